@@ -1,0 +1,60 @@
+/*
+  isa.c - which instruction sets this machine runs, and which kernels of a format are for it
+*/
+#include "mat/interface/spmvmat.h"
+
+static const char *const IsaNames[] = {
+#define SPMV_ISA(NAME, name, flags) #name,
+#include "isas.h"
+#undef SPMV_ISA
+};
+
+const char *SpmvIsaName(PetscInt isa)
+{
+  return isa < SPMV_ISA_COUNT ? IsaNames[isa] : "auto";
+}
+
+PetscBool SpmvIsaSupported(SpmvIsa isa)
+{
+  switch (isa) {
+  case SPMV_SCALAR:
+    return PETSC_TRUE;
+#if defined(__x86_64__)
+  case SPMV_AVX2:
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? PETSC_TRUE : PETSC_FALSE;
+  case SPMV_AVX512:
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") ? PETSC_TRUE : PETSC_FALSE;
+#endif
+  default:
+    return PETSC_FALSE;
+  }
+}
+
+/*
+  SpmvKernelsGet - the products of a format for an instruction set
+
+  Input Parameters:
++ format - the format
+- wanted - an SpmvIsa, or SPMV_ISA_COUNT for the best that the machine supports and the format has
+
+  Output Parameters:
++ kernels - its products
+- isa     - the instruction set they are for
+
+  Note:
+  `PETSC_ERR_SUP` if `wanted` names one that the machine or the format lacks: what was asked for by name is not replaced.
+*/
+PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa)
+{
+  PetscFunctionBegin;
+  if (wanted == SPMV_ISA_COUNT) {
+    for (wanted = SPMV_ISA_COUNT - 1; wanted > SPMV_SCALAR; wanted--) {
+      if (SpmvIsaSupported((SpmvIsa)wanted) && format->kernels[wanted]->apply) break;
+    }
+  }
+  PetscCheck(SpmvIsaSupported((SpmvIsa)wanted), PETSC_COMM_SELF, PETSC_ERR_SUP, "This machine does not run %s code; set -mat_spmv_isa auto", SpmvIsaName(wanted));
+  PetscCheck(format->kernels[wanted]->apply, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s was compiled without %s kernels; set -mat_spmv_isa auto", format->name, SpmvIsaName(wanted));
+  *kernels = format->kernels[wanted];
+  *isa     = (SpmvIsa)wanted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,9 @@
+/*
+  isas.h - every instruction set of the host, one line each, slowest first: SPMV_ISA(NAME, name, compiler flags)
+
+  Each *_simd.c is compiled once per line, with these flags (conf/rules reads this file). A machine runs the last line
+  that it supports unless -mat_spmv_isa says otherwise; SCALAR is what the compiler does without being asked.
+*/
+SPMV_ISA(SCALAR, scalar, "")
+SPMV_ISA(AVX2, avx2, "-mavx2 -mfma")
+SPMV_ISA(AVX512, avx512, "-mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma")

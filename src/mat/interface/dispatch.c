@@ -1,0 +1,102 @@
+/*
+  dispatch.c - the products of the sequential type: which kernel serves, with which vectors
+
+  All four are z = y + op(A) x, where op is A or its transpose, and y is absent, z itself, or another vector.
+*/
+#include "spmvmat.h"
+#include <petsctime.h>
+
+static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool transpose)
+{
+  const struct _MatOps *ops = &SpmvParentSeq.ops;
+
+  PetscFunctionBegin;
+  if (y) PetscCall((transpose ? ops->multtransposeadd : ops->multadd)(A, x, y, z));
+  else PetscCall((transpose ? ops->multtranspose : ops->mult)(A, x, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvProductOurs(SpmvShadow *s, SpmvApplyFn *apply, Vec x, Vec y, Vec z, PetscInt nz)
+{
+  const PetscScalar *xa, *ya;
+  PetscScalar       *za;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &xa));
+  if (y == z) PetscCall(VecGetArray(z, &za));
+  else PetscCall(VecGetArrayWrite(z, &za));
+  if (y && y != z) {
+    PetscCall(VecGetArrayRead(y, &ya));
+    PetscCall(PetscArraycpy(za, ya, nz));
+    PetscCall(VecRestoreArrayRead(y, &ya));
+  }
+  apply(s->storage, xa, za, y ? PETSC_TRUE : PETSC_FALSE);
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  if (y == z) PetscCall(VecRestoreArray(z, &za));
+  else PetscCall(VecRestoreArrayWrite(z, &za));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The least of the times seen, where 0 stands for none */
+static inline void SpmvKeepLeast(PetscLogDouble *least, PetscLogDouble seconds)
+{
+  if (*least == 0 || seconds < *least) *least = seconds;
+}
+
+static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpose)
+{
+  SpmvShadow        *s;
+  const SpmvKernels *kernels;
+  SpmvApplyFn       *apply = NULL;
+  SpmvIsa            isa;
+  PetscBool          current;
+  PetscLogDouble     start, end;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &s));
+  if (PetscUnlikely(!s->settings.known)) PetscCall(MatSpmvSettingsNeed(A));
+  PetscCall(MatSpmvUpdate(A, s, &current));
+  if (current) {
+    PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));
+    apply = transpose ? kernels->apply_transpose : kernels->apply;
+  }
+  PetscCall(PetscTime(&start));
+  if (apply) {
+    PetscCall(SpmvProductOurs(s, apply, x, y, z, transpose ? s->n : s->m));
+    PetscCall(PetscLogFlops(2.0 * s->nz - (y || transpose ? 0 : s->nonzerorows))); /* AIJ's counts, whatever the fill */
+  } else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
+  PetscCall(PetscTime(&end));
+  if (!transpose) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
+  if (apply) s->counts.products++;
+  else if (current) s->counts.fallbacks++;
+  else s->counts.deferred++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMult_SeqSpmv(Mat A, Vec x, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvProduct(A, x, NULL, z, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultAdd_SeqSpmv(Mat A, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvProduct(A, x, y, z, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultTranspose_SeqSpmv(Mat A, Vec x, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvProduct(A, x, NULL, z, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatMultTransposeAdd_SeqSpmv(Mat A, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvProduct(A, x, y, z, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,146 @@
+/*
+  settings.c - what a user wants of a matrix: options, and who inherits them
+
+  Options are read in ops->setfromoptions, and at the first product of a Mat that never saw it. A parallel Mat reads them
+  once and hands them to its blocks, which have no options prefix. Duplicates, submatrices and products take over the
+  settings of the Mat they come from, never its storage.
+*/
+#include "spmvmat.h"
+
+/* Sets *value from an option; a value that is not among the choices is refused and nothing is changed */
+static PetscErrorCode SpmvParamProcess(const SpmvFormat *format, const SpmvParam *param, PetscInt *value, SpmvOptionItems PetscOptionsObject)
+{
+  char      name[128], help[512], choices[256] = "";
+  PetscInt  given = *value;
+  PetscBool set, allowed = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < param->count; k++) {
+    size_t used = strlen(choices);
+
+    PetscCall(PetscSNPrintf(choices + used, sizeof(choices) - used, "%s%" PetscInt_FMT, k ? " " : "", param->choices[k]));
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_%s_%s", format->name, param->name));
+  PetscCall(PetscSNPrintf(help, sizeof(help), "%s (one of: %s)", param->help, choices));
+  PetscCall(PetscOptionsInt(name, help, "MatSetFromOptions", given, &given, &set));
+  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < param->count; k++) {
+    if (param->choices[k] == given) allowed = PETSC_TRUE;
+  }
+  PetscCheck(allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not one of %s; set %s to one of them", format->name, param->name, given, choices, name);
+  *value = given;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *format, SpmvSettings *settings)
+{
+  PetscFunctionBegin;
+  settings->isa         = SPMV_ISA_COUNT;
+  settings->build_after = SPMV_BUILD_AFTER;
+  for (PetscInt k = 0; k < format->nparams; k++) settings->plan.value[k] = format->params[k].choices[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Releases what the settings refer to */
+PetscErrorCode SpmvSettingsReset(SpmvSettings *settings)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerDestroy(&settings->viewer));
+  PetscCall(PetscMemzero(settings, sizeof(*settings)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Reads our options inside a PetscOptionsBegin() ... PetscOptionsEnd() */
+PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
+{
+  const char        *isas[SPMV_ISA_COUNT + 1];
+  SpmvShadow        *shadow;
+  SpmvSettings       s;
+  const SpmvKernels *kernels;
+  SpmvIsa            isa;
+  PetscBool          set;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  s = shadow->settings;
+  if (!s.known) PetscCall(SpmvSettingsDefault(shadow->format, &s));
+  PetscOptionsHeadBegin(PetscOptionsObject, "petscspmv options");
+  for (PetscInt k = 0; k <= SPMV_ISA_COUNT; k++) isas[k] = SpmvIsaName(k);
+  PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1, isas[s.isa], &s.isa, NULL));
+  PetscCall(PetscOptionsInt("-mat_spmv_build_after", "Products that AIJ's kernel serves, after the values changed, before our storage is built", "MatSetFromOptions", s.build_after, &s.build_after, NULL));
+  PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
+  for (PetscInt k = 0; k < shadow->format->nparams; k++) PetscCall(SpmvParamProcess(shadow->format, &shadow->format->params[k], &s.plan.value[k], PetscOptionsObject));
+  PetscCall(SpmvKernelsGet(shadow->format, s.isa, &kernels, &isa)); /* refuse now what no product could use later */
+  PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", "MatView", &set));
+  if (set) {
+    PetscCall(PetscViewerDestroy(&s.viewer));
+    PetscCall(PetscOptionsGetViewer(PetscObjectComm((PetscObject)A), ((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_spmv_view", &s.viewer, &s.viewformat, NULL));
+  }
+  PetscOptionsHeadEnd();
+  s.known = PETSC_TRUE;
+  s.version++;
+  shadow->settings = s;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes sure that A has settings: reads the options of a Mat that MatSetFromOptions() never saw. Collective on A */
+PetscErrorCode MatSpmvSettingsNeed(Mat A)
+{
+  SpmvShadow *shadow;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  if (shadow->settings.known) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscObjectOptionsBegin((PetscObject)A);
+  PetscCall(MatSpmvSettingsProcess(A, PetscOptionsObject));
+  PetscOptionsEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* B, if it is of A's format, takes over A's settings; a viewer only if both live on as many processes */
+PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B)
+{
+  const SpmvFormat *fa, *fb;
+  SpmvShadow       *sa, *sb;
+  PetscInt          version;
+  PetscMPIInt       compare;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &fa));
+  PetscCall(SpmvFormatFind(((PetscObject)B)->type_name, &fb));
+  if (!fa || fa != fb) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvGetShadow(A, &sa));
+  PetscCall(MatSpmvGetShadow(B, &sb));
+  if (!sa->settings.known) PetscFunctionReturn(PETSC_SUCCESS);
+  version = sb->settings.version;
+  PetscCall(SpmvSettingsReset(&sb->settings));
+  sb->settings         = sa->settings;
+  sb->settings.version = version + 1;
+  PetscCallMPI(MPI_Comm_compare(PetscObjectComm((PetscObject)A), PetscObjectComm((PetscObject)B), &compare));
+  if (compare == MPI_UNEQUAL) sb->settings.viewer = NULL;
+  PetscCall(PetscObjectReference((PetscObject)sb->settings.viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New submatrices of A take over its settings */
+PetscErrorCode MatSpmvSettingsInheritAll(Mat A, PetscInt n, MatReuse reuse, Mat B[])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n && reuse == MAT_INITIAL_MATRIX; k++) {
+    if (B[k]) PetscCall(MatSpmvSettingsInherit(A, B[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A product takes over the settings of the first of its factors that is of its format */
+PetscErrorCode MatSpmvSettingsFromProduct(Mat A)
+{
+  SpmvShadow *shadow;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  if (shadow->settings.known || !A->product) PetscFunctionReturn(PETSC_SUCCESS);
+  if (A->product->A) PetscCall(MatSpmvSettingsInherit(A->product->A, A));
+  if (!shadow->settings.known && A->product->B) PetscCall(MatSpmvSettingsInherit(A->product->B, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,243 @@
+/*
+  shadow.c - the storage beside AIJ's: built when products ask for it, refreshed when values changed, rebuilt when the
+  nonzero pattern did
+
+  A product finds one of these:
+    nothing changed                         the storage serves
+    values changed, same pattern            the values are replaced
+    pattern, sizes or plan changed, or none the storage is built
+  The last two wait for -mat_spmv_build_after products by AIJ's kernel since the values changed, so that a matrix that is
+  multiplied a few times costs nothing; they do not wait if as many products followed the change before this one.
+
+  "Values changed" is PETSc's object state, of the block or of the parallel Mat around it. "Same pattern" is the nonzero
+  state, the sizes and a hash of row pointers and columns: some of PETSc's own functions replace the pattern silently.
+*/
+#include "spmvmat.h"
+#include <petsctime.h>
+
+/* The shadow of a Mat of ours. MatHeaderMerge() replaces a Mat's inside: then there is none, and a new one is made */
+PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow)
+{
+  PetscFunctionBegin;
+  if (!A->spptr) {
+    const SpmvFormat *format;
+
+    PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
+    PetscCheck(format, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Matrix type %s is not one of libpetscspmv's", ((PetscObject)A)->type_name);
+    PetscCall(MatSpmvBecome(A, format));
+  }
+  *shadow = (SpmvShadow *)A->spptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvShadowForget(SpmvShadow *s)
+{
+  PetscFunctionBegin;
+  if (s->storage) PetscCall(s->format->destroy(&s->storage));
+  s->storage = NULL;
+  s->current = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
+{
+  sum->builds += counts->builds;
+  sum->refreshes += counts->refreshes;
+  sum->products += counts->products;
+  sum->deferred += counts->deferred;
+  sum->fallbacks += counts->fallbacks;
+}
+
+PetscErrorCode MatSpmvDestroyShadow(Mat A)
+{
+  SpmvShadow *s = (SpmvShadow *)A->spptr;
+
+  PetscFunctionBegin;
+  if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvShadowForget(s));
+  SpmvCountsAdd(&SpmvTotals, &s->counts);
+  PetscCall(SpmvSettingsReset(&s->settings));
+  PetscCall(PetscFree(A->spptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of the storage, 0 if there is none */
+PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscLogDouble *bytes)
+{
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n = 0;
+
+  PetscFunctionBegin;
+  *bytes = 0;
+  if (s->storage) PetscCall(s->format->arrays(s->storage, &n, arrays));
+  for (PetscInt k = 0; k < n; k++) *bytes += (PetscLogDouble)arrays[k].count * arrays[k].size;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* SpmvRows: AIJ's arrays on loan, or sorted copies of them */
+typedef struct {
+  SpmvCSR      csr;
+  PetscInt    *j; /* [nz] NULL unless a row was not sorted */
+  PetscScalar *a;
+  const PetscInt    *aij_i, *aij_j;
+  const PetscScalar *aij_a;
+} SpmvRows;
+
+/* MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones */
+static PetscErrorCode SpmvRowsSort(SpmvRows *rows)
+{
+  const PetscInt *i      = rows->csr.i, *j = rows->csr.j;
+  PetscBool       sorted = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < rows->csr.m && sorted; r++) {
+    for (PetscInt k = i[r] + 1; k < i[r + 1]; k++) sorted = (PetscBool)(sorted && j[k - 1] < j[k]);
+  }
+  if (sorted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(i[rows->csr.m], &rows->j, i[rows->csr.m], &rows->a));
+  PetscCall(PetscArraycpy(rows->j, j, i[rows->csr.m]));
+  PetscCall(PetscArraycpy(rows->a, rows->csr.a, i[rows->csr.m]));
+  for (PetscInt r = 0; r < rows->csr.m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
+  rows->csr.j = rows->j;
+  rows->csr.a = rows->a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows)
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(rows, sizeof(*rows)));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->aij_i, &rows->aij_j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AIJ gives no row pointers");
+  PetscCall(MatSeqAIJGetArrayRead(A, &rows->aij_a));
+  rows->csr.m = A->rmap->n;
+  rows->csr.n = A->cmap->n;
+  PetscCall(MatGetBlockSizes(A, &rows->csr.rbs, &rows->csr.cbs));
+  rows->csr.i = rows->aij_i;
+  rows->csr.j = rows->aij_j;
+  rows->csr.a = rows->aij_a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows)
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(rows->j, rows->a));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &rows->aij_a));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->aij_i, &rows->aij_j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* h <- h p + word over an array of indices, in four independent chains so that it runs at the speed of memory */
+static uint64_t SpmvHash(uint64_t h, const PetscInt *index, size_t n)
+{
+  const uint64_t p    = UINT64_C(0x9E3779B97F4A7C15);
+  uint64_t       c[4] = {h, h + 1, h + 2, h + 3};
+  size_t         k    = 0;
+
+  for (; k + 8 <= n; k += 8) {
+    for (int l = 0; l < 4; l++) c[l] = (c[l] ^ (c[l] >> 29)) * p + ((uint64_t)index[k + 2 * l] << 32 ^ (uint64_t)index[k + 2 * l + 1]);
+  }
+  for (; k < n; k++) c[0] = (c[0] ^ (c[0] >> 29)) * p + (uint64_t)index[k];
+  for (int l = 1; l < 4; l++) c[0] = (c[0] ^ (c[0] >> 31)) * p + c[l];
+  return c[0];
+}
+
+static uint64_t SpmvPattern(const SpmvCSR *csr)
+{
+  return SpmvHash(SpmvHash((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m]);
+}
+
+static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows, uint64_t pattern)
+{
+  PetscLogDouble start, end;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvShadowForget(s));
+  PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
+  PetscCall(PetscTime(&start));
+  s->asked = s->plan = s->settings.plan;
+  PetscCall(s->format->build(&rows->csr, &s->plan, &s->storage));
+  PetscCall(PetscTime(&end));
+  PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
+  PetscCall(SpmvFormatCite(s->format));
+  s->build_seconds = end - start;
+  s->own_seconds   = 0;
+  s->m             = rows->csr.m;
+  s->n             = rows->csr.n;
+  s->nz            = rows->csr.i[rows->csr.m];
+  s->nonzerorows   = 0;
+  for (PetscInt r = 0; r < s->m; r++) s->nonzerorows += rows->csr.i[r + 1] > rows->csr.i[r];
+  s->nonzerostate = A->nonzerostate;
+  s->pattern      = pattern;
+  s->counts.builds++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *s, SpmvRows *rows)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
+  PetscCall(s->format->setvalues(&rows->csr, s->storage));
+  PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
+  s->counts.refreshes++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Brings the storage up to date with AIJ's arrays */
+static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
+{
+  SpmvRows  rows;
+  uint64_t  pattern;
+  PetscBool same;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvRowsGet(A, &rows));
+  pattern = SpmvPattern(&rows.csr);
+  PetscCall(SpmvRowsSort(&rows));
+  same = (PetscBool)(s->storage && s->nonzerostate == A->nonzerostate && s->m == rows.csr.m && s->n == rows.csr.n && s->nz == rows.csr.i[rows.csr.m] && s->pattern == pattern);
+  if (same) PetscCall(SpmvShadowRefresh(A, s, &rows));
+  else PetscCall(SpmvShadowBuild(A, s, &rows, pattern));
+  PetscCall(SpmvRowsRestore(A, &rows));
+  s->current = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  MatSpmvUpdate - called at each product: is the storage to serve it?
+
+  Output Parameter:
+. current - PETSC_TRUE if the storage is up to date, PETSC_FALSE if AIJ's kernel is to serve
+*/
+PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *s, PetscBool *current)
+{
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  if (s->version != s->settings.version) {
+    s->version = s->settings.version;
+    if (s->storage && memcmp(&s->asked, &s->settings.plan, sizeof(SpmvPlan))) PetscCall(SpmvShadowForget(s));
+  }
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (s->owner != A || s->state != state || s->touched) {
+    if (s->since) s->before = s->since;
+    s->since   = 0;
+    s->current = PETSC_FALSE;
+    s->owner   = A;
+    s->state   = state;
+    s->touched = PETSC_FALSE;
+  }
+  if (!s->current && (s->since >= s->settings.build_after || s->before >= s->settings.build_after)) {
+    PetscCall(SpmvShadowRenew(A, s));
+    PetscCall(MatSpmvViewBuilt(A));
+  }
+  s->since++;
+  *current = s->current;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

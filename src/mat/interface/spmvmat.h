@@ -1,0 +1,118 @@
+/*
+  spmvmat.h - the glue between PETSc's Mat and the formats, shared by the files of this folder and register.c
+
+  register.c    which types there are
+  matseq.c      the sequential type: its operations
+  matmpi.c      the parallel type: its operations
+  matconvert.c  AIJ <-> ours, anything <-> ours, products with other types
+  dispatch.c    MatMult() and its kin: which kernel, which vectors
+  shadow.c      the storage beside AIJ's: build, refresh, forget
+  settings.c    options, and who inherits them
+  matview.c     what -mat_spmv_view and MatView() print
+*/
+#pragma once
+#include "../../spmvimpl.h"
+#include <petscspmv.h>
+
+/* SpmvSettings: what a user wants of one Mat */
+typedef struct {
+  PetscBool         known;       /* the options database was read, or a parent's settings were taken over */
+  PetscInt          version;     /* raised by every change, so that a parallel Mat knows when to tell its blocks */
+  PetscInt          isa;         /* an SpmvIsa; SPMV_ISA_COUNT for the best that this machine has */
+  PetscInt          build_after; /* products by AIJ's kernel before the storage is built, >= 0 */
+  SpmvPlan          plan;        /* as asked for */
+  PetscViewer       viewer;      /* -mat_spmv_view, or NULL */
+  PetscViewerFormat viewformat;
+} SpmvSettings;
+
+/* SpmvShadow: A->spptr of both types. A parallel Mat uses format, settings and state only; its blocks have the storages */
+typedef struct {
+  const SpmvFormat *format;
+  SpmvSettings      settings;
+
+  /* The storage and what it was made from */
+  void             *storage;      /* NULL: not built */
+  SpmvPlan          asked, plan;  /* as asked for, as built */
+  PetscInt          m, n, nz;     /* sizes and entries of the matrix then */
+  PetscInt          nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
+  PetscObjectState  nonzerostate; /* of the matrix then */
+  uint64_t          pattern;      /* hash of its row pointers and columns: not every change of pattern raises nonzerostate */
+
+  /* The matrix when it was last looked at */
+  Mat               owner;        /* MatHeaderMerge() moves a shadow to another Mat */
+  PetscObjectState  state;
+  PetscInt          version;      /* of the settings */
+  PetscBool         current;      /* the storage has its values */
+  PetscBool         touched;      /* the parallel Mat changed: the block's own state may not tell */
+  PetscInt64        since;        /* products since the values changed */
+  PetscInt64        before;       /* products between that change and the one before */
+
+  SpmvCounts        counts;
+  PetscInt64        viewed;         /* builds when -mat_spmv_view printed last */
+  PetscLogDouble    build_seconds;  /* of the last build */
+  PetscLogDouble    aij_seconds;    /* least time of a product by AIJ's kernel, 0 if there was none */
+  PetscLogDouble    own_seconds;    /* least time of a product by ours */
+} SpmvShadow;
+
+/* SpmvParent: what PETSc's own type does, taken once from a freshly created matrix */
+typedef struct {
+  const char *type;                     /* MATSEQAIJ or MATMPIAIJ */
+  PetscBool   known;
+  struct _MatOps ops;
+  PetscErrorCode (*retrievevalues)(Mat); /* MatRetrieveValues_C */
+} SpmvParent;
+
+#define SPMV_BUILD_AFTER 16 /* default of -mat_spmv_build_after; README.md, "When the storage is built", says why */
+
+extern SpmvParent    SpmvParentSeq, SpmvParentMPI;
+extern PetscLogEvent SPMV_Build, SPMV_Update;
+extern SpmvCounts    SpmvTotals; /* of all matrices destroyed since PetscInitialize() */
+
+/* register.c */
+extern PetscErrorCode SpmvFormatFind(const char type[], const SpmvFormat **format);
+extern PetscErrorCode SpmvFormatCite(const SpmvFormat *format);
+
+/* isa.c */
+extern PetscBool      SpmvIsaSupported(SpmvIsa isa);
+extern const char    *SpmvIsaName(PetscInt isa);
+extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa);
+
+/* matconvert.c */
+extern PetscErrorCode SpmvParentGet(SpmvParent *parent);
+extern PetscErrorCode SpmvParentReset(void);
+extern PetscErrorCode MatCreate_Spmv(Mat A, SpmvParent *parent, const SpmvFormat *format);
+extern PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format);
+extern PetscErrorCode MatSpmvRevert(Mat A);
+extern PetscErrorCode MatSpmvGetBlocks(Mat A, Mat blocks[2], PetscBool *parallel);
+extern PetscErrorCode MatDestroy_Spmv(Mat A, SpmvParent *parent);
+extern PetscErrorCode MatConvert_SeqAIJ_SeqSpmv(Mat A, MatType type, MatReuse reuse, Mat *M);
+
+/* matseq.c, matmpi.c */
+extern PetscErrorCode MatSpmvSetOps_Seq(Mat A, PetscBool ours);
+extern PetscErrorCode MatSpmvSetOps_MPI(Mat A, PetscBool ours);
+extern PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2]);
+
+/* shadow.c */
+extern PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow);
+extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
+extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
+extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
+extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscLogDouble *bytes);
+
+/* dispatch.c */
+extern PetscErrorCode MatMult_SeqSpmv(Mat, Vec, Vec);
+extern PetscErrorCode MatMultAdd_SeqSpmv(Mat, Vec, Vec, Vec);
+extern PetscErrorCode MatMultTranspose_SeqSpmv(Mat, Vec, Vec);
+extern PetscErrorCode MatMultTransposeAdd_SeqSpmv(Mat, Vec, Vec, Vec);
+
+/* settings.c */
+extern PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject);
+extern PetscErrorCode MatSpmvSettingsNeed(Mat A);
+extern PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B);
+extern PetscErrorCode MatSpmvSettingsInheritAll(Mat A, PetscInt n, MatReuse reuse, Mat B[]);
+extern PetscErrorCode MatSpmvSettingsFromProduct(Mat A);
+extern PetscErrorCode SpmvSettingsReset(SpmvSettings *settings);
+
+/* matview.c */
+extern PetscErrorCode MatSpmvViewDetail(Mat A, PetscViewer viewer);
+extern PetscErrorCode MatSpmvViewBuilt(Mat A);

@@ -1,0 +1,159 @@
+/*
+  register.c - what PETSc calls when it loads the library: registers every type of formats.h, and forgets all at the end
+*/
+#include "mat/interface/spmvmat.h"
+
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscspmv(void);
+
+PetscLogEvent SPMV_Build, SPMV_Update;
+SpmvCounts    SpmvTotals;
+
+static PetscBool SpmvInitialized = PETSC_FALSE;
+static char      SpmvCountsFile[PETSC_MAX_PATH_LEN]; /* -spmv_view_counts, "" for none */
+
+/* Every format and whether its citation was registered */
+static struct {
+  const SpmvFormat *format;
+  PetscBool         cited;
+} SpmvFormats[] = {
+#define SPMV_FORMAT(name) {&SpmvFormat_##name, PETSC_FALSE},
+#include "formats.h"
+#undef SPMV_FORMAT
+};
+
+/* The format of one of our types, by its short, sequential or parallel name; NULL if the type is not ours */
+PetscErrorCode SpmvFormatFind(const char type[], const SpmvFormat **format)
+{
+  const char *const prefixes[] = {MATSEQAIJ, MATMPIAIJ};
+
+  PetscFunctionBegin;
+  *format = NULL;
+  if (!type) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(prefixes); p++) {
+    PetscBool begins;
+
+    PetscCall(PetscStrbeginswith(type, prefixes[p], &begins));
+    if (begins) {
+      type += strlen(prefixes[p]);
+      break;
+    }
+  }
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvFormats); k++) {
+    PetscBool same;
+
+    PetscCall(PetscStrcmp(type, SpmvFormats[k].format->name, &same));
+    if (same) *format = SpmvFormats[k].format;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds a format's paper to what -citations prints, once */
+PetscErrorCode SpmvFormatCite(const SpmvFormat *format)
+{
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvFormats); k++) {
+    if (SpmvFormats[k].format == format) PetscCall(PetscCitationsRegister(format->citation, &SpmvFormats[k].cited));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's headers that we were compiled with must be those of the library that runs: its structs are ours */
+static PetscErrorCode SpmvCheckPetsc(void)
+{
+  PetscInt      major, minor;
+  PetscDataType scalar;
+  PetscBool     found;
+  size_t        scalar_size, int_size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetVersionNumber(&major, &minor, NULL, NULL));
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "libpetscspmv was compiled for PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT "; build it again with PETSC_DIR set to this PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+  PetscCall(PetscDataTypeFromString("scalar", &scalar, &found));
+  PetscCall(PetscDataTypeGetSize(scalar, &scalar_size));
+  PetscCall(PetscDataTypeGetSize(PETSC_INT, &int_size));
+  PetscCheck(scalar == PETSC_SCALAR && scalar_size == sizeof(PetscScalar) && int_size == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB, "libpetscspmv was compiled for scalars of %zu bytes (%s) and indices of %zu, and this program's PETSc has %zu (%s) and %zu; build it again with PETSC_DIR set to this PETSc", sizeof(PetscScalar),
+             PetscDataTypes[PETSC_SCALAR], sizeof(PetscInt), scalar_size, PetscDataTypes[scalar], int_size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -spmv_view_counts: the counters of all matrices, summed over the processes, appended to a file by the first one */
+static PetscErrorCode SpmvViewCounts(void)
+{
+  PetscInt64 local[] = {SpmvTotals.builds, SpmvTotals.refreshes, SpmvTotals.products, SpmvTotals.deferred, SpmvTotals.fallbacks}, sum[5];
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Reduce(local, sum, 5, MPIU_INT64, MPI_SUM, 0, PETSC_COMM_WORLD));
+  if (!PetscGlobalRank) {
+    FILE *f = fopen(SpmvCountsFile, "a");
+
+    PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot append to %s of -spmv_view_counts; name a file that can be written", SpmvCountsFile);
+    fprintf(f, "builds %lld refreshes %lld products %lld deferred %lld fallbacks %lld\n", (long long)sum[0], (long long)sum[1], (long long)sum[2], (long long)sum[3], (long long)sum[4]);
+    fclose(f);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The library stays in memory (-z nodelete): what is static must be as new when PETSc is initialised again */
+static PetscErrorCode SpmvFinalizePackage(void)
+{
+  PetscFunctionBegin;
+  if (SpmvCountsFile[0]) PetscCall(SpmvViewCounts());
+  SpmvCountsFile[0] = 0;
+  PetscCall(SpmvParentReset());
+  PetscCall(PetscMemzero(&SpmvTotals, sizeof(SpmvTotals)));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvFormats); k++) SpmvFormats[k].cited = PETSC_FALSE;
+  SpmvInitialized = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define SPMV_FORMAT(name) \
+  static PetscErrorCode MatCreate_SeqAIJ_##name(Mat A) { return MatCreate_Spmv(A, &SpmvParentSeq, &SpmvFormat_##name); } \
+  static PetscErrorCode MatCreate_MPIAIJ_##name(Mat A) { return MatCreate_Spmv(A, &SpmvParentMPI, &SpmvFormat_##name); }
+#include "formats.h"
+#undef SPMV_FORMAT
+
+/*@C
+  SpmvInitializePackage - registers the matrix types, log events and options of this library
+
+  Logically Collective
+
+  Options Database Key:
+. -spmv_view_counts <file> - at PetscFinalize(), append the counters of all matrices to a file
+
+  Level: developer
+
+  Notes:
+  PETSc calls it when the library is loaded by -dll_append. A program that links the library instead calls it after
+  `PetscInitialize()`.
+
+  `PETSC_ERR_LIB` if the PETSc in use is not the one that the library was compiled for.
+
+.seealso: `MATBCCOO`
+@*/
+PetscErrorCode SpmvInitializePackage(void)
+{
+  PetscFunctionBegin;
+  if (SpmvInitialized) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvCheckPetsc());
+  PetscCall(MatInitializePackage());
+#define SPMV_FORMAT(name) \
+  PetscCall(MatRegister(MATSEQAIJ #name, MatCreate_SeqAIJ_##name)); \
+  PetscCall(MatRegister(MATMPIAIJ #name, MatCreate_MPIAIJ_##name)); \
+  PetscCall(MatRegisterRootName(#name, MATSEQAIJ #name, MATMPIAIJ #name)); \
+  PetscCall(MatSeqAIJRegister(MATSEQAIJ #name, MatConvert_SeqAIJ_SeqSpmv));
+#include "formats.h"
+#undef SPMV_FORMAT
+  PetscCall(PetscLogEventRegister("MatSpmvBuild", MAT_CLASSID, &SPMV_Build));
+  PetscCall(PetscLogEventRegister("MatSpmvUpdate", MAT_CLASSID, &SPMV_Update));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_view_counts", SpmvCountsFile, sizeof(SpmvCountsFile), NULL));
+  PetscCall(PetscRegisterFinalize(SpmvFinalizePackage));
+  SpmvInitialized = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PetscDLLibraryRegister_petscspmv(void)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvInitializePackage());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,84 @@
+/*
+  spmvimpl.h - the interface between a storage format and everything else
+
+  A format knows CSR and its own arrays. It does not know PETSc's Mat, other formats, devices or the tuner. The glue
+  (mat/interface) knows PETSc's Mat and no format by name.
+
+  Words: a *format* is a storage scheme, a *plan* one value for each knob of a format, a *storage* a matrix in a format
+  under a plan, an *ISA* an instruction set of the host.
+*/
+#pragma once
+#include "compat.h"
+
+/* Instruction sets of the host: SPMV_SCALAR, SPMV_AVX2, ..., then their number */
+typedef enum {
+#define SPMV_ISA(NAME, name, flags) SPMV_##NAME,
+#include "isas.h"
+#undef SPMV_ISA
+  SPMV_ISA_COUNT
+} SpmvIsa;
+
+#define SPMV_PARAM_MAX 16 /* knobs of one format, at most */
+#define SPMV_ARRAY_MAX 16 /* arrays of one storage, at most */
+
+/* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
+typedef struct {
+  PetscInt           m, n;       /* rows, columns (local) */
+  PetscInt           rbs, cbs;   /* block sizes of rows and columns that the user declared (MatSetBlockSizes()), 1 if none */
+  const PetscInt    *i;          /* [m + 1]  first entry of each row; i[0] = 0 */
+  const PetscInt    *j;          /* [i[m]]   column of each entry, 0 <= j < n */
+  const PetscScalar *a;          /* [i[m]]   value of each entry */
+} SpmvCSR;
+
+/* SpmvParam: one knob of a format, set by -mat_<format>_<name> */
+typedef struct {
+  const char     *name;
+  const char     *help;
+  PetscInt        count;   /* number of choices */
+  const PetscInt *choices; /* [count]  the values allowed; choices[0] is the default */
+} SpmvParam;
+
+/* SpmvPlan: one value for each knob, in the order of SpmvFormat.params */
+typedef struct {
+  PetscInt value[SPMV_PARAM_MAX];
+} SpmvPlan;
+
+/* SpmvArray: one array of a storage, described so that others can count, send or print it blindly */
+typedef struct {
+  const char *name;
+  const void *data;
+  size_t      count, size; /* elements, bytes of one element */
+  PetscBool   is_values;   /* holds the matrix's values: changes when they change; all other arrays depend on the pattern only */
+} SpmvArray;
+
+/* y <- beta y + A x (or A^T x), beta 0 or 1. With beta = 0, y is not read. x and y do not overlap. No PETSc calls inside */
+typedef void SpmvApplyFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta);
+
+/* SpmvKernels: the products of a format for one ISA; NULL where there is none */
+typedef struct {
+  SpmvApplyFn *apply;           /* y <- beta y + A x */
+  SpmvApplyFn *apply_transpose; /* y <- beta y + A^T x */
+} SpmvKernels;
+
+/* SpmvFormat: a storage scheme */
+typedef struct {
+  const char      *name;                         /* as in formats.h */
+  const char      *citation;                     /* BibTeX, printed by -citations */
+  PetscInt         nparams;                      /* knobs, <= SPMV_PARAM_MAX */
+  const SpmvParam *params;                       /* [nparams] */
+  const SpmvKernels *kernels[SPMV_ISA_COUNT];    /* [SPMV_SCALAR] is required */
+
+  /* New storage. On entry the plan holds what was asked for; on return what was built (a choice left to the format is replaced) */
+  PetscErrorCode (*build)(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
+  /* Same pattern, new values */
+  PetscErrorCode (*setvalues)(const SpmvCSR *csr, void *storage);
+  /* The arrays of a storage, at most SPMV_ARRAY_MAX */
+  PetscErrorCode (*arrays)(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
+  /* Bytes of the storage that a product reads, scalars of scalar_size bytes, predicted without building; x and y not counted */
+  PetscErrorCode (*bytes)(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes);
+  PetscErrorCode (*destroy)(void **storage);
+} SpmvFormat;
+
+#define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
+#include "formats.h"
+#undef SPMV_FORMAT
