@@ -20,3 +20,8 @@ typedef PetscOptionItems *SpmvOptionItems;
 #else
 typedef PetscOptionItems SpmvOptionItems;
 #endif
+
+/* The viewer that an option names; ours to destroy in every release */
+#if PETSC_VERSION_LT(3, 22, 0)
+  #define PetscOptionsCreateViewer PetscOptionsGetViewer
+#endif

@@ -234,6 +234,8 @@ PetscErrorCode MatCreate_Spmv(Mat A, SpmvParent *parent, const SpmvFormat *forma
   PetscCall(SpmvParentGet(parent));
   PetscCall(MatSetTypeNoOptions(A, parent->type));
   PetscCall(MatSpmvBecome(A, format));
+  /* MatSetUp(); MatSetFromOptions(): with AIJ the second keeps what the first allocated, so we must not lose it either */
+  if (A->rmap->setupcalled && A->cmap->setupcalled) PetscCall(MatSetUp(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,29 +275,44 @@ static PetscErrorCode MatConvertFrom_Spmv(Mat A, MatType type, MatReuse reuse, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ours to any type, through AIJ */
-static PetscErrorCode MatConvert_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
+/* Ours to AIJ */
+static PetscErrorCode MatConvert_Spmv_AIJ(Mat A, MatReuse reuse, Mat *M)
 {
-  SpmvParent *parent = NULL;
-  Mat         B;
-  PetscBool   base;
-
   PetscFunctionBegin;
-  PetscCall(MatSpmvGetParent(A, &parent));
-  PetscCall(PetscStrcmp(type, MATAIJ, &base));
-  if (!base) PetscCall(PetscStrcmp(type, parent->type, &base));
-  if (base && reuse == MAT_REUSE_MATRIX) {
+  if (reuse == MAT_REUSE_MATRIX) {
     PetscCall(MatCopy(A, *M, SAME_NONZERO_PATTERN));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (reuse == MAT_INPLACE_MATRIX) B = A;
-  else PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
-  PetscCall(MatSpmvRevert(B));
-  if (base) *M = B;
-  else if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatConvert(B, type, reuse, M));
-  else {
-    PetscCall(MatConvert(B, type, reuse, M));
-    PetscCall(MatDestroy(&B));
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, M));
+  PetscCall(MatSpmvRevert(*M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ours to any type: for as long as it takes, A bears its parent's name, which PETSc's converters are looked up by */
+static PetscErrorCode MatConvert_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
+{
+  SpmvParent    *parent = NULL;
+  PetscBool      same;
+  char           name[64];
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetParent(A, &parent));
+  PetscCall(PetscStrcmp(type, MATAIJ, &same));
+  if (!same) PetscCall(PetscStrcmp(type, parent->type, &same));
+  if (same) {
+    PetscCall(MatConvert_Spmv_AIJ(A, reuse, M));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PetscStrncpy(name, ((PetscObject)A)->type_name, sizeof(name)));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, parent->type));
+  A->ops->convert = parent->ops.convert;
+  ierr            = MatConvert(A, type, reuse, M);
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, parent->type, &same));
+  if (same) { /* not replaced in place */
+    PetscCall(PetscObjectChangeTypeName((PetscObject)A, name));
+    A->ops->convert = MatConvert_Spmv;
+  }
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

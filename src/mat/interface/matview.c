@@ -121,15 +121,15 @@ PetscErrorCode MatSpmvViewBuilt(Mat A)
 {
   SpmvShadow *s;
   SpmvCounts  counts;
-  PetscBool   local, any;
+  int         local, any;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &s));
   if (PetscLikely(!s->settings.viewer)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSpmvGetCounts(A, &counts));
-  local     = (PetscBool)(counts.builds != s->viewed);
+  local     = counts.builds != s->viewed;
   s->viewed = counts.builds;
-  PetscCallMPI(MPI_Allreduce(&local, &any, 1, MPIU_BOOL, MPI_LOR, PetscObjectComm((PetscObject)A)));
+  PetscCallMPI(MPI_Allreduce(&local, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerPushFormat(s->settings.viewer, s->settings.viewformat));
   PetscCall(MatSpmvView(A, s->settings.viewer));

@@ -10,7 +10,7 @@
 /* Sets *value from an option; a value that is not among the choices is refused and nothing is changed */
 static PetscErrorCode SpmvParamProcess(const SpmvFormat *format, const SpmvParam *param, PetscInt *value, SpmvOptionItems PetscOptionsObject)
 {
-  char      name[128], help[512], choices[256] = "";
+  char      name[128], full[256], help[512], choices[256] = "";
   PetscInt  given = *value;
   PetscBool set, allowed = PETSC_FALSE;
 
@@ -27,7 +27,8 @@ static PetscErrorCode SpmvParamProcess(const SpmvFormat *format, const SpmvParam
   for (PetscInt k = 0; k < param->count; k++) {
     if (param->choices[k] == given) allowed = PETSC_TRUE;
   }
-  PetscCheck(allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not one of %s; set %s to one of them", format->name, param->name, given, choices, name);
+  PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", PetscOptionsObject->prefix ? PetscOptionsObject->prefix : "", name + 1));
+  PetscCheck(allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not one of %s; set %s to one of them", format->name, param->name, given, choices, full);
   *value = given;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,7 +75,7 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", "MatView", &set));
   if (set) {
     PetscCall(PetscViewerDestroy(&s.viewer));
-    PetscCall(PetscOptionsGetViewer(PetscObjectComm((PetscObject)A), ((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_spmv_view", &s.viewer, &s.viewformat, NULL));
+    PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)A), ((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_spmv_view", &s.viewer, &s.viewformat, NULL));
   }
   PetscOptionsHeadEnd();
   s.known = PETSC_TRUE;

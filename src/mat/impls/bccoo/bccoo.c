@@ -217,7 +217,7 @@ static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stor
   PetscCall(PetscMalloc1(b->nwords, &b->flags));
   PetscCall(PetscMalloc1(b->nblocks, &b->column));
   PetscCall(PetscCalloc1(b->nblocks * b->h * b->w, &b->value));
-  if (b->nrows < mb) PetscCall(PetscMalloc1(b->nrows, &b->row));
+  if (b->nrows < mb) PetscCall(PetscMalloc1(b->nrows + 1, &b->row)); /* not NULL, even if all are empty */
   BccooSetPattern(b, csr);
   PetscCall(BccooSetValues(csr, b));
   PetscFunctionReturn(PETSC_SUCCESS);

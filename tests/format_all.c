@@ -1,0 +1,209 @@
+static const char help[] = "Every format, plan and instruction set against a long double product, entry by entry.\n\
+  -format <name>  only this one\n\n";
+
+#include "spmvtest.h"
+
+static const SpmvFormat *const Formats[] = {
+#define SPMV_FORMAT(name) &SpmvFormat_##name,
+#include "formats.h"
+#undef SPMV_FORMAT
+};
+
+/* Vectors of one case; the guarded ones are what the kernels see */
+typedef struct {
+  SpmvGuarded  x, y;
+  PetscScalar *y0;
+  long double *re, *im, *size;
+  PetscInt    *length;
+} Work;
+
+static PetscErrorCode WorkCreate(PetscInt nx, PetscInt ny, PetscRandom rand, Work *w)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvGuardedCreate(nx, &w->x));
+  PetscCall(SpmvGuardedCreate(ny, &w->y));
+  PetscCall(PetscMalloc5(ny, &w->y0, ny, &w->re, ny, &w->im, ny, &w->size, ny, &w->length));
+  for (PetscInt k = 0; k < nx; k++) { /* mixed signs and scales */
+    PetscCall(PetscRandomGetValue(rand, &w->x.a[k]));
+    w->x.a[k] *= PetscPowRealInt(10.0, (int)(k % 7) - 3);
+  }
+  for (PetscInt k = 0; k < ny; k++) PetscCall(PetscRandomGetValue(rand, &w->y0[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WorkDestroy(Work *w)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvGuardedDestroy(&w->x));
+  PetscCall(SpmvGuardedDestroy(&w->y));
+  PetscCall(PetscFree5(w->y0, w->re, w->im, w->size, w->length));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Product and transpose, beta 0 (over NaN) and 1; twice, for the same bits */
+static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr, const void *storage, PetscRandom rand, PetscInt *wrong)
+{
+  PetscFunctionBegin;
+  for (int transpose = 0; transpose < 2; transpose++) {
+    SpmvApplyFn   *apply = transpose ? f->kernels[isa]->apply_transpose : f->kernels[isa]->apply;
+    const PetscInt nx = transpose ? csr->m : csr->n, ny = transpose ? csr->n : csr->m;
+    Work           w;
+    PetscScalar   *first;
+
+    PetscCall(WorkCreate(nx, ny, rand, &w));
+    PetscCall(PetscMalloc1(ny, &first));
+    for (int beta = 0; beta < 2; beta++) {
+      SpmvTestReference(csr, (PetscBool)transpose, w.x.a, beta ? w.y0 : NULL, w.re, w.im, w.size, w.length);
+      for (int again = 0; again < 2; again++) {
+        for (PetscInt k = 0; k < ny; k++) w.y.a[k] = beta ? w.y0[k] : (PetscScalar)NAN;
+        apply(storage, w.x.a, w.y.a, (PetscBool)beta);
+        *wrong += SpmvTestCompare(ny, w.y.a, w.re, w.im, w.size, w.length);
+        if (!again) PetscCall(PetscArraycpy(first, w.y.a, ny));
+        else if (memcmp(first, w.y.a, ny * sizeof(PetscScalar))) ++*wrong;
+      }
+    }
+    PetscCall(PetscFree(first));
+    PetscCall(WorkDestroy(&w));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Build, products, new values, products; the bytes predicted are the bytes built, up to the padding of the flags */
+static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscRandom rand, PetscInt *cases, PetscInt *wrong)
+{
+  SpmvCSR        csr  = SpmvTestCSRView(t);
+  SpmvPlan       plan = *asked;
+  SpmvShadow     s    = {.format = f};
+  PetscLogDouble predicted, bytes;
+
+  PetscFunctionBegin;
+  PetscCall(f->build(&csr, &plan, &s.storage));
+  PetscCall(f->bytes(&csr, asked, sizeof(PetscScalar), &predicted));
+  PetscCall(SpmvShadowBytes(&s, &bytes));
+  if (PetscAbsReal((PetscReal)(bytes - predicted)) > 64) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes predicted, %g built\n", f->name, (double)predicted, (double)bytes));
+    ++*wrong;
+  }
+  for (int values = 0; values < 2; values++) {
+    for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
+      if (!SpmvIsaSupported((SpmvIsa)isa) || !f->kernels[isa]->apply) continue;
+      PetscCall(Check(f, (SpmvIsa)isa, &csr, s.storage, rand, wrong));
+      ++*cases;
+    }
+    for (PetscInt k = 0; k < t->i[t->m]; k++) PetscCall(PetscRandomGetValue(rand, &t->a[k]));
+    PetscCall(f->setvalues(&csr, s.storage));
+  }
+  PetscCall(f->destroy(&s.storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All combinations of the choices of all knobs */
+static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
+{
+  PetscInt index[SPMV_PARAM_MAX] = {0}, k;
+
+  PetscFunctionBegin;
+  do {
+    SpmvPlan plan  = {{0}};
+    PetscInt wrong = 0;
+
+    for (k = 0; k < f->nparams; k++) plan.value[k] = f->params[k].choices[index[k]];
+    PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
+    if (wrong) {
+      ++*failures;
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));
+      for (k = 0; k < f->nparams; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, f->params[k].name, plan.value[k]));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, ": %" PetscInt_FMT " entries wrong\n", wrong));
+    }
+    for (k = 0; k < f->nparams && ++index[k] == f->params[k].count; k++) index[k] = 0;
+  } while (k < f->nparams);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* m x n, each entry there with a probability; rows [empty0, empty1) without entries; row `full` complete */
+typedef struct {
+  const char *name;
+  PetscInt    m, n;
+  double      density;
+  PetscInt    empty0, empty1, full;
+} Case;
+
+static const Case Cases[] = {
+  {"0 x 0", 0, 0, 0, 0, 0, -1},
+  {"0 rows", 0, 5, 0, 0, 0, -1},
+  {"0 columns", 5, 0, 0, 0, 0, -1},
+  {"1 x 1", 1, 1, 1, 0, 0, -1},
+  {"1 row", 1, 37, 0.5, 0, 0, 0},
+  {"1 column", 37, 1, 0.5, 0, 0, -1},
+  {"no entries", 9, 9, 0, 0, 0, -1},
+  {"diagonal-like 31", 31, 31, 0.03, 0, 0, -1},
+  {"32 entries a column", 32, 8, 1, 0, 0, -1},
+  {"33 rows", 33, 33, 0.1, 0, 0, 32},
+  {"leading empty rows", 40, 30, 0.2, 0, 17, -1},
+  {"middle empty rows", 40, 30, 0.2, 9, 26, -1},
+  {"trailing empty rows", 40, 30, 0.2, 23, 40, -1},
+  {"a full row", 25, 300, 0.02, 0, 0, 12},
+  {"dense 16", 16, 16, 1, 0, 0, -1},
+  {"dense 17 x 19", 17, 19, 1, 0, 0, -1},
+  {"tall", 211, 7, 0.3, 100, 103, -1},
+  {"wide", 7, 211, 0.3, 3, 4, 6},
+};
+
+static PetscErrorCode CaseCreate(const Case *c, PetscRandom rand, SpmvTestCSR *t)
+{
+  PetscScalar *dense;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(c->m * c->n, &dense));
+  for (PetscInt r = 0; r < c->m; r++) {
+    for (PetscInt k = 0; k < c->n; k++) {
+      PetscReal   u;
+      PetscScalar v;
+
+      PetscCall(PetscRandomGetValueReal(rand, &u));
+      PetscCall(PetscRandomGetValue(rand, &v));
+      if ((u + 1) / 2 < c->density || r == c->full) dense[r * c->n + k] = v;
+      if (r >= c->empty0 && r < c->empty1) dense[r * c->n + k] = 0;
+    }
+  }
+  PetscCall(SpmvTestCSRFromDense(c->m, c->n, dense, t));
+  PetscCall(PetscFree(dense));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscRandom rand;
+  char        only[64] = "";
+  PetscInt    failures = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-format", only, sizeof(only), NULL));
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(PetscRandomSetInterval(rand, -1, 1));
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(Formats); f++) {
+    PetscInt cases = 0;
+
+    if (only[0] && strcmp(only, Formats[f]->name)) continue;
+    for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(Cases); c++) {
+      SpmvTestCSR t;
+
+      PetscCall(CaseCreate(&Cases[c], rand, &t));
+      PetscCall(CheckPlans(Formats[f], &t, Cases[c].name, rand, &cases, &failures));
+      PetscCall(SpmvTestCSRDestroy(&t));
+    }
+    PetscCheck(cases > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no case of %s ran", Formats[f]->name);
+  }
+  PetscCall(PetscRandomDestroy(&rand));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", failures));
+  PetscCall(PetscFinalize());
+  return failures ? 1 : 0;
+}
+
+/*TEST
+
+  test:
+    args: -malloc_dump
+
+TEST*/

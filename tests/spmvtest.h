@@ -1,0 +1,125 @@
+/*
+  spmvtest.h - what the tests of formats share: small CSR matrices, guarded vectors, a reference product
+
+  Programs that include this link the library's objects and call formats without a Mat.
+*/
+#pragma once
+#include "spmvimpl.h"
+#include "mat/interface/spmvmat.h"
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* SpmvGuarded: n scalars that end where an inaccessible page begins: reading or writing past the end is a crash */
+typedef struct {
+  PetscScalar *a; /* [n] */
+  void        *base;
+  size_t       bytes;
+} SpmvGuarded;
+
+static inline PetscErrorCode SpmvGuardedCreate(PetscInt n, SpmvGuarded *g)
+{
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (size_t)n * sizeof(PetscScalar), data = (used + page - 1) / page * page;
+
+  PetscFunctionBegin;
+  g->bytes = data + page;
+  g->base  = mmap(NULL, g->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  PetscCheck(g->base != MAP_FAILED, PETSC_COMM_SELF, PETSC_ERR_MEM, "mmap of %zu bytes", g->bytes);
+  PetscCheck(!mprotect((char *)g->base + data, page, PROT_NONE), PETSC_COMM_SELF, PETSC_ERR_SYS, "mprotect");
+  g->a = (PetscScalar *)((char *)g->base + data - used);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode SpmvGuardedDestroy(SpmvGuarded *g)
+{
+  PetscFunctionBegin;
+  PetscCheck(!munmap(g->base, g->bytes), PETSC_COMM_SELF, PETSC_ERR_SYS, "munmap");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* SpmvTestCSR: a CSR matrix that owns its arrays */
+typedef struct {
+  PetscInt     m, n;
+  PetscInt    *i, *j;
+  PetscScalar *a;
+} SpmvTestCSR;
+
+/* From a dense matrix by rows; an entry is stored where the value is not 0 */
+static inline PetscErrorCode SpmvTestCSRFromDense(PetscInt m, PetscInt n, const PetscScalar dense[], SpmvTestCSR *t)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  t->m = m;
+  t->n = n;
+  PetscCall(PetscMalloc1(m + 1, &t->i));
+  for (PetscInt k = 0; k < m * n; k++) nz += dense[k] != (PetscScalar)0;
+  PetscCall(PetscMalloc1(nz, &t->j));
+  PetscCall(PetscMalloc1(nz, &t->a));
+  nz = 0;
+  for (PetscInt r = 0; r < m; r++) {
+    t->i[r] = nz;
+    for (PetscInt c = 0; c < n; c++) {
+      if (dense[r * n + c] == (PetscScalar)0) continue;
+      t->j[nz]   = c;
+      t->a[nz++] = dense[r * n + c];
+    }
+  }
+  t->i[m] = nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode SpmvTestCSRDestroy(SpmvTestCSR *t)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(t->i));
+  PetscCall(PetscFree(t->j));
+  PetscCall(PetscFree(t->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline SpmvCSR SpmvTestCSRView(const SpmvTestCSR *t)
+{
+  return (SpmvCSR){.m = t->m, .n = t->n, .rbs = 1, .cbs = 1, .i = t->i, .j = t->j, .a = t->a};
+}
+
+/*
+  z <- beta y + op(A) x in long double, and size <- beta |y| + |op(A)| |x|, length <- entries that meet in each result.
+  z, size and length are of the result's length.
+*/
+static inline void SpmvTestReference(const SpmvCSR *csr, PetscBool transpose, const PetscScalar x[], const PetscScalar y[], long double re[], long double im[], long double size[], PetscInt length[])
+{
+  const PetscInt nout = transpose ? csr->n : csr->m;
+
+  for (PetscInt r = 0; r < nout; r++) {
+    re[r]     = y ? (long double)PetscRealPart(y[r]) : 0;
+    im[r]     = y ? (long double)PetscImaginaryPart(y[r]) : 0;
+    size[r]   = y ? (long double)PetscAbsScalar(y[r]) : 0;
+    length[r] = 0;
+  }
+  for (PetscInt r = 0; r < csr->m; r++) {
+    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
+      const PetscInt    in = transpose ? r : csr->j[k], out = transpose ? csr->j[k] : r;
+      const long double ar = PetscRealPart(csr->a[k]), ai = PetscImaginaryPart(csr->a[k]);
+      const long double xr = PetscRealPart(x[in]), xi = PetscImaginaryPart(x[in]);
+
+      re[out] += ar * xr - ai * xi;
+      im[out] += ar * xi + ai * xr;
+      size[out] += (long double)PetscAbsScalar(csr->a[k]) * (long double)PetscAbsScalar(x[in]);
+      length[out]++;
+    }
+  }
+}
+
+/* Entries that leave max(8, sqrt(length)) 4 eps size around the reference, or are not 0 where size is */
+static inline PetscInt SpmvTestCompare(PetscInt n, const PetscScalar z[], const long double re[], const long double im[], const long double size[], const PetscInt length[])
+{
+  PetscInt wrong = 0;
+
+  for (PetscInt r = 0; r < n; r++) {
+    const long double bound = PetscMax((PetscReal)8, PetscSqrtReal((PetscReal)length[r])) * 4 * (long double)PETSC_MACHINE_EPSILON * size[r];
+    const long double dr = (long double)PetscRealPart(z[r]) - re[r], di = (long double)PetscImaginaryPart(z[r]) - im[r];
+
+    if (!(dr * dr + di * di <= bound * bound)) wrong++; /* NaN is wrong */
+  }
+  return wrong;
+}
