@@ -1,0 +1,64 @@
+#!/bin/bash
+# What the library says when it is loaded into a PETSc that it was not compiled for. A library loaded before libpetsc
+# (LD_PRELOAD) plays the other PETSc. Also: help texts, and what -dll_append with a wrong path says.
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+cat >"$tmp/app.c" <<'END'
+#include <petscmat.h>
+int main(int argc, char **argv)
+{
+  Mat A;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetSizes(A, 2, 2, PETSC_DECIDE, PETSC_DECIDE));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+END
+cat >"$tmp/version.c" <<'END'
+#include <petscsys.h>
+PetscErrorCode PetscGetVersionNumber(PetscInt *major, PetscInt *minor, PetscInt *subminor, PetscInt *release)
+{
+  if (major) *major = 3;
+  if (minor) *minor = 17;
+  if (subminor) *subminor = 0;
+  if (release) *release = 1;
+  return 0;
+}
+END
+cat >"$tmp/width.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <petscsys.h>
+PetscErrorCode PetscDataTypeGetSize(PetscDataType type, size_t *size)
+{
+  PetscErrorCode (*next)(PetscDataType, size_t *) = dlsym(RTLD_NEXT, "PetscDataTypeGetSize"), ierr = next(type, size);
+  if (type == PETSC_INT) *size += 1;
+  return ierr;
+}
+END
+# $COMPILE has -fvisibility=hidden for our own objects; what plays PETSc must be seen
+for name in app version width; do
+  shared=$([ $name = app ] || echo -shared)
+  $COMPILE -fvisibility=default $shared "$tmp/$name.c" -o "$tmp/$name" $PETSC_LINK -ldl >"$tmp/log" 2>&1 || { echo "not ok registration_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
+done
+
+check() { # name, expected exit (0 or 1), words, command...
+  local name=$1 status=$2 words=$3
+  shift 3
+  env -u PETSC_OPTIONS timeout 60 "$@" >"$tmp/out" 2>&1 </dev/null
+  local got=$?
+  if [ $((got != 0)) = "$status" ] && grep -q -e "$words" "$tmp/out"; then echo "ok registration_$name"; else echo "not ok registration_$name"; grep -v 'Configure options' "$tmp/out" | head -30 | sed 's/^/# /'; fi
+}
+
+options="-dll_append $LIBRARY -mat_type bccoo"
+check loads 0 'no unused options' "$tmp/app" $options -options_left
+check other_version 1 'libpetscspmv was compiled for PETSc 3\.[0-9]* and this program runs 3\.17; build it again' env LD_PRELOAD="$tmp/version" "$tmp/app" $options
+check other_width 1 'libpetscspmv was compiled for scalars of .* build it again' env LD_PRELOAD="$tmp/width" "$tmp/app" $options
+for option in mat_bccoo_block_height mat_bccoo_block_width mat_spmv_isa mat_spmv_build_after mat_spmv_view; do
+  check "help_$option" 0 "-$option.*[A-Z]*[a-z]* [a-z]* [a-z]*" "$tmp/app" $options -help
+done
+check counts_file 1 'Cannot append to /nowhere/counts of -spmv_view_counts' "$tmp/app" $options -spmv_view_counts /nowhere/counts
