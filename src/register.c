@@ -107,8 +107,14 @@ static PetscErrorCode SpmvFinalizePackage(void)
 }
 
 #define SPMV_FORMAT(name) \
-  static PetscErrorCode MatCreate_SeqAIJ_##name(Mat A) { return MatCreate_Spmv(A, &SpmvParentSeq, &SpmvFormat_##name); } \
-  static PetscErrorCode MatCreate_MPIAIJ_##name(Mat A) { return MatCreate_Spmv(A, &SpmvParentMPI, &SpmvFormat_##name); }
+  static PetscErrorCode MatCreate_SeqAIJ_##name(Mat A) \
+  { \
+    return MatCreate_Spmv(A, &SpmvParentSeq, &SpmvFormat_##name); \
+  } \
+  static PetscErrorCode MatCreate_MPIAIJ_##name(Mat A) \
+  { \
+    return MatCreate_Spmv(A, &SpmvParentMPI, &SpmvFormat_##name); \
+  }
 #include "formats.h"
 #undef SPMV_FORMAT
 

@@ -23,11 +23,11 @@ typedef enum {
 
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
 typedef struct {
-  PetscInt           m, n;       /* rows, columns (local) */
-  PetscInt           rbs, cbs;   /* block sizes of rows and columns that the user declared (MatSetBlockSizes()), 1 if none */
-  const PetscInt    *i;          /* [m + 1]  first entry of each row; i[0] = 0 */
-  const PetscInt    *j;          /* [i[m]]   column of each entry, 0 <= j < n */
-  const PetscScalar *a;          /* [i[m]]   value of each entry */
+  PetscInt           m, n;     /* rows, columns (local) */
+  PetscInt           rbs, cbs; /* block sizes of rows and columns that the user declared (MatSetBlockSizes()), 1 if none */
+  const PetscInt    *i;        /* [m + 1]  first entry of each row; i[0] = 0 */
+  const PetscInt    *j;        /* [i[m]]   column of each entry, 0 <= j < n */
+  const PetscScalar *a;        /* [i[m]]   value of each entry */
 } SpmvCSR;
 
 /* SpmvParam: one knob of a format, set by -mat_<format>_<name> */
@@ -62,11 +62,11 @@ typedef struct {
 
 /* SpmvFormat: a storage scheme */
 typedef struct {
-  const char      *name;                         /* as in formats.h */
-  const char      *citation;                     /* BibTeX, printed by -citations */
-  PetscInt         nparams;                      /* knobs, <= SPMV_PARAM_MAX */
-  const SpmvParam *params;                       /* [nparams] */
-  const SpmvKernels *kernels[SPMV_ISA_COUNT];    /* [SPMV_SCALAR] is required */
+  const char        *name;                    /* as in formats.h */
+  const char        *citation;                /* BibTeX, printed by -citations */
+  PetscInt           nparams;                 /* knobs, <= SPMV_PARAM_MAX */
+  const SpmvParam   *params;                  /* [nparams] */
+  const SpmvKernels *kernels[SPMV_ISA_COUNT]; /* [SPMV_SCALAR] is required */
 
   /* New storage. On entry the plan holds what was asked for; on return what was built (a choice left to the format is replaced) */
   PetscErrorCode (*build)(const SpmvCSR *csr, SpmvPlan *plan, void **storage);

@@ -57,11 +57,11 @@ static PetscErrorCode TableIV(PetscInt h, PetscInt w)
 int main(int argc, char **argv)
 {
   /* Fig. 1, with a to p as 1 to 16 */
-  const PetscScalar A[] = {0, 0, 1, 0, 0, 0, 2, 3,   0, 0, 4, 5, 0, 0, 6, 0,   0, 0, 0, 0, 7, 8, 9, 10,   11, 12, 0, 0, 13, 14, 15, 16};
+  const PetscScalar A[] = {0, 0, 1, 0, 0, 0, 2, 3, 0, 0, 4, 5, 0, 0, 6, 0, 0, 0, 0, 0, 7, 8, 9, 10, 11, 12, 0, 0, 13, 14, 15, 16};
   /* Fig. 7(a), with A' to P' as 1 to 16 */
-  const PetscScalar C[] = {1, 0, 2, 0, 3, 0, 4, 5,   0, 0, 0, 6, 0, 0, 7, 0,   0, 8, 0, 9, 0, 10, 0, 0,   0, 11, 12, 13, 0, 14, 15, 16};
+  const PetscScalar C[] = {1, 0, 2, 0, 3, 0, 4, 5, 0, 0, 0, 6, 0, 0, 7, 0, 0, 8, 0, 9, 0, 10, 0, 0, 0, 11, 12, 13, 0, 14, 15, 16};
   /* block rows 1 and 4 of 6 occupied: leading, middle and trailing empty ones */
-  const PetscScalar E[] = {0, 0, 0,   0, 0, 0,   1, 0, 0,   0, 0, 2,   0, 0, 0,   0, 0, 0,   0, 0, 0,   0, 0, 0,   0, 3, 0,   0, 0, 0,   0, 0, 0,   0, 0, 0};
+  const PetscScalar E[] = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));

@@ -120,7 +120,6 @@ int main(int argc, char **argv)
   PetscCall(Refuse(A, "-b_mat_bccoo_block_width", "9"));
   PetscCall(Refuse(A, "-b_mat_bccoo_block_height", "-1"));
   PetscCall(Refuse(A, "-b_mat_spmv_build_after", "-2"));
-  PetscCall(Refuse(A, "-b_mat_spmv_isa", "mmx"));
   PetscCall(Multiply(A));
   PetscCall(View("after the errors, still width 5", A));
   PetscCall(MatDestroy(&A));

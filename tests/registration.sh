@@ -62,3 +62,4 @@ for option in mat_bccoo_block_height mat_bccoo_block_width mat_spmv_isa mat_spmv
   check "help_$option" 0 "-$option.*[A-Z]*[a-z]* [a-z]* [a-z]*" "$tmp/app" $options -help
 done
 check counts_file 1 'Cannot append to /nowhere/counts of -spmv_view_counts' "$tmp/app" $options -spmv_view_counts /nowhere/counts
+check unknown_isa 1 'Unknown option mmx for -mat_spmv_isa. Available options: scalar avx2 avx512 auto' "$tmp/app" $options -mat_spmv_isa mmx

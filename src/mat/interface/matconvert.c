@@ -81,8 +81,8 @@ static PetscErrorCode SpmvProductAppendType(Mat A, char name[], size_t size)
 */
 static PetscErrorCode MatProductSetFromOptions_Spmv_Any(Mat D)
 {
-  Mat  factors[3] = {D->product->A, D->product->B, D->product->type == MATPRODUCT_ABC ? D->product->C : NULL};
-  char name[256]  = "MatProductSetFromOptions";
+  Mat  factors[3]          = {D->product->A, D->product->B, D->product->type == MATPRODUCT_ABC ? D->product->C : NULL};
+  char name[256]           = "MatProductSetFromOptions";
   PetscErrorCode (*f)(Mat) = NULL;
 
   PetscFunctionBegin;

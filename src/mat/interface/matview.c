@@ -96,7 +96,9 @@ static PetscErrorCode MatSpmvView(Mat A, PetscViewer viewer)
 
     if (!blocks[k]) continue;
     PetscCall(MatSpmvGetShadow(blocks[k], &s));
-    PetscCall(SpmvShadowView(s, !parallel ? "" : k ? " of the off-diagonal block" : " of the diagonal block", rank, viewer));
+    PetscCall(SpmvShadowView(s, !parallel ? "" : k ? " of the off-diagonal block"
+                                                   : " of the diagonal block",
+                             rank, viewer));
   }
   PetscCall(PetscViewerFlush(viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));

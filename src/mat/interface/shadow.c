@@ -10,7 +10,8 @@
   multiplied a few times costs nothing; they do not wait if as many products followed the change before this one.
 
   "Values changed" is PETSc's object state, of the block or of the parallel Mat around it. "Same pattern" is the nonzero
-  state, the sizes and a hash of row pointers and columns: some of PETSc's own functions replace the pattern silently.
+  state, which AIJ's own inodes rely on, and the sizes; a hash of some row pointers and columns is a second opinion that
+  costs nothing. A hash of all of them would read half as many bytes as the refresh itself.
 */
 #include "spmvmat.h"
 #include <petsctime.h>
@@ -76,9 +77,9 @@ PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscLogDouble *bytes)
 
 /* SpmvRows: AIJ's arrays on loan, or sorted copies of them */
 typedef struct {
-  SpmvCSR      csr;
-  PetscInt    *j; /* [nz] NULL unless a row was not sorted */
-  PetscScalar *a;
+  SpmvCSR            csr;
+  PetscInt          *j; /* [nz] NULL unless a row was not sorted */
+  PetscScalar       *a;
   const PetscInt    *aij_i, *aij_j;
   const PetscScalar *aij_a;
 } SpmvRows;
@@ -86,7 +87,7 @@ typedef struct {
 /* MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones */
 static PetscErrorCode SpmvRowsSort(SpmvRows *rows)
 {
-  const PetscInt *i      = rows->csr.i, *j = rows->csr.j;
+  const PetscInt *i = rows->csr.i, *j = rows->csr.j;
   PetscBool       sorted = PETSC_TRUE;
 
   PetscFunctionBegin;
@@ -134,19 +135,15 @@ static PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* h <- h p + word over an array of indices, in four independent chains so that it runs at the speed of memory */
+#define SPMV_PATTERN_SAMPLES 512
+
+/* Hash of an array of indices: of all of it up to SPMV_PATTERN_SAMPLES entries, of evenly spread ones beyond */
 static uint64_t SpmvHash(uint64_t h, const PetscInt *index, size_t n)
 {
-  const uint64_t p    = UINT64_C(0x9E3779B97F4A7C15);
-  uint64_t       c[4] = {h, h + 1, h + 2, h + 3};
-  size_t         k    = 0;
+  const size_t stride = n / SPMV_PATTERN_SAMPLES + 1;
 
-  for (; k + 8 <= n; k += 8) {
-    for (int l = 0; l < 4; l++) c[l] = (c[l] ^ (c[l] >> 29)) * p + ((uint64_t)index[k + 2 * l] << 32 ^ (uint64_t)index[k + 2 * l + 1]);
-  }
-  for (; k < n; k++) c[0] = (c[0] ^ (c[0] >> 29)) * p + (uint64_t)index[k];
-  for (int l = 1; l < 4; l++) c[0] = (c[0] ^ (c[0] >> 31)) * p + c[l];
-  return c[0];
+  for (size_t k = 0; k < n; k += stride) h = (h ^ (h >> 29)) * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)index[k];
+  return h;
 }
 
 static uint64_t SpmvPattern(const SpmvCSR *csr)

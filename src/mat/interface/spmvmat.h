@@ -31,33 +31,33 @@ typedef struct {
   SpmvSettings      settings;
 
   /* The storage and what it was made from */
-  void             *storage;      /* NULL: not built */
-  SpmvPlan          asked, plan;  /* as asked for, as built */
-  PetscInt          m, n, nz;     /* sizes and entries of the matrix then */
-  PetscInt          nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
-  PetscObjectState  nonzerostate; /* of the matrix then */
-  uint64_t          pattern;      /* hash of its row pointers and columns: not every change of pattern raises nonzerostate */
+  void            *storage;      /* NULL: not built */
+  SpmvPlan         asked, plan;  /* as asked for, as built */
+  PetscInt         m, n, nz;     /* sizes and entries of the matrix then */
+  PetscInt         nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
+  PetscObjectState nonzerostate; /* of the matrix then */
+  uint64_t         pattern;      /* hash of some of its row pointers and columns */
 
   /* The matrix when it was last looked at */
-  Mat               owner;        /* MatHeaderMerge() moves a shadow to another Mat */
-  PetscObjectState  state;
-  PetscInt          version;      /* of the settings */
-  PetscBool         current;      /* the storage has its values */
-  PetscBool         touched;      /* the parallel Mat changed: the block's own state may not tell */
-  PetscInt64        since;        /* products since the values changed */
-  PetscInt64        before;       /* products between that change and the one before */
+  Mat              owner; /* MatHeaderMerge() moves a shadow to another Mat */
+  PetscObjectState state;
+  PetscInt         version; /* of the settings */
+  PetscBool        current; /* the storage has its values */
+  PetscBool        touched; /* the parallel Mat changed: the block's own state may not tell */
+  PetscInt64       since;   /* products since the values changed */
+  PetscInt64       before;  /* products between that change and the one before */
 
-  SpmvCounts        counts;
-  PetscInt64        viewed;         /* builds when -mat_spmv_view printed last */
-  PetscLogDouble    build_seconds;  /* of the last build */
-  PetscLogDouble    aij_seconds;    /* least time of a product by AIJ's kernel, 0 if there was none */
-  PetscLogDouble    own_seconds;    /* least time of a product by ours */
+  SpmvCounts     counts;
+  PetscInt64     viewed;        /* builds when -mat_spmv_view printed last */
+  PetscLogDouble build_seconds; /* of the last build */
+  PetscLogDouble aij_seconds;   /* least time of a product by AIJ's kernel, 0 if there was none */
+  PetscLogDouble own_seconds;   /* least time of a product by ours */
 } SpmvShadow;
 
 /* SpmvParent: what PETSc's own type does, taken once from a freshly created matrix */
 typedef struct {
-  const char *type;                     /* MATSEQAIJ or MATMPIAIJ */
-  PetscBool   known;
+  const char    *type; /* MATSEQAIJ or MATMPIAIJ */
+  PetscBool      known;
   struct _MatOps ops;
   PetscErrorCode (*retrievevalues)(Mat); /* MatRetrieveValues_C */
 } SpmvParent;

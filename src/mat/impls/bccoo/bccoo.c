@@ -22,7 +22,7 @@ static const PetscInt BccooBlockSizes[] = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 
 static const SpmvParam BccooParams[] = {
   [BCCOO_BLOCK_HEIGHT] = {"block_height", "rows of a block, 0: the height and width that store the matrix in the fewest bytes", PETSC_STATIC_ARRAY_LENGTH(BccooBlockSizes), BccooBlockSizes},
-  [BCCOO_BLOCK_WIDTH]  = {"block_width", "columns of a block, 0: as for the height",                                              PETSC_STATIC_ARRAY_LENGTH(BccooBlockSizes), BccooBlockSizes},
+  [BCCOO_BLOCK_WIDTH]  = {"block_width", "columns of a block, 0: as for the height", PETSC_STATIC_ARRAY_LENGTH(BccooBlockSizes), BccooBlockSizes},
 };
 
 /*
@@ -67,6 +67,10 @@ static inline PetscInt BccooMergeNext(BccooMerge *merge, PetscInt w)
 /* Blocks and non-empty block rows of the rows [row, end) of csr under blocks of h x w; row is a multiple of h */
 static void BccooCount(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt row, PetscInt end, size_t *nblocks, PetscInt *nrows)
 {
+  if (h == 1 && w == 1) {
+    *nblocks += (size_t)(csr->i[end] - csr->i[row]);
+    for (; row < end; row++) *nrows += csr->i[row + 1] > csr->i[row];
+  }
   for (; row < end; row += h) {
     BccooMerge merge;
     size_t     before = *nblocks;
@@ -84,15 +88,14 @@ static double BccooFootprint(size_t nblocks, PetscInt h, PetscInt w, size_t scal
 }
 
 /*
-  The block height and width of least footprint, estimated on chunks of rows spread over the matrix that hold about
-  1/32 of its entries. Section 4 of the paper: footprint as the first criterion.
+  The block height and width of least footprint, estimated on chunks of rows spread over the matrix: 1/128 of it, and at
+  least 8 chunks. Section 4 of the paper: footprint as the first criterion.
 */
 static void BccooChooseBlock(const SpmvCSR *csr, SpmvPlan *plan)
 {
   static const PetscInt shapes[][2] = {
-    {1, 1}, {2, 1}, {1, 2}, {2, 2}, {3, 1}, {1, 3}, {3, 3}, {4, 1}, {4, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 1}, {8, 4}, {8, 8}
-  };
-  const PetscInt chunk = 64, chunks = PetscMax(1, csr->m / chunk), stride = PetscMax(1, PetscMin(32, chunks / 16));
+    {1, 1}, {2, 1}, {1, 2}, {2, 2}, {3, 1}, {1, 3}, {3, 3}, {4, 1}, {4, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 1}, {8, 4}, {8, 8}};
+  const PetscInt chunk = 64, chunks = PetscMax(1, csr->m / chunk), stride = PetscMax(1, PetscMin(128, chunks / 8));
   PetscInt      *h = &plan->value[BCCOO_BLOCK_HEIGHT], *w = &plan->value[BCCOO_BLOCK_WIDTH], best[2] = {1, 1};
   double         least = PETSC_MAX_REAL;
 
@@ -132,46 +135,63 @@ static PetscErrorCode BccooDestroy(void **storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Writes the values of block row r, whose blocks begin at q; returns one past its last block. w is a constant when inlined */
-static inline __attribute__((always_inline)) size_t BccooSetBlockRow(BccooStorage *b, const SpmvCSR *csr, PetscInt r, size_t q, PetscInt w)
+/* Writes the entries of one row into its blocks, which begin at column[0] and value */
+static inline __attribute__((always_inline)) void BccooSetRow(const PetscInt *j, const PetscScalar *a, PetscInt length, const int32_t *column, PetscScalar *value, PetscInt h, PetscInt w)
 {
-  const PetscInt h = b->h, rows = PetscMin(h, csr->m - r * h);
+  PetscInt left = *column * w; /* first column of the block */
 
-  for (PetscInt i = 0; i < rows; i++) {
-    size_t p = q;
-
-    for (PetscInt k = csr->i[r * h + i]; k < csr->i[r * h + i + 1]; k++) {
-      const PetscInt column = csr->j[k] / w;
-
-      while (b->column[p] < column) p++;
-      b->value[(p * w + (csr->j[k] - column * w)) * h + i] = csr->a[k];
+  for (PetscInt k = 0; k < length; k++) {
+    while (j[k] >= left + w) {
+      left = *++column * w;
+      value += h * w;
     }
+    value[(j[k] - left) * h] = a[k];
   }
-  return BccooRowStop(b->flags, q);
 }
 
-#define BCCOO_SET_VALUES(W) \
-  case W: \
-    for (PetscInt k = 0; k < b->nrows; k++) q = BccooSetBlockRow(b, csr, b->row ? b->row[k] : k, q, W); \
-    break;
+/* Block row by block row; one without fill is transposed block by block, with no look at columns. h, w: constants when inlined */
+static inline __attribute__((always_inline)) void BccooSetRows(BccooStorage *b, const SpmvCSR *csr, PetscInt h, PetscInt w)
+{
+  size_t q = 0, end;
 
+  for (PetscInt k = 0; k < b->nrows; k++, q = end) {
+    const PetscInt first = (b->row ? b->row[k] : k) * h, rows = PetscMin(h, csr->m - first);
+    const PetscInt start = csr->i[first], length = (csr->i[first + rows] - start) / rows;
+    PetscScalar   *value = b->value + q * h * w;
+
+    end = BccooRowStop(b->flags, q);
+    if (rows == h && (size_t)(csr->i[first + h] - start) == (end - q) * w * h) {
+      for (const PetscScalar *a = csr->a + start, *stop = a + length; a < stop; a += w, value += h * w) {
+        for (PetscInt i = 0; i < h; i++) {
+          for (PetscInt j = 0; j < w; j++) value[j * h + i] = a[i * length + j];
+        }
+      }
+    } else {
+      for (PetscInt i = 0; i < rows; i++) BccooSetRow(csr->j + csr->i[first + i], csr->a + csr->i[first + i], csr->i[first + i + 1] - csr->i[first + i], b->column + q, value + i, h, w);
+    }
+  }
+}
+
+#define BCCOO_SET_SQUARE(H) \
+  if (b->h == H && b->w == H) { \
+    BccooSetRows(b, csr, H, H); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+
+/* Zeros of the fill were written by the build and stay */
 static PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage)
 {
   BccooStorage *b = (BccooStorage *)storage;
-  size_t        q = 0;
 
   PetscFunctionBegin;
-  switch (b->w) { /* zeros of the fill were written by the build and stay */
-    BCCOO_SET_VALUES(1)
-    BCCOO_SET_VALUES(2)
-    BCCOO_SET_VALUES(3)
-    BCCOO_SET_VALUES(4)
-    BCCOO_SET_VALUES(5)
-    BCCOO_SET_VALUES(6)
-    BCCOO_SET_VALUES(7)
-    BCCOO_SET_VALUES(8)
+  if (b->h == 1 && b->w == 1) {
+    PetscCall(PetscArraycpy(b->value, csr->a, b->nblocks));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscAssert(q == b->nblocks, PETSC_COMM_SELF, PETSC_ERR_PLIB, "wrote %zu of %zu blocks", q, b->nblocks);
+  BCCOO_SET_SQUARE(2)
+  BCCOO_SET_SQUARE(3)
+  BCCOO_SET_SQUARE(4)
+  BccooSetRows(b, csr, b->h, b->w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,7 +208,11 @@ static void BccooSetPattern(BccooStorage *b, const SpmvCSR *csr)
     size_t     first = q;
 
     BccooMergeStart(&merge, csr, row, b->h);
-    while ((column = BccooMergeNext(&merge, b->w)) >= 0) b->column[q++] = (int32_t)column;
+    if (b->h == 1 && b->w == 1) {
+      while (q < (size_t)csr->i[row + 1]) b->column[q] = (int32_t)csr->j[q], q++;
+    } else {
+      while ((column = BccooMergeNext(&merge, b->w)) >= 0) b->column[q++] = (int32_t)column;
+    }
     if (q == first) continue;
     b->flags[(q - 1) / BCCOO_TAG_BITS] &= ~((BccooFlags)1 << ((q - 1) % BCCOO_TAG_BITS));
     if (b->row) b->row[k] = (int32_t)(row / b->h);

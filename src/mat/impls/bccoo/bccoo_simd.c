@@ -17,8 +17,8 @@ const SpmvKernels CAT(BccooKernels_, SPMV_ISA_SUFFIX) = {NULL, NULL};
 
 /* x, or a padded copy of its last block's part when the width does not divide n: a block never reads past x's end */
 typedef struct {
-  int32_t            last;                  /* the block column that the copy stands for, -1 if none */
-  PetscScalar        tail[BCCOO_BLOCK_MAX]; /* [w] */
+  int32_t     last;                  /* the block column that the copy stands for, -1 if none */
+  PetscScalar tail[BCCOO_BLOCK_MAX]; /* [w] */
 } BccooTail;
 
 static inline __attribute__((always_inline)) BccooTail BccooTailOf(const BccooStorage *b, PetscInt w)
@@ -39,10 +39,10 @@ static inline __attribute__((always_inline)) void BccooApply(const BccooStorage 
   if (t.last >= 0) memcpy(t.tail, x + (size_t)t.last * w, sizeof(PetscScalar) * (b->n % w));
   if (!beta && b->row) memset(y, 0, sizeof(PetscScalar) * b->m); /* the rows that are not listed */
   for (PetscInt k = 0; k < b->nrows; k++) {
-    const PetscInt r      = b->row ? b->row[k] : k;
-    const size_t   end    = BccooRowStop(b->flags, q);
+    const PetscInt r                    = b->row ? b->row[k] : k;
+    const size_t   end                  = BccooRowStop(b->flags, q);
     PetscScalar    sum[BCCOO_BLOCK_MAX] = {0};
-    PetscScalar   *yr     = y + (size_t)r * h;
+    PetscScalar   *yr                   = y + (size_t)r * h;
 
     for (; q < end; q++, v += h * w) {
       const PetscScalar *xb = w > 1 && b->column[q] == t.last ? t.tail : x + (size_t)b->column[q] * w;
@@ -52,8 +52,10 @@ static inline __attribute__((always_inline)) void BccooApply(const BccooStorage 
       }
     }
     if (r < full) {
-      if (beta) for (PetscInt i = 0; i < h; i++) yr[i] += sum[i];
-      else for (PetscInt i = 0; i < h; i++) yr[i] = sum[i];
+      if (beta)
+        for (PetscInt i = 0; i < h; i++) yr[i] += sum[i];
+      else
+        for (PetscInt i = 0; i < h; i++) yr[i] = sum[i];
     } else {
       for (PetscInt i = 0; i < b->m - r * h; i++) yr[i] = beta ? yr[i] + sum[i] : sum[i];
     }
@@ -69,8 +71,8 @@ static inline __attribute__((always_inline)) void BccooApplyTranspose(const Bcco
 
   if (!beta) memset(y, 0, sizeof(PetscScalar) * b->n);
   for (PetscInt k = 0; k < b->nrows; k++) {
-    const PetscInt r   = b->row ? b->row[k] : k;
-    const size_t   end = BccooRowStop(b->flags, q);
+    const PetscInt r                   = b->row ? b->row[k] : k;
+    const size_t   end                 = BccooRowStop(b->flags, q);
     PetscScalar    xr[BCCOO_BLOCK_MAX] = {0}; /* rows past the last read as 0 */
 
     memcpy(xr, x + (size_t)r * h, sizeof(PetscScalar) * (r < full ? h : b->m - r * h));
@@ -90,19 +92,33 @@ static inline __attribute__((always_inline)) void BccooApplyTranspose(const Bcco
   }
 }
 
-/* The 64 shapes: BccooApply_3x2() and so on, and a table of them by height and width */
-#define SHAPE(H, W) \
-  static void BccooApply_##H##x##W(const BccooStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta) { BccooApply(b, x, y, beta, H, W); } \
-  static void BccooApplyTranspose_##H##x##W(const BccooStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta) { BccooApplyTranspose(b, x, y, beta, H, W); }
-#define ENTRY(H, W) {BccooApply_##H##x##W, BccooApplyTranspose_##H##x##W},
-#define WIDTHS(F, H) F(H, 1) F(H, 2) F(H, 3) F(H, 4) F(H, 5) F(H, 6) F(H, 7) F(H, 8)
+  /* The 64 shapes: BccooApply_3x2() and so on, and a table of them by height and width */
+  #define SHAPE(H, W) \
+    static void BccooApply_##H##x##W(const BccooStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta) \
+    { \
+      BccooApply(b, x, y, beta, H, W); \
+    } \
+    static void BccooApplyTranspose_##H##x##W(const BccooStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta) \
+    { \
+      BccooApplyTranspose(b, x, y, beta, H, W); \
+    }
+  #define ENTRY(H, W)  {BccooApply_##H##x##W, BccooApplyTranspose_##H##x##W},
+  #define WIDTHS(F, H) F(H, 1) F(H, 2) F(H, 3) F(H, 4) F(H, 5) F(H, 6) F(H, 7) F(H, 8)
 
-WIDTHS(SHAPE, 1) WIDTHS(SHAPE, 2) WIDTHS(SHAPE, 3) WIDTHS(SHAPE, 4) WIDTHS(SHAPE, 5) WIDTHS(SHAPE, 6) WIDTHS(SHAPE, 7) WIDTHS(SHAPE, 8)
+WIDTHS(SHAPE, 1)
+WIDTHS(SHAPE, 2) WIDTHS(SHAPE, 3) WIDTHS(SHAPE, 4) WIDTHS(SHAPE, 5) WIDTHS(SHAPE, 6) WIDTHS(SHAPE, 7) WIDTHS(SHAPE, 8)
 
-typedef void BccooShapeFn(const BccooStorage *, const PetscScalar *, PetscScalar *, PetscBool);
+  typedef void BccooShapeFn(const BccooStorage *, const PetscScalar *, PetscScalar *, PetscBool);
 
 static BccooShapeFn *const BccooShapes[BCCOO_BLOCK_MAX][BCCOO_BLOCK_MAX][2] = {
-  {WIDTHS(ENTRY, 1)}, {WIDTHS(ENTRY, 2)}, {WIDTHS(ENTRY, 3)}, {WIDTHS(ENTRY, 4)}, {WIDTHS(ENTRY, 5)}, {WIDTHS(ENTRY, 6)}, {WIDTHS(ENTRY, 7)}, {WIDTHS(ENTRY, 8)},
+  {WIDTHS(ENTRY, 1)},
+  {WIDTHS(ENTRY, 2)},
+  {WIDTHS(ENTRY, 3)},
+  {WIDTHS(ENTRY, 4)},
+  {WIDTHS(ENTRY, 5)},
+  {WIDTHS(ENTRY, 6)},
+  {WIDTHS(ENTRY, 7)},
+  {WIDTHS(ENTRY, 8)},
 };
 
 static void BccooMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)

@@ -1,0 +1,53 @@
+# petscspmv: make help lists what can be asked for. GNU make, no configure step:
+#   conf/variables  which PETSc, which compiler, which flags
+#   conf/rules      how sources become lib/libpetscspmv.so
+#   conf/test       how the tests run
+.DEFAULT_GOAL := lib
+
+include conf/variables
+include conf/rules
+include conf/test
+
+.PHONY: lib quickstart run-quickstart test install clean format help
+
+lib: lib/libpetscspmv.so
+
+# Packages come first and the work is done by a second make, because PETSc can
+# only be looked for once it is installed.
+quickstart:
+	@conf/packages quickstart
+	@$(MAKE) run-quickstart
+
+run-quickstart: lib
+	@$(PYTHON) examples/quickstart --library $(CURDIR)/lib/libpetscspmv.so --type $(TYPE) --folder $(BUILD)/quickstart
+
+test:
+	@conf/packages test
+	@$(MAKE) run-tests WERROR=1
+
+install: lib
+	@mkdir -p $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/petscspmv/conf)
+	cp lib/libpetscspmv.so $(DESTDIR)$(PREFIX)/lib/libpetscspmv.so.new
+	mv -f $(DESTDIR)$(PREFIX)/lib/libpetscspmv.so.new $(DESTDIR)$(PREFIX)/lib/libpetscspmv.so
+	cp include/petscspmv.h $(DESTDIR)$(PREFIX)/include/
+	cp conf/petscspmv $(DESTDIR)$(PREFIX)/lib/petscspmv/conf/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' conf/petscspmv.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/petscspmv.pc
+
+clean:
+	rm -rf build lib
+
+format:
+	@command -v $(CLANG_FORMAT) >/dev/null || { echo "$(CLANG_FORMAT) was not found: install the package clang-format, or set CLANG_FORMAT"; exit 1; }
+	find src include tests examples -name '*.[ch]' -o -name '*.cl' | xargs $(CLANG_FORMAT) -i
+
+help:
+	@echo 'make                     lib/libpetscspmv.so, and nothing else'
+	@echo 'make quickstart          install what is missing, build, and compare with aij in three of PETSc'"'"'s tutorials'
+	@echo 'make test                install what is missing, build, and run every test'
+	@echo 'make test search=NAME    only the tests with NAME in their name'
+	@echo 'make install PREFIX=DIR  copy library, header and pkg-config file below DIR (now $(PREFIX))'
+	@echo 'make format              clang-format on every C source'
+	@echo 'make clean               remove build/ and lib/'
+	@echo
+	@echo 'PETSC_DIR, PETSC_ARCH    which PETSc; otherwise pkg-config says, otherwise Debian'"'"'s is taken'
+	@echo 'CFLAGS, CPPFLAGS, LDFLAGS, WERROR=1, V=1 (show commands)'

@@ -1,0 +1,113 @@
+#!/bin/bash
+# The build itself: which PETSc is found and what is said when none is, instruction sets the compiler does not know,
+# installation, and the scripts around the tests.
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+
+check() { # name, command...: passes when the command does
+  local name=$1
+  shift
+  if "$@" >"$tmp/out" 2>&1; then echo "ok build_$name"; else echo "not ok build_$name"; sed 's/^/# /' "$tmp/out"; fi
+}
+# make with nothing inherited from the make that runs the tests, and a pkg-config that knows what is in $tmp/pc only
+plain_make() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u PETSC_DIR -u PETSC_ARCH PKG_CONFIG_LIBDIR="$tmp/pc" make --no-print-directory "$@"; }
+# make fails with one line, which has the given words
+sentence() {
+  local words=$1
+  shift
+  plain_make "$@" >"$tmp/make" 2>&1 && { echo 'it succeeded'; return 1; }
+  cat "$tmp/make"
+  [ "$(wc -l <"$tmp/make")" = 1 ] && grep -q "$words" "$tmp/make"
+}
+found() { # which PETSc: expected folder, make's arguments
+  local expected=$1
+  shift
+  plain_make -pn help "$@" | sed -n 's/^PETSC_DIR := //p' | tee /dev/stderr | grep -qx "$expected"
+}
+
+fake=$tmp/petsc
+mkdir -p "$fake/include"
+version() { printf '#define PETSC_VERSION_MAJOR %s\n#define PETSC_VERSION_MINOR %s\n#define PETSC_VERSION_SUBMINOR 2\n' "$@" >"$fake/include/petscversion.h"; }
+
+check no_petsc sentence 'PETSc was not found: install' debian_petsc=
+check wrong_petsc_dir sentence "PETSC_DIR is $tmp, where" PETSC_DIR="$tmp"
+version 3 17
+check old_petsc sentence 'PETSc 3.17.2 in .* is too old: petscspmv needs 3.18' PETSC_DIR="$fake"
+version 3 18
+check unbuilt_petsc sentence 'no shared libpetsc' PETSC_DIR="$fake"
+mkdir -p "$fake/arch-a/lib/petsc/conf" && : >"$fake/arch-a/lib/petsc/conf/petscvariables"
+check wrong_petsc_arch sentence 'set PETSC_ARCH to one of these' PETSC_DIR="$fake" PETSC_ARCH=arch-b
+version 4 0
+check newer_major sentence 'no shared libpetsc' PETSC_DIR="$fake" PETSC_ARCH=arch-a
+check help_without_petsc plain_make help PETSC_DIR="$tmp"
+
+check debian found "$fake" debian_petsc="$fake"
+mkdir "$tmp/pc"
+printf 'prefix=%s/arch-a\nName: PETSc\nDescription: x\nVersion: 3.18\n' "$fake" >"$tmp/pc/PETSc.pc"
+if command -v pkg-config >/dev/null; then check pkg_config found "$fake" debian_petsc=/elsewhere
+else echo 'ok build_pkg_config # SKIP pkg-config is not installed'; fi
+
+# src/isas.h is all it takes; flags of another architecture leave an object that says so
+cp -r makefile conf include src "$tmp"
+mkdir "$tmp/tests"
+echo 'SPMV_ISA(OTHER, other, "-mno-such-machine")' >>"$tmp/src/isas.h"
+isas=${LIBRARY#"$PWD"/}
+isas=${isas%/*}/isas.mk
+check isa_absent bash -c "make -s -C '$tmp' $isas && grep -x 'isa_flags_other := -DSPMV_ISA_SELF=OTHER -DSPMV_ISA_SUFFIX=other -DSPMV_ISA_ABSENT' '$tmp/$isas'"
+
+prefix=$tmp/prefix
+installed() { for file in lib/libpetscspmv.so include/petscspmv.h lib/pkgconfig/petscspmv.pc lib/petscspmv/conf/petscspmv; do [ -f "$prefix/$file" ] || { echo "$file is missing"; return 1; }; done; }
+check install make --no-print-directory install PREFIX="$prefix"
+check install_files installed
+cat >"$tmp/app.c" <<'EOF'
+#include <petscspmv.h>
+int main(int argc, char **argv)
+{
+  Mat A;
+  MatType type;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetSizes(A, 2, 2, PETSC_DECIDE, PETSC_DECIDE));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatGetType(A, &type));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "type %s\n", type));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+EOF
+cat >"$tmp/user.mk" <<'EOF'
+include $(conf)
+run: ; $(CC) $(PETSC_CC_INCLUDES) $(PETSCSPMV_INCLUDE) app.c -o app $(PETSC_LINK) && $(MPIEXEC) -n 1 ./app $(PETSCSPMV_OPTIONS) -mat_type bccoo
+EOF
+uses() { env -u PETSC_OPTIONS make -C "$tmp" -f user.mk run conf="$1" | tee /dev/stderr | grep -x 'type seqaijbccoo'; }
+check user_makefile_installed uses "$prefix/lib/petscspmv/conf/petscspmv"
+check user_makefile_source uses "$PWD/conf/petscspmv"
+
+# Packages: silent when nothing is missing; a system without apt-get is told in one sentence
+check packages_silent bash -c 'said=$(conf/packages test 2>&1) && [ -z "$said" ]'
+mkdir "$tmp/bin"
+for tool in sh sed id mkdir cat; do ln -s "$(command -v $tool)" "$tmp/bin/"; done
+check packages_elsewhere bash -c "said=\$(env -i PATH='$tmp/bin' conf/packages test 2>&1) && exit 1; echo \"\$said\"; [ \$(echo \"\$said\" | wc -l) = 1 ] && echo \"\$said\" | grep 'install these first.* gcc .*petsc-dev'"
+
+check quickstart_says_why bash -c "said=\$($PYTHON examples/quickstart --folder '$tmp/quickstart' --library '$LIBRARY' --type nosuchtype 2>&1) && exit 1; echo \"\$said\"; echo \"\$said\" | grep 'it failed, exit status'"
+
+# .ci/run with a make that only prints: what is skipped must be allowed, and the counts come last
+ci=$tmp/ci
+mkdir -p "$ci/.ci" "$ci/tests" "$ci/bin"
+cp .ci/run "$ci/.ci/"
+printf '# comment\ngpu_*   # no GPU\n' >"$ci/tests/allowed-skips"
+printf '#!/bin/sh\ncat "%s/said"\nexit $(cat "%s/status")\n' "$ci" "$ci" >"$ci/bin/make"
+chmod +x "$ci/bin/make"
+ci_run() { # expected exit status and last line; make's exit status and output
+  printf "$4" >"$ci/said"
+  echo "$3" >"$ci/status"
+  PATH="$ci/bin:$PATH" bash "$ci/.ci/run" >"$tmp/ci.out" 2>&1
+  local status=$?
+  cat "$tmp/ci.out"
+  [ "$status" = "$1" ] && [ "$(tail -n 1 "$tmp/ci.out")" = "$2" ]
+}
+check ci_passes ci_run 0 '3 passed, 0 failed, 1 skipped' 0 '  skipped  gpu_1: none\n3 passed, 0 failed, 1 skipped\n'
+check ci_skips_too_much ci_run 1 '3 passed, 0 failed, 1 skipped' 0 '  skipped  cpu: why\n3 passed, 0 failed, 1 skipped\n'
+check ci_fails ci_run 2 '3 passed, 1 failed, 0 skipped' 2 '3 passed, 1 failed, 0 skipped\nmake: Error 1\n'
+check ci_does_not_build ci_run 2 '0 passed, 1 failed, 0 skipped' 2 'error: no\n'
