@@ -4,7 +4,7 @@
 #include "mat/interface/spmvmat.h"
 
 static const char *const IsaNames[] = {
-#define SPMV_ISA(NAME, name, flags) #name,
+#define SPMV_ISA(NAME, name, flags, runs) #name,
 #include "isas.h"
 #undef SPMV_ISA
 };
@@ -14,17 +14,20 @@ const char *SpmvIsaName(PetscInt isa)
   return isa < SPMV_ISA_COUNT ? IsaNames[isa] : "auto";
 }
 
+#if defined(__x86_64__)
+  #define SPMV_CPU(feature) __builtin_cpu_supports(feature)
+#else
+  #define SPMV_CPU(feature) 0
+#endif
+
 PetscBool SpmvIsaSupported(SpmvIsa isa)
 {
   switch (isa) {
-  case SPMV_SCALAR:
-    return PETSC_TRUE;
-#if defined(__x86_64__)
-  case SPMV_AVX2:
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? PETSC_TRUE : PETSC_FALSE;
-  case SPMV_AVX512:
-    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") ? PETSC_TRUE : PETSC_FALSE;
-#endif
+#define SPMV_ISA(NAME, name, flags, runs) \
+  case SPMV_##NAME: \
+    return runs ? PETSC_TRUE : PETSC_FALSE;
+#include "isas.h"
+#undef SPMV_ISA
   default:
     return PETSC_FALSE;
   }

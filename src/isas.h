@@ -1,9 +1,10 @@
 /*
-  isas.h - every instruction set of the host, one line each, slowest first: SPMV_ISA(NAME, name, compiler flags)
+  isas.h - every instruction set of the host, one line each, slowest first:
+  SPMV_ISA(NAME, name, compiler flags, what the processor must have)
 
   Each *_simd.c is compiled once per line, with these flags (conf/rules reads this file). A machine runs the last line
   that it supports unless -mat_spmv_isa says otherwise; SCALAR is what the compiler does without being asked.
 */
-SPMV_ISA(SCALAR, scalar, "")
-SPMV_ISA(AVX2, avx2, "-mavx2 -mfma")
-SPMV_ISA(AVX512, avx512, "-mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma")
+SPMV_ISA(SCALAR, scalar, "", 1)
+SPMV_ISA(AVX2, avx2, "-mavx2 -mfma", SPMV_CPU("avx2") && SPMV_CPU("fma"))
+SPMV_ISA(AVX512, avx512, "-mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma", SPMV_CPU("avx512f") && SPMV_CPU("avx512dq") && SPMV_CPU("avx512bw") && SPMV_CPU("avx512vl"))

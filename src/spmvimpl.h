@@ -12,11 +12,16 @@
 
 /* Instruction sets of the host: SPMV_SCALAR, SPMV_AVX2, ..., then their number */
 typedef enum {
-#define SPMV_ISA(NAME, name, flags) SPMV_##NAME,
+#define SPMV_ISA(NAME, name, flags, runs) SPMV_##NAME,
 #include "isas.h"
 #undef SPMV_ISA
   SPMV_ISA_COUNT
 } SpmvIsa;
+
+/* In a *_simd.c: the name that a symbol has for the instruction set it is compiled for, such as BccooKernels_avx2 */
+#define SPMV_CAT_(a, b)     a##_##b
+#define SPMV_CAT(a, b)      SPMV_CAT_(a, b)
+#define SPMV_ISA_NAME(name) SPMV_CAT(name, SPMV_ISA_SUFFIX)
 
 #define SPMV_PARAM_MAX 16 /* knobs of one format, at most */
 #define SPMV_ARRAY_MAX 16 /* arrays of one storage, at most */

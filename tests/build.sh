@@ -50,7 +50,7 @@ else echo 'ok build_pkg_config # SKIP pkg-config is not installed'; fi
 # src/isas.h is all it takes; flags of another architecture leave an object that says so
 cp -r makefile conf include src "$tmp"
 mkdir "$tmp/tests"
-echo 'SPMV_ISA(OTHER, other, "-mno-such-machine")' >>"$tmp/src/isas.h"
+echo 'SPMV_ISA(OTHER, other, "-mno-such-machine", 0)' >>"$tmp/src/isas.h"
 isas=${LIBRARY#"$PWD"/}
 isas=${isas%/*}/isas.mk
 check isa_absent bash -c "make -s -C '$tmp' $isas && grep -x 'isa_flags_other := -DSPMV_ISA_SELF=OTHER -DSPMV_ISA_SUFFIX=other -DSPMV_ISA_ABSENT' '$tmp/$isas'"

@@ -277,7 +277,7 @@ static PetscErrorCode BccooBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define SPMV_ISA(NAME, name, flags) extern const SpmvKernels BccooKernels_##name;
+#define SPMV_ISA(NAME, name, flags, runs) extern const SpmvKernels BccooKernels_##name;
 #include "../../../isas.h"
 #undef SPMV_ISA
 
@@ -294,7 +294,7 @@ const SpmvFormat SpmvFormat_bccoo = {
   .nparams  = BCCOO_NPARAMS,
   .params   = BccooParams,
   .kernels  = {
-#define SPMV_ISA(NAME, name, flags) &BccooKernels_##name,
+#define SPMV_ISA(NAME, name, flags, runs) &BccooKernels_##name,
 #include "../../../isas.h"
 #undef SPMV_ISA
   },

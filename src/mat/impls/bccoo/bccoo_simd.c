@@ -8,11 +8,8 @@
 */
 #include "bccoo.h"
 
-#define CAT_(a, b) a##b
-#define CAT(a, b)  CAT_(a, b)
-
 #if defined(SPMV_ISA_ABSENT)
-const SpmvKernels CAT(BccooKernels_, SPMV_ISA_SUFFIX) = {NULL, NULL};
+const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {NULL, NULL};
 #else
 
 /* x, or a padded copy of its last block's part when the width does not divide n: a block never reads past x's end */
@@ -106,7 +103,8 @@ static inline __attribute__((always_inline)) void BccooApplyTranspose(const Bcco
   #define WIDTHS(F, H) F(H, 1) F(H, 2) F(H, 3) F(H, 4) F(H, 5) F(H, 6) F(H, 7) F(H, 8)
 
 WIDTHS(SHAPE, 1)
-WIDTHS(SHAPE, 2) WIDTHS(SHAPE, 3) WIDTHS(SHAPE, 4) WIDTHS(SHAPE, 5) WIDTHS(SHAPE, 6) WIDTHS(SHAPE, 7) WIDTHS(SHAPE, 8)
+WIDTHS(SHAPE, 2)
+WIDTHS(SHAPE, 3) WIDTHS(SHAPE, 4) WIDTHS(SHAPE, 5) WIDTHS(SHAPE, 6) WIDTHS(SHAPE, 7) WIDTHS(SHAPE, 8)
 
   typedef void BccooShapeFn(const BccooStorage *, const PetscScalar *, PetscScalar *, PetscBool);
 
@@ -135,5 +133,5 @@ static void BccooMultTranspose(const void *storage, const PetscScalar *x, PetscS
   BccooShapes[b->h - 1][b->w - 1][1](b, x, y, beta);
 }
 
-const SpmvKernels CAT(BccooKernels_, SPMV_ISA_SUFFIX) = {BccooMult, BccooMultTranspose};
+const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {BccooMult, BccooMultTranspose};
 #endif
