@@ -52,3 +52,5 @@ typedef struct {
 
 PETSC_EXTERN PetscErrorCode SpmvInitializePackage(void);
 PETSC_EXTERN PetscErrorCode MatSpmvGetCounts(Mat, SpmvCounts *);
+PETSC_EXTERN PetscErrorCode MatSpmvGetBytes(Mat, PetscLogDouble *);
+PETSC_EXTERN PetscErrorCode MatSpmvGetPlan(Mat, char[], size_t);

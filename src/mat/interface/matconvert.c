@@ -48,7 +48,7 @@ PetscErrorCode SpmvParentReset(void)
 }
 
 /* The parent of a Mat, by its type name */
-static PetscErrorCode MatSpmvGetParent(Mat A, SpmvParent **parent)
+PetscErrorCode MatSpmvGetParent(Mat A, SpmvParent **parent)
 {
   PetscBool mpi;
 
@@ -106,67 +106,13 @@ static PetscErrorCode MatRetrieveValues_SeqSpmv(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sequential matrices that hold the storages: the blocks of a parallel Mat (NULL where there is none), or A itself */
-PetscErrorCode MatSpmvGetBlocks(Mat A, Mat blocks[2], PetscBool *parallel)
-{
-  SpmvParent *parent = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(MatSpmvGetParent(A, &parent));
-  *parallel = (PetscBool)(parent == &SpmvParentMPI);
-  blocks[0] = A;
-  blocks[1] = NULL;
-  if (*parallel) PetscCall(MatSpmvPrepareBlocks(A, blocks));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatSpmvGetCounts_Spmv(Mat A, SpmvCounts *counts)
-{
-  Mat       blocks[2];
-  PetscBool parallel;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(counts, sizeof(*counts)));
-  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
-  for (int k = 0; k < 2; k++) {
-    if (blocks[k] && blocks[k]->spptr) SpmvCountsAdd(counts, &((SpmvShadow *)blocks[k]->spptr)->counts);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-  MatSpmvGetCounts - how many builds, refreshes and products a matrix of this library has seen on this process
-
-  Not Collective
-
-  Input Parameter:
-. A - the matrix, of a type of this library
-
-  Output Parameter:
-. counts - the counters since the matrix was created or took its type
-
-  Level: intermediate
-
-  Note:
-  `PETSC_ERR_SUP` if `A` is of another type.
-
-.seealso: `SpmvCounts`, `MATBCCOO`
-@*/
-PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
-{
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscUseMethod(A, "MatSpmvGetCounts_C", (Mat, SpmvCounts *), (A, counts));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Adds or takes away what we compose with a Mat */
 static PetscErrorCode MatSpmvCompose(Mat A, SpmvParent *parent, PetscBool ours)
 {
   PetscFunctionBegin;
   if (parent == &SpmvParentSeq) PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", ours ? MatRetrieveValues_SeqSpmv : parent->retrievevalues));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", ours ? MatProductSetFromOptions_Spmv_Any : NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetCounts_C", ours ? MatSpmvGetCounts_Spmv : NULL));
+  PetscCall(MatSpmvComposeQueries(A, ours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,19 +16,6 @@ static PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The plan and the instruction set */
-static PetscErrorCode SpmvShadowLinePlan(const SpmvShadow *s, char line[], size_t size)
-{
-  const SpmvKernels *kernels;
-  SpmvIsa            isa;
-
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < s->format->nparams; k++) PetscCall(SpmvAppend(line, size, "%s %" PetscInt_FMT ", ", s->format->params[k].name, s->plan.value[k]));
-  PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));
-  PetscCall(SpmvAppend(line, size, "isa %s", SpmvIsaName(isa)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The bytes, by array, and the fill */
 static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size_t size)
 {
@@ -63,7 +50,7 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *s, char line[], siz
 /* One storage, three lines; synchronized printing is on */
 static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
-  PetscErrorCode (*const lines[])(const SpmvShadow *, char[], size_t) = {SpmvShadowLinePlan, SpmvShadowLineBytes, SpmvShadowLineCounts};
+  PetscErrorCode (*const lines[])(const SpmvShadow *, char[], size_t) = {SpmvShadowPlan, SpmvShadowLineBytes, SpmvShadowLineCounts};
 
   PetscFunctionBegin;
   if (!s->storage) {

@@ -8,6 +8,7 @@
   dispatch.c    MatMult() and its kin: which kernel, which vectors
   shadow.c      the storage beside AIJ's: build, refresh, forget
   settings.c    options, and who inherits them
+  matquery.c    the public functions that a program may ask a Mat of ours with
   matview.c     what -mat_spmv_view and MatView() print
 */
 #pragma once
@@ -80,10 +81,10 @@ extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, 
 /* matconvert.c */
 extern PetscErrorCode SpmvParentGet(SpmvParent *parent);
 extern PetscErrorCode SpmvParentReset(void);
+extern PetscErrorCode MatSpmvGetParent(Mat A, SpmvParent **parent);
 extern PetscErrorCode MatCreate_Spmv(Mat A, SpmvParent *parent, const SpmvFormat *format);
 extern PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format);
 extern PetscErrorCode MatSpmvRevert(Mat A);
-extern PetscErrorCode MatSpmvGetBlocks(Mat A, Mat blocks[2], PetscBool *parallel);
 extern PetscErrorCode MatDestroy_Spmv(Mat A, SpmvParent *parent);
 extern PetscErrorCode MatConvert_SeqAIJ_SeqSpmv(Mat A, MatType type, MatReuse reuse, Mat *M);
 
@@ -112,6 +113,11 @@ extern PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B);
 extern PetscErrorCode MatSpmvSettingsInheritAll(Mat A, PetscInt n, MatReuse reuse, Mat B[]);
 extern PetscErrorCode MatSpmvSettingsFromProduct(Mat A);
 extern PetscErrorCode SpmvSettingsReset(SpmvSettings *settings);
+
+/* matquery.c */
+extern PetscErrorCode MatSpmvGetBlocks(Mat A, Mat blocks[2], PetscBool *parallel);
+extern PetscErrorCode MatSpmvComposeQueries(Mat A, PetscBool ours);
+extern PetscErrorCode SpmvShadowPlan(const SpmvShadow *shadow, char plan[], size_t size);
 
 /* matview.c */
 extern PetscErrorCode MatSpmvViewDetail(Mat A, PetscViewer viewer);

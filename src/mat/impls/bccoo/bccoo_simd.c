@@ -104,7 +104,8 @@ static inline __attribute__((always_inline)) void BccooApplyTranspose(const Bcco
 
 WIDTHS(SHAPE, 1)
 WIDTHS(SHAPE, 2)
-WIDTHS(SHAPE, 3) WIDTHS(SHAPE, 4) WIDTHS(SHAPE, 5) WIDTHS(SHAPE, 6) WIDTHS(SHAPE, 7) WIDTHS(SHAPE, 8)
+WIDTHS(SHAPE, 3)
+WIDTHS(SHAPE, 4) WIDTHS(SHAPE, 5) WIDTHS(SHAPE, 6) WIDTHS(SHAPE, 7) WIDTHS(SHAPE, 8)
 
   typedef void BccooShapeFn(const BccooStorage *, const PetscScalar *, PetscScalar *, PetscBool);
 

@@ -1,0 +1,169 @@
+/*
+  matquery.c - the public functions that ask a Mat of ours: what it did, what it stores, by which plan
+*/
+#include "spmvmat.h"
+
+/* The sequential matrices that hold the storages: the blocks of a parallel Mat (NULL where there is none), or A itself */
+PetscErrorCode MatSpmvGetBlocks(Mat A, Mat blocks[2], PetscBool *parallel)
+{
+  SpmvParent *parent = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetParent(A, &parent));
+  *parallel = (PetscBool)(parent == &SpmvParentMPI);
+  blocks[0] = A;
+  blocks[1] = NULL;
+  if (*parallel) PetscCall(MatSpmvPrepareBlocks(A, blocks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSpmvGetCounts_Spmv(Mat A, SpmvCounts *counts)
+{
+  Mat       blocks[2];
+  PetscBool parallel;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(counts, sizeof(*counts)));
+  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
+  for (int k = 0; k < 2; k++) {
+    if (blocks[k] && blocks[k]->spptr) SpmvCountsAdd(counts, &((SpmvShadow *)blocks[k]->spptr)->counts);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatSpmvGetCounts - how many builds, refreshes and products a matrix of this library has seen on this process
+
+  Not Collective
+
+  Input Parameter:
+. A - the matrix, of a type of this library
+
+  Output Parameter:
+. counts - the counters since the matrix was created or took its type
+
+  Level: intermediate
+
+  Note:
+  `PETSC_ERR_SUP` if `A` is of another type.
+
+.seealso: `SpmvCounts`, `MATBCCOO`
+@*/
+PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscUseMethod(A, "MatSpmvGetCounts_C", (Mat, SpmvCounts *), (A, counts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* "block_height=3 block_width=3 isa=avx512", empty if there is no storage */
+PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
+{
+  const SpmvKernels *kernels;
+  SpmvIsa            isa;
+  size_t             used = 0;
+
+  PetscFunctionBegin;
+  plan[0] = 0;
+  if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < s->format->nparams; k++) {
+    PetscCall(PetscSNPrintf(plan + used, size - used, "%s=%" PetscInt_FMT " ", s->format->params[k].name, s->plan.value[k]));
+    used = strlen(plan);
+  }
+  PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));
+  PetscCall(PetscSNPrintf(plan + used, size - used, "isa=%s", SpmvIsaName(isa)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSpmvGetBytes_Spmv(Mat A, PetscLogDouble *bytes)
+{
+  Mat       blocks[2];
+  PetscBool parallel;
+
+  PetscFunctionBegin;
+  *bytes = 0;
+  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
+  for (int k = 0; k < 2; k++) {
+    PetscLogDouble b = 0;
+
+    if (blocks[k] && blocks[k]->spptr) PetscCall(SpmvShadowBytes((SpmvShadow *)blocks[k]->spptr, &b));
+    *bytes += b;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+  MatSpmvGetBytes - the size of the storage of a matrix of this library on this process
+
+  Not Collective
+
+  Input Parameter:
+. A - the matrix, of a type of this library
+
+  Output Parameter:
+. bytes - bytes of all its arrays, besides those of AIJ; 0 if none is built
+
+  Level: intermediate
+
+  Note:
+  `PETSC_ERR_SUP` if `A` is of another type.
+
+.seealso: `MatSpmvGetPlan()`, `MatSpmvGetCounts()`, `MatGetInfo()`
+@*/
+PetscErrorCode MatSpmvGetBytes(Mat A, PetscLogDouble *bytes)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscUseMethod(A, "MatSpmvGetBytes_C", (Mat, PetscLogDouble *), (A, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSpmvGetPlan_Spmv(Mat A, char plan[], size_t size)
+{
+  Mat       blocks[2];
+  PetscBool parallel;
+
+  PetscFunctionBegin;
+  plan[0] = 0;
+  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
+  if (blocks[0] && blocks[0]->spptr) PetscCall(SpmvShadowPlan((SpmvShadow *)blocks[0]->spptr, plan, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@C
+  MatSpmvGetPlan - the values of a format's knobs that the storage of a matrix was built with
+
+  Not Collective
+
+  Input Parameters:
++ A    - the matrix, of a type of this library; of a parallel one, the diagonal block on this process is asked
+- size - length of `plan`, in characters
+
+  Output Parameter:
+. plan - knobs and values, such as "block_height=3 block_width=3 isa=avx512"; empty if no storage is built
+
+  Level: intermediate
+
+  Note:
+  `PETSC_ERR_SUP` if `A` is of another type.
+
+.seealso: `MatSpmvGetBytes()`, `MatSpmvGetCounts()`
+@*/
+PetscErrorCode MatSpmvGetPlan(Mat A, char plan[], size_t size)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscUseMethod(A, "MatSpmvGetPlan_C", (Mat, char[], size_t), (A, plan, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds these functions to a Mat, or takes them away */
+PetscErrorCode MatSpmvComposeQueries(Mat A, PetscBool ours)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetCounts_C", ours ? MatSpmvGetCounts_Spmv : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetBytes_C", ours ? MatSpmvGetBytes_Spmv : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetPlan_C", ours ? MatSpmvGetPlan_Spmv : NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
