@@ -2,11 +2,13 @@
 #   conf/variables  which PETSc, which compiler, which flags
 #   conf/rules      how sources become lib/libpetscspmv.so
 #   conf/test       how the tests run
+#   conf/spmvbench  the measuring tool
 .DEFAULT_GOAL := lib
 
 include conf/variables
 include conf/rules
 include conf/test
+include conf/spmvbench
 
 .PHONY: lib quickstart run-quickstart test install clean format help
 
@@ -45,6 +47,7 @@ help:
 	@echo 'make quickstart          install what is missing, build, and compare with aij in three of PETSc'"'"'s tutorials'
 	@echo 'make test                install what is missing, build, and run every test'
 	@echo 'make test search=NAME    only the tests with NAME in their name'
+	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'
 	@echo 'make install PREFIX=DIR  copy library, header and pkg-config file below DIR (now $(PREFIX))'
 	@echo 'make format              clang-format on every C source'
 	@echo 'make clean               remove build/ and lib/'

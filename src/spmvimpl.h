@@ -37,10 +37,11 @@ typedef struct {
 
 /* SpmvParam: one knob of a format, set by -mat_<format>_<name> */
 typedef struct {
-  const char     *name;
-  const char     *help;
-  PetscInt        count;   /* number of choices */
-  const PetscInt *choices; /* [count]  the values allowed; choices[0] is the default */
+  const char        *name;
+  const char        *help;
+  PetscInt           count;   /* number of choices */
+  const PetscInt    *choices; /* [count]  the values allowed; choices[0] is the default */
+  const char *const *names;   /* [count]  what users write for choices 0, 1, ..., count - 1; NULL: the numbers themselves */
 } SpmvParam;
 
 /* SpmvPlan: one value for each knob, in the order of SpmvFormat.params */
@@ -83,6 +84,10 @@ typedef struct {
   PetscErrorCode (*bytes)(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes);
   PetscErrorCode (*destroy)(void **storage);
 } SpmvFormat;
+
+/* alloc.c */
+extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
+extern PetscErrorCode SpmvFree(void *array);
 
 #define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
 #include "formats.h"

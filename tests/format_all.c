@@ -75,9 +75,17 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   SpmvPlan       plan = *asked;
   SpmvShadow     s    = {.format = f};
   PetscLogDouble predicted, bytes;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall(f->build(&csr, &plan, &s.storage));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = f->build(&csr, &plan, &s.storage);
+  PetscCall(PetscPopErrorHandler());
+  if (ierr == PETSC_ERR_ARG_OUTOFRANGE) { /* a plan that this matrix does not allow is refused, never bent */
+    PetscCall(f->destroy(&s.storage));
+    PetscFunctionReturn(0);
+  }
+  PetscCall(ierr);
   PetscCall(f->bytes(&csr, asked, sizeof(PetscScalar), &predicted));
   PetscCall(SpmvShadowBytes(&s, &bytes));
   if (PetscAbsReal((PetscReal)(bytes - predicted)) > 64) {
@@ -97,26 +105,50 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All combinations of the choices of all knobs */
-static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
+/* One plan, given by the index of each knob's choice */
+static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
 {
-  PetscInt index[SPMV_PARAM_MAX] = {0}, k;
+  SpmvPlan plan  = {{0}};
+  PetscInt wrong = 0;
 
   PetscFunctionBegin;
-  do {
-    SpmvPlan plan  = {{0}};
-    PetscInt wrong = 0;
+  for (PetscInt k = 0; k < f->nparams; k++) plan.value[k] = f->params[k].choices[index[k]];
+  PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
+  if (wrong) {
+    ++*failures;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));
+    for (PetscInt k = 0; k < f->nparams; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, f->params[k].name, plan.value[k]));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ": %" PetscInt_FMT " entries wrong\n", wrong));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    for (k = 0; k < f->nparams; k++) plan.value[k] = f->params[k].choices[index[k]];
-    PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
-    if (wrong) {
-      ++*failures;
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));
-      for (k = 0; k < f->nparams; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, f->params[k].name, plan.value[k]));
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, ": %" PetscInt_FMT " entries wrong\n", wrong));
+/* All choices of each two knobs with the others at their defaults, and some plans at random */
+static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
+{
+  PetscInt index[SPMV_PARAM_MAX] = {0};
+
+  PetscFunctionBegin;
+  PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+  for (PetscInt p = 0; p < f->nparams; p++) {
+    for (PetscInt q = 0; q < p; q++) {
+      for (PetscInt c = 0; c < f->params[p].count * f->params[q].count; c++) {
+        index[p] = c % f->params[p].count;
+        index[q] = c / f->params[p].count;
+        if (index[p] && (index[q] || !q)) PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+      }
+      index[p] = index[q] = 0;
     }
-    for (k = 0; k < f->nparams && ++index[k] == f->params[k].count; k++) index[k] = 0;
-  } while (k < f->nparams);
+  }
+  for (PetscInt r = 0; r < 60; r++) {
+    for (PetscInt k = 0; k < f->nparams; k++) {
+      PetscReal u;
+
+      PetscCall(PetscRandomGetValueReal(rand, &u));
+      index[k] = PetscMin((PetscInt)((u + 1) / 2 * f->params[k].count), f->params[k].count - 1);
+    }
+    PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,6 +179,8 @@ static const Case Cases[] = {
   {"dense 17 x 19", 17, 19, 1, 0, 0, -1},
   {"tall", 211, 7, 0.3, 100, 103, -1},
   {"wide", 7, 211, 0.3, 3, 4, 6},
+  {"some groups", 300, 300, 0.03, 7, 9, 150},
+  {"far apart", 40, 70000, 0.0005, 3, 4, -1},
 };
 
 static PetscErrorCode CaseCreate(const Case *c, PetscRandom rand, SpmvTestCSR *t)

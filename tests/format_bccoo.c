@@ -3,11 +3,15 @@ static const char help[] = "The worked examples of the BCCOO paper, digit by dig
 #include "spmvtest.h"
 #include "mat/impls/bccoo/bccoo.h"
 
-/* Builds blocks of h x w and prints flags, block columns and, if there is a list, the block rows */
-static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const PetscScalar dense[], PetscInt h, PetscInt w)
+static int Flag(const BccooStorage *b, size_t q)
+{
+  return b->flags[q / 8] >> q % 8 & 1;
+}
+
+/* Builds a matrix under a plan and prints flags, block columns, values and, if there is a list, the block rows */
+static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const PetscScalar dense[], SpmvPlan plan)
 {
   SpmvTestCSR   t;
-  SpmvPlan      plan = {{h, w}};
   void         *storage;
   BccooStorage *b;
 
@@ -16,42 +20,85 @@ static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const Pets
   SpmvCSR csr = SpmvTestCSRView(&t);
   PetscCall(SpmvFormat_bccoo.build(&csr, &plan, &storage));
   b = (BccooStorage *)storage;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT "\n  flags  ", name, b->h, b->w));
-  for (size_t q = 0; q < b->nblocks; q++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)(b->flags[q / BCCOO_TAG_BITS] >> (q % BCCOO_TAG_BITS) & 1)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", slices %" PetscInt_FMT "\n  flags", name, b->h, b->w, b->slices));
+  for (size_t q = 0; q < b->nblocks; q++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", Flag(b, q)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  columns"));
-  for (size_t q = 0; q < b->nblocks; q++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)b->column[q]));
+  for (size_t q = 0; q < b->nblocks; q++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)((int32_t *)b->column)[q]));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  values"));
+  for (size_t k = 0; k < b->nblocks * (size_t)(b->h * b->w); k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->value[k])));
   if (b->row) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  rows   "));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  rows"));
     for (PetscInt k = 0; k < b->nrows; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)b->row[k]));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  values "));
-  for (size_t k = 0; k < b->nblocks * b->h * b->w; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->value[k])));
+  if (b->ntiles > 1) { /* start flag of a tile: it has a row stop */
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  result entries"));
+    for (size_t k = 0; k < b->ntiles; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)b->entry[k]));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  start flags"));
+    for (size_t k = 0; k < b->ntiles; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", b->entry[k + 1] > b->entry[k]));
+  }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
-  for (size_t q = b->nblocks; q < b->nwords * BCCOO_TAG_BITS; q++) PetscCheck(b->flags[q / BCCOO_TAG_BITS] >> (q % BCCOO_TAG_BITS) & 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "flag %zu of the padding is 0", q);
+  for (size_t q = b->nblocks; q < 8 * b->nflags; q++) PetscCheck(Flag(b, q), PETSC_COMM_SELF, PETSC_ERR_PLIB, "flag %zu of the padding is 0", q);
   PetscCall(SpmvFormat_bccoo.destroy(&storage));
   PetscCall(SpmvTestCSRDestroy(&t));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
-/* Table IV: megabytes (10^6) of a dense matrix of 2000 x 2000 with scalars of 4 bytes */
-static PetscErrorCode TableIV(PetscInt h, PetscInt w)
+/* Fig. 8: the inclusive segmented scan of 16 values under the flags of C, and the products that end its segments */
+static PetscErrorCode Figure8(const PetscScalar C[])
 {
-  const PetscInt n = 2000;
-  PetscScalar   *dense;
+  const PetscInt input[] = {3, 2, 0, 2, 1, 0, 4, 2, 4, 3, 2, 2, 0, 1, 3, 1};
+  SpmvPlan       plan    = {{1, 1, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}};
+  PetscScalar    x[8], y[4], sum = 0;
   SpmvTestCSR    t;
-  SpmvPlan       plan = {{h, w}};
+  void          *storage;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvTestCSRFromDense(4, 8, C, &t));
+  for (PetscInt k = 0; k < 16; k++) t.a[k] = input[k];
+  for (PetscInt k = 0; k < 8; k++) x[k] = 1;
+  SpmvCSR csr = SpmvTestCSRView(&t);
+  PetscCall(SpmvFormat_bccoo.build(&csr, &plan, &storage));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "Fig. 8\n  scan"));
+  for (size_t q = 0; q < 16; q++) {
+    sum += ((BccooStorage *)storage)->value[q];
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(sum)));
+    if (!Flag((BccooStorage *)storage, q)) sum = 0;
+  }
+  SpmvFormat_bccoo.kernels[SPMV_SCALAR]->apply(storage, x, y, PETSC_FALSE);
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  product"));
+  for (PetscInt r = 0; r < 4; r++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(y[r])));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  PetscCall(SpmvFormat_bccoo.destroy(&storage));
+  PetscCall(SpmvTestCSRDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+/* Table IV: megabytes (10^6) with scalars of 4 bytes */
+static PetscErrorCode TableIV(const char name[], const SpmvTestCSR *t, PetscInt h, PetscInt w, BccooColumns columns)
+{
+  SpmvCSR        csr  = SpmvTestCSRView(t);
+  SpmvPlan       plan = {{h, w, columns, 32, 512, 1, 1}};
   PetscLogDouble bytes;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n * n, &dense));
-  for (PetscInt k = 0; k < n * n; k++) dense[k] = 1;
-  PetscCall(SpmvTestCSRFromDense(n, n, dense, &t));
-  SpmvCSR csr = SpmvTestCSRView(&t);
   PetscCall(SpmvFormat_bccoo.bytes(&csr, &plan, 4, &bytes));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "Dense, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", int32 columns, scalars of 4 bytes: %.2f MB\n", h, w, (double)bytes / 1e6));
-  PetscCall(SpmvTestCSRDestroy(&t));
-  PetscCall(PetscFree(dense));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", %s columns: %.2f MB\n", name, h, w, columns == BCCOO_COLUMNS_INT32 ? "int32" : "uint16", (double)bytes / 1e6));
+  PetscFunctionReturn(0);
+}
+
+/* m rows of `length` entries each: one dense block of columns, or `length` / 3 blocks of 3 x 3, `stride` block columns apart */
+static PetscErrorCode Regular(PetscInt m, PetscInt length, PetscInt stride, SpmvTestCSR *t)
+{
+  PetscFunctionBegin;
+  t->m = t->n = m;
+  PetscCall(PetscMalloc1(m + 1, &t->i));
+  PetscCall(PetscMalloc1(m * length, &t->j));
+  PetscCall(PetscCalloc1(m * length, &t->a));
+  for (PetscInt r = 0; r <= m; r++) t->i[r] = r * length;
+  for (PetscInt r = 0; r < m; r++) {
+    for (PetscInt k = 0; k < length; k++) t->j[r * length + k] = stride ? (r / 3 % stride + k / 3 * stride) * 3 + k % 3 : k;
+  }
+  PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)
@@ -61,15 +108,26 @@ int main(int argc, char **argv)
   /* Fig. 7(a), with A' to P' as 1 to 16 */
   const PetscScalar C[] = {1, 0, 2, 0, 3, 0, 4, 5, 0, 0, 0, 6, 0, 0, 7, 0, 0, 8, 0, 9, 0, 10, 0, 0, 0, 11, 12, 13, 0, 14, 15, 16};
   /* block rows 1 and 4 of 6 occupied: leading, middle and trailing empty ones */
-  const PetscScalar E[] = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const PetscScalar E[]      = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const PetscScalar none[12] = {0};
+  SpmvTestCSR       t;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(Show("A", 4, 8, A, 2, 2));
-  PetscCall(Show("C", 4, 8, C, 1, 1));
-  PetscCall(Show("empty block rows", 12, 3, E, 2, 2));
-  PetscCall(Show("no entries", 4, 3, (PetscScalar[12]){0}, 2, 2));
-  PetscCall(TableIV(4, 4));
+  PetscCall(Show("A", 4, 8, A, (SpmvPlan){{2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}}));
+  PetscCall(Show("A", 4, 8, A, (SpmvPlan){{2, 2, BCCOO_COLUMNS_INT32, 8, 8, 1, 2}}));
+  PetscCall(Show("C", 4, 8, C, (SpmvPlan){{1, 1, BCCOO_COLUMNS_INT32, 16, 4, 1, 1}}));
+  PetscCall(Show("empty block rows", 12, 3, E, (SpmvPlan){{2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}}));
+  PetscCall(Show("no entries", 4, 3, none, (SpmvPlan){{2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}}));
+  PetscCall(Figure8(C));
+  PetscCall(Regular(2000, 2000, 0, &t));
+  PetscCall(TableIV("Dense", &t, 4, 4, BCCOO_COLUMNS_INT32));
+  PetscCall(TableIV("Dense", &t, 4, 4, BCCOO_COLUMNS_UINT16));
+  PetscCall(TableIV("Dense", &t, 4, 2, BCCOO_COLUMNS_UINT16));
+  PetscCall(SpmvTestCSRDestroy(&t));
+  PetscCall(Regular(49152, 39, 1260, &t));
+  PetscCall(TableIV("QCD", &t, 3, 1, BCCOO_COLUMNS_UINT16));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(PetscFinalize());
   return 0;
 }

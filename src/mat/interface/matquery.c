@@ -68,7 +68,12 @@ PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
   plan[0] = 0;
   if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < s->format->nparams; k++) {
-    PetscCall(PetscSNPrintf(plan + used, size - used, "%s=%" PetscInt_FMT " ", s->format->params[k].name, s->plan.value[k]));
+    const SpmvParam *param = &s->format->params[k];
+    PetscInt         index = 0;
+
+    while (index < param->count - 1 && param->choices[index] != s->plan.value[k]) index++;
+    if (param->names) PetscCall(PetscSNPrintf(plan + used, size - used, "%s=%s ", param->name, param->names[index]));
+    else PetscCall(PetscSNPrintf(plan + used, size - used, "%s=%" PetscInt_FMT " ", param->name, s->plan.value[k]));
     used = strlen(plan);
   }
   PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));

@@ -7,6 +7,18 @@
 */
 #include "spmvmat.h"
 
+/* Sets *value from an option whose choices have names */
+static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char name[], PetscInt *value, SpmvOptionItems PetscOptionsObject)
+{
+  PetscInt index = 0;
+
+  PetscFunctionBegin;
+  while (index < param->count - 1 && param->choices[index] != *value) index++;
+  PetscCall(PetscOptionsEList(name, param->help, "MatSetFromOptions", param->names, param->count, param->names[index], &index, NULL));
+  *value = param->choices[index];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sets *value from an option; a value that is not among the choices is refused and nothing is changed */
 static PetscErrorCode SpmvParamProcess(const SpmvFormat *format, const SpmvParam *param, PetscInt *value, SpmvOptionItems PetscOptionsObject)
 {
@@ -15,18 +27,21 @@ static PetscErrorCode SpmvParamProcess(const SpmvFormat *format, const SpmvParam
   PetscBool set, allowed = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_%s_%s", format->name, param->name));
+  if (param->names) {
+    PetscCall(SpmvParamProcessNames(param, name, value, PetscOptionsObject));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (PetscInt k = 0; k < param->count; k++) {
     size_t used = strlen(choices);
 
     PetscCall(PetscSNPrintf(choices + used, sizeof(choices) - used, "%s%" PetscInt_FMT, k ? " " : "", param->choices[k]));
   }
-  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_%s_%s", format->name, param->name));
   PetscCall(PetscSNPrintf(help, sizeof(help), "%s (one of: %s)", param->help, choices));
   PetscCall(PetscOptionsInt(name, help, "MatSetFromOptions", given, &given, &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < param->count; k++) {
-    if (param->choices[k] == given) allowed = PETSC_TRUE;
-  }
+  allowed = PETSC_FALSE;
+  for (PetscInt k = 0; k < param->count; k++) allowed = (PetscBool)(allowed || param->choices[k] == given);
   PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", PetscOptionsObject->prefix ? PetscOptionsObject->prefix : "", name + 1));
   PetscCheck(allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not one of %s; set %s to one of them", format->name, param->name, given, choices, full);
   *value = given;

@@ -1,5 +1,5 @@
 /*
-  bccoo.h - the storage of BCCOO; see bccoo.c for the format, bccoo_simd.c for its products
+  bccoo.h - the storage of BCCOO; see bccoo.c for the format, bccoo_build.c for how it is made, bccoo_simd.c for its products
 */
 #pragma once
 #include "../../../spmvimpl.h"
@@ -7,32 +7,101 @@
 enum { /* the knobs, in the order of BccooParams */
        BCCOO_BLOCK_HEIGHT,
        BCCOO_BLOCK_WIDTH,
+       BCCOO_COLUMNS,
+       BCCOO_FLAG_BITS,
+       BCCOO_TILE,
+       BCCOO_BUNCH,
+       BCCOO_SLICES,
        BCCOO_NPARAMS
 };
 
-#define BCCOO_BLOCK_MAX 8  /* largest block height and width */
-#define BCCOO_TAG_BITS  32 /* flags in one word */
+typedef enum { /* values of BCCOO_COLUMNS */
+               BCCOO_COLUMNS_AUTO,
+               BCCOO_COLUMNS_INT32,
+               BCCOO_COLUMNS_UINT16,
+               BCCOO_COLUMNS_DIFFERENCE
+} BccooColumns;
 
-typedef uint32_t BccooFlags;
+#define BCCOO_BLOCK_MAX 8    /* largest block height and width */
+#define BCCOO_LANES     8    /* the bunch that has SIMD kernels: tiles that one instruction works on */
+#define BCCOO_CHUNK     512  /* blocks whose columns a kernel decodes at a time */
+#define BCCOO_PAD       8    /* scalars after the last value, so that a vector load of it stays inside */
+#define BCCOO_ESCAPE    (-1) /* the difference that says: the column is in `escaped` */
 
+/*
+  A block has two places: its number in row order, and where it is stored. Tile t holds the numbers [t tile, (t + 1) tile).
+  With bunch 1 both are the same. With bunch B, B tiles make a group, and the k-th blocks of all of them are neighbours:
+  number q is stored at g B tile + k B + l, where g = q / (B tile), l = q % (B tile) / tile, k = q % tile. The last
+  group is padded.
+
+  With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
+*/
 typedef struct {
-  PetscInt     m, n;    /* rows, columns of the matrix */
-  PetscInt     h, w;    /* block height, block width */
-  PetscInt     nrows;   /* non-empty block rows */
-  int32_t     *row;     /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
-  size_t       nblocks; /* blocks */
-  size_t       nwords;  /* flag words: ceil(nblocks / BCCOO_TAG_BITS) */
-  BccooFlags  *flags;   /* [nwords] bit b of word k is 0 if block 32 k + b is the last one of its block row; padded with 1 */
-  int32_t     *column;  /* [nblocks] block column of each block, increasing inside a block row */
-  PetscScalar *value;   /* [nblocks h w] blocks one after the other, each by columns: strategy 3, "inner-block transpose" */
+  PetscInt     m, n;       /* rows, columns of the matrix */
+  PetscInt     h, w;       /* block height, block width */
+  PetscInt     mb;         /* block rows of the matrix: ceil(m / h) */
+  PetscInt     slices;     /* vertical slices */
+  PetscInt     slicewidth; /* block columns of a slice; the last one may be narrower */
+  PetscInt     tile;       /* blocks in a tile */
+  PetscInt     bunch;      /* tiles in a group */
+  PetscInt     flag_bits;  /* bits of a flag word: 8, 16 or 32 */
+  BccooColumns columns;    /* how columns are stored */
+  PetscBool    shortrows;  /* so many row stops that looking for steps without one does not pay */
+  size_t       nblocks;    /* blocks with entries */
+  size_t       nstored;    /* blocks stored: nblocks, or a multiple of bunch x tile */
+  size_t       ntiles;     /* tiles: ceil(nstored / tile) */
+  PetscInt     nrows;      /* non-empty block rows */
+  int32_t     *row;        /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
+  size_t       nflags;     /* bytes of flags: whole tiles and whole words */
+  uint8_t     *flags;      /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b is the last of its block row; padded with 1 */
+  int32_t     *entry;      /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
+  uint16_t    *offset;     /* [nrows] bunch > 1: results in the order in which the kernel makes them; number less that of the group's first */
+  void        *column;     /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
+  int32_t     *base;       /* [ntiles] differences: column of the tile's first block */
+  size_t       nescaped;
+  int32_t     *escaped; /* [nescaped] columns that have no difference, in row order */
+  int32_t     *escape;  /* [ntiles + 1] first of each tile among them; NULL if there is none */
+  PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
+  PetscScalar *partial; /* [slices mb h] slices > 1: the products of the slices, before they are added */
 } BccooStorage;
 
-/* One past the last block of the block row that block q belongs to. The last block of all has flag 0, so this ends */
-static inline size_t BccooRowStop(const BccooFlags *flags, size_t q)
-{
-  size_t     k    = q / BCCOO_TAG_BITS;
-  BccooFlags stop = ~flags[k] & (~(BccooFlags)0 << (q % BCCOO_TAG_BITS));
+extern PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStorage *b);
+extern PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
+extern PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage);
+extern PetscErrorCode BccooDestroy(void **storage);
 
-  while (!stop) stop = ~flags[++k];
-  return k * BCCOO_TAG_BITS + (size_t)__builtin_ctz(stop) + 1;
+/* Where block number q is stored */
+static inline size_t BccooPlace(const BccooStorage *b, size_t q)
+{
+  const size_t tile = (size_t)b->tile, group = tile * (size_t)b->bunch, r = q % group;
+
+  return b->bunch == 1 ? q : q - r + r % tile * (size_t)b->bunch + r / tile;
 }
+
+/* The block row, in the stack of slices, of the k-th non-empty one */
+static inline size_t BccooRow(const BccooStorage *b, size_t k)
+{
+  return b->row ? (size_t)b->row[k] : k;
+}
+
+/* One past the first row stop among the blocks stored at [q, end), or end and *stop = 0 if there is none; by words of flag_bits */
+#define BCCOO_ROW_STOP(type) \
+  { \
+    const size_t bits = 8 * sizeof(type); \
+    const type  *word = (const type *)b->flags + q / bits; \
+    size_t       at   = q / bits * bits; \
+    uint32_t     zero = (uint32_t)(type) ~*word & (~UINT32_C(0) << (q % bits)); \
+    while (!zero && at + bits < end) { \
+      zero = (uint32_t)(type) ~*++word; \
+      at += bits; \
+    } \
+    *stop = zero && at + (size_t)__builtin_ctz(zero) < end; \
+    return *stop ? at + (size_t)__builtin_ctz(zero) + 1 : end; \
+  }
+static inline size_t BccooRowStop(const BccooStorage *b, size_t q, size_t end, int *stop)
+{
+  if (b->flag_bits == 32) BCCOO_ROW_STOP(uint32_t)
+  if (b->flag_bits == 16) BCCOO_ROW_STOP(uint16_t)
+  BCCOO_ROW_STOP(uint8_t)
+}
+#undef BCCOO_ROW_STOP

@@ -1,0 +1,286 @@
+/*
+  measure.c - errors and times of products, all types taking turns
+
+  Error: |y - yref| / (eps (|A| |x|)_i), the largest over the entries; yref and |A| |x| are sums in long double. It passes
+  if it is at most 4 max(8, sqrt(entries of the row)) in each entry, and y exactly 0 where |A| |x| is. y is full of NaN
+  before. Looked at after the first product and after the last.
+
+  Time: in each round every type multiplies for about BATCH seconds, at least once, and the time of the batch is divided
+  by its products. Types take turns so that what slows the machine down for a while slows all of them; the order is
+  turned round in each round. A batch of several begins with one that is not timed, which brings into the caches what stays
+  there. Reading memory has a turn beside each type, as many bytes as its product moves, by another loop each round.
+*/
+#include "spmvbench.h"
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#define BATCH       0.010 /* seconds of one type's products in a round, about */
+#define READ_BATCH  0.005
+#define LEAST_ROUND 8 /* one for each loop of readloop.c */
+
+/* What the product should be: [m] */
+typedef struct {
+  long double re, im;
+  long double size; /* (|A| |x|)_i */
+} BenchExact;
+
+double BenchClock(void)
+{
+  struct timespec t;
+
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* x of either sign, from 1e-4 to 1e3 in size, fixed seed */
+static PetscErrorCode VecFillMixed(Vec x)
+{
+  PetscScalar *a;
+  PetscInt     n;
+  uint64_t     state = 20240607;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArray(x, &a));
+  for (PetscInt k = 0; k < n; k++) {
+    a[k] = (PetscReal)(BenchSigned(&state) * pow(10, 6 * BenchUniform(&state) - 3));
+#if defined(PETSC_USE_COMPLEX)
+    a[k] = PetscCMPLX(PetscRealPart(a[k]), (PetscReal)(BenchSigned(&state) * pow(10, 6 * BenchUniform(&state) - 3)));
+#endif
+  }
+  PetscCall(VecRestoreArray(x, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VecFillNaN(Vec y)
+{
+  PetscScalar *a;
+  PetscInt     n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(y, &n));
+  PetscCall(VecGetArray(y, &a));
+  for (PetscInt k = 0; k < n; k++) a[k] = (PetscScalar)NAN;
+  PetscCall(VecRestoreArray(y, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BenchExactCompute(const BenchMatrix *M, Vec x, BenchExact exact[])
+{
+  const PetscScalar *b;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &b));
+  for (PetscInt r = 0; r < M->m; r++) {
+    BenchExact e = {0, 0, 0};
+
+    for (PetscInt k = M->i[r]; k < M->i[r + 1]; k++) {
+      const long double are = PetscRealPart(M->a[k]), aim = PetscImaginaryPart(M->a[k]);
+      const long double bre = PetscRealPart(b[M->j[k]]), bim = PetscImaginaryPart(b[M->j[k]]);
+
+      e.re += are * bre - aim * bim;
+      e.im += are * bim + aim * bre;
+      e.size += PetscDefined(USE_COMPLEX) ? sqrtl((are * are + aim * aim) * (bre * bre + bim * bim)) : fabsl(are * bre);
+    }
+    exact[r] = e;
+  }
+  PetscCall(VecRestoreArrayRead(x, &b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Looks at y and keeps the worst in t->error and t->pass */
+static PetscErrorCode BenchErrorAdd(const BenchMatrix *M, const BenchExact exact[], Vec y, BenchType *t)
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(y, &a));
+  for (PetscInt r = 0; r < M->m; r++) {
+    const long double re = PetscRealPart(a[r]) - exact[r].re, im = PetscImaginaryPart(a[r]) - exact[r].im;
+    const double      bound = 4 * PetscMax(8, sqrt((double)(M->i[r + 1] - M->i[r])));
+    long double       error = PetscDefined(USE_COMPLEX) ? sqrtl(re * re + im * im) : fabsl(re);
+
+    if (error != 0 || isnan(error)) error = exact[r].size > 0 && !isnan(error) ? error / (PETSC_MACHINE_EPSILON * exact[r].size) : INFINITY;
+    t->error = PetscMax(t->error, (double)error);
+    if (!(error <= bound)) t->pass = PETSC_FALSE;
+  }
+  PetscCall(VecRestoreArrayRead(y, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the first product ---- */
+
+typedef struct {
+  const BenchMatrix *M;
+  const BenchExact  *exact;
+  BenchType         *t;
+  Vec                x, y;
+} BenchFirst;
+
+static PetscErrorCode BenchFirstProduct(void *context)
+{
+  BenchFirst *f = context;
+  double      start;
+
+  PetscFunctionBegin;
+  PetscCall(BenchTypeBuild(f->M, f->t));
+  PetscCall(VecFillNaN(f->y));
+  start = BenchClock();
+  PetscCall(MatMult(f->t->A, f->x, f->y));
+  f->t->first = BenchClock() - start;
+  f->t->pass  = PETSC_TRUE;
+  PetscCall(BenchErrorAdd(f->M, f->exact, f->y, f->t));
+  start = BenchClock();
+  PetscCall(MatMult(f->t->A, f->x, f->y));
+  f->t->repeats = (PetscInt)PetscMax(1, PetscMin(1e6, BATCH / (BenchClock() - start + 1e-9)));
+  PetscCall(BenchTypeQuery(f->M, f->t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes a Mat's own prefix out of a message, which then names the option as users know it */
+static void PrefixRemove(const char prefix[], char message[])
+{
+  const size_t length = strlen(prefix);
+
+  for (char *p; (p = strstr(message, prefix));) memmove(p, p + length, strlen(p + length) + 1);
+}
+
+/* Makes all Mats and looks at their first products. A type that fails is reported and left out */
+static PetscErrorCode BenchFirstAll(BenchFirst *f, PetscInt count, BenchType types[], PetscBool *good)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < count; k++) {
+    char      why[BENCH_REASON];
+    PetscBool ok   = PETSC_FALSE;
+    PetscInt  lock = 0;
+
+    f->t = &types[k];
+    PetscCall(BenchProgress("%s: building %s", f->M->name, types[k].spec));
+    PetscCall(BenchTry(BenchFirstProduct, f, why, &ok));
+    if (ok) continue;
+    PrefixRemove(types[k].prefix, why);
+    PetscCall(BenchProgressClear());
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s: type %s cannot be measured: %s\n", f->M->name, types[k].spec, why));
+    if (types[k].asked) *good = PETSC_FALSE;
+    /* MatMult() locked x and did not come back to unlock it */
+    PetscCall(VecLockGet(f->x, &lock));
+    for (; lock > 0; lock--) PetscCall(VecLockReadPop(f->x));
+    PetscCall(BenchTypeForget(&types[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- times ---- */
+
+static PetscErrorCode BenchBatch(const BenchType *t, Vec x, Vec y, double *seconds)
+{
+  double start;
+
+  PetscFunctionBegin;
+  if (t->repeats > 1) PetscCall(MatMult(t->A, x, y));
+  start = BenchClock();
+  for (PetscInt k = 0; k < t->repeats; k++) PetscCall(MatMult(t->A, x, y));
+  *seconds = BenchClock() - start;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of a product: the storage, x and y once */
+static double BytesMoved(const BenchMatrix *M, const BenchType *t)
+{
+  return t->bytes + (double)sizeof(PetscScalar) * ((double)M->m + (double)M->n);
+}
+
+static volatile uint64_t BenchSink; /* what was read: the compiler must believe that somebody wants it */
+
+static void BenchReadBatch(BenchReader *reader, const void *memory, size_t bytes, double *best)
+{
+  const PetscInt repeats = (PetscInt)PetscMax(1, READ_BATCH * 20e9 / (double)bytes);
+  double         start;
+
+  if (repeats > 1) BenchSink = reader(memory, bytes);
+  start = BenchClock();
+  for (PetscInt k = 0; k < repeats; k++) BenchSink = reader(memory, bytes);
+  *best = PetscMax(*best, (double)bytes * (double)repeats / (BenchClock() - start));
+}
+
+static int CompareDouble(const void *a, const void *b)
+{
+  const double p = *(const double *)a, q = *(const double *)b;
+
+  return (p > q) - (p < q);
+}
+
+static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt count, BenchType types[], Vec x, Vec y)
+{
+  const PetscInt      most = LEAST_ROUND + (PetscInt)(2 * run->seconds / BATCH);
+  PetscInt            readers, live = 0;
+  BenchReader *const *reader;
+  size_t              bytes = 1 << 16;
+  void               *memory;
+  double              spent = 0;
+
+  PetscFunctionBegin;
+  PetscCall(BenchReadersGet(&readers, &reader));
+  for (PetscInt k = 0; k < count; k++) {
+    if (!types[k].A) continue;
+    live++;
+    bytes = PetscMax(bytes, (size_t)BytesMoved(M, &types[k]));
+    PetscCall(PetscMalloc1(most, &types[k].times));
+  }
+  /* not malloc(): large pages, where the system has them, are read faster */
+  memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  PetscCheck(memory != MAP_FAILED, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for %zu bytes to read", bytes);
+  (void)madvise(memory, bytes, MADV_HUGEPAGE);
+  memset(memory, 1, bytes);
+  for (run->rounds = 0; run->rounds < most && (run->rounds < LEAST_ROUND || spent < run->seconds * (double)live); run->rounds++) {
+    PetscCall(BenchProgress("%s: round %" PetscInt_FMT ", %d %% of the time", M->name, run->rounds + 1, (int)PetscMin(100, 100 * spent / (run->seconds * (double)live))));
+    for (PetscInt k = 0; k < count; k++) {
+      BenchType *t       = &types[run->rounds % 2 ? count - 1 - k : k];
+      double     seconds = 0;
+
+      if (!t->A) continue;
+      PetscCall(BenchBatch(t, x, y, &seconds));
+      t->times[run->rounds] = seconds / (double)t->repeats;
+      spent += seconds;
+      BenchReadBatch(reader[run->rounds % readers], memory, PetscMax((size_t)BytesMoved(M, t), 4096), &t->read);
+    }
+  }
+  PetscCheck(!munmap(memory, bytes), PETSC_COMM_SELF, PETSC_ERR_SYS, "munmap");
+  for (PetscInt k = 0; k < count; k++) {
+    if (types[k].A) qsort(types[k].times, (size_t)run->rounds, sizeof(double), CompareDouble);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Measures all types on one matrix; good <- false if one that was asked for fails, or a product is wrong */
+PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count, BenchType types[], PetscBool *good)
+{
+  BenchExact *exact;
+  BenchFirst  first = {M, NULL, NULL, NULL, NULL};
+
+  PetscFunctionBegin;
+  run->rounds = 0;
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, M->n, &first.x));
+  PetscCall(VecCreateSeq(PETSC_COMM_SELF, M->m, &first.y));
+  PetscCall(VecFillMixed(first.x));
+  PetscCall(PetscMalloc1(M->m, &exact));
+  PetscCall(BenchExactCompute(M, first.x, exact));
+  first.exact = exact;
+  PetscCall(BenchFirstAll(&first, count, types, good));
+  if (run->seconds > 0) PetscCall(BenchRounds(M, run, count, types, first.x, first.y));
+  for (PetscInt k = 0; k < count; k++) {
+    if (!types[k].A) continue;
+    PetscCall(VecFillNaN(first.y));
+    PetscCall(MatMult(types[k].A, first.x, first.y));
+    PetscCall(BenchErrorAdd(M, exact, first.y, &types[k]));
+    if (!types[k].pass) *good = PETSC_FALSE;
+  }
+  PetscCall(PetscFree(exact));
+  PetscCall(VecDestroy(&first.x));
+  PetscCall(VecDestroy(&first.y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

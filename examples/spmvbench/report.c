@@ -1,0 +1,175 @@
+/*
+  report.c - table, CSV, summary
+
+  Rates and ratios are those of the median time: gflops 2 nnz (8 nnz if complex), gbs the storage's bytes with x and y
+  once, gbs_csr those of AIJ's storage with x and y once, read_bw_fraction gbs over the fastest reading of as many bytes,
+  ratio_to_aij and ratio_to_best_petsc the time of aij, or of the fastest of PETSc's types, over that of the type.
+*/
+#include "spmvbench.h"
+#include <math.h>
+#include <string.h>
+
+/* BenchSummary: one type over all matrices */
+typedef struct {
+  char      spec[BENCH_SPEC];
+  PetscBool ours;
+  PetscInt  matrices, wrong;    /* timed; with a wrong product */
+  double    log_aij, log_petsc; /* sums of the ratios' logarithms */
+  double    least_aij, least_petsc;
+  char      worst_aij[64], worst_petsc[64]; /* names of those matrices */
+} BenchSummary;
+
+static struct {
+  FILE         *csv;
+  PetscInt      count, room;
+  BenchSummary *types;
+} Report;
+
+/* Opens the CSV, unless the name is empty; ok <- whether it can be written */
+PetscErrorCode BenchReportOpen(const char file[], PetscBool *ok)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(&Report, sizeof(Report)));
+  *ok = PETSC_TRUE;
+  if (!file[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  Report.csv = fopen(file, "w");
+  *ok        = (PetscBool) !!Report.csv;
+  if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
+  fprintf(Report.csv, "matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error\n");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static double BenchMedian(const BenchType *t, PetscInt rounds)
+{
+  if (!t->A || !rounds) return NAN;
+  return (t->times[(rounds - 1) / 2] + t->times[rounds / 2]) / 2;
+}
+
+static PetscErrorCode BenchSummaryAdd(const BenchMatrix *M, const BenchType *t, double to_aij, double to_petsc)
+{
+  BenchSummary *s = NULL;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < Report.count; k++) {
+    if (!strcmp(Report.types[k].spec, t->spec)) s = &Report.types[k];
+  }
+  if (!s) {
+    if (Report.count == Report.room) {
+      Report.room = 2 * Report.room + 16;
+      PetscCall(PetscRealloc((size_t)Report.room * sizeof(*Report.types), &Report.types));
+    }
+    s = &Report.types[Report.count++];
+    PetscCall(PetscMemzero(s, sizeof(*s)));
+    PetscCall(PetscStrncpy(s->spec, t->spec, sizeof(s->spec)));
+    s->ours      = t->ours;
+    s->least_aij = s->least_petsc = INFINITY;
+  }
+  if (!t->pass) s->wrong++;
+  if (isnan(to_aij) || isnan(to_petsc)) PetscFunctionReturn(PETSC_SUCCESS);
+  s->matrices++;
+  s->log_aij += log(to_aij);
+  s->log_petsc += log(to_petsc);
+  if (to_aij < s->least_aij) PetscCall(PetscStrncpy(s->worst_aij, M->name, sizeof(s->worst_aij)));
+  if (to_petsc < s->least_petsc) PetscCall(PetscStrncpy(s->worst_petsc, M->name, sizeof(s->worst_petsc)));
+  s->least_aij   = PetscMin(s->least_aij, to_aij);
+  s->least_petsc = PetscMin(s->least_petsc, to_petsc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cell of the CSV; nothing if the number is not known */
+static void CsvNumber(const char format[], double value)
+{
+  fputc(',', Report.csv);
+  if (!isnan(value)) fprintf(Report.csv, format, value);
+}
+
+/* One line of the table and of the CSV */
+static PetscErrorCode BenchReportType(const BenchMatrix *M, PetscInt rounds, double aij, double petsc, const BenchType *t, int width)
+{
+  const double median = BenchMedian(t, rounds), least = rounds ? t->times[0] : NAN, nz = (double)M->i[M->m];
+  const double vectors = (double)sizeof(PetscScalar) * ((double)M->m + (double)M->n), csr = (double)(sizeof(PetscScalar) + sizeof(PetscInt)) * nz + (double)sizeof(PetscInt) * (double)M->m;
+  const double build = rounds ? PetscMax(0, t->first - median) : NAN, gflops = 2 * PETSC_FLOPS_PER_OP * nz / median / 1e9;
+  const double gbs = (t->bytes + vectors) / median / 1e9, gbs_csr = (csr + vectors) / median / 1e9, fraction = gbs * 1e9 / t->read;
+
+  PetscFunctionBegin;
+  printf("  %-*s %7.2f", width, t->spec, t->bytes / nz);
+  if (rounds) printf(" %8.1f %10.2f %10.2f %7.2f %7.1f %7.1f %7.2f %7.2f %7.2f", build / median, least * 1e6, median * 1e6, gflops, gbs, gbs_csr, fraction, aij / median, petsc / median);
+  printf(" %8.2g %s%s%s\n", t->error, t->pass ? "PASS" : "FAIL", t->plan[0] ? "  " : "", t->plan);
+  if (Report.csv) {
+    fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,host,%s,1,1,%.0f", M->name, M->m, M->n, M->i[M->m], t->spec, t->plan, t->bytes);
+    CsvNumber("%.3e", build);
+    CsvNumber("%.6e", least);
+    CsvNumber("%.6e", median);
+    CsvNumber("%.4f", gflops);
+    CsvNumber("%.4f", gbs);
+    CsvNumber("%.4f", gbs_csr);
+    CsvNumber("%.4f", fraction);
+    CsvNumber("%.4f", aij / median);
+    CsvNumber("%.4f", petsc / median);
+    CsvNumber("%.4g", t->error);
+    fputc('\n', Report.csv);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BenchReportMatrix(const BenchMatrix *M, const BenchRun *run, PetscInt count, const BenchType types[])
+{
+  const double aij   = BenchMedian(&types[0], run->rounds); /* it comes first, see types.c */
+  double       petsc = NAN;
+  int          width = 4;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < count; k++) {
+    if (!types[k].ours) petsc = fmin(petsc, BenchMedian(&types[k], run->rounds)); /* fmin() passes over NaN */
+    width = PetscMax(width, (int)strlen(types[k].spec));
+  }
+  PetscCall(BenchProgressClear());
+  printf("%s: %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " nonzeros", M->name, M->m, M->n, M->i[M->m]);
+  if (run->rounds) printf(", %" PetscInt_FMT " rounds", run->rounds);
+  printf("\n  %-*s %7s", width, "", "bytes");
+  if (run->rounds) printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "build", "min", "median", "", "", "GB/s", "of read", "times", "times");
+  printf("\n  %-*s %7s", width, "type", "per nnz");
+  if (run->rounds) printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "products", "us", "us", "Gflop/s", "GB/s", "as csr", "bandw.", "aij", "best");
+  printf(" %8s       plan\n", "error");
+  for (PetscInt k = 0; k < count; k++) {
+    const double median = BenchMedian(&types[k], run->rounds);
+
+    if (!types[k].A) continue;
+    PetscCall(BenchReportType(M, run->rounds, aij, petsc, &types[k], width));
+    PetscCall(BenchSummaryAdd(M, &types[k], aij / median, petsc / median));
+  }
+  fflush(stdout);
+  if (Report.csv) fflush(Report.csv);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void BenchSummaryPrint(const BenchSummary *s, int width)
+{
+  const double n = (double)s->matrices;
+
+  printf("  %-*s %8" PetscInt_FMT, width, s->spec, s->matrices);
+  if (s->matrices) printf(" %9.3f %6.2f  %-30s %9.3f %6.2f  %s", exp(s->log_aij / n), s->least_aij, s->worst_aij, exp(s->log_petsc / n), s->least_petsc, s->worst_petsc);
+  if (s->wrong) printf("  WRONG on %" PetscInt_FMT, s->wrong);
+  printf("\n");
+}
+
+/* Prints the summary, our types last, and closes the CSV */
+PetscErrorCode BenchReportClose(void)
+{
+  int       width = 4;
+  PetscBool timed = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < Report.count; k++) timed = (PetscBool)(timed || Report.types[k].matrices);
+  for (PetscInt k = 0; k < Report.count; k++) width = PetscMax(width, (int)strlen(Report.types[k].spec));
+  if (timed) printf("\nsummary: times faster than aij, and than the fastest of PETSc's; geometric means over the matrices, and the worst\n");
+  if (timed) printf("  %-*s %8s %9s %6s  %-30s %9s %6s\n", width, "type", "matrices", "times aij", "worst", "", "best", "worst");
+  for (int ours = 0; ours < 2; ours++) {
+    for (PetscInt k = 0; k < Report.count; k++) {
+      if (timed && Report.types[k].ours == (PetscBool)ours) BenchSummaryPrint(&Report.types[k], width);
+    }
+  }
+  if (Report.csv) PetscCheck(!fclose(Report.csv), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "the file of -csv was not written completely: is the disk full?");
+  PetscCall(PetscFree(Report.types));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,282 @@
+/*
+  spmvbench.c - measures the products of matrix types: the options, the loop over the matrices
+
+  The help text below says what it does; the table's columns are explained in report.c and the method in measure.c.
+*/
+static char help[] = "spmvbench - how fast do matrix types multiply, and how exactly?\n\n"
+                     "  spmvbench -f a.mtx.gz,b.mtx,c.petsc -types bccoo -csv out.csv\n"
+                     "  spmvbench -generate laplace7:60,elasticity:20 -types bccoo,bccoo:block_height=1:block_width=1\n\n"
+                     "  -f FILE,...      Matrix Market (.mtx, .mtx.gz) or PETSc binary files\n"
+                     "  -generate K:N,.. dense:N, laplace7:N, laplace7var:N, laplace27:N, elasticity:N (nodes of an edge), qcd:N (sites\n"
+                     "                   of an edge), powerlaw:N, permutation:N, lpwide:N (columns)\n"
+                     "  -types T,...     types to measure besides PETSc's aij, aijperm, aijsell, sell and baij (bccoo). T may have\n"
+                     "                   options: bccoo:block_height=3 sets -mat_bccoo_block_height 3, bccoo:mat_spmv_isa=avx2 sets\n"
+                     "                   -mat_spmv_isa avx2, bccoo:block_size=3 calls MatSetBlockSize()\n"
+                     "  -csv FILE        one line for each matrix and type\n"
+                     "  -seconds S       seconds of products for each type and matrix (1); 0 looks at errors only\n"
+                     "  -values V        file (default), or random: the pattern with values of either sign\n"
+                     "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
+                     "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, or a product is wrong; 2 the options are wrong, nothing was done\n\n";
+
+#include "spmvbench.h"
+#include "petscspmv.h"
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BENCH_LIST_MAX 4096 /* items in a list of an option, at most */
+
+/* ---- a line about what is going on, on standard error, when it takes long ---- */
+
+static PetscBool progress_shown = PETSC_FALSE;
+
+PetscErrorCode BenchProgress(const char format[], ...)
+{
+  static double start = 0, last = 0;
+  const double  now = BenchClock();
+  const int     tty = isatty(STDERR_FILENO);
+  va_list       arguments;
+
+  PetscFunctionBegin;
+  if (start == 0) start = now;
+  if (now - start < 2 || now - last < (tty ? 0.2 : 10)) PetscFunctionReturn(PETSC_SUCCESS);
+  last = now;
+  fprintf(stderr, tty ? "\r\033[K[%.0f s] " : "[%.0f s] ", now - start);
+  va_start(arguments, format);
+  vfprintf(stderr, format, arguments);
+  va_end(arguments);
+  if (!tty) fputc('\n', stderr);
+  else progress_shown = PETSC_TRUE;
+  fflush(stderr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes the line away, before something else is printed */
+PetscErrorCode BenchProgressClear(void)
+{
+  PetscFunctionBegin;
+  if (progress_shown) fprintf(stderr, "\r\033[K");
+  progress_shown = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- errors that are not ours ---- */
+
+/* PETSc's error handler while something is tried: keeps the first message and says nothing */
+static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *context)
+{
+  char       *why = context;
+  const char *text;
+
+  if (type != PETSC_ERROR_INITIAL || why[0]) return code;
+  if (!message || !message[0]) (void)PetscErrorMessage(code, &text, NULL);
+  else text = message;
+  (void)snprintf(why, BENCH_REASON, "%s", text ? text : "unknown error");
+  for (char *p = why; *p; p++) {
+    if (*p == '\n') *p = ' ';
+  }
+  return code;
+}
+
+/* ok, or the first message of what went wrong */
+PetscErrorCode BenchTry(PetscErrorCode (*run)(void *), void *context, char why[], PetscBool *ok)
+{
+  PetscErrorCode code;
+#if defined(PETSC_USE_DEBUG) && !defined(PETSC_HAVE_THREADSAFETY)
+  PetscStack stack;
+#endif
+
+  PetscFunctionBegin;
+  why[0] = 0;
+  PetscCall(PetscPushErrorHandler(KeepMessage, why));
+#if defined(PETSC_USE_DEBUG) && !defined(PETSC_HAVE_THREADSAFETY)
+  stack      = petscstack; /* functions that fail do not take themselves off it */
+  code       = (*run)(context);
+  petscstack = stack;
+#else
+  code = (*run)(context);
+#endif
+  PetscCall(PetscPopErrorHandler());
+  *ok = (PetscBool)(code == PETSC_SUCCESS);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the matrices ---- */
+
+typedef struct {
+  const char  *description;
+  BenchMatrix *M;
+} BenchGenerate;
+
+static PetscErrorCode GenerateTry(void *context)
+{
+  BenchGenerate *g = context;
+
+  PetscFunctionBegin;
+  PetscCall(BenchMatrixGenerate(g->description, g->M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BenchMatrixGet(const char name[], PetscBool generate, BenchMatrix *M, BenchOutcome *outcome, char reason[])
+{
+  PetscFunctionBegin;
+  PetscCall(BenchProgress("%s: %s", name, generate ? "generating" : "reading"));
+  if (generate) {
+    BenchGenerate g  = {name, M};
+    PetscBool     ok = PETSC_FALSE;
+
+    PetscCall(BenchTry(GenerateTry, &g, reason, &ok));
+    *outcome = ok ? BENCH_OK : BENCH_BROKEN;
+    if (!ok) {
+      char why[BENCH_REASON];
+
+      PetscCall(PetscStrncpy(why, reason, sizeof(why)));
+      PetscCall(PetscSNPrintf(reason, BENCH_REASON, "-generate %s: %s", name, why));
+    }
+  } else PetscCall(BenchMatrixRead(name, M, outcome, reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  BenchRun  run;
+  PetscBool random; /* values */
+  PetscInt  ntypes;
+  char     *types[BENCH_LIST_MAX];
+  PetscInt  measured, skipped, broken;
+  PetscBool good;
+} Bench;
+
+static PetscErrorCode BenchOne(Bench *b, const char name[], PetscBool generate)
+{
+  BenchMatrix  M;
+  BenchType   *types;
+  BenchOutcome outcome;
+  PetscInt     count;
+  char         reason[BENCH_REASON];
+
+  PetscFunctionBegin;
+  PetscCall(BenchMatrixGet(name, generate, &M, &outcome, reason));
+  if (outcome == BENCH_OK) {
+    uint64_t state = 31415926;
+
+    for (PetscInt k = 0; b->random && k < M.i[M.m]; k++) M.a[k] = BenchSigned(&state);
+    PetscCall(BenchTypesCreate(&M, b->ntypes, b->types, &count, &types));
+    PetscCall(BenchMeasure(&M, &b->run, count, types, &b->good));
+    PetscCall(BenchReportMatrix(&M, &b->run, count, types));
+    for (PetscInt k = 0; k < count; k++) {
+      if (types[k].A && !types[k].pass) PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s: a product of type %s is wrong by %g eps |A||x|\n", M.name, types[k].spec, types[k].error));
+    }
+    if (types[0].A) { /* aij; its prefix is no user's */
+      PetscCall(MatSetOptionsPrefix(types[0].A, NULL));
+      PetscCall(MatViewFromOptions(types[0].A, NULL, "-matrix_view"));
+    }
+    PetscCall(BenchTypesDestroy(count, &types));
+    b->measured++;
+  } else {
+    PetscCall(BenchProgressClear());
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s%s\n", reason, outcome == BENCH_SKIPPED ? " (skipped)" : ""));
+    if (outcome == BENCH_SKIPPED) b->skipped++;
+    else b->broken++;
+  }
+  PetscCall(BenchMatrixDestroy(&M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- the options ---- */
+
+static PetscErrorCode ListGet(const char option[], const char fallback[], char *list[], PetscInt *count)
+{
+  PetscBool set;
+
+  PetscFunctionBegin;
+  *count = BENCH_LIST_MAX;
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, option, list, count, &set));
+  if (!set) *count = 0;
+  if (!set && fallback) PetscCall(PetscStrallocpy(fallback, &list[(*count)++]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ListDestroy(char *list[], PetscInt count)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < count; k++) PetscCall(PetscFree(list[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tries the types that were asked for on a small matrix, which blocks of all sizes divide: a typing error shall not wait for its turn */
+static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
+{
+  BenchMatrix M;
+  BenchType  *types;
+  PetscInt    count;
+  BenchRun    run = {0, 0};
+  PetscBool   good;
+
+  PetscFunctionBegin;
+  *ok = PETSC_TRUE;
+  PetscCall(BenchMatrixGenerate("permutation:840", &M));
+  PetscCall(PetscStrncpy(M.name, "-types", sizeof(M.name)));
+  PetscCall(BenchTypesCreate(&M, b->ntypes, b->types, &count, &types));
+  PetscCall(BenchMeasure(&M, &run, count, types, &good));
+  for (PetscInt k = 0; k < count; k++) *ok = (PetscBool)(*ok && (types[k].A || !types[k].asked));
+  PetscCall(BenchTypesDestroy(count, &types));
+  PetscCall(BenchMatrixDestroy(&M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Everything between PetscInitialize() and PetscFinalize() */
+static PetscErrorCode BenchMain(Bench *b, int *status)
+{
+  static char       *files[BENCH_LIST_MAX], *kinds[BENCH_LIST_MAX]; /* too large for the stack */
+  static const char *values[] = {"file", "random"};
+  PetscInt           nfiles, nkinds, value = 0;
+  PetscReal          seconds                 = 1;
+  char               csv[PETSC_MAX_PATH_LEN] = "";
+  PetscBool          ok;
+
+  PetscFunctionBegin;
+  PetscCall(ListGet("-f", NULL, files, &nfiles));
+  PetscCall(ListGet("-generate", NULL, kinds, &nkinds));
+  PetscCall(ListGet("-types", "bccoo", b->types, &b->ntypes));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", csv, sizeof(csv), NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
+  PetscCheck(seconds >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-seconds %g is negative; set it to 0 or more", (double)seconds);
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-values", values, 2, &value, NULL));
+  b->run.seconds = (double)seconds;
+  b->random      = (PetscBool)(value == 1);
+  b->good        = PETSC_TRUE;
+  *status        = 2;
+  PetscCall(TypesCheck(b, &ok));
+  if (!(nfiles + nkinds)) fprintf(stderr, "spmvbench: no matrix; give -f FILE,... or -generate KIND:N,... (spmvbench -help says more)\n");
+  else if (ok) {
+    PetscCall(BenchReportOpen(csv, &ok));
+    if (!ok) fprintf(stderr, "spmvbench: -csv %s cannot be written\n", csv);
+  }
+  if (ok && nfiles + nkinds) {
+    for (PetscInt k = 0; k < nfiles; k++) PetscCall(BenchOne(b, files[k], PETSC_FALSE));
+    for (PetscInt k = 0; k < nkinds; k++) PetscCall(BenchOne(b, kinds[k], PETSC_TRUE));
+    PetscCall(BenchReportClose());
+    printf("%" PetscInt_FMT " matrices measured, %" PetscInt_FMT " skipped, %" PetscInt_FMT " broken%s\n", b->measured, b->skipped, b->broken, b->good ? "" : "; a type failed or a product is wrong");
+    *status = b->broken || !b->good;
+  }
+  PetscCall(ListDestroy(files, nfiles));
+  PetscCall(ListDestroy(kinds, nkinds));
+  PetscCall(ListDestroy(b->types, b->ntypes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static Bench b; /* too large for the stack */
+  PetscMPIInt  ranks;
+  int          status = 2;
+
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SpmvInitializePackage());
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
+  if (ranks == 1) PetscCall(BenchMain(&b, &status));
+  else PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR, "spmvbench: it measures one process and was started on %d; leave out mpiexec\n", ranks));
+  PetscCall(PetscFinalize());
+  return status;
+}

@@ -1,0 +1,141 @@
+/*
+  spmvbench.h - what the files of spmvbench share
+
+  spmvbench.c   options, the loop over the matrices
+  read.c        a file becomes a BenchMatrix: PETSc binary, or Matrix Market
+  mmcheck.c     Matrix Market text: is it right, and if not, in which line?
+  generate.c    stencils and dense, qcd, power-law, permutation and LP matrices; elasticity.c  3-D elasticity
+  types.c       a BenchMatrix becomes a Mat of some type with some options; the bytes it stores
+  measure.c     errors and times of products, all types taking turns
+  readloop.c    how fast can memory be read?
+  report.c      table, CSV, summary
+*/
+#pragma once
+#if !defined(_GNU_SOURCE)
+  #define _GNU_SOURCE /* MADV_HUGEPAGE; and cholmod.h asks for names that zlib.h then needs */
+#endif
+#include <petscmat.h>
+#include <stdint.h>
+
+#ifndef PETSC_SUCCESS /* PETSc 3.18 */
+  #define PETSC_SUCCESS 0
+#endif
+
+#define BENCH_SPEC   256  /* characters of a type with its options, at most */
+#define BENCH_PLAN   512  /* characters of a plan, at most */
+#define BENCH_REASON 1024 /* characters of a reason, at most */
+
+/* BenchMatrix: a matrix in compressed sparse rows; columns increase inside a row */
+typedef struct {
+  char         name[PETSC_MAX_PATH_LEN];
+  PetscInt     m, n; /* rows, columns */
+  PetscInt     bs;   /* block size that MatSetBlockSize() is told, 1 for none */
+  PetscInt    *i;    /* [m + 1]  first entry of each row */
+  PetscInt    *j;    /* [i[m]]   column of each entry */
+  PetscScalar *a;    /* [i[m]]   value of each entry */
+} BenchMatrix;
+
+/* What became of a matrix or a type; all but BENCH_OK come with a reason */
+typedef enum {
+  BENCH_OK,
+  BENCH_SKIPPED, /* nothing is wrong with it, but this build cannot measure it */
+  BENCH_BROKEN
+} BenchOutcome;
+
+/* BenchType: one type of Mat with its options, and what was measured of it on one matrix */
+typedef struct {
+  char           spec[BENCH_SPEC]; /* as asked for: type, or type:option=value:option=value */
+  PetscBool      asked;            /* by the user; the others are measured always */
+  PetscBool      ours;             /* of libpetscspmv, not PETSc's own */
+  char           prefix[64];       /* options prefix, this Mat's alone */
+  Mat            A;                /* NULL if it could not be made */
+  char           plan[BENCH_PLAN]; /* what the storage was built by, "" if nothing was to be chosen */
+  PetscLogDouble bytes;            /* of the storage that a product reads, x and y not counted */
+  double         first;            /* seconds of the first product */
+  PetscInt       repeats;          /* products timed together as one batch */
+  double        *times;            /* [rounds] seconds of a product in each round, sorted at the end */
+  double         read;             /* the most bytes a second that were read, this type's number of bytes at a time */
+  double         error;            /* the largest |y - yref| in units of eps |A||x| */
+  PetscBool      pass;             /* all of them within their bounds */
+} BenchType;
+
+/* Sizes of one run */
+typedef struct {
+  double   seconds; /* of products for each type; 0: none are timed */
+  PetscInt rounds;  /* of the matrix measured last */
+} BenchRun;
+
+/* spmvbench.c */
+extern PetscErrorCode BenchProgress(const char[], ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
+extern PetscErrorCode BenchProgressClear(void);
+extern PetscErrorCode BenchTry(PetscErrorCode (*)(void *), void *, char[], PetscBool *);
+
+/* read.c, generate.c, elasticity.c */
+extern PetscErrorCode BenchMatrixRead(const char[], BenchMatrix *, BenchOutcome *, char[]);
+extern PetscErrorCode BenchMatrixGenerate(const char[], BenchMatrix *);
+extern PetscErrorCode BenchMatrixDestroy(BenchMatrix *);
+extern PetscErrorCode BenchMatrixStart(BenchMatrix *, double, double, double);
+extern PetscErrorCode BenchMatrixRowEnd(BenchMatrix *, PetscInt);
+extern PetscErrorCode BenchGenerateElasticity(PetscInt, BenchMatrix *);
+
+/* MMText: a Matrix Market file in memory, and what its first lines say */
+typedef struct {
+  const char *file;
+  char       *text; /* [length + 1] the file, then a 0 */
+  size_t      length;
+  PetscBool   array, complex_values, pattern;
+  char        symmetry; /* g(eneral), s(ymmetric), k (skew-symmetric), h(ermitian) */
+  PetscInt64  rows, cols, entries;
+} MMText;
+extern PetscErrorCode MMTextCheck(MMText *, PetscBool *, char[]);
+
+/* types.c */
+extern PetscErrorCode BenchTypesCreate(const BenchMatrix *, PetscInt, char *[], PetscInt *, BenchType *[]);
+extern PetscErrorCode BenchTypesDestroy(PetscInt, BenchType *[]);
+extern PetscErrorCode BenchTypeBuild(const BenchMatrix *, BenchType *);
+extern PetscErrorCode BenchTypeQuery(const BenchMatrix *, BenchType *);
+extern PetscErrorCode BenchTypeForget(BenchType *);
+
+/* measure.c, readloop.c */
+typedef uint64_t      BenchReader(const void *, size_t);
+extern PetscErrorCode BenchMeasure(const BenchMatrix *, BenchRun *, PetscInt, BenchType[], PetscBool *);
+extern PetscErrorCode BenchReadersGet(PetscInt *, BenchReader *const **);
+extern double         BenchClock(void);
+
+/* report.c */
+extern PetscErrorCode BenchReportOpen(const char[], PetscBool *);
+extern PetscErrorCode BenchReportMatrix(const BenchMatrix *, const BenchRun *, PetscInt, const BenchType[]);
+extern PetscErrorCode BenchReportClose(void);
+
+/* Adds an entry to row r of a matrix that is being made: BenchMatrixStart(), then pushes and BenchMatrixRowEnd() for each row */
+static inline void BenchPush(BenchMatrix *M, PetscInt r, PetscInt column, PetscScalar value)
+{
+  PetscInt k = M->i[r + 1]++;
+
+  M->j[k] = column;
+  M->a[k] = value;
+}
+
+/* The next of a sequence of 64 random bits (splitmix64), the same on every machine */
+static inline uint64_t BenchRandom(uint64_t *state)
+{
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+  return z ^ (z >> 31);
+}
+
+/* Uniform in [0, 1) */
+static inline double BenchUniform(uint64_t *state)
+{
+  return (double)(BenchRandom(state) >> 11) * 0x1p-53;
+}
+
+/* Of either sign, 0.1 to 1 in size: nothing vanishes, something cancels */
+static inline double BenchSigned(uint64_t *state)
+{
+  double u = 1.8 * BenchUniform(state) - 0.9;
+
+  return u < 0 ? u - 0.1 : u + 0.1;
+}

@@ -1,0 +1,50 @@
+/*
+  alloc.c - memory for the arrays of a storage: aligned to cache lines, and large ones on huge pages
+
+  A product streams through its arrays once. On pages of 4 kB the hardware's prefetch stops 16,000 times in 64 MB; Linux
+  gives pages of 2 MB to those who ask, which is also a tenth of the page faults when a storage is built.
+*/
+#include "spmvimpl.h"
+#include <sys/mman.h>
+
+#define SPMV_LINE      ((size_t)64)
+#define SPMV_HUGE_PAGE ((size_t)1 << 21)
+
+/*
+  SpmvAlloc - memory for an array of a storage, freed by SpmvFree()
+
+  Input Parameter:
+. bytes - length, >= 0; there are 64 bytes beyond it that may be read
+
+  Output Parameter:
+. array - a `void **`: the address, a multiple of 64; contents are undefined
+*/
+PetscErrorCode SpmvAlloc(size_t bytes, void *array)
+{
+  const size_t align = bytes >= 2 * SPMV_HUGE_PAGE ? SPMV_HUGE_PAGE : SPMV_LINE;
+  char        *raw, *p;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(bytes + SPMV_LINE + align + sizeof(void *), &raw));
+  p = raw + sizeof(void *);
+  p += (align - (uintptr_t)p % align) % align;
+  ((void **)p)[-1] = raw; /* for SpmvFree() */
+  *(void **)array  = p;
+#if defined(MADV_HUGEPAGE)
+  if (align == SPMV_HUGE_PAGE) (void)madvise(p, bytes / SPMV_HUGE_PAGE * SPMV_HUGE_PAGE, MADV_HUGEPAGE); /* a wish; without it all is as before */
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees what SpmvAlloc() gave, and sets the pointer that array points to to NULL */
+PetscErrorCode SpmvFree(void *array)
+{
+  void **p = (void **)array, *raw;
+
+  PetscFunctionBegin;
+  if (!*p) PetscFunctionReturn(PETSC_SUCCESS);
+  raw = ((void **)*p)[-1]; /* a copy: PetscFree() writes to what it is given */
+  PetscCall(PetscFree(raw));
+  *p = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,125 @@
+/*
+  scalar.h - the vectors of simd.h in plain C, for any PetscScalar
+*/
+#pragma once
+
+#define SPMV_VECTOR(V, N) \
+  typedef struct { \
+    PetscScalar a[N]; \
+  } V; \
+  static inline V V##Zero(void) \
+  { \
+    return (V){{0}}; \
+  } \
+  static inline V V##Load(const PetscScalar *p) \
+  { \
+    V v; \
+    for (int l = 0; l < N; l++) v.a[l] = p[l]; \
+    return v; \
+  } \
+  static inline V V##LoadFirst(const PetscScalar *p, int n) \
+  { \
+    V v = {{0}}; \
+    for (int l = 0; l < n; l++) v.a[l] = p[l]; \
+    return v; \
+  } \
+  static inline void V##StoreFirst(PetscScalar *p, V v, int n) \
+  { \
+    for (int l = 0; l < n; l++) p[l] = v.a[l]; \
+  } \
+  static inline V V##Splat(PetscScalar s) \
+  { \
+    V v; \
+    for (int l = 0; l < N; l++) v.a[l] = s; \
+    return v; \
+  } \
+  static inline V V##Add(V a, V b) \
+  { \
+    for (int l = 0; l < N; l++) a.a[l] += b.a[l]; \
+    return a; \
+  } \
+  static inline V V##Mul(V a, V b) \
+  { \
+    for (int l = 0; l < N; l++) a.a[l] *= b.a[l]; \
+    return a; \
+  } \
+  static inline V V##Fma(V a, V b, V c) \
+  { \
+    for (int l = 0; l < N; l++) c.a[l] += a.a[l] * b.a[l]; \
+    return c; \
+  } \
+  static inline PetscScalar V##Sum(V v) \
+  { \
+    PetscScalar s = v.a[0]; \
+    for (int l = 1; l < N; l++) s += v.a[l]; \
+    return s; \
+  }
+
+SPMV_VECTOR(Spmv4, 4)
+SPMV_VECTOR(Spmv8, 8)
+#undef SPMV_VECTOR
+
+typedef struct {
+  int32_t a[8];
+} SpmvIndex;
+
+#define SPMV_INDEX_LOAD(name, type) \
+  static inline SpmvIndex name(const type *p) \
+  { \
+    SpmvIndex v; \
+    for (int l = 0; l < 8; l++) v.a[l] = p[l]; \
+    return v; \
+  }
+SPMV_INDEX_LOAD(SpmvIndexLoad32, int32_t)
+SPMV_INDEX_LOAD(SpmvIndexLoadU16, uint16_t)
+SPMV_INDEX_LOAD(SpmvIndexLoadS16, int16_t)
+#undef SPMV_INDEX_LOAD
+
+static inline void SpmvIndexStore32(int32_t *p, SpmvIndex v)
+{
+  for (int l = 0; l < 8; l++) p[l] = v.a[l];
+}
+
+static inline SpmvIndex SpmvIndexAdd(SpmvIndex a, SpmvIndex b)
+{
+  for (int l = 0; l < 8; l++) a.a[l] += b.a[l];
+  return a;
+}
+
+static inline SpmvIndex SpmvIndexMulAdd(SpmvIndex a, int32_t k, int32_t c)
+{
+  for (int l = 0; l < 8; l++) a.a[l] = a.a[l] * k + c;
+  return a;
+}
+
+static inline SpmvIndex SpmvIndexMin(SpmvIndex a, int32_t limit)
+{
+  for (int l = 0; l < 8; l++) a.a[l] = a.a[l] < limit ? a.a[l] : limit;
+  return a;
+}
+
+#define SPMV_GATHER(name, type) \
+  static inline Spmv8 name(const PetscScalar *x, const type *i) \
+  { \
+    Spmv8 v; \
+\
+    for (int l = 0; l < 8; l++) v.a[l] = x[i[l]]; \
+    return v; \
+  }
+SPMV_GATHER(Spmv8Gather, int32_t)
+SPMV_GATHER(Spmv8GatherU16, uint16_t)
+#undef SPMV_GATHER
+
+static inline int Spmv8Emit(PetscScalar *p, Spmv8 v, unsigned mask)
+{
+  int n = 0;
+
+  for (; mask; mask &= mask - 1) p[n++] = v.a[__builtin_ctz(mask)];
+  return n;
+}
+
+static inline Spmv8 Spmv8Clear(Spmv8 v, unsigned mask)
+{
+  for (; mask; mask &= mask - 1) v.a[__builtin_ctz(mask)] = 0;
+  return v;
+}

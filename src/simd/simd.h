@@ -1,0 +1,30 @@
+/*
+  simd.h - vectors of four and eight scalars, for one source compiled for every instruction set
+
+  A *_simd.c includes this file, which includes <instruction set>.h: scalar.h is plain C and defines what each operation
+  means; avx2.h and avx512.h are for real double precision, and any other scalar type uses scalar.h whatever the
+  instruction set.
+
+  Spmv4, Spmv8          four, eight scalars. XLoad(p), XLoadFirst(p, n) (the first n, others 0; reads no further),
+                        XStoreFirst(p, v, n), XZero(), XSplat(s), XAdd(a, b), XMul(a, b), XFma(a, b, c) = a b + c rounded
+                        once where the machine can, XSum(v)
+  SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Min(), MulAdd(a, k, c) = k a + c
+  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 in memory; Spmv8GatherU16() for uint16
+  Spmv8Emit(p, v, m)    writes the lanes of mask m one after the other from p, and may write anything to p[0 .. 7] beyond
+                        them; gives their number
+  Spmv8Clear(v, m)      v with the lanes of mask m set to 0
+*/
+#pragma once
+#include "../compat.h"
+#include <stdint.h>
+
+#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(SPMV_ISA_ABSENT)
+  #define SPMV_SIMD_STRING_(x) #x
+  #define SPMV_SIMD_STRING(x)  SPMV_SIMD_STRING_(x)
+  #define SPMV_SIMD_HEADER     SPMV_SIMD_STRING(SPMV_ISA_SUFFIX.h)
+  #include SPMV_SIMD_HEADER
+#else
+  #include "scalar.h"
+#endif
+
+#define SPMV_INLINE static inline __attribute__((always_inline))
