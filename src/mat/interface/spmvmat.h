@@ -63,7 +63,7 @@ typedef struct {
   PetscErrorCode (*retrievevalues)(Mat); /* MatRetrieveValues_C */
 } SpmvParent;
 
-#define SPMV_BUILD_AFTER 16 /* default of -mat_spmv_build_after; README.md, "When the storage is built", says why */
+#define SPMV_BUILD_AFTER 16 /* default of -mat_spmv_build_after; README.md, "When the storage is built", says how it works */
 
 extern SpmvParent    SpmvParentSeq, SpmvParentMPI;
 extern PetscLogEvent SPMV_Build, SPMV_Update;
