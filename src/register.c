@@ -149,6 +149,7 @@ PetscErrorCode SpmvInitializePackage(void)
   PetscCall(MatSeqAIJRegister(MATSEQAIJ #name, MatConvert_SeqAIJ_SeqSpmv));
 #include "formats.h"
 #undef SPMV_FORMAT
+  PetscCall(SpmvRegisterExact());
   PetscCall(PetscLogEventRegister("MatSpmvBuild", MAT_CLASSID, &SPMV_Build));
   PetscCall(PetscLogEventRegister("MatSpmvUpdate", MAT_CLASSID, &SPMV_Update));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_view_counts", SpmvCountsFile, sizeof(SpmvCountsFile), NULL));

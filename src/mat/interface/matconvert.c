@@ -34,6 +34,7 @@ PetscErrorCode SpmvParentGet(SpmvParent *parent)
   PetscCall(MatSetTypeNoOptions(A, parent->type));
   parent->ops = *A->ops;
   PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatRetrieveValues_C", &parent->retrievevalues));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSeqAIJKron_C", &parent->kron));
   PetscCall(MatDestroy(&A));
   parent->known = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -110,7 +111,10 @@ static PetscErrorCode MatRetrieveValues_SeqSpmv(Mat A)
 static PetscErrorCode MatSpmvCompose(Mat A, SpmvParent *parent, PetscBool ours)
 {
   PetscFunctionBegin;
-  if (parent == &SpmvParentSeq) PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", ours ? MatRetrieveValues_SeqSpmv : parent->retrievevalues));
+  if (parent == &SpmvParentSeq) {
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", ours ? MatRetrieveValues_SeqSpmv : parent->retrievevalues));
+    if (parent->kron) PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSeqAIJKron_C", ours ? MatSeqAIJKron_SeqSpmv : parent->kron));
+  }
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", ours ? MatProductSetFromOptions_Spmv_Any : NULL));
   PetscCall(MatSpmvComposeQueries(A, ours));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -234,31 +238,42 @@ static PetscErrorCode MatConvert_Spmv_AIJ(Mat A, MatReuse reuse, Mat *M)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ours to any other type in place: first to AIJ, for siblings such as aijperm only add to what is there */
+static PetscErrorCode MatConvert_Spmv_Inplace(Mat A, MatType type, Mat *M)
+{
+  const SpmvFormat *format;
+  PetscErrorCode    ierr;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
+  PetscCall(MatSpmvRevert(A));
+  ierr = MatConvert(A, type, MAT_INPLACE_MATRIX, M);
+  if (ierr) PetscCall(MatSpmvBecome(A, format)); /* no such conversion: A is what it was */
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Ours to any type: for as long as it takes, A bears its parent's name, which PETSc's converters are looked up by */
 static PetscErrorCode MatConvert_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
 {
   SpmvParent    *parent = NULL;
-  PetscBool      same;
+  PetscBool      base;
   char           name[64];
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetParent(A, &parent));
-  PetscCall(PetscStrcmp(type, MATAIJ, &same));
-  if (!same) PetscCall(PetscStrcmp(type, parent->type, &same));
-  if (same) {
-    PetscCall(MatConvert_Spmv_AIJ(A, reuse, M));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscStrncpy(name, ((PetscObject)A)->type_name, sizeof(name)));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)A, parent->type));
-  A->ops->convert = parent->ops.convert;
-  ierr            = MatConvert(A, type, reuse, M);
-  PetscCall(PetscObjectTypeCompare((PetscObject)A, parent->type, &same));
-  if (same) { /* not replaced in place */
-    PetscCall(PetscObjectChangeTypeName((PetscObject)A, name));
+  PetscCall(PetscStrcmp(type, MATAIJ, &base));
+  if (!base) PetscCall(PetscStrcmp(type, parent->type, &base));
+  if (base) PetscCall(MatConvert_Spmv_AIJ(A, reuse, M));
+  else if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatConvert_Spmv_Inplace(A, type, M));
+  else {
+    PetscCall(MatSpmvBearParent(A, name));
+    A->ops->convert = parent->ops.convert;
+    ierr            = MatConvert(A, type, reuse, M);
+    PetscCall(MatSpmvBearOwn(A, name));
     A->ops->convert = MatConvert_Spmv;
+    PetscCall(ierr);
   }
-  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,6 +5,7 @@
   matseq.c      the sequential type: its operations
   matmpi.c      the parallel type: its operations
   matconvert.c  AIJ <-> ours, anything <-> ours, products with other types
+  exact.c       functions of PETSc that want AIJ's exact type name
   dispatch.c    MatMult() and its kin: which kernel, which vectors
   shadow.c      the storage beside AIJ's: build, refresh, forget
   settings.c    options, and who inherits them
@@ -60,7 +61,8 @@ typedef struct {
   const char    *type; /* MATSEQAIJ or MATMPIAIJ */
   PetscBool      known;
   struct _MatOps ops;
-  PetscErrorCode (*retrievevalues)(Mat); /* MatRetrieveValues_C */
+  PetscErrorCode (*retrievevalues)(Mat);             /* MatRetrieveValues_C */
+  PetscErrorCode (*kron)(Mat, Mat, MatReuse, Mat *); /* MatSeqAIJKron_C */
 } SpmvParent;
 
 #define SPMV_BUILD_AFTER 16 /* default of -mat_spmv_build_after; README.md, "When the storage is built", says how it works */
@@ -87,6 +89,12 @@ extern PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format);
 extern PetscErrorCode MatSpmvRevert(Mat A);
 extern PetscErrorCode MatDestroy_Spmv(Mat A, SpmvParent *parent);
 extern PetscErrorCode MatConvert_SeqAIJ_SeqSpmv(Mat A, MatType type, MatReuse reuse, Mat *M);
+
+/* exact.c */
+extern PetscErrorCode MatSpmvBearParent(Mat A, char name[]);
+extern PetscErrorCode MatSpmvBearOwn(Mat A, const char name[]);
+extern PetscErrorCode MatSeqAIJKron_SeqSpmv(Mat A, Mat B, MatReuse reuse, Mat *C);
+extern PetscErrorCode SpmvRegisterExact(void);
 
 /* matseq.c, matmpi.c */
 extern PetscErrorCode MatSpmvSetOps_Seq(Mat A, PetscBool ours);
