@@ -168,6 +168,33 @@ static PetscErrorCode PCCreate_ILU_Spmv(PC pc)
   return PCCreate_Spmv(pc, 2);
 }
 
+/* Factorisation in place merges A with a factor of type seqaij; in newer releases MatHeaderMerge() wants two of the same name */
+PetscErrorCode MatLUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info)
+{
+  char           type[64];
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvBearParent(A, type));
+  ierr = (*SpmvParentSeq.ops.lufactor)(A, row, column, info);
+  PetscCall(MatSpmvBearOwn(A, type));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatILUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info)
+{
+  char           type[64];
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvBearParent(A, type));
+  ierr = (*SpmvParentSeq.ops.ilufactor)(A, row, column, info);
+  PetscCall(MatSpmvBearOwn(A, type));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ops behind MatSeqAIJKron_C */
 PetscErrorCode MatSeqAIJKron_SeqSpmv(Mat A, Mat B, MatReuse reuse, Mat *C)
 {

@@ -108,7 +108,7 @@ static PetscErrorCode MatRetrieveValues_SeqSpmv(Mat A)
 }
 
 /* Adds or takes away what we compose with a Mat */
-static PetscErrorCode MatSpmvCompose(Mat A, SpmvParent *parent, PetscBool ours)
+PetscErrorCode MatSpmvCompose(Mat A, SpmvParent *parent, PetscBool ours)
 {
   PetscFunctionBegin;
   if (parent == &SpmvParentSeq) {

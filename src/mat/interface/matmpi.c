@@ -139,7 +139,7 @@ static PetscErrorCode MatDuplicate_MPISpmv(Mat A, MatDuplicateOption op, Mat *B)
 {
   PetscFunctionBegin;
   PetscCall((*SpmvParentMPI.ops.duplicate)(A, op, B));
-  PetscCall(MatSpmvSettingsInherit(A, *B));
+  PetscCall(MatSpmvDuplicated(A, &SpmvParentMPI, *B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

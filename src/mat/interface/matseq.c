@@ -25,7 +25,7 @@ static PetscErrorCode MatDuplicate_SeqSpmv(Mat A, MatDuplicateOption op, Mat *B)
 {
   PetscFunctionBegin;
   PetscCall((*SpmvParentSeq.ops.duplicate)(A, op, B));
-  PetscCall(MatSpmvSettingsInherit(A, *B));
+  PetscCall(MatSpmvDuplicated(A, &SpmvParentSeq, *B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,6 +77,8 @@ PetscErrorCode MatSpmvSetOps_Seq(Mat A, PetscBool ours)
   A->ops->assemblyend       = ours ? MatAssemblyEnd_SeqSpmv : aij->assemblyend;
   A->ops->setfromoptions    = ours ? MatSetFromOptions_SeqSpmv : aij->setfromoptions;
   A->ops->duplicate         = ours ? MatDuplicate_SeqSpmv : aij->duplicate;
+  A->ops->lufactor          = ours ? MatLUFactor_SeqSpmv : aij->lufactor;
+  A->ops->ilufactor         = ours ? MatILUFactor_SeqSpmv : aij->ilufactor;
   A->ops->createsubmatrices = ours ? MatCreateSubMatrices_SeqSpmv : aij->createsubmatrices;
   A->ops->getinfo           = ours ? MatGetInfo_SeqSpmv : aij->getinfo;
   A->ops->view              = ours ? MatView_SeqSpmv : aij->view;

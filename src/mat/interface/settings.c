@@ -138,6 +138,18 @@ PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A duplicate B of A takes over its settings; one made while A bore its parent's name is plain AIJ, and is not to have our functions */
+PetscErrorCode MatSpmvDuplicated(Mat A, SpmvParent *parent, Mat B)
+{
+  const SpmvFormat *format;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvFormatFind(((PetscObject)B)->type_name, &format));
+  if (format) PetscCall(MatSpmvSettingsInherit(A, B));
+  else PetscCall(MatSpmvCompose(B, parent, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* New submatrices of A take over its settings */
 PetscErrorCode MatSpmvSettingsInheritAll(Mat A, PetscInt n, MatReuse reuse, Mat B[])
 {

@@ -87,12 +87,15 @@ extern PetscErrorCode MatSpmvGetParent(Mat A, SpmvParent **parent);
 extern PetscErrorCode MatCreate_Spmv(Mat A, SpmvParent *parent, const SpmvFormat *format);
 extern PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format);
 extern PetscErrorCode MatSpmvRevert(Mat A);
+extern PetscErrorCode MatSpmvCompose(Mat A, SpmvParent *parent, PetscBool ours);
 extern PetscErrorCode MatDestroy_Spmv(Mat A, SpmvParent *parent);
 extern PetscErrorCode MatConvert_SeqAIJ_SeqSpmv(Mat A, MatType type, MatReuse reuse, Mat *M);
 
 /* exact.c */
 extern PetscErrorCode MatSpmvBearParent(Mat A, char name[]);
 extern PetscErrorCode MatSpmvBearOwn(Mat A, const char name[]);
+extern PetscErrorCode MatLUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info);
+extern PetscErrorCode MatILUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info);
 extern PetscErrorCode MatSeqAIJKron_SeqSpmv(Mat A, Mat B, MatReuse reuse, Mat *C);
 extern PetscErrorCode SpmvRegisterExact(void);
 
@@ -118,6 +121,7 @@ extern PetscErrorCode MatMultTransposeAdd_SeqSpmv(Mat, Vec, Vec, Vec);
 extern PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject);
 extern PetscErrorCode MatSpmvSettingsNeed(Mat A);
 extern PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B);
+extern PetscErrorCode MatSpmvDuplicated(Mat A, SpmvParent *parent, Mat B);
 extern PetscErrorCode MatSpmvSettingsInheritAll(Mat A, PetscInt n, MatReuse reuse, Mat B[]);
 extern PetscErrorCode MatSpmvSettingsFromProduct(Mat A);
 extern PetscErrorCode SpmvSettingsReset(SpmvSettings *settings);
