@@ -140,7 +140,7 @@ static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char
       index[p] = index[q] = 0;
     }
   }
-  for (PetscInt r = 0; r < 60; r++) {
+  for (PetscInt r = 0; r < 30; r++) {
     for (PetscInt k = 0; k < f->nparams; k++) {
       PetscReal u;
 
@@ -238,6 +238,6 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    args: -malloc_dump
+    timeoutfactor: 5
 
 TEST*/

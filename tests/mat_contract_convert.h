@@ -108,8 +108,6 @@ static PetscErrorCode MakeOther(Case *c, PetscInt seed, Mat *B, PetscBool *ok)
   PetscBool nest, maij, transpose, normal, composite, hermitian;
 
   PetscFunctionBegin;
-  PetscCall(TypeKnown(c, TypeNamed(c, c->arg), ok));
-  if (!*ok) PetscFunctionReturn(0);
   PetscCall(PetscStrcmp(c->arg, MATNEST, &nest));
   PetscCall(PetscStrcmp(c->arg, MATMAIJ, &maij));
   PetscCall(PetscStrcmp(c->arg, MATTRANSPOSEVIRTUAL, &transpose));
@@ -127,7 +125,10 @@ static PetscErrorCode MakeOther(Case *c, PetscInt seed, Mat *B, PetscBool *ok)
   else if (hermitian) Try(c, "other", *ok, MatCreateHermitianTranspose(A, B));
   else if (normal) Try(c, "other", *ok, MatCreateNormal(A, B));
   else if (composite) Try(c, "other", *ok, MatCreateComposite(c->comm, 1, &A, B));
-  else Try(c, "other", *ok, MatConvert(A, c->arg[0] == '=' || c->arg[0] == '+' ? TypeNamed(c, c->arg) : c->arg, MAT_INITIAL_MATRIX, B));
+  else {
+    PetscCall(TypeKnown(c, TypeNamed(c, c->arg), ok));
+    if (*ok) Try(c, "other", *ok, MatConvert(A, TypeNamed(c, c->arg), MAT_INITIAL_MATRIX, B));
+  }
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
