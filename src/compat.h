@@ -10,6 +10,10 @@
   #error "petscspmv needs PETSc 3.18 or newer; set PETSC_DIR to one"
 #endif
 
+/* The release whose structs this library was compiled with */
+#define SPMV_PETSC_MAJOR PETSC_VERSION_MAJOR
+#define SPMV_PETSC_MINOR PETSC_VERSION_MINOR
+
 #ifndef PETSC_SUCCESS /* 3.19 */
   #define PETSC_SUCCESS 0
 #endif

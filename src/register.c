@@ -67,7 +67,7 @@ static PetscErrorCode SpmvCheckPetsc(void)
 
   PetscFunctionBegin;
   PetscCall(PetscGetVersionNumber(&major, &minor, NULL, NULL));
-  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "libpetscspmv was compiled for PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT "; build it again with PETSC_DIR set to this PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+  PetscCheck(major == SPMV_PETSC_MAJOR && minor == SPMV_PETSC_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "libpetscspmv was compiled for PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT "; build it again with PETSC_DIR set to this PETSc", SPMV_PETSC_MAJOR, SPMV_PETSC_MINOR, major, minor);
   PetscCall(PetscDataTypeFromString("scalar", &scalar, &found));
   PetscCall(PetscDataTypeGetSize(scalar, &scalar_size));
   PetscCall(PetscDataTypeGetSize(PETSC_INT, &int_size));

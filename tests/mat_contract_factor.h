@@ -323,7 +323,7 @@ static PetscErrorCode FactorCoarsen(Case *c, Mat A)
 
 static PetscErrorCode FactorPartition(Case *c, Mat A)
 {
-  const MatPartitioningType names[] = {MATPARTITIONINGCURRENT, MATPARTITIONINGAVERAGE, MATPARTITIONINGPTSCOTCH};
+  const MatPartitioningType names[] = {MATPARTITIONINGCURRENT, MATPARTITIONINGAVERAGE};
   PetscBool                 ok;
 
   PetscFunctionBegin;
