@@ -16,9 +16,12 @@ static char help[] = "Every Mat operation gives on a type derived from AIJ what 
 */
 #include "mat_contract_matrices.h"
 #include "mat_contract_create.h"
+#include "mat_contract_arrays.h"
 #include "mat_contract_values.h"
+#include "mat_contract_change.h"
 #include "mat_contract_convert.h"
 #include "mat_contract_query.h"
+#include "mat_contract_view.h"
 #include "mat_contract_product.h"
 #include "mat_contract_sub.h"
 #include "mat_contract_factor.h"
@@ -33,9 +36,12 @@ static const struct {
     t, PETSC_STATIC_ARRAY_LENGTH(t) \
   }
   TABLE(create_operations),
+  TABLE(arrays_operations),
   TABLE(values_operations),
+  TABLE(change_operations),
   TABLE(convert_operations),
   TABLE(query_operations),
+  TABLE(view_operations),
   TABLE(product_operations),
   TABLE(sub_operations),
   TABLE(factor_operations),

@@ -2,7 +2,7 @@
   mat_contract_convert.h - conversion to and from every type that AIJ converts to and from, in all three reuse modes
 */
 #pragma once
-#include "mat_contract_values.h"
+#include "mat_contract_change.h"
 
 /* aij: the short name of a type, + its full name, mine or the root's */
 static MatType TypeNamed(const Case *c, const char name[])

@@ -2,7 +2,7 @@
   mat_contract_product.h - products of matrices, made, and made again after the factors got new values
 */
 #pragma once
-#include "mat_contract_query.h"
+#include "mat_contract_view.h"
 
 /* A factor: m mine, a AIJ, d dense */
 static PetscErrorCode FactorMake(Case *c, char letter, Kind kind, PetscInt seed, Mat *F)
