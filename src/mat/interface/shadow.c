@@ -85,16 +85,24 @@ typedef struct {
 } SpmvRows;
 
 /* MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones */
+static PetscBool SpmvRowsSorted(const SpmvRows *rows)
+{
+  const PetscInt *i = rows->csr.i, *j = rows->csr.j;
+
+  for (PetscInt r = 0; r < rows->csr.m; r++) {
+    int down = 0; /* no way out inside a row, so that the loop is a vector loop */
+
+    for (PetscInt k = i[r] + 1; k < i[r + 1]; k++) down |= j[k - 1] >= j[k];
+    if (down) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
 static PetscErrorCode SpmvRowsSort(SpmvRows *rows)
 {
   const PetscInt *i = rows->csr.i, *j = rows->csr.j;
-  PetscBool       sorted = PETSC_TRUE;
 
   PetscFunctionBegin;
-  for (PetscInt r = 0; r < rows->csr.m && sorted; r++) {
-    for (PetscInt k = i[r] + 1; k < i[r + 1]; k++) sorted = (PetscBool)(sorted && j[k - 1] < j[k]);
-  }
-  if (sorted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(i[rows->csr.m], &rows->j, i[rows->csr.m], &rows->a));
   PetscCall(PetscArraycpy(rows->j, j, i[rows->csr.m]));
   PetscCall(PetscArraycpy(rows->a, rows->csr.a, i[rows->csr.m]));
@@ -197,8 +205,9 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
   PetscFunctionBegin;
   PetscCall(SpmvRowsGet(A, &rows));
   pattern = SpmvPattern(&rows.csr);
-  PetscCall(SpmvRowsSort(&rows));
   same = (PetscBool)(s->storage && s->nonzerostate == A->nonzerostate && s->m == rows.csr.m && s->n == rows.csr.n && s->nz == rows.csr.i[rows.csr.m] && s->pattern == pattern);
+  if (!same) s->sorted = SpmvRowsSorted(&rows);
+  if (!s->sorted) PetscCall(SpmvRowsSort(&rows));
   if (same) PetscCall(SpmvShadowRefresh(A, s, &rows));
   else PetscCall(SpmvShadowBuild(A, s, &rows, pattern));
   PetscCall(SpmvRowsRestore(A, &rows));

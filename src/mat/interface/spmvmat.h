@@ -39,6 +39,7 @@ typedef struct {
   PetscInt         nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
   PetscObjectState nonzerostate; /* of the matrix then */
   uint64_t         pattern;      /* hash of some of its row pointers and columns */
+  PetscBool        sorted;       /* columns increase in each of its rows */
 
   /* The matrix when it was last looked at */
   Mat              owner; /* MatHeaderMerge() moves a shadow to another Mat */

@@ -88,7 +88,8 @@ static size_t BccooCount(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt ro
 
 /*
   The block height and width of least footprint, estimated on chunks of rows spread over the matrix: 1/128 of it, and at
-  least 8 chunks. A block size that the user declared is looked at besides. Section 4 of the paper: footprint as the first criterion.
+  least 8 chunks. A block size that the user declared is looked at besides. Section 4 of the paper: footprint as the first
+  criterion. A small matrix with no declared block size gains nothing by blocks, and as 1x1 it gives AIJ's very bits.
 */
 static void BccooChooseBlock(const SpmvCSR *csr, PetscInt *h, PetscInt *w)
 {
@@ -98,6 +99,10 @@ static void BccooChooseBlock(const SpmvCSR *csr, PetscInt *h, PetscInt *w)
   PetscInt       best[2] = {*h ? *h : 1, *w ? *w : 1};
   double         least   = PETSC_MAX_REAL;
 
+  if (!*h && !*w && csr->rbs == 1 && csr->cbs == 1 && csr->i[csr->m] < BCCOO_BUNCH_MIN) {
+    *h = *w = 1;
+    return;
+  }
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(shapes); s++) {
     const PetscInt sh = *h ? *h : shapes[s][0], sw = *w ? *w : shapes[s][1]; /* what the user fixed stays */
     size_t         n = 0;
