@@ -114,6 +114,12 @@ BCCOO_SUMS(Spmv4)
 BCCOO_SUMS(Spmv8)
   #undef BCCOO_SUMS
 
+/* What the sum of block row number k starts from where blocks are 1x1: AIJ, too, adds a row to y entry by entry */
+SPMV_INLINE PetscScalar BccooStart_1x1(const BccooStorage *b, const BccooOutput *o, size_t k)
+{
+  return o->beta && k < (size_t)b->nrows ? o->y[BccooRow(b, k)] : 0;
+}
+
 /* 1x1 blocks one after the other: AIJ's loop */
 SPMV_INLINE PetscScalar BccooRun_1x1(const PetscScalar *v, const int32_t *column, size_t n, const PetscScalar *x, PetscScalar sum)
 {
@@ -129,7 +135,7 @@ SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, c
   const size_t   tile    = (size_t)b->tile;
   int32_t        buffer[BCCOO_CHUNK], before = 0;
   size_t         k       = 0;
-  PetscScalar    sum1    = 0;
+  PetscScalar    sum1    = h * w == 1 ? BccooStart_1x1(b, o, 0) : 0;
   Spmv4          sum4[4] = {Spmv4Zero(), Spmv4Zero(), Spmv4Zero(), Spmv4Zero()};
   Spmv8          sum8[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
 
@@ -153,8 +159,8 @@ SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, c
       q = end;
       if (!stop) continue;
       if (h * w == 1) {
-        BccooPut(o, BccooRow(b, k++), sum1);
-        sum1 = 0;
+        o->y[BccooRow(b, k++)] = sum1;
+        sum1                   = BccooStart_1x1(b, o, k);
       } else if (wide) {
         BccooPut_Spmv8(o, BccooRow(b, k++) * (size_t)h, h, w, sum8);
         for (int j = 0; j < 4; j++) sum8[j] = Spmv8Zero();
