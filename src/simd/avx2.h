@@ -2,14 +2,11 @@
   avx2.h - the vectors of simd.h with AVX2 and FMA, for double
 */
 #pragma once
-#undef I /* PETSc's complex.h */
-#include <immintrin.h>
+#include "x86.h"
 
-typedef __m256d Spmv4;
 typedef struct {
   __m256d lo, hi;
 } Spmv8;
-typedef __m256i SpmvIndex;
 
 /* All bits of the first n of four lanes, n = 0 to 4 */
 static inline __m256i SpmvFirst(int n)
@@ -22,14 +19,6 @@ static inline __m256d SpmvLanes(unsigned mask)
   return _mm256_castsi256_pd(_mm256_cmpgt_epi64(_mm256_and_si256(_mm256_set1_epi64x((long long)mask), _mm256_setr_epi64x(1, 2, 4, 8)), _mm256_setzero_si256()));
 }
 
-static inline Spmv4 Spmv4Zero(void)
-{
-  return _mm256_setzero_pd();
-}
-static inline Spmv4 Spmv4Load(const double *p)
-{
-  return _mm256_loadu_pd(p);
-}
 static inline Spmv4 Spmv4LoadFirst(const double *p, int n)
 {
   return _mm256_maskload_pd(p, SpmvFirst(n));
@@ -37,28 +26,6 @@ static inline Spmv4 Spmv4LoadFirst(const double *p, int n)
 static inline void Spmv4StoreFirst(double *p, Spmv4 v, int n)
 {
   _mm256_maskstore_pd(p, SpmvFirst(n), v);
-}
-static inline Spmv4 Spmv4Splat(double s)
-{
-  return _mm256_set1_pd(s);
-}
-static inline Spmv4 Spmv4Add(Spmv4 a, Spmv4 b)
-{
-  return _mm256_add_pd(a, b);
-}
-static inline Spmv4 Spmv4Mul(Spmv4 a, Spmv4 b)
-{
-  return _mm256_mul_pd(a, b);
-}
-static inline Spmv4 Spmv4Fma(Spmv4 a, Spmv4 b, Spmv4 c)
-{
-  return _mm256_fmadd_pd(a, b, c);
-}
-static inline double Spmv4Sum(Spmv4 v)
-{
-  const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
-
-  return _mm_cvtsd_f64(s) + _mm_cvtsd_f64(_mm_unpackhi_pd(s, s));
 }
 
 static inline Spmv8 Spmv8Zero(void)
@@ -68,6 +35,11 @@ static inline Spmv8 Spmv8Zero(void)
 static inline Spmv8 Spmv8Load(const double *p)
 {
   return (Spmv8){_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)};
+}
+static inline void Spmv8Store(double *p, Spmv8 v)
+{
+  _mm256_storeu_pd(p, v.lo);
+  _mm256_storeu_pd(p + 4, v.hi);
 }
 static inline Spmv8 Spmv8LoadFirst(const double *p, int n)
 {
@@ -99,82 +71,32 @@ static inline double Spmv8Sum(Spmv8 v)
   return Spmv4Sum(_mm256_add_pd(v.lo, v.hi));
 }
 
-static inline SpmvIndex SpmvIndexLoad32(const int32_t *p)
+static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
-  return _mm256_loadu_si256((const __m256i *)p);
+  return (Spmv8){_mm256_add_pd(_mm256_and_pd(a.lo, SpmvLanes(mask & 15)), b.lo), _mm256_add_pd(_mm256_and_pd(a.hi, SpmvLanes(mask >> 4)), b.hi)};
 }
-static inline SpmvIndex SpmvIndexLoadU16(const uint16_t *p)
+static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
-  return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
+  return (Spmv8){_mm256_blendv_pd(v.lo, _mm256_loadu_pd(p), SpmvLanes(mask & 15)), _mm256_blendv_pd(v.hi, _mm256_loadu_pd(p + 4), SpmvLanes(mask >> 4))};
 }
-static inline SpmvIndex SpmvIndexLoadS16(const int16_t *p)
+static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 {
-  return _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)p));
+  return (Spmv8){SpmvGather4_32(x, i), SpmvGather4_32(x, i + 4)};
 }
-static inline void SpmvIndexStore32(int32_t *p, SpmvIndex v)
+static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
-  _mm256_storeu_si256((__m256i *)p, v);
-}
-static inline SpmvIndex SpmvIndexAdd(SpmvIndex a, SpmvIndex b)
-{
-  return _mm256_add_epi32(a, b);
-}
-static inline SpmvIndex SpmvIndexMulAdd(SpmvIndex a, int32_t k, int32_t c)
-{
-  return _mm256_add_epi32(_mm256_mullo_epi32(a, _mm256_set1_epi32(k)), _mm256_set1_epi32(c));
-}
-static inline SpmvIndex SpmvIndexMin(SpmvIndex a, int32_t limit)
-{
-  return _mm256_min_epi32(a, _mm256_set1_epi32(limit));
+  return (Spmv8){SpmvGather4_U16(x, i), SpmvGather4_U16(x, i + 4)};
 }
 
-/* Eight loads, as in avx512.h */
-#define SPMV_GATHER(name, type) \
-  static inline Spmv8 name(const double *x, const type *i) \
-  { \
-    const __m256d lo = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadh_pd(_mm_load_sd(x + i[0]), x + i[1])), _mm_loadh_pd(_mm_load_sd(x + i[2]), x + i[3]), 1); \
-    const __m256d hi = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadh_pd(_mm_load_sd(x + i[4]), x + i[5])), _mm_loadh_pd(_mm_load_sd(x + i[6]), x + i[7]), 1); \
-\
-    return (Spmv8){lo, hi}; \
-  }
-SPMV_GATHER(Spmv8Gather, int32_t)
-SPMV_GATHER(Spmv8GatherU16, uint16_t)
-#undef SPMV_GATHER
-
-/* For each mask of four lanes, the pairs of 32-bit lanes that move them to the front */
-static const int32_t SpmvEmitTable[16][8] = {
-  {0, 1, 2, 3, 4, 5, 6, 7},
-  {0, 1, 2, 3, 4, 5, 6, 7},
-  {2, 3, 0, 1, 4, 5, 6, 7},
-  {0, 1, 2, 3, 4, 5, 6, 7},
-  {4, 5, 0, 1, 2, 3, 6, 7},
-  {0, 1, 4, 5, 2, 3, 6, 7},
-  {2, 3, 4, 5, 0, 1, 6, 7},
-  {0, 1, 2, 3, 4, 5, 6, 7},
-  {6, 7, 0, 1, 2, 3, 4, 5},
-  {0, 1, 6, 7, 2, 3, 4, 5},
-  {2, 3, 6, 7, 0, 1, 4, 5},
-  {0, 1, 2, 3, 6, 7, 4, 5},
-  {4, 5, 6, 7, 0, 1, 2, 3},
-  {0, 1, 4, 5, 6, 7, 2, 3},
-  {2, 3, 4, 5, 6, 7, 0, 1},
-  {0, 1, 2, 3, 4, 5, 6, 7},
-};
-
-static inline int Spmv4Emit(double *p, __m256d v, unsigned mask)
+static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {
-  const __m256i order = _mm256_loadu_si256((const __m256i *)SpmvEmitTable[mask]);
-
-  _mm256_storeu_pd(p, _mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(v), order)));
-  return __builtin_popcount(mask);
+  return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, _mm256_set1_epi32(value))));
 }
-static inline int Spmv8Emit(double *p, Spmv8 v, unsigned mask)
+static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_t *p)
 {
-  const int n = Spmv4Emit(p, v.lo, mask & 15);
+  int32_t lane[8];
 
-  return n + Spmv4Emit(p + n, v.hi, mask >> 4);
-}
-static inline Spmv8 Spmv8Clear(Spmv8 v, unsigned mask)
-{
-  return (Spmv8){_mm256_andnot_pd(SpmvLanes(mask & 15), v.lo), _mm256_andnot_pd(SpmvLanes(mask >> 4), v.hi)};
+  _mm256_storeu_si256((__m256i *)lane, a);
+  for (; mask; mask &= mask - 1) lane[__builtin_ctz(mask)] = *p++;
+  return _mm256_loadu_si256((const __m256i *)lane);
 }

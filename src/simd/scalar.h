@@ -110,16 +110,33 @@ SPMV_GATHER(Spmv8Gather, int32_t)
 SPMV_GATHER(Spmv8GatherU16, uint16_t)
 #undef SPMV_GATHER
 
-static inline int Spmv8Emit(PetscScalar *p, Spmv8 v, unsigned mask)
+static inline void Spmv8Store(PetscScalar *p, Spmv8 v)
 {
-  int n = 0;
-
-  for (; mask; mask &= mask - 1) p[n++] = v.a[__builtin_ctz(mask)];
-  return n;
+  Spmv8StoreFirst(p, v, 8);
 }
 
-static inline Spmv8 Spmv8Clear(Spmv8 v, unsigned mask)
+static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
-  for (; mask; mask &= mask - 1) v.a[__builtin_ctz(mask)] = 0;
+  for (int l = 0; l < 8; l++) b.a[l] = mask >> l & 1 ? a.a[l] + b.a[l] : b.a[l];
+  return b;
+}
+
+static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const PetscScalar *p)
+{
+  for (; mask; mask &= mask - 1) v.a[__builtin_ctz(mask)] = p[__builtin_ctz(mask)];
   return v;
+}
+
+static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
+{
+  unsigned mask = 0;
+
+  for (int l = 0; l < 8; l++) mask |= (unsigned)(a.a[l] == value) << l;
+  return mask;
+}
+
+static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_t *p)
+{
+  for (; mask; mask &= mask - 1) a.a[__builtin_ctz(mask)] = *p++;
+  return a;
 }

@@ -8,11 +8,12 @@
   Spmv4, Spmv8          four, eight scalars. XLoad(p), XLoadFirst(p, n) (the first n, others 0; reads no further),
                         XStoreFirst(p, v, n), XZero(), XSplat(s), XAdd(a, b), XMul(a, b), XFma(a, b, c) = a b + c rounded
                         once where the machine can, XSum(v)
-  SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Min(), MulAdd(a, k, c) = k a + c
-  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 in memory; Spmv8GatherU16() for uint16
-  Spmv8Emit(p, v, m)    writes the lanes of mask m one after the other from p, and may write anything to p[0 .. 7] beyond
-                        them; gives their number
-  Spmv8Clear(v, m)      v with the lanes of mask m set to 0
+  Spmv8Store(p, v), Spmv8AddWhere(a, m, b) = b, plus a in the lanes of mask m; Spmv8LoadWhere(v, m, p) = v, with the lanes
+                        of m from p[0 .. 7], which may all be read
+  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16
+  SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Min(), MulAdd(a, k, c) = k a + c,
+                        Equal(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],
+                        ...; p[0 .. 7] may all be read
 */
 #pragma once
 #include "../compat.h"

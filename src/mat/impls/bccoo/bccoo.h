@@ -1,8 +1,16 @@
 /*
-  bccoo.h - the storage of BCCOO; see bccoo.c for the format, bccoo_build.c for how it is made, bccoo_simd.c for its products
+  bccoo.h - the storage of BCCOO
+
+  bccoo.c         the format: knobs, arrays, sizes
+  bccoo_plan.c    what a plan leaves open: block shape, tile, bunch, columns
+  bccoo_build.c   the pattern: blocks, columns, row stops
+  bccoo_values.c  the values
+  bccoo_walk.h    CSR rows as blocks, for the three of them
+  bccoo_simd.c    the products, with bccoo_blocks.h (block after block) and bccoo_lanes.h (eight tiles at a time)
 */
 #pragma once
 #include "../../../spmvimpl.h"
+#include <endian.h>
 
 enum { /* the knobs, in the order of BccooParams */
        BCCOO_BLOCK_HEIGHT,
@@ -32,10 +40,15 @@ typedef enum { /* values of BCCOO_COLUMNS */
   A block has two places: its number in row order, and where it is stored. Tile t holds the numbers [t tile, (t + 1) tile).
   With bunch 1 both are the same. With bunch B, B tiles make a group, and the k-th blocks of all of them are neighbours:
   number q is stored at g B tile + k B + l, where g = q / (B tile), l = q % (B tile) / tile, k = q % tile. The last
-  group is padded.
+  group is padded. Column k of all lanes is a step.
 
   With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */
+typedef struct {
+  uint16_t result; /* its number, less that of its group's first: nonempty block rows are numbered */
+  uint16_t place;  /* where its last block is stored, less the group's first place */
+} BccooResult;
+
 typedef struct {
   PetscInt     m, n;       /* rows, columns of the matrix */
   PetscInt     h, w;       /* block height, block width */
@@ -46,7 +59,6 @@ typedef struct {
   PetscInt     bunch;      /* tiles in a group */
   PetscInt     flag_bits;  /* bits of a flag word: 8, 16 or 32 */
   BccooColumns columns;    /* how columns are stored */
-  PetscBool    shortrows;  /* so many row stops that looking for steps without one does not pay */
   size_t       nblocks;    /* blocks with entries */
   size_t       nstored;    /* blocks stored: nblocks, or a multiple of bunch x tile */
   size_t       ntiles;     /* tiles: ceil(nstored / tile) */
@@ -55,20 +67,28 @@ typedef struct {
   size_t       nflags;     /* bytes of flags: whole tiles and whole words */
   uint8_t     *flags;      /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b is the last of its block row; padded with 1 */
   int32_t     *entry;      /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
-  uint16_t    *offset;     /* [nrows] bunch > 1: results in the order in which the kernel makes them; number less that of the group's first */
+  BccooResult *result;     /* [nrows] bunch > 1: results in the order in which a kernel makes them */
   void        *column;     /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
   int32_t     *base;       /* [ntiles] differences: column of the tile's first block */
   size_t       nescaped;
-  int32_t     *escaped; /* [nescaped] columns that have no difference, in row order */
-  int32_t     *escape;  /* [ntiles + 1] first of each tile among them; NULL if there is none */
+  int32_t     *escaped; /* [nescaped] columns that have no difference, in the order of storage */
+  int32_t     *escape;  /* [ntiles / bunch + 1] first of each group among them; NULL if there is none */
   PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
   PetscScalar *partial; /* [slices mb h] slices > 1: the products of the slices, before they are added */
 } BccooStorage;
 
+/* bccoo_plan.c */
+extern PetscErrorCode BccooChooseBlock(const SpmvCSR *csr, PetscInt *h, PetscInt *w);
+extern PetscInt       BccooChooseBunch(PetscInt h, PetscInt w, size_t nblocks);
+extern PetscInt       BccooChooseTile(PetscInt bunch, size_t nblocks);
+
+/* bccoo_build.c */
 extern PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStorage *b);
 extern PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
-extern PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode BccooDestroy(void **storage);
+
+/* bccoo_values.c */
+extern PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage);
 
 /* Where block number q is stored */
 static inline size_t BccooPlace(const BccooStorage *b, size_t q)
@@ -78,30 +98,27 @@ static inline size_t BccooPlace(const BccooStorage *b, size_t q)
   return b->bunch == 1 ? q : q - r + r % tile * (size_t)b->bunch + r / tile;
 }
 
+/* The number of the block stored at a place */
+static inline size_t BccooNumber(const BccooStorage *b, size_t place)
+{
+  const size_t bunch = (size_t)b->bunch, tile = (size_t)b->tile, r = place % (bunch * tile);
+
+  return place - r + r % bunch * tile + r / bunch;
+}
+
 /* The block row, in the stack of slices, of the k-th non-empty one */
 static inline size_t BccooRow(const BccooStorage *b, size_t k)
 {
   return b->row ? (size_t)b->row[k] : k;
 }
 
-/* One past the first row stop among the blocks stored at [q, end), or end and *stop = 0 if there is none; by words of flag_bits */
-#define BCCOO_ROW_STOP(type) \
-  { \
-    const size_t bits = 8 * sizeof(type); \
-    const type  *word = (const type *)b->flags + q / bits; \
-    size_t       at   = q / bits * bits; \
-    uint32_t     zero = (uint32_t)(type) ~*word & (~UINT32_C(0) << (q % bits)); \
-    while (!zero && at + bits < end) { \
-      zero = (uint32_t)(type) ~*++word; \
-      at += bits; \
-    } \
-    *stop = zero && at + (size_t)__builtin_ctz(zero) < end; \
-    return *stop ? at + (size_t)__builtin_ctz(zero) + 1 : end; \
-  }
-static inline size_t BccooRowStop(const BccooStorage *b, size_t q, size_t end, int *stop)
+#define BCCOO_WORD 56 /* flags that BccooStops() looks at at a time, from any bit of a byte on */
+
+/* A bit for each row stop among the n <= BCCOO_WORD blocks stored from place on. A word of flags is a string of bytes, lowest bits first */
+static inline uint64_t BccooStops(const BccooStorage *b, size_t place, size_t n)
 {
-  if (b->flag_bits == 32) BCCOO_ROW_STOP(uint32_t)
-  if (b->flag_bits == 16) BCCOO_ROW_STOP(uint16_t)
-  BCCOO_ROW_STOP(uint8_t)
+  uint64_t word;
+
+  memcpy(&word, b->flags + place / 8, sizeof(word));
+  return ~(le64toh(word) >> place % 8) & ((UINT64_C(1) << n) - 1);
 }
-#undef BCCOO_ROW_STOP

@@ -1,0 +1,122 @@
+/*
+  bccoo_values.c - the values of a BCCOO storage, from CSR's: at a build, and whenever they change
+*/
+#include "bccoo_walk.h"
+
+/* One past the last block of the block row that block q belongs to; without a bunch */
+static size_t BccooRowEnd(const BccooStorage *b, size_t q)
+{
+  for (; q < b->nblocks; q += BCCOO_WORD) {
+    const uint64_t stops = BccooStops(b, q, BCCOO_WORD);
+
+    if (stops) return q + (size_t)__builtin_ctzll(stops) + 1;
+  }
+  return b->nblocks;
+}
+
+/* Where the first value of block q is; the next entry of the block is b->bunch further */
+static inline PetscScalar *BccooValueOf(const BccooStorage *b, size_t q)
+{
+  const size_t place = BccooPlace(b, q), bunch = (size_t)b->bunch;
+
+  return b->value + (place - place % bunch) * b->h * b->w + place % bunch;
+}
+
+/* 1x1 blocks in one slice: the values in row order, or tile by tile beside each other */
+static void BccooSetValues_1x1(BccooStorage *b, const PetscScalar *a)
+{
+  const size_t bunch = (size_t)b->bunch, tile = (size_t)b->tile, group = tile * bunch;
+  size_t       g = 0;
+
+  if (bunch == 1) {
+    memcpy(b->value, a, b->nblocks * sizeof(PetscScalar));
+    return;
+  }
+  for (; g + group <= b->nblocks; g += group) {
+    for (size_t k = 0; k < tile; k++) {
+      __builtin_prefetch(a + g + group + k * BCCOO_LANES); /* a line of the next group: eight streams at once are too many for the hardware */
+      for (size_t l = 0; l < BCCOO_LANES; l++) b->value[g + k * BCCOO_LANES + l] = a[g + l * tile + k];
+    }
+  }
+  for (; g < b->nblocks; g++) b->value[BccooPlace(b, g)] = a[g];
+}
+
+/* A block row without fill and without a bunch is transposed block by block, with no look at columns */
+static inline __attribute__((always_inline)) PetscScalar *BccooSetFullRow(PetscScalar *value, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
+{
+  for (const PetscScalar *stop = a + length; a < stop; a += w, value += h * w) {
+    for (PetscInt j = 0; j < w; j++) {
+      for (PetscInt i = 0; i < h; i++) value[j * h + i] = a[i * length + j];
+    }
+  }
+  return value;
+}
+
+/* The values of the block row that walk stands at, into the blocks from q on; returns one past its last block */
+static size_t BccooSetBlockRow(BccooStorage *b, BccooWalk *walk, size_t q)
+{
+  const PetscInt h = b->h, w = b->w, step = b->bunch;
+  PetscInt       from[BCCOO_BLOCK_MAX], column;
+
+  memcpy(from, walk->cursor, sizeof(from));
+  while ((column = BccooWalkNext(walk)) >= 0) {
+    PetscScalar *value = BccooValueOf(b, q++);
+
+    for (PetscInt i = 0; i < walk->rows; i++) {
+      for (; from[i] < walk->cursor[i]; from[i]++) value[((walk->csr->j[from[i]] - column * w) * h + i) * step] = walk->csr->a[from[i]];
+    }
+  }
+  return q;
+}
+
+#define BCCOO_FULL_ROW(H, W) \
+  else if (h == H && w == W) BccooSetFullRow(value, a, length, H, W);
+
+/*
+  BccooSetValues - the values of the matrix into a storage with its pattern
+
+  Input Parameters:
++ csr     - the matrix
+- storage - made by BccooBuild() from a matrix with the same pattern
+*/
+PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage)
+{
+  BccooStorage  *b = (BccooStorage *)storage;
+  const PetscInt h = b->h, w = b->w;
+  BccooWalk      walk;
+  size_t         q = 0;
+
+  PetscFunctionBegin;
+  if (h == 1 && w == 1 && b->slices == 1) {
+    BccooSetValues_1x1(b, csr->a);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(BccooWalkCreate(csr, b, &walk));
+  for (PetscInt s = 0; s < b->slices; s++) {
+    walk.stop = BccooSliceStop(b, s);
+    for (PetscInt row = 0; row < csr->m; row += h) {
+      const PetscInt start = csr->i[row], rows = PetscMin(h, csr->m - row), length = (csr->i[row + rows] - start) / rows;
+      const size_t   end = length && b->bunch == 1 && b->slices == 1 ? BccooRowEnd(b, q) : q;
+
+      if (end > q && rows == h && (end - q) * (size_t)(w * h) == (size_t)(csr->i[row + rows] - start)) {
+        const PetscScalar *a     = csr->a + start;
+        PetscScalar       *value = b->value + q * h * w;
+
+        if (0) continue;
+        BCCOO_FULL_ROW(2, 2)
+        BCCOO_FULL_ROW(3, 3)
+        BCCOO_FULL_ROW(4, 4)
+        BCCOO_FULL_ROW(6, 6)
+        else BccooSetFullRow(value, a, length, h, w);
+        q = end;
+      } else {
+        BccooWalkStart(&walk, row);
+        q = BccooSetBlockRow(b, &walk, q);
+      }
+    }
+  }
+  PetscCall(PetscFree(walk.next));
+  PetscAssert(q == b->nblocks, PETSC_COMM_SELF, PETSC_ERR_PLIB, "wrote %zu of %zu blocks", q, b->nblocks);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#undef BCCOO_FULL_ROW
