@@ -8,7 +8,7 @@
              bunch of 8, eight tiles lie side by side, one in each lane of a vector.
   Good for:  matrices with small dense blocks (several unknowns a node), long rows beside short ones, empty rows
   Bad for:   permutations and other matrices with an entry or two a row
-  Traffic:   (8 h w + 2 + 1/8) blocks (4 instead of 2 with int32 columns) + 4 to 8 a tile + 4 a block row with a bunch
+  Traffic:   (8 h w + 2 + 1/8) blocks (4 instead of 2 with int32 columns) + 4 to 8 a tile + 2 a block row with a bunch
              (+ 4 non-empty block rows, if any is empty) + 8 (m + n) bytes a product; with slices + 16 slices m
 
   A block that is partly filled holds zeros: like PETSc's BAIJ, an Inf or NaN of x that meets such a zero gives NaN in
@@ -57,7 +57,7 @@ static PetscErrorCode BccooArrays(const void *storage, PetscInt *narrays, SpmvAr
   arrays[k++] = (SpmvArray){"columns", b->column, b->nstored, b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(uint16_t), PETSC_FALSE};
   arrays[k++] = (SpmvArray){"flags", b->flags, b->nflags, 1, PETSC_FALSE};
   arrays[k++] = (SpmvArray){"entries", b->entry, b->ntiles + 1, sizeof(int32_t), PETSC_FALSE};
-  if (b->bunch > 1) arrays[k++] = (SpmvArray){"results", b->result, (size_t)b->nrows, sizeof(BccooResult), PETSC_FALSE};
+  if (b->bunch > 1) arrays[k++] = (SpmvArray){"stops", b->stop, (size_t)b->nrows, sizeof(uint16_t), PETSC_FALSE};
   if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = (SpmvArray){"bases", b->base, b->ntiles, sizeof(int32_t), PETSC_FALSE};
   if (b->nescaped) {
     arrays[k++] = (SpmvArray){"escaped", b->escaped, b->nescaped, sizeof(int32_t), PETSC_FALSE};

@@ -32,6 +32,7 @@ typedef enum { /* values of BCCOO_COLUMNS */
 
 #define BCCOO_BLOCK_MAX 8    /* largest block height and width */
 #define BCCOO_LANES     8    /* the bunch that has SIMD kernels: tiles that one instruction works on */
+#define BCCOO_GROUP_MAX 4096 /* rows of the blocks of a group, at most: h x tile x bunch */
 #define BCCOO_CHUNK     512  /* blocks whose columns a kernel decodes at a time */
 #define BCCOO_PAD       8    /* scalars after the last value, so that a vector load of it stays inside */
 #define BCCOO_ESCAPE    (-1) /* the difference that says: the column is in `escaped` */
@@ -44,11 +45,6 @@ typedef enum { /* values of BCCOO_COLUMNS */
 
   With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */
-typedef struct {
-  uint16_t result; /* its number, less that of its group's first: nonempty block rows are numbered */
-  uint16_t place;  /* where its last block is stored, less the group's first place */
-} BccooResult;
-
 typedef struct {
   PetscInt     m, n;       /* rows, columns of the matrix */
   PetscInt     h, w;       /* block height, block width */
@@ -67,7 +63,7 @@ typedef struct {
   size_t       nflags;     /* bytes of flags: whole tiles and whole words */
   uint8_t     *flags;      /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b is the last of its block row; padded with 1 */
   int32_t     *entry;      /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
-  BccooResult *result;     /* [nrows] bunch > 1: results in the order in which a kernel makes them */
+  uint16_t    *stop;       /* [nrows] bunch > 1: where the last block of each non-empty block row is stored, less its group's first place */
   void        *column;     /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
   int32_t     *base;       /* [ntiles] differences: column of the tile's first block */
   size_t       nescaped;

@@ -75,11 +75,12 @@ static size_t BccooCountEscapes(const BccooScan *scan, size_t tile)
   return n;
 }
 
-/* Replaces what a plan leaves open and finds all sizes; the scan is the caller's to destroy. No array of b is allocated */
+/* Replaces what a plan leaves open and finds all sizes; the scan is the caller's to destroy, unless there is an error. No array of b is allocated */
 static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, BccooStorage *b, BccooScan *scan)
 {
   PetscInt *p = plan->value, nb;
   size_t    group;
+  PetscBool large;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(b, sizeof(*b)));
@@ -103,6 +104,9 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Bccoo
   b->bunch = p[BCCOO_BUNCH];
   if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooChooseTile(b->bunch, b->nblocks);
   b->tile = p[BCCOO_TILE];
+  large   = (PetscBool)(b->bunch > 1 && b->h * b->tile * b->bunch > BCCOO_GROUP_MAX);
+  if (large) PetscCall(BccooScanDestroy(scan));
+  PetscCheck(!large, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1", b->tile, b->h, BCCOO_GROUP_MAX / (b->h * b->bunch));
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && nb <= UINT16_MAX + 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_UINT16;
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO || p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) b->nescaped = BccooCountEscapes(scan, (size_t)b->tile);
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) p[BCCOO_COLUMNS] = b->nescaped <= b->nblocks / 16 ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
@@ -149,7 +153,7 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
   memset((char *)b->column + whole * width, 0, (b->nstored - whole) * width);
   PetscCall(SpmvAlloc((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), &b->value));
   memset(b->value + fill * entries, 0, ((b->nstored - fill) * entries + BCCOO_PAD) * sizeof(PetscScalar));
-  if (b->bunch > 1) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(BccooResult), &b->result));
+  if (b->bunch > 1) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
   if (b->columns == BCCOO_COLUMNS_DIFFERENCE) PetscCall(SpmvAlloc(b->ntiles * sizeof(int32_t), &b->base));
   if (b->nescaped) {
     PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
@@ -222,26 +226,12 @@ static void BccooSetRows(BccooStorage *b, const BccooScan *scan)
   if (b->row) memcpy(b->row, scan->row, (size_t)scan->nrows * sizeof(int32_t));
 }
 
-/* With a bunch: the row stops as they are stored, and the number of the block row that ends at each */
-static void BccooSetResults(BccooStorage *b)
+/* With a bunch: where block rows end */
+static void BccooSetStops(BccooStorage *b, const BccooScan *scan)
 {
-  const size_t group = (size_t)b->tile * (size_t)b->bunch, lanes = (size_t)b->bunch;
-  BccooResult *result = b->result;
+  const size_t group = (size_t)b->tile * (size_t)b->bunch;
 
-  for (size_t t = 0; t < b->ntiles; t += lanes) {
-    const size_t first = t * (size_t)b->tile;
-    int32_t      next[BCCOO_LANES];
-
-    for (size_t l = 0; l < lanes; l++) next[l] = b->entry[t + l] - b->entry[t];
-    for (size_t place = 0, n; place < group; place += n) {
-      n = PetscMin(BCCOO_WORD, group - place);
-      for (uint64_t stops = BccooStops(b, first + place, n); stops; stops &= stops - 1) {
-        const size_t at = place + (size_t)__builtin_ctzll(stops);
-
-        *result++ = (BccooResult){(uint16_t)next[at % lanes]++, (uint16_t)at};
-      }
-    }
-  }
+  for (PetscInt k = 0; k < scan->nrows; k++) b->stop[k] = (uint16_t)(BccooPlace(b, scan->end[k] - 1) % group);
 }
 
 /*
@@ -273,7 +263,7 @@ PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   BccooSetColumns(b, &scan);
   if (b->escape) BccooSetEscapes(b, &scan);
   BccooSetRows(b, &scan);
-  if (b->bunch > 1) BccooSetResults(b);
+  if (b->bunch > 1) BccooSetStops(b, &scan);
   PetscCall(BccooScanDestroy(&scan));
   PetscCall(BccooSetValues(csr, b));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -288,7 +278,7 @@ PetscErrorCode BccooDestroy(void **storage)
   PetscCall(SpmvFree(&b->row));
   PetscCall(SpmvFree(&b->flags));
   PetscCall(SpmvFree(&b->entry));
-  PetscCall(SpmvFree(&b->result));
+  PetscCall(SpmvFree(&b->stop));
   PetscCall(SpmvFree(&b->column));
   PetscCall(SpmvFree(&b->base));
   PetscCall(SpmvFree(&b->escaped));

@@ -15,84 +15,53 @@
 
 #define BCCOO_AHEAD 2048 /* bytes between the columns in use and those asked for from memory; of values eight times as many */
 
-/* BccooGroup: eight tiles, worked on in chunks of steps */
+/* BccooGroup: eight tiles */
 typedef struct {
-  size_t             t;                   /* first tile */
-  size_t             step, n;             /* first step of the chunk, steps in it */
-  size_t             q;                   /* where the chunk's first block is stored */
-  const BccooResult *result, *end;        /* the group's results that no chunk has taken */
-  int32_t            before[BCCOO_LANES]; /* differences: column of the block before in each lane */
-  const int32_t     *escaped;             /* differences: the next escaped column */
-  PetscBool          escapes;             /* there is one in this group */
-  int32_t            buffer[BCCOO_CHUNK]; /* columns of the chunk, if they were decoded */
+  size_t          t;     /* first tile */
+  size_t          n;     /* steps */
+  size_t          q;     /* where its first block is stored */
+  size_t          first; /* number of the first block row that ends in it */
+  size_t          rows;  /* block rows that end in it */
+  const uint16_t *stop;  /* [rows] where they end: places after q */
 } BccooGroup;
 
-SPMV_INLINE void BccooGroupStart(const BccooStorage *b, size_t t, BccooGroup *g)
+SPMV_INLINE BccooGroup BccooGroupOf(const BccooStorage *b, size_t t)
 {
-  const size_t k = t / BCCOO_LANES;
+  const size_t first = (size_t)b->entry[t];
 
-  g->t       = t;
-  g->step    = 0;
-  g->n       = 0;
-  g->result  = b->result + b->entry[t];
-  g->end     = b->result + b->entry[t + BCCOO_LANES];
-  g->escapes = b->escape && b->escape[k + 1] > b->escape[k] ? PETSC_TRUE : PETSC_FALSE;
-  if (g->escapes) g->escaped = b->escaped + b->escape[k];
-  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) memcpy(g->before, b->base + t, sizeof(g->before));
+  return (BccooGroup){t, (size_t)b->tile, t * (size_t)b->tile, first, (size_t)b->entry[t + BCCOO_LANES] - first, b->stop + first};
 }
 
-/* Columns of the chunk; NULL for uint16 as stored, where the caller can do with them */
-SPMV_INLINE const int32_t *BccooGroupColumns(const BccooStorage *b, BccooGroup *g, PetscBool decode)
+/* Columns of a group: as stored if they are int32, else decoded into the buffer; NULL for uint16 where the caller can do with them */
+SPMV_INLINE const int32_t *BccooGroupColumns(const BccooStorage *b, const BccooGroup *g, PetscBool decode, int32_t buffer[])
 {
-  int32_t  *out = g->buffer;
-  SpmvIndex c;
+  const size_t   t = g->t / BCCOO_LANES;
+  const int32_t *escaped, *end;
+  SpmvIndex      c;
 
   if (b->columns == BCCOO_COLUMNS_INT32) return (const int32_t *)b->column + g->q;
   if (b->columns == BCCOO_COLUMNS_UINT16) {
     const uint16_t *in = (const uint16_t *)b->column + g->q;
 
-    if (!decode) return NULL;
-    for (size_t k = 0; k < g->n; k++) SpmvIndexStore32(out + BCCOO_LANES * k, SpmvIndexLoadU16(in + BCCOO_LANES * k));
-    return out;
+    for (size_t k = 0; decode && k < g->n; k++) SpmvIndexStore32(buffer + BCCOO_LANES * k, SpmvIndexLoadU16(in + BCCOO_LANES * k));
+    return decode ? buffer : NULL;
   }
-  c = SpmvIndexLoad32(g->before);
+  escaped = b->escape ? b->escaped + b->escape[t] : NULL;
+  end     = b->escape ? b->escaped + b->escape[t + 1] : NULL;
+  c       = SpmvIndexLoad32(b->base + g->t);
   for (size_t k = 0; k < g->n; k++) {
     const SpmvIndex d = SpmvIndexLoadS16((const int16_t *)b->column + g->q + BCCOO_LANES * k);
 
     c = SpmvIndexAdd(c, d);
-    if (g->escapes) {
-      const unsigned escaped = SpmvIndexEqual(d, BCCOO_ESCAPE);
+    if (escaped < end) {
+      const unsigned lanes = SpmvIndexEqual(d, BCCOO_ESCAPE);
 
-      c = SpmvIndexExpand(c, escaped, g->escaped);
-      g->escaped += __builtin_popcount(escaped);
+      c = SpmvIndexExpand(c, lanes, escaped);
+      escaped += __builtin_popcount(lanes);
     }
-    SpmvIndexStore32(out + BCCOO_LANES * k, c);
+    SpmvIndexStore32(buffer + BCCOO_LANES * k, c);
   }
-  SpmvIndexStore32(g->before, c);
-  return out;
-}
-
-/* Moves on by one chunk of at most `steps` steps; 0 after the last */
-SPMV_INLINE int BccooGroupNext(const BccooStorage *b, BccooGroup *g, size_t steps)
-{
-  const size_t tile = (size_t)b->tile;
-
-  g->step += g->n;
-  g->n = PetscMin(steps, tile - g->step);
-  g->q = g->t * tile + g->step * BCCOO_LANES;
-  return g->n > 0;
-}
-
-/* The results whose last block is in this chunk */
-SPMV_INLINE const BccooResult *BccooGroupResults(const BccooStorage *b, BccooGroup *g, size_t *n)
-{
-  const BccooResult *first = g->result;
-  const size_t       limit = (g->step + g->n) * BCCOO_LANES;
-
-  if (g->step + g->n == (size_t)b->tile) g->result = g->end;
-  while (g->result < g->end && g->result->place < limit) g->result++;
-  *n = (size_t)(g->result - first);
-  return first;
+  return buffer;
 }
 
 /*
@@ -131,21 +100,23 @@ SPMV_INLINE void BccooCarry(const BccooStorage *b, size_t t, const BccooOutput *
   }
 }
 
-/* The steps of a chunk of 1x1 blocks; sums[8 k + l] is the running sum of lane l after step k. goes_on: lanes amid a row */
-SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const PetscScalar *x, Spmv8 sum, unsigned *goes_on, PetscScalar *sums)
+/* The steps of a group of 1x1 blocks; sums[8 k + l] is the running sum of lane l after step k. The sum and the mask of lanes amid a row move on */
+SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const PetscScalar *x, PetscScalar *sums)
 {
-  const PetscScalar *v      = b->value + g->q;
-  const uint16_t    *stored = (const uint16_t *)b->column + g->q;
+  const PetscScalar *v       = b->value + g->q;
+  const uint16_t    *stored  = (const uint16_t *)b->column + g->q;
+  unsigned           goes_on = 0;
+  Spmv8              sum     = Spmv8Zero();
 
   for (size_t k = 0; k < g->n; k++, v += BCCOO_LANES) {
     const Spmv8 xk = column ? Spmv8Gather(x, column + k * BCCOO_LANES) : Spmv8GatherU16(x, stored + k * BCCOO_LANES);
 
     BccooGroupAhead(b, g, v, k, 1);
-    sum = Spmv8AddWhere(sum, *goes_on, Spmv8Mul(Spmv8Load(v), xk));
+    sum = Spmv8AddWhere(sum, goes_on, Spmv8Mul(Spmv8Load(v), xk));
     Spmv8Store(sums + k * BCCOO_LANES, sum);
-    *goes_on = BccooGroupGoesOn(b, g->q + k * BCCOO_LANES);
+    goes_on = BccooGroupGoesOn(b, g->q + k * BCCOO_LANES);
   }
-  return sum;
+  return Spmv8AddWhere(sum, goes_on, Spmv8Zero());
 }
 
 /* Columns of entry j of the blocks of a step; past the matrix's last there is only fill, which the last stands in for */
@@ -154,11 +125,13 @@ SPMV_INLINE SpmvIndex BccooEntryColumns(const BccooStorage *b, const int32_t *co
   return SpmvIndexMin(SpmvIndexMulAdd(SpmvIndexLoad32(column), (int32_t)w, (int32_t)j), (int32_t)b->n - 1);
 }
 
-/* The steps of a chunk of blocks of any shape: sums as above, row after row of the block */
-SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const PetscScalar *x, PetscInt h, PetscInt w, Spmv8 sum[], unsigned *goes_on, PetscScalar *sums)
+/* The steps of a group of blocks of any shape: sums as above, one row of the blocks after the other */
+SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const PetscScalar *x, PetscInt h, PetscInt w, Spmv8 sum[], PetscScalar *sums)
 {
-  const PetscScalar *v = b->value + g->q * (size_t)(h * w);
+  const PetscScalar *v       = b->value + g->q * (size_t)(h * w);
+  unsigned           goes_on = 0;
 
+  for (PetscInt i = 0; i < h; i++) sum[i] = Spmv8Zero();
   for (size_t k = 0; k < g->n; k++, v += h * w * BCCOO_LANES) {
     Spmv8 own[BCCOO_BLOCK_MAX];
 
@@ -172,95 +145,98 @@ SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const in
       for (PetscInt i = 0; i < h; i++) own[i] = j ? Spmv8Fma(Spmv8Load(v + (j * h + i) * BCCOO_LANES), xj, own[i]) : Spmv8Mul(Spmv8Load(v + i * BCCOO_LANES), xj);
     }
     for (PetscInt i = 0; i < h; i++) {
-      sum[i] = Spmv8AddWhere(sum[i], *goes_on, own[i]);
+      sum[i] = Spmv8AddWhere(sum[i], goes_on, own[i]);
       Spmv8Store(sums + ((size_t)i * g->n + k) * BCCOO_LANES, sum[i]);
     }
-    *goes_on = BccooGroupGoesOn(b, g->q + k * BCCOO_LANES);
+    goes_on = BccooGroupGoesOn(b, g->q + k * BCCOO_LANES);
+  }
+  for (PetscInt i = 0; i < h; i++) sum[i] = Spmv8AddWhere(sum[i], goes_on, Spmv8Zero());
+}
+
+/* The sums at the row stops, which are in the order of the block rows, to y */
+SPMV_INLINE void BccooTakeOut(const BccooStorage *b, const BccooGroup *g, const PetscScalar *sums, const BccooOutput *o, PetscInt h)
+{
+  if (h == 1 && !b->row && !o->beta) {
+    for (size_t s = 0; s < g->rows; s++) o->y[g->first + s] = sums[g->stop[s]];
+    return;
+  }
+  for (size_t s = 0; s < g->rows; s++) {
+    const size_t r = BccooRow(b, g->first + s) * (size_t)h;
+
+    for (PetscInt i = 0; i < h; i++) {
+      if (h == 1 || r + (size_t)i < o->limit) BccooPut(o, r + (size_t)i, sums[(size_t)i * g->n * BCCOO_LANES + g->stop[s]]);
+    }
   }
 }
 
 /* y <- beta y + A x, eight tiles at a time */
 SPMV_INLINE void BccooApplyLanes(const BccooStorage *b, const BccooInput *in, const BccooOutput *o, PetscInt h, PetscInt w)
 {
-  const size_t steps = BCCOO_CHUNK / BCCOO_LANES / (size_t)h;
-  PetscScalar  sums[BCCOO_CHUNK], last[BCCOO_BLOCK_MAX][BCCOO_LANES], carry[BCCOO_BLOCK_MAX] = {0};
-  BccooGroup   g;
+  PetscScalar sums[BCCOO_GROUP_MAX], last[BCCOO_BLOCK_MAX][BCCOO_LANES], carry[BCCOO_BLOCK_MAX] = {0};
+  int32_t     buffer[BCCOO_GROUP_MAX];
 
   for (size_t t = 0; t < b->ntiles; t += BCCOO_LANES) {
-    unsigned goes_on = 0;
-    Spmv8    sum[BCCOO_BLOCK_MAX];
+    const BccooGroup g      = BccooGroupOf(b, t);
+    const int32_t   *column = BccooGroupColumns(b, &g, h * w > 1 ? PETSC_TRUE : PETSC_FALSE, buffer);
+    Spmv8            sum[BCCOO_BLOCK_MAX];
 
-    for (PetscInt i = 0; i < h; i++) sum[i] = Spmv8Zero();
-    BccooGroupStart(b, t, &g);
-    while (BccooGroupNext(b, &g, steps)) {
-      const int32_t     *column = BccooGroupColumns(b, &g, h * w > 1 ? PETSC_TRUE : PETSC_FALSE);
-      const BccooResult *result;
-      size_t             n;
-
-      if (h * w > 1) BccooSteps(b, &g, column, in->x, h, w, sum, &goes_on, sums);
-      else if (column) sum[0] = BccooSteps_1x1(b, &g, column, in->x, sum[0], &goes_on, sums);
-      else sum[0] = BccooSteps_1x1(b, &g, NULL, in->x, sum[0], &goes_on, sums);
-      result = BccooGroupResults(b, &g, &n);
-      for (size_t s = 0; s < n; s++) {
-        const size_t r = BccooRow(b, (size_t)(b->entry[t] + result[s].result)) * (size_t)h, at = result[s].place - g.step * BCCOO_LANES;
-
-        for (PetscInt i = 0; i < h; i++) {
-          if (h == 1 || r + (size_t)i < o->limit) BccooPut(o, r + (size_t)i, sums[(size_t)i * g.n * BCCOO_LANES + at]);
-        }
-      }
-    }
-    for (PetscInt i = 0; i < h; i++) Spmv8Store(last[i], Spmv8AddWhere(sum[i], goes_on, Spmv8Zero()));
+    if (h * w > 1) BccooSteps(b, &g, column, in->x, h, w, sum, sums);
+    else if (column) sum[0] = BccooSteps_1x1(b, &g, column, in->x, sums);
+    else sum[0] = BccooSteps_1x1(b, &g, NULL, in->x, sums);
+    BccooTakeOut(b, &g, sums, o, h);
+    for (PetscInt i = 0; i < h; i++) Spmv8Store(last[i], sum[i]);
     BccooCarry(b, t, o, h, last, carry);
+  }
+}
+
+/* What lanes multiply by: at the start of a group, and at next[8 k + l] after a row stop of lane l in step k; one row of the blocks after the other */
+SPMV_INLINE void BccooRowsOf(const BccooStorage *b, const BccooGroup *g, const BccooInput *in, PetscInt h, Spmv8 x[], PetscScalar *next)
+{
+  PetscScalar xr[BCCOO_BLOCK_MAX], start[BCCOO_BLOCK_MAX][BCCOO_LANES];
+
+  for (size_t l = 0; l < BCCOO_LANES; l++) {
+    BccooRowOf(b, in, (size_t)b->entry[g->t + l], h, xr);
+    for (PetscInt i = 0; i < h; i++) start[i][l] = xr[i];
+  }
+  for (PetscInt i = 0; i < h; i++) x[i] = Spmv8Load(start[i]);
+  for (size_t s = 0; s < g->rows; s++) {
+    BccooRowOf(b, in, g->first + s + 1, h, xr);
+    for (PetscInt i = 0; i < h; i++) next[(size_t)i * g->n * BCCOO_LANES + g->stop[s]] = xr[i];
   }
 }
 
 /* y <- y + A^T x, eight tiles at a time */
 SPMV_INLINE void BccooTransposeLanes(const BccooStorage *b, const BccooInput *in, BccooTransposed *o, PetscInt h, PetscInt w)
 {
-  const size_t steps = BCCOO_CHUNK / BCCOO_LANES / (size_t)h;
-  PetscScalar  next[BCCOO_CHUNK] = {0}, x[BCCOO_BLOCK_MAX]; /* next[8 k + l]: what lane l multiplies by after its row stop in step k */
-  BccooGroup   g;
+  PetscScalar next[BCCOO_GROUP_MAX];
+  int32_t     buffer[BCCOO_GROUP_MAX];
 
   for (size_t t = 0; t < b->ntiles; t += BCCOO_LANES) {
-    PetscScalar first[BCCOO_BLOCK_MAX][BCCOO_LANES];
-    Spmv8       xi[BCCOO_BLOCK_MAX];
+    const BccooGroup   g      = BccooGroupOf(b, t);
+    const int32_t     *column = BccooGroupColumns(b, &g, PETSC_TRUE, buffer);
+    const PetscScalar *v      = b->value + g.q * (size_t)(h * w);
+    Spmv8              x[BCCOO_BLOCK_MAX];
 
-    for (size_t l = 0; l < BCCOO_LANES; l++) {
-      BccooRowOf(b, in, (size_t)b->entry[t + l], h, x);
-      for (PetscInt i = 0; i < h; i++) first[i][l] = x[i];
-    }
-    for (PetscInt i = 0; i < h; i++) xi[i] = Spmv8Load(first[i]);
-    BccooGroupStart(b, t, &g);
-    while (BccooGroupNext(b, &g, steps)) {
-      const int32_t     *column = BccooGroupColumns(b, &g, PETSC_TRUE);
-      const PetscScalar *v      = b->value + g.q * (size_t)(h * w);
-      size_t             n;
-      const BccooResult *result = BccooGroupResults(b, &g, &n);
+    BccooRowsOf(b, &g, in, h, x, next);
+    for (size_t k = 0; k < g.n; k++, v += h * w * BCCOO_LANES) {
+      const unsigned stops = ~BccooGroupGoesOn(b, g.q + k * BCCOO_LANES) & 0xff;
 
-      for (size_t s = 0; s < n; s++) {
-        BccooRowOf(b, in, (size_t)(b->entry[t] + result[s].result) + 1, h, x);
-        for (PetscInt i = 0; i < h; i++) next[(size_t)i * g.n * BCCOO_LANES + result[s].place - g.step * BCCOO_LANES] = x[i];
-      }
-      for (size_t k = 0; k < g.n; k++, v += h * w * BCCOO_LANES) {
-        const unsigned stops = ~BccooGroupGoesOn(b, g.q + k * BCCOO_LANES) & 0xff;
+      BccooGroupAhead(b, &g, v, k, h * w);
+      for (PetscInt j = 0; j < w; j++) {
+        const int32_t *at  = column + k * BCCOO_LANES;
+        Spmv8          sum = Spmv8Mul(Spmv8Load(v + j * h * BCCOO_LANES), x[0]);
+        int32_t        columns[BCCOO_LANES];
+        PetscScalar    y[BCCOO_LANES];
 
-        BccooGroupAhead(b, &g, v, k, h * w);
-        for (PetscInt j = 0; j < w; j++) {
-          const int32_t *at  = column + k * BCCOO_LANES;
-          Spmv8          sum = Spmv8Mul(Spmv8Load(v + j * h * BCCOO_LANES), xi[0]);
-          int32_t        columns[BCCOO_LANES];
-          PetscScalar    y[BCCOO_LANES];
-
-          for (PetscInt i = 1; i < h; i++) sum = Spmv8Fma(Spmv8Load(v + (j * h + i) * BCCOO_LANES), xi[i], sum);
-          if (w > 1) {
-            SpmvIndexStore32(columns, BccooEntryColumns(b, at, w, j));
-            at = columns;
-          }
-          Spmv8Store(y, sum);
-          for (size_t l = 0; l < BCCOO_LANES; l++) o->y[at[l]] += y[l];
+        for (PetscInt i = 1; i < h; i++) sum = Spmv8Fma(Spmv8Load(v + (j * h + i) * BCCOO_LANES), x[i], sum);
+        if (w > 1) {
+          SpmvIndexStore32(columns, BccooEntryColumns(b, at, w, j));
+          at = columns;
         }
-        for (PetscInt i = 0; i < h; i++) xi[i] = Spmv8LoadWhere(xi[i], stops, next + ((size_t)i * g.n + k) * BCCOO_LANES);
+        Spmv8Store(y, sum);
+        for (size_t l = 0; l < BCCOO_LANES; l++) o->y[at[l]] += y[l];
       }
+      for (PetscInt i = 0; i < h; i++) x[i] = Spmv8LoadWhere(x[i], stops, next + ((size_t)i * g.n + k) * BCCOO_LANES);
     }
   }
 }

@@ -9,7 +9,7 @@
 #define BCCOO_SAMPLE      64   /* one entry of so many is looked at ... */
 #define BCCOO_SAMPLE_MIN  2048 /* ... but so many at least */
 #define BCCOO_SAMPLE_ROWS 64   /* rows looked at together, at most */
-#define BCCOO_PAYS        0.8  /* blocks of two entries for each entry, above which few entries have a neighbour */
+#define BCCOO_PAYS        0.8  /* blocks of two entries, for an entry, above which too few entries have a neighbour */
 
 /* Blocks of the rows [row, end) under blocks of h x w; row is a multiple of h */
 static size_t BccooCount(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt row, PetscInt end)
@@ -41,17 +41,19 @@ static BccooSample BccooSampleOf(const SpmvCSR *csr)
   return s;
 }
 
-static size_t BccooSampleCount(const SpmvCSR *csr, BccooSample s, PetscInt h, PetscInt w)
+/* Blocks of h x w for an entry, in windows of whole block rows */
+static double BccooSampleBlocks(const SpmvCSR *csr, BccooSample s, PetscInt h, PetscInt w)
 {
   const PetscInt windows = csr->m / s.rows; /* in all */
-  size_t         n       = 0;
+  size_t         blocks = 0, entries = 0;
 
   for (PetscInt k = 0; k < s.windows; k++) {
-    const PetscInt row = (PetscInt)((PetscInt64)k * windows / s.windows) * s.rows / h * h;
+    const PetscInt row = (PetscInt)((PetscInt64)k * windows / s.windows) * s.rows / h * h, end = PetscMin(csr->m, row + s.rows / h * h);
 
-    n += BccooCount(csr, h, w, row, PetscMin(csr->m, row + s.rows));
+    blocks += BccooCount(csr, h, w, row, end);
+    entries += (size_t)(csr->i[end] - csr->i[row]);
   }
-  return n;
+  return entries ? (double)blocks / (double)entries : 1;
 }
 
 /*
@@ -73,21 +75,18 @@ PetscErrorCode BccooChooseBlock(const SpmvCSR *csr, PetscInt *h, PetscInt *w)
   const PetscBool   open   = (PetscBool)(!*h && !*w && csr->rbs == 1 && csr->cbs == 1);
   const BccooSample sample = BccooSampleOf(csr);
   PetscInt          best[2] = {*h ? *h : 1, *w ? *w : 1};
-  double            least   = PETSC_MAX_REAL;
-  size_t            entries = 0, pairs = SIZE_MAX;
+  double            least = PETSC_MAX_REAL, pairs = 1;
 
   PetscFunctionBegin;
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(shapes); s++) {
     const PetscInt sh = *h ? *h : shapes[s][0], sw = *w ? *w : shapes[s][1]; /* what the user fixed stays */
-    size_t         n;
-    double         footprint;
+    double         blocks, footprint;
 
     if (sh > BCCOO_BLOCK_MAX || sw > BCCOO_BLOCK_MAX) continue;
-    if (open && (csr->i[csr->m] < BCCOO_BUNCH_MIN || (s > 2 && (double)pairs > BCCOO_PAYS * (double)entries))) break;
-    n = BccooSampleCount(csr, sample, sh, sw);
-    if (s == 0) entries = n;
-    else if (s <= 2) pairs = PetscMin(pairs, n);
-    footprint = (double)n * ((double)(sh * sw) * sizeof(PetscScalar) + sizeof(int16_t) + 1.0 / 8);
+    if (open && (csr->i[csr->m] < BCCOO_BUNCH_MIN || (s > 2 && pairs > BCCOO_PAYS))) break;
+    blocks = BccooSampleBlocks(csr, sample, sh, sw);
+    if (s <= 2) pairs = PetscMin(pairs, blocks);
+    footprint = blocks * ((double)(sh * sw) * sizeof(PetscScalar) + sizeof(int16_t) + 1.0 / 8);
     if (footprint < least) {
       least   = footprint;
       best[0] = sh;
