@@ -36,12 +36,12 @@ static const PetscInt    BccooSlices[]      = {1, 2, 4, 8, 16, 32};
 
 #define CHOICES(array) PETSC_STATIC_ARRAY_LENGTH(array), array
 static const SpmvParam BccooParams[] = {
-  [BCCOO_BLOCK_HEIGHT] = {"block_height", "rows of a block, 0: the height and width that store the matrix in the fewest bytes", CHOICES(BccooBlockSizes), NULL},
+  [BCCOO_BLOCK_HEIGHT] = {"block_height", "rows of a block, 0: the height and width of least estimated time", CHOICES(BccooBlockSizes), NULL},
   [BCCOO_BLOCK_WIDTH]  = {"block_width", "columns of a block, 0: as for the height", CHOICES(BccooBlockSizes), NULL},
   [BCCOO_COLUMNS]      = {"columns", "how block columns are stored, auto: in the fewest bytes", CHOICES(BccooColumnKinds), BccooColumnNames},
   [BCCOO_FLAG_BITS]    = {"flag_bits", "bits of a word of flags", CHOICES(BccooFlagBits), NULL},
   [BCCOO_TILE]         = {"tile", "blocks of a tile, 0: by the number of blocks and the bunch", CHOICES(BccooTiles), NULL},
-  [BCCOO_BUNCH]        = {"bunch", "tiles side by side, one in each lane, 0: 8 for blocks of 1 x 1, otherwise 1", CHOICES(BccooBunches), NULL},
+  [BCCOO_BUNCH]        = {"bunch", "tiles side by side, one in each lane, 0: of least estimated time", CHOICES(BccooBunches), NULL},
   [BCCOO_SLICES]       = {"slices", "vertical slices (BCCOO+)", CHOICES(BccooSlices), NULL},
 };
 #undef CHOICES

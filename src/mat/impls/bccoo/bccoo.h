@@ -74,8 +74,7 @@ typedef struct {
 } BccooStorage;
 
 /* bccoo_plan.c */
-extern PetscErrorCode BccooChooseBlock(const SpmvCSR *csr, PetscInt *h, PetscInt *w);
-extern PetscInt       BccooChooseBunch(PetscInt h, PetscInt w, size_t nblocks);
+extern PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscInt *bunch);
 extern PetscInt       BccooChooseTile(PetscInt bunch, size_t nblocks);
 
 /* bccoo_build.c */

@@ -85,7 +85,7 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Bccoo
   PetscFunctionBegin;
   PetscCall(PetscMemzero(b, sizeof(*b)));
   PetscCall(PetscMemzero(scan, sizeof(*scan)));
-  if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH]) PetscCall(BccooChooseBlock(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH]));
+  if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH] || !p[BCCOO_BUNCH]) PetscCall(BccooChoose(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH], &p[BCCOO_BUNCH]));
   b->m          = csr->m;
   b->n          = csr->n;
   b->h          = p[BCCOO_BLOCK_HEIGHT];
@@ -100,7 +100,6 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Bccoo
   PetscCall(BccooScanCreate(csr, b, scan));
   b->nblocks = scan->nblocks;
   b->nrows   = scan->nrows;
-  if (!p[BCCOO_BUNCH]) p[BCCOO_BUNCH] = BccooChooseBunch(b->h, b->w, b->nblocks);
   b->bunch = p[BCCOO_BUNCH];
   if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooChooseTile(b->bunch, b->nblocks);
   b->tile = p[BCCOO_TILE];
