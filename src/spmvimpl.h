@@ -55,6 +55,7 @@ typedef struct {
   const void *data;
   size_t      count, size; /* elements, bytes of one element */
   PetscBool   is_values;   /* holds the matrix's values: changes when they change; all other arrays depend on the pattern only */
+  PetscBool   aside;       /* no product reads it: kept for when the values change */
 } SpmvArray;
 
 /* y <- beta y + A x (or A^T x), beta 0 or 1. With beta = 0, y is not read. x and y do not overlap. No PETSc calls inside */

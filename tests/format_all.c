@@ -87,7 +87,7 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   }
   PetscCall(ierr);
   PetscCall(f->bytes(&csr, asked, sizeof(PetscScalar), &predicted));
-  PetscCall(SpmvShadowBytes(&s, &bytes));
+  PetscCall(SpmvShadowBytes(&s, PETSC_FALSE, &bytes));
   if (PetscAbsReal((PetscReal)(bytes - predicted)) > 64) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes predicted, %g built\n", f->name, (double)predicted, (double)bytes));
     ++*wrong;

@@ -92,7 +92,7 @@ static PetscErrorCode MatSpmvGetBytes_Spmv(Mat A, PetscLogDouble *bytes)
   for (int k = 0; k < 2; k++) {
     PetscLogDouble b = 0;
 
-    if (blocks[k] && blocks[k]->spptr) PetscCall(SpmvShadowBytes((SpmvShadow *)blocks[k]->spptr, &b));
+    if (blocks[k] && blocks[k]->spptr) PetscCall(SpmvShadowBytes((SpmvShadow *)blocks[k]->spptr, PETSC_FALSE, &b));
     *bytes += b;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,7 +43,7 @@ static PetscErrorCode MatGetInfo_SeqSpmv(Mat A, MatInfoType flag, MatInfo *info)
 
   PetscFunctionBegin;
   PetscCall((*SpmvParentSeq.ops.getinfo)(A, flag, info));
-  if (A->spptr) PetscCall(SpmvShadowBytes((SpmvShadow *)A->spptr, &bytes));
+  if (A->spptr) PetscCall(SpmvShadowBytes((SpmvShadow *)A->spptr, PETSC_TRUE, &bytes));
   info->memory += bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,11 +25,11 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
   double         nz = PetscMax(1, s->nz), values = 0;
 
   PetscFunctionBegin;
-  PetscCall(SpmvShadowBytes(s, &bytes));
+  PetscCall(SpmvShadowBytes(s, PETSC_FALSE, &bytes));
   PetscCall(s->format->arrays(s->storage, &n, arrays));
   PetscCall(SpmvAppend(line, size, "bytes per nonzero %.2f:", (double)bytes / nz));
   for (PetscInt k = 0; k < n; k++) {
-    PetscCall(SpmvAppend(line, size, " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
+    PetscCall(SpmvAppend(line, size, arrays[k].aside ? ", kept for new values: %s %.2f" : " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
     if (arrays[k].is_values) values += (double)arrays[k].count;
   }
   if (s->nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));

@@ -62,8 +62,8 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the storage, 0 if there is none */
-PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscLogDouble *bytes)
+/* Bytes of the storage, all of them or what a product reads; 0 if there is none */
+PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDouble *bytes)
 {
   SpmvArray arrays[SPMV_ARRAY_MAX];
   PetscInt  n = 0;
@@ -71,7 +71,7 @@ PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscLogDouble *bytes)
   PetscFunctionBegin;
   *bytes = 0;
   if (s->storage) PetscCall(s->format->arrays(s->storage, &n, arrays));
-  for (PetscInt k = 0; k < n; k++) *bytes += (PetscLogDouble)arrays[k].count * arrays[k].size;
+  for (PetscInt k = 0; k < n; k++) *bytes += arrays[k].aside && !all ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

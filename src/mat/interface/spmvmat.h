@@ -110,7 +110,7 @@ extern PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow);
 extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
-extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscLogDouble *bytes);
+extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, PetscLogDouble *bytes);
 
 /* dispatch.c */
 extern PetscErrorCode MatMult_SeqSpmv(Mat, Vec, Vec);

@@ -11,6 +11,8 @@
   Traffic:   (8 h w + 2 + 1/8) blocks (4 instead of 2 with int32 columns) + 4 to 8 a tile + 2 a block row with a bunch
              (+ 4 non-empty block rows, if any is empty) + 8 (m + n) bytes a product; with slices + 16 slices m
 
+  Block rows with fill keep besides, for new values, 4 bytes an entry that no product reads.
+
   A block that is partly filled holds zeros: like PETSc's BAIJ, an Inf or NaN of x that meets such a zero gives NaN in
   rows that have no entry in that column. Columns past the matrix's last are never read. 1x1 blocks have no fill.
 
@@ -53,17 +55,18 @@ static PetscErrorCode BccooArrays(const void *storage, PetscInt *narrays, SpmvAr
   PetscInt            k = 0;
 
   PetscFunctionBegin;
-  arrays[k++] = (SpmvArray){"values", b->value, b->nstored * b->h * b->w, sizeof(PetscScalar), PETSC_TRUE};
-  arrays[k++] = (SpmvArray){"columns", b->column, b->nstored, b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(uint16_t), PETSC_FALSE};
-  arrays[k++] = (SpmvArray){"flags", b->flags, b->nflags, 1, PETSC_FALSE};
-  arrays[k++] = (SpmvArray){"entries", b->entry, b->ntiles + 1, sizeof(int32_t), PETSC_FALSE};
-  if (b->bunch > 1) arrays[k++] = (SpmvArray){"stops", b->stop, (size_t)b->nrows, sizeof(uint16_t), PETSC_FALSE};
-  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = (SpmvArray){"bases", b->base, b->ntiles, sizeof(int32_t), PETSC_FALSE};
+  arrays[k++] = (SpmvArray){"values", b->value, b->nstored * b->h * b->w, sizeof(PetscScalar), PETSC_TRUE, PETSC_FALSE};
+  arrays[k++] = (SpmvArray){"columns", b->column, b->nstored, b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(uint16_t), PETSC_FALSE, PETSC_FALSE};
+  arrays[k++] = (SpmvArray){"flags", b->flags, b->nflags, 1, PETSC_FALSE, PETSC_FALSE};
+  arrays[k++] = (SpmvArray){"entries", b->entry, b->ntiles + 1, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
+  if (b->bunch > 1) arrays[k++] = (SpmvArray){"stops", b->stop, (size_t)b->nrows, sizeof(uint16_t), PETSC_FALSE, PETSC_FALSE};
+  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = (SpmvArray){"bases", b->base, b->ntiles, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
   if (b->nescaped) {
-    arrays[k++] = (SpmvArray){"escaped", b->escaped, b->nescaped, sizeof(int32_t), PETSC_FALSE};
-    arrays[k++] = (SpmvArray){"escapes", b->escape, b->ntiles / (size_t)b->bunch + 1, sizeof(int32_t), PETSC_FALSE};
+    arrays[k++] = (SpmvArray){"escaped", b->escaped, b->nescaped, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
+    arrays[k++] = (SpmvArray){"escapes", b->escape, b->ntiles / (size_t)b->bunch + 1, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
   }
-  if (b->nrows < b->slices * b->mb) arrays[k++] = (SpmvArray){"rows", b->row, (size_t)b->nrows, sizeof(int32_t), PETSC_FALSE};
+  if (b->nrows < b->slices * b->mb) arrays[k++] = (SpmvArray){"rows", b->row, (size_t)b->nrows, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
+  if (b->npositions) arrays[k++] = (SpmvArray){"positions", b->position, b->npositions, sizeof(uint32_t), PETSC_FALSE, PETSC_TRUE};
   *narrays = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,7 +82,7 @@ static PetscErrorCode BccooBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_
   PetscCall(BccooPredict(csr, plan, &b));
   PetscCall(BccooArrays(&b, &narrays, arrays));
   *bytes = 0;
-  for (PetscInt k = 0; k < narrays; k++) *bytes += (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? scalar_size : arrays[k].size);
+  for (PetscInt k = 0; k < narrays; k++) *bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? scalar_size : arrays[k].size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -70,7 +70,9 @@ typedef struct {
   int32_t     *escaped; /* [nescaped] columns that have no difference, in the order of storage */
   int32_t     *escape;  /* [ntiles / bunch + 1] first of each group among them; NULL if there is none */
   PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
-  PetscScalar *partial; /* [slices mb h] slices > 1: the products of the slices, before they are added */
+  size_t       npositions;
+  uint32_t    *position; /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a bunch for all, but with 1x1 in one slice for none */
+  PetscScalar *partial;  /* [slices mb h] slices > 1: the products of the slices, before they are added */
 } BccooStorage;
 
 /* bccoo_plan.c */
@@ -91,6 +93,12 @@ static inline size_t BccooPlace(const BccooStorage *b, size_t q)
   const size_t tile = (size_t)b->tile, group = tile * (size_t)b->bunch, r = q % group;
 
   return b->bunch == 1 ? q : q - r + r % tile * (size_t)b->bunch + r / tile;
+}
+
+/* True if the values of a block row are set block by block, without positions: no fill, and blocks one after the other */
+static inline int BccooIsFull(const BccooStorage *b, size_t entries, size_t blocks)
+{
+  return b->bunch == 1 && b->slices == 1 && entries == blocks * (size_t)(b->h * b->w);
 }
 
 /* The number of the block stored at a place */

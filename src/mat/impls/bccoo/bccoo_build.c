@@ -11,6 +11,9 @@ typedef struct {
   int32_t       *row;    /* [nrows] their block row in the stack of slices */
   const int32_t *column; /* [nblocks] block columns */
   int32_t       *own;    /* column, if it is ours to free */
+  size_t         step, lane, value; /* of the next block, and where its first value goes; the next one of the block is b->bunch further */
+  size_t         npositions;
+  uint32_t      *position; /* [npositions] as in BccooStorage */
 } BccooScan;
 
 /* True if the column of a block cannot be stored as its difference from the one before */
@@ -23,16 +26,49 @@ static PetscErrorCode BccooScanDestroy(BccooScan *scan)
 {
   PetscFunctionBegin;
   PetscCall(SpmvFree(&scan->own));
+  PetscCall(SpmvFree(&scan->position));
   PetscCall(PetscFree2(scan->end, scan->row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks and non-empty block rows. 1x1 blocks in one slice have AIJ's columns, which are lent if they are int32 */
-static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b, BccooScan *scan)
+/* On to where the values of the next block go: the next step of the same lane, or the next lane, or the next group */
+static inline void BccooScanAdvance(const BccooStorage *b, BccooScan *scan)
 {
-  const PetscBool lent = b->h == 1 && b->w == 1 && b->slices == 1 && sizeof(PetscInt) == sizeof(int32_t) ? PETSC_TRUE : PETSC_FALSE;
+  const size_t entries = (size_t)(b->h * b->w), bunch = (size_t)b->bunch, tile = (size_t)b->tile;
+
+  scan->value += entries * bunch;
+  if (bunch == 1 || ++scan->step < tile) return;
+  scan->step = 0;
+  scan->value -= entries * bunch * tile;
+  scan->value++;
+  if (++scan->lane < bunch) return;
+  scan->lane = 0;
+  scan->value += entries * bunch * tile - bunch;
+}
+
+/* The blocks of the block row that walk stands at; where the value of each of its entries goes is written to position */
+static inline __attribute__((always_inline)) void BccooScanBlockRow(const BccooStorage *b, BccooWalk *walk, PetscInt rows, BccooScan *scan, uint32_t *position)
+{
+  const PetscInt *j = walk->csr->j, first = walk->csr->i[walk->row];
+  PetscInt        from[BCCOO_BLOCK_MAX], column;
+
+  memcpy(from, walk->cursor, sizeof(from));
+  while ((column = BccooWalkNext(walk, rows)) >= 0) {
+    if (position) {
+      for (PetscInt i = 0; i < rows; i++) {
+        for (; from[i] < walk->cursor[i]; from[i]++) position[from[i] - first] = (uint32_t)(scan->value + (size_t)(((j[from[i]] - column * walk->w) * walk->h + i) * b->bunch));
+      }
+    }
+    scan->own[scan->nblocks++] = (int32_t)column;
+    BccooScanAdvance(b, scan);
+  }
+}
+
+/* Blocks and non-empty block rows, and positions if they are wanted. 1x1 blocks in one slice have AIJ's columns, which are lent if they are int32 */
+static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b, PetscBool positions, BccooScan *scan)
+{
+  const PetscBool simple = b->h * b->w == 1 && b->slices == 1 ? PETSC_TRUE : PETSC_FALSE, lent = simple && sizeof(PetscInt) == sizeof(int32_t) ? PETSC_TRUE : PETSC_FALSE;
   BccooWalk       walk;
-  PetscInt        column;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(scan, sizeof(*scan)));
@@ -42,22 +78,29 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
     PetscCall(SpmvAlloc((size_t)csr->i[csr->m] * sizeof(int32_t), &scan->own));
     scan->column = scan->own;
   }
+  if (positions && !simple) PetscCall(SpmvAlloc((size_t)csr->i[csr->m] * sizeof(uint32_t), &scan->position));
   PetscCall(BccooWalkCreate(csr, b, &walk));
   for (PetscInt s = 0; s < b->slices; s++) {
     walk.stop = BccooSliceStop(b, s);
     for (PetscInt row = 0; row < csr->m; row += b->h) {
-      const size_t first = scan->nblocks;
+      const PetscInt end = PetscMin(csr->m, row + b->h);
+      const size_t   first = scan->nblocks, entries = (size_t)(csr->i[end] - csr->i[row]);
 
       if (lent) scan->nblocks = (size_t)csr->i[row + 1];
       else {
+        uint32_t *position = scan->position ? scan->position + (b->slices > 1 ? (size_t)csr->i[row] : scan->npositions) : NULL;
+
         BccooWalkStart(&walk, row);
-        while ((column = BccooWalkNext(&walk)) >= 0) scan->own[scan->nblocks++] = (int32_t)column;
+        BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))
       }
+      if (b->slices == 1 && !BccooIsFull(b, entries, scan->nblocks - first)) scan->npositions += entries;
       if (scan->nblocks == first) continue;
       scan->end[scan->nrows]   = scan->nblocks;
       scan->row[scan->nrows++] = (int32_t)(s * b->mb + row / b->h);
     }
   }
+  if (b->slices > 1) scan->npositions = (size_t)csr->i[csr->m];
+  if (simple) scan->npositions = 0;
   PetscCall(PetscFree(walk.next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,37 +118,35 @@ static size_t BccooCountEscapes(const BccooScan *scan, size_t tile)
   return n;
 }
 
-/* Replaces what a plan leaves open and finds all sizes; the scan is the caller's to destroy, unless there is an error. No array of b is allocated */
-static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, BccooStorage *b, BccooScan *scan)
+/* Replaces what a plan leaves open and finds all sizes; the scan is the caller's to destroy. No array of b is allocated */
+static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, PetscBool positions, BccooStorage *b, BccooScan *scan)
 {
   PetscInt *p = plan->value, nb;
   size_t    group;
-  PetscBool large;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(b, sizeof(*b)));
   PetscCall(PetscMemzero(scan, sizeof(*scan)));
   if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH] || !p[BCCOO_BUNCH]) PetscCall(BccooChoose(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH], &p[BCCOO_BUNCH]));
-  b->m          = csr->m;
-  b->n          = csr->n;
-  b->h          = p[BCCOO_BLOCK_HEIGHT];
-  b->w          = p[BCCOO_BLOCK_WIDTH];
-  b->flag_bits  = p[BCCOO_FLAG_BITS];
-  b->slices     = p[BCCOO_SLICES];
+  b->m         = csr->m;
+  b->n         = csr->n;
+  b->h         = p[BCCOO_BLOCK_HEIGHT];
+  b->w         = p[BCCOO_BLOCK_WIDTH];
+  b->flag_bits = p[BCCOO_FLAG_BITS];
+  b->slices    = p[BCCOO_SLICES];
+  b->bunch     = p[BCCOO_BUNCH];
+  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooChooseTile(b->bunch, (size_t)(csr->i[csr->m] / (b->h * b->w)));
+  b->tile       = p[BCCOO_TILE];
   b->mb         = csr->m / b->h + !!(csr->m % b->h);
   nb            = csr->n / b->w + !!(csr->n % b->w);
   b->slicewidth = nb / b->slices + !!(nb % b->slices);
   PetscCheck(csr->n < INT32_MAX && b->mb < INT32_MAX / b->slices, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more block rows or columns than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n);
   PetscCheck(p[BCCOO_COLUMNS] != BCCOO_COLUMNS_UINT16 || nb <= UINT16_MAX + 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " block columns do not fit uint16; set -mat_bccoo_columns to auto, int32 or difference", nb);
-  PetscCall(BccooScanCreate(csr, b, scan));
-  b->nblocks = scan->nblocks;
-  b->nrows   = scan->nrows;
-  b->bunch = p[BCCOO_BUNCH];
-  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooChooseTile(b->bunch, b->nblocks);
-  b->tile = p[BCCOO_TILE];
-  large   = (PetscBool)(b->bunch > 1 && b->h * b->tile * b->bunch > BCCOO_GROUP_MAX);
-  if (large) PetscCall(BccooScanDestroy(scan));
-  PetscCheck(!large, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1", b->tile, b->h, BCCOO_GROUP_MAX / (b->h * b->bunch));
+  PetscCheck(b->bunch == 1 || b->h * b->tile * b->bunch <= BCCOO_GROUP_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1", b->tile, b->h, BCCOO_GROUP_MAX / (b->h * b->bunch));
+  PetscCall(BccooScanCreate(csr, b, positions, scan));
+  b->nblocks    = scan->nblocks;
+  b->nrows      = scan->nrows;
+  b->npositions = scan->npositions;
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && nb <= UINT16_MAX + 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_UINT16;
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO || p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) b->nescaped = BccooCountEscapes(scan, (size_t)b->tile);
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) p[BCCOO_COLUMNS] = b->nescaped <= b->nblocks / 16 ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
@@ -115,6 +156,10 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Bccoo
   b->nstored = b->bunch == 1 ? b->nblocks : (b->nblocks + group - 1) / group * group;
   b->ntiles  = (b->nstored + (size_t)b->tile - 1) / (size_t)b->tile;
   b->nflags  = (b->ntiles * (size_t)b->tile + 31) / 32 * 4;
+  if (b->npositions && b->nstored * (size_t)(b->h * b->w) > UINT32_MAX) {
+    PetscCall(BccooScanDestroy(scan));
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " hold more values than 32-bit positions count; use more processes, or set -mat_bccoo_block_height and -mat_bccoo_block_width to 1", b->nblocks, b->h, b->w);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,8 +170,9 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Bccoo
 . b - its sizes; no array is allocated
 
   Note:
-  `PETSC_ERR_ARG_OUTOFRANGE` if uint16 columns are asked for and the matrix has more than 65536 block columns, or if
-  block rows or columns do not fit 32-bit integers; BccooBuild() as well.
+  `PETSC_ERR_ARG_OUTOFRANGE` if uint16 columns are asked for and the matrix has more than 65536 block columns, if a
+  group would have more than BCCOO_GROUP_MAX rows, or if block rows, block columns or, with fill, values are more than
+  32-bit integers count; BccooBuild() as well.
 */
 PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStorage *b)
 {
@@ -134,7 +180,7 @@ PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStora
   BccooScan scan;
 
   PetscFunctionBegin;
-  PetscCall(BccooPlanResolve(csr, &p, b, &scan));
+  PetscCall(BccooPlanResolve(csr, &p, PETSC_FALSE, b, &scan));
   PetscCall(BccooScanDestroy(&scan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,7 +189,7 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
 {
   const size_t width = b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t), entries = (size_t)(b->h * b->w);
   const size_t group = (size_t)(b->tile * b->bunch), whole = b->nblocks / group * group; /* blocks before this one have no padding among them */
-  const size_t fill = entries > 1 ? 0 : whole;
+  const size_t set   = b->npositions && entries > 1 ? 0 : whole;                         /* and values before this one no fill */
 
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(b->nflags, &b->flags));
@@ -151,7 +197,7 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
   PetscCall(SpmvAlloc(b->nstored * width, &b->column));
   memset((char *)b->column + whole * width, 0, (b->nstored - whole) * width);
   PetscCall(SpmvAlloc((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), &b->value));
-  memset(b->value + fill * entries, 0, ((b->nstored - fill) * entries + BCCOO_PAD) * sizeof(PetscScalar));
+  memset(b->value + set * entries, 0, ((b->nstored - set) * entries + BCCOO_PAD) * sizeof(PetscScalar));
   if (b->bunch > 1) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
   if (b->columns == BCCOO_COLUMNS_DIFFERENCE) PetscCall(SpmvAlloc(b->ntiles * sizeof(int32_t), &b->base));
   if (b->nescaped) {
@@ -257,12 +303,16 @@ PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   *storage = NULL;
   PetscCall(PetscNew(&b));
   *storage = b;
-  PetscCall(BccooPlanResolve(csr, plan, b, &scan));
+  PetscCall(BccooPlanResolve(csr, plan, PETSC_TRUE, b, &scan));
   PetscCall(BccooAllocate(b));
   BccooSetColumns(b, &scan);
   if (b->escape) BccooSetEscapes(b, &scan);
   BccooSetRows(b, &scan);
   if (b->bunch > 1) BccooSetStops(b, &scan);
+  if (b->npositions) {
+    b->position   = scan.position;
+    scan.position = NULL;
+  }
   PetscCall(BccooScanDestroy(&scan));
   PetscCall(BccooSetValues(csr, b));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -283,6 +333,7 @@ PetscErrorCode BccooDestroy(void **storage)
   PetscCall(SpmvFree(&b->escaped));
   PetscCall(SpmvFree(&b->escape));
   PetscCall(SpmvFree(&b->value));
+  PetscCall(SpmvFree(&b->position));
   PetscCall(PetscFree(b->partial));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);

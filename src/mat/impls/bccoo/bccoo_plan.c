@@ -11,7 +11,9 @@
 #define BCCOO_SAMPLE      64   /* one entry of so many is looked at ... */
 #define BCCOO_SAMPLE_MIN  2048 /* ... but so many at least */
 #define BCCOO_SAMPLE_ROWS 64   /* rows looked at together, at most */
+#define BCCOO_GAIN        1.15 /* what blocks must gain: with fill, their values take longer to set */
 #define BCCOO_CACHE       2e6  /* entries that are likely to stay in cache from one product to the next */
+#define BCCOO_PAYS_FOUR   0.4  /* 2x2 blocks, for an entry, above which there are no blocks larger than 3x3: full 5x5 ones have 0.36 */
 #define BCCOO_PAYS        0.8  /* blocks of two entries, for an entry, above which too few entries have a neighbour */
 
 /* BccooSample: evenly spread windows of consecutive rows */
@@ -54,7 +56,7 @@ static BccooTally BccooTallyOf(const SpmvCSR *csr, BccooSample s, PetscInt h, Pe
       if (!entries) continue;
       if (!blocks) {
         BccooWalkStart(&walk, row);
-        while (BccooWalkNext(&walk) >= 0) blocks++;
+        BCCOO_WALK_ROWS(&walk, while (BccooWalkNext(&walk, rows) >= 0) blocks++)
       }
       tally.entries += entries;
       tally.blocks += blocks;
@@ -91,17 +93,17 @@ static double BccooCost(const BccooTally *t, PetscInt h, PetscInt w, PetscInt bu
 
   Notes:
   A block size that the user declared is looked at besides. Where neither two entries of a row nor two of a column are
-  often neighbours, no block pays and the others are not looked at. A small matrix with no declared block size
+  often neighbours, no block pays and the others are not looked at; nor are large ones where 2x2 are far from full. A small matrix with no declared block size
   gains nothing by blocks, and as 1x1 without a bunch it gives AIJ's very bits.
 */
 PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscInt *bunch)
 {
   const PetscInt shapes[][2] = {
-    {1, 1}, {2, 1}, {1, 2}, {csr->rbs, csr->cbs}, {2, 2}, {3, 1}, {1, 3}, {3, 3}, {4, 1}, {4, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 1}, {8, 4}, {8, 8}};
+    {1, 1}, {2, 1}, {1, 2}, {csr->rbs, csr->cbs}, {3, 1}, {1, 3}, {3, 3}, {2, 2}, {4, 1}, {4, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 1}, {8, 4}, {8, 8}};
   const PetscBool   small   = (PetscBool)(csr->i[csr->m] < BCCOO_BUNCH_MIN), open = (PetscBool)(!*h && !*w && csr->rbs == 1 && csr->cbs == 1);
   const BccooSample sample  = BccooSampleOf(csr);
   PetscInt          best[3] = {*h ? *h : 1, *w ? *w : 1, *bunch ? *bunch : 1};
-  double            least = PETSC_MAX_REAL, pairs = 1;
+  double            least = PETSC_MAX_REAL, pairs = 1, fours = 0;
 
   PetscFunctionBegin;
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(shapes); s++) {
@@ -110,10 +112,12 @@ PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscIn
 
     if (sh > BCCOO_BLOCK_MAX || sw > BCCOO_BLOCK_MAX) continue;
     if (open && (small || (s > 2 && pairs > BCCOO_PAYS))) break;
+    if (fours > BCCOO_PAYS_FOUR) break;
     tally = BccooTallyOf(csr, sample, sh, sw);
     if (s <= 2 && tally.entries) pairs = PetscMin(pairs, (double)tally.blocks / (double)tally.entries);
+    if (sh == 2 && sw == 2 && tally.entries) fours = (double)tally.blocks / (double)tally.entries;
     for (PetscInt lanes = 1; lanes <= BCCOO_LANES; lanes += BCCOO_LANES - 1) {
-      const double cost = BccooCost(&tally, sh, sw, lanes, (PetscBool)(csr->i[csr->m] < BCCOO_CACHE));
+      const double cost = BccooCost(&tally, sh, sw, lanes, (PetscBool)(csr->i[csr->m] < BCCOO_CACHE)) * (sh * sw > 1 ? BCCOO_GAIN : 1);
 
       if ((*bunch && *bunch != lanes) || (small && !*bunch && lanes > 1) || cost >= least) continue;
       least   = cost;

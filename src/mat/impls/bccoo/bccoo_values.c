@@ -1,7 +1,7 @@
 /*
   bccoo_values.c - the values of a BCCOO storage, from CSR's: at a build, and whenever they change
 */
-#include "bccoo_walk.h"
+#include "bccoo.h"
 
 /* One past the last block of the block row that block q belongs to; without a bunch */
 static size_t BccooRowEnd(const BccooStorage *b, size_t q)
@@ -12,14 +12,6 @@ static size_t BccooRowEnd(const BccooStorage *b, size_t q)
     if (stops) return q + (size_t)__builtin_ctzll(stops) + 1;
   }
   return b->nblocks;
-}
-
-/* Where the first value of block q is; the next entry of the block is b->bunch further */
-static inline PetscScalar *BccooValueOf(const BccooStorage *b, size_t q)
-{
-  const size_t place = BccooPlace(b, q), bunch = (size_t)b->bunch;
-
-  return b->value + (place - place % bunch) * b->h * b->w + place % bunch;
 }
 
 /* 1x1 blocks in one slice: the values in row order, or tile by tile beside each other */
@@ -52,23 +44,6 @@ static inline __attribute__((always_inline)) PetscScalar *BccooSetFullRow(PetscS
   return value;
 }
 
-/* The values of the block row that walk stands at, into the blocks from q on; returns one past its last block */
-static size_t BccooSetBlockRow(BccooStorage *b, BccooWalk *walk, size_t q)
-{
-  const PetscInt h = b->h, w = b->w, step = b->bunch;
-  PetscInt       from[BCCOO_BLOCK_MAX], column;
-
-  memcpy(from, walk->cursor, sizeof(from));
-  while ((column = BccooWalkNext(walk)) >= 0) {
-    PetscScalar *value = BccooValueOf(b, q++);
-
-    for (PetscInt i = 0; i < walk->rows; i++) {
-      for (; from[i] < walk->cursor[i]; from[i]++) value[((walk->csr->j[from[i]] - column * w) * h + i) * step] = walk->csr->a[from[i]];
-    }
-  }
-  return q;
-}
-
 #define BCCOO_FULL_ROW(H, W) \
   else if (h == H && w == W) BccooSetFullRow(value, a, length, H, W);
 
@@ -81,42 +56,36 @@ static size_t BccooSetBlockRow(BccooStorage *b, BccooWalk *walk, size_t q)
 */
 PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage)
 {
-  BccooStorage  *b = (BccooStorage *)storage;
-  const PetscInt h = b->h, w = b->w;
-  BccooWalk      walk;
-  size_t         q = 0;
+  BccooStorage   *b = (BccooStorage *)storage;
+  const PetscInt  h = b->h, w = b->w;
+  const uint32_t *position = b->position;
+  size_t          q        = 0;
 
   PetscFunctionBegin;
-  if (h == 1 && w == 1 && b->slices == 1) {
+  if (h * w == 1 && b->slices == 1) {
     BccooSetValues_1x1(b, csr->a);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(BccooWalkCreate(csr, b, &walk));
-  for (PetscInt s = 0; s < b->slices; s++) {
-    walk.stop = BccooSliceStop(b, s);
-    for (PetscInt row = 0; row < csr->m; row += h) {
-      const PetscInt start = csr->i[row], rows = PetscMin(h, csr->m - row), length = (csr->i[row + rows] - start) / rows;
-      const size_t   end = length && b->bunch == 1 && b->slices == 1 ? BccooRowEnd(b, q) : q;
-
-      if (end > q && rows == h && (end - q) * (size_t)(w * h) == (size_t)(csr->i[row + rows] - start)) {
-        const PetscScalar *a     = csr->a + start;
-        PetscScalar       *value = b->value + q * h * w;
-
-        if (0) continue;
-        BCCOO_FULL_ROW(2, 2)
-        BCCOO_FULL_ROW(3, 3)
-        BCCOO_FULL_ROW(4, 4)
-        BCCOO_FULL_ROW(6, 6)
-        else BccooSetFullRow(value, a, length, h, w);
-        q = end;
-      } else {
-        BccooWalkStart(&walk, row);
-        q = BccooSetBlockRow(b, &walk, q);
-      }
-    }
+  if (b->npositions == (size_t)csr->i[csr->m]) {
+    for (PetscInt k = 0; k < csr->i[csr->m]; k++) b->value[position[k]] = csr->a[k];
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscFree(walk.next));
-  PetscAssert(q == b->nblocks, PETSC_COMM_SELF, PETSC_ERR_PLIB, "wrote %zu of %zu blocks", q, b->nblocks);
+  for (PetscInt row = 0; row < csr->m; row += h) {
+    const PetscInt     rows = PetscMin(h, csr->m - row), entries = csr->i[row + rows] - csr->i[row], length = entries / rows;
+    const size_t       end   = entries ? BccooRowEnd(b, q) : q;
+    const PetscScalar *a     = csr->a + csr->i[row];
+    PetscScalar       *value = b->value + q * (size_t)(h * w);
+
+    if (!BccooIsFull(b, (size_t)entries, end - q)) {
+      for (PetscInt k = 0; k < entries; k++) b->value[*position++] = a[k];
+    }
+    BCCOO_FULL_ROW(2, 2)
+    BCCOO_FULL_ROW(3, 3)
+    BCCOO_FULL_ROW(4, 4)
+    BCCOO_FULL_ROW(6, 6)
+    else BccooSetFullRow(value, a, length, h, w);
+    q = end;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #undef BCCOO_FULL_ROW

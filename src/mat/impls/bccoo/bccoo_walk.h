@@ -19,38 +19,62 @@ typedef struct {
   PetscInt      *next;                    /* [m] several slices: first entry of each row that no slice has taken */
   PetscInt       cursor[BCCOO_BLOCK_MAX]; /* next entry of each row */
   PetscInt       end[BCCOO_BLOCK_MAX];    /* end of each row */
+  PetscInt       ahead[BCCOO_BLOCK_MAX];  /* column of each row's next entry, PETSC_MAX_INT if there is none */
 } BccooWalk;
+
+static inline void BccooWalkMove(BccooWalk *walk, PetscInt i, PetscInt entry)
+{
+  walk->cursor[i] = entry;
+  walk->ahead[i]  = entry < walk->end[i] ? walk->csr->j[entry] : PETSC_MAX_INT;
+}
 
 static inline void BccooWalkStart(BccooWalk *walk, PetscInt row)
 {
   walk->row  = row;
   walk->rows = PetscMin(walk->h, walk->csr->m - row);
   for (PetscInt i = 0; i < walk->rows; i++) {
-    walk->cursor[i] = walk->next ? walk->next[row + i] : walk->csr->i[row + i];
-    walk->end[i]    = walk->csr->i[row + i + 1];
+    walk->end[i] = walk->csr->i[row + i + 1];
+    BccooWalkMove(walk, i, walk->next ? walk->next[row + i] : walk->csr->i[row + i]);
   }
 }
 
-/* The next block column of this block row, -1 at its end */
-static inline PetscInt BccooWalkNext(BccooWalk *walk)
+/* The next block column of this block row, -1 at its end; rows is walk->rows, for the compiler to unroll by */
+static inline __attribute__((always_inline)) PetscInt BccooWalkNext(BccooWalk *walk, PetscInt rows)
 {
-  const PetscInt *j      = walk->csr->j;
-  PetscInt        column = walk->stop, limit;
+  PetscInt column = walk->ahead[0], limit;
 
-  for (PetscInt i = 0; i < walk->rows; i++) {
-    if (walk->cursor[i] < walk->end[i]) column = PetscMin(column, j[walk->cursor[i]]);
-  }
-  if (column == walk->stop) {
-    for (PetscInt i = 0; walk->next && i < walk->rows; i++) walk->next[walk->row + i] = walk->cursor[i];
+  for (PetscInt i = 1; i < rows; i++) column = PetscMin(column, walk->ahead[i]);
+  if (column >= walk->stop) {
+    for (PetscInt i = 0; walk->next && i < rows; i++) walk->next[walk->row + i] = walk->cursor[i];
     return -1;
   }
-  column /= walk->w;
+  if (walk->w > 1) column /= walk->w;
   limit = column * walk->w + walk->w;
-  for (PetscInt i = 0; i < walk->rows; i++) {
-    while (walk->cursor[i] < walk->end[i] && j[walk->cursor[i]] < limit) walk->cursor[i]++;
+  for (PetscInt i = 0; i < rows; i++) {
+    while (walk->ahead[i] < limit) BccooWalkMove(walk, i, walk->cursor[i] + 1);
   }
   return column;
 }
+
+/* Runs a statement in which `rows` is walk->rows as a constant */
+#define BCCOO_WALK_CASE(N, statement) \
+  case N: { \
+    enum { \
+      rows = N \
+    }; \
+    statement; \
+  } break;
+#define BCCOO_WALK_ROWS(walk, statement) \
+  switch ((walk)->rows) { \
+    BCCOO_WALK_CASE(1, statement) \
+    BCCOO_WALK_CASE(2, statement) \
+    BCCOO_WALK_CASE(3, statement) \
+    BCCOO_WALK_CASE(4, statement) \
+    BCCOO_WALK_CASE(5, statement) \
+    BCCOO_WALK_CASE(6, statement) \
+    BCCOO_WALK_CASE(7, statement) \
+    BCCOO_WALK_CASE(8, statement) \
+  }
 
 /* One past the last column of slice s; every entry lies before that of the last slice */
 static inline PetscInt BccooSliceStop(const BccooStorage *b, PetscInt s)
