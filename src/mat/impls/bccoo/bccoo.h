@@ -30,6 +30,7 @@ typedef enum { /* values of BCCOO_COLUMNS */
                BCCOO_COLUMNS_DIFFERENCE
 } BccooColumns;
 
+#define BCCOO_CACHE     1000000 /* entries that are likely to stay in cache from one product to the next */
 #define BCCOO_BLOCK_MAX 8    /* largest block height and width */
 #define BCCOO_LANES     8    /* the bunch that has SIMD kernels: tiles that one instruction works on */
 #define BCCOO_GROUP_MAX 4096 /* rows of the blocks of a group, at most: h x tile x bunch */
@@ -55,6 +56,7 @@ typedef struct {
   PetscInt     bunch;      /* tiles in a group */
   PetscInt     flag_bits;  /* bits of a flag word: 8, 16 or 32 */
   BccooColumns columns;    /* how columns are stored */
+  PetscBool    ahead;      /* so large that a product has to ask memory early */
   size_t       nblocks;    /* blocks with entries */
   size_t       nstored;    /* blocks stored: nblocks, or a multiple of bunch x tile */
   size_t       ntiles;     /* tiles: ceil(nstored / tile) */

@@ -12,7 +12,6 @@
 #define BCCOO_SAMPLE_MIN  2048 /* ... but so many at least */
 #define BCCOO_SAMPLE_ROWS 64   /* rows looked at together, at most */
 #define BCCOO_GAIN        1.15 /* what blocks must gain: with fill, their values take longer to set */
-#define BCCOO_CACHE       2e6  /* entries that are likely to stay in cache from one product to the next */
 #define BCCOO_PAYS_FOUR   0.4  /* 2x2 blocks, for an entry, above which there are no blocks larger than 3x3: full 5x5 ones have 0.36 */
 #define BCCOO_PAYS        0.8  /* blocks of two entries, for an entry, above which too few entries have a neighbour */
 
