@@ -29,10 +29,13 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
   PetscCall(s->format->arrays(s->storage, &n, arrays));
   PetscCall(SpmvAppend(line, size, "bytes per nonzero %.2f:", (double)bytes / nz));
   for (PetscInt k = 0; k < n; k++) {
-    PetscCall(SpmvAppend(line, size, arrays[k].aside ? ", kept for new values: %s %.2f" : " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
+    if (!arrays[k].aside) PetscCall(SpmvAppend(line, size, " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
     if (arrays[k].is_values) values += (double)arrays[k].count;
   }
   if (s->nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
+  for (PetscInt k = 0; k < n; k++) {
+    if (arrays[k].aside) PetscCall(SpmvAppend(line, size, ", kept for new values: %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
