@@ -137,13 +137,14 @@ SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const in
     Spmv8 own[BCCOO_BLOCK_MAX];
 
     BccooGroupAhead(b, g, v, k, h * w);
+    for (PetscInt i = 0; i < h; i++) own[i] = Spmv8Zero();
     for (PetscInt j = 0; j < w; j++) {
       int32_t at[BCCOO_LANES];
       Spmv8   xj;
 
       SpmvIndexStore32(at, BccooEntryColumns(b, column + k * BCCOO_LANES, w, j));
       xj = Spmv8Gather(x, at);
-      for (PetscInt i = 0; i < h; i++) own[i] = j ? Spmv8Fma(Spmv8Load(v + (j * h + i) * BCCOO_LANES), xj, own[i]) : Spmv8Mul(Spmv8Load(v + i * BCCOO_LANES), xj);
+      for (PetscInt i = 0; i < h; i++) own[i] = Spmv8Fma(Spmv8Load(v + (j * h + i) * BCCOO_LANES), xj, own[i]);
     }
     for (PetscInt i = 0; i < h; i++) {
       sum[i] = Spmv8AddWhere(sum[i], goes_on, own[i]);
