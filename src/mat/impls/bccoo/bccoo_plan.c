@@ -11,6 +11,7 @@
 #define BCCOO_SAMPLE      64   /* one entry of so many is looked at ... */
 #define BCCOO_SAMPLE_MIN  2048 /* ... but so many at least */
 #define BCCOO_SAMPLE_ROWS 64   /* rows looked at together, at most */
+#define BCCOO_SAMPLE_LONG 512  /* blocks looked at of a block row */
 #define BCCOO_GAIN        1.15 /* what blocks must gain: with fill, their values take longer to set */
 #define BCCOO_PAYS_FOUR   0.4  /* 2x2 blocks, for an entry, above which there are no blocks larger than 3x3: full 5x5 ones have 0.36 */
 #define BCCOO_PAYS        0.8  /* blocks of two entries, for an entry, above which too few entries have a neighbour */
@@ -50,14 +51,17 @@ static BccooTally BccooTallyOf(const SpmvCSR *csr, BccooSample s, PetscInt h, Pe
 
     for (PetscInt row = first; row < end; row += h) {
       const size_t entries = (size_t)(csr->i[PetscMin(end, row + h)] - csr->i[row]);
-      size_t       blocks  = h * w == 1 ? entries : 0;
+      size_t       blocks = 0, seen = entries;
 
       if (!entries) continue;
-      if (!blocks) {
+      if (h * w == 1) blocks = entries;
+      else {
         BccooWalkStart(&walk, row);
-        BCCOO_WALK_ROWS(&walk, while (BccooWalkNext(&walk, rows) >= 0) blocks++)
+        BCCOO_WALK_ROWS(&walk, while (blocks < BCCOO_SAMPLE_LONG && BccooWalkNext(&walk, rows) >= 0) blocks++)
+        seen = 0;
+        for (PetscInt i = 0; i < walk.rows; i++) seen += (size_t)(walk.cursor[i] - csr->i[row + i]);
       }
-      tally.entries += entries;
+      tally.entries += seen;
       tally.blocks += blocks;
       tally.rows++;
       tally.changes += blocks != before;
