@@ -127,6 +127,25 @@ static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const PetscScalar *p)
   return v;
 }
 
+static inline SpmvIndex SpmvIndexScan(SpmvIndex a)
+{
+  for (int l = 1; l < 8; l++) a.a[l] += a.a[l - 1];
+  return a;
+}
+
+static inline SpmvIndex SpmvIndexSplat(int32_t c)
+{
+  SpmvIndex v;
+
+  for (int l = 0; l < 8; l++) v.a[l] = c;
+  return v;
+}
+
+static inline SpmvIndex SpmvIndexLast(SpmvIndex a)
+{
+  return SpmvIndexSplat(a.a[7]);
+}
+
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {
   unsigned mask = 0;

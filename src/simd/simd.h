@@ -13,7 +13,7 @@
   Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16
   SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Min(), MulAdd(a, k, c) = k a + c,
                         Equal(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],
-                        ...; p[0 .. 7] may all be read
+                        ...; p[0 .. 7] may all be read; Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)
 */
 #pragma once
 #include "../compat.h"

@@ -69,6 +69,21 @@ static inline SpmvIndex SpmvIndexMin(SpmvIndex a, int32_t limit)
   return _mm256_min_epi32(a, _mm256_set1_epi32(limit));
 }
 
+static inline SpmvIndex SpmvIndexScan(SpmvIndex a)
+{
+  a = _mm256_add_epi32(a, _mm256_slli_si256(a, 4));
+  a = _mm256_add_epi32(a, _mm256_slli_si256(a, 8));
+  return _mm256_add_epi32(a, _mm256_blend_epi32(_mm256_setzero_si256(), _mm256_permutevar8x32_epi32(a, _mm256_set1_epi32(3)), 0xf0));
+}
+static inline SpmvIndex SpmvIndexLast(SpmvIndex a)
+{
+  return _mm256_permutevar8x32_epi32(a, _mm256_set1_epi32(7));
+}
+static inline SpmvIndex SpmvIndexSplat(int32_t c)
+{
+  return _mm256_set1_epi32(c);
+}
+
 /*
   Loads of x, not the gather instruction: on Zen 4 they take 0.25 ns an entry, x in L1, where the instruction takes 0.56.
   Indices come eight bytes at a time, since a load of each takes 0.30.

@@ -34,7 +34,7 @@ typedef enum { /* values of BCCOO_COLUMNS */
 #define BCCOO_BLOCK_MAX 8    /* largest block height and width */
 #define BCCOO_LANES     8    /* the bunch that has SIMD kernels: tiles that one instruction works on */
 #define BCCOO_GROUP_MAX 4096 /* rows of the blocks of a group, at most: h x tile x bunch */
-#define BCCOO_CHUNK     512  /* blocks whose columns a kernel decodes at a time */
+#define BCCOO_CHUNK     64   /* blocks whose columns and flags are looked at at a time, without a bunch */
 #define BCCOO_PAD       8    /* scalars after the last value, so that a vector load of it stays inside */
 #define BCCOO_ESCAPE    (-1) /* the difference that says: the column is in `escaped` */
 
@@ -117,13 +117,11 @@ static inline size_t BccooRow(const BccooStorage *b, size_t k)
   return b->row ? (size_t)b->row[k] : k;
 }
 
-#define BCCOO_WORD 56 /* flags that BccooStops() looks at at a time, from any bit of a byte on */
-
-/* A bit for each row stop among the n <= BCCOO_WORD blocks stored from place on. A word of flags is a string of bytes, lowest bits first */
+/* A bit for each row stop among the n blocks stored from place on; place % 8 + n <= 64. A word of flags is a string of bytes, lowest bits first */
 static inline uint64_t BccooStops(const BccooStorage *b, size_t place, size_t n)
 {
   uint64_t word;
 
   memcpy(&word, b->flags + place / 8, sizeof(word));
-  return ~(le64toh(word) >> place % 8) & ((UINT64_C(1) << n) - 1);
+  return ~(le64toh(word) >> place % 8) & (~UINT64_C(0) >> (64 - n));
 }

@@ -24,6 +24,7 @@ SPMV_INLINE int BccooChunkNext(const BccooStorage *b, BccooChunk *c)
 
   if (q >= b->nblocks) return 0;
   c->q = q;
+  if (b->ahead) BccooAhead((const char *)b->column + q * BccooColumnSize(b) + BCCOO_AHEAD_COLUMNS, BCCOO_CHUNK * BccooColumnSize(b));
   c->n = PetscMin(PetscMin(BCCOO_CHUNK, tile - q % tile), b->nblocks - q);
   if (b->columns == BCCOO_COLUMNS_INT32) {
     c->column = (const int32_t *)b->column + q;
@@ -36,10 +37,20 @@ SPMV_INLINE int BccooChunkNext(const BccooStorage *b, BccooChunk *c)
     const int16_t *d = (const int16_t *)b->column + q;
     int32_t        j = q % tile ? c->before : b->base[q / tile];
 
-    if (!b->escape) {
-      for (size_t k = 0; k < c->n; k++) c->buffer[k] = j += d[k];
-    } else {
+    if (b->escape && b->escape[q / tile + 1] > b->escape[q / tile]) {
       for (size_t k = 0; k < c->n; k++) c->buffer[k] = j = d[k] == BCCOO_ESCAPE ? *c->escaped++ : j + d[k];
+    } else {
+      SpmvIndex last = SpmvIndexSplat(j);
+      size_t    k    = 0;
+
+      for (; k + 8 <= c->n; k += 8) {
+        const SpmvIndex columns = SpmvIndexAdd(SpmvIndexScan(SpmvIndexLoadS16(d + k)), last);
+
+        SpmvIndexStore32(c->buffer + k, columns);
+        last = SpmvIndexLast(columns);
+      }
+      if (k) j = c->buffer[k - 1];
+      for (; k < c->n; k++) c->buffer[k] = j += d[k];
     }
     c->before = j;
   }
@@ -48,11 +59,12 @@ SPMV_INLINE int BccooChunkNext(const BccooStorage *b, BccooChunk *c)
 
 /* The sums of a block row: h scalars in one vector, or one scalar for the blocks of height 1 */
 #define BCCOO_SUMS(V) \
-    SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const BccooInput *in, PetscInt h, PetscInt w, V sum[]) \
+    SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const BccooInput *in, PetscInt h, PetscInt w, PetscBool ahead, V sum[]) \
     { \
       for (size_t q = 0; q < n; q++, v += h * w) { \
         const PetscScalar *x = w > 1 && column[q] == in->last ? in->tail : in->x + (size_t)column[q] * (size_t)w; \
 \
+        if (ahead) BccooAhead((const char *)v + BCCOO_AHEAD_VALUES, (size_t)(h * w) * sizeof(PetscScalar)); \
         if (h == 1) sum[0] = V##Fma(V##LoadFirst(v, (int)w), V##LoadFirst(x, (int)w), sum[0]); \
         else { \
           for (PetscInt j = 0; j < w; j++) sum[j % 4] = V##Fma(V##Load(v + j * h), V##Splat(x[j]), sum[j % 4]); \
@@ -93,7 +105,8 @@ SPMV_INLINE PetscScalar BccooRun_1x1(const PetscScalar *v, const int32_t *column
 /* y <- beta y + A x, block after block */
 SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, const BccooOutput *o, PetscInt h, PetscInt w)
 {
-  const int   wide = h > 4 || (h == 1 && w > 4);
+  const PetscBool ahead = b->ahead;
+  const int       wide  = h > 4 || (h == 1 && w > 4);
   BccooChunk  c    = {.escaped = b->escaped};
   size_t      k    = 0; /* the present block row's number */
   PetscScalar sum1 = h * w == 1 ? BccooStart_1x1(b, o, 0) : 0;
@@ -101,30 +114,27 @@ SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, c
   Spmv8       sum8[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
 
   while (BccooChunkNext(b, &c)) {
-    for (size_t from = 0, at = 0; from < c.n; from += BCCOO_WORD) {
-      const size_t limit = PetscMin(from + BCCOO_WORD, c.n);
-      uint64_t     stops = BccooStops(b, c.q + from, limit - from);
+    uint64_t stops = BccooStops(b, c.q, c.n);
 
-      for (;;) {
-        const size_t       end = stops ? from + (size_t)__builtin_ctzll(stops) + 1 : limit, n = end - at;
-        const PetscScalar *v   = b->value + (c.q + at) * (size_t)(h * w);
+    for (size_t at = 0;;) {
+      const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : c.n, n = end - at;
+      const PetscScalar *v   = b->value + (c.q + at) * (size_t)(h * w);
 
-        if (h * w == 1) sum1 = BccooRun_1x1(v, c.column + at, n, in->x, sum1);
-        else if (wide) BccooRun_Spmv8(v, c.column + at, n, in, h, w, sum8);
-        else BccooRun_Spmv4(v, c.column + at, n, in, h, w, sum4);
-        at = end;
-        if (!stops) break;
-        stops &= stops - 1;
-        if (h * w == 1) {
-          o->y[BccooRow(b, k++)] = sum1;
-          sum1                   = BccooStart_1x1(b, o, k);
-        } else if (wide) {
-          BccooPut_Spmv8(o, BccooRow(b, k++) * (size_t)h, h, w, sum8);
-          for (int j = 0; j < 4; j++) sum8[j] = Spmv8Zero();
-        } else {
-          BccooPut_Spmv4(o, BccooRow(b, k++) * (size_t)h, h, w, sum4);
-          for (int j = 0; j < 4; j++) sum4[j] = Spmv4Zero();
-        }
+      if (h * w == 1) sum1 = BccooRun_1x1(v, c.column + at, n, in->x, sum1);
+      else if (wide) BccooRun_Spmv8(v, c.column + at, n, in, h, w, ahead, sum8);
+      else BccooRun_Spmv4(v, c.column + at, n, in, h, w, ahead, sum4);
+      at = end;
+      if (!stops) break;
+      stops &= stops - 1;
+      if (h * w == 1) {
+        o->y[BccooRow(b, k++)] = sum1;
+        sum1                   = BccooStart_1x1(b, o, k);
+      } else if (wide) {
+        BccooPut_Spmv8(o, BccooRow(b, k++) * (size_t)h, h, w, sum8);
+        for (int j = 0; j < 4; j++) sum8[j] = Spmv8Zero();
+      } else {
+        BccooPut_Spmv4(o, BccooRow(b, k++) * (size_t)h, h, w, sum4);
+        for (int j = 0; j < 4; j++) sum4[j] = Spmv4Zero();
       }
     }
   }
@@ -139,28 +149,26 @@ SPMV_INLINE void BccooTransposeBlocks(const BccooStorage *b, const BccooInput *i
 
   BccooRowOf(b, in, k, h, x);
   while (BccooChunkNext(b, &c)) {
-    for (size_t from = 0, at = 0; from < c.n; from += BCCOO_WORD) {
-      const size_t limit = PetscMin(from + BCCOO_WORD, c.n);
-      uint64_t     stops = BccooStops(b, c.q + from, limit - from);
+    uint64_t stops = BccooStops(b, c.q, c.n);
 
-      for (;;) {
-        const size_t       end = stops ? from + (size_t)__builtin_ctzll(stops) + 1 : limit;
-        const PetscScalar *v   = b->value + (c.q + at) * (size_t)(h * w);
+    for (size_t at = 0;;) {
+      const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : c.n;
+      const PetscScalar *v   = b->value + (c.q + at) * (size_t)(h * w);
 
-        for (; at < end; at++, v += h * w) {
-          PetscScalar *y = w > 1 && c.column[at] == o->last ? o->tail : o->y + (size_t)c.column[at] * (size_t)w;
+      for (; at < end; at++, v += h * w) {
+        PetscScalar *y = w > 1 && c.column[at] == o->last ? o->tail : o->y + (size_t)c.column[at] * (size_t)w;
 
-          for (PetscInt j = 0; j < w; j++) {
-            PetscScalar sum = v[j * h] * x[0];
+        if (b->ahead) BccooAhead((const char *)v + BCCOO_AHEAD_VALUES, (size_t)(h * w) * sizeof(PetscScalar));
+        for (PetscInt j = 0; j < w; j++) {
+          PetscScalar sum = v[j * h] * x[0];
 
-            for (PetscInt i = 1; i < h; i++) sum += v[j * h + i] * x[i];
-            y[j] += sum;
-          }
+          for (PetscInt i = 1; i < h; i++) sum += v[j * h + i] * x[i];
+          y[j] += sum;
         }
-        if (!stops) break;
-        stops &= stops - 1;
-        BccooRowOf(b, in, ++k, h, x);
       }
+      if (!stops) break;
+      stops &= stops - 1;
+      BccooRowOf(b, in, ++k, h, x);
     }
   }
 }

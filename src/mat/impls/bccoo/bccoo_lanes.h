@@ -13,8 +13,6 @@
 #include "bccoo.h"
 #include "../../../simd/simd.h"
 
-#define BCCOO_AHEAD 2048 /* bytes between the columns in use and those asked for from memory; of values eight times as many */
-
 /* BccooGroup: eight tiles */
 typedef struct {
   size_t          t;     /* first tile */
@@ -64,19 +62,12 @@ SPMV_INLINE const int32_t *BccooGroupColumns(const BccooStorage *b, const BccooG
   return buffer;
 }
 
-/*
-  Before every eighth step of a matrix that memory has to send: asks for what steps to come need. Into the second cache: the
-  first has too few lines under way to wait for memory in (Zen 4, 27-point stencil out of cache: 0.68 ns an entry, 0.54
-  so, 0.46 with columns as well; in cache 0.35 with and 0.32 without)
-*/
+/* Before every eighth step: asks for what steps to come need */
 SPMV_INLINE void BccooGroupAhead(const BccooStorage *b, const BccooGroup *g, const PetscScalar *v, size_t k, PetscInt entries)
 {
-  const char *value = (const char *)v + 8 * BCCOO_AHEAD, *column = (const char *)b->column + BCCOO_AHEAD;
-
   if (k % 8 || !b->ahead) return;
-  column += (g->q + k * BCCOO_LANES) * (b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t));
-  for (PetscInt line = 0; line < 8 * entries; line++) __builtin_prefetch(value + 64 * line, 0, 2);
-  for (size_t line = 0; line < 2; line++) __builtin_prefetch(column + 64 * line, 0, 2);
+  BccooAhead((const char *)v + BCCOO_AHEAD_VALUES, 8 * BCCOO_LANES * sizeof(PetscScalar) * (size_t)entries);
+  BccooAhead((const char *)b->column + (g->q + k * BCCOO_LANES) * BccooColumnSize(b) + BCCOO_AHEAD_COLUMNS, 128);
 }
 
 /* Flags of a step, which are a mask of the lanes that do not stop there */

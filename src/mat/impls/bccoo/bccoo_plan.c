@@ -139,7 +139,7 @@ PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscIn
 /* A tile of 64 blocks in each lane, fewer if the matrix would not fill a few groups of them; long tiles without a bunch */
 PetscInt BccooChooseTile(PetscInt bunch, size_t nblocks)
 {
-  if (bunch == 1) return BCCOO_CHUNK;
+  if (bunch == 1) return 512;
   return nblocks >= 4096 ? 64 : nblocks >= 1024 ? 16
                                                 : 8;
 }

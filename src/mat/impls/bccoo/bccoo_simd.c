@@ -49,6 +49,24 @@ SPMV_INLINE void BccooRowOf(const BccooStorage *b, const BccooInput *in, size_t 
   for (PetscInt i = 0; i < h; i++) x[i] = k < (size_t)b->nrows && (h == 1 || r + (size_t)i < in->limit) ? in->x[r + (size_t)i] : 0;
 }
 
+/*
+  Asks for bytes that memory has to send, into the second cache: the first has too few lines under way to wait for memory
+  in. On Zen 4 a 27-point stencil out of cache takes 0.68 ns an entry with the first, 0.54 with the second, 0.46 with
+  columns asked for as well; one in cache 0.35 with and 0.32 without, so it is done for large matrices only.
+*/
+  #define BCCOO_AHEAD_COLUMNS 2048  /* bytes between what is in use and what is asked for */
+  #define BCCOO_AHEAD_VALUES  16384
+
+SPMV_INLINE void BccooAhead(const char *first, size_t bytes)
+{
+  for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch(first + k, 0, 2);
+}
+
+SPMV_INLINE size_t BccooColumnSize(const BccooStorage *b)
+{
+  return b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t);
+}
+
   #include "bccoo_blocks.h"
   #include "bccoo_lanes.h"
 

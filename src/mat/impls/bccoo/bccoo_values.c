@@ -6,8 +6,8 @@
 /* One past the last block of the block row that block q belongs to; without a bunch */
 static size_t BccooRowEnd(const BccooStorage *b, size_t q)
 {
-  for (; q < b->nblocks; q += BCCOO_WORD) {
-    const uint64_t stops = BccooStops(b, q, BCCOO_WORD);
+  for (size_t n; q < b->nblocks; q += n) {
+    const uint64_t stops = BccooStops(b, q, n = 64 - q % 8);
 
     if (stops) return q + (size_t)__builtin_ctzll(stops) + 1;
   }
