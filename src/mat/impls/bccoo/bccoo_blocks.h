@@ -24,7 +24,6 @@ SPMV_INLINE int BccooChunkNext(const BccooStorage *b, BccooChunk *c)
 
   if (q >= b->nblocks) return 0;
   c->q = q;
-  if (b->ahead) BccooAhead((const char *)b->column + q * BccooColumnSize(b) + BCCOO_AHEAD_COLUMNS, BCCOO_CHUNK * BccooColumnSize(b));
   c->n = PetscMin(PetscMin(BCCOO_CHUNK, tile - q % tile), b->nblocks - q);
   if (b->columns == BCCOO_COLUMNS_INT32) {
     c->column = (const int32_t *)b->column + q;
@@ -59,12 +58,11 @@ SPMV_INLINE int BccooChunkNext(const BccooStorage *b, BccooChunk *c)
 
 /* The sums of a block row: h scalars in one vector, or one scalar for the blocks of height 1 */
 #define BCCOO_SUMS(V) \
-    SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const BccooInput *in, PetscInt h, PetscInt w, PetscBool ahead, V sum[]) \
+    SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const BccooInput *in, PetscInt h, PetscInt w, V sum[]) \
     { \
       for (size_t q = 0; q < n; q++, v += h * w) { \
         const PetscScalar *x = w > 1 && column[q] == in->last ? in->tail : in->x + (size_t)column[q] * (size_t)w; \
 \
-        if (ahead) BccooAhead((const char *)v + BCCOO_AHEAD_VALUES, (size_t)(h * w) * sizeof(PetscScalar)); \
         if (h == 1) sum[0] = V##Fma(V##LoadFirst(v, (int)w), V##LoadFirst(x, (int)w), sum[0]); \
         else { \
           for (PetscInt j = 0; j < w; j++) sum[j % 4] = V##Fma(V##Load(v + j * h), V##Splat(x[j]), sum[j % 4]); \
@@ -105,8 +103,7 @@ SPMV_INLINE PetscScalar BccooRun_1x1(const PetscScalar *v, const int32_t *column
 /* y <- beta y + A x, block after block */
 SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, const BccooOutput *o, PetscInt h, PetscInt w)
 {
-  const PetscBool ahead = b->ahead;
-  const int       wide  = h > 4 || (h == 1 && w > 4);
+  const int   wide = h > 4 || (h == 1 && w > 4);
   BccooChunk  c    = {.escaped = b->escaped};
   size_t      k    = 0; /* the present block row's number */
   PetscScalar sum1 = h * w == 1 ? BccooStart_1x1(b, o, 0) : 0;
@@ -121,8 +118,8 @@ SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, c
       const PetscScalar *v   = b->value + (c.q + at) * (size_t)(h * w);
 
       if (h * w == 1) sum1 = BccooRun_1x1(v, c.column + at, n, in->x, sum1);
-      else if (wide) BccooRun_Spmv8(v, c.column + at, n, in, h, w, ahead, sum8);
-      else BccooRun_Spmv4(v, c.column + at, n, in, h, w, ahead, sum4);
+      else if (wide) BccooRun_Spmv8(v, c.column + at, n, in, h, w, sum8);
+      else BccooRun_Spmv4(v, c.column + at, n, in, h, w, sum4);
       at = end;
       if (!stops) break;
       stops &= stops - 1;
@@ -158,7 +155,6 @@ SPMV_INLINE void BccooTransposeBlocks(const BccooStorage *b, const BccooInput *i
       for (; at < end; at++, v += h * w) {
         PetscScalar *y = w > 1 && c.column[at] == o->last ? o->tail : o->y + (size_t)c.column[at] * (size_t)w;
 
-        if (b->ahead) BccooAhead((const char *)v + BCCOO_AHEAD_VALUES, (size_t)(h * w) * sizeof(PetscScalar));
         for (PetscInt j = 0; j < w; j++) {
           PetscScalar sum = v[j * h] * x[0];
 
