@@ -205,7 +205,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
   PetscFunctionBegin;
   PetscCall(SpmvRowsGet(A, &rows));
   pattern = SpmvPattern(&rows.csr);
-  same = (PetscBool)(s->storage && s->nonzerostate == A->nonzerostate && s->m == rows.csr.m && s->n == rows.csr.n && s->nz == rows.csr.i[rows.csr.m] && s->pattern == pattern);
+  same    = (PetscBool)(s->storage && s->nonzerostate == A->nonzerostate && s->m == rows.csr.m && s->n == rows.csr.n && s->nz == rows.csr.i[rows.csr.m] && s->pattern == pattern);
   if (!same) s->sorted = SpmvRowsSorted(&rows);
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows));
   if (same) PetscCall(SpmvShadowRefresh(A, s, &rows));

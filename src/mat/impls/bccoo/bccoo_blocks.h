@@ -58,31 +58,31 @@ SPMV_INLINE int BccooChunkNext(const BccooStorage *b, BccooChunk *c)
 
 /* The sums of a block row: h scalars in one vector, or one scalar for the blocks of height 1 */
 #define BCCOO_SUMS(V) \
-    SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const BccooInput *in, PetscInt h, PetscInt w, V sum[]) \
-    { \
-      for (size_t q = 0; q < n; q++, v += h * w) { \
-        const PetscScalar *x = w > 1 && column[q] == in->last ? in->tail : in->x + (size_t)column[q] * (size_t)w; \
+  SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const BccooInput *in, PetscInt h, PetscInt w, V sum[]) \
+  { \
+    for (size_t q = 0; q < n; q++, v += h * w) { \
+      const PetscScalar *x = w > 1 && column[q] == in->last ? in->tail : in->x + (size_t)column[q] * (size_t)w; \
 \
-        if (h == 1) sum[0] = V##Fma(V##LoadFirst(v, (int)w), V##LoadFirst(x, (int)w), sum[0]); \
-        else { \
-          for (PetscInt j = 0; j < w; j++) sum[j % 4] = V##Fma(V##Load(v + j * h), V##Splat(x[j]), sum[j % 4]); \
-        } \
+      if (h == 1) sum[0] = V##Fma(V##LoadFirst(v, (int)w), V##LoadFirst(x, (int)w), sum[0]); \
+      else { \
+        for (PetscInt j = 0; j < w; j++) sum[j % 4] = V##Fma(V##Load(v + j * h), V##Splat(x[j]), sum[j % 4]); \
       } \
     } \
-    SPMV_INLINE void BccooPut_##V(const BccooOutput *o, size_t r, PetscInt h, PetscInt w, V sum[]) \
-    { \
-      V total = sum[0]; \
+  } \
+  SPMV_INLINE void BccooPut_##V(const BccooOutput *o, size_t r, PetscInt h, PetscInt w, V sum[]) \
+  { \
+    V total = sum[0]; \
 \
-      for (PetscInt j = 1; h > 1 && j < PetscMin(4, w); j++) total = V##Add(total, sum[j]); \
-      if (h == 1) BccooPut(o, r, V##Sum(total)); \
-      else if (r + (size_t)h <= o->limit) { \
-        if (o->beta) total = V##Add(total, V##LoadFirst(o->y + r, (int)h)); \
-        V##StoreFirst(o->y + r, total, (int)h); \
-      } else { \
-        if (o->beta) total = V##Add(total, V##LoadFirst(o->y + r, (int)(o->limit - r))); \
-        V##StoreFirst(o->y + r, total, (int)(o->limit - r)); \
-      } \
-    }
+    for (PetscInt j = 1; h > 1 && j < PetscMin(4, w); j++) total = V##Add(total, sum[j]); \
+    if (h == 1) BccooPut(o, r, V##Sum(total)); \
+    else if (r + (size_t)h <= o->limit) { \
+      if (o->beta) total = V##Add(total, V##LoadFirst(o->y + r, (int)h)); \
+      V##StoreFirst(o->y + r, total, (int)h); \
+    } else { \
+      if (o->beta) total = V##Add(total, V##LoadFirst(o->y + r, (int)(o->limit - r))); \
+      V##StoreFirst(o->y + r, total, (int)(o->limit - r)); \
+    } \
+  }
 BCCOO_SUMS(Spmv4)
 BCCOO_SUMS(Spmv8)
 #undef BCCOO_SUMS
@@ -103,10 +103,10 @@ SPMV_INLINE PetscScalar BccooRun_1x1(const PetscScalar *v, const int32_t *column
 /* y <- beta y + A x, block after block */
 SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, const BccooOutput *o, PetscInt h, PetscInt w)
 {
-  const int   wide = h > 4 || (h == 1 && w > 4);
-  BccooChunk  c    = {.escaped = b->escaped};
-  size_t      k    = 0; /* the present block row's number */
-  PetscScalar sum1 = h * w == 1 ? BccooStart_1x1(b, o, 0) : 0;
+  const int   wide    = h > 4 || (h == 1 && w > 4);
+  BccooChunk  c       = {.escaped = b->escaped};
+  size_t      k       = 0; /* the present block row's number */
+  PetscScalar sum1    = h * w == 1 ? BccooStart_1x1(b, o, 0) : 0;
   Spmv4       sum4[4] = {Spmv4Zero(), Spmv4Zero(), Spmv4Zero(), Spmv4Zero()};
   Spmv8       sum8[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
 
@@ -115,7 +115,7 @@ SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, c
 
     for (size_t at = 0;;) {
       const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : c.n, n = end - at;
-      const PetscScalar *v   = b->value + (c.q + at) * (size_t)(h * w);
+      const PetscScalar *v = b->value + (c.q + at) * (size_t)(h * w);
 
       if (h * w == 1) sum1 = BccooRun_1x1(v, c.column + at, n, in->x, sum1);
       else if (wide) BccooRun_Spmv8(v, c.column + at, n, in, h, w, sum8);

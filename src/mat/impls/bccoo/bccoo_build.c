@@ -6,11 +6,11 @@
 /* BccooScan: the blocks in row order, the same for every tile, bunch and kind of column */
 typedef struct {
   size_t         nblocks;
-  PetscInt       nrows;  /* non-empty block rows */
-  size_t        *end;    /* [nrows] one past the last block of each */
-  int32_t       *row;    /* [nrows] their block row in the stack of slices */
-  const int32_t *column; /* [nblocks] block columns */
-  int32_t       *own;    /* column, if it is ours to free */
+  PetscInt       nrows;             /* non-empty block rows */
+  size_t        *end;               /* [nrows] one past the last block of each */
+  int32_t       *row;               /* [nrows] their block row in the stack of slices */
+  const int32_t *column;            /* [nblocks] block columns */
+  int32_t       *own;               /* column, if it is ours to free */
   size_t         step, lane, value; /* of the next block, and where its first value goes; the next one of the block is b->bunch further */
   size_t         npositions;
   uint32_t      *position; /* [npositions] as in BccooStorage */
@@ -83,7 +83,7 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
   for (PetscInt s = 0; s < b->slices; s++) {
     walk.stop = BccooSliceStop(b, s);
     for (PetscInt row = 0; row < csr->m; row += b->h) {
-      const PetscInt end = PetscMin(csr->m, row + b->h);
+      const PetscInt end   = PetscMin(csr->m, row + b->h);
       const size_t   first = scan->nblocks, entries = (size_t)(csr->i[end] - csr->i[row]);
 
       if (lent) scan->nblocks = (size_t)csr->i[row + 1];
@@ -190,7 +190,7 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
 {
   const size_t width = b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t), entries = (size_t)(b->h * b->w);
   const size_t group = (size_t)(b->tile * b->bunch), whole = b->nblocks / group * group; /* blocks before this one have no padding among them */
-  const size_t set   = b->npositions && entries > 1 ? 0 : whole;                         /* and values before this one no fill */
+  const size_t set = b->npositions && entries > 1 ? 0 : whole;                           /* and values before this one no fill */
 
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(b->nflags, &b->flags));

@@ -103,7 +103,7 @@ PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscIn
 {
   const PetscInt shapes[][2] = {
     {1, 1}, {2, 1}, {1, 2}, {csr->rbs, csr->cbs}, {3, 1}, {1, 3}, {3, 3}, {2, 2}, {4, 1}, {4, 2}, {4, 4}, {5, 5}, {6, 6}, {7, 7}, {8, 1}, {8, 4}, {8, 8}};
-  const PetscBool   small   = (PetscBool)(csr->i[csr->m] < BCCOO_BUNCH_MIN), open = (PetscBool)(!*h && !*w && csr->rbs == 1 && csr->cbs == 1);
+  const PetscBool   small = (PetscBool)(csr->i[csr->m] < BCCOO_BUNCH_MIN), open = (PetscBool)(!*h && !*w && csr->rbs == 1 && csr->cbs == 1);
   const BccooSample sample  = BccooSampleOf(csr);
   PetscInt          best[3] = {*h ? *h : 1, *w ? *w : 1, *bunch ? *bunch : 1};
   double            least = PETSC_MAX_REAL, pairs = 1, fours = 0;
@@ -139,7 +139,7 @@ PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscIn
 /* A tile of 64 blocks in each lane, fewer if the matrix would not fill a few groups of them; long tiles without a bunch */
 PetscInt BccooChooseTile(PetscInt bunch, size_t nblocks)
 {
-  if (bunch == 1) return 512;
+  if (bunch == 1) return 512; /* a whole number of BCCOO_CHUNK */
   return nblocks >= 4096 ? 64 : nblocks >= 1024 ? 16
                                                 : 8;
 }
