@@ -107,7 +107,7 @@ static PetscErrorCode MatSpmvGetBytes_Spmv(Mat A, PetscLogDouble *bytes)
 . A - the matrix, of a type of this library
 
   Output Parameter:
-. bytes - bytes of all its arrays, besides those of AIJ; 0 if none is built
+. bytes - bytes that a product reads of its arrays, besides those of AIJ; 0 if none is built
 
   Level: intermediate
 

@@ -56,7 +56,7 @@ static PetscErrorCode BccooArrays(const void *storage, PetscInt *narrays, SpmvAr
 
   PetscFunctionBegin;
   arrays[k++] = (SpmvArray){"values", b->value, b->nstored * b->h * b->w, sizeof(PetscScalar), PETSC_TRUE, PETSC_FALSE};
-  arrays[k++] = (SpmvArray){"columns", b->column, b->nstored, b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(uint16_t), PETSC_FALSE, PETSC_FALSE};
+  arrays[k++] = (SpmvArray){"columns", b->column, b->nstored, BccooColumnSize(b), PETSC_FALSE, PETSC_FALSE};
   arrays[k++] = (SpmvArray){"flags", b->flags, b->nflags, 1, PETSC_FALSE, PETSC_FALSE};
   arrays[k++] = (SpmvArray){"entries", b->entry, b->ntiles + 1, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
   if (b->bunch > 1) arrays[k++] = (SpmvArray){"stops", b->stop, (size_t)b->nrows, sizeof(uint16_t), PETSC_FALSE, PETSC_FALSE};

@@ -2,11 +2,12 @@
   bccoo.h - the storage of BCCOO
 
   bccoo.c         the format: knobs, arrays, sizes
-  bccoo_plan.c    what a plan leaves open: block shape, tile, bunch, columns
+  bccoo_plan.c    what a plan leaves open: block shape, bunch, tile
   bccoo_build.c   the pattern: blocks, columns, row stops
+  bccoo_walk.h    CSR rows as blocks, for these two
   bccoo_values.c  the values
-  bccoo_walk.h    CSR rows as blocks, for the three of them
-  bccoo_simd.c    the products, with bccoo_blocks.h (block after block) and bccoo_lanes.h (eight tiles at a time)
+  bccoo_simd.c    the products: bccoo_vectors.h (what they read and write), bccoo_blocks.h (block after block),
+                  bccoo_lanes.h (eight tiles at a time)
 */
 #pragma once
 #include "../../../spmvimpl.h"
@@ -88,6 +89,12 @@ extern PetscErrorCode BccooDestroy(void **storage);
 
 /* bccoo_values.c */
 extern PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage);
+
+/* Bytes of a column as stored */
+static inline size_t BccooColumnSize(const BccooStorage *b)
+{
+  return b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t);
+}
 
 /* Where block number q is stored */
 static inline size_t BccooPlace(const BccooStorage *b, size_t q)

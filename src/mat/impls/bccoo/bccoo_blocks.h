@@ -1,12 +1,11 @@
 /*
-  bccoo_blocks.h - products block after block: a vector holds the rows of a block. Included by bccoo_simd.c
+  bccoo_blocks.h - products block after block: a vector holds the rows of a block.
 
   Columns are decoded to int32 in chunks first, so that one loop serves every kind. Row stops are found a word of flags
   at a time.
 */
 #pragma once
-#include "bccoo.h"
-#include "../../../simd/simd.h"
+#include "bccoo_vectors.h"
 
 /* BccooChunk: consecutive blocks of one tile, with their columns */
 typedef struct {

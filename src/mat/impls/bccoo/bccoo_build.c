@@ -188,7 +188,7 @@ PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStora
 
 static PetscErrorCode BccooAllocate(BccooStorage *b)
 {
-  const size_t width = b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t), entries = (size_t)(b->h * b->w);
+  const size_t width = BccooColumnSize(b), entries = (size_t)(b->h * b->w);
   const size_t group = (size_t)(b->tile * b->bunch), whole = b->nblocks / group * group; /* blocks before this one have no padding among them */
   const size_t set = b->npositions && entries > 1 ? 0 : whole;                           /* and values before this one no fill */
 
@@ -255,11 +255,11 @@ static void BccooSetEscapes(BccooStorage *b, const BccooScan *scan)
   b->escape[b->ntiles / (size_t)b->bunch] = (int32_t)n;
 }
 
-/* The flags, the list of block rows, and the result entries, which are the row stops before each tile */
+/* The flags, where block rows end in their group, the list of block rows, and the result entries, which are the row stops before each tile */
 static void BccooSetRows(BccooStorage *b, const BccooScan *scan)
 {
-  const size_t tile = (size_t)b->tile;
-  size_t       t    = 0;
+  const size_t tile = (size_t)b->tile, group = tile * (size_t)b->bunch;
+  size_t       t = 0;
 
   memset(b->flags, 0xff, b->nflags);
   for (PetscInt k = 0; k < scan->nrows; k++) {
@@ -267,17 +267,10 @@ static void BccooSetRows(BccooStorage *b, const BccooScan *scan)
 
     for (; t * tile < scan->end[k]; t++) b->entry[t] = (int32_t)k;
     b->flags[place / 8] &= (uint8_t) ~(1U << place % 8);
+    if (b->stop) b->stop[k] = (uint16_t)(place % group);
   }
   for (; t <= b->ntiles; t++) b->entry[t] = (int32_t)scan->nrows;
   if (b->row) memcpy(b->row, scan->row, (size_t)scan->nrows * sizeof(int32_t));
-}
-
-/* With a bunch: where block rows end */
-static void BccooSetStops(BccooStorage *b, const BccooScan *scan)
-{
-  const size_t group = (size_t)b->tile * (size_t)b->bunch;
-
-  for (PetscInt k = 0; k < scan->nrows; k++) b->stop[k] = (uint16_t)(BccooPlace(b, scan->end[k] - 1) % group);
 }
 
 /*
@@ -309,7 +302,6 @@ PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   BccooSetColumns(b, &scan);
   if (b->escape) BccooSetEscapes(b, &scan);
   BccooSetRows(b, &scan);
-  if (b->bunch > 1) BccooSetStops(b, &scan);
   if (b->npositions) {
     b->position   = scan.position;
     scan.position = NULL;

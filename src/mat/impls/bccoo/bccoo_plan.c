@@ -96,8 +96,8 @@ static double BccooCost(const BccooTally *t, PetscInt h, PetscInt w, PetscInt bu
 
   Notes:
   A block size that the user declared is looked at besides. Where neither two entries of a row nor two of a column are
-  often neighbours, no block pays and the others are not looked at; nor are large ones where 2x2 are far from full. A small matrix with no declared block size
-  gains nothing by blocks, and as 1x1 without a bunch it gives AIJ's very bits.
+  often neighbours, no block pays and the others are not looked at; nor are large ones where 2x2 are far from full. A
+  small matrix with no declared block size gains nothing by blocks, and as 1x1 without a bunch it gives AIJ's very bits.
 */
 PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscInt *bunch)
 {

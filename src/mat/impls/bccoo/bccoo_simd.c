@@ -6,69 +6,12 @@
 
   Source: as bccoo.c; section 3.2.2, strategy 3.
 */
-#include "bccoo.h"
-#include "../../../simd/simd.h"
+#include "bccoo_blocks.h"
+#include "bccoo_lanes.h"
 
 #if defined(SPMV_ISA_ABSENT)
 const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {NULL, NULL};
 #else
-
-/* The vector that a product reads, with what its last block column needs when the width does not divide n */
-typedef struct {
-  const PetscScalar *x;
-  size_t             limit;                 /* its length */
-  int32_t            last;                  /* the incomplete block column, -1 if there is none */
-  PetscScalar        tail[BCCOO_BLOCK_MAX]; /* [w] its part of x, then zeros */
-} BccooInput;
-
-/* The vector that a product writes: y, or the partial products of slices */
-typedef struct {
-  PetscScalar *y;
-  PetscBool    beta;
-  size_t       limit; /* rows */
-} BccooOutput;
-
-/* The vector that a transposed product adds to, with a place for what its last, incomplete block column is given */
-typedef struct {
-  PetscScalar *y;
-  int32_t      last;                  /* as in BccooInput */
-  PetscScalar  tail[BCCOO_BLOCK_MAX]; /* [w] */
-} BccooTransposed;
-
-/* Adds one value to, or stores it as, entry r of the result */
-SPMV_INLINE void BccooPut(const BccooOutput *o, size_t r, PetscScalar value)
-{
-  o->y[r] = o->beta ? o->y[r] + value : value;
-}
-
-/* The part of x that block row number k multiplies in a transposed product; zeros for rows past the last, and for k past the last */
-SPMV_INLINE void BccooRowOf(const BccooStorage *b, const BccooInput *in, size_t k, PetscInt h, PetscScalar x[])
-{
-  const size_t row = k < (size_t)b->nrows ? BccooRow(b, k) : 0, r = (b->slices == 1 ? row : row % (size_t)b->mb) * (size_t)h;
-
-  for (PetscInt i = 0; i < h; i++) x[i] = k < (size_t)b->nrows && (h == 1 || r + (size_t)i < in->limit) ? in->x[r + (size_t)i] : 0;
-}
-
-/*
-  Asks for bytes that memory has to send, into the second cache: the first has too few lines under way to wait for memory
-  in. On Zen 4 a 27-point stencil out of cache takes 0.68 ns an entry with the first, 0.54 with the second, 0.46 with
-  columns asked for as well; one in cache 0.35 with and 0.32 without, so it is done for large matrices only.
-*/
-  #define BCCOO_AHEAD_COLUMNS 2048 /* bytes between what is in use and what is asked for */
-  #define BCCOO_AHEAD_VALUES  16384
-
-SPMV_INLINE void BccooAhead(const char *first, size_t bytes)
-{
-  for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch(first + k, 0, 2);
-}
-
-SPMV_INLINE size_t BccooColumnSize(const BccooStorage *b)
-{
-  return b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t);
-}
-
-  #include "bccoo_blocks.h"
-  #include "bccoo_lanes.h"
 
   /* The 64 shapes, each without and with a bunch: BccooApply_3x2_1() and so on, and tables of them by height, width and bunch */
   #define SHAPE(H, W) \

@@ -34,14 +34,13 @@ static void BccooSetValues_1x1(BccooStorage *b, const PetscScalar *a)
 }
 
 /* A block row without fill and without a bunch is transposed block by block, with no look at columns */
-static inline __attribute__((always_inline)) PetscScalar *BccooSetFullRow(PetscScalar *value, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
+static inline __attribute__((always_inline)) void BccooSetFullRow(PetscScalar *value, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
 {
   for (const PetscScalar *stop = a + length; a < stop; a += w, value += h * w) {
     for (PetscInt j = 0; j < w; j++) {
       for (PetscInt i = 0; i < h; i++) value[j * h + i] = a[i * length + j];
     }
   }
-  return value;
 }
 
 #define BCCOO_FULL_ROW(H, W) \
