@@ -74,48 +74,45 @@ static struct {
   } \
   PetscCheck(k < PETSC_STATIC_ARRAY_LENGTH(table), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is not registered by libpetscspmv", ((PetscObject)object)->type_name)
 
+/* Runs a call while a Mat bears its parent's type name; an error of it is passed on once the Mat has its own again */
+#define SPMV_AS_PARENT(mat, call) \
+  do { \
+    char           type[64]; \
+    PetscErrorCode ierr; \
+\
+    PetscCall(MatSpmvBearParent(mat, type)); \
+    ierr = (call); \
+    PetscCall(MatSpmvBearOwn(mat, type)); \
+    PetscCall(ierr); \
+  } while (0)
+
 static PetscErrorCode MatColoringApply_Spmv(MatColoring mc, ISColoring *coloring)
 {
-  char           type[64];
-  size_t         k;
-  PetscErrorCode ierr;
+  size_t k;
 
   PetscFunctionBegin;
   SPMV_FIND(Colorings, mc, k);
-  PetscCall(MatSpmvBearParent(mc->mat, type));
-  ierr = (*Colorings[k].apply)(mc, coloring);
-  PetscCall(MatSpmvBearOwn(mc->mat, type));
-  PetscCall(ierr);
+  SPMV_AS_PARENT(mc->mat, (*Colorings[k].apply)(mc, coloring));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatCoarsenApply_Spmv(MatCoarsen coarsen)
 {
-  char           type[64];
-  size_t         k;
-  PetscErrorCode ierr;
+  size_t k;
 
   PetscFunctionBegin;
   SPMV_FIND(Coarsens, coarsen, k);
-  PetscCall(MatSpmvBearParent(coarsen->graph, type));
-  ierr = (*Coarsens[k].apply)(coarsen);
-  PetscCall(MatSpmvBearOwn(coarsen->graph, type));
-  PetscCall(ierr);
+  SPMV_AS_PARENT(coarsen->graph, (*Coarsens[k].apply)(coarsen));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetUp_Spmv(PC pc)
 {
-  char           type[64];
-  size_t         k;
-  PetscErrorCode ierr;
+  size_t k;
 
   PetscFunctionBegin;
   SPMV_FIND(PCs, pc, k);
-  PetscCall(MatSpmvBearParent(pc->pmat, type));
-  ierr = (*PCs[k].setup)(pc);
-  PetscCall(MatSpmvBearOwn(pc->pmat, type));
-  PetscCall(ierr);
+  SPMV_AS_PARENT(pc->pmat, (*PCs[k].setup)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,27 +168,15 @@ static PetscErrorCode PCCreate_ILU_Spmv(PC pc)
 /* Factorisation in place merges A with a factor of type seqaij; in newer releases MatHeaderMerge() wants two of the same name */
 PetscErrorCode MatLUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info)
 {
-  char           type[64];
-  PetscErrorCode ierr;
-
   PetscFunctionBegin;
-  PetscCall(MatSpmvBearParent(A, type));
-  ierr = (*SpmvParentSeq.ops.lufactor)(A, row, column, info);
-  PetscCall(MatSpmvBearOwn(A, type));
-  PetscCall(ierr);
+  SPMV_AS_PARENT(A, (*SpmvParentSeq.ops.lufactor)(A, row, column, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode MatILUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info)
 {
-  char           type[64];
-  PetscErrorCode ierr;
-
   PetscFunctionBegin;
-  PetscCall(MatSpmvBearParent(A, type));
-  ierr = (*SpmvParentSeq.ops.ilufactor)(A, row, column, info);
-  PetscCall(MatSpmvBearOwn(A, type));
-  PetscCall(ierr);
+  SPMV_AS_PARENT(A, (*SpmvParentSeq.ops.ilufactor)(A, row, column, info));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
