@@ -23,8 +23,11 @@ typedef enum {
 #define SPMV_CAT(a, b)      SPMV_CAT_(a, b)
 #define SPMV_ISA_NAME(name) SPMV_CAT(name, SPMV_ISA_SUFFIX)
 
-#define SPMV_PARAM_MAX 16 /* knobs of one format, at most */
-#define SPMV_ARRAY_MAX 16 /* arrays of one storage, at most */
+#define SPMV_PARAM_MAX   16  /* knobs of one format, at most */
+#define SPMV_LIST_MAX    64  /* values of a knob that is a list, at most */
+#define SPMV_ARRAY_MAX   20  /* arrays of one storage, at most */
+#define SPMV_THREADS_MAX 256 /* threads of a product, at most */
+#define SPMV_LINE_MAX    4   /* lines that a format adds to what is printed of its storage, at most */
 
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
 typedef struct {
@@ -35,19 +38,50 @@ typedef struct {
   const PetscScalar *a;        /* [i[m]]   value of each entry */
 } SpmvCSR;
 
-/* SpmvParam: one knob of a format, set by -mat_<format>_<name> */
+/*
+  SpmvParam: one knob of a format, set by -mat_<format>_<name>: a choice among some values, any value of a range, or, for
+  one knob of a format at most, a list of values of a range, empty by default
+*/
 typedef struct {
   const char        *name;
   const char        *help;
-  PetscInt           count;   /* number of choices */
-  const PetscInt    *choices; /* [count]  the values allowed; choices[0] is the default */
-  const char *const *names;   /* [count]  what users write for choices 0, 1, ..., count - 1; NULL: the numbers themselves */
+  PetscInt           count;     /* number of choices */
+  const PetscInt    *choices;   /* [count]  the values allowed; choices[0] is the default; NULL: a range or a list */
+  const char *const *names;     /* [count]  what users write for choices 0, 1, ..., count - 1; NULL: the numbers themselves */
+  PetscInt           preset;    /* range: the default */
+  PetscInt           low, high; /* range, list: the least and the largest value allowed */
+  PetscBool          list;
 } SpmvParam;
 
-/* SpmvPlan: one value for each knob, in the order of SpmvFormat.params */
+#define SPMV_CHOICES(name, help, choices, names) \
+  { \
+    name, help, PETSC_STATIC_ARRAY_LENGTH(choices), choices, names, 0, 0, 0, PETSC_FALSE \
+  }
+#define SPMV_RANGE(name, help, preset, low, high) \
+  { \
+    name, help, 0, NULL, NULL, preset, low, high, PETSC_FALSE \
+  }
+#define SPMV_LIST(name, help, low, high) \
+  { \
+    name, help, 0, NULL, NULL, 0, low, high, PETSC_TRUE \
+  }
+
+/* SpmvPlan: one value for each knob, in the order of SpmvFormat.params. No padding: plans are compared as memory */
 typedef struct {
-  PetscInt value[SPMV_PARAM_MAX];
+  PetscInt value[SPMV_PARAM_MAX]; /* of a list: how many values it has */
+  PetscInt list[SPMV_LIST_MAX];   /* those values, then zeros */
+  PetscInt threads;               /* threads that share a product, >= 1 */
 } SpmvPlan;
+
+/* The plan that users get who ask for nothing, for one thread */
+static inline SpmvPlan SpmvPlanDefault(const SpmvParam params[], PetscInt n)
+{
+  SpmvPlan plan = {.threads = 1};
+
+  for (PetscInt k = 0; k < n; k++) plan.value[k] = params[k].choices ? params[k].choices[0] : params[k].list ? 0
+                                                                                                             : params[k].preset;
+  return plan;
+}
 
 /* SpmvArray: one array of a storage, described so that others can count, send or print it blindly */
 typedef struct {
@@ -56,7 +90,11 @@ typedef struct {
   size_t      count, size; /* elements, bytes of one element */
   PetscBool   is_values;   /* holds the matrix's values: changes when they change; all other arrays depend on the pattern only */
   PetscBool   aside;       /* no product reads it: kept for when the values change */
+  PetscBool   borrowed;    /* of the SpmvCSR, not the storage's own */
 } SpmvArray;
+
+/* SPMV_ARRAY("values", b->value, n, sizeof(PetscScalar), .is_values = PETSC_TRUE) */
+#define SPMV_ARRAY(n, d, c, ...) ((SpmvArray){.name = n, .data = d, .count = c, .size = __VA_ARGS__})
 
 /* y <- beta y + A x (or A^T x), beta 0 or 1. With beta = 0, y is not read. x and y do not overlap. No PETSc calls inside */
 typedef void SpmvApplyFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta);
@@ -84,11 +122,20 @@ typedef struct {
   /* Bytes of the storage that a product reads, scalars of scalar_size bytes, predicted without building; x and y not counted */
   PetscErrorCode (*bytes)(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes);
   PetscErrorCode (*destroy)(void **storage);
+
+  PetscBool borrows; /* the storage keeps the pointers of the SpmvCSR, whose rows may then be unsorted; setvalues() brings them anew */
+  /* Line k = 0, 1, ..., < SPMV_LINE_MAX, of what -mat_spmv_view prints of a storage besides plan and bytes; empty: no more. NULL: none */
+  PetscErrorCode (*describe)(const void *storage, PetscInt k, char line[], size_t size);
 } SpmvFormat;
 
 /* alloc.c */
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
 extern PetscErrorCode SpmvFree(void *array);
+
+/* threads.c */
+typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
+extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
+extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt first[]);
 
 #define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
 #include "formats.h"

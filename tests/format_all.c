@@ -105,47 +105,70 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One plan, given by the index of each knob's choice */
+/* Values of a knob that are tried: its choices; of a range the default and the ends; of a list none and some. After the knobs: threads */
+static const PetscInt Threads[] = {1, 2, 5};
+
+static PetscInt Tried(const SpmvFormat *f, PetscInt k)
+{
+  if (k == f->nparams) return PETSC_STATIC_ARRAY_LENGTH(Threads);
+  return f->params[k].choices ? f->params[k].count : f->params[k].list ? 2
+                                                                       : 3;
+}
+
+static void Try(const SpmvFormat *f, PetscInt k, PetscInt index, SpmvPlan *plan)
+{
+  const SpmvParam *param = &f->params[k];
+
+  if (k == f->nparams) plan->threads = Threads[index];
+  else if (param->choices) plan->value[k] = param->choices[index];
+  else if (param->list) {
+    plan->value[k] = index ? 3 : 0;
+    for (PetscInt i = 0; i < plan->value[k]; i++) plan->list[i] = PetscMin(param->high, param->low + i * i);
+  } else plan->value[k] = index == 0 ? param->preset : index == 1 ? param->low
+                                                                  : param->high;
+}
+
+/* One plan, given by the index of each knob's value */
 static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
 {
-  SpmvPlan plan  = {{0}};
+  SpmvPlan plan  = SpmvPlanDefault(f->params, f->nparams);
   PetscInt wrong = 0;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < f->nparams; k++) plan.value[k] = f->params[k].choices[index[k]];
+  for (PetscInt k = 0; k <= f->nparams; k++) Try(f, k, index[k], &plan);
   PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
   if (wrong) {
     ++*failures;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));
     for (PetscInt k = 0; k < f->nparams; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, f->params[k].name, plan.value[k]));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, ": %" PetscInt_FMT " entries wrong\n", wrong));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, " threads %" PetscInt_FMT ": %" PetscInt_FMT " entries wrong\n", plan.threads, wrong));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All choices of each two knobs with the others at their defaults, and some plans at random */
+/* All values of each two knobs with the others at their defaults, and some plans at random */
 static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
 {
-  PetscInt index[SPMV_PARAM_MAX] = {0};
+  PetscInt index[SPMV_PARAM_MAX + 1] = {0};
 
   PetscFunctionBegin;
   PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
-  for (PetscInt p = 0; p < f->nparams; p++) {
+  for (PetscInt p = 0; p <= f->nparams; p++) {
     for (PetscInt q = 0; q < p; q++) {
-      for (PetscInt c = 0; c < f->params[p].count * f->params[q].count; c++) {
-        index[p] = c % f->params[p].count;
-        index[q] = c / f->params[p].count;
+      for (PetscInt c = 0; c < Tried(f, p) * Tried(f, q); c++) {
+        index[p] = c % Tried(f, p);
+        index[q] = c / Tried(f, p);
         if (index[p] && (index[q] || !q)) PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
       }
       index[p] = index[q] = 0;
     }
   }
   for (PetscInt r = 0; r < 30; r++) {
-    for (PetscInt k = 0; k < f->nparams; k++) {
+    for (PetscInt k = 0; k <= f->nparams; k++) {
       PetscReal u;
 
       PetscCall(PetscRandomGetValueReal(rand, &u));
-      index[k] = PetscMin((PetscInt)((u + 1) / 2 * f->params[k].count), f->params[k].count - 1);
+      index[k] = PetscMin((PetscInt)((u + 1) / 2 * Tried(f, k)), Tried(f, k) - 1);
     }
     PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
   }

@@ -47,7 +47,7 @@ static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const Pets
 static PetscErrorCode Figure8(const PetscScalar C[])
 {
   const PetscInt input[] = {3, 2, 0, 2, 1, 0, 4, 2, 4, 3, 2, 2, 0, 1, 3, 1};
-  SpmvPlan       plan    = {{1, 1, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}};
+  SpmvPlan       plan    = {.value = {1, 1, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}, .threads = 1};
   PetscScalar    x[8], y[4], sum = 0;
   SpmvTestCSR    t;
   void          *storage;
@@ -77,7 +77,7 @@ static PetscErrorCode Figure8(const PetscScalar C[])
 static PetscErrorCode TableIV(const char name[], const SpmvTestCSR *t, PetscInt h, PetscInt w, BccooColumns columns)
 {
   SpmvCSR        csr  = SpmvTestCSRView(t);
-  SpmvPlan       plan = {{h, w, columns, 32, 512, 1, 1}};
+  SpmvPlan       plan = {.value = {h, w, columns, 32, 512, 1, 1}, .threads = 1};
   PetscLogDouble bytes;
 
   PetscFunctionBegin;
@@ -114,11 +114,11 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(Show("A", 4, 8, A, (SpmvPlan){{2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}}));
-  PetscCall(Show("A", 4, 8, A, (SpmvPlan){{2, 2, BCCOO_COLUMNS_INT32, 8, 8, 1, 2}}));
-  PetscCall(Show("C", 4, 8, C, (SpmvPlan){{1, 1, BCCOO_COLUMNS_INT32, 16, 4, 1, 1}}));
-  PetscCall(Show("empty block rows", 12, 3, E, (SpmvPlan){{2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}}));
-  PetscCall(Show("no entries", 4, 3, none, (SpmvPlan){{2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}}));
+  PetscCall(Show("A", 4, 8, A, (SpmvPlan){.value = {2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}, .threads = 1}));
+  PetscCall(Show("A", 4, 8, A, (SpmvPlan){.value = {2, 2, BCCOO_COLUMNS_INT32, 8, 8, 1, 2}, .threads = 1}));
+  PetscCall(Show("C", 4, 8, C, (SpmvPlan){.value = {1, 1, BCCOO_COLUMNS_INT32, 16, 4, 1, 1}, .threads = 1}));
+  PetscCall(Show("empty block rows", 12, 3, E, (SpmvPlan){.value = {2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}, .threads = 1}));
+  PetscCall(Show("no entries", 4, 3, none, (SpmvPlan){.value = {2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}, .threads = 1}));
   PetscCall(Figure8(C));
   PetscCall(Regular(2000, 2000, 0, &t));
   PetscCall(TableIV("Dense", &t, 4, 4, BCCOO_COLUMNS_INT32));

@@ -57,6 +57,23 @@ PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* "columns=uint16 ", "tile=64 ", "powers=1,2,6 ", or nothing for an empty list */
+static PetscErrorCode SpmvPlanAppend(const SpmvPlan *plan, PetscInt k, const SpmvParam *param, char text[], size_t size)
+{
+  PetscInt index = 0;
+  size_t   used  = 0;
+
+  PetscFunctionBegin;
+  while (param->names && index < param->count - 1 && param->choices[index] != plan->value[k]) index++;
+  if (param->names) PetscCall(PetscSNPrintf(text, size, "%s=%s ", param->name, param->names[index]));
+  else if (!param->list) PetscCall(PetscSNPrintf(text, size, "%s=%" PetscInt_FMT " ", param->name, plan->value[k]));
+  for (PetscInt i = 0; param->list && i < plan->value[k]; i++) {
+    PetscCall(PetscSNPrintf(text + used, size - used, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", plan->list[i], i + 1 < plan->value[k] ? "" : " "));
+    used = strlen(text);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* "block_height=3 block_width=3 isa=avx512", empty if there is no storage */
 PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 {
@@ -68,14 +85,11 @@ PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
   plan[0] = 0;
   if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < s->format->nparams; k++) {
-    const SpmvParam *param = &s->format->params[k];
-    PetscInt         index = 0;
-
-    while (index < param->count - 1 && param->choices[index] != s->plan.value[k]) index++;
-    if (param->names) PetscCall(PetscSNPrintf(plan + used, size - used, "%s=%s ", param->name, param->names[index]));
-    else PetscCall(PetscSNPrintf(plan + used, size - used, "%s=%" PetscInt_FMT " ", param->name, s->plan.value[k]));
+    PetscCall(SpmvPlanAppend(&s->plan, k, &s->format->params[k], plan + used, size - used));
     used = strlen(plan);
   }
+  if (s->plan.threads > 1) PetscCall(PetscSNPrintf(plan + used, size - used, "threads=%" PetscInt_FMT " ", s->plan.threads));
+  used = strlen(plan);
   PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));
   PetscCall(PetscSNPrintf(plan + used, size - used, "isa=%s", SpmvIsaName(isa)));
   PetscFunctionReturn(PETSC_SUCCESS);

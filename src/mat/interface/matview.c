@@ -50,7 +50,7 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *s, char line[], siz
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One storage, three lines; synchronized printing is on */
+/* One storage, three lines and those of its format; synchronized printing is on */
 static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
   PetscErrorCode (*const lines[])(const SpmvShadow *, char[], size_t) = {SpmvShadowPlan, SpmvShadowLineBytes, SpmvShadowLineCounts};
@@ -66,6 +66,12 @@ static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], Pe
     PetscCall(lines[k](s, line, sizeof(line)));
     if (k) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
     else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s: %s\n", rank, s->format->name, which, line));
+  }
+  for (PetscInt k = 0; s->format->describe && k < SPMV_LINE_MAX; k++) {
+    char line[1024] = "";
+
+    PetscCall(s->format->describe(s->storage, k, line, sizeof(line)));
+    if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

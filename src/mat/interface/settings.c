@@ -19,32 +19,75 @@ static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char n
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sets *value from an option; a value that is not among the choices is refused and nothing is changed */
-static PetscErrorCode SpmvParamProcess(const SpmvFormat *format, const SpmvParam *param, PetscInt *value, SpmvOptionItems PetscOptionsObject)
+/* What users may write: "one of: 0 1 2", "from 1 to 65536" */
+static PetscErrorCode SpmvParamAllowed(const SpmvParam *param, char allowed[], size_t size)
 {
-  char      name[128], full[256], help[512], choices[256] = "";
-  PetscInt  given = *value;
-  PetscBool set, allowed = PETSC_FALSE;
+  size_t used = 0;
+
+  PetscFunctionBegin;
+  if (!param->choices) {
+    PetscCall(PetscSNPrintf(allowed, size, "from %" PetscInt_FMT " to %" PetscInt_FMT, param->low, param->high));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 0; k < param->count; k++) {
+    PetscCall(PetscSNPrintf(allowed + used, size - used, "%s%" PetscInt_FMT, k ? " " : "one of: ", param->choices[k]));
+    used = strlen(allowed);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool SpmvParamAllows(const SpmvParam *param, PetscInt value)
+{
+  if (!param->choices) return (PetscBool)(value >= param->low && value <= param->high);
+  for (PetscInt k = 0; k < param->count; k++) {
+    if (param->choices[k] == value) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* Sets a knob of the plan from an option; a value that is not allowed is refused and nothing is changed */
+static PetscErrorCode SpmvParamProcess(const SpmvFormat *format, PetscInt p, SpmvPlan *plan, SpmvOptionItems PetscOptionsObject)
+{
+  const SpmvParam *param = &format->params[p];
+  char             name[128], full[256], help[512], allowed[256];
+  PetscInt         given[SPMV_LIST_MAX], n = 1;
+  PetscBool        set;
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_%s_%s", format->name, param->name));
   if (param->names) {
-    PetscCall(SpmvParamProcessNames(param, name, value, PetscOptionsObject));
+    PetscCall(SpmvParamProcessNames(param, name, &plan->value[p], PetscOptionsObject));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt k = 0; k < param->count; k++) {
-    size_t used = strlen(choices);
-
-    PetscCall(PetscSNPrintf(choices + used, sizeof(choices) - used, "%s%" PetscInt_FMT, k ? " " : "", param->choices[k]));
-  }
-  PetscCall(PetscSNPrintf(help, sizeof(help), "%s (one of: %s)", param->help, choices));
-  PetscCall(PetscOptionsInt(name, help, "MatSetFromOptions", given, &given, &set));
+  PetscCall(SpmvParamAllowed(param, allowed, sizeof(allowed)));
+  PetscCall(PetscSNPrintf(help, sizeof(help), "%s (%s%s)", param->help, param->list ? "a list of values " : "", allowed));
+  given[0] = plan->value[p];
+  if (param->list) {
+    n = SPMV_LIST_MAX;
+    PetscCall(PetscOptionsIntArray(name, help, "MatSetFromOptions", given, &n, &set));
+  } else PetscCall(PetscOptionsInt(name, help, "MatSetFromOptions", given[0], &given[0], &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  allowed = PETSC_FALSE;
-  for (PetscInt k = 0; k < param->count; k++) allowed = (PetscBool)(allowed || param->choices[k] == given);
   PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", PetscOptionsObject->prefix ? PetscOptionsObject->prefix : "", name + 1));
-  PetscCheck(allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not one of %s; set %s to one of them", format->name, param->name, given, choices, full);
-  *value = given;
+  for (PetscInt k = 0; k < n; k++) PetscCheck(SpmvParamAllows(param, given[k]), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not %s; set %s to %s", format->name, param->name, given[k], allowed, full, param->choices ? "one of them" : "a value between");
+  if (!param->list) plan->value[p] = given[0];
+  else {
+    plan->value[p] = n;
+    PetscCall(PetscArrayzero(plan->list, SPMV_LIST_MAX));
+    PetscCall(PetscArraycpy(plan->list, given, n));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without an option: one thread beside other ranks, else what OMP_NUM_THREADS says, one if it says nothing */
+static PetscErrorCode SpmvThreadsDefault(PetscInt *threads)
+{
+  const char *text = getenv("OMP_NUM_THREADS");
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  *threads = size == 1 && text ? (PetscInt)strtol(text, NULL, 10) : 1;
+  *threads = PetscMax(1, PetscMin(SPMV_THREADS_MAX, *threads));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,7 +96,8 @@ static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *format, SpmvSettings
   PetscFunctionBegin;
   settings->isa         = SPMV_ISA_COUNT;
   settings->build_after = SPMV_BUILD_AFTER;
-  for (PetscInt k = 0; k < format->nparams; k++) settings->plan.value[k] = format->params[k].choices[0];
+  settings->plan        = SpmvPlanDefault(format->params, format->nparams);
+  PetscCall(SpmvThreadsDefault(&settings->plan.threads));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,7 +129,9 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1, isas[s.isa], &s.isa, NULL));
   PetscCall(PetscOptionsInt("-mat_spmv_build_after", "Products that AIJ's kernel serves, after the values changed, before our storage is built", "MatSetFromOptions", s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
-  for (PetscInt k = 0; k < shadow->format->nparams; k++) PetscCall(SpmvParamProcess(shadow->format, &shadow->format->params[k], &s.plan.value[k], PetscOptionsObject));
+  PetscCall(PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", "MatSetFromOptions", s.plan.threads, &s.plan.threads, NULL));
+  PetscCheck(s.plan.threads >= 1 && s.plan.threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", s.plan.threads, SPMV_THREADS_MAX);
+  for (PetscInt k = 0; k < shadow->format->nparams; k++) PetscCall(SpmvParamProcess(shadow->format, k, &s.plan, PetscOptionsObject));
   PetscCall(SpmvKernelsGet(shadow->format, s.isa, &kernels, &isa)); /* refuse now what no product could use later */
   PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", "MatView", &set));
   if (set) {

@@ -62,7 +62,7 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the storage, all of them or what a product reads; 0 if there is none */
+/* Bytes of the storage: all that are its own, or what a product reads, borrowed or not; 0 if there is none */
 PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDouble *bytes)
 {
   SpmvArray arrays[SPMV_ARRAY_MAX];
@@ -71,7 +71,7 @@ PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDoubl
   PetscFunctionBegin;
   *bytes = 0;
   if (s->storage) PetscCall(s->format->arrays(s->storage, &n, arrays));
-  for (PetscInt k = 0; k < n; k++) *bytes += arrays[k].aside && !all ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
+  for (PetscInt k = 0; k < n; k++) *bytes += (all ? arrays[k].borrowed : arrays[k].aside) ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,7 +206,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
   PetscCall(SpmvRowsGet(A, &rows));
   pattern = SpmvPattern(&rows.csr);
   same    = (PetscBool)(s->storage && s->nonzerostate == A->nonzerostate && s->m == rows.csr.m && s->n == rows.csr.n && s->nz == rows.csr.i[rows.csr.m] && s->pattern == pattern);
-  if (!same) s->sorted = SpmvRowsSorted(&rows);
+  if (!same) s->sorted = (PetscBool)(s->format->borrows || SpmvRowsSorted(&rows)); /* copies do not last, so who borrows takes rows as they are */
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows));
   if (same) PetscCall(SpmvShadowRefresh(A, s, &rows));
   else PetscCall(SpmvShadowBuild(A, s, &rows, pattern));

@@ -36,17 +36,15 @@ static const PetscInt    BccooTiles[]       = {0, 8, 16, 24, 32, 40, 64, 96, 128
 static const PetscInt    BccooBunches[]     = {0, 1, BCCOO_LANES};
 static const PetscInt    BccooSlices[]      = {1, 2, 4, 8, 16, 32};
 
-#define CHOICES(array) PETSC_STATIC_ARRAY_LENGTH(array), array
 static const SpmvParam BccooParams[] = {
-  [BCCOO_BLOCK_HEIGHT] = {"block_height", "rows of a block, 0: the height and width of least estimated time", CHOICES(BccooBlockSizes), NULL},
-  [BCCOO_BLOCK_WIDTH]  = {"block_width", "columns of a block, 0: as for the height", CHOICES(BccooBlockSizes), NULL},
-  [BCCOO_COLUMNS]      = {"columns", "how block columns are stored, auto: in the fewest bytes", CHOICES(BccooColumnKinds), BccooColumnNames},
-  [BCCOO_FLAG_BITS]    = {"flag_bits", "bits of a word of flags", CHOICES(BccooFlagBits), NULL},
-  [BCCOO_TILE]         = {"tile", "blocks of a tile, 0: by the number of blocks and the bunch", CHOICES(BccooTiles), NULL},
-  [BCCOO_BUNCH]        = {"bunch", "tiles side by side, one in each lane, 0: of least estimated time", CHOICES(BccooBunches), NULL},
-  [BCCOO_SLICES]       = {"slices", "vertical slices (BCCOO+)", CHOICES(BccooSlices), NULL},
+  [BCCOO_BLOCK_HEIGHT] = SPMV_CHOICES("block_height", "rows of a block, 0: the height and width of least estimated time", BccooBlockSizes, NULL),
+  [BCCOO_BLOCK_WIDTH]  = SPMV_CHOICES("block_width", "columns of a block, 0: as for the height", BccooBlockSizes, NULL),
+  [BCCOO_COLUMNS]      = SPMV_CHOICES("columns", "how block columns are stored, auto: in the fewest bytes", BccooColumnKinds, BccooColumnNames),
+  [BCCOO_FLAG_BITS]    = SPMV_CHOICES("flag_bits", "bits of a word of flags", BccooFlagBits, NULL),
+  [BCCOO_TILE]         = SPMV_CHOICES("tile", "blocks of a tile, 0: by the number of blocks and the bunch", BccooTiles, NULL),
+  [BCCOO_BUNCH]        = SPMV_CHOICES("bunch", "tiles side by side, one in each lane, 0: of least estimated time", BccooBunches, NULL),
+  [BCCOO_SLICES]       = SPMV_CHOICES("slices", "vertical slices (BCCOO+)", BccooSlices, NULL),
 };
-#undef CHOICES
 
 /* Every array of a storage, in one place for its size and for those who send it */
 static PetscErrorCode BccooArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
@@ -55,18 +53,18 @@ static PetscErrorCode BccooArrays(const void *storage, PetscInt *narrays, SpmvAr
   PetscInt            k = 0;
 
   PetscFunctionBegin;
-  arrays[k++] = (SpmvArray){"values", b->value, b->nstored * b->h * b->w, sizeof(PetscScalar), PETSC_TRUE, PETSC_FALSE};
-  arrays[k++] = (SpmvArray){"columns", b->column, b->nstored, BccooColumnSize(b), PETSC_FALSE, PETSC_FALSE};
-  arrays[k++] = (SpmvArray){"flags", b->flags, b->nflags, 1, PETSC_FALSE, PETSC_FALSE};
-  arrays[k++] = (SpmvArray){"entries", b->entry, b->ntiles + 1, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
-  if (b->bunch > 1) arrays[k++] = (SpmvArray){"stops", b->stop, (size_t)b->nrows, sizeof(uint16_t), PETSC_FALSE, PETSC_FALSE};
-  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = (SpmvArray){"bases", b->base, b->ntiles, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
+  arrays[k++] = SPMV_ARRAY("values", b->value, b->nstored * b->h * b->w, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("columns", b->column, b->nstored, BccooColumnSize(b));
+  arrays[k++] = SPMV_ARRAY("flags", b->flags, b->nflags, 1);
+  arrays[k++] = SPMV_ARRAY("entries", b->entry, b->ntiles + 1, sizeof(int32_t));
+  if (b->bunch > 1) arrays[k++] = SPMV_ARRAY("stops", b->stop, (size_t)b->nrows, sizeof(uint16_t));
+  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = SPMV_ARRAY("bases", b->base, b->ntiles, sizeof(int32_t));
   if (b->nescaped) {
-    arrays[k++] = (SpmvArray){"escaped", b->escaped, b->nescaped, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
-    arrays[k++] = (SpmvArray){"escapes", b->escape, b->ntiles / (size_t)b->bunch + 1, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
+    arrays[k++] = SPMV_ARRAY("escaped", b->escaped, b->nescaped, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("escapes", b->escape, b->ntiles / (size_t)b->bunch + 1, sizeof(int32_t));
   }
-  if (b->nrows < b->slices * b->mb) arrays[k++] = (SpmvArray){"rows", b->row, (size_t)b->nrows, sizeof(int32_t), PETSC_FALSE, PETSC_FALSE};
-  if (b->npositions) arrays[k++] = (SpmvArray){"positions", b->position, b->npositions, sizeof(uint32_t), PETSC_FALSE, PETSC_TRUE};
+  if (b->nrows < b->slices * b->mb) arrays[k++] = SPMV_ARRAY("rows", b->row, (size_t)b->nrows, sizeof(int32_t));
+  if (b->npositions) arrays[k++] = SPMV_ARRAY("positions", b->position, b->npositions, sizeof(uint32_t), .aside = PETSC_TRUE);
   *narrays = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
