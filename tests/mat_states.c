@@ -1,12 +1,13 @@
 static const char help[] = "When a storage is built, refreshed, left alone, or not built at all; every product is checked against AIJ.\n\
-  -type <bccoo>  the type under test\n\n";
+  -type <bccoo>  the type under test\n\
+  -transposed    transposed products, with -mat_spmv_transpose copy\n\n";
 
 #include <petscspmv.h>
 
 static Mat       A, B; /* under test, and AIJ with the same entries */
 static Vec       x, y, z;
 static PetscInt  failures;
-static PetscBool parallel;
+static PetscBool parallel, transposed;
 
 /* An n x n matrix by finite differences with wraparound: 3 diagonals, and 2 more if wide: new entries in both blocks of each process */
 static PetscErrorCode Fill(Mat M, PetscBool wide, PetscScalar scale)
@@ -27,13 +28,20 @@ static PetscErrorCode Fill(Mat M, PetscBool wide, PetscScalar scale)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode Multiply(Mat M, Vec result)
+{
+  PetscFunctionBegin;
+  PetscCall((transposed ? MatMultTranspose : MatMult)(M, x, result));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode MultiplyOnce(void)
 {
   PetscReal error, size;
 
   PetscFunctionBegin;
-  PetscCall(MatMult(A, x, y));
-  PetscCall(MatMult(B, x, z));
+  PetscCall(Multiply(A, y));
+  PetscCall(Multiply(B, z));
   PetscCall(VecNorm(z, NORM_INFINITY, &size));
   PetscCall(VecAXPY(z, -1, y));
   PetscCall(VecNorm(z, NORM_INFINITY, &error));
@@ -62,7 +70,8 @@ static PetscErrorCode Expect(const char what[], PetscInt n, PetscInt builds, Pet
   got[2] = after.products - before.products;
   got[3] = after.deferred - before.deferred;
   for (int k = 0; k < 4; k++) {
-    if (parallel) want[k] *= 2; /* two blocks */
+    if (parallel) want[k] *= 2;            /* two blocks */
+    if (transposed && k < 2) want[k] *= 2; /* the storage of A^T as well */
   }
   if (memcmp(got, want, sizeof(got)) || after.fallbacks) {
     failures++;
@@ -99,7 +108,7 @@ static PetscErrorCode TestChanges(void)
   else blocks[0] = A;
   PetscCall(MatSeqAIJGetArray(blocks[0], &a));
   PetscCall(MatSeqAIJRestoreArray(blocks[0], &a));
-  PetscCall(MatMult(A, x, y)); /* one block only, in parallel */
+  PetscCall(Multiply(A, y)); /* one block only, in parallel */
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &D));
   PetscCall(MatCopy(A, D, SAME_NONZERO_PATTERN));
   PetscCall(MatDestroy(&D));
@@ -143,6 +152,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-deferred", &deferred, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-transposed", &transposed, NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   parallel = (PetscBool)(size > 1);
   for (int k = 0; k < 2; k++) {
@@ -179,6 +189,9 @@ int main(int argc, char **argv)
     test:
       suffix: changes
       args: -mat_spmv_build_after 0 -malloc_dump
+    test:
+      suffix: transposed
+      args: -transposed -mat_spmv_transpose copy -mat_spmv_build_after 0 -malloc_dump
     test:
       suffix: deferred
       args: -deferred -mat_spmv_build_after 4 -malloc_dump

@@ -16,7 +16,7 @@ static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvProductOurs(SpmvShadow *s, SpmvApplyFn *apply, Vec x, Vec y, Vec z, PetscInt nz)
+static PetscErrorCode SpmvProductOurs(const void *storage, SpmvApplyFn *apply, Vec x, Vec y, Vec z, PetscInt nz)
 {
   const PetscScalar *xa, *ya;
   PetscScalar       *za;
@@ -30,7 +30,7 @@ static PetscErrorCode SpmvProductOurs(SpmvShadow *s, SpmvApplyFn *apply, Vec x, 
     PetscCall(PetscArraycpy(za, ya, nz));
     PetscCall(VecRestoreArrayRead(y, &ya));
   }
-  apply(s->storage, xa, za, y ? PETSC_TRUE : PETSC_FALSE);
+  apply(storage, xa, za, y ? PETSC_TRUE : PETSC_FALSE);
   PetscCall(VecRestoreArrayRead(x, &xa));
   if (y == z) PetscCall(VecRestoreArray(z, &za));
   else PetscCall(VecRestoreArrayWrite(z, &za));
@@ -47,7 +47,8 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
 {
   SpmvShadow        *s;
   const SpmvKernels *kernels;
-  SpmvApplyFn       *apply = NULL;
+  SpmvApplyFn       *apply   = NULL;
+  const void        *storage = NULL;
   SpmvIsa            isa;
   PetscBool          current;
   PetscLogDouble     start, end;
@@ -58,11 +59,16 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   PetscCall(MatSpmvUpdate(A, s, &current));
   if (current) {
     PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));
-    apply = transpose ? kernels->apply_transpose : kernels->apply;
+    apply   = transpose ? kernels->apply_transpose : kernels->apply;
+    storage = s->storage;
+    if (transpose && s->settings.transpose == SPMV_TRANSPOSE_COPY) {
+      apply = kernels->apply;
+      PetscCall(MatSpmvGetTransposed(A, s, &storage));
+    }
   }
   PetscCall(PetscTime(&start));
   if (apply) {
-    PetscCall(SpmvProductOurs(s, apply, x, y, z, transpose ? s->n : s->m));
+    PetscCall(SpmvProductOurs(storage, apply, x, y, z, transpose ? s->n : s->m));
     PetscCall(PetscLogFlops(2.0 * s->nz - (y || transpose ? 0 : s->nonzerorows))); /* AIJ's counts, whatever the fill */
   } else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));

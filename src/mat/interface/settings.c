@@ -96,6 +96,7 @@ static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *format, SpmvSettings
   PetscFunctionBegin;
   settings->isa         = SPMV_ISA_COUNT;
   settings->build_after = SPMV_BUILD_AFTER;
+  settings->transpose   = SPMV_TRANSPOSE_SHARED;
   settings->plan        = SpmvPlanDefault(format->params, format->nparams);
   PetscCall(SpmvThreadsDefault(&settings->plan.threads));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,12 +114,13 @@ PetscErrorCode SpmvSettingsReset(SpmvSettings *settings)
 /* Reads our options inside a PetscOptionsBegin() ... PetscOptionsEnd() */
 PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
 {
-  const char        *isas[SPMV_ISA_COUNT + 1];
-  SpmvShadow        *shadow;
-  SpmvSettings       s;
-  const SpmvKernels *kernels;
-  SpmvIsa            isa;
-  PetscBool          set;
+  static const char *const transposes[SPMV_TRANSPOSE_COUNT] = {"shared", "copy"};
+  const char              *isas[SPMV_ISA_COUNT + 1];
+  SpmvShadow              *shadow;
+  SpmvSettings             s;
+  const SpmvKernels       *kernels;
+  SpmvIsa                  isa;
+  PetscBool                set;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &shadow));
@@ -129,6 +131,7 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1, isas[s.isa], &s.isa, NULL));
   PetscCall(PetscOptionsInt("-mat_spmv_build_after", "Products that AIJ's kernel serves, after the values changed, before our storage is built", "MatSetFromOptions", s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
+  PetscCall(PetscOptionsEList("-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix", "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));
   PetscCall(PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", "MatSetFromOptions", s.plan.threads, &s.plan.threads, NULL));
   PetscCheck(s.plan.threads >= 1 && s.plan.threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", s.plan.threads, SPMV_THREADS_MAX);
   for (PetscInt k = 0; k < shadow->format->nparams; k++) PetscCall(SpmvParamProcess(shadow->format, k, &s.plan, PetscOptionsObject));

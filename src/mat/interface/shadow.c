@@ -11,7 +11,7 @@
 
   "Values changed" is PETSc's object state, of the block or of the parallel Mat around it. "Same pattern" is the nonzero
   state, which AIJ's own inodes rely on, and the sizes; a hash of some row pointers and columns is a second opinion that
-  costs nothing. A hash of all of them would read half as many bytes as the refresh itself.
+  costs nothing.
 */
 #include "spmvmat.h"
 #include <petsctime.h>
@@ -34,6 +34,7 @@ PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow)
 static PetscErrorCode SpmvShadowForget(SpmvShadow *s)
 {
   PetscFunctionBegin;
+  PetscCall(SpmvTransposedDestroy(s));
   if (s->storage) PetscCall(s->format->destroy(&s->storage));
   s->storage = NULL;
   s->current = PETSC_FALSE;
@@ -71,92 +72,9 @@ PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDoubl
   PetscFunctionBegin;
   *bytes = 0;
   if (s->storage) PetscCall(s->format->arrays(s->storage, &n, arrays));
+  if (all) *bytes += SpmvTransposedBytes(s);
   for (PetscInt k = 0; k < n; k++) *bytes += (all ? arrays[k].borrowed : arrays[k].aside) ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* SpmvRows: AIJ's arrays on loan, or sorted copies of them */
-typedef struct {
-  SpmvCSR            csr;
-  PetscInt          *j; /* [nz] NULL unless a row was not sorted */
-  PetscScalar       *a;
-  const PetscInt    *aij_i, *aij_j;
-  const PetscScalar *aij_a;
-} SpmvRows;
-
-/* MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones */
-static PetscBool SpmvRowsSorted(const SpmvRows *rows)
-{
-  const PetscInt *i = rows->csr.i, *j = rows->csr.j;
-
-  for (PetscInt r = 0; r < rows->csr.m; r++) {
-    int down = 0; /* no way out inside a row, so that the loop is a vector loop */
-
-    for (PetscInt k = i[r] + 1; k < i[r + 1]; k++) down |= j[k - 1] >= j[k];
-    if (down) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
-}
-
-static PetscErrorCode SpmvRowsSort(SpmvRows *rows)
-{
-  const PetscInt *i = rows->csr.i, *j = rows->csr.j;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(i[rows->csr.m], &rows->j, i[rows->csr.m], &rows->a));
-  PetscCall(PetscArraycpy(rows->j, j, i[rows->csr.m]));
-  PetscCall(PetscArraycpy(rows->a, rows->csr.a, i[rows->csr.m]));
-  for (PetscInt r = 0; r < rows->csr.m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
-  rows->csr.j = rows->j;
-  rows->csr.a = rows->a;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows)
-{
-  PetscInt  n;
-  PetscBool done;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(rows, sizeof(*rows)));
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->aij_i, &rows->aij_j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AIJ gives no row pointers");
-  PetscCall(MatSeqAIJGetArrayRead(A, &rows->aij_a));
-  rows->csr.m = A->rmap->n;
-  rows->csr.n = A->cmap->n;
-  PetscCall(MatGetBlockSizes(A, &rows->csr.rbs, &rows->csr.cbs));
-  rows->csr.i = rows->aij_i;
-  rows->csr.j = rows->aij_j;
-  rows->csr.a = rows->aij_a;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows)
-{
-  PetscInt  n;
-  PetscBool done;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree2(rows->j, rows->a));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &rows->aij_a));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->aij_i, &rows->aij_j, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#define SPMV_PATTERN_SAMPLES 512
-
-/* Hash of an array of indices: of all of it up to SPMV_PATTERN_SAMPLES entries, of evenly spread ones beyond */
-static uint64_t SpmvHash(uint64_t h, const PetscInt *index, size_t n)
-{
-  const size_t stride = n / SPMV_PATTERN_SAMPLES + 1;
-
-  for (size_t k = 0; k < n; k += stride) h = (h ^ (h >> 29)) * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)index[k];
-  return h;
-}
-
-static uint64_t SpmvPattern(const SpmvCSR *csr)
-{
-  return SpmvHash(SpmvHash((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m]);
 }
 
 static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows, uint64_t pattern)
@@ -204,7 +122,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
 
   PetscFunctionBegin;
   PetscCall(SpmvRowsGet(A, &rows));
-  pattern = SpmvPattern(&rows.csr);
+  pattern = SpmvRowsPattern(&rows);
   same    = (PetscBool)(s->storage && s->nonzerostate == A->nonzerostate && s->m == rows.csr.m && s->n == rows.csr.n && s->nz == rows.csr.i[rows.csr.m] && s->pattern == pattern);
   if (!same) s->sorted = (PetscBool)(s->format->borrows || SpmvRowsSorted(&rows)); /* copies do not last, so who borrows takes rows as they are */
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows));
@@ -212,6 +130,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
   else PetscCall(SpmvShadowBuild(A, s, &rows, pattern));
   PetscCall(SpmvRowsRestore(A, &rows));
   s->current = PETSC_TRUE;
+  if (s->transposed) s->transposed->current = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

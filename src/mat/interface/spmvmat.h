@@ -8,6 +8,8 @@
   exact.c       functions of PETSc that want AIJ's exact type name
   dispatch.c    MatMult() and its kin: which kernel, which vectors
   shadow.c      the storage beside AIJ's: build, refresh, forget
+  transposed.c  the storage of A^T that -mat_spmv_transpose copy asks for
+  rows.c        AIJ's rows, on loan for a build or a refresh
   settings.c    options, and who inherits them
   matquery.c    the public functions that a program may ask a Mat of ours with
   matview.c     what -mat_spmv_view and MatView() print
@@ -16,16 +18,44 @@
 #include "../../spmvimpl.h"
 #include <petscspmv.h>
 
+/* Values of -mat_spmv_transpose: what transposed products read */
+typedef enum {
+  SPMV_TRANSPOSE_SHARED, /* the storage of A */
+  SPMV_TRANSPOSE_COPY,   /* a storage of A^T */
+  SPMV_TRANSPOSE_COUNT
+} SpmvTransposeKind;
+
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
   PetscBool         known;       /* the options database was read, or a parent's settings were taken over */
   PetscInt          version;     /* raised by every change, so that a parallel Mat knows when to tell its blocks */
   PetscInt          isa;         /* an SpmvIsa; SPMV_ISA_COUNT for the best that this machine has */
+  PetscInt          transpose;   /* a SpmvTransposeKind */
   PetscInt          build_after; /* products by AIJ's kernel before the storage is built, >= 0 */
   SpmvPlan          plan;        /* as asked for */
   PetscViewer       viewer;      /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
 } SpmvSettings;
+
+/* SpmvRows: AIJ's arrays on loan, or sorted copies of them */
+typedef struct {
+  SpmvCSR            csr;
+  PetscInt          *j; /* [nz] NULL unless a row was not sorted */
+  PetscScalar       *a;
+  const PetscInt    *aij_i, *aij_j;
+  const PetscScalar *aij_a;
+} SpmvRows;
+
+/* SpmvTransposed: A^T, its rows and their storage */
+typedef struct {
+  PetscInt    *i, *j; /* [n + 1], [nz] its rows */
+  PetscScalar *a;     /* [nz] */
+  PetscInt    *from;  /* [nz] which entry of A each of its entries is */
+  SpmvCSR      csr;   /* these arrays */
+  SpmvPlan     plan;
+  void        *storage;
+  PetscBool    current; /* has A's values */
+} SpmvTransposed;
 
 /* SpmvShadow: A->spptr of both types. A parallel Mat uses format, settings and state only; its blocks have the storages */
 typedef struct {
@@ -40,6 +70,7 @@ typedef struct {
   PetscObjectState nonzerostate; /* of the matrix then */
   uint64_t         pattern;      /* hash of some of its row pointers and columns */
   PetscBool        sorted;       /* columns increase in each of its rows */
+  SpmvTransposed  *transposed;   /* NULL: not built */
 
   /* The matrix when it was last looked at */
   Mat              owner; /* MatHeaderMerge() moves a shadow to another Mat */
@@ -111,6 +142,18 @@ extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
 extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, PetscLogDouble *bytes);
+
+/* transposed.c */
+extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const void **storage);
+extern PetscErrorCode SpmvTransposedDestroy(SpmvShadow *shadow);
+extern PetscLogDouble SpmvTransposedBytes(const SpmvShadow *shadow);
+
+/* rows.c */
+extern PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows);
+extern PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows);
+extern PetscBool      SpmvRowsSorted(const SpmvRows *rows);
+extern PetscErrorCode SpmvRowsSort(SpmvRows *rows);
+extern uint64_t       SpmvRowsPattern(const SpmvRows *rows);
 
 /* dispatch.c */
 extern PetscErrorCode MatMult_SeqSpmv(Mat, Vec, Vec);

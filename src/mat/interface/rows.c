@@ -1,0 +1,82 @@
+/*
+  rows.c - the rows of a sequential AIJ matrix, as formats read them
+*/
+#include "spmvmat.h"
+
+/* MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones */
+PetscBool SpmvRowsSorted(const SpmvRows *rows)
+{
+  const PetscInt *i = rows->csr.i, *j = rows->csr.j;
+
+  for (PetscInt r = 0; r < rows->csr.m; r++) {
+    int down = 0; /* no way out inside a row, so that the loop is a vector loop */
+
+    for (PetscInt k = i[r] + 1; k < i[r + 1]; k++) down |= j[k - 1] >= j[k];
+    if (down) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+PetscErrorCode SpmvRowsSort(SpmvRows *rows)
+{
+  const PetscInt *i = rows->csr.i, *j = rows->csr.j;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(i[rows->csr.m], &rows->j, i[rows->csr.m], &rows->a));
+  PetscCall(PetscArraycpy(rows->j, j, i[rows->csr.m]));
+  PetscCall(PetscArraycpy(rows->a, rows->csr.a, i[rows->csr.m]));
+  for (PetscInt r = 0; r < rows->csr.m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
+  rows->csr.j = rows->j;
+  rows->csr.a = rows->a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows)
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(rows, sizeof(*rows)));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->aij_i, &rows->aij_j, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AIJ gives no row pointers");
+  PetscCall(MatSeqAIJGetArrayRead(A, &rows->aij_a));
+  rows->csr.m = A->rmap->n;
+  rows->csr.n = A->cmap->n;
+  PetscCall(MatGetBlockSizes(A, &rows->csr.rbs, &rows->csr.cbs));
+  rows->csr.i = rows->aij_i;
+  rows->csr.j = rows->aij_j;
+  rows->csr.a = rows->aij_a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows)
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(rows->j, rows->a));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &rows->aij_a));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->aij_i, &rows->aij_j, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define SPMV_PATTERN_SAMPLES 512
+
+/* Hash of an array of indices: of all of it up to SPMV_PATTERN_SAMPLES entries, of evenly spread ones beyond */
+static uint64_t SpmvHash(uint64_t h, const PetscInt *index, size_t n)
+{
+  const size_t stride = n / SPMV_PATTERN_SAMPLES + 1;
+
+  for (size_t k = 0; k < n; k += stride) h = (h ^ (h >> 29)) * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)index[k];
+  return h;
+}
+
+/* A second opinion on whether a pattern is the one of before. A hash of all of it would read half as many bytes as new values do */
+uint64_t SpmvRowsPattern(const SpmvRows *rows)
+{
+  const SpmvCSR *csr = &rows->csr;
+
+  return SpmvHash(SpmvHash((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m]);
+}

@@ -1,0 +1,110 @@
+/*
+  transposed.c - the storage of A^T that -mat_spmv_transpose copy asks for
+
+  Formats multiply by A^T with the storage of A, adding to y in no order. Who multiplies by A^T as often as by A may pay with
+  memory instead: the rows of A^T, their storage, and where each entry comes from, so that new values are one pass.
+*/
+#include "spmvmat.h"
+
+static PetscErrorCode SpmvTransposedCreate(const SpmvCSR *csr, SpmvTransposed *t)
+{
+  const PetscInt nz = csr->i[csr->m];
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(csr->n + 1, &t->i));
+  PetscCall(PetscMalloc3(nz, &t->j, nz, &t->a, nz, &t->from));
+  for (PetscInt k = 0; k < nz; k++) t->i[csr->j[k] + 1]++;
+  for (PetscInt c = 0; c < csr->n; c++) t->i[c + 1] += t->i[c];
+  for (PetscInt r = 0; r < csr->m; r++) { /* t->i[c] moves on to the end of row c */
+    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
+      const PetscInt to = t->i[csr->j[k]]++;
+
+      t->j[to]    = r;
+      t->from[to] = k;
+    }
+  }
+  for (PetscInt c = csr->n; c > 0; c--) t->i[c] = t->i[c - 1];
+  t->i[0] = 0;
+  t->csr  = (SpmvCSR){.m = csr->n, .n = csr->m, .rbs = csr->cbs, .cbs = csr->rbs, .i = t->i, .j = t->j, .a = t->a};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void SpmvTransposedValues(const SpmvCSR *csr, SpmvTransposed *t)
+{
+  for (PetscInt k = 0; k < csr->i[csr->m]; k++) t->a[k] = csr->a[t->from[k]];
+}
+
+static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&s->transposed));
+  PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
+  PetscCall(SpmvTransposedCreate(csr, s->transposed));
+  SpmvTransposedValues(csr, s->transposed);
+  s->transposed->plan = s->settings.plan;
+  PetscCall(s->format->build(&s->transposed->csr, &s->transposed->plan, &s->transposed->storage));
+  PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
+  s->counts.builds++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvTransposedRefresh(Mat A, SpmvShadow *s, const SpmvCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
+  SpmvTransposedValues(csr, s->transposed);
+  PetscCall(s->format->setvalues(&s->transposed->csr, s->transposed->storage));
+  PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
+  s->counts.refreshes++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  MatSpmvGetTransposed - the storage of A^T, built or refreshed if need be
+
+  Input Parameters:
++ A      - a sequential matrix
+- shadow - its shadow, whose storage of A is current
+*/
+PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *s, const void **storage)
+{
+  PetscFunctionBegin;
+  if (!s->transposed || !s->transposed->current) {
+    SpmvRows rows;
+
+    PetscCall(SpmvRowsGet(A, &rows));
+    if (s->transposed) PetscCall(SpmvTransposedRefresh(A, s, &rows.csr));
+    else PetscCall(SpmvTransposedBuild(A, s, &rows.csr));
+    PetscCall(SpmvRowsRestore(A, &rows));
+    s->transposed->current = PETSC_TRUE;
+  }
+  *storage = s->transposed->storage;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvTransposedDestroy(SpmvShadow *s)
+{
+  SpmvTransposed *t = s->transposed;
+
+  PetscFunctionBegin;
+  if (!t) PetscFunctionReturn(PETSC_SUCCESS);
+  if (t->storage) PetscCall(s->format->destroy(&t->storage));
+  PetscCall(PetscFree(t->i));
+  PetscCall(PetscFree3(t->j, t->a, t->from));
+  PetscCall(PetscFree(s->transposed));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of all that is kept for A^T */
+PetscLogDouble SpmvTransposedBytes(const SpmvShadow *s)
+{
+  SpmvArray      arrays[SPMV_ARRAY_MAX];
+  PetscInt       n     = 0;
+  PetscLogDouble bytes = 0;
+
+  if (!s->transposed) return 0;
+  bytes = (PetscLogDouble)s->nz * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(s->n + 1) * sizeof(PetscInt);
+  if (s->format->arrays(s->transposed->storage, &n, arrays)) return bytes;
+  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].borrowed ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
+  return bytes;
+}
