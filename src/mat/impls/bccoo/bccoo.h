@@ -48,6 +48,11 @@ typedef enum { /* values of BCCOO_COLUMNS */
   With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */
 typedef struct {
+  size_t   first, last; /* tiles [first, last), whole groups */
+  PetscInt low, high;   /* columns [low, high) of the matrix that its blocks lie in */
+} BccooPart;            /* what one thread works on */
+
+typedef struct {
   PetscInt     m, n;       /* rows, columns of the matrix */
   PetscInt     h, w;       /* block height, block width */
   PetscInt     mb;         /* block rows of the matrix: ceil(m / h) */
@@ -74,8 +79,11 @@ typedef struct {
   int32_t     *escape;  /* [ntiles / bunch + 1] first of each group among them; NULL if there is none */
   PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
   size_t       npositions;
-  uint32_t    *position; /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a bunch for all, but with 1x1 in one slice for none */
-  PetscScalar *partial;  /* [slices mb h] slices > 1: the products of the slices, before they are added */
+  uint32_t    *position;   /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a bunch for all, but with 1x1 in one slice for none */
+  PetscScalar *partial;    /* [slices mb h] slices > 1: the products of the slices, before they are added */
+  PetscInt     nparts;     /* threads */
+  BccooPart   *part;       /* [nparts] about as many blocks each */
+  PetscScalar *transposed; /* [nparts - 1][n] what parts but the first give to transposed products, before it is added */
 } BccooStorage;
 
 /* bccoo_plan.c */

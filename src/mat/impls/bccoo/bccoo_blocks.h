@@ -10,20 +10,30 @@
 /* BccooChunk: consecutive blocks of one tile, with their columns */
 typedef struct {
   size_t         q, n;    /* first block, blocks; the chunk before the first has n = 0 */
+  size_t         end;     /* one past the last block of the part */
   const int32_t *column;  /* [n] */
   int32_t        before;  /* differences: column of the last block */
   const int32_t *escaped; /* differences: the next escaped column */
   int32_t        buffer[BCCOO_CHUNK];
 } BccooChunk;
 
+/* The chunk before the first of a part, a part of whole tiles */
+SPMV_INLINE void BccooChunkStart(const BccooStorage *b, const BccooPart *part, BccooChunk *c)
+{
+  c->q       = part->first * (size_t)b->tile;
+  c->n       = 0;
+  c->end     = PetscMin(part->last * (size_t)b->tile, b->nblocks);
+  c->escaped = b->escape ? b->escaped + b->escape[part->first] : NULL;
+}
+
 /* Moves on by one chunk; 0 after the last */
 SPMV_INLINE int BccooChunkNext(const BccooStorage *b, BccooChunk *c)
 {
-  const size_t tile = (size_t)b->tile, q = c->n ? c->q + c->n : 0;
+  const size_t tile = (size_t)b->tile, q = c->q + c->n;
 
-  if (q >= b->nblocks) return 0;
+  if (q >= c->end) return 0;
   c->q = q;
-  c->n = PetscMin(PetscMin(BCCOO_CHUNK, tile - q % tile), b->nblocks - q);
+  c->n = PetscMin(PetscMin(BCCOO_CHUNK, tile - q % tile), c->end - q);
   if (b->columns == BCCOO_COLUMNS_INT32) {
     c->column = (const int32_t *)b->column + q;
     return 1;
@@ -68,11 +78,22 @@ SPMV_INLINE int BccooChunkNext(const BccooStorage *b, BccooChunk *c)
       } \
     } \
   } \
-  SPMV_INLINE void BccooPut_##V(const BccooOutput *o, size_t r, PetscInt h, PetscInt w, V sum[]) \
+  SPMV_INLINE V BccooTotal_##V(PetscInt h, PetscInt w, V sum[]) \
   { \
     V total = sum[0]; \
 \
     for (PetscInt j = 1; h > 1 && j < PetscMin(4, w); j++) total = V##Add(total, sum[j]); \
+    return total; \
+  } \
+  SPMV_INLINE void BccooCarry_##V(PetscScalar carry[], PetscInt h, PetscInt w, V sum[]) \
+  { \
+    if (h == 1) carry[0] = V##Sum(sum[0]); \
+    else V##StoreFirst(carry, BccooTotal_##V(h, w, sum), (int)h); \
+  } \
+  SPMV_INLINE void BccooPut_##V(const BccooOutput *o, size_t r, PetscInt h, PetscInt w, V sum[]) \
+  { \
+    V total = BccooTotal_##V(h, w, sum); \
+\
     if (h == 1) BccooPut(o, r, V##Sum(total)); \
     else if (r + (size_t)h <= o->limit) { \
       if (o->beta) total = V##Add(total, V##LoadFirst(o->y + r, (int)h)); \
@@ -86,10 +107,10 @@ BCCOO_SUMS(Spmv4)
 BCCOO_SUMS(Spmv8)
 #undef BCCOO_SUMS
 
-/* What the sum of block row number k starts from where blocks are 1x1: AIJ, too, adds a row to y entry by entry */
-SPMV_INLINE PetscScalar BccooStart_1x1(const BccooStorage *b, const BccooOutput *o, size_t k)
+/* What the sum of block row number k starts from where blocks are 1x1: AIJ, too, adds a row to y entry by entry. A row that ends after this part is a carry */
+SPMV_INLINE PetscScalar BccooStart_1x1(const BccooStorage *b, const BccooPart *part, const BccooOutput *o, size_t k)
 {
-  return o->beta && k < (size_t)b->nrows ? o->y[BccooRow(b, k)] : 0;
+  return o->beta && k < (size_t)b->entry[part->last] ? o->y[BccooRow(b, k)] : 0;
 }
 
 /* 1x1 blocks one after the other: AIJ's loop */
@@ -99,16 +120,17 @@ SPMV_INLINE PetscScalar BccooRun_1x1(const PetscScalar *v, const int32_t *column
   return sum;
 }
 
-/* y <- beta y + A x, block after block */
-SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, const BccooOutput *o, PetscInt h, PetscInt w)
+/* y <- beta y + A x, block after block; carry is what the part leaves of a row that ends after it */
+SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooPart *part, const BccooInput *in, const BccooOutput *o, PetscScalar carry[], PetscInt h, PetscInt w)
 {
-  const int   wide    = h > 4 || (h == 1 && w > 4);
-  BccooChunk  c       = {.escaped = b->escaped};
-  size_t      k       = 0; /* the present block row's number */
-  PetscScalar sum1    = h * w == 1 ? BccooStart_1x1(b, o, 0) : 0;
+  const int   wide = h > 4 || (h == 1 && w > 4);
+  size_t      k    = (size_t)b->entry[part->first]; /* the present block row's number */
+  PetscScalar sum1 = h * w == 1 ? BccooStart_1x1(b, part, o, k) : 0;
+  BccooChunk  c;
   Spmv4       sum4[4] = {Spmv4Zero(), Spmv4Zero(), Spmv4Zero(), Spmv4Zero()};
   Spmv8       sum8[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
 
+  BccooChunkStart(b, part, &c);
   while (BccooChunkNext(b, &c)) {
     uint64_t stops = BccooStops(b, c.q, c.n);
 
@@ -124,7 +146,7 @@ SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, c
       stops &= stops - 1;
       if (h * w == 1) {
         o->y[BccooRow(b, k++)] = sum1;
-        sum1                   = BccooStart_1x1(b, o, k);
+        sum1                   = BccooStart_1x1(b, part, o, k);
       } else if (wide) {
         BccooPut_Spmv8(o, BccooRow(b, k++) * (size_t)h, h, w, sum8);
         for (int j = 0; j < 4; j++) sum8[j] = Spmv8Zero();
@@ -134,15 +156,19 @@ SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooInput *in, c
       }
     }
   }
+  if (h * w == 1) carry[0] = sum1;
+  else if (wide) BccooCarry_Spmv8(carry, h, w, sum8);
+  else BccooCarry_Spmv4(carry, h, w, sum4);
 }
 
 /* y <- y + A^T x, block after block */
-SPMV_INLINE void BccooTransposeBlocks(const BccooStorage *b, const BccooInput *in, BccooTransposed *o, PetscInt h, PetscInt w)
+SPMV_INLINE void BccooTransposeBlocks(const BccooStorage *b, const BccooPart *part, const BccooInput *in, BccooTransposed *o, PetscInt h, PetscInt w)
 {
-  BccooChunk  c = {.escaped = b->escaped};
-  size_t      k = 0; /* the present block row's number */
+  size_t      k = (size_t)b->entry[part->first]; /* the present block row's number */
   PetscScalar x[BCCOO_BLOCK_MAX];
+  BccooChunk  c;
 
+  BccooChunkStart(b, part, &c);
   BccooRowOf(b, in, k, h, x);
   while (BccooChunkNext(b, &c)) {
     uint64_t stops = BccooStops(b, c.q, c.n);

@@ -135,6 +135,7 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   b->flag_bits = p[BCCOO_FLAG_BITS];
   b->slices    = p[BCCOO_SLICES];
   b->bunch     = p[BCCOO_BUNCH];
+  b->nparts    = plan->threads;
   if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooChooseTile(b->bunch, (size_t)(csr->i[csr->m] / (b->h * b->w)));
   b->tile       = p[BCCOO_TILE];
   b->mb         = csr->m / b->h + !!(csr->m % b->h);
@@ -207,6 +208,8 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
   }
   if (b->nrows < b->slices * b->mb) PetscCall(SpmvAlloc(b->nrows * sizeof(int32_t), &b->row));
   if (b->slices > 1) PetscCall(PetscCalloc1(b->slices * b->mb * b->h, &b->partial));
+  PetscCall(PetscMalloc1(b->nparts, &b->part));
+  if (b->nparts > 1) PetscCall(PetscMalloc1((b->nparts - 1) * b->n, &b->transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,6 +276,25 @@ static void BccooSetRows(BccooStorage *b, const BccooScan *scan)
   if (b->row) memcpy(b->row, scan->row, (size_t)scan->nrows * sizeof(int32_t));
 }
 
+/* Shares groups out among the threads */
+static void BccooSetParts(BccooStorage *b, const BccooScan *scan)
+{
+  const size_t ngroups = b->ntiles / (size_t)b->bunch, nparts = (size_t)b->nparts;
+
+  for (size_t p = 0; p < nparts; p++) {
+    const size_t first = ngroups * p / nparts * (size_t)b->bunch, last = ngroups * (p + 1) / nparts * (size_t)b->bunch;
+    const size_t end = nparts == 1 ? 0 : PetscMin(last * (size_t)b->tile, b->nblocks); /* one part writes to the result itself */
+    PetscInt     low = b->n, high = 0;
+
+    for (size_t q = first * (size_t)b->tile; q < end; q++) {
+      low  = PetscMin(low, (PetscInt)scan->column[q] * b->w);
+      high = PetscMax(high, (PetscInt)scan->column[q] * b->w + b->w);
+    }
+    high       = nparts == 1 ? b->n : PetscMin(high, b->n);
+    b->part[p] = (BccooPart){first, last, PetscMin(low, high), high};
+  }
+}
+
 /*
   BccooBuild - a storage with the pattern and the values of a matrix
 
@@ -302,6 +324,7 @@ PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   BccooSetColumns(b, &scan);
   if (b->escape) BccooSetEscapes(b, &scan);
   BccooSetRows(b, &scan);
+  BccooSetParts(b, &scan);
   if (b->npositions) {
     b->position   = scan.position;
     scan.position = NULL;
@@ -328,6 +351,8 @@ PetscErrorCode BccooDestroy(void **storage)
   PetscCall(SpmvFree(&b->value));
   PetscCall(SpmvFree(&b->position));
   PetscCall(PetscFree(b->partial));
+  PetscCall(PetscFree(b->part));
+  PetscCall(PetscFree(b->transposed));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -173,13 +173,14 @@ SPMV_INLINE void BccooTakeOut(const BccooStorage *b, const BccooGroup *g, const 
   }
 }
 
-/* y <- beta y + A x, eight tiles at a time */
-SPMV_INLINE void BccooApplyLanes(const BccooStorage *b, const BccooInput *in, const BccooOutput *o, PetscInt h, PetscInt w)
+/* y <- beta y + A x, eight tiles at a time; carry is what the part leaves of a row that ends after it */
+SPMV_INLINE void BccooApplyLanes(const BccooStorage *b, const BccooPart *part, const BccooInput *in, const BccooOutput *o, PetscScalar carry[], PetscInt h, PetscInt w)
 {
-  PetscScalar sums[BCCOO_GROUP_MAX], last[BCCOO_BLOCK_MAX][BCCOO_LANES], carry[BCCOO_BLOCK_MAX] = {0};
+  PetscScalar sums[BCCOO_GROUP_MAX], last[BCCOO_BLOCK_MAX][BCCOO_LANES];
   int32_t     buffer[BCCOO_GROUP_MAX];
 
-  for (size_t t = 0; t < b->ntiles; t += BCCOO_LANES) {
+  for (PetscInt i = 0; i < h; i++) carry[i] = 0;
+  for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
     const BccooGroup g      = BccooGroupOf(b, t);
     const int32_t   *column = BccooGroupColumns(b, &g, h * w > 1 ? PETSC_TRUE : PETSC_FALSE, buffer);
     Spmv8            sum[BCCOO_BLOCK_MAX];
@@ -210,12 +211,12 @@ SPMV_INLINE void BccooRowsOf(const BccooStorage *b, const BccooGroup *g, const B
 }
 
 /* y <- y + A^T x, eight tiles at a time */
-SPMV_INLINE void BccooTransposeLanes(const BccooStorage *b, const BccooInput *in, BccooTransposed *o, PetscInt h, PetscInt w)
+SPMV_INLINE void BccooTransposeLanes(const BccooStorage *b, const BccooPart *part, const BccooInput *in, BccooTransposed *o, PetscInt h, PetscInt w)
 {
   PetscScalar next[BCCOO_GROUP_MAX];
   int32_t     buffer[BCCOO_GROUP_MAX];
 
-  for (size_t t = 0; t < b->ntiles; t += BCCOO_LANES) {
+  for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
     const BccooGroup   g      = BccooGroupOf(b, t);
     const int32_t     *column = BccooGroupColumns(b, &g, PETSC_TRUE, buffer);
     const PetscScalar *v      = b->value + g.q * (size_t)(h * w);
