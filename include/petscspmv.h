@@ -48,6 +48,7 @@ typedef struct {
   PetscInt64 products;  /* products by our kernels */
   PetscInt64 deferred;  /* products by AIJ's kernel because of -mat_spmv_build_after */
   PetscInt64 fallbacks; /* products by AIJ's kernel because the format has none for them */
+  PetscInt64 columns;   /* columns of dense matrices multiplied by our kernels */
 } SpmvCounts;
 
 PETSC_EXTERN PetscErrorCode SpmvInitializePackage(void);

@@ -29,3 +29,12 @@
 #endif
 
 #define SPMV_INLINE static inline __attribute__((always_inline))
+
+/*
+  Asks for bytes that memory has to send, into the second cache: the first has too few lines under way to wait for memory in.
+  It pays for arrays that no cache holds from one product to the next, SPMV_CACHE entries or more, and costs for smaller ones
+*/
+SPMV_INLINE void SpmvAhead(const void *first, size_t bytes)
+{
+  for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const char *)first + k, 0, 2);
+}

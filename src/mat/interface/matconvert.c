@@ -78,15 +78,18 @@ static PetscErrorCode SpmvProductAppendType(Mat A, char name[], size_t size)
 
 /*
   PETSc looks up a product of different types by their exact names, then asks each factor for one with "anytype". Ours
-  looks up the names again as if the factors were AIJ.
+  takes those with a dense matrix, and else looks up the names again as if the factors were AIJ.
 */
 static PetscErrorCode MatProductSetFromOptions_Spmv_Any(Mat D)
 {
   Mat  factors[3]          = {D->product->A, D->product->B, D->product->type == MATPRODUCT_ABC ? D->product->C : NULL};
   char name[256]           = "MatProductSetFromOptions";
   PetscErrorCode (*f)(Mat) = NULL;
+  PetscBool taken;
 
   PetscFunctionBegin;
+  PetscCall(MatProductSetFromOptions_Spmv_Dense(D, &taken));
+  if (taken) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 3; k++) {
     if (factors[k]) PetscCall(SpmvProductAppendType(factors[k], name, sizeof(name)));
   }

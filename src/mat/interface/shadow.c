@@ -48,6 +48,7 @@ void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
   sum->products += counts->products;
   sum->deferred += counts->deferred;
   sum->fallbacks += counts->fallbacks;
+  sum->columns += counts->columns;
 }
 
 PetscErrorCode MatSpmvDestroyShadow(Mat A)
@@ -59,6 +60,8 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
   PetscCall(SpmvShadowForget(s));
   SpmvCountsAdd(&SpmvTotals, &s->counts);
   PetscCall(SpmvSettingsReset(&s->settings));
+  PetscCall(PetscSFDestroy(&s->ghosts));
+  PetscCall(SpmvFree(&s->work));
   PetscCall(PetscFree(A->spptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

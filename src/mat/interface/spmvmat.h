@@ -4,6 +4,7 @@
   register.c    which types there are
   matseq.c      the sequential type: its operations
   matmpi.c      the parallel type: its operations
+  matdense.c    products with dense matrices
   matconvert.c  AIJ <-> ours, anything <-> ours, products with other types
   exact.c       functions of PETSc that want AIJ's exact type name
   dispatch.c    MatMult() and its kin: which kernel, which vectors
@@ -17,6 +18,7 @@
 #pragma once
 #include "../../spmvimpl.h"
 #include <petscspmv.h>
+#include <petscsf.h>
 
 /* Values of -mat_spmv_transpose: what transposed products read */
 typedef enum {
@@ -80,6 +82,11 @@ typedef struct {
   PetscBool        touched; /* the parallel Mat changed: the block's own state may not tell */
   PetscInt64       since;   /* products since the values changed */
   PetscInt64       before;  /* products between that change and the one before */
+
+  PetscSF          ghosts; /* of a parallel Mat: rows of a dense matrix that its off-diagonal block multiplies; NULL: not made */
+  PetscObjectState ghosts_state;
+  size_t           nwork;
+  PetscScalar     *work; /* [nwork] vectors of products with dense matrices */
 
   SpmvCounts     counts;
   PetscInt64     viewed;        /* builds when -mat_spmv_view printed last */
@@ -147,6 +154,9 @@ extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, P
 extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const void **storage);
 extern PetscErrorCode SpmvTransposedDestroy(SpmvShadow *shadow);
 extern PetscLogDouble SpmvTransposedBytes(const SpmvShadow *shadow);
+
+/* matdense.c */
+extern PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *taken);
 
 /* rows.c */
 extern PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows);

@@ -31,7 +31,6 @@ typedef enum { /* values of BCCOO_COLUMNS */
                BCCOO_COLUMNS_DIFFERENCE
 } BccooColumns;
 
-#define BCCOO_CACHE     1000000 /* entries that are likely to stay in cache from one product to the next */
 #define BCCOO_BLOCK_MAX 8       /* largest block height and width */
 #define BCCOO_LANES     8       /* the bunch that has SIMD kernels: tiles that one instruction works on */
 #define BCCOO_GROUP_MAX 4096    /* rows of the blocks of a group, at most: h x tile x bunch */

@@ -156,7 +156,7 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   group      = (size_t)b->tile * (size_t)b->bunch;
   b->nstored = b->bunch == 1 ? b->nblocks : (b->nblocks + group - 1) / group * group;
   b->ntiles  = (b->nstored + (size_t)b->tile - 1) / (size_t)b->tile;
-  b->ahead   = (PetscBool)(csr->i[csr->m] >= BCCOO_CACHE);
+  b->ahead   = (PetscBool)(csr->i[csr->m] >= SPMV_CACHE);
   b->nflags  = (b->ntiles * (size_t)b->tile + 31) / 32 * 4;
   if (b->npositions && b->nstored * (size_t)(b->h * b->w) > UINT32_MAX) {
     PetscCall(BccooScanDestroy(scan));

@@ -120,7 +120,7 @@ PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscIn
     if (s <= 2 && tally.entries) pairs = PetscMin(pairs, (double)tally.blocks / (double)tally.entries);
     if (sh == 2 && sw == 2 && tally.entries) fours = (double)tally.blocks / (double)tally.entries;
     for (PetscInt lanes = 1; lanes <= BCCOO_LANES; lanes += BCCOO_LANES - 1) {
-      const double cost = BccooCost(&tally, sh, sw, lanes, (PetscBool)(csr->i[csr->m] < BCCOO_CACHE)) * (sh * sw > 1 ? BCCOO_GAIN : 1);
+      const double cost = BccooCost(&tally, sh, sw, lanes, (PetscBool)(csr->i[csr->m] < SPMV_CACHE)) * (sh * sw > 1 ? BCCOO_GAIN : 1);
 
       if ((*bunch && *bunch != lanes) || (small && !*bunch && lanes > 1) || cost >= least) continue;
       least   = cost;

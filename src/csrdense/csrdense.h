@@ -1,0 +1,25 @@
+/*
+  csrdense.h - compressed sparse rows times several vectors
+
+  With several vectors an entry's place is read once for all of them, and what counts is how x is read: vectors lie side by
+  side, so that an entry multiplies one run of memory. Then no storage is faster than AIJ's own rows by more than its
+  share of the bytes, and every format serves itself from these kernels.
+*/
+#pragma once
+#include "../spmvimpl.h"
+
+#define SPMV_WIDTHS    3 /* numbers of vectors side by side that there are kernels for: 4, 8, 16 */
+#define SPMV_WIDTH_MAX 16
+
+/*
+  Rows [first, last) of A, `width` vectors side by side: entry r of vector c is x[r * width + c].
+  apply: y[0 .. last - first) <- beta y + A x; apply_transpose: y <- y + A^T x with x[0 .. last - first)
+*/
+typedef struct {
+  void (*apply[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y, PetscBool beta);
+  void (*apply_transpose[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y);
+} SpmvDenseKernels;
+
+#define SPMV_ISA(NAME, name, flags, runs) extern const SpmvDenseKernels SpmvDenseKernels_##name;
+#include "../isas.h"
+#undef SPMV_ISA

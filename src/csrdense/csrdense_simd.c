@@ -1,0 +1,76 @@
+/*
+  csrdense_simd.c - rows times several vectors side by side, compiled once for each instruction set of isas.h
+
+  Matrices that no cache holds are asked for early: a 27-point stencil of 27 million entries takes 24 ms times eight vectors, 31
+  without.
+
+  A row has four sums a vector at a time for widths 4 and 8 and two for 16: a multiplication and addition takes four cycles,
+  and the entries of a row would wait for each other.
+*/
+#include "csrdense.h"
+#include "../simd/simd.h"
+
+#if defined(SPMV_ISA_ABSENT)
+const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}};
+#else
+
+  #define SPMV_DENSE_AHEAD 2048 /* entries between the row at work and what is asked for */
+
+  /* V: a vector of N scalars; NV of them side by side; SUMS sums of each */
+  #define SPMV_DENSE(V, N, NV, SUMS) \
+    SPMV_INLINE void SpmvDenseEntry_##V##_##NV(const SpmvCSR *csr, PetscInt k, const PetscScalar *x, V sum[]) \
+    { \
+      const PetscScalar *xk = x + (size_t)csr->j[k] * (N * NV); \
+      const V            a  = V##Splat(csr->a[k]); \
+\
+      for (int v = 0; v < NV; v++) sum[v] = V##Fma(a, V##Load(xk + N * v), sum[v]); \
+    } \
+    static void SpmvDenseApply_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y, PetscBool beta) \
+    { \
+      const int large = csr->i[csr->m] >= SPMV_CACHE; \
+\
+      for (PetscInt r = first; r < last; r++, y += N * NV) { \
+        const PetscInt end = csr->i[r + 1]; \
+        PetscInt       k   = csr->i[r]; \
+        V              sum[SUMS][NV]; \
+\
+        if (large) { \
+          SpmvAhead(csr->a + k + SPMV_DENSE_AHEAD, sizeof(PetscScalar) * (size_t)(end - k)); \
+          SpmvAhead(csr->j + k + SPMV_DENSE_AHEAD, sizeof(PetscInt) * (size_t)(end - k)); \
+        } \
+        for (int s = 0; s < SUMS; s++) { \
+          for (int v = 0; v < NV; v++) sum[s][v] = V##Zero(); \
+        } \
+        for (; k + SUMS <= end; k += SUMS) { \
+          for (int s = 0; s < SUMS; s++) SpmvDenseEntry_##V##_##NV(csr, k + s, x, sum[s]); \
+        } \
+        for (; k < end; k++) SpmvDenseEntry_##V##_##NV(csr, k, x, sum[0]); \
+        for (int v = 0; v < NV; v++) { \
+          V total = sum[0][v]; \
+\
+          for (int s = 1; s < SUMS; s++) total = V##Add(total, sum[s][v]); \
+          if (beta) total = V##Add(total, V##Load(y + N * v)); \
+          V##StoreFirst(y + N * v, total, N); \
+        } \
+      } \
+    } \
+    static void SpmvDenseTranspose_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y) \
+    { \
+      for (PetscInt r = first; r < last; r++, x += N * NV) { \
+        for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) { \
+          PetscScalar *yk = y + (size_t)csr->j[k] * (N * NV); \
+          const V      a  = V##Splat(csr->a[k]); \
+\
+          for (int v = 0; v < NV; v++) V##StoreFirst(yk + N * v, V##Fma(a, V##Load(x + N * v), V##Load(yk + N * v)), N); \
+        } \
+      } \
+    }
+SPMV_DENSE(Spmv4, 4, 1, 4)
+SPMV_DENSE(Spmv8, 8, 1, 4)
+SPMV_DENSE(Spmv8, 8, 2, 2)
+  #undef SPMV_DENSE
+
+const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {
+  {SpmvDenseApply_Spmv4_1, SpmvDenseApply_Spmv8_1, SpmvDenseApply_Spmv8_2},
+  {SpmvDenseTranspose_Spmv4_1, SpmvDenseTranspose_Spmv8_1, SpmvDenseTranspose_Spmv8_2}};
+#endif

@@ -1,0 +1,386 @@
+/*
+  matdense.c - products with a dense matrix: C = A B and C = A^T B, sequential and parallel
+
+  PETSc's parallel product with a dense matrix calls AIJ's kernel whatever type the blocks have, so there is one of our own.
+  Columns of B are taken 16, 8 or 4 at a time and laid side by side; kernels read AIJ's rows (csrdense.h), so that
+  nothing is built for them. Rows of B that other processes own come by a PetscSF made from the off-diagonal block's columns; it
+  is kept with A until A's pattern changes.
+*/
+#include "spmvmat.h"
+#include "../../csrdense/csrdense.h"
+
+#define SPMV_PANEL 32 /* rows of C that are computed before they are written to its columns: they stay in the first cache */
+
+static const SpmvDenseKernels *const DenseKernels[SPMV_ISA_COUNT] = {
+#define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
+#include "../../isas.h"
+#undef SPMV_ISA
+};
+
+/* One block of A, times `count` columns of B that lie side by side, `width` wide, the last ones zero */
+typedef struct {
+  const SpmvDenseKernels *kernels;
+  SpmvCSR                 csr;
+  PetscInt                width, count, ntasks;
+  const PetscScalar      *x; /* side by side: [csr.n][width], or [csr.m][width] for the transposed product */
+  PetscScalar            *y; /* the columns of C: column c begins at y + c ldy; or, for the transposed product, side by side */
+  PetscInt                ldy;
+  PetscBool               beta;                        /* C is added to */
+  PetscInt                first[SPMV_THREADS_MAX + 1]; /* rows of each task */
+} DenseProduct;
+
+static int WidthIndex(PetscInt width)
+{
+  return width == 16 ? 2 : width == 8 ? 1
+                                      : 0;
+}
+
+/* The most columns that fit those that remain, or the least that hold them */
+static PetscInt WidthOf(PetscInt remaining)
+{
+  return remaining > 8 ? 16 : remaining > 4 ? 8
+                                            : 4;
+}
+
+/* Rows [first, last) of `count` columns, side by side */
+static void Interleave(const PetscScalar *columns, PetscInt ld, PetscInt count, PetscInt width, PetscInt first, PetscInt last, PetscScalar *out)
+{
+  for (PetscInt r = first; r < last; r++, out += width) {
+    for (PetscInt c = 0; c < count; c++) out[c] = columns[(size_t)c * (size_t)ld + (size_t)r];
+    for (PetscInt c = count; c < width; c++) out[c] = 0;
+  }
+}
+
+/* The other way; add: to what is there */
+static void Separate(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt first, PetscInt last, PetscBool add, PetscScalar *columns, PetscInt ld)
+{
+  for (PetscInt c = 0; c < count; c++) {
+    PetscScalar *column = columns + (size_t)c * (size_t)ld;
+
+    if (add) {
+      for (PetscInt r = first; r < last; r++) column[r] += in[(size_t)(r - first) * (size_t)width + (size_t)c];
+    } else {
+      for (PetscInt r = first; r < last; r++) column[r] = in[(size_t)(r - first) * (size_t)width + (size_t)c];
+    }
+  }
+}
+
+/* The rows of one task, panel by panel */
+static void DenseApplyTask(void *context, PetscInt task)
+{
+  const DenseProduct *d = (const DenseProduct *)context;
+  PetscScalar         panel[SPMV_PANEL * SPMV_WIDTH_MAX];
+
+  for (PetscInt r = d->first[task]; r < d->first[task + 1]; r += SPMV_PANEL) {
+    const PetscInt last = PetscMin(r + SPMV_PANEL, d->first[task + 1]);
+
+    d->kernels->apply[WidthIndex(d->width)](&d->csr, r, last, d->x, panel, PETSC_FALSE);
+    Separate(panel, d->count, d->width, r, last, d->beta, d->y, d->ldy);
+  }
+}
+
+/* B's rows side by side, shared among tasks */
+typedef struct {
+  const PetscScalar *columns;
+  PetscInt           ld, count, width, n, ntasks;
+  PetscScalar       *out;
+} DenseInterleave;
+
+static void DenseInterleaveTask(void *context, PetscInt task)
+{
+  const DenseInterleave *d     = (const DenseInterleave *)context;
+  const PetscInt         first = (PetscInt)((PetscInt64)d->n * task / d->ntasks), last = (PetscInt)((PetscInt64)d->n * (task + 1) / d->ntasks);
+
+  Interleave(d->columns, d->ld, d->count, d->width, first, last, d->out + (size_t)first * (size_t)d->width);
+}
+
+/* The rows of a sequential matrix, and the kernels that its settings ask for */
+static PetscErrorCode DenseProductBegin(Mat A, SpmvRows *rows, DenseProduct *d)
+{
+  SpmvShadow        *shadow;
+  const SpmvKernels *kernels;
+  SpmvIsa            isa;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  if (!shadow->settings.known) PetscCall(MatSpmvSettingsNeed(A));
+  PetscCall(SpmvKernelsGet(shadow->format, shadow->settings.isa, &kernels, &isa));
+  PetscCall(PetscMemzero(d, sizeof(*d)));
+  PetscCall(SpmvRowsGet(A, rows));
+  d->kernels = DenseKernels[isa];
+  d->csr     = rows->csr;
+  d->ntasks  = shadow->settings.plan.threads;
+  SpmvSplitRows(&d->csr, SPMV_PANEL, d->ntasks, d->first);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DenseProductEnd(Mat A, SpmvRows *rows, PetscInt columns)
+{
+  SpmvShadow *shadow;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  PetscCall(PetscLogFlops(2.0 * columns * (PetscLogDouble)rows->csr.i[rows->csr.m]));
+  PetscCall(SpmvRowsRestore(A, rows));
+  shadow->counts.columns += columns;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where rows of B that other processes own come from; made again when A's pattern changed. Collective */
+static PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *s, PetscInt nghosts, const PetscInt garray[], PetscSF *sf)
+{
+  int stale = !s->ghosts || s->ghosts_state != A->nonzerostate;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stale, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
+  if (stale) {
+    PetscCall(PetscSFDestroy(&s->ghosts));
+    PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &s->ghosts));
+    PetscCall(PetscSFSetGraphLayout(s->ghosts, A->cmap, nghosts, NULL, PETSC_OWN_POINTER, garray));
+    PetscCall(PetscSFSetUp(s->ghosts));
+    s->ghosts_state = A->nonzerostate;
+  }
+  *sf = s->ghosts;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What both kinds of product work with: A's blocks, the local columns of B and C */
+typedef struct {
+  Mat                blocks[2]; /* the second is NULL for a sequential matrix */
+  SpmvRows           rows[2];
+  DenseProduct       d[2];
+  PetscSF            sf;
+  const PetscScalar *b;
+  PetscScalar       *c;
+  PetscInt           ldb, ldc, ncolumns;
+} DenseWork;
+
+static PetscErrorCode DenseWorkBegin(Mat A, Mat B, Mat C, DenseWork *w)
+{
+  const PetscInt *garray = NULL;
+  PetscBool       parallel;
+  SpmvShadow     *shadow;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(w, sizeof(*w)));
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  if (!shadow->settings.known) PetscCall(MatSpmvSettingsNeed(A));
+  PetscCall(MatSpmvGetBlocks(A, w->blocks, &parallel));
+  for (int k = 0; k < 2; k++) {
+    if (w->blocks[k]) PetscCall(DenseProductBegin(w->blocks[k], &w->rows[k], &w->d[k]));
+  }
+  if (parallel) {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, NULL, &garray));
+    PetscCall(MatSpmvGetGhosts(A, shadow, w->d[1].csr.n, garray, &w->sf));
+  }
+  PetscCall(MatDenseGetArrayRead(B, &w->b));
+  PetscCall(MatDenseGetLDA(B, &w->ldb));
+  PetscCall(MatDenseGetArrayWrite(C, &w->c));
+  PetscCall(MatDenseGetLDA(C, &w->ldc));
+  w->ncolumns = B->cmap->N;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors for A's two blocks, kept with A for the next product: pages that the system has to clear cost more than they are worth */
+static PetscErrorCode DenseWorkVectors(Mat A, size_t n0, size_t n1, PetscScalar **v0, PetscScalar **v1)
+{
+  const size_t first = (n0 + 7) / 8 * 8; /* both begin on a cache line */
+  SpmvShadow  *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &s));
+  if (s->nwork < first + n1) {
+    PetscCall(SpmvFree(&s->work));
+    PetscCall(SpmvAlloc(sizeof(PetscScalar) * (first + n1), &s->work));
+    s->nwork = first + n1;
+  }
+  *v0 = s->work;
+  *v1 = s->work + first;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DenseWorkEnd(Mat A, Mat B, Mat C, DenseWork *w)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDenseRestoreArrayRead(B, &w->b));
+  PetscCall(MatDenseRestoreArrayWrite(C, &w->c));
+  for (int k = 0; k < 2; k++) {
+    if (w->blocks[k]) PetscCall(DenseProductEnd(w->blocks[k], &w->rows[k], w->ncolumns));
+  }
+  PetscCall(MatAssemblyBegin(C, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(C, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void DenseApply(DenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool beta)
+{
+  d->width = width;
+  d->count = count;
+  d->x     = x;
+  d->y     = y;
+  d->ldy   = ldy;
+  d->beta  = beta;
+  SpmvRun(d->ntasks, DenseApplyTask, d);
+}
+
+/* C = A B */
+static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
+{
+  DenseWork    w;
+  PetscScalar *x, *ghosts;
+  PetscInt     n;
+
+  PetscFunctionBegin;
+  PetscCall(DenseWorkBegin(A, B, C, &w));
+  n = w.d[0].csr.n;
+  PetscCall(DenseWorkVectors(A, (size_t)WidthOf(w.ncolumns) * (size_t)n, (size_t)WidthOf(w.ncolumns) * (size_t)w.d[1].csr.n, &x, &ghosts));
+  for (PetscInt c = 0; c < w.ncolumns; c += SPMV_WIDTH_MAX) {
+    const PetscInt  count = PetscMin(SPMV_WIDTH_MAX, w.ncolumns - c), width = WidthOf(count);
+    DenseInterleave in = {w.b + (size_t)c * (size_t)w.ldb, w.ldb, count, width, n, w.d[0].ntasks, x};
+    PetscScalar    *y  = w.c + (size_t)c * (size_t)w.ldc;
+    MPI_Datatype    row;
+
+    SpmvRun(in.ntasks, DenseInterleaveTask, &in);
+    if (w.sf) {
+      PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)width, MPIU_SCALAR, &row));
+      PetscCallMPI(MPI_Type_commit(&row));
+      PetscCall(PetscSFBcastBegin(w.sf, row, x, ghosts, MPI_REPLACE));
+    }
+    DenseApply(&w.d[0], width, count, x, y, w.ldc, PETSC_FALSE);
+    if (w.sf) {
+      PetscCall(PetscSFBcastEnd(w.sf, row, x, ghosts, MPI_REPLACE));
+      PetscCallMPI(MPI_Type_free(&row));
+      DenseApply(&w.d[1], width, count, ghosts, y, w.ldc, PETSC_TRUE);
+    }
+  }
+  PetscCall(DenseWorkEnd(A, B, C, &w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What one task of a transposed product has: some columns of B and C, all rows */
+typedef struct {
+  const DenseProduct *d[2]; /* blocks of A; the second may be NULL */
+  const PetscScalar  *b;
+  PetscInt            ldb, ncolumns, share;
+  PetscScalar        *y[2]; /* for each task [block's columns][share] */
+} DenseTransposed;
+
+/* Task t: columns [t share, (t + 1) share) of those at hand; side by side they are `share` wide */
+static void DenseTransposeTask(void *context, PetscInt t)
+{
+  const DenseTransposed *w = (const DenseTransposed *)context;
+  const PetscInt         m = w->d[0]->csr.m, count = PetscMin(w->share, w->ncolumns - t * w->share);
+  PetscScalar            panel[SPMV_PANEL * SPMV_WIDTH_MAX];
+
+  for (int k = 0; k < 2; k++) {
+    if (w->d[k]) memset(w->y[k] + (size_t)(t * w->share) * (size_t)w->d[k]->csr.n, 0, sizeof(PetscScalar) * (size_t)w->share * (size_t)w->d[k]->csr.n);
+  }
+  if (count <= 0) return;
+  for (PetscInt r = 0; r < m; r += SPMV_PANEL) {
+    const PetscInt last = PetscMin(r + SPMV_PANEL, m);
+
+    Interleave(w->b + (size_t)(t * w->share) * (size_t)w->ldb, w->ldb, count, w->share, r, last, panel);
+    for (int k = 0; k < 2; k++) {
+      if (w->d[k]) w->d[k]->kernels->apply_transpose[WidthIndex(w->share)](&w->d[k]->csr, r, last, panel, w->y[k] + (size_t)(t * w->share) * (size_t)w->d[k]->csr.n);
+    }
+  }
+}
+
+/* C = A^T B: the tasks share the columns, so that none waits for another to add to a row of C */
+static PetscErrorCode MatTransposeMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
+{
+  DenseWork       w;
+  DenseTransposed t;
+  PetscInt        ntasks, n, width;
+
+  PetscFunctionBegin;
+  PetscCall(DenseWorkBegin(A, B, C, &w));
+  ntasks = w.d[0].ntasks;
+  n      = w.d[0].csr.n;
+  width  = WidthOf((w.ncolumns + ntasks - 1) / ntasks);
+  t      = (DenseTransposed){.d = {&w.d[0], w.sf ? &w.d[1] : NULL}, .ldb = w.ldb, .share = width};
+  PetscCall(DenseWorkVectors(A, (size_t)(width * ntasks) * (size_t)n, (size_t)(width * ntasks) * (size_t)w.d[1].csr.n, &t.y[0], &t.y[1]));
+  for (PetscInt c = 0; c < w.ncolumns; c += width * ntasks) {
+    t.b        = w.b + (size_t)c * (size_t)w.ldb;
+    t.ncolumns = w.ncolumns - c;
+    SpmvRun(ntasks, DenseTransposeTask, &t);
+    for (PetscInt k = 0; k < ntasks; k++) {
+      const PetscInt count = PetscMin(width, t.ncolumns - k * width);
+      PetscScalar   *y     = t.y[0] + (size_t)(k * width) * (size_t)n;
+
+      if (w.sf) {
+        const PetscScalar *ghosts = t.y[1] + (size_t)(k * width) * (size_t)w.d[1].csr.n;
+        MPI_Datatype       row;
+
+        PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)width, MPIU_SCALAR, &row));
+        PetscCallMPI(MPI_Type_commit(&row));
+        PetscCall(PetscSFReduceBegin(w.sf, row, ghosts, y, MPIU_SUM));
+        PetscCall(PetscSFReduceEnd(w.sf, row, ghosts, y, MPIU_SUM));
+        PetscCallMPI(MPI_Type_free(&row));
+      }
+      if (count > 0) Separate(y, count, width, 0, n, PETSC_FALSE, w.c + (size_t)(c + k * width) * (size_t)w.ldc, w.ldc);
+    }
+  }
+  PetscCall(DenseWorkEnd(A, B, C, &w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_Spmv_Dense_AB(Mat C)
+{
+  PetscFunctionBegin;
+  PetscCall(MatMatMultNumeric_Spmv_Dense(C->product->A, C->product->B, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatProductNumeric_Spmv_Dense_AtB(Mat C)
+{
+  PetscFunctionBegin;
+  PetscCall(MatTransposeMatMultNumeric_Spmv_Dense(C->product->A, C->product->B, C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sizes and type of C; block sizes where PETSc's own products set them */
+static PetscErrorCode MatProductSymbolic_Spmv_Dense(Mat C)
+{
+  Mat             A = C->product->A, B = C->product->B;
+  const PetscBool transposed = (PetscBool)(C->product->type == MATPRODUCT_AtB);
+  PetscBool       dense, parallel;
+
+  PetscFunctionBegin;
+  PetscCall(MatSetSizes(C, transposed ? A->cmap->n : A->rmap->n, B->cmap->n, transposed ? A->cmap->N : A->rmap->N, B->cmap->N));
+  PetscCall(PetscObjectTypeCompare((PetscObject)B, MATMPIDENSE, &parallel));
+  if (parallel && !transposed) PetscCall(MatSetBlockSizesFromMats(C, A, B));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)C, &dense, MATSEQDENSE, MATMPIDENSE, ""));
+  if (!dense) PetscCall(MatSetType(C, ((PetscObject)B)->type_name));
+  PetscCall(MatSetUp(C));
+  C->ops->productnumeric = transposed ? MatProductNumeric_Spmv_Dense_AtB : MatProductNumeric_Spmv_Dense_AB;
+  /* PETSc 3.18's triple products call these instead */
+  if (transposed) C->ops->transposematmultnumeric = MatTransposeMatMultNumeric_Spmv_Dense;
+  else C->ops->matmultnumeric = MatMatMultNumeric_Spmv_Dense;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  MatProductSetFromOptions_Spmv_Dense - takes over a product of ours with a dense matrix
+
+  Output Parameter:
+. taken - PETSC_FALSE if C is not A B or A^T B with an A of ours and a dense B of PETSc's host types
+*/
+PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *taken)
+{
+  Mat               A = C->product->A, B = C->product->B;
+  const PetscBool   transposed = (PetscBool)(C->product->type == MATPRODUCT_AtB);
+  const SpmvFormat *format;
+  PetscBool         dense;
+
+  PetscFunctionBegin;
+  *taken = PETSC_FALSE;
+  if (C->product->type != MATPRODUCT_AB && !transposed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense, MATSEQDENSE, MATMPIDENSE, ""));
+  if (!format || !dense) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck((transposed ? A->rmap->n : A->cmap->n) == B->rmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "A of %" PetscInt_FMT " x %" PetscInt_FMT " local rows and columns and B of %" PetscInt_FMT " local rows do not fit; give B the layout of MatCreateVecs()", A->rmap->n, A->cmap->n, B->rmap->n);
+  C->ops->productsymbolic = MatProductSymbolic_Spmv_Dense;
+  *taken                  = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
