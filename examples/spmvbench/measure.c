@@ -119,6 +119,7 @@ typedef struct {
   const BenchExact  *exact;
   BenchType         *t;
   Vec                x, y;
+  PetscInt           threads;
 } BenchFirst;
 
 static PetscErrorCode BenchFirstProduct(void *context)
@@ -127,7 +128,7 @@ static PetscErrorCode BenchFirstProduct(void *context)
   double      start;
 
   PetscFunctionBegin;
-  PetscCall(BenchTypeBuild(f->M, f->t));
+  PetscCall(BenchTypeBuild(f->M, f->threads, f->t));
   PetscCall(VecFillNaN(f->y));
   start = BenchClock();
   PetscCall(MatMult(f->t->A, f->x, f->y));
@@ -196,14 +197,27 @@ static double BytesMoved(const BenchMatrix *M, const BenchType *t)
 
 static volatile uint64_t BenchSink; /* what was read: the compiler must believe that somebody wants it */
 
-static void BenchReadBatch(BenchReader *reader, const void *memory, size_t bytes, double *best)
+/* All threads read, each its part */
+static void BenchReadShared(BenchReader *reader, const void *memory, size_t bytes, PetscInt threads)
+{
+  uint64_t all = 0;
+
+#if defined(_OPENMP)
+  #pragma omp parallel for schedule(static, 1) num_threads((int)threads) reduction(^ \
+                                                                                   : all)
+#endif
+  for (PetscInt t = 0; t < threads; t++) all ^= reader((const char *)memory + bytes / (size_t)threads / 64 * 64 * (size_t)t, bytes / (size_t)threads / 64 * 64);
+  BenchSink = all;
+}
+
+static void BenchReadBatch(BenchReader *reader, const void *memory, size_t bytes, PetscInt threads, double *best)
 {
   const PetscInt repeats = (PetscInt)PetscMax(1, READ_BATCH * 20e9 / (double)bytes);
   double         start;
 
-  if (repeats > 1) BenchSink = reader(memory, bytes);
+  if (repeats > 1) BenchReadShared(reader, memory, bytes, threads);
   start = BenchClock();
-  for (PetscInt k = 0; k < repeats; k++) BenchSink = reader(memory, bytes);
+  for (PetscInt k = 0; k < repeats; k++) BenchReadShared(reader, memory, bytes, threads);
   *best = PetscMax(*best, (double)bytes * (double)repeats / (BenchClock() - start));
 }
 
@@ -246,7 +260,7 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
       PetscCall(BenchBatch(t, x, y, &seconds));
       t->times[run->rounds] = seconds / (double)t->repeats;
       spent += seconds;
-      BenchReadBatch(reader[run->rounds % readers], memory, PetscMax((size_t)BytesMoved(M, t), 4096), &t->read);
+      BenchReadBatch(reader[run->rounds % readers], memory, PetscMax((size_t)BytesMoved(M, t), 4096), t->threads, &t->read);
     }
   }
   PetscCheck(!munmap(memory, bytes), PETSC_COMM_SELF, PETSC_ERR_SYS, "munmap");
@@ -260,7 +274,7 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
 PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count, BenchType types[], PetscBool *good)
 {
   BenchExact *exact;
-  BenchFirst  first = {M, NULL, NULL, NULL, NULL};
+  BenchFirst  first = {.M = M, .threads = run->threads};
 
   PetscFunctionBegin;
   run->rounds = 0;

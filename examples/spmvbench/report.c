@@ -96,7 +96,7 @@ static PetscErrorCode BenchReportType(const BenchMatrix *M, PetscInt rounds, dou
   if (rounds) printf(" %8.1f %10.2f %10.2f %7.2f %7.1f %7.1f %7.2f %7.2f %7.2f", build / median, least * 1e6, median * 1e6, gflops, gbs, gbs_csr, fraction, aij / median, petsc / median);
   printf(" %8.2g %s%s%s\n", t->error, t->pass ? "PASS" : "FAIL", t->plan[0] ? "  " : "", t->plan);
   if (Report.csv) {
-    fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,host,%s,1,1,%.0f", M->name, M->m, M->n, M->i[M->m], t->spec, t->plan, t->bytes);
+    fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,host,%s,%" PetscInt_FMT ",1,%.0f", M->name, M->m, M->n, M->i[M->m], t->spec, t->plan, t->threads, t->bytes);
     CsvNumber("%.3e", build);
     CsvNumber("%.6e", least);
     CsvNumber("%.6e", median);
@@ -120,7 +120,7 @@ PetscErrorCode BenchReportMatrix(const BenchMatrix *M, const BenchRun *run, Pets
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < count; k++) {
-    if (!types[k].ours) petsc = fmin(petsc, BenchMedian(&types[k], run->rounds)); /* fmin() passes over NaN */
+    if (!types[k].ours && !types[k].peer) petsc = fmin(petsc, BenchMedian(&types[k], run->rounds)); /* fmin() passes over NaN */
     width = PetscMax(width, (int)strlen(types[k].spec));
   }
   PetscCall(BenchProgressClear());

@@ -14,6 +14,7 @@ static char help[] = "spmvbench - how fast do matrix types multiply, and how exa
                      "                   -mat_spmv_isa avx2, bccoo:block_size=3 calls MatSetBlockSize()\n"
                      "  -csv FILE        one line for each matrix and type\n"
                      "  -seconds S       seconds of products for each type and matrix (1); 0 looks at errors only\n"
+                     "  -threads N       threads that share a product, where a type can (1); bytes are read by as many\n"
                      "  -values V        file (default), or random: the pattern with values of either sign\n"
                      "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
                      "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, or a product is wrong; 2 the options are wrong, nothing was done\n\n";
@@ -210,7 +211,7 @@ static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
   BenchMatrix M;
   BenchType  *types;
   PetscInt    count;
-  BenchRun    run = {0, 0};
+  BenchRun    run = {.threads = 1};
   PetscBool   good;
 
   PetscFunctionBegin;
@@ -242,6 +243,9 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", csv, sizeof(csv), NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   PetscCheck(seconds >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-seconds %g is negative; set it to 0 or more", (double)seconds);
+  b->run.threads = 1;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-threads", &b->run.threads, NULL));
+  PetscCheck(b->run.threads >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-threads %" PetscInt_FMT " is less than 1; set it to 1 or more", b->run.threads);
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-values", values, 2, &value, NULL));
   b->run.seconds = (double)seconds;
   b->random      = (PetscBool)(value == 1);

@@ -6,6 +6,7 @@
   mmcheck.c     Matrix Market text: is it right, and if not, in which line?
   generate.c    stencils and dense, qcd, power-law, permutation and LP matrices; elasticity.c  3-D elasticity
   types.c       a BenchMatrix becomes a Mat of some type with some options; the bytes it stores
+  peers.c       libraries to race against: peer_mkl.c, peer_rsb.c
   measure.c     errors and times of products, all types taking turns
   readloop.c    how fast can memory be read?
   report.c      table, CSV, summary
@@ -47,6 +48,8 @@ typedef struct {
   char           spec[BENCH_SPEC]; /* as asked for: type, or type:option=value:option=value */
   PetscBool      asked;            /* by the user; the others are measured always */
   PetscBool      ours;             /* of libpetscspmv, not PETSc's own */
+  PetscBool      peer;             /* of another library, see peers.h */
+  PetscInt       threads;          /* that share a product */
   char           prefix[64];       /* options prefix, this Mat's alone */
   Mat            A;                /* NULL if it could not be made */
   char           plan[BENCH_PLAN]; /* what the storage was built by, "" if nothing was to be chosen */
@@ -63,6 +66,7 @@ typedef struct {
 typedef struct {
   double   seconds; /* of products for each type; 0: none are timed */
   PetscInt rounds;  /* of the matrix measured last */
+  PetscInt threads; /* that share a product, where a type can */
 } BenchRun;
 
 /* spmvbench.c */
@@ -92,7 +96,8 @@ extern PetscErrorCode MMTextCheck(MMText *, PetscBool *, char[]);
 /* types.c */
 extern PetscErrorCode BenchTypesCreate(const BenchMatrix *, PetscInt, char *[], PetscInt *, BenchType *[]);
 extern PetscErrorCode BenchTypesDestroy(PetscInt, BenchType *[]);
-extern PetscErrorCode BenchTypeBuild(const BenchMatrix *, BenchType *);
+extern PetscErrorCode BenchBlocksCount(const BenchMatrix *, PetscInt, PetscInt *, PetscInt[]);
+extern PetscErrorCode BenchTypeBuild(const BenchMatrix *, PetscInt, BenchType *);
 extern PetscErrorCode BenchTypeQuery(const BenchMatrix *, BenchType *);
 extern PetscErrorCode BenchTypeForget(BenchType *);
 

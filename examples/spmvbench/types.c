@@ -5,7 +5,7 @@
   mat_ is that option; block_size is what MatSetBlockSize() is told; any other name is short for mat_<type>_<name>. They
   go into the options database under a prefix that belongs to one Mat.
 */
-#include "spmvbench.h"
+#include "peers.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,7 +29,7 @@ static PetscErrorCode BenchTypeAdd(const char spec[], PetscBool asked, PetscInt 
 }
 
 /* Blocks of bs x bs that hold an entry */
-static PetscErrorCode BenchBlocksCount(const BenchMatrix *M, PetscInt bs, PetscInt *blocks, PetscInt in_row[])
+PetscErrorCode BenchBlocksCount(const BenchMatrix *M, PetscInt bs, PetscInt *blocks, PetscInt in_row[])
 {
   PetscInt *last; /* the block row that had an entry in this block column last */
 
@@ -50,6 +50,23 @@ static PetscErrorCode BenchBlocksCount(const BenchMatrix *M, PetscInt bs, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A peer's blocks, of each size that has no fill */
+static PetscErrorCode BenchTypeAddExact(const BenchMatrix *M, const char type[], PetscInt *count, BenchType types[])
+{
+  PetscFunctionBegin;
+  for (PetscInt bs = 2; bs <= 8; bs++) {
+    char     spec[BENCH_SPEC];
+    PetscInt blocks;
+
+    if (M->m % bs || M->n % bs) continue;
+    PetscCall(BenchBlocksCount(M, bs, &blocks, NULL));
+    if (blocks * bs * bs != M->i[M->m]) continue;
+    PetscCall(PetscSNPrintf(spec, sizeof(spec), "%s:block_size=%" PetscInt_FMT, type, bs));
+    PetscCall(BenchTypeAdd(spec, PETSC_FALSE, count, types));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The types to measure: PETSc's own, then those asked for. A size of block is measured unless more than half would be fill */
 PetscErrorCode BenchTypesCreate(const BenchMatrix *M, PetscInt nasked, char *asked[], PetscInt *count, BenchType *types[])
 {
@@ -57,7 +74,7 @@ PetscErrorCode BenchTypesCreate(const BenchMatrix *M, PetscInt nasked, char *ask
 
   PetscFunctionBegin;
   *count = 0;
-  PetscCall(PetscMalloc1(nasked + 12, types));
+  PetscCall(PetscMalloc1(2 * 7 + nasked + 12, types));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(always); k++) PetscCall(BenchTypeAdd(always[k], PETSC_FALSE, count, *types));
   for (PetscInt bs = 2; bs <= 8; bs++) {
     char     spec[BENCH_SPEC];
@@ -69,7 +86,13 @@ PetscErrorCode BenchTypesCreate(const BenchMatrix *M, PetscInt nasked, char *ask
     PetscCall(PetscSNPrintf(spec, sizeof(spec), "baij:block_size=%" PetscInt_FMT, bs));
     PetscCall(BenchTypeAdd(spec, PETSC_FALSE, count, *types));
   }
-  for (PetscInt k = 0; k < nasked; k++) PetscCall(BenchTypeAdd(asked[k], PETSC_TRUE, count, *types));
+  for (PetscInt k = 0; k < nasked; k++) {
+    const BenchPeer *peer;
+
+    PetscCall(BenchTypeAdd(asked[k], PETSC_TRUE, count, *types));
+    PetscCall(BenchPeerFind(asked[k], &peer));
+    if (peer && peer->blocks) PetscCall(BenchTypeAddExact(M, asked[k], count, *types));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,7 +119,7 @@ typedef enum {
 /* Takes a spec apart: its type, the size of block in it (0: none), and the options, with which something is done */
 static PetscErrorCode BenchSpecParse(const BenchType *t, BenchOptionAction action, char type[], PetscInt *bs)
 {
-  char spec[BENCH_SPEC], option[2 * BENCH_SPEC], *part, *state = NULL;
+  char spec[BENCH_SPEC], option[2 * BENCH_SPEC], threads[32], *part, *state = NULL;
 
   PetscFunctionBegin;
   *bs = 0;
@@ -105,6 +128,10 @@ static PetscErrorCode BenchSpecParse(const BenchType *t, BenchOptionAction actio
   PetscCall(PetscStrncpy(type, part ? part : "", BENCH_SPEC));
   PetscCall(PetscSNPrintf(option, sizeof(option), "-%smat_spmv_build_after", t->prefix)); /* the storage shall be there at once */
   if (action == BENCH_OPTION_SET) PetscCall(PetscOptionsSetValue(NULL, option, "0"));
+  if (action == BENCH_OPTION_CLEAR) PetscCall(PetscOptionsClearValue(NULL, option));
+  PetscCall(PetscSNPrintf(option, sizeof(option), "-%smat_spmv_threads", t->prefix));
+  PetscCall(PetscSNPrintf(threads, sizeof(threads), "%" PetscInt_FMT, t->threads));
+  if (action == BENCH_OPTION_SET) PetscCall(PetscOptionsSetValue(NULL, option, threads));
   if (action == BENCH_OPTION_CLEAR) PetscCall(PetscOptionsClearValue(NULL, option));
   while ((part = strtok_r(NULL, ":", &state))) {
     char     *value = strchr(part, '=');
@@ -166,14 +193,22 @@ static PetscErrorCode BenchTypeFill(const BenchMatrix *M, Mat A, PetscInt bs)
 }
 
 /* Makes the type's Mat as a program would that reads its type and options from the command line */
-PetscErrorCode BenchTypeBuild(const BenchMatrix *M, BenchType *t)
+PetscErrorCode BenchTypeBuild(const BenchMatrix *M, PetscInt threads, BenchType *t)
 {
-  char     type[BENCH_SPEC];
-  PetscInt bs;
+  char             type[BENCH_SPEC];
+  const BenchPeer *peer;
+  PetscInt         bs;
   void (*query)(void);
 
   PetscFunctionBegin;
+  t->threads = threads;
   PetscCall(BenchSpecParse(t, BENCH_OPTION_SET, type, &bs));
+  PetscCall(BenchPeerFind(type, &peer));
+  if (peer) {
+    PetscCall((*peer->create)(M, bs, threads, &t->A, &t->bytes));
+    t->peer = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!bs) bs = M->bs;
   PetscCheck(M->m % bs == 0 && M->n % bs == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "blocks of %" PetscInt_FMT " do not divide %" PetscInt_FMT " x %" PetscInt_FMT, bs, M->m, M->n);
   PetscCall(MatCreate(PETSC_COMM_SELF, &t->A));
@@ -184,6 +219,7 @@ PetscErrorCode BenchTypeBuild(const BenchMatrix *M, BenchType *t)
   PetscCall(MatSetFromOptions(t->A));
   PetscCall(PetscObjectQueryFunction((PetscObject)t->A, "MatSpmvGetCounts_C", &query));
   t->ours = (PetscBool) !!query;
+  if (!t->ours) t->threads = 1; /* PETSc's own types have no threads */
   PetscCall(BenchTypeFill(M, t->A, bs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,8 +270,9 @@ static PetscErrorCode BenchTypeBytes(const BenchMatrix *M, BenchType *t)
 /* Asks a Mat that has multiplied what it stores and by which plan; refuses options that nobody asked for */
 PetscErrorCode BenchTypeQuery(const BenchMatrix *M, BenchType *t)
 {
-  char     type[BENCH_SPEC];
-  PetscInt bs;
+  char        type[BENCH_SPEC];
+  const char *shared;
+  PetscInt    bs;
   PetscErrorCode (*bytes)(Mat, PetscLogDouble *);
   PetscErrorCode (*plan)(Mat, char[], size_t);
 
@@ -245,7 +282,8 @@ PetscErrorCode BenchTypeQuery(const BenchMatrix *M, BenchType *t)
   PetscCall(PetscObjectQueryFunction((PetscObject)t->A, "MatSpmvGetBytes_C", &bytes));
   PetscCall(PetscObjectQueryFunction((PetscObject)t->A, "MatSpmvGetPlan_C", &plan));
   if (plan) PetscCall((*plan)(t->A, t->plan, sizeof(t->plan)));
+  if (plan && (shared = strstr(t->plan, "threads="))) t->threads = (PetscInt)strtol(shared + strlen("threads="), NULL, 10);
   if (bytes) PetscCall((*bytes)(t->A, &t->bytes));
-  else PetscCall(BenchTypeBytes(M, t));
+  else if (!t->peer) PetscCall(BenchTypeBytes(M, t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
