@@ -75,6 +75,27 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return (Spmv8){_mm256_add_pd(_mm256_and_pd(a.lo, SpmvLanes(mask & 15)), b.lo), _mm256_add_pd(_mm256_and_pd(a.hi, SpmvLanes(mask >> 4)), b.hi)};
 }
+/* Four lanes: a, plus p[0], p[1], ... in the lanes of a mask of four */
+static inline __m256d SpmvAddExpand4(__m256d a, unsigned mask, const double *p)
+{
+#define FROM(m, l, n) (((m) >> (l)&1) ? 2 * (n) : 0), (((m) >> (l)&1) ? 2 * (n) + 1 : 0)
+#define BELOW(m, l)   (((m)&1) * ((l) > 0) + ((m) >> 1 & 1) * ((l) > 1) + ((m) >> 2 & 1) * ((l) > 2))
+#define LANES(m) \
+  { \
+    FROM(m, 0, 0), FROM(m, 1, BELOW(m, 1)), FROM(m, 2, BELOW(m, 2)), FROM(m, 3, BELOW(m, 3)) \
+  }
+  static const int32_t from[16][8] = {LANES(0), LANES(1), LANES(2), LANES(3), LANES(4), LANES(5), LANES(6), LANES(7), LANES(8), LANES(9), LANES(10), LANES(11), LANES(12), LANES(13), LANES(14), LANES(15)};
+#undef LANES
+#undef BELOW
+#undef FROM
+  const __m256d v = _mm256_castsi256_pd(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(_mm256_loadu_pd(p)), _mm256_loadu_si256((const __m256i *)from[mask])));
+
+  return _mm256_add_pd(a, _mm256_and_pd(v, SpmvLanes(mask)));
+}
+static inline Spmv8 Spmv8AddExpand(Spmv8 a, unsigned mask, const double *p)
+{
+  return (Spmv8){SpmvAddExpand4(a.lo, mask & 15, p), SpmvAddExpand4(a.hi, mask >> 4, p + __builtin_popcount(mask & 15))};
+}
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   return (Spmv8){_mm256_blendv_pd(v.lo, _mm256_loadu_pd(p), SpmvLanes(mask & 15)), _mm256_blendv_pd(v.hi, _mm256_loadu_pd(p + 4), SpmvLanes(mask >> 4))};
@@ -86,6 +107,14 @@ static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
   return (Spmv8){SpmvGather4_U16(x, i), SpmvGather4_U16(x, i + 4)};
+}
+static inline Spmv8 Spmv8GatherPacked32(const double *x, const uint32_t *w, int bits)
+{
+  return (Spmv8){SpmvGather4_Packed32(x, w, bits), SpmvGather4_Packed32(x, w + 4, bits)};
+}
+static inline Spmv8 Spmv8GatherPacked64(const double *x, const uint64_t *w, int bits)
+{
+  return (Spmv8){SpmvGather4_Packed64(x, w, bits), SpmvGather4_Packed64(x, w + 4, bits)};
 }
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)

@@ -60,6 +60,10 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return _mm512_mask_add_pd(b, (__mmask8)mask, a, b);
 }
+static inline Spmv8 Spmv8AddExpand(Spmv8 a, unsigned mask, const double *p)
+{
+  return _mm512_mask_add_pd(a, (__mmask8)mask, a, _mm512_maskz_expand_pd((__mmask8)mask, _mm512_loadu_pd(p)));
+}
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   return _mm512_mask_loadu_pd(v, (__mmask8)mask, p);
@@ -71,6 +75,14 @@ static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_U16(x, i)), SpmvGather4_U16(x, i + 4), 1);
+}
+static inline Spmv8 Spmv8GatherPacked32(const double *x, const uint32_t *w, int bits)
+{
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_Packed32(x, w, bits)), SpmvGather4_Packed32(x, w + 4, bits), 1);
+}
+static inline Spmv8 Spmv8GatherPacked64(const double *x, const uint64_t *w, int bits)
+{
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_Packed64(x, w, bits)), SpmvGather4_Packed64(x, w + 4, bits), 1);
 }
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)

@@ -1,0 +1,232 @@
+/*
+  cmrs_plan.c - what a plan leaves open, and the sizes of a storage
+
+  Source: as cmrs.c; section 3 for strips, section 4.4 for padding. Steps, tails and chunks are ours.
+*/
+#include "cmrs.h"
+
+/* Costs in ns on one core of Zen 4 at 3.5 GHz. Only the ratios matter */
+#define CMRS_COST_STEP 0.7  /* of a step */
+#define CMRS_COST_TAIL 7.0  /* of a tail, */
+#define CMRS_COST_REST 0.04 /* and of each of its entries */
+
+/* The lengths of the rows of strip s, the longest first */
+static void CmrsLengths(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s, PetscInt length[])
+{
+  const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+
+  for (PetscInt r = 0; r < rows; r++) {
+    const PetscInt own = i[r + 1] - i[r];
+    PetscInt       k   = r;
+
+    for (; k > 0 && length[k - 1] < own; k--) length[k] = length[k - 1];
+    length[k] = own;
+  }
+  length[rows] = 0;
+}
+
+/* Steps of least cost for strip s: as many as one of its rows is long, and the rows that are longer go on as tails */
+static PetscInt CmrsChooseSteps(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s)
+{
+  const PetscInt rows = CmrsRows(c, s), most       = PetscMin(CMRS_STEPS_MAX, CMRS_CHUNK_ENTRIES / c->height);
+  PetscInt       length[CMRS_HEIGHT_MAX + 1], best = 0, tails = 0;
+  double         least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
+
+  CmrsLengths(csr, c, s, length);
+  for (PetscInt k = 0; k <= rows; k++) {
+    const PetscInt steps = PetscMin(most, length[k]);
+    double         cost  = CMRS_COST_STEP * (double)(steps * c->halves);
+
+    for (; length[tails] > steps; tails++) above += (double)length[tails];
+    cost += CMRS_COST_TAIL * (double)tails + CMRS_COST_REST * (above - (double)(tails * steps));
+    if (cost >= least) continue;
+    least = cost;
+    best  = steps;
+  }
+  return best;
+}
+
+/* The masks of the steps of strip s */
+static void CmrsSetMasks(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s, PetscInt first)
+{
+  const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s), steps = c->step[s];
+  uint16_t        end[CMRS_STEPS_MAX + 1] = {0}, mask = 0; /* rows that end before a step */
+
+  for (PetscInt r = 0; r < rows; r++) {
+    mask |= (uint16_t)(1U << r);
+    end[PetscMin(steps, i[r + 1] - i[r])] |= (uint16_t)(1U << r);
+  }
+  for (PetscInt k = 0; k < steps; k++) {
+    mask &= (uint16_t)~end[k];
+    for (PetscInt half = 0; half < c->halves; half++) c->mask[(first + k) * c->halves + half] = (uint8_t)(mask >> CMRS_VECTOR * half);
+  }
+}
+
+/* Adds the segments of the rest of a row to the list */
+static void CmrsAddSegments(CmrsStorage *c, PetscInt row, PetscInt first, PetscInt length)
+{
+  for (PetscInt k = 0; k < length; k += CMRS_SEGMENT) {
+    if (c->segment) c->segment[c->nsegments] = (CmrsSegment){row, first + k, PetscMin(CMRS_SEGMENT, length - k)};
+    c->nsegments++;
+  }
+}
+
+/*
+  CmrsLayout - chunks, masks, tails and segments of a storage in interleaved order, whose steps are known
+
+  Input/Output Parameter:
+. c - on return the numbers of them; arrays that are there are written
+*/
+void CmrsLayout(const SpmvCSR *csr, CmrsStorage *c)
+{
+  CmrsChunk chunk = {0, 0, 0, 0, 0};
+  PetscBool ended = PETSC_FALSE; /* by a segment */
+
+  c->nsteps = c->nchunks = c->ntails = c->nsegments = 0;
+  for (PetscInt s = 0; s < c->strips; s++) {
+    const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s), steps = c->step[s];
+    PetscInt        buffered = 0, shorts = 0;
+
+    for (PetscInt r = 0; r < rows; r++) {
+      const PetscInt length = i[r + 1] - i[r], rest = PetscMax(0, length - steps);
+
+      buffered += length - rest;
+      if (rest <= CMRS_TAIL_MAX) shorts += rest;
+    }
+    if (ended || chunk.buffered + buffered + shorts > CMRS_CHUNK_ENTRIES || s - chunk.strip == CMRS_CHUNK_STRIPS) {
+      if (c->chunk) c->chunk[c->nchunks] = chunk;
+      if (s > chunk.strip) c->nchunks++;
+      chunk = (CmrsChunk){s, c->nsteps, c->ntails, i[0], 0};
+      ended = PETSC_FALSE;
+    }
+    if (c->mask) CmrsSetMasks(csr, c, s, c->nsteps);
+    c->nsteps += steps;
+    chunk.buffered += buffered;
+    for (PetscInt r = 0, next = i[0] + buffered + shorts; r < rows; r++) {
+      const PetscInt rest = i[r + 1] - i[r] - steps;
+
+      if (rest <= 0) continue;
+      if (rest > CMRS_TAIL_MAX) {
+        CmrsAddSegments(c, s * c->height + r, next, rest);
+        next += rest;
+        ended = PETSC_TRUE;
+        continue;
+      }
+      if (c->tail) c->tail[c->ntails] = (CmrsTail){(uint16_t)((s - chunk.strip) * c->height + r), (uint16_t)chunk.buffered, (uint16_t)rest};
+      c->ntails++;
+      chunk.buffered += rest;
+    }
+  }
+  if (c->strips) {
+    if (c->chunk) c->chunk[c->nchunks] = chunk;
+    c->nchunks++;
+  }
+  if (c->chunk) c->chunk[c->nchunks] = (CmrsChunk){c->strips, c->nsteps, c->ntails, c->nz, 0};
+}
+
+/*
+  CmrsPadStrip - the entries of a strip in groups of CMRS_GROUP with at most CMRS_MODULO of a row, those together
+
+  Input Parameters:
++ csr - the matrix
+. c   - its storage, as far as sizes go
+- s   - number of the strip
+
+  Output Parameters:
++ position - [groups CMRS_GROUP] the entry of CSR at each place, -1 for padding; may be NULL
+- items    - [groups] entries of each group, which come before its padding; may be NULL
+
+  Note:
+  Returns the number of groups. Each takes from the rows that have most left, which is why it is the least: the larger
+  of entries / CMRS_GROUP and of the longest row / CMRS_MODULO, rounded up.
+*/
+PetscInt CmrsPadStrip(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s, PetscInt position[], uint8_t items[])
+{
+  const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+  PetscInt        next[CMRS_HEIGHT_MAX], left = i[rows] - i[0], groups = 0;
+
+  for (PetscInt r = 0; r < rows; r++) next[r] = i[r];
+  for (; left > 0; groups++) {
+    PetscInt room  = CMRS_GROUP;
+    unsigned taken = 0;
+
+    while (room > 0) {
+      PetscInt most = 0, row = 0, n;
+
+      for (PetscInt r = 0; r < rows; r++) {
+        if (taken >> r & 1 || i[r + 1] - next[r] <= most) continue;
+        most = i[r + 1] - next[r];
+        row  = r;
+      }
+      n = PetscMin(PetscMin(most, CMRS_MODULO), room);
+      if (!n) break;
+      for (PetscInt k = 0; position && k < n; k++) position[groups * CMRS_GROUP + CMRS_GROUP - room + k] = next[row] + k;
+      taken |= 1U << row;
+      next[row] += n;
+      room -= n;
+      left -= n;
+    }
+    for (PetscInt k = CMRS_GROUP - room; position && k < CMRS_GROUP; k++) position[groups * CMRS_GROUP + k] = -1;
+    if (items) items[groups] = (uint8_t)(CMRS_GROUP - room);
+  }
+  return groups;
+}
+
+/*
+  CmrsResolve - replaces what a plan leaves open and finds all sizes
+
+  Output Parameter:
+. c - sizes, and c->step in interleaved order, which is the caller's to free
+
+  Note:
+  `PETSC_ERR_ARG_OUTOFRANGE` if words of 32 bits are asked for and the columns need more, or padding with another height
+  than 16.
+*/
+PetscErrorCode CmrsResolve(const SpmvCSR *csr, SpmvPlan *plan, CmrsStorage *c)
+{
+  PetscInt       *p    = plan->value;
+  const PetscBool wide = (PetscBool)((PetscInt64)csr->n > (INT64_C(1) << (32 - CMRS_BITS)));
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(c, sizeof(*c)));
+  if (p[CMRS_ORDER] == CMRS_ORDER_AUTO) p[CMRS_ORDER] = CMRS_ORDER_INTERLEAVED;
+  if (!p[CMRS_HEIGHT]) p[CMRS_HEIGHT] = p[CMRS_ORDER] == CMRS_ORDER_PADDED ? CMRS_HEIGHT_MAX : CMRS_VECTOR;
+  if (!p[CMRS_WORD]) p[CMRS_WORD] = wide ? 64 : 32;
+  PetscCheck(p[CMRS_WORD] == 64 || !wide, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " columns do not fit words of 32 bits, %d of which hold the row; set -mat_cmrs_word to 0 or 64", csr->n, CMRS_BITS);
+  PetscCheck(p[CMRS_ORDER] != CMRS_ORDER_PADDED || p[CMRS_HEIGHT] == CMRS_HEIGHT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Strips of height %" PetscInt_FMT " cannot be padded; set -mat_cmrs_height to 0 or %d, or -mat_cmrs_order to another than padded", p[CMRS_HEIGHT], CMRS_HEIGHT_MAX);
+  c->m        = csr->m;
+  c->n        = csr->n;
+  c->nz       = csr->i[csr->m];
+  c->height   = p[CMRS_HEIGHT];
+  c->strips   = csr->m / c->height + !!(csr->m % c->height);
+  c->order    = (CmrsOrder)p[CMRS_ORDER];
+  c->align    = p[CMRS_ALIGN] ? CMRS_VECTOR : 1;
+  c->threads  = plan->threads;
+  c->ahead    = (PetscBool)(c->nz >= CMRS_CACHE);
+  c->wordsize = (size_t)p[CMRS_WORD] / 8;
+  c->nstored  = c->nz;
+  if (c->order == CMRS_ORDER_PADDED) {
+    PetscInt64 groups = 0;
+
+    for (PetscInt s = 0; s < c->strips; s++) groups += CmrsPadStrip(csr, c, s, NULL, NULL);
+    PetscCheck(groups * CMRS_GROUP + CMRS_PAD <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%lld groups of %d padded entries are more than this PETSc's integers count; set -mat_cmrs_order to another than padded", (long long)groups, CMRS_GROUP);
+    c->nstored = (PetscInt)groups * CMRS_GROUP;
+  } else if (c->order == CMRS_ORDER_INTERLEAVED) {
+    c->halves = c->height > CMRS_VECTOR ? 2 : 1;
+    PetscCall(SpmvAlloc((size_t)c->strips, &c->step));
+    for (PetscInt s = 0; s < c->strips; s++) c->step[s] = (uint8_t)CmrsChooseSteps(csr, c, s);
+    CmrsLayout(csr, c);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sizes of the storage that a build would make; no array is allocated. Errors as of CmrsResolve() */
+PetscErrorCode CmrsPredict(const SpmvCSR *csr, const SpmvPlan *plan, CmrsStorage *c)
+{
+  SpmvPlan p = *plan;
+
+  PetscFunctionBegin;
+  PetscCall(CmrsResolve(csr, &p, c));
+  PetscCall(SpmvFree(&c->step));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
