@@ -75,26 +75,16 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return (Spmv8){_mm256_add_pd(_mm256_and_pd(a.lo, SpmvLanes(mask & 15)), b.lo), _mm256_add_pd(_mm256_and_pd(a.hi, SpmvLanes(mask >> 4)), b.hi)};
 }
-/* Four lanes: a, plus p[0], p[1], ... in the lanes of a mask of four */
-static inline __m256d SpmvAddExpand4(__m256d a, unsigned mask, const double *p)
+static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
 {
-#define FROM(m, l, n) (((m) >> (l)&1) ? 2 * (n) : 0), (((m) >> (l)&1) ? 2 * (n) + 1 : 0)
-#define BELOW(m, l)   (((m)&1) * ((l) > 0) + ((m) >> 1 & 1) * ((l) > 1) + ((m) >> 2 & 1) * ((l) > 2))
-#define LANES(m) \
-  { \
-    FROM(m, 0, 0), FROM(m, 1, BELOW(m, 1)), FROM(m, 2, BELOW(m, 2)), FROM(m, 3, BELOW(m, 3)) \
-  }
-  static const int32_t from[16][8] = {LANES(0), LANES(1), LANES(2), LANES(3), LANES(4), LANES(5), LANES(6), LANES(7), LANES(8), LANES(9), LANES(10), LANES(11), LANES(12), LANES(13), LANES(14), LANES(15)};
-#undef LANES
-#undef BELOW
-#undef FROM
-  const __m256d v = _mm256_castsi256_pd(_mm256_permutevar8x32_epi32(_mm256_castpd_si256(_mm256_loadu_pd(p)), _mm256_loadu_si256((const __m256i *)from[mask])));
-
-  return _mm256_add_pd(a, _mm256_and_pd(v, SpmvLanes(mask)));
+  return (Spmv8){_mm256_add_pd(a.lo, _mm256_and_pd(b.lo, _mm256_castsi256_pd(SpmvFirst((int)n)))), _mm256_add_pd(a.hi, _mm256_and_pd(b.hi, _mm256_castsi256_pd(SpmvFirst((int)n - 4))))};
 }
-static inline Spmv8 Spmv8AddExpand(Spmv8 a, unsigned mask, const double *p)
+static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
 {
-  return (Spmv8){SpmvAddExpand4(a.lo, mask & 15, p), SpmvAddExpand4(a.hi, mask >> 4, p + __builtin_popcount(mask & 15))};
+  double lane[8];
+
+  Spmv8Store(lane, v);
+  return (Spmv8){SpmvGather4(lane, i[0], i[1], i[2], i[3]), SpmvGather4(lane, i[4], i[5], i[6], i[7])};
 }
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {

@@ -60,9 +60,15 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return _mm512_mask_add_pd(b, (__mmask8)mask, a, b);
 }
-static inline Spmv8 Spmv8AddExpand(Spmv8 a, unsigned mask, const double *p)
+static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
 {
-  return _mm512_mask_add_pd(a, (__mmask8)mask, a, _mm512_maskz_expand_pd((__mmask8)mask, _mm512_loadu_pd(p)));
+  static const uint8_t first[] = {0, 1, 3, 7, 15, 31, 63, 127, 255};
+
+  return _mm512_mask_add_pd(a, _load_mask8((__mmask8 *)&first[n]), a, b);
+}
+static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
+{
+  return _mm512_permutexvar_pd(_mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)i)), v);
 }
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {

@@ -133,10 +133,18 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
   return b;
 }
 
-static inline Spmv8 Spmv8AddExpand(Spmv8 a, unsigned mask, const PetscScalar *p)
+static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
 {
-  for (; mask; mask &= mask - 1) a.a[__builtin_ctz(mask)] += *p++;
+  for (unsigned l = 0; l < n; l++) a.a[l] += b.a[l];
   return a;
+}
+
+static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
+{
+  Spmv8 w;
+
+  for (int l = 0; l < 8; l++) w.a[l] = v.a[i[l]];
+  return w;
 }
 
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const PetscScalar *p)

@@ -9,8 +9,8 @@
                         XStoreFirst(p, v, n), XZero(), XSplat(s), XAdd(a, b), XMul(a, b), XFma(a, b, c) = a b + c rounded
                         once where the machine can, XSum(v)
   Spmv8Store(p, v), Spmv8AddWhere(a, m, b) = b, plus a in the lanes of mask m; Spmv8LoadWhere(v, m, p) = v, with the lanes
-                        of m from p[0 .. 7], which may all be read; Spmv8AddExpand(a, m, p) = a, plus p[0], p[1], ... in the
-                        lanes of m one after the other; p[0 .. 7] may all be read, and what m does not take may be NaN
+                        of m from p[0 .. 7], which may all be read
+  Spmv8AddFirst(a, b, n) a, plus b in the first n lanes, n = 0 to 8; Spmv8Permute(v, i): lane i[l] of v in lane l, i eight uint8
   Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16;
                         Spmv8GatherPacked32(x, w, bits): x[w[l] >> bits], w eight uint32; Spmv8GatherPacked64() for uint64
   SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Min(), MulAdd(a, k, c) = k a + c,

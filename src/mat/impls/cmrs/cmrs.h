@@ -42,18 +42,27 @@ typedef enum { /* values of CMRS_ORDER: the entries of a strip */
 #define CMRS_BUFFER        (CMRS_CHUNK_ENTRIES + CMRS_HEIGHT_MAX * CMRS_TAIL_MAX + 2 * CMRS_VECTOR)
 
 /*
-  CmrsChunk - consecutive strips whose products are made together, in a buffer
-
-  Interleaved order: step k of a strip has entry k of each of its rows that have one, in the order of the rows; a bit mask
-  says which do. After the steps come the tails, the rest of rows that are longer than there are steps, row by row: first
-  those of at most CMRS_TAIL_MAX entries, then the longer ones, which are cut into segments and end a chunk.
+  Interleaved order: a strip is one band of rows, or two if it has more than eight. The rows of a band have lanes, the
+  longest row the first. Step k has entry k of each row that has one, in the order of lanes: those are the first lanes, so
+  that a step is known by their number. After the steps of its bands come the tails of a strip, the rests of rows that are
+  longer than there are steps, row by row: first those of at most CMRS_TAIL_MAX entries, then the longer ones, which are
+  cut into segments.
 */
+
+typedef enum {                /* how the products of a chunk are made */
+               CMRS_BUFFERED, /* all of them, eight at a time whatever the rows, then added: for steps of few rows */
+               CMRS_DIRECT,   /* step by step */
+               CMRS_UNIFORM   /* the same, all steps having eight rows and no band a tail */
+} CmrsMode;
+
+/* CmrsChunk: consecutive strips whose products fit a buffer */
 typedef struct {
   PetscInt strip;    /* first strip */
   PetscInt step;     /* first step */
   PetscInt tail;     /* first tail */
   PetscInt entry;    /* first entry */
-  PetscInt buffered; /* entries of its steps and tails */
+  PetscInt buffered; /* entries of its steps and tails; segments are not among them and end a chunk */
+  PetscInt mode;     /* CmrsMode */
 } CmrsChunk;
 
 /* CmrsTail: what is left of a row after the steps */
@@ -90,10 +99,11 @@ typedef struct {
   PetscScalar *value;    /* [nstored + CMRS_PAD] */
   uint8_t     *items;    /* [nstored / CMRS_GROUP] padded: entries of each group, before its padding */
 
-  PetscInt     halves; /* interleaved: masks of a step, one for eight rows */
+  PetscInt     bands; /* interleaved: bands of a strip */
   PetscInt     nsteps, nchunks, ntails, nsegments;
-  uint8_t     *step;    /* [strips] steps of each strip */
-  uint8_t     *mask;    /* [nsteps halves] rows of each step */
+  uint8_t     *step;    /* [strips bands] steps of each band */
+  uint8_t     *active;  /* [nsteps] rows of each step */
+  uint8_t     *lane;    /* [strips bands CMRS_VECTOR] lane of each row of a band */
   CmrsChunk   *chunk;   /* [nchunks + 1] */
   CmrsTail    *tail;    /* [ntails] */
   CmrsSegment *segment; /* [nsegments] */
@@ -130,8 +140,26 @@ static inline void CmrsSetWord(const CmrsStorage *c, PetscInt k, PetscInt column
   else ((uint64_t *)c->word)[k] = (uint64_t)column << CMRS_BITS | (uint64_t)row;
 }
 
+/* Rows of a band, of lengths in the order of lanes */
+typedef struct {
+  const PetscInt *i; /* [rows + 1] first entry of each row */
+  PetscInt        rows;
+  PetscInt        length[CMRS_VECTOR + 1]; /* [rows + 1] of each lane, decreasing, then 0 */
+} CmrsBand;
+
 /* Rows of strip s: the last one may have fewer */
 static inline PetscInt CmrsRows(const CmrsStorage *c, PetscInt s)
 {
   return PetscMin(c->height, c->m - s * c->height);
+}
+
+/* The rows of band b, whose lanes are known; bands after the last row have none */
+static inline CmrsBand CmrsBandOf(const SpmvCSR *csr, const CmrsStorage *c, PetscInt b)
+{
+  const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR;
+  const uint8_t *lane = c->lane + b * CMRS_VECTOR;
+  CmrsBand       band = {csr->i + s * c->height + skip, PetscMin(CMRS_VECTOR, PetscMax(0, CmrsRows(c, s) - skip)), {0}};
+
+  for (PetscInt r = 0; r < band.rows; r++) band.length[lane[r]] = band.i[r + 1] - band.i[r];
+  return band;
 }

@@ -15,7 +15,7 @@ static PetscErrorCode CmrsAllocate(CmrsStorage *c)
   memset(c->value + c->nstored, 0, CMRS_PAD * sizeof(PetscScalar));
   PetscCall(SpmvAlloc((size_t)(c->threads + 1) * sizeof(CmrsShare), &c->share));
   if (c->order == CMRS_ORDER_INTERLEAVED) {
-    PetscCall(SpmvAlloc((size_t)(c->nsteps * c->halves), &c->mask));
+    PetscCall(SpmvAlloc((size_t)c->nsteps, &c->active));
     PetscCall(SpmvAlloc((size_t)(c->nchunks + 1) * sizeof(CmrsChunk), &c->chunk));
     PetscCall(SpmvAlloc((size_t)c->ntails * sizeof(CmrsTail), &c->tail));
     PetscCall(SpmvAlloc((size_t)c->nsegments * sizeof(CmrsSegment), &c->segment));
@@ -188,7 +188,8 @@ PetscErrorCode CmrsDestroy(void **storage)
   PetscCall(SpmvFree(&c->value));
   PetscCall(SpmvFree(&c->items));
   PetscCall(SpmvFree(&c->step));
-  PetscCall(SpmvFree(&c->mask));
+  PetscCall(SpmvFree(&c->lane));
+  PetscCall(SpmvFree(&c->active));
   PetscCall(SpmvFree(&c->chunk));
   PetscCall(SpmvFree(&c->tail));
   PetscCall(SpmvFree(&c->segment));

@@ -10,34 +10,35 @@
 #define CMRS_COST_TAIL 7.0  /* of a tail, */
 #define CMRS_COST_REST 0.04 /* and of each of its entries */
 
-/* The lengths of the rows of strip s, the longest first */
-static void CmrsLengths(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s, PetscInt length[])
+#define CMRS_DIRECT_ROWS 5.5 /* rows of a step, on average, from which on a vector for each step is faster than a buffer */
+
+/* The lanes of a band: how many rows are longer, or as long and before; without a branch, since lengths are not foreseen */
+static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
 {
-  const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+  const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR, rows = CmrsRows(c, s) - skip, *i = csr->i + s * c->height + skip;
+  PetscInt       length[CMRS_VECTOR];
 
-  for (PetscInt r = 0; r < rows; r++) {
-    const PetscInt own = i[r + 1] - i[r];
-    PetscInt       k   = r;
+  for (PetscInt r = 0; r < CMRS_VECTOR; r++) length[r] = r < rows ? i[r + 1] - i[r] : -1;
+  for (PetscInt r = 0; r < CMRS_VECTOR; r++) {
+    PetscInt lane = 0;
 
-    for (; k > 0 && length[k - 1] < own; k--) length[k] = length[k - 1];
-    length[k] = own;
+    for (PetscInt q = 0; q < CMRS_VECTOR; q++) lane += (length[q] > length[r]) | ((length[q] == length[r]) & (q < r));
+    c->lane[b * CMRS_VECTOR + r] = (uint8_t)lane;
   }
-  length[rows] = 0;
 }
 
-/* Steps of least cost for strip s: as many as one of its rows is long, and the rows that are longer go on as tails */
-static PetscInt CmrsChooseSteps(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s)
+/* Steps of least cost for a band: as many as one of its rows is long, and the rows that are longer go on as tails */
+static PetscInt CmrsChooseSteps(const CmrsBand *band, PetscInt most)
 {
-  const PetscInt rows = CmrsRows(c, s), most       = PetscMin(CMRS_STEPS_MAX, CMRS_CHUNK_ENTRIES / c->height);
-  PetscInt       length[CMRS_HEIGHT_MAX + 1], best = 0, tails = 0;
-  double         least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
+  PetscInt best = 0, tails = 0;
+  double   least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
 
-  CmrsLengths(csr, c, s, length);
-  for (PetscInt k = 0; k <= rows; k++) {
-    const PetscInt steps = PetscMin(most, length[k]);
-    double         cost  = CMRS_COST_STEP * (double)(steps * c->halves);
+  if (band->length[0] <= most && CMRS_COST_STEP * (double)(band->length[0] - band->length[band->rows]) <= CMRS_COST_TAIL) return band->length[0];
+  for (PetscInt k = 0; k <= band->rows; k++) {
+    const PetscInt steps = PetscMin(most, band->length[k]);
+    double         cost  = CMRS_COST_STEP * (double)steps;
 
-    for (; length[tails] > steps; tails++) above += (double)length[tails];
+    for (; band->length[tails] > steps; tails++) above += (double)band->length[tails];
     cost += CMRS_COST_TAIL * (double)tails + CMRS_COST_REST * (above - (double)(tails * steps));
     if (cost >= least) continue;
     least = cost;
@@ -46,19 +47,14 @@ static PetscInt CmrsChooseSteps(const SpmvCSR *csr, const CmrsStorage *c, PetscI
   return best;
 }
 
-/* The masks of the steps of strip s */
-static void CmrsSetMasks(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s, PetscInt first)
+/* Rows of each step of a band */
+static void CmrsSetActive(const CmrsBand *band, PetscInt steps, uint8_t active[])
 {
-  const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s), steps = c->step[s];
-  uint16_t        end[CMRS_STEPS_MAX + 1] = {0}, mask = 0; /* rows that end before a step */
+  PetscInt rows = band->rows;
 
-  for (PetscInt r = 0; r < rows; r++) {
-    mask |= (uint16_t)(1U << r);
-    end[PetscMin(steps, i[r + 1] - i[r])] |= (uint16_t)(1U << r);
-  }
   for (PetscInt k = 0; k < steps; k++) {
-    mask &= (uint16_t)~end[k];
-    for (PetscInt half = 0; half < c->halves; half++) c->mask[(first + k) * c->halves + half] = (uint8_t)(mask >> CMRS_VECTOR * half);
+    while (band->length[rows - 1] <= k) rows--;
+    active[k] = (uint8_t)rows;
   }
 }
 
@@ -71,39 +67,58 @@ static void CmrsAddSegments(CmrsStorage *c, PetscInt row, PetscInt first, PetscI
   }
 }
 
+/* Ends a chunk: it is written, if there is an array, and counted */
+static void CmrsEndChunk(CmrsStorage *c, CmrsChunk *chunk, PetscInt strip)
+{
+  const PetscInt steps = c->nsteps - chunk->step;
+
+  if (strip == chunk->strip) return;
+  if (c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * steps) chunk->mode = CMRS_UNIFORM;
+  else if ((double)chunk->buffered >= CMRS_DIRECT_ROWS * (double)steps) chunk->mode = CMRS_DIRECT;
+  else chunk->mode = CMRS_BUFFERED;
+  if (c->chunk) c->chunk[c->nchunks] = *chunk;
+  c->nchunks++;
+}
+
 /*
-  CmrsLayout - chunks, masks, tails and segments of a storage in interleaved order, whose steps are known
+  CmrsLayout - chunks, steps, tails and segments of a storage in interleaved order, each of whose bands has its steps
 
   Input/Output Parameter:
 . c - on return the numbers of them; arrays that are there are written
 */
 void CmrsLayout(const SpmvCSR *csr, CmrsStorage *c)
 {
-  CmrsChunk chunk = {0, 0, 0, 0, 0};
+  CmrsChunk chunk = {0, 0, 0, 0, 0, 0};
   PetscBool ended = PETSC_FALSE; /* by a segment */
 
   c->nsteps = c->nchunks = c->ntails = c->nsegments = 0;
   for (PetscInt s = 0; s < c->strips; s++) {
-    const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s), steps = c->step[s];
+    const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+    const uint8_t  *step     = c->step + s * c->bands;
     PetscInt        buffered = 0, shorts = 0;
 
     for (PetscInt r = 0; r < rows; r++) {
-      const PetscInt length = i[r + 1] - i[r], rest = PetscMax(0, length - steps);
+      const PetscInt length = i[r + 1] - i[r], rest = PetscMax(0, length - step[r / CMRS_VECTOR]);
 
       buffered += length - rest;
       if (rest <= CMRS_TAIL_MAX) shorts += rest;
     }
     if (ended || chunk.buffered + buffered + shorts > CMRS_CHUNK_ENTRIES || s - chunk.strip == CMRS_CHUNK_STRIPS) {
-      if (c->chunk) c->chunk[c->nchunks] = chunk;
-      if (s > chunk.strip) c->nchunks++;
-      chunk = (CmrsChunk){s, c->nsteps, c->ntails, i[0], 0};
+      CmrsEndChunk(c, &chunk, s);
+      chunk = (CmrsChunk){s, c->nsteps, c->ntails, i[0], 0, 0};
       ended = PETSC_FALSE;
     }
-    if (c->mask) CmrsSetMasks(csr, c, s, c->nsteps);
-    c->nsteps += steps;
+    for (PetscInt b = 0; b < c->bands; b++) {
+      if (c->active) {
+        const CmrsBand band = CmrsBandOf(csr, c, s * c->bands + b);
+
+        CmrsSetActive(&band, step[b], c->active + c->nsteps);
+      }
+      c->nsteps += step[b];
+    }
     chunk.buffered += buffered;
     for (PetscInt r = 0, next = i[0] + buffered + shorts; r < rows; r++) {
-      const PetscInt rest = i[r + 1] - i[r] - steps;
+      const PetscInt rest = i[r + 1] - i[r] - step[r / CMRS_VECTOR];
 
       if (rest <= 0) continue;
       if (rest > CMRS_TAIL_MAX) {
@@ -117,11 +132,8 @@ void CmrsLayout(const SpmvCSR *csr, CmrsStorage *c)
       chunk.buffered += rest;
     }
   }
-  if (c->strips) {
-    if (c->chunk) c->chunk[c->nchunks] = chunk;
-    c->nchunks++;
-  }
-  if (c->chunk) c->chunk[c->nchunks] = (CmrsChunk){c->strips, c->nsteps, c->ntails, c->nz, 0};
+  CmrsEndChunk(c, &chunk, c->strips);
+  if (c->chunk) c->chunk[c->nchunks] = (CmrsChunk){c->strips, c->nsteps, c->ntails, c->nz, 0, 0};
 }
 
 /*
@@ -176,7 +188,7 @@ PetscInt CmrsPadStrip(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s, Pets
   CmrsResolve - replaces what a plan leaves open and finds all sizes
 
   Output Parameter:
-. c - sizes, and c->step in interleaved order, which is the caller's to free
+. c - sizes, and in interleaved order c->step and c->lane, which are the caller's to free
 
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if words of 32 bits are asked for and the columns need more, or padding with another height
@@ -212,9 +224,18 @@ PetscErrorCode CmrsResolve(const SpmvCSR *csr, SpmvPlan *plan, CmrsStorage *c)
     PetscCheck(groups * CMRS_GROUP + CMRS_PAD <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%lld groups of %d padded entries are more than this PETSc's integers count; set -mat_cmrs_order to another than padded", (long long)groups, CMRS_GROUP);
     c->nstored = (PetscInt)groups * CMRS_GROUP;
   } else if (c->order == CMRS_ORDER_INTERLEAVED) {
-    c->halves = c->height > CMRS_VECTOR ? 2 : 1;
-    PetscCall(SpmvAlloc((size_t)c->strips, &c->step));
-    for (PetscInt s = 0; s < c->strips; s++) c->step[s] = (uint8_t)CmrsChooseSteps(csr, c, s);
+    const PetscInt most = PetscMin(CMRS_STEPS_MAX, CMRS_CHUNK_ENTRIES / c->height);
+
+    c->bands = c->height > CMRS_VECTOR ? 2 : 1;
+    PetscCall(SpmvAlloc((size_t)(c->strips * c->bands), &c->step));
+    PetscCall(SpmvAlloc((size_t)(c->strips * c->bands) * CMRS_VECTOR, &c->lane));
+    for (PetscInt b = 0; b < c->strips * c->bands; b++) {
+      CmrsBand band;
+
+      CmrsSetLanes(csr, c, b);
+      band       = CmrsBandOf(csr, c, b);
+      c->step[b] = (uint8_t)CmrsChooseSteps(&band, most);
+    }
     CmrsLayout(csr, c);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -228,5 +249,6 @@ PetscErrorCode CmrsPredict(const SpmvCSR *csr, const SpmvPlan *plan, CmrsStorage
   PetscFunctionBegin;
   PetscCall(CmrsResolve(csr, &p, c));
   PetscCall(SpmvFree(&c->step));
+  PetscCall(SpmvFree(&c->lane));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

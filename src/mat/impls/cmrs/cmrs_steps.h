@@ -1,84 +1,88 @@
 /*
-  cmrs_steps.h - products for the interleaved order
+  cmrs_steps.h - products for the interleaved order: eight rows at a time, whatever their lengths
 
-  First all products of a chunk are made, eight at a time whatever the rows, into a buffer. Then each step adds its own to
-  the sums of the rows in its mask: nothing depends on the length of a row but the number of steps of a strip and, in few
-  strips, tails.
+  Where most steps have most of the eight rows, a step multiplies one vector. Where they do not, lanes would lie idle: then
+  all products of a chunk are made first, eight at a time whatever the rows, into a buffer, and a step adds its own.
 */
 #pragma once
 #include "cmrs_vectors.h"
 
-/* The products of a chunk; returns where its first one is in the buffer */
-SPMV_INLINE const PetscScalar *CmrsChunkProducts(const CmrsStorage *c, const CmrsChunk *chunk, const PetscScalar *x, PetscScalar buffer[], PetscBool wide)
-{
-  const PetscInt first = chunk->entry / c->align * c->align, end = chunk->entry + chunk->buffered;
-
-  for (PetscInt k = first; k < end; k += CMRS_VECTOR) {
-    Spmv8Store(buffer + (k - first), CmrsEight(c, k, x, wide));
-    CmrsAhead(c, k, wide);
-  }
-  return buffer + (chunk->entry - first);
-}
-
 /* The sum of n products */
-SPMV_INLINE PetscScalar CmrsTailSum(const PetscScalar product[], PetscInt n)
+SPMV_INLINE PetscScalar CmrsSumBuffered(const PetscScalar product[], size_t n)
 {
-  Spmv8    sum = Spmv8Zero();
-  PetscInt k   = 0;
+  Spmv8  sum = Spmv8Zero();
+  size_t k   = 0;
 
   for (; k + CMRS_VECTOR <= n; k += CMRS_VECTOR) sum = Spmv8Add(sum, Spmv8Load(product + k));
-  return Spmv8Sum(Spmv8Add(sum, Spmv8LoadFirst(product + k, (int)(n - k))));
+  return Spmv8Sum(Spmv8AddFirst(sum, Spmv8Load(product + k), (unsigned)(n - k)));
 }
 
-/* y for the strips of a chunk, from its products */
-SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, const PetscScalar *product, PetscInt halves)
+/* The sum of the products of n entries from the k-th on */
+SPMV_INLINE PetscScalar CmrsSumDirect(const CmrsEntries *e, size_t k, size_t n, const PetscScalar *x)
 {
-  const CmrsStorage *c    = p->c;
-  const uint8_t     *mask = c->mask + chunk->step * halves;
-  const CmrsTail    *tail = c->tail + chunk->tail, *tails = c->tail + chunk[1].tail;
-  const PetscInt     row = chunk->strip * c->height;
-
-  for (PetscInt s = chunk->strip; s < chunk[1].strip; s++) {
-    const PetscInt r = s * c->height, rows = CmrsRows(c, s);
-    Spmv8          sum[2];
-
-    for (PetscInt half = 0; half < halves; half++) sum[half] = Spmv8Zero();
-    for (PetscInt k = 0; k < c->step[s]; k++) {
-      for (PetscInt half = 0; half < halves; half++) {
-        const unsigned active = *mask++;
-
-        sum[half] = Spmv8AddExpand(sum[half], active, product);
-        product += __builtin_popcount(active);
-      }
-    }
-    for (PetscInt half = 0; half < halves; half++) CmrsPut(p, r + CMRS_VECTOR * half, rows - CMRS_VECTOR * half, sum[half]);
-    for (; tail < tails && row + tail->row < r + rows; tail++) {
-      p->y[row + tail->row] += CmrsTailSum(product, tail->length);
-      product += tail->length;
-    }
-  }
-}
-
-/* The sum of a part of a long row, from storage */
-SPMV_INLINE PetscScalar CmrsSegmentSum(const CmrsStorage *c, const CmrsSegment *segment, const PetscScalar *x, PetscBool wide)
-{
-  const PetscInt end = segment->first + segment->length;
-  PetscInt       k   = segment->first;
-  Spmv8          a = Spmv8Zero(), b = Spmv8Zero();
+  const size_t end = k + n;
+  Spmv8        a = Spmv8Zero(), b = Spmv8Zero();
 
   for (; k + 2 * CMRS_VECTOR <= end; k += 2 * CMRS_VECTOR) {
-    a = Spmv8Add(a, CmrsEight(c, k, x, wide));
-    b = Spmv8Add(b, CmrsEight(c, k + CMRS_VECTOR, x, wide));
-    CmrsAhead(c, k, wide);
-    CmrsAhead(c, k + CMRS_VECTOR, wide);
+    a = Spmv8Add(a, CmrsEight(e, k, x));
+    b = Spmv8Add(b, CmrsEight(e, k + CMRS_VECTOR, x));
   }
   a = Spmv8Add(a, b);
   if (k + CMRS_VECTOR <= end) {
-    a = Spmv8Add(a, CmrsEight(c, k, x, wide));
+    a = Spmv8Add(a, CmrsEight(e, k, x));
     k += CMRS_VECTOR;
   }
-  if (k < end) a = Spmv8AddWhere(CmrsEight(c, k, x, wide), (1U << (end - k)) - 1, a);
-  return Spmv8Sum(a);
+  return Spmv8Sum(k < end ? Spmv8AddFirst(a, CmrsEight(e, k, x), (unsigned)(end - k)) : a);
+}
+
+/* y for the strips of a chunk. Buffered: `product` has its products. The mode and the number of bands of a strip are constants where this is inlined */
+SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, const CmrsEntries *e, const PetscScalar *product, CmrsMode mode, PetscInt bands)
+{
+  const CmrsStorage *c      = p->c;
+  const PetscScalar *x      = p->x;
+  const uint8_t     *active = c->active + chunk->step, *step = c->step + chunk->strip * bands, *lane = c->lane + chunk->strip * bands * CMRS_VECTOR;
+  const CmrsTail    *tail = c->tail + chunk->tail, *tails = c->tail + chunk[1].tail;
+  const PetscInt     first = chunk->strip * c->height, height = c->height, end = chunk[1].strip < c->strips ? chunk[1].strip * height : c->m;
+  size_t             k = 0; /* entries done */
+
+  for (PetscInt r = first; r < end; r += height) {
+    const PetscInt rows = PetscMin(height, end - r);
+
+    for (PetscInt b = 0; b < bands; b++, lane += CMRS_VECTOR) {
+      const size_t steps = *step++;
+      Spmv8        sum   = Spmv8Zero();
+
+      for (size_t t = 0; t < steps; t++) {
+        const unsigned n = mode == CMRS_UNIFORM ? CMRS_VECTOR : *active++;
+
+        if (mode == CMRS_BUFFERED) sum = Spmv8AddFirst(sum, Spmv8Load(product + k), n);
+        else if (mode == CMRS_DIRECT) sum = Spmv8AddFirst(sum, CmrsEight(e, k, x), n);
+        else sum = Spmv8Add(sum, CmrsEight(e, k, x));
+        k += n;
+      }
+      CmrsPut(p, r + CMRS_VECTOR * b, rows - CMRS_VECTOR * b, mode == CMRS_UNIFORM ? sum : Spmv8Permute(sum, lane));
+    }
+    for (; mode != CMRS_UNIFORM && tail < tails && first + tail->row < r + rows; tail++) {
+      p->y[first + tail->row] += mode == CMRS_BUFFERED ? CmrsSumBuffered(product + k, tail->length) : CmrsSumDirect(e, k, tail->length, x);
+      k += tail->length;
+    }
+  }
+}
+
+SPMV_INLINE void CmrsChunkApply(const CmrsProduct *p, const CmrsChunk *chunk, PetscBool wide, PetscInt bands)
+{
+  const PetscInt before = chunk->mode == CMRS_BUFFERED ? chunk->entry % p->c->align : 0;
+  CmrsEntries    e      = CmrsEntriesFrom(p->c, chunk->entry - before, wide);
+
+  if (chunk->mode == CMRS_UNIFORM) CmrsChunkRows(p, chunk, &e, NULL, CMRS_UNIFORM, bands);
+  else if (chunk->mode == CMRS_DIRECT) CmrsChunkRows(p, chunk, &e, NULL, CMRS_DIRECT, bands);
+  else {
+    const size_t n = (size_t)(before + chunk->buffered);
+    PetscScalar  buffer[CMRS_BUFFER];
+
+    for (size_t k = 0; k < n; k += CMRS_VECTOR) Spmv8Store(buffer + k, CmrsEight(&e, k, p->x));
+    CmrsChunkRows(p, chunk, &e, buffer + before, CMRS_BUFFERED, bands);
+  }
 }
 
 /* The part of thread t: chunks, then segments, whose sums wait in `partial` */
@@ -86,15 +90,16 @@ SPMV_INLINE void CmrsStepsShare(const CmrsProduct *p, PetscInt t, PetscBool wide
 {
   const CmrsStorage *c   = p->c;
   const CmrsShare   *own = &c->share[t], *next = &c->share[t + 1];
-  PetscScalar        buffer[CMRS_BUFFER];
 
   for (PetscInt k = own->chunk; k < next->chunk; k++) {
-    const PetscScalar *product = CmrsChunkProducts(c, &c->chunk[k], p->x, buffer, wide);
-
-    if (c->halves == 1) CmrsChunkRows(p, &c->chunk[k], product, 1);
-    else CmrsChunkRows(p, &c->chunk[k], product, 2);
+    if (c->bands == 1) CmrsChunkApply(p, &c->chunk[k], wide, 1);
+    else CmrsChunkApply(p, &c->chunk[k], wide, 2);
   }
-  for (PetscInt k = own->segment; k < next->segment; k++) c->partial[k] = CmrsSegmentSum(c, &c->segment[k], p->x, wide);
+  for (PetscInt k = own->segment; k < next->segment; k++) {
+    const CmrsEntries e = CmrsEntriesFrom(c, c->segment[k].first, wide);
+
+    c->partial[k] = CmrsSumDirect(&e, 0, (size_t)c->segment[k].length, p->x);
+  }
 }
 
 /* Adds the sums of segments, in their order */

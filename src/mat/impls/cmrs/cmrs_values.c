@@ -10,34 +10,42 @@ static inline void CmrsPlace(const SpmvCSR *csr, CmrsStorage *c, PetscInt k, Pet
   if (words) CmrsSetWord(c, k, csr->j[from], row);
 }
 
-/* The part [from, end) of a row goes to the places from k on */
-static inline PetscInt CmrsPlaceRest(const SpmvCSR *csr, CmrsStorage *c, PetscInt k, PetscInt from, PetscInt end, PetscInt row, PetscBool words)
+/* The steps of a band, whose first entry goes to place k; returns the place after the last */
+static inline __attribute__((always_inline)) PetscInt CmrsPlaceSteps(const SpmvCSR *csr, CmrsStorage *c, PetscInt b, const uint8_t active[], PetscInt k, PetscBool words)
 {
-  for (; from < end; from++) CmrsPlace(csr, c, k++, from, row, words);
+  const CmrsBand band  = CmrsBandOf(csr, c, b);
+  const PetscInt steps = c->step[b];
+  PetscInt       place[CMRS_STEPS_MAX];
+
+  for (PetscInt t = 0; t < steps; t++) {
+    place[t] = k;
+    k += active[t];
+  }
+  for (PetscInt r = 0; r < band.rows; r++) {
+    const PetscInt lane = c->lane[b * CMRS_VECTOR + r], n = PetscMin(steps, band.i[r + 1] - band.i[r]);
+
+    for (PetscInt t = 0; t < n; t++) CmrsPlace(csr, c, place[t] + lane, band.i[r] + t, b % c->bands * CMRS_VECTOR + r, words);
+  }
   return k;
 }
 
 /* The values in interleaved order, and the words if they are wanted */
 static inline __attribute__((always_inline)) void CmrsPlaceAll(const SpmvCSR *csr, CmrsStorage *c, PetscBool words)
 {
-  const uint8_t *mask = c->mask;
+  const uint8_t *active = c->active;
 
   for (PetscInt s = 0; s < c->strips; s++) {
-    const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s), steps = c->step[s];
-    PetscInt        k = c->strip[s], place[CMRS_STEPS_MAX]; /* of the next row's entry in each step */
+    const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+    const uint8_t  *step = c->step + s * c->bands;
+    PetscInt        k    = c->strip[s];
 
-    for (PetscInt t = 0; t < steps; t++) {
-      place[t] = k;
-      for (PetscInt half = 0; half < c->halves; half++) k += __builtin_popcount(*mask++);
-    }
-    for (PetscInt r = 0; r < rows; r++) {
-      const PetscInt n = PetscMin(steps, i[r + 1] - i[r]);
-
-      for (PetscInt t = 0; t < n; t++) CmrsPlace(csr, c, place[t]++, i[r] + t, r, words);
-    }
-    for (int longer = 0; longer < 2; longer++) { /* see CmrsChunk */
+    for (PetscInt b = 0; b < c->bands; active += step[b++]) k = CmrsPlaceSteps(csr, c, s * c->bands + b, active, k, words);
+    for (int longer = 0; k < c->strip[s + 1] && longer < 2; longer++) { /* tails, then segments */
       for (PetscInt r = 0; r < rows; r++) {
-        if (i[r + 1] - i[r] > steps && longer == (i[r + 1] - i[r] - steps > CMRS_TAIL_MAX)) k = CmrsPlaceRest(csr, c, k, i[r] + steps, i[r + 1], r, words);
+        const PetscInt from = i[r] + step[r / CMRS_VECTOR];
+
+        if (longer != (i[r + 1] - from > CMRS_TAIL_MAX)) continue;
+        for (PetscInt q = from; q < i[r + 1]; q++) CmrsPlace(csr, c, k++, q, r, words);
       }
     }
   }

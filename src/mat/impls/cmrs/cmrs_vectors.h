@@ -19,19 +19,36 @@ typedef struct {
 #define CMRS_AHEAD_WORDS  4096 /* bytes between what is in use and what is asked for */
 #define CMRS_AHEAD_VALUES 16384
 
-/* The products of entries k to k + 7 */
-SPMV_INLINE Spmv8 CmrsEight(const CmrsStorage *c, PetscInt k, const PetscScalar *x, PetscBool wide)
-{
-  const Spmv8 xk = wide ? Spmv8GatherPacked64(x, (const uint64_t *)c->word + k, CMRS_BITS) : Spmv8GatherPacked32(x, (const uint32_t *)c->word + k, CMRS_BITS);
+/* Words and values from some entry on, in local variables: the compiler must not look them up again after each store */
+typedef struct {
+  const char        *word;
+  const PetscScalar *value;
+  size_t             size; /* of a word, a constant where this is inlined */
+  PetscBool          ahead;
+} CmrsEntries;
 
-  return Spmv8Mul(Spmv8Load(c->value + k), xk);
+SPMV_INLINE CmrsEntries CmrsEntriesFrom(const CmrsStorage *c, PetscInt k, PetscBool wide)
+{
+  const size_t size = wide ? sizeof(uint64_t) : sizeof(uint32_t);
+
+  return (CmrsEntries){(const char *)c->word + (size_t)k * size, c->value + k, size, c->ahead};
 }
 
-SPMV_INLINE void CmrsAhead(const CmrsStorage *c, PetscInt k, PetscBool wide)
+SPMV_INLINE uint64_t CmrsWordAt(const CmrsEntries *e, size_t k)
 {
-  if (!c->ahead) return;
-  __builtin_prefetch((const char *)(c->value + k) + CMRS_AHEAD_VALUES, 0, 2);
-  if (wide || k % (2 * CMRS_VECTOR) < CMRS_VECTOR) __builtin_prefetch((const char *)c->word + (size_t)k * (wide ? 8 : 4) + CMRS_AHEAD_WORDS, 0, 2);
+  return e->size == sizeof(uint64_t) ? ((const uint64_t *)e->word)[k] : ((const uint32_t *)e->word)[k];
+}
+
+/* The products of entries k to k + 7 */
+SPMV_INLINE Spmv8 CmrsEight(const CmrsEntries *e, size_t k, const PetscScalar *x)
+{
+  const Spmv8 xk = e->size == sizeof(uint64_t) ? Spmv8GatherPacked64(x, (const uint64_t *)e->word + k, CMRS_BITS) : Spmv8GatherPacked32(x, (const uint32_t *)e->word + k, CMRS_BITS);
+
+  if (e->ahead) {
+    __builtin_prefetch((const char *)(e->value + k) + CMRS_AHEAD_VALUES, 0, 2);
+    __builtin_prefetch(e->word + k * e->size + CMRS_AHEAD_WORDS, 0, 2);
+  }
+  return Spmv8Mul(Spmv8Load(e->value + k), xk);
 }
 
 /* y[r] <- beta y[r] + sum for the first n of eight rows */

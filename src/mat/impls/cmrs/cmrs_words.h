@@ -12,17 +12,16 @@ typedef PetscScalar CmrsSums[CMRS_HEIGHT_MAX][CMRS_VECTOR];
 /* Adds entries [first, end) of one strip to its sums */
 SPMV_INLINE void CmrsAddRange(const CmrsStorage *c, PetscInt first, PetscInt end, const PetscScalar *x, CmrsSums sum, PetscBool wide)
 {
-  for (PetscInt k = first / c->align * c->align; k < end; k += CMRS_VECTOR) {
-    const PetscInt from = PetscMax(0, first - k), to = PetscMin(CMRS_VECTOR, end - k);
-    PetscScalar    product[CMRS_VECTOR];
+  const PetscInt    before = first % c->align;
+  const CmrsEntries e      = CmrsEntriesFrom(c, first - before, wide);
+  const size_t      n      = (size_t)(before + end - first);
 
-    Spmv8Store(product, CmrsEight(c, k, x, wide));
-    CmrsAhead(c, k, wide);
-    for (PetscInt l = from; l < to; l++) {
-      const uint64_t word = wide ? ((const uint64_t *)c->word)[k + l] : ((const uint32_t *)c->word)[k + l];
+  for (size_t k = 0, from = (size_t)before; k < n; k += CMRS_VECTOR, from = 0) {
+    const size_t to = PetscMin(CMRS_VECTOR, n - k);
+    PetscScalar  product[CMRS_VECTOR];
 
-      sum[word % CMRS_HEIGHT_MAX][l] += product[l];
-    }
+    Spmv8Store(product, CmrsEight(&e, k, x));
+    for (size_t l = from; l < to; l++) sum[CmrsWordAt(&e, k + l) % CMRS_HEIGHT_MAX][l] += product[l];
   }
 }
 
@@ -73,17 +72,19 @@ SPMV_INLINE void CmrsTransposeShare(const CmrsProduct *p, PetscInt t, PetscScala
 {
   const CmrsStorage *c   = p->c;
   const CmrsShare   *own = &c->share[t], *next = &c->share[t + 1];
-  PetscInt           k = own->entry;
+  const uint8_t     *items = c->items;
+  const CmrsEntries  e     = CmrsEntriesFrom(c, 0, wide);
+  size_t             k     = (size_t)own->entry;
 
   for (PetscInt s = c->strip[own->strip] > own->entry ? own->strip - 1 : own->strip; s < next->strip; s++) {
-    const PetscInt     end = PetscMin(c->strip[s + 1], next->entry);
+    const size_t       end = (size_t)PetscMin(c->strip[s + 1], next->entry);
     const PetscScalar *x   = p->x + s * c->height;
 
     for (; k < end; k++) {
-      const uint64_t word = wide ? ((const uint64_t *)c->word)[k] : ((const uint32_t *)c->word)[k];
+      const uint64_t word = CmrsWordAt(&e, k);
 
-      if (c->items && k % CMRS_GROUP >= c->items[k / CMRS_GROUP]) continue;
-      y[word >> CMRS_BITS] += c->value[k] * x[word % CMRS_HEIGHT_MAX];
+      if (items && k % CMRS_GROUP >= items[k / CMRS_GROUP]) continue;
+      y[word >> CMRS_BITS] += e.value[k] * x[word % CMRS_HEIGHT_MAX];
     }
   }
 }
