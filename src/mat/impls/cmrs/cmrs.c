@@ -49,7 +49,7 @@ static PetscErrorCode CmrsArrays(const void *storage, PetscInt *narrays, SpmvArr
   arrays[k++] = SPMV_ARRAY("words", c->word, (size_t)c->nstored, c->wordsize);
   arrays[k++] = SPMV_ARRAY("strips", c->strip, (size_t)c->strips + 1, sizeof(PetscInt));
   if (c->order == CMRS_ORDER_INTERLEAVED) {
-    arrays[k++] = SPMV_ARRAY("steps", c->step, (size_t)(c->strips * c->bands), 1);
+    arrays[k++] = SPMV_ARRAY("steps", c->step, (size_t)(c->strips * c->bands), sizeof(CmrsSteps));
     arrays[k++] = SPMV_ARRAY("active", c->active, (size_t)c->nsteps, 1);
     arrays[k++] = SPMV_ARRAY("lanes", c->lane, (size_t)(c->strips * c->bands) * CMRS_VECTOR, 1);
     arrays[k++] = SPMV_ARRAY("chunks", c->chunk, (size_t)c->nchunks + 1, sizeof(CmrsChunk));

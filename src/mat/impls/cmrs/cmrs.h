@@ -49,10 +49,17 @@ typedef enum { /* values of CMRS_ORDER: the entries of a strip */
   cut into segments.
 */
 
+/* CmrsSteps: the steps of a band */
+typedef struct {
+  uint8_t  all;     /* steps */
+  uint8_t  full;    /* the first ones, which have eight rows */
+  uint16_t entries; /* of the others */
+} CmrsSteps;
+
 typedef enum {                /* how the products of a chunk are made */
                CMRS_BUFFERED, /* all of them, eight at a time whatever the rows, then added: for steps of few rows */
-               CMRS_DIRECT,   /* step by step */
-               CMRS_UNIFORM   /* the same, all steps having eight rows and no band a tail */
+               CMRS_MIXED,    /* full steps one by one, the others of a band as above */
+               CMRS_UNIFORM   /* all steps being full and no band having a tail, one by one */
 } CmrsMode;
 
 /* CmrsChunk: consecutive strips whose products fit a buffer */
@@ -101,7 +108,7 @@ typedef struct {
 
   PetscInt     bands; /* interleaved: bands of a strip */
   PetscInt     nsteps, nchunks, ntails, nsegments;
-  uint8_t     *step;    /* [strips bands] steps of each band */
+  CmrsSteps   *step;    /* [strips bands] steps of each band */
   uint8_t     *active;  /* [nsteps] rows of each step */
   uint8_t     *lane;    /* [strips bands CMRS_VECTOR] lane of each row of a band */
   CmrsChunk   *chunk;   /* [nchunks + 1] */

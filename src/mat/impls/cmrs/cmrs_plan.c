@@ -6,11 +6,11 @@
 #include "cmrs.h"
 
 /* Costs in ns on one core of Zen 4 at 3.5 GHz. Only the ratios matter */
-#define CMRS_COST_STEP 0.7  /* of a step */
-#define CMRS_COST_TAIL 7.0  /* of a tail, */
-#define CMRS_COST_REST 0.04 /* and of each of its entries */
-
-#define CMRS_DIRECT_ROWS 5.5 /* rows of a step, on average, from which on a vector for each step is faster than a buffer */
+#define CMRS_COST_STEP  0.6  /* of adding a step to its rows */
+#define CMRS_COST_ENTRY 0.25 /* of a product */
+#define CMRS_COST_MISS  4.0  /* of another number of steps than in the band before: the processor did not expect their end */
+#define CMRS_COST_TAIL  7.0  /* of a tail, */
+#define CMRS_COST_REST  0.04 /* and of each of its entries, its product apart */
 
 /* The lanes of a band: how many rows are longer, or as long and before; without a branch, since lengths are not foreseen */
 static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
@@ -47,6 +47,16 @@ static PetscInt CmrsChooseSteps(const CmrsBand *band, PetscInt most)
   return best;
 }
 
+/* The steps of a band, of which there are so many */
+static CmrsSteps CmrsStepsOf(const CmrsBand *band, PetscInt all)
+{
+  const PetscInt full    = band->rows == CMRS_VECTOR ? PetscMin(all, band->length[CMRS_VECTOR - 1]) : 0;
+  PetscInt       entries = 0;
+
+  for (PetscInt l = 0; l < band->rows; l++) entries += PetscMin(all, band->length[l]);
+  return (CmrsSteps){(uint8_t)all, (uint8_t)full, (uint16_t)(entries - CMRS_VECTOR * full)};
+}
+
 /* Rows of each step of a band */
 static void CmrsSetActive(const CmrsBand *band, PetscInt steps, uint8_t active[])
 {
@@ -67,17 +77,37 @@ static void CmrsAddSegments(CmrsStorage *c, PetscInt row, PetscInt first, PetscI
   }
 }
 
-/* Ends a chunk: it is written, if there is an array, and counted */
-static void CmrsEndChunk(CmrsStorage *c, CmrsChunk *chunk, PetscInt strip)
-{
-  const PetscInt steps = c->nsteps - chunk->step;
+/* CmrsLayoutState: a chunk that grows */
+typedef struct {
+  CmrsChunk chunk;
+  PetscBool ended;           /* by a segment */
+  CmrsSteps last;            /* of the band before */
+  double    buffered, mixed; /* cost of the two ways, as far as they differ */
+} CmrsLayoutState;
 
-  if (strip == chunk->strip) return;
-  if (c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * steps) chunk->mode = CMRS_UNIFORM;
-  else if ((double)chunk->buffered >= CMRS_DIRECT_ROWS * (double)steps) chunk->mode = CMRS_DIRECT;
-  else chunk->mode = CMRS_BUFFERED;
-  if (c->chunk) c->chunk[c->nchunks] = *chunk;
-  c->nchunks++;
+/* Adds the cost of a band */
+static void CmrsAddCost(CmrsLayoutState *state, CmrsSteps step)
+{
+  const CmrsSteps last    = state->last;
+  const double    entries = CMRS_VECTOR * step.full + step.entries, vectors = step.full + (step.entries + CMRS_VECTOR - 1) / CMRS_VECTOR;
+
+  state->buffered += CMRS_COST_ENTRY * entries + CMRS_COST_STEP * step.all + CMRS_COST_MISS * (step.all != last.all);
+  state->mixed += CMRS_COST_ENTRY * CMRS_VECTOR * vectors + CMRS_COST_STEP * (step.all - step.full) + CMRS_COST_MISS * ((step.full != last.full) + (step.all - step.full != last.all - last.full));
+  state->last = step;
+}
+
+/* Begins a chunk at a strip: the one before is written, if there is an array, and counted */
+static void CmrsNextChunk(CmrsStorage *c, CmrsLayoutState *state, PetscInt strip, PetscInt entry)
+{
+  CmrsChunk *chunk = &state->chunk;
+
+  if (strip > chunk->strip) {
+    if (c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * (c->nsteps - chunk->step)) chunk->mode = CMRS_UNIFORM;
+    else chunk->mode = state->mixed < state->buffered ? CMRS_MIXED : CMRS_BUFFERED;
+    if (c->chunk) c->chunk[c->nchunks] = *chunk;
+    c->nchunks++;
+  }
+  *state = (CmrsLayoutState){{strip, c->nsteps, c->ntails, entry, 0, 0}, PETSC_FALSE, state->last, 0, 0};
 }
 
 /*
@@ -88,52 +118,49 @@ static void CmrsEndChunk(CmrsStorage *c, CmrsChunk *chunk, PetscInt strip)
 */
 void CmrsLayout(const SpmvCSR *csr, CmrsStorage *c)
 {
-  CmrsChunk chunk = {0, 0, 0, 0, 0, 0};
-  PetscBool ended = PETSC_FALSE; /* by a segment */
+  CmrsLayoutState state = {{0, 0, 0, 0, 0, 0}, PETSC_FALSE, {0, 0, 0}, 0, 0};
+  CmrsChunk      *chunk = &state.chunk;
 
   c->nsteps = c->nchunks = c->ntails = c->nsegments = 0;
   for (PetscInt s = 0; s < c->strips; s++) {
-    const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s);
-    const uint8_t  *step     = c->step + s * c->bands;
-    PetscInt        buffered = 0, shorts = 0;
+    const PetscInt  *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+    const CmrsSteps *step   = c->step + s * c->bands;
+    PetscInt         inside = 0, shorts = 0;
 
-    for (PetscInt r = 0; r < rows; r++) {
-      const PetscInt length = i[r + 1] - i[r], rest = PetscMax(0, length - step[r / CMRS_VECTOR]);
+    for (PetscInt b = 0; b < c->bands; b++) inside += CMRS_VECTOR * step[b].full + step[b].entries;
+    for (PetscInt r = 0; inside < i[rows] - i[0] && r < rows; r++) {
+      const PetscInt rest = i[r + 1] - i[r] - step[r / CMRS_VECTOR].all;
 
-      buffered += length - rest;
-      if (rest <= CMRS_TAIL_MAX) shorts += rest;
+      if (rest > 0 && rest <= CMRS_TAIL_MAX) shorts += rest;
     }
-    if (ended || chunk.buffered + buffered + shorts > CMRS_CHUNK_ENTRIES || s - chunk.strip == CMRS_CHUNK_STRIPS) {
-      CmrsEndChunk(c, &chunk, s);
-      chunk = (CmrsChunk){s, c->nsteps, c->ntails, i[0], 0, 0};
-      ended = PETSC_FALSE;
-    }
+    if (state.ended || chunk->buffered + inside + shorts > CMRS_CHUNK_ENTRIES || s - chunk->strip == CMRS_CHUNK_STRIPS) CmrsNextChunk(c, &state, s, i[0]);
     for (PetscInt b = 0; b < c->bands; b++) {
       if (c->active) {
         const CmrsBand band = CmrsBandOf(csr, c, s * c->bands + b);
 
-        CmrsSetActive(&band, step[b], c->active + c->nsteps);
+        CmrsSetActive(&band, step[b].all, c->active + c->nsteps);
       }
-      c->nsteps += step[b];
+      c->nsteps += step[b].all;
+      CmrsAddCost(&state, step[b]);
     }
-    chunk.buffered += buffered;
-    for (PetscInt r = 0, next = i[0] + buffered + shorts; r < rows; r++) {
-      const PetscInt rest = i[r + 1] - i[r] - step[r / CMRS_VECTOR];
+    chunk->buffered += inside;
+    for (PetscInt r = 0, next = i[0] + inside + shorts; inside < i[rows] - i[0] && r < rows; r++) {
+      const PetscInt rest = i[r + 1] - i[r] - step[r / CMRS_VECTOR].all;
 
       if (rest <= 0) continue;
       if (rest > CMRS_TAIL_MAX) {
         CmrsAddSegments(c, s * c->height + r, next, rest);
         next += rest;
-        ended = PETSC_TRUE;
+        state.ended = PETSC_TRUE;
         continue;
       }
-      if (c->tail) c->tail[c->ntails] = (CmrsTail){(uint16_t)((s - chunk.strip) * c->height + r), (uint16_t)chunk.buffered, (uint16_t)rest};
+      if (c->tail) c->tail[c->ntails] = (CmrsTail){(uint16_t)((s - chunk->strip) * c->height + r), (uint16_t)chunk->buffered, (uint16_t)rest};
       c->ntails++;
-      chunk.buffered += rest;
+      chunk->buffered += rest;
     }
   }
-  CmrsEndChunk(c, &chunk, c->strips);
-  if (c->chunk) c->chunk[c->nchunks] = (CmrsChunk){c->strips, c->nsteps, c->ntails, c->nz, 0, 0};
+  CmrsNextChunk(c, &state, c->strips, c->nz);
+  if (c->chunk) c->chunk[c->nchunks] = state.chunk;
 }
 
 /*
@@ -227,14 +254,14 @@ PetscErrorCode CmrsResolve(const SpmvCSR *csr, SpmvPlan *plan, CmrsStorage *c)
     const PetscInt most = PetscMin(CMRS_STEPS_MAX, CMRS_CHUNK_ENTRIES / c->height);
 
     c->bands = c->height > CMRS_VECTOR ? 2 : 1;
-    PetscCall(SpmvAlloc((size_t)(c->strips * c->bands), &c->step));
+    PetscCall(SpmvAlloc((size_t)(c->strips * c->bands) * sizeof(CmrsSteps), &c->step));
     PetscCall(SpmvAlloc((size_t)(c->strips * c->bands) * CMRS_VECTOR, &c->lane));
     for (PetscInt b = 0; b < c->strips * c->bands; b++) {
       CmrsBand band;
 
       CmrsSetLanes(csr, c, b);
       band       = CmrsBandOf(csr, c, b);
-      c->step[b] = (uint8_t)CmrsChooseSteps(&band, most);
+      c->step[b] = CmrsStepsOf(&band, CmrsChooseSteps(&band, most));
     }
     CmrsLayout(csr, c);
   }

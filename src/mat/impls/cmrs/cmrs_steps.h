@@ -1,8 +1,8 @@
 /*
   cmrs_steps.h - products for the interleaved order: eight rows at a time, whatever their lengths
 
-  Where most steps have most of the eight rows, a step multiplies one vector. Where they do not, lanes would lie idle: then
-  all products of a chunk are made first, eight at a time whatever the rows, into a buffer, and a step adds its own.
+  A step of eight rows multiplies one vector. In one of fewer, lanes would lie idle: the products of such steps are made
+  first, eight at a time whatever the rows, into a buffer, and a step adds its own.
 */
 #pragma once
 #include "cmrs_vectors.h"
@@ -35,12 +35,29 @@ SPMV_INLINE PetscScalar CmrsSumDirect(const CmrsEntries *e, size_t k, size_t n, 
   return Spmv8Sum(k < end ? Spmv8AddFirst(a, CmrsEight(e, k, x), (unsigned)(end - k)) : a);
 }
 
-/* y for the strips of a chunk. Buffered: `product` has its products. The mode and the number of bands of a strip are constants where this is inlined */
-SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, const CmrsEntries *e, const PetscScalar *product, CmrsMode mode, PetscInt bands)
+/* Makes the products of n entries from the k-th on */
+SPMV_INLINE void CmrsFill(const CmrsEntries *e, size_t k, size_t n, const PetscScalar *x, PetscScalar buffer[])
+{
+  for (size_t q = 0; q < n; q += CMRS_VECTOR) Spmv8Store(buffer + q, CmrsEight(e, k + q, x));
+}
+
+/* The sum of the products of some steps, which lie one after the other */
+SPMV_INLINE Spmv8 CmrsAddSteps(Spmv8 sum, const PetscScalar *product, const uint8_t active[], size_t steps)
+{
+  for (size_t t = 0; t < steps; t++) {
+    sum = Spmv8AddFirst(sum, Spmv8Load(product), active[t]);
+    product += active[t];
+  }
+  return sum;
+}
+
+/* y for the strips of a chunk. The mode and the number of bands of a strip are constants where this is inlined. buffer: of the whole chunk, or to be used */
+SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, const CmrsEntries *e, PetscScalar *buffer, CmrsMode mode, PetscInt bands)
 {
   const CmrsStorage *c      = p->c;
   const PetscScalar *x      = p->x;
-  const uint8_t     *active = c->active + chunk->step, *step = c->step + chunk->strip * bands, *lane = c->lane + chunk->strip * bands * CMRS_VECTOR;
+  const uint8_t     *active = c->active + chunk->step, *lane = c->lane + chunk->strip * bands * CMRS_VECTOR;
+  const CmrsSteps   *step = c->step + chunk->strip * bands;
   const CmrsTail    *tail = c->tail + chunk->tail, *tails = c->tail + chunk[1].tail;
   const PetscInt     first = chunk->strip * c->height, height = c->height, end = chunk[1].strip < c->strips ? chunk[1].strip * height : c->m;
   size_t             k = 0; /* entries done */
@@ -48,22 +65,24 @@ SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, con
   for (PetscInt r = first; r < end; r += height) {
     const PetscInt rows = PetscMin(height, end - r);
 
-    for (PetscInt b = 0; b < bands; b++, lane += CMRS_VECTOR) {
-      const size_t steps = *step++;
-      Spmv8        sum   = Spmv8Zero();
+    for (PetscInt b = 0; b < bands; b++, step++, lane += CMRS_VECTOR) {
+      const size_t full = step->full, all = step->all, others = step->entries;
+      Spmv8        sum = Spmv8Zero();
 
-      for (size_t t = 0; t < steps; t++) {
-        const unsigned n = mode == CMRS_UNIFORM ? CMRS_VECTOR : *active++;
-
-        if (mode == CMRS_BUFFERED) sum = Spmv8AddFirst(sum, Spmv8Load(product + k), n);
-        else if (mode == CMRS_DIRECT) sum = Spmv8AddFirst(sum, CmrsEight(e, k, x), n);
-        else sum = Spmv8Add(sum, CmrsEight(e, k, x));
-        k += n;
+      if (mode == CMRS_BUFFERED) {
+        sum = CmrsAddSteps(sum, buffer + k, active, all);
+        k += CMRS_VECTOR * full;
+      } else {
+        if (mode == CMRS_MIXED) CmrsFill(e, k + CMRS_VECTOR * full, others, x, buffer);
+        for (size_t t = 0; t < full; t++, k += CMRS_VECTOR) sum = Spmv8Add(sum, CmrsEight(e, k, x));
+        if (mode == CMRS_MIXED) sum = CmrsAddSteps(sum, buffer, active + full, all - full);
       }
+      k += others;
+      active += all;
       CmrsPut(p, r + CMRS_VECTOR * b, rows - CMRS_VECTOR * b, mode == CMRS_UNIFORM ? sum : Spmv8Permute(sum, lane));
     }
     for (; mode != CMRS_UNIFORM && tail < tails && first + tail->row < r + rows; tail++) {
-      p->y[first + tail->row] += mode == CMRS_BUFFERED ? CmrsSumBuffered(product + k, tail->length) : CmrsSumDirect(e, k, tail->length, x);
+      p->y[first + tail->row] += mode == CMRS_BUFFERED ? CmrsSumBuffered(buffer + k, tail->length) : CmrsSumDirect(e, k, tail->length, x);
       k += tail->length;
     }
   }
@@ -71,16 +90,14 @@ SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, con
 
 SPMV_INLINE void CmrsChunkApply(const CmrsProduct *p, const CmrsChunk *chunk, PetscBool wide, PetscInt bands)
 {
-  const PetscInt before = chunk->mode == CMRS_BUFFERED ? chunk->entry % p->c->align : 0;
-  CmrsEntries    e      = CmrsEntriesFrom(p->c, chunk->entry - before, wide);
+  const PetscInt    before = chunk->mode == CMRS_BUFFERED ? chunk->entry % p->c->align : 0;
+  const CmrsEntries e      = CmrsEntriesFrom(p->c, chunk->entry - before, wide);
+  PetscScalar       buffer[CMRS_BUFFER];
 
   if (chunk->mode == CMRS_UNIFORM) CmrsChunkRows(p, chunk, &e, NULL, CMRS_UNIFORM, bands);
-  else if (chunk->mode == CMRS_DIRECT) CmrsChunkRows(p, chunk, &e, NULL, CMRS_DIRECT, bands);
+  else if (chunk->mode == CMRS_MIXED) CmrsChunkRows(p, chunk, &e, buffer, CMRS_MIXED, bands);
   else {
-    const size_t n = (size_t)(before + chunk->buffered);
-    PetscScalar  buffer[CMRS_BUFFER];
-
-    for (size_t k = 0; k < n; k += CMRS_VECTOR) Spmv8Store(buffer + k, CmrsEight(&e, k, p->x));
+    CmrsFill(&e, 0, (size_t)(before + chunk->buffered), p->x, buffer);
     CmrsChunkRows(p, chunk, &e, buffer + before, CMRS_BUFFERED, bands);
   }
 }

@@ -14,7 +14,7 @@ static inline void CmrsPlace(const SpmvCSR *csr, CmrsStorage *c, PetscInt k, Pet
 static inline __attribute__((always_inline)) PetscInt CmrsPlaceSteps(const SpmvCSR *csr, CmrsStorage *c, PetscInt b, const uint8_t active[], PetscInt k, PetscBool words)
 {
   const CmrsBand band  = CmrsBandOf(csr, c, b);
-  const PetscInt steps = c->step[b];
+  const PetscInt steps = c->step[b].all;
   PetscInt       place[CMRS_STEPS_MAX];
 
   for (PetscInt t = 0; t < steps; t++) {
@@ -35,14 +35,14 @@ static inline __attribute__((always_inline)) void CmrsPlaceAll(const SpmvCSR *cs
   const uint8_t *active = c->active;
 
   for (PetscInt s = 0; s < c->strips; s++) {
-    const PetscInt *i = csr->i + s * c->height, rows = CmrsRows(c, s);
-    const uint8_t  *step = c->step + s * c->bands;
-    PetscInt        k    = c->strip[s];
+    const PetscInt  *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+    const CmrsSteps *step = c->step + s * c->bands;
+    PetscInt         k    = c->strip[s];
 
-    for (PetscInt b = 0; b < c->bands; active += step[b++]) k = CmrsPlaceSteps(csr, c, s * c->bands + b, active, k, words);
+    for (PetscInt b = 0; b < c->bands; active += step[b++].all) k = CmrsPlaceSteps(csr, c, s * c->bands + b, active, k, words);
     for (int longer = 0; k < c->strip[s + 1] && longer < 2; longer++) { /* tails, then segments */
       for (PetscInt r = 0; r < rows; r++) {
-        const PetscInt from = i[r] + step[r / CMRS_VECTOR];
+        const PetscInt from = i[r] + step[r / CMRS_VECTOR].all;
 
         if (longer != (i[r + 1] - from > CMRS_TAIL_MAX)) continue;
         for (PetscInt q = from; q < i[r + 1]; q++) CmrsPlace(csr, c, k++, q, r, words);
