@@ -1,15 +1,18 @@
 /*
   cmrs - compressed multi-row storage: strips of rows, each entry with its row inside the strip
 
-  Storage:   for each strip of up to 16 rows the place of its first entry; for each entry its value and a word, column <<
-             4 | row in the strip (32 bits, 64 where there are more than 2^28 columns). Entries of a strip may have any
-             order. Interleaved, the default: the first entries of the strip's rows, then the second ones, ...; a bit mask
-             for each step says which rows have one, so that values lie without padding and are added eight rows at a
-             time. Rows much longer than the others go on as tails, and a tail of thousands in segments.
-             By rows and by columns: the paper's. Padded: the paper's section 4.4, in groups of 32 entries with at most 8
-             of a row, which lie together; strips are whole groups.
-  Good for:  short rows of varying length, empty rows.   Bad for: dense blocks, whose columns other formats share
-  Traffic:   (8 + 4) nnz + steps + (4 + 1) m / height + 8 (m + n) bytes a product, about nnz / height steps or a few more
+  Storage:   for each strip of up to 16 rows the place of its first entry; for each entry its value and a word, column << 4 |
+             row in the strip (32 bits, 64 where there are more than 2^28 columns). The entries of a strip may have any
+             order, and a device may add them by their words alone. Orders:
+             interleaved, the default: the first entries of eight rows, then the second ones, ..., the longest row first
+             in each step, so that values lie without padding and a step is known by how many rows it has; rows much
+             longer than the others go on as tails, tails of thousands in segments
+             by rows and by columns: the paper's, section 3
+             padded: the paper's, section 4.4, in groups of 32 entries with at most 8 of a row, which lie together; height
+             16, strips of whole groups
+  Good for:  short and medium rows of like length, stencils, empty rows
+  Bad for:   dense blocks, whose columns other formats share
+  Traffic:   (8 + 4) nnz + steps + (4 + 12) m / 8 + 8 (m + n) bytes a product with nnz / 8 to nnz steps, commonly nnz / 6
              (interleaved); (8 + 4) stored + 4 m / height + 8 (m + n) (others)
 
   Source: Koza, Matyka, Szkoda, Miroslaw, Compressed Multi-Row Storage Format for Sparse Matrices on GPUs, SIAM J. Sci.
@@ -32,10 +35,10 @@ static const PetscInt    CmrsWords[]      = {0, 32, 64};
 static const PetscInt    CmrsAligns[]     = {1, 0};
 
 static const SpmvParam CmrsParams[] = {
-  [CMRS_HEIGHT] = SPMV_CHOICES("height", "rows of a strip, 0: 8, padded 16", CmrsHeights, NULL),
+  [CMRS_HEIGHT] = SPMV_CHOICES("height", "rows of a strip, 0: 8, or 16 if padded", CmrsHeights, NULL),
   [CMRS_ORDER]  = SPMV_CHOICES("order", "of the entries in a strip, auto: interleaved", CmrsOrders, CmrsOrderNames),
   [CMRS_WORD]   = SPMV_CHOICES("word", "bits of a column and a row in the strip, 0: as many as the columns need", CmrsWords, NULL),
-  [CMRS_ALIGN]  = SPMV_CHOICES("align", "1: vectors begin at a multiple of 8 entries, 0: at the first entry of a strip", CmrsAligns, NULL),
+  [CMRS_ALIGN]  = SPMV_CHOICES("align", "1: where vectors do not follow rows, they begin at a multiple of 8 entries, 0: at the first entry", CmrsAligns, NULL),
 };
 
 /* Every array of a storage, in one place for its size and for those who send it */
