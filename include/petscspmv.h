@@ -35,6 +35,34 @@ M*/
 #define MATSEQBCCOO "seqaijbccoo"
 #define MATMPIBCCOO "mpiaijbccoo"
 
+/*MC
+  MATCMRS - "cmrs": AIJ with the products of the compressed multi-row storage format
+
+  A child of `MATAIJ` as `MATBCCOO` is. `MATSEQCMRS` on one process, `MATMPICMRS` on several.
+
+  Options Database Keys:
++ -mat_type cmrs             - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type cmrs
+. -mat_cmrs_height <0>       - rows of a strip, 1 to 16; 0 takes 8, or 16 if padded
+. -mat_cmrs_order <auto>     - of the entries in a strip: auto, rows, columns, interleaved, padded
+. -mat_cmrs_word <0>         - bits of a column and a row in the strip, 32 or 64; 0 takes as many as the columns need
+. -mat_cmrs_align <1>        - 0 lets vectors begin at the first entry of a strip instead of a multiple of 8 entries
+. -mat_spmv_build_after <n>  - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_isa <auto>       - instruction set: auto, scalar, avx2, avx512
+- -mat_spmv_view <viewer>    - prints what was built, once after each build; of padded strips the memory overhead
+
+  Level: beginner
+
+  Note:
+  Inf and NaN of x go where they go in AIJ: padding takes no part in a product.
+
+  Source: Koza, Matyka, Szkoda, Miroslaw, SIAM J. Sci. Comput. 36(2), 2014, sections 3 and 4.4
+
+.seealso: `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
+#define MATCMRS    "cmrs"
+#define MATSEQCMRS "seqaijcmrs"
+#define MATMPICMRS "mpiaijcmrs"
+
 /*S
   SpmvCounts - what the products of a matrix did, on this process; of a parallel matrix the sum over its two blocks
 

@@ -75,6 +75,17 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return (Spmv8){_mm256_add_pd(_mm256_and_pd(a.lo, SpmvLanes(mask & 15)), b.lo), _mm256_add_pd(_mm256_and_pd(a.hi, SpmvLanes(mask >> 4)), b.hi)};
 }
+static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
+{
+  return (Spmv8){_mm256_add_pd(a.lo, _mm256_and_pd(b.lo, _mm256_castsi256_pd(SpmvFirst((int)n)))), _mm256_add_pd(a.hi, _mm256_and_pd(b.hi, _mm256_castsi256_pd(SpmvFirst((int)n - 4))))};
+}
+static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
+{
+  double lane[8];
+
+  Spmv8Store(lane, v);
+  return (Spmv8){SpmvGather4(lane, i[0], i[1], i[2], i[3]), SpmvGather4(lane, i[4], i[5], i[6], i[7])};
+}
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   return (Spmv8){_mm256_blendv_pd(v.lo, _mm256_loadu_pd(p), SpmvLanes(mask & 15)), _mm256_blendv_pd(v.hi, _mm256_loadu_pd(p + 4), SpmvLanes(mask >> 4))};
@@ -86,6 +97,14 @@ static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
   return (Spmv8){SpmvGather4_U16(x, i), SpmvGather4_U16(x, i + 4)};
+}
+static inline Spmv8 Spmv8GatherPacked32(const double *x, const uint32_t *w, int bits)
+{
+  return (Spmv8){SpmvGather4_Packed32(x, w, bits), SpmvGather4_Packed32(x, w + 4, bits)};
+}
+static inline Spmv8 Spmv8GatherPacked64(const double *x, const uint64_t *w, int bits)
+{
+  return (Spmv8){SpmvGather4_Packed64(x, w, bits), SpmvGather4_Packed64(x, w + 4, bits)};
 }
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)

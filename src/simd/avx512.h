@@ -60,6 +60,16 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return _mm512_mask_add_pd(b, (__mmask8)mask, a, b);
 }
+static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
+{
+  static const uint8_t first[] = {0, 1, 3, 7, 15, 31, 63, 127, 255};
+
+  return _mm512_mask_add_pd(a, _load_mask8((__mmask8 *)&first[n]), a, b);
+}
+static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
+{
+  return _mm512_permutexvar_pd(_mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)i)), v);
+}
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   return _mm512_mask_loadu_pd(v, (__mmask8)mask, p);
@@ -71,6 +81,14 @@ static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_U16(x, i)), SpmvGather4_U16(x, i + 4), 1);
+}
+static inline Spmv8 Spmv8GatherPacked32(const double *x, const uint32_t *w, int bits)
+{
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_Packed32(x, w, bits)), SpmvGather4_Packed32(x, w + 4, bits), 1);
+}
+static inline Spmv8 Spmv8GatherPacked64(const double *x, const uint64_t *w, int bits)
+{
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_Packed64(x, w, bits)), SpmvGather4_Packed64(x, w + 4, bits), 1);
 }
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)

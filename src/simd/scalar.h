@@ -110,6 +110,18 @@ SPMV_GATHER(Spmv8Gather, int32_t)
 SPMV_GATHER(Spmv8GatherU16, uint16_t)
 #undef SPMV_GATHER
 
+#define SPMV_GATHER_PACKED(name, type) \
+  static inline Spmv8 name(const PetscScalar *x, const type *w, int bits) \
+  { \
+    Spmv8 v; \
+\
+    for (int l = 0; l < 8; l++) v.a[l] = x[w[l] >> bits]; \
+    return v; \
+  }
+SPMV_GATHER_PACKED(Spmv8GatherPacked32, uint32_t)
+SPMV_GATHER_PACKED(Spmv8GatherPacked64, uint64_t)
+#undef SPMV_GATHER_PACKED
+
 static inline void Spmv8Store(PetscScalar *p, Spmv8 v)
 {
   Spmv8StoreFirst(p, v, 8);
@@ -119,6 +131,20 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   for (int l = 0; l < 8; l++) b.a[l] = mask >> l & 1 ? a.a[l] + b.a[l] : b.a[l];
   return b;
+}
+
+static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
+{
+  for (unsigned l = 0; l < n; l++) a.a[l] += b.a[l];
+  return a;
+}
+
+static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
+{
+  Spmv8 w;
+
+  for (int l = 0; l < 8; l++) w.a[l] = v.a[i[l]];
+  return w;
 }
 
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const PetscScalar *p)

@@ -10,7 +10,9 @@
                         once where the machine can, XSum(v)
   Spmv8Store(p, v), Spmv8AddWhere(a, m, b) = b, plus a in the lanes of mask m; Spmv8LoadWhere(v, m, p) = v, with the lanes
                         of m from p[0 .. 7], which may all be read
-  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16
+  Spmv8AddFirst(a, b, n) a, plus b in the first n lanes, n = 0 to 8; Spmv8Permute(v, i): lane i[l] of v in lane l, i eight uint8
+  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16;
+                        Spmv8GatherPacked32(x, w, bits): x[w[l] >> bits], w eight uint32; Spmv8GatherPacked64() for uint64
   SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Min(), MulAdd(a, k, c) = k a + c,
                         Equal(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],
                         ...; p[0 .. 7] may all be read; Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)

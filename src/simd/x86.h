@@ -107,3 +107,15 @@ static inline Spmv4 SpmvGather4_U16(const double *x, const uint16_t *i)
   memcpy(&a, i, 8);
   return SpmvGather4(x, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48);
 }
+static inline Spmv4 SpmvGather4_Packed32(const double *x, const uint32_t *w, int bits)
+{
+  uint64_t a, b;
+
+  memcpy(&a, w, 8);
+  memcpy(&b, w + 2, 8);
+  return SpmvGather4(x, (uint32_t)a >> bits, a >> (32 + bits), (uint32_t)b >> bits, b >> (32 + bits));
+}
+static inline Spmv4 SpmvGather4_Packed64(const double *x, const uint64_t *w, int bits)
+{
+  return SpmvGather4(x, w[0] >> bits, w[1] >> bits, w[2] >> bits, w[3] >> bits);
+}
