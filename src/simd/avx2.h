@@ -100,3 +100,38 @@ static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_
   for (; mask; mask &= mask - 1) lane[__builtin_ctz(mask)] = *p++;
   return _mm256_loadu_si256((const __m256i *)lane);
 }
+static inline unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
+{
+  return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, _mm256_set1_epi32(value))));
+}
+
+static inline Spmv8 Spmv8LoadUpTo(const double *p, int32_t n)
+{
+  return (Spmv8){Spmv4LoadFirst(p, n), Spmv4LoadFirst(p + 4, n - 4)};
+}
+static inline Spmv8 Spmv8LoadHalves(const double *p, int32_t n, const double *q, int32_t m)
+{
+  return (Spmv8){Spmv4LoadFirst(p, n), Spmv4LoadFirst(q, m)};
+}
+/* Lane l: the sum of the l-th of four vectors */
+static inline Spmv4 SpmvSums4(Spmv4 a, Spmv4 b, Spmv4 c, Spmv4 d)
+{
+  const __m256d ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
+
+  return _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x20), _mm256_permute2f128_pd(ab, cd, 0x31));
+}
+static inline Spmv8 Spmv8SumHalves(const Spmv8 v[4])
+{
+  return (Spmv8){SpmvSums4(v[0].lo, v[1].lo, v[2].lo, v[3].lo), SpmvSums4(v[0].hi, v[1].hi, v[2].hi, v[3].hi)};
+}
+static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
+{
+  Spmv4 h[8];
+
+  for (int l = 0; l < 8; l++) h[l] = _mm256_add_pd(v[l].lo, v[l].hi);
+  return (Spmv8){SpmvSums4(h[0], h[1], h[2], h[3]), SpmvSums4(h[4], h[5], h[6], h[7])};
+}
+static inline Spmv8 Spmv8Gather64(const double *x, const int64_t *i)
+{
+  return (Spmv8){SpmvGather4_64(x, i), SpmvGather4_64(x, i + 4)};
+}

@@ -81,3 +81,43 @@ static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_
 {
   return _mm256_mask_expand_epi32(a, (__mmask8)mask, _mm256_loadu_si256((const __m256i *)p));
 }
+static inline unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
+{
+  return _mm256_cmpgt_epi32_mask(a, _mm256_set1_epi32(value));
+}
+
+static inline Spmv8 Spmv8LoadUpTo(const double *p, int32_t n)
+{
+  return _mm512_maskz_loadu_pd(_mm256_cmpgt_epi32_mask(_mm256_set1_epi32(n), _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)), p);
+}
+static inline Spmv8 Spmv8LoadHalves(const double *p, int32_t n, const double *q, int32_t m)
+{
+  const __m256i lane = _mm256_setr_epi32(0, 1, 2, 3, 9, 9, 9, 9), high = _mm256_setr_epi32(9, 9, 9, 9, 0, 1, 2, 3);
+  const Spmv8   low = _mm512_maskz_loadu_pd(_mm256_cmpgt_epi32_mask(_mm256_set1_epi32(n), lane), p);
+
+  return _mm512_mask_broadcast_f64x4(low, _mm256_cmpgt_epi32_mask(_mm256_set1_epi32(m), high), _mm256_loadu_pd(q));
+}
+/* a and b, two vectors of each lane's sums of neighbours: lanes 0, 1 a's and b's first two, and so on */
+static inline Spmv8 SpmvSumPairs(Spmv8 a, Spmv8 b)
+{
+  return _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+}
+static inline Spmv8 SpmvSumQuarters(Spmv8 a, Spmv8 b)
+{
+  return _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xdd));
+}
+static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
+{
+  return SpmvSumQuarters(SpmvSumQuarters(SpmvSumPairs(v[0], v[1]), SpmvSumPairs(v[2], v[3])), SpmvSumQuarters(SpmvSumPairs(v[4], v[5]), SpmvSumPairs(v[6], v[7])));
+}
+static inline Spmv8 Spmv8SumHalves(const Spmv8 v[4])
+{
+  const Spmv8   a = SpmvSumPairs(v[0], v[1]), b = SpmvSumPairs(v[2], v[3]);
+  const __m512i even = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), odd = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+
+  return _mm512_add_pd(_mm512_permutex2var_pd(a, even, b), _mm512_permutex2var_pd(a, odd, b));
+}
+static inline Spmv8 Spmv8Gather64(const double *x, const int64_t *i)
+{
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_64(x, i)), SpmvGather4_64(x, i + 4), 1);
+}

@@ -107,3 +107,11 @@ static inline Spmv4 SpmvGather4_U16(const double *x, const uint16_t *i)
   memcpy(&a, i, 8);
   return SpmvGather4(x, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48);
 }
+static inline Spmv4 SpmvGather4_64(const double *x, const int64_t *i)
+{
+  return SpmvGather4(x, (uint64_t)i[0], (uint64_t)i[1], (uint64_t)i[2], (uint64_t)i[3]);
+}
+static inline SpmvIndex SpmvIndexSub(SpmvIndex a, SpmvIndex b)
+{
+  return _mm256_sub_epi32(a, b);
+}

@@ -1,0 +1,145 @@
+/*
+  csradaptive_build.c - rows cut into row blocks: one pass over row pointers, columns and values are not read
+*/
+#include "csradaptive.h"
+
+/* CsradaptiveCutter: what decides where a row block ends, and where its words go */
+typedef struct {
+  const PetscInt *i;
+  PetscInt        m;
+  PetscInt        entries; /* of a row block of several rows, at most */
+  PetscInt        rows;    /* of a row block, at most */
+  PetscInt        chunk;   /* entries of a row block that shares its row */
+  PetscInt        longer;  /* a row of more entries is long */
+  PetscInt        shorter; /* a row of fewer is short */
+  size_t          nblocks; /* words so far */
+  uint64_t       *block;   /* NULL: words are counted only */
+} CsradaptiveCutter;
+
+static void CsradaptiveEmit(CsradaptiveCutter *c, PetscInt row, int flag, PetscInt wg)
+{
+  if (c->block) c->block[c->nblocks] = CsradaptiveWord(row, flag, wg);
+  c->nblocks++;
+}
+
+/* The first row from r on, below high, that ends more than `entries` entries after row s begins; high if none does. A line of row pointers at a time */
+static PetscInt CsradaptiveReach(const CsradaptiveCutter *c, PetscInt s, PetscInt r, PetscInt high, PetscInt entries)
+{
+  const PetscInt line = 64 / (PetscInt)sizeof(PetscInt);
+
+  while (high - r >= line && c->i[r + line] - c->i[s] <= entries) r += line;
+  while (r < high && c->i[r + 1] - c->i[s] <= entries) r++;
+  return r;
+}
+
+/* The first row in [low, high) where a long row meets a short one; high if there is none, which a loop without branches sees */
+static PetscInt CsradaptiveBreak(const CsradaptiveCutter *c, PetscInt low, PetscInt high)
+{
+  const PetscInt *i   = c->i;
+  int             any = 0;
+
+  for (int pass = 0; pass < 2; pass++) {
+    for (PetscInt r = low; r < high; r++) {
+      const PetscInt before = i[r] - i[r - 1], here = i[r + 1] - i[r];
+      const int      meet = ((before > c->longer) & (here < c->shorter)) | ((before < c->shorter) & (here > c->longer));
+
+      if (pass && meet) return r;
+      any |= meet;
+    }
+    if (!any) return high;
+  }
+  return high;
+}
+
+static void CsradaptiveCut(CsradaptiveCutter *c)
+{
+  for (PetscInt s = 0, e; s < c->m; s = e) {
+    const PetscInt high = c->m - s > c->rows ? s + c->rows : c->m, length = c->i[s + 1] - c->i[s];
+    PetscInt       half;
+
+    if (length > c->chunk) {
+      e = s + 1;
+      for (PetscInt wg = 0; wg <= (length - 1) / c->chunk; wg++) CsradaptiveEmit(c, s, 1, wg);
+      continue;
+    }
+    half = CsradaptiveReach(c, s, s, high, c->entries / 2);
+    e    = PetscMax(s + 1, CsradaptiveReach(c, s, half, high, c->entries));
+    e    = CsradaptiveBreak(c, half + 1, e);
+    CsradaptiveEmit(c, s, 0, 0);
+  }
+  CsradaptiveEmit(c, c->m, 0, 0);
+}
+
+static PetscErrorCode CsradaptiveCutterSet(const SpmvCSR *csr, const SpmvPlan *plan, CsradaptiveCutter *c)
+{
+  const PetscInt entries = plan->value[CSRADAPTIVE_NNZ_PER_WG], chunk = entries * plan->value[CSRADAPTIVE_NNZ_MULTIPLIER];
+
+  PetscFunctionBegin;
+  PetscCheck((PetscInt64)csr->m <= (PetscInt64)UINT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " rows on a process: a row block keeps a row in 32 bits; use more processes", csr->m);
+  PetscCheck((uint64_t)(csr->i[csr->m] / chunk) < CSRADAPTIVE_WG_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " entries: a workgroup number has 31 bits; set -mat_csradaptive_nnz_multiplier larger than %" PetscInt_FMT, csr->i[csr->m], plan->value[CSRADAPTIVE_NNZ_MULTIPLIER]);
+  *c = (CsradaptiveCutter){.i = csr->i, .m = csr->m, .entries = entries, .rows = CSRADAPTIVE_ROWS * entries, .chunk = chunk, .longer = plan->value[CSRADAPTIVE_LONG], .shorter = plan->value[CSRADAPTIVE_SHORT]};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How many row blocks a build would make */
+PetscErrorCode CsradaptiveCount(const SpmvCSR *csr, const SpmvPlan *plan, size_t *nblocks)
+{
+  CsradaptiveCutter c;
+
+  PetscFunctionBegin;
+  PetscCall(CsradaptiveCutterSet(csr, plan, &c));
+  CsradaptiveCut(&c);
+  *nblocks = c.nblocks - 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
+{
+  CsradaptiveStorage *b;
+  CsradaptiveCutter   c;
+
+  PetscFunctionBegin;
+  *storage = NULL;
+  PetscCall(CsradaptiveCutterSet(csr, plan, &c));
+  PetscCall(PetscNew(&b));
+  *storage           = b;
+  b->m               = csr->m;
+  b->n               = csr->n;
+  b->nnz_per_wg      = c.entries;
+  b->num_rows_stream = plan->value[CSRADAPTIVE_NUM_ROWS_STREAM];
+  b->chunk           = c.chunk;
+  b->threads         = plan->threads;
+  PetscCall(CsradaptiveSetValues(csr, b));
+  CsradaptiveCut(&c);
+  b->nblocks = c.nblocks - 1;
+  PetscCall(SpmvAlloc(sizeof(uint64_t) * c.nblocks, &b->block));
+  c.block   = b->block;
+  c.nblocks = 0;
+  CsradaptiveCut(&c);
+  if (b->threads > 1) PetscCall(SpmvAlloc(sizeof(PetscScalar) * (size_t)(b->threads - 1) * (size_t)b->n, &b->partial));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The storage has no values of its own: it is told where AIJ's are now */
+PetscErrorCode CsradaptiveSetValues(const SpmvCSR *csr, void *storage)
+{
+  CsradaptiveStorage *b = (CsradaptiveStorage *)storage;
+
+  PetscFunctionBegin;
+  b->i = csr->i;
+  b->j = csr->j;
+  b->a = csr->a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CsradaptiveDestroy(void **storage)
+{
+  CsradaptiveStorage *b = (CsradaptiveStorage *)*storage;
+
+  PetscFunctionBegin;
+  if (!b) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvFree(&b->block));
+  PetscCall(SpmvFree(&b->partial));
+  PetscCall(PetscFree(*storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,247 @@
+/*
+  csradaptive_simd.c - the products of CSR-Adaptive, compiled once for each instruction set of isas.h
+
+  Source: as csradaptive.c; figures 2, 3 and 9.
+*/
+#include "csradaptive.h"
+#include "../../../simd/simd.h"
+
+#if defined(SPMV_ISA_ABSENT)
+const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {NULL, NULL};
+#else
+
+  #define LANES 8
+
+/* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten */
+SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product)
+{
+  PetscInt k = first;
+
+  for (; k + LANES <= end; k += LANES) Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+  if (k == end) return;
+  if (end >= LANES) { /* the last vector begins early: some products are made twice, or are those of entries before the first */
+    k = end - LANES;
+    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+  } else
+    for (; k < end; k++) product[k - first] = b->a[k] * x[b->j[k]];
+}
+
+/* Lane l: the sum of product[at[l]] to product[at[l + 1] - 1] */
+SPMV_INLINE Spmv8 CsradaptiveSumRows(const PetscScalar *product, const int32_t at[])
+{
+  const SpmvIndex length = SpmvIndexSub(SpmvIndexLoad32(at + 1), SpmvIndexLoad32(at));
+  int32_t         n[LANES];
+  Spmv8           v[LANES];
+
+  SpmvIndexStore32(n, length);
+  if (!SpmvIndexGreater(length, 4)) {
+    for (int l = 0; l < LANES / 2; l++) v[l] = Spmv8LoadHalves(product + at[l], n[l], product + at[l + 4], n[l + 4]);
+    return Spmv8SumHalves(v);
+  }
+  for (int l = 0; l < LANES; l++) v[l] = Spmv8LoadUpTo(product + at[l], n[l]);
+  if (SpmvIndexGreater(length, 8 * LANES)) {
+    for (int l = 0; l < LANES; l++)
+      for (int32_t k = LANES; k < n[l]; k += LANES) v[l] = Spmv8Add(v[l], Spmv8LoadUpTo(product + at[l] + k, n[l] - k));
+  } else
+    for (int32_t k = LANES; SpmvIndexGreater(length, k); k += LANES)
+      for (int l = 0; l < LANES; l++) v[l] = Spmv8Add(v[l], Spmv8LoadUpTo(product + at[l] + k, n[l] - k));
+  return Spmv8Sums(v);
+}
+
+SPMV_INLINE void CsradaptivePut(PetscScalar *y, Spmv8 sum, PetscInt n, PetscBool beta)
+{
+  if (n >= LANES) Spmv8Store(y, beta ? Spmv8Add(Spmv8Load(y), sum) : sum);
+  else Spmv8StoreFirst(y, beta ? Spmv8Add(Spmv8LoadFirst(y, (int)n), sum) : sum, (int)n);
+}
+
+/* CSR-Stream: rows r to end - 1 */
+static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
+{
+  const PetscInt first = b->i[r];
+  PetscScalar    buffer[LANES + CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
+
+  CsradaptiveProducts(b, x, first, b->i[end], buffer + LANES);
+  for (; r < end; r += LANES) {
+    int32_t at[LANES + 1];
+
+    if (end - r >= LANES)
+      for (int l = 0; l <= LANES; l++) at[l] = (int32_t)(b->i[r + l] - first);
+    else
+      for (int l = 0; l <= LANES; l++) at[l] = (int32_t)(b->i[PetscMin(r + l, end)] - first); /* lanes past the last have no entries */
+    CsradaptivePut(y + r, CsradaptiveSumRows(buffer + LANES, at), end - r, beta);
+  }
+}
+
+/* The products of entries k to end - 1, added up in eight sums */
+SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt k, PetscInt end, PetscInt nz)
+{
+  Spmv8 s = Spmv8Zero(), t = Spmv8Zero();
+
+  for (; k + 2 * LANES <= end; k += 2 * LANES) {
+    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
+    t = Spmv8Fma(Spmv8Load(b->a + k + LANES), Spmv8GatherInt(x, b->j + k + LANES), t);
+  }
+  if (k + LANES <= end) {
+    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
+    k += LANES;
+  }
+  if (k < end) {
+    if (k + LANES <= nz) t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)), (1u << (end - k)) - 1, t); /* other rows' columns are columns, too */
+    else {
+      PetscScalar tail[LANES];
+
+      for (int l = 0; l < LANES; l++) tail[l] = k + l < end ? b->a[k + l] * x[b->j[k + l]] : 0;
+      t = Spmv8Add(t, Spmv8Load(tail));
+    }
+  }
+  return Spmv8Add(s, t);
+}
+
+/* CSR-Vector: rows r to end - 1, one after the other */
+static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
+{
+  const PetscInt nz = b->i[b->m];
+
+  for (; r < end; r += LANES) {
+    Spmv8 v[LANES];
+
+    for (int l = 0; l < LANES; l++) v[l] = r + l < end ? CsradaptiveSum(b, x, b->i[r + l], b->i[r + l + 1], nz) : Spmv8Zero();
+    CsradaptivePut(y + r, Spmv8Sums(v), end - r, beta);
+  }
+}
+
+/* What the tasks of a product share */
+typedef struct {
+  const CsradaptiveStorage *b;
+  const PetscScalar        *x;
+  PetscScalar              *y;
+  PetscBool                 beta;
+  PetscScalar               head[SPMV_THREADS_MAX]; /* [threads] each task's part of the row that an earlier task began */
+  PetscInt                  row[SPMV_THREADS_MAX];  /* [threads] that row, -1 if there is none */
+} CsradaptiveProduct;
+
+/* Entries and rows before row block k: what is shared out */
+static PetscInt64 CsradaptiveBefore(const CsradaptiveStorage *b, size_t k)
+{
+  return (PetscInt64)CsradaptiveFirst(b, k) + CsradaptiveRow(b->block[k]);
+}
+
+/* The first row block of a task */
+static size_t CsradaptiveTaskBegin(const CsradaptiveStorage *b, PetscInt task)
+{
+  const PetscInt64 wanted = CsradaptiveBefore(b, b->nblocks) / b->threads * task;
+  size_t           low = 0, high = b->nblocks;
+
+  if (task == b->threads) return high;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+
+    if (CsradaptiveBefore(b, middle) < wanted) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/* CSR-VectorL: a part of a row. The row's first part stores; the others add, or leave their sum with the task if it did not begin the row */
+static void CsradaptiveVectorL(CsradaptiveProduct *p, PetscInt task, size_t k)
+{
+  const CsradaptiveStorage *b   = p->b;
+  const PetscInt            row = CsradaptiveRow(b->block[k]), first = CsradaptiveFirst(b, k);
+  const PetscInt            end = PetscMin(b->chunk, b->i[row + 1] - first) + first;
+  const PetscScalar         sum = Spmv8Sum(CsradaptiveSum(b, p->x, first, end, b->i[b->m]));
+
+  if (p->row[task] == row) p->head[task] += sum;
+  else if (CsradaptiveWorkgroup(b->block[k]) || p->beta) p->y[row] += sum;
+  else p->y[row] = sum;
+}
+
+static void CsradaptiveTask(void *context, PetscInt task)
+{
+  CsradaptiveProduct       *p   = (CsradaptiveProduct *)context;
+  const CsradaptiveStorage *b   = p->b;
+  const size_t              end = CsradaptiveTaskBegin(b, task + 1);
+  size_t                    k   = CsradaptiveTaskBegin(b, task);
+
+  p->head[task] = 0;
+  p->row[task]  = k < end && CsradaptiveWorkgroup(b->block[k]) ? CsradaptiveRow(b->block[k]) : -1;
+  for (; k < end; k++) {
+    const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]);
+
+    switch (CsradaptiveKernelOf(b, k)) {
+    case CSRADAPTIVE_STREAM:
+      CsradaptiveStream(b, p->x, p->y, p->beta, r, stop);
+      break;
+    case CSRADAPTIVE_VECTOR:
+      CsradaptiveVector(b, p->x, p->y, p->beta, r, stop);
+      break;
+    case CSRADAPTIVE_VECTORL:
+      CsradaptiveVectorL(p, task, k);
+      break;
+    }
+  }
+}
+
+static void CsradaptiveMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+{
+  CsradaptiveProduct p;
+
+  p.b    = (const CsradaptiveStorage *)storage;
+  p.x    = x;
+  p.y    = y;
+  p.beta = beta;
+  SpmvRun(p.b->threads, CsradaptiveTask, &p);
+  for (PetscInt t = 1; t < p.b->threads; t++) /* in order: the same bits each time */
+    if (p.row[t] >= 0) y[p.row[t]] += p.head[t];
+}
+
+/* The products of entries k to end - 1 with one scalar, added to y where their columns are; in order, for a column may come twice */
+SPMV_INLINE void CsradaptiveScatter(const CsradaptiveStorage *b, PetscScalar xr, PetscScalar *y, PetscInt k, PetscInt end)
+{
+  for (; k < end; k++) y[b->j[k]] += b->a[k] * xr;
+}
+
+static void CsradaptiveTransposeTask(void *context, PetscInt task)
+{
+  CsradaptiveProduct       *p   = (CsradaptiveProduct *)context;
+  const CsradaptiveStorage *b   = p->b;
+  const size_t              end = CsradaptiveTaskBegin(b, task + 1);
+  PetscScalar              *y   = task ? b->partial + (size_t)(task - 1) * (size_t)b->n : p->y;
+
+  if (task || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
+  for (size_t k = CsradaptiveTaskBegin(b, task); k < end; k++) {
+    const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]), first = CsradaptiveFirst(b, k);
+
+    if (CsradaptiveFlag(b->block[k])) CsradaptiveScatter(b, p->x[r], y, first, PetscMin(b->chunk, b->i[r + 1] - first) + first);
+    else
+      for (PetscInt q = r; q < stop; q++) CsradaptiveScatter(b, p->x[q], y, b->i[q], b->i[q + 1]);
+  }
+}
+
+/* Adds what the other tasks have for a share of the columns */
+static void CsradaptiveReduceTask(void *context, PetscInt task)
+{
+  CsradaptiveProduct       *p = (CsradaptiveProduct *)context;
+  const CsradaptiveStorage *b = p->b;
+  const size_t              n = (size_t)b->n, first = n * (size_t)task / (size_t)b->threads, end = n * ((size_t)task + 1) / (size_t)b->threads;
+
+  for (PetscInt t = 1; t < b->threads; t++) {
+    const PetscScalar *partial = b->partial + (size_t)(t - 1) * n;
+
+    for (size_t c = first; c < end; c++) p->y[c] += partial[c];
+  }
+}
+
+static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+{
+  CsradaptiveProduct p;
+
+  p.b    = (const CsradaptiveStorage *)storage;
+  p.x    = x;
+  p.y    = y;
+  p.beta = beta;
+  SpmvRun(p.b->threads, CsradaptiveTransposeTask, &p);
+  if (p.b->threads > 1) SpmvRun(p.b->threads, CsradaptiveReduceTask, &p);
+}
+
+const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {CsradaptiveMult, CsradaptiveMultTranspose};
+#endif
