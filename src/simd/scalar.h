@@ -177,19 +177,6 @@ static inline unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
   return mask;
 }
 
-static inline Spmv8 Spmv8LoadUpTo(const PetscScalar *p, int32_t n)
-{
-  return Spmv8LoadFirst(p, n < 8 ? n : 8);
-}
-
-static inline Spmv8 Spmv8LoadHalves(const PetscScalar *p, int32_t n, const PetscScalar *q, int32_t m)
-{
-  Spmv8 v = Spmv8LoadFirst(p, n < 4 ? n : 4);
-
-  for (int l = 0; l < 4 && l < m; l++) v.a[4 + l] = q[l];
-  return v;
-}
-
 static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
 {
   Spmv8 s;
@@ -198,14 +185,16 @@ static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
   return s;
 }
 
-static inline Spmv8 Spmv8SumHalves(const Spmv8 v[4])
+static inline Spmv8 Spmv8SumRuns(const PetscScalar *p, const PetscInt *i, SpmvIndex n, int32_t depth)
 {
-  Spmv8 s;
+  Spmv8 s = Spmv8Zero();
 
-  for (int l = 0; l < 8; l++) {
-    const PetscScalar *half = v[l % 4].a + l / 4 * 4;
-
-    s.a[l] = half[0] + half[1] + half[2] + half[3];
-  }
+  for (int l = 0; l < 8; l++)
+    for (int32_t k = 0; k < n.a[l] && k < depth; k++) s.a[l] += p[i[l] + k];
   return s;
+}
+
+static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
+{
+  for (; mask; mask &= mask - 1) *p++ = a.a[__builtin_ctz(mask)];
 }

@@ -10,19 +10,21 @@
                         once where the machine can, XSum(v)
   Spmv8Store(p, v), Spmv8AddWhere(a, m, b) = b, plus a in the lanes of mask m; Spmv8LoadWhere(v, m, p) = v, with the lanes
                         of m from p[0 .. 7], which may all be read
-  Spmv8LoadUpTo(p, n)   the first n lanes from p, others 0; n any int. Spmv8LoadHalves(p, n, q, m): lanes 0 to 3 the first
-                        n from p, lanes 4 to 7 the first m from q, n and m at most 4; q[0 .. 3] may all be read
-  Spmv8Sums(v)          lane l the sum of vector v[l]; Spmv8SumHalves(v): lane l, l = 0 to 3, the sum of lanes 0 to 3 of v[l],
-                        lane 4 + l that of its lanes 4 to 7
+  Spmv8Sums(v)          lane l the sum of vector v[l], l = 0 to 7
+  Spmv8SumRuns(p, i, n, depth)  lane l the sum of the first min(n[l], depth) scalars from p[i[l]] on; i eight PetscInt in
+                        memory, n a SpmvIndex, depth 4 or a multiple of 8; all depth scalars may be read
   Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16, Spmv8Gather64() for
                         int64, Spmv8GatherInt() for PetscInt
   SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Sub(), Min(), MulAdd(a, k, c) = k a + c,
                         Equal(a, value), Greater(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],
-                        ...; p[0 .. 7] may all be read; Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)
+                        ...; p[0 .. 7] may all be read; Pack(p, a, m): the lanes of m to p[0], p[1], ...; p[0 .. 7] may all be written; Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)
 */
 #pragma once
 #include "../compat.h"
 #include <stdint.h>
+
+/* Before a loop of up to eight iterations over vectors: without it they are kept in memory */
+#define SPMV_UNROLL _Pragma("GCC unroll 8")
 
 #if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(SPMV_ISA_ABSENT)
   #define SPMV_SIMD_STRING_(x) #x

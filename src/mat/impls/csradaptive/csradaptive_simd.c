@@ -26,50 +26,88 @@ SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscSca
     for (; k < end; k++) product[k - first] = b->a[k] * x[b->j[k]];
 }
 
-/* Lane l: the sum of product[at[l]] to product[at[l + 1] - 1] */
-SPMV_INLINE Spmv8 CsradaptiveSumRows(const PetscScalar *product, const int32_t at[])
-{
-  const SpmvIndex length = SpmvIndexSub(SpmvIndexLoad32(at + 1), SpmvIndexLoad32(at));
-  int32_t         n[LANES];
-  Spmv8           v[LANES];
-
-  SpmvIndexStore32(n, length);
-  if (!SpmvIndexGreater(length, 4)) {
-    for (int l = 0; l < LANES / 2; l++) v[l] = Spmv8LoadHalves(product + at[l], n[l], product + at[l + 4], n[l + 4]);
-    return Spmv8SumHalves(v);
-  }
-  for (int l = 0; l < LANES; l++) v[l] = Spmv8LoadUpTo(product + at[l], n[l]);
-  if (SpmvIndexGreater(length, 8 * LANES)) {
-    for (int l = 0; l < LANES; l++)
-      for (int32_t k = LANES; k < n[l]; k += LANES) v[l] = Spmv8Add(v[l], Spmv8LoadUpTo(product + at[l] + k, n[l] - k));
-  } else
-    for (int32_t k = LANES; SpmvIndexGreater(length, k); k += LANES)
-      for (int l = 0; l < LANES; l++) v[l] = Spmv8Add(v[l], Spmv8LoadUpTo(product + at[l] + k, n[l] - k));
-  return Spmv8Sums(v);
-}
-
 SPMV_INLINE void CsradaptivePut(PetscScalar *y, Spmv8 sum, PetscInt n, PetscBool beta)
 {
   if (n >= LANES) Spmv8Store(y, beta ? Spmv8Add(Spmv8Load(y), sum) : sum);
   else Spmv8StoreFirst(y, beta ? Spmv8Add(Spmv8LoadFirst(y, (int)n), sum) : sum, (int)n);
 }
 
+/* Row pointers i[0], ..., i[n] as nine, the lanes past the last row without entries */
+SPMV_INLINE void CsradaptiveLastRows(const PetscInt i[], PetscInt n, PetscInt at[LANES + 1])
+{
+  for (int l = 0; l <= LANES; l++) at[l] = i[PetscMin(l, n)];
+}
+
+/* The lengths of eight rows */
+SPMV_INLINE SpmvIndex CsradaptiveLengths(const PetscInt i[])
+{
+  #if defined(PETSC_USE_64BIT_INDICES)
+  int32_t n[LANES];
+
+  for (int l = 0; l < LANES; l++) n[l] = (int32_t)(i[l + 1] - i[l]);
+  return SpmvIndexLoad32(n);
+  #else
+  return SpmvIndexSub(SpmvIndexLoad32(i + 1), SpmvIndexLoad32(i));
+  #endif
+}
+
+/* How many entries of each row are added up across lanes: about the mean of the rows' lengths, rounded up */
+SPMV_INLINE int32_t CsradaptiveDepth(const PetscInt i[], PetscInt rows)
+{
+  const PetscInt entries = i[rows] - i[0];
+  PetscInt       longer  = 0;
+
+  if (entries > 4 * rows) return (int32_t)((entries - 1) / (LANES * rows) + 1) * LANES;
+  for (PetscInt r = 0; r < rows; r++) longer += i[r + 1] - i[r] > 4;
+  return 10 * longer > rows ? LANES : 4;
+}
+
+/*
+  Rows r to end - 1 of a row block whose products are there: eight rows at a time, the first `depth` products of each
+  across lanes, no branch for a row; then what is left of longer rows, one after the other
+*/
+SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *product, PetscScalar *y, PetscBool beta, PetscInt rows, int32_t depth)
+{
+  const SpmvIndex lane    = SpmvIndexScan(SpmvIndexSplat(1));
+  int32_t         longer[CSRADAPTIVE_NNZ_MAX / 4 + LANES], nlonger = 0;
+
+  for (PetscInt r = 0; r < rows; r += LANES) {
+    const PetscInt *at = i + r;
+    PetscInt        last[LANES + 1];
+    SpmvIndex       n;
+    unsigned        more;
+
+    if (rows - r < LANES) CsradaptiveLastRows(at, rows - r, last);
+    if (rows - r < LANES) at = last;
+    n    = CsradaptiveLengths(at);
+    more = SpmvIndexGreater(n, depth);
+    CsradaptivePut(y + r, Spmv8SumRuns(product, at, n, depth), rows - r, beta);
+    SpmvIndexPack(longer + nlonger, SpmvIndexAdd(lane, SpmvIndexSplat((int32_t)r)), more);
+    nlonger += __builtin_popcount(more);
+  }
+  for (int32_t q = 0; q < nlonger; q++) {
+    const PetscInt r = longer[q] - 1, end = i[r + 1];
+    PetscInt       k = i[r] + depth;
+    Spmv8          s = Spmv8Zero();
+
+    for (; k + LANES <= end; k += LANES) s = Spmv8Add(s, Spmv8Load(product + k));
+    y[r] += Spmv8Sum(Spmv8AddWhere(Spmv8Load(product + k), (1u << (end - k)) - 1, s));
+  }
+}
+
 /* CSR-Stream: rows r to end - 1 */
 static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
 {
-  const PetscInt first = b->i[r];
-  PetscScalar    buffer[LANES + CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
+  const PetscInt *i     = b->i + r, rows = end - r;
+  const int32_t   depth = CsradaptiveDepth(i, rows);
+  PetscScalar     buffer[LANES + 2 * CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
+  PetscScalar    *product = buffer + LANES - i[0]; /* of entry k at product[k] */
 
-  CsradaptiveProducts(b, x, first, b->i[end], buffer + LANES);
-  for (; r < end; r += LANES) {
-    int32_t at[LANES + 1];
-
-    if (end - r >= LANES)
-      for (int l = 0; l <= LANES; l++) at[l] = (int32_t)(b->i[r + l] - first);
-    else
-      for (int l = 0; l <= LANES; l++) at[l] = (int32_t)(b->i[PetscMin(r + l, end)] - first); /* lanes past the last have no entries */
-    CsradaptivePut(y + r, CsradaptiveSumRows(buffer + LANES, at), end - r, beta);
-  }
+  CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES);
+  if (depth == 4) CsradaptiveSumRows(i, product, y + r, beta, rows, 4);
+  else if (depth == 8) CsradaptiveSumRows(i, product, y + r, beta, rows, 8);
+  else if (depth == 16) CsradaptiveSumRows(i, product, y + r, beta, rows, 16);
+  else CsradaptiveSumRows(i, product, y + r, beta, rows, depth);
 }
 
 /* The products of entries k to end - 1, added up in eight sums */
