@@ -32,23 +32,23 @@ static PetscInt CsradaptiveReach(const CsradaptiveCutter *c, PetscInt s, PetscIn
   return r;
 }
 
-/* The first row in [low, high) where a long row meets a short one; high if there is none, which a loop without branches sees */
+/* True if a long row and a short one are neighbours on both sides of row r's beginning */
+static inline int CsradaptiveMeet(const CsradaptiveCutter *c, PetscInt before, PetscInt here)
+{
+  return ((before > c->longer) & (here < c->shorter)) | ((before < c->shorter) & (here > c->longer));
+}
+
+/* The first row in [low, high) where a long row meets a short one; high if there is none, which a loop without branches finds out */
 static PetscInt CsradaptiveBreak(const CsradaptiveCutter *c, PetscInt low, PetscInt high)
 {
-  const PetscInt *i   = c->i;
-  int             any = 0;
+  const CsradaptiveCutter here = *c; /* so that the loop below reads nothing but row pointers */
+  const PetscInt         *i    = c->i;
+  int                     any  = 0;
 
-  for (int pass = 0; pass < 2; pass++) {
-    for (PetscInt r = low; r < high; r++) {
-      const PetscInt before = i[r] - i[r - 1], here = i[r + 1] - i[r];
-      const int      meet = ((before > c->longer) & (here < c->shorter)) | ((before < c->shorter) & (here > c->longer));
-
-      if (pass && meet) return r;
-      any |= meet;
-    }
-    if (!any) return high;
-  }
-  return high;
+  for (PetscInt r = low; r < high; r++) any |= CsradaptiveMeet(&here, i[r] - i[r - 1], i[r + 1] - i[r]);
+  if (!any) return high;
+  while (!CsradaptiveMeet(c, i[low] - i[low - 1], i[low + 1] - i[low])) low++;
+  return low;
 }
 
 static void CsradaptiveCut(CsradaptiveCutter *c)
@@ -81,6 +81,15 @@ static PetscErrorCode CsradaptiveCutterSet(const SpmvCSR *csr, const SpmvPlan *p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  No more words than these come of a cut: two row blocks in a row have more than half of NNZ_PER_WG entries, or the first
+  has all the rows it may have, or the second shares a row, which has at most as many row blocks as halves of NNZ_PER_WG
+*/
+static size_t CsradaptiveMost(const CsradaptiveCutter *c)
+{
+  return 8 * (size_t)(c->i[c->m] / c->entries) + (size_t)(c->m / c->rows) + 8;
+}
+
 /* How many row blocks a build would make */
 PetscErrorCode CsradaptiveCount(const SpmvCSR *csr, const SpmvPlan *plan, size_t *nblocks)
 {
@@ -110,12 +119,12 @@ PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
   b->chunk           = c.chunk;
   b->threads         = plan->threads;
   PetscCall(CsradaptiveSetValues(csr, b));
+  PetscCall(PetscMalloc1(CsradaptiveMost(&c), &c.block));
   CsradaptiveCut(&c);
   b->nblocks = c.nblocks - 1;
   PetscCall(SpmvAlloc(sizeof(uint64_t) * c.nblocks, &b->block));
-  c.block   = b->block;
-  c.nblocks = 0;
-  CsradaptiveCut(&c);
+  PetscCall(PetscArraycpy(b->block, c.block, c.nblocks));
+  PetscCall(PetscFree(c.block));
   if (b->threads > 1) PetscCall(SpmvAlloc(sizeof(PetscScalar) * (size_t)(b->threads - 1) * (size_t)b->n, &b->partial));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

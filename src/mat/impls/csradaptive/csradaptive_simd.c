@@ -11,6 +11,11 @@ const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {NULL, NULL};
 #else
 
   #define LANES 8
+  #define CSRADAPTIVE_NODE 6
+  #define CSRADAPTIVE_ROUND 24
+  #ifndef CSRADAPTIVE_PIECE
+  #define CSRADAPTIVE_PIECE 384
+#endif
 
 /* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten */
 SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product)
@@ -95,19 +100,24 @@ SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *produ
   }
 }
 
-/* CSR-Stream: rows r to end - 1 */
+/* CSR-Stream: rows r to end - 1, a piece of about CSRADAPTIVE_PIECE entries at a time */
 static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
 {
-  const PetscInt *i     = b->i + r, rows = end - r;
-  const int32_t   depth = CsradaptiveDepth(i, rows);
-  PetscScalar     buffer[LANES + 2 * CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
-  PetscScalar    *product = buffer + LANES - i[0]; /* of entry k at product[k] */
+  const PetscInt piece = (PetscInt)((PetscInt64)CSRADAPTIVE_PIECE * (end - r) / (b->i[end] - b->i[r] + 1) / LANES + 1) * LANES;
+  const int32_t  depth = CsradaptiveDepth(b->i + r, end - r);
+  PetscScalar    buffer[LANES + 2 * CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
 
-  CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES);
-  if (depth == 4) CsradaptiveSumRows(i, product, y + r, beta, rows, 4);
-  else if (depth == 8) CsradaptiveSumRows(i, product, y + r, beta, rows, 8);
-  else if (depth == 16) CsradaptiveSumRows(i, product, y + r, beta, rows, 16);
-  else CsradaptiveSumRows(i, product, y + r, beta, rows, depth);
+  for (PetscInt rows; r < end; r += rows) {
+    const PetscInt *i       = b->i + r;
+    PetscScalar    *product = buffer + LANES - i[0]; /* of entry k at product[k] */
+
+    rows = PetscMin(piece, end - r);
+    CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES);
+    if (depth == 4) CsradaptiveSumRows(i, product, y + r, beta, rows, 4);
+    else if (depth == 8) CsradaptiveSumRows(i, product, y + r, beta, rows, 8);
+    else if (depth == 16) CsradaptiveSumRows(i, product, y + r, beta, rows, 16);
+    else CsradaptiveSumRows(i, product, y + r, beta, rows, depth);
+  }
 }
 
 /* The products of entries k to end - 1, added up in eight sums */
@@ -135,17 +145,109 @@ SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar 
   return Spmv8Add(s, t);
 }
 
-/* CSR-Vector: rows r to end - 1, one after the other */
+/* True if row r + 1 has the columns of row r, in the same order */
+SPMV_INLINE int CsradaptiveSame(const CsradaptiveStorage *b, PetscInt r)
+{
+  const PetscInt  n = b->i[r + 1] - b->i[r];
+  const PetscInt *p = b->j + b->i[r], *q = p + n;
+  PetscInt        differ[LANES] = {0}, any = 0;
+
+  if (b->i[r + 2] - b->i[r + 1] != n || n == 0 || p[0] != q[0] || p[n - 1] != q[n - 1]) return 0;
+  for (PetscInt k = 0; k + LANES <= n; k += LANES)
+    for (int l = 0; l < LANES; l++) differ[l] |= p[k + l] ^ q[k + l];
+  if (n >= LANES)
+    for (int l = 0; l < LANES; l++) any |= differ[l] | (p[n - LANES + l] ^ q[n - LANES + l]);
+  else
+    for (PetscInt k = 0; k < n; k++) any |= p[k] ^ q[k];
+  return !any;
+}
+
+/* The products of h rows of n entries each, entries k on, that have the same columns: eight sums of each */
+SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt k, PetscInt n, int h, PetscInt nz, PetscScalar sum[])
+{
+  const PetscInt    *j = b->j + k;
+  const PetscScalar *a = b->a + k;
+  Spmv8              s[CSRADAPTIVE_NODE];
+  PetscInt           q = 0;
+
+  SPMV_UNROLL
+  for (int l = 0; l < h; l++) s[l] = Spmv8Zero();
+  for (; q + LANES <= n; q += LANES) {
+    const Spmv8 xq = Spmv8GatherInt(x, j + q);
+
+    SPMV_UNROLL
+    for (int l = 0; l < h; l++) s[l] = Spmv8Fma(Spmv8Load(a + l * n + q), xq, s[l]);
+  }
+  if (q < n && k + (h - 1) * n + q + LANES <= nz) { /* other rows' columns are columns, too */
+    const Spmv8 xq = Spmv8GatherInt(x, j + q);
+
+    SPMV_UNROLL
+    for (int l = 0; l < h; l++) s[l] = Spmv8AddWhere(Spmv8Mul(Spmv8Load(a + l * n + q), xq), (1u << (n - q)) - 1, s[l]);
+  } else if (q < n) {
+    SPMV_UNROLL
+    for (int l = 0; l < h; l++) {
+      PetscScalar tail[LANES] = {0};
+
+      for (PetscInt t = q; t < n; t++) tail[t - q] = a[l * n + t] * x[j[t]];
+      s[l] = Spmv8Add(s[l], Spmv8Load(tail));
+    }
+  }
+  SPMV_UNROLL
+  for (int l = 0; l < h; l++) Spmv8Store(sum + l * LANES, s[l]);
+}
+
+/* CSR-Vector: rows r to end - 1, one after the other; those that have the same columns share the loads of x */
 static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
 {
   const PetscInt nz = b->i[b->m];
 
-  for (; r < end; r += LANES) {
-    Spmv8 v[LANES];
+  for (PetscInt rows; r < end; r += rows) {
+    PetscScalar sum[CSRADAPTIVE_ROUND * LANES] __attribute__((aligned(64)));
 
-    for (int l = 0; l < LANES; l++) v[l] = r + l < end ? CsradaptiveSum(b, x, b->i[r + l], b->i[r + l + 1], nz) : Spmv8Zero();
-    CsradaptivePut(y + r, Spmv8Sums(v), end - r, beta);
+    rows = PetscMin(CSRADAPTIVE_ROUND, end - r);
+    for (PetscInt q = 0, h; q < rows; q += h) {
+      const PetscInt k = b->i[r + q], n = b->i[r + q + 1] - k;
+
+      for (h = 1; h < PetscMin(CSRADAPTIVE_NODE, rows - q) && CsradaptiveSame(b, r + q + h - 1); h++);
+      switch (h) {
+      case 1:
+        Spmv8Store(sum + q * LANES, CsradaptiveSum(b, x, k, k + n, nz));
+        break;
+      case 2:
+        CsradaptiveNode(b, x, k, n, 2, nz, sum + q * LANES);
+        break;
+      case 3:
+        CsradaptiveNode(b, x, k, n, 3, nz, sum + q * LANES);
+        break;
+      case 4:
+        CsradaptiveNode(b, x, k, n, 4, nz, sum + q * LANES);
+        break;
+      case 5:
+        CsradaptiveNode(b, x, k, n, 5, nz, sum + q * LANES);
+        break;
+      default:
+        CsradaptiveNode(b, x, k, n, 6, nz, sum + q * LANES);
+        break;
+      }
+    }
+    for (PetscInt q = 0; q < rows; q += LANES) {
+      Spmv8 v[LANES];
+
+      SPMV_UNROLL
+      for (int l = 0; l < LANES; l++) v[l] = Spmv8Load(sum + (q + l) * LANES);
+      CsradaptivePut(y + r + q, Spmv8Sums(v), rows - q, beta);
+    }
   }
+}
+
+/* True if rows share columns: more than half of the first ones have those of the row before */
+SPMV_INLINE int CsradaptiveShares(const CsradaptiveStorage *b, PetscInt r, PetscInt end)
+{
+  int same = 0, pairs = (int)PetscMin(8, end - r - 1);
+
+  if (b->i[end] - b->i[r] <= LANES * (end - r)) return 0;
+  for (int q = 0; q < pairs; q++) same += CsradaptiveSame(b, r + q);
+  return 2 * same >= pairs && pairs;
 }
 
 /* What the tasks of a product share */
@@ -207,7 +309,8 @@ static void CsradaptiveTask(void *context, PetscInt task)
 
     switch (CsradaptiveKernelOf(b, k)) {
     case CSRADAPTIVE_STREAM:
-      CsradaptiveStream(b, p->x, p->y, p->beta, r, stop);
+      if (CsradaptiveShares(b, r, stop)) CsradaptiveVector(b, p->x, p->y, p->beta, r, stop);
+      else CsradaptiveStream(b, p->x, p->y, p->beta, r, stop);
       break;
     case CSRADAPTIVE_VECTOR:
       CsradaptiveVector(b, p->x, p->y, p->beta, r, stop);
