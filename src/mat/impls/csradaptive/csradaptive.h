@@ -18,16 +18,18 @@ enum { /* the knobs, in the order of CsradaptiveParams */
 };
 
 #define CSRADAPTIVE_NNZ_MAX 4096 /* entries of a row block, at most: their products fit the first cache */
+#define CSRADAPTIVE_NODE    6    /* rows that have the same columns, at most */
 #define CSRADAPTIVE_ROWS    4    /* a row block has at most this many rows for each entry it may have, so that empty rows are shared out too */
 
 /*
-  A row block is one 64-bit word: the first row, a flag, and the number of the workgroup within the row.
+  A row block is one 64-bit word: the first row, a flag, and a number.
 
     63          32    31     30             0
-    [    row     | flag |  workgroup number  ]
+    [    row     | flag | workgroup number  ]
 
-  Flag 0: the rows from `row` up to that of the next word. Flag 1: `row` is shared by several row blocks; this one has
-  its entries from `workgroup number` x `chunk` on, `chunk` of them or what is left. The last word is (m, 0, 0).
+  Flag 1: `row` is shared by several row blocks; this one, of that number, has its entries from workgroup number x `chunk`
+  on, `chunk` of them or what is left. Flag 0: the rows from `row` up to that of the next word; the number is h > 1 if each
+  h of them have the same columns, 0 otherwise. The last word is (m, 0, 0).
 */
 #define CSRADAPTIVE_WG_BITS 31
 #define CSRADAPTIVE_WG_MAX  ((UINT64_C(1) << CSRADAPTIVE_WG_BITS) - 1)
@@ -57,9 +59,9 @@ extern PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void 
 extern PetscErrorCode CsradaptiveSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode CsradaptiveDestroy(void **storage);
 
-static inline uint64_t CsradaptiveWord(PetscInt row, int flag, PetscInt wg)
+static inline uint64_t CsradaptiveWord(PetscInt row, int flag, PetscInt number)
 {
-  return (uint64_t)row << 32 | (uint64_t)flag << CSRADAPTIVE_WG_BITS | (uint64_t)wg;
+  return (uint64_t)row << 32 | (uint64_t)flag << CSRADAPTIVE_WG_BITS | (uint64_t)number;
 }
 static inline PetscInt CsradaptiveRow(uint64_t word)
 {
@@ -71,13 +73,18 @@ static inline int CsradaptiveFlag(uint64_t word)
 }
 static inline PetscInt CsradaptiveWorkgroup(uint64_t word)
 {
-  return (PetscInt)(word & CSRADAPTIVE_WG_MAX);
+  return CsradaptiveFlag(word) ? (PetscInt)(word & CSRADAPTIVE_WG_MAX) : 0;
+}
+static inline int CsradaptiveNodeRows(uint64_t word)
+{
+  return CsradaptiveFlag(word) ? 0 : (int)(word & CSRADAPTIVE_WG_MAX);
 }
 
 /* Which kernel serves row block number k */
 static inline CsradaptiveKernel CsradaptiveKernelOf(const CsradaptiveStorage *b, size_t k)
 {
   if (CsradaptiveFlag(b->block[k])) return CSRADAPTIVE_VECTORL;
+  if (CsradaptiveNodeRows(b->block[k])) return CSRADAPTIVE_VECTOR;
   return CsradaptiveRow(b->block[k + 1]) - CsradaptiveRow(b->block[k]) >= b->num_rows_stream ? CSRADAPTIVE_STREAM : CSRADAPTIVE_VECTOR;
 }
 

@@ -5,7 +5,7 @@
 
 /* CsradaptiveCutter: what decides where a row block ends, and where its words go */
 typedef struct {
-  const PetscInt *i;
+  const PetscInt *i, *j;
   PetscInt        m;
   PetscInt        entries; /* of a row block of several rows, at most */
   PetscInt        rows;    /* of a row block, at most */
@@ -16,9 +16,9 @@ typedef struct {
   uint64_t       *block;   /* NULL: words are counted only */
 } CsradaptiveCutter;
 
-static void CsradaptiveEmit(CsradaptiveCutter *c, PetscInt row, int flag, PetscInt wg)
+static void CsradaptiveEmit(CsradaptiveCutter *c, PetscInt row, int flag, PetscInt number)
 {
-  if (c->block) c->block[c->nblocks] = CsradaptiveWord(row, flag, wg);
+  if (c->block) c->block[c->nblocks] = CsradaptiveWord(row, flag, number);
   c->nblocks++;
 }
 
@@ -51,21 +51,50 @@ static PetscInt CsradaptiveBreak(const CsradaptiveCutter *c, PetscInt low, Petsc
   return low;
 }
 
+/* True if row r + 1 has the columns of row r, in the same order */
+static int CsradaptiveSame(const CsradaptiveCutter *c, PetscInt r)
+{
+  const PetscInt  n = c->i[r + 1] - c->i[r];
+  const PetscInt *p = c->j + c->i[r], *q = p + n;
+
+  return c->i[r + 2] - c->i[r + 1] == n && n > 0 && p[0] == q[0] && !memcmp(p, q, sizeof(PetscInt) * (size_t)n);
+}
+
+/*
+  Rows of a node have the same columns. Tells how many rows the nodes from row s on have, 0 if there are none; and, in
+  end, where nodes of as many rows end, at most at `high`. Columns are compared up to there only
+*/
+static PetscInt CsradaptiveNodes(const CsradaptiveCutter *c, PetscInt s, PetscInt high, PetscInt *end)
+{
+  PetscInt h = 1, r = s;
+
+  while (h < CSRADAPTIVE_NODE && s + h < high && CsradaptiveSame(c, s + h - 1)) h++;
+  if (h > 1) r += h;
+  for (PetscInt q = h; h > 1 && q == h && high - r >= h; r += q == h ? h : 0)
+    for (q = 1; q < h && CsradaptiveSame(c, r + q - 1); q++)
+      ;
+  *end = r;
+  return h > 1 ? h : 0;
+}
+
 static void CsradaptiveCut(CsradaptiveCutter *c)
 {
   for (PetscInt s = 0, e; s < c->m; s = e) {
     const PetscInt high = c->m - s > c->rows ? s + c->rows : c->m, length = c->i[s + 1] - c->i[s];
-    PetscInt       half;
+    PetscInt       half, nodes, end;
 
     if (length > c->chunk) {
       e = s + 1;
       for (PetscInt wg = 0; wg <= (length - 1) / c->chunk; wg++) CsradaptiveEmit(c, s, 1, wg);
       continue;
     }
-    half = CsradaptiveReach(c, s, s, high, c->entries / 2);
-    e    = PetscMax(s + 1, CsradaptiveReach(c, s, half, high, c->entries));
-    e    = CsradaptiveBreak(c, half + 1, e);
-    CsradaptiveEmit(c, s, 0, 0);
+    half  = CsradaptiveReach(c, s, s, high, c->entries / 2);
+    e     = PetscMax(s + 1, CsradaptiveReach(c, s, half, high, c->entries));
+    e     = CsradaptiveBreak(c, half + 1, e);
+    nodes = CsradaptiveNodes(c, s, e, &end);
+    if (nodes && (end > half || end == e)) e = end;
+    else nodes = 0;
+    CsradaptiveEmit(c, s, 0, nodes);
   }
   CsradaptiveEmit(c, c->m, 0, 0);
 }
@@ -77,7 +106,7 @@ static PetscErrorCode CsradaptiveCutterSet(const SpmvCSR *csr, const SpmvPlan *p
   PetscFunctionBegin;
   PetscCheck((PetscInt64)csr->m <= (PetscInt64)UINT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " rows on a process: a row block keeps a row in 32 bits; use more processes", csr->m);
   PetscCheck((uint64_t)(csr->i[csr->m] / chunk) < CSRADAPTIVE_WG_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " entries: a workgroup number has 31 bits; set -mat_csradaptive_nnz_multiplier larger than %" PetscInt_FMT, csr->i[csr->m], plan->value[CSRADAPTIVE_NNZ_MULTIPLIER]);
-  *c = (CsradaptiveCutter){.i = csr->i, .m = csr->m, .entries = entries, .rows = CSRADAPTIVE_ROWS * entries, .chunk = chunk, .longer = plan->value[CSRADAPTIVE_LONG], .shorter = plan->value[CSRADAPTIVE_SHORT]};
+  *c = (CsradaptiveCutter){.i = csr->i, .j = csr->j, .m = csr->m, .entries = entries, .rows = CSRADAPTIVE_ROWS * entries, .chunk = chunk, .longer = plan->value[CSRADAPTIVE_LONG], .shorter = plan->value[CSRADAPTIVE_SHORT]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

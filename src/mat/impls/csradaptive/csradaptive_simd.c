@@ -10,12 +10,11 @@
 const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {NULL, NULL};
 #else
 
-  #define LANES 8
-  #define CSRADAPTIVE_NODE 6
+  #define LANES             8
   #define CSRADAPTIVE_ROUND 24
   #ifndef CSRADAPTIVE_PIECE
-  #define CSRADAPTIVE_PIECE 384
-#endif
+    #define CSRADAPTIVE_PIECE 384
+  #endif
 
 /* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten */
 SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product)
@@ -73,7 +72,7 @@ SPMV_INLINE int32_t CsradaptiveDepth(const PetscInt i[], PetscInt rows)
 */
 SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *product, PetscScalar *y, PetscBool beta, PetscInt rows, int32_t depth)
 {
-  const SpmvIndex lane    = SpmvIndexScan(SpmvIndexSplat(1));
+  const SpmvIndex lane = SpmvIndexScan(SpmvIndexSplat(1));
   int32_t         longer[CSRADAPTIVE_NNZ_MAX / 4 + LANES], nlonger = 0;
 
   for (PetscInt r = 0; r < rows; r += LANES) {
@@ -145,23 +144,6 @@ SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar 
   return Spmv8Add(s, t);
 }
 
-/* True if row r + 1 has the columns of row r, in the same order */
-SPMV_INLINE int CsradaptiveSame(const CsradaptiveStorage *b, PetscInt r)
-{
-  const PetscInt  n = b->i[r + 1] - b->i[r];
-  const PetscInt *p = b->j + b->i[r], *q = p + n;
-  PetscInt        differ[LANES] = {0}, any = 0;
-
-  if (b->i[r + 2] - b->i[r + 1] != n || n == 0 || p[0] != q[0] || p[n - 1] != q[n - 1]) return 0;
-  for (PetscInt k = 0; k + LANES <= n; k += LANES)
-    for (int l = 0; l < LANES; l++) differ[l] |= p[k + l] ^ q[k + l];
-  if (n >= LANES)
-    for (int l = 0; l < LANES; l++) any |= differ[l] | (p[n - LANES + l] ^ q[n - LANES + l]);
-  else
-    for (PetscInt k = 0; k < n; k++) any |= p[k] ^ q[k];
-  return !any;
-}
-
 /* The products of h rows of n entries each, entries k on, that have the same columns: eight sums of each */
 SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt k, PetscInt n, int h, PetscInt nz, PetscScalar sum[])
 {
@@ -196,39 +178,20 @@ SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar 
   for (int l = 0; l < h; l++) Spmv8Store(sum + l * LANES, s[l]);
 }
 
-/* CSR-Vector: rows r to end - 1, one after the other; those that have the same columns share the loads of x */
-static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
+/* CSR-Vector: rows r to end - 1, h at a time, which have the same columns if h > 1 */
+SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end, int h)
 {
-  const PetscInt nz = b->i[b->m];
+  const PetscInt nz = b->i[b->m], round = CSRADAPTIVE_ROUND / h * h;
 
   for (PetscInt rows; r < end; r += rows) {
     PetscScalar sum[CSRADAPTIVE_ROUND * LANES] __attribute__((aligned(64)));
 
-    rows = PetscMin(CSRADAPTIVE_ROUND, end - r);
-    for (PetscInt q = 0, h; q < rows; q += h) {
+    rows = PetscMin(round, end - r);
+    for (PetscInt q = 0; q < rows; q += h) {
       const PetscInt k = b->i[r + q], n = b->i[r + q + 1] - k;
 
-      for (h = 1; h < PetscMin(CSRADAPTIVE_NODE, rows - q) && CsradaptiveSame(b, r + q + h - 1); h++);
-      switch (h) {
-      case 1:
-        Spmv8Store(sum + q * LANES, CsradaptiveSum(b, x, k, k + n, nz));
-        break;
-      case 2:
-        CsradaptiveNode(b, x, k, n, 2, nz, sum + q * LANES);
-        break;
-      case 3:
-        CsradaptiveNode(b, x, k, n, 3, nz, sum + q * LANES);
-        break;
-      case 4:
-        CsradaptiveNode(b, x, k, n, 4, nz, sum + q * LANES);
-        break;
-      case 5:
-        CsradaptiveNode(b, x, k, n, 5, nz, sum + q * LANES);
-        break;
-      default:
-        CsradaptiveNode(b, x, k, n, 6, nz, sum + q * LANES);
-        break;
-      }
+      if (h == 1) Spmv8Store(sum + q * LANES, CsradaptiveSum(b, x, k, k + n, nz));
+      else CsradaptiveNode(b, x, k, n, h, nz, sum + q * LANES);
     }
     for (PetscInt q = 0; q < rows; q += LANES) {
       Spmv8 v[LANES];
@@ -240,14 +203,23 @@ static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x,
   }
 }
 
-/* True if rows share columns: more than half of the first ones have those of the row before */
-SPMV_INLINE int CsradaptiveShares(const CsradaptiveStorage *b, PetscInt r, PetscInt end)
+static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end, int h)
 {
-  int same = 0, pairs = (int)PetscMin(8, end - r - 1);
+  #define NODES(H) \
+  case H: \
+    CsradaptiveVectorNodes(b, x, y, beta, r, end, H); \
+    break
 
-  if (b->i[end] - b->i[r] <= LANES * (end - r)) return 0;
-  for (int q = 0; q < pairs; q++) same += CsradaptiveSame(b, r + q);
-  return 2 * same >= pairs && pairs;
+  switch (h) {
+    NODES(2);
+    NODES(3);
+    NODES(4);
+    NODES(5);
+    NODES(6);
+  default:
+    CsradaptiveVectorNodes(b, x, y, beta, r, end, 1);
+  }
+  #undef NODES
 }
 
 /* What the tasks of a product share */
@@ -309,11 +281,10 @@ static void CsradaptiveTask(void *context, PetscInt task)
 
     switch (CsradaptiveKernelOf(b, k)) {
     case CSRADAPTIVE_STREAM:
-      if (CsradaptiveShares(b, r, stop)) CsradaptiveVector(b, p->x, p->y, p->beta, r, stop);
-      else CsradaptiveStream(b, p->x, p->y, p->beta, r, stop);
+      CsradaptiveStream(b, p->x, p->y, p->beta, r, stop);
       break;
     case CSRADAPTIVE_VECTOR:
-      CsradaptiveVector(b, p->x, p->y, p->beta, r, stop);
+      CsradaptiveVector(b, p->x, p->y, p->beta, r, stop, CsradaptiveNodeRows(b->block[k]));
       break;
     case CSRADAPTIVE_VECTORL:
       CsradaptiveVectorL(p, task, k);
