@@ -10,8 +10,9 @@
 const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {NULL, NULL};
 #else
 
-  #define LANES             8
-  #define CSRADAPTIVE_ROUND 24
+  #define LANES              8
+  #define CSRADAPTIVE_ROUND  24
+  #define CSRADAPTIVE_LEARNT 32768
   #ifndef CSRADAPTIVE_PIECE
     #define CSRADAPTIVE_PIECE 384
   #endif
@@ -99,10 +100,16 @@ SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *produ
   }
 }
 
+/* Rows that have about CSRADAPTIVE_PIECE entries, a multiple of LANES */
+SPMV_INLINE PetscInt CsradaptivePiece(const PetscInt i[], PetscInt rows)
+{
+  return (PetscInt)((PetscInt64)CSRADAPTIVE_PIECE * rows / (i[rows] - i[0] + 1) / LANES + 1) * LANES;
+}
+
 /* CSR-Stream: rows r to end - 1, a piece of about CSRADAPTIVE_PIECE entries at a time */
 static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
 {
-  const PetscInt piece = (PetscInt)((PetscInt64)CSRADAPTIVE_PIECE * (end - r) / (b->i[end] - b->i[r] + 1) / LANES + 1) * LANES;
+  const PetscInt piece = CsradaptivePiece(b->i + r, end - r);
   const int32_t  depth = CsradaptiveDepth(b->i + r, end - r);
   PetscScalar    buffer[LANES + 2 * CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
 
@@ -306,10 +313,90 @@ static void CsradaptiveMult(const void *storage, const PetscScalar *x, PetscScal
     if (p.row[t] >= 0) y[p.row[t]] += p.head[t];
 }
 
-/* The products of entries k to end - 1 with one scalar, added to y where their columns are; in order, for a column may come twice */
-SPMV_INLINE void CsradaptiveScatter(const CsradaptiveStorage *b, PetscScalar xr, PetscScalar *y, PetscInt k, PetscInt end)
+/* Adds product[0], ..., product[n - 1] to y where column j says; one after the other, for a column may come twice */
+SPMV_INLINE void CsradaptiveScatter(const PetscInt j[], const PetscScalar product[], PetscScalar *y, PetscInt n)
 {
+  PetscInt k = 0;
+
+  for (; k + LANES <= n; k += LANES) {
+    SPMV_UNROLL
+    for (int l = 0; l < LANES; l++) y[j[k + l]] += product[k + l];
+  }
+  for (; k < n; k++) y[j[k]] += product[k];
+}
+
+/* product[0], ..., product[n - 1]: h rows of n entries each, entries k on, times their h entries of x, added up; up to LANES more are written */
+SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScalar x[], PetscInt k, PetscInt n, int h, PetscInt nz, PetscScalar product[])
+{
+  const PetscScalar *a = b->a + k;
+
+  if (k + h * n + LANES > nz) {
+    for (PetscInt q = 0; q < n; q++) {
+      product[q] = a[q] * x[0];
+      for (int l = 1; l < h; l++) product[q] += a[l * n + q] * x[l];
+    }
+    return;
+  }
+  for (PetscInt q = 0; q < n; q += LANES) {
+    Spmv8 s = Spmv8Mul(Spmv8Load(a + q), Spmv8Splat(x[0]));
+
+    SPMV_UNROLL
+    for (int l = 1; l < h; l++) s = Spmv8Fma(Spmv8Load(a + l * n + q), Spmv8Splat(x[l]), s);
+    Spmv8Store(product + q, s);
+  }
+}
+
+/* The transposed rows r to end - 1, h at a time; without nodes the products of a piece are made first, so that rows end without a branch when they are added to y */
+SPMV_INLINE void CsradaptiveTransposeNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end, int h)
+{
+  const PetscInt nz = b->i[b->m], piece = h > 1 ? h : CsradaptivePiece(b->i + r, end - r);
+  PetscScalar    product[CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
+
+  for (PetscInt rows; r < end; r += rows) {
+    const PetscInt *i = b->i + r;
+
+    rows = PetscMin(piece, end - r);
+    for (PetscInt q = 0; q < rows; q += h) CsradaptiveSpread(b, x + r + q, i[q], i[q + 1] - i[q], h, nz, product + (i[q] - i[0]));
+    CsradaptiveScatter(b->j + i[0], product, y, h > 1 ? i[1] - i[0] : i[rows] - i[0]);
+  }
+}
+
+static void CsradaptiveTranspose(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end, int h)
+{
+  #define NODES(H) \
+  case H: \
+    CsradaptiveTransposeNodes(b, x, y, r, end, H); \
+    break
+
+  switch (h) {
+    NODES(2);
+    NODES(3);
+    NODES(4);
+    NODES(5);
+    NODES(6);
+  default:
+    CsradaptiveTransposeNodes(b, x, y, r, end, 1);
+  }
+  #undef NODES
+}
+
+/* Entries k to end - 1, of row r, transposed */
+SPMV_INLINE void CsradaptiveTransposeRow(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt k, PetscInt end)
+{
+  const PetscScalar xr = x[r];
+
   for (; k < end; k++) y[b->j[k]] += b->a[k] * xr;
+}
+
+/* True if short rows vary in length, and are too many for the processor to know by heart where they end */
+static int CsradaptiveVaries(const CsradaptiveStorage *b, PetscInt r, PetscInt end)
+{
+  const PetscInt *i       = b->i;
+  PetscInt        changes = 0;
+
+  if (b->m < CSRADAPTIVE_LEARNT || i[end] - i[r] > LANES * (end - r) || i[end] - i[r] < 4 * (end - r)) return 0;
+  for (PetscInt q = r + 1; q < end; q++) changes += i[q + 1] - i[q] != i[q] - i[q - 1];
+  return 4 * changes > end - r;
 }
 
 static void CsradaptiveTransposeTask(void *context, PetscInt task)
@@ -323,9 +410,10 @@ static void CsradaptiveTransposeTask(void *context, PetscInt task)
   for (size_t k = CsradaptiveTaskBegin(b, task); k < end; k++) {
     const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]), first = CsradaptiveFirst(b, k);
 
-    if (CsradaptiveFlag(b->block[k])) CsradaptiveScatter(b, p->x[r], y, first, PetscMin(b->chunk, b->i[r + 1] - first) + first);
+    if (CsradaptiveFlag(b->block[k])) CsradaptiveTransposeRow(b, p->x, y, r, first, PetscMin(b->chunk, b->i[r + 1] - first) + first);
+    else if (CsradaptiveNodeRows(b->block[k]) || CsradaptiveVaries(b, r, stop)) CsradaptiveTranspose(b, p->x, y, r, stop, CsradaptiveNodeRows(b->block[k]));
     else
-      for (PetscInt q = r; q < stop; q++) CsradaptiveScatter(b, p->x[q], y, b->i[q], b->i[q + 1]);
+      for (PetscInt q = r; q < stop; q++) CsradaptiveTransposeRow(b, p->x, y, q, b->i[q], b->i[q + 1]);
   }
 }
 
