@@ -2,21 +2,26 @@
   csradaptive - CSR as it is, with rows cut into row blocks that each go to the kernel that suits them
 
   Storage:   AIJ's own i, j and a, borrowed; a 64-bit word for each row block: row, flag, workgroup number
-  Good for:  matrices that change often or are multiplied few times (set-up reads row pointers only, new values cost
+  Good for:  matrices that change often or are multiplied few times (set-up is a pass over row pointers, new values cost
              nothing), memory that is short, rows of any length side by side
-  Bad for:   matrices with dense blocks, which bccoo stores in fewer bytes
-  Traffic:   (8 + 4) nnz + 4 m + 8 row blocks + 8 (m + n) bytes a product
+  Bad for:   matrices with dense blocks, which bccoo stores in fewer bytes; columns so scattered that x comes from far
+  Traffic:   (8 + 4) nnz + 4 m + 8 row blocks + 8 (m + n) bytes a product; (8 + 4 / h) nnz in nodes of h rows
 
   Row blocks of several rows hold at most NNZ_PER_WG entries. Three kernels:
     CSR-Stream    num_rows_stream rows or more: all products of the row block, then the sums of its rows, eight at a time
     CSR-Vector    fewer rows: row after row, a vector of products at a time
     CSR-VectorL   a row of more than NNZ_PER_WG x NNZ_multiplier entries, shared by several row blocks
 
+  Where each h = 2 to 6 rows of a row block have the same columns (a node: several unknowns at a point, AIJ's inodes), the
+  word says so, and CSR-Vector reads columns and x once for h rows. Set-up compares columns only as long as they agree.
+
   Source: Daga, Greathouse, Structural Agnostic SpMV: Adapting CSR-Adaptive for Irregular Matrices, HiPC 2015: sections
   III-A (Stream, num_rows_stream, the break between long and short rows), III-B (VectorL, figures 5 and 6, NNZ_multiplier).
   We differ:
   - figure 7 synchronises the workgroups of a row by its flag, then adds atomically. Here the flag says that a row is
     shared, never changes, and parts are added in order: the same bits each time.
+  - the workgroup number of a row block that does not share its row, which the paper leaves unused, is the node's h.
+  - rows that share columns go to CSR-Vector however many they are.
   - figure 2 has no barrier between products and sums and lets products run past the end of the row block; figure 3 drops
     the remainder of its division. Neither is so here.
   - a break between long and short rows is made only where a row block is half full, so that alternating rows do not

@@ -1,5 +1,6 @@
 /*
-  csradaptive_build.c - rows cut into row blocks: one pass over row pointers, columns and values are not read
+  csradaptive_build.c - rows cut into row blocks: one pass over row pointers, and over columns as long as those of neighbouring
+  rows agree; values are not read
 */
 #include "csradaptive.h"
 

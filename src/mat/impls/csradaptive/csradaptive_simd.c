@@ -1,7 +1,13 @@
 /*
   csradaptive_simd.c - the products of CSR-Adaptive, compiled once for each instruction set of isas.h
 
-  Source: as csradaptive.c; figures 2, 3 and 9.
+  CSR-Stream multiplies a piece of a row block without regard to rows, into a buffer that stays in the first cache, then
+  adds up eight rows at a time across lanes. No branch depends on a row's length: how many entries of each row are added
+  so is one number for a row block, and rows that are longer are put on a list, for what is left of them.
+  CSR-Vector keeps eight running sums of a row, which go through one tree for eight rows. Rows of a node share the loads
+  of x. CSR-VectorL is its loop over a part of a row.
+
+  Source: as csradaptive.c; figures 2, 3 and 9. Figure 3's reduction by several threads a row is the tree.
 */
 #include "csradaptive.h"
 #include "../../../simd/simd.h"
@@ -11,18 +17,16 @@ const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {NULL, NULL};
 #else
 
   #define LANES              8
-  #define CSRADAPTIVE_ROUND  24
-  #define CSRADAPTIVE_LEARNT 32768
-  #ifndef CSRADAPTIVE_PIECE
-    #define CSRADAPTIVE_PIECE 384
-  #endif
+  #define CSRADAPTIVE_PIECE  384   /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
+  #define CSRADAPTIVE_ROUND  24    /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
+  #define CSRADAPTIVE_LEARNT 32768 /* rows whose ends the processor may know by heart, from one product to the next */
 
 /* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten */
 SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product)
 {
   PetscInt k = first;
 
-  for (; k + LANES <= end; k += LANES) Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+  for (; end - k >= LANES; k += LANES) Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
   if (k == end) return;
   if (end >= LANES) { /* the last vector begins early: some products are made twice, or are those of entries before the first */
     k = end - LANES;
@@ -95,7 +99,7 @@ SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *produ
     PetscInt       k = i[r] + depth;
     Spmv8          s = Spmv8Zero();
 
-    for (; k + LANES <= end; k += LANES) s = Spmv8Add(s, Spmv8Load(product + k));
+    for (; end - k >= LANES; k += LANES) s = Spmv8Add(s, Spmv8Load(product + k));
     y[r] += Spmv8Sum(Spmv8AddWhere(Spmv8Load(product + k), (1u << (end - k)) - 1, s));
   }
 }
@@ -131,16 +135,16 @@ SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar 
 {
   Spmv8 s = Spmv8Zero(), t = Spmv8Zero();
 
-  for (; k + 2 * LANES <= end; k += 2 * LANES) {
+  for (; end - k >= 2 * LANES; k += 2 * LANES) {
     s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
     t = Spmv8Fma(Spmv8Load(b->a + k + LANES), Spmv8GatherInt(x, b->j + k + LANES), t);
   }
-  if (k + LANES <= end) {
+  if (end - k >= LANES) {
     s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
     k += LANES;
   }
   if (k < end) {
-    if (k + LANES <= nz) t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)), (1u << (end - k)) - 1, t); /* other rows' columns are columns, too */
+    if (nz - k >= LANES) t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)), (1u << (end - k)) - 1, t); /* other rows' columns are columns, too */
     else {
       PetscScalar tail[LANES];
 
@@ -167,7 +171,7 @@ SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar 
     SPMV_UNROLL
     for (int l = 0; l < h; l++) s[l] = Spmv8Fma(Spmv8Load(a + l * n + q), xq, s[l]);
   }
-  if (q < n && k + (h - 1) * n + q + LANES <= nz) { /* other rows' columns are columns, too */
+  if (q < n && nz - k - (h - 1) * n - q >= LANES) { /* other rows' columns are columns, too */
     const Spmv8 xq = Spmv8GatherInt(x, j + q);
 
     SPMV_UNROLL
@@ -229,6 +233,23 @@ static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x,
   #undef NODES
 }
 
+/* Rows r to end - 1 where vectors are arrays: no products in memory, no vectors */
+static void CsradaptivePlain(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
+{
+  for (; r < end; r++) {
+    const PetscInt stop = b->i[r + 1];
+    PetscInt       k    = b->i[r];
+    PetscScalar    sum = beta ? y[r] : 0, odd = 0; /* two sums: an addition takes longer than what it waits for */
+
+    for (; k + 1 < stop; k += 2) {
+      sum += b->a[k] * x[b->j[k]];
+      odd += b->a[k + 1] * x[b->j[k + 1]];
+    }
+    if (k < stop) sum += b->a[k] * x[b->j[k]];
+    y[r] = sum + odd;
+  }
+}
+
 /* What the tasks of a product share */
 typedef struct {
   const CsradaptiveStorage *b;
@@ -285,13 +306,16 @@ static void CsradaptiveTask(void *context, PetscInt task)
   p->row[task]  = k < end && CsradaptiveWorkgroup(b->block[k]) ? CsradaptiveRow(b->block[k]) : -1;
   for (; k < end; k++) {
     const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]);
+    const int      h = CsradaptiveNodeRows(b->block[k]);
 
     switch (CsradaptiveKernelOf(b, k)) {
     case CSRADAPTIVE_STREAM:
-      CsradaptiveStream(b, p->x, p->y, p->beta, r, stop);
+      if (SPMV_SIMD_PLAIN) CsradaptivePlain(b, p->x, p->y, p->beta, r, stop);
+      else CsradaptiveStream(b, p->x, p->y, p->beta, r, stop);
       break;
     case CSRADAPTIVE_VECTOR:
-      CsradaptiveVector(b, p->x, p->y, p->beta, r, stop, CsradaptiveNodeRows(b->block[k]));
+      if (SPMV_SIMD_PLAIN && !h) CsradaptivePlain(b, p->x, p->y, p->beta, r, stop);
+      else CsradaptiveVector(b, p->x, p->y, p->beta, r, stop, h);
       break;
     case CSRADAPTIVE_VECTORL:
       CsradaptiveVectorL(p, task, k);
@@ -330,7 +354,7 @@ SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScala
 {
   const PetscScalar *a = b->a + k;
 
-  if (k + h * n + LANES > nz) {
+  if (nz - k - h * n < LANES) {
     for (PetscInt q = 0; q < n; q++) {
       product[q] = a[q] * x[0];
       for (int l = 1; l < h; l++) product[q] += a[l * n + q] * x[l];
