@@ -63,6 +63,33 @@ M*/
 #define MATSEQCMRS "seqaijcmrs"
 #define MATMPICMRS "mpiaijcmrs"
 
+/*MC
+  MATCSRADAPTIVE - "csradaptive": AIJ with the products of CSR-Adaptive, on AIJ's own arrays
+
+  A child of `MATAIJ`, as `MATBCCOO` is. The storage is AIJ's rows, columns and values, not copied, and eight bytes for each
+  row block; it is made by a pass over the row pointers. Rows need not be sorted.
+
+  Options Database Keys:
++ -mat_type csradaptive                 - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type csradaptive
+. -mat_csradaptive_nnz_per_wg <n>       - entries of a row block of several rows, at most
+. -mat_csradaptive_num_rows_stream <n>  - rows from which a row block is served by CSR-Stream, not CSR-Vector
+. -mat_csradaptive_nnz_multiplier <n>   - a row of more than this times nnz_per_wg entries is shared by several row blocks
+. -mat_csradaptive_long <n>             - a row block may end where a row of more entries than this meets a short one
+. -mat_csradaptive_short <n>            - a row of fewer entries than this is a short one, 0: none is
+. -mat_spmv_build_after <n>             - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_isa <auto>                  - instruction set: auto, scalar, avx2, avx512
+- -mat_spmv_view <viewer>               - prints what was built, once after each build
+
+  Level: beginner
+
+  Source: Daga, Greathouse, Structural Agnostic SpMV: Adapting CSR-Adaptive for Irregular Matrices, HiPC 2015
+
+.seealso: `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
+#define MATCSRADAPTIVE    "csradaptive"
+#define MATSEQCSRADAPTIVE "seqaijcsradaptive"
+#define MATMPICSRADAPTIVE "mpiaijcsradaptive"
+
 /*S
   SpmvCounts - what the products of a matrix did, on this process; of a parallel matrix the sum over its two blocks
 

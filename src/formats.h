@@ -6,3 +6,4 @@
 */
 SPMV_FORMAT(bccoo)
 SPMV_FORMAT(cmrs)
+SPMV_FORMAT(csradaptive)

@@ -119,3 +119,58 @@ static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_
   for (; mask; mask &= mask - 1) lane[__builtin_ctz(mask)] = *p++;
   return _mm256_loadu_si256((const __m256i *)lane);
 }
+static inline unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
+{
+  return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, _mm256_set1_epi32(value))));
+}
+
+/* Lane l: the sum of the l-th of four vectors */
+static inline Spmv4 SpmvSums4(Spmv4 a, Spmv4 b, Spmv4 c, Spmv4 d)
+{
+  const __m256d ab = _mm256_hadd_pd(a, b), cd = _mm256_hadd_pd(c, d);
+
+  return _mm256_add_pd(_mm256_permute2f128_pd(ab, cd, 0x20), _mm256_permute2f128_pd(ab, cd, 0x31));
+}
+static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
+{
+  Spmv4 h[8];
+
+  SPMV_UNROLL
+  for (int l = 0; l < 8; l++) h[l] = _mm256_add_pd(v[l].lo, v[l].hi);
+  return (Spmv8){SpmvSums4(h[0], h[1], h[2], h[3]), SpmvSums4(h[4], h[5], h[6], h[7])};
+}
+
+/* The sums of neighbours of a and b, as SpmvSums4() begins, without the lanes from n - k on; n: a's, b's, a's, b's */
+static inline Spmv4 SpmvSumPairsFirst(Spmv4 a, Spmv4 b, __m256i n, int32_t k)
+{
+  const __m256i even = _mm256_cmpgt_epi64(n, _mm256_add_epi64(_mm256_set1_epi64x(k), _mm256_setr_epi64x(0, 0, 2, 2)));
+  const __m256i odd  = _mm256_cmpgt_epi64(n, _mm256_add_epi64(_mm256_set1_epi64x(k), _mm256_setr_epi64x(1, 1, 3, 3)));
+
+  return _mm256_add_pd(_mm256_and_pd(_mm256_castsi256_pd(even), _mm256_unpacklo_pd(a, b)), _mm256_and_pd(_mm256_castsi256_pd(odd), _mm256_unpackhi_pd(a, b)));
+}
+static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n, int32_t depth)
+{
+  const __m256i half[2] = {_mm256_cvtepi32_epi64(_mm256_castsi256_si128(n)), _mm256_cvtepi32_epi64(_mm256_extracti128_si256(n, 1))};
+  Spmv4         sum[4]  = {Spmv4Zero(), Spmv4Zero(), Spmv4Zero(), Spmv4Zero()};
+
+  for (int32_t k = 0; k < depth; k += 4) {
+    SPMV_UNROLL
+    for (int l = 0; l < 4; l++) {
+      const __m256i pair = l % 2 ? _mm256_permute4x64_epi64(half[l / 2], 0xee) : _mm256_permute4x64_epi64(half[l / 2], 0x44);
+
+      sum[l] = _mm256_add_pd(sum[l], SpmvSumPairsFirst(_mm256_loadu_pd(p + i[2 * l] + k), _mm256_loadu_pd(p + i[2 * l + 1] + k), pair, k));
+    }
+  }
+  return (Spmv8){_mm256_add_pd(_mm256_permute2f128_pd(sum[0], sum[1], 0x20), _mm256_permute2f128_pd(sum[0], sum[1], 0x31)), _mm256_add_pd(_mm256_permute2f128_pd(sum[2], sum[3], 0x20), _mm256_permute2f128_pd(sum[2], sum[3], 0x31))};
+}
+static inline Spmv8 Spmv8Gather64(const double *x, const int64_t *i)
+{
+  return (Spmv8){SpmvGather4_64(x, i), SpmvGather4_64(x, i + 4)};
+}
+static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
+{
+  int32_t lane[8];
+
+  _mm256_storeu_si256((__m256i *)lane, a);
+  for (; mask; mask &= mask - 1) *p++ = lane[__builtin_ctz(mask)];
+}

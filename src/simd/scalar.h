@@ -3,6 +3,8 @@
 */
 #pragma once
 
+#define SPMV_SIMD_PLAIN 1 /* "vectors" are arrays */
+
 #define SPMV_VECTOR(V, N) \
   typedef struct { \
     PetscScalar a[N]; \
@@ -86,6 +88,12 @@ static inline SpmvIndex SpmvIndexAdd(SpmvIndex a, SpmvIndex b)
   return a;
 }
 
+static inline SpmvIndex SpmvIndexSub(SpmvIndex a, SpmvIndex b)
+{
+  for (int l = 0; l < 8; l++) a.a[l] -= b.a[l];
+  return a;
+}
+
 static inline SpmvIndex SpmvIndexMulAdd(SpmvIndex a, int32_t k, int32_t c)
 {
   for (int l = 0; l < 8; l++) a.a[l] = a.a[l] * k + c;
@@ -108,6 +116,7 @@ static inline SpmvIndex SpmvIndexMin(SpmvIndex a, int32_t limit)
   }
 SPMV_GATHER(Spmv8Gather, int32_t)
 SPMV_GATHER(Spmv8GatherU16, uint16_t)
+SPMV_GATHER(Spmv8Gather64, int64_t)
 #undef SPMV_GATHER
 
 #define SPMV_GATHER_PACKED(name, type) \
@@ -184,4 +193,34 @@ static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_
 {
   for (; mask; mask &= mask - 1) a.a[__builtin_ctz(mask)] = *p++;
   return a;
+}
+
+static inline unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
+{
+  unsigned mask = 0;
+
+  for (int l = 0; l < 8; l++) mask |= (unsigned)(a.a[l] > value) << l;
+  return mask;
+}
+
+static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
+{
+  Spmv8 s;
+
+  for (int l = 0; l < 8; l++) s.a[l] = Spmv8Sum(v[l]);
+  return s;
+}
+
+static inline Spmv8 Spmv8SumRuns(const PetscScalar *p, const PetscInt *i, SpmvIndex n, int32_t depth)
+{
+  Spmv8 s = Spmv8Zero();
+
+  for (int l = 0; l < 8; l++)
+    for (int32_t k = 0; k < n.a[l] && k < depth; k++) s.a[l] += p[i[l] + k];
+  return s;
+}
+
+static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
+{
+  for (; mask; mask &= mask - 1) *p++ = a.a[__builtin_ctz(mask)];
 }

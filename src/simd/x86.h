@@ -119,3 +119,11 @@ static inline Spmv4 SpmvGather4_Packed64(const double *x, const uint64_t *w, int
 {
   return SpmvGather4(x, w[0] >> bits, w[1] >> bits, w[2] >> bits, w[3] >> bits);
 }
+static inline Spmv4 SpmvGather4_64(const double *x, const int64_t *i)
+{
+  return SpmvGather4(x, (uint64_t)i[0], (uint64_t)i[1], (uint64_t)i[2], (uint64_t)i[3]);
+}
+static inline SpmvIndex SpmvIndexSub(SpmvIndex a, SpmvIndex b)
+{
+  return _mm256_sub_epi32(a, b);
+}
