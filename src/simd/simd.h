@@ -10,7 +10,10 @@
                         once where the machine can, XSum(v)
   Spmv8Store(p, v), Spmv8AddWhere(a, m, b) = b, plus a in the lanes of mask m; Spmv8LoadWhere(v, m, p) = v, with the lanes
                         of m from p[0 .. 7], which may all be read
-  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16
+  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16. Spmv8GatherFirst(x, i, n)
+                        and Spmv8GatherFirstU16(): the first n lanes, others 0; i[0 .. 7] may all be read
+  Spmv8ScatterU16(p, i, v)  p[i[l]] = lane l, i eight different uint16 in memory
+  Spmv8Stream(p, v)     as Spmv8Store(), past the cache, p a multiple of 64 bytes; SpmvStreamEnd(): before others read it
   SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Min(), MulAdd(a, k, c) = k a + c,
                         Equal(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],
                         ...; p[0 .. 7] may all be read; Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)

@@ -107,3 +107,19 @@ static inline Spmv4 SpmvGather4_U16(const double *x, const uint16_t *i)
   memcpy(&a, i, 8);
   return SpmvGather4(x, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48);
 }
+
+static inline void SpmvScatter4(double *p, uint64_t i, Spmv4 v)
+{
+  const __m128d lo = _mm256_castpd256_pd128(v), hi = _mm256_extractf128_pd(v, 1);
+
+  _mm_storel_pd(p + (uint16_t)i, lo);
+  _mm_storeh_pd(p + (uint16_t)(i >> 16), lo);
+  _mm_storel_pd(p + (uint16_t)(i >> 32), hi);
+  _mm_storeh_pd(p + (i >> 48), hi);
+}
+
+/* Stores that go past the cache are not in order with others */
+static inline void SpmvStreamEnd(void)
+{
+  _mm_sfence();
+}
