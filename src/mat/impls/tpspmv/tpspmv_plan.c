@@ -12,6 +12,11 @@
 #define TPSPMV_SLICE_MAX   65536 /* rows that uint16 counts */
 #define TPSPMV_CHUNK       512   /* entries that a chunk should have */
 
+#define TPSPMV_LINES     131072 /* 8 MiB: what a core may count on of a last cache that all share */
+#define TPSPMV_RECENT    4096   /* accesses within which two lines belong to the same stream */
+#define TPSPMV_COST_MISS 5.0    /* ns of an entry whose x comes from memory, on one core of Zen 4 */
+#define TPSPMV_COST_PAIR 2.0    /* ns of a partial sum */
+
 /* KiB of the second cache, 1024 if the machine does not tell */
 static PetscInt TpspmvMachineCache(void)
 {
@@ -51,15 +56,72 @@ static PetscErrorCode TpspmvRemoveColumns(const SpmvCSR *csr, TpspmvChoice remov
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The largest power of two of columns whose x takes half the cache: the other half is for what streams by */
-static PetscInt TpspmvChooseTile(const TpspmvStorage *b)
+/* What rows one after the other find in the last cache, by a simulation of one whose lines have one place each */
+typedef struct {
+  int32_t  *line;     /* [TPSPMV_LINES] the line of x in each place */
+  uint32_t *used;     /* [TPSPMV_LINES] the access that used it last */
+  uint32_t  accesses; /* so far */
+  PetscInt  entries;  /* looked at, the cache being warm */
+  PetscInt  misses;   /* of these: their line was not there, nor used just before was the line before it, which the machine goes on from */
+  PetscInt  pairs;    /* of these: the first that their row has in its tile */
+} TpspmvSimulation;
+
+static void TpspmvSimulateRow(const SpmvCSR *csr, const TpspmvStorage *b, PetscInt r, PetscInt width, PetscBool warm, TpspmvSimulation *sim)
+{
+  PetscInt last = -1;
+
+  for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
+    const PetscInt c    = b->number ? b->number[csr->j[k]] : csr->j[k];
+    const int32_t  line = (int32_t)((size_t)c * sizeof(PetscScalar) / 64), at = line % TPSPMV_LINES, before = (line + TPSPMV_LINES - 1) % TPSPMV_LINES;
+
+    sim->accesses++;
+    if (warm) {
+      sim->entries++;
+      sim->misses += sim->line[at] != line && (sim->line[before] != line - 1 || sim->accesses - sim->used[before] > TPSPMV_RECENT);
+      sim->pairs += c / width != last;
+      last = c / width;
+    }
+    sim->line[at] = line;
+    sim->used[at] = sim->accesses;
+  }
+}
+
+/* True if partial sums are likely to cost less than the x that one tile does not find in cache, on two windows of rows */
+static PetscErrorCode TpspmvPays(const SpmvCSR *csr, const TpspmvStorage *b, PetscInt width, PetscBool *pays)
+{
+  TpspmvSimulation sim = {0};
+
+  PetscFunctionBegin;
+  *pays = PETSC_FALSE;
+  if ((size_t)b->nused * sizeof(PetscScalar) <= (size_t)TPSPMV_LINES * 64 || csr->i[csr->m] < TPSPMV_LINES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc2(TPSPMV_LINES, &sim.line, TPSPMV_LINES, &sim.used));
+  for (PetscInt w = 1; w <= 2; w++) {
+    const PetscInt wanted = PetscMin(2 * TPSPMV_LINES, csr->i[csr->m] / 6); /* entries to warm the cache, and then to look at */
+    PetscInt       r      = csr->m / 3 * w - csr->m / 6;
+
+    for (PetscInt end = csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) TpspmvSimulateRow(csr, b, r, width, PETSC_FALSE, &sim);
+    for (PetscInt end = csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) TpspmvSimulateRow(csr, b, r, width, PETSC_TRUE, &sim);
+  }
+  PetscCall(PetscFree2(sim.line, sim.used));
+  *pays = (PetscBool)(TPSPMV_COST_MISS * (double)sim.misses > TPSPMV_COST_PAIR * (double)sim.pairs);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The largest power of two of columns whose x takes half the cache: the other half is for what streams by. One tile if x
+  fits the cache, or if what rows one after the other need of it does
+*/
+static PetscErrorCode TpspmvChooseTile(const SpmvCSR *csr, const TpspmvStorage *b, PetscInt *tile)
 {
   const size_t half = (size_t)b->cache * 1024 / 2 / sizeof(PetscScalar);
-  PetscInt     tile = 16;
+  PetscBool    pays;
 
-  if ((size_t)b->nused <= 2 * half) return TPSPMV_ALL;
-  while ((size_t)tile * 2 <= half && tile < TPSPMV_ALL / 2) tile *= 2;
-  return tile;
+  PetscFunctionBegin;
+  *tile = 16;
+  while ((size_t)*tile * 2 <= half && *tile < TPSPMV_ALL / 2) *tile *= 2;
+  PetscCall(TpspmvPays(csr, b, *tile, &pays));
+  if (!pays) *tile = TPSPMV_ALL;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Cuts the columns into as few tiles as their width allows, of as equal numbers of entries as that allows */
@@ -71,9 +133,9 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvS
 
   PetscFunctionBegin;
   width      = PetscMin(width, PetscMax(1, b->nused));
-  b->quantum = PetscMax(1, width / TPSPMV_QUANTA);
-  most       = width / b->quantum; /* quanta of a tile */
-  b->nquanta = (size_t)((b->nused + b->quantum - 1) / b->quantum);
+  while (width >> (b->quantum + 1) >= TPSPMV_QUANTA) b->quantum++;
+  most       = width >> b->quantum; /* quanta of a tile */
+  b->nquanta = ((size_t)b->nused + ((size_t)1 << b->quantum) - 1) >> b->quantum;
   b->ntiles  = PetscMax(1, (PetscInt)((b->nquanta + (size_t)most - 1) / (size_t)most));
   PetscCheck(b->ntiles <= UINT16_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " tiles of %" PetscInt_FMT " columns are more than %d; set -mat_tpspmv_tile or -mat_tpspmv_cache to a larger value", b->ntiles, width, UINT16_MAX);
   PetscCall(PetscMalloc1(b->ntiles + 1, &b->tile));
@@ -82,7 +144,7 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvS
   if (b->ntiles == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(b->nquanta, &count));
   PetscCall(PetscMalloc1(b->nquanta, &b->tileof));
-  for (PetscInt k = 0; k < csr->i[csr->m]; k++) count[(b->number ? b->number[csr->j[k]] : csr->j[k]) / b->quantum]++;
+  for (PetscInt k = 0; k < csr->i[csr->m]; k++) count[(b->number ? b->number[csr->j[k]] : csr->j[k]) >> b->quantum]++;
   for (PetscInt t = 0, q = 0; t < b->ntiles; t++) {
     const PetscInt   rest = (b->ntiles - t - 1) * most, least = (PetscInt)b->nquanta - rest, first = q; /* what the tiles to come cannot take is for this one */
     const PetscInt64 share = left / (b->ntiles - t);
@@ -93,7 +155,7 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvS
       b->tileof[q++] = (uint16_t)t;
     }
     left -= taken;
-    b->tile[t + 1] = (int32_t)PetscMin(b->nused, q * b->quantum);
+    b->tile[t + 1] = (int32_t)PetscMin(b->nused, q << b->quantum);
   }
   PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -137,7 +199,7 @@ PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b
   b->threads = plan->threads;
   PetscCall(TpspmvRemoveColumns(csr, (TpspmvChoice)p[TPSPMV_REMOVE], b));
   p[TPSPMV_REMOVE] = b->removed ? TPSPMV_YES : TPSPMV_NO;
-  if (!p[TPSPMV_TILE]) p[TPSPMV_TILE] = TpspmvChooseTile(b);
+  if (!p[TPSPMV_TILE]) PetscCall(TpspmvChooseTile(csr, b, &p[TPSPMV_TILE]));
   PetscCall(TpspmvCutTiles(csr, p[TPSPMV_TILE], b));
   if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvChooseSlice(csr, b);
   b->height  = p[TPSPMV_SLICE];

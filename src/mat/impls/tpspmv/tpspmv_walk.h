@@ -80,7 +80,7 @@ static inline void TpspmvWalkSlice(TpspmvWalk *walk, PetscInt s)
   memset(at, 0, sizeof(*at) * (size_t)(b->ntiles + 1));
   for (PetscInt r = first; r < end; r++) {
     for (PetscInt k = csr->i[r], stop = csr->i[r + 1]; k < stop;) {
-      const int32_t tile = b->tileof[TpspmvNumber(b, csr, k) / b->quantum], limit = b->tile[tile + 1];
+      const int32_t tile = b->tileof[TpspmvNumber(b, csr, k) >> b->quantum], limit = b->tile[tile + 1];
       PetscInt      next = k + 1;
 
       while (next < stop && TpspmvNumber(b, csr, next) < limit) next++;
