@@ -34,7 +34,7 @@
 */
 #include "tpspmv.h"
 
-static const PetscInt    TpspmvTiles[]       = {0, 16, 1024, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 2097152, TPSPMV_ALL};
+static const PetscInt    TpspmvTiles[]       = {0, 2, 16, 1024, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 2097152, TPSPMV_ALL};
 static const PetscInt    TpspmvSlices[]      = {0, 8, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
 static const PetscInt    TpspmvLongs[]       = {128, 8, 16, 32, 64, 255};
 static const PetscInt    TpspmvChoices[]     = {TPSPMV_AUTO, TPSPMV_NO, TPSPMV_YES};

@@ -56,15 +56,18 @@ typedef struct {
 } TpspmvChunk;
 
 typedef struct {
-  int32_t length; /* entries of a pair */
-  int32_t groups; /* how many groups of pairs */
+  int32_t length;      /* entries of a pair */
+  int32_t groups;      /* how many groups of pairs */
+  int32_t consecutive; /* 1: the eight entries of every step are in eight columns one after the other */
 } TpspmvRun;
 
 /* A piece of the entries that a tile and a long row have in common */
 typedef struct {
   int64_t entry; /* first entry; the piece ends where the next begins */
   int32_t row;
-  int32_t base; /* column that its columns are relative to */
+  int32_t base;        /* column that its columns are relative to: that of its first entry */
+  int32_t consecutive; /* 1: its columns are one after the other */
+  int32_t zero;        /* no padding that is undefined */
 } TpspmvPiece;
 
 /* Columns are those of the matrix, or, where empty ones are removed, numbers of the others; column[] tells which */

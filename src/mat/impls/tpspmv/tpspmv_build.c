@@ -5,18 +5,44 @@
 
 /* How many pairs of a chunk have each number of entries: a counting sort */
 typedef struct {
-  int32_t longest; /* of those that are not long */
-  int32_t count[TPSPMV_LONG_MAX + 1];
+  int32_t longest;                          /* of those that are not long */
+  int32_t count[TPSPMV_LONG_MAX + 1];       /* pairs of this length, those in groups of consecutive ones not counted ... */
+  int32_t consecutive[TPSPMV_LONG_MAX + 1]; /* ... but here */
 } TpspmvLengths;
 
-static void TpspmvCountLengths(const TpspmvStorage *b, const TpspmvPair pair[], PetscInt n, TpspmvLengths *l)
+/* True if a pair's row and columns are one after those of another */
+static inline int TpspmvFollows(const SpmvCSR *csr, const TpspmvPair *before, const TpspmvPair *pair)
+{
+  const PetscInt *j = csr->j + pair->start, *i = csr->j + before->start;
+  int             same;
+
+  if (pair->row != before->row + 1 || pair->length != before->length || j[0] != i[0] + 1) return 0;
+  same = 1;
+  for (int32_t k = 1; k < pair->length; k++) same &= j[k] == i[k] + 1;
+  return same;
+}
+
+/* Marks the pairs of groups of consecutive ones, taken from the first on */
+static void TpspmvFindConsecutive(const SpmvCSR *csr, const TpspmvStorage *b, TpspmvPair pair[], PetscInt n)
+{
+  for (PetscInt p = 1, streak = 1; p < n; p++) {
+    streak = pair[p].length <= b->longest && TpspmvFollows(csr, &pair[p - 1], &pair[p]) ? streak + 1 : 1;
+    if (streak < TPSPMV_LANES) continue;
+    for (PetscInt l = 0; l < TPSPMV_LANES; l++) pair[p - l].consecutive = 1;
+    streak = 0;
+  }
+}
+
+static void TpspmvCountLengths(const SpmvCSR *csr, const TpspmvStorage *b, TpspmvPair pair[], PetscInt n, TpspmvLengths *l)
 {
   int32_t longest = 0;
 
+  TpspmvFindConsecutive(csr, b, pair, n);
   for (PetscInt p = 0; p < n; p++) longest = PetscMax(longest, (int32_t)PetscMin(pair[p].length, b->longest));
   memset(l->count, 0, sizeof(l->count[0]) * (size_t)(longest + 1));
+  memset(l->consecutive, 0, sizeof(l->consecutive[0]) * (size_t)(longest + 1));
   for (PetscInt p = 0; p < n; p++) {
-    if (pair[p].length <= b->longest) l->count[pair[p].length]++;
+    if (pair[p].length <= b->longest) (pair[p].consecutive ? l->consecutive : l->count)[pair[p].length]++;
   }
   l->longest = longest;
 }
@@ -28,18 +54,18 @@ static inline PetscInt TpspmvPieceLength(const TpspmvStorage *b)
 }
 
 /* Sizes of a chunk, in the members that will tell where it begins; how far its columns and those of its pieces reach */
-static void TpspmvMeasureChunk(const SpmvCSR *csr, const TpspmvStorage *b, const TpspmvPair pair[], PetscInt n, TpspmvChunk *chunk, int32_t *reach, int32_t *longreach)
+static void TpspmvMeasureChunk(const SpmvCSR *csr, const TpspmvStorage *b, TpspmvPair pair[], PetscInt n, TpspmvChunk *chunk, int32_t *reach, int32_t *longreach)
 {
   const PetscInt length = TpspmvPieceLength(b);
   TpspmvLengths  l;
   int32_t        low = INT32_MAX, high = 0;
 
   memset(chunk, 0, sizeof(*chunk));
-  TpspmvCountLengths(b, pair, n, &l);
+  TpspmvCountLengths(csr, b, pair, n, &l);
   for (int32_t len = 1; len <= l.longest; len++) {
-    chunk->entry += (int64_t)len * l.count[len];
-    chunk->pairs += l.count[len];
-    chunk->run += l.count[len] >= TPSPMV_LANES;
+    chunk->entry += (int64_t)len * (l.count[len] + l.consecutive[len]);
+    chunk->pairs += l.count[len] + l.consecutive[len];
+    chunk->run += (l.count[len] >= TPSPMV_LANES) + (l.consecutive[len] > 0);
     chunk->ragged += l.count[len] % TPSPMV_LANES;
   }
   for (PetscInt p = 0; p < n; p++) {
@@ -170,38 +196,45 @@ static PetscErrorCode TpspmvAllocate(TpspmvStorage *b)
 }
 
 /* The pairs of a chunk by falling length: their rows, in whole groups first, then what is left; and the pieces of long rows, with their length as `entry` */
-static void TpspmvSetChunk(const SpmvCSR *csr, TpspmvStorage *b, const TpspmvPair pair[], PetscInt n, PetscInt firstrow, const TpspmvChunk *chunk)
+static void TpspmvSetChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair pair[], PetscInt n, PetscInt firstrow, const TpspmvChunk *chunk)
 {
   const int32_t length = (int32_t)TpspmvPieceLength(b);
   TpspmvRun    *run    = b->run + chunk->run;
   uint8_t      *ragged = b->ragged + chunk->ragged;
   TpspmvPiece  *piece  = b->piece + chunk->piece;
-  uint16_t     *whole[TPSPMV_LONG_MAX + 1], *rest[TPSPMV_LONG_MAX + 1], *row = b->row + chunk->pair; /* where the next row of a length goes */
+  uint16_t     *next[3][TPSPMV_LONG_MAX + 1], *row = b->row + chunk->pair; /* where the next row goes: in a consecutive group, another, or the rest */
   TpspmvLengths l;
 
-  TpspmvCountLengths(b, pair, n, &l);
+  TpspmvCountLengths(csr, b, pair, n, &l);
   for (int32_t len = l.longest; len > 0; len--) {
-    whole[len] = row;
-    row += l.count[len] / TPSPMV_LANES * TPSPMV_LANES;
-    if (row > whole[len]) *run++ = (TpspmvRun){len, l.count[len] / TPSPMV_LANES};
+    const int32_t groups[] = {l.count[len] / TPSPMV_LANES, l.consecutive[len] / TPSPMV_LANES};
+
+    for (int consecutive = 1; consecutive >= 0; consecutive--) {
+      next[consecutive][len] = row;
+      row += groups[consecutive] * TPSPMV_LANES;
+      if (groups[consecutive]) *run++ = (TpspmvRun){len, groups[consecutive], consecutive};
+    }
   }
   for (int32_t len = l.longest; len > 0; len--) {
-    rest[len] = row;
+    next[2][len] = row;
     row += l.count[len] % TPSPMV_LANES;
-    memset(ragged, len, (size_t)(row - rest[len]));
-    ragged += row - rest[len];
+    memset(ragged, len, (size_t)(row - next[2][len]));
+    ragged += row - next[2][len];
     l.count[len] -= l.count[len] % TPSPMV_LANES;
   }
   memset(row, 0, sizeof(*row) * (size_t)(b->row + chunk[1].pair - row));
   for (PetscInt p = 0; p < n; p++) {
     const int32_t len = pair[p].length;
 
-    if (len <= b->longest) {
-      uint16_t **next = l.count[len]-- > 0 ? &whole[len] : &rest[len];
+    if (len <= b->longest) *next[pair[p].consecutive ? 1 : l.count[len]-- > 0 ? 0
+                                                                              : 2][len]++ = (uint16_t)pair[p].row;
+    else {
+      for (int32_t k = 0; k < len; k += length) {
+        const int32_t  entries = PetscMin(length, len - k), base = TpspmvNumber(b, csr, pair[p].start + k);
+        const PetscInt last = pair[p].start + k + entries - 1;
 
-      *(*next)++ = (uint16_t)pair[p].row;
-    } else {
-      for (int32_t k = 0; k < len; k += length) *piece++ = (TpspmvPiece){PetscMin(length, len - k), (int32_t)firstrow + pair[p].row, TpspmvNumber(b, csr, pair[p].start + k)};
+        *piece++ = (TpspmvPiece){entries, (int32_t)firstrow + pair[p].row, base, TpspmvNumber(b, csr, last) - base == entries - 1, 0};
+      }
     }
   }
 }
@@ -285,7 +318,7 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
     b->piece[p].entry = entries;
     entries += length;
   }
-  b->piece[b->npieces] = (TpspmvPiece){entries, 0, 0};
+  b->piece[b->npieces] = (TpspmvPiece){.entry = entries};
   PetscCall(TpspmvShareAll(b));
   PetscCall(TpspmvSetIndices(csr, b));
   PetscCall(TpspmvSetValues(csr, b));

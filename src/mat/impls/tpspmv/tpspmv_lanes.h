@@ -75,6 +75,39 @@ SPMV_INLINE void TpspmvPutFirst(Spmv8 sum, int n, const uint16_t *row, PetscScal
   }
 }
 
+/* The column of the first of the eight entries, relative to base */
+SPMV_INLINE size_t TpspmvFirst(const TpspmvCursor *at, PetscBool narrow)
+{
+  return narrow ? (size_t) * (const uint16_t *)at->index : (size_t) * (const int32_t *)at->index;
+}
+
+/* The groups of a run whose steps have eight columns one after the other, and rows too */
+SPMV_INLINE PetscScalar *TpspmvConsecutive(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, const TpspmvRun *run, PetscBool ahead, PetscBool narrow, TpspmvTarget target)
+{
+  TpspmvCursor at = *cursor;
+
+  for (int32_t g = 0; g < run->groups; g++, row += 8) {
+    Spmv8 even = Spmv8Zero(), odd = even;
+
+    for (int32_t k = 0; k + 1 < run->length; k += 2) {
+      if (ahead) TpspmvAhead(&at);
+      even = Spmv8Fma(Spmv8Load(at.value), Spmv8Load(at.x + TpspmvFirst(&at, narrow)), even);
+      TpspmvMove(&at, 8, narrow);
+      if (ahead) TpspmvAhead(&at);
+      odd = Spmv8Fma(Spmv8Load(at.value), Spmv8Load(at.x + TpspmvFirst(&at, narrow)), odd);
+      TpspmvMove(&at, 8, narrow);
+    }
+    if (run->length % 2) {
+      even = Spmv8Fma(Spmv8Load(at.value), Spmv8Load(at.x + TpspmvFirst(&at, narrow)), even);
+      TpspmvMove(&at, 8, narrow);
+    }
+    TpspmvPut(Spmv8Add(even, odd), row, y, target);
+    if (target >= TPSPMV_KEEP) y += 8;
+  }
+  *cursor = at;
+  return y;
+}
+
 /* The groups of a run, of `length` entries a pair; y is that of the slice, or the first partial sum */
 SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, int32_t groups, int32_t length, PetscBool ahead, PetscBool narrow, TpspmvTarget target)
 {
@@ -126,7 +159,8 @@ SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chun
   const uint8_t  *ragged = b->ragged + chunk->ragged;
 
   for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; run++) {
-    if (run->length == 1) y = TpspmvGroups(&at, row, y, run->groups, 1, b->ahead, narrow, target);
+    if (run->consecutive) y = TpspmvConsecutive(&at, row, y, run, b->ahead, narrow, target);
+    else if (run->length == 1) y = TpspmvGroups(&at, row, y, run->groups, 1, b->ahead, narrow, target);
     else if (run->length == 2) y = TpspmvGroups(&at, row, y, run->groups, 2, b->ahead, narrow, target);
     else y = TpspmvGroups(&at, row, y, run->groups, run->length, b->ahead, narrow, target);
     row += run->groups * 8;
@@ -139,6 +173,23 @@ SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chun
   }
 }
 
+/* v . x of n entries one after the other */
+SPMV_INLINE PetscScalar TpspmvDot(const PetscScalar *v, const PetscScalar *x, size_t n)
+{
+  Spmv8  sum[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
+  size_t k      = 0;
+
+  for (; k + 32 <= n; k += 32) {
+    for (int l = 0; l < 4; l++) sum[l] = Spmv8Fma(Spmv8Load(v + k + 8 * l), Spmv8Load(x + k + 8 * l), sum[l]);
+  }
+  for (; k < n; k += 8) {
+    const int rest = n - k < 8 ? (int)(n - k) : 8;
+
+    sum[0] = Spmv8Fma(Spmv8LoadFirst(v + k, rest), Spmv8LoadFirst(x + k, rest), sum[0]);
+  }
+  return Spmv8Sum(Spmv8Add(Spmv8Add(sum[0], sum[1]), Spmv8Add(sum[2], sum[3])));
+}
+
 /* The sum of a piece of a long row: eight of its entries in the lanes, sixteen at a time */
 SPMV_INLINE PetscScalar TpspmvPieceMult(const TpspmvStorage *b, const TpspmvPiece *piece, const PetscScalar *x, PetscBool narrow)
 {
@@ -147,6 +198,7 @@ SPMV_INLINE PetscScalar TpspmvPieceMult(const TpspmvStorage *b, const TpspmvPiec
   Spmv8        even = Spmv8Zero(), odd = even;
   size_t       k = 0;
 
+  if (piece->consecutive) return TpspmvDot(at.value, at.x, n);
   for (; k + 16 <= n; k += 16) {
     if (b->ahead) TpspmvAhead(&at);
     even = Spmv8Fma(Spmv8Load(at.value), TpspmvX(&at, narrow), even);
@@ -176,6 +228,13 @@ SPMV_INLINE void TpspmvSpread(TpspmvCursor *at, Spmv8 x, PetscScalar *y, int n, 
   TpspmvMove(at, n, narrow);
 }
 
+SPMV_INLINE void TpspmvSpreadConsecutive(TpspmvCursor *at, Spmv8 x, PetscScalar *y, PetscBool narrow)
+{
+  y += TpspmvFirst(at, narrow);
+  Spmv8Store(y, Spmv8Fma(Spmv8Load(at->value), x, Spmv8Load(y)));
+  TpspmvMove(at, 8, narrow);
+}
+
 /* Adds what a chunk has for y; x is that of the slice, or what the chunk's pairs were given */
 SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y, PetscBool direct, PetscBool narrow)
 {
@@ -191,7 +250,8 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
       if (!direct) x += 8;
       for (int32_t k = 0; k < run->length; k++) {
         if (b->ahead) TpspmvAhead(&at);
-        TpspmvSpread(&at, xg, y, 8, narrow);
+        if (run->consecutive) TpspmvSpreadConsecutive(&at, xg, y, narrow);
+        else TpspmvSpread(&at, xg, y, 8, narrow);
       }
     }
   }
@@ -214,6 +274,9 @@ SPMV_INLINE void TpspmvPieceTranspose(const TpspmvStorage *b, const TpspmvPiece 
   size_t       k  = 0;
 
   y += piece->base;
-  for (; k + 8 <= n; k += 8) TpspmvSpread(&at, Spmv8Splat(x), y, 8, narrow);
+  for (; k + 8 <= n; k += 8) {
+    if (piece->consecutive) TpspmvSpreadConsecutive(&at, Spmv8Splat(x), y, narrow);
+    else TpspmvSpread(&at, Spmv8Splat(x), y, 8, narrow);
+  }
   if (k < n) TpspmvSpread(&at, Spmv8Splat(x), y, (int)(n - k), narrow);
 }

@@ -132,7 +132,7 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvS
   PetscInt   most;
 
   PetscFunctionBegin;
-  width      = PetscMin(width, PetscMax(1, b->nused));
+  width = PetscMin(width, PetscMax(1, b->nused));
   while (width >> (b->quantum + 1) >= TPSPMV_QUANTA) b->quantum++;
   most       = width >> b->quantum; /* quanta of a tile */
   b->nquanta = ((size_t)b->nused + ((size_t)1 << b->quantum) - 1) >> b->quantum;

@@ -26,19 +26,36 @@ static inline __attribute__((always_inline)) void TpspmvSetOne(const TpspmvSette
   } else b->value[piece ? b->nentries + place : place] = set->csr->a[k];
 }
 
-/* `rows` pairs side by side from place on, of `length` entries */
-static inline __attribute__((always_inline)) size_t TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], PetscInt rows, PetscInt length, size_t place, int32_t base, PetscBool indices)
+/* A group of pairs of `length` entries, from place on */
+static inline __attribute__((always_inline)) size_t TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], PetscInt length, size_t place, int32_t base, PetscBool indices)
 {
   PetscInt from[TPSPMV_LANES];
 
-  for (PetscInt l = 0; l < rows; l++) {
+  for (PetscInt l = 0; l < TPSPMV_LANES; l++) {
     from[l] = set->cursor[row[l]];
     set->cursor[row[l]] += length;
   }
-  for (PetscInt k = 0; k < length; k++) {
-    for (PetscInt l = 0; l < rows; l++) TpspmvSetOne(set, place + (size_t)(k * rows + l), from[l] + k, base, indices, PETSC_FALSE);
+  if (indices) {
+    for (PetscInt k = 0; k < length; k++) {
+      for (PetscInt l = 0; l < TPSPMV_LANES; l++) TpspmvSetOne(set, place + (size_t)(k * TPSPMV_LANES + l), from[l] + k, base, indices, PETSC_FALSE);
+    }
+  } else { /* an address for each row, which stay in registers */
+    const PetscScalar *a0 = set->csr->a + from[0], *a1 = set->csr->a + from[1], *a2 = set->csr->a + from[2], *a3 = set->csr->a + from[3];
+    const PetscScalar *a4 = set->csr->a + from[4], *a5 = set->csr->a + from[5], *a6 = set->csr->a + from[6], *a7 = set->csr->a + from[7];
+    PetscScalar       *v = set->b->value + place;
+
+    for (PetscInt k = 0; k < length; k++, v += TPSPMV_LANES) {
+      v[0] = a0[k];
+      v[1] = a1[k];
+      v[2] = a2[k];
+      v[3] = a3[k];
+      v[4] = a4[k];
+      v[5] = a5[k];
+      v[6] = a6[k];
+      v[7] = a7[k];
+    }
   }
-  return place + (size_t)(rows * length);
+  return place + (size_t)(TPSPMV_LANES * length);
 }
 
 /* Up to eight pairs of falling length */
@@ -52,7 +69,7 @@ static inline __attribute__((always_inline)) size_t TpspmvSetRagged(const Tpspmv
   return place;
 }
 
-static inline __attribute__((always_inline)) void TpspmvSetChunk(const TpspmvSetter *set, const TpspmvChunk *chunk, PetscInt firstrow, PetscBool indices)
+static inline __attribute__((always_inline)) void TpspmvSetEntries(const TpspmvSetter *set, const TpspmvChunk *chunk, PetscInt firstrow, PetscBool indices)
 {
   TpspmvStorage  *b   = set->b;
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
@@ -60,7 +77,7 @@ static inline __attribute__((always_inline)) void TpspmvSetChunk(const TpspmvSet
   size_t          place  = (size_t)chunk->entry;
 
   for (int32_t r = chunk->run; r < chunk[1].run; r++) {
-    for (int32_t g = 0; g < b->run[r].groups; g++, row += TPSPMV_LANES) place = TpspmvSetGroup(set, row, TPSPMV_LANES, b->run[r].length, place, chunk->base, indices);
+    for (int32_t g = 0; g < b->run[r].groups; g++, row += TPSPMV_LANES) place = TpspmvSetGroup(set, row, b->run[r].length, place, chunk->base, indices);
   }
   for (; row < end; row += TPSPMV_LANES, ragged += TPSPMV_LANES) place = TpspmvSetRagged(set, row, ragged, PetscMin(TPSPMV_LANES, end - row), place, chunk->base, indices);
   for (; place < (size_t)chunk[1].entry; place++) { /* no product reads the fill */
@@ -86,7 +103,7 @@ static inline __attribute__((always_inline)) PetscErrorCode TpspmvSet(const Spmv
     const PetscInt first = TpspmvSliceFirst(b, s);
 
     PetscCall(PetscArraycpy(set.cursor, csr->i + first, TpspmvSliceFirst(b, s + 1) - first));
-    for (PetscInt t = 0; t < b->ntiles; t++) TpspmvSetChunk(&set, &b->chunk[(size_t)t * (size_t)b->nslices + (size_t)s], first, indices);
+    for (PetscInt t = 0; t < b->ntiles; t++) TpspmvSetEntries(&set, &b->chunk[(size_t)t * (size_t)b->nslices + (size_t)s], first, indices);
   }
   PetscCall(PetscFree(set.cursor));
   PetscFunctionReturn(PETSC_SUCCESS);

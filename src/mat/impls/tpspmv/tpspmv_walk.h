@@ -10,6 +10,7 @@ typedef struct {
   int32_t  length; /* how many, > 0 */
   PetscInt start;  /* the first, in CSR */
   int32_t  tile;
+  int32_t  consecutive; /* 1: in a group of eight rows one after the other, each of which has its columns one after those of the row before */
 } TpspmvPair;
 
 typedef struct {
@@ -59,7 +60,7 @@ static inline void TpspmvWalkRows(TpspmvWalk *walk, PetscInt first, PetscInt end
   PetscInt        n = 0;
 
   for (PetscInt r = first; r < end; r++) {
-    if (i[r + 1] > i[r]) walk->pair[n++] = (TpspmvPair){(int32_t)(r - first), (int32_t)(i[r + 1] - i[r]), i[r], 0};
+    if (i[r + 1] > i[r]) walk->pair[n++] = (TpspmvPair){(int32_t)(r - first), (int32_t)(i[r + 1] - i[r]), i[r], 0, 0};
   }
   walk->first[0] = 0;
   walk->first[1] = n;
@@ -84,7 +85,7 @@ static inline void TpspmvWalkSlice(TpspmvWalk *walk, PetscInt s)
       PetscInt      next = k + 1;
 
       while (next < stop && TpspmvNumber(b, csr, next) < limit) next++;
-      walk->found[n++] = (TpspmvPair){(int32_t)(r - first), (int32_t)(next - k), k, tile};
+      walk->found[n++] = (TpspmvPair){(int32_t)(r - first), (int32_t)(next - k), k, tile, 0};
       at[tile]++;
       k = next;
     }
