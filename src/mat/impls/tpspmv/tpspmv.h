@@ -34,7 +34,6 @@ typedef enum { /* values of TPSPMV_REMOVE and TPSPMV_STREAM */
 #define TPSPMV_PIECE    16                /* a long row is cut into pieces of so many times the least length of a long row */
 #define TPSPMV_ALL      (1 << 30)         /* value of TPSPMV_TILE: one tile */
 #define TPSPMV_CACHED   ((size_t)8 << 20) /* bytes of partial sums that are likely to stay in cache from one phase to the next */
-#define TPSPMV_LARGE    1000000           /* entries that are not likely to stay in cache from one product to the next */
 
 /*
   A chunk is what a tile and a slice have in common. Its rows that are not empty make pairs with the tile, and a pair has one
@@ -81,7 +80,7 @@ typedef struct {
   PetscBool    narrow;                  /* columns of chunks are uint16 */
   PetscBool    narrowlong;              /* and those of pieces */
   PetscBool    stream;                  /* partial sums go past the cache */
-  PetscBool    ahead;                   /* so large that a product has to ask memory early */
+  PetscBool    ahead;                   /* values do not fit the cache: a product asks for them early */
   PetscInt     ntiles, nslices, height; /* height: rows of a slice; the last one may have fewer */
   PetscInt     quantum;                 /* tiles begin at multiples of this many columns */
   size_t       nquanta;
