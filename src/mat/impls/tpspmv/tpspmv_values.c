@@ -6,6 +6,8 @@
 */
 #include "tpspmv_walk.h"
 
+#define TPSPMV_AHEAD 512 /* entries between what is in use and what is asked for */
+
 typedef struct {
   const SpmvCSR *csr;
   TpspmvStorage *b;
@@ -45,6 +47,10 @@ static inline __attribute__((always_inline)) size_t TpspmvSetGroup(const TpspmvS
     PetscScalar       *v = set->b->value + place;
 
     for (PetscInt k = 0; k < length; k++, v += TPSPMV_LANES) {
+      if (set->b->ahead) { /* eight streams at once are too many for the hardware; where rows are sorted, this is about where groups to come are */
+        __builtin_prefetch(a0 + k * TPSPMV_LANES + TPSPMV_AHEAD);
+        __builtin_prefetch(v + TPSPMV_AHEAD, 1);
+      }
       v[0] = a0[k];
       v[1] = a1[k];
       v[2] = a2[k];
