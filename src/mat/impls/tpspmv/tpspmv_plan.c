@@ -78,8 +78,8 @@ static void TpspmvSimulateRow(const SpmvCSR *csr, const TpspmvStorage *b, PetscI
     if (warm) {
       sim->entries++;
       sim->misses += sim->line[at] != line && (sim->line[before] != line - 1 || sim->accesses - sim->used[before] > TPSPMV_RECENT);
-      sim->pairs += c / width != last;
-      last = c / width;
+      sim->pairs += (c & -width) != last;
+      last = c & -width; /* width is a power of two */
     }
     sim->line[at] = line;
     sim->used[at] = sim->accesses;
@@ -132,9 +132,8 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvS
   PetscInt   most;
 
   PetscFunctionBegin;
-  width = PetscMin(width, PetscMax(1, b->nused));
   while (width >> (b->quantum + 1) >= TPSPMV_QUANTA) b->quantum++;
-  most       = width >> b->quantum; /* quanta of a tile */
+  most       = width >> b->quantum; /* quanta of a tile: width is a power of two */
   b->nquanta = ((size_t)b->nused + ((size_t)1 << b->quantum) - 1) >> b->quantum;
   b->ntiles  = PetscMax(1, (PetscInt)((b->nquanta + (size_t)most - 1) / (size_t)most));
   PetscCheck(b->ntiles <= UINT16_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " tiles of %" PetscInt_FMT " columns are more than %d; set -mat_tpspmv_tile or -mat_tpspmv_cache to a larger value", b->ntiles, width, UINT16_MAX);
