@@ -87,14 +87,26 @@ static void TpspmvFirstTask(void *context, PetscInt t)
   }
 }
 
-/* Adds the partial sums of a chunk to its slice; a chunk has a row once */
-SPMV_INLINE void TpspmvAccumulate(const TpspmvStorage *b, const TpspmvChunk *chunk, PetscScalar *y)
+/* Pair p of the chunk that the next tile has in the same slice, which is next and about as large, is asked for */
+SPMV_INLINE void TpspmvAheadPairs(const TpspmvStorage *b, const TpspmvChunk *next, size_t p)
 {
-  const uint16_t    *row = b->row + chunk->pair, *end = row + chunk->pairs;
-  const PetscScalar *partial = b->partial + chunk->pair;
+  __builtin_prefetch(b->partial + next->pair + p, 0, 2);
+  __builtin_prefetch(b->row + next->pair + p, 0, 2);
+}
 
-  for (; row + 8 <= end; row += 8, partial += 8) Spmv8ScatterU16(y, row, Spmv8Add(Spmv8GatherU16(y, row), Spmv8Load(partial)));
-  for (; row < end; row++, partial++) y[*row] += *partial;
+/* Adds the partial sums of a chunk to its slice; a chunk has a row once */
+SPMV_INLINE void TpspmvAccumulate(const TpspmvStorage *b, const TpspmvChunk *chunk, const TpspmvChunk *next, PetscScalar *y)
+{
+  const uint16_t    *row     = b->row + chunk->pair;
+  const PetscScalar *partial = b->partial + chunk->pair;
+  const size_t       n       = (size_t)chunk->pairs;
+  size_t             p       = 0;
+
+  for (; p + 8 <= n; p += 8) {
+    TpspmvAheadPairs(b, next, p);
+    Spmv8ScatterU16(y, row + p, Spmv8Add(Spmv8GatherU16(y, row + p), Spmv8Load(partial + p)));
+  }
+  for (; p < n; p++) y[row[p]] += partial[p];
 }
 
 /* The second phase: slice after slice, all tiles, then their pieces */
@@ -108,7 +120,7 @@ static void TpspmvSecondTask(void *context, PetscInt task)
     for (PetscInt t = 0; t < b->ntiles; t++) {
       const TpspmvChunk *chunk = &b->chunk[t * b->nslices + s];
 
-      if (!TpspmvIsDirect(b)) TpspmvAccumulate(b, chunk, p->y + TpspmvSliceFirst(b, s));
+      if (!TpspmvIsDirect(b)) TpspmvAccumulate(b, chunk, t + 1 < b->ntiles ? chunk + b->nslices : chunk, p->y + TpspmvSliceFirst(b, s));
       for (int32_t k = chunk->piece; k < chunk[1].piece; k++) p->y[b->piece[k].row] += b->sum[k];
     }
   }
