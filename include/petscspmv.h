@@ -90,6 +90,39 @@ M*/
 #define MATSEQCSRADAPTIVE "seqaijcsradaptive"
 #define MATMPICSRADAPTIVE "mpiaijcsradaptive"
 
+/*MC
+  MATTPSPMV - "tpspmv": AIJ with two-phase products (tpSpMV), for matrices whose input vector does not fit the cache
+
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQTPSPMV` on one process, `MATMPITPSPMV` on several.
+
+  Options Database Keys:
++ -mat_type tpspmv               - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type tpspmv
+. -mat_tpspmv_cache <0>          - KiB of a core's second cache, half of which is for a tile's part of the vector; 0 as the machine tells
+. -mat_tpspmv_tile <0>           - columns of a tile at most, a power of two; 0 by the cache, or one tile where that is likely to be faster
+. -mat_tpspmv_slice <0>          - rows of a slice, a power of two; 0 by the entries that a tile has in it
+. -mat_tpspmv_long <128>         - entries of a row in a tile above which it is cut into pieces, 16 times as long
+. -mat_tpspmv_remove <auto>      - whether empty columns are removed: auto, no, yes
+. -mat_tpspmv_stream <auto>      - whether partial sums go past the cache: auto, no, yes
+. -mat_spmv_build_after <n>      - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_isa <auto>           - instruction set: auto, scalar, avx2, avx512
+- -mat_spmv_view <viewer>        - prints what was built, once after each build: tiles, slices, fill, bytes of partial sums
+
+  Level: beginner
+
+  Notes:
+  With several tiles a product has its partial sums as memory of its own, 8 bytes for each row of each tile that is not empty
+  there.
+
+  A transposed product reads the same storage.
+
+  Source: Chen, Xiao, Wu, Tang, Li, tpSpMV, Information Sciences, 2020, sections 4 and 5
+
+.seealso: `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
+#define MATTPSPMV    "tpspmv"
+#define MATSEQTPSPMV "seqaijtpspmv"
+#define MATMPITPSPMV "mpiaijtpspmv"
+
 /*S
   SpmvCounts - what the products of a matrix did, on this process; of a parallel matrix the sum over its two blocks
 

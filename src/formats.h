@@ -7,3 +7,4 @@
 SPMV_FORMAT(bccoo)
 SPMV_FORMAT(cmrs)
 SPMV_FORMAT(csradaptive)
+SPMV_FORMAT(tpspmv)

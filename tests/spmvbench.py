@@ -312,6 +312,13 @@ def generator_values():
         per_row[r] += 1
     assert 0.2 < per_row.count(0) / m < 0.3 and max(per_row) > 40 > 3 * sum(per_row) / m
     assert matrix('-generate', 'powerlaw:2000') == (m, n, a), 'not the same again'
+    m, n, a = matrix('-generate', 'uniform:3000')
+    per_row, per_tenth = [0] * m, [0] * 10
+    for r, c in a:
+        per_row[r] += 1
+        per_tenth[c // 300] += 1
+    assert (m, n) == (3000, 3000) and max(per_row) == 8 and sum(per_row) > 7.9 * m and min(per_tenth) > 2200 and max(per_tenth) < 2600, per_tenth
+    assert matrix('-generate', 'uniform:3000') == (m, n, a), 'not the same again'
 
 
 def generator_errors():

@@ -106,6 +106,33 @@ static inline Spmv8 Spmv8GatherPacked64(const double *x, const uint64_t *w, int 
 {
   return (Spmv8){SpmvGather4_Packed64(x, w, bits), SpmvGather4_Packed64(x, w + 4, bits)};
 }
+static inline Spmv8 SpmvGatherFirst(const double *x, SpmvIndex i, int n)
+{
+  const __m256d zero = _mm256_setzero_pd();
+
+  return (Spmv8){_mm256_mask_i32gather_pd(zero, x, _mm256_castsi256_si128(i), _mm256_castsi256_pd(SpmvFirst(n < 4 ? n : 4)), 8), _mm256_mask_i32gather_pd(zero, x, _mm256_extracti128_si256(i, 1), _mm256_castsi256_pd(SpmvFirst(n < 4 ? 0 : n - 4)), 8)};
+}
+static inline Spmv8 Spmv8GatherFirst(const double *x, const int32_t *i, int n)
+{
+  return SpmvGatherFirst(x, SpmvIndexLoad32(i), n);
+}
+static inline Spmv8 Spmv8GatherFirstU16(const double *x, const uint16_t *i, int n)
+{
+  return SpmvGatherFirst(x, SpmvIndexLoadU16(i), n);
+}
+static inline void Spmv8ScatterU16(double *p, const uint16_t *i, Spmv8 v)
+{
+  uint64_t at[2];
+
+  memcpy(at, i, 16);
+  SpmvScatter4(p, at[0], v.lo);
+  SpmvScatter4(p, at[1], v.hi);
+}
+static inline void Spmv8Stream(double *p, Spmv8 v)
+{
+  _mm256_stream_pd(p, v.lo);
+  _mm256_stream_pd(p + 4, v.hi);
+}
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {

@@ -90,6 +90,26 @@ static inline Spmv8 Spmv8GatherPacked64(const double *x, const uint64_t *w, int 
 {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_Packed64(x, w, bits)), SpmvGather4_Packed64(x, w + 4, bits), 1);
 }
+static inline Spmv8 Spmv8GatherFirst(const double *x, const int32_t *i, int n)
+{
+  return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)((1 << n) - 1), SpmvIndexLoad32(i), x, 8);
+}
+static inline Spmv8 Spmv8GatherFirstU16(const double *x, const uint16_t *i, int n)
+{
+  return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)((1 << n) - 1), SpmvIndexLoadU16(i), x, 8);
+}
+static inline void Spmv8ScatterU16(double *p, const uint16_t *i, Spmv8 v)
+{
+  uint64_t at[2];
+
+  memcpy(at, i, 16);
+  SpmvScatter4(p, at[0], _mm512_castpd512_pd256(v));
+  SpmvScatter4(p, at[1], _mm512_extractf64x4_pd(v, 1));
+}
+static inline void Spmv8Stream(double *p, Spmv8 v)
+{
+  _mm512_stream_pd(p, v);
+}
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {

@@ -131,10 +131,33 @@ SPMV_GATHER_PACKED(Spmv8GatherPacked32, uint32_t)
 SPMV_GATHER_PACKED(Spmv8GatherPacked64, uint64_t)
 #undef SPMV_GATHER_PACKED
 
+#define SPMV_GATHER_FIRST(name, type) \
+  static inline Spmv8 name(const PetscScalar *x, const type *i, int n) \
+  { \
+    Spmv8 v = {{0}}; \
+\
+    for (int l = 0; l < n; l++) v.a[l] = x[i[l]]; \
+    return v; \
+  }
+SPMV_GATHER_FIRST(Spmv8GatherFirst, int32_t)
+SPMV_GATHER_FIRST(Spmv8GatherFirstU16, uint16_t)
+#undef SPMV_GATHER_FIRST
+
 static inline void Spmv8Store(PetscScalar *p, Spmv8 v)
 {
   Spmv8StoreFirst(p, v, 8);
 }
+
+static inline void Spmv8ScatterU16(PetscScalar *p, const uint16_t *i, Spmv8 v)
+{
+  for (int l = 0; l < 8; l++) p[i[l]] = v.a[l];
+}
+
+static inline void Spmv8Stream(PetscScalar *p, Spmv8 v)
+{
+  Spmv8Store(p, v);
+}
+static inline void SpmvStreamEnd(void) {}
 
 static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {

@@ -16,7 +16,10 @@
                         memory, n a SpmvIndex, depth 4 or a multiple of 8; all depth scalars may be read
   Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16, Spmv8Gather64() for
                         int64, Spmv8GatherInt() for PetscInt; Spmv8GatherPacked32(x, w, bits): x[w[l] >> bits], w eight uint32,
-                        Spmv8GatherPacked64() for uint64
+                        Spmv8GatherPacked64() for uint64; Spmv8GatherFirst(x, i, n), Spmv8GatherFirstU16(): the first n lanes, others 0;
+                        i[0 .. 7] may all be read
+  Spmv8ScatterU16(p, i, v)  p[i[l]] = lane l, i eight different uint16 in memory
+  Spmv8Stream(p, v)     as Spmv8Store(), past the cache, p a multiple of 64 bytes; SpmvStreamEnd(): before others read it
   SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Sub(), Min(), MulAdd(a, k, c) = k a + c,
                         Equal(a, value), Greater(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],
                         ...; p[0 .. 7] may all be read; Pack(p, a, m): the lanes of m to p[0], p[1], ...; p[0 .. 7] may all be written;

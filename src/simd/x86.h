@@ -127,3 +127,19 @@ static inline SpmvIndex SpmvIndexSub(SpmvIndex a, SpmvIndex b)
 {
   return _mm256_sub_epi32(a, b);
 }
+
+static inline void SpmvScatter4(double *p, uint64_t i, Spmv4 v)
+{
+  const __m128d lo = _mm256_castpd256_pd128(v), hi = _mm256_extractf128_pd(v, 1);
+
+  _mm_storel_pd(p + (uint16_t)i, lo);
+  _mm_storeh_pd(p + (uint16_t)(i >> 16), lo);
+  _mm_storel_pd(p + (uint16_t)(i >> 32), hi);
+  _mm_storeh_pd(p + (i >> 48), hi);
+}
+
+/* Stores that go past the cache are not in order with others */
+static inline void SpmvStreamEnd(void)
+{
+  _mm_sfence();
+}
