@@ -17,16 +17,24 @@ const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {NULL, NULL};
 #else
 
   #define LANES              8
-  #define CSRADAPTIVE_PIECE  384   /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
-  #define CSRADAPTIVE_ROUND  24    /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
-  #define CSRADAPTIVE_LEARNT 32768 /* rows whose ends the processor may know by heart, from one product to the next */
+  #define CSRADAPTIVE_PIECE  384     /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
+  #define CSRADAPTIVE_AHEAD  512     /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
+  #define CSRADAPTIVE_CACHE  1000000 /* entries that are likely to stay in cache from one product to the next */
+  #define CSRADAPTIVE_ROUND  24      /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
+  #define CSRADAPTIVE_LEARNT 32768   /* rows whose ends the processor may know by heart, from one product to the next */
 
-/* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten */
-SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product)
+/* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten; ahead: memory is asked early */
+SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product, PetscBool ahead)
 {
   PetscInt k = first;
 
-  for (; end - k >= LANES; k += LANES) Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+  for (; end - k >= LANES; k += LANES) {
+    if (ahead) {
+      __builtin_prefetch(b->a + k + CSRADAPTIVE_AHEAD, 0, 2);
+      __builtin_prefetch(b->j + k + CSRADAPTIVE_AHEAD, 0, 2);
+    }
+    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+  }
   if (k == end) return;
   if (end >= LANES) { /* the last vector begins early: some products are made twice, or are those of entries before the first */
     k = end - LANES;
@@ -122,7 +130,8 @@ static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x,
     PetscScalar    *product = buffer + LANES - i[0]; /* of entry k at product[k] */
 
     rows = PetscMin(piece, end - r);
-    CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES);
+    if (b->i[b->m] >= CSRADAPTIVE_CACHE) CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
+    else CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_FALSE);
     if (depth == 4) CsradaptiveSumRows(i, product, y + r, beta, rows, 4);
     else if (depth == 8) CsradaptiveSumRows(i, product, y + r, beta, rows, 8);
     else if (depth == 16) CsradaptiveSumRows(i, product, y + r, beta, rows, 16);
