@@ -247,7 +247,10 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
     for (int32_t g = 0; g < run->groups; g++, row += 8) {
       const Spmv8 xg = direct ? Spmv8GatherU16(x, row) : Spmv8Load(x);
 
-      if (!direct) x += 8;
+      if (!direct) {
+        __builtin_prefetch(x + TPSPMV_AHEAD_VALUES / sizeof(PetscScalar), 0, 2);
+        x += 8;
+      }
       for (int32_t k = 0; k < run->length; k++) {
         if (b->ahead) TpspmvAhead(&at);
         if (run->consecutive) TpspmvSpreadConsecutive(&at, xg, y, narrow);
