@@ -54,7 +54,7 @@ SPMV_INLINE void TpspmvAhead(const TpspmvCursor *at)
   __builtin_prefetch(at->index + TPSPMV_AHEAD_COLUMNS, 0, 2);
 }
 
-/* The sums of eight pairs to where they go; p is the first one's number in the chunk */
+/* The sums of a group to where they go: y is that of the slice, or the place of the group's partial sums */
 SPMV_INLINE void TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *y, TpspmvTarget target)
 {
   if (target == TPSPMV_KEEP) Spmv8Store(y, sum);
