@@ -5,13 +5,15 @@
              in common are a pair, with one partial sum. In the chunk that a tile shares with a slice, pairs lie by falling
              number of entries, eight side by side, one in each lane of a vector; columns count from the chunk's
              first, rows from the slice's, as uint16. Runs of equal pairs tell where rows end, so nothing is stored or
-             asked for a row. Rows with many entries in a tile are cut into pieces, each with a partial sum too.
+             asked for a row. Eight rows with the same entries, each one column further, make groups that need no
+             gather. Rows with many entries in a tile are cut into pieces, each with a partial sum too.
   First phase:  tile after tile reads its part of x from the cache and writes partial sums one after the other.
   Second phase: slice after slice adds the partial sums of all tiles, in their order, to its part of y, in cache.
-  One tile, if x fits the cache, needs no partial sums: rows go straight to y. The transposed product turns the
-  phases around: slices spread x over the pairs, then tiles add up their part of y.
+  One tile needs no partial sums: rows go straight to y. There is one where x fits the cache, and where rows one after the
+  other find in the last cache most of the x that they need; a sample of the rows tells (TpspmvPays()).
+  The transposed product turns the phases around: slices spread x over the pairs, then tiles add up their part of y.
   Good for:  matrices whose x does not fit the cache and whose rows have entries anywhere
-  Bad for:   several entries' worth of partial sum for one entry that would have found its x in cache
+  Bad for:   matrices that find their x in cache and have rows of many different lengths, a few of each
   Traffic:   (8 + 2) nnz (4 instead of 2 with int32 columns) + 2 pairs + 8 (m + n), and with several tiles 16 pairs for the
              partial sums, 24 where they do not go past the cache, bytes a product
 
@@ -23,7 +25,8 @@
     group is a rank or a NUMA node, and its block of rows the matrix that a storage is made from; a worker is a thread.
     A core has 64 KiB of local memory there, a cache and prefetch here, so that there are as many tiles as
     the cache asks for, and a thread takes several. Algorithm 2 says theta where it means delta, the cores.
-  - Equal nonzeros of tiles (layer 2) come second to the fit: tiles are as few as fit.
+  - Equal nonzeros of tiles (layer 2) come second to the fit: tiles are as few as fit. Threads share chunks and pieces by
+    entries, so that a row of any length is shared as well.
   - blockY is (m / theta) x delta, not m n / theta as in algorithm 4, and dense: a slice without entries in a tile is never
     written but read. Here only pairs have partial sums.
   - Empty rows are removed from each tile, not only from the matrix. Empty columns are where at least half are.

@@ -54,7 +54,7 @@ SPMV_INLINE void TpspmvAhead(const TpspmvCursor *at)
   __builtin_prefetch(at->index + TPSPMV_AHEAD_COLUMNS, 0, 2);
 }
 
-/* The sums of eight pairs to where they go; p is the first one's number in the chunk */
+/* The sums of a group to where they go: y is that of the slice, or the place of the group's partial sums */
 SPMV_INLINE void TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *y, TpspmvTarget target)
 {
   if (target == TPSPMV_KEEP) Spmv8Store(y, sum);
@@ -247,7 +247,10 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
     for (int32_t g = 0; g < run->groups; g++, row += 8) {
       const Spmv8 xg = direct ? Spmv8GatherU16(x, row) : Spmv8Load(x);
 
-      if (!direct) x += 8;
+      if (!direct) {
+        __builtin_prefetch(x + TPSPMV_AHEAD_VALUES / sizeof(PetscScalar), 0, 2);
+        x += 8;
+      }
       for (int32_t k = 0; k < run->length; k++) {
         if (b->ahead) TpspmvAhead(&at);
         if (run->consecutive) TpspmvSpreadConsecutive(&at, xg, y, narrow);

@@ -10,7 +10,7 @@
 #define TPSPMV_SLICE_TILES 4096  /* rows of a slice, with several tiles at least */
 #define TPSPMV_SLICE_ONE   8192  /* rows of a slice, with one tile */
 #define TPSPMV_SLICE_MAX   65536 /* rows that uint16 counts */
-#define TPSPMV_CHUNK       512   /* entries that a chunk should have */
+#define TPSPMV_CHUNK       256   /* entries that a chunk should have; with 512 products are 4 % faster, new values take 20 % longer */
 
 #define TPSPMV_LINES     131072 /* 8 MiB: what a core may count on of a last cache that all share */
 #define TPSPMV_RECENT    4096   /* accesses within which two lines belong to the same stream */
