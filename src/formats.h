@@ -5,3 +5,4 @@
   The format itself is `const SpmvFormat SpmvFormat_<name>` in mat/impls/<name>/<name>.c; see spmvimpl.h.
 */
 SPMV_FORMAT(bccoo)
+SPMV_FORMAT(pmf)

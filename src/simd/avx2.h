@@ -79,6 +79,14 @@ static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   return (Spmv8){_mm256_blendv_pd(v.lo, _mm256_loadu_pd(p), SpmvLanes(mask & 15)), _mm256_blendv_pd(v.hi, _mm256_loadu_pd(p + 4), SpmvLanes(mask >> 4))};
 }
+static inline Spmv8 Spmv8LoadMasked(const double *p, unsigned mask)
+{
+  return (Spmv8){_mm256_maskload_pd(p, _mm256_castpd_si256(SpmvLanes(mask & 15))), _mm256_maskload_pd(p + 4, _mm256_castpd_si256(SpmvLanes(mask >> 4)))};
+}
+static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+{
+  return (Spmv8){_mm256_blendv_pd(c.lo, _mm256_fmadd_pd(a.lo, b.lo, c.lo), SpmvLanes(mask & 15)), _mm256_blendv_pd(c.hi, _mm256_fmadd_pd(a.hi, b.hi, c.hi), SpmvLanes(mask >> 4))};
+}
 static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 {
   return (Spmv8){SpmvGather4_32(x, i), SpmvGather4_32(x, i + 4)};
@@ -86,6 +94,17 @@ static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
   return (Spmv8){SpmvGather4_U16(x, i), SpmvGather4_U16(x, i + 4)};
+}
+
+static inline void Spmv8Scatter(double *y, const int32_t *i, Spmv8 v)
+{
+  SpmvScatter4_32(y, i, v.lo);
+  SpmvScatter4_32(y, i + 4, v.hi);
+}
+static inline void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
+{
+  SpmvScatter4_U16(y, i, v.lo);
+  SpmvScatter4_U16(y, i + 4, v.hi);
 }
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)

@@ -64,6 +64,14 @@ static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   return _mm512_mask_loadu_pd(v, (__mmask8)mask, p);
 }
+static inline Spmv8 Spmv8LoadMasked(const double *p, unsigned mask)
+{
+  return _mm512_maskz_loadu_pd((__mmask8)mask, p);
+}
+static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+{
+  return _mm512_mask3_fmadd_pd(a, b, c, (__mmask8)mask);
+}
 static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_32(x, i)), SpmvGather4_32(x, i + 4), 1);
@@ -71,6 +79,17 @@ static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_U16(x, i)), SpmvGather4_U16(x, i + 4), 1);
+}
+
+static inline void Spmv8Scatter(double *y, const int32_t *i, Spmv8 v)
+{
+  SpmvScatter4_32(y, i, _mm512_castpd512_pd256(v));
+  SpmvScatter4_32(y, i + 4, _mm512_extractf64x4_pd(v, 1));
+}
+static inline void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
+{
+  SpmvScatter4_U16(y, i, _mm512_castpd512_pd256(v));
+  SpmvScatter4_U16(y, i + 4, _mm512_extractf64x4_pd(v, 1));
 }
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)

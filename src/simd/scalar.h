@@ -110,6 +110,15 @@ SPMV_GATHER(Spmv8Gather, int32_t)
 SPMV_GATHER(Spmv8GatherU16, uint16_t)
 #undef SPMV_GATHER
 
+#define SPMV_SCATTER(name, type) \
+  static inline void name(PetscScalar *y, const type *i, Spmv8 v) \
+  { \
+    for (int l = 0; l < 8; l++) y[i[l]] = v.a[l]; \
+  }
+SPMV_SCATTER(Spmv8Scatter, int32_t)
+SPMV_SCATTER(Spmv8ScatterU16, uint16_t)
+#undef SPMV_SCATTER
+
 static inline void Spmv8Store(PetscScalar *p, Spmv8 v)
 {
   Spmv8StoreFirst(p, v, 8);
@@ -125,6 +134,17 @@ static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const PetscScalar *p)
 {
   for (; mask; mask &= mask - 1) v.a[__builtin_ctz(mask)] = p[__builtin_ctz(mask)];
   return v;
+}
+
+static inline Spmv8 Spmv8LoadMasked(const PetscScalar *p, unsigned mask)
+{
+  return Spmv8LoadWhere(Spmv8Zero(), mask, p);
+}
+
+static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+{
+  for (; mask; mask &= mask - 1) c.a[__builtin_ctz(mask)] += a.a[__builtin_ctz(mask)] * b.a[__builtin_ctz(mask)];
+  return c;
 }
 
 static inline SpmvIndex SpmvIndexScan(SpmvIndex a)

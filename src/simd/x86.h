@@ -107,3 +107,28 @@ static inline Spmv4 SpmvGather4_U16(const double *x, const uint16_t *i)
   memcpy(&a, i, 8);
   return SpmvGather4(x, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48);
 }
+
+static inline void SpmvScatter4(double *y, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, Spmv4 v)
+{
+  const __m128d lo = _mm256_castpd256_pd128(v), hi = _mm256_extractf128_pd(v, 1);
+
+  _mm_storel_pd(y + i0, lo);
+  _mm_storeh_pd(y + i1, lo);
+  _mm_storel_pd(y + i2, hi);
+  _mm_storeh_pd(y + i3, hi);
+}
+static inline void SpmvScatter4_32(double *y, const int32_t *i, Spmv4 v)
+{
+  uint64_t a, b;
+
+  memcpy(&a, i, 8);
+  memcpy(&b, i + 2, 8);
+  SpmvScatter4(y, (uint32_t)a, a >> 32, (uint32_t)b, b >> 32, v);
+}
+static inline void SpmvScatter4_U16(double *y, const uint16_t *i, Spmv4 v)
+{
+  uint64_t a;
+
+  memcpy(&a, i, 8);
+  SpmvScatter4(y, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48, v);
+}
