@@ -128,7 +128,8 @@ static PetscErrorCode Theorem(PetscRandom rand)
       length[r] = trial ? 1 + (PetscInt)(u * u * 9) : first[r];
       all *= nparts;
     }
-    for (PetscInt p = 0; p < nparts; p++) power[p] = trial ? 1 + (trial / 2 * (p + 1)) % 5 : p ? 26 : 6;
+    for (PetscInt p = 0; p < nparts; p++) power[p] = trial ? 1 + (trial / 2 * (p + 1)) % 5 : p ? 26
+                                                                                               : 6;
     PetscCall(FromLengths(m, length, 16, &t));
     csr = SpmvTestCSRView(&t);
     PetscCall(PmfOrderCreate(&csr, &csr, PMF_BY_PMF, PMF_WINDOW_GLOBAL, 32, nparts, power, PETSC_MAX_INT, &order));
@@ -137,7 +138,7 @@ static PetscErrorCode Theorem(PetscRandom rand)
     }
     elements = Elements(m, length, nparts, own, wanted, &increase);
     for (PetscInt code = 0; code < all; code++) {
-      PetscInt  other, equal = 1;
+      PetscInt other, equal = 1;
 
       for (PetscInt r = 0, c = code; r < m; r++, c /= nparts) part[r] = c % nparts;
       other = Elements(m, length, nparts, part, entries, &increase);

@@ -110,6 +110,16 @@ SPMV_GATHER(Spmv8Gather, int32_t)
 SPMV_GATHER(Spmv8GatherU16, uint16_t)
 #undef SPMV_GATHER
 
+#define SPMV_GATHER_PAIRS(name, type) \
+  static inline void name(const PetscScalar *x, const type *i, Spmv8 *a, Spmv8 *b) \
+  { \
+    for (int l = 0; l < 8; l++) a->a[l] = x[i[l]]; \
+    for (int l = 0; l < 8; l++) b->a[l] = x[i[l] + 1]; \
+  }
+SPMV_GATHER_PAIRS(Spmv8GatherPairs, int32_t)
+SPMV_GATHER_PAIRS(Spmv8GatherPairsU16, uint16_t)
+#undef SPMV_GATHER_PAIRS
+
 #define SPMV_SCATTER(name, type) \
   static inline void name(PetscScalar *y, const type *i, Spmv8 v) \
   { \

@@ -131,7 +131,7 @@ static PetscErrorCode PmfDescribe(const void *storage, PetscInt k, char line[], 
       *(run->flags & PMF_ALONE ? &alone : &slices) += PmfSlices(run);
       for (size_t s = 0; s < PMF_KINDS; s++) steps[s] += PmfSlices(run) * (size_t)run->steps[s];
     }
-    PetscCall(PmfAppendLine(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, gathered %zu, ragged %zu, diagonal %zu", slices, alone, b->nruns, steps[PMF_CONSECUTIVE], steps[PMF_COMMON], steps[PMF_GATHERED], steps[PMF_RAGGED], steps[PMF_DIAGONAL]));
+    PetscCall(PmfAppendLine(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, gathered %zu, ragged %zu, diagonal %zu", slices, alone, b->nruns, steps[PMF_CONSECUTIVE], steps[PMF_COMMON], 2 * steps[PMF_PAIRED], steps[PMF_GATHERED], steps[PMF_RAGGED], steps[PMF_DIAGONAL]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

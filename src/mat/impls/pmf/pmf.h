@@ -46,6 +46,7 @@ enum { /* values of PMF_WINDOW besides numbers of rows, and of PMF_COLUMNS */
 typedef enum {
   PMF_CONSECUTIVE, /* eight consecutive columns: one column is stored, and x is loaded as a vector */
   PMF_COMMON,      /* the same column in all lanes: one column is stored */
+  PMF_PAIRED,      /* counts two steps: each lane has two consecutive columns, of which the first is stored */
   PMF_GATHERED,    /* eight columns */
   PMF_RAGGED,      /* eight columns, and a mask of the lanes that have an entry; the others repeat the first one's column */
   PMF_DIAGONAL,    /* a piece of a diagonal: one column, which the first lane has or would have, and a mask */
@@ -176,6 +177,12 @@ static inline PmfKind PmfKindAlone(const PetscInt j[])
   return j[PMF_LANES - 1] - j[0] == PMF_LANES - 1 ? PMF_CONSECUTIVE : PMF_GATHERED;
 }
 
+/* True if entries k and k + 1 of n are a pair */
+static inline PetscBool PmfIsPair(const PetscInt j[], PetscInt k, PetscInt n)
+{
+  return (PetscBool)(k + 1 < n && j[k + 1] == j[k] + 1);
+}
+
 /* The diagonals of a block that rows [first, first + rows) have entries on: bit d for column - row = d - (block - 1) */
 static inline uint64_t PmfDiagonals(const SpmvCSR *blocks, PetscInt block, PetscInt first, PetscInt rows)
 {
@@ -211,7 +218,7 @@ static inline size_t PmfSlices(const PmfRun *run)
 /* Steps of a slice that have no mask, come first; and those that have one */
 static inline size_t PmfFullSteps(const PmfRun *run)
 {
-  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON] + (size_t)run->steps[PMF_GATHERED];
+  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON] + 2 * (size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED];
 }
 
 static inline size_t PmfMaskedSteps(const PmfRun *run)
@@ -222,5 +229,5 @@ static inline size_t PmfMaskedSteps(const PmfRun *run)
 /* Columns of a slice */
 static inline size_t PmfColumns(const PmfRun *run)
 {
-  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON] + PMF_LANES * ((size_t)run->steps[PMF_GATHERED] + (size_t)run->steps[PMF_RAGGED]) + (size_t)run->steps[PMF_DIAGONAL];
+  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON] + PMF_LANES * ((size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED] + (size_t)run->steps[PMF_RAGGED]) + (size_t)run->steps[PMF_DIAGONAL];
 }

@@ -44,7 +44,7 @@ static PetscErrorCode PmfHalvesCreate(const SpmvCSR *csr, PetscInt block, PmfHal
 static PetscInt PmfChooseWindow(const SpmvCSR *csr)
 {
   (void)csr;
-  return 1024;
+  return 4096;
 }
 
 /* The rows that are split over the pieces */
@@ -159,133 +159,156 @@ static PetscErrorCode PmfResolved(PmfHalves *halves, PmfLayout *layout)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PmfSlot: where the next columns and entries of a slice go */
+/* PmfSlot: where the columns and entries of a slice go */
 typedef struct {
   const PmfRun   *run;
-  uint16_t       *column;          /* of the slice */
-  uint32_t       *from;            /* of the slice */
-  uint8_t        *mask;            /* the next */
-  const uint32_t *at;              /* entries of the matrix for those of a half; NULL: the same */
-  size_t          next[PMF_KINDS]; /* number of the next step of each kind, in the slice */
+  uint16_t       *column; /* of the slice */
+  uint32_t       *from;   /* of the slice */
+  uint8_t        *mask;   /* of the slice */
+  const uint32_t *at;     /* entries of the matrix for those of a half; NULL: the same */
+  size_t          ones;   /* steps with one column, which are the first */
+  size_t          pairs;  /* pairs of steps after them */
 } PmfSlot;
 
-static inline void PmfSlotStart(const PmfStorage *b, const PmfRun *run, size_t slice, const uint32_t *at, PmfSlot *slot)
+static inline PmfSlot PmfSlotOf(const PmfStorage *b, const PmfRun *run, size_t slice, const uint32_t *at)
 {
   const size_t masked = PmfMaskedSteps(run);
 
-  slot->run    = run;
-  slot->column = b->column + run->column + slice * PmfColumns(run) * (run->flags & PMF_WIDE ? 2 : 1);
-  slot->from   = b->from + PMF_LANES * (run->step + slice * (PmfFullSteps(run) + masked));
-  slot->mask   = b->mask + run->mask + slice * masked;
-  slot->at     = at;
-  for (size_t k = 0, step = 0; k < PMF_KINDS; k++) {
-    slot->next[k] = step;
-    step += (size_t)run->steps[k];
-  }
+  return (PmfSlot){
+    .run    = run,
+    .column = b->column + run->column + slice * PmfColumns(run) * (run->flags & PMF_WIDE ? 2 : 1),
+    .from   = b->from + PMF_LANES * (run->step + slice * (PmfFullSteps(run) + masked)),
+    .mask   = b->mask + run->mask + slice * masked,
+    .at     = at,
+    .ones   = (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON],
+    .pairs  = (size_t)run->steps[PMF_PAIRED],
+  };
 }
 
-static inline void PmfSlotColumn(const PmfSlot *slot, size_t k, PetscInt column)
+static inline void PmfSetColumn(const PmfSlot *slot, size_t k, PetscInt column)
 {
   if (slot->run->flags & PMF_WIDE) ((int32_t *)(void *)slot->column)[k] = (int32_t)column;
   else slot->column[k] = (uint16_t)(column - slot->run->base);
 }
 
-/* The next step of a kind: where its entries go. With one column for all lanes, that column is set */
-static inline uint32_t *PmfSlotStep(PmfSlot *slot, PmfKind kind, PetscInt column, uint16_t mask)
-{
-  const size_t step = slot->next[kind]++, eights = (size_t)slot->run->steps[PMF_GATHERED] + (size_t)slot->run->steps[PMF_RAGGED];
-
-  if (kind == PMF_CONSECUTIVE || kind == PMF_COMMON) PmfSlotColumn(slot, step, column);
-  if (kind == PMF_DIAGONAL) PmfSlotColumn(slot, step + (PMF_LANES - 1) * eights, column);
-  if (kind == PMF_RAGGED || kind == PMF_DIAGONAL) *slot->mask++ = (uint8_t)mask;
-  return slot->from + PMF_LANES * step;
-}
-
-/* Where the eight columns of a step begin, given where its entries go */
-static inline size_t PmfSlotEight(const PmfSlot *slot, const uint32_t *from)
-{
-  const size_t ones = (size_t)slot->run->steps[PMF_CONSECUTIVE] + (size_t)slot->run->steps[PMF_COMMON];
-
-  return (size_t)(from - slot->from) - (PMF_LANES - 1) * ones;
-}
-
-static inline uint32_t PmfSlotEntry(const PmfSlot *slot, PetscInt entry)
+static inline uint32_t PmfEntry(const PmfSlot *slot, PetscInt entry)
 {
   return slot->at ? slot->at[entry] : (uint32_t)entry;
 }
 
-/* Eight rows, or fewer, longest first */
-static void PmfFillRows(PmfSlot *slot, const SpmvCSR *csr, const int32_t row[], PetscInt rows)
+/* Lane l of pair t: entries `entry` and `entry` + 1 */
+static inline void PmfSetPair(const PmfSlot *slot, size_t t, size_t l, PetscInt entry, PetscInt column)
 {
-  const PetscBool structured = (PetscBool)(slot->run->steps[PMF_CONSECUTIVE] + slot->run->steps[PMF_COMMON] > 0);
-  const PetscInt  longest = csr->i[row[0] + 1] - csr->i[row[0]], full = longest - slot->run->steps[PMF_RAGGED];
-  const PetscInt *j[PMF_LANES];
+  uint32_t *from = slot->from + PMF_LANES * (slot->ones + 2 * t) + l;
 
-  for (PetscInt l = 0; l < rows; l++) j[l] = csr->j + csr->i[row[l]];
+  from[0]         = PmfEntry(slot, entry);
+  from[PMF_LANES] = PmfEntry(slot, entry + 1);
+  PmfSetColumn(slot, slot->ones + PMF_LANES * t + l, column);
+}
+
+/* Lane l of step s among the gathered ones and the ragged ones after them */
+static inline void PmfSetSingle(const PmfSlot *slot, size_t s, size_t l, PetscInt entry, PetscInt column)
+{
+  slot->from[PMF_LANES * (slot->ones + 2 * slot->pairs + s) + l] = PmfEntry(slot, entry);
+  PmfSetColumn(slot, slot->ones + PMF_LANES * (slot->pairs + s) + l, column);
+}
+
+/* The mask of ragged step r, whose first lanes have an entry; the others repeat the first lane's column, at[0] */
+static inline void PmfSetRagged(const PmfSlot *slot, size_t r, size_t lanes, PetscInt column)
+{
+  const size_t first = slot->ones + PMF_LANES * (slot->pairs + (size_t)slot->run->steps[PMF_GATHERED] + r);
+
+  slot->mask[r] = (uint8_t)((1U << lanes) - 1);
+  for (size_t l = lanes; l < PMF_LANES; l++) PmfSetColumn(slot, first + l, column);
+}
+
+/* The first `full` entries of eight rows, of which some steps have one column */
+static void PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const PetscInt start[], PetscInt full)
+{
+  size_t next[PMF_KINDS] = {[PMF_COMMON] = (size_t)slot->run->steps[PMF_CONSECUTIVE]};
+
   for (PetscInt k = 0; k < full; k++) {
-    const PmfKind kind = structured ? PmfKindOf(j, k) : PMF_GATHERED;
-    uint32_t     *from = PmfSlotStep(slot, kind, j[0][k], 0);
-    const size_t  c    = PmfSlotEight(slot, from);
+    const PmfKind kind = PmfKindOf(j, k);
+    const size_t  step = next[kind]++;
 
-    for (PetscInt l = 0; l < PMF_LANES; l++) {
-      from[l] = PmfSlotEntry(slot, csr->i[row[l]] + k);
-      if (kind == PMF_GATHERED) PmfSlotColumn(slot, c + (size_t)l, j[l][k]);
+    if (kind != PMF_GATHERED) PmfSetColumn(slot, step, j[0][k]);
+    for (size_t l = 0; l < PMF_LANES; l++) {
+      if (kind == PMF_GATHERED) PmfSetSingle(slot, step, l, start[l] + k, j[l][k]);
+      else slot->from[PMF_LANES * step + l] = PmfEntry(slot, start[l] + k);
     }
   }
-  for (PetscInt k = full; k < longest; k++) {
-    PetscInt lanes = rows;
+}
 
-    while (csr->i[row[lanes - 1] + 1] - csr->i[row[lanes - 1]] <= k) lanes--;
-    uint32_t    *from = PmfSlotStep(slot, PMF_RAGGED, 0, (uint16_t)((1 << lanes) - 1));
-    const size_t c    = PmfSlotEight(slot, from);
+/* Eight rows, or fewer, longest first */
+static void PmfFillRows(const PmfSlot *slot, const SpmvCSR *csr, const int32_t row[], size_t rows)
+{
+  const size_t    ragged = (size_t)slot->run->steps[PMF_RAGGED], gathered = (size_t)slot->run->steps[PMF_GATHERED];
+  const PetscInt *j[PMF_LANES];
+  PetscInt        start[PMF_LANES], length[PMF_LANES] = {0}, full;
 
-    for (PetscInt l = 0; l < PMF_LANES; l++) {
-      PmfSlotColumn(slot, c + (size_t)l, l < lanes ? j[l][k] : j[0][k]);
-      if (l < lanes) from[l] = PmfSlotEntry(slot, csr->i[row[l]] + k);
+  for (size_t l = 0; l < rows; l++) {
+    start[l]  = csr->i[row[l]];
+    length[l] = csr->i[row[l] + 1] - start[l];
+    j[l]      = csr->j + start[l];
+  }
+  full = length[0] - (PetscInt)ragged;
+  if (slot->ones) PmfFillSteps(slot, j, start, full);
+  for (size_t l = 0; l < rows; l++) {
+    size_t s = slot->ones ? gathered : 0, t = 0;
+
+    for (PetscInt k = slot->ones ? full : 0; k < length[l]; k++) {
+      if (t < slot->pairs && PmfIsPair(j[l], k, length[l])) {
+        PmfSetPair(slot, t++, l, start[l] + k, j[l][k]);
+        k++;
+      } else PmfSetSingle(slot, s++, l, start[l] + k, j[l][k]);
     }
+  }
+  for (size_t r = 0, lanes = rows; r < ragged; r++) {
+    while (length[lanes - 1] <= full + (PetscInt)r) lanes--;
+    PmfSetRagged(slot, r, lanes, j[0][0]);
   }
 }
 
 /* Entries [first, end) of one row */
-static void PmfFillAlone(PmfSlot *slot, const SpmvCSR *csr, PetscInt first, PetscInt end)
+static void PmfFillAlone(const PmfSlot *slot, const SpmvCSR *csr, PetscInt first, PetscInt end)
 {
-  const PetscBool structured = (PetscBool)(slot->run->steps[PMF_CONSECUTIVE] > 0);
+  const size_t pairs = PMF_LANES * slot->pairs, full = PMF_LANES * (size_t)slot->run->steps[PMF_GATHERED];
+  size_t       s = 0, t = 0, ones = 0;
 
-  for (; first < end; first += PMF_LANES) {
-    const PetscInt  lanes = PetscMin(PMF_LANES, end - first);
-    const PetscInt *j     = csr->j + first;
-    const PmfKind   kind  = lanes < PMF_LANES ? PMF_RAGGED : structured ? PmfKindAlone(j)
-                                                                        : PMF_GATHERED;
-    uint32_t       *from  = PmfSlotStep(slot, kind, j[0], (uint16_t)((1 << lanes) - 1));
-    const size_t    c     = PmfSlotEight(slot, from);
-
-    for (PetscInt l = 0; l < PMF_LANES; l++) {
-      if (kind != PMF_CONSECUTIVE) PmfSlotColumn(slot, c + (size_t)l, l < lanes ? j[l] : j[0]);
-      if (l < lanes) from[l] = PmfSlotEntry(slot, first + l);
+  for (PetscInt e = first; e < end; e++) {
+    if (t < pairs && PmfIsPair(csr->j, e, end)) {
+      PmfSetPair(slot, t / PMF_LANES, t % PMF_LANES, e, csr->j[e]);
+      t++;
+      e++;
+    } else if (ones < slot->ones && (e - first) % PMF_LANES == 0 && e + PMF_LANES <= end && PmfKindAlone(csr->j + e) == PMF_CONSECUTIVE) {
+      PmfSetColumn(slot, ones, csr->j[e]);
+      for (PetscInt l = 0; l < PMF_LANES; l++) slot->from[PMF_LANES * ones + (size_t)l] = PmfEntry(slot, e + l);
+      ones++;
+      e += PMF_LANES - 1;
+    } else {
+      PmfSetSingle(slot, s / PMF_LANES, s % PMF_LANES, e, csr->j[e]);
+      s++;
     }
   }
+  if (s > full) PmfSetRagged(slot, 0, s - full, csr->j[first]);
 }
 
 /* The pieces of diagonals of rows [first, first + rows) in their block */
-static void PmfFillDiagonals(PmfSlot *slot, const SpmvCSR *csr, PetscInt block, PetscInt first, PetscInt rows)
+static void PmfFillDiagonals(const PmfSlot *slot, const SpmvCSR *csr, PetscInt block, PetscInt first, PetscInt rows)
 {
   PetscInt next[PMF_LANES];
+  size_t   step = 0;
 
   for (PetscInt l = 0; l < rows; l++) next[l] = csr->i[first + l];
-  for (uint64_t diagonals = PmfDiagonals(csr, block, first, rows); diagonals; diagonals &= diagonals - 1) {
+  for (uint64_t diagonals = PmfDiagonals(csr, block, first, rows); diagonals; diagonals &= diagonals - 1, step++) {
     const PetscInt column = first + __builtin_ctzll(diagonals) - (block - 1); /* of lane 0; below 0 where the diagonal begins in a later one */
-    unsigned       mask   = 0;
-    uint32_t       entry[PMF_LANES];
 
+    PmfSetColumn(slot, step, column);
+    slot->mask[step] = 0;
     for (PetscInt l = 0; l < rows; l++) {
       if (next[l] == csr->i[first + l + 1] || csr->j[next[l]] != column + l) continue;
-      entry[l] = PmfSlotEntry(slot, next[l]++);
-      mask |= 1U << l;
-    }
-    uint32_t *from = PmfSlotStep(slot, PMF_DIAGONAL, column, (uint16_t)mask);
-
-    for (PetscInt l = 0; l < PMF_LANES; l++) {
-      if (mask >> l & 1) from[l] = entry[l];
+      slot->from[PMF_LANES * step + (size_t)l] = PmfEntry(slot, next[l]++);
+      slot->mask[step] |= (uint8_t)(1U << l);
     }
   }
 }
@@ -301,17 +324,17 @@ static size_t PmfFillRun(const PmfStorage *b, const PmfRun *run, const PmfHalves
   if (run->flags & PMF_FRAGMENT) {
     const PetscInt piece = run->row / b->nsplit, split = b->split[run->row % b->nsplit];
 
-    PmfSlotStart(b, run, 0, at, &slot);
+    slot = PmfSlotOf(b, run, 0, at);
     PmfFillAlone(&slot, csr, PmfFragmentStart(csr, split, piece, b->npieces), PmfFragmentStart(csr, split, piece + 1, b->npieces));
     return 0;
   }
   for (size_t s = 0; s < PmfSlices(run); s++) {
     const PetscInt first = PMF_LANES * (PetscInt)s, rows = PetscMin(PMF_LANES, run->rows - first);
 
-    PmfSlotStart(b, run, s, at, &slot);
+    slot = PmfSlotOf(b, run, s, at);
     if (diagonal) PmfFillDiagonals(&slot, layout->blocks, b->block, run->row + first, rows);
     else if (run->flags & PMF_ALONE) PmfFillAlone(&slot, csr, csr->i[row[s]], csr->i[row[s] + 1]);
-    else PmfFillRows(&slot, csr, row + first, rows);
+    else PmfFillRows(&slot, csr, row + first, (size_t)rows);
   }
   for (int32_t k = 0; k < run->rows && run->flags & PMF_LISTED; k++) {
     if (b->listsize == sizeof(uint16_t)) ((uint16_t *)b->list)[run->list + (uint32_t)k] = (uint16_t)(row[k] - run->row);

@@ -31,12 +31,34 @@ static inline void PmfSliceGather(PmfSlice *s)
   s->steps[PMF_CONSECUTIVE] = s->steps[PMF_COMMON] = 0;
 }
 
+/* Pairs that a row has, taken from its first entry on; no more than `most` are looked for */
+static PetscInt PmfPairs(const PetscInt j[], PetscInt n, PetscInt most)
+{
+  PetscInt pairs = 0;
+
+  for (PetscInt k = 0; k + 1 < n && pairs < most; k++) {
+    if (!PmfIsPair(j, k, n)) continue;
+    pairs++;
+    k++;
+  }
+  return pairs;
+}
+
+/* Pairs instead of gathered steps, if they are half of them */
+static inline void PmfSlicePair(PmfSlice *s, PetscInt pairs)
+{
+  if (s->steps[PMF_CONSECUTIVE] + s->steps[PMF_COMMON] || 4 * pairs < s->steps[PMF_GATHERED]) return;
+  s->steps[PMF_PAIRED] = (int32_t)pairs;
+  s->steps[PMF_GATHERED] -= 2 * (int32_t)pairs;
+}
+
 /* Rows that have entries, longest first */
 static PmfSlice PmfSliceOf(const SpmvCSR *csr, const int32_t row[], PetscInt rows)
 {
   PmfSlice        s = {.rows = (int32_t)rows, .row = row[0], .top = row[0], .low = PETSC_MAX_INT};
   const PetscInt *j[PMF_LANES];
   const PetscInt  longest = csr->i[row[0] + 1] - csr->i[row[0]], common = rows < PMF_LANES ? 0 : csr->i[row[rows - 1] + 1] - csr->i[row[rows - 1]];
+  PetscInt        pairs = common / 2;
 
   for (PetscInt l = 0; l < rows; l++) {
     j[l]   = csr->j + csr->i[row[l]];
@@ -49,13 +71,18 @@ static PmfSlice PmfSliceOf(const SpmvCSR *csr, const int32_t row[], PetscInt row
   for (PetscInt k = 0; k < common; k++) s.steps[PmfKindOf(j, k)]++;
   s.steps[PMF_RAGGED] = (int32_t)(longest - common);
   PmfSliceGather(&s);
+  if (s.steps[PMF_GATHERED] == common) {
+    for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
+    PmfSlicePair(&s, pairs);
+  }
   return s;
 }
 
 /* Entries [first, end) of one row */
 static PmfSlice PmfSliceAlone(const SpmvCSR *csr, int32_t row, PetscInt first, PetscInt end)
 {
-  PmfSlice s = {.flags = PMF_ALONE, .rows = 1, .row = row, .top = row};
+  const PetscInt length = end - first;
+  PmfSlice       s      = {.flags = PMF_ALONE, .rows = 1, .row = row, .top = row};
 
   if (first < end) {
     s.low  = csr->j[first];
@@ -64,6 +91,7 @@ static PmfSlice PmfSliceAlone(const SpmvCSR *csr, int32_t row, PetscInt first, P
   for (; first + PMF_LANES <= end; first += PMF_LANES) s.steps[PmfKindAlone(csr->j + first)]++;
   s.steps[PMF_RAGGED] = first < end;
   PmfSliceGather(&s);
+  PmfSlicePair(&s, PmfPairs(csr->j + end - length, length, length) / PMF_LANES);
   return s;
 }
 
@@ -131,8 +159,18 @@ static PetscBool PmfJoins(const PmfLayout *layout, const PmfSlice *s)
   if (!(run->flags & PMF_ALONE) && (run->rows % PMF_LANES || s->rows < PMF_LANES)) return PETSC_FALSE;
   if (!(run->flags & PMF_LISTED) && (s->flags & PMF_LISTED || s->row != run->row + run->rows) && (run->rows > PMF_CONVERT || s->steps[PMF_DIAGONAL])) return PETSC_FALSE;
   if (layout->b->listsize == sizeof(uint16_t) && top - row > UINT16_MAX) return PETSC_FALSE;
-  if (run->flags & PMF_WIDE) return (PetscBool)(s->flags & PMF_WIDE || s->steps[PMF_GATHERED] + s->steps[PMF_RAGGED] < PMF_HEADER);
+  if (run->flags & PMF_WIDE) return (PetscBool)(s->flags & PMF_WIDE || s->steps[PMF_PAIRED] + s->steps[PMF_GATHERED] + s->steps[PMF_RAGGED] < PMF_HEADER);
   return (PetscBool)(!(s->flags & PMF_WIDE) && high - low <= UINT16_MAX);
+}
+
+/* Pairs may be read as single entries: a slice that has some more than the open run takes its number, so as not to end it */
+static void PmfFewerPairs(const PmfRun *run, PmfSlice *s)
+{
+  const int32_t more = s->steps[PMF_PAIRED] - run->steps[PMF_PAIRED];
+
+  if (!run->rows || more <= 0 || 4 * more > s->steps[PMF_PAIRED] || s->steps[PMF_GATHERED] + 2 * more != run->steps[PMF_GATHERED]) return;
+  s->steps[PMF_PAIRED] -= more;
+  s->steps[PMF_GATHERED] += 2 * more;
 }
 
 static PetscErrorCode PmfAppend(PmfLayout *layout, PmfSlice *s)
@@ -142,6 +180,7 @@ static PetscErrorCode PmfAppend(PmfLayout *layout, PmfSlice *s)
   PetscFunctionBegin;
   if (layout->b->n <= UINT16_MAX + 1 && s->low > 0) s->low = 0; /* then all runs have the same base, and none ends because of it */
   if (layout->wide || s->high - s->low > UINT16_MAX) s->flags |= PMF_WIDE;
+  PmfFewerPairs(run, s);
   if (PmfJoins(layout, s)) {
     if (s->row != run->row + run->rows) run->flags |= PMF_LISTED;
     run->flags |= s->flags & PMF_LISTED;

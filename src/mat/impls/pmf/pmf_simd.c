@@ -41,6 +41,12 @@ SPMV_INLINE Spmv8 PmfGather(const PmfCursor *c, size_t k, int wide, const PetscS
   return wide ? Spmv8Gather(x, (const int32_t *)(const void *)c->column + PMF_LANES * k) : Spmv8GatherU16(x, (const uint16_t *)(const void *)c->column + PMF_LANES * k);
 }
 
+SPMV_INLINE void PmfGatherPairs(const PmfCursor *c, size_t k, int wide, const PetscScalar *x, Spmv8 *a, Spmv8 *b)
+{
+  if (wide) Spmv8GatherPairs(x, (const int32_t *)(const void *)c->column + PMF_LANES * k, a, b);
+  else Spmv8GatherPairsU16(x, (const uint16_t *)(const void *)c->column + PMF_LANES * k, a, b);
+}
+
 /* Moves the cursor over n steps with `ones` columns each */
 SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, int wide)
 {
@@ -76,6 +82,24 @@ SPMV_INLINE Spmv8 PmfGathered(PmfCursor *c, size_t n, int wide, int ahead, const
   return sum;
 }
 
+/* The sum of n pairs of steps */
+SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, int wide, int ahead, const PetscScalar *x)
+{
+  Spmv8 sum = Spmv8Zero(), other = Spmv8Zero();
+
+  for (size_t k = 0; k < n; k++, c->v += 2 * PMF_LANES) {
+    Spmv8 x0, x1;
+
+    PmfAhead(c, 0, wide, ahead);
+    PmfAhead(c, 1, wide, ahead);
+    PmfGatherPairs(c, k, wide, x, &x0, &x1);
+    sum   = Spmv8Fma(Spmv8Load(c->v), x0, sum);
+    other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES), x1, other);
+  }
+  c->column += n * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+  return Spmv8Add(sum, other);
+}
+
 /* The sum of a slice with steps of any kind; x: with the run's base */
 SPMV_INLINE Spmv8 PmfSlice(const PmfRun *run, PmfCursor *c, int wide, int ahead, const PetscScalar *x)
 {
@@ -96,7 +120,8 @@ SPMV_INLINE Spmv8 PmfSlice(const PmfRun *run, PmfCursor *c, int wide, int ahead,
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Splat(x[PmfColumnAt(c, k, wide)]), other);
   }
   PmfMove(c, common, 1, wide);
-  sum = Spmv8Add(Spmv8Add(sum, other), PmfGathered(c, (size_t)run->steps[PMF_GATHERED], wide, ahead, x));
+  sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], wide, ahead, x));
+  sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], wide, ahead, x));
   for (k = 0; k < ragged; k++) sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum, c->mask[k]);
   PmfMove(c, ragged, PMF_LANES, wide);
   c->mask += ragged;
@@ -182,7 +207,7 @@ SPMV_INLINE void PmfScatterAdd(const PmfCursor *c, size_t k, unsigned mask, int 
 /* y <- y + A^T x for a slice, whose lanes multiply xr */
 SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Spmv8 xr, PetscScalar *y)
 {
-  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON], gathered = (size_t)run->steps[PMF_GATHERED], ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
+  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON], paired = (size_t)run->steps[PMF_PAIRED], gathered = (size_t)run->steps[PMF_GATHERED], ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
 
   for (size_t k = 0; k < consecutive; k++) {
     PetscScalar *at = y + PmfColumnAt(c, k, wide);
@@ -192,6 +217,11 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Sp
   PmfMove(c, consecutive, 1, wide);
   for (size_t k = 0; k < common; k++) y[PmfColumnAt(c, k, wide)] += Spmv8Sum(Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr));
   PmfMove(c, common, 1, wide);
+  for (size_t k = 0; k < paired; k++, c->v += 2 * PMF_LANES) {
+    PmfScatterAdd(c, k, 0xff, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
+    PmfScatterAdd(c, k, 0xff, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES), xr), y + 1);
+  }
+  c->column += paired * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
   for (size_t k = 0; k < gathered; k++) PmfScatterAdd(c, k, 0xff, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
   PmfMove(c, gathered, PMF_LANES, wide);
   for (size_t k = 0; k < ragged; k++) PmfScatterAdd(c, k, c->mask[k], wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
