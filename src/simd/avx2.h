@@ -96,22 +96,22 @@ static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
   return (Spmv8){SpmvGather4_U16(x, i), SpmvGather4_U16(x, i + 4)};
 }
 
-static inline void Spmv8GatherPairs(const double *x, const int32_t *i, Spmv8 *a, Spmv8 *b)
+SPMV_INLINE void Spmv8GatherPairs(const double *x, const int32_t *i, Spmv8 *a, Spmv8 *b)
 {
   SpmvPairs4_32(x, i, &a->lo, &b->lo);
   SpmvPairs4_32(x, i + 4, &a->hi, &b->hi);
 }
-static inline void Spmv8GatherPairsU16(const double *x, const uint16_t *i, Spmv8 *a, Spmv8 *b)
+SPMV_INLINE void Spmv8GatherPairsU16(const double *x, const uint16_t *i, Spmv8 *a, Spmv8 *b)
 {
   SpmvPairs4_U16(x, i, &a->lo, &b->lo);
   SpmvPairs4_U16(x, i + 4, &a->hi, &b->hi);
 }
-static inline void Spmv8Scatter(double *y, const int32_t *i, Spmv8 v)
+SPMV_INLINE void Spmv8Scatter(double *y, const int32_t *i, Spmv8 v)
 {
   SpmvScatter4_32(y, i, v.lo);
   SpmvScatter4_32(y, i + 4, v.hi);
 }
-static inline void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
+SPMV_INLINE void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
 {
   SpmvScatter4_U16(y, i, v.lo);
   SpmvScatter4_U16(y, i + 4, v.hi);

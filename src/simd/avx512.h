@@ -81,7 +81,7 @@ static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_U16(x, i)), SpmvGather4_U16(x, i + 4), 1);
 }
 
-static inline void Spmv8GatherPairs(const double *x, const int32_t *i, Spmv8 *a, Spmv8 *b)
+SPMV_INLINE void Spmv8GatherPairs(const double *x, const int32_t *i, Spmv8 *a, Spmv8 *b)
 {
   __m256d a0, a1, b0, b1;
 
@@ -90,7 +90,7 @@ static inline void Spmv8GatherPairs(const double *x, const int32_t *i, Spmv8 *a,
   *a = _mm512_insertf64x4(_mm512_castpd256_pd512(a0), a1, 1);
   *b = _mm512_insertf64x4(_mm512_castpd256_pd512(b0), b1, 1);
 }
-static inline void Spmv8GatherPairsU16(const double *x, const uint16_t *i, Spmv8 *a, Spmv8 *b)
+SPMV_INLINE void Spmv8GatherPairsU16(const double *x, const uint16_t *i, Spmv8 *a, Spmv8 *b)
 {
   __m256d a0, a1, b0, b1;
 
@@ -99,12 +99,12 @@ static inline void Spmv8GatherPairsU16(const double *x, const uint16_t *i, Spmv8
   *a = _mm512_insertf64x4(_mm512_castpd256_pd512(a0), a1, 1);
   *b = _mm512_insertf64x4(_mm512_castpd256_pd512(b0), b1, 1);
 }
-static inline void Spmv8Scatter(double *y, const int32_t *i, Spmv8 v)
+SPMV_INLINE void Spmv8Scatter(double *y, const int32_t *i, Spmv8 v)
 {
   SpmvScatter4_32(y, i, _mm512_castpd512_pd256(v));
   SpmvScatter4_32(y, i + 4, _mm512_extractf64x4_pd(v, 1));
 }
-static inline void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
+SPMV_INLINE void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
 {
   SpmvScatter4_U16(y, i, _mm512_castpd512_pd256(v));
   SpmvScatter4_U16(y, i + 4, _mm512_extractf64x4_pd(v, 1));

@@ -23,6 +23,8 @@
 #include "../compat.h"
 #include <stdint.h>
 
+#define SPMV_INLINE static inline __attribute__((always_inline))
+
 #if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(SPMV_ISA_ABSENT)
   #define SPMV_SIMD_STRING_(x) #x
   #define SPMV_SIMD_STRING(x)  SPMV_SIMD_STRING_(x)
@@ -31,5 +33,3 @@
 #else
   #include "scalar.h"
 #endif
-
-#define SPMV_INLINE static inline __attribute__((always_inline))

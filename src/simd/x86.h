@@ -108,7 +108,7 @@ static inline Spmv4 SpmvGather4_U16(const double *x, const uint16_t *i)
   return SpmvGather4(x, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48);
 }
 
-static inline void SpmvScatter4(double *y, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, Spmv4 v)
+SPMV_INLINE void SpmvScatter4(double *y, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, Spmv4 v)
 {
   const __m128d lo = _mm256_castpd256_pd128(v), hi = _mm256_extractf128_pd(v, 1);
 
@@ -117,7 +117,7 @@ static inline void SpmvScatter4(double *y, uint64_t i0, uint64_t i1, uint64_t i2
   _mm_storel_pd(y + i2, hi);
   _mm_storeh_pd(y + i3, hi);
 }
-static inline void SpmvScatter4_32(double *y, const int32_t *i, Spmv4 v)
+SPMV_INLINE void SpmvScatter4_32(double *y, const int32_t *i, Spmv4 v)
 {
   uint64_t a, b;
 
@@ -125,7 +125,7 @@ static inline void SpmvScatter4_32(double *y, const int32_t *i, Spmv4 v)
   memcpy(&b, i + 2, 8);
   SpmvScatter4(y, (uint32_t)a, a >> 32, (uint32_t)b, b >> 32, v);
 }
-static inline void SpmvScatter4_U16(double *y, const uint16_t *i, Spmv4 v)
+SPMV_INLINE void SpmvScatter4_U16(double *y, const uint16_t *i, Spmv4 v)
 {
   uint64_t a;
 
@@ -134,7 +134,7 @@ static inline void SpmvScatter4_U16(double *y, const uint16_t *i, Spmv4 v)
 }
 
 /* x[i[l]] and x[i[l] + 1], l = 0 to 3: half as many loads as two gathers */
-static inline void SpmvPairs4(const double *x, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, Spmv4 *a, Spmv4 *b)
+SPMV_INLINE void SpmvPairs4(const double *x, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, Spmv4 *a, Spmv4 *b)
 {
   const __m256d even = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(x + i0)), _mm_loadu_pd(x + i2), 1);
   const __m256d odd  = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(x + i1)), _mm_loadu_pd(x + i3), 1);
@@ -142,7 +142,7 @@ static inline void SpmvPairs4(const double *x, uint64_t i0, uint64_t i1, uint64_
   *a = _mm256_unpacklo_pd(even, odd);
   *b = _mm256_unpackhi_pd(even, odd);
 }
-static inline void SpmvPairs4_32(const double *x, const int32_t *i, Spmv4 *a, Spmv4 *b)
+SPMV_INLINE void SpmvPairs4_32(const double *x, const int32_t *i, Spmv4 *a, Spmv4 *b)
 {
   uint64_t c, d;
 
@@ -150,7 +150,7 @@ static inline void SpmvPairs4_32(const double *x, const int32_t *i, Spmv4 *a, Sp
   memcpy(&d, i + 2, 8);
   SpmvPairs4(x, (uint32_t)c, c >> 32, (uint32_t)d, d >> 32, a, b);
 }
-static inline void SpmvPairs4_U16(const double *x, const uint16_t *i, Spmv4 *a, Spmv4 *b)
+SPMV_INLINE void SpmvPairs4_U16(const double *x, const uint16_t *i, Spmv4 *a, Spmv4 *b)
 {
   uint64_t c;
 

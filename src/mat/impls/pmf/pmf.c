@@ -2,35 +2,36 @@
   pmf - rows ordered by length, eight of a length across the lanes of a vector
 
   Storage:   rows are ordered by length in windows, and cut into slices of eight, in which they lie side by side (sliced
-             ELL): step k has the k-th entries of all eight. A row much longer than those after it is stored alone, eight
-             of its entries in a step. Steps with eight consecutive columns, or with one column, store that column only;
-             the others eight columns, uint16 with a base for slices near each other where they fit. Steps in which some
-             lanes have no entry have a mask of those that do. Slices with the same steps make a run, which has a header.
-  Good for:  short and medium rows of varying length; stencils; rows with a few dense columns
-  Bad for:   matrices of dense blocks (bccoo stores a column for a block)
-  Traffic:   (8 + 2) nnz (4 instead of 2 if the columns of eight rows are more than 65536 apart; 2/8 where they are
-             consecutive) + 2 m (rows in runs that are not consecutive) + 52 a run + 8 (m + n) bytes a product, and the
-             padding, which is a few per cent
+             ELL): a step has an entry of each of the eight. A row much longer than those after it is stored alone, eight
+             of its entries in a step. Columns are uint16 with a base where they fit, else int32: one for a step whose
+             columns are consecutive or all the same, eight for two steps if every lane has two consecutive columns, else
+             eight. Steps in which some lanes have no entry have a mask. Slices with the same steps make a run with a header.
+  Good for:  short and medium rows of varying length; stencils; rows or columns that are dense
+  Bad for:   large dense blocks (bccoo stores one column for a block)
+  Traffic:   (8 + 2) nnz (1 instead of 2 in pairs, 1/4 where columns are consecutive; twice as much where columns that are near
+             each other in the order of storage are more than 65536 apart) + 2 m (rows of runs that are not consecutive) + 56 a
+             run + 8 (m + n) bytes a product, and the padding, which is a few per cent
 
   Kept besides, for new values: 4 bytes an entry that no product reads.
 
-  Parts are sets of rows for processors of given powers. Here they are run by the host's threads; a part is a range of runs,
-  with its own rows of y, so that a device can be given it. Rows with so many entries that no set of rows would be balanced
-  are split over all parts, and the sums of their fragments are added in the order of the parts.
+  Parts are sets of rows for processors of given powers. Here they are run by the host's threads; a part is a range of runs
+  with rows of its own. Rows with so many entries that no set of rows would be balanced are split over all parts, and the
+  sums of their fragments are added in the order of the parts.
 
   Source: Yang, Li, Mo, Li, Performance Optimization Using Partitioned SpMV on GPUs and Multicore CPUs, IEEE Trans.
-  Computers 64(9), 2015: sections 3.2 (density), 4.2 (algorithms 1 to 4), 5.1.
+  Computers 64(9), 2015: sections 3.2 (density), 4.2 (algorithms 1 to 4), 5.1 (theorem 1).
   We differ:
   - the paper orders all rows by length; here they are by default in windows, so that x and y stay in cache
     (-mat_pmf_window global is the paper's order), and algorithm 3 cuts window after window;
-  - each part of the paper is one ELL array, as wide as its longest row; here every slice has its own width. What is printed of
-    parts are the paper's rows x width;
+  - each part of the paper is one ELL array, as wide as its longest row; here every slice has its own width. What is printed
+    of parts is the paper's rows x width;
   - rows without entries are in no part; rows that are split are in all;
-  - algorithm 4 stores blocks as DIA and the rest as CSR. Here a block's diagonals are cut at every eighth row, and pieces
-    without entries are not stored; the rest is stored in slices;
-  - theorem 1 does not hold as stated: with rows of 1, 5, 5, 5, 5, 5, 6 entries and shares 6/32 and 26/32 algorithm 3 has
-    2 x 5 + 5 x 6 = 40 elements, and {6}, {1, 5, 5, 5, 5, 5} has 1 x 6 + 6 x 5 = 36. Its proof takes the longest row to be in the last
-    part; then it does.
+  - algorithm 4 stores blocks as DIA and the rest as CSR. Here a block's diagonals are cut at every eighth row, pieces without
+    entries are not stored, and the rest is stored in slices;
+  - theorem 1 does not hold as stated: of rows with 1, 5, 5, 5, 5, 5, 6 entries and shares 6/32 and 26/32 algorithm 3 makes
+    {1, 5}, {5, 5, 5, 5, 6}, which is 2 x 5 + 5 x 6 = 40 elements, while {6}, {1, 5, 5, 5, 5, 5} has 1 x 6 + 6 x 5 = 36. Its proof
+    takes the longest row to be in the last part. tests/format_pmf.c finds no exception among partitions whose parts come
+    in the order of their widths.
 */
 #include "pmf.h"
 
@@ -123,7 +124,9 @@ static PetscErrorCode PmfDescribe(const void *storage, PetscInt k, char line[], 
       elements += (double)b->part[p].elements;
       if (b->part[p].share * entries > 0) apart += 100 * PetscAbsReal((PetscReal)((double)b->part[p].entries / (b->part[p].share * entries) - 1));
     }
-    PetscCall(PmfAppendLine(line, size, "parts by %s: %" PetscInt_FMT ", density %.2f %%, relative difference %.2f %%; rows split over them %" PetscInt_FMT, PmfPartitionNames[b->partition], b->nparts, 100 * entries / PetscMax(1, elements), apart, b->nsplit));
+    PetscCall(PmfAppendLine(line, size, "parts by %s: %" PetscInt_FMT ", density %.2f %%", PmfPartitionNames[b->partition], b->nparts, 100 * entries / PetscMax(1, elements)));
+    if (b->partition != PMF_BY_DIAGONAL) PetscCall(PmfAppendLine(line, size, ", relative difference %.2f %%", apart));
+    if (b->nsplit) PetscCall(PmfAppendLine(line, size, "; rows split over them: %" PetscInt_FMT, b->nsplit));
   } else if (k == 1) {
     for (PetscInt p = 0; p < b->nparts; p++) PetscCall(PmfDescribePart(b, p, entries, line, size));
   } else if (k == 2) {

@@ -170,24 +170,36 @@ SPMV_INLINE void PmfPut(const PmfStorage *b, const PmfRun *run, size_t k, Spmv8 
   else Spmv8Scatter(y + run->row, (const int32_t *)b->list + run->list + k, sum);
 }
 
-/* y <- beta y + A x for the rows of a run; gathered > 0: its slices have so many gathered steps and no others */
-SPMV_INLINE void PmfApplyRun(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide, int ahead, size_t gathered)
+/* y <- A x for the rows of a run of whole slices, which have so many gathered steps and no others; listed: how its rows are known */
+SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide, int ahead, size_t gathered, int listed)
 {
-  PmfCursor c = PmfCursorOf(b, run);
+  const uint16_t *list = (const uint16_t *)b->list + run->list;
+  PmfCursor       c    = PmfCursorOf(b, run);
 
-  if (run->flags & PMF_ALONE) {
-    for (int32_t k = 0; k < run->rows; k++) {
-      const PetscScalar sum = Spmv8Sum(PmfSlice(run, &c, wide, ahead, x));
-      const size_t      r   = PmfRow(b, run, (size_t)k);
+  y += run->row;
+  for (size_t k = 0; k < (size_t)run->rows; k += PMF_LANES) {
+    const Spmv8 sum = PmfGathered(&c, gathered, wide, ahead, x);
 
-      y[r] = add ? y[r] + sum : sum;
-    }
-    return;
+    if (listed) Spmv8ScatterU16(y, list + k, sum);
+    else Spmv8Store(y + k, sum);
   }
-  for (int32_t k = 0; k < run->rows; k += PMF_LANES) {
-    const Spmv8 sum = gathered ? PmfGathered(&c, gathered, wide, ahead, x) : PmfSlice(run, &c, wide, ahead, x);
+}
 
-    PmfPut(b, run, (size_t)k, sum, y, add);
+/* y <- beta y + A x for the rows of any run; alone: as of its flags */
+SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide, int ahead, int alone)
+{
+  const size_t step = alone ? 1 : PMF_LANES;
+  PmfCursor    c    = PmfCursorOf(b, run);
+
+  for (size_t k = 0; k < (size_t)run->rows; k += step) {
+    const Spmv8 sum = PmfSlice(run, &c, wide, ahead, x);
+
+    if (alone) {
+      const PetscScalar total = Spmv8Sum(sum);
+      const size_t      r     = PmfRow(b, run, k);
+
+      y[r] = add ? y[r] + total : total;
+    } else PmfPut(b, run, k, sum, y, add);
   }
 }
 
@@ -252,15 +264,25 @@ SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const P
   for (int32_t k = 0; k < run->rows; k += PMF_LANES) PmfTransposeSlice(run, &c, wide, PmfTake(b, run, (size_t)k, x), y);
 }
 
-/* Runs that have gathered steps only, in a number that the compiler knows, by that number and by how columns are stored; 0: all others */
+/*
+  The ways through a run, by how many gathered steps it has if it has no others, no sum to add to, and rows of 16 bits (0: all
+  other runs), by whether its columns are wide, and by whether memory is asked early
+*/
 typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
-  #define RUN(N, WIDE, AHEAD) \
+  #define ANY(WIDE, AHEAD) \
+    static void PmfRun_0_##WIDE##_##AHEAD(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
+    { \
+      if (run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, AHEAD, 1); \
+      else PmfApplyAny(b, run, x, y, add, WIDE, AHEAD, 0); \
+    }
+  #define GATHERED(N, WIDE, AHEAD) \
     static void PmfRun_##N##_##WIDE##_##AHEAD(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
     { \
-      if (add) PmfApplyRun(b, run, x, y, 1, WIDE, AHEAD, N); \
-      else PmfApplyRun(b, run, x, y, 0, WIDE, AHEAD, N); \
+      (void)add; \
+      if (run->flags & PMF_LISTED) PmfApplyGathered(b, run, x, y, WIDE, AHEAD, N, 1); \
+      else PmfApplyGathered(b, run, x, y, WIDE, AHEAD, N, 0); \
     }
-  #define RUNS(N) RUN(N, 0, 0) RUN(N, 0, 1) RUN(N, 1, 0) RUN(N, 1, 1)
+  #define RUNS(N) GATHERED(N, 0, 0) GATHERED(N, 0, 1) GATHERED(N, 1, 0) GATHERED(N, 1, 1)
   #define ENTRY(N) \
     { \
       {PmfRun_##N##_0_0, PmfRun_##N##_0_1}, \
@@ -269,7 +291,10 @@ typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, P
       } \
     }
   #define PMF_KNOWN 8 /* gathered steps that have a loop of their own, at most */
-RUNS(0)
+ANY(0, 0)
+ANY(0, 1)
+ANY(1, 0)
+ANY(1, 1)
 RUNS(1)
 RUNS(2)
 RUNS(3)
@@ -279,6 +304,15 @@ RUNS(6)
 RUNS(7)
 RUNS(8)
 static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][2] = {ENTRY(0), ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4), ENTRY(5), ENTRY(6), ENTRY(7), ENTRY(8)};
+
+/* The first index of PmfRuns */
+SPMV_INLINE int32_t PmfKnown(const PmfStorage *b, const PmfRun *run, int add)
+{
+  const int32_t gathered = run->steps[PMF_GATHERED];
+
+  if (add || run->flags & PMF_ALONE || gathered > PMF_KNOWN || (size_t)gathered != PmfFullSteps(run) + PmfMaskedSteps(run)) return 0;
+  return run->flags & PMF_LISTED && b->listsize != sizeof(uint16_t) ? 0 : gathered;
+}
 
 /* PmfProduct: what the tasks of a product share */
 typedef struct {
@@ -310,10 +344,9 @@ static void PmfMultTask(void *context, PetscInt t)
   for (PetscInt piece = t; piece < b->npieces; piece += b->threads) {
     for (int32_t k = b->piece[piece]; k < b->piece[piece + 1]; k++) {
       const PmfRun *run      = &b->run[k];
-      const int32_t gathered = run->steps[PMF_GATHERED];
-      const int     known    = gathered <= PMF_KNOWN && !(run->flags & PMF_ALONE) && (size_t)gathered == PmfFullSteps(run) + PmfMaskedSteps(run);
+      const int     fragment = run->flags & PMF_FRAGMENT, add = run->flags & PMF_ADD || (p->beta && !fragment);
 
-      PmfRuns[known ? gathered : 0][(run->flags & PMF_WIDE) != 0][b->ahead](b, run, p->x + run->base, run->flags & PMF_FRAGMENT ? b->sum : p->y, run->flags & PMF_ADD || (p->beta && !(run->flags & PMF_FRAGMENT)));
+      PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->ahead](b, run, p->x + run->base, fragment ? b->sum : p->y, add);
     }
   }
 }
