@@ -123,6 +123,36 @@ M*/
 #define MATSEQTPSPMV "seqaijtpspmv"
 #define MATMPITPSPMV "mpiaijtpspmv"
 
+/*MC
+  MATPMF - "pmf": AIJ with the products of rows ordered by their length, eight at a time, in parts by computing power
+
+  A child of `MATAIJ`, as `MATBCCOO` is. `MATSEQPMF` on one process, `MATMPIPMF` on several; both blocks of the latter are `MATSEQPMF`.
+
+  Options Database Keys:
++ -mat_type pmf                 - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type pmf
+. -mat_pmf_partition <pmf>      - how rows are cut into parts: pmf (by length), nnz, rows, or diagonal (blocks on the diagonal, and the rest)
+. -mat_pmf_powers <1,2,6>       - computing powers of the parts; by default a part of equal power for each thread
+. -mat_pmf_window <auto>        - rows that are ordered by length together: 8, 64, 256, 1024, 4096, 16384, global
+. -mat_pmf_block <32>           - rows of a block on the diagonal: 32, 16
+. -mat_pmf_columns <auto>       - how columns are stored: auto (16 bits where they fit), int32
+. -mat_spmv_threads <n>         - threads that share a product
+. -mat_spmv_build_after <n>     - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_isa <auto>          - instruction set: auto, scalar, avx2, avx512
+- -mat_spmv_view <viewer>       - prints what was built, once after each build: density, fill and relative difference of each part
+
+  Level: beginner
+
+  Note:
+  Inf and NaN of x reach the rows that have an entry there, and no others.
+
+  Source: Yang, Li, Mo, Li, IEEE Trans. Computers 64(9), 2015, section 4
+
+.seealso: `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
+#define MATPMF    "pmf"
+#define MATSEQPMF "seqaijpmf"
+#define MATMPIPMF "mpiaijpmf"
+
 /*S
   SpmvCounts - what the products of a matrix did, on this process; of a parallel matrix the sum over its two blocks
 

@@ -90,6 +90,14 @@ static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   return (Spmv8){_mm256_blendv_pd(v.lo, _mm256_loadu_pd(p), SpmvLanes(mask & 15)), _mm256_blendv_pd(v.hi, _mm256_loadu_pd(p + 4), SpmvLanes(mask >> 4))};
 }
+static inline Spmv8 Spmv8LoadMasked(const double *p, unsigned mask)
+{
+  return (Spmv8){_mm256_maskload_pd(p, _mm256_castpd_si256(SpmvLanes(mask & 15))), _mm256_maskload_pd(p + 4, _mm256_castpd_si256(SpmvLanes(mask >> 4)))};
+}
+static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+{
+  return (Spmv8){_mm256_blendv_pd(c.lo, _mm256_fmadd_pd(a.lo, b.lo, c.lo), SpmvLanes(mask & 15)), _mm256_blendv_pd(c.hi, _mm256_fmadd_pd(a.hi, b.hi, c.hi), SpmvLanes(mask >> 4))};
+}
 static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 {
   return (Spmv8){SpmvGather4_32(x, i), SpmvGather4_32(x, i + 4)};
@@ -120,18 +128,31 @@ static inline Spmv8 Spmv8GatherFirstU16(const double *x, const uint16_t *i, int 
 {
   return SpmvGatherFirst(x, SpmvIndexLoadU16(i), n);
 }
-static inline void Spmv8ScatterU16(double *p, const uint16_t *i, Spmv8 v)
-{
-  uint64_t at[2];
-
-  memcpy(at, i, 16);
-  SpmvScatter4(p, at[0], v.lo);
-  SpmvScatter4(p, at[1], v.hi);
-}
 static inline void Spmv8Stream(double *p, Spmv8 v)
 {
   _mm256_stream_pd(p, v.lo);
   _mm256_stream_pd(p + 4, v.hi);
+}
+
+SPMV_INLINE void Spmv8GatherPairs(const double *x, const int32_t *i, Spmv8 *a, Spmv8 *b)
+{
+  SpmvPairs4_32(x, i, &a->lo, &b->lo);
+  SpmvPairs4_32(x, i + 4, &a->hi, &b->hi);
+}
+SPMV_INLINE void Spmv8GatherPairsU16(const double *x, const uint16_t *i, Spmv8 *a, Spmv8 *b)
+{
+  SpmvPairs4_U16(x, i, &a->lo, &b->lo);
+  SpmvPairs4_U16(x, i + 4, &a->hi, &b->hi);
+}
+SPMV_INLINE void Spmv8Scatter(double *y, const int32_t *i, Spmv8 v)
+{
+  SpmvScatter4_32(y, i, v.lo);
+  SpmvScatter4_32(y, i + 4, v.hi);
+}
+SPMV_INLINE void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
+{
+  SpmvScatter4_U16(y, i, v.lo);
+  SpmvScatter4_U16(y, i + 4, v.hi);
 }
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)

@@ -74,6 +74,14 @@ static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   return _mm512_mask_loadu_pd(v, (__mmask8)mask, p);
 }
+static inline Spmv8 Spmv8LoadMasked(const double *p, unsigned mask)
+{
+  return _mm512_maskz_loadu_pd((__mmask8)mask, p);
+}
+static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+{
+  return _mm512_mask3_fmadd_pd(a, b, c, (__mmask8)mask);
+}
 static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_32(x, i)), SpmvGather4_32(x, i + 4), 1);
@@ -98,17 +106,38 @@ static inline Spmv8 Spmv8GatherFirstU16(const double *x, const uint16_t *i, int 
 {
   return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)((1 << n) - 1), SpmvIndexLoadU16(i), x, 8);
 }
-static inline void Spmv8ScatterU16(double *p, const uint16_t *i, Spmv8 v)
-{
-  uint64_t at[2];
-
-  memcpy(at, i, 16);
-  SpmvScatter4(p, at[0], _mm512_castpd512_pd256(v));
-  SpmvScatter4(p, at[1], _mm512_extractf64x4_pd(v, 1));
-}
 static inline void Spmv8Stream(double *p, Spmv8 v)
 {
   _mm512_stream_pd(p, v);
+}
+
+SPMV_INLINE void Spmv8GatherPairs(const double *x, const int32_t *i, Spmv8 *a, Spmv8 *b)
+{
+  __m256d a0, a1, b0, b1;
+
+  SpmvPairs4_32(x, i, &a0, &b0);
+  SpmvPairs4_32(x, i + 4, &a1, &b1);
+  *a = _mm512_insertf64x4(_mm512_castpd256_pd512(a0), a1, 1);
+  *b = _mm512_insertf64x4(_mm512_castpd256_pd512(b0), b1, 1);
+}
+SPMV_INLINE void Spmv8GatherPairsU16(const double *x, const uint16_t *i, Spmv8 *a, Spmv8 *b)
+{
+  __m256d a0, a1, b0, b1;
+
+  SpmvPairs4_U16(x, i, &a0, &b0);
+  SpmvPairs4_U16(x, i + 4, &a1, &b1);
+  *a = _mm512_insertf64x4(_mm512_castpd256_pd512(a0), a1, 1);
+  *b = _mm512_insertf64x4(_mm512_castpd256_pd512(b0), b1, 1);
+}
+SPMV_INLINE void Spmv8Scatter(double *y, const int32_t *i, Spmv8 v)
+{
+  SpmvScatter4_32(y, i, _mm512_castpd512_pd256(v));
+  SpmvScatter4_32(y, i + 4, _mm512_extractf64x4_pd(v, 1));
+}
+SPMV_INLINE void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
+{
+  SpmvScatter4_U16(y, i, _mm512_castpd512_pd256(v));
+  SpmvScatter4_U16(y, i + 4, _mm512_extractf64x4_pd(v, 1));
 }
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)

@@ -143,14 +143,28 @@ SPMV_GATHER_FIRST(Spmv8GatherFirst, int32_t)
 SPMV_GATHER_FIRST(Spmv8GatherFirstU16, uint16_t)
 #undef SPMV_GATHER_FIRST
 
+#define SPMV_GATHER_PAIRS(name, type) \
+  static inline void name(const PetscScalar *x, const type *i, Spmv8 *a, Spmv8 *b) \
+  { \
+    for (int l = 0; l < 8; l++) a->a[l] = x[i[l]]; \
+    for (int l = 0; l < 8; l++) b->a[l] = x[i[l] + 1]; \
+  }
+SPMV_GATHER_PAIRS(Spmv8GatherPairs, int32_t)
+SPMV_GATHER_PAIRS(Spmv8GatherPairsU16, uint16_t)
+#undef SPMV_GATHER_PAIRS
+
+#define SPMV_SCATTER(name, type) \
+  static inline void name(PetscScalar *y, const type *i, Spmv8 v) \
+  { \
+    for (int l = 0; l < 8; l++) y[i[l]] = v.a[l]; \
+  }
+SPMV_SCATTER(Spmv8Scatter, int32_t)
+SPMV_SCATTER(Spmv8ScatterU16, uint16_t)
+#undef SPMV_SCATTER
+
 static inline void Spmv8Store(PetscScalar *p, Spmv8 v)
 {
   Spmv8StoreFirst(p, v, 8);
-}
-
-static inline void Spmv8ScatterU16(PetscScalar *p, const uint16_t *i, Spmv8 v)
-{
-  for (int l = 0; l < 8; l++) p[i[l]] = v.a[l];
 }
 
 static inline void Spmv8Stream(PetscScalar *p, Spmv8 v)
@@ -183,6 +197,17 @@ static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const PetscScalar *p)
 {
   for (; mask; mask &= mask - 1) v.a[__builtin_ctz(mask)] = p[__builtin_ctz(mask)];
   return v;
+}
+
+static inline Spmv8 Spmv8LoadMasked(const PetscScalar *p, unsigned mask)
+{
+  return Spmv8LoadWhere(Spmv8Zero(), mask, p);
+}
+
+static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+{
+  for (; mask; mask &= mask - 1) c.a[__builtin_ctz(mask)] += a.a[__builtin_ctz(mask)] * b.a[__builtin_ctz(mask)];
+  return c;
 }
 
 static inline SpmvIndex SpmvIndexScan(SpmvIndex a)
