@@ -6,25 +6,28 @@
 #include "cmrs.h"
 
 /* Costs in ns on one core of Zen 4 at 3.5 GHz. Only the ratios matter */
-#define CMRS_COST_STEP  0.6  /* of adding a step to its rows */
+#define CMRS_COST_STEP  1.2  /* of adding a step to its rows */
 #define CMRS_COST_ENTRY 0.25 /* of a product */
 #define CMRS_COST_MISS  4.0  /* of another number of steps than in the band before: the processor did not expect their end */
-#define CMRS_COST_TAIL  7.0  /* of a tail, */
+#define CMRS_COST_TAIL  5.0  /* of a tail, */
 #define CMRS_COST_REST  0.04 /* and of each of its entries, its product apart */
 
 /* The lanes of a band: how many rows are longer, or as long and before; without a branch, since lengths are not foreseen */
 static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
 {
   const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR, rows = CmrsRows(c, s) - skip, *i = csr->i + s * c->height + skip;
-  PetscInt       length[CMRS_VECTOR];
+  PetscInt       length[CMRS_VECTOR], lane[CMRS_VECTOR] = {0};
 
   for (PetscInt r = 0; r < CMRS_VECTOR; r++) length[r] = r < rows ? i[r + 1] - i[r] : -1;
-  for (PetscInt r = 0; r < CMRS_VECTOR; r++) {
-    PetscInt lane = 0;
+  for (PetscInt r = 1; r < CMRS_VECTOR; r++) {
+    for (PetscInt q = 0; q < r; q++) {
+      const int after = length[q] >= length[r];
 
-    for (PetscInt q = 0; q < CMRS_VECTOR; q++) lane += (length[q] > length[r]) | ((length[q] == length[r]) & (q < r));
-    c->lane[b * CMRS_VECTOR + r] = (uint8_t)lane;
+      lane[r] += after;
+      lane[q] += !after;
+    }
   }
+  for (PetscInt r = 0; r < CMRS_VECTOR; r++) c->lane[b * CMRS_VECTOR + r] = (uint8_t)lane[r];
 }
 
 /* Steps of least cost for a band: as many as one of its rows is long, and the rows that are longer go on as tails */
