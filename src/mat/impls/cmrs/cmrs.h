@@ -32,7 +32,7 @@ typedef enum { /* values of CMRS_ORDER: the entries of a strip */
 #define CMRS_GROUP      32     /* entries of a group: the paper's warp */
 #define CMRS_MODULO     8      /* entries of one row in a group, at most, and together */
 #define CMRS_PAD        8      /* words and values after the last, so that a vector of them stays inside */
-#define CMRS_CACHE      100000 /* entries that the second cache holds from one product to the next, about */
+#define CMRS_CACHE      300000 /* entries from which on a product asks memory early */
 
 #define CMRS_CHUNK_ENTRIES 1024 /* entries of a chunk of several strips, and of the steps of one strip */
 #define CMRS_CHUNK_STRIPS  256
