@@ -59,7 +59,7 @@ typedef struct {
 typedef enum {                /* how the products of a chunk are made */
                CMRS_BUFFERED, /* all of them, eight at a time whatever the rows, then added: for steps of few rows */
                CMRS_MIXED,    /* full steps one by one, the others of a band as above */
-               CMRS_UNIFORM   /* all steps being full and no band having a tail, one by one */
+               CMRS_UNIFORM   /* one by one: all steps are full and all rows of a band as long, so that row r has lane r */
 } CmrsMode;
 
 /* CmrsChunk: consecutive strips whose products fit a buffer */

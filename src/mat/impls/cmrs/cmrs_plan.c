@@ -33,13 +33,14 @@ static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
 /* Steps of least cost for a band: as many as one of its rows is long, and the rows that are longer go on as tails */
 static PetscInt CmrsChooseSteps(const CmrsBand *band, PetscInt most)
 {
-  PetscInt best = 0, tails = 0;
-  double   least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
+  const PetscInt full = band->rows == CMRS_VECTOR ? band->length[CMRS_VECTOR - 1] : 0; /* steps that cost no more than their products */
+  PetscInt       best = 0, tails = 0;
+  double         least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
 
   if (band->length[0] <= most && CMRS_COST_STEP * (double)(band->length[0] - band->length[band->rows]) <= CMRS_COST_TAIL) return band->length[0];
   for (PetscInt k = 0; k <= band->rows; k++) {
     const PetscInt steps = PetscMin(most, band->length[k]);
-    double         cost  = CMRS_COST_STEP * (double)steps;
+    double         cost  = CMRS_COST_STEP * (double)PetscMax(0, steps - full);
 
     for (; band->length[tails] > steps; tails++) above += (double)band->length[tails];
     cost += CMRS_COST_TAIL * (double)tails + CMRS_COST_REST * (above - (double)(tails * steps));
@@ -105,7 +106,7 @@ static void CmrsNextChunk(CmrsStorage *c, CmrsLayoutState *state, PetscInt strip
   CmrsChunk *chunk = &state->chunk;
 
   if (strip > chunk->strip) {
-    if (c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * (c->nsteps - chunk->step)) chunk->mode = CMRS_UNIFORM;
+    if (!state->ended && c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * (c->nsteps - chunk->step)) chunk->mode = CMRS_UNIFORM;
     else chunk->mode = state->mixed < state->buffered ? CMRS_MIXED : CMRS_BUFFERED;
     if (c->chunk) c->chunk[c->nchunks] = *chunk;
     c->nchunks++;
