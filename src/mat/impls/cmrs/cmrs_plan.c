@@ -6,37 +6,41 @@
 #include "cmrs.h"
 
 /* Costs in ns on one core of Zen 4 at 3.5 GHz. Only the ratios matter */
-#define CMRS_COST_STEP  0.6  /* of adding a step to its rows */
+#define CMRS_COST_STEP  1.2  /* of adding a step to its rows */
 #define CMRS_COST_ENTRY 0.25 /* of a product */
 #define CMRS_COST_MISS  4.0  /* of another number of steps than in the band before: the processor did not expect their end */
-#define CMRS_COST_TAIL  7.0  /* of a tail, */
+#define CMRS_COST_TAIL  5.0  /* of a tail, */
 #define CMRS_COST_REST  0.04 /* and of each of its entries, its product apart */
 
 /* The lanes of a band: how many rows are longer, or as long and before; without a branch, since lengths are not foreseen */
 static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
 {
   const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR, rows = CmrsRows(c, s) - skip, *i = csr->i + s * c->height + skip;
-  PetscInt       length[CMRS_VECTOR];
+  PetscInt       length[CMRS_VECTOR], lane[CMRS_VECTOR] = {0};
 
   for (PetscInt r = 0; r < CMRS_VECTOR; r++) length[r] = r < rows ? i[r + 1] - i[r] : -1;
-  for (PetscInt r = 0; r < CMRS_VECTOR; r++) {
-    PetscInt lane = 0;
+  for (PetscInt r = 1; r < CMRS_VECTOR; r++) {
+    for (PetscInt q = 0; q < r; q++) {
+      const int after = length[q] >= length[r];
 
-    for (PetscInt q = 0; q < CMRS_VECTOR; q++) lane += (length[q] > length[r]) | ((length[q] == length[r]) & (q < r));
-    c->lane[b * CMRS_VECTOR + r] = (uint8_t)lane;
+      lane[r] += after;
+      lane[q] += !after;
+    }
   }
+  for (PetscInt r = 0; r < CMRS_VECTOR; r++) c->lane[b * CMRS_VECTOR + r] = (uint8_t)lane[r];
 }
 
 /* Steps of least cost for a band: as many as one of its rows is long, and the rows that are longer go on as tails */
 static PetscInt CmrsChooseSteps(const CmrsBand *band, PetscInt most)
 {
-  PetscInt best = 0, tails = 0;
-  double   least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
+  const PetscInt full = band->rows == CMRS_VECTOR ? band->length[CMRS_VECTOR - 1] : 0; /* steps that cost no more than their products */
+  PetscInt       best = 0, tails = 0;
+  double         least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
 
   if (band->length[0] <= most && CMRS_COST_STEP * (double)(band->length[0] - band->length[band->rows]) <= CMRS_COST_TAIL) return band->length[0];
   for (PetscInt k = 0; k <= band->rows; k++) {
     const PetscInt steps = PetscMin(most, band->length[k]);
-    double         cost  = CMRS_COST_STEP * (double)steps;
+    double         cost  = CMRS_COST_STEP * (double)PetscMax(0, steps - full);
 
     for (; band->length[tails] > steps; tails++) above += (double)band->length[tails];
     cost += CMRS_COST_TAIL * (double)tails + CMRS_COST_REST * (above - (double)(tails * steps));
@@ -102,7 +106,7 @@ static void CmrsNextChunk(CmrsStorage *c, CmrsLayoutState *state, PetscInt strip
   CmrsChunk *chunk = &state->chunk;
 
   if (strip > chunk->strip) {
-    if (c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * (c->nsteps - chunk->step)) chunk->mode = CMRS_UNIFORM;
+    if (!state->ended && c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * (c->nsteps - chunk->step)) chunk->mode = CMRS_UNIFORM;
     else chunk->mode = state->mixed < state->buffered ? CMRS_MIXED : CMRS_BUFFERED;
     if (c->chunk) c->chunk[c->nchunks] = *chunk;
     c->nchunks++;

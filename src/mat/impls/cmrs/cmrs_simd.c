@@ -36,7 +36,10 @@ static void CmrsTransposeTask(void *context, PetscInt t)
   PetscScalar       *y = t ? p->c->sum + (size_t)(t - 1) * (size_t)p->c->n : p->y;
 
   if (t || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)p->c->n);
-  if (p->c->wordsize == sizeof(uint64_t)) CmrsTransposeShare(p, t, y, PETSC_TRUE);
+  if (p->c->order == CMRS_ORDER_INTERLEAVED) {
+    if (p->c->wordsize == sizeof(uint64_t)) CmrsStepsTransposeShare(p, t, y, PETSC_TRUE);
+    else CmrsStepsTransposeShare(p, t, y, PETSC_FALSE);
+  } else if (p->c->wordsize == sizeof(uint64_t)) CmrsTransposeShare(p, t, y, PETSC_TRUE);
   else CmrsTransposeShare(p, t, y, PETSC_FALSE);
 }
 

@@ -119,6 +119,50 @@ SPMV_INLINE void CmrsStepsShare(const CmrsProduct *p, PetscInt t, PetscBool wide
   }
 }
 
+/* y <- y + A^T x for one row's entries: n of them from the k-th on, `step` apart */
+SPMV_INLINE void CmrsScatter(const CmrsEntries *e, size_t k, size_t n, size_t step, PetscScalar x, PetscScalar *y)
+{
+  for (size_t t = 0; t < n; t++, k += step) y[CmrsWordAt(e, k) >> CMRS_BITS] += e->value[k] * x;
+}
+
+/*
+  y <- y + A^T x for the part of thread t. Row by row where that is simple: neighbours in a step often have the same column,
+  and would wait for each other's y
+*/
+SPMV_INLINE void CmrsStepsTransposeShare(const CmrsProduct *p, PetscInt t, PetscScalar *y, PetscBool wide)
+{
+  const CmrsStorage *c   = p->c;
+  const CmrsShare   *own = &c->share[t], *next = &c->share[t + 1];
+  const CmrsEntries  e = CmrsEntriesFrom(c, 0, wide);
+
+  for (PetscInt q = own->chunk; q < next->chunk; q++) {
+    const CmrsChunk *chunk = &c->chunk[q];
+    const size_t     end   = (size_t)(chunk->entry + chunk->buffered);
+    size_t           k     = (size_t)chunk->entry;
+
+    for (PetscInt s = chunk->strip; s < chunk[1].strip; s++) {
+      const PetscScalar *x    = p->x + s * c->height;
+      const size_t       stop = PetscMin(end, (size_t)c->strip[s + 1]);
+
+      for (PetscInt b = 0; b < c->bands; b++) {
+        const CmrsSteps step = c->step[s * c->bands + b];
+
+        if (step.full) {
+          for (size_t l = 0; l < CMRS_VECTOR; l++) CmrsScatter(&e, k + l, step.full, CMRS_VECTOR, x[CmrsWordAt(&e, k + l) % CMRS_HEIGHT_MAX], y);
+        }
+        k += CMRS_VECTOR * (size_t)step.full;
+        for (const size_t others = k + step.entries; k < others; k++) CmrsScatter(&e, k, 1, 1, x[CmrsWordAt(&e, k) % CMRS_HEIGHT_MAX], y);
+      }
+      for (; k < stop; k++) CmrsScatter(&e, k, 1, 1, x[CmrsWordAt(&e, k) % CMRS_HEIGHT_MAX], y); /* tails */
+    }
+  }
+  for (PetscInt q = own->segment; q < next->segment; q++) {
+    const CmrsSegment *segment = &c->segment[q];
+
+    CmrsScatter(&e, (size_t)segment->first, (size_t)segment->length, 1, p->x[segment->row], y);
+  }
+}
+
 /* Adds the sums of segments, in their order */
 SPMV_INLINE void CmrsStepsAfter(const CmrsProduct *p)
 {
