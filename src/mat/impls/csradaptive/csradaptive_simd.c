@@ -19,7 +19,6 @@ const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {NULL, NULL};
   #define LANES              8
   #define CSRADAPTIVE_PIECE  384     /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
   #define CSRADAPTIVE_AHEAD  512     /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
-  #define CSRADAPTIVE_CACHE  1000000 /* entries that are likely to stay in cache from one product to the next */
   #define CSRADAPTIVE_ROUND  24      /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
   #define CSRADAPTIVE_LEARNT 32768   /* rows whose ends the processor may know by heart, from one product to the next */
 
@@ -130,7 +129,7 @@ static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x,
     PetscScalar    *product = buffer + LANES - i[0]; /* of entry k at product[k] */
 
     rows = PetscMin(piece, end - r);
-    if (b->i[b->m] >= CSRADAPTIVE_CACHE) CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
+    if (b->i[b->m] >= SPMV_CACHE) CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
     else CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_FALSE);
     if (depth == 4) CsradaptiveSumRows(i, product, y + r, beta, rows, 4);
     else if (depth == 8) CsradaptiveSumRows(i, product, y + r, beta, rows, 8);
