@@ -154,6 +154,16 @@ SPMV_INLINE void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
   SpmvScatter4_U16(y, i, v.lo);
   SpmvScatter4_U16(y, i + 4, v.hi);
 }
+SPMV_INLINE void Spmv8ScatterAdd(double *y, const int32_t *i, Spmv8 v)
+{
+  SpmvScatterAdd4_32(y, i, v.lo);
+  SpmvScatterAdd4_32(y, i + 4, v.hi);
+}
+SPMV_INLINE void Spmv8ScatterAddU16(double *y, const uint16_t *i, Spmv8 v)
+{
+  SpmvScatterAdd4_U16(y, i, v.lo);
+  SpmvScatterAdd4_U16(y, i + 4, v.hi);
+}
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {

@@ -139,6 +139,16 @@ SPMV_INLINE void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
   SpmvScatter4_U16(y, i, _mm512_castpd512_pd256(v));
   SpmvScatter4_U16(y, i + 4, _mm512_extractf64x4_pd(v, 1));
 }
+SPMV_INLINE void Spmv8ScatterAdd(double *y, const int32_t *i, Spmv8 v)
+{
+  SpmvScatterAdd4_32(y, i, _mm512_castpd512_pd256(v));
+  SpmvScatterAdd4_32(y, i + 4, _mm512_extractf64x4_pd(v, 1));
+}
+SPMV_INLINE void Spmv8ScatterAddU16(double *y, const uint16_t *i, Spmv8 v)
+{
+  SpmvScatterAdd4_U16(y, i, _mm512_castpd512_pd256(v));
+  SpmvScatterAdd4_U16(y, i + 4, _mm512_extractf64x4_pd(v, 1));
+}
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {

@@ -153,13 +153,15 @@ SPMV_GATHER_PAIRS(Spmv8GatherPairs, int32_t)
 SPMV_GATHER_PAIRS(Spmv8GatherPairsU16, uint16_t)
 #undef SPMV_GATHER_PAIRS
 
-#define SPMV_SCATTER(name, type) \
+#define SPMV_SCATTER(name, type, operation) \
   static inline void name(PetscScalar *y, const type *i, Spmv8 v) \
   { \
-    for (int l = 0; l < 8; l++) y[i[l]] = v.a[l]; \
+    for (int l = 0; l < 8; l++) y[i[l]] operation v.a[l]; \
   }
-SPMV_SCATTER(Spmv8Scatter, int32_t)
-SPMV_SCATTER(Spmv8ScatterU16, uint16_t)
+SPMV_SCATTER(Spmv8Scatter, int32_t, =)
+SPMV_SCATTER(Spmv8ScatterU16, uint16_t, =)
+SPMV_SCATTER(Spmv8ScatterAdd, int32_t, +=)
+SPMV_SCATTER(Spmv8ScatterAddU16, uint16_t, +=)
 #undef SPMV_SCATTER
 
 static inline void Spmv8Store(PetscScalar *p, Spmv8 v)

@@ -22,6 +22,7 @@
                         i[0 .. 7] may all be read
   Spmv8GatherPairs(x, i, &a, &b)  a: x[i[l]] in lane l, b: x[i[l] + 1]; Spmv8GatherPairsU16()
   Spmv8Scatter(y, i, v) y[i[l]] <- lane l of v, in the order of the lanes; Spmv8ScatterU16()
+  Spmv8ScatterAdd(y, i, v)  y[i[l]] += lane l of v, lane after lane: a place may come twice; Spmv8ScatterAddU16()
   Spmv8Stream(p, v)     as Spmv8Store(), past the cache, p a multiple of 64 bytes; SpmvStreamEnd(): before others read it
   SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Sub(), Min(), MulAdd(a, k, c) = k a + c,
                         Equal(a, value), Greater(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],

@@ -143,6 +143,19 @@ SPMV_INLINE void SpmvScatter4(double *y, uint64_t i0, uint64_t i1, uint64_t i2, 
   _mm_storel_pd(y + i2, hi);
   _mm_storeh_pd(y + i3, hi);
 }
+SPMV_INLINE void SpmvScatterAdd1(double *y, __m128d v)
+{
+  _mm_store_sd(y, _mm_add_sd(v, _mm_load_sd(y)));
+}
+SPMV_INLINE void SpmvScatterAdd4(double *y, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, Spmv4 v)
+{
+  const __m128d lo = _mm256_castpd256_pd128(v), hi = _mm256_extractf128_pd(v, 1);
+
+  SpmvScatterAdd1(y + i0, lo);
+  SpmvScatterAdd1(y + i1, _mm_unpackhi_pd(lo, lo));
+  SpmvScatterAdd1(y + i2, hi);
+  SpmvScatterAdd1(y + i3, _mm_unpackhi_pd(hi, hi));
+}
 SPMV_INLINE void SpmvScatter4_32(double *y, const int32_t *i, Spmv4 v)
 {
   uint64_t a, b;
@@ -157,6 +170,22 @@ SPMV_INLINE void SpmvScatter4_U16(double *y, const uint16_t *i, Spmv4 v)
 
   memcpy(&a, i, 8);
   SpmvScatter4(y, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48, v);
+}
+
+SPMV_INLINE void SpmvScatterAdd4_32(double *y, const int32_t *i, Spmv4 v)
+{
+  uint64_t a, b;
+
+  memcpy(&a, i, 8);
+  memcpy(&b, i + 2, 8);
+  SpmvScatterAdd4(y, (uint32_t)a, a >> 32, (uint32_t)b, b >> 32, v);
+}
+SPMV_INLINE void SpmvScatterAdd4_U16(double *y, const uint16_t *i, Spmv4 v)
+{
+  uint64_t a;
+
+  memcpy(&a, i, 8);
+  SpmvScatterAdd4(y, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48, v);
 }
 
 /* x[i[l]] and x[i[l] + 1], l = 0 to 3: half as many loads as two gathers */

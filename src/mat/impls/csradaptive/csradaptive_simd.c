@@ -17,10 +17,10 @@ const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {NULL, NULL};
 #else
 
   #define LANES              8
-  #define CSRADAPTIVE_PIECE  384     /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
-  #define CSRADAPTIVE_AHEAD  512     /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
-  #define CSRADAPTIVE_ROUND  24      /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
-  #define CSRADAPTIVE_LEARNT 32768   /* rows whose ends the processor may know by heart, from one product to the next */
+  #define CSRADAPTIVE_PIECE  384   /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
+  #define CSRADAPTIVE_AHEAD  512   /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
+  #define CSRADAPTIVE_ROUND  24    /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
+  #define CSRADAPTIVE_LEARNT 32768 /* rows whose ends the processor may know by heart, from one product to the next */
 
 /* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten; ahead: memory is asked early */
 SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product, PetscBool ahead)

@@ -12,7 +12,7 @@
              each other in the order of storage are more than 65536 apart) + 2 m (rows of runs that are not consecutive) + 56 a
              run + 8 (m + n) bytes a product, and the padding, which is a few per cent
 
-  Kept besides, for new values: 4 bytes an entry that no product reads.
+  Kept besides, for new values: 4 bytes for each column stored, which no product reads.
 
   Parts are sets of rows for processors of given powers. Here they are run by the host's threads; a part is a range of runs
   with rows of its own. Rows with so many entries that no set of rows would be balanced are split over all parts, and the
@@ -64,7 +64,7 @@ static PetscErrorCode PmfArrays(const void *storage, PetscInt *narrays, SpmvArra
   arrays[k++] = SPMV_ARRAY("rows", b->list, b->nlist, b->listsize);
   arrays[k++] = SPMV_ARRAY("masks", b->mask, b->nmasks, 1);
   if (b->nsplit) arrays[k++] = SPMV_ARRAY("split", b->split, (size_t)b->nsplit, sizeof(int32_t));
-  arrays[k++] = SPMV_ARRAY("from", b->from, PMF_LANES * b->nsteps, sizeof(uint32_t), .aside = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("from", b->from, b->nfrom, sizeof(uint32_t), .aside = PETSC_TRUE);
   *narrays    = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

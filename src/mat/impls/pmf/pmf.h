@@ -34,9 +34,8 @@ enum { /* values of PMF_WINDOW besides numbers of rows, and of PMF_COLUMNS */
 };
 
 #define PMF_LANES     8
-#define PMF_CACHE     1000000 /* entries that are likely to stay in cache from one product to the next */
-#define PMF_SPLIT     16      /* a row with more entries than its fraction 1/16 of a part's is split over the parts ... */
-#define PMF_SPLIT_MIN 256     /* ... if it has as many */
+#define PMF_SPLIT     16  /* a row with more entries than its fraction 1/16 of a part's is split over the parts ... */
+#define PMF_SPLIT_MIN 256 /* ... if it has as many */
 
 /*
   A step is eight values, side by side in memory, that are multiplied by eight entries of x at a time. A slice is the
@@ -105,7 +104,8 @@ typedef struct {
   size_t       nlist;
   size_t       listsize; /* bytes of an element of list: 2, or 4 if a run may span more than 65536 rows */
   void        *list;     /* [nlist] rows of the runs that are listed */
-  uint32_t    *from;     /* [8 nsteps] the entry of CSR that each value is; not set in the lanes that a mask leaves out */
+  size_t       nfrom;
+  uint32_t    *from; /* [nfrom] which entries of CSR the values are, slice after slice; see PmfFroms() */
   PetscInt     nsplit;
   int32_t     *split;      /* [nsplit] rows that are split over the pieces */
   PetscScalar *sum;        /* [npieces nsplit] the products of their fragments */
@@ -226,8 +226,31 @@ static inline size_t PmfMaskedSteps(const PmfRun *run)
   return (size_t)run->steps[PMF_RAGGED] + (size_t)run->steps[PMF_DIAGONAL];
 }
 
+/* Steps of a slice that have one column, and come first */
+static inline size_t PmfOnes(const PmfRun *run)
+{
+  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON];
+}
+
 /* Columns of a slice */
 static inline size_t PmfColumns(const PmfRun *run)
 {
-  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON] + PMF_LANES * ((size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED] + (size_t)run->steps[PMF_RAGGED]) + (size_t)run->steps[PMF_DIAGONAL];
+  return PmfOnes(run) + PMF_LANES * ((size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED] + (size_t)run->steps[PMF_RAGGED]) + (size_t)run->steps[PMF_DIAGONAL];
+}
+
+/*
+  Elements of `from` of a slice: one for a step of one column, which is the place in their rows of all its entries, or of a
+  row alone the entry of lane 0; eight for a pair of steps, the entries of the first one; the entries of other steps. They
+  are not set in the lanes that a mask leaves out.
+*/
+static inline size_t PmfFroms(const PmfRun *run)
+{
+  return PmfColumns(run) + (PMF_LANES - 1) * (size_t)run->steps[PMF_DIAGONAL];
+}
+
+/* Row k of a run */
+static inline size_t PmfRow(const PmfStorage *b, const PmfRun *run, size_t k)
+{
+  if (!(run->flags & PMF_LISTED)) return (size_t)run->row + k;
+  return (size_t)run->row + (b->listsize == sizeof(uint16_t) ? ((const uint16_t *)b->list)[run->list + k] : (size_t)((const int32_t *)b->list)[run->list + k]);
 }

@@ -127,7 +127,7 @@ static PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage 
   b->block     = p[PMF_BLOCK];
   b->npieces   = npieces;
   b->threads   = PetscMin(npieces, plan->threads);
-  b->ahead     = (PetscBool)(nz >= PMF_CACHE);
+  b->ahead     = (PetscBool)(nz >= SPMV_CACHE);
   b->listsize  = csr->m <= UINT16_MAX + 1 || b->window != PMF_WINDOW_GLOBAL ? sizeof(uint16_t) : sizeof(int32_t);
   *layout      = (PmfLayout){.rest = csr, .b = b, .wide = (PetscBool)(p[PMF_COLUMNS] == PMF_COLUMNS_INT32)};
   if (b->partition == PMF_BY_DIAGONAL) {
@@ -170,17 +170,17 @@ typedef struct {
   size_t          pairs;  /* pairs of steps after them */
 } PmfSlot;
 
-static inline PmfSlot PmfSlotOf(const PmfStorage *b, const PmfRun *run, size_t slice, const uint32_t *at)
+static inline PmfSlot PmfSlotOf(const PmfStorage *b, const PmfRun *run, size_t slice, uint32_t *from, const uint32_t *at)
 {
   const size_t masked = PmfMaskedSteps(run);
 
   return (PmfSlot){
     .run    = run,
     .column = b->column + run->column + slice * PmfColumns(run) * (run->flags & PMF_WIDE ? 2 : 1),
-    .from   = b->from + PMF_LANES * (run->step + slice * (PmfFullSteps(run) + masked)),
+    .from   = from + slice * PmfFroms(run),
     .mask   = b->mask + run->mask + slice * masked,
     .at     = at,
-    .ones   = (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON],
+    .ones   = PmfOnes(run),
     .pairs  = (size_t)run->steps[PMF_PAIRED],
   };
 }
@@ -196,21 +196,19 @@ static inline uint32_t PmfEntry(const PmfSlot *slot, PetscInt entry)
   return slot->at ? slot->at[entry] : (uint32_t)entry;
 }
 
-/* Lane l of pair t: entries `entry` and `entry` + 1 */
+/* Lane l of pair t: `entry` and the one after it */
 static inline void PmfSetPair(const PmfSlot *slot, size_t t, size_t l, PetscInt entry, PetscInt column)
 {
-  uint32_t *from = slot->from + PMF_LANES * (slot->ones + 2 * t) + l;
+  const size_t k = slot->ones + PMF_LANES * t + l;
 
-  from[0]         = PmfEntry(slot, entry);
-  from[PMF_LANES] = PmfEntry(slot, entry + 1);
-  PmfSetColumn(slot, slot->ones + PMF_LANES * t + l, column);
+  slot->from[k] = PmfEntry(slot, entry);
+  PmfSetColumn(slot, k, column);
 }
 
 /* Lane l of step s among the gathered ones and the ragged ones after them */
 static inline void PmfSetSingle(const PmfSlot *slot, size_t s, size_t l, PetscInt entry, PetscInt column)
 {
-  slot->from[PMF_LANES * (slot->ones + 2 * slot->pairs + s) + l] = PmfEntry(slot, entry);
-  PmfSetColumn(slot, slot->ones + PMF_LANES * (slot->pairs + s) + l, column);
+  PmfSetPair(slot, slot->pairs + s, l, entry, column);
 }
 
 /* The mask of ragged step r, whose first lanes have an entry; the others repeat the first lane's column, at[0] */
@@ -231,11 +229,11 @@ static void PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const P
     const PmfKind kind = PmfKindOf(j, k);
     const size_t  step = next[kind]++;
 
-    if (kind != PMF_GATHERED) PmfSetColumn(slot, step, j[0][k]);
-    for (size_t l = 0; l < PMF_LANES; l++) {
-      if (kind == PMF_GATHERED) PmfSetSingle(slot, step, l, start[l] + k, j[l][k]);
-      else slot->from[PMF_LANES * step + l] = PmfEntry(slot, start[l] + k);
+    if (kind != PMF_GATHERED) {
+      PmfSetColumn(slot, step, j[0][k]);
+      slot->from[step] = (uint32_t)k;
     }
+    for (size_t l = 0; l < PMF_LANES && kind == PMF_GATHERED; l++) PmfSetSingle(slot, step, l, start[l] + k, j[l][k]);
   }
 }
 
@@ -282,8 +280,7 @@ static void PmfFillAlone(const PmfSlot *slot, const SpmvCSR *csr, PetscInt first
       e++;
     } else if (ones < slot->ones && (e - first) % PMF_LANES == 0 && e + PMF_LANES <= end && PmfKindAlone(csr->j + e) == PMF_CONSECUTIVE) {
       PmfSetColumn(slot, ones, csr->j[e]);
-      for (PetscInt l = 0; l < PMF_LANES; l++) slot->from[PMF_LANES * ones + (size_t)l] = PmfEntry(slot, e + l);
-      ones++;
+      slot->from[ones++] = PmfEntry(slot, e);
       e += PMF_LANES - 1;
     } else {
       PmfSetSingle(slot, s / PMF_LANES, s % PMF_LANES, e, csr->j[e]);
@@ -313,8 +310,8 @@ static void PmfFillDiagonals(const PmfSlot *slot, const SpmvCSR *csr, PetscInt b
   }
 }
 
-/* The slices of a run; row: its rows, but of diagonals and fragments. Returns how many of them there were */
-static size_t PmfFillRun(const PmfStorage *b, const PmfRun *run, const PmfHalves *halves, const PmfLayout *layout, const int32_t row[])
+/* The slices of a run; row: its rows, but of diagonals and fragments; from: where its elements begin. Returns how many rows there were */
+static size_t PmfFillRun(const PmfStorage *b, const PmfRun *run, const PmfHalves *halves, const PmfLayout *layout, const int32_t row[], uint32_t *from)
 {
   const PetscBool diagonal = (PetscBool)(run->steps[PMF_DIAGONAL] > 0);
   const uint32_t *at       = halves->at[diagonal ? 0 : 1];
@@ -324,14 +321,14 @@ static size_t PmfFillRun(const PmfStorage *b, const PmfRun *run, const PmfHalves
   if (run->flags & PMF_FRAGMENT) {
     const PetscInt piece = run->row / b->nsplit, split = b->split[run->row % b->nsplit];
 
-    slot = PmfSlotOf(b, run, 0, at);
+    slot = PmfSlotOf(b, run, 0, from, at);
     PmfFillAlone(&slot, csr, PmfFragmentStart(csr, split, piece, b->npieces), PmfFragmentStart(csr, split, piece + 1, b->npieces));
     return 0;
   }
   for (size_t s = 0; s < PmfSlices(run); s++) {
     const PetscInt first = PMF_LANES * (PetscInt)s, rows = PetscMin(PMF_LANES, run->rows - first);
 
-    slot = PmfSlotOf(b, run, s, at);
+    slot = PmfSlotOf(b, run, s, from, at);
     if (diagonal) PmfFillDiagonals(&slot, layout->blocks, b->block, run->row + first, rows);
     else if (run->flags & PMF_ALONE) PmfFillAlone(&slot, csr, csr->i[row[s]], csr->i[row[s] + 1]);
     else PmfFillRows(&slot, csr, row + first, (size_t)rows);
@@ -351,7 +348,7 @@ static PetscErrorCode PmfAllocate(PmfStorage *b)
   PetscCall(SpmvAlloc(b->ncolumns * sizeof(uint16_t), &b->column));
   PetscCall(SpmvAlloc(b->nmasks, &b->mask));
   PetscCall(SpmvAlloc(b->nlist * b->listsize, &b->list));
-  PetscCall(SpmvAlloc(PMF_LANES * b->nsteps * sizeof(uint32_t), &b->from));
+  PetscCall(SpmvAlloc(b->nfrom * sizeof(uint32_t), &b->from));
   if (b->nsplit) PetscCall(PetscMalloc1(b->npieces * b->nsplit, &b->sum));
   if (b->threads > 1) PetscCall(PetscMalloc1((b->threads - 1) * b->n, &b->transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -401,6 +398,7 @@ PetscErrorCode PmfBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PmfLayout      layout;
   PmfStorage    *b;
   const int32_t *row;
+  uint32_t      *from;
 
   PetscFunctionBegin;
   *storage = NULL;
@@ -409,11 +407,32 @@ PetscErrorCode PmfBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PetscCall(PmfResolve(csr, plan, b, &halves, &layout));
   PetscCall(PmfAllocate(b));
   PetscCall(PetscArraycpy(b->run, layout.run, b->nruns));
-  row = layout.row;
-  for (size_t k = 0; k < b->nruns; k++) row += PmfFillRun(b, &b->run[k], &halves, &layout, row);
+  row  = layout.row;
+  from = b->from;
+  for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
+    row += PmfFillRun(b, run, &halves, &layout, row, from);
+    from += PmfSlices(run) * PmfFroms(run);
+  }
   PetscCall(PmfResolved(&halves, &layout));
   PetscCall(PmfSetValues(csr, b));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of steps [0, n) of which each entry is listed */
+static inline void PmfSetListed(const PetscScalar *a, const uint32_t *from, size_t n, PetscScalar *v)
+{
+  for (size_t k = 0; k < PMF_LANES * n; k++) v[k] = a[from[k]];
+}
+
+/* The values of a slice's steps of one column */
+static inline void PmfSetOnes(const PmfStorage *b, const PmfRun *run, size_t slice, const SpmvCSR *csr, const uint32_t *from, PetscScalar *v)
+{
+  const PetscScalar *lane[PMF_LANES] = {NULL};
+
+  for (size_t l = 0; l < PMF_LANES; l++) lane[l] = run->flags & PMF_ALONE ? csr->a + l : csr->a + csr->i[PmfRow(b, run, PMF_LANES * slice + l)];
+  for (size_t k = 0; k < PmfOnes(run); k++, v += PMF_LANES) {
+    for (size_t l = 0; l < PMF_LANES; l++) v[l] = lane[l][from[k]];
+  }
 }
 
 /*
@@ -433,15 +452,25 @@ PetscErrorCode PmfSetValues(const SpmvCSR *csr, void *storage)
 
   PetscFunctionBegin;
   for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
-    const size_t slices = PmfSlices(run), masked = PmfMaskedSteps(run);
-    const size_t full = PMF_LANES * PmfFullSteps(run) * (masked ? 1 : slices); /* without masks, slices are one after the other */
+    const size_t ones = PmfOnes(run), pairs = (size_t)run->steps[PMF_PAIRED], masked = PmfMaskedSteps(run);
+    const size_t together = ones + pairs + masked ? 1 : PmfSlices(run); /* slices of gathered steps only are set as one */
+    const size_t gathered = (size_t)run->steps[PMF_GATHERED] * together;
 
-    for (size_t s = 0; s < (masked ? slices : 1); s++) {
-      for (size_t k = 0; k < full; k++) v[k] = a[from[k]];
-      v += full;
-      from += full;
-      for (size_t k = 0; k < masked; k++, mask++, v += PMF_LANES, from += PMF_LANES) {
-        for (int l = 0; l < PMF_LANES; l++) v[l] = *mask >> l & 1 ? a[from[l]] : 0;
+    for (size_t s = 0; s < PmfSlices(run); s += together) {
+      if (ones) PmfSetOnes(b, run, s, csr, from, v);
+      from += ones;
+      v += PMF_LANES * ones;
+      for (size_t k = 0; k < pairs; k++, from += PMF_LANES, v += 2 * PMF_LANES) {
+        for (size_t l = 0; l < PMF_LANES; l++) {
+          v[l]             = a[from[l]];
+          v[PMF_LANES + l] = a[from[l] + 1];
+        }
+      }
+      PmfSetListed(a, from, gathered, v);
+      from += PMF_LANES * gathered;
+      v += PMF_LANES * gathered;
+      for (size_t k = 0; k < masked; k++, mask++, from += PMF_LANES, v += PMF_LANES) {
+        for (size_t l = 0; l < PMF_LANES; l++) v[l] = *mask >> l & 1 ? a[from[l]] : 0;
       }
     }
   }

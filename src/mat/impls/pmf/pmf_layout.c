@@ -21,12 +21,12 @@ typedef struct {
   int32_t  steps[PMF_KINDS];
 } PmfSlice;
 
-/* Columns of a kind of their own are worth it if they are half of the steps; otherwise they would only break runs */
-static inline void PmfSliceGather(PmfSlice *s)
+/* Steps of one column are worth it if they are half of the steps; otherwise they would only break runs. Beside blocks, rows have gaps: then there are none */
+static inline void PmfSliceGather(PmfSlice *s, PetscBool gaps)
 {
   const int32_t structured = s->steps[PMF_CONSECUTIVE] + s->steps[PMF_COMMON];
 
-  if (structured >= s->steps[PMF_GATHERED]) return;
+  if (structured >= s->steps[PMF_GATHERED] && !gaps) return;
   s->steps[PMF_GATHERED] += structured;
   s->steps[PMF_CONSECUTIVE] = s->steps[PMF_COMMON] = 0;
 }
@@ -53,7 +53,7 @@ static inline void PmfSlicePair(PmfSlice *s, PetscInt pairs)
 }
 
 /* Rows that have entries, longest first */
-static PmfSlice PmfSliceOf(const SpmvCSR *csr, const int32_t row[], PetscInt rows)
+static PmfSlice PmfSliceOf(const SpmvCSR *csr, const int32_t row[], PetscInt rows, PetscBool gaps)
 {
   PmfSlice        s = {.rows = (int32_t)rows, .row = row[0], .top = row[0], .low = PETSC_MAX_INT};
   const PetscInt *j[PMF_LANES];
@@ -70,7 +70,7 @@ static PmfSlice PmfSliceOf(const SpmvCSR *csr, const int32_t row[], PetscInt row
   }
   for (PetscInt k = 0; k < common; k++) s.steps[PmfKindOf(j, k)]++;
   s.steps[PMF_RAGGED] = (int32_t)(longest - common);
-  PmfSliceGather(&s);
+  PmfSliceGather(&s, gaps);
   if (s.steps[PMF_GATHERED] == common) {
     for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
     PmfSlicePair(&s, pairs);
@@ -79,7 +79,7 @@ static PmfSlice PmfSliceOf(const SpmvCSR *csr, const int32_t row[], PetscInt row
 }
 
 /* Entries [first, end) of one row */
-static PmfSlice PmfSliceAlone(const SpmvCSR *csr, int32_t row, PetscInt first, PetscInt end)
+static PmfSlice PmfSliceAlone(const SpmvCSR *csr, int32_t row, PetscInt first, PetscInt end, PetscBool gaps)
 {
   const PetscInt length = end - first;
   PmfSlice       s      = {.flags = PMF_ALONE, .rows = 1, .row = row, .top = row};
@@ -90,7 +90,7 @@ static PmfSlice PmfSliceAlone(const SpmvCSR *csr, int32_t row, PetscInt first, P
   }
   for (; first + PMF_LANES <= end; first += PMF_LANES) s.steps[PmfKindAlone(csr->j + first)]++;
   s.steps[PMF_RAGGED] = first < end;
-  PmfSliceGather(&s);
+  PmfSliceGather(&s, gaps);
   PmfSlicePair(&s, PmfPairs(csr->j + end - length, length, length) / PMF_LANES);
   return s;
 }
@@ -142,6 +142,7 @@ PetscErrorCode PmfLayoutClose(PmfLayout *layout)
   b->nsteps += slices * (PmfFullSteps(run) + PmfMaskedSteps(run));
   b->ncolumns += slices * PmfColumns(run) * elements;
   b->nmasks += slices * PmfMaskedSteps(run);
+  b->nfrom += slices * PmfFroms(run);
   if (run->flags & PMF_LISTED) b->nlist += (size_t)run->rows;
   layout->run[b->nruns++] = *run;
   run->rows               = 0;
@@ -219,9 +220,10 @@ static void PmfLongestFirst(PmfLayout *layout, const PmfOrder *order, PetscInt f
 /* The rows at places [first, end) of the order, ordered by length together */
 PetscErrorCode PmfLayoutSegment(PmfLayout *layout, const PmfOrder *order, PetscInt first, PetscInt end)
 {
-  const SpmvCSR *csr = layout->rest;
-  const int32_t  add = layout->blocks ? PMF_ADD : 0;
-  size_t         k   = layout->nrows;
+  const SpmvCSR  *csr  = layout->rest;
+  const PetscBool gaps = layout->blocks ? PETSC_TRUE : PETSC_FALSE;
+  const int32_t   add  = gaps ? PMF_ADD : 0;
+  size_t          k    = layout->nrows;
 
   PetscFunctionBegin;
   PmfLongestFirst(layout, order, first, end);
@@ -232,13 +234,13 @@ PetscErrorCode PmfLayoutSegment(PmfLayout *layout, const PmfOrder *order, PetscI
 
     k += (size_t)(alone ? alone : rows);
     if (!alone) {
-      PmfSlice s = PmfSliceOf(csr, row, rows);
+      PmfSlice s = PmfSliceOf(csr, row, rows, gaps);
 
       s.flags |= add;
       PetscCall(PmfAppend(layout, &s));
     }
     for (; alone; alone--, row++) {
-      PmfSlice s = PmfSliceAlone(csr, *row, csr->i[*row], csr->i[*row + 1]);
+      PmfSlice s = PmfSliceAlone(csr, *row, csr->i[*row], csr->i[*row + 1], gaps);
 
       s.flags |= add;
       PetscCall(PmfAppend(layout, &s));
@@ -276,7 +278,7 @@ PetscErrorCode PmfLayoutFragment(PmfLayout *layout, PetscInt piece, PetscInt s)
   PmfSlice          slice;
 
   PetscFunctionBegin;
-  slice = PmfSliceAlone(layout->rest, row, first, end);
+  slice = PmfSliceAlone(layout->rest, row, first, end, layout->blocks ? PETSC_TRUE : PETSC_FALSE);
   slice.flags |= PMF_FRAGMENT;
   slice.row = (int32_t)(piece * b->nsplit + s);
   slice.top = slice.row;

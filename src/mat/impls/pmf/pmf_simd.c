@@ -131,13 +131,6 @@ SPMV_INLINE Spmv8 PmfSlice(const PmfRun *run, PmfCursor *c, int wide, int ahead,
   return sum;
 }
 
-/* Row k of a run */
-SPMV_INLINE size_t PmfRow(const PmfStorage *b, const PmfRun *run, size_t k)
-{
-  if (!(run->flags & PMF_LISTED)) return (size_t)run->row + k;
-  return (size_t)run->row + (b->listsize == sizeof(uint16_t) ? ((const uint16_t *)b->list)[run->list + k] : (size_t)((const int32_t *)b->list)[run->list + k]);
-}
-
 /* What rows [k, k + 8) of a run have of a vector, 0 past its last row */
 SPMV_INLINE Spmv8 PmfTake(const PmfStorage *b, const PmfRun *run, size_t k, const PetscScalar *x)
 {
@@ -203,17 +196,20 @@ SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const Petsc
   }
 }
 
-/* y += A^T x for a step; v: its values times x */
-SPMV_INLINE void PmfScatterAdd(const PmfCursor *c, size_t k, unsigned mask, int wide, Spmv8 v, PetscScalar *y)
+/* y += v at the columns of step k */
+SPMV_INLINE void PmfScatterAdd(const PmfCursor *c, size_t k, int wide, Spmv8 v, PetscScalar *y)
+{
+  if (wide) Spmv8ScatterAdd(y, (const int32_t *)(const void *)c->column + PMF_LANES * k, v);
+  else Spmv8ScatterAddU16(y, (const uint16_t *)(const void *)c->column + PMF_LANES * k, v);
+}
+
+/* The same in the lanes of the step's mask */
+SPMV_INLINE void PmfScatterAddMasked(const PmfCursor *c, size_t k, int wide, Spmv8 v, PetscScalar *y)
 {
   PetscScalar lane[PMF_LANES];
 
   Spmv8Store(lane, v);
-  if (mask == 0xff) {
-    for (size_t l = 0; l < PMF_LANES; l++) y[PmfColumnAt(c, PMF_LANES * k + l, wide)] += lane[l];
-  } else {
-    for (; mask; mask &= mask - 1) y[PmfColumnAt(c, PMF_LANES * k + (size_t)__builtin_ctz(mask), wide)] += lane[__builtin_ctz(mask)];
-  }
+  for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) y[PmfColumnAt(c, PMF_LANES * k + (size_t)__builtin_ctz(mask), wide)] += lane[__builtin_ctz(mask)];
 }
 
 /* y <- y + A^T x for a slice, whose lanes multiply xr */
@@ -221,22 +217,24 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Sp
 {
   const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON], paired = (size_t)run->steps[PMF_PAIRED], gathered = (size_t)run->steps[PMF_GATHERED], ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
 
-  for (size_t k = 0; k < consecutive; k++) {
-    PetscScalar *at = y + PmfColumnAt(c, k, wide);
+  for (size_t first = 0; first < 3; first++) { /* every third, since a step must wait for one just before it that overlaps it, as a stencil's neighbours do */
+    for (size_t k = first; k < consecutive; k += 3) {
+      PetscScalar *at = y + PmfColumnAt(c, k, wide);
 
-    Spmv8Store(at, Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), xr, Spmv8Load(at)));
+      Spmv8Store(at, Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), xr, Spmv8Load(at)));
+    }
   }
   PmfMove(c, consecutive, 1, wide);
   for (size_t k = 0; k < common; k++) y[PmfColumnAt(c, k, wide)] += Spmv8Sum(Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr));
   PmfMove(c, common, 1, wide);
   for (size_t k = 0; k < paired; k++, c->v += 2 * PMF_LANES) {
-    PmfScatterAdd(c, k, 0xff, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
-    PmfScatterAdd(c, k, 0xff, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES), xr), y + 1);
+    PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
+    PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES), xr), y + 1);
   }
   c->column += paired * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
-  for (size_t k = 0; k < gathered; k++) PmfScatterAdd(c, k, 0xff, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
+  for (size_t k = 0; k < gathered; k++) PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
   PmfMove(c, gathered, PMF_LANES, wide);
-  for (size_t k = 0; k < ragged; k++) PmfScatterAdd(c, k, c->mask[k], wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
+  for (size_t k = 0; k < ragged; k++) PmfScatterAddMasked(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
   PmfMove(c, ragged, PMF_LANES, wide);
   c->mask += ragged;
   for (size_t k = 0; k < diagonal; k++) {
