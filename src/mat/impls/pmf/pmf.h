@@ -4,7 +4,9 @@
   pmf.c            the format: knobs, arrays, sizes, what is printed
   pmf_partition.c  the paper's algorithms: rows in order, and cut into parts
   pmf_layout.c     rows as slices, slices as runs
+  pmf_plan.c       what a plan makes of a matrix, with these two
   pmf_build.c      the arrays of a storage, from that
+  pmf_values.c     the values
   pmf_simd.c       the products
 */
 #pragma once
@@ -33,9 +35,15 @@ enum { /* values of PMF_WINDOW besides numbers of rows, and of PMF_COLUMNS */
        PMF_COLUMNS_INT32 = 1
 };
 
-#define PMF_LANES     8
-#define PMF_SPLIT     16  /* a row with more entries than its fraction 1/16 of a part's is split over the parts ... */
-#define PMF_SPLIT_MIN 256 /* ... if it has as many */
+/*
+  Of 32 matrices of the shared set on one core of Zen 4, windows of 8, 64, 256, 1024, 4096, 16384 rows and all rows give 1.26, 1.57,
+  1.73, 1.76, 1.83, 1.81 and 1.86 times AIJ's speed (geometric means): runs of one length must be long. Windows of 4096 keep
+  their part of y in the first cache.
+*/
+#define PMF_WINDOW_PRESET 4096
+#define PMF_LANES         8
+#define PMF_SPLIT         16  /* a row with more entries than its fraction 1/16 of a part's is split over the parts ... */
+#define PMF_SPLIT_MIN     256 /* ... if it has as many */
 
 /*
   A step is eight values, side by side in memory, that are multiplied by eight entries of x at a time. A slice is the
@@ -202,12 +210,25 @@ static inline PetscInt PmfFragmentStart(const SpmvCSR *csr, PetscInt row, PetscI
   return csr->i[row] + (PetscInt)(piece == npieces ? length : length * piece / npieces / PMF_LANES * PMF_LANES);
 }
 
-/* pmf_build.c */
+/* PmfHalves: with PMF_BY_DIAGONAL, the entries in the blocks along the diagonal (0), and the rest (1) */
+typedef struct {
+  SpmvCSR   csr[2];
+  PetscInt *i[2], *j[2];
+  uint32_t *at[2]; /* [i[m]]  the entry of the matrix that each one is */
+} PmfHalves;
+
+/* pmf_plan.c */
+extern PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, PmfHalves *halves, PmfLayout *layout);
+extern PetscErrorCode PmfResolved(PmfHalves *halves, PmfLayout *layout);
 extern PetscErrorCode PmfPredict(const SpmvCSR *csr, const SpmvPlan *plan, PmfStorage *b);
+
+/* pmf_build.c */
 extern PetscErrorCode PmfBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
-extern PetscErrorCode PmfSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode PmfReset(PmfStorage *b);
 extern PetscErrorCode PmfDestroy(void **storage);
+
+/* pmf_values.c */
+extern PetscErrorCode PmfSetValues(const SpmvCSR *csr, void *storage);
 
 /* Slices of a run */
 static inline size_t PmfSlices(const PmfRun *run)
