@@ -41,6 +41,7 @@ enum { /* values of PMF_WINDOW besides numbers of rows, and of PMF_COLUMNS */
   their part of y in the first cache.
 */
 #define PMF_WINDOW_PRESET 4096
+#define PMF_KNOWN         8 /* gathered steps that have a loop of their own in the products, at most */
 #define PMF_LANES         8
 #define PMF_SPLIT         16  /* a row with more entries than its fraction 1/16 of a part's is split over the parts ... */
 #define PMF_SPLIT_MIN     256 /* ... if it has as many */

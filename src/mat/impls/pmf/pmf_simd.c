@@ -11,10 +11,8 @@
 const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {NULL, NULL};
 #else
 
-/*
-  Asks for bytes that memory has to send, into the second cache, in a matrix that is not in cache
-*/
-  #define PMF_AHEAD_COLUMNS 2048 /* bytes between what is in use and what is asked for */
+/* Bytes between what is in use and what is asked for, into the second cache, in a matrix that is not in cache; see BccooAhead() for what that gains */
+  #define PMF_AHEAD_COLUMNS 2048
   #define PMF_AHEAD_VALUES  16384
 
 /* PmfCursor: what comes next of a run's arrays */
@@ -47,7 +45,7 @@ SPMV_INLINE void PmfGatherPairs(const PmfCursor *c, size_t k, int wide, const Pe
   else Spmv8GatherPairsU16(x, (const uint16_t *)(const void *)c->column + PMF_LANES * k, a, b);
 }
 
-/* Moves the cursor over n steps with `ones` columns each */
+/* Moves the cursor over n steps with so many columns each */
 SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, int wide)
 {
   c->v += PMF_LANES * n;
@@ -288,7 +286,6 @@ typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, P
         PmfRun_##N##_1_0, PmfRun_##N##_1_1 \
       } \
     }
-  #define PMF_KNOWN 8 /* gathered steps that have a loop of their own, at most */
 ANY(0, 0)
 ANY(0, 1)
 ANY(1, 0)
