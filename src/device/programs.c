@@ -57,11 +57,10 @@ PetscErrorCode SpmvProgramOptions(const SpmvDeviceInfo *info, const char options
 /* The line that a compiler's log names first after a ':' or '(', 0 if there is none */
 static long ProgramErrorLine(const char log[])
 {
-  const char *error = strstr(log, "error"), *p = error;
+  const char *p = strstr(log, "error");
 
-  if (!error) return 0;
-  while (p > log && p[-1] != '\n') p--;
-  for (; p < error; p++) {
+  while (p && p > log && p[-1] != '\n') p--;
+  for (; p && *p && *p != '\n'; p++) {
     char      *end;
     const long line = (*p == ':' || *p == '(') ? strtol(p + 1, &end, 10) : 0;
 

@@ -112,18 +112,18 @@ INLINE int IsStop(GLOBAL const FLAGS *RESTRICT flags, size_t place)
 */
 INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
 {
-  int half = 0;
+  int turn = 0; /* the half that has the sums */
 
   for (int d = 1; d < GROUP; d *= 2) {
-    const int here = half * GROUP + t, there = GROUP - half * GROUP + t; /* this work item in one half and the other */
+    const int here = turn * GROUP + t, there = GROUP - turn * GROUP + t; /* this work item in one half and the other */
     const int start = starts[here], joins = t >= d && !start;
 
     for (int i = 0; i < HEIGHT; i++) sums[i * 2 * GROUP + there] = joins ? sums[i * 2 * GROUP + here - d] + sums[i * 2 * GROUP + here] : sums[i * 2 * GROUP + here];
     starts[there] = t >= d ? start | starts[here - d] : start;
-    half          = 1 - half;
+    turn          = 1 - turn;
     BARRIER;
   }
-  return half;
+  return turn;
 }
 
 /* The first result of work group g, complete: what the work group has of it, and the tails before */
@@ -182,7 +182,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
 #endif
   const size_t tile  = (size_t)g * GROUP + t;
   const int    first = entries[(size_t)g * GROUP], next = entries[((size_t)g + 1) * GROUP]; /* results of this work group */
-  int          result = entries[tile], half = 0, seen = 0;
+  int          result = entries[tile], turn = 0, seen = 0;
   SCALAR       last[HEIGHT], head[HEIGHT]; /* the last partial sum; the sum at the first row stop */
 #if COLUMNS == 3
   int column = bases[tile];
@@ -291,10 +291,10 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   BARRIER;
   UNIFORM_IF(scans[g])
   {
-    half = Scan(sums, starts, t);
+    turn = Scan(sums, starts, t);
   }
 
-#define SCANNED(t, i) sums[(i) * 2 * GROUP + half * GROUP + (t)]
+#define SCANNED(t, i) sums[(i) * 2 * GROUP + turn * GROUP + (t)]
 
 #if CARRY == CARRY_ADJACENT
   if (t == 0) {
