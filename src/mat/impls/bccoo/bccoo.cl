@@ -126,6 +126,7 @@ INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
   return turn;
 }
 
+#if CARRY != CARRY_ADJACENT
 /* The first result of work group g, complete: what the work group has of it, and the tails before */
 INLINE void Carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int g, int m, int beta)
 {
@@ -143,6 +144,7 @@ INLINE void Carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT
   for (int i = 0; i < HEIGHT; i++) sum[i] = sum[i] + GET(&heads[(size_t)g * HEIGHT + i]);
   Store(y, rows, first, sum, m, beta);
 }
+#endif
 
 #if STRATEGY == 1
 /* Intermediate sum k of this work item: in registers, or in local memory. Local memory of ONLINE has a gap every 32 places, against bank conflicts */
@@ -181,7 +183,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   const int g = GROUP_ID;
 #endif
   const size_t tile  = (size_t)g * GROUP + t;
-  const int    first = entries[(size_t)g * GROUP], next = entries[((size_t)g + 1) * GROUP]; /* results of this work group */
+  const int    first = entries[(size_t)g * GROUP]; /* result of this work group */
   int          result = entries[tile], turn = 0, seen = 0;
   SCALAR       last[HEIGHT], head[HEIGHT]; /* the last partial sum; the sum at the first row stop */
 #if COLUMNS == 3
@@ -191,6 +193,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   #endif
 #endif
 
+#define NEXT_FIRST entries[((size_t)g + 1) * GROUP] /* of the next */
 #if ONLINE
   #define PLACE(k) (tile * TILE + (k))
 #else
@@ -206,6 +209,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   #define NEXT_COLUMN(place) column += STREAM(&columns[place])
 #endif
 
+  UNROLL
   for (int i = 0; i < HEIGHT; i++) last[i] = head[i] = ZERO;
 
 #if STRATEGY == 1
@@ -253,6 +257,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
     for (int i = 0; i < HEIGHT; i++) {
       last[i] = last[i] + READ_SUM(k, i);
       WRITE_SUM(k, i, last[i]);
+      if (stop && !seen) head[i] = last[i];
       if (stop) last[i] = ZERO;
     }
     seen |= stop;
@@ -298,6 +303,8 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
 
 #if CARRY == CARRY_ADJACENT
   if (t == 0) {
+    const int next = NEXT_FIRST;
+
     for (int i = 0; i < HEIGHT; i++) before[i] = ZERO;
     if (next > first) { /* breaks the chain: the next work group need not wait for what comes here */
       for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)g * HEIGHT + i], SCANNED(GROUP - 1, i));
@@ -331,24 +338,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
     for (int i = 0; i < HEIGHT; i++) PUT(&heads[(size_t)g * HEIGHT + i], sum[i])
 #endif
 
-#if STRATEGY == 1 /* Algorithm 1 */
-  seen = 0;
-  UNROLL
-  for (int k = 0; k < TILE; k++) {
-    if (IsStop(flags, PLACE(k))) {
-      UNROLL
-      for (int i = 0; i < HEIGHT; i++) head[i] = READ_SUM(k, i);
-      if (!seen && t > 0) {
-        for (int i = 0; i < HEIGHT; i++) head[i] = SCANNED(t - 1, i) + head[i];
-      }
-      if (result == first) {
-        FIRST_RESULT(head);
-      } else Store(y, rows, result, head, m, beta);
-      seen = 1;
-      result++;
-    }
-  }
-#else /* Algorithm 2 */
+  /* Algorithms 1 and 2: what comes before the first row stop of this work item */
   result = entries[tile];
   if (seen) {
     if (t > 0) {
@@ -356,27 +346,42 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
     }
     if (result == first) {
       FIRST_RESULT(head);
-    } else if (result - first < CACHE * GROUP) {
+    }
+#if STRATEGY == 2
+    else if (result - first < CACHE * GROUP) {
       for (int i = 0; i < HEIGHT; i++) cache[(result - first) * HEIGHT + i] = head[i];
-    } else Store(y, rows, result, head, m, beta);
+    }
+#endif
+    else Store(y, rows, result, head, m, beta);
   }
+#if STRATEGY == 1
+  seen = 0;
+  UNROLL
+  for (int k = 0; k < TILE; k++) { /* the other row stops: their sums are complete */
+    if (IsStop(flags, PLACE(k))) {
+      UNROLL
+      for (int i = 0; i < HEIGHT; i++) head[i] = READ_SUM(k, i);
+      if (seen) Store(y, rows, result, head, m, beta);
+      seen = 1;
+      result++;
+    }
+  }
+#else
   BARRIER;
-  {
-    const int cached = next - first < CACHE * GROUP ? next - first : CACHE * GROUP;
+  const int results = NEXT_FIRST - first, cached = (results < CACHE * GROUP ? results : CACHE * GROUP) * HEIGHT;
 
-    for (int q = HEIGHT + t; q < cached * HEIGHT; q += GROUP) { /* but the first; side by side where no block row is empty */
+  for (int q = HEIGHT + t; q < cached; q += GROUP) { /* but the first; side by side where no block row is empty */
   #if ROWS
-      const size_t row = (size_t)rows[first + q / HEIGHT] * HEIGHT + q % HEIGHT;
+    const size_t row = (size_t)rows[first + q / HEIGHT] * HEIGHT + q % HEIGHT;
   #else
-      const size_t row = (size_t)first * HEIGHT + q;
+    const size_t row = (size_t)first * HEIGHT + q;
   #endif
 
   #if SLICES > 1
-      y[row] = cache[q];
+    y[row] = cache[q];
   #else
-      if (row < (size_t)m) y[row] = beta ? y[row] + cache[q] : cache[q];
+    if (row < (size_t)m) y[row] = beta ? y[row] + cache[q] : cache[q];
   #endif
-    }
   }
 #endif
 
