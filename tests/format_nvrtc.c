@@ -98,7 +98,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   if (!SpmvNvrtcLoad()) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "skipped: there is no libnvrtc.so\n"));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no libnvrtc.so; install the CUDA toolkit\n"));
     PetscCall(PetscFinalize());
     return 0;
   }
@@ -115,3 +115,10 @@ int main(int argc, char **argv)
   PetscCall(PetscFinalize());
   return failures ? 1 : 0;
 }
+
+/*TEST
+
+  test:
+    timeoutfactor: 10
+
+TEST*/

@@ -47,7 +47,7 @@ static PetscErrorCode MatSpmvFull(SpmvShadow *s)
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
-  PetscCall((*PetscErrorPrintf)("Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT " rows and columns with %" PetscInt_FMT " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set -mat_spmv_backend host\n", device->info.name, s->format->name, s->m, s->n, s->nz, (double)device->held));
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT " rows and columns with %" PetscInt_FMT " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set -mat_spmv_backend host\n", device->info.name, s->format->name, s->m, s->n, s->nz, (double)device->held));
   s->hostonly = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,6 +29,8 @@
     storage is built: an array has it, no work group has to find out.
   - Sync_flag holds the number of the product, so that it is not cleared between products.
 
+  Pointers are RESTRICT in kernels only: in functions that are inlined it brings Oclgrind 21 to a halt.
+
   Between work groups, only tails, heads and flags are read while they may be written, by exchange in one piece.
 */
 #define CARRY_KERNEL   0
@@ -64,7 +66,7 @@ typedef REAL_WORD SHARED;
 #define ENTRIES (HEIGHT * WIDTH)
 
 /* Result number r, complete, into the result; with slices, into the product of its slice */
-INLINE void Store(GLOBAL SCALAR *y, GLOBAL const int *RESTRICT rows, int r, const SCALAR *sum, int m, int beta)
+INLINE void Store(GLOBAL SCALAR *y, GLOBAL const int *rows, int r, const SCALAR *sum, int m, int beta)
 {
 #if ROWS
   const size_t row = (size_t)rows[r] * HEIGHT;
@@ -83,7 +85,7 @@ INLINE void Store(GLOBAL SCALAR *y, GLOBAL const int *RESTRICT rows, int r, cons
 }
 
 /* The product of one block, whose entries, by columns, are `stride` apart */
-INLINE void Product(GLOBAL const SCALAR *RESTRICT value, size_t stride, GLOBAL const SCALAR *RESTRICT x, int column, int n, SCALAR *sum)
+INLINE void Product(GLOBAL const SCALAR *value, size_t stride, GLOBAL const SCALAR *x, int column, int n, SCALAR *sum)
 {
   UNROLL
   for (int i = 0; i < HEIGHT; i++) sum[i] = ZERO;
@@ -101,7 +103,7 @@ INLINE void Product(GLOBAL const SCALAR *RESTRICT value, size_t stride, GLOBAL c
   }
 }
 
-INLINE int IsStop(GLOBAL const FLAGS *RESTRICT flags, size_t place)
+INLINE int IsStop(GLOBAL const FLAGS *flags, size_t place)
 {
   return !(flags[place / FLAG_BITS] >> place % FLAG_BITS & 1);
 }
@@ -128,7 +130,7 @@ INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
 
 #if CARRY != CARRY_ADJACENT
 /* The first result of work group g, complete: what the work group has of it, and the tails before */
-INLINE void Carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int g, int m, int beta)
+INLINE void Carry(GLOBAL const int *entries, GLOBAL const int *rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int g, int m, int beta)
 {
   const int first = entries[(size_t)g * GROUP];
   int       from  = g;
