@@ -42,7 +42,7 @@ for file in "$tmp"/cache/deep/*.bin; do printf 'something else' | dd of="$file" 
 check cache_other 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
 check cache_nowhere 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device /proc/nowhere
 check cache_home 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' env XDG_CACHE_HOME="$tmp/xdg" "$tmp/mat_device" ${device% *}
-[ -n "$(ls "$tmp/xdg/petscspmv" 2>/dev/null)" ] && echo 'ok device_cache_xdg' || echo 'not ok device_cache_xdg'
+[ -n "$(ls "$tmp/xdg/petscspmv/kernels" 2>/dev/null)" ] && echo 'ok device_cache_xdg' || echo 'not ok device_cache_xdg'
 check held 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" $device none
 
 check events 0 'bccoo_carry' '' "$tmp/mat_device" $device none -log_view

@@ -2,6 +2,7 @@ static const char help[] = "Every format that has kernels for devices, on a devi
   -format <name>  only this one\n\
   -quick          small matrices and few products, for simulators\n\
   -plans          all values of each two knobs\n\
+  -everywhere     all values of all knobs with each matrix\n\
   -refuse         only a source that no compiler takes\n\n";
 
 #include "spmvtest.h"
@@ -13,7 +14,7 @@ static const SpmvFormat *const Formats[] = {
 #undef SPMV_FORMAT
 };
 
-static PetscBool Quick, Pairs;
+static PetscBool Quick, Pairs, Everywhere;
 
 /* Vectors of one case */
 typedef struct {
@@ -242,6 +243,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-format", only, sizeof(only), NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-quick", &Quick));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-plans", &Pairs));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-everywhere", &Everywhere));
   PetscCall(SpmvDeviceGet(&device));
   if (!device) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
@@ -266,7 +268,7 @@ int main(int argc, char **argv)
 
       if (Quick && !Cases[c].quick) continue;
       PetscCall(CaseCreate(&Cases[c], rand, &t));
-      if (Cases[c].nrandom < 0) PetscCall(CheckChoices(Formats[f], &t, Cases[c].name, index, rand, &cases, &failures));
+      if (Cases[c].nrandom < 0 && !Everywhere) PetscCall(CheckChoices(Formats[f], &t, Cases[c].name, index, rand, &cases, &failures));
       else PetscCall(CheckPlans(Formats[f], &t, Cases[c].name, Quick ? 0 : Cases[c].nrandom, rand, &cases, &failures));
       PetscCall(SpmvTestCSRDestroy(&t));
     }

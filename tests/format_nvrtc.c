@@ -28,6 +28,28 @@ static long Spills(const char log[])
   return bytes;
 }
 
+/* Kinds of scalars that a PETSc may have */
+static const char *const Scalars[] = {"-DREAL_BITS=64 -DCOMPLEX=0", "-DREAL_BITS=32 -DCOMPLEX=0", "-DREAL_BITS=64 -DCOMPLEX=1", "-DREAL_BITS=32 -DCOMPLEX=1"};
+
+/* Compiles a source under some options for each GPU */
+static PetscErrorCode Compile(const char name[], const char source[], const char options[], PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *failures)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < narch; k++) {
+    char  *cubin, *log;
+    size_t size;
+
+    PetscCall(SpmvNvrtcCompile((int)arch[k], source, options, &cubin, &size, &log));
+    if (!cubin || Spills(log)) {
+      ++*failures;
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s for sm_%" PetscInt_FMT ", %s: %s\n%.2000s\n", name, arch[k], options, cubin ? "spills" : "refused", log));
+    } else if (all) PetscCall(PetscPrintf(PETSC_COMM_SELF, "sm_%" PetscInt_FMT " %s\n%s\n", arch[k], options, log));
+    PetscCall(PetscFree(cubin));
+    PetscCall(PetscFree(log));
+  }
+  PetscFunctionReturn(0);
+}
+
 /* Compiles the kernels of one plan; a plan that does not fit the GPU is refused by the format */
 static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *compiled, PetscInt *failures)
 {
@@ -47,19 +69,14 @@ static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, Spm
   PetscCall(ierr);
   PetscCall(SpmvProgramOptions(&Info, product.options, options, sizeof(options)));
   PetscCall(SpmvProgramSource(&SpmvDeviceApi_cuda, f->device->source, &source));
-  for (PetscInt k = 0; k < narch; k++) {
-    char  *cubin, *log;
-    size_t size;
-
-    PetscCall(SpmvNvrtcCompile((int)arch[k], source, options, &cubin, &size, &log));
-    if (!cubin || Spills(log)) {
-      ++*failures;
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s for sm_%" PetscInt_FMT ", %s: %s\n%.2000s\n", f->name, arch[k], options, cubin ? "spills" : "refused", log));
-    } else if (all) PetscCall(PetscPrintf(PETSC_COMM_SELF, "sm_%" PetscInt_FMT " %s\n%s\n", arch[k], options, log));
-    ++*compiled;
-    PetscCall(PetscFree(cubin));
-    PetscCall(PetscFree(log));
+  PetscCall(Compile(f->name, source, options, narch, arch, all, failures));
+  if (!*compiled) { /* the first plan for all scalars */
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Scalars); k++) {
+      PetscCall(PetscSNPrintf(options, sizeof(options), "%s -DATOMIC_64=1 -DUNIFORM_BRANCHES=1 %s", Scalars[k], product.options));
+      PetscCall(Compile(f->name, source, options, narch, arch, all, failures));
+    }
   }
+  ++*compiled;
   PetscCall(PetscFree(source));
   PetscFunctionReturn(0);
 }

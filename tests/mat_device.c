@@ -169,7 +169,7 @@ int main(int argc, char **argv)
     test:
       suffix: errors
       args: -errors
-      filter: grep -v "^\\[0\\]Total space"
+      filter: grep -E "^(first|new|another|refused|after)"
 
   test:
     suffix: none

@@ -52,23 +52,27 @@ static PetscErrorCode DeviceAsked(const SpmvDeviceApi **api, PetscBool *none)
 }
 
 /* Device `index` of an API; without -spmv_device_index, ranks take turns among the GPUs, or among all if there is none */
-static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscInt all, PetscInt gpus)
+static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, PetscInt all, PetscInt gpus)
 {
   const PetscInt choices = gpus ? gpus : all;
   PetscReal      limit   = 0;
   PetscInt       index   = PetscGlobalRank % choices;
+  SpmvDeviceInfo info;
+  void          *handle;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-spmv_device_index", &index, NULL));
   PetscCheck(index >= 0 && index < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no %s device %" PetscInt_FMT ", there are %" PetscInt_FMT "; set -spmv_device_index from 0 to %" PetscInt_FMT, api->name, index, all, all - 1);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-spmv_device_memory", &limit, NULL));
-  PetscCall(api->describe(index, &Device.info));
-  PetscCheck(sizeof(PetscReal) < 8 || Device.info.real64, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s has no double; set -spmv_device or -spmv_device_index to another device", Device.info.name);
-  PetscCall(api->open(index, &Device.handle));
-  Device.api   = api;
-  Device.index = index;
-  Device.limit = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)Device.info.memory;
-  PetscCall(PetscInfo(NULL, "Products may use %s device %" PetscInt_FMT ": %s\n", api->name, index, Device.info.name));
+  PetscCall(api->describe(index, &info));
+  if (sizeof(PetscReal) == 8 && !info.real64) {
+    PetscCheck(!asked, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s has no double; set -spmv_device or -spmv_device_index to another device", info.name);
+    PetscCall(PetscInfo(NULL, "%s has no double\n", info.name));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(api->open(index, &handle));
+  Device = (SpmvDevice){.api = api, .index = index, .handle = handle, .info = info, .limit = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)info.memory};
+  PetscCall(PetscInfo(NULL, "Products may use %s device %" PetscInt_FMT ": %s\n", api->name, index, info.name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,7 +101,7 @@ PetscErrorCode SpmvDeviceGet(SpmvDevice **device)
       if (asked && asked != DeviceApis[k]) continue;
       PetscCall(DeviceApis[k]->count(&all, &gpus));
       PetscCheck(all || !asked, PETSC_COMM_SELF, PETSC_ERR_SUP, "-spmv_device %s: this machine has none; %s, or set -spmv_device none", asked->name, asked->remedy);
-      if (all) PetscCall(DeviceOpen(DeviceApis[k], all, gpus));
+      if (all) PetscCall(DeviceOpen(DeviceApis[k], (PetscBool)(asked != NULL), all, gpus));
     }
     DeviceSought = PETSC_TRUE;
     if (!Device.handle) PetscCall(PetscInfo(NULL, "%s: the host runs all products\n", none ? "-spmv_device none" : "There is no device"));
@@ -155,7 +159,7 @@ PetscErrorCode SpmvDeviceRead(SpmvDevice *d, void *buffer, void *data, size_t by
 /* -spmv_device_view: the devices that the first process sees, then what all processes did with theirs */
 static PetscErrorCode DeviceViewAll(void)
 {
-  PetscLogDouble local[] = {Device.sent, Device.received, Device.peak, Device.held}, sum[4];
+  PetscLogDouble local[]  = {Device.sent, Device.received, Device.peak, Device.held}, sum[4];
   PetscInt       counts[] = {SpmvPrograms.compiled, SpmvPrograms.loaded, SpmvPrograms.found}, total[3];
   PetscBool      any      = PETSC_FALSE;
 

@@ -22,7 +22,7 @@ typedef struct {
   PetscErrorCode (*describe)(PetscInt index, SpmvDeviceInfo *info);
   PetscErrorCode (*open)(PetscInt index, void **device);
   PetscErrorCode (*close)(void **device);
-  PetscErrorCode (*finish)(void *device);                           /* waits for all that was asked of it */
+  PetscErrorCode (*finish)(void *device);                             /* waits for all that was asked of it */
   PetscErrorCode (*alloc)(void *device, size_t bytes, void **buffer); /* bytes > 0; *buffer is NULL if memory ran out */
   PetscErrorCode (*free)(void *device, void **buffer);
   PetscErrorCode (*write)(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full); /* full: memory ran out, which OpenCL may say late */

@@ -10,7 +10,7 @@ INLINE SCALAR Times(SCALAR a, SCALAR b)
   return MakeScalar(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 #else
-typedef REAL SCALAR;
+typedef REAL  SCALAR;
   #define ZERO ((SCALAR)0)
 INLINE SCALAR Times(SCALAR a, SCALAR b)
 {

@@ -203,7 +203,8 @@ static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceLaunch *l
       break;
     default:
       size[k] = sizeof(void *);
-      arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->x.buffer : l->arg[k].kind == SPMV_ARG_Y ? &on->y.buffer : &none;
+      arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->x.buffer : l->arg[k].kind == SPMV_ARG_Y ? &on->y.buffer
+                                                                                            : &none;
       for (PetscInt b = 0; b < on->nbuffers && l->arg[k].kind == SPMV_ARG_ARRAY; b++) {
         if (!strcmp(on->buffer[b].name, l->arg[k].name)) arg[k] = &on->buffer[b].buffer;
       }

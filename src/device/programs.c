@@ -3,7 +3,7 @@
 
   Key:     source, options, compiler, device and driver. A file is named after the key's hash and begins with the key itself
            and a hash of the binary: what does not match is a miss, never an error.
-  Folder:  -spmv_device_cache DIR ("none" for no files), else $XDG_CACHE_HOME/petscspmv, else $HOME/.cache/petscspmv. A
+  Folder:  -spmv_device_cache DIR ("none" for no files), else petscspmv/kernels in $XDG_CACHE_HOME or $HOME/.cache. A
            folder that cannot be written is tolerated. Files are written beside and then renamed, so that processes that start
            at once do not read each other's halves.
 */
@@ -93,13 +93,13 @@ PetscErrorCode SpmvProgramRefuse(const char api[], const char source[], const ch
 static PetscErrorCode ProgramFolder(char folder[], size_t size)
 {
   const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  PetscBool   set, none = PETSC_FALSE;
+  PetscBool   set, none                             = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_device_cache", folder, size, &set));
   if (set) PetscCall(PetscStrcmp(folder, "none", &none));
-  else if (xdg && xdg[0]) PetscCall(PetscSNPrintf(folder, size, "%s/petscspmv", xdg));
-  else if (home && home[0]) PetscCall(PetscSNPrintf(folder, size, "%s/.cache/petscspmv", home));
+  else if (xdg && xdg[0]) PetscCall(PetscSNPrintf(folder, size, "%s/petscspmv/kernels", xdg));
+  else if (home && home[0]) PetscCall(PetscSNPrintf(folder, size, "%s/.cache/petscspmv/kernels", home));
   else none = PETSC_TRUE;
   if (none) folder[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -213,7 +213,7 @@ PetscErrorCode SpmvProgramGet(SpmvDevice *d, const char source[], const char opt
   size = strlen(whole) + strlen(all) + sizeof(d->info) + 64;
   PetscCall(PetscMalloc1(size, &key));
   PetscCall(PetscSNPrintf(key, size, "%s\n%s\n%s\n%s\n%s\n%s", d->api->name, d->info.name, d->info.driver, d->info.compiler, all, whole));
-  for (p = Programs; p && strcmp(p->key, key); p = p->next) { }
+  for (p = Programs; p && strcmp(p->key, key); p = p->next) {}
   if (p) {
     SpmvPrograms.found++;
     PetscCall(PetscFree(key));

@@ -264,10 +264,10 @@ static PetscErrorCode CudaRead(void *device, void *buffer, void *data, size_t by
 */
 PetscErrorCode SpmvNvrtcCompile(int arch, const char source[], const char options[], char **cubin, size_t *size, char **log)
 {
-  char        all[4 * SPMV_DEVICE_OPTIONS], *option[CUDA_OPTIONS_MAX];
-  CUhandle    program;
-  size_t      nlog;
-  int         n = 0, refused;
+  char     all[4 * SPMV_DEVICE_OPTIONS], *option[CUDA_OPTIONS_MAX];
+  CUhandle program;
+  size_t   nlog;
+  int      n = 0, refused;
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(all, sizeof(all), "-arch=sm_%d -default-device --ptxas-options=-v %s", arch, options));

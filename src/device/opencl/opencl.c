@@ -179,7 +179,7 @@ static PetscErrorCode OpenclCount(PetscInt *all, PetscInt *gpus)
 
 static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
 {
-  const cl_handle id = Devices[index];
+  const cl_handle id               = Devices[index];
   char            extensions[8192] = "", version[128] = "";
   cl_ulong        memory = 0, local = 0;
 

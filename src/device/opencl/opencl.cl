@@ -18,19 +18,19 @@
   #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
 
-#define KERNEL(items)      __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
-#define GLOBAL             __global
-#define LOCAL              __local
-#define LOCAL_POINTER      __local
-#define RESTRICT           restrict
-#define INLINE             static inline
-#define LOCAL_ID           ((int)get_local_id(0))
-#define GROUP_ID           ((int)get_group_id(0))
-#define GLOBAL_ID          (get_global_id(0))
-#define BARRIER            barrier(CLK_LOCAL_MEM_FENCE)
-#define FENCE              mem_fence(CLK_GLOBAL_MEM_FENCE)
-#define FENCE_BARRIER      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
-#define STREAM(p)          (*(p))
+#define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
+#define GLOBAL        __global
+#define LOCAL         __local
+#define LOCAL_POINTER __local
+#define RESTRICT      restrict
+#define INLINE        static inline
+#define LOCAL_ID      ((int)get_local_id(0))
+#define GROUP_ID      ((int)get_group_id(0))
+#define GLOBAL_ID     (get_global_id(0))
+#define BARRIER       barrier(CLK_LOCAL_MEM_FENCE)
+#define FENCE         mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define FENCE_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define STREAM(p)     (*(p))
 #define UNROLL
 #define ATOMIC_NEXT(p)     atomic_inc(p)
 #define ATOMIC_READ(p)     atomic_add(p, 0u)

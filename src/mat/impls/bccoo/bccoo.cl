@@ -40,7 +40,7 @@
 #if COLUMNS == 1
 typedef int COLUMN;
 #elif COLUMNS == 2
-typedef ushort COLUMN;
+typedef ushort    COLUMN;
 #else
 typedef short COLUMN;
 #endif
@@ -48,9 +48,9 @@ typedef short COLUMN;
 #if FLAG_BITS == 8
 typedef uchar FLAGS;
 #elif FLAG_BITS == 16
-typedef ushort FLAGS;
+typedef ushort    FLAGS;
 #else
-typedef uint FLAGS;
+typedef uint  FLAGS;
 #endif
 
 #if CARRY == CARRY_KERNEL
@@ -151,15 +151,15 @@ INLINE void Carry(GLOBAL const int *entries, GLOBAL const int *rows, GLOBAL SHAR
 #if STRATEGY == 1
 /* Intermediate sum k of this work item: in registers, or in local memory. Local memory of ONLINE has a gap every 32 places, against bank conflicts */
   #if ONLINE
-    #define LOCAL_SIZE        (GROUP * TILE + GROUP * TILE / 32 + 1)
-    #define LOCAL_PLACE(q)    ((q) + (q) / 32)
-    #define LOCAL_SUM(k, i)   within[(i) * LOCAL_SIZE + LOCAL_PLACE(t * TILE + (k))]
+    #define LOCAL_SIZE      (GROUP * TILE + GROUP * TILE / 32 + 1)
+    #define LOCAL_PLACE(q)  ((q) + (q) / 32)
+    #define LOCAL_SUM(k, i) within[(i)*LOCAL_SIZE + LOCAL_PLACE(t * TILE + (k))]
   #elif TILE > REGISTERS
-    #define LOCAL_SUM(k, i)   within[(((k) - REGISTERS) * HEIGHT + (i)) * GROUP + t]
+    #define LOCAL_SUM(k, i) within[(((k)-REGISTERS) * HEIGHT + (i)) * GROUP + t]
   #else
-    #define LOCAL_SUM(k, i)   sum[k][i]
+    #define LOCAL_SUM(k, i) sum[k][i]
   #endif
-  #define READ_SUM(k, i)      ((k) < REGISTERS ? sum[k][i] : LOCAL_SUM(k, i))
+  #define READ_SUM(k, i) ((k) < REGISTERS ? sum[k][i] : LOCAL_SUM(k, i))
   #define WRITE_SUM(k, i, v) \
     if ((k) < REGISTERS) sum[k][i] = v; \
     else LOCAL_SUM(k, i) = v
@@ -178,14 +178,17 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
 #endif
   const int t = LOCAL_ID;
 #if CARRY == CARRY_ADJACENT
-  if (t == 0) told = (int)(ATOMIC_NEXT(&sync[0]) - (epoch - 1) * (uint)ngroups);
+  if (t == 0) {
+    told = (int)ATOMIC_NEXT(&sync[0]);
+    if (told == ngroups - 1) ATOMIC_WRITE(&sync[0], 0u); /* for the next product */
+  }
   BARRIER;
   const int g = told;
 #else
-  const int g = GROUP_ID;
+  const int    g = GROUP_ID;
 #endif
-  const size_t tile  = (size_t)g * GROUP + t;
-  const int    first = entries[(size_t)g * GROUP]; /* result of this work group */
+  const size_t tile   = (size_t)g * GROUP + t;
+  const int    first  = entries[(size_t)g * GROUP]; /* number of this work group's first result */
   int          result = entries[tile], turn = 0, seen = 0;
   SCALAR       last[HEIGHT], head[HEIGHT]; /* the last partial sum; the sum at the first row stop */
 #if COLUMNS == 3
@@ -195,7 +198,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   #endif
 #endif
 
-#define NEXT_FIRST entries[((size_t)g + 1) * GROUP] /* of the next */
+#define NEXT_FIRST entries[((size_t)g + 1) * GROUP] /* of the next work group's */
 #if ONLINE
   #define PLACE(k) (tile * TILE + (k))
 #else
@@ -301,7 +304,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
     turn = Scan(sums, starts, t);
   }
 
-#define SCANNED(t, i) sums[(i) * 2 * GROUP + turn * GROUP + (t)]
+#define SCANNED(t, i) sums[(i)*2 * GROUP + turn * GROUP + (t)]
 
 #if CARRY == CARRY_ADJACENT
   if (t == 0) {
@@ -314,7 +317,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
       ATOMIC_WRITE(&sync[1 + g], epoch);
     }
     if (g > 0) {
-      while (ATOMIC_READ(&sync[g]) != epoch) { }
+      while (ATOMIC_READ(&sync[g]) != epoch) {}
       FENCE;
       for (int i = 0; i < HEIGHT; i++) before[i] = GET(&tails[(size_t)(g - 1) * HEIGHT + i]);
     }
@@ -354,7 +357,8 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
       for (int i = 0; i < HEIGHT; i++) cache[(result - first) * HEIGHT + i] = head[i];
     }
 #endif
-    else Store(y, rows, result, head, m, beta);
+    else
+      Store(y, rows, result, head, m, beta);
   }
 #if STRATEGY == 1
   seen = 0;
@@ -380,7 +384,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   #endif
 
   #if SLICES > 1
-    y[row] = cache[q];
+    y[row]           = cache[q];
   #else
     if (row < (size_t)m) y[row] = beta ? y[row] + cache[q] : cache[q];
   #endif

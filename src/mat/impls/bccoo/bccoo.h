@@ -42,12 +42,12 @@ typedef enum { /* values of BCCOO_COLUMNS */
                BCCOO_COLUMNS_DIFFERENCE
 } BccooColumns;
 
-#define BCCOO_BLOCK_MAX 8       /* largest block height and width */
-#define BCCOO_LANES     8       /* the bunch that has SIMD kernels: tiles that one instruction works on */
-#define BCCOO_GROUP_MAX 4096    /* rows of the blocks of a group, at most: h x tile x bunch */
-#define BCCOO_CHUNK     64      /* blocks whose columns and flags are looked at at a time, without a bunch */
-#define BCCOO_PAD       8       /* scalars after the last value, so that a vector load of it stays inside */
-#define BCCOO_ESCAPE    (-1)    /* the difference that says: the column is in `escaped` */
+#define BCCOO_BLOCK_MAX 8    /* largest block height and width */
+#define BCCOO_LANES     8    /* the bunch that has SIMD kernels: tiles that one instruction works on */
+#define BCCOO_GROUP_MAX 4096 /* rows of the blocks of a group, at most: h x tile x bunch */
+#define BCCOO_CHUNK     64   /* blocks whose columns and flags are looked at at a time, without a bunch */
+#define BCCOO_PAD       8    /* scalars after the last value, so that a vector load of it stays inside */
+#define BCCOO_ESCAPE    (-1) /* the difference that says: the column is in `escaped` */
 
 /*
   A block has two places: its number in row order, and where it is stored. Tile t holds the numbers [t tile, (t + 1) tile).

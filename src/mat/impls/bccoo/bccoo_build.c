@@ -122,7 +122,7 @@ static size_t BccooCountEscapes(const BccooScan *scan, size_t tile)
 static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, PetscBool positions, BccooStorage *b, BccooScan *scan)
 {
   const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
-  PetscInt       *p = plan->value, nb, bunch;
+  PetscInt       *p      = plan->value, nb, bunch;
   size_t          group;
 
   PetscFunctionBegin;
@@ -197,7 +197,7 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
 {
   const size_t width = BccooColumnSize(b), entries = (size_t)(b->h * b->w);
   const size_t group = (size_t)b->tile * BccooWholeTiles(b), whole = b->nblocks / group * group; /* blocks before this one have no padding among them */
-  const size_t set = b->npositions && entries > 1 ? 0 : whole;                           /* and values before this one no fill */
+  const size_t set = b->npositions && entries > 1 ? 0 : whole;                                   /* and values before this one no fill */
 
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(b->nflags, &b->flags));

@@ -89,19 +89,37 @@ static PetscErrorCode BccooDeviceCheck(const BccooStorage *b, const PetscInt d[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define BCCOO_ARRAY(n) {SPMV_ARG_ARRAY, n, 0}
-#define BCCOO_INT(v)   {SPMV_ARG_INT, NULL, v}
-#define BCCOO_X        {SPMV_ARG_X, NULL, 0}
-#define BCCOO_Y        {SPMV_ARG_Y, NULL, 0}
-#define BCCOO_BETA     {SPMV_ARG_BETA, NULL, 0}
-#define BCCOO_EPOCH    {SPMV_ARG_EPOCH, NULL, 0}
+#define BCCOO_ARRAY(n) \
+  { \
+    SPMV_ARG_ARRAY, n, 0 \
+  }
+#define BCCOO_INT(v) \
+  { \
+    SPMV_ARG_INT, NULL, v \
+  }
+#define BCCOO_X \
+  { \
+    SPMV_ARG_X, NULL, 0 \
+  }
+#define BCCOO_Y \
+  { \
+    SPMV_ARG_Y, NULL, 0 \
+  }
+#define BCCOO_BETA \
+  { \
+    SPMV_ARG_BETA, NULL, 0 \
+  }
+#define BCCOO_EPOCH \
+  { \
+    SPMV_ARG_EPOCH, NULL, 0 \
+  }
 
 /* Adds a kernel to a product */
 #define BccooLaunch(product, name, ngroups, ngroup, clears, ...) \
   do { \
     const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
     SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
-    *l_ = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
+    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
     memcpy(l_->arg, args_, sizeof(args_)); \
   } while (0)
 
@@ -112,19 +130,21 @@ static size_t BccooFlatGroups(size_t items)
 
 static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
 {
-  const BccooStorage *b       = (const BccooStorage *)storage;
-  const PetscInt     *d       = plan->device, slices = b->slices;
+  const BccooStorage *b = (const BccooStorage *)storage;
+  const PetscInt     *d = plan->device, slices = b->slices;
   const size_t        ngroups = b->ntiles / (size_t)b->workgroup, height = (size_t)b->mb * (size_t)b->h;
-  const PetscBool     listed  = (PetscBool)(b->nrows < slices * b->mb);
-  const SpmvDeviceArg result  = slices > 1 ? (SpmvDeviceArg)BCCOO_ARRAY("partial") : (SpmvDeviceArg)BCCOO_Y;
-  const char         *carry   = d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL ? "bccoo_carry" : NULL;
+  const PetscBool     listed = (PetscBool)(b->nrows < slices * b->mb);
+  const SpmvDeviceArg result = slices > 1 ? (SpmvDeviceArg)BCCOO_ARRAY("partial") : (SpmvDeviceArg)BCCOO_Y;
+  const char         *carry  = d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL ? "bccoo_carry" : NULL;
 
   PetscFunctionBegin;
   PetscCall(BccooDeviceCheck(b, d, info));
   PetscCheck(b->m <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host", b->m);
   PetscCall(PetscMemzero(product, sizeof(*product)));
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d", b->h, b->w, b->tile, b->workgroup, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
-                          d[BCCOO_DEVICE_REGISTERS], d[BCCOO_DEVICE_CACHE], b->h <= 2 ? 8 : b->h <= 4 ? 4 : 2, d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP));
+                          d[BCCOO_DEVICE_REGISTERS], d[BCCOO_DEVICE_CACHE], b->h <= 2 ? 8 : b->h <= 4 ? 4
+                                                                                                      : 2,
+                          d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP));
   product->work[product->nwork].name    = "heads";
   product->work[product->nwork++].bytes = ngroups * (size_t)b->h * sizeof(PetscScalar);
   product->work[product->nwork].name    = "tails";
