@@ -65,13 +65,16 @@ static PetscErrorCode Compare(Mat A, Mat B)
 
 static PetscErrorCode Report(const char title[], Mat A)
 {
+  PetscErrorCode (*getplan)(Mat, char[], size_t), (*getcounts)(Mat, SpmvCounts *);
   SpmvCounts counts;
   char       plan[512];
   PetscBool  device;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvGetPlan(A, plan, sizeof(plan)));
-  PetscCall(MatSpmvGetCounts(A, &counts));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetPlan_C", &getplan));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &getcounts));
+  PetscCall((*getplan)(A, plan, sizeof(plan)));
+  PetscCall((*getcounts)(A, &counts));
   device = (PetscBool)(strstr(plan, "device=") != NULL);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, builds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT "\n", title, device ? "device" : "host", counts.builds, counts.refreshes, counts.products, counts.deferred + counts.fallbacks));
   PetscFunctionReturn(0);
