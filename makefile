@@ -48,6 +48,7 @@ help:
 	@echo 'make test                install what is missing, build, and run every test'
 	@echo 'make test search=NAME    only the tests with NAME in their name'
 	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'
+	@echo 'make bench               docs/performance.md: all types on $(SHARED)/matrices and generated ones (an hour or so)'
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
 	@echo 'make install PREFIX=DIR  copy library, header and pkg-config file below DIR (now $(PREFIX))'
 	@echo 'make format              clang-format on every C source'

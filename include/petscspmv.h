@@ -37,6 +37,124 @@ M*/
 #define MATSEQBCCOO "seqaijbccoo"
 #define MATMPIBCCOO "mpiaijbccoo"
 
+/*MC
+  MATCMRS - "cmrs": AIJ with the products of the compressed multi-row storage format
+
+  A child of `MATAIJ` as `MATBCCOO` is. `MATSEQCMRS` on one process, `MATMPICMRS` on several.
+
+  Options Database Keys:
++ -mat_type cmrs             - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type cmrs
+. -mat_cmrs_height <0>       - rows of a strip, 1 to 16; 0 takes 8, or 16 if padded
+. -mat_cmrs_order <auto>     - of the entries in a strip: auto, rows, columns, interleaved, padded
+. -mat_cmrs_word <0>         - bits of a column and a row in the strip, 32 or 64; 0 takes as many as the columns need
+. -mat_cmrs_align <1>        - 0 lets vectors begin at the first entry of a strip instead of a multiple of 8 entries
+. -mat_spmv_build_after <n>  - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_isa <auto>       - instruction set: auto, scalar, avx2, avx512
+- -mat_spmv_view <viewer>    - prints what was built, once after each build; of padded strips the memory overhead
+
+  Level: beginner
+
+  Note:
+  Inf and NaN of x go where they go in AIJ: padding takes no part in a product.
+
+  Source: Koza, Matyka, Szkoda, Miroslaw, SIAM J. Sci. Comput. 36(2), 2014, sections 3 and 4.4
+
+.seealso: `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
+#define MATCMRS    "cmrs"
+#define MATSEQCMRS "seqaijcmrs"
+#define MATMPICMRS "mpiaijcmrs"
+
+/*MC
+  MATCSRADAPTIVE - "csradaptive": AIJ with the products of CSR-Adaptive, on AIJ's own arrays
+
+  A child of `MATAIJ`, as `MATBCCOO` is. The storage is AIJ's rows, columns and values, not copied, and eight bytes for each
+  row block; it is made by a pass over the row pointers. Rows need not be sorted.
+
+  Options Database Keys:
++ -mat_type csradaptive                 - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type csradaptive
+. -mat_csradaptive_nnz_per_wg <n>       - entries of a row block of several rows, at most
+. -mat_csradaptive_num_rows_stream <n>  - rows from which a row block is served by CSR-Stream, not CSR-Vector
+. -mat_csradaptive_nnz_multiplier <n>   - a row of more than this times nnz_per_wg entries is shared by several row blocks
+. -mat_csradaptive_long <n>             - a row block may end where a row of more entries than this meets a short one
+. -mat_csradaptive_short <n>            - a row of fewer entries than this is a short one, 0: none is
+. -mat_spmv_build_after <n>             - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_isa <auto>                  - instruction set: auto, scalar, avx2, avx512
+- -mat_spmv_view <viewer>               - prints what was built, once after each build
+
+  Level: beginner
+
+  Source: Daga, Greathouse, Structural Agnostic SpMV: Adapting CSR-Adaptive for Irregular Matrices, HiPC 2015
+
+.seealso: `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
+#define MATCSRADAPTIVE    "csradaptive"
+#define MATSEQCSRADAPTIVE "seqaijcsradaptive"
+#define MATMPICSRADAPTIVE "mpiaijcsradaptive"
+
+/*MC
+  MATTPSPMV - "tpspmv": AIJ with two-phase products (tpSpMV), for matrices whose input vector does not fit the cache
+
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQTPSPMV` on one process, `MATMPITPSPMV` on several.
+
+  Options Database Keys:
++ -mat_type tpspmv               - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type tpspmv
+. -mat_tpspmv_cache <0>          - KiB of a core's second cache, half of which is for a tile's part of the vector; 0 as the machine tells
+. -mat_tpspmv_tile <0>           - columns of a tile at most, a power of two; 0 by the cache, or one tile where that is likely to be faster
+. -mat_tpspmv_slice <0>          - rows of a slice, a power of two; 0 by the entries that a tile has in it
+. -mat_tpspmv_long <128>         - entries of a row in a tile above which it is cut into pieces, 16 times as long
+. -mat_tpspmv_remove <auto>      - whether empty columns are removed: auto, no, yes
+. -mat_tpspmv_stream <auto>      - whether partial sums go past the cache: auto, no, yes
+. -mat_spmv_build_after <n>      - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_isa <auto>           - instruction set: auto, scalar, avx2, avx512
+- -mat_spmv_view <viewer>        - prints what was built, once after each build: tiles, slices, fill, bytes of partial sums
+
+  Level: beginner
+
+  Notes:
+  With several tiles a product has its partial sums as memory of its own, 8 bytes for each row of each tile that is not empty
+  there.
+
+  A transposed product reads the same storage.
+
+  Source: Chen, Xiao, Wu, Tang, Li, tpSpMV, Information Sciences, 2020, sections 4 and 5
+
+.seealso: `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
+#define MATTPSPMV    "tpspmv"
+#define MATSEQTPSPMV "seqaijtpspmv"
+#define MATMPITPSPMV "mpiaijtpspmv"
+
+/*MC
+  MATPMF - "pmf": AIJ with the products of rows ordered by their length, eight at a time, in parts by computing power
+
+  A child of `MATAIJ`, as `MATBCCOO` is. `MATSEQPMF` on one process, `MATMPIPMF` on several; both blocks of the latter are `MATSEQPMF`.
+
+  Options Database Keys:
++ -mat_type pmf                 - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type pmf
+. -mat_pmf_partition <pmf>      - how rows are cut into parts: pmf (by length), nnz, rows, or diagonal (blocks on the diagonal, and the rest)
+. -mat_pmf_powers <1,2,6>       - computing powers of the parts; by default a part of equal power for each thread
+. -mat_pmf_window <auto>        - rows that are ordered by length together: 8, 64, 256, 1024, 4096, 16384, global
+. -mat_pmf_block <32>           - rows of a block on the diagonal: 32, 16
+. -mat_pmf_columns <auto>       - how columns are stored: auto (16 bits where they fit), int32
+. -mat_spmv_threads <n>         - threads that share a product
+. -mat_spmv_build_after <n>     - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_isa <auto>          - instruction set: auto, scalar, avx2, avx512
+- -mat_spmv_view <viewer>       - prints what was built, once after each build: density, fill and relative difference of each part
+
+  Level: beginner
+
+  Note:
+  Inf and NaN of x reach the rows that have an entry there, and no others.
+
+  Source: Yang, Li, Mo, Li, IEEE Trans. Computers 64(9), 2015, section 4
+
+.seealso: `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
+#define MATPMF    "pmf"
+#define MATSEQPMF "seqaijpmf"
+#define MATMPIPMF "mpiaijpmf"
+
 /*S
   SpmvCounts - what the products of a matrix did, on this process; of a parallel matrix the sum over its two blocks
 

@@ -5,3 +5,7 @@
   The format itself is `const SpmvFormat SpmvFormat_<name>` in mat/impls/<name>/<name>.c; see spmvimpl.h.
 */
 SPMV_FORMAT(bccoo)
+SPMV_FORMAT(cmrs)
+SPMV_FORMAT(csradaptive)
+SPMV_FORMAT(tpspmv)
+SPMV_FORMAT(pmf)

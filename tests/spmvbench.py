@@ -8,7 +8,7 @@ import csv, gzip, os, re, shlex, struct, subprocess, sys, tempfile
 import xml.etree.ElementTree
 
 PROGRAM = os.environ.get('SPMVBENCH', 'build/spmvbench')
-COLUMNS = 'matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error'
+COLUMNS = 'matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus'
 folder = tempfile.TemporaryDirectory()
 
 
@@ -312,6 +312,13 @@ def generator_values():
         per_row[r] += 1
     assert 0.2 < per_row.count(0) / m < 0.3 and max(per_row) > 40 > 3 * sum(per_row) / m
     assert matrix('-generate', 'powerlaw:2000') == (m, n, a), 'not the same again'
+    m, n, a = matrix('-generate', 'uniform:3000')
+    per_row, per_tenth = [0] * m, [0] * 10
+    for r, c in a:
+        per_row[r] += 1
+        per_tenth[c // 300] += 1
+    assert (m, n) == (3000, 3000) and max(per_row) == 8 and sum(per_row) > 7.9 * m and min(per_tenth) > 2200 and max(per_tenth) < 2600, per_tenth
+    assert matrix('-generate', 'uniform:3000') == (m, n, a), 'not the same again'
 
 
 def generator_errors():
@@ -419,6 +426,9 @@ def timed():
             assert near('gbs_csr', ((s + i) * nnz + i * int(l['rows']) + vectors) / median[t] / 1e9), l
             assert near('ratio_to_aij', median['aij'] / median[t]) and near('ratio_to_best_petsc', best / median[t]), l
             assert (l['backend'], l['threads'], l['ranks']) == ('host', '1', '1'), l
+            read = float(l['gbs']) / float(l['read_bw_fraction'])
+            assert abs(float(l['eta_plus']) * read / float(l['gbs_csr']) - 1) < 0.02, l
+            assert abs(float(l['eta_minus']) / float(l['eta_plus']) / (((s + i) * nnz + i * int(l['rows']) + s * (int(l['rows']) + nnz)) / ((s + i) * nnz + i * int(l['rows']) + vectors)) - 1) < 0.02, l
     summary = out[out.index('\nsummary'):].splitlines()
     assert [l.split()[0] for l in summary if l.startswith('  ')][-1] == 'bccoo' and '2 matrices measured, 0 skipped, 0 broken' in out, out
 

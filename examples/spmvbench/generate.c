@@ -10,6 +10,7 @@
   powerlaw:N     as a web graph: a quarter of the rows empty, others up to N / 20 long, hubs among the columns
   permutation:N  one entry, 1, in each row and column
   lpwide:N       a linear program's constraints: 400 rows, N columns of 2 to 14 small integers
+  uniform:N      8 entries in each of N rows, in columns at random: no product finds the x that it needs nearby
 */
 #include "spmvbench.h"
 #include <math.h>
@@ -307,6 +308,26 @@ static PetscErrorCode GenerateLpwide(PetscInt N, BenchMatrix *M)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define UNIFORM_LENGTH 8
+
+/* Entries of one column are united, so that a row may have fewer, above all in a small matrix */
+static PetscErrorCode GenerateUniform(PetscInt N, BenchMatrix *M)
+{
+  PetscFunctionBegin;
+  PetscCall(BenchMatrixStart(M, N, N, UNIFORM_LENGTH * (double)N));
+  for (PetscInt r = 0; r < N; r++) {
+    uint64_t state = BenchSeed(7, (uint64_t)r);
+
+    for (int k = 0; k < UNIFORM_LENGTH; k++) {
+      PetscInt column = (PetscInt)(BenchRandom(&state) % (uint64_t)N);
+
+      BenchPush(M, r, column, BenchSigned(&state));
+    }
+    PetscCall(BenchMatrixRowEnd(M, r));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- all of them ---- */
 
 static const struct {
@@ -322,6 +343,7 @@ static const struct {
   {"powerlaw", GeneratePowerlaw},
   {"permutation", GeneratePermutation},
   {"lpwide", GenerateLpwide},
+  {"uniform", GenerateUniform},
 };
 
 /*

@@ -4,6 +4,12 @@
   Rates and ratios are those of the median time: gflops 2 nnz (8 nnz if complex), gbs the storage's bytes with x and y
   once, gbs_csr those of AIJ's storage with x and y once, read_bw_fraction gbs over the fastest reading of as many bytes,
   ratio_to_aij and ratio_to_best_petsc the time of aij, or of the fastest of PETSc's types, over that of the type.
+
+  eta_minus and eta_plus are the memory efficiencies of Koza et al. (SIAM J. Sci. Comput. 36(2), 2014, section 4): the bytes
+  of AIJ's storage, y once and x uncached (once for each nonzero: minus) or fully cached (once: plus), over the time and the
+  fastest reading of as many bytes as the type moves. The paper has the bandwidth that the maker of its devices states
+  instead. The same bytes count for every type, so eta_plus is gbs_csr over that reading, and above 1 for a type that stores
+  less than AIJ; eta_minus above eta_plus, which it always is but for empty columns, says how much of x the caches saved.
 */
 #include "spmvbench.h"
 #include <math.h>
@@ -35,7 +41,7 @@ PetscErrorCode BenchReportOpen(const char file[], PetscBool *ok)
   Report.csv = fopen(file, "w");
   *ok        = (PetscBool) !!Report.csv;
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  fprintf(Report.csv, "matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error\n");
+  fprintf(Report.csv, "matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus\n");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,11 +96,14 @@ static PetscErrorCode BenchReportType(const BenchMatrix *M, PetscInt rounds, dou
   const double vectors = (double)sizeof(PetscScalar) * ((double)M->m + (double)M->n), csr = (double)(sizeof(PetscScalar) + sizeof(PetscInt)) * nz + (double)sizeof(PetscInt) * (double)M->m;
   const double build = rounds ? PetscMax(0, t->first - median) : NAN, gflops = 2 * PETSC_FLOPS_PER_OP * nz / median / 1e9;
   const double gbs = (t->bytes + vectors) / median / 1e9, gbs_csr = (csr + vectors) / median / 1e9, fraction = gbs * 1e9 / t->read;
+  const double eta_minus = (csr + (double)sizeof(PetscScalar) * ((double)M->m + nz)) / median / t->read, eta_plus = (csr + vectors) / median / t->read;
 
   PetscFunctionBegin;
   printf("  %-*s %7.2f", width, t->spec, t->bytes / nz);
   if (rounds) printf(" %8.1f %10.2f %10.2f %7.2f %7.1f %7.1f %7.2f %7.2f %7.2f", build / median, least * 1e6, median * 1e6, gflops, gbs, gbs_csr, fraction, aij / median, petsc / median);
-  printf(" %8.2g %s%s%s\n", t->error, t->pass ? "PASS" : "FAIL", t->plan[0] ? "  " : "", t->plan);
+  printf(" %8.2g", t->error);
+  if (rounds) printf(" %7.2f %7.2f", eta_minus, eta_plus);
+  printf(" %s%s%s\n", t->pass ? "PASS" : "FAIL", t->plan[0] ? "  " : "", t->plan);
   if (Report.csv) {
     fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,host,%s,%" PetscInt_FMT ",1,%.0f", M->name, M->m, M->n, M->i[M->m], t->spec, t->plan, t->threads, t->bytes);
     CsvNumber("%.3e", build);
@@ -107,6 +116,8 @@ static PetscErrorCode BenchReportType(const BenchMatrix *M, PetscInt rounds, dou
     CsvNumber("%.4f", aij / median);
     CsvNumber("%.4f", petsc / median);
     CsvNumber("%.4g", t->error);
+    CsvNumber("%.4f", eta_minus);
+    CsvNumber("%.4f", eta_plus);
     fputc('\n', Report.csv);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,7 +141,9 @@ PetscErrorCode BenchReportMatrix(const BenchMatrix *M, const BenchRun *run, Pets
   if (run->rounds) printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "build", "min", "median", "", "", "GB/s", "of read", "times", "times");
   printf("\n  %-*s %7s", width, "type", "per nnz");
   if (run->rounds) printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "products", "us", "us", "Gflop/s", "GB/s", "as csr", "bandw.", "aij", "best");
-  printf(" %8s       plan\n", "error");
+  printf(" %8s", "error");
+  if (run->rounds) printf(" %7s %7s", "eta-", "eta+");
+  printf("       plan\n");
   for (PetscInt k = 0; k < count; k++) {
     const double median = BenchMedian(&types[k], run->rounds);
 

@@ -8,7 +8,7 @@ static char help[] = "spmvbench - how fast do matrix types multiply, and how exa
                      "  spmvbench -generate laplace7:60,elasticity:20 -types bccoo,bccoo:block_height=1:block_width=1\n\n"
                      "  -f FILE,...      Matrix Market (.mtx, .mtx.gz) or PETSc binary files\n"
                      "  -generate K:N,.. dense:N, laplace7:N, laplace7var:N, laplace27:N, elasticity:N (nodes of an edge), qcd:N (sites\n"
-                     "                   of an edge), powerlaw:N, permutation:N, lpwide:N (columns)\n"
+                     "                   of an edge), powerlaw:N, permutation:N, lpwide:N (columns), uniform:N\n"
                      "  -types T,...     types to measure besides PETSc's aij, aijperm, aijsell, sell and baij (bccoo). T may have\n"
                      "                   options: bccoo:block_height=3 sets -mat_bccoo_block_height 3, bccoo:mat_spmv_isa=avx2 sets\n"
                      "                   -mat_spmv_isa avx2, bccoo:block_size=3 calls MatSetBlockSize()\n"

@@ -60,9 +60,27 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return _mm512_mask_add_pd(b, (__mmask8)mask, a, b);
 }
+static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
+{
+  static const uint8_t first[] = {0, 1, 3, 7, 15, 31, 63, 127, 255};
+
+  return _mm512_mask_add_pd(a, _load_mask8((__mmask8 *)&first[n]), a, b);
+}
+static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
+{
+  return _mm512_permutexvar_pd(_mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)i)), v);
+}
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   return _mm512_mask_loadu_pd(v, (__mmask8)mask, p);
+}
+static inline Spmv8 Spmv8LoadMasked(const double *p, unsigned mask)
+{
+  return _mm512_maskz_loadu_pd((__mmask8)mask, p);
+}
+static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+{
+  return _mm512_mask3_fmadd_pd(a, b, c, (__mmask8)mask);
 }
 static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 {
@@ -72,6 +90,55 @@ static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_U16(x, i)), SpmvGather4_U16(x, i + 4), 1);
 }
+static inline Spmv8 Spmv8GatherPacked32(const double *x, const uint32_t *w, int bits)
+{
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_Packed32(x, w, bits)), SpmvGather4_Packed32(x, w + 4, bits), 1);
+}
+static inline Spmv8 Spmv8GatherPacked64(const double *x, const uint64_t *w, int bits)
+{
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_Packed64(x, w, bits)), SpmvGather4_Packed64(x, w + 4, bits), 1);
+}
+static inline Spmv8 Spmv8GatherFirst(const double *x, const int32_t *i, int n)
+{
+  return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)((1 << n) - 1), SpmvIndexLoad32(i), x, 8);
+}
+static inline Spmv8 Spmv8GatherFirstU16(const double *x, const uint16_t *i, int n)
+{
+  return _mm512_mask_i32gather_pd(_mm512_setzero_pd(), (__mmask8)((1 << n) - 1), SpmvIndexLoadU16(i), x, 8);
+}
+static inline void Spmv8Stream(double *p, Spmv8 v)
+{
+  _mm512_stream_pd(p, v);
+}
+
+SPMV_INLINE void Spmv8GatherPairs(const double *x, const int32_t *i, Spmv8 *a, Spmv8 *b)
+{
+  __m256d a0, a1, b0, b1;
+
+  SpmvPairs4_32(x, i, &a0, &b0);
+  SpmvPairs4_32(x, i + 4, &a1, &b1);
+  *a = _mm512_insertf64x4(_mm512_castpd256_pd512(a0), a1, 1);
+  *b = _mm512_insertf64x4(_mm512_castpd256_pd512(b0), b1, 1);
+}
+SPMV_INLINE void Spmv8GatherPairsU16(const double *x, const uint16_t *i, Spmv8 *a, Spmv8 *b)
+{
+  __m256d a0, a1, b0, b1;
+
+  SpmvPairs4_U16(x, i, &a0, &b0);
+  SpmvPairs4_U16(x, i + 4, &a1, &b1);
+  *a = _mm512_insertf64x4(_mm512_castpd256_pd512(a0), a1, 1);
+  *b = _mm512_insertf64x4(_mm512_castpd256_pd512(b0), b1, 1);
+}
+SPMV_INLINE void Spmv8Scatter(double *y, const int32_t *i, Spmv8 v)
+{
+  SpmvScatter4_32(y, i, _mm512_castpd512_pd256(v));
+  SpmvScatter4_32(y, i + 4, _mm512_extractf64x4_pd(v, 1));
+}
+SPMV_INLINE void Spmv8ScatterU16(double *y, const uint16_t *i, Spmv8 v)
+{
+  SpmvScatter4_U16(y, i, _mm512_castpd512_pd256(v));
+  SpmvScatter4_U16(y, i + 4, _mm512_extractf64x4_pd(v, 1));
+}
 
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {
@@ -80,4 +147,73 @@ static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_t *p)
 {
   return _mm256_mask_expand_epi32(a, (__mmask8)mask, _mm256_loadu_si256((const __m256i *)p));
+}
+static inline unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
+{
+  return _mm256_cmpgt_epi32_mask(a, _mm256_set1_epi32(value));
+}
+
+/* a and b, sums of neighbours: lanes 0, 1 those of a's and b's lanes 0, 1; lanes 2, 3 those of their lanes 2, 3; and so on */
+static inline Spmv8 SpmvSumPairs(Spmv8 a, Spmv8 b)
+{
+  return _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
+}
+/* So, without the lanes that a mask leaves out: of even for a's and b's even lanes, of odd for the others */
+static inline Spmv8 SpmvSumPairsWhere(Spmv8 a, Spmv8 b, __mmask8 even, __mmask8 odd)
+{
+  return _mm512_add_pd(_mm512_maskz_unpacklo_pd(even, a, b), _mm512_maskz_unpackhi_pd(odd, a, b));
+}
+static inline Spmv8 SpmvSumQuarters(Spmv8 a, Spmv8 b)
+{
+  return _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xdd));
+}
+static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
+{
+  return SpmvSumQuarters(SpmvSumQuarters(SpmvSumPairs(v[0], v[1]), SpmvSumPairs(v[2], v[3])), SpmvSumQuarters(SpmvSumPairs(v[4], v[5]), SpmvSumPairs(v[6], v[7])));
+}
+
+/* Masked loads take twice the time on Zen 4: lanes that are not a run's are left out where the tree of sums begins */
+static inline Spmv8 SpmvSumRunsOfFour(const double *p, const PetscInt *i, SpmvIndex n)
+{
+  const __m256i even = _mm256_setr_epi32(0, 0, 2, 2, 0, 0, 2, 2), odd = _mm256_setr_epi32(1, 1, 3, 3, 1, 1, 3, 3);
+  const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+  Spmv8         v[4];
+
+  SPMV_UNROLL
+  for (int l = 0; l < 4; l++) v[l] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(p + i[l])), _mm256_loadu_pd(p + i[l + 4]), 1);
+  SPMV_UNROLL
+  for (int l = 0; l < 2; l++) {
+    const __m256i pair = _mm256_permutevar8x32_epi32(n, l ? _mm256_setr_epi32(2, 3, 2, 3, 6, 7, 6, 7) : _mm256_setr_epi32(0, 1, 0, 1, 4, 5, 4, 5));
+
+    v[l] = SpmvSumPairsWhere(v[2 * l], v[2 * l + 1], _mm256_cmpgt_epi32_mask(pair, even), _mm256_cmpgt_epi32_mask(pair, odd));
+  }
+  return _mm512_add_pd(_mm512_permutex2var_pd(v[0], low, v[1]), _mm512_permutex2var_pd(v[0], high, v[1]));
+}
+static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n, int32_t depth)
+{
+  __m256i even = _mm256_setr_epi32(0, 0, 2, 2, 4, 4, 6, 6), odd = _mm256_setr_epi32(1, 1, 3, 3, 5, 5, 7, 7);
+  __m256i pair[4];
+  Spmv8   sum[4];
+
+  if (depth == 4) return SpmvSumRunsOfFour(p, i, n);
+  SPMV_UNROLL
+  for (int l = 0; l < 4; l++) {
+    pair[l] = _mm256_permutevar8x32_epi32(n, _mm256_add_epi32(_mm256_set1_epi32(2 * l), _mm256_setr_epi32(0, 1, 0, 1, 0, 1, 0, 1)));
+    sum[l]  = SpmvSumPairsWhere(_mm512_loadu_pd(p + i[2 * l]), _mm512_loadu_pd(p + i[2 * l + 1]), _mm256_cmpgt_epi32_mask(pair[l], even), _mm256_cmpgt_epi32_mask(pair[l], odd));
+  }
+  for (int32_t k = 8; k < depth; k += 8) {
+    even = _mm256_add_epi32(even, _mm256_set1_epi32(8));
+    odd  = _mm256_add_epi32(odd, _mm256_set1_epi32(8));
+    SPMV_UNROLL
+    for (int l = 0; l < 4; l++) sum[l] = _mm512_add_pd(sum[l], SpmvSumPairsWhere(_mm512_loadu_pd(p + i[2 * l] + k), _mm512_loadu_pd(p + i[2 * l + 1] + k), _mm256_cmpgt_epi32_mask(pair[l], even), _mm256_cmpgt_epi32_mask(pair[l], odd)));
+  }
+  return SpmvSumQuarters(SpmvSumQuarters(sum[0], sum[1]), SpmvSumQuarters(sum[2], sum[3]));
+}
+static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
+{
+  _mm256_storeu_si256((__m256i *)p, _mm256_maskz_compress_epi32((__mmask8)mask, a)); /* to memory at once it takes ten times as long */
+}
+static inline Spmv8 Spmv8Gather64(const double *x, const int64_t *i)
+{
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_64(x, i)), SpmvGather4_64(x, i + 4), 1);
 }

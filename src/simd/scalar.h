@@ -3,6 +3,8 @@
 */
 #pragma once
 
+#define SPMV_SIMD_PLAIN 1 /* "vectors" are arrays */
+
 #define SPMV_VECTOR(V, N) \
   typedef struct { \
     PetscScalar a[N]; \
@@ -86,6 +88,12 @@ static inline SpmvIndex SpmvIndexAdd(SpmvIndex a, SpmvIndex b)
   return a;
 }
 
+static inline SpmvIndex SpmvIndexSub(SpmvIndex a, SpmvIndex b)
+{
+  for (int l = 0; l < 8; l++) a.a[l] -= b.a[l];
+  return a;
+}
+
 static inline SpmvIndex SpmvIndexMulAdd(SpmvIndex a, int32_t k, int32_t c)
 {
   for (int l = 0; l < 8; l++) a.a[l] = a.a[l] * k + c;
@@ -108,12 +116,62 @@ static inline SpmvIndex SpmvIndexMin(SpmvIndex a, int32_t limit)
   }
 SPMV_GATHER(Spmv8Gather, int32_t)
 SPMV_GATHER(Spmv8GatherU16, uint16_t)
+SPMV_GATHER(Spmv8Gather64, int64_t)
 #undef SPMV_GATHER
+
+#define SPMV_GATHER_PACKED(name, type) \
+  static inline Spmv8 name(const PetscScalar *x, const type *w, int bits) \
+  { \
+    Spmv8 v; \
+\
+    for (int l = 0; l < 8; l++) v.a[l] = x[w[l] >> bits]; \
+    return v; \
+  }
+SPMV_GATHER_PACKED(Spmv8GatherPacked32, uint32_t)
+SPMV_GATHER_PACKED(Spmv8GatherPacked64, uint64_t)
+#undef SPMV_GATHER_PACKED
+
+#define SPMV_GATHER_FIRST(name, type) \
+  static inline Spmv8 name(const PetscScalar *x, const type *i, int n) \
+  { \
+    Spmv8 v = {{0}}; \
+\
+    for (int l = 0; l < n; l++) v.a[l] = x[i[l]]; \
+    return v; \
+  }
+SPMV_GATHER_FIRST(Spmv8GatherFirst, int32_t)
+SPMV_GATHER_FIRST(Spmv8GatherFirstU16, uint16_t)
+#undef SPMV_GATHER_FIRST
+
+#define SPMV_GATHER_PAIRS(name, type) \
+  static inline void name(const PetscScalar *x, const type *i, Spmv8 *a, Spmv8 *b) \
+  { \
+    for (int l = 0; l < 8; l++) a->a[l] = x[i[l]]; \
+    for (int l = 0; l < 8; l++) b->a[l] = x[i[l] + 1]; \
+  }
+SPMV_GATHER_PAIRS(Spmv8GatherPairs, int32_t)
+SPMV_GATHER_PAIRS(Spmv8GatherPairsU16, uint16_t)
+#undef SPMV_GATHER_PAIRS
+
+#define SPMV_SCATTER(name, type) \
+  static inline void name(PetscScalar *y, const type *i, Spmv8 v) \
+  { \
+    for (int l = 0; l < 8; l++) y[i[l]] = v.a[l]; \
+  }
+SPMV_SCATTER(Spmv8Scatter, int32_t)
+SPMV_SCATTER(Spmv8ScatterU16, uint16_t)
+#undef SPMV_SCATTER
 
 static inline void Spmv8Store(PetscScalar *p, Spmv8 v)
 {
   Spmv8StoreFirst(p, v, 8);
 }
+
+static inline void Spmv8Stream(PetscScalar *p, Spmv8 v)
+{
+  Spmv8Store(p, v);
+}
+static inline void SpmvStreamEnd(void) {}
 
 static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
@@ -121,10 +179,35 @@ static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
   return b;
 }
 
+static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
+{
+  for (unsigned l = 0; l < n; l++) a.a[l] += b.a[l];
+  return a;
+}
+
+static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
+{
+  Spmv8 w;
+
+  for (int l = 0; l < 8; l++) w.a[l] = v.a[i[l]];
+  return w;
+}
+
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const PetscScalar *p)
 {
   for (; mask; mask &= mask - 1) v.a[__builtin_ctz(mask)] = p[__builtin_ctz(mask)];
   return v;
+}
+
+static inline Spmv8 Spmv8LoadMasked(const PetscScalar *p, unsigned mask)
+{
+  return Spmv8LoadWhere(Spmv8Zero(), mask, p);
+}
+
+static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+{
+  for (; mask; mask &= mask - 1) c.a[__builtin_ctz(mask)] += a.a[__builtin_ctz(mask)] * b.a[__builtin_ctz(mask)];
+  return c;
 }
 
 static inline SpmvIndex SpmvIndexScan(SpmvIndex a)
@@ -158,4 +241,34 @@ static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_
 {
   for (; mask; mask &= mask - 1) a.a[__builtin_ctz(mask)] = *p++;
   return a;
+}
+
+static inline unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
+{
+  unsigned mask = 0;
+
+  for (int l = 0; l < 8; l++) mask |= (unsigned)(a.a[l] > value) << l;
+  return mask;
+}
+
+static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
+{
+  Spmv8 s;
+
+  for (int l = 0; l < 8; l++) s.a[l] = Spmv8Sum(v[l]);
+  return s;
+}
+
+static inline Spmv8 Spmv8SumRuns(const PetscScalar *p, const PetscInt *i, SpmvIndex n, int32_t depth)
+{
+  Spmv8 s = Spmv8Zero();
+
+  for (int l = 0; l < 8; l++)
+    for (int32_t k = 0; k < n.a[l] && k < depth; k++) s.a[l] += p[i[l] + k];
+  return s;
+}
+
+static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
+{
+  for (; mask; mask &= mask - 1) *p++ = a.a[__builtin_ctz(mask)];
 }

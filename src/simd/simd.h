@@ -10,14 +10,32 @@
                         once where the machine can, XSum(v)
   Spmv8Store(p, v), Spmv8AddWhere(a, m, b) = b, plus a in the lanes of mask m; Spmv8LoadWhere(v, m, p) = v, with the lanes
                         of m from p[0 .. 7], which may all be read
-  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16
-  SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Min(), MulAdd(a, k, c) = k a + c,
-                        Equal(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],
-                        ...; p[0 .. 7] may all be read; Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)
+  Spmv8LoadMasked(p, m) p[l] in the lanes l of mask m, which are all that is read, 0 in the others
+  Spmv8FmaWhere(a, b, c, m) = a b + c in the lanes of mask m, c in the others, whatever a b is there
+  Spmv8AddFirst(a, b, n) a, plus b in the first n lanes, n = 0 to 8; Spmv8Permute(v, i): lane i[l] of v in lane l, i eight uint8
+  Spmv8Sums(v)          lane l the sum of vector v[l], l = 0 to 7
+  Spmv8SumRuns(p, i, n, depth)  lane l the sum of the first min(n[l], depth) scalars from p[i[l]] on; i eight PetscInt in
+                        memory, n a SpmvIndex, depth 4 or a multiple of 8; all depth scalars may be read
+  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16, Spmv8Gather64() for
+                        int64, Spmv8GatherInt() for PetscInt; Spmv8GatherPacked32(x, w, bits): x[w[l] >> bits], w eight uint32,
+                        Spmv8GatherPacked64() for uint64; Spmv8GatherFirst(x, i, n), Spmv8GatherFirstU16(): the first n lanes, others 0;
+                        i[0 .. 7] may all be read
+  Spmv8GatherPairs(x, i, &a, &b)  a: x[i[l]] in lane l, b: x[i[l] + 1]; Spmv8GatherPairsU16()
+  Spmv8Scatter(y, i, v) y[i[l]] <- lane l of v, in the order of the lanes; Spmv8ScatterU16()
+  Spmv8Stream(p, v)     as Spmv8Store(), past the cache, p a multiple of 64 bytes; SpmvStreamEnd(): before others read it
+  SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Sub(), Min(), MulAdd(a, k, c) = k a + c,
+                        Equal(a, value), Greater(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],
+                        ...; p[0 .. 7] may all be read; Pack(p, a, m): the lanes of m to p[0], p[1], ...; p[0 .. 7] may all be written;
+                        Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)
 */
 #pragma once
 #include "../compat.h"
 #include <stdint.h>
+
+/* Before a loop of up to eight iterations over vectors: without it they are kept in memory */
+#define SPMV_UNROLL _Pragma("GCC unroll 8")
+
+#define SPMV_INLINE static inline __attribute__((always_inline))
 
 #if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX) && !defined(SPMV_ISA_ABSENT)
   #define SPMV_SIMD_STRING_(x) #x
@@ -28,7 +46,16 @@
   #include "scalar.h"
 #endif
 
-#define SPMV_INLINE static inline __attribute__((always_inline))
+#if !defined(SPMV_SIMD_PLAIN)
+  #define SPMV_SIMD_PLAIN 0
+#endif
+
+/* x[i[l]] in lane l, i eight PetscInt in memory */
+#if defined(PETSC_USE_64BIT_INDICES)
+  #define Spmv8GatherInt Spmv8Gather64
+#else
+  #define Spmv8GatherInt Spmv8Gather
+#endif
 
 /*
   Asks for bytes that memory has to send, into the second cache: the first has too few lines under way to wait for memory in.

@@ -107,3 +107,79 @@ static inline Spmv4 SpmvGather4_U16(const double *x, const uint16_t *i)
   memcpy(&a, i, 8);
   return SpmvGather4(x, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48);
 }
+static inline Spmv4 SpmvGather4_Packed32(const double *x, const uint32_t *w, int bits)
+{
+  uint64_t a, b;
+
+  memcpy(&a, w, 8);
+  memcpy(&b, w + 2, 8);
+  return SpmvGather4(x, (uint32_t)a >> bits, a >> (32 + bits), (uint32_t)b >> bits, b >> (32 + bits));
+}
+static inline Spmv4 SpmvGather4_Packed64(const double *x, const uint64_t *w, int bits)
+{
+  return SpmvGather4(x, w[0] >> bits, w[1] >> bits, w[2] >> bits, w[3] >> bits);
+}
+static inline Spmv4 SpmvGather4_64(const double *x, const int64_t *i)
+{
+  return SpmvGather4(x, (uint64_t)i[0], (uint64_t)i[1], (uint64_t)i[2], (uint64_t)i[3]);
+}
+static inline SpmvIndex SpmvIndexSub(SpmvIndex a, SpmvIndex b)
+{
+  return _mm256_sub_epi32(a, b);
+}
+
+/* Stores that go past the cache are not in order with others */
+static inline void SpmvStreamEnd(void)
+{
+  _mm_sfence();
+}
+
+SPMV_INLINE void SpmvScatter4(double *y, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, Spmv4 v)
+{
+  const __m128d lo = _mm256_castpd256_pd128(v), hi = _mm256_extractf128_pd(v, 1);
+
+  _mm_storel_pd(y + i0, lo);
+  _mm_storeh_pd(y + i1, lo);
+  _mm_storel_pd(y + i2, hi);
+  _mm_storeh_pd(y + i3, hi);
+}
+SPMV_INLINE void SpmvScatter4_32(double *y, const int32_t *i, Spmv4 v)
+{
+  uint64_t a, b;
+
+  memcpy(&a, i, 8);
+  memcpy(&b, i + 2, 8);
+  SpmvScatter4(y, (uint32_t)a, a >> 32, (uint32_t)b, b >> 32, v);
+}
+SPMV_INLINE void SpmvScatter4_U16(double *y, const uint16_t *i, Spmv4 v)
+{
+  uint64_t a;
+
+  memcpy(&a, i, 8);
+  SpmvScatter4(y, (uint16_t)a, (uint16_t)(a >> 16), (uint16_t)(a >> 32), a >> 48, v);
+}
+
+/* x[i[l]] and x[i[l] + 1], l = 0 to 3: half as many loads as two gathers */
+SPMV_INLINE void SpmvPairs4(const double *x, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3, Spmv4 *a, Spmv4 *b)
+{
+  const __m256d even = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(x + i0)), _mm_loadu_pd(x + i2), 1);
+  const __m256d odd  = _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(x + i1)), _mm_loadu_pd(x + i3), 1);
+
+  *a = _mm256_unpacklo_pd(even, odd);
+  *b = _mm256_unpackhi_pd(even, odd);
+}
+SPMV_INLINE void SpmvPairs4_32(const double *x, const int32_t *i, Spmv4 *a, Spmv4 *b)
+{
+  uint64_t c, d;
+
+  memcpy(&c, i, 8);
+  memcpy(&d, i + 2, 8);
+  SpmvPairs4(x, (uint32_t)c, c >> 32, (uint32_t)d, d >> 32, a, b);
+}
+SPMV_INLINE void SpmvPairs4_U16(const double *x, const uint16_t *i, Spmv4 *a, Spmv4 *b)
+{
+  uint64_t c;
+
+  memcpy(&c, i, 8);
+  SpmvPairs4(x, (uint16_t)c, (uint16_t)(c >> 16), (uint16_t)(c >> 32), c >> 48, a, b);
+}

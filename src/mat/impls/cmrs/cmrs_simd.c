@@ -1,0 +1,67 @@
+/*
+  cmrs_simd.c - the products of CMRS, compiled once for each instruction set of isas.h
+*/
+#include "cmrs_steps.h"
+#include "cmrs_words.h"
+
+#if defined(SPMV_ISA_ABSENT)
+const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {NULL, NULL};
+#else
+
+static void CmrsTask(void *context, PetscInt t)
+{
+  const CmrsProduct *p    = (const CmrsProduct *)context;
+  const PetscBool    wide = (PetscBool)(p->c->wordsize == sizeof(uint64_t));
+
+  if (p->c->order == CMRS_ORDER_INTERLEAVED) {
+    if (wide) CmrsStepsShare(p, t, PETSC_TRUE);
+    else CmrsStepsShare(p, t, PETSC_FALSE);
+  } else if (wide) CmrsWordsShare(p, t, PETSC_TRUE);
+  else CmrsWordsShare(p, t, PETSC_FALSE);
+}
+
+static void CmrsMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+{
+  CmrsProduct p = {(const CmrsStorage *)storage, x, y, beta};
+
+  SpmvRun(p.c->threads, CmrsTask, &p);
+  if (p.c->order == CMRS_ORDER_INTERLEAVED) CmrsStepsAfter(&p);
+  else CmrsWordsAfter(&p);
+}
+
+/* The first thread adds to y, each other one to a vector of its own */
+static void CmrsTransposeTask(void *context, PetscInt t)
+{
+  const CmrsProduct *p = (const CmrsProduct *)context;
+  PetscScalar       *y = t ? p->c->sum + (size_t)(t - 1) * (size_t)p->c->n : p->y;
+
+  if (t || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)p->c->n);
+  if (p->c->order == CMRS_ORDER_INTERLEAVED) {
+    if (p->c->wordsize == sizeof(uint64_t)) CmrsStepsTransposeShare(p, t, y, PETSC_TRUE);
+    else CmrsStepsTransposeShare(p, t, y, PETSC_FALSE);
+  } else if (p->c->wordsize == sizeof(uint64_t)) CmrsTransposeShare(p, t, y, PETSC_TRUE);
+  else CmrsTransposeShare(p, t, y, PETSC_FALSE);
+}
+
+/* Columns of part t: the vectors are added in the order of the threads */
+static void CmrsTransposeAdd(void *context, PetscInt t)
+{
+  const CmrsProduct *p = (const CmrsProduct *)context;
+  const size_t       n = (size_t)p->c->n, threads = (size_t)p->c->threads;
+  const size_t       first = n * (size_t)t / threads, end = n * ((size_t)t + 1) / threads;
+
+  for (size_t k = 0; k + 1 < threads; k++) {
+    for (size_t j = first; j < end; j++) p->y[j] += p->c->sum[k * n + j];
+  }
+}
+
+static void CmrsMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+{
+  CmrsProduct p = {(const CmrsStorage *)storage, x, y, beta};
+
+  SpmvRun(p.c->threads, CmrsTransposeTask, &p);
+  if (p.c->threads > 1) SpmvRun(p.c->threads, CmrsTransposeAdd, &p);
+}
+
+const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {CmrsMult, CmrsMultTranspose};
+#endif

@@ -1,0 +1,116 @@
+/*
+  csradaptive - CSR as it is, with rows cut into row blocks that each go to the kernel that suits them
+
+  Storage:   AIJ's own i, j and a, borrowed; a 64-bit word for each row block: row, flag, workgroup number
+  Good for:  matrices that change often or are multiplied few times (set-up is a pass over row pointers, new values cost
+             nothing), memory that is short, rows of any length side by side
+  Bad for:   matrices with dense blocks, which bccoo stores in fewer bytes; columns so scattered that x comes from far
+  Traffic:   (8 + 4) nnz + 4 m + 8 row blocks + 8 (m + n) bytes a product; (8 + 4 / h) nnz in nodes of h rows
+
+  Row blocks of several rows hold at most NNZ_PER_WG entries. Three kernels:
+    CSR-Stream    num_rows_stream rows or more: all products of the row block, then the sums of its rows, eight at a time
+    CSR-Vector    fewer rows: row after row, a vector of products at a time
+    CSR-VectorL   a row of more than NNZ_PER_WG x NNZ_multiplier entries, shared by several row blocks
+
+  Where each h = 2 to 6 rows of a row block have the same columns (a node: several unknowns at a point, AIJ's inodes), the
+  word says so, and CSR-Vector reads columns and x once for h rows. Set-up compares columns only as long as they agree.
+
+  Source: Daga, Greathouse, Structural Agnostic SpMV: Adapting CSR-Adaptive for Irregular Matrices, HiPC 2015: sections
+  III-A (Stream, num_rows_stream, the break between long and short rows), III-B (VectorL, figures 5 and 6, NNZ_multiplier).
+  We differ:
+  - figure 7 synchronises the workgroups of a row by its flag, then adds atomically. Here the flag says that a row is
+    shared, never changes, and parts are added in order: the same bits each time.
+  - the workgroup number of a row block that does not share its row, which the paper leaves unused, is the node's h.
+  - rows that share columns go to CSR-Vector however many they are.
+  - figure 2 has no barrier between products and sums and lets products run past the end of the row block; figure 3 drops
+    the remainder of its division. Neither is so here.
+  - a break between long and short rows is made only where a row block is half full, so that alternating rows do not
+    take a word each.
+  - the paper's text has num_rows_stream 2 (single) and 3 (double), its table I 1 and 2. It counts rows of a GPU's
+    workgroup; the defaults here are measured on a host.
+*/
+#include "csradaptive.h"
+
+static const SpmvParam CsradaptiveParams[] = {
+  [CSRADAPTIVE_NNZ_PER_WG]      = SPMV_RANGE("nnz_per_wg", "entries of a row block of several rows, at most", 2048, 8, CSRADAPTIVE_NNZ_MAX),
+  [CSRADAPTIVE_NUM_ROWS_STREAM] = SPMV_RANGE("num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector", 64, 1, 4 * CSRADAPTIVE_NNZ_MAX),
+  [CSRADAPTIVE_NNZ_MULTIPLIER]  = SPMV_RANGE("nnz_multiplier", "a row of more than this times nnz_per_wg entries is shared by several row blocks", 2, 1, 64),
+  [CSRADAPTIVE_LONG]            = SPMV_RANGE("long", "a row block may end where a row of more entries than this meets a short one", 128, 1, PETSC_MAX_INT),
+  [CSRADAPTIVE_SHORT]           = SPMV_RANGE("short", "a row of fewer entries than this is a short one, 0: none is", 32, 0, PETSC_MAX_INT),
+};
+
+static PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
+{
+  const CsradaptiveStorage *b  = (const CsradaptiveStorage *)storage;
+  const size_t              nz = (size_t)b->i[b->m];
+
+  PetscFunctionBegin;
+  arrays[0] = SPMV_ARRAY("values", b->a, nz, sizeof(PetscScalar), .is_values = PETSC_TRUE, .borrowed = PETSC_TRUE);
+  arrays[1] = SPMV_ARRAY("columns", b->j, nz, sizeof(PetscInt), .borrowed = PETSC_TRUE);
+  arrays[2] = SPMV_ARRAY("row pointers", b->i, (size_t)b->m + 1, sizeof(PetscInt), .borrowed = PETSC_TRUE);
+  arrays[3] = SPMV_ARRAY("row blocks", b->block, b->nblocks + 1, sizeof(uint64_t));
+  *narrays  = 4;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sizes that a build would come to: its cuts are counted, not kept */
+static PetscErrorCode CsradaptiveBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes)
+{
+  CsradaptiveStorage b = {.m = csr->m, .i = csr->i};
+  SpmvArray          arrays[SPMV_ARRAY_MAX];
+  PetscInt           narrays;
+
+  PetscFunctionBegin;
+  PetscCall(CsradaptiveCount(csr, plan, &b.nblocks));
+  PetscCall(CsradaptiveArrays(&b, &narrays, arrays));
+  *bytes = 0;
+  for (PetscInt k = 0; k < narrays; k++) *bytes += (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? scalar_size : arrays[k].size);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Row blocks of each kernel, and what they add to CSR */
+static PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char line[], size_t size)
+{
+  const CsradaptiveStorage *b        = (const CsradaptiveStorage *)storage;
+  size_t                    count[3] = {0, 0, 0};
+  SpmvArray                 arrays[SPMV_ARRAY_MAX];
+  PetscInt                  narrays;
+  double                    csr = 0, own = 0;
+
+  PetscFunctionBegin;
+  line[0] = 0;
+  if (k) PetscFunctionReturn(PETSC_SUCCESS);
+  for (size_t q = 0; q < b->nblocks; q++) count[CsradaptiveKernelOf(b, q)]++;
+  PetscCall(CsradaptiveArrays(b, &narrays, arrays));
+  for (PetscInt q = 0; q < narrays; q++) *(arrays[q].borrowed ? &csr : &own) += (double)arrays[q].count * (double)arrays[q].size;
+  PetscCall(PetscSNPrintf(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu; %.0f bytes, %.3f %% of CSR", b->nblocks, count[CSRADAPTIVE_STREAM], count[CSRADAPTIVE_VECTOR], count[CSRADAPTIVE_VECTORL], own, 100 * own / csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define SPMV_ISA(NAME, name, flags, runs) extern const SpmvKernels CsradaptiveKernels_##name;
+#include "../../../isas.h"
+#undef SPMV_ISA
+
+const SpmvFormat SpmvFormat_csradaptive = {
+  .name     = "csradaptive",
+  .citation = "@inproceedings{DagaGreathouse2015,\n"
+              "  title     = {Structural Agnostic {SpMV}: Adapting {CSR-Adaptive} for Irregular Matrices},\n"
+              "  author    = {Mayank Daga and Joseph L. Greathouse},\n"
+              "  booktitle = {22nd IEEE International Conference on High Performance Computing ({HiPC})},\n"
+              "  year      = {2015}\n"
+              "}\n",
+  .nparams  = CSRADAPTIVE_NPARAMS,
+  .params   = CsradaptiveParams,
+  .kernels  = {
+#define SPMV_ISA(NAME, name, flags, runs) &CsradaptiveKernels_##name,
+#include "../../../isas.h"
+#undef SPMV_ISA
+  },
+  .build     = CsradaptiveBuild,
+  .setvalues = CsradaptiveSetValues,
+  .arrays    = CsradaptiveArrays,
+  .bytes     = CsradaptiveBytes,
+  .destroy   = CsradaptiveDestroy,
+  .describe  = CsradaptiveDescribe,
+  .borrows   = PETSC_TRUE,
+};

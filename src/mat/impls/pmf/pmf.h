@@ -1,0 +1,233 @@
+/*
+  pmf.h - the storage of PMF
+
+  pmf.c            the format: knobs, arrays, sizes, what is printed
+  pmf_partition.c  the paper's algorithms: rows in order, and cut into parts
+  pmf_layout.c     rows as slices, slices as runs
+  pmf_build.c      the arrays of a storage, from that
+  pmf_simd.c       the products
+*/
+#pragma once
+#include "../../../spmvimpl.h"
+
+enum { /* the knobs, in the order of PmfParams */
+       PMF_PARTITION,
+       PMF_POWERS,
+       PMF_WINDOW,
+       PMF_BLOCK,
+       PMF_COLUMNS,
+       PMF_NPARAMS
+};
+
+typedef enum { /* values of PMF_PARTITION */
+               PMF_BY_PMF,
+               PMF_BY_NNZ,
+               PMF_BY_ROWS,
+               PMF_BY_DIAGONAL
+} PmfPartition;
+
+enum { /* values of PMF_WINDOW besides numbers of rows, and of PMF_COLUMNS */
+       PMF_WINDOW_AUTO   = 0,
+       PMF_WINDOW_GLOBAL = -1,
+       PMF_COLUMNS_AUTO  = 0,
+       PMF_COLUMNS_INT32 = 1
+};
+
+#define PMF_LANES     8
+#define PMF_CACHE     1000000 /* entries that are likely to stay in cache from one product to the next */
+#define PMF_SPLIT     16      /* a row with more entries than its fraction 1/16 of a part's is split over the parts ... */
+#define PMF_SPLIT_MIN 256     /* ... if it has as many */
+
+/*
+  A step is eight values, side by side in memory, that are multiplied by eight entries of x at a time. A slice is the
+  steps of eight rows, a row in each lane; or of one row alone, eight of its entries in each step. Its steps come in the
+  order of their kinds:
+*/
+typedef enum {
+  PMF_CONSECUTIVE, /* eight consecutive columns: one column is stored, and x is loaded as a vector */
+  PMF_COMMON,      /* the same column in all lanes: one column is stored */
+  PMF_PAIRED,      /* counts two steps: each lane has two consecutive columns, of which the first is stored */
+  PMF_GATHERED,    /* eight columns */
+  PMF_RAGGED,      /* eight columns, and a mask of the lanes that have an entry; the others repeat the first one's column */
+  PMF_DIAGONAL,    /* a piece of a diagonal: one column, which the first lane has or would have, and a mask */
+  PMF_KINDS
+} PmfKind;
+
+enum {                   /* PmfRun.flags */
+       PMF_ALONE    = 1, /* each slice is one row */
+       PMF_WIDE     = 2, /* int32 columns, which take two elements of `column` each, low half first in memory as the machine has it */
+       PMF_LISTED   = 4, /* rows are row + list[]; otherwise row, row + 1, ... */
+       PMF_ADD      = 8, /* another run has written these rows of y before */
+       PMF_FRAGMENT = 16 /* a piece of a row that is split over the parts: `row` is its place in `sum` */
+};
+
+/* PmfRun: slices one after the other with the same number of steps of each kind. A slice of fewer than eight rows is a run of its own */
+typedef struct {
+  int32_t  flags;
+  int32_t  rows;             /* rows of the run */
+  int32_t  row;              /* first row, or what is added to the list of rows */
+  int32_t  base;             /* what is added to columns */
+  uint32_t list;             /* its first element of `list` */
+  uint32_t step;             /* its first step */
+  uint32_t column;           /* its first element of `column` */
+  uint32_t mask;             /* its first mask */
+  int32_t  steps[PMF_KINDS]; /* of each kind, in each slice */
+} PmfRun;
+
+/* PmfPart: what is printed of a part; without empty rows and rows that are split over the parts */
+typedef struct {
+  PetscInt rows, width; /* rows, entries of the longest one */
+  size_t   entries;
+  size_t   elements; /* as the paper counts them: rows x width; with PMF_BY_DIAGONAL the values stored */
+  double   share;    /* the fraction of the computing power that the part is meant for */
+} PmfPart;
+
+typedef struct {
+  PetscInt     m, n;
+  PmfPartition partition;
+  PetscInt     window;  /* rows that are ordered by length together */
+  PetscInt     block;   /* PMF_BY_DIAGONAL: rows of a block on the diagonal */
+  PetscInt     threads; /* tasks of a product: at most the parts */
+  PetscBool    ahead;   /* so large that a product has to ask memory early */
+  PetscBool    empty;   /* some rows have no entries, or no run may be the first to write them: y is cleared */
+  PetscInt     npieces;
+  int32_t     *piece; /* [npieces + 1] first run of each piece, which one thread works on: the parts; with PMF_BY_DIAGONAL, rows of both */
+  PetscInt     nparts;
+  PmfPart     *part; /* [nparts] */
+  size_t       nruns;
+  PmfRun      *run; /* [nruns] */
+  size_t       nsteps;
+  PetscScalar *value; /* [8 nsteps] zero in the lanes that a mask leaves out */
+  size_t       ncolumns;
+  uint16_t    *column; /* [ncolumns] slice after slice */
+  size_t       nmasks;
+  uint8_t     *mask; /* [nmasks] one for each ragged and each diagonal step */
+  size_t       nlist;
+  size_t       listsize; /* bytes of an element of list: 2, or 4 if a run may span more than 65536 rows */
+  void        *list;     /* [nlist] rows of the runs that are listed */
+  uint32_t    *from;     /* [8 nsteps] the entry of CSR that each value is; not set in the lanes that a mask leaves out */
+  PetscInt     nsplit;
+  int32_t     *split;      /* [nsplit] rows that are split over the pieces */
+  PetscScalar *sum;        /* [npieces nsplit] the products of their fragments */
+  PetscScalar *transposed; /* [(threads - 1) n] what tasks other than the first add to a transposed product */
+} PmfStorage;
+
+/* PmfOrder: rows in order, and cut into parts */
+typedef struct {
+  PetscInt  nparts;
+  PetscInt *power; /* [nparts] computing powers */
+  PetscInt *cut;   /* [nparts + 1] first place of each part in row[] */
+  int32_t  *row;   /* [m] the rows, by increasing length inside each window of each part */
+  PetscInt  limit; /* entries above which a row counts as empty, since it is split over the parts */
+} PmfOrder;
+
+/* pmf_partition.c */
+extern PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, const SpmvCSR *rest, PmfPartition partition, PetscInt window, PetscInt block, PetscInt nparts, const PetscInt power[], PetscInt limit, PmfOrder *order);
+extern PetscErrorCode PmfOrderDestroy(PmfOrder *order);
+extern PmfPart        PmfPartOf(const SpmvCSR *csr, const PmfOrder *order, PetscInt p);
+
+/* Entries of a row, none of one that is split over the parts */
+static inline PetscInt PmfLength(const SpmvCSR *csr, PetscInt limit, PetscInt row)
+{
+  const PetscInt length = csr->i[row + 1] - csr->i[row];
+
+  return length > limit ? 0 : length;
+}
+
+/*
+  PmfLayout - slices and runs while they are made
+
+  With PMF_BY_DIAGONAL the matrix comes in two: the entries in the blocks along its diagonal, and the rest.
+*/
+typedef struct {
+  const SpmvCSR *rest;     /* what goes into slices: the matrix, or what is not in the blocks */
+  const SpmvCSR *blocks;   /* PMF_BY_DIAGONAL: the blocks */
+  PmfStorage    *b;        /* its counts are summed up here */
+  PmfRun        *run;      /* [b->nruns] */
+  size_t         capacity; /* of run[] */
+  int32_t       *row;      /* [nrows] rows of the runs, but for fragments and diagonals, one after the other */
+  size_t         nrows;
+  PetscBool      wide;      /* all columns are to be int32 */
+  PmfRun         open;      /* the run that slices are added to; none if it has no rows */
+  PetscInt       low, high; /* its least and largest column */
+  PetscInt       top;       /* its largest row; the least one is open.row */
+} PmfLayout;
+
+/* pmf_layout.c */
+extern PetscErrorCode PmfLayoutSegment(PmfLayout *layout, const PmfOrder *order, PetscInt first, PetscInt end);
+extern PetscErrorCode PmfLayoutBlocks(PmfLayout *layout, PetscInt first, PetscInt end);
+extern PetscErrorCode PmfLayoutFragment(PmfLayout *layout, PetscInt piece, PetscInt s);
+extern PetscErrorCode PmfLayoutClose(PmfLayout *layout);
+
+/* The kind of step k of eight rows that have as many entries */
+static inline PmfKind PmfKindOf(const PetscInt *const j[], PetscInt k)
+{
+  const PetscInt first = j[0][k], stride = j[1][k] - first;
+
+  if (stride != 0 && stride != 1) return PMF_GATHERED;
+  for (PetscInt l = 2; l < PMF_LANES; l++) {
+    if (j[l][k] - first != l * stride) return PMF_GATHERED;
+  }
+  return stride ? PMF_CONSECUTIVE : PMF_COMMON;
+}
+
+/* The kind of a step of one row: eight entries with these columns */
+static inline PmfKind PmfKindAlone(const PetscInt j[])
+{
+  return j[PMF_LANES - 1] - j[0] == PMF_LANES - 1 ? PMF_CONSECUTIVE : PMF_GATHERED;
+}
+
+/* True if entries k and k + 1 of n are a pair */
+static inline PetscBool PmfIsPair(const PetscInt j[], PetscInt k, PetscInt n)
+{
+  return (PetscBool)(k + 1 < n && j[k + 1] == j[k] + 1);
+}
+
+/* The diagonals of a block that rows [first, first + rows) have entries on: bit d for column - row = d - (block - 1) */
+static inline uint64_t PmfDiagonals(const SpmvCSR *blocks, PetscInt block, PetscInt first, PetscInt rows)
+{
+  uint64_t diagonals = 0;
+
+  for (PetscInt r = first; r < first + rows; r++) {
+    for (PetscInt k = blocks->i[r]; k < blocks->i[r + 1]; k++) diagonals |= UINT64_C(1) << (blocks->j[k] - r + block - 1);
+  }
+  return diagonals;
+}
+
+/* The entries of fragment `piece` of a row that is split over the pieces: whole steps but for the last */
+static inline PetscInt PmfFragmentStart(const SpmvCSR *csr, PetscInt row, PetscInt piece, PetscInt npieces)
+{
+  const PetscInt64 length = csr->i[row + 1] - csr->i[row];
+
+  return csr->i[row] + (PetscInt)(piece == npieces ? length : length * piece / npieces / PMF_LANES * PMF_LANES);
+}
+
+/* pmf_build.c */
+extern PetscErrorCode PmfPredict(const SpmvCSR *csr, const SpmvPlan *plan, PmfStorage *b);
+extern PetscErrorCode PmfBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
+extern PetscErrorCode PmfSetValues(const SpmvCSR *csr, void *storage);
+extern PetscErrorCode PmfReset(PmfStorage *b);
+extern PetscErrorCode PmfDestroy(void **storage);
+
+/* Slices of a run */
+static inline size_t PmfSlices(const PmfRun *run)
+{
+  return run->flags & PMF_ALONE ? (size_t)run->rows : ((size_t)run->rows + PMF_LANES - 1) / PMF_LANES;
+}
+
+/* Steps of a slice that have no mask, come first; and those that have one */
+static inline size_t PmfFullSteps(const PmfRun *run)
+{
+  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON] + 2 * (size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED];
+}
+
+static inline size_t PmfMaskedSteps(const PmfRun *run)
+{
+  return (size_t)run->steps[PMF_RAGGED] + (size_t)run->steps[PMF_DIAGONAL];
+}
+
+/* Columns of a slice */
+static inline size_t PmfColumns(const PmfRun *run)
+{
+  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON] + PMF_LANES * ((size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED] + (size_t)run->steps[PMF_RAGGED]) + (size_t)run->steps[PMF_DIAGONAL];
+}

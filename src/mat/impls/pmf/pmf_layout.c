@@ -1,0 +1,285 @@
+/*
+  pmf_layout.c - rows as slices, and slices as runs
+
+  The rows of a segment, which are those of a window that one part has, are taken from the longest to the shortest, eight
+  at a time, so that the lanes of a slice that have an entry in a step are always the first ones. A row much longer than
+  those after it would make a slice of mostly padding: it goes alone.
+*/
+#include "pmf.h"
+
+/* Costs in steps of a gathered slice, measured on Zen 4 */
+#define PMF_COST_SLICE 1.5 /* eight results to eight places of y */
+#define PMF_COST_ALONE 2.  /* a step to end with, and the sum over its lanes */
+#define PMF_HEADER     8   /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
+#define PMF_CONVERT    32  /* consecutive rows that are listed rather than be a run of their own */
+
+/* PmfSlice: a slice before it is part of a run */
+typedef struct {
+  int32_t  flags, rows, row; /* as of PmfRun; row: the least */
+  PetscInt top;              /* the largest row */
+  PetscInt low, high;        /* least and largest column */
+  int32_t  steps[PMF_KINDS];
+} PmfSlice;
+
+/* Columns of a kind of their own are worth it if they are half of the steps; otherwise they would only break runs */
+static inline void PmfSliceGather(PmfSlice *s)
+{
+  const int32_t structured = s->steps[PMF_CONSECUTIVE] + s->steps[PMF_COMMON];
+
+  if (structured >= s->steps[PMF_GATHERED]) return;
+  s->steps[PMF_GATHERED] += structured;
+  s->steps[PMF_CONSECUTIVE] = s->steps[PMF_COMMON] = 0;
+}
+
+/* Pairs that a row has, taken from its first entry on; no more than `most` are looked for */
+static PetscInt PmfPairs(const PetscInt j[], PetscInt n, PetscInt most)
+{
+  PetscInt pairs = 0;
+
+  for (PetscInt k = 0; k + 1 < n && pairs < most; k++) {
+    if (!PmfIsPair(j, k, n)) continue;
+    pairs++;
+    k++;
+  }
+  return pairs;
+}
+
+/* Pairs instead of gathered steps, if they are half of them */
+static inline void PmfSlicePair(PmfSlice *s, PetscInt pairs)
+{
+  if (s->steps[PMF_CONSECUTIVE] + s->steps[PMF_COMMON] || 4 * pairs < s->steps[PMF_GATHERED]) return;
+  s->steps[PMF_PAIRED] = (int32_t)pairs;
+  s->steps[PMF_GATHERED] -= 2 * (int32_t)pairs;
+}
+
+/* Rows that have entries, longest first */
+static PmfSlice PmfSliceOf(const SpmvCSR *csr, const int32_t row[], PetscInt rows)
+{
+  PmfSlice        s = {.rows = (int32_t)rows, .row = row[0], .top = row[0], .low = PETSC_MAX_INT};
+  const PetscInt *j[PMF_LANES];
+  const PetscInt  longest = csr->i[row[0] + 1] - csr->i[row[0]], common = rows < PMF_LANES ? 0 : csr->i[row[rows - 1] + 1] - csr->i[row[rows - 1]];
+  PetscInt        pairs = common / 2;
+
+  for (PetscInt l = 0; l < rows; l++) {
+    j[l]   = csr->j + csr->i[row[l]];
+    s.low  = PetscMin(s.low, j[l][0]);
+    s.high = PetscMax(s.high, csr->j[csr->i[row[l] + 1] - 1]);
+    s.row  = PetscMin(s.row, row[l]);
+    s.top  = PetscMax(s.top, row[l]);
+    if (row[l] != row[0] + l) s.flags = PMF_LISTED;
+  }
+  for (PetscInt k = 0; k < common; k++) s.steps[PmfKindOf(j, k)]++;
+  s.steps[PMF_RAGGED] = (int32_t)(longest - common);
+  PmfSliceGather(&s);
+  if (s.steps[PMF_GATHERED] == common) {
+    for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
+    PmfSlicePair(&s, pairs);
+  }
+  return s;
+}
+
+/* Entries [first, end) of one row */
+static PmfSlice PmfSliceAlone(const SpmvCSR *csr, int32_t row, PetscInt first, PetscInt end)
+{
+  const PetscInt length = end - first;
+  PmfSlice       s      = {.flags = PMF_ALONE, .rows = 1, .row = row, .top = row};
+
+  if (first < end) {
+    s.low  = csr->j[first];
+    s.high = csr->j[end - 1];
+  }
+  for (; first + PMF_LANES <= end; first += PMF_LANES) s.steps[PmfKindAlone(csr->j + first)]++;
+  s.steps[PMF_RAGGED] = first < end;
+  PmfSliceGather(&s);
+  PmfSlicePair(&s, PmfPairs(csr->j + end - length, length, length) / PMF_LANES);
+  return s;
+}
+
+/* How many of the first rows go alone; the costs of slices are shared by their rows */
+static PetscInt PmfAlone(const SpmvCSR *csr, const int32_t row[], PetscInt rows)
+{
+  double   length[PMF_LANES + 1] = {0}, alone = 0, least = PETSC_MAX_REAL;
+  PetscInt best = 0;
+
+  for (PetscInt l = 0; l < rows; l++) length[l] = (double)(csr->i[row[l] + 1] - csr->i[row[l]]);
+  if (length[0] - length[PMF_LANES - 1] <= 2) return 0;
+  for (PetscInt l = 0; l <= rows; l++) {
+    const double cost = alone + (l < PMF_LANES && length[l] > 0 ? (length[l] + PMF_COST_SLICE) * (PMF_LANES - l) / PMF_LANES : 0);
+
+    if (cost < least) {
+      least = cost;
+      best  = l;
+    }
+    alone += PetscCeilReal(length[l] / PMF_LANES) + PMF_COST_ALONE;
+  }
+  return best;
+}
+
+/* Ends the open run, whose sizes are now known */
+PetscErrorCode PmfLayoutClose(PmfLayout *layout)
+{
+  PmfRun      *run    = &layout->open;
+  PmfStorage  *b      = layout->b;
+  const size_t slices = PmfSlices(run), elements = run->flags & PMF_WIDE ? 2 : 1;
+
+  PetscFunctionBegin;
+  if (!run->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (b->nruns == layout->capacity) {
+    PmfRun *larger;
+
+    layout->capacity = PetscMax(64, 2 * layout->capacity);
+    PetscCall(PetscMalloc1(layout->capacity, &larger));
+    PetscCall(PetscArraycpy(larger, layout->run, b->nruns));
+    PetscCall(PetscFree(layout->run));
+    layout->run = larger;
+  }
+  b->ncolumns += b->ncolumns % elements; /* int32 at multiples of four bytes */
+  run->base   = run->flags & PMF_WIDE ? 0 : (int32_t)layout->low;
+  run->list   = (uint32_t)b->nlist;
+  run->step   = (uint32_t)b->nsteps;
+  run->column = (uint32_t)b->ncolumns;
+  run->mask   = (uint32_t)b->nmasks;
+  b->nsteps += slices * (PmfFullSteps(run) + PmfMaskedSteps(run));
+  b->ncolumns += slices * PmfColumns(run) * elements;
+  b->nmasks += slices * PmfMaskedSteps(run);
+  if (run->flags & PMF_LISTED) b->nlist += (size_t)run->rows;
+  layout->run[b->nruns++] = *run;
+  run->rows               = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* True if the open run can take the slice as well */
+static PetscBool PmfJoins(const PmfLayout *layout, const PmfSlice *s)
+{
+  const PmfRun  *run  = &layout->open;
+  const int32_t  kind = PMF_ALONE | PMF_ADD | PMF_FRAGMENT;
+  const PetscInt low = PetscMin(layout->low, s->low), high = PetscMax(layout->high, s->high), row = PetscMin((PetscInt)run->row, s->row), top = PetscMax(layout->top, s->top);
+
+  if (!run->rows || ((run->flags ^ s->flags) & kind) || (run->flags & PMF_FRAGMENT) || memcmp(run->steps, s->steps, sizeof(s->steps))) return PETSC_FALSE;
+  if (!(run->flags & PMF_ALONE) && (run->rows % PMF_LANES || s->rows < PMF_LANES)) return PETSC_FALSE;
+  if (!(run->flags & PMF_LISTED) && (s->flags & PMF_LISTED || s->row != run->row + run->rows) && (run->rows > PMF_CONVERT || s->steps[PMF_DIAGONAL])) return PETSC_FALSE;
+  if (layout->b->listsize == sizeof(uint16_t) && top - row > UINT16_MAX) return PETSC_FALSE;
+  if (run->flags & PMF_WIDE) return (PetscBool)(s->flags & PMF_WIDE || s->steps[PMF_PAIRED] + s->steps[PMF_GATHERED] + s->steps[PMF_RAGGED] < PMF_HEADER);
+  return (PetscBool)(!(s->flags & PMF_WIDE) && high - low <= UINT16_MAX);
+}
+
+/* Pairs may be read as single entries: a slice that has some more than the open run takes its number, so as not to end it */
+static void PmfFewerPairs(const PmfRun *run, PmfSlice *s)
+{
+  const int32_t more = s->steps[PMF_PAIRED] - run->steps[PMF_PAIRED];
+
+  if (!run->rows || more <= 0 || 4 * more > s->steps[PMF_PAIRED] || s->steps[PMF_GATHERED] + 2 * more != run->steps[PMF_GATHERED]) return;
+  s->steps[PMF_PAIRED] -= more;
+  s->steps[PMF_GATHERED] += 2 * more;
+}
+
+static PetscErrorCode PmfAppend(PmfLayout *layout, PmfSlice *s)
+{
+  PmfRun *run = &layout->open;
+
+  PetscFunctionBegin;
+  if (layout->b->n <= UINT16_MAX + 1 && s->low > 0) s->low = 0; /* then all runs have the same base, and none ends because of it */
+  if (layout->wide || s->high - s->low > UINT16_MAX) s->flags |= PMF_WIDE;
+  PmfFewerPairs(run, s);
+  if (PmfJoins(layout, s)) {
+    if (s->row != run->row + run->rows) run->flags |= PMF_LISTED;
+    run->flags |= s->flags & PMF_LISTED;
+    run->rows += s->rows;
+    run->row     = PetscMin(run->row, s->row);
+    layout->low  = PetscMin(layout->low, s->low);
+    layout->high = PetscMax(layout->high, s->high);
+    layout->top  = PetscMax(layout->top, s->top);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PmfLayoutClose(layout));
+  *run = (PmfRun){.flags = s->flags, .rows = s->rows, .row = s->row};
+  PetscCall(PetscArraycpy(run->steps, s->steps, PMF_KINDS));
+  layout->low  = s->low;
+  layout->high = s->high;
+  layout->top  = s->top;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows at places [first, end) of the order, of increasing length, from the longest to the shortest, those of a length as they are */
+static void PmfLongestFirst(PmfLayout *layout, const PmfOrder *order, PetscInt first, PetscInt end)
+{
+  while (end > first) {
+    const PetscInt length = PmfLength(layout->rest, order->limit, order->row[end - 1]);
+    PetscInt       start  = end - 1;
+
+    if (!length) break;
+    while (start > first && PmfLength(layout->rest, order->limit, order->row[start - 1]) == length) start--;
+    memcpy(layout->row + layout->nrows, order->row + start, sizeof(int32_t) * (size_t)(end - start));
+    layout->nrows += (size_t)(end - start);
+    end = start;
+  }
+  if (end > first) layout->b->empty = PETSC_TRUE;
+}
+
+/* The rows at places [first, end) of the order, ordered by length together */
+PetscErrorCode PmfLayoutSegment(PmfLayout *layout, const PmfOrder *order, PetscInt first, PetscInt end)
+{
+  const SpmvCSR *csr = layout->rest;
+  const int32_t  add = layout->blocks ? PMF_ADD : 0;
+  size_t         k   = layout->nrows;
+
+  PetscFunctionBegin;
+  PmfLongestFirst(layout, order, first, end);
+  while (k < layout->nrows) {
+    const int32_t *row   = layout->row + k;
+    const PetscInt rows  = (PetscInt)PetscMin((size_t)PMF_LANES, layout->nrows - k);
+    PetscInt       alone = PmfAlone(csr, row, rows);
+
+    k += (size_t)(alone ? alone : rows);
+    if (!alone) {
+      PmfSlice s = PmfSliceOf(csr, row, rows);
+
+      s.flags |= add;
+      PetscCall(PmfAppend(layout, &s));
+    }
+    for (; alone; alone--, row++) {
+      PmfSlice s = PmfSliceAlone(csr, *row, csr->i[*row], csr->i[*row + 1]);
+
+      s.flags |= add;
+      PetscCall(PmfAppend(layout, &s));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Algorithm 4: the blocks along the diagonal that rows [first, end) have, as pieces of diagonals */
+PetscErrorCode PmfLayoutBlocks(PmfLayout *layout, PetscInt first, PetscInt end)
+{
+  const PetscInt block = layout->b->block;
+
+  PetscFunctionBegin;
+  for (PetscInt r = first; r < end; r += PMF_LANES) {
+    const PetscInt rows      = PetscMin(PMF_LANES, end - r);
+    const uint64_t diagonals = PmfDiagonals(layout->blocks, block, r, rows);
+    PmfSlice       s         = {.flags = PMF_ADD, .rows = (int32_t)rows, .row = (int32_t)r, .top = r + rows - 1};
+
+    if (!diagonals) continue;
+    s.low                 = r + __builtin_ctzll(diagonals) - (block - 1);
+    s.high                = r + 63 - __builtin_clzll(diagonals) - (block - 1);
+    s.steps[PMF_DIAGONAL] = __builtin_popcountll(diagonals);
+    PetscCall(PmfAppend(layout, &s));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A piece's fragment of the s-th row that is split */
+PetscErrorCode PmfLayoutFragment(PmfLayout *layout, PetscInt piece, PetscInt s)
+{
+  const PmfStorage *b     = layout->b;
+  const int32_t     row   = b->split[s];
+  const PetscInt    first = PmfFragmentStart(layout->rest, row, piece, b->npieces), end = PmfFragmentStart(layout->rest, row, piece + 1, b->npieces);
+  PmfSlice          slice;
+
+  PetscFunctionBegin;
+  slice = PmfSliceAlone(layout->rest, row, first, end);
+  slice.flags |= PMF_FRAGMENT;
+  slice.row = (int32_t)(piece * b->nsplit + s);
+  slice.top = slice.row;
+  PetscCall(PmfAppend(layout, &slice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

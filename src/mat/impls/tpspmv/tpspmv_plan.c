@@ -1,0 +1,209 @@
+/*
+  tpspmv_plan.c - what a plan leaves open: the cache, empty columns, tiles, slices
+
+  Source: as tpspmv.c, section 4.1.1: tiles have x segments that fit the local memory first, equal nonzeros second.
+*/
+#include "tpspmv.h"
+#include <unistd.h>
+
+#define TPSPMV_QUANTA      256   /* quanta of columns in a tile of the full width */
+#define TPSPMV_SLICE_TILES 4096  /* rows of a slice, with several tiles at least */
+#define TPSPMV_SLICE_ONE   8192  /* rows of a slice, with one tile */
+#define TPSPMV_SLICE_MAX   65536 /* rows that uint16 counts */
+#define TPSPMV_CHUNK       256   /* entries that a chunk should have; with 512 products are 4 % faster, new values take 20 % longer */
+
+#define TPSPMV_LINES     131072 /* 8 MiB: what a core may count on of a last cache that all share */
+#define TPSPMV_RECENT    4096   /* accesses within which two lines belong to the same stream */
+#define TPSPMV_COST_MISS 5.0    /* ns of an entry whose x comes from memory, on one core of Zen 4 */
+#define TPSPMV_COST_PAIR 2.0    /* ns of a partial sum */
+
+/* KiB of the second cache, 1024 if the machine does not tell */
+static PetscInt TpspmvMachineCache(void)
+{
+  long bytes = -1;
+
+#if defined(_SC_LEVEL2_CACHE_SIZE)
+  bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
+#endif
+  return bytes >= 1024 ? (PetscInt)(bytes / 1024) : 1024;
+}
+
+/* Numbers the columns that have entries, if few enough have, or if asked to */
+static PetscErrorCode TpspmvRemoveColumns(const SpmvCSR *csr, TpspmvChoice remove, TpspmvStorage *b)
+{
+  int32_t *number;
+  PetscInt used = 0;
+
+  PetscFunctionBegin;
+  b->nused = csr->n;
+  if (remove == TPSPMV_NO || (remove == TPSPMV_AUTO && (size_t)csr->n * sizeof(PetscScalar) <= (size_t)b->cache * 1024)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1(csr->n, &number));
+  for (PetscInt k = 0; k < csr->i[csr->m]; k++) number[csr->j[k]] = 1;
+  for (PetscInt c = 0; c < csr->n; c++) used += number[c];
+  if (used == csr->n || (remove == TPSPMV_AUTO && used > csr->n / 2)) {
+    PetscCall(PetscFree(number));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  b->removed = PETSC_TRUE;
+  b->nused   = used;
+  b->number  = number;
+  PetscCall(SpmvAlloc((size_t)used * sizeof(int32_t), &b->column));
+  for (PetscInt c = 0, k = 0; c < csr->n; c++) {
+    if (!number[c]) continue;
+    b->column[k] = (int32_t)c;
+    number[c]    = (int32_t)k++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What rows one after the other find in the last cache, by a simulation of one whose lines have one place each */
+typedef struct {
+  int32_t  *line;     /* [TPSPMV_LINES] the line of x in each place */
+  uint32_t *used;     /* [TPSPMV_LINES] the access that used it last */
+  uint32_t  accesses; /* so far */
+  PetscInt  entries;  /* looked at, the cache being warm */
+  PetscInt  misses;   /* of these: their line was not there, nor used just before was the line before it, which the machine goes on from */
+  PetscInt  pairs;    /* of these: the first that their row has in its tile */
+} TpspmvSimulation;
+
+static void TpspmvSimulateRow(const SpmvCSR *csr, const TpspmvStorage *b, PetscInt r, PetscInt width, PetscBool warm, TpspmvSimulation *sim)
+{
+  PetscInt last = -1;
+
+  for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
+    const PetscInt c    = b->number ? b->number[csr->j[k]] : csr->j[k];
+    const int32_t  line = (int32_t)((size_t)c * sizeof(PetscScalar) / 64), at = line % TPSPMV_LINES, before = (line + TPSPMV_LINES - 1) % TPSPMV_LINES;
+
+    sim->accesses++;
+    if (warm) {
+      sim->entries++;
+      sim->misses += sim->line[at] != line && (sim->line[before] != line - 1 || sim->accesses - sim->used[before] > TPSPMV_RECENT);
+      sim->pairs += (c & -width) != last;
+      last = c & -width; /* width is a power of two */
+    }
+    sim->line[at] = line;
+    sim->used[at] = sim->accesses;
+  }
+}
+
+/* True if partial sums are likely to cost less than the x that one tile does not find in cache, on two windows of rows */
+static PetscErrorCode TpspmvPays(const SpmvCSR *csr, const TpspmvStorage *b, PetscInt width, PetscBool *pays)
+{
+  TpspmvSimulation sim = {0};
+
+  PetscFunctionBegin;
+  *pays = PETSC_FALSE;
+  if ((size_t)b->nused * sizeof(PetscScalar) <= (size_t)TPSPMV_LINES * 64 || csr->i[csr->m] < TPSPMV_LINES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc2(TPSPMV_LINES, &sim.line, TPSPMV_LINES, &sim.used));
+  for (PetscInt w = 1; w <= 2; w++) {
+    const PetscInt wanted = PetscMin(2 * TPSPMV_LINES, csr->i[csr->m] / 6); /* entries to warm the cache, and then to look at */
+    PetscInt       r      = csr->m / 3 * w - csr->m / 6;
+
+    for (PetscInt end = csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) TpspmvSimulateRow(csr, b, r, width, PETSC_FALSE, &sim);
+    for (PetscInt end = csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) TpspmvSimulateRow(csr, b, r, width, PETSC_TRUE, &sim);
+  }
+  PetscCall(PetscFree2(sim.line, sim.used));
+  *pays = (PetscBool)(TPSPMV_COST_MISS * (double)sim.misses > TPSPMV_COST_PAIR * (double)sim.pairs);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The largest power of two of columns whose x takes half the cache: the other half is for what streams by. One tile if x
+  fits the cache, or if what rows one after the other need of it does
+*/
+static PetscErrorCode TpspmvChooseTile(const SpmvCSR *csr, const TpspmvStorage *b, PetscInt *tile)
+{
+  const size_t half = (size_t)b->cache * 1024 / 2 / sizeof(PetscScalar);
+  PetscBool    pays;
+
+  PetscFunctionBegin;
+  *tile = 16;
+  while ((size_t)*tile * 2 <= half && *tile < TPSPMV_ALL / 2) *tile *= 2;
+  PetscCall(TpspmvPays(csr, b, *tile, &pays));
+  if (!pays) *tile = TPSPMV_ALL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Cuts the columns into as few tiles as their width allows, of as equal numbers of entries as that allows */
+static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvStorage *b)
+{
+  PetscInt  *count;
+  PetscInt64 left = csr->i[csr->m];
+  PetscInt   most;
+
+  PetscFunctionBegin;
+  while (width >> (b->quantum + 1) >= TPSPMV_QUANTA) b->quantum++;
+  most       = width >> b->quantum; /* quanta of a tile: width is a power of two */
+  b->nquanta = ((size_t)b->nused + ((size_t)1 << b->quantum) - 1) >> b->quantum;
+  b->ntiles  = PetscMax(1, (PetscInt)((b->nquanta + (size_t)most - 1) / (size_t)most));
+  PetscCheck(b->ntiles <= UINT16_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " tiles of %" PetscInt_FMT " columns are more than %d; set -mat_tpspmv_tile or -mat_tpspmv_cache to a larger value", b->ntiles, width, UINT16_MAX);
+  PetscCall(PetscMalloc1(b->ntiles + 1, &b->tile));
+  b->tile[0]         = 0;
+  b->tile[b->ntiles] = (int32_t)b->nused;
+  if (b->ntiles == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1(b->nquanta, &count));
+  PetscCall(PetscMalloc1(b->nquanta, &b->tileof));
+  for (PetscInt k = 0; k < csr->i[csr->m]; k++) count[(b->number ? b->number[csr->j[k]] : csr->j[k]) >> b->quantum]++;
+  for (PetscInt t = 0, q = 0; t < b->ntiles; t++) {
+    const PetscInt   rest = (b->ntiles - t - 1) * most, least = (PetscInt)b->nquanta - rest, first = q; /* what the tiles to come cannot take is for this one */
+    const PetscInt64 share = left / (b->ntiles - t);
+    PetscInt64       taken = 0;
+
+    while (q < (PetscInt)b->nquanta && q < first + most && (q < least || taken + count[q] / 2 < share)) {
+      taken += count[q];
+      b->tileof[q++] = (uint16_t)t;
+    }
+    left -= taken;
+    b->tile[t + 1] = (int32_t)PetscMin(b->nused, q << b->quantum);
+  }
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Slices so high that chunks are not small; with one tile, several for each thread */
+static PetscInt TpspmvChooseSlice(const SpmvCSR *csr, const TpspmvStorage *b)
+{
+  const double wanted = (double)TPSPMV_CHUNK * b->ntiles * csr->m / PetscMax(1, csr->i[csr->m]);
+  PetscInt     height = TPSPMV_SLICE_TILES;
+
+  if (b->ntiles == 1) {
+    height = TPSPMV_SLICE_ONE;
+    while (b->threads > 1 && height > 64 && height > csr->m / (8 * b->threads)) height /= 2;
+    return height;
+  }
+  while (height < wanted && height < TPSPMV_SLICE_MAX) height *= 2;
+  return height;
+}
+
+/*
+  TpspmvLayOut - tiles and slices, and which columns there are
+
+  Input/Output Parameter:
+. plan - what is left open is replaced
+
+  Output Parameter:
+. b - to be given to TpspmvDestroy(), after an error as well
+*/
+PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b)
+{
+  PetscInt *p = plan->value;
+
+  PetscFunctionBegin;
+  PetscCheck(csr->m < INT32_MAX && csr->n < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more rows or columns than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n);
+  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TpspmvMachineCache();
+  b->m       = csr->m;
+  b->n       = csr->n;
+  b->cache   = p[TPSPMV_CACHE];
+  b->longest = p[TPSPMV_LONG];
+  b->threads = plan->threads;
+  PetscCall(TpspmvRemoveColumns(csr, (TpspmvChoice)p[TPSPMV_REMOVE], b));
+  p[TPSPMV_REMOVE] = b->removed ? TPSPMV_YES : TPSPMV_NO;
+  if (!p[TPSPMV_TILE]) PetscCall(TpspmvChooseTile(csr, b, &p[TPSPMV_TILE]));
+  PetscCall(TpspmvCutTiles(csr, p[TPSPMV_TILE], b));
+  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvChooseSlice(csr, b);
+  b->height  = p[TPSPMV_SLICE];
+  b->nslices = PetscMax(1, (csr->m + b->height - 1) / b->height);
+  PetscCheck(b->nslices < INT32_MAX / b->ntiles, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " tiles and %" PetscInt_FMT " slices make more chunks than 32-bit numbers count; set -mat_tpspmv_tile or -mat_tpspmv_slice to a larger value", b->ntiles, b->nslices);
+  b->ahead = (PetscBool)((size_t)csr->i[csr->m] * sizeof(PetscScalar) > (size_t)b->cache * 1024);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,127 @@
+static const char help[] = "Files of plans: found again, replaced, broken and foreign lines passed over, eight processes writing at once.\n\n";
+
+#include "tune/wisdom.h"
+#include <petscsys.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define WRITERS 8
+#define ENTRIES 25
+
+static PetscErrorCode Expect(const char what[], const char file[], const char key[], const char wanted[])
+{
+  char      value[SPMV_WISDOM_LINE] = "";
+  PetscBool found;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvWisdomFind(file, key, value, sizeof(value), &found));
+  PetscCheck(found == (PetscBool) !!wanted && (!wanted || !strcmp(value, wanted)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: key '%s' gives '%s', not '%s'", what, key, found ? value : "nothing", wanted ? wanted : "nothing");
+  PetscFunctionReturn(0);
+}
+
+/* No file may grow beyond a few bytes, as on a full disk: the entry is lost, the file is not */
+static PetscErrorCode TestFull(const char file[])
+{
+  struct rlimit before, now;
+
+  PetscFunctionBegin;
+  PetscCheck(!getrlimit(RLIMIT_FSIZE, &before), PETSC_COMM_SELF, PETSC_ERR_SYS, "getrlimit");
+  now          = before;
+  now.rlim_cur = 8;
+  (void)signal(SIGXFSZ, SIG_IGN);
+  PetscCheck(!setrlimit(RLIMIT_FSIZE, &now), PETSC_COMM_SELF, PETSC_ERR_SYS, "setrlimit");
+  PetscCall(SpmvWisdomAdd(file, "too late", "1"));
+  PetscCheck(!setrlimit(RLIMIT_FSIZE, &before), PETSC_COMM_SELF, PETSC_ERR_SYS, "setrlimit");
+  PetscCall(Expect("disk was full", file, "a", "3"));
+  PetscCall(Expect("disk was full", file, "too late", NULL));
+  PetscFunctionReturn(0);
+}
+
+/* Each child adds its own keys and one that all share */
+static PetscErrorCode TestConcurrent(const char file[])
+{
+  pid_t pids[WRITERS];
+  char  key[64], value[64];
+
+  PetscFunctionBegin;
+  for (int w = 0; w < WRITERS; w++) {
+    pids[w] = fork();
+    if (pids[w]) continue;
+    for (int k = 0; k < ENTRIES; k++) {
+      snprintf(key, sizeof(key), "writer %d entry %d", w, k);
+      snprintf(value, sizeof(value), "value %d", w * ENTRIES + k);
+      if (SpmvWisdomAdd(file, key, value) || SpmvWisdomAdd(file, "shared", value)) _exit(1);
+    }
+    _exit(0);
+  }
+  for (int w = 0; w < WRITERS; w++) {
+    int status = 1;
+
+    PetscCheck(waitpid(pids[w], &status, 0) == pids[w] && !status, PETSC_COMM_SELF, PETSC_ERR_PLIB, "writer %d failed", w);
+  }
+  for (int w = 0; w < WRITERS; w++) {
+    for (int k = 0; k < ENTRIES; k++) {
+      snprintf(key, sizeof(key), "writer %d entry %d", w, k);
+      snprintf(value, sizeof(value), "value %d", w * ENTRIES + k);
+      PetscCall(Expect("written at once", file, key, value));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  char  folder[] = "/tmp/petscspmv-wisdom-XXXXXX", file[PETSC_MAX_PATH_LEN], name[PETSC_MAX_PATH_LEN + 16];
+  FILE *f;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCheck(mkdtemp(folder), PETSC_COMM_SELF, PETSC_ERR_SYS, "mkdtemp");
+  PetscCall(PetscSNPrintf(file, sizeof(file), "%s/deep/er/wisdom", folder));
+  PetscCall(Expect("no file", file, "a", NULL));
+  PetscCall(SpmvWisdomAdd(file, "a", "1"));
+  PetscCall(SpmvWisdomAdd(file, "a b", "2"));
+  PetscCall(Expect("first", file, "a", "1"));
+  PetscCall(Expect("second", file, "a b", "2"));
+  PetscCall(Expect("another key", file, "a ", NULL));
+  PetscCall(SpmvWisdomAdd(file, "a", "3"));
+  PetscCall(Expect("replaced", file, "a", "3"));
+
+  f = fopen(file, "a");
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_SYS, "fopen");
+  fprintf(f, "no bar\n\nempty | \ntwo | bars | here\n# comment | x\nc | no end of line");
+  fclose(f);
+  PetscCall(Expect("no value", file, "empty", NULL));
+  PetscCall(Expect("two bars", file, "two", NULL));
+  PetscCall(Expect("torn line", file, "c", NULL));
+  PetscCall(SpmvWisdomAdd(file, "c", "4"));
+  PetscCall(Expect("beside broken lines", file, "a", "3"));
+  PetscCall(Expect("after a torn line", file, "c", "4"));
+
+  PetscCall(SpmvWisdomAdd("/proc/no/such/folder", "a", "1")); /* said under -info, no error */
+  PetscCall(SpmvWisdomAdd("/dev/null", "a", "1"));
+  PetscCall(SpmvWisdomAdd("", "a", "1"));
+  PetscCall(TestFull(file));
+  PetscCall(TestConcurrent(file));
+  PetscCall(Expect("after eight writers", file, "a b", "2"));
+
+  for (const char *const *suffix = (const char *const[]){"", ".lock", NULL}; *suffix; suffix++) {
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s%s", file, *suffix));
+    (void)unlink(name);
+  }
+  for (const char *const *part = (const char *const[]){"/deep/er", "/deep", "", NULL}; *part; part++) {
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s%s", folder, *part));
+    PetscCheck(!rmdir(name), PETSC_COMM_SELF, PETSC_ERR_SYS, "%s is not empty", name);
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "wisdom holds\n"));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+
+TEST*/
