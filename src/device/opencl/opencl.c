@@ -134,8 +134,7 @@ static PetscBool OpenclLoad(void)
   void *handle = RTLD_DEFAULT;
 
   if (Loaded) return PETSC_TRUE;
-  if (!dlsym(handle, "clGetPlatformIDs")) handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
-  if (!handle && handle != RTLD_DEFAULT) return PETSC_FALSE;
+  if (!dlsym(handle, "clGetPlatformIDs") && !(handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL))) return PETSC_FALSE;
 #define X(result, name, args) \
   *(void **)&cl.name = dlsym(handle, #name); \
   if (!cl.name) return PETSC_FALSE;

@@ -12,8 +12,8 @@
                 (strategy 1). Otherwise they were stored transposed: block k of all work items side by side
     CARRY 0     a second kernel, bccoo_carry, adds the tails
     CARRY 1     the work group that ends last does
-    CARRY 2     adjacent synchronisation: each work group waits for the one before. On GPUs only: work groups that started
-                have to go on. Numbers are given to work groups in the order in which they start
+    CARRY 2     adjacent synchronisation: each work group waits for the one before. For GPUs: OpenCL does not promise that work
+                groups that started go on. Numbers are given to work groups in the order in which they start
     HEIGHT, WIDTH, SLICES; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if some are escaped; FLAG_BITS
     ROWS        non-empty block rows are listed; RAGGED: the last block column is narrower than WIDTH
 

@@ -32,7 +32,7 @@ static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_REGISTERS] = SPMV_CHOICES("registers", "strategy 1: a tile's sums in registers, the others in local memory, 0: as many as fit", BccooRegisters, NULL),
   [BCCOO_DEVICE_CACHE]     = SPMV_CHOICES("cache", "strategy 2: block rows of the result cache, times the work group", BccooCaches, NULL),
   [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("transpose", "blocks are transposed offline, by the build, or online, by each product", BccooTransposes, BccooTransposeNames),
-  [BCCOO_DEVICE_CARRY]     = SPMV_CHOICES("carry", "sums across work groups: by a second kernel, by the work group done last, or by adjacent synchronisation (GPUs only)", BccooCarries, BccooCarryNames),
+  [BCCOO_DEVICE_CARRY]     = SPMV_CHOICES("carry", "sums across work groups: by a second kernel, by the work group done last, or by adjacent synchronisation (for GPUs: work groups that started must go on)", BccooCarries, BccooCarryNames),
 };
 
 /*
