@@ -2,6 +2,7 @@
   register.c - what PETSc calls when it loads the library: registers every type of formats.h, and forgets all at the end
 */
 #include "mat/interface/spmvmat.h"
+#include "device/device.h"
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscspmv(void);
 
@@ -99,6 +100,7 @@ static PetscErrorCode SpmvFinalizePackage(void)
   PetscFunctionBegin;
   if (SpmvCountsFile[0]) PetscCall(SpmvViewCounts());
   SpmvCountsFile[0] = 0;
+  PetscCall(SpmvDeviceFinalize());
   PetscCall(SpmvParentReset());
   PetscCall(PetscMemzero(&SpmvTotals, sizeof(SpmvTotals)));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvFormats); k++) SpmvFormats[k].cited = PETSC_FALSE;
@@ -124,7 +126,12 @@ static PetscErrorCode SpmvFinalizePackage(void)
   Logically Collective
 
   Options Database Key:
-. -spmv_view_counts <file> - at PetscFinalize(), append the counters of all matrices to a file
++ -spmv_view_counts <file>     - at PetscFinalize(), append the counters of all matrices to a file
+. -spmv_device <api>           - which devices may be used: cuda, opencl or none; without it, the first that has one
+. -spmv_device_index <n>       - which of them; without it, ranks take turns
+. -spmv_device_memory <bytes>  - how much of its memory to use at most; without it, all
+. -spmv_device_cache <folder>  - where compiled kernels are kept, or none; without it, petscspmv/kernels in $XDG_CACHE_HOME or ~/.cache
+- -spmv_device_view            - at PetscFinalize(), list the devices and what was moved and held
 
   Level: developer
 
@@ -153,6 +160,7 @@ PetscErrorCode SpmvInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatSpmvBuild", MAT_CLASSID, &SPMV_Build));
   PetscCall(PetscLogEventRegister("MatSpmvUpdate", MAT_CLASSID, &SPMV_Update));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_view_counts", SpmvCountsFile, sizeof(SpmvCountsFile), NULL));
+  PetscCall(SpmvDeviceInitialize());
   PetscCall(PetscRegisterFinalize(SpmvFinalizePackage));
   SpmvInitialized = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,11 +1,11 @@
 /*
   spmvimpl.h - the interface between a storage format and everything else
 
-  A format knows CSR and its own arrays. It does not know PETSc's Mat, other formats, devices or the tuner. The glue
-  (mat/interface) knows PETSc's Mat and no format by name.
+  A format knows CSR and its own arrays. It does not know PETSc's Mat, other formats, the APIs of devices or the tuner. The
+  glue (mat/interface) knows PETSc's Mat and no format by name.
 
   Words: a *format* is a storage scheme, a *plan* one value for each knob of a format, a *storage* a matrix in a format
-  under a plan, an *ISA* an instruction set of the host.
+  under a plan, an *ISA* an instruction set of the host, a *device* an OpenCL or CUDA accelerator, a *backend* host or device.
 */
 #pragma once
 #include "compat.h"
@@ -67,11 +67,21 @@ typedef struct {
     name, help, 0, NULL, NULL, 0, low, high, PETSC_TRUE \
   }
 
+/* Who runs the products */
+typedef enum {
+  SPMV_BACKEND_HOST,
+  SPMV_BACKEND_DEVICE,
+  SPMV_BACKEND_AUTO, /* in what is asked for only: a plan that was built says one of the others */
+  SPMV_BACKEND_COUNT
+} SpmvBackend;
+
 /* SpmvPlan: one value for each knob, in the order of SpmvFormat.params. No padding: plans are compared as memory */
 typedef struct {
-  PetscInt value[SPMV_PARAM_MAX]; /* of a list: how many values it has */
-  PetscInt list[SPMV_LIST_MAX];   /* those values, then zeros */
-  PetscInt threads;               /* threads that share a product, >= 1 */
+  PetscInt value[SPMV_PARAM_MAX];  /* of a list: how many values it has */
+  PetscInt list[SPMV_LIST_MAX];    /* those values, then zeros */
+  PetscInt threads;                /* threads that share a product, >= 1 */
+  PetscInt backend;                /* a SpmvBackend; a storage built for one need not serve the other */
+  PetscInt device[SPMV_PARAM_MAX]; /* one value for each knob of SpmvFormat.device; zeros for the host */
 } SpmvPlan;
 
 /* The plan that users get who ask for nothing, for one thread */
@@ -106,6 +116,67 @@ typedef struct {
   SpmvApplyFn *apply_transpose; /* y <- beta y + A^T x */
 } SpmvKernels;
 
+/* SpmvDeviceInfo: what a device is and how much it has */
+typedef struct {
+  char      name[128], driver[128], compiler[128];
+  size_t    memory;   /* bytes */
+  size_t    local;    /* bytes that a work group shares */
+  size_t    group;    /* work items of a work group, at most */
+  PetscBool gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once; what started goes on */
+  PetscBool real64;   /* has double */
+  PetscBool atomic64; /* exchanges 64 bits in one piece */
+} SpmvDeviceInfo;
+
+/* SpmvDeviceArg: what a kernel is given. What has no array, x of a matrix without columns, say, is given as a null pointer */
+typedef struct {
+  enum {
+    SPMV_ARG_ARRAY, /* an array of the storage or a work array of the device, by name */
+    SPMV_ARG_X,
+    SPMV_ARG_Y,
+    SPMV_ARG_BETA,  /* int: 0 or 1 */
+    SPMV_ARG_EPOCH, /* uint: 1, 2, ...: the number of this product */
+    SPMV_ARG_INT    /* int */
+  } kind;
+  const char *name;
+  PetscInt    value;
+} SpmvDeviceArg;
+
+#define SPMV_DEVICE_ARG_MAX    20   /* arguments of a kernel, at most */
+#define SPMV_DEVICE_LAUNCH_MAX 8    /* kernels of a product, at most */
+#define SPMV_DEVICE_WORK_MAX   4    /* work arrays, at most */
+#define SPMV_DEVICE_OPTIONS    1024 /* characters of all -D options */
+
+/* SpmvDeviceLaunch: one kernel of a product */
+typedef struct {
+  const char   *kernel;        /* its name in the source */
+  size_t        groups, group; /* work groups, work items in each; with no groups it is not launched */
+  PetscBool     overwrites;    /* wanted only where y is not added to: it clears what the others do not write */
+  PetscInt      nargs;
+  SpmvDeviceArg arg[SPMV_DEVICE_ARG_MAX];
+} SpmvDeviceLaunch;
+
+/* SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels one after the other */
+typedef struct {
+  char     options[SPMV_DEVICE_OPTIONS]; /* -D macros that carry the plan */
+  PetscInt nwork;
+  struct {
+    const char *name;
+    size_t      bytes; /* zeros when it is made */
+  } work[SPMV_DEVICE_WORK_MAX];
+  PetscInt         nlaunches;
+  SpmvDeviceLaunch launch[SPMV_DEVICE_LAUNCH_MAX];
+} SpmvDeviceProduct;
+
+/* SpmvDeviceFormat: what a format has for devices. They take arrays() as they are, those aside excepted; setvalues() sends the values anew */
+typedef struct {
+  const char      *source;  /* one for all APIs: OpenCL C with the words of device/prelude.cl */
+  PetscInt         nparams; /* knobs, <= SPMV_PARAM_MAX */
+  const SpmvParam *params;  /* [nparams]  set by -mat_<format>_device_<name> */
+
+  /* The product of a storage that was built with backend device; PETSC_ERR_ARG_OUTOFRANGE if the device has too little for the plan */
+  PetscErrorCode (*product)(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
+} SpmvDeviceFormat;
+
 /* SpmvFormat: a storage scheme */
 typedef struct {
   const char        *name;                    /* as in formats.h */
@@ -123,6 +194,8 @@ typedef struct {
   /* Bytes of the storage that a product reads, scalars of scalar_size bytes, predicted without building; x and y not counted */
   PetscErrorCode (*bytes)(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes);
   PetscErrorCode (*destroy)(void **storage);
+
+  const SpmvDeviceFormat *device; /* NULL: products on the host only */
 
   PetscBool borrows; /* the storage keeps the pointers of the SpmvCSR, whose rows may then be unsorted; setvalues() brings them anew */
   /* Line k = 0, 1, ..., < SPMV_LINE_MAX, of what -mat_spmv_view prints of a storage besides plan and bytes; empty: no more. NULL: none */

@@ -55,5 +55,9 @@ int main(int argc, char **argv)
     test:
       suffix: 2
       nsize: 2
+    test: # the device is closed and opened again
+      suffix: device
+      args: -mat_spmv_backend device -spmv_device opencl
+      output_file: output/init_twice_1.out
 
 TEST*/

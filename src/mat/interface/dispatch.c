@@ -16,8 +16,10 @@ static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvProductOurs(const void *storage, SpmvApplyFn *apply, Vec x, Vec y, Vec z, PetscInt nz)
+/* By the device if the storage is there. If its memory runs out, full is set and z is what it was, or y */
+static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const void *storage, struct _n_SpmvOnDevice *device, SpmvApplyFn *apply, Vec x, Vec y, Vec z, PetscBool transpose, PetscBool *full)
 {
+  const PetscInt     nx = transpose ? s->m : s->n, nz = transpose ? s->n : s->m;
   const PetscScalar *xa, *ya;
   PetscScalar       *za;
 
@@ -30,7 +32,9 @@ static PetscErrorCode SpmvProductOurs(const void *storage, SpmvApplyFn *apply, V
     PetscCall(PetscArraycpy(za, ya, nz));
     PetscCall(VecRestoreArrayRead(y, &ya));
   }
-  apply(storage, xa, za, y ? PETSC_TRUE : PETSC_FALSE);
+  *full = PETSC_FALSE;
+  if (device) PetscCall(SpmvOnDeviceProduct(s, device, nx, xa, nz, za, y ? PETSC_TRUE : PETSC_FALSE, full));
+  else apply(storage, xa, za, y ? PETSC_TRUE : PETSC_FALSE);
   PetscCall(VecRestoreArrayRead(x, &xa));
   if (y == z) PetscCall(VecRestoreArray(z, &za));
   else PetscCall(VecRestoreArrayWrite(z, &za));
@@ -50,8 +54,10 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   SpmvApplyFn       *apply   = NULL;
   const void        *storage = NULL;
   SpmvIsa            isa;
-  PetscBool          current;
+  PetscBool          current, full;
   PetscLogDouble     start, end;
+
+  struct _n_SpmvOnDevice *device = NULL;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &s));
@@ -61,16 +67,23 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
     PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));
     apply   = transpose ? kernels->apply_transpose : kernels->apply;
     storage = s->storage;
-    if (transpose && s->settings.transpose == SPMV_TRANSPOSE_COPY) {
+    device  = s->device;
+    if (transpose && (s->settings.transpose == SPMV_TRANSPOSE_COPY || device)) {
       apply = kernels->apply;
       PetscCall(MatSpmvGetTransposed(A, s, &storage));
+      device = s->transposed->device;
     }
   }
   PetscCall(PetscTime(&start));
   if (apply) {
-    PetscCall(SpmvProductOurs(storage, apply, x, y, z, transpose ? s->n : s->m));
-    PetscCall(PetscLogFlops(2.0 * s->nz - (y || transpose ? 0 : s->nonzerorows))); /* AIJ's counts, whatever the fill */
-  } else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
+    PetscCall(SpmvProductOurs(s, storage, device, apply, x, y, z, transpose, &full));
+    if (full) { /* the next product finds a storage for the host */
+      PetscCall(SpmvShadowForget(s));
+      apply = NULL;
+    }
+  }
+  if (apply) PetscCall(PetscLogFlops(2.0 * s->nz - (y || transpose ? 0 : s->nonzerorows))); /* AIJ's counts, whatever the fill */
+  else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
   if (!transpose) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
   if (apply) s->counts.products++;

@@ -45,35 +45,43 @@ static PetscBool SpmvParamAllows(const SpmvParam *param, PetscInt value)
   return PETSC_FALSE;
 }
 
-/* Sets a knob of the plan from an option; a value that is not allowed is refused and nothing is changed */
-static PetscErrorCode SpmvParamProcess(const SpmvFormat *format, PetscInt p, SpmvPlan *plan, SpmvOptionItems PetscOptionsObject)
+/*
+  SpmvParamProcess - sets a knob from an option; a value that is not allowed is refused and nothing is changed
+
+  Input Parameters:
++ format - its name, and "_device" if the knob is for devices
+- param  - the knob
+
+  Input/Output Parameters:
++ value - of the knob; of a list its length
+- list  - [SPMV_LIST_MAX] for knobs that are lists
+*/
+static PetscErrorCode SpmvParamProcess(const char format[], const SpmvParam *param, PetscInt *value, PetscInt list[], SpmvOptionItems PetscOptionsObject)
 {
-  const SpmvParam *param = &format->params[p];
-  char             name[128], full[256], help[512], allowed[256];
-  PetscInt         given[SPMV_LIST_MAX], n = 1;
-  PetscBool        set;
+  char      name[128], full[256], help[512], allowed[256];
+  PetscInt  given[SPMV_LIST_MAX], n = 1;
+  PetscBool set;
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_%s_%s", format->name, param->name));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_%s_%s", format, param->name));
   if (param->names) {
-    PetscCall(SpmvParamProcessNames(param, name, &plan->value[p], PetscOptionsObject));
+    PetscCall(SpmvParamProcessNames(param, name, value, PetscOptionsObject));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvParamAllowed(param, allowed, sizeof(allowed)));
   PetscCall(PetscSNPrintf(help, sizeof(help), "%s (%s%s)", param->help, param->list ? "a list of values " : "", allowed));
-  given[0] = plan->value[p];
+  given[0] = *value;
   if (param->list) {
     n = SPMV_LIST_MAX;
     PetscCall(PetscOptionsIntArray(name, help, "MatSetFromOptions", given, &n, &set));
   } else PetscCall(PetscOptionsInt(name, help, "MatSetFromOptions", given[0], &given[0], &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", PetscOptionsObject->prefix ? PetscOptionsObject->prefix : "", name + 1));
-  for (PetscInt k = 0; k < n; k++) PetscCheck(SpmvParamAllows(param, given[k]), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not %s; set %s to %s", format->name, param->name, given[k], allowed, full, param->choices ? "one of them" : "a value between");
-  if (!param->list) plan->value[p] = given[0];
-  else {
-    plan->value[p] = n;
-    PetscCall(PetscArrayzero(plan->list, SPMV_LIST_MAX));
-    PetscCall(PetscArraycpy(plan->list, given, n));
+  for (PetscInt k = 0; k < n; k++) PetscCheck(SpmvParamAllows(param, given[k]), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not %s; set %s to %s", format, param->name, given[k], allowed, full, param->choices ? "one of them" : "a value between");
+  *value = param->list ? n : given[0];
+  if (param->list) {
+    PetscCall(PetscArrayzero(list, SPMV_LIST_MAX));
+    PetscCall(PetscArraycpy(list, given, n));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,6 +106,7 @@ static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *format, SpmvSettings
   settings->build_after = SPMV_BUILD_AFTER;
   settings->transpose   = SPMV_TRANSPOSE_SHARED;
   settings->plan        = SpmvPlanDefault(format->params, format->nparams);
+  for (PetscInt k = 0; format->device && k < format->device->nparams; k++) settings->plan.device[k] = format->device->params[k].choices[0];
   PetscCall(SpmvThreadsDefault(&settings->plan.threads));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,6 +124,7 @@ PetscErrorCode SpmvSettingsReset(SpmvSettings *settings)
 PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
 {
   static const char *const transposes[SPMV_TRANSPOSE_COUNT] = {"shared", "copy"};
+  static const char *const backends[SPMV_BACKEND_COUNT]     = {"host", "device", "auto"};
   const char              *isas[SPMV_ISA_COUNT + 1];
   SpmvShadow              *shadow;
   SpmvSettings             s;
@@ -134,7 +144,14 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsEList("-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix", "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));
   PetscCall(PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", "MatSetFromOptions", s.plan.threads, &s.plan.threads, NULL));
   PetscCheck(s.plan.threads >= 1 && s.plan.threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", s.plan.threads, SPMV_THREADS_MAX);
-  for (PetscInt k = 0; k < shadow->format->nparams; k++) PetscCall(SpmvParamProcess(shadow->format, k, &s.plan, PetscOptionsObject));
+  PetscCall(PetscOptionsEList("-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU if the matrix is large", "MatSetFromOptions", backends, SPMV_BACKEND_COUNT, backends[s.plan.backend], &s.plan.backend, NULL));
+  for (PetscInt k = 0; k < shadow->format->nparams; k++) PetscCall(SpmvParamProcess(shadow->format->name, &shadow->format->params[k], &s.plan.value[k], s.plan.list, PetscOptionsObject));
+  if (shadow->format->device) {
+    char name[64];
+
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s_device", shadow->format->name));
+    for (PetscInt k = 0; k < shadow->format->device->nparams; k++) PetscCall(SpmvParamProcess(name, &shadow->format->device->params[k], &s.plan.device[k], NULL, PetscOptionsObject));
+  }
   PetscCall(SpmvKernelsGet(shadow->format, s.isa, &kernels, &isa)); /* refuse now what no product could use later */
   PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", "MatView", &set));
   if (set) {

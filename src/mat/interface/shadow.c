@@ -31,9 +31,11 @@ PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvShadowForget(SpmvShadow *s)
+/* Drops the storage, on the host and on the device */
+PetscErrorCode SpmvShadowForget(SpmvShadow *s)
 {
   PetscFunctionBegin;
+  PetscCall(SpmvOnDeviceForget(&s->device));
   PetscCall(SpmvTransposedDestroy(s));
   if (s->storage) PetscCall(s->format->destroy(&s->storage));
   s->storage = NULL;
@@ -89,6 +91,7 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows, uint
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
   s->asked = s->plan = s->settings.plan;
+  PetscCall(MatSpmvBackend(s, rows->csr.i[rows->csr.m], &s->plan.backend));
   PetscCall(s->format->build(&rows->csr, &s->plan, &s->storage));
   PetscCall(PetscTime(&end));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
@@ -121,7 +124,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
 {
   SpmvRows  rows;
   uint64_t  pattern;
-  PetscBool same;
+  PetscBool same, full;
 
   PetscFunctionBegin;
   PetscCall(SpmvRowsGet(A, &rows));
@@ -131,6 +134,8 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows));
   if (same) PetscCall(SpmvShadowRefresh(A, s, &rows));
   else PetscCall(SpmvShadowBuild(A, s, &rows, pattern));
+  PetscCall(SpmvOnDeviceUpdate(s, s->storage, &s->plan, (PetscBool)!same, &s->device, &full));
+  if (full) PetscCall(SpmvShadowBuild(A, s, &rows, pattern)); /* for the host, now */
   PetscCall(SpmvRowsRestore(A, &rows));
   s->current = PETSC_TRUE;
   if (s->transposed) s->transposed->current = PETSC_FALSE;
@@ -149,7 +154,8 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *s, PetscBool *current)
 
   PetscFunctionBegin;
   if (s->version != s->settings.version) {
-    s->version = s->settings.version;
+    s->version  = s->settings.version;
+    s->hostonly = PETSC_FALSE;
     if (s->storage && memcmp(&s->asked, &s->settings.plan, sizeof(SpmvPlan))) PetscCall(SpmvShadowForget(s));
   }
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));

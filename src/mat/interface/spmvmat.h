@@ -10,6 +10,7 @@
   dispatch.c    MatMult() and its kin: which kernel, which vectors
   shadow.c      the storage beside AIJ's: build, refresh, forget
   transposed.c  the storage of A^T that -mat_spmv_transpose copy asks for
+  matdevice.c   the storage on the device
   rows.c        AIJ's rows, on loan for a build or a refresh
   settings.c    options, and who inherits them
   matquery.c    the public functions that a program may ask a Mat of ours with
@@ -48,6 +49,8 @@ typedef struct {
   const PetscScalar *aij_a;
 } SpmvRows;
 
+struct _n_SpmvOnDevice; /* a storage on the device, see device/device.h */
+
 /* SpmvTransposed: A^T, its rows and their storage */
 typedef struct {
   PetscInt    *i, *j; /* [n + 1], [nz] its rows */
@@ -57,6 +60,8 @@ typedef struct {
   SpmvPlan     plan;
   void        *storage;
   PetscBool    current; /* has A's values */
+
+  struct _n_SpmvOnDevice *device; /* NULL: the storage serves the host */
 } SpmvTransposed;
 
 /* SpmvShadow: A->spptr of both types. A parallel Mat uses format, settings and state only; its blocks have the storages */
@@ -73,6 +78,9 @@ typedef struct {
   uint64_t         pattern;      /* hash of some of its row pointers and columns */
   PetscBool        sorted;       /* columns increase in each of its rows */
   SpmvTransposed  *transposed;   /* NULL: not built */
+
+  struct _n_SpmvOnDevice *device;   /* NULL: the storage serves the host */
+  PetscBool               hostonly; /* the device had no room */
 
   /* The matrix when it was last looked at */
   Mat              owner; /* MatHeaderMerge() moves a shadow to another Mat */
@@ -147,6 +155,7 @@ extern PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2]);
 extern PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow);
 extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
+extern PetscErrorCode SpmvShadowForget(SpmvShadow *shadow);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
 extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, PetscLogDouble *bytes);
 
@@ -154,6 +163,13 @@ extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, P
 extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const void **storage);
 extern PetscErrorCode SpmvTransposedDestroy(SpmvShadow *shadow);
 extern PetscLogDouble SpmvTransposedBytes(const SpmvShadow *shadow);
+
+/* matdevice.c */
+extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries, PetscInt *backend);
+extern PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *shadow, const void *storage, const SpmvPlan *plan, PetscBool fresh, struct _n_SpmvOnDevice **on, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceForget(struct _n_SpmvOnDevice **on);
+extern PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *shadow, struct _n_SpmvOnDevice *on, PetscInt nx, const PetscScalar *x, PetscInt nz, PetscScalar *z, PetscBool beta, PetscBool *full);
+extern const char    *SpmvOnDeviceName(void);
 
 /* matdense.c */
 extern PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *taken);

@@ -34,14 +34,15 @@ static void SpmvTransposedValues(const SpmvCSR *csr, SpmvTransposed *t)
   for (PetscInt k = 0; k < csr->i[csr->m]; k++) t->a[k] = csr->a[t->from[k]];
 }
 
-static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr)
+static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt backend)
 {
   PetscFunctionBegin;
   PetscCall(PetscNew(&s->transposed));
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   PetscCall(SpmvTransposedCreate(csr, s->transposed));
   SpmvTransposedValues(csr, s->transposed);
-  s->transposed->plan = s->settings.plan;
+  s->transposed->plan         = s->settings.plan;
+  s->transposed->plan.backend = backend;
   PetscCall(s->format->build(&s->transposed->csr, &s->transposed->plan, &s->transposed->storage));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
   s->counts.builds++;
@@ -70,11 +71,18 @@ PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *s, const void **storage)
 {
   PetscFunctionBegin;
   if (!s->transposed || !s->transposed->current) {
-    SpmvRows rows;
+    const PetscBool fresh = (PetscBool)!s->transposed;
+    SpmvRows        rows;
+    PetscBool       full;
 
     PetscCall(SpmvRowsGet(A, &rows));
-    if (s->transposed) PetscCall(SpmvTransposedRefresh(A, s, &rows.csr));
-    else PetscCall(SpmvTransposedBuild(A, s, &rows.csr));
+    if (fresh) PetscCall(SpmvTransposedBuild(A, s, &rows.csr, s->plan.backend));
+    else PetscCall(SpmvTransposedRefresh(A, s, &rows.csr));
+    PetscCall(SpmvOnDeviceUpdate(s, s->transposed->storage, &s->transposed->plan, fresh, &s->transposed->device, &full));
+    if (full) {
+      PetscCall(SpmvTransposedDestroy(s));
+      PetscCall(SpmvTransposedBuild(A, s, &rows.csr, SPMV_BACKEND_HOST));
+    }
     PetscCall(SpmvRowsRestore(A, &rows));
     s->transposed->current = PETSC_TRUE;
   }
@@ -88,6 +96,7 @@ PetscErrorCode SpmvTransposedDestroy(SpmvShadow *s)
 
   PetscFunctionBegin;
   if (!t) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvOnDeviceForget(&t->device));
   if (t->storage) PetscCall(s->format->destroy(&t->storage));
   PetscCall(PetscFree(t->i));
   PetscCall(PetscFree3(t->j, t->a, t->from));

@@ -57,13 +57,14 @@ static PetscErrorCode BccooArrays(const void *storage, PetscInt *narrays, SpmvAr
   arrays[k++] = SPMV_ARRAY("columns", b->column, b->nstored, BccooColumnSize(b));
   arrays[k++] = SPMV_ARRAY("flags", b->flags, b->nflags, 1);
   arrays[k++] = SPMV_ARRAY("entries", b->entry, b->ntiles + 1, sizeof(int32_t));
-  if (b->bunch > 1) arrays[k++] = SPMV_ARRAY("stops", b->stop, (size_t)b->nrows, sizeof(uint16_t));
+  if (b->bunch > 1 && !b->workgroup) arrays[k++] = SPMV_ARRAY("stops", b->stop, (size_t)b->nrows, sizeof(uint16_t));
   if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = SPMV_ARRAY("bases", b->base, b->ntiles, sizeof(int32_t));
   if (b->nescaped) {
     arrays[k++] = SPMV_ARRAY("escaped", b->escaped, b->nescaped, sizeof(int32_t));
-    arrays[k++] = SPMV_ARRAY("escapes", b->escape, b->ntiles / (size_t)b->bunch + 1, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("escapes", b->escape, b->ntiles / BccooEscapeTiles(b) + 1, sizeof(int32_t));
   }
   if (b->nrows < b->slices * b->mb) arrays[k++] = SPMV_ARRAY("rows", b->row, (size_t)b->nrows, sizeof(int32_t));
+  if (b->workgroup) arrays[k++] = SPMV_ARRAY("scans", b->scan, b->ntiles / (size_t)b->workgroup, 1);
   if (b->npositions) arrays[k++] = SPMV_ARRAY("positions", b->position, b->npositions, sizeof(uint32_t), .aside = PETSC_TRUE);
   *narrays = k;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -110,4 +111,5 @@ const SpmvFormat SpmvFormat_bccoo = {
   .arrays    = BccooArrays,
   .bytes     = BccooBytes,
   .destroy   = BccooDestroy,
+  .device    = &BccooDevice,
 };

@@ -6,6 +6,7 @@
   bccoo_build.c   the pattern: blocks, columns, row stops
   bccoo_walk.h    CSR rows as blocks, for these two
   bccoo_values.c  the values
+  bccoo_device.c  the products of devices: knobs, launches; their kernels are in bccoo.cl
   bccoo_simd.c    the products: bccoo_vectors.h (what they read and write), bccoo_blocks.h (block after block),
                   bccoo_lanes.h (eight tiles at a time)
 */
@@ -22,6 +23,16 @@ enum { /* the knobs, in the order of BccooParams */
        BCCOO_BUNCH,
        BCCOO_SLICES,
        BCCOO_NPARAMS
+};
+
+enum { /* the knobs of devices, in the order of BccooDeviceParams */
+       BCCOO_DEVICE_WORKGROUP,
+       BCCOO_DEVICE_STRATEGY,
+       BCCOO_DEVICE_REGISTERS,
+       BCCOO_DEVICE_CACHE,
+       BCCOO_DEVICE_TRANSPOSE,
+       BCCOO_DEVICE_CARRY,
+       BCCOO_DEVICE_NPARAMS
 };
 
 typedef enum { /* values of BCCOO_COLUMNS */
@@ -44,6 +55,8 @@ typedef enum { /* values of BCCOO_COLUMNS */
   number q is stored at g B tile + k B + l, where g = q / (B tile), l = q % (B tile) / tile, k = q % tile. The last
   group is padded. Column k of all lanes is a step.
 
+  In a storage for a device the bunch is a work group, or 1 and blocks lie in row order, padded to whole work groups as well.
+
   With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */
 typedef struct {
@@ -59,6 +72,7 @@ typedef struct {
   PetscInt     slicewidth; /* block columns of a slice; the last one may be narrower */
   PetscInt     tile;       /* blocks in a tile */
   PetscInt     bunch;      /* tiles in a group */
+  PetscInt     workgroup;  /* of a device: tiles that a work group works on; 0: a storage for the host */
   PetscInt     flag_bits;  /* bits of a flag word: 8, 16 or 32 */
   BccooColumns columns;    /* how columns are stored */
   PetscBool    ahead;      /* so large that a product has to ask memory early */
@@ -70,12 +84,13 @@ typedef struct {
   size_t       nflags;     /* bytes of flags: whole tiles and whole words */
   uint8_t     *flags;      /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b is the last of its block row; padded with 1 */
   int32_t     *entry;      /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
-  uint16_t    *stop;       /* [nrows] bunch > 1: where the last block of each non-empty block row is stored, less its group's first place */
+  uint16_t    *stop;       /* [nrows] bunch > 1, on the host: where the last block of each non-empty block row is stored, less its group's first place */
   void        *column;     /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
   int32_t     *base;       /* [ntiles] differences: column of the tile's first block */
   size_t       nescaped;
-  int32_t     *escaped; /* [nescaped] columns that have no difference, in the order of storage */
-  int32_t     *escape;  /* [ntiles / bunch + 1] first of each group among them; NULL if there is none */
+  int32_t     *escaped; /* [nescaped] columns that have no difference, in the order of storage; tile by tile for a device */
+  int32_t     *escape;  /* [ntiles / bunch + 1] first of each group among them, [ntiles + 1] of each tile for a device; NULL if there is none */
+  uint8_t     *scan;    /* [ntiles / workgroup] for a device: 1 if a tile of the work group has no row stop */
   PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
   size_t       npositions;
   uint32_t    *position;   /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a bunch for all, but with 1x1 in one slice for none */
@@ -89,6 +104,10 @@ typedef struct {
 extern PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscInt *bunch);
 extern PetscInt       BccooChooseTile(PetscInt bunch, size_t nblocks);
 
+/* bccoo_device.c */
+extern const SpmvDeviceFormat BccooDevice;
+extern PetscErrorCode         BccooDeviceResolve(PetscInt entries, SpmvPlan *plan);
+
 /* bccoo_build.c */
 extern PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStorage *b);
 extern PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
@@ -101,6 +120,18 @@ extern PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage);
 static inline size_t BccooColumnSize(const BccooStorage *b)
 {
   return b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t);
+}
+
+/* Whole tiles that are stored together: the storage is padded to a multiple of as many */
+static inline size_t BccooWholeTiles(const BccooStorage *b)
+{
+  return (size_t)(b->workgroup ? b->workgroup : b->bunch);
+}
+
+/* Tiles that have one entry of `escape` */
+static inline size_t BccooEscapeTiles(const BccooStorage *b)
+{
+  return b->workgroup ? 1 : (size_t)b->bunch;
 }
 
 /* Where block number q is stored */

@@ -121,13 +121,17 @@ static size_t BccooCountEscapes(const BccooScan *scan, size_t tile)
 /* Replaces what a plan leaves open and finds all sizes; the scan is the caller's to destroy. No array of b is allocated */
 static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, PetscBool positions, BccooStorage *b, BccooScan *scan)
 {
-  PetscInt *p = plan->value, nb;
-  size_t    group;
+  const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
+  PetscInt       *p      = plan->value, nb, bunch;
+  size_t          group;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(b, sizeof(*b)));
   PetscCall(PetscMemzero(scan, sizeof(*scan)));
-  if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH] || !p[BCCOO_BUNCH]) PetscCall(BccooChoose(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH], &p[BCCOO_BUNCH]));
+  bunch = device ? BCCOO_LANES : p[BCCOO_BUNCH]; /* of a device, the estimate that has no branch at row ends is nearer the truth */
+  if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH] || !bunch) PetscCall(BccooChoose(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH], &bunch));
+  if (device) PetscCall(BccooDeviceResolve(csr->i[csr->m], plan));
+  else p[BCCOO_BUNCH] = bunch;
   b->m         = csr->m;
   b->n         = csr->n;
   b->h         = p[BCCOO_BLOCK_HEIGHT];
@@ -135,7 +139,8 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   b->flag_bits = p[BCCOO_FLAG_BITS];
   b->slices    = p[BCCOO_SLICES];
   b->bunch     = p[BCCOO_BUNCH];
-  b->nparts    = plan->threads;
+  b->workgroup = device ? plan->device[BCCOO_DEVICE_WORKGROUP] : 0;
+  b->nparts    = device ? 1 : plan->threads;
   if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooChooseTile(b->bunch, (size_t)(csr->i[csr->m] / (b->h * b->w)));
   b->tile       = p[BCCOO_TILE];
   b->mb         = csr->m / b->h + !!(csr->m % b->h);
@@ -143,18 +148,19 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   b->slicewidth = nb / b->slices + !!(nb % b->slices);
   PetscCheck(csr->n < INT32_MAX && b->mb < INT32_MAX / b->slices, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more block rows or columns than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n);
   PetscCheck(p[BCCOO_COLUMNS] != BCCOO_COLUMNS_UINT16 || nb <= UINT16_MAX + 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " block columns do not fit uint16; set -mat_bccoo_columns to auto, int32 or difference", nb);
-  PetscCheck(b->bunch == 1 || b->h * b->tile * b->bunch <= BCCOO_GROUP_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1", b->tile, b->h, BCCOO_GROUP_MAX / (b->h * b->bunch));
+  PetscCheck(device || b->bunch == 1 || b->h * b->tile * b->bunch <= BCCOO_GROUP_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1", b->tile, b->h, BCCOO_GROUP_MAX / (b->h * b->bunch));
   PetscCall(BccooScanCreate(csr, b, positions, scan));
   b->nblocks    = scan->nblocks;
   b->nrows      = scan->nrows;
   b->npositions = scan->npositions;
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && nb <= UINT16_MAX + 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_UINT16;
+  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && device && b->bunch == 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* no differences online */
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO || p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) b->nescaped = BccooCountEscapes(scan, (size_t)b->tile);
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) p[BCCOO_COLUMNS] = b->nescaped <= b->nblocks / 16 ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
   b->columns = (BccooColumns)p[BCCOO_COLUMNS];
   if (b->columns != BCCOO_COLUMNS_DIFFERENCE) b->nescaped = 0;
-  group      = (size_t)b->tile * (size_t)b->bunch;
-  b->nstored = b->bunch == 1 ? b->nblocks : (b->nblocks + group - 1) / group * group;
+  group      = (size_t)b->tile * BccooWholeTiles(b);
+  b->nstored = BccooWholeTiles(b) == 1 && !device ? b->nblocks : (b->nblocks + group - 1) / group * group;
   b->ntiles  = (b->nstored + (size_t)b->tile - 1) / (size_t)b->tile;
   b->ahead   = (PetscBool)(csr->i[csr->m] >= SPMV_CACHE);
   b->nflags  = (b->ntiles * (size_t)b->tile + 31) / 32 * 4;
@@ -190,8 +196,8 @@ PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStora
 static PetscErrorCode BccooAllocate(BccooStorage *b)
 {
   const size_t width = BccooColumnSize(b), entries = (size_t)(b->h * b->w);
-  const size_t group = (size_t)(b->tile * b->bunch), whole = b->nblocks / group * group; /* blocks before this one have no padding among them */
-  const size_t set = b->npositions && entries > 1 ? 0 : whole;                           /* and values before this one no fill */
+  const size_t group = (size_t)b->tile * BccooWholeTiles(b), whole = b->nblocks / group * group; /* blocks before this one have no padding among them */
+  const size_t set = b->npositions && entries > 1 ? 0 : whole;                                   /* and values before this one no fill */
 
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(b->nflags, &b->flags));
@@ -200,11 +206,12 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
   memset((char *)b->column + whole * width, 0, (b->nstored - whole) * width);
   PetscCall(SpmvAlloc((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), &b->value));
   memset(b->value + set * entries, 0, ((b->nstored - set) * entries + BCCOO_PAD) * sizeof(PetscScalar));
-  if (b->bunch > 1) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
+  if (b->bunch > 1 && !b->workgroup) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
+  if (b->workgroup) PetscCall(SpmvAlloc(b->ntiles / (size_t)b->workgroup, &b->scan));
   if (b->columns == BCCOO_COLUMNS_DIFFERENCE) PetscCall(SpmvAlloc(b->ntiles * sizeof(int32_t), &b->base));
   if (b->nescaped) {
     PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
-    PetscCall(SpmvAlloc((b->ntiles / (size_t)b->bunch + 1) * sizeof(int32_t), &b->escape));
+    PetscCall(SpmvAlloc((b->ntiles / BccooEscapeTiles(b) + 1) * sizeof(int32_t), &b->escape));
   }
   if (b->nrows < b->slices * b->mb) PetscCall(SpmvAlloc(b->nrows * sizeof(int32_t), &b->row));
   if (b->slices > 1) PetscCall(PetscCalloc1(b->slices * b->mb * b->h, &b->partial));
@@ -244,18 +251,20 @@ static void BccooSetColumns(BccooStorage *b, const BccooScan *scan)
   }
 }
 
-/* The columns that have no difference, in the order of storage */
+/* The columns that have no difference, in the order of storage; for a device in row order, which is tile by tile */
 static void BccooSetEscapes(BccooStorage *b, const BccooScan *scan)
 {
   const int16_t *difference = (const int16_t *)b->column;
-  const size_t   group      = (size_t)b->tile * (size_t)b->bunch;
+  const size_t   group      = (size_t)b->tile * BccooEscapeTiles(b);
   size_t         n          = 0;
 
-  for (size_t place = 0; place < b->nstored; place++) {
-    if (place % group == 0) b->escape[place / group] = (int32_t)n;
-    if (difference[place] == BCCOO_ESCAPE) b->escaped[n++] = scan->column[BccooNumber(b, place)];
+  for (size_t k = 0; k < b->nstored; k++) {
+    const size_t place = b->workgroup ? BccooPlace(b, k) : k;
+
+    if (k % group == 0) b->escape[k / group] = (int32_t)n;
+    if (difference[place] == BCCOO_ESCAPE) b->escaped[n++] = scan->column[b->workgroup ? k : BccooNumber(b, place)];
   }
-  b->escape[b->ntiles / (size_t)b->bunch] = (int32_t)n;
+  b->escape[b->ntiles / BccooEscapeTiles(b)] = (int32_t)n;
 }
 
 /* The flags, where block rows end in their group, the list of block rows, and the result entries, which are the row stops before each tile */
@@ -273,6 +282,12 @@ static void BccooSetRows(BccooStorage *b, const BccooScan *scan)
     if (b->stop) b->stop[k] = (uint16_t)(place % group);
   }
   for (; t <= b->ntiles; t++) b->entry[t] = (int32_t)scan->nrows;
+  if (b->scan) {
+    const size_t workgroup = (size_t)b->workgroup;
+
+    memset(b->scan, 0, b->ntiles / workgroup);
+    for (t = 0; t < b->ntiles; t++) b->scan[t / workgroup] |= b->entry[t] == b->entry[t + 1];
+  }
   if (b->row) memcpy(b->row, scan->row, (size_t)scan->nrows * sizeof(int32_t));
 }
 
@@ -348,6 +363,7 @@ PetscErrorCode BccooDestroy(void **storage)
   PetscCall(SpmvFree(&b->base));
   PetscCall(SpmvFree(&b->escaped));
   PetscCall(SpmvFree(&b->escape));
+  PetscCall(SpmvFree(&b->scan));
   PetscCall(SpmvFree(&b->value));
   PetscCall(SpmvFree(&b->position));
   PetscCall(PetscFree(b->partial));

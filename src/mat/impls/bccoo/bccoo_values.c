@@ -14,23 +14,27 @@ static size_t BccooRowEnd(const BccooStorage *b, size_t q)
   return b->nblocks;
 }
 
-/* 1x1 blocks in one slice: the values in row order, or tile by tile beside each other */
-static void BccooSetValues_1x1(BccooStorage *b, const PetscScalar *a)
+/* 1x1 blocks in one slice, `bunch` tiles of values beside each other: bunch is b->bunch, for the compiler to unroll by */
+static inline __attribute__((always_inline)) void BccooInterleave(BccooStorage *b, const PetscScalar *a, size_t bunch)
 {
-  const size_t bunch = (size_t)b->bunch, tile = (size_t)b->tile, group = tile * bunch;
+  const size_t tile = (size_t)b->tile, group = tile * bunch;
   size_t       g = 0;
 
-  if (bunch == 1) {
-    memcpy(b->value, a, b->nblocks * sizeof(PetscScalar));
-    return;
-  }
   for (; g + group <= b->nblocks; g += group) {
     for (size_t k = 0; k < tile; k++) {
-      __builtin_prefetch(a + g + group + k * BCCOO_LANES); /* a line of the next group: eight streams at once are too many for the hardware */
-      for (size_t l = 0; l < BCCOO_LANES; l++) b->value[g + k * BCCOO_LANES + l] = a[g + l * tile + k];
+      __builtin_prefetch(a + g + group + k * bunch); /* a line of the next group: eight streams at once are too many for the hardware */
+      for (size_t l = 0; l < bunch; l++) b->value[g + k * bunch + l] = a[g + l * tile + k];
     }
   }
   for (; g < b->nblocks; g++) b->value[BccooPlace(b, g)] = a[g];
+}
+
+/* 1x1 blocks in one slice: the values in row order, or tile by tile beside each other */
+static void BccooSetValues_1x1(BccooStorage *b, const PetscScalar *a)
+{
+  if (b->bunch == 1) memcpy(b->value, a, b->nblocks * sizeof(PetscScalar));
+  else if (b->bunch == BCCOO_LANES) BccooInterleave(b, a, BCCOO_LANES);
+  else BccooInterleave(b, a, (size_t)b->bunch);
 }
 
 /* A block row without fill and without a bunch is transposed block by block, with no look at columns */

@@ -1,0 +1,64 @@
+/*
+  cuda.cl - the words that kernels are written in, for CUDA through NVRTC; opencl.cl has the same ones
+
+  STREAM lets the matrix, which is read once, leave the L2 cache first, so that x stays in it.
+*/
+typedef unsigned char      uchar;
+typedef unsigned short     ushort;
+typedef unsigned int       uint;
+typedef unsigned long long ulong;
+
+#define KERNEL(items) extern "C" __global__ __launch_bounds__(items)
+#define GLOBAL
+#define LOCAL __shared__
+#define LOCAL_POINTER
+#define RESTRICT              __restrict__
+#define INLINE                static __device__ __forceinline__
+#define LOCAL_ID              ((int)threadIdx.x)
+#define GROUP_ID              ((int)blockIdx.x)
+#define GLOBAL_ID             ((size_t)blockIdx.x * blockDim.x + threadIdx.x)
+#define BARRIER               __syncthreads()
+#define FENCE                 __threadfence()
+#define FENCE_BARRIER         (__threadfence(), __syncthreads())
+#define STREAM(p)             Stream(p)
+#define UNROLL                _Pragma("unroll")
+#define ATOMIC_NEXT(p)        atomicAdd((uint *)(p), 1u)
+#define ATOMIC_READ(p)        atomicAdd((uint *)(p), 0u)
+#define ATOMIC_WRITE(p, v)    ((void)atomicExch((uint *)(p), v))
+#define UNIFORM_IF(condition) if (condition)
+
+#if REAL_BITS == 64
+typedef double REAL;
+typedef ulong  REAL_WORD;
+  #define REAL_PUT(p, v) ((void)atomicExch(p, (ulong)__double_as_longlong(v)))
+  #define REAL_GET(p)    __longlong_as_double((long long)atomicAdd(p, (ulong)0))
+#else
+typedef float REAL;
+typedef uint  REAL_WORD;
+  #define REAL_PUT(p, v) ((void)atomicExch(p, __float_as_uint(v)))
+  #define REAL_GET(p)    __uint_as_float(atomicAdd(p, 0u))
+#endif
+
+template <typename T>
+INLINE T Stream(const T *p)
+{
+  return __ldcs(p);
+}
+
+#if COMPLEX
+struct SCALAR {
+  REAL x, y;
+};
+INLINE SCALAR operator+(SCALAR a, SCALAR b)
+{
+  return SCALAR{a.x + b.x, a.y + b.y};
+}
+INLINE SCALAR MakeScalar(REAL x, REAL y)
+{
+  return SCALAR{x, y};
+}
+INLINE SCALAR Stream(const SCALAR *p)
+{
+  return SCALAR{__ldcs(&p->x), __ldcs(&p->y)};
+}
+#endif

@@ -1,0 +1,83 @@
+/*
+  device.h - accelerators: what an API has to offer, and what the rest of the library makes of it
+
+  device.c      the device of this process: options, which one, memory, transfers and their counts
+  programs.c    kernels compiled once: the program cache, in memory and on disk
+  product.c     a storage on a device, and its products
+  prelude.cl    the scalars of kernels, the same for all APIs
+  <api>/        one folder for each line of devices.h: an SpmvDeviceApi and the API's words for kernels
+
+  Nothing links against an API: its library is looked for at run time. A machine without it has no such device.
+*/
+#pragma once
+#include "../spmvimpl.h"
+
+/* SpmvDeviceApi: OpenCL, CUDA, ... Devices, buffers and programs are the API's own; a buffer is passed to kernels as it is */
+typedef struct {
+  const char *name;
+  const char *prelude; /* what a kernel's source begins with */
+  const char *remedy;  /* "install ...", for who asked for this API and has no device */
+
+  PetscErrorCode (*count)(PetscInt *all, PetscInt *gpus); /* GPUs come first; 0 where the library is missing */
+  PetscErrorCode (*describe)(PetscInt index, SpmvDeviceInfo *info);
+  PetscErrorCode (*open)(PetscInt index, void **device);
+  PetscErrorCode (*close)(void **device);
+  PetscErrorCode (*finish)(void *device);                             /* waits for all that was asked of it */
+  PetscErrorCode (*alloc)(void *device, size_t bytes, void **buffer); /* bytes > 0; *buffer is NULL if memory ran out */
+  PetscErrorCode (*free)(void *device, void **buffer);
+  PetscErrorCode (*write)(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full); /* full: memory ran out, which OpenCL may say late */
+  PetscErrorCode (*read)(void *device, void *buffer, void *data, size_t bytes);
+
+  /* From source; log, of the compiler, is NULL if it went well. Both results are the caller's to PetscFree() */
+  PetscErrorCode (*compile)(void *device, const char source[], const char options[], void **program, char **binary, size_t *size, char **log);
+  PetscErrorCode (*load)(void *device, const char *binary, size_t size, void **program); /* from a binary; NULL if it is none */
+  PetscErrorCode (*launch)(void *device, void *program, const char kernel[], size_t groups, size_t group, PetscInt nargs, const void *const arg[], const size_t size[], PetscBool *full);
+  PetscErrorCode (*release)(void *device, void **program);
+  PetscErrorCode (*reset)(void); /* forgets all, at the end; every device is closed by then */
+} SpmvDeviceApi;
+
+#define SPMV_DEVICE(name) extern const SpmvDeviceApi SpmvDeviceApi_##name;
+#include "../devices.h"
+#undef SPMV_DEVICE
+
+/* SpmvDevice: the device of this process */
+typedef struct {
+  const SpmvDeviceApi *api;
+  PetscInt             index;
+  void                *handle;
+  SpmvDeviceInfo       info;
+  PetscLogDouble       limit; /* bytes that we may hold, -spmv_device_memory */
+  PetscLogDouble       held, peak, sent, received;
+} SpmvDevice;
+
+/* SpmvOnDevice: a storage on a device */
+typedef struct _n_SpmvOnDevice SpmvOnDevice;
+
+/* device.c */
+extern PetscErrorCode SpmvDeviceGet(SpmvDevice **device);
+extern PetscErrorCode SpmvDeviceAlloc(SpmvDevice *device, size_t bytes, void **buffer);
+extern PetscErrorCode SpmvDeviceFree(SpmvDevice *device, size_t bytes, void **buffer);
+extern PetscErrorCode SpmvDeviceWrite(SpmvDevice *device, void *buffer, const void *data, size_t bytes, PetscBool *full);
+extern PetscErrorCode SpmvDeviceRead(SpmvDevice *device, void *buffer, void *data, size_t bytes);
+extern PetscErrorCode SpmvDeviceInitialize(void);
+extern PetscErrorCode SpmvDeviceFinalize(void);
+
+/* programs.c */
+extern PetscErrorCode SpmvProgramGet(SpmvDevice *device, const char source[], const char options[], void **program);
+extern PetscErrorCode SpmvProgramSource(const SpmvDeviceApi *api, const char source[], char **whole);
+extern PetscErrorCode SpmvProgramOptions(const SpmvDeviceInfo *info, const char options[], char whole[], size_t size);
+extern PetscErrorCode SpmvProgramRefuse(const char api[], const char source[], const char options[], const char log[]);
+extern PetscErrorCode SpmvProgramsReset(SpmvDevice *device);
+
+typedef struct {
+  PetscInt compiled, loaded, found; /* programs made from source, from disk, found in memory */
+} SpmvProgramCounts;
+extern SpmvProgramCounts SpmvPrograms;
+
+/* product.c */
+extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const void *storage, const SpmvPlan *plan, SpmvOnDevice **on, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
+extern PetscErrorCode SpmvOnDeviceInitialize(void);
+extern PetscErrorCode SpmvOnDeviceFinalize(void);

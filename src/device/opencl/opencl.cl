@@ -1,0 +1,66 @@
+/*
+  opencl.cl - the words that kernels are written in, for OpenCL C 1.2
+
+  KERNEL(items)  a kernel of work groups of so many work items
+  BARRIER        of a work group, for its local memory; FENCE_BARRIER for global memory too
+  FENCE          what was written to global memory before is there for others before what is written after
+  STREAM(p)      *p, which is read once
+  UNROLL         before a loop of constant length
+  UNIFORM_IF     a branch with barriers in it that all work items of a group take or none. Where work groups are not run by
+                 hardware it is always taken (PoCL 3.1 hangs on barriers in branches), so what it guards must do no harm
+  REAL_WORD      a real number that other work groups read while this kernel runs: put and got in one piece (3.2.3 of the
+                 BCCOO paper: 64-bit exchange for double). Not there without ATOMIC_64
+*/
+#if REAL_BITS == 64
+  #pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+#if ATOMIC_64
+  #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
+#endif
+
+#define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
+#define GLOBAL        __global
+#define LOCAL         __local
+#define LOCAL_POINTER __local
+#define RESTRICT      restrict
+#define INLINE        static inline
+#define LOCAL_ID      ((int)get_local_id(0))
+#define GROUP_ID      ((int)get_group_id(0))
+#define GLOBAL_ID     (get_global_id(0))
+#define BARRIER       barrier(CLK_LOCAL_MEM_FENCE)
+#define FENCE         mem_fence(CLK_GLOBAL_MEM_FENCE)
+#define FENCE_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
+#define STREAM(p)     (*(p))
+#define UNROLL
+#define ATOMIC_NEXT(p)     atomic_inc(p)
+#define ATOMIC_READ(p)     atomic_add(p, 0u)
+#define ATOMIC_WRITE(p, v) ((void)atomic_xchg(p, v))
+#if UNIFORM_BRANCHES
+  #define UNIFORM_IF(condition) if (condition)
+#else
+  #define UNIFORM_IF(condition)
+#endif
+
+#if REAL_BITS == 64
+typedef double  REAL;
+typedef double2 REAL2;
+  #if ATOMIC_64
+typedef ulong REAL_WORD;
+    #define REAL_PUT(p, v) ((void)atom_xchg(p, as_ulong(v)))
+    #define REAL_GET(p)    as_double(atom_add(p, (ulong)0))
+  #endif
+#else
+typedef float  REAL;
+typedef float2 REAL2;
+typedef uint   REAL_WORD;
+  #define REAL_PUT(p, v) ((void)atomic_xchg(p, as_uint(v)))
+  #define REAL_GET(p)    as_float(atomic_add(p, 0u))
+#endif
+
+#if COMPLEX
+typedef REAL2 SCALAR;
+INLINE SCALAR MakeScalar(REAL x, REAL y)
+{
+  return (SCALAR)(x, y);
+}
+#endif

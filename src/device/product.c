@@ -1,0 +1,262 @@
+/*
+  product.c - a storage on a device: its arrays sent once, its values again when they change, its products
+
+  Vectors live on the host, so a product sends x (and y, where it is added to) and receives y.
+*/
+#include "device.h"
+
+/* A buffer on the device and what it holds */
+typedef struct {
+  const char *name;
+  size_t      bytes;
+  void       *buffer; /* NULL: nothing */
+} OnDeviceBuffer;
+
+struct _n_SpmvOnDevice {
+  SpmvDevice       *device;
+  const SpmvFormat *format;
+  const void       *storage;
+  SpmvDeviceProduct product;
+  void             *program;
+  PetscInt          nbuffers;
+  OnDeviceBuffer    buffer[SPMV_ARRAY_MAX + SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), then work arrays */
+  OnDeviceBuffer    x, y;
+  uint32_t          epoch; /* products so far */
+};
+
+static PetscLogEvent ToDevice, FromDevice;
+
+#define KERNELS_MAX 64 /* kernels of all formats that have an event of their own, at most */
+static struct {
+  const char   *kernel;
+  PetscLogEvent event;
+} Kernels[KERNELS_MAX];
+
+PetscErrorCode SpmvOnDeviceInitialize(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("SpmvToDevice", MAT_CLASSID, &ToDevice));
+  PetscCall(PetscLogEventRegister("SpmvFromDevice", MAT_CLASSID, &FromDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvOnDeviceFinalize(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(Kernels, sizeof(Kernels)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The event of a kernel, named after it */
+static PetscErrorCode OnDeviceEvent(const char kernel[], PetscLogEvent *event)
+{
+  size_t k = 0;
+
+  PetscFunctionBegin;
+  while (k < KERNELS_MAX - 1 && Kernels[k].kernel && strcmp(Kernels[k].kernel, kernel)) k++;
+  if (!Kernels[k].kernel) {
+    Kernels[k].kernel = kernel;
+    PetscCall(PetscLogEventRegister(kernel, MAT_CLASSID, &Kernels[k].event));
+  }
+  *event = Kernels[k].event;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full)
+{
+  PetscFunctionBegin;
+  *b = (OnDeviceBuffer){.name = name, .bytes = bytes};
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvDeviceAlloc(on->device, bytes, &b->buffer));
+  if (!b->buffer) *full = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, PetscBool *full)
+{
+  char *zeros;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(b->bytes, &zeros));
+  PetscCall(SpmvDeviceWrite(on->device, b->buffer, zeros, b->bytes, full));
+  PetscCall(PetscFree(zeros));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Every array of the storage, or those with values only */
+static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
+{
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
+  PetscCall(on->format->arrays(on->storage, &n, arrays));
+  for (PetscInt k = 0; k < n && !*full; k++) {
+    const size_t bytes = arrays[k].aside ? 0 : arrays[k].count * arrays[k].size;
+
+    if (values_only && !arrays[k].is_values) continue;
+    if (!values_only) {
+      PetscCall(OnDeviceAlloc(on, arrays[k].name, bytes, &on->buffer[k], full));
+      on->nbuffers = k + 1;
+    }
+    if (bytes && !*full) PetscCall(SpmvDeviceWrite(on->device, on->buffer[k].buffer, arrays[k].data, bytes, full));
+  }
+  PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, PetscBool *full)
+{
+  PetscFunctionBegin;
+  PetscCall(on->format->device->product(on->storage, plan, &on->device->info, &on->product));
+  PetscCall(SpmvProgramGet(on->device, on->format->device->source, on->product.options, &on->program));
+  PetscCall(OnDeviceSend(on, PETSC_FALSE, full));
+  for (PetscInt k = 0; k < on->product.nwork && !*full; k++) {
+    OnDeviceBuffer *b = &on->buffer[on->nbuffers++];
+
+    PetscCall(OnDeviceAlloc(on, on->product.work[k].name, on->product.work[k].bytes, b, full));
+    if (b->buffer) PetscCall(OnDeviceClear(on, b, full));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvOnDeviceCreate - sends a storage to a device and compiles its kernels
+
+  Input Parameters:
++ device  - the device
+. format  - a format that has a device side
+. storage - built under the plan; it must live as long as what is made here
+- plan    - as built, with backend device
+
+  Output Parameters:
++ on   - to be destroyed with SpmvOnDeviceDestroy(); NULL if full, and after an error
+- full - PETSC_TRUE if the device has not the memory
+
+  Note:
+  `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not fit the device, `PETSC_ERR_LIB` if a kernel does not compile.
+*/
+PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const void *storage, const SpmvPlan *plan, SpmvOnDevice **result, PetscBool *full)
+{
+  SpmvOnDevice  *on;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  *full = PETSC_FALSE;
+  PetscCall(PetscNew(&on));
+  *result     = on;
+  on->device  = device;
+  on->format  = format;
+  on->storage = storage;
+  ierr        = OnDeviceMake(on, plan, full);
+  if (ierr || *full) PetscCall(SpmvOnDeviceDestroy(result));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sends the values of the storage again */
+PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full)
+{
+  PetscFunctionBegin;
+  *full = PETSC_FALSE;
+  PetscCall(OnDeviceSend(on, PETSC_TRUE, full));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A vector of n scalars, allocated at the first product */
+static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffer *b, PetscBool *full)
+{
+  const size_t bytes = (size_t)n * sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  if (b->bytes == bytes && (b->buffer || !bytes)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvDeviceFree(on->device, b->bytes, &b->buffer));
+  PetscCall(OnDeviceAlloc(on, "vector", bytes, b, full));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, PetscBool *full)
+{
+  const int32_t ibeta = (int32_t)beta;
+  int32_t       value[SPMV_DEVICE_ARG_MAX];
+  void         *none = NULL;
+  const void   *arg[SPMV_DEVICE_ARG_MAX];
+  size_t        size[SPMV_DEVICE_ARG_MAX];
+  PetscLogEvent event = -1;
+  PetscBool     logging;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < l->nargs; k++) {
+    size[k] = sizeof(int32_t);
+    switch (l->arg[k].kind) {
+    case SPMV_ARG_INT:
+      PetscCheck(l->arg[k].value >= INT32_MIN && l->arg[k].value <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host", l->arg[k].value);
+      value[k] = (int32_t)l->arg[k].value;
+      arg[k]   = &value[k];
+      break;
+    case SPMV_ARG_BETA:
+      arg[k] = &ibeta;
+      break;
+    case SPMV_ARG_EPOCH:
+      arg[k] = &on->epoch;
+      break;
+    default:
+      size[k] = sizeof(void *);
+      arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->x.buffer : l->arg[k].kind == SPMV_ARG_Y ? &on->y.buffer
+                                                                                            : &none;
+      for (PetscInt b = 0; b < on->nbuffers && l->arg[k].kind == SPMV_ARG_ARRAY; b++) {
+        if (!strcmp(on->buffer[b].name, l->arg[k].name)) arg[k] = &on->buffer[b].buffer;
+      }
+    }
+  }
+  PetscCall(OnDeviceEvent(l->kernel, &event));
+  PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+  PetscCall(on->device->api->launch(on->device->handle, on->program, l->kernel, l->groups, l->group, l->nargs, arg, size, full));
+  PetscCall(PetscLogIsActive(&logging));
+  if (logging && !*full) PetscCall(on->device->api->finish(on->device->handle)); /* or its time would be counted where y is received */
+  PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvOnDeviceApply - y <- beta y + A x with vectors on the host
+
+  Output Parameter:
+. full - PETSC_TRUE if the device has not the memory; y is then as it was
+*/
+PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full)
+{
+  PetscFunctionBegin;
+  *full = PETSC_FALSE;
+  PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
+  PetscCall(OnDeviceVector(on, nx, &on->x, full));
+  PetscCall(OnDeviceVector(on, ny, &on->y, full));
+  if (!*full) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
+  if (!*full && beta) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
+  PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
+  on->epoch++;
+  for (PetscInt k = 0; k < on->product.nlaunches && !*full; k++) {
+    const SpmvDeviceLaunch *l = &on->product.launch[k];
+
+    if (l->groups && !(l->overwrites && beta)) PetscCall(OnDeviceLaunch(on, l, beta, full));
+  }
+  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
+  PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
+  PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
+{
+  SpmvOnDevice *on = *result;
+
+  PetscFunctionBegin;
+  if (!on) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
+  PetscCall(SpmvDeviceFree(on->device, on->x.bytes, &on->x.buffer));
+  PetscCall(SpmvDeviceFree(on->device, on->y.bytes, &on->y.buffer));
+  PetscCall(PetscFree(*result));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,435 @@
+/*
+  bccoo.cl - products of a BCCOO storage on a device
+
+  Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, sections 3.2.1 to 3.2.3. A work group has a
+  work group tile of GROUP thread tiles, a work item a thread tile of TILE blocks. Each work item adds up its own blocks;
+  what follows its last row stop is its last partial sum; a segmented scan of these gives every work item what comes before
+  its first row stop; what follows the last row stop of a work group is its tail, the carry into the work groups after it.
+
+    STRATEGY 1  all intermediate sums of a tile are kept, the first REGISTERS in registers, the others in local memory
+    STRATEGY 2  sums that are complete go to a result cache of CACHE x GROUP block rows, which is written in one go
+    ONLINE      blocks lie in row order; they are read side by side and their products transposed in local memory
+                (strategy 1). Otherwise they were stored transposed: block k of all work items side by side
+    CARRY 0     a second kernel, bccoo_carry, adds the tails
+    CARRY 1     the work group that ends last does
+    CARRY 2     adjacent synchronisation: each work group waits for the one before. For GPUs: OpenCL does not promise that work
+                groups that started go on. Numbers are given to work groups in the order in which they start
+    HEIGHT, WIDTH, SLICES; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if some are escaped; FLAG_BITS
+    ROWS        non-empty block rows are listed; RAGGED: the last block column is narrower than WIDTH
+
+  Strategy 3 is the host's (bccoo_lanes.h).
+
+  We differ, or put a misprint right:
+  - Algorithm 1 reads last_partial_sums[-1] in work item 0; nothing comes before it but the work group's carry.
+  - Algorithm 2 adds the carry to result_cache[0] even if the work group has no row stop, whose entry 0 is then nobody's; here
+    the carry goes to the work item that has the first row stop. Sums at a work item's first row stop wait in a register until
+    they are complete, rather than in the cache or, past its end, in the result.
+  - Algorithm 3, of strategy 3, has its loop over slices inside "i != 0": work item 0 loses their carry. Not used here.
+  - Whether the scan can be skipped (each work item has a row stop) depends on the pattern only, so it is known when the
+    storage is built: an array has it, no work group has to find out.
+  - Sync_flag holds the number of the product, so that it is not cleared between products.
+
+  Pointers are RESTRICT in kernels only: in functions that are inlined it brings Oclgrind 21 to a halt.
+
+  Between work groups, only tails, heads and flags are read while they may be written, by exchange in one piece.
+*/
+#define CARRY_KERNEL   0
+#define CARRY_LAST     1
+#define CARRY_ADJACENT 2
+
+#if COLUMNS == 1
+typedef int COLUMN;
+#elif COLUMNS == 2
+typedef ushort    COLUMN;
+#else
+typedef short COLUMN;
+#endif
+
+#if FLAG_BITS == 8
+typedef uchar FLAGS;
+#elif FLAG_BITS == 16
+typedef ushort    FLAGS;
+#else
+typedef uint  FLAGS;
+#endif
+
+#if CARRY == CARRY_KERNEL
+typedef SCALAR SHARED;
+  #define PUT(p, v) (*(p) = (v))
+  #define GET(p)    (*(p))
+#else
+typedef REAL_WORD SHARED;
+  #define PUT(p, v) REAL_PUT(p, v)
+  #define GET(p)    REAL_GET(p)
+#endif
+
+#define ENTRIES (HEIGHT * WIDTH)
+
+/* Result number r, complete, into the result; with slices, into the product of its slice */
+INLINE void Store(GLOBAL SCALAR *y, GLOBAL const int *rows, int r, const SCALAR *sum, int m, int beta)
+{
+#if ROWS
+  const size_t row = (size_t)rows[r] * HEIGHT;
+#else
+  const size_t row = (size_t)r * HEIGHT;
+#endif
+
+  UNROLL
+  for (int i = 0; i < HEIGHT; i++) {
+#if SLICES > 1
+    y[row + i] = sum[i];
+#else
+    if (row + i < (size_t)m) y[row + i] = beta ? y[row + i] + sum[i] : sum[i];
+#endif
+  }
+}
+
+/* The product of one block, whose entries, by columns, are `stride` apart */
+INLINE void Product(GLOBAL const SCALAR *value, size_t stride, GLOBAL const SCALAR *x, int column, int n, SCALAR *sum)
+{
+  UNROLL
+  for (int i = 0; i < HEIGHT; i++) sum[i] = ZERO;
+  UNROLL
+  for (int j = 0; j < WIDTH; j++) {
+    const size_t c = (size_t)column * WIDTH + j;
+#if RAGGED
+    const SCALAR xj = c < (size_t)n ? x[c] : ZERO;
+#else
+    const SCALAR xj = x[c];
+#endif
+
+    UNROLL
+    for (int i = 0; i < HEIGHT; i++) sum[i] = sum[i] + Times(STREAM(&value[(j * HEIGHT + i) * stride]), xj);
+  }
+}
+
+INLINE int IsStop(GLOBAL const FLAGS *flags, size_t place)
+{
+  return !(flags[place / FLAG_BITS] >> place % FLAG_BITS & 1);
+}
+
+/*
+  Inclusive segmented scan of the last partial sums, where a work item with a row stop starts a segment. sums and starts have
+  two halves that take turns, so that one barrier a step is enough. Returns the half with the result
+*/
+INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
+{
+  int turn = 0; /* the half that has the sums */
+
+  for (int d = 1; d < GROUP; d *= 2) {
+    const int here = turn * GROUP + t, there = GROUP - turn * GROUP + t; /* this work item in one half and the other */
+    const int start = starts[here], joins = t >= d && !start;
+
+    for (int i = 0; i < HEIGHT; i++) sums[i * 2 * GROUP + there] = joins ? sums[i * 2 * GROUP + here - d] + sums[i * 2 * GROUP + here] : sums[i * 2 * GROUP + here];
+    starts[there] = t >= d ? start | starts[here - d] : start;
+    turn          = 1 - turn;
+    BARRIER;
+  }
+  return turn;
+}
+
+#if CARRY != CARRY_ADJACENT
+/* The first result of work group g, complete: what the work group has of it, and the tails before */
+INLINE void Carry(GLOBAL const int *entries, GLOBAL const int *rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int g, int m, int beta)
+{
+  const int first = entries[(size_t)g * GROUP];
+  int       from  = g;
+  SCALAR    sum[HEIGHT];
+
+  if (first == entries[((size_t)g + 1) * GROUP]) return; /* no row stop, so no result */
+  while (from > 0 && entries[(size_t)(from - 1) * GROUP] == first) from--;
+  if (from > 0) from--; /* the last work group with a row stop before, whose tail is the first part of the sum */
+  for (int i = 0; i < HEIGHT; i++) sum[i] = ZERO;
+  for (; from < g; from++) {
+    for (int i = 0; i < HEIGHT; i++) sum[i] = sum[i] + GET(&tails[(size_t)from * HEIGHT + i]);
+  }
+  for (int i = 0; i < HEIGHT; i++) sum[i] = sum[i] + GET(&heads[(size_t)g * HEIGHT + i]);
+  Store(y, rows, first, sum, m, beta);
+}
+#endif
+
+#if STRATEGY == 1
+/* Intermediate sum k of this work item: in registers, or in local memory. Local memory of ONLINE has a gap every 32 places, against bank conflicts */
+  #if ONLINE
+    #define LOCAL_SIZE      (GROUP * TILE + GROUP * TILE / 32 + 1)
+    #define LOCAL_PLACE(q)  ((q) + (q) / 32)
+    #define LOCAL_SUM(k, i) within[(i)*LOCAL_SIZE + LOCAL_PLACE(t * TILE + (k))]
+  #elif TILE > REGISTERS
+    #define LOCAL_SUM(k, i) within[(((k)-REGISTERS) * HEIGHT + (i)) * GROUP + t]
+  #else
+    #define LOCAL_SUM(k, i) sum[k][i]
+  #endif
+  #define READ_SUM(k, i) ((k) < REGISTERS ? sum[k][i] : LOCAL_SUM(k, i))
+  #define WRITE_SUM(k, i, v) \
+    if ((k) < REGISTERS) sum[k][i] = v; \
+    else LOCAL_SUM(k, i) = v
+#endif
+
+KERNEL(GROUP)
+void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns, GLOBAL const FLAGS *RESTRICT flags, GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT bases, GLOBAL const int *RESTRICT escaped, GLOBAL const int *RESTRICT escapes, GLOBAL const int *RESTRICT rows, GLOBAL const uchar *RESTRICT scans, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int m, int n, int ngroups, int beta, uint epoch)
+{
+  LOCAL SCALAR sums[2 * HEIGHT * GROUP]; /* last_partial_sums, twice */
+  LOCAL int    starts[2 * GROUP];
+#if CARRY != CARRY_KERNEL
+  LOCAL int told; /* by work item 0 to the others */
+#endif
+#if CARRY == CARRY_ADJACENT
+  LOCAL SCALAR before[HEIGHT]; /* pre_partial_sum */
+#endif
+  const int t = LOCAL_ID;
+#if CARRY == CARRY_ADJACENT
+  if (t == 0) {
+    told = (int)ATOMIC_NEXT(&sync[0]);
+    if (told == ngroups - 1) ATOMIC_WRITE(&sync[0], 0u); /* for the next product */
+  }
+  BARRIER;
+  const int g = told;
+#else
+  const int    g = GROUP_ID;
+#endif
+  const size_t tile   = (size_t)g * GROUP + t;
+  const int    first  = entries[(size_t)g * GROUP]; /* number of this work group's first result */
+  int          result = entries[tile], turn = 0, seen = 0;
+  SCALAR       last[HEIGHT], head[HEIGHT]; /* the last partial sum; the sum at the first row stop */
+#if COLUMNS == 3
+  int column = bases[tile];
+  #if ESCAPES
+  int escape = escapes[tile];
+  #endif
+#endif
+
+#define NEXT_FIRST entries[((size_t)g + 1) * GROUP] /* of the next work group's */
+#if ONLINE
+  #define PLACE(k) (tile * TILE + (k))
+#else
+  #define PLACE(k) (((size_t)g * TILE + (k)) * GROUP + t)
+#endif
+#if COLUMNS != 3
+  #define NEXT_COLUMN(place) const int column = STREAM(&columns[place])
+#elif ESCAPES
+  #define NEXT_COLUMN(place) \
+    const int difference = STREAM(&columns[place]); \
+    column               = difference == -1 ? escaped[escape++] : column + difference
+#else
+  #define NEXT_COLUMN(place) column += STREAM(&columns[place])
+#endif
+
+  UNROLL
+  for (int i = 0; i < HEIGHT; i++) last[i] = head[i] = ZERO;
+
+#if STRATEGY == 1
+  SCALAR sum[REGISTERS > 0 ? REGISTERS : 1][HEIGHT]; /* intermediate_sums */
+  #if ONLINE
+  LOCAL SCALAR within[HEIGHT * LOCAL_SIZE];
+
+  UNROLL
+  for (int k = 0; k < TILE; k++) {
+    const size_t place = ((size_t)g * TILE + k) * GROUP + t;
+    SCALAR       p[HEIGHT];
+
+    NEXT_COLUMN(place);
+    Product(values + place * ENTRIES, 1, x, column, n, p);
+    for (int i = 0; i < HEIGHT; i++) within[i * LOCAL_SIZE + LOCAL_PLACE(k * GROUP + t)] = p[i];
+  }
+  BARRIER;
+  UNROLL
+  for (int k = 0; k < REGISTERS; k++) {
+    UNROLL
+    for (int i = 0; i < HEIGHT; i++) sum[k][i] = LOCAL_SUM(k, i);
+  }
+  #else
+    #if TILE > REGISTERS
+  LOCAL SCALAR within[(TILE - REGISTERS) * HEIGHT * GROUP];
+    #endif
+
+  UNROLL
+  for (int k = 0; k < TILE; k++) { /* all of the tile is read before the first branch on a flag */
+    SCALAR p[HEIGHT];
+
+    NEXT_COLUMN(PLACE(k));
+    Product(values + (PLACE(k) - t) * ENTRIES + t, GROUP, x, column, n, p);
+    UNROLL
+    for (int i = 0; i < HEIGHT; i++) {
+      WRITE_SUM(k, i, p[i]);
+    }
+  }
+  #endif
+  UNROLL
+  for (int k = 0; k < TILE; k++) { /* sequential segmented scan */
+    const int stop = IsStop(flags, PLACE(k));
+
+    UNROLL
+    for (int i = 0; i < HEIGHT; i++) {
+      last[i] = last[i] + READ_SUM(k, i);
+      WRITE_SUM(k, i, last[i]);
+      if (stop && !seen) head[i] = last[i];
+      if (stop) last[i] = ZERO;
+    }
+    seen |= stop;
+  }
+#else
+  LOCAL SCALAR cache[CACHE * GROUP * HEIGHT]; /* result_cache */
+
+  for (int start = 0; start < TILE; start += CHUNK) {
+    SCALAR p[CHUNK][HEIGHT];
+
+    UNROLL
+    for (int k = 0; k < CHUNK; k++) { /* all of the chunk is read before the first branch on a flag */
+      NEXT_COLUMN(PLACE(start + k));
+      Product(values + (PLACE(start + k) - t) * ENTRIES + t, GROUP, x, column, n, p[k]);
+    }
+    UNROLL
+    for (int k = 0; k < CHUNK; k++) {
+      UNROLL
+      for (int i = 0; i < HEIGHT; i++) last[i] = last[i] + p[k][i];
+      if (IsStop(flags, PLACE(start + k))) {
+        if (!seen) {
+          for (int i = 0; i < HEIGHT; i++) head[i] = last[i];
+        } else if (result - first < CACHE * GROUP) {
+          for (int i = 0; i < HEIGHT; i++) cache[(result - first) * HEIGHT + i] = last[i];
+        } else Store(y, rows, result, last, m, beta);
+        for (int i = 0; i < HEIGHT; i++) last[i] = ZERO;
+        seen = 1;
+        result++;
+      }
+    }
+  }
+#endif
+
+  for (int i = 0; i < HEIGHT; i++) sums[i * 2 * GROUP + t] = last[i];
+  starts[t] = seen;
+  BARRIER;
+  UNIFORM_IF(scans[g])
+  {
+    turn = Scan(sums, starts, t);
+  }
+
+#define SCANNED(t, i) sums[(i)*2 * GROUP + turn * GROUP + (t)]
+
+#if CARRY == CARRY_ADJACENT
+  if (t == 0) {
+    const int next = NEXT_FIRST;
+
+    for (int i = 0; i < HEIGHT; i++) before[i] = ZERO;
+    if (next > first) { /* breaks the chain: the next work group need not wait for what comes here */
+      for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)g * HEIGHT + i], SCANNED(GROUP - 1, i));
+      FENCE;
+      ATOMIC_WRITE(&sync[1 + g], epoch);
+    }
+    if (g > 0) {
+      while (ATOMIC_READ(&sync[g]) != epoch) {}
+      FENCE;
+      for (int i = 0; i < HEIGHT; i++) before[i] = GET(&tails[(size_t)(g - 1) * HEIGHT + i]);
+    }
+    if (next == first) {
+      for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)g * HEIGHT + i], before[i] + SCANNED(GROUP - 1, i));
+      FENCE;
+      ATOMIC_WRITE(&sync[1 + g], epoch);
+    }
+  }
+  BARRIER;
+#else
+  if (t == 0) {
+    for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)g * HEIGHT + i], SCANNED(GROUP - 1, i));
+  }
+#endif
+
+#if CARRY == CARRY_ADJACENT
+  #define FIRST_RESULT(sum) \
+    for (int i = 0; i < HEIGHT; i++) sum[i] = before[i] + sum[i]; \
+    Store(y, rows, first, sum, m, beta)
+#else
+  #define FIRST_RESULT(sum) \
+    for (int i = 0; i < HEIGHT; i++) PUT(&heads[(size_t)g * HEIGHT + i], sum[i])
+#endif
+
+  /* Algorithms 1 and 2: what comes before the first row stop of this work item */
+  result = entries[tile];
+  if (seen) {
+    if (t > 0) {
+      for (int i = 0; i < HEIGHT; i++) head[i] = SCANNED(t - 1, i) + head[i];
+    }
+    if (result == first) {
+      FIRST_RESULT(head);
+    }
+#if STRATEGY == 2
+    else if (result - first < CACHE * GROUP) {
+      for (int i = 0; i < HEIGHT; i++) cache[(result - first) * HEIGHT + i] = head[i];
+    }
+#endif
+    else
+      Store(y, rows, result, head, m, beta);
+  }
+#if STRATEGY == 1
+  seen = 0;
+  UNROLL
+  for (int k = 0; k < TILE; k++) { /* the other row stops: their sums are complete */
+    if (IsStop(flags, PLACE(k))) {
+      UNROLL
+      for (int i = 0; i < HEIGHT; i++) head[i] = READ_SUM(k, i);
+      if (seen) Store(y, rows, result, head, m, beta);
+      seen = 1;
+      result++;
+    }
+  }
+#else
+  BARRIER;
+  const int results = NEXT_FIRST - first, cached = (results < CACHE * GROUP ? results : CACHE * GROUP) * HEIGHT;
+
+  for (int q = HEIGHT + t; q < cached; q += GROUP) { /* but the first; side by side where no block row is empty */
+  #if ROWS
+    const size_t row = (size_t)rows[first + q / HEIGHT] * HEIGHT + q % HEIGHT;
+  #else
+    const size_t row = (size_t)first * HEIGHT + q;
+  #endif
+
+  #if SLICES > 1
+    y[row]           = cache[q];
+  #else
+    if (row < (size_t)m) y[row] = beta ? y[row] + cache[q] : cache[q];
+  #endif
+  }
+#endif
+
+#if CARRY == CARRY_LAST
+  FENCE;
+  FENCE_BARRIER;
+  if (t == 0) told = ATOMIC_NEXT(&sync[0]) == (uint)ngroups - 1;
+  BARRIER;
+  if (told) {
+    FENCE;
+    for (int group = t; group < ngroups; group += GROUP) Carry(entries, rows, heads, tails, y, group, m, beta);
+    if (t == 0) ATOMIC_WRITE(&sync[0], 0u); /* for the next product */
+  }
+#endif
+}
+
+#if CARRY == CARRY_KERNEL
+/* A work item for each work group of the product */
+KERNEL(FLAT_GROUP)
+void bccoo_carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int ngroups, int m, int beta)
+{
+  if (GLOBAL_ID < (size_t)ngroups) Carry(entries, rows, heads, tails, y, (int)GLOBAL_ID, m, beta);
+}
+#endif
+
+/* Empty block rows give 0 */
+KERNEL(FLAT_GROUP)
+void bccoo_clear(GLOBAL SCALAR *y, int m)
+{
+  if (GLOBAL_ID < (size_t)m) y[GLOBAL_ID] = ZERO;
+}
+
+/* BCCOO+: the products of the slices, which are `height` apart, added in their order */
+KERNEL(FLAT_GROUP)
+void bccoo_combine(GLOBAL const SCALAR *RESTRICT partial, GLOBAL SCALAR *y, int height, int m, int beta)
+{
+  const size_t r = GLOBAL_ID;
+
+  if (r < (size_t)m) {
+    SCALAR sum = partial[r];
+
+    for (int s = 1; s < SLICES; s++) sum = sum + partial[(size_t)s * (size_t)height + r];
+    y[r] = beta ? y[r] + sum : sum;
+  }
+}

@@ -1,0 +1,175 @@
+/*
+  bccoo_device.c - the device side of bccoo: its knobs, what a plan leaves open, which kernels make a product
+
+  The kernels are in bccoo.cl. A storage for a device is one for the host whose bunch is a work group, so that block k of
+  all work items lies side by side ("offline transpose", 3.2.2), or one without a bunch, whose blocks are transposed while
+  a product reads them ("online"). It ends with a whole work group. Escaped columns are counted by tile, since work items do
+  not know of each other's.
+*/
+#include "bccoo.h"
+
+enum { /* values of BCCOO_DEVICE_CARRY, as in bccoo.cl */
+       BCCOO_CARRY_KERNEL,
+       BCCOO_CARRY_LAST,
+       BCCOO_CARRY_ADJACENT
+};
+
+#define BCCOO_FLAT_GROUP 128 /* work items of a group where they have nothing to do with each other */
+#define BCCOO_REGISTERS  32  /* scalars that a work item keeps in registers */
+
+static const PetscInt    BccooWorkgroups[]     = {128, 64, 256, 512, 1, 2, 4, 8, 16, 32}; /* Tables I and II */
+static const PetscInt    BccooStrategies[]     = {0, 1, 2};
+static const PetscInt    BccooRegisters[]      = {0, 8, 16, 32};
+static const PetscInt    BccooCaches[]         = {1, 2, 3, 4};
+static const PetscInt    BccooTransposes[]     = {0, 1};
+static const char *const BccooTransposeNames[] = {"offline", "online"};
+static const PetscInt    BccooCarries[]        = {BCCOO_CARRY_KERNEL, BCCOO_CARRY_LAST, BCCOO_CARRY_ADJACENT};
+static const char *const BccooCarryNames[]     = {"kernel", "last", "adjacent"};
+
+static const SpmvParam BccooDeviceParams[] = {
+  [BCCOO_DEVICE_WORKGROUP] = SPMV_CHOICES("workgroup", "work items of a work group", BccooWorkgroups, NULL),
+  [BCCOO_DEVICE_STRATEGY]  = SPMV_CHOICES("strategy", "1: a tile's sums are kept, 2: in a result cache as they complete, 0: 1 if a tile's sums fit registers", BccooStrategies, NULL),
+  [BCCOO_DEVICE_REGISTERS] = SPMV_CHOICES("registers", "strategy 1: a tile's sums in registers, the others in local memory, 0: as many as fit", BccooRegisters, NULL),
+  [BCCOO_DEVICE_CACHE]     = SPMV_CHOICES("cache", "strategy 2: block rows of the result cache, times the work group", BccooCaches, NULL),
+  [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("transpose", "blocks are transposed offline, by the build, or online, by each product", BccooTransposes, BccooTransposeNames),
+  [BCCOO_DEVICE_CARRY]     = SPMV_CHOICES("carry", "sums across work groups: by a second kernel, by the work group done last, or by adjacent synchronisation (for GPUs: work groups that started must go on)", BccooCarries, BccooCarryNames),
+};
+
+/*
+  BccooDeviceResolve - what a plan for a device leaves open, but for block sizes and columns
+
+  Input/Output Parameter:
+. plan - with backend device; bunch and tile are replaced, and so are strategy and registers
+
+  Note:
+  `PETSC_ERR_ARG_OUTOFRANGE` if a bunch of the host's is asked for, or what online transposition does not have. Tiles of 16
+  blocks, and of 8 where there would be few work groups, are a guess: no GPU has seen them.
+*/
+PetscErrorCode BccooDeviceResolve(PetscInt entries, SpmvPlan *plan)
+{
+  PetscInt      *p = plan->value, *d = plan->device;
+  const PetscInt h = p[BCCOO_BLOCK_HEIGHT], online = d[BCCOO_DEVICE_TRANSPOSE];
+
+  PetscFunctionBegin;
+  PetscCheck(!p[BCCOO_BUNCH], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "A bunch of %" PetscInt_FMT " tiles is for the host; set -mat_bccoo_bunch to 0, and -mat_bccoo_device_workgroup for a device", p[BCCOO_BUNCH]);
+  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = entries / (h * p[BCCOO_BLOCK_WIDTH]) >= 1 << 20 ? 16 : 8;
+  if (!d[BCCOO_DEVICE_WORKGROUP]) d[BCCOO_DEVICE_WORKGROUP] = BccooWorkgroups[0]; /* a plan that was never given device knobs */
+  if (!d[BCCOO_DEVICE_CACHE]) d[BCCOO_DEVICE_CACHE] = BccooCaches[0];
+  if (!d[BCCOO_DEVICE_STRATEGY]) d[BCCOO_DEVICE_STRATEGY] = online || p[BCCOO_TILE] * h <= BCCOO_REGISTERS ? 1 : 2;
+  PetscCheck(!online || d[BCCOO_DEVICE_STRATEGY] == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Strategy %" PetscInt_FMT " has no online transpose; set -mat_bccoo_device_strategy 1 or -mat_bccoo_device_transpose offline", d[BCCOO_DEVICE_STRATEGY]);
+  PetscCheck(!online || p[BCCOO_COLUMNS] != BCCOO_COLUMNS_DIFFERENCE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Columns as differences have no online transpose: each tile is one work item's; set -mat_bccoo_columns to int32 or uint16, or -mat_bccoo_device_transpose offline");
+  if (!d[BCCOO_DEVICE_REGISTERS]) d[BCCOO_DEVICE_REGISTERS] = BCCOO_REGISTERS / h;
+  d[BCCOO_DEVICE_REGISTERS] = d[BCCOO_DEVICE_STRATEGY] == 1 ? PetscMin(d[BCCOO_DEVICE_REGISTERS], p[BCCOO_TILE]) : 0;
+  p[BCCOO_BUNCH]            = online ? 1 : d[BCCOO_DEVICE_WORKGROUP];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of local memory that bccoo_product takes */
+static size_t BccooDeviceLocal(const BccooStorage *b, const PetscInt d[])
+{
+  const size_t group = (size_t)b->workgroup, h = (size_t)b->h, tile = (size_t)b->tile, registers = (size_t)d[BCCOO_DEVICE_REGISTERS];
+  size_t       scalars = 2 * h * group + h; /* last partial sums, the carry */
+
+  if (d[BCCOO_DEVICE_STRATEGY] == 2) scalars += (size_t)d[BCCOO_DEVICE_CACHE] * group * h;
+  else if (d[BCCOO_DEVICE_TRANSPOSE]) scalars += h * (group * tile + group * tile / 32 + 1);
+  else scalars += (tile - registers) * h * group;
+  return scalars * sizeof(PetscScalar) + (2 * group + 1) * sizeof(int32_t);
+}
+
+static PetscErrorCode BccooDeviceCheck(const BccooStorage *b, const PetscInt d[], const SpmvDeviceInfo *info)
+{
+  const size_t local = BccooDeviceLocal(b, d);
+
+  PetscFunctionBegin;
+  PetscCheck((size_t)b->workgroup <= info->group, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " work items a work group are more than the %zu of %s; set -mat_bccoo_device_workgroup to fewer", b->workgroup, info->group, info->name);
+  PetscCheck(local <= info->local, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu bytes of local memory are more than the %zu of %s; set -mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache to less", local, info->local, info->name);
+  if (d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!PetscDefined(USE_COMPLEX), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Complex numbers are not exchanged in one piece; set -mat_bccoo_device_carry kernel");
+  PetscCheck(sizeof(PetscReal) == 4 || info->atomic64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s does not exchange 64 bits in one piece; set -mat_bccoo_device_carry kernel", info->name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define BCCOO_ARRAY(n) \
+  { \
+    SPMV_ARG_ARRAY, n, 0 \
+  }
+#define BCCOO_INT(v) \
+  { \
+    SPMV_ARG_INT, NULL, v \
+  }
+#define BCCOO_X \
+  { \
+    SPMV_ARG_X, NULL, 0 \
+  }
+#define BCCOO_Y \
+  { \
+    SPMV_ARG_Y, NULL, 0 \
+  }
+#define BCCOO_BETA \
+  { \
+    SPMV_ARG_BETA, NULL, 0 \
+  }
+#define BCCOO_EPOCH \
+  { \
+    SPMV_ARG_EPOCH, NULL, 0 \
+  }
+
+/* Adds a kernel to a product */
+#define BccooLaunch(product, name, ngroups, ngroup, clears, ...) \
+  do { \
+    const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
+    SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
+    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
+    memcpy(l_->arg, args_, sizeof(args_)); \
+  } while (0)
+
+static size_t BccooFlatGroups(size_t items)
+{
+  return (items + BCCOO_FLAT_GROUP - 1) / BCCOO_FLAT_GROUP;
+}
+
+static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
+{
+  const BccooStorage *b = (const BccooStorage *)storage;
+  const PetscInt     *d = plan->device, slices = b->slices;
+  const size_t        ngroups = b->ntiles / (size_t)b->workgroup, height = (size_t)b->mb * (size_t)b->h;
+  const PetscBool     listed = (PetscBool)(b->nrows < slices * b->mb);
+  const SpmvDeviceArg result = slices > 1 ? (SpmvDeviceArg)BCCOO_ARRAY("partial") : (SpmvDeviceArg)BCCOO_Y;
+  const char         *carry  = d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL ? "bccoo_carry" : NULL;
+
+  PetscFunctionBegin;
+  PetscCall(BccooDeviceCheck(b, d, info));
+  PetscCheck(b->m <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host", b->m);
+  PetscCall(PetscMemzero(product, sizeof(*product)));
+  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d", b->h, b->w, b->tile, b->workgroup, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
+                          d[BCCOO_DEVICE_REGISTERS], d[BCCOO_DEVICE_CACHE], b->h <= 2 ? 8 : b->h <= 4 ? 4
+                                                                                                      : 2,
+                          d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP));
+  product->work[product->nwork].name    = "heads";
+  product->work[product->nwork++].bytes = ngroups * (size_t)b->h * sizeof(PetscScalar);
+  product->work[product->nwork].name    = "tails";
+  product->work[product->nwork++].bytes = ngroups * (size_t)b->h * sizeof(PetscScalar);
+  if (!carry) {
+    product->work[product->nwork].name    = "sync";
+    product->work[product->nwork++].bytes = (1 + ngroups) * sizeof(uint32_t);
+  }
+  if (slices > 1) {
+    product->work[product->nwork].name    = "partial";
+    product->work[product->nwork++].bytes = (size_t)slices * height * sizeof(PetscScalar);
+  } else if (listed) BccooLaunch(product, "bccoo_clear", BccooFlatGroups((size_t)b->m), BCCOO_FLAT_GROUP, PETSC_TRUE, BCCOO_Y, BCCOO_INT(b->m));
+  BccooLaunch(product, "bccoo_product", ngroups, (size_t)b->workgroup, PETSC_FALSE, BCCOO_ARRAY("values"), BCCOO_ARRAY("columns"), BCCOO_ARRAY("flags"), BCCOO_ARRAY("entries"), BCCOO_ARRAY("bases"), BCCOO_ARRAY("escaped"), BCCOO_ARRAY("escapes"), BCCOO_ARRAY("rows"), BCCOO_ARRAY("scans"), BCCOO_X, result, BCCOO_ARRAY("heads"), BCCOO_ARRAY("tails"), BCCOO_ARRAY("sync"), BCCOO_INT(b->m), BCCOO_INT(b->n), BCCOO_INT((PetscInt)ngroups), BCCOO_BETA, BCCOO_EPOCH);
+  if (carry) BccooLaunch(product, carry, BccooFlatGroups(ngroups), BCCOO_FLAT_GROUP, PETSC_FALSE, BCCOO_ARRAY("entries"), BCCOO_ARRAY("rows"), BCCOO_ARRAY("heads"), BCCOO_ARRAY("tails"), result, BCCOO_INT((PetscInt)ngroups), BCCOO_INT(b->m), BCCOO_BETA);
+  if (slices > 1) BccooLaunch(product, "bccoo_combine", BccooFlatGroups((size_t)b->m), BCCOO_FLAT_GROUP, PETSC_FALSE, BCCOO_ARRAY("partial"), BCCOO_Y, BCCOO_INT((PetscInt)height), BCCOO_INT(b->m), BCCOO_BETA);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char BccooSource[] =
+#include "bccoo.cl.h"
+  ;
+
+const SpmvDeviceFormat BccooDevice = {
+  .source  = BccooSource,
+  .nparams = BCCOO_DEVICE_NPARAMS,
+  .params  = BccooDeviceParams,
+  .product = BccooDeviceProduct,
+};

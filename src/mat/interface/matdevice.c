@@ -1,0 +1,111 @@
+/*
+  matdevice.c - a storage of a Mat on the device: whether it goes there, sending it, its products
+
+  The plan of a storage says for which backend it was built. A storage for a device serves products there only; where the
+  device cannot take it, the storage is built again for the host, and the Mat stays there until its settings change.
+  Transposed products on a device read a storage of A^T: one that adds to y in any order would not give the same bits twice.
+*/
+#include "spmvmat.h"
+#include "../../device/device.h"
+
+#define SPMV_DEVICE_ENTRIES 1000000 /* -mat_spmv_backend auto: fewer are not worth the way to a GPU. A guess: no GPU has been asked */
+
+/*
+  MatSpmvBackend - which backend a storage is to be built for
+
+  Input Parameters:
++ s       - the shadow
+- entries - of the matrix
+
+  Output Parameter:
+. backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
+
+  Note:
+  Errors as of SpmvDeviceGet().
+*/
+PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *backend)
+{
+  const PetscInt asked = s->settings.plan.backend;
+  SpmvDevice    *device;
+
+  PetscFunctionBegin;
+  *backend = SPMV_BACKEND_HOST;
+  if (asked == SPMV_BACKEND_HOST || s->hostonly) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->format->device) {
+    PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->format->name));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SpmvDeviceGet(&device));
+  if (device && (asked == SPMV_BACKEND_DEVICE || (device->info.gpu && entries >= SPMV_DEVICE_ENTRIES))) *backend = SPMV_BACKEND_DEVICE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What became of memory that ran out: said once for each Mat */
+static PetscErrorCode MatSpmvFull(SpmvShadow *s)
+{
+  SpmvDevice *device;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvDeviceGet(&device));
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT " rows and columns with %" PetscInt_FMT " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set -mat_spmv_backend host\n", device->info.name, s->format->name, s->m, s->n, s->nz, (double)device->held));
+  s->hostonly = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvOnDeviceUpdate - brings what the device has of a storage up to date; does nothing to a storage for the host
+
+  Input Parameters:
++ s       - the shadow
+. storage - the storage
+. plan    - as built
+- fresh   - PETSC_TRUE if the storage was built, PETSC_FALSE if its values were replaced
+
+  Input/Output Parameter:
+. on - what the device has of it, NULL if nothing
+
+  Output Parameter:
+. full - PETSC_TRUE if memory ran out: the storage is to be built again for the host
+*/
+PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *s, const void *storage, const SpmvPlan *plan, PetscBool fresh, SpmvOnDevice **on, PetscBool *full)
+{
+  SpmvDevice *device;
+
+  PetscFunctionBegin;
+  *full = PETSC_FALSE;
+  if (plan->backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (fresh || !*on) {
+    PetscCall(SpmvOnDeviceDestroy(on));
+    PetscCall(SpmvDeviceGet(&device));
+    PetscCall(SpmvOnDeviceCreate(device, s->format, storage, plan, on, full));
+  } else PetscCall(SpmvOnDeviceSetValues(*on, full));
+  if (*full) {
+    PetscCall(SpmvOnDeviceDestroy(on));
+    PetscCall(MatSpmvFull(s));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- beta z + A x by the device; if memory runs out, full is set and z is as it was */
+PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *s, SpmvOnDevice *on, PetscInt nx, const PetscScalar *x, PetscInt nz, PetscScalar *z, PetscBool beta, PetscBool *full)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvOnDeviceApply(on, nx, x, nz, z, beta, full));
+  if (*full) PetscCall(MatSpmvFull(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvOnDeviceForget(SpmvOnDevice **on)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvOnDeviceDestroy(on));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The API of the device of this process, "none" if there is none */
+const char *SpmvOnDeviceName(void)
+{
+  SpmvDevice *device = NULL;
+
+  return SpmvDeviceGet(&device) || !device ? "none" : device->api->name;
+}

@@ -1,0 +1,56 @@
+#!/bin/bash
+# Devices from the outside: kernels under a simulator that finds races and accesses out of bounds, the program cache on
+# disk, what is said where there is no device, and events.
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+build=$(dirname "$LIBRARY")
+
+for name in format_device mat_device; do
+  archive=$([ $name = mat_device ] || echo "$build/libpetscspmv.a")
+  $COMPILE "tests/$name.c" $archive -o "$tmp/$name" $PETSC_LINK -lm -ldl -lpthread >"$tmp/log" 2>&1 || { echo "not ok device_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
+done
+
+run() { env -u PETSC_OPTIONS timeout 300 "$@" >"$tmp/out" 2>&1 </dev/null; }
+check() { # name, expected exit (0 or 1), words, words that must not be there (or ""), command...
+  local name=$1 status=$2 words=$3 no=$4
+  shift 4
+  run "$@"
+  local got=$?
+  if [ $((got != 0)) = "$status" ] && grep -q -e "$words" "$tmp/out" && { [ -z "$no" ] || ! grep -q -e "$no" "$tmp/out"; }; then echo "ok device_$name"; else echo "not ok device_$name # exit status $got"; grep -v 'Configure options' "$tmp/out" | head -30 | sed 's/^/# /'; fi
+}
+device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device_view -spmv_device_cache"
+
+# Without a device: silence and the host, unless one was asked for by name
+check absent 0 'first: host' 'PETSC ERROR' env OCL_ICD_VENDORS="$tmp/none" "$tmp/mat_device" $device none -spmv_device none
+check absent_by_name 1 'this machine has none; install' '' env OCL_ICD_VENDORS="$tmp/none" "$tmp/mat_device" $device none -spmv_device opencl
+check unknown 1 'is no API of devices; set it to cuda, opencl or none' '' "$tmp/mat_device" $device none -spmv_device nonsense
+
+run "$tmp/mat_device" $device none
+if ! grep -q 'device 0' "$tmp/out"; then
+  for name in index refused cache events races; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
+  exit 0
+fi
+device="-spmv_device opencl $device"
+check index 1 'set -spmv_device_index from 0 to' '' "$tmp/mat_device" $device none -spmv_device_index 99
+
+# The cache: empty, then used, then with a file cut short and one whose end is another, then in a folder that nobody can make
+check cache_empty 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
+check cache_used 0 'programs: 0 compiled, 1 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
+for file in "$tmp"/cache/deep/*.bin; do truncate -s -100 "$file"; done
+check cache_short 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
+for file in "$tmp"/cache/deep/*.bin; do printf 'something else' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 64)) conv=notrunc 2>/dev/null; done
+check cache_other 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
+check cache_nowhere 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device /proc/nowhere
+check cache_home 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' env XDG_CACHE_HOME="$tmp/xdg" "$tmp/mat_device" ${device% *}
+[ -n "$(ls "$tmp/xdg/petscspmv/kernels" 2>/dev/null)" ] && echo 'ok device_cache_xdg' || echo 'not ok device_cache_xdg'
+check held 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" $device none
+
+check events 0 'bccoo_carry' '' "$tmp/mat_device" $device none -log_view
+for event in SpmvToDevice SpmvFromDevice bccoo_product; do grep -q "^$event" "$tmp/out" && echo "ok device_event_$event" || echo "not ok device_event_$event"; done
+
+# What a compiler refuses: the line, the options, the log
+check refused 1 'Line [1-9][0-9]*:   x\[0\] = nobody_knows_this' '' "$tmp/format_device" -spmv_device opencl -spmv_device_cache none -refuse
+grep -q 'Options: .*-DHEIGHT=1' "$tmp/out" && grep -q 'undeclared' "$tmp/out" && echo 'ok device_refused_log' || echo 'not ok device_refused_log'
+
+command -v oclgrind >/dev/null || { echo 'ok device_races # SKIP there is no oclgrind; install the package oclgrind'; exit 0; }
+check races 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -spmv_device opencl -spmv_device_cache none

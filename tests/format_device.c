@@ -1,0 +1,289 @@
+static const char help[] = "Every format that has kernels for devices, on a device, against a long double product, entry by entry.\n\
+  -format <name>  only this one\n\
+  -quick          small matrices and few products, for simulators\n\
+  -plans          all values of each two knobs\n\
+  -everywhere     all values of all knobs with each matrix\n\
+  -refuse         only a source that no compiler takes\n\n";
+
+#include "spmvtest.h"
+#include "device/device.h"
+
+static const SpmvFormat *const Formats[] = {
+#define SPMV_FORMAT(name) &SpmvFormat_##name,
+#include "formats.h"
+#undef SPMV_FORMAT
+};
+
+static PetscBool Quick, Pairs, Everywhere;
+
+/* Vectors of one case */
+typedef struct {
+  PetscScalar *x, *y, *y0, *first;
+  long double *re, *im, *size;
+  PetscInt    *length;
+} Work;
+
+static PetscErrorCode WorkCreate(PetscInt nx, PetscInt ny, PetscRandom rand, Work *w)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(nx, &w->x, ny, &w->y, ny, &w->y0, ny, &w->first));
+  PetscCall(PetscMalloc4(ny, &w->re, ny, &w->im, ny, &w->size, ny, &w->length));
+  for (PetscInt k = 0; k < nx; k++) { /* mixed signs and scales */
+    PetscCall(PetscRandomGetValue(rand, &w->x[k]));
+    w->x[k] *= PetscPowRealInt(10.0, (int)(k % 7) - 3);
+  }
+  for (PetscInt k = 0; k < ny; k++) PetscCall(PetscRandomGetValue(rand, &w->y0[k]));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode WorkDestroy(Work *w)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree4(w->x, w->y, w->y0, w->first));
+  PetscCall(PetscFree4(w->re, w->im, w->size, w->length));
+  PetscFunctionReturn(0);
+}
+
+/* Products with beta 0 (over NaN) and 1; twice, for the same bits */
+static PetscErrorCode Check(const SpmvCSR *csr, SpmvOnDevice *on, PetscRandom rand, PetscInt *wrong)
+{
+  PetscBool full;
+  Work      w;
+
+  PetscFunctionBegin;
+  PetscCall(WorkCreate(csr->n, csr->m, rand, &w));
+  for (int beta = 0; beta < 2; beta++) {
+    SpmvTestReference(csr, PETSC_FALSE, w.x, beta ? w.y0 : NULL, w.re, w.im, w.size, w.length);
+    for (int again = 0; again < (Quick ? 1 : 2); again++) {
+      for (PetscInt k = 0; k < csr->m; k++) w.y[k] = beta ? w.y0[k] : (PetscScalar)NAN;
+      PetscCall(SpmvOnDeviceApply(on, csr->n, w.x, csr->m, w.y, (PetscBool)beta, &full));
+      PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+      *wrong += SpmvTestCompare(csr->m, w.y, w.re, w.im, w.size, w.length);
+      if (!again) PetscCall(PetscArraycpy(w.first, w.y, csr->m));
+      else if (memcmp(w.first, w.y, csr->m * sizeof(PetscScalar))) ++*wrong;
+    }
+  }
+  PetscCall(WorkDestroy(&w));
+  PetscFunctionReturn(0);
+}
+
+/* A plan that does not fit is no failure and says nothing; all other errors do */
+static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr, PetscErrorType type, const char *message, void *context)
+{
+  return ierr == PETSC_ERR_ARG_OUTOFRANGE ? ierr : PetscTraceBackErrorHandler(comm, line, function, file, ierr, type, message, context);
+}
+
+/* Build, products, new values, products; the bytes predicted are the bytes built */
+static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscRandom rand, PetscInt *cases, PetscInt *wrong)
+{
+  SpmvCSR        csr  = SpmvTestCSRView(t);
+  SpmvPlan       plan = *asked;
+  SpmvShadow     s    = {.format = f};
+  SpmvDevice    *device;
+  SpmvOnDevice  *on = NULL;
+  PetscLogDouble predicted, bytes;
+  PetscErrorCode ierr;
+  PetscBool      full;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvDeviceGet(&device));
+  PetscCall(PetscPushErrorHandler(Handler, NULL));
+  ierr = f->build(&csr, &plan, &s.storage);
+  if (!ierr) ierr = SpmvOnDeviceCreate(device, f, s.storage, &plan, &on, &full);
+  PetscCall(PetscPopErrorHandler());
+  if (ierr == PETSC_ERR_ARG_OUTOFRANGE) { /* a plan that this matrix or device does not allow is refused, never bent */
+    PetscCall(f->destroy(&s.storage));
+    PetscFunctionReturn(0);
+  }
+  PetscCall(ierr);
+  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+  PetscCall(f->bytes(&csr, asked, sizeof(PetscScalar), &predicted));
+  PetscCall(SpmvShadowBytes(&s, PETSC_FALSE, &bytes));
+  if (PetscAbsReal((PetscReal)(bytes - predicted)) > 64) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes predicted, %g built\n", f->name, (double)predicted, (double)bytes));
+    ++*wrong;
+  }
+  for (int values = 0; values < (Quick ? 1 : 2); values++) {
+    PetscCall(Check(&csr, on, rand, wrong));
+    ++*cases;
+    for (PetscInt k = 0; k < t->i[t->m]; k++) PetscCall(PetscRandomGetValue(rand, &t->a[k]));
+    PetscCall(f->setvalues(&csr, s.storage));
+    PetscCall(SpmvOnDeviceSetValues(on, &full));
+  }
+  PetscCall(SpmvOnDeviceDestroy(&on));
+  PetscCall(f->destroy(&s.storage));
+  PetscFunctionReturn(0);
+}
+
+/* Knobs of the format, then those for devices; ranges and lists stay as they are */
+static const SpmvParam *Knob(const SpmvFormat *f, PetscInt k)
+{
+  return k < f->nparams ? &f->params[k] : &f->device->params[k - f->nparams];
+}
+
+static PetscInt Tried(const SpmvFormat *f, PetscInt k)
+{
+  return Knob(f, k)->choices ? Knob(f, k)->count : 1;
+}
+
+static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
+{
+  const PetscInt nknobs = f->nparams + f->device->nparams;
+  SpmvPlan       plan   = SpmvPlanDefault(f->params, f->nparams);
+  PetscInt       wrong  = 0;
+
+  PetscFunctionBegin;
+  plan.backend = SPMV_BACKEND_DEVICE;
+  for (PetscInt k = 0; k < nknobs; k++) {
+    if (Knob(f, k)->choices) *(k < f->nparams ? &plan.value[k] : &plan.device[k - f->nparams]) = Knob(f, k)->choices[index[k]];
+  }
+  PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
+  if (wrong) {
+    ++*failures;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));
+    for (PetscInt k = 0; k < nknobs; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, Knob(f, k)->name, k < f->nparams ? plan.value[k] : plan.device[k - f->nparams]));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, ": %" PetscInt_FMT " entries wrong\n", wrong));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* One knob after the other at each of its values; with -plans each two knobs; some plans at random */
+static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscInt nrandom, PetscRandom rand, PetscInt *cases, PetscInt *failures)
+{
+  const PetscInt nknobs                    = f->nparams + f->device->nparams;
+  PetscInt       index[2 * SPMV_PARAM_MAX] = {0};
+
+  PetscFunctionBegin;
+  PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+  for (PetscInt p = 0; p < nknobs; p++) {
+    for (index[p] = 1; index[p] < Tried(f, p); index[p]++) {
+      PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+      for (PetscInt q = 0; q < p && Pairs; q++) {
+        for (index[q] = 1; index[q] < Tried(f, q); index[q]++) PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+        index[q] = 0;
+      }
+    }
+    index[p] = 0;
+  }
+  for (PetscInt r = 0; r < nrandom; r++) {
+    for (PetscInt k = 0; k < nknobs; k++) {
+      PetscReal u;
+
+      PetscCall(PetscRandomGetValueReal(rand, &u));
+      index[k] = PetscMin((PetscInt)((u + 1) / 2 * Tried(f, k)), Tried(f, k) - 1);
+    }
+    PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* m x n, each entry there with a probability; rows [empty0, empty1) without entries; row `full` complete */
+typedef struct {
+  const char *name;
+  PetscInt    m, n;
+  double      density;
+  PetscInt    empty0, empty1, full;
+  PetscBool   quick;   /* a simulator runs it as well */
+  PetscInt    nrandom; /* plans at random, besides all values of all knobs; -1: the default plan only */
+} Case;
+
+static const Case Cases[] = {
+  {"0 x 0", 0, 0, 0, 0, 0, -1, PETSC_TRUE, -1},
+  {"0 rows", 0, 5, 0, 0, 0, -1, PETSC_TRUE, -1},
+  {"0 columns", 5, 0, 0, 0, 0, -1, PETSC_TRUE, -1},
+  {"1 x 1", 1, 1, 1, 0, 0, -1, PETSC_TRUE, -1},
+  {"1 row", 1, 37, 0.5, 0, 0, 0, PETSC_TRUE, -1},
+  {"1 column", 37, 1, 0.5, 0, 0, -1, PETSC_FALSE, -1},
+  {"no entries", 9, 9, 0, 0, 0, -1, PETSC_TRUE, -1},
+  {"leading empty rows", 40, 30, 0.2, 0, 17, -1, PETSC_TRUE, -1},
+  {"trailing empty rows", 40, 30, 0.2, 23, 40, -1, PETSC_FALSE, -1},
+  {"dense 17 x 19", 17, 19, 1, 0, 0, -1, PETSC_FALSE, -1},
+  {"a tile less one", 1, 1023, 1, 0, 0, -1, PETSC_FALSE, -1},
+  {"a tile", 1, 1024, 1, 0, 0, -1, PETSC_FALSE, -1},
+  {"a tile and one", 1, 1025, 1, 0, 0, -1, PETSC_FALSE, -1},
+  {"rows across work groups", 3, 5000, 0.9, 0, 0, 1, PETSC_TRUE, -1},
+  {"diagonal", 1500, 1500, 0, 0, 0, -2, PETSC_FALSE, -1},
+  {"some work groups", 300, 300, 0.04, 7, 9, 150, PETSC_TRUE, 12},
+  {"far apart", 40, 70000, 0.0005, 3, 4, -1, PETSC_FALSE, -1},
+};
+
+static PetscErrorCode CaseCreate(const Case *c, PetscRandom rand, SpmvTestCSR *t)
+{
+  PetscScalar *dense;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(c->m * c->n, &dense));
+  for (PetscInt r = 0; r < c->m; r++) {
+    for (PetscInt k = 0; k < c->n; k++) {
+      PetscReal   u;
+      PetscScalar v;
+
+      PetscCall(PetscRandomGetValueReal(rand, &u));
+      PetscCall(PetscRandomGetValue(rand, &v));
+      if ((u + 1) / 2 < c->density || r == c->full || (c->full == -2 && r == k)) dense[r * c->n + k] = v;
+      if (r >= c->empty0 && r < c->empty1) dense[r * c->n + k] = 0;
+    }
+  }
+  PetscCall(SpmvTestCSRFromDense(c->m, c->n, dense, t));
+  PetscCall(PetscFree(dense));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscRandom rand;
+  SpmvDevice *device;
+  char        only[64] = "";
+  PetscInt    failures = 0;
+  PetscBool   refuse;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SpmvInitializePackage());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-format", only, sizeof(only), NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-quick", &Quick));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-plans", &Pairs));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-everywhere", &Everywhere));
+  PetscCall(SpmvDeviceGet(&device));
+  if (!device) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
+    PetscCall(PetscFinalize());
+    return 0;
+  }
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-refuse", &refuse));
+  if (refuse) {
+    void *program;
+
+    PetscCall(SpmvProgramGet(device, "KERNEL(1)\nvoid wrong(GLOBAL int *x)\n{\n  x[0] = nobody_knows_this;\n}\n", "-DHEIGHT=1", &program));
+  }
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  PetscCall(PetscRandomSetInterval(rand, -1, 1));
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(Formats); f++) {
+    PetscInt cases = 0;
+
+    if (!Formats[f]->device || (only[0] && strcmp(only, Formats[f]->name))) continue;
+    for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(Cases); c++) {
+      PetscInt    index[2 * SPMV_PARAM_MAX] = {0};
+      SpmvTestCSR t;
+
+      if (Quick && !Cases[c].quick) continue;
+      PetscCall(CaseCreate(&Cases[c], rand, &t));
+      if (Cases[c].nrandom < 0 && !Everywhere) PetscCall(CheckChoices(Formats[f], &t, Cases[c].name, index, rand, &cases, &failures));
+      else PetscCall(CheckPlans(Formats[f], &t, Cases[c].name, Quick ? 0 : Cases[c].nrandom, rand, &cases, &failures));
+      PetscCall(SpmvTestCSRDestroy(&t));
+    }
+    PetscCheck(cases > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no case of %s ran", Formats[f]->name);
+  }
+  PetscCall(PetscRandomDestroy(&rand));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", failures));
+  PetscCall(PetscFinalize());
+  return failures ? 1 : 0;
+}
+
+/*TEST
+
+  test: # the kernels of some 80 plans are compiled
+    timeoutfactor: 10
+    args: -spmv_device_cache none
+
+TEST*/

@@ -1,0 +1,181 @@
+static const char help[] = "Products on a device through a Mat: the four of them, new values, new patterns, what runs where.\n\n";
+
+#include <petscspmv.h>
+
+/* A block tridiagonal matrix with blocks of 3 x 3, a full row, and an empty row on each process */
+static PetscErrorCode Create(MatType type, PetscInt far, Mat *A)
+{
+  PetscInt start, end, N;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, 300, 300, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSetUp(*A));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatGetOwnershipRange(*A, &start, &end));
+  PetscCall(MatGetSize(*A, &N, NULL));
+  for (PetscInt i = start; i < end; i++) {
+    if (i == start + 7) continue;
+    for (PetscInt j = PetscMax(0, i / 3 * 3 - 3); j < PetscMin(N, i / 3 * 3 + 6); j++) PetscCall(MatSetValue(*A, i, j, 1 + PetscSinReal((PetscReal)(i + 3 * j)), INSERT_VALUES));
+    if (i == start + far) {
+      for (PetscInt j = 0; j < N; j++) PetscCall(MatSetValue(*A, i, j, PetscCosReal((PetscReal)j), INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* The four products, three with y = z as well, against AIJ's */
+static PetscErrorCode Compare(Mat A, Mat B)
+{
+  Vec       x, y, z[2];
+  PetscReal norm, difference;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  for (int k = 0; k < 2; k++) PetscCall(VecDuplicate(y, &z[k]));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall(VecSetRandom(y, NULL));
+  for (int product = 0; product < 6; product++) {
+    for (int k = 0; k < 2; k++) {
+      Mat M = k ? B : A;
+
+      if (product == 2 || product == 5) PetscCall(VecCopy(y, z[k]));
+      else PetscCall(VecSet(z[k], NAN));
+      if (product == 0) PetscCall(MatMult(M, x, z[k]));
+      if (product == 1) PetscCall(MatMultAdd(M, x, y, z[k]));
+      if (product == 2) PetscCall(MatMultAdd(M, x, z[k], z[k]));
+      if (product == 3) PetscCall(MatMultTranspose(M, x, z[k]));
+      if (product == 4) PetscCall(MatMultTransposeAdd(M, x, y, z[k]));
+      if (product == 5) PetscCall(MatMultTransposeAdd(M, x, z[k], z[k]));
+    }
+    PetscCall(VecNorm(z[1], NORM_2, &norm));
+    PetscCall(VecAXPY(z[0], -1, z[1]));
+    PetscCall(VecNorm(z[0], NORM_2, &difference));
+    PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "product %d differs from AIJ's by %g", product, (double)(difference / norm));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&z[k]));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Report(const char title[], Mat A)
+{
+  PetscErrorCode (*getplan)(Mat, char[], size_t), (*getcounts)(Mat, SpmvCounts *);
+  SpmvCounts counts;
+  char       plan[512];
+  PetscBool  device;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetPlan_C", &getplan));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &getcounts));
+  PetscCall((*getplan)(A, plan, sizeof(plan)));
+  PetscCall((*getcounts)(A, &counts));
+  device = (PetscBool)(strstr(plan, "device=") != NULL);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, builds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT "\n", title, device ? "device" : "host", counts.builds, counts.refreshes, counts.products, counts.deferred + counts.fallbacks));
+  PetscFunctionReturn(0);
+}
+
+/* Prints the message of an error, as far as its remedy, instead of a stack */
+static PetscErrorCode Refused(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p, const char *message, void *ctx)
+{
+  if (p == PETSC_ERROR_INITIAL && !PetscGlobalRank) printf("refused: ... %s\n", strchr(message, ';') ? strchr(message, ';') : message);
+  (void)comm, (void)line, (void)function, (void)file, (void)ctx;
+  return n;
+}
+
+/* A product under an option that it must refuse; the Mat still works without it */
+static PetscErrorCode Refuse(Mat A, const char options[], const char clear[][40], int n)
+{
+  PetscErrorCode ierr;
+  Vec            x, y;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInsertString(NULL, options));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(PetscPushErrorHandler(Refused, NULL));
+  ierr = MatMult(A, x, y);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(ierr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s was not refused", options);
+  for (int k = 0; k < n; k++) PetscCall(PetscOptionsClearValue(NULL, clear[k]));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Mat       A, B;
+  PetscBool errors;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(Create(MATBCCOO, 11, &A));
+  PetscCall(Create(MATAIJ, 11, &B));
+  PetscCall(Compare(A, B));
+  PetscCall(Report("first", A));
+  PetscCall(MatScale(A, 3)); /* new values */
+  PetscCall(MatScale(B, 3));
+  PetscCall(Compare(A, B));
+  PetscCall(Report("new values", A));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(Create(MATBCCOO, 200, &A)); /* another pattern, the same kernels */
+  PetscCall(Create(MATAIJ, 200, &B));
+  PetscCall(Compare(A, B));
+  PetscCall(Report("another", A));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-errors", &errors));
+  if (errors) {
+    PetscCall(Refuse(A, "-mat_bccoo_bunch 8", (const char[][40]){"-mat_bccoo_bunch"}, 1));
+    PetscCall(Refuse(A, "-mat_bccoo_bunch 0 -mat_bccoo_device_strategy 2 -mat_bccoo_device_transpose online", (const char[][40]){"-mat_bccoo_device_strategy"}, 1));
+    PetscCall(Refuse(A, "-mat_bccoo_device_strategy 1 -mat_bccoo_columns difference", (const char[][40]){"-mat_bccoo_columns"}, 1));
+    PetscCall(Refuse(A, "-mat_bccoo_columns int32 -mat_bccoo_device_transpose offline -mat_bccoo_device_workgroup 512 -mat_bccoo_tile 1024", (const char[][40]){"-mat_bccoo_tile"}, 1));
+    PetscCall(PetscOptionsInsertString(NULL, "-mat_bccoo_tile 8 -mat_bccoo_device_workgroup 64"));
+    PetscCall(MatSetFromOptions(A));
+    PetscCall(Compare(A, B));
+    PetscCall(Report("after the errors", A));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  testset:
+    args: -mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device opencl
+    timeoutfactor: 3
+    test:
+      suffix: 1
+      nsize: {{1 2}separate output}
+    test: # adjacent synchronisation and slices
+      suffix: knobs
+      args: -mat_bccoo_slices 4 -mat_bccoo_device_carry adjacent -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
+    test: # the matrix and its vectors fit, its transpose does not
+      suffix: transpose
+      args: -spmv_device_memory 60000
+      filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
+    test: # the matrix fits, its vectors do not
+      suffix: vectors
+      args: -spmv_device_memory 56000
+      filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
+    test: # nothing fits
+      suffix: full
+      args: -spmv_device_memory 1000
+      filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
+    test:
+      suffix: errors
+      args: -errors
+      filter: grep -E "^(first|new|another|refused|after)"
+
+  test:
+    suffix: none
+    args: -mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device none
+
+TEST*/
