@@ -21,7 +21,7 @@
 . backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
   Note:
-  Errors as of SpmvDeviceGet().
+  `PETSC_ERR_SUP` if the user asks for a device and the format has no kernels for one; errors as of SpmvDeviceGet().
 */
 PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *backend)
 {
@@ -32,6 +32,7 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
   *backend = SPMV_BACKEND_HOST;
   if (asked == SPMV_BACKEND_HOST || s->hostonly) PetscFunctionReturn(PETSC_SUCCESS);
   if (!s->format->device) {
+    PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->format->name);
     PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->format->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
