@@ -22,7 +22,7 @@ device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -s
 
 # Without a device: silence and the host, unless one was asked for by name
 check absent 0 'first: host' 'PETSC ERROR' env OCL_ICD_VENDORS="$tmp/none" "$tmp/mat_device" $device none -spmv_device none
-check absent_by_name 1 'this machine has none; install' '' env OCL_ICD_VENDORS="$tmp/none" "$tmp/mat_device" $device none -spmv_device opencl
+check absent_by_name 1 'this machine has none; install' '' env OCL_ICD_VENDORS="$tmp/none" "$tmp/format_device" -spmv_device opencl
 check unknown 1 'is no API of devices; set it to cuda, opencl or none' '' "$tmp/mat_device" $device none -spmv_device nonsense
 
 run "$tmp/mat_device" $device none

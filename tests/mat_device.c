@@ -1,6 +1,6 @@
 static const char help[] = "Products on a device through a Mat: the four of them, new values, new patterns, what runs where.\n\n";
 
-#include <petscspmv.h>
+#include "devicetest.h"
 
 /* A block tridiagonal matrix with blocks of 3 x 3, a full row, and an empty row on each process */
 static PetscErrorCode Create(MatType type, PetscInt far, Mat *A)
@@ -111,10 +111,12 @@ static PetscErrorCode Refuse(Mat A, const char options[], const char clear[][40]
 int main(int argc, char **argv)
 {
   Mat       A, B;
-  PetscBool errors;
+  PetscBool errors, missing;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(DeviceIsMissing(&missing));
+  if (missing) goto end;
   PetscCall(Create(MATBCCOO, 11, &A));
   PetscCall(Create(MATAIJ, 11, &B));
   PetscCall(Compare(A, B));
@@ -142,6 +144,7 @@ int main(int argc, char **argv)
   }
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
+end:
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -149,7 +152,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device opencl
+    args: -mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
     timeoutfactor: 3
     test:
       suffix: 1
@@ -172,7 +175,7 @@ int main(int argc, char **argv)
     test:
       suffix: errors
       args: -errors
-      filter: grep -E "^(first|new|another|refused|after)"
+      filter: grep -E "^(first|new|another|refused|after|SKIP)"
 
   test:
     suffix: none
