@@ -155,6 +155,26 @@ M*/
 #define MATSEQPMF "seqaijpmf"
 #define MATMPIPMF "mpiaijpmf"
 
+/*E
+  SpmvTuneKind - how much is done to choose the format of a `MATSPMV`, and the knobs of any format
+
+  Values:
++ `SPMV_TUNE_OFF`      - nothing: the defaults
+. `SPMV_TUNE_ESTIMATE` - a model of the time of a product, on a sample of the rows; the same choice each time
+. `SPMV_TUNE_MEASURE`  - the few best by the model are built and timed
+- `SPMV_TUNE_PATIENT`  - all are, as long as -mat_spmv_tune_seconds allows
+
+  Level: intermediate
+
+.seealso: `MatSpmvSetTune()`, `MATSPMV`
+E*/
+typedef enum {
+  SPMV_TUNE_OFF,
+  SPMV_TUNE_ESTIMATE,
+  SPMV_TUNE_MEASURE,
+  SPMV_TUNE_PATIENT
+} SpmvTuneKind;
+
 /*S
   SpmvCounts - what the products of a matrix did, on this process; of a parallel matrix the sum over its two blocks
 
@@ -169,6 +189,8 @@ typedef struct {
   PetscInt64 deferred;  /* products by AIJ's kernel because of -mat_spmv_build_after */
   PetscInt64 fallbacks; /* products by AIJ's kernel because the format has none for them */
   PetscInt64 columns;   /* columns of dense matrices multiplied by our kernels */
+  PetscInt64 aij;       /* products by AIJ's kernel because the tuner chose it */
+  PetscInt64 tunings;   /* choices that the tuner made: by estimate or by measuring, not from wisdom, and not taken over from another matrix */
 } SpmvCounts;
 
 PETSC_EXTERN PetscErrorCode SpmvInitializePackage(void);

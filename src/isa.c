@@ -1,7 +1,7 @@
 /*
   isa.c - which instruction sets this machine runs, and which kernels of a format are for it
 */
-#include "mat/interface/spmvmat.h"
+#include "spmvimpl.h"
 
 static const char *const IsaNames[] = {
 #define SPMV_ISA(NAME, name, flags, runs) #name,
@@ -13,6 +13,12 @@ const char *SpmvIsaName(PetscInt isa)
 {
   return isa < SPMV_ISA_COUNT ? IsaNames[isa] : "auto";
 }
+
+static const SpmvFormat *const Formats[] = {
+#define SPMV_FORMAT(name) &SpmvFormat_##name,
+#include "formats.h"
+#undef SPMV_FORMAT
+};
 
 #if defined(__x86_64__)
   #define SPMV_CPU(feature) __builtin_cpu_supports(feature)
@@ -44,12 +50,15 @@ PetscBool SpmvIsaSupported(SpmvIsa isa)
 + kernels - its products
 - isa     - the instruction set they are for
 
-  Note:
+  Notes:
+  What has no kernels of its own, as spmv, has the instruction sets of any format.
+
   `PETSC_ERR_SUP` if `wanted` names one that the machine or the format lacks: what was asked for by name is not replaced.
 */
 PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa)
 {
   PetscFunctionBegin;
+  if (!format->kernels[SPMV_SCALAR]) format = Formats[0];
   if (wanted == SPMV_ISA_COUNT) {
     for (wanted = SPMV_ISA_COUNT - 1; wanted > SPMV_SCALAR; wanted--) {
       if (SpmvIsaSupported((SpmvIsa)wanted) && format->kernels[wanted]->apply) break;

@@ -1,24 +1,24 @@
 /*
-  register.c - what PETSc calls when it loads the library: registers every type of formats.h, and forgets all at the end
+  register.c - what PETSc calls when it loads the library: registers every type of types.h, and forgets all at the end
 */
 #include "mat/interface/spmvmat.h"
 #include "device/device.h"
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscspmv(void);
 
-PetscLogEvent SPMV_Build, SPMV_Update;
+PetscLogEvent SPMV_Build, SPMV_Update, SPMV_Tune;
 SpmvCounts    SpmvTotals;
 
 static PetscBool SpmvInitialized = PETSC_FALSE;
 static char      SpmvCountsFile[PETSC_MAX_PATH_LEN]; /* -spmv_view_counts, "" for none */
 
-/* Every format and whether its citation was registered */
+/* Every type's format and whether its citation was registered */
 static struct {
   const SpmvFormat *format;
   PetscBool         cited;
 } SpmvFormats[] = {
 #define SPMV_FORMAT(name) {&SpmvFormat_##name, PETSC_FALSE},
-#include "formats.h"
+#include "types.h"
 #undef SPMV_FORMAT
 };
 
@@ -53,7 +53,7 @@ PetscErrorCode SpmvFormatCite(const SpmvFormat *format)
 {
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvFormats); k++) {
-    if (SpmvFormats[k].format == format) PetscCall(PetscCitationsRegister(format->citation, &SpmvFormats[k].cited));
+    if (SpmvFormats[k].format == format && format->citation) PetscCall(PetscCitationsRegister(format->citation, &SpmvFormats[k].cited));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -80,15 +80,15 @@ static PetscErrorCode SpmvCheckPetsc(void)
 /* -spmv_view_counts: the counters of all matrices, summed over the processes, appended to a file by the first one */
 static PetscErrorCode SpmvViewCounts(void)
 {
-  PetscInt64 local[] = {SpmvTotals.builds, SpmvTotals.refreshes, SpmvTotals.products, SpmvTotals.deferred, SpmvTotals.fallbacks}, sum[5];
+  PetscInt64 local[] = {SpmvTotals.builds, SpmvTotals.refreshes, SpmvTotals.products, SpmvTotals.deferred, SpmvTotals.aij, SpmvTotals.tunings, SpmvTotals.fallbacks}, sum[7];
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Reduce(local, sum, 5, MPIU_INT64, MPI_SUM, 0, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Reduce(local, sum, 7, MPIU_INT64, MPI_SUM, 0, PETSC_COMM_WORLD));
   if (!PetscGlobalRank) {
     FILE *f = fopen(SpmvCountsFile, "a");
 
     PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot append to %s of -spmv_view_counts; name a file that can be written", SpmvCountsFile);
-    fprintf(f, "builds %lld refreshes %lld products %lld deferred %lld fallbacks %lld\n", (long long)sum[0], (long long)sum[1], (long long)sum[2], (long long)sum[3], (long long)sum[4]);
+    fprintf(f, "builds %lld refreshes %lld products %lld deferred %lld aij %lld tunings %lld fallbacks %lld\n", (long long)sum[0], (long long)sum[1], (long long)sum[2], (long long)sum[3], (long long)sum[4], (long long)sum[5], (long long)sum[6]);
     fclose(f);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -117,7 +117,7 @@ static PetscErrorCode SpmvFinalizePackage(void)
   { \
     return MatCreate_Spmv(A, &SpmvParentMPI, &SpmvFormat_##name); \
   }
-#include "formats.h"
+#include "types.h"
 #undef SPMV_FORMAT
 
 /*@C
@@ -154,10 +154,11 @@ PetscErrorCode SpmvInitializePackage(void)
   PetscCall(MatRegister(MATMPIAIJ #name, MatCreate_MPIAIJ_##name)); \
   PetscCall(MatRegisterRootName(#name, MATSEQAIJ #name, MATMPIAIJ #name)); \
   PetscCall(MatSeqAIJRegister(MATSEQAIJ #name, MatConvert_SeqAIJ_SeqSpmv));
-#include "formats.h"
+#include "types.h"
 #undef SPMV_FORMAT
   PetscCall(SpmvRegisterExact());
   PetscCall(PetscLogEventRegister("MatSpmvBuild", MAT_CLASSID, &SPMV_Build));
+  PetscCall(PetscLogEventRegister("MatSpmvTune", MAT_CLASSID, &SPMV_Tune));
   PetscCall(PetscLogEventRegister("MatSpmvUpdate", MAT_CLASSID, &SPMV_Update));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_view_counts", SpmvCountsFile, sizeof(SpmvCountsFile), NULL));
   PetscCall(SpmvDeviceInitialize());

@@ -177,9 +177,24 @@ typedef struct {
   PetscErrorCode (*product)(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
 } SpmvDeviceFormat;
 
-/* SpmvFormat: a storage scheme */
+/*
+  SpmvWork: what a product by a storage costs, in amounts that the rates of a machine turn into time (tune/estimate.c). Time spent
+  loading from memory and time spent working are apart, since a processor does both at once
+*/
 typedef struct {
-  const char        *name;                    /* as in formats.h */
+  PetscLogDouble bytes;    /* of the storage that a product reads, x and y not counted */
+  PetscLogDouble moved;    /* and of what it writes besides y and reads again */
+  PetscLogDouble gathered; /* entries of x that are loaded one by one into a vector */
+  PetscLogDouble vectors;  /* vectors of eight scalars that are multiplied and added */
+  PetscLogDouble cycles;   /* of all else, by one core */
+  PetscLogDouble misses;   /* branches that the processor does not foresee */
+  PetscLogDouble reach;    /* bytes of x that are used over and over before the next ones are; 0: as the rows come */
+  PetscLogDouble build;    /* cycles to make the storage */
+} SpmvWork;
+
+/* SpmvFormat: a storage scheme; or, with nothing but a name, what stands in its place: spmv, and AIJ's own kernel (tune/tune.h) */
+typedef struct {
+  const char        *name;                    /* as in types.h */
   const char        *citation;                /* BibTeX, printed by -citations */
   PetscInt           nparams;                 /* knobs, <= SPMV_PARAM_MAX */
   const SpmvParam   *params;                  /* [nparams] */
@@ -194,6 +209,10 @@ typedef struct {
   /* Bytes of the storage that a product reads, scalars of scalar_size bytes, predicted without building; x and y not counted */
   PetscErrorCode (*bytes)(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes);
   PetscErrorCode (*destroy)(void **storage);
+  /* Replaces, by rules of the format's own, what a plan leaves open and only all of the matrix can tell. NULL: nothing */
+  PetscErrorCode (*resolve)(const SpmvCSR *csr, SpmvPlan *plan);
+  /* Adds the work that some consecutive rows of a matrix make, under a plan that is resolved for all of it */
+  PetscErrorCode (*work)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
 
   const SpmvDeviceFormat *device; /* NULL: products on the host only */
 
@@ -201,6 +220,11 @@ typedef struct {
   /* Line k = 0, 1, ..., < SPMV_LINE_MAX, of what -mat_spmv_view prints of a storage besides plan and bytes; empty: no more. NULL: none */
   PetscErrorCode (*describe)(const void *storage, PetscInt k, char line[], size_t size);
 } SpmvFormat;
+
+/* isa.c */
+extern PetscBool      SpmvIsaSupported(SpmvIsa isa);
+extern const char    *SpmvIsaName(PetscInt isa);
+extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa);
 
 /* alloc.c */
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
@@ -212,5 +236,5 @@ extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
 extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt first[]);
 
 #define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
-#include "formats.h"
+#include "types.h"
 #undef SPMV_FORMAT

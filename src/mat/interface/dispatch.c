@@ -19,7 +19,7 @@ static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool trans
 /* By the device if the storage is there. If its memory runs out, full is set and z is what it was, or y */
 static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const void *storage, struct _n_SpmvOnDevice *device, SpmvApplyFn *apply, Vec x, Vec y, Vec z, PetscBool transpose, PetscBool *full)
 {
-  const PetscInt     nx = transpose ? s->m : s->n, nz = transpose ? s->n : s->m;
+  const PetscInt     nx = transpose ? s->key.m : s->key.n, nz = transpose ? s->key.n : s->key.m;
   const PetscScalar *xa, *ya;
   PetscScalar       *za;
 
@@ -63,8 +63,8 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   PetscCall(MatSpmvGetShadow(A, &s));
   if (PetscUnlikely(!s->settings.known)) PetscCall(MatSpmvSettingsNeed(A));
   PetscCall(MatSpmvUpdate(A, s, &current));
-  if (current) {
-    PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));
+  if (current && s->storage) {
+    PetscCall(SpmvKernelsGet(s->format, s->settings.request.isa, &kernels, &isa));
     apply   = transpose ? kernels->apply_transpose : kernels->apply;
     storage = s->storage;
     device  = s->device;
@@ -82,11 +82,12 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
       apply = NULL;
     }
   }
-  if (apply) PetscCall(PetscLogFlops(2.0 * s->nz - (y || transpose ? 0 : s->nonzerorows))); /* AIJ's counts, whatever the fill */
+  if (apply) PetscCall(PetscLogFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows))); /* AIJ's counts, whatever the fill */
   else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
   if (!transpose) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
   if (apply) s->counts.products++;
+  else if (current && s->format == &SpmvFormat_aij) s->counts.aij++;
   else if (current) s->counts.fallbacks++;
   else s->counts.deferred++;
   PetscFunctionReturn(PETSC_SUCCESS);

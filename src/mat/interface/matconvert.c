@@ -137,7 +137,7 @@ PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format)
   PetscCall(MatSpmvGetParent(A, &parent));
   PetscCall(PetscSNPrintf(type, sizeof(type), "%s%s", parent->type, format->name));
   PetscCall(PetscNew(&shadow));
-  shadow->format = format;
+  shadow->type = shadow->format = format;
   A->spptr       = shadow;
   PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_TRUE));
   A->ops->convert     = MatConvert_Spmv;

@@ -104,12 +104,12 @@ static PetscErrorCode DenseProductBegin(Mat A, SpmvRows *rows, DenseProduct *d)
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &shadow));
   if (!shadow->settings.known) PetscCall(MatSpmvSettingsNeed(A));
-  PetscCall(SpmvKernelsGet(shadow->format, shadow->settings.isa, &kernels, &isa));
+  PetscCall(SpmvKernelsGet(shadow->type, shadow->settings.request.isa, &kernels, &isa));
   PetscCall(PetscMemzero(d, sizeof(*d)));
   PetscCall(SpmvRowsGet(A, rows));
   d->kernels = DenseKernels[isa];
   d->csr     = rows->csr;
-  d->ntasks  = shadow->settings.plan.threads;
+  d->ntasks  = shadow->settings.request.threads;
   SpmvSplitRows(&d->csr, SPMV_PANEL, d->ntasks, d->first);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

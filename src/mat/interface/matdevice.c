@@ -25,12 +25,12 @@
 */
 PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *backend)
 {
-  const PetscInt asked = s->settings.plan.backend;
+  const PetscInt asked = s->settings.request.backend;
   SpmvDevice    *device;
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
-  if (asked == SPMV_BACKEND_HOST || s->hostonly) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_HOST || s->hostonly || !s->format->build) PetscFunctionReturn(PETSC_SUCCESS);
   if (!s->format->device) {
     PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->format->name);
     PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->format->name));
@@ -48,7 +48,7 @@ static PetscErrorCode MatSpmvFull(SpmvShadow *s)
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT " rows and columns with %" PetscInt_FMT " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set -mat_spmv_backend host\n", device->info.name, s->format->name, s->m, s->n, s->nz, (double)device->held));
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT " rows and columns with %" PetscInt_FMT " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set -mat_spmv_backend host\n", device->info.name, s->format->name, s->key.m, s->key.n, s->key.nz, (double)device->held));
   s->hostonly = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -46,7 +46,7 @@ PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2])
     SpmvShadow *b;
 
     if (!blocks[k]) continue;
-    PetscCall(MatSpmvBlockBecome(blocks[k], s->format));
+    PetscCall(MatSpmvBlockBecome(blocks[k], s->type));
     PetscCall(MatSpmvGetShadow(blocks[k], &b));
     if (s->settings.known && (!b->settings.known || s->version != s->settings.version)) {
       PetscCall(MatSpmvSettingsInherit(A, blocks[k]));

@@ -57,24 +57,7 @@ PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* "columns=uint16 ", "tile=64 ", "powers=1,2,6 ", or nothing for an empty list */
-static PetscErrorCode SpmvPlanAppend(const char prefix[], const SpmvParam *param, PetscInt value, const PetscInt list[], char text[], size_t size)
-{
-  PetscInt index = 0;
-  size_t   used  = 0;
-
-  PetscFunctionBegin;
-  while (param->names && index < param->count - 1 && param->choices[index] != value) index++;
-  if (param->names) PetscCall(PetscSNPrintf(text, size, "%s%s=%s ", prefix, param->name, param->names[index]));
-  else if (!param->list) PetscCall(PetscSNPrintf(text, size, "%s%s=%" PetscInt_FMT " ", prefix, param->name, value));
-  for (PetscInt i = 0; param->list && i < value; i++) {
-    PetscCall(PetscSNPrintf(text + used, size - used, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
-    used = strlen(text);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* "block_height=3 block_width=3 isa=avx512", empty if there is no storage */
+/* "block_height=3 block_width=3 isa=avx512", with "format=bccoo " before it if the format was chosen; empty if there is no storage */
 PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 {
   const SpmvKernels *kernels;
@@ -83,22 +66,21 @@ PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 
   PetscFunctionBegin;
   plan[0] = 0;
+  if (!SpmvShadowServes(s)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->format != s->type) PetscCall(PetscSNPrintf(plan, size, "format=%s%s", s->format->name, s->storage ? " " : ""));
   if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < s->format->nparams; k++) {
-    PetscCall(SpmvPlanAppend("", &s->format->params[k], s->plan.value[k], s->plan.list, plan + used, size - used));
-    used = strlen(plan);
-  }
+  used = strlen(plan);
+  PetscCall(SpmvPlanText("", s->format->nparams, s->format->params, s->plan.value, s->plan.list, plan + used, size - used));
+  used = strlen(plan);
   if (s->device) {
-    for (PetscInt k = 0; k < s->format->device->nparams; k++) {
-      PetscCall(SpmvPlanAppend("device_", &s->format->device->params[k], s->plan.device[k], NULL, plan + used, size - used));
-      used = strlen(plan);
-    }
+    PetscCall(SpmvPlanText("device_", s->format->device->nparams, s->format->device->params, s->plan.device, NULL, plan + used, size - used));
+    used = strlen(plan);
     PetscCall(PetscSNPrintf(plan + used, size - used, "device=%s", SpmvOnDeviceName()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (s->plan.threads > 1) PetscCall(PetscSNPrintf(plan + used, size - used, "threads=%" PetscInt_FMT " ", s->plan.threads));
   used = strlen(plan);
-  PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));
+  PetscCall(SpmvKernelsGet(s->format, s->settings.request.isa, &kernels, &isa));
   PetscCall(PetscSNPrintf(plan + used, size - used, "isa=%s", SpmvIsaName(isa)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

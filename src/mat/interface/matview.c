@@ -22,7 +22,7 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
   SpmvArray      arrays[SPMV_ARRAY_MAX];
   PetscInt       n;
   PetscLogDouble bytes;
-  double         nz = PetscMax(1, s->nz), values = 0;
+  double         nz = PetscMax(1, s->key.nz), values = 0;
 
   PetscFunctionBegin;
   PetscCall(SpmvShadowBytes(s, PETSC_FALSE, &bytes));
@@ -32,7 +32,7 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
     if (!arrays[k].aside) PetscCall(SpmvAppend(line, size, " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
     if (arrays[k].is_values) values += (double)arrays[k].count;
   }
-  if (s->nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
+  if (s->key.nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
   for (PetscInt k = 0; k < n; k++) {
     if (arrays[k].aside) PetscCall(SpmvAppend(line, size, ", kept for new values: %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
   }

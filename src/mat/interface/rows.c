@@ -31,6 +31,13 @@ PetscErrorCode SpmvRowsSort(SpmvRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Back to the rows as AIJ has them */
+void SpmvRowsUnsort(SpmvRows *rows)
+{
+  rows->csr.j = rows->aij_j;
+  rows->csr.a = rows->aij_a;
+}
+
 PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows)
 {
   PetscInt  n;
@@ -74,9 +81,9 @@ static uint64_t SpmvHash(uint64_t h, const PetscInt *index, size_t n)
 }
 
 /* A second opinion on whether a pattern is the one of before. A hash of all of it would read half as many bytes as new values do */
-uint64_t SpmvRowsPattern(const SpmvRows *rows)
+SpmvKey SpmvRowsKey(const SpmvRows *rows)
 {
   const SpmvCSR *csr = &rows->csr;
 
-  return SpmvHash(SpmvHash((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m]);
+  return (SpmvKey){csr->m, csr->n, csr->i[csr->m], SpmvHash(SpmvHash((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m])};
 }

@@ -8,13 +8,13 @@
 #include "spmvmat.h"
 
 /* Sets *value from an option whose choices have names */
-static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char name[], PetscInt *value, SpmvOptionItems PetscOptionsObject)
+static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char name[], PetscInt *value, PetscBool *set, SpmvOptionItems PetscOptionsObject)
 {
   PetscInt index = 0;
 
   PetscFunctionBegin;
   while (index < param->count - 1 && param->choices[index] != *value) index++;
-  PetscCall(PetscOptionsEList(name, param->help, "MatSetFromOptions", param->names, param->count, param->names[index], &index, NULL));
+  PetscCall(PetscOptionsEList(name, param->help, "MatSetFromOptions", param->names, param->count, param->names[index], &index, set));
   *value = param->choices[index];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -36,15 +36,6 @@ static PetscErrorCode SpmvParamAllowed(const SpmvParam *param, char allowed[], s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscBool SpmvParamAllows(const SpmvParam *param, PetscInt value)
-{
-  if (!param->choices) return (PetscBool)(value >= param->low && value <= param->high);
-  for (PetscInt k = 0; k < param->count; k++) {
-    if (param->choices[k] == value) return PETSC_TRUE;
-  }
-  return PETSC_FALSE;
-}
-
 /*
   SpmvParamProcess - sets a knob from an option; a value that is not allowed is refused and nothing is changed
 
@@ -54,9 +45,10 @@ static PetscBool SpmvParamAllows(const SpmvParam *param, PetscInt value)
 
   Input/Output Parameters:
 + value - of the knob; of a list its length
-- list  - [SPMV_LIST_MAX] for knobs that are lists
+. list  - [SPMV_LIST_MAX] for knobs that are lists
+- isset - PETSC_TRUE if there is such an option, else as it was
 */
-static PetscErrorCode SpmvParamProcess(const char format[], const SpmvParam *param, PetscInt *value, PetscInt list[], SpmvOptionItems PetscOptionsObject)
+static PetscErrorCode SpmvParamProcess(const char format[], const SpmvParam *param, PetscInt *value, PetscInt list[], PetscBool *isset, SpmvOptionItems PetscOptionsObject)
 {
   char      name[128], full[256], help[512], allowed[256];
   PetscInt  given[SPMV_LIST_MAX], n = 1;
@@ -65,7 +57,8 @@ static PetscErrorCode SpmvParamProcess(const char format[], const SpmvParam *par
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_%s_%s", format, param->name));
   if (param->names) {
-    PetscCall(SpmvParamProcessNames(param, name, value, PetscOptionsObject));
+    PetscCall(SpmvParamProcessNames(param, name, value, &set, PetscOptionsObject));
+    if (set) *isset = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvParamAllowed(param, allowed, sizeof(allowed)));
@@ -79,6 +72,7 @@ static PetscErrorCode SpmvParamProcess(const char format[], const SpmvParam *par
   PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", PetscOptionsObject->prefix ? PetscOptionsObject->prefix : "", name + 1));
   for (PetscInt k = 0; k < n; k++) PetscCheck(SpmvParamAllows(param, given[k]), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not %s; set %s to %s", format, param->name, given[k], allowed, full, param->choices ? "one of them" : "a value between");
   *value = param->list ? n : given[0];
+  *isset = PETSC_TRUE;
   if (param->list) {
     PetscCall(PetscArrayzero(list, SPMV_LIST_MAX));
     PetscCall(PetscArraycpy(list, given, n));
@@ -99,15 +93,13 @@ static PetscErrorCode SpmvThreadsDefault(PetscInt *threads)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *format, SpmvSettings *settings)
+static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *type, SpmvSettings *settings)
 {
   PetscFunctionBegin;
-  settings->isa         = SPMV_ISA_COUNT;
   settings->build_after = SPMV_BUILD_AFTER;
   settings->transpose   = SPMV_TRANSPOSE_SHARED;
-  settings->plan        = SpmvPlanDefault(format->params, format->nparams);
-  for (PetscInt k = 0; format->device && k < format->device->nparams; k++) settings->plan.device[k] = format->device->params[k].choices[0];
-  PetscCall(SpmvThreadsDefault(&settings->plan.threads));
+  PetscCall(SpmvRequestDefault(type, &settings->request));
+  PetscCall(SpmvThreadsDefault(&settings->request.threads));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,6 +112,72 @@ PetscErrorCode SpmvSettingsReset(SpmvSettings *settings)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The knobs of one format */
+static PetscErrorCode SpmvFormatProcess(const SpmvFormat *format, SpmvPlan *plan, PetscInt *pinned, SpmvOptionItems PetscOptionsObject)
+{
+  PetscBool set;
+  char      name[64];
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < format->nparams; k++) {
+    set = PETSC_FALSE;
+    PetscCall(SpmvParamProcess(format->name, &format->params[k], &plan->value[k], plan->list, &set, PetscOptionsObject));
+    if (set) *pinned |= (PetscInt)1 << k;
+  }
+  if (!format->device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%s_device", format->name));
+  for (PetscInt k = 0; k < format->device->nparams; k++) PetscCall(SpmvParamProcess(name, &format->device->params[k], &plan->device[k], NULL, &set, PetscOptionsObject));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How to choose among formats and plans */
+static PetscErrorCode SpmvTuneProcess(Mat A, const SpmvFormat *type, SpmvRequest *q, SpmvOptionItems PetscOptionsObject)
+{
+  char     *names[SPMV_CANDIDATES];
+  PetscInt  n = SPMV_CANDIDATES;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsEList("-mat_spmv_tune", "How the format and its knobs are chosen: by their defaults, by an estimate, by measuring the few best or all", "MatSpmvSetTune", SpmvTuneKinds, SPMV_TUNE_COUNT, SpmvTuneKinds[q->kind], &q->kind, NULL));
+  PetscCall(PetscOptionsReal("-mat_spmv_tune_seconds", "Seconds that measuring may take", "MatSpmvSetTuneSeconds", q->seconds, &q->seconds, NULL));
+  PetscCheck(q->seconds > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g seconds to measure in are not more than 0; set -mat_spmv_tune_seconds to a positive number, or -mat_spmv_tune to estimate", (double)q->seconds);
+  PetscCall(PetscOptionsReal("-mat_spmv_expected_calls", "Products that are expected, to weigh set-up; 0: so many that it does not count", "MatSpmvSetExpectedCalls", q->calls, &q->calls, NULL));
+  PetscCheck(q->calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g expected products are less than 0; set -mat_spmv_expected_calls to 0 or more", (double)q->calls);
+  PetscCall(PetscOptionsString("-mat_spmv_wisdom", "File of what was found by measuring, or none; by default in the user's cache folder", "MatSpmvSetWisdom", q->wisdom, q->wisdom, sizeof(q->wisdom), NULL));
+  for (PetscInt k = 0; k < SpmvHeuristics.count; k++) {
+    char      name[128];
+    PetscBool use = (PetscBool)!(q->skipped >> k & 1);
+
+    PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_tune_%s", SpmvHeuristics.of[k].name));
+    PetscCall(PetscOptionsBool(name, SpmvHeuristics.of[k].help, "MatSpmvSetTune", use, &use, NULL));
+    q->skipped = use ? q->skipped & ~((PetscInt)1 << k) : q->skipped | (PetscInt)1 << k;
+  }
+  if (type != &SpmvFormat_spmv) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsStringArray("-mat_spmv_tune_formats", "Formats to choose from, aij among them for AIJ's own kernel", "MatSpmvSetTuneFormats", names, &n, &set));
+  if (set) PetscCall(SpmvRequestAllow(n, (const char *const *)names, q));
+  for (PetscInt k = 0; k < n && set; k++) PetscCall(PetscFree(names[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The candidates of a type: their knobs; whether the machine runs them */
+static PetscErrorCode SpmvCandidatesProcess(const SpmvFormat *type, SpmvRequest *q, SpmvOptionItems PetscOptionsObject)
+{
+  const SpmvKernels *kernels;
+  SpmvIsa            isa;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
+    const SpmvFormat *format = SpmvCandidate[k];
+
+    if (type != format && type != &SpmvFormat_spmv) continue;
+    PetscCall(SpmvFormatProcess(format, &q->plan[k], &q->pinned[k], PetscOptionsObject));
+    PetscCall(SpmvKernelsGet(format, q->isa, &kernels, &isa)); /* refuse now what no product could use later */
+    q->plan[k].threads = q->threads;
+    q->plan[k].backend = q->backend;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Reads our options inside a PetscOptionsBegin() ... PetscOptionsEnd() */
 PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
 {
@@ -128,31 +186,25 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   const char              *isas[SPMV_ISA_COUNT + 1];
   SpmvShadow              *shadow;
   SpmvSettings             s;
-  const SpmvKernels       *kernels;
-  SpmvIsa                  isa;
+  SpmvRequest             *q = &s.request;
   PetscBool                set;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &shadow));
   s = shadow->settings;
-  if (!s.known) PetscCall(SpmvSettingsDefault(shadow->format, &s));
+  if (!s.known) PetscCall(SpmvSettingsDefault(shadow->type, &s));
   PetscOptionsHeadBegin(PetscOptionsObject, "petscspmv options");
   for (PetscInt k = 0; k <= SPMV_ISA_COUNT; k++) isas[k] = SpmvIsaName(k);
-  PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1, isas[s.isa], &s.isa, NULL));
+  PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1, isas[q->isa], &q->isa, NULL));
   PetscCall(PetscOptionsInt("-mat_spmv_build_after", "Products that AIJ's kernel serves, after the values changed, before our storage is built", "MatSetFromOptions", s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
   PetscCall(PetscOptionsEList("-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix", "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));
-  PetscCall(PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", "MatSetFromOptions", s.plan.threads, &s.plan.threads, NULL));
-  PetscCheck(s.plan.threads >= 1 && s.plan.threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", s.plan.threads, SPMV_THREADS_MAX);
-  PetscCall(PetscOptionsEList("-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU if the matrix is large", "MatSetFromOptions", backends, SPMV_BACKEND_COUNT, backends[s.plan.backend], &s.plan.backend, NULL));
-  for (PetscInt k = 0; k < shadow->format->nparams; k++) PetscCall(SpmvParamProcess(shadow->format->name, &shadow->format->params[k], &s.plan.value[k], s.plan.list, PetscOptionsObject));
-  if (shadow->format->device) {
-    char name[64];
-
-    PetscCall(PetscSNPrintf(name, sizeof(name), "%s_device", shadow->format->name));
-    for (PetscInt k = 0; k < shadow->format->device->nparams; k++) PetscCall(SpmvParamProcess(name, &shadow->format->device->params[k], &s.plan.device[k], NULL, PetscOptionsObject));
-  }
-  PetscCall(SpmvKernelsGet(shadow->format, s.isa, &kernels, &isa)); /* refuse now what no product could use later */
+  PetscCall(PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", "MatSetFromOptions", q->threads, &q->threads, NULL));
+  PetscCheck(q->threads >= 1 && q->threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", q->threads, SPMV_THREADS_MAX);
+  PetscCall(PetscOptionsEList("-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU if the matrix is large", "MatSetFromOptions", backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
+  PetscCall(SpmvTuneProcess(A, shadow->type, q, PetscOptionsObject));
+  PetscCall(SpmvCandidatesProcess(shadow->type, q, PetscOptionsObject));
+  PetscCall(PetscOptionsBool("-mat_spmv_tune_view", "Prints what was chosen, and why, once after each choice", "MatView", s.tuneview, &s.tuneview, NULL));
   PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", "MatView", &set));
   if (set) {
     PetscCall(PetscViewerDestroy(&s.viewer));
@@ -204,15 +256,37 @@ PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A duplicate B of A takes over its settings; one made while A bore its parent's name is plain AIJ, and is not to have our functions */
+/* B, of A's type, takes over what was chosen for A's blocks; it holds as long as B's pattern is A's */
+static PetscErrorCode MatSpmvChoicesInherit(Mat A, Mat B)
+{
+  Mat       a[2], b[2];
+  PetscBool parallel;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetBlocks(A, a, &parallel));
+  PetscCall(MatSpmvGetBlocks(B, b, &parallel));
+  for (int k = 0; k < 2; k++) {
+    SpmvShadow *sa, *sb;
+
+    if (!a[k] || !b[k]) continue;
+    PetscCall(MatSpmvGetShadow(a[k], &sa));
+    PetscCall(MatSpmvGetShadow(b[k], &sb));
+    sb->choice = sa->choice;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A duplicate B of A takes over its settings and what was chosen for it; one made while A bore its parent's name is plain AIJ, and is not to have our functions */
 PetscErrorCode MatSpmvDuplicated(Mat A, SpmvParent *parent, Mat B)
 {
   const SpmvFormat *format;
 
   PetscFunctionBegin;
   PetscCall(SpmvFormatFind(((PetscObject)B)->type_name, &format));
-  if (format) PetscCall(MatSpmvSettingsInherit(A, B));
-  else PetscCall(MatSpmvCompose(B, parent, PETSC_FALSE));
+  if (format) {
+    PetscCall(MatSpmvSettingsInherit(A, B));
+    PetscCall(MatSpmvChoicesInherit(A, B));
+  } else PetscCall(MatSpmvCompose(B, parent, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
     nothing changed                         the storage serves
     values changed, same pattern            the values are replaced
     pattern, sizes or plan changed, or none the storage is built
+  A storage is built as the tuner chooses (SpmvTune()), once for a pattern; it may choose AIJ's own kernel: then there is none.
   The last two wait for -mat_spmv_build_after products by AIJ's kernel since the values changed, so that a matrix that is
   multiplied a few times costs nothing; they do not wait if as many products followed the change before this one.
 
@@ -39,8 +40,15 @@ PetscErrorCode SpmvShadowForget(SpmvShadow *s)
   PetscCall(SpmvTransposedDestroy(s));
   if (s->storage) PetscCall(s->format->destroy(&s->storage));
   s->storage = NULL;
+  s->format  = s->type;
   s->current = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* True if the storage has been made, or there is to be none because AIJ's kernel serves */
+PetscBool SpmvShadowServes(const SpmvShadow *s)
+{
+  return (PetscBool)(s->storage || s->format == &SpmvFormat_aij);
 }
 
 void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
@@ -51,6 +59,8 @@ void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
   sum->deferred += counts->deferred;
   sum->fallbacks += counts->fallbacks;
   sum->columns += counts->columns;
+  sum->aij += counts->aij;
+  sum->tunings += counts->tunings;
 }
 
 PetscErrorCode MatSpmvDestroyShadow(Mat A)
@@ -82,30 +92,63 @@ PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDoubl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows, uint64_t pattern)
+/* A product by AIJ's kernel, for the tuner to time */
+typedef struct {
+  Mat A;
+  Vec x, y; /* NULL before the first product */
+} SpmvBaseline;
+
+static PetscErrorCode SpmvBaselineRun(void *context)
+{
+  SpmvBaseline *b = (SpmvBaseline *)context;
+
+  PetscFunctionBegin;
+  if (!b->x) {
+    PetscCall(MatCreateVecs(b->A, &b->x, &b->y));
+    PetscCall(VecSet(b->x, 1));
+  }
+  PetscCall((*SpmvParentSeq.ops.mult)(b->A, b->x, b->y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lets the tuner choose, unless it has for this pattern and these settings */
+static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvRows *rows, const SpmvKey *key)
+{
+  SpmvBaseline baseline = {A, NULL, NULL};
+
+  PetscFunctionBegin;
+  if (SpmvChoiceAnswers(&s->choice, &s->settings.request, key)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
+  PetscCall(SpmvTune(&s->settings.request, &rows->csr, key, SpmvBaselineRun, &baseline, &s->choice));
+  PetscCall(VecDestroy(&baseline.x));
+  PetscCall(VecDestroy(&baseline.y));
+  PetscCall(PetscLogEventEnd(SPMV_Tune, A, 0, 0, 0));
+  s->counts.tunings += s->choice.from == SPMV_FROM_ESTIMATE || s->choice.from == SPMV_FROM_MEASURE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows)
 {
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
   PetscCall(SpmvShadowForget(s));
+  s->format = SpmvCandidate[s->choice.best.number];
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  s->asked = s->plan = s->settings.plan;
+  s->plan = s->choice.best.plan;
   PetscCall(MatSpmvBackend(s, rows->csr.i[rows->csr.m], &s->plan.backend));
-  PetscCall(s->format->build(&rows->csr, &s->plan, &s->storage));
+  if (s->format->build) PetscCall(s->format->build(&rows->csr, &s->plan, &s->storage));
   PetscCall(PetscTime(&end));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
   PetscCall(SpmvFormatCite(s->format));
   s->build_seconds = end - start;
   s->own_seconds   = 0;
-  s->m             = rows->csr.m;
-  s->n             = rows->csr.n;
-  s->nz            = rows->csr.i[rows->csr.m];
+  s->key           = s->choice.key;
   s->nonzerorows   = 0;
-  for (PetscInt r = 0; r < s->m; r++) s->nonzerorows += rows->csr.i[r + 1] > rows->csr.i[r];
+  for (PetscInt r = 0; r < s->key.m; r++) s->nonzerorows += rows->csr.i[r + 1] > rows->csr.i[r];
   s->nonzerostate = A->nonzerostate;
-  s->pattern      = pattern;
-  s->counts.builds++;
+  if (s->storage) s->counts.builds++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,19 +166,23 @@ static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *s, SpmvRows *rows)
 static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
 {
   SpmvRows  rows;
-  uint64_t  pattern;
+  SpmvKey   key;
   PetscBool same, full;
 
   PetscFunctionBegin;
   PetscCall(SpmvRowsGet(A, &rows));
-  pattern = SpmvRowsPattern(&rows);
-  same    = (PetscBool)(s->storage && s->nonzerostate == A->nonzerostate && s->m == rows.csr.m && s->n == rows.csr.n && s->nz == rows.csr.i[rows.csr.m] && s->pattern == pattern);
-  if (!same) s->sorted = (PetscBool)(s->format->borrows || SpmvRowsSorted(&rows)); /* copies do not last, so who borrows takes rows as they are */
+  key  = SpmvRowsKey(&rows);
+  same = (PetscBool)(SpmvShadowServes(s) && s->nonzerostate == A->nonzerostate && SpmvKeySame(&s->key, &key));
+  if (!same) s->sorted = (PetscBool)(s->type->borrows || SpmvRowsSorted(&rows));
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows));
-  if (same) PetscCall(SpmvShadowRefresh(A, s, &rows));
-  else PetscCall(SpmvShadowBuild(A, s, &rows, pattern));
-  PetscCall(SpmvOnDeviceUpdate(s, s->storage, &s->plan, (PetscBool)!same, &s->device, &full));
-  if (full) PetscCall(SpmvShadowBuild(A, s, &rows, pattern)); /* for the host, now */
+  if (!same) PetscCall(SpmvShadowChoose(A, s, &rows, &key));
+  if (SpmvCandidate[s->choice.best.number]->borrows) SpmvRowsUnsort(&rows); /* copies do not last, so who borrows takes rows as they are */
+  if (!same) PetscCall(SpmvShadowBuild(A, s, &rows));
+  else if (s->storage) PetscCall(SpmvShadowRefresh(A, s, &rows));
+  if (s->storage) {
+    PetscCall(SpmvOnDeviceUpdate(s, s->storage, &s->plan, (PetscBool)!same, &s->device, &full));
+    if (full) PetscCall(SpmvShadowBuild(A, s, &rows)); /* for the host, now */
+  }
   PetscCall(SpmvRowsRestore(A, &rows));
   s->current = PETSC_TRUE;
   if (s->transposed) s->transposed->current = PETSC_FALSE;
@@ -156,7 +203,7 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *s, PetscBool *current)
   if (s->version != s->settings.version) {
     s->version  = s->settings.version;
     s->hostonly = PETSC_FALSE;
-    if (s->storage && memcmp(&s->asked, &s->settings.plan, sizeof(SpmvPlan))) PetscCall(SpmvShadowForget(s));
+    if (memcmp(&s->choice.request, &s->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowForget(s));
   }
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (s->owner != A || s->state != state || s->touched) {

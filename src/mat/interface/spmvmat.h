@@ -17,7 +17,7 @@
   matview.c     what -mat_spmv_view and MatView() print
 */
 #pragma once
-#include "../../spmvimpl.h"
+#include "../../tune/tune.h"
 #include <petscspmv.h>
 #include <petscsf.h>
 
@@ -32,12 +32,12 @@ typedef enum {
 typedef struct {
   PetscBool         known;       /* the options database was read, or a parent's settings were taken over */
   PetscInt          version;     /* raised by every change, so that a parallel Mat knows when to tell its blocks */
-  PetscInt          isa;         /* an SpmvIsa; SPMV_ISA_COUNT for the best that this machine has */
   PetscInt          transpose;   /* a SpmvTransposeKind */
   PetscInt          build_after; /* products by AIJ's kernel before the storage is built, >= 0 */
-  SpmvPlan          plan;        /* as asked for */
+  SpmvRequest       request;     /* formats, plans, instruction set, threads, backend, and how to choose among them */
   PetscViewer       viewer;      /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
+  PetscBool         tuneview;    /* -mat_spmv_tune_view */
 } SpmvSettings;
 
 /* SpmvRows: AIJ's arrays on loan, or sorted copies of them */
@@ -64,18 +64,19 @@ typedef struct {
   struct _n_SpmvOnDevice *device; /* NULL: the storage serves the host */
 } SpmvTransposed;
 
-/* SpmvShadow: A->spptr of both types. A parallel Mat uses format, settings and state only; its blocks have the storages */
+/* SpmvShadow: A->spptr of both types. A parallel Mat uses type, settings and state only; its blocks have the storages */
 typedef struct {
-  const SpmvFormat *format;
+  const SpmvFormat *type; /* whose name the Mat's type has */
   SpmvSettings      settings;
+  SpmvChoice        choice; /* what serves, as long as the pattern and what is asked for stay */
 
   /* The storage and what it was made from */
+  const SpmvFormat *format;      /* of the storage; SpmvFormat_aij: there is none, AIJ's kernel serves; the type's before a choice is made */
   void            *storage;      /* NULL: not built */
-  SpmvPlan         asked, plan;  /* as asked for, as built */
-  PetscInt         m, n, nz;     /* sizes and entries of the matrix then */
+  SpmvPlan         plan;         /* as built */
+  SpmvKey          key;          /* of the matrix then */
   PetscInt         nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
   PetscObjectState nonzerostate; /* of the matrix then */
-  uint64_t         pattern;      /* hash of some of its row pointers and columns */
   PetscBool        sorted;       /* columns increase in each of its rows */
   SpmvTransposed  *transposed;   /* NULL: not built */
 
@@ -115,17 +116,12 @@ typedef struct {
 #define SPMV_BUILD_AFTER 16 /* default of -mat_spmv_build_after; README.md, "When the storage is built", says how it works */
 
 extern SpmvParent    SpmvParentSeq, SpmvParentMPI;
-extern PetscLogEvent SPMV_Build, SPMV_Update;
+extern PetscLogEvent SPMV_Build, SPMV_Update, SPMV_Tune;
 extern SpmvCounts    SpmvTotals; /* of all matrices destroyed since PetscInitialize() */
 
 /* register.c */
 extern PetscErrorCode SpmvFormatFind(const char type[], const SpmvFormat **format);
 extern PetscErrorCode SpmvFormatCite(const SpmvFormat *format);
-
-/* isa.c */
-extern PetscBool      SpmvIsaSupported(SpmvIsa isa);
-extern const char    *SpmvIsaName(PetscInt isa);
-extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa);
 
 /* matconvert.c */
 extern PetscErrorCode SpmvParentGet(SpmvParent *parent);
@@ -156,6 +152,7 @@ extern PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow);
 extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
 extern PetscErrorCode SpmvShadowForget(SpmvShadow *shadow);
+extern PetscBool      SpmvShadowServes(const SpmvShadow *shadow);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
 extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, PetscLogDouble *bytes);
 
@@ -179,7 +176,8 @@ extern PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows);
 extern PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows);
 extern PetscBool      SpmvRowsSorted(const SpmvRows *rows);
 extern PetscErrorCode SpmvRowsSort(SpmvRows *rows);
-extern uint64_t       SpmvRowsPattern(const SpmvRows *rows);
+extern void           SpmvRowsUnsort(SpmvRows *rows);
+extern SpmvKey        SpmvRowsKey(const SpmvRows *rows);
 
 /* dispatch.c */
 extern PetscErrorCode MatMult_SeqSpmv(Mat, Vec, Vec);
@@ -200,6 +198,7 @@ extern PetscErrorCode SpmvSettingsReset(SpmvSettings *settings);
 extern PetscErrorCode MatSpmvGetBlocks(Mat A, Mat blocks[2], PetscBool *parallel);
 extern PetscErrorCode MatSpmvComposeQueries(Mat A, PetscBool ours);
 extern PetscErrorCode SpmvShadowPlan(const SpmvShadow *shadow, char plan[], size_t size);
+
 
 /* matview.c */
 extern PetscErrorCode MatSpmvViewDetail(Mat A, PetscViewer viewer);

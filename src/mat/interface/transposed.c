@@ -41,7 +41,7 @@ static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *c
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   PetscCall(SpmvTransposedCreate(csr, s->transposed));
   SpmvTransposedValues(csr, s->transposed);
-  s->transposed->plan         = s->settings.plan;
+  s->transposed->plan         = s->settings.request.plan[s->choice.best.number];
   s->transposed->plan.backend = backend;
   PetscCall(s->format->build(&s->transposed->csr, &s->transposed->plan, &s->transposed->storage));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
@@ -112,7 +112,7 @@ PetscLogDouble SpmvTransposedBytes(const SpmvShadow *s)
   PetscLogDouble bytes = 0;
 
   if (!s->transposed) return 0;
-  bytes = (PetscLogDouble)s->nz * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(s->n + 1) * sizeof(PetscInt);
+  bytes = (PetscLogDouble)s->key.nz * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(s->key.n + 1) * sizeof(PetscInt);
   if (s->format->arrays(s->transposed->storage, &n, arrays)) return bytes;
   for (PetscInt k = 0; k < n; k++) bytes += arrays[k].borrowed ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
   return bytes;

@@ -89,6 +89,8 @@ typedef struct {
   size_t       nfill;    /* entries that are fill */
   size_t       npairs;   /* with padding */
   size_t       nruns, nragged, npieces;
+  size_t       ngrouped;     /* entries of whole groups ... */
+  size_t       nconsecutive; /* ... and of those whose columns are one after the other */
   PetscInt     threads;
   PetscInt    *chunks;    /* [threads + 1] first chunk of each task of the first phase */
   PetscInt    *pieces;    /* [threads + 1] and its first piece */
@@ -136,10 +138,12 @@ static inline size_t TpspmvIndexSize(PetscBool narrow)
 }
 
 /* tpspmv_plan.c */
+extern PetscErrorCode TpspmvResolve(const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b);
 
 /* tpspmv_build.c */
 extern PetscErrorCode TpspmvPredict(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b);
+extern PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
 extern PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode TpspmvDestroy(void **storage);
 

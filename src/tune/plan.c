@@ -1,0 +1,99 @@
+/*
+  plan.c - knobs: which values they take, and a plan as text, "block_height=3 columns=uint16 "
+*/
+#include "tune.h"
+
+PetscBool SpmvParamAllows(const SpmvParam *param, PetscInt value)
+{
+  if (!param->choices) return (PetscBool)(value >= param->low && value <= param->high);
+  for (PetscInt k = 0; k < param->count; k++) {
+    if (param->choices[k] == value) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* "columns=uint16 ", "tile=64 ", "powers=1,2,6 ", or nothing for an empty list */
+static PetscErrorCode SpmvParamText(const char prefix[], const SpmvParam *param, PetscInt value, const PetscInt list[], char text[], size_t size)
+{
+  PetscInt index = 0;
+  size_t   used  = 0;
+
+  PetscFunctionBegin;
+  while (param->names && index < param->count - 1 && param->choices[index] != value) index++;
+  if (param->names) PetscCall(PetscSNPrintf(text, size, "%s%s=%s ", prefix, param->name, param->names[index]));
+  else if (!param->list) PetscCall(PetscSNPrintf(text, size, "%s%s=%" PetscInt_FMT " ", prefix, param->name, value));
+  for (PetscInt i = 0; param->list && i < value; i++) {
+    PetscCall(PetscSNPrintf(text + used, size - used, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
+    used = strlen(text);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvPlanText - the knobs of a plan and their values, a space after each
+
+  Input Parameters:
++ prefix  - before each name
+. nparams - knobs
+. params  - [nparams]
+. value   - [nparams]
+- list    - [SPMV_LIST_MAX]; NULL if no knob is a list
+*/
+PetscErrorCode SpmvPlanText(const char prefix[], PetscInt nparams, const SpmvParam params[], const PetscInt value[], const PetscInt list[], char text[], size_t size)
+{
+  size_t used = 0;
+
+  PetscFunctionBegin;
+  text[0] = 0;
+  for (PetscInt k = 0; k < nparams; k++) {
+    PetscCall(SpmvParamText(prefix, &params[k], value[k], list, text + used, size - used));
+    used += strlen(text + used);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets one knob from text; 0 if the text is no value of it */
+static int SpmvParamRead(const SpmvParam *param, const char text[], PetscInt *value, PetscInt list[])
+{
+  char *end = NULL;
+
+  for (PetscInt c = 0; param->names && c < param->count; c++) {
+    if (strcmp(param->names[c], text)) continue;
+    *value = param->choices[c];
+    return 1;
+  }
+  if (param->names) return 0;
+  *value = param->list ? 0 : (PetscInt)strtol(text, &end, 10);
+  if (!param->list) return end > text && !*end && SpmvParamAllows(param, *value);
+  for (const char *at = text; *value < SPMV_LIST_MAX; at = end + 1) {
+    list[*value] = (PetscInt)strtol(at, &end, 10);
+    if (end == at || !SpmvParamAllows(param, list[(*value)++])) return 0;
+    if (*end != ',') return !*end;
+  }
+  return 0;
+}
+
+/*
+  SpmvPlanRead - sets the knobs that a text of SpmvPlanText() names
+
+  Output Parameter:
+. good - PETSC_FALSE if the text has a knob or a value that the format has not; the plan is then of no use
+*/
+PetscErrorCode SpmvPlanRead(const SpmvFormat *format, const char text[], SpmvPlan *plan, PetscBool *good)
+{
+  char copy[1024], *state = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(copy, text, sizeof(copy)));
+  *good = PETSC_TRUE;
+  for (char *part = strtok_r(copy, " ", &state); part; part = strtok_r(NULL, " ", &state)) {
+    char    *value = strchr(part, '=');
+    PetscInt k     = 0;
+
+    if (value) *value++ = 0;
+    while (k < format->nparams && strcmp(format->params[k].name, part)) k++;
+    if (!value || k == format->nparams || !SpmvParamRead(&format->params[k], value, &plan->value[k], plan->list)) *good = PETSC_FALSE;
+    if (!*good) break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

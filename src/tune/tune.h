@@ -1,0 +1,110 @@
+/*
+  tune.h - the tuner: which format, under which plan, is to serve the products of a matrix
+
+  tune.c      what may be chosen, and the choice: by estimate, by measuring, from wisdom
+  aij.c       AIJ's own kernel as a candidate
+  sample.c    rows that stand for all
+  estimate.c  work of a candidate on the sample, and the time that a machine takes for it
+  machine.c   rates of a machine: built in, or the user's calibration
+  search.c    walks the knobs of a format
+  measure.c   builds candidates and runs them
+  plan.c      plans as text
+  wisdom.c    what was found by measuring, kept from one run to the next
+
+  It knows formats by their number in formats.h only, and no Mat: products by AIJ's kernel are a call of the glue's.
+*/
+#pragma once
+#include "../spmvimpl.h"
+#include <petscspmv.h>
+
+#define SPMV_TUNE_COUNT (SPMV_TUNE_PATIENT + 1)
+
+/* The candidates: formats in the order of formats.h, and AIJ's own kernel */
+enum {
+#define SPMV_FORMAT(name) SPMV_NUMBER_##name,
+#include "../formats.h"
+#undef SPMV_FORMAT
+  SPMV_NUMBER_AIJ,
+  SPMV_CANDIDATES
+};
+
+extern const SpmvFormat        SpmvFormat_aij; /* has no storage: AIJ's kernel serves */
+extern const SpmvFormat *const SpmvCandidate[SPMV_CANDIDATES];
+
+/* SpmvRequest: what a choice depends on besides the matrix. No padding: requests are compared as memory */
+typedef struct {
+  PetscReal seconds; /* that measuring may take, > 0 */
+  PetscReal calls;   /* products that are expected to follow, > 0; 0: so many that set-up does not count */
+  PetscInt  kind;    /* an SpmvTuneKind */
+  PetscInt  isa;     /* an SpmvIsa; SPMV_ISA_COUNT for the best that this machine has */
+  PetscInt  allowed; /* bit k: candidate number k may be chosen */
+  PetscInt  skipped; /* bit k: heuristic number k of SpmvHeuristics is not used */
+  PetscInt  backend; /* an SpmvBackend */
+  PetscInt  threads;
+  PetscInt  pinned[SPMV_CANDIDATES]; /* bit k: knob number k of that format is the user's */
+  SpmvPlan  plan[SPMV_CANDIDATES];   /* as asked for */
+  char      wisdom[PETSC_MAX_PATH_LEN];
+} SpmvRequest;
+
+/* SpmvKey: what a matrix is recognised by */
+typedef struct {
+  PetscInt m, n, nz;
+  uint64_t pattern; /* hash of some of its row pointers and columns */
+} SpmvKey;
+
+/* SpmvOption: a candidate under a plan, and what is known of it */
+typedef struct {
+  PetscInt       number; /* of the candidate; negative: none */
+  SpmvPlan       plan;
+  PetscLogDouble predicted; /* seconds of a product; 0: no estimate was made */
+  PetscLogDouble measured;  /* 0: not measured */
+  PetscLogDouble build;     /* seconds to make the storage, predicted or, if the product is, measured */
+} SpmvOption;
+
+/* Where a choice comes from */
+typedef enum {
+  SPMV_FROM_ASKED,
+  SPMV_FROM_ESTIMATE,
+  SPMV_FROM_MEASURE,
+  SPMV_FROM_WISDOM,
+  SPMV_FROM_COUNT
+} SpmvFrom;
+
+/* SpmvChoice: what serves a matrix, and why */
+typedef struct {
+  PetscBool      known;
+  SpmvKey        key;
+  SpmvRequest    request; /* that it answers */
+  SpmvFrom       from;
+  SpmvOption     best, second;
+  PetscInt       estimated, measured; /* options looked at in each way */
+  PetscInt       products;            /* run to measure */
+  PetscLogDouble seconds;             /* that measuring took */
+} SpmvChoice;
+
+/* SpmvHeuristic: a rule that keeps options from being measured */
+typedef struct {
+  const char *name, *help; /* -mat_spmv_tune_<name> */
+} SpmvHeuristic;
+
+extern const struct SpmvHeuristicTable {
+  PetscInt             count;
+  const SpmvHeuristic *of; /* [count] */
+} SpmvHeuristics;
+
+/* A product by AIJ's own kernel, to be timed */
+typedef PetscErrorCode SpmvBaselineFn(void *context);
+
+/* plan.c */
+extern PetscBool      SpmvParamAllows(const SpmvParam *param, PetscInt value);
+extern PetscErrorCode SpmvPlanText(const char prefix[], PetscInt nparams, const SpmvParam params[], const PetscInt value[], const PetscInt list[], char text[], size_t size);
+extern PetscErrorCode SpmvPlanRead(const SpmvFormat *format, const char text[], SpmvPlan *plan, PetscBool *good);
+
+/* tune.c */
+extern PetscBool      SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
+extern PetscBool      SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key);
+extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
+extern PetscErrorCode    SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
+extern PetscErrorCode    SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *request);
+extern PetscErrorCode SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode SpmvOptionText(const SpmvOption *option, char text[], size_t size);
