@@ -206,6 +206,11 @@ typedef struct {
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
 extern PetscErrorCode SpmvFree(void *array);
 
+/* storage.c */
+extern PetscLogDouble SpmvArraysRead(PetscInt n, const SpmvArray arrays[], size_t scalar_size);
+extern PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
+extern PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
+
 /* threads.c */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
