@@ -449,20 +449,6 @@ static void CsradaptiveTransposeTask(void *context, PetscInt task)
   }
 }
 
-/* Adds what the other tasks have for a share of the columns */
-static void CsradaptiveReduceTask(void *context, PetscInt task)
-{
-  CsradaptiveProduct       *p = (CsradaptiveProduct *)context;
-  const CsradaptiveStorage *b = p->b;
-  const size_t              n = (size_t)b->n, first = n * (size_t)task / (size_t)b->threads, end = n * ((size_t)task + 1) / (size_t)b->threads;
-
-  for (PetscInt t = 1; t < b->threads; t++) {
-    const PetscScalar *partial = b->partial + (size_t)(t - 1) * n;
-
-    for (size_t c = first; c < end; c++) p->y[c] += partial[c];
-  }
-}
-
 static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
 {
   CsradaptiveProduct p;
@@ -472,7 +458,7 @@ static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, 
   p.y    = y;
   p.beta = beta;
   SpmvRun(p.b->threads, CsradaptiveTransposeTask, &p);
-  if (p.b->threads > 1) SpmvRun(p.b->threads, CsradaptiveReduceTask, &p);
+  SpmvAddVectors(p.b->threads, (size_t)p.b->n, p.b->partial, y);
 }
 
 const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {CsradaptiveMult, CsradaptiveMultTranspose};

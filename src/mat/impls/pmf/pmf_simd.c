@@ -317,16 +317,10 @@ typedef struct {
   PetscBool          beta;
 } PmfProduct;
 
-/* The part of [0, n) that a task has */
-SPMV_INLINE size_t PmfShare(size_t n, PetscInt task, PetscInt tasks)
-{
-  return (size_t)((uint64_t)n * (uint64_t)task / (uint64_t)tasks);
-}
-
 static void PmfClearTask(void *context, PetscInt t)
 {
   const PmfProduct *p     = (const PmfProduct *)context;
-  const size_t      first = PmfShare((size_t)p->b->m, t, p->b->threads), end = PmfShare((size_t)p->b->m, t + 1, p->b->threads);
+  const size_t      first = SpmvShare((size_t)p->b->m, t, p->b->threads), end = SpmvShare((size_t)p->b->m, t + 1, p->b->threads);
 
   memset(p->y + first, 0, sizeof(PetscScalar) * (end - first));
 }
@@ -378,27 +372,13 @@ static void PmfMultTransposeTask(void *context, PetscInt t)
   }
 }
 
-/* Adds what the other tasks have, in their order */
-static void PmfAddTask(void *context, PetscInt t)
-{
-  const PmfProduct *p     = (const PmfProduct *)context;
-  const PmfStorage *b     = p->b;
-  const size_t      first = PmfShare((size_t)b->n, t, b->threads), end = PmfShare((size_t)b->n, t + 1, b->threads);
-
-  for (PetscInt k = 0; k < b->threads - 1; k++) {
-    const PetscScalar *from = b->transposed + (size_t)k * (size_t)b->n;
-
-    for (size_t j = first; j < end; j++) p->y[j] += from[j];
-  }
-}
-
 static void PmfMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
 {
   const PmfStorage *b = (const PmfStorage *)storage;
   PmfProduct        p = {b, x, y, beta};
 
   SpmvRun(b->threads, PmfMultTransposeTask, &p);
-  if (b->threads > 1) SpmvRun(b->threads, PmfAddTask, &p);
+  SpmvAddVectors(b->threads, (size_t)b->n, b->transposed, y);
 }
 
 const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {PmfMult, PmfMultTranspose};
