@@ -58,19 +58,15 @@ PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
 }
 
 /* "columns=uint16 ", "tile=64 ", "powers=1,2,6 ", or nothing for an empty list */
-static PetscErrorCode SpmvPlanAppend(const char prefix[], const SpmvParam *param, PetscInt value, const PetscInt list[], char text[], size_t size)
+static PetscErrorCode SpmvPlanAppend(const char prefix[], const SpmvParam *param, PetscInt value, const PetscInt list[], char plan[], size_t size)
 {
   PetscInt index = 0;
-  size_t   used  = 0;
 
   PetscFunctionBegin;
   while (param->names && index < param->count - 1 && param->choices[index] != value) index++;
-  if (param->names) PetscCall(PetscSNPrintf(text, size, "%s%s=%s ", prefix, param->name, param->names[index]));
-  else if (!param->list) PetscCall(PetscSNPrintf(text, size, "%s%s=%" PetscInt_FMT " ", prefix, param->name, value));
-  for (PetscInt i = 0; param->list && i < value; i++) {
-    PetscCall(PetscSNPrintf(text + used, size - used, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
-    used = strlen(text);
-  }
+  if (param->names) PetscCall(SpmvAppend(plan, size, "%s%s=%s ", prefix, param->name, param->names[index]));
+  else if (!param->list) PetscCall(SpmvAppend(plan, size, "%s%s=%" PetscInt_FMT " ", prefix, param->name, value));
+  for (PetscInt i = 0; param->list && i < value; i++) PetscCall(SpmvAppend(plan, size, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,27 +75,19 @@ PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 {
   const SpmvKernels *kernels;
   SpmvIsa            isa;
-  size_t             used = 0;
 
   PetscFunctionBegin;
   plan[0] = 0;
   if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < s->format->nparams; k++) {
-    PetscCall(SpmvPlanAppend("", &s->format->params[k], s->plan.value[k], s->plan.list, plan + used, size - used));
-    used = strlen(plan);
-  }
+  for (PetscInt k = 0; k < s->format->nparams; k++) PetscCall(SpmvPlanAppend("", &s->format->params[k], s->plan.value[k], s->plan.list, plan, size));
   if (s->device) {
-    for (PetscInt k = 0; k < s->format->device->nparams; k++) {
-      PetscCall(SpmvPlanAppend("device_", &s->format->device->params[k], s->plan.device[k], NULL, plan + used, size - used));
-      used = strlen(plan);
-    }
-    PetscCall(PetscSNPrintf(plan + used, size - used, "device=%s", SpmvOnDeviceName()));
+    for (PetscInt k = 0; k < s->format->device->nparams; k++) PetscCall(SpmvPlanAppend("device_", &s->format->device->params[k], s->plan.device[k], NULL, plan, size));
+    PetscCall(SpmvAppend(plan, size, "device=%s", SpmvOnDeviceName()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->plan.threads > 1) PetscCall(PetscSNPrintf(plan + used, size - used, "threads=%" PetscInt_FMT " ", s->plan.threads));
-  used = strlen(plan);
+  if (s->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", s->plan.threads));
   PetscCall(SpmvKernelsGet(s->format, s->settings.isa, &kernels, &isa));
-  PetscCall(PetscSNPrintf(plan + used, size - used, "isa=%s", SpmvIsaName(isa)));
+  PetscCall(SpmvAppend(plan, size, "isa=%s", SpmvIsaName(isa)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
