@@ -230,10 +230,22 @@ extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, 
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
 extern PetscErrorCode SpmvFree(void *array);
 
+/* storage.c */
+extern PetscLogDouble SpmvArraysRead(PetscInt n, const SpmvArray arrays[], size_t scalar_size);
+extern PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
+extern PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
+
 /* threads.c */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
+extern void  SpmvAddVectors(PetscInt ntasks, size_t n, const PetscScalar vectors[], PetscScalar y[]);
 extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt first[]);
+
+/* The first of the n things that a task has its equal share of; the first of the next task is where they end */
+static inline size_t SpmvShare(size_t n, PetscInt task, PetscInt ntasks)
+{
+  return (size_t)((uint64_t)n * (uint64_t)task / (uint64_t)ntasks);
+}
 
 #define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
 #include "types.h"

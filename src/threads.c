@@ -19,6 +19,44 @@ void SpmvRun(PetscInt ntasks, SpmvTask *task, void *context)
   for (PetscInt t = 0; t < ntasks; t++) task(context, t);
 }
 
+/* What the tasks of SpmvAddVectors() share */
+typedef struct {
+  PetscInt           ntasks;
+  size_t             n;
+  const PetscScalar *vectors;
+  PetscScalar       *y;
+} SpmvSum;
+
+static void SpmvAddVectorsTask(void *context, PetscInt task)
+{
+  const SpmvSum *s     = (const SpmvSum *)context;
+  const size_t   first = SpmvShare(s->n, task, s->ntasks), end = SpmvShare(s->n, task + 1, s->ntasks);
+
+  for (PetscInt t = 1; t < s->ntasks; t++) {
+    const PetscScalar *vector = s->vectors + (size_t)(t - 1) * s->n;
+
+    for (size_t k = first; k < end; k++) s->y[k] += vector[k];
+  }
+}
+
+/*
+  SpmvAddVectors - adds up what the tasks of a transposed product have, in the order of the tasks
+
+  Input Parameters:
++ ntasks  - tasks of the product, which share this, too
+. n       - length of a vector
+- vectors - [ntasks - 1][n]  what tasks 1, 2, ... have
+
+  Input/Output Parameter:
+. y - [n]  what task 0 has; on return the sum
+*/
+void SpmvAddVectors(PetscInt ntasks, size_t n, const PetscScalar vectors[], PetscScalar y[])
+{
+  SpmvSum s = {ntasks, n, vectors, y};
+
+  if (ntasks > 1) SpmvRun(ntasks, SpmvAddVectorsTask, &s);
+}
+
 /*
   SpmvSplitRows - cuts rows into parts of about as many entries
 
@@ -36,7 +74,7 @@ void SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt f
 
   first[0] = 0;
   for (PetscInt p = 1; p < parts; p++) {
-    const PetscInt wanted = (PetscInt)((PetscInt64)nz * p / parts);
+    const PetscInt wanted = (PetscInt)SpmvShare((size_t)nz, p, parts);
     PetscInt       low = first[p - 1], high = m;
 
     while (low < high) { /* the first row with as many entries before it */

@@ -31,30 +31,13 @@ static PetscErrorCode CheckConversion(const SpmvCSR *csr, const CmrsStorage *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products and transposed products of all instruction sets against long double ones */
 static PetscErrorCode CheckProducts(const SpmvCSR *csr, const void *storage)
 {
-  const PetscInt most = PetscMax(csr->m, csr->n);
-  PetscScalar   *x, *y;
-  long double   *re, *im, *size;
-  PetscInt      *length;
+  PetscInt wrong = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc6(most, &x, most, &y, most, &re, most, &im, most, &size, most, &length));
-  for (PetscInt k = 0; k < most; k++) x[k] = (PetscReal)(k % 17 - 8) / 3;
-  for (int transpose = 0; transpose < 2; transpose++) {
-    SpmvTestReference(csr, (PetscBool)transpose, x, NULL, re, im, size, length);
-    for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
-      const SpmvKernels *kernels = SpmvFormat_cmrs.kernels[isa];
-      PetscInt           wrong;
-
-      if (!SpmvIsaSupported((SpmvIsa)isa) || !kernels->apply) continue;
-      (transpose ? kernels->apply_transpose : kernels->apply)(storage, x, y, PETSC_FALSE);
-      wrong = SpmvTestCompare(transpose ? csr->n : csr->m, y, re, im, size, length);
-      PetscCheck(!wrong, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s%s: %" PetscInt_FMT " entries wrong", SpmvIsaName(isa), transpose ? ", transposed" : "", wrong);
-    }
-  }
-  PetscCall(PetscFree6(x, y, re, im, size, length));
+  PetscCall(SpmvTestProducts(&SpmvFormat_cmrs, csr, storage, &wrong));
+  PetscCheck(!wrong, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " entries of products are wrong", wrong);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -164,53 +164,13 @@ static PetscErrorCode Memory(void)
   PetscFunctionReturn(0);
 }
 
-/* Products and transposed products by every instruction set against long double; counts the entries that are wrong */
-static PetscErrorCode Products(const SpmvCSR *csr, SpmvPlan plan, PetscInt *wrong)
-{
-  void *storage;
-
-  PetscFunctionBegin;
-  PetscCall(FORMAT.build(csr, &plan, &storage));
-  for (int transpose = 0; transpose < 2; transpose++) {
-    const PetscInt nx = transpose ? csr->m : csr->n, ny = transpose ? csr->n : csr->m;
-    SpmvGuarded    x = {0}, y = {0};
-    long double   *re, *im, *size;
-    PetscInt      *length;
-    PetscScalar   *y0;
-
-    PetscCall(SpmvGuardedCreate(nx, &x));
-    PetscCall(SpmvGuardedCreate(ny, &y));
-    PetscCall(PetscMalloc5(ny, &y0, ny, &re, ny, &im, ny, &size, ny, &length));
-    for (PetscInt k = 0; k < nx; k++) x.a[k] = 1.0 / (k + 1) - 0.1;
-    for (PetscInt k = 0; k < ny; k++) y0[k] = (PetscReal)(k % 5) - 2;
-    for (int beta = 0; beta < 2; beta++) {
-      SpmvTestReference(csr, (PetscBool)transpose, x.a, beta ? y0 : NULL, re, im, size, length);
-      for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
-        const SpmvKernels *kernels = FORMAT.kernels[isa];
-
-        if (!SpmvIsaSupported((SpmvIsa)isa) || !kernels->apply) continue;
-        for (PetscInt k = 0; k < ny; k++) y.a[k] = beta ? y0[k] : (PetscScalar)NAN;
-        (transpose ? kernels->apply_transpose : kernels->apply)(storage, x.a, y.a, (PetscBool)beta);
-        *wrong += SpmvTestCompare(ny, y.a, re, im, size, length);
-      }
-    }
-    PetscCall(PetscFree5(y0, re, im, size, length));
-    PetscCall(SpmvGuardedDestroy(&x));
-    PetscCall(SpmvGuardedDestroy(&y));
-  }
-  PetscCall(FORMAT.destroy(&storage));
-  PetscFunctionReturn(0);
-}
-
 /* An Inf in x reaches the rows that have its column, and no other */
-static PetscErrorCode Infinite(const SpmvCSR *csr, SpmvPlan plan, PetscInt *wrong)
+static PetscErrorCode Infinite(const SpmvCSR *csr, const void *storage, PetscInt *wrong)
 {
   const PetscInt column = csr->n / 2;
   SpmvGuarded    x = {0}, y = {0};
-  void          *storage;
 
   PetscFunctionBegin;
-  PetscCall(FORMAT.build(csr, &plan, &storage));
   PetscCall(SpmvGuardedCreate(csr->n, &x));
   PetscCall(SpmvGuardedCreate(csr->m, &y));
   for (PetscInt k = 0; k < csr->n; k++) x.a[k] = k == column ? (PetscScalar)INFINITY : (PetscScalar)1;
@@ -226,7 +186,6 @@ static PetscErrorCode Infinite(const SpmvCSR *csr, SpmvPlan plan, PetscInt *wron
   }
   PetscCall(SpmvGuardedDestroy(&x));
   PetscCall(SpmvGuardedDestroy(&y));
-  PetscCall(FORMAT.destroy(&storage));
   PetscFunctionReturn(0);
 }
 
@@ -242,8 +201,13 @@ static PetscErrorCode Kernels(const char name[], PetscInt m, PetscInt n, const P
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(threads); k++) {
     for (PetscInt nnz = 8; nnz <= CSRADAPTIVE_NNZ_MAX; nnz *= 8) {
       for (PetscInt stream = 1; stream <= 1000; stream *= 1000) {
-        PetscCall(Products(&t.csr, Plan(nnz, stream, 1, 128, 32, threads[k]), &wrong));
-        PetscCall(Infinite(&t.csr, Plan(nnz, stream, 1, 128, 32, threads[k]), &wrong));
+        SpmvPlan plan = Plan(nnz, stream, 1, 128, 32, threads[k]);
+        void    *storage;
+
+        PetscCall(FORMAT.build(&t.csr, &plan, &storage));
+        PetscCall(SpmvTestProducts(&FORMAT, &t.csr, storage, &wrong));
+        PetscCall(Infinite(&t.csr, storage, &wrong));
+        PetscCall(FORMAT.destroy(&storage));
       }
     }
   }

@@ -159,31 +159,6 @@ static PetscErrorCode Theorem(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A product for every instruction set, against the reference: wrong entries */
-static PetscErrorCode Wrong(const SpmvCSR *csr, const void *storage, PetscRandom rand, PetscInt *wrong)
-{
-  PetscFunctionBegin;
-  for (int transpose = 0; transpose < 2; transpose++) {
-    const PetscInt nx = transpose ? csr->m : csr->n, ny = transpose ? csr->n : csr->m;
-    PetscScalar   *x, *y;
-    long double   *re, *im, *size;
-    PetscInt      *length;
-
-    PetscCall(PetscMalloc6(nx, &x, ny, &y, ny, &re, ny, &im, ny, &size, ny, &length));
-    for (PetscInt k = 0; k < nx; k++) PetscCall(PetscRandomGetValue(rand, &x[k]));
-    SpmvTestReference(csr, (PetscBool)transpose, x, NULL, re, im, size, length);
-    for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
-      const SpmvKernels *kernels = SpmvFormat_pmf.kernels[isa];
-
-      if (!SpmvIsaSupported((SpmvIsa)isa) || !kernels->apply) continue;
-      (transpose ? kernels->apply_transpose : kernels->apply)(storage, x, y, PETSC_FALSE);
-      *wrong += SpmvTestCompare(ny, y, re, im, size, length);
-    }
-    PetscCall(PetscFree6(x, y, re, im, size, length));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* An Inf of x, in each place in turn, may reach only the rows (transposed: columns) that have an entry there: how many others it reaches */
 static PetscErrorCode Spread(const SpmvCSR *csr, const void *storage, PetscInt *spread)
 {
@@ -256,7 +231,7 @@ static PetscBool Band(PetscInt r, PetscInt c)
 }
 
 /* Builds a matrix, prints what became of it, and multiplies */
-static PetscErrorCode Slices(const char name[], PetscInt m, PetscInt n, Pattern *pattern, SpmvPlan plan, PetscRandom rand)
+static PetscErrorCode Slices(const char name[], PetscInt m, PetscInt n, Pattern *pattern, SpmvPlan plan)
 {
   PetscScalar *dense;
   PetscInt     wrong = 0, spread = 0;
@@ -278,7 +253,7 @@ static PetscErrorCode Slices(const char name[], PetscInt m, PetscInt n, Pattern 
     PetscCall(SpmvFormat_pmf.describe(storage, line, text, sizeof(text)));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", text));
   }
-  PetscCall(Wrong(&csr, storage, rand, &wrong));
+  PetscCall(SpmvTestProducts(&SpmvFormat_pmf, &csr, storage, &wrong));
   PetscCall(Spread(&csr, storage, &spread));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  wrong %" PetscInt_FMT ", reached by an Inf %" PetscInt_FMT "\n", wrong, spread));
   PetscCall(SpmvFormat_pmf.destroy(&storage));
@@ -297,22 +272,22 @@ int main(int argc, char **argv)
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(Example());
   PetscCall(Theorem(rand));
-  PetscCall(Slices("consecutive", 40, 47, Consecutive, one, rand));
-  PetscCall(Slices("common", 24, 40, Common, one, rand));
-  PetscCall(Slices("paired", 40, 40, Paired, one, rand));
-  PetscCall(Slices("gathered", 40, 40, Gathered, one, rand));
-  PetscCall(Slices("ragged", 37, 40, Ragged, one, rand));
-  PetscCall(Slices("alone", 19, 60, Alone, one, rand));
-  PetscCall(Slices("wide", 16, 70000, Wide, one, rand));
+  PetscCall(Slices("consecutive", 40, 47, Consecutive, one));
+  PetscCall(Slices("common", 24, 40, Common, one));
+  PetscCall(Slices("paired", 40, 40, Paired, one));
+  PetscCall(Slices("gathered", 40, 40, Gathered, one));
+  PetscCall(Slices("ragged", 37, 40, Ragged, one));
+  PetscCall(Slices("alone", 19, 60, Alone, one));
+  PetscCall(Slices("wide", 16, 70000, Wide, one));
   plan.threads = 3;
-  PetscCall(Slices("split", 19, 900, Alone, plan, rand));
+  PetscCall(Slices("split", 19, 900, Alone, plan));
   plan                      = one;
   plan.value[PMF_PARTITION] = PMF_BY_DIAGONAL;
-  PetscCall(Slices("blocks of 32", 70, 70, Band, plan, rand));
+  PetscCall(Slices("blocks of 32", 70, 70, Band, plan));
   plan.value[PMF_BLOCK] = 16;
-  PetscCall(Slices("blocks of 16", 70, 70, Band, plan, rand));
+  PetscCall(Slices("blocks of 16", 70, 70, Band, plan));
   plan.threads = 2;
-  PetscCall(Slices("blocks of 16 and split", 70, 1300, Alone, plan, rand));
+  PetscCall(Slices("blocks of 16 and split", 70, 1300, Alone, plan));
   PetscCall(PetscRandomDestroy(&rand));
   PetscCall(PetscFinalize());
   return 0;

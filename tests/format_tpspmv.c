@@ -31,22 +31,14 @@ static PetscErrorCode Destroy(TpspmvStorage **b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entries wrong in the product, or the transposed one, with x */
-static PetscErrorCode Wrong(const SpmvTestCSR *t, const TpspmvStorage *b, PetscBool transpose, const PetscScalar x[], PetscInt *wrong)
+static PetscErrorCode CheckProducts(const SpmvTestCSR *t, const TpspmvStorage *b)
 {
-  const SpmvCSR  csr = SpmvTestCSRView(t);
-  const PetscInt n   = transpose ? t->n : t->m;
-  long double   *re, *im, *size;
-  PetscInt      *length;
-  PetscScalar   *y;
+  const SpmvCSR csr   = SpmvTestCSRView(t);
+  PetscInt      wrong = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc5(n, &re, n, &im, n, &size, n, &length, n, &y));
-  SpmvTestReference(&csr, transpose, x, NULL, re, im, size, length);
-  for (PetscInt k = 0; k < n; k++) y[k] = (PetscScalar)NAN;
-  (transpose ? SpmvFormat_tpspmv.kernels[SPMV_SCALAR]->apply_transpose : SpmvFormat_tpspmv.kernels[SPMV_SCALAR]->apply)(b, x, y, PETSC_FALSE);
-  *wrong = SpmvTestCompare(n, y, re, im, size, length);
-  PetscCall(PetscFree5(re, im, size, length, y));
+  PetscCall(SpmvTestProducts(&SpmvFormat_tpspmv, &csr, b, &wrong));
+  PetscCheck(!wrong, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " entries of products are wrong", wrong);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -188,16 +180,14 @@ static PetscErrorCode LongRow(PetscInt tile)
     n       = 100000,
     threads = 4
   };
-  SpmvTestCSR    t = {.m = 3, .n = n};
-  PetscScalar   *x;
-  PetscInt       wrong[2], dense = 0;
+  SpmvTestCSR    t     = {.m = 3, .n = n};
+  PetscInt       dense = 0;
   TpspmvStorage *b;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(4, &t.i));
   PetscCall(PetscMalloc1(n + 2, &t.j));
   PetscCall(PetscMalloc1(n + 2, &t.a));
-  PetscCall(PetscMalloc1(n, &x));
   t.i[0] = 0;
   t.i[1] = 1;
   t.i[2] = n + 1;
@@ -206,7 +196,6 @@ static PetscErrorCode LongRow(PetscInt tile)
     t.j[k] = k == 0 || k > n ? 7 : k - 1;
     t.a[k] = (PetscScalar)(k % 5 - 2);
   }
-  for (PetscInt k = 0; k < n; k++) x[k] = (PetscScalar)(k % 11);
   PetscCall(Build(&t, PLAN(0, tile, 0, 128, TPSPMV_NO, TPSPMV_NO, threads), &b));
   for (PetscInt p = 0; p < threads; p++) {
     const int64_t entries = b->piece[b->pieces[p + 1]].entry - b->piece[b->pieces[p]].entry;
@@ -215,11 +204,8 @@ static PetscErrorCode LongRow(PetscInt tile)
   }
   for (size_t p = 0; p < b->npieces; p++) dense += b->piece[p].consecutive;
   PetscCheck(b->npieces >= n / 2048 && dense == (PetscInt)b->npieces, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu pieces, %" PetscInt_FMT " consecutive", b->npieces, dense);
-  PetscCall(Wrong(&t, b, PETSC_FALSE, x, &wrong[0]));
-  PetscCall(Wrong(&t, b, PETSC_TRUE, x, &wrong[1]));
-  PetscCheck(!wrong[0] && !wrong[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " and %" PetscInt_FMT " entries wrong", wrong[0], wrong[1]);
+  PetscCall(CheckProducts(&t, b));
   PetscCall(Destroy(&b));
-  PetscCall(PetscFree(x));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -265,7 +251,7 @@ static PetscErrorCode Consecutive(void)
   enum {
     n = 1000
   };
-  PetscScalar *dense, x[2 * n];
+  PetscScalar *dense;
   SpmvTestCSR  t;
 
   PetscFunctionBegin;
@@ -273,18 +259,15 @@ static PetscErrorCode Consecutive(void)
   for (PetscInt r = 0; r < n; r++) {
     for (PetscInt c = PetscMax(0, r - 2); c <= PetscMin(n - 1, r + 2); c++) dense[r * 2 * n + c] = (PetscScalar)(1 + (r + c) % 9);
   }
-  for (PetscInt k = 0; k < 2 * n; k++) x[k] = (PetscScalar)(k % 13);
   PetscCall(SpmvTestCSRFromDense(n, 2 * n, dense, &t));
   for (PetscInt remove = TPSPMV_NO; remove <= TPSPMV_YES; remove++) {
     TpspmvStorage *b;
-    PetscInt       groups = 0, wrong[2];
+    PetscInt       groups = 0;
 
     PetscCall(Build(&t, PLAN(0, TPSPMV_ALL, 0, 128, remove, TPSPMV_NO, 1), &b));
     for (size_t r = 0; r < b->nruns; r++) groups += b->run[r].consecutive ? b->run[r].groups : 0;
     PetscCheck(groups == (n - 4) / 8 && b->nused == (remove == TPSPMV_YES ? n : 2 * n), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " groups are consecutive, %" PetscInt_FMT " columns used", groups, b->nused);
-    PetscCall(Wrong(&t, b, PETSC_FALSE, x, &wrong[0]));
-    PetscCall(Wrong(&t, b, PETSC_TRUE, x, &wrong[1]));
-    PetscCheck(!wrong[0] && !wrong[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " and %" PetscInt_FMT " entries wrong", wrong[0], wrong[1]);
+    PetscCall(CheckProducts(&t, b));
     PetscCall(Destroy(&b));
   }
   PetscCall(PetscFree(dense));

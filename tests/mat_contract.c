@@ -25,6 +25,7 @@ static char help[] = "Every Mat operation gives on a type derived from AIJ what 
 #include "mat_contract_product.h"
 #include "mat_contract_sub.h"
 #include "mat_contract_factor.h"
+#include "mat_contract_graph.h"
 #include "mat_contract_wrap.h"
 
 static const struct {
@@ -45,6 +46,7 @@ static const struct {
   TABLE(product_operations),
   TABLE(sub_operations),
   TABLE(factor_operations),
+  TABLE(graph_operations),
   TABLE(wrap_operations),
 };
 

@@ -2,7 +2,7 @@
   mat_contract_wrap.h - matrices that hold one of the type inside: what is stored there must follow it
 */
 #pragma once
-#include "mat_contract_factor.h"
+#include "mat_contract_graph.h"
 #include <petscksp.h>
 
 /* The wrapper before and after the inside changed its values and its pattern */

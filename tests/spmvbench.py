@@ -433,6 +433,15 @@ def timed():
     assert [l.split()[0] for l in summary if l.startswith('  ')][-1] == 'bccoo' and '2 matrices measured, 0 skipped, 0 broken' in out, out
 
 
+def operations():
+    for operation in 'product', 'transpose', 'refresh', 'columns:3':
+        _, err, lines = bench('-generate', 'laplace7:6', '-types', 'bccoo,csradaptive', '-operation', operation, seconds='0.001')
+        assert {l['type'] for l in lines} >= {'aij', 'bccoo', 'csradaptive'} and all(float(l['median_s']) > 0 for l in lines), (operation, err)
+    for operation in 'columns', 'columns:0', 'products', 'product:2':
+        done = subprocess.run([PROGRAM, '-generate', 'dense:2', '-operation', operation], capture_output=True, text=True, env={**os.environ, 'PETSC_OPTIONS': ''})
+        assert done.returncode and '-operation %s is not one that can be timed' % operation in done.stderr, done.stderr
+
+
 def plot():
     bench('-generate', 'laplace7:6,elasticity:3', seconds='0.001')
     script = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'examples', 'spmvbench', 'plot')
@@ -484,7 +493,7 @@ for group, everything, run in (READ, read_all, read), (BROKEN, broken_all, broke
     test(everything.__name__, lambda: result.append(everything()))
     for case in group:
         test('%s_%s' % (run.__name__, case), run, case, result[0] if result else {})
-for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, plot, usage:
+for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, operations, plot, usage:
     test(check.__name__, check)
 real = os.path.join(os.environ.get('SHARED', '../shared'), 'matrices')
 if os.path.exists(os.path.join(real, 'INDEX.tsv')):

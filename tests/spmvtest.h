@@ -123,3 +123,58 @@ static inline PetscInt SpmvTestCompare(PetscInt n, const PetscScalar z[], const 
   }
   return wrong;
 }
+
+/* n scalars of either sign, the same each time */
+static inline PetscErrorCode SpmvTestVector(PetscInt n, PetscScalar x[])
+{
+  PetscRandom rand;
+
+  PetscFunctionBegin;
+  PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
+  for (PetscInt k = 0; k < n; k++) {
+    PetscCall(PetscRandomGetValue(rand, &x[k]));
+    x[k] -= (PetscScalar)0.5;
+  }
+  PetscCall(PetscRandomDestroy(&rand));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvTestProducts - the product and the transposed one, by every instruction set, with beta 0 (over NaN) and 1, against the
+  reference; entries that are wrong are added to `wrong`, and it is printed whose they are
+*/
+static inline PetscErrorCode SpmvTestProducts(const SpmvFormat *format, const SpmvCSR *csr, const void *storage, PetscInt *wrong)
+{
+  PetscFunctionBegin;
+  for (int transpose = 0; transpose < 2; transpose++) {
+    const PetscInt nx = transpose ? csr->m : csr->n, ny = transpose ? csr->n : csr->m;
+    SpmvGuarded    x = {0}, y = {0};
+    long double   *re, *im, *size;
+    PetscInt      *length;
+    PetscScalar   *y0;
+
+    PetscCall(SpmvGuardedCreate(nx, &x));
+    PetscCall(SpmvGuardedCreate(ny, &y));
+    PetscCall(PetscMalloc5(ny, &y0, ny, &re, ny, &im, ny, &size, ny, &length));
+    PetscCall(SpmvTestVector(nx, x.a));
+    PetscCall(SpmvTestVector(ny, y0));
+    for (int beta = 0; beta < 2; beta++) {
+      SpmvTestReference(csr, (PetscBool)transpose, x.a, beta ? y0 : NULL, re, im, size, length);
+      for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
+        const SpmvKernels *kernels = format->kernels[isa];
+        PetscInt           bad;
+
+        if (!SpmvIsaSupported((SpmvIsa)isa) || !kernels->apply) continue;
+        for (PetscInt k = 0; k < ny; k++) y.a[k] = beta ? y0[k] : (PetscScalar)NAN;
+        (transpose ? kernels->apply_transpose : kernels->apply)(storage, x.a, y.a, (PetscBool)beta);
+        bad = SpmvTestCompare(ny, y.a, re, im, size, length);
+        if (bad) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s%s, beta %d: %" PetscInt_FMT " entries wrong\n", format->name, SpmvIsaName(isa), transpose ? ", transposed" : "", beta, bad));
+        *wrong += bad;
+      }
+    }
+    PetscCall(PetscFree5(y0, re, im, size, length));
+    PetscCall(SpmvGuardedDestroy(&x));
+    PetscCall(SpmvGuardedDestroy(&y));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

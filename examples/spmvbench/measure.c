@@ -119,7 +119,7 @@ typedef struct {
   const BenchExact  *exact;
   BenchType         *t;
   Vec                x, y;
-  PetscInt           threads;
+  const BenchRun    *run;
 } BenchFirst;
 
 static PetscErrorCode BenchFirstProduct(void *context)
@@ -128,15 +128,17 @@ static PetscErrorCode BenchFirstProduct(void *context)
   double      start;
 
   PetscFunctionBegin;
-  PetscCall(BenchTypeBuild(f->M, f->threads, f->t));
+  PetscCall(BenchTypeBuild(f->M, f->run->threads, f->t));
   PetscCall(VecFillNaN(f->y));
   start = BenchClock();
   PetscCall(MatMult(f->t->A, f->x, f->y));
   f->t->first = BenchClock() - start;
   f->t->pass  = PETSC_TRUE;
   PetscCall(BenchErrorAdd(f->M, f->exact, f->y, f->t));
+  PetscCall(BenchOperationSetUp(f->M, f->run, f->x, f->t));
+  PetscCall(BenchOperate(f->run, f->t, f->x, f->y));
   start = BenchClock();
-  PetscCall(MatMult(f->t->A, f->x, f->y));
+  PetscCall(BenchOperate(f->run, f->t, f->x, f->y));
   f->t->repeats = (PetscInt)PetscMax(1, PetscMin(1e6, BATCH / (BenchClock() - start + 1e-9)));
   PetscCall(BenchTypeQuery(f->M, f->t));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -177,14 +179,14 @@ static PetscErrorCode BenchFirstAll(BenchFirst *f, PetscInt count, BenchType typ
 
 /* ---- times ---- */
 
-static PetscErrorCode BenchBatch(const BenchType *t, Vec x, Vec y, double *seconds)
+static PetscErrorCode BenchBatch(const BenchRun *run, const BenchType *t, Vec x, Vec y, double *seconds)
 {
   double start;
 
   PetscFunctionBegin;
-  if (t->repeats > 1) PetscCall(MatMult(t->A, x, y));
+  if (t->repeats > 1) PetscCall(BenchOperate(run, t, x, y));
   start = BenchClock();
-  for (PetscInt k = 0; k < t->repeats; k++) PetscCall(MatMult(t->A, x, y));
+  for (PetscInt k = 0; k < t->repeats; k++) PetscCall(BenchOperate(run, t, x, y));
   *seconds = BenchClock() - start;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -257,7 +259,7 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
       double     seconds = 0;
 
       if (!t->A) continue;
-      PetscCall(BenchBatch(t, x, y, &seconds));
+      PetscCall(BenchBatch(run, t, x, y, &seconds));
       t->times[run->rounds] = seconds / (double)t->repeats;
       spent += seconds;
       BenchReadBatch(reader[run->rounds % readers], memory, PetscMax((size_t)BytesMoved(M, t), 4096), t->threads, &t->read);
@@ -274,7 +276,7 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
 PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count, BenchType types[], PetscBool *good)
 {
   BenchExact *exact;
-  BenchFirst  first = {.M = M, .threads = run->threads};
+  BenchFirst  first = {.M = M, .run = run};
 
   PetscFunctionBegin;
   run->rounds = 0;

@@ -15,6 +15,8 @@ static char help[] = "spmvbench - how fast do matrix types multiply, and how exa
                      "  -csv FILE        one line for each matrix and type\n"
                      "  -seconds S       seconds of products for each type and matrix (1); 0 looks at errors only\n"
                      "  -threads N       threads that share a product, where a type can (1); bytes are read by as many\n"
+                     "  -operation O     what is timed: product (default), transpose, refresh (a product with new values), or columns:N\n"
+                     "                   (a product with a dense matrix of N columns); rates count one product's work\n"
                      "  -values V        file (default), or random: the pattern with values of either sign\n"
                      "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
                      "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, or a product is wrong; 2 the options are wrong, nothing was done\n\n";
@@ -233,6 +235,7 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   static const char *values[] = {"file", "random"};
   PetscInt           nfiles, nkinds, value = 0;
   PetscReal          seconds                 = 1;
+  char               operation[64]           = "product";
   char               csv[PETSC_MAX_PATH_LEN] = "";
   PetscBool          ok;
 
@@ -246,6 +249,8 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   b->run.threads = 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-threads", &b->run.threads, NULL));
   PetscCheck(b->run.threads >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-threads %" PetscInt_FMT " is less than 1; set it to 1 or more", b->run.threads);
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-operation", operation, sizeof(operation), NULL));
+  PetscCall(BenchOperationParse(operation, &b->run));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-values", values, 2, &value, NULL));
   b->run.seconds = (double)seconds;
   b->random      = (PetscBool)(value == 1);

@@ -8,6 +8,7 @@
   types.c       a BenchMatrix becomes a Mat of some type with some options; the bytes it stores
   peers.c       libraries to race against: peer_mkl.c, peer_rsb.c
   measure.c     errors and times of products, all types taking turns
+  operation.c   what is timed besides products: transposed ones, several columns, new values
   readloop.c    how fast can memory be read?
   report.c      table, CSV, summary
 */
@@ -52,6 +53,8 @@ typedef struct {
   PetscInt       threads;          /* that share a product */
   char           prefix[64];       /* options prefix, this Mat's alone */
   Mat            A;                /* NULL if it could not be made */
+  Mat            Y;                /* -operation columns: the product */
+  Vec            z;                /* -operation transpose: the product */
   char           plan[BENCH_PLAN]; /* what the storage was built by, "" if nothing was to be chosen */
   PetscLogDouble bytes;            /* of the storage that a product reads, x and y not counted */
   double         first;            /* seconds of the first product */
@@ -62,11 +65,22 @@ typedef struct {
   PetscBool      pass;             /* all of them within their bounds */
 } BenchType;
 
+/* What is timed, see operation.c */
+typedef enum {
+  BENCH_PRODUCT,
+  BENCH_TRANSPOSE,
+  BENCH_REFRESH,
+  BENCH_COLUMNS
+} BenchOperation;
+
 /* Sizes of one run */
 typedef struct {
   double   seconds; /* of products for each type; 0: none are timed */
   PetscInt rounds;  /* of the matrix measured last */
   PetscInt threads; /* that share a product, where a type can */
+
+  BenchOperation operation;
+  PetscInt       columns; /* of BENCH_COLUMNS */
 } BenchRun;
 
 /* spmvbench.c */
@@ -100,6 +114,12 @@ extern PetscErrorCode BenchBlocksCount(const BenchMatrix *, PetscInt, PetscInt *
 extern PetscErrorCode BenchTypeBuild(const BenchMatrix *, PetscInt, BenchType *);
 extern PetscErrorCode BenchTypeQuery(const BenchMatrix *, BenchType *);
 extern PetscErrorCode BenchTypeForget(BenchType *);
+
+/* operation.c */
+extern PetscErrorCode BenchOperationParse(const char[], BenchRun *);
+extern PetscErrorCode BenchOperationSetUp(const BenchMatrix *, const BenchRun *, Vec, BenchType *);
+extern PetscErrorCode BenchOperate(const BenchRun *, const BenchType *, Vec, Vec);
+extern PetscErrorCode BenchOperationReset(BenchType *);
 
 /* measure.c, readloop.c */
 typedef uint64_t      BenchReader(const void *, size_t);

@@ -163,6 +163,7 @@ PetscErrorCode BenchTypeForget(BenchType *t)
   PetscInt bs;
 
   PetscFunctionBegin;
+  PetscCall(BenchOperationReset(t));
   PetscCall(MatDestroy(&t->A));
   PetscCall(BenchSpecParse(t, BENCH_OPTION_CLEAR, type, &bs));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -13,10 +13,10 @@
 
 /*
   Rows [first, last) of A, `width` vectors side by side: entry r of vector c is x[r * width + c].
-  apply: y[0 .. last - first) <- beta y + A x; apply_transpose: y <- y + A^T x with x[0 .. last - first)
+  apply: y[0 .. last - first) <- A x; apply_transpose: y <- y + A^T x with x[0 .. last - first)
 */
 typedef struct {
-  void (*apply[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y, PetscBool beta);
+  void (*apply[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y);
   void (*apply_transpose[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y);
 } SpmvDenseKernels;
 

@@ -25,7 +25,7 @@ const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}};
 \
       for (int v = 0; v < NV; v++) sum[v] = V##Fma(a, V##Load(xk + N * v), sum[v]); \
     } \
-    static void SpmvDenseApply_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y, PetscBool beta) \
+    static void SpmvDenseApply_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y) \
     { \
       const int large = csr->i[csr->m] >= SPMV_CACHE; \
 \
@@ -49,7 +49,6 @@ const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}};
           V total = sum[0][v]; \
 \
           for (int s = 1; s < SUMS; s++) total = V##Add(total, sum[s][v]); \
-          if (beta) total = V##Add(total, V##Load(y + N * v)); \
           V##StoreFirst(y + N * v, total, N); \
         } \
       } \

@@ -12,25 +12,21 @@ PetscBool SpmvParamAllows(const SpmvParam *param, PetscInt value)
   return PETSC_FALSE;
 }
 
-/* "columns=uint16 ", "tile=64 ", "powers=1,2,6 ", or nothing for an empty list */
+/* Appends "columns=uint16 ", "tile=64 ", "powers=1,2,6 ", or nothing for an empty list */
 static PetscErrorCode SpmvParamText(const char prefix[], const SpmvParam *param, PetscInt value, const PetscInt list[], char text[], size_t size)
 {
   PetscInt index = 0;
-  size_t   used  = 0;
 
   PetscFunctionBegin;
   while (param->names && index < param->count - 1 && param->choices[index] != value) index++;
-  if (param->names) PetscCall(PetscSNPrintf(text, size, "%s%s=%s ", prefix, param->name, param->names[index]));
-  else if (!param->list) PetscCall(PetscSNPrintf(text, size, "%s%s=%" PetscInt_FMT " ", prefix, param->name, value));
-  for (PetscInt i = 0; param->list && i < value; i++) {
-    PetscCall(PetscSNPrintf(text + used, size - used, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
-    used = strlen(text);
-  }
+  if (param->names) PetscCall(SpmvAppend(text, size, "%s%s=%s ", prefix, param->name, param->names[index]));
+  else if (!param->list) PetscCall(SpmvAppend(text, size, "%s%s=%" PetscInt_FMT " ", prefix, param->name, value));
+  for (PetscInt i = 0; param->list && i < value; i++) PetscCall(SpmvAppend(text, size, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  SpmvPlanText - the knobs of a plan and their values, a space after each
+  SpmvPlanText - appends the knobs of a plan and their values to a text, a space after each
 
   Input Parameters:
 + prefix  - before each name
@@ -41,14 +37,8 @@ static PetscErrorCode SpmvParamText(const char prefix[], const SpmvParam *param,
 */
 PetscErrorCode SpmvPlanText(const char prefix[], PetscInt nparams, const SpmvParam params[], const PetscInt value[], const PetscInt list[], char text[], size_t size)
 {
-  size_t used = 0;
-
   PetscFunctionBegin;
-  text[0] = 0;
-  for (PetscInt k = 0; k < nparams; k++) {
-    PetscCall(SpmvParamText(prefix, &params[k], value[k], list, text + used, size - used));
-    used += strlen(text + used);
-  }
+  for (PetscInt k = 0; k < nparams; k++) PetscCall(SpmvParamText(prefix, &params[k], value[k], list, text, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -74,7 +74,7 @@ static void DenseApplyTask(void *context, PetscInt task)
   for (PetscInt r = d->first[task]; r < d->first[task + 1]; r += SPMV_PANEL) {
     const PetscInt last = PetscMin(r + SPMV_PANEL, d->first[task + 1]);
 
-    d->kernels->apply[WidthIndex(d->width)](&d->csr, r, last, d->x, panel, PETSC_FALSE);
+    d->kernels->apply[WidthIndex(d->width)](&d->csr, r, last, d->x, panel);
     Separate(panel, d->count, d->width, r, last, d->beta, d->y, d->ldy);
   }
 }
@@ -89,7 +89,7 @@ typedef struct {
 static void DenseInterleaveTask(void *context, PetscInt task)
 {
   const DenseInterleave *d     = (const DenseInterleave *)context;
-  const PetscInt         first = (PetscInt)((PetscInt64)d->n * task / d->ntasks), last = (PetscInt)((PetscInt64)d->n * (task + 1) / d->ntasks);
+  const PetscInt         first = (PetscInt)SpmvShare((size_t)d->n, task, d->ntasks), last = (PetscInt)SpmvShare((size_t)d->n, task + 1, d->ntasks);
 
   Interleave(d->columns, d->ld, d->count, d->width, first, last, d->out + (size_t)first * (size_t)d->width);
 }
@@ -223,6 +223,15 @@ static void DenseApply(DenseProduct *d, PetscInt width, PetscInt count, const Pe
   SpmvRun(d->ntasks, DenseApplyTask, d);
 }
 
+/* The MPI type of `width` scalars side by side */
+static PetscErrorCode RowTypeCreate(PetscInt width, MPI_Datatype *row)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)width, MPIU_SCALAR, row));
+  PetscCallMPI(MPI_Type_commit(row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* C = A B */
 static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
 {
@@ -242,8 +251,7 @@ static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
 
     SpmvRun(in.ntasks, DenseInterleaveTask, &in);
     if (w.sf) {
-      PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)width, MPIU_SCALAR, &row));
-      PetscCallMPI(MPI_Type_commit(&row));
+      PetscCall(RowTypeCreate(width, &row));
       PetscCall(PetscSFBcastBegin(w.sf, row, x, ghosts, MPI_REPLACE));
     }
     DenseApply(&w.d[0], width, count, x, y, w.ldc, PETSC_FALSE);
@@ -312,8 +320,7 @@ static PetscErrorCode MatTransposeMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
         const PetscScalar *ghosts = t.y[1] + (size_t)(k * width) * (size_t)w.d[1].csr.n;
         MPI_Datatype       row;
 
-        PetscCallMPI(MPI_Type_contiguous((PetscMPIInt)width, MPIU_SCALAR, &row));
-        PetscCallMPI(MPI_Type_commit(&row));
+        PetscCall(RowTypeCreate(width, &row));
         PetscCall(PetscSFReduceBegin(w.sf, row, ghosts, y, MPIU_SUM));
         PetscCall(PetscSFReduceEnd(w.sf, row, ghosts, y, MPIU_SUM));
         PetscCallMPI(MPI_Type_free(&row));

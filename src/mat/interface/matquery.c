@@ -62,26 +62,21 @@ PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 {
   const SpmvKernels *kernels;
   SpmvIsa            isa;
-  size_t             used = 0;
 
   PetscFunctionBegin;
   plan[0] = 0;
   if (!SpmvShadowServes(s)) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->format != s->type) PetscCall(PetscSNPrintf(plan, size, "format=%s%s", s->format->name, s->storage ? " " : ""));
   if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
-  used = strlen(plan);
-  PetscCall(SpmvPlanText("", s->format->nparams, s->format->params, s->plan.value, s->plan.list, plan + used, size - used));
-  used = strlen(plan);
+  PetscCall(SpmvPlanText("", s->format->nparams, s->format->params, s->plan.value, s->plan.list, plan, size));
   if (s->device) {
-    PetscCall(SpmvPlanText("device_", s->format->device->nparams, s->format->device->params, s->plan.device, NULL, plan + used, size - used));
-    used = strlen(plan);
-    PetscCall(PetscSNPrintf(plan + used, size - used, "device=%s", SpmvOnDeviceName()));
+    PetscCall(SpmvPlanText("device_", s->format->device->nparams, s->format->device->params, s->plan.device, NULL, plan, size));
+    PetscCall(SpmvAppend(plan, size, "device=%s", SpmvOnDeviceName()));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->plan.threads > 1) PetscCall(PetscSNPrintf(plan + used, size - used, "threads=%" PetscInt_FMT " ", s->plan.threads));
-  used = strlen(plan);
+  if (s->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", s->plan.threads));
   PetscCall(SpmvKernelsGet(s->format, s->settings.request.isa, &kernels, &isa));
-  PetscCall(PetscSNPrintf(plan + used, size - used, "isa=%s", SpmvIsaName(isa)));
+  PetscCall(SpmvAppend(plan, size, "isa=%s", SpmvIsaName(isa)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

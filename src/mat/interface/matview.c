@@ -3,19 +3,6 @@
 */
 #include "spmvmat.h"
 
-/* Appends to a line that is printed as a whole: PETSc indents each call */
-static PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...)
-{
-  const size_t used = strlen(line);
-  va_list      args;
-
-  PetscFunctionBegin;
-  va_start(args, format);
-  PetscCall(PetscVSNPrintf(line + used, size - used, format, NULL, args));
-  va_end(args);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The bytes, by array, and the fill */
 static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size_t size)
 {

@@ -22,17 +22,13 @@ static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char n
 /* What users may write: "one of: 0 1 2", "from 1 to 65536" */
 static PetscErrorCode SpmvParamAllowed(const SpmvParam *param, char allowed[], size_t size)
 {
-  size_t used = 0;
-
   PetscFunctionBegin;
+  allowed[0] = 0;
   if (!param->choices) {
-    PetscCall(PetscSNPrintf(allowed, size, "from %" PetscInt_FMT " to %" PetscInt_FMT, param->low, param->high));
+    PetscCall(SpmvAppend(allowed, size, "from %" PetscInt_FMT " to %" PetscInt_FMT, param->low, param->high));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt k = 0; k < param->count; k++) {
-    PetscCall(PetscSNPrintf(allowed + used, size - used, "%s%" PetscInt_FMT, k ? " " : "one of: ", param->choices[k]));
-    used = strlen(allowed);
-  }
+  for (PetscInt k = 0; k < param->count; k++) PetscCall(SpmvAppend(allowed, size, "%s%" PetscInt_FMT, k ? " " : "one of: ", param->choices[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -85,10 +85,8 @@ PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDoubl
   PetscInt  n = 0;
 
   PetscFunctionBegin;
-  *bytes = 0;
   if (s->storage) PetscCall(s->format->arrays(s->storage, &n, arrays));
-  if (all) *bytes += SpmvTransposedBytes(s);
-  for (PetscInt k = 0; k < n; k++) *bytes += (all ? arrays[k].borrowed : arrays[k].aside) ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
+  *bytes = all ? SpmvTransposedBytes(s) + SpmvArraysOwn(n, arrays) : SpmvArraysRead(n, arrays, sizeof(PetscScalar));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -114,6 +114,5 @@ PetscLogDouble SpmvTransposedBytes(const SpmvShadow *s)
   if (!s->transposed) return 0;
   bytes = (PetscLogDouble)s->key.nz * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(s->key.n + 1) * sizeof(PetscInt);
   if (s->format->arrays(s->transposed->storage, &n, arrays)) return bytes;
-  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].borrowed ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
-  return bytes;
+  return bytes + SpmvArraysOwn(n, arrays);
 }

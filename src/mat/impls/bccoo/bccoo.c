@@ -80,8 +80,7 @@ static PetscErrorCode BccooBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_
   PetscFunctionBegin;
   PetscCall(BccooPredict(csr, plan, &b));
   PetscCall(BccooArrays(&b, &narrays, arrays));
-  *bytes = 0;
-  for (PetscInt k = 0; k < narrays; k++) *bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? scalar_size : arrays[k].size);
+  *bytes = SpmvArraysRead(narrays, arrays, scalar_size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -113,7 +113,7 @@ static void BccooAddSlices(void *context, PetscInt p)
 {
   const BccooProduct *product = (const BccooProduct *)context;
   const BccooStorage *b       = product->b;
-  const size_t        rows = (size_t)(b->mb * b->h), first = (size_t)b->m * (size_t)p / (size_t)b->nparts, end = (size_t)b->m * (size_t)(p + 1) / (size_t)b->nparts;
+  const size_t        rows = (size_t)(b->mb * b->h), first = SpmvShare((size_t)b->m, p, b->nparts), end = SpmvShare((size_t)b->m, p + 1, b->nparts);
 
   for (size_t r = first; r < end; r++) {
     PetscScalar sum = product->o.beta ? product->y[r] : 0;
@@ -167,7 +167,7 @@ static void BccooAddTransposed(void *context, PetscInt p)
 {
   const BccooProduct *product = (const BccooProduct *)context;
   const BccooStorage *b       = product->b;
-  const PetscInt      first = (PetscInt)((PetscInt64)b->n * p / b->nparts), end = (PetscInt)((PetscInt64)b->n * (p + 1) / b->nparts);
+  const PetscInt      first = (PetscInt)SpmvShare((size_t)b->n, p, b->nparts), end = (PetscInt)SpmvShare((size_t)b->n, p + 1, b->nparts);
 
   for (PetscInt q = 1; q < b->nparts; q++) {
     const PetscScalar *sum  = BccooTransposedVector(product, q);

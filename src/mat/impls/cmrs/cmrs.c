@@ -76,8 +76,7 @@ static PetscErrorCode CmrsBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_t
   PetscFunctionBegin;
   PetscCall(CmrsPredict(csr, plan, &c));
   PetscCall(CmrsArrays(&c, &narrays, arrays));
-  *bytes = 0;
-  for (PetscInt k = 0; k < narrays; k++) *bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? scalar_size : arrays[k].size);
+  *bytes = SpmvArraysRead(narrays, arrays, scalar_size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

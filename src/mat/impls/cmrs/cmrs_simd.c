@@ -43,24 +43,12 @@ static void CmrsTransposeTask(void *context, PetscInt t)
   else CmrsTransposeShare(p, t, y, PETSC_FALSE);
 }
 
-/* Columns of part t: the vectors are added in the order of the threads */
-static void CmrsTransposeAdd(void *context, PetscInt t)
-{
-  const CmrsProduct *p = (const CmrsProduct *)context;
-  const size_t       n = (size_t)p->c->n, threads = (size_t)p->c->threads;
-  const size_t       first = n * (size_t)t / threads, end = n * ((size_t)t + 1) / threads;
-
-  for (size_t k = 0; k + 1 < threads; k++) {
-    for (size_t j = first; j < end; j++) p->y[j] += p->c->sum[k * n + j];
-  }
-}
-
 static void CmrsMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
 {
   CmrsProduct p = {(const CmrsStorage *)storage, x, y, beta};
 
   SpmvRun(p.c->threads, CmrsTransposeTask, &p);
-  if (p.c->threads > 1) SpmvRun(p.c->threads, CmrsTransposeAdd, &p);
+  SpmvAddVectors(p.c->threads, (size_t)p.c->n, p.c->sum, y);
 }
 
 const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {CmrsMult, CmrsMultTranspose};

@@ -63,8 +63,7 @@ static PetscErrorCode CsradaptiveBytes(const SpmvCSR *csr, const SpmvPlan *plan,
   PetscFunctionBegin;
   PetscCall(CsradaptiveCount(csr, plan, &b.nblocks));
   PetscCall(CsradaptiveArrays(&b, &narrays, arrays));
-  *bytes = 0;
-  for (PetscInt k = 0; k < narrays; k++) *bytes += (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? scalar_size : arrays[k].size);
+  *bytes = SpmvArraysRead(narrays, arrays, scalar_size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,15 +74,15 @@ static PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char 
   size_t                    count[3] = {0, 0, 0};
   SpmvArray                 arrays[SPMV_ARRAY_MAX];
   PetscInt                  narrays;
-  double                    csr = 0, own = 0;
+  double                    own;
 
   PetscFunctionBegin;
   line[0] = 0;
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
   for (size_t q = 0; q < b->nblocks; q++) count[CsradaptiveKernelOf(b, q)]++;
   PetscCall(CsradaptiveArrays(b, &narrays, arrays));
-  for (PetscInt q = 0; q < narrays; q++) *(arrays[q].borrowed ? &csr : &own) += (double)arrays[q].count * (double)arrays[q].size;
-  PetscCall(PetscSNPrintf(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu; %.0f bytes, %.3f %% of CSR", b->nblocks, count[CSRADAPTIVE_STREAM], count[CSRADAPTIVE_VECTOR], count[CSRADAPTIVE_VECTORL], own, 100 * own / csr));
+  own = SpmvArraysOwn(narrays, arrays);
+  PetscCall(PetscSNPrintf(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu; %.0f bytes, %.3f %% of CSR", b->nblocks, count[CSRADAPTIVE_STREAM], count[CSRADAPTIVE_VECTOR], count[CSRADAPTIVE_VECTORL], own, 100 * own / (SpmvArraysRead(narrays, arrays, sizeof(PetscScalar)) - own)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

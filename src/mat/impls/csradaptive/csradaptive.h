@@ -3,7 +3,7 @@
 
   csradaptive.c         the format: knobs, arrays, sizes, what is printed
   csradaptive_build.c   rows cut into row blocks
-  csradaptive_simd.c    the products
+  csradaptive_simd.c    the products: csradaptive_rows.h (what is done with the rows of a row block)
 */
 #pragma once
 #include "../../../spmvimpl.h"

@@ -79,22 +79,8 @@ static PetscErrorCode PmfBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_t 
   PetscFunctionBegin;
   PetscCall(PmfPredict(csr, plan, &b));
   PetscCall(PmfArrays(&b, &narrays, arrays));
-  *bytes = 0;
-  for (PetscInt k = 0; k < narrays; k++) *bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? scalar_size : arrays[k].size);
+  *bytes = SpmvArraysRead(narrays, arrays, scalar_size);
   PetscCall(PmfReset(&b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Appends to a line as far as it has room */
-static PetscErrorCode PmfAppendLine(char line[], size_t size, const char format[], ...)
-{
-  const size_t used = strlen(line);
-  va_list      args;
-
-  PetscFunctionBegin;
-  va_start(args, format);
-  PetscCall(PetscVSNPrintf(line + used, size - used, format, NULL, args));
-  va_end(args);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,8 +91,8 @@ static PetscErrorCode PmfDescribePart(const PmfStorage *b, PetscInt p, double en
   const double   density = 100 * (double)part->entries / PetscMax(1, (double)part->elements), share = part->share * entries;
 
   PetscFunctionBegin;
-  PetscCall(PmfAppendLine(line, size, "%s%" PetscInt_FMT " rows, %zu nonzeros, density %.2f %%, fill %.2f %%", p ? "; " : "", part->rows, part->entries, density, part->elements ? 100 - density : 0.));
-  if (share > 0) PetscCall(PmfAppendLine(line, size, ", relative difference %.2f %%", 100 * PetscAbsReal((PetscReal)((double)part->entries - share)) / share));
+  PetscCall(SpmvAppend(line, size, "%s%" PetscInt_FMT " rows, %zu nonzeros, density %.2f %%, fill %.2f %%", p ? "; " : "", part->rows, part->entries, density, part->elements ? 100 - density : 0.));
+  if (share > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", 100 * PetscAbsReal((PetscReal)((double)part->entries - share)) / share));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,9 +110,9 @@ static PetscErrorCode PmfDescribe(const void *storage, PetscInt k, char line[], 
       elements += (double)b->part[p].elements;
       if (b->part[p].share * entries > 0) apart += 100 * PetscAbsReal((PetscReal)((double)b->part[p].entries / (b->part[p].share * entries) - 1));
     }
-    PetscCall(PmfAppendLine(line, size, "parts by %s: %" PetscInt_FMT ", density %.2f %%", PmfPartitionNames[b->partition], b->nparts, 100 * entries / PetscMax(1, elements)));
-    if (b->partition != PMF_BY_DIAGONAL) PetscCall(PmfAppendLine(line, size, ", relative difference %.2f %%", apart));
-    if (b->nsplit) PetscCall(PmfAppendLine(line, size, "; rows split over them: %" PetscInt_FMT, b->nsplit));
+    PetscCall(SpmvAppend(line, size, "parts by %s: %" PetscInt_FMT ", density %.2f %%", PmfPartitionNames[b->partition], b->nparts, 100 * entries / PetscMax(1, elements)));
+    if (b->partition != PMF_BY_DIAGONAL) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", apart));
+    if (b->nsplit) PetscCall(SpmvAppend(line, size, "; rows split over them: %" PetscInt_FMT, b->nsplit));
   } else if (k == 1) {
     for (PetscInt p = 0; p < b->nparts; p++) PetscCall(PmfDescribePart(b, p, entries, line, size));
   } else if (k == 2) {
@@ -134,7 +120,7 @@ static PetscErrorCode PmfDescribe(const void *storage, PetscInt k, char line[], 
       *(run->flags & PMF_ALONE ? &alone : &slices) += PmfSlices(run);
       for (size_t s = 0; s < PMF_KINDS; s++) steps[s] += PmfSlices(run) * (size_t)run->steps[s];
     }
-    PetscCall(PmfAppendLine(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, gathered %zu, ragged %zu, diagonal %zu", slices, alone, b->nruns, steps[PMF_CONSECUTIVE], steps[PMF_COMMON], 2 * steps[PMF_PAIRED], steps[PMF_GATHERED], steps[PMF_RAGGED], steps[PMF_DIAGONAL]));
+    PetscCall(SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, gathered %zu, ragged %zu, diagonal %zu", slices, alone, b->nruns, steps[PMF_CONSECUTIVE], steps[PMF_COMMON], 2 * steps[PMF_PAIRED], steps[PMF_GATHERED], steps[PMF_RAGGED], steps[PMF_DIAGONAL]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,7 +7,7 @@
   pmf_plan.c       what a plan makes of a matrix, with these two
   pmf_build.c      the arrays of a storage, from that
   pmf_values.c     the values
-  pmf_simd.c       the products
+  pmf_simd.c       the products: pmf_slices.h (what is done with a slice)
 */
 #pragma once
 #include "../../../spmvimpl.h"

@@ -84,8 +84,7 @@ static PetscErrorCode TpspmvBytes(const SpmvCSR *csr, const SpmvPlan *plan, size
   PetscFunctionBegin;
   PetscCall(TpspmvPredict(csr, plan, &b));
   PetscCall(TpspmvArrays(&b, &narrays, arrays));
-  *bytes = 0;
-  for (PetscInt k = 0; k < narrays; k++) *bytes += (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? scalar_size : arrays[k].size);
+  *bytes = SpmvArraysRead(narrays, arrays, scalar_size);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

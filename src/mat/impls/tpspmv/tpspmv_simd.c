@@ -30,19 +30,13 @@ typedef struct {
       statement; \
     }
 
-/* Part t of n things */
-SPMV_INLINE PetscInt TpspmvPart(PetscInt n, PetscInt t, PetscInt parts)
-{
-  return (PetscInt)((PetscInt64)n * t / parts);
-}
-
 /* x without what is removed */
 static void TpspmvPackTask(void *context, PetscInt t)
 {
   const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
 
-  for (PetscInt k = TpspmvPart(b->nused, t, b->threads), end = TpspmvPart(b->nused, t + 1, b->threads); k < end; k++) b->packed[k] = p->x[b->column[k]];
+  for (size_t k = SpmvShare((size_t)b->nused, t, b->threads), end = SpmvShare((size_t)b->nused, t + 1, b->threads); k < end; k++) b->packed[k] = p->x[b->column[k]];
 }
 
 /* Where the second phase adds to y, and, with one tile, where rows without a sum are */
@@ -211,10 +205,10 @@ static void TpspmvAddOwnTask(void *context, PetscInt t)
   const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
 
-  for (PetscInt c = TpspmvPart(b->nused, t, b->threads), end = TpspmvPart(b->nused, t + 1, b->threads); c < end; c++) {
+  for (size_t c = SpmvShare((size_t)b->nused, t, b->threads), end = SpmvShare((size_t)b->nused, t + 1, b->threads); c < end; c++) {
     PetscScalar sum = p->beta ? p->y[c] : 0;
 
-    for (PetscInt own = 0; own < b->threads; own++) sum += b->own[(size_t)own * (size_t)b->nused + (size_t)c];
+    for (PetscInt own = 0; own < b->threads; own++) sum += b->own[(size_t)own * (size_t)b->nused + c];
     p->y[c] = sum;
   }
 }

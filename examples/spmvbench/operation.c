@@ -1,0 +1,79 @@
+/*
+  operation.c - what is timed: -operation
+
+  product    y = A x
+  transpose  x = A^T y
+  refresh    y = A x after the values have changed: what it takes longer than a product is what a refresh costs
+  columns:N  Y = A X, N columns at a time, dense, by columns
+*/
+#include "spmvbench.h"
+#include <petsc/private/petscimpl.h> /* PetscObjectStateIncrease() */
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const BenchOperationNames[] = {"product", "transpose", "refresh", "columns"};
+
+/* Takes a user's word for it */
+PetscErrorCode BenchOperationParse(const char word[], BenchRun *run)
+{
+  const char  *number = strchr(word, ':');
+  const size_t length = number ? (size_t)(number - word) : strlen(word);
+  int          k      = 0;
+  char        *end    = NULL;
+
+  PetscFunctionBegin;
+  while (k <= BENCH_COLUMNS && (strlen(BenchOperationNames[k]) != length || strncmp(word, BenchOperationNames[k], length))) k++;
+  run->columns = number ? (PetscInt)strtol(number + 1, &end, 10) : 0;
+  PetscCheck(k <= BENCH_COLUMNS && (k == BENCH_COLUMNS ? number && !*end && run->columns > 0 : !number), PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-operation %s is not one that can be timed; set it to product, transpose, refresh, or columns:N with N > 0", word);
+  run->operation = (BenchOperation)k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The dense matrices of columns:N, each type its own, as programs have them */
+static PetscErrorCode BenchColumnsCreate(const BenchMatrix *M, const BenchRun *run, Vec x, BenchType *t)
+{
+  Mat X;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, M->n, run->columns, NULL, &X));
+  for (PetscInt c = 0; c < run->columns; c++) {
+    Vec column;
+
+    PetscCall(MatDenseGetColumnVecWrite(X, c, &column));
+    PetscCall(VecCopy(x, column));
+    PetscCall(MatDenseRestoreColumnVecWrite(X, c, &column));
+  }
+  PetscCall(MatMatMult(t->A, X, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &t->Y));
+  PetscCall(MatDestroy(&X)); /* the product keeps it */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What an operation needs besides x and y */
+PetscErrorCode BenchOperationSetUp(const BenchMatrix *M, const BenchRun *run, Vec x, BenchType *t)
+{
+  PetscFunctionBegin;
+  if (run->operation == BENCH_TRANSPOSE) PetscCall(VecDuplicate(x, &t->z));
+  if (run->operation == BENCH_COLUMNS) PetscCall(BenchColumnsCreate(M, run, x, t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Once */
+PetscErrorCode BenchOperate(const BenchRun *run, const BenchType *t, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  if (run->operation == BENCH_TRANSPOSE) PetscCall(MatMultTranspose(t->A, y, t->z));
+  else if (run->operation == BENCH_COLUMNS) PetscCall(MatProductNumeric(t->Y));
+  else {
+    if (run->operation == BENCH_REFRESH) PetscCall(PetscObjectStateIncrease((PetscObject)t->A));
+    PetscCall(MatMult(t->A, x, y));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BenchOperationReset(BenchType *t)
+{
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&t->z));
+  PetscCall(MatDestroy(&t->Y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
