@@ -155,6 +155,10 @@ M*/
 #define MATSEQPMF "seqaijpmf"
 #define MATMPIPMF "mpiaijpmf"
 
+#define MATSPMV    "spmv"
+#define MATSEQSPMV "seqaijspmv"
+#define MATMPISPMV "mpiaijspmv"
+
 /*E
   SpmvTuneKind - how much is done to choose the format of a `MATSPMV`, and the knobs of any format
 

@@ -92,13 +92,52 @@ extern const struct SpmvHeuristicTable {
   const SpmvHeuristic *of; /* [count] */
 } SpmvHeuristics;
 
+#define SPMV_CHOICE_LINES 2 /* of SpmvChoiceText() */
+
 /* A product by AIJ's own kernel, to be timed */
 typedef PetscErrorCode SpmvBaselineFn(void *context);
+
+/* Levels of a machine's memory: three caches and what lies behind them */
+#define SPMV_LEVELS 4
+
+/* SpmvMachine: rates of one core, in nanoseconds */
+typedef struct {
+  PetscLogDouble size[SPMV_LEVELS - 1]; /* bytes of each cache that a core may count on */
+  PetscLogDouble byte[SPMV_LEVELS];     /* to read a byte, one after the other, from each level */
+  PetscLogDouble line[SPMV_LEVELS];     /* to read an entry of x from a line that is in no level before this one */
+  PetscLogDouble cycle;
+  PetscLogDouble miss;                     /* a branch that was not foreseen */
+  PetscLogDouble vector[SPMV_ISA_COUNT];   /* to multiply and add eight scalars */
+  PetscLogDouble gathered[SPMV_ISA_COUNT]; /* to load one entry of x into a vector */
+} SpmvMachine;
+
+/* SpmvSample: windows of consecutive rows, and how x is read */
+typedef struct {
+  const SpmvCSR *all;
+  PetscInt       nwindows;
+  SpmvCSR       *window; /* [nwindows] */
+  PetscInt      *i;      /* their row pointers, one after the other */
+  PetscLogDouble share;  /* fraction of all entries that is in the windows */
+
+  PetscLogDouble accesses;          /* entries looked at for what follows */
+  PetscLogDouble far[SPMV_LEVELS];  /* of these: their line of x was in no level before this one, and was not foreseen; [0]: all */
+} SpmvSample;
 
 /* plan.c */
 extern PetscBool      SpmvParamAllows(const SpmvParam *param, PetscInt value);
 extern PetscErrorCode SpmvPlanText(const char prefix[], PetscInt nparams, const SpmvParam params[], const PetscInt value[], const PetscInt list[], char text[], size_t size);
 extern PetscErrorCode SpmvPlanRead(const SpmvFormat *format, const char text[], SpmvPlan *plan, PetscBool *good);
+
+/* sample.c */
+extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, SpmvSample *sample);
+extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
+
+/* machine.c */
+extern PetscErrorCode SpmvMachineGet(const SpmvMachine **machine);
+extern PetscErrorCode SpmvMachineFile(char file[], size_t size);
+
+/* estimate.c */
+extern PetscErrorCode SpmvEstimate(const SpmvSample *sample, const SpmvMachine *machine, PetscInt isa, SpmvOption *option);
 
 /* tune.c */
 extern PetscBool      SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
@@ -106,5 +145,5 @@ extern PetscBool      SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequ
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
 extern PetscErrorCode    SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
 extern PetscErrorCode    SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *request);
-extern PetscErrorCode SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
-extern PetscErrorCode SpmvOptionText(const SpmvOption *option, char text[], size_t size);
+extern PetscErrorCode    SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode    SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);

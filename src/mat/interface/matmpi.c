@@ -51,6 +51,7 @@ PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2])
     if (s->settings.known && (!b->settings.known || s->version != s->settings.version)) {
       PetscCall(MatSpmvSettingsInherit(A, blocks[k]));
       PetscCall(PetscViewerDestroy(&b->settings.viewer)); /* A prints for its blocks */
+      b->settings.tuneview = PETSC_FALSE;
     }
     if (s->state != state) b->touched = PETSC_TRUE;
   }

@@ -12,6 +12,7 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
   double         nz = PetscMax(1, s->key.nz), values = 0;
 
   PetscFunctionBegin;
+  if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvShadowBytes(s, PETSC_FALSE, &bytes));
   PetscCall(s->format->arrays(s->storage, &n, arrays));
   PetscCall(SpmvAppend(line, size, "bytes per nonzero %.2f:", (double)bytes / nz));
@@ -30,45 +31,61 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
 static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *s, char line[], size_t size)
 {
   PetscFunctionBegin;
-  PetscCall(SpmvAppend(line, size, "built in %.3g s", (double)s->build_seconds));
-  if (s->aij_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->aij_seconds)));
+  if (s->storage) PetscCall(SpmvAppend(line, size, "built in %.3g s", (double)s->build_seconds));
+  if (s->storage && s->aij_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->aij_seconds)));
   if (s->own_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products", (double)(s->build_seconds / s->own_seconds)));
-  PetscCall(SpmvAppend(line, size, "; builds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT, s->counts.builds, s->counts.refreshes, s->counts.products, s->counts.deferred + s->counts.fallbacks));
+  PetscCall(SpmvAppend(line, size, "%sbuilds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT, s->storage ? "; " : "", s->counts.builds, s->counts.refreshes, s->counts.products, s->counts.deferred + s->counts.fallbacks + s->counts.aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One storage, three lines and those of its format; synchronized printing is on */
+/* What was chosen and why, if there was a choice; synchronized printing is on */
+static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (!s->choice.known || s->choice.from == SPMV_FROM_ASKED) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < SPMV_CHOICE_LINES; k++) {
+    char line[1024] = "";
+
+    PetscCall(SpmvChoiceText(&s->choice, k, line, sizeof(line)));
+    if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s%s: %s\n", rank, k ? "next best" : "chosen", which, line));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One storage: its plan, bytes and counts, the lines of its format, and the choice; synchronized printing is on */
 static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
   PetscErrorCode (*const lines[])(const SpmvShadow *, char[], size_t) = {SpmvShadowPlan, SpmvShadowLineBytes, SpmvShadowLineCounts};
 
   PetscFunctionBegin;
-  if (!s->storage) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s not built; products by AIJ's kernel %" PetscInt64_FMT "\n", rank, s->format->name, which, s->counts.deferred));
+  if (!SpmvShadowServes(s)) {
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s not built; products by AIJ's kernel %" PetscInt64_FMT "\n", rank, s->type->name, which, s->counts.deferred));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lines); k++) {
     char line[512] = "";
 
     PetscCall(lines[k](s, line, sizeof(line)));
-    if (k) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
-    else PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s: %s\n", rank, s->format->name, which, line));
+    if (!k) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s: %s\n", rank, s->type->name, which, line));
+    else if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
   }
-  for (PetscInt k = 0; s->format->describe && k < SPMV_LINE_MAX; k++) {
+  for (PetscInt k = 0; s->storage && s->format->describe && k < SPMV_LINE_MAX; k++) {
     char line[1024] = "";
 
     PetscCall(s->format->describe(s->storage, k, line, sizeof(line)));
     if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
   }
+  PetscCall(SpmvShadowViewChoice(s, "", rank, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The storages of A, each process in turn. Collective */
-static PetscErrorCode MatSpmvView(Mat A, PetscViewer viewer)
+/* The storages of A, or no more than what was chosen for them, each process in turn. Collective */
+static PetscErrorCode MatSpmvView(Mat A, PetscBool choices, PetscViewer viewer)
 {
-  PetscMPIInt rank;
-  Mat         blocks[2];
-  PetscBool   parallel;
+  const char *const which[] = {"", " of the diagonal block", " of the off-diagonal block"};
+  PetscMPIInt       rank;
+  Mat               blocks[2];
+  PetscBool         parallel;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
@@ -79,9 +96,7 @@ static PetscErrorCode MatSpmvView(Mat A, PetscViewer viewer)
 
     if (!blocks[k]) continue;
     PetscCall(MatSpmvGetShadow(blocks[k], &s));
-    PetscCall(SpmvShadowView(s, !parallel ? "" : k ? " of the off-diagonal block"
-                                                   : " of the diagonal block",
-                             rank, viewer));
+    PetscCall((choices ? SpmvShadowViewChoice : SpmvShadowView)(s, which[parallel ? 1 + k : 0], rank, viewer));
   }
   PetscCall(PetscViewerFlush(viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));
@@ -97,27 +112,44 @@ PetscErrorCode MatSpmvViewDetail(Mat A, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   PetscCall(PetscViewerGetFormat(viewer, &format));
-  if (ascii && format == PETSC_VIEWER_ASCII_INFO_DETAIL && !A->factortype) PetscCall(MatSpmvView(A, viewer));
+  if (ascii && format == PETSC_VIEWER_ASCII_INFO_DETAIL && !A->factortype) PetscCall(MatSpmvView(A, PETSC_FALSE, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -mat_spmv_view: prints if a storage was built since the last time. Collective if the option is set, free if it is not */
+/* How many times it was settled what serves the products of A's blocks on this process */
+static PetscErrorCode MatSpmvSettled(Mat A, PetscInt64 *settled)
+{
+  Mat       blocks[2];
+  PetscBool parallel;
+
+  PetscFunctionBegin;
+  *settled = 0;
+  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
+  for (int k = 0; k < 2; k++) {
+    if (blocks[k] && blocks[k]->spptr) *settled += ((SpmvShadow *)blocks[k]->spptr)->settled;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -mat_spmv_view and -mat_spmv_tune_view: print if a storage was built since the last time. Collective if an option is set, free if none is */
 PetscErrorCode MatSpmvViewBuilt(Mat A)
 {
   SpmvShadow *s;
-  SpmvCounts  counts;
+  PetscInt64  settled;
   int         local, any;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &s));
-  if (PetscLikely(!s->settings.viewer)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSpmvGetCounts(A, &counts));
-  local     = counts.builds != s->viewed;
-  s->viewed = counts.builds;
+  if (PetscLikely(!s->settings.viewer && !s->settings.tuneview)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvSettled(A, &settled));
+  local     = settled != s->viewed;
+  s->viewed = settled;
   PetscCallMPI(MPI_Allreduce(&local, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->settings.tuneview) PetscCall(MatSpmvView(A, PETSC_TRUE, PETSC_VIEWER_STDOUT_(PetscObjectComm((PetscObject)A))));
+  if (!s->settings.viewer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerPushFormat(s->settings.viewer, s->settings.viewformat));
-  PetscCall(MatSpmvView(A, s->settings.viewer));
+  PetscCall(MatSpmvView(A, PETSC_FALSE, s->settings.viewer));
   PetscCall(PetscViewerPopFormat(s->settings.viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -147,6 +147,7 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows)
   for (PetscInt r = 0; r < s->key.m; r++) s->nonzerorows += rows->csr.i[r + 1] > rows->csr.i[r];
   s->nonzerostate = A->nonzerostate;
   if (s->storage) s->counts.builds++;
+  s->settled++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

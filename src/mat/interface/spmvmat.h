@@ -98,7 +98,8 @@ typedef struct {
   PetscScalar     *work; /* [nwork] vectors of products with dense matrices */
 
   SpmvCounts     counts;
-  PetscInt64     viewed;        /* builds when -mat_spmv_view printed last */
+  PetscInt64     settled;       /* times that it was settled what serves: builds, and choices of AIJ's kernel */
+  PetscInt64     viewed;        /* of these, when -mat_spmv_view printed last */
   PetscLogDouble build_seconds; /* of the last build */
   PetscLogDouble aij_seconds;   /* least time of a product by AIJ's kernel, 0 if there was none */
   PetscLogDouble own_seconds;   /* least time of a product by ours */

@@ -109,6 +109,7 @@ extern const SpmvDeviceFormat BccooDevice;
 extern PetscErrorCode         BccooDeviceResolve(PetscInt entries, SpmvPlan *plan);
 
 /* bccoo_build.c */
+extern PetscErrorCode BccooResolve(const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStorage *b);
 extern PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode BccooDestroy(void **storage);

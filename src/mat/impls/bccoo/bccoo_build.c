@@ -118,20 +118,31 @@ static size_t BccooCountEscapes(const BccooScan *scan, size_t tile)
   return n;
 }
 
+/* Replaces what a plan for the host leaves open */
+PetscErrorCode BccooResolve(const SpmvCSR *csr, SpmvPlan *plan)
+{
+  PetscInt *p = plan->value;
+
+  PetscFunctionBegin;
+  if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH] || !p[BCCOO_BUNCH]) PetscCall(BccooChoose(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH], &p[BCCOO_BUNCH]));
+  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooChooseTile(p[BCCOO_BUNCH], (size_t)(csr->i[csr->m] / (p[BCCOO_BLOCK_HEIGHT] * p[BCCOO_BLOCK_WIDTH])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Replaces what a plan leaves open and finds all sizes; the scan is the caller's to destroy. No array of b is allocated */
 static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, PetscBool positions, BccooStorage *b, BccooScan *scan)
 {
   const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
-  PetscInt       *p      = plan->value, nb, bunch;
+  PetscInt       *p      = plan->value, nb, bunch = BCCOO_LANES; /* of a device, the estimate that has no branch at row ends is nearer the truth */
   size_t          group;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(b, sizeof(*b)));
   PetscCall(PetscMemzero(scan, sizeof(*scan)));
-  bunch = device ? BCCOO_LANES : p[BCCOO_BUNCH]; /* of a device, the estimate that has no branch at row ends is nearer the truth */
-  if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH] || !bunch) PetscCall(BccooChoose(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH], &bunch));
-  if (device) PetscCall(BccooDeviceResolve(csr->i[csr->m], plan));
-  else p[BCCOO_BUNCH] = bunch;
+  if (device) {
+    if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH]) PetscCall(BccooChoose(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH], &bunch));
+    PetscCall(BccooDeviceResolve(csr->i[csr->m], plan));
+  } else PetscCall(BccooResolve(csr, plan));
   b->m         = csr->m;
   b->n         = csr->n;
   b->h         = p[BCCOO_BLOCK_HEIGHT];

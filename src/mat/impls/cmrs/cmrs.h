@@ -108,6 +108,7 @@ typedef struct {
 
   PetscInt     bands; /* interleaved: bands of a strip */
   PetscInt     nsteps, nchunks, ntails, nsegments;
+  double       cost; /* of the steps of all chunks, in ns; see CmrsAddCost() */
   CmrsSteps   *step;    /* [strips bands] steps of each band */
   uint8_t     *active;  /* [nsteps] rows of each step */
   uint8_t     *lane;    /* [strips bands CMRS_VECTOR] lane of each row of a band */
@@ -122,6 +123,7 @@ typedef struct {
 } CmrsStorage;
 
 /* cmrs_plan.c */
+extern PetscErrorCode CmrsResolveOpen(const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode CmrsResolve(const SpmvCSR *csr, SpmvPlan *plan, CmrsStorage *c);
 extern PetscErrorCode CmrsPredict(const SpmvCSR *csr, const SpmvPlan *plan, CmrsStorage *c);
 extern void           CmrsLayout(const SpmvCSR *csr, CmrsStorage *c);

@@ -108,6 +108,7 @@ static void CmrsNextChunk(CmrsStorage *c, CmrsLayoutState *state, PetscInt strip
   if (strip > chunk->strip) {
     if (!state->ended && c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * (c->nsteps - chunk->step)) chunk->mode = CMRS_UNIFORM;
     else chunk->mode = state->mixed < state->buffered ? CMRS_MIXED : CMRS_BUFFERED;
+    c->cost += PetscMin(state->mixed, state->buffered);
     if (c->chunk) c->chunk[c->nchunks] = *chunk;
     c->nchunks++;
   }
@@ -126,6 +127,7 @@ void CmrsLayout(const SpmvCSR *csr, CmrsStorage *c)
   CmrsChunk      *chunk = &state.chunk;
 
   c->nsteps = c->nchunks = c->ntails = c->nsegments = 0;
+  c->cost                                           = 0;
   for (PetscInt s = 0; s < c->strips; s++) {
     const PetscInt  *i = csr->i + s * c->height, rows = CmrsRows(c, s);
     const CmrsSteps *step   = c->step + s * c->bands;
@@ -215,6 +217,24 @@ PetscInt CmrsPadStrip(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s, Pets
   return groups;
 }
 
+/* True if columns and rows in the strip need more than 32 bits */
+static PetscBool CmrsIsWide(const SpmvCSR *csr)
+{
+  return (PetscBool)((PetscInt64)csr->n > (INT64_C(1) << (32 - CMRS_BITS)));
+}
+
+/* Replaces what a plan leaves open */
+PetscErrorCode CmrsResolveOpen(const SpmvCSR *csr, SpmvPlan *plan)
+{
+  PetscInt *p = plan->value;
+
+  PetscFunctionBegin;
+  if (p[CMRS_ORDER] == CMRS_ORDER_AUTO) p[CMRS_ORDER] = CMRS_ORDER_INTERLEAVED;
+  if (!p[CMRS_HEIGHT]) p[CMRS_HEIGHT] = p[CMRS_ORDER] == CMRS_ORDER_PADDED ? CMRS_HEIGHT_MAX : CMRS_VECTOR;
+  if (!p[CMRS_WORD]) p[CMRS_WORD] = CmrsIsWide(csr) ? 64 : 32;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   CmrsResolve - replaces what a plan leaves open and finds all sizes
 
@@ -228,13 +248,11 @@ PetscInt CmrsPadStrip(const SpmvCSR *csr, const CmrsStorage *c, PetscInt s, Pets
 PetscErrorCode CmrsResolve(const SpmvCSR *csr, SpmvPlan *plan, CmrsStorage *c)
 {
   PetscInt       *p    = plan->value;
-  const PetscBool wide = (PetscBool)((PetscInt64)csr->n > (INT64_C(1) << (32 - CMRS_BITS)));
+  const PetscBool wide = CmrsIsWide(csr);
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(c, sizeof(*c)));
-  if (p[CMRS_ORDER] == CMRS_ORDER_AUTO) p[CMRS_ORDER] = CMRS_ORDER_INTERLEAVED;
-  if (!p[CMRS_HEIGHT]) p[CMRS_HEIGHT] = p[CMRS_ORDER] == CMRS_ORDER_PADDED ? CMRS_HEIGHT_MAX : CMRS_VECTOR;
-  if (!p[CMRS_WORD]) p[CMRS_WORD] = wide ? 64 : 32;
+  PetscCall(CmrsResolveOpen(csr, plan));
   PetscCheck(p[CMRS_WORD] == 64 || !wide, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " columns do not fit words of 32 bits, %d of which hold the row; set -mat_cmrs_word to 0 or 64", csr->n, CMRS_BITS);
   PetscCheck(p[CMRS_ORDER] != CMRS_ORDER_PADDED || p[CMRS_HEIGHT] == CMRS_HEIGHT_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Strips of height %" PetscInt_FMT " cannot be padded; set -mat_cmrs_height to 0 or %d, or -mat_cmrs_order to another than padded", p[CMRS_HEIGHT], CMRS_HEIGHT_MAX);
   c->m        = csr->m;

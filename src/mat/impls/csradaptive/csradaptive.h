@@ -54,7 +54,14 @@ typedef enum {
 } CsradaptiveKernel;
 
 /* csradaptive_build.c */
-extern PetscErrorCode CsradaptiveCount(const SpmvCSR *csr, const SpmvPlan *plan, size_t *nblocks);
+/* CsradaptiveAmounts: row blocks, and what each kernel has to do */
+typedef struct {
+  size_t nblocks;
+  size_t entries[3], rows[3]; /* of each CsradaptiveKernel, nodes not counted */
+  size_t nodeentries;
+} CsradaptiveAmounts;
+
+extern PetscErrorCode CsradaptiveCount(const SpmvCSR *csr, const SpmvPlan *plan, CsradaptiveAmounts *amounts);
 extern PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode CsradaptiveSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode CsradaptiveDestroy(void **storage);

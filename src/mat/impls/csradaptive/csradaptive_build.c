@@ -15,7 +15,20 @@ typedef struct {
   PetscInt        shorter; /* a row of fewer is short */
   size_t          nblocks; /* words so far */
   uint64_t       *block;   /* NULL: words are counted only */
+
+  CsradaptiveAmounts *amounts; /* NULL: nobody wants them */
+  PetscInt            stream;  /* rows from which a row block is CSR-Stream's */
 } CsradaptiveCutter;
+
+/* Adds a row block to the amounts */
+static void CsradaptiveAdd(const CsradaptiveCutter *c, PetscInt row, PetscInt end, int flag, PetscInt nodes)
+{
+  const CsradaptiveKernel k       = flag ? CSRADAPTIVE_VECTORL : end - row >= c->stream ? CSRADAPTIVE_STREAM : CSRADAPTIVE_VECTOR;
+  const size_t            entries = (size_t)(c->i[end] - c->i[row]);
+
+  *(nodes ? &c->amounts->nodeentries : &c->amounts->entries[k]) += entries;
+  if (!nodes) c->amounts->rows[k] += (size_t)(end - row);
+}
 
 static void CsradaptiveEmit(CsradaptiveCutter *c, PetscInt row, int flag, PetscInt number)
 {
@@ -86,6 +99,7 @@ static void CsradaptiveCut(CsradaptiveCutter *c)
 
     if (length > c->chunk) {
       e = s + 1;
+      if (c->amounts) CsradaptiveAdd(c, s, e, 1, 0);
       for (PetscInt wg = 0; wg <= (length - 1) / c->chunk; wg++) CsradaptiveEmit(c, s, 1, wg);
       continue;
     }
@@ -95,6 +109,7 @@ static void CsradaptiveCut(CsradaptiveCutter *c)
     nodes = CsradaptiveNodes(c, s, e, &end);
     if (nodes && (end > half || end == e)) e = end;
     else nodes = 0;
+    if (c->amounts) CsradaptiveAdd(c, s, e, 0, nodes);
     CsradaptiveEmit(c, s, 0, nodes);
   }
   CsradaptiveEmit(c, c->m, 0, 0);
@@ -107,7 +122,7 @@ static PetscErrorCode CsradaptiveCutterSet(const SpmvCSR *csr, const SpmvPlan *p
   PetscFunctionBegin;
   PetscCheck((PetscInt64)csr->m <= (PetscInt64)UINT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " rows on a process: a row block keeps a row in 32 bits; use more processes", csr->m);
   PetscCheck((uint64_t)(csr->i[csr->m] / chunk) < CSRADAPTIVE_WG_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " entries: a workgroup number has 31 bits; set -mat_csradaptive_nnz_multiplier larger than %" PetscInt_FMT, csr->i[csr->m], plan->value[CSRADAPTIVE_NNZ_MULTIPLIER]);
-  *c = (CsradaptiveCutter){.i = csr->i, .j = csr->j, .m = csr->m, .entries = entries, .rows = CSRADAPTIVE_ROWS * entries, .chunk = chunk, .longer = plan->value[CSRADAPTIVE_LONG], .shorter = plan->value[CSRADAPTIVE_SHORT]};
+  *c = (CsradaptiveCutter){.i = csr->i, .j = csr->j, .m = csr->m, .entries = entries, .rows = CSRADAPTIVE_ROWS * entries, .chunk = chunk, .longer = plan->value[CSRADAPTIVE_LONG], .shorter = plan->value[CSRADAPTIVE_SHORT], .stream = plan->value[CSRADAPTIVE_NUM_ROWS_STREAM]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,15 +135,17 @@ static size_t CsradaptiveMost(const CsradaptiveCutter *c)
   return 8 * (size_t)(c->i[c->m] / c->entries) + (size_t)(c->m / c->rows) + 8;
 }
 
-/* How many row blocks a build would make */
-PetscErrorCode CsradaptiveCount(const SpmvCSR *csr, const SpmvPlan *plan, size_t *nblocks)
+/* What a build would make */
+PetscErrorCode CsradaptiveCount(const SpmvCSR *csr, const SpmvPlan *plan, CsradaptiveAmounts *amounts)
 {
   CsradaptiveCutter c;
 
   PetscFunctionBegin;
   PetscCall(CsradaptiveCutterSet(csr, plan, &c));
+  PetscCall(PetscMemzero(amounts, sizeof(*amounts)));
+  c.amounts = amounts;
   CsradaptiveCut(&c);
-  *nblocks = c.nblocks - 1;
+  amounts->nblocks = c.nblocks - 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -104,6 +104,8 @@ typedef struct {
   PmfPart     *part; /* [nparts] */
   size_t       nruns;
   PmfRun      *run; /* [nruns] */
+  size_t       nslices, nalone;  /* slices of eight rows, and rows alone */
+  size_t       kind[PMF_KINDS]; /* steps of each kind, as PmfRun counts them */
   size_t       nsteps;
   PetscScalar *value; /* [8 nsteps] zero in the lanes that a mask leaves out */
   size_t       ncolumns;
@@ -219,6 +221,7 @@ typedef struct {
 } PmfHalves;
 
 /* pmf_plan.c */
+extern PetscErrorCode PmfResolveOpen(const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, PmfHalves *halves, PmfLayout *layout);
 extern PetscErrorCode PmfResolved(PmfHalves *halves, PmfLayout *layout);
 extern PetscErrorCode PmfPredict(const SpmvCSR *csr, const SpmvPlan *plan, PmfStorage *b);

@@ -142,6 +142,8 @@ PetscErrorCode PmfLayoutClose(PmfLayout *layout)
   b->nsteps += slices * (PmfFullSteps(run) + PmfMaskedSteps(run));
   b->ncolumns += slices * PmfColumns(run) * elements;
   b->nmasks += slices * PmfMaskedSteps(run);
+  *(run->flags & PMF_ALONE ? &b->nalone : &b->nslices) += slices;
+  for (size_t k = 0; k < PMF_KINDS; k++) b->kind[k] += slices * (size_t)run->steps[k];
   b->nfrom += slices * PmfFroms(run);
   if (run->flags & PMF_LISTED) b->nlist += (size_t)run->rows;
   layout->run[b->nruns++] = *run;

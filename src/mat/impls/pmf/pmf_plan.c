@@ -82,6 +82,14 @@ static PetscErrorCode PmfSetParts(const SpmvCSR *csr, const PmfLayout *layout, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PmfResolveOpen(const SpmvCSR *csr, SpmvPlan *plan)
+{
+  PetscFunctionBegin;
+  (void)csr;
+  if (plan->value[PMF_WINDOW] == PMF_WINDOW_AUTO) plan->value[PMF_WINDOW] = PMF_WINDOW_PRESET;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   PmfResolve - what a plan makes of a matrix: parts, runs, sizes of arrays
 
@@ -105,7 +113,7 @@ PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, Pmf
 
   PetscFunctionBegin;
   PetscCheck(csr->m < INT32_MAX && csr->n < INT32_MAX && (PetscInt64)nz < UINT32_MAX / 4, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " with %" PetscInt_FMT " nonzeros is more than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n, nz);
-  if (p[PMF_WINDOW] == PMF_WINDOW_AUTO) plan->value[PMF_WINDOW] = PMF_WINDOW_PRESET;
+  PetscCall(PmfResolveOpen(csr, plan));
   b->m         = csr->m;
   b->n         = csr->n;
   b->partition = (PmfPartition)p[PMF_PARTITION];

@@ -89,8 +89,7 @@ typedef struct {
   size_t       nfill;    /* entries that are fill */
   size_t       npairs;   /* with padding */
   size_t       nruns, nragged, npieces;
-  size_t       ngrouped;     /* entries of whole groups ... */
-  size_t       nconsecutive; /* ... and of those whose columns are one after the other */
+  size_t       nconsecutive; /* entries of groups whose columns are one after the other */
   PetscInt     threads;
   PetscInt    *chunks;    /* [threads + 1] first chunk of each task of the first phase */
   PetscInt    *pieces;    /* [threads + 1] and its first piece */
@@ -143,7 +142,6 @@ extern PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvSto
 
 /* tpspmv_build.c */
 extern PetscErrorCode TpspmvPredict(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b);
-extern PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
 extern PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode TpspmvDestroy(void **storage);
 

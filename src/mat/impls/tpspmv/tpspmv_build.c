@@ -54,7 +54,7 @@ static inline PetscInt TpspmvPieceLength(const TpspmvStorage *b)
 }
 
 /* Sizes of a chunk, in the members that will tell where it begins; how far its columns and those of its pieces reach */
-static void TpspmvMeasureChunk(const SpmvCSR *csr, const TpspmvStorage *b, TpspmvPair pair[], PetscInt n, TpspmvChunk *chunk, int32_t *reach, int32_t *longreach)
+static void TpspmvMeasureChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair pair[], PetscInt n, TpspmvChunk *chunk, int32_t *reach, int32_t *longreach)
 {
   const PetscInt length = TpspmvPieceLength(b);
   TpspmvLengths  l;
@@ -67,6 +67,7 @@ static void TpspmvMeasureChunk(const SpmvCSR *csr, const TpspmvStorage *b, Tpspm
     chunk->pairs += l.count[len] + l.consecutive[len];
     chunk->run += (l.count[len] >= TPSPMV_LANES) + (l.consecutive[len] > 0);
     chunk->ragged += l.count[len] % TPSPMV_LANES;
+    b->nconsecutive += (size_t)len * (size_t)l.consecutive[len];
   }
   for (PetscInt p = 0; p < n; p++) {
     const PetscInt end = pair[p].start + pair[p].length;

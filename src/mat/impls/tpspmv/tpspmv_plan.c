@@ -176,6 +176,27 @@ static PetscInt TpspmvChooseSlice(const SpmvCSR *csr, const TpspmvStorage *b)
 }
 
 /*
+  TpspmvResolve - replaces what a plan leaves open
+
+  Note:
+  Passes over all columns if x does not fit the cache.
+*/
+PetscErrorCode TpspmvResolve(const SpmvCSR *csr, SpmvPlan *plan)
+{
+  PetscInt     *p = plan->value;
+  TpspmvStorage b = {0};
+
+  PetscFunctionBegin;
+  if (p[TPSPMV_CACHE] && p[TPSPMV_TILE] && p[TPSPMV_SLICE] && p[TPSPMV_REMOVE] != TPSPMV_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TpspmvLayOut(csr, plan, &b));
+  PetscCall(PetscFree(b.number));
+  PetscCall(PetscFree(b.tileof));
+  PetscCall(PetscFree(b.tile));
+  PetscCall(SpmvFree(&b.column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
   TpspmvLayOut - tiles and slices, and which columns there are
 
   Input/Output Parameter:

@@ -1,0 +1,128 @@
+/*
+  sample.c - rows that stand for all of a matrix: evenly spread windows of consecutive ones; and how often x comes from where
+
+  A window begins at a multiple of the block heights that there are, so that blocks begin where they do in the matrix. Windows are
+  few and long rather than many and short, since formats order rows inside a window, and cheap: a look at all of them takes about
+  as long as a product.
+*/
+#include "tune.h"
+
+#define SAMPLE_WHOLE   32768 /* entries up to which a matrix is looked at as a whole */
+#define SAMPLE_PART    8     /* beyond: one entry of so many, but SAMPLE_WHOLE at least */
+#define SAMPLE_WINDOWS 8     /* windows, at least */
+#define SAMPLE_UNIT    840   /* least common multiple of 1 to 8 ... */
+#define SAMPLE_FINE    24    /* ... or, where rows are so long or few that windows are to be shorter, of the commoner heights */
+
+#define SAMPLE_LINE   64     /* bytes of a line of cache */
+#define SAMPLE_RECENT 4096   /* accesses within which two lines belong to the same stream */
+#define SAMPLE_WARM   262144 /* entries that warm the caches, and then as many that are counted, at most, in each of two places */
+
+/* Row windows of about as many entries each: how many rows and windows */
+static void SampleCut(const SpmvCSR *csr, PetscInt *rows, PetscInt *windows)
+{
+  const double nz = csr->i[csr->m], length = PetscMax(1, nz / PetscMax(1, csr->m)), wanted = PetscMax(SAMPLE_WHOLE, nz / SAMPLE_PART) / length;
+
+  *rows    = csr->m;
+  *windows = 1;
+  if (nz <= 1.5 * SAMPLE_WHOLE || csr->m < 2 * SAMPLE_WINDOWS * SAMPLE_FINE) return;
+  *rows    = wanted / SAMPLE_WINDOWS >= SAMPLE_UNIT ? (PetscInt)(wanted / SAMPLE_WINDOWS / SAMPLE_UNIT) * SAMPLE_UNIT : (PetscInt)PetscMax(1, wanted / SAMPLE_WINDOWS / SAMPLE_FINE) * SAMPLE_FINE;
+  *windows = PetscMin(csr->m / *rows, PetscMax(SAMPLE_WINDOWS, (PetscInt)(wanted / (double)*rows)));
+}
+
+/* What rows one after the other find in each cache, by a simulation of caches whose lines have one place each */
+typedef struct {
+  PetscInt  lines[SPMV_LEVELS - 1]; /* of each cache, a power of two */
+  int32_t  *line[SPMV_LEVELS - 1];  /* [lines] the line of x in each place */
+  uint32_t *used;                   /* [lines of the last] the access that used it last */
+  uint32_t  accesses;
+} SampleCaches;
+
+static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvSample *s)
+{
+  const int last = SPMV_LEVELS - 2;
+  const int32_t at = line & (int32_t)(c->lines[last] - 1), before = (line - 1) & (int32_t)(c->lines[last] - 1);
+  const int foreseen = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= SAMPLE_RECENT; /* the machine goes on from line to line by itself */
+
+  c->accesses++;
+  for (int k = 0; k <= last; k++) {
+    int32_t *place = &c->line[k][line & (int32_t)(c->lines[k] - 1)];
+
+    if (*place == line) break;
+    *place = line;
+    if (counted && !foreseen) s->far[k + 1]++;
+  }
+  c->used[at] = c->accesses;
+  s->accesses += counted;
+}
+
+/* Rows from `first` on, as many as have `wanted` entries; returns the row after them */
+static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, PetscBool counted, SampleCaches *c, SpmvSample *s)
+{
+  PetscInt r = first;
+
+  for (PetscInt end = csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) {
+    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) SampleAccess(c, (int32_t)((size_t)csr->j[k] * sizeof(PetscScalar) / SAMPLE_LINE), counted, s);
+  }
+  return r;
+}
+
+/* Fills accesses and far[]; nothing to do where x fits the first cache */
+static PetscErrorCode SampleReach(const SpmvMachine *machine, SpmvSample *s)
+{
+  const SpmvCSR *csr = s->all;
+  const PetscInt nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_WARM, nz / 6);
+  SampleCaches   c = {.accesses = SAMPLE_RECENT + 1};
+
+  PetscFunctionBegin;
+  if ((PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->size[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < SPMV_LEVELS - 1; k++) {
+    c.lines[k] = 1;
+    while ((PetscLogDouble)c.lines[k] * 2 * SAMPLE_LINE <= machine->size[k]) c.lines[k] *= 2;
+    PetscCall(PetscMalloc1(c.lines[k], &c.line[k]));
+    for (PetscInt l = 0; l < c.lines[k]; l++) c.line[k][l] = -2;
+  }
+  PetscCall(PetscCalloc1(c.lines[SPMV_LEVELS - 2], &c.used));
+  for (PetscInt w = 0; w < 2; w++) {
+    const PetscInt r = SampleRun(csr, csr->m / 2 * w, wanted, PETSC_FALSE, &c, s);
+
+    if (r < csr->m) (void)SampleRun(csr, r, wanted, PETSC_TRUE, &c, s);
+  }
+  PetscCall(PetscFree(c.used));
+  for (int k = 0; k < SPMV_LEVELS - 1; k++) {
+    if ((PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->size[k]) { /* what is first seen late in a sample has been there since the product before */
+      for (int l = k + 1; l < SPMV_LEVELS; l++) s->far[l] = 0;
+    }
+    PetscCall(PetscFree(c.line[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, SpmvSample *s)
+{
+  PetscInt rows, *i;
+  double   entries = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  s->all = csr;
+  SampleCut(csr, &rows, &s->nwindows);
+  PetscCall(PetscMalloc2(s->nwindows, &s->window, s->nwindows * (rows + 1), &s->i));
+  i = s->i;
+  for (PetscInt w = 0; w < s->nwindows; w++, i += rows + 1) {
+    const PetscInt unit = rows % SAMPLE_UNIT ? SAMPLE_FINE : SAMPLE_UNIT, first = (PetscInt)((PetscInt64)(csr->m - rows) * w / PetscMax(1, s->nwindows - 1)) / unit * unit;
+
+    for (PetscInt r = 0; r <= rows; r++) i[r] = csr->i[first + r] - csr->i[first];
+    s->window[w] = (SpmvCSR){.m = rows, .n = csr->n, .rbs = csr->rbs, .cbs = csr->cbs, .i = i, .j = csr->j + csr->i[first], .a = csr->a + csr->i[first]};
+    entries += (double)i[rows];
+  }
+  s->share = entries > 0 ? entries / (double)csr->i[csr->m] : 1;
+  PetscCall(SampleReach(machine, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvSampleDestroy(SpmvSample *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(s->window, s->i));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
