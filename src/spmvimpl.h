@@ -39,6 +39,18 @@ typedef struct {
   const PetscScalar *a;        /* [i[m]]   value of each entry */
 } SpmvCSR;
 
+/* What a knob is about: the tuner has a rule for each (tune/search.c) */
+typedef enum {
+  SPMV_KNOB_USERS,  /* only users turn it */
+  SPMV_KNOB_SHAPE,  /* of blocks: knobs that are tried in all combinations */
+  SPMV_KNOB_LAYOUT, /* the order in which things are stored, and through which kind of memory they go */
+  SPMV_KNOB_CACHE,  /* the size of a cache that is counted on */
+  SPMV_KNOB_LOCAL,  /* words, and what is kept at hand between one entry and the next */
+  SPMV_KNOB_SLICES, /* vertical slices */
+  SPMV_KNOB_TILE,   /* how much is worked on together: tiles, windows, strips */
+  SPMV_KNOB_COUNT
+} SpmvKnob;
+
 /*
   SpmvParam: one knob of a format, set by -mat_<format>_<name>: a choice among some values, any value of a range, or, for
   one knob of a format at most, a list of values of a range, empty by default
@@ -52,19 +64,21 @@ typedef struct {
   PetscInt           preset;    /* range: the default */
   PetscInt           low, high; /* range, list: the least and the largest value allowed */
   PetscBool          list;
+  SpmvKnob           knob;
 } SpmvParam;
 
-#define SPMV_CHOICES(name, help, choices, names) \
+/* The last argument, an SpmvKnob, may be missing: only users turn the knob */
+#define SPMV_CHOICES(name, help, choices, names, ...) \
   { \
-    name, help, PETSC_STATIC_ARRAY_LENGTH(choices), choices, names, 0, 0, 0, PETSC_FALSE \
+    name, help, PETSC_STATIC_ARRAY_LENGTH(choices), choices, names, 0, 0, 0, PETSC_FALSE, ##__VA_ARGS__ \
   }
-#define SPMV_RANGE(name, help, preset, low, high) \
+#define SPMV_RANGE(name, help, preset, low, high, ...) \
   { \
-    name, help, 0, NULL, NULL, preset, low, high, PETSC_FALSE \
+    name, help, 0, NULL, NULL, preset, low, high, PETSC_FALSE, ##__VA_ARGS__ \
   }
 #define SPMV_LIST(name, help, low, high) \
   { \
-    name, help, 0, NULL, NULL, 0, low, high, PETSC_TRUE \
+    name, help, 0, NULL, NULL, 0, low, high, PETSC_TRUE, SPMV_KNOB_USERS \
   }
 
 /* Who runs the products */

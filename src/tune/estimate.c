@@ -49,6 +49,7 @@ PetscErrorCode SpmvEstimate(const SpmvSample *s, const SpmvMachine *machine, Pet
   for (PetscInt k = 0; k < s->nwindows; k++) PetscCall(format->work(&s->window[k], &option->plan, &w));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(amount); k++) *amount[k] /= s->share;
   option->predicted = EstimateSeconds(s, machine, isa, &w);
+  option->bytes     = w.bytes;
   option->build     = 1e-9 * machine->cycle * w.build;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,7 +13,28 @@ const SpmvFormat *const SpmvCandidate[SPMV_CANDIDATES] = {
 
 const char *const SpmvTuneKinds[SPMV_TUNE_COUNT] = {"off", "estimate", "measure", "patient"};
 
-const struct SpmvHeuristicTable SpmvHeuristics = {0, NULL};
+/*
+  The six heuristics of Zhang et al., section 4, in the paper's order, each for one kind of knob of any format; and one of ours.
+  Departures: (2) is said of the texture memory and the offline transpose of a GPU: here formats know which layout to take. (3) and
+  (4) are of a GPU's shared memory. (6) says `according to the dimensions` and no more. What the rules leave is ordered by the model
+*/
+static const SpmvHeuristic Heuristics[] = {
+  {"shapes", "Measure only the block shapes with the 4 smallest storages (1)"},
+  {"layout", "Do not measure other layouts than the format's own choice (2)"},
+  {"cache", "Do not measure other cache sizes than the machine's (3)"},
+  {"local", "Do not measure other words and local memories than the default (4)"},
+  {"slices", "Measure vertical slices only where the matrix is wider than high (5)"},
+  {"tiles", "Measure only tiles of 1/4 to 4 times the format's own choice, and not larger than the matrix (6)"},
+  {"model", "Measure only the 6 options of least estimated time, and none estimated to take twice the least"},
+};
+
+const struct SpmvHeuristicTable SpmvHeuristics = {PETSC_STATIC_ARRAY_LENGTH(Heuristics), Heuristics};
+
+/* Seconds of a product, and of its part of the set-up if calls are counted */
+PetscLogDouble SpmvOptionCost(const SpmvRequest *q, const SpmvOption *o)
+{
+  return (o->measured > 0 ? o->measured : o->predicted) + (q->calls > 0 ? o->build / q->calls : 0);
+}
 
 PetscBool SpmvKeySame(const SpmvKey *a, const SpmvKey *b)
 {
@@ -73,29 +94,43 @@ static PetscErrorCode TuneOff(const SpmvRequest *q, SpmvChoice *choice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Each candidate under its own rules, then the knobs of the best ones */
-static PetscErrorCode TuneEstimate(const SpmvRequest *q, const SpmvCSR *csr, SpmvChoice *choice)
+static void ChoiceOffer(const SpmvRequest *q, const SpmvOption *o, SpmvChoice *c)
+{
+  if (c->best.number < 0 || SpmvOptionCost(q, o) < SpmvOptionCost(q, &c->best)) {
+    c->second = c->best;
+    c->best   = *o;
+  } else if (c->second.number < 0 || SpmvOptionCost(q, o) < SpmvOptionCost(q, &c->second)) c->second = *o;
+}
+
+/* The least of the options that were measured, if any was, else of all */
+static void ChoiceSettle(const SpmvRequest *q, const SpmvOptions *options, SpmvChoice *c)
+{
+  c->estimated = options->n;
+  c->from      = c->products ? SPMV_FROM_MEASURE : SPMV_FROM_ESTIMATE;
+  for (PetscInt k = 0; k < options->n; k++) {
+    if (!c->products || options->of[k].measured > 0) ChoiceOffer(q, &options->of[k], c);
+  }
+}
+
+/* Estimates each candidate as its format would have it; to measure, other values of its knobs as well */
+static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
   const SpmvMachine *machine;
   SpmvSample         sample;
+  SpmvOptions        options = {0};
 
   PetscFunctionBegin;
   PetscCall(SpmvMachineGet(&machine));
   PetscCall(SpmvSampleCreate(csr, machine, &sample));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
-    SpmvOption option = {.number = k, .plan = q->plan[k]};
+    const SpmvOption option = {.number = k, .plan = q->plan[k]};
 
-    if (!(q->allowed >> k & 1)) continue;
-    if (SpmvCandidate[k]->resolve) PetscCall(SpmvCandidate[k]->resolve(csr, &option.plan));
-    PetscCall(SpmvEstimate(&sample, machine, q->isa, &option));
-    choice->estimated++;
-    if (choice->best.number < 0 || option.predicted < choice->best.predicted) {
-      choice->second = choice->best;
-      choice->best   = option;
-    } else if (choice->second.number < 0 || option.predicted < choice->second.predicted) choice->second = option;
+    if (q->allowed >> k & 1) PetscCall(SpmvOptionsAdd(q, &sample, machine, &option, &options));
   }
+  if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(q, &sample, machine, &options, baseline, context, choice));
+  ChoiceSettle(q, &options, choice);
+  PetscCall(PetscFree(options.of));
   PetscCall(SpmvSampleDestroy(&sample));
-  choice->from = SPMV_FROM_ESTIMATE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,9 +183,14 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
   choice->key         = *key;
   choice->request     = *q;
   choice->best.number = choice->second.number = -1;
-  (void)baseline, (void)context;
-  if (q->kind == SPMV_TUNE_OFF || q->backend == SPMV_BACKEND_DEVICE) PetscCall(TuneOff(q, choice));
-  else PetscCall(TuneEstimate(q, csr, choice));
-  choice->known = PETSC_TRUE;
+  choice->known       = PETSC_TRUE;
+  if (q->kind == SPMV_TUNE_OFF || q->backend == SPMV_BACKEND_DEVICE) {
+    PetscCall(TuneOff(q, choice));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
+  if (choice->from == SPMV_FROM_WISDOM) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TuneAmong(q, csr, baseline, context, choice));
+  if (choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,7 +9,8 @@
   search.c    walks the knobs of a format
   measure.c   builds candidates and runs them
   plan.c      plans as text
-  wisdom.c    what was found by measuring, kept from one run to the next
+  remember.c  choices as lines of wisdom
+  wisdom.c    files of wisdom
 
   It knows formats by their number in formats.h only, and no Mat: products by AIJ's kernel are a call of the glue's.
 */
@@ -59,7 +60,15 @@ typedef struct {
   PetscLogDouble predicted; /* seconds of a product; 0: no estimate was made */
   PetscLogDouble measured;  /* 0: not measured */
   PetscLogDouble build;     /* seconds to make the storage, predicted or, if the product is, measured */
+  PetscLogDouble bytes;     /* that a product reads of the storage, predicted */
+  PetscBool      passed;    /* its turn to be measured has been */
 } SpmvOption;
+
+/* SpmvOptions: a list that grows */
+typedef struct {
+  PetscInt    n, capacity;
+  SpmvOption *of; /* [n] */
+} SpmvOptions;
 
 /* Where a choice comes from */
 typedef enum {
@@ -82,10 +91,12 @@ typedef struct {
   PetscLogDouble seconds;             /* that measuring took */
 } SpmvChoice;
 
-/* SpmvHeuristic: a rule that keeps options from being measured */
+/* SpmvHeuristic: a rule that keeps options from being measured, -mat_spmv_tune_<name>. Number k < SPMV_KNOB_COUNT - 1 is for knobs of kind k + 1 */
 typedef struct {
-  const char *name, *help; /* -mat_spmv_tune_<name> */
+  const char *name, *help;
 } SpmvHeuristic;
+
+#define SPMV_HEURISTIC_MODEL (SPMV_KNOB_COUNT - 1) /* the number of the one that is for all options */
 
 extern const struct SpmvHeuristicTable {
   PetscInt             count;
@@ -139,7 +150,18 @@ extern PetscErrorCode SpmvMachineFile(char file[], size_t size);
 /* estimate.c */
 extern PetscErrorCode SpmvEstimate(const SpmvSample *sample, const SpmvMachine *machine, PetscInt isa, SpmvOption *option);
 
+/* search.c */
+extern PetscErrorCode SpmvOptionsAdd(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *option, SpmvOptions *options);
+extern PetscErrorCode SpmvSearchShapes(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, PetscInt number, SpmvOptions *options);
+extern PetscErrorCode SpmvSearchAround(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options);
+
+/* measure.c, remember.c */
+extern PetscErrorCode SpmvMeasure(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvKey *key, SpmvChoice *choice);
+extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
+
 /* tune.c */
+extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
 extern PetscBool      SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
 extern PetscBool      SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key);
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];

@@ -37,13 +37,13 @@ static const PetscInt    BccooBunches[]     = {0, 1, BCCOO_LANES};
 static const PetscInt    BccooSlices[]      = {1, 2, 4, 8, 16, 32};
 
 static const SpmvParam BccooParams[] = {
-  [BCCOO_BLOCK_HEIGHT] = SPMV_CHOICES("block_height", "rows of a block, 0: the height and width of least estimated time", BccooBlockSizes, NULL),
-  [BCCOO_BLOCK_WIDTH]  = SPMV_CHOICES("block_width", "columns of a block, 0: as for the height", BccooBlockSizes, NULL),
-  [BCCOO_COLUMNS]      = SPMV_CHOICES("columns", "how block columns are stored, auto: in the fewest bytes", BccooColumnKinds, BccooColumnNames),
-  [BCCOO_FLAG_BITS]    = SPMV_CHOICES("flag_bits", "bits of a word of flags", BccooFlagBits, NULL),
-  [BCCOO_TILE]         = SPMV_CHOICES("tile", "blocks of a tile, 0: by the number of blocks and the bunch", BccooTiles, NULL),
-  [BCCOO_BUNCH]        = SPMV_CHOICES("bunch", "tiles side by side, one in each lane, 0: of least estimated time", BccooBunches, NULL),
-  [BCCOO_SLICES]       = SPMV_CHOICES("slices", "vertical slices (BCCOO+)", BccooSlices, NULL),
+  [BCCOO_BLOCK_HEIGHT] = SPMV_CHOICES("block_height", "rows of a block, 0: the height and width of least estimated time", BccooBlockSizes, NULL, SPMV_KNOB_SHAPE),
+  [BCCOO_BLOCK_WIDTH]  = SPMV_CHOICES("block_width", "columns of a block, 0: as for the height", BccooBlockSizes, NULL, SPMV_KNOB_SHAPE),
+  [BCCOO_COLUMNS]      = SPMV_CHOICES("columns", "how block columns are stored, auto: in the fewest bytes", BccooColumnKinds, BccooColumnNames, SPMV_KNOB_LAYOUT),
+  [BCCOO_FLAG_BITS]    = SPMV_CHOICES("flag_bits", "bits of a word of flags", BccooFlagBits, NULL, SPMV_KNOB_LOCAL),
+  [BCCOO_TILE]         = SPMV_CHOICES("tile", "blocks of a tile, 0: by the number of blocks and the bunch", BccooTiles, NULL, SPMV_KNOB_TILE),
+  [BCCOO_BUNCH]        = SPMV_CHOICES("bunch", "tiles side by side, one in each lane, 0: of least estimated time", BccooBunches, NULL, SPMV_KNOB_TILE),
+  [BCCOO_SLICES]       = SPMV_CHOICES("slices", "vertical slices (BCCOO+)", BccooSlices, NULL, SPMV_KNOB_SLICES),
 };
 
 /* Every array of a storage, in one place for its size and for those who send it */

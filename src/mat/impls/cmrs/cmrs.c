@@ -35,10 +35,10 @@ static const PetscInt    CmrsWords[]      = {0, 32, 64};
 static const PetscInt    CmrsAligns[]     = {1, 0};
 
 static const SpmvParam CmrsParams[] = {
-  [CMRS_HEIGHT] = SPMV_CHOICES("height", "rows of a strip, 0: 8, or 16 if padded", CmrsHeights, NULL),
-  [CMRS_ORDER]  = SPMV_CHOICES("order", "of the entries in a strip, auto: interleaved", CmrsOrders, CmrsOrderNames),
+  [CMRS_HEIGHT] = SPMV_CHOICES("height", "rows of a strip, 0: 8, or 16 if padded", CmrsHeights, NULL, SPMV_KNOB_TILE),
+  [CMRS_ORDER]  = SPMV_CHOICES("order", "of the entries in a strip, auto: interleaved", CmrsOrders, CmrsOrderNames, SPMV_KNOB_LAYOUT),
   [CMRS_WORD]   = SPMV_CHOICES("word", "bits of a column and a row in the strip, 0: as many as the columns need", CmrsWords, NULL),
-  [CMRS_ALIGN]  = SPMV_CHOICES("align", "1: where vectors do not follow rows, they begin at a multiple of 8 entries, 0: at the first entry", CmrsAligns, NULL),
+  [CMRS_ALIGN]  = SPMV_CHOICES("align", "1: where vectors do not follow rows, they begin at a multiple of 8 entries, 0: at the first entry", CmrsAligns, NULL, SPMV_KNOB_LOCAL),
 };
 
 /* Every array of a storage, in one place for its size and for those who send it */

@@ -32,8 +32,8 @@
 #include "csradaptive.h"
 
 static const SpmvParam CsradaptiveParams[] = {
-  [CSRADAPTIVE_NNZ_PER_WG]      = SPMV_RANGE("nnz_per_wg", "entries of a row block of several rows, at most", 2048, 8, CSRADAPTIVE_NNZ_MAX),
-  [CSRADAPTIVE_NUM_ROWS_STREAM] = SPMV_RANGE("num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector", 64, 1, 4 * CSRADAPTIVE_NNZ_MAX),
+  [CSRADAPTIVE_NNZ_PER_WG]      = SPMV_RANGE("nnz_per_wg", "entries of a row block of several rows, at most", 2048, 8, CSRADAPTIVE_NNZ_MAX, SPMV_KNOB_TILE),
+  [CSRADAPTIVE_NUM_ROWS_STREAM] = SPMV_RANGE("num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector", 64, 1, 4 * CSRADAPTIVE_NNZ_MAX, SPMV_KNOB_TILE),
   [CSRADAPTIVE_NNZ_MULTIPLIER]  = SPMV_RANGE("nnz_multiplier", "a row of more than this times nnz_per_wg entries is shared by several row blocks", 2, 1, 64),
   [CSRADAPTIVE_LONG]            = SPMV_RANGE("long", "a row block may end where a row of more entries than this meets a short one", 128, 1, PETSC_MAX_INT),
   [CSRADAPTIVE_SHORT]           = SPMV_RANGE("short", "a row of fewer entries than this is a short one, 0: none is", 32, 0, PETSC_MAX_INT),

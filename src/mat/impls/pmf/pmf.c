@@ -44,11 +44,11 @@ static const PetscInt    PmfColumnKinds[]    = {PMF_COLUMNS_AUTO, PMF_COLUMNS_IN
 static const char *const PmfColumnNames[]    = {"auto", "int32"};
 
 static const SpmvParam PmfParams[] = {
-  [PMF_PARTITION] = SPMV_CHOICES("partition", "how rows are cut into parts: by length (algorithm 3), nonzeros (2), rows (1), or blocks on the diagonal and the rest (4)", PmfPartitions, PmfPartitionNames),
+  [PMF_PARTITION] = SPMV_CHOICES("partition", "how rows are cut into parts: by length (algorithm 3), nonzeros (2), rows (1), or blocks on the diagonal and the rest (4)", PmfPartitions, PmfPartitionNames, SPMV_KNOB_LAYOUT),
   [PMF_POWERS]    = SPMV_LIST("powers", "computing powers of the parts; by default a part of equal power for each thread", 1, 1000000),
-  [PMF_WINDOW]    = SPMV_CHOICES("window", "rows that are ordered by length together", PmfWindows, PmfWindowNames),
+  [PMF_WINDOW]    = SPMV_CHOICES("window", "rows that are ordered by length together", PmfWindows, PmfWindowNames, SPMV_KNOB_TILE),
   [PMF_BLOCK]     = SPMV_CHOICES("block", "rows of a block on the diagonal, for -mat_pmf_partition diagonal", PmfBlocks, NULL),
-  [PMF_COLUMNS]   = SPMV_CHOICES("columns", "how columns are stored, auto: uint16 where they fit", PmfColumnKinds, PmfColumnNames),
+  [PMF_COLUMNS]   = SPMV_CHOICES("columns", "how columns are stored, auto: uint16 where they fit", PmfColumnKinds, PmfColumnNames, SPMV_KNOB_LOCAL),
 };
 
 /* Every array of a storage, in one place for its size and for those who send it */

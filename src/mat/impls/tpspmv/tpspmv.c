@@ -44,12 +44,12 @@ static const PetscInt    TpspmvChoices[]     = {TPSPMV_AUTO, TPSPMV_NO, TPSPMV_Y
 static const char *const TpspmvChoiceNames[] = {"auto", "no", "yes"};
 
 static const SpmvParam TpspmvParams[] = {
-  [TPSPMV_CACHE]  = SPMV_RANGE("cache", "KiB of a core's second cache, 0: as the machine tells", 0, 0, 1 << 20),
-  [TPSPMV_TILE]   = SPMV_CHOICES("tile", "columns of a tile, at most, 0: by the cache; 1073741824: one tile", TpspmvTiles, NULL),
-  [TPSPMV_SLICE]  = SPMV_CHOICES("slice", "rows of a slice, 0: by the entries that a tile has in it", TpspmvSlices, NULL),
-  [TPSPMV_LONG]   = SPMV_CHOICES("long", "entries of a row in a tile above which it is cut into pieces of 16 times as many", TpspmvLongs, NULL),
-  [TPSPMV_REMOVE] = SPMV_CHOICES("remove", "empty columns are removed, auto: where x does not fit the cache and half are empty", TpspmvChoices, TpspmvChoiceNames),
-  [TPSPMV_STREAM] = SPMV_CHOICES("stream", "partial sums go past the cache, auto: where they are large", TpspmvChoices, TpspmvChoiceNames),
+  [TPSPMV_CACHE]  = SPMV_RANGE("cache", "KiB of a core's second cache, 0: as the machine tells", 0, 0, 1 << 20, SPMV_KNOB_CACHE),
+  [TPSPMV_TILE]   = SPMV_CHOICES("tile", "columns of a tile, at most, 0: by the cache; 1073741824: one tile", TpspmvTiles, NULL, SPMV_KNOB_TILE),
+  [TPSPMV_SLICE]  = SPMV_CHOICES("slice", "rows of a slice, 0: by the entries that a tile has in it", TpspmvSlices, NULL, SPMV_KNOB_TILE),
+  [TPSPMV_LONG]   = SPMV_CHOICES("long", "entries of a row in a tile above which it is cut into pieces of 16 times as many", TpspmvLongs, NULL, SPMV_KNOB_LOCAL),
+  [TPSPMV_REMOVE] = SPMV_CHOICES("remove", "empty columns are removed, auto: where x does not fit the cache and half are empty", TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
+  [TPSPMV_STREAM] = SPMV_CHOICES("stream", "partial sums go past the cache, auto: where they are large", TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
 };
 
 /* Every array of a storage, in one place for its size and for those who send it; partial sums are what products write */

@@ -1,0 +1,128 @@
+/*
+  remember.c - choices found by measuring as lines of wisdom
+
+  The key is all that a choice depends on: library, instruction set, scalar and index width, processor, threads, what was asked
+  for, the matrix. So another program, another run, or another matrix with the same pattern finds it.
+*/
+#include "tune.h"
+#include "wisdom.h"
+#include <stdio.h>
+
+#define REMEMBER_VERSION 1 /* of what lines mean: raised when formats or their knobs change */
+
+/* The processor's name, as the machine tells, without what a line of wisdom must not have */
+static void RememberProcessor(char name[], size_t size)
+{
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  char  line[256];
+
+  (void)snprintf(name, size, "unknown");
+  while (f && fgets(line, sizeof(line), f)) {
+    const char *value = strchr(line, ':');
+
+    if (strncmp(line, "model name", 10) || !value) continue;
+    (void)snprintf(name, size, "%.60s", value + 2);
+    break;
+  }
+  if (f) (void)fclose(f);
+  for (char *p = name; *p; p++) {
+    if (*p == '|' || *p == '\n') *p = 0;
+  }
+}
+
+static uint64_t RememberHash(uint64_t h, const void *data, size_t bytes)
+{
+  for (size_t k = 0; k < bytes; k++) h = (h ^ ((const unsigned char *)data)[k]) * UINT64_C(0x100000001B3);
+  return h;
+}
+
+static PetscErrorCode RememberKey(const SpmvRequest *q, const SpmvKey *key, PetscInt kind, char text[], size_t size)
+{
+  const SpmvKernels *kernels;
+  SpmvIsa            isa;
+  char               processor[128];
+  uint64_t           asked = UINT64_C(0xCBF29CE484222325);
+
+  PetscFunctionBegin;
+  RememberProcessor(processor, sizeof(processor));
+  PetscCall(SpmvKernelsGet(&SpmvFormat_spmv, q->isa, &kernels, &isa));
+  asked = RememberHash(asked, &q->allowed, sizeof(q->allowed));
+  asked = RememberHash(asked, &q->calls, sizeof(q->calls));
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
+    if (!(q->allowed >> k & 1)) continue;
+    asked = RememberHash(asked, &q->pinned[k], sizeof(q->pinned[k]));
+    asked = RememberHash(asked, q->plan[k].value, sizeof(q->plan[k].value));
+    asked = RememberHash(asked, q->plan[k].list, sizeof(q->plan[k].list));
+  }
+  PetscCall(PetscSNPrintf(text, size, "petscspmv %d %s %s int%d %s threads %" PetscInt_FMT " asked %016llx %s matrix %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " %016llx", REMEMBER_VERSION, SpmvIsaName(isa), PetscDataTypes[PETSC_SCALAR],
+                          (int)(8 * sizeof(PetscInt)), processor, q->threads, (unsigned long long)asked, SpmvTuneKinds[kind], key->m, key->n, key->nz, (unsigned long long)key->pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The file of the user, and whether there is to be any wisdom */
+static PetscErrorCode RememberFile(const SpmvRequest *q, char file[], size_t size, PetscBool *any)
+{
+  PetscBool none;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(q->wisdom, "none", &none));
+  PetscCall(SpmvWisdomFile(q->wisdom, file, size));
+  *any = (PetscBool)!none;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes a value of wisdom apart; one that is not of the form, or not allowed, is a miss */
+static PetscErrorCode RememberRead(const SpmvRequest *q, const char value[], SpmvChoice *choice)
+{
+  char       name[32];
+  int        used = 0;
+  double     measured, build;
+  PetscInt   k    = 0;
+  PetscBool  good = PETSC_FALSE;
+  SpmvOption o;
+
+  PetscFunctionBegin;
+  if (sscanf(value, "%31s %lg %lg %n", name, &measured, &build, &used) != 3 || !(measured > 0) || !(build >= 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  while (k < SPMV_CANDIDATES && strcmp(SpmvCandidate[k]->name, name)) k++;
+  if (k == SPMV_CANDIDATES || !(q->allowed >> k & 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  o = (SpmvOption){.number = k, .plan = q->plan[k], .measured = measured, .build = build};
+  PetscCall(SpmvPlanRead(SpmvCandidate[k], value + used, &o.plan, &good));
+  if (!good) PetscFunctionReturn(PETSC_SUCCESS);
+  choice->best = o;
+  choice->from = SPMV_FROM_WISDOM;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills the choice if wisdom has one for this request and matrix, found with as much patience or more */
+PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvKey *key, SpmvChoice *choice)
+{
+  char      file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
+  PetscBool found = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(RememberFile(q, file, sizeof(file), &found));
+  if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt kind = SPMV_TUNE_PATIENT; kind >= q->kind && choice->from != SPMV_FROM_WISDOM; kind--) {
+    PetscCall(RememberKey(q, key, kind, text, sizeof(text)));
+    PetscCall(SpmvWisdomFind(file, text, value, sizeof(value), &found));
+    if (found) PetscCall(RememberRead(q, value, choice));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice)
+{
+  const SpmvOption *o      = &choice->best;
+  const SpmvFormat *format = SpmvCandidate[o->number];
+  char              file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
+  PetscBool         any = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(RememberFile(&choice->request, file, sizeof(file), &any));
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RememberKey(&choice->request, &choice->key, choice->request.kind, text, sizeof(text)));
+  PetscCall(PetscSNPrintf(value, sizeof(value), "%s %.6g %.6g ", format->name, (double)o->measured, (double)o->build));
+  PetscCall(SpmvPlanText("", format->nparams, format->params, o->plan.value, o->plan.list, value, sizeof(value)));
+  if (strlen(text) + strlen(value) + 5 <= SPMV_WISDOM_LINE) PetscCall(SpmvWisdomAdd(file, text, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
