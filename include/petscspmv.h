@@ -155,6 +155,39 @@ M*/
 #define MATSEQPMF "seqaijpmf"
 #define MATMPIPMF "mpiaijpmf"
 
+/*MC
+  MATSPMV - "spmv": AIJ with the products of the format that is likely to be the fastest for each matrix
+
+  A child of `MATAIJ` as `MATBCCOO` is. `MATSEQSPMV` on one process, `MATMPISPMV` on several; each block on each process has a format
+  and a plan of its own, chosen without communication. AIJ's own kernel is among the candidates: then no storage is kept.
+
+  Options Database Keys:
++ -mat_type spmv                    - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type spmv
+. -mat_spmv_tune <estimate>         - off, estimate, measure or patient; see `SpmvTuneKind`
+. -mat_spmv_tune_seconds <10>       - seconds that measuring may take; the best so far is used
+. -mat_spmv_tune_formats <list>     - which formats to choose from, aij among them for AIJ's own kernel; all by default
+. -mat_spmv_tune_<heuristic> <true> - shapes, layout, cache, local, slices, tiles, model: rules that keep options from being measured
+. -mat_spmv_expected_calls <0>      - products in which set-up is to pay off; 0: it does not count
+. -mat_spmv_wisdom <file>           - where measured choices are kept, or none; by default petscspmv/wisdom in $XDG_CACHE_HOME or ~/.cache
+. -mat_spmv_tune_view               - prints what was chosen and the next best, predicted and measured, once after each choice
+- -mat_<format>_<knob>              - fixes a knob of a format, whenever that format is considered
+
+  Level: beginner
+
+  Notes:
+  estimate reads no clock: the same matrix has the same plan, and products the same bits, each time. Its rates are those of one core of
+  Zen 4 unless the user's file has others (make calibrate). measure and patient build and time storages: without wisdom they may choose
+  differently, and so give other last bits, from run to run. With wisdom, which is of this processor, instruction set, precision, number of
+  threads, request and pattern, the second run measures nothing.
+
+  New values with the same pattern are not tuned for again; a duplicate takes over what was chosen.
+
+  The estimate is for products; of transposed ones and of several columns nothing is asked.
+
+  Source: the heuristics of measure are those of Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4
+
+.seealso: `MatSpmvSetTune()`, `MatSpmvGetPlan()`, `MatSpmvGetCounts()`, `MATBCCOO`
+M*/
 #define MATSPMV    "spmv"
 #define MATSEQSPMV "seqaijspmv"
 #define MATMPISPMV "mpiaijspmv"
@@ -201,3 +234,8 @@ PETSC_EXTERN PetscErrorCode SpmvInitializePackage(void);
 PETSC_EXTERN PetscErrorCode MatSpmvGetCounts(Mat, SpmvCounts *);
 PETSC_EXTERN PetscErrorCode MatSpmvGetBytes(Mat, PetscLogDouble *);
 PETSC_EXTERN PetscErrorCode MatSpmvGetPlan(Mat, char[], size_t);
+PETSC_EXTERN PetscErrorCode MatSpmvSetTune(Mat, SpmvTuneKind);
+PETSC_EXTERN PetscErrorCode MatSpmvSetTuneSeconds(Mat, PetscReal);
+PETSC_EXTERN PetscErrorCode MatSpmvSetTuneFormats(Mat, const char[]);
+PETSC_EXTERN PetscErrorCode MatSpmvSetExpectedCalls(Mat, PetscReal);
+PETSC_EXTERN PetscErrorCode MatSpmvSetWisdom(Mat, const char[]);

@@ -41,7 +41,7 @@ PetscErrorCode SpmvEstimate(const SpmvSample *s, const SpmvMachine *machine, Pet
   const SpmvFormat  *format = SpmvCandidate[option->number];
   const SpmvKernels *kernels;
   SpmvIsa            isa;
-  SpmvWork           w = {0};
+  SpmvWork           w        = {0};
   PetscLogDouble    *amount[] = {&w.bytes, &w.moved, &w.gathered, &w.vectors, &w.cycles, &w.misses, &w.build};
 
   PetscFunctionBegin;

@@ -72,7 +72,7 @@ static PetscErrorCode MeasureOption(Measurement *w, SpmvOption *option)
 /* Measures the option of least estimated cost that was not yet, if there is time for it */
 static PetscErrorCode MeasureNext(Measurement *w, SpmvOptions *options, PetscBool model, PetscBool *more)
 {
-  PetscInt       next = -1;
+  PetscInt       next  = -1;
   PetscLogDouble least = PETSC_MAX_REAL, now;
   SpmvOption    *o;
 
@@ -121,7 +121,7 @@ static const SpmvOption *MeasureBest(const SpmvRequest *q, const SpmvOptions *op
 PetscErrorCode SpmvMeasure(const SpmvRequest *q, const SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
   const PetscBool patient = (PetscBool)(q->kind == SPMV_TUNE_PATIENT), model = (PetscBool)(!patient && !(q->skipped >> SPMV_HEURISTIC_MODEL & 1));
-  const PetscInt  given   = options->n;
+  const PetscInt  given = options->n;
   PetscInt        before;
   Measurement     w = {.q = q, .csr = sample->all, .baseline = baseline, .context = context, .choice = choice};
   PetscLogDouble  end;

@@ -39,9 +39,9 @@ typedef struct {
 
 static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvSample *s)
 {
-  const int last = SPMV_LEVELS - 2;
+  const int     last = SPMV_LEVELS - 2;
   const int32_t at = line & (int32_t)(c->lines[last] - 1), before = (line - 1) & (int32_t)(c->lines[last] - 1);
-  const int foreseen = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= SAMPLE_RECENT; /* the machine goes on from line to line by itself */
+  const int     foreseen = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= SAMPLE_RECENT; /* the machine goes on from line to line by itself */
 
   c->accesses++;
   for (int k = 0; k <= last; k++) {

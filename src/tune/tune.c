@@ -158,7 +158,8 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
   if (line == 1 && c->second.number >= 0) PetscCall(OptionText(&c->second, text, size));
   if (line) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(OptionText(&c->best, text, size));
-  PetscCall(SpmvAppend(text, size, "%s of %" PetscInt_FMT " estimates", from[c->from], c->estimated));
+  PetscCall(SpmvAppend(text, size, "%s", from[c->from]));
+  if (c->estimated) PetscCall(SpmvAppend(text, size, " of %" PetscInt_FMT " options", c->estimated));
   if (c->products) PetscCall(SpmvAppend(text, size, ", %" PetscInt_FMT " measured by %" PetscInt_FMT " products in %.3g s", c->measured, c->products, (double)c->seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -183,7 +184,7 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
   choice->key         = *key;
   choice->request     = *q;
   choice->best.number = choice->second.number = -1;
-  choice->known       = PETSC_TRUE;
+  choice->known                               = PETSC_TRUE;
   if (q->kind == SPMV_TUNE_OFF || q->backend == SPMV_BACKEND_DEVICE) {
     PetscCall(TuneOff(q, choice));
     PetscFunctionReturn(PETSC_SUCCESS);

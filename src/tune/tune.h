@@ -130,8 +130,8 @@ typedef struct {
   PetscInt      *i;      /* their row pointers, one after the other */
   PetscLogDouble share;  /* fraction of all entries that is in the windows */
 
-  PetscLogDouble accesses;          /* entries looked at for what follows */
-  PetscLogDouble far[SPMV_LEVELS];  /* of these: their line of x was in no level before this one, and was not foreseen; [0]: all */
+  PetscLogDouble accesses;         /* entries looked at for what follows */
+  PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, and was not foreseen; [0]: all */
 } SpmvSample;
 
 /* plan.c */
@@ -162,8 +162,8 @@ extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
 
 /* tune.c */
 extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
-extern PetscBool      SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
-extern PetscBool      SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key);
+extern PetscBool         SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
+extern PetscBool         SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key);
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
 extern PetscErrorCode    SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
 extern PetscErrorCode    SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *request);

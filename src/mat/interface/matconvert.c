@@ -120,6 +120,7 @@ PetscErrorCode MatSpmvCompose(Mat A, SpmvParent *parent, PetscBool ours)
   }
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", ours ? MatProductSetFromOptions_Spmv_Any : NULL));
   PetscCall(MatSpmvComposeQueries(A, ours));
+  PetscCall(MatSpmvComposeTune(A, ours));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,7 +139,7 @@ PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format)
   PetscCall(PetscSNPrintf(type, sizeof(type), "%s%s", parent->type, format->name));
   PetscCall(PetscNew(&shadow));
   shadow->type = shadow->format = format;
-  A->spptr       = shadow;
+  A->spptr                      = shadow;
   PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_TRUE));
   A->ops->convert     = MatConvert_Spmv;
   A->ops->convertfrom = MatConvertFrom_Spmv;

@@ -14,6 +14,7 @@
   rows.c        AIJ's rows, on loan for a build or a refresh
   settings.c    options, and who inherits them
   matquery.c    the public functions that a program may ask a Mat of ours with
+  mattune.c     those that say how its format and plan are chosen
   matview.c     what -mat_spmv_view and MatView() print
 */
 #pragma once
@@ -37,7 +38,7 @@ typedef struct {
   SpmvRequest       request;     /* formats, plans, instruction set, threads, backend, and how to choose among them */
   PetscViewer       viewer;      /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
-  PetscBool         tuneview;    /* -mat_spmv_tune_view */
+  PetscBool         tuneview; /* -mat_spmv_tune_view */
 } SpmvSettings;
 
 /* SpmvRows: AIJ's arrays on loan, or sorted copies of them */
@@ -71,14 +72,14 @@ typedef struct {
   SpmvChoice        choice; /* what serves, as long as the pattern and what is asked for stay */
 
   /* The storage and what it was made from */
-  const SpmvFormat *format;      /* of the storage; SpmvFormat_aij: there is none, AIJ's kernel serves; the type's before a choice is made */
-  void            *storage;      /* NULL: not built */
-  SpmvPlan         plan;         /* as built */
-  SpmvKey          key;          /* of the matrix then */
-  PetscInt         nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
-  PetscObjectState nonzerostate; /* of the matrix then */
-  PetscBool        sorted;       /* columns increase in each of its rows */
-  SpmvTransposed  *transposed;   /* NULL: not built */
+  const SpmvFormat *format;       /* of the storage; SpmvFormat_aij: there is none, AIJ's kernel serves; the type's before a choice is made */
+  void             *storage;      /* NULL: not built */
+  SpmvPlan          plan;         /* as built */
+  SpmvKey           key;          /* of the matrix then */
+  PetscInt          nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
+  PetscObjectState  nonzerostate; /* of the matrix then */
+  PetscBool         sorted;       /* columns increase in each of its rows */
+  SpmvTransposed   *transposed;   /* NULL: not built */
 
   struct _n_SpmvOnDevice *device;   /* NULL: the storage serves the host */
   PetscBool               hostonly; /* the device had no room */
@@ -200,6 +201,8 @@ extern PetscErrorCode MatSpmvGetBlocks(Mat A, Mat blocks[2], PetscBool *parallel
 extern PetscErrorCode MatSpmvComposeQueries(Mat A, PetscBool ours);
 extern PetscErrorCode SpmvShadowPlan(const SpmvShadow *shadow, char plan[], size_t size);
 
+/* mattune.c */
+extern PetscErrorCode MatSpmvComposeTune(Mat A, PetscBool ours);
 
 /* matview.c */
 extern PetscErrorCode MatSpmvViewDetail(Mat A, PetscViewer viewer);

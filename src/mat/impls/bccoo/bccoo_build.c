@@ -133,7 +133,7 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, SpmvPlan *plan)
 static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, PetscBool positions, BccooStorage *b, BccooScan *scan)
 {
   const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
-  PetscInt       *p      = plan->value, nb, bunch = BCCOO_LANES; /* of a device, the estimate that has no branch at row ends is nearer the truth */
+  PetscInt       *p = plan->value, nb, bunch = BCCOO_LANES; /* of a device, the estimate that has no branch at row ends is nearer the truth */
   size_t          group;
 
   PetscFunctionBegin;

@@ -91,9 +91,9 @@ static PetscErrorCode CmrsBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_t
 
 static PetscErrorCode CmrsWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
-  CmrsStorage    c;
-  SpmvArray      arrays[SPMV_ARRAY_MAX];
-  PetscInt       narrays;
+  CmrsStorage c;
+  SpmvArray   arrays[SPMV_ARRAY_MAX];
+  PetscInt    narrays;
 
   PetscFunctionBegin;
   PetscCall(CmrsPredict(rows, plan, &c));

@@ -108,7 +108,7 @@ typedef struct {
 
   PetscInt     bands; /* interleaved: bands of a strip */
   PetscInt     nsteps, nchunks, ntails, nsegments;
-  double       cost; /* of the steps of all chunks, in ns; see CmrsAddCost() */
+  double       cost;    /* of the steps of all chunks, in ns; see CmrsAddCost() */
   CmrsSteps   *step;    /* [strips bands] steps of each band */
   uint8_t     *active;  /* [nsteps] rows of each step */
   uint8_t     *lane;    /* [strips bands CMRS_VECTOR] lane of each row of a band */

@@ -23,7 +23,8 @@ typedef struct {
 /* Adds a row block to the amounts */
 static void CsradaptiveAdd(const CsradaptiveCutter *c, PetscInt row, PetscInt end, int flag, PetscInt nodes)
 {
-  const CsradaptiveKernel k       = flag ? CSRADAPTIVE_VECTORL : end - row >= c->stream ? CSRADAPTIVE_STREAM : CSRADAPTIVE_VECTOR;
+  const CsradaptiveKernel k       = flag ? CSRADAPTIVE_VECTORL : end - row >= c->stream ? CSRADAPTIVE_STREAM
+                                                                                        : CSRADAPTIVE_VECTOR;
   const size_t            entries = (size_t)(c->i[end] - c->i[row]);
 
   *(nodes ? &c->amounts->nodeentries : &c->amounts->entries[k]) += entries;

@@ -103,8 +103,8 @@ typedef struct {
   PetscInt     nparts;
   PmfPart     *part; /* [nparts] */
   size_t       nruns;
-  PmfRun      *run; /* [nruns] */
-  size_t       nslices, nalone;  /* slices of eight rows, and rows alone */
+  PmfRun      *run;             /* [nruns] */
+  size_t       nslices, nalone; /* slices of eight rows, and rows alone */
   size_t       kind[PMF_KINDS]; /* steps of each kind, as PmfRun counts them */
   size_t       nsteps;
   PetscScalar *value; /* [8 nsteps] zero in the lanes that a mask leaves out */
