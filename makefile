@@ -3,12 +3,14 @@
 #   conf/rules      how sources become lib/libpetscspmv.so
 #   conf/test       how the tests run
 #   conf/spmvbench  the measuring tool
+#   conf/tune       rates of this machine, and how good the tuner's choices are
 .DEFAULT_GOAL := lib
 
 include conf/variables
 include conf/rules
 include conf/test
 include conf/spmvbench
+include conf/tune
 
 .PHONY: lib quickstart run-quickstart test install clean format help
 
@@ -50,6 +52,8 @@ help:
 	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'
 	@echo 'make bench               docs/performance.md: all types on $(SHARED)/matrices and generated ones (an hour or so)'
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
+	@echo 'make calibrate           measure this machine for -mat_spmv_tune estimate, and write the rates to the user'"'"'s file'
+	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
 	@echo 'make install PREFIX=DIR  copy library, header and pkg-config file below DIR (now $(PREFIX))'
 	@echo 'make format              clang-format on every C source'
 	@echo 'make clean               remove build/ and lib/'

@@ -145,7 +145,9 @@ extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* machine.c */
 extern PetscErrorCode SpmvMachineGet(const SpmvMachine **machine);
+extern void           SpmvMachineBuiltin(SpmvMachine *machine);
 extern PetscErrorCode SpmvMachineFile(char file[], size_t size);
+extern PetscErrorCode SpmvMachineWrite(SpmvMachine *machine, FILE *f);
 
 /* estimate.c */
 extern PetscErrorCode SpmvEstimate(const SpmvSample *sample, const SpmvMachine *machine, PetscInt isa, SpmvOption *option);
