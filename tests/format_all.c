@@ -68,6 +68,22 @@ static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The work of all rows under a resolved plan: its bytes are those predicted, but for what is padded once for the whole matrix */
+static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const SpmvPlan *asked, PetscLogDouble predicted, PetscInt *wrong)
+{
+  SpmvPlan plan = *asked;
+  SpmvWork work = {0};
+
+  PetscFunctionBegin;
+  if (f->resolve) PetscCall(f->resolve(csr, &plan));
+  PetscCall(f->work(csr, &plan, &work));
+  if (work.bytes > predicted + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] * sizeof(PetscScalar) || !(work.cycles + work.vectors >= 0)) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes of work, %g predicted\n", f->name, (double)work.bytes, (double)predicted));
+    ++*wrong;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Build, products, new values, products; the bytes predicted are the bytes built, up to the padding of the flags */
 static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscRandom rand, PetscInt *cases, PetscInt *wrong)
 {
@@ -87,6 +103,7 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   }
   PetscCall(ierr);
   PetscCall(f->bytes(&csr, asked, sizeof(PetscScalar), &predicted));
+  PetscCall(CheckWork(f, &csr, asked, predicted, wrong));
   PetscCall(SpmvShadowBytes(&s, PETSC_FALSE, &bytes));
   if (PetscAbsReal((PetscReal)(bytes - predicted)) > 64) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes predicted, %g built\n", f->name, (double)predicted, (double)bytes));

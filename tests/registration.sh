@@ -58,7 +58,7 @@ options="-dll_append $LIBRARY -mat_type bccoo"
 check loads 0 'no unused options' "$tmp/app" $options -options_left
 check other_version 1 'libpetscspmv was compiled for PETSc 3\.[0-9]* and this program runs 3\.17; build it again' env LD_PRELOAD="$tmp/version" "$tmp/app" $options
 check other_width 1 'libpetscspmv was compiled for scalars of .* build it again' env LD_PRELOAD="$tmp/width" "$tmp/app" $options
-for option in mat_bccoo_block_height mat_bccoo_block_width mat_spmv_isa mat_spmv_build_after mat_spmv_view; do
+for option in mat_bccoo_block_height mat_bccoo_block_width mat_spmv_tune mat_spmv_wisdom mat_spmv_isa mat_spmv_build_after mat_spmv_view; do
   check "help_$option" 0 "-$option.*[A-Z]*[a-z]* [a-z]* [a-z]*" "$tmp/app" $options -help
 done
 check counts_file 1 'Cannot append to /nowhere/counts of -spmv_view_counts' "$tmp/app" $options -spmv_view_counts /nowhere/counts

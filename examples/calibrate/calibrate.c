@@ -53,7 +53,7 @@ static double ProbeRead(Probe *p)
 static double ProbeLines(Probe *p)
 {
   const size_t lines = p->bytes / 64, n = PetscMin(PROBE_INDICES, 8 * lines);
-  uint64_t     sum   = 0;
+  uint64_t     sum = 0;
 
   for (size_t k = 0; k < n; k++) sum += p->memory[p->index[k]];
   p->sum += sum;
@@ -66,7 +66,8 @@ static double ProbeCycles(Probe *p)
 
   for (int k = 0; k < 1 << 20; k++) {
     x += 3;
-    __asm__ volatile("" : "+r"(x)); /* each addition waits for the one before */
+    __asm__ volatile(""
+                     : "+r"(x)); /* each addition waits for the one before */
   }
   p->sum = x;
   return 1 << 20;
@@ -83,7 +84,8 @@ static double ProbeMisses(Probe *p)
     x ^= x << 17;
     if (x >> 40 & 1) {
       sum += x;
-      __asm__ volatile("" : "+r"(sum));
+      __asm__ volatile(""
+                       : "+r"(sum));
     }
   }
   p->sum += sum;

@@ -1,0 +1,185 @@
+static const char help[] = "The tuner without a Mat: samples stand for the whole, estimates are the same each time, plans as text, knobs, shapes, a time limit.\n\n";
+
+#include "spmvtest.h"
+
+/* Rows of `length` entries or twice as many, in blocks of h x h along a band */
+static PetscErrorCode Band(PetscInt m, PetscInt length, PetscInt h, SpmvTestCSR *t)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  t->m = t->n = m;
+  PetscCall(PetscMalloc3(m + 1, &t->i, 2 * m * length, &t->j, 2 * m * length, &t->a));
+  for (PetscInt r = 0; r < m; r++) {
+    const PetscInt n = r / h % 5 ? length : 2 * length;
+
+    t->i[r] = nz;
+    for (PetscInt k = 0; k < n && nz < 2 * m * length; k++) {
+      const PetscInt c = (r / h + k / h * 3) * h + k % h;
+
+      if (c >= m) break;
+      t->j[nz]   = c;
+      t->a[nz++] = 1;
+    }
+  }
+  t->i[m] = nz;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode BandDestroy(SpmvTestCSR *t)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(t->i, t->j, t->a));
+  PetscFunctionReturn(0);
+}
+
+/* Bytes of each candidate, from a part of the rows, against bytes() of all */
+static PetscErrorCode TestSample(void)
+{
+  SpmvTestCSR        t;
+  SpmvCSR            csr;
+  SpmvSample         sample;
+  const SpmvMachine *machine;
+
+  PetscFunctionBegin;
+  PetscCall(Band(100000, 9, 3, &t));
+  csr = SpmvTestCSRView(&t);
+  PetscCall(SpmvMachineGet(&machine));
+  PetscCall(SpmvSampleCreate(&csr, machine, &sample));
+  PetscCheck(sample.share < 0.2 && sample.share > 0.05 && sample.nwindows >= 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d windows, %g of all entries", (int)sample.nwindows, (double)sample.share);
+  for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
+    const SpmvFormat *f      = SpmvCandidate[k];
+    SpmvOption        option = {.number = k, .plan = SpmvPlanDefault(f->params, f->nparams)}, again;
+    PetscLogDouble    bytes;
+
+    PetscCall(f->bytes(&csr, &option.plan, sizeof(PetscScalar), &bytes));
+    if (f->resolve) PetscCall(f->resolve(&csr, &option.plan));
+    PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, &option));
+    again = option;
+    PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, &again));
+    PetscCheck(again.predicted == option.predicted && option.predicted > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g s, then %g", f->name, (double)option.predicted, (double)again.predicted);
+    PetscCheck(PetscAbsReal((PetscReal)(option.bytes / bytes - 1)) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g bytes by a sample, %g in all", f->name, (double)option.bytes, (double)bytes);
+  }
+  PetscCall(SpmvSampleDestroy(&sample));
+  PetscCall(BandDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+/* Every value of every knob, as text and back */
+static PetscErrorCode TestText(void)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
+    const SpmvFormat *f = SpmvCandidate[k];
+
+    for (PetscInt p = 0; p < f->nparams; p++) {
+      const SpmvParam *param = &f->params[p];
+
+      for (PetscInt c = 0; c < (param->choices ? param->count : 2); c++) {
+        SpmvPlan  plan = SpmvPlanDefault(f->params, f->nparams), back = plan;
+        char      text[1024] = "";
+        PetscBool good;
+
+        plan.value[p] = param->choices ? param->choices[c] : param->list ? c + 2
+                                                           : c           ? param->high
+                                                                         : param->low;
+        for (PetscInt i = 0; param->list && i < plan.value[p]; i++) plan.list[i] = i + 1;
+        PetscCall(SpmvPlanText("", f->nparams, f->params, plan.value, plan.list, text, sizeof(text)));
+        PetscCall(SpmvPlanRead(f, text, &back, &good));
+        PetscCheck(good && !memcmp(&plan, &back, sizeof(plan)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: '%s' was not read back", f->name, text);
+      }
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Baseline(void *context)
+{
+  ++*(PetscInt *)context;
+  return PETSC_SUCCESS;
+}
+
+static PetscErrorCode Tune(PetscInt kind, PetscInt allowed, PetscReal seconds, const SpmvTestCSR *t, PetscInt *aij, SpmvChoice *choice)
+{
+  const SpmvCSR csr = SpmvTestCSRView(t);
+  const SpmvKey key = {csr.m, csr.n, csr.i[csr.m], 17};
+  SpmvRequest   q;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvRequestDefault(&SpmvFormat_spmv, &q));
+  q.kind    = kind;
+  q.seconds = seconds;
+  if (allowed) q.allowed = allowed;
+  PetscCall(PetscStrncpy(q.wisdom, "none", sizeof(q.wisdom)));
+  *aij = 0;
+  PetscCall(SpmvTune(&q, &csr, &key, Baseline, aij, choice));
+  PetscCheck(choice->known && choice->best.number >= 0 && SpmvChoiceAnswers(choice, &q, &key), PETSC_COMM_SELF, PETSC_ERR_PLIB, "no choice");
+  PetscFunctionReturn(0);
+}
+
+/* Blocks of 3 x 3 are found by the format's rules and by the odometer; measuring keeps within its products; no time, no measuring */
+static PetscErrorCode TestTune(void)
+{
+  SpmvTestCSR t;
+  SpmvChoice *choice;
+  PetscInt    aij;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  PetscCall(Band(3000, 9, 3, &t));
+  PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
+  PetscCheck(!aij && !choice->products && choice->estimated == SPMV_CANDIDATES && choice->from == SPMV_FROM_ESTIMATE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "an estimate ran products");
+  PetscCall(Tune(SPMV_TUNE_ESTIMATE, 1 << SPMV_NUMBER_bccoo, 1, &t, &aij, choice));
+  PetscCheck(choice->best.plan.value[0] == 3 && choice->best.plan.value[1] == 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "blocks of %d x %d", (int)choice->best.plan.value[0], (int)choice->best.plan.value[1]);
+  PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 10, &t, &aij, choice));
+  PetscCheck(aij > 0 && choice->products <= 50 && choice->measured > 1 && choice->best.measured > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d products", (int)choice->products);
+  PetscCall(Tune(SPMV_TUNE_PATIENT, (1 << SPMV_NUMBER_pmf) | (1 << SPMV_NUMBER_AIJ), 10, &t, &aij, choice));
+  PetscCheck(choice->measured > 7, PETSC_COMM_SELF, PETSC_ERR_PLIB, "patience measured %d options", (int)choice->measured);
+  PetscCall(Tune(SPMV_TUNE_PATIENT, 1 << SPMV_NUMBER_pmf, 1e-9, &t, &aij, choice));
+  PetscCheck(!choice->products && choice->from == SPMV_FROM_ESTIMATE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d products in no time", (int)choice->products);
+  PetscCall(BandDestroy(&t));
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(0);
+}
+
+/* Nothing to sample, nothing to multiply: every candidate is estimated all the same */
+static PetscErrorCode TestEmpty(void)
+{
+  const PetscInt sizes[][2] = {{0, 0}, {0, 5}, {5, 0}, {1, 1}};
+  PetscInt       aij;
+  SpmvChoice    *choice;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); k++) {
+    SpmvTestCSR t;
+
+    PetscCall(PetscMalloc3(sizes[k][0] + 1, &t.i, 1, &t.j, 1, &t.a));
+    for (PetscInt r = 0; r <= sizes[k][0]; r++) t.i[r] = 0;
+    t.m = sizes[k][0];
+    t.n = sizes[k][1];
+    PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
+    PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 1, &t, &aij, choice));
+    PetscCall(PetscFree3(t.i, t.j, t.a));
+  }
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(TestSample());
+  PetscCall(TestText());
+  PetscCall(TestTune());
+  PetscCall(TestEmpty());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+
+TEST*/
