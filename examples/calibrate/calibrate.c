@@ -161,16 +161,14 @@ static void Scale(const SpmvMachine *builtin, const SpmvMachine *here, SpmvMachi
 {
   const double cycle = here->cycle / Reference.cycle;
 
-  *rates       = *builtin;
-  rates->cycle = builtin->cycle * cycle;
-  rates->miss  = builtin->miss * here->miss / Reference.miss;
+  *rates          = *builtin;
+  rates->cycle    = builtin->cycle * cycle;
+  rates->vector   = builtin->vector * cycle;
+  rates->gathered = builtin->gathered * cycle;
+  rates->miss     = builtin->miss * here->miss / Reference.miss;
   for (int k = 0; k < SPMV_LEVELS - 1; k++) rates->size[k] = here->size[k];
   for (int k = 0; k < SPMV_LEVELS; k++) rates->byte[k] = builtin->byte[k] * here->byte[k] / Reference.byte[k];
   for (int k = 1; k < SPMV_LEVELS; k++) rates->line[k] = builtin->line[k] * here->line[k] / Reference.line[k];
-  for (int k = 0; k < SPMV_ISA_COUNT; k++) {
-    rates->vector[k]   = builtin->vector[k] * cycle;
-    rates->gathered[k] = builtin->gathered[k] * cycle;
-  }
 }
 
 /* Makes the folders, writes a temporary file and renames it: a program that starts meanwhile reads the old one or the new one */

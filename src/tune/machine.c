@@ -15,8 +15,9 @@ static const SpmvMachine Builtin = {
   .line     = {0, 0.9, 0.9, 5},
   .cycle    = 0.286,
   .miss     = 4,
-  .vector   = {2, 0.5, 0.25},
-  .gathered = {0.3, 0.3, 0.225},
+  .vector   = 0.25,
+  .gathered = 0.225,
+  .isa      = {1.5, 1.05, 1},
 };
 
 static SpmvMachine Machine;
@@ -33,8 +34,9 @@ static const struct {
   {"line", offsetof(SpmvMachine, line), SPMV_LEVELS},
   {"cycle", offsetof(SpmvMachine, cycle), 1},
   {"miss", offsetof(SpmvMachine, miss), 1},
-  {"vector", offsetof(SpmvMachine, vector), SPMV_ISA_COUNT},
-  {"gathered", offsetof(SpmvMachine, gathered), SPMV_ISA_COUNT}};
+  {"vector", offsetof(SpmvMachine, vector), 1},
+  {"gathered", offsetof(SpmvMachine, gathered), 1},
+  {"isa", offsetof(SpmvMachine, isa), SPMV_ISA_COUNT}};
 
 static PetscLogDouble *RateOf(SpmvMachine *machine, size_t r)
 {

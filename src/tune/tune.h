@@ -117,9 +117,10 @@ typedef struct {
   PetscLogDouble byte[SPMV_LEVELS];     /* to read a byte, one after the other, from each level */
   PetscLogDouble line[SPMV_LEVELS];     /* to read an entry of x from a line that is in no level before this one */
   PetscLogDouble cycle;
-  PetscLogDouble miss;                     /* a branch that was not foreseen */
-  PetscLogDouble vector[SPMV_ISA_COUNT];   /* to multiply and add eight scalars */
-  PetscLogDouble gathered[SPMV_ISA_COUNT]; /* to load one entry of x into a vector */
+  PetscLogDouble miss;                /* a branch that was not foreseen */
+  PetscLogDouble vector;              /* to multiply and add eight scalars, of real numbers in double precision */
+  PetscLogDouble gathered;            /* to load one entry of x into a vector */
+  PetscLogDouble isa[SPMV_ISA_COUNT]; /* by how much all of a format's work is slower than with the best instruction set */
 } SpmvMachine;
 
 /* SpmvSample: windows of consecutive rows, and how x is read */
