@@ -250,7 +250,7 @@ static PetscErrorCode BenchTypeBytes(const BenchMatrix *M, BenchType *t)
   MatInfo      info;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)t->A, MATSEQAIJ, &aij));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)t->A, &aij, MATSEQAIJ, "seqaijspmv", ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)t->A, MATSEQAIJPERM, &perm));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)t->A, &sell, MATSEQAIJSELL, MATSEQSELL, ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)t->A, MATSEQBAIJ, &baij));
@@ -285,6 +285,6 @@ PetscErrorCode BenchTypeQuery(const BenchMatrix *M, BenchType *t)
   if (plan) PetscCall((*plan)(t->A, t->plan, sizeof(t->plan)));
   if (plan && (shared = strstr(t->plan, "threads="))) t->threads = (PetscInt)strtol(shared + strlen("threads="), NULL, 10);
   if (bytes) PetscCall((*bytes)(t->A, &t->bytes));
-  else if (!t->peer) PetscCall(BenchTypeBytes(M, t));
+  if (!t->peer && (!bytes || !strcmp(t->plan, "format=aij"))) PetscCall(BenchTypeBytes(M, t)); /* spmv may choose AIJ's own kernel */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

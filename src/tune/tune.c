@@ -129,6 +129,7 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
   }
   if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(q, &sample, machine, &options, baseline, context, choice));
   ChoiceSettle(q, &options, choice);
+  if (!options.n) PetscCall(TuneOff(q, choice)); /* all refuse this matrix: the first one is to say why */
   PetscCall(PetscFree(options.of));
   PetscCall(SpmvSampleDestroy(&sample));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -20,7 +20,9 @@
   Output Parameter:
 . backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
-  Note:
+  Notes:
+  What the tuner chose, it chose for the host.
+
   `PETSC_ERR_SUP` if the user asks for a device and the format has no kernels for one; errors as of SpmvDeviceGet().
 */
 PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *backend)
@@ -31,6 +33,7 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
   if (asked == SPMV_BACKEND_HOST || s->hostonly || !s->format->build) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_AUTO && s->choice.from != SPMV_FROM_ASKED) PetscFunctionReturn(PETSC_SUCCESS);
   if (!s->format->device) {
     PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->format->name);
     PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->format->name));

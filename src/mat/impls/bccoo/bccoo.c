@@ -84,31 +84,24 @@ static PetscErrorCode BccooBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Cycles of Zen 4: the terms were fitted to 24 shapes of 1x1 to 8x8 with 4 and 24 blocks a block row in cache, their size to 82
-  matrices. Padding of the last group is left out: of a few rows it would be much
-*/
+#define BCCOO_CYCLES_NS      4.1   /* of a nanosecond of BccooArithmetic(), whose ratios are right; fitted to 82 matrices on Zen 4 */
 #define BCCOO_CYCLES_BLOCKS  100.0 /* of an entry, to build */
 #define BCCOO_CYCLES_ENTRIES 30.0
 
+/* Padding of the last group is left out: of a few rows it would be much */
 static PetscErrorCode BccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
   BccooStorage   b;
   SpmvArray      arrays[SPMV_ARRAY_MAX];
   PetscInt       narrays;
-  PetscLogDouble blocks, h, w, n;
+  PetscLogDouble nz = (PetscLogDouble)rows->i[rows->m];
 
   PetscFunctionBegin;
   PetscCall(BccooPredict(rows, plan, &b));
   PetscCall(BccooArrays(&b, &narrays, arrays));
-  blocks = (PetscLogDouble)b.nblocks;
-  h      = (PetscLogDouble)b.h;
-  w      = (PetscLogDouble)b.w;
-  n      = (PetscLogDouble)b.nrows;
-  work->bytes += SpmvArraysRead(narrays, arrays, sizeof(PetscScalar)) * blocks / PetscMax(1, (PetscLogDouble)b.nstored);
-  if (b.bunch > 1) work->cycles += blocks * (0.08 + 0.63 * w + (w > 1 ? 0.55 : 0) + 0.51 * h * w) + n * (1.5 + 2.2 * (h - 1));
-  else work->cycles += blocks * (2.2 + 0.2 * h * w) + n * 13;
-  work->build += (h * w > 1 ? BCCOO_CYCLES_BLOCKS : BCCOO_CYCLES_ENTRIES) * (PetscLogDouble)rows->i[rows->m];
+  work->bytes += SpmvArraysRead(narrays, arrays, sizeof(PetscScalar)) * (PetscLogDouble)b.nblocks / PetscMax(1, (PetscLogDouble)b.nstored);
+  work->cycles += BCCOO_CYCLES_NS * BccooArithmetic(rows, b.h, b.w, b.bunch);
+  work->build += (b.h * b.w > 1 ? BCCOO_CYCLES_BLOCKS : BCCOO_CYCLES_ENTRIES) * nz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

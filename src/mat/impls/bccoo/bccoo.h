@@ -102,6 +102,7 @@ typedef struct {
 
 /* bccoo_plan.c */
 extern PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscInt *bunch);
+extern double         BccooArithmetic(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt bunch);
 extern PetscInt       BccooChooseTile(PetscInt bunch, size_t nblocks);
 
 /* bccoo_device.c */
