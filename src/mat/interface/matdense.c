@@ -9,8 +9,9 @@
 #include "spmvmat.h"
 #include "../../csrdense/csrdense.h"
 
-#define SPMV_SIDE_BY_SIDE 8  /* entries for each row of B from which on columns are laid side by side: that costs as much */
-#define SPMV_PANEL        32 /* rows of C that are computed before they are written to its columns: they stay in the first cache */
+#define SPMV_SIDE_BY_SIDE 8       /* entries for each row of B from which on columns are laid side by side: that costs as much */
+#define SPMV_DIRECT_MAX   1000000 /* rows of B up to which its columns are likely to stay in cache */
+#define SPMV_PANEL        32      /* rows of C that are computed before they are written to its columns: they stay in the first cache */
 
 static const SpmvDenseKernels *const DenseKernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
