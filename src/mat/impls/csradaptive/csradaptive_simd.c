@@ -139,13 +139,15 @@ SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScala
 /* The transposed rows r to end - 1, h at a time; without nodes the products of a piece are made first, so that rows end without a branch when they are added to y */
 SPMV_INLINE void CsradaptiveTransposeNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end, int h)
 {
-  const PetscInt nz = b->i[b->m], piece = h > 1 ? h : CsradaptivePiece(b->i + r, end - r);
-  PetscScalar    product[CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
+  const PetscInt  nz = b->i[b->m], piece = h > 1 ? h : CsradaptivePiece(b->i + r, end - r);
+  const PetscBool large = CsradaptiveIsLarge(b);
+  PetscScalar     product[CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
 
   for (PetscInt rows; r < end; r += rows) {
     const PetscInt *i = b->i + r;
 
     rows = PetscMin(piece, end - r);
+    for (PetscInt q = 0; q < rows && large; q += h) CsradaptiveAhead(b, i[q], i[q + 1] - i[q], h);
     for (PetscInt q = 0; q < rows; q += h) CsradaptiveSpread(b, x + r + q, i[q], i[q + 1] - i[q], h, nz, product + (i[q] - i[0]));
     CsradaptiveScatter(b->j + i[0], product, y, h > 1 ? i[1] - i[0] : i[rows] - i[0]);
   }
