@@ -139,15 +139,13 @@ SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScala
 /* The transposed rows r to end - 1, h at a time; without nodes the products of a piece are made first, so that rows end without a branch when they are added to y */
 SPMV_INLINE void CsradaptiveTransposeNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end, int h)
 {
-  const PetscInt  nz = b->i[b->m], piece = h > 1 ? h : CsradaptivePiece(b->i + r, end - r);
-  const PetscBool large = CsradaptiveIsLarge(b);
-  PetscScalar     product[CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
+  const PetscInt nz = b->i[b->m], piece = h > 1 ? h : CsradaptivePiece(b->i + r, end - r);
+  PetscScalar    product[CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
 
   for (PetscInt rows; r < end; r += rows) {
     const PetscInt *i = b->i + r;
 
     rows = PetscMin(piece, end - r);
-    for (PetscInt q = 0; q < rows && large; q += h) CsradaptiveAhead(b, i[q], i[q + 1] - i[q], h);
     for (PetscInt q = 0; q < rows; q += h) CsradaptiveSpread(b, x + r + q, i[q], i[q + 1] - i[q], h, nz, product + (i[q] - i[0]));
     CsradaptiveScatter(b->j + i[0], product, y, h > 1 ? i[1] - i[0] : i[rows] - i[0]);
   }
@@ -191,6 +189,14 @@ static int CsradaptiveVaries(const CsradaptiveStorage *b, PetscInt r, PetscInt e
   return 4 * changes > end - r;
 }
 
+/* True if the transposed rows of a node are better taken together: not where memory sends them, row by row as one long stream */
+static int CsradaptiveTogether(const CsradaptiveStorage *b, size_t k)
+{
+  const PetscInt r = CsradaptiveRow(b->block[k]);
+
+  return CsradaptiveNodeRows(b->block[k]) && !(CsradaptiveIsLarge(b) && b->i[r + 1] - b->i[r] >= CSRADAPTIVE_AHEAD_LEAST);
+}
+
 static void CsradaptiveTransposeTask(void *context, PetscInt task)
 {
   CsradaptiveProduct       *p   = (CsradaptiveProduct *)context;
@@ -203,7 +209,7 @@ static void CsradaptiveTransposeTask(void *context, PetscInt task)
     const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]), first = CsradaptiveFirst(b, k);
 
     if (CsradaptiveFlag(b->block[k])) CsradaptiveTransposeRow(b, p->x, y, r, first, PetscMin(b->chunk, b->i[r + 1] - first) + first);
-    else if (CsradaptiveNodeRows(b->block[k]) || CsradaptiveVaries(b, r, stop)) CsradaptiveTranspose(b, p->x, y, r, stop, CsradaptiveNodeRows(b->block[k]));
+    else if (CsradaptiveTogether(b, k) || CsradaptiveVaries(b, r, stop)) CsradaptiveTranspose(b, p->x, y, r, stop, CsradaptiveNodeRows(b->block[k]));
     else
       for (PetscInt q = r; q < stop; q++) CsradaptiveTransposeRow(b, p->x, y, q, b->i[q], b->i[q + 1]);
   }
