@@ -5,7 +5,7 @@ static const char help[] = "Products with dense matrices: C = A B and C = A^T B 
 
 static PetscInt failures;
 
-/* 61 x 47, about five entries a row, some rows empty; `shift` moves the pattern */
+/* 61 rows, about five entries a row, some rows empty; `shift` moves the pattern */
 static PetscErrorCode Fill(Mat A, PetscInt shift)
 {
   PetscInt start, end, n;
@@ -105,26 +105,29 @@ static PetscErrorCode Test(Mat A, PetscInt n, PetscBool transposed)
 
 int main(int argc, char **argv)
 {
-  const PetscInt widths[] = {1, 3, 4, 5, 8, 11, 16, 17, 40};
-  char           type[64] = MATBCCOO;
+  const PetscInt columns[] = {47, 12}; /* of A: few entries for each row of B, and many */
+  const PetscInt widths[]  = {1, 3, 4, 5, 8, 11, 16, 17, 40};
+  char           type[64]  = MATBCCOO;
   Mat            A;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
-  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, 61, 47));
-  PetscCall(MatSetType(A, type));
-  PetscCall(MatSetFromOptions(A));
-  PetscCall(MatSeqAIJSetPreallocation(A, 8, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(A, 8, NULL, 8, NULL));
-  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  PetscCall(Fill(A, 0));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(widths); k++) {
-    PetscCall(Test(A, widths[k], PETSC_FALSE));
-    PetscCall(Test(A, widths[k], PETSC_TRUE));
+  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(columns); c++) {
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+    PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, 61, columns[c]));
+    PetscCall(MatSetType(A, type));
+    PetscCall(MatSetFromOptions(A));
+    PetscCall(MatSeqAIJSetPreallocation(A, 8, NULL));
+    PetscCall(MatMPIAIJSetPreallocation(A, 8, NULL, 8, NULL));
+    PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    PetscCall(Fill(A, 0));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(widths); k++) {
+      PetscCall(Test(A, widths[k], PETSC_FALSE));
+      PetscCall(Test(A, widths[k], PETSC_TRUE));
+    }
+    PetscCall(MatDestroy(&A));
   }
-  PetscCall(MatDestroy(&A));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " failures\n", failures));
   PetscCall(PetscFinalize());
   return failures ? 1 : 0;

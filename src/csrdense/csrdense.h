@@ -4,6 +4,9 @@
   With several vectors an entry's place is read once for all of them, and what counts is how x is read: vectors lie side by
   side, so that an entry multiplies one run of memory. Then no storage is faster than AIJ's own rows by more than its
   share of the bytes, and every format serves itself from these kernels.
+
+  Laying vectors side by side costs as much as some entries a row: rows with few take the vectors as they are, one after
+  the other in memory.
 */
 #pragma once
 #include "../spmvimpl.h"
@@ -18,6 +21,9 @@
 typedef struct {
   void (*apply[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y);
   void (*apply_transpose[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y);
+
+  /* The same of `count` vectors as they are: entry r of vector c is x[r + c * ldx], and y[r + c * ldy] of the product */
+  void (*apply_columns)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy);
 } SpmvDenseKernels;
 
 #define SPMV_ISA(NAME, name, flags, runs) extern const SpmvDenseKernels SpmvDenseKernels_##name;

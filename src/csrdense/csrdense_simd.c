@@ -11,7 +11,7 @@
 #include "../simd/simd.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}};
+const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}, NULL};
 #else
 
   #define SPMV_DENSE_AHEAD 2048 /* entries between the row at work and what is asked for */
@@ -69,7 +69,40 @@ SPMV_DENSE(Spmv8, 8, 1, 4)
 SPMV_DENSE(Spmv8, 8, 2, 2)
   #undef SPMV_DENSE
 
+/* n vectors, a constant: their sums are registers */
+SPMV_INLINE void SpmvDenseColumns(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt n, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy)
+{
+  for (PetscInt r = first; r < last; r++) {
+    PetscScalar sum[8];
+
+    SPMV_UNROLL
+    for (PetscInt c = 0; c < n; c++) sum[c] = 0;
+    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
+      const PetscScalar *xk = x + csr->j[k], a = csr->a[k];
+
+      SPMV_UNROLL
+      for (PetscInt c = 0; c < n; c++) sum[c] += a * xk[(size_t)c * ldx];
+    }
+    SPMV_UNROLL
+    for (PetscInt c = 0; c < n; c++) y[(size_t)c * ldy + (size_t)r] = sum[c];
+  }
+}
+
+static void SpmvDenseApplyColumns(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy)
+{
+  for (PetscInt done; count > 0; count -= done, x += (size_t)done * ldx, y += (size_t)done * ldy) {
+    done = count >= 8 ? 8 : count >= 4 ? 4
+                          : count >= 2 ? 2
+                                       : 1;
+    if (done == 8) SpmvDenseColumns(csr, first, last, 8, x, ldx, y, ldy);
+    else if (done == 4) SpmvDenseColumns(csr, first, last, 4, x, ldx, y, ldy);
+    else if (done == 2) SpmvDenseColumns(csr, first, last, 2, x, ldx, y, ldy);
+    else SpmvDenseColumns(csr, first, last, 1, x, ldx, y, ldy);
+  }
+}
+
 const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {
   {SpmvDenseApply_Spmv4_1, SpmvDenseApply_Spmv8_1, SpmvDenseApply_Spmv8_2},
-  {SpmvDenseTranspose_Spmv4_1, SpmvDenseTranspose_Spmv8_1, SpmvDenseTranspose_Spmv8_2}};
+  {SpmvDenseTranspose_Spmv4_1, SpmvDenseTranspose_Spmv8_1, SpmvDenseTranspose_Spmv8_2},
+  SpmvDenseApplyColumns};
 #endif

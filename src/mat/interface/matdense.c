@@ -9,7 +9,9 @@
 #include "spmvmat.h"
 #include "../../csrdense/csrdense.h"
 
-#define SPMV_PANEL 32 /* rows of C that are computed before they are written to its columns: they stay in the first cache */
+#define SPMV_SIDE_BY_SIDE 8       /* entries for each row of B from which on columns are laid side by side: that costs as much */
+#define SPMV_DIRECT_MAX   1000000 /* rows of B up to which its columns are likely to stay in cache */
+#define SPMV_PANEL        32      /* rows of C that are computed before they are written to its columns: they stay in the first cache */
 
 static const SpmvDenseKernels *const DenseKernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
@@ -22,9 +24,9 @@ typedef struct {
   const SpmvDenseKernels *kernels;
   SpmvCSR                 csr;
   PetscInt                width, count, ntasks;
-  const PetscScalar      *x; /* side by side: [csr.n][width], or [csr.m][width] for the transposed product */
-  PetscScalar            *y; /* the columns of C: column c begins at y + c ldy; or, for the transposed product, side by side */
-  PetscInt                ldy;
+  const PetscScalar      *x;                           /* side by side: [csr.n][width], or [csr.m][width] for the transposed product */
+  PetscScalar            *y;                           /* the columns of C: column c begins at y + c ldy; or, for the transposed product, side by side */
+  PetscInt                ldy, ldx;                    /* ldx: x is columns, too */
   PetscBool               beta;                        /* C is added to */
   PetscInt                first[SPMV_THREADS_MAX + 1]; /* rows of each task */
 } DenseProduct;
@@ -76,6 +78,16 @@ static void DenseApplyTask(void *context, PetscInt task)
 
     d->kernels->apply[WidthIndex(d->width)](&d->csr, r, last, d->x, panel);
     Separate(panel, d->count, d->width, r, last, d->beta, d->y, d->ldy);
+  }
+}
+
+/* The same with B's columns as they are */
+static void DenseColumnsTask(void *context, PetscInt task)
+{
+  const DenseProduct *d = (const DenseProduct *)context;
+
+  for (PetscInt r = d->first[task]; r < d->first[task + 1]; r += SPMV_PANEL) {
+    d->kernels->apply_columns(&d->csr, r, PetscMin(r + SPMV_PANEL, d->first[task + 1]), d->count, d->x, (size_t)d->ldx, d->y, (size_t)d->ldy);
   }
 }
 
@@ -232,6 +244,27 @@ static PetscErrorCode RowTypeCreate(PetscInt width, MPI_Datatype *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* True if laying columns side by side costs more than it saves. Columns a multiple of a page apart would share cache lines' places */
+static PetscBool DenseIsDirect(const DenseWork *w)
+{
+  const SpmvCSR *csr = &w->d[0].csr;
+
+  return (PetscBool)(!w->sf && csr->n < SPMV_DIRECT_MAX && csr->i[csr->m] < SPMV_SIDE_BY_SIDE * csr->n && sizeof(PetscScalar) * (size_t)w->ldb % 4096);
+}
+
+/* C = A B with few entries for each row of B: its columns are read where they are */
+static void DenseApplyColumns(DenseWork *w)
+{
+  DenseProduct *d = &w->d[0];
+
+  d->count = w->ncolumns;
+  d->x     = w->b;
+  d->ldx   = w->ldb;
+  d->y     = w->c;
+  d->ldy   = w->ldc;
+  SpmvRun(d->ntasks, DenseColumnsTask, d);
+}
+
 /* C = A B */
 static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
 {
@@ -242,6 +275,11 @@ static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
   PetscFunctionBegin;
   PetscCall(DenseWorkBegin(A, B, C, &w));
   n = w.d[0].csr.n;
+  if (DenseIsDirect(&w)) {
+    DenseApplyColumns(&w);
+    PetscCall(DenseWorkEnd(A, B, C, &w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(DenseWorkVectors(A, (size_t)WidthOf(w.ncolumns) * (size_t)n, (size_t)WidthOf(w.ncolumns) * (size_t)w.d[1].csr.n, &x, &ghosts));
   for (PetscInt c = 0; c < w.ncolumns; c += SPMV_WIDTH_MAX) {
     const PetscInt  count = PetscMin(SPMV_WIDTH_MAX, w.ncolumns - c), width = WidthOf(count);

@@ -13,10 +13,31 @@
 #include "csradaptive.h"
 #include "../../../simd/simd.h"
 
-#define LANES             8
-#define CSRADAPTIVE_PIECE 384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
-#define CSRADAPTIVE_AHEAD 512 /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
-#define CSRADAPTIVE_ROUND 24  /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
+#define LANES                   8
+#define CSRADAPTIVE_PIECE       384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
+#define CSRADAPTIVE_AHEAD       512 /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
+#define CSRADAPTIVE_AHEAD_LEAST 32  /* entries of a row of a node from which on that is worth it */
+#define CSRADAPTIVE_ROUND       24  /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
+
+/*
+  Asks memory for h rows to come, of n entries each with the same columns, while those from entry k on are at work. Rows that
+  are read side by side are many streams, and short ones, for the processor to follow by itself; it follows one as well as we do
+*/
+SPMV_INLINE void CsradaptiveAhead(const CsradaptiveStorage *b, PetscInt k, PetscInt n, int h)
+{
+  PetscInt at;
+
+  if (h == 1 || n < CSRADAPTIVE_AHEAD_LEAST) return;
+  at = k + n * h * (CSRADAPTIVE_AHEAD / (n * h) + 1);
+  SpmvAhead(b->a + at, sizeof(PetscScalar) * (size_t)(n * h));
+  SpmvAhead(b->j + at, sizeof(PetscInt) * (size_t)n);
+}
+
+/* True if no cache holds the matrix from one product to the next */
+SPMV_INLINE PetscBool CsradaptiveIsLarge(const CsradaptiveStorage *b)
+{
+  return (PetscBool)(b->i[b->m] >= SPMV_CACHE);
+}
 
 /* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten; ahead: memory is asked early */
 SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product, PetscBool ahead)
@@ -125,7 +146,7 @@ static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x,
     PetscScalar    *product = buffer + LANES - i[0]; /* of entry k at product[k] */
 
     rows = PetscMin(piece, end - r);
-    if (b->i[b->m] >= SPMV_CACHE) CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
+    if (CsradaptiveIsLarge(b)) CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
     else CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_FALSE);
     if (depth == 4) CsradaptiveSumRows(i, product, y + r, beta, rows, 4);
     else if (depth == 8) CsradaptiveSumRows(i, product, y + r, beta, rows, 8);
@@ -196,7 +217,8 @@ SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar 
 /* CSR-Vector: rows r to end - 1, h at a time, which have the same columns if h > 1 */
 SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end, int h)
 {
-  const PetscInt nz = b->i[b->m], round = CSRADAPTIVE_ROUND / h * h;
+  const PetscInt  nz = b->i[b->m], round = CSRADAPTIVE_ROUND / h * h;
+  const PetscBool large = CsradaptiveIsLarge(b);
 
   for (PetscInt rows; r < end; r += rows) {
     PetscScalar sum[CSRADAPTIVE_ROUND * LANES] __attribute__((aligned(64)));
@@ -205,6 +227,7 @@ SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const Petsc
     for (PetscInt q = 0; q < rows; q += h) {
       const PetscInt k = b->i[r + q], n = b->i[r + q + 1] - k;
 
+      if (large) CsradaptiveAhead(b, k, n, h);
       if (h == 1) Spmv8Store(sum + q * LANES, CsradaptiveSum(b, x, k, k + n, nz));
       else CsradaptiveNode(b, x, k, n, h, nz, sum + q * LANES);
     }

@@ -189,6 +189,14 @@ static int CsradaptiveVaries(const CsradaptiveStorage *b, PetscInt r, PetscInt e
   return 4 * changes > end - r;
 }
 
+/* True if the transposed rows of a node are better taken together: not where memory sends them, row by row as one long stream */
+static int CsradaptiveTogether(const CsradaptiveStorage *b, size_t k)
+{
+  const PetscInt r = CsradaptiveRow(b->block[k]);
+
+  return CsradaptiveNodeRows(b->block[k]) && !(CsradaptiveIsLarge(b) && b->i[r + 1] - b->i[r] >= CSRADAPTIVE_AHEAD_LEAST);
+}
+
 static void CsradaptiveTransposeTask(void *context, PetscInt task)
 {
   CsradaptiveProduct       *p   = (CsradaptiveProduct *)context;
@@ -201,7 +209,7 @@ static void CsradaptiveTransposeTask(void *context, PetscInt task)
     const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]), first = CsradaptiveFirst(b, k);
 
     if (CsradaptiveFlag(b->block[k])) CsradaptiveTransposeRow(b, p->x, y, r, first, PetscMin(b->chunk, b->i[r + 1] - first) + first);
-    else if (CsradaptiveNodeRows(b->block[k]) || CsradaptiveVaries(b, r, stop)) CsradaptiveTranspose(b, p->x, y, r, stop, CsradaptiveNodeRows(b->block[k]));
+    else if (CsradaptiveTogether(b, k) || CsradaptiveVaries(b, r, stop)) CsradaptiveTranspose(b, p->x, y, r, stop, CsradaptiveNodeRows(b->block[k]));
     else
       for (PetscInt q = r; q < stop; q++) CsradaptiveTransposeRow(b, p->x, y, q, b->i[q], b->i[q + 1]);
   }

@@ -70,6 +70,7 @@ SPMV_INLINE void TpspmvPutFirst(Spmv8 sum, int n, const uint16_t *row, PetscScal
 
   Spmv8Store(s, sum);
   for (int l = 0; l < n; l++) {
+    SPMV_SCALAR_LOOP(l);
     if (target == TPSPMV_KEEP || target == TPSPMV_PAST) y[l] = s[l];
     else y[row[l]] = target == TPSPMV_ADD ? y[row[l]] + s[l] : s[l];
   }
