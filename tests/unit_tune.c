@@ -1,6 +1,7 @@
-static const char help[] = "The tuner without a Mat: samples stand for the whole, estimates are the same each time, plans as text, knobs, shapes, a time limit.\n\n";
+static const char help[] = "The tuner without a Mat: the user's rates, samples stand for the whole, estimates are the same each time, plans as text, knobs, shapes, a time limit.\n\n";
 
 #include "spmvtest.h"
+#include <sys/stat.h>
 
 /* Rows of `length` entries or twice as many, in blocks of h x h along a band */
 static PetscErrorCode Band(PetscInt m, PetscInt length, PetscInt h, SpmvTestCSR *t)
@@ -166,10 +167,37 @@ static PetscErrorCode TestEmpty(void)
   PetscFunctionReturn(0);
 }
 
+/* The user's rates: lines that are not of the form are passed over, and what they do not say is built in. Before any other test: the file is read once */
+static PetscErrorCode TestMachine(void)
+{
+  static const char  text[] = "cycle 2\nbyte 1 2 3\nnosuch 1\nmiss -4\nmiss x\nvector nan\ngathered 0\nline 0 1 2 3\nisa 1 2\n\n";
+  char               folder[PETSC_MAX_PATH_LEN], path[PETSC_MAX_PATH_LEN];
+  FILE              *f;
+  SpmvMachine        builtin;
+  const SpmvMachine *machine;
+
+  PetscFunctionBegin;
+  PetscCall(PetscGetWorkingDirectory(folder, sizeof(folder)));
+  PetscCall(PetscStrlcat(folder, "/unit_tune_config", sizeof(folder)));
+  PetscCheck(!setenv("XDG_CONFIG_HOME", folder, 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv");
+  PetscCall(PetscSNPrintf(path, sizeof(path), "%s/petscspmv", folder));
+  (void)mkdir(folder, 0777);
+  (void)mkdir(path, 0777);
+  PetscCall(SpmvMachineFile(path, sizeof(path)));
+  f = fopen(path, "w");
+  PetscCheck(f && fputs(text, f) >= 0 && !fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s", path);
+  SpmvMachineBuiltin(&builtin);
+  PetscCall(SpmvMachineGet(&machine));
+  PetscCheck(machine->cycle == 2 && machine->line[3] == 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "rates of %s were not read", path);
+  PetscCheck(machine->byte[0] == builtin.byte[0] && machine->miss == builtin.miss && machine->vector == builtin.vector && machine->gathered == builtin.gathered && machine->isa[1] == builtin.isa[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "broken lines of %s were read", path);
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(TestMachine());
   PetscCall(TestSample());
   PetscCall(TestText());
   PetscCall(TestTune());

@@ -70,9 +70,9 @@ static void MachineReadLine(char line[], SpmvMachine *machine)
     int    n = 0;
 
     if (strcmp(name, Rates[r].name)) continue;
-    for (char *text; n < Rates[r].count && (text = strtok_r(NULL, " \n", &state)); n++) {
-      value[n] = strtod(text, NULL);
-      if (!(value[n] >= 0 && value[n] < 1e12)) return;
+    for (char *text, *end; n < Rates[r].count && (text = strtok_r(NULL, " \n", &state)); n++) {
+      value[n] = strtod(text, &end);
+      if (end == text || *end || !(value[n] < 1e12) || !(value[n] > 0 || (value[n] == 0 && RateOf(machine, r)[n] == 0))) return;
     }
     for (int k = 0; n == Rates[r].count && k < n; k++) RateOf(machine, r)[k] = value[k];
   }

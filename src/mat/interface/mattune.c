@@ -180,7 +180,6 @@ PetscErrorCode MatSpmvSetTuneFormats(Mat A, const char formats[])
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscValidCharPointer(formats, 2);
   PetscTryMethod(A, "MatSpmvSetTuneFormats_C", (Mat, const char[]), (A, formats));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -221,7 +220,6 @@ PetscErrorCode MatSpmvSetWisdom(Mat A, const char file[])
 {
   PetscFunctionBegin;
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscValidCharPointer(file, 2);
   PetscTryMethod(A, "MatSpmvSetWisdom_C", (Mat, const char[]), (A, file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
