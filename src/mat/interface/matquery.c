@@ -145,7 +145,8 @@ static PetscErrorCode MatSpmvGetPlan_Spmv(Mat A, char plan[], size_t size)
 - size - length of `plan`, in characters
 
   Output Parameter:
-. plan - knobs and values, such as "block_height=3 block_width=3 isa=avx512"; empty if no storage is built
+. plan - knobs and values, such as "block_height=3 block_width=3 isa=avx512"; of a `MATSPMV` with "format=bccoo " before them, or
+         "format=aij" alone; empty if no storage is built
 
   Level: intermediate
 
