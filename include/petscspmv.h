@@ -182,6 +182,8 @@ M*/
 
   New values with the same pattern are not tuned for again; a duplicate takes over what was chosen.
 
+  Among formats, estimate compares each under the plan that its own rules make; of one format alone, it looks at other plans as well.
+
   The estimate is for products; of transposed ones and of several columns nothing is asked.
 
   Source: the heuristics of measure are those of Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4

@@ -136,12 +136,7 @@ PetscErrorCode SpmvMeasure(const SpmvRequest *q, const SpmvSample *sample, const
     options->of[k].passed = PETSC_TRUE;
     PetscCall(MeasureOption(&w, &options->of[k]));
   }
-  for (PetscInt k = 0; k < given; k++) {
-    const SpmvOption centre = options->of[k];
-
-    PetscCall(SpmvSearchShapes(q, sample, machine, centre.number, options));
-    if (!patient) PetscCall(SpmvSearchAround(q, sample, machine, &centre, options));
-  }
+  PetscCall(SpmvSearchAll(q, sample, machine, options));
   do {
     before = options->n;
     while (more) PetscCall(MeasureNext(&w, options, model, &more));

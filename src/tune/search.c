@@ -81,7 +81,7 @@ static void SearchKeepSmallest(SpmvOptions *options, PetscInt first, PetscInt st
 }
 
 /* All combinations of the knobs of a format that make shapes and that the user leaves open */
-PetscErrorCode SpmvSearchShapes(const SpmvRequest *q, const SpmvSample *sample, const SpmvMachine *machine, PetscInt number, SpmvOptions *options)
+static PetscErrorCode SearchShapes(const SpmvRequest *q, const SpmvSample *sample, const SpmvMachine *machine, PetscInt number, SpmvOptions *options)
 {
   const SpmvFormat *format = SpmvCandidate[number];
   PetscInt          total = 1, first = options->n;
@@ -138,6 +138,21 @@ PetscErrorCode SpmvSearchAround(const SpmvRequest *q, const SpmvSample *sample, 
       other.plan.value[p] = SearchValue(param, k);
       PetscCall(SpmvOptionsAdd(q, sample, machine, &other, options));
     }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Around each option of a list: its format's shapes, and other values of one knob; of these, who is patient asks from the best that was measured */
+PetscErrorCode SpmvSearchAll(const SpmvRequest *q, const SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options)
+{
+  const PetscInt given = options->n;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < given; k++) {
+    const SpmvOption centre = options->of[k]; /* the list moves as it grows */
+
+    PetscCall(SearchShapes(q, sample, machine, centre.number, options));
+    if (q->kind != SPMV_TUNE_PATIENT) PetscCall(SpmvSearchAround(q, sample, machine, &centre, options));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

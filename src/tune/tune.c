@@ -102,22 +102,27 @@ static void ChoiceOffer(const SpmvRequest *q, const SpmvOption *o, SpmvChoice *c
   } else if (c->second.number < 0 || SpmvOptionCost(q, o) < SpmvOptionCost(q, &c->second)) c->second = *o;
 }
 
-/* The least of the options that were measured, if any was, else of all */
-static void ChoiceSettle(const SpmvRequest *q, const SpmvOptions *options, SpmvChoice *c)
+#define TUNE_GAIN 1.05 /* what another plan than the format's own must gain by estimate */
+
+/* The least of the options that were measured, if any was, else of all, where `own` come first: the formats' own plans */
+static void ChoiceSettle(const SpmvRequest *q, const SpmvOptions *options, PetscInt own, SpmvChoice *c)
 {
   c->estimated = options->n;
   c->from      = c->products ? SPMV_FROM_MEASURE : SPMV_FROM_ESTIMATE;
   for (PetscInt k = 0; k < options->n; k++) {
-    if (!c->products || options->of[k].measured > 0) ChoiceOffer(q, &options->of[k], c);
+    const SpmvOption *o = &options->of[k];
+
+    if (c->products ? o->measured > 0 : k < own || TUNE_GAIN * SpmvOptionCost(q, o) < SpmvOptionCost(q, &c->best)) ChoiceOffer(q, o, c);
   }
 }
 
-/* Estimates each candidate as its format would have it; to measure, other values of its knobs as well */
+/* Estimates each candidate as its format would have it; to measure, or if there is but one, other values of its knobs as well */
 static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
   const SpmvMachine *machine;
   SpmvSample         sample;
   SpmvOptions        options = {0};
+  PetscInt           own;
 
   PetscFunctionBegin;
   PetscCall(SpmvMachineGet(&machine));
@@ -127,8 +132,10 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
 
     if (q->allowed >> k & 1) PetscCall(SpmvOptionsAdd(q, &sample, machine, &option, &options));
   }
+  own = options.n;
   if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(q, &sample, machine, &options, baseline, context, choice));
-  ChoiceSettle(q, &options, choice);
+  else if (own == 1) PetscCall(SpmvSearchAll(q, &sample, machine, &options));
+  ChoiceSettle(q, &options, own, choice);
   if (!options.n) PetscCall(TuneOff(q, choice)); /* all refuse this matrix: the first one is to say why */
   PetscCall(PetscFree(options.of));
   PetscCall(SpmvSampleDestroy(&sample));

@@ -155,7 +155,7 @@ extern PetscErrorCode SpmvEstimate(const SpmvSample *sample, const SpmvMachine *
 
 /* search.c */
 extern PetscErrorCode SpmvOptionsAdd(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *option, SpmvOptions *options);
-extern PetscErrorCode SpmvSearchShapes(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, PetscInt number, SpmvOptions *options);
+extern PetscErrorCode SpmvSearchAll(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options);
 extern PetscErrorCode SpmvSearchAround(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options);
 
 /* measure.c, remember.c */
