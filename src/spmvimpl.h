@@ -204,6 +204,7 @@ typedef struct {
 
 /* alloc.c */
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
+extern PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array);
 extern PetscErrorCode SpmvFree(void *array);
 
 /* storage.c */
