@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #define SPMV_LINE      ((size_t)64)
+#define SPMV_PAGE      ((size_t)4096)
 #define SPMV_HUGE_PAGE ((size_t)1 << 21)
 
 /*
@@ -36,7 +37,47 @@ PetscErrorCode SpmvAlloc(size_t bytes, void *array)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what SpmvAlloc() gave, and sets the pointer that array points to to NULL */
+/* What the tasks of SpmvAllocShared() touch */
+typedef struct {
+  char    *array;
+  size_t   bytes;
+  PetscInt ntasks;
+} SpmvTouch;
+
+static void SpmvTouchTask(void *context, PetscInt task)
+{
+  const SpmvTouch *touch = (const SpmvTouch *)context;
+  const size_t     end   = SpmvShare(touch->bytes, task + 1, touch->ntasks);
+
+  for (size_t k = SpmvShare(touch->bytes, task, touch->ntasks); k < end; k += SPMV_PAGE) touch->array[k] = 0;
+}
+
+/*
+  SpmvAllocShared - memory for an array that the tasks of a product read in equal parts, one after the other, as by SpmvAlloc()
+
+  Input Parameters:
++ bytes  - length, >= 0
+- ntasks - tasks of the product
+
+  Output Parameter:
+. array - a `void **`: the address
+
+  Note:
+  Each task's thread is the first to touch its part: on a machine of several memories the system then takes the page from
+  that thread's own, if threads keep to their cores (OMP_PROC_BIND).
+*/
+PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array)
+{
+  SpmvTouch touch = {.bytes = bytes, .ntasks = ntasks};
+
+  PetscFunctionBegin;
+  PetscCall(SpmvAlloc(bytes, array));
+  touch.array = *(char **)array;
+  if (ntasks > 1) SpmvRun(ntasks, SpmvTouchTask, &touch);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees what SpmvAlloc() or SpmvAllocShared() gave, and sets the pointer that array points to to NULL */
 PetscErrorCode SpmvFree(void *array)
 {
   void **p = (void **)array, *raw;

@@ -242,6 +242,7 @@ extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, 
 
 /* alloc.c */
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
+extern PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array);
 extern PetscErrorCode SpmvFree(void *array);
 
 /* storage.c */

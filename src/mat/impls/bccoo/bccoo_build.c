@@ -213,9 +213,9 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(b->nflags, &b->flags));
   PetscCall(SpmvAlloc((b->ntiles + 1) * sizeof(int32_t), &b->entry));
-  PetscCall(SpmvAlloc(b->nstored * width, &b->column));
+  PetscCall(SpmvAllocShared(b->nstored * width, b->nparts, &b->column));
   memset((char *)b->column + whole * width, 0, (b->nstored - whole) * width);
-  PetscCall(SpmvAlloc((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), &b->value));
+  PetscCall(SpmvAllocShared((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), b->nparts, &b->value));
   memset(b->value + set * entries, 0, ((b->nstored - set) * entries + BCCOO_PAD) * sizeof(PetscScalar));
   if (b->bunch > 1 && !b->workgroup) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
   if (b->workgroup) PetscCall(SpmvAlloc(b->ntiles / (size_t)b->workgroup, &b->scan));

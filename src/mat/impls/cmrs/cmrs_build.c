@@ -9,8 +9,8 @@ static PetscErrorCode CmrsAllocate(CmrsStorage *c)
 {
   PetscFunctionBegin;
   PetscCall(SpmvAlloc((size_t)(c->strips + 1) * sizeof(PetscInt), &c->strip));
-  PetscCall(SpmvAlloc((size_t)(c->nstored + CMRS_PAD) * c->wordsize, &c->word));
-  PetscCall(SpmvAlloc((size_t)(c->nstored + CMRS_PAD) * sizeof(PetscScalar), &c->value));
+  PetscCall(SpmvAllocShared((size_t)(c->nstored + CMRS_PAD) * c->wordsize, c->threads, &c->word));
+  PetscCall(SpmvAllocShared((size_t)(c->nstored + CMRS_PAD) * sizeof(PetscScalar), c->threads, &c->value));
   memset((char *)c->word + (size_t)c->nstored * c->wordsize, 0, CMRS_PAD * c->wordsize);
   memset(c->value + c->nstored, 0, CMRS_PAD * sizeof(PetscScalar));
   PetscCall(SpmvAlloc((size_t)(c->threads + 1) * sizeof(CmrsShare), &c->share));

@@ -188,8 +188,8 @@ static PetscErrorCode PmfAllocate(PmfStorage *b)
 {
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(b->nruns * sizeof(PmfRun), &b->run));
-  PetscCall(SpmvAlloc(PMF_LANES * b->nsteps * sizeof(PetscScalar), &b->value));
-  PetscCall(SpmvAlloc(b->ncolumns * sizeof(uint16_t), &b->column));
+  PetscCall(SpmvAllocShared(PMF_LANES * b->nsteps * sizeof(PetscScalar), b->threads, &b->value));
+  PetscCall(SpmvAllocShared(b->ncolumns * sizeof(uint16_t), b->threads, &b->column));
   PetscCall(SpmvAlloc(b->nmasks, &b->mask));
   PetscCall(SpmvAlloc(b->nlist * b->listsize, &b->list));
   PetscCall(SpmvAlloc(b->nfrom * sizeof(uint32_t), &b->from));

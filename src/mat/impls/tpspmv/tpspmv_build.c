@@ -185,9 +185,9 @@ static PetscErrorCode TpspmvAllocate(TpspmvStorage *b)
   PetscCall(SpmvAlloc(b->nragged, &b->ragged));
   PetscCall(SpmvAlloc((b->npieces + 1) * sizeof(TpspmvPiece), &b->piece));
   PetscCall(SpmvAlloc(b->npairs * sizeof(uint16_t), &b->row));
-  PetscCall(SpmvAlloc(b->nentries * TpspmvIndexSize(b->narrow), &b->index));
+  PetscCall(SpmvAllocShared(b->nentries * TpspmvIndexSize(b->narrow), b->threads, &b->index));
   PetscCall(SpmvAlloc(b->nlong * TpspmvIndexSize(b->narrowlong), &b->longindex));
-  PetscCall(SpmvAlloc((b->nentries + b->nlong) * sizeof(PetscScalar), &b->value));
+  PetscCall(SpmvAllocShared((b->nentries + b->nlong) * sizeof(PetscScalar), b->threads, &b->value));
   if (!TpspmvIsDirect(b)) PetscCall(SpmvAlloc(b->npairs * sizeof(PetscScalar), &b->partial));
   if (b->npieces) PetscCall(SpmvAlloc(b->npieces * sizeof(PetscScalar), &b->sum));
   if (b->removed) PetscCall(SpmvAlloc((size_t)b->nused * sizeof(PetscScalar), &b->packed));
