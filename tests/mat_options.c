@@ -1,6 +1,6 @@
 static const char help[] = "Options: prefixes, inheritance, what is refused and how, what the views print, memory in MatGetInfo.\n\n";
 
-#include <petscspmv.h>
+#include "refuse.h"
 
 /* 6 n rows: blocks of 2 x 3 on the diagonal, and the first column */
 static PetscErrorCode Create(const char prefix[], PetscBool fromoptions, Mat *A)
@@ -36,29 +36,6 @@ static PetscErrorCode Multiply(Mat A)
   PetscCall(MatMult(A, x, y));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(0);
-}
-
-/* Prints the message of an error instead of a stack */
-static PetscErrorCode Refused(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p, const char *message, void *ctx)
-{
-  if (p == PETSC_ERROR_INITIAL && !PetscGlobalRank) printf("refused: %s\n", message);
-  (void)comm, (void)line, (void)function, (void)file, (void)ctx;
-  return n;
-}
-
-/* MatSetFromOptions() with one more option, which it must refuse */
-static PetscErrorCode Refuse(Mat A, const char option[], const char value[])
-{
-  PetscErrorCode ierr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsSetValue(NULL, option, value));
-  PetscCall(PetscPushErrorHandler(Refused, NULL));
-  ierr = MatSetFromOptions(A);
-  PetscCall(PetscPopErrorHandler());
-  PetscCheck(ierr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s %s was not refused", option, value);
-  PetscCall(PetscOptionsClearValue(NULL, option));
   PetscFunctionReturn(0);
 }
 

@@ -1,6 +1,6 @@
 static const char help[] = "Type spmv and the tuner: the same choice each time, new values and duplicates, wisdom, options, what is refused.\n\n";
 
-#include <petscspmv.h>
+#include "refuse.h"
 #include <petsc/private/petscimpl.h>
 #include <unistd.h>
 
@@ -214,28 +214,6 @@ static PetscErrorCode Has(const char what[], Mat A, const char text[])
   PetscCall(Multiply(A));
   CALL(A, "MatSpmvGetPlan", (Mat, char[], size_t), (A, plan, sizeof(plan)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s %s\n", what, strstr(plan, text) ? "has" : plan, text));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Refused(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p, const char *message, void *ctx)
-{
-  if (p == PETSC_ERROR_INITIAL && !PetscGlobalRank) printf("refused: %s\n", message);
-  (void)comm, (void)line, (void)function, (void)file, (void)ctx;
-  return n;
-}
-
-/* MatSetFromOptions() with one more option, which it must refuse */
-static PetscErrorCode Refuse(Mat A, const char option[], const char value[])
-{
-  PetscErrorCode ierr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsSetValue(NULL, option, value));
-  PetscCall(PetscPushErrorHandler(Refused, NULL));
-  ierr = MatSetFromOptions(A);
-  PetscCall(PetscPopErrorHandler());
-  PetscCheck(ierr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s %s was not refused", option, value);
-  PetscCall(PetscOptionsClearValue(NULL, option));
   PetscFunctionReturn(0);
 }
 

@@ -19,15 +19,13 @@ static PetscBool  DeviceSought; /* whether there is one is known */
 static PetscBool  DeviceView;
 
 /* "cuda, opencl or none" */
-static void DeviceNames(char names[], size_t size)
+static PetscErrorCode DeviceNames(char names[], size_t size)
 {
+  PetscFunctionBegin;
   names[0] = 0;
-  for (PetscInt k = 0; k < SPMV_DEVICE_APIS; k++) {
-    const size_t used = strlen(names);
-
-    snprintf(names + used, size - used, "%s%s", k ? ", " : "", DeviceApis[k]->name);
-  }
-  strncat(names, " or none", size - strlen(names) - 1);
+  for (PetscInt k = 0; k < SPMV_DEVICE_APIS; k++) PetscCall(SpmvAppend(names, size, "%s%s", k ? ", " : "", DeviceApis[k]->name));
+  PetscCall(SpmvAppend(names, size, " or none"));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* -spmv_device: the API asked for by name, or NULL; none: PETSC_TRUE if no device is to be used */
@@ -46,7 +44,7 @@ static PetscErrorCode DeviceAsked(const SpmvDeviceApi **api, PetscBool *none)
     PetscCall(PetscStrcmp(name, DeviceApis[k]->name, &same));
     if (same) *api = DeviceApis[k];
   }
-  DeviceNames(names, sizeof(names));
+  PetscCall(DeviceNames(names, sizeof(names)));
   PetscCheck(*api || *none, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "-spmv_device %s is no API of devices; set it to %s", name, names);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
