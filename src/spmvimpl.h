@@ -181,6 +181,29 @@ typedef struct {
   SpmvDeviceLaunch launch[SPMV_DEVICE_LAUNCH_MAX];
 } SpmvDeviceProduct;
 
+/* What SPMV_LAUNCH() gives to a kernel */
+#define SPMV_GIVE_ARRAY(n) ((SpmvDeviceArg){.kind = SPMV_ARG_ARRAY, .name = n})
+#define SPMV_GIVE_INT(v)   ((SpmvDeviceArg){.kind = SPMV_ARG_INT, .value = v})
+#define SPMV_GIVE_X        ((SpmvDeviceArg){.kind = SPMV_ARG_X})
+#define SPMV_GIVE_Y        ((SpmvDeviceArg){.kind = SPMV_ARG_Y})
+#define SPMV_GIVE_BETA     ((SpmvDeviceArg){.kind = SPMV_ARG_BETA})
+#define SPMV_GIVE_EPOCH    ((SpmvDeviceArg){.kind = SPMV_ARG_EPOCH})
+
+/* Adds to a product a kernel that takes the arguments given, SPMV_GIVE_...; clears: only where y is not added to */
+#define SPMV_LAUNCH(product, name, ngroups, ngroup, clears, ...) \
+  do { \
+    const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
+    SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
+    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
+    memcpy(l_->arg, args_, sizeof(args_)); \
+  } while (0)
+
+/* Work groups of so many work items that there is one for each item */
+static inline size_t SpmvGroups(size_t items, size_t group)
+{
+  return (items + group - 1) / group;
+}
+
 /* SpmvDeviceFormat: what a format has for devices. They take arrays() as they are, those aside excepted; setvalues() sends the values anew */
 typedef struct {
   const char      *source;  /* one for all APIs: OpenCL C with the words of device/prelude.cl */

@@ -89,52 +89,13 @@ static PetscErrorCode BccooDeviceCheck(const BccooStorage *b, const PetscInt d[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define BCCOO_ARRAY(n) \
-  { \
-    SPMV_ARG_ARRAY, n, 0 \
-  }
-#define BCCOO_INT(v) \
-  { \
-    SPMV_ARG_INT, NULL, v \
-  }
-#define BCCOO_X \
-  { \
-    SPMV_ARG_X, NULL, 0 \
-  }
-#define BCCOO_Y \
-  { \
-    SPMV_ARG_Y, NULL, 0 \
-  }
-#define BCCOO_BETA \
-  { \
-    SPMV_ARG_BETA, NULL, 0 \
-  }
-#define BCCOO_EPOCH \
-  { \
-    SPMV_ARG_EPOCH, NULL, 0 \
-  }
-
-/* Adds a kernel to a product */
-#define BccooLaunch(product, name, ngroups, ngroup, clears, ...) \
-  do { \
-    const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
-    SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
-    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
-    memcpy(l_->arg, args_, sizeof(args_)); \
-  } while (0)
-
-static size_t BccooFlatGroups(size_t items)
-{
-  return (items + BCCOO_FLAT_GROUP - 1) / BCCOO_FLAT_GROUP;
-}
-
 static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
 {
   const BccooStorage *b = (const BccooStorage *)storage;
   const PetscInt     *d = plan->device, slices = b->slices;
   const size_t        ngroups = b->ntiles / (size_t)b->workgroup, height = (size_t)b->mb * (size_t)b->h;
   const PetscBool     listed = (PetscBool)(b->nrows < slices * b->mb);
-  const SpmvDeviceArg result = slices > 1 ? (SpmvDeviceArg)BCCOO_ARRAY("partial") : (SpmvDeviceArg)BCCOO_Y;
+  const SpmvDeviceArg result = slices > 1 ? SPMV_GIVE_ARRAY("partial") : SPMV_GIVE_Y;
   const char         *carry  = d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL ? "bccoo_carry" : NULL;
 
   PetscFunctionBegin;
@@ -156,10 +117,10 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
   if (slices > 1) {
     product->work[product->nwork].name    = "partial";
     product->work[product->nwork++].bytes = (size_t)slices * height * sizeof(PetscScalar);
-  } else if (listed) BccooLaunch(product, "bccoo_clear", BccooFlatGroups((size_t)b->m), BCCOO_FLAT_GROUP, PETSC_TRUE, BCCOO_Y, BCCOO_INT(b->m));
-  BccooLaunch(product, "bccoo_product", ngroups, (size_t)b->workgroup, PETSC_FALSE, BCCOO_ARRAY("values"), BCCOO_ARRAY("columns"), BCCOO_ARRAY("flags"), BCCOO_ARRAY("entries"), BCCOO_ARRAY("bases"), BCCOO_ARRAY("escaped"), BCCOO_ARRAY("escapes"), BCCOO_ARRAY("rows"), BCCOO_ARRAY("scans"), BCCOO_X, result, BCCOO_ARRAY("heads"), BCCOO_ARRAY("tails"), BCCOO_ARRAY("sync"), BCCOO_INT(b->m), BCCOO_INT(b->n), BCCOO_INT((PetscInt)ngroups), BCCOO_BETA, BCCOO_EPOCH);
-  if (carry) BccooLaunch(product, carry, BccooFlatGroups(ngroups), BCCOO_FLAT_GROUP, PETSC_FALSE, BCCOO_ARRAY("entries"), BCCOO_ARRAY("rows"), BCCOO_ARRAY("heads"), BCCOO_ARRAY("tails"), result, BCCOO_INT((PetscInt)ngroups), BCCOO_INT(b->m), BCCOO_BETA);
-  if (slices > 1) BccooLaunch(product, "bccoo_combine", BccooFlatGroups((size_t)b->m), BCCOO_FLAT_GROUP, PETSC_FALSE, BCCOO_ARRAY("partial"), BCCOO_Y, BCCOO_INT((PetscInt)height), BCCOO_INT(b->m), BCCOO_BETA);
+  } else if (listed) SPMV_LAUNCH(product, "bccoo_clear", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
+  SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)b->workgroup, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->n), SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_BETA, SPMV_GIVE_EPOCH);
+  if (carry) SPMV_LAUNCH(product, carry, SpmvGroups(ngroups, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result, SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);
+  if (slices > 1) SPMV_LAUNCH(product, "bccoo_combine", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)height), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
