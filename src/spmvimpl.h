@@ -148,7 +148,7 @@ typedef struct {
     SPMV_ARG_X,
     SPMV_ARG_Y,
     SPMV_ARG_BETA,  /* int: 0 or 1 */
-    SPMV_ARG_EPOCH, /* uint: 1, 2, ...: the number of this product */
+    SPMV_ARG_EPOCH, /* uint: 1, 2, ...: the number of this product. For kernels that read it only: such products are not recorded */
     SPMV_ARG_INT    /* int */
   } kind;
   const char *name;

@@ -27,12 +27,12 @@ check unknown 1 'is no API of devices; set it to cuda, opencl or none' '' "$tmp/
 
 run "$tmp/mat_device" $device none
 if ! grep -q 'device 0' "$tmp/out"; then
-  for name in index refused cache events races; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
+  for name in index no_graphs refused cache events races; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
   exit 0
 fi
 device="-spmv_device opencl $device"
 check index 1 'set -spmv_device_index from 0 to' '' "$tmp/mat_device" $device none -spmv_device_index 99
-
+check no_graphs 1 'opencl records no kernels; leave the option out' '' "$tmp/mat_device" $device none -spmv_device_graph
 # The cache: empty, then used, then with a file cut short and one whose end is another, then in a folder that nobody can make
 check cache_empty 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
 check cache_used 0 'programs: 0 compiled, 1 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"

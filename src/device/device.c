@@ -55,6 +55,7 @@ static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, Pets
   const PetscInt choices = gpus ? gpus : all;
   PetscReal      limit   = 0;
   PetscInt       index   = PetscGlobalRank % choices;
+  PetscBool      graphs  = (PetscBool)(api->record != NULL), set;
   SpmvDeviceInfo info;
   void          *handle;
 
@@ -62,6 +63,8 @@ static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, Pets
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-spmv_device_index", &index, NULL));
   PetscCheck(index >= 0 && index < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no %s device %" PetscInt_FMT ", there are %" PetscInt_FMT "; set -spmv_device_index from 0 to %" PetscInt_FMT, api->name, index, all, all - 1);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-spmv_device_memory", &limit, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-spmv_device_graph", &graphs, &set));
+  PetscCheck(!set || !graphs || api->record, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-spmv_device_graph true: %s records no kernels; leave the option out, or set -spmv_device cuda", api->name);
   PetscCall(api->describe(index, &info));
   if (sizeof(PetscReal) == 8 && !info.real64) {
     PetscCheck(!asked, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s has no double; set -spmv_device or -spmv_device_index to another device", info.name);
@@ -69,7 +72,7 @@ static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, Pets
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(api->open(index, &handle));
-  Device = (SpmvDevice){.api = api, .index = index, .handle = handle, .info = info, .limit = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)info.memory};
+  Device = (SpmvDevice){.api = api, .index = index, .handle = handle, .info = info, .limit = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)info.memory, .graphs = graphs};
   PetscCall(PetscInfo(NULL, "Products may use %s device %" PetscInt_FMT ": %s\n", api->name, index, info.name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,6 +145,7 @@ PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, si
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(d->api->write(d->handle, buffer, data, bytes, full));
   d->sent += (PetscLogDouble)bytes;
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes)); /* counted by a PETSc that was built for devices; another has nothing here */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,6 +155,7 @@ PetscErrorCode SpmvDeviceRead(SpmvDevice *d, void *buffer, void *data, size_t by
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(d->api->read(d->handle, buffer, data, bytes));
   d->received += (PetscLogDouble)bytes;
+  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -12,6 +12,15 @@
 #pragma once
 #include "../spmvimpl.h"
 
+/* SpmvDeviceCall: a kernel and what it is given */
+typedef struct {
+  const char        *kernel;
+  size_t             groups, group; /* work groups, work items in each */
+  PetscInt           nargs;
+  const void *const *arg;  /* [nargs]  where each argument's value is */
+  const size_t      *size; /* [nargs]  its bytes */
+} SpmvDeviceCall;
+
 /* SpmvDeviceApi: OpenCL, CUDA, ... Devices, buffers and programs are the API's own; a buffer is passed to kernels as it is */
 typedef struct {
   const char *name;
@@ -31,7 +40,13 @@ typedef struct {
   /* From source; log, of the compiler, is NULL if it went well. Both results are the caller's to PetscFree() */
   PetscErrorCode (*compile)(void *device, const char source[], const char options[], void **program, char **binary, size_t *size, char **log);
   PetscErrorCode (*load)(void *device, const char *binary, size_t size, void **program); /* from a binary; NULL if it is none */
-  PetscErrorCode (*launch)(void *device, void *program, const char kernel[], size_t groups, size_t group, PetscInt nargs, const void *const arg[], const size_t size[], PetscBool *full);
+  PetscErrorCode (*launch)(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full);
+
+  /* Calls with the values that their arguments have now, one after the other, to be asked for as one; NULL: the API has no such thing */
+  PetscErrorCode (*record)(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **graph, PetscBool *full);
+  PetscErrorCode (*replay)(void *device, void *graph, PetscBool *full);
+  PetscErrorCode (*forget)(void *device, void **graph); /* nothing that was recorded may be running */
+
   PetscErrorCode (*release)(void *device, void **program);
   PetscErrorCode (*reset)(void); /* forgets all, at the end; every device is closed by then */
 } SpmvDeviceApi;
@@ -48,6 +63,7 @@ typedef struct {
   SpmvDeviceInfo       info;
   PetscLogDouble       limit; /* bytes that we may hold, -spmv_device_memory */
   PetscLogDouble       held, peak, sent, received;
+  PetscBool            graphs; /* products of several kernels are recorded, -spmv_device_graph */
 } SpmvDevice;
 
 /* SpmvOnDevice: a storage on a device */

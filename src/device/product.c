@@ -2,6 +2,10 @@
   product.c - a storage on a device: its arrays sent once, its values again when they change, its products
 
   Vectors live on the host, so a product sends x (and y, where it is added to) and receives y.
+
+  Where the API can, the kernels of a product are recorded at the first one, once for y <- A x and once for y <- y + A x,
+  and asked for as one from then on (a graph of CUDA's). All that they are given stays the same then, unless it is the
+  number of the product: products that need it, of kernels that wait for each other, are not recorded.
 */
 #include "device.h"
 
@@ -21,7 +25,8 @@ struct _n_SpmvOnDevice {
   PetscInt          nbuffers;
   OnDeviceBuffer    buffer[SPMV_ARRAY_MAX + SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), then work arrays */
   OnDeviceBuffer    x, y;
-  uint32_t          epoch; /* products so far */
+  uint32_t          epoch;    /* products so far */
+  void             *graph[2]; /* the kernels of a product with beta 0 and 1; NULL: not recorded */
 };
 
 static PetscLogEvent ToDevice, FromDevice;
@@ -164,6 +169,15 @@ PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode OnDeviceForgetGraphs(SpmvOnDevice *on)
+{
+  PetscFunctionBegin;
+  for (int beta = 0; beta < 2; beta++) {
+    if (on->graph[beta]) PetscCall(on->device->api->forget(on->device->handle, &on->graph[beta]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A vector of n scalars, allocated at the first product */
 static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffer *b, PetscBool *full)
 {
@@ -171,51 +185,110 @@ static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffe
 
   PetscFunctionBegin;
   if (b->bytes == bytes && (b->buffer || !bytes)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(OnDeviceForgetGraphs(on)); /* they have where it was */
   PetscCall(SpmvDeviceFree(on->device, b->bytes, &b->buffer));
   PetscCall(OnDeviceAlloc(on, "vector", bytes, b, full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, PetscBool *full)
+/* A kernel with its arguments; the pointers of call lead into the other members */
+typedef struct {
+  SpmvDeviceCall call;
+  int32_t        value[SPMV_DEVICE_ARG_MAX];
+  const void    *arg[SPMV_DEVICE_ARG_MAX];
+  size_t         size[SPMV_DEVICE_ARG_MAX];
+} OnDeviceCall;
+
+static PetscErrorCode OnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c)
 {
-  const int32_t ibeta = (int32_t)beta;
-  int32_t       value[SPMV_DEVICE_ARG_MAX];
-  void         *none = NULL;
-  const void   *arg[SPMV_DEVICE_ARG_MAX];
-  size_t        size[SPMV_DEVICE_ARG_MAX];
-  PetscLogEvent event = -1;
-  PetscBool     logging;
+  static void *const none = NULL;
 
   PetscFunctionBegin;
+  c->call = (SpmvDeviceCall){.kernel = l->kernel, .groups = l->groups, .group = l->group, .nargs = l->nargs, .arg = c->arg, .size = c->size};
   for (PetscInt k = 0; k < l->nargs; k++) {
-    size[k] = sizeof(int32_t);
+    c->size[k] = sizeof(int32_t);
     switch (l->arg[k].kind) {
     case SPMV_ARG_INT:
       PetscCheck(l->arg[k].value >= INT32_MIN && l->arg[k].value <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host", l->arg[k].value);
-      value[k] = (int32_t)l->arg[k].value;
-      arg[k]   = &value[k];
+      c->value[k] = (int32_t)l->arg[k].value;
+      c->arg[k]   = &c->value[k];
       break;
     case SPMV_ARG_BETA:
-      arg[k] = &ibeta;
+      c->value[k] = (int32_t)beta;
+      c->arg[k]   = &c->value[k];
       break;
     case SPMV_ARG_EPOCH:
-      arg[k] = &on->epoch;
+      c->arg[k] = &on->epoch;
       break;
     default:
-      size[k] = sizeof(void *);
-      arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->x.buffer : l->arg[k].kind == SPMV_ARG_Y ? &on->y.buffer
-                                                                                            : &none;
+      c->size[k] = sizeof(void *);
+      c->arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->x.buffer : l->arg[k].kind == SPMV_ARG_Y ? &on->y.buffer
+                                                                                               : &none;
       for (PetscInt b = 0; b < on->nbuffers && l->arg[k].kind == SPMV_ARG_ARRAY; b++) {
-        if (!strcmp(on->buffer[b].name, l->arg[k].name)) arg[k] = &on->buffer[b].buffer;
+        if (!strcmp(on->buffer[b].name, l->arg[k].name)) c->arg[k] = &on->buffer[b].buffer;
       }
     }
   }
-  PetscCall(OnDeviceEvent(l->kernel, &event));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With logging, the end of a kernel is waited for, or its time would be counted where y is received */
+static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceCall *call, PetscBool logging, PetscBool *full)
+{
+  PetscLogEvent event = -1;
+
+  PetscFunctionBegin;
+  PetscCall(OnDeviceEvent(call->kernel, &event));
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-  PetscCall(on->device->api->launch(on->device->handle, on->program, l->kernel, l->groups, l->group, l->nargs, arg, size, full));
-  PetscCall(PetscLogIsActive(&logging));
-  if (logging && !*full) PetscCall(on->device->api->finish(on->device->handle)); /* or its time would be counted where y is received */
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(on->device->api->launch(on->device->handle, on->program, call, full));
+  if (logging && !*full) PetscCall(on->device->api->finish(on->device->handle));
+  PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether all that the kernels are given is the same in each product */
+static PetscBool OnDeviceConstant(const SpmvDeviceProduct *product)
+{
+  for (PetscInt l = 0; l < product->nlaunches; l++) {
+    for (PetscInt k = 0; k < product->launch[l].nargs; k++) {
+      if (product->launch[l].arg[k].kind == SPMV_ARG_EPOCH) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/* The kernels of a product, with the vectors on the device */
+static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *full)
+{
+  const SpmvDeviceApi *api = on->device->api;
+  OnDeviceCall         c[SPMV_DEVICE_LAUNCH_MAX];
+  SpmvDeviceCall       calls[SPMV_DEVICE_LAUNCH_MAX];
+  PetscInt             n = 0;
+  PetscBool            logging;
+
+  PetscFunctionBegin;
+  on->epoch++;
+  PetscCall(PetscLogIsActive(&logging)); /* then each kernel has its event */
+  if (on->graph[beta] && !logging) {
+    PetscCall(api->replay(on->device->handle, on->graph[beta], full));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 0; k < on->product.nlaunches; k++) {
+    const SpmvDeviceLaunch *l = &on->product.launch[k];
+
+    if (!l->groups || (l->overwrites && beta)) continue;
+    PetscCall(OnDeviceCallSet(on, l, beta, &c[n]));
+    calls[n] = c[n].call;
+    n++;
+  }
+  if (n > 1 && on->device->graphs && !logging && OnDeviceConstant(&on->product)) {
+    PetscCall(api->record(on->device->handle, on->program, n, calls, &on->graph[beta], full));
+    if (!*full) PetscCall(api->replay(on->device->handle, on->graph[beta], full));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 0; k < n && !*full; k++) PetscCall(OnDeviceLaunch(on, &calls[k], logging, full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -235,12 +308,7 @@ PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScala
   if (!*full) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
   if (!*full && beta) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
   PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
-  on->epoch++;
-  for (PetscInt k = 0; k < on->product.nlaunches && !*full; k++) {
-    const SpmvDeviceLaunch *l = &on->product.launch[k];
-
-    if (l->groups && !(l->overwrites && beta)) PetscCall(OnDeviceLaunch(on, l, beta, full));
-  }
+  if (!*full) PetscCall(OnDeviceRun(on, beta, full));
   if (*full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
   PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
@@ -254,6 +322,7 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
 
   PetscFunctionBegin;
   if (!on) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(OnDeviceForgetGraphs(on));
   for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
   PetscCall(SpmvDeviceFree(on->device, on->x.bytes, &on->x.buffer));
   PetscCall(SpmvDeviceFree(on->device, on->y.bytes, &on->y.buffer));

@@ -1,15 +1,20 @@
 /*
-  cuda.c - NVIDIA's GPUs through the CUDA driver API; kernels are compiled by NVRTC
+  cuda.c - NVIDIA's GPUs through the CUDA driver API; kernels are compiled by NVRTC (nvrtc.c)
 
-  libcuda comes with the driver, libnvrtc with the toolkit. Both are opened at run time, and the few prototypes that are
-  needed stand here. The primary context is used, which is also PETSc's and the CUDA runtime's; it is made current for the
-  time of each call only.
+  libcuda comes with the driver, 470 or newer. It is opened at run time, and the few prototypes that are needed stand here.
+  The primary context is used, which is also PETSc's and the CUDA runtime's; it is made current for the time of each call only.
 */
 #include "nvrtc.h"
 #include <dlfcn.h>
 
 typedef unsigned long long CUdeviceptr;
-typedef void              *CUhandle; /* contexts, modules, functions, streams */
+typedef void              *CUhandle; /* contexts, modules, functions, streams, graphs and their nodes */
+
+typedef struct { /* CUDA_KERNEL_NODE_PARAMS_v1 */
+  CUhandle function;
+  unsigned gridx, gridy, gridz, blockx, blocky, blockz, shared;
+  void   **args, **extra;
+} CUkernelnode;
 
 enum { /* of cuda.h */
        CUDA_ERROR_OUT_OF_MEMORY                        = 2,
@@ -41,30 +46,21 @@ enum { /* of cuda.h */
   X("cuModuleLoadData", ModuleLoadData, (CUhandle *, const void *)) \
   X("cuModuleUnload", ModuleUnload, (CUhandle)) \
   X("cuModuleGetFunction", ModuleGetFunction, (CUhandle *, CUhandle, const char *)) \
-  X("cuLaunchKernel", LaunchKernel, (CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **))
-
-#define NVRTC_FUNCTIONS(X) \
-  X("nvrtcVersion", Version, (int *, int *)) \
-  X("nvrtcCreateProgram", CreateProgram, (CUhandle *, const char *, const char *, int, const char *const *, const char *const *)) \
-  X("nvrtcCompileProgram", CompileProgram, (CUhandle, int, const char *const *)) \
-  X("nvrtcGetProgramLogSize", GetProgramLogSize, (CUhandle, size_t *)) \
-  X("nvrtcGetProgramLog", GetProgramLog, (CUhandle, char *)) \
-  X("nvrtcGetCUBINSize", GetCUBINSize, (CUhandle, size_t *)) \
-  X("nvrtcGetCUBIN", GetCUBIN, (CUhandle, char *)) \
-  X("nvrtcDestroyProgram", DestroyProgram, (CUhandle *))
+  X("cuLaunchKernel", LaunchKernel, (CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **)) \
+  X("cuGraphCreate", GraphCreate, (CUhandle *, unsigned)) \
+  X("cuGraphDestroy", GraphDestroy, (CUhandle)) \
+  X("cuGraphAddKernelNode", GraphAddKernelNode, (CUhandle *, CUhandle, const CUhandle *, size_t, const CUkernelnode *)) \
+  X("cuGraphInstantiateWithFlags", GraphInstantiate, (CUhandle *, CUhandle, unsigned long long)) \
+  X("cuGraphExecDestroy", GraphExecDestroy, (CUhandle)) \
+  X("cuGraphLaunch", GraphLaunch, (CUhandle, CUhandle))
 
 #define X(symbol, name, args) int(*name) args;
 static struct {
   CUDA_FUNCTIONS(X)
 } cu;
-static struct {
-  NVRTC_FUNCTIONS(X)
-} nvrtc;
 #undef X
 
-#define CUDA_OPTIONS_MAX 40 /* options of a compilation, at most */
-
-static PetscBool DriverLoaded, NvrtcLoaded, Counted;
+static PetscBool DriverLoaded, Counted;
 static PetscInt  NDevices;
 
 typedef struct {
@@ -85,16 +81,10 @@ static const char *CudaErrorName(int code)
     const int code_ = cu.function(__VA_ARGS__); \
     CudaCheck(code_, "cu" #function "()"); \
   } while (0)
-#define NvrtcCheck(code, call) PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "NVRTC: %s gave error %d; set -mat_spmv_backend host to do without", call, code)
-#define PetscCallNvrtc(function, ...) \
-  do { \
-    const int code_ = nvrtc.function(__VA_ARGS__); \
-    NvrtcCheck(code_, "nvrtc" #function "()"); \
-  } while (0)
 
 #define X(symbol, name, args) \
-  *(void **)&CUDA_TABLE.name = dlsym(handle, symbol); \
-  if (!CUDA_TABLE.name) return PETSC_FALSE;
+  *(void **)&cu.name = dlsym(handle, symbol); \
+  if (!cu.name) return PETSC_FALSE;
 
 static PetscBool CudaLoad(void)
 {
@@ -102,25 +92,8 @@ static PetscBool CudaLoad(void)
 
   if (DriverLoaded) return PETSC_TRUE;
   if (!handle) return PETSC_FALSE;
-#define CUDA_TABLE cu
   CUDA_FUNCTIONS(X)
-#undef CUDA_TABLE
   return DriverLoaded = PETSC_TRUE;
-}
-
-/* PETSC_FALSE if there is no NVRTC */
-PetscBool SpmvNvrtcLoad(void)
-{
-  static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "/usr/local/cuda/lib64/libnvrtc.so", "/usr/local/cuda/lib/libnvrtc.so"};
-  void                    *handle  = NULL;
-
-  if (NvrtcLoaded) return PETSC_TRUE;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names) && !handle; k++) handle = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
-  if (!handle) return PETSC_FALSE;
-#define CUDA_TABLE nvrtc
-  NVRTC_FUNCTIONS(X)
-#undef CUDA_TABLE
-  return NvrtcLoaded = PETSC_TRUE;
 }
 #undef X
 
@@ -153,7 +126,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCallCuda(DeviceGetAttribute, &group, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, id);
   PetscCallCuda(DeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, id);
   PetscCallCuda(DeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, id);
-  PetscCallNvrtc(Version, &a, &b);
+  PetscCall(SpmvNvrtcVersion(&a, &b));
   PetscCall(PetscSNPrintf(info->driver, sizeof(info->driver), "CUDA %d.%d", version / 1000, version % 1000 / 10));
   PetscCall(PetscSNPrintf(info->compiler, sizeof(info->compiler), "NVRTC %d.%d for sm_%d%d", a, b, major, minor));
   info->local  = (size_t)local;
@@ -249,44 +222,6 @@ static PetscErrorCode CudaRead(void *device, void *buffer, void *data, size_t by
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  SpmvNvrtcCompile - a cubin; needs NVRTC, but neither a driver nor a GPU
-
-  Input Parameters:
-+ arch    - 80, 90, ...
-. source  - with preludes
-- options - separated by spaces
-
-  Output Parameters:
-+ cubin - NULL if the source was refused; the caller's to PetscFree()
-. size  - its bytes
-- log   - what the compiler said; the caller's to PetscFree()
-*/
-PetscErrorCode SpmvNvrtcCompile(int arch, const char source[], const char options[], char **cubin, size_t *size, char **log)
-{
-  char     all[4 * SPMV_DEVICE_OPTIONS], *option[CUDA_OPTIONS_MAX];
-  CUhandle program;
-  size_t   nlog;
-  int      n = 0, refused;
-
-  PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(all, sizeof(all), "-arch=sm_%d -default-device --ptxas-options=-v %s", arch, options));
-  for (char *word = strtok(all, " "); word && n < CUDA_OPTIONS_MAX; word = strtok(NULL, " ")) option[n++] = word;
-  PetscCallNvrtc(CreateProgram, &program, source, "petscspmv.cl", 0, NULL, NULL);
-  refused = nvrtc.CompileProgram(program, n, (const char *const *)option);
-  PetscCallNvrtc(GetProgramLogSize, program, &nlog);
-  PetscCall(PetscCalloc1(nlog + 1, log));
-  PetscCallNvrtc(GetProgramLog, program, *log);
-  *cubin = NULL;
-  if (!refused) {
-    PetscCallNvrtc(GetCUBINSize, program, size);
-    PetscCall(PetscMalloc1(*size, cubin));
-    PetscCallNvrtc(GetCUBIN, program, *cubin);
-  }
-  PetscCallNvrtc(DestroyProgram, &program);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A module, or NULL if the driver does not take the cubin */
 static PetscErrorCode CudaLoadBinary(void *device, const char *binary, size_t size, void **program)
 {
@@ -310,18 +245,75 @@ static PetscErrorCode CudaCompile(void *device, const char source[], const char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaLaunch(void *device, void *program, const char kernel[], size_t groups, size_t group, PetscInt nargs, const void *const arg[], const size_t size[], PetscBool *full)
+static PetscErrorCode CudaFunction(void *device, void *program, const SpmvDeviceCall *call, CUhandle *function)
+{
+  int code;
+
+  PetscFunctionBegin;
+  PetscCheck(call->groups <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu work groups are more than CUDA launches; use more processes or larger tiles", call->groups);
+  CudaInContext(device, code, ModuleGetFunction, function, program, call->kernel);
+  CudaCheck(code, "cuModuleGetFunction()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CudaLaunch(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full)
 {
   CUhandle function;
   int      code;
 
   PetscFunctionBegin;
-  PetscCheck(groups <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu work groups are more than CUDA launches; use more processes or larger tiles", groups);
-  CudaInContext(device, code, ModuleGetFunction, &function, program, kernel);
-  CudaCheck(code, "cuModuleGetFunction()");
-  CudaInContext(device, code, LaunchKernel, function, (unsigned)groups, 1, 1, (unsigned)group, 1, 1, 0, NULL, (void **)arg, NULL);
+  PetscCall(CudaFunction(device, program, call, &function));
+  CudaInContext(device, code, LaunchKernel, function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, NULL, (void **)call->arg, NULL);
   if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
   else CudaCheck(code, "cuLaunchKernel()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A graph in which each kernel waits for the one before. The driver copies the values of the arguments. No GPU has run one */
+static PetscErrorCode CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **result, PetscBool *full)
+{
+  CUhandle graph, node, before = NULL, function[SPMV_DEVICE_LAUNCH_MAX];
+  int      code;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < ncalls; k++) PetscCall(CudaFunction(device, program, &calls[k], &function[k]));
+  CudaInContext(device, code, GraphCreate, &graph, 0);
+  CudaCheck(code, "cuGraphCreate()");
+  for (PetscInt k = 0; k < ncalls; k++) {
+    const CUkernelnode params = {function[k], (unsigned)calls[k].groups, 1, 1, (unsigned)calls[k].group, 1, 1, 0, (void **)calls[k].arg, NULL};
+
+    CudaInContext(device, code, GraphAddKernelNode, &node, graph, &before, k ? 1 : 0, &params);
+    CudaCheck(code, "cuGraphAddKernelNode()");
+    before = node;
+  }
+  *result = NULL;
+  CudaInContext(device, code, GraphInstantiate, result, graph, 0);
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
+  else CudaCheck(code, "cuGraphInstantiateWithFlags()");
+  CudaInContext(device, code, GraphDestroy, graph);
+  CudaCheck(code, "cuGraphDestroy()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CudaReplay(void *device, void *graph, PetscBool *full)
+{
+  int code;
+
+  PetscFunctionBegin;
+  CudaInContext(device, code, GraphLaunch, graph, NULL);
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
+  else CudaCheck(code, "cuGraphLaunch()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CudaForget(void *device, void **graph)
+{
+  int code;
+
+  PetscFunctionBegin;
+  CudaInContext(device, code, GraphExecDestroy, *graph);
+  CudaCheck(code, "cuGraphExecDestroy()");
+  *graph = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -363,6 +355,9 @@ const SpmvDeviceApi SpmvDeviceApi_cuda = {
   .compile  = CudaCompile,
   .load     = CudaLoadBinary,
   .launch   = CudaLaunch,
+  .record   = CudaRecord,
+  .replay   = CudaReplay,
+  .forget   = CudaForget,
   .release  = CudaRelease,
   .reset    = CudaReset,
 };

@@ -362,16 +362,16 @@ static PetscErrorCode OpenclKernel(OpenclProgram *p, const char name[], cl_handl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OpenclLaunch(void *device, void *program, const char name[], size_t groups, size_t group, PetscInt nargs, const void *const arg[], const size_t size[], PetscBool *full)
+static PetscErrorCode OpenclLaunch(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full)
 {
-  const size_t items = groups * group;
+  const size_t items = call->groups * call->group;
   cl_handle    kernel;
   cl_int       code;
 
   PetscFunctionBegin;
-  PetscCall(OpenclKernel((OpenclProgram *)program, name, &kernel));
-  for (PetscInt k = 0; k < nargs; k++) PetscCallOpencl(clSetKernelArg, kernel, (cl_uint)k, size[k], arg[k]);
-  code = cl.clEnqueueNDRangeKernel(((OpenclDevice *)device)->queue, kernel, 1, NULL, &items, &group, 0, NULL, NULL);
+  PetscCall(OpenclKernel((OpenclProgram *)program, call->kernel, &kernel));
+  for (PetscInt k = 0; k < call->nargs; k++) PetscCallOpencl(clSetKernelArg, kernel, (cl_uint)k, call->size[k], call->arg[k]);
+  code = cl.clEnqueueNDRangeKernel(((OpenclDevice *)device)->queue, kernel, 1, NULL, &items, &call->group, 0, NULL, NULL);
   if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE) *full = PETSC_TRUE;
   else OpenclCheck(code, "clEnqueueNDRangeKernel()");
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -47,6 +47,15 @@ static inline void SpmvKeepLeast(PetscLogDouble *least, PetscLogDouble seconds)
   if (*least == 0 || seconds < *least) *least = seconds;
 }
 
+/* On a device they are counted as such where PETSc was built for devices */
+static PetscErrorCode SpmvProductFlops(PetscLogDouble flops, PetscBool device)
+{
+  PetscFunctionBegin;
+  if (PetscDefined(HAVE_DEVICE) && device) PetscCall(PetscLogGpuFlops(flops));
+  else PetscCall(PetscLogFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpose)
 {
   SpmvShadow        *s;
@@ -82,7 +91,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
       apply = NULL;
     }
   }
-  if (apply) PetscCall(PetscLogFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows))); /* AIJ's counts, whatever the fill */
+  if (apply) PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows), (PetscBool)(device != NULL))); /* AIJ's counts, whatever the fill */
   else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
   if (!transpose) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);

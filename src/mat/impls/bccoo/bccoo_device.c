@@ -96,6 +96,7 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
   const size_t        ngroups = b->ntiles / (size_t)b->workgroup, height = (size_t)b->mb * (size_t)b->h;
   const PetscBool     listed = (PetscBool)(b->nrows < slices * b->mb);
   const SpmvDeviceArg result = slices > 1 ? SPMV_GIVE_ARRAY("partial") : SPMV_GIVE_Y;
+  const SpmvDeviceArg epoch  = d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_ADJACENT ? SPMV_GIVE_EPOCH : SPMV_GIVE_INT(0); /* who waits for others reads it */
   const char         *carry  = d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL ? "bccoo_carry" : NULL;
 
   PetscFunctionBegin;
@@ -118,7 +119,7 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
     product->work[product->nwork].name    = "partial";
     product->work[product->nwork++].bytes = (size_t)slices * height * sizeof(PetscScalar);
   } else if (listed) SPMV_LAUNCH(product, "bccoo_clear", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
-  SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)b->workgroup, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->n), SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_BETA, SPMV_GIVE_EPOCH);
+  SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)b->workgroup, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->n), SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_BETA, epoch);
   if (carry) SPMV_LAUNCH(product, carry, SpmvGroups(ngroups, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result, SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);
   if (slices > 1) SPMV_LAUNCH(product, "bccoo_combine", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)height), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);

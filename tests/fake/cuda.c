@@ -1,0 +1,406 @@
+/*
+  cuda.c - stands in for libcuda.so.1 and libnvrtc.so where there is no GPU: runs no kernel, writes down which ones would
+  have run, with what
+
+  For tests/graphs.sh, which compiles it. To the file $FAKE_CUDA_LOG go
+
+    run <kernel> <grid> <block> <arguments>   a kernel, launched or in a graph that is launched
+    graph <n>                                 a graph of n kernels is launched; their lines follow
+    bad <what>                                a call that the real driver would refuse, or that has no defined result
+    left <n> ...                              at the end: what was made and not given back
+
+  A module is the kernels' source; it is searched for what a kernel takes: pointers, which are numbers that the allocator
+  gives out in order, and integers of 32 bits. Memory is real, so that transfers out of bounds are found.
+*/
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#define ARGS_MAX  64
+#define NODES_MAX 64
+#define ALLOCS    (1 << 18)
+#define ARENA     ((size_t)1 << 36)
+
+typedef struct {
+  char name[64];
+  int  nargs, pointer[ARGS_MAX];
+} Function;
+
+typedef struct {
+  const Function *function;
+  unsigned        grid, block;
+  uint64_t        arg[ARGS_MAX];
+} Node;
+
+typedef struct {
+  int  alive, n;
+  Node node[NODES_MAX];
+} Graph;
+
+typedef struct {
+  char    *source;
+  int      nfunctions;
+  Function function[64];
+} Module;
+
+typedef struct { /* CUDA_KERNEL_NODE_PARAMS_v1 of cuda.h */
+  void    *function;
+  unsigned grid[3], block[3], shared;
+  void   **args, **extra;
+} NodeParams;
+
+static FILE  *out;
+static char  *arena;
+static size_t used, freed[ALLOCS], nallocs, size[ALLOCS], start[ALLOCS];
+static int    depth, context, graphs, execs, modules, buffers;
+
+static void Say(const char format[], ...)
+{
+  va_list list;
+
+  if (!out) out = fopen(getenv("FAKE_CUDA_LOG") ? getenv("FAKE_CUDA_LOG") : "/dev/null", "w");
+  va_start(list, format);
+  vfprintf(out, format, list);
+  va_end(list);
+  fputc('\n', out);
+}
+
+static void Current(const char call[])
+{
+  if (!depth) Say("bad %s without a context", call);
+}
+
+/* ---- devices, contexts ---- */
+
+int cuInit(unsigned flags)
+{
+  return flags != 0;
+}
+int cuGetErrorName(int code, const char **name)
+{
+  *name = "FAKE";
+  return 0;
+}
+int cuDriverGetVersion(int *version)
+{
+  *version = 13000;
+  return 0;
+}
+int cuDeviceGetCount(int *n)
+{
+  *n = 1;
+  return 0;
+}
+int cuDeviceGet(int *id, int index)
+{
+  *id = index;
+  return index != 0;
+}
+int cuDeviceTotalMem_v2(size_t *bytes, int id)
+{
+  *bytes = ARENA;
+  return id;
+}
+int cuDevicePrimaryCtxRetain(void **c, int id)
+{
+  *c = &context;
+  context++;
+  return id;
+}
+int cuDevicePrimaryCtxRelease_v2(int id)
+{
+  context--;
+  return id;
+}
+int cuCtxPushCurrent_v2(void *c)
+{
+  depth++;
+  return c != &context;
+}
+int cuCtxPopCurrent_v2(void **c)
+{
+  *c = &context;
+  return depth-- <= 0;
+}
+int cuCtxSynchronize(void)
+{
+  Current("cuCtxSynchronize");
+  return 0;
+}
+
+int cuDeviceGetName(char *name, int length, int id)
+{
+  snprintf(name, (size_t)length, "a GPU that is not there");
+  return id;
+}
+
+int cuDeviceGetAttribute(int *value, int attribute, int id)
+{
+  *value = attribute == 1 ? 1024 : attribute == 8  ? 49152
+                                 : attribute == 75 ? 9
+                                                   : 0; /* work items, shared memory, sm_90 */
+  return id;
+}
+
+/* ---- memory ---- */
+
+int cuMemAlloc_v2(unsigned long long *p, size_t bytes)
+{
+  Current("cuMemAlloc");
+  if (!arena) arena = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (arena == MAP_FAILED || nallocs == ALLOCS || used + bytes + 256 > ARENA) return 2;
+  start[nallocs]  = used + 256; /* 0 would be no buffer */
+  size[nallocs++] = bytes;
+  *p              = used + 256;
+  used += (bytes + 511) / 256 * 256;
+  buffers++;
+  return 0;
+}
+
+/* The buffer that begins at p, -1 for none */
+static long Find(unsigned long long p)
+{
+  size_t low = 0, high = nallocs;
+
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+
+    if (start[middle] < p) low = middle + 1;
+    else high = middle;
+  }
+  return low < nallocs && start[low] == p && !freed[low] ? (long)low : -1;
+}
+
+int cuMemFree_v2(unsigned long long p)
+{
+  const long k = Find(p);
+
+  Current("cuMemFree");
+  if (k < 0) Say("bad cuMemFree of what is no buffer");
+  else {
+    freed[k] = 1;
+    buffers--;
+  }
+  return k < 0;
+}
+
+static int Copy(unsigned long long p, size_t bytes, const char call[])
+{
+  const long k = Find(p);
+
+  Current(call);
+  if (k < 0 || size[k] < bytes) Say("bad %s of %zu bytes", call, bytes);
+  return k < 0 || size[k] < bytes;
+}
+
+int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes)
+{
+  const int bad = Copy(to, bytes, "cuMemcpyHtoD");
+
+  if (!bad) memcpy(arena + to, from, bytes);
+  return bad;
+}
+
+int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes)
+{
+  const int bad = Copy(from, bytes, "cuMemcpyDtoH");
+
+  if (!bad) memcpy(to, arena + from, bytes);
+  return bad;
+}
+
+/* ---- modules: a cubin is the source ---- */
+
+int cuModuleLoadData(void **module, const void *source)
+{
+  Module *m = calloc(1, sizeof(*m));
+
+  Current("cuModuleLoadData");
+  m->source = strdup(source);
+  *module   = m;
+  modules++;
+  return 0;
+}
+
+int cuModuleUnload(void *module)
+{
+  free(((Module *)module)->source);
+  free(module);
+  modules--;
+  return 0;
+}
+
+int cuModuleGetFunction(void **function, void *module, const char *name)
+{
+  Module     *m = module;
+  char        head[80];
+  Function   *f;
+  const char *p;
+
+  for (int k = 0; k < m->nfunctions; k++) {
+    if (!strcmp(m->function[k].name, name)) {
+      *function = &m->function[k];
+      return 0;
+    }
+  }
+  snprintf(head, sizeof(head), "void %s(", name);
+  p = strstr(m->source, head);
+  if (!p || m->nfunctions == 64) {
+    Say("bad cuModuleGetFunction %s", name);
+    return 500;
+  }
+  f = &m->function[m->nfunctions++];
+  snprintf(f->name, sizeof(f->name), "%s", name);
+  f->nargs = 1;
+  for (p += strlen(head); *p && *p != ')'; p++) {
+    if (*p == '*') f->pointer[f->nargs - 1] = 1;
+    if (*p == ',') f->nargs++;
+  }
+  *function = f;
+  return 0;
+}
+
+/* ---- launches, graphs ---- */
+
+static void NodeSet(Node *node, const Function *f, unsigned grid, unsigned block, void **args)
+{
+  *node = (Node){.function = f, .grid = grid, .block = block};
+  for (int k = 0; k < f->nargs; k++) memcpy(&node->arg[k], args[k], f->pointer[k] ? 8 : 4);
+}
+
+static void NodeRun(const Node *node)
+{
+  char line[2048];
+  int  n = 0;
+
+  for (int k = 0; k < node->function->nargs; k++) {
+    n += snprintf(line + n, sizeof(line) - (size_t)n, " %llu", (unsigned long long)node->arg[k]);
+    if (node->function->pointer[k] && node->arg[k] && Find(node->arg[k]) < 0) Say("bad argument %d of %s: freed", k, node->function->name);
+  }
+  Say("run %s %u %u%s", node->function->name, node->grid, node->block, line);
+}
+
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream, void **args, void **extra)
+{
+  Node node;
+
+  Current("cuLaunchKernel");
+  if (!gx || gy != 1 || gz != 1 || !bx || bx > 1024 || by != 1 || bz != 1 || shared || stream || extra) Say("bad cuLaunchKernel");
+  NodeSet(&node, f, gx, bx, args);
+  NodeRun(&node);
+  return 0;
+}
+
+int cuGraphCreate(void **graph, unsigned flags)
+{
+  Graph *g = calloc(1, sizeof(*g));
+
+  Current("cuGraphCreate");
+  g->alive = 1;
+  *graph   = g;
+  graphs++;
+  return flags != 0;
+}
+
+int cuGraphAddKernelNode(void **node, void *graph, void *const *before, size_t nbefore, const NodeParams *p)
+{
+  Graph *g = graph;
+
+  Current("cuGraphAddKernelNode");
+  if (g->n == NODES_MAX || !p->grid[0] || p->grid[1] != 1 || p->grid[2] != 1 || !p->block[0] || p->block[1] != 1 || p->block[2] != 1 || p->shared || p->extra) Say("bad cuGraphAddKernelNode");
+  if (nbefore != (size_t)(g->n > 0) || (nbefore && before[0] != &g->node[g->n - 1])) Say("bad kernel %d of a graph does not wait for the one before", g->n);
+  NodeSet(&g->node[g->n], p->function, p->grid[0], p->block[0], p->args);
+  *node = &g->node[g->n++];
+  return 0;
+}
+
+int cuGraphInstantiateWithFlags(void **exec, void *graph, unsigned long long flags)
+{
+  Graph *e = malloc(sizeof(*e));
+
+  Current("cuGraphInstantiateWithFlags");
+  *e    = *(Graph *)graph;
+  *exec = e;
+  execs++;
+  return flags != 0;
+}
+
+int cuGraphDestroy(void *graph)
+{
+  free(graph);
+  graphs--;
+  return 0;
+}
+
+int cuGraphLaunch(void *exec, void *stream)
+{
+  const Graph *e = exec;
+
+  Current("cuGraphLaunch");
+  if (stream || !e->alive) Say("bad cuGraphLaunch");
+  Say("graph %d", e->n);
+  for (int k = 0; k < e->n; k++) NodeRun(&e->node[k]);
+  return 0;
+}
+
+int cuGraphExecDestroy(void *exec)
+{
+  if (!((Graph *)exec)->alive) Say("bad cuGraphExecDestroy, twice");
+  ((Graph *)exec)->alive = 0; /* and kept, so that later use is seen */
+  execs--;
+  return 0;
+}
+
+/* ---- NVRTC ---- */
+
+int nvrtcVersion(int *major, int *minor)
+{
+  *major = 13, *minor = 0;
+  return 0;
+}
+int nvrtcCompileProgram(void *program, int n, const char *const *options)
+{
+  return !program || n < 1 || !options[0];
+}
+int nvrtcGetProgramLogSize(void *program, size_t *bytes)
+{
+  *bytes = 1;
+  return !program;
+}
+int nvrtcGetProgramLog(void *program, char *log)
+{
+  *log = 0;
+  return !program;
+}
+int nvrtcGetCUBINSize(void *program, size_t *bytes)
+{
+  *bytes = strlen(program) + 1;
+  return 0;
+}
+int nvrtcGetCUBIN(void *program, char *cubin)
+{
+  strcpy(cubin, program);
+  return 0;
+}
+
+int nvrtcCreateProgram(void **program, const char *source, const char *name, int nheaders, const char *const *headers, const char *const *names)
+{
+  *program = strdup(source);
+  return nheaders != 0;
+}
+
+int nvrtcDestroyProgram(void **program)
+{
+  free(*program);
+  *program = NULL;
+  return 0;
+}
+
+__attribute__((destructor)) static void End(void)
+{
+  if (out) Say("left %d graphs, %d to launch, %d buffers, %d modules, %d contexts, %d current", graphs, execs, buffers, modules, context, depth);
+  if (out) fclose(out);
+}
