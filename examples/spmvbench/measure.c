@@ -136,9 +136,9 @@ static PetscErrorCode BenchFirstProduct(void *context)
   f->t->pass  = PETSC_TRUE;
   PetscCall(BenchErrorAdd(f->M, f->exact, f->y, f->t));
   PetscCall(BenchOperationSetUp(f->M, f->run, f->x, f->t));
-  PetscCall(BenchOperate(f->run, f->t, f->x, f->y));
+  PetscCall(BenchOperate(f->run, f->t, 1, f->x, f->y));
   start = BenchClock();
-  PetscCall(BenchOperate(f->run, f->t, f->x, f->y));
+  PetscCall(BenchOperate(f->run, f->t, 1, f->x, f->y));
   f->t->repeats = (PetscInt)PetscMax(1, PetscMin(1e6, BATCH / (BenchClock() - start + 1e-9)));
   PetscCall(BenchTypeQuery(f->M, f->t));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -184,9 +184,9 @@ static PetscErrorCode BenchBatch(const BenchRun *run, const BenchType *t, Vec x,
   double start;
 
   PetscFunctionBegin;
-  if (t->repeats > 1) PetscCall(BenchOperate(run, t, x, y));
+  if (t->repeats > 1) PetscCall(BenchOperate(run, t, 1, x, y));
   start = BenchClock();
-  for (PetscInt k = 0; k < t->repeats; k++) PetscCall(BenchOperate(run, t, x, y));
+  PetscCall(BenchOperate(run, t, t->repeats, x, y));
   *seconds = BenchClock() - start;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

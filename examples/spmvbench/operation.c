@@ -4,6 +4,7 @@
   product    y = A x
   transpose  x = A^T y
   refresh    y = A x after the values have changed: what it takes longer than a product is what a refresh costs
+  kernels    y = A x with x and y on the device, where they are not sent and received; types of the host: a product
   columns:N  Y = A X, N columns at a time, dense, by columns
 */
 #include "spmvbench.h"
@@ -11,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const BenchOperationNames[] = {"product", "transpose", "refresh", "columns"};
+static const char *const BenchOperationNames[] = {"product", "transpose", "refresh", "kernels", "columns"};
 
 /* Takes a user's word for it */
 PetscErrorCode BenchOperationParse(const char word[], BenchRun *run)
@@ -24,7 +25,7 @@ PetscErrorCode BenchOperationParse(const char word[], BenchRun *run)
   PetscFunctionBegin;
   while (k <= BENCH_COLUMNS && (strlen(BenchOperationNames[k]) != length || strncmp(word, BenchOperationNames[k], length))) k++;
   run->columns = number ? (PetscInt)strtol(number + 1, &end, 10) : 0;
-  PetscCheck(k <= BENCH_COLUMNS && (k == BENCH_COLUMNS ? number && !*end && run->columns > 0 : !number), PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-operation %s is not one that can be timed; set it to product, transpose, refresh, or columns:N with N > 0", word);
+  PetscCheck(k <= BENCH_COLUMNS && (k == BENCH_COLUMNS ? number && !*end && run->columns > 0 : !number), PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-operation %s is not one that can be timed; set it to product, transpose, refresh, kernels, or columns:N with N > 0", word);
   run->operation = (BenchOperation)k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -57,8 +58,19 @@ PetscErrorCode BenchOperationSetUp(const BenchMatrix *M, const BenchRun *run, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Once */
-PetscErrorCode BenchOperate(const BenchRun *run, const BenchType *t, Vec x, Vec y)
+/* n times; on a device the next is asked for before the one before has ended */
+static PetscErrorCode BenchKernels(const BenchType *t, PetscInt n, Vec x, Vec y)
+{
+  PetscErrorCode (*repeat)(Mat, PetscInt);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)t->A, "MatSpmvDeviceRepeat_C", &repeat));
+  if (repeat) PetscCall((*repeat)(t->A, n));
+  for (PetscInt k = 0; k < n && !repeat; k++) PetscCall(MatMult(t->A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BenchOperateOnce(const BenchRun *run, const BenchType *t, Vec x, Vec y)
 {
   PetscFunctionBegin;
   if (run->operation == BENCH_TRANSPOSE) PetscCall(MatMultTranspose(t->A, y, t->z));
@@ -66,6 +78,17 @@ PetscErrorCode BenchOperate(const BenchRun *run, const BenchType *t, Vec x, Vec 
   else {
     if (run->operation == BENCH_REFRESH) PetscCall(PetscObjectStateIncrease((PetscObject)t->A));
     PetscCall(MatMult(t->A, x, y));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n times */
+PetscErrorCode BenchOperate(const BenchRun *run, const BenchType *t, PetscInt n, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  if (run->operation == BENCH_KERNELS) PetscCall(BenchKernels(t, n, x, y));
+  else {
+    for (PetscInt k = 0; k < n; k++) PetscCall(BenchOperateOnce(run, t, x, y));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /*
-  peers.c - which libraries this spmvbench was compiled with
+  peers.c - which libraries this spmvbench knows
 */
 #include "peers.h"
 #include <string.h>
@@ -11,6 +11,8 @@ static const BenchPeer Peers[] = {
 #if defined(BENCH_RSB)
   {"rsb", PETSC_FALSE, BenchPeerCreateRSB},
 #endif
+  {"cusparse", PETSC_FALSE, BenchPeerCreateCusparse},
+  {"cusparse_alg2", PETSC_FALSE, BenchPeerCreateCusparseAlg2},
   {NULL, PETSC_FALSE, NULL}};
 
 /* The peer of a type's name; NULL if it is none */

@@ -1,8 +1,8 @@
 /*
-  peers.h - libraries that spmvbench races against, each a type: mkl, mkl:block_size=3, rsb
+  peers.h - libraries that spmvbench races against, each a type: mkl, mkl:block_size=3, rsb, cusparse, cusparse_alg2
 
-  A peer's matrix is a MATSHELL whose MatMult() is the library's product. Which peers there are is decided when spmvbench is
-  compiled: make bench-mkl defines BENCH_MKL and BENCH_RSB.
+  A peer's matrix is a MATSHELL whose MatMult() is the library's product. Those of the host are there if spmvbench was
+  compiled with them: make bench-mkl defines BENCH_MKL and BENCH_RSB. cuSPARSE is looked for at run time.
 */
 #pragma once
 #include "spmvbench.h"
@@ -16,6 +16,8 @@ typedef struct {
 
 extern PetscErrorCode BenchPeerFind(const char type[], const BenchPeer **peer);
 
+extern PetscErrorCode BenchPeerCreateCusparse(const BenchMatrix *, PetscInt, PetscInt, Mat *, PetscLogDouble *);
+extern PetscErrorCode BenchPeerCreateCusparseAlg2(const BenchMatrix *, PetscInt, PetscInt, Mat *, PetscLogDouble *);
 #if defined(BENCH_MKL)
 extern PetscErrorCode BenchPeerCreateMKL(const BenchMatrix *, PetscInt, PetscInt, Mat *, PetscLogDouble *);
 #endif

@@ -105,7 +105,7 @@ static PetscErrorCode BenchReportType(const BenchMatrix *M, PetscInt rounds, dou
   if (rounds) printf(" %7.2f %7.2f", eta_minus, eta_plus);
   printf(" %s%s%s\n", t->pass ? "PASS" : "FAIL", t->plan[0] ? "  " : "", t->plan);
   if (Report.csv) {
-    fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,host,%s,%" PetscInt_FMT ",1,%.0f", M->name, M->m, M->n, M->i[M->m], t->spec, t->plan, t->threads, t->bytes);
+    fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%s,%s,%" PetscInt_FMT ",1,%.0f", M->name, M->m, M->n, M->i[M->m], t->spec, t->A ? t->backend : "host", t->plan, t->threads, t->bytes);
     CsvNumber("%.3e", build);
     CsvNumber("%.6e", least);
     CsvNumber("%.6e", median);

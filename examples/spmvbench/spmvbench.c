@@ -15,8 +15,9 @@ static char help[] = "spmvbench - how fast do matrix types multiply, and how exa
                      "  -csv FILE        one line for each matrix and type\n"
                      "  -seconds S       seconds of products for each type and matrix (1); 0 looks at errors only\n"
                      "  -threads N       threads that share a product, where a type can (1); bytes are read by as many\n"
-                     "  -operation O     what is timed: product (default), transpose, refresh (a product with new values), or columns:N\n"
-                     "                   (a product with a dense matrix of N columns); rates count one product's work\n"
+                     "  -operation O     what is timed: product (default), transpose, refresh (a product with new values), kernels (a product\n"
+                     "                   on a device that has x and y already; aij on the host beside it), or columns:N (a product with a\n"
+                     "                   dense matrix of N columns); rates count one product's work\n"
                      "  -values V        file (default), or random: the pattern with values of either sign\n"
                      "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
                      "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, or a product is wrong; 2 the options are wrong, nothing was done\n\n";
@@ -164,7 +165,7 @@ static PetscErrorCode BenchOne(Bench *b, const char name[], PetscBool generate)
     uint64_t state = 31415926;
 
     for (PetscInt k = 0; b->random && k < M.i[M.m]; k++) M.a[k] = BenchSigned(&state);
-    PetscCall(BenchTypesCreate(&M, b->ntypes, b->types, &count, &types));
+    PetscCall(BenchTypesCreate(&M, &b->run, b->ntypes, b->types, &count, &types));
     PetscCall(BenchMeasure(&M, &b->run, count, types, &b->good));
     PetscCall(BenchReportMatrix(&M, &b->run, count, types));
     for (PetscInt k = 0; k < count; k++) {
@@ -213,14 +214,14 @@ static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
   BenchMatrix M;
   BenchType  *types;
   PetscInt    count;
-  BenchRun    run = {.threads = 1};
+  BenchRun    run = {.threads = 1, .operation = b->run.operation == BENCH_KERNELS ? BENCH_KERNELS : BENCH_PRODUCT};
   PetscBool   good;
 
   PetscFunctionBegin;
   *ok = PETSC_TRUE;
   PetscCall(BenchMatrixGenerate("permutation:840", &M));
   PetscCall(PetscStrncpy(M.name, "-types", sizeof(M.name)));
-  PetscCall(BenchTypesCreate(&M, b->ntypes, b->types, &count, &types));
+  PetscCall(BenchTypesCreate(&M, &run, b->ntypes, b->types, &count, &types));
   PetscCall(BenchMeasure(&M, &run, count, types, &good));
   for (PetscInt k = 0; k < count; k++) *ok = (PetscBool)(*ok && (types[k].A || !types[k].asked));
   PetscCall(BenchTypesDestroy(count, &types));

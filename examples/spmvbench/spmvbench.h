@@ -6,9 +6,9 @@
   mmcheck.c     Matrix Market text: is it right, and if not, in which line?
   generate.c    stencils and dense, qcd, power-law, permutation and LP matrices; elasticity.c  3-D elasticity
   types.c       a BenchMatrix becomes a Mat of some type with some options; the bytes it stores
-  peers.c       libraries to race against: peer_mkl.c, peer_rsb.c
+  peers.c       libraries to race against: peer_mkl.c, peer_rsb.c, peer_cusparse.c
   measure.c     errors and times of products, all types taking turns
-  operation.c   what is timed besides products: transposed ones, several columns, new values
+  operation.c   what is timed besides products: transposed ones, several columns, new values, kernels alone
   readloop.c    how fast can memory be read?
   report.c      table, CSV, summary
 */
@@ -56,6 +56,7 @@ typedef struct {
   Mat            Y;                /* -operation columns: the product */
   Vec            z;                /* -operation transpose: the product */
   char           plan[BENCH_PLAN]; /* what the storage was built by, "" if nothing was to be chosen */
+  char           backend[16];      /* who runs the products: host, or the API of a device */
   PetscLogDouble bytes;            /* of the storage that a product reads, x and y not counted */
   double         first;            /* seconds of the first product */
   PetscInt       repeats;          /* products timed together as one batch */
@@ -70,6 +71,7 @@ typedef enum {
   BENCH_PRODUCT,
   BENCH_TRANSPOSE,
   BENCH_REFRESH,
+  BENCH_KERNELS,
   BENCH_COLUMNS
 } BenchOperation;
 
@@ -108,7 +110,7 @@ typedef struct {
 extern PetscErrorCode MMTextCheck(MMText *, PetscBool *, char[]);
 
 /* types.c */
-extern PetscErrorCode BenchTypesCreate(const BenchMatrix *, PetscInt, char *[], PetscInt *, BenchType *[]);
+extern PetscErrorCode BenchTypesCreate(const BenchMatrix *, const BenchRun *, PetscInt, char *[], PetscInt *, BenchType *[]);
 extern PetscErrorCode BenchTypesDestroy(PetscInt, BenchType *[]);
 extern PetscErrorCode BenchBlocksCount(const BenchMatrix *, PetscInt, PetscInt *, PetscInt[]);
 extern PetscErrorCode BenchTypeBuild(const BenchMatrix *, PetscInt, BenchType *);
@@ -118,7 +120,7 @@ extern PetscErrorCode BenchTypeForget(BenchType *);
 /* operation.c */
 extern PetscErrorCode BenchOperationParse(const char[], BenchRun *);
 extern PetscErrorCode BenchOperationSetUp(const BenchMatrix *, const BenchRun *, Vec, BenchType *);
-extern PetscErrorCode BenchOperate(const BenchRun *, const BenchType *, Vec, Vec);
+extern PetscErrorCode BenchOperate(const BenchRun *, const BenchType *, PetscInt, Vec, Vec);
 extern PetscErrorCode BenchOperationReset(BenchType *);
 
 /* measure.c, readloop.c */

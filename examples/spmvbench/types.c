@@ -67,16 +67,17 @@ static PetscErrorCode BenchTypeAddExact(const BenchMatrix *M, const char type[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The types to measure: PETSc's own, then those asked for. A size of block is measured unless more than half would be fill */
-PetscErrorCode BenchTypesCreate(const BenchMatrix *M, PetscInt nasked, char *asked[], PetscInt *count, BenchType *types[])
+/* The types to measure: PETSc's own, of which only aij beside kernels of devices, then those asked for. A size of block is measured unless more than half would be fill */
+PetscErrorCode BenchTypesCreate(const BenchMatrix *M, const BenchRun *run, PetscInt nasked, char *asked[], PetscInt *count, BenchType *types[])
 {
   const char *const always[] = {"aij", "aijperm", "aijsell", "sell"};
+  const PetscBool   all      = (PetscBool)(run->operation != BENCH_KERNELS);
 
   PetscFunctionBegin;
   *count = 0;
   PetscCall(PetscMalloc1(2 * 7 + nasked + 12, types));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(always); k++) PetscCall(BenchTypeAdd(always[k], PETSC_FALSE, count, *types));
-  for (PetscInt bs = 2; bs <= 8; bs++) {
+  for (size_t k = 0; k < (all ? PETSC_STATIC_ARRAY_LENGTH(always) : 1); k++) PetscCall(BenchTypeAdd(always[k], PETSC_FALSE, count, *types));
+  for (PetscInt bs = 2; bs <= 8 && all; bs++) {
     char     spec[BENCH_SPEC];
     PetscInt blocks;
 
@@ -268,6 +269,23 @@ static PetscErrorCode BenchTypeBytes(const BenchMatrix *M, BenchType *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A plan for a device names its API; a peer's Mat that can repeat its kernels is cuSPARSE's */
+static PetscErrorCode BenchTypeBackend(BenchType *t)
+{
+  const char *device = strstr(t->plan, "device=");
+  void (*repeat)(void);
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(t->backend, "host", sizeof(t->backend)));
+  if (device) {
+    device += strlen("device=");
+    PetscCall(PetscSNPrintf(t->backend, sizeof(t->backend), "%.*s", (int)strcspn(device, ", "), device));
+  }
+  PetscCall(PetscObjectQueryFunction((PetscObject)t->A, "MatSpmvDeviceRepeat_C", &repeat));
+  if (t->peer && repeat) PetscCall(PetscStrncpy(t->backend, "cuda", sizeof(t->backend)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Asks a Mat that has multiplied what it stores and by which plan; refuses options that nobody asked for */
 PetscErrorCode BenchTypeQuery(const BenchMatrix *M, BenchType *t)
 {
@@ -285,6 +303,7 @@ PetscErrorCode BenchTypeQuery(const BenchMatrix *M, BenchType *t)
   if (plan) PetscCall((*plan)(t->A, t->plan, sizeof(t->plan)));
   if (plan && (shared = strstr(t->plan, "threads="))) t->threads = (PetscInt)strtol(shared + strlen("threads="), NULL, 10);
   if (bytes) PetscCall((*bytes)(t->A, &t->bytes));
+  PetscCall(BenchTypeBackend(t));
   if (!t->peer && (!bytes || !strcmp(t->plan, "format=aij"))) PetscCall(BenchTypeBytes(M, t)); /* spmv may choose AIJ's own kernel */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

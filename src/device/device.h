@@ -94,6 +94,7 @@ extern SpmvProgramCounts SpmvPrograms;
 extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const void *storage, const SpmvPlan *plan, SpmvOnDevice **on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
 extern PetscErrorCode SpmvOnDeviceInitialize(void);
 extern PetscErrorCode SpmvOnDeviceFinalize(void);

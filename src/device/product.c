@@ -316,6 +316,19 @@ PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* For measuring: n products more, y <- A x, with x and y as the last one left them on the device; returns when they have ended */
+PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
+{
+  PetscBool full = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCheck(on->epoch, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "There was no product yet, so no vectors are there; multiply first");
+  for (PetscInt k = 0; k < n && !full; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &full));
+  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host", on->device->info.name);
+  PetscCall(on->device->api->finish(on->device->handle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
 {
   SpmvOnDevice *on = *result;

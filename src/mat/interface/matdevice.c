@@ -113,3 +113,24 @@ const char *SpmvOnDeviceName(void)
 
   return SpmvDeviceGet(&device) || !device ? "none" : device->api->name;
 }
+
+/*
+  MatSpmvDeviceRepeat_Spmv - for measuring: n products more of a sequential Mat whose last one was a device's, with its vectors as they
+  are there. Found under the name MatSpmvDeviceRepeat_C
+
+  Note:
+  `PETSC_ERR_ARG_WRONGSTATE` if no product of `A` has been a device's.
+*/
+PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n)
+{
+  Mat         blocks[2];
+  PetscBool   parallel;
+  SpmvShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
+  s = blocks[0] ? (SpmvShadow *)blocks[0]->spptr : NULL;
+  PetscCheck(!parallel && s && s->device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The products of this matrix are not run by a device; set -mat_spmv_backend device and multiply first");
+  PetscCall(SpmvOnDeviceRepeat(s->device, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

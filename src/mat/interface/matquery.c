@@ -170,5 +170,6 @@ PetscErrorCode MatSpmvComposeQueries(Mat A, PetscBool ours)
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetCounts_C", ours ? MatSpmvGetCounts_Spmv : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetBytes_C", ours ? MatSpmvGetBytes_Spmv : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetPlan_C", ours ? MatSpmvGetPlan_Spmv : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvDeviceRepeat_C", ours ? MatSpmvDeviceRepeat_Spmv : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

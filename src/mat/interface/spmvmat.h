@@ -169,6 +169,7 @@ extern PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *shadow, const void *storage
 extern PetscErrorCode SpmvOnDeviceForget(struct _n_SpmvOnDevice **on);
 extern PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *shadow, struct _n_SpmvOnDevice *on, PetscInt nx, const PetscScalar *x, PetscInt nz, PetscScalar *z, PetscBool beta, PetscBool *full);
 extern const char    *SpmvOnDeviceName(void);
+extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);
 
 /* matdense.c */
 extern PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *taken);
