@@ -4,6 +4,7 @@
 #   conf/test       how the tests run
 #   conf/spmvbench  the measuring tool
 #   conf/tune       rates of this machine, and how good the tuner's choices are
+#   conf/gpu        an archive of the device tests for a machine with a GPU and nothing else
 .DEFAULT_GOAL := lib
 
 include conf/variables
@@ -11,6 +12,7 @@ include conf/rules
 include conf/test
 include conf/spmvbench
 include conf/tune
+include conf/gpu
 
 .PHONY: lib quickstart run-quickstart test install clean format help
 
@@ -54,6 +56,7 @@ help:
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
 	@echo 'make calibrate           measure this machine for -mat_spmv_tune estimate, and write the rates to the user'"'"'s file'
 	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
+	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'
 	@echo 'make install PREFIX=DIR  copy library, header and pkg-config file below DIR (now $(PREFIX))'
 	@echo 'make format              clang-format on every C source'
 	@echo 'make clean               remove build/ and lib/'
