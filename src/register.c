@@ -130,6 +130,7 @@ static PetscErrorCode SpmvFinalizePackage(void)
 . -spmv_device <api>           - which devices may be used: cuda, opencl or none; without it, the first that has one
 . -spmv_device_index <n>       - which of them; without it, ranks take turns
 . -spmv_device_memory <bytes>  - how much of its memory to use at most; without it, all
+. -spmv_device_graph <bool>     - whether the kernels of a product are recorded and launched as one; without it, where it can be (CUDA)
 . -spmv_device_cache <folder>  - where compiled kernels are kept, or none; without it, petscspmv/kernels in $XDG_CACHE_HOME or ~/.cache
 - -spmv_device_view            - at PetscFinalize(), list the devices and what was moved and held
 

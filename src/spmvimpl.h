@@ -139,6 +139,7 @@ typedef struct {
   PetscBool gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once; what started goes on */
   PetscBool real64;   /* has double */
   PetscBool atomic64; /* exchanges 64 bits in one piece */
+  PetscBool shuffles; /* work items side by side, 32 at a time, read each other's registers */
 } SpmvDeviceInfo;
 
 /* SpmvDeviceArg: what a kernel is given. What has no array, x of a matrix without columns, say, is given as a null pointer */

@@ -442,6 +442,25 @@ def operations():
         assert done.returncode and '-operation %s is not one that can be timed' % operation in done.stderr, done.stderr
 
 
+def devices():
+    # A type of the host has no kernels to be timed alone
+    _, err, _ = bench('-generate', 'laplace7:6', '-types', 'bccoo', '-operation', 'kernels', status=2)
+    assert 'type bccoo cannot be measured: The products of this matrix are not run by a device' in err, err
+    for type in 'cusparse', 'cusparse_alg2':
+        done = subprocess.run([PROGRAM, '-generate', 'laplace7:6', '-types', type, '-seconds', '0'], capture_output=True, text=True, env={**os.environ, 'PETSC_OPTIONS': ''})
+        reason = 'type %s cannot be measured: there is no CUDA driver (libcuda.so.1)' % type
+        assert (done.returncode == 2 and reason in done.stderr) or (done.returncode == 0 and ' PASS' in done.stdout), done.stderr
+    # ... and on a device, if there is one, which -operation product finds out
+    type = 'bccoo:mat_spmv_backend=device'
+    _, _, lines = bench('-generate', 'laplace7:6', '-types', type, '-petsc', 'aij')
+    assert [l['type'] for l in lines] == ['aij', type], lines
+    if lines[1]['backend'] == 'host':
+        return
+    assert 'device=' + lines[1]['backend'] in lines[1]['plan'] and lines[0]['backend'] == 'host', lines
+    _, _, lines = bench('-generate', 'laplace7:6', '-types', type, '-operation', 'kernels', seconds='0.001')
+    assert [l['type'] for l in lines] == ['aij', type] and float(lines[1]['median_s']) > 0 and float(lines[1]['error']) < 8, lines
+
+
 def plot():
     bench('-generate', 'laplace7:6,elasticity:3', seconds='0.001')
     script = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'examples', 'spmvbench', 'plot')
@@ -493,7 +512,7 @@ for group, everything, run in (READ, read_all, read), (BROKEN, broken_all, broke
     test(everything.__name__, lambda: result.append(everything()))
     for case in group:
         test('%s_%s' % (run.__name__, case), run, case, result[0] if result else {})
-for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, operations, plot, usage:
+for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, operations, devices, plot, usage:
     test(check.__name__, check)
 real = os.path.join(os.environ.get('SHARED', '../shared'), 'matrices')
 if os.path.exists(os.path.join(real, 'INDEX.tsv')):

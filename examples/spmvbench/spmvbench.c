@@ -18,6 +18,7 @@ static char help[] = "spmvbench - how fast do matrix types multiply, and how exa
                      "  -operation O     what is timed: product (default), transpose, refresh (a product with new values), kernels (a product\n"
                      "                   on a device that has x and y already; aij on the host beside it), or columns:N (a product with a\n"
                      "                   dense matrix of N columns); rates count one product's work\n"
+                     "  -petsc P         all (default) of PETSc's own types, or aij alone of these, which is all that kernels is compared with\n"
                      "  -values V        file (default), or random: the pattern with values of either sign\n"
                      "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
                      "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, or a product is wrong; 2 the options are wrong, nothing was done\n\n";
@@ -214,7 +215,7 @@ static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
   BenchMatrix M;
   BenchType  *types;
   PetscInt    count;
-  BenchRun    run = {.threads = 1, .operation = b->run.operation == BENCH_KERNELS ? BENCH_KERNELS : BENCH_PRODUCT};
+  BenchRun    run = {.threads = 1, .others = b->run.others, .operation = b->run.operation == BENCH_KERNELS ? BENCH_KERNELS : BENCH_PRODUCT};
   PetscBool   good;
 
   PetscFunctionBegin;
@@ -233,8 +234,8 @@ static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
 static PetscErrorCode BenchMain(Bench *b, int *status)
 {
   static char       *files[BENCH_LIST_MAX], *kinds[BENCH_LIST_MAX]; /* too large for the stack */
-  static const char *values[] = {"file", "random"};
-  PetscInt           nfiles, nkinds, value = 0;
+  static const char *values[] = {"file", "random"}, *petscs[] = {"all", "aij"};
+  PetscInt           nfiles, nkinds, value = 0, petsc = 0;
   PetscReal          seconds                 = 1;
   char               operation[64]           = "product";
   char               csv[PETSC_MAX_PATH_LEN] = "";
@@ -253,6 +254,8 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-operation", operation, sizeof(operation), NULL));
   PetscCall(BenchOperationParse(operation, &b->run));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-values", values, 2, &value, NULL));
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-petsc", petscs, 2, &petsc, NULL));
+  b->run.others  = (PetscBool)(petsc == 0 && b->run.operation != BENCH_KERNELS);
   b->run.seconds = (double)seconds;
   b->random      = (PetscBool)(value == 1);
   b->good        = PETSC_TRUE;

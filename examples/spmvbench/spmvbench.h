@@ -81,6 +81,8 @@ typedef struct {
   PetscInt rounds;  /* of the matrix measured last */
   PetscInt threads; /* that share a product, where a type can */
 
+  PetscBool others; /* of PETSc's own types not only aij */
+
   BenchOperation operation;
   PetscInt       columns; /* of BENCH_COLUMNS */
 } BenchRun;

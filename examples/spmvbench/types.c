@@ -67,17 +67,16 @@ static PetscErrorCode BenchTypeAddExact(const BenchMatrix *M, const char type[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The types to measure: PETSc's own, of which only aij beside kernels of devices, then those asked for. A size of block is measured unless more than half would be fill */
+/* The types to measure: PETSc's own, or aij alone of these, then those asked for. A size of block is measured unless more than half would be fill */
 PetscErrorCode BenchTypesCreate(const BenchMatrix *M, const BenchRun *run, PetscInt nasked, char *asked[], PetscInt *count, BenchType *types[])
 {
   const char *const always[] = {"aij", "aijperm", "aijsell", "sell"};
-  const PetscBool   all      = (PetscBool)(run->operation != BENCH_KERNELS);
 
   PetscFunctionBegin;
   *count = 0;
   PetscCall(PetscMalloc1(2 * 7 + nasked + 12, types));
-  for (size_t k = 0; k < (all ? PETSC_STATIC_ARRAY_LENGTH(always) : 1); k++) PetscCall(BenchTypeAdd(always[k], PETSC_FALSE, count, *types));
-  for (PetscInt bs = 2; bs <= 8 && all; bs++) {
+  for (size_t k = 0; k < (run->others ? PETSC_STATIC_ARRAY_LENGTH(always) : 1); k++) PetscCall(BenchTypeAdd(always[k], PETSC_FALSE, count, *types));
+  for (PetscInt bs = 2; bs <= 8 && run->others; bs++) {
     char     spec[BENCH_SPEC];
     PetscInt blocks;
 

@@ -2,6 +2,15 @@
   prelude.cl - scalars, real or complex, for the kernels of all APIs; the words it uses are of opencl.cl and cuda.cl
 
   Scalars are added with +.
+
+  Subgroups: 32 work items side by side, the last of a group perhaps fewer, that read each other's registers. All work items of
+  the group take part, t is LOCAL_ID, items the size of the group. Where SHUFFLES is 0 they read local memory, which is for
+  tests: kernels that want shuffles are refused there.
+
+  SubgroupUp(place, items, t, v, d)  v of the work item d before; v of this one if that is in another subgroup. place: local
+                                     memory for as many scalars as there are work items, with nothing in it that is needed
+  SubgroupVotes(starts, items, t)    a bit for each work item of the subgroup, set where starts, local memory written before a barrier,
+                                     is not 0
 */
 #if COMPLEX
   #define ZERO MakeScalar(0, 0)
@@ -15,5 +24,41 @@ typedef REAL  SCALAR;
 INLINE SCALAR Times(SCALAR a, SCALAR b)
 {
   return a * b;
+}
+#endif
+
+#define SUBGROUP 32
+#if SHUFFLES
+  #define SUBGROUP_MASK(items) ((items) >= SUBGROUP ? 0xffffffffu : (1u << (items)) - 1u)
+INLINE SCALAR SubgroupUp(LOCAL_POINTER SCALAR *place, int items, int t, SCALAR v, int d)
+{
+  #if COMPLEX
+  return MakeScalar(SHUFFLE_UP(SUBGROUP_MASK(items), v.x, d), SHUFFLE_UP(SUBGROUP_MASK(items), v.y, d));
+  #else
+  return SHUFFLE_UP(SUBGROUP_MASK(items), v, d);
+  #endif
+}
+INLINE uint SubgroupVotes(LOCAL_POINTER const int *starts, int items, int t)
+{
+  return BALLOT(SUBGROUP_MASK(items), starts[t]);
+}
+#else
+INLINE SCALAR SubgroupUp(LOCAL_POINTER SCALAR *place, int items, int t, SCALAR v, int d)
+{
+  SCALAR up;
+
+  place[t] = v;
+  BARRIER;
+  up = t % SUBGROUP >= d ? place[t - d] : v;
+  BARRIER;
+  return up;
+}
+INLINE uint SubgroupVotes(LOCAL_POINTER const int *starts, int items, int t)
+{
+  const int first = t / SUBGROUP * SUBGROUP;
+  uint      votes = 0;
+
+  for (int k = 0; k < SUBGROUP && first + k < items; k++) votes |= starts[first + k] ? 1u << k : 0u;
+  return votes;
 }
 #endif

@@ -132,7 +132,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   info->local  = (size_t)local;
   info->group  = (size_t)group;
   info->gpu    = PETSC_TRUE;
-  info->real64 = info->atomic64 = PETSC_TRUE;
+  info->real64 = info->atomic64 = info->shuffles = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

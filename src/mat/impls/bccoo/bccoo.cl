@@ -14,6 +14,8 @@
     CARRY 1     the work group that ends last does
     CARRY 2     adjacent synchronisation: each work group waits for the one before. For GPUs: OpenCL does not promise that work
                 groups that started go on. Numbers are given to work groups in the order in which they start
+    SCAN 0      the segmented scan goes through local memory, a barrier a step
+    SCAN 1      it goes through registers inside subgroups, and over the subgroups of a work group through local memory
     HEIGHT, WIDTH, SLICES; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if some are escaped; FLAG_BITS
     ROWS        non-empty block rows are listed; RAGGED: the last block column is narrower than WIDTH
 
@@ -110,8 +112,10 @@ INLINE int IsStop(GLOBAL const FLAGS *flags, size_t place)
 
 /*
   Inclusive segmented scan of the last partial sums, where a work item with a row stop starts a segment. sums and starts have
-  two halves that take turns, so that one barrier a step is enough. Returns the half with the result
+  two halves. Returns the half with the result
 */
+#if SCAN == 0
+/* The halves take turns, so that one barrier a step is enough */
 INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
 {
   int turn = 0; /* the half that has the sums */
@@ -127,6 +131,48 @@ INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
   }
   return turn;
 }
+#else
+/*
+  In two steps: work items of a subgroup exchange registers; then what a subgroup has behind its last start goes through local
+  memory to those that have none before them. Not in the paper; no GPU has run it
+*/
+INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
+{
+  const int  lane = t % SUBGROUP, subgroup = t / SUBGROUP;
+  const uint votes = SubgroupVotes(starts, GROUP, t), before = votes & (0xffffffffu >> (SUBGROUP - 1 - lane)); /* starts up to here */
+  const int  first = before ? LAST_BIT(before) : 0;                                                            /* the lane where this work item's segment begins in its subgroup */
+  SCALAR     sum[HEIGHT];
+
+  UNROLL
+  for (int i = 0; i < HEIGHT; i++) {
+    sum[i] = sums[i * 2 * GROUP + t];
+    for (int d = 1; d < SUBGROUP; d *= 2) {
+      const SCALAR up = SubgroupUp(sums + i * 2 * GROUP + GROUP, GROUP, t, sum[i], d);
+
+      if (lane - d >= first) sum[i] = up + sum[i];
+    }
+  }
+  if (lane == SUBGROUP - 1) { /* the second halves have what each subgroup ends with, and whether it has a start */
+    for (int i = 0; i < HEIGHT; i++) sums[i * 2 * GROUP + GROUP + subgroup] = sum[i];
+    starts[GROUP + subgroup] = votes != 0;
+  }
+  BARRIER;
+  if (!before) {
+    int from = subgroup; /* the first subgroup that this segment has a part of */
+
+    while (from > 0 && (from == subgroup || !starts[GROUP + from])) from--;
+    for (int i = 0; i < HEIGHT; i++) {
+      SCALAR carry = ZERO;
+
+      for (int s = from; s < subgroup; s++) carry = carry + sums[i * 2 * GROUP + GROUP + s];
+      sum[i] = carry + sum[i];
+    }
+  }
+  for (int i = 0; i < HEIGHT; i++) sums[i * 2 * GROUP + t] = sum[i];
+  BARRIER;
+  return 0;
+}
+#endif
 
 #if CARRY != CARRY_ADJACENT
 /* The first result of work group g, complete: what the work group has of it, and the tails before */

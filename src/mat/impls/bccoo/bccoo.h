@@ -31,6 +31,7 @@ enum { /* the knobs of devices, in the order of BccooDeviceParams */
        BCCOO_DEVICE_REGISTERS,
        BCCOO_DEVICE_CACHE,
        BCCOO_DEVICE_TRANSPOSE,
+       BCCOO_DEVICE_SCAN,
        BCCOO_DEVICE_CARRY,
        BCCOO_DEVICE_NPARAMS
 };

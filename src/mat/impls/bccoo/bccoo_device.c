@@ -23,6 +23,8 @@ static const PetscInt    BccooRegisters[]      = {0, 8, 16, 32};
 static const PetscInt    BccooCaches[]         = {1, 2, 3, 4};
 static const PetscInt    BccooTransposes[]     = {0, 1};
 static const char *const BccooTransposeNames[] = {"offline", "online"};
+static const PetscInt    BccooScans[]          = {0, 1};
+static const char *const BccooScanNames[]      = {"local", "shuffle"};
 static const PetscInt    BccooCarries[]        = {BCCOO_CARRY_KERNEL, BCCOO_CARRY_LAST, BCCOO_CARRY_ADJACENT};
 static const char *const BccooCarryNames[]     = {"kernel", "last", "adjacent"};
 
@@ -32,6 +34,7 @@ static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_REGISTERS] = SPMV_CHOICES("registers", "strategy 1: a tile's sums in registers, the others in local memory, 0: as many as fit", BccooRegisters, NULL),
   [BCCOO_DEVICE_CACHE]     = SPMV_CHOICES("cache", "strategy 2: block rows of the result cache, times the work group", BccooCaches, NULL),
   [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("transpose", "blocks are transposed offline, by the build, or online, by each product", BccooTransposes, BccooTransposeNames),
+  [BCCOO_DEVICE_SCAN]      = SPMV_CHOICES("scan", "the segmented scan of a work group goes through local memory, or by shuffles through registers (CUDA)", BccooScans, BccooScanNames),
   [BCCOO_DEVICE_CARRY]     = SPMV_CHOICES("carry", "sums across work groups: by a second kernel, by the work group done last, or by adjacent synchronisation (for GPUs: work groups that started must go on)", BccooCarries, BccooCarryNames),
 };
 
@@ -83,6 +86,7 @@ static PetscErrorCode BccooDeviceCheck(const BccooStorage *b, const PetscInt d[]
   PetscFunctionBegin;
   PetscCheck((size_t)b->workgroup <= info->group, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " work items a work group are more than the %zu of %s; set -mat_bccoo_device_workgroup to fewer", b->workgroup, info->group, info->name);
   PetscCheck(local <= info->local, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu bytes of local memory are more than the %zu of %s; set -mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache to less", local, info->local, info->name);
+  PetscCheck(!d[BCCOO_DEVICE_SCAN] || info->shuffles, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Work items of %s do not read each other's registers; set -mat_bccoo_device_scan local, or -spmv_device cuda where there is one", info->name);
   if (d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!PetscDefined(USE_COMPLEX), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Complex numbers are not exchanged in one piece; set -mat_bccoo_device_carry kernel");
   PetscCheck(sizeof(PetscReal) == 4 || info->atomic64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s does not exchange 64 bits in one piece; set -mat_bccoo_device_carry kernel", info->name);
@@ -103,10 +107,10 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
   PetscCall(BccooDeviceCheck(b, d, info));
   PetscCheck(b->m <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host", b->m);
   PetscCall(PetscMemzero(product, sizeof(*product)));
-  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d", b->h, b->w, b->tile, b->workgroup, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
+  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DSCAN=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d", b->h, b->w, b->tile, b->workgroup, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
                           d[BCCOO_DEVICE_REGISTERS], d[BCCOO_DEVICE_CACHE], b->h <= 2 ? 8 : b->h <= 4 ? 4
                                                                                                       : 2,
-                          d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP));
+                          d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_SCAN], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP));
   product->work[product->nwork].name    = "heads";
   product->work[product->nwork++].bytes = ngroups * (size_t)b->h * sizeof(PetscScalar);
   product->work[product->nwork].name    = "tails";
