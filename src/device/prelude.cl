@@ -3,7 +3,7 @@
 
   Scalars are added with +.
 
-  Subgroups: 32 work items side by side, the last of a group perhaps fewer, that read each other's registers. All work items of
+  Subgroups, for a source with -DSUBGROUPS=1: 32 work items side by side, the last of a group perhaps fewer, that read each other's registers. All work items of
   the group take part, t is LOCAL_ID, items the size of the group. Where SHUFFLES is 0 they read local memory, which is for
   tests: kernels that want shuffles are refused there.
 
@@ -27,8 +27,10 @@ INLINE SCALAR Times(SCALAR a, SCALAR b)
 }
 #endif
 
-#define SUBGROUP 32
-#if SHUFFLES
+#if SUBGROUPS
+  #define SUBGROUP 32
+#endif
+#if SUBGROUPS && SHUFFLES
   #define SUBGROUP_MASK(items) ((items) >= SUBGROUP ? 0xffffffffu : (1u << (items)) - 1u)
 INLINE SCALAR SubgroupUp(LOCAL_POINTER SCALAR *place, int items, int t, SCALAR v, int d)
 {
@@ -42,7 +44,7 @@ INLINE uint SubgroupVotes(LOCAL_POINTER const int *starts, int items, int t)
 {
   return BALLOT(SUBGROUP_MASK(items), starts[t]);
 }
-#else
+#elif SUBGROUPS
 INLINE SCALAR SubgroupUp(LOCAL_POINTER SCALAR *place, int items, int t, SCALAR v, int d)
 {
   SCALAR up;

@@ -14,8 +14,8 @@
     CARRY 1     the work group that ends last does
     CARRY 2     adjacent synchronisation: each work group waits for the one before. For GPUs: OpenCL does not promise that work
                 groups that started go on. Numbers are given to work groups in the order in which they start
-    SCAN 0      the segmented scan goes through local memory, a barrier a step
-    SCAN 1      it goes through registers inside subgroups, and over the subgroups of a work group through local memory
+    SUBGROUPS   the segmented scan goes through registers inside subgroups, and over the subgroups of a work group through local
+                memory. Otherwise all of it goes through local memory, a barrier a step
     HEIGHT, WIDTH, SLICES; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if some are escaped; FLAG_BITS
     ROWS        non-empty block rows are listed; RAGGED: the last block column is narrower than WIDTH
 
@@ -114,7 +114,7 @@ INLINE int IsStop(GLOBAL const FLAGS *flags, size_t place)
   Inclusive segmented scan of the last partial sums, where a work item with a row stop starts a segment. sums and starts have
   two halves. Returns the half with the result
 */
-#if SCAN == 0
+#if !SUBGROUPS
 /* The halves take turns, so that one barrier a step is enough */
 INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
 {
