@@ -198,7 +198,7 @@ M*/
   SpmvTuneKind - how much is done to choose the format of a `MATSPMV`, and the knobs of any format
 
   Values:
-+ `SPMV_TUNE_OFF`      - nothing: the defaults
++ `SPMV_TUNE_OFF`      - nothing: each knob as asked or at its plainest
 . `SPMV_TUNE_ESTIMATE` - a model of the time of a product, on a sample of the rows; the same choice each time
 . `SPMV_TUNE_MEASURE`  - the few best by the model are built and timed
 - `SPMV_TUNE_PATIENT`  - all are, as long as -mat_spmv_tune_seconds allows

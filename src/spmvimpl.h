@@ -29,6 +29,7 @@ typedef enum {
 #define SPMV_THREADS_MAX 256    /* threads of a product, at most */
 #define SPMV_CACHE       700000 /* entries that are likely to stay in cache from one product to the next */
 #define SPMV_LINE_MAX    4      /* lines that a format adds to what is printed of its storage, at most */
+#define SPMV_PROPOSALS   24     /* plans that a format proposes in one round, at most */
 
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
 typedef struct {
@@ -246,10 +247,17 @@ typedef struct {
   /* Bytes of the storage that a product reads, scalars of scalar_size bytes, predicted without building; x and y not counted */
   PetscErrorCode (*bytes)(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes);
   PetscErrorCode (*destroy)(void **storage);
-  /* Replaces, by rules of the format's own, what a plan leaves open and only all of the matrix can tell. NULL: nothing */
+  /*
+    Plans to choose from by their time, for the knobs that `asked` leaves open: the plainest in round 0, then, round by round, others that
+    are likely only if those of the round before are. n = 0: no more. NULL: whatever is left open, resolve() replaces
+  */
+  PetscErrorCode (*propose)(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS]);
+  /* Replaces what a plan still leaves open: what sizes tell, and where nobody chose, the plainest. NULL: nothing */
   PetscErrorCode (*resolve)(const SpmvCSR *csr, SpmvPlan *plan);
   /* Adds the work that some consecutive rows of a matrix make, under a plan that is resolved for all of it */
   PetscErrorCode (*work)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
+  /* The same for n plans, where they have passes over the rows in common; NULL: one after the other */
+  PetscErrorCode (*works)(const SpmvCSR *rows, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
 
   const SpmvDeviceFormat *device; /* NULL: products on the host only */
 

@@ -18,7 +18,7 @@ check() { # name, expected exit (0 or 1), words, words that must not be there (o
   local got=$?
   if [ $((got != 0)) = "$status" ] && grep -q -e "$words" "$tmp/out" && { [ -z "$no" ] || ! grep -q -e "$no" "$tmp/out"; }; then echo "ok device_$name"; else echo "not ok device_$name # exit status $got"; grep -v 'Configure options' "$tmp/out" | head -30 | sed 's/^/# /'; fi
 }
-device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device_view -spmv_device_cache"
+device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -mat_bccoo_block_height 3 -mat_bccoo_block_width 3 -spmv_device_view -spmv_device_cache"
 
 # Without a device: silence and the host, unless one was asked for by name
 check absent 0 'first: host' 'PETSC ERROR' env OCL_ICD_VENDORS="$tmp/none" "$tmp/mat_device" $device none -spmv_device none

@@ -162,11 +162,11 @@ end:
       args: -mat_bccoo_slices 4 -mat_bccoo_device_carry adjacent -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
     test: # the matrix and its vectors fit, its transpose does not
       suffix: transpose
-      args: -spmv_device_memory 60000
+      args: -spmv_device_memory 60000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # the matrix fits, its vectors do not
       suffix: vectors
-      args: -spmv_device_memory 56000
+      args: -spmv_device_memory 36000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # nothing fits
       suffix: full

@@ -21,7 +21,7 @@
 . backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
   Notes:
-  What the tuner chose, it chose for the host.
+  Between formats the tuner chooses for the host, unless the user asks for a device: then the first that has kernels for it serves.
 
   `PETSC_ERR_SUP` if the user asks for a device and the format has no kernels for one; errors as of SpmvDeviceGet().
 */
@@ -32,11 +32,10 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
-  if (asked == SPMV_BACKEND_HOST || s->hostonly || !s->format->build) PetscFunctionReturn(PETSC_SUCCESS);
-  if (asked == SPMV_BACKEND_AUTO && s->choice.from != SPMV_FROM_ASKED) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!s->format->device) {
-    PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->format->name);
-    PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->format->name));
+  if (asked == SPMV_BACKEND_HOST || s->hostonly || (asked == SPMV_BACKEND_AUTO && !s->type->build)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->type->build && !s->type->device) {
+    PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->type->name);
+    PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->type->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvDeviceGet(&device));

@@ -10,7 +10,7 @@
   First phase:  tile after tile reads its part of x from the cache and writes partial sums one after the other.
   Second phase: slice after slice adds the partial sums of all tiles, in their order, to its part of y, in cache.
   One tile needs no partial sums: rows go straight to y. There is one where x fits the cache, and where rows one after the
-  other find in the last cache most of the x that they need; a sample of the rows tells (TpspmvPays()).
+  other find in the last cache most of the x that they need: the tuner chooses (TpspmvPropose()).
   The transposed product turns the phases around: slices spread x over the pairs, then tiles add up their part of y.
   Good for:  matrices whose x does not fit the cache and whose rows have entries anywhere
   Bad for:   matrices that find their x in cache and have rows of many different lengths, a few of each
@@ -95,23 +95,28 @@ static PetscErrorCode TpspmvBytes(const SpmvCSR *csr, const SpmvPlan *plan, size
 #define TPSPMV_CYCLES_PIECE  53.0
 #define TPSPMV_CYCLES_BUILD  35.0 /* of an entry */
 
+/* A few rows have as many chunks as a slice would, and about as many runs: all but their share is taken back. Their empty columns are not the matrix's */
 static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
   TpspmvStorage b;
   SpmvArray     arrays[SPMV_ARRAY_MAX];
   PetscInt      narrays;
+  SpmvPlan      whole = *plan;
+  double        share;
 
   PetscFunctionBegin;
-  PetscCall(TpspmvPredict(rows, plan, &b));
+  if (whole.value[TPSPMV_REMOVE] == TPSPMV_AUTO) whole.value[TPSPMV_REMOVE] = TPSPMV_NO;
+  PetscCall(TpspmvPredict(rows, &whole, &b));
   PetscCall(TpspmvArrays(&b, &narrays, arrays));
-  work->bytes += SpmvArraysRead(narrays, arrays, sizeof(PetscScalar));
+  share = b.ntiles > 1 ? PetscMin(1, (double)rows->m / (double)b.height) : 1;
+  work->bytes += SpmvArraysRead(narrays, arrays, sizeof(PetscScalar)) - (1 - share) * (double)((size_t)b.ntiles * sizeof(TpspmvChunk) + b.nruns * sizeof(TpspmvRun));
   if (!TpspmvIsDirect(&b)) {
     work->moved += (PetscLogDouble)(b.npairs * sizeof(PetscScalar));
     work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
   }
   work->vectors += (PetscLogDouble)(b.nentries + b.nlong) / TPSPMV_LANES;
   work->gathered += (PetscLogDouble)(b.nentries + b.nlong - b.nconsecutive);
-  work->cycles += TPSPMV_CYCLES_PAIR * (PetscLogDouble)b.npairs + TPSPMV_CYCLES_RUN * (PetscLogDouble)b.nruns + TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b.nragged + TPSPMV_CYCLES_PIECE * (PetscLogDouble)b.npieces;
+  work->cycles += TPSPMV_CYCLES_PAIR * (PetscLogDouble)b.npairs + TPSPMV_CYCLES_RUN * share * (PetscLogDouble)b.nruns + TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b.nragged + TPSPMV_CYCLES_PIECE * (PetscLogDouble)b.npieces;
   work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -154,6 +159,7 @@ const SpmvFormat SpmvFormat_tpspmv = {
   .bytes     = TpspmvBytes,
   .destroy   = TpspmvDestroy,
   .describe  = TpspmvDescribe,
+  .propose   = TpspmvPropose,
   .resolve   = TpspmvResolve,
   .work      = TpspmvWork,
 };

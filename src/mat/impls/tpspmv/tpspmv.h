@@ -137,6 +137,7 @@ static inline size_t TpspmvIndexSize(PetscBool narrow)
 }
 
 /* tpspmv_plan.c */
+extern PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS]);
 extern PetscErrorCode TpspmvResolve(const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b);
 
