@@ -38,6 +38,7 @@ typedef uint  REAL_WORD;
   #define REAL_PUT(p, v) ((void)atomicExch(p, __float_as_uint(v)))
   #define REAL_GET(p)    __uint_as_float(atomicAdd(p, 0u))
 #endif
+#define REAL_ADD(p, v) ((void)atomicAdd((REAL *)(p), v))
 
 template <typename T>
 INLINE T Stream(const T *p)
