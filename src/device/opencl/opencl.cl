@@ -3,6 +3,8 @@
 
   KERNEL(items)  a kernel of work groups of so many work items
   BARRIER        of a work group, for its local memory; FENCE_BARRIER for global memory too
+  WARP_BARRIER   of 32 work items that follow each other, for local memory. OpenCL 1.2 has none, so here it is the work group's:
+                 all of that must come to it as often
   FENCE          what was written to global memory before is there for others before what is written after
   STREAM(p)      *p, which is read once
   UNROLL         before a loop of constant length
@@ -28,6 +30,7 @@
 #define GROUP_ID      ((int)get_group_id(0))
 #define GLOBAL_ID     (get_global_id(0))
 #define BARRIER       barrier(CLK_LOCAL_MEM_FENCE)
+#define WARP_BARRIER  BARRIER
 #define FENCE         mem_fence(CLK_GLOBAL_MEM_FENCE)
 #define FENCE_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define STREAM(p)     (*(p))
