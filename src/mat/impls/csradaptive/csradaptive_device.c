@@ -11,7 +11,7 @@
 */
 #include "csradaptive.h"
 
-static const PetscInt    CsradaptiveWorkgroups[]     = {256, 64, 128, 512, 1, 2, 8, 32};
+static const PetscInt    CsradaptiveWorkgroups[]     = {256, 64, 128, 512, 1, 2, 4, 8, 16, 32};
 static const PetscInt    CsradaptiveNnzPerWg[]       = {0, 64, 256, 512, 1024, 1536, 2048, 3072, CSRADAPTIVE_NNZ_MAX};
 static const PetscInt    CsradaptiveRowsStream[]     = {0, 1, 2, 3, 4, 8, 16};
 static const PetscInt    CsradaptiveMultipliers[]    = {0, 1, 2, 3, 4, 8};
