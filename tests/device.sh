@@ -48,8 +48,8 @@ check held 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" $device none
 check events 0 'bccoo_carry' '' "$tmp/mat_device" $device none -log_view
 for event in SpmvToDevice SpmvFromDevice bccoo_product; do grep -q "^$event" "$tmp/out" && echo "ok device_event_$event" || echo "not ok device_event_$event"; done
 
-for kernel in cmrs_product csradaptive_stream csradaptive_vector; do
-  check "event_$kernel" 0 "^$kernel" 'PETSC ERROR' "$tmp/mat_device" $device none -log_view -type "${kernel%_*}"
+for kernel in cmrs_product csradaptive_stream csradaptive_combine; do
+  check "event_$kernel" 0 "^$kernel" 'PETSC ERROR' "$tmp/mat_device" $device none -log_view -type "${kernel%_*}" -mat_csradaptive_device_nnz_per_wg 64
 done
 
 # What a compiler refuses: the line, the options, the log

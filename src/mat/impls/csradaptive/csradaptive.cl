@@ -96,7 +96,10 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
     for (int k = ROW_FROM(r) + t % width; k < ROW_FROM(r + 1); k += width) sum = sum + product[k];
   }
   sums[t] = sum;
-  Reduce(sums, t, width, 1);
+  UNIFORM_IF(width > 1)
+  {
+    Reduce(sums, t, width, 1);
+  }
   if (r < rows && t % width == 0) Put(y, row + r, sums[t], beta);
   r += GROUP; /* there are rows left only where each has one work item */
 #else
