@@ -28,7 +28,7 @@
     work items may read what others just wrote, and a step of it reads past the end of local memory.
   - Figure 7: the flag of a row's first work group holds the number of the product, so that no work group turns its own. The
     first work group begins y with its own sum rather than with 0.
-  - Figure 5's text counts work groups from 1.
+  - Figure 5's text says work groups 2, 5 and 11 where 1, 4 and 10 are meant: they count from 0.
 */
 #if INDEX_BITS == 64
 typedef long INDEX;
@@ -130,11 +130,11 @@ void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
   for (int r = t; r < rows; r += GROUP) Put(y, row + r, sums[r * GROUP], beta);
 }
 
-#if ATOMIC
+#if ATOMIC /* real and imaginary part may be added one after the other */
   #if COMPLEX
-    #define EACH(word, y, v) (word((GLOBAL REAL_WORD *)(y), (v).x), word((GLOBAL REAL_WORD *)(y) + 1, (v).y))
+    #define EACH(word, p, v) (word((GLOBAL REAL_WORD *)(p), (v).x), word((GLOBAL REAL_WORD *)(p) + 1, (v).y))
   #else
-    #define EACH(word, y, v) word((GLOBAL REAL_WORD *)(y), v)
+    #define EACH(word, p, v) word((GLOBAL REAL_WORD *)(p), v)
   #endif
 #endif
 
