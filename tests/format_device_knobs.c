@@ -108,6 +108,22 @@ static PetscErrorCode Arrays(const SpmvFormat *f, const void *storage)
   PetscFunctionReturn(0);
 }
 
+/* The kernels of a plan are compiled as other PETScs would have them: complex numbers, 64-bit integers, each precision. What comes last counts */
+static PetscErrorCode Compiles(SpmvDevice *device, const SpmvFormat *f, const void *storage, const SpmvPlan *plan)
+{
+  SpmvDeviceProduct product;
+  char              options[2 * SPMV_DEVICE_OPTIONS];
+  void             *program;
+
+  PetscFunctionBegin;
+  PetscCall(f->device->product(storage, plan, &device->info, &product));
+  for (int bits = 32; bits <= 64; bits += 32) {
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s -w -DREAL_BITS=%d -DCOMPLEX=1 -DINDEX_BITS=64", product.options, bits));
+    PetscCall(SpmvProgramGet(device, f->device->source, options, &program));
+  }
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode List(const char name[], size_t n, const int32_t list[])
 {
   PetscFunctionBegin;
@@ -175,6 +191,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
     device->info.gpu = PETSC_TRUE; /* so that the atomics run; what runs here does let work groups go on */
     PetscCall(SpmvOnDeviceCreate(device, f, storage, &other, &on, &full));
     PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    PetscCall(Compiles(device, f, storage, &other));
     PetscCall(Products(&csr, on, &wrong));
     PetscCall(RowsDestroy(&t)); /* new values come in new arrays, and the old ones may be gone */
     csr = SpmvTestCSRView(&moved);
@@ -220,6 +237,7 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
     PetscCall(Arrays(f, storage));
     PetscCall(SpmvOnDeviceCreate(device, f, storage, &plan, &on, &full));
     PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    if (order != CMRS_ORDER_ROWS) PetscCall(Compiles(device, f, storage, &plan)); /* the kernel of columns */
     PetscCall(Products(&csr, on, &wrong));
     PetscCall(SpmvOnDeviceDestroy(&on));
     PetscCall(f->destroy(&storage));
