@@ -5,7 +5,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 build=$(dirname "$LIBRARY")
 
-for name in format_device mat_device; do
+for name in format_device format_device_knobs mat_device; do
   archive=$([ $name = mat_device ] || echo "$build/libpetscspmv.a")
   $COMPILE "tests/$name.c" $archive -o "$tmp/$name" $PETSC_LINK -lm -ldl -lpthread >"$tmp/log" 2>&1 || { echo "not ok device_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
 done
@@ -48,9 +48,14 @@ check held 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" $device none
 check events 0 'bccoo_carry' '' "$tmp/mat_device" $device none -log_view
 for event in SpmvToDevice SpmvFromDevice bccoo_product; do grep -q "^$event" "$tmp/out" && echo "ok device_event_$event" || echo "not ok device_event_$event"; done
 
+for kernel in cmrs_product csradaptive_stream csradaptive_combine; do
+  check "event_$kernel" 0 "^$kernel" 'PETSC ERROR' "$tmp/mat_device" $device none -log_view -type "${kernel%_*}" -mat_csradaptive_device_nnz_per_wg 64
+done
+
 # What a compiler refuses: the line, the options, the log
 check refused 1 'Line [1-9][0-9]*:   x\[0\] = nobody_knows_this' '' "$tmp/format_device" -spmv_device opencl -spmv_device_cache none -refuse
 grep -q 'Options: .*-DHEIGHT=1' "$tmp/out" && grep -q 'undeclared' "$tmp/out" && echo 'ok device_refused_log' || echo 'not ok device_refused_log'
 
 command -v oclgrind >/dev/null || { echo 'ok device_races # SKIP there is no oclgrind; install the package oclgrind'; exit 0; }
 check races 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -spmv_device opencl -spmv_device_cache none
+check races_atomic 0 'parts atomic: 0 entries wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device_knobs" -spmv_device opencl -spmv_device_cache none

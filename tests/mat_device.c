@@ -1,4 +1,5 @@
-static const char help[] = "Products on a device through a Mat: the four of them, new values, new patterns, what runs where.\n\n";
+static const char help[] = "Products on a device through a Mat: the four of them, new values, new patterns, what runs where.\n\
+  -type <bccoo> - of the Mat\n\n";
 
 #include "devicetest.h"
 
@@ -111,13 +112,15 @@ static PetscErrorCode Refuse(Mat A, const char options[], const char clear[][40]
 int main(int argc, char **argv)
 {
   Mat       A, B;
+  char      type[64] = MATBCCOO;
   PetscBool errors, missing;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(DeviceIsMissing(&missing));
   if (missing) goto end;
-  PetscCall(Create(MATBCCOO, 11, &A));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
+  PetscCall(Create(type, 11, &A));
   PetscCall(Create(MATAIJ, 11, &B));
   PetscCall(Compare(A, B));
   PetscCall(Report("first", A));
@@ -127,7 +130,7 @@ int main(int argc, char **argv)
   PetscCall(Report("new values", A));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
-  PetscCall(Create(MATBCCOO, 200, &A)); /* another pattern, the same kernels */
+  PetscCall(Create(type, 200, &A)); /* another pattern, the same kernels */
   PetscCall(Create(MATAIJ, 200, &B));
   PetscCall(Compare(A, B));
   PetscCall(Report("another", A));
@@ -157,9 +160,16 @@ end:
     test:
       suffix: 1
       nsize: {{1 2}separate output}
+      args: -type {{bccoo cmrs csradaptive}}
     test: # adjacent synchronisation and slices
       suffix: knobs
       args: -mat_bccoo_slices 4 -mat_bccoo_device_carry adjacent -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
+    test: # padded strips
+      suffix: padded
+      args: -type cmrs -mat_cmrs_order padded -mat_cmrs_device_workgroup 64
+    test: # rows that are shared by work groups
+      suffix: shared
+      args: -type csradaptive -mat_csradaptive_device_nnz_per_wg 64 -mat_csradaptive_device_nnz_multiplier 1 -mat_csradaptive_device_num_rows_stream 4
     test: # the matrix and its vectors fit, its transpose does not
       suffix: transpose
       args: -spmv_device_memory 60000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
