@@ -89,7 +89,7 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   PetscCall(SpmvDeviceGet(&device));
   PetscCall(PetscPushErrorHandler(Handler, NULL));
   ierr = f->build(&csr, &plan, &s.storage);
-  if (!ierr) ierr = SpmvOnDeviceCreate(device, f, s.storage, &plan, &on, &full);
+  if (!ierr) ierr = SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, s.storage, &plan, &on, &full);
   PetscCall(PetscPopErrorHandler());
   if (ierr == PETSC_ERR_ARG_OUTOFRANGE) { /* a plan that this matrix or device does not allow is refused, never bent */
     PetscCall(f->destroy(&s.storage));

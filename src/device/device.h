@@ -4,6 +4,7 @@
   device.c      the device of this process: options, which one, memory, transfers and their counts
   programs.c    kernels compiled once: the program cache, in memory and on disk
   product.c     a storage on a device, and its products
+  shares.c      the computing powers of a device and of threads of the host, for products that both share
   prelude.cl    the scalars of kernels, the same for all APIs
   <api>/        one folder for each line of devices.h: an SpmvDeviceApi and the API's words for kernels
 
@@ -74,8 +75,11 @@ typedef struct {
 } SpmvProgramCounts;
 extern SpmvProgramCounts SpmvPrograms;
 
+/* shares.c */
+extern PetscErrorCode SpmvDeviceShares(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan);
+
 /* product.c */
-extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const void *storage, const SpmvPlan *plan, SpmvOnDevice **on, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, SpmvOnDevice **on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);

@@ -2,6 +2,11 @@
   product.c - a storage on a device: its arrays sent once, its values again when they change, its products
 
   Vectors live on the host, so a product sends x (and y, where it is added to) and receives y.
+
+  In a shared product the thread that calls drives the device: it sends x and starts the kernels, while the other threads of
+  the plan make the rows of the host it waits for what the device has made, and then all put that in its places. Alone, it
+  makes the host's rows itself before it waits. The host begins when the device has all it needs: had its memory run out,
+  y would have to be as it was.
 */
 #include "device.h"
 
@@ -21,7 +26,10 @@ struct _n_SpmvOnDevice {
   PetscInt          nbuffers;
   OnDeviceBuffer    buffer[SPMV_ARRAY_MAX + SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), then work arrays */
   OnDeviceBuffer    x, y;
-  uint32_t          epoch; /* products so far */
+  uint32_t          epoch;   /* products so far */
+  SpmvShareFn      *share;   /* a shared product: what threads of the host do ... */
+  PetscInt          threads; /* ... those of the plan, with the one that drives the device */
+  PetscScalar      *results; /* [product.nresults] what the device has made */
 };
 
 static PetscLogEvent ToDevice, FromDevice;
@@ -93,7 +101,7 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(on->format->arrays(on->storage, &n, arrays));
   for (PetscInt k = 0; k < n && !*full; k++) {
-    const size_t bytes = arrays[k].aside ? 0 : arrays[k].count * arrays[k].size;
+    const size_t bytes = arrays[k].aside || arrays[k].host ? 0 : arrays[k].count * arrays[k].size;
 
     if (values_only && !arrays[k].is_values) continue;
     if (!values_only) {
@@ -106,10 +114,19 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, PetscBool *full)
+static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, PetscInt wanted, const SpmvPlan *plan, PetscBool *full)
 {
+  const SpmvKernels *kernels;
+  SpmvIsa            isa;
+
   PetscFunctionBegin;
   PetscCall(on->format->device->product(on->storage, plan, &on->device->info, &on->product));
+  if (on->product.shared) {
+    PetscCall(SpmvKernelsGet(on->format, wanted, &kernels, &isa));
+    on->share   = kernels->share;
+    on->threads = plan->threads;
+    PetscCall(PetscMalloc1(on->product.nresults, &on->results));
+  }
   PetscCall(SpmvProgramGet(on->device, on->format->device->source, on->product.options, &on->program));
   PetscCall(OnDeviceSend(on, PETSC_FALSE, full));
   for (PetscInt k = 0; k < on->product.nwork && !*full; k++) {
@@ -127,6 +144,7 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, Petsc
   Input Parameters:
 + device  - the device
 . format  - a format that has a device side
+. isa     - instruction set of what the host does of a shared product, as for SpmvKernelsGet()
 . storage - built under the plan; it must live as long as what is made here
 - plan    - as built, with backend device
 
@@ -137,7 +155,7 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, Petsc
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not fit the device, `PETSC_ERR_LIB` if a kernel does not compile.
 */
-PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const void *storage, const SpmvPlan *plan, SpmvOnDevice **result, PetscBool *full)
+PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, SpmvOnDevice **result, PetscBool *full)
 {
   SpmvOnDevice  *on;
   PetscErrorCode ierr;
@@ -149,7 +167,7 @@ PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, 
   on->device  = device;
   on->format  = format;
   on->storage = storage;
-  ierr        = OnDeviceMake(on, plan, full);
+  ierr        = OnDeviceMake(on, isa, plan, full);
   if (ierr || *full) PetscCall(SpmvOnDeviceDestroy(result));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -214,8 +232,52 @@ static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceLaunch *l
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   PetscCall(on->device->api->launch(on->device->handle, on->program, l->kernel, l->groups, l->group, l->nargs, arg, size, full));
   PetscCall(PetscLogIsActive(&logging));
-  if (logging && !*full) PetscCall(on->device->api->finish(on->device->handle)); /* or its time would be counted where y is received */
+  if (logging && !*full && !on->share) PetscCall(on->device->api->finish(on->device->handle)); /* or its time would be counted where y is received */
   PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* OnDeviceShared: what the threads of a shared product have in common */
+typedef struct {
+  SpmvOnDevice      *on;
+  const PetscScalar *x;
+  PetscScalar       *y;
+  PetscBool          beta;
+  PetscErrorCode     ierr; /* of the one that drives the device, which is the caller's own: PETSc's functions may be called there */
+} OnDeviceShared;
+
+static void OnDeviceShareTask(void *context, PetscInt task)
+{
+  OnDeviceShared *s  = (OnDeviceShared *)context;
+  SpmvOnDevice   *on = s->on;
+
+  if (task || on->threads == 1) on->share(on->storage, s->x, s->y, s->beta, PetscMax(0, task - 1), PetscMax(1, on->threads - 1));
+  if (!task) s->ierr = SpmvDeviceRead(on->device, on->y.buffer, on->results, on->y.bytes);
+}
+
+static void OnDeviceMergeTask(void *context, PetscInt task)
+{
+  const OnDeviceShared *s    = (const OnDeviceShared *)context;
+  const SpmvOnDevice   *on   = s->on;
+  const size_t          n    = (size_t)on->product.nresults;
+  const int32_t        *rows = on->product.rows;
+
+  for (size_t k = SpmvShare(n, task, on->threads), end = SpmvShare(n, task + 1, on->threads); k < end; k++) {
+    const size_t r = rows ? (size_t)rows[k] : k;
+
+    s->y[r] = s->beta ? s->y[r] + on->results[k] : on->results[k];
+  }
+}
+
+/* The rest of a shared product whose kernels run */
+static PetscErrorCode OnDeviceShare(SpmvOnDevice *on, const PetscScalar x[], PetscScalar y[], PetscBool beta)
+{
+  OnDeviceShared s = {.on = on, .x = x, .y = y, .beta = beta};
+
+  PetscFunctionBegin;
+  SpmvRun(on->threads, OnDeviceShareTask, &s);
+  PetscCall(s.ierr);
+  SpmvRun(on->threads, OnDeviceMergeTask, &s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,23 +289,26 @@ static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceLaunch *l
 */
 PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full)
 {
+  const PetscBool add = beta && !on->share ? PETSC_TRUE : PETSC_FALSE; /* by the kernels */
+
   PetscFunctionBegin;
   *full = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(OnDeviceVector(on, nx, &on->x, full));
-  PetscCall(OnDeviceVector(on, ny, &on->y, full));
+  PetscCall(OnDeviceVector(on, on->share ? on->product.nresults : ny, &on->y, full));
   if (!*full) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
-  if (!*full && beta) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
+  if (!*full && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
   PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   on->epoch++;
   for (PetscInt k = 0; k < on->product.nlaunches && !*full; k++) {
     const SpmvDeviceLaunch *l = &on->product.launch[k];
 
-    if (l->groups && !(l->overwrites && beta)) PetscCall(OnDeviceLaunch(on, l, beta, full));
+    if (l->groups && !(l->overwrites && add)) PetscCall(OnDeviceLaunch(on, l, add, full));
   }
   if (*full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
-  PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
+  if (on->share) PetscCall(OnDeviceShare(on, x, y, beta));
+  else PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
   PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -257,6 +322,7 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
   for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
   PetscCall(SpmvDeviceFree(on->device, on->x.bytes, &on->x.buffer));
   PetscCall(SpmvDeviceFree(on->device, on->y.bytes, &on->y.buffer));
+  PetscCall(PetscFree(on->results));
   PetscCall(PetscFree(*result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -43,6 +43,7 @@ static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *c
   SpmvTransposedValues(csr, s->transposed);
   s->transposed->plan         = s->settings.request.plan[s->choice.best.number];
   s->transposed->plan.backend = backend;
+  PetscCall(SpmvDevicePlan(s, &s->transposed->csr, &s->transposed->plan));
   PetscCall(s->format->build(&s->transposed->csr, &s->transposed->plan, &s->transposed->storage));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
   s->counts.builds++;
