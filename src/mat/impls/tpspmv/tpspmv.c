@@ -52,6 +52,26 @@ static const SpmvParam TpspmvParams[] = {
   [TPSPMV_STREAM] = SPMV_CHOICES("stream", "partial sums go past the cache, auto: where they are large", TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
 };
 
+/* Those of a storage for a device; targets have a row and rows have sums only with one tile */
+static PetscInt TpspmvStepsArrays(const TpspmvStorage *b, SpmvArray arrays[])
+{
+  const TpspmvSteps *d = &b->steps;
+  PetscInt           k = 0;
+
+  arrays[k++] = SPMV_ARRAY("values", b->value, b->nentries, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("columns", b->index, b->nentries, TpspmvIndexSize(b->narrow));
+  arrays[k++] = SPMV_ARRAY("chunks", d->chunk, d->nchunks + 1, sizeof(TpspmvStepChunk));
+  arrays[k++] = SPMV_ARRAY("steps", d->step, d->nsteps + 1, sizeof(uint32_t));
+  if (TpspmvIsDirect(b)) {
+    arrays[k++] = SPMV_ARRAY("targets", d->target, b->npairs, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("rows of sums", d->sumrow, d->nsums, sizeof(int32_t));
+  } else arrays[k++] = SPMV_ARRAY("places", d->place, d->npartial, sizeof(int32_t));
+  if (d->nsums) arrays[k++] = SPMV_ARRAY("firsts", d->first, d->nsums + 1, sizeof(int32_t));
+  if (b->removed) arrays[k++] = SPMV_ARRAY("columns left", b->column, (size_t)b->nused, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("from", d->from, b->nentries, sizeof(uint32_t), .aside = PETSC_TRUE);
+  return k;
+}
+
 /* Every array of a storage, in one place for its size and for those who send it; partial sums are what products write */
 static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
@@ -59,6 +79,10 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
   PetscInt             k = 0;
 
   PetscFunctionBegin;
+  if (b->ondevice) {
+    *narrays = TpspmvStepsArrays(b, arrays);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   arrays[k++] = SPMV_ARRAY("values", b->value, b->nentries + b->nlong, sizeof(PetscScalar), .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("columns", b->index, b->nentries, TpspmvIndexSize(b->narrow));
   arrays[k++] = SPMV_ARRAY("rows", b->row, b->npairs, sizeof(uint16_t));
@@ -124,6 +148,10 @@ static PetscErrorCode TpspmvDescribe(const void *storage, PetscInt k, char line[
   PetscFunctionBegin;
   line[0] = 0;
   if (k == 0) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " tiles for a cache of %" PetscInt_FMT " KiB, %" PetscInt_FMT " slices of %" PetscInt_FMT " rows, %" PetscInt_FMT " empty columns removed", b->ntiles, b->cache, b->nslices, b->height, b->n - b->nused));
+  if (b->ondevice) {
+    if (k == 1) PetscCall(PetscSNPrintf(line, size, "on the device: %zu chunks, %zu steps, %zu partial sums of %zu rows", b->steps.nchunks, b->steps.nsteps, b->steps.npartial, b->steps.nsums));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (k == 1) PetscCall(PetscSNPrintf(line, size, "chunks begin at multiples of %" PetscInt_FMT " entries: fill %.2f %%", b->align, entries ? 100 * (double)b->nfill / (double)entries : 0.));
   if (k == 2) PetscCall(PetscSNPrintf(line, size, "partial sums: %zu of tiles and rows, %zu of pieces of long rows, %zu bytes", TpspmvIsDirect(b) ? 0 : b->npairs, b->npieces, ((TpspmvIsDirect(b) ? 0 : b->npairs) + b->npieces) * sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,4 +184,5 @@ const SpmvFormat SpmvFormat_tpspmv = {
   .describe  = TpspmvDescribe,
   .resolve   = TpspmvResolve,
   .work      = TpspmvWork,
+  .device    = &TpspmvDevice,
 };
