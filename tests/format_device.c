@@ -204,6 +204,7 @@ static const Case Cases[] = {
   {"rows across work groups", 3, 5000, 0.9, 0, 0, 1, PETSC_TRUE, -1},
   {"diagonal", 1500, 1500, 0, 0, 0, -2, PETSC_FALSE, -1},
   {"some work groups", 300, 300, 0.04, 7, 9, 150, PETSC_TRUE, 12},
+  {"empty columns", 30, 2000, 0.004, 3, 4, -1, PETSC_FALSE, 0},
   {"far apart", 40, 70000, 0.0005, 3, 4, -1, PETSC_FALSE, -1},
 };
 

@@ -174,7 +174,7 @@ static PetscErrorCode PmfDescribeDevice(const PmfStorage *b, char line[], size_t
   entries += e->longs.n;
   for (size_t k = 0; k < e->diagonals.n; k++) entries += e->diagonals.from[k] != UINT32_MAX;
   for (PetscInt p = 0; p < b->nparts; p++) all += b->part[p].entries;
-  PetscCall(SpmvAppend(line, size, "on the device: %" PetscInt_FMT " of %" PetscInt_FMT " parts, %.2f %% of the nonzeros, slices %" PetscInt_FMT " of %" PetscInt_FMT " rows, fill %.2f %%, long rows %" PetscInt_FMT, b->ndevice, b->npieces, all ? 100 * (double)entries / (double)all : 0., e->nslices, e->height, elements ? 100 - 100 * (double)entries / (double)elements : 0., e->nlong));
+  PetscCall(SpmvAppend(line, size, "on the device: %" PetscInt_FMT " of %" PetscInt_FMT " parts, share %.2f %%, has %.2f %% of the nonzeros; slices %" PetscInt_FMT " of %" PetscInt_FMT " rows, fill %.2f %%, long rows %" PetscInt_FMT, b->ndevice, b->npieces, 100 * b->share, all ? 100 * (double)entries / (double)all : 0., e->nslices, e->height, elements ? 100 - 100 * (double)entries / (double)elements : 0., e->nlong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -132,7 +132,8 @@ typedef struct {
   int32_t     *split;      /* [nsplit] rows that are split over the pieces */
   PetscScalar *sum;        /* [npieces nsplit] the products of their fragments */
   PetscInt     ndevice;    /* a storage for a device: the first pieces, which it has; the others are the host's. 0: a storage for the host */
-  PmfEll       ell;        /* the pieces of the device */
+  double       share;      /* the fraction of the computing power that those pieces are meant for */
+  PmfEll       ell;        /* those pieces */
   int32_t     *clear;      /* [clears[npieces]] beside a device: rows that the host clears, as no run is the first to write them */
   PetscInt    *clears;     /* [npieces + 1] the first of each piece */
   PetscScalar *transposed; /* [(threads - 1) n] what tasks other than the first add to a transposed product */
@@ -141,6 +142,7 @@ typedef struct {
 /* pmf_partition.c */
 extern PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, const SpmvCSR *rest, PmfPartition partition, PetscInt window, PetscInt block, PetscInt nparts, const PetscInt power[], PetscInt limit, PmfOrder *order);
 extern PetscErrorCode PmfOrderDestroy(PmfOrder *order);
+extern double         PmfShareOf(const PmfOrder *order, PetscInt first, PetscInt end);
 extern PmfPart        PmfPartOf(const SpmvCSR *csr, const PmfOrder *order, PetscInt p);
 
 /*

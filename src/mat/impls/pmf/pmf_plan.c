@@ -173,6 +173,7 @@ PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, Pmf
     b->ell.block  = layout->blocks ? b->block : 0;
     PetscCall(PmfEllLayOut(layout->rest, layout->blocks, &order, order.cut[b->ndevice], plan->device[PMF_DEVICE_LONG], layout->wide, &b->ell));
     PetscCall(PmfFindClear(layout, &order, b));
+    b->share = PmfShareOf(&order, 0, b->ndevice);
   }
   PetscCall(PmfSetParts(csr, layout, &order, b));
   PetscCall(PmfOrderDestroy(&order));
