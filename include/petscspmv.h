@@ -154,7 +154,8 @@ M*/
   Inf and NaN of x reach the rows that have an entry there, and no others.
 
   Where device and host share a product and -mat_pmf_powers is not given, the powers are measured at each build: which of the two has
-  a row may change from run to run, and with it the last bit of the row. A row is computed the same way each time by the same one.
+  a row, and beside which rows, may change from run to run, and with it the last bit of the row, since the two add up entries in
+  different order. The products of one build have the same bits each time, and so have all with powers that are given.
 
   Source: Yang, Li, Mo, Li, IEEE Trans. Computers 64(9), 2015, section 4
 

@@ -228,7 +228,7 @@ typedef struct {
 
   PetscBool shares; /* products may be shared: */
   PetscInt  parts;  /* the knob of devices that says how many parts the device has, the first ones; 0: all */
-  PetscInt  powers; /* the knob of the format that lists the computing powers of the parts; none: those are measured (device/shares.c) */
+  PetscInt  powers; /* the knob of the format that lists the computing powers of the parts; none: those are measured (device/powers.c) */
 } SpmvDeviceFormat;
 
 /*

@@ -186,6 +186,14 @@ end:
       suffix: shared_powers
       nsize: 2
       args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 3 -mat_pmf_powers 2,1,1 -mat_pmf_window 64 -mat_pmf_device_long 32
+    test: # the rows of the device fit, their results do not: the host's are not touched
+      suffix: shared_vectors
+      args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 2 -mat_pmf_powers 3,1 -spmv_device_memory 26500
+      filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
+    test: # powers cannot be measured
+      suffix: shared_full
+      args: -type pmf -mat_pmf_device_parts 1 -spmv_device_memory 1000
+      filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # tiles, slices, pieces, and x in local memory
       suffix: tiles
       nsize: 2

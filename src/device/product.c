@@ -2,11 +2,7 @@
   product.c - a storage on a device: its arrays sent once, its values again when they change, its products
 
   Vectors live on the host, so a product sends x (and y, where it is added to) and receives y.
-
-  In a shared product the thread that calls drives the device: it sends x and starts the kernels, while the other threads of
-  the plan make the rows of the host it waits for what the device has made, and then all put that in its places. Alone, it
-  makes the host's rows itself before it waits. The host begins when the device has all it needs: had its memory run out,
-  y would have to be as it was.
+  A shared product (shared.c) sends x and receives the rows of the device.
 */
 #include "device.h"
 
@@ -26,10 +22,8 @@ struct _n_SpmvOnDevice {
   PetscInt          nbuffers;
   OnDeviceBuffer    buffer[SPMV_ARRAY_MAX + SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), then work arrays */
   OnDeviceBuffer    x, y;
-  uint32_t          epoch;   /* products so far */
-  SpmvShareFn      *share;   /* a shared product: what threads of the host do ... */
-  PetscInt          threads; /* ... those of the plan, with the one that drives the device */
-  PetscScalar      *results; /* [product.nresults] what the device has made */
+  uint32_t          epoch; /* products so far */
+  SpmvShared       *shared;
 };
 
 static PetscLogEvent ToDevice, FromDevice;
@@ -114,19 +108,11 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, PetscInt wanted, const SpmvPlan *plan, PetscBool *full)
+static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, PetscInt isa, const SpmvPlan *plan, PetscBool *full)
 {
-  const SpmvKernels *kernels;
-  SpmvIsa            isa;
-
   PetscFunctionBegin;
   PetscCall(on->format->device->product(on->storage, plan, &on->device->info, &on->product));
-  if (on->product.shared) {
-    PetscCall(SpmvKernelsGet(on->format, wanted, &kernels, &isa));
-    on->share   = kernels->share;
-    on->threads = plan->threads;
-    PetscCall(PetscMalloc1(on->product.nresults, &on->results));
-  }
+  if (on->product.shared) PetscCall(SpmvSharedCreate(on->format, isa, on->storage, plan, &on->product, &on->shared));
   PetscCall(SpmvProgramGet(on->device, on->format->device->source, on->product.options, &on->program));
   PetscCall(OnDeviceSend(on, PETSC_FALSE, full));
   for (PetscInt k = 0; k < on->product.nwork && !*full; k++) {
@@ -232,52 +218,8 @@ static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceLaunch *l
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   PetscCall(on->device->api->launch(on->device->handle, on->program, l->kernel, l->groups, l->group, l->nargs, arg, size, full));
   PetscCall(PetscLogIsActive(&logging));
-  if (logging && !*full && !on->share) PetscCall(on->device->api->finish(on->device->handle)); /* or its time would be counted where y is received */
+  if (logging && !*full && !on->shared) PetscCall(on->device->api->finish(on->device->handle)); /* or its time would be counted where y is received */
   PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* OnDeviceShared: what the threads of a shared product have in common */
-typedef struct {
-  SpmvOnDevice      *on;
-  const PetscScalar *x;
-  PetscScalar       *y;
-  PetscBool          beta;
-  PetscErrorCode     ierr; /* of the one that drives the device, which is the caller's own: PETSc's functions may be called there */
-} OnDeviceShared;
-
-static void OnDeviceShareTask(void *context, PetscInt task)
-{
-  OnDeviceShared *s  = (OnDeviceShared *)context;
-  SpmvOnDevice   *on = s->on;
-
-  if (task || on->threads == 1) on->share(on->storage, s->x, s->y, s->beta, PetscMax(0, task - 1), PetscMax(1, on->threads - 1));
-  if (!task) s->ierr = SpmvDeviceRead(on->device, on->y.buffer, on->results, on->y.bytes);
-}
-
-static void OnDeviceMergeTask(void *context, PetscInt task)
-{
-  const OnDeviceShared *s    = (const OnDeviceShared *)context;
-  const SpmvOnDevice   *on   = s->on;
-  const size_t          n    = (size_t)on->product.nresults;
-  const int32_t        *rows = on->product.rows;
-
-  for (size_t k = SpmvShare(n, task, on->threads), end = SpmvShare(n, task + 1, on->threads); k < end; k++) {
-    const size_t r = rows ? (size_t)rows[k] : k;
-
-    s->y[r] = s->beta ? s->y[r] + on->results[k] : on->results[k];
-  }
-}
-
-/* The rest of a shared product whose kernels run */
-static PetscErrorCode OnDeviceShare(SpmvOnDevice *on, const PetscScalar x[], PetscScalar y[], PetscBool beta)
-{
-  OnDeviceShared s = {.on = on, .x = x, .y = y, .beta = beta};
-
-  PetscFunctionBegin;
-  SpmvRun(on->threads, OnDeviceShareTask, &s);
-  PetscCall(s.ierr);
-  SpmvRun(on->threads, OnDeviceMergeTask, &s);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -289,13 +231,13 @@ static PetscErrorCode OnDeviceShare(SpmvOnDevice *on, const PetscScalar x[], Pet
 */
 PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full)
 {
-  const PetscBool add = beta && !on->share ? PETSC_TRUE : PETSC_FALSE; /* by the kernels */
+  const PetscBool add = beta && !on->shared ? PETSC_TRUE : PETSC_FALSE; /* by the kernels */
 
   PetscFunctionBegin;
   *full = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(OnDeviceVector(on, nx, &on->x, full));
-  PetscCall(OnDeviceVector(on, on->share ? on->product.nresults : ny, &on->y, full));
+  PetscCall(OnDeviceVector(on, on->shared ? on->product.nresults : ny, &on->y, full));
   if (!*full) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
   if (!*full && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
   PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
@@ -307,7 +249,7 @@ PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScala
   }
   if (*full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
-  if (on->share) PetscCall(OnDeviceShare(on, x, y, beta));
+  if (on->shared) PetscCall(SpmvSharedFinish(on->shared, on->device, on->y.buffer, x, y, beta));
   else PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
   PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -322,7 +264,7 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
   for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
   PetscCall(SpmvDeviceFree(on->device, on->x.bytes, &on->x.buffer));
   PetscCall(SpmvDeviceFree(on->device, on->y.bytes, &on->y.buffer));
-  PetscCall(PetscFree(on->results));
+  PetscCall(SpmvSharedDestroy(&on->shared));
   PetscCall(PetscFree(*result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

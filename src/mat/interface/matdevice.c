@@ -48,7 +48,7 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 PetscErrorCode SpmvDevicePlan(const SpmvShadow *s, const SpmvCSR *csr, SpmvPlan *plan)
 {
   PetscFunctionBegin;
-  if (plan->backend == SPMV_BACKEND_DEVICE) PetscCall(SpmvDeviceShares(s->format, s->settings.request.isa, csr, plan));
+  if (plan->backend == SPMV_BACKEND_DEVICE) PetscCall(SpmvDevicePowers(s->format, s->settings.request.isa, csr, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

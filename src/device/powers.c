@@ -1,5 +1,5 @@
 /*
-  shares.c - the computing powers of a device and of threads of the host, for products that both share
+  powers.c - the computing powers of a device and of threads of the host, for products that both share
 
   Measured, at each build that leaves them open, with the format's own products of some rows of the matrix: all by the device,
   x sent and y received, then all by those threads of the host that do not drive the device. The paper of pmf takes averages
@@ -8,28 +8,28 @@
 #include "device.h"
 #include <petsctime.h>
 
-#define SHARES_ENTRIES  4000000 /* of the rows that are measured, about */
-#define SHARES_SECONDS  0.02    /* for each of the two */
-#define SHARES_PRODUCTS 3       /* at least */
-#define SHARES_POWER    1000    /* of a thread of the host */
+#define POWERS_ENTRIES  4000000 /* of the rows that are measured, about */
+#define POWERS_SECONDS  0.02    /* for each of the two */
+#define POWERS_PRODUCTS 3       /* at least */
+#define POWERS_POWER    1000    /* of a thread of the host */
 
-/* SharesTimed: who runs products */
+/* PowersTimed: who runs products */
 typedef struct {
   SpmvOnDevice *on; /* NULL: the host */
   SpmvApplyFn  *apply;
   const void   *storage;
   PetscInt      m, n;
   PetscScalar  *x, *y;
-} SharesTimed;
+} PowersTimed;
 
 /* The least time of a product, which is run once before, in seconds; full: the device has not the memory */
-static PetscErrorCode SharesTime(SharesTimed *t, PetscLogDouble *least, PetscBool *full)
+static PetscErrorCode PowersTime(PowersTimed *t, PetscLogDouble *least, PetscBool *full)
 {
   PetscLogDouble start, end, total = 0;
 
   PetscFunctionBegin;
   *least = PETSC_MAX_REAL;
-  for (PetscInt k = 0; k <= SHARES_PRODUCTS || total < SHARES_SECONDS; k++) {
+  for (PetscInt k = 0; k <= POWERS_PRODUCTS || total < POWERS_SECONDS; k++) {
     PetscCall(PetscTime(&start));
     if (t->on) PetscCall(SpmvOnDeviceApply(t->on, t->n, t->x, t->m, t->y, PETSC_FALSE, full));
     else t->apply(t->storage, t->x, t->y, PETSC_FALSE);
@@ -42,10 +42,10 @@ static PetscErrorCode SharesTime(SharesTimed *t, PetscLogDouble *least, PetscBoo
 }
 
 /* The least time of a product of some rows under a plan, by its backend */
-static PetscErrorCode SharesMeasure(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan plan, PetscLogDouble *least, PetscBool *full)
+static PetscErrorCode PowersMeasure(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan plan, PetscLogDouble *least, PetscBool *full)
 {
   const SpmvKernels *kernels;
-  SharesTimed        t       = {.m = csr->m, .n = csr->n};
+  PowersTimed        t       = {.m = csr->m, .n = csr->n};
   void              *storage = NULL;
   SpmvDevice        *device;
   SpmvIsa            runs;
@@ -62,7 +62,7 @@ static PetscErrorCode SharesMeasure(const SpmvFormat *format, PetscInt isa, cons
     PetscCall(SpmvDeviceGet(&device));
     PetscCall(SpmvOnDeviceCreate(device, format, isa, storage, &plan, &t.on, full));
   }
-  if (!*full) PetscCall(SharesTime(&t, least, full));
+  if (!*full) PetscCall(PowersTime(&t, least, full));
   PetscCall(SpmvOnDeviceDestroy(&t.on));
   PetscCall(PetscFree2(t.x, t.y));
   PetscCall(format->destroy(&storage));
@@ -70,7 +70,7 @@ static PetscErrorCode SharesMeasure(const SpmvFormat *format, PetscInt isa, cons
 }
 
 /*
-  SpmvDeviceShares - measures the powers of the parts of a shared product, if a plan leaves them open
+  SpmvDevicePowers - measures the powers of the parts of a shared product, if a plan leaves them open
 
   Input Parameters:
 + format - the format
@@ -84,7 +84,7 @@ static PetscErrorCode SharesMeasure(const SpmvFormat *format, PetscInt isa, cons
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if there are more parts than a list has values.
 */
-PetscErrorCode SpmvDeviceShares(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan)
+PetscErrorCode SpmvDevicePowers(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan)
 {
   const SpmvDeviceFormat *f     = format->device;
   SpmvCSR                 rows  = *csr;
@@ -97,18 +97,18 @@ PetscErrorCode SpmvDeviceShares(const SpmvFormat *format, PetscInt isa, const Sp
   if (plan->backend != SPMV_BACKEND_DEVICE || !f->shares || !plan->device[f->parts] || plan->value[f->powers] || !csr->i[csr->m]) PetscFunctionReturn(PETSC_SUCCESS);
   parts = plan->device[f->parts];
   PetscCheck(parts + hosts <= SPMV_LIST_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " parts and %" PetscInt_FMT " threads of the host are more than %d; set -mat_spmv_threads to fewer", parts, hosts, SPMV_LIST_MAX);
-  while (rows.m > 1 && csr->i[rows.m / 2] >= SHARES_ENTRIES) rows.m /= 2;
+  while (rows.m > 1 && csr->i[rows.m / 2] >= POWERS_ENTRIES) rows.m /= 2;
   whole.device[f->parts] = 0;
-  PetscCall(SharesMeasure(format, isa, &rows, whole, &device_seconds, &full));
+  PetscCall(PowersMeasure(format, isa, &rows, whole, &device_seconds, &full));
   if (full) PetscFunctionReturn(PETSC_SUCCESS); /* whoever sends the storage will say so */
   host.backend = SPMV_BACKEND_HOST;
   host.threads = hosts;
-  PetscCall(SharesMeasure(format, isa, &rows, host, &host_seconds, &full));
+  PetscCall(PowersMeasure(format, isa, &rows, host, &host_seconds, &full));
   plan->value[f->powers] = parts + hosts;
   for (PetscInt k = 0; k < parts + hosts; k++) {
-    const double power = SHARES_POWER * (double)hosts * (double)host_seconds / (double)(device_seconds * parts);
+    const double power = POWERS_POWER * (double)hosts * (double)host_seconds / (double)(device_seconds * parts);
 
-    plan->list[k] = k < parts ? (PetscInt)PetscMax(1, PetscMin(power, format->params[f->powers].high)) : SHARES_POWER;
+    plan->list[k] = k < parts ? (PetscInt)PetscMax(1, PetscMin(power, format->params[f->powers].high)) : POWERS_POWER;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
