@@ -182,6 +182,10 @@ static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const ch
     if (Knob(f, k)->choices) *(k < f->nparams ? &plan.value[k] : &plan.device[k - f->nparams]) = Knob(f, k)->choices[index[k]];
   }
   PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
+  if (f->device->shares && plan.device[f->device->parts]) { /* with threads of the host beside the one that drives the device */
+    plan.threads = 3;
+    PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
+  }
   if (wrong) {
     ++*failures;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));

@@ -17,7 +17,7 @@
 typedef struct {
   SpmvOnDevice *on; /* NULL: the host */
   SpmvApplyFn  *apply;
-  const void   *storage;
+  void         *storage;
   PetscInt      m, n;
   PetscScalar  *x, *y;
 } PowersTimed;
@@ -41,31 +41,40 @@ static PetscErrorCode PowersTime(PowersTimed *t, PetscLogDouble *least, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A storage of some rows under a plan, and the least time of a product */
+static PetscErrorCode PowersBuild(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan, PowersTimed *t, PetscLogDouble *least, PetscBool *full)
+{
+  SpmvDevice *device;
+
+  PetscFunctionBegin;
+  PetscCall(format->build(csr, plan, &t->storage));
+  PetscCall(PetscMalloc2(t->n, &t->x, t->m, &t->y));
+  for (PetscInt k = 0; k < t->n; k++) t->x[k] = 1;
+  if (plan->backend == SPMV_BACKEND_DEVICE) {
+    PetscCall(SpmvDeviceGet(&device));
+    PetscCall(SpmvOnDeviceCreate(device, format, isa, t->storage, plan, &t->on, full));
+  }
+  if (!*full) PetscCall(PowersTime(t, least, full));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The least time of a product of some rows under a plan, by its backend */
 static PetscErrorCode PowersMeasure(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan plan, PetscLogDouble *least, PetscBool *full)
 {
   const SpmvKernels *kernels;
-  PowersTimed        t       = {.m = csr->m, .n = csr->n};
-  void              *storage = NULL;
-  SpmvDevice        *device;
   SpmvIsa            runs;
+  PowersTimed        t = {.m = csr->m, .n = csr->n};
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   *full = PETSC_FALSE;
   PetscCall(SpmvKernelsGet(format, isa, &kernels, &runs));
-  PetscCall(format->build(csr, &plan, &storage));
-  t.apply   = kernels->apply;
-  t.storage = storage;
-  PetscCall(PetscMalloc2(t.n, &t.x, t.m, &t.y));
-  for (PetscInt k = 0; k < t.n; k++) t.x[k] = 1;
-  if (plan.backend == SPMV_BACKEND_DEVICE) {
-    PetscCall(SpmvDeviceGet(&device));
-    PetscCall(SpmvOnDeviceCreate(device, format, isa, storage, &plan, &t.on, full));
-  }
-  if (!*full) PetscCall(PowersTime(&t, least, full));
+  t.apply = kernels->apply;
+  ierr    = PowersBuild(format, isa, csr, &plan, &t, least, full);
   PetscCall(SpmvOnDeviceDestroy(&t.on));
   PetscCall(PetscFree2(t.x, t.y));
-  PetscCall(format->destroy(&storage));
+  PetscCall(format->destroy(&t.storage));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
