@@ -11,6 +11,7 @@
   Second phase: slice after slice adds the partial sums of all tiles, in their order, to its part of y, in cache.
   One tile needs no partial sums: rows go straight to y. There is one where x fits the cache, and where rows one after the
   other find in the last cache most of the x that they need; a sample of the rows tells (TpspmvPays()).
+  A device has chunks of its own (tpspmv_steps.h), without lanes, and the same two phases (tpspmv.cl).
   The transposed product turns the phases around: slices spread x over the pairs, then tiles add up their part of y.
   Good for:  matrices whose x does not fit the cache and whose rows have entries anywhere
   Bad for:   matrices that find their x in cache and have rows of many different lengths, a few of each
