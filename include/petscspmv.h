@@ -111,6 +111,8 @@ M*/
 . -mat_tpspmv_long <128>         - entries of a row in a tile above which it is cut into pieces, 16 times as long
 . -mat_tpspmv_remove <auto>      - whether empty columns are removed: auto, no, yes
 . -mat_tpspmv_stream <auto>      - whether partial sums go past the cache: auto, no, yes
+. -mat_tpspmv_device_stage <auto> - whether a device loads the x of a tile to local memory: auto, no, yes
+. -mat_tpspmv_device_workgroup <128> - work items of a work group
 . -mat_spmv_build_after <n>      - products that AIJ's kernel serves before the storage is built; see the README
 . -mat_spmv_isa <auto>           - instruction set: auto, scalar, avx2, avx512
 - -mat_spmv_view <viewer>        - prints what was built, once after each build: tiles, slices, fill, bytes of partial sums
@@ -143,6 +145,10 @@ M*/
 . -mat_pmf_window <auto>        - rows that are ordered by length together: 8, 64, 256, 1024, 4096, 16384, global
 . -mat_pmf_block <32>           - rows of a block on the diagonal: 32, 16
 . -mat_pmf_columns <auto>       - how columns are stored: auto (16 bits where they fit), int32
+. -mat_pmf_device_parts <all>   - with -mat_spmv_backend device, how many of the parts the device has, the first ones; the host has the others
+. -mat_pmf_device_workgroup <128> - work items of a work group
+. -mat_pmf_device_slice <32>    - rows of a slice on a device
+. -mat_pmf_device_long <256>    - entries of a row above which work groups share it
 . -mat_spmv_threads <n>         - threads that share a product
 . -mat_spmv_build_after <n>     - products that AIJ's kernel serves before the storage is built; see the README
 . -mat_spmv_isa <auto>          - instruction set: auto, scalar, avx2, avx512
@@ -150,8 +156,12 @@ M*/
 
   Level: beginner
 
-  Note:
+  Notes:
   Inf and NaN of x reach the rows that have an entry there, and no others.
+
+  Where device and host share a product and -mat_pmf_powers is not given, the powers are measured at each build: which of the two has
+  a row, and beside which rows, may change from run to run, and with it the last bit of the row, since the two add up entries in
+  different order. The products of one build have the same bits each time, and so have all with powers that are given.
 
   Source: Yang, Li, Mo, Li, IEEE Trans. Computers 64(9), 2015, section 4
 

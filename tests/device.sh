@@ -27,7 +27,7 @@ check unknown 1 'is no API of devices; set it to cuda, opencl or none' '' "$tmp/
 
 run "$tmp/mat_device" $device none
 if ! grep -q 'device 0' "$tmp/out"; then
-  for name in index refused cache events races; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
+  for name in index refused cache events events_phases shares races; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
   exit 0
 fi
 device="-spmv_device opencl $device"
@@ -51,11 +51,19 @@ for event in SpmvToDevice SpmvFromDevice bccoo_product; do grep -q "^$event" "$t
 for kernel in cmrs_product csradaptive_stream csradaptive_combine; do
   check "event_$kernel" 0 "^$kernel" 'PETSC ERROR' "$tmp/mat_device" $device none -log_view -type "${kernel%_*}" -mat_csradaptive_device_nnz_per_wg 64
 done
+check events_phases 0 '^tpspmv_first' '' "$tmp/mat_device" $device none -log_view -type tpspmv -mat_tpspmv_tile 16
+grep -q '^tpspmv_second' "$tmp/out" && echo 'ok device_events_second' || echo 'not ok device_events_second'
+
+# Parts on the device and on the host: powers that were measured, and the shares, are printed
+check shares 0 'powers=[0-9]*,1000,1000 ' 'PETSC ERROR' "$tmp/mat_device" $device none -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 3 -mat_spmv_view
+grep -q 'on the device: 1 of 3 parts, share [0-9.]* %, has [0-9.]* % of the nonzeros' "$tmp/out" && echo 'ok device_shares_printed' || echo 'not ok device_shares_printed'
 
 # What a compiler refuses: the line, the options, the log
 check refused 1 'Line [1-9][0-9]*:   x\[0\] = nobody_knows_this' '' "$tmp/format_device" -spmv_device opencl -spmv_device_cache none -refuse
 grep -q 'Options: .*-DHEIGHT=1' "$tmp/out" && grep -q 'undeclared' "$tmp/out" && echo 'ok device_refused_log' || echo 'not ok device_refused_log'
 
 command -v oclgrind >/dev/null || { echo 'ok device_races # SKIP there is no oclgrind; install the package oclgrind'; exit 0; }
-check races 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -spmv_device opencl -spmv_device_cache none
+for format in $(sed -n 's/^SPMV_FORMAT(\(.*\))/\1/p' src/formats.h); do
+  check "races_$format" 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -format "$format" -spmv_device opencl -spmv_device_cache none
+done
 check races_atomic 0 'parts atomic: 0 entries wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device_knobs" -spmv_device opencl -spmv_device_cache none

@@ -2,6 +2,7 @@
   product.c - a storage on a device: its arrays sent once, its values again when they change, its products
 
   Vectors live on the host, so a product sends x (and y, where it is added to) and receives y.
+  A shared product (shared.c) sends x and receives the rows of the device.
 */
 #include "device.h"
 
@@ -22,6 +23,7 @@ struct _n_SpmvOnDevice {
   OnDeviceBuffer    buffer[SPMV_ARRAY_MAX + SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), then work arrays */
   OnDeviceBuffer    x, y;
   uint32_t          epoch; /* products so far */
+  SpmvShared       *shared;
 };
 
 static PetscLogEvent ToDevice, FromDevice;
@@ -93,7 +95,7 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(on->format->arrays(on->storage, &n, arrays));
   for (PetscInt k = 0; k < n && !*full; k++) {
-    const size_t bytes = arrays[k].aside ? 0 : arrays[k].count * arrays[k].size;
+    const size_t bytes = arrays[k].aside || arrays[k].host ? 0 : arrays[k].count * arrays[k].size;
 
     if (values_only && !arrays[k].is_values) continue;
     if (!values_only) {
@@ -106,10 +108,11 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, PetscBool *full)
+static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, PetscInt isa, const SpmvPlan *plan, PetscBool *full)
 {
   PetscFunctionBegin;
   PetscCall(on->format->device->product(on->storage, plan, &on->device->info, &on->product));
+  if (on->product.shared) PetscCall(SpmvSharedCreate(on->format, isa, on->storage, plan, &on->product, &on->shared));
   PetscCall(SpmvProgramGet(on->device, on->format->device->source, on->product.options, &on->program));
   PetscCall(OnDeviceSend(on, PETSC_FALSE, full));
   for (PetscInt k = 0; k < on->product.nwork && !*full; k++) {
@@ -127,6 +130,7 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, Petsc
   Input Parameters:
 + device  - the device
 . format  - a format that has a device side
+. isa     - instruction set of what the host does of a shared product, as for SpmvKernelsGet()
 . storage - built under the plan; it must live as long as what is made here
 - plan    - as built, with backend device
 
@@ -137,7 +141,7 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, Petsc
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not fit the device, `PETSC_ERR_LIB` if a kernel does not compile.
 */
-PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const void *storage, const SpmvPlan *plan, SpmvOnDevice **result, PetscBool *full)
+PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, SpmvOnDevice **result, PetscBool *full)
 {
   SpmvOnDevice  *on;
   PetscErrorCode ierr;
@@ -149,7 +153,7 @@ PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, 
   on->device  = device;
   on->format  = format;
   on->storage = storage;
-  ierr        = OnDeviceMake(on, plan, full);
+  ierr        = OnDeviceMake(on, isa, plan, full);
   if (ierr || *full) PetscCall(SpmvOnDeviceDestroy(result));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -214,7 +218,7 @@ static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceLaunch *l
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   PetscCall(on->device->api->launch(on->device->handle, on->program, l->kernel, l->groups, l->group, l->nargs, arg, size, full));
   PetscCall(PetscLogIsActive(&logging));
-  if (logging && !*full) PetscCall(on->device->api->finish(on->device->handle)); /* or its time would be counted where y is received */
+  if (logging && !*full && !on->shared) PetscCall(on->device->api->finish(on->device->handle)); /* or its time would be counted where y is received */
   PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -227,23 +231,26 @@ static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceLaunch *l
 */
 PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full)
 {
+  const PetscBool add = beta && !on->shared ? PETSC_TRUE : PETSC_FALSE; /* by the kernels */
+
   PetscFunctionBegin;
   *full = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(OnDeviceVector(on, nx, &on->x, full));
-  PetscCall(OnDeviceVector(on, ny, &on->y, full));
+  PetscCall(OnDeviceVector(on, on->shared ? on->product.nresults : ny, &on->y, full));
   if (!*full) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
-  if (!*full && beta) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
+  if (!*full && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
   PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   on->epoch++;
   for (PetscInt k = 0; k < on->product.nlaunches && !*full; k++) {
     const SpmvDeviceLaunch *l = &on->product.launch[k];
 
-    if (l->groups && !(l->overwrites && beta)) PetscCall(OnDeviceLaunch(on, l, beta, full));
+    if (l->groups && !(l->overwrites && add)) PetscCall(OnDeviceLaunch(on, l, add, full));
   }
   if (*full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
-  PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
+  if (on->shared) PetscCall(SpmvSharedFinish(on->shared, on->device, on->y.buffer, x, y, beta));
+  else PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
   PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -257,6 +264,7 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
   for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
   PetscCall(SpmvDeviceFree(on->device, on->x.bytes, &on->x.buffer));
   PetscCall(SpmvDeviceFree(on->device, on->y.bytes, &on->y.buffer));
+  PetscCall(SpmvSharedDestroy(&on->shared));
   PetscCall(PetscFree(*result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

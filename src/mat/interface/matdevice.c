@@ -43,6 +43,14 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What a plan for a device leaves to be measured before a storage is built */
+PetscErrorCode SpmvDevicePlan(const SpmvShadow *s, const SpmvCSR *csr, SpmvPlan *plan)
+{
+  PetscFunctionBegin;
+  if (plan->backend == SPMV_BACKEND_DEVICE) PetscCall(SpmvDevicePowers(s->format, s->settings.request.isa, csr, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What became of memory that ran out: said once for each Mat */
 static PetscErrorCode MatSpmvFull(SpmvShadow *s)
 {
@@ -80,7 +88,7 @@ PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *s, const void *storage, const Spmv
   if (fresh || !*on) {
     PetscCall(SpmvOnDeviceDestroy(on));
     PetscCall(SpmvDeviceGet(&device));
-    PetscCall(SpmvOnDeviceCreate(device, s->format, storage, plan, on, full));
+    PetscCall(SpmvOnDeviceCreate(device, s->format, s->settings.request.isa, storage, plan, on, full));
   } else PetscCall(SpmvOnDeviceSetValues(*on, full));
   if (*full) {
     PetscCall(SpmvOnDeviceDestroy(on));

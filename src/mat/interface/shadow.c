@@ -137,6 +137,7 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows)
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
   s->plan = s->choice.best.plan;
+  PetscCall(SpmvDevicePlan(s, &rows->csr, &s->plan));
   if (s->format->build) PetscCall(s->format->build(&rows->csr, &s->plan, &s->storage));
   PetscCall(PetscTime(&end));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));

@@ -46,6 +46,7 @@ static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *c
   s->transposed->plan         = s->settings.request.plan[s->choice.best.number];
   s->transposed->plan.backend = backend;
   if (s->settings.request.kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&s->transposed->csr, s->settings.request.isa, s->choice.best.number, &s->transposed->plan, &estimated));
+  PetscCall(SpmvDevicePlan(s, &s->transposed->csr, &s->transposed->plan));
   PetscCall(s->format->build(&s->transposed->csr, &s->transposed->plan, &s->transposed->storage));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
   s->counts.builds++;

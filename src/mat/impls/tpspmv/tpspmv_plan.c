@@ -167,10 +167,12 @@ PetscErrorCode TpspmvResolve(const SpmvCSR *csr, SpmvPlan *plan)
 */
 PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b)
 {
-  PetscInt *p = plan->value;
+  const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
+  PetscInt       *p      = plan->value;
 
   PetscFunctionBegin;
   PetscCheck(csr->m < INT32_MAX && csr->n < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more rows or columns than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n);
+  if (device) TpspmvDeviceResolve(plan);
   if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TpspmvMachineCache();
   b->m       = csr->m;
   b->n       = csr->n;
@@ -181,7 +183,7 @@ PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b
   p[TPSPMV_REMOVE] = b->removed ? TPSPMV_YES : TPSPMV_NO;
   if (!p[TPSPMV_TILE]) p[TPSPMV_TILE] = TPSPMV_ALL;
   PetscCall(TpspmvCutTiles(csr, p[TPSPMV_TILE], b));
-  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvChooseSlice(csr, b);
+  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = device ? TpspmvDeviceSlice(csr, b->ntiles) : TpspmvChooseSlice(csr, b);
   b->height  = p[TPSPMV_SLICE];
   b->nslices = PetscMax(1, (csr->m + b->height - 1) / b->height);
   PetscCheck(b->nslices < INT32_MAX / b->ntiles, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " tiles and %" PetscInt_FMT " slices make more chunks than 32-bit numbers count; set -mat_tpspmv_tile or -mat_tpspmv_slice to a larger value", b->ntiles, b->nslices);
