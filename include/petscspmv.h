@@ -45,11 +45,13 @@ M*/
   Options Database Keys:
 + -mat_type cmrs             - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type cmrs
 . -mat_cmrs_height <0>       - rows of a strip, 1 to 16; 0 takes 8, or 16 if padded
-. -mat_cmrs_order <auto>     - of the entries in a strip: auto, rows, columns, interleaved, padded
+. -mat_cmrs_order <auto>     - of the entries in a strip: auto, rows, columns, interleaved (not on a device), padded
 . -mat_cmrs_word <0>         - bits of a column and a row in the strip, 32 or 64; 0 takes as many as the columns need
 . -mat_cmrs_align <1>        - 0 lets vectors begin at the first entry of a strip instead of a multiple of 8 entries
 . -mat_spmv_build_after <n>  - products that AIJ's kernel serves before the storage is built; see the README
 . -mat_spmv_isa <auto>       - instruction set: auto, scalar, avx2, avx512
+. -mat_spmv_backend <host>   - host, device, or auto
+. -mat_cmrs_device_<knob>    - workgroup: how a device runs products; -help says more
 - -mat_spmv_view <viewer>    - prints what was built, once after each build; of padded strips the memory overhead
 
   Level: beginner
@@ -71,6 +73,8 @@ M*/
   A child of `MATAIJ`, as `MATBCCOO` is. The storage is AIJ's rows, columns and values, not copied, and eight bytes for each
   row block; it is made by a pass over the row pointers. Rows need not be sorted.
 
+  A device is sent AIJ's arrays and cuts row blocks by knobs of its own, in the place of the first three below.
+
   Options Database Keys:
 + -mat_type csradaptive                 - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type csradaptive
 . -mat_csradaptive_nnz_per_wg <n>       - entries of a row block of several rows, at most
@@ -78,6 +82,8 @@ M*/
 . -mat_csradaptive_nnz_multiplier <n>   - a row of more than this times nnz_per_wg entries is shared by several row blocks
 . -mat_csradaptive_long <n>             - a row block may end where a row of more entries than this meets a short one
 . -mat_csradaptive_short <n>            - a row of fewer entries than this is a short one, 0: none is
+. -mat_spmv_backend <host>              - host, device, or auto
+. -mat_csradaptive_device_<knob>        - workgroup, nnz_per_wg, num_rows_stream, nnz_multiplier, reduction, parts: how a device runs products; -help lists them
 . -mat_spmv_build_after <n>             - products that AIJ's kernel serves before the storage is built; see the README
 . -mat_spmv_isa <auto>                  - instruction set: auto, scalar, avx2, avx512
 - -mat_spmv_view <viewer>               - prints what was built, once after each build
@@ -105,6 +111,8 @@ M*/
 . -mat_tpspmv_long <128>         - entries of a row in a tile above which it is cut into pieces, 16 times as long
 . -mat_tpspmv_remove <auto>      - whether empty columns are removed: auto, no, yes
 . -mat_tpspmv_stream <auto>      - whether partial sums go past the cache: auto, no, yes
+. -mat_tpspmv_device_stage <auto> - whether a device loads the x of a tile to local memory: auto, no, yes
+. -mat_tpspmv_device_workgroup <128> - work items of a work group
 . -mat_spmv_build_after <n>      - products that AIJ's kernel serves before the storage is built; see the README
 . -mat_spmv_isa <auto>           - instruction set: auto, scalar, avx2, avx512
 - -mat_spmv_view <viewer>        - prints what was built, once after each build: tiles, slices, fill, bytes of partial sums
@@ -137,6 +145,10 @@ M*/
 . -mat_pmf_window <auto>        - rows that are ordered by length together: 8, 64, 256, 1024, 4096, 16384, global
 . -mat_pmf_block <32>           - rows of a block on the diagonal: 32, 16
 . -mat_pmf_columns <auto>       - how columns are stored: auto (16 bits where they fit), int32
+. -mat_pmf_device_parts <all>   - with -mat_spmv_backend device, how many of the parts the device has, the first ones; the host has the others
+. -mat_pmf_device_workgroup <128> - work items of a work group
+. -mat_pmf_device_slice <32>    - rows of a slice on a device
+. -mat_pmf_device_long <256>    - entries of a row above which work groups share it
 . -mat_spmv_threads <n>         - threads that share a product
 . -mat_spmv_build_after <n>     - products that AIJ's kernel serves before the storage is built; see the README
 . -mat_spmv_isa <auto>          - instruction set: auto, scalar, avx2, avx512
@@ -144,8 +156,12 @@ M*/
 
   Level: beginner
 
-  Note:
+  Notes:
   Inf and NaN of x reach the rows that have an entry there, and no others.
+
+  Where device and host share a product and -mat_pmf_powers is not given, the powers are measured at each build: which of the two has
+  a row, and beside which rows, may change from run to run, and with it the last bit of the row, since the two add up entries in
+  different order. The products of one build have the same bits each time, and so have all with powers that are given.
 
   Source: Yang, Li, Mo, Li, IEEE Trans. Computers 64(9), 2015, section 4
 
@@ -198,7 +214,7 @@ M*/
   SpmvTuneKind - how much is done to choose the format of a `MATSPMV`, and the knobs of any format
 
   Values:
-+ `SPMV_TUNE_OFF`      - nothing: the defaults
++ `SPMV_TUNE_OFF`      - nothing: each knob as asked or at its plainest
 . `SPMV_TUNE_ESTIMATE` - a model of the time of a product, on a sample of the rows; the same choice each time
 . `SPMV_TUNE_MEASURE`  - the few best by the model are built and timed
 - `SPMV_TUNE_PATIENT`  - all are, as long as -mat_spmv_tune_seconds allows

@@ -25,10 +25,11 @@ typedef enum {
 
 #define SPMV_PARAM_MAX   16     /* knobs of one format, at most */
 #define SPMV_LIST_MAX    64     /* values of a knob that is a list, at most */
-#define SPMV_ARRAY_MAX   20     /* arrays of one storage, at most */
+#define SPMV_ARRAY_MAX   28     /* arrays of one storage, at most */
 #define SPMV_THREADS_MAX 256    /* threads of a product, at most */
 #define SPMV_CACHE       700000 /* entries that are likely to stay in cache from one product to the next */
 #define SPMV_LINE_MAX    4      /* lines that a format adds to what is printed of its storage, at most */
+#define SPMV_PROPOSALS   24     /* plans that a format proposes in one round, at most */
 
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
 typedef struct {
@@ -116,6 +117,7 @@ typedef struct {
   PetscBool   is_values;   /* holds the matrix's values: changes when they change; all other arrays depend on the pattern only */
   PetscBool   aside;       /* no product reads it: kept for when the values change */
   PetscBool   borrowed;    /* of the SpmvCSR, not the storage's own */
+  PetscBool   host;        /* of a storage that a device shares with the host: only the host reads it */
 } SpmvArray;
 
 /* SPMV_ARRAY("values", b->value, n, sizeof(PetscScalar), .is_values = PETSC_TRUE) */
@@ -124,10 +126,14 @@ typedef struct {
 /* y <- beta y + A x (or A^T x), beta 0 or 1. With beta = 0, y is not read. x and y do not overlap. No PETSc calls inside */
 typedef void SpmvApplyFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta);
 
+/* What one of ntasks threads of the host has to do of y <- beta y + A x, for the rows that a device does not have. No PETSc calls inside */
+typedef void SpmvShareFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt task, PetscInt ntasks);
+
 /* SpmvKernels: the products of a format for one ISA; NULL where there is none */
 typedef struct {
   SpmvApplyFn *apply;           /* y <- beta y + A x */
   SpmvApplyFn *apply_transpose; /* y <- beta y + A^T x */
+  SpmvShareFn *share;           /* of a storage for a device whose SpmvDeviceProduct is shared */
 } SpmvKernels;
 
 /* SpmvDeviceInfo: what a device is and how much it has */
@@ -170,7 +176,12 @@ typedef struct {
   SpmvDeviceArg arg[SPMV_DEVICE_ARG_MAX];
 } SpmvDeviceLaunch;
 
-/* SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels one after the other */
+/*
+  SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels one after the other
+
+  In a shared product the device has some of the rows, and while its kernels run SpmvKernels.share makes the others. Its y is then
+  a vector of its results alone, and beta is 0 for the kernels.
+*/
 typedef struct {
   char     options[SPMV_DEVICE_OPTIONS]; /* -D macros that carry the plan */
   PetscInt nwork;
@@ -180,6 +191,9 @@ typedef struct {
   } work[SPMV_DEVICE_WORK_MAX];
   PetscInt         nlaunches;
   SpmvDeviceLaunch launch[SPMV_DEVICE_LAUNCH_MAX];
+  PetscBool        shared;
+  PetscInt         nresults; /* shared: rows of the device */
+  const int32_t   *rows;     /* [nresults] which ones, an array of the storage; NULL: the first */
 } SpmvDeviceProduct;
 
 /* What SPMV_LAUNCH() gives to a kernel */
@@ -205,7 +219,7 @@ static inline size_t SpmvGroups(size_t items, size_t group)
   return (items + group - 1) / group;
 }
 
-/* SpmvDeviceFormat: what a format has for devices. They take arrays() as they are, those aside excepted; setvalues() sends the values anew */
+/* SpmvDeviceFormat: what a format has for devices. They take arrays() as they are, those aside and the host's excepted; setvalues() sends the values anew */
 typedef struct {
   const char      *source;  /* one for all APIs: OpenCL C with the words of device/prelude.cl */
   PetscInt         nparams; /* knobs, <= SPMV_PARAM_MAX */
@@ -213,6 +227,10 @@ typedef struct {
 
   /* The product of a storage that was built with backend device; PETSC_ERR_ARG_OUTOFRANGE if the device has too little for the plan */
   PetscErrorCode (*product)(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
+
+  PetscBool shares; /* products may be shared: */
+  PetscInt  parts;  /* the knob of devices that says how many parts the device has, the first ones; 0: all */
+  PetscInt  powers; /* the knob of the format that lists the computing powers of the parts; none: those are measured (device/powers.c) */
 } SpmvDeviceFormat;
 
 /*
@@ -247,10 +265,17 @@ typedef struct {
   /* Bytes of the storage that a product reads, scalars of scalar_size bytes, predicted without building; x and y not counted */
   PetscErrorCode (*bytes)(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes);
   PetscErrorCode (*destroy)(void **storage);
-  /* Replaces, by rules of the format's own, what a plan leaves open and only all of the matrix can tell. NULL: nothing */
+  /*
+    Plans to choose from by their time, for the knobs that `asked` leaves open: the plainest in round 0, then, round by round, others that
+    are likely only if those of the round before are. n = 0: no more. NULL: whatever is left open, resolve() replaces
+  */
+  PetscErrorCode (*propose)(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS]);
+  /* Replaces what a plan still leaves open: what sizes tell, and where nobody chose, the plainest. NULL: nothing */
   PetscErrorCode (*resolve)(const SpmvCSR *csr, SpmvPlan *plan);
   /* Adds the work that some consecutive rows of a matrix make, under a plan that is resolved for all of it */
   PetscErrorCode (*work)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
+  /* The same for n plans, where they have passes over the rows in common; NULL: one after the other */
+  PetscErrorCode (*works)(const SpmvCSR *rows, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
 
   const SpmvDeviceFormat *device; /* NULL: products on the host only */
 

@@ -5,7 +5,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 build=$(dirname "$LIBRARY")
 
-for name in format_device mat_device; do
+for name in format_device format_device_knobs mat_device; do
   archive=$([ $name = mat_device ] || echo "$build/libpetscspmv.a")
   $COMPILE "tests/$name.c" $archive -o "$tmp/$name" $PETSC_LINK -lm -ldl -lpthread >"$tmp/log" 2>&1 || { echo "not ok device_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
 done
@@ -18,7 +18,7 @@ check() { # name, expected exit (0 or 1), words, words that must not be there (o
   local got=$?
   if [ $((got != 0)) = "$status" ] && grep -q -e "$words" "$tmp/out" && { [ -z "$no" ] || ! grep -q -e "$no" "$tmp/out"; }; then echo "ok device_$name"; else echo "not ok device_$name # exit status $got"; grep -v 'Configure options' "$tmp/out" | head -30 | sed 's/^/# /'; fi
 }
-device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device_view -spmv_device_cache"
+device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -mat_bccoo_block_height 3 -mat_bccoo_block_width 3 -spmv_device_view -spmv_device_cache"
 
 # Without a device: silence and the host, unless one was asked for by name
 check absent 0 'first: host' 'PETSC ERROR' env OCL_ICD_VENDORS="$tmp/none" "$tmp/mat_device" $device none -spmv_device none
@@ -27,7 +27,7 @@ check unknown 1 'is no API of devices; set it to cuda, opencl or none' '' "$tmp/
 
 run "$tmp/mat_device" $device none
 if ! grep -q 'device 0' "$tmp/out"; then
-  for name in index no_graphs refused cache events races; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
+  for name in index no_graphs refused cache events events_phases shares races; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
   exit 0
 fi
 device="-spmv_device opencl $device"
@@ -48,9 +48,22 @@ check held 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" $device none
 check events 0 'bccoo_carry' '' "$tmp/mat_device" $device none -log_view
 for event in SpmvToDevice SpmvFromDevice bccoo_product; do grep -q "^$event" "$tmp/out" && echo "ok device_event_$event" || echo "not ok device_event_$event"; done
 
+for kernel in cmrs_product csradaptive_stream csradaptive_combine; do
+  check "event_$kernel" 0 "^$kernel" 'PETSC ERROR' "$tmp/mat_device" $device none -log_view -type "${kernel%_*}" -mat_csradaptive_device_nnz_per_wg 64
+done
+check events_phases 0 '^tpspmv_first' '' "$tmp/mat_device" $device none -log_view -type tpspmv -mat_tpspmv_tile 16
+grep -q '^tpspmv_second' "$tmp/out" && echo 'ok device_events_second' || echo 'not ok device_events_second'
+
+# Parts on the device and on the host: powers that were measured, and the shares, are printed
+check shares 0 'powers=[0-9]*,1000,1000 ' 'PETSC ERROR' "$tmp/mat_device" $device none -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 3 -mat_spmv_view
+grep -q 'on the device: 1 of 3 parts, share [0-9.]* %, has [0-9.]* % of the nonzeros' "$tmp/out" && echo 'ok device_shares_printed' || echo 'not ok device_shares_printed'
+
 # What a compiler refuses: the line, the options, the log
 check refused 1 'Line [1-9][0-9]*:   x\[0\] = nobody_knows_this' '' "$tmp/format_device" -spmv_device opencl -spmv_device_cache none -refuse
 grep -q 'Options: .*-DHEIGHT=1' "$tmp/out" && grep -q 'undeclared' "$tmp/out" && echo 'ok device_refused_log' || echo 'not ok device_refused_log'
 
 command -v oclgrind >/dev/null || { echo 'ok device_races # SKIP there is no oclgrind; install the package oclgrind'; exit 0; }
-check races 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -spmv_device opencl -spmv_device_cache none
+for format in $(sed -n 's/^SPMV_FORMAT(\(.*\))/\1/p' src/formats.h); do
+  check "races_$format" 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -format "$format" -spmv_device opencl -spmv_device_cache none
+done
+check races_atomic 0 'parts atomic: 0 entries wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device_knobs" -spmv_device opencl -spmv_device_cache none

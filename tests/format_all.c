@@ -76,7 +76,8 @@ static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const S
 
   PetscFunctionBegin;
   if (f->resolve) PetscCall(f->resolve(csr, &plan));
-  PetscCall(f->work(csr, &plan, &work));
+  if (f->works) PetscCall(f->works(csr, 1, &plan, &work));
+  else PetscCall(f->work(csr, &plan, &work));
   if (work.bytes > predicted + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] * sizeof(PetscScalar) || !(work.cycles + work.vectors >= 0)) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes of work, %g predicted\n", f->name, (double)work.bytes, (double)predicted));
     ++*wrong;

@@ -12,11 +12,13 @@ static const char help[] = "tpSpMV: the paper's matrix digit by digit, tiles, fi
 
 static PetscErrorCode Build(const SpmvTestCSR *t, SpmvPlan plan, TpspmvStorage **b)
 {
-  SpmvCSR csr = SpmvTestCSRView(t);
-  void   *storage;
+  SpmvCSR  csr = SpmvTestCSRView(t);
+  void    *storage;
+  PetscInt estimated;
 
   PetscFunctionBegin;
   *b = NULL;
+  PetscCall(SpmvPlanSettle(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_tpspmv, &plan, &estimated));
   PetscCall(SpmvFormat_tpspmv.build(&csr, &plan, &storage));
   *b = (TpspmvStorage *)storage;
   PetscFunctionReturn(PETSC_SUCCESS);

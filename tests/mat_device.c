@@ -1,4 +1,6 @@
-static const char help[] = "Products on a device through a Mat: the four of them, new values, new patterns, what runs where.\n\n";
+static const char help[] = "Products on a device through a Mat: the four of them, new values, new patterns, what runs where.\n\
+  -type <bccoo> - of the Mat\n\
+  -errors - plans that are refused, by type\n\n";
 
 #include "devicetest.h"
 
@@ -108,16 +110,41 @@ static PetscErrorCode Refuse(Mat A, const char options[], const char clear[][40]
   PetscFunctionReturn(0);
 }
 
+/* Plans of each type that are refused, and one that is not */
+static PetscErrorCode Errors(const char type[], Mat A, Mat B)
+{
+  PetscFunctionBegin;
+  if (!strcmp(type, MATBCCOO)) {
+    PetscCall(Refuse(A, "-mat_bccoo_bunch 8", (const char[][40]){"-mat_bccoo_bunch"}, 1));
+    PetscCall(Refuse(A, "-mat_bccoo_bunch 0 -mat_bccoo_device_strategy 2 -mat_bccoo_device_transpose online", (const char[][40]){"-mat_bccoo_device_strategy"}, 1));
+    PetscCall(Refuse(A, "-mat_bccoo_device_strategy 1 -mat_bccoo_columns difference", (const char[][40]){"-mat_bccoo_columns"}, 1));
+    PetscCall(Refuse(A, "-mat_bccoo_columns int32 -mat_bccoo_device_transpose offline -mat_bccoo_device_workgroup 512 -mat_bccoo_tile 1024", (const char[][40]){"-mat_bccoo_tile"}, 1));
+    PetscCall(PetscOptionsInsertString(NULL, "-mat_bccoo_tile 8 -mat_bccoo_device_workgroup 64"));
+  } else if (!strcmp(type, MATPMF)) {
+    PetscCall(Refuse(A, "-mat_pmf_device_parts 3 -mat_pmf_powers 5,1", (const char[][40]){"-mat_pmf_powers"}, 1));
+    PetscCall(PetscOptionsInsertString(NULL, "-mat_pmf_device_parts 1 -mat_pmf_powers 5,1"));
+  } else {
+    PetscCall(Refuse(A, "-mat_tpspmv_stream yes", (const char[][40]){"-mat_tpspmv_stream"}, 1));
+    PetscCall(PetscOptionsInsertString(NULL, "-mat_tpspmv_stream no -mat_tpspmv_device_stage no"));
+  }
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(Compare(A, B));
+  PetscCall(Report("after the errors", A));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   Mat       A, B;
+  char      type[64] = MATBCCOO;
   PetscBool errors, missing;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(DeviceIsMissing(&missing));
   if (missing) goto end;
-  PetscCall(Create(MATBCCOO, 11, &A));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
+  PetscCall(Create(type, 11, &A));
   PetscCall(Create(MATAIJ, 11, &B));
   PetscCall(Compare(A, B));
   PetscCall(Report("first", A));
@@ -127,21 +154,12 @@ int main(int argc, char **argv)
   PetscCall(Report("new values", A));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
-  PetscCall(Create(MATBCCOO, 200, &A)); /* another pattern, the same kernels */
+  PetscCall(Create(type, 200, &A)); /* another pattern, the same kernels */
   PetscCall(Create(MATAIJ, 200, &B));
   PetscCall(Compare(A, B));
   PetscCall(Report("another", A));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-errors", &errors));
-  if (errors) {
-    PetscCall(Refuse(A, "-mat_bccoo_bunch 8", (const char[][40]){"-mat_bccoo_bunch"}, 1));
-    PetscCall(Refuse(A, "-mat_bccoo_bunch 0 -mat_bccoo_device_strategy 2 -mat_bccoo_device_transpose online", (const char[][40]){"-mat_bccoo_device_strategy"}, 1));
-    PetscCall(Refuse(A, "-mat_bccoo_device_strategy 1 -mat_bccoo_columns difference", (const char[][40]){"-mat_bccoo_columns"}, 1));
-    PetscCall(Refuse(A, "-mat_bccoo_columns int32 -mat_bccoo_device_transpose offline -mat_bccoo_device_workgroup 512 -mat_bccoo_tile 1024", (const char[][40]){"-mat_bccoo_tile"}, 1));
-    PetscCall(PetscOptionsInsertString(NULL, "-mat_bccoo_tile 8 -mat_bccoo_device_workgroup 64"));
-    PetscCall(MatSetFromOptions(A));
-    PetscCall(Compare(A, B));
-    PetscCall(Report("after the errors", A));
-  }
+  if (errors) PetscCall(Errors(type, A, B));
   PetscCall(MatDestroy(&A));
   PetscCall(MatDestroy(&B));
 end:
@@ -157,16 +175,42 @@ end:
     test:
       suffix: 1
       nsize: {{1 2}separate output}
+      args: -type {{bccoo cmrs csradaptive pmf tpspmv}}
+    test: # the host has some rows: by powers measured, with threads for it and without
+      suffix: shared
+      args: -type pmf -mat_pmf_device_parts {{1 2}} -mat_spmv_threads {{1 2 3}} -mat_pmf_partition {{pmf nnz diagonal}}
+    test: # by powers given
+      suffix: shared_powers
+      nsize: 2
+      args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 3 -mat_pmf_powers 2,1,1 -mat_pmf_window 64 -mat_pmf_device_long 32
+    test: # the rows of the device fit, their results do not: the host's are not touched
+      suffix: shared_vectors
+      args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 2 -mat_pmf_powers 3,1 -spmv_device_memory 26500
+      filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
+    test: # powers cannot be measured
+      suffix: shared_full
+      args: -type pmf -mat_pmf_device_parts 1 -spmv_device_memory 1000
+      filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
+    test: # tiles, slices, pieces, and x in local memory
+      suffix: tiles
+      nsize: 2
+      args: -type tpspmv -mat_tpspmv_tile 16 -mat_tpspmv_slice 64 -mat_tpspmv_long 8 -mat_tpspmv_remove yes -mat_tpspmv_device_stage {{yes no}} -mat_tpspmv_device_workgroup 32
     test: # adjacent synchronisation and slices
       suffix: knobs
       args: -mat_bccoo_slices 4 -mat_bccoo_device_carry adjacent -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
+    test: # padded strips
+      suffix: padded
+      args: -type cmrs -mat_cmrs_order padded -mat_cmrs_device_workgroup 64
+    test: # rows that are shared by work groups
+      suffix: shared_rows
+      args: -type csradaptive -mat_csradaptive_device_nnz_per_wg 64 -mat_csradaptive_device_nnz_multiplier 1 -mat_csradaptive_device_num_rows_stream 4
     test: # the matrix and its vectors fit, its transpose does not
       suffix: transpose
-      args: -spmv_device_memory 60000
+      args: -spmv_device_memory 60000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # the matrix fits, its vectors do not
       suffix: vectors
-      args: -spmv_device_memory 56000
+      args: -spmv_device_memory 36000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # nothing fits
       suffix: full
@@ -175,6 +219,10 @@ end:
     test:
       suffix: errors
       args: -errors
+      filter: grep -E "^(first|new|another|refused|after|SKIP)"
+    test:
+      suffix: errors_types
+      args: -errors -type {{pmf tpspmv}separate output}
       filter: grep -E "^(first|new|another|refused|after|SKIP)"
 
   test:

@@ -4,6 +4,8 @@
   device.c      the device of this process: options, which one, memory, transfers and their counts
   programs.c    kernels compiled once: the program cache, in memory and on disk
   product.c     a storage on a device, and its products
+  shared.c      products of which the host makes some rows
+  powers.c      the computing powers of a device and of threads of the host, for such products
   prelude.cl    the scalars of kernels, the same for all APIs
   <api>/        one folder for each line of devices.h: an SpmvDeviceApi and the API's words for kernels
 
@@ -69,6 +71,9 @@ typedef struct {
 /* SpmvOnDevice: a storage on a device */
 typedef struct _n_SpmvOnDevice SpmvOnDevice;
 
+/* SpmvShared: a product of which the host makes some rows */
+typedef struct _n_SpmvShared SpmvShared;
+
 /* device.c */
 extern PetscErrorCode SpmvDeviceGet(SpmvDevice **device);
 extern PetscErrorCode SpmvDeviceAlloc(SpmvDevice *device, size_t bytes, void **buffer);
@@ -90,8 +95,16 @@ typedef struct {
 } SpmvProgramCounts;
 extern SpmvProgramCounts SpmvPrograms;
 
+/* powers.c */
+extern PetscErrorCode SpmvDevicePowers(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan);
+
+/* shared.c */
+extern PetscErrorCode SpmvSharedCreate(const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, const SpmvDeviceProduct *product, SpmvShared **shared);
+extern PetscErrorCode SpmvSharedFinish(SpmvShared *shared, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[], PetscBool beta);
+extern PetscErrorCode SpmvSharedDestroy(SpmvShared **shared);
+
 /* product.c */
-extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const void *storage, const SpmvPlan *plan, SpmvOnDevice **on, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, SpmvOnDevice **on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);

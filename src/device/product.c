@@ -2,6 +2,7 @@
   product.c - a storage on a device: its arrays sent once, its values again when they change, its products
 
   Vectors live on the host, so a product sends x (and y, where it is added to) and receives y.
+  A shared product (shared.c) sends x and receives the rows of the device.
 
   Where the API can, the kernels of a product are recorded at the first one, once for y <- A x and once for y <- y + A x,
   and asked for as one from then on (a graph of CUDA's). All that they are given stays the same then, unless it is the
@@ -27,6 +28,7 @@ struct _n_SpmvOnDevice {
   OnDeviceBuffer    x, y;
   uint32_t          epoch;    /* products so far */
   void             *graph[2]; /* the kernels of a product with beta 0 and 1; NULL: not recorded */
+  SpmvShared       *shared;
 };
 
 static PetscLogEvent ToDevice, FromDevice;
@@ -98,7 +100,7 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(on->format->arrays(on->storage, &n, arrays));
   for (PetscInt k = 0; k < n && !*full; k++) {
-    const size_t bytes = arrays[k].aside ? 0 : arrays[k].count * arrays[k].size;
+    const size_t bytes = arrays[k].aside || arrays[k].host ? 0 : arrays[k].count * arrays[k].size;
 
     if (values_only && !arrays[k].is_values) continue;
     if (!values_only) {
@@ -111,10 +113,11 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, PetscBool *full)
+static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, PetscInt isa, const SpmvPlan *plan, PetscBool *full)
 {
   PetscFunctionBegin;
   PetscCall(on->format->device->product(on->storage, plan, &on->device->info, &on->product));
+  if (on->product.shared) PetscCall(SpmvSharedCreate(on->format, isa, on->storage, plan, &on->product, &on->shared));
   PetscCall(SpmvProgramGet(on->device, on->format->device->source, on->product.options, &on->program));
   PetscCall(OnDeviceSend(on, PETSC_FALSE, full));
   for (PetscInt k = 0; k < on->product.nwork && !*full; k++) {
@@ -132,6 +135,7 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, Petsc
   Input Parameters:
 + device  - the device
 . format  - a format that has a device side
+. isa     - instruction set of what the host does of a shared product, as for SpmvKernelsGet()
 . storage - built under the plan; it must live as long as what is made here
 - plan    - as built, with backend device
 
@@ -142,7 +146,7 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvPlan *plan, Petsc
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not fit the device, `PETSC_ERR_LIB` if a kernel does not compile.
 */
-PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const void *storage, const SpmvPlan *plan, SpmvOnDevice **result, PetscBool *full)
+PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, SpmvOnDevice **result, PetscBool *full)
 {
   SpmvOnDevice  *on;
   PetscErrorCode ierr;
@@ -154,7 +158,7 @@ PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, 
   on->device  = device;
   on->format  = format;
   on->storage = storage;
-  ierr        = OnDeviceMake(on, plan, full);
+  ierr        = OnDeviceMake(on, isa, plan, full);
   if (ierr || *full) PetscCall(SpmvOnDeviceDestroy(result));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -242,7 +246,7 @@ static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceCall *cal
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(on->device->api->launch(on->device->handle, on->program, call, full));
-  if (logging && !*full) PetscCall(on->device->api->finish(on->device->handle));
+  if (logging && !*full && !on->shared) PetscCall(on->device->api->finish(on->device->handle));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -300,18 +304,21 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
 */
 PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full)
 {
+  const PetscBool add = beta && !on->shared ? PETSC_TRUE : PETSC_FALSE; /* by the kernels */
+
   PetscFunctionBegin;
   *full = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(OnDeviceVector(on, nx, &on->x, full));
-  PetscCall(OnDeviceVector(on, ny, &on->y, full));
+  PetscCall(OnDeviceVector(on, on->shared ? on->product.nresults : ny, &on->y, full));
   if (!*full) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
-  if (!*full && beta) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
+  if (!*full && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
   PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
-  if (!*full) PetscCall(OnDeviceRun(on, beta, full));
+  if (!*full) PetscCall(OnDeviceRun(on, add, full));
   if (*full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
-  PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
+  if (on->shared) PetscCall(SpmvSharedFinish(on->shared, on->device, on->y.buffer, x, y, beta));
+  else PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
   PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -322,6 +329,7 @@ PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
   PetscBool full = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCheck(!on->shared, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host has a share in these products: the kernels of the device alone are no product");
   PetscCheck(on->epoch, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "There was no product yet, so no vectors are there; multiply first");
   for (PetscInt k = 0; k < n && !full; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &full));
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host", on->device->info.name);
@@ -339,6 +347,7 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
   for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
   PetscCall(SpmvDeviceFree(on->device, on->x.bytes, &on->x.buffer));
   PetscCall(SpmvDeviceFree(on->device, on->y.bytes, &on->y.buffer));
+  PetscCall(SpmvSharedDestroy(&on->shared));
   PetscCall(PetscFree(*result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -32,27 +32,52 @@ static PetscLogDouble EstimateSeconds(const SpmvSample *s, const SpmvMachine *ma
   return 1e-9 * (PetscMax(load, slower * work) + wait);
 }
 
-/*
-  SpmvEstimate - predicts what a candidate takes under a plan that is resolved
-
-  Input/Output Parameter:
-. option - number and plan are read, predicted and build are set
-*/
-PetscErrorCode SpmvEstimate(const SpmvSample *s, const SpmvMachine *machine, PetscInt wanted, SpmvOption *option)
+/* Adds the work of some rows under each of n plans */
+static PetscErrorCode EstimateWork(const SpmvFormat *format, const SpmvCSR *rows, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
 {
-  const SpmvFormat  *format = SpmvCandidate[option->number];
+  PetscFunctionBegin;
+  if (format->works) PetscCall(format->works(rows, n, plans, works));
+  else {
+    for (PetscInt k = 0; k < n; k++) PetscCall(format->work(rows, &plans[k], &works[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvEstimate - predicts what a candidate takes under some plans that are resolved
+
+  Input Parameters:
++ s       - a sample of the matrix; how far x is is looked at only if it tells the plans apart, or was looked at before
+. machine - the rates
+. wanted  - the instruction set, as in SpmvRequest
+. number  - of the candidate
+. n       - how many plans
+- plans   - [n]
+
+  Output Parameter:
+. options - [n]
+*/
+PetscErrorCode SpmvEstimate(SpmvSample *s, const SpmvMachine *machine, PetscInt wanted, PetscInt number, PetscInt n, const SpmvPlan plans[], SpmvOption options[])
+{
+  const SpmvFormat  *format = SpmvCandidate[number];
   const SpmvKernels *kernels;
   SpmvIsa            isa;
-  SpmvWork           w        = {0};
-  PetscLogDouble    *amount[] = {&w.bytes, &w.moved, &w.gathered, &w.vectors, &w.cycles, &w.misses, &w.build};
+  SpmvWork           works[SPMV_PROPOSALS] = {{0}};
+  PetscBool          apart                 = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(SpmvKernelsGet(format, wanted, &kernels, &isa));
-  for (PetscInt k = 0; k < s->nwindows; k++) PetscCall(format->work(&s->window[k], &option->plan, &w));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(amount); k++) *amount[k] /= s->share;
-  option->predicted = EstimateSeconds(s, machine, &w, format->build ? machine->isa[isa] : 1);
-  if (format->build) option->predicted /= (PetscLogDouble)option->plan.threads; /* AIJ's kernel has one */
-  option->bytes = w.bytes;
-  option->build = 1e-9 * machine->cycle * w.build;
+  for (PetscInt w = 0; w < s->nwindows; w++) PetscCall(EstimateWork(format, &s->window[w], n, plans, works));
+  for (PetscInt k = 1; k < n; k++) apart = (PetscBool)(apart || works[k].reach != works[0].reach);
+  if (apart) PetscCall(SpmvSampleReach(machine, s));
+  for (PetscInt k = 0; k < n; k++) {
+    SpmvWork       *w        = &works[k];
+    PetscLogDouble *amount[] = {&w->bytes, &w->moved, &w->gathered, &w->vectors, &w->cycles, &w->misses, &w->build};
+
+    for (size_t a = 0; a < PETSC_STATIC_ARRAY_LENGTH(amount); a++) *amount[a] /= s->share;
+    options[k]           = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
+    options[k].predicted = EstimateSeconds(s, machine, w, format->build ? machine->isa[isa] : 1);
+    if (format->build) options[k].predicted /= (PetscLogDouble)plans[k].threads; /* AIJ's kernel has one */
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -118,7 +118,7 @@ static const SpmvOption *MeasureBest(const SpmvRequest *q, const SpmvOptions *op
   SPMV_TUNE_MEASURE looks at the options that the heuristics leave. SPMV_TUNE_PATIENT goes on from the best of each format, one knob
   after the other, until nothing is new.
 */
-PetscErrorCode SpmvMeasure(const SpmvRequest *q, const SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
+PetscErrorCode SpmvMeasure(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
   const PetscBool patient = (PetscBool)(q->kind == SPMV_TUNE_PATIENT), model = (PetscBool)(!patient && !(q->skipped >> SPMV_HEURISTIC_MODEL & 1));
   const PetscInt  given = options->n;

@@ -1,9 +1,9 @@
 /*
   sample.c - rows that stand for all of a matrix: evenly spread windows of consecutive ones; and how often x comes from where
 
-  A window begins at a multiple of the block heights that there are, so that blocks begin where they do in the matrix. Windows are
-  few and long rather than many and short, since formats order rows inside a window, and cheap: a look at all of them takes about
-  as long as a product.
+  A window begins at a multiple of the block heights that there are, so that blocks begin where they do in the matrix. For
+  a choice between formats windows are few and long, since formats order rows inside a window: a look at all of them takes about as
+  long as a product. For a choice between the plans that a format proposes (SpmvSampleThin()) less has to do.
 */
 #include "tune.h"
 
@@ -11,11 +11,16 @@
 #define SAMPLE_PART    8     /* beyond: one entry of so many, but SAMPLE_WHOLE at least */
 #define SAMPLE_WINDOWS 8     /* windows, at least */
 #define SAMPLE_UNIT    840   /* least common multiple of 1 to 8 ... */
-#define SAMPLE_FINE    24    /* ... or, where rows are so long or few that windows are to be shorter, of the commoner heights */
+#define SAMPLE_MOST    120   /* ... or, where windows lie closer, of all but 7, ... */
+#define SAMPLE_FINE    24    /* ... or of the commoner heights */
 
 #define SAMPLE_LINE   64     /* bytes of a line of cache */
 #define SAMPLE_RECENT 4096   /* accesses within which two lines belong to the same stream */
 #define SAMPLE_WARM   262144 /* entries that warm the caches, and then as many that are counted, at most, in each of two places */
+
+#define SAMPLE_THIN_WHOLE 1024 /* as above, of a thin sample */
+#define SAMPLE_THIN_PART  64
+#define SAMPLE_THIN_ROWS  72 /* rows of a window, at most, a multiple of SAMPLE_FINE */
 
 /* Row windows of about as many entries each: how many rows and windows */
 static void SampleCut(const SpmvCSR *csr, PetscInt *rows, PetscInt *windows)
@@ -27,6 +32,18 @@ static void SampleCut(const SpmvCSR *csr, PetscInt *rows, PetscInt *windows)
   if (nz <= 1.5 * SAMPLE_WHOLE || csr->m < 2 * SAMPLE_WINDOWS * SAMPLE_FINE) return;
   *rows    = wanted / SAMPLE_WINDOWS >= SAMPLE_UNIT ? (PetscInt)(wanted / SAMPLE_WINDOWS / SAMPLE_UNIT) * SAMPLE_UNIT : (PetscInt)PetscMax(1, wanted / SAMPLE_WINDOWS / SAMPLE_FINE) * SAMPLE_FINE;
   *windows = PetscMin(csr->m / *rows, PetscMax(SAMPLE_WINDOWS, (PetscInt)(wanted / (double)*rows)));
+}
+
+/* The same for a thin sample */
+static void SampleCutThin(const SpmvCSR *csr, PetscInt *rows, PetscInt *windows)
+{
+  const double nz = csr->i[csr->m], length = PetscMax(1, nz / PetscMax(1, csr->m)), wanted = PetscMax(SAMPLE_THIN_WHOLE, nz / SAMPLE_THIN_PART) / length;
+
+  *rows    = csr->m;
+  *windows = 1;
+  if (nz <= SAMPLE_THIN_WHOLE || csr->m < 2 * SAMPLE_FINE) return;
+  *rows    = (PetscInt)PetscMin(SAMPLE_THIN_ROWS, PetscMax(1, (PetscInt)(wanted / SAMPLE_WINDOWS / SAMPLE_FINE)) * SAMPLE_FINE);
+  *windows = PetscMax(1, (PetscInt)PetscMin(wanted / (double)*rows, csr->m / *rows));
 }
 
 /* What rows one after the other find in each cache, by a simulation of caches whose lines have one place each */
@@ -66,15 +83,15 @@ static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, P
   return r;
 }
 
-/* Fills accesses and far[]; nothing to do where x fits the first cache */
-static PetscErrorCode SampleReach(const SpmvMachine *machine, SpmvSample *s)
+/* Fills accesses and far[]; nothing to do where x fits the first cache, or where it was done */
+PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *s)
 {
   const SpmvCSR *csr = s->all;
   const PetscInt nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_WARM, nz / 6);
   SampleCaches   c = {.accesses = SAMPLE_RECENT + 1};
 
   PetscFunctionBegin;
-  if ((PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->size[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->accesses > 0 || (PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->size[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < SPMV_LEVELS - 1; k++) {
     c.lines[k] = 1;
     while ((PetscLogDouble)c.lines[k] * 2 * SAMPLE_LINE <= machine->size[k]) c.lines[k] *= 2;
@@ -97,26 +114,52 @@ static PetscErrorCode SampleReach(const SpmvMachine *machine, SpmvSample *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, SpmvSample *s)
+/* Windows of so many rows, evenly spread; each begins at a multiple of as many block heights as there is room for */
+static PetscErrorCode SampleFill(const SpmvCSR *csr, PetscInt rows, SpmvSample *s)
 {
-  PetscInt rows, *i;
-  double   entries = 0;
+  const PetscInt last = csr->m - rows, apart = last / PetscMax(1, s->nwindows - 1);
+  const PetscInt unit = apart >= SAMPLE_UNIT ? SAMPLE_UNIT : apart >= SAMPLE_MOST ? SAMPLE_MOST
+                                                                                  : SAMPLE_FINE;
+  PetscInt      *i;
+  double         entries = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(s, sizeof(*s)));
   s->all = csr;
-  SampleCut(csr, &rows, &s->nwindows);
   PetscCall(PetscMalloc2(s->nwindows, &s->window, s->nwindows * (rows + 1), &s->i));
   i = s->i;
   for (PetscInt w = 0; w < s->nwindows; w++, i += rows + 1) {
-    const PetscInt unit = rows % SAMPLE_UNIT ? SAMPLE_FINE : SAMPLE_UNIT, first = (PetscInt)((PetscInt64)(csr->m - rows) * w / PetscMax(1, s->nwindows - 1)) / unit * unit;
+    const PetscInt first = (PetscInt)((PetscInt64)last * w / PetscMax(1, s->nwindows - 1)) / unit * unit;
 
     for (PetscInt r = 0; r <= rows; r++) i[r] = csr->i[first + r] - csr->i[first];
     s->window[w] = (SpmvCSR){.m = rows, .n = csr->n, .rbs = csr->rbs, .cbs = csr->cbs, .i = i, .j = csr->j + csr->i[first], .a = csr->a + csr->i[first]};
     entries += (double)i[rows];
   }
   s->share = entries > 0 ? entries / (double)csr->i[csr->m] : 1;
-  PetscCall(SampleReach(machine, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For a choice between formats */
+PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, SpmvSample *s)
+{
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  SampleCut(csr, &rows, &s->nwindows);
+  PetscCall(SampleFill(csr, rows, s));
+  PetscCall(SpmvSampleReach(machine, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For a choice between plans that a format proposes; the reach of x is left for when it is asked for */
+PetscErrorCode SpmvSampleThin(const SpmvCSR *csr, SpmvSample *s)
+{
+  PetscInt rows;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(s, sizeof(*s)));
+  SampleCutThin(csr, &rows, &s->nwindows);
+  PetscCall(SampleFill(csr, rows, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -15,24 +15,26 @@ static PetscBool SearchUses(const SpmvRequest *q, SpmvKnob knob)
 }
 
 /*
-  SpmvOptionsAdd - adds an option to a list: what its plan leaves open is resolved by the format, and its time estimated
+  SpmvOptionsAdd - adds an option to a list: what its plan leaves open is settled, and its time estimated
 
   Note:
   Nothing is added if the list has it, or if the format refuses it for this matrix (PETSC_ERR_ARG_OUTOFRANGE).
 */
-PetscErrorCode SpmvOptionsAdd(const SpmvRequest *q, const SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *asked, SpmvOptions *options)
+PetscErrorCode SpmvOptionsAdd(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *asked, SpmvOptions *options)
 {
   const SpmvFormat *format = SpmvCandidate[asked->number];
   SpmvOption        option = *asked;
   PetscErrorCode    ierr;
+  PetscInt          estimated;
 
   PetscFunctionBegin;
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = format->resolve ? format->resolve(sample->all, &option.plan) : PETSC_SUCCESS;
+  ierr = SpmvPlanSettle(sample->all, q->isa, option.number, &option.plan, &estimated);
+  if (!ierr && format->resolve) ierr = format->resolve(sample->all, &option.plan);
   for (PetscInt k = 0; k < options->n && !ierr; k++) {
     if (options->of[k].number == option.number && !memcmp(&options->of[k].plan, &option.plan, sizeof(option.plan))) ierr = PETSC_ERR_ARG_OUTOFRANGE;
   }
-  if (!ierr) ierr = SpmvEstimate(sample, machine, q->isa, &option);
+  if (!ierr) ierr = SpmvEstimate(sample, machine, q->isa, option.number, 1, &option.plan, &option);
   PetscCall(PetscPopErrorHandler());
   if (ierr == PETSC_ERR_ARG_OUTOFRANGE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ierr);
@@ -81,7 +83,7 @@ static void SearchKeepSmallest(SpmvOptions *options, PetscInt first, PetscInt st
 }
 
 /* All combinations of the knobs of a format that make shapes and that the user leaves open */
-static PetscErrorCode SearchShapes(const SpmvRequest *q, const SpmvSample *sample, const SpmvMachine *machine, PetscInt number, SpmvOptions *options)
+static PetscErrorCode SearchShapes(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, PetscInt number, SpmvOptions *options)
 {
   const SpmvFormat *format = SpmvCandidate[number];
   PetscInt          total = 1, first = options->n;
@@ -117,7 +119,7 @@ static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob
 }
 
 /* Other values of each open knob of an option, one at a time; shapes stay, and what else was left open is left to the format again */
-PetscErrorCode SpmvSearchAround(const SpmvRequest *q, const SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options)
+PetscErrorCode SpmvSearchAround(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options)
 {
   const PetscInt    number = centre->number;
   const SpmvFormat *format = SpmvCandidate[number];
@@ -143,7 +145,7 @@ PetscErrorCode SpmvSearchAround(const SpmvRequest *q, const SpmvSample *sample, 
 }
 
 /* Around each option of a list: its format's shapes, and other values of one knob; of these, who is patient asks from the best that was measured */
-PetscErrorCode SpmvSearchAll(const SpmvRequest *q, const SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options)
+PetscErrorCode SpmvSearchAll(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options)
 {
   const PetscInt given = options->n;
 

@@ -47,12 +47,12 @@ PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request
   return (PetscBool)(choice->known && SpmvKeySame(&choice->key, key) && !memcmp(&choice->request, request, sizeof(*request)));
 }
 
-/* What is asked for without options: of spmv, the best of all by estimate; of another type, its own defaults */
+/* What is asked for without options: of spmv, the best of all by estimate; of another type, the best of its own plans */
 PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *q)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(q, sizeof(*q)));
-  q->kind    = type == &SpmvFormat_spmv ? SPMV_TUNE_ESTIMATE : SPMV_TUNE_OFF;
+  q->kind    = SPMV_TUNE_ESTIMATE;
   q->isa     = SPMV_ISA_COUNT;
   q->seconds = 10;
   q->threads = 1;
@@ -82,15 +82,17 @@ PetscErrorCode SpmvRequestAllow(PetscInt n, const char *const names[], SpmvReque
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first candidate that is allowed, as asked for; products of a device need one that has kernels for it */
-static PetscErrorCode TuneOff(const SpmvRequest *q, SpmvChoice *choice)
+/* The first candidate that is allowed, as asked for, but that what it leaves open is estimated; products of a device need one that has kernels for it */
+static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscInt backend, SpmvChoice *choice)
 {
   PetscInt k = 0;
 
   PetscFunctionBegin;
-  while (k < SPMV_NUMBER_AIJ && (!(q->allowed >> k & 1) || (q->backend == SPMV_BACKEND_DEVICE && q->allowed & (q->allowed - 1) && !SpmvCandidate[k]->device))) k++;
-  choice->best = (SpmvOption){.number = k, .plan = q->plan[k]};
-  choice->from = SPMV_FROM_ASKED;
+  while (k < SPMV_NUMBER_AIJ && (!(q->allowed >> k & 1) || (backend == SPMV_BACKEND_DEVICE && q->allowed & (q->allowed - 1) && !SpmvCandidate[k]->device))) k++;
+  choice->best              = (SpmvOption){.number = k, .plan = q->plan[k]};
+  choice->best.plan.backend = backend;
+  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(csr, q->isa, k, &choice->best.plan, &choice->estimated));
+  choice->from = choice->estimated ? SPMV_FROM_ESTIMATE : SPMV_FROM_ASKED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +118,7 @@ static void ChoiceSettle(const SpmvRequest *q, const SpmvOptions *options, Petsc
   }
 }
 
-/* Estimates each candidate as its format would have it; to measure, or if there is but one, other values of its knobs as well */
+/* Estimates each candidate under the plan that it settles on; to measure, other values of its knobs as well */
 static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
   const SpmvMachine *machine;
@@ -134,9 +136,8 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
   }
   own = options.n;
   if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(q, &sample, machine, &options, baseline, context, choice));
-  else if (own == 1) PetscCall(SpmvSearchAll(q, &sample, machine, &options));
   ChoiceSettle(q, &options, own, choice);
-  if (!options.n) PetscCall(TuneOff(q, choice)); /* all refuse this matrix: the first one is to say why */
+  if (!options.n) PetscCall(TuneFirst(q, csr, SPMV_BACKEND_HOST, choice)); /* all refuse this matrix: the first one is to say why */
   PetscCall(PetscFree(options.of));
   PetscCall(SpmvSampleDestroy(&sample));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -179,13 +180,14 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 + request  - what may be chosen, and how
 . csr      - the matrix, its rows sorted
 . key      - by which it is recognised
+. backend  - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE; of plans for a device none is measured
 . baseline - runs a product by AIJ's own kernel
 - context  - passed to it
 
   Output Parameter:
 . choice - with `known` set
 */
-PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
+PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(choice, sizeof(*choice)));
@@ -193,8 +195,8 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
   choice->request     = *q;
   choice->best.number = choice->second.number = -1;
   choice->known                               = PETSC_TRUE;
-  if (q->kind == SPMV_TUNE_OFF || q->backend == SPMV_BACKEND_DEVICE) {
-    PetscCall(TuneOff(q, choice));
+  if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || (q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)))) {
+    PetscCall(TuneFirst(q, csr, backend, choice));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvChoiceFromWisdom(q, key, choice));

@@ -5,6 +5,7 @@
   aij.c       AIJ's own kernel as a candidate
   sample.c    rows that stand for all
   estimate.c  work of a candidate on the sample, and the time that a machine takes for it
+  settle.c    what a plan leaves open, by estimate of the plans that its format proposes
   machine.c   rates of a machine: built in, or the user's calibration
   search.c    walks the knobs of a format
   measure.c   builds candidates and runs them
@@ -142,6 +143,8 @@ extern PetscErrorCode SpmvPlanRead(const SpmvFormat *format, const char text[], 
 
 /* sample.c */
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, SpmvSample *sample);
+extern PetscErrorCode SpmvSampleThin(const SpmvCSR *csr, SpmvSample *sample);
+extern PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* machine.c */
@@ -151,15 +154,18 @@ extern PetscErrorCode SpmvMachineFile(char file[], size_t size);
 extern PetscErrorCode SpmvMachineWrite(SpmvMachine *machine, FILE *f);
 
 /* estimate.c */
-extern PetscErrorCode SpmvEstimate(const SpmvSample *sample, const SpmvMachine *machine, PetscInt isa, SpmvOption *option);
+extern PetscErrorCode SpmvEstimate(SpmvSample *sample, const SpmvMachine *machine, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[], SpmvOption options[]);
+
+/* settle.c */
+extern PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated);
 
 /* search.c */
-extern PetscErrorCode SpmvOptionsAdd(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *option, SpmvOptions *options);
-extern PetscErrorCode SpmvSearchAll(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options);
-extern PetscErrorCode SpmvSearchAround(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options);
+extern PetscErrorCode SpmvOptionsAdd(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *option, SpmvOptions *options);
+extern PetscErrorCode SpmvSearchAll(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options);
+extern PetscErrorCode SpmvSearchAround(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options);
 
 /* measure.c, remember.c */
-extern PetscErrorCode SpmvMeasure(const SpmvRequest *request, const SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode SpmvMeasure(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvKey *key, SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
 
@@ -170,5 +176,5 @@ extern PetscBool         SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvR
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
 extern PetscErrorCode    SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
 extern PetscErrorCode    SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *request);
-extern PetscErrorCode    SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode    SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
 extern PetscErrorCode    SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);

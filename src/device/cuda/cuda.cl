@@ -18,6 +18,7 @@ typedef unsigned long long ulong;
 #define GROUP_ID              ((int)blockIdx.x)
 #define GLOBAL_ID             ((size_t)blockIdx.x * blockDim.x + threadIdx.x)
 #define BARRIER               __syncthreads()
+#define WARP_BARRIER          __syncwarp()
 #define FENCE                 __threadfence()
 #define FENCE_BARRIER         (__threadfence(), __syncthreads())
 #define STREAM(p)             Stream(p)
@@ -43,6 +44,7 @@ typedef uint  REAL_WORD;
   #define REAL_PUT(p, v) ((void)atomicExch(p, __float_as_uint(v)))
   #define REAL_GET(p)    __uint_as_float(atomicAdd(p, 0u))
 #endif
+#define REAL_ADD(p, v) ((void)atomicAdd((REAL *)(p), v))
 
 template <typename T>
 INLINE T Stream(const T *p)

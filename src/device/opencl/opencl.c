@@ -46,6 +46,7 @@ enum { /* of CL/cl.h */
   X(cl_int, clReleaseContext, (cl_handle)) \
   X(cl_handle, clCreateCommandQueue, (cl_handle, cl_handle, cl_ulong, cl_int *)) \
   X(cl_int, clReleaseCommandQueue, (cl_handle)) \
+  X(cl_int, clFlush, (cl_handle)) \
   X(cl_int, clFinish, (cl_handle)) \
   X(cl_handle, clCreateBuffer, (cl_handle, cl_ulong, size_t, void *, cl_int *)) \
   X(cl_int, clReleaseMemObject, (cl_handle)) \
@@ -373,7 +374,10 @@ static PetscErrorCode OpenclLaunch(void *device, void *program, const SpmvDevice
   for (PetscInt k = 0; k < call->nargs; k++) PetscCallOpencl(clSetKernelArg, kernel, (cl_uint)k, call->size[k], call->arg[k]);
   code = cl.clEnqueueNDRangeKernel(((OpenclDevice *)device)->queue, kernel, 1, NULL, &items, &call->group, 0, NULL, NULL);
   if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE) *full = PETSC_TRUE;
-  else OpenclCheck(code, "clEnqueueNDRangeKernel()");
+  else {
+    OpenclCheck(code, "clEnqueueNDRangeKernel()");
+    PetscCallOpencl(clFlush, ((OpenclDevice *)device)->queue); /* it is to begin now: the host may have a share of the product */
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

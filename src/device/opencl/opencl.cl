@@ -3,6 +3,8 @@
 
   KERNEL(items)  a kernel of work groups of so many work items
   BARRIER        of a work group, for its local memory; FENCE_BARRIER for global memory too
+  WARP_BARRIER   of 32 work items that follow each other, for local memory. OpenCL 1.2 has none, so here it is the work group's:
+                 all of that must come to it as often
   FENCE          what was written to global memory before is there for others before what is written after
   STREAM(p)      *p, which is read once
   UNROLL         before a loop of constant length
@@ -10,7 +12,7 @@
                  hardware it is always taken (PoCL 3.1 hangs on barriers in branches), so what it guards must do no harm
   LAST_BIT(b)    number of the highest bit set, -1 if there is none
   REAL_WORD      a real number that other work groups read while this kernel runs: put and got in one piece (3.2.3 of the
-                 BCCOO paper: 64-bit exchange for double). Not there without ATOMIC_64
+                 BCCOO paper: 64-bit exchange for double), or added to in one piece. Not there without ATOMIC_64
 */
 #if REAL_BITS == 64
   #pragma OPENCL EXTENSION cl_khr_fp64 : enable
@@ -29,6 +31,7 @@
 #define GROUP_ID      ((int)get_group_id(0))
 #define GLOBAL_ID     (get_global_id(0))
 #define BARRIER       barrier(CLK_LOCAL_MEM_FENCE)
+#define WARP_BARRIER  BARRIER
 #define FENCE         mem_fence(CLK_GLOBAL_MEM_FENCE)
 #define FENCE_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define STREAM(p)     (*(p))
@@ -51,6 +54,16 @@ typedef double2 REAL2;
 typedef ulong REAL_WORD;
     #define REAL_PUT(p, v) ((void)atom_xchg(p, as_ulong(v)))
     #define REAL_GET(p)    as_double(atom_add(p, (ulong)0))
+    #define REAL_ADD(p, v) RealAdd(p, v)
+INLINE void RealAdd(volatile GLOBAL ulong *p, double v)
+{
+  ulong was, is = atom_add(p, (ulong)0);
+
+  do {
+    was = is;
+    is  = atom_cmpxchg(p, was, as_ulong(as_double(was) + v));
+  } while (is != was);
+}
   #endif
 #else
 typedef float  REAL;
@@ -58,6 +71,16 @@ typedef float2 REAL2;
 typedef uint   REAL_WORD;
   #define REAL_PUT(p, v) ((void)atomic_xchg(p, as_uint(v)))
   #define REAL_GET(p)    as_float(atomic_add(p, 0u))
+  #define REAL_ADD(p, v) RealAdd(p, v)
+INLINE void    RealAdd(volatile GLOBAL uint *p, float v)
+{
+  uint was, is = atomic_add(p, 0u);
+
+  do {
+    was = is;
+    is  = atomic_cmpxchg(p, was, as_uint(as_float(was) + v));
+  } while (is != was);
+}
 #endif
 
 #if COMPLEX

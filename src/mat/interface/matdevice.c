@@ -21,7 +21,7 @@
 . backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
   Notes:
-  What the tuner chose, it chose for the host.
+  Between formats the tuner chooses for the host, unless the user asks for a device: then the first that has kernels for it serves.
 
   `PETSC_ERR_SUP` if the user asks for a device and the format has no kernels for one; errors as of SpmvDeviceGet().
 */
@@ -32,15 +32,22 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
-  if (asked == SPMV_BACKEND_HOST || s->hostonly || !s->format->build) PetscFunctionReturn(PETSC_SUCCESS);
-  if (asked == SPMV_BACKEND_AUTO && s->choice.from != SPMV_FROM_ASKED) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!s->format->device) {
-    PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->format->name);
-    PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->format->name));
+  if (asked == SPMV_BACKEND_HOST || s->hostonly || (asked == SPMV_BACKEND_AUTO && !s->type->build)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->type->build && !s->type->device) {
+    PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->type->name);
+    PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->type->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvDeviceGet(&device));
   if (device && (asked == SPMV_BACKEND_DEVICE || (device->info.gpu && entries >= SPMV_DEVICE_ENTRIES))) *backend = SPMV_BACKEND_DEVICE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a plan for a device leaves to be measured before a storage is built */
+PetscErrorCode SpmvDevicePlan(const SpmvShadow *s, const SpmvCSR *csr, SpmvPlan *plan)
+{
+  PetscFunctionBegin;
+  if (plan->backend == SPMV_BACKEND_DEVICE) PetscCall(SpmvDevicePowers(s->format, s->settings.request.isa, csr, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,7 +88,7 @@ PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *s, const void *storage, const Spmv
   if (fresh || !*on) {
     PetscCall(SpmvOnDeviceDestroy(on));
     PetscCall(SpmvDeviceGet(&device));
-    PetscCall(SpmvOnDeviceCreate(device, s->format, storage, plan, on, full));
+    PetscCall(SpmvOnDeviceCreate(device, s->format, s->settings.request.isa, storage, plan, on, full));
   } else PetscCall(SpmvOnDeviceSetValues(*on, full));
   if (*full) {
     PetscCall(SpmvOnDeviceDestroy(on));

@@ -39,7 +39,7 @@ static PetscErrorCode MatSpmvSetTune_Spmv(Mat A, SpmvTuneKind kind)
   Level: intermediate
 
   Notes:
-  `MATSPMV` begins with `SPMV_TUNE_ESTIMATE`; other types with `SPMV_TUNE_OFF`, and choose among plans of their own format only.
+  All types begin with `SPMV_TUNE_ESTIMATE`; other types than `MATSPMV` choose among plans of their own format only.
 
   What measuring chooses may differ from run to run, and with it the last bits of products, unless wisdom has it (`MatSpmvSetWisdom()`).
 

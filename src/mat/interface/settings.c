@@ -134,7 +134,7 @@ static PetscErrorCode SpmvTuneProcess(Mat A, const SpmvFormat *type, SpmvRequest
   PetscBool set;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsEList("-mat_spmv_tune", "How the format and its knobs are chosen: by their defaults, by an estimate, by measuring the few best or all", "MatSpmvSetTune", SpmvTuneKinds, SPMV_TUNE_COUNT, SpmvTuneKinds[q->kind], &q->kind, NULL));
+  PetscCall(PetscOptionsEList("-mat_spmv_tune", "How the format and its open knobs are chosen: not at all, by an estimate, by measuring the few best or all", "MatSpmvSetTune", SpmvTuneKinds, SPMV_TUNE_COUNT, SpmvTuneKinds[q->kind], &q->kind, NULL));
   PetscCall(PetscOptionsReal("-mat_spmv_tune_seconds", "Seconds that measuring may take", "MatSpmvSetTuneSeconds", q->seconds, &q->seconds, NULL));
   PetscCheck(q->seconds > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g seconds to measure in are not more than 0; set -mat_spmv_tune_seconds to a positive number, or -mat_spmv_tune to estimate", (double)q->seconds);
   PetscCall(PetscOptionsReal("-mat_spmv_expected_calls", "Products that are expected, to weigh set-up; 0: so many that it does not count", "MatSpmvSetExpectedCalls", q->calls, &q->calls, NULL));

@@ -113,11 +113,13 @@ static PetscErrorCode SpmvBaselineRun(void *context)
 static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvRows *rows, const SpmvKey *key)
 {
   SpmvBaseline baseline = {A, NULL, NULL};
+  PetscInt     backend;
 
   PetscFunctionBegin;
-  if (SpmvChoiceAnswers(&s->choice, &s->settings.request, key)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvBackend(s, key->nz, &backend));
+  if (SpmvChoiceAnswers(&s->choice, &s->settings.request, key) && s->choice.best.plan.backend == backend) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
-  PetscCall(SpmvTune(&s->settings.request, &rows->csr, key, SpmvBaselineRun, &baseline, &s->choice));
+  PetscCall(SpmvTune(&s->settings.request, &rows->csr, key, backend, SpmvBaselineRun, &baseline, &s->choice));
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
   PetscCall(PetscLogEventEnd(SPMV_Tune, A, 0, 0, 0));
@@ -135,7 +137,7 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows)
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
   s->plan = s->choice.best.plan;
-  PetscCall(MatSpmvBackend(s, rows->csr.i[rows->csr.m], &s->plan.backend));
+  PetscCall(SpmvDevicePlan(s, &rows->csr, &s->plan));
   if (s->format->build) PetscCall(s->format->build(&rows->csr, &s->plan, &s->storage));
   PetscCall(PetscTime(&end));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
@@ -180,7 +182,10 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
   else if (s->storage) PetscCall(SpmvShadowRefresh(A, s, &rows));
   if (s->storage) {
     PetscCall(SpmvOnDeviceUpdate(s, s->storage, &s->plan, (PetscBool)!same, &s->device, &full));
-    if (full) PetscCall(SpmvShadowBuild(A, s, &rows)); /* for the host, now */
+    if (full) { /* for the host, now */
+      PetscCall(SpmvShadowChoose(A, s, &rows, &key));
+      PetscCall(SpmvShadowBuild(A, s, &rows));
+    }
   }
   PetscCall(SpmvRowsRestore(A, &rows));
   s->current = PETSC_TRUE;

@@ -165,6 +165,7 @@ extern PetscLogDouble SpmvTransposedBytes(const SpmvShadow *shadow);
 
 /* matdevice.c */
 extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries, PetscInt *backend);
+extern PetscErrorCode SpmvDevicePlan(const SpmvShadow *shadow, const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *shadow, const void *storage, const SpmvPlan *plan, PetscBool fresh, struct _n_SpmvOnDevice **on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceForget(struct _n_SpmvOnDevice **on);
 extern PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *shadow, struct _n_SpmvOnDevice *on, PetscInt nx, const PetscScalar *x, PetscInt nz, PetscScalar *z, PetscBool beta, PetscBool *full);

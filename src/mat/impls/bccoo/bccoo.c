@@ -84,27 +84,6 @@ static PetscErrorCode BccooBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define BCCOO_CYCLES_NS      4.1   /* of a nanosecond of BccooArithmetic(), whose ratios are right; fitted to 82 matrices on Zen 4 */
-#define BCCOO_CYCLES_BLOCKS  100.0 /* of an entry, to build */
-#define BCCOO_CYCLES_ENTRIES 30.0
-
-/* Padding of the last group is left out: of a few rows it would be much */
-static PetscErrorCode BccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
-{
-  BccooStorage   b;
-  SpmvArray      arrays[SPMV_ARRAY_MAX];
-  PetscInt       narrays;
-  PetscLogDouble nz = (PetscLogDouble)rows->i[rows->m];
-
-  PetscFunctionBegin;
-  PetscCall(BccooPredict(rows, plan, &b));
-  PetscCall(BccooArrays(&b, &narrays, arrays));
-  work->bytes += SpmvArraysRead(narrays, arrays, sizeof(PetscScalar)) * (PetscLogDouble)b.nblocks / PetscMax(1, (PetscLogDouble)b.nstored);
-  work->cycles += BCCOO_CYCLES_NS * BccooArithmetic(rows, b.h, b.w, b.bunch);
-  work->build += (b.h * b.w > 1 ? BCCOO_CYCLES_BLOCKS : BCCOO_CYCLES_ENTRIES) * nz;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 #define SPMV_ISA(NAME, name, flags, runs) extern const SpmvKernels BccooKernels_##name;
 #include "../../../isas.h"
 #undef SPMV_ISA
@@ -131,7 +110,8 @@ const SpmvFormat SpmvFormat_bccoo = {
   .arrays    = BccooArrays,
   .bytes     = BccooBytes,
   .destroy   = BccooDestroy,
+  .propose   = BccooPropose,
   .resolve   = BccooResolve,
-  .work      = BccooWork,
+  .works     = BccooWorks,
   .device    = &BccooDevice,
 };

@@ -2,7 +2,7 @@
   bccoo.h - the storage of BCCOO
 
   bccoo.c         the format: knobs, arrays, sizes
-  bccoo_plan.c    what a plan leaves open: block shape, bunch, tile
+  bccoo_plan.c    plans worth an estimate and their work; what sizes tell
   bccoo_build.c   the pattern: blocks, columns, row stops
   bccoo_walk.h    CSR rows as blocks, for these two
   bccoo_values.c  the values
@@ -48,6 +48,7 @@ typedef enum { /* values of BCCOO_COLUMNS */
 #define BCCOO_GROUP_MAX 4096 /* rows of the blocks of a group, at most: h x tile x bunch */
 #define BCCOO_CHUNK     64   /* blocks whose columns and flags are looked at at a time, without a bunch */
 #define BCCOO_PAD       8    /* scalars after the last value, so that a vector load of it stays inside */
+#define BCCOO_FAR       16   /* one block of so many may be far from the one before it, or columns are int32 */
 #define BCCOO_ESCAPE    (-1) /* the difference that says: the column is in `escaped` */
 
 /*
@@ -102,16 +103,15 @@ typedef struct {
 } BccooStorage;
 
 /* bccoo_plan.c */
-extern PetscErrorCode BccooChoose(const SpmvCSR *csr, PetscInt *h, PetscInt *w, PetscInt *bunch);
-extern double         BccooArithmetic(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt bunch);
-extern PetscInt       BccooChooseTile(PetscInt bunch, size_t nblocks);
+extern PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS]);
+extern PetscErrorCode BccooResolve(const SpmvCSR *csr, SpmvPlan *plan);
+extern PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
 
 /* bccoo_device.c */
 extern const SpmvDeviceFormat BccooDevice;
 extern PetscErrorCode         BccooDeviceResolve(PetscInt entries, SpmvPlan *plan);
 
 /* bccoo_build.c */
-extern PetscErrorCode BccooResolve(const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStorage *b);
 extern PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode BccooDestroy(void **storage);

@@ -46,6 +46,36 @@ static inline void BccooScanAdvance(const BccooStorage *b, BccooScan *scan)
   scan->value += entries * bunch * tile - bunch;
 }
 
+/* How many blocks the block row that walk is about to start has, if all of them are full and there is one slice; else 0 */
+static PetscInt BccooFullBlocks(const BccooStorage *b, const SpmvCSR *csr, PetscInt row)
+{
+  const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0];
+
+  if (!n || b->slices > 1 || row + b->h > csr->m || n % b->w) return 0;
+  for (PetscInt r = 1; r < b->h; r++) {
+    if (i[r + 1] - i[r] != n || j[n * r] != j[0]) return 0;
+  }
+  for (PetscInt k = 0; k < n; k += b->w) { /* columns increase */
+    if (j[k] % b->w || j[k + b->w - 1] - j[k] >= b->w) return 0;
+  }
+  for (PetscInt r = 1; r < b->h; r++) {
+    if (memcmp(j, j + n * r, (size_t)n * sizeof(PetscInt))) return 0;
+  }
+  return n / b->w;
+}
+
+/* The same blocks as BccooScanBlockRow() finds, without looking for them */
+static void BccooScanFull(const BccooStorage *b, const SpmvCSR *csr, PetscInt row, PetscInt blocks, BccooScan *scan, uint32_t *position)
+{
+  const PetscInt *j = csr->j + csr->i[row], n = blocks * b->w;
+
+  for (PetscInt q = 0; q < blocks; q++) {
+    scan->own[scan->nblocks++] = (int32_t)(j[q * b->w] / b->w);
+    for (PetscInt e = 0; position && e < b->h * b->w; e++) position[e % b->h * n + q * b->w + e / b->h] = (uint32_t)(scan->value + (size_t)(e * b->bunch));
+    BccooScanAdvance(b, scan);
+  }
+}
+
 /* The blocks of the block row that walk stands at; where the value of each of its entries goes is written to position */
 static inline __attribute__((always_inline)) void BccooScanBlockRow(const BccooStorage *b, BccooWalk *walk, PetscInt rows, BccooScan *scan, uint32_t *position)
 {
@@ -88,10 +118,14 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
 
       if (lent) scan->nblocks = (size_t)csr->i[row + 1];
       else {
-        uint32_t *position = scan->position ? scan->position + (b->slices > 1 ? (size_t)csr->i[row] : scan->npositions) : NULL;
+        uint32_t      *position = scan->position ? scan->position + (b->slices > 1 ? (size_t)csr->i[row] : scan->npositions) : NULL;
+        const PetscInt full     = BccooFullBlocks(b, csr, row);
 
-        BccooWalkStart(&walk, row);
-        BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))
+        if (full) BccooScanFull(b, csr, row, full, scan, b->bunch > 1 ? position : NULL);
+        else {
+          BccooWalkStart(&walk, row);
+          BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))
+        }
       }
       if (b->slices == 1 && !BccooIsFull(b, entries, scan->nblocks - first)) scan->npositions += entries;
       if (scan->nblocks == first) continue;
@@ -118,41 +152,27 @@ static size_t BccooCountEscapes(const BccooScan *scan, size_t tile)
   return n;
 }
 
-/* Replaces what a plan for the host leaves open */
-PetscErrorCode BccooResolve(const SpmvCSR *csr, SpmvPlan *plan)
-{
-  PetscInt *p = plan->value;
-
-  PetscFunctionBegin;
-  if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH] || !p[BCCOO_BUNCH]) PetscCall(BccooChoose(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH], &p[BCCOO_BUNCH]));
-  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooChooseTile(p[BCCOO_BUNCH], (size_t)(csr->i[csr->m] / (p[BCCOO_BLOCK_HEIGHT] * p[BCCOO_BLOCK_WIDTH])));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Replaces what a plan leaves open and finds all sizes; the scan is the caller's to destroy. No array of b is allocated */
 static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, PetscBool positions, BccooStorage *b, BccooScan *scan)
 {
   const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
-  PetscInt       *p = plan->value, nb, bunch = BCCOO_LANES; /* of a device, the estimate that has no branch at row ends is nearer the truth */
+  PetscInt       *p      = plan->value, nb;
   size_t          group;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(b, sizeof(*b)));
   PetscCall(PetscMemzero(scan, sizeof(*scan)));
-  if (device) {
-    if (!p[BCCOO_BLOCK_HEIGHT] || !p[BCCOO_BLOCK_WIDTH]) PetscCall(BccooChoose(csr, &p[BCCOO_BLOCK_HEIGHT], &p[BCCOO_BLOCK_WIDTH], &bunch));
-    PetscCall(BccooDeviceResolve(csr->i[csr->m], plan));
-  } else PetscCall(BccooResolve(csr, plan));
-  b->m         = csr->m;
-  b->n         = csr->n;
-  b->h         = p[BCCOO_BLOCK_HEIGHT];
-  b->w         = p[BCCOO_BLOCK_WIDTH];
-  b->flag_bits = p[BCCOO_FLAG_BITS];
-  b->slices    = p[BCCOO_SLICES];
-  b->bunch     = p[BCCOO_BUNCH];
-  b->workgroup = device ? plan->device[BCCOO_DEVICE_WORKGROUP] : 0;
-  b->nparts    = device ? 1 : plan->threads;
-  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooChooseTile(b->bunch, (size_t)(csr->i[csr->m] / (b->h * b->w)));
+  PetscCall(BccooResolve(csr, plan));
+  if (device) PetscCall(BccooDeviceResolve(csr->i[csr->m], plan));
+  b->m          = csr->m;
+  b->n          = csr->n;
+  b->h          = p[BCCOO_BLOCK_HEIGHT];
+  b->w          = p[BCCOO_BLOCK_WIDTH];
+  b->flag_bits  = p[BCCOO_FLAG_BITS];
+  b->slices     = p[BCCOO_SLICES];
+  b->bunch      = p[BCCOO_BUNCH];
+  b->workgroup  = device ? plan->device[BCCOO_DEVICE_WORKGROUP] : 0;
+  b->nparts     = device ? 1 : plan->threads;
   b->tile       = p[BCCOO_TILE];
   b->mb         = csr->m / b->h + !!(csr->m % b->h);
   nb            = csr->n / b->w + !!(csr->n % b->w);
@@ -167,7 +187,7 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && nb <= UINT16_MAX + 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_UINT16;
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && device && b->bunch == 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* no differences online */
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO || p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) b->nescaped = BccooCountEscapes(scan, (size_t)b->tile);
-  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) p[BCCOO_COLUMNS] = b->nescaped <= b->nblocks / 16 ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
+  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) p[BCCOO_COLUMNS] = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
   b->columns = (BccooColumns)p[BCCOO_COLUMNS];
   if (b->columns != BCCOO_COLUMNS_DIFFERENCE) b->nescaped = 0;
   group      = (size_t)b->tile * BccooWholeTiles(b);

@@ -93,6 +93,14 @@ static PetscErrorCode BccooDeviceCheck(const BccooStorage *b, const PetscInt d[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Blocks that a work item has in flight: as many as registers hold without spills on sm_90 */
+static PetscInt BccooDeviceChunk(PetscInt h)
+{
+  return h <= 2 ? 8 : h <= 4 ? 4
+                    : h <= 5 ? 2
+                             : 1;
+}
+
 static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
 {
   const BccooStorage *b = (const BccooStorage *)storage;
@@ -108,8 +116,7 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
   PetscCheck(b->m <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host", b->m);
   PetscCall(PetscMemzero(product, sizeof(*product)));
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DSUBGROUPS=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d", b->h, b->w, b->tile, b->workgroup, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
-                          d[BCCOO_DEVICE_REGISTERS], d[BCCOO_DEVICE_CACHE], b->h <= 2 ? 8 : b->h <= 4 ? 4
-                                                                                                      : 2,
+                          d[BCCOO_DEVICE_REGISTERS], d[BCCOO_DEVICE_CACHE], (int)BccooDeviceChunk(b->h),
                           d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_SCAN], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP));
   product->work[product->nwork].name    = "heads";
   product->work[product->nwork++].bytes = ngroups * (size_t)b->h * sizeof(PetscScalar);

@@ -10,7 +10,7 @@
 #include "bccoo_lanes.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {NULL, NULL};
+const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {.apply = NULL};
 #else
 
   /* The 64 shapes, each without and with a bunch: BccooApply_3x2_1() and so on, and tables of them by height, width and bunch */
@@ -186,5 +186,5 @@ static void BccooMultTranspose(const void *storage, const PetscScalar *x, PetscS
   if (b->nparts > 1) SpmvRun(b->nparts, BccooAddTransposed, &product);
 }
 
-const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {BccooMult, BccooMultTranspose};
+const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {.apply = BccooMult, .apply_transpose = BccooMultTranspose};
 #endif

@@ -25,6 +25,7 @@
   - padding has a value of 0 and the word of the entry before it, so a device may multiply it, which makes NaN of an Inf
     in x that its row has anyway; here products leave it out, by the number of entries that each group has.
   - by columns and padded, a storage keeps besides 4 bytes an entry, for new values, that no product reads.
+  A storage for a device has the paper's orders only (cmrs_device.c, cmrs.cl).
 */
 #include "cmrs.h"
 
@@ -35,10 +36,10 @@ static const PetscInt    CmrsWords[]      = {0, 32, 64};
 static const PetscInt    CmrsAligns[]     = {1, 0};
 
 static const SpmvParam CmrsParams[] = {
-  [CMRS_HEIGHT] = SPMV_CHOICES("height", "rows of a strip, 0: 8, or 16 if padded", CmrsHeights, NULL, SPMV_KNOB_TILE),
-  [CMRS_ORDER]  = SPMV_CHOICES("order", "of the entries in a strip, auto: interleaved", CmrsOrders, CmrsOrderNames, SPMV_KNOB_LAYOUT),
+  [CMRS_HEIGHT] = SPMV_CHOICES("height", "rows of a strip, 0: 8, or 16 if padded; on a device as many as 64 bytes hold scalars, at most 12, or 16 if padded", CmrsHeights, NULL, SPMV_KNOB_TILE),
+  [CMRS_ORDER]  = SPMV_CHOICES("order", "of the entries in a strip, auto: interleaved, on a device, which does not have that, columns", CmrsOrders, CmrsOrderNames, SPMV_KNOB_LAYOUT),
   [CMRS_WORD]   = SPMV_CHOICES("word", "bits of a column and a row in the strip, 0: as many as the columns need", CmrsWords, NULL),
-  [CMRS_ALIGN]  = SPMV_CHOICES("align", "1: where vectors do not follow rows, they begin at a multiple of 8 entries, 0: at the first entry", CmrsAligns, NULL, SPMV_KNOB_LOCAL),
+  [CMRS_ALIGN]  = SPMV_CHOICES("align", "1: where vectors do not follow rows, they begin at a multiple of 8 entries, on a device of 32, 0: at the first entry", CmrsAligns, NULL, SPMV_KNOB_LOCAL),
 };
 
 /* Every array of a storage, in one place for its size and for those who send it */
@@ -61,8 +62,8 @@ static PetscErrorCode CmrsArrays(const void *storage, PetscInt *narrays, SpmvArr
   }
   if (c->order == CMRS_ORDER_PADDED) arrays[k++] = SPMV_ARRAY("items", c->items, (size_t)(c->nstored / CMRS_GROUP), 1);
   if (c->position) arrays[k++] = SPMV_ARRAY("positions", c->position, (size_t)c->nstored, sizeof(PetscInt), .aside = PETSC_TRUE);
-  arrays[k++] = SPMV_ARRAY("shares", c->share, (size_t)c->threads + 1, sizeof(CmrsShare));
-  *narrays    = k;
+  if (!c->device) arrays[k++] = SPMV_ARRAY("shares", c->share, (size_t)c->threads + 1, sizeof(CmrsShare));
+  *narrays = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,4 +147,5 @@ const SpmvFormat SpmvFormat_cmrs = {
   .describe  = CmrsDescribe,
   .resolve   = CmrsResolveOpen,
   .work      = CmrsWork,
+  .device    = &CmrsDevice,
 };

@@ -6,6 +6,7 @@
   cmrs_build.c    the arrays, from CSR's and back
   cmrs_values.c   the values
   cmrs_simd.c     the products: cmrs_words.h (rows as the words say), cmrs_steps.h (rows as masks say)
+  cmrs_device.c   the device side: knobs, launch; cmrs.cl has the kernel
 */
 #pragma once
 #include "../../../spmvimpl.h"
@@ -16,6 +17,11 @@ enum { /* the knobs, in the order of CmrsParams */
        CMRS_WORD,
        CMRS_ALIGN,
        CMRS_NPARAMS
+};
+
+enum { /* the knobs of devices, in the order of CmrsDeviceParams */
+       CMRS_DEVICE_WORKGROUP,
+       CMRS_DEVICE_NPARAMS
 };
 
 typedef enum { /* values of CMRS_ORDER: the entries of a strip */
@@ -96,7 +102,8 @@ typedef struct {
   PetscInt     strips; /* ceil(m / height) */
   CmrsOrder    order;
   PetscInt     align;    /* products begin at a multiple of this many entries */
-  PetscInt     threads;  /* that share a product */
+  PetscInt     threads;  /* that share a product; 1 for a device */
+  PetscBool    device;   /* for a device, not the host */
   PetscBool    ahead;    /* so large that a product has to ask memory early */
   size_t       wordsize; /* bytes of a word */
   PetscInt     nz;       /* entries */
@@ -117,7 +124,7 @@ typedef struct {
   CmrsSegment *segment; /* [nsegments] */
 
   PetscInt    *position; /* [nstored] by columns and padded: the entry of CSR that each value is, -1 for padding */
-  CmrsShare   *share;    /* [threads + 1] */
+  CmrsShare   *share;    /* [threads + 1] for the host, as what follows */
   PetscScalar *partial;  /* [nsegments] sums of segments, or [threads CMRS_HEIGHT_MAX] of the strip that a thread begins in the middle of */
   PetscScalar *sum;      /* [(threads - 1) n] transposed products of the threads but the first */
 } CmrsStorage;
@@ -133,6 +140,10 @@ extern PetscInt       CmrsPadStrip(const SpmvCSR *csr, const CmrsStorage *c, Pet
 extern PetscErrorCode CmrsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode CmrsDestroy(void **storage);
 extern PetscErrorCode CmrsGetCSR(const CmrsStorage *c, PetscInt i[], PetscInt j[], PetscScalar a[]);
+
+/* cmrs_device.c */
+extern PetscErrorCode         CmrsDeviceResolve(SpmvPlan *plan);
+extern const SpmvDeviceFormat CmrsDevice;
 
 /* cmrs_values.c */
 extern void           CmrsInterleave(const SpmvCSR *csr, CmrsStorage *c, PetscBool words);

@@ -13,7 +13,6 @@ static PetscErrorCode CmrsAllocate(CmrsStorage *c)
   PetscCall(SpmvAllocShared((size_t)(c->nstored + CMRS_PAD) * sizeof(PetscScalar), c->threads, &c->value));
   memset((char *)c->word + (size_t)c->nstored * c->wordsize, 0, CMRS_PAD * c->wordsize);
   memset(c->value + c->nstored, 0, CMRS_PAD * sizeof(PetscScalar));
-  PetscCall(SpmvAlloc((size_t)(c->threads + 1) * sizeof(CmrsShare), &c->share));
   if (c->order == CMRS_ORDER_INTERLEAVED) {
     PetscCall(SpmvAlloc((size_t)c->nsteps, &c->active));
     PetscCall(SpmvAlloc((size_t)(c->nchunks + 1) * sizeof(CmrsChunk), &c->chunk));
@@ -22,6 +21,8 @@ static PetscErrorCode CmrsAllocate(CmrsStorage *c)
   }
   if (c->order == CMRS_ORDER_PADDED) PetscCall(SpmvAlloc((size_t)(c->nstored / CMRS_GROUP), &c->items));
   if (c->order == CMRS_ORDER_PADDED || c->order == CMRS_ORDER_COLUMNS) PetscCall(SpmvAlloc((size_t)c->nstored * sizeof(PetscInt), &c->position));
+  if (c->device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAlloc((size_t)(c->threads + 1) * sizeof(CmrsShare), &c->share));
   PetscCall(SpmvAlloc((size_t)(c->order == CMRS_ORDER_INTERLEAVED ? c->nsegments : c->threads * CMRS_HEIGHT_MAX) * sizeof(PetscScalar), &c->partial));
   PetscCall(SpmvAlloc((size_t)(c->threads - 1) * (size_t)c->n * sizeof(PetscScalar), &c->sum));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -173,7 +174,7 @@ PetscErrorCode CmrsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
     }
     PetscCall(CmrsSetValues(csr, c));
   }
-  CmrsSetShares(c);
+  if (!c->device) CmrsSetShares(c);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -229,6 +229,7 @@ PetscErrorCode CmrsResolveOpen(const SpmvCSR *csr, SpmvPlan *plan)
   PetscInt *p = plan->value;
 
   PetscFunctionBegin;
+  if (plan->backend == SPMV_BACKEND_DEVICE) PetscCall(CmrsDeviceResolve(plan));
   if (p[CMRS_ORDER] == CMRS_ORDER_AUTO) p[CMRS_ORDER] = CMRS_ORDER_INTERLEAVED;
   if (!p[CMRS_HEIGHT]) p[CMRS_HEIGHT] = p[CMRS_ORDER] == CMRS_ORDER_PADDED ? CMRS_HEIGHT_MAX : CMRS_VECTOR;
   if (!p[CMRS_WORD]) p[CMRS_WORD] = CmrsIsWide(csr) ? 64 : 32;
@@ -243,7 +244,7 @@ PetscErrorCode CmrsResolveOpen(const SpmvCSR *csr, SpmvPlan *plan)
 
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if words of 32 bits are asked for and the columns need more, or padding with another height
-  than 16.
+  than 16; for a device also if the host's order is.
 */
 PetscErrorCode CmrsResolve(const SpmvCSR *csr, SpmvPlan *plan, CmrsStorage *c)
 {
@@ -262,7 +263,8 @@ PetscErrorCode CmrsResolve(const SpmvCSR *csr, SpmvPlan *plan, CmrsStorage *c)
   c->strips   = csr->m / c->height + !!(csr->m % c->height);
   c->order    = (CmrsOrder)p[CMRS_ORDER];
   c->align    = p[CMRS_ALIGN] ? CMRS_VECTOR : 1;
-  c->threads  = plan->threads;
+  c->device   = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
+  c->threads  = c->device ? 1 : plan->threads;
   c->ahead    = (PetscBool)(c->nz >= CMRS_CACHE);
   c->wordsize = (size_t)p[CMRS_WORD] / 8;
   c->nstored  = c->nz;

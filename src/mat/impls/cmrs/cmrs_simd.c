@@ -5,7 +5,7 @@
 #include "cmrs_words.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {NULL, NULL};
+const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {.apply = NULL};
 #else
 
 static void CmrsTask(void *context, PetscInt t)
@@ -51,5 +51,5 @@ static void CmrsMultTranspose(const void *storage, const PetscScalar *x, PetscSc
   SpmvAddVectors(p.c->threads, (size_t)p.c->n, p.c->sum, y);
 }
 
-const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {CmrsMult, CmrsMultTranspose};
+const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {.apply = CmrsMult, .apply_transpose = CmrsMultTranspose};
 #endif

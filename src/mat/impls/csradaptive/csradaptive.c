@@ -28,6 +28,8 @@
     take a word each.
   - the paper's text has num_rows_stream 2 (single) and 3 (double), its table I 1 and 2. It counts rows of a GPU's
     workgroup; the defaults here are measured on a host.
+  A storage for a device is cut by knobs of its own and has no nodes; it has a list of row blocks for each kernel
+  (csradaptive_device.c, csradaptive.cl).
 */
 #include "csradaptive.h"
 
@@ -50,20 +52,28 @@ static PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, 
   arrays[2] = SPMV_ARRAY("row pointers", b->i, (size_t)b->m + 1, sizeof(PetscInt), .borrowed = PETSC_TRUE);
   arrays[3] = SPMV_ARRAY("row blocks", b->block, b->nblocks + 1, sizeof(uint64_t));
   *narrays  = 4;
+  if (!b->device) PetscFunctionReturn(PETSC_SUCCESS);
+  arrays[4] = SPMV_ARRAY("stream", b->list[CSRADAPTIVE_STREAM], b->nlist[CSRADAPTIVE_STREAM], sizeof(int32_t));
+  arrays[5] = SPMV_ARRAY("vector", b->list[CSRADAPTIVE_VECTOR], b->nlist[CSRADAPTIVE_VECTOR], sizeof(int32_t));
+  arrays[6] = SPMV_ARRAY("vectorl", b->list[CSRADAPTIVE_VECTORL], b->nlist[CSRADAPTIVE_VECTORL], sizeof(int32_t));
+  arrays[7] = SPMV_ARRAY("parts", b->part, b->nshared + 1, sizeof(int32_t));
+  *narrays  = 8;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The sizes that a build would come to: its cuts are counted, not kept */
 static PetscErrorCode CsradaptiveBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes)
 {
-  CsradaptiveStorage b = {.m = csr->m, .i = csr->i};
+  CsradaptiveStorage b = {.m = csr->m, .i = csr->i, .device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE)};
   CsradaptiveAmounts amounts;
   SpmvArray          arrays[SPMV_ARRAY_MAX];
   PetscInt           narrays;
 
   PetscFunctionBegin;
   PetscCall(CsradaptiveCount(csr, plan, &amounts));
-  b.nblocks = amounts.nblocks;
+  b.nblocks  = amounts.nblocks;
+  b.nlist[0] = amounts.nblocks; /* each row block is on one list */
+  b.nshared  = amounts.rows[CSRADAPTIVE_VECTORL];
   PetscCall(CsradaptiveArrays(&b, &narrays, arrays));
   *bytes = SpmvArraysRead(narrays, arrays, scalar_size);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -132,4 +142,5 @@ const SpmvFormat SpmvFormat_csradaptive = {
   .describe  = CsradaptiveDescribe,
   .work      = CsradaptiveWork,
   .borrows   = PETSC_TRUE,
+  .device    = &CsradaptiveDevice,
 };

@@ -4,6 +4,7 @@
   csradaptive.c         the format: knobs, arrays, sizes, what is printed
   csradaptive_build.c   rows cut into row blocks
   csradaptive_simd.c    the products: csradaptive_rows.h (what is done with the rows of a row block)
+  csradaptive_device.c  the device side: knobs, lists of row blocks, launches; csradaptive.cl has the kernels
 */
 #pragma once
 #include "../../../spmvimpl.h"
@@ -15,6 +16,26 @@ enum { /* the knobs, in the order of CsradaptiveParams */
        CSRADAPTIVE_LONG,
        CSRADAPTIVE_SHORT,
        CSRADAPTIVE_NPARAMS
+};
+
+enum { /* the knobs of devices, in the order of CsradaptiveDeviceParams */
+       CSRADAPTIVE_DEVICE_WORKGROUP,
+       CSRADAPTIVE_DEVICE_NNZ_PER_WG,
+       CSRADAPTIVE_DEVICE_NUM_ROWS_STREAM,
+       CSRADAPTIVE_DEVICE_NNZ_MULTIPLIER,
+       CSRADAPTIVE_DEVICE_REDUCTION,
+       CSRADAPTIVE_DEVICE_PARTS,
+       CSRADAPTIVE_DEVICE_NPARAMS
+};
+
+enum { /* values of CSRADAPTIVE_DEVICE_REDUCTION */
+       CSRADAPTIVE_REDUCTION_LOGARITHMIC,
+       CSRADAPTIVE_REDUCTION_SCALAR
+};
+
+enum { /* values of CSRADAPTIVE_DEVICE_PARTS */
+       CSRADAPTIVE_PARTS_KERNEL,
+       CSRADAPTIVE_PARTS_ATOMIC
 };
 
 #define CSRADAPTIVE_NNZ_MAX 4096 /* entries of a row block, at most: their products fit the first cache */
@@ -34,24 +55,29 @@ enum { /* the knobs, in the order of CsradaptiveParams */
 #define CSRADAPTIVE_WG_BITS 31
 #define CSRADAPTIVE_WG_MAX  ((UINT64_C(1) << CSRADAPTIVE_WG_BITS) - 1)
 
-typedef struct {
-  PetscInt           m, n;            /* rows, columns */
-  PetscInt           nnz_per_wg;      /* entries of a row block of several rows, at most */
-  PetscInt           num_rows_stream; /* rows from which a row block is CSR-Stream's */
-  PetscInt           chunk;           /* entries of a row block that shares its row: NNZ_PER_WG x NNZ_multiplier */
-  PetscInt           threads;         /* tasks of a product */
-  const PetscInt    *i, *j;           /* AIJ's own */
-  const PetscScalar *a;               /* AIJ's own */
-  size_t             nblocks;
-  uint64_t          *block;   /* [nblocks + 1] */
-  PetscScalar       *partial; /* [(threads - 1) n] what tasks 1, 2, ... add up in a transposed product; NULL if there is one task */
-} CsradaptiveStorage;
-
 typedef enum {
   CSRADAPTIVE_STREAM,
   CSRADAPTIVE_VECTOR,
   CSRADAPTIVE_VECTORL
 } CsradaptiveKernel;
+
+typedef struct {
+  PetscInt           m, n;            /* rows, columns */
+  PetscInt           nnz_per_wg;      /* entries of a row block of several rows, at most */
+  PetscInt           num_rows_stream; /* rows from which a row block is CSR-Stream's */
+  PetscInt           chunk;           /* entries of a row block that shares its row: NNZ_PER_WG x NNZ_multiplier */
+  PetscInt           threads;         /* tasks of a product; 1 for a device */
+  PetscBool          device;          /* for a device, not the host */
+  const PetscInt    *i, *j;           /* AIJ's own */
+  const PetscScalar *a;               /* AIJ's own */
+  size_t             nblocks;
+  uint64_t          *block;   /* [nblocks + 1] */
+  PetscScalar       *partial; /* [(threads - 1) n] what tasks 1, 2, ... add up in a transposed product; NULL if there is one task */
+
+  size_t   nlist[3], nshared; /* for a device: row blocks of each CsradaptiveKernel, rows that are shared */
+  int32_t *list[3];           /* [nlist] which row blocks */
+  int32_t *part;              /* [nshared + 1] where the row blocks of each such row begin in the last list */
+} CsradaptiveStorage;
 
 /* csradaptive_build.c */
 /* CsradaptiveAmounts: row blocks, and what each kernel has to do */
@@ -65,6 +91,11 @@ extern PetscErrorCode CsradaptiveCount(const SpmvCSR *csr, const SpmvPlan *plan,
 extern PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode CsradaptiveSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode CsradaptiveDestroy(void **storage);
+
+/* csradaptive_device.c */
+extern PetscErrorCode         CsradaptiveDeviceResolve(SpmvPlan *plan);
+extern PetscErrorCode         CsradaptiveDeviceLists(CsradaptiveStorage *b);
+extern const SpmvDeviceFormat CsradaptiveDevice;
 
 static inline uint64_t CsradaptiveWord(PetscInt row, int flag, PetscInt number)
 {
@@ -90,9 +121,12 @@ static inline int CsradaptiveNodeRows(uint64_t word)
 /* Which kernel serves row block number k */
 static inline CsradaptiveKernel CsradaptiveKernelOf(const CsradaptiveStorage *b, size_t k)
 {
+  const PetscInt row = CsradaptiveRow(b->block[k]), end = CsradaptiveRow(b->block[k + 1]);
+
   if (CsradaptiveFlag(b->block[k])) return CSRADAPTIVE_VECTORL;
   if (CsradaptiveNodeRows(b->block[k])) return CSRADAPTIVE_VECTOR;
-  return CsradaptiveRow(b->block[k + 1]) - CsradaptiveRow(b->block[k]) >= b->num_rows_stream ? CSRADAPTIVE_STREAM : CSRADAPTIVE_VECTOR;
+  if (b->device && b->i[end] - b->i[row] > b->nnz_per_wg) return CSRADAPTIVE_VECTOR;
+  return end - row >= b->num_rows_stream ? CSRADAPTIVE_STREAM : CSRADAPTIVE_VECTOR;
 }
 
 /* The first entry of row block number k */

@@ -13,6 +13,7 @@ typedef struct {
   PetscInt        chunk;   /* entries of a row block that shares its row */
   PetscInt        longer;  /* a row of more entries is long */
   PetscInt        shorter; /* a row of fewer is short */
+  PetscBool       nodes;   /* rows that have the same columns are looked for */
   size_t          nblocks; /* words so far */
   uint64_t       *block;   /* NULL: words are counted only */
 
@@ -107,7 +108,7 @@ static void CsradaptiveCut(CsradaptiveCutter *c)
     half  = CsradaptiveReach(c, s, s, high, c->entries / 2);
     e     = PetscMax(s + 1, CsradaptiveReach(c, s, half, high, c->entries));
     e     = CsradaptiveBreak(c, half + 1, e);
-    nodes = CsradaptiveNodes(c, s, e, &end);
+    nodes = c->nodes ? CsradaptiveNodes(c, s, e, &end) : 0;
     if (nodes && (end > half || end == e)) e = end;
     else nodes = 0;
     if (c->amounts) CsradaptiveAdd(c, s, e, 0, nodes);
@@ -116,14 +117,19 @@ static void CsradaptiveCut(CsradaptiveCutter *c)
   CsradaptiveEmit(c, c->m, 0, 0);
 }
 
-static PetscErrorCode CsradaptiveCutterSet(const SpmvCSR *csr, const SpmvPlan *plan, CsradaptiveCutter *c)
+/* Replaces what a plan for a device leaves open, too */
+static PetscErrorCode CsradaptiveCutterSet(const SpmvCSR *csr, SpmvPlan *plan, CsradaptiveCutter *c)
 {
-  const PetscInt entries = plan->value[CSRADAPTIVE_NNZ_PER_WG], chunk = entries * plan->value[CSRADAPTIVE_NNZ_MULTIPLIER];
+  const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
+  PetscInt        entries, chunk;
 
   PetscFunctionBegin;
+  if (device) PetscCall(CsradaptiveDeviceResolve(plan));
+  entries = plan->value[CSRADAPTIVE_NNZ_PER_WG];
+  chunk   = entries * plan->value[CSRADAPTIVE_NNZ_MULTIPLIER];
   PetscCheck((PetscInt64)csr->m <= (PetscInt64)UINT32_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " rows on a process: a row block keeps a row in 32 bits; use more processes", csr->m);
   PetscCheck((uint64_t)(csr->i[csr->m] / chunk) < CSRADAPTIVE_WG_MAX, PETSC_COMM_SELF, PETSC_ERR_SUP, "%" PetscInt_FMT " entries: a workgroup number has 31 bits; set -mat_csradaptive_nnz_multiplier larger than %" PetscInt_FMT, csr->i[csr->m], plan->value[CSRADAPTIVE_NNZ_MULTIPLIER]);
-  *c = (CsradaptiveCutter){.i = csr->i, .j = csr->j, .m = csr->m, .entries = entries, .rows = CSRADAPTIVE_ROWS * entries, .chunk = chunk, .longer = plan->value[CSRADAPTIVE_LONG], .shorter = plan->value[CSRADAPTIVE_SHORT], .stream = plan->value[CSRADAPTIVE_NUM_ROWS_STREAM]};
+  *c = (CsradaptiveCutter){.i = csr->i, .j = csr->j, .m = csr->m, .entries = entries, .rows = CSRADAPTIVE_ROWS * entries, .chunk = chunk, .longer = plan->value[CSRADAPTIVE_LONG], .shorter = plan->value[CSRADAPTIVE_SHORT], .nodes = (PetscBool)!device, .stream = plan->value[CSRADAPTIVE_NUM_ROWS_STREAM]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,13 +142,14 @@ static size_t CsradaptiveMost(const CsradaptiveCutter *c)
   return 8 * (size_t)(c->i[c->m] / c->entries) + (size_t)(c->m / c->rows) + 8;
 }
 
-/* What a build would make */
+/* What a build would make; with a device, CSR-Stream's row blocks may be CSR-Vector's */
 PetscErrorCode CsradaptiveCount(const SpmvCSR *csr, const SpmvPlan *plan, CsradaptiveAmounts *amounts)
 {
+  SpmvPlan          resolved = *plan;
   CsradaptiveCutter c;
 
   PetscFunctionBegin;
-  PetscCall(CsradaptiveCutterSet(csr, plan, &c));
+  PetscCall(CsradaptiveCutterSet(csr, &resolved, &c));
   PetscCall(PetscMemzero(amounts, sizeof(*amounts)));
   c.amounts = amounts;
   CsradaptiveCut(&c);
@@ -165,7 +172,8 @@ PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
   b->nnz_per_wg      = c.entries;
   b->num_rows_stream = plan->value[CSRADAPTIVE_NUM_ROWS_STREAM];
   b->chunk           = c.chunk;
-  b->threads         = plan->threads;
+  b->device          = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
+  b->threads         = b->device ? 1 : plan->threads;
   PetscCall(CsradaptiveSetValues(csr, b));
   PetscCall(PetscMalloc1(CsradaptiveMost(&c), &c.block));
   CsradaptiveCut(&c);
@@ -173,6 +181,7 @@ PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
   PetscCall(SpmvAlloc(sizeof(uint64_t) * c.nblocks, &b->block));
   PetscCall(PetscArraycpy(b->block, c.block, c.nblocks));
   PetscCall(PetscFree(c.block));
+  if (b->device) PetscCall(CsradaptiveDeviceLists(b));
   if (b->threads > 1) PetscCall(SpmvAlloc(sizeof(PetscScalar) * (size_t)(b->threads - 1) * (size_t)b->n, &b->partial));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -197,6 +206,8 @@ PetscErrorCode CsradaptiveDestroy(void **storage)
   if (!b) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvFree(&b->block));
   PetscCall(SpmvFree(&b->partial));
+  for (int kernel = 0; kernel < 3; kernel++) PetscCall(SpmvFree(&b->list[kernel]));
+  PetscCall(SpmvFree(&b->part));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

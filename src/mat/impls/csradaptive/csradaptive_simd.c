@@ -10,7 +10,7 @@
 #include "csradaptive.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {NULL, NULL};
+const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {.apply = NULL};
 #else
   #include "csradaptive_rows.h" /* not above: some of its functions are not inline */
 
@@ -227,5 +227,5 @@ static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, 
   SpmvAddVectors(p.b->threads, (size_t)p.b->n, p.b->partial, y);
 }
 
-const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {CsradaptiveMult, CsradaptiveMultTranspose};
+const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {.apply = CsradaptiveMult, .apply_transpose = CsradaptiveMultTranspose};
 #endif

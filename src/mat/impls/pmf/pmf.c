@@ -14,8 +14,8 @@
 
   Kept besides, for new values: 4 bytes for each column stored, which no product reads.
 
-  Parts are sets of rows for processors of given powers. Here they are run by the host's threads; a part is a range of runs
-  with rows of its own. Rows with so many entries that no set of rows would be balanced are split over all parts, and the
+  Parts are sets of rows for processors of given powers: threads of the host, and a device (pmf_ell.h), which may have all
+  parts or the first ones while the threads have the others. A part of the host is a range of runs with rows of its own. Rows with so many entries that no set of rows would be balanced are split over all parts, and the
   sums of their fragments are added in the order of the parts.
 
   Source: Yang, Li, Mo, Li, Performance Optimization Using Partitioned SpMV on GPUs and Multicore CPUs, IEEE Trans.
@@ -51,21 +51,58 @@ static const SpmvParam PmfParams[] = {
   [PMF_COLUMNS]   = SPMV_CHOICES("columns", "how columns are stored, auto: uint16 where they fit", PmfColumnKinds, PmfColumnNames, SPMV_KNOB_LOCAL),
 };
 
-/* Every array of a storage, in one place for its size and for those who send it */
+/* Those of the parts that a device has */
+static void PmfEllArrays(const PmfEll *e, PetscInt *narrays, SpmvArray arrays[])
+{
+  PetscInt k = *narrays;
+
+  arrays[k++] = SPMV_ARRAY("slice values", e->slices.value, e->slices.n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("slice columns", e->column, e->slices.n, PmfEllColumnSize(e));
+  arrays[k++] = SPMV_ARRAY("steps", e->step, (size_t)e->nslices + 1, sizeof(uint32_t));
+  arrays[k++] = SPMV_ARRAY("bases", e->base, (size_t)e->nslices, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("lengths", e->length, (size_t)e->nsliced, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("slice rows", e->row, (size_t)(e->nsliced + e->nlong), sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("from slices", e->slices.from, e->slices.n, sizeof(uint32_t), .aside = PETSC_TRUE);
+  if (e->nlong) {
+    arrays[k++] = SPMV_ARRAY("long values", e->longs.value, e->longs.n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("long columns", e->longcolumn, e->longs.n, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("long rows", e->longrow, (size_t)e->nlong + 1, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("pieces", e->piece, (size_t)e->npieces + 1, sizeof(uint32_t));
+    arrays[k++] = SPMV_ARRAY("from long rows", e->longs.from, e->longs.n, sizeof(uint32_t), .aside = PETSC_TRUE);
+  }
+  if (e->block) {
+    const size_t n = e->diagonals.n / (size_t)e->block;
+
+    arrays[k++] = SPMV_ARRAY("diagonal values", e->diagonals.value, e->diagonals.n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("diagonals", e->diagonal, (size_t)e->nblocks + 1, sizeof(uint32_t));
+    arrays[k++] = SPMV_ARRAY("offsets", e->offset, n, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("diagonal masks", e->mask, n, sizeof(uint32_t));
+    arrays[k++] = SPMV_ARRAY("from diagonals", e->diagonals.from, e->diagonals.n, sizeof(uint32_t), .aside = PETSC_TRUE);
+  }
+  *narrays = k;
+}
+
+/* Every array of a storage, in one place for its size and for those who send it; beside a device, the runs are the host's */
 static PetscErrorCode PmfArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
   const PmfStorage *b = (const PmfStorage *)storage;
   PetscInt          k = 0;
 
   PetscFunctionBegin;
-  arrays[k++] = SPMV_ARRAY("values", b->value, PMF_LANES * b->nsteps, sizeof(PetscScalar), .is_values = PETSC_TRUE);
-  arrays[k++] = SPMV_ARRAY("columns", b->column, b->ncolumns, sizeof(uint16_t));
-  arrays[k++] = SPMV_ARRAY("runs", b->run, b->nruns, sizeof(PmfRun));
-  arrays[k++] = SPMV_ARRAY("rows", b->list, b->nlist, b->listsize);
-  arrays[k++] = SPMV_ARRAY("masks", b->mask, b->nmasks, 1);
-  if (b->nsplit) arrays[k++] = SPMV_ARRAY("split", b->split, (size_t)b->nsplit, sizeof(int32_t));
-  arrays[k++] = SPMV_ARRAY("from", b->from, b->nfrom, sizeof(uint32_t), .aside = PETSC_TRUE);
-  *narrays    = k;
+  if (b->ndevice) PmfEllArrays(&b->ell, &k, arrays);
+  if (b->ndevice < b->npieces) {
+    const PetscBool host = (PetscBool)(b->ndevice > 0);
+
+    arrays[k++] = SPMV_ARRAY("values", b->value, PMF_LANES * b->nsteps, sizeof(PetscScalar), .is_values = PETSC_TRUE, .host = host);
+    arrays[k++] = SPMV_ARRAY("columns", b->column, b->ncolumns, sizeof(uint16_t), .host = host);
+    arrays[k++] = SPMV_ARRAY("runs", b->run, b->nruns, sizeof(PmfRun), .host = host);
+    arrays[k++] = SPMV_ARRAY("rows", b->list, b->nlist, b->listsize, .host = host);
+    arrays[k++] = SPMV_ARRAY("masks", b->mask, b->nmasks, 1, .host = host);
+    if (b->nsplit) arrays[k++] = SPMV_ARRAY("split", b->split, (size_t)b->nsplit, sizeof(int32_t));
+    if (host) arrays[k++] = SPMV_ARRAY("cleared", b->clear, (size_t)b->clears[b->npieces], sizeof(int32_t), .host = host);
+    arrays[k++] = SPMV_ARRAY("from", b->from, b->nfrom, sizeof(uint32_t), .aside = PETSC_TRUE);
+  }
+  *narrays = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,15 +153,32 @@ static PetscErrorCode PmfWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWor
 static PetscErrorCode PmfDescribePart(const PmfStorage *b, PetscInt p, double entries, char line[], size_t size)
 {
   const PmfPart *part    = &b->part[p];
+  const char    *owner   = "";
   const double   density = 100 * (double)part->entries / PetscMax(1, (double)part->elements), share = part->share * entries;
 
   PetscFunctionBegin;
-  PetscCall(SpmvAppend(line, size, "%s%" PetscInt_FMT " rows, %zu nonzeros, density %.2f %%, fill %.2f %%", p ? "; " : "", part->rows, part->entries, density, part->elements ? 100 - density : 0.));
+  if (p < b->ndevice && b->ndevice < b->npieces && b->partition != PMF_BY_DIAGONAL) owner = "the device has ";
+  PetscCall(SpmvAppend(line, size, "%s%s%" PetscInt_FMT " rows, %zu nonzeros, density %.2f %%, fill %.2f %%", p ? "; " : "", owner, part->rows, part->entries, density, part->elements ? 100 - density : 0.));
   if (share > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", 100 * PetscAbsReal((PetscReal)((double)part->entries - share)) / share));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Line 0: the partition; 1: its parts; 2: the slices */
+/* What the device has */
+static PetscErrorCode PmfDescribeDevice(const PmfStorage *b, char line[], size_t size)
+{
+  const PmfEll *e       = &b->ell;
+  size_t        entries = 0, elements = e->slices.n + e->longs.n + e->diagonals.n, all = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < e->nsliced; k++) entries += (size_t)e->length[k];
+  entries += e->longs.n;
+  for (size_t k = 0; k < e->diagonals.n; k++) entries += e->diagonals.from[k] != UINT32_MAX;
+  for (PetscInt p = 0; p < b->nparts; p++) all += b->part[p].entries;
+  PetscCall(SpmvAppend(line, size, "on the device: %" PetscInt_FMT " of %" PetscInt_FMT " parts, share %.2f %%, has %.2f %% of the nonzeros; slices %" PetscInt_FMT " of %" PetscInt_FMT " rows, fill %.2f %%, long rows %" PetscInt_FMT, b->ndevice, b->npieces, 100 * b->share, all ? 100 * (double)entries / (double)all : 0., e->nslices, e->height, elements ? 100 - 100 * (double)entries / (double)elements : 0., e->nlong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Line 0: the partition; 1: its parts; 2: the slices of the host; 3: what the device has */
 static PetscErrorCode PmfDescribe(const void *storage, PetscInt k, char line[], size_t size)
 {
   const PmfStorage *b       = (const PmfStorage *)storage;
@@ -142,7 +196,9 @@ static PetscErrorCode PmfDescribe(const void *storage, PetscInt k, char line[], 
     if (b->nsplit) PetscCall(SpmvAppend(line, size, "; rows split over them: %" PetscInt_FMT, b->nsplit));
   } else if (k == 1) {
     for (PetscInt p = 0; p < b->nparts; p++) PetscCall(PmfDescribePart(b, p, entries, line, size));
-  } else if (k == 2) {
+  } else if (k == 3 && b->ndevice) {
+    PetscCall(PmfDescribeDevice(b, line, size));
+  } else if (k == 2 && b->ndevice < b->npieces) {
     const size_t *steps = b->kind;
 
     PetscCall(SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, gathered %zu, ragged %zu, diagonal %zu", b->nslices, b->nalone, b->nruns, steps[PMF_CONSECUTIVE], steps[PMF_COMMON], 2 * steps[PMF_PAIRED], steps[PMF_GATHERED], steps[PMF_RAGGED], steps[PMF_DIAGONAL]));
@@ -179,4 +235,5 @@ const SpmvFormat SpmvFormat_pmf = {
   .describe  = PmfDescribe,
   .resolve   = PmfResolveOpen,
   .work      = PmfWork,
+  .device    = &PmfDevice,
 };

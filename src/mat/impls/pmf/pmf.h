@@ -8,9 +8,12 @@
   pmf_build.c      the arrays of a storage, from that
   pmf_values.c     the values
   pmf_simd.c       the products: pmf_slices.h (what is done with a slice)
+  pmf_ell.h        the parts of a device
+  pmf_ell.c        their arrays
+  pmf_device.c     the products of devices: knobs, launches; their kernels are in pmf.cl
 */
 #pragma once
-#include "../../../spmvimpl.h"
+#include "pmf_ell.h"
 
 enum { /* the knobs, in the order of PmfParams */
        PMF_PARTITION,
@@ -19,6 +22,14 @@ enum { /* the knobs, in the order of PmfParams */
        PMF_BLOCK,
        PMF_COLUMNS,
        PMF_NPARAMS
+};
+
+enum { /* the knobs of devices, in the order of PmfDeviceParams */
+       PMF_DEVICE_WORKGROUP,
+       PMF_DEVICE_SLICE,
+       PMF_DEVICE_LONG,
+       PMF_DEVICE_PARTS,
+       PMF_DEVICE_NPARAMS
 };
 
 typedef enum { /* values of PMF_PARTITION */
@@ -120,30 +131,19 @@ typedef struct {
   PetscInt     nsplit;
   int32_t     *split;      /* [nsplit] rows that are split over the pieces */
   PetscScalar *sum;        /* [npieces nsplit] the products of their fragments */
+  PetscInt     ndevice;    /* a storage for a device: the first pieces, which it has; the others are the host's. 0: a storage for the host */
+  double       share;      /* the fraction of the computing power that those pieces are meant for */
+  PmfEll       ell;        /* those pieces */
+  int32_t     *clear;      /* [clears[npieces]] beside a device: rows that the host clears, as no run is the first to write them */
+  PetscInt    *clears;     /* [npieces + 1] the first of each piece */
   PetscScalar *transposed; /* [(threads - 1) n] what tasks other than the first add to a transposed product */
 } PmfStorage;
-
-/* PmfOrder: rows in order, and cut into parts */
-typedef struct {
-  PetscInt  nparts;
-  PetscInt *power; /* [nparts] computing powers */
-  PetscInt *cut;   /* [nparts + 1] first place of each part in row[] */
-  int32_t  *row;   /* [m] the rows, by increasing length inside each window of each part */
-  PetscInt  limit; /* entries above which a row counts as empty, since it is split over the parts */
-} PmfOrder;
 
 /* pmf_partition.c */
 extern PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, const SpmvCSR *rest, PmfPartition partition, PetscInt window, PetscInt block, PetscInt nparts, const PetscInt power[], PetscInt limit, PmfOrder *order);
 extern PetscErrorCode PmfOrderDestroy(PmfOrder *order);
+extern double         PmfShareOf(const PmfOrder *order, PetscInt first, PetscInt end);
 extern PmfPart        PmfPartOf(const SpmvCSR *csr, const PmfOrder *order, PetscInt p);
-
-/* Entries of a row, none of one that is split over the parts */
-static inline PetscInt PmfLength(const SpmvCSR *csr, PetscInt limit, PetscInt row)
-{
-  const PetscInt length = csr->i[row + 1] - csr->i[row];
-
-  return length > limit ? 0 : length;
-}
 
 /*
   PmfLayout - slices and runs while they are made
@@ -194,17 +194,6 @@ static inline PetscBool PmfIsPair(const PetscInt j[], PetscInt k, PetscInt n)
   return (PetscBool)(k + 1 < n && j[k + 1] == j[k] + 1);
 }
 
-/* The diagonals of a block that rows [first, first + rows) have entries on: bit d for column - row = d - (block - 1) */
-static inline uint64_t PmfDiagonals(const SpmvCSR *blocks, PetscInt block, PetscInt first, PetscInt rows)
-{
-  uint64_t diagonals = 0;
-
-  for (PetscInt r = first; r < first + rows; r++) {
-    for (PetscInt k = blocks->i[r]; k < blocks->i[r + 1]; k++) diagonals |= UINT64_C(1) << (blocks->j[k] - r + block - 1);
-  }
-  return diagonals;
-}
-
 /* The entries of fragment `piece` of a row that is split over the pieces: whole steps but for the last */
 static inline PetscInt PmfFragmentStart(const SpmvCSR *csr, PetscInt row, PetscInt piece, PetscInt npieces)
 {
@@ -212,13 +201,6 @@ static inline PetscInt PmfFragmentStart(const SpmvCSR *csr, PetscInt row, PetscI
 
   return csr->i[row] + (PetscInt)(piece == npieces ? length : length * piece / npieces / PMF_LANES * PMF_LANES);
 }
-
-/* PmfHalves: with PMF_BY_DIAGONAL, the entries in the blocks along the diagonal (0), and the rest (1) */
-typedef struct {
-  SpmvCSR   csr[2];
-  PetscInt *i[2], *j[2];
-  uint32_t *at[2]; /* [i[m]]  the entry of the matrix that each one is */
-} PmfHalves;
 
 /* pmf_plan.c */
 extern PetscErrorCode PmfResolveOpen(const SpmvCSR *csr, SpmvPlan *plan);
@@ -233,6 +215,10 @@ extern PetscErrorCode PmfDestroy(void **storage);
 
 /* pmf_values.c */
 extern PetscErrorCode PmfSetValues(const SpmvCSR *csr, void *storage);
+
+/* pmf_device.c */
+extern const SpmvDeviceFormat PmfDevice;
+extern PetscErrorCode         PmfDeviceResolve(SpmvPlan *plan, PetscInt *npieces, PetscInt *ndevice);
 
 /* Slices of a run */
 static inline size_t PmfSlices(const PmfRun *run)

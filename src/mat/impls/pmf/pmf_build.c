@@ -194,7 +194,7 @@ static PetscErrorCode PmfAllocate(PmfStorage *b)
   PetscCall(SpmvAlloc(b->nlist * b->listsize, &b->list));
   PetscCall(SpmvAlloc(b->nfrom * sizeof(uint32_t), &b->from));
   if (b->nsplit) PetscCall(PetscMalloc1(b->npieces * b->nsplit, &b->sum));
-  if (b->threads > 1) PetscCall(PetscMalloc1((b->threads - 1) * b->n, &b->transposed));
+  if (b->threads > 1 && !b->ndevice) PetscCall(PetscMalloc1((b->threads - 1) * b->n, &b->transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,6 +234,7 @@ PetscErrorCode PmfBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
     row += PmfFillRun(b, run, &halves, &layout, row, from);
     from += PmfSlices(run) * PmfFroms(run);
   }
+  if (b->ndevice) PetscCall(PmfEllFill(layout.rest, &halves, &b->ell));
   PetscCall(PmfResolved(&halves, &layout));
   PetscCall(PmfSetValues(csr, b));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -247,6 +248,9 @@ PetscErrorCode PmfReset(PmfStorage *b)
   PetscCall(PetscFree(b->part));
   PetscCall(PetscFree(b->sum));
   PetscCall(PetscFree(b->transposed));
+  PetscCall(PetscFree(b->clears));
+  PetscCall(SpmvFree(&b->clear));
+  PetscCall(PmfEllReset(&b->ell));
   PetscCall(SpmvFree(&b->run));
   PetscCall(SpmvFree(&b->value));
   PetscCall(SpmvFree(&b->column));

@@ -114,11 +114,20 @@ PetscErrorCode PmfOrderDestroy(PmfOrder *order)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The fraction of the computing power that parts [first, end) are meant for */
+double PmfShareOf(const PmfOrder *order, PetscInt first, PetscInt end)
+{
+  double share = 0, total = 0;
+
+  for (PetscInt k = 0; k < order->nparts; k++) total += (double)order->power[k];
+  for (PetscInt k = first; k < end; k++) share += (double)order->power[k];
+  return share / total;
+}
+
 /* What section 3.2 says of part p */
 PmfPart PmfPartOf(const SpmvCSR *csr, const PmfOrder *order, PetscInt p)
 {
-  PmfPart part  = {0};
-  double  total = 0;
+  PmfPart part = {0};
 
   for (PetscInt k = order->cut[p]; k < order->cut[p + 1]; k++) {
     const PetscInt length = PmfLength(csr, order->limit, order->row[k]);
@@ -127,8 +136,7 @@ PmfPart PmfPartOf(const SpmvCSR *csr, const PmfOrder *order, PetscInt p)
     part.width = PetscMax(part.width, length);
     part.entries += (size_t)length;
   }
-  for (PetscInt k = 0; k < order->nparts; k++) total += (double)order->power[k];
   part.elements = (size_t)part.rows * (size_t)part.width;
-  part.share    = (double)order->power[p] / total;
+  part.share    = PmfShareOf(order, p, p + 1);
   return part;
 }

@@ -78,7 +78,35 @@ static PetscErrorCode PmfSetParts(const SpmvCSR *csr, const PmfLayout *layout, c
     part->rows += run->flags & PMF_FRAGMENT ? 0 : run->rows;
     part->elements += PMF_LANES * PmfSlices(run) * (PmfFullSteps(run) + PmfMaskedSteps(run));
   }
+  if (layout->blocks) {
+    b->part[0].rows += b->ell.nblockrows;
+    b->part[0].elements += b->ell.diagonals.n;
+    b->part[1].rows += b->ell.nsliced + b->ell.nlong;
+    b->part[1].elements += b->ell.slices.n + b->ell.longs.n;
+  }
   for (PetscInt p = 0; p < b->nparts && layout->blocks; p++) b->part[p].entries = (size_t)(p ? layout->rest : layout->blocks)->i[csr->m];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Beside a device: the rows of the host's pieces that no run is the first to write, so that the tasks that have the pieces clear them */
+static PetscErrorCode PmfFindClear(const PmfLayout *layout, const PmfOrder *order, PmfStorage *b)
+{
+  PetscInt n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(b->npieces + 1, &b->clears));
+  for (int fill = 0; fill < 2; fill++) {
+    if (fill) PetscCall(SpmvAlloc((size_t)n * sizeof(int32_t), &b->clear));
+    n = 0;
+    for (PetscInt p = b->ndevice; p < b->npieces; p++) {
+      for (PetscInt k = order->cut[p]; k < order->cut[p + 1]; k++) {
+        if (!layout->blocks && PmfLength(layout->rest, order->limit, order->row[k])) continue;
+        if (fill) b->clear[n] = order->row[k];
+        n++;
+      }
+      b->clears[p + 1] = n;
+    }
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,14 +134,16 @@ PetscErrorCode PmfResolveOpen(const SpmvCSR *csr, SpmvPlan *plan)
 */
 PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, PmfHalves *halves, PmfLayout *layout)
 {
-  const PetscInt *p = plan->value, npieces = p[PMF_POWERS] ? p[PMF_POWERS] : plan->threads, nz = csr->i[csr->m];
-  const PetscInt  limit = npieces > 1 ? PetscMax(PMF_SPLIT_MIN, nz / (PMF_SPLIT * npieces)) : PETSC_MAX_INT;
-  PetscInt       *power;
+  const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
+  const PetscInt *p = plan->value, nz = csr->i[csr->m];
+  PetscInt        npieces = p[PMF_POWERS] ? p[PMF_POWERS] : plan->threads, limit = PETSC_MAX_INT, *power;
   PmfOrder        order;
 
   PetscFunctionBegin;
   PetscCheck(csr->m < INT32_MAX && csr->n < INT32_MAX && (PetscInt64)nz < UINT32_MAX / 4, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " with %" PetscInt_FMT " nonzeros is more than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n, nz);
   PetscCall(PmfResolveOpen(csr, plan));
+  if (device) PetscCall(PmfDeviceResolve(plan, &npieces, &b->ndevice));
+  else if (npieces > 1) limit = PetscMax(PMF_SPLIT_MIN, nz / (PMF_SPLIT * npieces)); /* rows are whole beside a device, which has its own way with long ones */
   b->m         = csr->m;
   b->n         = csr->n;
   b->partition = (PmfPartition)p[PMF_PARTITION];
@@ -137,7 +167,14 @@ PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, Pmf
   PetscCall(PetscFree(power));
   PetscCall(PetscMalloc1(csr->m, &layout->row));
   PetscCall(PetscCalloc1(npieces + 1, &b->piece));
-  for (PetscInt k = 0; k < npieces; k++) PetscCall(PmfLayoutPiece(layout, &order, k));
+  for (PetscInt k = b->ndevice; k < npieces; k++) PetscCall(PmfLayoutPiece(layout, &order, k));
+  if (device) {
+    b->ell.height = plan->device[PMF_DEVICE_SLICE];
+    b->ell.block  = layout->blocks ? b->block : 0;
+    PetscCall(PmfEllLayOut(layout->rest, layout->blocks, &order, order.cut[b->ndevice], plan->device[PMF_DEVICE_LONG], layout->wide, &b->ell));
+    PetscCall(PmfFindClear(layout, &order, b));
+    b->share = PmfShareOf(&order, 0, b->ndevice);
+  }
   PetscCall(PmfSetParts(csr, layout, &order, b));
   PetscCall(PmfOrderDestroy(&order));
   PetscFunctionReturn(PETSC_SUCCESS);

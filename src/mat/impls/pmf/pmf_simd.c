@@ -7,7 +7,7 @@
 #include "pmf_slices.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {NULL, NULL};
+const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
 #else
 
 /* y <- A x for the rows of a run of whole slices, which have so many gathered steps and no others; listed: how its rows are known */
@@ -123,19 +123,23 @@ static void PmfClearTask(void *context, PetscInt t)
   memset(p->y + first, 0, sizeof(PetscScalar) * (end - first));
 }
 
+static void PmfMultPiece(const PmfProduct *p, PetscInt piece)
+{
+  const PmfStorage *b = p->b;
+
+  for (int32_t k = b->piece[piece]; k < b->piece[piece + 1]; k++) {
+    const PmfRun *run      = &b->run[k];
+    const int     fragment = run->flags & PMF_FRAGMENT, add = run->flags & PMF_ADD || (p->beta && !fragment);
+
+    PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->ahead](b, run, p->x + run->base, fragment ? b->sum : p->y, add);
+  }
+}
+
 static void PmfMultTask(void *context, PetscInt t)
 {
   const PmfProduct *p = (const PmfProduct *)context;
-  const PmfStorage *b = p->b;
 
-  for (PetscInt piece = t; piece < b->npieces; piece += b->threads) {
-    for (int32_t k = b->piece[piece]; k < b->piece[piece + 1]; k++) {
-      const PmfRun *run      = &b->run[k];
-      const int     fragment = run->flags & PMF_FRAGMENT, add = run->flags & PMF_ADD || (p->beta && !fragment);
-
-      PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->ahead](b, run, p->x + run->base, fragment ? b->sum : p->y, add);
-    }
-  }
+  for (PetscInt piece = t; piece < p->b->npieces; piece += p->b->threads) PmfMultPiece(p, piece);
 }
 
 static void PmfMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
@@ -179,5 +183,17 @@ static void PmfMultTranspose(const void *storage, const PetscScalar *x, PetscSca
   SpmvAddVectors(b->threads, (size_t)b->n, b->transposed, y);
 }
 
-const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {PmfMult, PmfMultTranspose};
+/* Beside a device, the pieces of one of the host's tasks */
+static void PmfShare(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt task, PetscInt ntasks)
+{
+  const PmfStorage *b = (const PmfStorage *)storage;
+  const PmfProduct  p = {b, x, y, beta};
+
+  for (PetscInt piece = b->ndevice + task; piece < b->npieces; piece += ntasks) {
+    for (PetscInt k = b->clears[piece]; k < b->clears[piece + 1] && !beta; k++) y[b->clear[k]] = 0;
+    PmfMultPiece(&p, piece);
+  }
+}
+
+const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = PmfMult, .apply_transpose = PmfMultTranspose, .share = PmfShare};
 #endif

@@ -36,6 +36,7 @@ PetscErrorCode PmfSetValues(const SpmvCSR *csr, void *storage)
   PetscScalar       *v    = b->value;
 
   PetscFunctionBegin;
+  PmfEllSetValues(csr, &b->ell);
   for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
     const size_t ones = PmfOnes(run), pairs = (size_t)run->steps[PMF_PAIRED], masked = PmfMaskedSteps(run);
     const size_t together = ones + pairs + masked ? 1 : PmfSlices(run); /* slices of gathered steps only are set as one */

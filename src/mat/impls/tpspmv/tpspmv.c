@@ -10,7 +10,8 @@
   First phase:  tile after tile reads its part of x from the cache and writes partial sums one after the other.
   Second phase: slice after slice adds the partial sums of all tiles, in their order, to its part of y, in cache.
   One tile needs no partial sums: rows go straight to y. There is one where x fits the cache, and where rows one after the
-  other find in the last cache most of the x that they need; a sample of the rows tells (TpspmvPays()).
+  other find in the last cache most of the x that they need: the tuner chooses (TpspmvPropose()).
+  A device has chunks of its own (tpspmv_steps.h), without lanes, and the same two phases (tpspmv.cl).
   The transposed product turns the phases around: slices spread x over the pairs, then tiles add up their part of y.
   Good for:  matrices whose x does not fit the cache and whose rows have entries anywhere
   Bad for:   matrices that find their x in cache and have rows of many different lengths, a few of each
@@ -52,6 +53,26 @@ static const SpmvParam TpspmvParams[] = {
   [TPSPMV_STREAM] = SPMV_CHOICES("stream", "partial sums go past the cache, auto: where they are large", TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
 };
 
+/* Those of a storage for a device; targets have a row and rows have sums only with one tile */
+static PetscInt TpspmvStepsArrays(const TpspmvStorage *b, SpmvArray arrays[])
+{
+  const TpspmvSteps *d = &b->steps;
+  PetscInt           k = 0;
+
+  arrays[k++] = SPMV_ARRAY("values", b->value, b->nentries, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("columns", b->index, b->nentries, TpspmvIndexSize(b->narrow));
+  arrays[k++] = SPMV_ARRAY("chunks", d->chunk, d->nchunks + 1, sizeof(TpspmvStepChunk));
+  arrays[k++] = SPMV_ARRAY("steps", d->step, d->nsteps + 1, sizeof(uint32_t));
+  if (TpspmvIsDirect(b)) {
+    arrays[k++] = SPMV_ARRAY("targets", d->target, b->npairs, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("rows of sums", d->sumrow, d->nsums, sizeof(int32_t));
+  } else arrays[k++] = SPMV_ARRAY("places", d->place, d->npartial, sizeof(int32_t));
+  if (d->nsums) arrays[k++] = SPMV_ARRAY("firsts", d->first, d->nsums + 1, sizeof(int32_t));
+  if (b->removed) arrays[k++] = SPMV_ARRAY("columns left", b->column, (size_t)b->nused, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("from", d->from, b->nentries, sizeof(uint32_t), .aside = PETSC_TRUE);
+  return k;
+}
+
 /* Every array of a storage, in one place for its size and for those who send it; partial sums are what products write */
 static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
@@ -59,6 +80,10 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
   PetscInt             k = 0;
 
   PetscFunctionBegin;
+  if (b->ondevice) {
+    *narrays = TpspmvStepsArrays(b, arrays);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   arrays[k++] = SPMV_ARRAY("values", b->value, b->nentries + b->nlong, sizeof(PetscScalar), .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("columns", b->index, b->nentries, TpspmvIndexSize(b->narrow));
   arrays[k++] = SPMV_ARRAY("rows", b->row, b->npairs, sizeof(uint16_t));
@@ -95,23 +120,28 @@ static PetscErrorCode TpspmvBytes(const SpmvCSR *csr, const SpmvPlan *plan, size
 #define TPSPMV_CYCLES_PIECE  53.0
 #define TPSPMV_CYCLES_BUILD  35.0 /* of an entry */
 
+/* A few rows have as many chunks as a slice would, and about as many runs: all but their share is taken back. Their empty columns are not the matrix's */
 static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
   TpspmvStorage b;
   SpmvArray     arrays[SPMV_ARRAY_MAX];
   PetscInt      narrays;
+  SpmvPlan      whole = *plan;
+  double        share;
 
   PetscFunctionBegin;
-  PetscCall(TpspmvPredict(rows, plan, &b));
+  if (whole.value[TPSPMV_REMOVE] == TPSPMV_AUTO) whole.value[TPSPMV_REMOVE] = TPSPMV_NO;
+  PetscCall(TpspmvPredict(rows, &whole, &b));
   PetscCall(TpspmvArrays(&b, &narrays, arrays));
-  work->bytes += SpmvArraysRead(narrays, arrays, sizeof(PetscScalar));
+  share = b.ntiles > 1 ? PetscMin(1, (double)rows->m / (double)b.height) : 1;
+  work->bytes += SpmvArraysRead(narrays, arrays, sizeof(PetscScalar)) - (1 - share) * (double)((size_t)b.ntiles * sizeof(TpspmvChunk) + b.nruns * sizeof(TpspmvRun));
   if (!TpspmvIsDirect(&b)) {
     work->moved += (PetscLogDouble)(b.npairs * sizeof(PetscScalar));
     work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
   }
   work->vectors += (PetscLogDouble)(b.nentries + b.nlong) / TPSPMV_LANES;
   work->gathered += (PetscLogDouble)(b.nentries + b.nlong - b.nconsecutive);
-  work->cycles += TPSPMV_CYCLES_PAIR * (PetscLogDouble)b.npairs + TPSPMV_CYCLES_RUN * (PetscLogDouble)b.nruns + TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b.nragged + TPSPMV_CYCLES_PIECE * (PetscLogDouble)b.npieces;
+  work->cycles += TPSPMV_CYCLES_PAIR * (PetscLogDouble)b.npairs + TPSPMV_CYCLES_RUN * share * (PetscLogDouble)b.nruns + TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b.nragged + TPSPMV_CYCLES_PIECE * (PetscLogDouble)b.npieces;
   work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,6 +154,10 @@ static PetscErrorCode TpspmvDescribe(const void *storage, PetscInt k, char line[
   PetscFunctionBegin;
   line[0] = 0;
   if (k == 0) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " tiles for a cache of %" PetscInt_FMT " KiB, %" PetscInt_FMT " slices of %" PetscInt_FMT " rows, %" PetscInt_FMT " empty columns removed", b->ntiles, b->cache, b->nslices, b->height, b->n - b->nused));
+  if (b->ondevice) {
+    if (k == 1) PetscCall(PetscSNPrintf(line, size, "on the device: %zu chunks, %zu steps, %zu partial sums of %zu rows", b->steps.nchunks, b->steps.nsteps, b->steps.npartial, b->steps.nsums));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (k == 1) PetscCall(PetscSNPrintf(line, size, "chunks begin at multiples of %" PetscInt_FMT " entries: fill %.2f %%", b->align, entries ? 100 * (double)b->nfill / (double)entries : 0.));
   if (k == 2) PetscCall(PetscSNPrintf(line, size, "partial sums: %zu of tiles and rows, %zu of pieces of long rows, %zu bytes", TpspmvIsDirect(b) ? 0 : b->npairs, b->npieces, ((TpspmvIsDirect(b) ? 0 : b->npairs) + b->npieces) * sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,6 +188,8 @@ const SpmvFormat SpmvFormat_tpspmv = {
   .bytes     = TpspmvBytes,
   .destroy   = TpspmvDestroy,
   .describe  = TpspmvDescribe,
+  .propose   = TpspmvPropose,
   .resolve   = TpspmvResolve,
   .work      = TpspmvWork,
+  .device    = &TpspmvDevice,
 };

@@ -7,9 +7,12 @@
   tpspmv_build.c   the pattern
   tpspmv_values.c  the entries, when built and when values change
   tpspmv_simd.c    the products: tpspmv_lanes.h (what is done with a chunk or a piece)
+  tpspmv_steps.h   a storage for a device
+  tpspmv_steps.c   its arrays
+  tpspmv_device.c  the products of devices: knobs, launches; their kernels are in tpspmv.cl
 */
 #pragma once
-#include "../../../spmvimpl.h"
+#include "tpspmv_steps.h"
 
 enum { /* the knobs, in the order of TpspmvParams */
        TPSPMV_CACHE,
@@ -21,7 +24,13 @@ enum { /* the knobs, in the order of TpspmvParams */
        TPSPMV_NPARAMS
 };
 
-typedef enum { /* values of TPSPMV_REMOVE and TPSPMV_STREAM */
+enum { /* the knobs of devices, in the order of TpspmvDeviceParams */
+       TPSPMV_DEVICE_WORKGROUP,
+       TPSPMV_DEVICE_STAGE,
+       TPSPMV_DEVICE_NPARAMS
+};
+
+typedef enum { /* values of TPSPMV_DEVICE_STAGE, TPSPMV_REMOVE and TPSPMV_STREAM */
                TPSPMV_AUTO,
                TPSPMV_NO,
                TPSPMV_YES
@@ -111,6 +120,8 @@ typedef struct {
   PetscScalar *sum;       /* [npieces] the partial sums of pieces */
   PetscScalar *packed;    /* [nused] removed: x without what is removed */
   PetscScalar *own;       /* [threads nused] transposed, fewer tiles than threads need: what each task adds up */
+  PetscBool    ondevice;  /* a storage for a device: index, value and column as above, no pieces, no other arrays but those of steps */
+  TpspmvSteps  steps;
 } TpspmvStorage;
 
 /* True if sums of pairs go straight to y */
@@ -137,6 +148,7 @@ static inline size_t TpspmvIndexSize(PetscBool narrow)
 }
 
 /* tpspmv_plan.c */
+extern PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS]);
 extern PetscErrorCode TpspmvResolve(const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b);
 
@@ -144,6 +156,17 @@ extern PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvSto
 extern PetscErrorCode TpspmvPredict(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b);
 extern PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode TpspmvDestroy(void **storage);
+
+/* tpspmv_steps.c */
+extern PetscErrorCode TpspmvStepsPredict(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b);
+extern PetscErrorCode TpspmvStepsBuild(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b);
+extern void           TpspmvStepsSetValues(const SpmvCSR *csr, TpspmvStorage *b);
+extern PetscErrorCode TpspmvStepsReset(TpspmvSteps *steps);
+
+/* tpspmv_device.c */
+extern const SpmvDeviceFormat TpspmvDevice;
+extern void                   TpspmvDeviceResolve(SpmvPlan *plan);
+extern PetscInt               TpspmvDeviceSlice(const SpmvCSR *csr, PetscInt ntiles);
 
 /* tpspmv_values.c */
 extern PetscErrorCode TpspmvSetIndices(const SpmvCSR *csr, TpspmvStorage *b);

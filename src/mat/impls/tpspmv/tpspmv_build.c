@@ -172,7 +172,7 @@ PetscErrorCode TpspmvPredict(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
-  PetscCall(TpspmvMeasure(csr, &p, s));
+  PetscCall((p.backend == SPMV_BACKEND_DEVICE ? TpspmvStepsPredict : TpspmvMeasure)(csr, &p, s));
   *b = *s;
   PetscCall(TpspmvDestroy((void **)&s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -303,6 +303,13 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   *storage = NULL;
   PetscCall(PetscNew(&b));
   *storage = b;
+  if (plan->backend == SPMV_BACKEND_DEVICE) {
+    PetscCall(TpspmvStepsBuild(csr, plan, b));
+    PetscCall(TpspmvSetValues(csr, b));
+    PetscCall(PetscFree(b->number));
+    PetscCall(PetscFree(b->tileof));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(TpspmvMeasure(csr, plan, b));
   PetscCall(TpspmvAllocate(b));
   PetscCall(TpspmvWalkCreate(csr, b, &walk));
@@ -351,6 +358,7 @@ PetscErrorCode TpspmvDestroy(void **storage)
   PetscCall(SpmvFree(&b->sum));
   PetscCall(SpmvFree(&b->packed));
   PetscCall(SpmvFree(&b->own));
+  PetscCall(TpspmvStepsReset(&b->steps));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

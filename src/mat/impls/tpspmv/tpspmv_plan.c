@@ -12,10 +12,8 @@
 #define TPSPMV_SLICE_MAX   65536 /* rows that uint16 counts */
 #define TPSPMV_CHUNK       256   /* entries that a chunk should have; with 512 products are 4 % faster, new values take 20 % longer */
 
-#define TPSPMV_LINES     131072 /* 8 MiB: what a core may count on of a last cache that all share */
-#define TPSPMV_RECENT    4096   /* accesses within which two lines belong to the same stream */
-#define TPSPMV_COST_MISS 5.0    /* ns of an entry whose x comes from memory, on one core of Zen 4 */
-#define TPSPMV_COST_PAIR 2.0    /* ns of a partial sum */
+#define TPSPMV_LAST ((size_t)8 << 20) /* bytes that a core may count on of a last cache that all share */
+#define TPSPMV_FEW  131072            /* entries that are too few for tiles */
 
 /* KiB of the second cache, 1024 if the machine does not tell */
 static PetscInt TpspmvMachineCache(void)
@@ -56,71 +54,33 @@ static PetscErrorCode TpspmvRemoveColumns(const SpmvCSR *csr, TpspmvChoice remov
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What rows one after the other find in the last cache, by a simulation of one whose lines have one place each */
-typedef struct {
-  int32_t  *line;     /* [TPSPMV_LINES] the line of x in each place */
-  uint32_t *used;     /* [TPSPMV_LINES] the access that used it last */
-  uint32_t  accesses; /* so far */
-  PetscInt  entries;  /* looked at, the cache being warm */
-  PetscInt  misses;   /* of these: their line was not there, nor used just before was the line before it, which the machine goes on from */
-  PetscInt  pairs;    /* of these: the first that their row has in its tile */
-} TpspmvSimulation;
-
-static void TpspmvSimulateRow(const SpmvCSR *csr, const TpspmvStorage *b, PetscInt r, PetscInt width, PetscBool warm, TpspmvSimulation *sim)
+/* The largest power of two of columns whose x takes half the cache: the other half is for what streams by */
+static PetscInt TpspmvTile(PetscInt cache)
 {
-  PetscInt last = -1;
+  const size_t half = (size_t)cache * 1024 / 2 / sizeof(PetscScalar);
+  PetscInt     tile = 16;
 
-  for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
-    const PetscInt c    = b->number ? b->number[csr->j[k]] : csr->j[k];
-    const int32_t  line = (int32_t)((size_t)c * sizeof(PetscScalar) / 64), at = line % TPSPMV_LINES, before = (line + TPSPMV_LINES - 1) % TPSPMV_LINES;
-
-    sim->accesses++;
-    if (warm) {
-      sim->entries++;
-      sim->misses += sim->line[at] != line && (sim->line[before] != line - 1 || sim->accesses - sim->used[before] > TPSPMV_RECENT);
-      sim->pairs += (c & -width) != last;
-      last = c & -width; /* width is a power of two */
-    }
-    sim->line[at] = line;
-    sim->used[at] = sim->accesses;
-  }
+  while ((size_t)tile * 2 <= half && tile < TPSPMV_ALL / 2) tile *= 2;
+  return tile;
 }
 
-/* True if partial sums are likely to cost less than the x that one tile does not find in cache, on two windows of rows */
-static PetscErrorCode TpspmvPays(const SpmvCSR *csr, const TpspmvStorage *b, PetscInt width, PetscBool *pays)
+/* One tile, or tiles that fit the cache; nothing to choose where a core may count on a part of the last cache that x fits as a whole */
+PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS])
 {
-  TpspmvSimulation sim = {0};
+  const PetscInt cache = asked->value[TPSPMV_CACHE] ? asked->value[TPSPMV_CACHE] : TpspmvMachineCache();
+  TpspmvStorage  b     = {.cache = cache};
 
   PetscFunctionBegin;
-  *pays = PETSC_FALSE;
-  if ((size_t)b->nused * sizeof(PetscScalar) <= (size_t)TPSPMV_LINES * 64 || csr->i[csr->m] < TPSPMV_LINES) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc2(TPSPMV_LINES, &sim.line, TPSPMV_LINES, &sim.used));
-  for (PetscInt w = 1; w <= 2; w++) {
-    const PetscInt wanted = PetscMin(2 * TPSPMV_LINES, csr->i[csr->m] / 6); /* entries to warm the cache, and then to look at */
-    PetscInt       r      = csr->m / 3 * w - csr->m / 6;
-
-    for (PetscInt end = csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) TpspmvSimulateRow(csr, b, r, width, PETSC_FALSE, &sim);
-    for (PetscInt end = csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) TpspmvSimulateRow(csr, b, r, width, PETSC_TRUE, &sim);
-  }
-  PetscCall(PetscFree2(sim.line, sim.used));
-  *pays = (PetscBool)(TPSPMV_COST_MISS * (double)sim.misses > TPSPMV_COST_PAIR * (double)sim.pairs);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  The largest power of two of columns whose x takes half the cache: the other half is for what streams by. One tile if x
-  fits the cache, or if what rows one after the other need of it does
-*/
-static PetscErrorCode TpspmvChooseTile(const SpmvCSR *csr, const TpspmvStorage *b, PetscInt *tile)
-{
-  const size_t half = (size_t)b->cache * 1024 / 2 / sizeof(PetscScalar);
-  PetscBool    pays;
-
-  PetscFunctionBegin;
-  *tile = 16;
-  while ((size_t)*tile * 2 <= half && *tile < TPSPMV_ALL / 2) *tile *= 2;
-  PetscCall(TpspmvPays(csr, b, *tile, &pays));
-  if (!pays) *tile = TPSPMV_ALL;
+  *n = 0;
+  if (round || asked->value[TPSPMV_TILE] || (size_t)csr->n * sizeof(PetscScalar) <= TPSPMV_LAST || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TpspmvRemoveColumns(csr, (TpspmvChoice)asked->value[TPSPMV_REMOVE], &b));
+  PetscCall(PetscFree(b.number));
+  PetscCall(SpmvFree(&b.column));
+  if ((size_t)b.nused * sizeof(PetscScalar) <= TPSPMV_LAST) PetscFunctionReturn(PETSC_SUCCESS);
+  plans[0] = plans[1]         = *asked;
+  plans[0].value[TPSPMV_TILE] = TPSPMV_ALL;
+  plans[1].value[TPSPMV_TILE] = TpspmvTile(cache);
+  *n                          = 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,10 +167,12 @@ PetscErrorCode TpspmvResolve(const SpmvCSR *csr, SpmvPlan *plan)
 */
 PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b)
 {
-  PetscInt *p = plan->value;
+  const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
+  PetscInt       *p      = plan->value;
 
   PetscFunctionBegin;
   PetscCheck(csr->m < INT32_MAX && csr->n < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more rows or columns than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n);
+  if (device) TpspmvDeviceResolve(plan);
   if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TpspmvMachineCache();
   b->m       = csr->m;
   b->n       = csr->n;
@@ -219,9 +181,9 @@ PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b
   b->threads = plan->threads;
   PetscCall(TpspmvRemoveColumns(csr, (TpspmvChoice)p[TPSPMV_REMOVE], b));
   p[TPSPMV_REMOVE] = b->removed ? TPSPMV_YES : TPSPMV_NO;
-  if (!p[TPSPMV_TILE]) PetscCall(TpspmvChooseTile(csr, b, &p[TPSPMV_TILE]));
+  if (!p[TPSPMV_TILE]) p[TPSPMV_TILE] = TPSPMV_ALL;
   PetscCall(TpspmvCutTiles(csr, p[TPSPMV_TILE], b));
-  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvChooseSlice(csr, b);
+  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = device ? TpspmvDeviceSlice(csr, b->ntiles) : TpspmvChooseSlice(csr, b);
   b->height  = p[TPSPMV_SLICE];
   b->nslices = PetscMax(1, (csr->m + b->height - 1) / b->height);
   PetscCheck(b->nslices < INT32_MAX / b->ntiles, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " tiles and %" PetscInt_FMT " slices make more chunks than 32-bit numbers count; set -mat_tpspmv_tile or -mat_tpspmv_slice to a larger value", b->ntiles, b->nslices);

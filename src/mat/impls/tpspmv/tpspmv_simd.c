@@ -9,7 +9,7 @@
 #include "tpspmv_lanes.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvKernels SPMV_ISA_NAME(TpspmvKernels) = {NULL, NULL};
+const SpmvKernels SPMV_ISA_NAME(TpspmvKernels) = {.apply = NULL};
 #else
 
 /* What the tasks of a product share */
@@ -232,5 +232,5 @@ static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, Petsc
   for (PetscInt k = 0; k < b->nused; k++) y[b->column[k]] += b->packed[k];
 }
 
-const SpmvKernels SPMV_ISA_NAME(TpspmvKernels) = {TpspmvMult, TpspmvMultTranspose};
+const SpmvKernels SPMV_ISA_NAME(TpspmvKernels) = {.apply = TpspmvMult, .apply_transpose = TpspmvMultTranspose};
 #endif

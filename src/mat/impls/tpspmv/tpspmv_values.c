@@ -133,6 +133,7 @@ PetscErrorCode TpspmvSetIndices(const SpmvCSR *csr, TpspmvStorage *b)
 PetscErrorCode TpspmvSetValues(const SpmvCSR *csr, void *storage)
 {
   PetscFunctionBegin;
-  PetscCall(TpspmvSet(csr, (TpspmvStorage *)storage, PETSC_FALSE));
+  if (((TpspmvStorage *)storage)->ondevice) TpspmvStepsSetValues(csr, (TpspmvStorage *)storage);
+  else PetscCall(TpspmvSet(csr, (TpspmvStorage *)storage, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,65 @@
+/*
+  settle.c - what a plan leaves open, by estimate of the plans that its format proposes
+
+  Section 4 of the BCCOO paper takes the footprint of the candidates, on a sample of the rows, as the first criterion. A matrix in
+  cache is not bound by its footprint, so here it is the time of the model. It goes on to the next round of proposals only where
+  the present one gained, so that a matrix without blocks, say, is not asked for large ones.
+*/
+#include "tune.h"
+
+#define SETTLE_GAIN 1.15 /* what proposals after the plainest must gain: they are likely to take longer to build and to set */
+
+/*
+  SpmvPlanSettle - replaces what a plan leaves open and its format has proposals for
+
+  Input Parameters:
++ csr    - the matrix
+. isa    - as in SpmvRequest
+- number - of the candidate
+
+  Input/Output Parameter:
+. plan - with threads and backend
+
+  Output Parameter:
+. estimated - how many plans were
+
+  Note:
+  No clock is read: the same matrix gives the same plan. What is left open on return, the format's resolve() replaces.
+*/
+PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated)
+{
+  const SpmvFormat  *format = SpmvCandidate[number];
+  const SpmvMachine *machine;
+  SpmvSample         sample = {0};
+  SpmvPlan           best   = *plan, plans[SPMV_PROPOSALS];
+  SpmvOption         options[SPMV_PROPOSALS];
+  PetscLogDouble     least = PETSC_MAX_REAL;
+  PetscInt           n;
+  PetscBool          gained;
+
+  PetscFunctionBegin;
+  *estimated = 0;
+  for (PetscInt round = 0; format->propose; round++) {
+    PetscCall(format->propose(csr, plan, round, &n, plans));
+    if (!n) break;
+    if (!round) {
+      PetscCall(SpmvMachineGet(&machine));
+      PetscCall(SpmvSampleThin(csr, &sample));
+    }
+    PetscCall(SpmvEstimate(&sample, machine, isa, number, n, plans, options));
+    *estimated += n;
+    gained = PETSC_FALSE;
+    for (PetscInt k = 0; k < n; k++) {
+      const PetscLogDouble cost = (round ? SETTLE_GAIN : 1) * options[k].predicted;
+
+      if (cost >= least) continue;
+      least  = cost;
+      best   = plans[k];
+      gained = PETSC_TRUE;
+    }
+    if (!gained) break;
+  }
+  PetscCall(SpmvSampleDestroy(&sample));
+  *plan = best;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

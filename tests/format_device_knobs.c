@@ -1,0 +1,278 @@
+static const char help[] = "What csradaptive and cmrs make for a device: lists and arrays, what they refuse, atomics on a device that is taken for a GPU.\n\n";
+
+#include "spmvtest.h"
+#include "device/device.h"
+#include "mat/impls/cmrs/cmrs.h"
+#include "mat/impls/csradaptive/csradaptive.h"
+
+static SpmvPlan Plan(const SpmvFormat *f)
+{
+  SpmvPlan plan = SpmvPlanDefault(f->params, f->nparams);
+
+  plan.backend = SPMV_BACKEND_DEVICE;
+  for (PetscInt k = 0; k < f->device->nparams; k++) plan.device[k] = f->device->params[k].choices[0];
+  return plan;
+}
+
+/* m rows of the given lengths, columns apart from each other */
+static PetscErrorCode Rows(PetscInt m, PetscInt n, const PetscInt length[], SpmvTestCSR *t)
+{
+  PetscFunctionBegin;
+  *t = (SpmvTestCSR){.m = m, .n = n};
+  PetscCall(PetscMalloc1(m + 1, &t->i));
+  t->i[0] = 0;
+  for (PetscInt r = 0; r < m; r++) t->i[r + 1] = t->i[r] + length[r];
+  PetscCall(PetscMalloc2(t->i[m], &t->j, t->i[m], &t->a));
+  for (PetscInt r = 0; r < m; r++) {
+    for (PetscInt k = 0; k < length[r]; k++) t->j[t->i[r] + k] = (PetscInt)((PetscInt64)k * n / length[r]);
+  }
+  PetscCall(SpmvTestVector(t->i[m], t->a));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RowsDestroy(SpmvTestCSR *t)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(t->i));
+  PetscCall(PetscFree2(t->j, t->a));
+  PetscFunctionReturn(0);
+}
+
+/* Two products with beta 0 and two with beta 1; the entries that are wrong are added up */
+static PetscErrorCode Products(const SpmvCSR *csr, SpmvOnDevice *on, PetscInt *wrong)
+{
+  PetscScalar *x, *y, *y0;
+  long double *re, *im, *size;
+  PetscInt    *length;
+  PetscBool    full;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(csr->n, &x, csr->m, &y, csr->m, &y0));
+  PetscCall(PetscMalloc4(csr->m, &re, csr->m, &im, csr->m, &size, csr->m, &length));
+  PetscCall(SpmvTestVector(csr->n, x));
+  PetscCall(SpmvTestVector(csr->m, y0));
+  for (int product = 0; product < 4; product++) {
+    const int beta = product % 2;
+
+    SpmvTestReference(csr, PETSC_FALSE, x, beta ? y0 : NULL, re, im, size, length);
+    for (PetscInt k = 0; k < csr->m; k++) y[k] = beta ? y0[k] : (PetscScalar)NAN;
+    PetscCall(SpmvOnDeviceApply(on, csr->n, x, csr->m, y, (PetscBool)beta, &full));
+    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    *wrong += SpmvTestCompare(csr->m, y, re, im, size, length);
+  }
+  PetscCall(PetscFree3(x, y, y0));
+  PetscCall(PetscFree4(re, im, size, length));
+  PetscFunctionReturn(0);
+}
+
+/* Prints the remedy that an error names instead of a stack */
+static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr, PetscErrorType type, const char *message, void *context)
+{
+  if (type == PETSC_ERROR_INITIAL) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  ... %s\n", strchr(message, ';')));
+  (void)comm, (void)line, (void)function, (void)file, (void)context;
+  return ierr;
+}
+
+/* Build and product() of a plan that must be refused on a device of some kind; what: NULL if not all scalars get here, so that nothing is printed */
+static PetscErrorCode Refused(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, const char what[], SpmvDeviceInfo info)
+{
+  SpmvCSR           csr     = SpmvTestCSRView(t);
+  void             *storage = NULL;
+  SpmvDeviceProduct product;
+  PetscErrorCode    ierr;
+
+  PetscFunctionBegin;
+  if (what) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s is refused:\n", f->name, what));
+  PetscCall(PetscPushErrorHandler(what ? Handler : PetscReturnErrorHandler, NULL));
+  ierr = f->build(&csr, &plan, &storage);
+  if (!ierr) ierr = f->device->product(storage, &plan, &info, &product);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(f->destroy(&storage));
+  PetscCheck(ierr == PETSC_ERR_ARG_OUTOFRANGE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "it was not: error %d", (int)ierr);
+  PetscFunctionReturn(0);
+}
+
+/* The names of the arrays that a device is sent */
+static PetscErrorCode Arrays(const SpmvFormat *f, const void *storage)
+{
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(f->arrays(storage, &n, arrays));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s sends:", f->name));
+  for (PetscInt k = 0; k < n; k++) {
+    if (!arrays[k].aside) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s %s%s", k ? "," : "", arrays[k].name, arrays[k].borrowed ? " (AIJ's)" : ""));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  PetscFunctionReturn(0);
+}
+
+/* The kernels of a plan are compiled as other PETScs would have them: complex numbers, 64-bit integers, each precision. What comes last counts */
+static PetscErrorCode Compiles(SpmvDevice *device, const SpmvFormat *f, const void *storage, const SpmvPlan *plan)
+{
+  SpmvDeviceProduct product;
+  char              options[2 * SPMV_DEVICE_OPTIONS];
+  void             *program;
+
+  PetscFunctionBegin;
+  PetscCall(f->device->product(storage, plan, &device->info, &product));
+  for (int bits = 32; bits <= 64; bits += 32) {
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s -w -DREAL_BITS=%d -DCOMPLEX=1 -DINDEX_BITS=64", product.options, bits));
+    PetscCall(SpmvProgramGet(device, f->device->source, options, &program));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode List(const char name[], size_t n, const int32_t list[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s:", name));
+  for (size_t k = 0; k < n; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)list[k]));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  PetscFunctionReturn(0);
+}
+
+/* Figure 5 and some short rows: the lists; then atomics, again after the values moved, many rows shared by many work groups */
+static PetscErrorCode Csradaptive(SpmvDevice *device)
+{
+  const SpmvFormat         *f          = &SpmvFormat_csradaptive;
+  const PetscBool           gpu        = device->info.gpu;
+  SpmvPlan                  plan       = Plan(f), other;
+  PetscInt                  length[12] = {2048, 3072, 512, 300, 5, 0, 0, 5, 700}, wrong = 0;
+  SpmvTestCSR               t, moved;
+  SpmvCSR                   csr;
+  void                     *storage;
+  const CsradaptiveStorage *b;
+
+  PetscFunctionBegin;
+  PetscCall(Rows(9, 5000, length, &t));
+  csr                                            = SpmvTestCSRView(&t);
+  plan.device[CSRADAPTIVE_DEVICE_NNZ_PER_WG]     = 512;
+  plan.device[CSRADAPTIVE_DEVICE_NNZ_MULTIPLIER] = 2;
+  other                                          = plan;
+  PetscCall(f->build(&csr, &other, &storage));
+  PetscCheck(other.value[CSRADAPTIVE_NNZ_PER_WG] == 512, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a plan of what was built has %" PetscInt_FMT, other.value[CSRADAPTIVE_NNZ_PER_WG]);
+  b = (const CsradaptiveStorage *)storage;
+  PetscCall(Arrays(f, storage));
+  PetscCall(List("stream", b->nlist[CSRADAPTIVE_STREAM], b->list[CSRADAPTIVE_STREAM]));
+  PetscCall(List("vector", b->nlist[CSRADAPTIVE_VECTOR], b->list[CSRADAPTIVE_VECTOR]));
+  PetscCall(List("vectorl", b->nlist[CSRADAPTIVE_VECTORL], b->list[CSRADAPTIVE_VECTORL]));
+  PetscCall(List("parts", b->nshared + 1, b->part));
+  PetscCall(f->destroy(&storage));
+
+  other                               = Plan(f);
+  other.value[CSRADAPTIVE_NNZ_PER_WG] = 300;
+  PetscCall(Refused(f, &t, other, "the host's nnz_per_wg", device->info));
+  other                                      = plan;
+  other.device[CSRADAPTIVE_DEVICE_WORKGROUP] = 512;
+  PetscCall(Refused(f, &t, other, "a work group of 512 where 256 are the most", (SpmvDeviceInfo){.name = "a device", .group = 256, .local = 49152, .gpu = PETSC_TRUE}));
+  PetscCall(Refused(f, &t, plan, "1 kB of local memory", (SpmvDeviceInfo){.name = "a device", .group = 256, .local = 1024, .gpu = PETSC_TRUE}));
+  plan.device[CSRADAPTIVE_DEVICE_PARTS] = CSRADAPTIVE_PARTS_ATOMIC;
+  PetscCall(Refused(f, &t, plan, "atomic on a device that is no GPU", (SpmvDeviceInfo){.name = "a CPU", .group = 256, .local = 49152, .atomic64 = PETSC_TRUE}));
+  if (sizeof(PetscReal) == 8) PetscCall(Refused(f, &t, plan, NULL, (SpmvDeviceInfo){.name = "a GPU", .group = 256, .local = 49152, .gpu = PETSC_TRUE}));
+  PetscCall(RowsDestroy(&t));
+
+  for (PetscInt r = 0; r < 12; r++) length[r] = r % 3 ? 1000 - 50 * r : r;
+  plan.device[CSRADAPTIVE_DEVICE_NNZ_PER_WG]     = 64;
+  plan.device[CSRADAPTIVE_DEVICE_NNZ_MULTIPLIER] = 1;
+  plan.device[CSRADAPTIVE_DEVICE_WORKGROUP]      = 16;
+  for (int parts = CSRADAPTIVE_PARTS_KERNEL; parts <= CSRADAPTIVE_PARTS_ATOMIC; parts++) {
+    SpmvOnDevice *on;
+    PetscBool     full;
+
+    PetscCall(Rows(12, 1000, length, &t));
+    PetscCall(Rows(12, 1000, length, &moved));
+    for (PetscInt k = 0; k < moved.i[12]; k++) moved.a[k] *= 2;
+    csr                                    = SpmvTestCSRView(&t);
+    other                                  = plan;
+    other.device[CSRADAPTIVE_DEVICE_PARTS] = parts;
+    PetscCall(f->build(&csr, &other, &storage));
+    device->info.gpu = PETSC_TRUE; /* so that the atomics run; what runs here does let work groups go on */
+    PetscCall(SpmvOnDeviceCreate(device, f, storage, &other, &on, &full));
+    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    PetscCall(Compiles(device, f, storage, &other));
+    PetscCall(Products(&csr, on, &wrong));
+    PetscCall(RowsDestroy(&t)); /* new values come in new arrays, and the old ones may be gone */
+    csr = SpmvTestCSRView(&moved);
+    PetscCall(f->setvalues(&csr, storage));
+    PetscCall(SpmvOnDeviceSetValues(on, &full));
+    PetscCall(Products(&csr, on, &wrong));
+    PetscCall(SpmvOnDeviceDestroy(&on));
+    PetscCall(f->destroy(&storage));
+    PetscCall(RowsDestroy(&moved));
+    device->info.gpu = gpu;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "parts %s: %" PetscInt_FMT " entries wrong\n", f->device->params[CSRADAPTIVE_DEVICE_PARTS].names[parts], wrong));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* What is sent, what is the default; padded strips of unlike length, with a row of 300 entries */
+static PetscErrorCode Cmrs(SpmvDevice *device)
+{
+  const SpmvFormat *f    = &SpmvFormat_cmrs;
+  SpmvPlan          plan = Plan(f), other;
+  PetscInt          length[100], wrong = 0;
+  SpmvTestCSR       t;
+  SpmvCSR           csr;
+  void             *storage;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < 100; r++) length[r] = r == 37 ? 300 : r * r % 13;
+  PetscCall(Rows(100, 300, length, &t));
+  csr = SpmvTestCSRView(&t);
+  for (PetscInt order = CMRS_ORDER_AUTO; order <= CMRS_ORDER_PADDED; order++) {
+    SpmvOnDevice *on;
+    PetscBool     full;
+
+    plan                   = Plan(f);
+    plan.value[CMRS_ORDER] = order;
+    plan.threads           = 3; /* of the host's: none of a device */
+    if (order == CMRS_ORDER_INTERLEAVED) {
+      PetscCall(Refused(f, &t, plan, "order interleaved", device->info));
+      continue;
+    }
+    PetscCall(f->build(&csr, &plan, &storage));
+    PetscCheck(order != CMRS_ORDER_AUTO || plan.value[CMRS_ORDER] == CMRS_ORDER_COLUMNS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "order auto is %" PetscInt_FMT, plan.value[CMRS_ORDER]);
+    PetscCall(Arrays(f, storage));
+    PetscCall(SpmvOnDeviceCreate(device, f, storage, &plan, &on, &full));
+    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    if (order != CMRS_ORDER_ROWS) PetscCall(Compiles(device, f, storage, &plan)); /* the kernel of columns */
+    PetscCall(Products(&csr, on, &wrong));
+    PetscCall(SpmvOnDeviceDestroy(&on));
+    PetscCall(f->destroy(&storage));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %s: %" PetscInt_FMT " entries wrong\n", f->params[CMRS_ORDER].names[order], wrong));
+  }
+  other                               = Plan(f);
+  other.device[CMRS_DEVICE_WORKGROUP] = 512;
+  other.value[CMRS_HEIGHT]            = 16;
+  PetscCall(Refused(f, &t, other, "a work group of 512 where 256 are the most", (SpmvDeviceInfo){.name = "a device", .group = 256, .local = 1 << 20}));
+  PetscCall(Refused(f, &t, other, "strips of 16 rows in 16 kB of local memory", (SpmvDeviceInfo){.name = "a device", .group = 1024, .local = 16384}));
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  SpmvDevice *device;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SpmvInitializePackage());
+  PetscCall(SpmvDeviceGet(&device));
+  if (!device) PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
+  else {
+    PetscCall(Csradaptive(device));
+    PetscCall(Cmrs(device));
+  }
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    timeoutfactor: 2
+    args: -spmv_device_cache none
+
+TEST*/
