@@ -189,7 +189,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
     other.device[CSRADAPTIVE_DEVICE_PARTS] = parts;
     PetscCall(f->build(&csr, &other, &storage));
     device->info.gpu = PETSC_TRUE; /* so that the atomics run; what runs here does let work groups go on */
-    PetscCall(SpmvOnDeviceCreate(device, f, storage, &other, &on, &full));
+    PetscCall(SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &other, &on, &full));
     PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
     PetscCall(Compiles(device, f, storage, &other));
     PetscCall(Products(&csr, on, &wrong));
@@ -235,7 +235,7 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
     PetscCall(f->build(&csr, &plan, &storage));
     PetscCheck(order != CMRS_ORDER_AUTO || plan.value[CMRS_ORDER] == CMRS_ORDER_COLUMNS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "order auto is %" PetscInt_FMT, plan.value[CMRS_ORDER]);
     PetscCall(Arrays(f, storage));
-    PetscCall(SpmvOnDeviceCreate(device, f, storage, &plan, &on, &full));
+    PetscCall(SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &plan, &on, &full));
     PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
     if (order != CMRS_ORDER_ROWS) PetscCall(Compiles(device, f, storage, &plan)); /* the kernel of columns */
     PetscCall(Products(&csr, on, &wrong));
