@@ -93,12 +93,13 @@ static PetscErrorCode BccooDeviceCheck(const BccooStorage *b, const PetscInt d[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks that a work item has in flight: as many as registers hold without spills on sm_90 */
+/* Blocks that a work item has in flight: as many as registers hold without spills on sm_80 and sm_90 */
 static PetscInt BccooDeviceChunk(PetscInt h)
 {
-  return h <= 2 ? 8 : h <= 4 ? 4
-                    : h <= 5 ? 2
-                             : 1;
+  const size_t bytes = (size_t)h * sizeof(PetscScalar);
+
+  return bytes <= 16 ? 8 : bytes <= 32 ? 4
+                                       : 1;
 }
 
 static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
