@@ -461,13 +461,6 @@ void bccoo_carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT 
 }
 #endif
 
-/* Empty block rows give 0 */
-KERNEL(FLAT_GROUP)
-void bccoo_clear(GLOBAL SCALAR *y, int m)
-{
-  if (GLOBAL_ID < (size_t)m) y[GLOBAL_ID] = ZERO;
-}
-
 /* BCCOO+: the products of the slices, which are `height` apart, added in their order */
 KERNEL(FLAT_GROUP)
 void bccoo_combine(GLOBAL const SCALAR *RESTRICT partial, GLOBAL SCALAR *y, int height, int m, int beta)
