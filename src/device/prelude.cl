@@ -3,6 +3,8 @@
 
   Scalars are added with +.
 
+  A source with -DCLEAR=n has the kernel spmv_clear, of work groups of n work items: y <- 0, for rows that no other kernel writes.
+
   Subgroups, for a source with -DSUBGROUPS=1: 32 work items side by side, the last of a group perhaps fewer, that read each other's registers. All work items of
   the group take part, t is LOCAL_ID, items the size of the group. Where SHUFFLES is 0 they read local memory, which is for
   tests: kernels that want shuffles are refused there.
@@ -62,5 +64,13 @@ INLINE uint SubgroupVotes(LOCAL_POINTER const int *starts, int items, int t)
 
   for (int k = 0; k < SUBGROUP && first + k < items; k++) votes |= starts[first + k] ? 1u << k : 0u;
   return votes;
+}
+#endif
+
+#ifdef CLEAR
+KERNEL(CLEAR)
+void spmv_clear(GLOBAL SCALAR *y, int m)
+{
+  if (GLOBAL_ID < (size_t)m) y[GLOBAL_ID] = ZERO;
 }
 #endif

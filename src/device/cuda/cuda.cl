@@ -19,6 +19,7 @@ typedef unsigned long long ulong;
 #define GLOBAL_ID             ((size_t)blockIdx.x * blockDim.x + threadIdx.x)
 #define BARRIER               __syncthreads()
 #define WARP_BARRIER          __syncwarp()
+#define WARPS_ALONE           1
 #define FENCE                 __threadfence()
 #define FENCE_BARRIER         (__threadfence(), __syncthreads())
 #define STREAM(p)             Stream(p)

@@ -5,6 +5,7 @@
   BARRIER        of a work group, for its local memory; FENCE_BARRIER for global memory too
   WARP_BARRIER   of 32 work items that follow each other, for local memory. OpenCL 1.2 has none, so here it is the work group's:
                  all of that must come to it as often
+  WARPS_ALONE    1: they need not, since WARP_BARRIER is of a warp and no more
   FENCE          what was written to global memory before is there for others before what is written after
   STREAM(p)      *p, which is read once
   UNROLL         before a loop of constant length
@@ -32,6 +33,7 @@
 #define GLOBAL_ID     (get_global_id(0))
 #define BARRIER       barrier(CLK_LOCAL_MEM_FENCE)
 #define WARP_BARRIER  BARRIER
+#define WARPS_ALONE   0
 #define FENCE         mem_fence(CLK_GLOBAL_MEM_FENCE)
 #define FENCE_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define STREAM(p)     (*(p))

@@ -25,11 +25,13 @@
   - Algorithm 1 reads last_partial_sums[-1] in work item 0; nothing comes before it but the work group's carry.
   - Algorithm 2 adds the carry to result_cache[0] even if the work group has no row stop, whose entry 0 is then nobody's; here
     the carry goes to the work item that has the first row stop. Sums at a work item's first row stop wait in a register until
-    they are complete, rather than in the cache or, past its end, in the result.
+    they are complete, rather than in the cache or, past its end, in the result. It has no barrier between the last sums that go
+    to the cache and the loop that writes the cache to the result.
   - Algorithm 3, of strategy 3, has its loop over slices inside "i != 0": work item 0 loses their carry. Not used here.
   - Whether the scan can be skipped (each work item has a row stop) depends on the pattern only, so it is known when the
     storage is built: an array has it, no work group has to find out.
   - Sync_flag holds the number of the product, so that it is not cleared between products.
+  - x goes through the cache for what is only read, where there is one: Table I's texture memory is no knob.
 
   Pointers are RESTRICT in kernels only: in functions that are inlined it brings Oclgrind 21 to a halt.
 
@@ -458,13 +460,6 @@ void bccoo_carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT 
   if (GLOBAL_ID < (size_t)ngroups) Carry(entries, rows, heads, tails, y, (int)GLOBAL_ID, m, beta);
 }
 #endif
-
-/* Empty block rows give 0 */
-KERNEL(FLAT_GROUP)
-void bccoo_clear(GLOBAL SCALAR *y, int m)
-{
-  if (GLOBAL_ID < (size_t)m) y[GLOBAL_ID] = ZERO;
-}
 
 /* BCCOO+: the products of the slices, which are `height` apart, added in their order */
 KERNEL(FLAT_GROUP)

@@ -17,9 +17,11 @@ enum { /* values of BCCOO_DEVICE_CARRY, as in bccoo.cl */
 #define BCCOO_FLAT_GROUP 128 /* work items of a group where they have nothing to do with each other */
 #define BCCOO_REGISTERS  32  /* scalars that a work item keeps in registers */
 
+#define BCCOO_NO_REGISTERS (-1) /* Table I's Reg_size of 0: 0 leaves it open. Its ShM_size is the tile less the registers */
+
 static const PetscInt    BccooWorkgroups[]     = {128, 64, 256, 512, 1, 2, 4, 8, 16, 32}; /* Tables I and II */
 static const PetscInt    BccooStrategies[]     = {0, 1, 2};
-static const PetscInt    BccooRegisters[]      = {0, 8, 16, 32};
+static const PetscInt    BccooRegisters[]      = {0, BCCOO_NO_REGISTERS, 8, 16, 32};
 static const PetscInt    BccooCaches[]         = {1, 2, 3, 4};
 static const PetscInt    BccooTransposes[]     = {0, 1};
 static const char *const BccooTransposeNames[] = {"offline", "online"};
@@ -31,7 +33,7 @@ static const char *const BccooCarryNames[]     = {"kernel", "last", "adjacent"};
 static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_WORKGROUP] = SPMV_CHOICES("workgroup", "work items of a work group", BccooWorkgroups, NULL),
   [BCCOO_DEVICE_STRATEGY]  = SPMV_CHOICES("strategy", "1: a tile's sums are kept, 2: in a result cache as they complete, 0: 1 if a tile's sums fit registers", BccooStrategies, NULL),
-  [BCCOO_DEVICE_REGISTERS] = SPMV_CHOICES("registers", "strategy 1: a tile's sums in registers, the others in local memory, 0: as many as fit", BccooRegisters, NULL),
+  [BCCOO_DEVICE_REGISTERS] = SPMV_CHOICES("registers", "strategy 1: a tile's sums in registers, the others in local memory, 0: as many as fit, -1: none", BccooRegisters, NULL),
   [BCCOO_DEVICE_CACHE]     = SPMV_CHOICES("cache", "strategy 2: block rows of the result cache, times the work group", BccooCaches, NULL),
   [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("transpose", "blocks are transposed offline, by the build, or online, by each product", BccooTransposes, BccooTransposeNames),
   [BCCOO_DEVICE_SCAN]      = SPMV_CHOICES("scan", "the segmented scan of a work group goes through local memory, or by shuffles through registers (CUDA)", BccooScans, BccooScanNames),
@@ -67,10 +69,16 @@ PetscErrorCode BccooDeviceResolve(PetscInt entries, SpmvPlan *plan)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sums of a tile that a work item keeps in registers */
+static inline PetscInt BccooDeviceRegisters(const PetscInt d[])
+{
+  return PetscMax(0, d[BCCOO_DEVICE_REGISTERS]);
+}
+
 /* Bytes of local memory that bccoo_product takes */
 static size_t BccooDeviceLocal(const BccooStorage *b, const PetscInt d[])
 {
-  const size_t group = (size_t)b->workgroup, h = (size_t)b->h, tile = (size_t)b->tile, registers = (size_t)d[BCCOO_DEVICE_REGISTERS];
+  const size_t group = (size_t)b->workgroup, h = (size_t)b->h, tile = (size_t)b->tile, registers = (size_t)BccooDeviceRegisters(d);
   size_t       scalars = 2 * h * group + h; /* last partial sums, the carry */
 
   if (d[BCCOO_DEVICE_STRATEGY] == 2) scalars += (size_t)d[BCCOO_DEVICE_CACHE] * group * h;
@@ -116,9 +124,9 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
   PetscCall(BccooDeviceCheck(b, d, info));
   PetscCheck(b->m <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host", b->m);
   PetscCall(PetscMemzero(product, sizeof(*product)));
-  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DSUBGROUPS=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d", b->h, b->w, b->tile, b->workgroup, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
-                          d[BCCOO_DEVICE_REGISTERS], d[BCCOO_DEVICE_CACHE], (int)BccooDeviceChunk(b->h),
-                          d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_SCAN], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP));
+  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DSUBGROUPS=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d -DCLEAR=%d", b->h, b->w, b->tile, b->workgroup, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
+                          BccooDeviceRegisters(d), d[BCCOO_DEVICE_CACHE], (int)BccooDeviceChunk(b->h),
+                          d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_SCAN], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP, BCCOO_FLAT_GROUP));
   product->work[product->nwork].name    = "heads";
   product->work[product->nwork++].bytes = ngroups * (size_t)b->h * sizeof(PetscScalar);
   product->work[product->nwork].name    = "tails";
@@ -130,7 +138,7 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
   if (slices > 1) {
     product->work[product->nwork].name    = "partial";
     product->work[product->nwork++].bytes = (size_t)slices * height * sizeof(PetscScalar);
-  } else if (listed) SPMV_LAUNCH(product, "bccoo_clear", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
+  } else if (listed) SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
   SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)b->workgroup, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->n), SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_BETA, epoch);
   if (carry) SPMV_LAUNCH(product, carry, SpmvGroups(ngroups, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result, SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);
   if (slices > 1) SPMV_LAUNCH(product, "bccoo_combine", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)height), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);

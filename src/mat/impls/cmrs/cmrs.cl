@@ -15,7 +15,7 @@
   We differ:
   - the paper's warp runs in lockstep and has no barriers. Here they stand where its work items read what others wrote:
     before and in the addition by halves and, if padded, between groups of entries. OpenCL has none for a warp (WARP_BARRIER),
-    so the strips of a work group take as many steps as the longest of them.
+    so the strips of a work group take as many steps as the longest of them there.
   - the appendix adds by halves with as many work items as there are, beyond the end of a buffer of little height as well;
     here only those that have something to add do.
   - padding is left out, by the number of entries that each group has: it stands in the places of the entry before it.
@@ -66,7 +66,9 @@ void cmrs_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const WORD *RESTR
   WARP_BARRIER;
 
 #if PADDED
-  #if UNIFORM_BRANCHES
+  #if WARPS_ALONE
+  const int steps = (int)(end / WARP - start / WARP);
+  #elif UNIFORM_BRANCHES
   int steps = 0; /* of the longest strip of the work group */
 
   for (int w = 0; w < WARPS; w++) {

@@ -24,10 +24,12 @@
 
   We differ, or put a misprint right:
   - Figure 2 has no barrier between products and sums, and reads on past the end of the row block.
-  - Figure 3 drops the remainder of nnzInLocalRow / numThreadsRed. It has no barrier between the steps of the tree, whose
-    work items may read what others just wrote, and a step of it reads past the end of local memory.
+  - Figure 3 drops the remainder of nnzInLocalRow / numThreadsRed. Its line 17 writes sums over products that other work items
+    may not have read yet: here sums have a place of their own. It has no barrier between the steps of the tree, whose work items
+    may read what others just wrote, and a step of it reads past the end of local memory.
   - Figure 7: the flag of a row's first work group holds the number of the product, so that no work group turns its own. The
-    first work group begins y with its own sum rather than with 0.
+    first work group begins y with its own sum rather than with 0. It has no fence between what begins y (line 5) and the flag
+    (line 7), nor after the loop that waits for it.
   - Figure 5's text says work groups 2, 5 and 11 where 1, 4 and 10 are meant: they count from 0.
 */
 #if INDEX_BITS == 64

@@ -89,13 +89,6 @@ void tpspmv_second(GLOBAL const int *RESTRICT rows, GLOBAL const int *RESTRICT f
   }
 }
 
-/* One tile: rows without entries give 0 */
-KERNEL(GROUP)
-void tpspmv_clear(GLOBAL SCALAR *y, int m)
-{
-  if (GLOBAL_ID < (size_t)m) y[GLOBAL_ID] = ZERO;
-}
-
 #if REMOVED
 /* x without what is removed */
 KERNEL(GROUP)

@@ -73,7 +73,7 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
   PetscCheck(group <= info->group, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu work items a work group are more than the %zu of %s; set -mat_tpspmv_device_workgroup to fewer", group, info->group, info->name);
   PetscCall(TpspmvStage(b, d, info, &stage));
   PetscCall(PetscMemzero(product, sizeof(*product)));
-  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DNARROW=%d -DREMOVED=%d", group, stage, TpspmvIsDirect(b), (int)b->narrow, (int)b->removed));
+  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DNARROW=%d -DREMOVED=%d -DCLEAR=%zu", group, stage, TpspmvIsDirect(b), (int)b->narrow, (int)b->removed, group));
   if (s->npartial) {
     product->work[product->nwork].name    = "partial";
     product->work[product->nwork++].bytes = s->npartial * sizeof(PetscScalar);
@@ -83,7 +83,7 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
     product->work[product->nwork++].bytes = (size_t)b->nused * sizeof(PetscScalar);
     SPMV_LAUNCH(product, "tpspmv_pack", SpmvGroups((size_t)b->nused, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("columns left"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("packed"), SPMV_GIVE_INT(b->nused));
   }
-  if (TpspmvIsDirect(b) && s->nonempty < b->m) SPMV_LAUNCH(product, "tpspmv_clear", SpmvGroups((size_t)b->m, group), group, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
+  if (TpspmvIsDirect(b) && s->nonempty < b->m) SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->m, group), group, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
   SPMV_LAUNCH(product, "tpspmv_first", s->nchunks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("chunks"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("targets"), x, SPMV_GIVE_Y, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_BETA);
   SPMV_LAUNCH(product, "tpspmv_second", SpmvGroups(s->nsums, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("rows of sums"), SPMV_GIVE_ARRAY("firsts"), SPMV_GIVE_ARRAY("places"), SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)s->nsums), SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -115,7 +115,7 @@ static PetscErrorCode TpspmvMeasureAll(const SpmvCSR *csr, SpmvPlan *plan, Tpspm
     }
   }
   PetscCall(TpspmvWalkDestroy(&walk));
-  PetscCheck(b->npairs < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a larger value", b->npairs);
+  PetscCheck(b->npairs < INT32_MAX && d->nsteps < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a larger value", b->npairs);
   PetscCall(TpspmvPlaceSteps(b, *sizes));
   b->nentries = (size_t)csr->i[csr->m];
   b->narrow   = (PetscBool)(reach <= UINT16_MAX);
