@@ -82,7 +82,10 @@ PetscErrorCode SpmvNvrtcCompile(int arch, const char source[], const char option
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(all, sizeof(all), "-arch=sm_%d -default-device --ptxas-options=-v %s", arch, options));
-  for (char *word = strtok(all, " "); word && n < NVRTC_OPTIONS_MAX; word = strtok(NULL, " ")) option[n++] = word;
+  for (char *word = strtok(all, " "); word; word = strtok(NULL, " ")) {
+    PetscCheck(n < NVRTC_OPTIONS_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than %d options: %s", NVRTC_OPTIONS_MAX, options);
+    option[n++] = word;
+  }
   PetscCallNvrtc(CreateProgram, &program, source, "petscspmv.cl", 0, NULL, NULL);
   refused = nvrtc.CompileProgram(program, n, (const char *const *)option);
   PetscCallNvrtc(GetProgramLogSize, program, &nlog);

@@ -16,6 +16,7 @@ enum { /* values of BCCOO_DEVICE_CARRY, as in bccoo.cl */
 
 #define BCCOO_FLAT_GROUP 128 /* work items of a group where they have nothing to do with each other */
 #define BCCOO_REGISTERS  32  /* scalars that a work item keeps in registers */
+#define BCCOO_KEPT_TILE  64  /* strategy 1: blocks of a tile, at most: Table I has no longer ones, and compilers unroll it */
 
 #define BCCOO_NO_REGISTERS (-1) /* Table I's Reg_size of 0: 0 leaves it open. Its ShM_size is the tile less the registers */
 
@@ -61,6 +62,7 @@ PetscErrorCode BccooDeviceResolve(PetscInt entries, SpmvPlan *plan)
   if (!d[BCCOO_DEVICE_WORKGROUP]) d[BCCOO_DEVICE_WORKGROUP] = BccooWorkgroups[0]; /* a plan that was never given device knobs */
   if (!d[BCCOO_DEVICE_CACHE]) d[BCCOO_DEVICE_CACHE] = BccooCaches[0];
   if (!d[BCCOO_DEVICE_STRATEGY]) d[BCCOO_DEVICE_STRATEGY] = online || p[BCCOO_TILE] * h <= BCCOO_REGISTERS ? 1 : 2;
+  PetscCheck(d[BCCOO_DEVICE_STRATEGY] != 1 || p[BCCOO_TILE] <= BCCOO_KEPT_TILE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Strategy 1 keeps the sums of a tile of at most %d blocks, not %" PetscInt_FMT "; set -mat_bccoo_tile to less, or -mat_bccoo_device_strategy 2", BCCOO_KEPT_TILE, p[BCCOO_TILE]);
   PetscCheck(!online || d[BCCOO_DEVICE_STRATEGY] == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Strategy %" PetscInt_FMT " has no online transpose; set -mat_bccoo_device_strategy 1 or -mat_bccoo_device_transpose offline", d[BCCOO_DEVICE_STRATEGY]);
   PetscCheck(!online || p[BCCOO_COLUMNS] != BCCOO_COLUMNS_DIFFERENCE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Columns as differences have no online transpose: each tile is one work item's; set -mat_bccoo_columns to int32 or uint16, or -mat_bccoo_device_transpose offline");
   if (!d[BCCOO_DEVICE_REGISTERS]) d[BCCOO_DEVICE_REGISTERS] = BCCOO_REGISTERS / h;
