@@ -12,13 +12,12 @@ static const char help[] = "tpSpMV: the paper's matrix digit by digit, tiles, fi
 
 static PetscErrorCode Build(const SpmvTestCSR *t, SpmvPlan plan, TpspmvStorage **b)
 {
-  SpmvCSR  csr = SpmvTestCSRView(t);
-  void    *storage;
-  PetscInt estimated;
+  SpmvCSR csr = SpmvTestCSRView(t);
+  void   *storage;
 
   PetscFunctionBegin;
   *b = NULL;
-  PetscCall(SpmvPlanSettle(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_tpspmv, &plan, &estimated));
+  PetscCall(SpmvPlanSettle(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_tpspmv, &plan, NULL));
   PetscCall(SpmvFormat_tpspmv.build(&csr, &plan, &storage));
   *b = (TpspmvStorage *)storage;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -196,6 +196,9 @@ end:
       suffix: tiles
       nsize: 2
       args: -type tpspmv -mat_tpspmv_tile 16 -mat_tpspmv_slice 64 -mat_tpspmv_long 8 -mat_tpspmv_remove yes -mat_tpspmv_device_stage {{yes no}} -mat_tpspmv_device_workgroup 32
+    test: # the tuner's type: the first format that has kernels, or AIJ's own
+      suffix: tuner
+      args: -type spmv -mat_spmv_tune_formats {{bccoo,aij pmf,cmrs aij}separate output}
     test: # adjacent synchronisation and slices
       suffix: knobs
       args: -mat_bccoo_slices 4 -mat_bccoo_device_carry adjacent -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2

@@ -262,6 +262,35 @@ static PetscErrorCode TestFunctions(void)
   PetscFunctionReturn(0);
 }
 
+/* Without a device the choice is the host's, whichever backend is asked for, and stays when the pattern is built anew */
+static PetscErrorCode TestBackend(void)
+{
+  static const char *const backends[] = {"auto", "device"};
+  Mat                      A, B;
+  SpmvCounts               before, after;
+
+  PetscFunctionBegin;
+  PetscCall(Create(MATSPMV, &A));
+  PetscCall(Multiply(A));
+  for (int k = 0; k < 2; k++) {
+    PetscCall(PetscOptionsSetValue(NULL, "-" PREFIX "mat_spmv_backend", backends[k]));
+    PetscCall(Create(MATSPMV, &B));
+    PetscCall(Multiply(B));
+    PetscCall(Same(backends[k], A, B));
+    CALL(B, "MatSpmvGetCounts", (Mat, SpmvCounts *), (B, &before));
+    PetscCall(PetscOptionsSetValue(NULL, "-" PREFIX "mat_spmv_transpose", "copy")); /* other settings, the same request */
+    PetscCall(MatSetFromOptions(B));
+    PetscCall(Multiply(B));
+    CALL(B, "MatSpmvGetCounts", (Mat, SpmvCounts *), (B, &after));
+    PetscCheck(after.tunings == before.tunings, PETSC_COMM_SELF, PETSC_ERR_PLIB, "tuned again under -mat_spmv_backend %s", backends[k]);
+    PetscCall(PetscOptionsClearValue(NULL, "-" PREFIX "mat_spmv_transpose"));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscCall(PetscOptionsClearValue(NULL, "-" PREFIX "mat_spmv_backend"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   char type[64] = MATSPMV, which[64] = "life";
@@ -273,6 +302,7 @@ int main(int argc, char **argv)
   if (!strcmp(which, "life")) PetscCall(TestLife(type));
   if (!strcmp(which, "wisdom")) PetscCall(TestWisdom());
   if (!strcmp(which, "functions")) PetscCall(TestFunctions());
+  if (!strcmp(which, "backend")) PetscCall(TestBackend());
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -295,6 +325,10 @@ int main(int argc, char **argv)
     test:
       suffix: wisdom
       args: -which wisdom -t_mat_spmv_tune measure
+
+    test:
+      suffix: backend
+      args: -which backend -spmv_device none
 
     test: # PETSc loses a few bytes when an option is refused, which -malloc_dump shows and the filter hides
       suffix: functions

@@ -25,11 +25,10 @@ PetscErrorCode SpmvOptionsAdd(const SpmvRequest *q, SpmvSample *sample, const Sp
   const SpmvFormat *format = SpmvCandidate[asked->number];
   SpmvOption        option = *asked;
   PetscErrorCode    ierr;
-  PetscInt          estimated;
 
   PetscFunctionBegin;
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = SpmvPlanSettle(sample->all, q->isa, option.number, &option.plan, &estimated);
+  ierr = SpmvPlanSettle(sample->all, q->isa, option.number, &option.plan, NULL);
   if (!ierr && format->resolve) ierr = format->resolve(sample->all, &option.plan);
   for (PetscInt k = 0; k < options->n && !ierr; k++) {
     if (options->of[k].number == option.number && !memcmp(&options->of[k].plan, &option.plan, sizeof(option.plan))) ierr = PETSC_ERR_ARG_OUTOFRANGE;

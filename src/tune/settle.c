@@ -21,7 +21,7 @@
 . plan - with threads and backend
 
   Output Parameter:
-. estimated - how many plans were
+. estimated - how many plans were; or NULL
 
   Note:
   No clock is read: the same matrix gives the same plan. What is left open on return, the format's resolve() replaces.
@@ -34,11 +34,10 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
   SpmvPlan           best   = *plan, plans[SPMV_PROPOSALS];
   SpmvOption         options[SPMV_PROPOSALS];
   PetscLogDouble     least = PETSC_MAX_REAL;
-  PetscInt           n;
+  PetscInt           n, total = 0;
   PetscBool          gained;
 
   PetscFunctionBegin;
-  *estimated = 0;
   for (PetscInt round = 0; format->propose; round++) {
     PetscCall(format->propose(csr, plan, round, &n, plans));
     if (!n) break;
@@ -47,7 +46,7 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
       PetscCall(SpmvSampleThin(csr, &sample));
     }
     PetscCall(SpmvEstimate(&sample, machine, isa, number, n, plans, options));
-    *estimated += n;
+    total += n;
     gained = PETSC_FALSE;
     for (PetscInt k = 0; k < n; k++) {
       const PetscLogDouble cost = (round ? SETTLE_GAIN : 1) * options[k].predicted;
@@ -61,5 +60,6 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
   }
   PetscCall(SpmvSampleDestroy(&sample));
   *plan = best;
+  if (estimated) *estimated = total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

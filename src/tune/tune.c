@@ -41,10 +41,10 @@ PetscBool SpmvKeySame(const SpmvKey *a, const SpmvKey *b)
   return (PetscBool)(a->m == b->m && a->n == b->n && a->nz == b->nz && a->pattern == b->pattern);
 }
 
-/* True if a choice that was made serves a matrix and a request */
-PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key)
+/* True if a choice that was made serves a matrix, a request and a backend */
+PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend)
 {
-  return (PetscBool)(choice->known && SpmvKeySame(&choice->key, key) && !memcmp(&choice->request, request, sizeof(*request)));
+  return (PetscBool)(choice->known && choice->backend == backend && SpmvKeySame(&choice->key, key) && !memcmp(&choice->request, request, sizeof(*request)));
 }
 
 /* What is asked for without options: of spmv, the best of all by estimate; of another type, the best of its own plans */
@@ -82,15 +82,19 @@ PetscErrorCode SpmvRequestAllow(PetscInt n, const char *const names[], SpmvReque
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first candidate that is allowed, as asked for, but that what it leaves open is estimated; products of a device need one that has kernels for it */
+/* The first candidate that is allowed, as asked for, but that what it leaves open is estimated; for a device the first that has kernels for it, if any has */
 static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscInt backend, SpmvChoice *choice)
 {
-  PetscInt k = 0;
+  PetscInt k = SPMV_CANDIDATES;
 
   PetscFunctionBegin;
-  while (k < SPMV_NUMBER_AIJ && (!(q->allowed >> k & 1) || (backend == SPMV_BACKEND_DEVICE && q->allowed & (q->allowed - 1) && !SpmvCandidate[k]->device))) k++;
-  choice->best              = (SpmvOption){.number = k, .plan = q->plan[k]};
-  choice->best.plan.backend = backend;
+  for (PetscInt c = SPMV_CANDIDATES - 1; c >= 0; c--) {
+    const PetscBool runs = (PetscBool)(backend != SPMV_BACKEND_DEVICE || SpmvCandidate[c]->device);
+
+    if (q->allowed >> c & 1 && (runs || k == SPMV_CANDIDATES || !SpmvCandidate[k]->device)) k = c;
+  }
+  choice->best = (SpmvOption){.number = k, .plan = q->plan[k]};
+  if (SpmvCandidate[k]->device) choice->best.plan.backend = backend;
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(csr, q->isa, k, &choice->best.plan, &choice->estimated));
   choice->from = choice->estimated ? SPMV_FROM_ESTIMATE : SPMV_FROM_ASKED;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,6 +197,7 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
   PetscCall(PetscMemzero(choice, sizeof(*choice)));
   choice->key         = *key;
   choice->request     = *q;
+  choice->backend     = backend;
   choice->best.number = choice->second.number = -1;
   choice->known                               = PETSC_TRUE;
   if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || (q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)))) {

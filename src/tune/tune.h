@@ -44,7 +44,7 @@ typedef struct {
   PetscInt  backend; /* an SpmvBackend */
   PetscInt  threads;
   PetscInt  pinned[SPMV_CANDIDATES]; /* bit k: knob number k of that format is the user's */
-  SpmvPlan  plan[SPMV_CANDIDATES];   /* as asked for */
+  SpmvPlan  plan[SPMV_CANDIDATES];   /* as asked for, for the host: the caller of SpmvTune() knows whether a device is there */
   char      wisdom[PETSC_MAX_PATH_LEN];
 } SpmvRequest;
 
@@ -85,6 +85,7 @@ typedef struct {
   PetscBool      known;
   SpmvKey        key;
   SpmvRequest    request; /* that it answers */
+  PetscInt       backend; /* that was there: SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE */
   SpmvFrom       from;
   SpmvOption     best, second;
   PetscInt       estimated, measured; /* options looked at in each way */
@@ -172,7 +173,7 @@ extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
 /* tune.c */
 extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
 extern PetscBool         SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
-extern PetscBool         SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key);
+extern PetscBool         SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend);
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
 extern PetscErrorCode    SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
 extern PetscErrorCode    SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *request);

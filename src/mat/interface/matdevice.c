@@ -32,14 +32,14 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
-  if (asked == SPMV_BACKEND_HOST || s->hostonly || (asked == SPMV_BACKEND_AUTO && !s->type->build)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_HOST || s->hostonly || (asked == SPMV_BACKEND_AUTO && (!s->type->build || entries < SPMV_DEVICE_ENTRIES))) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->type->build && !s->type->device) {
     PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->type->name);
     PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->type->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvDeviceGet(&device));
-  if (device && (asked == SPMV_BACKEND_DEVICE || (device->info.gpu && entries >= SPMV_DEVICE_ENTRIES))) *backend = SPMV_BACKEND_DEVICE;
+  if (device && (asked == SPMV_BACKEND_DEVICE || device->info.gpu)) *backend = SPMV_BACKEND_DEVICE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -117,7 +117,7 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvRows *row
 
   PetscFunctionBegin;
   PetscCall(MatSpmvBackend(s, key->nz, &backend));
-  if (SpmvChoiceAnswers(&s->choice, &s->settings.request, key) && s->choice.best.plan.backend == backend) PetscFunctionReturn(PETSC_SUCCESS);
+  if (SpmvChoiceAnswers(&s->choice, &s->settings.request, key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
   PetscCall(SpmvTune(&s->settings.request, &rows->csr, key, backend, SpmvBaselineRun, &baseline, &s->choice));
   PetscCall(VecDestroy(&baseline.x));

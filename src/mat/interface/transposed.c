@@ -36,8 +36,6 @@ static void SpmvTransposedValues(const SpmvCSR *csr, SpmvTransposed *t)
 
 static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt backend)
 {
-  PetscInt estimated;
-
   PetscFunctionBegin;
   PetscCall(PetscNew(&s->transposed));
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
@@ -45,7 +43,7 @@ static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *c
   SpmvTransposedValues(csr, s->transposed);
   s->transposed->plan         = s->settings.request.plan[s->choice.best.number];
   s->transposed->plan.backend = backend;
-  if (s->settings.request.kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&s->transposed->csr, s->settings.request.isa, s->choice.best.number, &s->transposed->plan, &estimated));
+  if (s->settings.request.kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&s->transposed->csr, s->settings.request.isa, s->choice.best.number, &s->transposed->plan, NULL));
   PetscCall(SpmvDevicePlan(s, &s->transposed->csr, &s->transposed->plan));
   PetscCall(s->format->build(&s->transposed->csr, &s->transposed->plan, &s->transposed->storage));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
