@@ -151,7 +151,8 @@ PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, Pmf
   b->block     = p[PMF_BLOCK];
   b->npieces   = npieces;
   b->threads   = PetscMin(npieces, plan->threads);
-  b->ahead     = (PetscBool)(nz >= SPMV_CACHE);
+  b->early     = nz < SPMV_CACHE ? PMF_EARLY_NONE : nz < SPMV_MEMORY ? PMF_EARLY_ALL
+                                                                     : PMF_EARLY_GATHERED;
   b->listsize  = csr->m <= UINT16_MAX + 1 || b->window != PMF_WINDOW_GLOBAL ? sizeof(uint16_t) : sizeof(int32_t);
   *layout      = (PmfLayout){.rest = csr, .b = b, .wide = (PetscBool)(p[PMF_COLUMNS] == PMF_COLUMNS_INT32)};
   if (b->partition == PMF_BY_DIAGONAL) {

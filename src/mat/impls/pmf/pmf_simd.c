@@ -11,14 +11,14 @@ const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
 #else
 
 /* y <- A x for the rows of a run of whole slices, which have so many gathered steps and no others; listed: how its rows are known */
-SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide, int ahead, size_t gathered, int listed)
+SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide, PmfEarly early, size_t gathered, int listed)
 {
   const uint16_t *list = (const uint16_t *)b->list + run->list;
   PmfCursor       c    = PmfCursorOf(b, run);
 
   y += run->row;
   for (size_t k = 0; k < (size_t)run->rows; k += PMF_LANES) {
-    const Spmv8 sum = PmfGathered(&c, gathered, wide, ahead, x);
+    const Spmv8 sum = PmfGathered(&c, gathered, wide, early != PMF_EARLY_NONE, x);
 
     if (listed) Spmv8ScatterU16(y, list + k, sum);
     else Spmv8Store(y + k, sum);
@@ -26,13 +26,13 @@ SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const 
 }
 
 /* y <- beta y + A x for the rows of any run; alone: as of its flags */
-SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide, int ahead, int alone)
+SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide, PmfEarly early, int alone)
 {
   const size_t step = alone ? 1 : PMF_LANES;
   PmfCursor    c    = PmfCursorOf(b, run);
 
   for (size_t k = 0; k < (size_t)run->rows; k += step) {
-    const Spmv8 sum = PmfSlice(run, &c, wide, ahead, x);
+    const Spmv8 sum = PmfSlice(run, &c, wide, early, x);
 
     if (alone) {
       const PetscScalar total = Spmv8Sum(sum);
@@ -60,34 +60,36 @@ SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const P
 
 /*
   The ways through a run, by how many gathered steps it has if it has no others, no sum to add to, and rows of 16 bits (0: all
-  other runs), by whether its columns are wide, and by whether memory is asked early
+  other runs), by whether its columns are wide, and by what memory is asked for early
 */
 typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
-  #define ANY(WIDE, AHEAD) \
-    static void PmfRun_0_##WIDE##_##AHEAD(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
+  #define ANY(WIDE, EARLY) \
+    static void PmfRun_0_##WIDE##_##EARLY(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
     { \
-      if (run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, AHEAD, 1); \
-      else PmfApplyAny(b, run, x, y, add, WIDE, AHEAD, 0); \
+      if (run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, EARLY, 1); \
+      else PmfApplyAny(b, run, x, y, add, WIDE, EARLY, 0); \
     }
-  #define GATHERED(N, WIDE, AHEAD) \
-    static void PmfRun_##N##_##WIDE##_##AHEAD(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
+  #define GATHERED(N, WIDE, EARLY) \
+    static void PmfRun_##N##_##WIDE##_##EARLY(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
     { \
       (void)add; \
-      if (run->flags & PMF_LISTED) PmfApplyGathered(b, run, x, y, WIDE, AHEAD, N, 1); \
-      else PmfApplyGathered(b, run, x, y, WIDE, AHEAD, N, 0); \
+      if (run->flags & PMF_LISTED) PmfApplyGathered(b, run, x, y, WIDE, EARLY, N, 1); \
+      else PmfApplyGathered(b, run, x, y, WIDE, EARLY, N, 0); \
     }
   #define RUNS(N) GATHERED(N, 0, 0) GATHERED(N, 0, 1) GATHERED(N, 1, 0) GATHERED(N, 1, 1)
-  #define ENTRY(N) \
+  #define ENTRY(N, ALL) \
     { \
-      {PmfRun_##N##_0_0, PmfRun_##N##_0_1}, \
+      {PmfRun_##N##_0_0, PmfRun_##N##_0_1, PmfRun_##N##_0_##ALL}, \
       { \
-        PmfRun_##N##_1_0, PmfRun_##N##_1_1 \
+        PmfRun_##N##_1_0, PmfRun_##N##_1_1, PmfRun_##N##_1_##ALL \
       } \
     }
 ANY(0, 0)
 ANY(0, 1)
+ANY(0, 2)
 ANY(1, 0)
 ANY(1, 1)
+ANY(1, 2)
 RUNS(1)
 RUNS(2)
 RUNS(3)
@@ -96,7 +98,7 @@ RUNS(5)
 RUNS(6)
 RUNS(7)
 RUNS(8)
-static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][2] = {ENTRY(0), ENTRY(1), ENTRY(2), ENTRY(3), ENTRY(4), ENTRY(5), ENTRY(6), ENTRY(7), ENTRY(8)};
+static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_EARLY_COUNT] = {ENTRY(0, 2), ENTRY(1, 1), ENTRY(2, 1), ENTRY(3, 1), ENTRY(4, 1), ENTRY(5, 1), ENTRY(6, 1), ENTRY(7, 1), ENTRY(8, 1)};
 
 /* The first index of PmfRuns */
 SPMV_INLINE int32_t PmfKnown(const PmfStorage *b, const PmfRun *run, int add)
@@ -131,7 +133,7 @@ static void PmfMultPiece(const PmfProduct *p, PetscInt piece)
     const PmfRun *run      = &b->run[k];
     const int     fragment = run->flags & PMF_FRAGMENT, add = run->flags & PMF_ADD || (p->beta && !fragment);
 
-    PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->ahead](b, run, p->x + run->base, fragment ? b->sum : p->y, add);
+    PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->early](b, run, p->x + run->base, fragment ? b->sum : p->y, add);
   }
 }
 

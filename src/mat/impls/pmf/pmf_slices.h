@@ -97,26 +97,27 @@ SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, int wide, int ahead, const P
 }
 
 /* The sum of a slice with steps of any kind; x: with the run's base */
-SPMV_INLINE Spmv8 PmfSlice(const PmfRun *run, PmfCursor *c, int wide, int ahead, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfSlice(const PmfRun *run, PmfCursor *c, int wide, PmfEarly early, const PetscScalar *x)
 {
+  const int    all = early == PMF_EARLY_ALL, ahead = early != PMF_EARLY_NONE;
   const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON], ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
   size_t       k;
 
   for (k = 0; k + 2 <= consecutive; k += 2) {
-    PmfAhead(c, k, wide, ahead);
-    PmfAhead(c, k + 1, wide, ahead);
+    PmfAhead(c, k, wide, all);
+    PmfAhead(c, k + 1, wide, all);
     sum   = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Load(x + PmfColumnAt(c, k, wide)), sum);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * (k + 1)), Spmv8Load(x + PmfColumnAt(c, k + 1, wide)), other);
   }
   if (k < consecutive) sum = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Load(x + PmfColumnAt(c, k, wide)), sum);
   PmfMove(c, consecutive, 1, wide);
   for (k = 0; k < common; k++) {
-    PmfAhead(c, k, wide, ahead);
+    PmfAhead(c, k, wide, all);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Splat(x[PmfColumnAt(c, k, wide)]), other);
   }
   PmfMove(c, common, 1, wide);
-  sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], wide, ahead, x));
+  sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], wide, all, x));
   sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], wide, ahead, x));
   for (k = 0; k < ragged; k++) sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum, c->mask[k]);
   PmfMove(c, ragged, PMF_LANES, wide);

@@ -89,7 +89,8 @@ typedef struct {
   PetscBool    narrow;                  /* columns of chunks are uint16 */
   PetscBool    narrowlong;              /* and those of pieces */
   PetscBool    stream;                  /* partial sums go past the cache */
-  PetscBool    ahead;                   /* values do not fit the cache: a product asks for them early */
+  PetscBool    ahead;                   /* values do not fit the second cache: a product asks for them early ... */
+  PetscBool    alone;                   /* ... but where it reads vectors only, of values that fit no cache: the processor does that better */
   PetscInt     ntiles, nslices, height; /* height: rows of a slice; the last one may have fewer */
   PetscInt     quantum;                 /* tiles begin at multiples of this many columns */
   size_t       nquanta;

@@ -160,7 +160,7 @@ SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chun
   const uint8_t  *ragged = b->ragged + chunk->ragged;
 
   for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; run++) {
-    if (run->consecutive) y = TpspmvConsecutive(&at, row, y, run, b->ahead, narrow, target);
+    if (run->consecutive) y = TpspmvConsecutive(&at, row, y, run, (PetscBool)(b->ahead && !b->alone), narrow, target);
     else if (run->length == 1) y = TpspmvGroups(&at, row, y, run->groups, 1, b->ahead, narrow, target);
     else if (run->length == 2) y = TpspmvGroups(&at, row, y, run->groups, 2, b->ahead, narrow, target);
     else y = TpspmvGroups(&at, row, y, run->groups, run->length, b->ahead, narrow, target);

@@ -187,6 +187,7 @@ PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b
   b->height  = p[TPSPMV_SLICE];
   b->nslices = PetscMax(1, (csr->m + b->height - 1) / b->height);
   PetscCheck(b->nslices < INT32_MAX / b->ntiles, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " tiles and %" PetscInt_FMT " slices make more chunks than 32-bit numbers count; set -mat_tpspmv_tile or -mat_tpspmv_slice to a larger value", b->ntiles, b->nslices);
+  b->alone = (PetscBool)(csr->i[csr->m] >= SPMV_MEMORY);
   b->ahead = (PetscBool)((size_t)csr->i[csr->m] * sizeof(PetscScalar) > (size_t)b->cache * 1024);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
