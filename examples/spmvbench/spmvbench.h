@@ -58,7 +58,7 @@ typedef struct {
   char           plan[BENCH_PLAN]; /* what the storage was built by, "" if nothing was to be chosen */
   char           backend[16];      /* who runs the products: host, or the API of a device */
   PetscLogDouble bytes;            /* of the storage that a product reads, x and y not counted */
-  double         first;            /* seconds of the first product */
+  double         first;            /* seconds of a Mat's first product, the median of a few Mats */
   PetscInt       repeats;          /* products timed together as one batch */
   double        *times;            /* [rounds] seconds of a product in each round, sorted at the end */
   double         read;             /* the most bytes a second that were read, this type's number of bytes at a time */

@@ -17,6 +17,16 @@ PetscBool SpmvRowsSorted(const SpmvRows *rows)
   return PETSC_TRUE;
 }
 
+/* Rows that have entries */
+PetscInt SpmvRowsNonzero(const SpmvCSR *csr)
+{
+  const PetscInt *i = csr->i, m = csr->m;
+  PetscInt        n = 0;
+
+  for (PetscInt r = 0; r < m; r++) n += i[r + 1] != i[r];
+  return n;
+}
+
 PetscErrorCode SpmvRowsSort(SpmvRows *rows)
 {
   const PetscInt *i = rows->csr.i, *j = rows->csr.j;
@@ -69,7 +79,7 @@ PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define SPMV_PATTERN_SAMPLES 512
+#define SPMV_PATTERN_SAMPLES 128
 
 /* Hash of an array of indices: of all of it up to SPMV_PATTERN_SAMPLES entries, of evenly spread ones beyond */
 static uint64_t SpmvHash(uint64_t h, const PetscInt *index, size_t n)

@@ -145,9 +145,8 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows)
   s->build_seconds = end - start;
   s->own_seconds   = 0;
   s->key           = s->choice.key;
-  s->nonzerorows   = 0;
-  for (PetscInt r = 0; r < s->key.m; r++) s->nonzerorows += rows->csr.i[r + 1] > rows->csr.i[r];
-  s->nonzerostate = A->nonzerostate;
+  s->nonzerorows   = SpmvRowsNonzero(&rows->csr);
+  s->nonzerostate  = A->nonzerostate;
   if (s->storage) s->counts.builds++;
   s->settled++;
   PetscFunctionReturn(PETSC_SUCCESS);

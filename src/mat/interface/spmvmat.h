@@ -178,6 +178,7 @@ extern PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *take
 /* rows.c */
 extern PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows);
 extern PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows);
+extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
 extern PetscBool      SpmvRowsSorted(const SpmvRows *rows);
 extern PetscErrorCode SpmvRowsSort(SpmvRows *rows);
 extern void           SpmvRowsUnsort(SpmvRows *rows);
