@@ -3,15 +3,22 @@
 */
 #include "bccoo_walk.h"
 
+/* BccooTarget: where the values of a block go */
+typedef struct {
+  size_t entries, bunch, tile; /* of a block, of a group, of a lane */
+  size_t step, lane;
+  size_t value; /* the first one's place; the next one of the block is `bunch` further */
+} BccooTarget;
+
 /* BccooScan: the blocks in row order, the same for every tile, bunch and kind of column */
 typedef struct {
   size_t         nblocks;
-  PetscInt       nrows;             /* non-empty block rows */
-  size_t        *end;               /* [nrows] one past the last block of each */
-  int32_t       *row;               /* [nrows] their block row in the stack of slices */
-  const int32_t *column;            /* [nblocks] block columns */
-  int32_t       *own;               /* column, if it is ours to free */
-  size_t         step, lane, value; /* of the next block, and where its first value goes; the next one of the block is b->bunch further */
+  PetscInt       nrows;  /* non-empty block rows */
+  size_t        *end;    /* [nrows] one past the last block of each */
+  int32_t       *row;    /* [nrows] their block row in the stack of slices */
+  const int32_t *column; /* [nblocks] block columns */
+  int32_t       *own;    /* column, if it is ours to free */
+  BccooTarget    target; /* of the next block */
   size_t         npositions;
   uint32_t      *position; /* [npositions] as in BccooStorage */
 } BccooScan;
@@ -32,18 +39,16 @@ static PetscErrorCode BccooScanDestroy(BccooScan *scan)
 }
 
 /* On to where the values of the next block go: the next step of the same lane, or the next lane, or the next group */
-static inline void BccooScanAdvance(const BccooStorage *b, BccooScan *scan)
+static inline void BccooTargetAdvance(BccooTarget *p)
 {
-  const size_t entries = (size_t)(b->h * b->w), bunch = (size_t)b->bunch, tile = (size_t)b->tile;
-
-  scan->value += entries * bunch;
-  if (bunch == 1 || ++scan->step < tile) return;
-  scan->step = 0;
-  scan->value -= entries * bunch * tile;
-  scan->value++;
-  if (++scan->lane < bunch) return;
-  scan->lane = 0;
-  scan->value += entries * bunch * tile - bunch;
+  p->value += p->entries * p->bunch;
+  if (p->bunch == 1 || ++p->step < p->tile) return;
+  p->step = 0;
+  p->value -= p->entries * p->bunch * p->tile;
+  p->value++;
+  if (++p->lane < p->bunch) return;
+  p->lane = 0;
+  p->value += p->entries * p->bunch * p->tile - p->bunch;
 }
 
 /* How many blocks the block row that walk is about to start has, if all of them are full and there is one slice; else 0 */
@@ -71,8 +76,8 @@ static void BccooScanFull(const BccooStorage *b, const SpmvCSR *csr, PetscInt ro
 
   for (PetscInt q = 0; q < blocks; q++) {
     scan->own[scan->nblocks++] = (int32_t)(j[q * b->w] / b->w);
-    for (PetscInt e = 0; position && e < b->h * b->w; e++) position[e % b->h * n + q * b->w + e / b->h] = (uint32_t)(scan->value + (size_t)(e * b->bunch));
-    BccooScanAdvance(b, scan);
+    for (PetscInt e = 0; position && e < b->h * b->w; e++) position[e % b->h * n + q * b->w + e / b->h] = (uint32_t)(scan->target.value + (size_t)(e * b->bunch));
+    BccooTargetAdvance(&scan->target);
   }
 }
 
@@ -86,12 +91,48 @@ static inline __attribute__((always_inline)) void BccooScanBlockRow(const BccooS
   while ((column = BccooWalkNext(walk, rows)) >= 0) {
     if (position) {
       for (PetscInt i = 0; i < rows; i++) {
-        for (; from[i] < walk->cursor[i]; from[i]++) position[from[i] - first] = (uint32_t)(scan->value + (size_t)(((j[from[i]] - column * walk->w) * walk->h + i) * b->bunch));
+        for (; from[i] < walk->cursor[i]; from[i]++) position[from[i] - first] = (uint32_t)(scan->target.value + (size_t)(((j[from[i]] - column * walk->w) * walk->h + i) * b->bunch));
       }
     }
     scan->own[scan->nblocks++] = (int32_t)column;
-    BccooScanAdvance(b, scan);
+    BccooTargetAdvance(&scan->target);
   }
+}
+
+/*
+  The same for blocks of one column and one slice, of which a row has one entry or none: without a branch that depends on the
+  pattern, which nobody foresees. keep: positions are wanted
+*/
+static inline __attribute__((always_inline)) void BccooScanColumns(const SpmvCSR *csr, PetscInt row, PetscInt rows, BccooScan *scan, uint32_t *position, int keep)
+{
+  const PetscInt *i = csr->i + row, *j = csr->j, last = csr->i[csr->m] - 1;
+  PetscInt        from[BCCOO_BLOCK_MAX], next[BCCOO_BLOCK_MAX];
+  BccooTarget     target = scan->target; /* like the next one in registers: stores of integers might change what scan has */
+  int32_t        *own    = scan->own + scan->nblocks;
+  uint32_t        nobody;
+
+  for (PetscInt r = 0; r < rows; r++) {
+    from[r] = i[r];
+    next[r] = i[r] < i[r + 1] ? j[i[r]] : PETSC_MAX_INT;
+  }
+  for (;;) {
+    PetscInt column = next[0];
+
+    for (PetscInt r = 1; r < rows; r++) column = PetscMin(column, next[r]);
+    if (column == PETSC_MAX_INT) break;
+    for (PetscInt r = 0; r < rows; r++) {
+      const PetscInt takes = next[r] == column, at = from[r] + takes;
+      const PetscInt ahead = at < i[r + 1] ? j[PetscMin(at, last)] : PETSC_MAX_INT;
+
+      if (keep) *(takes ? position + (from[r] - i[0]) : &nobody) = (uint32_t)(target.value + (size_t)r * target.bunch);
+      next[r] = takes ? ahead : next[r];
+      from[r] = at;
+    }
+    *own++ = (int32_t)column;
+    BccooTargetAdvance(&target);
+  }
+  scan->nblocks = (size_t)(own - scan->own);
+  scan->target  = target;
 }
 
 /* Blocks and non-empty block rows, and positions if they are wanted. 1x1 blocks in one slice have AIJ's columns, which are lent if they are int32 */
@@ -101,7 +142,7 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
   BccooWalk       walk;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(scan, sizeof(*scan)));
+  *scan = (BccooScan){.target = {.entries = (size_t)(b->h * b->w), .bunch = (size_t)b->bunch, .tile = (size_t)b->tile}};
   PetscCall(PetscMalloc2(b->slices * b->mb, &scan->end, b->slices * b->mb, &scan->row));
   if (lent) scan->column = (const int32_t *)csr->j;
   else {
@@ -124,7 +165,9 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
         if (full) BccooScanFull(b, csr, row, full, scan, b->bunch > 1 ? position : NULL);
         else {
           BccooWalkStart(&walk, row);
-          BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))
+          if (b->w > 1 || b->slices > 1) BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))
+          else if (position) BCCOO_WALK_ROWS(&walk, BccooScanColumns(csr, row, rows, scan, position, 1))
+          else BCCOO_WALK_ROWS(&walk, BccooScanColumns(csr, row, rows, scan, NULL, 0))
         }
       }
       if (b->slices == 1 && !BccooIsFull(b, entries, scan->nblocks - first)) scan->npositions += entries;
