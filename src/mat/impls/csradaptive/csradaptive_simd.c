@@ -119,21 +119,22 @@ SPMV_INLINE void CsradaptiveScatter(const PetscInt j[], const PetscScalar produc
 SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScalar x[], PetscInt k, PetscInt n, int h, PetscInt nz, PetscScalar product[])
 {
   const PetscScalar *a = b->a + k;
+  PetscInt           q = 0;
 
   if (nz - k - h * n < LANES) {
-    for (PetscInt q = 0; q < n; q++) {
+    for (; q < n; q++) {
       product[q] = a[q] * x[0];
       for (int l = 1; l < h; l++) product[q] += a[l * n + q] * x[l];
     }
     return;
   }
-  for (PetscInt q = 0; q < n; q += LANES) {
+  do { /* once for a row without entries too */
     Spmv8 s = Spmv8Mul(Spmv8Load(a + q), Spmv8Splat(x[0]));
 
     SPMV_UNROLL
     for (int l = 1; l < h; l++) s = Spmv8Fma(Spmv8Load(a + l * n + q), Spmv8Splat(x[l]), s);
     Spmv8Store(product + q, s);
-  }
+  } while ((q += LANES) < n);
 }
 
 /* The transposed rows r to end - 1, h at a time; without nodes the products of a piece are made first, so that rows end without a branch when they are added to y */
@@ -178,13 +179,49 @@ SPMV_INLINE void CsradaptiveTransposeRow(const CsradaptiveStorage *b, const Pets
   for (; k < end; k++) y[b->j[k]] += b->a[k] * xr;
 }
 
+/* Rows r to end - 1, transposed */
+static void CsradaptiveTransposeRows(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end)
+{
+  for (; r < end; r++) CsradaptiveTransposeRow(b, x, y, r, b->i[r], b->i[r + 1]);
+}
+
+  #define TRANSPOSE_LIST 512 /* rows that are looked at together for those with entries */
+
+/* The same where many are empty, which nobody foresees: a loop without branches sorts them out */
+static void CsradaptiveTransposeSome(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end)
+{
+  const PetscInt *i = b->i;
+  PetscInt        list[TRANSPOSE_LIST];
+
+  for (PetscInt stop; r < end; r = stop) {
+    PetscInt n = 0;
+
+    stop = PetscMin(end, r + TRANSPOSE_LIST);
+    for (PetscInt q = r; q < stop; q++) {
+      list[n] = q;
+      n += i[q + 1] != i[q];
+    }
+    for (PetscInt k = 0; k < n; k++) CsradaptiveTransposeRow(b, x, y, list[k], i[list[k]], i[list[k] + 1]);
+  }
+}
+
+/* Of rows r to end - 1, how many are empty */
+static PetscInt CsradaptiveEmpty(const CsradaptiveStorage *b, PetscInt r, PetscInt end)
+{
+  const PetscInt *i = b->i;
+  PetscInt        n = 0;
+
+  for (; r < end; r++) n += i[r + 1] == i[r];
+  return n;
+}
+
 /* True if short rows vary in length, and are too many for the processor to know by heart where they end */
 static int CsradaptiveVaries(const CsradaptiveStorage *b, PetscInt r, PetscInt end)
 {
   const PetscInt *i       = b->i;
   PetscInt        changes = 0;
 
-  if (b->m < CSRADAPTIVE_LEARNT || i[end] - i[r] > LANES * (end - r) || i[end] - i[r] < 4 * (end - r)) return 0;
+  if (b->m < CSRADAPTIVE_LEARNT || i[end] - i[r] > LANES * (end - r) || i[end] - i[r] < 3 * (end - r)) return 0;
   for (PetscInt q = r + 1; q < end; q++) changes += i[q + 1] - i[q] != i[q] - i[q - 1];
   return 4 * changes > end - r;
 }
@@ -209,9 +246,9 @@ static void CsradaptiveTransposeTask(void *context, PetscInt task)
     const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]), first = CsradaptiveFirst(b, k);
 
     if (CsradaptiveFlag(b->block[k])) CsradaptiveTransposeRow(b, p->x, y, r, first, PetscMin(b->chunk, b->i[r + 1] - first) + first);
+    else if (16 * CsradaptiveEmpty(b, r, stop) > stop - r) CsradaptiveTransposeSome(b, p->x, y, r, stop);
     else if (CsradaptiveTogether(b, k) || CsradaptiveVaries(b, r, stop)) CsradaptiveTranspose(b, p->x, y, r, stop, CsradaptiveNodeRows(b->block[k]));
-    else
-      for (PetscInt q = r; q < stop; q++) CsradaptiveTransposeRow(b, p->x, y, q, b->i[q], b->i[q + 1]);
+    else CsradaptiveTransposeRows(b, p->x, y, r, stop);
   }
 }
 
