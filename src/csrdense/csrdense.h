@@ -14,6 +14,13 @@
 #define SPMV_WIDTHS    3 /* numbers of vectors side by side that there are kernels for: 4, 8, 16 */
 #define SPMV_WIDTH_MAX 16
 
+/* Which of the kernels a number of vectors has */
+static inline int SpmvDenseWidthIndex(PetscInt width)
+{
+  return width == 16 ? 2 : width == 8 ? 1
+                                      : 0;
+}
+
 /*
   Rows [first, last) of A, `width` vectors side by side: entry r of vector c is x[r * width + c].
   apply: y[0 .. last - first) <- A x; apply_transpose: y <- y + A^T x with x[0 .. last - first)
@@ -24,8 +31,29 @@ typedef struct {
 
   /* The same of `count` vectors as they are: entry r of vector c is x[r + c * ldx], and y[r + c * ldy] of the product */
   void (*apply_columns)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy);
+
+  /* `rows` rows of `count` columns side by side, `width` wide, the last ones zero; and the other way, add: to what is there */
+  void (*interleave)(const PetscScalar *columns, size_t ld, PetscInt count, PetscInt width, PetscInt rows, PetscScalar *out);
+  void (*separate)(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, PetscBool add, PetscScalar *columns, size_t ld);
+
+  void (*reach)(const PetscInt *j, PetscInt first, PetscInt end, PetscInt *low, PetscInt *high); /* widens [low, high) by j[first], ..., j[end - 1] */
 } SpmvDenseKernels;
 
 #define SPMV_ISA(NAME, name, flags, runs) extern const SpmvDenseKernels SpmvDenseKernels_##name;
 #include "../isas.h"
 #undef SPMV_ISA
+
+/* SpmvDenseProduct: rows of a matrix, shared among tasks */
+typedef struct {
+  const SpmvDenseKernels *kernels;
+  SpmvCSR                 csr;
+  PetscInt                ntasks;
+  PetscInt                first[SPMV_THREADS_MAX + 1]; /* rows of each task */
+} SpmvDenseProduct;
+
+/* csrdense.c */
+extern void      SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvDenseProduct *d);
+extern void      SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *out);
+extern void      SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool add);
+extern void      SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscInt count, const PetscScalar *x, PetscInt ldx, PetscScalar *y, PetscInt ldy);
+extern PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy, PetscInt from[]);

@@ -11,7 +11,7 @@
 #include "../simd/simd.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}, NULL};
+const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}, NULL, NULL, NULL, NULL};
 #else
 
   #define SPMV_DENSE_AHEAD 2048 /* entries between the row at work and what is asked for */
@@ -88,7 +88,7 @@ SPMV_INLINE void SpmvDenseColumns(const SpmvCSR *csr, PetscInt first, PetscInt l
   }
 }
 
-static void SpmvDenseApplyColumns(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy)
+static void SpmvDenseRows(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy)
 {
   for (PetscInt done; count > 0; count -= done, x += (size_t)done * ldx, y += (size_t)done * ldy) {
     done = count >= 8 ? 8 : count >= 4 ? 4
@@ -101,8 +101,77 @@ static void SpmvDenseApplyColumns(const SpmvCSR *csr, PetscInt first, PetscInt l
   }
 }
 
+/* Rows of columns, eight of each at a time as long as there are as many */
+static void SpmvDenseInterleave(const PetscScalar *columns, size_t ld, PetscInt count, PetscInt width, PetscInt rows, PetscScalar *out)
+{
+  for (PetscInt c = 0; c < width; c += 8) {
+    const PetscScalar *from = columns + (size_t)c * ld;
+    const PetscInt     live = PetscMin(8, count - c), wide = PetscMin(8, width - c);
+    PetscInt           r = 0;
+
+    for (; live == 8 && r + 8 <= rows; r += 8) {
+      Spmv8 v[8];
+
+      SPMV_UNROLL
+      for (int k = 0; k < 8; k++) v[k] = Spmv8Load(from + (size_t)k * ld + (size_t)r);
+      Spmv8Transpose(v);
+      SPMV_UNROLL
+      for (int k = 0; k < 8; k++) Spmv8Store(out + (size_t)(r + k) * (size_t)width + (size_t)c, v[k]);
+    }
+    for (; r < rows; r++) {
+      for (PetscInt k = 0; k < wide; k++) out[(size_t)r * (size_t)width + (size_t)(c + k)] = k < live ? from[(size_t)k * ld + (size_t)r] : 0;
+    }
+  }
+}
+
+static void SpmvDenseSeparate(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, PetscBool add, PetscScalar *columns, size_t ld)
+{
+  for (PetscInt c = 0; c < count; c += 8) {
+    PetscScalar   *to   = columns + (size_t)c * ld;
+    const PetscInt live = PetscMin(8, count - c);
+    PetscInt       r    = 0;
+
+    for (; live == 8 && r + 8 <= rows; r += 8) {
+      Spmv8 v[8];
+
+      SPMV_UNROLL
+      for (int k = 0; k < 8; k++) v[k] = Spmv8Load(in + (size_t)(r + k) * (size_t)width + (size_t)c);
+      Spmv8Transpose(v);
+      SPMV_UNROLL
+      for (int k = 0; k < 8; k++) {
+        PetscScalar *at = to + (size_t)k * ld + (size_t)r;
+
+        Spmv8Store(at, add ? Spmv8Add(Spmv8Load(at), v[k]) : v[k]);
+      }
+    }
+    for (; r < rows; r++) {
+      for (PetscInt k = 0; k < live; k++) {
+        const PetscScalar value = in[(size_t)r * (size_t)width + (size_t)(c + k)];
+
+        to[(size_t)k * ld + (size_t)r] = add ? to[(size_t)k * ld + (size_t)r] + value : value;
+      }
+    }
+  }
+}
+
+/* Widens [low, high) by the columns of entries [first, end) */
+static void SpmvDenseReach(const PetscInt *j, PetscInt first, PetscInt end, PetscInt *low, PetscInt *high)
+{
+  PetscInt least = *low, most = *high - 1;
+
+  for (PetscInt k = first; k < end; k++) {
+    least = PetscMin(least, j[k]);
+    most  = PetscMax(most, j[k]);
+  }
+  *low  = least;
+  *high = most + 1;
+}
+
 const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {
   {SpmvDenseApply_Spmv4_1, SpmvDenseApply_Spmv8_1, SpmvDenseApply_Spmv8_2},
   {SpmvDenseTranspose_Spmv4_1, SpmvDenseTranspose_Spmv8_1, SpmvDenseTranspose_Spmv8_2},
-  SpmvDenseApplyColumns};
+  SpmvDenseRows,
+  SpmvDenseInterleave,
+  SpmvDenseSeparate,
+  SpmvDenseReach};
 #endif

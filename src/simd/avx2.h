@@ -165,6 +165,31 @@ SPMV_INLINE void Spmv8ScatterAddU16(double *y, const uint16_t *i, Spmv8 v)
   SpmvScatterAdd4_U16(y, i + 4, v.hi);
 }
 
+/* Four vectors as the rows of a matrix, which is transposed */
+static inline void SpmvTranspose4(Spmv4 *a, Spmv4 *b, Spmv4 *c, Spmv4 *d)
+{
+  const Spmv4 p = _mm256_unpacklo_pd(*a, *b), q = _mm256_unpackhi_pd(*a, *b), r = _mm256_unpacklo_pd(*c, *d), s = _mm256_unpackhi_pd(*c, *d);
+
+  *a = _mm256_permute2f128_pd(p, r, 0x20);
+  *b = _mm256_permute2f128_pd(q, s, 0x20);
+  *c = _mm256_permute2f128_pd(p, r, 0x31);
+  *d = _mm256_permute2f128_pd(q, s, 0x31);
+}
+/* The same of eight: two quarters change places */
+static inline void Spmv8Transpose(Spmv8 v[8])
+{
+  SpmvTranspose4(&v[0].lo, &v[1].lo, &v[2].lo, &v[3].lo);
+  SpmvTranspose4(&v[0].hi, &v[1].hi, &v[2].hi, &v[3].hi);
+  SpmvTranspose4(&v[4].lo, &v[5].lo, &v[6].lo, &v[7].lo);
+  SpmvTranspose4(&v[4].hi, &v[5].hi, &v[6].hi, &v[7].hi);
+  for (int k = 0; k < 4; k++) {
+    const Spmv4 quarter = v[k].hi;
+
+    v[k].hi     = v[k + 4].lo;
+    v[k + 4].lo = quarter;
+  }
+}
+
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {
   return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, _mm256_set1_epi32(value))));

@@ -150,6 +150,27 @@ SPMV_INLINE void Spmv8ScatterAddU16(double *y, const uint16_t *i, Spmv8 v)
   SpmvScatterAdd4_U16(y, i + 4, _mm512_extractf64x4_pd(v, 1));
 }
 
+/* Eight vectors as the rows of a matrix, which is transposed */
+static inline void Spmv8Transpose(Spmv8 v[8])
+{
+  Spmv8 pair[8], four[8];
+
+  for (int k = 0; k < 8; k += 2) { /* pairs of rows: their even columns, their odd ones */
+    pair[k]     = _mm512_unpacklo_pd(v[k], v[k + 1]);
+    pair[k + 1] = _mm512_unpackhi_pd(v[k], v[k + 1]);
+  }
+  for (int k = 0; k < 8; k += 4) { /* four rows: columns 0 and 4, 1 and 5, 2 and 6, 3 and 7 */
+    four[k]     = _mm512_shuffle_f64x2(pair[k], pair[k + 2], 0x88);
+    four[k + 1] = _mm512_shuffle_f64x2(pair[k + 1], pair[k + 3], 0x88);
+    four[k + 2] = _mm512_shuffle_f64x2(pair[k], pair[k + 2], 0xdd);
+    four[k + 3] = _mm512_shuffle_f64x2(pair[k + 1], pair[k + 3], 0xdd);
+  }
+  for (int k = 0; k < 4; k++) {
+    v[k]     = _mm512_shuffle_f64x2(four[k], four[k + 4], 0x88);
+    v[k + 4] = _mm512_shuffle_f64x2(four[k], four[k + 4], 0xdd);
+  }
+}
+
 static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {
   return _mm256_cmpeq_epi32_mask(a, _mm256_set1_epi32(value));

@@ -61,6 +61,19 @@ SPMV_VECTOR(Spmv4, 4)
 SPMV_VECTOR(Spmv8, 8)
 #undef SPMV_VECTOR
 
+/* Eight vectors as the rows of a matrix, which is transposed */
+static inline void Spmv8Transpose(Spmv8 v[8])
+{
+  for (int k = 0; k < 8; k++) {
+    for (int l = 0; l < k; l++) {
+      const PetscScalar other = v[k].a[l];
+
+      v[k].a[l] = v[l].a[k];
+      v[l].a[k] = other;
+    }
+  }
+}
+
 typedef struct {
   int32_t a[8];
 } SpmvIndex;

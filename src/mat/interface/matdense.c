@@ -9,33 +9,10 @@
 #include "spmvmat.h"
 #include "../../csrdense/csrdense.h"
 
-#define SPMV_SIDE_BY_SIDE 8       /* entries for each row of B from which on columns are laid side by side: that costs as much */
-#define SPMV_DIRECT_MAX   1000000 /* rows of B up to which its columns are likely to stay in cache */
-#define SPMV_PANEL        32      /* rows of C that are computed before they are written to its columns: they stay in the first cache */
-
-static const SpmvDenseKernels *const DenseKernels[SPMV_ISA_COUNT] = {
-#define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
-#include "../../isas.h"
-#undef SPMV_ISA
-};
-
-/* One block of A, times `count` columns of B that lie side by side, `width` wide, the last ones zero */
-typedef struct {
-  const SpmvDenseKernels *kernels;
-  SpmvCSR                 csr;
-  PetscInt                width, count, ntasks;
-  const PetscScalar      *x;                           /* side by side: [csr.n][width], or [csr.m][width] for the transposed product */
-  PetscScalar            *y;                           /* the columns of C: column c begins at y + c ldy; or, for the transposed product, side by side */
-  PetscInt                ldy, ldx;                    /* ldx: x is columns, too */
-  PetscBool               beta;                        /* C is added to */
-  PetscInt                first[SPMV_THREADS_MAX + 1]; /* rows of each task */
-} DenseProduct;
-
-static int WidthIndex(PetscInt width)
-{
-  return width == 16 ? 2 : width == 8 ? 1
-                                      : 0;
-}
+#define SPMV_SIDE_BY_SIDE 8                  /* entries for each row of B from which on columns are laid side by side: that costs as much */
+#define SPMV_DIRECT_MAX   1000000            /* rows of B up to which its columns are likely to stay in cache */
+#define SPMV_PANEL        32                 /* rows of B that a transposed product lays side by side: they stay in the first cache */
+#define SPMV_WINDOW       ((size_t)24 << 20) /* bytes of rows of B, side by side, that the last cache is likely to hold */
 
 /* The most columns that fit those that remain, or the least that hold them */
 static PetscInt WidthOf(PetscInt remaining)
@@ -44,70 +21,8 @@ static PetscInt WidthOf(PetscInt remaining)
                                             : 4;
 }
 
-/* Rows [first, last) of `count` columns, side by side */
-static void Interleave(const PetscScalar *columns, PetscInt ld, PetscInt count, PetscInt width, PetscInt first, PetscInt last, PetscScalar *out)
-{
-  for (PetscInt r = first; r < last; r++, out += width) {
-    for (PetscInt c = 0; c < count; c++) out[c] = columns[(size_t)c * (size_t)ld + (size_t)r];
-    for (PetscInt c = count; c < width; c++) out[c] = 0;
-  }
-}
-
-/* The other way; add: to what is there */
-static void Separate(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt first, PetscInt last, PetscBool add, PetscScalar *columns, PetscInt ld)
-{
-  for (PetscInt c = 0; c < count; c++) {
-    PetscScalar *column = columns + (size_t)c * (size_t)ld;
-
-    if (add) {
-      for (PetscInt r = first; r < last; r++) column[r] += in[(size_t)(r - first) * (size_t)width + (size_t)c];
-    } else {
-      for (PetscInt r = first; r < last; r++) column[r] = in[(size_t)(r - first) * (size_t)width + (size_t)c];
-    }
-  }
-}
-
-/* The rows of one task, panel by panel */
-static void DenseApplyTask(void *context, PetscInt task)
-{
-  const DenseProduct *d = (const DenseProduct *)context;
-  PetscScalar         panel[SPMV_PANEL * SPMV_WIDTH_MAX];
-
-  for (PetscInt r = d->first[task]; r < d->first[task + 1]; r += SPMV_PANEL) {
-    const PetscInt last = PetscMin(r + SPMV_PANEL, d->first[task + 1]);
-
-    d->kernels->apply[WidthIndex(d->width)](&d->csr, r, last, d->x, panel);
-    Separate(panel, d->count, d->width, r, last, d->beta, d->y, d->ldy);
-  }
-}
-
-/* The same with B's columns as they are */
-static void DenseColumnsTask(void *context, PetscInt task)
-{
-  const DenseProduct *d = (const DenseProduct *)context;
-
-  for (PetscInt r = d->first[task]; r < d->first[task + 1]; r += SPMV_PANEL) {
-    d->kernels->apply_columns(&d->csr, r, PetscMin(r + SPMV_PANEL, d->first[task + 1]), d->count, d->x, (size_t)d->ldx, d->y, (size_t)d->ldy);
-  }
-}
-
-/* B's rows side by side, shared among tasks */
-typedef struct {
-  const PetscScalar *columns;
-  PetscInt           ld, count, width, n, ntasks;
-  PetscScalar       *out;
-} DenseInterleave;
-
-static void DenseInterleaveTask(void *context, PetscInt task)
-{
-  const DenseInterleave *d     = (const DenseInterleave *)context;
-  const PetscInt         first = (PetscInt)SpmvShare((size_t)d->n, task, d->ntasks), last = (PetscInt)SpmvShare((size_t)d->n, task + 1, d->ntasks);
-
-  Interleave(d->columns, d->ld, d->count, d->width, first, last, d->out + (size_t)first * (size_t)d->width);
-}
-
 /* The rows of a sequential matrix, and the kernels that its settings ask for */
-static PetscErrorCode DenseProductBegin(Mat A, SpmvRows *rows, DenseProduct *d)
+static PetscErrorCode DenseProductBegin(Mat A, SpmvRows *rows, SpmvDenseProduct *d)
 {
   SpmvShadow        *shadow;
   const SpmvKernels *kernels;
@@ -117,12 +32,8 @@ static PetscErrorCode DenseProductBegin(Mat A, SpmvRows *rows, DenseProduct *d)
   PetscCall(MatSpmvGetShadow(A, &shadow));
   if (!shadow->settings.known) PetscCall(MatSpmvSettingsNeed(A));
   PetscCall(SpmvKernelsGet(shadow->type, shadow->settings.request.isa, &kernels, &isa));
-  PetscCall(PetscMemzero(d, sizeof(*d)));
   PetscCall(SpmvRowsGet(A, rows));
-  d->kernels = DenseKernels[isa];
-  d->csr     = rows->csr;
-  d->ntasks  = shadow->settings.request.threads;
-  SpmvSplitRows(&d->csr, SPMV_PANEL, d->ntasks, d->first);
+  SpmvDenseProductSet(&rows->csr, isa, shadow->settings.request.threads, d);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,7 +71,7 @@ static PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *s, PetscInt nghosts, c
 typedef struct {
   Mat                blocks[2]; /* the second is NULL for a sequential matrix */
   SpmvRows           rows[2];
-  DenseProduct       d[2];
+  SpmvDenseProduct   d[2];
   PetscSF            sf;
   const PetscScalar *b;
   PetscScalar       *c;
@@ -224,17 +135,6 @@ static PetscErrorCode DenseWorkEnd(Mat A, Mat B, Mat C, DenseWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void DenseApply(DenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool beta)
-{
-  d->width = width;
-  d->count = count;
-  d->x     = x;
-  d->y     = y;
-  d->ldy   = ldy;
-  d->beta  = beta;
-  SpmvRun(d->ntasks, DenseApplyTask, d);
-}
-
 /* The MPI type of `width` scalars side by side */
 static PetscErrorCode RowTypeCreate(PetscInt width, MPI_Datatype *row)
 {
@@ -252,17 +152,20 @@ static PetscBool DenseIsDirect(const DenseWork *w)
   return (PetscBool)(!w->sf && csr->n < SPMV_DIRECT_MAX && csr->i[csr->m] < SPMV_SIDE_BY_SIDE * csr->n && sizeof(PetscScalar) * (size_t)w->ldb % 4096);
 }
 
-/* C = A B with few entries for each row of B: its columns are read where they are */
-static void DenseApplyColumns(DenseWork *w)
+/* C = A B for some columns, by windows where they do not fit the cache side by side. What is left to do begins at from[] */
+static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt width, PetscInt count, const PetscScalar *b, PetscScalar *c, PetscInt from[], PetscBool *done)
 {
-  DenseProduct *d = &w->d[0];
+  const SpmvDenseProduct *d    = &w->d[0];
+  const size_t            room = SPMV_WINDOW / sizeof(PetscScalar);
+  PetscScalar            *window, *none;
 
-  d->count = w->ncolumns;
-  d->x     = w->b;
-  d->ldx   = w->ldb;
-  d->y     = w->c;
-  d->ldy   = w->ldc;
-  SpmvRun(d->ntasks, DenseColumnsTask, d);
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCall(PetscArraycpy(from, d->first, d->ntasks));
+  if (w->sf || (size_t)d->csr.n * (size_t)width <= room) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DenseWorkVectors(A, room, 0, &window, &none));
+  *done = SpmvDenseApplyWindows(d, width, count, b, w->ldb, window, (PetscInt)(room / (size_t)(width * d->ntasks)), c, w->ldc, from);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* C = A B */
@@ -276,27 +179,31 @@ static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
   PetscCall(DenseWorkBegin(A, B, C, &w));
   n = w.d[0].csr.n;
   if (DenseIsDirect(&w)) {
-    DenseApplyColumns(&w);
+    SpmvDenseApplyColumns(&w.d[0], w.ncolumns, w.b, w.ldb, w.c, w.ldc);
     PetscCall(DenseWorkEnd(A, B, C, &w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(DenseWorkVectors(A, (size_t)WidthOf(w.ncolumns) * (size_t)n, (size_t)WidthOf(w.ncolumns) * (size_t)w.d[1].csr.n, &x, &ghosts));
   for (PetscInt c = 0; c < w.ncolumns; c += SPMV_WIDTH_MAX) {
-    const PetscInt  count = PetscMin(SPMV_WIDTH_MAX, w.ncolumns - c), width = WidthOf(count);
-    DenseInterleave in = {w.b + (size_t)c * (size_t)w.ldb, w.ldb, count, width, n, w.d[0].ntasks, x};
-    PetscScalar    *y  = w.c + (size_t)c * (size_t)w.ldc;
-    MPI_Datatype    row;
+    const PetscInt     count = PetscMin(SPMV_WIDTH_MAX, w.ncolumns - c), width = WidthOf(count);
+    const PetscScalar *b = w.b + (size_t)c * (size_t)w.ldb;
+    PetscScalar       *y = w.c + (size_t)c * (size_t)w.ldc;
+    PetscInt           from[SPMV_THREADS_MAX];
+    PetscBool          done;
+    MPI_Datatype       row;
 
-    SpmvRun(in.ntasks, DenseInterleaveTask, &in);
+    PetscCall(DenseApplyWindows(A, &w, width, count, b, y, from, &done));
+    if (done) continue;
+    PetscCall(DenseWorkVectors(A, (size_t)width * (size_t)n, (size_t)width * (size_t)w.d[1].csr.n, &x, &ghosts));
+    SpmvDenseSideBySide(&w.d[0], width, count, b, w.ldb, x);
     if (w.sf) {
       PetscCall(RowTypeCreate(width, &row));
       PetscCall(PetscSFBcastBegin(w.sf, row, x, ghosts, MPI_REPLACE));
     }
-    DenseApply(&w.d[0], width, count, x, y, w.ldc, PETSC_FALSE);
+    SpmvDenseApply(&w.d[0], from, width, count, x, y, w.ldc, PETSC_FALSE);
     if (w.sf) {
       PetscCall(PetscSFBcastEnd(w.sf, row, x, ghosts, MPI_REPLACE));
       PetscCallMPI(MPI_Type_free(&row));
-      DenseApply(&w.d[1], width, count, ghosts, y, w.ldc, PETSC_TRUE);
+      SpmvDenseApply(&w.d[1], NULL, width, count, ghosts, y, w.ldc, PETSC_TRUE);
     }
   }
   PetscCall(DenseWorkEnd(A, B, C, &w));
@@ -305,10 +212,10 @@ static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
 
 /* What one task of a transposed product has: some columns of B and C, all rows */
 typedef struct {
-  const DenseProduct *d[2]; /* blocks of A; the second may be NULL */
-  const PetscScalar  *b;
-  PetscInt            ldb, ncolumns, share;
-  PetscScalar        *y[2]; /* for each task [block's columns][share] */
+  const SpmvDenseProduct *d[2]; /* blocks of A; the second may be NULL */
+  const PetscScalar      *b;
+  PetscInt                ldb, ncolumns, share;
+  PetscScalar            *y[2]; /* for each task [block's columns][share] */
 } DenseTransposed;
 
 /* Task t: columns [t share, (t + 1) share) of those at hand; side by side they are `share` wide */
@@ -325,9 +232,9 @@ static void DenseTransposeTask(void *context, PetscInt t)
   for (PetscInt r = 0; r < m; r += SPMV_PANEL) {
     const PetscInt last = PetscMin(r + SPMV_PANEL, m);
 
-    Interleave(w->b + (size_t)(t * w->share) * (size_t)w->ldb, w->ldb, count, w->share, r, last, panel);
+    w->d[0]->kernels->interleave(w->b + (size_t)(t * w->share) * (size_t)w->ldb + (size_t)r, (size_t)w->ldb, count, w->share, last - r, panel);
     for (int k = 0; k < 2; k++) {
-      if (w->d[k]) w->d[k]->kernels->apply_transpose[WidthIndex(w->share)](&w->d[k]->csr, r, last, panel, w->y[k] + (size_t)(t * w->share) * (size_t)w->d[k]->csr.n);
+      if (w->d[k]) w->d[k]->kernels->apply_transpose[SpmvDenseWidthIndex(w->share)](&w->d[k]->csr, r, last, panel, w->y[k] + (size_t)(t * w->share) * (size_t)w->d[k]->csr.n);
     }
   }
 }
@@ -363,7 +270,7 @@ static PetscErrorCode MatTransposeMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
         PetscCall(PetscSFReduceEnd(w.sf, row, ghosts, y, MPIU_SUM));
         PetscCallMPI(MPI_Type_free(&row));
       }
-      if (count > 0) Separate(y, count, width, 0, n, PETSC_FALSE, w.c + (size_t)(c + k * width) * (size_t)w.ldc, w.ldc);
+      if (count > 0) w.d[0].kernels->separate(y, count, width, n, PETSC_FALSE, w.c + (size_t)(c + k * width) * (size_t)w.ldc, (size_t)w.ldc);
     }
   }
   PetscCall(DenseWorkEnd(A, B, C, &w));

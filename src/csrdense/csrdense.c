@@ -1,0 +1,201 @@
+/*
+  csrdense.c - rows times several vectors: who computes which rows, and where the vectors lie meanwhile
+
+  B's columns are laid side by side whole, or by windows: rows that follow each other often have neighbouring columns, as a
+  stencil's do. Then the rows of B that some rows of A need are laid side by side just before, where a cache holds them until
+  they have served, and B is read from memory once instead of three times: once to be laid side by side, again to be
+  written so, and again to be multiplied.
+*/
+#include "csrdense.h"
+
+#define DENSE_PANEL 32   /* rows of C that are computed before they are written to its columns: they stay in the first cache */
+#define DENSE_CHUNK 4096 /* rows that are looked at for a window, at least */
+#define DENSE_SPAN  3    /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
+
+static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
+#define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
+#include "../isas.h"
+#undef SPMV_ISA
+};
+
+/* A product with the rows of csr, which are borrowed, by so many tasks */
+void SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvDenseProduct *d)
+{
+  *d = (SpmvDenseProduct){.kernels = Kernels[isa], .csr = *csr, .ntasks = ntasks};
+  SpmvSplitRows(&d->csr, DENSE_PANEL, ntasks, d->first);
+}
+
+/* B's rows side by side, shared among tasks */
+typedef struct {
+  const SpmvDenseKernels *kernels;
+  const PetscScalar      *columns;
+  PetscInt                ld, count, width, n, ntasks;
+  PetscScalar            *out;
+} DenseInterleave;
+
+static void InterleaveTask(void *context, PetscInt task)
+{
+  const DenseInterleave *d     = (const DenseInterleave *)context;
+  const size_t           first = SpmvShare((size_t)d->n, task, d->ntasks), last = SpmvShare((size_t)d->n, task + 1, d->ntasks);
+
+  d->kernels->interleave(d->columns + first, (size_t)d->ld, d->count, d->width, (PetscInt)(last - first), d->out + first * (size_t)d->width);
+}
+
+/* Lays csr.n rows of `count` columns side by side */
+void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *out)
+{
+  DenseInterleave in = {d->kernels, columns, ld, count, width, d->csr.n, d->ntasks, out};
+
+  SpmvRun(d->ntasks, InterleaveTask, &in);
+}
+
+/* What the tasks of a product are given */
+typedef struct {
+  const SpmvDenseProduct *d;
+  PetscInt                width, count;
+  const PetscScalar      *x; /* side by side; or the columns */
+  PetscInt                ldx;
+  PetscScalar            *y; /* the columns of C */
+  PetscInt                ldy;
+  PetscBool               add;
+  PetscScalar            *window;                 /* [ntasks][capacity][width] */
+  PetscInt                capacity;               /* rows of a window, at most */
+  PetscInt                from[SPMV_THREADS_MAX]; /* the first row of each task that is left to do */
+} DenseWork;
+
+/* Rows [first, last), panel by panel; row r of x lies at x + r width */
+static void DensePanels(const DenseWork *w, const PetscScalar *x, PetscInt first, PetscInt last)
+{
+  const SpmvDenseProduct *d = w->d;
+  PetscScalar             panel[DENSE_PANEL * SPMV_WIDTH_MAX];
+
+  for (PetscInt r = first, stop; r < last; r = stop) {
+    stop = PetscMin(r + DENSE_PANEL, last);
+    d->kernels->apply[SpmvDenseWidthIndex(w->width)](&d->csr, r, stop, x, panel);
+    d->kernels->separate(panel, w->count, w->width, stop - r, w->add, w->y + r, (size_t)w->ldy);
+  }
+}
+
+static void ApplyTask(void *context, PetscInt task)
+{
+  const DenseWork *w = (const DenseWork *)context;
+
+  DensePanels(w, w->x, w->from[task], w->d->first[task + 1]);
+}
+
+/* C <- C or 0 + A x for the rows that `from` leaves, or for all */
+void SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool add)
+{
+  DenseWork w = {.d = d, .width = width, .count = count, .x = x, .y = y, .ldy = ldy, .add = add};
+
+  memcpy(w.from, from ? from : d->first, sizeof(PetscInt) * (size_t)d->ntasks);
+  SpmvRun(d->ntasks, ApplyTask, &w);
+}
+
+static void ColumnsTask(void *context, PetscInt task)
+{
+  const DenseWork *w = (const DenseWork *)context;
+
+  for (PetscInt r = w->d->first[task], last = w->d->first[task + 1]; r < last; r += DENSE_PANEL) {
+    w->d->kernels->apply_columns(&w->d->csr, r, PetscMin(r + DENSE_PANEL, last), w->count, w->x, (size_t)w->ldx, w->y, (size_t)w->ldy);
+  }
+}
+
+/* C <- A B with B's columns as they are */
+void SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscInt count, const PetscScalar *x, PetscInt ldx, PetscScalar *y, PetscInt ldy)
+{
+  DenseWork w = {.d = d, .count = count, .x = x, .ldx = ldx, .y = y, .ldy = ldy};
+
+  SpmvRun(d->ntasks, ColumnsTask, &w);
+}
+
+/* DenseWindow: rows [low, high) of B, side by side from `at` on */
+typedef struct {
+  PetscScalar *at;
+  PetscInt     low, high;
+} DenseWindow;
+
+/* Rows [first, last) of B, into a window that begins at row low */
+static void WindowFill(const DenseWork *w, DenseWindow *window, PetscInt low, PetscInt first, PetscInt last)
+{
+  if (first < last) w->d->kernels->interleave(w->x + first, (size_t)w->ldx, w->count, w->width, last - first, window->at + (size_t)(first - low) * (size_t)w->width);
+}
+
+/* The window is to be [low, high): what it has of that is moved, the rest is laid side by side */
+static void WindowMove(const DenseWork *w, DenseWindow *window, PetscInt low, PetscInt high)
+{
+  const PetscInt first = PetscMax(low, window->low), last = PetscMax(first, PetscMin(high, window->high)); /* what stays; nothing if first = last */
+  const size_t   width = (size_t)w->width;
+
+  if (first < last && low != window->low) memmove(window->at + (size_t)(first - low) * width, window->at + (size_t)(first - window->low) * width, sizeof(PetscScalar) * (size_t)(last - first) * width);
+  if (first < last) {
+    WindowFill(w, window, low, low, first);
+    WindowFill(w, window, low, last, high);
+  } else WindowFill(w, window, low, low, high);
+  window->low  = low;
+  window->high = high;
+}
+
+/* The end of rows from r on, and the columns that they have, such that a window of them pays; r if there is none */
+static PetscInt WindowRows(const DenseWork *w, PetscInt r, PetscInt last, PetscInt *low, PetscInt *high)
+{
+  const SpmvCSR *csr  = &w->d->csr;
+  PetscInt       stop = r;
+
+  *low  = PETSC_MAX_INT;
+  *high = 0;
+  do {
+    const PetscInt more = PetscMin(last - stop, PetscMax(DENSE_CHUNK, stop - r));
+
+    w->d->kernels->reach(csr->j, csr->i[stop], csr->i[stop + more], low, high);
+    stop += more;
+    if (*high - *low > w->capacity) return r;
+  } while (stop<last && * high - *low> DENSE_SPAN * (stop - r));
+  if (*low > *high) *low = *high; /* no entries */
+  return stop;
+}
+
+static void WindowsTask(void *context, PetscInt task)
+{
+  DenseWork     *w      = (DenseWork *)context;
+  const PetscInt last   = w->d->first[task + 1];
+  DenseWindow    window = {.at = w->window + (size_t)task * (size_t)w->capacity * (size_t)w->width};
+
+  for (PetscInt *r = &w->from[task], low, high; *r < last;) {
+    const PetscInt stop = WindowRows(w, *r, last, &low, &high);
+
+    if (stop == *r) return;
+    WindowMove(w, &window, low, high);
+    DensePanels(w, window.at - (ptrdiff_t)low * w->width, *r, stop);
+    *r = stop;
+  }
+}
+
+/*
+  SpmvDenseApplyWindows - C <- A B with rows of B laid side by side as they are needed
+
+  Input Parameters:
++ d        - A
+. width    - columns side by side
+. count    - of these, those that B has
+. columns  - of B
+. ld       - from one column of B to the next
+. window   - [ntasks][capacity][width] to work with
+. capacity - rows of a window
+. y        - the columns of C
+- ldy      - from one column of C to the next
+
+  Output Parameter:
+. from - [ntasks] the first row of each task that is left to do, because its columns are too far apart; d->first[task + 1] if none is
+*/
+PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy, PetscInt from[])
+{
+  DenseWork w    = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .y = y, .ldy = ldy, .window = window, .capacity = capacity};
+  PetscBool done = PETSC_TRUE;
+
+  memcpy(w.from, d->first, sizeof(PetscInt) * (size_t)d->ntasks);
+  SpmvRun(d->ntasks, WindowsTask, &w);
+  memcpy(from, w.from, sizeof(PetscInt) * (size_t)d->ntasks);
+  for (PetscInt t = 0; t < d->ntasks; t++) done = (PetscBool)(done && from[t] == d->first[t + 1]);
+  return done;
+}
