@@ -1,0 +1,164 @@
+static const char help[] = "Rows times several vectors: columns side by side and back, windows of B that move either way, jump, or are too wide.\n\n";
+
+#include "spmvtest.h"
+#include "csrdense/csrdense.h"
+
+static PetscInt failures;
+
+/* Number k of a fixed sequence, from -1 to 1 */
+static PetscScalar Value(PetscInt k)
+{
+  return (PetscReal)((k * (PetscInt64)7919 + 13) % 1009 - 504) / 504;
+}
+
+/* Some rows of columns side by side, and back again, added or not; what lies beside them is left alone */
+static PetscErrorCode TestSides(const SpmvDenseKernels *kernels, const char isa[])
+{
+  enum { ROWS = 29,
+         LD   = 31,
+         WIDE = 16 };
+  const PetscInt widths[] = {4, 8, 16};
+  PetscScalar    columns[WIDE * LD], side[ROWS * WIDE + 8], back[WIDE * LD];
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < WIDE * LD; k++) columns[k] = Value(k);
+  for (size_t w = 0; w < PETSC_STATIC_ARRAY_LENGTH(widths); w++) {
+    for (PetscInt count = 1; count <= widths[w]; count++) {
+      for (PetscInt rows = 0; rows <= ROWS; rows++) {
+        PetscInt wrong = 0;
+
+        for (PetscInt k = 0; k < ROWS * WIDE + 8; k++) side[k] = NAN;
+        kernels->interleave(columns, LD, count, widths[w], rows, side);
+        for (PetscInt r = 0; r < rows; r++) {
+          for (PetscInt c = 0; c < widths[w]; c++) wrong += side[r * widths[w] + c] != (c < count ? columns[c * LD + r] : 0);
+        }
+        for (PetscInt k = rows * widths[w]; k < ROWS * WIDE + 8; k++) wrong += side[k] == side[k];
+        for (int add = 0; add < 2; add++) {
+          for (PetscInt k = 0; k < WIDE * LD; k++) back[k] = 2;
+          kernels->separate(side, count, widths[w], rows, add ? PETSC_TRUE : PETSC_FALSE, back, LD);
+          for (PetscInt c = 0; c < WIDE; c++) {
+            for (PetscInt r = 0; r < LD; r++) wrong += back[c * LD + r] != (c >= count || r >= rows ? 2 : columns[c * LD + r] + 2 * add);
+          }
+        }
+        if (wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " rows of %" PetscInt_FMT " columns, %" PetscInt_FMT " wide: %" PetscInt_FMT " entries wrong\n", isa, rows, count, widths[w], wrong));
+        failures += wrong;
+      }
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+#define ROWS 30000
+
+/* Entry k of row r: a band; a band that runs backwards; one that jumps; one that widens at the end, so that windows no longer do; wide everywhere */
+static PetscInt Column(int kind, PetscInt r, PetscInt k)
+{
+  const PetscInt band = (r + k * k * 17 - 300 + ROWS) % ROWS, near = PetscMax(0, PetscMin(ROWS - 1, r + k * k * 17 - 300));
+
+  if (kind == 1) return ROWS - 1 - near;
+  if (kind == 2) return r / 10000 % 2 ? near - 3000 : near;
+  if (kind == 3 && r > 21000) return (band * 7919) % ROWS;
+  if (kind == 4) return (band * 7919) % ROWS;
+  return near;
+}
+
+static PetscErrorCode Create(int kind, SpmvTestCSR *t)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  t->m = t->n = ROWS;
+  PetscCall(PetscMalloc1(ROWS + 1, &t->i));
+  PetscCall(PetscMalloc1(8 * ROWS, &t->j));
+  PetscCall(PetscMalloc1(8 * ROWS, &t->a));
+  for (PetscInt r = 0; r < ROWS; r++) {
+    t->i[r] = nz;
+    for (PetscInt k = 0; k < r % 8; k++, nz++) {
+      t->j[nz] = Column(kind, r, k);
+      t->a[nz] = Value(nz);
+    }
+  }
+  t->i[ROWS] = nz;
+  PetscFunctionReturn(0);
+}
+
+/* C = A B by windows, what they leave by B side by side; each entry against its sum. Whether windows served to the end is as expected */
+static PetscErrorCode TestWindows(const SpmvTestCSR *t, int kind, SpmvIsa isa, PetscInt ntasks, PetscInt count, PetscInt capacity, PetscBool expected)
+{
+  const PetscInt   width = count > 8 ? 16 : count > 4 ? 8
+                                                      : 4;
+  SpmvCSR          csr   = SpmvTestCSRView(t);
+  SpmvDenseProduct d;
+  PetscScalar     *b, *c, *side, *window;
+  PetscInt         from[SPMV_THREADS_MAX], wrong = 0;
+  PetscBool        done;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(count * ROWS, &b, count * ROWS, &c, width * ROWS, &side, ntasks * capacity * width, &window));
+  for (PetscInt k = 0; k < count * ROWS; k++) {
+    b[k] = Value(3 * k);
+    c[k] = NAN;
+  }
+  SpmvDenseProductSet(&csr, isa, ntasks, &d);
+  done = SpmvDenseApplyWindows(&d, width, count, b, ROWS, window, capacity, c, ROWS, from);
+  SpmvDenseSideBySide(&d, width, count, b, ROWS, side);
+  SpmvDenseApply(&d, from, width, count, side, c, ROWS, PETSC_FALSE);
+  for (PetscInt k = 0; k < count; k++) {
+    for (PetscInt r = 0; r < ROWS; r++) {
+      PetscScalar sum  = 0;
+      PetscReal   size = 0;
+
+      for (PetscInt e = t->i[r]; e < t->i[r + 1]; e++) {
+        sum += t->a[e] * b[k * ROWS + t->j[e]];
+        size += PetscAbsScalar(t->a[e] * b[k * ROWS + t->j[e]]);
+      }
+      wrong += !(PetscAbsScalar(c[k * ROWS + r] - sum) <= 32 * PETSC_MACHINE_EPSILON * size);
+    }
+  }
+  if (wrong || done != expected) PetscCall(PetscPrintf(PETSC_COMM_SELF, "kind %d, %s, %d tasks, %" PetscInt_FMT " columns, windows of %" PetscInt_FMT ": %" PetscInt_FMT " entries wrong, windows %s\n", kind, SpmvIsaName(isa), (int)ntasks, count, capacity, wrong, done ? "served" : "gave up"));
+  failures += wrong + (done != expected);
+  PetscCall(PetscFree4(b, c, side, window));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  SpmvIsa best;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  {
+    const SpmvKernels *kernels;
+
+    PetscCall(SpmvKernelsGet(SpmvCandidate[0], SPMV_ISA_COUNT, &kernels, &best));
+  }
+  for (PetscInt isa = 0; isa <= (PetscInt)best; isa++) {
+    SpmvDenseProduct d;
+    SpmvCSR          none = {.i = (const PetscInt[]){0}};
+
+    SpmvDenseProductSet(&none, (SpmvIsa)isa, 1, &d);
+    if (d.kernels->interleave) PetscCall(TestSides(d.kernels, SpmvIsaName(isa)));
+  }
+  for (int kind = 0; kind < 5; kind++) {
+    SpmvTestCSR t;
+
+    PetscCall(Create(kind, &t));
+    for (PetscInt ntasks = 1; ntasks <= 3; ntasks += 2) {
+      for (PetscInt count = 3; count <= 13; count += 5) PetscCall(TestWindows(&t, kind, best, ntasks, count, 12000, kind < 3 ? PETSC_TRUE : PETSC_FALSE));
+      PetscCall(TestWindows(&t, kind, SPMV_SCALAR, ntasks, 8, 9000, kind < 3 ? PETSC_TRUE : PETSC_FALSE));
+      PetscCall(TestWindows(&t, kind, best, ntasks, 8, 1000, PETSC_FALSE));
+    }
+    PetscCall(PetscFree(t.i));
+    PetscCall(PetscFree(t.j));
+    PetscCall(PetscFree(t.a));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " failures\n", failures));
+  PetscCall(PetscFinalize());
+  return failures ? 1 : 0;
+}
+
+/*TEST
+
+  test:
+
+TEST*/
