@@ -213,6 +213,13 @@ typedef struct {
     memcpy(l_->arg, args_, sizeof(args_)); \
   } while (0)
 
+/* Adds to a product a work array */
+static inline void SpmvDeviceWork(SpmvDeviceProduct *product, const char name[], size_t bytes)
+{
+  product->work[product->nwork].name    = name;
+  product->work[product->nwork++].bytes = bytes;
+}
+
 /* Work groups of so many work items that there is one for each item */
 static inline size_t SpmvGroups(size_t items, size_t group)
 {

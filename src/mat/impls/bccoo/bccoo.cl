@@ -83,7 +83,7 @@ INLINE void Store(GLOBAL SCALAR *y, GLOBAL const int *rows, int r, const SCALAR 
 #if SLICES > 1
     y[row + i] = sum[i];
 #else
-    if (row + i < (size_t)m) y[row + i] = beta ? y[row + i] + sum[i] : sum[i];
+    if (row + i < (size_t)m) Put(y, row + i, sum[i], beta);
 #endif
   }
 }
@@ -226,12 +226,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
 #endif
   const int t = LOCAL_ID;
 #if CARRY == CARRY_ADJACENT
-  if (t == 0) {
-    told = (int)ATOMIC_NEXT(&sync[0]);
-    if (told == ngroups - 1) ATOMIC_WRITE(&sync[0], 0u); /* for the next product */
-  }
-  BARRIER;
-  const int g = told;
+  const int g = Ticket(&sync[0], &told, ngroups);
 #else
   const int    g = GROUP_ID;
 #endif
@@ -434,7 +429,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   #if SLICES > 1
     y[row]           = cache[q];
   #else
-    if (row < (size_t)m) y[row] = beta ? y[row] + cache[q] : cache[q];
+    if (row < (size_t)m) Put(y, row, cache[q], beta);
   #endif
   }
 #endif
@@ -471,6 +466,6 @@ void bccoo_combine(GLOBAL const SCALAR *RESTRICT partial, GLOBAL SCALAR *y, int 
     SCALAR sum = partial[r];
 
     for (int s = 1; s < SLICES; s++) sum = sum + partial[(size_t)s * (size_t)height + r];
-    y[r] = beta ? y[r] + sum : sum;
+    Put(y, r, sum, beta);
   }
 }

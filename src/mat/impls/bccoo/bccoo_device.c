@@ -129,17 +129,13 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DSUBGROUPS=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d -DCLEAR=%d", b->h, b->w, b->tile, b->workgroup, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
                           BccooDeviceRegisters(d), d[BCCOO_DEVICE_CACHE], (int)BccooDeviceChunk(b->h),
                           d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_SCAN], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP, BCCOO_FLAT_GROUP));
-  product->work[product->nwork].name    = "heads";
-  product->work[product->nwork++].bytes = ngroups * (size_t)b->h * sizeof(PetscScalar);
-  product->work[product->nwork].name    = "tails";
-  product->work[product->nwork++].bytes = ngroups * (size_t)b->h * sizeof(PetscScalar);
+  SpmvDeviceWork(product, "heads", ngroups * (size_t)b->h * sizeof(PetscScalar));
+  SpmvDeviceWork(product, "tails", ngroups * (size_t)b->h * sizeof(PetscScalar));
   if (!carry) {
-    product->work[product->nwork].name    = "sync";
-    product->work[product->nwork++].bytes = (1 + ngroups) * sizeof(uint32_t);
+    SpmvDeviceWork(product, "sync", (1 + ngroups) * sizeof(uint32_t));
   }
   if (slices > 1) {
-    product->work[product->nwork].name    = "partial";
-    product->work[product->nwork++].bytes = (size_t)slices * height * sizeof(PetscScalar);
+    SpmvDeviceWork(product, "partial", (size_t)slices * height * sizeof(PetscScalar));
   } else if (listed) SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
   SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)b->workgroup, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->n), SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_BETA, epoch);
   if (carry) SPMV_LAUNCH(product, carry, SpmvGroups(ngroups, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result, SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);

@@ -99,9 +99,5 @@ void cmrs_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const WORD *RESTR
     for (int q = lane; q < d * HEIGHT; q += WARP) buf[q] = buf[q] + buf[q + d * HEIGHT];
     WARP_BARRIER;
   }
-  if (lane < HEIGHT && strip * HEIGHT + lane < (size_t)m) {
-    const size_t row = strip * HEIGHT + lane;
-
-    y[row] = beta ? y[row] + buf[lane] : buf[lane];
-  }
+  if (lane < HEIGHT && strip * HEIGHT + lane < (size_t)m) Put(y, strip * HEIGHT + lane, buf[lane], beta);
 }

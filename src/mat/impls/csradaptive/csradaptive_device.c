@@ -114,10 +114,8 @@ static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPl
   PetscCall(CsradaptiveDeviceCheck(d, vector_rows, info));
   PetscCall(PetscMemzero(product, sizeof(*product)));
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DGROUP=%zu -DNNZ_PER_WG=%" PetscInt_FMT " -DVECTOR_ROWS=%" PetscInt_FMT " -DCHUNK=%" PetscInt_FMT " -DLOGARITHMIC=%d -DATOMIC=%d -DINDEX_BITS=%d", group, b->nnz_per_wg, vector_rows, b->chunk, d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_REDUCTION_LOGARITHMIC, (int)atomic, (int)(8 * sizeof(PetscInt))));
-  product->work[product->nwork].name    = "partial";
-  product->work[product->nwork++].bytes = atomic ? 0 : nvectorl * sizeof(PetscScalar);
-  product->work[product->nwork].name    = "sync";
-  product->work[product->nwork++].bytes = atomic && nvectorl ? (1 + nvectorl) * sizeof(uint32_t) : 0;
+  SpmvDeviceWork(product, "partial", atomic ? 0 : nvectorl * sizeof(PetscScalar));
+  SpmvDeviceWork(product, "sync", atomic && nvectorl ? (1 + nvectorl) * sizeof(uint32_t) : 0);
   SPMV_LAUNCH(product, "csradaptive_stream", b->nlist[CSRADAPTIVE_STREAM], group, PETSC_FALSE, CSRADAPTIVE_GIVE("stream"), SPMV_GIVE_BETA);
   SPMV_LAUNCH(product, "csradaptive_vector", b->nlist[CSRADAPTIVE_VECTOR], group, PETSC_FALSE, CSRADAPTIVE_GIVE("vector"), SPMV_GIVE_BETA);
   SPMV_LAUNCH(product, "csradaptive_vectorl", nvectorl, group, PETSC_FALSE, CSRADAPTIVE_GIVE("vectorl"), SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT((PetscInt)nvectorl), SPMV_GIVE_BETA, epoch);

@@ -75,12 +75,10 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
   PetscCall(PetscMemzero(product, sizeof(*product)));
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DNARROW=%d -DREMOVED=%d -DCLEAR=%zu", group, stage, TpspmvIsDirect(b), (int)b->narrow, (int)b->removed, group));
   if (s->npartial) {
-    product->work[product->nwork].name    = "partial";
-    product->work[product->nwork++].bytes = s->npartial * sizeof(PetscScalar);
+    SpmvDeviceWork(product, "partial", s->npartial * sizeof(PetscScalar));
   }
   if (b->removed) {
-    product->work[product->nwork].name    = "packed";
-    product->work[product->nwork++].bytes = (size_t)b->nused * sizeof(PetscScalar);
+    SpmvDeviceWork(product, "packed", (size_t)b->nused * sizeof(PetscScalar));
     SPMV_LAUNCH(product, "tpspmv_pack", SpmvGroups((size_t)b->nused, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("columns left"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("packed"), SPMV_GIVE_INT(b->nused));
   }
   if (TpspmvIsDirect(b) && s->nonempty < b->m) SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->m, group), group, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
