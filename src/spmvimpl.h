@@ -142,7 +142,8 @@ typedef struct {
   size_t    memory;   /* bytes */
   size_t    local;    /* bytes that a work group shares */
   size_t    group;    /* work items of a work group, at most */
-  PetscBool gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once; what started goes on */
+  PetscBool gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once */
+  PetscBool forward;  /* work groups that started go on while others wait for them: GPUs are taken to; no API promises it */
   PetscBool real64;   /* has double */
   PetscBool atomic64; /* exchanges 64 bits in one piece */
   PetscBool shuffles; /* work items side by side, 32 at a time, read each other's registers */
@@ -171,13 +172,14 @@ typedef struct {
 typedef struct {
   const char   *kernel;        /* its name in the source */
   size_t        groups, group; /* work groups, work items in each; with no groups it is not launched */
+  PetscInt      step;          /* it waits for the kernels of lesser steps, and for none of its own */
   PetscBool     overwrites;    /* wanted only where y is not added to: it clears what the others do not write */
   PetscInt      nargs;
   SpmvDeviceArg arg[SPMV_DEVICE_ARG_MAX];
 } SpmvDeviceLaunch;
 
 /*
-  SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels one after the other
+  SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels in an order in which they may run
 
   In a shared product the device has some of the rows, and while its kernels run SpmvKernels.share makes the others. Its y is then
   a vector of its results alone, and beta is 0 for the kernels.
@@ -204,14 +206,20 @@ typedef struct {
 #define SPMV_GIVE_BETA     ((SpmvDeviceArg){.kind = SPMV_ARG_BETA})
 #define SPMV_GIVE_EPOCH    ((SpmvDeviceArg){.kind = SPMV_ARG_EPOCH})
 
-/* Adds to a product a kernel that takes the arguments given, SPMV_GIVE_...; clears: only where y is not added to */
+/* Adds to a product a kernel that takes the arguments given, SPMV_GIVE_..., and waits for all before it; clears: only where y is not added to */
 #define SPMV_LAUNCH(product, name, ngroups, ngroup, clears, ...) \
   do { \
     const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
     SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
-    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
+    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .step = (product)->nlaunches, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
     memcpy(l_->arg, args_, sizeof(args_)); \
   } while (0)
+
+/* The kernel added last need not wait for the one before it: neither reads what the other writes, and they write other rows */
+static inline void SpmvDeviceAlongside(SpmvDeviceProduct *product)
+{
+  if (product->nlaunches > 1) product->launch[product->nlaunches - 1].step = product->launch[product->nlaunches - 2].step;
+}
 
 /* Adds to a product a work array */
 static inline void SpmvDeviceWork(SpmvDeviceProduct *product, const char name[], size_t bytes)

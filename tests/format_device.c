@@ -312,6 +312,7 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return 0;
   }
+  device->info.forward  = PETSC_TRUE; /* PoCL and Oclgrind run work groups to their end, each by a thread of the system: who waits for one that started waits for one that goes on */
   device->info.shuffles = PETSC_TRUE; /* where there are none, the words for them have local memory in their place */
   PetscCall(PetscOptionsHasName(NULL, NULL, "-refuse", &refuse));
   if (refuse) {

@@ -137,7 +137,7 @@ static PetscErrorCode List(const char name[], size_t n, const int32_t list[])
 static PetscErrorCode Csradaptive(SpmvDevice *device)
 {
   const SpmvFormat         *f          = &SpmvFormat_csradaptive;
-  const PetscBool           gpu        = device->info.gpu;
+  const PetscBool           forward    = device->info.forward;
   SpmvPlan                  plan       = Plan(f), other;
   PetscInt                  length[12] = {2048, 3072, 512, 300, 5, 0, 0, 5, 700}, wrong = 0;
   SpmvTestCSR               t, moved;
@@ -166,11 +166,11 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   PetscCall(Refused(f, &t, other, "the host's nnz_per_wg", device->info));
   other                                      = plan;
   other.device[CSRADAPTIVE_DEVICE_WORKGROUP] = 512;
-  PetscCall(Refused(f, &t, other, "a work group of 512 where 256 are the most", (SpmvDeviceInfo){.name = "a device", .group = 256, .local = 49152, .gpu = PETSC_TRUE}));
+  PetscCall(Refused(f, &t, other, "a work group of 512 where 256 are the most", (SpmvDeviceInfo){.name = "a device", .group = 256, .local = 49152, .gpu = PETSC_TRUE, .forward = PETSC_TRUE}));
   PetscCall(Refused(f, &t, plan, "1 kB of local memory", (SpmvDeviceInfo){.name = "a device", .group = 256, .local = 1024, .gpu = PETSC_TRUE}));
   plan.device[CSRADAPTIVE_DEVICE_PARTS] = CSRADAPTIVE_PARTS_ATOMIC;
   PetscCall(Refused(f, &t, plan, "atomic on a device that is no GPU", (SpmvDeviceInfo){.name = "a CPU", .group = 256, .local = 49152, .atomic64 = PETSC_TRUE}));
-  if (sizeof(PetscReal) == 8) PetscCall(Refused(f, &t, plan, NULL, (SpmvDeviceInfo){.name = "a GPU", .group = 256, .local = 49152, .gpu = PETSC_TRUE}));
+  if (sizeof(PetscReal) == 8) PetscCall(Refused(f, &t, plan, NULL, (SpmvDeviceInfo){.name = "a GPU", .group = 256, .local = 49152, .gpu = PETSC_TRUE, .forward = PETSC_TRUE}));
   PetscCall(RowsDestroy(&t));
 
   for (PetscInt r = 0; r < 12; r++) length[r] = r % 3 ? 1000 - 50 * r : r;
@@ -188,7 +188,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
     other                                  = plan;
     other.device[CSRADAPTIVE_DEVICE_PARTS] = parts;
     PetscCall(f->build(&csr, &other, &storage));
-    device->info.gpu = PETSC_TRUE; /* so that the atomics run; what runs here does let work groups go on */
+    device->info.forward = PETSC_TRUE; /* so that the atomics run; what runs here does let work groups go on */
     PetscCall(SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &other, &on, &full));
     PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
     PetscCall(Compiles(device, f, storage, &other));
@@ -201,7 +201,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
     PetscCall(SpmvOnDeviceDestroy(&on));
     PetscCall(f->destroy(&storage));
     PetscCall(RowsDestroy(&moved));
-    device->info.gpu = gpu;
+    device->info.forward = forward;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "parts %s: %" PetscInt_FMT " entries wrong\n", f->device->params[CSRADAPTIVE_DEVICE_PARTS].names[parts], wrong));
   }
   PetscFunctionReturn(0);

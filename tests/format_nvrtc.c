@@ -12,7 +12,7 @@ static const SpmvFormat *const Formats[] = {
 };
 
 /* What a GPU of these years has */
-static const SpmvDeviceInfo Info = {.name = "GPU", .local = 49152, .group = 1024, .gpu = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
+static const SpmvDeviceInfo Info = {.name = "GPU", .local = 49152, .group = 1024, .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
 
 /* Bytes spilled, over all kernels of a log of ptxas */
 static long Spills(const char log[])

@@ -199,9 +199,9 @@ end:
     test: # the tuner's type: the first format that has kernels, or AIJ's own
       suffix: tuner
       args: -type spmv -mat_spmv_tune_formats {{bccoo,aij pmf,cmrs aij}separate output}
-    test: # adjacent synchronisation and slices
+    test: # the last work group adds up, and slices; adjacent synchronisation is for GPUs
       suffix: knobs
-      args: -mat_bccoo_slices 4 -mat_bccoo_device_carry adjacent -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
+      args: -mat_bccoo_slices 4 -mat_bccoo_device_carry last -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
     test: # padded strips
       suffix: padded
       args: -type cmrs -mat_cmrs_order padded -mat_cmrs_device_workgroup 64

@@ -18,6 +18,7 @@
 typedef struct {
   const char        *kernel;
   size_t             groups, group; /* work groups, work items in each */
+  PetscInt           step;          /* as of SpmvDeviceLaunch */
   PetscInt           nargs;
   const void *const *arg;  /* [nargs]  where each argument's value is */
   const size_t      *size; /* [nargs]  its bytes */
@@ -44,7 +45,7 @@ typedef struct {
   PetscErrorCode (*load)(void *device, const char *binary, size_t size, void **program); /* from a binary; NULL if it is none */
   PetscErrorCode (*launch)(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full);
 
-  /* Calls with the values that their arguments have now, one after the other, to be asked for as one; NULL: the API has no such thing */
+  /* Calls with the values that their arguments have now, step after step, to be asked for as one; NULL: the API has no such thing */
   PetscErrorCode (*record)(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **graph, PetscBool *full);
   PetscErrorCode (*replay)(void *device, void *graph, PetscBool *full);
   PetscErrorCode (*forget)(void *device, void **graph); /* nothing that was recorded may be running */

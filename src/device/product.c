@@ -208,7 +208,7 @@ static PetscErrorCode OnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLa
   static void *const none = NULL;
 
   PetscFunctionBegin;
-  c->call = (SpmvDeviceCall){.kernel = l->kernel, .groups = l->groups, .group = l->group, .nargs = l->nargs, .arg = c->arg, .size = c->size};
+  c->call = (SpmvDeviceCall){.kernel = l->kernel, .groups = l->groups, .group = l->group, .step = l->step, .nargs = l->nargs, .arg = c->arg, .size = c->size};
   for (PetscInt k = 0; k < l->nargs; k++) {
     c->size[k] = sizeof(int32_t);
     switch (l->arg[k].kind) {

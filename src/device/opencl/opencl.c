@@ -193,11 +193,11 @@ static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(info->group), &info->group, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions, NULL);
   PetscCall(PetscStrncpy(info->compiler, version, sizeof(info->compiler)));
-  info->memory   = (size_t)memory;
-  info->local    = (size_t)local;
-  info->gpu      = (PetscBool)(index < NGpus);
-  info->real64   = (PetscBool)(strstr(extensions, "cl_khr_fp64") != NULL);
-  info->atomic64 = (PetscBool)(strstr(extensions, "cl_khr_int64_base_atomics") != NULL);
+  info->memory = (size_t)memory;
+  info->local  = (size_t)local;
+  info->gpu = info->forward = (PetscBool)(index < NGpus);
+  info->real64              = (PetscBool)(strstr(extensions, "cl_khr_fp64") != NULL);
+  info->atomic64            = (PetscBool)(strstr(extensions, "cl_khr_int64_base_atomics") != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

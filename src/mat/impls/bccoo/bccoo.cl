@@ -12,8 +12,9 @@
                 (strategy 1). Otherwise they were stored transposed: block k of all work items side by side
     CARRY 0     a second kernel, bccoo_carry, adds the tails
     CARRY 1     the work group that ends last does
-    CARRY 2     adjacent synchronisation: each work group waits for the one before. For GPUs: OpenCL does not promise that work
-                groups that started go on. Numbers are given to work groups in the order in which they start
+    CARRY 2     adjacent synchronisation: each work group waits for the one before. For GPUs, as in the paper: neither API promises
+                that work groups that started go on, but GPUs run what started to its end. Numbers are given to work groups in the order
+                in which they start. Tests run it on PoCL, whose work groups are run to their end by threads of the system
     SUBGROUPS   the segmented scan goes through registers inside subgroups, and over the subgroups of a work group through local
                 memory. Otherwise all of it goes through local memory, a barrier a step
     HEIGHT, WIDTH, SLICES; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if some are escaped; FLAG_BITS

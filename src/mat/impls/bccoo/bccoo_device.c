@@ -38,7 +38,7 @@ static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_CACHE]     = SPMV_CHOICES("cache", "strategy 2: block rows of the result cache, times the work group", BccooCaches, NULL),
   [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("transpose", "blocks are transposed offline, by the build, or online, by each product", BccooTransposes, BccooTransposeNames),
   [BCCOO_DEVICE_SCAN]      = SPMV_CHOICES("scan", "the segmented scan of a work group goes through local memory, or by shuffles through registers (CUDA)", BccooScans, BccooScanNames),
-  [BCCOO_DEVICE_CARRY]     = SPMV_CHOICES("carry", "sums across work groups: by a second kernel, by the work group done last, or by adjacent synchronisation (for GPUs: work groups that started must go on)", BccooCarries, BccooCarryNames),
+  [BCCOO_DEVICE_CARRY]     = SPMV_CHOICES("carry", "sums across work groups: by a second kernel, by the work group done last, or by adjacent synchronisation (GPUs only: work groups that started must go on)", BccooCarries, BccooCarryNames),
 };
 
 /*
@@ -98,6 +98,7 @@ static PetscErrorCode BccooDeviceCheck(const BccooStorage *b, const PetscInt d[]
   PetscCheck(local <= info->local, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu bytes of local memory are more than the %zu of %s; set -mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache to less", local, info->local, info->name);
   PetscCheck(!d[BCCOO_DEVICE_SCAN] || info->shuffles, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Work items of %s do not read each other's registers; set -mat_bccoo_device_scan local, or -spmv_device cuda where there is one", info->name);
   if (d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(d[BCCOO_DEVICE_CARRY] != BCCOO_CARRY_ADJACENT || info->forward, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s is no GPU: it is not known that its work groups go on while others wait for them; set -mat_bccoo_device_carry kernel or last", info->name);
   PetscCheck(!PetscDefined(USE_COMPLEX), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Complex numbers are not exchanged in one piece; set -mat_bccoo_device_carry kernel");
   PetscCheck(sizeof(PetscReal) == 4 || info->atomic64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s does not exchange 64 bits in one piece; set -mat_bccoo_device_carry kernel", info->name);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -75,9 +75,12 @@ static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan
     SpmvDeviceWork(product, "sums", (size_t)e->npieces * sizeof(PetscScalar));
   }
   if (e->block) SPMV_LAUNCH(product, "pmf_diagonals", SpmvGroups((size_t)e->nblockrows, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("diagonal values"), SPMV_GIVE_ARRAY("diagonals"), SPMV_GIVE_ARRAY("offsets"), SPMV_GIVE_ARRAY("diagonal masks"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nblockrows), SPMV_GIVE_BETA);
-  SPMV_LAUNCH(product, "pmf_slices", SpmvGroups((size_t)e->nsliced, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("slice values"), SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("lengths"), SPMV_GIVE_ARRAY("slice rows"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_BETA);
   SPMV_LAUNCH(product, "pmf_pieces", (size_t)e->npieces, group, PETSC_FALSE, SPMV_GIVE_ARRAY("long values"), SPMV_GIVE_ARRAY("long columns"), SPMV_GIVE_ARRAY("pieces"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("sums"));
+  if (e->block) SpmvDeviceAlongside(product); /* with the diagonals, which the others add to */
+  SPMV_LAUNCH(product, "pmf_slices", SpmvGroups((size_t)e->nsliced, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("slice values"), SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("lengths"), SPMV_GIVE_ARRAY("slice rows"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_BETA);
+  if (!e->block) SpmvDeviceAlongside(product);
   SPMV_LAUNCH(product, "pmf_longs", SpmvGroups((size_t)e->nlong, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("long rows"), SPMV_GIVE_ARRAY("sums"), SPMV_GIVE_ARRAY("slice rows"), SPMV_GIVE_Y, SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_INT(e->nlong), SPMV_GIVE_BETA);
+  if (e->block) SpmvDeviceAlongside(product);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
