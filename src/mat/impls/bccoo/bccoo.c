@@ -32,7 +32,7 @@ static const PetscInt    BccooBlockSizes[]  = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 static const PetscInt    BccooColumnKinds[] = {BCCOO_COLUMNS_AUTO, BCCOO_COLUMNS_INT32, BCCOO_COLUMNS_UINT16, BCCOO_COLUMNS_DIFFERENCE};
 static const char *const BccooColumnNames[] = {"auto", "int32", "uint16", "difference"};
 static const PetscInt    BccooFlagBits[]    = {32, 8, 16};
-static const PetscInt    BccooTiles[]       = {0, 8, 16, 24, 32, 40, 64, 96, 128, 256, 512, 1024};
+static const PetscInt    BccooTiles[]       = {0, 8, 16, 24, 32, 40, 48, 64, 96, 128, 256, 512, 1024};
 static const PetscInt    BccooBunches[]     = {0, 1, BCCOO_LANES};
 static const PetscInt    BccooSlices[]      = {1, 2, 4, 8, 16, 32};
 

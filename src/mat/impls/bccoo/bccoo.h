@@ -6,7 +6,7 @@
   bccoo_build.c   the pattern: blocks, columns, row stops
   bccoo_walk.h    CSR rows as blocks, for these two
   bccoo_values.c  the values
-  bccoo_device.c  the products of devices: knobs, launches; their kernels are in bccoo.cl
+  bccoo_device.c  the products of devices: knobs, launches; their kernels are in bccoo.cl and bccoo_words.cl
   bccoo_simd.c    the products: bccoo_vectors.h (what they read and write), bccoo_blocks.h (block after block),
                   bccoo_lanes.h (eight tiles at a time)
 */
@@ -30,6 +30,7 @@ enum { /* the knobs of devices, in the order of BccooDeviceParams */
        BCCOO_DEVICE_STRATEGY,
        BCCOO_DEVICE_REGISTERS,
        BCCOO_DEVICE_CACHE,
+       BCCOO_DEVICE_BUNCH,
        BCCOO_DEVICE_TRANSPOSE,
        BCCOO_DEVICE_SCAN,
        BCCOO_DEVICE_CARRY,
@@ -57,7 +58,7 @@ typedef enum { /* values of BCCOO_COLUMNS */
   number q is stored at g B tile + k B + l, where g = q / (B tile), l = q % (B tile) / tile, k = q % tile. The last
   group is padded. Column k of all lanes is a step.
 
-  In a storage for a device the bunch is a work group, or 1 and blocks lie in row order, padded to whole work groups as well.
+  In a storage for a device the bunch is a work group, a work item's tiles, or 1 and blocks lie in row order, padded to whole work groups as well.
 
   With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */
@@ -75,6 +76,7 @@ typedef struct {
   PetscInt     tile;       /* blocks in a tile */
   PetscInt     bunch;      /* tiles in a group */
   PetscInt     workgroup;  /* of a device: tiles that a work group works on; 0: a storage for the host */
+  PetscInt     item;       /* of a device: tiles that a work item works on */
   PetscInt     flag_bits;  /* bits of a flag word: 8, 16 or 32 */
   BccooColumns columns;    /* how columns are stored */
   PetscBool    ahead;      /* so large that a product has to ask memory early */
@@ -92,7 +94,7 @@ typedef struct {
   size_t       nescaped;
   int32_t     *escaped; /* [nescaped] columns that have no difference, in the order of storage; tile by tile for a device */
   int32_t     *escape;  /* [ntiles / bunch + 1] first of each group among them, [ntiles + 1] of each tile for a device; NULL if there is none */
-  uint8_t     *scan;    /* [ntiles / workgroup] for a device: 1 if a tile of the work group has no row stop */
+  uint8_t     *scan;    /* [ntiles / workgroup] for a device: 1 if a work item of the work group has no row stop */
   PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
   size_t       npositions;
   uint32_t    *position;   /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a bunch for all, but with 1x1 in one slice for none */

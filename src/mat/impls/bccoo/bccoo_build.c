@@ -171,7 +171,8 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   b->flag_bits  = p[BCCOO_FLAG_BITS];
   b->slices     = p[BCCOO_SLICES];
   b->bunch      = p[BCCOO_BUNCH];
-  b->workgroup  = device ? plan->device[BCCOO_DEVICE_WORKGROUP] : 0;
+  b->item       = device && plan->device[BCCOO_DEVICE_STRATEGY] == 3 ? b->bunch : 1;
+  b->workgroup  = device ? plan->device[BCCOO_DEVICE_WORKGROUP] * b->item : 0;
   b->nparts     = device ? 1 : plan->threads;
   b->tile       = p[BCCOO_TILE];
   b->mb         = csr->m / b->h + !!(csr->m % b->h);
@@ -185,7 +186,7 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   b->nrows      = scan->nrows;
   b->npositions = scan->npositions;
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && nb <= UINT16_MAX + 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_UINT16;
-  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && device && b->bunch == 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* no differences online */
+  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && device && plan->device[BCCOO_DEVICE_TRANSPOSE]) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* no differences online */
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO || p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) b->nescaped = BccooCountEscapes(scan, (size_t)b->tile);
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) p[BCCOO_COLUMNS] = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
   b->columns = (BccooColumns)p[BCCOO_COLUMNS];
@@ -314,10 +315,10 @@ static void BccooSetRows(BccooStorage *b, const BccooScan *scan)
   }
   for (; t <= b->ntiles; t++) b->entry[t] = (int32_t)scan->nrows;
   if (b->scan) {
-    const size_t workgroup = (size_t)b->workgroup;
+    const size_t workgroup = (size_t)b->workgroup, item = (size_t)b->item;
 
     memset(b->scan, 0, b->ntiles / workgroup);
-    for (t = 0; t < b->ntiles; t++) b->scan[t / workgroup] |= b->entry[t] == b->entry[t + 1];
+    for (t = 0; t < b->ntiles; t += item) b->scan[t / workgroup] |= b->entry[t] == b->entry[t + item];
   }
   if (b->row) memcpy(b->row, scan->row, (size_t)scan->nrows * sizeof(int32_t));
 }
