@@ -118,6 +118,8 @@ typedef struct {
   PetscBool   aside;       /* no product reads it: kept for when the values change */
   PetscBool   borrowed;    /* of the SpmvCSR, not the storage's own */
   PetscBool   host;        /* of a storage that a device shares with the host: only the host reads it */
+  PetscBool   made;        /* of a storage that a device converts: its kernels make it, so that there is no data */
+  PetscBool   source;      /* what it is made from, which the device has only then; aside as well */
 } SpmvArray;
 
 /* SPMV_ARRAY("values", b->value, n, sizeof(PetscScalar), .is_values = PETSC_TRUE) */
@@ -234,7 +236,7 @@ static inline size_t SpmvGroups(size_t items, size_t group)
   return (items + group - 1) / group;
 }
 
-/* SpmvDeviceFormat: what a format has for devices. They take arrays() as they are, those aside and the host's excepted; setvalues() sends the values anew */
+/* SpmvDeviceFormat: what a format has for devices. They take arrays() as they are, those aside, the host's and the device's own excepted; setvalues() sends the values anew */
 typedef struct {
   const char      *source;  /* one for all APIs: OpenCL C with the words of device/prelude.cl */
   PetscInt         nparams; /* knobs, <= SPMV_PARAM_MAX */
@@ -242,6 +244,16 @@ typedef struct {
 
   /* The product of a storage that was built with backend device; PETSC_ERR_ARG_OUTOFRANGE if the device has too little for the plan */
   PetscErrorCode (*product)(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
+
+  /* What a plan leaves open and the device tells, before a build. NULL: nothing */
+  PetscErrorCode (*settle)(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
+
+  /*
+    The kernels, of a source of their own, that make the arrays that are `made`, or only their values, in the way of a product; its
+    work arrays are not cleared. No kernels: the host has made all. NULL: it always does
+  */
+  const char *convert_source;
+  PetscErrorCode (*convert)(const void *storage, PetscBool values_only, SpmvDeviceProduct *product);
 
   PetscBool shares; /* products may be shared: */
   PetscInt  parts;  /* the knob of devices that says how many parts the device has, the first ones; 0: all */

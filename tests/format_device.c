@@ -112,7 +112,7 @@ static PetscErrorCode CheckHeld(const SpmvFormat *f, const void *storage, const 
   PetscFunctionBegin;
   PetscCall(f->device->product(storage, plan, &device->info, &product));
   PetscCall(f->arrays(storage, &n, arrays));
-  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].aside || arrays[k].host ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
+  for (PetscInt k = 0; k < n; k++) bytes += (arrays[k].aside && !arrays[k].made) || arrays[k].host ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
   for (PetscInt k = 0; k < product.nwork; k++) bytes += product.work[k].bytes;
   if (device->held - before != bytes) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes for %g\n", f->name, (double)(device->held - before), (double)bytes));

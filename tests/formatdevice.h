@@ -6,7 +6,7 @@
 #include "device/device.h"
 
 /* The default plan for a device */
-static SpmvPlan Plan(const SpmvFormat *f)
+static inline SpmvPlan Plan(const SpmvFormat *f)
 {
   SpmvPlan plan = SpmvPlanDefault(f->params, f->nparams);
 
@@ -16,7 +16,7 @@ static SpmvPlan Plan(const SpmvFormat *f)
 }
 
 /* m rows of the given lengths, columns apart from each other */
-static PetscErrorCode Rows(PetscInt m, PetscInt n, const PetscInt length[], SpmvTestCSR *t)
+static inline PetscErrorCode Rows(PetscInt m, PetscInt n, const PetscInt length[], SpmvTestCSR *t)
 {
   PetscFunctionBegin;
   *t = (SpmvTestCSR){.m = m, .n = n};
@@ -31,7 +31,7 @@ static PetscErrorCode Rows(PetscInt m, PetscInt n, const PetscInt length[], Spmv
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode RowsDestroy(SpmvTestCSR *t)
+static inline PetscErrorCode RowsDestroy(SpmvTestCSR *t)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(t->i));
@@ -40,7 +40,7 @@ static PetscErrorCode RowsDestroy(SpmvTestCSR *t)
 }
 
 /* Two products with beta 0 and two with beta 1; the entries that are wrong are added up */
-static PetscErrorCode Products(const SpmvCSR *csr, SpmvOnDevice *on, PetscInt *wrong)
+static inline PetscErrorCode Products(const SpmvCSR *csr, SpmvOnDevice *on, PetscInt *wrong)
 {
   PetscScalar *x, *y, *y0;
   long double *re, *im, *size;
@@ -67,7 +67,7 @@ static PetscErrorCode Products(const SpmvCSR *csr, SpmvOnDevice *on, PetscInt *w
 }
 
 /* Prints the remedy that an error names instead of a stack */
-static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr, PetscErrorType type, const char *message, void *context)
+static inline PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr, PetscErrorType type, const char *message, void *context)
 {
   if (type == PETSC_ERROR_INITIAL) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  ... %s\n", strchr(message, ';')));
   (void)comm, (void)line, (void)function, (void)file, (void)context;
@@ -75,7 +75,7 @@ static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, con
 }
 
 /* Build and product() of a plan that must be refused on a device of some kind; what: NULL if not all scalars get here, so that nothing is printed */
-static PetscErrorCode Refused(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, const char what[], SpmvDeviceInfo info)
+static inline PetscErrorCode Refused(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, const char what[], SpmvDeviceInfo info)
 {
   SpmvCSR           csr     = SpmvTestCSRView(t);
   void             *storage = NULL;

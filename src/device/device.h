@@ -4,6 +4,7 @@
   device.c      the device of this process: options, which one, memory, transfers and their counts
   programs.c    kernels compiled once: the program cache, in memory and on disk
   product.c     a storage on a device, and its products
+  convert.c     arrays of it that are made there
   shared.c      products of which the host makes some rows
   powers.c      the computing powers of a device and of threads of the host, for such products
   prelude.cl    the scalars of kernels, the same for all APIs
@@ -110,5 +111,6 @@ extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
+extern PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data, size_t bytes);
 extern PetscErrorCode SpmvOnDeviceInitialize(void);
 extern PetscErrorCode SpmvOnDeviceFinalize(void);

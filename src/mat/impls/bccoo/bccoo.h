@@ -6,6 +6,8 @@
   bccoo_build.c   the pattern: blocks, columns, row stops
   bccoo_walk.h    CSR rows as blocks, for these two
   bccoo_values.c  the values
+  bccoo_scan.h    how many blocks there are, for bccoo_build.c
+  bccoo_convert.c what a device makes of a storage for it, from CSR's arrays; the kernels are in bccoo_convert.cl
   bccoo_device.c  the products of devices: knobs, launches; their kernels are in bccoo.cl and bccoo_words.cl
   bccoo_simd.c    the products: bccoo_vectors.h (what they read and write), bccoo_blocks.h (block after block),
                   bccoo_lanes.h (eight tiles at a time)
@@ -34,7 +36,14 @@ enum { /* the knobs of devices, in the order of BccooDeviceParams */
        BCCOO_DEVICE_TRANSPOSE,
        BCCOO_DEVICE_SCAN,
        BCCOO_DEVICE_CARRY,
+       BCCOO_DEVICE_CONVERT,
        BCCOO_DEVICE_NPARAMS
+};
+
+enum { /* values of BCCOO_DEVICE_CONVERT */
+       BCCOO_CONVERT_AUTO,
+       BCCOO_CONVERT_HOST,
+       BCCOO_CONVERT_DEVICE
 };
 
 typedef enum { /* values of BCCOO_COLUMNS */
@@ -98,6 +107,10 @@ typedef struct {
   PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
   size_t       npositions;
   uint32_t    *position;   /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a bunch for all, but with 1x1 in one slice for none */
+  PetscBool    converted;  /* the device makes column, flags, base, escaped, value and position, which are NULL here, from what follows */
+  size_t       nentries;   /* of the matrix */
+  SpmvCSR      csr;        /* the matrix; its arrays are there until they are sent only, after a build and after new values */
+  uint32_t    *end;        /* [nrows + 1] one past the last block before, and of, each non-empty block row */
   PetscScalar *partial;    /* [slices mb h] slices > 1: the products of the slices, before they are added */
   PetscInt     nparts;     /* threads */
   BccooPart   *part;       /* [nparts] about as many blocks each */
@@ -112,6 +125,11 @@ extern PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan 
 /* bccoo_device.c */
 extern const SpmvDeviceFormat BccooDevice;
 extern PetscErrorCode         BccooDeviceResolve(PetscInt entries, SpmvPlan *plan);
+
+/* bccoo_convert.c */
+extern const char     BccooConvertSource[];
+extern PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product);
+extern PetscErrorCode BccooConvertSettle(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
 
 /* bccoo_build.c */
 extern PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStorage *b);

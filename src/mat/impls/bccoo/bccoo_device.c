@@ -33,6 +33,8 @@ static const PetscInt    BccooScans[]          = {0, 1};
 static const char *const BccooScanNames[]      = {"local", "shuffle"};
 static const PetscInt    BccooCarries[]        = {BCCOO_CARRY_KERNEL, BCCOO_CARRY_LAST, BCCOO_CARRY_ADJACENT};
 static const char *const BccooCarryNames[]     = {"kernel", "last", "adjacent"};
+static const PetscInt    BccooConverts[]       = {BCCOO_CONVERT_AUTO, BCCOO_CONVERT_HOST, BCCOO_CONVERT_DEVICE};
+static const char *const BccooConvertNames[]   = {"auto", "host", "device"};
 
 static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_WORKGROUP] = SPMV_CHOICES("workgroup", "work items of a work group", BccooWorkgroups, NULL),
@@ -43,6 +45,7 @@ static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("transpose", "blocks are transposed offline, by the build, or online, by each product", BccooTransposes, BccooTransposeNames),
   [BCCOO_DEVICE_SCAN]      = SPMV_CHOICES("scan", "the segmented scan of a work group goes through local memory, or by shuffles through registers (CUDA)", BccooScans, BccooScanNames),
   [BCCOO_DEVICE_CARRY]     = SPMV_CHOICES("carry", "sums across work groups: by a second kernel, by the work group done last, or by adjacent synchronisation (GPUs only: work groups that started must go on)", BccooCarries, BccooCarryNames),
+  [BCCOO_DEVICE_CONVERT]   = SPMV_CHOICES("convert", "who makes the columns, flags and values of a storage: this processor, or the device, which is sent the matrix as it is, auto: a GPU, of many entries", BccooConverts, BccooConvertNames),
 };
 
 /*
@@ -72,6 +75,8 @@ PetscErrorCode BccooDeviceResolve(PetscInt entries, SpmvPlan *plan)
   PetscCheck(!d[BCCOO_DEVICE_BUNCH] || d[BCCOO_DEVICE_STRATEGY] == 3, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Strategy %" PetscInt_FMT " has no bunch; set -mat_bccoo_device_bunch to 0 or -mat_bccoo_device_strategy to 3", d[BCCOO_DEVICE_STRATEGY]);
   PetscCheck(!online || d[BCCOO_DEVICE_STRATEGY] == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Strategy %" PetscInt_FMT " has no online transpose; set -mat_bccoo_device_strategy 1 or -mat_bccoo_device_transpose offline", d[BCCOO_DEVICE_STRATEGY]);
   PetscCheck(!online || p[BCCOO_COLUMNS] != BCCOO_COLUMNS_DIFFERENCE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Columns as differences have no online transpose: each tile is one work item's; set -mat_bccoo_columns to int32 or uint16, or -mat_bccoo_device_transpose offline");
+  if (d[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_AUTO) d[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_HOST; /* no device was asked */
+  PetscCheck(d[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_HOST || entries <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " entries are more than a device converts, which counts them with 32 bits; set -mat_bccoo_device_convert host", entries);
   if (!d[BCCOO_DEVICE_REGISTERS]) d[BCCOO_DEVICE_REGISTERS] = BCCOO_REGISTERS / h;
   d[BCCOO_DEVICE_REGISTERS] = d[BCCOO_DEVICE_STRATEGY] == 1 ? PetscMin(d[BCCOO_DEVICE_REGISTERS], p[BCCOO_TILE]) : 0;
   if (d[BCCOO_DEVICE_STRATEGY] == 3 && !d[BCCOO_DEVICE_BUNCH]) d[BCCOO_DEVICE_BUNCH] = h <= 2 ? 4 : h <= 4 ? 2
@@ -160,8 +165,11 @@ static const char BccooSource[] =
   ;
 
 const SpmvDeviceFormat BccooDevice = {
-  .source  = BccooSource,
-  .nparams = BCCOO_DEVICE_NPARAMS,
-  .params  = BccooDeviceParams,
-  .product = BccooDeviceProduct,
+  .source         = BccooSource,
+  .nparams        = BCCOO_DEVICE_NPARAMS,
+  .params         = BccooDeviceParams,
+  .product        = BccooDeviceProduct,
+  .settle         = BccooConvertSettle,
+  .convert_source = BccooConvertSource,
+  .convert        = BccooConvert,
 };
