@@ -144,6 +144,7 @@ typedef struct {
   size_t    memory;   /* bytes */
   size_t    local;    /* bytes that a work group shares */
   size_t    group;    /* work items of a work group, at most */
+  size_t    units;    /* processors that work groups are given to */
   PetscBool gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once */
   PetscBool forward;  /* work groups that started go on while others wait for them: GPUs are taken to; no API promises it */
   PetscBool real64;   /* has double */
@@ -165,7 +166,7 @@ typedef struct {
   PetscInt    value;
 } SpmvDeviceArg;
 
-#define SPMV_DEVICE_ARG_MAX    20   /* arguments of a kernel, at most */
+#define SPMV_DEVICE_ARG_MAX    24   /* arguments of a kernel, at most */
 #define SPMV_DEVICE_LAUNCH_MAX 8    /* kernels of a product, at most */
 #define SPMV_DEVICE_WORK_MAX   4    /* work arrays, at most */
 #define SPMV_DEVICE_OPTIONS    1024 /* characters of all -D options */

@@ -1,4 +1,4 @@
-static const char help[] = "Every value of Tables I and II of the BCCOO paper, on a device: the parameters of each strategy, while the others take turns.\n\n";
+static const char help[] = "Every value of Tables I and II of the BCCOO paper, on a device: the parameters of each strategy, while the others take turns; and grids of work groups that stay.\n\n";
 
 #include "formatdevice.h"
 #include "mat/impls/bccoo/bccoo.h"
@@ -111,6 +111,31 @@ static PetscErrorCode Strategy3(SpmvDevice *device, const SpmvTestCSR *t)
   PetscFunctionReturn(0);
 }
 
+/* Work groups that stay: some pieces of the matrix for each, all ways to carry sums between them, all strategies */
+static PetscErrorCode Grids(SpmvDevice *device, const SpmvTestCSR *t)
+{
+  static const PetscInt grids[] = {1, 2, 4, 8, 16};
+  const SpmvDeviceInfo  info    = device->info;
+
+  PetscFunctionBegin;
+  device->info.units   = 3;
+  device->info.forward = PETSC_TRUE; /* what runs here does let work groups go on */
+  for (int k = 0; k < 15; k++) {
+    SpmvPlan plan = Turn();
+
+    plan.value[BCCOO_TILE]              = 8;
+    plan.device[BCCOO_DEVICE_GRID]      = grids[k % 5];
+    plan.device[BCCOO_DEVICE_STRATEGY]  = 1 + (k + k / 3) % 3;
+    plan.device[BCCOO_DEVICE_CARRY]     = PetscDefined(USE_COMPLEX) ? 0 : k % 3;
+    plan.device[BCCOO_DEVICE_WORKGROUP] = 8;
+    plan.device[BCCOO_DEVICE_TRANSPOSE] = k == 14; /* of strategy 1 */
+    if (k == 14) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
+    PetscCall(Try(device, t, plan, "a grid"));
+  }
+  device->info = info;
+  PetscFunctionReturn(0);
+}
+
 /* Plans that are none of the tables' */
 static PetscErrorCode Refusals(const SpmvTestCSR *t)
 {
@@ -152,8 +177,9 @@ int main(int argc, char **argv)
   PetscCall(Strategy1(device, &t));
   PetscCall(Strategy2(device, &t));
   PetscCall(Strategy3(device, &t));
+  PetscCall(Grids(device, &t));
   PetscCall(Refusals(&t));
-  PetscCheck(Plans == 42 || device->info.gpu, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " plans ran", Plans);
+  PetscCheck(Plans == 57 || device->info.gpu, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " plans ran", Plans);
   PetscCall(RowsDestroy(&t));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", Wrong));
   PetscCall(PetscFinalize());
@@ -162,7 +188,7 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test: # the kernels of 42 plans are compiled
+  test: # the kernels of 57 plans are compiled
     timeoutfactor: 5
     args: -spmv_device_cache none
 

@@ -142,8 +142,9 @@ int cuDeviceGetName(char *name, int length, int id)
 int cuDeviceGetAttribute(int *value, int attribute, int id)
 {
   *value = attribute == 1 ? 1024 : attribute == 8  ? 49152
+                                 : attribute == 16 ? 2
                                  : attribute == 75 ? 9
-                                                   : 0; /* work items, shared memory, sm_90 */
+                                                   : 0; /* work items, shared memory, processors, sm_90 */
   return id;
 }
 

@@ -20,6 +20,7 @@ enum { /* of cuda.h */
        CUDA_ERROR_OUT_OF_MEMORY                        = 2,
        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK       = 1,
        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
+       CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT        = 16,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR    = 75,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR    = 76
 };
@@ -114,7 +115,7 @@ static PetscErrorCode CudaCount(PetscInt *all, PetscInt *gpus)
 
 static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
 {
-  int id, version, local, group, major, minor, a, b;
+  int id, version, local, group, units, major, minor, a, b;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
@@ -124,6 +125,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCallCuda(DriverGetVersion, &version);
   PetscCallCuda(DeviceGetAttribute, &local, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, id);
   PetscCallCuda(DeviceGetAttribute, &group, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, id);
+  PetscCallCuda(DeviceGetAttribute, &units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, id);
   PetscCallCuda(DeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, id);
   PetscCallCuda(DeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, id);
   PetscCall(SpmvNvrtcVersion(&a, &b));
@@ -131,6 +133,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCall(PetscSNPrintf(info->compiler, sizeof(info->compiler), "NVRTC %d.%d for sm_%d%d", a, b, major, minor));
   info->local = (size_t)local;
   info->group = (size_t)group;
+  info->units = (size_t)units;
   info->gpu = info->forward = PETSC_TRUE;
   info->real64 = info->atomic64 = info->shuffles = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -17,6 +17,8 @@
     CARRY 2     adjacent synchronisation: each work group waits for the one before. For GPUs, as in the paper: neither API promises
                 that work groups that started go on, but GPUs run what started to its end. Numbers are given to work groups in the order
                 in which they start. Tests run it on PoCL, whose work groups are run to their end by threads of the system
+    PERSISTENT  a work group has `steps` work group tiles one after the other, the last one perhaps fewer, and carries from one to the next
+                itself: there are as many work groups as the device runs at a time. Not in the paper; no GPU has run it
     SUBGROUPS   the segmented scan goes through registers inside subgroups, and over the subgroups of a work group through local
                 memory. Otherwise all of it goes through local memory, a barrier a step
     HEIGHT, WIDTH, SLICES; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if some are escaped; FLAG_BITS
@@ -42,7 +44,7 @@
   Between work groups, only tails, heads and flags are read while they may be written, by exchange in one piece.
 */
 KERNEL(GROUP)
-void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns, GLOBAL const FLAGS *RESTRICT flags, GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT bases, GLOBAL const int *RESTRICT escaped, GLOBAL const int *RESTRICT escapes, GLOBAL const int *RESTRICT rows, GLOBAL const uchar *RESTRICT scans, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int m, int n, int ngroups, int beta, uint epoch)
+void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns, GLOBAL const FLAGS *RESTRICT flags, GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT bases, GLOBAL const int *RESTRICT escaped, GLOBAL const int *RESTRICT escapes, GLOBAL const int *RESTRICT rows, GLOBAL const uchar *RESTRICT scans, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int m, int n, int ngroups, int steps, int ntiles, int beta, uint epoch)
 {
   LOCAL SCALAR sums[2 * HEIGHT * GROUP]; /* last_partial_sums, twice */
   LOCAL int    starts[2 * GROUP];
@@ -52,20 +54,41 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
 #if CARRY == CARRY_ADJACENT
   LOCAL SCALAR before[HEIGHT]; /* pre_partial_sum */
 #endif
+#if PERSISTENT
+  LOCAL SCALAR kept[HEIGHT], carry[HEIGHT]; /* the first result of the work group; what comes before this tile since the last row stop */
+#endif
+#if STRATEGY == 1 && ONLINE
+  LOCAL SCALAR within[HEIGHT * LOCAL_SIZE];
+#elif STRATEGY == 1 && TILE > REGISTERS
+  LOCAL SCALAR within[(TILE - REGISTERS) * HEIGHT * GROUP];
+#elif STRATEGY == 2
+  LOCAL SCALAR cache[CACHE * GROUP * HEIGHT]; /* result_cache */
+#endif
   const int t = LOCAL_ID;
 #if CARRY == CARRY_ADJACENT
-  const int g = Ticket(&sync[0], &told, ngroups);
+  const int group = Ticket(&sync[0], &told, ngroups);
 #else
-  const int g = GROUP_ID;
+  const int    group = GROUP_ID;
 #endif
-  const size_t tile   = ((size_t)g * GROUP + t) * BUNCH; /* the first of this work item's */
-  const int    first  = entries[(size_t)g * TILES];      /* number of this work group's first result */
-  int          result = entries[tile], turn = 0, seen = 0;
-  SCALAR       last[HEIGHT], head[HEIGHT]; /* the last partial sum; the sum at the first row stop */
+#if PERSISTENT
+  const int begin = group * steps, end = begin + steps < ntiles / TILES ? begin + steps : ntiles / TILES;
+
+  if (t == 0) {
+    for (int i = 0; i < HEIGHT; i++) carry[i] = ZERO;
+  }
+  for (int g = begin; g < end; g++) {
+    BARRIER; /* all have read what the tile before left in local memory */
+#else
+  const int    g     = group;
+#endif
+    const size_t tile   = ((size_t)g * GROUP + t) * BUNCH; /* the first of this work item's */
+    const int    first  = entries[(size_t)g * TILES];      /* number of this work group's first result */
+    int          result = entries[tile], turn = 0, seen = 0;
+    SCALAR       last[HEIGHT], head[HEIGHT]; /* the last partial sum; the sum at the first row stop */
 #if COLUMNS == 3 && STRATEGY != 3
-  int column = bases[tile];
+    int column = bases[tile];
   #if ESCAPES
-  int escape = escapes[tile];
+    int escape = escapes[tile];
   #endif
 #endif
 
@@ -87,66 +110,60 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   #define NEXT_COLUMN(place) column += STREAM(&columns[place])
 #endif
 
-  UNROLL
-  for (int i = 0; i < HEIGHT; i++) last[i] = head[i] = ZERO;
+    UNROLL
+    for (int i = 0; i < HEIGHT; i++) last[i] = head[i] = ZERO;
 
 #if STRATEGY == 1
-  SCALAR sum[REGISTERS > 0 ? REGISTERS : 1][HEIGHT]; /* intermediate_sums */
+    SCALAR sum[REGISTERS > 0 ? REGISTERS : 1][HEIGHT]; /* intermediate_sums */
   #if ONLINE
-  LOCAL SCALAR within[HEIGHT * LOCAL_SIZE];
-
-  UNROLL
-  for (int k = 0; k < TILE; k++) {
-    const size_t place = ((size_t)g * TILE + k) * GROUP + t;
-    SCALAR       p[HEIGHT];
-
-    NEXT_COLUMN(place);
-    Product(values + place * ENTRIES, 1, x, column, n, p);
-    for (int i = 0; i < HEIGHT; i++) within[i * LOCAL_SIZE + LOCAL_PLACE(k * GROUP + t)] = p[i];
-  }
-  BARRIER;
-  UNROLL
-  for (int k = 0; k < REGISTERS; k++) {
     UNROLL
-    for (int i = 0; i < HEIGHT; i++) sum[k][i] = LOCAL_SUM(k, i);
-  }
+    for (int k = 0; k < TILE; k++) {
+      const size_t place = ((size_t)g * TILE + k) * GROUP + t;
+      SCALAR       p[HEIGHT];
+
+      NEXT_COLUMN(place);
+      Product(values + place * ENTRIES, 1, x, column, n, p);
+      for (int i = 0; i < HEIGHT; i++) within[i * LOCAL_SIZE + LOCAL_PLACE(k * GROUP + t)] = p[i];
+    }
+    BARRIER;
+    UNROLL
+    for (int k = 0; k < REGISTERS; k++) {
+      UNROLL
+      for (int i = 0; i < HEIGHT; i++) sum[k][i] = LOCAL_SUM(k, i);
+    }
   #else
-    #if TILE > REGISTERS
-  LOCAL SCALAR within[(TILE - REGISTERS) * HEIGHT * GROUP];
-    #endif
-
-  UNROLL
-  for (int k = 0; k < TILE; k++) { /* all of the tile is read before the first branch on a flag */
-    SCALAR p[HEIGHT];
-
-    NEXT_COLUMN(PLACE(k));
-    Product(values + (PLACE(k) - t) * ENTRIES + t, GROUP, x, column, n, p);
     UNROLL
-    for (int i = 0; i < HEIGHT; i++) {
-      WRITE_SUM(k, i, p[i]);
+    for (int k = 0; k < TILE; k++) { /* all of the tile is read before the first branch on a flag */
+      SCALAR p[HEIGHT];
+
+      NEXT_COLUMN(PLACE(k));
+      Product(values + (PLACE(k) - t) * ENTRIES + t, GROUP, x, column, n, p);
+      UNROLL
+      for (int i = 0; i < HEIGHT; i++) {
+        WRITE_SUM(k, i, p[i]);
+      }
     }
-  }
   #endif
-  UNROLL
-  for (int k = 0; k < TILE; k++) { /* sequential segmented scan */
-    const int stop = IsStop(flags, PLACE(k));
-
     UNROLL
-    for (int i = 0; i < HEIGHT; i++) {
-      last[i] = last[i] + READ_SUM(k, i);
-      WRITE_SUM(k, i, last[i]);
-      if (stop && !seen) head[i] = last[i];
-      if (stop) last[i] = ZERO;
+    for (int k = 0; k < TILE; k++) { /* sequential segmented scan */
+      const int stop = IsStop(flags, PLACE(k));
+
+      UNROLL
+      for (int i = 0; i < HEIGHT; i++) {
+        last[i] = last[i] + READ_SUM(k, i);
+        WRITE_SUM(k, i, last[i]);
+        if (stop && !seen) head[i] = last[i];
+        if (stop) last[i] = ZERO;
+      }
+      seen |= stop;
     }
-    seen |= stop;
-  }
 #elif STRATEGY == 3
-  SCALAR    lane[BUNCH][HEIGHT], lead[BUNCH][HEIGHT]; /* of each tile: the last partial sum; the sum at the first row stop */
-  int       at[BUNCH], met[BUNCH];                    /* number of its next result; whether it had a row stop */
+  SCALAR       lane[BUNCH][HEIGHT], lead[BUNCH][HEIGHT]; /* of each tile: the last partial sum; the sum at the first row stop */
+  int          at[BUNCH], met[BUNCH];                    /* number of its next result; whether it had a row stop */
   #if COLUMNS == 3
-  int       from[BUNCH];                              /* its column */
+  int          from[BUNCH];                              /* its column */
     #if ESCAPES
-  int       escape[BUNCH];
+  int          escape[BUNCH];
     #endif
   #endif
 
@@ -207,8 +224,6 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
     seen |= met[l];
   }
 #else
-  LOCAL SCALAR cache[CACHE * GROUP * HEIGHT]; /* result_cache */
-
   for (int start = 0; start < TILE; start += CHUNK) {
     SCALAR p[CHUNK][HEIGHT];
 
@@ -235,82 +250,66 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   }
 #endif
 
-  for (int i = 0; i < HEIGHT; i++) sums[i * 2 * GROUP + t] = last[i];
-  starts[t] = seen;
-  BARRIER;
-  UNIFORM_IF(scans[g])
-  {
-    turn = Scan(sums, starts, t);
-  }
+    for (int i = 0; i < HEIGHT; i++) sums[i * 2 * GROUP + t] = last[i];
+    starts[t] = seen;
+    BARRIER;
+    UNIFORM_IF(scans[g])
+    {
+      turn = Scan(sums, starts, t);
+    }
 
 #define SCANNED(t, i) sums[(i)*2 * GROUP + turn * GROUP + (t)]
 
-#if CARRY == CARRY_ADJACENT
-  if (t == 0) {
-    const int next = NEXT_FIRST;
-
-    for (int i = 0; i < HEIGHT; i++) before[i] = ZERO;
-    if (next > first) { /* breaks the chain: the next work group need not wait for what comes here */
-      for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)g * HEIGHT + i], SCANNED(GROUP - 1, i));
-      FENCE;
-      ATOMIC_WRITE(&sync[1 + g], epoch);
+#if PERSISTENT
+  #define FIRST_RESULT(sum) \
+    for (int i = 0; i < HEIGHT; i++) sum[i] = carry[i] + sum[i]; \
+    if (first > First(entries, group, steps, ntiles)) Store(y, rows, first, sum, m, beta); \
+    else { \
+      for (int i = 0; i < HEIGHT; i++) kept[i] = sum[i]; \
     }
-    if (g > 0) {
-      while (ATOMIC_READ(&sync[g]) != epoch) {}
-      FENCE;
-      for (int i = 0; i < HEIGHT; i++) before[i] = GET(&tails[(size_t)(g - 1) * HEIGHT + i]);
-    }
-    if (next == first) {
-      for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)g * HEIGHT + i], before[i] + SCANNED(GROUP - 1, i));
-      FENCE;
-      ATOMIC_WRITE(&sync[1 + g], epoch);
-    }
-  }
+#elif CARRY == CARRY_ADJACENT
+  if (t == 0) Adjacent(tails, sync, group, epoch, NEXT_FIRST == first, &SCANNED(GROUP - 1, 0), 2 * GROUP, before);
   BARRIER;
-#else
-  if (t == 0) {
-    for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)g * HEIGHT + i], SCANNED(GROUP - 1, i));
-  }
-#endif
-
-#if CARRY == CARRY_ADJACENT
   #define FIRST_RESULT(sum) \
     for (int i = 0; i < HEIGHT; i++) sum[i] = before[i] + sum[i]; \
     Store(y, rows, first, sum, m, beta)
 #else
+  if (t == 0) {
+    for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)group * HEIGHT + i], SCANNED(GROUP - 1, i));
+  }
   #define FIRST_RESULT(sum) \
-    for (int i = 0; i < HEIGHT; i++) PUT(&heads[(size_t)g * HEIGHT + i], sum[i])
+    for (int i = 0; i < HEIGHT; i++) PUT(&heads[(size_t)group * HEIGHT + i], sum[i])
 #endif
 
-  /* Algorithms 1 and 2: what comes before the first row stop of this work item */
-  result = entries[tile];
-  if (seen) {
-    if (t > 0) {
-      for (int i = 0; i < HEIGHT; i++) head[i] = SCANNED(t - 1, i) + head[i];
-    }
-    if (result == first) {
-      FIRST_RESULT(head);
-    }
+    /* Algorithms 1 and 2: what comes before the first row stop of this work item */
+    result = entries[tile];
+    if (seen) {
+      if (t > 0) {
+        for (int i = 0; i < HEIGHT; i++) head[i] = SCANNED(t - 1, i) + head[i];
+      }
+      if (result == first) {
+        FIRST_RESULT(head);
+      }
 #if STRATEGY == 2
-    else if (result - first < CACHE * GROUP) {
-      for (int i = 0; i < HEIGHT; i++) cache[(result - first) * HEIGHT + i] = head[i];
-    }
+      else if (result - first < CACHE * GROUP) {
+        for (int i = 0; i < HEIGHT; i++) cache[(result - first) * HEIGHT + i] = head[i];
+      }
 #endif
-    else
-      Store(y, rows, result, head, m, beta);
-  }
-#if STRATEGY == 1
-  seen = 0;
-  UNROLL
-  for (int k = 0; k < TILE; k++) { /* the other row stops: their sums are complete */
-    if (IsStop(flags, PLACE(k))) {
-      UNROLL
-      for (int i = 0; i < HEIGHT; i++) head[i] = READ_SUM(k, i);
-      if (seen) Store(y, rows, result, head, m, beta);
-      seen = 1;
-      result++;
+      else
+        Store(y, rows, result, head, m, beta);
     }
-  }
+#if STRATEGY == 1
+    seen = 0;
+    UNROLL
+    for (int k = 0; k < TILE; k++) { /* the other row stops: their sums are complete */
+      if (IsStop(flags, PLACE(k))) {
+        UNROLL
+        for (int i = 0; i < HEIGHT; i++) head[i] = READ_SUM(k, i);
+        if (seen) Store(y, rows, result, head, m, beta);
+        seen = 1;
+        result++;
+      }
+    }
 #elif STRATEGY == 2
   BARRIER;
   const int results = NEXT_FIRST - first, cached = (results < CACHE * GROUP ? results : CACHE * GROUP) * HEIGHT;
@@ -330,6 +329,29 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   }
 #endif
 
+#if PERSISTENT
+    BARRIER;
+    if (t == 0) {
+      for (int i = 0; i < HEIGHT; i++) carry[i] = NEXT_FIRST > first ? SCANNED(GROUP - 1, i) : carry[i] + SCANNED(GROUP - 1, i);
+    }
+  }
+  if (t == 0) {
+    const int first = First(entries, group, steps, ntiles), next = First(entries, group + 1, steps, ntiles);
+  #if CARRY == CARRY_ADJACENT
+    SCALAR sum[HEIGHT];
+
+    Adjacent(tails, sync, group, epoch, next == first, carry, 1, before);
+    for (int i = 0; i < HEIGHT; i++) sum[i] = next > first ? before[i] + kept[i] : ZERO;
+    if (next > first) Store(y, rows, first, sum, m, beta);
+  #else
+    for (int i = 0; i < HEIGHT; i++) {
+      PUT(&tails[(size_t)group * HEIGHT + i], carry[i]);
+      if (next > first) PUT(&heads[(size_t)group * HEIGHT + i], kept[i]);
+    }
+  #endif
+  }
+#endif
+
 #if CARRY == CARRY_LAST
   FENCE;
   FENCE_BARRIER;
@@ -337,7 +359,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   BARRIER;
   if (told) {
     FENCE;
-    for (int group = t; group < ngroups; group += GROUP) Carry(entries, rows, heads, tails, y, group, m, beta);
+    for (int g = t; g < ngroups; g += GROUP) Carry(entries, rows, heads, tails, y, g, steps, ntiles, m, beta);
     if (t == 0) ATOMIC_WRITE(&sync[0], 0u); /* for the next product */
   }
 #endif
@@ -346,9 +368,9 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
 #if CARRY == CARRY_KERNEL
 /* A work item for each work group of the product */
 KERNEL(FLAT_GROUP)
-void bccoo_carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int ngroups, int m, int beta)
+void bccoo_carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int ngroups, int steps, int ntiles, int m, int beta)
 {
-  if (GLOBAL_ID < (size_t)ngroups) Carry(entries, rows, heads, tails, y, (int)GLOBAL_ID, m, beta);
+  if (GLOBAL_ID < (size_t)ngroups) Carry(entries, rows, heads, tails, y, (int)GLOBAL_ID, steps, ntiles, m, beta);
 }
 #endif
 

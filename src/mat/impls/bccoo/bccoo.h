@@ -37,6 +37,7 @@ enum { /* the knobs of devices, in the order of BccooDeviceParams */
        BCCOO_DEVICE_SCAN,
        BCCOO_DEVICE_CARRY,
        BCCOO_DEVICE_CONVERT,
+       BCCOO_DEVICE_GRID,
        BCCOO_DEVICE_NPARAMS
 };
 

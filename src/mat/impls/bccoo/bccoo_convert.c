@@ -43,7 +43,7 @@ PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDevi
     if (blocks) BCCOO_LAUNCH("bccoo_fill", b->nstored * (size_t)(b->h * b->w), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored));
   }
   if (blocks) BCCOO_LAUNCH("bccoo_values", b->nentries, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT((PetscInt)b->nentries));
-  else BCCOO_LAUNCH("bccoo_values", b->nstored, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored), SPMV_GIVE_INT(nblocks));
+  else BCCOO_LAUNCH("bccoo_entries", b->nstored, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored), SPMV_GIVE_INT(nblocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 #undef BCCOO_LAUNCH
 }

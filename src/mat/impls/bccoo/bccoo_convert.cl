@@ -177,7 +177,7 @@ void bccoo_values(GLOBAL const SCALAR *RESTRICT entries, GLOBAL const uint *REST
 #else
 /* A work item for each block stored, which is an entry or padding */
 KERNEL(FLAT_GROUP)
-void bccoo_values(GLOBAL const SCALAR *RESTRICT entries, GLOBAL SCALAR *RESTRICT values, int nstored, int nblocks)
+void bccoo_entries(GLOBAL const SCALAR *RESTRICT entries, GLOBAL SCALAR *RESTRICT values, int nstored, int nblocks)
 {
   const size_t place = GLOBAL_ID;
 

@@ -33,6 +33,7 @@ static const PetscInt    BccooScans[]          = {0, 1};
 static const char *const BccooScanNames[]      = {"local", "shuffle"};
 static const PetscInt    BccooCarries[]        = {BCCOO_CARRY_KERNEL, BCCOO_CARRY_LAST, BCCOO_CARRY_ADJACENT};
 static const char *const BccooCarryNames[]     = {"kernel", "last", "adjacent"};
+static const PetscInt    BccooGrids[]          = {0, 1, 2, 4, 8, 16};
 static const PetscInt    BccooConverts[]       = {BCCOO_CONVERT_AUTO, BCCOO_CONVERT_HOST, BCCOO_CONVERT_DEVICE};
 static const char *const BccooConvertNames[]   = {"auto", "host", "device"};
 
@@ -46,6 +47,7 @@ static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_SCAN]      = SPMV_CHOICES("scan", "the segmented scan of a work group goes through local memory, or by shuffles through registers (CUDA)", BccooScans, BccooScanNames),
   [BCCOO_DEVICE_CARRY]     = SPMV_CHOICES("carry", "sums across work groups: by a second kernel, by the work group done last, or by adjacent synchronisation (GPUs only: work groups that started must go on)", BccooCarries, BccooCarryNames),
   [BCCOO_DEVICE_CONVERT]   = SPMV_CHOICES("convert", "who makes the columns, flags and values of a storage: this processor, or the device, which is sent the matrix as it is, auto: a GPU, of many entries", BccooConverts, BccooConvertNames),
+  [BCCOO_DEVICE_GRID]      = SPMV_CHOICES("grid", "work groups for each processor of the device, each of which has its share of the matrix, piece after piece; 0: one for each piece", BccooGrids, NULL),
 };
 
 /*
@@ -96,7 +98,7 @@ static inline PetscInt BccooDeviceRegisters(const PetscInt d[])
 static size_t BccooDeviceLocal(const BccooStorage *b, const PetscInt d[])
 {
   const size_t group = (size_t)d[BCCOO_DEVICE_WORKGROUP], h = (size_t)b->h, tile = (size_t)b->tile, registers = (size_t)BccooDeviceRegisters(d);
-  size_t       scalars = 2 * h * group + h; /* last partial sums, the carry */
+  size_t       scalars = 2 * h * group + 3 * h; /* last partial sums, carries */
 
   if (d[BCCOO_DEVICE_STRATEGY] == 2) scalars += (size_t)d[BCCOO_DEVICE_CACHE] * group * h;
   else if (d[BCCOO_DEVICE_TRANSPOSE]) scalars += h * (group * tile + group * tile / 32 + 1);
@@ -132,7 +134,9 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
 {
   const BccooStorage *b = (const BccooStorage *)storage;
   const PetscInt     *d = plan->device, slices = b->slices;
-  const size_t        ngroups = b->ntiles / (size_t)b->workgroup, height = (size_t)b->mb * (size_t)b->h;
+  const size_t        pieces = b->ntiles / (size_t)b->workgroup, wanted = d[BCCOO_DEVICE_GRID] ? PetscMin(pieces, (size_t)d[BCCOO_DEVICE_GRID] * PetscMax(1, info->units)) : pieces;
+  const size_t        steps = wanted ? (pieces + wanted - 1) / wanted : 1, ngroups = (pieces + steps - 1) / steps; /* pieces of a work group, the last one perhaps with fewer */
+  const size_t        height = (size_t)b->mb * (size_t)b->h;
   const PetscBool     listed = (PetscBool)(b->nrows < slices * b->mb);
   const SpmvDeviceArg result = slices > 1 ? SPMV_GIVE_ARRAY("partial") : SPMV_GIVE_Y;
   const SpmvDeviceArg epoch  = d[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_ADJACENT ? SPMV_GIVE_EPOCH : SPMV_GIVE_INT(0); /* who waits for others reads it */
@@ -142,9 +146,9 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
   PetscCall(BccooDeviceCheck(b, d, info));
   PetscCheck(b->m <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host", b->m);
   PetscCall(PetscMemzero(product, sizeof(*product)));
-  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DBUNCH=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DSUBGROUPS=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d -DCLEAR=%d", b->h, b->w, b->tile, d[BCCOO_DEVICE_WORKGROUP], b->item, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
+  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DWIDTH=%" PetscInt_FMT " -DTILE=%" PetscInt_FMT " -DGROUP=%" PetscInt_FMT " -DBUNCH=%" PetscInt_FMT " -DCOLUMNS=%d -DESCAPES=%d -DFLAG_BITS=%" PetscInt_FMT " -DSTRATEGY=%" PetscInt_FMT " -DREGISTERS=%" PetscInt_FMT " -DCACHE=%" PetscInt_FMT " -DCHUNK=%d -DONLINE=%" PetscInt_FMT " -DSUBGROUPS=%" PetscInt_FMT " -DCARRY=%" PetscInt_FMT " -DPERSISTENT=%d -DROWS=%d -DRAGGED=%d -DSLICES=%" PetscInt_FMT " -DFLAT_GROUP=%d -DCLEAR=%d", b->h, b->w, b->tile, d[BCCOO_DEVICE_WORKGROUP], b->item, (int)b->columns, b->nescaped > 0, b->flag_bits, d[BCCOO_DEVICE_STRATEGY],
                           BccooDeviceRegisters(d), d[BCCOO_DEVICE_CACHE], (int)BccooDeviceChunk(b->h),
-                          d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_SCAN], d[BCCOO_DEVICE_CARRY], (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP, BCCOO_FLAT_GROUP));
+                          d[BCCOO_DEVICE_TRANSPOSE], d[BCCOO_DEVICE_SCAN], d[BCCOO_DEVICE_CARRY], steps > 1, (int)listed, b->n % b->w != 0, slices, BCCOO_FLAT_GROUP, BCCOO_FLAT_GROUP));
   SpmvDeviceWork(product, "heads", ngroups * (size_t)b->h * sizeof(PetscScalar));
   SpmvDeviceWork(product, "tails", ngroups * (size_t)b->h * sizeof(PetscScalar));
   if (!carry) {
@@ -153,8 +157,8 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
   if (slices > 1) {
     SpmvDeviceWork(product, "partial", (size_t)slices * height * sizeof(PetscScalar));
   } else if (listed) SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
-  SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)d[BCCOO_DEVICE_WORKGROUP], PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->n), SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_BETA, epoch);
-  if (carry) SPMV_LAUNCH(product, carry, SpmvGroups(ngroups, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result, SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)d[BCCOO_DEVICE_WORKGROUP], PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->n), SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_INT((PetscInt)steps), SPMV_GIVE_INT((PetscInt)b->ntiles), SPMV_GIVE_BETA, epoch);
+  if (carry) SPMV_LAUNCH(product, carry, SpmvGroups(ngroups, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result, SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_INT((PetscInt)steps), SPMV_GIVE_INT((PetscInt)b->ntiles), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);
   if (slices > 1) SPMV_LAUNCH(product, "bccoo_combine", SpmvGroups((size_t)b->m, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)height), SPMV_GIVE_INT(b->m), SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

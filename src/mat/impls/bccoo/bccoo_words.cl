@@ -145,16 +145,51 @@ INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
 }
 #endif
 
+#if CARRY == CARRY_ADJACENT
+/*
+  Adjacent synchronisation (3.2.3), by one work item of each work group: waits for the one before, of which it gets what comes `before`, and
+  tells the one after what comes before that: `tail`, whose HEIGHT sums are `stride` apart, or, if it only `joins` them, both. Who has a
+  row stop breaks the chain: the next one need not wait for what comes here
+*/
+INLINE void Adjacent(GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int g, uint epoch, int joins, LOCAL_POINTER const SCALAR *tail, int stride, LOCAL_POINTER SCALAR *before)
+{
+  for (int i = 0; i < HEIGHT; i++) before[i] = ZERO;
+  if (!joins) {
+    for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)g * HEIGHT + i], tail[i * stride]);
+    FENCE;
+    ATOMIC_WRITE(&sync[1 + g], epoch);
+  }
+  if (g > 0) {
+    while (ATOMIC_READ(&sync[g]) != epoch) {}
+    FENCE;
+    for (int i = 0; i < HEIGHT; i++) before[i] = GET(&tails[(size_t)(g - 1) * HEIGHT + i]);
+  }
+  if (joins) {
+    for (int i = 0; i < HEIGHT; i++) PUT(&tails[(size_t)g * HEIGHT + i], before[i] + tail[i * stride]);
+    FENCE;
+    ATOMIC_WRITE(&sync[1 + g], epoch);
+  }
+}
+#endif
+
+/* Number of the first result of work group g */
+INLINE int First(GLOBAL const int *entries, int g, int steps, int ntiles)
+{
+  const size_t tile = (size_t)g * steps * TILES;
+
+  return entries[tile < (size_t)ntiles ? tile : (size_t)ntiles];
+}
+
 #if CARRY != CARRY_ADJACENT
 /* The first result of work group g, complete: what the work group has of it, and the tails before */
-INLINE void Carry(GLOBAL const int *entries, GLOBAL const int *rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int g, int m, int beta)
+INLINE void Carry(GLOBAL const int *entries, GLOBAL const int *rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int g, int steps, int ntiles, int m, int beta)
 {
-  const int first = entries[(size_t)g * TILES];
+  const int first = First(entries, g, steps, ntiles);
   int       from  = g;
   SCALAR    sum[HEIGHT];
 
-  if (first == entries[((size_t)g + 1) * TILES]) return; /* no row stop, so no result */
-  while (from > 0 && entries[(size_t)(from - 1) * TILES] == first) from--;
+  if (first == First(entries, g + 1, steps, ntiles)) return; /* no row stop, so no result */
+  while (from > 0 && First(entries, from - 1, steps, ntiles) == first) from--;
   if (from > 0) from--; /* the last work group with a row stop before, whose tail is the first part of the sum */
   for (int i = 0; i < HEIGHT; i++) sum[i] = ZERO;
   for (; from < g; from++) {
