@@ -246,8 +246,8 @@ typedef struct {
   /* The product of a storage that was built with backend device; PETSC_ERR_ARG_OUTOFRANGE if the device has too little for the plan */
   PetscErrorCode (*product)(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
 
-  /* What a plan leaves open and the device tells, before a build. NULL: nothing */
-  PetscErrorCode (*settle)(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
+  /* What a plan leaves open and the device tells, which has room for so many bytes, before a build. NULL: nothing */
+  PetscErrorCode (*settle)(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscLogDouble room, SpmvPlan *plan);
 
   /*
     The kernels, of a source of their own, that make the arrays that are `made`, or only their values, in the way of a product; its

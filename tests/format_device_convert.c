@@ -124,7 +124,7 @@ static PetscErrorCode Choices(SpmvDevice *device)
     info.gpu = (PetscBool)gpu;
     for (int big = 0; big < 2; big++) {
       plan.device[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_AUTO;
-      PetscCall(SpmvFormat_bccoo.device->settle(big ? &large : &small, &info, &plan));
+      PetscCall(SpmvFormat_bccoo.device->settle(big ? &large : &small, &info, 1e9, &plan));
       Wrong += plan.device[BCCOO_DEVICE_CONVERT] != (gpu && big ? BCCOO_CONVERT_DEVICE : BCCOO_CONVERT_HOST);
     }
   }

@@ -1,8 +1,10 @@
-static const char help[] = "What csradaptive and cmrs make for a device: lists and arrays, what they refuse, atomics on a device that is taken for a GPU.\n\n";
+static const char help[] = "What formats make for a device: lists and arrays, what they refuse, atomics on a device that is taken for a GPU, shares that are cut, local memory.\n\n";
 
 #include "formatdevice.h"
 #include "mat/impls/cmrs/cmrs.h"
 #include "mat/impls/csradaptive/csradaptive.h"
+#include "mat/impls/pmf/pmf.h"
+#include "mat/impls/tpspmv/tpspmv.h"
 
 /* The names of the arrays that a device is sent */
 static PetscErrorCode Arrays(const SpmvFormat *f, const void *storage)
@@ -164,6 +166,98 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
   PetscFunctionReturn(0);
 }
 
+/* The share of a device with little room: what is built fits with its vectors, and uses most of the room */
+static PetscErrorCode PmfCut(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan plan, const char what[], PetscLogDouble room)
+{
+  const SpmvFormat    *f     = &SpmvFormat_pmf;
+  const PetscLogDouble limit = device->limit, before = device->held;
+  SpmvCSR              csr   = SpmvTestCSRView(t);
+  PetscInt             wrong = 0;
+  void                *storage;
+  SpmvOnDevice        *on;
+  PetscBool            full;
+
+  PetscFunctionBegin;
+  device->limit = before + room;
+  PetscCall(f->device->settle(&csr, &device->info, room, &plan));
+  PetscCall(f->build(&csr, &plan, &storage));
+  PetscCall(SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &plan, &on, &full));
+  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: the device is full", what);
+  PetscCall(Products(&csr, on, &wrong)); /* with vectors, or it ends */
+  PetscCheck(device->held - before > 0.8 * room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: of %g bytes the device uses %g", what, (double)room, (double)(device->held - before));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "pmf, %s: %" PetscInt_FMT " of %" PetscInt_FMT " parts, %" PetscInt_FMT " entries wrong\n", what, ((PmfStorage *)storage)->ndevice, ((PmfStorage *)storage)->npieces, wrong));
+  PetscCall(SpmvOnDeviceDestroy(&on));
+  PetscCall(f->destroy(&storage));
+  device->limit = limit;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Pmf(SpmvDevice *device)
+{
+  SpmvPlan       plan = Plan(&SpmvFormat_pmf), given, same;
+  PetscInt       length[3000];
+  PetscLogDouble whole;
+  SpmvTestCSR    t;
+  SpmvCSR        csr;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < 3000; r++) length[r] = r % 500 == 77 ? 400 : 5 + r % 7;
+  PetscCall(Rows(3000, 1000, length, &t));
+  csr   = SpmvTestCSRView(&t);
+  whole = (PetscLogDouble)t.i[3000] * (sizeof(PetscScalar) + 2) + 4000 * sizeof(PetscScalar);
+  PetscCall(PmfCut(device, &t, plan, "half the room", whole / 2));
+  plan.threads = 4;
+  PetscCall(PmfCut(device, &t, plan, "a fifth of the room and threads", whole / 5));
+  given                          = plan;
+  given.device[PMF_DEVICE_PARTS] = 2;
+  given.value[PMF_POWERS]        = 3;
+  given.list[0]                  = 30;
+  given.list[1]                  = 10;
+  given.list[2]                  = 5;
+  PetscCall(PmfCut(device, &t, given, "a third of the room and powers that were given", whole / 3));
+  given.value[PMF_PARTITION] = PMF_BY_DIAGONAL;
+  PetscCall(PmfCut(device, &t, given, "a third of the room and blocks along the diagonal", whole / 3));
+  same = given;
+  PetscCall(SpmvFormat_pmf.device->settle(&csr, &device->info, 100 * whole, &same));
+  PetscCheck(!memcmp(&same, &given, sizeof(same)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share that fits is cut");
+  PetscCall(SpmvFormat_pmf.device->settle(&csr, &device->info, 1000, &same));
+  PetscCheck(!memcmp(&same, &given, sizeof(same)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share is cut to nothing");
+  same.device[PMF_DEVICE_CUT] = given.device[PMF_DEVICE_CUT] = 0;
+  PetscCall(SpmvFormat_pmf.device->settle(&csr, &device->info, whole / 3, &same));
+  PetscCheck(!memcmp(&same, &given, sizeof(same)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share is cut that is not to be");
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+/* The x of a tile goes to local memory by itself only if that leaves half of it */
+static PetscErrorCode Tpspmv(void)
+{
+  const SpmvFormat *f = &SpmvFormat_tpspmv;
+  PetscInt          length[64];
+  SpmvPlan          plan = Plan(f);
+  SpmvTestCSR       t;
+  SpmvCSR           csr;
+  void             *storage;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < 64; r++) length[r] = 2048;
+  PetscCall(Rows(64, 2048, length, &t));
+  csr                     = SpmvTestCSRView(&t);
+  plan.value[TPSPMV_TILE] = 2048;
+  PetscCall(f->build(&csr, &plan, &storage));
+  for (size_t parts = 1; parts <= 2; parts++) {
+    const SpmvDeviceInfo info = {.name = "a device", .group = 1024, .local = parts * 2048 * sizeof(PetscScalar)};
+    SpmvDeviceProduct    product;
+
+    PetscCall(f->device->product(storage, &plan, &info, &product));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "tpspmv, %zu times the x of a tile fits: %s\n", parts, strstr(product.options, "-DSTAGE=2048") ? "staged" : strstr(product.options, "-DSTAGE=0") ? "not staged"
+                                                                                                                                                                                            : product.options));
+  }
+  PetscCall(f->destroy(&storage));
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   SpmvDevice *device;
@@ -176,6 +270,8 @@ int main(int argc, char **argv)
   else {
     PetscCall(Csradaptive(device));
     PetscCall(Cmrs(device));
+    PetscCall(Pmf(device));
+    PetscCall(Tpspmv());
   }
   PetscCall(PetscFinalize());
   return 0;

@@ -186,8 +186,11 @@ end:
       args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 3 -mat_pmf_powers 2,1,1 -mat_pmf_window 64 -mat_pmf_device_long 32
     test: # the rows of the device fit, their results do not: the host's are not touched
       suffix: shared_vectors
-      args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 2 -mat_pmf_powers 3,1 -spmv_device_memory 26500
+      args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 2 -mat_pmf_powers 3,1 -mat_pmf_device_cut no -spmv_device_memory 26500
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
+    test: # the transpose has what room the matrix leaves: threads of the host, or the one that drives the device, have the rest
+      suffix: cut
+      args: -type pmf -spmv_device_memory 70000 -mat_spmv_threads {{1 3}} -mat_pmf_device_parts {{all 1}}
     test: # powers cannot be measured
       suffix: shared_full
       args: -type pmf -mat_pmf_device_parts 1 -spmv_device_memory 1000

@@ -51,8 +51,8 @@ PetscErrorCode SpmvDevicePlan(const SpmvShadow *s, const SpmvCSR *csr, SpmvPlan 
   PetscFunctionBegin;
   if (plan->backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvDeviceGet(&device));
-  if (s->format->device->settle) PetscCall(s->format->device->settle(csr, &device->info, plan));
   PetscCall(SpmvDevicePowers(s->format, s->settings.request.isa, csr, plan));
+  if (s->format->device->settle) PetscCall(s->format->device->settle(csr, &device->info, device->limit - device->held, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -130,7 +130,7 @@ extern PetscErrorCode         BccooDeviceResolve(PetscInt entries, SpmvPlan *pla
 /* bccoo_convert.c */
 extern const char     BccooConvertSource[];
 extern PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product);
-extern PetscErrorCode BccooConvertSettle(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
+extern PetscErrorCode BccooConvertSettle(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscLogDouble room, SpmvPlan *plan);
 
 /* bccoo_build.c */
 extern PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStorage *b);

@@ -13,7 +13,7 @@
 #define BCCOO_CONVERT_GROUP   128     /* work items of a work group, which have nothing to do with each other */
 
 /* Who converts, if nobody chose */
-PetscErrorCode BccooConvertSettle(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
+PetscErrorCode BccooConvertSettle(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscLogDouble room, SpmvPlan *plan)
 {
   const PetscInt  entries = csr->i[csr->m];
   const PetscBool device  = (PetscBool)(info->gpu && entries >= BCCOO_CONVERT_ENTRIES && entries <= INT32_MAX / 2); /* and padding */

@@ -15,12 +15,15 @@ static const PetscInt    PmfHeights[]    = {32, 1, 8, 16, 64, 128};
 static const PetscInt    PmfLongs[]      = {256, 32, 64, 128, 512, 1024, 4096};
 static const PetscInt    PmfParts[]      = {0, 1, 2, 3, 4};
 static const char *const PmfPartNames[]  = {"all", "1", "2", "3", "4"};
+static const PetscInt    PmfCuts[]       = {1, 0};
+static const char *const PmfCutNames[]   = {"yes", "no"};
 
 static const SpmvParam PmfDeviceParams[] = {
   [PMF_DEVICE_WORKGROUP] = SPMV_CHOICES("workgroup", "work items of a work group", PmfWorkgroups, NULL),
   [PMF_DEVICE_SLICE]     = SPMV_CHOICES("slice", "rows of a slice, which lie side by side and are padded to its longest", PmfHeights, NULL),
   [PMF_DEVICE_LONG]      = SPMV_CHOICES("long", "entries of a row above which work groups share it", PmfLongs, NULL),
   [PMF_DEVICE_PARTS]     = SPMV_CHOICES("parts", "how many of the parts the device has, the first ones; host threads have the others at the same time. Without -mat_pmf_powers these are measured at each build, so that who has a row, and its last bit, may change", PmfParts, PmfPartNames),
+  [PMF_DEVICE_CUT]       = SPMV_CHOICES("cut", "a share of the device that its memory has no room for is cut to what it has room for, and threads of the host have the rest; no: the host has all then", PmfCuts, PmfCutNames),
 };
 
 /*
@@ -93,6 +96,7 @@ const SpmvDeviceFormat PmfDevice = {
   .nparams = PMF_DEVICE_NPARAMS,
   .params  = PmfDeviceParams,
   .product = PmfDeviceProduct,
+  .settle  = PmfCutSettle,
   .shares  = PETSC_TRUE,
   .parts   = PMF_DEVICE_PARTS,
   .powers  = PMF_POWERS,
