@@ -119,6 +119,8 @@ typedef struct {
   PetscBool   aside;       /* no product reads it: kept for when the values change */
   PetscBool   borrowed;    /* of the SpmvCSR, not the storage's own */
   PetscBool   host;        /* of a storage that a device shares with the host: only the host reads it */
+  PetscBool   made;        /* of a storage that a device converts: its kernels make it, so that there is no data */
+  PetscBool   source;      /* what it is made from, which the device has only then; aside as well */
 } SpmvArray;
 
 /* SPMV_ARRAY("values", b->value, n, sizeof(PetscScalar), .is_values = PETSC_TRUE) */
@@ -143,7 +145,9 @@ typedef struct {
   size_t    memory;   /* bytes */
   size_t    local;    /* bytes that a work group shares */
   size_t    group;    /* work items of a work group, at most */
-  PetscBool gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once; what started goes on */
+  size_t    units;    /* processors that work groups are given to */
+  PetscBool gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once */
+  PetscBool forward;  /* work groups that started go on while others wait for them: GPUs are taken to; no API promises it */
   PetscBool real64;   /* has double */
   PetscBool atomic64; /* exchanges 64 bits in one piece */
   PetscBool shuffles; /* work items side by side, 32 at a time, read each other's registers */
@@ -163,7 +167,7 @@ typedef struct {
   PetscInt    value;
 } SpmvDeviceArg;
 
-#define SPMV_DEVICE_ARG_MAX    20   /* arguments of a kernel, at most */
+#define SPMV_DEVICE_ARG_MAX    24   /* arguments of a kernel, at most */
 #define SPMV_DEVICE_LAUNCH_MAX 8    /* kernels of a product, at most */
 #define SPMV_DEVICE_WORK_MAX   4    /* work arrays, at most */
 #define SPMV_DEVICE_OPTIONS    1024 /* characters of all -D options */
@@ -172,13 +176,14 @@ typedef struct {
 typedef struct {
   const char   *kernel;        /* its name in the source */
   size_t        groups, group; /* work groups, work items in each; with no groups it is not launched */
+  PetscInt      step;          /* it waits for the kernels of lesser steps, and for none of its own */
   PetscBool     overwrites;    /* wanted only where y is not added to: it clears what the others do not write */
   PetscInt      nargs;
   SpmvDeviceArg arg[SPMV_DEVICE_ARG_MAX];
 } SpmvDeviceLaunch;
 
 /*
-  SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels one after the other
+  SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels in an order in which they may run
 
   In a shared product the device has some of the rows, and while its kernels run SpmvKernels.share makes the others. Its y is then
   a vector of its results alone, and beta is 0 for the kernels.
@@ -205,14 +210,27 @@ typedef struct {
 #define SPMV_GIVE_BETA     ((SpmvDeviceArg){.kind = SPMV_ARG_BETA})
 #define SPMV_GIVE_EPOCH    ((SpmvDeviceArg){.kind = SPMV_ARG_EPOCH})
 
-/* Adds to a product a kernel that takes the arguments given, SPMV_GIVE_...; clears: only where y is not added to */
+/* Adds to a product a kernel that takes the arguments given, SPMV_GIVE_..., and waits for all before it; clears: only where y is not added to */
 #define SPMV_LAUNCH(product, name, ngroups, ngroup, clears, ...) \
   do { \
     const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
     SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
-    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
+    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .step = (product)->nlaunches, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
     memcpy(l_->arg, args_, sizeof(args_)); \
   } while (0)
+
+/* The kernel added last need not wait for the one before it: neither reads what the other writes, and they write other rows */
+static inline void SpmvDeviceAlongside(SpmvDeviceProduct *product)
+{
+  if (product->nlaunches > 1) product->launch[product->nlaunches - 1].step = product->launch[product->nlaunches - 2].step;
+}
+
+/* Adds to a product a work array */
+static inline void SpmvDeviceWork(SpmvDeviceProduct *product, const char name[], size_t bytes)
+{
+  product->work[product->nwork].name    = name;
+  product->work[product->nwork++].bytes = bytes;
+}
 
 /* Work groups of so many work items that there is one for each item */
 static inline size_t SpmvGroups(size_t items, size_t group)
@@ -220,7 +238,7 @@ static inline size_t SpmvGroups(size_t items, size_t group)
   return (items + group - 1) / group;
 }
 
-/* SpmvDeviceFormat: what a format has for devices. They take arrays() as they are, those aside and the host's excepted; setvalues() sends the values anew */
+/* SpmvDeviceFormat: what a format has for devices. They take arrays() as they are, those aside, the host's and the device's own excepted; setvalues() sends the values anew */
 typedef struct {
   const char      *source;  /* one for all APIs: OpenCL C with the words of device/prelude.cl */
   PetscInt         nparams; /* knobs, <= SPMV_PARAM_MAX */
@@ -228,6 +246,16 @@ typedef struct {
 
   /* The product of a storage that was built with backend device; PETSC_ERR_ARG_OUTOFRANGE if the device has too little for the plan */
   PetscErrorCode (*product)(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
+
+  /* What a plan leaves open and the device tells, which has room for so many bytes, before a build. NULL: nothing */
+  PetscErrorCode (*settle)(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscLogDouble room, SpmvPlan *plan);
+
+  /*
+    The kernels, of a source of their own, that make the arrays that are `made`, or only their values, in the way of a product; its
+    work arrays are not cleared. No kernels: the host has made all. NULL: it always does
+  */
+  const char *convert_source;
+  PetscErrorCode (*convert)(const void *storage, PetscBool values_only, SpmvDeviceProduct *product);
 
   PetscBool shares; /* products may be shared: */
   PetscInt  parts;  /* the knob of devices that says how many parts the device has, the first ones; 0: all */

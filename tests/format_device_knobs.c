@@ -1,96 +1,10 @@
-static const char help[] = "What csradaptive and cmrs make for a device: lists and arrays, what they refuse, atomics on a device that is taken for a GPU.\n\n";
+static const char help[] = "What formats make for a device: lists and arrays, what they refuse, atomics on a device that is taken for a GPU, shares that are cut, local memory.\n\n";
 
-#include "spmvtest.h"
-#include "device/device.h"
+#include "formatdevice.h"
 #include "mat/impls/cmrs/cmrs.h"
 #include "mat/impls/csradaptive/csradaptive.h"
-
-static SpmvPlan Plan(const SpmvFormat *f)
-{
-  SpmvPlan plan = SpmvPlanDefault(f->params, f->nparams);
-
-  plan.backend = SPMV_BACKEND_DEVICE;
-  for (PetscInt k = 0; k < f->device->nparams; k++) plan.device[k] = f->device->params[k].choices[0];
-  return plan;
-}
-
-/* m rows of the given lengths, columns apart from each other */
-static PetscErrorCode Rows(PetscInt m, PetscInt n, const PetscInt length[], SpmvTestCSR *t)
-{
-  PetscFunctionBegin;
-  *t = (SpmvTestCSR){.m = m, .n = n};
-  PetscCall(PetscMalloc1(m + 1, &t->i));
-  t->i[0] = 0;
-  for (PetscInt r = 0; r < m; r++) t->i[r + 1] = t->i[r] + length[r];
-  PetscCall(PetscMalloc2(t->i[m], &t->j, t->i[m], &t->a));
-  for (PetscInt r = 0; r < m; r++) {
-    for (PetscInt k = 0; k < length[r]; k++) t->j[t->i[r] + k] = (PetscInt)((PetscInt64)k * n / length[r]);
-  }
-  PetscCall(SpmvTestVector(t->i[m], t->a));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode RowsDestroy(SpmvTestCSR *t)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(t->i));
-  PetscCall(PetscFree2(t->j, t->a));
-  PetscFunctionReturn(0);
-}
-
-/* Two products with beta 0 and two with beta 1; the entries that are wrong are added up */
-static PetscErrorCode Products(const SpmvCSR *csr, SpmvOnDevice *on, PetscInt *wrong)
-{
-  PetscScalar *x, *y, *y0;
-  long double *re, *im, *size;
-  PetscInt    *length;
-  PetscBool    full;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc3(csr->n, &x, csr->m, &y, csr->m, &y0));
-  PetscCall(PetscMalloc4(csr->m, &re, csr->m, &im, csr->m, &size, csr->m, &length));
-  PetscCall(SpmvTestVector(csr->n, x));
-  PetscCall(SpmvTestVector(csr->m, y0));
-  for (int product = 0; product < 4; product++) {
-    const int beta = product % 2;
-
-    SpmvTestReference(csr, PETSC_FALSE, x, beta ? y0 : NULL, re, im, size, length);
-    for (PetscInt k = 0; k < csr->m; k++) y[k] = beta ? y0[k] : (PetscScalar)NAN;
-    PetscCall(SpmvOnDeviceApply(on, csr->n, x, csr->m, y, (PetscBool)beta, &full));
-    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
-    *wrong += SpmvTestCompare(csr->m, y, re, im, size, length);
-  }
-  PetscCall(PetscFree3(x, y, y0));
-  PetscCall(PetscFree4(re, im, size, length));
-  PetscFunctionReturn(0);
-}
-
-/* Prints the remedy that an error names instead of a stack */
-static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr, PetscErrorType type, const char *message, void *context)
-{
-  if (type == PETSC_ERROR_INITIAL) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  ... %s\n", strchr(message, ';')));
-  (void)comm, (void)line, (void)function, (void)file, (void)context;
-  return ierr;
-}
-
-/* Build and product() of a plan that must be refused on a device of some kind; what: NULL if not all scalars get here, so that nothing is printed */
-static PetscErrorCode Refused(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, const char what[], SpmvDeviceInfo info)
-{
-  SpmvCSR           csr     = SpmvTestCSRView(t);
-  void             *storage = NULL;
-  SpmvDeviceProduct product;
-  PetscErrorCode    ierr;
-
-  PetscFunctionBegin;
-  if (what) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s is refused:\n", f->name, what));
-  PetscCall(PetscPushErrorHandler(what ? Handler : PetscReturnErrorHandler, NULL));
-  ierr = f->build(&csr, &plan, &storage);
-  if (!ierr) ierr = f->device->product(storage, &plan, &info, &product);
-  PetscCall(PetscPopErrorHandler());
-  PetscCall(f->destroy(&storage));
-  PetscCheck(ierr == PETSC_ERR_ARG_OUTOFRANGE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "it was not: error %d", (int)ierr);
-  PetscFunctionReturn(0);
-}
+#include "mat/impls/pmf/pmf.h"
+#include "mat/impls/tpspmv/tpspmv.h"
 
 /* The names of the arrays that a device is sent */
 static PetscErrorCode Arrays(const SpmvFormat *f, const void *storage)
@@ -137,7 +51,7 @@ static PetscErrorCode List(const char name[], size_t n, const int32_t list[])
 static PetscErrorCode Csradaptive(SpmvDevice *device)
 {
   const SpmvFormat         *f          = &SpmvFormat_csradaptive;
-  const PetscBool           gpu        = device->info.gpu;
+  const PetscBool           forward    = device->info.forward;
   SpmvPlan                  plan       = Plan(f), other;
   PetscInt                  length[12] = {2048, 3072, 512, 300, 5, 0, 0, 5, 700}, wrong = 0;
   SpmvTestCSR               t, moved;
@@ -166,11 +80,11 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   PetscCall(Refused(f, &t, other, "the host's nnz_per_wg", device->info));
   other                                      = plan;
   other.device[CSRADAPTIVE_DEVICE_WORKGROUP] = 512;
-  PetscCall(Refused(f, &t, other, "a work group of 512 where 256 are the most", (SpmvDeviceInfo){.name = "a device", .group = 256, .local = 49152, .gpu = PETSC_TRUE}));
+  PetscCall(Refused(f, &t, other, "a work group of 512 where 256 are the most", (SpmvDeviceInfo){.name = "a device", .group = 256, .local = 49152, .gpu = PETSC_TRUE, .forward = PETSC_TRUE}));
   PetscCall(Refused(f, &t, plan, "1 kB of local memory", (SpmvDeviceInfo){.name = "a device", .group = 256, .local = 1024, .gpu = PETSC_TRUE}));
   plan.device[CSRADAPTIVE_DEVICE_PARTS] = CSRADAPTIVE_PARTS_ATOMIC;
   PetscCall(Refused(f, &t, plan, "atomic on a device that is no GPU", (SpmvDeviceInfo){.name = "a CPU", .group = 256, .local = 49152, .atomic64 = PETSC_TRUE}));
-  if (sizeof(PetscReal) == 8) PetscCall(Refused(f, &t, plan, NULL, (SpmvDeviceInfo){.name = "a GPU", .group = 256, .local = 49152, .gpu = PETSC_TRUE}));
+  if (sizeof(PetscReal) == 8) PetscCall(Refused(f, &t, plan, NULL, (SpmvDeviceInfo){.name = "a GPU", .group = 256, .local = 49152, .gpu = PETSC_TRUE, .forward = PETSC_TRUE}));
   PetscCall(RowsDestroy(&t));
 
   for (PetscInt r = 0; r < 12; r++) length[r] = r % 3 ? 1000 - 50 * r : r;
@@ -188,7 +102,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
     other                                  = plan;
     other.device[CSRADAPTIVE_DEVICE_PARTS] = parts;
     PetscCall(f->build(&csr, &other, &storage));
-    device->info.gpu = PETSC_TRUE; /* so that the atomics run; what runs here does let work groups go on */
+    device->info.forward = PETSC_TRUE; /* so that the atomics run; what runs here does let work groups go on */
     PetscCall(SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &other, &on, &full));
     PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
     PetscCall(Compiles(device, f, storage, &other));
@@ -201,7 +115,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
     PetscCall(SpmvOnDeviceDestroy(&on));
     PetscCall(f->destroy(&storage));
     PetscCall(RowsDestroy(&moved));
-    device->info.gpu = gpu;
+    device->info.forward = forward;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "parts %s: %" PetscInt_FMT " entries wrong\n", f->device->params[CSRADAPTIVE_DEVICE_PARTS].names[parts], wrong));
   }
   PetscFunctionReturn(0);
@@ -252,6 +166,98 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
   PetscFunctionReturn(0);
 }
 
+/* The share of a device with little room: what is built fits with its vectors, and uses most of the room */
+static PetscErrorCode PmfCut(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan plan, const char what[], PetscLogDouble room)
+{
+  const SpmvFormat    *f     = &SpmvFormat_pmf;
+  const PetscLogDouble limit = device->limit, before = device->held;
+  SpmvCSR              csr   = SpmvTestCSRView(t);
+  PetscInt             wrong = 0;
+  void                *storage;
+  SpmvOnDevice        *on;
+  PetscBool            full;
+
+  PetscFunctionBegin;
+  device->limit = before + room;
+  PetscCall(f->device->settle(&csr, &device->info, room, &plan));
+  PetscCall(f->build(&csr, &plan, &storage));
+  PetscCall(SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &plan, &on, &full));
+  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: the device is full", what);
+  PetscCall(Products(&csr, on, &wrong)); /* with vectors, or it ends */
+  PetscCheck(device->held - before > 0.8 * room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: of %g bytes the device uses %g", what, (double)room, (double)(device->held - before));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "pmf, %s: %" PetscInt_FMT " of %" PetscInt_FMT " parts, %" PetscInt_FMT " entries wrong\n", what, ((PmfStorage *)storage)->ndevice, ((PmfStorage *)storage)->npieces, wrong));
+  PetscCall(SpmvOnDeviceDestroy(&on));
+  PetscCall(f->destroy(&storage));
+  device->limit = limit;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Pmf(SpmvDevice *device)
+{
+  SpmvPlan       plan = Plan(&SpmvFormat_pmf), given, same;
+  PetscInt       length[3000];
+  PetscLogDouble whole;
+  SpmvTestCSR    t;
+  SpmvCSR        csr;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < 3000; r++) length[r] = r % 500 == 77 ? 400 : 5 + r % 7;
+  PetscCall(Rows(3000, 1000, length, &t));
+  csr   = SpmvTestCSRView(&t);
+  whole = (PetscLogDouble)t.i[3000] * (sizeof(PetscScalar) + 2) + 4000 * sizeof(PetscScalar);
+  PetscCall(PmfCut(device, &t, plan, "half the room", whole / 2));
+  plan.threads = 4;
+  PetscCall(PmfCut(device, &t, plan, "a fifth of the room and threads", whole / 5));
+  given                          = plan;
+  given.device[PMF_DEVICE_PARTS] = 2;
+  given.value[PMF_POWERS]        = 3;
+  given.list[0]                  = 30;
+  given.list[1]                  = 10;
+  given.list[2]                  = 5;
+  PetscCall(PmfCut(device, &t, given, "a third of the room and powers that were given", whole / 3));
+  given.value[PMF_PARTITION] = PMF_BY_DIAGONAL;
+  PetscCall(PmfCut(device, &t, given, "a third of the room and blocks along the diagonal", whole / 3));
+  same = given;
+  PetscCall(SpmvFormat_pmf.device->settle(&csr, &device->info, 100 * whole, &same));
+  PetscCheck(!memcmp(&same, &given, sizeof(same)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share that fits is cut");
+  PetscCall(SpmvFormat_pmf.device->settle(&csr, &device->info, 1000, &same));
+  PetscCheck(!memcmp(&same, &given, sizeof(same)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share is cut to nothing");
+  same.device[PMF_DEVICE_CUT] = given.device[PMF_DEVICE_CUT] = 0;
+  PetscCall(SpmvFormat_pmf.device->settle(&csr, &device->info, whole / 3, &same));
+  PetscCheck(!memcmp(&same, &given, sizeof(same)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share is cut that is not to be");
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+/* The x of a tile goes to local memory by itself only if that leaves half of it */
+static PetscErrorCode Tpspmv(void)
+{
+  const SpmvFormat *f = &SpmvFormat_tpspmv;
+  PetscInt          length[64];
+  SpmvPlan          plan = Plan(f);
+  SpmvTestCSR       t;
+  SpmvCSR           csr;
+  void             *storage;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < 64; r++) length[r] = 2048;
+  PetscCall(Rows(64, 2048, length, &t));
+  csr                     = SpmvTestCSRView(&t);
+  plan.value[TPSPMV_TILE] = 2048;
+  PetscCall(f->build(&csr, &plan, &storage));
+  for (size_t parts = 1; parts <= 2; parts++) {
+    const SpmvDeviceInfo info = {.name = "a device", .group = 1024, .local = parts * 2048 * sizeof(PetscScalar)};
+    SpmvDeviceProduct    product;
+
+    PetscCall(f->device->product(storage, &plan, &info, &product));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "tpspmv, %zu times the x of a tile fits: %s\n", parts, strstr(product.options, "-DSTAGE=2048") ? "staged" : strstr(product.options, "-DSTAGE=0") ? "not staged"
+                                                                                                                                                                                            : product.options));
+  }
+  PetscCall(f->destroy(&storage));
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   SpmvDevice *device;
@@ -264,6 +270,8 @@ int main(int argc, char **argv)
   else {
     PetscCall(Csradaptive(device));
     PetscCall(Cmrs(device));
+    PetscCall(Pmf(device));
+    PetscCall(Tpspmv());
   }
   PetscCall(PetscFinalize());
   return 0;

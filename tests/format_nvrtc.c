@@ -12,7 +12,7 @@ static const SpmvFormat *const Formats[] = {
 };
 
 /* What a GPU of these years has */
-static const SpmvDeviceInfo Info = {.name = "GPU", .local = 49152, .group = 1024, .gpu = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
+static const SpmvDeviceInfo Info = {.name = "GPU", .local = 49152, .group = 1024, .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
 
 /* Bytes spilled, over all kernels of a log of ptxas */
 static long Spills(const char log[])
@@ -54,7 +54,7 @@ static PetscErrorCode Compile(const char name[], const char source[], const char
 static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *compiled, PetscInt *failures)
 {
   SpmvCSR           csr = SpmvTestCSRView(t);
-  SpmvDeviceProduct product;
+  SpmvDeviceProduct product, conversion = {.nlaunches = 0};
   void             *storage = NULL;
   char              options[2 * SPMV_DEVICE_OPTIONS], *source;
   PetscErrorCode    ierr;
@@ -63,6 +63,7 @@ static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, Spm
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   ierr = f->build(&csr, &plan, &storage);
   if (!ierr) ierr = f->device->product(storage, &plan, &Info, &product);
+  if (!ierr && f->device->convert) ierr = f->device->convert(storage, PETSC_FALSE, &conversion);
   PetscCall(PetscPopErrorHandler());
   PetscCall(f->destroy(&storage));
   if (ierr == PETSC_ERR_ARG_OUTOFRANGE) PetscFunctionReturn(0);
@@ -77,6 +78,11 @@ static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, Spm
     }
   }
   ++*compiled;
+  PetscCall(PetscFree(source));
+  if (!conversion.nlaunches) PetscFunctionReturn(0);
+  PetscCall(SpmvProgramOptions(&Info, conversion.options, options, sizeof(options)));
+  PetscCall(SpmvProgramSource(&SpmvDeviceApi_cuda, f->device->convert_source, &source));
+  PetscCall(Compile(f->name, source, options, narch, arch, all, failures));
   PetscCall(PetscFree(source));
   PetscFunctionReturn(0);
 }

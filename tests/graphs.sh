@@ -28,6 +28,10 @@ record logging -log_view
 check ended grep -q 'plans wrong' "$tmp/with.out"
 check used grep -q '^graph [2-9]' "$tmp/with"
 check one_kernel bash -c "! grep '^graph [01]$' '$tmp/with'"
+check alongside grep -q '^wait csradaptive_vector$' "$tmp/with"
+check combine grep -q '^wait csradaptive_combine csradaptive_stream csradaptive_vector csradaptive_vectorl$' "$tmp/with"
+check carry grep -q '^wait bccoo_carry bccoo_product$' "$tmp/with"
+check pieces grep -q '^wait pmf_longs pmf_pieces pmf_slices$' "$tmp/with"
 check off bash -c "! grep '^graph' '$tmp/without'"
 check logging bash -c "! grep '^graph' '$tmp/logging'" # each kernel has its event
 check same cmp "$tmp/with.run" "$tmp/without.run"

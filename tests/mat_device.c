@@ -186,8 +186,11 @@ end:
       args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 3 -mat_pmf_powers 2,1,1 -mat_pmf_window 64 -mat_pmf_device_long 32
     test: # the rows of the device fit, their results do not: the host's are not touched
       suffix: shared_vectors
-      args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 2 -mat_pmf_powers 3,1 -spmv_device_memory 26500
+      args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 2 -mat_pmf_powers 3,1 -mat_pmf_device_cut no -spmv_device_memory 26500
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
+    test: # the transpose has what room the matrix leaves: threads of the host, or the one that drives the device, have the rest
+      suffix: cut
+      args: -type pmf -spmv_device_memory 70000 -mat_spmv_threads {{1 3}} -mat_pmf_device_parts {{all 1}}
     test: # powers cannot be measured
       suffix: shared_full
       args: -type pmf -mat_pmf_device_parts 1 -spmv_device_memory 1000
@@ -199,9 +202,12 @@ end:
     test: # the tuner's type: the first format that has kernels, or AIJ's own
       suffix: tuner
       args: -type spmv -mat_spmv_tune_formats {{bccoo,aij pmf,cmrs aij}separate output}
-    test: # adjacent synchronisation and slices
+    test: # the last work group adds up, and slices; adjacent synchronisation is for GPUs
       suffix: knobs
-      args: -mat_bccoo_slices 4 -mat_bccoo_device_carry adjacent -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
+      args: -mat_bccoo_slices 4 -mat_bccoo_device_carry last -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
+    test: # the device converts the matrix, its transpose and new values
+      suffix: convert
+      args: -mat_bccoo_device_convert device -mat_bccoo_block_height {{1 3}} -mat_bccoo_block_width 2 -mat_bccoo_slices {{1 2}}
     test: # padded strips
       suffix: padded
       args: -type cmrs -mat_cmrs_order padded -mat_cmrs_device_workgroup 64

@@ -4,6 +4,7 @@
   device.c      the device of this process: options, which one, memory, transfers and their counts
   programs.c    kernels compiled once: the program cache, in memory and on disk
   product.c     a storage on a device, and its products
+  convert.c     arrays of it that are made there
   shared.c      products of which the host makes some rows
   powers.c      the computing powers of a device and of threads of the host, for such products
   prelude.cl    the scalars of kernels, the same for all APIs
@@ -18,6 +19,7 @@
 typedef struct {
   const char        *kernel;
   size_t             groups, group; /* work groups, work items in each */
+  PetscInt           step;          /* as of SpmvDeviceLaunch */
   PetscInt           nargs;
   const void *const *arg;  /* [nargs]  where each argument's value is */
   const size_t      *size; /* [nargs]  its bytes */
@@ -44,7 +46,7 @@ typedef struct {
   PetscErrorCode (*load)(void *device, const char *binary, size_t size, void **program); /* from a binary; NULL if it is none */
   PetscErrorCode (*launch)(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full);
 
-  /* Calls with the values that their arguments have now, one after the other, to be asked for as one; NULL: the API has no such thing */
+  /* Calls with the values that their arguments have now, step after step, to be asked for as one; NULL: the API has no such thing */
   PetscErrorCode (*record)(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **graph, PetscBool *full);
   PetscErrorCode (*replay)(void *device, void *graph, PetscBool *full);
   PetscErrorCode (*forget)(void *device, void **graph); /* nothing that was recorded may be running */
@@ -109,5 +111,6 @@ extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
+extern PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data, size_t bytes);
 extern PetscErrorCode SpmvOnDeviceInitialize(void);
 extern PetscErrorCode SpmvOnDeviceFinalize(void);

@@ -3,6 +3,11 @@
 
   Scalars are added with +.
 
+  Put(y, row, sum, add)              y[row] <- sum, or y[row] + sum
+  Ticket(counter, told, ngroups)     a number for this work group, in the order in which work groups start: who waits for one of a lower number
+                                     waits for one that has started. counter: 0 in global memory, and 0 again after ngroups work groups;
+                                     told: an integer of local memory for this alone. All work items of the group take part
+
   A source with -DCLEAR=n has the kernel spmv_clear, of work groups of n work items: y <- 0, for rows that no other kernel writes.
 
   Subgroups, for a source with -DSUBGROUPS=1: 32 work items side by side, the last of a group perhaps fewer, that read each other's registers. All work items of
@@ -28,6 +33,21 @@ INLINE SCALAR Times(SCALAR a, SCALAR b)
   return a * b;
 }
 #endif
+
+INLINE void Put(GLOBAL SCALAR *y, size_t row, SCALAR sum, int add)
+{
+  y[row] = add ? y[row] + sum : sum;
+}
+
+INLINE int Ticket(GLOBAL volatile uint *counter, LOCAL_POINTER int *told, int ngroups)
+{
+  if (LOCAL_ID == 0) {
+    *told = (int)ATOMIC_NEXT(counter);
+    if (*told == ngroups - 1) ATOMIC_WRITE(counter, 0u);
+  }
+  BARRIER;
+  return *told;
+}
 
 #if SUBGROUPS
   #define SUBGROUP 32

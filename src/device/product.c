@@ -1,5 +1,5 @@
 /*
-  product.c - a storage on a device: its arrays sent once, its values again when they change, its products
+  product.c - a storage on a device: its arrays sent once, or made there (convert.c), its values again when they change, its products
 
   Vectors live on the host, so a product sends x (and y, where it is added to) and receives y.
   A shared product (shared.c) sends x and receives the rows of the device.
@@ -8,28 +8,7 @@
   and asked for as one from then on (a graph of CUDA's). All that they are given stays the same then, unless it is the
   number of the product: products that need it, of kernels that wait for each other, are not recorded.
 */
-#include "device.h"
-
-/* A buffer on the device and what it holds */
-typedef struct {
-  const char *name;
-  size_t      bytes;
-  void       *buffer; /* NULL: nothing */
-} OnDeviceBuffer;
-
-struct _n_SpmvOnDevice {
-  SpmvDevice       *device;
-  const SpmvFormat *format;
-  const void       *storage;
-  SpmvDeviceProduct product;
-  void             *program;
-  PetscInt          nbuffers;
-  OnDeviceBuffer    buffer[SPMV_ARRAY_MAX + SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), then work arrays */
-  OnDeviceBuffer    x, y;
-  uint32_t          epoch;    /* products so far */
-  void             *graph[2]; /* the kernels of a product with beta 0 and 1; NULL: not recorded */
-  SpmvShared       *shared;
-};
+#include "ondevice.h"
 
 static PetscLogEvent ToDevice, FromDevice;
 
@@ -69,7 +48,8 @@ static PetscErrorCode OnDeviceEvent(const char kernel[], PetscLogEvent *event)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full)
+/* A buffer of so many bytes, perhaps none; full: memory ran out */
+PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full)
 {
   PetscFunctionBegin;
   *b = (OnDeviceBuffer){.name = name, .bytes = bytes};
@@ -90,7 +70,7 @@ static PetscErrorCode OnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every array of the storage, or those with values only */
+/* Every array of the storage, or those with values only. What the device makes it has room for, and is sent what that is made from */
 static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
 {
   SpmvArray arrays[SPMV_ARRAY_MAX];
@@ -100,14 +80,13 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(on->format->arrays(on->storage, &n, arrays));
   for (PetscInt k = 0; k < n && !*full; k++) {
-    const size_t bytes = arrays[k].aside || arrays[k].host ? 0 : arrays[k].count * arrays[k].size;
+    const SpmvArray *a     = &arrays[k];
+    const size_t     bytes = a->host || (a->aside && !a->made && !a->source) ? 0 : a->count * a->size;
 
-    if (values_only && !arrays[k].is_values) continue;
-    if (!values_only) {
-      PetscCall(OnDeviceAlloc(on, arrays[k].name, bytes, &on->buffer[k], full));
-      on->nbuffers = k + 1;
-    }
-    if (bytes && !*full) PetscCall(SpmvDeviceWrite(on->device, on->buffer[k].buffer, arrays[k].data, bytes, full));
+    if (values_only && (!a->is_values || a->made)) continue;
+    if (!values_only) on->nbuffers = k + 1;
+    if (!values_only || a->source) PetscCall(SpmvOnDeviceAlloc(on, a->name, bytes, &on->buffer[k], full));
+    if (bytes && !a->made && !*full) PetscCall(SpmvDeviceWrite(on->device, on->buffer[k].buffer, a->data, bytes, full));
   }
   PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -123,9 +102,10 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, PetscInt isa, const SpmvPla
   for (PetscInt k = 0; k < on->product.nwork && !*full; k++) {
     OnDeviceBuffer *b = &on->buffer[on->nbuffers++];
 
-    PetscCall(OnDeviceAlloc(on, on->product.work[k].name, on->product.work[k].bytes, b, full));
+    PetscCall(SpmvOnDeviceAlloc(on, on->product.work[k].name, on->product.work[k].bytes, b, full));
     if (b->buffer) PetscCall(OnDeviceClear(on, b, full));
   }
+  if (!*full) PetscCall(SpmvOnDeviceConvert(on, PETSC_FALSE, full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,12 +144,13 @@ PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sends the values of the storage again */
+/* Sends the values of the storage again, or those that the device makes them from */
 PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full)
 {
   PetscFunctionBegin;
   *full = PETSC_FALSE;
   PetscCall(OnDeviceSend(on, PETSC_TRUE, full));
+  if (!*full) PetscCall(SpmvOnDeviceConvert(on, PETSC_TRUE, full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,24 +172,17 @@ static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffe
   if (b->bytes == bytes && (b->buffer || !bytes)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(OnDeviceForgetGraphs(on)); /* they have where it was */
   PetscCall(SpmvDeviceFree(on->device, b->bytes, &b->buffer));
-  PetscCall(OnDeviceAlloc(on, "vector", bytes, b, full));
+  PetscCall(SpmvOnDeviceAlloc(on, "vector", bytes, b, full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A kernel with its arguments; the pointers of call lead into the other members */
-typedef struct {
-  SpmvDeviceCall call;
-  int32_t        value[SPMV_DEVICE_ARG_MAX];
-  const void    *arg[SPMV_DEVICE_ARG_MAX];
-  size_t         size[SPMV_DEVICE_ARG_MAX];
-} OnDeviceCall;
-
-static PetscErrorCode OnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c)
+/* A launch with what it is given */
+PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c)
 {
   static void *const none = NULL;
 
   PetscFunctionBegin;
-  c->call = (SpmvDeviceCall){.kernel = l->kernel, .groups = l->groups, .group = l->group, .nargs = l->nargs, .arg = c->arg, .size = c->size};
+  c->call = (SpmvDeviceCall){.kernel = l->kernel, .groups = l->groups, .group = l->group, .step = l->step, .nargs = l->nargs, .arg = c->arg, .size = c->size};
   for (PetscInt k = 0; k < l->nargs; k++) {
     c->size[k] = sizeof(int32_t);
     switch (l->arg[k].kind) {
@@ -237,7 +211,7 @@ static PetscErrorCode OnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLa
 }
 
 /* With logging, the end of a kernel is waited for, or its time would be counted where y is received */
-static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceCall *call, PetscBool logging, PetscBool *full)
+PetscErrorCode SpmvOnDeviceLaunch(SpmvOnDevice *on, void *program, const SpmvDeviceCall *call, PetscBool logging, PetscBool *full)
 {
   PetscLogEvent event = -1;
 
@@ -245,7 +219,7 @@ static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceCall *cal
   PetscCall(OnDeviceEvent(call->kernel, &event));
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(on->device->api->launch(on->device->handle, on->program, call, full));
+  PetscCall(on->device->api->launch(on->device->handle, program, call, full));
   if (logging && !*full && !on->shared) PetscCall(on->device->api->finish(on->device->handle));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
@@ -283,7 +257,7 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
     const SpmvDeviceLaunch *l = &on->product.launch[k];
 
     if (!l->groups || (l->overwrites && beta)) continue;
-    PetscCall(OnDeviceCallSet(on, l, beta, &c[n]));
+    PetscCall(SpmvOnDeviceCallSet(on, l, beta, &c[n]));
     calls[n] = c[n].call;
     n++;
   }
@@ -292,7 +266,7 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
     if (!*full) PetscCall(api->replay(on->device->handle, on->graph[beta], full));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt k = 0; k < n && !*full; k++) PetscCall(OnDeviceLaunch(on, &calls[k], logging, full));
+  for (PetscInt k = 0; k < n && !*full; k++) PetscCall(SpmvOnDeviceLaunch(on, on->program, &calls[k], logging, full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

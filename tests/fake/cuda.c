@@ -6,6 +6,7 @@
 
     run <kernel> <grid> <block> <arguments>   a kernel, launched or in a graph that is launched
     graph <n>                                 a graph of n kernels is launched; their lines follow
+    wait <kernel> <kernels>                   a kernel added to a graph, and those that it waits for
     bad <what>                                a call that the real driver would refuse, or that has no defined result
     left <n> ...                              at the end: what was made and not given back
 
@@ -26,13 +27,14 @@
 
 typedef struct {
   char name[64];
-  int  nargs, pointer[ARGS_MAX];
+  int  nargs, pointer[ARGS_MAX], constant[ARGS_MAX];
 } Function;
 
 typedef struct {
   const Function *function;
   unsigned        grid, block;
   uint64_t        arg[ARGS_MAX];
+  char            waits[NODES_MAX]; /* in a graph: for this node, or for one that does */
 } Node;
 
 typedef struct {
@@ -140,8 +142,9 @@ int cuDeviceGetName(char *name, int length, int id)
 int cuDeviceGetAttribute(int *value, int attribute, int id)
 {
   *value = attribute == 1 ? 1024 : attribute == 8  ? 49152
+                                 : attribute == 16 ? 2
                                  : attribute == 75 ? 9
-                                                   : 0; /* work items, shared memory, sm_90 */
+                                                   : 0; /* work items, shared memory, processors, sm_90 */
   return id;
 }
 
@@ -257,6 +260,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
   f->nargs = 1;
   for (p += strlen(head); *p && *p != ')'; p++) {
     if (*p == '*') f->pointer[f->nargs - 1] = 1;
+    if (!strncmp(p, "GLOBAL const", 12)) f->constant[f->nargs - 1] = 1;
     if (*p == ',') f->nargs++;
   }
   *function = f;
@@ -305,14 +309,51 @@ int cuGraphCreate(void **graph, unsigned flags)
   return flags != 0;
 }
 
+/* Whether a kernel writes a buffer that another reads. Where both write, it is other parts of it, as of y */
+static int Races(const Node *writer, const Node *reader)
+{
+  for (int k = 0; k < writer->function->nargs; k++) {
+    if (!writer->function->pointer[k] || writer->function->constant[k] || !writer->arg[k]) continue;
+    for (int l = 0; l < reader->function->nargs; l++) {
+      if (reader->function->constant[l] && reader->arg[l] == writer->arg[k]) return 1;
+    }
+  }
+  return 0;
+}
+
+/* What the last node of a graph waits for */
+static void NodeWaits(Graph *g, void *const *before, size_t nbefore)
+{
+  Node *node = &g->node[g->n];
+  char  line[1024];
+  int   n = 0;
+
+  line[0] = 0;
+  for (size_t k = 0; k < nbefore; k++) {
+    const int b = (int)((const Node *)before[k] - g->node);
+
+    if (b < 0 || b >= g->n) {
+      Say("bad kernel %d of a graph waits for what is not in it", g->n);
+      return;
+    }
+    node->waits[b] = 1;
+    for (int i = 0; i < b; i++) node->waits[i] |= g->node[b].waits[i];
+    n += snprintf(line + n, sizeof(line) - (size_t)n, " %s", g->node[b].function->name);
+  }
+  Say("wait %s%s", node->function->name, line);
+  for (int k = 0; k < g->n; k++) {
+    if (!node->waits[k] && (Races(node, &g->node[k]) || Races(&g->node[k], node))) Say("bad %s does not wait for %s", node->function->name, g->node[k].function->name);
+  }
+}
+
 int cuGraphAddKernelNode(void **node, void *graph, void *const *before, size_t nbefore, const NodeParams *p)
 {
   Graph *g = graph;
 
   Current("cuGraphAddKernelNode");
   if (g->n == NODES_MAX || !p->grid[0] || p->grid[1] != 1 || p->grid[2] != 1 || !p->block[0] || p->block[1] != 1 || p->block[2] != 1 || p->shared || p->extra) Say("bad cuGraphAddKernelNode");
-  if (nbefore != (size_t)(g->n > 0) || (nbefore && before[0] != &g->node[g->n - 1])) Say("bad kernel %d of a graph does not wait for the one before", g->n);
   NodeSet(&g->node[g->n], p->function, p->grid[0], p->block[0], p->args);
+  NodeWaits(g, before, nbefore);
   *node = &g->node[g->n++];
   return 0;
 }

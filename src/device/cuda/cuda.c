@@ -20,6 +20,7 @@ enum { /* of cuda.h */
        CUDA_ERROR_OUT_OF_MEMORY                        = 2,
        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK       = 1,
        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
+       CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT        = 16,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR    = 75,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR    = 76
 };
@@ -114,7 +115,7 @@ static PetscErrorCode CudaCount(PetscInt *all, PetscInt *gpus)
 
 static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
 {
-  int id, version, local, group, major, minor, a, b;
+  int id, version, local, group, units, major, minor, a, b;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
@@ -124,14 +125,16 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCallCuda(DriverGetVersion, &version);
   PetscCallCuda(DeviceGetAttribute, &local, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, id);
   PetscCallCuda(DeviceGetAttribute, &group, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, id);
+  PetscCallCuda(DeviceGetAttribute, &units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, id);
   PetscCallCuda(DeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, id);
   PetscCallCuda(DeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, id);
   PetscCall(SpmvNvrtcVersion(&a, &b));
   PetscCall(PetscSNPrintf(info->driver, sizeof(info->driver), "CUDA %d.%d", version / 1000, version % 1000 / 10));
   PetscCall(PetscSNPrintf(info->compiler, sizeof(info->compiler), "NVRTC %d.%d for sm_%d%d", a, b, major, minor));
-  info->local  = (size_t)local;
-  info->group  = (size_t)group;
-  info->gpu    = PETSC_TRUE;
+  info->local = (size_t)local;
+  info->group = (size_t)group;
+  info->units = (size_t)units;
+  info->gpu = info->forward = PETSC_TRUE;
   info->real64 = info->atomic64 = info->shuffles = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -269,29 +272,46 @@ static PetscErrorCode CudaLaunch(void *device, void *program, const SpmvDeviceCa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A graph in which each kernel waits for the one before. The driver copies the values of the arguments. No GPU has run one */
+/* The nodes of a graph: each kernel waits for those of the step before its own. The driver copies the values of the arguments */
+static PetscErrorCode CudaRecordCalls(void *device, CUhandle graph, PetscInt ncalls, const SpmvDeviceCall calls[], const CUhandle function[])
+{
+  CUhandle node[SPMV_DEVICE_LAUNCH_MAX];
+  PetscInt step = 0, before = 0; /* where the step of this call begins, and the one before it */
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < ncalls; k++) {
+    const CUkernelnode params = {function[k], (unsigned)calls[k].groups, 1, 1, (unsigned)calls[k].group, 1, 1, 0, (void **)calls[k].arg, NULL};
+    int                code;
+
+    if (calls[k].step != calls[step].step) {
+      before = step;
+      step   = k;
+    }
+    CudaInContext(device, code, GraphAddKernelNode, &node[k], graph, &node[before], (size_t)(step - before), &params);
+    CudaCheck(code, "cuGraphAddKernelNode()");
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No GPU has run a graph */
 static PetscErrorCode CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **result, PetscBool *full)
 {
-  CUhandle graph, node, before = NULL, function[SPMV_DEVICE_LAUNCH_MAX];
-  int      code;
+  CUhandle       graph, function[SPMV_DEVICE_LAUNCH_MAX];
+  PetscErrorCode ierr;
+  int            code, destroyed;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < ncalls; k++) PetscCall(CudaFunction(device, program, &calls[k], &function[k]));
   CudaInContext(device, code, GraphCreate, &graph, 0);
   CudaCheck(code, "cuGraphCreate()");
-  for (PetscInt k = 0; k < ncalls; k++) {
-    const CUkernelnode params = {function[k], (unsigned)calls[k].groups, 1, 1, (unsigned)calls[k].group, 1, 1, 0, (void **)calls[k].arg, NULL};
-
-    CudaInContext(device, code, GraphAddKernelNode, &node, graph, &before, k ? 1 : 0, &params);
-    CudaCheck(code, "cuGraphAddKernelNode()");
-    before = node;
-  }
   *result = NULL;
-  CudaInContext(device, code, GraphInstantiate, result, graph, 0);
+  ierr    = CudaRecordCalls(device, graph, ncalls, calls, function);
+  if (!ierr) CudaInContext(device, code, GraphInstantiate, result, graph, 0);
+  CudaInContext(device, destroyed, GraphDestroy, graph);
+  PetscCall(ierr);
   if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
   else CudaCheck(code, "cuGraphInstantiateWithFlags()");
-  CudaInContext(device, code, GraphDestroy, graph);
-  CudaCheck(code, "cuGraphDestroy()");
+  CudaCheck(destroyed, "cuGraphDestroy()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

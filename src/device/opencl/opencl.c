@@ -24,6 +24,7 @@ enum { /* of CL/cl.h */
        CL_DEVICE_TYPE_GPU               = 1 << 2,
        CL_DEVICE_TYPE_ACCELERATOR       = 1 << 3,
        CL_DEVICE_TYPE                   = 0x1000,
+       CL_DEVICE_MAX_COMPUTE_UNITS      = 0x1002,
        CL_DEVICE_MAX_WORK_GROUP_SIZE    = 0x1004,
        CL_DEVICE_GLOBAL_MEM_SIZE        = 0x101F,
        CL_DEVICE_LOCAL_MEM_SIZE         = 0x1023,
@@ -182,6 +183,7 @@ static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
   const cl_handle id               = Devices[index];
   char            extensions[8192] = "", version[128] = "";
   cl_ulong        memory = 0, local = 0;
+  cl_uint         units = 1;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(info, sizeof(*info)));
@@ -190,14 +192,16 @@ static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_VERSION, sizeof(version), version, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory), &memory, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local), &local, NULL);
+  PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(info->group), &info->group, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions, NULL);
   PetscCall(PetscStrncpy(info->compiler, version, sizeof(info->compiler)));
-  info->memory   = (size_t)memory;
-  info->local    = (size_t)local;
-  info->gpu      = (PetscBool)(index < NGpus);
-  info->real64   = (PetscBool)(strstr(extensions, "cl_khr_fp64") != NULL);
-  info->atomic64 = (PetscBool)(strstr(extensions, "cl_khr_int64_base_atomics") != NULL);
+  info->memory = (size_t)memory;
+  info->local  = (size_t)local;
+  info->units  = (size_t)units;
+  info->gpu = info->forward = (PetscBool)(index < NGpus);
+  info->real64              = (PetscBool)(strstr(extensions, "cl_khr_fp64") != NULL);
+  info->atomic64            = (PetscBool)(strstr(extensions, "cl_khr_int64_base_atomics") != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

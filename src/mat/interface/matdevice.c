@@ -43,11 +43,16 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a plan for a device leaves to be measured before a storage is built */
+/* What a plan for a device leaves to the device, to be told or measured before a storage is built */
 PetscErrorCode SpmvDevicePlan(const SpmvShadow *s, const SpmvCSR *csr, SpmvPlan *plan)
 {
+  SpmvDevice *device;
+
   PetscFunctionBegin;
-  if (plan->backend == SPMV_BACKEND_DEVICE) PetscCall(SpmvDevicePowers(s->format, s->settings.request.isa, csr, plan));
+  if (plan->backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvDeviceGet(&device));
+  PetscCall(SpmvDevicePowers(s->format, s->settings.request.isa, csr, plan));
+  if (s->format->device->settle) PetscCall(s->format->device->settle(csr, &device->info, device->limit - device->held, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,7 +32,7 @@ static const PetscInt    BccooBlockSizes[]  = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 static const PetscInt    BccooColumnKinds[] = {BCCOO_COLUMNS_AUTO, BCCOO_COLUMNS_INT32, BCCOO_COLUMNS_UINT16, BCCOO_COLUMNS_DIFFERENCE};
 static const char *const BccooColumnNames[] = {"auto", "int32", "uint16", "difference"};
 static const PetscInt    BccooFlagBits[]    = {32, 8, 16};
-static const PetscInt    BccooTiles[]       = {0, 8, 16, 24, 32, 40, 64, 96, 128, 256, 512, 1024};
+static const PetscInt    BccooTiles[]       = {0, 8, 16, 24, 32, 40, 48, 64, 96, 128, 256, 512, 1024};
 static const PetscInt    BccooBunches[]     = {0, 1, BCCOO_LANES};
 static const PetscInt    BccooSlices[]      = {1, 2, 4, 8, 16, 32};
 
@@ -53,19 +53,25 @@ static PetscErrorCode BccooArrays(const void *storage, PetscInt *narrays, SpmvAr
   PetscInt            k = 0;
 
   PetscFunctionBegin;
-  arrays[k++] = SPMV_ARRAY("values", b->value, b->nstored * b->h * b->w, sizeof(PetscScalar), .is_values = PETSC_TRUE);
-  arrays[k++] = SPMV_ARRAY("columns", b->column, b->nstored, BccooColumnSize(b));
-  arrays[k++] = SPMV_ARRAY("flags", b->flags, b->nflags, 1);
+  arrays[k++] = SPMV_ARRAY("values", b->value, b->nstored * b->h * b->w, sizeof(PetscScalar), .is_values = PETSC_TRUE, .made = b->converted);
+  arrays[k++] = SPMV_ARRAY("columns", b->column, b->nstored, BccooColumnSize(b), .made = b->converted);
+  arrays[k++] = SPMV_ARRAY("flags", b->flags, b->nflags, 1, .made = b->converted);
   arrays[k++] = SPMV_ARRAY("entries", b->entry, b->ntiles + 1, sizeof(int32_t));
   if (b->bunch > 1 && !b->workgroup) arrays[k++] = SPMV_ARRAY("stops", b->stop, (size_t)b->nrows, sizeof(uint16_t));
-  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = SPMV_ARRAY("bases", b->base, b->ntiles, sizeof(int32_t));
+  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = SPMV_ARRAY("bases", b->base, b->ntiles, sizeof(int32_t), .made = b->converted);
   if (b->nescaped) {
-    arrays[k++] = SPMV_ARRAY("escaped", b->escaped, b->nescaped, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("escaped", b->escaped, b->nescaped, sizeof(int32_t), .made = b->converted);
     arrays[k++] = SPMV_ARRAY("escapes", b->escape, b->ntiles / BccooEscapeTiles(b) + 1, sizeof(int32_t));
   }
   if (b->nrows < b->slices * b->mb) arrays[k++] = SPMV_ARRAY("rows", b->row, (size_t)b->nrows, sizeof(int32_t));
   if (b->workgroup) arrays[k++] = SPMV_ARRAY("scans", b->scan, b->ntiles / (size_t)b->workgroup, 1);
-  if (b->npositions) arrays[k++] = SPMV_ARRAY("positions", b->position, b->npositions, sizeof(uint32_t), .aside = PETSC_TRUE);
+  if (b->npositions) arrays[k++] = SPMV_ARRAY("positions", b->position, b->npositions, sizeof(uint32_t), .aside = PETSC_TRUE, .made = b->converted);
+  if (b->converted) {
+    arrays[k++] = SPMV_ARRAY("csr rows", b->csr.i, (size_t)b->m + 1, sizeof(PetscInt), .aside = PETSC_TRUE, .source = PETSC_TRUE, .borrowed = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("csr columns", b->csr.j, b->nentries, sizeof(PetscInt), .aside = PETSC_TRUE, .source = PETSC_TRUE, .borrowed = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("csr values", b->csr.a, b->nentries, sizeof(PetscScalar), .aside = PETSC_TRUE, .source = PETSC_TRUE, .borrowed = PETSC_TRUE, .is_values = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("block ends", b->end, (size_t)b->nrows + 1, sizeof(uint32_t), .aside = PETSC_TRUE, .source = PETSC_TRUE);
+  }
   *narrays = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

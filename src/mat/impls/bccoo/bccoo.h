@@ -6,7 +6,9 @@
   bccoo_build.c   the pattern: blocks, columns, row stops
   bccoo_walk.h    CSR rows as blocks, for these two
   bccoo_values.c  the values
-  bccoo_device.c  the products of devices: knobs, launches; their kernels are in bccoo.cl
+  bccoo_scan.h    how many blocks there are, for bccoo_build.c
+  bccoo_convert.c what a device makes of a storage for it, from CSR's arrays; the kernels are in bccoo_convert.cl
+  bccoo_device.c  the products of devices: knobs, launches; their kernels are in bccoo.cl and bccoo_words.cl
   bccoo_simd.c    the products: bccoo_vectors.h (what they read and write), bccoo_blocks.h (block after block),
                   bccoo_lanes.h (eight tiles at a time)
 */
@@ -30,10 +32,19 @@ enum { /* the knobs of devices, in the order of BccooDeviceParams */
        BCCOO_DEVICE_STRATEGY,
        BCCOO_DEVICE_REGISTERS,
        BCCOO_DEVICE_CACHE,
+       BCCOO_DEVICE_BUNCH,
        BCCOO_DEVICE_TRANSPOSE,
        BCCOO_DEVICE_SCAN,
        BCCOO_DEVICE_CARRY,
+       BCCOO_DEVICE_CONVERT,
+       BCCOO_DEVICE_GRID,
        BCCOO_DEVICE_NPARAMS
+};
+
+enum { /* values of BCCOO_DEVICE_CONVERT */
+       BCCOO_CONVERT_AUTO,
+       BCCOO_CONVERT_HOST,
+       BCCOO_CONVERT_DEVICE
 };
 
 typedef enum { /* values of BCCOO_COLUMNS */
@@ -57,7 +68,7 @@ typedef enum { /* values of BCCOO_COLUMNS */
   number q is stored at g B tile + k B + l, where g = q / (B tile), l = q % (B tile) / tile, k = q % tile. The last
   group is padded. Column k of all lanes is a step.
 
-  In a storage for a device the bunch is a work group, or 1 and blocks lie in row order, padded to whole work groups as well.
+  In a storage for a device the bunch is a work group, a work item's tiles, or 1 and blocks lie in row order, padded to whole work groups as well.
 
   With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */
@@ -75,6 +86,7 @@ typedef struct {
   PetscInt     tile;       /* blocks in a tile */
   PetscInt     bunch;      /* tiles in a group */
   PetscInt     workgroup;  /* of a device: tiles that a work group works on; 0: a storage for the host */
+  PetscInt     item;       /* of a device: tiles that a work item works on */
   PetscInt     flag_bits;  /* bits of a flag word: 8, 16 or 32 */
   BccooColumns columns;    /* how columns are stored */
   PetscBool    ahead;      /* so large that a product has to ask memory early */
@@ -92,10 +104,14 @@ typedef struct {
   size_t       nescaped;
   int32_t     *escaped; /* [nescaped] columns that have no difference, in the order of storage; tile by tile for a device */
   int32_t     *escape;  /* [ntiles / bunch + 1] first of each group among them, [ntiles + 1] of each tile for a device; NULL if there is none */
-  uint8_t     *scan;    /* [ntiles / workgroup] for a device: 1 if a tile of the work group has no row stop */
+  uint8_t     *scan;    /* [ntiles / workgroup] for a device: 1 if a work item of the work group has no row stop */
   PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
   size_t       npositions;
   uint32_t    *position;   /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a bunch for all, but with 1x1 in one slice for none */
+  PetscBool    converted;  /* the device makes column, flags, base, escaped, value and position, which are NULL here, from what follows */
+  size_t       nentries;   /* of the matrix */
+  SpmvCSR      csr;        /* the matrix; its arrays are there until they are sent only, after a build and after new values */
+  uint32_t    *end;        /* [nrows + 1] one past the last block before, and of, each non-empty block row */
   PetscScalar *partial;    /* [slices mb h] slices > 1: the products of the slices, before they are added */
   PetscInt     nparts;     /* threads */
   BccooPart   *part;       /* [nparts] about as many blocks each */
@@ -110,6 +126,11 @@ extern PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan 
 /* bccoo_device.c */
 extern const SpmvDeviceFormat BccooDevice;
 extern PetscErrorCode         BccooDeviceResolve(PetscInt entries, SpmvPlan *plan);
+
+/* bccoo_convert.c */
+extern const char     BccooConvertSource[];
+extern PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product);
+extern PetscErrorCode BccooConvertSettle(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscLogDouble room, SpmvPlan *plan);
 
 /* bccoo_build.c */
 extern PetscErrorCode BccooPredict(const SpmvCSR *csr, const SpmvPlan *plan, BccooStorage *b);

@@ -1,205 +1,14 @@
 /*
   bccoo_build.c - the pattern of a BCCOO storage, from CSR's: blocks, their columns, their row stops
 */
-#include "bccoo_walk.h"
-
-/* BccooTarget: where the values of a block go */
-typedef struct {
-  size_t entries, bunch, tile; /* of a block, of a group, of a lane */
-  size_t step, lane;
-  size_t value; /* the first one's place; the next one of the block is `bunch` further */
-} BccooTarget;
-
-/* BccooScan: the blocks in row order, the same for every tile, bunch and kind of column */
-typedef struct {
-  size_t         nblocks;
-  PetscInt       nrows;  /* non-empty block rows */
-  size_t        *end;    /* [nrows] one past the last block of each */
-  int32_t       *row;    /* [nrows] their block row in the stack of slices */
-  const int32_t *column; /* [nblocks] block columns */
-  int32_t       *own;    /* column, if it is ours to free */
-  BccooTarget    target; /* of the next block */
-  size_t         npositions;
-  uint32_t      *position; /* [npositions] as in BccooStorage */
-} BccooScan;
-
-/* True if the column of a block cannot be stored as its difference from the one before */
-static inline int BccooIsEscape(int32_t difference)
-{
-  return difference < INT16_MIN || difference > INT16_MAX || difference == BCCOO_ESCAPE;
-}
-
-static PetscErrorCode BccooScanDestroy(BccooScan *scan)
-{
-  PetscFunctionBegin;
-  PetscCall(SpmvFree(&scan->own));
-  PetscCall(SpmvFree(&scan->position));
-  PetscCall(PetscFree2(scan->end, scan->row));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* On to where the values of the next block go: the next step of the same lane, or the next lane, or the next group */
-static inline void BccooTargetAdvance(BccooTarget *p)
-{
-  p->value += p->entries * p->bunch;
-  if (p->bunch == 1 || ++p->step < p->tile) return;
-  p->step = 0;
-  p->value -= p->entries * p->bunch * p->tile;
-  p->value++;
-  if (++p->lane < p->bunch) return;
-  p->lane = 0;
-  p->value += p->entries * p->bunch * p->tile - p->bunch;
-}
-
-/* How many blocks the block row that walk is about to start has, if all of them are full and there is one slice; else 0 */
-static PetscInt BccooFullBlocks(const BccooStorage *b, const SpmvCSR *csr, PetscInt row)
-{
-  const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0];
-
-  if (!n || b->slices > 1 || row + b->h > csr->m || n % b->w) return 0;
-  for (PetscInt r = 1; r < b->h; r++) {
-    if (i[r + 1] - i[r] != n || j[n * r] != j[0]) return 0;
-  }
-  for (PetscInt k = 0; k < n; k += b->w) { /* columns increase */
-    if (j[k] % b->w || j[k + b->w - 1] - j[k] >= b->w) return 0;
-  }
-  for (PetscInt r = 1; r < b->h; r++) {
-    if (memcmp(j, j + n * r, (size_t)n * sizeof(PetscInt))) return 0;
-  }
-  return n / b->w;
-}
-
-/* The same blocks as BccooScanBlockRow() finds, without looking for them */
-static void BccooScanFull(const BccooStorage *b, const SpmvCSR *csr, PetscInt row, PetscInt blocks, BccooScan *scan, uint32_t *position)
-{
-  const PetscInt *j = csr->j + csr->i[row], n = blocks * b->w;
-
-  for (PetscInt q = 0; q < blocks; q++) {
-    scan->own[scan->nblocks++] = (int32_t)(j[q * b->w] / b->w);
-    for (PetscInt e = 0; position && e < b->h * b->w; e++) position[e % b->h * n + q * b->w + e / b->h] = (uint32_t)(scan->target.value + (size_t)(e * b->bunch));
-    BccooTargetAdvance(&scan->target);
-  }
-}
-
-/* The blocks of the block row that walk stands at; where the value of each of its entries goes is written to position */
-static inline __attribute__((always_inline)) void BccooScanBlockRow(const BccooStorage *b, BccooWalk *walk, PetscInt rows, BccooScan *scan, uint32_t *position)
-{
-  const PetscInt *j = walk->csr->j, first = walk->csr->i[walk->row];
-  PetscInt        from[BCCOO_BLOCK_MAX], column;
-
-  memcpy(from, walk->cursor, sizeof(from));
-  while ((column = BccooWalkNext(walk, rows)) >= 0) {
-    if (position) {
-      for (PetscInt i = 0; i < rows; i++) {
-        for (; from[i] < walk->cursor[i]; from[i]++) position[from[i] - first] = (uint32_t)(scan->target.value + (size_t)(((j[from[i]] - column * walk->w) * walk->h + i) * b->bunch));
-      }
-    }
-    scan->own[scan->nblocks++] = (int32_t)column;
-    BccooTargetAdvance(&scan->target);
-  }
-}
-
-/*
-  The same for blocks of one column and one slice, of which a row has one entry or none: without a branch that depends on the
-  pattern, which nobody foresees. keep: positions are wanted
-*/
-static inline __attribute__((always_inline)) void BccooScanColumns(const SpmvCSR *csr, PetscInt row, PetscInt rows, BccooScan *scan, uint32_t *position, int keep)
-{
-  const PetscInt *i = csr->i + row, *j = csr->j, last = csr->i[csr->m] - 1;
-  PetscInt        from[BCCOO_BLOCK_MAX], next[BCCOO_BLOCK_MAX];
-  BccooTarget     target = scan->target; /* like the next one in registers: stores of integers might change what scan has */
-  int32_t        *own    = scan->own + scan->nblocks;
-  uint32_t        nobody;
-
-  for (PetscInt r = 0; r < rows; r++) {
-    from[r] = i[r];
-    next[r] = i[r] < i[r + 1] ? j[i[r]] : PETSC_MAX_INT;
-  }
-  for (;;) {
-    PetscInt column = next[0];
-
-    for (PetscInt r = 1; r < rows; r++) column = PetscMin(column, next[r]);
-    if (column == PETSC_MAX_INT) break;
-    for (PetscInt r = 0; r < rows; r++) {
-      const PetscInt takes = next[r] == column, at = from[r] + takes;
-      const PetscInt ahead = at < i[r + 1] ? j[PetscMin(at, last)] : PETSC_MAX_INT;
-
-      if (keep) *(takes ? position + (from[r] - i[0]) : &nobody) = (uint32_t)(target.value + (size_t)r * target.bunch);
-      next[r] = takes ? ahead : next[r];
-      from[r] = at;
-    }
-    *own++ = (int32_t)column;
-    BccooTargetAdvance(&target);
-  }
-  scan->nblocks = (size_t)(own - scan->own);
-  scan->target  = target;
-}
-
-/* Blocks and non-empty block rows, and positions if they are wanted. 1x1 blocks in one slice have AIJ's columns, which are lent if they are int32 */
-static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b, PetscBool positions, BccooScan *scan)
-{
-  const PetscBool simple = b->h * b->w == 1 && b->slices == 1 ? PETSC_TRUE : PETSC_FALSE, lent = simple && sizeof(PetscInt) == sizeof(int32_t) ? PETSC_TRUE : PETSC_FALSE;
-  BccooWalk       walk;
-
-  PetscFunctionBegin;
-  *scan = (BccooScan){.target = {.entries = (size_t)(b->h * b->w), .bunch = (size_t)b->bunch, .tile = (size_t)b->tile}};
-  PetscCall(PetscMalloc2(b->slices * b->mb, &scan->end, b->slices * b->mb, &scan->row));
-  if (lent) scan->column = (const int32_t *)csr->j;
-  else {
-    PetscCall(SpmvAlloc((size_t)csr->i[csr->m] * sizeof(int32_t), &scan->own));
-    scan->column = scan->own;
-  }
-  if (positions && !simple) PetscCall(SpmvAlloc((size_t)csr->i[csr->m] * sizeof(uint32_t), &scan->position));
-  PetscCall(BccooWalkCreate(csr, b, &walk));
-  for (PetscInt s = 0; s < b->slices; s++) {
-    walk.stop = BccooSliceStop(b, s);
-    for (PetscInt row = 0; row < csr->m; row += b->h) {
-      const PetscInt end   = PetscMin(csr->m, row + b->h);
-      const size_t   first = scan->nblocks, entries = (size_t)(csr->i[end] - csr->i[row]);
-
-      if (lent) scan->nblocks = (size_t)csr->i[row + 1];
-      else {
-        uint32_t      *position = scan->position ? scan->position + (b->slices > 1 ? (size_t)csr->i[row] : scan->npositions) : NULL;
-        const PetscInt full     = BccooFullBlocks(b, csr, row);
-
-        if (full) BccooScanFull(b, csr, row, full, scan, b->bunch > 1 ? position : NULL);
-        else {
-          BccooWalkStart(&walk, row);
-          if (b->w > 1 || b->slices > 1) BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))
-          else if (position) BCCOO_WALK_ROWS(&walk, BccooScanColumns(csr, row, rows, scan, position, 1))
-          else BCCOO_WALK_ROWS(&walk, BccooScanColumns(csr, row, rows, scan, NULL, 0))
-        }
-      }
-      if (b->slices == 1 && !BccooIsFull(b, entries, scan->nblocks - first)) scan->npositions += entries;
-      if (scan->nblocks == first) continue;
-      scan->end[scan->nrows]   = scan->nblocks;
-      scan->row[scan->nrows++] = (int32_t)(s * b->mb + row / b->h);
-    }
-  }
-  if (b->slices > 1) scan->npositions = (size_t)csr->i[csr->m];
-  if (simple) scan->npositions = 0;
-  PetscCall(PetscFree(walk.next));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Blocks whose column is no 16-bit difference from the one before in their tile */
-static size_t BccooCountEscapes(const BccooScan *scan, size_t tile)
-{
-  size_t n = 0;
-
-  for (size_t t = 0; t < scan->nblocks; t += tile) {
-    const size_t end = PetscMin(t + tile, scan->nblocks);
-
-    for (size_t q = t + 1; q < end; q++) n += (size_t)BccooIsEscape(scan->column[q] - scan->column[q - 1]);
-  }
-  return n;
-}
+#include "bccoo_scan.h"
 
 /* Replaces what a plan leaves open and finds all sizes; the scan is the caller's to destroy. No array of b is allocated */
-static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, PetscBool positions, BccooStorage *b, BccooScan *scan)
+static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, PetscBool whole, BccooStorage *b, BccooScan *scan)
 {
   const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
   PetscInt       *p      = plan->value, nb;
+  PetscBool       escapes;
   size_t          group;
 
   PetscFunctionBegin;
@@ -214,8 +23,12 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   b->flag_bits  = p[BCCOO_FLAG_BITS];
   b->slices     = p[BCCOO_SLICES];
   b->bunch      = p[BCCOO_BUNCH];
-  b->workgroup  = device ? plan->device[BCCOO_DEVICE_WORKGROUP] : 0;
+  b->item       = device && plan->device[BCCOO_DEVICE_STRATEGY] == 3 ? b->bunch : 1;
+  b->workgroup  = device ? plan->device[BCCOO_DEVICE_WORKGROUP] * b->item : 0;
   b->nparts     = device ? 1 : plan->threads;
+  b->converted  = device && plan->device[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE ? PETSC_TRUE : PETSC_FALSE;
+  b->nentries   = (size_t)csr->i[csr->m];
+  b->csr        = *csr;
   b->tile       = p[BCCOO_TILE];
   b->mb         = csr->m / b->h + !!(csr->m % b->h);
   nb            = csr->n / b->w + !!(csr->n % b->w);
@@ -223,13 +36,14 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   PetscCheck(csr->n < INT32_MAX && b->mb < INT32_MAX / b->slices, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more block rows or columns than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n);
   PetscCheck(p[BCCOO_COLUMNS] != BCCOO_COLUMNS_UINT16 || nb <= UINT16_MAX + 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " block columns do not fit uint16; set -mat_bccoo_columns to auto, int32 or difference", nb);
   PetscCheck(device || b->bunch == 1 || b->h * b->tile * b->bunch <= BCCOO_GROUP_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1", b->tile, b->h, BCCOO_GROUP_MAX / (b->h * b->bunch));
-  PetscCall(BccooScanCreate(csr, b, positions, scan));
+  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && nb <= UINT16_MAX + 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_UINT16;
+  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && device && plan->device[BCCOO_DEVICE_TRANSPOSE]) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* no differences online */
+  escapes = p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO || p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(BccooScanCreate(csr, b, (PetscBool)(whole && !b->converted), escapes, scan));
   b->nblocks    = scan->nblocks;
   b->nrows      = scan->nrows;
-  b->npositions = scan->npositions;
-  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && nb <= UINT16_MAX + 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_UINT16;
-  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO && device && b->bunch == 1) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* no differences online */
-  if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO || p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) b->nescaped = BccooCountEscapes(scan, (size_t)b->tile);
+  b->nescaped   = scan->nescaped;
+  b->npositions = b->converted && b->h * b->w * b->slices > 1 ? b->nentries : scan->npositions;
   if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) p[BCCOO_COLUMNS] = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
   b->columns = (BccooColumns)p[BCCOO_COLUMNS];
   if (b->columns != BCCOO_COLUMNS_DIFFERENCE) b->nescaped = 0;
@@ -238,6 +52,10 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   b->ntiles  = (b->nstored + (size_t)b->tile - 1) / (size_t)b->tile;
   b->ahead   = (PetscBool)(csr->i[csr->m] >= SPMV_CACHE);
   b->nflags  = (b->ntiles * (size_t)b->tile + 31) / 32 * 4;
+  if (b->converted && b->nstored > INT32_MAX) {
+    PetscCall(BccooScanDestroy(scan));
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu blocks are more than a device converts, which counts them with 32 bits; set -mat_bccoo_device_convert host", b->nstored);
+  }
   if (b->npositions && b->nstored * (size_t)(b->h * b->w) > UINT32_MAX) {
     PetscCall(BccooScanDestroy(scan));
     SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " hold more values than 32-bit positions count; use more processes, or set -mat_bccoo_block_height and -mat_bccoo_block_width to 1", b->nblocks, b->h, b->w);
@@ -274,22 +92,24 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
   const size_t set = b->npositions && entries > 1 ? 0 : whole;                                   /* and values before this one no fill */
 
   PetscFunctionBegin;
-  PetscCall(SpmvAlloc(b->nflags, &b->flags));
   PetscCall(SpmvAlloc((b->ntiles + 1) * sizeof(int32_t), &b->entry));
+  if (b->workgroup) PetscCall(SpmvAlloc(b->ntiles / (size_t)b->workgroup, &b->scan));
+  if (b->nescaped) PetscCall(SpmvAlloc((b->ntiles / BccooEscapeTiles(b) + 1) * sizeof(int32_t), &b->escape));
+  if (b->nrows < b->slices * b->mb) PetscCall(SpmvAlloc(b->nrows * sizeof(int32_t), &b->row));
+  PetscCall(PetscMalloc1(b->nparts, &b->part));
+  if (b->converted) {
+    PetscCall(SpmvAlloc(((size_t)b->nrows + 1) * sizeof(uint32_t), &b->end));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SpmvAlloc(b->nflags, &b->flags));
   PetscCall(SpmvAllocShared(b->nstored * width, b->nparts, &b->column));
   memset((char *)b->column + whole * width, 0, (b->nstored - whole) * width);
   PetscCall(SpmvAllocShared((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), b->nparts, &b->value));
   memset(b->value + set * entries, 0, ((b->nstored - set) * entries + BCCOO_PAD) * sizeof(PetscScalar));
   if (b->bunch > 1 && !b->workgroup) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
-  if (b->workgroup) PetscCall(SpmvAlloc(b->ntiles / (size_t)b->workgroup, &b->scan));
   if (b->columns == BCCOO_COLUMNS_DIFFERENCE) PetscCall(SpmvAlloc(b->ntiles * sizeof(int32_t), &b->base));
-  if (b->nescaped) {
-    PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
-    PetscCall(SpmvAlloc((b->ntiles / BccooEscapeTiles(b) + 1) * sizeof(int32_t), &b->escape));
-  }
-  if (b->nrows < b->slices * b->mb) PetscCall(SpmvAlloc(b->nrows * sizeof(int32_t), &b->row));
+  if (b->nescaped) PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
   if (b->slices > 1) PetscCall(PetscCalloc1(b->slices * b->mb * b->h, &b->partial));
-  PetscCall(PetscMalloc1(b->nparts, &b->part));
   if (b->nparts > 1) PetscCall(PetscMalloc1((b->nparts - 1) * b->n, &b->transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -341,26 +161,34 @@ static void BccooSetEscapes(BccooStorage *b, const BccooScan *scan)
   b->escape[b->ntiles / BccooEscapeTiles(b)] = (int32_t)n;
 }
 
+/* The same of a storage that a device makes, which needs to know where those of each tile begin, and block rows end */
+static void BccooSetOutline(BccooStorage *b, const BccooScan *scan)
+{
+  for (size_t t = 0; b->escape && t <= b->ntiles; t++) b->escape[t] = t < scan->ntiles ? scan->escape[t] : (int32_t)scan->nescaped;
+  b->end[0] = 0;
+  for (PetscInt k = 0; k < scan->nrows; k++) b->end[k + 1] = (uint32_t)scan->end[k];
+}
+
 /* The flags, where block rows end in their group, the list of block rows, and the result entries, which are the row stops before each tile */
 static void BccooSetRows(BccooStorage *b, const BccooScan *scan)
 {
   const size_t tile = (size_t)b->tile, group = tile * (size_t)b->bunch;
   size_t       t = 0;
 
-  memset(b->flags, 0xff, b->nflags);
+  if (b->flags) memset(b->flags, 0xff, b->nflags);
   for (PetscInt k = 0; k < scan->nrows; k++) {
     const size_t place = BccooPlace(b, scan->end[k] - 1);
 
     for (; t * tile < scan->end[k]; t++) b->entry[t] = (int32_t)k;
-    b->flags[place / 8] &= (uint8_t) ~(1U << place % 8);
+    if (b->flags) b->flags[place / 8] &= (uint8_t) ~(1U << place % 8);
     if (b->stop) b->stop[k] = (uint16_t)(place % group);
   }
   for (; t <= b->ntiles; t++) b->entry[t] = (int32_t)scan->nrows;
   if (b->scan) {
-    const size_t workgroup = (size_t)b->workgroup;
+    const size_t workgroup = (size_t)b->workgroup, item = (size_t)b->item;
 
     memset(b->scan, 0, b->ntiles / workgroup);
-    for (t = 0; t < b->ntiles; t++) b->scan[t / workgroup] |= b->entry[t] == b->entry[t + 1];
+    for (t = 0; t < b->ntiles; t += item) b->scan[t / workgroup] |= b->entry[t] == b->entry[t + item];
   }
   if (b->row) memcpy(b->row, scan->row, (size_t)scan->nrows * sizeof(int32_t));
 }
@@ -410,11 +238,12 @@ PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   *storage = b;
   PetscCall(BccooPlanResolve(csr, plan, PETSC_TRUE, b, &scan));
   PetscCall(BccooAllocate(b));
-  BccooSetColumns(b, &scan);
-  if (b->escape) BccooSetEscapes(b, &scan);
+  if (b->converted) BccooSetOutline(b, &scan);
+  else BccooSetColumns(b, &scan);
+  if (b->escape && !b->converted) BccooSetEscapes(b, &scan);
   BccooSetRows(b, &scan);
   BccooSetParts(b, &scan);
-  if (b->npositions) {
+  if (b->npositions && !b->converted) {
     b->position   = scan.position;
     scan.position = NULL;
   }
@@ -440,6 +269,7 @@ PetscErrorCode BccooDestroy(void **storage)
   PetscCall(SpmvFree(&b->scan));
   PetscCall(SpmvFree(&b->value));
   PetscCall(SpmvFree(&b->position));
+  PetscCall(SpmvFree(&b->end));
   PetscCall(PetscFree(b->partial));
   PetscCall(PetscFree(b->part));
   PetscCall(PetscFree(b->transposed));

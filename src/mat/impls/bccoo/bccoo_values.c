@@ -65,6 +65,10 @@ PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage)
   size_t          q        = 0;
 
   PetscFunctionBegin;
+  if (b->converted) { /* by the device, which is sent them */
+    b->csr = *csr;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (h * w == 1 && b->slices == 1) {
     BccooSetValues_1x1(b, csr->a);
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -4,7 +4,7 @@
   Source: Koza, Matyka, Szkoda, Miroslaw, SIAM J. Sci. Comput. 36(2), 2014 (cmrs.c): algorithm 1 and its code in the appendix;
   section 4.4 for padding. A warp of 32 work items has a strip, a work group of GROUP work items GROUP / 32 strips. Each
   work item multiplies every 32nd entry of the strip and adds the product to a place of its own for the row that the entry's
-  word names; then the places of each row are added by halves. The buffer of a warp is in local memory, LANES x HEIGHT.
+  word names; then the places of each row are added by halves. The buffer of a warp is in local memory, LANES x HEIGHT, the lanes STRIDE apart.
 
     PADDED 0   LANES is 32: no two work items have a place in common. HEIGHT is 1 to 16
     PADDED 1   LANES is 8 (modulo), HEIGHT is 16: work items that are 8 apart have the same places, but a group of 32 entries
@@ -31,6 +31,8 @@
   #define LANES WARP
 #endif
 
+#define STRIDE (HEIGHT | 1) /* odd, so that work items side by side do not meet in a bank of local memory */
+
 #if INDEX_BITS == 64
 typedef long INDEX;
 #else
@@ -56,13 +58,13 @@ INLINE void Add(GLOBAL const SCALAR *values, GLOBAL const WORD *words, GLOBAL co
 KERNEL(GROUP)
 void cmrs_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const WORD *RESTRICT words, GLOBAL const INDEX *RESTRICT strips, GLOBAL const uchar *RESTRICT items, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int nstrips, int m, int most, int beta)
 {
-  LOCAL SCALAR          buffer[WARPS * LANES * HEIGHT];
+  LOCAL SCALAR          buffer[WARPS * LANES * STRIDE];
   const int             lane = LOCAL_ID % WARP, warp = LOCAL_ID / WARP;
   const size_t          strip = (size_t)GROUP_ID * WARPS + warp;
   const size_t          start = strip < (size_t)nstrips ? (size_t)strips[strip] : 0, end = strip < (size_t)nstrips ? (size_t)strips[strip + 1] : 0;
-  LOCAL_POINTER SCALAR *buf = buffer + warp * LANES * HEIGHT;
+  LOCAL_POINTER SCALAR *buf = buffer + warp * LANES * STRIDE;
 
-  for (int q = lane; q < LANES * HEIGHT; q += WARP) buf[q] = ZERO;
+  for (int q = lane; q < LANES * STRIDE; q += WARP) buf[q] = ZERO;
   WARP_BARRIER;
 
 #if PADDED
@@ -84,24 +86,20 @@ void cmrs_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const WORD *RESTR
   for (int k = 0; k < steps; k++) {
     const size_t group = start / WARP + k;
 
-    if (group < end / WARP && lane < items[group]) Add(values, words, x, group * WARP + lane, buf + lane % LANES * HEIGHT);
+    if (group < end / WARP && lane < items[group]) Add(values, words, x, group * WARP + lane, buf + lane % LANES * STRIDE);
     WARP_BARRIER;
   }
 #else
   for (size_t j = start - (ALIGN ? start % WARP : 0) + lane; j < end; j += WARP) {
-    if (j >= start) Add(values, words, x, j, buf + lane * HEIGHT);
+    if (j >= start) Add(values, words, x, j, buf + lane * STRIDE);
   }
   WARP_BARRIER;
 #endif
 
   UNROLL
   for (int d = LANES / 2; d > 0; d /= 2) {
-    for (int q = lane; q < d * HEIGHT; q += WARP) buf[q] = buf[q] + buf[q + d * HEIGHT];
+    for (int q = lane; q < d * STRIDE; q += WARP) buf[q] = buf[q] + buf[q + d * STRIDE];
     WARP_BARRIER;
   }
-  if (lane < HEIGHT && strip * HEIGHT + lane < (size_t)m) {
-    const size_t row = strip * HEIGHT + lane;
-
-    y[row] = beta ? y[row] + buf[lane] : buf[lane];
-  }
+  if (lane < HEIGHT && strip * HEIGHT + lane < (size_t)m) Put(y, strip * HEIGHT + lane, buf[lane], beta);
 }

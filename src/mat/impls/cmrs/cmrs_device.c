@@ -43,7 +43,7 @@ static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *pla
   const CmrsStorage *c      = (const CmrsStorage *)storage;
   const PetscBool    padded = (PetscBool)(c->order == CMRS_ORDER_PADDED);
   const size_t       group = (size_t)plan->device[CMRS_DEVICE_WORKGROUP], warps = group / CMRS_GROUP;
-  const size_t       local = warps * (size_t)((padded ? CMRS_MODULO : CMRS_GROUP) * c->height) * sizeof(PetscScalar);
+  const size_t       local = warps * (size_t)((padded ? CMRS_MODULO : CMRS_GROUP) * (c->height | 1)) * sizeof(PetscScalar);
   PetscInt           most  = 0;
 
   PetscFunctionBegin;

@@ -43,11 +43,6 @@ INLINE size_t RowOf(ulong word)
   return (size_t)(word >> 32);
 }
 
-INLINE void Put(GLOBAL SCALAR *y, size_t row, SCALAR sum, int beta)
-{
-  y[row] = beta ? y[row] + sum : sum;
-}
-
 /* What work item t has of n products, from entry `first` on */
 INLINE SCALAR Products(GLOBAL const SCALAR *values, GLOBAL const INDEX *columns, GLOBAL const SCALAR *x, size_t first, int n, int t)
 {
@@ -147,13 +142,7 @@ void csradaptive_vectorl(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDE
   const int    t = LOCAL_ID;
 #if ATOMIC
   LOCAL int told; /* by work item 0 to the others */
-
-  if (t == 0) {
-    told = (int)ATOMIC_NEXT(&sync[0]);
-    if (told == ngroups - 1) ATOMIC_WRITE(&sync[0], 0u); /* for the next product */
-  }
-  BARRIER;
-  const int g = told;
+  const int g = Ticket(&sync[0], &told, ngroups);
 #else
   const int g = GROUP_ID;
 #endif

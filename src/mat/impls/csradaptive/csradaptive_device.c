@@ -95,7 +95,7 @@ static PetscErrorCode CsradaptiveDeviceCheck(const PetscInt d[], PetscInt vector
   PetscCheck(group <= info->group, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu work items a work group are more than the %zu of %s; set -mat_csradaptive_device_workgroup to fewer", group, info->group, info->name);
   PetscCheck(local <= info->local, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu bytes of local memory are more than the %zu of %s; set -mat_csradaptive_device_nnz_per_wg, -mat_csradaptive_device_workgroup or -mat_csradaptive_device_num_rows_stream to less", local, info->local, info->name);
   if (d[CSRADAPTIVE_DEVICE_PARTS] == CSRADAPTIVE_PARTS_KERNEL) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(info->gpu, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s is no GPU, and does not promise that work groups that started go on while others wait for them; set -mat_csradaptive_device_parts kernel", info->name);
+  PetscCheck(info->forward, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s is no GPU: it is not known that its work groups go on while others wait for them; set -mat_csradaptive_device_parts kernel", info->name);
   PetscCheck(sizeof(PetscReal) == 4 || info->atomic64, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s does not exchange 64 bits in one piece; set -mat_csradaptive_device_parts kernel", info->name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,13 +114,13 @@ static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPl
   PetscCall(CsradaptiveDeviceCheck(d, vector_rows, info));
   PetscCall(PetscMemzero(product, sizeof(*product)));
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DGROUP=%zu -DNNZ_PER_WG=%" PetscInt_FMT " -DVECTOR_ROWS=%" PetscInt_FMT " -DCHUNK=%" PetscInt_FMT " -DLOGARITHMIC=%d -DATOMIC=%d -DINDEX_BITS=%d", group, b->nnz_per_wg, vector_rows, b->chunk, d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_REDUCTION_LOGARITHMIC, (int)atomic, (int)(8 * sizeof(PetscInt))));
-  product->work[product->nwork].name    = "partial";
-  product->work[product->nwork++].bytes = atomic ? 0 : nvectorl * sizeof(PetscScalar);
-  product->work[product->nwork].name    = "sync";
-  product->work[product->nwork++].bytes = atomic && nvectorl ? (1 + nvectorl) * sizeof(uint32_t) : 0;
+  SpmvDeviceWork(product, "partial", atomic ? 0 : nvectorl * sizeof(PetscScalar));
+  SpmvDeviceWork(product, "sync", atomic && nvectorl ? (1 + nvectorl) * sizeof(uint32_t) : 0);
   SPMV_LAUNCH(product, "csradaptive_stream", b->nlist[CSRADAPTIVE_STREAM], group, PETSC_FALSE, CSRADAPTIVE_GIVE("stream"), SPMV_GIVE_BETA);
   SPMV_LAUNCH(product, "csradaptive_vector", b->nlist[CSRADAPTIVE_VECTOR], group, PETSC_FALSE, CSRADAPTIVE_GIVE("vector"), SPMV_GIVE_BETA);
+  SpmvDeviceAlongside(product); /* the lists have no row in common */
   SPMV_LAUNCH(product, "csradaptive_vectorl", nvectorl, group, PETSC_FALSE, CSRADAPTIVE_GIVE("vectorl"), SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT((PetscInt)nvectorl), SPMV_GIVE_BETA, epoch);
+  SpmvDeviceAlongside(product);
   if (!atomic) SPMV_LAUNCH(product, "csradaptive_combine", b->nshared, group, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("parts"), SPMV_GIVE_ARRAY("row blocks"), SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_Y, SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);
 #undef CSRADAPTIVE_GIVE

@@ -19,7 +19,7 @@ typedef int COLUMN;
 #endif
 
 /* Result k into y; add: something is there */
-INLINE void Put(GLOBAL SCALAR *y, GLOBAL const int *rows, size_t k, SCALAR sum, int add)
+INLINE void PutResult(GLOBAL SCALAR *y, GLOBAL const int *rows, size_t k, SCALAR sum, int add)
 {
 #if LISTED
   const size_t row = (size_t)rows[k];
@@ -27,7 +27,7 @@ INLINE void Put(GLOBAL SCALAR *y, GLOBAL const int *rows, size_t k, SCALAR sum, 
   const size_t row = k;
 #endif
 
-  y[row] = add ? y[row] + sum : sum;
+  Put(y, row, sum, add);
 }
 
 /* A work item for each row of the slices */
@@ -43,7 +43,7 @@ void pmf_slices(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTR
     SCALAR       sum   = ZERO;
 
     for (int n = 0; n < length; n++, place += HEIGHT) sum = sum + Times(STREAM(&values[place]), x[base + (int)STREAM(&columns[place])]);
-    Put(y, rows, k, sum, BLOCK || beta);
+    PutResult(y, rows, k, sum, BLOCK || beta);
   }
 }
 
@@ -76,7 +76,7 @@ void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRIC
     SCALAR sum = ZERO;
 
     for (int p = longrows[l]; p < longrows[l + 1]; p++) sum = sum + sums[p];
-    Put(y, rows, (size_t)nsliced + l, sum, BLOCK || beta);
+    PutResult(y, rows, (size_t)nsliced + l, sum, BLOCK || beta);
   }
 }
 
@@ -95,7 +95,7 @@ void pmf_diagonals(GLOBAL const SCALAR *RESTRICT values, GLOBAL const uint *REST
     for (uint d = diagonals[r / BLOCK]; d < end; d++) {
       if (masks[d] >> lane & 1) sum = sum + Times(STREAM(&values[(size_t)d * BLOCK + lane]), x[(int)r + offsets[d]]);
     }
-    y[r] = beta ? y[r] + sum : sum;
+    Put(y, r, sum, beta);
   }
 }
 #endif

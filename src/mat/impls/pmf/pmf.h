@@ -29,6 +29,7 @@ enum { /* the knobs of devices, in the order of PmfDeviceParams */
        PMF_DEVICE_SLICE,
        PMF_DEVICE_LONG,
        PMF_DEVICE_PARTS,
+       PMF_DEVICE_CUT,
        PMF_DEVICE_NPARAMS
 };
 
@@ -212,6 +213,9 @@ static inline PetscInt PmfFragmentStart(const SpmvCSR *csr, PetscInt row, PetscI
 
   return csr->i[row] + (PetscInt)(piece == npieces ? length : length * piece / npieces / PMF_LANES * PMF_LANES);
 }
+
+/* pmf_cut.c */
+extern PetscErrorCode PmfCutSettle(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscLogDouble room, SpmvPlan *plan);
 
 /* pmf_plan.c */
 extern PetscErrorCode PmfResolveOpen(const SpmvCSR *csr, SpmvPlan *plan);

@@ -15,12 +15,15 @@ static const PetscInt    PmfHeights[]    = {32, 1, 8, 16, 64, 128};
 static const PetscInt    PmfLongs[]      = {256, 32, 64, 128, 512, 1024, 4096};
 static const PetscInt    PmfParts[]      = {0, 1, 2, 3, 4};
 static const char *const PmfPartNames[]  = {"all", "1", "2", "3", "4"};
+static const PetscInt    PmfCuts[]       = {1, 0};
+static const char *const PmfCutNames[]   = {"yes", "no"};
 
 static const SpmvParam PmfDeviceParams[] = {
   [PMF_DEVICE_WORKGROUP] = SPMV_CHOICES("workgroup", "work items of a work group", PmfWorkgroups, NULL),
   [PMF_DEVICE_SLICE]     = SPMV_CHOICES("slice", "rows of a slice, which lie side by side and are padded to its longest", PmfHeights, NULL),
   [PMF_DEVICE_LONG]      = SPMV_CHOICES("long", "entries of a row above which work groups share it", PmfLongs, NULL),
   [PMF_DEVICE_PARTS]     = SPMV_CHOICES("parts", "how many of the parts the device has, the first ones; host threads have the others at the same time. Without -mat_pmf_powers these are measured at each build, so that who has a row, and its last bit, may change", PmfParts, PmfPartNames),
+  [PMF_DEVICE_CUT]       = SPMV_CHOICES("cut", "a share of the device that its memory has no room for is cut to what it has room for, and threads of the host have the rest; no: the host has all then", PmfCuts, PmfCutNames),
 };
 
 /*
@@ -72,13 +75,15 @@ static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan
     product->rows     = e->block ? NULL : e->row;
   }
   if (e->npieces) {
-    product->work[product->nwork].name    = "sums";
-    product->work[product->nwork++].bytes = (size_t)e->npieces * sizeof(PetscScalar);
+    SpmvDeviceWork(product, "sums", (size_t)e->npieces * sizeof(PetscScalar));
   }
   if (e->block) SPMV_LAUNCH(product, "pmf_diagonals", SpmvGroups((size_t)e->nblockrows, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("diagonal values"), SPMV_GIVE_ARRAY("diagonals"), SPMV_GIVE_ARRAY("offsets"), SPMV_GIVE_ARRAY("diagonal masks"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nblockrows), SPMV_GIVE_BETA);
-  SPMV_LAUNCH(product, "pmf_slices", SpmvGroups((size_t)e->nsliced, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("slice values"), SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("lengths"), SPMV_GIVE_ARRAY("slice rows"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_BETA);
   SPMV_LAUNCH(product, "pmf_pieces", (size_t)e->npieces, group, PETSC_FALSE, SPMV_GIVE_ARRAY("long values"), SPMV_GIVE_ARRAY("long columns"), SPMV_GIVE_ARRAY("pieces"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("sums"));
+  if (e->block) SpmvDeviceAlongside(product); /* with the diagonals, which the others add to */
+  SPMV_LAUNCH(product, "pmf_slices", SpmvGroups((size_t)e->nsliced, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("slice values"), SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("lengths"), SPMV_GIVE_ARRAY("slice rows"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_BETA);
+  if (!e->block) SpmvDeviceAlongside(product);
   SPMV_LAUNCH(product, "pmf_longs", SpmvGroups((size_t)e->nlong, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("long rows"), SPMV_GIVE_ARRAY("sums"), SPMV_GIVE_ARRAY("slice rows"), SPMV_GIVE_Y, SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_INT(e->nlong), SPMV_GIVE_BETA);
+  if (e->block) SpmvDeviceAlongside(product);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,6 +96,7 @@ const SpmvDeviceFormat PmfDevice = {
   .nparams = PMF_DEVICE_NPARAMS,
   .params  = PmfDeviceParams,
   .product = PmfDeviceProduct,
+  .settle  = PmfCutSettle,
   .shares  = PETSC_TRUE,
   .parts   = PMF_DEVICE_PARTS,
   .powers  = PMF_POWERS,

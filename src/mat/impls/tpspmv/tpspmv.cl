@@ -56,7 +56,7 @@ void tpspmv_first(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RES
 #if DIRECT
     const int target = targets[first + p];
 
-    if (target >= 0) y[target] = beta ? y[target] + sum : sum;
+    if (target >= 0) Put(y, (size_t)target, sum, beta);
     else partial[-1 - target] = sum;
 #else
     partial[first + p] = sum;
@@ -85,7 +85,7 @@ void tpspmv_second(GLOBAL const int *RESTRICT rows, GLOBAL const int *RESTRICT f
       sum = sum + partial[places[n]];
 #endif
     }
-    y[row] = beta ? y[row] + sum : sum;
+    Put(y, row, sum, beta);
   }
 }
 

@@ -11,7 +11,7 @@ static const char *const TpspmvStageNames[] = {"auto", "no", "yes"};
 
 static const SpmvParam TpspmvDeviceParams[] = {
   [TPSPMV_DEVICE_WORKGROUP] = SPMV_CHOICES("workgroup", "work items of a work group", TpspmvWorkgroups, NULL),
-  [TPSPMV_DEVICE_STAGE]     = SPMV_CHOICES("stage", "the x of a tile is loaded to local memory by each work group, auto: where it fits and the work group has as many entries; no: the cache is counted on; yes makes tiles that fit 32 KiB if -mat_tpspmv_tile is 0", TpspmvStages, TpspmvStageNames),
+  [TPSPMV_DEVICE_STAGE]     = SPMV_CHOICES("stage", "the x of a tile is loaded to local memory by each work group, auto: where it takes half of that at most and the work group has as many entries; no: the cache is counted on; yes makes tiles that fit 32 KiB if -mat_tpspmv_tile is 0", TpspmvStages, TpspmvStageNames),
 };
 
 #define TPSPMV_STAGED ((size_t)32 << 10) /* bytes of local memory for the x of a tile */
@@ -46,7 +46,10 @@ PetscInt TpspmvDeviceSlice(const SpmvCSR *csr, PetscInt ntiles)
   return height;
 }
 
-/* Scalars of local memory for the x of a tile, in steps of 256, so that not every matrix has kernels of its own; 0: not staged */
+/*
+  Scalars of local memory for the x of a tile, in steps of 256, so that not every matrix has kernels of its own; 0: not staged.
+  Nobody having asked for it, it takes half of what a work group may have: one that fills a processor leaves none to work while it loads
+*/
 static PetscErrorCode TpspmvStage(const TpspmvStorage *b, const PetscInt d[], const SpmvDeviceInfo *info, size_t *stage)
 {
   const TpspmvSteps *s     = &b->steps;
@@ -56,7 +59,7 @@ static PetscErrorCode TpspmvStage(const TpspmvStorage *b, const PetscInt d[], co
   *stage = 0;
   if (d[TPSPMV_DEVICE_STAGE] == TPSPMV_NO) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(d[TPSPMV_DEVICE_STAGE] == TPSPMV_AUTO || bytes <= info->local, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The x of a tile of %" PetscInt_FMT " columns takes %zu bytes of local memory, which are more than the %zu of %s; set -mat_tpspmv_tile to less, or -mat_tpspmv_device_stage no", s->widest, bytes, info->local, info->name);
-  if (d[TPSPMV_DEVICE_STAGE] == TPSPMV_YES || (bytes <= info->local && b->nentries >= (size_t)s->widest * s->nchunks)) *stage = width;
+  if (d[TPSPMV_DEVICE_STAGE] == TPSPMV_YES || (bytes <= info->local / 2 && b->nentries >= (size_t)s->widest * s->nchunks)) *stage = width;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,15 +78,16 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
   PetscCall(PetscMemzero(product, sizeof(*product)));
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DNARROW=%d -DREMOVED=%d -DCLEAR=%zu", group, stage, TpspmvIsDirect(b), (int)b->narrow, (int)b->removed, group));
   if (s->npartial) {
-    product->work[product->nwork].name    = "partial";
-    product->work[product->nwork++].bytes = s->npartial * sizeof(PetscScalar);
+    SpmvDeviceWork(product, "partial", s->npartial * sizeof(PetscScalar));
   }
   if (b->removed) {
-    product->work[product->nwork].name    = "packed";
-    product->work[product->nwork++].bytes = (size_t)b->nused * sizeof(PetscScalar);
+    SpmvDeviceWork(product, "packed", (size_t)b->nused * sizeof(PetscScalar));
     SPMV_LAUNCH(product, "tpspmv_pack", SpmvGroups((size_t)b->nused, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("columns left"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("packed"), SPMV_GIVE_INT(b->nused));
   }
-  if (TpspmvIsDirect(b) && s->nonempty < b->m) SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->m, group), group, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
+  if (TpspmvIsDirect(b) && s->nonempty < b->m) {
+    SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->m, group), group, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->m));
+    SpmvDeviceAlongside(product);
+  }
   SPMV_LAUNCH(product, "tpspmv_first", s->nchunks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("chunks"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("targets"), x, SPMV_GIVE_Y, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_BETA);
   SPMV_LAUNCH(product, "tpspmv_second", SpmvGroups(s->nsums, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("rows of sums"), SPMV_GIVE_ARRAY("firsts"), SPMV_GIVE_ARRAY("places"), SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)s->nsums), SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,77 @@
+/*
+  convert.c - arrays of a storage that kernels of the device make, from what is sent for that time only
+
+  The host builds the rest, and knows all sizes. What the kernels are is the format's (SpmvDeviceFormat.convert).
+*/
+#include "ondevice.h"
+
+/* The kernels with their work arrays, which are the last buffers and stay until ConvertFree() */
+static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conversion, PetscBool *full)
+{
+  void     *program;
+  PetscBool logging;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvProgramGet(on->device, on->format->device->convert_source, conversion->options, &program));
+  PetscCall(PetscLogIsActive(&logging));
+  for (PetscInt k = 0; k < conversion->nwork && !*full; k++) PetscCall(SpmvOnDeviceAlloc(on, conversion->work[k].name, conversion->work[k].bytes, &on->buffer[on->nbuffers++], full));
+  for (PetscInt k = 0; k < conversion->nlaunches && !*full; k++) {
+    OnDeviceCall call;
+
+    if (!conversion->launch[k].groups) continue;
+    PetscCall(SpmvOnDeviceCallSet(on, &conversion->launch[k], PETSC_FALSE, &call));
+    PetscCall(SpmvOnDeviceLaunch(on, program, &call.call, logging, full));
+  }
+  PetscCall(on->device->api->finish(on->device->handle));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Drops work arrays, the buffers from `first` on, and what was sent to be converted */
+static PetscErrorCode ConvertFree(SpmvOnDevice *on, PetscInt first)
+{
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(on->format->arrays(on->storage, &n, arrays));
+  for (PetscInt k = 0; k < on->nbuffers; k++) {
+    if (k < first && !(k < n && arrays[k].source)) continue;
+    PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
+    on->buffer[k].bytes = 0;
+  }
+  on->nbuffers = first;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the arrays that are the device's to make, or their values; what they are made from was sent. full: memory ran out */
+PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
+{
+  const PetscInt     first = on->nbuffers;
+  SpmvDeviceProduct *conversion;
+  PetscErrorCode     ierr;
+
+  PetscFunctionBegin;
+  if (!on->format->device->convert) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&conversion));
+  ierr = on->format->device->convert(on->storage, values_only, conversion);
+  if (!ierr && conversion->nlaunches) {
+    ierr = ConvertRun(on, conversion, full);
+    if (!ierr) ierr = ConvertFree(on, first);
+  }
+  PetscCall(PetscFree(conversion));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For tests: an array as the device has it; of as many bytes */
+PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data, size_t bytes)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < on->nbuffers; k++) {
+    if (strcmp(on->buffer[k].name, name)) continue;
+    PetscCheck(on->buffer[k].bytes == bytes, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The device has %zu bytes of %s, not %zu", on->buffer[k].bytes, name, bytes);
+    PetscCall(SpmvDeviceRead(on->device, on->buffer[k].buffer, data, bytes));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The device has no array %s", name);
+}

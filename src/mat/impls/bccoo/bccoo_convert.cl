@@ -1,0 +1,190 @@
+/*
+  bccoo_convert.cl - columns, flags and values of a BCCOO storage, made on a device from CSR's rows, columns and values
+
+  Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4 ("we use GPUs to accelerate the translation"),
+  which does not say how. The host has counted the blocks of each block row, so it knows all sizes and where each row's blocks
+  begin: a row's work item finds the blocks again, by moving a cursor in each row of the matrix, and writes down their columns in row
+  order, which the later kernels put where they are stored.
+
+    HEIGHT, WIDTH, TILE, SLICES; BUNCH: tiles side by side in the storage; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if some
+    are escaped; ROWS: non-empty block rows are listed; INDEX_BITS of a PetscInt
+
+  All arrays are what the host would have built, to the last bit. No GPU has run this.
+*/
+#define ENTRIES (HEIGHT * WIDTH)
+#define STOP    0x80000000u /* of a block found: it ends its block row */
+#define NONE    0xffffffffu /* no column: the row has ended */
+
+#if INDEX_BITS == 64
+typedef long INDEX;
+#else
+typedef int    INDEX;
+#endif
+
+#if COLUMNS == 1
+typedef int COLUMN;
+#elif COLUMNS == 2
+typedef ushort COLUMN;
+#else
+typedef short COLUMN;
+#endif
+
+/* Where block number q is stored: as BccooPlace() */
+INLINE size_t Place(size_t q)
+{
+  const size_t r = q % (TILE * BUNCH);
+
+  return q - r + r % TILE * BUNCH + r / TILE;
+}
+
+/* The number of the block stored at a place: as BccooNumber() */
+INLINE size_t Number(size_t place)
+{
+  const size_t r = place % (TILE * BUNCH);
+
+  return place - r + r % BUNCH * TILE + r / BUNCH;
+}
+
+/* The first of the entries [first, end) of a row whose column is `column` or more */
+INLINE size_t From(GLOBAL const INDEX *indices, size_t first, size_t end, size_t column)
+{
+  while (first < end) {
+    const size_t middle = first + (end - first) / 2;
+
+    if ((size_t)indices[middle] < column) first = middle + 1;
+    else end = middle;
+  }
+  return first;
+}
+
+/* A work item for each non-empty block row: the columns of its blocks, in row order, and where each of its entries' values is stored */
+KERNEL(FLAT_GROUP)
+void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTRICT indices, GLOBAL const uint *RESTRICT ends, GLOBAL const int *RESTRICT rows, GLOBAL uint *RESTRICT found, GLOBAL uint *RESTRICT positions, int nrows, int m, int mb, int slicewidth)
+{
+  const size_t k = GLOBAL_ID;
+
+  if (k < (size_t)nrows) {
+#if ROWS
+    const int stacked = rows[k];
+#else
+    const int stacked = (int)k;
+#endif
+    size_t cursor[HEIGHT], end[HEIGHT];
+    uint   ahead[HEIGHT]; /* column of each row's next entry */
+
+    UNROLL
+    for (int i = 0; i < HEIGHT; i++) {
+      const size_t row = (size_t)(stacked % mb) * HEIGHT + i, there = row < (size_t)m ? row : (size_t)m - 1;
+
+      end[i]    = (size_t)pointers[there + 1];
+      cursor[i] = row < (size_t)m ? (size_t)pointers[there] : end[i];
+#if SLICES > 1
+      cursor[i] = From(indices, cursor[i], end[i], (size_t)(stacked / mb) * slicewidth * WIDTH);
+#endif
+      ahead[i] = cursor[i] < end[i] ? (uint)indices[cursor[i]] : NONE;
+    }
+    for (uint q = ends[k]; q < ends[k + 1]; q++) {
+      uint column = ahead[0];
+
+      UNROLL
+      for (int i = 1; i < HEIGHT; i++) column = ahead[i] < column ? ahead[i] : column;
+      column /= WIDTH;
+#if ENTRIES * SLICES > 1
+      const size_t place = Place(q), first = (place - place % BUNCH) * ENTRIES + place % BUNCH;
+#endif
+
+      UNROLL
+      for (int i = 0; i < HEIGHT; i++) {
+        while (ahead[i] / WIDTH == column && cursor[i] < end[i]) {
+#if ENTRIES * SLICES > 1
+          positions[cursor[i]] = (uint)(first + ((ahead[i] - column * WIDTH) * HEIGHT + i) * BUNCH);
+#endif
+          cursor[i]++;
+          ahead[i] = cursor[i] < end[i] ? (uint)indices[cursor[i]] : NONE;
+        }
+      }
+      found[q] = q + 1 < ends[k + 1] ? column : column | STOP;
+    }
+  }
+}
+
+/* A work item for each tile: its columns as they are stored, padded with 0 */
+KERNEL(FLAT_GROUP)
+void bccoo_columns(GLOBAL const uint *RESTRICT found, GLOBAL const int *RESTRICT escapes, GLOBAL COLUMN *RESTRICT columns, GLOBAL int *RESTRICT bases, GLOBAL int *RESTRICT escaped, int ntiles, int nblocks)
+{
+  const size_t tile = GLOBAL_ID;
+
+  if (tile < (size_t)ntiles) {
+#if COLUMNS == 3
+    int before = 0;
+  #if ESCAPES
+    int escape = escapes[tile];
+  #endif
+#endif
+
+    for (int k = 0; k < TILE; k++) {
+      const size_t q      = tile * TILE + k;
+      const int    column = q < (size_t)nblocks ? (int)(found[q] & ~STOP) : 0;
+#if COLUMNS == 3
+      const int difference = k && q < (size_t)nblocks ? column - before : 0;
+      const int escapes_it = difference < -32768 || difference > 32767 || difference == -1;
+
+      if (!k) bases[tile] = column;
+  #if ESCAPES
+      if (escapes_it) escaped[escape++] = column;
+  #endif
+      columns[Place(q)] = escapes_it ? (COLUMN)-1 : (COLUMN)difference;
+      before            = column;
+#else
+      columns[Place(q)] = (COLUMN)column;
+#endif
+    }
+  }
+}
+
+/* A work item for eight flags: 0 where a block is the last of its block row, 1 elsewhere */
+KERNEL(FLAT_GROUP)
+void bccoo_flags(GLOBAL const uint *RESTRICT found, GLOBAL uchar *RESTRICT flags, int nbytes, int nstored, int nblocks)
+{
+  const size_t byte = GLOBAL_ID;
+
+  if (byte < (size_t)nbytes) {
+    int bits = 0;
+
+    for (int b = 0; b < 8; b++) {
+      const size_t place = byte * 8 + b, q = place < (size_t)nstored ? Number(place) : (size_t)nblocks;
+
+      bits |= (q < (size_t)nblocks && (found[q] & STOP) ? 0 : 1) << b;
+    }
+    flags[byte] = (uchar)bits;
+  }
+}
+
+#if ENTRIES * SLICES > 1
+/* A work item for each value stored: 0, which what is filled or padded stays */
+KERNEL(FLAT_GROUP)
+void bccoo_fill(GLOBAL SCALAR *values, int nstored)
+{
+  if (GLOBAL_ID < (size_t)nstored * ENTRIES) values[GLOBAL_ID] = ZERO;
+}
+
+/* A work item for each entry of the matrix */
+KERNEL(FLAT_GROUP)
+void bccoo_values(GLOBAL const SCALAR *RESTRICT entries, GLOBAL const uint *RESTRICT positions, GLOBAL SCALAR *RESTRICT values, int nentries)
+{
+  if (GLOBAL_ID < (size_t)nentries) values[positions[GLOBAL_ID]] = entries[GLOBAL_ID];
+}
+#else
+/* A work item for each block stored, which is an entry or padding */
+KERNEL(FLAT_GROUP)
+void bccoo_entries(GLOBAL const SCALAR *RESTRICT entries, GLOBAL SCALAR *RESTRICT values, int nstored, int nblocks)
+{
+  const size_t place = GLOBAL_ID;
+
+  if (place < (size_t)nstored) {
+    const size_t q = Number(place);
+
+    values[place] = q < (size_t)nblocks ? entries[q] : ZERO;
+  }
+}
+#endif

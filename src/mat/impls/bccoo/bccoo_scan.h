@@ -1,0 +1,216 @@
+/*
+  bccoo_scan.h - the blocks of a matrix, counted before a storage is made, and in row order what it is made from
+*/
+#pragma once
+#include "bccoo_walk.h"
+
+/* BccooTarget: where the values of a block go */
+typedef struct {
+  size_t entries, bunch, tile; /* of a block, of a group, of a lane */
+  size_t step, lane;
+  size_t value; /* the first one's place; the next one of the block is `bunch` further */
+} BccooTarget;
+
+/* BccooScan: the blocks in row order, the same for every tile, bunch and kind of column */
+typedef struct {
+  size_t         nblocks;
+  PetscInt       nrows;        /* non-empty block rows */
+  size_t        *end;          /* [nrows] one past the last block of each */
+  int32_t       *row;          /* [nrows] their block row in the stack of slices */
+  const int32_t *column;       /* [nblocks] block columns; NULL: nobody wants them */
+  int32_t       *own;          /* column, if it is ours to free */
+  PetscInt       before, left; /* the column of the last block; blocks to come of its tile */
+  size_t         nescaped;     /* blocks whose column is no 16-bit difference from the one before in their tile, if these are counted */
+  size_t         ntiles;
+  int32_t       *escape; /* [ntiles] those before each tile; NULL: they are not counted */
+  BccooTarget    target; /* of the next block */
+  size_t         npositions;
+  uint32_t      *position; /* [npositions] as in BccooStorage */
+} BccooScan;
+
+/* True if the column of a block cannot be stored as its difference from the one before */
+static inline int BccooIsEscape(int32_t difference)
+{
+  return difference < INT16_MIN || difference > INT16_MAX || difference == BCCOO_ESCAPE;
+}
+
+static PetscErrorCode BccooScanDestroy(BccooScan *scan)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvFree(&scan->own));
+  PetscCall(SpmvFree(&scan->position));
+  PetscCall(SpmvFree(&scan->escape));
+  PetscCall(PetscFree2(scan->end, scan->row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next block has this column */
+static inline void BccooScanCount(const BccooStorage *b, BccooScan *scan, PetscInt column)
+{
+  scan->nblocks++;
+  if (!scan->escape) return;
+  if (scan->left) scan->nescaped += (size_t)BccooIsEscape((int32_t)(column - scan->before));
+  else {
+    scan->escape[scan->ntiles++] = (int32_t)scan->nescaped;
+    scan->left                   = b->tile;
+  }
+  scan->left--;
+  scan->before = column;
+}
+
+static inline void BccooScanPut(const BccooStorage *b, BccooScan *scan, PetscInt column)
+{
+  if (scan->own) scan->own[scan->nblocks] = (int32_t)column;
+  BccooScanCount(b, scan, column);
+}
+
+/* On to where the values of the next block go: the next step of the same lane, or the next lane, or the next group */
+static inline void BccooTargetAdvance(BccooTarget *p)
+{
+  p->value += p->entries * p->bunch;
+  if (p->bunch == 1 || ++p->step < p->tile) return;
+  p->step = 0;
+  p->value -= p->entries * p->bunch * p->tile;
+  p->value++;
+  if (++p->lane < p->bunch) return;
+  p->lane = 0;
+  p->value += p->entries * p->bunch * p->tile - p->bunch;
+}
+
+/* How many blocks the block row that walk is about to start has, if all of them are full and there is one slice; else 0 */
+static PetscInt BccooFullBlocks(const BccooStorage *b, const SpmvCSR *csr, PetscInt row)
+{
+  const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0];
+
+  if (!n || b->slices > 1 || row + b->h > csr->m || n % b->w) return 0;
+  for (PetscInt r = 1; r < b->h; r++) {
+    if (i[r + 1] - i[r] != n || j[n * r] != j[0]) return 0;
+  }
+  for (PetscInt k = 0; k < n; k += b->w) { /* columns increase */
+    if (j[k] % b->w || j[k + b->w - 1] - j[k] >= b->w) return 0;
+  }
+  for (PetscInt r = 1; r < b->h; r++) {
+    if (memcmp(j, j + n * r, (size_t)n * sizeof(PetscInt))) return 0;
+  }
+  return n / b->w;
+}
+
+/* The same blocks as BccooScanBlockRow() finds, without looking for them */
+static void BccooScanFull(const BccooStorage *b, const SpmvCSR *csr, PetscInt row, PetscInt blocks, BccooScan *scan, uint32_t *position)
+{
+  const PetscInt *j = csr->j + csr->i[row], n = blocks * b->w;
+
+  for (PetscInt q = 0; q < blocks; q++) {
+    BccooScanPut(b, scan, j[q * b->w] / b->w);
+    for (PetscInt e = 0; position && e < b->h * b->w; e++) position[e % b->h * n + q * b->w + e / b->h] = (uint32_t)(scan->target.value + (size_t)(e * b->bunch));
+    BccooTargetAdvance(&scan->target);
+  }
+}
+
+/* The blocks of the block row that walk stands at; where the value of each of its entries goes is written to position */
+static inline __attribute__((always_inline)) void BccooScanBlockRow(const BccooStorage *b, BccooWalk *walk, PetscInt rows, BccooScan *scan, uint32_t *position)
+{
+  const PetscInt *j = walk->csr->j, first = walk->csr->i[walk->row];
+  PetscInt        from[BCCOO_BLOCK_MAX], column;
+
+  memcpy(from, walk->cursor, sizeof(from));
+  while ((column = BccooWalkNext(walk, rows)) >= 0) {
+    if (position) {
+      for (PetscInt i = 0; i < rows; i++) {
+        for (; from[i] < walk->cursor[i]; from[i]++) position[from[i] - first] = (uint32_t)(scan->target.value + (size_t)(((j[from[i]] - column * walk->w) * walk->h + i) * b->bunch));
+      }
+    }
+    BccooScanPut(b, scan, column);
+    BccooTargetAdvance(&scan->target);
+  }
+}
+
+/*
+  The same for blocks of one column and one slice, of which a row has one entry or none: without a branch that depends on the
+  pattern, which nobody foresees. columns are wanted, and not whether
+  they are differences. keep: positions are wanted, too
+*/
+static inline __attribute__((always_inline)) void BccooScanColumns(const SpmvCSR *csr, PetscInt row, PetscInt rows, BccooScan *scan, uint32_t *position, int keep)
+{
+  const PetscInt *i = csr->i + row, *j = csr->j, last = csr->i[csr->m] - 1;
+  PetscInt        from[BCCOO_BLOCK_MAX], next[BCCOO_BLOCK_MAX];
+  BccooTarget     target = scan->target; /* like the next one in registers: stores of integers might change what scan has */
+  int32_t        *own    = scan->own + scan->nblocks;
+  uint32_t        nobody;
+
+  for (PetscInt r = 0; r < rows; r++) {
+    from[r] = i[r];
+    next[r] = i[r] < i[r + 1] ? j[i[r]] : PETSC_MAX_INT;
+  }
+  for (;;) {
+    PetscInt column = next[0];
+
+    for (PetscInt r = 1; r < rows; r++) column = PetscMin(column, next[r]);
+    if (column == PETSC_MAX_INT) break;
+    for (PetscInt r = 0; r < rows; r++) {
+      const PetscInt takes = next[r] == column, at = from[r] + takes;
+      const PetscInt ahead = at < i[r + 1] ? j[PetscMin(at, last)] : PETSC_MAX_INT;
+
+      if (keep) *(takes ? position + (from[r] - i[0]) : &nobody) = (uint32_t)(target.value + (size_t)r * target.bunch);
+      next[r] = takes ? ahead : next[r];
+      from[r] = at;
+    }
+    *own++ = (int32_t)column;
+    BccooTargetAdvance(&target);
+  }
+  scan->nblocks = (size_t)(own - scan->own);
+  scan->target  = target;
+}
+
+/*
+  Blocks and non-empty block rows; their columns and where values go if that is wanted (`whole`), and how many columns are no difference
+  (`escapes`). 1x1 blocks in one slice have AIJ's columns, which are lent if they are int32
+*/
+static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b, PetscBool whole, PetscBool escapes, BccooScan *scan)
+{
+  const PetscBool simple = b->h * b->w == 1 && b->slices == 1 ? PETSC_TRUE : PETSC_FALSE, lent = simple && sizeof(PetscInt) == sizeof(int32_t) ? PETSC_TRUE : PETSC_FALSE;
+  BccooWalk       walk;
+
+  PetscFunctionBegin;
+  *scan = (BccooScan){.target = {.entries = (size_t)(b->h * b->w), .bunch = (size_t)b->bunch, .tile = (size_t)b->tile}};
+  PetscCall(PetscMalloc2(b->slices * b->mb, &scan->end, b->slices * b->mb, &scan->row));
+  if (lent) scan->column = (const int32_t *)csr->j;
+  else if (whole) {
+    PetscCall(SpmvAlloc((size_t)csr->i[csr->m] * sizeof(int32_t), &scan->own));
+    scan->column = scan->own;
+  }
+  if (escapes) PetscCall(SpmvAlloc(((size_t)(csr->i[csr->m] / b->tile) + 1) * sizeof(int32_t), &scan->escape));
+  if (whole && !simple) PetscCall(SpmvAlloc((size_t)csr->i[csr->m] * sizeof(uint32_t), &scan->position));
+  PetscCall(BccooWalkCreate(csr, b, &walk));
+  for (PetscInt s = 0; s < b->slices; s++) {
+    walk.stop = BccooSliceStop(b, s);
+    for (PetscInt row = 0; row < csr->m; row += b->h) {
+      const PetscInt end   = PetscMin(csr->m, row + b->h);
+      const size_t   first = scan->nblocks, entries = (size_t)(csr->i[end] - csr->i[row]);
+
+      if (lent && !escapes) scan->nblocks = (size_t)csr->i[row + 1];
+      else if (lent) {
+        for (PetscInt k = csr->i[row]; k < csr->i[row + 1]; k++) BccooScanCount(b, scan, csr->j[k]);
+      } else {
+        uint32_t      *position = scan->position ? scan->position + (b->slices > 1 ? (size_t)csr->i[row] : scan->npositions) : NULL;
+        const PetscInt full     = BccooFullBlocks(b, csr, row);
+
+        if (full) BccooScanFull(b, csr, row, full, scan, b->bunch > 1 ? position : NULL);
+        else {
+          BccooWalkStart(&walk, row);
+          if (b->w > 1 || b->slices > 1 || escapes || !scan->own) BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))
+          else if (position) BCCOO_WALK_ROWS(&walk, BccooScanColumns(csr, row, rows, scan, position, 1))
+          else BCCOO_WALK_ROWS(&walk, BccooScanColumns(csr, row, rows, scan, NULL, 0))
+        }
+      }
+      if (b->slices == 1 && !BccooIsFull(b, entries, scan->nblocks - first)) scan->npositions += entries;
+      if (scan->nblocks == first) continue;
+      scan->end[scan->nrows]   = scan->nblocks;
+      scan->row[scan->nrows++] = (int32_t)(s * b->mb + row / b->h);
+    }
+  }
+  if (b->slices > 1) scan->npositions = (size_t)csr->i[csr->m];
+  if (simple) scan->npositions = 0;
+  PetscCall(PetscFree(walk.next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,208 @@
+static const char help[] = "A BCCOO storage that a device converts: every array, bit for bit, is the one that the host builds and sends.\n\n";
+
+#include "formatdevice.h"
+#include "mat/impls/bccoo/bccoo.h"
+
+static PetscInt Compared, Wrong;
+
+/* Arrays that must have been compared */
+static const char *const Names[] = {"values", "columns", "flags", "entries", "bases", "escaped", "escapes", "rows", "scans"};
+static PetscInt          Seen[PETSC_STATIC_ARRAY_LENGTH(Names)];
+
+/* m x n, n > 65536 if `wide`: rows of many lengths, some empty, blocks full and filled, columns near each other and far */
+static PetscErrorCode Matrix(PetscInt m, PetscBool wide, SpmvTestCSR *t)
+{
+  const PetscInt n = wide ? 300000 : 5000;
+
+  PetscFunctionBegin;
+  *t = (SpmvTestCSR){.m = m, .n = n};
+  PetscCall(PetscMalloc1(m + 1, &t->i));
+  PetscCall(PetscMalloc2(m * 40, &t->j, m * 40, &t->a));
+  t->i[0] = 0;
+  for (PetscInt r = 0; r < m; r++) {
+    const PetscInt node = r / 4, length = node % 7 == 3 ? 0 : node % 5 == 1 ? 40
+                                                                            : node * node % 23;
+    PetscInt       k = t->i[r], c = node * 37 % (n / 2);
+
+    for (PetscInt e = 0; e < length && c < n; e++) { /* nodes of 4, of which every third has a gap in every second row */
+      if (!(node % 3 == 0 && r % 2 && e % 5 == 2)) t->j[k++] = c;
+      c += e % 4 == 3 ? (e % 8 == 7 ? n / 37 : 1) : 1;
+    }
+    t->i[r + 1] = k;
+  }
+  PetscCall(SpmvTestVector(t->i[m], t->a));
+  PetscFunctionReturn(0);
+}
+
+/* Every array that the host has and a product reads, against those of the device */
+static PetscErrorCode Compare(const void *host, SpmvOnDevice *on, const char what[])
+{
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvFormat_bccoo.arrays(host, &n, arrays));
+  for (PetscInt k = 0; k < n; k++) {
+    const size_t bytes  = arrays[k].count * arrays[k].size;
+    size_t       differ = 0;
+    char        *there;
+
+    if (arrays[k].aside || !bytes) continue;
+    PetscCall(PetscMalloc1(bytes, &there));
+    PetscCall(SpmvOnDeviceRead(on, arrays[k].name, there, bytes));
+    for (size_t b = 0; b < bytes; b++) differ += there[b] != ((const char *)arrays[k].data)[b];
+    PetscCall(PetscFree(there));
+    Compared++;
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Names); i++) Seen[i] += !strcmp(Names[i], arrays[k].name);
+    if (!differ) continue;
+    Wrong++;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %zu of %zu bytes of %s differ\n", what, differ, bytes, arrays[k].name));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* One plan on one matrix; then again with new values, which a device puts in their places without the host's help */
+static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPlan plan)
+{
+  SpmvPlan       other = plan;
+  SpmvTestCSR    t;
+  SpmvCSR        csr;
+  void          *host, *outline;
+  SpmvOnDevice  *made;
+  char           what[128];
+  PetscInt       wrong = 0;
+  PetscLogDouble before;
+  PetscBool      full;
+
+  PetscFunctionBegin;
+  PetscCall(Matrix(m, wide, &t));
+  csr                                = SpmvTestCSRView(&t);
+  plan.device[BCCOO_DEVICE_CONVERT]  = BCCOO_CONVERT_HOST;
+  other.device[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
+  PetscCall(SpmvFormat_bccoo.build(&csr, &plan, &host));
+  PetscCall(SpmvFormat_bccoo.build(&csr, &other, &outline));
+  PetscCheck(!((BccooStorage *)outline)->value && ((BccooStorage *)host)->value, PETSC_COMM_SELF, PETSC_ERR_PLIB, "another one converts");
+  before = device->held;
+  PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, SPMV_ISA_COUNT, outline, &other, &made, &full));
+  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+  other.device[BCCOO_DEVICE_CONVERT] = plan.device[BCCOO_DEVICE_CONVERT];
+  PetscCheck(!memcmp(&plan, &other, sizeof(plan)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the plans differ");
+  PetscCall(PetscSNPrintf(what, sizeof(what), "%s %" PetscInt_FMT " x %" PetscInt_FMT ", columns %" PetscInt_FMT ", tile %" PetscInt_FMT ", bunch %" PetscInt_FMT ", %" PetscInt_FMT " slices", wide ? "wide" : "narrow", plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_COLUMNS], plan.value[BCCOO_TILE], plan.value[BCCOO_BUNCH], plan.value[BCCOO_SLICES]));
+  PetscCall(Compare(host, made, what));
+  for (PetscInt k = 0; k < t.i[t.m]; k++) t.a[k] = 1 - 2 * t.a[k];
+  PetscCall(SpmvFormat_bccoo.setvalues(&csr, host));
+  PetscCall(SpmvFormat_bccoo.setvalues(&csr, outline));
+  PetscCall(SpmvOnDeviceSetValues(made, &full));
+  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+  PetscCall(Compare(host, made, what));
+  PetscCall(Products(&csr, made, &wrong));
+  Wrong += wrong;
+  PetscCall(SpmvOnDeviceDestroy(&made));
+  if (device->held != before) {
+    Wrong++;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes more\n", what, (double)(device->held - before)));
+  }
+  PetscCall(SpmvFormat_bccoo.destroy(&host));
+  PetscCall(SpmvFormat_bccoo.destroy(&outline));
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+/* Who converts where nobody chose: a GPU that is given enough, and a device that runs out of memory on the way holds nothing */
+static PetscErrorCode Choices(SpmvDevice *device)
+{
+  const PetscLogDouble limit = device->limit, before = device->held;
+  SpmvDeviceInfo       info   = device->info;
+  SpmvPlan             plan   = Plan(&SpmvFormat_bccoo);
+  PetscInt             few[2] = {0, 1000}, many[2] = {0, 100000000};
+  const SpmvCSR        small = {.m = 1, .n = 1000, .i = few}, large = {.m = 1, .n = 100000000, .i = many};
+  SpmvTestCSR          t;
+  SpmvCSR              csr;
+
+  PetscFunctionBegin;
+  for (int gpu = 0; gpu < 2; gpu++) {
+    info.gpu = (PetscBool)gpu;
+    for (int big = 0; big < 2; big++) {
+      plan.device[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_AUTO;
+      PetscCall(SpmvFormat_bccoo.device->settle(big ? &large : &small, &info, 1e9, &plan));
+      Wrong += plan.device[BCCOO_DEVICE_CONVERT] != (gpu && big ? BCCOO_CONVERT_DEVICE : BCCOO_CONVERT_HOST);
+    }
+  }
+  plan.device[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
+  PetscCall(Matrix(400, PETSC_FALSE, &t));
+  csr = SpmvTestCSRView(&t);
+  for (PetscInt bytes = 100; bytes < 400000; bytes *= 3) { /* it runs out where it is sent the storage, then the matrix, then room for what is found */
+    SpmvPlan      built   = plan;
+    void         *storage = NULL;
+    SpmvOnDevice *on;
+    PetscBool     full;
+
+    device->limit = before + bytes;
+    PetscCall(SpmvFormat_bccoo.build(&csr, &built, &storage));
+    PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, SPMV_ISA_COUNT, storage, &built, &on, &full));
+    PetscCheck(full || bytes > 10000, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " bytes are enough", bytes);
+    PetscCall(SpmvOnDeviceDestroy(&on));
+    Wrong += device->held != before;
+    PetscCall(SpmvFormat_bccoo.destroy(&storage));
+  }
+  device->limit = limit;
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+/* Shapes, kinds of columns, work groups, strategies, slices and words of flags take turns */
+static PetscErrorCode Plans(SpmvDevice *device)
+{
+  static const PetscInt heights[] = {1, 2, 3, 4, 8}, widths[] = {1, 2, 4, 3}, columns[] = {BCCOO_COLUMNS_AUTO, BCCOO_COLUMNS_DIFFERENCE, BCCOO_COLUMNS_INT32, BCCOO_COLUMNS_UINT16};
+  static const PetscInt slices[] = {1, 1, 4, 1, 2}, tiles[] = {8, 0, 48}, bits[] = {8, 16, 32}, groups[] = {32, 64, 8, 128};
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < 28; k++) {
+    const PetscBool wide   = (PetscBool)(k / 14);
+    const PetscBool online = (PetscBool)(k % 9 == 4);
+    SpmvPlan        plan   = Plan(&SpmvFormat_bccoo);
+
+    plan.value[BCCOO_BLOCK_HEIGHT]      = k % 13 ? heights[k % 5] : 1;
+    plan.value[BCCOO_BLOCK_WIDTH]       = k % 13 ? widths[k % 4] : 1;
+    plan.value[BCCOO_COLUMNS]           = columns[k % (wide || online ? 3 : 4)];
+    plan.value[BCCOO_FLAG_BITS]         = bits[k % 3];
+    plan.value[BCCOO_TILE]              = tiles[k / 2 % 3];
+    plan.value[BCCOO_SLICES]            = k % 13 ? slices[k % 5] : 1;
+    plan.device[BCCOO_DEVICE_WORKGROUP] = groups[k % 4];
+    plan.device[BCCOO_DEVICE_STRATEGY]  = k % 7 == 3 && !online ? 3 : 0;
+    if (online) {
+      plan.device[BCCOO_DEVICE_TRANSPOSE] = 1;
+      if (columns[k % 3] == BCCOO_COLUMNS_DIFFERENCE) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
+    }
+    PetscCall(Try(device, k % 11 == 5 ? 3 : 403, wide, plan));
+  }
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  SpmvDevice *device;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SpmvInitializePackage());
+  PetscCall(SpmvDeviceGet(&device));
+  if (!device) PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
+  else {
+    PetscCall(Plans(device));
+    PetscCall(Choices(device));
+    PetscCheck(Compared > 300, PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " arrays were compared", Compared);
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Names); i++) PetscCheck(Seen[i], PETSC_COMM_SELF, PETSC_ERR_PLIB, "no %s were compared", Names[i]);
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " arrays wrong\n", Wrong));
+  }
+  PetscCall(PetscFinalize());
+  return Wrong ? 1 : 0;
+}
+
+/*TEST
+
+  test:
+    timeoutfactor: 5
+    args: -spmv_device_cache none
+
+TEST*/

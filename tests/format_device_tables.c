@@ -1,0 +1,195 @@
+static const char help[] = "Every value of Tables I and II of the BCCOO paper, on a device: the parameters of each strategy, while the others take turns; and grids of work groups that stay.\n\n";
+
+#include "formatdevice.h"
+#include "mat/impls/bccoo/bccoo.h"
+
+static PetscInt Plans, Wrong;
+
+/* Block sizes, kinds of columns, words of flags, slices and carries take turns */
+static SpmvPlan Turn(void)
+{
+  static PetscInt       turn;
+  static const PetscInt heights[] = {1, 2, 3, 4}, widths[] = {1, 2, 4}, bits[] = {8, 16, 32}, slices[] = {1, 2, 4, 8, 16, 32}, columns[] = {BCCOO_COLUMNS_DIFFERENCE, BCCOO_COLUMNS_INT32, BCCOO_COLUMNS_UINT16};
+  SpmvPlan              plan = Plan(&SpmvFormat_bccoo);
+
+  plan.value[BCCOO_BLOCK_HEIGHT]  = heights[turn % 4];
+  plan.value[BCCOO_BLOCK_WIDTH]   = widths[turn / 4 % 3];
+  plan.value[BCCOO_FLAG_BITS]     = bits[turn % 3];
+  plan.value[BCCOO_COLUMNS]       = columns[turn / 2 % 3];
+  plan.value[BCCOO_SLICES]        = turn % 2 ? 1 : slices[turn / 2 % 6]; /* BCCOO+ every second time */
+  plan.device[BCCOO_DEVICE_CARRY] = PetscDefined(USE_COMPLEX) ? 0 : turn / 5 % 2;
+  turn++;
+  return plan;
+}
+
+/* Products; only a GPU may refuse a plan, if it has not the local memory */
+static PetscErrorCode Try(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan plan, const char what[])
+{
+  const SpmvFormat *f       = &SpmvFormat_bccoo;
+  SpmvCSR           csr     = SpmvTestCSRView(t);
+  void             *storage = NULL;
+  SpmvOnDevice     *on      = NULL;
+  PetscInt          wrong   = 0;
+  PetscBool         full;
+  PetscErrorCode    ierr;
+
+  PetscFunctionBegin;
+  PetscCall(f->build(&csr, &plan, &storage));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &plan, &on, &full);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(!ierr || (ierr == PETSC_ERR_ARG_OUTOFRANGE && device->info.gpu), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is refused: error %d", what, (int)ierr);
+  if (!ierr) {
+    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    PetscCall(Products(&csr, on, &wrong));
+    Plans++;
+  }
+  if (wrong) {
+    Wrong++;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %" PetscInt_FMT " x %" PetscInt_FMT ", tile %" PetscInt_FMT ", work group %" PetscInt_FMT ": %" PetscInt_FMT " entries wrong\n", what, plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_TILE], plan.device[BCCOO_DEVICE_WORKGROUP], wrong));
+  }
+  PetscCall(SpmvOnDeviceDestroy(&on));
+  PetscCall(f->destroy(&storage));
+  PetscFunctionReturn(0);
+}
+
+/* Table I: Reg_size and ShM_size, whose sum is the tile; every second time transposed online as well; work groups take turns */
+static PetscErrorCode Strategy1(SpmvDevice *device, const SpmvTestCSR *t)
+{
+  static const PetscInt size[] = {0, 8, 16, 32}, workgroups[] = {64, 128, 256, 512};
+
+  PetscFunctionBegin;
+  for (int k = 1; k < 32; k++) {
+    const PetscInt registers = size[k / 4 % 4], local = size[k % 4];
+    SpmvPlan       plan = Turn();
+
+    if (k == 16 || (k > 16 && k % 2)) continue; /* 16: no tile at all */
+    plan.value[BCCOO_TILE]              = registers + local;
+    plan.device[BCCOO_DEVICE_STRATEGY]  = 1;
+    plan.device[BCCOO_DEVICE_REGISTERS] = registers ? registers : -1;
+    plan.device[BCCOO_DEVICE_TRANSPOSE] = k / 16;
+    plan.device[BCCOO_DEVICE_WORKGROUP] = workgroups[registers + local > 32 ? 0 : k % 4];
+    if (k / 16 && plan.value[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* none online */
+    PetscCall(Try(device, t, plan, k / 16 ? "strategy 1 online" : "strategy 1"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Table I: tiles, and result caches in turn */
+static PetscErrorCode Strategy2(SpmvDevice *device, const SpmvTestCSR *t)
+{
+  static const PetscInt tiles[] = {8, 16, 24, 32, 40, 64, 96, 128};
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 8; k++) {
+    SpmvPlan plan = Turn();
+
+    plan.value[BCCOO_TILE]              = tiles[k];
+    plan.device[BCCOO_DEVICE_STRATEGY]  = 2;
+    plan.device[BCCOO_DEVICE_CACHE]     = 1 + (k + k / 4) % 4;
+    plan.device[BCCOO_DEVICE_WORKGROUP] = 64;
+    PetscCall(Try(device, t, plan, "strategy 2"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Table II: tiles, bunches; work groups take turns */
+static PetscErrorCode Strategy3(SpmvDevice *device, const SpmvTestCSR *t)
+{
+  static const PetscInt tiles[] = {32, 64, 128, 256, 512, 1024}, bunches[] = {1, 2, 4}, workgroups[] = {1, 2, 4, 8, 16, 32};
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 12; k++) {
+    SpmvPlan plan = Turn();
+
+    plan.value[BCCOO_TILE]              = tiles[k % 6];
+    plan.device[BCCOO_DEVICE_STRATEGY]  = 3;
+    plan.device[BCCOO_DEVICE_BUNCH]     = bunches[(k + k / 6) % 3];
+    plan.device[BCCOO_DEVICE_WORKGROUP] = workgroups[(k + k / 4) % 6];
+    PetscCall(Try(device, t, plan, "strategy 3"));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Work groups that stay: some pieces of the matrix for each, all ways to carry sums between them, all strategies */
+static PetscErrorCode Grids(SpmvDevice *device, const SpmvTestCSR *t)
+{
+  static const PetscInt grids[] = {1, 2, 4, 8, 16};
+  const SpmvDeviceInfo  info    = device->info;
+
+  PetscFunctionBegin;
+  device->info.units   = 3;
+  device->info.forward = PETSC_TRUE; /* what runs here does let work groups go on */
+  for (int k = 0; k < 15; k++) {
+    SpmvPlan plan = Turn();
+
+    plan.value[BCCOO_TILE]              = 8;
+    plan.device[BCCOO_DEVICE_GRID]      = grids[k % 5];
+    plan.device[BCCOO_DEVICE_STRATEGY]  = 1 + (k + k / 3) % 3;
+    plan.device[BCCOO_DEVICE_CARRY]     = PetscDefined(USE_COMPLEX) ? 0 : k % 3;
+    plan.device[BCCOO_DEVICE_WORKGROUP] = 8;
+    plan.device[BCCOO_DEVICE_TRANSPOSE] = k == 14; /* of strategy 1 */
+    if (k == 14) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
+    PetscCall(Try(device, t, plan, "a grid"));
+  }
+  device->info = info;
+  PetscFunctionReturn(0);
+}
+
+/* Plans that are none of the tables' */
+static PetscErrorCode Refusals(const SpmvTestCSR *t)
+{
+  const SpmvDeviceInfo cpu = {.name = "a CPU", .group = 256, .local = 49152, .atomic64 = PETSC_TRUE};
+  SpmvPlan             plan;
+
+  PetscFunctionBegin;
+  plan                            = Plan(&SpmvFormat_bccoo);
+  plan.device[BCCOO_DEVICE_CARRY] = 2;
+  PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "adjacent synchronisation on a device that is no GPU", cpu));
+  plan                               = Plan(&SpmvFormat_bccoo);
+  plan.device[BCCOO_DEVICE_STRATEGY] = 2;
+  plan.device[BCCOO_DEVICE_BUNCH]    = 2;
+  PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "a bunch with strategy 2", cpu));
+  plan.device[BCCOO_DEVICE_STRATEGY]  = 3;
+  plan.device[BCCOO_DEVICE_TRANSPOSE] = 1;
+  PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "strategy 3 online", cpu));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  SpmvDevice *device;
+  PetscInt    length[900];
+  SpmvTestCSR t;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SpmvInitializePackage());
+  PetscCall(SpmvDeviceGet(&device));
+  if (!device) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
+    PetscCall(PetscFinalize());
+    return 0;
+  }
+  for (PetscInt r = 0; r < 900; r++) length[r] = r == 437 ? 400 : r > 600 && r < 650 ? 0
+                                                                                     : r * r % 11;
+  PetscCall(Rows(900, 401, length, &t));
+  PetscCall(Strategy1(device, &t));
+  PetscCall(Strategy2(device, &t));
+  PetscCall(Strategy3(device, &t));
+  PetscCall(Grids(device, &t));
+  PetscCall(Refusals(&t));
+  PetscCheck(Plans == 57 || device->info.gpu, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " plans ran", Plans);
+  PetscCall(RowsDestroy(&t));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", Wrong));
+  PetscCall(PetscFinalize());
+  return Wrong ? 1 : 0;
+}
+
+/*TEST
+
+  test: # the kernels of 57 plans are compiled
+    timeoutfactor: 5
+    args: -spmv_device_cache none
+
+TEST*/
