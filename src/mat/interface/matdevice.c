@@ -7,6 +7,7 @@
 */
 #include "spmvmat.h"
 #include "../../device/device.h"
+#include "../../vec/vecaccel.h"
 
 #define SPMV_DEVICE_ENTRIES 1000000 /* -mat_spmv_backend auto: fewer are not worth the way to a GPU. A guess: no GPU has been asked */
 
@@ -97,11 +98,71 @@ PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *s, const void *storage, const Spmv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- beta z + A x by the device; if memory runs out, full is set and z is as it was */
-PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *s, SpmvOnDevice *on, PetscInt nx, const PetscScalar *x, PetscInt nz, PetscScalar *z, PetscBool beta, PetscBool *full)
+/* A vector of a product: the buffer of one that lives on the device, or the array of another. One that finds no room there has no buffer */
+typedef struct {
+  Vec                v;
+  PetscBool          reads; /* x */
+  void              *buffer;
+  const PetscScalar *read;  /* of x */
+  PetscScalar       *array; /* of z */
+} DeviceVec;
+
+static PetscErrorCode DeviceVecGetX(Vec x, PetscBool shared, DeviceVec *d)
 {
   PetscFunctionBegin;
-  PetscCall(SpmvOnDeviceApply(on, nx, x, nz, z, beta, full));
+  *d = (DeviceVec){.v = x, .reads = PETSC_TRUE};
+  if (!shared && SpmvVecIsAccel(x)) PetscCall(SpmvVecGetDeviceRead(x, &d->buffer));
+  if (!d->buffer) PetscCall(VecGetArrayRead(x, &d->read));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DeviceVecGetZ(Vec z, PetscBool shared, PetscBool beta, DeviceVec *d)
+{
+  PetscFunctionBegin;
+  *d = (DeviceVec){.v = z};
+  if (!shared && SpmvVecIsAccel(z)) PetscCall(SpmvVecGetDeviceWrite(z, beta, &d->buffer));
+  if (!d->buffer) PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &d->array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DeviceVecRestore(DeviceVec *d, PetscBool beta, PetscBool written)
+{
+  PetscFunctionBegin;
+  if (d->buffer) PetscCall(SpmvVecRestoreDevice(d->v, written));
+  else if (d->reads) PetscCall(VecRestoreArrayRead(d->v, &d->read));
+  else PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(d->v, &d->array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvOnDeviceProduct - z <- beta z + op(A) x by the device; vectors that live there do not move
+
+  Input Parameters:
++ s    - the shadow
+. on   - what the device has of A or A^T
+. x    - its local entries are multiplied
+- beta - whether z is added to
+
+  Input/Output Parameter:
+. z - the result
+
+  Output Parameter:
+. full - PETSC_TRUE if memory ran out; z is as it was then, if it is added to
+*/
+PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *s, SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full)
+{
+  const PetscBool shared = SpmvOnDeviceIsShared(on);
+  DeviceVec       dx, dz;
+  PetscInt        nx, nz;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &nx));
+  PetscCall(VecGetLocalSize(z, &nz));
+  PetscCall(DeviceVecGetX(x, shared, &dx));
+  PetscCall(DeviceVecGetZ(z, shared, beta, &dz));
+  PetscCall(SpmvOnDeviceMultiply(on, nx, dx.read, dx.buffer, nz, dz.array, dz.buffer, beta, full));
+  PetscCall(DeviceVecRestore(&dx, beta, PETSC_FALSE));
+  PetscCall(DeviceVecRestore(&dz, beta, (PetscBool) !*full));
   if (*full) PetscCall(MatSpmvFull(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -168,7 +168,7 @@ extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries,
 extern PetscErrorCode SpmvDevicePlan(const SpmvShadow *shadow, const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *shadow, const void *storage, const SpmvPlan *plan, PetscBool fresh, struct _n_SpmvOnDevice **on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceForget(struct _n_SpmvOnDevice **on);
-extern PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *shadow, struct _n_SpmvOnDevice *on, PetscInt nx, const PetscScalar *x, PetscInt nz, PetscScalar *z, PetscBool beta, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *shadow, struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full);
 extern const char    *SpmvOnDeviceName(void);
 extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);
 
