@@ -205,7 +205,7 @@ PetscErrorCode SpmvDeviceFinalize(void)
     PetscCall(Device.api->close(&Device.handle));
   }
   for (PetscInt k = 0; k < SPMV_DEVICE_APIS; k++) PetscCall(DeviceApis[k]->reset());
-  PetscCall(SpmvOnDeviceFinalize());
+  PetscCall(SpmvDeviceRunReset());
   PetscCall(PetscMemzero(&Device, sizeof(Device)));
   PetscCall(PetscMemzero(&SpmvPrograms, sizeof(SpmvPrograms)));
   DeviceSought = DeviceView = PETSC_FALSE;

@@ -3,6 +3,7 @@
 
   device.c      the device of this process: options, which one, memory, transfers and their counts
   programs.c    kernels compiled once: the program cache, in memory and on disk
+  launch.c      kernels launched under their events
   product.c     a storage on a device, and its products
   shared.c      products of which the host makes some rows
   powers.c      the computing powers of a device and of threads of the host, for such products
@@ -95,6 +96,10 @@ typedef struct {
 } SpmvProgramCounts;
 extern SpmvProgramCounts SpmvPrograms;
 
+/* launch.c */
+extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait, PetscBool *full);
+extern PetscErrorCode SpmvDeviceRunReset(void);
+
 /* powers.c */
 extern PetscErrorCode SpmvDevicePowers(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan);
 
@@ -110,4 +115,3 @@ extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const Pet
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
 extern PetscErrorCode SpmvOnDeviceInitialize(void);
-extern PetscErrorCode SpmvOnDeviceFinalize(void);

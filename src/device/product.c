@@ -33,39 +33,11 @@ struct _n_SpmvOnDevice {
 
 static PetscLogEvent ToDevice, FromDevice;
 
-#define KERNELS_MAX 64 /* kernels of all formats that have an event of their own, at most */
-static struct {
-  const char   *kernel;
-  PetscLogEvent event;
-} Kernels[KERNELS_MAX];
-
 PetscErrorCode SpmvOnDeviceInitialize(void)
 {
   PetscFunctionBegin;
   PetscCall(PetscLogEventRegister("SpmvToDevice", MAT_CLASSID, &ToDevice));
   PetscCall(PetscLogEventRegister("SpmvFromDevice", MAT_CLASSID, &FromDevice));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpmvOnDeviceFinalize(void)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(Kernels, sizeof(Kernels)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The event of a kernel, named after it */
-static PetscErrorCode OnDeviceEvent(const char kernel[], PetscLogEvent *event)
-{
-  size_t k = 0;
-
-  PetscFunctionBegin;
-  while (k < KERNELS_MAX - 1 && Kernels[k].kernel && strcmp(Kernels[k].kernel, kernel)) k++;
-  if (!Kernels[k].kernel) {
-    Kernels[k].kernel = kernel;
-    PetscCall(PetscLogEventRegister(kernel, MAT_CLASSID, &Kernels[k].event));
-  }
-  *event = Kernels[k].event;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,22 +208,6 @@ static PetscErrorCode OnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With logging, the end of a kernel is waited for, or its time would be counted where y is received */
-static PetscErrorCode OnDeviceLaunch(SpmvOnDevice *on, const SpmvDeviceCall *call, PetscBool logging, PetscBool *full)
-{
-  PetscLogEvent event = -1;
-
-  PetscFunctionBegin;
-  PetscCall(OnDeviceEvent(call->kernel, &event));
-  PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(on->device->api->launch(on->device->handle, on->program, call, full));
-  if (logging && !*full && !on->shared) PetscCall(on->device->api->finish(on->device->handle));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Whether all that the kernels are given is the same in each product */
 static PetscBool OnDeviceConstant(const SpmvDeviceProduct *product)
 {
@@ -292,7 +248,8 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
     if (!*full) PetscCall(api->replay(on->device->handle, on->graph[beta], full));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt k = 0; k < n && !*full; k++) PetscCall(OnDeviceLaunch(on, &calls[k], logging, full));
+  /* With logging, the end of a kernel is waited for, or its time would be counted where y is received */
+  for (PetscInt k = 0; k < n && !*full; k++) PetscCall(SpmvDeviceRun(on->device, on->program, &calls[k], (PetscBool)(logging && !on->shared), full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
