@@ -5,7 +5,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 build=$(dirname "$LIBRARY")
 
-for name in format_device format_device_knobs mat_device; do
+for name in format_device format_device_knobs format_vectors mat_device; do
   archive=$([ $name = mat_device ] || echo "$build/libpetscspmv.a")
   $COMPILE "tests/$name.c" $archive -o "$tmp/$name" $PETSC_LINK -lm -ldl -lpthread >"$tmp/log" 2>&1 || { echo "not ok device_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
 done
@@ -66,4 +66,5 @@ command -v oclgrind >/dev/null || { echo 'ok device_races # SKIP there is no ocl
 for format in $(sed -n 's/^SPMV_FORMAT(\(.*\))/\1/p' src/formats.h); do
   check "races_$format" 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -format "$format" -spmv_device opencl -spmv_device_cache none
 done
+check races_vectors 0 '^0 wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_vectors" -quick -spmv_device opencl -spmv_device_cache none
 check races_atomic 0 'parts atomic: 0 entries wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device_knobs" -spmv_device opencl -spmv_device_cache none

@@ -105,6 +105,21 @@ static PetscErrorCode CompileFormat(const SpmvFormat *f, const SpmvTestCSR *t, P
   PetscFunctionReturn(0);
 }
 
+/* A source that is no format's */
+static PetscErrorCode CompileSource(const char name[], const char kernels[], const char macros[], PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *failures)
+{
+  char options[2 * SPMV_DEVICE_OPTIONS], *source;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvProgramSource(&SpmvDeviceApi_cuda, kernels, &source));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Scalars); k++) {
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s -DATOMIC_64=1 -DUNIFORM_BRANCHES=1 %s", Scalars[k], macros));
+    PetscCall(Compile(name, source, options, narch, arch, all, failures));
+  }
+  PetscCall(PetscFree(source));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt    arch[8] = {80, 90}, narch = 8, failures = 0;
@@ -127,6 +142,7 @@ int main(int argc, char **argv)
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(Formats); f++) {
     if (Formats[f]->device) PetscCall(CompileFormat(Formats[f], &t, narch, arch, all, &failures));
   }
+  PetscCall(CompileSource("gather", SpmvGatherSource, "-DGATHER=64", narch, arch, all, &failures));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", failures));
   PetscCall(PetscFinalize());

@@ -139,12 +139,22 @@ PetscErrorCode SpmvDeviceFree(SpmvDevice *d, size_t bytes, void **buffer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void DeviceCount(SpmvTransfers *t, size_t bytes)
+{
+  if (bytes <= SPMV_TRANSFER_FEW) t->few++;
+  else {
+    t->other++;
+    t->bytes += (PetscLogDouble)bytes;
+  }
+}
+
 PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, size_t bytes, PetscBool *full)
 {
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(d->api->write(d->handle, buffer, data, bytes, full));
   d->sent += (PetscLogDouble)bytes;
+  DeviceCount(&d->to, bytes);
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes)); /* counted by a PETSc that was built for devices; another has nothing here */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,6 +165,7 @@ PetscErrorCode SpmvDeviceRead(SpmvDevice *d, void *buffer, void *data, size_t by
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(d->api->read(d->handle, buffer, data, bytes));
   d->received += (PetscLogDouble)bytes;
+  DeviceCount(&d->from, bytes);
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

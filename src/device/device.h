@@ -60,6 +60,14 @@ typedef struct {
 #include "../devices.h"
 #undef SPMV_DEVICE
 
+/* SpmvTransfers: what was moved one way. A few scalars, as sums of vectors have them, are counted apart: to see whether vectors move */
+#define SPMV_TRANSFER_FEW (32 * sizeof(PetscScalar))
+typedef struct {
+  PetscInt64     few;   /* transfers of so many bytes at most */
+  PetscInt64     other; /* all others */
+  PetscLogDouble bytes; /* of those */
+} SpmvTransfers;
+
 /* SpmvDevice: the device of this process */
 typedef struct {
   const SpmvDeviceApi *api;
@@ -68,6 +76,7 @@ typedef struct {
   SpmvDeviceInfo       info;
   PetscLogDouble       limit; /* bytes that we may hold, -spmv_device_memory */
   PetscLogDouble       held, peak, sent, received;
+  SpmvTransfers        to, from;
   PetscBool            graphs; /* products of several kernels are recorded, -spmv_device_graph */
 } SpmvDevice;
 
@@ -127,6 +136,7 @@ extern PetscErrorCode SpmvSharedFinish(SpmvShared *shared, SpmvDevice *device, v
 extern PetscErrorCode SpmvSharedDestroy(SpmvShared **shared);
 
 /* gather.c */
+extern const char     SpmvGatherSource[];
 extern PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvGather **gather, PetscBool *full);
 extern PetscErrorCode SpmvGatherRun(SpmvGather *gather, void *x, PetscScalar out[], PetscBool *full);
 extern PetscErrorCode SpmvGatherDestroy(SpmvGather **gather);

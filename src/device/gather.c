@@ -16,7 +16,7 @@ struct _n_SpmvGather {
   void       *which, *out; /* on the device: 32-bit numbers of entries, the entries */
 };
 
-static const char GatherSource[] =
+const char SpmvGatherSource[] =
 #include "gather.cl.h"
   ;
 
@@ -28,7 +28,7 @@ static PetscErrorCode GatherMake(SpmvGather *g, const PetscInt which[], PetscBoo
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(options, sizeof(options), "-DGATHER=%zu", g->group));
-  PetscCall(SpmvProgramGet(g->device, GatherSource, options, &g->program));
+  PetscCall(SpmvProgramGet(g->device, SpmvGatherSource, options, &g->program));
   PetscCall(SpmvDeviceAlloc(g->device, (size_t)g->n * sizeof(int32_t), &g->which));
   if (g->which) PetscCall(SpmvDeviceAlloc(g->device, (size_t)g->n * sizeof(PetscScalar), &g->out));
   if (!g->out) {

@@ -139,6 +139,7 @@ PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format)
   PetscCall(PetscSNPrintf(type, sizeof(type), "%s%s", parent->type, format->name));
   PetscCall(PetscNew(&shadow));
   shadow->type = shadow->format = format;
+  shadow->agreed                = SPMV_BACKEND_AUTO;
   A->spptr                      = shadow;
   PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_TRUE));
   A->ops->convert     = MatConvert_Spmv;
@@ -163,6 +164,7 @@ PetscErrorCode MatSpmvRevert(Mat A)
   for (int k = 0; k < 2; k++) {
     if (blocks[k]) PetscCall(MatSpmvRevert(blocks[k]));
   }
+  PetscCall(MatSpmvResetVecs(A));
   PetscCall(MatSpmvDestroyShadow(A));
   PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_FALSE));
   A->ops->convert     = parent->ops.convert;

@@ -22,6 +22,8 @@
 . backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
   Notes:
+  Both blocks of a parallel Mat have the backend that its processes agreed on, however few entries there are.
+
   Between formats the tuner chooses for the host, unless the user asks for a device: then the first that has kernels for it serves.
 
   `PETSC_ERR_SUP` if the user asks for a device and the format has no kernels for one; errors as of SpmvDeviceGet().
@@ -33,7 +35,8 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
-  if (asked == SPMV_BACKEND_HOST || s->hostonly || (asked == SPMV_BACKEND_AUTO && (!s->type->build || entries < SPMV_DEVICE_ENTRIES))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_HOST || s->agreed == SPMV_BACKEND_HOST || s->hostonly) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_AUTO && (!s->type->build || (s->agreed == SPMV_BACKEND_AUTO && entries < SPMV_DEVICE_ENTRIES))) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->type->build && !s->type->device) {
     PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->type->name);
     PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->type->name));
@@ -180,6 +183,31 @@ const char *SpmvOnDeviceName(void)
   SpmvDevice *device = NULL;
 
   return SpmvDeviceGet(&device) || !device ? "none" : device->api->name;
+}
+
+/*
+  MatSpmvGetTransfers_Spmv - for tests: what this process has moved to its device and back since the device was opened, for all Mats
+  and Vecs. Found under the name MatSpmvGetTransfers_C
+
+  Output Parameter:
+. counts - to the device: transfers of a few scalars, others, the bytes of others; then the same from the device; zeros if there is none
+*/
+PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6])
+{
+  SpmvDevice *device;
+
+  PetscFunctionBegin;
+  (void)A;
+  PetscCall(SpmvDeviceGet(&device));
+  for (int k = 0; k < 2; k++) {
+    const SpmvTransfers t = !device ? (SpmvTransfers){0} : k ? device->from
+                                                             : device->to;
+
+    counts[3 * k]     = (PetscLogDouble)t.few;
+    counts[3 * k + 1] = (PetscLogDouble)t.other;
+    counts[3 * k + 2] = t.bytes;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*

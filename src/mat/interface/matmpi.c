@@ -2,10 +2,12 @@
   matmpi.c - the parallel type: AIJ's own, with both blocks of our sequential type
 
   AIJ's product begins to send x, calls the product of the diagonal block, waits, and calls the multiply-add of the
-  off-diagonal block: communication is overlapped already, so only the blocks change. AIJ makes plain blocks in several
-  places (preallocation, COO, MatHeaderMerge()), so they are looked at before each use rather than after each such place.
+  off-diagonal block: communication is overlapped already, so only the blocks change. For devices there is a product of our
+  own that does the same with ghosts.c; transposed products and SOR are AIJ's, with vectors of the host. AIJ makes plain blocks in
+  several places (preallocation, COO, MatHeaderMerge()), so they are looked at before each use rather than after each such place.
 */
 #include "spmvmat.h"
+#include "../../vec/vecaccel.h"
 
 /* A block of any child of AIJ becomes one of ours; one that is ours already is left alone */
 static PetscErrorCode MatSpmvBlockBecome(Mat B, const SpmvFormat *format)
@@ -54,6 +56,7 @@ PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2])
       b->settings.tuneview = PETSC_FALSE;
     }
     if (s->state != state) b->touched = PETSC_TRUE;
+    b->agreed = s->agreed;
   }
   s->state   = state;
   s->version = s->settings.version;
@@ -66,16 +69,88 @@ static PetscErrorCode MatSpmvPrepare(Mat A)
   Mat blocks[2];
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvSettingsNeed(A));
+  PetscCall(MatSpmvAgree(A));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The local entries of one vector to another, on the host */
+static PetscErrorCode MatSpmvCopyLocal(Vec from, Vec to)
+{
+  const PetscScalar *f;
+  PetscScalar       *t;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(to, &n));
+  PetscCall(VecGetArrayRead(from, &f));
+  PetscCall(VecGetArrayWrite(to, &t));
+  PetscCall(PetscArraycpy(t, f, n));
+  PetscCall(VecRestoreArrayRead(from, &f));
+  PetscCall(VecRestoreArrayWrite(to, &t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- y + A x, y NULL for 0, for devices: ghosts are packed where x lives, and come while the diagonal block is multiplied */
+static PetscErrorCode MatSpmvMultGhosts(Mat A, Vec x, Vec y, Vec z)
+{
+  Mat            blocks[2];
+  SpmvShadow    *s;
+  SpmvGhosts    *ghosts;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &s));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
+  PetscCall(MatSpmvGetGhosts(A, s, &ghosts));
+  PetscCall(SpmvGhostsBegin(ghosts, x));
+  ierr = y ? MatMultAdd_SeqSpmv(blocks[0], x, y, z) : MatMult_SeqSpmv(blocks[0], x, z);
+  PetscCall(SpmvGhostsEnd(ghosts)); /* before any error, so that the next product can begin */
+  PetscCall(ierr);
+  PetscCall(MatMultAdd_SeqSpmv(blocks[1], ghosts->x, z, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same; where z lives on the host, both blocks add to a vector on the device, so that it moves once */
+static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
+{
+  Mat         diagonal;
+  PetscInt    n;
+  SpmvShadow *s, *block;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCheck(n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "A has %" PetscInt_FMT " columns on this process and x has %" PetscInt_FMT " entries; create x with MatCreateVecs()", A->cmap->n, n);
+  PetscCall(MatSpmvGetShadow(A, &s));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, NULL, NULL));
+  PetscCall(MatSpmvGetShadow(diagonal, &block));
+  if (SpmvVecIsAccel(z) || !block->device) {
+    PetscCall(MatSpmvMultGhosts(A, x, y, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!s->result) {
+    PetscCall(VecCreate(PETSC_COMM_SELF, &s->result));
+    PetscCall(VecSetSizes(s->result, A->rmap->n, A->rmap->n));
+    PetscCall(VecSetType(s->result, VECACCEL));
+  }
+  if (y) PetscCall(MatSpmvCopyLocal(y, s->result));
+  PetscCall(MatSpmvMultGhosts(A, x, y ? s->result : NULL, s->result));
+  PetscCall(MatSpmvCopyLocal(s->result, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the processes exchange ghosts so */
+static PetscBool MatSpmvUsesGhosts(Mat A)
+{
+  return (PetscBool)(((const SpmvShadow *)A->spptr)->agreed == SPMV_BACKEND_DEVICE);
 }
 
 static PetscErrorCode MatMult_MPISpmv(Mat A, Vec x, Vec y)
 {
   PetscFunctionBegin;
   PetscCall(MatSpmvPrepare(A));
-  PetscCall((*SpmvParentMPI.ops.mult)(A, x, y));
+  if (MatSpmvUsesGhosts(A)) PetscCall(MatSpmvMultDevice(A, x, NULL, y));
+  else PetscCall((*SpmvParentMPI.ops.mult)(A, x, y));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,7 +159,8 @@ static PetscErrorCode MatMultAdd_MPISpmv(Mat A, Vec x, Vec y, Vec z)
 {
   PetscFunctionBegin;
   PetscCall(MatSpmvPrepare(A));
-  PetscCall((*SpmvParentMPI.ops.multadd)(A, x, y, z));
+  if (MatSpmvUsesGhosts(A)) PetscCall(MatSpmvMultDevice(A, x, y, z));
+  else PetscCall((*SpmvParentMPI.ops.multadd)(A, x, y, z));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,6 +190,7 @@ static PetscErrorCode MatGetDiagonalBlock_MPISpmv(Mat A, Mat *B)
   PetscFunctionBegin;
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
   PetscCall((*SpmvParentMPI.ops.getdiagonalblock)(A, B));
+  PetscCall(MatSpmvAgreeIfKnown(*B)); /* vectors of its type are made for it */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,6 +201,7 @@ static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
   PetscFunctionBegin;
   PetscCall((*SpmvParentMPI.ops.assemblyend)(A, mode));
   PetscCall(MatSpmvSettingsFromProduct(A));
+  if (mode == MAT_FINAL_ASSEMBLY) PetscCall(MatSpmvAgreeIfKnown(A));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -192,6 +270,7 @@ PetscErrorCode MatSpmvSetOps_MPI(Mat A, PetscBool ours)
   A->ops->duplicate         = ours ? MatDuplicate_MPISpmv : aij->duplicate;
   A->ops->createsubmatrix   = ours ? MatCreateSubMatrix_MPISpmv : aij->createsubmatrix;
   A->ops->createsubmatrices = ours ? MatCreateSubMatrices_MPISpmv : aij->createsubmatrices;
+  A->ops->getvecs           = ours ? MatCreateVecs_Spmv : aij->getvecs;
   A->ops->view              = ours ? MatView_MPISpmv : aij->view;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

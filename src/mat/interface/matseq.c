@@ -10,6 +10,7 @@ static PetscErrorCode MatAssemblyEnd_SeqSpmv(Mat A, MatAssemblyType mode)
   PetscFunctionBegin;
   PetscCall((*SpmvParentSeq.ops.assemblyend)(A, mode));
   PetscCall(MatSpmvSettingsFromProduct(A));
+  if (mode == MAT_FINAL_ASSEMBLY) PetscCall(MatSpmvAgreeIfKnown(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,6 +82,7 @@ PetscErrorCode MatSpmvSetOps_Seq(Mat A, PetscBool ours)
   A->ops->ilufactor         = ours ? MatILUFactor_SeqSpmv : aij->ilufactor;
   A->ops->createsubmatrices = ours ? MatCreateSubMatrices_SeqSpmv : aij->createsubmatrices;
   A->ops->getinfo           = ours ? MatGetInfo_SeqSpmv : aij->getinfo;
+  A->ops->getvecs           = ours ? MatCreateVecs_Spmv : aij->getvecs;
   A->ops->view              = ours ? MatView_SeqSpmv : aij->view;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
