@@ -36,3 +36,5 @@ extern PetscErrorCode SpmvVecGetDeviceWrite(Vec v, PetscBool keep, void **buffer
 extern PetscErrorCode SpmvVecRestoreDevice(Vec v, PetscBool written);
 extern PetscErrorCode SpmvVecInitialize(void);
 extern PetscErrorCode SpmvVecFinalize(void);
+extern const char    *SpmvVecSource(void);
+extern PetscErrorCode SpmvVecOptions(PetscInt group, char options[], size_t size);

@@ -7,7 +7,7 @@
   use.c       the vectors of one operation: where it is run, kernels launched
   entries.c   operations entry by entry
   sums.c      sums, norms, maxima of a process
-  parallel.c  the same over all processes
+  all.c       the same over all processes
   vec.cl      the kernels
 
   To PETSc these are vectors on the host that copy when they are asked for their array: memory of a device that it was not built for is
@@ -16,6 +16,8 @@
 */
 #pragma once
 #include "../../vecaccel.h"
+#include <petsc/private/vecimpl.h>
+#include <petscspmv.h>
 #include "../../../device/device.h"
 
 #define VEC_MANY 8 /* vectors that a kernel takes besides the first: MANY of vec.cl */
@@ -65,7 +67,9 @@ typedef struct {
 } VecGive;
 #define VEC_GIVE(v)       {&(v), sizeof(v)}
 #define VEC_GIVE_MAX      24
-#define VecUseLaunch(use, kernel, groups, ...) VecUseRun(use, kernel, groups, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(((const VecGive[]){__VA_ARGS__})), (const VecGive[]){__VA_ARGS__})
+/* A kernel with a work item for each of n entries, and its arguments; VecUseLaunchGroups: so many work groups */
+#define VecUseLaunch(use, kernel, n, ...) VecUseLaunchGroups(use, kernel, VecUseGroups(use, (size_t)(n)), __VA_ARGS__)
+#define VecUseLaunchGroups(use, kernel, groups, ...) VecUseRun(use, kernel, groups, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(((const VecGive[]){__VA_ARGS__})), (const VecGive[]){__VA_ARGS__})
 
 /* accel.c */
 extern PetscErrorCode VecDestroy_Accel(Vec v);
@@ -76,6 +80,7 @@ static inline PetscBool VecIsAccel(Vec v)
 }
 
 /* views.c */
+extern PetscErrorCode VecViewsReset(void);
 extern PetscErrorCode VecAccelGet(Vec v, VecAccel **accel);
 extern PetscErrorCode VecAccelToHost(Vec v, VecAccel *a);
 extern PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep);
@@ -115,11 +120,23 @@ extern PetscErrorCode VecRestoreSubVector_Accel(Vec x, IS is, Vec *y);
 extern PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], const int access[]);
 extern PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscInt nargs, const VecGive args[]);
 extern PetscErrorCode VecUseEnd(VecUse *use);
-extern PetscErrorCode VecUseGroup(PetscInt *group);
+extern size_t         VecUseGroups(const VecUse *use, size_t items);
 extern PetscErrorCode VecUseReset(void);
 
-/* entries.c, sums.c, parallel.c */
+/* entries.c */
 extern PetscErrorCode VecSetOps_Entries(Vec v);
-extern PetscErrorCode VecSetOps_Sums(Vec v, PetscBool parallel);
-extern PetscErrorCode VecSetOps_Parallel(Vec v);
+
+/* sums.c */
+extern PetscErrorCode VecSetOps_Sums(Vec v);
+extern PetscErrorCode VecDotLocal_Accel(Vec x, Vec y, PetscScalar *z);
+extern PetscErrorCode VecTDotLocal_Accel(Vec x, Vec y, PetscScalar *z);
+extern PetscErrorCode VecMDotLocal_Accel(Vec x, PetscInt nv, const Vec y[], PetscScalar z[]);
+extern PetscErrorCode VecMTDotLocal_Accel(Vec x, PetscInt nv, const Vec y[], PetscScalar z[]);
+extern PetscErrorCode VecDotNorm2Local_Accel(Vec s, Vec t, PetscScalar sums[]);
+extern PetscErrorCode VecNormParts_Accel(Vec x, NormType type, PetscReal part[]);
+extern void           VecNormWhole_Accel(NormType type, PetscReal part[]);
+extern PetscErrorCode VecFirstLocal_Accel(Vec x, PetscInt sign, PetscInt *place, PetscReal *value);
 extern PetscErrorCode VecSumsReset(void);
+
+/* all.c */
+extern PetscErrorCode VecSetOps_All(Vec v);

@@ -3,6 +3,7 @@
 
   -DGROUP=n  work items of a work group, a power of two
   -DMANY=n   vectors that one kernel takes besides the first, 8
+  -DZERO_BY_ZERO=n  0 / 0 in a quotient of vectors; another number by 0 is 0. As this PETSc has it
 
   Entry by entry: a work item for each entry; what is written may be one of the vectors that are read.
 
@@ -138,7 +139,7 @@ void vec_maxpy(GLOBAL SCALAR *w, int count, SCALAR a0, SCALAR a1, SCALAR a2, SCA
   }
 
 POINTWISE(multiply, Times(a, b))
-POINTWISE(divide, IS_ZERO(b) ? ZERO : Divide(a, b)) /* as PETSc has it */
+POINTWISE(divide, IS_ZERO(b) ? FROM_REAL(IS_ZERO(a) ? ZERO_BY_ZERO : 0) : Divide(a, b))
 POINTWISE(larger, FROM_REAL(REAL_PART(a) < REAL_PART(b) ? REAL_PART(b) : REAL_PART(a)))
 POINTWISE(larger_abs, FROM_REAL(ABS(a) < ABS(b) ? ABS(b) : ABS(a)))
 POINTWISE(smaller, FROM_REAL(REAL_PART(a) < REAL_PART(b) ? REAL_PART(a) : REAL_PART(b)))

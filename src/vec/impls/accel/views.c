@@ -11,6 +11,14 @@ static PetscBool Warned; /* that memory ran out */
 
 SpmvVecCounts SpmvVecTotals;
 
+PetscErrorCode VecViewsReset(void)
+{
+  PetscFunctionBegin;
+  Warned = PETSC_FALSE;
+  PetscCall(PetscMemzero(&SpmvVecTotals, sizeof(SpmvVecTotals)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode VecAccelGet(Vec v, VecAccel **accel)
 {
   PetscContainer container;
