@@ -31,6 +31,7 @@ typedef struct {
 extern SpmvVecCounts SpmvVecTotals;
 
 extern PetscBool      SpmvVecIsAccel(Vec v);
+extern PetscBool      SpmvVecHostIsStale(Vec v);
 extern PetscErrorCode SpmvVecGetDeviceRead(Vec v, void **buffer);
 extern PetscErrorCode SpmvVecGetDeviceWrite(Vec v, PetscBool keep, void **buffer);
 extern PetscErrorCode SpmvVecRestoreDevice(Vec v, PetscBool written);

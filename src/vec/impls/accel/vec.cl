@@ -304,7 +304,7 @@ void vec_maximum_end(GLOBAL const REAL *partial, int groups, GLOBAL REAL *result
   The greatest value and the first place that has it; what is not a number counts for nothing, and NOWHERE is the place where there is no
   other. Work items leave what they found in `values` and `places`; the answer comes to place 0
 */
-#define NOWHERE (~(ulong)0)
+#define NOWHERE                        (~(ulong)0)
 #define COMES_FIRST(v, i, best, place) ((i) != NOWHERE && ((place) == NOWHERE || (v) > (best) || ((v) == (best) && (i) < (place))))
 INLINE void First(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *places, int t)
 {

@@ -168,6 +168,14 @@ PetscBool SpmvVecIsAccel(Vec v)
   return (PetscBool)(a->device && !a->bound);
 }
 
+/* Whether only the device has the values of a vector for which SpmvVecIsAccel(): to read some on the host would move them all */
+PetscBool SpmvVecHostIsStale(Vec v)
+{
+  VecAccel *a;
+
+  return (PetscBool)(!VecAccelGet(v, &a) && !a->onhost);
+}
+
 /*
   SpmvVecGetDeviceRead - the buffer of a vector for which SpmvVecIsAccel(), with its values, to be read by kernels
 
