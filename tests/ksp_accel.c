@@ -198,11 +198,13 @@ end:
       suffix: 1
       nsize: {{1 2}separate output}
       args: -type {{bccoo cmrs csradaptive pmf tpspmv}}
-    test: # each product moves its vectors once, as nothing else does
-      suffix: host
-      args: -host
     test: # AIJ's kernel serves for a while, then the device
       suffix: later
       args: -mat_spmv_build_after 3
+      output_file: output/ksp_accel_1_nsize-1.out
+    test: # each product moves its vectors once, and nothing else does
+      suffix: host
+      nsize: {{1 2}separate output}
+      args: -host
 
 TEST*/
