@@ -25,16 +25,16 @@
 /* VecAccel: what a vector of this type has besides PETSc's own data. Found under VEC_ACCEL_DATA in the object */
 #define VEC_ACCEL_DATA "SpmvVecAccel"
 typedef struct {
-  SpmvDevice           *device; /* NULL: there is none, PETSc's operations serve */
-  const struct _VecOps *host;   /* PETSc's operations for vectors on the host */
-  void                 *buffer; /* NULL: not made yet, or no room */
+  SpmvDevice           *device;           /* NULL: there is none, PETSc's operations serve */
+  const struct _VecOps *host;             /* PETSc's operations for vectors on the host */
+  void                 *buffer;           /* NULL: not made yet, or no room */
   PetscBool             onhost, ondevice; /* where the values are, one side at least */
   PetscBool             bound;            /* VecBindToCPU() */
   PetscInt              readers, writers; /* host arrays handed out */
 
-  PetscInt placed_readers, placed_writers; /* of the array below a placed one */
-  PetscBool lent;                          /* array and buffer are another vector's (VecGetLocalVector()) */
-  void     *own;                           /* the buffer it had before; its own array is stale nowhere */
+  PetscInt  placed_readers, placed_writers; /* of the array below a placed one */
+  PetscBool lent;                           /* array and buffer are another vector's (VecGetLocalVector()) */
+  void     *own;                            /* the buffer it had before; its own array is stale nowhere */
 
   PetscObjectState sub_state; /* of a contiguous subvector, when it was made */
   PetscInt         sub_start; /* the first of its entries in the whole */
@@ -65,10 +65,13 @@ typedef struct {
   const void *value;
   size_t      size;
 } VecGive;
-#define VEC_GIVE(v)       {&(v), sizeof(v)}
-#define VEC_GIVE_MAX      24
+#define VEC_GIVE(v) \
+  { \
+    &(v), sizeof(v) \
+  }
+#define VEC_GIVE_MAX 24
 /* A kernel with a work item for each of n entries, and its arguments; VecUseLaunchGroups: so many work groups */
-#define VecUseLaunch(use, kernel, n, ...) VecUseLaunchGroups(use, kernel, VecUseGroups(use, (size_t)(n)), __VA_ARGS__)
+#define VecUseLaunch(use, kernel, n, ...)            VecUseLaunchGroups(use, kernel, VecUseGroups(use, (size_t)(n)), __VA_ARGS__)
 #define VecUseLaunchGroups(use, kernel, groups, ...) VecUseRun(use, kernel, groups, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(((const VecGive[]){__VA_ARGS__})), (const VecGive[]){__VA_ARGS__})
 
 /* accel.c */

@@ -164,10 +164,10 @@ static PetscErrorCode VecMAXPY_Accel(Vec w, PetscInt nv, const PetscScalar alpha
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < nv; k += VEC_MANY) {
-    const int32_t count                = (int32_t)PetscMin(VEC_MANY, nv - k);
-    Vec           vec[VEC_USE_MAX]     = {w};
-    int           access[VEC_USE_MAX]  = {VEC_READ | VEC_WRITE};
-    PetscScalar   a[VEC_MANY]          = {0};
+    const int32_t count               = (int32_t)PetscMin(VEC_MANY, nv - k);
+    Vec           vec[VEC_USE_MAX]    = {w};
+    int           access[VEC_USE_MAX] = {VEC_READ | VEC_WRITE};
+    PetscScalar   a[VEC_MANY]         = {0};
     VecUse        use;
 
     for (PetscInt t = 0; t < count; t++) {
@@ -273,25 +273,25 @@ MAP(shift, Shift, (Vec x, PetscScalar by), by, "vec_shift", array[i] + by)
 PetscErrorCode VecSetOps_Entries(Vec v)
 {
   PetscFunctionBegin;
-  v->ops->set              = VecSet_Accel;
-  v->ops->scale            = VecScale_Accel;
-  v->ops->copy             = VecCopy_Accel;
-  v->ops->swap             = VecSwap_Accel;
-  v->ops->axpy             = VecAXPY_Accel;
-  v->ops->aypx             = VecAYPX_Accel;
-  v->ops->axpby            = VecAXPBY_Accel;
-  v->ops->waxpy            = VecWAXPY_Accel;
-  v->ops->axpbypcz         = VecAXPBYPCZ_Accel;
-  v->ops->maxpy            = VecMAXPY_Accel;
-  v->ops->pointwisemult    = VecPointwiseMult_Accel;
-  v->ops->pointwisedivide  = VecPointwiseDivide_Accel;
-  v->ops->pointwisemax     = VecPointwiseMax_Accel;
-  v->ops->pointwisemaxabs  = VecPointwiseMaxAbs_Accel;
-  v->ops->pointwisemin     = VecPointwiseMin_Accel;
-  v->ops->reciprocal       = VecReciprocal_Accel;
-  v->ops->conjugate        = VecConjugate_Accel;
-  v->ops->abs              = VecAbs_Accel;
-  v->ops->sqrt             = VecSqrtAbs_Accel;
-  v->ops->shift            = VecShift_Accel;
+  v->ops->set             = VecSet_Accel;
+  v->ops->scale           = VecScale_Accel;
+  v->ops->copy            = VecCopy_Accel;
+  v->ops->swap            = VecSwap_Accel;
+  v->ops->axpy            = VecAXPY_Accel;
+  v->ops->aypx            = VecAYPX_Accel;
+  v->ops->axpby           = VecAXPBY_Accel;
+  v->ops->waxpy           = VecWAXPY_Accel;
+  v->ops->axpbypcz        = VecAXPBYPCZ_Accel;
+  v->ops->maxpy           = VecMAXPY_Accel;
+  v->ops->pointwisemult   = VecPointwiseMult_Accel;
+  v->ops->pointwisedivide = VecPointwiseDivide_Accel;
+  v->ops->pointwisemax    = VecPointwiseMax_Accel;
+  v->ops->pointwisemaxabs = VecPointwiseMaxAbs_Accel;
+  v->ops->pointwisemin    = VecPointwiseMin_Accel;
+  v->ops->reciprocal      = VecReciprocal_Accel;
+  v->ops->conjugate       = VecConjugate_Accel;
+  v->ops->abs             = VecAbs_Accel;
+  v->ops->sqrt            = VecSqrtAbs_Accel;
+  v->ops->shift           = VecShift_Accel;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

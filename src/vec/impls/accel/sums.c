@@ -108,7 +108,7 @@ static PetscErrorCode VecDots(Vec x, PetscInt nv, const Vec y[], PetscBool conju
     SpmvDevice    *ran[SUMS_RESULTS / VEC_MANY] = {NULL}, *any = NULL; /* which ones kernels did */
 
     for (PetscInt k = 0; k < nblock; k += VEC_MANY) {
-      const int32_t count            = (int32_t)PetscMin(VEC_MANY, nblock - k), first = (int32_t)k;
+      const int32_t count = (int32_t)PetscMin(VEC_MANY, nblock - k), first = (int32_t)k;
       Vec           vec[VEC_USE_MAX] = {x};
       int32_t       groups;
       VecUse        use;
@@ -170,7 +170,9 @@ PetscErrorCode VecNormParts_Accel(Vec x, NormType type, PetscReal part[])
   PetscFunctionBegin;
   if (type == NORM_INFINITY) PetscCall(VecMaximum("vec_norm_infinity", x, NULL, part, &done));
   else {
-    PetscCall(VecSums(type == NORM_1 ? "vec_norm1" : type == NORM_1_AND_2 ? "vec_norm12" : "vec_norm2", type == NORM_1_AND_2 ? 2 : 1, x, NULL, sum, &done));
+    PetscCall(VecSums(type == NORM_1 ? "vec_norm1" : type == NORM_1_AND_2 ? "vec_norm12"
+                                                                          : "vec_norm2",
+                      type == NORM_1_AND_2 ? 2 : 1, x, NULL, sum, &done));
     if (done) part[0] = PetscRealPart(sum[0]);
     if (done && type == NORM_1_AND_2) part[1] = PetscRealPart(sum[1]);
   }

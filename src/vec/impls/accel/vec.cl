@@ -203,7 +203,7 @@ void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCA
   UNROLL
   for (int k = 0; k < MANY; k++) sums[k * GROUP + t] = sum[k];
   AddUp(sums, count, t);
-  if (t < count) partial[(size_t)t * groups + GROUP_ID] = sums[t * GROUP];
+  for (int k = t; k < count; k += GROUP) partial[(size_t)k * groups + GROUP_ID] = sums[k * GROUP];
 }
 
 /* Partial sums of f, and with two results of g as well */
@@ -223,7 +223,7 @@ void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCA
     } \
     for (int k = 0; k < results; k++) sums[k * GROUP + t] = sum[k]; \
     AddUp(sums, results, t); \
-    if (t < results) partial[(size_t)t * groups + GROUP_ID] = sums[t * GROUP]; \
+    for (int k = t; k < results; k += GROUP) partial[(size_t)k * groups + GROUP_ID] = sums[k * GROUP]; \
   }
 
 SUMS(sum, 1, a, ZERO)
@@ -304,7 +304,7 @@ void vec_maximum_end(GLOBAL const REAL *partial, int groups, GLOBAL REAL *result
   The greatest value and the first place that has it; what is not a number counts for nothing, and NOWHERE is the place where there is no
   other. Work items leave what they found in `values` and `places`; the answer comes to place 0
 */
-#define NOWHERE (~(ulong)0)
+#define NOWHERE                        (~(ulong)0)
 #define COMES_FIRST(v, i, best, place) ((i) != NOWHERE && ((place) == NOWHERE || (v) > (best) || ((v) == (best) && (i) < (place))))
 INLINE void First(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *places, int t)
 {
