@@ -54,6 +54,7 @@ typedef struct {
   PetscInt    n;
   Vec         vec[VEC_USE_MAX];
   int         access[VEC_USE_MAX];
+  PetscInt    same[VEC_USE_MAX]; /* the first place of this vector */
   void       *buffer[VEC_USE_MAX];
   PetscBool   sent[VEC_USE_MAX]; /* the buffer was made for this operation */
   SpmvDevice *device;

@@ -69,6 +69,7 @@ static PetscErrorCode VecUseDecide(VecUse *use)
   for (PetscInt k = 0; k < use->n; k++) {
     VecAccel *a = NULL;
 
+    if (use->same[k] < k) continue;
     if (VecIsAccel(use->vec[k])) PetscCall(VecAccelGet(use->vec[k], &a));
     if (a && a->device) use->device = a->device;
     if (use->access[k] & VEC_WRITE && (!a || !VecAccelReady(a))) PetscFunctionReturn(PETSC_SUCCESS);
@@ -134,9 +135,11 @@ PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], const int a
   for (PetscInt k = 0; k < n; k++) {
     use->vec[k]    = vec[k];
     use->access[k] = access[k];
-    for (PetscInt before = 0; before < k; before++) { /* all that is done to one vector, at each of its places */
-      if (vec[before] == vec[k]) use->access[k] = use->access[before] |= use->access[k];
+    use->same[k]   = k;
+    for (PetscInt before = k - 1; before >= 0; before--) { /* all that is done to one vector, at its first place */
+      if (vec[before] == vec[k]) use->same[k] = before;
     }
+    if (use->same[k] < k) use->access[use->same[k]] |= use->access[k];
   }
   PetscCall(VecUseDecide(use));
   if (use->run) PetscCall(VecUseProgram(use->device));
@@ -144,7 +147,8 @@ PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], const int a
     VecAccel *a = NULL;
 
     if (VecIsAccel(vec[k])) PetscCall(VecAccelGet(vec[k], &a));
-    if (a && VecAccelReady(a)) {
+    if (use->same[k] < k) use->buffer[k] = use->buffer[use->same[k]];
+    else if (a && VecAccelReady(a)) {
       PetscCall(VecAccelToDevice(vec[k], a, (PetscBool)((use->access[k] & VEC_READ) != 0)));
       use->buffer[k] = a->buffer;
     } else if (vec[k]->map->n) PetscCall(VecUseSend(use, k));
@@ -182,7 +186,7 @@ PetscErrorCode VecUseEnd(VecUse *use)
     VecAccel *a;
 
     if (use->sent[k]) PetscCall(SpmvDeviceFree(use->device, (size_t)use->vec[k]->map->n * sizeof(PetscScalar), &use->buffer[k]));
-    if (use->run && use->access[k] & VEC_WRITE) {
+    if (use->run && use->same[k] == k && use->access[k] & VEC_WRITE) {
       PetscCall(VecAccelGet(use->vec[k], &a));
       PetscCall(VecAccelWritten(use->vec[k], a));
     }

@@ -203,7 +203,7 @@ void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCA
   UNROLL
   for (int k = 0; k < MANY; k++) sums[k * GROUP + t] = sum[k];
   AddUp(sums, count, t);
-  if (t < count) partial[(size_t)t * groups + GROUP_ID] = sums[t * GROUP];
+  for (int k = t; k < count; k += GROUP) partial[(size_t)k * groups + GROUP_ID] = sums[k * GROUP];
 }
 
 /* Partial sums of f, and with two results of g as well */
@@ -223,7 +223,7 @@ void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCA
     } \
     for (int k = 0; k < results; k++) sums[k * GROUP + t] = sum[k]; \
     AddUp(sums, results, t); \
-    if (t < results) partial[(size_t)t * groups + GROUP_ID] = sums[t * GROUP]; \
+    for (int k = t; k < results; k += GROUP) partial[(size_t)k * groups + GROUP_ID] = sums[k * GROUP]; \
   }
 
 SUMS(sum, 1, a, ZERO)
