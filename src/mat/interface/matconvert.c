@@ -164,7 +164,6 @@ PetscErrorCode MatSpmvRevert(Mat A)
   for (int k = 0; k < 2; k++) {
     if (blocks[k]) PetscCall(MatSpmvRevert(blocks[k]));
   }
-  PetscCall(MatSpmvResetVecs(A));
   PetscCall(MatSpmvDestroyShadow(A));
   PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_FALSE));
   A->ops->convert     = parent->ops.convert;

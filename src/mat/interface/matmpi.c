@@ -63,13 +63,13 @@ PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a product: settings read, blocks ready */
-static PetscErrorCode MatSpmvPrepare(Mat A)
+/* Before a product: settings read, the backend agreed on, blocks ready */
+static PetscErrorCode MatSpmvPrepare(Mat A, PetscInt *backend)
 {
   Mat blocks[2];
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvAgree(A));
+  PetscCall(MatSpmvAgree(A, backend));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,17 +139,13 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether the processes exchange ghosts so */
-static PetscBool MatSpmvUsesGhosts(Mat A)
-{
-  return (PetscBool)(((const SpmvShadow *)A->spptr)->agreed == SPMV_BACKEND_DEVICE);
-}
-
 static PetscErrorCode MatMult_MPISpmv(Mat A, Vec x, Vec y)
 {
+  PetscInt backend;
+
   PetscFunctionBegin;
-  PetscCall(MatSpmvPrepare(A));
-  if (MatSpmvUsesGhosts(A)) PetscCall(MatSpmvMultDevice(A, x, NULL, y));
+  PetscCall(MatSpmvPrepare(A, &backend));
+  if (backend == SPMV_BACKEND_DEVICE) PetscCall(MatSpmvMultDevice(A, x, NULL, y));
   else PetscCall((*SpmvParentMPI.ops.mult)(A, x, y));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -157,9 +153,11 @@ static PetscErrorCode MatMult_MPISpmv(Mat A, Vec x, Vec y)
 
 static PetscErrorCode MatMultAdd_MPISpmv(Mat A, Vec x, Vec y, Vec z)
 {
+  PetscInt backend;
+
   PetscFunctionBegin;
-  PetscCall(MatSpmvPrepare(A));
-  if (MatSpmvUsesGhosts(A)) PetscCall(MatSpmvMultDevice(A, x, y, z));
+  PetscCall(MatSpmvPrepare(A, &backend));
+  if (backend == SPMV_BACKEND_DEVICE) PetscCall(MatSpmvMultDevice(A, x, y, z));
   else PetscCall((*SpmvParentMPI.ops.multadd)(A, x, y, z));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -167,8 +165,10 @@ static PetscErrorCode MatMultAdd_MPISpmv(Mat A, Vec x, Vec y, Vec z)
 
 static PetscErrorCode MatMultTranspose_MPISpmv(Mat A, Vec x, Vec y)
 {
+  PetscInt backend;
+
   PetscFunctionBegin;
-  PetscCall(MatSpmvPrepare(A));
+  PetscCall(MatSpmvPrepare(A, &backend));
   PetscCall((*SpmvParentMPI.ops.multtranspose)(A, x, y));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,8 +176,10 @@ static PetscErrorCode MatMultTranspose_MPISpmv(Mat A, Vec x, Vec y)
 
 static PetscErrorCode MatMultTransposeAdd_MPISpmv(Mat A, Vec x, Vec y, Vec z)
 {
+  PetscInt backend;
+
   PetscFunctionBegin;
-  PetscCall(MatSpmvPrepare(A));
+  PetscCall(MatSpmvPrepare(A, &backend));
   PetscCall((*SpmvParentMPI.ops.multtransposeadd)(A, x, y, z));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,7 +192,6 @@ static PetscErrorCode MatGetDiagonalBlock_MPISpmv(Mat A, Mat *B)
   PetscFunctionBegin;
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
   PetscCall((*SpmvParentMPI.ops.getdiagonalblock)(A, B));
-  PetscCall(MatSpmvAgreeIfKnown(*B)); /* vectors of its type are made for it */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,7 +202,6 @@ static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
   PetscFunctionBegin;
   PetscCall((*SpmvParentMPI.ops.assemblyend)(A, mode));
   PetscCall(MatSpmvSettingsFromProduct(A));
-  if (mode == MAT_FINAL_ASSEMBLY) PetscCall(MatSpmvAgreeIfKnown(A));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,7 +10,6 @@ static PetscErrorCode MatAssemblyEnd_SeqSpmv(Mat A, MatAssemblyType mode)
   PetscFunctionBegin;
   PetscCall((*SpmvParentSeq.ops.assemblyend)(A, mode));
   PetscCall(MatSpmvSettingsFromProduct(A));
-  if (mode == MAT_FINAL_ASSEMBLY) PetscCall(MatSpmvAgreeIfKnown(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,39 +35,21 @@ static PetscBool SpmvVectorsStay(const SpmvShadow *s)
   return PETSC_FALSE;
 }
 
-/* MatCreateVecs() follows, unless the user chose a type of vectors */
-static PetscErrorCode MatSpmvSetVecs(Mat A, SpmvShadow *s, PetscBool device)
-{
-  PetscBool standard = PETSC_TRUE, accel = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  if (A->defaultvectype) {
-    PetscCall(PetscStrcmp(A->defaultvectype, VECSTANDARD, &standard));
-    PetscCall(PetscStrcmp(A->defaultvectype, VECACCEL, &accel));
-  }
-  if (device && standard) {
-    PetscCall(MatSetVecType(A, VECACCEL));
-    s->accel = PETSC_TRUE;
-  } else if (!device && accel && s->accel) {
-    PetscCall(MatSetVecType(A, VECSTANDARD));
-    s->accel = PETSC_FALSE;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
-  MatSpmvAgree - settles which backend runs the products of a Mat, and where MatCreateVecs() puts vectors
+  MatSpmvAgree - settles which backend runs the products of a Mat
+
+  Output Parameter:
+. backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
   Note:
   Collective. The processes of a parallel Mat agree on a device if one of them wants it; they communicate only where A's pattern or
   its settings have changed, and not if the user wants the host.
 */
-PetscErrorCode MatSpmvAgree(Mat A)
+PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend)
 {
   Mat            blocks[2] = {A, NULL};
   SpmvParent    *parent    = NULL;
   SpmvShadow    *s;
-  PetscInt       backend;
   PetscLogDouble entries = 0;
 
   PetscFunctionBegin;
@@ -75,53 +57,44 @@ PetscErrorCode MatSpmvAgree(Mat A)
   PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(MatSpmvGetParent(A, &parent));
   if (parent == &SpmvParentMPI) {
+    *backend = s->agreed;
     if (s->agreed_version == s->settings.version && s->agreed_state == A->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
     s->agreed = SPMV_BACKEND_AUTO;
   }
   for (int k = 0; k < 2 && s->settings.request.backend == SPMV_BACKEND_AUTO; k++) PetscCall(MatSpmvEntries(blocks[k], &entries));
-  PetscCall(MatSpmvBackend(s, (PetscInt)PetscMin(entries, (PetscLogDouble)(PETSC_MAX_INT / 2)), &backend));
-  if (parent == &SpmvParentMPI && s->settings.request.backend != SPMV_BACKEND_HOST) {
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
-  }
-  if (parent == &SpmvParentMPI) s->agreed = backend;
+  PetscCall(MatSpmvBackend(s, (PetscInt)PetscMin(entries, (PetscLogDouble)(PETSC_MAX_INT / 2)), backend));
+  if (parent != &SpmvParentMPI) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->settings.request.backend != SPMV_BACKEND_HOST) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
+  s->agreed         = *backend;
   s->agreed_version = s->settings.version;
   s->agreed_state   = A->nonzerostate;
-  PetscCall(MatSpmvSetVecs(A, s, (PetscBool)(backend == SPMV_BACKEND_DEVICE && SpmvVectorsStay(s))));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same after an assembly, unless nobody has said yet what is wanted */
-PetscErrorCode MatSpmvAgreeIfKnown(Mat A)
-{
-  SpmvShadow *s;
-
-  PetscFunctionBegin;
-  PetscCall(MatSpmvGetShadow(A, &s));
-  if (s->settings.known) PetscCall(MatSpmvAgree(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A, which is to be AIJ, has AIJ's vectors */
-PetscErrorCode MatSpmvResetVecs(Mat A)
-{
-  PetscFunctionBegin;
-  if (A->spptr) PetscCall(MatSpmvSetVecs(A, (SpmvShadow *)A->spptr, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* ops->getvecs of both types: AIJ has none, so PETSc's own follows with the type of vectors that was settled */
+/*
+  ops->getvecs of both types: AIJ has none, so PETSc's own makes the vectors, on the device unless the user chose their type.
+  MatGetVecType() stays what it is with AIJ: PETSc compares it (MatCreateLRC())
+*/
 PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left)
 {
-  SpmvParent    *parent = NULL;
+  char           device[] = VECACCEL, *type = A->defaultvectype;
+  SpmvParent    *parent   = NULL;
+  PetscBool      standard = PETSC_TRUE;
+  PetscInt       backend;
+  SpmvShadow    *s;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvAgree(A));
+  PetscCall(MatSpmvAgree(A, &backend));
+  PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(MatSpmvGetParent(A, &parent));
-  A->ops->getvecs = parent->ops.getvecs;
-  ierr            = MatCreateVecs(A, right, left);
-  A->ops->getvecs = MatCreateVecs_Spmv;
+  if (type) PetscCall(PetscStrcmp(type, VECSTANDARD, &standard));
+  if (standard && backend == SPMV_BACKEND_DEVICE && SpmvVectorsStay(s)) A->defaultvectype = device;
+  A->ops->getvecs   = parent->ops.getvecs;
+  ierr              = MatCreateVecs(A, right, left);
+  A->ops->getvecs   = MatCreateVecs_Spmv;
+  A->defaultvectype = type;
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -248,7 +248,6 @@ PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B)
   PetscCallMPI(MPI_Comm_compare(PetscObjectComm((PetscObject)A), PetscObjectComm((PetscObject)B), &compare));
   if (compare == MPI_UNEQUAL) sb->settings.viewer = NULL;
   PetscCall(PetscObjectReference((PetscObject)sb->settings.viewer));
-  sb->accel = sa->accel; /* PETSc hands on the type of vectors */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

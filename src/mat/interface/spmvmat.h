@@ -119,7 +119,6 @@ typedef struct {
   PetscInt         agreed;         /* the backend that the processes of the parallel Mat agreed on, SPMV_BACKEND_AUTO if they did not yet */
   PetscInt         agreed_version; /* of the settings then, 0: never */
   PetscObjectState agreed_state;   /* of the pattern then */
-  PetscBool        accel;          /* MatCreateVecs() makes vectors on the device because of us */
 
   size_t       nwork;
   PetscScalar *work; /* [nwork] vectors of products with dense matrices */
@@ -200,9 +199,7 @@ extern PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6]);
 extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);
 
 /* matvecs.c */
-extern PetscErrorCode MatSpmvAgree(Mat A);
-extern PetscErrorCode MatSpmvAgreeIfKnown(Mat A);
-extern PetscErrorCode MatSpmvResetVecs(Mat A);
+extern PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend);
 extern PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left);
 
 /* ghosts.c */
