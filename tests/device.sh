@@ -18,7 +18,7 @@ check() { # name, expected exit (0 or 1), words, words that must not be there (o
   local got=$?
   if [ $((got != 0)) = "$status" ] && grep -q -e "$words" "$tmp/out" && { [ -z "$no" ] || ! grep -q -e "$no" "$tmp/out"; }; then echo "ok device_$name"; else echo "not ok device_$name # exit status $got"; grep -v 'Configure options' "$tmp/out" | head -30 | sed 's/^/# /'; fi
 }
-device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -mat_bccoo_block_height 3 -mat_bccoo_block_width 3 -spmv_device_view -spmv_device_cache"
+device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -mat_bccoo_block_height 3 -mat_bccoo_block_width 3 -spmv_device_view -host -spmv_device_cache"
 
 # Without a device: silence and the host, unless one was asked for by name
 check absent 0 'first: host' 'PETSC ERROR' env OCL_ICD_VENDORS="$tmp/none" "$tmp/mat_device" $device none -spmv_device none
@@ -44,6 +44,7 @@ check cache_nowhere 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/ma
 check cache_home 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' env XDG_CACHE_HOME="$tmp/xdg" "$tmp/mat_device" ${device% *}
 [ -n "$(ls "$tmp/xdg/petscspmv/kernels" 2>/dev/null)" ] && echo 'ok device_cache_xdg' || echo 'not ok device_cache_xdg'
 check held 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" $device none
+check held_vectors 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" ${device/ -host / } none
 
 check events 0 'bccoo_carry' '' "$tmp/mat_device" $device none -log_view
 for event in SpmvToDevice SpmvFromDevice bccoo_product; do grep -q "^$event" "$tmp/out" && echo "ok device_event_$event" || echo "not ok device_event_$event"; done

@@ -18,6 +18,8 @@ static SpmvDevice Device;
 static PetscBool  DeviceSought; /* whether there is one is known */
 static PetscBool  DeviceView;
 
+static PetscLogEvent ToDevice, FromDevice;
+
 /* "cuda, opencl or none" */
 static PetscErrorCode DeviceNames(char names[], size_t size)
 {
@@ -152,7 +154,9 @@ PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, si
 {
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(d->api->write(d->handle, buffer, data, bytes, full));
+  PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   d->sent += (PetscLogDouble)bytes;
   DeviceCount(&d->to, bytes);
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes)); /* counted by a PETSc that was built for devices; another has nothing here */
@@ -163,7 +167,9 @@ PetscErrorCode SpmvDeviceRead(SpmvDevice *d, void *buffer, void *data, size_t by
 {
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
   PetscCall(d->api->read(d->handle, buffer, data, bytes));
+  PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   d->received += (PetscLogDouble)bytes;
   DeviceCount(&d->from, bytes);
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
@@ -202,7 +208,8 @@ PetscErrorCode SpmvDeviceInitialize(void)
 {
   PetscFunctionBegin;
   PetscCall(PetscOptionsHasName(NULL, NULL, "-spmv_device_view", &DeviceView));
-  PetscCall(SpmvOnDeviceInitialize());
+  PetscCall(PetscLogEventRegister("SpmvToDevice", MAT_CLASSID, &ToDevice));
+  PetscCall(PetscLogEventRegister("SpmvFromDevice", MAT_CLASSID, &FromDevice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -153,4 +153,3 @@ extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const 
 extern PetscBool      SpmvOnDeviceIsShared(const SpmvOnDevice *on);
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
-extern PetscErrorCode SpmvOnDeviceInitialize(void);

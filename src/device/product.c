@@ -35,16 +35,6 @@ struct _n_SpmvOnDevice {
   SpmvShared       *shared;
 };
 
-static PetscLogEvent ToDevice, FromDevice;
-
-PetscErrorCode SpmvOnDeviceInitialize(void)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventRegister("SpmvToDevice", MAT_CLASSID, &ToDevice));
-  PetscCall(PetscLogEventRegister("SpmvFromDevice", MAT_CLASSID, &FromDevice));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode OnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full)
 {
   PetscFunctionBegin;
@@ -73,7 +63,6 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscInt  n;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(on->format->arrays(on->storage, &n, arrays));
   for (PetscInt k = 0; k < n && !*full; k++) {
     const size_t bytes = arrays[k].aside || arrays[k].host ? 0 : arrays[k].count * arrays[k].size;
@@ -85,7 +74,6 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
     }
     if (bytes && !*full) PetscCall(SpmvDeviceWrite(on->device, on->buffer[k].buffer, arrays[k].data, bytes, full));
   }
-  PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,20 +280,16 @@ PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscSc
   *full  = PETSC_FALSE;
   on->nx = nx;
   on->ny = on->shared ? on->product.nresults : ny;
-  if (!xbuffer || !ybuffer) PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   if (!xbuffer) PetscCall(OnDeviceVector(on, on->nx, &on->x, full));
   if (!ybuffer) PetscCall(OnDeviceVector(on, on->ny, &on->y, full));
   if (!*full && !xbuffer) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
   if (!*full && !ybuffer && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
-  if (!xbuffer || !ybuffer) PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   on->xnow = xbuffer ? xbuffer : on->x.buffer;
   on->ynow = ybuffer ? ybuffer : on->y.buffer;
   if (!*full) PetscCall(OnDeviceRun(on, add, full));
   if (*full || ybuffer) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
   if (on->shared) PetscCall(SpmvSharedFinish(on->shared, on->device, on->y.buffer, x, y, beta));
   else PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
-  PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
