@@ -4,6 +4,7 @@ static const char help[] = "Every kernel for devices, compiled for NVIDIA's GPUs
 
 #include "spmvtest.h"
 #include "device/cuda/nvrtc.h"
+#include "vec/vecaccel.h"
 
 static const SpmvFormat *const Formats[] = {
 #define SPMV_FORMAT(name) &SpmvFormat_##name,
@@ -105,6 +106,25 @@ static PetscErrorCode CompileFormat(const SpmvFormat *f, const SpmvTestCSR *t, P
   PetscFunctionReturn(0);
 }
 
+/* The operations on vectors, for all scalars and the work groups of a GPU and a processor */
+static PetscErrorCode CompileVectors(PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *failures)
+{
+  const PetscInt group[] = {256, 64};
+  char           plan[SPMV_DEVICE_OPTIONS], options[2 * SPMV_DEVICE_OPTIONS], *source;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvProgramSource(&SpmvDeviceApi_cuda, SpmvVecSource(), &source));
+  for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(group); g++) {
+    PetscCall(SpmvVecOptions(group[g], plan, sizeof(plan)));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Scalars); k++) {
+      PetscCall(PetscSNPrintf(options, sizeof(options), "%s -DATOMIC_64=1 -DUNIFORM_BRANCHES=1 %s", Scalars[k], plan));
+      PetscCall(Compile("vectors", source, options, narch, arch, all, failures));
+    }
+  }
+  PetscCall(PetscFree(source));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt    arch[8] = {80, 90}, narch = 8, failures = 0;
@@ -128,6 +148,7 @@ int main(int argc, char **argv)
     if (Formats[f]->device) PetscCall(CompileFormat(Formats[f], &t, narch, arch, all, &failures));
   }
   PetscCall(SpmvTestCSRDestroy(&t));
+  PetscCall(CompileVectors(narch, arch, all, &failures));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", failures));
   PetscCall(PetscFinalize());
   return failures ? 1 : 0;
