@@ -43,3 +43,10 @@ typedef PetscOptionItems SpmvOptionItems;
 #else
   #define SPMV_ZERO_BY_ZERO 1
 #endif
+
+/* VecSetType(v, "accel") of a vector that is of type seqaccel: before 3.20 PETSc destroys it and makes it anew, without its values */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define SPMV_SETTYPE_FORGETS 1
+#else
+  #define SPMV_SETTYPE_FORGETS 0
+#endif

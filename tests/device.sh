@@ -5,8 +5,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 build=$(dirname "$LIBRARY")
 
-for name in format_device format_device_knobs format_vectors mat_device; do
-  archive=$([ $name = mat_device ] || echo "$build/libpetscspmv.a")
+for name in format_device format_device_knobs format_vectors mat_device vec_accel; do
+  archive=$([ $name = mat_device ] || [ $name = vec_accel ] || echo "$build/libpetscspmv.a")
   $COMPILE "tests/$name.c" $archive -o "$tmp/$name" $PETSC_LINK -lm -ldl -lpthread >"$tmp/log" 2>&1 || { echo "not ok device_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
 done
 
@@ -67,5 +67,10 @@ command -v oclgrind >/dev/null || { echo 'ok device_races # SKIP there is no ocl
 for format in $(sed -n 's/^SPMV_FORMAT(\(.*\))/\1/p' src/formats.h); do
   check "races_$format" 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -format "$format" -spmv_device opencl -spmv_device_cache none
 done
-check races_vectors 0 '^0 wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_vectors" -quick -spmv_device opencl -spmv_device_cache none
+check races_products 0 '^0 wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_vectors" -quick -spmv_device opencl -spmv_device_cache none
 check races_atomic 0 'parts atomic: 0 entries wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device_knobs" -spmv_device opencl -spmv_device_cache none
+
+# Operations on vectors: more and fewer entries than work items of a work group, and more work groups than the first step of a sum has
+vectors="-dll_append $LIBRARY -spmv_device opencl -spmv_device_cache none -quick"
+check races_vectors 0 '^0 operations wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/vec_accel" $vectors -n 0,1,37,300 -spmv_vec_workgroup 16
+check races_vectors_steps 0 '^0 operations wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/vec_accel" $vectors -n 2100 -spmv_vec_workgroup 2

@@ -4,6 +4,7 @@ static const char help[] = "Every kernel for devices, compiled for NVIDIA's GPUs
 
 #include "spmvtest.h"
 #include "device/cuda/nvrtc.h"
+#include "vec/vecaccel.h"
 
 static const SpmvFormat *const Formats[] = {
 #define SPMV_FORMAT(name) &SpmvFormat_##name,
@@ -126,6 +127,7 @@ int main(int argc, char **argv)
   PetscBool   set, all;
   SpmvTestCSR t;
   PetscScalar dense[1600] = {0};
+  char        options[SPMV_DEVICE_OPTIONS];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -141,6 +143,10 @@ int main(int argc, char **argv)
   PetscCall(SpmvTestCSRFromDense(40, 40, dense, &t));
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(Formats); f++) {
     if (Formats[f]->device) PetscCall(CompileFormat(Formats[f], &t, narch, arch, all, &failures));
+  }
+  for (size_t g = 0; g < 2; g++) { /* operations on vectors, with the work groups of a GPU and a processor */
+    PetscCall(SpmvVecOptions(g ? 64 : 256, options, sizeof(options)));
+    PetscCall(CompileSource("vectors", SpmvVecSource(), options, narch, arch, all, &failures));
   }
   PetscCall(CompileSource("gather", SpmvGatherSource, "-DGATHER=64", narch, arch, all, &failures));
   PetscCall(SpmvTestCSRDestroy(&t));

@@ -423,6 +423,11 @@ static PetscErrorCode Others(void)
   PetscCall(IsAll(parts[0], 8, "a column of a dense matrix"));
   PetscCall(MatDestroy(&dense));
 
+  PetscCall(VecSet(parts[1], 4));
+  PetscCall(VecScale(parts[1], 2));
+  PetscCall(VecSetType(parts[1], VECACCEL)); /* as it is: VecSetFromOptions() once more, with -vec_type accel */
+  PetscCall(VecShift(parts[1], 1));
+  PetscCall(IsAll(parts[1], 9, "a type that was set again"));
   PetscCall(VecSetType(parts[0], VECSTANDARD)); /* to another type and back */
   PetscCall(VecSet(parts[0], 1));
   PetscCall(VecSetType(parts[0], VECACCEL));

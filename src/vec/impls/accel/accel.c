@@ -9,6 +9,40 @@
 
 static PetscBool CountsView; /* -spmv_device_view */
 
+/* The last vector that was destroyed to get another type, and its values, for when that type is ours */
+static struct {
+  Vec          v;
+  PetscInt     n;
+  PetscScalar *array;
+} Kept;
+
+static PetscErrorCode VecKeep(Vec v)
+{
+  const PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(Kept.array));
+  Kept.v = NULL;
+  if (!SPMV_SETTYPE_FORGETS || !((PetscObject)v)->refct) PetscFunctionReturn(PETSC_SUCCESS); /* it is gone for good */
+  Kept.v = v;
+  Kept.n = v->map->n;
+  PetscCall(PetscMalloc1(Kept.n, &Kept.array));
+  PetscCall(VecGetArrayRead(v, &array));
+  if (array) PetscCall(PetscArraycpy(Kept.array, array, Kept.n));
+  else PetscCall(PetscFree(Kept.array));
+  PetscCall(VecRestoreArrayRead(v, &array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VecGiveKept(Vec v)
+{
+  PetscFunctionBegin;
+  if (Kept.v == v && Kept.array && Kept.n == v->map->n) PetscCall(PetscArraycpy(VecAccelArray(v), Kept.array, Kept.n));
+  PetscCall(PetscFree(Kept.array));
+  Kept.v = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* As PETSc does it, but the composed data of w stays w's: everything else goes along, operations that a DM has set as well */
 static PetscErrorCode VecDuplicate_Accel(Vec w, Vec *result)
 {
@@ -55,6 +89,7 @@ PetscErrorCode VecDestroy_Accel(Vec v)
   VecAccel *a;
 
   PetscFunctionBegin;
+  PetscCall(VecKeep(v));
   PetscCall(VecAccelGet(v, &a));
   destroy = a->host->destroy;
   if (a->lent) a->buffer = a->own; /* the other one is another vector's */
@@ -106,7 +141,7 @@ static PetscErrorCode VecCreate_Accel_Private(Vec v, VecType parent, const char 
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)v, NULL)); /* or VecSetType() sees nothing to do for a vector that was of the parent's type */
+  PetscCall(PetscObjectChangeTypeName((PetscObject)v, NULL)); /* or VecSetType() sees nothing to do for what was of that type before */
   PetscCall(VecSetType(v, parent));
   PetscCall(PetscMemcpy(host, v->ops, sizeof(*host)));
   PetscCall(PetscNew(&a));
@@ -117,6 +152,7 @@ static PetscErrorCode VecCreate_Accel_Private(Vec v, VecType parent, const char 
   PetscCall(PetscObjectDereference((PetscObject)a->container));
   PetscCall(VecSetOps_Accel(v, (PetscBool)(device != NULL)));
   PetscCall(PetscObjectChangeTypeName((PetscObject)v, type));
+  PetscCall(VecGiveKept(v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,6 +180,7 @@ static PetscErrorCode VecCreate_Accel(Vec v)
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)v), &size));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)v, NULL));
   PetscCall(VecSetType(v, size == 1 ? VECSEQACCEL : VECMPIACCEL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,6 +207,8 @@ PetscErrorCode SpmvVecFinalize(void)
     PetscCallMPI(MPI_Reduce(local, sum, 5, MPIU_INT64, MPI_SUM, 0, PETSC_COMM_WORLD));
     if (sum[0] + sum[1] + sum[2] + sum[3] + sum[4]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "vectors: %" PetscInt64_FMT " operations by kernels, %" PetscInt64_FMT " by the host; %" PetscInt64_FMT " brought to the device, %" PetscInt64_FMT " to the host, %" PetscInt64_FMT " of other types sent along\n", sum[0], sum[1], sum[2], sum[3], sum[4]));
   }
+  PetscCall(PetscFree(Kept.array));
+  Kept.v = NULL;
   PetscCall(VecSumsReset());
   PetscCall(VecUseReset());
   PetscCall(VecViewsReset());

@@ -16,12 +16,13 @@
 
 /* Of scalars; abs of a complex one does not overflow before it has to */
 #if COMPLEX
-  #define REAL_PART(a) ((a).x)
-  #define IS_ZERO(a)   ((a).x == 0 && (a).y == 0)
-  #define ABS(a)       ((REAL)hypot((a).x, (a).y))
-  #define SQUARE(a)    ((a).x * (a).x + (a).y * (a).y)
-  #define CONJUGATE(a) MakeScalar((a).x, -(a).y)
-  #define FROM_REAL(r) MakeScalar(r, 0)
+  #define REAL_PART(a)          ((a).x)
+  #define IS_ZERO(a)            ((a).x == 0 && (a).y == 0)
+  #define ABS(a)                ((REAL)hypot((a).x, (a).y))
+  #define SQUARE(a)             ((a).x * (a).x + (a).y * (a).y)
+  #define CONJUGATE(a)          MakeScalar((a).x, -(a).y)
+  #define CONJUGATE_BY(sign, a) MakeScalar((a).x, (sign) * (a).y)
+  #define FROM_REAL(r)          MakeScalar(r, 0)
 
 /* Smith's: no square that overflows or vanishes */
 INLINE SCALAR Divide(SCALAR a, SCALAR b)
@@ -37,13 +38,14 @@ INLINE SCALAR Divide(SCALAR a, SCALAR b)
   }
 }
 #else
-  #define REAL_PART(a) (a)
-  #define IS_ZERO(a)   ((a) == 0)
-  #define ABS(a)       ((REAL)fabs(a))
-  #define SQUARE(a)    ((a) * (a))
-  #define CONJUGATE(a) (a)
-  #define FROM_REAL(r) (r)
-  #define Divide(a, b) ((a) / (b))
+  #define REAL_PART(a)          (a)
+  #define IS_ZERO(a)            ((a) == 0)
+  #define ABS(a)                ((REAL)fabs(a))
+  #define SQUARE(a)             ((a) * (a))
+  #define CONJUGATE(a)          (a)
+  #define CONJUGATE_BY(sign, a) (a)
+  #define FROM_REAL(r)          (r)
+  #define Divide(a, b)          ((a) / (b))
 #endif
 
 /* x <- a */
@@ -181,13 +183,14 @@ KERNEL(GROUP)
 void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCALAR *y0, GLOBAL const SCALAR *y1, GLOBAL const SCALAR *y2, GLOBAL const SCALAR *y3, GLOBAL const SCALAR *y4, GLOBAL const SCALAR *y5, GLOBAL const SCALAR *y6, GLOBAL const SCALAR *y7, GLOBAL SCALAR *partial, int groups, ulong n)
 {
   LOCAL SCALAR sums[MANY * GROUP];
-  const int    t = LOCAL_ID;
+  const int    t    = LOCAL_ID;
+  const REAL   sign = conjugate ? -1 : 1;
   SCALAR       sum[MANY];
 
   UNROLL
   for (int k = 0; k < MANY; k++) sum[k] = ZERO;
 #define DOT(k) \
-  if (count > k) sum[k] = sum[k] + Times(xi, conjugate ? CONJUGATE(y##k[i]) : y##k[i])
+  if (count > k) sum[k] = sum[k] + Times(xi, CONJUGATE_BY(sign, y##k[i]))
   for (size_t i = GLOBAL_ID; i < n; i += (size_t)groups * GROUP) {
     const SCALAR xi = x[i];
 
