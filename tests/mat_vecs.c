@@ -109,6 +109,28 @@ static PetscErrorCode PrintTypes(const char what[], Mat A)
   PetscFunctionReturn(0);
 }
 
+/* PETSc sets a vector to 0 here and then asks for its array to be written only */
+static PetscErrorCode Extremes(Mat A, Mat B)
+{
+  Vec       v[2];
+  PetscReal difference;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    PetscCall(MatCreateVecs(k ? B : A, NULL, &v[k]));
+    for (int again = 0; again < 2; again++) {
+      PetscCall(VecSet(v[k], 100));
+      PetscCall(MatGetRowMaxAbs(k ? B : A, v[k], NULL));
+      PetscCall(VecScale(v[k], 2));
+    }
+  }
+  PetscCall(VecAXPY(v[1], -1, v[0]));
+  PetscCall(VecNorm(v[1], NORM_INFINITY, &difference));
+  PetscCheck(difference == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "the largest entries of rows differ from AIJ's by %g", (double)difference);
+  for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&v[k]));
+  PetscFunctionReturn(0);
+}
+
 /* MatCreateVecs() of A, of what is made of it, and where the user decides */
 static PetscErrorCode Types(Mat A, const char type[])
 {
@@ -242,6 +264,7 @@ int main(int argc, char **argv)
   PetscCall(Create(type, &A));
   PetscCall(Create(MATAIJ, &B));
   PetscCall(Types(A, type));
+  PetscCall(Extremes(A, B));
   for (int host = 0; host < 8; host++) PetscCall(Products(A, B, host, "products"));
   PetscCall(Patterns(A, B));
   PetscCall(MatDestroy(&A));

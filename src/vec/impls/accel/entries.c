@@ -59,11 +59,15 @@ static PetscErrorCode VecSet_Accel(Vec x, PetscScalar alpha)
 {
   const uint64_t n = (uint64_t)x->map->n;
   VecUse         use;
+  VecAccel      *a;
 
   PetscFunctionBegin;
   PetscCall(VecUseBegin(&use, 1, &x, (int[]){VEC_WRITE}));
   PetscCall(VecUseLaunch(&use, "vec_set", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(alpha), VEC_GIVE(n)));
   PetscCall(VecUseEnd(&use));
+  PetscCall(VecAccelGet(x, &a));
+  a->same  = use.run;
+  a->value = alpha;
   VecElseHost(x, use.run, set, x, alpha);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

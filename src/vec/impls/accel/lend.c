@@ -76,6 +76,8 @@ static PetscErrorCode VecLend(Vec v, Vec w, PetscBool *lent)
   b->buffer   = a->buffer;
   b->onhost   = a->onhost;
   b->ondevice = a->ondevice;
+  b->same     = a->same;
+  b->value    = a->value;
   b->lent = *lent = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -95,6 +97,8 @@ static PetscErrorCode VecLendBack(Vec v, Vec w, PetscBool *lent)
   a->buffer   = b->buffer;
   a->onhost   = b->onhost;
   a->ondevice = b->ondevice;
+  a->same     = b->same;
+  a->value    = b->value;
   b->buffer   = b->own;
   b->own      = NULL;
   b->onhost   = PETSC_TRUE; /* the array below the placed one is up to date */

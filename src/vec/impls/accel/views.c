@@ -80,17 +80,21 @@ PetscErrorCode VecAccelWritten(Vec v, VecAccel *a)
 {
   PetscFunctionBegin;
   a->ondevice = PETSC_TRUE;
-  a->onhost   = PETSC_FALSE;
+  a->onhost = a->same = PETSC_FALSE;
   if (a->readers) PetscCall(VecAccelToHost(v, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Who writes all entries need not have the old ones; but PETSc's MatGetRowMaxAbs() counts on finding what VecSet() has set */
 PetscErrorCode VecGetArrayWrite_Accel(Vec v, PetscScalar **array)
 {
   VecAccel *a;
 
   PetscFunctionBegin;
   PetscCall(VecAccelGet(v, &a));
+  if (!a->onhost && a->same) {
+    for (PetscInt k = 0; k < v->map->n; k++) VecAccelArray(v)[k] = a->value;
+  }
   a->onhost   = PETSC_TRUE;
   a->ondevice = PETSC_FALSE;
   a->writers++;
