@@ -50,8 +50,9 @@ PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2])
     if (!blocks[k]) continue;
     PetscCall(MatSpmvBlockBecome(blocks[k], s->type));
     PetscCall(MatSpmvGetShadow(blocks[k], &b));
-    if (s->settings.known && (!b->settings.known || s->version != s->settings.version)) {
+    if (s->settings.known && (!b->member || s->version != s->settings.version)) {
       PetscCall(MatSpmvSettingsInherit(A, blocks[k]));
+      b->member = PETSC_TRUE;
       PetscCall(PetscViewerDestroy(&b->settings.viewer)); /* A prints for its blocks */
       b->settings.tuneview = PETSC_FALSE;
     }
@@ -197,10 +198,14 @@ static PetscErrorCode MatGetDiagonalBlock_MPISpmv(Mat A, Mat *B)
 
 static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
 {
-  Mat blocks[2];
+  Mat            blocks[2];
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall((*SpmvParentMPI.ops.assemblyend)(A, mode));
+  SpmvInsideAssembly++;
+  ierr = (*SpmvParentMPI.ops.assemblyend)(A, mode);
+  SpmvInsideAssembly--;
+  PetscCall(ierr);
   PetscCall(MatSpmvSettingsFromProduct(A));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -8,6 +8,9 @@
 #include "spmvmat.h"
 #include "../../vec/vecaccel.h"
 
+/* > 0 where AIJ assembles a parallel Mat: it asks the off-diagonal block, which has no settings yet, for the vector of its scatter */
+int SpmvInsideAssembly;
+
 /* Nonzeros of a sequential matrix, 0 before it has any */
 static PetscErrorCode MatSpmvEntries(Mat A, PetscLogDouble *entries)
 {
@@ -81,14 +84,14 @@ PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left)
   char           device[] = VECACCEL, *type = A->defaultvectype;
   SpmvParent    *parent   = NULL;
   PetscBool      standard = PETSC_TRUE;
-  PetscInt       backend;
+  PetscInt       backend  = SPMV_BACKEND_HOST;
   SpmvShadow    *s;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvAgree(A, &backend));
-  PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(MatSpmvGetParent(A, &parent));
+  if (!SpmvInsideAssembly) PetscCall(MatSpmvAgree(A, &backend));
+  PetscCall(MatSpmvGetShadow(A, &s));
   if (type) PetscCall(PetscStrcmp(type, VECSTANDARD, &standard));
   if (standard && backend == SPMV_BACKEND_DEVICE && SpmvVectorsStay(s)) A->defaultvectype = device;
   A->ops->getvecs   = parent->ops.getvecs;

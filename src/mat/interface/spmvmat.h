@@ -116,6 +116,7 @@ typedef struct {
   PetscObjectState ghosts_state; /* of the matrix when they were looked at */
 
   Vec              result;         /* of its products for a vector that lives on the host; NULL: not made */
+  PetscBool        member;         /* a block of a parallel Mat that has its settings from that */
   PetscInt         agreed;         /* the backend that the processes of the parallel Mat agreed on, SPMV_BACKEND_AUTO if they did not yet */
   PetscInt         agreed_version; /* of the settings then, 0: never */
   PetscObjectState agreed_state;   /* of the pattern then */
@@ -199,6 +200,7 @@ extern PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6]);
 extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);
 
 /* matvecs.c */
+extern int            SpmvInsideAssembly;
 extern PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend);
 extern PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left);
 
