@@ -193,6 +193,7 @@ PetscErrorCode SpmvVecInitialize(void)
   PetscCall(VecRegister(VECACCEL, VecCreate_Accel));
   PetscCall(VecRegister(VECSEQACCEL, VecCreate_SeqAccel));
   PetscCall(VecRegister(VECMPIACCEL, VecCreate_MPIAccel));
+  PetscCall(VecViewsInitialize());
   PetscCall(PetscOptionsHasName(NULL, NULL, "-spmv_device_view", &CountsView));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -84,10 +84,11 @@ static inline PetscBool VecIsAccel(Vec v)
 }
 
 /* views.c */
+extern PetscErrorCode VecViewsInitialize(void);
 extern PetscErrorCode VecViewsReset(void);
 extern PetscErrorCode VecAccelGet(Vec v, VecAccel **accel);
 extern PetscErrorCode VecAccelToHost(Vec v, VecAccel *a);
-extern PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep);
+extern PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep, void **buffer);
 extern PetscErrorCode VecAccelWritten(Vec v, VecAccel *a);
 extern PetscErrorCode VecAccelWarn(SpmvDevice *device, PetscInt n);
 extern PetscErrorCode VecGetArray_Accel(Vec v, PetscScalar **array);

@@ -61,7 +61,7 @@ PetscErrorCode VecCreateLocalVector_Accel(Vec v, Vec *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* w gets array and buffer of v, if it is of our type and there is a device */
+/* w gets array and buffer of v, if it is of our type and kernels may work on v */
 static PetscErrorCode VecLend(Vec v, Vec w, PetscBool *lent)
 {
   VecAccel *a, *b;
@@ -69,13 +69,14 @@ static PetscErrorCode VecLend(Vec v, Vec w, PetscBool *lent)
   PetscFunctionBegin;
   *lent = PETSC_FALSE;
   PetscCall(VecAccelGet(v, &a));
-  if (!a->device || !VecIsAccel(w)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!VecAccelReady(a) || !VecIsAccel(w)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAccelGet(w, &b));
   PetscCall(VecPlaceArray_Accel(w, VecAccelArray(v)));
   b->own      = b->buffer;
   b->buffer   = a->buffer;
   b->onhost   = a->onhost;
   b->ondevice = a->ondevice;
+  b->readers  = a->readers; /* an array of v that somebody reads shows what is written to w */
   b->lent = *lent = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,8 +92,8 @@ static PetscErrorCode VecLendBack(Vec v, Vec w, PetscBool *lent)
   PetscCall(VecAccelGet(w, &b));
   if (!b->lent) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAccelGet(v, &a));
-  if (a->buffer != b->buffer && a->buffer) PetscCall(SpmvDeviceFree(a->device, (size_t)PetscMax(v->map->n, 1) * sizeof(PetscScalar), &a->buffer)); /* v was read meanwhile, and made one too */
-  a->buffer   = b->buffer;
+  if (b->buffer && a->buffer && b->buffer != a->buffer) PetscCall(SpmvDeviceFree(a->device, (size_t)PetscMax(v->map->n, 1) * sizeof(PetscScalar), &a->buffer)); /* v was read meanwhile, and made one too */
+  if (b->buffer) a->buffer = b->buffer;
   a->onhost   = b->onhost;
   a->ondevice = b->ondevice;
   b->buffer   = b->own;

@@ -7,9 +7,18 @@
 */
 #include "accel.h"
 
-static PetscBool Warned; /* that memory ran out */
+static PetscBool     Warned; /* that memory ran out */
+static PetscLogEvent ToDevice, FromDevice;
 
 SpmvVecCounts SpmvVecTotals;
+
+PetscErrorCode VecViewsInitialize(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("VecToDevice", VEC_CLASSID, &ToDevice));
+  PetscCall(PetscLogEventRegister("VecFromDevice", VEC_CLASSID, &FromDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode VecViewsReset(void)
 {
@@ -50,28 +59,35 @@ PetscErrorCode VecAccelToHost(Vec v, VecAccel *a)
 {
   PetscFunctionBegin;
   if (a->onhost) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(FromDevice, v, 0, 0, 0));
   PetscCall(SpmvDeviceRead(a->device, a->buffer, VecAccelArray(v), (size_t)v->map->n * sizeof(PetscScalar)));
+  PetscCall(PetscLogEventEnd(FromDevice, v, 0, 0, 0));
   SpmvVecTotals.down += v->map->n > 0;
   a->onhost = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the buffer, and brings it up to date if its values are needed; a->buffer is NULL if memory ran out */
-PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep)
+/* The buffer, made if there is none, and brought up to date if its values are needed; NULL if memory ran out */
+PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep, void **buffer)
 {
   PetscBool full = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (!a->buffer) PetscCall(SpmvDeviceAlloc(a->device, VecAccelBytes(v), &a->buffer));
+  *buffer = a->buffer;
   if (a->buffer && keep && !a->ondevice) {
+    PetscCall(PetscLogEventBegin(ToDevice, v, 0, 0, 0));
     PetscCall(SpmvDeviceWrite(a->device, a->buffer, VecAccelArray(v), (size_t)v->map->n * sizeof(PetscScalar), &full));
-    if (full) PetscCall(SpmvDeviceFree(a->device, VecAccelBytes(v), &a->buffer));
-    else {
+    PetscCall(PetscLogEventEnd(ToDevice, v, 0, 0, 0));
+    if (full) {
+      *buffer = NULL;
+      if (!a->lent) PetscCall(SpmvDeviceFree(a->device, VecAccelBytes(v), &a->buffer));
+    } else {
       SpmvVecTotals.up += v->map->n > 0;
       a->ondevice = PETSC_TRUE;
     }
   }
-  if (!a->buffer) PetscCall(VecAccelWarn(a->device, v->map->n));
+  if (!*buffer) PetscCall(VecAccelWarn(a->device, v->map->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,8 +215,7 @@ PetscErrorCode SpmvVecGetDeviceWrite(Vec v, PetscBool keep, void **buffer)
   *buffer = NULL;
   PetscCall(VecAccelGet(v, &a));
   if (!VecAccelReady(a)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecAccelToDevice(v, a, keep));
-  *buffer = a->buffer;
+  PetscCall(VecAccelToDevice(v, a, keep, buffer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
