@@ -177,6 +177,42 @@ static PetscErrorCode States(void)
   PetscFunctionReturn(0);
 }
 
+/* No operation leaves a norm that is not the vector's any more */
+static PetscErrorCode Norms(void)
+{
+  Vec       x, y;
+  PetscReal norm[4];
+
+  PetscFunctionBegin;
+  PetscCall(Create(PETSC_COMM_SELF, N, VECACCEL, &x));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecSet(y, -4));
+  for (int operation = 0; operation < 10; operation++) {
+    const PetscReal after[] = {3, 1, 5, 0.25, 2, 4, 2, 6, 4, 16};
+
+    PetscCall(VecSet(x, operation < 3 ? -1 : 4));
+    PetscCall(VecScale(x, operation < 3 ? 1 : -1));
+    PetscCall(VecNorm(x, NORM_INFINITY, &norm[0]));
+    if (operation == 0) PetscCall(VecShift(x, -2));
+    if (operation == 1) PetscCall(VecSqrtAbs(x));
+    if (operation == 2) PetscCall(VecAXPY(x, 1, y));
+    if (operation == 3) PetscCall(VecReciprocal(x));
+    if (operation == 4) PetscCall(VecScale(x, 0.5));
+    if (operation == 5) PetscCall(VecAbs(x));
+    if (operation == 6) PetscCall(VecSet(x, 2));
+    if (operation == 7) PetscCall(VecAXPBY(x, 1, 0.5, y));
+    if (operation == 8) PetscCall(VecSwap(x, y));
+    if (operation == 9) PetscCall(VecPointwiseMult(x, x, y));
+    PetscCall(VecNorm(x, NORM_INFINITY, &norm[1]));
+    PetscCall(VecMin(x, NULL, &norm[2]));
+    PetscCall(VecMax(x, NULL, &norm[3]));
+    PetscCall(Fact((PetscBool)(norm[1] == after[operation] && norm[1] == PetscMax(PetscAbsReal(norm[2]), PetscAbsReal(norm[3]))), "a norm after an operation"));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(0);
+}
+
 /* VecPlaceArray() and its kin, local vectors */
 static PetscErrorCode Places(void)
 {
@@ -312,6 +348,18 @@ static PetscErrorCode Parts(void)
     PetscCall(VecRestoreSubVector(x, is[k], &part));
     PetscCall(VecSum(x, &sum));
     PetscCall(Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 2 + N / 2 * 5) + 95)) < 1e-3), k ? "a subvector changed by the host" : "a contiguous subvector changed by the host"));
+    PetscCall(VecShift(x, 1));
+    PetscCall(VecSetValue(x, first, -1, ADD_VALUES)); /* x on the host only, its part on the device only */
+    PetscCall(VecAssemblyBegin(x));
+    PetscCall(VecAssemblyEnd(x));
+    PetscCall(VecGetSubVector(x, is[k], &part));
+    PetscCall(VecShift(part, -1));
+    PetscCall(VecRestoreSubVector(x, is[k], &part));
+    PetscCall(VecSum(x, &sum));
+    PetscCall(Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 3 + N / 2 * 5 - 1) + 95)) < 1e-3), k ? "a subvector put back into what is on the host" : "a contiguous subvector put back into what is on the host"));
+    PetscCall(VecSetValue(x, first, 1, ADD_VALUES));
+    PetscCall(VecAssemblyBegin(x));
+    PetscCall(VecAssemblyEnd(x));
     PetscCall(VecLockReadPush(x));
     PetscCall(VecGetSubVector(x, is[k], &part)); /* only read, as x must be */
     PetscCall(VecSum(part, &sum));
@@ -516,6 +564,7 @@ int main(int argc, char **argv)
 
     PetscCall(Sides());
     PetscCall(States());
+    PetscCall(Norms());
     PetscCall(Places());
     PetscCall(Parts());
     PetscCall(Others());

@@ -91,12 +91,13 @@ PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep, void **buffe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A kernel has written all entries that changed */
+/* A kernel has written all entries that changed. Not all of PETSc's functions raise the state after an operation (VecShift() does not) */
 PetscErrorCode VecAccelWritten(Vec v, VecAccel *a)
 {
   PetscFunctionBegin;
   a->ondevice = PETSC_TRUE;
   a->onhost   = PETSC_FALSE;
+  PetscCall(PetscObjectStateIncrease((PetscObject)v));
   if (a->readers) PetscCall(VecAccelToHost(v, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -228,6 +229,5 @@ PetscErrorCode SpmvVecRestoreDevice(Vec v, PetscBool written)
   if (!written) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAccelGet(v, &a));
   PetscCall(VecAccelWritten(v, a));
-  PetscCall(PetscObjectStateIncrease((PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
