@@ -110,7 +110,7 @@ static PetscErrorCode VecSetOps_Accel(Vec v, PetscBool device)
   v->ops->destroy           = VecDestroy_Accel;
   v->ops->createlocalvector = VecCreateLocalVector_Accel;
   if (!device) PetscFunctionReturn(PETSC_SUCCESS);
-  v->petscnative                 = PETSC_FALSE; /* or PETSc takes the array without asking */
+  v->petscnative                 = PETSC_FALSE; /* or arrays that were read are given back without a word; KSPIBCGS, which goes on using them, then refuses these vectors */
   v->ops->getarray               = VecGetArray_Accel;
   v->ops->restorearray           = VecRestoreArray_Accel;
   v->ops->getarraywrite          = VecGetArrayWrite_Accel;
