@@ -8,6 +8,7 @@ static PetscErrorCode Sides(void)
   Vec                x, y;
   PetscScalar       *a, dot;
   const PetscScalar *r;
+  PetscReal          least;
 
   PetscFunctionBegin;
   PetscCall(Create(PETSC_COMM_WORLD, N, VECACCEL, &x));
@@ -48,6 +49,20 @@ static PetscErrorCode Sides(void)
   PetscCall(VecCopy(x, y));
   PetscCall(Moved(0, 0, 0, "overwritten on the device"));
   PetscCall(IsAll(y, 2, "copy"));
+  PetscCall(VecSet(y, 6));
+  PetscCall(Moved(0, 1, 0, NULL));
+  PetscCall(VecGetArrayWrite(y, &a)); /* as MatGetRowMinAbs() does, which then writes some entries only */
+  a[1] = 7;
+  PetscCall(VecRestoreArrayWrite(y, &a));
+  PetscCall(VecMin(y, NULL, &least));
+  PetscCall(VecSum(y, &dot));
+  PetscCall(Moved(1, 0, 0, "what VecSet() left, on the host"));
+  PetscCall(Fact((PetscBool)(least == 6 && PetscAbsScalar(dot - (PetscScalar)(PetscGlobalSize * (6 * N + 1))) < 1e-3), "what VecSet() left, partly overwritten"));
+  PetscCall(VecSet(y, 2));
+  PetscCall(IsAll(y, 2, "VecSet()"));
+  PetscCall(VecShift(y, 1));
+  PetscCall(IsAll(y, 3, "VecSet() and then another operation"));
+  PetscCall(VecShift(y, -1));
   PetscCall(VecSetValue(y, 0, 5, ADD_VALUES));
   PetscCall(VecAssemblyBegin(y));
   PetscCall(VecAssemblyEnd(y));

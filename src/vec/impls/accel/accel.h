@@ -29,6 +29,8 @@ typedef struct {
   const struct _VecOps *host;             /* PETSc's operations for vectors on the host */
   void                 *buffer;           /* NULL: not made yet, or no room */
   PetscBool             onhost, ondevice; /* where the values are, one side at least */
+  PetscBool             uniform;          /* all entries are `value`, by VecSet() on the device, wherever else they are */
+  PetscScalar           value;
   PetscBool             bound;            /* VecBindToCPU() */
   PetscInt              readers, writers; /* host arrays handed out */
 

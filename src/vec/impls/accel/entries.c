@@ -58,6 +58,7 @@ static PetscErrorCode VecCombine(Vec w, PetscInt nterms, const PetscScalar a[], 
 static PetscErrorCode VecSet_Accel(Vec x, PetscScalar alpha)
 {
   const uint64_t n = (uint64_t)x->map->n;
+  VecAccel      *a;
   VecUse         use;
 
   PetscFunctionBegin;
@@ -65,6 +66,11 @@ static PetscErrorCode VecSet_Accel(Vec x, PetscScalar alpha)
   PetscCall(VecUseLaunch(&use, "vec_set", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(alpha), VEC_GIVE(n)));
   PetscCall(VecUseEnd(&use));
   VecElseHost(x, use.run, set, x, alpha);
+  if (use.run) {
+    PetscCall(VecAccelGet(x, &a));
+    a->uniform = PETSC_TRUE;
+    a->value   = alpha;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,7 +79,8 @@ static PetscErrorCode VecScale_Accel(Vec x, PetscScalar alpha)
   PetscBool done = PETSC_TRUE;
 
   PetscFunctionBegin;
-  if (alpha != (PetscScalar)1) PetscCall(VecCombine(x, 1, &alpha, &x, &done));
+  if (alpha == (PetscScalar)0) PetscCall(VecSet_Accel(x, alpha));
+  else if (alpha != (PetscScalar)1) PetscCall(VecCombine(x, 1, &alpha, &x, &done));
   VecElseHost(x, done, scale, x, alpha);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,6 +15,7 @@ PetscErrorCode VecPlaceArray_Accel(Vec v, const PetscScalar *array)
   PetscCall(VecAccelGet(v, &a));
   PetscCall(VecAccelToHost(v, a));
   PetscCall((*a->host->placearray)(v, array));
+  a->uniform        = PETSC_FALSE;
   a->ondevice       = PETSC_FALSE;
   a->placed_readers = a->readers;
   a->placed_writers = a->writers;
@@ -30,6 +31,7 @@ PetscErrorCode VecResetArray_Accel(Vec v)
   PetscCall(VecAccelGet(v, &a));
   PetscCall(VecAccelToHost(v, a)); /* who placed the array looks at it now */
   PetscCall((*a->host->resetarray)(v));
+  a->uniform  = PETSC_FALSE;
   a->ondevice = PETSC_FALSE;
   a->readers  = a->placed_readers;
   a->writers  = a->placed_writers;
@@ -43,6 +45,7 @@ PetscErrorCode VecReplaceArray_Accel(Vec v, const PetscScalar *array)
   PetscFunctionBegin;
   PetscCall(VecAccelGet(v, &a));
   PetscCall((*a->host->replacearray)(v, array));
+  a->uniform  = PETSC_FALSE;
   a->onhost   = PETSC_TRUE;
   a->ondevice = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -76,6 +79,8 @@ static PetscErrorCode VecLend(Vec v, Vec w, PetscBool *lent)
   b->buffer   = a->buffer;
   b->onhost   = a->onhost;
   b->ondevice = a->ondevice;
+  b->uniform  = a->uniform;
+  b->value    = a->value;
   b->readers  = a->readers; /* an array of v that somebody reads shows what is written to w */
   b->lent = *lent = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -96,6 +101,8 @@ static PetscErrorCode VecLendBack(Vec v, Vec w, PetscBool *lent)
   if (b->buffer) a->buffer = b->buffer;
   a->onhost   = b->onhost;
   a->ondevice = b->ondevice;
+  a->uniform  = b->uniform;
+  a->value    = b->value;
   b->buffer   = b->own;
   b->own      = NULL;
   b->onhost   = PETSC_TRUE; /* the array below the placed one is up to date */

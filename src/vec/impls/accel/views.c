@@ -54,11 +54,18 @@ PetscErrorCode VecAccelWarn(SpmvDevice *d, PetscInt n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings the host array up to date */
+/* Brings the host array up to date; nothing moves where all entries are known to be one value */
 PetscErrorCode VecAccelToHost(Vec v, VecAccel *a)
 {
   PetscFunctionBegin;
   if (a->onhost) PetscFunctionReturn(PETSC_SUCCESS);
+  if (a->uniform) {
+    PetscScalar *array = VecAccelArray(v);
+
+    for (PetscInt i = 0; i < v->map->n; i++) array[i] = a->value;
+    a->onhost = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscLogEventBegin(FromDevice, v, 0, 0, 0));
   PetscCall(SpmvDeviceRead(a->device, a->buffer, VecAccelArray(v), (size_t)v->map->n * sizeof(PetscScalar)));
   PetscCall(PetscLogEventEnd(FromDevice, v, 0, 0, 0));
@@ -97,17 +104,21 @@ PetscErrorCode VecAccelWritten(Vec v, VecAccel *a)
   PetscFunctionBegin;
   a->ondevice = PETSC_TRUE;
   a->onhost   = PETSC_FALSE;
+  a->uniform  = PETSC_FALSE;
   PetscCall(PetscObjectStateIncrease((PetscObject)v));
   if (a->readers) PetscCall(VecAccelToHost(v, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All is to be overwritten, so nothing is moved. Some of PETSc's functions count on what VecSet() left there: MatGetRowMinAbs() */
 PetscErrorCode VecGetArrayWrite_Accel(Vec v, PetscScalar **array)
 {
   VecAccel *a;
 
   PetscFunctionBegin;
   PetscCall(VecAccelGet(v, &a));
+  if (a->uniform) PetscCall(VecAccelToHost(v, a));
+  a->uniform  = PETSC_FALSE;
   a->onhost   = PETSC_TRUE;
   a->ondevice = PETSC_FALSE;
   a->writers++;
