@@ -14,7 +14,7 @@
 static PetscInt Failures;
 
 /* Whether a fact holds */
-static PetscErrorCode Fact(PetscBool holds, const char what[])
+static inline PetscErrorCode Fact(PetscBool holds, const char what[])
 {
   PetscFunctionBegin;
   if (!holds) {
@@ -25,7 +25,7 @@ static PetscErrorCode Fact(PetscBool holds, const char what[])
 }
 
 /* Vectors moved since the last call */
-static PetscErrorCode Moved(PetscInt64 up, PetscInt64 down, PetscInt64 sent, const char what[])
+static inline PetscErrorCode Moved(PetscInt64 up, PetscInt64 down, PetscInt64 sent, const char what[])
 {
   static SpmvVecCounts before;
   const SpmvVecCounts  now = SpmvVecTotals;
@@ -39,7 +39,7 @@ static PetscErrorCode Moved(PetscInt64 up, PetscInt64 down, PetscInt64 sent, con
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Create(MPI_Comm comm, PetscInt n, const char type[], Vec *v)
+static inline PetscErrorCode Create(MPI_Comm comm, PetscInt n, const char type[], Vec *v)
 {
   PetscFunctionBegin;
   PetscCall(VecCreate(comm, v));
@@ -49,7 +49,7 @@ static PetscErrorCode Create(MPI_Comm comm, PetscInt n, const char type[], Vec *
 }
 
 /* Whether all local entries are a value, without asking for the array in a way that changes anything but where the values are */
-static PetscErrorCode IsAll(Vec v, PetscReal value, const char what[])
+static inline PetscErrorCode IsAll(Vec v, PetscReal value, const char what[])
 {
   const PetscScalar *a;
   PetscInt           n;
@@ -65,7 +65,7 @@ static PetscErrorCode IsAll(Vec v, PetscReal value, const char what[])
 }
 
 /* Prints how many facts were wrong, once vectors are destroyed; the exit status */
-static PetscErrorCode FactsEnd(int *status)
+static inline PetscErrorCode FactsEnd(int *status)
 {
   PetscFunctionBegin;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
