@@ -110,7 +110,7 @@ static PetscErrorCode VecSetOps_Accel(Vec v, PetscBool device)
   v->ops->destroy           = VecDestroy_Accel;
   v->ops->createlocalvector = VecCreateLocalVector_Accel;
   if (!device) PetscFunctionReturn(PETSC_SUCCESS);
-  v->petscnative                 = PETSC_FALSE; /* or PETSc takes the array without asking */
+  v->petscnative                 = PETSC_FALSE; /* or arrays that were read are given back without a word; KSPIBCGS, which goes on using them, then refuses these vectors */
   v->ops->getarray               = VecGetArray_Accel;
   v->ops->restorearray           = VecRestoreArray_Accel;
   v->ops->getarraywrite          = VecGetArrayWrite_Accel;
@@ -193,6 +193,7 @@ PetscErrorCode SpmvVecInitialize(void)
   PetscCall(VecRegister(VECACCEL, VecCreate_Accel));
   PetscCall(VecRegister(VECSEQACCEL, VecCreate_SeqAccel));
   PetscCall(VecRegister(VECMPIACCEL, VecCreate_MPIAccel));
+  PetscCall(VecViewsInitialize());
   PetscCall(PetscOptionsHasName(NULL, NULL, "-spmv_device_view", &CountsView));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,7 +29,7 @@ typedef struct {
   const struct _VecOps *host;             /* PETSc's operations for vectors on the host */
   void                 *buffer;           /* NULL: not made yet, or no room */
   PetscBool             onhost, ondevice; /* where the values are, one side at least */
-  PetscBool             same;             /* where only the device has them: they are all `value` */
+  PetscBool             uniform;          /* all entries are `value`, by VecSet() on the device, wherever else they are */
   PetscScalar           value;
   PetscBool             bound;            /* VecBindToCPU() */
   PetscInt              readers, writers; /* host arrays handed out */
@@ -86,10 +86,11 @@ static inline PetscBool VecIsAccel(Vec v)
 }
 
 /* views.c */
+extern PetscErrorCode VecViewsInitialize(void);
 extern PetscErrorCode VecViewsReset(void);
 extern PetscErrorCode VecAccelGet(Vec v, VecAccel **accel);
 extern PetscErrorCode VecAccelToHost(Vec v, VecAccel *a);
-extern PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep);
+extern PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep, void **buffer);
 extern PetscErrorCode VecAccelWritten(Vec v, VecAccel *a);
 extern PetscErrorCode VecAccelWarn(SpmvDevice *device, PetscInt n);
 extern PetscErrorCode VecGetArray_Accel(Vec v, PetscScalar **array);

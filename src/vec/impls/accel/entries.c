@@ -58,17 +58,19 @@ static PetscErrorCode VecCombine(Vec w, PetscInt nterms, const PetscScalar a[], 
 static PetscErrorCode VecSet_Accel(Vec x, PetscScalar alpha)
 {
   const uint64_t n = (uint64_t)x->map->n;
-  VecUse         use;
   VecAccel      *a;
+  VecUse         use;
 
   PetscFunctionBegin;
   PetscCall(VecUseBegin(&use, 1, &x, (int[]){VEC_WRITE}));
   PetscCall(VecUseLaunch(&use, "vec_set", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(alpha), VEC_GIVE(n)));
   PetscCall(VecUseEnd(&use));
-  PetscCall(VecAccelGet(x, &a));
-  a->same  = use.run;
-  a->value = alpha;
   VecElseHost(x, use.run, set, x, alpha);
+  if (use.run) {
+    PetscCall(VecAccelGet(x, &a));
+    a->uniform = PETSC_TRUE;
+    a->value   = alpha;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +79,8 @@ static PetscErrorCode VecScale_Accel(Vec x, PetscScalar alpha)
   PetscBool done = PETSC_TRUE;
 
   PetscFunctionBegin;
-  if (alpha != (PetscScalar)1) PetscCall(VecCombine(x, 1, &alpha, &x, &done));
+  if (alpha == (PetscScalar)0) PetscCall(VecSet_Accel(x, alpha));
+  else if (alpha != (PetscScalar)1) PetscCall(VecCombine(x, 1, &alpha, &x, &done));
   VecElseHost(x, done, scale, x, alpha);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

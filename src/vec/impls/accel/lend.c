@@ -15,6 +15,7 @@ PetscErrorCode VecPlaceArray_Accel(Vec v, const PetscScalar *array)
   PetscCall(VecAccelGet(v, &a));
   PetscCall(VecAccelToHost(v, a));
   PetscCall((*a->host->placearray)(v, array));
+  a->uniform        = PETSC_FALSE;
   a->ondevice       = PETSC_FALSE;
   a->placed_readers = a->readers;
   a->placed_writers = a->writers;
@@ -30,6 +31,7 @@ PetscErrorCode VecResetArray_Accel(Vec v)
   PetscCall(VecAccelGet(v, &a));
   PetscCall(VecAccelToHost(v, a)); /* who placed the array looks at it now */
   PetscCall((*a->host->resetarray)(v));
+  a->uniform  = PETSC_FALSE;
   a->ondevice = PETSC_FALSE;
   a->readers  = a->placed_readers;
   a->writers  = a->placed_writers;
@@ -43,6 +45,7 @@ PetscErrorCode VecReplaceArray_Accel(Vec v, const PetscScalar *array)
   PetscFunctionBegin;
   PetscCall(VecAccelGet(v, &a));
   PetscCall((*a->host->replacearray)(v, array));
+  a->uniform  = PETSC_FALSE;
   a->onhost   = PETSC_TRUE;
   a->ondevice = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -61,7 +64,7 @@ PetscErrorCode VecCreateLocalVector_Accel(Vec v, Vec *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* w gets array and buffer of v, if it is of our type and there is a device */
+/* w gets array and buffer of v, if it is of our type and kernels may work on v */
 static PetscErrorCode VecLend(Vec v, Vec w, PetscBool *lent)
 {
   VecAccel *a, *b;
@@ -69,15 +72,16 @@ static PetscErrorCode VecLend(Vec v, Vec w, PetscBool *lent)
   PetscFunctionBegin;
   *lent = PETSC_FALSE;
   PetscCall(VecAccelGet(v, &a));
-  if (!a->device || !VecIsAccel(w)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!VecAccelReady(a) || !VecIsAccel(w)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAccelGet(w, &b));
   PetscCall(VecPlaceArray_Accel(w, VecAccelArray(v)));
   b->own      = b->buffer;
   b->buffer   = a->buffer;
   b->onhost   = a->onhost;
   b->ondevice = a->ondevice;
-  b->same     = a->same;
+  b->uniform  = a->uniform;
   b->value    = a->value;
+  b->readers  = a->readers; /* an array of v that somebody reads shows what is written to w */
   b->lent = *lent = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,11 +97,11 @@ static PetscErrorCode VecLendBack(Vec v, Vec w, PetscBool *lent)
   PetscCall(VecAccelGet(w, &b));
   if (!b->lent) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAccelGet(v, &a));
-  if (a->buffer != b->buffer && a->buffer) PetscCall(SpmvDeviceFree(a->device, (size_t)PetscMax(v->map->n, 1) * sizeof(PetscScalar), &a->buffer)); /* v was read meanwhile, and made one too */
-  a->buffer   = b->buffer;
+  if (b->buffer && a->buffer && b->buffer != a->buffer) PetscCall(SpmvDeviceFree(a->device, (size_t)PetscMax(v->map->n, 1) * sizeof(PetscScalar), &a->buffer)); /* v was read meanwhile, and made one too */
+  if (b->buffer) a->buffer = b->buffer;
   a->onhost   = b->onhost;
   a->ondevice = b->ondevice;
-  a->same     = b->same;
+  a->uniform  = b->uniform;
   a->value    = b->value;
   b->buffer   = b->own;
   b->own      = NULL;

@@ -148,10 +148,8 @@ PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], const int a
 
     if (VecIsAccel(vec[k])) PetscCall(VecAccelGet(vec[k], &a));
     if (use->same[k] < k) use->buffer[k] = use->buffer[use->same[k]];
-    else if (a && VecAccelReady(a)) {
-      PetscCall(VecAccelToDevice(vec[k], a, (PetscBool)((use->access[k] & VEC_READ) != 0)));
-      use->buffer[k] = a->buffer;
-    } else if (vec[k]->map->n) PetscCall(VecUseSend(use, k));
+    else if (a && VecAccelReady(a)) PetscCall(VecAccelToDevice(vec[k], a, (PetscBool)((use->access[k] & VEC_READ) != 0), &use->buffer[k]));
+    else if (vec[k]->map->n) PetscCall(VecUseSend(use, k));
     if (!use->buffer[k] && vec[k]->map->n) use->run = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

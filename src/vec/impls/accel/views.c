@@ -7,9 +7,18 @@
 */
 #include "accel.h"
 
-static PetscBool Warned; /* that memory ran out */
+static PetscBool     Warned; /* that memory ran out */
+static PetscLogEvent ToDevice, FromDevice;
 
 SpmvVecCounts SpmvVecTotals;
+
+PetscErrorCode VecViewsInitialize(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventRegister("VecToDevice", VEC_CLASSID, &ToDevice));
+  PetscCall(PetscLogEventRegister("VecFromDevice", VEC_CLASSID, &FromDevice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode VecViewsReset(void)
 {
@@ -45,56 +54,71 @@ PetscErrorCode VecAccelWarn(SpmvDevice *d, PetscInt n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings the host array up to date */
+/* Brings the host array up to date; nothing moves where all entries are known to be one value */
 PetscErrorCode VecAccelToHost(Vec v, VecAccel *a)
 {
   PetscFunctionBegin;
   if (a->onhost) PetscFunctionReturn(PETSC_SUCCESS);
+  if (a->uniform) {
+    PetscScalar *array = VecAccelArray(v);
+
+    for (PetscInt i = 0; i < v->map->n; i++) array[i] = a->value;
+    a->onhost = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLogEventBegin(FromDevice, v, 0, 0, 0));
   PetscCall(SpmvDeviceRead(a->device, a->buffer, VecAccelArray(v), (size_t)v->map->n * sizeof(PetscScalar)));
+  PetscCall(PetscLogEventEnd(FromDevice, v, 0, 0, 0));
   SpmvVecTotals.down += v->map->n > 0;
   a->onhost = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the buffer, and brings it up to date if its values are needed; a->buffer is NULL if memory ran out */
-PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep)
+/* The buffer, made if there is none, and brought up to date if its values are needed; NULL if memory ran out */
+PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep, void **buffer)
 {
   PetscBool full = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (!a->buffer) PetscCall(SpmvDeviceAlloc(a->device, VecAccelBytes(v), &a->buffer));
+  *buffer = a->buffer;
   if (a->buffer && keep && !a->ondevice) {
+    PetscCall(PetscLogEventBegin(ToDevice, v, 0, 0, 0));
     PetscCall(SpmvDeviceWrite(a->device, a->buffer, VecAccelArray(v), (size_t)v->map->n * sizeof(PetscScalar), &full));
-    if (full) PetscCall(SpmvDeviceFree(a->device, VecAccelBytes(v), &a->buffer));
-    else {
+    PetscCall(PetscLogEventEnd(ToDevice, v, 0, 0, 0));
+    if (full) {
+      *buffer = NULL;
+      if (!a->lent) PetscCall(SpmvDeviceFree(a->device, VecAccelBytes(v), &a->buffer));
+    } else {
       SpmvVecTotals.up += v->map->n > 0;
       a->ondevice = PETSC_TRUE;
     }
   }
-  if (!a->buffer) PetscCall(VecAccelWarn(a->device, v->map->n));
+  if (!*buffer) PetscCall(VecAccelWarn(a->device, v->map->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A kernel has written all entries that changed */
+/* A kernel has written all entries that changed. Not all of PETSc's functions raise the state after an operation (VecShift() does not) */
 PetscErrorCode VecAccelWritten(Vec v, VecAccel *a)
 {
   PetscFunctionBegin;
   a->ondevice = PETSC_TRUE;
-  a->onhost = a->same = PETSC_FALSE;
+  a->onhost   = PETSC_FALSE;
+  a->uniform  = PETSC_FALSE;
+  PetscCall(PetscObjectStateIncrease((PetscObject)v));
   if (a->readers) PetscCall(VecAccelToHost(v, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Who writes all entries need not have the old ones; but PETSc's MatGetRowMaxAbs() counts on finding what VecSet() has set */
+/* All is to be overwritten, so nothing is moved. Some of PETSc's functions count on what VecSet() left there: MatGetRowMinAbs() */
 PetscErrorCode VecGetArrayWrite_Accel(Vec v, PetscScalar **array)
 {
   VecAccel *a;
 
   PetscFunctionBegin;
   PetscCall(VecAccelGet(v, &a));
-  if (!a->onhost && a->same) {
-    for (PetscInt k = 0; k < v->map->n; k++) VecAccelArray(v)[k] = a->value;
-  }
+  if (a->uniform) PetscCall(VecAccelToHost(v, a));
+  a->uniform  = PETSC_FALSE;
   a->onhost   = PETSC_TRUE;
   a->ondevice = PETSC_FALSE;
   a->writers++;
@@ -177,7 +201,7 @@ PetscBool SpmvVecHostIsStale(Vec v)
 {
   VecAccel *a;
 
-  return (PetscBool)(!VecAccelGet(v, &a) && !a->onhost);
+  return (PetscBool)(!VecAccelGet(v, &a) && !a->onhost && !a->uniform);
 }
 
 /*
@@ -211,8 +235,7 @@ PetscErrorCode SpmvVecGetDeviceWrite(Vec v, PetscBool keep, void **buffer)
   *buffer = NULL;
   PetscCall(VecAccelGet(v, &a));
   if (!VecAccelReady(a)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecAccelToDevice(v, a, keep));
-  *buffer = a->buffer;
+  PetscCall(VecAccelToDevice(v, a, keep, buffer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,6 +248,5 @@ PetscErrorCode SpmvVecRestoreDevice(Vec v, PetscBool written)
   if (!written) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAccelGet(v, &a));
   PetscCall(VecAccelWritten(v, a));
-  PetscCall(PetscObjectStateIncrease((PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
