@@ -1,5 +1,6 @@
 static const char help[] = "Where vectors of Mats live that a device multiplies, and products with vectors here and there; ghosts when the pattern changes.\n\
-  -type <bccoo> - of the Mat\n\n";
+  -type <bccoo> - of the Mat\n\
+  -odd          - the processes with odd numbers have no device\n\n";
 
 #include "devicetest.h"
 
@@ -254,10 +255,12 @@ int main(int argc, char **argv)
 {
   Mat       A, B;
   char      type[64] = MATBCCOO;
-  PetscBool missing;
+  PetscBool missing, odd;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-odd", &odd));
+  if (odd && PetscGlobalRank % 2) PetscCall(PetscOptionsSetValue(NULL, "-spmv_device", "none"));
   PetscCall(DeviceIsMissing(&missing));
   if (missing) goto end;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
@@ -287,5 +290,9 @@ end:
       suffix: shared
       nsize: {{1 2}separate output}
       args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 2
+    test: # they agree nevertheless, and exchange ghosts in the same way
+      suffix: odd
+      nsize: {{2 3}separate output}
+      args: -odd
 
 TEST*/
