@@ -33,6 +33,9 @@ fi
 device="-spmv_device opencl $device"
 check index 1 'set -spmv_device_index from 0 to' '' "$tmp/mat_device" $device none -spmv_device_index 99
 check no_graphs 1 'opencl records no kernels; leave the option out' '' "$tmp/mat_device" $device none -spmv_device_graph
+for n in 3 0 1048576; do check "vec_workgroup_$n" 1 'set -spmv_vec_workgroup to a power of two' '' "$tmp/vec_accel" -dll_append "$LIBRARY" -spmv_device opencl -spmv_device_cache none -spmv_vec_workgroup $n; done
+check vec_events 0 '^VecFromDevice' 'PETSC ERROR' "$tmp/vec_accel" -dll_append "$LIBRARY" -spmv_device opencl -spmv_device_cache none -quick -n 65 -log_view
+for event in VecToDevice vec_add2 vec_sums_end; do grep -q "^$event" "$tmp/out" && echo "ok device_vec_event_$event" || echo "not ok device_vec_event_$event"; done
 # The cache: empty, then used, then with a file cut short and one whose end is another, then in a folder that nobody can make
 check cache_empty 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
 check cache_used 0 'programs: 0 compiled, 1 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
