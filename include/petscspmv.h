@@ -232,7 +232,8 @@ M*/
   written, operations on the vector are run by the host. `VecGetSubVector()` of entries that follow each other gives a copy, which
   `VecRestoreSubVector()` copies back.
 
-  `KSPIBCGS` and `KSPFBCGSR`, which keep arrays after they have given them back, refuse these vectors.
+  `KSPIBCGS` and `KSPFBCGSR`, which keep arrays after they have given them back, refuse these vectors, and so do functions
+  of newer PETSc that make a dense matrix for a type of vectors (`MatCreateDenseFromVecType()`).
 
   Where there is no device, or with -spmv_device none, it is `VECSEQ` or `VECMPI` under another name. If the memory of the device runs
   out, there is one warning, and the host works on what does not fit.

@@ -27,12 +27,15 @@ check unknown 1 'is no API of devices; set it to cuda, opencl or none' '' "$tmp/
 
 run "$tmp/mat_device" $device none
 if ! grep -q 'device 0' "$tmp/out"; then
-  for name in index no_graphs refused cache events events_phases shares races; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
+  for name in index no_graphs vec_workgroup vec_events refused cache events events_phases shares races races_vectors; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
   exit 0
 fi
 device="-spmv_device opencl $device"
 check index 1 'set -spmv_device_index from 0 to' '' "$tmp/mat_device" $device none -spmv_device_index 99
 check no_graphs 1 'opencl records no kernels; leave the option out' '' "$tmp/mat_device" $device none -spmv_device_graph
+for n in 3 0 1048576; do check "vec_workgroup_$n" 1 'set -spmv_vec_workgroup to a power of two' '' "$tmp/vec_accel" -dll_append "$LIBRARY" -spmv_device opencl -spmv_device_cache none -spmv_vec_workgroup $n; done
+check vec_events 0 '^VecFromDevice' 'PETSC ERROR' "$tmp/vec_accel" -dll_append "$LIBRARY" -spmv_device opencl -spmv_device_cache none -quick -n 65 -log_view
+for event in VecToDevice vec_add2 vec_sums_end; do grep -q "^$event" "$tmp/out" && echo "ok device_vec_event_$event" || echo "not ok device_vec_event_$event"; done
 # The cache: empty, then used, then with a file cut short and one whose end is another, then in a folder that nobody can make
 check cache_empty 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
 check cache_used 0 'programs: 0 compiled, 1 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"

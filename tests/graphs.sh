@@ -8,7 +8,9 @@ build=$(dirname "$LIBRARY")
 
 cc=${CC:-cc}
 { $cc -O1 -g -shared -fPIC -Wno-unused-parameter tests/fake/cuda.c -o "$tmp/libcuda.so.1" && cp "$tmp/libcuda.so.1" "$tmp/libnvrtc.so" &&
-  for name in format_device format_vectors; do $COMPILE "tests/$name.c" "$build/libpetscspmv.a" -o "$tmp/$name" $PETSC_LINK -lm -ldl -lpthread || exit 1; done; } >"$tmp/log" 2>&1 || { echo 'not ok graphs_compile'; sed 's/^/# /' "$tmp/log"; exit 0; }
+  $COMPILE tests/vec_accel.c -o "$tmp/vec_accel" $PETSC_LINK -lm &&
+  $COMPILE tests/format_vectors.c "$build/libpetscspmv.a" -o "$tmp/format_vectors" $PETSC_LINK -lm -ldl -lpthread &&
+  $COMPILE tests/format_device.c "$build/libpetscspmv.a" -o "$tmp/format_device" $PETSC_LINK -lm -ldl -lpthread; } >"$tmp/log" 2>&1 || { echo 'not ok graphs_compile'; sed 's/^/# /' "$tmp/log"; exit 0; }
 
 record() { # log, program, options...
   local log=$tmp/$1 program=$2
@@ -45,3 +47,11 @@ for log in with without logging many many_without few few_without; do
   check "calls_$log" bash -c "! grep '^bad' '$tmp/$log'"
   check "left_$log" grep -q '^left 0 graphs, 0 to launch, 0 buffers, 0 modules, 0 contexts, 0 current' "$tmp/$log"
 done
+
+# Operations on vectors, of which each kernel must be found and get buffers that are there
+LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH FAKE_CUDA_LOG=$tmp/vectors timeout 120 "$tmp/vec_accel" -dll_append "$LIBRARY" -spmv_device cuda -spmv_device_cache none -quick -n 0,1,65,300 >"$tmp/vectors.out" 2>&1 </dev/null
+check vectors_ended grep -q 'operations wrong' "$tmp/vectors.out"
+check vectors_calls bash -c "! grep '^bad' '$tmp/vectors'"
+all=$(grep -cE '^(void vec_|(POINTWISE|MAP|SUMS|MAXIMUM)\()' src/vec/impls/accel/vec.cl) # with vec_conjugate, which real numbers have no use for
+check vectors_kernels test "$(grep -o '^run vec_[a-z0-9_]*' "$tmp/vectors" | sort -u | wc -l)" -ge $((all - 1))
+check vectors_left grep -q '^left 0 graphs, 0 to launch, 0 buffers, 0 modules, 0 contexts, 0 current' "$tmp/vectors"

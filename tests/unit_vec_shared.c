@@ -249,7 +249,6 @@ static PetscErrorCode Others(void)
   PetscCall(VecDestroy(&nest));
 
   PetscCall(MatCreateDense(PETSC_COMM_WORLD, n, PETSC_DECIDE, PETSC_DETERMINE, 2, NULL, &dense));
-  PetscCall(MatSetVecType(dense, VECACCEL));
   PetscCall(MatDenseGetColumnVecWrite(dense, 1, &column));
   PetscCall(VecCopy(parts[1], column));
   PetscCall(VecShift(column, 1));

@@ -36,7 +36,7 @@ typedef struct {
 
   PetscInt  placed_readers, placed_writers; /* of the array below a placed one */
   PetscBool lent;                           /* array and buffer are another vector's (VecGetLocalVector()) */
-  void     *own;                            /* the buffer it had before; its own array is stale nowhere */
+  void     *own;                            /* the buffer that it had before; its own values are in its own array */
 
   PetscObjectState sub_state; /* of a contiguous subvector, when it was made */
   PetscInt         sub_start; /* the first of its entries in the whole */

@@ -227,7 +227,7 @@ PetscErrorCode VecGetSubVector_Accel(Vec x, IS is, Vec *result)
   PetscCall(ISGetSize(is, &N));
   PetscCall(VecCreate(PetscObjectComm((PetscObject)is), &y));
   PetscCall(VecSetSizes(y, n, N));
-  PetscCall(VecSetBlockSize(y, bs));
+  if (bs > 0) PetscCall(VecSetBlockSize(y, bs));
   PetscCall(VecSetType(y, ((PetscObject)x)->type_name));
   if (contiguous) {
     PetscCall(VecCopyRange(y, 0, x, start, n, PETSC_FALSE));

@@ -7,8 +7,8 @@
 */
 #include "accel.h"
 
-static PetscBool     Warned; /* that memory ran out */
-static PetscLogEvent ToDevice, FromDevice;
+static PetscBool     Warned;               /* that memory ran out */
+static PetscLogEvent ToDevice, FromDevice; /* without an object: events of a parallel one wait for all processes */
 
 SpmvVecCounts SpmvVecTotals;
 
@@ -66,9 +66,9 @@ PetscErrorCode VecAccelToHost(Vec v, VecAccel *a)
     a->onhost = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscLogEventBegin(FromDevice, v, 0, 0, 0));
+  PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
   PetscCall(SpmvDeviceRead(a->device, a->buffer, VecAccelArray(v), (size_t)v->map->n * sizeof(PetscScalar)));
-  PetscCall(PetscLogEventEnd(FromDevice, v, 0, 0, 0));
+  PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   SpmvVecTotals.down += v->map->n > 0;
   a->onhost = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -83,9 +83,9 @@ PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep, void **buffe
   if (!a->buffer) PetscCall(SpmvDeviceAlloc(a->device, VecAccelBytes(v), &a->buffer));
   *buffer = a->buffer;
   if (a->buffer && keep && !a->ondevice) {
-    PetscCall(PetscLogEventBegin(ToDevice, v, 0, 0, 0));
+    PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
     PetscCall(SpmvDeviceWrite(a->device, a->buffer, VecAccelArray(v), (size_t)v->map->n * sizeof(PetscScalar), &full));
-    PetscCall(PetscLogEventEnd(ToDevice, v, 0, 0, 0));
+    PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
     if (full) {
       *buffer = NULL;
       if (!a->lent) PetscCall(SpmvDeviceFree(a->device, VecAccelBytes(v), &a->buffer));
