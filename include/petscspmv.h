@@ -210,6 +210,42 @@ M*/
 #define MATSEQSPMV "seqaijspmv"
 #define MATMPISPMV "mpiaijspmv"
 
+/*MC
+  VECACCEL - "accel": vectors that live on the OpenCL or CUDA device of this process
+
+  `VECSEQACCEL` on one process, `VECMPIACCEL` on several. A vector has PETSc's own array on the host and a buffer of the device that is
+  made when it is first needed; each is brought up to date when it is read and the other was written. Products, sums, norms and the other
+  operations of Krylov methods are kernels; what has none (`VecSetValues()`, `VecScatter`, `VecView()`, ...) is PETSc's own on the host.
+
+  Options Database Keys:
++ -vec_type accel          - sets the type in `VecSetFromOptions()`; DM programs take -dm_vec_type accel
+. -spmv_device <api>       - which devices may be used: cuda, opencl or none; without it, the first that has one
+. -spmv_vec_workgroup <n>  - work items of a work group, a power of two; without it, 256 on a GPU, 64 elsewhere
+- -spmv_device_view        - at PetscFinalize(), how many operations kernels ran, and how many vectors were moved
+
+  Level: beginner
+
+  Notes:
+  Other vectors may be arguments of any operation: they are sent along, or the host works, whichever moves fewer vectors.
+
+  To PETSc it is a vector on the host: `VecGetArrayAndMemType()` gives `PETSC_MEMTYPE_HOST`. While somebody holds an array that may be
+  written, operations on the vector are run by the host. `VecGetSubVector()` of entries that follow each other gives a copy, which
+  `VecRestoreSubVector()` copies back.
+
+  `KSPIBCGS` and `KSPFBCGSR`, which keep arrays after they have given them back, refuse these vectors, and so do functions
+  of newer PETSc that make a dense matrix for a type of vectors (`MatCreateDenseFromVecType()`).
+
+  Where there is no device, or with -spmv_device none, it is `VECSEQ` or `VECMPI` under another name. If the memory of the device runs
+  out, there is one warning, and the host works on what does not fit.
+
+  Sums are added up in an order that depends on the number of local entries and the work group only: the same bits each time.
+
+.seealso: `SpmvInitializePackage()`, `MATBCCOO`
+M*/
+#define VECACCEL    "accel"
+#define VECSEQACCEL "seqaccel"
+#define VECMPIACCEL "mpiaccel"
+
 /*E
   SpmvTuneKind - how much is done to choose the format of a `MATSPMV`, and the knobs of any format
 

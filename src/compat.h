@@ -29,3 +29,24 @@ typedef PetscOptionItems SpmvOptionItems;
 #if PETSC_VERSION_LT(3, 22, 0)
   #define PetscOptionsCreateViewer PetscOptionsGetViewer
 #endif
+
+/* Flops of a kernel on a device. A PETSc that was built without devices counts all flops as the host's */
+#if defined(PETSC_HAVE_DEVICE)
+  #define SpmvLogFlops(n) PetscLogGpuFlops(n)
+#else
+  #define SpmvLogFlops(n) PetscLogFlops(n)
+#endif
+
+/* VecPointwiseDivide() gives 0 where y is 0, but since 3.26 1 where x is 0 as well */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define SPMV_ZERO_BY_ZERO 0
+#else
+  #define SPMV_ZERO_BY_ZERO 1
+#endif
+
+/* VecSetType(v, "accel") of a vector that is of type seqaccel: before 3.20 PETSc destroys it and makes it anew, without its values */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define SPMV_SETTYPE_FORGETS 1
+#else
+  #define SPMV_SETTYPE_FORGETS 0
+#endif

@@ -3,6 +3,7 @@
 */
 #include "mat/interface/spmvmat.h"
 #include "device/device.h"
+#include "vec/vecaccel.h"
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscspmv(void);
 
@@ -100,6 +101,7 @@ static PetscErrorCode SpmvFinalizePackage(void)
   PetscFunctionBegin;
   if (SpmvCountsFile[0]) PetscCall(SpmvViewCounts());
   SpmvCountsFile[0] = 0;
+  PetscCall(SpmvVecFinalize());
   PetscCall(SpmvDeviceFinalize());
   PetscCall(SpmvParentReset());
   PetscCall(PetscMemzero(&SpmvTotals, sizeof(SpmvTotals)));
@@ -121,7 +123,7 @@ static PetscErrorCode SpmvFinalizePackage(void)
 #undef SPMV_FORMAT
 
 /*@C
-  SpmvInitializePackage - registers the matrix types, log events and options of this library
+  SpmvInitializePackage - registers the matrix and vector types, log events and options of this library
 
   Logically Collective
 
@@ -131,6 +133,7 @@ static PetscErrorCode SpmvFinalizePackage(void)
 . -spmv_device_index <n>       - which of them; without it, ranks take turns
 . -spmv_device_memory <bytes>  - how much of its memory to use at most; without it, all
 . -spmv_device_graph <bool>     - whether the kernels of a product are recorded and launched as one; without it, where it can be (CUDA)
+. -spmv_vec_workgroup <n>      - work items of a work group in operations on vectors, a power of two; without it, 256 on a GPU, 64 elsewhere
 . -spmv_device_cache <folder>  - where compiled kernels are kept, or none; without it, petscspmv/kernels in $XDG_CACHE_HOME or ~/.cache
 - -spmv_device_view            - at PetscFinalize(), list the devices and what was moved and held
 
@@ -142,7 +145,7 @@ static PetscErrorCode SpmvFinalizePackage(void)
 
   `PETSC_ERR_LIB` if the PETSc in use is not the one that the library was compiled for.
 
-.seealso: `MATBCCOO`
+.seealso: `MATBCCOO`, `VECACCEL`
 @*/
 PetscErrorCode SpmvInitializePackage(void)
 {
@@ -163,6 +166,7 @@ PetscErrorCode SpmvInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatSpmvUpdate", MAT_CLASSID, &SPMV_Update));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_view_counts", SpmvCountsFile, sizeof(SpmvCountsFile), NULL));
   PetscCall(SpmvDeviceInitialize());
+  PetscCall(SpmvVecInitialize());
   PetscCall(PetscRegisterFinalize(SpmvFinalizePackage));
   SpmvInitialized = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,8 +5,8 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 build=$(dirname "$LIBRARY")
 
-for name in format_device format_device_knobs mat_device; do
-  archive=$([ $name = mat_device ] || echo "$build/libpetscspmv.a")
+for name in format_device format_device_knobs format_vectors mat_device vec_accel; do
+  archive=$([ $name = mat_device ] || [ $name = vec_accel ] || echo "$build/libpetscspmv.a")
   $COMPILE "tests/$name.c" $archive -o "$tmp/$name" $PETSC_LINK -lm -ldl -lpthread >"$tmp/log" 2>&1 || { echo "not ok device_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
 done
 
@@ -18,7 +18,7 @@ check() { # name, expected exit (0 or 1), words, words that must not be there (o
   local got=$?
   if [ $((got != 0)) = "$status" ] && grep -q -e "$words" "$tmp/out" && { [ -z "$no" ] || ! grep -q -e "$no" "$tmp/out"; }; then echo "ok device_$name"; else echo "not ok device_$name # exit status $got"; grep -v 'Configure options' "$tmp/out" | head -30 | sed 's/^/# /'; fi
 }
-device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -mat_bccoo_block_height 3 -mat_bccoo_block_width 3 -spmv_device_view -spmv_device_cache"
+device="-dll_append $LIBRARY -mat_spmv_backend device -mat_spmv_build_after 0 -mat_bccoo_block_height 3 -mat_bccoo_block_width 3 -spmv_device_view -host -spmv_device_cache"
 
 # Without a device: silence and the host, unless one was asked for by name
 check absent 0 'first: host' 'PETSC ERROR' env OCL_ICD_VENDORS="$tmp/none" "$tmp/mat_device" $device none -spmv_device none
@@ -27,12 +27,15 @@ check unknown 1 'is no API of devices; set it to cuda, opencl or none' '' "$tmp/
 
 run "$tmp/mat_device" $device none
 if ! grep -q 'device 0' "$tmp/out"; then
-  for name in index no_graphs refused cache events events_phases shares races; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
+  for name in index no_graphs vec_workgroup vec_events refused cache events events_phases shares races races_vectors; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
   exit 0
 fi
 device="-spmv_device opencl $device"
 check index 1 'set -spmv_device_index from 0 to' '' "$tmp/mat_device" $device none -spmv_device_index 99
 check no_graphs 1 'opencl records no kernels; leave the option out' '' "$tmp/mat_device" $device none -spmv_device_graph
+for n in 3 0 1048576; do check "vec_workgroup_$n" 1 'set -spmv_vec_workgroup to a power of two' '' "$tmp/vec_accel" -dll_append "$LIBRARY" -spmv_device opencl -spmv_device_cache none -spmv_vec_workgroup $n; done
+check vec_events 0 '^VecFromDevice' 'PETSC ERROR' "$tmp/vec_accel" -dll_append "$LIBRARY" -spmv_device opencl -spmv_device_cache none -quick -n 65 -log_view
+for event in VecToDevice vec_add2 vec_sums_end; do grep -q "^$event" "$tmp/out" && echo "ok device_vec_event_$event" || echo "not ok device_vec_event_$event"; done
 # The cache: empty, then used, then with a file cut short and one whose end is another, then in a folder that nobody can make
 check cache_empty 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
 check cache_used 0 'programs: 0 compiled, 1 from disk' 'PETSC ERROR' "$tmp/mat_device" $device "$tmp/cache/deep"
@@ -44,6 +47,7 @@ check cache_nowhere 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/ma
 check cache_home 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' env XDG_CACHE_HOME="$tmp/xdg" "$tmp/mat_device" ${device% *}
 [ -n "$(ls "$tmp/xdg/petscspmv/kernels" 2>/dev/null)" ] && echo 'ok device_cache_xdg' || echo 'not ok device_cache_xdg'
 check held 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" $device none
+check held_vectors 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" ${device/ -host / } none
 
 check events 0 'bccoo_carry' '' "$tmp/mat_device" $device none -log_view
 for event in SpmvToDevice SpmvFromDevice bccoo_product; do grep -q "^$event" "$tmp/out" && echo "ok device_event_$event" || echo "not ok device_event_$event"; done
@@ -66,4 +70,10 @@ command -v oclgrind >/dev/null || { echo 'ok device_races # SKIP there is no ocl
 for format in $(sed -n 's/^SPMV_FORMAT(\(.*\))/\1/p' src/formats.h); do
   check "races_$format" 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -format "$format" -spmv_device opencl -spmv_device_cache none
 done
+check races_products 0 '^0 wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_vectors" -quick -spmv_device opencl -spmv_device_cache none
 check races_atomic 0 'parts atomic: 0 entries wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device_knobs" -spmv_device opencl -spmv_device_cache none
+
+# Operations on vectors: more and fewer entries than work items of a work group, and more work groups than the first step of a sum has
+vectors="-dll_append $LIBRARY -spmv_device opencl -spmv_device_cache none -quick"
+check races_vectors 0 '^0 operations wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/vec_accel" $vectors -n 0,1,37,300 -spmv_vec_workgroup 16
+check races_vectors_steps 0 '^0 operations wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/vec_accel" $vectors -n 2100 -spmv_vec_workgroup 2

@@ -19,7 +19,7 @@ static PetscErrorCode DeviceIsMissing(PetscBool *missing)
   PetscBool      asked;
   PetscErrorCode ierr;
   Mat            A;
-  Vec            x, y;
+  Vec            x = NULL, y = NULL;
 
   PetscFunctionBegin;
   *missing = PETSC_FALSE;
@@ -31,10 +31,10 @@ static PetscErrorCode DeviceIsMissing(PetscBool *missing)
   PetscCall(MatSetUp(A));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecSet(x, 1));
   PetscCall(PetscPushErrorHandler(NoDeviceHandler, NULL));
-  ierr = MatMult(A, x, y);
+  ierr = MatCreateVecs(A, &x, &y); /* on the device already */
+  if (!ierr) ierr = VecSet(x, 1);
+  if (!ierr) ierr = MatMult(A, x, y);
   PetscCall(PetscPopErrorHandler());
   if (!NoDevice) PetscCall(ierr);
   PetscCall(VecDestroy(&x));

@@ -4,6 +4,7 @@ static const char help[] = "Every kernel for devices, compiled for NVIDIA's GPUs
 
 #include "spmvtest.h"
 #include "device/cuda/nvrtc.h"
+#include "vec/vecaccel.h"
 
 static const SpmvFormat *const Formats[] = {
 #define SPMV_FORMAT(name) &SpmvFormat_##name,
@@ -111,12 +112,28 @@ static PetscErrorCode CompileFormat(const SpmvFormat *f, const SpmvTestCSR *t, P
   PetscFunctionReturn(0);
 }
 
+/* A source that is no format's */
+static PetscErrorCode CompileSource(const char name[], const char kernels[], const char macros[], PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *failures)
+{
+  char options[2 * SPMV_DEVICE_OPTIONS], *source;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvProgramSource(&SpmvDeviceApi_cuda, kernels, &source));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Scalars); k++) {
+    PetscCall(PetscSNPrintf(options, sizeof(options), "%s -DATOMIC_64=1 -DUNIFORM_BRANCHES=1 %s", Scalars[k], macros));
+    PetscCall(Compile(name, source, options, narch, arch, all, failures));
+  }
+  PetscCall(PetscFree(source));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscInt    arch[8] = {80, 90}, narch = 8, failures = 0;
   PetscBool   set, all;
   SpmvTestCSR t;
   PetscScalar dense[1600] = {0};
+  char        options[SPMV_DEVICE_OPTIONS];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -133,6 +150,11 @@ int main(int argc, char **argv)
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(Formats); f++) {
     if (Formats[f]->device) PetscCall(CompileFormat(Formats[f], &t, narch, arch, all, &failures));
   }
+  for (size_t g = 0; g < 2; g++) { /* operations on vectors, with the work groups of a GPU and a processor */
+    PetscCall(SpmvVecOptions(g ? 64 : 256, options, sizeof(options)));
+    PetscCall(CompileSource("vectors", SpmvVecSource(), options, narch, arch, all, &failures));
+  }
+  PetscCall(CompileSource("gather", SpmvGatherSource, "-DGATHER=64", narch, arch, all, &failures));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", failures));
   PetscCall(PetscFinalize());

@@ -8,12 +8,14 @@ build=$(dirname "$LIBRARY")
 
 cc=${CC:-cc}
 { $cc -O1 -g -shared -fPIC -Wno-unused-parameter tests/fake/cuda.c -o "$tmp/libcuda.so.1" && cp "$tmp/libcuda.so.1" "$tmp/libnvrtc.so" &&
+  $COMPILE tests/vec_accel.c -o "$tmp/vec_accel" $PETSC_LINK -lm &&
+  $COMPILE tests/format_vectors.c "$build/libpetscspmv.a" -o "$tmp/format_vectors" $PETSC_LINK -lm -ldl -lpthread &&
   $COMPILE tests/format_device.c "$build/libpetscspmv.a" -o "$tmp/format_device" $PETSC_LINK -lm -ldl -lpthread; } >"$tmp/log" 2>&1 || { echo 'not ok graphs_compile'; sed 's/^/# /' "$tmp/log"; exit 0; }
 
-record() { # log, options...
-  local log=$tmp/$1
-  shift
-  LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH FAKE_CUDA_LOG=$log timeout 120 "$tmp/format_device" -spmv_device cuda -spmv_device_cache none "$@" >"$log.out" 2>&1 </dev/null
+record() { # log, program, options...
+  local log=$tmp/$1 program=$2
+  shift 2
+  LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH FAKE_CUDA_LOG=$log timeout 120 "$tmp/$program" -spmv_device cuda -spmv_device_cache none "$@" >"$log.out" 2>&1 </dev/null
   grep '^run' "$log" >"$log.run"
 }
 check() { # name, command...
@@ -22,9 +24,14 @@ check() { # name, command...
   if "$@" >"$tmp/why" 2>&1; then echo "ok graphs_$name"; else echo "not ok graphs_$name"; head -n 20 "$tmp/why" | sed 's/^/# /'; fi
 }
 
-record with
-record without -spmv_device_graph 0
-record logging -log_view
+record with format_device
+record without format_device -spmv_device_graph 0
+record logging format_device -log_view
+# vectors on the device: 98 pairs, of which 64 are remembered; then 18, each recorded when it comes for the second time
+record many format_vectors
+record many_without format_vectors -spmv_device_graph 0
+record few format_vectors -vectors 2
+record few_without format_vectors -vectors 2 -spmv_device_graph 0
 check ended grep -q 'plans wrong' "$tmp/with.out"
 check used grep -q '^graph [2-9]' "$tmp/with"
 check one_kernel bash -c "! grep '^graph [01]$' '$tmp/with'"
@@ -36,8 +43,19 @@ check off bash -c "! grep '^graph' '$tmp/without'"
 check logging bash -c "! grep '^graph' '$tmp/logging'" # each kernel has its event
 check same cmp "$tmp/with.run" "$tmp/without.run"
 check same_logging cmp "$tmp/with.run" "$tmp/logging.run"
+check many cmp "$tmp/many.run" "$tmp/many_without.run"
+check few cmp "$tmp/few.run" "$tmp/few_without.run"
+check few_used test "$(grep -c '^graph [2-9]' "$tmp/few")" -gt 100
 check some test "$(wc -l <"$tmp/with.run")" -gt 500
-for log in with without logging; do
+for log in with without logging many many_without few few_without; do
   check "calls_$log" bash -c "! grep '^bad' '$tmp/$log'"
   check "left_$log" grep -q '^left 0 graphs, 0 to launch, 0 buffers, 0 modules, 0 contexts, 0 current' "$tmp/$log"
 done
+
+# Operations on vectors, of which each kernel must be found and get buffers that are there
+LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH FAKE_CUDA_LOG=$tmp/vectors timeout 120 "$tmp/vec_accel" -dll_append "$LIBRARY" -spmv_device cuda -spmv_device_cache none -quick -n 0,1,65,300 >"$tmp/vectors.out" 2>&1 </dev/null
+check vectors_ended grep -q 'operations wrong' "$tmp/vectors.out"
+check vectors_calls bash -c "! grep '^bad' '$tmp/vectors'"
+all=$(grep -cE '^(void vec_|(POINTWISE|MAP|SUMS|MAXIMUM)\()' src/vec/impls/accel/vec.cl) # with vec_conjugate, which real numbers have no use for
+check vectors_kernels test "$(grep -o '^run vec_[a-z0-9_]*' "$tmp/vectors" | sort -u | wc -l)" -ge $((all - 1))
+check vectors_left grep -q '^left 0 graphs, 0 to launch, 0 buffers, 0 modules, 0 contexts, 0 current' "$tmp/vectors"

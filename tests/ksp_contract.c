@@ -12,6 +12,7 @@ static char help[] = "Every solver and preconditioner does on a type derived fro
 */
 #include <petscksp.h>
 #include <petscdmda.h>
+#include "devicetest.h"
 #include "ksp_contract_options.h"
 
 #define RESIDUAL_SLACK 2 /* times the residual of AIJ: products of the two types differ in the last bit */
@@ -256,12 +257,14 @@ static PetscErrorCode RunSet(const Set *set, const char type[], PetscBool verbos
 int main(int argc, char **argv)
 {
   char      type[64] = "bccoo", only[1024] = "", skip[1024] = "";
-  PetscBool some, verbose;
+  PetscBool some, verbose, missing;
   PetscInt  count = 0, failed = 0;
 
   if (PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "0")) return 2; /* the library's own kernels from the first product on */
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(DeviceIsMissing(&missing));
+  if (missing) return PetscFinalize();
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-only", only, sizeof(only), &some));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-skip", skip, sizeof(skip), NULL));
@@ -296,5 +299,13 @@ int main(int argc, char **argv)
     test:
       suffix: 2
       nsize: 2
+
+  test: # products and vectors on a device
+    suffix: device
+    nsize: {{1 2}}
+    args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
+    timeoutfactor: 5
+    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    output_file: output/ksp_contract.out
 
 TEST*/

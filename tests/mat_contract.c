@@ -14,6 +14,7 @@ static char help[] = "Every Mat operation gives on a type derived from AIJ what 
 
   Sanity: `-type aij` passes everything. PETSc's own `aijsell` and `aijperm` do not, which shows that the test can fail.
 */
+#include "devicetest.h"
 #include "mat_contract_matrices.h"
 #include "mat_contract_create.h"
 #include "mat_contract_arrays.h"
@@ -202,12 +203,15 @@ static PetscErrorCode Run(const Choice *choice, PetscInt *failed)
 
 int main(int argc, char **argv)
 {
-  Choice   choice = {"bccoo", "", "", "", PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
-  PetscInt failed;
+  Choice    choice = {"bccoo", "", "", "", PETSC_FALSE, PETSC_FALSE, PETSC_FALSE};
+  PetscInt  failed;
+  PetscBool missing;
 
   if (PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "0")) return 2; /* the library's own kernels from the first product on; before PetscInitialize, so that the command line can say otherwise */
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(DeviceIsMissing(&missing));
+  if (missing) return PetscFinalize();
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", choice.root, sizeof(choice.root), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-only", choice.only, sizeof(choice.only), &choice.some));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-skip", choice.skip, sizeof(choice.skip), NULL));
@@ -238,5 +242,13 @@ int main(int argc, char **argv)
     test:
       suffix: 3
       nsize: 3
+
+  test: # products and vectors on a device
+    suffix: device
+    nsize: {{1 2}}
+    args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
+    timeoutfactor: 5
+    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    output_file: output/mat_contract.out
 
 TEST*/

@@ -1,16 +1,20 @@
 static const char help[] = "Products on a device through a Mat: the four of them, new values, new patterns, what runs where.\n\
   -type <bccoo> - of the Mat\n\
-  -errors - plans that are refused, by type\n\n";
+  -errors - plans that are refused, by type\n\
+  -host   - vectors of the host, on one process\n\n";
 
 #include "devicetest.h"
 
 /* A block tridiagonal matrix with blocks of 3 x 3, a full row, and an empty row on each process */
 static PetscErrorCode Create(MatType type, PetscInt far, Mat *A)
 {
-  PetscInt start, end, N;
+  PetscInt  start, end, N;
+  PetscBool host;
 
   PetscFunctionBegin;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-host", &host));
+  if (host) PetscCall(MatSetVecType(*A, VECSEQ));
   PetscCall(MatSetSizes(*A, 300, 300, PETSC_DETERMINE, PETSC_DETERMINE));
   PetscCall(MatSetType(*A, type));
   PetscCall(MatSetFromOptions(*A));
@@ -41,6 +45,8 @@ static PetscErrorCode Compare(Mat A, Mat B)
   for (int k = 0; k < 2; k++) PetscCall(VecDuplicate(y, &z[k]));
   PetscCall(VecSetRandom(x, NULL));
   PetscCall(VecSetRandom(y, NULL));
+  PetscCall(VecScale(x, 2)); /* then only the device has them, if it has room */
+  PetscCall(VecScale(y, 2));
   for (int product = 0; product < 6; product++) {
     for (int k = 0; k < 2; k++) {
       Mat M = k ? B : A;
@@ -216,16 +222,21 @@ end:
       args: -type csradaptive -mat_csradaptive_device_nnz_per_wg 64 -mat_csradaptive_device_nnz_multiplier 1 -mat_csradaptive_device_num_rows_stream 4
     test: # the matrix and its vectors fit, its transpose does not
       suffix: transpose
-      args: -spmv_device_memory 60000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
+      args: -host -spmv_device_memory 60000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # the matrix fits, its vectors do not
       suffix: vectors
-      args: -spmv_device_memory 36000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
+      args: -host -spmv_device_memory 36000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # nothing fits
       suffix: full
-      args: -spmv_device_memory 1000
+      args: -host -spmv_device_memory 1000
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
+    test: # of vectors, matrix, packs and transpose some fit: nothing is lost
+      suffix: some_fits
+      nsize: {{1 2}}
+      args: -mat_bccoo_block_height 1 -mat_bccoo_block_width 1 -spmv_device_memory {{1000 9000 20000 36000 41000 44000 47000 54000 70000 80000 90000 101000 116000}}
+      filter: grep -v "^Warning" | sed -e "s|: .*builds.*||"
     test:
       suffix: errors
       args: -errors

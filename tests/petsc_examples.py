@@ -8,7 +8,7 @@ PETSC_DIR/src or in Debian's package libpetsc3.18-dev-examples, and are skipped 
 import glob, os, re, shlex, subprocess, sys, tempfile
 
 TYPES = ['bccoo']
-# program, ranks, options; TYPE is replaced
+# program, ranks, options; TYPE is replaced, and VEC by standard, then by accel: vectors on a device, if there is one
 CASES = '''
 mat/tests/ex30 1 -mat_type TYPE
 mat/tests/ex89 1 -mat_type TYPE
@@ -28,6 +28,10 @@ snes/tutorials/ex19 1 -dm_mat_type TYPE -da_refine 2 -snes_monitor_short -ksp_mo
 snes/tutorials/ex19 2 -dm_mat_type TYPE -da_refine 2 -snes_monitor_short -ksp_monitor_short -pc_type bjacobi -sub_pc_type lu
 ts/tutorials/ex3 1 -mat_type TYPE -nox -ksp_monitor_short
 tao/unconstrained/tutorials/eptorsion2 2 -dm_mat_type TYPE -mat_type TYPE -tao_smonitor -tao_type nls
+ksp/ksp/tutorials/ex2 1 -mat_type TYPE -vec_type VEC -ksp_monitor_short -m 15 -n 15 -ksp_type gmres -pc_type jacobi
+ksp/ksp/tutorials/ex2 2 -mat_type TYPE -vec_type VEC -ksp_monitor_short -m 15 -n 15 -pc_type asm -ksp_type bcgs
+ksp/ksp/tutorials/ex45 2 -dm_mat_type TYPE -dm_vec_type VEC -ksp_monitor_short -pc_type mg -pc_mg_levels 2 -pc_mg_galerkin both -da_refine 1
+snes/tutorials/ex19 2 -dm_mat_type TYPE -dm_vec_type VEC -da_refine 2 -snes_monitor_short -ksp_monitor_short -pc_type bjacobi -sub_pc_type lu
 '''
 ROOTS = [os.path.join(os.environ['PETSC_DIR'], 'src')] + glob.glob('/usr/share/petsc/*/share/petsc/examples/src')
 NUMBER = re.compile(r'[-+]?(?:\d+\.\d*|\.\d+|\d+)(?:[eE][-+]?\d+)?')
@@ -68,10 +72,10 @@ def compare(executable, ranks, options, kind, folder):
     counts = os.path.join(folder, 'counts')
     with open(counts, 'w'):
         pass
-    status, reference, err = run(executable, ranks, [o.replace('TYPE', 'aij') for o in options], folder)
+    status, reference, err = run(executable, ranks, [o.replace('TYPE', 'aij').replace('VEC', 'standard') for o in options], folder)
     if status:
         return 'aij itself exits with %d: %s' % (status, err[:300])
-    status, ours, err = run(executable, ranks, [o.replace('TYPE', kind) for o in options] + ['-dll_append', os.environ['LIBRARY'], '-mat_spmv_build_after', '0', '-spmv_view_counts', counts], folder)
+    status, ours, err = run(executable, ranks, [o.replace('TYPE', kind).replace('VEC', 'accel') for o in options] + ['-dll_append', os.environ['LIBRARY'], '-mat_spmv_build_after', '0', '-spmv_view_counts', counts], folder)
     if status:
         return 'exit status %d: %s' % (status, next((l for l in err.splitlines() if 'ERROR' in l and '---' not in l), err[:300]))
     with open(counts) as f:

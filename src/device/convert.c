@@ -20,7 +20,7 @@ static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conv
 
     if (!conversion->launch[k].groups) continue;
     PetscCall(SpmvOnDeviceCallSet(on, &conversion->launch[k], PETSC_FALSE, &call));
-    PetscCall(SpmvOnDeviceLaunch(on, program, &call.call, logging, full));
+    PetscCall(SpmvDeviceRun(on->device, program, &call.call, logging, full));
   }
   PetscCall(on->device->api->finish(on->device->handle));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -18,6 +18,8 @@ static SpmvDevice Device;
 static PetscBool  DeviceSought; /* whether there is one is known */
 static PetscBool  DeviceView;
 
+static PetscLogEvent ToDevice, FromDevice;
+
 /* "cuda, opencl or none" */
 static PetscErrorCode DeviceNames(char names[], size_t size)
 {
@@ -139,12 +141,24 @@ PetscErrorCode SpmvDeviceFree(SpmvDevice *d, size_t bytes, void **buffer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void DeviceCount(SpmvTransfers *t, size_t bytes)
+{
+  if (bytes <= SPMV_TRANSFER_FEW) t->few++;
+  else {
+    t->other++;
+    t->bytes += (PetscLogDouble)bytes;
+  }
+}
+
 PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, size_t bytes, PetscBool *full)
 {
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(d->api->write(d->handle, buffer, data, bytes, full));
+  PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   d->sent += (PetscLogDouble)bytes;
+  DeviceCount(&d->to, bytes);
   PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes)); /* counted by a PETSc that was built for devices; another has nothing here */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,8 +167,11 @@ PetscErrorCode SpmvDeviceRead(SpmvDevice *d, void *buffer, void *data, size_t by
 {
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
   PetscCall(d->api->read(d->handle, buffer, data, bytes));
+  PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   d->received += (PetscLogDouble)bytes;
+  DeviceCount(&d->from, bytes);
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,7 +208,8 @@ PetscErrorCode SpmvDeviceInitialize(void)
 {
   PetscFunctionBegin;
   PetscCall(PetscOptionsHasName(NULL, NULL, "-spmv_device_view", &DeviceView));
-  PetscCall(SpmvOnDeviceInitialize());
+  PetscCall(PetscLogEventRegister("SpmvToDevice", MAT_CLASSID, &ToDevice));
+  PetscCall(PetscLogEventRegister("SpmvFromDevice", MAT_CLASSID, &FromDevice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,7 +223,7 @@ PetscErrorCode SpmvDeviceFinalize(void)
     PetscCall(Device.api->close(&Device.handle));
   }
   for (PetscInt k = 0; k < SPMV_DEVICE_APIS; k++) PetscCall(DeviceApis[k]->reset());
-  PetscCall(SpmvOnDeviceFinalize());
+  PetscCall(SpmvDeviceRunReset());
   PetscCall(PetscMemzero(&Device, sizeof(Device)));
   PetscCall(PetscMemzero(&SpmvPrograms, sizeof(SpmvPrograms)));
   DeviceSought = DeviceView = PETSC_FALSE;

@@ -3,9 +3,12 @@
 
   device.c      the device of this process: options, which one, memory, transfers and their counts
   programs.c    kernels compiled once: the program cache, in memory and on disk
+  launch.c      kernels launched under their events
   product.c     a storage on a device, and its products
   convert.c     arrays of it that are made there
+  graphs.c      products whose kernels were recorded
   shared.c      products of which the host makes some rows
+  gather.c      some entries of a vector, for other processes
   powers.c      the computing powers of a device and of threads of the host, for such products
   prelude.cl    the scalars of kernels, the same for all APIs
   <api>/        one folder for each line of devices.h: an SpmvDeviceApi and the API's words for kernels
@@ -35,9 +38,9 @@ typedef struct {
   PetscErrorCode (*describe)(PetscInt index, SpmvDeviceInfo *info);
   PetscErrorCode (*open)(PetscInt index, void **device);
   PetscErrorCode (*close)(void **device);
-  PetscErrorCode (*finish)(void *device);                             /* waits for all that was asked of it */
-  PetscErrorCode (*alloc)(void *device, size_t bytes, void **buffer); /* bytes > 0; *buffer is NULL if memory ran out */
-  PetscErrorCode (*free)(void *device, void **buffer);
+  PetscErrorCode (*finish)(void *device);                                                               /* waits for all that was asked of it */
+  PetscErrorCode (*alloc)(void *device, size_t bytes, void **buffer);                                   /* bytes > 0; *buffer is NULL if memory ran out */
+  PetscErrorCode (*free)(void *device, void **buffer);                                                  /* kernels that run may still use it: the API waits for them, or keeps it until they end */
   PetscErrorCode (*write)(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full); /* full: memory ran out, which OpenCL may say late */
   PetscErrorCode (*read)(void *device, void *buffer, void *data, size_t bytes);
 
@@ -59,6 +62,14 @@ typedef struct {
 #include "../devices.h"
 #undef SPMV_DEVICE
 
+/* SpmvTransfers: what was moved one way. A few scalars, as sums of vectors have them, are counted apart: to see whether vectors move */
+#define SPMV_TRANSFER_FEW (32 * sizeof(PetscScalar))
+typedef struct {
+  PetscInt64     few;   /* transfers of so many bytes at most */
+  PetscInt64     other; /* all others */
+  PetscLogDouble bytes; /* of those */
+} SpmvTransfers;
+
 /* SpmvDevice: the device of this process */
 typedef struct {
   const SpmvDeviceApi *api;
@@ -67,11 +78,28 @@ typedef struct {
   SpmvDeviceInfo       info;
   PetscLogDouble       limit; /* bytes that we may hold, -spmv_device_memory */
   PetscLogDouble       held, peak, sent, received;
+  SpmvTransfers        to, from;
   PetscBool            graphs; /* products of several kernels are recorded, -spmv_device_graph */
 } SpmvDevice;
 
+/* SpmvGraphs: products that were asked for, with their kernels if an API has recorded them */
+#define SPMV_GRAPHS_MAX 64 /* GMRES multiplies its 30 vectors in turn, and some more at a restart */
+typedef struct {
+  const void *x, *y; /* on the device */
+  PetscBool   beta;
+  void       *graph; /* NULL: not recorded */
+  PetscInt64  used;  /* when it was asked for last; 0: there is none */
+} SpmvGraph;
+typedef struct {
+  PetscInt64 asked;
+  SpmvGraph  of[SPMV_GRAPHS_MAX];
+} SpmvGraphs;
+
 /* SpmvOnDevice: a storage on a device */
 typedef struct _n_SpmvOnDevice SpmvOnDevice;
+
+/* SpmvGather: some entries of vectors on the device, which are brought to the host */
+typedef struct _n_SpmvGather SpmvGather;
 
 /* SpmvShared: a product of which the host makes some rows */
 typedef struct _n_SpmvShared SpmvShared;
@@ -97,6 +125,10 @@ typedef struct {
 } SpmvProgramCounts;
 extern SpmvProgramCounts SpmvPrograms;
 
+/* launch.c */
+extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait, PetscBool *full);
+extern PetscErrorCode SpmvDeviceRunReset(void);
+
 /* powers.c */
 extern PetscErrorCode SpmvDevicePowers(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan);
 
@@ -105,12 +137,22 @@ extern PetscErrorCode SpmvSharedCreate(const SpmvFormat *format, PetscInt isa, c
 extern PetscErrorCode SpmvSharedFinish(SpmvShared *shared, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[], PetscBool beta);
 extern PetscErrorCode SpmvSharedDestroy(SpmvShared **shared);
 
+/* gather.c */
+extern const char     SpmvGatherSource[];
+extern PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvGather **gather, PetscBool *full);
+extern PetscErrorCode SpmvGatherRun(SpmvGather *gather, void *x, PetscScalar out[], PetscBool *full);
+extern PetscErrorCode SpmvGatherDestroy(SpmvGather **gather);
+
+/* graphs.c */
+extern PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void *x, const void *y, PetscBool beta, void ***graph, PetscBool *seen);
+extern PetscErrorCode SpmvGraphsForget(SpmvGraphs *graphs, SpmvDevice *device);
+
 /* product.c */
 extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, SpmvOnDevice **on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny, PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full);
+extern PetscBool      SpmvOnDeviceIsShared(const SpmvOnDevice *on);
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
 extern PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data, size_t bytes);
-extern PetscErrorCode SpmvOnDeviceInitialize(void);
-extern PetscErrorCode SpmvOnDeviceFinalize(void);

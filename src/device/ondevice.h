@@ -19,9 +19,11 @@ struct _n_SpmvOnDevice {
   void             *program;
   PetscInt          nbuffers;
   OnDeviceBuffer    buffer[SPMV_ARRAY_MAX + 2 * SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), then work arrays of products, and while it is converted those of that */
-  OnDeviceBuffer    x, y;
-  uint32_t          epoch;    /* products so far */
-  void             *graph[2]; /* the kernels of a product with beta 0 and 1; NULL: not recorded */
+  OnDeviceBuffer    x, y;                                              /* places of vectors that live on the host */
+  void             *xnow, *ynow;                                       /* the vectors of this product */
+  PetscInt          nx, ny;                                            /* their lengths */
+  uint32_t          epoch;                                             /* products so far */
+  SpmvGraphs        graphs;
   SpmvShared       *shared;
 };
 
@@ -36,7 +38,6 @@ typedef struct {
 /* product.c */
 extern PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c);
-extern PetscErrorCode SpmvOnDeviceLaunch(SpmvOnDevice *on, void *program, const SpmvDeviceCall *call, PetscBool logging, PetscBool *full);
 
 /* convert.c */
 extern PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *full);

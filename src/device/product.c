@@ -1,52 +1,16 @@
 /*
   product.c - a storage on a device: its arrays sent once, or made there (convert.c), its values again when they change, its products
 
-  Vectors live on the host, so a product sends x (and y, where it is added to) and receives y.
-  A shared product (shared.c) sends x and receives the rows of the device.
+  Vectors that live on the device stay there. For those on the host there are places of their own on the device: a product
+  sends x (and y, where it is added to) and receives y. A shared product (shared.c) has both on the host, sends x and
+  receives the rows of the device.
 
-  Where the API can, the kernels of a product are recorded at the first one, once for y <- A x and once for y <- y + A x,
-  and asked for as one from then on (a graph of CUDA's). All that they are given stays the same then, unless it is the
-  number of the product: products that need it, of kernels that wait for each other, are not recorded.
+  Where the API can, the kernels of a product are recorded and asked for as one from then on (a graph of CUDA's). What they
+  are given is recorded with them, so that there is a graph for each x, y and beta: at once for the places of vectors of the
+  host, and when they come for the second time for others. The number of the product changes each time: products
+  that need it, of kernels that wait for each other, are not recorded.
 */
 #include "ondevice.h"
-
-static PetscLogEvent ToDevice, FromDevice;
-
-#define KERNELS_MAX 64 /* kernels of all formats that have an event of their own, at most */
-static struct {
-  const char   *kernel;
-  PetscLogEvent event;
-} Kernels[KERNELS_MAX];
-
-PetscErrorCode SpmvOnDeviceInitialize(void)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventRegister("SpmvToDevice", MAT_CLASSID, &ToDevice));
-  PetscCall(PetscLogEventRegister("SpmvFromDevice", MAT_CLASSID, &FromDevice));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpmvOnDeviceFinalize(void)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(Kernels, sizeof(Kernels)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The event of a kernel, named after it */
-static PetscErrorCode OnDeviceEvent(const char kernel[], PetscLogEvent *event)
-{
-  size_t k = 0;
-
-  PetscFunctionBegin;
-  while (k < KERNELS_MAX - 1 && Kernels[k].kernel && strcmp(Kernels[k].kernel, kernel)) k++;
-  if (!Kernels[k].kernel) {
-    Kernels[k].kernel = kernel;
-    PetscCall(PetscLogEventRegister(kernel, MAT_CLASSID, &Kernels[k].event));
-  }
-  *event = Kernels[k].event;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* A buffer of so many bytes, perhaps none; full: memory ran out */
 PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full)
@@ -77,7 +41,6 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscInt  n;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
   PetscCall(on->format->arrays(on->storage, &n, arrays));
   for (PetscInt k = 0; k < n && !*full; k++) {
     const SpmvArray *a     = &arrays[k];
@@ -88,7 +51,6 @@ static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, Pets
     if (!values_only || a->source) PetscCall(SpmvOnDeviceAlloc(on, a->name, bytes, &on->buffer[k], full));
     if (bytes && !a->made && !*full) PetscCall(SpmvDeviceWrite(on->device, on->buffer[k].buffer, a->data, bytes, full));
   }
-  PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,23 +116,14 @@ PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnDeviceForgetGraphs(SpmvOnDevice *on)
-{
-  PetscFunctionBegin;
-  for (int beta = 0; beta < 2; beta++) {
-    if (on->graph[beta]) PetscCall(on->device->api->forget(on->device->handle, &on->graph[beta]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A vector of n scalars, allocated at the first product */
+/* The place of a vector of n scalars that lives on the host, allocated at the first product */
 static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffer *b, PetscBool *full)
 {
   const size_t bytes = (size_t)n * sizeof(PetscScalar);
 
   PetscFunctionBegin;
   if (b->bytes == bytes && (b->buffer || !bytes)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(OnDeviceForgetGraphs(on)); /* they have where it was */
+  PetscCall(SpmvGraphsForget(&on->graphs, on->device)); /* they have where it was */
   PetscCall(SpmvDeviceFree(on->device, b->bytes, &b->buffer));
   PetscCall(SpmvOnDeviceAlloc(on, "vector", bytes, b, full));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -200,29 +153,13 @@ PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunc
       break;
     default:
       c->size[k] = sizeof(void *);
-      c->arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->x.buffer : l->arg[k].kind == SPMV_ARG_Y ? &on->y.buffer
-                                                                                               : &none;
+      c->arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->xnow : l->arg[k].kind == SPMV_ARG_Y ? &on->ynow
+                                                                                           : &none;
       for (PetscInt b = 0; b < on->nbuffers && l->arg[k].kind == SPMV_ARG_ARRAY; b++) {
         if (!strcmp(on->buffer[b].name, l->arg[k].name)) c->arg[k] = &on->buffer[b].buffer;
       }
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* With logging, the end of a kernel is waited for, or its time would be counted where y is received */
-PetscErrorCode SpmvOnDeviceLaunch(SpmvOnDevice *on, void *program, const SpmvDeviceCall *call, PetscBool logging, PetscBool *full)
-{
-  PetscLogEvent event = -1;
-
-  PetscFunctionBegin;
-  PetscCall(OnDeviceEvent(call->kernel, &event));
-  PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(on->device->api->launch(on->device->handle, program, call, full));
-  if (logging && !*full && !on->shared) PetscCall(on->device->api->finish(on->device->handle));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,21 +174,30 @@ static PetscBool OnDeviceConstant(const SpmvDeviceProduct *product)
   return PETSC_TRUE;
 }
 
-/* The kernels of a product, with the vectors on the device */
+/*
+  The kernels of a product, with the vectors on the device
+
+  Memory that runs out does so before the first kernel: what the others want was there before. Where it does not and y has
+  been added to, there is no way back.
+*/
 static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *full)
 {
   const SpmvDeviceApi *api = on->device->api;
   OnDeviceCall         c[SPMV_DEVICE_LAUNCH_MAX];
   SpmvDeviceCall       calls[SPMV_DEVICE_LAUNCH_MAX];
-  PetscInt             n = 0;
-  PetscBool            logging;
+  void               **graph = NULL;
+  PetscInt             n     = 0;
+  PetscBool            logging, seen = PETSC_FALSE;
 
   PetscFunctionBegin;
   on->epoch++;
   PetscCall(PetscLogIsActive(&logging)); /* then each kernel has its event */
-  if (on->graph[beta] && !logging) {
-    PetscCall(api->replay(on->device->handle, on->graph[beta], full));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (on->device->graphs && !logging && on->product.nlaunches > 1 && OnDeviceConstant(&on->product)) {
+    PetscCall(SpmvGraphsFind(&on->graphs, on->device, on->xnow, on->ynow, beta, &graph, &seen));
+    if (*graph) {
+      PetscCall(api->replay(on->device->handle, *graph, full));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
   for (PetscInt k = 0; k < on->product.nlaunches; k++) {
     const SpmvDeviceLaunch *l = &on->product.launch[k];
@@ -261,50 +207,99 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
     calls[n] = c[n].call;
     n++;
   }
-  if (n > 1 && on->device->graphs && !logging && OnDeviceConstant(&on->product)) {
-    PetscCall(api->record(on->device->handle, on->program, n, calls, &on->graph[beta], full));
-    if (!*full) PetscCall(api->replay(on->device->handle, on->graph[beta], full));
+  if (n > 1 && graph && (seen || (on->xnow == on->x.buffer && on->ynow == on->y.buffer))) {
+    PetscCall(api->record(on->device->handle, on->program, n, calls, graph, full));
+    if (!*full) PetscCall(api->replay(on->device->handle, *graph, full));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt k = 0; k < n && !*full; k++) PetscCall(SpmvOnDeviceLaunch(on, on->program, &calls[k], logging, full));
+  /* With logging, the end of a kernel is waited for, or its time would be counted where y is received */
+  for (PetscInt k = 0; k < n && !*full; k++) {
+    PetscCall(SpmvDeviceRun(on->device, on->program, &calls[k], (PetscBool)(logging && !on->shared), full));
+    PetscCheck(!*full || !k || !beta || on->ynow == on->y.buffer, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory between the kernels of a product that adds to a vector; use more processes or -mat_spmv_backend host", on->device->info.name);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  SpmvOnDeviceApply - y <- beta y + A x with vectors on the host
+  SpmvOnDeviceMultiply - y <- beta y + A x, where each vector is on the device or on the host
+
+  Input Parameters:
++ on      - the storage
+. nx      - length of x
+. x       - on the host; not looked at if there is an xbuffer
+. xbuffer - on the device, or NULL
+. ny      - length of y
+. ybuffer - on the device, or NULL
+- beta    - whether y is added to
+
+  Input/Output Parameter:
+. y - on the host; not looked at if there is a ybuffer
 
   Output Parameter:
-. full - PETSC_TRUE if the device has not the memory; y is then as it was
+. full - PETSC_TRUE if the device has not the memory; y is then as it was, if it is added to
+
+  Notes:
+  With y on the device the kernels may still be running at the return; whatever asks the device for something later comes after them.
+
+  Of a product that the host has a share in, see SpmvOnDeviceIsShared(), both vectors must be on the host.
 */
-PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full)
+PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny, PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full)
 {
   const PetscBool add = beta && !on->shared ? PETSC_TRUE : PETSC_FALSE; /* by the kernels */
 
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
-  PetscCall(OnDeviceVector(on, nx, &on->x, full));
-  PetscCall(OnDeviceVector(on, on->shared ? on->product.nresults : ny, &on->y, full));
-  if (!*full) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
-  if (!*full && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
-  PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
+  PetscCheck(!on->shared || (!xbuffer && !ybuffer), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host has a share in this product, so x and y must be there");
+  *full  = PETSC_FALSE;
+  on->nx = nx;
+  on->ny = on->shared ? on->product.nresults : ny;
+  if (!xbuffer) PetscCall(OnDeviceVector(on, on->nx, &on->x, full));
+  if (!ybuffer) PetscCall(OnDeviceVector(on, on->ny, &on->y, full));
+  if (!*full && !xbuffer) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
+  if (!*full && !ybuffer && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
+  on->xnow = xbuffer ? xbuffer : on->x.buffer;
+  on->ynow = ybuffer ? ybuffer : on->y.buffer;
   if (!*full) PetscCall(OnDeviceRun(on, add, full));
-  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
+  if (*full || ybuffer) PetscFunctionReturn(PETSC_SUCCESS);
   if (on->shared) PetscCall(SpmvSharedFinish(on->shared, on->device, on->y.buffer, x, y, beta));
   else PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
-  PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For measuring: n products more, y <- A x, with x and y as the last one left them on the device; returns when they have ended */
+/* The same with both vectors on the host; y is as it was if memory ran out */
+PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvOnDeviceMultiply(on, nx, x, NULL, ny, y, NULL, beta, full));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the host makes some of the rows */
+PetscBool SpmvOnDeviceIsShared(const SpmvOnDevice *on)
+{
+  return (PetscBool)(on->shared != NULL);
+}
+
+/*
+  For measuring: n products more, y <- A x, in the places of vectors of the host, with what the last product left there, zeros if
+  there was none; returns when they have ended
+*/
 PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
 {
-  PetscBool full = PETSC_FALSE;
+  OnDeviceBuffer *const vectors[2] = {&on->x, &on->y};
+  const PetscInt        length[2]  = {on->nx, on->ny};
+  PetscBool             full       = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCheck(!on->shared, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host has a share in these products: the kernels of the device alone are no product");
   PetscCheck(on->epoch, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "There was no product yet, so no vectors are there; multiply first");
+  for (int k = 0; k < 2 && !full; k++) {
+    const PetscBool missing = (PetscBool)!vectors[k]->buffer;
+
+    PetscCall(OnDeviceVector(on, length[k], vectors[k], &full));
+    if (missing && vectors[k]->buffer) PetscCall(OnDeviceClear(on, vectors[k], &full));
+  }
+  on->xnow = on->x.buffer;
+  on->ynow = on->y.buffer;
   for (PetscInt k = 0; k < n && !full; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &full));
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host", on->device->info.name);
   PetscCall(on->device->api->finish(on->device->handle));
@@ -317,7 +312,7 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
 
   PetscFunctionBegin;
   if (!on) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(OnDeviceForgetGraphs(on));
+  PetscCall(SpmvGraphsForget(&on->graphs, on->device));
   for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
   PetscCall(SpmvDeviceFree(on->device, on->x.bytes, &on->x.buffer));
   PetscCall(SpmvDeviceFree(on->device, on->y.bytes, &on->y.buffer));

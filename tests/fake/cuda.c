@@ -236,10 +236,30 @@ int cuModuleUnload(void *module)
   return 0;
 }
 
+/* Where the arguments of a kernel begin, NULL if there is none of that name: after "void name(", or after "void vec_##name(" of a macro that is used as MACRO(name, ...) */
+static const char *Arguments(const char *source, const char *name)
+{
+  const char *tail = strchr(name, '_'), *use, *begin, *p;
+  char        text[160];
+
+  snprintf(text, sizeof(text), "void %s(", name);
+  p = strstr(source, text);
+  if (p) return p + strlen(text);
+  if (!tail) return NULL;
+  snprintf(text, sizeof(text), "(%s,", tail + 1);
+  use = strstr(source, text);
+  if (!use) return NULL;
+  for (begin = use; begin > source && begin[-1] != '\n';) begin--;
+  snprintf(text, sizeof(text), "#define %.*s(", (int)(use - begin), begin);
+  p = strstr(source, text);
+  snprintf(text, sizeof(text), "void %.*s##name(", (int)(tail + 1 - name), name);
+  p = p ? strstr(p, text) : NULL;
+  return p ? p + strlen(text) : NULL;
+}
+
 int cuModuleGetFunction(void **function, void *module, const char *name)
 {
   Module     *m = module;
-  char        head[80];
   Function   *f;
   const char *p;
 
@@ -249,8 +269,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
       return 0;
     }
   }
-  snprintf(head, sizeof(head), "void %s(", name);
-  p = strstr(m->source, head);
+  p = Arguments(m->source, name);
   if (!p || m->nfunctions == 64) {
     Say("bad cuModuleGetFunction %s", name);
     return 500;
@@ -258,7 +277,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
   f = &m->function[m->nfunctions++];
   snprintf(f->name, sizeof(f->name), "%s", name);
   f->nargs = 1;
-  for (p += strlen(head); *p && *p != ')'; p++) {
+  for (; *p && *p != ')'; p++) {
     if (*p == '*') f->pointer[f->nargs - 1] = 1;
     if (!strncmp(p, "GLOBAL const", 12)) f->constant[f->nargs - 1] = 1;
     if (*p == ',') f->nargs++;

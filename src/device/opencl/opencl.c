@@ -72,7 +72,7 @@ static struct {
 
 #define OPENCL_DEVICES_MAX   64 /* devices of one machine, at most */
 #define OPENCL_PLATFORMS_MAX 16
-#define OPENCL_KERNELS_MAX   16 /* kernels of one program, at most */
+#define OPENCL_KERNELS_MAX   48 /* kernels of one program, at most */
 
 static PetscBool Loaded, Counted;
 static PetscInt  NDevices, NGpus;

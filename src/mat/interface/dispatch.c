@@ -1,9 +1,12 @@
 /*
   dispatch.c - the products of the sequential type: which kernel serves, with which vectors
 
-  All four are z = y + op(A) x, where op is A or its transpose, and y is absent, z itself, or another vector.
+  All four are z = y + op(A) x, where op is A or its transpose, and y is absent, z itself, or another vector. Each vector may
+  live on the device or on the host, wherever the product is made; x, y and z may be those of a parallel Mat, whose local
+  entries they stand for.
 */
 #include "spmvmat.h"
+#include "../../vec/vecaccel.h"
 #include <petsctime.h>
 
 static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool transpose)
@@ -16,32 +19,56 @@ static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By the device if the storage is there. If its memory runs out, full is set and z is what it was, or y */
-static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const void *storage, struct _n_SpmvOnDevice *device, SpmvApplyFn *apply, Vec x, Vec y, Vec z, PetscBool transpose, PetscBool *full)
+/* z <- y, on the device if one of them lives there */
+static PetscErrorCode SpmvProductTake(Vec y, Vec z)
 {
-  const PetscInt     nx = transpose ? s->key.m : s->key.n, nz = transpose ? s->key.n : s->key.m;
-  const PetscScalar *xa, *ya;
+  const PetscScalar *ya;
+  PetscScalar       *za;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  if (SpmvVecIsAccel(y) || SpmvVecIsAccel(z)) {
+    PetscCall(VecCopy(y, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(z, &n));
+  PetscCall(VecGetArrayRead(y, &ya));
+  PetscCall(VecGetArrayWrite(z, &za));
+  PetscCall(PetscArraycpy(za, ya, n));
+  PetscCall(VecRestoreArrayRead(y, &ya));
+  PetscCall(VecRestoreArrayWrite(z, &za));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- beta z + op(A) x by the host */
+static PetscErrorCode SpmvProductHost(const void *storage, SpmvApplyFn *apply, Vec x, Vec z, PetscBool beta)
+{
+  const PetscScalar *xa;
   PetscScalar       *za;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &xa));
-  if (y == z) PetscCall(VecGetArray(z, &za));
-  else PetscCall(VecGetArrayWrite(z, &za));
-  if (y && y != z) {
-    PetscCall(VecGetArrayRead(y, &ya));
-    PetscCall(PetscArraycpy(za, ya, nz));
-    PetscCall(VecRestoreArrayRead(y, &ya));
-  }
-  *full = PETSC_FALSE;
-  if (device) PetscCall(SpmvOnDeviceProduct(s, device, nx, xa, nz, za, y ? PETSC_TRUE : PETSC_FALSE, full));
-  else apply(storage, xa, za, y ? PETSC_TRUE : PETSC_FALSE);
+  PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &za));
+  apply(storage, xa, za, beta);
   PetscCall(VecRestoreArrayRead(x, &xa));
-  if (y == z) PetscCall(VecRestoreArray(z, &za));
-  else PetscCall(VecRestoreArrayWrite(z, &za));
+  PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(z, &za));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The least of the times seen, where 0 stands for none */
+/* By the device if the storage is there. If its memory runs out, full is set and z is what it was, or y */
+static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const void *storage, struct _n_SpmvOnDevice *device, SpmvApplyFn *apply, Vec x, Vec y, Vec z, PetscBool *full)
+{
+  const PetscBool beta = y ? PETSC_TRUE : PETSC_FALSE;
+
+  PetscFunctionBegin;
+  *full = PETSC_FALSE;
+  if (y && y != z) PetscCall(SpmvProductTake(y, z));
+  if (device) PetscCall(SpmvOnDeviceProduct(s, device, x, z, beta, full));
+  else PetscCall(SpmvProductHost(storage, apply, x, z, beta));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The least of the times seen, where 0 stands for none; those of a device that nobody waits for are not seen */
 static inline void SpmvKeepLeast(PetscLogDouble *least, PetscLogDouble seconds)
 {
   if (*least == 0 || seconds < *least) *least = seconds;
@@ -85,7 +112,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   }
   PetscCall(PetscTime(&start));
   if (apply) {
-    PetscCall(SpmvProductOurs(s, storage, device, apply, x, y, z, transpose, &full));
+    PetscCall(SpmvProductOurs(s, storage, device, apply, x, y, z, &full));
     if (full) { /* the next product finds a storage for the host */
       PetscCall(SpmvShadowForget(s));
       apply = NULL;
@@ -94,7 +121,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   if (apply) PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows), (PetscBool)(device != NULL))); /* AIJ's counts, whatever the fill */
   else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
-  if (!transpose) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
+  if (!transpose && !(apply && device && SpmvVecIsAccel(z))) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
   if (apply) s->counts.products++;
   else if (current && s->format == &SpmvFormat_aij) s->counts.aij++;
   else if (current) s->counts.fallbacks++;

@@ -139,6 +139,7 @@ PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format)
   PetscCall(PetscSNPrintf(type, sizeof(type), "%s%s", parent->type, format->name));
   PetscCall(PetscNew(&shadow));
   shadow->type = shadow->format = format;
+  shadow->agreed                = SPMV_BACKEND_AUTO;
   A->spptr                      = shadow;
   PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_TRUE));
   A->ops->convert     = MatConvert_Spmv;

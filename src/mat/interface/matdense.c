@@ -3,8 +3,7 @@
 
   PETSc's parallel product with a dense matrix calls AIJ's kernel whatever type the blocks have, so there is one of our own.
   Columns of B are taken 16, 8 or 4 at a time and laid side by side; kernels read AIJ's rows (csrdense.h), so that
-  nothing is built for them. Rows of B that other processes own come by a PetscSF made from the off-diagonal block's columns; it
-  is kept with A until A's pattern changes.
+  nothing is built for them. Rows of B that other processes own come as ghosts.c has it.
 */
 #include "spmvmat.h"
 #include "../../csrdense/csrdense.h"
@@ -49,30 +48,12 @@ static PetscErrorCode DenseProductEnd(Mat A, SpmvRows *rows, PetscInt columns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where rows of B that other processes own come from; made again when A's pattern changed. Collective */
-static PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *s, PetscInt nghosts, const PetscInt garray[], PetscSF *sf)
-{
-  int stale = !s->ghosts || s->ghosts_state != A->nonzerostate;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stale, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
-  if (stale) {
-    PetscCall(PetscSFDestroy(&s->ghosts));
-    PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &s->ghosts));
-    PetscCall(PetscSFSetGraphLayout(s->ghosts, A->cmap, nghosts, NULL, PETSC_OWN_POINTER, garray));
-    PetscCall(PetscSFSetUp(s->ghosts));
-    s->ghosts_state = A->nonzerostate;
-  }
-  *sf = s->ghosts;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* What both kinds of product work with: A's blocks, the local columns of B and C */
 typedef struct {
   Mat                blocks[2]; /* the second is NULL for a sequential matrix */
   SpmvRows           rows[2];
   SpmvDenseProduct   d[2];
-  PetscSF            sf;
+  SpmvGhosts        *ghosts; /* NULL for a sequential matrix */
   const PetscScalar *b;
   PetscScalar       *c;
   PetscInt           ldb, ldc, ncolumns;
@@ -80,9 +61,8 @@ typedef struct {
 
 static PetscErrorCode DenseWorkBegin(Mat A, Mat B, Mat C, DenseWork *w)
 {
-  const PetscInt *garray = NULL;
-  PetscBool       parallel;
-  SpmvShadow     *shadow;
+  PetscBool   parallel;
+  SpmvShadow *shadow;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(w, sizeof(*w)));
@@ -92,10 +72,7 @@ static PetscErrorCode DenseWorkBegin(Mat A, Mat B, Mat C, DenseWork *w)
   for (int k = 0; k < 2; k++) {
     if (w->blocks[k]) PetscCall(DenseProductBegin(w->blocks[k], &w->rows[k], &w->d[k]));
   }
-  if (parallel) {
-    PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, NULL, &garray));
-    PetscCall(MatSpmvGetGhosts(A, shadow, w->d[1].csr.n, garray, &w->sf));
-  }
+  if (parallel) PetscCall(MatSpmvGetGhosts(A, shadow, &w->ghosts));
   PetscCall(MatDenseGetArrayRead(B, &w->b));
   PetscCall(MatDenseGetLDA(B, &w->ldb));
   PetscCall(MatDenseGetArrayWrite(C, &w->c));
@@ -104,21 +81,33 @@ static PetscErrorCode DenseWorkBegin(Mat A, Mat B, Mat C, DenseWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors for A's two blocks, kept with A for the next product: pages that the system has to clear cost more than they are worth */
-static PetscErrorCode DenseWorkVectors(Mat A, size_t n0, size_t n1, PetscScalar **v0, PetscScalar **v1)
+/* Room for n scalars, kept with A for the next product: pages that the system has to clear cost more than they are worth */
+static PetscErrorCode DenseWorkRoom(Mat A, size_t n, PetscScalar **room)
 {
-  const size_t first = (n0 + 7) / 8 * 8; /* both begin on a cache line */
-  SpmvShadow  *s;
+  SpmvShadow *s;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &s));
-  if (s->nwork < first + n1) {
+  if (s->nwork < n) {
     PetscCall(SpmvFree(&s->work));
-    PetscCall(SpmvAlloc(sizeof(PetscScalar) * (first + n1), &s->work));
-    s->nwork = first + n1;
+    PetscCall(SpmvAlloc(sizeof(PetscScalar) * n, &s->work));
+    s->nwork = n;
   }
-  *v0 = s->work;
-  *v1 = s->work + first;
+  *room = s->work;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors, `width` wide, for A's two blocks and for what is packed for other processes */
+static PetscErrorCode DenseWorkVectors(Mat A, const DenseWork *w, PetscInt width, PetscScalar *v[3])
+{
+  const PetscInt n[3]  = {w->d[0].csr.n, w->d[1].csr.n, w->ghosts ? w->ghosts->npack : 0};
+  size_t         at[4] = {0};
+  PetscScalar   *room;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 3; k++) at[k + 1] = at[k] + ((size_t)n[k] * (size_t)width + 7) / 8 * 8; /* each begins on a cache line */
+  PetscCall(DenseWorkRoom(A, at[3], &room));
+  for (int k = 0; k < 3; k++) v[k] = room + at[k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,7 +138,7 @@ static PetscBool DenseIsDirect(const DenseWork *w)
 {
   const SpmvCSR *csr = &w->d[0].csr;
 
-  return (PetscBool)(!w->sf && csr->n < SPMV_DIRECT_MAX && csr->i[csr->m] < SPMV_SIDE_BY_SIDE * csr->n && sizeof(PetscScalar) * (size_t)w->ldb % 4096);
+  return (PetscBool)(!w->ghosts && csr->n < SPMV_DIRECT_MAX && csr->i[csr->m] < SPMV_SIDE_BY_SIDE * csr->n && sizeof(PetscScalar) * (size_t)w->ldb % 4096);
 }
 
 /* C = A B for some columns, by windows where they do not fit the cache side by side. What is left to do begins at from[] */
@@ -157,13 +146,13 @@ static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt widt
 {
   const SpmvDenseProduct *d    = &w->d[0];
   const size_t            room = SPMV_WINDOW / sizeof(PetscScalar);
-  PetscScalar            *window, *none;
+  PetscScalar            *window;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCall(PetscArraycpy(from, d->first, d->ntasks));
-  if (w->sf || (size_t)d->csr.n * (size_t)width <= room) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DenseWorkVectors(A, room, 0, &window, &none));
+  if (w->ghosts || (size_t)d->csr.n * (size_t)width <= room) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DenseWorkRoom(A, room, &window));
   *done = SpmvDenseApplyWindows(d, width, count, b, w->ldb, window, (PetscInt)(room / (size_t)(width * d->ntasks)), c, w->ldc, from);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -172,12 +161,10 @@ static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt widt
 static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
 {
   DenseWork    w;
-  PetscScalar *x, *ghosts;
-  PetscInt     n;
+  PetscScalar *v[3]; /* B side by side, its ghosts, what others want */
 
   PetscFunctionBegin;
   PetscCall(DenseWorkBegin(A, B, C, &w));
-  n = w.d[0].csr.n;
   if (DenseIsDirect(&w)) {
     SpmvDenseApplyColumns(&w.d[0], w.ncolumns, w.b, w.ldb, w.c, w.ldc);
     PetscCall(DenseWorkEnd(A, B, C, &w));
@@ -193,17 +180,18 @@ static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
 
     PetscCall(DenseApplyWindows(A, &w, width, count, b, y, from, &done));
     if (done) continue;
-    PetscCall(DenseWorkVectors(A, (size_t)width * (size_t)n, (size_t)width * (size_t)w.d[1].csr.n, &x, &ghosts));
-    SpmvDenseSideBySide(&w.d[0], width, count, b, w.ldb, x);
-    if (w.sf) {
+    PetscCall(DenseWorkVectors(A, &w, width, v));
+    SpmvDenseSideBySide(&w.d[0], width, count, b, w.ldb, v[0]);
+    if (w.ghosts) {
       PetscCall(RowTypeCreate(width, &row));
-      PetscCall(PetscSFBcastBegin(w.sf, row, x, ghosts, MPI_REPLACE));
+      SpmvGhostsPackRows(w.ghosts, width, v[0], v[2]);
+      PetscCall(PetscSFBcastBegin(w.ghosts->sf, row, v[2], v[1], MPI_REPLACE));
     }
-    SpmvDenseApply(&w.d[0], from, width, count, x, y, w.ldc, PETSC_FALSE);
-    if (w.sf) {
-      PetscCall(PetscSFBcastEnd(w.sf, row, x, ghosts, MPI_REPLACE));
+    SpmvDenseApply(&w.d[0], from, width, count, v[0], y, w.ldc, PETSC_FALSE);
+    if (w.ghosts) {
+      PetscCall(PetscSFBcastEnd(w.ghosts->sf, row, v[2], v[1], MPI_REPLACE));
       PetscCallMPI(MPI_Type_free(&row));
-      SpmvDenseApply(&w.d[1], NULL, width, count, ghosts, y, w.ldc, PETSC_TRUE);
+      SpmvDenseApply(&w.d[1], NULL, width, count, v[1], y, w.ldc, PETSC_TRUE);
     }
   }
   PetscCall(DenseWorkEnd(A, B, C, &w));
@@ -215,7 +203,7 @@ typedef struct {
   const SpmvDenseProduct *d[2]; /* blocks of A; the second may be NULL */
   const PetscScalar      *b;
   PetscInt                ldb, ncolumns, share;
-  PetscScalar            *y[2]; /* for each task [block's columns][share] */
+  PetscScalar            *y[3]; /* for each task [block's columns][share]; what goes to other processes' rows of C, for one task */
 } DenseTransposed;
 
 /* Task t: columns [t share, (t + 1) share) of those at hand; side by side they are `share` wide */
@@ -251,8 +239,8 @@ static PetscErrorCode MatTransposeMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
   ntasks = w.d[0].ntasks;
   n      = w.d[0].csr.n;
   width  = WidthOf((w.ncolumns + ntasks - 1) / ntasks);
-  t      = (DenseTransposed){.d = {&w.d[0], w.sf ? &w.d[1] : NULL}, .ldb = w.ldb, .share = width};
-  PetscCall(DenseWorkVectors(A, (size_t)(width * ntasks) * (size_t)n, (size_t)(width * ntasks) * (size_t)w.d[1].csr.n, &t.y[0], &t.y[1]));
+  t      = (DenseTransposed){.d = {&w.d[0], w.ghosts ? &w.d[1] : NULL}, .ldb = w.ldb, .share = width};
+  PetscCall(DenseWorkVectors(A, &w, width * ntasks, t.y));
   for (PetscInt c = 0; c < w.ncolumns; c += width * ntasks) {
     t.b        = w.b + (size_t)c * (size_t)w.ldb;
     t.ncolumns = w.ncolumns - c;
@@ -261,14 +249,16 @@ static PetscErrorCode MatTransposeMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
       const PetscInt count = PetscMin(width, t.ncolumns - k * width);
       PetscScalar   *y     = t.y[0] + (size_t)(k * width) * (size_t)n;
 
-      if (w.sf) {
+      if (w.ghosts) {
         const PetscScalar *ghosts = t.y[1] + (size_t)(k * width) * (size_t)w.d[1].csr.n;
         MPI_Datatype       row;
 
         PetscCall(RowTypeCreate(width, &row));
-        PetscCall(PetscSFReduceBegin(w.sf, row, ghosts, y, MPIU_SUM));
-        PetscCall(PetscSFReduceEnd(w.sf, row, ghosts, y, MPIU_SUM));
+        PetscCall(PetscArrayzero(t.y[2], w.ghosts->npack * width));
+        PetscCall(PetscSFReduceBegin(w.ghosts->sf, row, ghosts, t.y[2], MPIU_SUM));
+        PetscCall(PetscSFReduceEnd(w.ghosts->sf, row, ghosts, t.y[2], MPIU_SUM));
         PetscCallMPI(MPI_Type_free(&row));
+        SpmvGhostsAddRows(w.ghosts, width, t.y[2], y);
       }
       if (count > 0) w.d[0].kernels->separate(y, count, width, n, PETSC_FALSE, w.c + (size_t)(c + k * width) * (size_t)w.ldc, (size_t)w.ldc);
     }

@@ -7,6 +7,7 @@
 */
 #include "spmvmat.h"
 #include "../../device/device.h"
+#include "../../vec/vecaccel.h"
 
 #define SPMV_DEVICE_ENTRIES 1000000 /* -mat_spmv_backend auto: fewer are not worth the way to a GPU. A guess: no GPU has been asked */
 
@@ -21,6 +22,8 @@
 . backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
   Notes:
+  Both blocks of a parallel Mat have the backend that its processes agreed on, however few entries there are.
+
   Between formats the tuner chooses for the host, unless the user asks for a device: then the first that has kernels for it serves.
 
   `PETSC_ERR_SUP` if the user asks for a device and the format has no kernels for one; errors as of SpmvDeviceGet().
@@ -32,7 +35,8 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
-  if (asked == SPMV_BACKEND_HOST || s->hostonly || (asked == SPMV_BACKEND_AUTO && (!s->type->build || entries < SPMV_DEVICE_ENTRIES))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_HOST || s->agreed == SPMV_BACKEND_HOST || s->hostonly) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_AUTO && (!s->type->build || (s->agreed == SPMV_BACKEND_AUTO && entries < SPMV_DEVICE_ENTRIES))) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->type->build && !s->type->device) {
     PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->type->name);
     PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->type->name));
@@ -102,11 +106,71 @@ PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *s, const void *storage, const Spmv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- beta z + A x by the device; if memory runs out, full is set and z is as it was */
-PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *s, SpmvOnDevice *on, PetscInt nx, const PetscScalar *x, PetscInt nz, PetscScalar *z, PetscBool beta, PetscBool *full)
+/* A vector of a product: the buffer of one that lives on the device, or the array of another. One that finds no room there has no buffer */
+typedef struct {
+  Vec                v;
+  PetscBool          reads; /* x */
+  void              *buffer;
+  const PetscScalar *read;  /* of x */
+  PetscScalar       *array; /* of z */
+} DeviceVec;
+
+static PetscErrorCode DeviceVecGetX(Vec x, PetscBool shared, DeviceVec *d)
 {
   PetscFunctionBegin;
-  PetscCall(SpmvOnDeviceApply(on, nx, x, nz, z, beta, full));
+  *d = (DeviceVec){.v = x, .reads = PETSC_TRUE};
+  if (!shared && SpmvVecIsAccel(x)) PetscCall(SpmvVecGetDeviceRead(x, &d->buffer));
+  if (!d->buffer) PetscCall(VecGetArrayRead(x, &d->read));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DeviceVecGetZ(Vec z, PetscBool shared, PetscBool beta, DeviceVec *d)
+{
+  PetscFunctionBegin;
+  *d = (DeviceVec){.v = z};
+  if (!shared && SpmvVecIsAccel(z)) PetscCall(SpmvVecGetDeviceWrite(z, beta, &d->buffer));
+  if (!d->buffer) PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &d->array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DeviceVecRestore(DeviceVec *d, PetscBool beta, PetscBool written)
+{
+  PetscFunctionBegin;
+  if (d->buffer) PetscCall(SpmvVecRestoreDevice(d->v, written));
+  else if (d->reads) PetscCall(VecRestoreArrayRead(d->v, &d->read));
+  else PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(d->v, &d->array));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvOnDeviceProduct - z <- beta z + op(A) x by the device; vectors that live there do not move
+
+  Input Parameters:
++ s    - the shadow
+. on   - what the device has of A or A^T
+. x    - its local entries are multiplied
+- beta - whether z is added to
+
+  Input/Output Parameter:
+. z - the result
+
+  Output Parameter:
+. full - PETSC_TRUE if memory ran out; z is as it was then, if it is added to
+*/
+PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *s, SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full)
+{
+  const PetscBool shared = SpmvOnDeviceIsShared(on);
+  DeviceVec       dx, dz;
+  PetscInt        nx, nz;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &nx));
+  PetscCall(VecGetLocalSize(z, &nz));
+  PetscCall(DeviceVecGetX(x, shared, &dx));
+  PetscCall(DeviceVecGetZ(z, shared, beta, &dz));
+  PetscCall(SpmvOnDeviceMultiply(on, nx, dx.read, dx.buffer, nz, dz.array, dz.buffer, beta, full));
+  PetscCall(DeviceVecRestore(&dx, beta, PETSC_FALSE));
+  PetscCall(DeviceVecRestore(&dz, beta, (PetscBool) !*full));
   if (*full) PetscCall(MatSpmvFull(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,6 +188,31 @@ const char *SpmvOnDeviceName(void)
   SpmvDevice *device = NULL;
 
   return SpmvDeviceGet(&device) || !device ? "none" : device->api->name;
+}
+
+/*
+  MatSpmvGetTransfers_Spmv - for tests: what this process has moved to its device and back since the device was opened, for all Mats
+  and Vecs. Found under the name MatSpmvGetTransfers_C
+
+  Output Parameter:
+. counts - to the device: transfers of a few scalars, others, the bytes of others; then the same from the device; zeros if there is none
+*/
+PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6])
+{
+  SpmvDevice *device;
+
+  PetscFunctionBegin;
+  (void)A;
+  PetscCall(SpmvDeviceGet(&device));
+  for (int k = 0; k < 2; k++) {
+    const SpmvTransfers t = !device ? (SpmvTransfers){0} : k ? device->from
+                                                             : device->to;
+
+    counts[3 * k]     = (PetscLogDouble)t.few;
+    counts[3 * k + 1] = (PetscLogDouble)t.other;
+    counts[3 * k + 2] = t.bytes;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*

@@ -2,10 +2,12 @@
   matmpi.c - the parallel type: AIJ's own, with both blocks of our sequential type
 
   AIJ's product begins to send x, calls the product of the diagonal block, waits, and calls the multiply-add of the
-  off-diagonal block: communication is overlapped already, so only the blocks change. AIJ makes plain blocks in several
-  places (preallocation, COO, MatHeaderMerge()), so they are looked at before each use rather than after each such place.
+  off-diagonal block: communication is overlapped already, so only the blocks change. For devices there is a product of our
+  own that does the same with ghosts.c; transposed products and SOR are AIJ's, with vectors of the host. AIJ makes plain blocks in
+  several places (preallocation, COO, MatHeaderMerge()), so they are looked at before each use rather than after each such place.
 */
 #include "spmvmat.h"
+#include "../../vec/vecaccel.h"
 
 /* A block of any child of AIJ becomes one of ours; one that is ours already is left alone */
 static PetscErrorCode MatSpmvBlockBecome(Mat B, const SpmvFormat *format)
@@ -48,51 +50,126 @@ PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2])
     if (!blocks[k]) continue;
     PetscCall(MatSpmvBlockBecome(blocks[k], s->type));
     PetscCall(MatSpmvGetShadow(blocks[k], &b));
-    if (s->settings.known && (!b->settings.known || s->version != s->settings.version)) {
+    if (s->settings.known && (!b->member || s->version != s->settings.version)) {
       PetscCall(MatSpmvSettingsInherit(A, blocks[k]));
+      b->member = PETSC_TRUE;
       PetscCall(PetscViewerDestroy(&b->settings.viewer)); /* A prints for its blocks */
       b->settings.tuneview = PETSC_FALSE;
     }
     if (s->state != state) b->touched = PETSC_TRUE;
+    b->agreed = s->agreed;
   }
   s->state   = state;
   s->version = s->settings.version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before a product: settings read, blocks ready */
-static PetscErrorCode MatSpmvPrepare(Mat A)
+/* Before a product: settings read, the backend agreed on, blocks ready */
+static PetscErrorCode MatSpmvPrepare(Mat A, PetscInt *backend)
 {
   Mat blocks[2];
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvSettingsNeed(A));
+  PetscCall(MatSpmvAgree(A, backend));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The local entries of one vector to another, on the host */
+static PetscErrorCode MatSpmvCopyLocal(Vec from, Vec to)
+{
+  const PetscScalar *f;
+  PetscScalar       *t;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(to, &n));
+  PetscCall(VecGetArrayRead(from, &f));
+  PetscCall(VecGetArrayWrite(to, &t));
+  PetscCall(PetscArraycpy(t, f, n));
+  PetscCall(VecRestoreArrayRead(from, &f));
+  PetscCall(VecRestoreArrayWrite(to, &t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- y + A x, y NULL for 0, for devices: ghosts are packed where x lives, and come while the diagonal block is multiplied */
+static PetscErrorCode MatSpmvMultGhosts(Mat A, Vec x, Vec y, Vec z)
+{
+  Mat            blocks[2];
+  SpmvShadow    *s;
+  SpmvGhosts    *ghosts;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &s));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
+  PetscCall(MatSpmvGetGhosts(A, s, &ghosts));
+  PetscCall(SpmvGhostsBegin(ghosts, x));
+  ierr = y ? MatMultAdd_SeqSpmv(blocks[0], x, y, z) : MatMult_SeqSpmv(blocks[0], x, z);
+  PetscCall(SpmvGhostsEnd(ghosts)); /* before any error, so that the next product can begin */
+  PetscCall(ierr);
+  PetscCall(MatMultAdd_SeqSpmv(blocks[1], ghosts->x, z, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same; where z lives on the host, both blocks add to a vector on the device, so that it moves once */
+static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
+{
+  Mat         diagonal;
+  PetscInt    n;
+  SpmvShadow *s, *block;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCheck(n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "A has %" PetscInt_FMT " columns on this process and x has %" PetscInt_FMT " entries; create x with MatCreateVecs()", A->cmap->n, n);
+  PetscCall(MatSpmvGetShadow(A, &s));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, NULL, NULL));
+  PetscCall(MatSpmvGetShadow(diagonal, &block));
+  if (SpmvVecIsAccel(z) || !block->device) {
+    PetscCall(MatSpmvMultGhosts(A, x, y, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!s->result) {
+    PetscCall(VecCreate(PETSC_COMM_SELF, &s->result));
+    PetscCall(VecSetSizes(s->result, A->rmap->n, A->rmap->n));
+    PetscCall(VecSetType(s->result, VECACCEL));
+  }
+  if (y) PetscCall(MatSpmvCopyLocal(y, s->result));
+  PetscCall(MatSpmvMultGhosts(A, x, y ? s->result : NULL, s->result));
+  PetscCall(MatSpmvCopyLocal(s->result, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMult_MPISpmv(Mat A, Vec x, Vec y)
 {
+  PetscInt backend;
+
   PetscFunctionBegin;
-  PetscCall(MatSpmvPrepare(A));
-  PetscCall((*SpmvParentMPI.ops.mult)(A, x, y));
+  PetscCall(MatSpmvPrepare(A, &backend));
+  if (backend == SPMV_BACKEND_DEVICE) PetscCall(MatSpmvMultDevice(A, x, NULL, y));
+  else PetscCall((*SpmvParentMPI.ops.mult)(A, x, y));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultAdd_MPISpmv(Mat A, Vec x, Vec y, Vec z)
 {
+  PetscInt backend;
+
   PetscFunctionBegin;
-  PetscCall(MatSpmvPrepare(A));
-  PetscCall((*SpmvParentMPI.ops.multadd)(A, x, y, z));
+  PetscCall(MatSpmvPrepare(A, &backend));
+  if (backend == SPMV_BACKEND_DEVICE) PetscCall(MatSpmvMultDevice(A, x, y, z));
+  else PetscCall((*SpmvParentMPI.ops.multadd)(A, x, y, z));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultTranspose_MPISpmv(Mat A, Vec x, Vec y)
 {
+  PetscInt backend;
+
   PetscFunctionBegin;
-  PetscCall(MatSpmvPrepare(A));
+  PetscCall(MatSpmvPrepare(A, &backend));
   PetscCall((*SpmvParentMPI.ops.multtranspose)(A, x, y));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,8 +177,10 @@ static PetscErrorCode MatMultTranspose_MPISpmv(Mat A, Vec x, Vec y)
 
 static PetscErrorCode MatMultTransposeAdd_MPISpmv(Mat A, Vec x, Vec y, Vec z)
 {
+  PetscInt backend;
+
   PetscFunctionBegin;
-  PetscCall(MatSpmvPrepare(A));
+  PetscCall(MatSpmvPrepare(A, &backend));
   PetscCall((*SpmvParentMPI.ops.multtransposeadd)(A, x, y, z));
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -119,10 +198,14 @@ static PetscErrorCode MatGetDiagonalBlock_MPISpmv(Mat A, Mat *B)
 
 static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
 {
-  Mat blocks[2];
+  Mat            blocks[2];
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall((*SpmvParentMPI.ops.assemblyend)(A, mode));
+  SpmvInsideAssembly++;
+  ierr = (*SpmvParentMPI.ops.assemblyend)(A, mode);
+  SpmvInsideAssembly--;
+  PetscCall(ierr);
   PetscCall(MatSpmvSettingsFromProduct(A));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -192,6 +275,7 @@ PetscErrorCode MatSpmvSetOps_MPI(Mat A, PetscBool ours)
   A->ops->duplicate         = ours ? MatDuplicate_MPISpmv : aij->duplicate;
   A->ops->createsubmatrix   = ours ? MatCreateSubMatrix_MPISpmv : aij->createsubmatrix;
   A->ops->createsubmatrices = ours ? MatCreateSubMatrices_MPISpmv : aij->createsubmatrices;
+  A->ops->getvecs           = ours ? MatCreateVecs_Spmv : aij->getvecs;
   A->ops->view              = ours ? MatView_MPISpmv : aij->view;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

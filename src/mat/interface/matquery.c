@@ -171,5 +171,6 @@ PetscErrorCode MatSpmvComposeQueries(Mat A, PetscBool ours)
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetBytes_C", ours ? MatSpmvGetBytes_Spmv : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetPlan_C", ours ? MatSpmvGetPlan_Spmv : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvDeviceRepeat_C", ours ? MatSpmvDeviceRepeat_Spmv : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetTransfers_C", ours ? MatSpmvGetTransfers_Spmv : NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -72,7 +72,8 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
   PetscCall(SpmvShadowForget(s));
   SpmvCountsAdd(&SpmvTotals, &s->counts);
   PetscCall(SpmvSettingsReset(&s->settings));
-  PetscCall(PetscSFDestroy(&s->ghosts));
+  PetscCall(SpmvGhostsDestroy(&s->ghosts));
+  PetscCall(VecDestroy(&s->result));
   PetscCall(SpmvFree(&s->work));
   PetscCall(PetscFree(A->spptr));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,7 +103,8 @@ static PetscErrorCode SpmvBaselineRun(void *context)
 
   PetscFunctionBegin;
   if (!b->x) {
-    PetscCall(MatCreateVecs(b->A, &b->x, &b->y));
+    PetscCall(VecCreateSeq(PETSC_COMM_SELF, b->A->cmap->n, &b->x));
+    PetscCall(VecCreateSeq(PETSC_COMM_SELF, b->A->rmap->n, &b->y));
     PetscCall(VecSet(b->x, 1));
   }
   PetscCall((*SpmvParentSeq.ops.mult)(b->A, b->x, b->y));

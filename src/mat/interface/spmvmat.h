@@ -11,6 +11,8 @@
   shadow.c      the storage beside AIJ's: build, refresh, forget
   transposed.c  the storage of A^T that -mat_spmv_transpose copy asks for
   matdevice.c   the storage on the device
+  matvecs.c     which backend the processes agree on, and where vectors live
+  ghosts.c      entries of vectors that other processes own
   rows.c        AIJ's rows, on loan for a build or a refresh
   settings.c    options, and who inherits them
   matquery.c    the public functions that a program may ask a Mat of ours with
@@ -65,6 +67,23 @@ typedef struct {
   struct _n_SpmvOnDevice *device; /* NULL: the storage serves the host */
 } SpmvTransposed;
 
+struct _n_SpmvGather; /* entries of a vector on the device, see device/device.h */
+
+/* SpmvGhosts: what a parallel Mat's off-diagonal block multiplies and other processes own */
+typedef struct {
+  PetscInt     n;
+  PetscInt    *column; /* [n] the off-diagonal block's global columns */
+  PetscSF      sf;     /* from the packs to the ghosts */
+  PetscInt     npack;  /* entries of x, or rows of B, that others want */
+  PetscInt    *which;  /* [npack] increasing */
+  PetscScalar *packed; /* [npack] of x */
+  Vec          x;      /* [n] the ghosts; NULL before the first product with a vector */
+  PetscScalar *arriving;
+
+  struct _n_SpmvGather *gather;   /* packs on the device; NULL: not made */
+  PetscBool             hostonly; /* the device had no room for that */
+} SpmvGhosts;
+
 /* SpmvShadow: A->spptr of both types. A parallel Mat uses type, settings and state only; its blocks have the storages */
 typedef struct {
   const SpmvFormat *type; /* whose name the Mat's type has */
@@ -93,10 +112,17 @@ typedef struct {
   PetscInt64       since;   /* products since the values changed */
   PetscInt64       before;  /* products between that change and the one before */
 
-  PetscSF          ghosts; /* of a parallel Mat: rows of a dense matrix that its off-diagonal block multiplies; NULL: not made */
-  PetscObjectState ghosts_state;
-  size_t           nwork;
-  PetscScalar     *work; /* [nwork] vectors of products with dense matrices */
+  SpmvGhosts      *ghosts;       /* of a parallel Mat; NULL: not made */
+  PetscObjectState ghosts_state; /* of the matrix when they were looked at */
+
+  Vec              result;         /* of its products for a vector that lives on the host; NULL: not made */
+  PetscBool        member;         /* a block of a parallel Mat that has its settings from that */
+  PetscInt         agreed;         /* the backend that the processes of the parallel Mat agreed on, SPMV_BACKEND_AUTO if they did not yet */
+  PetscInt         agreed_version; /* of the settings then, 0: never */
+  PetscObjectState agreed_state;   /* of the pattern then */
+
+  size_t       nwork;
+  PetscScalar *work; /* [nwork] vectors of products with dense matrices */
 
   SpmvCounts     counts;
   PetscInt64     settled;       /* times that it was settled what serves: builds, and choices of AIJ's kernel */
@@ -168,9 +194,23 @@ extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries,
 extern PetscErrorCode SpmvDevicePlan(const SpmvShadow *shadow, const SpmvCSR *csr, SpmvPlan *plan);
 extern PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *shadow, const void *storage, const SpmvPlan *plan, PetscBool fresh, struct _n_SpmvOnDevice **on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceForget(struct _n_SpmvOnDevice **on);
-extern PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *shadow, struct _n_SpmvOnDevice *on, PetscInt nx, const PetscScalar *x, PetscInt nz, PetscScalar *z, PetscBool beta, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *shadow, struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full);
 extern const char    *SpmvOnDeviceName(void);
+extern PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6]);
 extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);
+
+/* matvecs.c */
+extern int            SpmvInsideAssembly;
+extern PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend);
+extern PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left);
+
+/* ghosts.c */
+extern PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *shadow, SpmvGhosts **ghosts);
+extern PetscErrorCode SpmvGhostsBegin(SpmvGhosts *ghosts, Vec x);
+extern PetscErrorCode SpmvGhostsEnd(SpmvGhosts *ghosts);
+extern void           SpmvGhostsPackRows(const SpmvGhosts *ghosts, PetscInt width, const PetscScalar rows[], PetscScalar packed[]);
+extern void           SpmvGhostsAddRows(const SpmvGhosts *ghosts, PetscInt width, const PetscScalar packed[], PetscScalar rows[]);
+extern PetscErrorCode SpmvGhostsDestroy(SpmvGhosts **ghosts);
 
 /* matdense.c */
 extern PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *taken);

@@ -1,0 +1,103 @@
+/*
+  matvecs.c - what the processes of a Mat agree on: whether devices run its products, and so where the vectors of MatCreateVecs()
+  live
+
+  Format and plan are each block's own. The backend is common, since products of devices exchange ghosts in another way than AIJ's
+  (ghosts.c); a process whose device is missing or full takes part in that with vectors of the host.
+*/
+#include "spmvmat.h"
+#include "../../vec/vecaccel.h"
+
+/* > 0 where AIJ assembles a parallel Mat: it asks the off-diagonal block, which has no settings yet, for the vector of its scatter */
+int SpmvInsideAssembly;
+
+/* Nonzeros of a sequential matrix, 0 before it has any */
+static PetscErrorCode MatSpmvEntries(Mat A, PetscLogDouble *entries)
+{
+  MatInfo info;
+
+  PetscFunctionBegin;
+  if (!A || !A->preallocated) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvParentGet(&SpmvParentSeq));
+  PetscCall((*SpmvParentSeq.ops.getinfo)(A, MAT_LOCAL, &info));
+  *entries += info.nz_used;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether products that a device runs leave both vectors there: not if the host has a share in them */
+static PetscBool SpmvVectorsStay(const SpmvShadow *s)
+{
+  const SpmvRequest *q = &s->settings.request;
+
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) { /* a type among formats takes the first that has kernels */
+    const SpmvFormat *format = SpmvCandidate[k];
+
+    if (!format->device || (s->type->build ? s->type != format : !(q->allowed >> k & 1))) continue;
+    return (PetscBool)(!format->device->shares || !q->plan[k].device[format->device->parts]);
+  }
+  return PETSC_FALSE;
+}
+
+/*
+  MatSpmvAgree - settles which backend runs the products of a Mat
+
+  Output Parameter:
+. backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
+
+  Note:
+  Collective. The processes of a parallel Mat agree on a device if one of them wants it; they communicate only where A's pattern or
+  its settings have changed, and not if the user wants the host.
+*/
+PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend)
+{
+  Mat            blocks[2] = {A, NULL};
+  SpmvParent    *parent    = NULL;
+  SpmvShadow    *s;
+  PetscLogDouble entries = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvSettingsNeed(A));
+  PetscCall(MatSpmvGetShadow(A, &s));
+  PetscCall(MatSpmvGetParent(A, &parent));
+  if (parent == &SpmvParentMPI) {
+    *backend = s->agreed;
+    if (s->agreed_version == s->settings.version && s->agreed_state == A->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
+    s->agreed = SPMV_BACKEND_AUTO;
+  }
+  for (int k = 0; k < 2 && s->settings.request.backend == SPMV_BACKEND_AUTO; k++) PetscCall(MatSpmvEntries(blocks[k], &entries));
+  PetscCall(MatSpmvBackend(s, (PetscInt)PetscMin(entries, (PetscLogDouble)(PETSC_MAX_INT / 2)), backend));
+  if (parent != &SpmvParentMPI) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->settings.request.backend != SPMV_BACKEND_HOST) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
+  s->agreed         = *backend;
+  s->agreed_version = s->settings.version;
+  s->agreed_state   = A->nonzerostate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  ops->getvecs of both types: AIJ has none, so PETSc's own makes the vectors, on the device unless the user chose their type.
+  MatGetVecType() stays what it is with AIJ: PETSc compares it (MatCreateLRC())
+*/
+PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left)
+{
+  char           device[] = VECACCEL, *type = A->defaultvectype;
+  SpmvParent    *parent   = NULL;
+  PetscBool      standard = PETSC_TRUE;
+  PetscInt       backend  = SPMV_BACKEND_HOST;
+  SpmvShadow    *s;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetParent(A, &parent));
+  if (!SpmvInsideAssembly) PetscCall(MatSpmvAgree(A, &backend));
+  PetscCall(MatSpmvGetShadow(A, &s));
+  if (type) PetscCall(PetscStrcmp(type, VECSTANDARD, &standard));
+  if (standard && backend == SPMV_BACKEND_DEVICE && SpmvVectorsStay(s)) A->defaultvectype = device;
+  A->ops->getvecs   = parent->ops.getvecs;
+  ierr              = MatCreateVecs(A, right, left);
+  A->ops->getvecs   = MatCreateVecs_Spmv;
+  A->defaultvectype = type;
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
