@@ -197,6 +197,7 @@ end:
     test: # the transpose has what room the matrix leaves: threads of the host, or the one that drives the device, have the rest
       suffix: cut
       args: -type pmf -spmv_device_memory 70000 -mat_spmv_threads {{1 3}} -mat_pmf_device_parts {{all 1}}
+      filter: grep -v "has no room for a vector"
     test: # powers cannot be measured
       suffix: shared_full
       args: -type pmf -mat_pmf_device_parts 1 -spmv_device_memory 1000
