@@ -3,18 +3,19 @@
 */
 #include "spmvmat.h"
 
-/* MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones */
+/*
+  MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones. Sorted are those where
+  columns fail to increase nowhere but from one row to the next: both are counted, by loops without branches
+*/
 PetscBool SpmvRowsSorted(const SpmvRows *rows)
 {
-  const PetscInt *i = rows->csr.i, *j = rows->csr.j;
+  const PetscInt *i = rows->csr.i, *j = rows->csr.j, m = rows->csr.m, nz = i[m];
+  PetscInt        down = 0, between = 0, first = 0;
 
-  for (PetscInt r = 0; r < rows->csr.m; r++) {
-    int down = 0; /* no way out inside a row, so that the loop is a vector loop */
-
-    for (PetscInt k = i[r] + 1; k < i[r + 1]; k++) down |= j[k - 1] >= j[k];
-    if (down) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
+  for (PetscInt k = 1; k < nz; k++) down += j[k - 1] >= j[k];
+  while (first < m && !i[first]) first++;
+  for (PetscInt r = first; r < m && i[r] < nz; r++) between += (i[r] > i[r - 1]) & (j[i[r] - 1] >= j[i[r]]);
+  return (PetscBool)(down == between);
 }
 
 /* Rows that have entries */
