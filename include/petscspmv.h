@@ -20,7 +20,8 @@
 . -mat_bccoo_block_width <0>    - columns of a block, 1 to 8; 0 as for the height
 . -mat_spmv_build_after <n>     - products that AIJ's kernel serves before the storage is built; see the README
 . -mat_spmv_isa <auto>          - instruction set: auto, scalar, avx2, avx512
-. -mat_spmv_backend <host>      - host, device (an OpenCL or CUDA accelerator, if there is one), or auto (a GPU if the matrix is large)
+. -mat_spmv_backend <host>      - host, device (an OpenCL or CUDA accelerator, if there is one), or auto (a GPU if the matrix is large);
+                                  MatCreateVecs() gives vectors of type VECACCEL where a device runs the products
 . -mat_bccoo_device_<knob>      - workgroup, strategy, registers, cache, transpose, carry: how a device runs products; -help lists them
 - -mat_spmv_view <viewer>       - prints what was built, once after each build
 
