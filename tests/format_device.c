@@ -1,6 +1,7 @@
 static const char help[] = "Every format that has kernels for devices, on a device, against a long double product, entry by entry.\n\
   -format <name>  only this one\n\
   -quick          small matrices and few products, for simulators\n\
+  -default        only the plans that users get who ask for nothing\n\
   -plans          all values of each two knobs\n\
   -everywhere     all values of all knobs with each matrix\n\
   -refuse         only a source that no compiler takes\n\n";
@@ -14,7 +15,7 @@ static const SpmvFormat *const Formats[] = {
 #undef SPMV_FORMAT
 };
 
-static PetscBool Quick, Pairs, Everywhere;
+static PetscBool Quick, Default, Pairs, Everywhere;
 
 /* Vectors of one case */
 typedef struct {
@@ -304,6 +305,7 @@ int main(int argc, char **argv)
   PetscCall(SpmvInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-format", only, sizeof(only), NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-quick", &Quick));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-default", &Default));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-plans", &Pairs));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-everywhere", &Everywhere));
   PetscCall(SpmvDeviceGet(&device));
@@ -337,7 +339,7 @@ int main(int argc, char **argv)
 
       if (Quick && !Cases[c].quick) continue;
       PetscCall(CaseCreate(&Cases[c], rand, &t));
-      if (Cases[c].nrandom < 0 && !Everywhere) PetscCall(CheckChoices(Formats[f], &t, Cases[c].name, index, rand, &cases, &failures));
+      if (Default || (Cases[c].nrandom < 0 && !Everywhere)) PetscCall(CheckChoices(Formats[f], &t, Cases[c].name, index, rand, &cases, &failures));
       else PetscCall(CheckPlans(Formats[f], &t, Cases[c].name, Quick ? 0 : Cases[c].nrandom, rand, &cases, &failures));
       PetscCall(SpmvTestCSRDestroy(&t));
     }
