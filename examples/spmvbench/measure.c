@@ -130,7 +130,7 @@ typedef struct {
 } BenchFirst;
 
 #define FIRST_TIMES   3       /* a first product happens once to a Mat, so it is seen of so many Mats, one after the other ... */
-#define FIRST_ENTRIES 5000000 /* ... of fewer entries than these */
+#define FIRST_ENTRIES 1000000 /* ... of fewer entries than these */
 
 static PetscErrorCode BenchFirstProduct(void *context)
 {
