@@ -217,7 +217,7 @@ static PetscErrorCode VecSubIsContiguous(Vec x, IS is, PetscBool *contiguous, Pe
 PetscErrorCode VecGetSubVector_Accel(Vec x, IS is, Vec *result)
 {
   PetscInt  n, N, start, bs, state = 0;
-  PetscBool contiguous;
+  PetscBool contiguous = PETSC_FALSE;
   VecAccel *a;
   Vec       y;
 
