@@ -129,8 +129,8 @@ typedef struct {
   const BenchRun    *run;
 } BenchFirst;
 
-#define FIRST_TIMES   3       /* a first product happens once to a Mat, so it is seen of so many Mats, one after the other ... */
-#define FIRST_ENTRIES 1000000 /* ... of fewer entries than these */
+#define FIRST_TIMES   3        /* a first product happens once to a Mat, so it is seen of so many Mats, one after the other ... */
+#define FIRST_ENTRIES 20000000 /* ... of fewer entries than these */
 
 static PetscErrorCode BenchFirstProduct(void *context)
 {
