@@ -282,23 +282,12 @@ static PetscErrorCode Others(void)
 
 int main(int argc, char **argv)
 {
-  SpmvDevice *device;
-  int         status = 0;
+  PetscErrorCode (*const tests[])(void) = {Places, Parts, Others};
+  int status;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(SpmvInitializePackage());
-  PetscCall(SpmvDeviceGet(&device));
-  if (!device) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "SKIP: there is no device; install pocl-opencl-icd\n"));
-  else {
-    const PetscLogDouble held = device->held;
-
-    PetscCall(Places());
-    PetscCall(Parts());
-    PetscCall(Others());
-    PetscCall(Fact((PetscBool)(device->held - held < 1e6), "vectors that are destroyed give their memory back")); /* the buffers of sums stay */
-    PetscCall(FactsEnd(&status));
-  }
+  PetscCall(FactsOf(PETSC_STATIC_ARRAY_LENGTH(tests), tests, &status));
   PetscCall(PetscFinalize());
   return status;
 }

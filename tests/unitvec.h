@@ -64,10 +64,23 @@ static inline PetscErrorCode IsAll(Vec v, PetscReal value, const char what[])
   PetscFunctionReturn(0);
 }
 
-/* Prints how many facts were wrong, once vectors are destroyed; the exit status */
-static inline PetscErrorCode FactsEnd(int *status)
+/* Runs some tests where there is a device, and prints how many facts were wrong, once vectors are destroyed; the exit status */
+static inline PetscErrorCode FactsOf(size_t n, PetscErrorCode (*const tests[])(void), int *status)
 {
+  SpmvDevice    *device;
+  PetscLogDouble held;
+
   PetscFunctionBegin;
+  *status = 0;
+  PetscCall(SpmvInitializePackage());
+  PetscCall(SpmvDeviceGet(&device));
+  if (!device) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "SKIP: there is no device; install pocl-opencl-icd\n"));
+    PetscFunctionReturn(0);
+  }
+  held = device->held;
+  for (size_t k = 0; k < n; k++) PetscCall((*tests[k])());
+  PetscCall(Fact((PetscBool)(device->held - held < 1e6), "vectors that are destroyed give their memory back")); /* the buffers of sums stay */
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " facts wrong\n", Failures));
   *status = Failures ? 1 : 0;

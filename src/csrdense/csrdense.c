@@ -8,7 +8,6 @@
 */
 #include "csrdense.h"
 
-#define DENSE_PANEL 32   /* rows of C that are computed before they are written to its columns: they stay in the first cache */
 #define DENSE_CHUNK 4096 /* rows that are looked at for a window, at least */
 #define DENSE_SPAN  3    /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
 
@@ -22,31 +21,7 @@ static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 void SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvDenseProduct *d)
 {
   *d = (SpmvDenseProduct){.kernels = Kernels[isa], .csr = *csr, .ntasks = ntasks};
-  SpmvSplitRows(&d->csr, DENSE_PANEL, ntasks, d->first);
-}
-
-/* B's rows side by side, shared among tasks */
-typedef struct {
-  const SpmvDenseKernels *kernels;
-  const PetscScalar      *columns;
-  PetscInt                ld, count, width, n, ntasks;
-  PetscScalar            *out;
-} DenseInterleave;
-
-static void InterleaveTask(void *context, PetscInt task)
-{
-  const DenseInterleave *d     = (const DenseInterleave *)context;
-  const size_t           first = SpmvShare((size_t)d->n, task, d->ntasks), last = SpmvShare((size_t)d->n, task + 1, d->ntasks);
-
-  d->kernels->interleave(d->columns + first, (size_t)d->ld, d->count, d->width, (PetscInt)(last - first), d->out + first * (size_t)d->width);
-}
-
-/* Lays csr.n rows of `count` columns side by side */
-void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *out)
-{
-  DenseInterleave in = {d->kernels, columns, ld, count, width, d->csr.n, d->ntasks, out};
-
-  SpmvRun(d->ntasks, InterleaveTask, &in);
+  SpmvSplitRows(&d->csr, SPMV_PANEL, ntasks, d->first);
 }
 
 /* What the tasks of a product are given */
@@ -58,19 +33,35 @@ typedef struct {
   PetscScalar            *y; /* the columns of C */
   PetscInt                ldy;
   PetscBool               add;
-  PetscScalar            *window;                 /* [ntasks][capacity][width] */
+  PetscScalar            *window;                 /* [ntasks][capacity][width]; or where all of B goes */
   PetscInt                capacity;               /* rows of a window, at most */
   PetscInt                from[SPMV_THREADS_MAX]; /* the first row of each task that is left to do */
 } DenseWork;
+
+static void SideBySideTask(void *context, PetscInt task)
+{
+  const DenseWork *w     = (const DenseWork *)context;
+  const size_t     first = SpmvShare((size_t)w->d->csr.n, task, w->d->ntasks), last = SpmvShare((size_t)w->d->csr.n, task + 1, w->d->ntasks);
+
+  w->d->kernels->interleave(w->x + first, (size_t)w->ldx, w->count, w->width, (PetscInt)(last - first), w->window + first * (size_t)w->width);
+}
+
+/* Lays csr.n rows of `count` columns side by side */
+void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *out)
+{
+  DenseWork w = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .window = out};
+
+  SpmvRun(d->ntasks, SideBySideTask, &w);
+}
 
 /* Rows [first, last), panel by panel; row r of x lies at x + r width */
 static void DensePanels(const DenseWork *w, const PetscScalar *x, PetscInt first, PetscInt last)
 {
   const SpmvDenseProduct *d = w->d;
-  PetscScalar             panel[DENSE_PANEL * SPMV_WIDTH_MAX];
+  PetscScalar             panel[SPMV_PANEL * SPMV_WIDTH_MAX];
 
   for (PetscInt r = first, stop; r < last; r = stop) {
-    stop = PetscMin(r + DENSE_PANEL, last);
+    stop = PetscMin(r + SPMV_PANEL, last);
     d->kernels->apply[SpmvDenseWidthIndex(w->width)](&d->csr, r, stop, x, panel);
     d->kernels->separate(panel, w->count, w->width, stop - r, w->add, w->y + r, (size_t)w->ldy);
   }
@@ -96,8 +87,8 @@ static void ColumnsTask(void *context, PetscInt task)
 {
   const DenseWork *w = (const DenseWork *)context;
 
-  for (PetscInt r = w->d->first[task], last = w->d->first[task + 1]; r < last; r += DENSE_PANEL) {
-    w->d->kernels->apply_columns(&w->d->csr, r, PetscMin(r + DENSE_PANEL, last), w->count, w->x, (size_t)w->ldx, w->y, (size_t)w->ldy);
+  for (PetscInt r = w->d->first[task], last = w->d->first[task + 1]; r < last; r += SPMV_PANEL) {
+    w->d->kernels->apply_columns(&w->d->csr, r, PetscMin(r + SPMV_PANEL, last), w->count, w->x, (size_t)w->ldx, w->y, (size_t)w->ldy);
   }
 }
 
@@ -140,7 +131,7 @@ static void WindowMove(const DenseWork *w, DenseWindow *window, PetscInt low, Pe
 static PetscInt WindowRows(const DenseWork *w, PetscInt r, PetscInt last, PetscInt *low, PetscInt *high)
 {
   const SpmvCSR *csr  = &w->d->csr;
-  PetscInt       stop = r;
+  PetscInt       stop = r, span;
 
   *low  = PETSC_MAX_INT;
   *high = 0;
@@ -149,8 +140,9 @@ static PetscInt WindowRows(const DenseWork *w, PetscInt r, PetscInt last, PetscI
 
     w->d->kernels->reach(csr->j, csr->i[stop], csr->i[stop + more], low, high);
     stop += more;
-    if (*high - *low > w->capacity) return r;
-  } while (stop<last && * high - *low> DENSE_SPAN * (stop - r));
+    span = *high - *low;
+    if (span > w->capacity) return r;
+  } while (stop < last && span > DENSE_SPAN * (stop - r));
   if (*low > *high) *low = *high; /* no entries */
   return stop;
 }

@@ -13,6 +13,7 @@
 
 #define SPMV_WIDTHS    3 /* numbers of vectors side by side that there are kernels for: 4, 8, 16 */
 #define SPMV_WIDTH_MAX 16
+#define SPMV_PANEL     32 /* rows side by side that stay in the first cache until they have served */
 
 /* Which of the kernels a number of vectors has */
 static inline int SpmvDenseWidthIndex(PetscInt width)

@@ -10,7 +10,6 @@
 
 #define SPMV_SIDE_BY_SIDE 8                  /* entries for each row of B from which on columns are laid side by side: that costs as much */
 #define SPMV_DIRECT_MAX   1000000            /* rows of B up to which its columns are likely to stay in cache */
-#define SPMV_PANEL        32                 /* rows of B that a transposed product lays side by side: they stay in the first cache */
 #define SPMV_WINDOW       ((size_t)24 << 20) /* bytes of rows of B, side by side, that the last cache is likely to hold */
 
 /* The most columns that fit those that remain, or the least that hold them */

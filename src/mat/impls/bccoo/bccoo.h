@@ -8,7 +8,7 @@
   bccoo_values.c  the values
   bccoo_scan.h    how many blocks there are, for bccoo_build.c
   bccoo_convert.c what a device makes of a storage for it, from CSR's arrays; the kernels are in bccoo_convert.cl
-  bccoo_device.c  the products of devices: knobs, launches; their kernels are in bccoo.cl and bccoo_words.cl
+  bccoo_device.c  the products of devices: knobs, launches; their kernels are in bccoo.cl, bccoo_words.cl and bccoo_block.cl
   bccoo_simd.c    the products: bccoo_vectors.h (what they read and write), bccoo_blocks.h (block after block),
                   bccoo_lanes.h (eight tiles at a time)
 */

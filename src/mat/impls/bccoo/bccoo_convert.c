@@ -49,5 +49,6 @@ PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDevi
 }
 
 const char BccooConvertSource[] =
+#include "bccoo_block.cl.h"
 #include "bccoo_convert.cl.h"
   ;

@@ -11,22 +11,13 @@
 
   All arrays are what the host would have built, to the last bit. No GPU has run this.
 */
-#define ENTRIES (HEIGHT * WIDTH)
-#define STOP    0x80000000u /* of a block found: it ends its block row */
-#define NONE    0xffffffffu /* no column: the row has ended */
+#define STOP 0x80000000u /* of a block found: it ends its block row */
+#define NONE 0xffffffffu /* no column: the row has ended */
 
 #if INDEX_BITS == 64
 typedef long INDEX;
 #else
-typedef int    INDEX;
-#endif
-
-#if COLUMNS == 1
-typedef int COLUMN;
-#elif COLUMNS == 2
-typedef ushort COLUMN;
-#else
-typedef short COLUMN;
+typedef int INDEX;
 #endif
 
 /* Where block number q is stored: as BccooPlace() */

@@ -164,6 +164,7 @@ static PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *pl
 }
 
 static const char BccooSource[] =
+#include "bccoo_block.cl.h"
 #include "bccoo_words.cl.h"
 #include "bccoo.cl.h"
   ;

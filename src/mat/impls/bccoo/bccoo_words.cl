@@ -9,20 +9,12 @@
 #define CARRY_LAST     1
 #define CARRY_ADJACENT 2
 
-#if COLUMNS == 1
-typedef int COLUMN;
-#elif COLUMNS == 2
-typedef ushort    COLUMN;
-#else
-typedef short COLUMN;
-#endif
-
 #if FLAG_BITS == 8
 typedef uchar FLAGS;
 #elif FLAG_BITS == 16
 typedef ushort    FLAGS;
 #else
-typedef uint  FLAGS;
+typedef uint FLAGS;
 #endif
 
 #if CARRY == CARRY_KERNEL
@@ -35,8 +27,7 @@ typedef REAL_WORD SHARED;
   #define GET(p)    REAL_GET(p)
 #endif
 
-#define ENTRIES (HEIGHT * WIDTH)
-#define TILES   (GROUP * BUNCH) /* of a work group */
+#define TILES (GROUP * BUNCH) /* of a work group */
 
 /* Result number r, complete, into the result; with slices, into the product of its slice */
 INLINE void Store(GLOBAL SCALAR *y, GLOBAL const int *rows, int r, const SCALAR *sum, int m, int beta)
