@@ -7,7 +7,6 @@
 #include "spmvimpl.h"
 #include <sys/mman.h>
 
-#define SPMV_LINE      ((size_t)64)
 #define SPMV_PAGE      ((size_t)4096)
 #define SPMV_HUGE_PAGE ((size_t)1 << 21)
 
@@ -22,11 +21,11 @@
 */
 PetscErrorCode SpmvAlloc(size_t bytes, void *array)
 {
-  const size_t align = bytes >= 2 * SPMV_HUGE_PAGE ? SPMV_HUGE_PAGE : SPMV_LINE;
+  const size_t align = bytes >= 2 * SPMV_HUGE_PAGE ? SPMV_HUGE_PAGE : SPMV_CACHE_LINE;
   char        *raw, *p;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(bytes + SPMV_LINE + align + sizeof(void *), &raw));
+  PetscCall(PetscMalloc1(bytes + SPMV_CACHE_LINE + align + sizeof(void *), &raw));
   p = raw + sizeof(void *);
   p += (align - (uintptr_t)p % align) % align;
   ((void **)p)[-1] = raw; /* for SpmvFree() */

@@ -23,10 +23,11 @@ typedef enum {
 #define SPMV_CAT(a, b)      SPMV_CAT_(a, b)
 #define SPMV_ISA_NAME(name) SPMV_CAT(name, SPMV_ISA_SUFFIX)
 
-#define SPMV_PARAM_MAX   16      /* knobs of one format, at most */
-#define SPMV_LIST_MAX    64      /* values of a knob that is a list, at most */
-#define SPMV_ARRAY_MAX   28      /* arrays of one storage, at most */
-#define SPMV_THREADS_MAX 256     /* threads of a product, at most */
+#define SPMV_PARAM_MAX   16  /* knobs of one format, at most */
+#define SPMV_LIST_MAX    64  /* values of a knob that is a list, at most */
+#define SPMV_ARRAY_MAX   28  /* arrays of one storage, at most */
+#define SPMV_THREADS_MAX 256 /* threads of a product, at most */
+#define SPMV_CACHE_LINE  ((size_t)64)
 #define SPMV_CACHE       700000  /* entries that are likely to stay in cache from one product to the next */
 #define SPMV_MEMORY      7000000 /* entries that no cache holds */
 #define SPMV_LINE_MAX    4       /* lines that a format adds to what is printed of its storage, at most */

@@ -35,7 +35,7 @@ static PetscErrorCode TestSides(const SpmvDenseKernels *kernels, const char isa[
         for (PetscInt k = rows * widths[w]; k < ROWS * WIDE + 8; k++) wrong += side[k] == side[k];
         for (int add = 0; add < 2; add++) {
           for (PetscInt k = 0; k < WIDE * LD; k++) back[k] = 2;
-          kernels->separate(side, count, widths[w], rows, add ? PETSC_TRUE : PETSC_FALSE, back, LD);
+          kernels->separate(side, count, widths[w], rows, add ? SPMV_DENSE_ADD : SPMV_DENSE_SET, back, LD);
           for (PetscInt c = 0; c < WIDE; c++) {
             for (PetscInt r = 0; r < LD; r++) wrong += back[c * LD + r] != (c >= count || r >= rows ? 2 : columns[c * LD + r] + 2 * add);
           }
@@ -48,9 +48,10 @@ static PetscErrorCode TestSides(const SpmvDenseKernels *kernels, const char isa[
   PetscFunctionReturn(0);
 }
 
-#define ROWS 30000
+#define ROWS  30000
+#define TWINS 5
 
-/* Entry k of row r: a band; a band that runs backwards; one that jumps; one that widens at the end, so that windows no longer do; wide everywhere */
+/* Entry k of row r: a band; a band that runs backwards; one that jumps; one that widens at the end, so that windows no longer do; wide everywhere; TWINS: see Leader() */
 static PetscInt Column(int kind, PetscInt r, PetscInt k)
 {
   const PetscInt band = (r + k * k * 17 - 300 + ROWS) % ROWS, near = PetscMax(0, PetscMin(ROWS - 1, r + k * k * 17 - 300));
@@ -60,6 +61,14 @@ static PetscInt Column(int kind, PetscInt r, PetscInt k)
   if (kind == 3 && r > 21000) return (band * 7919) % ROWS;
   if (kind == 4) return (band * 7919) % ROWS;
   return near;
+}
+
+/* The first of one to five rows that have the same columns, or all but the second one in one of them */
+static PetscInt Leader(PetscInt r)
+{
+  static const PetscInt first[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 10, 10, 10, 10};
+
+  return r - r % 15 + first[r % 15];
 }
 
 static PetscErrorCode Create(int kind, SpmvTestCSR *t)
@@ -73,8 +82,8 @@ static PetscErrorCode Create(int kind, SpmvTestCSR *t)
   PetscCall(PetscMalloc1(8 * ROWS, &t->a));
   for (PetscInt r = 0; r < ROWS; r++) {
     t->i[r] = nz;
-    for (PetscInt k = 0; k < r % 8; k++, nz++) {
-      t->j[nz] = Column(kind, r, k);
+    for (PetscInt k = 0; k < (kind == TWINS ? Leader(r) : r) % 8; k++, nz++) {
+      t->j[nz] = kind == TWINS ? Column(0, Leader(r), k) + (k == 1 && r % 45 == 12) : Column(kind, r, k);
       t->a[nz] = Value(nz);
     }
   }
@@ -121,6 +130,54 @@ static PetscErrorCode TestWindows(const SpmvTestCSR *t, int kind, SpmvIsa isa, P
   PetscFunctionReturn(0);
 }
 
+/* A C that is written past the caches, from each place of a cache line on; what lies beside it is left alone */
+static PetscErrorCode TestLong(SpmvIsa isa, PetscInt ntasks)
+{
+  enum { M     = 400003,
+         LD    = 400016,
+         WIDTH = 8 };
+  SpmvTestCSR      t = {.m = M, .n = M};
+  SpmvCSR          csr;
+  SpmvDenseProduct d;
+  PetscScalar     *b, *side, *c;
+  PetscInt         nz = 0, wrong = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(M + 1, &t.i, 2 * M, &t.j, 2 * M, &t.a));
+  PetscCall(PetscMalloc3(WIDTH * M, &b, WIDTH * M, &side, WIDTH * LD + 16, &c));
+  for (PetscInt r = 0; r < M; r++) {
+    t.i[r] = nz;
+    for (PetscInt k = 0; k < r % 3; k++, nz++) {
+      t.j[nz] = PetscMin(r + k, M - 1);
+      t.a[nz] = Value(nz);
+    }
+  }
+  t.i[M] = nz;
+  for (PetscInt k = 0; k < WIDTH * M; k++) b[k] = Value(3 * k);
+  csr = SpmvTestCSRView(&t);
+  SpmvDenseProductSet(&csr, isa, ntasks, &d);
+  SpmvDenseSideBySide(&d, WIDTH, WIDTH, b, M, side);
+  for (PetscInt at = 0; at < 8; at += 3) {
+    for (PetscInt k = 0; k < WIDTH * LD + 16; k++) c[k] = 7;
+    SpmvDenseApply(&d, NULL, WIDTH, WIDTH, side, c + 8 + at, LD, PETSC_FALSE);
+    for (PetscInt k = 0; k < WIDTH * LD + 16; k++) {
+      const PetscInt r = (k - 8 - at + LD) % LD, column = (k - 8 - at) / LD;
+      PetscScalar    sum = 7;
+
+      if (k >= 8 + at && column < WIDTH && r < M) {
+        sum = 0;
+        for (PetscInt e = t.i[r]; e < t.i[r + 1]; e++) sum += t.a[e] * b[column * M + t.j[e]];
+      }
+      wrong += !(PetscAbsScalar(c[k] - sum) <= 8 * PETSC_MACHINE_EPSILON);
+    }
+  }
+  if (wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "long columns, %s, %d tasks: %" PetscInt_FMT " entries wrong\n", SpmvIsaName(isa), (int)ntasks, wrong));
+  failures += wrong;
+  PetscCall(PetscFree3(t.i, t.j, t.a));
+  PetscCall(PetscFree3(b, side, c));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   SpmvIsa best;
@@ -137,15 +194,17 @@ int main(int argc, char **argv)
     SpmvCSR          none = {.i = (const PetscInt[]){0}};
 
     SpmvDenseProductSet(&none, (SpmvIsa)isa, 1, &d);
-    if (d.kernels->interleave) PetscCall(TestSides(d.kernels, SpmvIsaName(isa)));
+    if (!d.kernels->interleave) continue;
+    PetscCall(TestSides(d.kernels, SpmvIsaName(isa)));
+    PetscCall(TestLong((SpmvIsa)isa, 1 + isa));
   }
-  for (int kind = 0; kind < 5; kind++) {
+  for (int kind = 0; kind <= TWINS; kind++) {
     SpmvTestCSR t;
 
     PetscCall(Create(kind, &t));
     for (PetscInt ntasks = 1; ntasks <= 3; ntasks += 2) {
-      for (PetscInt count = 3; count <= 13; count += 5) PetscCall(TestWindows(&t, kind, best, ntasks, count, 12000, kind < 3 ? PETSC_TRUE : PETSC_FALSE));
-      PetscCall(TestWindows(&t, kind, SPMV_SCALAR, ntasks, 8, 9000, kind < 3 ? PETSC_TRUE : PETSC_FALSE));
+      for (PetscInt count = 3; count <= 13; count += 5) PetscCall(TestWindows(&t, kind, best, ntasks, count, 12000, kind < 3 || kind == TWINS ? PETSC_TRUE : PETSC_FALSE));
+      PetscCall(TestWindows(&t, kind, SPMV_SCALAR, ntasks, 8, 9000, kind < 3 || kind == TWINS ? PETSC_TRUE : PETSC_FALSE));
       PetscCall(TestWindows(&t, kind, best, ntasks, 8, 1000, PETSC_FALSE));
     }
     PetscCall(PetscFree(t.i));

@@ -8,8 +8,9 @@
 */
 #include "csrdense.h"
 
-#define DENSE_CHUNK 4096 /* rows that are looked at for a window, at least */
-#define DENSE_SPAN  3    /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
+#define DENSE_CHUNK 4096               /* rows that are looked at for a window, at least */
+#define DENSE_SPAN  3                  /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
+#define DENSE_PAST  ((size_t)24 << 20) /* bytes of C that no cache holds until they are read again */
 
 static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
@@ -32,7 +33,7 @@ typedef struct {
   PetscInt                ldx;
   PetscScalar            *y; /* the columns of C */
   PetscInt                ldy;
-  PetscBool               add;
+  SpmvDenseTarget         target;
   PetscScalar            *window;                 /* [ntasks][capacity][width]; or where all of B goes */
   PetscInt                capacity;               /* rows of a window, at most */
   PetscInt                from[SPMV_THREADS_MAX]; /* the first row of each task that is left to do */
@@ -54,17 +55,26 @@ void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt cou
   SpmvRun(d->ntasks, SideBySideTask, &w);
 }
 
+/* Whether to write C past the caches: its columns are long, and cache lines begin at the same rows of all */
+static PetscBool DenseIsPast(const SpmvDenseProduct *d, PetscInt count, PetscInt ldy)
+{
+  return (PetscBool)(sizeof(PetscScalar) * (size_t)d->csr.m * (size_t)count > DENSE_PAST && sizeof(PetscScalar) * (size_t)ldy % SPMV_CACHE_LINE == 0);
+}
+
 /* Rows [first, last), panel by panel; row r of x lies at x + r width */
 static void DensePanels(const DenseWork *w, const PetscScalar *x, PetscInt first, PetscInt last)
 {
-  const SpmvDenseProduct *d = w->d;
+  const SpmvDenseProduct *d    = w->d;
+  const PetscBool         past = (PetscBool)(w->target == SPMV_DENSE_PAST);
+  const size_t            into = past ? (size_t)(w->y + first) % SPMV_CACHE_LINE : 0;
   PetscScalar             panel[SPMV_PANEL * SPMV_WIDTH_MAX];
 
   for (PetscInt r = first, stop; r < last; r = stop) {
-    stop = PetscMin(r + SPMV_PANEL, last);
+    stop = PetscMin(r + (r == first && into ? (PetscInt)((SPMV_CACHE_LINE - into) / sizeof(PetscScalar)) : SPMV_PANEL), last); /* then a line begins */
     d->kernels->apply[SpmvDenseWidthIndex(w->width)](&d->csr, r, stop, x, panel);
-    d->kernels->separate(panel, w->count, w->width, stop - r, w->add, w->y + r, (size_t)w->ldy);
+    d->kernels->separate(panel, w->count, w->width, stop - r, w->target, w->y + r, (size_t)w->ldy);
   }
+  if (past) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 static void ApplyTask(void *context, PetscInt task)
@@ -77,7 +87,8 @@ static void ApplyTask(void *context, PetscInt task)
 /* C <- C or 0 + A x for the rows that `from` leaves, or for all */
 void SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool add)
 {
-  DenseWork w = {.d = d, .width = width, .count = count, .x = x, .y = y, .ldy = ldy, .add = add};
+  DenseWork w = {.d = d, .width = width, .count = count, .x = x, .y = y, .ldy = ldy, .target = add ? SPMV_DENSE_ADD : DenseIsPast(d, count, ldy) ? SPMV_DENSE_PAST
+                                                                                                                                                 : SPMV_DENSE_SET};
 
   memcpy(w.from, from ? from : d->first, sizeof(PetscInt) * (size_t)d->ntasks);
   SpmvRun(d->ntasks, ApplyTask, &w);
@@ -182,7 +193,7 @@ static void WindowsTask(void *context, PetscInt task)
 */
 PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy, PetscInt from[])
 {
-  DenseWork w    = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .y = y, .ldy = ldy, .window = window, .capacity = capacity};
+  DenseWork w    = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .y = y, .ldy = ldy, .target = DenseIsPast(d, count, ldy) ? SPMV_DENSE_PAST : SPMV_DENSE_SET, .window = window, .capacity = capacity};
   PetscBool done = PETSC_TRUE;
 
   memcpy(w.from, d->first, sizeof(PetscInt) * (size_t)d->ntasks);

@@ -15,6 +15,13 @@
 #define SPMV_WIDTH_MAX 16
 #define SPMV_PANEL     32 /* rows side by side that stay in the first cache until they have served */
 
+/* What becomes of a result: it replaces what is there, is added to it, or replaces it past the caches, where eight begin a cache line */
+typedef enum {
+  SPMV_DENSE_SET,
+  SPMV_DENSE_ADD,
+  SPMV_DENSE_PAST
+} SpmvDenseTarget;
+
 /* Which of the kernels a number of vectors has */
 static inline int SpmvDenseWidthIndex(PetscInt width)
 {
@@ -33,9 +40,9 @@ typedef struct {
   /* The same of `count` vectors as they are: entry r of vector c is x[r + c * ldx], and y[r + c * ldy] of the product */
   void (*apply_columns)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy);
 
-  /* `rows` rows of `count` columns side by side, `width` wide, the last ones zero; and the other way, add: to what is there */
+  /* `rows` rows of `count` columns side by side, `width` wide, the last ones zero; and the other way */
   void (*interleave)(const PetscScalar *columns, size_t ld, PetscInt count, PetscInt width, PetscInt rows, PetscScalar *out);
-  void (*separate)(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, PetscBool add, PetscScalar *columns, size_t ld);
+  void (*separate)(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, SpmvDenseTarget target, PetscScalar *columns, size_t ld);
 
   void (*reach)(const PetscInt *j, PetscInt first, PetscInt end, PetscInt *low, PetscInt *high); /* widens [low, high) by j[first], ..., j[end - 1] */
 } SpmvDenseKernels;

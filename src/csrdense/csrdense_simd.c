@@ -4,8 +4,8 @@
   Matrices that no cache holds are asked for early: a 27-point stencil of 27 million entries takes 24 ms times eight vectors, 31
   without.
 
-  A row has four sums a vector at a time for widths 4 and 8 and two for 16: a multiplication and addition takes four cycles,
-  and the entries of a row would wait for each other.
+  At least four sums are made at a time: a multiplication and addition takes four cycles, and the next would wait for it. They are
+  those of up to four rows that have the same columns, which is looked up anew each time, and of every second or fourth entry of a row.
 */
 #include "csrdense.h"
 #include "../simd/simd.h"
@@ -15,42 +15,74 @@ const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}, NULL, 
 #else
 
   #define SPMV_DENSE_AHEAD 2048 /* entries between the row at work and what is asked for */
+  #define SPMV_DENSE_TWINS 4    /* rows at once, at most */
 
-  /* V: a vector of N scalars; NV of them side by side; SUMS sums of each */
-  #define SPMV_DENSE(V, N, NV, SUMS) \
-    SPMV_INLINE void SpmvDenseEntry_##V##_##NV(const SpmvCSR *csr, PetscInt k, const PetscScalar *x, V sum[]) \
+/* Rows from r on that have the same columns, as the equations at one node of a mesh do, up to SPMV_DENSE_TWINS */
+SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt last)
+{
+  const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r], most = PetscMin(last - r, SPMV_DENSE_TWINS);
+  PetscInt        twins = 1;
+
+  while (twins < most && csr->i[r + twins + 1] - csr->i[r + twins] == n && n && j[twins * n] == j[0] && !memcmp(j + twins * n, j, sizeof(PetscInt) * (size_t)n)) twins++;
+  return twins;
+}
+
+  /* V: a vector of N scalars; NV of them side by side. A row of x is read once for all twins; each has its own sums */
+  #define SPMV_DENSE(V, N, NV) \
+    SPMV_INLINE void SpmvDenseEntry_##V##_##NV(const PetscScalar *a, PetscInt n, int twins, const PetscScalar *x, V sum[][NV]) \
     { \
-      const PetscScalar *xk = x + (size_t)csr->j[k] * (N * NV); \
-      const V            a  = V##Splat(csr->a[k]); \
+      V xk[NV]; \
 \
-      for (int v = 0; v < NV; v++) sum[v] = V##Fma(a, V##Load(xk + N * v), sum[v]); \
+      for (int v = 0; v < NV; v++) xk[v] = V##Load(x + N * v); \
+      SPMV_UNROLL \
+      for (int t = 0; t < twins; t++) { \
+        for (int v = 0; v < NV; v++) sum[t][v] = V##Fma(V##Splat(a[t * n]), xk[v], sum[t][v]); \
+      } \
+    } \
+    SPMV_INLINE void SpmvDenseRows_##V##_##NV(const SpmvCSR *csr, PetscInt r, int twins, int sums, const PetscScalar *x, PetscScalar *y) \
+    { \
+      const PetscInt     n = csr->i[r + 1] - csr->i[r], *j = csr->j + csr->i[r]; \
+      const PetscScalar *a = csr->a + csr->i[r]; \
+      PetscInt           k = 0; \
+      V                  sum[4][SPMV_DENSE_TWINS][NV]; \
+\
+      SPMV_UNROLL \
+      for (int s = 0; s < sums; s++) { \
+        SPMV_UNROLL \
+        for (int t = 0; t < twins; t++) { \
+          for (int v = 0; v < NV; v++) sum[s][t][v] = V##Zero(); \
+        } \
+      } \
+      for (; k + sums <= n; k += sums) { \
+        __builtin_prefetch(a + SPMV_DENSE_AHEAD + k * twins, 0, 2); \
+        SPMV_UNROLL \
+        for (int s = 0; s < sums; s++) SpmvDenseEntry_##V##_##NV(a + k + s, n, twins, x + (size_t)j[k + s] * (N * NV), sum[s]); \
+      } \
+      for (; k < n; k++) SpmvDenseEntry_##V##_##NV(a + k, n, twins, x + (size_t)j[k] * (N * NV), sum[0]); \
+      SPMV_UNROLL \
+      for (int t = 0; t < twins; t++) { \
+        for (int v = 0; v < NV; v++) { \
+          V total = sum[0][t][v]; \
+\
+          SPMV_UNROLL \
+          for (int s = 1; s < sums; s++) total = V##Add(total, sum[s][t][v]); \
+          V##StoreFirst(y + (NV * t + v) * N, total, N); \
+        } \
+      } \
     } \
     static void SpmvDenseApply_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y) \
     { \
       const int large = csr->i[csr->m] >= SPMV_CACHE; \
 \
-      for (PetscInt r = first; r < last; r++, y += N * NV) { \
-        const PetscInt end = csr->i[r + 1]; \
-        PetscInt       k   = csr->i[r]; \
-        V              sum[SUMS][NV]; \
-\
+      for (PetscInt r = first, twins; r < last; r += twins, y += N * NV * twins) { \
+        twins = SpmvDenseTwins(csr, r, last); \
         if (large) { \
-          SpmvAhead(csr->a + k + SPMV_DENSE_AHEAD, sizeof(PetscScalar) * (size_t)(end - k)); \
-          SpmvAhead(csr->j + k + SPMV_DENSE_AHEAD, sizeof(PetscInt) * (size_t)(end - k)); \
+          SpmvAhead(csr->j + csr->i[r] + SPMV_DENSE_AHEAD, sizeof(PetscInt) * (size_t)(csr->i[r + twins] - csr->i[r])); \
         } \
-        for (int s = 0; s < SUMS; s++) { \
-          for (int v = 0; v < NV; v++) sum[s][v] = V##Zero(); \
-        } \
-        for (; k + SUMS <= end; k += SUMS) { \
-          for (int s = 0; s < SUMS; s++) SpmvDenseEntry_##V##_##NV(csr, k + s, x, sum[s]); \
-        } \
-        for (; k < end; k++) SpmvDenseEntry_##V##_##NV(csr, k, x, sum[0]); \
-        for (int v = 0; v < NV; v++) { \
-          V total = sum[0][v]; \
-\
-          for (int s = 1; s < SUMS; s++) total = V##Add(total, sum[s][v]); \
-          V##StoreFirst(y + N * v, total, N); \
-        } \
+        if (twins == 1) SpmvDenseRows_##V##_##NV(csr, r, 1, 4 / NV, x, y); \
+        else if (twins == 2) SpmvDenseRows_##V##_##NV(csr, r, 2, 2 / NV, x, y); \
+        else if (twins == 3) SpmvDenseRows_##V##_##NV(csr, r, 3, 2 / NV, x, y); \
+        else SpmvDenseRows_##V##_##NV(csr, r, 4, 1, x, y); \
       } \
     } \
     static void SpmvDenseTranspose_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y) \
@@ -64,9 +96,9 @@ const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}, NULL, 
         } \
       } \
     }
-SPMV_DENSE(Spmv4, 4, 1, 4)
-SPMV_DENSE(Spmv8, 8, 1, 4)
-SPMV_DENSE(Spmv8, 8, 2, 2)
+SPMV_DENSE(Spmv4, 4, 1)
+SPMV_DENSE(Spmv8, 8, 1)
+SPMV_DENSE(Spmv8, 8, 2)
   #undef SPMV_DENSE
 
 /* n vectors, a constant: their sums are registers */
@@ -124,8 +156,10 @@ static void SpmvDenseInterleave(const PetscScalar *columns, size_t ld, PetscInt 
   }
 }
 
-static void SpmvDenseSeparate(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, PetscBool add, PetscScalar *columns, size_t ld)
+static void SpmvDenseSeparate(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, SpmvDenseTarget target, PetscScalar *columns, size_t ld)
 {
+  const PetscBool add = (PetscBool)(target == SPMV_DENSE_ADD);
+
   for (PetscInt c = 0; c < count; c += 8) {
     PetscScalar   *to   = columns + (size_t)c * ld;
     const PetscInt live = PetscMin(8, count - c);
@@ -141,7 +175,8 @@ static void SpmvDenseSeparate(const PetscScalar *in, PetscInt count, PetscInt wi
       for (int k = 0; k < 8; k++) {
         PetscScalar *at = to + (size_t)k * ld + (size_t)r;
 
-        Spmv8Store(at, add ? Spmv8Add(Spmv8Load(at), v[k]) : v[k]);
+        if (target == SPMV_DENSE_PAST) Spmv8Stream(at, v[k]);
+        else Spmv8Store(at, add ? Spmv8Add(Spmv8Load(at), v[k]) : v[k]);
       }
     }
     for (; r < rows; r++) {

@@ -259,7 +259,7 @@ static PetscErrorCode MatTransposeMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
         PetscCallMPI(MPI_Type_free(&row));
         SpmvGhostsAddRows(w.ghosts, width, t.y[2], y);
       }
-      if (count > 0) w.d[0].kernels->separate(y, count, width, n, PETSC_FALSE, w.c + (size_t)(c + k * width) * (size_t)w.ldc, (size_t)w.ldc);
+      if (count > 0) w.d[0].kernels->separate(y, count, width, n, SPMV_DENSE_SET, w.c + (size_t)(c + k * width) * (size_t)w.ldc, (size_t)w.ldc);
     }
   }
   PetscCall(DenseWorkEnd(A, B, C, &w));
