@@ -2,7 +2,8 @@
   cuda.c - stands in for libcuda.so.1 and libnvrtc.so where there is no GPU: writes down which kernels would have run, with
   what; runs none, unless emulate.c is linked as well
 
-  For tests/graphs.sh and tests/emulate.sh, which compile it. To the file $FAKE_CUDA_LOG go
+  For tests/graphs.sh and tests/emulate.sh, which compile it. To the file $FAKE_CUDA_LOG, of
+  which other processes than the first have one with their number at its end, go
 
     run <kernel> <grid> <block> <arguments>   a kernel, launched or in a graph that is launched
     graph <n>                                 a graph of n kernels is launched; their lines follow
@@ -78,11 +79,21 @@ extern WEAK void  EmulateUnload(void *code);
 extern WEAK void *EmulateFind(void *code, const char *kernel, size_t bytes[]);
 extern WEAK char *EmulateRun(void *kernel, unsigned grid, unsigned block, void **args);
 
+/* A file for each process */
+static FILE *Log(void)
+{
+  const char *name = getenv("FAKE_CUDA_LOG"), *rank = getenv("OMPI_COMM_WORLD_RANK");
+  char        path[4096];
+
+  snprintf(path, sizeof(path), "%s%s%s", name ? name : "/dev/null", name && rank && strcmp(rank, "0") ? "." : "", name && rank && strcmp(rank, "0") ? rank : "");
+  return fopen(path, "w");
+}
+
 static void Say(const char format[], ...)
 {
   va_list list;
 
-  if (!out) out = fopen(getenv("FAKE_CUDA_LOG") ? getenv("FAKE_CUDA_LOG") : "/dev/null", "w");
+  if (!out) out = Log();
   va_start(list, format);
   vfprintf(out, format, list);
   va_end(list);
