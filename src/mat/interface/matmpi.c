@@ -25,6 +25,18 @@ static PetscErrorCode MatSpmvBlockBecome(Mat B, const SpmvFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A user who chose VECACCEL for A's vectors has chosen it for the block's: PCBJACOBI asks the block */
+static PetscErrorCode MatSpmvBlockVectors(Mat A, Mat B)
+{
+  PetscBool wanted, has;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(A->defaultvectype, VECACCEL, &wanted));
+  PetscCall(PetscStrcmp(B->defaultvectype, VECACCEL, &has));
+  if (wanted != has) PetscCall(MatSetVecType(B, wanted ? VECACCEL : VECSTANDARD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   MatSpmvPrepareBlocks - the two blocks of A, of our type and with A's settings
 
@@ -58,6 +70,7 @@ PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2])
     }
     if (s->state != state) b->touched = PETSC_TRUE;
     PetscCall(MatSpmvBind(blocks[k], s->bound));
+    PetscCall(MatSpmvBlockVectors(A, blocks[k]));
     b->agreed = s->agreed;
   }
   s->state   = state;
