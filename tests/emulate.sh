@@ -10,7 +10,7 @@ ${CXX:-c++} --version >/dev/null 2>&1 || { echo 'ok emulate # SKIP there is no C
 driver="${CC:-cc} -O1 -g -shared -fPIC -Wno-unused-parameter -DEMULATE_H=\"$PWD/tests/fake/emulate.h\" tests/fake/cuda.c tests/fake/emulate.c -ldl"
 { $driver -o "$tmp/libcuda.so.1" && cp "$tmp/libcuda.so.1" "$tmp/libnvrtc.so" &&
   for program in vec_accel mat_device mat_vecs ksp_accel; do $COMPILE tests/$program.c -o "$tmp/$program" $PETSC_LINK -lm || exit; done &&
-  for program in format_device format_vectors fake/veccuda; do $COMPILE tests/$program.c "$build/libpetscspmv.a" -o "$tmp/${program##*/}" $PETSC_LINK -lm -ldl -lpthread || exit; done; } >"$tmp/log" 2>&1 ||
+  for program in format_device format_device_convert format_device_knobs format_vectors fake/veccuda; do $COMPILE tests/$program.c "$build/libpetscspmv.a" -o "$tmp/${program##*/}" $PETSC_LINK -lm -ldl -lpthread || exit; done; } >"$tmp/log" 2>&1 ||
   { echo 'not ok emulate_compile'; sed 's/^/# /' "$tmp/log"; exit 0; }
 
 left='^left 0 graphs, 0 to launch, 0 buffers, 0 modules, 0 contexts, 0 current'
@@ -36,6 +36,8 @@ emulate formats 1 '^0 plans wrong' format_device
 emulate vectors 1 '^0 wrong' format_vectors
 emulate operations 1 '^0 operations wrong' vec_accel $append
 orders=up
+emulate convert 1 '^0 arrays wrong' format_device_convert
+emulate knobs 1 '^pmf, a third of the room' format_device_knobs
 emulate groups 1 '^0 operations wrong' vec_accel $append -spmv_vec_workgroup 4 -n 40001 -quick
 emulate parallel 2 '^0 operations wrong' vec_accel $append -n 65 -quick
 for type in bccoo cmrs csradaptive pmf tpspmv; do
