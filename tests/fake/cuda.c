@@ -85,7 +85,9 @@ static FILE *Log(void)
   const char *name = getenv("FAKE_CUDA_LOG"), *rank = getenv("OMPI_COMM_WORLD_RANK");
   char        path[4096];
 
-  snprintf(path, sizeof(path), "%s%s%s", name ? name : "/dev/null", name && rank && strcmp(rank, "0") ? "." : "", name && rank && strcmp(rank, "0") ? rank : "");
+  if (!rank) rank = getenv("PMI_RANK"); /* of other MPIs */
+  if (!name) return fopen("/dev/null", "w");
+  snprintf(path, sizeof(path), rank && strcmp(rank, "0") && strcmp(name, "/dev/null") ? "%s.%s" : "%s", name, rank);
   return fopen(path, "w");
 }
 
