@@ -20,7 +20,7 @@ emulate() { # name, ranks, output wanted, program, options...; $orders
   shift 4
   for order in $orders; do
     rm -f "$tmp"/calls*
-    LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH FAKE_CUDA_ORDER=$order FAKE_CUDA_LOG=$tmp/calls timeout 100 $MPIEXEC -n "$ranks" "$tmp/$program" -spmv_device cuda -spmv_device_cache none "$@" >"$tmp/out" 2>&1 </dev/null
+    LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH FAKE_CUDA_ORDER=$order FAKE_CUDA_LOG=$tmp/calls timeout 300 $MPIEXEC -n "$ranks" "$tmp/$program" -spmv_device cuda -spmv_device_cache none "$@" >"$tmp/out" 2>&1 </dev/null
     status=$?
     if [ $status -eq 0 ] && grep -q "$wanted" "$tmp/out" && ! grep -q 'Warning' "$tmp/out" && grep -q '^run' "$tmp/calls" && ! cat "$tmp"/calls* | grep -q '^bad' && [ "$(cat "$tmp"/calls* | grep -c "$left")" -eq $ranks ]; then echo "ok ${name}_$order"; else
       echo "not ok ${name}_$order # exit status $status"
