@@ -174,6 +174,7 @@ static PetscErrorCode Plans(SpmvDevice *device)
       plan.device[BCCOO_DEVICE_TRANSPOSE] = 1;
       if (columns[k % 3] == BCCOO_COLUMNS_DIFFERENCE) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
     }
+    while ((size_t)(plan.value[BCCOO_BLOCK_HEIGHT] * plan.device[BCCOO_DEVICE_WORKGROUP]) * sizeof(PetscScalar) > 8192) plan.device[BCCOO_DEVICE_WORKGROUP] /= 2; /* complex numbers: the same */
     PetscCall(Try(device, k % 11 == 5 ? 3 : 403, wide, plan));
   }
   PetscFunctionReturn(0);

@@ -10,6 +10,8 @@ double fabs(double);
 float  fabsf(float);
 double sqrt(double);
 float  sqrtf(float);
+double hypot(double, double);
+float  hypotf(float, float);
 
 /* What emulate.c tells the work item that runs, and does for it */
 struct Emulated {
