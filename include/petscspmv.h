@@ -227,14 +227,19 @@ M*/
   Level: beginner
 
   Notes:
-  Other vectors may be arguments of any operation: they are sent along, or the host works, whichever moves fewer vectors.
+  Other vectors may be arguments of any operation: they are sent along, or the host works, whichever moves fewer vectors. Those of PETSc's own
+  types for CUDA (`VECCUDA`, `VECKOKKOS`) do not move: kernels are given their memory, if it is that of the device of this process. The other
+  way round it is PETSc's operation, which takes all its arguments for `VECCUDA`: use `MatSetVecType(A, VECCUDA)` with such vectors.
+
+  Whoever makes vectors of the type that `MatGetVecType()` gives, as `PCBJACOBI` does for the solvers of its blocks, makes vectors of the host unless
+  `MatSetVecType()` says `VECACCEL`.
 
   To PETSc it is a vector on the host: `VecGetArrayAndMemType()` gives `PETSC_MEMTYPE_HOST`. While somebody holds an array that may be
   written, operations on the vector are run by the host. `VecGetSubVector()` of entries that follow each other gives a copy, which
   `VecRestoreSubVector()` copies back.
 
-  `KSPIBCGS` and `KSPFBCGSR`, which keep arrays after they have given them back, refuse these vectors, and so do functions
-  of newer PETSc that make a dense matrix for a type of vectors (`MatCreateDenseFromVecType()`).
+  `KSPIBCGS` and `KSPFBCGSR`, which keep arrays after they have given them back, refuse these vectors: give them a right hand side and a
+  solution of the host, of which their work vectors are duplicates. So do functions of newer PETSc that make a dense matrix for a type of vectors (`MatCreateDenseFromVecType()`).
 
   Where there is no device, or with -spmv_device none, it is `VECSEQ` or `VECMPI` under another name. If the memory of the device runs
   out, there is one warning, and the host works on what does not fit.

@@ -50,3 +50,32 @@ typedef PetscOptionItems SpmvOptionItems;
 #else
   #define SPMV_SETTYPE_FORGETS 0
 #endif
+
+/* MatBindToCPU() and VecBindToCPU() keep a flag in the object, set for all that PETSc itself takes to be on the host, and do nothing if it is as asked for */
+#if defined(PETSC_HAVE_DEVICE)
+  #define SpmvSetBoundToCPU(o, flag) ((o)->boundtocpu = (flag))
+#else
+  #define SpmvSetBoundToCPU(o, flag) ((void)(o))
+#endif
+
+/* The stream of a device context of CUDA's. PETSc's function gives it itself before 3.20, and where it is since; it is public since then as well */
+#if defined(PETSC_HAVE_CUDA)
+  #include <petscdevice.h>
+  #if PETSC_VERSION_LT(3, 20, 0)
+    #include <petsc/private/deviceimpl.h>
+  #endif
+static inline PetscErrorCode SpmvPetscStream(PetscDeviceContext context, void **stream)
+{
+  #if PETSC_VERSION_LT(3, 20, 0)
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceContextGetStreamHandle_Internal(context, stream));
+  #else
+  void *handle;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceContextGetStreamHandle(context, &handle));
+  *stream = *(void **)handle;
+  #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif

@@ -166,7 +166,7 @@ static PetscErrorCode Plans(SpmvDevice *device)
     plan.value[BCCOO_BLOCK_WIDTH]       = k % 13 ? widths[k % 4] : 1;
     plan.value[BCCOO_COLUMNS]           = columns[k % (wide || online ? 3 : 4)];
     plan.value[BCCOO_FLAG_BITS]         = bits[k % 3];
-    plan.value[BCCOO_TILE]              = tiles[k / 2 % 3];
+    plan.value[BCCOO_TILE]              = online ? 8 : tiles[k / 2 % 3]; /* a GPU has 48 kB of local memory */
     plan.value[BCCOO_SLICES]            = k % 13 ? slices[k % 5] : 1;
     plan.device[BCCOO_DEVICE_WORKGROUP] = groups[k % 4];
     plan.device[BCCOO_DEVICE_STRATEGY]  = k % 7 == 3 && !online ? 3 : 0;
@@ -174,6 +174,7 @@ static PetscErrorCode Plans(SpmvDevice *device)
       plan.device[BCCOO_DEVICE_TRANSPOSE] = 1;
       if (columns[k % 3] == BCCOO_COLUMNS_DIFFERENCE) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
     }
+    while ((size_t)(plan.value[BCCOO_BLOCK_HEIGHT] * plan.device[BCCOO_DEVICE_WORKGROUP]) * sizeof(PetscScalar) > 8192) plan.device[BCCOO_DEVICE_WORKGROUP] /= 2; /* complex numbers: the same */
     PetscCall(Try(device, k % 11 == 5 ? 3 : 403, wide, plan));
   }
   PetscFunctionReturn(0);

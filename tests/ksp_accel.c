@@ -1,13 +1,16 @@
-static const char help[] = "Krylov methods with vectors that stay on the device: what moves between iteration 5 and 25, and as many iterations as with AIJ.\n\
+static const char help[] = "Krylov methods with vectors that stay on the device: what moves between two iterations, and as many iterations as with AIJ.\n\
   -type <bccoo> - of the Mat\n\
   -n <60>       - points of the grid in each direction\n\
-  -host         - right hand side and solution live on the host\n\n";
+  -host         - right hand side and solution live on the host\n\
+  -last <25>    - the second of these iterations, the first is 5\n\
+  -vectors      - MatSetVecType() says accel, for whoever asks by MatGetVecType()\n\
+  -blocks       - PCBJACOBI, of one block a process, with a solver of products and vectors of the host\n\n";
 
 #include <petscksp.h>
 #include "devicetest.h"
 
 #define FIRST 5
-#define LAST  25
+static PetscInt Last = 25;
 
 /* What a monitor writes down: MatSpmvGetTransfers_C at the two iterations */
 typedef struct {
@@ -56,11 +59,11 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt iteration, PetscReal norm, void 
   PetscFunctionBegin;
   (void)ksp, (void)norm;
   if (iteration == FIRST) PetscCall(Transfers(seen->A, seen->at[0]));
-  if (iteration == LAST) PetscCall(Transfers(seen->A, seen->at[1]));
+  if (iteration == Last) PetscCall(Transfers(seen->A, seen->at[1]));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Solve(Mat A, KSPType type, PetscBool host, Seen *seen, PetscInt *iterations, Vec *solution)
+static PetscErrorCode Solve(Mat A, KSPType type, PetscBool blocks, PetscBool host, Seen *seen, PetscInt *iterations, Vec *solution)
 {
   KSPConvergedReason reason;
   KSP                ksp;
@@ -83,14 +86,15 @@ static PetscErrorCode Solve(Mat A, KSPType type, PetscBool host, Seen *seen, Pet
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, type));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCJACOBI));
+  PetscCall(PCSetType(pc, blocks ? PCBJACOBI : PCJACOBI));
+  PetscCall(PCSetFromOptions(pc));
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 2000));
   if (!strcmp(type, KSPCHEBYSHEV)) PetscCall(KSPChebyshevSetEigenvalues(ksp, 2, 0.02));
   PetscCall(KSPMonitorSet(ksp, Monitor, seen, NULL));
   PetscCall(KSPSolve(ksp, b, other));
   PetscCall(KSPGetIterationNumber(ksp, iterations));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCheck(reason > 0 && *iterations > LAST, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %s after %" PetscInt_FMT " iterations", type, KSPConvergedReasons[reason], *iterations);
+  PetscCheck(reason > 0 && *iterations > Last, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %s after %" PetscInt_FMT " iterations", type, KSPConvergedReasons[reason], *iterations);
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
   *solution = other;
@@ -105,7 +109,7 @@ static PetscErrorCode Report(KSPType type, Mat A, const Seen *seen, PetscInt n)
   PetscInt       rows;
 
   PetscFunctionBegin;
-  for (int k = 0; k < 6; k++) local[k] = (seen->at[1][k] - seen->at[0][k]) / (LAST - FIRST);
+  for (int k = 0; k < 6; k++) local[k] = (seen->at[1][k] - seen->at[0][k]) / (PetscLogDouble)(Last - FIRST);
   PetscCallMPI(MPI_Allreduce(local, sum, 6, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(MatGetSize(A, &rows, NULL));
@@ -147,7 +151,7 @@ int main(int argc, char **argv)
   const char *const types[]  = {KSPCG, KSPGMRES, KSPBCGS, KSPCHEBYSHEV, KSPPIPECG};
   char              type[64] = MATBCCOO;
   PetscInt          n        = 60;
-  PetscBool         host, missing;
+  PetscBool         host     = PETSC_FALSE, blocks, vectors, missing;
   VecType           vectype;
   Mat               A, B;
   Vec               v;
@@ -158,9 +162,13 @@ int main(int argc, char **argv)
   if (missing) goto end;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-host", &host));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-last", &Last, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-host", &host, NULL));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-blocks", &blocks));
   PetscCall(Laplacian(type, n, &A));
   PetscCall(Laplacian(MATAIJ, n, &B));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-vectors", &vectors));
+  if (vectors) PetscCall(MatSetVecType(A, VECACCEL));
   PetscCall(MatCreateVecs(A, &v, NULL));
   PetscCall(VecGetType(v, &vectype));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "vectors of type %s\n", vectype));
@@ -172,14 +180,14 @@ int main(int argc, char **argv)
     Seen      seen[2];
     Vec       x[2];
 
-    PetscCall(Solve(B, types[k], PETSC_FALSE, &seen[1], &iterations[1], &x[1]));
-    PetscCall(Solve(A, types[k], host, &seen[0], &iterations[0], &x[0]));
+    PetscCall(Solve(B, types[k], blocks, PETSC_FALSE, &seen[1], &iterations[1], &x[1]));
+    PetscCall(Solve(A, types[k], blocks, host, &seen[0], &iterations[0], &x[0]));
     PetscCall(VecNorm(x[1], NORM_2, &norm));
     PetscCall(VecAXPY(x[1], -1, x[0]));
     PetscCall(VecNorm(x[1], NORM_2, &difference));
     PetscCheck(difference <= 1e-6 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the solution differs from AIJ's by %g", types[k], (double)(difference / norm));
     PetscCheck(iterations[0] == iterations[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, with AIJ %" PetscInt_FMT, types[k], iterations[0], iterations[1]);
-    PetscCall(Report(types[k], A, &seen[0], n));
+    if (!blocks || vectors) PetscCall(Report(types[k], A, &seen[0], n));
     for (int s = 0; s < 2; s++) PetscCall(VecDestroy(&x[s]));
   }
   PetscCall(MatDestroy(&A));
@@ -206,5 +214,13 @@ end:
       suffix: host
       nsize: {{1 2}separate output}
       args: -host
+    test: # vectors of the host in the block's solver: the solution is right
+      suffix: blocks
+      nsize: {{1 2}separate output}
+      args: -host {{0 1}} -blocks -last 10 -sub_ksp_type richardson -sub_ksp_max_it 4 -sub_ksp_norm_type none -sub_ksp_convergence_test skip -sub_pc_type jacobi
+    test: # they are of type accel as well: again no vector moves
+      suffix: blocks_vectors
+      nsize: {{1 2}separate output}
+      args: -vectors -blocks -last 10 -sub_ksp_type richardson -sub_ksp_max_it 4 -sub_ksp_norm_type none -sub_ksp_convergence_test skip -sub_pc_type jacobi
 
 TEST*/

@@ -251,4 +251,11 @@ int main(int argc, char **argv)
     filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out
 
+  test:
+    suffix: device_types
+    args: -type {{cmrs csradaptive}} -mat_spmv_backend device -vec_type accel -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
+    timeoutfactor: 5
+    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    output_file: output/mat_contract.out
+
 TEST*/

@@ -88,8 +88,8 @@ static PetscErrorCode States(void)
   PetscCall(SpmvDeviceGet(&device));
   PetscCall(Create(PETSC_COMM_SELF, N, VECACCEL, &x));
   PetscCall(Create(PETSC_COMM_SELF, N, VECSEQ, &y));
-  PetscCall(Fact(SpmvVecIsAccel(x), "SpmvVecIsAccel()"));
-  PetscCall(Fact((PetscBool)!SpmvVecIsAccel(y), "SpmvVecIsAccel() of a vector on the host"));
+  PetscCall(Fact(SpmvVecIsDevice(x), "SpmvVecIsDevice()"));
+  PetscCall(Fact((PetscBool)!SpmvVecIsDevice(y), "SpmvVecIsDevice() of a vector on the host"));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecSet(x, 1));
@@ -99,15 +99,15 @@ static PetscErrorCode States(void)
   PetscCall(SpmvVecGetDeviceWrite(y, PETSC_FALSE, &yb));
   PetscCall(Fact((PetscBool)(xb && yb && xb != yb), "buffers"));
   PetscCall(PetscObjectStateGet((PetscObject)y, &before));
-  PetscCall(SpmvVecRestoreDevice(y, PETSC_FALSE)); /* nothing was written after all */
+  PetscCall(SpmvVecRestoreDeviceWrite(y, PETSC_FALSE, PETSC_FALSE, &yb)); /* nothing was written after all */
   PetscCall(PetscObjectStateGet((PetscObject)y, &after));
   PetscCall(Fact((PetscBool)(before == after), "state of what was not written"));
   PetscCall(IsAll(y, 3, "what was not written"));
   PetscCall(SpmvVecGetDeviceWrite(y, PETSC_FALSE, &yb));
   PetscCall(SpmvDeviceRead(device, xb, ones, sizeof(ones)));
   PetscCall(SpmvDeviceWrite(device, yb, ones, sizeof(ones), &full)); /* in place of a kernel */
-  PetscCall(SpmvVecRestoreDevice(y, PETSC_TRUE));
-  PetscCall(SpmvVecRestoreDevice(x, PETSC_FALSE));
+  PetscCall(SpmvVecRestoreDeviceWrite(y, PETSC_FALSE, PETSC_TRUE, &yb));
+  PetscCall(SpmvVecRestoreDeviceRead(x, &xb));
   PetscCall(PetscObjectStateGet((PetscObject)y, &after));
   PetscCall(Fact((PetscBool)(before < after), "state of what was written"));
   PetscCall(VecNorm(y, NORM_INFINITY, &norm));
@@ -119,7 +119,7 @@ static PetscErrorCode States(void)
   PetscCall(VecRestoreArray(y, &a));
   PetscCall(VecSet(y, 2));
   PetscCall((*y->ops->bindtocpu)(y, PETSC_TRUE));
-  PetscCall(Fact((PetscBool)!SpmvVecIsAccel(y), "SpmvVecIsAccel() of a vector bound to the host"));
+  PetscCall(Fact((PetscBool)!SpmvVecIsDevice(y), "SpmvVecIsDevice() of a vector bound to the host"));
   PetscCall(Moved(0, 0, 0, NULL));
   PetscCall(VecScale(y, 2));
   PetscCall(VecAXPY(x, 1, y)); /* x is on the device only: y is sent */
@@ -191,7 +191,7 @@ static PetscErrorCode Jacobi(void)
   PetscCall(VecSet(b, 1));
   PetscCall(MatSetVecType(A, VECACCEL)); /* what PCJACOBI asks for its diagonal */
   PetscCall(MatCreateVecs(A, &d, &z));
-  PetscCall(Fact((PetscBool)(SpmvVecIsAccel(d) && SpmvVecIsAccel(z)), "MatSetVecType()"));
+  PetscCall(Fact((PetscBool)(SpmvVecIsDevice(d) && SpmvVecIsDevice(z)), "MatSetVecType()"));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPCG));

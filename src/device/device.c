@@ -51,17 +51,19 @@ static PetscErrorCode DeviceAsked(const SpmvDeviceApi **api, PetscBool *none)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Device `index` of an API; without -spmv_device_index, ranks take turns among the GPUs, or among all if there is none */
+/* Device `index` of an API; without -spmv_device_index, the one that PETSc uses, or ranks take turns among the GPUs, or among all if there is none */
 static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, PetscInt all, PetscInt gpus)
 {
   const PetscInt choices = gpus ? gpus : all;
   PetscReal      limit   = 0;
-  PetscInt       index   = PetscGlobalRank % choices;
+  PetscInt       index   = -1;
   PetscBool      graphs  = (PetscBool)(api->record != NULL), set;
   SpmvDeviceInfo info;
   void          *handle;
 
   PetscFunctionBegin;
+  if (api->petsc) PetscCall(api->petsc(&index));
+  if (index < 0) index = PetscGlobalRank % choices;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-spmv_device_index", &index, NULL));
   PetscCheck(index >= 0 && index < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no %s device %" PetscInt_FMT ", there are %" PetscInt_FMT "; set -spmv_device_index from 0 to %" PetscInt_FMT, api->name, index, all, all - 1);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-spmv_device_memory", &limit, NULL));

@@ -10,6 +10,7 @@
   shared.c      products of which the host makes some rows
   gather.c      some entries of a vector, for other processes
   powers.c      the computing powers of a device and of threads of the host, for such products
+  petsc.c       what PETSc itself has on CUDA's devices
   prelude.cl    the scalars of kernels, the same for all APIs
   <api>/        one folder for each line of devices.h: an SpmvDeviceApi and the API's words for kernels
 
@@ -56,6 +57,10 @@ typedef struct {
 
   PetscErrorCode (*release)(void *device, void **program);
   PetscErrorCode (*reset)(void); /* forgets all, at the end; every device is closed by then */
+
+  /* PETSc's own vectors on devices of this API; both NULL: it has none */
+  PetscErrorCode (*petsc)(PetscInt *index);                                 /* the device that PETSc uses, -1 if none */
+  PetscErrorCode (*owns)(void *device, const void *array, PetscBool *owns); /* whether an array of PETSc's is memory of this device, so that it is a buffer */
 } SpmvDeviceApi;
 
 #define SPMV_DEVICE(name) extern const SpmvDeviceApi SpmvDeviceApi_##name;
@@ -94,6 +99,13 @@ typedef struct {
   PetscInt64 asked;
   SpmvGraph  of[SPMV_GRAPHS_MAX];
 } SpmvGraphs;
+
+/* SpmvPetscCudaFns: of petsc.c; tests put others in their place */
+typedef struct {
+  PetscErrorCode (*stream)(void **stream);  /* PETSc's stream now, NULL for CUDA's default stream: fetch it for each use */
+  PetscErrorCode (*index)(PetscInt *index); /* the device that PETSc uses, -1 if none */
+} SpmvPetscCudaFns;
+extern SpmvPetscCudaFns SpmvPetscCuda;
 
 /* SpmvOnDevice: a storage on a device */
 typedef struct _n_SpmvOnDevice SpmvOnDevice;

@@ -1,17 +1,20 @@
 /*
-  cuda.c - stands in for libcuda.so.1 and libnvrtc.so where there is no GPU: runs no kernel, writes down which ones would
-  have run, with what
+  cuda.c - stands in for libcuda.so.1 and libnvrtc.so where there is no GPU: writes down which kernels would have run, with
+  what; runs none, unless emulate.c is linked as well
 
-  For tests/graphs.sh, which compiles it. To the file $FAKE_CUDA_LOG go
+  For tests/graphs.sh and tests/emulate.sh, which compile it. To the file $FAKE_CUDA_LOG, of
+  which other processes than the first have one with their number at its end, go
 
     run <kernel> <grid> <block> <arguments>   a kernel, launched or in a graph that is launched
     graph <n>                                 a graph of n kernels is launched; their lines follow
     wait <kernel> <kernels>                   a kernel added to a graph, and those that it waits for
+    stream <s>                                what follows was asked for on it
     bad <what>                                a call that the real driver would refuse, or that has no defined result
     left <n> ...                              at the end: what was made and not given back
 
-  A module is the kernels' source; it is searched for what a kernel takes: pointers, which are numbers that the allocator
-  gives out in order, and integers of 32 bits. Memory is real, so that transfers out of bounds are found.
+  A module is the kernels' source; it is searched for what a kernel takes: pointers, which are written as numbers that the allocator
+  gives out in order, and integers of 32 bits. Memory is real, so that transfers out of bounds are found, and new memory is
+  full of NaN. Streams are any pointers; work on one while another may still be working is bad, as nothing orders the two.
 */
 #include <stdarg.h>
 #include <stdint.h>
@@ -26,14 +29,16 @@
 #define ARENA     ((size_t)1 << 36)
 
 typedef struct {
-  char name[64];
-  int  nargs, pointer[ARGS_MAX], constant[ARGS_MAX];
+  char   name[64];
+  int    nargs, pointer[ARGS_MAX], constant[ARGS_MAX];
+  size_t bytes[ARGS_MAX];
+  void  *code; /* emulate.c's */
 } Function;
 
 typedef struct {
   const Function *function;
   unsigned        grid, block;
-  uint64_t        arg[ARGS_MAX];
+  uint64_t        arg[ARGS_MAX][2];
   char            waits[NODES_MAX]; /* in a graph: for this node, or for one that does */
 } Node;
 
@@ -44,6 +49,7 @@ typedef struct {
 
 typedef struct {
   char    *source;
+  void    *code;
   int      nfunctions;
   Function function[64];
 } Module;
@@ -57,13 +63,39 @@ typedef struct { /* CUDA_KERNEL_NODE_PARAMS_v1 of cuda.h */
 static FILE  *out;
 static char  *arena;
 static size_t used, freed[ALLOCS], nallocs, size[ALLOCS], start[ALLOCS];
-static int    depth, context, graphs, execs, modules, buffers;
+static int    depth, context, graphs, execs, modules, buffers, busy;
+static void  *now; /* the stream of the last call that had one */
+
+static struct { /* for tests: pointers given to kernels since FakeForget() */
+  uint64_t pointer[1024];
+  int      n;
+} given;
+
+/* emulate.c's, NULL without it. A program's code is found by a name that is part of the cubin */
+#define WEAK __attribute__((weak))
+extern WEAK int   EmulateCompile(const char *source, int noptions, const char *const *options, char name[4096]);
+extern WEAK void *EmulateLoad(const char *name);
+extern WEAK void  EmulateUnload(void *code);
+extern WEAK void *EmulateFind(void *code, const char *kernel, size_t bytes[]);
+extern WEAK char *EmulateRun(void *kernel, unsigned grid, unsigned block, void **args);
+
+/* A file for each process */
+static FILE *Log(void)
+{
+  const char *name = getenv("FAKE_CUDA_LOG"), *rank = getenv("OMPI_COMM_WORLD_RANK");
+  char        path[4096];
+
+  if (!rank) rank = getenv("PMI_RANK"); /* of other MPIs */
+  if (!name) return fopen("/dev/null", "w");
+  snprintf(path, sizeof(path), rank && strcmp(rank, "0") && strcmp(name, "/dev/null") ? "%s.%s" : "%s", name, rank);
+  return fopen(path, "w");
+}
 
 static void Say(const char format[], ...)
 {
   va_list list;
 
-  if (!out) out = fopen(getenv("FAKE_CUDA_LOG") ? getenv("FAKE_CUDA_LOG") : "/dev/null", "w");
+  if (!out) out = Log();
   va_start(list, format);
   vfprintf(out, format, list);
   va_end(list);
@@ -73,6 +105,37 @@ static void Say(const char format[], ...)
 static void Current(const char call[])
 {
   if (!depth) Say("bad %s without a context", call);
+}
+
+/* A call that goes to a stream: what another one has been asked for must have ended */
+static void OnStream(void *stream, const char call[])
+{
+  Current(call);
+  if (stream != now && busy) Say("bad %s on stream %p while %p is busy", call, stream, now);
+  if (stream != now) Say("stream %p", stream);
+  now  = stream;
+  busy = 1;
+}
+
+/* ---- for tests ---- */
+
+void FakeForget(void)
+{
+  given.n = 0;
+}
+
+/* Kernels that were given a pointer since FakeForget() */
+int FakeGiven(const void *p)
+{
+  int n = 0;
+
+  for (int k = 0; k < given.n; k++) n += given.pointer[k] == (uint64_t)(uintptr_t)p;
+  return n;
+}
+
+void *FakeStream(void)
+{
+  return now;
 }
 
 /* ---- devices, contexts ---- */
@@ -130,6 +193,14 @@ int cuCtxPopCurrent_v2(void **c)
 int cuCtxSynchronize(void)
 {
   Current("cuCtxSynchronize");
+  busy = 0;
+  return 0;
+}
+
+int cuStreamSynchronize(void *stream)
+{
+  Current("cuStreamSynchronize");
+  if (stream == now) busy = 0;
   return 0;
 }
 
@@ -157,16 +228,24 @@ int cuMemAlloc_v2(unsigned long long *p, size_t bytes)
   if (arena == MAP_FAILED || nallocs == ALLOCS || used + bytes + 256 > ARENA) return 2;
   start[nallocs]  = used + 256; /* 0 would be no buffer */
   size[nallocs++] = bytes;
-  *p              = used + 256;
+  *p              = (unsigned long long)(uintptr_t)(arena + used + 256);
+  memset(arena + used + 256, 0xff, bytes);
   used += (bytes + 511) / 256 * 256;
   buffers++;
   return 0;
 }
 
-/* The buffer that begins at p, -1 for none */
-static long Find(unsigned long long p)
+/* What the log has in the place of a pointer */
+static unsigned long long Number(unsigned long long p)
 {
-  size_t low = 0, high = nallocs;
+  return p ? p - (unsigned long long)(uintptr_t)arena : 0;
+}
+
+/* The buffer that begins at p, -1 for none */
+static long Find(unsigned long long pointer)
+{
+  const unsigned long long p   = Number(pointer);
+  size_t                   low = 0, high = nallocs;
 
   while (low < high) {
     const size_t middle = (low + high) / 2;
@@ -190,29 +269,38 @@ int cuMemFree_v2(unsigned long long p)
   return k < 0;
 }
 
-static int Copy(unsigned long long p, size_t bytes, const char call[])
+static int Copy(unsigned long long p, size_t bytes, void *stream, const char call[])
 {
   const long k = Find(p);
 
-  Current(call);
+  OnStream(stream, call);
   if (k < 0 || size[k] < bytes) Say("bad %s of %zu bytes", call, bytes);
   return k < 0 || size[k] < bytes;
 }
 
-int cuMemcpyHtoD_v2(unsigned long long to, const void *from, size_t bytes)
+int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes, void *stream)
 {
-  const int bad = Copy(to, bytes, "cuMemcpyHtoD");
+  const int bad = Copy(to, bytes, stream, "cuMemcpyHtoDAsync");
 
-  if (!bad) memcpy(arena + to, from, bytes);
+  if (!bad) memcpy((void *)(uintptr_t)to, from, bytes);
   return bad;
 }
 
-int cuMemcpyDtoH_v2(void *to, unsigned long long from, size_t bytes)
+int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *stream)
 {
-  const int bad = Copy(from, bytes, "cuMemcpyDtoH");
+  const int bad = Copy(from, bytes, stream, "cuMemcpyDtoHAsync");
 
-  if (!bad) memcpy(to, arena + from, bytes);
+  if (!bad) memcpy(to, (void *)(uintptr_t)from, bytes);
   return bad;
+}
+
+/* The number of its device; of what it does not know the driver says that it is no valid argument */
+int cuPointerGetAttribute(void *value, int attribute, unsigned long long p)
+{
+  Current("cuPointerGetAttribute");
+  if (attribute != 9) Say("bad cuPointerGetAttribute %d", attribute);
+  *(int *)value = 0;
+  return Find(p) < 0;
 }
 
 /* ---- modules: a cubin is the source ---- */
@@ -223,13 +311,15 @@ int cuModuleLoadData(void **module, const void *source)
 
   Current("cuModuleLoadData");
   m->source = strdup(source);
-  *module   = m;
+  if (EmulateLoad) m->code = EmulateLoad(source);
+  *module = m;
   modules++;
   return 0;
 }
 
 int cuModuleUnload(void *module)
 {
+  if (EmulateUnload) EmulateUnload(((Module *)module)->code);
   free(((Module *)module)->source);
   free(module);
   modules--;
@@ -282,6 +372,8 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
     if (!strncmp(p, "GLOBAL const", 12)) f->constant[f->nargs - 1] = 1;
     if (*p == ',') f->nargs++;
   }
+  for (int k = 0; k < f->nargs; k++) f->bytes[k] = f->pointer[k] ? 8 : 4;
+  if (EmulateFind) f->code = EmulateFind(m->code, name, f->bytes);
   *function = f;
   return 0;
 }
@@ -291,30 +383,38 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
 static void NodeSet(Node *node, const Function *f, unsigned grid, unsigned block, void **args)
 {
   *node = (Node){.function = f, .grid = grid, .block = block};
-  for (int k = 0; k < f->nargs; k++) memcpy(&node->arg[k], args[k], f->pointer[k] ? 8 : 4);
+  for (int k = 0; k < f->nargs; k++) memcpy(node->arg[k], args[k], f->bytes[k]);
 }
 
-static void NodeRun(const Node *node)
+static int NodeRun(const Node *node)
 {
-  char line[2048];
-  int  n = 0;
+  char  line[2048], *why = NULL;
+  void *args[ARGS_MAX];
+  int   n = 0;
 
   for (int k = 0; k < node->function->nargs; k++) {
-    n += snprintf(line + n, sizeof(line) - (size_t)n, " %llu", (unsigned long long)node->arg[k]);
-    if (node->function->pointer[k] && node->arg[k] && Find(node->arg[k]) < 0) Say("bad argument %d of %s: freed", k, node->function->name);
+    const int      pointer = node->function->pointer[k];
+    const uint64_t a       = node->arg[k][0];
+
+    args[k] = (void *)(uintptr_t)node->arg[k];
+    n += snprintf(line + n, sizeof(line) - (size_t)n, " %llu", (unsigned long long)(pointer ? Number(a) : a));
+    if (pointer && given.n < 1024) given.pointer[given.n++] = a;
+    if (pointer && a && Find(a) < 0) Say("bad argument %d of %s: freed", k, node->function->name);
   }
   Say("run %s %u %u%s", node->function->name, node->grid, node->block, line);
+  if (EmulateRun) why = EmulateRun(node->function->code, node->grid, node->block, args);
+  if (why) Say("bad kernel %s: %s", node->function->name, why);
+  return why != NULL;
 }
 
 int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream, void **args, void **extra)
 {
   Node node;
 
-  Current("cuLaunchKernel");
-  if (!gx || gy != 1 || gz != 1 || !bx || bx > 1024 || by != 1 || bz != 1 || shared || stream || extra) Say("bad cuLaunchKernel");
+  OnStream(stream, "cuLaunchKernel");
+  if (!gx || gy != 1 || gz != 1 || !bx || bx > 1024 || by != 1 || bz != 1 || shared || extra) Say("bad cuLaunchKernel");
   NodeSet(&node, f, gx, bx, args);
-  NodeRun(&node);
-  return 0;
+  return NodeRun(&node) ? 700 : 0;
 }
 
 int cuGraphCreate(void **graph, unsigned flags)
@@ -332,9 +432,9 @@ int cuGraphCreate(void **graph, unsigned flags)
 static int Races(const Node *writer, const Node *reader)
 {
   for (int k = 0; k < writer->function->nargs; k++) {
-    if (!writer->function->pointer[k] || writer->function->constant[k] || !writer->arg[k]) continue;
+    if (!writer->function->pointer[k] || writer->function->constant[k] || !writer->arg[k][0]) continue;
     for (int l = 0; l < reader->function->nargs; l++) {
-      if (reader->function->constant[l] && reader->arg[l] == writer->arg[k]) return 1;
+      if (reader->function->constant[l] && reader->arg[l][0] == writer->arg[k][0]) return 1;
     }
   }
   return 0;
@@ -397,13 +497,14 @@ int cuGraphDestroy(void *graph)
 
 int cuGraphLaunch(void *exec, void *stream)
 {
-  const Graph *e = exec;
+  const Graph *e   = exec;
+  int          bad = 0;
 
-  Current("cuGraphLaunch");
-  if (stream || !e->alive) Say("bad cuGraphLaunch");
+  OnStream(stream, "cuGraphLaunch");
+  if (!e->alive) Say("bad cuGraphLaunch");
   Say("graph %d", e->n);
-  for (int k = 0; k < e->n; k++) NodeRun(&e->node[k]);
-  return 0;
+  for (int k = 0; k < e->n; k++) bad |= NodeRun(&e->node[k]);
+  return bad ? 700 : 0;
 }
 
 int cuGraphExecDestroy(void *exec)
@@ -414,46 +515,65 @@ int cuGraphExecDestroy(void *exec)
   return 0;
 }
 
-/* ---- NVRTC ---- */
+/* ---- NVRTC: a program is its source, and in front of it what emulate.c has made of it ---- */
+
+typedef struct {
+  char *source, *cubin;
+  int   refused;
+} Program;
 
 int nvrtcVersion(int *major, int *minor)
 {
   *major = 13, *minor = 0;
   return 0;
 }
+
+int nvrtcCreateProgram(void **program, const char *source, const char *name, int nheaders, const char *const *headers, const char *const *names)
+{
+  Program *p = calloc(1, sizeof(*p));
+
+  p->source = strdup(source);
+  *program  = p;
+  return nheaders != 0;
+}
+
 int nvrtcCompileProgram(void *program, int n, const char *const *options)
 {
-  return !program || n < 1 || !options[0];
+  Program *p          = program;
+  char     name[4096] = "";
+
+  if (n < 1 || !options[0]) return 1;
+  if (EmulateCompile) p->refused = EmulateCompile(p->source, n, options, name);
+  p->cubin = malloc(strlen(name) + strlen(p->source) + 2);
+  sprintf(p->cubin, "%s\n%s", name, p->source);
+  return p->refused;
 }
+
 int nvrtcGetProgramLogSize(void *program, size_t *bytes)
 {
-  *bytes = 1;
+  *bytes = 64;
   return !program;
 }
 int nvrtcGetProgramLog(void *program, char *log)
 {
-  *log = 0;
-  return !program;
+  strcpy(log, ((Program *)program)->refused ? "the host's compiler has refused it" : "");
+  return 0;
 }
 int nvrtcGetCUBINSize(void *program, size_t *bytes)
 {
-  *bytes = strlen(program) + 1;
+  *bytes = strlen(((Program *)program)->cubin) + 1;
   return 0;
 }
 int nvrtcGetCUBIN(void *program, char *cubin)
 {
-  strcpy(cubin, program);
+  strcpy(cubin, ((Program *)program)->cubin);
   return 0;
-}
-
-int nvrtcCreateProgram(void **program, const char *source, const char *name, int nheaders, const char *const *headers, const char *const *names)
-{
-  *program = strdup(source);
-  return nheaders != 0;
 }
 
 int nvrtcDestroyProgram(void **program)
 {
+  free(((Program *)*program)->source);
+  free(((Program *)*program)->cubin);
   free(*program);
   *program = NULL;
   return 0;

@@ -2,7 +2,10 @@
   cuda.c - NVIDIA's GPUs through the CUDA driver API; kernels are compiled by NVRTC (nvrtc.c)
 
   libcuda comes with the driver, 470 or newer. It is opened at run time, and the few prototypes that are needed stand here.
-  The primary context is used, which is also PETSc's and the CUDA runtime's; it is made current for the time of each call only.
+  The primary context is used, which is also PETSc's and the CUDA runtime's; it is made current for the time of each call only. All goes to
+  PETSc's stream (petsc.c), in the order in which it is asked for. Where PETSc has none that is the legacy default stream: streams
+  that a program makes in the usual way wait for it and it for them; one made with cudaStreamNonBlocking does not, and who has
+  such a one must wait for it before our vectors and products are used.
 */
 #include "nvrtc.h"
 #include <dlfcn.h>
@@ -17,7 +20,9 @@ typedef struct { /* CUDA_KERNEL_NODE_PARAMS_v1 */
 } CUkernelnode;
 
 enum { /* of cuda.h */
+       CUDA_ERROR_INVALID_VALUE                        = 1,
        CUDA_ERROR_OUT_OF_MEMORY                        = 2,
+       CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL             = 9,
        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK       = 1,
        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT        = 16,
@@ -42,8 +47,10 @@ enum { /* of cuda.h */
   X("cuCtxSynchronize", CtxSynchronize, (void)) \
   X("cuMemAlloc_v2", MemAlloc, (CUdeviceptr *, size_t)) \
   X("cuMemFree_v2", MemFree, (CUdeviceptr)) \
-  X("cuMemcpyHtoD_v2", MemcpyHtoD, (CUdeviceptr, const void *, size_t)) \
-  X("cuMemcpyDtoH_v2", MemcpyDtoH, (void *, CUdeviceptr, size_t)) \
+  X("cuMemcpyHtoDAsync_v2", MemcpyHtoD, (CUdeviceptr, const void *, size_t, CUhandle)) \
+  X("cuMemcpyDtoHAsync_v2", MemcpyDtoH, (void *, CUdeviceptr, size_t, CUhandle)) \
+  X("cuPointerGetAttribute", PointerGetAttribute, (void *, int, CUdeviceptr)) \
+  X("cuStreamSynchronize", StreamSynchronize, (CUhandle)) \
   X("cuModuleLoadData", ModuleLoadData, (CUhandle *, const void *)) \
   X("cuModuleUnload", ModuleUnload, (CUhandle)) \
   X("cuModuleGetFunction", ModuleGetFunction, (CUhandle *, CUhandle, const char *)) \
@@ -67,6 +74,7 @@ static PetscInt  NDevices;
 typedef struct {
   int      id, arch; /* arch: 80, 90, ... */
   CUhandle context;
+  CUhandle stream; /* PETSc's, at the last call; never used again without asking */
 } CudaDevice;
 
 static const char *CudaErrorName(int code)
@@ -182,6 +190,16 @@ static PetscErrorCode CudaFinish(void *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc's stream. If it is another one than before, all that was asked for there is waited for */
+static PetscErrorCode CudaStream(CudaDevice *d, CUhandle *stream)
+{
+  PetscFunctionBegin;
+  PetscCall((*SpmvPetscCuda.stream)(stream));
+  if (*stream != d->stream) PetscCall(CudaFinish(d));
+  d->stream = *stream;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CudaAlloc(void *device, size_t bytes, void **buffer)
 {
   CUdeviceptr p = 0;
@@ -205,23 +223,40 @@ static PetscErrorCode CudaFree(void *device, void **buffer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaWrite(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full)
+/* Memory of the host that is pinned may be read or written after a copy has returned, so the copy is waited for, with all before it on its stream */
+static PetscErrorCode CudaWait(void *device, CUhandle stream)
 {
   int code;
 
   PetscFunctionBegin;
-  CudaInContext(device, code, MemcpyHtoD, (CUdeviceptr)(uintptr_t)buffer, data, bytes);
-  CudaCheck(code, "cuMemcpyHtoD()");
+  CudaInContext(device, code, StreamSynchronize, stream);
+  CudaCheck(code, "cuStreamSynchronize()");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CudaWrite(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full)
+{
+  CUhandle stream;
+  int      code;
+
+  PetscFunctionBegin;
+  PetscCall(CudaStream((CudaDevice *)device, &stream));
+  CudaInContext(device, code, MemcpyHtoD, (CUdeviceptr)(uintptr_t)buffer, data, bytes, stream);
+  CudaCheck(code, "cuMemcpyHtoDAsync()");
+  PetscCall(CudaWait(device, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CudaRead(void *device, void *buffer, void *data, size_t bytes)
 {
-  int code;
+  CUhandle stream;
+  int      code;
 
   PetscFunctionBegin;
-  CudaInContext(device, code, MemcpyDtoH, data, (CUdeviceptr)(uintptr_t)buffer, bytes);
-  CudaCheck(code, "cuMemcpyDtoH()");
+  PetscCall(CudaStream((CudaDevice *)device, &stream));
+  CudaInContext(device, code, MemcpyDtoH, data, (CUdeviceptr)(uintptr_t)buffer, bytes, stream);
+  CudaCheck(code, "cuMemcpyDtoHAsync()");
+  PetscCall(CudaWait(device, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -261,12 +296,13 @@ static PetscErrorCode CudaFunction(void *device, void *program, const SpmvDevice
 
 static PetscErrorCode CudaLaunch(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full)
 {
-  CUhandle function;
+  CUhandle function, stream;
   int      code;
 
   PetscFunctionBegin;
   PetscCall(CudaFunction(device, program, call, &function));
-  CudaInContext(device, code, LaunchKernel, function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, NULL, (void **)call->arg, NULL);
+  PetscCall(CudaStream((CudaDevice *)device, &stream));
+  CudaInContext(device, code, LaunchKernel, function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, stream, (void **)call->arg, NULL);
   if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
   else CudaCheck(code, "cuLaunchKernel()");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -317,10 +353,12 @@ static PetscErrorCode CudaRecord(void *device, void *program, PetscInt ncalls, c
 
 static PetscErrorCode CudaReplay(void *device, void *graph, PetscBool *full)
 {
-  int code;
+  CUhandle stream;
+  int      code;
 
   PetscFunctionBegin;
-  CudaInContext(device, code, GraphLaunch, graph, NULL);
+  PetscCall(CudaStream((CudaDevice *)device, &stream));
+  CudaInContext(device, code, GraphLaunch, graph, stream);
   if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
   else CudaCheck(code, "cuGraphLaunch()");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -355,6 +393,24 @@ static PetscErrorCode CudaReset(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CudaPetsc(PetscInt *index)
+{
+  PetscFunctionBegin;
+  PetscCall((*SpmvPetscCuda.index)(index));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CudaOwns(void *device, const void *array, PetscBool *owns)
+{
+  int code, ordinal = -1;
+
+  PetscFunctionBegin;
+  CudaInContext(device, code, PointerGetAttribute, &ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (CUdeviceptr)(uintptr_t)array);
+  if (code != CUDA_ERROR_INVALID_VALUE) CudaCheck(code, "cuPointerGetAttribute()");
+  *owns = (PetscBool)(!code && ordinal == ((CudaDevice *)device)->id);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static const char Prelude[] =
 #include "cuda.cl.h"
   ;
@@ -380,4 +436,6 @@ const SpmvDeviceApi SpmvDeviceApi_cuda = {
   .forget   = CudaForget,
   .release  = CudaRelease,
   .reset    = CudaReset,
+  .petsc    = CudaPetsc,
+  .owns     = CudaOwns,
 };

@@ -19,27 +19,6 @@ static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- y, on the device if one of them lives there */
-static PetscErrorCode SpmvProductTake(Vec y, Vec z)
-{
-  const PetscScalar *ya;
-  PetscScalar       *za;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  if (SpmvVecIsAccel(y) || SpmvVecIsAccel(z)) {
-    PetscCall(VecCopy(y, z));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecGetLocalSize(z, &n));
-  PetscCall(VecGetArrayRead(y, &ya));
-  PetscCall(VecGetArrayWrite(z, &za));
-  PetscCall(PetscArraycpy(za, ya, n));
-  PetscCall(VecRestoreArrayRead(y, &ya));
-  PetscCall(VecRestoreArrayWrite(z, &za));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* z <- beta z + op(A) x by the host */
 static PetscErrorCode SpmvProductHost(const void *storage, SpmvApplyFn *apply, Vec x, Vec z, PetscBool beta)
 {
@@ -62,7 +41,7 @@ static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const void *storage, struct
 
   PetscFunctionBegin;
   *full = PETSC_FALSE;
-  if (y && y != z) PetscCall(SpmvProductTake(y, z));
+  if (y && y != z) PetscCall(SpmvVecCopyLocal(y, z));
   if (device) PetscCall(SpmvOnDeviceProduct(s, device, x, z, beta, full));
   else PetscCall(SpmvProductHost(storage, apply, x, z, beta));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -121,7 +100,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   if (apply) PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows), (PetscBool)(device != NULL))); /* AIJ's counts, whatever the fill */
   else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
-  if (!transpose && !(apply && device && SpmvVecIsAccel(z))) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
+  if (!transpose && !(apply && device && SpmvVecIsDevice(z))) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
   if (apply) s->counts.products++;
   else if (current && s->format == &SpmvFormat_aij) s->counts.aij++;
   else if (current) s->counts.fallbacks++;

@@ -144,12 +144,10 @@ static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x, PetscBool *done)
   PetscCall(SpmvDeviceGet(&device));
   if (!g->gather) PetscCall(SpmvGatherCreate(device, g->npack, g->which, &g->gather, &full));
   if (!full) PetscCall(SpmvVecGetDeviceRead(x, &buffer));
-  if (buffer) {
-    PetscCall(SpmvGatherRun(g->gather, buffer, g->packed, &full));
-    PetscCall(SpmvVecRestoreDevice(x, PETSC_FALSE));
-  }
+  if (buffer) PetscCall(SpmvGatherRun(g->gather, buffer, g->packed, &full));
   *done = (PetscBool)(buffer && !full);
-  if (*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvVecRestoreDeviceRead(x, &buffer));
+  if (*done || !full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "Warning: %s has no room to pack the %" PetscInt_FMT " entries of a vector that other processes want: all of the vector comes to the host in each product; use more processes, or set -mat_spmv_backend host\n", device->info.name, g->npack));
   g->hostonly = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -163,7 +161,7 @@ static PetscErrorCode GhostsPack(SpmvGhosts *g, Vec x)
 
   PetscFunctionBegin;
   if (!g->npack) PetscFunctionReturn(PETSC_SUCCESS);
-  if (SpmvVecIsAccel(x) && !g->hostonly && SpmvVecHostIsStale(x)) PetscCall(GhostsPackDevice(g, x, &done));
+  if (!g->hostonly && SpmvVecHostIsStale(x)) PetscCall(GhostsPackDevice(g, x, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(x, &xa));
   SpmvGhostsPackRows(g, 1, xa, g->packed);

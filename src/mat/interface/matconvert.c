@@ -141,6 +141,7 @@ PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format)
   shadow->type = shadow->format = format;
   shadow->agreed                = SPMV_BACKEND_AUTO;
   A->spptr                      = shadow;
+  SpmvSetBoundToCPU(A, PETSC_FALSE);
   PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_TRUE));
   A->ops->convert     = MatConvert_Spmv;
   A->ops->convertfrom = MatConvertFrom_Spmv;
@@ -165,6 +166,7 @@ PetscErrorCode MatSpmvRevert(Mat A)
     if (blocks[k]) PetscCall(MatSpmvRevert(blocks[k]));
   }
   PetscCall(MatSpmvDestroyShadow(A));
+  SpmvSetBoundToCPU(A, PETSC_TRUE);
   PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_FALSE));
   A->ops->convert     = parent->ops.convert;
   A->ops->convertfrom = parent->ops.convertfrom;

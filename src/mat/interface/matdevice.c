@@ -35,7 +35,7 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
-  if (asked == SPMV_BACKEND_HOST || s->agreed == SPMV_BACKEND_HOST || s->hostonly) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_HOST || s->agreed == SPMV_BACKEND_HOST || s->hostonly || s->bound) PetscFunctionReturn(PETSC_SUCCESS);
   if (asked == SPMV_BACKEND_AUTO && (!s->type->build || (s->agreed == SPMV_BACKEND_AUTO && entries < SPMV_DEVICE_ENTRIES))) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->type->build && !s->type->device) {
     PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->type->name);
@@ -119,7 +119,7 @@ static PetscErrorCode DeviceVecGetX(Vec x, PetscBool shared, DeviceVec *d)
 {
   PetscFunctionBegin;
   *d = (DeviceVec){.v = x, .reads = PETSC_TRUE};
-  if (!shared && SpmvVecIsAccel(x)) PetscCall(SpmvVecGetDeviceRead(x, &d->buffer));
+  if (!shared) PetscCall(SpmvVecGetDeviceRead(x, &d->buffer));
   if (!d->buffer) PetscCall(VecGetArrayRead(x, &d->read));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -128,7 +128,7 @@ static PetscErrorCode DeviceVecGetZ(Vec z, PetscBool shared, PetscBool beta, Dev
 {
   PetscFunctionBegin;
   *d = (DeviceVec){.v = z};
-  if (!shared && SpmvVecIsAccel(z)) PetscCall(SpmvVecGetDeviceWrite(z, beta, &d->buffer));
+  if (!shared) PetscCall(SpmvVecGetDeviceWrite(z, beta, &d->buffer));
   if (!d->buffer) PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &d->array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -136,7 +136,8 @@ static PetscErrorCode DeviceVecGetZ(Vec z, PetscBool shared, PetscBool beta, Dev
 static PetscErrorCode DeviceVecRestore(DeviceVec *d, PetscBool beta, PetscBool written)
 {
   PetscFunctionBegin;
-  if (d->buffer) PetscCall(SpmvVecRestoreDevice(d->v, written));
+  if (d->buffer && d->reads) PetscCall(SpmvVecRestoreDeviceRead(d->v, &d->buffer));
+  else if (d->buffer) PetscCall(SpmvVecRestoreDeviceWrite(d->v, beta, written, &d->buffer));
   else if (d->reads) PetscCall(VecRestoreArrayRead(d->v, &d->read));
   else PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(d->v, &d->array));
   PetscFunctionReturn(PETSC_SUCCESS);

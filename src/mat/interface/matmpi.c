@@ -25,6 +25,18 @@ static PetscErrorCode MatSpmvBlockBecome(Mat B, const SpmvFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A user who chose VECACCEL for A's vectors has chosen it for the block's: PCBJACOBI asks the block */
+static PetscErrorCode MatSpmvBlockVectors(Mat A, Mat B)
+{
+  PetscBool wanted, has;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(A->defaultvectype, VECACCEL, &wanted));
+  PetscCall(PetscStrcmp(B->defaultvectype, VECACCEL, &has));
+  if (wanted != has) PetscCall(MatSetVecType(B, wanted ? VECACCEL : VECSTANDARD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   MatSpmvPrepareBlocks - the two blocks of A, of our type and with A's settings
 
@@ -57,6 +69,8 @@ PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2])
       b->settings.tuneview = PETSC_FALSE;
     }
     if (s->state != state) b->touched = PETSC_TRUE;
+    PetscCall(MatSpmvBind(blocks[k], s->bound));
+    PetscCall(MatSpmvBlockVectors(A, blocks[k]));
     b->agreed = s->agreed;
   }
   s->state   = state;
@@ -72,23 +86,6 @@ static PetscErrorCode MatSpmvPrepare(Mat A, PetscInt *backend)
   PetscFunctionBegin;
   PetscCall(MatSpmvAgree(A, backend));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The local entries of one vector to another, on the host */
-static PetscErrorCode MatSpmvCopyLocal(Vec from, Vec to)
-{
-  const PetscScalar *f;
-  PetscScalar       *t;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(to, &n));
-  PetscCall(VecGetArrayRead(from, &f));
-  PetscCall(VecGetArrayWrite(to, &t));
-  PetscCall(PetscArraycpy(t, f, n));
-  PetscCall(VecRestoreArrayRead(from, &f));
-  PetscCall(VecRestoreArrayWrite(to, &t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +122,7 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
   PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, NULL, NULL));
   PetscCall(MatSpmvGetShadow(diagonal, &block));
-  if (SpmvVecIsAccel(z) || !block->device) {
+  if (SpmvVecIsDevice(z) || !block->device) {
     PetscCall(MatSpmvMultGhosts(A, x, y, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -134,9 +131,9 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
     PetscCall(VecSetSizes(s->result, A->rmap->n, A->rmap->n));
     PetscCall(VecSetType(s->result, VECACCEL));
   }
-  if (y) PetscCall(MatSpmvCopyLocal(y, s->result));
+  if (y) PetscCall(SpmvVecCopyLocal(y, s->result));
   PetscCall(MatSpmvMultGhosts(A, x, y ? s->result : NULL, s->result));
-  PetscCall(MatSpmvCopyLocal(s->result, z));
+  PetscCall(SpmvVecCopyLocal(s->result, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,6 +248,15 @@ static PetscErrorCode MatView_MPISpmv(Mat A, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Both blocks, and what AIJ has beside them */
+static PetscErrorCode MatBindToCPU_MPISpmv(Mat A, PetscBool bound)
+{
+  PetscFunctionBegin;
+  if (SpmvParentMPI.ops.bindtocpu) PetscCall((*SpmvParentMPI.ops.bindtocpu)(A, bound));
+  PetscCall(MatSpmvBind(A, bound));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatDestroy_MPISpmv(Mat A)
 {
   PetscFunctionBegin;
@@ -276,6 +282,7 @@ PetscErrorCode MatSpmvSetOps_MPI(Mat A, PetscBool ours)
   A->ops->createsubmatrix   = ours ? MatCreateSubMatrix_MPISpmv : aij->createsubmatrix;
   A->ops->createsubmatrices = ours ? MatCreateSubMatrices_MPISpmv : aij->createsubmatrices;
   A->ops->getvecs           = ours ? MatCreateVecs_Spmv : aij->getvecs;
+  A->ops->bindtocpu         = ours ? MatBindToCPU_MPISpmv : aij->bindtocpu;
   A->ops->view              = ours ? MatView_MPISpmv : aij->view;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

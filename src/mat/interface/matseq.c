@@ -82,6 +82,7 @@ PetscErrorCode MatSpmvSetOps_Seq(Mat A, PetscBool ours)
   A->ops->createsubmatrices = ours ? MatCreateSubMatrices_SeqSpmv : aij->createsubmatrices;
   A->ops->getinfo           = ours ? MatGetInfo_SeqSpmv : aij->getinfo;
   A->ops->getvecs           = ours ? MatCreateVecs_Spmv : aij->getvecs;
+  A->ops->bindtocpu         = ours ? MatSpmvBind : aij->bindtocpu;
   A->ops->view              = ours ? MatView_SeqSpmv : aij->view;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,6 @@
 /*
   matvecs.c - what the processes of a Mat agree on: whether devices run its products, and so where the vectors of MatCreateVecs()
-  live
+  live; MatBindToCPU()
 
   Format and plan are each block's own. The backend is common, since products of devices exchange ghosts in another way than AIJ's
   (ghosts.c); a process whose device is missing or full takes part in that with vectors of the host.
@@ -68,10 +68,30 @@ PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend)
   for (int k = 0; k < 2 && s->settings.request.backend == SPMV_BACKEND_AUTO; k++) PetscCall(MatSpmvEntries(blocks[k], &entries));
   PetscCall(MatSpmvBackend(s, (PetscInt)PetscMin(entries, (PetscLogDouble)(PETSC_MAX_INT / 2)), backend));
   if (parent != &SpmvParentMPI) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->settings.request.backend != SPMV_BACKEND_HOST) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
+  if (s->settings.request.backend != SPMV_BACKEND_HOST && !s->bound) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
   s->agreed         = *backend;
   s->agreed_version = s->settings.version;
   s->agreed_state   = A->nonzerostate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  MatSpmvBind - keeps the products of a Mat on the host until it is let go again; ops->bindtocpu of the sequential type, and of both what it does to the Mat itself
+
+  Note:
+  Collective. The blocks of a parallel Mat are told before its next product.
+*/
+PetscErrorCode MatSpmvBind(Mat A, PetscBool bound)
+{
+  SpmvShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &s));
+  if (s->bound == bound) PetscFunctionReturn(PETSC_SUCCESS);
+  s->bound = bound;
+  SpmvSetBoundToCPU(A, bound);
+  s->settings.version++;
+  if (s->settings.request.backend != SPMV_BACKEND_HOST) PetscCall(SpmvShadowForget(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

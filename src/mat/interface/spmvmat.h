@@ -11,7 +11,7 @@
   shadow.c      the storage beside AIJ's: build, refresh, forget
   transposed.c  the storage of A^T that -mat_spmv_transpose copy asks for
   matdevice.c   the storage on the device
-  matvecs.c     which backend the processes agree on, and where vectors live
+  matvecs.c     which backend the processes agree on, where vectors live, MatBindToCPU()
   ghosts.c      entries of vectors that other processes own
   rows.c        AIJ's rows, on loan for a build or a refresh
   settings.c    options, and who inherits them
@@ -102,6 +102,7 @@ typedef struct {
 
   struct _n_SpmvOnDevice *device;   /* NULL: the storage serves the host */
   PetscBool               hostonly; /* the device had no room */
+  PetscBool               bound;    /* MatBindToCPU(): products run on the host */
 
   /* The matrix when it was last looked at */
   Mat              owner; /* MatHeaderMerge() moves a shadow to another Mat */
@@ -202,6 +203,7 @@ extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);
 /* matvecs.c */
 extern int            SpmvInsideAssembly;
 extern PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend);
+extern PetscErrorCode MatSpmvBind(Mat A, PetscBool bound);
 extern PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left);
 
 /* ghosts.c */

@@ -151,6 +151,7 @@ static PetscErrorCode VecCreate_Accel_Private(Vec v, VecType parent, const char 
   PetscCall(PetscObjectCompose((PetscObject)v, VEC_ACCEL_DATA, (PetscObject)a->container));
   PetscCall(PetscObjectDereference((PetscObject)a->container));
   PetscCall(VecSetOps_Accel(v, (PetscBool)(device != NULL)));
+  if (device) SpmvSetBoundToCPU(v, PETSC_FALSE);
   PetscCall(PetscObjectChangeTypeName((PetscObject)v, type));
   PetscCall(VecGiveKept(v));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,6 +3,7 @@
 
   accel.c     the type: created, duplicated, destroyed; which operations it has
   views.c     host array and device buffer: what is moved, and when
+  others.c    what matrices may ask of a vector on the device, ours or PETSc's own for CUDA
   lend.c      arrays placed, local vectors, subvectors: vectors that share their entries
   use.c       the vectors of one operation: where it is run, kernels launched
   entries.c   operations entry by entry
@@ -50,7 +51,7 @@ typedef enum {
   VEC_WRITE = 2
 } VecAccess;
 
-/* VecUse: the vectors of an operation, those of our type and others. Written ones come first and are ours */
+/* VecUse: the vectors of an operation, those of our type and others. Written ones come first and have memory of the device */
 #define VEC_USE_MAX (VEC_MANY + 1)
 typedef struct {
   PetscInt    n;
@@ -58,7 +59,8 @@ typedef struct {
   int         access[VEC_USE_MAX];
   PetscInt    same[VEC_USE_MAX]; /* the first place of this vector */
   void       *buffer[VEC_USE_MAX];
-  PetscBool   sent[VEC_USE_MAX]; /* the buffer was made for this operation */
+  PetscBool   borrows[VEC_USE_MAX]; /* of another type, which may have memory of the device */
+  PetscBool   sent[VEC_USE_MAX];    /* the buffer was made for this operation */
   SpmvDevice *device;
   PetscBool   run; /* the kernels are to be run; in the end: they were */
 } VecUse;
@@ -111,6 +113,11 @@ static inline PetscScalar *VecAccelArray(Vec v)
   return *(PetscScalar **)v->data; /* VECHEADER begins with it */
 }
 
+/* others.c */
+extern PetscBool      VecMayBorrow(Vec v);
+extern PetscErrorCode VecBorrow(Vec v, int access, void **buffer);
+extern PetscErrorCode VecGiveBack(Vec v, int access, void **buffer);
+
 /* lend.c */
 extern PetscErrorCode VecPlaceArray_Accel(Vec v, const PetscScalar *array);
 extern PetscErrorCode VecResetArray_Accel(Vec v);
@@ -127,6 +134,7 @@ extern PetscErrorCode VecRestoreSubVector_Accel(Vec x, IS is, Vec *y);
 extern PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], const int access[]);
 extern PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscInt nargs, const VecGive args[]);
 extern PetscErrorCode VecUseEnd(VecUse *use);
+extern PetscErrorCode VecUseCopy(Vec x, Vec y, PetscBool *done);
 extern size_t         VecUseGroups(const VecUse *use, size_t items);
 extern PetscErrorCode VecUseReset(void);
 

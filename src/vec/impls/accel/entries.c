@@ -23,16 +23,17 @@ static PetscErrorCode VecCombine(Vec w, PetscInt nterms, const PetscScalar a[], 
     access[++k] = VEC_READ;
     vec[k]      = x[t];
   }
+  if (k == 1 && c[0] == (PetscScalar)1) {
+    PetscCall(VecUseCopy(vec[1], w, done));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecUseBegin(&use, k + 1, vec, access));
   if (k == 0) {
     const PetscScalar zero = 0;
 
     PetscCall(VecUseLaunch(&use, "vec_set", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(zero), VEC_GIVE(n)));
   } else if (k == 1) {
-    const uint64_t from = 0;
-
-    if (c[0] == (PetscScalar)1) PetscCall(VecUseLaunch(&use, "vec_copy", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(from), VEC_GIVE(use.buffer[1]), VEC_GIVE(from), VEC_GIVE(n)));
-    else PetscCall(VecUseLaunch(&use, "vec_scale", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(n)));
+    PetscCall(VecUseLaunch(&use, "vec_scale", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(n)));
   } else if (k == 2) {
     PetscCall(VecUseLaunch(&use, "vec_add2", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(c[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(n)));
   } else {
@@ -40,7 +41,7 @@ static PetscErrorCode VecCombine(Vec w, PetscInt nterms, const PetscScalar a[], 
   }
   PetscCall(VecUseEnd(&use));
   *done = use.run;
-  if (*done) PetscCall(SpmvLogFlops((k < 2 ? k && c[0] != (PetscScalar)1 : 2 * k - 1) * (PetscLogDouble)n));
+  if (*done) PetscCall(SpmvLogFlops((k < 2 ? k : 2 * k - 1) * (PetscLogDouble)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,15 +86,14 @@ static PetscErrorCode VecScale_Accel(Vec x, PetscScalar alpha)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y may be of any type; if it is not ours, the host writes it */
+/* y may be of any type; if it has no memory of the device, the host writes it */
 static PetscErrorCode VecCopy_Accel(Vec x, Vec y)
 {
-  const PetscScalar one  = 1;
-  PetscBool         done = PETSC_FALSE;
+  PetscBool done;
 
   PetscFunctionBegin;
   if (x == y) PetscFunctionReturn(PETSC_SUCCESS);
-  if (VecIsAccel(y)) PetscCall(VecCombine(y, 1, &one, &x, &done));
+  PetscCall(VecUseCopy(x, y, &done));
   VecElseHost(x, done, copy, x, y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

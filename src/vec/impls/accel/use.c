@@ -1,8 +1,8 @@
 /*
   use.c - the vectors of one operation: whether kernels run it, what is moved for that, the launch
 
-  What an operation writes is ours. Where all that it reads is ours as well, kernels run it. A vector of another type has its values on
-  the host only: it is sent along in a buffer of its own, or the host works, whichever moves fewer vectors; with a tie, kernels. So our own
+  What an operation writes is ours. Where all that it reads is ours as well, kernels run it. PETSc's own vectors for CUDA count as ours
+  (others.c). A vector of another type has its values on the host only: it is sent along in a buffer of its own, or the host works, whichever moves fewer vectors; with a tie, kernels. So our own
   vectors do not go to and fro between operations with such a one.
 
   Option: -spmv_vec_workgroup <n>, work items of a work group, a power of two; without it 256 on a GPU, 64 elsewhere.
@@ -72,8 +72,15 @@ static PetscErrorCode VecUseDecide(VecUse *use)
     if (use->same[k] < k) continue;
     if (VecIsAccel(use->vec[k])) PetscCall(VecAccelGet(use->vec[k], &a));
     if (a && a->device) use->device = a->device;
-    if (use->access[k] & VEC_WRITE && (!a || !VecAccelReady(a))) PetscFunctionReturn(PETSC_SUCCESS);
-    if (a && VecAccelReady(a)) {
+    use->borrows[k] = VecMayBorrow(use->vec[k]);
+    if (use->borrows[k]) PetscCall(SpmvDeviceGet(&use->device));
+    if (use->access[k] & VEC_WRITE && !use->borrows[k] && (!a || !VecAccelReady(a))) PetscFunctionReturn(PETSC_SUCCESS);
+    if (use->borrows[k]) {
+      if (use->access[k] & VEC_READ) {
+        up += use->vec[k]->offloadmask == PETSC_OFFLOAD_CPU;
+        down += SpmvVecHostIsStale(use->vec[k]);
+      }
+    } else if (a && VecAccelReady(a)) {
       if (use->access[k] & VEC_READ) {
         up += !a->ondevice;
         down += !a->onhost;
@@ -113,12 +120,32 @@ static PetscErrorCode VecUseSend(VecUse *use, PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The buffer of a vector that no place before has */
+static PetscErrorCode VecUseGet(VecUse *use, PetscInt k)
+{
+  const Vec       v     = use->vec[k];
+  const PetscBool reads = (PetscBool)((use->access[k] & VEC_READ) != 0), writes = (PetscBool)((use->access[k] & VEC_WRITE) != 0);
+  VecAccel       *a = NULL;
+
+  PetscFunctionBegin;
+  if (VecIsAccel(v)) PetscCall(VecAccelGet(v, &a));
+  if (use->borrows[k]) {
+    PetscCall(VecBorrow(v, use->access[k], &use->buffer[k]));
+    use->borrows[k] = (PetscBool)(use->buffer[k] != NULL);
+  } else if (a && VecAccelReady(a)) {
+    PetscCall(VecAccelToDevice(v, a, reads, &use->buffer[k]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!use->buffer[k] && !writes && v->map->n) PetscCall(VecUseSend(use, k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   VecUseBegin - begins an operation
 
   Input Parameters:
 + n      - vectors
-. vec    - the vectors, of one local size; what is written is ours. One vector may be there twice
+. vec    - the vectors, of one local size; what is written is ours, or the host is to write it. One vector may be there twice
 - access - VEC_READ, VEC_WRITE or both, for each
 
   Output Parameter:
@@ -144,12 +171,8 @@ PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], const int a
   PetscCall(VecUseDecide(use));
   if (use->run) PetscCall(VecUseProgram(use->device));
   for (PetscInt k = 0; k < n && use->run; k++) {
-    VecAccel *a = NULL;
-
-    if (VecIsAccel(vec[k])) PetscCall(VecAccelGet(vec[k], &a));
     if (use->same[k] < k) use->buffer[k] = use->buffer[use->same[k]];
-    else if (a && VecAccelReady(a)) PetscCall(VecAccelToDevice(vec[k], a, (PetscBool)((use->access[k] & VEC_READ) != 0), &use->buffer[k]));
-    else if (vec[k]->map->n) PetscCall(VecUseSend(use, k));
+    else PetscCall(VecUseGet(use, k));
     if (!use->buffer[k] && vec[k]->map->n) use->run = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -184,12 +207,29 @@ PetscErrorCode VecUseEnd(VecUse *use)
     VecAccel *a;
 
     if (use->sent[k]) PetscCall(SpmvDeviceFree(use->device, (size_t)use->vec[k]->map->n * sizeof(PetscScalar), &use->buffer[k]));
-    if (use->run && use->same[k] == k && use->access[k] & VEC_WRITE) {
+    if (use->same[k] < k) continue;
+    if (!VecIsAccel(use->vec[k])) {
+      if (use->borrows[k] && use->buffer[k]) PetscCall(VecGiveBack(use->vec[k], use->access[k], &use->buffer[k]));
+    } else if (use->run && use->access[k] & VEC_WRITE) {
       PetscCall(VecAccelGet(use->vec[k], &a));
       PetscCall(VecAccelWritten(use->vec[k], a));
     }
   }
   if (use->run) SpmvVecTotals.kernels++;
   else if (use->device) SpmvVecTotals.host++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y <- x, any vectors of one local size; done: kernels did it */
+PetscErrorCode VecUseCopy(Vec x, Vec y, PetscBool *done)
+{
+  const uint64_t from = 0, n = (uint64_t)y->map->n;
+  VecUse         use;
+
+  PetscFunctionBegin;
+  PetscCall(VecUseBegin(&use, 2, (Vec[]){y, x}, (int[]){VEC_WRITE, VEC_READ}));
+  PetscCall(VecUseLaunch(&use, "vec_copy", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(from), VEC_GIVE(use.buffer[1]), VEC_GIVE(from), VEC_GIVE(n)));
+  PetscCall(VecUseEnd(&use));
+  *done = use.run;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

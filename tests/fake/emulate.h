@@ -1,0 +1,126 @@
+/*
+  emulate.h - CUDA's words in C++ for this processor, in front of a kernel source that emulate.c compiles
+*/
+#pragma once
+#include <stddef.h>
+#include <utility>
+
+extern "C" {
+double fabs(double);
+float  fabsf(float);
+double sqrt(double);
+float  sqrtf(float);
+double hypot(double, double);
+float  hypotf(float, float);
+
+/* What emulate.c tells the work item that runs, and does for it */
+struct Emulated {
+  struct {
+    unsigned x;
+  } thread, block, threads, blocks;
+  void (*wait)(int warp); /* returns when all work items of the group, or of the warp, have called it */
+  double slot[1024][2];   /* what a work item shows to others of its warp */
+};
+extern struct Emulated *emulated;
+struct Emulated        *emulated;
+}
+
+#define threadIdx (emulated->thread)
+#define blockIdx  (emulated->block)
+#define blockDim  (emulated->threads)
+#define gridDim   (emulated->blocks)
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(n)
+#define __shared__      static
+#define __syncthreads() emulated->wait(0)
+#define __syncwarp()    emulated->wait(1)
+#define __threadfence() ((void)0)
+#define __clz(x)        ((x) ? __builtin_clz((unsigned)(x)) : 32)
+
+template <typename T, typename V>
+static inline T atomicAdd(T *p, V v)
+{
+  const T was = *p;
+
+  *p = was + (T)v;
+  return was;
+}
+template <typename T, typename V>
+static inline T atomicExch(T *p, V v)
+{
+  const T was = *p;
+
+  *p = (T)v;
+  return was;
+}
+template <typename T>
+static inline T __ldcs(const T *p)
+{
+  return *p;
+}
+template <typename To, typename From>
+static inline To EmulatedBits(From from)
+{
+  To to;
+
+  static_assert(sizeof(to) == sizeof(from), "");
+  __builtin_memcpy(&to, &from, sizeof(to));
+  return to;
+}
+#define __double_as_longlong(v) EmulatedBits<long long, double>(v)
+#define __longlong_as_double(v) EmulatedBits<double, long long>(v)
+#define __float_as_uint(v)      EmulatedBits<unsigned, float>(v)
+#define __uint_as_float(v)      EmulatedBits<float, unsigned>(v)
+
+/* A value that all of the warp show each other; what follows must be read before the second wait */
+template <typename T>
+static inline void EmulatedShow(T v)
+{
+  static_assert(sizeof(v) <= sizeof(emulated->slot[0]), "");
+  __builtin_memcpy(emulated->slot[threadIdx.x], &v, sizeof(v));
+  emulated->wait(1);
+}
+template <typename T>
+static inline T __shfl_up_sync(unsigned mask, T v, unsigned d)
+{
+  T up = v;
+
+  EmulatedShow(v);
+  if (threadIdx.x % 32 >= d) __builtin_memcpy(&up, emulated->slot[threadIdx.x - d], sizeof(up));
+  emulated->wait(1);
+  return up;
+}
+static inline unsigned __ballot_sync(unsigned mask, int p)
+{
+  unsigned votes = 0;
+
+  EmulatedShow(p);
+  for (unsigned k = 0; k < 32; k++) {
+    int one;
+
+    __builtin_memcpy(&one, emulated->slot[(threadIdx.x / 32 * 32 + k) % 1024], sizeof(one));
+    if (mask >> k & 1 && one) votes |= 1u << k;
+  }
+  emulated->wait(1);
+  return votes;
+}
+
+/* For what emulate.c adds at the end, for each kernel: what calls it with arguments by their addresses, and their sizes */
+template <typename... A, std::size_t... k>
+static inline void EmulatedCall(void (*kernel)(A...), void **args, std::index_sequence<k...>)
+{
+  kernel(*(A *)args[k]...);
+}
+template <typename... A>
+static inline void EmulatedCall(void (*kernel)(A...), void **args)
+{
+  EmulatedCall(kernel, args, std::index_sequence_for<A...>());
+}
+template <typename... A>
+static inline void EmulatedSizes(void (*)(A...), std::size_t bytes[])
+{
+  const std::size_t sizes[] = {sizeof(A)...};
+
+  for (std::size_t k = 0; k < sizeof...(A); k++) bytes[k] = sizes[k];
+}
