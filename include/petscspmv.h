@@ -229,7 +229,8 @@ M*/
   Notes:
   Other vectors may be arguments of any operation: they are sent along, or the host works, whichever moves fewer vectors. Those of PETSc's own
   types for CUDA (`VECCUDA`, `VECKOKKOS`) do not move: kernels are given their memory, if it is that of the device of this process. The other
-  way round it is PETSc's operation, which takes all its arguments for `VECCUDA`: use `MatSetVecType(A, VECCUDA)` with such vectors.
+  way round it is PETSc's operation, which takes all its arguments for `VECCUDA`: with such vectors use -vec_type cuda, which `MatCreateVecs()`
+  of our matrices heeds, or `MatSetVecType(A, VECCUDA)`.
 
   Whoever makes vectors of the type that `MatGetVecType()` gives, as `PCBJACOBI` does for the solvers of its blocks, makes vectors of the host unless
   `MatSetVecType()` says `VECACCEL`.

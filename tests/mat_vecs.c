@@ -110,6 +110,35 @@ static PetscErrorCode PrintTypes(const char what[], Mat A)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode CreateCuda(Vec v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecSetType(v, VECSTANDARD));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)v, "cuda"));
+  PetscFunctionReturn(0);
+}
+
+/* Who asks for vectors of PETSc's own type for a device gets these from Mats as well, unless the Mat is told otherwise */
+static PetscErrorCode Asked(Mat A)
+{
+  Vec       v;
+  PetscBool is[2];
+
+  PetscFunctionBegin;
+  PetscCall(VecRegister("cuda", CreateCuda));
+  PetscCall(PetscOptionsSetValue(NULL, "-dm_vec_type", "mpicuda"));
+  for (int k = 0; k < 2; k++) {
+    if (k) PetscCall(MatSetVecType(A, VECACCEL));
+    PetscCall(MatCreateVecs(A, &v, NULL));
+    PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &is[k], k ? VECSEQACCEL : "cuda", k ? VECMPIACCEL : "cuda", ""));
+    PetscCall(VecDestroy(&v));
+  }
+  PetscCall(MatSetVecType(A, VECSTANDARD));
+  PetscCall(PetscOptionsClearValue(NULL, "-dm_vec_type"));
+  if (!is[0] || !is[1]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-dm_vec_type mpicuda: vectors are%s of that type, with MatSetVecType() they are%s of its\n", is[0] ? "" : " not", is[1] ? "" : " not"));
+  PetscFunctionReturn(0);
+}
+
 /* PETSc sets a vector to 0 here and then asks for its array to be written only */
 static PetscErrorCode Extremes(Mat A, Mat B)
 {
@@ -267,6 +296,7 @@ int main(int argc, char **argv)
   PetscCall(Create(type, &A));
   PetscCall(Create(MATAIJ, &B));
   PetscCall(Types(A, type));
+  PetscCall(Asked(A));
   PetscCall(Extremes(A, B));
   for (int host = 0; host < 8; host++) PetscCall(Products(A, B, host, "products"));
   PetscCall(Patterns(A, B));

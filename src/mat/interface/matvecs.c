@@ -96,12 +96,36 @@ PetscErrorCode MatSpmvBind(Mat A, PetscBool bound)
 }
 
 /*
+  The type of vectors that a program asks for by -vec_type or -dm_vec_type, if it is one of PETSc's own for devices, else empty: their
+  operations take every argument for such a vector, and only a PETSc with debugging says so
+*/
+static PetscErrorCode SpmvVecsAsked(Mat A, char type[], size_t size)
+{
+  static const char *const options[] = {"-vec_type", "-dm_vec_type"}, *const own[] = {"cuda", "hip", "kokkos", "viennacl"};
+
+  PetscFunctionBegin;
+  for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); o++) {
+    PetscBool set, found = PETSC_FALSE;
+
+    PetscCall(PetscOptionsGetString(((PetscObject)A)->options, NULL, options[o], type, size, &set));
+    for (size_t k = 0; set && k < PETSC_STATIC_ARRAY_LENGTH(own); k++) {
+      PetscCall(PetscStrendswith(type, own[k], &found)); /* seqcuda, mpicuda */
+      if (!found) continue;
+      PetscCall(PetscStrncpy(type, own[k], size));
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  *type = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
   ops->getvecs of both types: AIJ has none, so PETSc's own makes the vectors, on the device unless the user chose their type.
   MatGetVecType() stays what it is with AIJ: PETSc compares it (MatCreateLRC())
 */
 PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left)
 {
-  char           device[] = VECACCEL, *type = A->defaultvectype;
+  char           device[64] = "", *type = A->defaultvectype;
   SpmvParent    *parent   = NULL;
   PetscBool      standard = PETSC_TRUE;
   PetscInt       backend  = SPMV_BACKEND_HOST;
@@ -113,7 +137,11 @@ PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left)
   if (!SpmvInsideAssembly) PetscCall(MatSpmvAgree(A, &backend));
   PetscCall(MatSpmvGetShadow(A, &s));
   if (type) PetscCall(PetscStrcmp(type, VECSTANDARD, &standard));
-  if (standard && backend == SPMV_BACKEND_DEVICE && SpmvVectorsStay(s)) A->defaultvectype = device;
+  if (standard && backend == SPMV_BACKEND_DEVICE) {
+    PetscCall(SpmvVecsAsked(A, device, sizeof(device)));
+    if (!*device && SpmvVectorsStay(s)) PetscCall(PetscStrncpy(device, VECACCEL, sizeof(device)));
+    if (*device) A->defaultvectype = device;
+  }
   A->ops->getvecs   = parent->ops.getvecs;
   ierr              = MatCreateVecs(A, right, left);
   A->ops->getvecs   = MatCreateVecs_Spmv;
