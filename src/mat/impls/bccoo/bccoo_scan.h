@@ -14,13 +14,12 @@ typedef struct {
 /* BccooScan: the blocks in row order, the same for every tile, bunch and kind of column */
 typedef struct {
   size_t         nblocks;
-  PetscInt       nrows;        /* non-empty block rows */
-  size_t        *end;          /* [nrows] one past the last block of each */
-  int32_t       *row;          /* [nrows] their block row in the stack of slices */
-  const int32_t *column;       /* [nblocks] block columns; NULL: nobody wants them */
-  int32_t       *own;          /* column, if it is ours to free */
-  PetscInt       before, left; /* the column of the last block; blocks to come of its tile */
-  size_t         nescaped;     /* blocks whose column is no 16-bit difference from the one before in their tile, if these are counted */
+  PetscInt       nrows;    /* non-empty block rows */
+  size_t        *end;      /* [nrows] one past the last block of each */
+  int32_t       *row;      /* [nrows] their block row in the stack of slices */
+  const int32_t *column;   /* [nblocks] block columns; NULL: nobody wants them */
+  int32_t       *own;      /* column, if it is ours to free */
+  size_t         nescaped; /* blocks whose column is no 16-bit difference from the one before in their tile, if these are counted */
   size_t         ntiles;
   int32_t       *escape; /* [ntiles] those before each tile; NULL: they are not counted */
   BccooTarget    target; /* of the next block */
@@ -44,24 +43,27 @@ static PetscErrorCode BccooScanDestroy(BccooScan *scan)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The next block has this column */
-static inline void BccooScanCount(const BccooStorage *b, BccooScan *scan, PetscInt column)
+/* Counts them, once all columns are known */
+static void BccooScanEscapes(const BccooStorage *b, BccooScan *scan)
 {
-  scan->nblocks++;
-  if (!scan->escape) return;
-  if (scan->left) scan->nescaped += (size_t)BccooIsEscape((int32_t)(column - scan->before));
-  else {
+  const int32_t *column = scan->column;
+  const size_t   tile   = (size_t)b->tile;
+
+  for (size_t q = 0; q < scan->nblocks; q += tile) {
+    const size_t end = PetscMin(q + tile, scan->nblocks);
+    int32_t      n   = 0;
+
     scan->escape[scan->ntiles++] = (int32_t)scan->nescaped;
-    scan->left                   = b->tile;
+    for (size_t k = q + 1; k < end; k++) n += BccooIsEscape(column[k] - column[k - 1]);
+    scan->nescaped += (size_t)n;
   }
-  scan->left--;
-  scan->before = column;
 }
 
-static inline void BccooScanPut(const BccooStorage *b, BccooScan *scan, PetscInt column)
+/* The next block has this column */
+static inline void BccooScanPut(BccooScan *scan, PetscInt column)
 {
   if (scan->own) scan->own[scan->nblocks] = (int32_t)column;
-  BccooScanCount(b, scan, column);
+  scan->nblocks++;
 }
 
 /* On to where the values of the next block go: the next step of the same lane, or the next lane, or the next group */
@@ -101,7 +103,7 @@ static void BccooScanFull(const BccooStorage *b, const SpmvCSR *csr, PetscInt ro
   const PetscInt *j = csr->j + csr->i[row], n = blocks * b->w;
 
   for (PetscInt q = 0; q < blocks; q++) {
-    BccooScanPut(b, scan, j[q * b->w] / b->w);
+    BccooScanPut(scan, j[q * b->w] / b->w);
     for (PetscInt e = 0; position && e < b->h * b->w; e++) position[e % b->h * n + q * b->w + e / b->h] = (uint32_t)(scan->target.value + (size_t)(e * b->bunch));
     BccooTargetAdvance(&scan->target);
   }
@@ -120,15 +122,14 @@ static inline __attribute__((always_inline)) void BccooScanBlockRow(const BccooS
         for (; from[i] < walk->cursor[i]; from[i]++) position[from[i] - first] = (uint32_t)(scan->target.value + (size_t)(((j[from[i]] - column * walk->w) * walk->h + i) * b->bunch));
       }
     }
-    BccooScanPut(b, scan, column);
+    BccooScanPut(scan, column);
     BccooTargetAdvance(&scan->target);
   }
 }
 
 /*
   The same for blocks of one column and one slice, of which a row has one entry or none: without a branch that depends on the
-  pattern, which nobody foresees. columns are wanted, and not whether
-  they are differences. keep: positions are wanted, too
+  pattern, which nobody foresees. Columns are wanted; keep: positions are wanted, too
 */
 static inline __attribute__((always_inline)) void BccooScanColumns(const SpmvCSR *csr, PetscInt row, PetscInt rows, BccooScan *scan, uint32_t *position, int keep)
 {
@@ -164,7 +165,7 @@ static inline __attribute__((always_inline)) void BccooScanColumns(const SpmvCSR
 
 /*
   Blocks and non-empty block rows; their columns and where values go if that is wanted (`whole`), and how many columns are no difference
-  (`escapes`). 1x1 blocks in one slice have AIJ's columns, which are lent if they are int32
+  (`escapes`, for which they are kept as well). 1x1 blocks in one slice have AIJ's columns, which are lent if they are int32
 */
 static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b, PetscBool whole, PetscBool escapes, BccooScan *scan)
 {
@@ -175,7 +176,7 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
   *scan = (BccooScan){.target = {.entries = (size_t)(b->h * b->w), .bunch = (size_t)b->bunch, .tile = (size_t)b->tile}};
   PetscCall(PetscMalloc2(b->slices * b->mb, &scan->end, b->slices * b->mb, &scan->row));
   if (lent) scan->column = (const int32_t *)csr->j;
-  else if (whole) {
+  else if (whole || escapes) {
     PetscCall(SpmvAlloc((size_t)csr->i[csr->m] * sizeof(int32_t), &scan->own));
     scan->column = scan->own;
   }
@@ -188,17 +189,15 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
       const PetscInt end   = PetscMin(csr->m, row + b->h);
       const size_t   first = scan->nblocks, entries = (size_t)(csr->i[end] - csr->i[row]);
 
-      if (lent && !escapes) scan->nblocks = (size_t)csr->i[row + 1];
-      else if (lent) {
-        for (PetscInt k = csr->i[row]; k < csr->i[row + 1]; k++) BccooScanCount(b, scan, csr->j[k]);
-      } else {
+      if (lent) scan->nblocks = (size_t)csr->i[row + 1];
+      else {
         uint32_t      *position = scan->position ? scan->position + (b->slices > 1 ? (size_t)csr->i[row] : scan->npositions) : NULL;
         const PetscInt full     = BccooFullBlocks(b, csr, row);
 
         if (full) BccooScanFull(b, csr, row, full, scan, b->bunch > 1 ? position : NULL);
         else {
           BccooWalkStart(&walk, row);
-          if (b->w > 1 || b->slices > 1 || escapes || !scan->own) BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))
+          if (b->w > 1 || b->slices > 1 || !scan->own) BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))
           else if (position) BCCOO_WALK_ROWS(&walk, BccooScanColumns(csr, row, rows, scan, position, 1))
           else BCCOO_WALK_ROWS(&walk, BccooScanColumns(csr, row, rows, scan, NULL, 0))
         }
@@ -209,6 +208,7 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
       scan->row[scan->nrows++] = (int32_t)(s * b->mb + row / b->h);
     }
   }
+  if (escapes) BccooScanEscapes(b, scan);
   if (b->slices > 1) scan->npositions = (size_t)csr->i[csr->m];
   if (simple) scan->npositions = 0;
   PetscCall(PetscFree(walk.next));
