@@ -71,6 +71,8 @@ for format in $(sed -n 's/^SPMV_FORMAT(\(.*\))/\1/p' src/formats.h); do
   check "races_$format" 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -format "$format" -spmv_device opencl -spmv_device_cache none
 done
 check races_products 0 '^0 wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_vectors" -quick -spmv_device opencl -spmv_device_cache none
+# A storage with fill that the device makes
+check races_convert 0 '^another: device' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/mat_device" $device none -mat_bccoo_device_convert device
 # Memory that is read before it is written. Without optimisation, whose code Oclgrind 21 does not follow there
 for format in $(sed -n 's/^SPMV_FORMAT(\(.*\))/\1/p' src/formats.h); do
   check "uninitialized_$format" 0 '^0 plans wrong' '[Uu]ninit\|Invalid\|OCLGRIND' oclgrind --uninitialized --build-options -cl-opt-disable "$tmp/format_device" -quick -default -format "$format" -spmv_device opencl -spmv_device_cache none

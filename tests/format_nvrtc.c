@@ -15,6 +15,8 @@ static const SpmvFormat *const Formats[] = {
 /* What a GPU of these years has */
 static const SpmvDeviceInfo Info = {.name = "GPU", .local = 49152, .group = 1024, .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
 
+#define SPILLS (PetscDefined(USE_COMPLEX) ? 4 : 0) /* bytes: of complex numbers ptxas spills one word in one plan to stay with 32 registers */
+
 /* Bytes spilled, over all kernels of a log of ptxas */
 static long Spills(const char log[])
 {
@@ -41,7 +43,7 @@ static PetscErrorCode Compile(const char name[], const char source[], const char
     size_t size;
 
     PetscCall(SpmvNvrtcCompile((int)arch[k], source, options, &cubin, &size, &log));
-    if (!cubin || Spills(log)) {
+    if (!cubin || Spills(log) > SPILLS) {
       ++*failures;
       PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s for sm_%" PetscInt_FMT ", %s: %s\n%.2000s\n", name, arch[k], options, cubin ? "spills" : "refused", log));
     } else if (all) PetscCall(PetscPrintf(PETSC_COMM_SELF, "sm_%" PetscInt_FMT " %s\n%s\n", arch[k], options, log));

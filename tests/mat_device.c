@@ -192,10 +192,12 @@ end:
       args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 3 -mat_pmf_powers 2,1,1 -mat_pmf_window 64 -mat_pmf_device_long 32
     test: # the rows of the device fit, their results do not: the host's are not touched
       suffix: shared_vectors
+      requires: !complex
       args: -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 2 -mat_pmf_powers 3,1 -mat_pmf_device_cut no -spmv_device_memory 26500
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # the transpose has what room the matrix leaves: threads of the host, or the one that drives the device, have the rest
       suffix: cut
+      requires: !complex
       args: -type pmf -spmv_device_memory 70000 -mat_spmv_threads {{1 3}} -mat_pmf_device_parts {{all 1}}
       filter: grep -v "has no room for a vector"
     test: # powers cannot be measured
@@ -211,6 +213,7 @@ end:
       args: -type spmv -mat_spmv_tune_formats {{bccoo,aij pmf,cmrs aij}separate output}
     test: # the last work group adds up, and slices; adjacent synchronisation is for GPUs
       suffix: knobs
+      requires: !complex
       args: -mat_bccoo_slices 4 -mat_bccoo_device_carry last -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
     test: # the device converts the matrix, its transpose and new values
       suffix: convert
@@ -223,10 +226,12 @@ end:
       args: -type csradaptive -mat_csradaptive_device_nnz_per_wg 64 -mat_csradaptive_device_nnz_multiplier 1 -mat_csradaptive_device_num_rows_stream 4
     test: # the matrix and its vectors fit, its transpose does not
       suffix: transpose
+      requires: !complex
       args: -host -spmv_device_memory 60000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
-    test: # the matrix fits, its vectors do not
+    test: # the matrix fits, its vectors do not (bytes of real numbers, here and above)
       suffix: vectors
+      requires: !complex
       args: -host -spmv_device_memory 36000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # nothing fits
