@@ -6,6 +6,19 @@
 */
 #include "spmvimpl.h"
 
+static PetscBool Alone;
+
+/*
+  SpmvRunAlone - whether the calling thread runs all tasks itself from now on; the bits are the same
+
+  Note:
+  To begin and to end a parallel region takes some microseconds, and milliseconds where other programs want the processors.
+*/
+void SpmvRunAlone(PetscBool alone)
+{
+  Alone = alone;
+}
+
 /* Runs task(context, 0), ..., task(context, ntasks - 1), each by a thread of its own where there are as many */
 void SpmvRun(PetscInt ntasks, SpmvTask *task, void *context)
 {
@@ -14,7 +27,7 @@ void SpmvRun(PetscInt ntasks, SpmvTask *task, void *context)
     return;
   }
 #if defined(_OPENMP)
-  #pragma omp parallel for schedule(static, 1) num_threads((int)ntasks)
+  #pragma omp parallel for schedule(static, 1) num_threads((int)ntasks) if (!Alone)
 #endif
   for (PetscInt t = 0; t < ntasks; t++) task(context, t);
 }

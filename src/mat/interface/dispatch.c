@@ -19,8 +19,8 @@ static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- beta z + op(A) x by the host */
-static PetscErrorCode SpmvProductHost(const void *storage, SpmvApplyFn *apply, Vec x, Vec z, PetscBool beta)
+/* z <- beta z + op(A) x by the host. A small matrix is not worth waking threads for */
+static PetscErrorCode SpmvProductHost(const SpmvShadow *s, const void *storage, SpmvApplyFn *apply, Vec x, Vec z, PetscBool beta)
 {
   const PetscScalar *xa;
   PetscScalar       *za;
@@ -28,7 +28,9 @@ static PetscErrorCode SpmvProductHost(const void *storage, SpmvApplyFn *apply, V
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &za));
+  SpmvRunAlone((PetscBool)(s->key.nz < SPMV_ALONE));
   apply(storage, xa, za, beta);
+  SpmvRunAlone(PETSC_FALSE);
   PetscCall(VecRestoreArrayRead(x, &xa));
   PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(z, &za));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -43,7 +45,7 @@ static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const void *storage, struct
   *full = PETSC_FALSE;
   if (y && y != z) PetscCall(SpmvVecCopyLocal(y, z));
   if (device) PetscCall(SpmvOnDeviceProduct(s, device, x, z, beta, full));
-  else PetscCall(SpmvProductHost(storage, apply, x, z, beta));
+  else PetscCall(SpmvProductHost(s, storage, apply, x, z, beta));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
