@@ -55,10 +55,12 @@ void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt cou
   SpmvRun(d->ntasks, SideBySideTask, &w);
 }
 
-/* Whether to write C past the caches: its columns are long, and cache lines begin at the same rows of all */
-static PetscBool DenseIsPast(const SpmvDenseProduct *d, PetscInt count, PetscInt ldy)
+/* What becomes of C, added to or not: it is written past the caches if its columns are long, and cache lines begin at the same rows of all */
+static SpmvDenseTarget DenseTarget(const SpmvDenseProduct *d, PetscInt count, PetscInt ldy, PetscBool add)
 {
-  return (PetscBool)(sizeof(PetscScalar) * (size_t)d->csr.m * (size_t)count > DENSE_PAST && sizeof(PetscScalar) * (size_t)ldy % SPMV_CACHE_LINE == 0);
+  if (add) return SPMV_DENSE_ADD;
+  if (sizeof(PetscScalar) * (size_t)ldy % SPMV_CACHE_LINE) return SPMV_DENSE_SET;
+  return sizeof(PetscScalar) * (size_t)d->csr.m * (size_t)count > DENSE_PAST ? SPMV_DENSE_PAST : SPMV_DENSE_SET;
 }
 
 /* Rows [first, last), panel by panel; row r of x lies at x + r width */
@@ -87,8 +89,7 @@ static void ApplyTask(void *context, PetscInt task)
 /* C <- C or 0 + A x for the rows that `from` leaves, or for all */
 void SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool add)
 {
-  DenseWork w = {.d = d, .width = width, .count = count, .x = x, .y = y, .ldy = ldy, .target = add ? SPMV_DENSE_ADD : DenseIsPast(d, count, ldy) ? SPMV_DENSE_PAST
-                                                                                                                                                 : SPMV_DENSE_SET};
+  DenseWork w = {.d = d, .width = width, .count = count, .x = x, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, add)};
 
   memcpy(w.from, from ? from : d->first, sizeof(PetscInt) * (size_t)d->ntasks);
   SpmvRun(d->ntasks, ApplyTask, &w);
@@ -193,7 +194,7 @@ static void WindowsTask(void *context, PetscInt task)
 */
 PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy, PetscInt from[])
 {
-  DenseWork w    = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .y = y, .ldy = ldy, .target = DenseIsPast(d, count, ldy) ? SPMV_DENSE_PAST : SPMV_DENSE_SET, .window = window, .capacity = capacity};
+  DenseWork w    = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, PETSC_FALSE), .window = window, .capacity = capacity};
   PetscBool done = PETSC_TRUE;
 
   memcpy(w.from, d->first, sizeof(PetscInt) * (size_t)d->ntasks);
