@@ -9,14 +9,25 @@
 static PetscBool Alone;
 
 /*
-  SpmvRunAlone - whether the calling thread runs all tasks itself from now on; the bits are the same
+  SpmvRunWork - how many products of two numbers the tasks of the next SpmvRun()s make together
 
-  Note:
-  To begin and to end a parallel region takes some microseconds, and milliseconds where other programs want the processors.
+  Notes:
+  To begin and to end a parallel region takes some microseconds, and milliseconds where other programs want the processors:
+  for less work than SPMV_ALONE the calling thread runs all tasks itself. The bits are the same.
+
+  Whoever says so says SPMV_MUCH when it is done.
 */
-void SpmvRunAlone(PetscBool alone)
+void SpmvRunWork(PetscInt64 products)
 {
-  Alone = alone;
+  Alone = (PetscBool)(products < SPMV_ALONE);
+}
+
+/* y <- beta y + op(A) x by a kernel of a format; nz: entries of A */
+void SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta)
+{
+  SpmvRunWork(nz);
+  apply(storage, x, y, beta);
+  SpmvRunWork(SPMV_MUCH);
 }
 
 /* Runs task(context, 0), ..., task(context, ntasks - 1), each by a thread of its own where there are as many */

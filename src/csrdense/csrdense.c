@@ -10,7 +10,6 @@
 
 #define DENSE_CHUNK 4096               /* rows that are looked at for a window, at least */
 #define DENSE_SPAN  3                  /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
-#define DENSE_PAST  ((size_t)24 << 20) /* bytes of C that no cache holds until they are read again */
 
 static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
@@ -39,6 +38,14 @@ typedef struct {
   PetscInt                from[SPMV_THREADS_MAX]; /* the first row of each task that is left to do */
 } DenseWork;
 
+/* Runs the tasks of a product */
+static void DenseRun(SpmvTask *task, DenseWork *w)
+{
+  SpmvRunWork((PetscInt64)w->d->csr.i[w->d->csr.m] * w->count);
+  SpmvRun(w->d->ntasks, task, w);
+  SpmvRunWork(SPMV_MUCH);
+}
+
 static void SideBySideTask(void *context, PetscInt task)
 {
   const DenseWork *w     = (const DenseWork *)context;
@@ -52,7 +59,7 @@ void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt cou
 {
   DenseWork w = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .window = out};
 
-  SpmvRun(d->ntasks, SideBySideTask, &w);
+  DenseRun(SideBySideTask, &w);
 }
 
 /* What becomes of C, added to or not: it is written past the caches if its columns are long, and cache lines begin at the same rows of all */
@@ -60,7 +67,7 @@ static SpmvDenseTarget DenseTarget(const SpmvDenseProduct *d, PetscInt count, Pe
 {
   if (add) return SPMV_DENSE_ADD;
   if (sizeof(PetscScalar) * (size_t)ldy % SPMV_CACHE_LINE) return SPMV_DENSE_SET;
-  return sizeof(PetscScalar) * (size_t)d->csr.m * (size_t)count > DENSE_PAST ? SPMV_DENSE_PAST : SPMV_DENSE_SET;
+  return sizeof(PetscScalar) * (size_t)d->csr.m * (size_t)count > SPMV_LAST_CACHE ? SPMV_DENSE_PAST : SPMV_DENSE_SET;
 }
 
 /* Rows [first, last), panel by panel; row r of x lies at x + r width */
@@ -92,7 +99,7 @@ void SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt w
   DenseWork w = {.d = d, .width = width, .count = count, .x = x, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, add)};
 
   memcpy(w.from, from ? from : d->first, sizeof(PetscInt) * (size_t)d->ntasks);
-  SpmvRun(d->ntasks, ApplyTask, &w);
+  DenseRun(ApplyTask, &w);
 }
 
 static void ColumnsTask(void *context, PetscInt task)
@@ -109,7 +116,7 @@ void SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscInt count, const Pets
 {
   DenseWork w = {.d = d, .count = count, .x = x, .ldx = ldx, .y = y, .ldy = ldy};
 
-  SpmvRun(d->ntasks, ColumnsTask, &w);
+  DenseRun(ColumnsTask, &w);
 }
 
 /* DenseWindow: rows [low, high) of B, side by side from `at` on */
@@ -198,7 +205,7 @@ PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, Petsc
   PetscBool done = PETSC_TRUE;
 
   memcpy(w.from, d->first, sizeof(PetscInt) * (size_t)d->ntasks);
-  SpmvRun(d->ntasks, WindowsTask, &w);
+  DenseRun(WindowsTask, &w);
   memcpy(from, w.from, sizeof(PetscInt) * (size_t)d->ntasks);
   for (PetscInt t = 0; t < d->ntasks; t++) done = (PetscBool)(done && from[t] == d->first[t + 1]);
   return done;

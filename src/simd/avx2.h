@@ -8,15 +8,21 @@ typedef struct {
   __m256d lo, hi;
 } Spmv8;
 
-/* All bits of the first n of four lanes, n = 0 to 4 */
+/* All bits of the first n of four lanes, n = 0 to 4: of none if less than 0, of all if more than 4 */
 static inline __m256i SpmvFirst(int n)
 {
   return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
 }
+
+/* The masks of four lanes: to make one takes several instructions, and a register for constants that loops have other uses for */
+#define SPMV_LANES(m) -((m) & 1), -((m) >> 1 & 1), -((m) >> 2 & 1), -((m) >> 3 & 1)
+static const int64_t SpmvLanesBits[] = {SPMV_LANES(0), SPMV_LANES(1), SPMV_LANES(2), SPMV_LANES(3), SPMV_LANES(4), SPMV_LANES(5), SPMV_LANES(6), SPMV_LANES(7), SPMV_LANES(8), SPMV_LANES(9), SPMV_LANES(10), SPMV_LANES(11), SPMV_LANES(12), SPMV_LANES(13), SPMV_LANES(14), SPMV_LANES(15)};
+#undef SPMV_LANES
+
 /* All bits of the lanes of a mask of four */
 static inline __m256d SpmvLanes(unsigned mask)
 {
-  return _mm256_castsi256_pd(_mm256_cmpgt_epi64(_mm256_and_si256(_mm256_set1_epi64x((long long)mask), _mm256_setr_epi64x(1, 2, 4, 8)), _mm256_setzero_si256()));
+  return _mm256_loadu_pd((const double *)SpmvLanesBits + 4 * mask);
 }
 
 static inline Spmv4 Spmv4LoadFirst(const double *p, int n)
@@ -43,11 +49,11 @@ static inline void Spmv8Store(double *p, Spmv8 v)
 }
 static inline Spmv8 Spmv8LoadFirst(const double *p, int n)
 {
-  return (Spmv8){Spmv4LoadFirst(p, n < 4 ? n : 4), Spmv4LoadFirst(p + 4, n < 4 ? 0 : n - 4)};
+  return (Spmv8){Spmv4LoadFirst(p, n), Spmv4LoadFirst(p + 4, n - 4)};
 }
 static inline void Spmv8StoreFirst(double *p, Spmv8 v, int n)
 {
-  Spmv4StoreFirst(p, v.lo, n < 4 ? n : 4);
+  Spmv4StoreFirst(p, v.lo, n);
   if (n > 4) Spmv4StoreFirst(p + 4, v.hi, n - 4);
 }
 static inline Spmv8 Spmv8Splat(double s)
@@ -118,7 +124,7 @@ static inline Spmv8 SpmvGatherFirst(const double *x, SpmvIndex i, int n)
 {
   const __m256d zero = _mm256_setzero_pd();
 
-  return (Spmv8){_mm256_mask_i32gather_pd(zero, x, _mm256_castsi256_si128(i), _mm256_castsi256_pd(SpmvFirst(n < 4 ? n : 4)), 8), _mm256_mask_i32gather_pd(zero, x, _mm256_extracti128_si256(i, 1), _mm256_castsi256_pd(SpmvFirst(n < 4 ? 0 : n - 4)), 8)};
+  return (Spmv8){_mm256_mask_i32gather_pd(zero, x, _mm256_castsi256_si128(i), _mm256_castsi256_pd(SpmvFirst(n)), 8), _mm256_mask_i32gather_pd(zero, x, _mm256_extracti128_si256(i, 1), _mm256_castsi256_pd(SpmvFirst(n - 4)), 8)};
 }
 static inline Spmv8 Spmv8GatherFirst(const double *x, const int32_t *i, int n)
 {

@@ -19,7 +19,7 @@ static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- beta z + op(A) x by the host. A small matrix is not worth waking threads for */
+/* z <- beta z + op(A) x by the host */
 static PetscErrorCode SpmvProductHost(const SpmvShadow *s, const void *storage, SpmvApplyFn *apply, Vec x, Vec z, PetscBool beta)
 {
   const PetscScalar *xa;
@@ -28,9 +28,7 @@ static PetscErrorCode SpmvProductHost(const SpmvShadow *s, const void *storage, 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &za));
-  SpmvRunAlone((PetscBool)(s->key.nz < SPMV_ALONE));
-  apply(storage, xa, za, beta);
-  SpmvRunAlone(PETSC_FALSE);
+  SpmvApply(apply, storage, s->key.nz, xa, za, beta);
   PetscCall(VecRestoreArrayRead(x, &xa));
   PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(z, &za));
   PetscFunctionReturn(PETSC_SUCCESS);

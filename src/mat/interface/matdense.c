@@ -10,7 +10,6 @@
 
 #define SPMV_SIDE_BY_SIDE 8                  /* entries for each row of B from which on columns are laid side by side: that costs as much */
 #define SPMV_DIRECT_MAX   1000000            /* rows of B up to which its columns are likely to stay in cache */
-#define SPMV_WINDOW       ((size_t)24 << 20) /* bytes of rows of B, side by side, that the last cache is likely to hold */
 
 /* The most columns that fit those that remain, or the least that hold them */
 static PetscInt WidthOf(PetscInt remaining)
@@ -144,7 +143,7 @@ static PetscBool DenseIsDirect(const DenseWork *w)
 static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt width, PetscInt count, const PetscScalar *b, PetscScalar *c, PetscInt from[], PetscBool *done)
 {
   const SpmvDenseProduct *d    = &w->d[0];
-  const size_t            room = SPMV_WINDOW / sizeof(PetscScalar);
+  const size_t            room = SPMV_LAST_CACHE / sizeof(PetscScalar);
   PetscScalar            *window;
 
   PetscFunctionBegin;
