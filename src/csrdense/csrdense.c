@@ -8,8 +8,8 @@
 */
 #include "csrdense.h"
 
-#define DENSE_CHUNK 4096               /* rows that are looked at for a window, at least */
-#define DENSE_SPAN  3                  /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
+#define DENSE_CHUNK 4096 /* rows that are looked at for a window, at least */
+#define DENSE_SPAN  3    /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
 
 static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,

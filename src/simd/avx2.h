@@ -15,7 +15,7 @@ static inline __m256i SpmvFirst(int n)
 }
 
 /* The masks of four lanes: to make one takes several instructions, and a register for constants that loops have other uses for */
-#define SPMV_LANES(m) -((m) & 1), -((m) >> 1 & 1), -((m) >> 2 & 1), -((m) >> 3 & 1)
+#define SPMV_LANES(m) -((m)&1), -((m) >> 1 & 1), -((m) >> 2 & 1), -((m) >> 3 & 1)
 static const int64_t SpmvLanesBits[] = {SPMV_LANES(0), SPMV_LANES(1), SPMV_LANES(2), SPMV_LANES(3), SPMV_LANES(4), SPMV_LANES(5), SPMV_LANES(6), SPMV_LANES(7), SPMV_LANES(8), SPMV_LANES(9), SPMV_LANES(10), SPMV_LANES(11), SPMV_LANES(12), SPMV_LANES(13), SPMV_LANES(14), SPMV_LANES(15)};
 #undef SPMV_LANES
 

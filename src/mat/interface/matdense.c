@@ -8,8 +8,8 @@
 #include "spmvmat.h"
 #include "../../csrdense/csrdense.h"
 
-#define SPMV_SIDE_BY_SIDE 8                  /* entries for each row of B from which on columns are laid side by side: that costs as much */
-#define SPMV_DIRECT_MAX   1000000            /* rows of B up to which its columns are likely to stay in cache */
+#define SPMV_SIDE_BY_SIDE 8       /* entries for each row of B from which on columns are laid side by side: that costs as much */
+#define SPMV_DIRECT_MAX   1000000 /* rows of B up to which its columns are likely to stay in cache */
 
 /* The most columns that fit those that remain, or the least that hold them */
 static PetscInt WidthOf(PetscInt remaining)

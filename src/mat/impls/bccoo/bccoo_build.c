@@ -50,7 +50,7 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   group      = (size_t)b->tile * BccooWholeTiles(b);
   b->nstored = BccooWholeTiles(b) == 1 && !device ? b->nblocks : (b->nblocks + group - 1) / group * group;
   b->ntiles  = (b->nstored + (size_t)b->tile - 1) / (size_t)b->tile;
-  b->ahead   = (PetscBool)(csr->i[csr->m] >= SPMV_CACHE);
+  b->ahead   = (PetscBool)(csr->i[csr->m] >= SPMV_CACHE && b->h * b->w < BCCOO_AHEAD_LESS);
   b->nflags  = (b->ntiles * (size_t)b->tile + 31) / 32 * 4;
   if (b->converted && b->nstored > INT32_MAX) {
     PetscCall(BccooScanDestroy(scan));

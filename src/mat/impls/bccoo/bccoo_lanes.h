@@ -18,8 +18,12 @@
 #define BCCOO_AHEAD_COLUMNS 1024  /* columns between what is in use and what is asked for */
 #define BCCOO_AHEAD_VALUES  16384 /* bytes */
 
-/* BccooGroup: eight tiles */
+/* BccooGroup: eight tiles; with what a step needs, which the compiler would look up again after each store of a vector */
 typedef struct {
+  const uint8_t  *flags; /* [n] of each step: a mask of the lanes that do not stop there */
+  PetscBool       ahead;
+  const char     *column; /* what to ask for ahead is so many bytes further a step */
+  size_t          columns;
   size_t          t;     /* first tile */
   size_t          n;     /* steps */
   size_t          q;     /* where its first block is stored */
@@ -30,23 +34,35 @@ typedef struct {
 
 SPMV_INLINE BccooGroup BccooGroupOf(const BccooStorage *b, size_t t)
 {
-  const size_t first = (size_t)b->entry[t];
+  const size_t first = (size_t)b->entry[t], q = t * (size_t)b->tile, size = BccooColumnSize(b);
 
-  return (BccooGroup){t, (size_t)b->tile, t * (size_t)b->tile, first, (size_t)b->entry[t + BCCOO_LANES] - first, b->stop + first};
+  return (BccooGroup){.flags = b->flags + q / BCCOO_LANES, .ahead = b->ahead, .column = (const char *)b->column + (q + BCCOO_AHEAD_COLUMNS) * size, .columns = BCCOO_LANES * size, .t = t, .n = (size_t)b->tile, .q = q, .first = first, .rows = (size_t)b->entry[t + BCCOO_LANES] - first, .stop = b->stop + first};
 }
 
-/* Columns of a group: as stored if they are int32, else decoded into the buffer; NULL for uint16 where the caller can do with them */
-SPMV_INLINE const int32_t *BccooGroupColumns(const BccooStorage *b, const BccooGroup *g, PetscBool decode, int32_t buffer[])
+/*
+  Where the blocks of a group begin in x: w times their columns, decoded into the buffer, or 1x1 blocks' columns as stored if they are
+  int32; NULL for uint16 where the caller can do with them
+*/
+SPMV_INLINE const int32_t *BccooGroupColumns(const BccooStorage *b, const BccooGroup *g, PetscInt w, PetscBool decode, int32_t buffer[])
 {
   const size_t   t = g->t / BCCOO_LANES;
   const int32_t *escaped, *end;
   SpmvIndex      c;
 
-  if (b->columns == BCCOO_COLUMNS_INT32) return (const int32_t *)b->column + g->q;
+  if (b->columns == BCCOO_COLUMNS_INT32) {
+    const int32_t *in = (const int32_t *)b->column + g->q;
+
+    if (w == 1) return in;
+    for (size_t k = 0; k < g->n; k++) SpmvIndexStore32(buffer + BCCOO_LANES * k, SpmvIndexMulAdd(SpmvIndexLoad32(in + BCCOO_LANES * k), (int32_t)w, 0));
+    return buffer;
+  }
   if (b->columns == BCCOO_COLUMNS_UINT16) {
     const uint16_t *in = (const uint16_t *)b->column + g->q;
 
-    for (size_t k = 0; decode && k < g->n; k++) SpmvIndexStore32(buffer + BCCOO_LANES * k, SpmvIndexLoadU16(in + BCCOO_LANES * k));
+    for (size_t k = 0; decode && k < g->n; k++) {
+      c = SpmvIndexLoadU16(in + BCCOO_LANES * k);
+      SpmvIndexStore32(buffer + BCCOO_LANES * k, w > 1 ? SpmvIndexMulAdd(c, (int32_t)w, 0) : c);
+    }
     return decode ? buffer : NULL;
   }
   escaped = b->escape ? b->escaped + b->escape[t] : NULL;
@@ -62,23 +78,23 @@ SPMV_INLINE const int32_t *BccooGroupColumns(const BccooStorage *b, const BccooG
       c = SpmvIndexExpand(c, lanes, escaped);
       escaped += __builtin_popcount(lanes);
     }
-    SpmvIndexStore32(buffer + BCCOO_LANES * k, c);
+    SpmvIndexStore32(buffer + BCCOO_LANES * k, w > 1 ? SpmvIndexMulAdd(c, (int32_t)w, 0) : c);
   }
   return buffer;
 }
 
-/* Before every eighth step: asks for what steps to come need */
-SPMV_INLINE void BccooGroupAhead(const BccooStorage *b, const BccooGroup *g, const PetscScalar *v, size_t k, PetscInt entries)
+/* Asks for what a step to come needs: line by line, since many at once would wait for each other */
+SPMV_INLINE void BccooGroupAhead(const BccooGroup *g, const PetscScalar *v, size_t k, PetscInt entries)
 {
-  if (k % 8 || !b->ahead) return;
-  SpmvAhead((const char *)v + BCCOO_AHEAD_VALUES, 8 * BCCOO_LANES * sizeof(PetscScalar) * (size_t)entries);
-  SpmvAhead((const char *)b->column + (g->q + k * BCCOO_LANES + BCCOO_AHEAD_COLUMNS) * BccooColumnSize(b), 8 * BCCOO_LANES * BccooColumnSize(b));
+  if (!g->ahead) return;
+  SpmvAhead((const char *)v + BCCOO_AHEAD_VALUES, BCCOO_LANES * sizeof(PetscScalar) * (size_t)entries);
+  if (k % 2 == 0) SpmvAhead(g->column + k * g->columns, 1);
 }
 
-/* Flags of a step, which are a mask of the lanes that do not stop there */
-SPMV_INLINE unsigned BccooGroupGoesOn(const BccooStorage *b, size_t q)
+/* Where what a group has for row i of its blocks is, for the block at a place of the group: step after step, in each row after row */
+SPMV_INLINE size_t BccooGroupRow(size_t place, PetscInt h, PetscInt i)
 {
-  return b->flags[q / BCCOO_LANES];
+  return place % BCCOO_LANES + (place / BCCOO_LANES * (size_t)h + (size_t)i) * BCCOO_LANES;
 }
 
 /* What eight tiles leave to the tiles after them: sum[i][l] is lane l's last partial sum of row i of a block row */
@@ -108,45 +124,68 @@ SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooStorage *b, const BccooGroup *g, con
   for (size_t k = 0; k < g->n; k++, v += BCCOO_LANES) {
     const Spmv8 xk = column ? Spmv8Gather(x, column + k * BCCOO_LANES) : Spmv8GatherU16(x, stored + k * BCCOO_LANES);
 
-    BccooGroupAhead(b, g, v, k, 1);
+    BccooGroupAhead(g, v, k, 1);
     sum = Spmv8AddWhere(sum, goes_on, Spmv8Mul(Spmv8Load(v), xk));
     Spmv8Store(sums + k * BCCOO_LANES, sum);
-    goes_on = BccooGroupGoesOn(b, g->q + k * BCCOO_LANES);
+    goes_on = g->flags[k];
   }
   return Spmv8AddWhere(sum, goes_on, Spmv8Zero());
 }
 
-/* Columns of entry j of the blocks of a step; past the matrix's last there is only fill, which the last stands in for */
-SPMV_INLINE SpmvIndex BccooEntryColumns(const BccooStorage *b, const int32_t *column, PetscInt w, PetscInt j)
+/* Where entry j of the blocks of a step is in x, if they begin at `at`; past its last there is only fill, which the last stands in for */
+SPMV_INLINE SpmvIndex BccooEntryColumns(const BccooStorage *b, const int32_t *at, PetscInt j)
 {
-  return SpmvIndexMin(SpmvIndexMulAdd(SpmvIndexLoad32(column), (int32_t)w, (int32_t)j), (int32_t)b->n - 1);
+  return SpmvIndexMin(SpmvIndexAdd(SpmvIndexLoad32(at), SpmvIndexSplat((int32_t)j)), (int32_t)b->n - 1);
 }
 
-/* The steps of a group of blocks of any shape: sums as above, one row of the blocks after the other */
-SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const PetscScalar *x, PetscInt h, PetscInt w, Spmv8 sum[], PetscScalar *sums)
+/* x[8 j + l] <- what entry j of lane l's block multiplies, where a block goes past the last of x; the others as well */
+static __attribute__((noinline)) void BccooEntriesOfLast(const BccooInput *in, const int32_t at[], PetscInt w, PetscScalar x[])
+{
+  for (PetscInt l = 0; l < BCCOO_LANES; l++) {
+    const PetscScalar *xl = at[l] == in->last * w ? in->tail : in->x + at[l];
+
+    for (PetscInt j = 0; j < w; j++) x[j * BCCOO_LANES + l] = xl[j];
+  }
+}
+
+/* The steps of a group of blocks of any shape: sums as above, at BccooGroupRow() */
+SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const BccooInput *in, PetscInt h, PetscInt w, Spmv8 sum[], PetscScalar *sums)
 {
   const PetscScalar *v       = b->value + g->q * (size_t)(h * w);
   unsigned           goes_on = 0;
 
   for (PetscInt i = 0; i < h; i++) sum[i] = Spmv8Zero();
   for (size_t k = 0; k < g->n; k++, v += h * w * BCCOO_LANES) {
-    Spmv8 own[BCCOO_BLOCK_MAX];
+    const int32_t *at   = column + k * BCCOO_LANES;
+    const int      last = in->last >= 0 && SpmvIndexEqual(SpmvIndexLoad32(at), in->last * (int32_t)w);
+    PetscScalar    xs[BCCOO_BLOCK_MAX * BCCOO_LANES];
+    Spmv8          own[BCCOO_BLOCK_MAX];
 
-    BccooGroupAhead(b, g, v, k, h * w);
-    for (PetscInt i = 0; i < h; i++) own[i] = Spmv8Zero();
-    for (PetscInt j = 0; j < w; j++) {
-      int32_t at[BCCOO_LANES];
-      Spmv8   xj;
+    BccooGroupAhead(g, v, k, h * w);
+    if (PetscUnlikely(last)) BccooEntriesOfLast(in, at, w, xs);
+    SPMV_UNROLL
+    for (PetscInt j = 0; j < w; j += 2) {
+      Spmv8 xj[2];
 
-      SpmvIndexStore32(at, BccooEntryColumns(b, column + k * BCCOO_LANES, w, j));
-      xj = Spmv8Gather(x, at);
-      for (PetscInt i = 0; i < h; i++) own[i] = Spmv8Fma(Spmv8Load(v + (j * h + i) * BCCOO_LANES), xj, own[i]);
+      if (PetscUnlikely(last)) {
+        xj[0] = Spmv8Load(xs + j * BCCOO_LANES);
+        if (j + 1 < w) xj[1] = Spmv8Load(xs + (j + 1) * BCCOO_LANES);
+      } else if (j + 1 < w) Spmv8GatherPairs(in->x + j, at, &xj[0], &xj[1]);
+      else xj[0] = Spmv8Gather(in->x + j, at);
+      SPMV_UNROLL
+      for (PetscInt i = 0; i < h; i++) {
+        const Spmv8 vj = Spmv8Load(v + (j * h + i) * BCCOO_LANES);
+
+        own[i] = j ? Spmv8Fma(vj, xj[0], own[i]) : Spmv8Mul(vj, xj[0]);
+        if (j + 1 < w) own[i] = Spmv8Fma(Spmv8Load(v + ((j + 1) * h + i) * BCCOO_LANES), xj[1], own[i]);
+      }
     }
+    SPMV_UNROLL
     for (PetscInt i = 0; i < h; i++) {
       sum[i] = Spmv8AddWhere(sum[i], goes_on, own[i]);
-      Spmv8Store(sums + ((size_t)i * g->n + k) * BCCOO_LANES, sum[i]);
+      Spmv8Store(sums + BccooGroupRow(k * BCCOO_LANES, h, i), sum[i]);
     }
-    goes_on = BccooGroupGoesOn(b, g->q + k * BCCOO_LANES);
+    goes_on = g->flags[k];
   }
   for (PetscInt i = 0; i < h; i++) sum[i] = Spmv8AddWhere(sum[i], goes_on, Spmv8Zero());
 }
@@ -164,12 +203,21 @@ SPMV_INLINE void BccooTakeOut(const BccooStorage *b, const BccooGroup *g, const 
     }
     return;
   }
+  if (!b->row && !o->beta && (g->first + g->rows) * (size_t)h <= o->limit) {
+    PetscScalar *y = o->y + g->first * (size_t)h;
+
+    for (size_t s = 0; s < g->rows; s++, y += h) {
+      SPMV_SCALAR_LOOP(s);
+      for (PetscInt i = 0; i < h; i++) y[i] = sums[BccooGroupRow(g->stop[s], h, i)];
+    }
+    return;
+  }
   for (size_t s = 0; s < g->rows; s++) {
     const size_t r = BccooRow(b, g->first + s) * (size_t)h;
 
     SPMV_SCALAR_LOOP(s);
     for (PetscInt i = 0; i < h; i++) {
-      if (h == 1 || r + (size_t)i < o->limit) BccooPut(o, r + (size_t)i, sums[(size_t)i * g->n * BCCOO_LANES + g->stop[s]]);
+      if (h == 1 || r + (size_t)i < o->limit) BccooPut(o, r + (size_t)i, sums[BccooGroupRow(g->stop[s], h, i)]);
     }
   }
 }
@@ -183,10 +231,10 @@ SPMV_INLINE void BccooApplyLanes(const BccooStorage *b, const BccooPart *part, c
   for (PetscInt i = 0; i < h; i++) carry[i] = 0;
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
     const BccooGroup g      = BccooGroupOf(b, t);
-    const int32_t   *column = BccooGroupColumns(b, &g, h * w > 1 ? PETSC_TRUE : PETSC_FALSE, buffer);
+    const int32_t   *column = BccooGroupColumns(b, &g, w, h * w > 1 ? PETSC_TRUE : PETSC_FALSE, buffer);
     Spmv8            sum[BCCOO_BLOCK_MAX];
 
-    if (h * w > 1) BccooSteps(b, &g, column, in->x, h, w, sum, sums);
+    if (h * w > 1) BccooSteps(b, &g, column, in, h, w, sum, sums);
     else if (column) sum[0] = BccooSteps_1x1(b, &g, column, in->x, sums);
     else sum[0] = BccooSteps_1x1(b, &g, NULL, in->x, sums);
     BccooTakeOut(b, &g, sums, o, h);
@@ -195,7 +243,7 @@ SPMV_INLINE void BccooApplyLanes(const BccooStorage *b, const BccooPart *part, c
   }
 }
 
-/* What lanes multiply by: at the start of a group, and at next[8 k + l] after a row stop of lane l in step k; one row of the blocks after the other */
+/* What lanes multiply by: at the start of a group, and in next, at BccooGroupRow(), after a row stop of lane l in step k */
 SPMV_INLINE void BccooRowsOf(const BccooStorage *b, const BccooGroup *g, const BccooInput *in, PetscInt h, Spmv8 x[], PetscScalar *next)
 {
   PetscScalar xr[BCCOO_BLOCK_MAX], start[BCCOO_BLOCK_MAX][BCCOO_LANES];
@@ -208,7 +256,7 @@ SPMV_INLINE void BccooRowsOf(const BccooStorage *b, const BccooGroup *g, const B
   for (size_t s = 0; s < g->rows; s++) {
     SPMV_SCALAR_LOOP(s);
     BccooRowOf(b, in, g->first + s + 1, h, xr);
-    for (PetscInt i = 0; i < h; i++) next[(size_t)i * g->n * BCCOO_LANES + g->stop[s]] = xr[i];
+    for (PetscInt i = 0; i < h; i++) next[BccooGroupRow(g->stop[s], h, i)] = xr[i];
   }
 }
 
@@ -220,15 +268,15 @@ SPMV_INLINE void BccooTransposeLanes(const BccooStorage *b, const BccooPart *par
 
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
     const BccooGroup   g      = BccooGroupOf(b, t);
-    const int32_t     *column = BccooGroupColumns(b, &g, PETSC_TRUE, buffer);
+    const int32_t     *column = BccooGroupColumns(b, &g, w, PETSC_TRUE, buffer);
     const PetscScalar *v      = b->value + g.q * (size_t)(h * w);
     Spmv8              x[BCCOO_BLOCK_MAX];
 
     BccooRowsOf(b, &g, in, h, x, next);
     for (size_t k = 0; k < g.n; k++, v += h * w * BCCOO_LANES) {
-      const unsigned stops = ~BccooGroupGoesOn(b, g.q + k * BCCOO_LANES) & 0xff;
+      const unsigned stops = ~(unsigned)g.flags[k] & 0xff;
 
-      BccooGroupAhead(b, &g, v, k, h * w);
+      BccooGroupAhead(&g, v, k, h * w);
       for (PetscInt j = 0; j < w; j++) {
         const int32_t *at  = column + k * BCCOO_LANES;
         Spmv8          sum = Spmv8Mul(Spmv8Load(v + j * h * BCCOO_LANES), x[0]);
@@ -237,13 +285,13 @@ SPMV_INLINE void BccooTransposeLanes(const BccooStorage *b, const BccooPart *par
 
         for (PetscInt i = 1; i < h; i++) sum = Spmv8Fma(Spmv8Load(v + (j * h + i) * BCCOO_LANES), x[i], sum);
         if (w > 1) {
-          SpmvIndexStore32(columns, BccooEntryColumns(b, at, w, j));
+          SpmvIndexStore32(columns, BccooEntryColumns(b, at, j));
           at = columns;
         }
         Spmv8Store(y, sum);
         for (size_t l = 0; l < BCCOO_LANES; l++) o->y[at[l]] += y[l];
       }
-      for (PetscInt i = 0; i < h; i++) x[i] = Spmv8LoadWhere(x[i], stops, next + ((size_t)i * g.n + k) * BCCOO_LANES);
+      for (PetscInt i = 0; i < h; i++) x[i] = Spmv8LoadWhere(x[i], stops, next + BccooGroupRow(k * BCCOO_LANES, h, i));
     }
   }
 }

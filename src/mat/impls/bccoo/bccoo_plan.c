@@ -174,12 +174,15 @@ static BccooTally BccooTallyOf(const SpmvCSR *csr, PetscInt h, PetscInt w)
   return tally;
 }
 
-/* Nanoseconds of work on blocks in cache, on one core of Zen 4 at 3.5 GHz: fitted to 24 shapes of 1x1 to 8x8 with 4 and 24 blocks a block row. Only the ratios matter */
+/*
+  Nanoseconds of work on blocks in cache, on one core of Zen 4 at 3.5 GHz: fitted to 24 shapes of 1x1 to 8x8 with 4 and 24 blocks a block row;
+  what pairs of columns save, to 1x2, 2x2 and 3x3 on Zen 3. Only the ratios matter
+*/
 static double BccooTallyWork(const BccooTally *t, PetscInt bunch)
 {
-  const double blocks = (double)t->blocks, rows = (double)t->rows, w = (double)t->w, entries = (double)(t->h * t->w);
+  const double blocks = (double)t->blocks, rows = (double)t->rows, entries = (double)(t->h * t->w);
 
-  if (bunch > 1) return blocks * (0.02 + 0.15 * w + (w > 1 ? 0.13 : 0) + 0.12 * entries) + rows * (0.4 + 0.6 * (double)(t->h - 1));
+  if (bunch > 1) return blocks * (0.02 + 0.15 * (double)(t->w % 2) + 0.2 * (double)(t->w / 2) + (t->w > 1 ? 0.09 : 0.12) * entries) + rows * (0.4 + 0.6 * (double)(t->h - 1));
   return blocks * (0.6 + 0.083 * entries) + rows * 0.9 + (double)t->changes * 4;
 }
 
