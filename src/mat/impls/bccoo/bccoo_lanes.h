@@ -163,7 +163,6 @@ SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const in
 
     BccooGroupAhead(g, v, k, h * w);
     if (PetscUnlikely(last)) BccooEntriesOfLast(in, at, w, xs);
-    SPMV_UNROLL
     for (PetscInt j = 0; j < w; j += 2) {
       Spmv8 xj[2];
 
@@ -172,15 +171,13 @@ SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const in
         if (j + 1 < w) xj[1] = Spmv8Load(xs + (j + 1) * BCCOO_LANES);
       } else if (j + 1 < w) Spmv8GatherPairs(in->x + j, at, &xj[0], &xj[1]);
       else xj[0] = Spmv8Gather(in->x + j, at);
-      SPMV_UNROLL
-      for (PetscInt i = 0; i < h; i++) {
+        for (PetscInt i = 0; i < h; i++) {
         const Spmv8 vj = Spmv8Load(v + (j * h + i) * BCCOO_LANES);
 
         own[i] = j ? Spmv8Fma(vj, xj[0], own[i]) : Spmv8Mul(vj, xj[0]);
         if (j + 1 < w) own[i] = Spmv8Fma(Spmv8Load(v + ((j + 1) * h + i) * BCCOO_LANES), xj[1], own[i]);
       }
     }
-    SPMV_UNROLL
     for (PetscInt i = 0; i < h; i++) {
       sum[i] = Spmv8AddWhere(sum[i], goes_on, own[i]);
       Spmv8Store(sums + BccooGroupRow(k * BCCOO_LANES, h, i), sum[i]);
