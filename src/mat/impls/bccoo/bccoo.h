@@ -114,6 +114,7 @@ typedef struct {
   SpmvCSR      csr;        /* the matrix; its arrays are there until they are sent only, after a build and after new values */
   uint32_t    *end;        /* [nrows + 1] one past the last block before, and of, each non-empty block row */
   PetscScalar *partial;    /* [slices mb h] slices > 1: the products of the slices, before they are added */
+  PetscScalar *whole;      /* [block columns x w] bunch > 1, on the host, if w does not divide n: x, then zeros */
   PetscInt     nparts;     /* threads */
   BccooPart   *part;       /* [nparts] about as many blocks each */
   PetscScalar *transposed; /* [nparts - 1][n] what parts but the first give to transposed products, before it is added */

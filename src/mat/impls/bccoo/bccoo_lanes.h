@@ -138,49 +138,40 @@ SPMV_INLINE SpmvIndex BccooEntryColumns(const BccooStorage *b, const int32_t *at
   return SpmvIndexMin(SpmvIndexAdd(SpmvIndexLoad32(at), SpmvIndexSplat((int32_t)j)), (int32_t)b->n - 1);
 }
 
-/* x[8 j + l] <- what entry j of lane l's block multiplies, where a block goes past the last of x; the others as well */
-static __attribute__((noinline)) void BccooEntriesOfLast(const BccooInput *in, const int32_t at[], PetscInt w, PetscScalar x[])
-{
-  for (PetscInt l = 0; l < BCCOO_LANES; l++) {
-    const PetscScalar *xl = at[l] == in->last * w ? in->tail : in->x + at[l];
-
-    for (PetscInt j = 0; j < w; j++) x[j * BCCOO_LANES + l] = xl[j];
-  }
-}
-
-/* The steps of a group of blocks of any shape: sums as above, at BccooGroupRow() */
-SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const BccooInput *in, PetscInt h, PetscInt w, Spmv8 sum[], PetscScalar *sums)
+/* The steps of a group of blocks of any shape: sums as above, at BccooGroupRow(). x is as long as the block columns are wide */
+SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const PetscScalar *x, PetscInt h, PetscInt w, Spmv8 sum[], PetscScalar *sums)
 {
   const PetscScalar *v       = b->value + g->q * (size_t)(h * w);
   unsigned           goes_on = 0;
 
   for (PetscInt i = 0; i < h; i++) sum[i] = Spmv8Zero();
-  for (size_t k = 0; k < g->n; k++, v += h * w * BCCOO_LANES) {
-    const int32_t *at   = column + k * BCCOO_LANES;
-    const int      last = in->last >= 0 && SpmvIndexEqual(SpmvIndexLoad32(at), in->last * (int32_t)w);
-    PetscScalar    xs[BCCOO_BLOCK_MAX * BCCOO_LANES];
-    Spmv8          own[BCCOO_BLOCK_MAX];
+  for (size_t k = 0; k < g->n; k++, v += h * w * BCCOO_LANES, sums += h * BCCOO_LANES) {
+    const int32_t *at = column + k * BCCOO_LANES;
+    Spmv8          own[BCCOO_BLOCK_MAX], x0, x1;
 
     BccooGroupAhead(g, v, k, h * w);
-    if (PetscUnlikely(last)) BccooEntriesOfLast(in, at, w, xs);
-    for (PetscInt j = 0; j < w; j += 2) {
-      Spmv8 xj[2];
+    for (PetscInt j = 0; j + 1 < w; j += 2) {
+      Spmv8GatherPairs(x + j, at, &x0, &x1);
+      for (PetscInt i = 0; i < h; i++) {
+        const Spmv8 v0 = Spmv8Load(v + (j * h + i) * BCCOO_LANES);
 
-      if (PetscUnlikely(last)) {
-        xj[0] = Spmv8Load(xs + j * BCCOO_LANES);
-        if (j + 1 < w) xj[1] = Spmv8Load(xs + (j + 1) * BCCOO_LANES);
-      } else if (j + 1 < w) Spmv8GatherPairs(in->x + j, at, &xj[0], &xj[1]);
-      else xj[0] = Spmv8Gather(in->x + j, at);
-        for (PetscInt i = 0; i < h; i++) {
-        const Spmv8 vj = Spmv8Load(v + (j * h + i) * BCCOO_LANES);
+        own[i] = j ? Spmv8Fma(v0, x0, own[i]) : Spmv8Mul(v0, x0);
+        own[i] = Spmv8Fma(Spmv8Load(v + ((j + 1) * h + i) * BCCOO_LANES), x1, own[i]);
+      }
+    }
+    if (w % 2) {
+      const PetscInt j = w - 1;
 
-        own[i] = j ? Spmv8Fma(vj, xj[0], own[i]) : Spmv8Mul(vj, xj[0]);
-        if (j + 1 < w) own[i] = Spmv8Fma(Spmv8Load(v + ((j + 1) * h + i) * BCCOO_LANES), xj[1], own[i]);
+      x0 = Spmv8Gather(x + j, at);
+      for (PetscInt i = 0; i < h; i++) {
+        const Spmv8 v0 = Spmv8Load(v + (j * h + i) * BCCOO_LANES);
+
+        own[i] = j ? Spmv8Fma(v0, x0, own[i]) : Spmv8Mul(v0, x0);
       }
     }
     for (PetscInt i = 0; i < h; i++) {
       sum[i] = Spmv8AddWhere(sum[i], goes_on, own[i]);
-      Spmv8Store(sums + BccooGroupRow(k * BCCOO_LANES, h, i), sum[i]);
+      Spmv8Store(sums + i * BCCOO_LANES, sum[i]);
     }
     goes_on = g->flags[k];
   }
@@ -231,7 +222,7 @@ SPMV_INLINE void BccooApplyLanes(const BccooStorage *b, const BccooPart *part, c
     const int32_t   *column = BccooGroupColumns(b, &g, w, h * w > 1 ? PETSC_TRUE : PETSC_FALSE, buffer);
     Spmv8            sum[BCCOO_BLOCK_MAX];
 
-    if (h * w > 1) BccooSteps(b, &g, column, in, h, w, sum, sums);
+    if (h * w > 1) BccooSteps(b, &g, column, in->x, h, w, sum, sums);
     else if (column) sum[0] = BccooSteps_1x1(b, &g, column, in->x, sums);
     else sum[0] = BccooSteps_1x1(b, &g, NULL, in->x, sums);
     BccooTakeOut(b, &g, sums, o, h);

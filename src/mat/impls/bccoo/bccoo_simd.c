@@ -129,7 +129,10 @@ static void BccooMult(const void *storage, const PetscScalar *x, PetscScalar *y,
   PetscScalar         carry[SPMV_THREADS_MAX][BCCOO_BLOCK_MAX];
   BccooProduct        product = {.b = b, .in = {.x = x, .limit = (size_t)b->n, .last = -1}, .o = {.y = y, .beta = beta, .limit = (size_t)b->m}, .y = y, .carry = carry};
 
-  if (b->n % b->w) {
+  if (b->whole) {
+    memcpy(b->whole, x, sizeof(PetscScalar) * (size_t)b->n);
+    product.in.x = b->whole;
+  } else if (b->n % b->w) {
     product.in.last = (int32_t)(b->n / b->w);
     memcpy(product.in.tail, x + (size_t)product.in.last * (size_t)b->w, sizeof(PetscScalar) * (size_t)(b->n % b->w));
   }
