@@ -51,6 +51,7 @@ help:
 	@echo 'make quickstart          install what is missing, build, and compare with aij in three of PETSc'"'"'s tutorials'
 	@echo 'make test                install what is missing, build, and run every test'
 	@echo 'make test search=NAME    only the tests with NAME in their name'
+	@echo 'make test-avx512         the tests of kernels with AVX-512 made of other instructions, on a machine without it (needs libsimde-dev)'
 	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'
 	@echo 'make bench               docs/performance.md: all types on $(SHARED)/matrices and generated ones (an hour or so)'
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
