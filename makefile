@@ -18,10 +18,14 @@ include conf/gpu
 
 lib: lib/libpetscspmv.so
 
+# As many commands at a time as there are processors, unless make was told
+jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))
+
 # Packages come first and the work is done by a second make, because PETSc can
 # only be looked for once it is installed.
 quickstart:
 	@conf/packages quickstart
+	@$(MAKE) $(jobs) lib
 	@$(MAKE) run-quickstart
 
 run-quickstart: lib
@@ -29,6 +33,7 @@ run-quickstart: lib
 
 test:
 	@conf/packages test
+	@$(MAKE) $(jobs) lib WERROR=1
 	@$(MAKE) run-tests WERROR=1
 
 install: lib
