@@ -100,6 +100,7 @@ typedef struct {
   PetscInt value[SPMV_PARAM_MAX];  /* of a list: how many values it has */
   PetscInt list[SPMV_LIST_MAX];    /* those values, then zeros */
   PetscInt threads;                /* threads that share a product, >= 1 */
+  PetscInt isa;                    /* an SpmvIsa: of the products on the host */
   PetscInt backend;                /* a SpmvBackend; a storage built for one need not serve the other */
   PetscInt device[SPMV_PARAM_MAX]; /* one value for each knob of SpmvFormat.device; zeros for the host */
 } SpmvPlan;

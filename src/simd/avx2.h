@@ -112,6 +112,34 @@ static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
   return (Spmv8){SpmvGather4_U16(x, i), SpmvGather4_U16(x, i + 4)};
 }
+typedef struct {
+  double a[16];
+} SpmvPieces;
+SPMV_INLINE SpmvPieces SpmvPiecesAt(const double *x, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3)
+{
+  SpmvPieces p;
+
+  _mm256_storeu_pd(p.a, _mm256_loadu_pd(x + i0));
+  _mm256_storeu_pd(p.a + 4, _mm256_loadu_pd(x + i1));
+  _mm256_storeu_pd(p.a + 8, _mm256_loadu_pd(x + i2));
+  _mm256_storeu_pd(p.a + 12, _mm256_loadu_pd(x + i3));
+  return p;
+}
+SPMV_INLINE SpmvPieces SpmvPiecesLoad(const double *x, const int32_t *i)
+{
+  return SpmvPiecesAt(x, (uint32_t)i[0], (uint32_t)i[1], (uint32_t)i[2], (uint32_t)i[3]);
+}
+SPMV_INLINE SpmvPieces SpmvPiecesLoadU16(const double *x, const uint16_t *i)
+{
+  return SpmvPiecesAt(x, i[0], i[1], i[2], i[3]);
+}
+SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)
+{
+  uint32_t w;
+
+  memcpy(&w, word, 4);
+  return (Spmv8){SpmvGather4(p->a, w & 15, w >> 4 & 15, w >> 8 & 15, w >> 12 & 15), SpmvGather4(p->a, w >> 16 & 15, w >> 20 & 15, w >> 24 & 15, w >> 28)};
+}
 static inline Spmv8 Spmv8GatherPacked32(const double *x, const uint32_t *w, int bits)
 {
   return (Spmv8){SpmvGather4_Packed32(x, w, bits), SpmvGather4_Packed32(x, w + 4, bits)};

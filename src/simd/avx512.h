@@ -90,6 +90,35 @@ static inline Spmv8 Spmv8GatherU16(const double *x, const uint16_t *i)
 {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_U16(x, i)), SpmvGather4_U16(x, i + 4), 1);
 }
+typedef struct {
+  Spmv8 lo, hi;
+} SpmvPieces;
+SPMV_INLINE Spmv8 SpmvPieces2(const double *x, uint64_t i0, uint64_t i1)
+{
+  return _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(x + i0)), _mm256_loadu_pd(x + i1), 1);
+}
+SPMV_INLINE SpmvPieces SpmvPiecesLoad(const double *x, const int32_t *i)
+{
+  uint64_t a, b;
+
+  memcpy(&a, i, 8);
+  memcpy(&b, i + 2, 8);
+  return (SpmvPieces){SpmvPieces2(x, (uint32_t)a, a >> 32), SpmvPieces2(x, (uint32_t)b, b >> 32)};
+}
+SPMV_INLINE SpmvPieces SpmvPiecesLoadU16(const double *x, const uint16_t *i)
+{
+  uint64_t a;
+
+  memcpy(&a, i, 8);
+  return (SpmvPieces){SpmvPieces2(x, (uint16_t)a, (uint16_t)(a >> 16)), SpmvPieces2(x, (uint16_t)(a >> 32), a >> 48)};
+}
+SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)
+{
+  int32_t w;
+
+  memcpy(&w, word, 4);
+  return _mm512_permutex2var_pd(p->lo, _mm512_srlv_epi64(_mm512_set1_epi32(w), _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28)), p->hi);
+}
 static inline Spmv8 Spmv8GatherPacked32(const double *x, const uint32_t *w, int bits)
 {
   return _mm512_insertf64x4(_mm512_castpd256_pd512(SpmvGather4_Packed32(x, w, bits)), SpmvGather4_Packed32(x, w + 4, bits), 1);

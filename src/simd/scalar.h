@@ -132,6 +132,30 @@ SPMV_GATHER(Spmv8GatherU16, uint16_t)
 SPMV_GATHER(Spmv8Gather64, int64_t)
 #undef SPMV_GATHER
 
+typedef struct {
+  PetscScalar a[16];
+} SpmvPieces;
+#define SPMV_PIECES(name, type) \
+  SPMV_INLINE SpmvPieces name(const PetscScalar *x, const type *i) \
+  { \
+    SpmvPieces p; \
+\
+    for (int k = 0; k < 16; k++) p.a[k] = x[i[k / 4] + k % 4]; \
+    return p; \
+  }
+SPMV_PIECES(SpmvPiecesLoad, int32_t)
+SPMV_PIECES(SpmvPiecesLoadU16, uint16_t)
+#undef SPMV_PIECES
+SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)
+{
+  Spmv8    v;
+  uint32_t w;
+
+  memcpy(&w, word, 4);
+  for (int l = 0; l < 8; l++) v.a[l] = p->a[w >> 4 * l & 15];
+  return v;
+}
+
 #define SPMV_GATHER_PACKED(name, type) \
   static inline Spmv8 name(const PetscScalar *x, const type *w, int bits) \
   { \

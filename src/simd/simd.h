@@ -21,6 +21,8 @@
                         Spmv8GatherPacked64() for uint64; Spmv8GatherFirst(x, i, n), Spmv8GatherFirstU16(): the first n lanes, others 0;
                         i[0 .. 7] may all be read
   Spmv8GatherPairs(x, i, &a, &b)  a: x[i[l]] in lane l, b: x[i[l] + 1]; Spmv8GatherPairsU16()
+  SpmvPieces            four pieces of x with four scalars each. SpmvPiecesLoad(x, i): from x[i[0]], ..., x[i[3]] on, int32 >= 0 in memory,
+                        SpmvPiecesLoadU16(); SpmvPick(&p, word): in lane l the one that bits 4 l to 4 l + 3 of four bytes tell
   Spmv8Scatter(y, i, v) y[i[l]] <- lane l of v, in the order of the lanes; Spmv8ScatterU16()
   Spmv8ScatterAdd(y, i, v)  y[i[l]] += lane l of v, lane after lane: a place may come twice; Spmv8ScatterAddU16()
   Spmv8Stream(p, v)     as Spmv8Store(), past the cache, p a multiple of 64 bytes; SpmvStreamEnd(): before others read it

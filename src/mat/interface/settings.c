@@ -169,6 +169,7 @@ static PetscErrorCode SpmvCandidatesProcess(const SpmvFormat *type, SpmvRequest 
     PetscCall(SpmvFormatProcess(format, &q->plan[k], &q->pinned[k], PetscOptionsObject));
     PetscCall(SpmvKernelsGet(format, q->isa, &kernels, &isa)); /* refuse now what no product could use later */
     q->plan[k].threads = q->threads;
+    q->plan[k].isa     = isa;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -43,12 +43,16 @@ static const PetscInt    PmfBlocks[]         = {32, 16};
 static const PetscInt    PmfColumnKinds[]    = {PMF_COLUMNS_AUTO, PMF_COLUMNS_INT32};
 static const char *const PmfColumnNames[]    = {"auto", "int32"};
 
+static const PetscInt    PmfPieceSteps[]     = {PMF_PIECES_AUTO, PMF_PIECES_NONE, PMF_PIECES_ANY, 2, 3, 4};
+static const char *const PmfPieceNames[]     = {"auto", "none", "any", "2", "3", "4"};
+
 static const SpmvParam PmfParams[] = {
   [PMF_PARTITION] = SPMV_CHOICES("partition", "how rows are cut into parts: by length (algorithm 3), nonzeros (2), rows (1), or blocks on the diagonal and the rest (4)", PmfPartitions, PmfPartitionNames, SPMV_KNOB_LAYOUT),
   [PMF_POWERS]    = SPMV_LIST("powers", "computing powers of the parts; by default a part of equal power for each thread", 1, 1000000),
   [PMF_WINDOW]    = SPMV_CHOICES("window", "rows that are ordered by length together", PmfWindows, PmfWindowNames, SPMV_KNOB_TILE),
   [PMF_BLOCK]     = SPMV_CHOICES("block", "rows of a block on the diagonal, for -mat_pmf_partition diagonal", PmfBlocks, NULL),
   [PMF_COLUMNS]   = SPMV_CHOICES("columns", "how columns are stored, auto: uint16 where they fit", PmfColumnKinds, PmfColumnNames, SPMV_KNOB_LOCAL),
+  [PMF_PIECES]    = SPMV_CHOICES("pieces", "steps that share four pieces of x, auto: any number that is worth it with AVX-512, none without", PmfPieceSteps, PmfPieceNames),
 };
 
 /* Those of the parts that a device has */
@@ -141,7 +145,7 @@ static PetscErrorCode PmfWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWor
   PetscCall(PmfArrays(&b, &narrays, arrays));
   work->bytes += SpmvArraysRead(narrays, arrays, sizeof(PetscScalar));
   work->vectors += (PetscLogDouble)b.nsteps;
-  work->gathered += (PetscLogDouble)(PMF_LANES * (b.kind[PMF_GATHERED] + b.kind[PMF_RAGGED]) + PMF_LANES / 2 * b.kind[PMF_PAIRED]); /* a pair is one load of 16 bytes */
+  work->gathered += (PetscLogDouble)(PMF_LANES * (b.kind[PMF_GATHERED] + b.kind[PMF_RAGGED]) + PMF_LANES / 2 * b.kind[PMF_PAIRED] + PMF_NEAR_PIECE * b.kind[PMF_NEAR]); /* a pair is one load of 16 bytes, a piece one of 32 */
   work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b.nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b.nalone + PMF_CYCLES_RUN * (PetscLogDouble)b.nruns;
   work->misses += (PetscLogDouble)b.nruns;
@@ -201,7 +205,7 @@ static PetscErrorCode PmfDescribe(const void *storage, PetscInt k, char line[], 
   } else if (k == 2 && b->ndevice < b->npieces) {
     const size_t *steps = b->kind;
 
-    PetscCall(SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, gathered %zu, ragged %zu, diagonal %zu", b->nslices, b->nalone, b->nruns, steps[PMF_CONSECUTIVE], steps[PMF_COMMON], 2 * steps[PMF_PAIRED], steps[PMF_GATHERED], steps[PMF_RAGGED], steps[PMF_DIAGONAL]));
+    PetscCall(SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, near %zu, gathered %zu, ragged %zu, diagonal %zu", b->nslices, b->nalone, b->nruns, steps[PMF_CONSECUTIVE], steps[PMF_COMMON], 2 * steps[PMF_PAIRED], b->nnear, steps[PMF_GATHERED], steps[PMF_RAGGED], steps[PMF_DIAGONAL]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,6 +4,7 @@
   pmf.c            the format: knobs, arrays, sizes, what is printed
   pmf_partition.c  the paper's algorithms: rows in order, and cut into parts
   pmf_layout.c     rows as slices, slices as runs
+  pmf_near.c       steps that have their entries of x near each other
   pmf_plan.c       what a plan makes of a matrix, with these two
   pmf_build.c      the arrays of a storage, from that
   pmf_values.c     the values
@@ -21,6 +22,7 @@ enum { /* the knobs, in the order of PmfParams */
        PMF_WINDOW,
        PMF_BLOCK,
        PMF_COLUMNS,
+       PMF_PIECES,
        PMF_NPARAMS
 };
 
@@ -40,11 +42,14 @@ typedef enum { /* values of PMF_PARTITION */
                PMF_BY_DIAGONAL
 } PmfPartition;
 
-enum { /* values of PMF_WINDOW besides numbers of rows, and of PMF_COLUMNS */
+enum { /* values of PMF_WINDOW besides numbers of rows, of PMF_COLUMNS, and of PMF_PIECES besides numbers of steps */
        PMF_WINDOW_AUTO   = 0,
        PMF_WINDOW_GLOBAL = -1,
        PMF_COLUMNS_AUTO  = 0,
-       PMF_COLUMNS_INT32 = 1
+       PMF_COLUMNS_INT32 = 1,
+       PMF_PIECES_AUTO   = 0,
+       PMF_PIECES_NONE   = -1,
+       PMF_PIECES_ANY    = 1
 };
 
 /*
@@ -67,6 +72,7 @@ typedef enum {
   PMF_CONSECUTIVE, /* eight consecutive columns: one column is stored, and x is loaded as a vector */
   PMF_COMMON,      /* the same column in all lanes: one column is stored */
   PMF_PAIRED,      /* counts two steps: each lane has two consecutive columns, of which the first is stored */
+  PMF_NEAR,        /* counts PmfRun.near steps: all their columns are in four pieces of x, see PmfNear */
   PMF_GATHERED,    /* eight columns */
   PMF_RAGGED,      /* eight columns, and a mask of the lanes that have an entry; the others repeat the first one's column */
   PMF_DIAGONAL,    /* a piece of a diagonal: one column, which the first lane has or would have, and a mask */
@@ -102,8 +108,22 @@ typedef struct {
   uint32_t step;             /* its first step */
   uint32_t column;           /* its first element of `column` */
   uint32_t mask;             /* its first mask */
+  int32_t  near;             /* steps that share four pieces of x; 0 if none do */
   int32_t  steps[PMF_KINDS]; /* of each kind, in each slice */
 } PmfRun;
+
+/*
+  PmfNear: steps that share four pieces of x, of four entries each. Stored are the columns that the pieces begin at, then four bytes
+  for each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has
+*/
+#define PMF_NEAR_MAX   4 /* steps that share pieces, at most */
+#define PMF_NEAR_PIECE 4 /* pieces, and entries of each */
+#define PMF_COST_LOOP  1. /* in gathered steps, measured on Zen 4: of a second kind of step in a slice */
+
+typedef struct {
+  int32_t  piece[PMF_NEAR_PIECE];
+  uint32_t word[PMF_NEAR_MAX];
+} PmfNear;
 
 /* PmfPart: what is printed of a part; without empty rows and rows that are split over the parts */
 typedef struct {
@@ -129,6 +149,7 @@ typedef struct {
   PmfRun      *run;             /* [nruns] */
   size_t       nslices, nalone; /* slices of eight rows, and rows alone */
   size_t       kind[PMF_KINDS]; /* steps of each kind, as PmfRun counts them */
+  size_t       nnear;           /* steps that share pieces of x */
   size_t       nsteps;
   PetscScalar *value; /* [8 nsteps] zero in the lanes that a mask leaves out */
   size_t       ncolumns;
@@ -171,16 +192,23 @@ typedef struct {
   int32_t       *row;      /* [nrows] rows of the runs, but for fragments and diagonals, one after the other */
   size_t         nrows;
   PetscBool      wide;      /* all columns are to be int32 */
+  PetscInt       pieces;    /* PMF_PIECES; steps that share pieces, if they do */
   PmfRun         open;      /* the run that slices are added to; none if it has no rows */
   PetscInt       low, high; /* its least and largest column */
   PetscInt       top;       /* its largest row; the least one is open.row */
 } PmfLayout;
 
 /* pmf_layout.c */
+extern void           PmfLayoutSettle(PmfLayout *layout, const PmfOrder *order);
 extern PetscErrorCode PmfLayoutSegment(PmfLayout *layout, const PmfOrder *order, PetscInt first, PetscInt end);
 extern PetscErrorCode PmfLayoutBlocks(PmfLayout *layout, PetscInt first, PetscInt end);
 extern PetscErrorCode PmfLayoutFragment(PmfLayout *layout, PetscInt piece, PetscInt s);
 extern PetscErrorCode PmfLayoutClose(PmfLayout *layout);
+
+/* pmf_near.c */
+extern unsigned  PmfNearSame(const PetscInt *const j[], PetscInt full);
+extern PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near);
+extern double    PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, int32_t *count);
 
 /* The kind of step k of eight rows that have as many entries */
 static inline PmfKind PmfKindOf(const PetscInt *const j[], PetscInt k)
@@ -244,7 +272,7 @@ static inline size_t PmfSlices(const PmfRun *run)
 /* Steps of a slice that have no mask, come first; and those that have one */
 static inline size_t PmfFullSteps(const PmfRun *run)
 {
-  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON] + 2 * (size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED];
+  return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON] + 2 * (size_t)run->steps[PMF_PAIRED] + (size_t)run->near * (size_t)run->steps[PMF_NEAR] + (size_t)run->steps[PMF_GATHERED];
 }
 
 static inline size_t PmfMaskedSteps(const PmfRun *run)
@@ -258,20 +286,26 @@ static inline size_t PmfOnes(const PmfRun *run)
   return (size_t)run->steps[PMF_CONSECUTIVE] + (size_t)run->steps[PMF_COMMON];
 }
 
+/* What the steps that share four pieces of x take, in columns of the run */
+static inline size_t PmfNearColumns(const PmfRun *run)
+{
+  return PMF_NEAR_PIECE + (size_t)run->near * (run->flags & PMF_WIDE ? 1 : 2);
+}
+
 /* Columns of a slice */
 static inline size_t PmfColumns(const PmfRun *run)
 {
-  return PmfOnes(run) + PMF_LANES * ((size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED] + (size_t)run->steps[PMF_RAGGED]) + (size_t)run->steps[PMF_DIAGONAL];
+  return PmfOnes(run) + PmfNearColumns(run) * (size_t)run->steps[PMF_NEAR] + PMF_LANES * ((size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED] + (size_t)run->steps[PMF_RAGGED]) + (size_t)run->steps[PMF_DIAGONAL];
 }
 
 /*
   Elements of `from` of a slice: one for a step of one column, which is the place in their rows of all its entries, or of a
-  row alone the entry of lane 0; eight for a pair of steps, the entries of the first one; the entries of other steps. They
-  are not set in the lanes that a mask leaves out.
+  row alone the entry of lane 0; one for steps that share pieces of x, the first one's place; eight for a pair of steps, the
+  entries of the first one; the entries of other steps. They are not set in the lanes that a mask leaves out.
 */
 static inline size_t PmfFroms(const PmfRun *run)
 {
-  return PmfColumns(run) + (PMF_LANES - 1) * (size_t)run->steps[PMF_DIAGONAL];
+  return PmfOnes(run) + (size_t)run->steps[PMF_NEAR] + PMF_LANES * ((size_t)run->steps[PMF_PAIRED] + (size_t)run->steps[PMF_GATHERED] + PmfMaskedSteps(run));
 }
 
 /* Row k of a run */

@@ -12,6 +12,7 @@ typedef struct {
   const uint32_t *at;     /* entries of the matrix for those of a half; NULL: the same */
   size_t          ones;   /* steps with one column, which are the first */
   size_t          pairs;  /* pairs of steps after them */
+  size_t          near;   /* times that steps share pieces of x, after those */
 } PmfSlot;
 
 static inline PmfSlot PmfSlotOf(const PmfStorage *b, const PmfRun *run, size_t slice, uint32_t *from, const uint32_t *at)
@@ -26,6 +27,7 @@ static inline PmfSlot PmfSlotOf(const PmfStorage *b, const PmfRun *run, size_t s
     .at     = at,
     .ones   = PmfOnes(run),
     .pairs  = (size_t)run->steps[PMF_PAIRED],
+    .near   = (size_t)run->steps[PMF_NEAR],
   };
 }
 
@@ -52,13 +54,26 @@ static inline void PmfSetPair(const PmfSlot *slot, size_t t, size_t l, PetscInt 
 /* Lane l of step s among the gathered ones and the ragged ones after them */
 static inline void PmfSetSingle(const PmfSlot *slot, size_t s, size_t l, PetscInt entry, PetscInt column)
 {
-  PmfSetPair(slot, slot->pairs + s, l, entry, column);
+  const size_t k = slot->ones + PMF_LANES * (slot->pairs + s) + l;
+
+  slot->from[k + slot->near] = PmfEntry(slot, entry);
+  PmfSetColumn(slot, k + slot->near * PmfNearColumns(slot->run), column);
+}
+
+/* Steps that share pieces of x, for the g-th time; k: the first one */
+static void PmfSetNear(const PmfSlot *slot, size_t g, PetscInt k, const PmfNear *near)
+{
+  const size_t first = g * PmfNearColumns(slot->run), size = slot->run->flags & PMF_WIDE ? sizeof(int32_t) : sizeof(uint16_t);
+
+  slot->from[g] = (uint32_t)k;
+  for (size_t p = 0; p < PMF_NEAR_PIECE; p++) PmfSetColumn(slot, first + p, near->piece[p]);
+  memcpy((char *)slot->column + (first + PMF_NEAR_PIECE) * size, near->word, sizeof(uint32_t) * (size_t)slot->run->near);
 }
 
 /* The mask of ragged step r, whose first lanes have an entry; the others repeat the first lane's column, at[0] */
 static inline void PmfSetRagged(const PmfSlot *slot, size_t r, size_t lanes, PetscInt column)
 {
-  const size_t first = slot->ones + PMF_LANES * (slot->pairs + (size_t)slot->run->steps[PMF_GATHERED] + r);
+  const size_t first = slot->ones + slot->near * PmfNearColumns(slot->run) + PMF_LANES * (slot->pairs + (size_t)slot->run->steps[PMF_GATHERED] + r);
 
   slot->mask[r] = (uint8_t)((1U << lanes) - 1);
   for (size_t l = lanes; l < PMF_LANES; l++) PmfSetColumn(slot, first + l, column);
@@ -81,10 +96,31 @@ static void PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const P
   }
 }
 
+/* The first `full` entries of eight rows, of which some steps share pieces of x */
+static void PmfFillNear(const PmfSlot *slot, const PetscInt *const j[], const PetscInt start[], PetscInt full, PetscInt n)
+{
+  const PetscInt steps = slot->run->near;
+  const unsigned same  = PmfNearSame(j, full);
+  size_t         g = 0, s = 0;
+  PmfNear        near;
+
+  for (PetscInt k = 0; k < full;) {
+    if (g < slot->near && k + steps <= full && PmfNearFind(j, same, k, steps, n, &near)) {
+      PmfSetNear(slot, g++, k, &near);
+      k += steps;
+    } else {
+      for (size_t l = 0; l < PMF_LANES; l++) PmfSetSingle(slot, s, l, start[l] + k, j[l][k]);
+      s++;
+      k++;
+    }
+  }
+}
+
 /* Eight rows, or fewer, longest first */
 static void PmfFillRows(const PmfSlot *slot, const SpmvCSR *csr, const int32_t row[], size_t rows)
 {
   const size_t    ragged = (size_t)slot->run->steps[PMF_RAGGED], gathered = (size_t)slot->run->steps[PMF_GATHERED];
+  const PetscBool mixed = (PetscBool)(slot->ones + slot->near > 0);
   const PetscInt *j[PMF_LANES];
   PetscInt        start[PMF_LANES], length[PMF_LANES] = {0}, full;
 
@@ -95,10 +131,11 @@ static void PmfFillRows(const PmfSlot *slot, const SpmvCSR *csr, const int32_t r
   }
   full = length[0] - (PetscInt)ragged;
   if (slot->ones) PmfFillSteps(slot, j, start, full);
+  if (slot->near) PmfFillNear(slot, j, start, full, csr->n);
   for (size_t l = 0; l < rows; l++) {
-    size_t s = slot->ones ? gathered : 0, t = 0;
+    size_t s = mixed ? gathered : 0, t = 0;
 
-    for (PetscInt k = slot->ones ? full : 0; k < length[l]; k++) {
+    for (PetscInt k = mixed ? full : 0; k < length[l]; k++) {
       if (t < slot->pairs && PmfIsPair(j[l], k, length[l])) {
         PmfSetPair(slot, t++, l, start[l] + k, j[l][k]);
         k++;

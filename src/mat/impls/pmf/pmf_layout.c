@@ -10,6 +10,13 @@
 /* Costs in steps of a gathered slice, measured on Zen 4 */
 #define PMF_COST_SLICE 1.5 /* eight results to eight places of y */
 #define PMF_COST_ALONE 2.  /* a step to end with, and the sum over its lanes */
+#define PMF_COST_ONE   0.5 /* a step of one column */
+#define PMF_COST_PAIR  1.3 /* two steps */
+#define PMF_COST_PIECES 0.5 /* a step that shares pieces of x, at best */
+#define PMF_COST_KNOWN 1.5 /* a loop that is not made for its number of steps */
+#define PMF_COST_LESS  0.93 /* what steps that share pieces of x must cost of what others do */
+#define PMF_SAMPLE     16 /* of so many slices one is looked at, to see whether steps can share pieces of x ... */
+#define PMF_SAMPLES    256 /* ... and about so many at most */
 #define PMF_HEADER     8   /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
 #define PMF_CONVERT    32  /* consecutive rows that are listed rather than be a run of their own */
 
@@ -18,6 +25,7 @@ typedef struct {
   int32_t  flags, rows, row; /* as of PmfRun; row: the least */
   PetscInt top;              /* the largest row */
   PetscInt low, high;        /* least and largest column */
+  int32_t  near;             /* as of PmfRun */
   int32_t  steps[PMF_KINDS];
 } PmfSlice;
 
@@ -52,13 +60,37 @@ static inline void PmfSlicePair(PmfSlice *s, PetscInt pairs)
   s->steps[PMF_GATHERED] -= 2 * (int32_t)pairs;
 }
 
-/* Rows that have entries, longest first */
-static PmfSlice PmfSliceOf(const SpmvCSR *csr, const int32_t row[], PetscInt rows, PetscBool gaps)
+/* What the full steps of a slice cost, in gathered steps */
+static inline double PmfSliceCost(const PmfSlice *s, PetscInt full)
 {
-  PmfSlice        s = {.rows = (int32_t)rows, .row = row[0], .top = row[0], .low = PETSC_MAX_INT};
+  const int32_t ones = s->steps[PMF_CONSECUTIVE] + s->steps[PMF_COMMON];
+  const double  cost = s->steps[PMF_GATHERED] + PMF_COST_PAIR * s->steps[PMF_PAIRED] + PMF_COST_ONE * ones;
+
+  if (full == s->steps[PMF_GATHERED]) return full <= PMF_KNOWN ? cost - PMF_COST_KNOWN : cost;
+  return s->steps[PMF_GATHERED] ? cost + PMF_COST_LOOP : cost;
+}
+
+/* Steps that share pieces of x so many times */
+static inline void PmfSliceNear(PmfSlice *s, PetscInt full, PetscInt steps, int32_t times, PetscInt n)
+{
+  s->steps[PMF_CONSECUTIVE] = s->steps[PMF_COMMON] = s->steps[PMF_PAIRED] = 0;
+  s->steps[PMF_NEAR]     = times;
+  s->steps[PMF_GATHERED] = (int32_t)(full - steps * times);
+  s->near                = (int32_t)steps;
+  s->low                 = PetscMin(s->low, n - PMF_NEAR_PIECE);
+}
+
+/* Rows that have entries, longest first */
+static PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows)
+{
+  const SpmvCSR  *csr  = layout->rest;
+  const PetscBool gaps = layout->blocks ? PETSC_TRUE : PETSC_FALSE;
+  PmfSlice        s    = {.rows = (int32_t)rows, .row = row[0], .top = row[0], .low = PETSC_MAX_INT};
   const PetscInt *j[PMF_LANES];
   const PetscInt  longest = csr->i[row[0] + 1] - csr->i[row[0]], common = rows < PMF_LANES ? 0 : csr->i[row[rows - 1] + 1] - csr->i[row[rows - 1]];
   PetscInt        pairs = common / 2;
+  int32_t         times = 0;
+  double          near  = PETSC_MAX_REAL;
 
   for (PetscInt l = 0; l < rows; l++) {
     j[l]   = csr->j + csr->i[row[l]];
@@ -71,18 +103,73 @@ static PmfSlice PmfSliceOf(const SpmvCSR *csr, const int32_t row[], PetscInt row
   for (PetscInt k = 0; k < common; k++) s.steps[PmfKindOf(j, k)]++;
   s.steps[PMF_RAGGED] = (int32_t)(longest - common);
   PmfSliceGather(&s, gaps);
-  if (s.steps[PMF_GATHERED] == common) {
+  if (layout->pieces > PMF_PIECES_ANY && common && csr->n >= PMF_NEAR_PIECE && PmfSliceCost(&s, common) > PMF_COST_PIECES * (double)common) near = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, &times) / PMF_COST_LESS;
+  if (s.steps[PMF_GATHERED] == common && near > PMF_COST_PAIR / 2 * (double)common) {
     for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
     PmfSlicePair(&s, pairs);
   }
+  if (times && near < PmfSliceCost(&s, common)) PmfSliceNear(&s, common, layout->pieces, times, csr->n);
   return s;
 }
 
-/* Entries [first, end) of one row */
-static PmfSlice PmfSliceAlone(const SpmvCSR *csr, int32_t row, PetscInt first, PetscInt end, PetscBool gaps)
+/* Adds what a slice of eight rows of a length costs: [0] as it is, [steps] if so many steps share pieces of x where that is faster */
+static void PmfLayoutTry(const PmfLayout *layout, const int32_t row[], double cost[])
 {
-  const PetscInt length = end - first;
-  PmfSlice       s      = {.flags = PMF_ALONE, .rows = 1, .row = row, .top = row};
+  const SpmvCSR  *csr  = layout->rest;
+  const PetscInt  full = csr->i[row[0] + 1] - csr->i[row[0]];
+  const PetscInt *j[PMF_LANES];
+  PmfSlice        s;
+  double          others;
+  unsigned        same;
+
+  for (PetscInt l = 0; l < PMF_LANES; l++) {
+    j[l] = csr->j + csr->i[row[l]];
+    if (!full || csr->i[row[l] + 1] - csr->i[row[l]] != full) return;
+  }
+  s      = PmfSliceOf(layout, row, PMF_LANES);
+  others = PmfSliceCost(&s, full);
+  same   = PmfNearSame(j, full);
+  cost[0] += others;
+  for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
+    int32_t times;
+
+    cost[steps] += PetscMin(others, PmfNearCount(j, same, full, steps, &times));
+  }
+}
+
+/*
+  PmfLayoutSettle - how many steps are to share pieces of x, where that is left open: what makes a sample of slices fastest
+
+  Input Parameter:
+. order - the rows
+
+  Input/Output Parameter:
+. layout - without slices yet; `pieces` is replaced
+*/
+void PmfLayoutSettle(PmfLayout *layout, const PmfOrder *order)
+{
+  const PetscInt slices                 = layout->rest->m / PMF_LANES, every = PetscMax(PMF_SAMPLE, slices / PMF_SAMPLES);
+  double         cost[PMF_NEAR_MAX + 1] = {0}, least;
+
+  if (layout->pieces != PMF_PIECES_ANY) return;
+  layout->pieces = PMF_PIECES_NONE;
+  if (layout->blocks || layout->rest->n < PMF_NEAR_PIECE) return;
+  for (PetscInt k = every / 2; k < slices; k += every) PmfLayoutTry(layout, order->row + PMF_LANES * k, cost);
+  least = PMF_COST_LESS * cost[0];
+  for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
+    if (cost[steps] >= least) continue;
+    least          = cost[steps];
+    layout->pieces = steps;
+  }
+}
+
+/* Entries [first, end) of one row */
+static PmfSlice PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt first, PetscInt end)
+{
+  const SpmvCSR  *csr    = layout->rest;
+  const PetscBool gaps   = layout->blocks ? PETSC_TRUE : PETSC_FALSE;
+  const PetscInt  length = end - first;
+  PmfSlice        s      = {.flags = PMF_ALONE, .rows = 1, .row = row, .top = row};
 
   if (first < end) {
     s.low  = csr->j[first];
@@ -144,6 +231,7 @@ PetscErrorCode PmfLayoutClose(PmfLayout *layout)
   b->nmasks += slices * PmfMaskedSteps(run);
   *(run->flags & PMF_ALONE ? &b->nalone : &b->nslices) += slices;
   for (size_t k = 0; k < PMF_KINDS; k++) b->kind[k] += slices * (size_t)run->steps[k];
+  b->nnear += slices * (size_t)run->near * (size_t)run->steps[PMF_NEAR];
   b->nfrom += slices * PmfFroms(run);
   if (run->flags & PMF_LISTED) b->nlist += (size_t)run->rows;
   layout->run[b->nruns++] = *run;
@@ -158,22 +246,22 @@ static PetscBool PmfJoins(const PmfLayout *layout, const PmfSlice *s)
   const int32_t  kind = PMF_ALONE | PMF_ADD | PMF_FRAGMENT;
   const PetscInt low = PetscMin(layout->low, s->low), high = PetscMax(layout->high, s->high), row = PetscMin((PetscInt)run->row, s->row), top = PetscMax(layout->top, s->top);
 
-  if (!run->rows || ((run->flags ^ s->flags) & kind) || (run->flags & PMF_FRAGMENT) || memcmp(run->steps, s->steps, sizeof(s->steps))) return PETSC_FALSE;
+  if (!run->rows || ((run->flags ^ s->flags) & kind) || (run->flags & PMF_FRAGMENT) || run->near != s->near || memcmp(run->steps, s->steps, sizeof(s->steps))) return PETSC_FALSE;
   if (!(run->flags & PMF_ALONE) && (run->rows % PMF_LANES || s->rows < PMF_LANES)) return PETSC_FALSE;
   if (!(run->flags & PMF_LISTED) && (s->flags & PMF_LISTED || s->row != run->row + run->rows) && (run->rows > PMF_CONVERT || s->steps[PMF_DIAGONAL])) return PETSC_FALSE;
   if (layout->b->listsize == sizeof(uint16_t) && top - row > UINT16_MAX) return PETSC_FALSE;
-  if (run->flags & PMF_WIDE) return (PetscBool)(s->flags & PMF_WIDE || s->steps[PMF_PAIRED] + s->steps[PMF_GATHERED] + s->steps[PMF_RAGGED] < PMF_HEADER);
+  if (run->flags & PMF_WIDE) return (PetscBool)(s->flags & PMF_WIDE || s->steps[PMF_PAIRED] + s->steps[PMF_NEAR] / 2 + s->steps[PMF_GATHERED] + s->steps[PMF_RAGGED] < PMF_HEADER);
   return (PetscBool)(!(s->flags & PMF_WIDE) && high - low <= UINT16_MAX);
 }
 
-/* Pairs may be read as single entries: a slice that has some more than the open run takes its number, so as not to end it */
-static void PmfFewerPairs(const PmfRun *run, PmfSlice *s)
+/* Steps of a kind may be gathered instead: a slice that has some more of them than the open run takes its number, so as not to end it */
+static void PmfFewer(const PmfRun *run, PmfSlice *s, PmfKind kind, int32_t steps)
 {
-  const int32_t more = s->steps[PMF_PAIRED] - run->steps[PMF_PAIRED];
+  const int32_t more = s->steps[kind] - run->steps[kind];
 
-  if (!run->rows || more <= 0 || 4 * more > s->steps[PMF_PAIRED] || s->steps[PMF_GATHERED] + 2 * more != run->steps[PMF_GATHERED]) return;
-  s->steps[PMF_PAIRED] -= more;
-  s->steps[PMF_GATHERED] += 2 * more;
+  if (!run->rows || more <= 0 || 4 * more > s->steps[kind] || s->steps[PMF_GATHERED] + steps * more != run->steps[PMF_GATHERED]) return;
+  s->steps[kind] -= more;
+  s->steps[PMF_GATHERED] += steps * more;
 }
 
 static PetscErrorCode PmfAppend(PmfLayout *layout, PmfSlice *s)
@@ -183,7 +271,8 @@ static PetscErrorCode PmfAppend(PmfLayout *layout, PmfSlice *s)
   PetscFunctionBegin;
   if (layout->b->n <= UINT16_MAX + 1 && s->low > 0) s->low = 0; /* then all runs have the same base, and none ends because of it */
   if (layout->wide || s->high - s->low > UINT16_MAX) s->flags |= PMF_WIDE;
-  PmfFewerPairs(run, s);
+  PmfFewer(run, s, PMF_PAIRED, 2);
+  if (run->near == s->near) PmfFewer(run, s, PMF_NEAR, s->near);
   if (PmfJoins(layout, s)) {
     if (s->row != run->row + run->rows) run->flags |= PMF_LISTED;
     run->flags |= s->flags & PMF_LISTED;
@@ -195,7 +284,7 @@ static PetscErrorCode PmfAppend(PmfLayout *layout, PmfSlice *s)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PmfLayoutClose(layout));
-  *run = (PmfRun){.flags = s->flags, .rows = s->rows, .row = s->row};
+  *run = (PmfRun){.flags = s->flags, .rows = s->rows, .row = s->row, .near = s->near};
   PetscCall(PetscArraycpy(run->steps, s->steps, PMF_KINDS));
   layout->low  = s->low;
   layout->high = s->high;
@@ -223,8 +312,7 @@ static void PmfLongestFirst(PmfLayout *layout, const PmfOrder *order, PetscInt f
 PetscErrorCode PmfLayoutSegment(PmfLayout *layout, const PmfOrder *order, PetscInt first, PetscInt end)
 {
   const SpmvCSR  *csr  = layout->rest;
-  const PetscBool gaps = layout->blocks ? PETSC_TRUE : PETSC_FALSE;
-  const int32_t   add  = gaps ? PMF_ADD : 0;
+  const int32_t   add  = layout->blocks ? PMF_ADD : 0;
   size_t          k    = layout->nrows;
 
   PetscFunctionBegin;
@@ -236,13 +324,13 @@ PetscErrorCode PmfLayoutSegment(PmfLayout *layout, const PmfOrder *order, PetscI
 
     k += (size_t)(alone ? alone : rows);
     if (!alone) {
-      PmfSlice s = PmfSliceOf(csr, row, rows, gaps);
+      PmfSlice s = PmfSliceOf(layout, row, rows);
 
       s.flags |= add;
       PetscCall(PmfAppend(layout, &s));
     }
     for (; alone; alone--, row++) {
-      PmfSlice s = PmfSliceAlone(csr, *row, csr->i[*row], csr->i[*row + 1], gaps);
+      PmfSlice s = PmfSliceAlone(layout, *row, csr->i[*row], csr->i[*row + 1]);
 
       s.flags |= add;
       PetscCall(PmfAppend(layout, &s));
@@ -280,7 +368,7 @@ PetscErrorCode PmfLayoutFragment(PmfLayout *layout, PetscInt piece, PetscInt s)
   PmfSlice          slice;
 
   PetscFunctionBegin;
-  slice = PmfSliceAlone(layout->rest, row, first, end, layout->blocks ? PETSC_TRUE : PETSC_FALSE);
+  slice = PmfSliceAlone(layout, row, first, end);
   slice.flags |= PMF_FRAGMENT;
   slice.row = (int32_t)(piece * b->nsplit + s);
   slice.top = slice.row;

@@ -3,6 +3,13 @@
 */
 #include "pmf.h"
 
+/* Only AVX-512 has an instruction that takes eight of sixteen numbers */
+#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
+  #define PMF_PIECES_PRESET(isa) ((isa) == SPMV_AVX512 ? PMF_PIECES_ANY : PMF_PIECES_NONE)
+#else
+  #define PMF_PIECES_PRESET(isa) PMF_PIECES_NONE
+#endif
+
 static PetscErrorCode PmfHalvesDestroy(PmfHalves *h)
 {
   PetscFunctionBegin;
@@ -115,6 +122,7 @@ PetscErrorCode PmfResolveOpen(const SpmvCSR *csr, SpmvPlan *plan)
   PetscFunctionBegin;
   (void)csr;
   if (plan->value[PMF_WINDOW] == PMF_WINDOW_AUTO) plan->value[PMF_WINDOW] = PMF_WINDOW_PRESET;
+  if (plan->value[PMF_PIECES] == PMF_PIECES_AUTO) plan->value[PMF_PIECES] = PMF_PIECES_PRESET(plan->isa);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +162,7 @@ PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, Pmf
   b->early     = nz < SPMV_CACHE ? PMF_EARLY_NONE : nz < SPMV_MEMORY ? PMF_EARLY_ALL
                                                                      : PMF_EARLY_GATHERED;
   b->listsize  = csr->m <= UINT16_MAX + 1 || b->window != PMF_WINDOW_GLOBAL ? sizeof(uint16_t) : sizeof(int32_t);
-  *layout      = (PmfLayout){.rest = csr, .b = b, .wide = (PetscBool)(p[PMF_COLUMNS] == PMF_COLUMNS_INT32)};
+  *layout      = (PmfLayout){.rest = csr, .b = b, .wide = (PetscBool)(p[PMF_COLUMNS] == PMF_COLUMNS_INT32), .pieces = p[PMF_PIECES]};
   if (b->partition == PMF_BY_DIAGONAL) {
     PetscCall(PmfHalvesCreate(csr, b->block, halves));
     layout->blocks = &halves->csr[0];
@@ -168,6 +176,8 @@ PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, Pmf
   PetscCall(PetscFree(power));
   PetscCall(PetscMalloc1(csr->m, &layout->row));
   PetscCall(PetscCalloc1(npieces + 1, &b->piece));
+  PmfLayoutSettle(layout, &order);
+  plan->value[PMF_PIECES] = layout->pieces;
   for (PetscInt k = b->ndevice; k < npieces; k++) PetscCall(PmfLayoutPiece(layout, &order, k));
   if (device) {
     b->ell.height = plan->device[PMF_DEVICE_SLICE];

@@ -96,6 +96,45 @@ SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, int wide, int ahead, const P
   return Spmv8Add(sum, other);
 }
 
+/* Four pieces of x at the cursor's columns */
+SPMV_INLINE SpmvPieces PmfPieces(const PmfCursor *c, int wide, const PetscScalar *x)
+{
+  return wide ? SpmvPiecesLoad(x, (const int32_t *)(const void *)c->column) : SpmvPiecesLoadU16(x, (const uint16_t *)(const void *)c->column);
+}
+
+/* The sum of n times so many steps that share pieces of x */
+SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, int ahead, const PetscScalar *x)
+{
+  const size_t pieces = PMF_NEAR_PIECE * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+  Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
+
+  for (size_t k = 0; k < n; k++) {
+    const SpmvPieces p = PmfPieces(c, wide, x);
+
+    PmfAhead(c, 0, wide, ahead);
+    c->column += pieces;
+    SPMV_UNROLL
+    for (size_t t = 0; t < steps; t++) {
+      const Spmv8 v = Spmv8Load(c->v + PMF_LANES * t), xt = SpmvPick(&p, c->column + sizeof(uint32_t) * t);
+
+      if (t && ahead) __builtin_prefetch((const char *)(c->v + PMF_LANES * t) + PMF_AHEAD_VALUES, 0, 2);
+      if (t % 2) other = Spmv8Fma(v, xt, other);
+      else sum = Spmv8Fma(v, xt, sum);
+    }
+    c->v += PMF_LANES * steps;
+    c->column += sizeof(uint32_t) * steps;
+  }
+  return Spmv8Add(sum, other);
+}
+
+/* The same for the steps of a run */
+SPMV_INLINE Spmv8 PmfNearOf(const PmfRun *run, PmfCursor *c, int wide, int ahead, const PetscScalar *x)
+{
+  const size_t n = (size_t)run->steps[PMF_NEAR];
+
+  return run->near == 3 ? PmfNearSteps(c, n, 3, wide, ahead, x) : run->near == 2 ? PmfNearSteps(c, n, 2, wide, ahead, x) : PmfNearSteps(c, n, 4, wide, ahead, x);
+}
+
 /* The sum of a slice with steps of any kind; x: with the run's base */
 SPMV_INLINE Spmv8 PmfSlice(const PmfRun *run, PmfCursor *c, int wide, PmfEarly early, const PetscScalar *x)
 {
@@ -118,6 +157,7 @@ SPMV_INLINE Spmv8 PmfSlice(const PmfRun *run, PmfCursor *c, int wide, PmfEarly e
   }
   PmfMove(c, common, 1, wide);
   sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], wide, all, x));
+  if (run->near) sum = Spmv8Add(sum, PmfNearOf(run, c, wide, all, x));
   sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], wide, ahead, x));
   for (k = 0; k < ragged; k++) sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum, c->mask[k]);
   PmfMove(c, ragged, PMF_LANES, wide);
@@ -176,6 +216,21 @@ SPMV_INLINE void PmfScatterAddMasked(const PmfCursor *c, size_t k, int wide, Spm
   for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) y[PmfColumnAt(c, PMF_LANES * k + (size_t)__builtin_ctz(mask), wide)] += lane[__builtin_ctz(mask)];
 }
 
+/* y += v at the columns of a step that shares pieces of x; piece: the first of these, word: the step's */
+SPMV_INLINE void PmfScatterNear(const char *piece, const char *word, int wide, Spmv8 v, PetscScalar *y)
+{
+  const PmfCursor c = {.column = piece};
+  PetscScalar     lane[PMF_LANES];
+  uint32_t        w;
+
+  memcpy(&w, word, sizeof(w));
+  Spmv8Store(lane, v);
+  for (size_t l = 0; l < PMF_LANES; l++, w >>= 4) {
+    SPMV_SCALAR_LOOP(l);
+    y[PmfColumnAt(&c, w >> 2 & 3, wide) + (ptrdiff_t)(w & 3)] += lane[l];
+  }
+}
+
 /* y <- y + A^T x for a slice, whose lanes multiply xr */
 SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Spmv8 xr, PetscScalar *y)
 {
@@ -196,6 +251,12 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Sp
     PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES), xr), y + 1);
   }
   c->column += paired * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+  for (int32_t k = 0; k < run->steps[PMF_NEAR]; k++) {
+    const char *piece = c->column;
+
+    c->column += PMF_NEAR_PIECE * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+    for (int32_t t = 0; t < run->near; t++, c->v += PMF_LANES, c->column += sizeof(uint32_t)) PmfScatterNear(piece, c->column, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
+  }
   for (size_t k = 0; k < gathered; k++) PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
   PmfMove(c, gathered, PMF_LANES, wide);
   for (size_t k = 0; k < ragged; k++) PmfScatterAddMasked(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);

@@ -1,0 +1,117 @@
+/*
+  pmf_near.c - steps that have their entries of x near each other
+
+  Eight loads of x for each step are what a product in cache waits for. Rows of the unknowns of one node have the same columns, and
+  these come in short pieces, the unknowns of another node. So what the eight rows of a slice have in several steps is in a few pieces
+  of x: those are loaded once, and what each lane has of them is taken from registers.
+*/
+#include "pmf.h"
+
+/* Bit l: row l has the same columns as row l - 1 in the first `full` steps; 0 if more rows differ than there are pieces */
+unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
+{
+  unsigned same = 0;
+  int      rows = 1;
+
+  for (int l = 1; l < PMF_LANES; l++) {
+    const unsigned is = j[l][0] == j[l - 1][0] && !memcmp(j[l], j[l - 1], sizeof(PetscInt) * (size_t)full);
+
+    rows += !is;
+    if (rows > PMF_NEAR_PIECE) return 0;
+    same |= is << l;
+  }
+  return same;
+}
+
+/*
+  PmfNearFind - pieces of x with all columns of some steps, each for the rows that are the same
+
+  Input Parameters:
++ j     - the columns of eight rows, increasing
+. same  - from PmfNearSame(), not 0
+. k     - the first step
+. steps - how many
+- n     - entries of x
+
+  Output Parameter:
+. near - the pieces, and the places in them; undefined if four are not enough
+*/
+PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
+{
+  uint32_t place[PMF_NEAR_MAX] = {0};
+  int32_t  piece = 0;
+  int      pieces = 0;
+
+  memset(near, 0, sizeof(*near));
+  for (int l = 0; l < PMF_LANES; l++) {
+    const PetscBool other = (PetscBool)!(same >> l & 1);
+
+    for (PetscInt s = 0; s < steps; s++) {
+      if (other) {
+        const int32_t column = (int32_t)j[l][k + s];
+
+        if (s == 0 || column >= piece + PMF_NEAR_PIECE) {
+          if (pieces == PMF_NEAR_PIECE) return PETSC_FALSE;
+          piece                 = (int32_t)PetscMin(column, n - PMF_NEAR_PIECE);
+          near->piece[pieces++] = piece;
+        }
+        place[s] = (uint32_t)(PMF_NEAR_PIECE * (pieces - 1) + column - piece);
+      }
+      near->word[s] |= place[s] << 4 * l;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/* Whether PmfNearFind() would find them */
+static inline PetscBool PmfNearIs(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps)
+{
+  int pieces = 0;
+
+  for (int l = 0; l < PMF_LANES; l++) {
+    PetscInt piece;
+
+    if (same >> l & 1) continue;
+    pieces++;
+    piece = j[l][k];
+    for (PetscInt s = 1; s < steps; s++) {
+      if (j[l][k + s] < piece + PMF_NEAR_PIECE) continue;
+      pieces++;
+      piece = j[l][k + s];
+    }
+    if (pieces > PMF_NEAR_PIECE) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* Costs in gathered steps, measured on Zen 4, of steps that share pieces, by how many they are */
+static const double PmfNearCost[PMF_NEAR_MAX + 1] = {1, 1, 1.2, 1.54, 1.95};
+
+/*
+  PmfNearCount - how many times the full steps of a slice can share pieces of x
+
+  Input Parameters:
++ j     - the columns of eight rows
+. same  - from PmfNearSame()
+. full  - how many steps
+- steps - how many are to share pieces
+
+  Output Parameter:
+. count - how many times they do, from the first step on; other steps are gathered
+
+  Note:
+  Returns what that costs, in gathered steps; `PETSC_MAX_REAL` if none can.
+*/
+double PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, int32_t *count)
+{
+  *count = 0;
+  if (!same) return PETSC_MAX_REAL;
+  for (PetscInt k = 0; k + steps <= full;) {
+    const PetscBool is = PmfNearIs(j, same, k, steps);
+
+    *count += is;
+    k += is ? steps : 1;
+  }
+  if (!*count) return PETSC_MAX_REAL;
+  return *count * PmfNearCost[steps] + (full - *count * steps) + (full > *count * steps ? PMF_COST_LOOP : 0);
+}
