@@ -229,6 +229,27 @@ static PetscBool Band(PetscInt r, PetscInt c)
 {
   return (PetscBool)(PetscAbsInt(r - c) <= 2 || (r % 7 == 0 && c % 10 == 3));
 }
+/* Nodes of three unknowns, each with three neighbours; the last ones are in the last columns */
+static PetscBool Nodes(PetscInt r, PetscInt c)
+{
+  return (PetscBool)(c / 3 == r / 3 || c / 3 == (r / 3 + 5) % 16 || c / 3 == (r / 3 + 11) % 16);
+}
+static PetscBool NodesApart(PetscInt r, PetscInt c)
+{
+  return (PetscBool)(Nodes(r, c) || (c > 69950 && Nodes(r, c - 69952)));
+}
+/* The same with four */
+static PetscBool Quads(PetscInt r, PetscInt c)
+{
+  return (PetscBool)(c / 4 == r / 4 || c / 4 == (r / 4 + 5) % 11);
+}
+/* Rows 4 k to 4 k + 3 are the same, with two pieces of two and a column by itself */
+static PetscBool Same(PetscInt r, PetscInt c)
+{
+  const PetscInt at = 7 * (r / 4 % 5);
+
+  return (PetscBool)(c == at || c == at + 1 || c == at + 3 || c == at + 9 || c == at + 10 || c == 38);
+}
 
 /* Builds a matrix, prints what became of it, and multiplies */
 static PetscErrorCode Slices(const char name[], PetscInt m, PetscInt n, Pattern *pattern, SpmvPlan plan)
@@ -263,7 +284,7 @@ static PetscErrorCode Slices(const char name[], PetscInt m, PetscInt n, Pattern 
 
 int main(int argc, char **argv)
 {
-  const SpmvPlan one  = {.value = {PMF_BY_PMF, 0, 8, 32, PMF_COLUMNS_AUTO}, .threads = 1};
+  const SpmvPlan one  = {.value = {PMF_BY_PMF, 0, 8, 32, PMF_COLUMNS_AUTO, PMF_PIECES_AUTO}, .threads = 1};
   SpmvPlan       plan = one;
   PetscRandom    rand;
 
@@ -279,6 +300,16 @@ int main(int argc, char **argv)
   PetscCall(Slices("ragged", 37, 40, Ragged, one));
   PetscCall(Slices("alone", 19, 60, Alone, one));
   PetscCall(Slices("wide", 16, 70000, Wide, one));
+  for (PetscInt steps = PMF_PIECES_ANY; steps <= PMF_NEAR_MAX; steps++) {
+    plan.value[PMF_PIECES] = steps;
+    PetscCall(Slices("nodes", 48, 48, Nodes, plan));
+    PetscCall(Slices("nodes of four", 44, 44, Quads, plan));
+    PetscCall(Slices("same rows", 40, 40, Same, plan));
+  }
+  plan.value[PMF_PIECES] = 3;
+  PetscCall(Slices("nodes, wide", 48, 70000, NodesApart, plan));
+  PetscCall(Slices("few columns", 16, 3, Gathered, plan));
+  plan         = one;
   plan.threads = 3;
   PetscCall(Slices("split", 19, 900, Alone, plan));
   plan                      = one;

@@ -4,15 +4,18 @@
   Storage:   rows are ordered by length in windows, and cut into slices of eight, in which they lie side by side (sliced
              ELL): a step has an entry of each of the eight. A row much longer than those after it is stored alone, eight
              of its entries in a step. Columns are uint16 with a base where they fit, else int32: one for a step whose
-             columns are consecutive or all the same, eight for two steps if every lane has two consecutive columns, else
-             eight. Steps in which some lanes have no entry have a mask. Slices with the same steps make a run with a header.
-  Good for:  short and medium rows of varying length; stencils; rows or columns that are dense
-  Bad for:   large dense blocks (bccoo stores one column for a block)
-  Traffic:   (8 + 2) nnz (1 instead of 2 in pairs, 1/4 where columns are consecutive; twice as much where columns that are near
-             each other in the order of storage are more than 65536 apart) + 2 m (rows of runs that are not consecutive) + 56 a
-             run + 8 (m + n) bytes a product, and the padding, which is a few per cent
+             columns are consecutive or all the same, eight for two steps if every lane has two consecutive columns, four for two
+             to four steps whose columns are in four pieces of x with four entries each (and four bits an entry for where in
+             these), else eight. Steps in which some lanes have no entry have a mask. Slices with the same steps make a run with a
+             header.
+  Good for:  short and medium rows of varying length; stencils; rows or columns that are dense; with AVX-512, rows in groups with the
+             same columns, as those of the unknowns of a node: what several steps have of x is loaded once
+  Bad for:   large dense blocks without AVX-512 (bccoo stores one column for a block)
+  Traffic:   (8 + 2) nnz (1 instead of 2 in pairs, 1 to 3/4 where pieces of x are shared, 1/4 where columns are consecutive; twice
+             as much where columns that are near each other in the order of storage are more than 65536 apart) + 2 m (rows of runs
+             that are not consecutive) + 64 a run + 8 (m + n) bytes a product, and the padding, which is a few per cent
 
-  Kept besides, for new values: 4 bytes for each column stored, which no product reads.
+  Kept besides, for new values: 4 bytes for each column stored, or four pieces, which no product reads.
 
   Parts are sets of rows for processors of given powers: threads of the host, and a device (pmf_ell.h), which may have all
   parts or the first ones while the threads have the others. A part of the host is a range of runs with rows of its own. Rows with so many entries that no set of rows would be balanced are split over all parts, and the
@@ -43,8 +46,8 @@ static const PetscInt    PmfBlocks[]         = {32, 16};
 static const PetscInt    PmfColumnKinds[]    = {PMF_COLUMNS_AUTO, PMF_COLUMNS_INT32};
 static const char *const PmfColumnNames[]    = {"auto", "int32"};
 
-static const PetscInt    PmfPieceSteps[]     = {PMF_PIECES_AUTO, PMF_PIECES_NONE, PMF_PIECES_ANY, 2, 3, 4};
-static const char *const PmfPieceNames[]     = {"auto", "none", "any", "2", "3", "4"};
+static const PetscInt    PmfPieceSteps[] = {PMF_PIECES_AUTO, PMF_PIECES_NONE, PMF_PIECES_ANY, 2, 3, 4};
+static const char *const PmfPieceNames[] = {"auto", "none", "any", "2", "3", "4"};
 
 static const SpmvParam PmfParams[] = {
   [PMF_PARTITION] = SPMV_CHOICES("partition", "how rows are cut into parts: by length (algorithm 3), nonzeros (2), rows (1), or blocks on the diagonal and the rest (4)", PmfPartitions, PmfPartitionNames, SPMV_KNOB_LAYOUT),

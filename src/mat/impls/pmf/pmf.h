@@ -116,8 +116,8 @@ typedef struct {
   PmfNear: steps that share four pieces of x, of four entries each. Stored are the columns that the pieces begin at, then four bytes
   for each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has
 */
-#define PMF_NEAR_MAX   4 /* steps that share pieces, at most */
-#define PMF_NEAR_PIECE 4 /* pieces, and entries of each */
+#define PMF_NEAR_MAX   4  /* steps that share pieces, at most */
+#define PMF_NEAR_PIECE 4  /* pieces, and entries of each */
 #define PMF_COST_LOOP  1. /* in gathered steps, measured on Zen 4: of a second kind of step in a slice */
 
 typedef struct {

@@ -8,17 +8,17 @@
 #include "pmf.h"
 
 /* Costs in steps of a gathered slice, measured on Zen 4 */
-#define PMF_COST_SLICE 1.5 /* eight results to eight places of y */
-#define PMF_COST_ALONE 2.  /* a step to end with, and the sum over its lanes */
-#define PMF_COST_ONE   0.5 /* a step of one column */
-#define PMF_COST_PAIR  1.3 /* two steps */
-#define PMF_COST_PIECES 0.5 /* a step that shares pieces of x, at best */
-#define PMF_COST_KNOWN 1.5 /* a loop that is not made for its number of steps */
-#define PMF_COST_LESS  0.93 /* what steps that share pieces of x must cost of what others do */
-#define PMF_SAMPLE     16 /* of so many slices one is looked at, to see whether steps can share pieces of x ... */
-#define PMF_SAMPLES    256 /* ... and about so many at most */
-#define PMF_HEADER     8   /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
-#define PMF_CONVERT    32  /* consecutive rows that are listed rather than be a run of their own */
+#define PMF_COST_SLICE  1.5  /* eight results to eight places of y */
+#define PMF_COST_ALONE  2.   /* a step to end with, and the sum over its lanes */
+#define PMF_COST_ONE    0.5  /* a step of one column */
+#define PMF_COST_PAIR   1.3  /* two steps */
+#define PMF_COST_PIECES 0.5  /* a step that shares pieces of x, at best */
+#define PMF_COST_KNOWN  1.5  /* a loop that is not made for its number of steps */
+#define PMF_COST_LESS   0.93 /* what steps that share pieces of x must cost of what others do */
+#define PMF_SAMPLE      16   /* of so many slices one is looked at, to see whether steps can share pieces of x ... */
+#define PMF_SAMPLES     256  /* ... and about so many at most */
+#define PMF_HEADER      8    /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
+#define PMF_CONVERT     32   /* consecutive rows that are listed rather than be a run of their own */
 
 /* PmfSlice: a slice before it is part of a run */
 typedef struct {
@@ -74,10 +74,10 @@ static inline double PmfSliceCost(const PmfSlice *s, PetscInt full)
 static inline void PmfSliceNear(PmfSlice *s, PetscInt full, PetscInt steps, int32_t times, PetscInt n)
 {
   s->steps[PMF_CONSECUTIVE] = s->steps[PMF_COMMON] = s->steps[PMF_PAIRED] = 0;
-  s->steps[PMF_NEAR]     = times;
-  s->steps[PMF_GATHERED] = (int32_t)(full - steps * times);
-  s->near                = (int32_t)steps;
-  s->low                 = PetscMin(s->low, n - PMF_NEAR_PIECE);
+  s->steps[PMF_NEAR]                                                      = times;
+  s->steps[PMF_GATHERED]                                                  = (int32_t)(full - steps * times);
+  s->near                                                                 = (int32_t)steps;
+  s->low                                                                  = PetscMin(s->low, n - PMF_NEAR_PIECE);
 }
 
 /* Rows that have entries, longest first */
@@ -148,13 +148,13 @@ static void PmfLayoutTry(const PmfLayout *layout, const int32_t row[], double co
 */
 void PmfLayoutSettle(PmfLayout *layout, const PmfOrder *order)
 {
-  const PetscInt slices                 = layout->rest->m / PMF_LANES, every = PetscMax(PMF_SAMPLE, slices / PMF_SAMPLES);
+  const PetscInt slices = layout->rest->m / PMF_LANES, every = PetscMax(PMF_SAMPLE, slices / PMF_SAMPLES);
   double         cost[PMF_NEAR_MAX + 1] = {0}, least;
 
   if (layout->pieces != PMF_PIECES_ANY) return;
   layout->pieces = PMF_PIECES_NONE;
   if (layout->blocks || layout->rest->n < PMF_NEAR_PIECE) return;
-  for (PetscInt k = every / 2; k < slices; k += every) PmfLayoutTry(layout, order->row + PMF_LANES * k, cost);
+  for (PetscInt k = PetscMin(every, slices) / 2; k < slices; k += every) PmfLayoutTry(layout, order->row + PMF_LANES * k, cost);
   least = PMF_COST_LESS * cost[0];
   for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
     if (cost[steps] >= least) continue;
@@ -311,9 +311,9 @@ static void PmfLongestFirst(PmfLayout *layout, const PmfOrder *order, PetscInt f
 /* The rows at places [first, end) of the order, ordered by length together */
 PetscErrorCode PmfLayoutSegment(PmfLayout *layout, const PmfOrder *order, PetscInt first, PetscInt end)
 {
-  const SpmvCSR  *csr  = layout->rest;
-  const int32_t   add  = layout->blocks ? PMF_ADD : 0;
-  size_t          k    = layout->nrows;
+  const SpmvCSR *csr = layout->rest;
+  const int32_t  add = layout->blocks ? PMF_ADD : 0;
+  size_t         k   = layout->nrows;
 
   PetscFunctionBegin;
   PmfLongestFirst(layout, order, first, end);

@@ -39,12 +39,12 @@ unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
 PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
 {
   uint32_t place[PMF_NEAR_MAX] = {0};
-  int32_t  piece = 0;
-  int      pieces = 0;
+  int32_t  piece               = 0;
+  int      pieces              = 0;
 
   memset(near, 0, sizeof(*near));
   for (int l = 0; l < PMF_LANES; l++) {
-    const PetscBool other = (PetscBool)!(same >> l & 1);
+    const PetscBool other = (PetscBool) !(same >> l & 1);
 
     for (PetscInt s = 0; s < steps; s++) {
       if (other) {

@@ -132,7 +132,8 @@ SPMV_INLINE Spmv8 PmfNearOf(const PmfRun *run, PmfCursor *c, int wide, int ahead
 {
   const size_t n = (size_t)run->steps[PMF_NEAR];
 
-  return run->near == 3 ? PmfNearSteps(c, n, 3, wide, ahead, x) : run->near == 2 ? PmfNearSteps(c, n, 2, wide, ahead, x) : PmfNearSteps(c, n, 4, wide, ahead, x);
+  return run->near == 3 ? PmfNearSteps(c, n, 3, wide, ahead, x) : run->near == 2 ? PmfNearSteps(c, n, 2, wide, ahead, x)
+                                                                                 : PmfNearSteps(c, n, 4, wide, ahead, x);
 }
 
 /* The sum of a slice with steps of any kind; x: with the run's base */
