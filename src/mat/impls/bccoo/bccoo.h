@@ -108,7 +108,7 @@ typedef struct {
   uint8_t     *scan;    /* [ntiles / workgroup] for a device: 1 if a work item of the work group has no row stop */
   PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
   size_t       npositions;
-  uint32_t    *position;   /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a bunch for all, but with 1x1 in one slice for none */
+  uint32_t    *position;   /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a device's bunch for all, but with 1x1 in one slice for none */
   PetscBool    converted;  /* the device makes column, flags, base, escaped, value and position, which are NULL here, from what follows */
   size_t       nentries;   /* of the matrix */
   SpmvCSR      csr;        /* the matrix; its arrays are there until they are sent only, after a build and after new values */
@@ -168,10 +168,45 @@ static inline size_t BccooPlace(const BccooStorage *b, size_t q)
   return b->bunch == 1 ? q : q - r + r % tile * (size_t)b->bunch + r / tile;
 }
 
-/* True if the values of a block row are set block by block, without positions: no fill, and blocks one after the other */
+/* True if the values of block rows without fill are set block by block, without positions */
+static inline int BccooIsPlain(const BccooStorage *b)
+{
+  return b->slices == 1 && (b->bunch == 1 || !b->workgroup);
+}
+
+/* True for such a block row */
 static inline int BccooIsFull(const BccooStorage *b, size_t entries, size_t blocks)
 {
-  return b->bunch == 1 && b->slices == 1 && entries == blocks * (size_t)(b->h * b->w);
+  return BccooIsPlain(b) && entries == blocks * (size_t)(b->h * b->w);
+}
+
+/* BccooTarget: where the values of a block go */
+typedef struct {
+  size_t entries, bunch, tile; /* of a block, of a group, of a lane */
+  size_t step, lane;
+  size_t value; /* the first one's place; the next one of the block is `bunch` further */
+} BccooTarget;
+
+/* That of block number q */
+static inline BccooTarget BccooTargetOf(const BccooStorage *b, size_t q)
+{
+  const size_t entries = (size_t)(b->h * b->w), bunch = (size_t)b->bunch, tile = (size_t)b->tile, r = q % (tile * bunch);
+
+  if (bunch == 1) return (BccooTarget){.entries = entries, .bunch = 1, .tile = tile, .value = q * entries};
+  return (BccooTarget){.entries = entries, .bunch = bunch, .tile = tile, .step = r % tile, .lane = r / tile, .value = (q - r + r % tile * bunch) * entries + r / tile};
+}
+
+/* On to where the values of the next block go: the next step of the same lane, or the next lane, or the next group */
+static inline void BccooTargetAdvance(BccooTarget *p)
+{
+  p->value += p->entries * p->bunch;
+  if (p->bunch == 1 || ++p->step < p->tile) return;
+  p->step = 0;
+  p->value -= p->entries * p->bunch * p->tile;
+  p->value++;
+  if (++p->lane < p->bunch) return;
+  p->lane = 0;
+  p->value += p->entries * p->bunch * p->tile - p->bunch;
 }
 
 /* The number of the block stored at a place */

@@ -4,13 +4,6 @@
 #pragma once
 #include "bccoo_walk.h"
 
-/* BccooTarget: where the values of a block go */
-typedef struct {
-  size_t entries, bunch, tile; /* of a block, of a group, of a lane */
-  size_t step, lane;
-  size_t value; /* the first one's place; the next one of the block is `bunch` further */
-} BccooTarget;
-
 /* BccooScan: the blocks in row order, the same for every tile, bunch and kind of column */
 typedef struct {
   size_t         nblocks;
@@ -64,19 +57,6 @@ static inline void BccooScanPut(BccooScan *scan, PetscInt column)
 {
   if (scan->own) scan->own[scan->nblocks] = (int32_t)column;
   scan->nblocks++;
-}
-
-/* On to where the values of the next block go: the next step of the same lane, or the next lane, or the next group */
-static inline void BccooTargetAdvance(BccooTarget *p)
-{
-  p->value += p->entries * p->bunch;
-  if (p->bunch == 1 || ++p->step < p->tile) return;
-  p->step = 0;
-  p->value -= p->entries * p->bunch * p->tile;
-  p->value++;
-  if (++p->lane < p->bunch) return;
-  p->lane = 0;
-  p->value += p->entries * p->bunch * p->tile - p->bunch;
 }
 
 /* How many blocks the block row that walk is about to start has, if all of them are full and there is one slice; else 0 */
@@ -173,7 +153,7 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
   BccooWalk       walk;
 
   PetscFunctionBegin;
-  *scan = (BccooScan){.target = {.entries = (size_t)(b->h * b->w), .bunch = (size_t)b->bunch, .tile = (size_t)b->tile}};
+  *scan = (BccooScan){.target = BccooTargetOf(b, 0)};
   PetscCall(PetscMalloc2(b->slices * b->mb, &scan->end, b->slices * b->mb, &scan->row));
   if (lent) scan->column = (const int32_t *)csr->j;
   else if (whole || escapes) {
@@ -194,7 +174,7 @@ static PetscErrorCode BccooScanCreate(const SpmvCSR *csr, const BccooStorage *b,
         uint32_t      *position = scan->position ? scan->position + (b->slices > 1 ? (size_t)csr->i[row] : scan->npositions) : NULL;
         const PetscInt full     = BccooFullBlocks(b, csr, row);
 
-        if (full) BccooScanFull(b, csr, row, full, scan, b->bunch > 1 ? position : NULL);
+        if (full) BccooScanFull(b, csr, row, full, scan, BccooIsPlain(b) ? NULL : position);
         else {
           BccooWalkStart(&walk, row);
           if (b->w > 1 || b->slices > 1 || !scan->own) BCCOO_WALK_ROWS(&walk, BccooScanBlockRow(b, &walk, rows, scan, position))

@@ -3,9 +3,13 @@
 */
 #include "bccoo.h"
 
-/* One past the last block of the block row that block q belongs to; without a bunch */
-static size_t BccooRowEnd(const BccooStorage *b, size_t q)
+/* One past the last block of the block row that starts with block q, number k of those that have any; t: a tile not after the one it ends in */
+static size_t BccooRowEnd(const BccooStorage *b, size_t q, size_t k, size_t *t)
 {
+  if (b->stop) {
+    while ((size_t)b->entry[*t + 1] <= k) ++*t;
+    return *t * (size_t)b->tile + b->stop[k] / (size_t)b->bunch + 1;
+  }
   for (size_t n; q < b->nblocks; q += n) {
     const uint64_t stops = BccooStops(b, q, n = 64 - q % 8);
 
@@ -37,18 +41,38 @@ static void BccooSetValues_1x1(BccooStorage *b, const PetscScalar *a)
   else BccooInterleave(b, a, (size_t)b->bunch);
 }
 
-/* A block row without fill and without a bunch is transposed block by block, with no look at columns */
-static inline __attribute__((always_inline)) void BccooSetFullRow(PetscScalar *value, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
+/* A block row without fill is transposed block by block, with no look at columns */
+static inline __attribute__((always_inline)) void BccooSetFullRow(PetscScalar *value, BccooTarget to, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
 {
-  for (const PetscScalar *stop = a + length; a < stop; a += w, value += h * w) {
+  for (const PetscScalar *stop = a + length; a < stop; a += w) {
     for (PetscInt j = 0; j < w; j++) {
-      for (PetscInt i = 0; i < h; i++) value[j * h + i] = a[i * length + j];
+      for (PetscInt i = 0; i < h; i++) value[to.value + (size_t)(j * h + i) * to.bunch] = a[i * length + j];
     }
+    BccooTargetAdvance(&to);
   }
 }
 
+/* The same for some shapes and bunches, which the compiler knows then */
+static void BccooSetFull(const BccooStorage *b, size_t q, const PetscScalar *a, PetscInt length)
+{
+  const PetscInt h = b->h, w = b->w;
+  BccooTarget    to = BccooTargetOf(b, q);
+
 #define BCCOO_FULL_ROW(H, W) \
-  else if (h == H && w == W) BccooSetFullRow(value, a, length, H, W);
+  if (h == H && w == W && to.bunch == BCCOO_LANES) { \
+    to.bunch = BCCOO_LANES; \
+    BccooSetFullRow(b->value, to, a, length, H, W); \
+  } else if (h == H && w == W && to.bunch == 1) { \
+    to.bunch = 1; \
+    BccooSetFullRow(b->value, to, a, length, H, W); \
+  } else
+  BCCOO_FULL_ROW(2, 2)
+  BCCOO_FULL_ROW(3, 3)
+  BCCOO_FULL_ROW(4, 4)
+  BCCOO_FULL_ROW(6, 6)
+  BccooSetFullRow(b->value, to, a, length, h, w);
+#undef BCCOO_FULL_ROW
+}
 
 /*
   BccooSetValues - the values of the matrix into a storage with its pattern
@@ -59,17 +83,17 @@ static inline __attribute__((always_inline)) void BccooSetFullRow(PetscScalar *v
 */
 PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage)
 {
-  BccooStorage   *b = (BccooStorage *)storage;
-  const PetscInt  h = b->h, w = b->w;
+  BccooStorage   *b        = (BccooStorage *)storage;
+  const PetscInt  h        = b->h;
   const uint32_t *position = b->position;
-  size_t          q        = 0;
+  size_t          q = 0, k = 0, t = 0;
 
   PetscFunctionBegin;
   if (b->converted) { /* by the device, which is sent them */
     b->csr = *csr;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (h * w == 1 && b->slices == 1) {
+  if (h * b->w == 1 && b->slices == 1) {
     BccooSetValues_1x1(b, csr->a);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -78,21 +102,17 @@ PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt row = 0; row < csr->m; row += h) {
-    const PetscInt     rows = PetscMin(h, csr->m - row), entries = csr->i[row + rows] - csr->i[row], length = entries / rows;
-    const size_t       end   = entries ? BccooRowEnd(b, q) : q;
-    const PetscScalar *a     = csr->a + csr->i[row];
-    PetscScalar       *value = b->value + q * (size_t)(h * w);
+    const PetscInt     rows = PetscMin(h, csr->m - row), entries = csr->i[row + rows] - csr->i[row];
+    const PetscScalar *a = csr->a + csr->i[row];
+    size_t             end;
 
-    if (!BccooIsFull(b, (size_t)entries, end - q)) {
-      for (PetscInt k = 0; k < entries; k++) b->value[*position++] = a[k];
+    if (!entries) continue;
+    end = BccooRowEnd(b, q, k++, &t);
+    if (BccooIsFull(b, (size_t)entries, end - q)) BccooSetFull(b, q, a, entries / rows);
+    else {
+      for (PetscInt e = 0; e < entries; e++) b->value[*position++] = a[e];
     }
-    BCCOO_FULL_ROW(2, 2)
-    BCCOO_FULL_ROW(3, 3)
-    BCCOO_FULL_ROW(4, 4)
-    BCCOO_FULL_ROW(6, 6)
-    else BccooSetFullRow(value, a, length, h, w);
     q = end;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-#undef BCCOO_FULL_ROW
