@@ -70,14 +70,16 @@ static inline double PmfSliceCost(const PmfSlice *s, PetscInt full)
   return s->steps[PMF_GATHERED] ? cost + PMF_COST_LOOP : cost;
 }
 
-/* Steps that share pieces of x so many times */
+/* Steps that share pieces of x so many times, and gathered ones */
 static inline void PmfSliceNear(PmfSlice *s, PetscInt full, PetscInt steps, int32_t times, PetscInt n)
 {
-  s->steps[PMF_CONSECUTIVE] = s->steps[PMF_COMMON] = s->steps[PMF_PAIRED] = 0;
-  s->steps[PMF_NEAR]                                                      = times;
-  s->steps[PMF_GATHERED]                                                  = (int32_t)(full - steps * times);
-  s->near                                                                 = (int32_t)steps;
-  s->low                                                                  = PetscMin(s->low, n - PMF_NEAR_PIECE);
+  s->steps[PMF_CONSECUTIVE] = 0;
+  s->steps[PMF_COMMON]      = 0;
+  s->steps[PMF_PAIRED]      = 0;
+  s->steps[PMF_NEAR]        = times;
+  s->steps[PMF_GATHERED]    = (int32_t)(full - steps * times);
+  s->near                   = (int32_t)steps;
+  s->low                    = PetscMin(s->low, n - PMF_NEAR_PIECE);
 }
 
 /* Rows that have entries, longest first */
@@ -103,7 +105,7 @@ static PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscIn
   for (PetscInt k = 0; k < common; k++) s.steps[PmfKindOf(j, k)]++;
   s.steps[PMF_RAGGED] = (int32_t)(longest - common);
   PmfSliceGather(&s, gaps);
-  if (layout->pieces > PMF_PIECES_ANY && common && csr->n >= PMF_NEAR_PIECE && PmfSliceCost(&s, common) > PMF_COST_PIECES * (double)common) near = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, &times) / PMF_COST_LESS;
+  if (layout->pieces > PMF_PIECES_ANY && common && PmfSliceCost(&s, common) > PMF_COST_PIECES * (double)common) near = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, &times) / PMF_COST_LESS;
   if (s.steps[PMF_GATHERED] == common && near > PMF_COST_PAIR / 2 * (double)common) {
     for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
     PmfSlicePair(&s, pairs);
@@ -138,7 +140,8 @@ static void PmfLayoutTry(const PmfLayout *layout, const int32_t row[], double co
 }
 
 /*
-  PmfLayoutSettle - how many steps are to share pieces of x, where that is left open: what makes a sample of slices fastest
+  PmfLayoutSettle - how many steps are to share pieces of x, where that is left open: what makes a sample of slices fastest. None do
+  beside blocks, where entries of a row that are side by side in a slice need not be so in the matrix, or if x is shorter than a piece
 
   Input Parameter:
 . order - the rows
@@ -151,9 +154,9 @@ void PmfLayoutSettle(PmfLayout *layout, const PmfOrder *order)
   const PetscInt slices = layout->rest->m / PMF_LANES, every = PetscMax(PMF_SAMPLE, slices / PMF_SAMPLES);
   double         cost[PMF_NEAR_MAX + 1] = {0}, least;
 
+  if (layout->blocks || layout->rest->n < PMF_NEAR_PIECE) layout->pieces = PMF_PIECES_NONE;
   if (layout->pieces != PMF_PIECES_ANY) return;
   layout->pieces = PMF_PIECES_NONE;
-  if (layout->blocks || layout->rest->n < PMF_NEAR_PIECE) return;
   for (PetscInt k = PetscMin(every, slices) / 2; k < slices; k += every) PmfLayoutTry(layout, order->row + PMF_LANES * k, cost);
   least = PMF_COST_LESS * cost[0];
   for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
