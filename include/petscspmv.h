@@ -146,6 +146,7 @@ M*/
 . -mat_pmf_window <auto>        - rows that are ordered by length together: 8, 64, 256, 1024, 4096, 16384, global
 . -mat_pmf_block <32>           - rows of a block on the diagonal: 32, 16
 . -mat_pmf_columns <auto>       - how columns are stored: auto (16 bits where they fit), int32
+. -mat_pmf_pieces <auto>        - steps that share four short pieces of x where rows have the same columns: 2, 3, 4, none, any (what a sample of rows says), auto (any for `double` with AVX-512, else none)
 . -mat_pmf_device_parts <all>   - with -mat_spmv_backend device, how many of the parts the device has, the first ones; the host has the others
 . -mat_pmf_device_workgroup <128> - work items of a work group
 . -mat_pmf_device_slice <32>    - rows of a slice on a device

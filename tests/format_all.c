@@ -193,51 +193,57 @@ static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* m x n, each entry there with a probability; rows [empty0, empty1) without entries; row `full` complete */
+/* m x n, each entry there with a probability; rows [empty0, empty1) without entries; row `full` complete; all entries of a node are there, or none */
 typedef struct {
   const char *name;
   PetscInt    m, n;
   double      density;
   PetscInt    empty0, empty1, full;
+  PetscInt    node; /* its rows and columns */
 } Case;
 
 static const Case Cases[] = {
-  {"0 x 0", 0, 0, 0, 0, 0, -1},
-  {"0 rows", 0, 5, 0, 0, 0, -1},
-  {"0 columns", 5, 0, 0, 0, 0, -1},
-  {"1 x 1", 1, 1, 1, 0, 0, -1},
-  {"1 row", 1, 37, 0.5, 0, 0, 0},
-  {"1 column", 37, 1, 0.5, 0, 0, -1},
-  {"no entries", 9, 9, 0, 0, 0, -1},
-  {"diagonal-like 31", 31, 31, 0.03, 0, 0, -1},
-  {"32 entries a column", 32, 8, 1, 0, 0, -1},
-  {"33 rows", 33, 33, 0.1, 0, 0, 32},
-  {"leading empty rows", 40, 30, 0.2, 0, 17, -1},
-  {"middle empty rows", 40, 30, 0.2, 9, 26, -1},
-  {"trailing empty rows", 40, 30, 0.2, 23, 40, -1},
-  {"a full row", 25, 300, 0.02, 0, 0, 12},
-  {"dense 16", 16, 16, 1, 0, 0, -1},
-  {"dense 17 x 19", 17, 19, 1, 0, 0, -1},
-  {"tall", 211, 7, 0.3, 100, 103, -1},
-  {"wide", 7, 211, 0.3, 3, 4, 6},
-  {"some groups", 300, 300, 0.03, 7, 9, 150},
-  {"far apart", 40, 70000, 0.0005, 3, 4, -1},
+  {"0 x 0", 0, 0, 0, 0, 0, -1, 1},
+  {"0 rows", 0, 5, 0, 0, 0, -1, 1},
+  {"0 columns", 5, 0, 0, 0, 0, -1, 1},
+  {"1 x 1", 1, 1, 1, 0, 0, -1, 1},
+  {"1 row", 1, 37, 0.5, 0, 0, 0, 1},
+  {"1 column", 37, 1, 0.5, 0, 0, -1, 1},
+  {"no entries", 9, 9, 0, 0, 0, -1, 1},
+  {"diagonal-like 31", 31, 31, 0.03, 0, 0, -1, 1},
+  {"32 entries a column", 32, 8, 1, 0, 0, -1, 1},
+  {"33 rows", 33, 33, 0.1, 0, 0, 32, 1},
+  {"leading empty rows", 40, 30, 0.2, 0, 17, -1, 1},
+  {"middle empty rows", 40, 30, 0.2, 9, 26, -1, 1},
+  {"trailing empty rows", 40, 30, 0.2, 23, 40, -1, 1},
+  {"a full row", 25, 300, 0.02, 0, 0, 12, 1},
+  {"dense 16", 16, 16, 1, 0, 0, -1, 1},
+  {"dense 17 x 19", 17, 19, 1, 0, 0, -1, 1},
+  {"tall", 211, 7, 0.3, 100, 103, -1, 1},
+  {"wide", 7, 211, 0.3, 3, 4, 6, 1},
+  {"some groups", 300, 300, 0.03, 7, 9, 150, 1},
+  {"far apart", 40, 70000, 0.0005, 3, 4, -1, 1},
+  {"nodes of 2", 150, 150, 0.08, 0, 0, -1, 2},
+  {"nodes of 3", 200, 201, 0.1, 33, 42, -1, 3},
+  {"nodes of 4", 96, 5000, 0.01, 0, 0, -1, 4},
 };
 
 static PetscErrorCode CaseCreate(const Case *c, PetscRandom rand, SpmvTestCSR *t)
 {
-  PetscScalar *dense;
+  const PetscInt node = c->node;
+  PetscScalar   *dense;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(c->m * c->n, &dense));
   for (PetscInt r = 0; r < c->m; r++) {
     for (PetscInt k = 0; k < c->n; k++) {
-      PetscReal   u;
-      PetscScalar v;
+      const PetscInt first = (r - r % node) * c->n + k - k % node;
+      PetscReal      u;
+      PetscScalar    v;
 
       PetscCall(PetscRandomGetValueReal(rand, &u));
       PetscCall(PetscRandomGetValue(rand, &v));
-      if ((u + 1) / 2 < c->density || r == c->full) dense[r * c->n + k] = v;
+      if (first == r * c->n + k ? (u + 1) / 2 < c->density || r == c->full : dense[first] != 0) dense[r * c->n + k] = v;
       if (r >= c->empty0 && r < c->empty1) dense[r * c->n + k] = 0;
     }
   }

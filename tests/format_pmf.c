@@ -308,9 +308,6 @@ int main(int argc, char **argv)
   }
   plan.value[PMF_PIECES] = 3;
   PetscCall(Slices("nodes, wide", 48, 70000, NodesApart, plan));
-  PetscCall(Slices("few columns", 16, 3, Gathered, plan));
-  plan.value[PMF_PARTITION] = PMF_BY_DIAGONAL;
-  PetscCall(Slices("nodes beside blocks", 48, 48, Nodes, plan));
   plan         = one;
   plan.threads = 3;
   PetscCall(Slices("split", 19, 900, Alone, plan));

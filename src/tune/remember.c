@@ -8,7 +8,7 @@
 #include "wisdom.h"
 #include <stdio.h>
 
-#define REMEMBER_VERSION 1 /* of what lines mean: raised when formats or their knobs change */
+#define REMEMBER_VERSION 2 /* of what lines mean: raised when formats or their knobs change */
 
 /* The processor's name, as the machine tells, without what a line of wisdom must not have */
 static void RememberProcessor(char name[], size_t size)

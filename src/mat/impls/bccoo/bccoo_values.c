@@ -98,7 +98,7 @@ PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (b->npositions == (size_t)csr->i[csr->m]) {
-    for (PetscInt k = 0; k < csr->i[csr->m]; k++) b->value[position[k]] = csr->a[k];
+    for (PetscInt e = 0; e < csr->i[csr->m]; e++) b->value[position[e]] = csr->a[e];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt row = 0; row < csr->m; row += h) {

@@ -12,7 +12,7 @@
              same columns, as those of the unknowns of a node: what several steps have of x is loaded once
   Bad for:   large dense blocks without AVX-512 (bccoo stores one column for a block)
   Traffic:   (8 + 2) nnz (1 instead of 2 in pairs, 1 to 3/4 where pieces of x are shared, 1/4 where columns are consecutive; twice
-             as much where columns that are near each other in the order of storage are more than 65536 apart) + 2 m (rows of runs
+             as much, of pieces 1.5 to 1, where columns that are near each other in the order of storage are more than 65536 apart) + 2 m (rows of runs
              that are not consecutive) + 64 a run + 8 (m + n) bytes a product, and the padding, which is a few per cent
 
   Kept besides, for new values: 4 bytes for each column stored, or four pieces, which no product reads.
@@ -55,7 +55,7 @@ static const SpmvParam PmfParams[] = {
   [PMF_WINDOW]    = SPMV_CHOICES("window", "rows that are ordered by length together", PmfWindows, PmfWindowNames, SPMV_KNOB_TILE),
   [PMF_BLOCK]     = SPMV_CHOICES("block", "rows of a block on the diagonal, for -mat_pmf_partition diagonal", PmfBlocks, NULL),
   [PMF_COLUMNS]   = SPMV_CHOICES("columns", "how columns are stored, auto: uint16 where they fit", PmfColumnKinds, PmfColumnNames, SPMV_KNOB_LOCAL),
-  [PMF_PIECES]    = SPMV_CHOICES("pieces", "steps that share four pieces of x, auto: any number that is worth it with AVX-512, none without", PmfPieceSteps, PmfPieceNames),
+  [PMF_PIECES]    = SPMV_CHOICES("pieces", "steps that share four short pieces of x where rows have the same columns; any: as a sample of rows says, auto: any for double with AVX-512, else none", PmfPieceSteps, PmfPieceNames),
 };
 
 /* Those of the parts that a device has */

@@ -114,7 +114,8 @@ typedef struct {
 
 /*
   PmfNear: steps that share four pieces of x, of four entries each. Stored are the columns that the pieces begin at, then four bytes
-  for each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has
+  for each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has. A slice that has such steps has else only gathered and
+  ragged ones
 */
 #define PMF_NEAR_MAX   4  /* steps that share pieces, at most */
 #define PMF_NEAR_PIECE 4  /* pieces, and entries of each */
@@ -208,7 +209,7 @@ extern PetscErrorCode PmfLayoutClose(PmfLayout *layout);
 /* pmf_near.c */
 extern unsigned  PmfNearSame(const PetscInt *const j[], PetscInt full);
 extern PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near);
-extern double    PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, int32_t *count);
+extern double    PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n, int32_t *count);
 
 /* The kind of step k of eight rows that have as many entries */
 static inline PmfKind PmfKindOf(const PetscInt *const j[], PetscInt k)

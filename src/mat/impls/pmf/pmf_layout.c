@@ -105,16 +105,16 @@ static PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscIn
   for (PetscInt k = 0; k < common; k++) s.steps[PmfKindOf(j, k)]++;
   s.steps[PMF_RAGGED] = (int32_t)(longest - common);
   PmfSliceGather(&s, gaps);
-  if (layout->pieces > PMF_PIECES_ANY && common && PmfSliceCost(&s, common) > PMF_COST_PIECES * (double)common) near = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, &times) / PMF_COST_LESS;
-  if (s.steps[PMF_GATHERED] == common && near > PMF_COST_PAIR / 2 * (double)common) {
+  if (layout->pieces > PMF_PIECES_ANY && common && PmfSliceCost(&s, common) > PMF_COST_PIECES * (double)common) near = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, csr->n, &times);
+  if (s.steps[PMF_GATHERED] == common && near > PMF_COST_LESS * PMF_COST_PAIR / 2 * (double)common) {
     for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
     PmfSlicePair(&s, pairs);
   }
-  if (times && near < PmfSliceCost(&s, common)) PmfSliceNear(&s, common, layout->pieces, times, csr->n);
+  if (times && near < PMF_COST_LESS * PmfSliceCost(&s, common)) PmfSliceNear(&s, common, layout->pieces, times, csr->n);
   return s;
 }
 
-/* Adds what a slice of eight rows of a length costs: [0] as it is, [steps] if so many steps share pieces of x where that is faster */
+/* Adds what a slice of eight rows of a length costs: [0] while no steps share pieces of x, as the layout says, [steps] if so many do where that is faster */
 static void PmfLayoutTry(const PmfLayout *layout, const int32_t row[], double cost[])
 {
   const SpmvCSR  *csr  = layout->rest;
@@ -135,13 +135,12 @@ static void PmfLayoutTry(const PmfLayout *layout, const int32_t row[], double co
   for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
     int32_t times;
 
-    cost[steps] += PetscMin(others, PmfNearCount(j, same, full, steps, &times));
+    cost[steps] += PetscMin(others, PmfNearCount(j, same, full, steps, csr->n, &times));
   }
 }
 
 /*
-  PmfLayoutSettle - how many steps are to share pieces of x, where that is left open: what makes a sample of slices fastest. None do
-  beside blocks, where entries of a row that are side by side in a slice need not be so in the matrix, or if x is shorter than a piece
+  PmfLayoutSettle - how many steps are to share pieces of x, where that is left open: what makes a sample of slices fastest
 
   Input Parameter:
 . order - the rows
@@ -154,7 +153,6 @@ void PmfLayoutSettle(PmfLayout *layout, const PmfOrder *order)
   const PetscInt slices = layout->rest->m / PMF_LANES, every = PetscMax(PMF_SAMPLE, slices / PMF_SAMPLES);
   double         cost[PMF_NEAR_MAX + 1] = {0}, least;
 
-  if (layout->blocks || layout->rest->n < PMF_NEAR_PIECE) layout->pieces = PMF_PIECES_NONE;
   if (layout->pieces != PMF_PIECES_ANY) return;
   layout->pieces = PMF_PIECES_NONE;
   for (PetscInt k = PetscMin(every, slices) / 2; k < slices; k += every) PmfLayoutTry(layout, order->row + PMF_LANES * k, cost);

@@ -23,6 +23,30 @@ unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
   return same;
 }
 
+/* See PmfNearFind(); near: NULL if only whether there are any is asked */
+static inline __attribute__((always_inline)) PetscBool PmfNearWalk(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
+{
+  uint32_t place[PMF_NEAR_MAX] = {0};
+  PetscInt piece               = 0;
+  int      pieces              = 0;
+
+  for (int l = 0; l < PMF_LANES; l++) {
+    for (PetscInt s = 0; s < steps && !(same >> l & 1); s++) {
+      const PetscInt column = j[l][k + s];
+
+      if (s == 0 || column >= piece + PMF_NEAR_PIECE) {
+        if (pieces == PMF_NEAR_PIECE) return PETSC_FALSE;
+        piece = PetscMin(column, n - PMF_NEAR_PIECE);
+        if (near) near->piece[pieces] = (int32_t)piece;
+        pieces++;
+      }
+      place[s] = (uint32_t)(PMF_NEAR_PIECE * (pieces - 1) + column - piece);
+    }
+    for (PetscInt s = 0; s < steps && near; s++) near->word[s] |= place[s] << 4 * l;
+  }
+  return PETSC_TRUE;
+}
+
 /*
   PmfNearFind - pieces of x with all columns of some steps, each for the rows that are the same
 
@@ -31,57 +55,15 @@ unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
 . same  - from PmfNearSame(), not 0
 . k     - the first step
 . steps - how many
-- n     - entries of x
+- n     - entries of x, at least as many as a piece has
 
   Output Parameter:
 . near - the pieces, and the places in them; undefined if four are not enough
 */
 PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
 {
-  uint32_t place[PMF_NEAR_MAX] = {0};
-  int32_t  piece               = 0;
-  int      pieces              = 0;
-
   memset(near, 0, sizeof(*near));
-  for (int l = 0; l < PMF_LANES; l++) {
-    const PetscBool other = (PetscBool) !(same >> l & 1);
-
-    for (PetscInt s = 0; s < steps; s++) {
-      if (other) {
-        const int32_t column = (int32_t)j[l][k + s];
-
-        if (s == 0 || column >= piece + PMF_NEAR_PIECE) {
-          if (pieces == PMF_NEAR_PIECE) return PETSC_FALSE;
-          piece                 = (int32_t)PetscMin(column, n - PMF_NEAR_PIECE);
-          near->piece[pieces++] = piece;
-        }
-        place[s] = (uint32_t)(PMF_NEAR_PIECE * (pieces - 1) + column - piece);
-      }
-      near->word[s] |= place[s] << 4 * l;
-    }
-  }
-  return PETSC_TRUE;
-}
-
-/* Whether PmfNearFind() would find them */
-static inline PetscBool PmfNearIs(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps)
-{
-  int pieces = 0;
-
-  for (int l = 0; l < PMF_LANES; l++) {
-    PetscInt piece;
-
-    if (same >> l & 1) continue;
-    pieces++;
-    piece = j[l][k];
-    for (PetscInt s = 1; s < steps; s++) {
-      if (j[l][k + s] < piece + PMF_NEAR_PIECE) continue;
-      pieces++;
-      piece = j[l][k + s];
-    }
-    if (pieces > PMF_NEAR_PIECE) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
+  return PmfNearWalk(j, same, k, steps, n, near);
 }
 
 /* Costs in gathered steps, measured on Zen 4, of steps that share pieces, by how many they are */
@@ -94,7 +76,8 @@ static const double PmfNearCost[PMF_NEAR_MAX + 1] = {1, 1, 1.2, 1.54, 1.95};
 + j     - the columns of eight rows
 . same  - from PmfNearSame()
 . full  - how many steps
-- steps - how many are to share pieces
+. steps - how many are to share pieces
+- n     - entries of x
 
   Output Parameter:
 . count - how many times they do, from the first step on; other steps are gathered
@@ -102,12 +85,12 @@ static const double PmfNearCost[PMF_NEAR_MAX + 1] = {1, 1, 1.2, 1.54, 1.95};
   Note:
   Returns what that costs, in gathered steps; `PETSC_MAX_REAL` if none can.
 */
-double PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, int32_t *count)
+double PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n, int32_t *count)
 {
   *count = 0;
-  if (!same) return PETSC_MAX_REAL;
+  if (!same || n < PMF_NEAR_PIECE) return PETSC_MAX_REAL;
   for (PetscInt k = 0; k + steps <= full;) {
-    const PetscBool is = PmfNearIs(j, same, k, steps);
+    const PetscBool is = PmfNearWalk(j, same, k, steps, n, NULL);
 
     *count += is;
     k += is ? steps : 1;

@@ -122,7 +122,7 @@ PetscErrorCode PmfResolveOpen(const SpmvCSR *csr, SpmvPlan *plan)
   PetscFunctionBegin;
   (void)csr;
   if (plan->value[PMF_WINDOW] == PMF_WINDOW_AUTO) plan->value[PMF_WINDOW] = PMF_WINDOW_PRESET;
-  if (plan->value[PMF_PIECES] == PMF_PIECES_AUTO) plan->value[PMF_PIECES] = PMF_PIECES_PRESET(plan->isa);
+  if (plan->value[PMF_PIECES] == PMF_PIECES_AUTO) plan->value[PMF_PIECES] = plan->value[PMF_PARTITION] == PMF_BY_DIAGONAL ? PMF_PIECES_NONE : PMF_PIECES_PRESET(plan->isa);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,6 +150,7 @@ PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, Pmf
   PetscFunctionBegin;
   PetscCheck(csr->m < INT32_MAX && csr->n < INT32_MAX && (PetscInt64)nz < UINT32_MAX / 4, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " with %" PetscInt_FMT " nonzeros is more than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n, nz);
   PetscCall(PmfResolveOpen(csr, plan));
+  PetscCheck(p[PMF_PARTITION] != PMF_BY_DIAGONAL || p[PMF_PIECES] == PMF_PIECES_NONE, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Beside blocks on the diagonal, entries that are side by side in a slice need not be so in their row, so no steps share pieces of x; set -mat_pmf_pieces to auto or none");
   if (device) PetscCall(PmfDeviceResolve(plan, &npieces, &b->ndevice));
   else if (npieces > 1) limit = PetscMax(PMF_SPLIT_MIN, nz / (PMF_SPLIT * npieces)); /* rows are whole beside a device, which has its own way with long ones */
   b->m         = csr->m;
@@ -176,6 +177,7 @@ PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, Pmf
   PetscCall(PetscFree(power));
   PetscCall(PetscMalloc1(csr->m, &layout->row));
   PetscCall(PetscCalloc1(npieces + 1, &b->piece));
+  if (b->ndevice == npieces) layout->pieces = PMF_PIECES_NONE; /* a device has its own way */
   PmfLayoutSettle(layout, &order);
   plan->value[PMF_PIECES] = layout->pieces;
   for (PetscInt k = b->ndevice; k < npieces; k++) PetscCall(PmfLayoutPiece(layout, &order, k));
