@@ -1,4 +1,4 @@
-static const char help[] = "Rows times several vectors: columns side by side and back, windows of B that move either way, jump, or are too wide.\n\n";
+static const char help[] = "Rows times several vectors: columns side by side and back, windows of B that move either way, jump, or are too wide, rows whose columns are shifted.\n\n";
 
 #include "spmvtest.h"
 #include "csrdense/csrdense.h"
@@ -130,6 +130,73 @@ static PetscErrorCode TestWindows(const SpmvTestCSR *t, int kind, SpmvIsa isa, P
   PetscFunctionReturn(0);
 }
 
+#define GRID   1009 /* rows */
+#define BESIDE 3    /* entries before and after each column of B and C, which are not to be touched */
+
+/* Row r of a grid with lines of `line` points: `most` entries or so, fewer at either end of a line, none in some lines, and other columns in row 500 */
+static PetscErrorCode CreateGrid(PetscInt line, PetscInt most, SpmvTestCSR *t)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  t->m = GRID;
+  t->n = GRID + 40 * most;
+  PetscCall(PetscMalloc3(GRID + 1, &t->i, GRID * most, &t->j, GRID * most, &t->a));
+  for (PetscInt r = 0; r < GRID; r++) {
+    const PetscInt at = r % line, n = r / line % 7 == 3 ? 0 : most - 2 * (at == 0) - (at == line - 1);
+
+    t->i[r] = nz;
+    for (PetscInt k = 0; k < n; k++, nz++) {
+      t->j[nz] = r + 40 * k + (r == 500 && k == n - 1);
+      t->a[nz] = Value(nz);
+    }
+  }
+  t->i[GRID] = nz;
+  PetscFunctionReturn(0);
+}
+
+/* C = A B with columns as they are */
+static PetscErrorCode TestShifted(PetscInt line, PetscInt most, SpmvIsa isa, PetscInt ntasks, PetscInt count)
+{
+  SpmvTestCSR      t;
+  SpmvCSR          csr;
+  SpmvDenseProduct d;
+  PetscScalar     *b, *c;
+  PetscInt         wrong    = 0;
+  const PetscBool  expected = (PetscBool)(line > 20 && most <= 64);
+
+  PetscFunctionBegin;
+  PetscCall(CreateGrid(line, most, &t));
+  PetscCall(PetscMalloc2(count * (t.n + BESIDE), &b, count * (GRID + BESIDE), &c));
+  for (PetscInt k = 0; k < count * (t.n + BESIDE); k++) b[k] = k % (t.n + BESIDE) < t.n ? Value(3 * k) : NAN;
+  csr = SpmvTestCSRView(&t);
+  SpmvDenseProductSet(&csr, isa, ntasks, &d);
+  if (SpmvDenseIsShifted(&d) != expected) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, lines of %" PetscInt_FMT ", %" PetscInt_FMT " entries: rows are said to be%s shifted\n", SpmvIsaName(isa), line, most, expected ? " not" : ""));
+    failures++;
+  }
+  for (int shifted = 0; shifted < 2; shifted++) {
+    for (PetscInt k = 0; k < count * (GRID + BESIDE); k++) c[k] = 7;
+    SpmvDenseApplyColumns(&d, (PetscBool)shifted, count, b, t.n + BESIDE, c, GRID + BESIDE);
+    for (PetscInt k = 0; k < count * (GRID + BESIDE); k++) {
+      const PetscInt column = k / (GRID + BESIDE), r = k % (GRID + BESIDE);
+      PetscScalar    sum  = r < GRID ? 0 : 7;
+      PetscReal      size = 0;
+
+      for (PetscInt e = r < GRID ? t.i[r] : 0; r < GRID && e < t.i[r + 1]; e++) {
+        sum += t.a[e] * b[column * (t.n + BESIDE) + t.j[e]];
+        size += PetscAbsScalar(t.a[e] * b[column * (t.n + BESIDE) + t.j[e]]);
+      }
+      wrong += !(PetscAbsScalar(c[k] - sum) <= 64 * PETSC_MACHINE_EPSILON * size);
+    }
+    if (wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, lines of %" PetscInt_FMT ", %" PetscInt_FMT " entries, %d tasks, %" PetscInt_FMT " columns, shifted %d: %" PetscInt_FMT " entries wrong\n", SpmvIsaName(isa), line, most, (int)ntasks, count, shifted, wrong));
+    failures += wrong;
+  }
+  PetscCall(PetscFree3(t.i, t.j, t.a));
+  PetscCall(PetscFree2(b, c));
+  PetscFunctionReturn(0);
+}
+
 /* A C that is written past the caches, from each place of a cache line on; what lies beside it is left alone */
 static PetscErrorCode TestLong(SpmvIsa isa, PetscInt ntasks)
 {
@@ -147,7 +214,7 @@ static PetscErrorCode TestLong(SpmvIsa isa, PetscInt ntasks)
   PetscCall(PetscMalloc3(WIDTH * M, &b, WIDTH * M, &side, WIDTH * LD + 16, &c));
   for (PetscInt r = 0; r < M; r++) {
     t.i[r] = nz;
-    for (PetscInt k = 0; k < r % 3; k++, nz++) {
+    for (PetscInt k = 0; k < (r / 20 + !(r % 20)) % 3; k++, nz++) {
       t.j[nz] = PetscMin(r + k, M - 1);
       t.a[nz] = Value(nz);
     }
@@ -157,9 +224,10 @@ static PetscErrorCode TestLong(SpmvIsa isa, PetscInt ntasks)
   csr = SpmvTestCSRView(&t);
   SpmvDenseProductSet(&csr, isa, ntasks, &d);
   SpmvDenseSideBySide(&d, WIDTH, WIDTH, b, M, side);
-  for (PetscInt at = 0; at < 8; at += 3) {
+  for (PetscInt at = 0, shifted = 0; at < 8; at += 3 * shifted, shifted = !shifted) {
     for (PetscInt k = 0; k < WIDTH * LD + 16; k++) c[k] = 7;
-    SpmvDenseApply(&d, NULL, WIDTH, WIDTH, side, c + 8 + at, LD, PETSC_FALSE);
+    if (shifted) SpmvDenseApplyColumns(&d, PETSC_TRUE, WIDTH, b, M, c + 8 + at, LD);
+    else SpmvDenseApply(&d, NULL, WIDTH, WIDTH, side, c + 8 + at, LD, PETSC_FALSE);
     for (PetscInt k = 0; k < WIDTH * LD + 16; k++) {
       const PetscInt r = (k - 8 - at + LD) % LD, column = (k - 8 - at) / LD;
       PetscScalar    sum = 7;
@@ -197,6 +265,11 @@ int main(int argc, char **argv)
     if (!d.kernels->interleave) continue;
     PetscCall(TestSides(d.kernels, SpmvIsaName(isa)));
     PetscCall(TestLong((SpmvIsa)isa, 1 + isa));
+    for (PetscInt line = 2; line < 60; line += 19) {
+      for (PetscInt count = 1; count <= 17; count++) PetscCall(TestShifted(line, 3 + count, (SpmvIsa)isa, 1 + count % 3, count));
+      PetscCall(TestShifted(line, 64, (SpmvIsa)isa, 1, 5));
+      PetscCall(TestShifted(line, 70, (SpmvIsa)isa, 1, 9));
+    }
   }
   for (int kind = 0; kind <= TWINS; kind++) {
     SpmvTestCSR t;

@@ -8,8 +8,10 @@
 */
 #include "csrdense.h"
 
-#define DENSE_CHUNK 4096 /* rows that are looked at for a window, at least */
-#define DENSE_SPAN  3    /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
+#define DENSE_CHUNK   4096 /* rows that are looked at for a window, at least */
+#define DENSE_SAMPLE  16   /* places where it is seen whether rows are shifted */
+#define DENSE_SHIFTED 4    /* rows at once for which that pays, in the mean */
+#define DENSE_SPAN    3    /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
 
 static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
@@ -111,12 +113,39 @@ static void ColumnsTask(void *context, PetscInt task)
   }
 }
 
-/* C <- A B with B's columns as they are */
-void SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscInt count, const PetscScalar *x, PetscInt ldx, PetscScalar *y, PetscInt ldy)
+static void ShiftedTask(void *context, PetscInt task)
 {
-  DenseWork w = {.d = d, .count = count, .x = x, .ldx = ldx, .y = y, .ldy = ldy};
+  const DenseWork *w = (const DenseWork *)context;
 
-  DenseRun(ColumnsTask, &w);
+  w->d->kernels->apply_shifted(&w->d->csr, w->d->first[task], w->d->first[task + 1], w->count, w->x, (size_t)w->ldx, w->target, w->y, (size_t)w->ldy);
+  if (w->target == SPMV_DENSE_PAST) __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/* C <- A B with B's columns as they are; shifted: as SpmvDenseIsShifted() says */
+void SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscBool shifted, PetscInt count, const PetscScalar *x, PetscInt ldx, PetscScalar *y, PetscInt ldy)
+{
+  DenseWork w = {.d = d, .count = count, .x = x, .ldx = ldx, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, PETSC_FALSE)};
+
+  DenseRun(shifted ? ShiftedTask : ColumnsTask, &w);
+}
+
+/* True if most rows have the columns of the one before plus one, as a sample says, which ends where the first places have none */
+PetscBool SpmvDenseIsShifted(const SpmvDenseProduct *d)
+{
+  const SpmvCSR *csr  = &d->csr;
+  PetscInt       rows = 0, groups = 0;
+
+  for (PetscInt k = 0; k < DENSE_SAMPLE && rows >= DENSE_SHIFTED * (groups - 4); k++) {
+    PetscInt r = (PetscInt)SpmvShare((size_t)csr->m, k, DENSE_SAMPLE);
+
+    for (int g = 0; g < 3 && r < csr->m; g++, groups++) {
+      const PetscInt shifted = d->kernels->shifted(csr, r, PetscMin(8, csr->m - r));
+
+      rows += shifted;
+      r += shifted;
+    }
+  }
+  return (PetscBool)(rows >= DENSE_SHIFTED * groups);
 }
 
 /* DenseWindow: rows [low, high) of B, side by side from `at` on */

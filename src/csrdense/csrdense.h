@@ -6,7 +6,8 @@
   share of the bytes, and every format serves itself from these kernels.
 
   Laying vectors side by side costs as much as some entries a row: rows with few take the vectors as they are, one after
-  the other in memory.
+  the other in memory. So do rows whose columns are those of the row before plus one, as along a line of a grid: then x is read
+  in runs anyway.
 */
 #pragma once
 #include "../spmvimpl.h"
@@ -37,8 +38,13 @@ typedef struct {
   void (*apply[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y);
   void (*apply_transpose[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y);
 
-  /* The same of `count` vectors as they are: entry r of vector c is x[r + c * ldx], and y[r + c * ldy] of the product */
+  /*
+    The same of `count` vectors as they are: entry r of vector c is x[r + c * ldx], and y[r + c * ldy] of the product. apply_shifted is
+    for matrices with runs of rows of which each has the columns of the one before plus one; shifted: how many rows from r on, up to `most`, do
+  */
   void (*apply_columns)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy);
+  void (*apply_shifted)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy);
+  PetscInt (*shifted)(const SpmvCSR *csr, PetscInt r, PetscInt most);
 
   /* `rows` rows of `count` columns side by side, `width` wide, the last ones zero; and the other way */
   void (*interleave)(const PetscScalar *columns, size_t ld, PetscInt count, PetscInt width, PetscInt rows, PetscScalar *out);
@@ -63,5 +69,6 @@ typedef struct {
 extern void      SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvDenseProduct *d);
 extern void      SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *out);
 extern void      SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool add);
-extern void      SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscInt count, const PetscScalar *x, PetscInt ldx, PetscScalar *y, PetscInt ldy);
+extern void      SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscBool shifted, PetscInt count, const PetscScalar *x, PetscInt ldx, PetscScalar *y, PetscInt ldy);
+extern PetscBool SpmvDenseIsShifted(const SpmvDenseProduct *d);
 extern PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy, PetscInt from[]);

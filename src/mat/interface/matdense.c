@@ -9,6 +9,7 @@
 #include "../../csrdense/csrdense.h"
 
 #define SPMV_SIDE_BY_SIDE 8       /* entries for each row of B from which on columns are laid side by side: that costs as much */
+#define SPMV_SHIFTED      16      /* the same where rows have the columns of the one before plus one */
 #define SPMV_DIRECT_MAX   1000000 /* rows of B up to which its columns are likely to stay in cache */
 
 /* The most columns that fit those that remain, or the least that hold them */
@@ -131,12 +132,18 @@ static PetscErrorCode RowTypeCreate(PetscInt width, MPI_Datatype *row)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* True if laying columns side by side costs more than it saves. Columns a multiple of a page apart would share cache lines' places */
-static PetscBool DenseIsDirect(const DenseWork *w)
+/*
+  True if laying columns side by side costs more than it saves; shifted: the rows are those that read x in runs anyway.
+  Columns a multiple of a page apart would share cache lines' places, which costs less than memory does
+*/
+static PetscBool DenseIsDirect(const DenseWork *w, PetscBool *shifted)
 {
-  const SpmvCSR *csr = &w->d[0].csr;
+  const SpmvCSR  *csr     = &w->d[0].csr;
+  const PetscInt  nnz     = csr->i[csr->m];
+  const PetscBool aliased = (PetscBool) !(sizeof(PetscScalar) * (size_t)w->ldb % 4096);
 
-  return (PetscBool)(!w->ghosts && csr->n < SPMV_DIRECT_MAX && csr->i[csr->m] < SPMV_SIDE_BY_SIDE * csr->n && sizeof(PetscScalar) * (size_t)w->ldb % 4096);
+  *shifted = (PetscBool)(!w->ghosts && nnz / SPMV_SHIFTED < csr->n && (!aliased || nnz >= SPMV_CACHE) && SpmvDenseIsShifted(&w->d[0]));
+  return (PetscBool)(*shifted || (!w->ghosts && !aliased && csr->n < SPMV_DIRECT_MAX && nnz < SPMV_SIDE_BY_SIDE * csr->n));
 }
 
 /* C = A B for some columns, by windows where they do not fit the cache side by side. What is left to do begins at from[] */
@@ -159,12 +166,13 @@ static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt widt
 static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
 {
   DenseWork    w;
+  PetscBool    shifted;
   PetscScalar *v[3]; /* B side by side, its ghosts, what others want */
 
   PetscFunctionBegin;
   PetscCall(DenseWorkBegin(A, B, C, &w));
-  if (DenseIsDirect(&w)) {
-    SpmvDenseApplyColumns(&w.d[0], w.ncolumns, w.b, w.ldb, w.c, w.ldc);
+  if (DenseIsDirect(&w, &shifted)) {
+    SpmvDenseApplyColumns(&w.d[0], shifted, w.ncolumns, w.b, w.ldb, w.c, w.ldc);
     PetscCall(DenseWorkEnd(A, B, C, &w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
