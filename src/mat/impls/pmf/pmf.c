@@ -148,7 +148,7 @@ static PetscErrorCode PmfWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWor
   PetscCall(PmfArrays(&b, &narrays, arrays));
   work->bytes += SpmvArraysRead(narrays, arrays, sizeof(PetscScalar));
   work->vectors += (PetscLogDouble)b.nsteps;
-  work->gathered += (PetscLogDouble)(PMF_LANES * (b.kind[PMF_GATHERED] + b.kind[PMF_RAGGED]) + PMF_LANES / 2 * b.kind[PMF_PAIRED] + PMF_NEAR_PIECE * b.kind[PMF_NEAR]); /* a pair is one load of 16 bytes, a piece one of 32 */
+  work->gathered += (PetscLogDouble)(PMF_LANES * (b.kind[PMF_GATHERED] + b.kind[PMF_RAGGED]) + PMF_LANES / 2 * b.kind[PMF_PAIRED] + PMF_NEAR_PIECES * b.kind[PMF_NEAR]); /* a pair is one load of 16 bytes, a piece one of 32 */
   work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b.nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b.nalone + PMF_CYCLES_RUN * (PetscLogDouble)b.nruns;
   work->misses += (PetscLogDouble)b.nruns;

@@ -117,12 +117,12 @@ typedef struct {
   for each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has. A slice that has such steps has else only gathered and
   ragged ones
 */
-#define PMF_NEAR_MAX   4  /* steps that share pieces, at most */
-#define PMF_NEAR_PIECE 4  /* pieces, and entries of each */
-#define PMF_COST_LOOP  1. /* in gathered steps, measured on Zen 4: of a second kind of step in a slice */
+#define PMF_NEAR_MAX    4 /* steps that share pieces, at most */
+#define PMF_NEAR_PIECES 4
+#define PMF_NEAR_LENGTH 4 /* entries of a piece */
 
 typedef struct {
-  int32_t  piece[PMF_NEAR_PIECE];
+  int32_t  piece[PMF_NEAR_PIECES];
   uint32_t word[PMF_NEAR_MAX];
 } PmfNear;
 
@@ -209,7 +209,7 @@ extern PetscErrorCode PmfLayoutClose(PmfLayout *layout);
 /* pmf_near.c */
 extern unsigned  PmfNearSame(const PetscInt *const j[], PetscInt full);
 extern PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near);
-extern double    PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n, int32_t *count);
+extern int32_t   PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n);
 
 /* The kind of step k of eight rows that have as many entries */
 static inline PmfKind PmfKindOf(const PetscInt *const j[], PetscInt k)
@@ -290,7 +290,7 @@ static inline size_t PmfOnes(const PmfRun *run)
 /* What the steps that share four pieces of x take, in columns of the run */
 static inline size_t PmfNearColumns(const PmfRun *run)
 {
-  return PMF_NEAR_PIECE + (size_t)run->near * (run->flags & PMF_WIDE ? 1 : 2);
+  return PMF_NEAR_PIECES + (size_t)run->near * (run->flags & PMF_WIDE ? 1 : 2);
 }
 
 /* Columns of a slice */

@@ -66,8 +66,8 @@ static void PmfSetNear(const PmfSlot *slot, size_t g, PetscInt k, const PmfNear 
   const size_t first = g * PmfNearColumns(slot->run), size = slot->run->flags & PMF_WIDE ? sizeof(int32_t) : sizeof(uint16_t);
 
   slot->from[g] = (uint32_t)k;
-  for (size_t p = 0; p < PMF_NEAR_PIECE; p++) PmfSetColumn(slot, first + p, near->piece[p]);
-  memcpy((char *)slot->column + (first + PMF_NEAR_PIECE) * size, near->word, sizeof(uint32_t) * (size_t)slot->run->near);
+  for (size_t p = 0; p < PMF_NEAR_PIECES; p++) PmfSetColumn(slot, first + p, near->piece[p]);
+  memcpy((char *)slot->column + (first + PMF_NEAR_PIECES) * size, near->word, sizeof(uint32_t) * (size_t)slot->run->near);
 }
 
 /* The mask of ragged step r, whose first lanes have an entry; the others repeat the first lane's column, at[0] */

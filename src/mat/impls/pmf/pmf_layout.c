@@ -8,17 +8,20 @@
 #include "pmf.h"
 
 /* Costs in steps of a gathered slice, measured on Zen 4 */
-#define PMF_COST_SLICE  1.5  /* eight results to eight places of y */
-#define PMF_COST_ALONE  2.   /* a step to end with, and the sum over its lanes */
-#define PMF_COST_ONE    0.5  /* a step of one column */
-#define PMF_COST_PAIR   1.3  /* two steps */
-#define PMF_COST_PIECES 0.5  /* a step that shares pieces of x, at best */
-#define PMF_COST_KNOWN  1.5  /* a loop that is not made for its number of steps */
-#define PMF_COST_LESS   0.93 /* what steps that share pieces of x must cost of what others do */
-#define PMF_SAMPLE      16   /* of so many slices one is looked at, to see whether steps can share pieces of x ... */
-#define PMF_SAMPLES     256  /* ... and about so many at most */
-#define PMF_HEADER      8    /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
-#define PMF_CONVERT     32   /* consecutive rows that are listed rather than be a run of their own */
+#define PMF_COST_SLICE 1.5  /* eight results to eight places of y */
+#define PMF_COST_ALONE 2.   /* a step to end with, and the sum over its lanes */
+#define PMF_COST_ONE   0.5  /* a step of one column */
+#define PMF_COST_PAIR  1.3  /* two steps */
+#define PMF_COST_LOOP  1.   /* of a second kind of step in a slice */
+#define PMF_COST_KNOWN 1.5  /* a loop that is not made for its number of steps */
+#define PMF_COST_LESS  0.93 /* what steps that share pieces of x must cost of what others do */
+#define PMF_SAMPLE     16   /* of so many slices one is looked at, to see whether steps can share pieces of x ... */
+#define PMF_SAMPLES    256  /* ... and about so many at most */
+#define PMF_HEADER     8    /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
+#define PMF_CONVERT    32   /* consecutive rows that are listed rather than be a run of their own */
+
+/* Of steps that share pieces of x, by how many they are */
+static const double PmfNearCost[PMF_NEAR_MAX + 1] = {1, 1, 1.2, 1.54, 1.95};
 
 /* PmfSlice: a slice before it is part of a run */
 typedef struct {
@@ -70,6 +73,13 @@ static inline double PmfSliceCost(const PmfSlice *s, PetscInt full)
   return s->steps[PMF_GATHERED] ? cost + PMF_COST_LOOP : cost;
 }
 
+/* The same if steps share pieces of x so many times and the others are gathered */
+static inline double PmfNearCostOf(PetscInt full, PetscInt steps, int32_t times)
+{
+  if (!times) return PETSC_MAX_REAL;
+  return times * PmfNearCost[steps] + (full - times * steps) + (full > times * steps ? PMF_COST_LOOP : 0);
+}
+
 /* Steps that share pieces of x so many times, and gathered ones */
 static inline void PmfSliceNear(PmfSlice *s, PetscInt full, PetscInt steps, int32_t times, PetscInt n)
 {
@@ -79,23 +89,27 @@ static inline void PmfSliceNear(PmfSlice *s, PetscInt full, PetscInt steps, int3
   s->steps[PMF_NEAR]        = times;
   s->steps[PMF_GATHERED]    = (int32_t)(full - steps * times);
   s->near                   = (int32_t)steps;
-  s->low                    = PetscMin(s->low, n - PMF_NEAR_PIECE);
+  s->low                    = PetscMin(s->low, n - PMF_NEAR_LENGTH);
 }
 
-/* Rows that have entries, longest first */
-static PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows)
+/* The columns of some rows */
+static inline void PmfColumnsOf(const SpmvCSR *csr, const int32_t row[], PetscInt rows, const PetscInt *j[])
 {
-  const SpmvCSR  *csr  = layout->rest;
-  const PetscBool gaps = layout->blocks ? PETSC_TRUE : PETSC_FALSE;
-  PmfSlice        s    = {.rows = (int32_t)rows, .row = row[0], .top = row[0], .low = PETSC_MAX_INT};
-  const PetscInt *j[PMF_LANES];
+  for (PetscInt l = 0; l < rows; l++) j[l] = csr->j + csr->i[row[l]];
+}
+
+/* Rows that have entries, longest first; j: their columns */
+static PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows, const PetscInt *const j[])
+{
+  const SpmvCSR  *csr     = layout->rest;
+  const PetscBool gaps    = layout->blocks ? PETSC_TRUE : PETSC_FALSE;
+  PmfSlice        s       = {.rows = (int32_t)rows, .row = row[0], .top = row[0], .low = PETSC_MAX_INT};
   const PetscInt  longest = csr->i[row[0] + 1] - csr->i[row[0]], common = rows < PMF_LANES ? 0 : csr->i[row[rows - 1] + 1] - csr->i[row[rows - 1]];
   PetscInt        pairs = common / 2;
   int32_t         times = 0;
   double          near  = PETSC_MAX_REAL;
 
   for (PetscInt l = 0; l < rows; l++) {
-    j[l]   = csr->j + csr->i[row[l]];
     s.low  = PetscMin(s.low, j[l][0]);
     s.high = PetscMax(s.high, csr->j[csr->i[row[l] + 1] - 1]);
     s.row  = PetscMin(s.row, row[l]);
@@ -105,7 +119,10 @@ static PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscIn
   for (PetscInt k = 0; k < common; k++) s.steps[PmfKindOf(j, k)]++;
   s.steps[PMF_RAGGED] = (int32_t)(longest - common);
   PmfSliceGather(&s, gaps);
-  if (layout->pieces > PMF_PIECES_ANY && common && PmfSliceCost(&s, common) > PMF_COST_PIECES * (double)common) near = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, csr->n, &times);
+  if (layout->pieces > PMF_PIECES_ANY && common && PmfSliceCost(&s, common) > PmfNearCost[PMF_NEAR_MAX] / PMF_NEAR_MAX * (double)common) {
+    times = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, csr->n);
+    near  = PmfNearCostOf(common, layout->pieces, times);
+  }
   if (s.steps[PMF_GATHERED] == common && near > PMF_COST_LESS * PMF_COST_PAIR / 2 * (double)common) {
     for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
     PmfSlicePair(&s, pairs);
@@ -125,17 +142,17 @@ static void PmfLayoutTry(const PmfLayout *layout, const int32_t row[], double co
   unsigned        same;
 
   for (PetscInt l = 0; l < PMF_LANES; l++) {
-    j[l] = csr->j + csr->i[row[l]];
     if (!full || csr->i[row[l] + 1] - csr->i[row[l]] != full) return;
   }
-  s      = PmfSliceOf(layout, row, PMF_LANES);
+  PmfColumnsOf(csr, row, PMF_LANES, j);
+  s      = PmfSliceOf(layout, row, PMF_LANES, j);
   others = PmfSliceCost(&s, full);
   same   = PmfNearSame(j, full);
   cost[0] += others;
   for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
-    int32_t times;
+    const double near = PmfNearCostOf(full, steps, PmfNearCount(j, same, full, steps, csr->n));
 
-    cost[steps] += PetscMin(others, PmfNearCount(j, same, full, steps, csr->n, &times));
+    cost[steps] += PetscMin(others, near);
   }
 }
 
@@ -325,8 +342,11 @@ PetscErrorCode PmfLayoutSegment(PmfLayout *layout, const PmfOrder *order, PetscI
 
     k += (size_t)(alone ? alone : rows);
     if (!alone) {
-      PmfSlice s = PmfSliceOf(layout, row, rows);
+      const PetscInt *j[PMF_LANES];
+      PmfSlice        s;
 
+      PmfColumnsOf(csr, row, rows, j);
+      s = PmfSliceOf(layout, row, rows, j);
       s.flags |= add;
       PetscCall(PmfAppend(layout, &s));
     }

@@ -17,7 +17,7 @@ unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
     const unsigned is = j[l][0] == j[l - 1][0] && !memcmp(j[l], j[l - 1], sizeof(PetscInt) * (size_t)full);
 
     rows += !is;
-    if (rows > PMF_NEAR_PIECE) return 0;
+    if (rows > PMF_NEAR_PIECES) return 0;
     same |= is << l;
   }
   return same;
@@ -34,13 +34,13 @@ static inline __attribute__((always_inline)) PetscBool PmfNearWalk(const PetscIn
     for (PetscInt s = 0; s < steps && !(same >> l & 1); s++) {
       const PetscInt column = j[l][k + s];
 
-      if (s == 0 || column >= piece + PMF_NEAR_PIECE) {
-        if (pieces == PMF_NEAR_PIECE) return PETSC_FALSE;
-        piece = PetscMin(column, n - PMF_NEAR_PIECE);
+      if (s == 0 || column >= piece + PMF_NEAR_LENGTH) {
+        if (pieces == PMF_NEAR_PIECES) return PETSC_FALSE;
+        piece = PetscMin(column, n - PMF_NEAR_LENGTH);
         if (near) near->piece[pieces] = (int32_t)piece;
         pieces++;
       }
-      place[s] = (uint32_t)(PMF_NEAR_PIECE * (pieces - 1) + column - piece);
+      place[s] = (uint32_t)(PMF_NEAR_LENGTH * (pieces - 1) + column - piece);
     }
     for (PetscInt s = 0; s < steps && near; s++) near->word[s] |= place[s] << 4 * l;
   }
@@ -66,9 +66,6 @@ PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, Pets
   return PmfNearWalk(j, same, k, steps, n, near);
 }
 
-/* Costs in gathered steps, measured on Zen 4, of steps that share pieces, by how many they are */
-static const double PmfNearCost[PMF_NEAR_MAX + 1] = {1, 1, 1.2, 1.54, 1.95};
-
 /*
   PmfNearCount - how many times the full steps of a slice can share pieces of x
 
@@ -78,23 +75,17 @@ static const double PmfNearCost[PMF_NEAR_MAX + 1] = {1, 1, 1.2, 1.54, 1.95};
 . full  - how many steps
 . steps - how many are to share pieces
 - n     - entries of x
-
-  Output Parameter:
-. count - how many times they do, from the first step on; other steps are gathered
-
-  Note:
-  Returns what that costs, in gathered steps; `PETSC_MAX_REAL` if none can.
 */
-double PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n, int32_t *count)
+int32_t PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n)
 {
-  *count = 0;
-  if (!same || n < PMF_NEAR_PIECE) return PETSC_MAX_REAL;
+  int32_t times = 0;
+
+  if (!same || n < PMF_NEAR_LENGTH) return 0;
   for (PetscInt k = 0; k + steps <= full;) {
     const PetscBool is = PmfNearWalk(j, same, k, steps, n, NULL);
 
-    *count += is;
+    times += is;
     k += is ? steps : 1;
   }
-  if (!*count) return PETSC_MAX_REAL;
-  return *count * PmfNearCost[steps] + (full - *count * steps) + (full > *count * steps ? PMF_COST_LOOP : 0);
+  return times;
 }

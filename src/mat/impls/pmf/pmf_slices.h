@@ -50,11 +50,15 @@ SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, int wide)
   c->column += n * columns * (wide ? sizeof(int32_t) : sizeof(uint16_t));
 }
 
+SPMV_INLINE void PmfAheadValues(const PmfCursor *c, size_t k, int ahead)
+{
+  if (ahead) __builtin_prefetch((const char *)(c->v + PMF_LANES * k) + PMF_AHEAD_VALUES, 0, 2);
+}
+
 SPMV_INLINE void PmfAhead(const PmfCursor *c, size_t k, int wide, int ahead)
 {
-  if (!ahead) return;
-  __builtin_prefetch((const char *)(c->v + PMF_LANES * k) + PMF_AHEAD_VALUES, 0, 2);
-  __builtin_prefetch(c->column + PMF_LANES * k * (wide ? 4 : 2) + PMF_AHEAD_COLUMNS, 0, 2);
+  PmfAheadValues(c, k, ahead);
+  if (ahead) __builtin_prefetch(c->column + PMF_LANES * k * (wide ? 4 : 2) + PMF_AHEAD_COLUMNS, 0, 2);
 }
 
 /* The sum of n gathered steps: two at a time, so that one does not wait for the other */
@@ -105,7 +109,7 @@ SPMV_INLINE SpmvPieces PmfPieces(const PmfCursor *c, int wide, const PetscScalar
 /* The sum of n times so many steps that share pieces of x */
 SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, int ahead, const PetscScalar *x)
 {
-  const size_t pieces = PMF_NEAR_PIECE * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+  const size_t pieces = PMF_NEAR_PIECES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
 
   for (size_t k = 0; k < n; k++) {
@@ -117,7 +121,7 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, i
     for (size_t t = 0; t < steps; t++) {
       const Spmv8 v = Spmv8Load(c->v + PMF_LANES * t), xt = SpmvPick(&p, c->column + sizeof(uint32_t) * t);
 
-      if (t && ahead) __builtin_prefetch((const char *)(c->v + PMF_LANES * t) + PMF_AHEAD_VALUES, 0, 2);
+      if (t) PmfAheadValues(c, t, ahead);
       if (t % 2) other = Spmv8Fma(v, xt, other);
       else sum = Spmv8Fma(v, xt, sum);
     }
@@ -255,7 +259,7 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Sp
   for (int32_t k = 0; k < run->steps[PMF_NEAR]; k++) {
     const char *piece = c->column;
 
-    c->column += PMF_NEAR_PIECE * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+    c->column += PMF_NEAR_PIECES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
     for (int32_t t = 0; t < run->near; t++, c->v += PMF_LANES, c->column += sizeof(uint32_t)) PmfScatterNear(piece, c->column, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
   }
   for (size_t k = 0; k < gathered; k++) PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
