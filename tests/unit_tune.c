@@ -41,13 +41,18 @@ static PetscErrorCode TestSample(void)
   SpmvCSR            csr;
   SpmvSample         sample;
   const SpmvMachine *machine;
+  PetscReal          share = 0, stands = 0;
 
   PetscFunctionBegin;
   PetscCall(Band(100000, 9, 3, &t));
   csr = SpmvTestCSRView(&t);
   PetscCall(SpmvMachineGet(&machine));
   PetscCall(SpmvSampleCreate(&csr, machine, &sample));
-  PetscCheck(sample.share < 0.2 && sample.share > 0.05 && sample.nwindows >= 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d windows, %g of all entries", (int)sample.nwindows, (double)sample.share);
+  for (PetscInt w = 0; w < sample.nwindows; w++) {
+    share += (PetscReal)sample.window[w].i[sample.window[w].m] / (PetscReal)csr.i[csr.m];
+    stands += sample.weight[w] * (PetscReal)sample.window[w].i[sample.window[w].m] / (PetscReal)csr.i[csr.m];
+  }
+  PetscCheck(share < 0.2 && share > 0.05 && PetscAbsReal(stands - 1) < 1e-5 && sample.nwindows >= 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d windows, %g of all entries, stand for %g", (int)sample.nwindows, (double)share, (double)stands);
   for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
     const SpmvFormat *f      = SpmvCandidate[k];
     SpmvOption        option = {.number = k, .plan = SpmvPlanDefault(f->params, f->nparams)}, again;
@@ -192,12 +197,53 @@ static PetscErrorCode TestMachine(void)
   PetscFunctionReturn(0);
 }
 
+/* Few rows with nearly half of the entries and no blocks, before many with blocks of 1 x 2: a window at the beginning does not stand for the others */
+static PetscErrorCode TestUneven(void)
+{
+  enum { M    = 50000,
+         HEAD = 200,
+         LONG = 400 };
+  const PetscInt     number = 0;
+  SpmvTestCSR        t      = {.m = M, .n = M};
+  SpmvCSR            csr;
+  SpmvSample         sample;
+  const SpmvMachine *machine;
+  SpmvOption         option = {.number = number, .plan = SpmvPlanDefault(SpmvCandidate[number]->params, SpmvCandidate[number]->nparams)};
+  PetscLogDouble     bytes;
+  PetscBool          good;
+  PetscInt           nz = 0;
+
+  PetscFunctionBegin;
+  PetscCheck(!strcmp(SpmvCandidate[number]->name, "bccoo"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "candidate %d is %s", (int)number, SpmvCandidate[number]->name);
+  PetscCall(PetscMalloc3(M + 1, &t.i, HEAD * LONG + 2 * M, &t.j, HEAD * LONG + 2 * M, &t.a));
+  for (PetscInt r = 0; r < M; r++) {
+    t.i[r] = nz;
+    for (PetscInt k = 0; k < (r < HEAD ? LONG : 2); k++, nz++) {
+      t.j[nz] = r < HEAD ? 3 * k + r : r / 2 * 2 + k;
+      t.a[nz] = 1;
+    }
+  }
+  t.i[M] = nz;
+  csr    = SpmvTestCSRView(&t);
+  PetscCall(SpmvPlanRead(SpmvCandidate[number], "block_height=1 block_width=2 bunch=8 tile=64", &option.plan, &good));
+  PetscCheck(good, PETSC_COMM_SELF, PETSC_ERR_PLIB, "bccoo has other knobs");
+  PetscCall(SpmvCandidate[number]->bytes(&csr, &option.plan, sizeof(PetscScalar), &bytes));
+  PetscCall(SpmvMachineGet(&machine));
+  PetscCall(SpmvSampleThin(&csr, PETSC_TRUE, &sample));
+  PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, number, 1, &option.plan, &option));
+  PetscCheck(PetscAbsReal(option.bytes / bytes - 1) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes are estimated to be %g", (double)bytes, (double)option.bytes);
+  PetscCall(SpmvSampleDestroy(&sample));
+  PetscCall(PetscFree3(t.i, t.j, t.a));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(TestMachine());
   PetscCall(TestSample());
+  PetscCall(TestUneven());
   PetscCall(TestText());
   PetscCall(TestTune());
   PetscCall(TestEmpty());

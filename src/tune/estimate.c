@@ -32,13 +32,25 @@ static PetscLogDouble EstimateSeconds(const SpmvSample *s, const SpmvMachine *ma
   return 1e-9 * (PetscMax(load, slower * work) + wait);
 }
 
-/* Adds the work of some rows under each of n plans */
-static PetscErrorCode EstimateWork(const SpmvFormat *format, const SpmvCSR *rows, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
+/* Adds the work of some rows under each of n plans, `weight` times */
+static PetscErrorCode EstimateWork(const SpmvFormat *format, const SpmvCSR *rows, PetscReal weight, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
 {
+  SpmvWork part[SPMV_PROPOSALS] = {{0}};
+
   PetscFunctionBegin;
-  if (format->works) PetscCall(format->works(rows, n, plans, works));
+  if (format->works) PetscCall(format->works(rows, n, plans, part));
   else {
-    for (PetscInt k = 0; k < n; k++) PetscCall(format->work(rows, &plans[k], &works[k]));
+    for (PetscInt k = 0; k < n; k++) PetscCall(format->work(rows, &plans[k], &part[k]));
+  }
+  for (PetscInt k = 0; k < n; k++) {
+    works[k].bytes += weight * part[k].bytes;
+    works[k].moved += weight * part[k].moved;
+    works[k].gathered += weight * part[k].gathered;
+    works[k].vectors += weight * part[k].vectors;
+    works[k].cycles += weight * part[k].cycles;
+    works[k].misses += weight * part[k].misses;
+    works[k].build += weight * part[k].build;
+    works[k].reach = part[k].reach;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -67,14 +79,12 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, const SpmvMachine *machine, PetscInt 
 
   PetscFunctionBegin;
   PetscCall(SpmvKernelsGet(format, wanted, &kernels, &isa));
-  for (PetscInt w = 0; w < s->nwindows; w++) PetscCall(EstimateWork(format, &s->window[w], n, plans, works));
+  for (PetscInt w = 0; w < s->nwindows; w++) PetscCall(EstimateWork(format, &s->window[w], s->weight[w], n, plans, works));
   for (PetscInt k = 1; k < n; k++) apart = (PetscBool)(apart || works[k].reach != works[0].reach);
   if (apart) PetscCall(SpmvSampleReach(machine, s));
   for (PetscInt k = 0; k < n; k++) {
-    SpmvWork       *w        = &works[k];
-    PetscLogDouble *amount[] = {&w->bytes, &w->moved, &w->gathered, &w->vectors, &w->cycles, &w->misses, &w->build};
+    const SpmvWork *w = &works[k];
 
-    for (size_t a = 0; a < PETSC_STATIC_ARRAY_LENGTH(amount); a++) *amount[a] /= s->share;
     options[k]           = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
     options[k].predicted = EstimateSeconds(s, machine, w, format->build ? machine->isa[isa] : 1);
     if (format->build) options[k].predicted /= (PetscLogDouble)plans[k].threads; /* AIJ's kernel has one */

@@ -21,6 +21,8 @@
 #define SAMPLE_THIN_WHOLE 1024 /* as above, of a thin sample */
 #define SAMPLE_THIN_PART  64
 #define SAMPLE_THIN_ROWS  72 /* rows of a window, at most, a multiple of SAMPLE_FINE */
+#define SAMPLE_SURE_WHOLE 4096
+#define SAMPLE_SURE_PART  32
 
 /* Row windows of about as many entries each: how many rows and windows */
 static void SampleCut(const SpmvCSR *csr, PetscInt *rows, PetscInt *windows)
@@ -34,16 +36,16 @@ static void SampleCut(const SpmvCSR *csr, PetscInt *rows, PetscInt *windows)
   *windows = PetscMin(csr->m / *rows, PetscMax(SAMPLE_WINDOWS, (PetscInt)(wanted / (double)*rows)));
 }
 
-/* The same for a thin sample */
-static void SampleCutThin(const SpmvCSR *csr, PetscInt *rows, PetscInt *windows)
+/* The same for a thin sample, `least` windows or more */
+static void SampleCutThin(const SpmvCSR *csr, double whole, double part, PetscInt least, PetscInt *rows, PetscInt *windows)
 {
-  const double nz = csr->i[csr->m], length = PetscMax(1, nz / PetscMax(1, csr->m)), wanted = PetscMax(SAMPLE_THIN_WHOLE, nz / SAMPLE_THIN_PART) / length;
+  const double nz = csr->i[csr->m], length = PetscMax(1, nz / PetscMax(1, csr->m)), wanted = PetscMax(whole, nz / part) / length;
 
   *rows    = csr->m;
   *windows = 1;
-  if (nz <= SAMPLE_THIN_WHOLE || csr->m < 2 * SAMPLE_FINE) return;
+  if (nz <= whole || csr->m < 2 * SAMPLE_FINE) return;
   *rows    = (PetscInt)PetscMin(SAMPLE_THIN_ROWS, PetscMax(1, (PetscInt)(wanted / SAMPLE_WINDOWS / SAMPLE_FINE)) * SAMPLE_FINE);
-  *windows = PetscMax(1, (PetscInt)PetscMin(wanted / (double)*rows, csr->m / *rows));
+  *windows = (PetscInt)PetscMin(PetscMax(wanted / (double)*rows, least), csr->m / *rows);
 }
 
 /* What rows one after the other find in each cache, by a simulation of caches whose lines have one place each */
@@ -114,27 +116,33 @@ PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Windows of so many rows, evenly spread; each begins at a multiple of as many block heights as there is room for */
-static PetscErrorCode SampleFill(const SpmvCSR *csr, PetscInt rows, SpmvSample *s)
+/*
+  Windows of so many rows, evenly spread; each begins at a multiple of as many block heights as there is room for. apart: each stands for
+  the rows around it, so that one with long rows does not speak for all; else each entry stands for as many
+*/
+static PetscErrorCode SampleFill(const SpmvCSR *csr, PetscInt rows, PetscBool apart, SpmvSample *s)
 {
-  const PetscInt last = csr->m - rows, apart = last / PetscMax(1, s->nwindows - 1);
-  const PetscInt unit = apart >= SAMPLE_UNIT ? SAMPLE_UNIT : apart >= SAMPLE_MOST ? SAMPLE_MOST
-                                                                                  : SAMPLE_FINE;
+  const PetscInt last = csr->m - rows, step = last / PetscMax(1, s->nwindows - 1);
+  const PetscInt unit = step >= SAMPLE_UNIT ? SAMPLE_UNIT : step >= SAMPLE_MOST ? SAMPLE_MOST
+                                                                                : SAMPLE_FINE;
   PetscInt      *i;
-  double         entries = 0;
+  PetscReal      total = 0;
 
   PetscFunctionBegin;
   s->all = csr;
-  PetscCall(PetscMalloc2(s->nwindows, &s->window, s->nwindows * (rows + 1), &s->i));
+  PetscCall(PetscMalloc3(s->nwindows, &s->window, s->nwindows * (rows + 1), &s->i, s->nwindows, &s->weight));
   i = s->i;
   for (PetscInt w = 0; w < s->nwindows; w++, i += rows + 1) {
     const PetscInt first = (PetscInt)((PetscInt64)last * w / PetscMax(1, s->nwindows - 1)) / unit * unit;
+    const PetscInt from = (PetscInt)((PetscInt64)csr->m * w / s->nwindows), to = (PetscInt)((PetscInt64)csr->m * (w + 1) / s->nwindows);
 
     for (PetscInt r = 0; r <= rows; r++) i[r] = csr->i[first + r] - csr->i[first];
     s->window[w] = (SpmvCSR){.m = rows, .n = csr->n, .rbs = csr->rbs, .cbs = csr->cbs, .i = i, .j = csr->j + csr->i[first], .a = csr->a + csr->i[first]};
-    entries += (double)i[rows];
+    s->weight[w] = !apart ? 1 : i[rows] ? (PetscReal)(csr->i[to] - csr->i[from]) / (PetscReal)i[rows]
+                                        : 0;
+    total += s->weight[w] * (PetscReal)i[rows];
   }
-  s->share = entries > 0 ? entries / (double)csr->i[csr->m] : 1;
+  for (PetscInt w = 0; w < s->nwindows && total > 0; w++) s->weight[w] *= (PetscReal)csr->i[csr->m] / total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,26 +154,27 @@ PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(s, sizeof(*s)));
   SampleCut(csr, &rows, &s->nwindows);
-  PetscCall(SampleFill(csr, rows, s));
+  PetscCall(SampleFill(csr, rows, PETSC_FALSE, s));
   PetscCall(SpmvSampleReach(machine, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For a choice between plans that a format proposes; the reach of x is left for when it is asked for */
-PetscErrorCode SpmvSampleThin(const SpmvCSR *csr, SpmvSample *s)
+/* For a choice between plans that a format proposes, or, to be sure, between two of them; the reach of x is left for when it is asked for */
+PetscErrorCode SpmvSampleThin(const SpmvCSR *csr, PetscBool sure, SpmvSample *s)
 {
   PetscInt rows;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(s, sizeof(*s)));
-  SampleCutThin(csr, &rows, &s->nwindows);
-  PetscCall(SampleFill(csr, rows, s));
+  if (sure) SampleCutThin(csr, SAMPLE_SURE_WHOLE, SAMPLE_SURE_PART, SAMPLE_WINDOWS, &rows, &s->nwindows);
+  else SampleCutThin(csr, SAMPLE_THIN_WHOLE, SAMPLE_THIN_PART, 1, &rows, &s->nwindows);
+  PetscCall(SampleFill(csr, rows, sure, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode SpmvSampleDestroy(SpmvSample *s)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree2(s->window, s->i));
+  PetscCall(PetscFree3(s->window, s->i, s->weight));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

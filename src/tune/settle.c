@@ -3,7 +3,8 @@
 
   Section 4 of the BCCOO paper takes the footprint of the candidates, on a sample of the rows, as the first criterion. A matrix in
   cache is not bound by its footprint, so here it is the time of the model. It goes on to the next round of proposals only where
-  the present one gained, so that a matrix without blocks, say, is not asked for large ones.
+  the present one gained, so that a matrix without blocks, say, is not asked for large ones. A few rows
+  decide; whether what they chose instead of the plainest proposal is faster, more rows must confirm.
 */
 #include "tune.h"
 
@@ -30,20 +31,20 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
 {
   const SpmvFormat  *format = SpmvCandidate[number];
   const SpmvMachine *machine;
-  SpmvSample         sample = {0};
-  SpmvPlan           best   = *plan, plans[SPMV_PROPOSALS];
+  SpmvSample         sample  = {0}, larger;
+  SpmvPlan           best[2] = {*plan, *plan}, plans[SPMV_PROPOSALS]; /* of the plainest, and of all */
   SpmvOption         options[SPMV_PROPOSALS];
   PetscLogDouble     least = PETSC_MAX_REAL;
-  PetscInt           n, total = 0;
-  PetscBool          gained;
+  PetscInt           n, rounds = 0, total = 0;
+  PetscBool          gained = PETSC_TRUE;
 
   PetscFunctionBegin;
-  for (PetscInt round = 0; format->propose; round++) {
+  for (PetscInt round = 0; format->propose && gained; round++) {
     PetscCall(format->propose(csr, plan, round, &n, plans));
     if (!n) break;
     if (!round) {
       PetscCall(SpmvMachineGet(&machine));
-      PetscCall(SpmvSampleThin(csr, &sample));
+      PetscCall(SpmvSampleThin(csr, PETSC_FALSE, &sample));
     }
     PetscCall(SpmvEstimate(&sample, machine, isa, number, n, plans, options));
     total += n;
@@ -52,14 +53,23 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
       const PetscLogDouble cost = (round ? SETTLE_GAIN : 1) * options[k].predicted;
 
       if (cost >= least) continue;
-      least  = cost;
-      best   = plans[k];
-      gained = PETSC_TRUE;
+      least   = cost;
+      best[1] = plans[k];
+      gained  = PETSC_TRUE;
     }
-    if (!gained) break;
+    if (!round) best[0] = best[1];
+    else rounds += gained;
   }
+  if (rounds) {
+    PetscCall(SpmvSampleThin(csr, PETSC_TRUE, &larger));
+    larger.accesses = sample.accesses; /* how far x is does not depend on the windows */
+    PetscCall(PetscArraycpy(larger.far, sample.far, SPMV_LEVELS));
+    PetscCall(SpmvEstimate(&larger, machine, isa, number, 2, best, options));
+    PetscCall(SpmvSampleDestroy(&larger));
+    total += 2;
+  }
+  *plan = best[rounds && options[1].predicted < options[0].predicted];
   PetscCall(SpmvSampleDestroy(&sample));
-  *plan = best;
   if (estimated) *estimated = total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

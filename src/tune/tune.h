@@ -131,7 +131,7 @@ typedef struct {
   PetscInt       nwindows;
   SpmvCSR       *window; /* [nwindows] */
   PetscInt      *i;      /* their row pointers, one after the other */
-  PetscLogDouble share;  /* fraction of all entries that is in the windows */
+  PetscReal     *weight; /* [nwindows] how many times the work of a window counts */
 
   PetscLogDouble accesses;         /* entries looked at for what follows */
   PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, and was not foreseen; [0]: all */
@@ -144,7 +144,7 @@ extern PetscErrorCode SpmvPlanRead(const SpmvFormat *format, const char text[], 
 
 /* sample.c */
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, SpmvSample *sample);
-extern PetscErrorCode SpmvSampleThin(const SpmvCSR *csr, SpmvSample *sample);
+extern PetscErrorCode SpmvSampleThin(const SpmvCSR *csr, PetscBool sure, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
