@@ -13,7 +13,10 @@ static PetscErrorCode NoDeviceHandler(MPI_Comm comm, int line, const char *funct
   return ierr;
 }
 
-/* Whether a product is refused because the device asked for with -spmv_device is missing; then the test is skipped, and says so */
+/*
+  Whether a product is refused, by some process, because the device asked for with -spmv_device is missing; then the test is skipped, and
+  says so. Collective
+*/
 static PetscErrorCode DeviceIsMissing(PetscBool *missing)
 {
   PetscBool      asked;
@@ -25,7 +28,9 @@ static PetscErrorCode DeviceIsMissing(PetscBool *missing)
   *missing = PETSC_FALSE;
   PetscCall(PetscOptionsHasName(NULL, NULL, "-skip_without_device", &asked));
   if (!asked) PetscFunctionReturn(0);
+  PetscCall(PetscOptionsSetValue(NULL, "-skip_mat_spmv_backend", "device")); /* whatever the test's own matrices have */
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(MatSetOptionsPrefix(A, "skip_"));
   PetscCall(MatSetSizes(A, 1, 1, 1, 1));
   PetscCall(MatSetType(A, MATBCCOO));
   PetscCall(MatSetUp(A));
@@ -40,6 +45,8 @@ static PetscErrorCode DeviceIsMissing(PetscBool *missing)
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(MatDestroy(&A));
+  PetscCall(PetscOptionsClearValue(NULL, "-skip_mat_spmv_backend"));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &NoDevice, 1, MPIU_BOOL, MPI_LOR, PETSC_COMM_WORLD));
   *missing = NoDevice;
   if (NoDevice) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "SKIP: there is no device; install pocl-opencl-icd\n"));
   PetscFunctionReturn(0);

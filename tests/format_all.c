@@ -285,6 +285,6 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    timeoutfactor: 5
+    timeoutfactor: 15
 
 TEST*/

@@ -20,8 +20,8 @@
 
 #define SAMPLE_THIN_WHOLE 1024 /* as above, of a thin sample */
 #define SAMPLE_THIN_PART  64
-#define SAMPLE_THIN_ROWS  72 /* rows of a window, at most, a multiple of SAMPLE_FINE */
-#define SAMPLE_SURE_WHOLE 4096
+#define SAMPLE_THIN_ROWS  72   /* rows of a window, at most, a multiple of SAMPLE_FINE */
+#define SAMPLE_SURE_WHOLE 4096 /* and of a larger one, to be sure */
 #define SAMPLE_SURE_PART  32
 
 /* Row windows of about as many entries each: how many rows and windows */
