@@ -29,6 +29,7 @@ static PetscErrorCode DeviceIsMissing(PetscBool *missing)
   PetscCall(PetscOptionsHasName(NULL, NULL, "-skip_without_device", &asked));
   if (!asked) PetscFunctionReturn(0);
   PetscCall(PetscOptionsSetValue(NULL, "-skip_mat_spmv_backend", "device")); /* whatever the test's own matrices have */
+  PetscCall(PetscOptionsSetValue(NULL, "-skip_mat_spmv_build_after", "0"));
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
   PetscCall(MatSetOptionsPrefix(A, "skip_"));
   PetscCall(MatSetSizes(A, 1, 1, 1, 1));
@@ -46,6 +47,7 @@ static PetscErrorCode DeviceIsMissing(PetscBool *missing)
   PetscCall(VecDestroy(&y));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscOptionsClearValue(NULL, "-skip_mat_spmv_backend"));
+  PetscCall(PetscOptionsClearValue(NULL, "-skip_mat_spmv_build_after"));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &NoDevice, 1, MPIU_BOOL, MPI_LOR, PETSC_COMM_WORLD));
   *missing = NoDevice;
   if (NoDevice) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "SKIP: there is no device; install pocl-opencl-icd\n"));

@@ -124,12 +124,15 @@ static void ShiftedTask(void *context, PetscInt task)
 /* C <- A B with B's columns as they are; shifted: as SpmvDenseIsShifted() says */
 void SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscBool shifted, PetscInt count, const PetscScalar *x, PetscInt ldx, PetscScalar *y, PetscInt ldy)
 {
-  DenseWork w = {.d = d, .count = count, .x = x, .ldx = ldx, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, PETSC_FALSE)};
+  DenseWork w = {.d = d, .x = x, .ldx = ldx, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, PETSC_FALSE)};
 
-  DenseRun(shifted ? ShiftedTask : ColumnsTask, &w);
+  for (; count > 0; count -= w.count, w.x += (size_t)w.count * (size_t)ldx, w.y += (size_t)w.count * (size_t)ldy) {
+    w.count = shifted ? PetscMin(count, SPMV_WIDTH_MAX) : count; /* more would read x in more places than the machine keeps apart */
+    DenseRun(shifted ? ShiftedTask : ColumnsTask, &w);
+  }
 }
 
-/* True if most rows have the columns of the one before plus one, as a sample says, which ends where the first places have none */
+/* True if most rows with entries have the columns of the one before plus one, as a sample says, which ends where the first places have none */
 PetscBool SpmvDenseIsShifted(const SpmvDenseProduct *d)
 {
   const SpmvCSR *csr  = &d->csr;
@@ -141,11 +144,12 @@ PetscBool SpmvDenseIsShifted(const SpmvDenseProduct *d)
     for (int g = 0; g < 3 && r < csr->m; g++, groups++) {
       const PetscInt shifted = d->kernels->shifted(csr, r, PetscMin(8, csr->m - r));
 
-      rows += shifted;
+      if (csr->i[r + 1] > csr->i[r]) rows += shifted;
+      else groups--;
       r += shifted;
     }
   }
-  return (PetscBool)(rows >= DENSE_SHIFTED * groups);
+  return (PetscBool)(groups && rows >= DENSE_SHIFTED * groups);
 }
 
 /* DenseWindow: rows [low, high) of B, side by side from `at` on */

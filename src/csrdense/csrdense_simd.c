@@ -223,7 +223,7 @@ SPMV_INLINE void SpmvDenseShiftedFew(const SpmvCSR *csr, PetscInt r, PetscInt ro
   const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r];
 
   if (rows == 8) SpmvDenseShift(a, j, n, 8, ahead, nc, x, ldx, target, y + r, ldy);
-  else if (rows > 1) SpmvDenseShift(a, j, n, (int)rows, ahead, nc, x, ldx, target, y + r, ldy);
+  else if (n <= SPMV_SHIFTED_MAX) SpmvDenseShift(a, j, n, (int)rows, ahead, nc, x, ldx, target, y + r, ldy); /* one row as well: it rounds as it would among others */
   else SpmvDenseColumns(csr, r, r + 1, nc, x, ldx, y, ldy);
 }
 
@@ -232,22 +232,22 @@ static void SpmvDenseShiftedRows(const SpmvCSR *csr, PetscInt first, PetscInt la
 {
   const PetscInt into = target == SPMV_DENSE_PAST ? (PetscInt)((size_t)(y + first) % SPMV_CACHE_LINE / sizeof(PetscScalar)) : 0, nnz = csr->i[csr->m];
   const int      large = nnz >= SPMV_CACHE;
-  PetscScalar    a[8 * (SPMV_SHIFTED_MAX + 8)] __attribute__((aligned(64)));
+  PetscScalar    a[8 * SPMV_SHIFTED_MAX] __attribute__((aligned(64)));
 
-  for (PetscInt r = first, rows, stop = PetscMin(first + 8 - into % 8, last); r < last; r += rows) {
+  for (PetscInt r = first, rows, stop = first + PetscMin(8 - into % 8, last - first); r < last; r += rows) {
     const PetscScalar *xc = x;
     PetscScalar       *yc = y;
 
-    if (r == stop) stop = PetscMin(stop + 8, last);
+    if (r == stop) stop += PetscMin(8, last - stop);
     rows = SpmvDenseShifted(csr, r, stop - r);
     if (large) {
       SpmvAhead(csr->j + csr->i[r] + SPMV_DENSE_AHEAD, sizeof(PetscInt) * (size_t)(csr->i[r + rows] - csr->i[r]));
       SpmvAhead(csr->a + csr->i[r] + SPMV_DENSE_AHEAD, sizeof(PetscScalar) * (size_t)(csr->i[r + rows] - csr->i[r]));
     }
-    if (rows > 1) {
+    if (csr->i[r + 1] - csr->i[r] <= SPMV_SHIFTED_MAX) {
       const PetscInt n = csr->i[r + 1] - csr->i[r], whole = (n + 7) / 8 * 8; /* what follows is read as well, and not used */
 
-      SpmvDenseInterleave(csr->a + csr->i[r], (size_t)n, rows, 8, rows == 8 && csr->i[r + 8] + 8 <= nnz ? whole : n, a);
+      SpmvDenseInterleave(csr->a + csr->i[r], (size_t)n, rows, 8, rows == 8 && nnz - csr->i[r + 8] >= 8 ? whole : n, a);
     }
     for (PetscInt c = count, done; c > 0; c -= done, xc += (size_t)done * ldx, yc += (size_t)done * ldy) {
       done = SpmvDenseAtOnce(c);

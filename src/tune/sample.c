@@ -23,6 +23,7 @@
 #define SAMPLE_THIN_ROWS  72   /* rows of a window, at most, a multiple of SAMPLE_FINE */
 #define SAMPLE_SURE_WHOLE 4096 /* and of a larger one, to be sure */
 #define SAMPLE_SURE_PART  32
+#define SAMPLE_SPEAKS     4. /* a window counts at most so many times what its share of the rows says */
 
 /* Row windows of about as many entries each: how many rows and windows */
 static void SampleCut(const SpmvCSR *csr, PetscInt *rows, PetscInt *windows)
@@ -138,8 +139,7 @@ static PetscErrorCode SampleFill(const SpmvCSR *csr, PetscInt rows, PetscBool ap
 
     for (PetscInt r = 0; r <= rows; r++) i[r] = csr->i[first + r] - csr->i[first];
     s->window[w] = (SpmvCSR){.m = rows, .n = csr->n, .rbs = csr->rbs, .cbs = csr->cbs, .i = i, .j = csr->j + csr->i[first], .a = csr->a + csr->i[first]};
-    s->weight[w] = !apart ? 1 : i[rows] ? (PetscReal)(csr->i[to] - csr->i[from]) / (PetscReal)i[rows]
-                                        : 0;
+    s->weight[w] = apart ? PetscMin((PetscReal)(csr->i[to] - csr->i[from]) / (PetscReal)PetscMax(1, i[rows]), SAMPLE_SPEAKS * (PetscReal)(to - from) / (PetscReal)rows) : 1;
     total += s->weight[w] * (PetscReal)i[rows];
   }
   for (PetscInt w = 0; w < s->nwindows && total > 0; w++) s->weight[w] *= (PetscReal)csr->i[csr->m] / total;
