@@ -321,6 +321,7 @@ typedef struct {
 /* isa.c */
 extern PetscBool      SpmvIsaSupported(SpmvIsa isa);
 extern const char    *SpmvIsaName(PetscInt isa);
+extern PetscBool      SpmvLastCacheIsFar(void);
 extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa);
 
 /* alloc.c */
