@@ -141,11 +141,13 @@ PetscBool SpmvDenseIsShifted(const SpmvDenseProduct *d)
   for (PetscInt k = 0; k < DENSE_SAMPLE && rows >= DENSE_SHIFTED * (groups - 4); k++) {
     PetscInt r = (PetscInt)SpmvShare((size_t)csr->m, k, DENSE_SAMPLE);
 
-    for (int g = 0; g < 3 && r < csr->m; g++, groups++) {
+    for (int g = 0; g < 3 && r < csr->m; g++) {
       const PetscInt shifted = d->kernels->shifted(csr, r, PetscMin(8, csr->m - r));
 
-      if (csr->i[r + 1] > csr->i[r]) rows += shifted;
-      else groups--;
+      if (csr->i[r + 1] > csr->i[r]) {
+        rows += shifted;
+        groups++;
+      }
       r += shifted;
     }
   }
