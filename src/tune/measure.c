@@ -45,27 +45,24 @@ static PetscErrorCode MeasureOption(Measurement *w, SpmvOption *option)
   const SpmvFormat  *format = SpmvCandidate[option->number];
   const SpmvKernels *kernels;
   SpmvIsa            isa;
-  SpmvPlan           plan    = option->plan;
-  void              *storage = NULL;
+  SpmvPlan           plan = option->plan;
+  void              *storage;
   PetscLogDouble     start, end;
   PetscErrorCode     ierr;
 
   PetscFunctionBegin;
-  if (!format->build) {
+  if (!format->host->kernels) {
     PetscCall(MeasureProducts(w, NULL, NULL, &option->measured));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvKernelsGet(format, w->q->isa, &kernels, &isa));
   PetscCall(PetscTime(&start));
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = format->build(w->csr, &plan, &storage);
-  PetscCall(PetscPopErrorHandler());
+  PetscCall(SpmvBuild(&format->host->side, w->csr, NULL, &plan, &storage));
   PetscCall(PetscTime(&end));
-  if (!ierr) {
-    option->build = end - start;
-    PetscCall(MeasureProducts(w, kernels->apply, storage, &option->measured));
-  } else if (ierr != PETSC_ERR_ARG_OUTOFRANGE) PetscCall(ierr); /* a plan that this matrix does not allow, which a few rows did not tell */
-  if (storage) PetscCall(format->destroy(&storage));
+  option->build = end - start;
+  ierr          = MeasureProducts(w, kernels->apply, storage, &option->measured);
+  PetscCall(format->host->side.destroy(&storage));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

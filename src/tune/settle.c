@@ -29,7 +29,7 @@
 */
 PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated)
 {
-  const SpmvFormat  *format = SpmvCandidate[number];
+  const SpmvSide    *side = SpmvFormatSide(SpmvCandidate[number], plan->backend);
   const SpmvMachine *machine;
   SpmvSample         sample  = {0}, larger;
   SpmvPlan           best[2] = {*plan, *plan}, plans[SPMV_PROPOSALS]; /* of the plainest, and of all */
@@ -39,8 +39,8 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
   PetscBool          gained = PETSC_TRUE;
 
   PetscFunctionBegin;
-  for (PetscInt round = 0; format->propose && gained; round++) {
-    PetscCall(format->propose(csr, plan, round, &n, plans));
+  for (PetscInt round = 0; side->propose && gained; round++) {
+    PetscCall(side->propose(csr, plan, round, &n, plans));
     if (!n) break;
     if (!round) {
       PetscCall(SpmvMachineGet(&machine));
