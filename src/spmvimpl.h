@@ -35,7 +35,7 @@ typedef enum {
 #define SPMV_CACHE       700000             /* entries that are likely to stay in cache from one product to the next */
 #define SPMV_MEMORY      7000000            /* entries that no cache holds */
 #define SPMV_LAST_CACHE  ((size_t)24 << 20) /* bytes that the last cache is likely to hold */
-#define SPMV_LINE_MAX    4                  /* lines that a format adds to what is printed of its storage, at most */
+#define SPMV_LINE_MAX    4                  /* lines that a side adds to what is printed of its storage, at most */
 #define SPMV_PROPOSALS   24                 /* plans that a format proposes in one round, at most */
 
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */

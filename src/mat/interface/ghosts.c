@@ -100,19 +100,19 @@ PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *s, SpmvGhosts **ghosts)
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &off, &garray));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (!s->ghosts || s->ghosts_state != state) {
+  if (!s->mpi.ghosts || s->mpi.ghosts_state != state) {
     const PetscInt n     = off->cmap->n;
-    int            stale = !s->ghosts || s->ghosts->n != n || (n && memcmp(s->ghosts->column, garray, sizeof(*garray) * (size_t)n));
+    int            stale = !s->mpi.ghosts || s->mpi.ghosts->n != n || (n && memcmp(s->mpi.ghosts->column, garray, sizeof(*garray) * (size_t)n));
 
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stale, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
     if (stale) {
-      PetscCall(SpmvGhostsDestroy(&s->ghosts));
-      PetscCall(GhostsCreate(A, n, garray, &s->ghosts));
+      PetscCall(SpmvGhostsDestroy(&s->mpi.ghosts));
+      PetscCall(GhostsCreate(A, n, garray, &s->mpi.ghosts));
     }
-    s->ghosts_state = state;
+    s->mpi.ghosts_state = state;
   }
-  PetscCheck(s->ghosts->n == off->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The off-diagonal block has %" PetscInt_FMT " columns now and had %" PetscInt_FMT " at the last assembly; assemble the matrix", off->cmap->n, s->ghosts->n);
-  *ghosts = s->ghosts;
+  PetscCheck(s->mpi.ghosts->n == off->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The off-diagonal block has %" PetscInt_FMT " columns now and had %" PetscInt_FMT " at the last assembly; assemble the matrix", off->cmap->n, s->mpi.ghosts->n);
+  *ghosts = s->mpi.ghosts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -43,7 +43,7 @@ static PetscErrorCode DenseProductEnd(Mat A, SpmvRows *rows, PetscInt columns)
   PetscCall(MatSpmvGetShadow(A, &shadow));
   PetscCall(PetscLogFlops(2.0 * columns * (PetscLogDouble)rows->csr.i[rows->csr.m]));
   PetscCall(SpmvRowsRestore(A, rows));
-  shadow->counts.columns += columns;
+  shadow->seq.counts.columns += columns;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,12 +87,12 @@ static PetscErrorCode DenseWorkRoom(Mat A, size_t n, PetscScalar **room)
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &s));
-  if (s->nwork < n) {
-    PetscCall(SpmvFree(&s->work));
-    PetscCall(SpmvAlloc(sizeof(PetscScalar) * n, &s->work));
-    s->nwork = n;
+  if (s->seq.nwork < n) {
+    PetscCall(SpmvFree(&s->seq.work));
+    PetscCall(SpmvAlloc(sizeof(PetscScalar) * n, &s->seq.work));
+    s->seq.nwork = n;
   }
-  *room = s->work;
+  *room = s->seq.work;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,7 +26,7 @@ static PetscErrorCode MatSpmvGetCounts_Spmv(Mat A, SpmvCounts *counts)
   PetscCall(PetscMemzero(counts, sizeof(*counts)));
   PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
   for (int k = 0; k < 2; k++) {
-    if (blocks[k] && blocks[k]->spptr) SpmvCountsAdd(counts, &((SpmvShadow *)blocks[k]->spptr)->counts);
+    if (blocks[k] && blocks[k]->spptr) SpmvCountsAdd(counts, &((SpmvShadow *)blocks[k]->spptr)->seq.counts);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,22 +60,24 @@ PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
 /* "block_height=3 block_width=3 isa=avx512", with "format=bccoo " before it if the format was chosen; empty if there is no storage */
 PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 {
+  const SpmvBuilt   *b = &s->seq.built;
+  const char        *device;
   const SpmvKernels *kernels;
   SpmvIsa            isa;
 
   PetscFunctionBegin;
   plan[0] = 0;
-  if (!SpmvShadowServes(s)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->format != s->type) PetscCall(PetscSNPrintf(plan, size, "format=%s%s", s->format->name, s->storage ? " " : ""));
-  if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvPlanText("", s->format->nparams, s->format->params, s->plan.value, s->plan.list, plan, size));
-  if (s->device) {
-    PetscCall(SpmvPlanText("device_", s->format->device->nparams, s->format->device->params, s->plan.device, NULL, plan, size));
-    PetscCall(SpmvAppend(plan, size, "device=%s", SpmvOnDeviceName()));
+  if (!b->format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (b->format != s->type) PetscCall(PetscSNPrintf(plan, size, "format=%s%s", b->format->name, SpmvBuiltIsThere(b) ? " " : ""));
+  if (!SpmvBuiltIsThere(b)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvPlanText(SpmvFormatSide(b->format, b->plan.backend), &b->plan, plan, size));
+  if (b->device) {
+    PetscCall(SpmvDeviceName(&device));
+    PetscCall(SpmvAppend(plan, size, "device=%s", device));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", s->plan.threads));
-  PetscCall(SpmvKernelsGet(s->format, s->settings.request.isa, &kernels, &isa));
+  if (b->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", b->plan.threads));
+  PetscCall(SpmvKernelsGet(b->format, s->settings.request.isa, &kernels, &isa));
   PetscCall(SpmvAppend(plan, size, "isa=%s", SpmvIsaName(isa)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,15 +28,18 @@ PetscInt SpmvRowsNonzero(const SpmvCSR *csr)
   return n;
 }
 
+/* Sorted copies, made when they are first asked for */
 PetscErrorCode SpmvRowsSort(SpmvRows *rows)
 {
-  const PetscInt *i = rows->csr.i, *j = rows->csr.j;
+  const PetscInt *i = rows->csr.i, nz = i[rows->csr.m];
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(i[rows->csr.m], &rows->j, i[rows->csr.m], &rows->a));
-  PetscCall(PetscArraycpy(rows->j, j, i[rows->csr.m]));
-  PetscCall(PetscArraycpy(rows->a, rows->csr.a, i[rows->csr.m]));
-  for (PetscInt r = 0; r < rows->csr.m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
+  if (!rows->j) {
+    PetscCall(PetscMalloc2(nz, &rows->j, nz, &rows->a));
+    PetscCall(PetscArraycpy(rows->j, rows->aij_j, nz));
+    PetscCall(PetscArraycpy(rows->a, rows->aij_a, nz));
+    for (PetscInt r = 0; r < rows->csr.m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
+  }
   rows->csr.j = rows->j;
   rows->csr.a = rows->a;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,6 +6,7 @@
   settings of the Mat they come from, never its storage.
 */
 #include "spmvmat.h"
+#include "../../spmvdevice.h"
 
 /* Sets *value from an option whose choices have names */
 static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char name[], PetscInt *value, PetscBool *set, SpmvOptionItems PetscOptionsObject)
@@ -36,7 +37,7 @@ static PetscErrorCode SpmvParamAllowed(const SpmvParam *param, char allowed[], s
   SpmvParamProcess - sets a knob from an option; a value that is not allowed is refused and nothing is changed
 
   Input Parameters:
-+ format - its name, and "_device" if the knob is for devices
++ format - its name
 - param  - the knob
 
   Input/Output Parameters:
@@ -108,21 +109,35 @@ PetscErrorCode SpmvSettingsReset(SpmvSettings *settings)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The knobs of one format */
-static PetscErrorCode SpmvFormatProcess(const SpmvFormat *format, SpmvPlan *plan, PetscInt *pinned, SpmvOptionItems PetscOptionsObject)
+/* The knob of a side with the name of another's; -1 if there is none */
+static PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
 {
-  PetscBool set;
-  char      name[64];
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    if (!strcmp(side->params[k].name, name)) return k;
+  }
+  return -1;
+}
+
+/* The knobs of one format. What both sides have is one option */
+static PetscErrorCode SpmvFormatProcess(const SpmvFormat *format, SpmvPlan *host, SpmvPlan *device, PetscInt *pinned, SpmvOptionItems PetscOptionsObject)
+{
+  const SpmvSide *h = &format->host->side, *d = SpmvFormatSide(format, SPMV_BACKEND_DEVICE);
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < format->nparams; k++) {
-    set = PETSC_FALSE;
-    PetscCall(SpmvParamProcess(format->name, &format->params[k], &plan->value[k], plan->list, &set, PetscOptionsObject));
+  for (PetscInt k = 0; k < h->nparams; k++) {
+    PetscBool set = PETSC_FALSE;
+
+    PetscCall(SpmvParamProcess(format->name, &h->params[k], &host->value[k], host->list, &set, PetscOptionsObject));
     if (set) *pinned |= (PetscInt)1 << k;
   }
-  if (!format->device) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(name, sizeof(name), "%s_device", format->name));
-  for (PetscInt k = 0; k < format->device->nparams; k++) PetscCall(SpmvParamProcess(name, &format->device->params[k], &plan->device[k], NULL, &set, PetscOptionsObject));
+  for (PetscInt k = 0; d && k < d->nparams; k++) {
+    const PetscInt same = SpmvSideFind(h, d->params[k].name);
+    PetscBool      set;
+
+    if (same < 0) PetscCall(SpmvParamProcess(format->name, &d->params[k], &device->value[k], device->list, &set, PetscOptionsObject));
+    else device->value[k] = host->value[same];
+    if (same >= 0 && d->params[k].list) PetscCall(PetscArraycpy(device->list, host->list, SPMV_LIST_MAX));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,10 +181,10 @@ static PetscErrorCode SpmvCandidatesProcess(const SpmvFormat *type, SpmvRequest 
     const SpmvFormat *format = SpmvCandidate[k];
 
     if (type != format && type != &SpmvFormat_spmv) continue;
-    PetscCall(SpmvFormatProcess(format, &q->plan[k], &q->pinned[k], PetscOptionsObject));
+    PetscCall(SpmvFormatProcess(format, &q->host[k], &q->device[k], &q->pinned[k], PetscOptionsObject));
     PetscCall(SpmvKernelsGet(format, q->isa, &kernels, &isa)); /* refuse now what no product could use later */
-    q->plan[k].threads = q->threads;
-    q->plan[k].isa     = isa;
+    q->host[k].threads = q->threads;
+    q->host[k].isa     = isa;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -267,7 +282,7 @@ static PetscErrorCode MatSpmvChoicesInherit(Mat A, Mat B)
     if (!a[k] || !b[k]) continue;
     PetscCall(MatSpmvGetShadow(a[k], &sa));
     PetscCall(MatSpmvGetShadow(b[k], &sb));
-    sb->choice = sa->choice;
+    sb->seq.choice = sa->seq.choice;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
