@@ -194,13 +194,17 @@ typedef struct {
   PetscErrorCode (*destroy)(void **storage);
 } SpmvSide;
 
-/* y <- beta y + A x (or A^T x), beta 0 or 1. With beta = 0, y is not read. x and y do not overlap. No PETSc calls inside */
+/* y <- beta y + A x, beta 0 or 1. With beta = 0, y is not read. x and y do not overlap. No PETSc calls inside */
 typedef void SpmvApplyFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta);
 
-/* SpmvKernels: the products of a host side for one ISA; NULL where there is none */
+/* y <- beta y + A^T x in the same way; work: transpose_work() scalars to write to, whatever they are before */
+typedef void SpmvTransposeFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work);
+
+/* SpmvKernels: the products of a host side for one ISA; NULL where the compiler has no such instructions */
 typedef struct {
-  SpmvApplyFn *apply;           /* y <- beta y + A x */
-  SpmvApplyFn *apply_transpose; /* y <- beta y + A^T x */
+  SpmvApplyFn     *apply;
+  SpmvTransposeFn *apply_transpose;
+  size_t (*transpose_work)(const void *storage); /* scalars that the caller of apply_transpose lends it */
 } SpmvKernels;
 
 /* SpmvHostSide: products by this processor */
@@ -241,6 +245,7 @@ typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
 extern void  SpmvRunWork(PetscInt64 products);
 extern void  SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta);
+extern void  SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta, PetscScalar work[]);
 extern void  SpmvAddVectors(PetscInt ntasks, size_t n, const PetscScalar vectors[], PetscScalar y[]);
 extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt first[]);
 
@@ -248,6 +253,16 @@ extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, Pe
 static inline size_t SpmvShare(size_t n, PetscInt task, PetscInt ntasks)
 {
   return (size_t)((uint64_t)n * (uint64_t)task / (uint64_t)ntasks);
+}
+
+/* Work of a transposed product whose tasks add to vectors of n scalars: the first to y, each other to one of its own */
+static inline size_t SpmvTaskVectors(PetscInt n, PetscInt ntasks)
+{
+  return (size_t)n * (size_t)(ntasks - 1);
+}
+static inline PetscScalar *SpmvTaskVector(PetscInt n, PetscInt task, PetscScalar *work, PetscScalar *y)
+{
+  return task ? work + SpmvTaskVectors(n, task) : y;
 }
 
 #define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;

@@ -19,41 +19,44 @@ static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- beta z + op(A) x by the host */
-static PetscErrorCode SpmvProductHost(PetscInt nz, const void *storage, SpmvApplyFn *apply, Vec x, Vec z, PetscBool beta)
-{
-  const PetscScalar *xa;
-  PetscScalar       *za;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(x, &xa));
-  PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &za));
-  SpmvApply(apply, storage, nz, xa, za, beta);
-  PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(z, &za));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What serves a product: A or A^T as it was built; kernels of the host, unless it is on a device. No product of ours: built is NULL */
+/* SpmvServer: what serves a product: A, or A^T as the storage of its own */
 typedef struct {
-  const SpmvBuilt *built;
-  SpmvApplyFn     *apply;
+  const SpmvBuilt   *built;   /* NULL: AIJ's kernel */
+  const SpmvKernels *kernels; /* of the host, and which of them */
+  PetscBool          transpose;
 } SpmvServer;
 
 static PetscErrorCode SpmvServerGet(Mat A, SpmvShadow *s, PetscBool transpose, SpmvServer *server)
 {
-  const SpmvBuilt   *built = &s->seq.built;
-  const PetscBool    copy  = (PetscBool)(transpose && (s->settings.transpose == SPMV_TRANSPOSE_COPY || built->device));
-  const SpmvKernels *kernels;
-  SpmvIsa            isa;
+  const SpmvBuilt *built = &s->seq.built;
+  const PetscBool  copy  = (PetscBool)(transpose && (s->settings.transpose == SPMV_TRANSPOSE_COPY || built->device));
+  SpmvIsa          isa;
 
   PetscFunctionBegin;
-  *server = (SpmvServer){NULL, NULL};
   if (!SpmvBuiltIsThere(built)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvKernelsGet(built->format, s->settings.request.isa, &kernels, &isa));
-  server->apply = transpose && !copy ? kernels->apply_transpose : kernels->apply;
-  if (copy) PetscCall(MatSpmvGetTransposed(A, s, &built));
-  if (server->apply) server->built = built;
+  PetscCall(SpmvKernelsGet(built->format, s->settings.request.isa, &server->kernels, &isa));
+  server->built     = built;
+  server->transpose = (PetscBool)(transpose && !copy);
+  if (copy) PetscCall(MatSpmvGetTransposed(A, s, &server->built));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- beta z + op(A) x by the host */
+static PetscErrorCode SpmvProductHost(SpmvShadow *s, const SpmvServer *server, Vec x, Vec z, PetscBool beta)
+{
+  const void        *storage = server->built->storage;
+  const SpmvKernels *kernels = server->kernels;
+  const PetscScalar *xa;
+  PetscScalar       *za, *work = NULL;
+
+  PetscFunctionBegin;
+  if (server->transpose) PetscCall(SpmvShadowRoom(s, kernels->transpose_work(storage), &work));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &za));
+  if (server->transpose) SpmvApplyTranspose(kernels->apply_transpose, storage, s->seq.key.nz, xa, za, beta, work);
+  else SpmvApply(kernels->apply, storage, s->seq.key.nz, xa, za, beta);
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(z, &za));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,7 +70,7 @@ static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const SpmvServer *server, V
   *full = PETSC_FALSE;
   if (y && y != z) PetscCall(SpmvVecCopyLocal(y, z));
   if (b->device) PetscCall(SpmvOnDeviceProduct(b->device, x, z, beta, full));
-  else PetscCall(SpmvProductHost(s->seq.key.nz, b->storage, server->apply, x, z, beta));
+  else PetscCall(SpmvProductHost(s, server, x, z, beta));
   if (*full) PetscCall(MatSpmvOutOfMemory(s, &s->seq.key, b->format->name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,7 +94,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
 {
   SpmvShadow    *shadow;
   SpmvSeq       *s;
-  SpmvServer     server = {NULL, NULL};
+  SpmvServer     server = {NULL};
   PetscBool      current, full = PETSC_FALSE, ours, waited = PETSC_TRUE;
   PetscLogDouble start, end;
 

@@ -72,6 +72,20 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Room for n scalars, kept for the next product: pages that the system has to clear cost more than they are worth */
+PetscErrorCode SpmvShadowRoom(SpmvShadow *s, size_t n, PetscScalar **room)
+{
+  PetscFunctionBegin;
+  if (s->seq.nwork < n) {
+    s->seq.nwork = 0;
+    PetscCall(SpmvFree(&s->seq.work));
+    PetscCall(SpmvAlloc(sizeof(PetscScalar) * n, &s->seq.work));
+    s->seq.nwork = n;
+  }
+  *room = s->seq.work;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Bytes of the storage: all that are its own, or what a product reads, borrowed or not; 0 if there is none */
 PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDouble *bytes)
 {

@@ -107,7 +107,7 @@ typedef struct {
   PetscInt64       before;       /* products between that change and the one before */
 
   size_t       nwork;
-  PetscScalar *work; /* [nwork] vectors of products with dense matrices */
+  PetscScalar *work; /* [nwork] what transposed products and those with dense matrices write to on their way, made at the first */
 
   SpmvCounts     counts;
   PetscInt64     settled;       /* times that it was settled what serves: builds, and choices of AIJ's kernel */
@@ -191,6 +191,7 @@ extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
 extern PetscErrorCode SpmvShadowForget(SpmvShadow *shadow);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
+extern PetscErrorCode SpmvShadowRoom(SpmvShadow *shadow, size_t n, PetscScalar **room);
 extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, PetscLogDouble *bytes);
 
 /* built.c */

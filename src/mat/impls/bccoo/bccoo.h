@@ -108,16 +108,15 @@ typedef struct {
   uint8_t     *scan;    /* [ntiles / workgroup] for a device: 1 if a work item of the work group has no row stop */
   PetscScalar *value;   /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); with a bunch, entry e of B blocks side by side */
   size_t       npositions;
-  uint32_t    *position;   /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a device's bunch for all, but with 1x1 in one slice for none */
-  PetscBool    converted;  /* the device makes column, flags, base, escaped, value and position, which are NULL here, from what follows */
-  size_t       nentries;   /* of the matrix */
-  SpmvCSR      csr;        /* the matrix; its arrays are there until they are sent only, after a build and after new values */
-  uint32_t    *end;        /* [nrows + 1] one past the last block before, and of, each non-empty block row */
-  PetscScalar *partial;    /* [slices mb h] slices > 1: the products of the slices, before they are added */
-  PetscScalar *whole;      /* [block columns x w] bunch > 1, on the host, if w does not divide n: x, then zeros */
-  PetscInt     nparts;     /* threads */
-  BccooPart   *part;       /* [nparts] about as many blocks each */
-  PetscScalar *transposed; /* [nparts - 1][n] what parts but the first give to transposed products, before it is added */
+  uint32_t    *position;  /* [npositions] where the value of each entry goes, for entries of block rows with fill; with slices or a device's bunch for all, but with 1x1 in one slice for none */
+  PetscBool    converted; /* the device makes column, flags, base, escaped, value and position, which are NULL here, from what follows */
+  size_t       nentries;  /* of the matrix */
+  SpmvCSR      csr;       /* the matrix; its arrays are there until they are sent only, after a build and after new values */
+  uint32_t    *end;       /* [nrows + 1] one past the last block before, and of, each non-empty block row */
+  PetscScalar *partial;   /* [slices mb h] slices > 1: the products of the slices, before they are added */
+  PetscScalar *whole;     /* [block columns x w] bunch > 1, on the host, if w does not divide n: x, then zeros */
+  PetscInt     nparts;    /* threads */
+  BccooPart   *part;      /* [nparts] about as many blocks each */
 } BccooStorage;
 
 /* bccoo_plan.c */

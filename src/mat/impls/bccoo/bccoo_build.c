@@ -111,7 +111,6 @@ static PetscErrorCode BccooAllocate(BccooStorage *b)
   if (b->nescaped) PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
   if (b->slices > 1) PetscCall(PetscCalloc1(b->slices * b->mb * b->h, &b->partial));
   if (b->bunch > 1 && !b->workgroup && b->n % b->w) PetscCall(PetscCalloc1((b->n / b->w + 1) * b->w, &b->whole));
-  if (b->nparts > 1) PetscCall(PetscMalloc1((b->nparts - 1) * b->n, &b->transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,7 +273,6 @@ PetscErrorCode BccooDestroy(void **storage)
   PetscCall(PetscFree(b->partial));
   PetscCall(PetscFree(b->whole));
   PetscCall(PetscFree(b->part));
-  PetscCall(PetscFree(b->transposed));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -64,6 +64,7 @@ typedef struct {
   BccooOutput         o;                 /* what the parts write */
   PetscScalar        *y;                 /* the result; o.y, or what slices are added to */
   PetscScalar (*carry)[BCCOO_BLOCK_MAX]; /* [nparts] */
+  PetscScalar *work;                     /* of a transposed product: vectors of the parts */
 } BccooProduct;
 
 /* Rows of the matrix from which on part p's are: those that end in it, and the empty ones before each */
@@ -145,19 +146,13 @@ static void BccooMult(const void *storage, const PetscScalar *x, PetscScalar *y,
   }
 }
 
-/* What part p adds to: the result, or its own vector */
-static PetscScalar *BccooTransposedVector(const BccooProduct *product, PetscInt p)
-{
-  return p ? product->b->transposed + (size_t)(p - 1) * (size_t)product->b->n : product->y;
-}
-
 static void BccooTransposePart(void *context, PetscInt p)
 {
   const BccooProduct *product = (const BccooProduct *)context;
   const BccooStorage *b       = product->b;
   const BccooPart    *part    = &b->part[p];
   const PetscInt      rest    = b->n % b->w;
-  BccooTransposed     o       = {.y = BccooTransposedVector(product, p), .last = rest ? (int32_t)(b->n / b->w) : -1};
+  BccooTransposed     o       = {.y = SpmvTaskVector(b->n, p, product->work, product->y), .last = rest ? (int32_t)(b->n / b->w) : -1};
 
   if (p) memset(o.y + part->low, 0, sizeof(PetscScalar) * (size_t)(part->high - part->low));
   else if (!product->o.beta) memset(o.y, 0, sizeof(PetscScalar) * (size_t)b->n);
@@ -173,21 +168,28 @@ static void BccooAddTransposed(void *context, PetscInt p)
   const PetscInt      first = (PetscInt)SpmvShare((size_t)b->n, p, b->nparts), end = (PetscInt)SpmvShare((size_t)b->n, p + 1, b->nparts);
 
   for (PetscInt q = 1; q < b->nparts; q++) {
-    const PetscScalar *sum  = BccooTransposedVector(product, q);
+    const PetscScalar *sum  = SpmvTaskVector(b->n, q, product->work, product->y);
     const PetscInt     stop = PetscMin(end, b->part[q].high);
 
     for (PetscInt c = PetscMax(first, b->part[q].low); c < stop; c++) product->y[c] += sum[c];
   }
 }
 
-static void BccooMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+static size_t BccooTransposeWork(const void *storage)
+{
+  const BccooStorage *b = (const BccooStorage *)storage;
+
+  return SpmvTaskVectors(b->n, b->nparts);
+}
+
+static void BccooMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
 {
   const BccooStorage *b       = (const BccooStorage *)storage;
-  BccooProduct        product = {.b = b, .in = {.x = x, .limit = (size_t)b->m, .last = -1}, .o = {.beta = beta}, .y = y};
+  BccooProduct        product = {.b = b, .in = {.x = x, .limit = (size_t)b->m, .last = -1}, .o = {.beta = beta}, .y = y, .work = work};
 
   SpmvRun(b->nparts, BccooTransposePart, &product);
   if (b->nparts > 1) SpmvRun(b->nparts, BccooAddTransposed, &product);
 }
 
-const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {.apply = BccooMult, .apply_transpose = BccooMultTranspose};
+const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {.apply = BccooMult, .apply_transpose = BccooMultTranspose, .transpose_work = BccooTransposeWork};
 #endif

@@ -126,7 +126,6 @@ typedef struct {
   PetscInt    *position; /* [nstored] by columns and padded: the entry of CSR that each value is, -1 for padding */
   CmrsShare   *share;    /* [threads + 1] for the host, as what follows */
   PetscScalar *partial;  /* [nsegments] sums of segments, or [threads CMRS_HEIGHT_MAX] of the strip that a thread begins in the middle of */
-  PetscScalar *sum;      /* [(threads - 1) n] transposed products of the threads but the first */
 } CmrsStorage;
 
 /* cmrs_plan.c */

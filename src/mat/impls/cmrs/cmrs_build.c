@@ -24,7 +24,6 @@ static PetscErrorCode CmrsAllocate(CmrsStorage *c)
   if (c->device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAlloc((size_t)(c->threads + 1) * sizeof(CmrsShare), &c->share));
   PetscCall(SpmvAlloc((size_t)(c->order == CMRS_ORDER_INTERLEAVED ? c->nsegments : c->threads * CMRS_HEIGHT_MAX) * sizeof(PetscScalar), &c->partial));
-  PetscCall(SpmvAlloc((size_t)(c->threads - 1) * (size_t)c->n * sizeof(PetscScalar), &c->sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,7 +196,6 @@ PetscErrorCode CmrsDestroy(void **storage)
   PetscCall(SpmvFree(&c->position));
   PetscCall(SpmvFree(&c->share));
   PetscCall(SpmvFree(&c->partial));
-  PetscCall(SpmvFree(&c->sum));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,7 +22,7 @@ static void CmrsTask(void *context, PetscInt t)
 
 static void CmrsMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
 {
-  CmrsProduct p = {(const CmrsStorage *)storage, x, y, beta};
+  CmrsProduct p = {(const CmrsStorage *)storage, x, y, beta, NULL};
 
   SpmvRun(p.c->threads, CmrsTask, &p);
   if (p.c->order == CMRS_ORDER_INTERLEAVED) CmrsStepsAfter(&p);
@@ -33,7 +33,7 @@ static void CmrsMult(const void *storage, const PetscScalar *x, PetscScalar *y, 
 static void CmrsTransposeTask(void *context, PetscInt t)
 {
   const CmrsProduct *p = (const CmrsProduct *)context;
-  PetscScalar       *y = t ? p->c->sum + (size_t)(t - 1) * (size_t)p->c->n : p->y;
+  PetscScalar       *y = SpmvTaskVector(p->c->n, t, p->work, p->y);
 
   if (t || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)p->c->n);
   if (p->c->order == CMRS_ORDER_INTERLEAVED) {
@@ -43,13 +43,20 @@ static void CmrsTransposeTask(void *context, PetscInt t)
   else CmrsTransposeShare(p, t, y, PETSC_FALSE);
 }
 
-static void CmrsMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+static size_t CmrsTransposeWork(const void *storage)
 {
-  CmrsProduct p = {(const CmrsStorage *)storage, x, y, beta};
+  const CmrsStorage *c = (const CmrsStorage *)storage;
 
-  SpmvRun(p.c->threads, CmrsTransposeTask, &p);
-  SpmvAddVectors(p.c->threads, (size_t)p.c->n, p.c->sum, y);
+  return SpmvTaskVectors(c->n, c->threads);
 }
 
-const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {.apply = CmrsMult, .apply_transpose = CmrsMultTranspose};
+static void CmrsMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
+{
+  CmrsProduct p = {(const CmrsStorage *)storage, x, y, beta, work};
+
+  SpmvRun(p.c->threads, CmrsTransposeTask, &p);
+  SpmvAddVectors(p.c->threads, (size_t)p.c->n, work, y);
+}
+
+const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {.apply = CmrsMult, .apply_transpose = CmrsMultTranspose, .transpose_work = CmrsTransposeWork};
 #endif

@@ -11,6 +11,7 @@ typedef struct {
   const PetscScalar *x;
   PetscScalar       *y;
   PetscBool          beta;
+  PetscScalar       *work; /* of a transposed product: vectors of the threads */
 } CmrsProduct;
 
 /*

@@ -43,12 +43,11 @@ static const SpmvParam CsradaptiveParams[] = {
 
 static PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
-  const CsradaptiveStorage *b  = (const CsradaptiveStorage *)storage;
-  const size_t              nz = (size_t)b->i[b->m];
+  const CsradaptiveStorage *b = (const CsradaptiveStorage *)storage;
 
   PetscFunctionBegin;
-  arrays[0] = SPMV_ARRAY("values", b->a, nz, sizeof(PetscScalar), .is_values = PETSC_TRUE, .borrowed = PETSC_TRUE);
-  arrays[1] = SPMV_ARRAY("columns", b->j, nz, sizeof(PetscInt), .borrowed = PETSC_TRUE);
+  arrays[0] = SPMV_ARRAY("values", b->a, b->nentries, sizeof(PetscScalar), .is_values = PETSC_TRUE, .borrowed = PETSC_TRUE);
+  arrays[1] = SPMV_ARRAY("columns", b->j, b->nentries, sizeof(PetscInt), .borrowed = PETSC_TRUE);
   arrays[2] = SPMV_ARRAY("row pointers", b->i, (size_t)b->m + 1, sizeof(PetscInt), .borrowed = PETSC_TRUE);
   arrays[3] = SPMV_ARRAY("row blocks", b->block, b->nblocks + 1, sizeof(uint64_t));
   *narrays  = 4;
@@ -64,7 +63,7 @@ static PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, 
 /* The sizes that a build would come to: its cuts are counted, not kept */
 static PetscErrorCode CsradaptiveBytes(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes)
 {
-  CsradaptiveStorage b = {.m = csr->m, .i = csr->i, .device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE)};
+  CsradaptiveStorage b = {.m = csr->m, .nentries = (size_t)csr->i[csr->m], .device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE)};
   CsradaptiveAmounts amounts;
   SpmvArray          arrays[SPMV_ARRAY_MAX];
   PetscInt           narrays;
@@ -99,8 +98,7 @@ static PetscErrorCode CsradaptiveWork(const SpmvCSR *rows, const SpmvPlan *plan,
 /* Row blocks of each kernel, and what they add to CSR */
 static PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char line[], size_t size)
 {
-  const CsradaptiveStorage *b        = (const CsradaptiveStorage *)storage;
-  size_t                    count[3] = {0, 0, 0};
+  const CsradaptiveStorage *b = (const CsradaptiveStorage *)storage;
   SpmvArray                 arrays[SPMV_ARRAY_MAX];
   PetscInt                  narrays;
   double                    own;
@@ -108,10 +106,10 @@ static PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char 
   PetscFunctionBegin;
   line[0] = 0;
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t q = 0; q < b->nblocks; q++) count[CsradaptiveKernelOf(b, q)]++;
   PetscCall(CsradaptiveArrays(b, &narrays, arrays));
   own = SpmvArraysOwn(narrays, arrays);
-  PetscCall(PetscSNPrintf(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu; %.0f bytes, %.3f %% of CSR", b->nblocks, count[CSRADAPTIVE_STREAM], count[CSRADAPTIVE_VECTOR], count[CSRADAPTIVE_VECTORL], own, 100 * own / (SpmvArraysRead(narrays, arrays, sizeof(PetscScalar)) - own)));
+  PetscCall(PetscSNPrintf(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu; %.0f bytes, %.3f %% of CSR", b->nblocks, b->nlist[CSRADAPTIVE_STREAM],
+                          b->nlist[CSRADAPTIVE_VECTOR], b->nlist[CSRADAPTIVE_VECTORL], own, 100 * own / (SpmvArraysRead(narrays, arrays, sizeof(PetscScalar)) - own)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -68,15 +68,15 @@ typedef struct {
   PetscInt           chunk;           /* entries of a row block that shares its row: NNZ_PER_WG x NNZ_multiplier */
   PetscInt           threads;         /* tasks of a product; 1 for a device */
   PetscBool          device;          /* for a device, not the host */
-  const PetscInt    *i, *j;           /* AIJ's own */
+  const PetscInt    *i, *j;           /* AIJ's own, which may be gone by now: only products read them */
   const PetscScalar *a;               /* AIJ's own */
-  size_t             nblocks;
-  uint64_t          *block;   /* [nblocks + 1] */
-  PetscScalar       *partial; /* [(threads - 1) n] what tasks 1, 2, ... add up in a transposed product; NULL if there is one task */
+  size_t             nentries;
+  size_t             nblocks, nlist[3]; /* row blocks, those of each CsradaptiveKernel */
+  uint64_t          *block;             /* [nblocks + 1] */
 
-  size_t   nlist[3], nshared; /* for a device: row blocks of each CsradaptiveKernel, rows that are shared */
-  int32_t *list[3];           /* [nlist] which row blocks */
-  int32_t *part;              /* [nshared + 1] where the row blocks of each such row begin in the last list */
+  int32_t *list[3]; /* for a device: [nlist] which row blocks */
+  size_t   nshared; /* rows that are shared */
+  int32_t *part;    /* [nshared + 1] where the row blocks of each such row begin in the last list */
 } CsradaptiveStorage;
 
 /* csradaptive_build.c */

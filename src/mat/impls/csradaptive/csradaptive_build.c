@@ -169,6 +169,7 @@ PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
   *storage           = b;
   b->m               = csr->m;
   b->n               = csr->n;
+  b->nentries        = (size_t)csr->i[csr->m];
   b->nnz_per_wg      = c.entries;
   b->num_rows_stream = plan->value[CSRADAPTIVE_NUM_ROWS_STREAM];
   b->chunk           = c.chunk;
@@ -181,8 +182,8 @@ PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
   PetscCall(SpmvAlloc(sizeof(uint64_t) * c.nblocks, &b->block));
   PetscCall(PetscArraycpy(b->block, c.block, c.nblocks));
   PetscCall(PetscFree(c.block));
+  for (size_t k = 0; k < b->nblocks; k++) b->nlist[CsradaptiveKernelOf(b, k)]++;
   if (b->device) PetscCall(CsradaptiveDeviceLists(b));
-  if (b->threads > 1) PetscCall(SpmvAlloc(sizeof(PetscScalar) * (size_t)(b->threads - 1) * (size_t)b->n, &b->partial));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,7 +206,6 @@ PetscErrorCode CsradaptiveDestroy(void **storage)
   PetscFunctionBegin;
   if (!b) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvFree(&b->block));
-  PetscCall(SpmvFree(&b->partial));
   for (int kernel = 0; kernel < 3; kernel++) PetscCall(SpmvFree(&b->list[kernel]));
   PetscCall(SpmvFree(&b->part));
   PetscCall(PetscFree(*storage));

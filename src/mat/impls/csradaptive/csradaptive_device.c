@@ -66,22 +66,20 @@ PetscErrorCode CsradaptiveDeviceResolve(SpmvPlan *plan)
 /* The lists of row blocks, and where each row that is shared begins on that of CSR-VectorL */
 PetscErrorCode CsradaptiveDeviceLists(CsradaptiveStorage *b)
 {
+  size_t next[3] = {0, 0, 0}, shared = 0;
+
   PetscFunctionBegin;
   PetscCheck(b->nblocks < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu row blocks are more than 32-bit integers count; set -mat_csradaptive_device_nnz_per_wg to more, or use more processes", b->nblocks);
-  for (size_t k = 0; k < b->nblocks; k++) {
-    b->nlist[CsradaptiveKernelOf(b, k)]++;
-    b->nshared += CsradaptiveFlag(b->block[k]) && !CsradaptiveWorkgroup(b->block[k]);
-  }
+  for (size_t k = 0; k < b->nblocks; k++) b->nshared += CsradaptiveFlag(b->block[k]) && !CsradaptiveWorkgroup(b->block[k]);
   for (int kernel = 0; kernel < 3; kernel++) PetscCall(SpmvAlloc(sizeof(int32_t) * b->nlist[kernel], &b->list[kernel]));
   PetscCall(SpmvAlloc(sizeof(int32_t) * (b->nshared + 1), &b->part));
-  b->nlist[CSRADAPTIVE_STREAM] = b->nlist[CSRADAPTIVE_VECTOR] = b->nlist[CSRADAPTIVE_VECTORL] = b->nshared = 0;
   for (size_t k = 0; k < b->nblocks; k++) {
     const CsradaptiveKernel kernel = CsradaptiveKernelOf(b, k);
 
-    if (kernel == CSRADAPTIVE_VECTORL && !CsradaptiveWorkgroup(b->block[k])) b->part[b->nshared++] = (int32_t)b->nlist[kernel];
-    b->list[kernel][b->nlist[kernel]++] = (int32_t)k;
+    if (kernel == CSRADAPTIVE_VECTORL && !CsradaptiveWorkgroup(b->block[k])) b->part[shared++] = (int32_t)next[kernel];
+    b->list[kernel][next[kernel]++] = (int32_t)k;
   }
-  b->part[b->nshared] = (int32_t)b->nlist[CSRADAPTIVE_VECTORL];
+  b->part[shared] = (int32_t)next[CSRADAPTIVE_VECTORL];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

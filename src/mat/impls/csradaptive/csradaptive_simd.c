@@ -22,6 +22,7 @@ typedef struct {
   const PetscScalar        *x;
   PetscScalar              *y;
   PetscBool                 beta;
+  PetscScalar              *work;                   /* of a transposed product: vectors of the tasks */
   PetscScalar               head[SPMV_THREADS_MAX]; /* [threads] each task's part of the row that an earlier task began */
   PetscInt                  row[SPMV_THREADS_MAX];  /* [threads] that row, -1 if there is none */
 } CsradaptiveProduct;
@@ -239,7 +240,7 @@ static void CsradaptiveTransposeTask(void *context, PetscInt task)
   CsradaptiveProduct       *p   = (CsradaptiveProduct *)context;
   const CsradaptiveStorage *b   = p->b;
   const size_t              end = CsradaptiveTaskBegin(b, task + 1);
-  PetscScalar              *y   = task ? b->partial + (size_t)(task - 1) * (size_t)b->n : p->y;
+  PetscScalar              *y   = SpmvTaskVector(b->n, task, p->work, p->y);
 
   if (task || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
   for (size_t k = CsradaptiveTaskBegin(b, task); k < end; k++) {
@@ -252,7 +253,14 @@ static void CsradaptiveTransposeTask(void *context, PetscInt task)
   }
 }
 
-static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+static size_t CsradaptiveTransposeWork(const void *storage)
+{
+  const CsradaptiveStorage *b = (const CsradaptiveStorage *)storage;
+
+  return SpmvTaskVectors(b->n, b->threads);
+}
+
+static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
 {
   CsradaptiveProduct p;
 
@@ -260,9 +268,10 @@ static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, 
   p.x    = x;
   p.y    = y;
   p.beta = beta;
+  p.work = work;
   SpmvRun(p.b->threads, CsradaptiveTransposeTask, &p);
-  SpmvAddVectors(p.b->threads, (size_t)p.b->n, p.b->partial, y);
+  SpmvAddVectors(p.b->threads, (size_t)p.b->n, work, y);
 }
 
-const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {.apply = CsradaptiveMult, .apply_transpose = CsradaptiveMultTranspose};
+const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {.apply = CsradaptiveMult, .apply_transpose = CsradaptiveMultTranspose, .transpose_work = CsradaptiveTransposeWork};
 #endif

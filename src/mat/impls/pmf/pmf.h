@@ -163,14 +163,13 @@ typedef struct {
   size_t       nfrom;
   uint32_t    *from; /* [nfrom] which entries of CSR the values are, slice after slice; see PmfFroms() */
   PetscInt     nsplit;
-  int32_t     *split;      /* [nsplit] rows that are split over the pieces */
-  PetscScalar *sum;        /* [npieces nsplit] the products of their fragments */
-  PetscInt     ndevice;    /* a storage for a device: the first pieces, which it has; the others are the host's. 0: a storage for the host */
-  double       share;      /* the fraction of the computing power that those pieces are meant for */
-  PmfEll       ell;        /* those pieces */
-  int32_t     *clear;      /* [clears[npieces]] beside a device: rows that the host clears, as no run is the first to write them */
-  PetscInt    *clears;     /* [npieces + 1] the first of each piece */
-  PetscScalar *transposed; /* [(threads - 1) n] what tasks other than the first add to a transposed product */
+  int32_t     *split;   /* [nsplit] rows that are split over the pieces */
+  PetscScalar *sum;     /* [npieces nsplit] the products of their fragments */
+  PetscInt     ndevice; /* a storage for a device: the first pieces, which it has; the others are the host's. 0: a storage for the host */
+  double       share;   /* the fraction of the computing power that those pieces are meant for */
+  PmfEll       ell;     /* those pieces */
+  int32_t     *clear;   /* [clears[npieces]] beside a device: rows that the host clears, as no run is the first to write them */
+  PetscInt    *clears;  /* [npieces + 1] the first of each piece */
 } PmfStorage;
 
 /* pmf_partition.c */

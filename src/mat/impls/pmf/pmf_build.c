@@ -231,7 +231,6 @@ static PetscErrorCode PmfAllocate(PmfStorage *b)
   PetscCall(SpmvAlloc(b->nlist * b->listsize, &b->list));
   PetscCall(SpmvAlloc(b->nfrom * sizeof(uint32_t), &b->from));
   if (b->nsplit) PetscCall(PetscMalloc1(b->npieces * b->nsplit, &b->sum));
-  if (b->threads > 1 && !b->ndevice) PetscCall(PetscMalloc1((b->threads - 1) * b->n, &b->transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,7 +283,6 @@ PetscErrorCode PmfReset(PmfStorage *b)
   PetscCall(PetscFree(b->piece));
   PetscCall(PetscFree(b->part));
   PetscCall(PetscFree(b->sum));
-  PetscCall(PetscFree(b->transposed));
   PetscCall(PetscFree(b->clears));
   PetscCall(SpmvFree(&b->clear));
   PetscCall(PmfEllReset(&b->ell));

@@ -115,6 +115,7 @@ typedef struct {
   const PetscScalar *x;
   PetscScalar       *y;
   PetscBool          beta;
+  PetscScalar       *work; /* of a transposed product: vectors of the tasks */
 } PmfProduct;
 
 static void PmfClearTask(void *context, PetscInt t)
@@ -147,7 +148,7 @@ static void PmfMultTask(void *context, PetscInt t)
 static void PmfMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
 {
   const PmfStorage *b = (const PmfStorage *)storage;
-  PmfProduct        p = {b, x, y, beta};
+  PmfProduct        p = {b, x, y, beta, NULL};
 
   if (!beta && b->empty) SpmvRun(b->threads, PmfClearTask, &p);
   SpmvRun(b->threads, PmfMultTask, &p);
@@ -163,7 +164,7 @@ static void PmfMultTransposeTask(void *context, PetscInt t)
 {
   const PmfProduct *p = (const PmfProduct *)context;
   const PmfStorage *b = p->b;
-  PetscScalar      *y = t ? b->transposed + (size_t)(t - 1) * (size_t)b->n : p->y;
+  PetscScalar      *y = SpmvTaskVector(b->n, t, p->work, p->y);
 
   if (t || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
   for (PetscInt piece = t; piece < b->npieces; piece += b->threads) {
@@ -176,20 +177,27 @@ static void PmfMultTransposeTask(void *context, PetscInt t)
   }
 }
 
-static void PmfMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+static size_t PmfTransposeWork(const void *storage)
 {
   const PmfStorage *b = (const PmfStorage *)storage;
-  PmfProduct        p = {b, x, y, beta};
+
+  return SpmvTaskVectors(b->n, b->threads);
+}
+
+static void PmfMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
+{
+  const PmfStorage *b = (const PmfStorage *)storage;
+  PmfProduct        p = {b, x, y, beta, work};
 
   SpmvRun(b->threads, PmfMultTransposeTask, &p);
-  SpmvAddVectors(b->threads, (size_t)b->n, b->transposed, y);
+  SpmvAddVectors(b->threads, (size_t)b->n, work, y);
 }
 
 /* Beside a device, the pieces of one of the host's tasks */
 static void PmfShare(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt task, PetscInt ntasks)
 {
   const PmfStorage *b = (const PmfStorage *)storage;
-  const PmfProduct  p = {b, x, y, beta};
+  const PmfProduct  p = {b, x, y, beta, NULL};
 
   for (PetscInt piece = b->ndevice + task; piece < b->npieces; piece += ntasks) {
     for (PetscInt k = b->clears[piece]; k < b->clears[piece + 1] && !beta; k++) y[b->clear[k]] = 0;
@@ -197,5 +205,5 @@ static void PmfShare(const void *storage, const PetscScalar *x, PetscScalar *y, 
   }
 }
 
-const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = PmfMult, .apply_transpose = PmfMultTranspose, .share = PmfShare};
+const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = PmfMult, .apply_transpose = PmfMultTranspose, .transpose_work = PmfTransposeWork, .share = PmfShare};
 #endif

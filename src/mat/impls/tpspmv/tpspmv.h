@@ -120,7 +120,6 @@ typedef struct {
   PetscScalar *partial;   /* [npairs] several tiles: the partial sums */
   PetscScalar *sum;       /* [npieces] the partial sums of pieces */
   PetscScalar *packed;    /* [nused] removed: x without what is removed */
-  PetscScalar *own;       /* [threads nused] transposed, fewer tiles than threads need: what each task adds up */
   PetscBool    ondevice;  /* a storage for a device: index, value and column as above, no pieces, no other arrays but those of steps */
   TpspmvSteps  steps;
 } TpspmvStorage;

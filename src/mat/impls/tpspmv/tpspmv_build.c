@@ -191,7 +191,6 @@ static PetscErrorCode TpspmvAllocate(TpspmvStorage *b)
   if (!TpspmvIsDirect(b)) PetscCall(SpmvAlloc(b->npairs * sizeof(PetscScalar), &b->partial));
   if (b->npieces) PetscCall(SpmvAlloc(b->npieces * sizeof(PetscScalar), &b->sum));
   if (b->removed) PetscCall(SpmvAlloc((size_t)b->nused * sizeof(PetscScalar), &b->packed));
-  if (TpspmvIsShared(b)) PetscCall(SpmvAlloc((size_t)b->threads * (size_t)b->nused * sizeof(PetscScalar), &b->own));
   PetscCall(PetscMalloc4(b->threads + 1, &b->chunks, b->threads + 1, &b->pieces, b->threads + 1, &b->slices, b->threads + 1, &b->tiles));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -357,7 +356,6 @@ PetscErrorCode TpspmvDestroy(void **storage)
   PetscCall(SpmvFree(&b->partial));
   PetscCall(SpmvFree(&b->sum));
   PetscCall(SpmvFree(&b->packed));
-  PetscCall(SpmvFree(&b->own));
   PetscCall(TpspmvStepsReset(&b->steps));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -18,6 +18,7 @@ typedef struct {
   const PetscScalar   *x;
   PetscScalar         *y;
   PetscBool            beta;
+  PetscScalar         *own; /* [threads][nused] transposed, where tasks share tiles: what each adds up */
 } TpspmvProduct;
 
 /* Statement with `narrow` as a constant */
@@ -123,7 +124,7 @@ static void TpspmvSecondTask(void *context, PetscInt task)
 static void TpspmvMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
 {
   const TpspmvStorage *b = (const TpspmvStorage *)storage;
-  TpspmvProduct        p = {b, x, y, beta};
+  TpspmvProduct        p = {b, x, y, beta, NULL};
 
   if (b->removed) {
     SpmvRun(b->threads, TpspmvPackTask, &p);
@@ -193,7 +194,7 @@ static void TpspmvOwnTask(void *context, PetscInt t)
 {
   const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
-  PetscScalar         *y = b->own + (size_t)t * (size_t)b->nused;
+  PetscScalar         *y = p->own + (size_t)t * (size_t)b->nused;
 
   memset(y, 0, sizeof(PetscScalar) * (size_t)b->nused);
   TpspmvAddTo(p, b->chunks[t], b->chunks[t + 1], b->pieces[t], b->pieces[t + 1], y);
@@ -208,15 +209,22 @@ static void TpspmvAddOwnTask(void *context, PetscInt t)
   for (size_t c = SpmvShare((size_t)b->nused, t, b->threads), end = SpmvShare((size_t)b->nused, t + 1, b->threads); c < end; c++) {
     PetscScalar sum = p->beta ? p->y[c] : 0;
 
-    for (PetscInt own = 0; own < b->threads; own++) sum += b->own[(size_t)own * (size_t)b->nused + c];
+    for (PetscInt own = 0; own < b->threads; own++) sum += p->own[(size_t)own * (size_t)b->nused + c];
     p->y[c] = sum;
   }
 }
 
-static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+static size_t TpspmvTransposeWork(const void *storage)
 {
   const TpspmvStorage *b = (const TpspmvStorage *)storage;
-  TpspmvProduct        p = {b, x, y, beta};
+
+  return TpspmvIsShared(b) ? (size_t)b->threads * (size_t)b->nused : 0;
+}
+
+static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
+{
+  const TpspmvStorage *b = (const TpspmvStorage *)storage;
+  TpspmvProduct        p = {b, x, y, beta, work};
 
   if (b->removed) {
     p.y    = b->packed;
@@ -232,5 +240,5 @@ static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, Petsc
   for (PetscInt k = 0; k < b->nused; k++) y[b->column[k]] += b->packed[k];
 }
 
-const SpmvKernels SPMV_ISA_NAME(TpspmvKernels) = {.apply = TpspmvMult, .apply_transpose = TpspmvMultTranspose};
+const SpmvKernels SPMV_ISA_NAME(TpspmvKernels) = {.apply = TpspmvMult, .apply_transpose = TpspmvMultTranspose, .transpose_work = TpspmvTransposeWork};
 #endif
