@@ -61,8 +61,8 @@ typedef struct {
   do { \
     const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
     SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
-    *l_ = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .step = (product)->nlaunches, .overwrites = clears}; \
-    l_->nargs = PETSC_STATIC_ARRAY_LENGTH(args_); \
+    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .step = (product)->nlaunches, .overwrites = clears}; \
+    l_->nargs                   = PETSC_STATIC_ARRAY_LENGTH(args_); \
     memcpy(l_->arg, args_, sizeof(args_)); \
   } while (0)
 

@@ -41,10 +41,10 @@ struct _n_SpmvOnDevice {
   void             *program;
   PetscInt          nbuffers;
   OnDeviceBuffer    buffer[2 * SPMV_ARRAY_MAX + 2 * SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), work arrays of products, and while it is converted what that takes */
-  OnDeviceBuffer    x, y;                                              /* places of vectors that live on the host */
-  void             *xnow, *ynow;                                       /* the vectors of this product */
-  PetscInt          nx, ny;                                            /* their lengths */
-  uint32_t          epoch;                                             /* products so far */
+  OnDeviceBuffer    x, y;                                                  /* places of vectors that live on the host */
+  void             *xnow, *ynow;                                           /* the vectors of this product */
+  PetscInt          nx, ny;                                                /* their lengths */
+  uint32_t          epoch;                                                 /* products so far */
   SpmvGraphs        graphs;
   SpmvShared       *shared; /* NULL: the storage has all rows of the matrix */
 };

@@ -86,9 +86,9 @@ static PetscErrorCode PowersMeasure(SpmvDevice *device, const SpmvFormat *format
 */
 PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan, const SpmvPlan *host)
 {
-  const SpmvSharing *sharing = format->device->sharing;
-  SpmvCSR            rows    = *csr;
-  SpmvPlan           whole = *plan, threads;
+  const SpmvSharing *sharing        = format->device->sharing;
+  SpmvCSR            rows           = *csr;
+  SpmvPlan           whole          = *plan, threads;
   PetscLogDouble     device_seconds = 0, host_seconds = 0;
   PetscInt           parts, hosts;
   PetscBool          full;

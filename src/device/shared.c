@@ -89,8 +89,8 @@ PetscErrorCode SpmvSharedCreate(const SpmvFormat *format, const SpmvCSR *csr, co
   *shared = NULL;
   if (!sharing || !plan->value[sharing->parts]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&s));
-  *shared  = s;
-  *s       = (SpmvShared){.format = format, .plan = *host, .m = csr->m, .threads = host->threads};
+  *shared         = s;
+  *s              = (SpmvShared){.format = format, .plan = *host, .m = csr->m, .threads = host->threads};
   s->plan.threads = PetscMax(1, host->threads - 1);
   PetscCall(SpmvKernelsGet(format, host->isa, &kernels, &isa));
   s->apply = kernels->apply;

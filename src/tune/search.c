@@ -80,9 +80,9 @@ static void SearchKeepSmallest(SpmvOptions *options, PetscInt first, PetscInt st
 /* All combinations of the knobs of a format that make shapes and that the user leaves open */
 static PetscErrorCode SearchShapes(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, PetscInt number, SpmvOptions *options)
 {
-  const SpmvSide *side = &SpmvCandidate[number]->host->side;
-  PetscInt          total = 1, first = options->n;
-  SpmvOption        option = {.number = number, .plan = q->host[number]};
+  const SpmvSide *side  = &SpmvCandidate[number]->host->side;
+  PetscInt        total = 1, first = options->n;
+  SpmvOption      option = {.number = number, .plan = q->host[number]};
 
   PetscFunctionBegin;
   for (PetscInt p = 0; p < side->nparams; p++) total *= side->params[p].knob == SPMV_KNOB_SHAPE && !(q->pinned[number] >> p & 1) ? SearchValues(&side->params[p]) : 1;
@@ -116,9 +116,9 @@ static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob
 /* Other values of each open knob of an option, one at a time; shapes stay, and what else was left open is left to the format again */
 PetscErrorCode SpmvSearchAround(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options)
 {
-  const PetscInt    number = centre->number;
-  const SpmvSide *side = &SpmvCandidate[number]->host->side;
-  SpmvOption        option = {.number = number, .plan = q->host[number]};
+  const PetscInt  number = centre->number;
+  const SpmvSide *side   = &SpmvCandidate[number]->host->side;
+  SpmvOption      option = {.number = number, .plan = q->host[number]};
 
   PetscFunctionBegin;
   for (PetscInt p = 0; p < side->nparams; p++) {

@@ -43,8 +43,8 @@ typedef struct {
   PetscInt  skipped; /* bit k: heuristic number k of SpmvHeuristics is not used */
   PetscInt  backend; /* an SpmvBackend */
   PetscInt  threads;
-  PetscInt  pinned[SPMV_CANDIDATES];   /* bit k: knob number k of that format's host side is the user's */
-  SpmvPlan  host[SPMV_CANDIDATES];     /* as asked for */
+  PetscInt  pinned[SPMV_CANDIDATES]; /* bit k: knob number k of that format's host side is the user's */
+  SpmvPlan  host[SPMV_CANDIDATES];   /* as asked for */
   SpmvPlan  device[SPMV_CANDIDATES];
   char      wisdom[PETSC_MAX_PATH_LEN];
 } SpmvRequest;

@@ -108,7 +108,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   if (server.built) PetscCall(SpmvProductOurs(shadow, &server, x, y, z, &full));
   ours = (PetscBool)(server.built && !full);
   if (ours) {
-    waited = (PetscBool)!(server.built->device && SpmvVecIsDevice(z));
+    waited = (PetscBool) !(server.built->device && SpmvVecIsDevice(z));
     PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows), (PetscBool)(server.built->device != NULL))); /* AIJ's counts, whatever the fill */
   } else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));

@@ -70,7 +70,7 @@ PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend)
   PetscCall(MatSpmvBackend(s, (PetscInt)PetscMin(entries, (PetscLogDouble)(PETSC_MAX_INT / 2)), backend));
   if (parent != &SpmvParentMPI) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->settings.request.backend != SPMV_BACKEND_HOST && !s->bound) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
-  s->agreed         = *backend;
+  s->agreed             = *backend;
   s->mpi.agreed_version = s->settings.version;
   s->mpi.agreed_state   = A->nonzerostate;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -152,7 +152,7 @@ static PetscErrorCode SpmvShadowSort(const SpmvShadow *s, const SpmvSide *side, 
 /* What is to serve is chosen and built; full: a device was chosen and is out of memory */
 static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, SpmvRows *rows, const SpmvKey *key, PetscBool *full)
 {
-  SpmvSeq          *s = &shadow->seq;
+  SpmvSeq          *s    = &shadow->seq;
   const SpmvOption *best = &s->choice.best;
   PetscLogDouble    start, end;
 

@@ -10,8 +10,8 @@
   Source: as csradaptive.c; figures 2, 3 and 9. Figure 3's reduction by several threads a row is the tree.
 */
 #pragma once
-#include "csradaptive.h"
-#include "../../../simd/simd.h"
+#include "csradaptive_host.h"
+#include "../../../../simd/simd.h"
 
 #define LANES                   8
 #define CSRADAPTIVE_PIECE       384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */

@@ -7,7 +7,7 @@
 
   Source: as csradaptive.c
 */
-#include "csradaptive.h"
+#include "csradaptive_host.h"
 
 #if defined(SPMV_ISA_ABSENT)
 const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {.apply = NULL};
@@ -75,7 +75,7 @@ static void CsradaptiveTask(void *context, PetscInt task)
     const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]);
     const int      h = CsradaptiveNodeRows(b->block[k]);
 
-    switch (CsradaptiveKernelOf(b, k)) {
+    switch (CsradaptiveKernelAt(b, k)) {
     case CSRADAPTIVE_STREAM:
       if (SPMV_SIMD_PLAIN) CsradaptivePlain(b, p->x, p->y, p->beta, r, stop);
       else CsradaptiveStream(b, p->x, p->y, p->beta, r, stop);
