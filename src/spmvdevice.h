@@ -105,7 +105,7 @@ typedef struct _SpmvDeviceSide {
   SpmvSide    side;
   const char *source;
 
-  /* The product of a storage */
+  /* The product of a storage; *product is all zeros on entry */
   PetscErrorCode (*product)(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
 
   /*

@@ -58,7 +58,7 @@ static PetscErrorCode Compile(const char name[], const char source[], const char
 static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *compiled, PetscInt *failures)
 {
   SpmvCSR           csr = SpmvTestCSRView(t);
-  SpmvDeviceProduct product, conversion = {.nlaunches = 0};
+  SpmvDeviceProduct product = {.nlaunches = 0}, conversion = {.nlaunches = 0};
   void             *storage;
   char              options[2 * SPMV_DEVICE_OPTIONS], *source;
 

@@ -197,7 +197,6 @@ static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPl
 #define CSRADAPTIVE_GIVE(list) SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("row blocks"), SPMV_GIVE_ARRAY(list), SPMV_GIVE_X, SPMV_GIVE_Y
   PetscFunctionBegin;
   (void)info;
-  PetscCall(PetscMemzero(product, sizeof(*product)));
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DGROUP=%zu -DNNZ_PER_WG=%" PetscInt_FMT " -DVECTOR_ROWS=%" PetscInt_FMT " -DCHUNK=%" PetscInt_FMT " -DLOGARITHMIC=%d -DATOMIC=%d -DINDEX_BITS=%d", group, d[CSRADAPTIVE_DEVICE_NNZ_PER_WG], vector_rows, CsradaptiveDeviceRules(d).chunk, d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_REDUCTION_LOGARITHMIC, (int)atomic, (int)(8 * sizeof(PetscInt))));
   SpmvDeviceWork(product, "partial", atomic ? 0 : nvectorl * sizeof(PetscScalar));
   SpmvDeviceWork(product, "sync", atomic && nvectorl ? (1 + nvectorl) * sizeof(uint32_t) : 0);

@@ -90,7 +90,7 @@ SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, con
 
 SPMV_INLINE void CmrsChunkApply(const CmrsProduct *p, const CmrsChunk *chunk, PetscBool wide, PetscInt bands)
 {
-  const PetscInt    before = chunk->mode == CMRS_BUFFERED ? chunk->entry % p->c->align : 0;
+  const PetscInt    before = chunk->mode == CMRS_BUFFERED ? chunk->entry % CMRS_VECTOR : 0;
   const CmrsEntries e      = CmrsEntriesFrom(p->c, chunk->entry - before, wide);
   PetscScalar       buffer[CMRS_BUFFER];
 
@@ -106,7 +106,7 @@ SPMV_INLINE void CmrsChunkApply(const CmrsProduct *p, const CmrsChunk *chunk, Pe
 SPMV_INLINE void CmrsStepsShare(const CmrsProduct *p, PetscInt t, PetscBool wide)
 {
   const CmrsStorage *c   = p->c;
-  const CmrsShare   *own = &c->share[t], *next = &c->share[t + 1];
+  const CmrsTask    *own = &c->task[t], *next = &c->task[t + 1];
 
   for (PetscInt k = own->chunk; k < next->chunk; k++) {
     if (c->bands == 1) CmrsChunkApply(p, &c->chunk[k], wide, 1);
@@ -132,7 +132,7 @@ SPMV_INLINE void CmrsScatter(const CmrsEntries *e, size_t k, size_t n, size_t st
 SPMV_INLINE void CmrsStepsTransposeShare(const CmrsProduct *p, PetscInt t, PetscScalar *y, PetscBool wide)
 {
   const CmrsStorage *c   = p->c;
-  const CmrsShare   *own = &c->share[t], *next = &c->share[t + 1];
+  const CmrsTask    *own = &c->task[t], *next = &c->task[t + 1];
   const CmrsEntries  e = CmrsEntriesFrom(c, 0, wide);
 
   for (PetscInt q = own->chunk; q < next->chunk; q++) {

@@ -1,9 +1,9 @@
 /*
-  cmrs_vectors.h - what the two ways through a storage share: entries times x, eight at a time
+  cmrs_vectors.h - entries times x, eight at a time
 */
 #pragma once
-#include "cmrs.h"
-#include "../../../simd/simd.h"
+#include "cmrs_host.h"
+#include "../../../../simd/simd.h"
 
 /* What a product is given */
 typedef struct {
@@ -14,25 +14,23 @@ typedef struct {
   PetscScalar       *work; /* of a transposed product: vectors of the threads */
 } CmrsProduct;
 
-/*
-  Asks for bytes that memory has to send, into the second cache, for large matrices only: see BccooAhead()
-*/
-#define CMRS_AHEAD_WORDS  4096 /* bytes between what is in use and what is asked for */
-#define CMRS_AHEAD_VALUES 16384
+/* Large matrices are prefetched, into the second cache */
+#define CMRS_PREFETCH_WORDS  4096 /* bytes between what is in use and what is prefetched */
+#define CMRS_PREFETCH_VALUES 16384
 
 /* Words and values from some entry on, in local variables: the compiler must not look them up again after each store */
 typedef struct {
   const char        *word;
   const PetscScalar *value;
   size_t             size; /* of a word, a constant where this is inlined */
-  PetscBool          ahead;
+  PetscBool          prefetch;
 } CmrsEntries;
 
 SPMV_INLINE CmrsEntries CmrsEntriesFrom(const CmrsStorage *c, PetscInt k, PetscBool wide)
 {
   const size_t size = wide ? sizeof(uint64_t) : sizeof(uint32_t);
 
-  return (CmrsEntries){(const char *)c->word + (size_t)k * size, c->value + k, size, c->ahead};
+  return (CmrsEntries){(const char *)c->word + (size_t)k * size, c->value + k, size, c->prefetch};
 }
 
 SPMV_INLINE uint64_t CmrsWordAt(const CmrsEntries *e, size_t k)
@@ -45,9 +43,9 @@ SPMV_INLINE Spmv8 CmrsEight(const CmrsEntries *e, size_t k, const PetscScalar *x
 {
   const Spmv8 xk = e->size == sizeof(uint64_t) ? Spmv8GatherPacked64(x, (const uint64_t *)e->word + k, CMRS_BITS) : Spmv8GatherPacked32(x, (const uint32_t *)e->word + k, CMRS_BITS);
 
-  if (e->ahead) {
-    __builtin_prefetch((const char *)(e->value + k) + CMRS_AHEAD_VALUES, 0, 2);
-    __builtin_prefetch(e->word + k * e->size + CMRS_AHEAD_WORDS, 0, 2);
+  if (e->prefetch) {
+    __builtin_prefetch((const char *)(e->value + k) + CMRS_PREFETCH_VALUES, 0, 2);
+    __builtin_prefetch(e->word + k * e->size + CMRS_PREFETCH_WORDS, 0, 2);
   }
   return Spmv8Mul(Spmv8Load(e->value + k), xk);
 }

@@ -2,45 +2,36 @@
   cmrs_simd.c - the products of CMRS, compiled once for each instruction set of isas.h
 */
 #include "cmrs_steps.h"
-#include "cmrs_words.h"
 
 #if defined(SPMV_ISA_ABSENT)
 const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {.apply = NULL};
 #else
 
-static void CmrsTask(void *context, PetscInt t)
+static void CmrsApplyTask(void *context, PetscInt t)
 {
-  const CmrsProduct *p    = (const CmrsProduct *)context;
-  const PetscBool    wide = (PetscBool)(p->c->wordsize == sizeof(uint64_t));
+  const CmrsProduct *p = (const CmrsProduct *)context;
 
-  if (p->c->order == CMRS_ORDER_INTERLEAVED) {
-    if (wide) CmrsStepsShare(p, t, PETSC_TRUE);
-    else CmrsStepsShare(p, t, PETSC_FALSE);
-  } else if (wide) CmrsWordsShare(p, t, PETSC_TRUE);
-  else CmrsWordsShare(p, t, PETSC_FALSE);
+  if (p->c->wordsize == sizeof(uint64_t)) CmrsStepsShare(p, t, PETSC_TRUE);
+  else CmrsStepsShare(p, t, PETSC_FALSE);
 }
 
 static void CmrsMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
 {
   CmrsProduct p = {(const CmrsStorage *)storage, x, y, beta, NULL};
 
-  SpmvRun(p.c->threads, CmrsTask, &p);
-  if (p.c->order == CMRS_ORDER_INTERLEAVED) CmrsStepsAfter(&p);
-  else CmrsWordsAfter(&p);
+  SpmvRun(p.c->threads, CmrsApplyTask, &p);
+  CmrsStepsAfter(&p);
 }
 
-/* The first thread adds to y, each other one to a vector of its own */
+/* The first task adds to y, each other one to a vector of its own */
 static void CmrsTransposeTask(void *context, PetscInt t)
 {
   const CmrsProduct *p = (const CmrsProduct *)context;
   PetscScalar       *y = SpmvTaskVector(p->c->n, t, p->work, p->y);
 
   if (t || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)p->c->n);
-  if (p->c->order == CMRS_ORDER_INTERLEAVED) {
-    if (p->c->wordsize == sizeof(uint64_t)) CmrsStepsTransposeShare(p, t, y, PETSC_TRUE);
-    else CmrsStepsTransposeShare(p, t, y, PETSC_FALSE);
-  } else if (p->c->wordsize == sizeof(uint64_t)) CmrsTransposeShare(p, t, y, PETSC_TRUE);
-  else CmrsTransposeShare(p, t, y, PETSC_FALSE);
+  if (p->c->wordsize == sizeof(uint64_t)) CmrsStepsTransposeShare(p, t, y, PETSC_TRUE);
+  else CmrsStepsTransposeShare(p, t, y, PETSC_FALSE);
 }
 
 static size_t CmrsTransposeWork(const void *storage)
