@@ -1,7 +1,8 @@
 /*
   tpspmv_build.c - the pattern of a tpSpMV storage, from CSR's: chunks, the order of their pairs, pieces of long rows
 */
-#include "tpspmv_walk.h"
+#include "../tpspmv_walk.h"
+#include "tpspmv_host.h"
 
 /* How many pairs of a chunk have each number of entries: a counting sort */
 typedef struct {
@@ -73,12 +74,12 @@ static void TpspmvMeasureChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair 
     const PetscInt end = pair[p].start + pair[p].length;
 
     if (pair[p].length <= b->longest) {
-      low  = PetscMin(low, TpspmvNumber(b, csr, pair[p].start));
-      high = PetscMax(high, TpspmvNumber(b, csr, end - 1));
+      low  = PetscMin(low, TpspmvNumber(&b->cut, csr, pair[p].start));
+      high = PetscMax(high, TpspmvNumber(&b->cut, csr, end - 1));
       continue;
     }
     for (PetscInt k = pair[p].start; k < end; k += length) {
-      *longreach = PetscMax(*longreach, TpspmvNumber(b, csr, PetscMin(k + length, end) - 1) - TpspmvNumber(b, csr, k));
+      *longreach = PetscMax(*longreach, TpspmvNumber(&b->cut, csr, PetscMin(k + length, end) - 1) - TpspmvNumber(&b->cut, csr, k));
       chunk->piece++;
     }
   }
@@ -116,22 +117,28 @@ static void TpspmvPlaceChunks(TpspmvStorage *b, size_t nchunks)
   }
 }
 
-/* Tiles, slices, and the sizes of everything; the only array is b->chunk */
-static PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b)
+/* Tiles, slices, and the sizes of everything under a plan that is resolved; of the arrays only chunks. To be given to TpspmvDestroy(), after an error as well */
+PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b)
 {
-  TpspmvWalk walk;
-  size_t     nchunks;
-  int32_t    reach = 0, longreach = 0;
+  const PetscInt *p = plan->value;
+  TpspmvWalk      walk;
+  size_t          nchunks;
+  int32_t         reach = 0, longreach = 0;
 
   PetscFunctionBegin;
-  PetscCall(TpspmvLayOut(csr, plan, b));
-  nchunks = (size_t)b->ntiles * (size_t)b->nslices;
+  b->cache    = p[TPSPMV_CACHE];
+  b->longest  = p[TPSPMV_LONG];
+  b->threads  = plan->threads;
+  b->alone    = (PetscBool)(csr->i[csr->m] >= SPMV_MEMORY);
+  b->prefetch = (PetscBool)((size_t)csr->i[csr->m] * sizeof(PetscScalar) > (size_t)b->cache * 1024);
+  PetscCall(TpspmvCutCreate(csr, (TpspmvChoice)p[TPSPMV_REMOVE], b->cache, p[TPSPMV_TILE], p[TPSPMV_SLICE], &b->cut));
+  nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
   PetscCall(SpmvAlloc((nchunks + 1) * sizeof(TpspmvChunk), &b->chunk));
-  PetscCall(TpspmvWalkCreate(csr, b, &walk));
-  for (PetscInt s = 0; s < b->nslices; s++) {
+  PetscCall(TpspmvWalkCreate(csr, &b->cut, &walk));
+  for (PetscInt s = 0; s < b->cut.nslices; s++) {
     TpspmvWalkSlice(&walk, s);
-    for (PetscInt t = 0; t < b->ntiles; t++) {
-      TpspmvChunk *chunk = &b->chunk[(size_t)t * (size_t)b->nslices + (size_t)s];
+    for (PetscInt t = 0; t < b->cut.ntiles; t++) {
+      TpspmvChunk *chunk = &b->chunk[(size_t)t * (size_t)b->cut.nslices + (size_t)s];
 
       TpspmvMeasureChunk(csr, b, walk.pair + walk.first[t], walk.first[t + 1] - walk.first[t], chunk, &reach, &longreach);
       b->nentries += (size_t)chunk->entry;
@@ -147,34 +154,12 @@ static PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, SpmvPlan *plan, TpspmvSt
   memset(&b->chunk[nchunks], 0, sizeof(TpspmvChunk));
   TpspmvAlign(b, nchunks);
   TpspmvPlaceChunks(b, nchunks);
-  b->nentries                = (size_t)b->chunk[nchunks].entry;
-  b->npairs                  = (size_t)b->chunk[nchunks].pair;
-  b->nruns                   = (size_t)b->chunk[nchunks].run;
-  b->nragged                 = (size_t)b->chunk[nchunks].ragged;
-  b->stream                  = (PetscBool)(!TpspmvIsDirect(b) && b->align * sizeof(PetscScalar) % 64 == 0 && (plan->value[TPSPMV_STREAM] == TPSPMV_YES || (plan->value[TPSPMV_STREAM] == TPSPMV_AUTO && b->npairs * sizeof(PetscScalar) > TPSPMV_CACHED)));
-  plan->value[TPSPMV_STREAM] = b->stream ? TPSPMV_YES : TPSPMV_NO;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  TpspmvPredict - the sizes of the storage that a build would make
-
-  Output Parameter:
-. b - its sizes; no array is allocated
-
-  Note:
-  `PETSC_ERR_ARG_OUTOFRANGE` if rows, columns, tiles, chunks or pairs are more than their integers count; TpspmvBuild() as well.
-*/
-PetscErrorCode TpspmvPredict(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b)
-{
-  SpmvPlan       p = *plan;
-  TpspmvStorage *s;
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&s));
-  PetscCall((p.backend == SPMV_BACKEND_DEVICE ? TpspmvStepsPredict : TpspmvMeasure)(csr, &p, s));
-  *b = *s;
-  PetscCall(TpspmvDestroy((void **)&s));
+  b->nentries = (size_t)b->chunk[nchunks].entry;
+  b->npairs   = (size_t)b->chunk[nchunks].pair;
+  b->nruns    = (size_t)b->chunk[nchunks].run;
+  b->nragged  = (size_t)b->chunk[nchunks].ragged;
+  b->stream   = (PetscBool)(!TpspmvIsDirect(b) && b->align * sizeof(PetscScalar) % 64 == 0);
+  if (p[TPSPMV_STREAM] != TPSPMV_YES) b->stream = (PetscBool)(b->stream && p[TPSPMV_STREAM] == TPSPMV_AUTO && b->npairs * sizeof(PetscScalar) > TPSPMV_CACHED);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -190,7 +175,7 @@ static PetscErrorCode TpspmvAllocate(TpspmvStorage *b)
   PetscCall(SpmvAllocShared((b->nentries + b->nlong) * sizeof(PetscScalar), b->threads, &b->value));
   if (!TpspmvIsDirect(b)) PetscCall(SpmvAlloc(b->npairs * sizeof(PetscScalar), &b->partial));
   if (b->npieces) PetscCall(SpmvAlloc(b->npieces * sizeof(PetscScalar), &b->sum));
-  if (b->removed) PetscCall(SpmvAlloc((size_t)b->nused * sizeof(PetscScalar), &b->packed));
+  if (b->cut.removed) PetscCall(SpmvAlloc((size_t)b->cut.nused * sizeof(PetscScalar), &b->packed));
   PetscCall(PetscMalloc4(b->threads + 1, &b->chunks, b->threads + 1, &b->pieces, b->threads + 1, &b->slices, b->threads + 1, &b->tiles));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -230,10 +215,10 @@ static void TpspmvSetChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair pair
                                                                               : 2][len]++ = (uint16_t)pair[p].row;
     else {
       for (int32_t k = 0; k < len; k += length) {
-        const int32_t  entries = PetscMin(length, len - k), base = TpspmvNumber(b, csr, pair[p].start + k);
+        const int32_t  entries = PetscMin(length, len - k), base = TpspmvNumber(&b->cut, csr, pair[p].start + k);
         const PetscInt last = pair[p].start + k + entries - 1;
 
-        *piece++ = (TpspmvPiece){entries, (int32_t)firstrow + pair[p].row, base, TpspmvNumber(b, csr, last) - base == entries - 1, 0};
+        *piece++ = (TpspmvPiece){entries, (int32_t)firstrow + pair[p].row, base, TpspmvNumber(&b->cut, csr, last) - base == entries - 1, 0};
       }
     }
   }
@@ -252,7 +237,7 @@ static void TpspmvShare(const int64_t weight[], PetscInt n, PetscInt parts, Pets
 /* What each task does in each phase */
 static PetscErrorCode TpspmvShareAll(TpspmvStorage *b)
 {
-  const PetscInt nchunks = b->ntiles * b->nslices;
+  const PetscInt nchunks = b->cut.ntiles * b->cut.nslices;
   int64_t       *weight;
 
   PetscFunctionBegin;
@@ -261,37 +246,22 @@ static PetscErrorCode TpspmvShareAll(TpspmvStorage *b)
   TpspmvShare(weight, nchunks, b->threads, b->chunks);
   for (size_t p = 0; p <= b->npieces; p++) weight[p] = b->piece[p].entry;
   TpspmvShare(weight, (PetscInt)b->npieces, b->threads, b->pieces);
-  for (PetscInt t = 0; t <= b->ntiles; t++) {
-    const TpspmvChunk *chunk = &b->chunk[t * b->nslices];
+  for (PetscInt t = 0; t <= b->cut.ntiles; t++) {
+    const TpspmvChunk *chunk = &b->chunk[t * b->cut.nslices];
 
     weight[t] = chunk->entry + b->piece[chunk->piece].entry;
   }
-  TpspmvShare(weight, b->ntiles, b->threads, b->tiles);
+  TpspmvShare(weight, b->cut.ntiles, b->threads, b->tiles);
   weight[0] = 0;
-  for (PetscInt s = 0; s < b->nslices; s++) {
-    weight[s + 1] = weight[s] + TpspmvSliceFirst(b, s + 1) - TpspmvSliceFirst(b, s);
-    for (PetscInt t = 0; t < b->ntiles; t++) weight[s + 1] += b->chunk[t * b->nslices + s].pairs;
+  for (PetscInt s = 0; s < b->cut.nslices; s++) {
+    weight[s + 1] = weight[s] + TpspmvSliceFirst(&b->cut, s + 1) - TpspmvSliceFirst(&b->cut, s);
+    for (PetscInt t = 0; t < b->cut.ntiles; t++) weight[s + 1] += b->chunk[t * b->cut.nslices + s].pairs;
   }
-  TpspmvShare(weight, b->nslices, b->threads, b->slices);
+  TpspmvShare(weight, b->cut.nslices, b->threads, b->slices);
   PetscCall(PetscFree(weight));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  TpspmvBuild - a storage with the pattern and the values of a matrix
-
-  Input Parameter:
-. csr - the matrix
-
-  Input/Output Parameter:
-. plan - what is left open is replaced by what was built
-
-  Output Parameter:
-. storage - to be destroyed with TpspmvDestroy(), after an error as well
-
-  Note:
-  Errors as of TpspmvPredict().
-*/
 PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
   TpspmvStorage *b;
@@ -299,23 +269,18 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   int64_t        entries = 0;
 
   PetscFunctionBegin;
-  *storage = NULL;
   PetscCall(PetscNew(&b));
   *storage = b;
-  if (plan->backend == SPMV_BACKEND_DEVICE) {
-    PetscCall(TpspmvStepsBuild(csr, plan, b));
-    PetscCall(TpspmvSetValues(csr, b));
-    PetscCall(PetscFree(b->number));
-    PetscCall(PetscFree(b->tileof));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(TpspmvMeasure(csr, plan, b));
+  plan->value[TPSPMV_STREAM] = b->stream ? TPSPMV_YES : TPSPMV_NO;
   PetscCall(TpspmvAllocate(b));
-  PetscCall(TpspmvWalkCreate(csr, b, &walk));
-  for (PetscInt s = 0; s < b->nslices; s++) {
+  PetscCall(TpspmvWalkCreate(csr, &b->cut, &walk));
+  for (PetscInt s = 0; s < b->cut.nslices; s++) {
     TpspmvWalkSlice(&walk, s);
-    for (PetscInt t = 0; t < b->ntiles; t++) {
-      TpspmvSetChunk(csr, b, walk.pair + walk.first[t], walk.first[t + 1] - walk.first[t], TpspmvSliceFirst(b, s), &b->chunk[(size_t)t * (size_t)b->nslices + (size_t)s]);
+    for (PetscInt t = 0; t < b->cut.ntiles; t++) {
+      const TpspmvChunk *chunk = &b->chunk[(size_t)t * (size_t)b->cut.nslices + (size_t)s];
+
+      TpspmvSetChunk(csr, b, walk.pair + walk.first[t], walk.first[t + 1] - walk.first[t], TpspmvSliceFirst(&b->cut, s), chunk);
     }
   }
   PetscCall(TpspmvWalkDestroy(&walk));
@@ -329,8 +294,7 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PetscCall(TpspmvShareAll(b));
   PetscCall(TpspmvSetIndices(csr, b));
   PetscCall(TpspmvSetValues(csr, b));
-  PetscCall(PetscFree(b->number));
-  PetscCall(PetscFree(b->tileof));
+  PetscCall(TpspmvCutBuilt(&b->cut));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -339,12 +303,8 @@ PetscErrorCode TpspmvDestroy(void **storage)
   TpspmvStorage *b = (TpspmvStorage *)*storage;
 
   PetscFunctionBegin;
-  if (!b) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFree(b->tileof));
-  PetscCall(PetscFree(b->number));
-  PetscCall(PetscFree(b->tile));
+  PetscCall(TpspmvCutDestroy(&b->cut));
   PetscCall(PetscFree4(b->chunks, b->pieces, b->slices, b->tiles));
-  PetscCall(SpmvFree(&b->column));
   PetscCall(SpmvFree(&b->chunk));
   PetscCall(SpmvFree(&b->run));
   PetscCall(SpmvFree(&b->ragged));
@@ -356,7 +316,6 @@ PetscErrorCode TpspmvDestroy(void **storage)
   PetscCall(SpmvFree(&b->partial));
   PetscCall(SpmvFree(&b->sum));
   PetscCall(SpmvFree(&b->packed));
-  PetscCall(TpspmvStepsReset(&b->steps));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -37,13 +37,13 @@ static void TpspmvPackTask(void *context, PetscInt t)
   const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
 
-  for (size_t k = SpmvShare((size_t)b->nused, t, b->threads), end = SpmvShare((size_t)b->nused, t + 1, b->threads); k < end; k++) b->packed[k] = p->x[b->column[k]];
+  for (size_t k = SpmvShare((size_t)b->cut.nused, t, b->threads), end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads); k < end; k++) b->packed[k] = p->x[b->cut.column[k]];
 }
 
 /* Where the second phase adds to y, and, with one tile, where rows without a sum are */
 SPMV_INLINE void TpspmvClear(const TpspmvStorage *b, PetscInt s, PetscScalar *y)
 {
-  const PetscInt first = TpspmvSliceFirst(b, s), end = TpspmvSliceFirst(b, s + 1);
+  const PetscInt first = TpspmvSliceFirst(&b->cut, s), end = TpspmvSliceFirst(&b->cut, s + 1);
 
   if (TpspmvIsDirect(b) && b->chunk[s].pairs == end - first) return;
   memset(y + first, 0, sizeof(PetscScalar) * (size_t)(end - first));
@@ -56,7 +56,7 @@ SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt first, PetscI
 
   for (PetscInt c = first; c < end; c++) {
     if (target == TPSPMV_SET) TpspmvClear(b, c, p->y);
-    TpspmvChunkMult(b, &b->chunk[c], p->x, target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(b, c), narrow, target);
+    TpspmvChunkMult(b, &b->chunk[c], p->x, target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(&b->cut, c), narrow, target);
   }
 }
 
@@ -112,10 +112,10 @@ static void TpspmvSecondTask(void *context, PetscInt task)
 
   for (PetscInt s = b->slices[task]; s < b->slices[task + 1]; s++) {
     if (!TpspmvIsDirect(b) && !p->beta) TpspmvClear(b, s, p->y);
-    for (PetscInt t = 0; t < b->ntiles; t++) {
-      const TpspmvChunk *chunk = &b->chunk[t * b->nslices + s];
+    for (PetscInt t = 0; t < b->cut.ntiles; t++) {
+      const TpspmvChunk *chunk = &b->chunk[t * b->cut.nslices + s];
 
-      if (!TpspmvIsDirect(b)) TpspmvAccumulate(b, chunk, t + 1 < b->ntiles ? chunk + b->nslices : chunk, p->y + TpspmvSliceFirst(b, s));
+      if (!TpspmvIsDirect(b)) TpspmvAccumulate(b, chunk, t + 1 < b->cut.ntiles ? chunk + b->cut.nslices : chunk, p->y + TpspmvSliceFirst(&b->cut, s));
       for (int32_t k = chunk->piece; k < chunk[1].piece; k++) p->y[b->piece[k].row] += b->sum[k];
     }
   }
@@ -126,7 +126,7 @@ static void TpspmvMult(const void *storage, const PetscScalar *x, PetscScalar *y
   const TpspmvStorage *b = (const TpspmvStorage *)storage;
   TpspmvProduct        p = {b, x, y, beta, NULL};
 
-  if (b->removed) {
+  if (b->cut.removed) {
     SpmvRun(b->threads, TpspmvPackTask, &p);
     p.x = b->packed;
   }
@@ -143,10 +143,10 @@ static void TpspmvGiveTask(void *context, PetscInt task)
   const TpspmvStorage *b = p->b;
 
   for (PetscInt s = b->slices[task]; s < b->slices[task + 1]; s++) {
-    const PetscScalar *x = p->x + TpspmvSliceFirst(b, s);
+    const PetscScalar *x = p->x + TpspmvSliceFirst(&b->cut, s);
 
-    for (PetscInt t = 0; t < b->ntiles; t++) {
-      const TpspmvChunk *chunk = &b->chunk[t * b->nslices + s];
+    for (PetscInt t = 0; t < b->cut.ntiles; t++) {
+      const TpspmvChunk *chunk = &b->chunk[t * b->cut.nslices + s];
       const uint16_t    *row = b->row + chunk->pair, *end = row + chunk->pairs;
       PetscScalar       *partial = b->partial + chunk->pair;
 
@@ -168,7 +168,7 @@ static void TpspmvAddTo(const TpspmvProduct *p, PetscInt first, PetscInt end, Pe
     const TpspmvChunk *chunk = &b->chunk[c];
 
     if (TpspmvIsDirect(b)) {
-      NARROW(b->narrow, TpspmvChunkTranspose(b, chunk, p->x + TpspmvSliceFirst(b, c), y, PETSC_TRUE, narrow))
+      NARROW(b->narrow, TpspmvChunkTranspose(b, chunk, p->x + TpspmvSliceFirst(&b->cut, c), y, PETSC_TRUE, narrow))
     } else {
       NARROW(b->narrow, TpspmvChunkTranspose(b, chunk, b->partial + chunk->pair, y, PETSC_FALSE, narrow))
     }
@@ -185,8 +185,8 @@ static void TpspmvTilesTask(void *context, PetscInt task)
   const TpspmvStorage *b     = p->b;
   const PetscInt       first = b->tiles[task], end = b->tiles[task + 1];
 
-  if (!p->beta) memset(p->y + b->tile[first], 0, sizeof(PetscScalar) * (size_t)(b->tile[end] - b->tile[first]));
-  TpspmvAddTo(p, first * b->nslices, end * b->nslices, b->chunk[first * b->nslices].piece, b->chunk[end * b->nslices].piece, p->y);
+  if (!p->beta) memset(p->y + b->cut.tile[first], 0, sizeof(PetscScalar) * (size_t)(b->cut.tile[end] - b->cut.tile[first]));
+  TpspmvAddTo(p, first * b->cut.nslices, end * b->cut.nslices, b->chunk[first * b->cut.nslices].piece, b->chunk[end * b->cut.nslices].piece, p->y);
 }
 
 /* With fewer tiles, each task adds up a vector of its own ... */
@@ -194,9 +194,9 @@ static void TpspmvOwnTask(void *context, PetscInt t)
 {
   const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
-  PetscScalar         *y = p->own + (size_t)t * (size_t)b->nused;
+  PetscScalar         *y = p->own + (size_t)t * (size_t)b->cut.nused;
 
-  memset(y, 0, sizeof(PetscScalar) * (size_t)b->nused);
+  memset(y, 0, sizeof(PetscScalar) * (size_t)b->cut.nused);
   TpspmvAddTo(p, b->chunks[t], b->chunks[t + 1], b->pieces[t], b->pieces[t + 1], y);
 }
 
@@ -206,10 +206,10 @@ static void TpspmvAddOwnTask(void *context, PetscInt t)
   const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
 
-  for (size_t c = SpmvShare((size_t)b->nused, t, b->threads), end = SpmvShare((size_t)b->nused, t + 1, b->threads); c < end; c++) {
+  for (size_t c = SpmvShare((size_t)b->cut.nused, t, b->threads), end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads); c < end; c++) {
     PetscScalar sum = p->beta ? p->y[c] : 0;
 
-    for (PetscInt own = 0; own < b->threads; own++) sum += p->own[(size_t)own * (size_t)b->nused + c];
+    for (PetscInt own = 0; own < b->threads; own++) sum += p->own[(size_t)own * (size_t)b->cut.nused + c];
     p->y[c] = sum;
   }
 }
@@ -218,7 +218,7 @@ static size_t TpspmvTransposeWork(const void *storage)
 {
   const TpspmvStorage *b = (const TpspmvStorage *)storage;
 
-  return TpspmvIsShared(b) ? (size_t)b->threads * (size_t)b->nused : 0;
+  return TpspmvIsShared(b) ? (size_t)b->threads * (size_t)b->cut.nused : 0;
 }
 
 static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
@@ -226,7 +226,7 @@ static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, Petsc
   const TpspmvStorage *b = (const TpspmvStorage *)storage;
   TpspmvProduct        p = {b, x, y, beta, work};
 
-  if (b->removed) {
+  if (b->cut.removed) {
     p.y    = b->packed;
     p.beta = PETSC_FALSE;
   }
@@ -235,9 +235,9 @@ static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, Petsc
     SpmvRun(b->threads, TpspmvOwnTask, &p);
     SpmvRun(b->threads, TpspmvAddOwnTask, &p);
   } else SpmvRun(b->threads, TpspmvTilesTask, &p);
-  if (!b->removed) return;
-  if (!beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
-  for (PetscInt k = 0; k < b->nused; k++) y[b->column[k]] += b->packed[k];
+  if (!b->cut.removed) return;
+  if (!beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->cut.n);
+  for (PetscInt k = 0; k < b->cut.nused; k++) y[b->cut.column[k]] += b->packed[k];
 }
 
 const SpmvKernels SPMV_ISA_NAME(TpspmvKernels) = {.apply = TpspmvMult, .apply_transpose = TpspmvMultTranspose, .transpose_work = TpspmvTransposeWork};

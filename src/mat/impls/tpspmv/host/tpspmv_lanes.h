@@ -5,12 +5,12 @@
   lanes as its shorter pairs end. Whether columns are uint16, and where sums go, are constants in each copy of these.
 */
 #pragma once
-#include "tpspmv.h"
-#include "../../../simd/simd.h"
+#include "tpspmv_host.h"
+#include "../../../../simd/simd.h"
 
 /* Bytes between what is in use and what is asked for, into the second cache */
-#define TPSPMV_AHEAD_COLUMNS 2048
-#define TPSPMV_AHEAD_VALUES  8192
+#define TPSPMV_PREFETCH_COLUMNS 2048
+#define TPSPMV_PREFETCH_VALUES  8192
 
 /* Where the sums of pairs go */
 typedef enum {
@@ -50,8 +50,8 @@ SPMV_INLINE void TpspmvMove(TpspmvCursor *at, int n, PetscBool narrow)
 
 SPMV_INLINE void TpspmvAhead(const TpspmvCursor *at)
 {
-  __builtin_prefetch((const char *)at->value + TPSPMV_AHEAD_VALUES, 0, 2);
-  __builtin_prefetch(at->index + TPSPMV_AHEAD_COLUMNS, 0, 2);
+  __builtin_prefetch((const char *)at->value + TPSPMV_PREFETCH_VALUES, 0, 2);
+  __builtin_prefetch(at->index + TPSPMV_PREFETCH_COLUMNS, 0, 2);
 }
 
 /* The sums of a group to where they go: y is that of the slice, or the place of the group's partial sums */
@@ -160,10 +160,10 @@ SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chun
   const uint8_t  *ragged = b->ragged + chunk->ragged;
 
   for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; run++) {
-    if (run->consecutive) y = TpspmvConsecutive(&at, row, y, run, (PetscBool)(b->ahead && !b->alone), narrow, target);
-    else if (run->length == 1) y = TpspmvGroups(&at, row, y, run->groups, 1, b->ahead, narrow, target);
-    else if (run->length == 2) y = TpspmvGroups(&at, row, y, run->groups, 2, b->ahead, narrow, target);
-    else y = TpspmvGroups(&at, row, y, run->groups, run->length, b->ahead, narrow, target);
+    if (run->consecutive) y = TpspmvConsecutive(&at, row, y, run, (PetscBool)(b->prefetch && !b->alone), narrow, target);
+    else if (run->length == 1) y = TpspmvGroups(&at, row, y, run->groups, 1, b->prefetch, narrow, target);
+    else if (run->length == 2) y = TpspmvGroups(&at, row, y, run->groups, 2, b->prefetch, narrow, target);
+    else y = TpspmvGroups(&at, row, y, run->groups, run->length, b->prefetch, narrow, target);
     row += run->groups * 8;
   }
   for (; row < end; row += 8, ragged += 8) {
@@ -201,10 +201,10 @@ SPMV_INLINE PetscScalar TpspmvPieceMult(const TpspmvStorage *b, const TpspmvPiec
 
   if (piece->consecutive) return TpspmvDot(at.value, at.x, n);
   for (; k + 16 <= n; k += 16) {
-    if (b->ahead) TpspmvAhead(&at);
+    if (b->prefetch) TpspmvAhead(&at);
     even = Spmv8Fma(Spmv8Load(at.value), TpspmvX(&at, narrow), even);
     TpspmvMove(&at, 8, narrow);
-    if (b->ahead) TpspmvAhead(&at);
+    if (b->prefetch) TpspmvAhead(&at);
     odd = Spmv8Fma(Spmv8Load(at.value), TpspmvX(&at, narrow), odd);
     TpspmvMove(&at, 8, narrow);
   }
@@ -249,11 +249,11 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
       const Spmv8 xg = direct ? Spmv8GatherU16(x, row) : Spmv8Load(x);
 
       if (!direct) {
-        __builtin_prefetch(x + TPSPMV_AHEAD_VALUES / sizeof(PetscScalar), 0, 2);
+        __builtin_prefetch(x + TPSPMV_PREFETCH_VALUES / sizeof(PetscScalar), 0, 2);
         x += 8;
       }
       for (int32_t k = 0; k < run->length; k++) {
-        if (b->ahead) TpspmvAhead(&at);
+        if (b->prefetch) TpspmvAhead(&at);
         if (run->consecutive) TpspmvSpreadConsecutive(&at, xg, y, narrow);
         else TpspmvSpread(&at, xg, y, 8, narrow);
       }

@@ -4,9 +4,10 @@
   Slice after slice, so that a slice's rows in CSR stay in cache while its chunks, far apart, are written one after the
   other. The entries of a row come in the order of tiles, which is CSR's: a cursor for each row is all that has to be known.
 */
-#include "tpspmv_walk.h"
+#include "../tpspmv_walk.h"
+#include "tpspmv_host.h"
 
-#define TPSPMV_AHEAD 512 /* entries between what is in use and what is asked for */
+#define TPSPMV_PREFETCH 512 /* entries between what is in use and what is asked for */
 
 typedef struct {
   const SpmvCSR *csr;
@@ -20,7 +21,7 @@ static inline __attribute__((always_inline)) void TpspmvSetOne(const TpspmvSette
   TpspmvStorage *b = set->b;
 
   if (indices) {
-    const int32_t c     = TpspmvNumber(b, set->csr, k) - base;
+    const int32_t c     = TpspmvNumber(&b->cut, set->csr, k) - base;
     void         *index = piece ? b->longindex : b->index;
 
     if (piece ? b->narrowlong : b->narrow) ((uint16_t *)index)[place] = (uint16_t)c;
@@ -47,9 +48,9 @@ static inline __attribute__((always_inline)) size_t TpspmvSetGroup(const TpspmvS
     PetscScalar       *v = set->b->value + place;
 
     for (PetscInt k = 0; k < length; k++, v += TPSPMV_LANES) {
-      if (set->b->ahead) { /* eight streams at once are too many for the hardware; where rows are sorted, this is about where groups to come are */
-        __builtin_prefetch(a0 + k * TPSPMV_LANES + TPSPMV_AHEAD);
-        __builtin_prefetch(v + TPSPMV_AHEAD, 1);
+      if (set->b->prefetch) { /* eight streams at once are too many for the hardware; where rows are sorted, this is about where groups to come are */
+        __builtin_prefetch(a0 + k * TPSPMV_LANES + TPSPMV_PREFETCH);
+        __builtin_prefetch(v + TPSPMV_PREFETCH, 1);
       }
       v[0] = a0[k];
       v[1] = a1[k];
@@ -104,12 +105,12 @@ static inline __attribute__((always_inline)) PetscErrorCode TpspmvSet(const Spmv
   TpspmvSetter set = {.csr = csr, .b = b};
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(b->height, &set.cursor));
-  for (PetscInt s = 0; s < b->nslices; s++) {
-    const PetscInt first = TpspmvSliceFirst(b, s);
+  PetscCall(PetscMalloc1(b->cut.height, &set.cursor));
+  for (PetscInt s = 0; s < b->cut.nslices; s++) {
+    const PetscInt first = TpspmvSliceFirst(&b->cut, s);
 
-    PetscCall(PetscArraycpy(set.cursor, csr->i + first, TpspmvSliceFirst(b, s + 1) - first));
-    for (PetscInt t = 0; t < b->ntiles; t++) TpspmvSetEntries(&set, &b->chunk[(size_t)t * (size_t)b->nslices + (size_t)s], first, indices);
+    PetscCall(PetscArraycpy(set.cursor, csr->i + first, TpspmvSliceFirst(&b->cut, s + 1) - first));
+    for (PetscInt t = 0; t < b->cut.ntiles; t++) TpspmvSetEntries(&set, &b->chunk[(size_t)t * (size_t)b->cut.nslices + (size_t)s], first, indices);
   }
   PetscCall(PetscFree(set.cursor));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -133,7 +134,6 @@ PetscErrorCode TpspmvSetIndices(const SpmvCSR *csr, TpspmvStorage *b)
 PetscErrorCode TpspmvSetValues(const SpmvCSR *csr, void *storage)
 {
   PetscFunctionBegin;
-  if (((TpspmvStorage *)storage)->ondevice) TpspmvStepsSetValues(csr, (TpspmvStorage *)storage);
-  else PetscCall(TpspmvSet(csr, (TpspmvStorage *)storage, PETSC_FALSE));
+  PetscCall(TpspmvSet(csr, (TpspmvStorage *)storage, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
