@@ -144,8 +144,10 @@ static PetscErrorCode TpspmvStepsAllocate(TpspmvSteps *b)
 typedef struct {
   const SpmvCSR *csr;
   TpspmvSteps   *b;
-  int32_t       *next; /* [height] several tiles: where the next partial sum of each row is listed */
-  int32_t        sums; /* one tile: rows, and partial sums, so far */
+  TpspmvSize    *size;  /* [ntiles nslices] of each chunk */
+  uint32_t      *entry; /* [nchunks] where the entries of each that is not empty begin */
+  int32_t       *next;  /* [height] several tiles: where the next partial sum of each row is listed */
+  int32_t        sums;  /* one tile: rows, and partial sums, so far */
   int32_t        partial;
 } TpspmvFill;
 
@@ -217,7 +219,7 @@ static PetscErrorCode TpspmvEntries(const TpspmvSteps *b, const TpspmvSize size[
 }
 
 /* All slices, and in each its tiles */
-static PetscErrorCode TpspmvFillAll(TpspmvFill *fill, const TpspmvSize sizes[], const uint32_t entries[])
+static PetscErrorCode TpspmvFillAll(TpspmvFill *fill)
 {
   TpspmvSteps *b = fill->b;
   TpspmvWalk   walk;
@@ -232,10 +234,10 @@ static PetscErrorCode TpspmvFillAll(TpspmvFill *fill, const TpspmvSize sizes[], 
     for (PetscInt t = 0; t < b->cut.ntiles; t++) {
       const TpspmvPair *pair   = walk.pair + walk.first[t];
       const PetscInt    n      = walk.first[t + 1] - walk.first[t];
-      const int32_t     number = sizes[t * b->cut.nslices + s].number;
+      const int32_t     number = fill->size[t * b->cut.nslices + s].number;
 
       if (number < 0) continue;
-      TpspmvFillSteps(b, &b->chunk[number], pair, n, entries[number]);
+      TpspmvFillSteps(b, &b->chunk[number], pair, n, fill->entry[number]);
       TpspmvFillChunk(fill, &b->chunk[number], pair, n, first);
     }
   }
@@ -245,26 +247,35 @@ static PetscErrorCode TpspmvFillAll(TpspmvFill *fill, const TpspmvSize sizes[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TpspmvStepsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
+/* All but the values */
+static PetscErrorCode TpspmvStepsMake(const SpmvPlan *plan, TpspmvFill *fill)
 {
-  TpspmvSteps *b;
-  TpspmvFill   fill = {.csr = csr};
-  TpspmvSize  *sizes;
-  uint32_t    *entries;
+  TpspmvSteps *b = fill->b;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&b));
-  *storage = fill.b = b;
-  PetscCall(TpspmvMeasureAll(csr, plan, b, &sizes));
+  PetscCall(TpspmvMeasureAll(fill->csr, plan, b, &fill->size));
   PetscCall(TpspmvStepsAllocate(b));
-  PetscCall(TpspmvEntries(b, sizes, &entries));
-  PetscCall(PetscMalloc1(b->cut.height, &fill.next));
-  PetscCall(TpspmvFillAll(&fill, sizes, entries));
-  PetscCall(PetscFree(fill.next));
-  PetscCall(PetscFree(entries));
-  PetscCall(PetscFree(sizes));
+  PetscCall(TpspmvEntries(b, fill->size, &fill->entry));
+  PetscCall(PetscMalloc1(b->cut.height, &fill->next));
+  PetscCall(TpspmvFillAll(fill));
   PetscCall(TpspmvCutBuilt(&b->cut));
-  PetscCall(TpspmvStepsSetValues(csr, b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TpspmvStepsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
+{
+  TpspmvFill     fill = {.csr = csr};
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&fill.b));
+  *storage = fill.b;
+  ierr     = TpspmvStepsMake(plan, &fill);
+  PetscCall(PetscFree(fill.next));
+  PetscCall(PetscFree(fill.entry));
+  PetscCall(PetscFree(fill.size));
+  PetscCall(ierr);
+  PetscCall(TpspmvStepsSetValues(csr, fill.b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
