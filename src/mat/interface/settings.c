@@ -189,6 +189,29 @@ static PetscErrorCode SpmvCandidatesProcess(const SpmvFormat *type, SpmvRequest 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Options of earlier versions, and what to do instead; CHANGELOG.md says why they went */
+static const struct {
+  const char *name, *remedy;
+} Removed[] = {
+  {"-mat_bccoo_flag_bits", "leave it out: the host's products are the same with each value; -mat_bccoo_device_flag_bits sets a device's"},
+  {"-mat_cmrs_order", "leave it out: this processor interleaves the entries of a strip; -mat_cmrs_device_order sets a device's"},
+  {"-mat_cmrs_align", "leave it out: this processor always aligns; -mat_cmrs_device_align sets a device's"},
+};
+
+static PetscErrorCode SpmvRemovedRefuse(Mat A)
+{
+  const char *prefix = ((PetscObject)A)->prefix;
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Removed); k++) {
+    PetscBool set;
+
+    PetscCall(PetscOptionsHasName(((PetscObject)A)->options, prefix, Removed[k].name, &set));
+    PetscCheck(!set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "There is no option -%s%s any more; %s", prefix ? prefix : "", Removed[k].name + 1, Removed[k].remedy);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Reads our options inside a PetscOptionsBegin() ... PetscOptionsEnd() */
 PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
 {
@@ -204,6 +227,7 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(MatSpmvGetShadow(A, &shadow));
   s = shadow->settings;
   if (!s.known) PetscCall(SpmvSettingsDefault(shadow->type, &s));
+  PetscCall(SpmvRemovedRefuse(A));
   PetscOptionsHeadBegin(PetscOptionsObject, "petscspmv options");
   for (PetscInt k = 0; k <= SPMV_ISA_COUNT; k++) isas[k] = SpmvIsaName(k);
   PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1, isas[q->isa], &q->isa, NULL));
