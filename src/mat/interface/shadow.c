@@ -42,13 +42,20 @@ PetscErrorCode SpmvShadowForget(SpmvShadow *s)
   s->storage = NULL;
   s->format  = s->type;
   s->current = PETSC_FALSE;
+  s->read = s->own = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* True if the storage has been made, or there is to be none because AIJ's kernel serves */
-PetscBool SpmvShadowServes(const SpmvShadow *s)
+/* True if the storage has been made for A's pattern, or there is to be none because AIJ's kernel serves; its values may be old */
+PetscBool MatSpmvServes(Mat A, const SpmvShadow *s)
 {
-  return (PetscBool)(s->storage || s->format == &SpmvFormat_aij);
+  return (PetscBool)((s->storage || s->format == &SpmvFormat_aij) && s->owner == A && s->nonzerostate == A->nonzerostate);
+}
+
+/* True if A is not as it was when it was last looked at: what the storage borrows of it may be gone */
+PetscBool MatSpmvChanged(Mat A, const SpmvShadow *s)
+{
+  return (PetscBool)(s->owner != A || s->state != ((PetscObject)A)->state || s->touched);
 }
 
 void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
@@ -79,15 +86,16 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the storage: all that are its own, or what a product reads, borrowed or not; 0 if there is none */
-PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDouble *bytes)
+/* Counts the bytes of a storage that was built, while what it borrows is there */
+PetscErrorCode SpmvShadowSetBytes(SpmvShadow *s)
 {
   SpmvArray arrays[SPMV_ARRAY_MAX];
   PetscInt  n = 0;
 
   PetscFunctionBegin;
   if (s->storage) PetscCall(s->format->arrays(s->storage, &n, arrays));
-  *bytes = all ? SpmvTransposedBytes(s) + SpmvArraysOwn(n, arrays) : SpmvArraysRead(n, arrays, sizeof(PetscScalar));
+  s->read = SpmvArraysRead(n, arrays, sizeof(PetscScalar));
+  s->own  = SpmvArraysOwn(n, arrays);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,6 +149,7 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows)
   s->plan = s->choice.best.plan;
   PetscCall(SpmvDevicePlan(s, &rows->csr, &s->plan));
   if (s->format->build) PetscCall(s->format->build(&rows->csr, &s->plan, &s->storage));
+  PetscCall(SpmvShadowSetBytes(s));
   PetscCall(PetscTime(&end));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
   PetscCall(SpmvFormatCite(s->format));
@@ -174,7 +183,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
   PetscFunctionBegin;
   PetscCall(SpmvRowsGet(A, &rows));
   key  = SpmvRowsKey(&rows);
-  same = (PetscBool)(SpmvShadowServes(s) && s->nonzerostate == A->nonzerostate && SpmvKeySame(&s->key, &key));
+  same = (PetscBool)(MatSpmvServes(A, s) && SpmvKeySame(&s->key, &key));
   if (!same) s->sorted = (PetscBool)(s->type->borrows || SpmvRowsSorted(&rows));
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows));
   if (!same) PetscCall(SpmvShadowChoose(A, s, &rows, &key));
@@ -202,21 +211,18 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
 */
 PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *s, PetscBool *current)
 {
-  PetscObjectState state;
-
   PetscFunctionBegin;
   if (s->version != s->settings.version) {
     s->version  = s->settings.version;
     s->hostonly = PETSC_FALSE;
     if (memcmp(&s->choice.request, &s->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowForget(s));
   }
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (s->owner != A || s->state != state || s->touched) {
+  if (MatSpmvChanged(A, s)) {
     if (s->since) s->before = s->since;
     s->since   = 0;
     s->current = PETSC_FALSE;
     s->owner   = A;
-    s->state   = state;
+    s->state   = ((PetscObject)A)->state;
     s->touched = PETSC_FALSE;
   }
   if (!s->current && (s->since >= s->settings.build_after || s->before >= s->settings.build_after)) {

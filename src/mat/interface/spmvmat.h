@@ -98,6 +98,7 @@ typedef struct {
   PetscInt          nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
   PetscObjectState  nonzerostate; /* of the matrix then */
   PetscBool         sorted;       /* columns increase in each of its rows */
+  PetscLogDouble    read, own;    /* bytes of the storage: that a product reads, that are not AIJ's; 0 if there is none */
   SpmvTransposed   *transposed;   /* NULL: not built */
 
   struct _n_SpmvOnDevice *device;   /* NULL: the storage serves the host */
@@ -181,9 +182,10 @@ extern PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow);
 extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
 extern PetscErrorCode SpmvShadowForget(SpmvShadow *shadow);
-extern PetscBool      SpmvShadowServes(const SpmvShadow *shadow);
+extern PetscBool      MatSpmvServes(Mat A, const SpmvShadow *shadow);
+extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
-extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, PetscLogDouble *bytes);
+extern PetscErrorCode SpmvShadowSetBytes(SpmvShadow *shadow);
 
 /* transposed.c */
 extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const void **storage);
