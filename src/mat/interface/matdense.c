@@ -89,6 +89,7 @@ static PetscErrorCode DenseWorkRoom(Mat A, size_t n, PetscScalar **room)
   PetscCall(MatSpmvGetShadow(A, &s));
   if (s->nwork < n) {
     PetscCall(SpmvFree(&s->work));
+    s->nwork = 0;
     PetscCall(SpmvAlloc(sizeof(PetscScalar) * n, &s->work));
     s->nwork = n;
   }

@@ -37,7 +37,7 @@ PetscErrorCode SpmvShadowForget(SpmvShadow *s)
 {
   PetscFunctionBegin;
   PetscCall(SpmvOnDeviceForget(&s->device));
-  PetscCall(SpmvTransposedDestroy(s));
+  PetscCall(SpmvTransposedDestroy(s->format, &s->transposed));
   if (s->storage) PetscCall(s->format->destroy(&s->storage));
   s->storage = NULL;
   s->format  = s->type;
@@ -122,16 +122,20 @@ static PetscErrorCode SpmvBaselineRun(void *context)
 /* Lets the tuner choose, unless it has for this pattern and these settings */
 static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvRows *rows, const SpmvKey *key)
 {
-  SpmvBaseline baseline = {A, NULL, NULL};
-  PetscInt     backend;
+  SpmvBaseline   baseline = {A, NULL, NULL};
+  SpmvChoice     choice;
+  PetscInt       backend;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvBackend(s, key->nz, &backend));
   if (SpmvChoiceAnswers(&s->choice, &s->settings.request, key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
-  PetscCall(SpmvTune(&s->settings.request, &rows->csr, key, backend, SpmvBaselineRun, &baseline, &s->choice));
+  ierr = SpmvTune(&s->settings.request, &rows->csr, key, backend, SpmvBaselineRun, &baseline, &choice);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
+  PetscCall(ierr);
+  s->choice = choice;
   PetscCall(PetscLogEventEnd(SPMV_Tune, A, 0, 0, 0));
   s->counts.tunings += s->choice.from == SPMV_FROM_ESTIMATE || s->choice.from == SPMV_FROM_MEASURE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -142,7 +146,6 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows)
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
-  PetscCall(SpmvShadowForget(s));
   s->format = SpmvCandidate[s->choice.best.number];
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
@@ -163,9 +166,25 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Chooses what is to serve, and builds it; nothing serves after an error */
+static PetscErrorCode SpmvShadowMake(Mat A, SpmvShadow *s, SpmvRows *rows, const SpmvKey *key)
+{
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvShadowForget(s));
+  PetscCall(SpmvShadowChoose(A, s, rows, key));
+  if (SpmvCandidate[s->choice.best.number]->borrows) SpmvRowsUnsort(rows); /* copies do not last, so who borrows takes rows as they are */
+  ierr = SpmvShadowBuild(A, s, rows);
+  if (ierr) PetscCall(SpmvShadowForget(s));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *s, SpmvRows *rows)
 {
   PetscFunctionBegin;
+  if (s->format->borrows) SpmvRowsUnsort(rows);
   PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
   PetscCall(s->format->setvalues(&rows->csr, s->storage));
   PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
@@ -174,32 +193,34 @@ static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *s, SpmvRows *rows)
 }
 
 /* Brings the storage up to date with AIJ's arrays */
+static PetscErrorCode SpmvShadowRenewFrom(Mat A, SpmvShadow *s, SpmvRows *rows)
+{
+  const SpmvKey   key  = SpmvRowsKey(rows);
+  const PetscBool same = (PetscBool)(MatSpmvServes(A, s) && SpmvKeySame(&s->key, &key));
+  PetscBool       full = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!same) s->sorted = (PetscBool)(s->type->borrows || SpmvRowsSorted(rows));
+  if (!s->sorted) PetscCall(SpmvRowsSort(rows));
+  if (!same) PetscCall(SpmvShadowMake(A, s, rows, &key));
+  else if (s->storage) PetscCall(SpmvShadowRefresh(A, s, rows));
+  if (s->storage) PetscCall(SpmvOnDeviceUpdate(s, s->storage, &s->plan, (PetscBool)!same, &s->device, &full));
+  if (full) PetscCall(SpmvShadowMake(A, s, rows, &key)); /* for the host, now */
+  s->current = PETSC_TRUE;
+  if (s->transposed) s->transposed->current = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
 {
-  SpmvRows  rows;
-  SpmvKey   key;
-  PetscBool same, full;
+  SpmvRows       rows;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(SpmvRowsGet(A, &rows));
-  key  = SpmvRowsKey(&rows);
-  same = (PetscBool)(MatSpmvServes(A, s) && SpmvKeySame(&s->key, &key));
-  if (!same) s->sorted = (PetscBool)(s->type->borrows || SpmvRowsSorted(&rows));
-  if (!s->sorted) PetscCall(SpmvRowsSort(&rows));
-  if (!same) PetscCall(SpmvShadowChoose(A, s, &rows, &key));
-  if (SpmvCandidate[s->choice.best.number]->borrows) SpmvRowsUnsort(&rows); /* copies do not last, so who borrows takes rows as they are */
-  if (!same) PetscCall(SpmvShadowBuild(A, s, &rows));
-  else if (s->storage) PetscCall(SpmvShadowRefresh(A, s, &rows));
-  if (s->storage) {
-    PetscCall(SpmvOnDeviceUpdate(s, s->storage, &s->plan, (PetscBool)!same, &s->device, &full));
-    if (full) { /* for the host, now */
-      PetscCall(SpmvShadowChoose(A, s, &rows, &key));
-      PetscCall(SpmvShadowBuild(A, s, &rows));
-    }
-  }
+  ierr = SpmvShadowRenewFrom(A, s, &rows);
   PetscCall(SpmvRowsRestore(A, &rows));
-  s->current = PETSC_TRUE;
-  if (s->transposed) s->transposed->current = PETSC_FALSE;
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -189,7 +189,7 @@ extern PetscErrorCode SpmvShadowSetBytes(SpmvShadow *shadow);
 
 /* transposed.c */
 extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const void **storage);
-extern PetscErrorCode SpmvTransposedDestroy(SpmvShadow *shadow);
+extern PetscErrorCode SpmvTransposedDestroy(const SpmvFormat *format, SpmvTransposed **transposed);
 extern PetscLogDouble SpmvTransposedBytes(const SpmvShadow *shadow);
 
 /* matdevice.c */

@@ -34,19 +34,37 @@ static void SpmvTransposedValues(const SpmvCSR *csr, SpmvTransposed *t)
   for (PetscInt k = 0; k < csr->i[csr->m]; k++) t->a[k] = csr->a[t->from[k]];
 }
 
-static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt backend)
+static PetscErrorCode SpmvTransposedBuild(const SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, SpmvTransposed *t)
 {
+  const SpmvRequest *q      = &s->settings.request;
+  const PetscInt     number = s->choice.best.number;
+
   PetscFunctionBegin;
-  PetscCall(PetscNew(&s->transposed));
+  PetscCall(SpmvTransposedCreate(csr, t));
+  SpmvTransposedValues(csr, t);
+  t->plan         = q->plan[number];
+  t->plan.backend = backend;
+  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&t->csr, q->isa, number, &t->plan, NULL));
+  PetscCall(SpmvDevicePlan(s, &t->csr, &t->plan));
+  PetscCall(s->format->build(&t->csr, &t->plan, &t->storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the place of the one that there is; after an error there is none */
+static PetscErrorCode SpmvTransposedMake(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt backend)
+{
+  SpmvTransposed *t;
+  PetscErrorCode  ierr;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvTransposedDestroy(s->format, &s->transposed));
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
-  PetscCall(SpmvTransposedCreate(csr, s->transposed));
-  SpmvTransposedValues(csr, s->transposed);
-  s->transposed->plan         = s->settings.request.plan[s->choice.best.number];
-  s->transposed->plan.backend = backend;
-  if (s->settings.request.kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&s->transposed->csr, s->settings.request.isa, s->choice.best.number, &s->transposed->plan, NULL));
-  PetscCall(SpmvDevicePlan(s, &s->transposed->csr, &s->transposed->plan));
-  PetscCall(s->format->build(&s->transposed->csr, &s->transposed->plan, &s->transposed->storage));
+  PetscCall(PetscNew(&t));
+  ierr = SpmvTransposedBuild(s, csr, backend, t);
+  if (ierr) PetscCall(SpmvTransposedDestroy(s->format, &t));
+  PetscCall(ierr);
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
+  s->transposed = t;
   s->counts.builds++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -78,13 +96,10 @@ PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *s, const void **storage)
     PetscBool       full;
 
     PetscCall(SpmvRowsGet(A, &rows));
-    if (fresh) PetscCall(SpmvTransposedBuild(A, s, &rows.csr, s->plan.backend));
+    if (fresh) PetscCall(SpmvTransposedMake(A, s, &rows.csr, s->plan.backend));
     else PetscCall(SpmvTransposedRefresh(A, s, &rows.csr));
     PetscCall(SpmvOnDeviceUpdate(s, s->transposed->storage, &s->transposed->plan, fresh, &s->transposed->device, &full));
-    if (full) {
-      PetscCall(SpmvTransposedDestroy(s));
-      PetscCall(SpmvTransposedBuild(A, s, &rows.csr, SPMV_BACKEND_HOST));
-    }
+    if (full) PetscCall(SpmvTransposedMake(A, s, &rows.csr, SPMV_BACKEND_HOST));
     PetscCall(SpmvRowsRestore(A, &rows));
     s->transposed->current = PETSC_TRUE;
   }
@@ -92,17 +107,17 @@ PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *s, const void **storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmvTransposedDestroy(SpmvShadow *s)
+PetscErrorCode SpmvTransposedDestroy(const SpmvFormat *format, SpmvTransposed **transposed)
 {
-  SpmvTransposed *t = s->transposed;
+  SpmvTransposed *t = *transposed;
 
   PetscFunctionBegin;
   if (!t) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOnDeviceForget(&t->device));
-  if (t->storage) PetscCall(s->format->destroy(&t->storage));
+  if (t->storage) PetscCall(format->destroy(&t->storage));
   PetscCall(PetscFree(t->i));
   PetscCall(PetscFree3(t->j, t->a, t->from));
-  PetscCall(PetscFree(s->transposed));
+  PetscCall(PetscFree(*transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
