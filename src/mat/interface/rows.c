@@ -28,6 +28,7 @@ PetscInt SpmvRowsNonzero(const SpmvCSR *csr)
   return n;
 }
 
+/* Makes sorted copies, for SpmvRowsFor() */
 PetscErrorCode SpmvRowsSort(SpmvRows *rows)
 {
   const PetscInt *i = rows->csr.i, *j = rows->csr.j;
@@ -37,16 +38,16 @@ PetscErrorCode SpmvRowsSort(SpmvRows *rows)
   PetscCall(PetscArraycpy(rows->j, j, i[rows->csr.m]));
   PetscCall(PetscArraycpy(rows->a, rows->csr.a, i[rows->csr.m]));
   for (PetscInt r = 0; r < rows->csr.m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
-  rows->csr.j = rows->j;
-  rows->csr.a = rows->a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Back to the rows as AIJ has them */
-void SpmvRowsUnsort(SpmvRows *rows)
+/* The rows in the order that a format takes: who borrows takes them as AIJ has them, since sorted copies do not last */
+void SpmvRowsFor(const SpmvFormat *format, SpmvRows *rows)
 {
-  rows->csr.j = rows->aij_j;
-  rows->csr.a = rows->aij_a;
+  const PetscBool sorted = (PetscBool)(rows->j && !format->borrows);
+
+  rows->csr.j = sorted ? rows->j : rows->aij_j;
+  rows->csr.a = sorted ? rows->a : rows->aij_a;
 }
 
 PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows)

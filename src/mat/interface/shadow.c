@@ -173,8 +173,9 @@ static PetscErrorCode SpmvShadowMake(Mat A, SpmvShadow *s, SpmvRows *rows, const
 
   PetscFunctionBegin;
   PetscCall(SpmvShadowForget(s));
+  SpmvRowsFor(s->type, rows);
   PetscCall(SpmvShadowChoose(A, s, rows, key));
-  if (SpmvCandidate[s->choice.best.number]->borrows) SpmvRowsUnsort(rows); /* copies do not last, so who borrows takes rows as they are */
+  SpmvRowsFor(SpmvCandidate[s->choice.best.number], rows);
   ierr = SpmvShadowBuild(A, s, rows);
   if (ierr) PetscCall(SpmvShadowForget(s));
   PetscCall(ierr);
@@ -184,7 +185,7 @@ static PetscErrorCode SpmvShadowMake(Mat A, SpmvShadow *s, SpmvRows *rows, const
 static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *s, SpmvRows *rows)
 {
   PetscFunctionBegin;
-  if (s->format->borrows) SpmvRowsUnsort(rows);
+  SpmvRowsFor(s->format, rows);
   PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
   PetscCall(s->format->setvalues(&rows->csr, s->storage));
   PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));

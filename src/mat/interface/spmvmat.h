@@ -43,7 +43,7 @@ typedef struct {
   PetscBool         tuneview; /* -mat_spmv_tune_view */
 } SpmvSettings;
 
-/* SpmvRows: AIJ's arrays on loan, or sorted copies of them */
+/* SpmvRows: AIJ's arrays on loan, and sorted copies of them */
 typedef struct {
   SpmvCSR            csr;
   PetscInt          *j; /* [nz] NULL unless a row was not sorted */
@@ -225,7 +225,7 @@ extern PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows);
 extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
 extern PetscBool      SpmvRowsSorted(const SpmvRows *rows);
 extern PetscErrorCode SpmvRowsSort(SpmvRows *rows);
-extern void           SpmvRowsUnsort(SpmvRows *rows);
+extern void           SpmvRowsFor(const SpmvFormat *format, SpmvRows *rows);
 extern SpmvKey        SpmvRowsKey(const SpmvRows *rows);
 
 /* dispatch.c */
