@@ -196,6 +196,7 @@ static PetscErrorCode MatGetDiagonalBlock_MPISpmv(Mat A, Mat *B)
 static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
 {
   Mat            blocks[2];
+  SpmvShadow    *s;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -205,6 +206,8 @@ static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
   PetscCall(ierr);
   PetscCall(MatSpmvSettingsFromProduct(A));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
+  PetscCall(MatSpmvGetShadow(A, &s));
+  s->reassembled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -114,8 +114,8 @@ typedef struct {
   PetscInt64       since;   /* products since the values changed */
   PetscInt64       before;  /* products between that change and the one before */
 
-  SpmvGhosts      *ghosts;       /* of a parallel Mat; NULL: not made */
-  PetscObjectState ghosts_state; /* of the matrix when they were looked at */
+  SpmvGhosts *ghosts;      /* of a parallel Mat; NULL: not made */
+  PetscBool   reassembled; /* since they were looked at: on all processes alike, unlike the Mat's state */
 
   Vec              result;         /* of its products for a vector that lives on the host; NULL: not made */
   PetscBool        member;         /* a block of a parallel Mat that has its settings from that */
