@@ -69,7 +69,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   SpmvApplyFn       *apply   = NULL;
   const void        *storage = NULL;
   SpmvIsa            isa;
-  PetscBool          current, full;
+  PetscBool          current, full, there = PETSC_FALSE;
   PetscLogDouble     start, end;
 
   struct _n_SpmvOnDevice *device = NULL;
@@ -100,7 +100,8 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   if (apply) PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows), (PetscBool)(device != NULL))); /* AIJ's counts, whatever the fill */
   else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
-  if (!transpose && !(apply && device && SpmvVecIsDevice(z))) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
+  if (apply && device) PetscCall(SpmvVecIsDevice(z, &there));
+  if (!transpose && !there) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
   if (apply) s->counts.products++;
   else if (current && s->format == &SpmvFormat_aij) s->counts.aij++;
   else if (current) s->counts.fallbacks++;

@@ -154,11 +154,12 @@ static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x, PetscBool *done)
 static PetscErrorCode GhostsPack(SpmvGhosts *g, Vec x)
 {
   const PetscScalar *xa;
-  PetscBool          done = PETSC_FALSE;
+  PetscBool          stale, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (!g->npack) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!g->hostonly && SpmvVecHostIsStale(x)) PetscCall(GhostsPackDevice(g, x, &done));
+  PetscCall(SpmvVecHostIsStale(x, &stale));
+  if (!g->hostonly && stale) PetscCall(GhostsPackDevice(g, x, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(x, &xa));
   SpmvGhostsPackRows(g, 1, xa, g->packed);

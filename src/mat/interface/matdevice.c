@@ -184,11 +184,14 @@ PetscErrorCode SpmvOnDeviceForget(SpmvOnDevice **on)
 }
 
 /* The API of the device of this process, "none" if there is none */
-const char *SpmvOnDeviceName(void)
+PetscErrorCode SpmvOnDeviceName(const char **name)
 {
-  SpmvDevice *device = NULL;
+  SpmvDevice *device;
 
-  return SpmvDeviceGet(&device) || !device ? "none" : device->api->name;
+  PetscFunctionBegin;
+  PetscCall(SpmvDeviceGet(&device));
+  *name = device ? device->api->name : "none";
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*

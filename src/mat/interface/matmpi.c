@@ -115,6 +115,7 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
   Mat         diagonal;
   PetscInt    n;
   SpmvShadow *s, *block;
+  PetscBool   there;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(x, &n));
@@ -122,7 +123,8 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
   PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, NULL, NULL));
   PetscCall(MatSpmvGetShadow(diagonal, &block));
-  if (SpmvVecIsDevice(z) || !block->device) {
+  PetscCall(SpmvVecIsDevice(z, &there));
+  if (there || !block->device) {
     PetscCall(MatSpmvMultGhosts(A, x, y, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

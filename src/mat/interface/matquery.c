@@ -61,6 +61,7 @@ PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
 PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 {
   const SpmvKernels *kernels;
+  const char        *name;
   SpmvIsa            isa;
 
   PetscFunctionBegin;
@@ -70,7 +71,8 @@ PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
   PetscCall(SpmvPlanText("", s->format->nparams, s->format->params, s->plan.value, s->plan.list, plan, size));
   if (s->device) {
     PetscCall(SpmvPlanText("device_", s->format->device->nparams, s->format->device->params, s->plan.device, NULL, plan, size));
-    PetscCall(SpmvAppend(plan, size, "device=%s", SpmvOnDeviceName()));
+    PetscCall(SpmvOnDeviceName(&name));
+    PetscCall(SpmvAppend(plan, size, "device=%s", name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (s->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", s->plan.threads));

@@ -43,7 +43,7 @@ static PetscErrorCode MatGetInfo_SeqSpmv(Mat A, MatInfoType flag, MatInfo *info)
 
   PetscFunctionBegin;
   PetscCall((*SpmvParentSeq.ops.getinfo)(A, flag, info));
-  if (s) info->memory += s->own + SpmvTransposedBytes(s);
+  if (s) info->memory += s->own + (s->transposed ? s->transposed->bytes : 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

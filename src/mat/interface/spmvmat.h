@@ -64,6 +64,8 @@ typedef struct {
   void        *storage;
   PetscBool    current; /* has A's values */
 
+  PetscLogDouble bytes; /* of all this */
+
   struct _n_SpmvOnDevice *device; /* NULL: the storage serves the host */
 } SpmvTransposed;
 
@@ -190,7 +192,6 @@ extern PetscErrorCode SpmvShadowSetBytes(SpmvShadow *shadow);
 /* transposed.c */
 extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const void **storage);
 extern PetscErrorCode SpmvTransposedDestroy(const SpmvFormat *format, SpmvTransposed **transposed);
-extern PetscLogDouble SpmvTransposedBytes(const SpmvShadow *shadow);
 
 /* matdevice.c */
 extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries, PetscInt *backend);
@@ -198,7 +199,7 @@ extern PetscErrorCode SpmvDevicePlan(const SpmvShadow *shadow, const SpmvCSR *cs
 extern PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *shadow, const void *storage, const SpmvPlan *plan, PetscBool fresh, struct _n_SpmvOnDevice **on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceForget(struct _n_SpmvOnDevice **on);
 extern PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *shadow, struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full);
-extern const char    *SpmvOnDeviceName(void);
+extern PetscErrorCode SpmvOnDeviceName(const char **name);
 extern PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6]);
 extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);
 

@@ -38,6 +38,8 @@ static PetscErrorCode SpmvTransposedBuild(const SpmvShadow *s, const SpmvCSR *cs
 {
   const SpmvRequest *q      = &s->settings.request;
   const PetscInt     number = s->choice.best.number;
+  SpmvArray          arrays[SPMV_ARRAY_MAX];
+  PetscInt           n;
 
   PetscFunctionBegin;
   PetscCall(SpmvTransposedCreate(csr, t));
@@ -47,6 +49,8 @@ static PetscErrorCode SpmvTransposedBuild(const SpmvShadow *s, const SpmvCSR *cs
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&t->csr, q->isa, number, &t->plan, NULL));
   PetscCall(SpmvDevicePlan(s, &t->csr, &t->plan));
   PetscCall(s->format->build(&t->csr, &t->plan, &t->storage));
+  PetscCall(s->format->arrays(t->storage, &n, arrays));
+  t->bytes = SpmvArraysOwn(n, arrays) + (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,17 +123,4 @@ PetscErrorCode SpmvTransposedDestroy(const SpmvFormat *format, SpmvTransposed **
   PetscCall(PetscFree3(t->j, t->a, t->from));
   PetscCall(PetscFree(*transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Bytes of all that is kept for A^T */
-PetscLogDouble SpmvTransposedBytes(const SpmvShadow *s)
-{
-  SpmvArray      arrays[SPMV_ARRAY_MAX];
-  PetscInt       n     = 0;
-  PetscLogDouble bytes = 0;
-
-  if (!s->transposed) return 0;
-  bytes = (PetscLogDouble)s->key.nz * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(s->key.n + 1) * sizeof(PetscInt);
-  if (s->format->arrays(s->transposed->storage, &n, arrays)) return bytes;
-  return bytes + SpmvArraysOwn(n, arrays);
 }
