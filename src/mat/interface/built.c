@@ -22,6 +22,8 @@ PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt
   const SpmvFormat *format = SpmvCandidate[number];
   SpmvBuilt         b      = {.format = format, .plan = *plan};
   SpmvDevice       *device;
+  SpmvArray         arrays[2 * SPMV_ARRAY_MAX];
+  PetscInt          n;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(built, sizeof(*built)));
@@ -30,7 +32,11 @@ PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt
     PetscCall(SpmvDeviceGet(&device));
     PetscCall(SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, full));
   } else if (format->host->kernels) PetscCall(SpmvBuild(&format->host->side, csr, NULL, &b.plan, &b.storage));
-  if (!*full) *built = b;
+  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvBuiltArrays(&b, &n, arrays)); /* now, while what is borrowed is there */
+  b.read = SpmvArraysRead(n, arrays);
+  b.own  = SpmvArraysOwn(n, arrays);
+  *built = b;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

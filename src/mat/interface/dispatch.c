@@ -95,7 +95,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   SpmvShadow    *shadow;
   SpmvSeq       *s;
   SpmvServer     server = {NULL};
-  PetscBool      current, full = PETSC_FALSE, ours, waited = PETSC_TRUE;
+  PetscBool      current, full = PETSC_FALSE, ours, there = PETSC_FALSE;
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
@@ -108,11 +108,11 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   if (server.built) PetscCall(SpmvProductOurs(shadow, &server, x, y, z, &full));
   ours = (PetscBool)(server.built && !full);
   if (ours) {
-    waited = (PetscBool) !(server.built->device && SpmvVecIsDevice(z));
+    if (server.built->device) PetscCall(SpmvVecIsDevice(z, &there));
     PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows), (PetscBool)(server.built->device != NULL))); /* AIJ's counts, whatever the fill */
   } else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
-  if (!transpose && waited) SpmvKeepLeast(ours ? &s->own_seconds : &s->aij_seconds, end - start);
+  if (!transpose && !there) SpmvKeepLeast(ours ? &s->own_seconds : &s->aij_seconds, end - start);
   if (ours) s->counts.products++;
   else if (current && s->built.format == &SpmvFormat_aij) s->counts.aij++;
   else if (current) s->counts.fallbacks++;

@@ -115,6 +115,7 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
   Mat         diagonal;
   PetscInt    n;
   SpmvShadow *s, *block;
+  PetscBool   there;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(x, &n));
@@ -122,7 +123,8 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
   PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, NULL, NULL));
   PetscCall(MatSpmvGetShadow(diagonal, &block));
-  if (SpmvVecIsDevice(z) || !block->seq.built.device) {
+  PetscCall(SpmvVecIsDevice(z, &there));
+  if (there || !block->seq.built.device) {
     PetscCall(MatSpmvMultGhosts(A, x, y, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -196,6 +198,7 @@ static PetscErrorCode MatGetDiagonalBlock_MPISpmv(Mat A, Mat *B)
 static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
 {
   Mat            blocks[2];
+  SpmvShadow    *s;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -205,6 +208,8 @@ static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
   PetscCall(ierr);
   PetscCall(MatSpmvSettingsFromProduct(A));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
+  PetscCall(MatSpmvGetShadow(A, &s));
+  s->mpi.reassembled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,16 +6,14 @@
 /* The bytes, by array, and the fill */
 static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size_t size)
 {
-  SpmvArray      arrays[2 * SPMV_ARRAY_MAX];
-  PetscInt       n;
-  PetscLogDouble bytes;
-  double         nz = PetscMax(1, s->seq.key.nz), values = 0;
+  SpmvArray arrays[2 * SPMV_ARRAY_MAX];
+  PetscInt  n;
+  double    nz = PetscMax(1, s->seq.key.nz), values = 0;
 
   PetscFunctionBegin;
   if (!SpmvBuiltIsThere(&s->seq.built)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvShadowBytes(s, PETSC_FALSE, &bytes));
   PetscCall(SpmvBuiltArrays(&s->seq.built, &n, arrays));
-  PetscCall(SpmvAppend(line, size, "bytes per nonzero %.2f:", (double)bytes / nz));
+  PetscCall(SpmvAppend(line, size, "bytes per nonzero %.2f:", (double)s->seq.built.read / nz));
   for (PetscInt k = 0; k < n; k++) {
     if (!arrays[k].aside) PetscCall(SpmvAppend(line, size, " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
     if (arrays[k].is_values) values += (double)arrays[k].count;
@@ -55,16 +53,12 @@ static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One storage: its plan, bytes and counts, the lines of its format, and the choice; synchronized printing is on */
+/* One storage that is up to date: its plan, bytes and counts, the lines of its format, and the choice; synchronized printing is on */
 static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
   PetscErrorCode (*const lines[])(const SpmvShadow *, char[], size_t) = {SpmvShadowPlan, SpmvShadowLineBytes, SpmvShadowLineCounts};
 
   PetscFunctionBegin;
-  if (!s->seq.built.format) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s not built; products by AIJ's kernel %" PetscInt64_FMT "\n", rank, s->type->name, which, s->seq.counts.deferred));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lines); k++) {
     char line[512] = "";
 
@@ -95,11 +89,17 @@ static PetscErrorCode MatSpmvView(Mat A, PetscBool choices, PetscViewer viewer)
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
   for (int k = 0; k < 2; k++) {
+    const char *block = which[parallel ? 1 + k : 0];
     SpmvShadow *s;
 
     if (!blocks[k]) continue;
     PetscCall(MatSpmvGetShadow(blocks[k], &s));
-    PetscCall((choices ? SpmvShadowViewChoice : SpmvShadowView)(s, which[parallel ? 1 + k : 0], rank, viewer));
+    if (choices) PetscCall(SpmvShadowViewChoice(s, block, rank, viewer));
+    else if (s->seq.current && !MatSpmvChanged(blocks[k], s)) PetscCall(SpmvShadowView(s, block, rank, viewer));
+    else {
+      PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s %s; products by AIJ's kernel %" PetscInt64_FMT "\n",
+                                                   rank, s->type->name, block, s->seq.built.format ? "out of date" : "not built", s->seq.counts.deferred));
+    }
   }
   PetscCall(PetscViewerFlush(viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));

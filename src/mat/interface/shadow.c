@@ -44,6 +44,18 @@ PetscErrorCode SpmvShadowForget(SpmvShadow *shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* True if A was built for the pattern it has, or AIJ's kernel is to serve; the values may be old */
+PetscBool MatSpmvServes(Mat A, const SpmvShadow *s)
+{
+  return (PetscBool)(s->seq.built.format && s->owner == A && s->seq.nonzerostate == A->nonzerostate);
+}
+
+/* True if A is not as it was when it was last looked at: what a storage borrows of it may be gone */
+PetscBool MatSpmvChanged(Mat A, const SpmvShadow *s)
+{
+  return (PetscBool)(s->owner != A || s->state != ((PetscObject)A)->state || s->seq.touched);
+}
+
 void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
 {
   sum->builds += counts->builds;
@@ -86,20 +98,6 @@ PetscErrorCode SpmvShadowRoom(SpmvShadow *s, size_t n, PetscScalar **room)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the storage: all that are its own, or what a product reads, borrowed or not; 0 if there is none */
-PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDouble *bytes)
-{
-  SpmvArray arrays[2 * SPMV_ARRAY_MAX];
-  PetscInt  n;
-
-  PetscFunctionBegin;
-  *bytes = 0;
-  if (all) PetscCall(SpmvTransposedBytes(s->seq.transposed, bytes));
-  PetscCall(SpmvBuiltArrays(&s->seq.built, &n, arrays));
-  *bytes += all ? SpmvArraysOwn(n, arrays) : SpmvArraysRead(n, arrays);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A product by AIJ's kernel, for the tuner to time */
 typedef struct {
   Mat A;
@@ -124,28 +122,31 @@ static PetscErrorCode SpmvBaselineRun(void *context)
 static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, const SpmvKey *key)
 {
   const SpmvRequest *q        = &s->settings.request;
-  SpmvChoice        *choice   = &s->seq.choice;
   SpmvBaseline       baseline = {A, NULL, NULL};
+  SpmvChoice         choice;
   PetscInt           backend;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvBackend(s, key->nz, &backend));
-  if (SpmvChoiceAnswers(choice, q, key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (SpmvChoiceAnswers(&s->seq.choice, q, key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
-  PetscCall(SpmvTune(q, csr, key, backend, SpmvBaselineRun, &baseline, choice));
+  ierr = SpmvTune(q, csr, key, backend, SpmvBaselineRun, &baseline, &choice);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
+  PetscCall(ierr);
+  s->seq.choice = choice;
   PetscCall(PetscLogEventEnd(SPMV_Tune, A, 0, 0, 0));
-  s->seq.counts.tunings += choice->from == SPMV_FROM_ESTIMATE || choice->from == SPMV_FROM_MEASURE;
+  s->seq.counts.tunings += choice.from == SPMV_FROM_ESTIMATE || choice.from == SPMV_FROM_MEASURE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows as a side reads them: sorted, or, since copies do not last, as they are for one that borrows them */
+/* Rows as a side reads them */
 static PetscErrorCode SpmvShadowSort(const SpmvShadow *s, const SpmvSide *side, SpmvRows *rows)
 {
   PetscFunctionBegin;
-  if (side && side->borrows) SpmvRowsUnsort(rows);
-  else if (!s->seq.sorted) PetscCall(SpmvRowsSort(rows));
+  if (!s->seq.sorted && !(side && side->borrows)) PetscCall(SpmvRowsSort(rows));
+  SpmvRowsFor(side, rows);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,7 +206,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow, SpmvRows *rows)
   PetscBool     full = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (s->built.format && s->nonzerostate == A->nonzerostate && SpmvKeySame(&s->key, &key)) PetscCall(SpmvShadowRefresh(A, shadow, rows, &full));
+  if (MatSpmvServes(A, shadow) && SpmvKeySame(&s->key, &key)) PetscCall(SpmvShadowRefresh(A, shadow, rows, &full));
   else {
     const SpmvSide *side = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
 
@@ -226,11 +227,10 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow, SpmvRows *rows)
 */
 PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
 {
-  const PetscInt   after = shadow->settings.build_after;
-  SpmvSeq         *s     = &shadow->seq;
-  PetscObjectState state;
-  SpmvRows         rows;
-  PetscErrorCode   ierr;
+  const PetscInt after = shadow->settings.build_after;
+  SpmvSeq       *s     = &shadow->seq;
+  SpmvRows       rows;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   if (shadow->version != shadow->settings.version) {
@@ -238,14 +238,13 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
     s->hostonly     = PETSC_FALSE;
     if (memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowForget(shadow));
   }
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (shadow->owner != A || shadow->state != state || s->touched) {
+  if (MatSpmvChanged(A, shadow)) {
     if (s->since) s->before = s->since;
     s->since      = 0;
     s->current    = PETSC_FALSE;
     s->touched    = PETSC_FALSE;
     shadow->owner = A;
-    shadow->state = state;
+    shadow->state = ((PetscObject)A)->state;
   }
   if (!s->current && (s->since >= after || s->before >= after)) {
     PetscCall(SpmvRowsGet(A, &rows));

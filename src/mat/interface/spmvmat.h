@@ -44,7 +44,7 @@ typedef struct {
   PetscBool         tuneview; /* -mat_spmv_tune_view */
 } SpmvSettings;
 
-/* SpmvRows: AIJ's arrays on loan, or sorted copies of them */
+/* SpmvRows: AIJ's arrays on loan, and sorted copies of them */
 typedef struct {
   SpmvCSR            csr;
   PetscInt          *j; /* [nz] NULL unless a row was not sorted */
@@ -61,6 +61,7 @@ typedef struct {
   SpmvPlan                plan;   /* as built */
   void                   *storage;
   struct _n_SpmvOnDevice *device;
+  PetscLogDouble          read, own; /* bytes that a product reads, and that are not AIJ's */
 } SpmvBuilt;
 
 /* SpmvTransposed: A^T, its rows and their storage */
@@ -119,7 +120,7 @@ typedef struct {
 /* SpmvMPI: of a parallel Mat, what its processes share; its blocks have the storages */
 typedef struct {
   SpmvGhosts      *ghosts;         /* NULL: not made */
-  PetscObjectState ghosts_state;   /* of the matrix when they were looked at */
+  PetscBool        reassembled;    /* since they were looked at: on all processes alike, unlike the Mat's state */
   Vec              result;         /* of its products for a vector that lives on the host; NULL: not made */
   PetscInt         agreed_version; /* of the settings when a backend was agreed on, 0: never */
   PetscObjectState agreed_state;   /* of the pattern then */
@@ -192,7 +193,8 @@ extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *curren
 extern PetscErrorCode SpmvShadowForget(SpmvShadow *shadow);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
 extern PetscErrorCode SpmvShadowRoom(SpmvShadow *shadow, size_t n, PetscScalar **room);
-extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, PetscLogDouble *bytes);
+extern PetscBool      MatSpmvServes(Mat A, const SpmvShadow *shadow);
+extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
 
 /* built.c */
 extern PetscErrorCode SpmvBuiltCreate(const SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built, PetscBool *full);
@@ -205,7 +207,6 @@ extern PetscErrorCode SpmvBuiltDestroy(SpmvBuilt *built);
 /* transposed.c */
 extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const SpmvBuilt **built);
 extern PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed);
-extern PetscErrorCode SpmvTransposedBytes(const SpmvTransposed *transposed, PetscLogDouble *bytes);
 
 /* matdevice.c */
 extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries, PetscInt *backend);
@@ -238,7 +239,7 @@ extern PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows);
 extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
 extern PetscBool      SpmvRowsSorted(const SpmvRows *rows);
 extern PetscErrorCode SpmvRowsSort(SpmvRows *rows);
-extern void           SpmvRowsUnsort(SpmvRows *rows);
+extern void           SpmvRowsFor(const SpmvSide *side, SpmvRows *rows);
 extern SpmvKey        SpmvRowsKey(const SpmvRows *rows);
 
 /* dispatch.c */

@@ -46,6 +46,7 @@ static PetscErrorCode SpmvTransposedFill(const SpmvShadow *s, const SpmvCSR *csr
   SpmvTransposedValues(csr, t);
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&t->csr, q->isa, number, &plan, NULL));
   PetscCall(SpmvBuiltCreate(s, &t->csr, number, &plan, &t->built, full));
+  t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,21 +129,5 @@ PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed)
   PetscCall(PetscFree(t->i));
   PetscCall(PetscFree3(t->j, t->a, t->from));
   PetscCall(PetscFree(*transposed));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Bytes of all that is kept for A^T; 0 if it is NULL */
-PetscErrorCode SpmvTransposedBytes(const SpmvTransposed *t, PetscLogDouble *bytes)
-{
-  SpmvArray      arrays[2 * SPMV_ARRAY_MAX];
-  PetscInt       n;
-  PetscLogDouble nz;
-
-  PetscFunctionBegin;
-  *bytes = 0;
-  if (!t) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvBuiltArrays(&t->built, &n, arrays));
-  nz     = (PetscLogDouble)t->i[t->csr.m];
-  *bytes = SpmvArraysOwn(n, arrays) + nz * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(t->csr.m + 1) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
