@@ -239,6 +239,14 @@ extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, 
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
 extern PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array);
 extern PetscErrorCode SpmvFree(void *array);
+extern void           SpmvFreeTemporary(void *array);
+
+/*
+  Before a declaration: destroy(&variable) is called wherever the variable goes out of scope, so that an error, which returns early,
+  leaks nothing. SPMV_TEMPORARY is for arrays from PetscMalloc1() and its kin. Such a variable must be initialised
+*/
+#define SPMV_DESTROY_BY(destroy) __attribute__((cleanup(destroy)))
+#define SPMV_TEMPORARY           SPMV_DESTROY_BY(SpmvFreeTemporary)
 
 /* threads.c */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */

@@ -124,10 +124,15 @@ PetscErrorCode SpmvMeasure(const SpmvRequest *q, SpmvSample *sample, const SpmvM
   PetscLogDouble  end;
   PetscBool       more = PETSC_TRUE;
 
+  SPMV_TEMPORARY PetscScalar *x = NULL, *y = NULL;
+
   PetscFunctionBegin;
   PetscCall(PetscTime(&w.start));
-  PetscCall(PetscMalloc2(w.csr->n, &w.x, w.csr->m, &w.y));
-  for (PetscInt k = 0; k < w.csr->n; k++) w.x[k] = 1;
+  PetscCall(PetscMalloc1(w.csr->n, &x));
+  PetscCall(PetscMalloc1(w.csr->m, &y));
+  w.x = x;
+  w.y = y;
+  for (PetscInt k = 0; k < w.csr->n; k++) x[k] = 1;
   for (PetscInt k = 0; k < given; k++) {
     if (options->of[k].number != SPMV_NUMBER_AIJ) continue;
     options->of[k].passed = PETSC_TRUE;
@@ -148,7 +153,6 @@ PetscErrorCode SpmvMeasure(const SpmvRequest *q, SpmvSample *sample, const SpmvM
     more = PETSC_TRUE;
     PetscCall(PetscTime(&end));
   } while (options->n > before && end - w.start < q->seconds);
-  PetscCall(PetscFree2(w.x, w.y));
   PetscCall(PetscTime(&end));
   choice->seconds = end - w.start;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -105,7 +105,8 @@ static PetscErrorCode SearchShapes(const SpmvRequest *q, SpmvSample *sample, con
 /* True if no heuristic is against a value of a knob; `own` is what the format chose */
 static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob knob, PetscInt value, PetscInt own)
 {
-  const PetscInt larger = PetscMax(csr->m, csr->n), v = value < 0 ? larger : PetscMin(value, larger), o = own < 0 ? larger : PetscMin(own, larger);
+  const PetscInt64 larger = PetscMax(csr->m, csr->n), v = value < 0 ? larger : PetscMin(value, larger);
+  const PetscInt64 o = own < 0 ? larger : PetscMin(own, larger);
 
   if (knob == SPMV_KNOB_USERS || knob == SPMV_KNOB_SHAPE) return PETSC_FALSE;
   if (!SearchUses(q, knob)) return PETSC_TRUE;

@@ -122,13 +122,22 @@ static void ChoiceSettle(const SpmvRequest *q, const SpmvOptions *options, Petsc
   }
 }
 
+static PetscErrorCode TuneOptionsDestroy(SpmvOptions *options)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(options->of));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Estimates each candidate under the plan that it settles on; to measure, other values of its knobs as well */
 static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
   const SpmvMachine *machine;
-  SpmvSample         sample;
-  SpmvOptions        options = {0};
-  PetscInt           own;
+  SPMV_DESTROY_BY(SpmvSampleDestroy)
+  SpmvSample sample = {0};
+  SPMV_DESTROY_BY(TuneOptionsDestroy)
+  SpmvOptions options = {0};
+  PetscInt    own;
 
   PetscFunctionBegin;
   PetscCall(SpmvMachineGet(&machine));
@@ -142,8 +151,6 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
   if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(q, &sample, machine, &options, baseline, context, choice));
   ChoiceSettle(q, &options, own, choice);
   if (!options.n) PetscCall(TuneFirst(q, csr, SPMV_BACKEND_HOST, choice)); /* all refuse this matrix: the first one is to say why */
-  PetscCall(PetscFree(options.of));
-  PetscCall(SpmvSampleDestroy(&sample));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -189,7 +196,7 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 - context  - passed to it
 
   Output Parameter:
-. choice - with `known` set
+. choice - with `known` set, unless there was an error
 */
 PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
@@ -199,14 +206,13 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
   choice->request     = *q;
   choice->backend     = backend;
   choice->best.number = choice->second.number = -1;
-  choice->known                               = PETSC_TRUE;
   if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || (q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)))) {
     PetscCall(TuneFirst(q, csr, backend, choice));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
+    if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, baseline, context, choice));
+    if (choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
   }
-  if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
-  if (choice->from == SPMV_FROM_WISDOM) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TuneAmong(q, csr, baseline, context, choice));
-  if (choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
+  choice->known = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -251,7 +251,7 @@ static PetscErrorCode MatTransposeMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
         MPI_Datatype       row;
 
         PetscCall(RowTypeCreate(width, &row));
-        PetscCall(PetscArrayzero(t.y[2], w.ghosts->npack * width));
+        PetscCall(PetscArrayzero(t.y[2], (size_t)w.ghosts->npack * (size_t)width));
         PetscCall(PetscSFReduceBegin(w.ghosts->sf, row, ghosts, t.y[2], MPIU_SUM));
         PetscCall(PetscSFReduceEnd(w.ghosts->sf, row, ghosts, t.y[2], MPIU_SUM));
         PetscCallMPI(MPI_Type_free(&row));

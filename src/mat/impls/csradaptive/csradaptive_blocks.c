@@ -166,16 +166,15 @@ static size_t CsradaptiveMost(const CsradaptiveCutter *c)
 */
 PetscErrorCode CsradaptiveCut(const SpmvCSR *csr, const CsradaptiveRules *rules, size_t *nblocks, uint64_t *block[])
 {
-  CsradaptiveCutter c = CsradaptiveCutterOf(csr, rules);
-  PetscErrorCode    ierr;
+  CsradaptiveCutter        c    = CsradaptiveCutterOf(csr, rules);
+  SPMV_TEMPORARY uint64_t *word = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(CsradaptiveMost(&c), &c.block));
+  PetscCall(PetscMalloc1(CsradaptiveMost(&c), &word));
+  c.block = word;
   CsradaptiveCutAll(&c);
   *nblocks = c.nblocks - 1;
-  ierr     = SpmvAlloc(sizeof(uint64_t) * c.nblocks, block);
-  if (!ierr) memcpy(*block, c.block, sizeof(uint64_t) * c.nblocks);
-  PetscCall(PetscFree(c.block));
-  PetscCall(ierr);
+  PetscCall(SpmvAlloc(sizeof(uint64_t) * c.nblocks, block));
+  memcpy(*block, word, sizeof(uint64_t) * c.nblocks);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -83,9 +83,9 @@ PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, PetscInt width, PetscInt heig
 /* Cuts the columns into as few tiles as their width allows, of as equal numbers of entries as that allows */
 static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvCut *cut)
 {
-  PetscInt  *count;
-  PetscInt64 left = csr->i[csr->m];
-  PetscInt   most;
+  SPMV_TEMPORARY PetscInt *count = NULL;
+  PetscInt64               left  = csr->i[csr->m];
+  PetscInt                 most;
 
   PetscFunctionBegin;
   cut->quantum = TpspmvQuantum(width);
@@ -109,9 +109,8 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvC
       cut->tileof[q++] = (uint16_t)t;
     }
     left -= taken;
-    cut->tile[t + 1] = (int32_t)PetscMin(cut->nused, q << cut->quantum);
+    cut->tile[t + 1] = (int32_t)PetscMin(cut->nused, (PetscInt64)q << cut->quantum);
   }
-  PetscCall(PetscFree(count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,7 +126,7 @@ PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, TpspmvChoice remove, PetscInt
   PetscCall(TpspmvCutColumns(csr, remove, cache, cut));
   PetscCall(TpspmvCutTiles(csr, width, cut));
   cut->height  = height;
-  cut->nslices = PetscMax(1, (csr->m + height - 1) / height);
+  cut->nslices = PetscMax(1, csr->m / height + !!(csr->m % height));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

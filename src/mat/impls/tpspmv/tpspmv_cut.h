@@ -59,7 +59,7 @@ static inline int TpspmvCutIsDirect(const TpspmvCut *cut)
 /* First row of slice s, and the end of slice s - 1 */
 static inline PetscInt TpspmvSliceFirst(const TpspmvCut *cut, PetscInt s)
 {
-  return PetscMin(cut->m, s * cut->height);
+  return (PetscInt)PetscMin(cut->m, (PetscInt64)s * cut->height);
 }
 
 static inline size_t TpspmvIndexSize(PetscBool narrow)

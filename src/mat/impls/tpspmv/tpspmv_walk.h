@@ -21,6 +21,7 @@ typedef struct {
   PetscInt        *first; /* [ntiles + 1] first pair of each tile in pair[] */
 } TpspmvWalk;
 
+/* To be given to TpspmvWalkDestroy(), after an error as well */
 static inline PetscErrorCode TpspmvWalkCreate(const SpmvCSR *csr, const TpspmvCut *cut, TpspmvWalk *walk)
 {
   PetscInt most = 0;

@@ -160,14 +160,14 @@ static void CmrsSortStrip(const SpmvCSR *csr, CmrsDeviceStorage *c, PetscInt s, 
 /* The positions by columns, strip after strip */
 static PetscErrorCode CmrsSort(const SpmvCSR *csr, CmrsDeviceStorage *c)
 {
-  PetscInt longest = 0;
-  CmrsKey *key, *other;
+  SPMV_TEMPORARY CmrsKey *key = NULL, *other = NULL;
+  PetscInt                longest = 0;
 
   PetscFunctionBegin;
   for (PetscInt s = 0; s < c->strips; s++) longest = PetscMax(longest, c->strip[s + 1] - c->strip[s]);
-  PetscCall(PetscMalloc2(longest, &key, longest, &other));
+  PetscCall(PetscMalloc1(longest, &key));
+  PetscCall(PetscMalloc1(longest, &other));
   for (PetscInt s = 0; s < c->strips; s++) CmrsSortStrip(csr, c, s, key, other);
-  PetscCall(PetscFree2(key, other));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

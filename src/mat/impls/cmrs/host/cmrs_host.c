@@ -89,7 +89,7 @@ static inline __attribute__((always_inline)) PetscInt CmrsPlaceSteps(const SpmvC
     k += active[t];
   }
   for (PetscInt r = 0; r < band.rows; r++) {
-    const PetscInt lane = c->lane[b * CMRS_VECTOR + r], n = PetscMin(steps, band.i[r + 1] - band.i[r]);
+    const PetscInt lane = CmrsLanes(c, b)[r], n = PetscMin(steps, band.i[r + 1] - band.i[r]);
 
     for (PetscInt t = 0; t < n; t++) CmrsPlace(csr, c, place[t] + lane, band.i[r] + t, b % c->bands * CMRS_VECTOR + r, words);
   }

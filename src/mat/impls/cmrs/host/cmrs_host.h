@@ -107,11 +107,17 @@ static inline PetscInt CmrsRows(const CmrsStorage *c, PetscInt s)
   return CmrsStripRows(c->m, c->height, s);
 }
 
+/* The lanes of the rows of band b: up to eight times as many as rows */
+static inline uint8_t *CmrsLanes(const CmrsStorage *c, PetscInt b)
+{
+  return c->lane + (size_t)b * CMRS_VECTOR;
+}
+
 /* The rows of band b, whose lanes are known; bands after the last row have none */
 static inline CmrsBand CmrsBandOf(const SpmvCSR *csr, const CmrsStorage *c, PetscInt b)
 {
   const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR;
-  const uint8_t *lane = c->lane + b * CMRS_VECTOR;
+  const uint8_t *lane = CmrsLanes(c, b);
   CmrsBand       band = {csr->i + s * c->height + skip, PetscMin(CMRS_VECTOR, PetscMax(0, CmrsRows(c, s) - skip)), {0}};
 
   for (PetscInt r = 0; r < band.rows; r++) band.length[lane[r]] = band.i[r + 1] - band.i[r];

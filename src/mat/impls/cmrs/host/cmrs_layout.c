@@ -27,7 +27,7 @@ static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
       lane[q] += !after;
     }
   }
-  for (PetscInt r = 0; r < CMRS_VECTOR; r++) c->lane[b * CMRS_VECTOR + r] = (uint8_t)lane[r];
+  for (PetscInt r = 0; r < CMRS_VECTOR; r++) CmrsLanes(c, b)[r] = (uint8_t)lane[r];
 }
 
 /* Steps of least cost for a band: as many as one of its rows is long, and the rows that are longer go on as tails */

@@ -56,7 +56,7 @@ SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, con
 {
   const CmrsStorage *c      = p->c;
   const PetscScalar *x      = p->x;
-  const uint8_t     *active = c->active + chunk->step, *lane = c->lane + chunk->strip * bands * CMRS_VECTOR;
+  const uint8_t     *active = c->active + chunk->step, *lane = CmrsLanes(c, chunk->strip * bands);
   const CmrsSteps   *step = c->step + chunk->strip * bands;
   const CmrsTail    *tail = c->tail + chunk->tail, *tails = c->tail + chunk[1].tail;
   const PetscInt     first = chunk->strip * c->height, height = c->height, end = chunk[1].strip < c->strips ? chunk[1].strip * height : c->m;

@@ -35,7 +35,8 @@ static PetscInt TpspmvDeviceSlice(const SpmvCSR *csr, PetscInt ntiles)
 /* Tiles are as few as the cache of the device asks for, or as staging does */
 static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *p   = plan->value;
+  PetscInt *p = plan->value;
+  SPMV_DESTROY_BY(TpspmvCutDestroy)
   TpspmvCut cut = {.nused = csr->n};
 
   PetscFunctionBegin;
@@ -44,7 +45,6 @@ static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceIn
   if (p[TPSPMV_DEVICE_REMOVE] != TPSPMV_NO && (p[TPSPMV_DEVICE_REMOVE] == TPSPMV_AUTO || !p[TPSPMV_DEVICE_SLICE] || !p[TPSPMV_DEVICE_TILE])) {
     PetscCall(TpspmvCutColumns(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], p[TPSPMV_DEVICE_CACHE], &cut));
     p[TPSPMV_DEVICE_REMOVE] = cut.removed ? TPSPMV_YES : TPSPMV_NO;
-    PetscCall(TpspmvCutDestroy(&cut));
   }
   if (!p[TPSPMV_DEVICE_TILE] && p[TPSPMV_DEVICE_STAGE] == TPSPMV_YES) p[TPSPMV_DEVICE_TILE] = TpspmvCutWidth(2 * TPSPMV_STAGED);
   if (!p[TPSPMV_DEVICE_TILE]) p[TPSPMV_DEVICE_TILE] = (size_t)cut.nused * sizeof(PetscScalar) <= (size_t)p[TPSPMV_DEVICE_CACHE] * 1024 ? TPSPMV_ALL : TpspmvCutWidth(p[TPSPMV_DEVICE_CACHE]);

@@ -88,8 +88,9 @@ static PetscErrorCode TpspmvPlaceSteps(TpspmvSteps *b, TpspmvSize size[])
 static PetscErrorCode TpspmvMeasureAll(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSteps *b, TpspmvSize **sizes)
 {
   const PetscInt *p = plan->value;
-  TpspmvWalk      walk;
-  int32_t         reach = 0;
+  SPMV_DESTROY_BY(TpspmvWalkDestroy)
+  TpspmvWalk walk  = {.csr = NULL};
+  int32_t    reach = 0;
 
   PetscFunctionBegin;
   b->cache   = p[TPSPMV_DEVICE_CACHE];
@@ -111,7 +112,6 @@ static PetscErrorCode TpspmvMeasureAll(const SpmvCSR *csr, const SpmvPlan *plan,
       b->nsteps += (size_t)size->steps;
     }
   }
-  PetscCall(TpspmvWalkDestroy(&walk));
   PetscCheck(b->npairs < INT32_MAX && b->nsteps < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a larger value", b->npairs);
   PetscCall(TpspmvPlaceSteps(b, *sizes));
   b->nentries = (size_t)csr->i[csr->m];
@@ -222,7 +222,8 @@ static PetscErrorCode TpspmvEntries(const TpspmvSteps *b, const TpspmvSize size[
 static PetscErrorCode TpspmvFillAll(TpspmvFill *fill)
 {
   TpspmvSteps *b = fill->b;
-  TpspmvWalk   walk;
+  SPMV_DESTROY_BY(TpspmvWalkDestroy)
+  TpspmvWalk walk = {.csr = NULL};
 
   PetscFunctionBegin;
   PetscCall(TpspmvWalkCreate(fill->csr, &b->cut, &walk));
@@ -243,7 +244,6 @@ static PetscErrorCode TpspmvFillAll(TpspmvFill *fill)
   }
   b->step[b->nsteps] = (uint32_t)b->nentries;
   if (TpspmvCutIsDirect(&b->cut)) b->first[b->nsums] = fill->partial;
-  PetscCall(TpspmvWalkDestroy(&walk));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

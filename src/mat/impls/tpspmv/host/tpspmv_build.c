@@ -121,9 +121,10 @@ static void TpspmvPlaceChunks(TpspmvStorage *b, size_t nchunks)
 PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b)
 {
   const PetscInt *p = plan->value;
-  TpspmvWalk      walk;
-  size_t          nchunks;
-  int32_t         reach = 0, longreach = 0;
+  SPMV_DESTROY_BY(TpspmvWalkDestroy)
+  TpspmvWalk walk = {.csr = csr};
+  size_t     nchunks;
+  int32_t    reach = 0, longreach = 0;
 
   PetscFunctionBegin;
   b->cache    = p[TPSPMV_CACHE];
@@ -146,7 +147,6 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
       b->npieces += (size_t)chunk->piece;
     }
   }
-  PetscCall(TpspmvWalkDestroy(&walk));
   PetscCheck(b->npairs < INT32_MAX && b->npieces < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a larger value", b->npairs);
   b->nlong      = (size_t)csr->i[csr->m] - b->nentries;
   b->narrow     = (PetscBool)(reach <= UINT16_MAX);
@@ -237,8 +237,8 @@ static void TpspmvShare(const int64_t weight[], PetscInt n, PetscInt parts, Pets
 /* What each task does in each phase */
 static PetscErrorCode TpspmvShareAll(TpspmvStorage *b)
 {
-  const PetscInt nchunks = b->cut.ntiles * b->cut.nslices;
-  int64_t       *weight;
+  const PetscInt          nchunks = b->cut.ntiles * b->cut.nslices;
+  SPMV_TEMPORARY int64_t *weight  = NULL;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(PetscMax(nchunks, (PetscInt)b->npieces) + 1, &weight));
@@ -258,14 +258,14 @@ static PetscErrorCode TpspmvShareAll(TpspmvStorage *b)
     for (PetscInt t = 0; t < b->cut.ntiles; t++) weight[s + 1] += b->chunk[t * b->cut.nslices + s].pairs;
   }
   TpspmvShare(weight, b->cut.nslices, b->threads, b->slices);
-  PetscCall(PetscFree(weight));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
+  SPMV_DESTROY_BY(TpspmvWalkDestroy)
+  TpspmvWalk     walk = {.csr = csr};
   TpspmvStorage *b;
-  TpspmvWalk     walk;
   int64_t        entries = 0;
 
   PetscFunctionBegin;
@@ -283,7 +283,6 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
       TpspmvSetChunk(csr, b, walk.pair + walk.first[t], walk.first[t + 1] - walk.first[t], TpspmvSliceFirst(&b->cut, s), chunk);
     }
   }
-  PetscCall(TpspmvWalkDestroy(&walk));
   for (size_t p = 0; p < b->npieces; p++) { /* from lengths to where pieces begin */
     const int64_t length = b->piece[p].entry;
 

@@ -37,13 +37,13 @@ static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, P
 {
   const PetscInt *p     = asked->value;
   const PetscInt  cache = p[TPSPMV_CACHE] ? p[TPSPMV_CACHE] : TpspmvMachineCache();
-  TpspmvCut       cut   = {0};
+  SPMV_DESTROY_BY(TpspmvCutDestroy)
+  TpspmvCut cut = {0};
 
   PetscFunctionBegin;
   *n = 0;
   if (round || p[TPSPMV_TILE] || (size_t)csr->n * sizeof(PetscScalar) <= TPSPMV_LAST || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TpspmvCutColumns(csr, (TpspmvChoice)p[TPSPMV_REMOVE], cache, &cut));
-  PetscCall(TpspmvCutDestroy(&cut));
   if ((size_t)cut.nused * sizeof(PetscScalar) <= TPSPMV_LAST) PetscFunctionReturn(PETSC_SUCCESS);
   plans[0] = plans[1]         = *asked;
   plans[0].value[TPSPMV_TILE] = TPSPMV_ALL;
@@ -70,7 +70,8 @@ static PetscInt TpspmvChooseSlice(const SpmvCSR *csr, PetscInt ntiles, PetscInt 
 /* Passes over all columns if it is open whether empty ones are removed */
 static PetscErrorCode TpspmvResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *p   = plan->value;
+  PetscInt *p = plan->value;
+  SPMV_DESTROY_BY(TpspmvCutDestroy)
   TpspmvCut cut = {.nused = csr->n};
 
   PetscFunctionBegin;
@@ -80,7 +81,6 @@ static PetscErrorCode TpspmvResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
   if (p[TPSPMV_REMOVE] != TPSPMV_NO && (p[TPSPMV_REMOVE] == TPSPMV_AUTO || !p[TPSPMV_SLICE])) {
     PetscCall(TpspmvCutColumns(csr, (TpspmvChoice)p[TPSPMV_REMOVE], p[TPSPMV_CACHE], &cut));
     p[TPSPMV_REMOVE] = cut.removed ? TPSPMV_YES : TPSPMV_NO;
-    PetscCall(TpspmvCutDestroy(&cut));
   }
   if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvChooseSlice(csr, TpspmvCutCount(cut.nused, p[TPSPMV_TILE]), plan->threads);
   PetscFunctionReturn(PETSC_SUCCESS);
