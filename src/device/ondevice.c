@@ -84,14 +84,18 @@ static PetscErrorCode OnDeviceFill(SpmvOnDevice *on, const SpmvCSR *rows, PetscB
 
 static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const SpmvPlan *host, PetscBool *full)
 {
-  SpmvRowsPart   part;
-  char           why[512];
-  PetscErrorCode ierr;
+  const SpmvSharing *sharing = on->format->device->sharing;
+  SpmvRowsPart       part;
+  char               why[512];
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
+  if (host) on->plan.threads = host->threads; /* for who shares products */
   PetscCall(SpmvDevicePowers(on->device, on->format, csr, &on->plan, host));
   PetscCall(SpmvResolve(&on->format->device->side, csr, &on->device->info, &on->plan, why, sizeof(why)));
   PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", why);
+  *full = (PetscBool)(!host && sharing && on->plan.value[sharing->parts]); /* the device has no room for all, and nobody is there to have the rest */
+  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvSharedCreate(on->format, csr, &on->plan, host, &on->shared));
   PetscCall(SpmvSharedGetPart(on->shared, csr, &part));
   ierr = OnDeviceFill(on, &part.csr, PETSC_FALSE, full);
@@ -107,7 +111,7 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const S
 + device - the device
 . format - a format that has a device side
 . csr    - the matrix
-- host   - the plan that was asked for rows that the host has, of a format that shares products
+- host   - the plan that was asked for rows that the host has, of a format that shares products; NULL: it has none
 
   Input/Output Parameter:
 . plan - of the device side, as asked for; on return as built
@@ -174,7 +178,7 @@ PetscErrorCode SpmvOnDeviceDescribe(const SpmvOnDevice *on, PetscInt k, char lin
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (k == SPMV_LINE_MAX && on->shared) PetscCall(SpmvSharedDescribe(on->shared, line, size));
+  if (k == SPMV_LINE_MAX && on->shared) PetscCall(SpmvSharedDescribe(on->shared, &on->plan, line, size));
   else if (k < SPMV_LINE_MAX && side->describe) PetscCall(side->describe(on->storage, k, line, size));
   else if (k > SPMV_LINE_MAX && on->shared && side->describe) PetscCall(side->describe(on->shared->storage, k - SPMV_LINE_MAX - 1, line, size));
   PetscFunctionReturn(PETSC_SUCCESS);

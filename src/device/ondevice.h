@@ -21,7 +21,7 @@ typedef struct {
   SpmvPlan          plan;    /* of the host's storage, as built */
   void             *storage; /* of the host's rows */
   SpmvApplyFn      *apply;
-  PetscInt          nz;      /* entries of the host's rows */
+  PetscInt          nz, all; /* entries of the host's rows, of all rows */
   PetscInt          threads; /* that put the results in their places */
 } SpmvShared;
 
@@ -70,7 +70,7 @@ extern PetscErrorCode SpmvSharedGetPart(const SpmvShared *shared, const SpmvCSR 
 extern PetscErrorCode SpmvSharedRestorePart(SpmvRowsPart *part);
 extern PetscErrorCode SpmvSharedSetValues(SpmvShared *shared, const SpmvCSR *csr);
 extern PetscErrorCode SpmvSharedFinish(SpmvShared *shared, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[], PetscBool beta);
-extern PetscErrorCode SpmvSharedDescribe(const SpmvShared *shared, char line[], size_t size);
+extern PetscErrorCode SpmvSharedDescribe(const SpmvShared *shared, const SpmvPlan *plan, char line[], size_t size);
 extern PetscErrorCode SpmvSharedDestroy(SpmvShared **shared);
 
 /* convert.c */

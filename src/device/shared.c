@@ -59,7 +59,8 @@ static PetscErrorCode SharedFill(SpmvShared *s, const SpmvCSR *csr)
   for (PetscInt k = 0; k < s->n; k++) from[s->rows[k]] = -1;
   ierr = RowsPartCreate(csr, csr->m, from, &part);
   if (!ierr) ierr = s->storage ? side->setvalues(&part.csr, s->storage) : SpmvBuild(side, &part.csr, NULL, &s->plan, &s->storage);
-  s->nz = part.i ? part.i[csr->m] : 0;
+  s->nz  = part.i ? part.i[csr->m] : 0;
+  s->all = csr->i[csr->m];
   PetscCall(SpmvSharedRestorePart(&part));
   PetscCall(PetscFree(from));
   PetscCall(ierr);
@@ -139,11 +140,18 @@ PetscErrorCode SpmvSharedFinish(SpmvShared *s, SpmvDevice *device, void *results
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Who has what */
-PetscErrorCode SpmvSharedDescribe(const SpmvShared *s, char line[], size_t size)
+/* Who has what; plan: of the device side, resolved. The relative difference is how far the device's nonzeros are from its share of the powers */
+PetscErrorCode SpmvSharedDescribe(const SpmvShared *s, const SpmvPlan *plan, char line[], size_t size)
 {
+  const SpmvSharing *sharing = s->format->device->sharing;
+  const PetscInt     parts = plan->value[sharing->parts], nparts = plan->value[sharing->powers];
+  double             sum[2] = {0, 0}, share, has = s->all ? 100 * (1 - (double)s->nz / (double)s->all) : 0;
+
   PetscFunctionBegin;
-  PetscCall(SpmvAppend(line, size, "the device has %" PetscInt_FMT " of %" PetscInt_FMT " rows; the host's:", s->n, s->m));
+  for (PetscInt p = 0; p < nparts; p++) sum[p < parts] += (double)plan->list[p];
+  share = 100 * sum[1] / (sum[0] + sum[1]);
+  PetscCall(SpmvAppend(line, size, "on the device: %" PetscInt_FMT " of %" PetscInt_FMT " parts, share %.2f %%, has %.2f %% of the nonzeros", parts, nparts, share, has));
+  PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%, and %" PetscInt_FMT " of %" PetscInt_FMT " rows; on the host:", 100 * fabs(has / share - 1), s->n, s->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

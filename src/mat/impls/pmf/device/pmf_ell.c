@@ -1,12 +1,17 @@
 /*
-  pmf_ell.c - the arrays of the parts that a device has
+  pmf_ell.c - the arrays of a device's storage
 
   Source: as pmf.c; section 5.3: on a device rows of about the same length belong together, as a warp takes as long as its
   longest row. A slice is a warp's (-mat_pmf_device_slice), not all of a part.
 */
-#include "pmf_ell.h"
+#include "pmf_device.h"
 
 #define PMF_ELL_PIECE 4096 /* entries of a piece of a long row, at most */
+
+static inline size_t PmfEllColumnSize(const PmfEll *e)
+{
+  return e->narrow ? sizeof(uint16_t) : sizeof(int32_t);
+}
 
 /* The rows at places [0, end) of the order: first those of slices, then the long ones */
 static PetscErrorCode PmfEllRows(const SpmvCSR *rest, const PmfOrder *order, PetscInt end, PetscInt longest, PmfEll *e)
@@ -15,7 +20,7 @@ static PetscErrorCode PmfEllRows(const SpmvCSR *rest, const PmfOrder *order, Pet
 
   PetscFunctionBegin;
   for (PetscInt p = 0; p < end; p++) {
-    const PetscInt length = PmfLength(rest, order->limit, order->row[p]);
+    const PetscInt length = PmfLength(rest, PETSC_MAX_INT, order->row[p]);
 
     e->nlong += length > longest;
     empty += !length && e->block; /* what blocks have written there stays */
@@ -26,7 +31,7 @@ static PetscErrorCode PmfEllRows(const SpmvCSR *rest, const PmfOrder *order, Pet
   PetscCall(SpmvAlloc((size_t)e->nsliced * sizeof(int32_t), &e->length));
   l = e->nsliced;
   for (PetscInt p = 0; p < end; p++) {
-    const PetscInt length = PmfLength(rest, order->limit, order->row[p]);
+    const PetscInt length = PmfLength(rest, PETSC_MAX_INT, order->row[p]);
 
     if (length > longest) e->row[l++] = order->row[p];
     else if (length || !e->block) {
@@ -38,7 +43,7 @@ static PetscErrorCode PmfEllRows(const SpmvCSR *rest, const PmfOrder *order, Pet
 }
 
 /* How wide each slice is, and its least column */
-static PetscErrorCode PmfEllSlices(const SpmvCSR *rest, PetscBool wide, PmfEll *e)
+static PetscErrorCode PmfEllSlices(const SpmvCSR *rest, PmfEll *e)
 {
   PetscInt reach = 0;
 
@@ -62,7 +67,7 @@ static PetscErrorCode PmfEllSlices(const SpmvCSR *rest, PetscBool wide, PmfEll *
     e->step[s + 1] = e->step[s] + (uint32_t)width;
     if (width) reach = PetscMax(reach, high - low);
   }
-  e->narrow   = (PetscBool)(!wide && reach <= UINT16_MAX);
+  e->narrow   = (PetscBool)(reach <= UINT16_MAX);
   e->slices.n = (size_t)e->height * e->step[e->nslices];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,28 +108,29 @@ static PetscErrorCode PmfEllBlocks(const SpmvCSR *blocks, PmfEll *e)
 }
 
 /*
-  PmfEllLayOut - what a device has of the rows at the first places of an order: sizes, and all arrays but those of entries
+  PmfEllLayOut - sizes, and all arrays but those of entries
 
   Input Parameters:
-+ rest    - the matrix, or what is not in the blocks along its diagonal
-. blocks  - with PMF_BY_DIAGONAL, the blocks: the rows are then the first `end` of the matrix, in any order; otherwise NULL
-. order   - the order of rows
-. end     - places
-. longest - entries of a row of a slice, at most
-- wide    - columns are to be int32
++ halves - with PMF_BY_DIAGONAL the rows are the first `end` of the matrix, in any order
+. order  - the order of rows
+. end    - the device has the rows at places [0, end)
+- p      - the knobs
 
-  Input/Output Parameter:
-. e - on entry zeros but for height and block; to be destroyed with PmfEllReset(), after an error as well
+  Output Parameter:
+. e - to be freed with PmfEllReset(), after an error as well
 */
-PetscErrorCode PmfEllLayOut(const SpmvCSR *rest, const SpmvCSR *blocks, const PmfOrder *order, PetscInt end, PetscInt longest, PetscBool wide, PmfEll *e)
+PetscErrorCode PmfEllLayOut(const PmfHalves *halves, const PmfOrder *order, PetscInt end, const PetscInt p[], PmfEll *e)
 {
+  const SpmvCSR *rest = &halves->csr[1];
+
   PetscFunctionBegin;
-  PetscCall(PmfEllRows(rest, order, end, longest, e));
-  PetscCall(PmfEllSlices(rest, wide, e));
+  *e = (PmfEll){.height = p[PMF_DEVICE_SLICE], .block = order->partition == PMF_BY_DIAGONAL ? order->block : 0};
+  PetscCall(PmfEllRows(rest, order, end, p[PMF_DEVICE_LONG], e));
+  PetscCall(PmfEllSlices(rest, e));
   PetscCall(PmfEllLongs(rest, e));
-  if (!blocks) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!e->block) PetscFunctionReturn(PETSC_SUCCESS);
   e->nblockrows = end;
-  PetscCall(PmfEllBlocks(blocks, e));
+  PetscCall(PmfEllBlocks(&halves->csr[0], e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,13 +143,10 @@ static PetscErrorCode PmfValuesCreate(PmfValues *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static inline uint32_t PmfEllEntry(const uint32_t at[], PetscInt entry)
+static void PmfEllFillSlices(const PmfHalves *halves, PmfEll *e)
 {
-  return at ? at[entry] : (uint32_t)entry;
-}
+  const SpmvCSR *rest = &halves->csr[1];
 
-static void PmfEllFillSlices(const SpmvCSR *rest, const uint32_t at[], PmfEll *e)
-{
   memset(e->column, 0, e->slices.n * PmfEllColumnSize(e));
   for (PetscInt k = 0; k < e->nsliced; k++) {
     const PetscInt slice = k / e->height, first = rest->i[e->row[k]];
@@ -154,27 +157,30 @@ static void PmfEllFillSlices(const SpmvCSR *rest, const uint32_t at[], PmfEll *e
 
       if (e->narrow) ((uint16_t *)e->column)[place] = (uint16_t)column;
       else ((int32_t *)e->column)[place] = (int32_t)column;
-      e->slices.from[place] = PmfEllEntry(at, n);
+      e->slices.from[place] = PmfEntryOf(halves, 1, n);
     }
   }
 }
 
-static void PmfEllFillLongs(const SpmvCSR *rest, const uint32_t at[], PmfEll *e)
+static void PmfEllFillLongs(const PmfHalves *halves, PmfEll *e)
 {
-  size_t place = 0;
+  const SpmvCSR *rest  = &halves->csr[1];
+  size_t         place = 0;
 
   for (PetscInt l = 0; l < e->nlong; l++) {
     const PetscInt row = e->row[e->nsliced + l];
 
     for (PetscInt n = rest->i[row]; n < rest->i[row + 1]; n++) {
       e->longcolumn[place]   = (int32_t)rest->j[n];
-      e->longs.from[place++] = PmfEllEntry(at, n);
+      e->longs.from[place++] = PmfEntryOf(halves, 1, n);
     }
   }
 }
 
-static void PmfEllFillBlocks(const SpmvCSR *blocks, const uint32_t at[], PmfEll *e)
+static void PmfEllFillBlocks(const PmfHalves *halves, PmfEll *e)
 {
+  const SpmvCSR *blocks = &halves->csr[0];
+
   for (PetscInt k = 0; k < e->nblocks; k++) {
     const PetscInt first = k * e->block, rows = PetscMin(e->block, e->nblockrows - first);
     uint64_t       diagonals = PmfDiagonals(blocks, e->block, first, rows);
@@ -192,63 +198,82 @@ static void PmfEllFillBlocks(const SpmvCSR *blocks, const uint32_t at[], PmfEll 
         const uint32_t d = number[blocks->j[n] - r + e->block - 1];
 
         e->mask[d] |= UINT32_C(1) << (r - first);
-        e->diagonals.from[(size_t)d * (size_t)e->block + (size_t)(r - first)] = PmfEllEntry(at, n);
+        e->diagonals.from[(size_t)d * (size_t)e->block + (size_t)(r - first)] = PmfEntryOf(halves, 0, n);
       }
     }
   }
 }
 
-/* The arrays of entries, but for the values; halves: where rest comes from with PMF_BY_DIAGONAL */
-PetscErrorCode PmfEllFill(const SpmvCSR *rest, const PmfHalves *halves, PmfEll *e)
+/* The arrays of entries, but for the values */
+PetscErrorCode PmfEllFill(const PmfHalves *halves, PmfEll *e)
 {
   PetscFunctionBegin;
   PetscCall(PmfValuesCreate(&e->slices));
   PetscCall(SpmvAlloc(e->slices.n * PmfEllColumnSize(e), &e->column));
-  PmfEllFillSlices(rest, halves->at[1], e);
+  PmfEllFillSlices(halves, e);
   PetscCall(PmfValuesCreate(&e->longs));
   PetscCall(SpmvAlloc(e->longs.n * sizeof(int32_t), &e->longcolumn));
-  PmfEllFillLongs(rest, halves->at[1], e);
+  PmfEllFillLongs(halves, e);
   if (!e->block) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PmfValuesCreate(&e->diagonals));
   PetscCall(SpmvAlloc(e->diagonal[e->nblocks] * sizeof(int32_t), &e->offset));
   PetscCall(SpmvAlloc(e->diagonal[e->nblocks] * sizeof(uint32_t), &e->mask));
-  PmfEllFillBlocks(&halves->csr[0], halves->at[0], e);
+  PmfEllFillBlocks(halves, e);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void PmfEllSetValues(const SpmvCSR *csr, PmfEll *e)
+PetscErrorCode PmfEllSetValues(const SpmvCSR *csr, void *storage)
 {
+  PmfEll          *e     = (PmfEll *)storage;
   PmfValues *const all[] = {&e->slices, &e->longs, &e->diagonals};
 
+  PetscFunctionBegin;
   for (size_t v = 0; v < PETSC_STATIC_ARRAY_LENGTH(all); v++) {
     for (size_t k = 0; k < all[v]->n; k++) all[v]->value[k] = all[v]->from[k] == UINT32_MAX ? 0 : csr->a[all[v]->from[k]];
   }
-}
-
-static PetscErrorCode PmfValuesReset(PmfValues *v)
-{
-  PetscFunctionBegin;
-  PetscCall(SpmvFree(&v->value));
-  PetscCall(SpmvFree(&v->from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
+{
+  const PmfEll *e = (const PmfEll *)storage;
+  const size_t  n = e->block ? e->diagonal[e->nblocks] : 0;
+  PetscInt      k = 0;
+
+  PetscFunctionBegin;
+  arrays[k++] = SPMV_ARRAY("slice values", e->slices.value, e->slices.n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("slice columns", e->column, e->slices.n, PmfEllColumnSize(e));
+  arrays[k++] = SPMV_ARRAY("steps", e->step, (size_t)e->nslices + 1, sizeof(uint32_t));
+  arrays[k++] = SPMV_ARRAY("bases", e->base, (size_t)e->nslices, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("lengths", e->length, (size_t)e->nsliced, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("slice rows", e->row, (size_t)(e->nsliced + e->nlong), sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("from slices", e->slices.from, e->slices.n, sizeof(uint32_t), .aside = PETSC_TRUE);
+  if (e->nlong) {
+    arrays[k++] = SPMV_ARRAY("long values", e->longs.value, e->longs.n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("long columns", e->longcolumn, e->longs.n, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("long rows", e->longrow, (size_t)e->nlong + 1, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("pieces", e->piece, (size_t)e->npieces + 1, sizeof(uint32_t));
+    arrays[k++] = SPMV_ARRAY("from long rows", e->longs.from, e->longs.n, sizeof(uint32_t), .aside = PETSC_TRUE);
+  }
+  if (e->block) {
+    arrays[k++] = SPMV_ARRAY("diagonal values", e->diagonals.value, e->diagonals.n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("diagonals", e->diagonal, (size_t)e->nblocks + 1, sizeof(uint32_t));
+    arrays[k++] = SPMV_ARRAY("offsets", e->offset, n, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("diagonal masks", e->mask, n, sizeof(uint32_t));
+    arrays[k++] = SPMV_ARRAY("from diagonals", e->diagonals.from, e->diagonals.n, sizeof(uint32_t), .aside = PETSC_TRUE);
+  }
+  *narrays = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees what a storage has */
 PetscErrorCode PmfEllReset(PmfEll *e)
 {
+  void *const arrays[] = {&e->row, &e->length, &e->step, &e->base, &e->column, &e->longrow, &e->piece, &e->longcolumn,
+                          &e->diagonal, &e->offset, &e->mask, &e->slices.value, &e->slices.from, &e->longs.value, &e->longs.from, &e->diagonals.value,
+                          &e->diagonals.from};
+
   PetscFunctionBegin;
-  PetscCall(PmfValuesReset(&e->slices));
-  PetscCall(PmfValuesReset(&e->longs));
-  PetscCall(PmfValuesReset(&e->diagonals));
-  PetscCall(SpmvFree(&e->row));
-  PetscCall(SpmvFree(&e->length));
-  PetscCall(SpmvFree(&e->step));
-  PetscCall(SpmvFree(&e->base));
-  PetscCall(SpmvFree(&e->column));
-  PetscCall(SpmvFree(&e->longrow));
-  PetscCall(SpmvFree(&e->piece));
-  PetscCall(SpmvFree(&e->longcolumn));
-  PetscCall(SpmvFree(&e->diagonal));
-  PetscCall(SpmvFree(&e->offset));
-  PetscCall(SpmvFree(&e->mask));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(arrays); k++) PetscCall(SpmvFree(arrays[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

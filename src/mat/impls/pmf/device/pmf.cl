@@ -1,11 +1,10 @@
 /*
-  pmf.cl - products of the parts that a device has
+  pmf.cl - the products of a device
 
   Source: Yang, Li, Mo, Li, IEEE Trans. Computers 64(9), 2015: ELL with a thread for each row (5.2, 5.3), blocks along the
   diagonal as DIA (4.2.4). The paper calls NVIDIA's kernels and prints none.
 
     HEIGHT   rows of a slice; NARROW: columns are uint16, counted from the slice's first
-    LISTED   results go to the rows of a list; otherwise result k is that of row k of the list: the host puts it in its place
     BLOCK    rows of a block along the diagonal, whose kernel comes first and which slices add to; 0: no blocks
     GROUP    work items of a work group
 
@@ -18,21 +17,11 @@ typedef ushort COLUMN;
 typedef int COLUMN;
 #endif
 
-/* Result k into y; add: something is there */
-INLINE void PutResult(GLOBAL SCALAR *y, GLOBAL const int *rows, size_t k, SCALAR sum, int add)
-{
-#if LISTED
-  const size_t row = (size_t)rows[k];
-#else
-  const size_t row = k;
-#endif
-
-  Put(y, row, sum, add);
-}
-
 /* A work item for each row of the slices */
 KERNEL(GROUP)
-void pmf_slices(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns, GLOBAL const uint *RESTRICT steps, GLOBAL const int *RESTRICT bases, GLOBAL const int *RESTRICT lengths, GLOBAL const int *RESTRICT rows, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int nsliced, int beta)
+void pmf_slices(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns, GLOBAL const uint *RESTRICT steps,
+                GLOBAL const int *RESTRICT bases, GLOBAL const int *RESTRICT lengths, GLOBAL const int *RESTRICT rows,
+                GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int nsliced, int beta)
 {
   const size_t k = GLOBAL_ID;
 
@@ -42,14 +31,17 @@ void pmf_slices(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTR
     size_t       place = (size_t)steps[slice] * HEIGHT + k % HEIGHT;
     SCALAR       sum   = ZERO;
 
-    for (int n = 0; n < length; n++, place += HEIGHT) sum = sum + Times(STREAM(&values[place]), x[base + (int)STREAM(&columns[place])]);
-    PutResult(y, rows, k, sum, BLOCK || beta);
+    for (int n = 0; n < length; n++, place += HEIGHT) {
+      sum = sum + Times(STREAM(&values[place]), x[base + (int)STREAM(&columns[place])]);
+    }
+    Put(y, (size_t)rows[k], sum, BLOCK || beta);
   }
 }
 
 /* A work group for each piece of a long row: each work item adds up every GROUP-th entry, then halves are added */
 KERNEL(GROUP)
-void pmf_pieces(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT columns, GLOBAL const uint *RESTRICT pieces, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *RESTRICT sums)
+void pmf_pieces(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT columns, GLOBAL const uint *RESTRICT pieces,
+                GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *RESTRICT sums)
 {
   LOCAL SCALAR sum[GROUP];
   const int    t    = LOCAL_ID;
@@ -68,7 +60,8 @@ void pmf_pieces(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT
 
 /* A work item for each long row: its pieces in their order */
 KERNEL(GROUP)
-void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRICT sums, GLOBAL const int *RESTRICT rows, GLOBAL SCALAR *y, int nsliced, int nlong, int beta)
+void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRICT sums, GLOBAL const int *RESTRICT rows, GLOBAL SCALAR *y,
+               int nsliced, int nlong, int beta)
 {
   const size_t l = GLOBAL_ID;
 
@@ -76,14 +69,15 @@ void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRIC
     SCALAR sum = ZERO;
 
     for (int p = longrows[l]; p < longrows[l + 1]; p++) sum = sum + sums[p];
-    PutResult(y, rows, (size_t)nsliced + l, sum, BLOCK || beta);
+    Put(y, (size_t)rows[(size_t)nsliced + l], sum, BLOCK || beta);
   }
 }
 
 #if BLOCK
 /* A work item for each row: the pieces of diagonals that its block has, in which `masks` tells whether the row has an entry */
 KERNEL(GROUP)
-void pmf_diagonals(GLOBAL const SCALAR *RESTRICT values, GLOBAL const uint *RESTRICT diagonals, GLOBAL const int *RESTRICT offsets, GLOBAL const uint *RESTRICT masks, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int nrows, int beta)
+void pmf_diagonals(GLOBAL const SCALAR *RESTRICT values, GLOBAL const uint *RESTRICT diagonals, GLOBAL const int *RESTRICT offsets,
+                   GLOBAL const uint *RESTRICT masks, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int nrows, int beta)
 {
   const size_t r = GLOBAL_ID;
 

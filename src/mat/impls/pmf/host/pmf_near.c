@@ -5,7 +5,7 @@
   these come in short pieces, the unknowns of another node. So what the eight rows of a slice have in several steps is in a few pieces
   of x: those are loaded once, and what each lane has of them is taken from registers.
 */
-#include "pmf.h"
+#include "pmf_host.h"
 
 /* Bit l: row l has the same columns as row l - 1 in the first `full` steps; 0 if more rows differ than there are pieces */
 unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)

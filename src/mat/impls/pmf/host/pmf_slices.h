@@ -2,16 +2,16 @@
   pmf_slices.h - what a product and a transposed product do with a slice
 
   A slice's steps are added up in one vector, kind after kind, with no branch in a step: masks keep the padding, and the x
-  that would meet it, out of the sum. Whether columns are int32, and whether memory is asked early, are constants in each
+  that would meet it, out of the sum. Whether columns are int32, and whether there is a prefetch, are constants in each
   copy of these.
 */
 #pragma once
-#include "pmf.h"
-#include "../../../simd/simd.h"
+#include "pmf_host.h"
+#include "../../../../simd/simd.h"
 
-/* Bytes between what is in use and what is asked for, into the second cache, in a matrix that is not in cache; see BccooAhead() for what that gains */
-#define PMF_AHEAD_COLUMNS 2048
-#define PMF_AHEAD_VALUES  16384
+/* Bytes between what is in use and what is prefetched, into the second cache, of a matrix that is not in cache */
+#define PMF_DISTANCE_COLUMNS 2048
+#define PMF_DISTANCE_VALUES  16384
 
 /* PmfCursor: what comes next of a run's arrays */
 typedef struct {
@@ -34,7 +34,8 @@ SPMV_INLINE ptrdiff_t PmfColumnAt(const PmfCursor *c, size_t k, int wide)
 /* x at the eight columns of step k from the cursor on */
 SPMV_INLINE Spmv8 PmfGather(const PmfCursor *c, size_t k, int wide, const PetscScalar *x)
 {
-  return wide ? Spmv8Gather(x, (const int32_t *)(const void *)c->column + PMF_LANES * k) : Spmv8GatherU16(x, (const uint16_t *)(const void *)c->column + PMF_LANES * k);
+  if (wide) return Spmv8Gather(x, (const int32_t *)(const void *)c->column + PMF_LANES * k);
+  return Spmv8GatherU16(x, (const uint16_t *)(const void *)c->column + PMF_LANES * k);
 }
 
 SPMV_INLINE void PmfGatherPairs(const PmfCursor *c, size_t k, int wide, const PetscScalar *x, Spmv8 *a, Spmv8 *b)
@@ -50,32 +51,32 @@ SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, int wide)
   c->column += n * columns * (wide ? sizeof(int32_t) : sizeof(uint16_t));
 }
 
-SPMV_INLINE void PmfAheadValues(const PmfCursor *c, size_t k, int ahead)
+SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
 {
-  if (ahead) __builtin_prefetch((const char *)(c->v + PMF_LANES * k) + PMF_AHEAD_VALUES, 0, 2);
+  if (prefetch) __builtin_prefetch((const char *)(c->v + PMF_LANES * k) + PMF_DISTANCE_VALUES, 0, 2);
 }
 
-SPMV_INLINE void PmfAhead(const PmfCursor *c, size_t k, int wide, int ahead)
+SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, int wide, int prefetch)
 {
-  PmfAheadValues(c, k, ahead);
-  if (ahead) __builtin_prefetch(c->column + PMF_LANES * k * (wide ? 4 : 2) + PMF_AHEAD_COLUMNS, 0, 2);
+  PmfPrefetchValues(c, k, prefetch);
+  if (prefetch) __builtin_prefetch(c->column + PMF_LANES * k * (wide ? 4 : 2) + PMF_DISTANCE_COLUMNS, 0, 2);
 }
 
 /* The sum of n gathered steps: two at a time, so that one does not wait for the other */
-SPMV_INLINE Spmv8 PmfGathered(PmfCursor *c, size_t n, int wide, int ahead, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfGathered(PmfCursor *c, size_t n, int wide, int prefetch, const PetscScalar *x)
 {
   Spmv8  sum = Spmv8Zero(), other = Spmv8Zero();
   size_t k = 0;
 
   for (; k + 2 <= n; k += 2) {
-    PmfAhead(c, k, wide, ahead);
-    PmfAhead(c, k + 1, wide, ahead);
+    PmfPrefetchStep(c, k, wide, prefetch);
+    PmfPrefetchStep(c, k + 1, wide, prefetch);
     sum   = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * (k + 1)), PmfGather(c, k + 1, wide, x), other);
   }
   if (n > 1) sum = Spmv8Add(sum, other);
   if (k < n) {
-    PmfAhead(c, k, wide, ahead);
+    PmfPrefetchStep(c, k, wide, prefetch);
     sum = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum);
   }
   PmfMove(c, n, PMF_LANES, wide);
@@ -83,15 +84,15 @@ SPMV_INLINE Spmv8 PmfGathered(PmfCursor *c, size_t n, int wide, int ahead, const
 }
 
 /* The sum of n pairs of steps */
-SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, int wide, int ahead, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, int wide, int prefetch, const PetscScalar *x)
 {
   Spmv8 sum = Spmv8Zero(), other = Spmv8Zero();
 
   for (size_t k = 0; k < n; k++, c->v += 2 * PMF_LANES) {
     Spmv8 x0, x1;
 
-    PmfAhead(c, 0, wide, ahead);
-    PmfAhead(c, 1, wide, ahead);
+    PmfPrefetchStep(c, 0, wide, prefetch);
+    PmfPrefetchStep(c, 1, wide, prefetch);
     PmfGatherPairs(c, k, wide, x, &x0, &x1);
     sum   = Spmv8Fma(Spmv8Load(c->v), x0, sum);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES), x1, other);
@@ -107,7 +108,7 @@ SPMV_INLINE SpmvPieces PmfPieces(const PmfCursor *c, int wide, const PetscScalar
 }
 
 /* The sum of n times so many steps that share pieces of x */
-SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, int ahead, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, int prefetch, const PetscScalar *x)
 {
   const size_t pieces = PMF_NEAR_PIECES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
@@ -115,13 +116,13 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, i
   for (size_t k = 0; k < n; k++) {
     const SpmvPieces p = PmfPieces(c, wide, x);
 
-    PmfAhead(c, 0, wide, ahead);
+    PmfPrefetchStep(c, 0, wide, prefetch);
     c->column += pieces;
     SPMV_UNROLL
     for (size_t t = 0; t < steps; t++) {
       const Spmv8 v = Spmv8Load(c->v + PMF_LANES * t), xt = SpmvPick(&p, c->column + sizeof(uint32_t) * t);
 
-      if (t) PmfAheadValues(c, t, ahead);
+      if (t) PmfPrefetchValues(c, t, prefetch);
       if (t % 2) other = Spmv8Fma(v, xt, other);
       else sum = Spmv8Fma(v, xt, sum);
     }
@@ -132,42 +133,45 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, i
 }
 
 /* The same for the steps of a run */
-SPMV_INLINE Spmv8 PmfNearOf(const PmfRun *run, PmfCursor *c, int wide, int ahead, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfNearOf(const PmfRun *run, PmfCursor *c, int wide, int prefetch, const PetscScalar *x)
 {
   const size_t n = (size_t)run->steps[PMF_NEAR];
 
-  return run->near == 3 ? PmfNearSteps(c, n, 3, wide, ahead, x) : run->near == 2 ? PmfNearSteps(c, n, 2, wide, ahead, x)
-                                                                                 : PmfNearSteps(c, n, 4, wide, ahead, x);
+  if (run->near == 3) return PmfNearSteps(c, n, 3, wide, prefetch, x);
+  return run->near == 2 ? PmfNearSteps(c, n, 2, wide, prefetch, x) : PmfNearSteps(c, n, 4, wide, prefetch, x);
 }
 
 /* The sum of a slice with steps of any kind; x: with the run's base */
-SPMV_INLINE Spmv8 PmfSlice(const PmfRun *run, PmfCursor *c, int wide, PmfEarly early, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, int wide, PmfPrefetch prefetch, const PetscScalar *x)
 {
-  const int    all = early == PMF_EARLY_ALL, ahead = early != PMF_EARLY_NONE;
-  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON], ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
+  const int    all = prefetch == PMF_PREFETCH_ALL, any = prefetch != PMF_PREFETCH_NONE;
+  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON];
+  const size_t ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
   size_t       k;
 
   for (k = 0; k + 2 <= consecutive; k += 2) {
-    PmfAhead(c, k, wide, all);
-    PmfAhead(c, k + 1, wide, all);
+    PmfPrefetchStep(c, k, wide, all);
+    PmfPrefetchStep(c, k + 1, wide, all);
     sum   = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Load(x + PmfColumnAt(c, k, wide)), sum);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * (k + 1)), Spmv8Load(x + PmfColumnAt(c, k + 1, wide)), other);
   }
   if (k < consecutive) sum = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Load(x + PmfColumnAt(c, k, wide)), sum);
   PmfMove(c, consecutive, 1, wide);
   for (k = 0; k < common; k++) {
-    PmfAhead(c, k, wide, all);
+    PmfPrefetchStep(c, k, wide, all);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Splat(x[PmfColumnAt(c, k, wide)]), other);
   }
   PmfMove(c, common, 1, wide);
   sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], wide, all, x));
   if (run->near) sum = Spmv8Add(sum, PmfNearOf(run, c, wide, all, x));
-  sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], wide, ahead, x));
+  sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], wide, any, x));
   for (k = 0; k < ragged; k++) sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum, c->mask[k]);
   PmfMove(c, ragged, PMF_LANES, wide);
   c->mask += ragged;
-  for (k = 0; k < diagonal; k++) sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), Spmv8LoadMasked(x + PmfColumnAt(c, k, wide), c->mask[k]), sum, c->mask[k]);
+  for (k = 0; k < diagonal; k++) {
+    sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), Spmv8LoadMasked(x + PmfColumnAt(c, k, wide), c->mask[k]), sum, c->mask[k]);
+  }
   PmfMove(c, diagonal, 1, wide);
   c->mask += diagonal;
   return sum;
@@ -218,7 +222,11 @@ SPMV_INLINE void PmfScatterAddMasked(const PmfCursor *c, size_t k, int wide, Spm
   PetscScalar lane[PMF_LANES];
 
   Spmv8Store(lane, v);
-  for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) y[PmfColumnAt(c, PMF_LANES * k + (size_t)__builtin_ctz(mask), wide)] += lane[__builtin_ctz(mask)];
+  for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) {
+    const size_t l = (size_t)__builtin_ctz(mask);
+
+    y[PmfColumnAt(c, PMF_LANES * k + l, wide)] += lane[l];
+  }
 }
 
 /* y += v at the columns of a step that shares pieces of x; piece: the first of these, word: the step's */
@@ -239,9 +247,11 @@ SPMV_INLINE void PmfScatterNear(const char *piece, const char *word, int wide, S
 /* y <- y + A^T x for a slice, whose lanes multiply xr */
 SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Spmv8 xr, PetscScalar *y)
 {
-  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON], paired = (size_t)run->steps[PMF_PAIRED], gathered = (size_t)run->steps[PMF_GATHERED], ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
+  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON], paired = (size_t)run->steps[PMF_PAIRED];
+  const size_t gathered = (size_t)run->steps[PMF_GATHERED], ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
 
-  for (size_t first = 0; first < 3; first++) { /* every third, since a step must wait for one just before it that overlaps it, as a stencil's neighbours do */
+  /* Every third, since a step must wait for one just before it that overlaps it, as a stencil's neighbours do */
+  for (size_t first = 0; first < 3; first++) {
     for (size_t k = first; k < consecutive; k += 3) {
       PetscScalar *at = y + PmfColumnAt(c, k, wide);
 
@@ -260,7 +270,9 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Sp
     const char *piece = c->column;
 
     c->column += PMF_NEAR_PIECES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
-    for (int32_t t = 0; t < run->near; t++, c->v += PMF_LANES, c->column += sizeof(uint32_t)) PmfScatterNear(piece, c->column, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
+    for (int32_t t = 0; t < run->near; t++, c->v += PMF_LANES, c->column += sizeof(uint32_t)) {
+      PmfScatterNear(piece, c->column, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
+    }
   }
   for (size_t k = 0; k < gathered; k++) PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
   PmfMove(c, gathered, PMF_LANES, wide);

@@ -11,14 +11,15 @@ const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
 #else
 
 /* y <- A x for the rows of a run of whole slices, which have so many gathered steps and no others; listed: how its rows are known */
-SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide, PmfEarly early, size_t gathered, int listed)
+SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide, PmfPrefetch prefetch, size_t gathered,
+                                  int listed)
 {
   const uint16_t *list = (const uint16_t *)b->list + run->list;
   PmfCursor       c    = PmfCursorOf(b, run);
 
   y += run->row;
   for (size_t k = 0; k < (size_t)run->rows; k += PMF_LANES) {
-    const Spmv8 sum = PmfGathered(&c, gathered, wide, early != PMF_EARLY_NONE, x);
+    const Spmv8 sum = PmfGathered(&c, gathered, wide, prefetch != PMF_PREFETCH_NONE, x);
 
     if (listed) Spmv8ScatterU16(y, list + k, sum);
     else Spmv8Store(y + k, sum);
@@ -26,13 +27,14 @@ SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const 
 }
 
 /* y <- beta y + A x for the rows of any run; alone: as of its flags */
-SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide, PmfEarly early, int alone)
+SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide, PmfPrefetch prefetch,
+                             int alone)
 {
   const size_t step = alone ? 1 : PMF_LANES;
   PmfCursor    c    = PmfCursorOf(b, run);
 
   for (size_t k = 0; k < (size_t)run->rows; k += step) {
-    const Spmv8 sum = PmfSlice(run, &c, wide, early, x);
+    const Spmv8 sum = PmfSliceSum(run, &c, wide, prefetch, x);
 
     if (alone) {
       const PetscScalar total = Spmv8Sum(sum);
@@ -60,21 +62,21 @@ SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const P
 
 /*
   The ways through a run, by how many gathered steps it has if it has no others, no sum to add to, and rows of 16 bits (0: all
-  other runs), by whether its columns are wide, and by what memory is asked for early
+  other runs), by whether its columns are wide, and by what is prefetched
 */
 typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
-  #define ANY(WIDE, EARLY) \
-    static void PmfRun_0_##WIDE##_##EARLY(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
+  #define ANY(WIDE, PREFETCH) \
+    static void PmfRun_0_##WIDE##_##PREFETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
     { \
-      if (run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, EARLY, 1); \
-      else PmfApplyAny(b, run, x, y, add, WIDE, EARLY, 0); \
+      if (run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, PREFETCH, 1); \
+      else PmfApplyAny(b, run, x, y, add, WIDE, PREFETCH, 0); \
     }
-  #define GATHERED(N, WIDE, EARLY) \
-    static void PmfRun_##N##_##WIDE##_##EARLY(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
+  #define GATHERED(N, WIDE, PREFETCH) \
+    static void PmfRun_##N##_##WIDE##_##PREFETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
     { \
       (void)add; \
-      if (run->flags & PMF_LISTED) PmfApplyGathered(b, run, x, y, WIDE, EARLY, N, 1); \
-      else PmfApplyGathered(b, run, x, y, WIDE, EARLY, N, 0); \
+      if (run->flags & PMF_LISTED) PmfApplyGathered(b, run, x, y, WIDE, PREFETCH, N, 1); \
+      else PmfApplyGathered(b, run, x, y, WIDE, PREFETCH, N, 0); \
     }
   #define RUNS(N) GATHERED(N, 0, 0) GATHERED(N, 0, 1) GATHERED(N, 1, 0) GATHERED(N, 1, 1)
   #define ENTRY(N, ALL) \
@@ -98,14 +100,15 @@ RUNS(5)
 RUNS(6)
 RUNS(7)
 RUNS(8)
-static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_EARLY_COUNT] = {ENTRY(0, 2), ENTRY(1, 1), ENTRY(2, 1), ENTRY(3, 1), ENTRY(4, 1), ENTRY(5, 1), ENTRY(6, 1), ENTRY(7, 1), ENTRY(8, 1)};
+static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT] = {ENTRY(0, 2), ENTRY(1, 1), ENTRY(2, 1), ENTRY(3, 1), ENTRY(4, 1),
+                                                                        ENTRY(5, 1), ENTRY(6, 1), ENTRY(7, 1), ENTRY(8, 1)};
 
 /* The first index of PmfRuns */
 SPMV_INLINE int32_t PmfKnown(const PmfStorage *b, const PmfRun *run, int add)
 {
   const int32_t gathered = run->steps[PMF_GATHERED];
 
-  if (add || run->flags & PMF_ALONE || gathered > PMF_KNOWN || (size_t)gathered != PmfFullSteps(run) + PmfMaskedSteps(run)) return 0;
+  if (add || !(run->flags & PMF_PLAIN) || gathered > PMF_KNOWN) return 0;
   return run->flags & PMF_LISTED && b->listsize != sizeof(uint16_t) ? 0 : gathered;
 }
 
@@ -126,23 +129,19 @@ static void PmfClearTask(void *context, PetscInt t)
   memset(p->y + first, 0, sizeof(PetscScalar) * (end - first));
 }
 
-static void PmfMultPiece(const PmfProduct *p, PetscInt piece)
-{
-  const PmfStorage *b = p->b;
-
-  for (int32_t k = b->piece[piece]; k < b->piece[piece + 1]; k++) {
-    const PmfRun *run      = &b->run[k];
-    const int     fragment = run->flags & PMF_FRAGMENT, add = run->flags & PMF_ADD || (p->beta && !fragment);
-
-    PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->early](b, run, p->x + run->base, fragment ? b->sum : p->y, add);
-  }
-}
-
 static void PmfMultTask(void *context, PetscInt t)
 {
   const PmfProduct *p = (const PmfProduct *)context;
+  const PmfStorage *b = p->b;
 
-  for (PetscInt piece = t; piece < p->b->npieces; piece += p->b->threads) PmfMultPiece(p, piece);
+  for (PetscInt part = t; part < b->nparts; part += b->threads) {
+    for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
+      const PmfRun *run      = &b->run[k];
+      const int     fragment = run->flags & PMF_FRAGMENT, add = run->flags & PMF_ADD || (p->beta && !fragment);
+
+      PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->prefetch](b, run, p->x + run->base, fragment ? b->sum : p->y, add);
+    }
+  }
 }
 
 static void PmfMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
@@ -155,7 +154,7 @@ static void PmfMult(const void *storage, const PetscScalar *x, PetscScalar *y, P
   for (PetscInt s = 0; s < b->nsplit; s++) {
     PetscScalar sum = beta || b->empty ? y[b->split[s]] : 0; /* if cleared, the blocks of its diagonal may be in it */
 
-    for (PetscInt piece = 0; piece < b->npieces; piece++) sum += b->sum[piece * b->nsplit + s];
+    for (PetscInt part = 0; part < b->nparts; part++) sum += b->sum[part * b->nsplit + s];
     y[b->split[s]] = sum;
   }
 }
@@ -167,8 +166,8 @@ static void PmfMultTransposeTask(void *context, PetscInt t)
   PetscScalar      *y = SpmvTaskVector(b->n, t, p->work, p->y);
 
   if (t || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
-  for (PetscInt piece = t; piece < b->npieces; piece += b->threads) {
-    for (int32_t k = b->piece[piece]; k < b->piece[piece + 1]; k++) {
+  for (PetscInt part = t; part < b->nparts; part += b->threads) {
+    for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
       const PmfRun *run = &b->run[k];
 
       if (run->flags & PMF_WIDE) PmfTransposeRun(b, run, p->x, y + run->base, 1);
@@ -193,17 +192,5 @@ static void PmfMultTranspose(const void *storage, const PetscScalar *x, PetscSca
   SpmvAddVectors(b->threads, (size_t)b->n, work, y);
 }
 
-/* Beside a device, the pieces of one of the host's tasks */
-static void PmfShare(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt task, PetscInt ntasks)
-{
-  const PmfStorage *b = (const PmfStorage *)storage;
-  const PmfProduct  p = {b, x, y, beta, NULL};
-
-  for (PetscInt piece = b->ndevice + task; piece < b->npieces; piece += ntasks) {
-    for (PetscInt k = b->clears[piece]; k < b->clears[piece + 1] && !beta; k++) y[b->clear[k]] = 0;
-    PmfMultPiece(&p, piece);
-  }
-}
-
-const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = PmfMult, .apply_transpose = PmfMultTranspose, .transpose_work = PmfTransposeWork, .share = PmfShare};
+const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = PmfMult, .apply_transpose = PmfMultTranspose, .transpose_work = PmfTransposeWork};
 #endif

@@ -1,0 +1,130 @@
+/*
+  pmf_cut.c - which rows the device has of a product that it shares with threads of the host: the first of the parts, cut to what its
+  memory has room for
+
+  Powers say how many nonzeros the parts of the device have. Where the memory does not hold these, or the vectors of a product
+  beside them, the powers are turned down and those of the host up, until it does: by the bytes of a storage that is laid out,
+  not built. A device that had all rows has one part then, and each thread of the host but one another.
+*/
+#include "pmf_device.h"
+
+#define PMF_CUT_TRIES 8
+#define PMF_CUT_LEAST 0.001   /* of all nonzeros: for less no device is asked */
+#define PMF_CUT_SPARE 0.97    /* of the room, for padding that differs from share to share */
+#define PMF_CUT_WHOLE 1000000 /* what the powers of a cut plan add up to, about: the largest that one may be */
+#define PMF_CUT_AMPLE 16      /* bytes of room for each of the matrix, from which on nothing is laid out to see */
+
+/* The order of all rows, cut into the parts; the device has those at places [0, end); rest: as of PmfOrderCreate() */
+static PetscErrorCode PmfCutParts(const SpmvCSR *csr, const SpmvCSR *rest, const SpmvPlan *plan, PmfOrder *order, PetscInt *end)
+{
+  const PetscInt parts = plan->value[PMF_DEVICE_PARTS];
+
+  PetscFunctionBegin;
+  *order = PmfOrderOf(plan->value);
+  if (parts) {
+    order->nparts = plan->value[PMF_POWERS];
+    order->power  = plan->list;
+  }
+  PetscCall(PmfOrderCreate(csr, rest, order));
+  *end = order->cut[PetscMax(1, parts)];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of the device, for SpmvSharing.split(). The host is told where its parts were cut, so that they are the same without the device's entries */
+PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[])
+{
+  const PetscInt parts = plan->value[PMF_DEVICE_PARTS];
+  PmfOrder       order;
+
+  PetscFunctionBegin;
+  PetscCall(PmfCutParts(csr, csr, plan, &order, nrows));
+  PetscCall(PetscMalloc1(*nrows, rows));
+  for (PetscInt k = 0; k < *nrows; k++) (*rows)[k] = order.row[k];
+  PetscCall(PetscSortInt(*nrows, *rows));
+  PetscCall(PetscArrayzero(host->list, SPMV_LIST_MAX));
+  host->list[0] = -*nrows;
+  for (PetscInt p = parts; p < order.nparts; p++) host->list[p - parts + 1] = order.cut[p] - order.cut[p + 1];
+  host->value[PMF_POWERS] = order.nparts - parts + 1;
+  PetscCall(PmfOrderDestroy(&order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes that a device holds under a plan, with the vectors of a product */
+static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, PetscLogDouble *bytes)
+{
+  PmfEll    e = {0};
+  PmfHalves halves;
+  PmfOrder  order;
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n, end;
+
+  PetscFunctionBegin;
+  PetscCall(PmfHalvesCreate(csr, (PmfPartition)plan->value[PMF_PARTITION], plan->value[PMF_BLOCK], &halves));
+  PetscCall(PmfCutParts(csr, &halves.csr[1], plan, &order, &end));
+  PetscCall(PmfEllLayOut(&halves, &order, end, plan->value, &e));
+  PetscCall(PmfEllArrays(&e, &n, arrays));
+  *bytes = SpmvArraysRead(n, arrays) + (PetscLogDouble)sizeof(PetscScalar) * (PetscLogDouble)(e.npieces + csr->n + end);
+  PetscCall(PmfEllReset(&e));
+  PetscCall(PmfOrderDestroy(&order));
+  PetscCall(PmfHalvesDestroy(&halves));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A plan whose first parts, the device's, have a share of the nonzeros; all parts keep their powers among themselves */
+static void PmfCutShare(SpmvPlan *plan, PetscInt nparts, PetscInt parts, const double power[], double share)
+{
+  double sum[2] = {0, 0};
+
+  for (PetscInt p = 0; p < nparts; p++) sum[p < parts] += power[p];
+  plan->value[PMF_DEVICE_PARTS] = parts;
+  plan->value[PMF_POWERS]       = nparts;
+  for (PetscInt p = 0; p < nparts; p++) {
+    plan->list[p] = (PetscInt)PetscMax(1, PMF_CUT_WHOLE * (p < parts ? share : 1 - share) * power[p] / sum[p < parts]);
+  }
+}
+
+/*
+  PmfCutToRoom - cuts the share of the device to what it has room for
+
+  Input Parameters:
++ csr  - the matrix
+- info - the device
+
+  Input/Output Parameter:
+. plan - its powers are replaced; left as it is if all fits, if next to nothing does, or if it is not to be cut
+*/
+PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
+{
+  const PetscLogDouble vectors = (PetscLogDouble)(csr->m + csr->n) * sizeof(PetscScalar), fixed = (PetscLogDouble)csr->n * sizeof(PetscScalar);
+  const PetscLogDouble matrix = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(int32_t)) + vectors, room = info->room;
+  SpmvPlan             cut   = *plan;
+  PetscInt             parts = plan->value[PMF_DEVICE_PARTS], nparts = plan->value[PMF_POWERS];
+  PetscLogDouble       needs;
+  double               power[SPMV_LIST_MAX], sum[2] = {0, 0}, share, before = 1;
+
+  PetscFunctionBegin;
+  if (!plan->value[PMF_DEVICE_CUT] || room >= PMF_CUT_AMPLE * matrix || parts > nparts || csr->m >= INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PmfCutNeeds(csr, plan, &needs));
+  for (PetscInt p = 0; p < nparts && parts; p++) {
+    power[p] = (double)plan->list[p];
+    sum[p < parts] += power[p];
+  }
+  if (parts) before = sum[1] / (sum[0] + sum[1]);
+  else { /* the host had none */
+    parts  = 1;
+    nparts = PetscMin(SPMV_LIST_MAX, PetscMax(2, plan->threads));
+    for (PetscInt p = 0; p < nparts; p++) power[p] = 1;
+  }
+  share = before;
+  for (PetscInt k = 0; k < PMF_CUT_TRIES && needs > room; k++) {
+    if (room > fixed) share *= PMF_CUT_SPARE * (double)((room - fixed) / (needs - fixed));
+    if (room <= fixed || share < PMF_CUT_LEAST) break; /* who sends the storage will say so */
+    PmfCutShare(&cut, nparts, parts, power, share);
+    PetscCall(PmfCutNeeds(csr, &cut, &needs));
+  }
+  if (needs > room || share == before) PetscFunctionReturn(PETSC_SUCCESS);
+  *plan = cut;
+  PetscCall(PetscInfo(NULL, "%s has room for %.0f bytes: its share of the nonzeros is cut from %.1f %% to %.1f %%\n", info->name, (double)room, 100 * before,
+                      100 * share));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
