@@ -165,11 +165,11 @@ PetscErrorCode PmfHalvesDestroy(PmfHalves *h)
 }
 
 /* Algorithm 4: the block of row r has columns r / block * block to (r / block + 1) * block - 1 */
-PetscErrorCode PmfHalvesCreate(const SpmvCSR *csr, PmfPartition partition, PetscInt block, PmfHalves *h)
+PetscErrorCode PmfHalvesCreate(const SpmvCSR *csr, const PmfOrder *order, PmfHalves *h)
 {
   PetscFunctionBegin;
   *h = (PmfHalves){.csr = {{.m = 0}, *csr}};
-  if (partition != PMF_BY_DIAGONAL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (order->partition != PMF_BY_DIAGONAL) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < 2; k++) {
     PetscCall(PetscMalloc3(csr->m + 1, &h->i[k], csr->i[csr->m], &h->j[k], csr->i[csr->m], &h->at[k]));
     h->csr[k]  = (SpmvCSR){.m = csr->m, .n = csr->n, .rbs = 1, .cbs = 1, .i = h->i[k], .j = h->j[k]};
@@ -179,7 +179,7 @@ PetscErrorCode PmfHalvesCreate(const SpmvCSR *csr, PmfPartition partition, Petsc
     PetscInt end[2] = {h->i[0][r], h->i[1][r]};
 
     for (PetscInt e = csr->i[r]; e < csr->i[r + 1]; e++) {
-      const int k = csr->j[e] / block != r / block;
+      const int k = csr->j[e] / order->block != r / order->block;
 
       h->j[k][end[k]]    = csr->j[e];
       h->at[k][end[k]++] = (uint32_t)e;

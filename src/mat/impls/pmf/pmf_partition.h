@@ -63,7 +63,7 @@ typedef struct {
   double   share;    /* the fraction of the computing power that the part is meant for; 0: nobody said */
 } PmfPart;
 
-/* PmfHalves: with PMF_BY_DIAGONAL, the entries in the blocks on the diagonal (0), and the rest (1); otherwise all is the rest, and without rows of its own */
+/* PmfHalves: with PMF_BY_DIAGONAL, the entries in the blocks on the diagonal (0), and the rest (1); otherwise the rest is the matrix */
 typedef struct {
   SpmvCSR   csr[2];
   PetscInt *i[2], *j[2];
@@ -73,7 +73,7 @@ typedef struct {
 extern PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, const SpmvCSR *rest, PmfOrder *order);
 extern PetscErrorCode PmfOrderDestroy(PmfOrder *order);
 extern PmfPart        PmfPartOf(const SpmvCSR *csr, const PmfOrder *order, PetscInt p);
-extern PetscErrorCode PmfHalvesCreate(const SpmvCSR *csr, PmfPartition partition, PetscInt block, PmfHalves *halves);
+extern PetscErrorCode PmfHalvesCreate(const SpmvCSR *csr, const PmfOrder *order, PmfHalves *halves);
 extern PetscErrorCode PmfHalvesDestroy(PmfHalves *halves);
 extern PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size);
 
@@ -84,6 +84,12 @@ extern PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size);
 static inline PetscBool PmfIsCut(const PmfOrder *order)
 {
   return (PetscBool)(order->power && order->power[0] <= 0);
+}
+
+/* What the first knobs of a plan ask for, where no row is split; power: as of PmfOrder */
+static inline PmfOrder PmfOrderOf(const PetscInt p[], PetscInt nparts, const PetscInt power[])
+{
+  return (PmfOrder){(PmfPartition)p[PMF_PARTITION], p[PMF_WINDOW], p[PMF_BLOCK], PETSC_MAX_INT, nparts, power, NULL, NULL};
 }
 
 /* Entries of a row, none of one that is split over the parts */

@@ -20,11 +20,7 @@ static PetscErrorCode PmfCutParts(const SpmvCSR *csr, const SpmvCSR *rest, const
   const PetscInt parts = plan->value[PMF_DEVICE_PARTS];
 
   PetscFunctionBegin;
-  *order = PmfOrderOf(plan->value);
-  if (parts) {
-    order->nparts = plan->value[PMF_POWERS];
-    order->power  = plan->list;
-  }
+  *order = PmfOrderOf(plan->value, parts ? plan->value[PMF_POWERS] : 1, parts ? plan->list : NULL);
   PetscCall(PmfOrderCreate(csr, rest, order));
   *end = order->cut[PetscMax(1, parts)];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -54,12 +50,12 @@ static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, Pets
 {
   PmfEll    e = {0};
   PmfHalves halves;
-  PmfOrder  order;
+  PmfOrder  order = PmfOrderOf(plan->value, 1, NULL);
   SpmvArray arrays[SPMV_ARRAY_MAX];
-  PetscInt  n, end;
+  PetscInt  n, end = 0;
 
   PetscFunctionBegin;
-  PetscCall(PmfHalvesCreate(csr, (PmfPartition)plan->value[PMF_PARTITION], plan->value[PMF_BLOCK], &halves));
+  PetscCall(PmfHalvesCreate(csr, &order, &halves));
   PetscCall(PmfCutParts(csr, &halves.csr[1], plan, &order, &end));
   PetscCall(PmfEllLayOut(&halves, &order, end, plan->value, &e));
   PetscCall(PmfEllArrays(&e, &n, arrays));

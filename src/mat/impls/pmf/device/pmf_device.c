@@ -30,47 +30,45 @@ static const SpmvParam PmfDeviceParams[] = {
                                         PmfCuts, PmfCutNames),
 };
 
-/* Parts that nobody gave or measured the powers of are equal: one for each thread of the host, but for the one that drives the device */
+/* Parts that nobody gave or measured the powers of are equal: one for each thread of the host, but for who drives the device */
 static PetscErrorCode PmfDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *p = plan->value, *parts = &p[PMF_DEVICE_PARTS];
+  PetscInt *p = plan->value;
 
   PetscFunctionBegin;
   if (p[PMF_WINDOW] == PMF_WINDOW_AUTO) p[PMF_WINDOW] = PMF_WINDOW_PRESET;
-  if (*parts && !p[PMF_POWERS]) {
-    p[PMF_POWERS] = PetscMin(SPMV_LIST_MAX, *parts + PetscMax(1, plan->threads - 1));
+  if (p[PMF_DEVICE_PARTS] && !p[PMF_POWERS]) {
+    p[PMF_POWERS] = PetscMin(SPMV_LIST_MAX, p[PMF_DEVICE_PARTS] + PetscMax(1, plan->threads - 1));
     for (PetscInt k = 0; k < p[PMF_POWERS]; k++) plan->list[k] = 1;
   }
-  if (*parts == p[PMF_POWERS]) *parts = 0;
+  if (p[PMF_DEVICE_PARTS] == p[PMF_POWERS]) p[PMF_DEVICE_PARTS] = 0;
   PetscCall(PmfCutToRoom(csr, info, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PmfDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
 {
-  const PetscInt *p     = plan->value;
-  const size_t    group = (size_t)p[PMF_DEVICE_WORKGROUP], local = group * sizeof(PetscScalar);
+  const PetscInt parts = plan->value[PMF_DEVICE_PARTS], nparts = plan->value[PMF_POWERS];
+  const size_t   group = (size_t)plan->value[PMF_DEVICE_WORKGROUP], local = group * sizeof(PetscScalar);
 
   PetscFunctionBegin;
   PetscCall(PmfCounts(csr, why, size));
-  if (p[PMF_DEVICE_PARTS] && p[PMF_DEVICE_PARTS] > p[PMF_POWERS]) {
-    PetscCall(PetscSNPrintf(why, size,
-                            "A device cannot have %" PetscInt_FMT " of %" PetscInt_FMT
-                            " parts; set -mat_pmf_device_parts to fewer or give -mat_pmf_powers more values",
-                            p[PMF_DEVICE_PARTS], p[PMF_POWERS]));
+  if (parts && parts > nparts) {
+    PetscCall(SpmvAppend(why, size, "A device cannot have %" PetscInt_FMT " of %" PetscInt_FMT " parts; ", parts, nparts));
+    PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_parts to fewer or give -mat_pmf_powers more values"));
   } else if (group > info->group) {
-    PetscCall(PetscSNPrintf(why, size, "%zu work items a work group are more than the %zu of %s; set -mat_pmf_device_workgroup to fewer", group,
-                            info->group, info->name));
+    PetscCall(SpmvAppend(why, size, "%zu work items a work group are more than the %zu of %s; ", group, info->group, info->name));
+    PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_workgroup to fewer"));
   } else if (local > info->local) {
-    PetscCall(PetscSNPrintf(why, size, "%zu bytes of local memory are more than the %zu of %s; set -mat_pmf_device_workgroup to fewer", local,
-                            info->local, info->name));
+    PetscCall(SpmvAppend(why, size, "%zu bytes of local memory are more than the %zu of %s; ", local, info->local, info->name));
+    PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_workgroup to fewer"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PmfDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
-  PmfOrder       order = PmfOrderOf(plan->value);
+  PmfOrder       order = PmfOrderOf(plan->value, 1, NULL);
   PmfHalves      halves;
   PmfEll        *e;
   PetscErrorCode ierr;
@@ -78,13 +76,14 @@ static PetscErrorCode PmfDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void **
   PetscFunctionBegin;
   PetscCall(PetscNew(&e));
   *storage = e;
-  PetscCall(PmfHalvesCreate(csr, order.partition, order.block, &halves));
+  PetscCall(PmfHalvesCreate(csr, &order, &halves));
   PetscCall(PmfOrderCreate(csr, &halves.csr[1], &order));
   ierr = PmfEllLayOut(&halves, &order, csr->m, plan->value, e);
   if (!ierr) ierr = PmfEllFill(&halves, e);
   PetscCall(PmfOrderDestroy(&order));
   PetscCall(PmfHalvesDestroy(&halves));
   PetscCall(ierr);
+  e->nentries = csr->i[csr->m];
   PetscCall(PmfEllSetValues(csr, e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,25 +96,16 @@ static PetscErrorCode PmfDeviceDestroy(void **storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Slices and long rows, the fill; the density that one array as wide as the longest row would have (section 3.2) */
 static PetscErrorCode PmfDeviceDescribe(const void *storage, PetscInt k, char line[], size_t size)
 {
-  const PmfEll *e       = (const PmfEll *)storage;
-  size_t        entries = e->longs.n, elements = e->slices.n + e->longs.n + e->diagonals.n, width = 0, rows = (size_t)e->nlong;
+  const PmfEll *e        = (const PmfEll *)storage;
+  const size_t  elements = e->slices.n + e->longs.n + e->diagonals.n;
 
   PetscFunctionBegin;
   line[0] = 0;
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt r = 0; r < e->nsliced; r++) {
-    entries += (size_t)e->length[r];
-    rows += e->length[r] > 0;
-    width = PetscMax(width, (size_t)e->length[r]);
-  }
-  for (PetscInt l = 0; l < e->nlong; l++) width = PetscMax(width, e->piece[e->longrow[l + 1]] - e->piece[e->longrow[l]]);
-  if (!e->block) PetscCall(SpmvAppend(line, size, "density %.2f %%; ", 100 * (double)entries / (double)PetscMax(1, rows * width)));
-  for (size_t d = 0; d < e->diagonals.n; d++) entries += e->diagonals.from[d] != UINT32_MAX;
-  PetscCall(SpmvAppend(line, size, "slices %" PetscInt_FMT " of %" PetscInt_FMT " rows, fill %.2f %%, long rows %" PetscInt_FMT, e->nslices, e->height,
-                       elements ? 100 - 100 * (double)entries / (double)elements : 0., e->nlong));
+  PetscCall(SpmvAppend(line, size, "slices %" PetscInt_FMT " of %" PetscInt_FMT " rows, fill %.2f %%, long rows %" PetscInt_FMT, e->nslices,
+                       e->height, elements ? 100 - 100 * (double)e->nentries / (double)elements : 0., e->nlong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -31,6 +31,7 @@ typedef struct {
 } PmfValues;
 
 typedef struct {
+  PetscInt  nentries;   /* of the matrix */
   PetscInt  height;     /* rows of a slice */
   PetscInt  nsliced;    /* rows in slices */
   PetscInt  nlong;      /* rows in pieces */
@@ -64,9 +65,3 @@ extern PetscErrorCode PmfEllReset(PmfEll *e);
 /* pmf_cut.c */
 extern PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
 extern PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[]);
-
-/* The order of all rows under a plan of the device side, without the parts; to be made with PmfOrderCreate() */
-static inline PmfOrder PmfOrderOf(const PetscInt p[])
-{
-  return (PmfOrder){.partition = (PmfPartition)p[PMF_PARTITION], .window = p[PMF_WINDOW], .block = p[PMF_BLOCK], .limit = PETSC_MAX_INT, .nparts = 1};
-}

@@ -35,7 +35,7 @@ static uint32_t PmfEntry(const PmfSlot *slot, PetscInt entry)
 /* Steps that share pieces of x, for the g-th time; k: the first one */
 static void PmfSetNear(const PmfSlot *slot, size_t g, PetscInt k, const PmfNear *near)
 {
-  const size_t size = slot->run->flags & PMF_WIDE ? sizeof(int32_t) : sizeof(uint16_t), words = sizeof(uint32_t) * (size_t)slot->run->near;
+  const size_t words = sizeof(uint32_t) * (size_t)slot->run->near, size = slot->run->flags & PMF_WIDE ? 4 : 2;
   const size_t columns = slot->at[PMF_NEAR].columns + g * (PMF_NEAR_PIECES + words / size);
 
   slot->from[slot->at[PMF_NEAR].froms + g] = (uint32_t)k;
@@ -50,11 +50,12 @@ static void PmfSetRagged(const PmfSlot *slot, size_t r, size_t lanes, PetscInt c
   for (size_t l = lanes; l < PMF_LANES; l++) PmfSetColumn(slot, slot->at[PMF_RAGGED].columns + PMF_LANES * r + l, column);
 }
 
-/* The first `full` entries of eight rows, of which some steps have one column or share pieces of x; how many gathered steps there were */
+/* The first `full` entries of eight rows, where some steps have one column or share pieces of x; returns how many are gathered */
 static size_t PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const PetscInt start[], PetscInt full, PetscInt n)
 {
-  const PetscInt steps           = slot->run->near;
+  const PetscInt steps = slot->run->near, times = slot->run->steps[PMF_NEAR];
   const unsigned same            = steps ? PmfNearSame(j, full) : 0;
+  PetscInt       g               = 0;
   size_t         next[PMF_KINDS] = {0};
   PmfNear        near;
 
@@ -62,15 +63,14 @@ static size_t PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const
     const PmfKind kind = steps ? PMF_GATHERED : PmfKindOf(j, k);
 
     if (kind != PMF_GATHERED) PmfSet(slot, kind, next[kind]++, (uint32_t)k, j[0][k]);
-    else if (next[PMF_NEAR] < (size_t)slot->run->steps[PMF_NEAR] && k + steps <= full && PmfNearFind(j, same, k, steps, n, &near)) {
-      PmfSetNear(slot, next[PMF_NEAR]++, k, &near);
+    else if (g < times && k + steps <= full && PmfNearFind(j, same, k, steps, n, &near)) {
+      PmfSetNear(slot, (size_t)g++, k, &near);
       k += steps - 1;
     } else {
-      for (size_t l = 0; l < PMF_LANES; l++) PmfSet(slot, kind, PMF_LANES * next[kind] + l, PmfEntry(slot, start[l] + k), j[l][k]);
-      next[kind]++;
+      for (size_t l = 0; l < PMF_LANES; l++) PmfSet(slot, kind, next[kind]++, PmfEntry(slot, start[l] + k), j[l][k]);
     }
   }
-  return next[PMF_GATHERED];
+  return next[PMF_GATHERED] / PMF_LANES;
 }
 
 /* Eight rows, or fewer, longest first */
@@ -118,7 +118,8 @@ static void PmfFillAlone(const PmfSlot *slot, const SpmvCSR *csr, PetscInt first
     if (t < PMF_LANES * (size_t)steps[PMF_PAIRED] && PmfIsPair(csr->j, e, end)) {
       PmfSet(slot, PMF_PAIRED, t++, PmfEntry(slot, e), csr->j[e]);
       e++;
-    } else if (ones < (size_t)steps[PMF_CONSECUTIVE] && (e - first) % PMF_LANES == 0 && e + PMF_LANES <= end && PmfKindAlone(csr->j + e) == PMF_CONSECUTIVE) {
+    } else if (ones < (size_t)steps[PMF_CONSECUTIVE] && (e - first) % PMF_LANES == 0 && e + PMF_LANES <= end &&
+               PmfKindAlone(csr->j + e) == PMF_CONSECUTIVE) {
       PmfSet(slot, PMF_CONSECUTIVE, ones++, PmfEntry(slot, e), csr->j[e]);
       e += PMF_LANES - 1;
     } else PmfSet(slot, PMF_GATHERED, s++, PmfEntry(slot, e), csr->j[e]);
@@ -134,7 +135,7 @@ static void PmfFillDiagonals(const PmfSlot *slot, const SpmvCSR *csr, PetscInt b
 
   for (PetscInt l = 0; l < rows; l++) next[l] = csr->i[first + l];
   for (uint64_t diagonals = PmfDiagonals(csr, block, first, rows); diagonals; diagonals &= diagonals - 1, step++) {
-    const PetscInt column = first + __builtin_ctzll(diagonals) - (block - 1); /* of lane 0; below 0 where the diagonal begins in a later one */
+    const PetscInt column = first + __builtin_ctzll(diagonals) - (block - 1); /* of lane 0, below 0 if it has none */
 
     PmfSetColumn(slot, step, column);
     slot->mask[step] = 0;
@@ -146,12 +147,12 @@ static void PmfFillDiagonals(const PmfSlot *slot, const SpmvCSR *csr, PetscInt b
   }
 }
 
-/* The slices of a run; row: its rows, but of diagonals and fragments; from: where its elements begin. Returns how many rows there were */
+/* The slices of a run; row: its rows, but of diagonals and fragments, which have none; from: its elements. Returns how many rows */
 static size_t PmfFillRun(const PmfStorage *b, const PmfRun *run, const PmfLayout *layout, const int32_t row[], uint32_t *from)
 {
   const PetscBool diagonal = (PetscBool)(run->steps[PMF_DIAGONAL] > 0);
   const SpmvCSR  *csr      = layout->rest;
-  PmfSlot         slot     = {.run = run, .halves = &layout->halves, .half = !diagonal, .column = b->column + run->column, .from = from, .mask = b->mask + run->mask};
+  PmfSlot         slot     = {run, &layout->halves, !diagonal, {{0}}, b->column + run->column, from, b->mask + run->mask};
 
   for (int kind = 0; kind <= PMF_KINDS; kind++) slot.at[kind] = PmfSizesOf(run, kind);
   for (PetscInt first = 0; first < run->rows; first += run->flags & PMF_ALONE ? 1 : PMF_LANES) {
@@ -159,9 +160,9 @@ static size_t PmfFillRun(const PmfStorage *b, const PmfRun *run, const PmfLayout
 
     if (diagonal) PmfFillDiagonals(&slot, layout->blocks, b->block, run->row + first, rows);
     else if (run->flags & PMF_FRAGMENT) {
-      const PetscInt part = run->row / b->nsplit, split = b->split[run->row % b->nsplit];
+      const PetscInt k = run->row % b->nsplit, part = run->row / b->nsplit;
 
-      PmfFillAlone(&slot, csr, PmfFragmentStart(csr, split, part, b->nparts), PmfFragmentStart(csr, split, part + 1, b->nparts));
+      PmfFillAlone(&slot, csr, PmfFragment(csr, b, k, part), PmfFragment(csr, b, k, part + 1));
     } else if (run->flags & PMF_ALONE) PmfFillAlone(&slot, csr, csr->i[row[first]], csr->i[row[first] + 1]);
     else PmfFillRows(&slot, csr, row + first, (size_t)rows);
     slot.column += slot.at[PMF_KINDS].columns * (run->flags & PMF_WIDE ? 2 : 1);
@@ -218,42 +219,48 @@ PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 }
 
 /*
-  PmfHostSetValues - the values of a matrix with the same pattern
+  The values of a slice's steps of a kind; lane: where the row of each lane begins, or of a row alone lane[l] = a + l
 
-  Note:
-  `from` has for a step of one column the place in their rows of all its entries, or of a row alone the entry of lane 0; for steps
-  that share pieces of x the first one's place; for a pair of steps the entries of the first one; for all others their entries, which
-  are not set in the lanes that a mask leaves out.
+  `from` has for a step of one column the place in their rows of all its entries, or of a row alone the entry of lane 0; for
+  steps that share pieces of x the first one's place; for a pair of steps the entries of the first one; else the entries.
 */
+static PetscScalar *PmfSetSteps(const PmfRun *run, int kind, const PetscScalar a[], const PetscScalar *const lane[],
+                                const uint32_t **from, const uint8_t **mask, PetscScalar *v)
+{
+  const PetscBool same  = (PetscBool)(kind <= PMF_COMMON || kind == PMF_NEAR);
+  const int       steps = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? run->near
+                                                                    : 1;
+
+  for (int32_t k = 0; k < run->steps[kind]; k++, *from += same ? 1 : PMF_LANES) {
+    const uint32_t *f    = *from;
+    const unsigned  here = kind >= PMF_RAGGED ? *(*mask)++ : (1U << PMF_LANES) - 1;
+
+    for (uint32_t t = 0; t < (uint32_t)steps; t++, v += PMF_LANES) {
+      for (int l = 0; l < PMF_LANES; l++) v[l] = same ? lane[l][*f + t] : here >> l & 1 ? a[f[l] + t]
+                                                                                        : 0;
+    }
+  }
+  return v;
+}
+
+/* The values of a matrix with the same pattern */
 PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage)
 {
-  PmfStorage     *b    = (PmfStorage *)storage;
-  const uint32_t *from = b->from;
-  const uint8_t  *mask = b->mask;
-  PetscScalar    *v    = b->value;
+  PmfStorage        *b    = (PmfStorage *)storage;
+  const uint32_t    *from = b->from;
+  const uint8_t     *mask = b->mask;
+  PetscScalar       *v    = b->value;
+  const PetscScalar *lane[PMF_LANES];
 
   PetscFunctionBegin;
   for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
     const PetscBool alone = (PetscBool)((run->flags & PMF_ALONE) != 0);
 
     for (PetscInt k = 0; k < run->rows; k += alone ? 1 : PMF_LANES) {
-      const PetscScalar *lane[PMF_LANES];
-
-      for (PetscInt l = 0; l < PMF_LANES; l++) lane[l] = alone || k + l >= run->rows ? csr->a + l : csr->a + csr->i[PmfRow(b, run, (size_t)(k + l))];
-      for (int kind = 0; kind < PMF_KINDS; kind++) {
-        const PetscBool same  = (PetscBool)(kind <= PMF_COMMON || kind == PMF_NEAR);
-        const int       steps = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? run->near
-                                                                          : 1;
-
-        for (int32_t s = 0; s < run->steps[kind]; s++, from += same ? 1 : PMF_LANES) {
-          const unsigned set = kind >= PMF_RAGGED ? *mask++ : (1U << PMF_LANES) - 1;
-
-          for (int t = 0; t < steps; t++, v += PMF_LANES) {
-            for (int l = 0; l < PMF_LANES; l++) v[l] = same ? lane[l][*from + (uint32_t)t] : set >> l & 1 ? csr->a[from[l] + (uint32_t)t]
-                                                                                                          : 0;
-          }
-        }
+      for (PetscInt l = 0; l < PMF_LANES; l++) {
+        lane[l] = csr->a + (alone || k + l >= run->rows ? l : csr->i[PmfRow(b, run, (size_t)(k + l))]);
       }
+      for (int kind = 0; kind < PMF_KINDS; kind++) v = PmfSetSteps(run, kind, csr->a, lane, &from, &mask, v);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

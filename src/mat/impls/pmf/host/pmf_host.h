@@ -42,8 +42,8 @@ typedef enum {
 } PmfKind;
 
 /*
-  What a product prefetches: what the caches of a core do not hold. Where no cache holds it at all, the processor does better by itself
-  for steps that read x as vectors or pairs (laplace27:80: 5.9 -> 5.1 ms), but not for those that wait for any x
+  What a product prefetches: what the caches of a core do not hold. Where no cache holds it at all, the processor does better by
+  itself for steps that read x as vectors or pairs (laplace27:80: 5.9 -> 5.1 ms), but not for those that wait for any x
 */
 typedef enum {
   PMF_PREFETCH_NONE,
@@ -54,14 +54,14 @@ typedef enum {
 
 enum {                    /* PmfRun.flags */
        PMF_ALONE    = 1,  /* each slice is one row */
-       PMF_WIDE     = 2,  /* int32 columns, which take two elements of `column` each, low half first in memory as the machine has it */
+       PMF_WIDE     = 2,  /* int32 columns, which take two elements of `column` each */
        PMF_LISTED   = 4,  /* rows are row + list[]; otherwise row, row + 1, ... */
        PMF_ADD      = 8,  /* another run has written these rows of y before */
        PMF_FRAGMENT = 16, /* a fragment of a row that is split over the parts: `row` is its place in `sum` */
        PMF_PLAIN    = 32  /* slices of gathered steps only */
 };
 
-/* PmfRun: slices one after the other with the same number of steps of each kind. A slice of fewer than eight rows is a run of its own */
+/* PmfRun: slices with the same number of steps of each kind. One of fewer than eight rows is a run of its own */
 typedef struct {
   int32_t  flags;
   int32_t  rows;             /* rows of the run */
@@ -76,9 +76,9 @@ typedef struct {
 } PmfRun;
 
 /*
-  PmfNear: steps that share four pieces of x, of four entries each. Stored are the columns that the pieces begin at, then four bytes
-  for each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has. A slice that has such steps has else only gathered and
-  ragged ones
+  PmfNear: steps that share four pieces of x, of four entries each. Stored are the columns that the pieces begin at, then four
+  bytes for each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has. A slice with such steps has no others but
+  gathered and ragged ones
 */
 #define PMF_NEAR_MAX    4 /* steps that share pieces, at most */
 #define PMF_NEAR_PIECES 4
@@ -149,8 +149,7 @@ extern PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt 
 extern int32_t   PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n);
 
 /* pmf_steps.c */
-extern void     PmfColumnsOf(const SpmvCSR *csr, const int32_t row[], PetscInt rows, const PetscInt *j[]);
-extern PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows, const PetscInt *const j[]);
+extern PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows, const PetscInt *j[]);
 extern PmfSlice PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt first, PetscInt end);
 extern PetscInt PmfAlone(const SpmvCSR *csr, const int32_t row[], PetscInt rows);
 extern void     PmfLayoutSettle(PmfLayout *layout);
@@ -189,12 +188,13 @@ static inline PetscBool PmfIsPair(const PetscInt j[], PetscInt k, PetscInt n)
   return (PetscBool)(k + 1 < n && j[k + 1] == j[k] + 1);
 }
 
-/* The first entry of the fragment that a part has of a row that is split: fragments are whole steps, but for the last */
-static inline PetscInt PmfFragmentStart(const SpmvCSR *csr, PetscInt row, PetscInt part, PetscInt nparts)
+/* The first entry of the fragment that a part has of the k-th row that is split: fragments are whole steps, but for the last */
+static inline PetscInt PmfFragment(const SpmvCSR *csr, const PmfStorage *b, PetscInt k, PetscInt part)
 {
-  const PetscInt64 length = csr->i[row + 1] - csr->i[row];
+  const PetscInt   first  = csr->i[b->split[k]];
+  const PetscInt64 length = csr->i[b->split[k] + 1] - first;
 
-  return csr->i[row] + (PetscInt)(part == nparts ? length : length * part / nparts / PMF_LANES * PMF_LANES);
+  return first + (PetscInt)(part == b->nparts ? length : length * part / b->nparts / PMF_LANES * PMF_LANES);
 }
 
 /* Slices of a run */

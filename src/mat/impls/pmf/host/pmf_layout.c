@@ -9,7 +9,7 @@
 
 #define PMF_HEADER    8   /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
 #define PMF_CONVERT   32  /* consecutive rows that are listed rather than be a run of their own */
-#define PMF_SPLIT     16  /* a row with more entries than its fraction 1/16 of a part's is split over the parts ... */
+#define PMF_SPLIT     16  /* a row of more than 1/16 of the entries of a part is split over the parts, if no device has some ... */
 #define PMF_SPLIT_MIN 256 /* ... if it has as many */
 
 /* Ends the open run, whose sizes are now known */
@@ -54,55 +54,57 @@ static PetscErrorCode PmfClose(PmfLayout *layout)
 /* True if a run can take a slice as well; both: where the two begin and end */
 static PetscBool PmfJoins(const PmfStorage *b, const PmfRun *run, const PmfRun *s, const PmfSlice *both)
 {
-  const int32_t same  = PMF_ALONE | PMF_ADD | PMF_FRAGMENT;
-  const int32_t saved = s->steps[PMF_PAIRED] + s->steps[PMF_NEAR] / 2 + s->steps[PMF_GATHERED] + s->steps[PMF_RAGGED];
+  const int32_t   kind   = PMF_ALONE | PMF_ADD | PMF_FRAGMENT;
+  const int32_t   saved  = s->steps[PMF_PAIRED] + s->steps[PMF_NEAR] / 2 + s->steps[PMF_GATHERED] + s->steps[PMF_RAGGED];
+  const PetscBool listed = (PetscBool)(s->flags & PMF_LISTED || s->row != run->row + run->rows);
 
-  if (!run->rows || (run->flags ^ s->flags) & same || run->flags & PMF_FRAGMENT || run->near != s->near || memcmp(run->steps, s->steps, sizeof(s->steps))) return PETSC_FALSE;
+  if (!run->rows || (run->flags ^ s->flags) & kind || run->flags & PMF_FRAGMENT) return PETSC_FALSE;
+  if (run->near != s->near || memcmp(run->steps, s->steps, sizeof(s->steps))) return PETSC_FALSE;
   if (!(run->flags & PMF_ALONE) && (run->rows % PMF_LANES || s->rows < PMF_LANES)) return PETSC_FALSE;
-  if (!(run->flags & PMF_LISTED) && (s->flags & PMF_LISTED || s->row != run->row + run->rows) && (run->rows > PMF_CONVERT || s->steps[PMF_DIAGONAL])) return PETSC_FALSE;
+  if (!(run->flags & PMF_LISTED) && listed && (run->rows > PMF_CONVERT || s->steps[PMF_DIAGONAL])) return PETSC_FALSE;
   if (b->listsize == sizeof(uint16_t) && both->top - both->run.row > UINT16_MAX) return PETSC_FALSE;
   if (run->flags & PMF_WIDE) return (PetscBool)(s->flags & PMF_WIDE || saved < PMF_HEADER);
   return (PetscBool)(!(s->flags & PMF_WIDE) && both->high - both->low <= UINT16_MAX);
 }
 
-/* Steps of a kind may be gathered instead: a slice that has some more of them than the open run takes its number, so as not to end it */
+/* Steps of a kind may be gathered instead: a slice that has some more than the open run takes its number, so as not to end it */
 static void PmfFewer(const PmfRun *run, PmfRun *s, PmfKind kind, int32_t steps)
 {
-  const int32_t more = s->steps[kind] - run->steps[kind];
+  const int32_t more = s->steps[kind] - run->steps[kind], gathered = s->steps[PMF_GATHERED] + steps * more;
 
-  if (!run->rows || more <= 0 || 4 * more > s->steps[kind] || s->steps[PMF_GATHERED] + steps * more != run->steps[PMF_GATHERED]) return;
+  if (!run->rows || more <= 0 || 4 * more > s->steps[kind] || gathered != run->steps[PMF_GATHERED]) return;
   s->steps[kind] -= more;
-  s->steps[PMF_GATHERED] += steps * more;
+  s->steps[PMF_GATHERED] = gathered;
 }
 
 /* Adds a slice to the open run, or ends that and begins another one */
 static PetscErrorCode PmfAppend(PmfLayout *layout, PmfSlice s)
 {
   PmfSlice *open = &layout->open, both = *open;
-  PmfRun   *run = &both.run;
 
   PetscFunctionBegin;
   if (layout->b->n <= UINT16_MAX + 1 && s.low > 0) s.low = 0; /* then all runs have the same base, and none ends because of it */
   if (s.high - s.low > UINT16_MAX) s.run.flags |= PMF_WIDE;
-  PmfFewer(run, &s.run, PMF_PAIRED, 2);
-  if (run->near == s.run.near) PmfFewer(run, &s.run, PMF_NEAR, s.run.near);
-  both.low  = PetscMin(both.low, s.low);
-  both.high = PetscMax(both.high, s.high);
-  both.top  = PetscMax(both.top, s.top);
-  run->row  = PetscMin(run->row, s.run.row);
-  if (!PmfJoins(layout->b, &open->run, &s.run, &both)) {
+  if (layout->blocks && !(s.run.flags & PMF_FRAGMENT)) s.run.flags |= PMF_ADD;
+  PmfFewer(&open->run, &s.run, PMF_PAIRED, 2);
+  if (open->run.near == s.run.near) PmfFewer(&open->run, &s.run, PMF_NEAR, s.run.near);
+  both.low     = PetscMin(both.low, s.low);
+  both.high    = PetscMax(both.high, s.high);
+  both.top     = PetscMax(both.top, s.top);
+  both.run.row = PetscMin(both.run.row, s.run.row);
+  if (PmfJoins(layout->b, &open->run, &s.run, &both)) {
+    both.run.flags |= s.run.flags & PMF_LISTED;
+    if (s.run.row != open->run.row + open->run.rows) both.run.flags |= PMF_LISTED;
+    both.run.rows += s.run.rows;
+    *open = both;
+  } else {
     PetscCall(PmfClose(layout));
     *open = s;
-    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  run->flags |= s.run.flags & PMF_LISTED;
-  if (s.run.row != open->run.row + run->rows) run->flags |= PMF_LISTED;
-  run->rows += s.run.rows;
-  *open = both;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows at places [first, end) of the order, of increasing length, from the longest to the shortest, those of a length as they are */
+/* The rows at places [first, end) of the order from the longest to the shortest, those of a length as they are */
 static void PmfLongestFirst(PmfLayout *layout, PetscInt first, PetscInt end)
 {
   const PmfOrder *order = &layout->order;
@@ -124,31 +126,19 @@ static void PmfLongestFirst(PmfLayout *layout, PetscInt first, PetscInt end)
 static PetscErrorCode PmfSegment(PmfLayout *layout, PetscInt first, PetscInt end)
 {
   const SpmvCSR *csr = layout->rest;
-  const int32_t  add = layout->blocks ? PMF_ADD : 0;
   size_t         k   = layout->nrows;
 
   PetscFunctionBegin;
   PmfLongestFirst(layout, first, end);
   while (k < layout->nrows) {
-    const int32_t *row   = layout->row + k;
-    const PetscInt rows  = (PetscInt)PetscMin((size_t)PMF_LANES, layout->nrows - k);
-    PetscInt       alone = PmfAlone(csr, row, rows);
-    PmfSlice       s;
+    const int32_t  *row   = layout->row + k;
+    const PetscInt  rows  = (PetscInt)PetscMin((size_t)PMF_LANES, layout->nrows - k);
+    PetscInt        alone = PmfAlone(csr, row, rows);
+    const PetscInt *j[PMF_LANES];
 
     k += (size_t)(alone ? alone : rows);
-    if (!alone) {
-      const PetscInt *j[PMF_LANES];
-
-      PmfColumnsOf(csr, row, rows, j);
-      s = PmfSliceOf(layout, row, rows, j);
-      s.run.flags |= add;
-      PetscCall(PmfAppend(layout, s));
-    }
-    for (; alone; alone--, row++) {
-      s = PmfSliceAlone(layout, *row, csr->i[*row], csr->i[*row + 1]);
-      s.run.flags |= add;
-      PetscCall(PmfAppend(layout, s));
-    }
+    if (!alone) PetscCall(PmfAppend(layout, PmfSliceOf(layout, row, rows, j)));
+    for (; alone; alone--, row++) PetscCall(PmfAppend(layout, PmfSliceAlone(layout, *row, csr->i[*row], csr->i[*row + 1])));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -162,7 +152,7 @@ static PetscErrorCode PmfBlocksOf(PmfLayout *layout, PetscInt first, PetscInt en
   for (PetscInt r = first; r < end; r += PMF_LANES) {
     const PetscInt rows      = PetscMin(PMF_LANES, end - r);
     const uint64_t diagonals = PmfDiagonals(layout->blocks, block, r, rows);
-    PmfSlice       s         = {.run = {.flags = PMF_ADD, .rows = (int32_t)rows, .row = (int32_t)r}, .top = r + rows - 1};
+    PmfSlice       s         = {.run = {.rows = (int32_t)rows, .row = (int32_t)r}, .top = r + rows - 1};
 
     if (!diagonals) continue;
     s.low                     = r + __builtin_ctzll(diagonals) - (block - 1);
@@ -173,22 +163,7 @@ static PetscErrorCode PmfBlocksOf(PmfLayout *layout, PetscInt first, PetscInt en
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A part's fragment of the k-th row that is split */
-static PetscErrorCode PmfFragment(PmfLayout *layout, PetscInt part, PetscInt k)
-{
-  const PmfStorage *b   = layout->b;
-  const int32_t     row = b->split[k];
-  PmfSlice          s   = PmfSliceAlone(layout, row, PmfFragmentStart(layout->rest, row, part, b->nparts), PmfFragmentStart(layout->rest, row, part + 1, b->nparts));
-
-  PetscFunctionBegin;
-  s.run.flags |= PMF_FRAGMENT;
-  s.run.row = (int32_t)(part * b->nsplit + k);
-  s.top     = s.run.row;
-  PetscCall(PmfAppend(layout, s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The runs of a part */
+/* The runs of a part: blocks, rows, and its fragments of the rows that are split */
 static PetscErrorCode PmfLayoutPart(PmfLayout *layout, PetscInt part)
 {
   const PmfOrder *order  = &layout->order;
@@ -201,7 +176,13 @@ static PetscErrorCode PmfLayoutPart(PmfLayout *layout, PetscInt part)
     stop = order->window == PMF_WINDOW_GLOBAL ? end : PetscMin(end, origin + ((k - origin) / order->window + 1) * order->window);
     PetscCall(PmfSegment(layout, k, stop));
   }
-  for (PetscInt k = 0; k < b->nsplit; k++) PetscCall(PmfFragment(layout, part, k));
+  for (PetscInt k = 0; k < b->nsplit; k++) {
+    const PetscInt first = PmfFragment(layout->rest, b, k, part), last = PmfFragment(layout->rest, b, k, part + 1);
+    PmfSlice       s = PmfSliceAlone(layout, (int32_t)(part * b->nsplit + k), first, last);
+
+    s.run.flags |= PMF_FRAGMENT;
+    PetscCall(PmfAppend(layout, s));
+  }
   PetscCall(PmfClose(layout));
   b->first[part + 1] = (int32_t)b->nruns;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,9 +196,8 @@ static PetscErrorCode PmfFindSplit(const PmfLayout *layout)
 
   PetscFunctionBegin;
   for (PetscInt r = 0; r < csr->m; r++) b->nsplit += csr->i[r + 1] - csr->i[r] > layout->order.limit;
-  if (!b->nsplit) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAlloc((size_t)b->nsplit * sizeof(int32_t), &b->split));
-  for (PetscInt r = 0, k = 0; r < csr->m; r++) {
+  for (PetscInt r = 0, k = 0; k < b->nsplit; r++) {
     if (csr->i[r + 1] - csr->i[r] > layout->order.limit) b->split[k++] = (int32_t)r;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -246,15 +226,8 @@ static PetscErrorCode PmfSetParts(const SpmvCSR *csr, const PmfLayout *layout)
 }
 
 /*
-  PmfLayoutCreate - what a plan makes of a matrix
-
-  Input Parameters:
-+ csr  - the matrix
-- plan - resolved and allowed
-
-  Output Parameters:
-+ b      - all but the arrays that hold entries and rows; to be freed with PmfHostReset(), after an error as well
-- layout - refers to csr, plan and b; to be destroyed with PmfLayoutDestroy(), after an error as well
+  What a plan makes of a matrix: of a storage all but the arrays that hold entries and rows. Both results are to be freed, with
+  PmfHostReset() and PmfLayoutDestroy(), after an error as well; the layout refers to csr, plan and b
 */
 PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfStorage *b, PmfLayout *layout)
 {
@@ -262,18 +235,17 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfStor
   PmfOrder       *order = &layout->order;
 
   PetscFunctionBegin;
-  *b      = (PmfStorage){.m = csr->m, .n = csr->n, .partition = (PmfPartition)p[PMF_PARTITION], .block = p[PMF_BLOCK], .nparts = nparts};
   *layout = (PmfLayout){.b = b, .rest = &layout->halves.csr[1], .pieces = p[PMF_PIECES]};
-  *order  = (PmfOrder){.partition = b->partition, .window = p[PMF_WINDOW], .block = b->block, .limit = PETSC_MAX_INT, .nparts = nparts};
-  if (p[PMF_POWERS]) order->power = plan->list;
-  if (nparts > 1 && !PmfIsCut(order)) order->limit = PetscMax(PMF_SPLIT_MIN, nz / (PMF_SPLIT * nparts)); /* beside a device rows are whole */
+  *order  = PmfOrderOf(p, nparts, p[PMF_POWERS] ? plan->list : NULL);
+  if (nparts > 1 && !PmfIsCut(order)) order->limit = PetscMax(PMF_SPLIT_MIN, nz / (PMF_SPLIT * nparts));
+  *b          = (PmfStorage){.m = csr->m, .n = csr->n, .partition = order->partition, .block = order->block, .nparts = nparts};
   b->threads  = PetscMin(nparts, plan->threads);
   b->prefetch = nz < SPMV_CACHE ? PMF_PREFETCH_NONE : nz < SPMV_MEMORY ? PMF_PREFETCH_ALL
                                                                        : PMF_PREFETCH_GATHERED;
   b->listsize = csr->m <= UINT16_MAX + 1 || order->window != PMF_WINDOW_GLOBAL ? sizeof(uint16_t) : sizeof(int32_t);
-  PetscCall(PmfHalvesCreate(csr, b->partition, b->block, &layout->halves));
-  if (b->partition == PMF_BY_DIAGONAL) layout->blocks = &layout->halves.csr[0];
-  b->empty = (PetscBool)(layout->blocks != NULL);
+  b->empty    = (PetscBool)(b->partition == PMF_BY_DIAGONAL);
+  PetscCall(PmfHalvesCreate(csr, order, &layout->halves));
+  if (b->empty) layout->blocks = &layout->halves.csr[0];
   PetscCall(PmfFindSplit(layout));
   PetscCall(PmfOrderCreate(csr, layout->rest, order));
   PetscCall(PetscMalloc1(csr->m, &layout->row));

@@ -1,9 +1,9 @@
 /*
   pmf_near.c - steps that have their entries of x near each other
 
-  Eight loads of x for each step are what a product in cache waits for. Rows of the unknowns of one node have the same columns, and
-  these come in short pieces, the unknowns of another node. So what the eight rows of a slice have in several steps is in a few pieces
-  of x: those are loaded once, and what each lane has of them is taken from registers.
+  Eight loads of x for each step are what a product in cache waits for. Rows of the unknowns of one node have the same columns,
+  in short pieces, the unknowns of another node. So what the eight rows of a slice have in several steps is in a few pieces of x:
+  those are loaded once, and what each lane has of them is taken from registers.
 */
 #include "pmf_host.h"
 
@@ -23,8 +23,9 @@ unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
   return same;
 }
 
-/* See PmfNearFind(); near: NULL if only whether there are any is asked */
-static inline __attribute__((always_inline)) PetscBool PmfNearWalk(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
+/* See PmfNearFind(); near: NULL if only whether there are any is asked, which two copies of this are faster at */
+static inline __attribute__((always_inline)) PetscBool
+PmfNearWalk(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
 {
   uint32_t place[PMF_NEAR_MAX] = {0};
   PetscInt piece               = 0;
@@ -47,35 +48,14 @@ static inline __attribute__((always_inline)) PetscBool PmfNearWalk(const PetscIn
   return PETSC_TRUE;
 }
 
-/*
-  PmfNearFind - pieces of x with all columns of some steps, each for the rows that are the same
-
-  Input Parameters:
-+ j     - the columns of eight rows, increasing
-. same  - from PmfNearSame(), not 0
-. k     - the first step
-. steps - how many
-- n     - entries of x, at least as many as a piece has
-
-  Output Parameter:
-. near - the pieces, and the places in them; undefined if four are not enough
-*/
+/* Pieces of x, of n entries, with the columns of eight rows in steps [k, k + steps); false if four do not do; same is not 0 */
 PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
 {
   memset(near, 0, sizeof(*near));
   return PmfNearWalk(j, same, k, steps, n, near);
 }
 
-/*
-  PmfNearCount - how many times the full steps of a slice can share pieces of x
-
-  Input Parameters:
-+ j     - the columns of eight rows
-. same  - from PmfNearSame()
-. full  - how many steps
-. steps - how many are to share pieces
-- n     - entries of x
-*/
+/* How many times so many of the full steps of a slice can share pieces of x */
 int32_t PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n)
 {
   int32_t times = 0;

@@ -10,16 +10,16 @@
 const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
 #else
 
-/* y <- A x for the rows of a run of whole slices, which have so many gathered steps and no others; listed: how its rows are known */
-SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide, PmfPrefetch prefetch, size_t gathered,
-                                  int listed)
+/* y <- A x for the rows of a run of whole slices with so many gathered steps and no others; listed: as of its flags */
+SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide,
+                                  int prefetch, size_t gathered, int listed)
 {
   const uint16_t *list = (const uint16_t *)b->list + run->list;
   PmfCursor       c    = PmfCursorOf(b, run);
 
   y += run->row;
   for (size_t k = 0; k < (size_t)run->rows; k += PMF_LANES) {
-    const Spmv8 sum = PmfGathered(&c, gathered, wide, prefetch != PMF_PREFETCH_NONE, x);
+    const Spmv8 sum = PmfGathered(&c, gathered, wide, prefetch, x);
 
     if (listed) Spmv8ScatterU16(y, list + k, sum);
     else Spmv8Store(y + k, sum);
@@ -27,8 +27,8 @@ SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const 
 }
 
 /* y <- beta y + A x for the rows of any run; alone: as of its flags */
-SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide, PmfPrefetch prefetch,
-                             int alone)
+SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide,
+                             PmfPrefetch prefetch, int alone)
 {
   const size_t step = alone ? 1 : PMF_LANES;
   PmfCursor    c    = PmfCursorOf(b, run);
@@ -65,20 +65,15 @@ SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const P
   other runs), by whether its columns are wide, and by what is prefetched
 */
 typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
-  #define ANY(WIDE, PREFETCH) \
-    static void PmfRun_0_##WIDE##_##PREFETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
+  #define RUN(N, WIDE, FETCH) \
+    static void PmfRun_##N##_##WIDE##_##FETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
     { \
-      if (run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, PREFETCH, 1); \
-      else PmfApplyAny(b, run, x, y, add, WIDE, PREFETCH, 0); \
+      if (!N && run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, FETCH, 1); \
+      else if (!N) PmfApplyAny(b, run, x, y, add, WIDE, FETCH, 0); \
+      else if (run->flags & PMF_LISTED) PmfApplyGathered(b, run, x, y, WIDE, FETCH, N, 1); \
+      else PmfApplyGathered(b, run, x, y, WIDE, FETCH, N, 0); \
     }
-  #define GATHERED(N, WIDE, PREFETCH) \
-    static void PmfRun_##N##_##WIDE##_##PREFETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
-    { \
-      (void)add; \
-      if (run->flags & PMF_LISTED) PmfApplyGathered(b, run, x, y, WIDE, PREFETCH, N, 1); \
-      else PmfApplyGathered(b, run, x, y, WIDE, PREFETCH, N, 0); \
-    }
-  #define RUNS(N) GATHERED(N, 0, 0) GATHERED(N, 0, 1) GATHERED(N, 1, 0) GATHERED(N, 1, 1)
+  #define RUNS(N) RUN(N, 0, 0) RUN(N, 0, 1) RUN(N, 1, 0) RUN(N, 1, 1)
   #define ENTRY(N, ALL) \
     { \
       {PmfRun_##N##_0_0, PmfRun_##N##_0_1, PmfRun_##N##_0_##ALL}, \
@@ -86,12 +81,7 @@ typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, P
         PmfRun_##N##_1_0, PmfRun_##N##_1_1, PmfRun_##N##_1_##ALL \
       } \
     }
-ANY(0, 0)
-ANY(0, 1)
-ANY(0, 2)
-ANY(1, 0)
-ANY(1, 1)
-ANY(1, 2)
+RUNS(0)
 RUNS(1)
 RUNS(2)
 RUNS(3)
@@ -100,8 +90,10 @@ RUNS(5)
 RUNS(6)
 RUNS(7)
 RUNS(8)
-static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT] = {ENTRY(0, 2), ENTRY(1, 1), ENTRY(2, 1), ENTRY(3, 1), ENTRY(4, 1),
-                                                                        ENTRY(5, 1), ENTRY(6, 1), ENTRY(7, 1), ENTRY(8, 1)};
+RUN(0, 0, 2)
+RUN(0, 1, 2)
+static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT] = {
+  ENTRY(0, 2), ENTRY(1, 1), ENTRY(2, 1), ENTRY(3, 1), ENTRY(4, 1), ENTRY(5, 1), ENTRY(6, 1), ENTRY(7, 1), ENTRY(8, 1)};
 
 /* The first index of PmfRuns */
 SPMV_INLINE int32_t PmfKnown(const PmfStorage *b, const PmfRun *run, int add)
@@ -138,8 +130,9 @@ static void PmfMultTask(void *context, PetscInt t)
     for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
       const PmfRun *run      = &b->run[k];
       const int     fragment = run->flags & PMF_FRAGMENT, add = run->flags & PMF_ADD || (p->beta && !fragment);
+      PmfRunFn     *apply = PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->prefetch];
 
-      PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->prefetch](b, run, p->x + run->base, fragment ? b->sum : p->y, add);
+      apply(b, run, p->x + run->base, fragment ? b->sum : p->y, add);
     }
   }
 }
@@ -192,5 +185,5 @@ static void PmfMultTranspose(const void *storage, const PetscScalar *x, PetscSca
   SpmvAddVectors(b->threads, (size_t)b->n, work, y);
 }
 
-const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = PmfMult, .apply_transpose = PmfMultTranspose, .transpose_work = PmfTransposeWork};
+const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {PmfMult, PmfMultTranspose, PmfTransposeWork};
 #endif

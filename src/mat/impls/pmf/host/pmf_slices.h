@@ -16,39 +16,42 @@
 /* PmfCursor: what comes next of a run's arrays */
 typedef struct {
   const PetscScalar *v;
-  const char        *column;
-  const uint8_t     *mask;
+  union {
+    const char     *byte;
+    const int32_t  *wide;
+    const uint16_t *narrow;
+  } column;
+  const uint8_t *mask;
 } PmfCursor;
 
 SPMV_INLINE PmfCursor PmfCursorOf(const PmfStorage *b, const PmfRun *run)
 {
-  return (PmfCursor){b->value + (size_t)PMF_LANES * run->step, (const char *)(b->column + run->column), b->mask + run->mask};
+  return (PmfCursor){b->value + (size_t)PMF_LANES * run->step, {.narrow = b->column + run->column}, b->mask + run->mask};
 }
 
 /* Column k from the cursor on */
 SPMV_INLINE ptrdiff_t PmfColumnAt(const PmfCursor *c, size_t k, int wide)
 {
-  return wide ? ((const int32_t *)(const void *)c->column)[k] : ((const uint16_t *)(const void *)c->column)[k];
+  return wide ? c->column.wide[k] : c->column.narrow[k];
 }
 
 /* x at the eight columns of step k from the cursor on */
 SPMV_INLINE Spmv8 PmfGather(const PmfCursor *c, size_t k, int wide, const PetscScalar *x)
 {
-  if (wide) return Spmv8Gather(x, (const int32_t *)(const void *)c->column + PMF_LANES * k);
-  return Spmv8GatherU16(x, (const uint16_t *)(const void *)c->column + PMF_LANES * k);
+  return wide ? Spmv8Gather(x, c->column.wide + PMF_LANES * k) : Spmv8GatherU16(x, c->column.narrow + PMF_LANES * k);
 }
 
 SPMV_INLINE void PmfGatherPairs(const PmfCursor *c, size_t k, int wide, const PetscScalar *x, Spmv8 *a, Spmv8 *b)
 {
-  if (wide) Spmv8GatherPairs(x, (const int32_t *)(const void *)c->column + PMF_LANES * k, a, b);
-  else Spmv8GatherPairsU16(x, (const uint16_t *)(const void *)c->column + PMF_LANES * k, a, b);
+  if (wide) Spmv8GatherPairs(x, c->column.wide + PMF_LANES * k, a, b);
+  else Spmv8GatherPairsU16(x, c->column.narrow + PMF_LANES * k, a, b);
 }
 
 /* Moves the cursor over n steps with so many columns each */
 SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, int wide)
 {
   c->v += PMF_LANES * n;
-  c->column += n * columns * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+  c->column.byte += n * columns * (wide ? sizeof(int32_t) : sizeof(uint16_t));
 }
 
 SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
@@ -59,7 +62,7 @@ SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
 SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, int wide, int prefetch)
 {
   PmfPrefetchValues(c, k, prefetch);
-  if (prefetch) __builtin_prefetch(c->column + PMF_LANES * k * (wide ? 4 : 2) + PMF_DISTANCE_COLUMNS, 0, 2);
+  if (prefetch) __builtin_prefetch(c->column.byte + PMF_LANES * k * (wide ? 4 : 2) + PMF_DISTANCE_COLUMNS, 0, 2);
 }
 
 /* The sum of n gathered steps: two at a time, so that one does not wait for the other */
@@ -97,14 +100,14 @@ SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, int wide, int prefetch, cons
     sum   = Spmv8Fma(Spmv8Load(c->v), x0, sum);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES), x1, other);
   }
-  c->column += n * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+  c->column.byte += n * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
   return Spmv8Add(sum, other);
 }
 
 /* Four pieces of x at the cursor's columns */
 SPMV_INLINE SpmvPieces PmfPieces(const PmfCursor *c, int wide, const PetscScalar *x)
 {
-  return wide ? SpmvPiecesLoad(x, (const int32_t *)(const void *)c->column) : SpmvPiecesLoadU16(x, (const uint16_t *)(const void *)c->column);
+  return wide ? SpmvPiecesLoad(x, c->column.wide) : SpmvPiecesLoadU16(x, c->column.narrow);
 }
 
 /* The sum of n times so many steps that share pieces of x */
@@ -117,17 +120,17 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, i
     const SpmvPieces p = PmfPieces(c, wide, x);
 
     PmfPrefetchStep(c, 0, wide, prefetch);
-    c->column += pieces;
+    c->column.byte += pieces;
     SPMV_UNROLL
     for (size_t t = 0; t < steps; t++) {
-      const Spmv8 v = Spmv8Load(c->v + PMF_LANES * t), xt = SpmvPick(&p, c->column + sizeof(uint32_t) * t);
+      const Spmv8 v = Spmv8Load(c->v + PMF_LANES * t), xt = SpmvPick(&p, c->column.byte + sizeof(uint32_t) * t);
 
       if (t) PmfPrefetchValues(c, t, prefetch);
       if (t % 2) other = Spmv8Fma(v, xt, other);
       else sum = Spmv8Fma(v, xt, sum);
     }
     c->v += PMF_LANES * steps;
-    c->column += sizeof(uint32_t) * steps;
+    c->column.byte += sizeof(uint32_t) * steps;
   }
   return Spmv8Add(sum, other);
 }
@@ -170,7 +173,9 @@ SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, int wide, PmfPref
   PmfMove(c, ragged, PMF_LANES, wide);
   c->mask += ragged;
   for (k = 0; k < diagonal; k++) {
-    sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), Spmv8LoadMasked(x + PmfColumnAt(c, k, wide), c->mask[k]), sum, c->mask[k]);
+    const uint8_t mask = c->mask[k];
+
+    sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), Spmv8LoadMasked(x + PmfColumnAt(c, k, wide), mask), sum, mask);
   }
   PmfMove(c, diagonal, 1, wide);
   c->mask += diagonal;
@@ -212,8 +217,8 @@ SPMV_INLINE void PmfPut(const PmfStorage *b, const PmfRun *run, size_t k, Spmv8 
 /* y += v at the columns of step k */
 SPMV_INLINE void PmfScatterAdd(const PmfCursor *c, size_t k, int wide, Spmv8 v, PetscScalar *y)
 {
-  if (wide) Spmv8ScatterAdd(y, (const int32_t *)(const void *)c->column + PMF_LANES * k, v);
-  else Spmv8ScatterAddU16(y, (const uint16_t *)(const void *)c->column + PMF_LANES * k, v);
+  if (wide) Spmv8ScatterAdd(y, c->column.wide + PMF_LANES * k, v);
+  else Spmv8ScatterAddU16(y, c->column.narrow + PMF_LANES * k, v);
 }
 
 /* The same in the lanes of the step's mask */
@@ -232,7 +237,7 @@ SPMV_INLINE void PmfScatterAddMasked(const PmfCursor *c, size_t k, int wide, Spm
 /* y += v at the columns of a step that shares pieces of x; piece: the first of these, word: the step's */
 SPMV_INLINE void PmfScatterNear(const char *piece, const char *word, int wide, Spmv8 v, PetscScalar *y)
 {
-  const PmfCursor c = {.column = piece};
+  const PmfCursor c = {.column = {.byte = piece}};
   PetscScalar     lane[PMF_LANES];
   uint32_t        w;
 
@@ -247,8 +252,9 @@ SPMV_INLINE void PmfScatterNear(const char *piece, const char *word, int wide, S
 /* y <- y + A^T x for a slice, whose lanes multiply xr */
 SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Spmv8 xr, PetscScalar *y)
 {
-  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON], paired = (size_t)run->steps[PMF_PAIRED];
-  const size_t gathered = (size_t)run->steps[PMF_GATHERED], ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
+  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON];
+  const size_t paired = (size_t)run->steps[PMF_PAIRED], gathered = (size_t)run->steps[PMF_GATHERED];
+  const size_t ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
 
   /* Every third, since a step must wait for one just before it that overlaps it, as a stencil's neighbours do */
   for (size_t first = 0; first < 3; first++) {
@@ -265,13 +271,13 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Sp
     PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
     PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES), xr), y + 1);
   }
-  c->column += paired * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+  c->column.byte += paired * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
   for (int32_t k = 0; k < run->steps[PMF_NEAR]; k++) {
-    const char *piece = c->column;
+    const char *piece = c->column.byte;
 
-    c->column += PMF_NEAR_PIECES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
-    for (int32_t t = 0; t < run->near; t++, c->v += PMF_LANES, c->column += sizeof(uint32_t)) {
-      PmfScatterNear(piece, c->column, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
+    c->column.byte += PMF_NEAR_PIECES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+    for (int32_t t = 0; t < run->near; t++, c->v += PMF_LANES, c->column.byte += sizeof(uint32_t)) {
+      PmfScatterNear(piece, c->column.byte, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
     }
   }
   for (size_t k = 0; k < gathered; k++) PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);

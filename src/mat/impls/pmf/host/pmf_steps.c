@@ -23,7 +23,7 @@ static int32_t PmfOnes(const PmfRun *run)
   return run->steps[PMF_CONSECUTIVE] + run->steps[PMF_COMMON];
 }
 
-/* Steps of one column are worth it if they are half of the steps; otherwise they would only break runs. Beside blocks, rows have gaps: then there are none */
+/* Steps of one column are worth it if they are half of the steps, or they would only break runs; beside blocks, rows have gaps */
 static void PmfMakeGathered(PmfRun *run, const PmfLayout *layout)
 {
   const int32_t ones = PmfOnes(run);
@@ -46,7 +46,10 @@ static PetscInt PmfPairs(const PetscInt j[], PetscInt n, PetscInt most)
   return pairs;
 }
 
-/* Pairs instead of gathered steps, if they are half of them, and more than there are loops for: those are faster (ani5_crop, 7 entries a row: 0.26 ns an entry, with pairs 0.31) */
+/*
+  Pairs instead of gathered steps, if they are half of them, and more than there are loops for, which are faster (ani5_crop,
+  7 entries a row: 0.26 ns an entry, with pairs 0.31)
+*/
 static void PmfMakePaired(PmfRun *run, PetscInt pairs)
 {
   if (PmfOnes(run) || run->steps[PMF_GATHERED] <= PMF_KNOWN || 4 * pairs < run->steps[PMF_GATHERED]) return;
@@ -74,26 +77,22 @@ static double PmfCostNear(PetscInt full, PetscInt steps, int32_t times)
 /* Steps that share pieces of x so many times, and gathered ones */
 static void PmfMakeNear(PmfSlice *s, PetscInt full, PetscInt steps, int32_t times, PetscInt n)
 {
-  s->run.steps[PMF_CONSECUTIVE] = s->run.steps[PMF_COMMON] = s->run.steps[PMF_PAIRED] = 0;
+  int32_t *kind = s->run.steps;
 
-  s->run.near                = (int32_t)steps;
-  s->run.steps[PMF_NEAR]     = times;
-  s->run.steps[PMF_GATHERED] = (int32_t)(full - steps * times);
-  s->low                     = PetscMin(s->low, n - PMF_NEAR_LENGTH);
-}
-
-/* The columns of some rows */
-void PmfColumnsOf(const SpmvCSR *csr, const int32_t row[], PetscInt rows, const PetscInt *j[])
-{
-  for (PetscInt l = 0; l < rows; l++) j[l] = csr->j + csr->i[row[l]];
+  kind[PMF_CONSECUTIVE] = kind[PMF_COMMON] = kind[PMF_PAIRED] = 0;
+  kind[PMF_NEAR]                                              = times;
+  kind[PMF_GATHERED]                                          = (int32_t)(full - steps * times);
+  s->run.near                                                 = (int32_t)steps;
+  s->low                                                      = PetscMin(s->low, n - PMF_NEAR_LENGTH);
 }
 
 /* The rows of a slice, and where they and their columns begin and end; j: their columns */
-static PmfSlice PmfExtent(const SpmvCSR *csr, const int32_t row[], PetscInt rows, const PetscInt *const j[])
+static PmfSlice PmfExtent(const SpmvCSR *csr, const int32_t row[], PetscInt rows, const PetscInt *j[])
 {
   PmfSlice s = {.run = {.rows = (int32_t)rows, .row = row[0]}, .top = row[0], .low = PETSC_MAX_INT};
 
   for (PetscInt l = 0; l < rows; l++) {
+    j[l]      = csr->j + csr->i[row[l]];
     s.low     = PetscMin(s.low, j[l][0]);
     s.high    = PetscMax(s.high, csr->j[csr->i[row[l] + 1] - 1]);
     s.run.row = PetscMin(s.run.row, row[l]);
@@ -103,20 +102,20 @@ static PmfSlice PmfExtent(const SpmvCSR *csr, const int32_t row[], PetscInt rows
   return s;
 }
 
-/* A slice of rows that have entries, longest first */
-PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows, const PetscInt *const j[])
+/* A slice of rows that have entries, longest first; j: their columns */
+PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows, const PetscInt *j[])
 {
-  const SpmvCSR *csr     = layout->rest;
-  const PetscInt longest = csr->i[row[0] + 1] - csr->i[row[0]], common = rows < PMF_LANES ? 0 : csr->i[row[rows - 1] + 1] - csr->i[row[rows - 1]];
-  PetscInt       pairs = common / 2;
-  int32_t        times = 0;
-  double         near  = PETSC_MAX_REAL;
-  PmfSlice       s     = PmfExtent(csr, row, rows, j);
+  const SpmvCSR *csr    = layout->rest;
+  const PetscInt common = rows < PMF_LANES ? 0 : csr->i[row[rows - 1] + 1] - csr->i[row[rows - 1]];
+  PetscInt       pairs  = common / 2;
+  int32_t        times  = 0;
+  double         near   = PETSC_MAX_REAL;
+  PmfSlice       s      = PmfExtent(csr, row, rows, j);
 
   for (PetscInt k = 0; k < common; k++) s.run.steps[PmfKindOf(j, k)]++;
-  s.run.steps[PMF_RAGGED] = (int32_t)(longest - common);
+  s.run.steps[PMF_RAGGED] = (int32_t)(csr->i[row[0] + 1] - csr->i[row[0]] - common);
   PmfMakeGathered(&s.run, layout);
-  if (layout->pieces > PMF_PIECES_ANY && common && PmfCost(&s.run, common) > PmfNearCost[PMF_NEAR_MAX] / PMF_NEAR_MAX * (double)common) {
+  if (layout->pieces > PMF_PIECES_ANY && PmfCost(&s.run, common) > PmfNearCost[PMF_NEAR_MAX] / PMF_NEAR_MAX * (double)common) {
     times = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, csr->n);
     near  = PmfCostNear(common, layout->pieces, times);
   }
@@ -128,26 +127,23 @@ PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows,
   return s;
 }
 
-/* Adds what a slice of eight rows of a length costs: [0] while no steps share pieces of x, as the layout says, [steps] if so many do where that is faster */
+/* Adds what a slice of eight rows of a length costs: [0] if no steps share pieces of x, [steps] if so many may */
 static void PmfTry(const PmfLayout *layout, const int32_t row[], double cost[])
 {
   const SpmvCSR  *csr  = layout->rest;
   const PetscInt  full = csr->i[row[0] + 1] - csr->i[row[0]];
   const PetscInt *j[PMF_LANES];
   PmfSlice        s;
-  double          others;
 
   for (PetscInt l = 0; l < PMF_LANES; l++) {
     if (!full || csr->i[row[l] + 1] - csr->i[row[l]] != full) return;
   }
-  PmfColumnsOf(csr, row, PMF_LANES, j);
-  s      = PmfSliceOf(layout, row, PMF_LANES, j);
-  others = PmfCost(&s.run, full);
-  cost[0] += others;
+  s = PmfSliceOf(layout, row, PMF_LANES, j);
+  cost[0] += PmfCost(&s.run, full);
   for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
     const double near = PmfCostNear(full, steps, PmfNearCount(j, PmfNearSame(j, full), full, steps, csr->n));
 
-    cost[steps] += PetscMin(others, near);
+    cost[steps] += PetscMin(PmfCost(&s.run, full), near);
   }
 }
 
@@ -155,15 +151,15 @@ static void PmfTry(const PmfLayout *layout, const int32_t row[], double cost[])
 void PmfLayoutSettle(PmfLayout *layout)
 {
   const PetscInt slices = layout->rest->m / PMF_LANES, every = PetscMax(PMF_SAMPLE, slices / PMF_SAMPLES);
-  double         cost[PMF_NEAR_MAX + 1] = {0}, least;
+  double         cost[PMF_NEAR_MAX + 1] = {0};
 
   if (layout->pieces != PMF_PIECES_ANY) return;
   layout->pieces = PMF_PIECES_NONE;
   for (PetscInt k = PetscMin(every, slices) / 2; k < slices; k += every) PmfTry(layout, layout->order.row + PMF_LANES * k, cost);
-  least = PMF_COST_LESS * cost[0];
+  cost[0] *= PMF_COST_LESS;
   for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
-    if (cost[steps] >= least) continue;
-    least          = cost[steps];
+    if (cost[steps] >= cost[0]) continue;
+    cost[0]        = cost[steps];
     layout->pieces = steps;
   }
 }
@@ -175,10 +171,8 @@ PmfSlice PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt first, Pet
   const PetscInt  length = end - first;
   PmfSlice        s      = {.run = {.flags = PMF_ALONE, .rows = 1, .row = row}, .top = row};
 
-  if (length) {
-    s.low  = j[first];
-    s.high = j[end - 1];
-  }
+  s.low  = length ? j[first] : 0;
+  s.high = length ? j[end - 1] : 0;
   for (; first + PMF_LANES <= end; first += PMF_LANES) s.run.steps[PmfKindAlone(j + first)]++;
   s.run.steps[PMF_RAGGED] = first < end;
   PmfMakeGathered(&s.run, layout);

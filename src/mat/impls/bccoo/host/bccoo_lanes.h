@@ -1,8 +1,8 @@
 /*
-  bccoo_lanes.h - products of eight tiles at a time: a lane holds a tile, so that 1x1 blocks, too, fill a vector.
+  bccoo_lanes.h - products of eight tiles at a time: a lane holds a tile, so that 1x1 blocks, too, fill a vector
 
-  A step multiplies the blocks of all lanes. Its running sums are kept, all of them, and the ones at row stops are taken
-  out afterwards by the list of where they are: nothing in a step depends on where rows end but a mask.
+  A step multiplies the blocks of all lanes. All its running sums are kept, and the ones at row stops are picked
+  afterwards by the list of where they are: nothing in a step depends on where rows end but a mask.
 
   Section 3.2.2, strategy 3: there each work item writes its sums, and algorithm 3 adds the last partial sum of a tile to
   the first result of the next: here BccooCarry(), in the order of the tiles. (As printed, its slice loop stands inside
@@ -12,17 +12,19 @@
 #include "bccoo_vectors.h"
 
 /*
-  On Zen 4 a 27-point stencil out of cache takes 0.68 ns an entry without, 0.54 with values asked for early, 0.46 with columns as
-  well; one in cache 0.35 with and 0.32 without.
+  Out of cache, values and columns are prefetched, but for blocks so large that the hardware does it in time. On Zen 4 a 27-point
+  stencil takes 0.68 ns an entry without, 0.54 with values prefetched, 0.46 with columns as well; one in cache 0.35 with and 0.32
+  without. On Zen 3 3 x 3 blocks take 3.60 ms with and 3.15 without, 1 x 1 blocks 3.86 and 4.35
 */
-#define BCCOO_AHEAD_COLUMNS 1024  /* columns between what is in use and what is asked for */
-#define BCCOO_AHEAD_VALUES  16384 /* bytes */
+#define BCCOO_PREFETCH_ENTRIES 3     /* of a block, at most */
+#define BCCOO_PREFETCH_COLUMNS 1024  /* columns between those in use and those asked for */
+#define BCCOO_PREFETCH_VALUES  16384 /* bytes */
 
 /* BccooGroup: eight tiles; with what a step needs, which the compiler would look up again after each store of a vector */
 typedef struct {
   const uint8_t  *flags; /* [n] of each step: a mask of the lanes that do not stop there */
-  PetscBool       ahead;
-  const char     *column; /* what to ask for ahead is so many bytes further a step */
+  PetscBool       prefetch;
+  const char     *column; /* what to prefetch is so many bytes further a step */
   size_t          columns;
   size_t          t;     /* first tile */
   size_t          n;     /* steps */
@@ -32,18 +34,33 @@ typedef struct {
   const uint16_t *stop;  /* [rows] where they end: places after q */
 } BccooGroup;
 
-SPMV_INLINE BccooGroup BccooGroupOf(const BccooStorage *b, size_t t)
+SPMV_INLINE BccooGroup BccooGroupOf(const BccooBlocks *b, size_t t, PetscInt entries)
 {
   const size_t first = (size_t)b->entry[t], q = t * (size_t)b->tile, size = BccooColumnSize(b);
 
-  return (BccooGroup){.flags = b->flags + q / BCCOO_LANES, .ahead = b->ahead, .column = (const char *)b->column + (q + BCCOO_AHEAD_COLUMNS) * size, .columns = BCCOO_LANES * size, .t = t, .n = (size_t)b->tile, .q = q, .first = first, .rows = (size_t)b->entry[t + BCCOO_LANES] - first, .stop = b->stop + first};
+  return (BccooGroup){.flags    = b->flags + q / BCCOO_LANES,
+                      .prefetch = (PetscBool)(entries <= BCCOO_PREFETCH_ENTRIES && b->nblocks * (size_t)entries >= SPMV_CACHE),
+                      .column   = (const char *)b->column + (q + BCCOO_PREFETCH_COLUMNS) * size,
+                      .columns  = BCCOO_LANES * size,
+                      .t        = t,
+                      .n        = (size_t)b->tile,
+                      .q        = q,
+                      .first    = first,
+                      .rows     = (size_t)b->entry[t + BCCOO_LANES] - first,
+                      .stop     = b->stop + first};
+}
+
+/* Eight block columns times the width of a block, to memory */
+SPMV_INLINE void BccooPutColumns(int32_t *out, SpmvIndex c, PetscInt w)
+{
+  SpmvIndexStore32(out, w > 1 ? SpmvIndexMulAdd(c, (int32_t)w, 0) : c);
 }
 
 /*
-  Where the blocks of a group begin in x: w times their columns, decoded into the buffer, or 1x1 blocks' columns as stored if they are
-  int32; NULL for uint16 where the caller can do with them
+  Where the blocks of a group begin in x: w times their columns, decoded into the buffer, or 1x1 blocks' columns as stored if they
+  are int32; NULL for uint16 if the caller does not need them decoded
 */
-SPMV_INLINE const int32_t *BccooGroupColumns(const BccooStorage *b, const BccooGroup *g, PetscInt w, PetscBool decode, int32_t buffer[])
+SPMV_INLINE const int32_t *BccooGroupColumns(const BccooBlocks *b, const BccooGroup *g, PetscInt w, int decode, int32_t buffer[])
 {
   const size_t   t = g->t / BCCOO_LANES;
   const int32_t *escaped, *end;
@@ -53,17 +70,15 @@ SPMV_INLINE const int32_t *BccooGroupColumns(const BccooStorage *b, const BccooG
     const int32_t *in = (const int32_t *)b->column + g->q;
 
     if (w == 1) return in;
-    for (size_t k = 0; k < g->n; k++) SpmvIndexStore32(buffer + BCCOO_LANES * k, SpmvIndexMulAdd(SpmvIndexLoad32(in + BCCOO_LANES * k), (int32_t)w, 0));
+    for (size_t k = 0; k < g->n; k++) BccooPutColumns(buffer + BCCOO_LANES * k, SpmvIndexLoad32(in + BCCOO_LANES * k), w);
     return buffer;
   }
   if (b->columns == BCCOO_COLUMNS_UINT16) {
     const uint16_t *in = (const uint16_t *)b->column + g->q;
 
-    for (size_t k = 0; decode && k < g->n; k++) {
-      c = SpmvIndexLoadU16(in + BCCOO_LANES * k);
-      SpmvIndexStore32(buffer + BCCOO_LANES * k, w > 1 ? SpmvIndexMulAdd(c, (int32_t)w, 0) : c);
-    }
-    return decode ? buffer : NULL;
+    if (!decode) return NULL;
+    for (size_t k = 0; k < g->n; k++) BccooPutColumns(buffer + BCCOO_LANES * k, SpmvIndexLoadU16(in + BCCOO_LANES * k), w);
+    return buffer;
   }
   escaped = b->escape ? b->escaped + b->escape[t] : NULL;
   end     = b->escape ? b->escaped + b->escape[t + 1] : NULL;
@@ -78,27 +93,27 @@ SPMV_INLINE const int32_t *BccooGroupColumns(const BccooStorage *b, const BccooG
       c = SpmvIndexExpand(c, lanes, escaped);
       escaped += __builtin_popcount(lanes);
     }
-    SpmvIndexStore32(buffer + BCCOO_LANES * k, w > 1 ? SpmvIndexMulAdd(c, (int32_t)w, 0) : c);
+    BccooPutColumns(buffer + BCCOO_LANES * k, c, w);
   }
   return buffer;
 }
 
-/* Asks for what a step to come needs: line by line, since many at once would wait for each other */
-SPMV_INLINE void BccooGroupAhead(const BccooGroup *g, const PetscScalar *v, size_t k, PetscInt entries)
+/* Prefetches what a step to come needs: line by line, since many at once would wait for each other */
+SPMV_INLINE void BccooPrefetch(const BccooGroup *g, const PetscScalar *v, size_t k, PetscInt entries)
 {
-  if (!g->ahead) return;
-  SpmvAhead((const char *)v + BCCOO_AHEAD_VALUES, BCCOO_LANES * sizeof(PetscScalar) * (size_t)entries);
+  if (!g->prefetch) return;
+  SpmvAhead((const char *)v + BCCOO_PREFETCH_VALUES, BCCOO_LANES * sizeof(PetscScalar) * (size_t)entries);
   if (k % 2 == 0) SpmvAhead(g->column + k * g->columns, 1);
 }
 
-/* Where what a group has for row i of its blocks is, for the block at a place of the group: step after step, in each row after row */
+/* Where row i of the block at a place of a group is in arrays that have a group's sums step after step, each row after row */
 SPMV_INLINE size_t BccooGroupRow(size_t place, PetscInt h, PetscInt i)
 {
   return place % BCCOO_LANES + (place / BCCOO_LANES * (size_t)h + (size_t)i) * BCCOO_LANES;
 }
 
 /* What eight tiles leave to the tiles after them: sum[i][l] is lane l's last partial sum of row i of a block row */
-SPMV_INLINE void BccooCarry(const BccooStorage *b, size_t t, const BccooOutput *o, PetscInt h, PetscScalar sum[][BCCOO_LANES], PetscScalar carry[])
+SPMV_INLINE void BccooCarry(const BccooBlocks *b, size_t t, BccooOutput *o, PetscInt h, PetscScalar sum[][BCCOO_LANES])
 {
   for (size_t l = 0; l < BCCOO_LANES; l++) {
     const int32_t first = b->entry[t + l];
@@ -107,14 +122,15 @@ SPMV_INLINE void BccooCarry(const BccooStorage *b, size_t t, const BccooOutput *
     for (PetscInt i = 0; i < h; i++) {
       const size_t r = stops ? BccooRow(b, (size_t)first) * (size_t)h + (size_t)i : 0;
 
-      if (stops && r < o->limit) o->y[r] += carry[i];
-      carry[i] = stops ? sum[i][l] : carry[i] + sum[i][l];
+      if (stops && r < o->limit) o->y[r] += o->carry[i];
+      o->carry[i] = stops ? sum[i][l] : o->carry[i] + sum[i][l];
     }
   }
 }
 
-/* The steps of a group of 1x1 blocks; sums[8 k + l] is the running sum of lane l after step k. The sum and the mask of lanes amid a row move on */
-SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const PetscScalar *x, PetscScalar *sums)
+/* The steps of a group of 1x1 blocks; sums[8 k + l] is the running sum of lane l after step k. Returns the last partial sums */
+SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooBlocks *b, const BccooGroup *g, const int32_t column[], const PetscScalar x[],
+                                 PetscScalar sums[])
 {
   const PetscScalar *v       = b->value + g->q;
   const uint16_t    *stored  = (const uint16_t *)b->column + g->q;
@@ -124,7 +140,7 @@ SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooStorage *b, const BccooGroup *g, con
   for (size_t k = 0; k < g->n; k++, v += BCCOO_LANES) {
     const Spmv8 xk = column ? Spmv8Gather(x, column + k * BCCOO_LANES) : Spmv8GatherU16(x, stored + k * BCCOO_LANES);
 
-    BccooGroupAhead(g, v, k, 1);
+    BccooPrefetch(g, v, k, 1);
     sum = Spmv8AddWhere(sum, goes_on, Spmv8Mul(Spmv8Load(v), xk));
     Spmv8Store(sums + k * BCCOO_LANES, sum);
     goes_on = g->flags[k];
@@ -132,14 +148,15 @@ SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooStorage *b, const BccooGroup *g, con
   return Spmv8AddWhere(sum, goes_on, Spmv8Zero());
 }
 
-/* Where entry j of the blocks of a step is in x, if they begin at `at`; past its last there is only fill, which the last stands in for */
-SPMV_INLINE SpmvIndex BccooEntryColumns(const BccooStorage *b, const int32_t *at, PetscInt j)
+/* Where entry j of the blocks of a step is in x, if they begin at `at`. Past its end there is only fill: the last entry serves */
+SPMV_INLINE SpmvIndex BccooEntryColumns(const BccooBlocks *b, const int32_t *at, PetscInt j)
 {
   return SpmvIndexMin(SpmvIndexAdd(SpmvIndexLoad32(at), SpmvIndexSplat((int32_t)j)), (int32_t)b->n - 1);
 }
 
 /* The steps of a group of blocks of any shape: sums as above, at BccooGroupRow(). x is as long as the block columns are wide */
-SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const int32_t *column, const PetscScalar *x, PetscInt h, PetscInt w, Spmv8 sum[], PetscScalar *sums)
+SPMV_INLINE void BccooSteps(const BccooBlocks *b, const BccooGroup *g, const int32_t *column, const PetscScalar x[], PetscInt h,
+                            PetscInt w, Spmv8 sum[], PetscScalar sums[])
 {
   const PetscScalar *v       = b->value + g->q * (size_t)(h * w);
   unsigned           goes_on = 0;
@@ -149,7 +166,7 @@ SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const in
     const int32_t *at = column + k * BCCOO_LANES;
     Spmv8          own[BCCOO_BLOCK_MAX], x0, x1;
 
-    BccooGroupAhead(g, v, k, h * w);
+    BccooPrefetch(g, v, k, h * w);
     for (PetscInt j = 0; j + 1 < w; j += 2) {
       Spmv8GatherPairs(x + j, at, &x0, &x1);
       for (PetscInt i = 0; i < h; i++) {
@@ -179,7 +196,7 @@ SPMV_INLINE void BccooSteps(const BccooStorage *b, const BccooGroup *g, const in
 }
 
 /* The sums at the row stops, which are in the order of the block rows, to y */
-SPMV_INLINE void BccooTakeOut(const BccooStorage *b, const BccooGroup *g, const PetscScalar *sums, const BccooOutput *o, PetscInt h)
+SPMV_INLINE void BccooPutRows(const BccooBlocks *b, const BccooGroup *g, const PetscScalar sums[], BccooOutput *o, PetscInt h)
 {
   if (h == 1 && !b->row && !o->beta) {
     PetscScalar *y = o->y + g->first;
@@ -210,29 +227,31 @@ SPMV_INLINE void BccooTakeOut(const BccooStorage *b, const BccooGroup *g, const 
   }
 }
 
-/* y <- beta y + A x, eight tiles at a time; carry is what the part leaves of a row that ends after it */
-SPMV_INLINE void BccooApplyLanes(const BccooStorage *b, const BccooPart *part, const BccooInput *in, const BccooOutput *o, PetscScalar carry[], PetscInt h, PetscInt w)
+/* y <- beta y + A x, eight tiles at a time */
+SPMV_INLINE void BccooApplyLanes(const BccooBlocks *b, const BccooPart *part, const BccooInput *in, BccooOutput *o, PetscInt h,
+                                 PetscInt w)
 {
   PetscScalar sums[BCCOO_GROUP_MAX], last[BCCOO_BLOCK_MAX][BCCOO_LANES];
   int32_t     buffer[BCCOO_GROUP_MAX];
 
-  for (PetscInt i = 0; i < h; i++) carry[i] = 0;
+  for (PetscInt i = 0; i < h; i++) o->carry[i] = 0;
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
-    const BccooGroup g      = BccooGroupOf(b, t);
-    const int32_t   *column = BccooGroupColumns(b, &g, w, h * w > 1 ? PETSC_TRUE : PETSC_FALSE, buffer);
+    const BccooGroup g      = BccooGroupOf(b, t, h * w);
+    const int32_t   *column = BccooGroupColumns(b, &g, w, h * w > 1, buffer);
     Spmv8            sum[BCCOO_BLOCK_MAX];
 
     if (h * w > 1) BccooSteps(b, &g, column, in->x, h, w, sum, sums);
     else if (column) sum[0] = BccooSteps_1x1(b, &g, column, in->x, sums);
     else sum[0] = BccooSteps_1x1(b, &g, NULL, in->x, sums);
-    BccooTakeOut(b, &g, sums, o, h);
+    BccooPutRows(b, &g, sums, o, h);
     for (PetscInt i = 0; i < h; i++) Spmv8Store(last[i], sum[i]);
-    BccooCarry(b, t, o, h, last, carry);
+    BccooCarry(b, t, o, h, last);
   }
 }
 
 /* What lanes multiply by: at the start of a group, and in next, at BccooGroupRow(), after a row stop of lane l in step k */
-SPMV_INLINE void BccooRowsOf(const BccooStorage *b, const BccooGroup *g, const BccooInput *in, PetscInt h, Spmv8 x[], PetscScalar *next)
+SPMV_INLINE void BccooRowsOf(const BccooBlocks *b, const BccooGroup *g, const BccooInput *in, PetscInt h, Spmv8 x[],
+                             PetscScalar next[])
 {
   PetscScalar xr[BCCOO_BLOCK_MAX], start[BCCOO_BLOCK_MAX][BCCOO_LANES];
 
@@ -249,14 +268,15 @@ SPMV_INLINE void BccooRowsOf(const BccooStorage *b, const BccooGroup *g, const B
 }
 
 /* y <- y + A^T x, eight tiles at a time */
-SPMV_INLINE void BccooTransposeLanes(const BccooStorage *b, const BccooPart *part, const BccooInput *in, BccooTransposed *o, PetscInt h, PetscInt w)
+SPMV_INLINE void BccooTransposeLanes(const BccooBlocks *b, const BccooPart *part, const BccooInput *in, BccooOutput *o,
+                                     PetscInt h, PetscInt w)
 {
   PetscScalar next[BCCOO_GROUP_MAX];
   int32_t     buffer[BCCOO_GROUP_MAX];
 
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
-    const BccooGroup   g      = BccooGroupOf(b, t);
-    const int32_t     *column = BccooGroupColumns(b, &g, w, PETSC_TRUE, buffer);
+    const BccooGroup   g      = BccooGroupOf(b, t, h * w);
+    const int32_t     *column = BccooGroupColumns(b, &g, w, 1, buffer);
     const PetscScalar *v      = b->value + g.q * (size_t)(h * w);
     Spmv8              x[BCCOO_BLOCK_MAX];
 
@@ -264,7 +284,7 @@ SPMV_INLINE void BccooTransposeLanes(const BccooStorage *b, const BccooPart *par
     for (size_t k = 0; k < g.n; k++, v += h * w * BCCOO_LANES) {
       const unsigned stops = ~(unsigned)g.flags[k] & 0xff;
 
-      BccooGroupAhead(&g, v, k, h * w);
+      BccooPrefetch(&g, v, k, h * w);
       for (PetscInt j = 0; j < w; j++) {
         const int32_t *at  = column + k * BCCOO_LANES;
         Spmv8          sum = Spmv8Mul(Spmv8Load(v + j * h * BCCOO_LANES), x[0]);
