@@ -8,7 +8,7 @@ PetscErrorCode BccooBlocksOutline(BccooBlocks *b)
 {
   const BccooScan *scan = &b->scan;
   const size_t     tile = (size_t)b->tile, listed = (size_t)b->listed, nlists = b->ntiles / listed;
-  size_t           t    = 0;
+  size_t           t = 0;
 
   PetscFunctionBegin;
   PetscCall(SpmvAlloc((b->ntiles + 1) * sizeof(int32_t), &b->entry));
@@ -22,7 +22,9 @@ PetscErrorCode BccooBlocksOutline(BccooBlocks *b)
   }
   if (b->nescaped) {
     PetscCall(SpmvAlloc((nlists + 1) * sizeof(int32_t), &b->escape));
-    for (size_t l = 0; l <= nlists; l++) b->escape[l] = l * listed * tile < b->nblocks ? scan->escape[l * listed] : (int32_t)b->nescaped;
+    for (size_t l = 0; l <= nlists; l++) {
+      b->escape[l] = l * listed * tile < b->nblocks ? scan->escape[l * listed] : (int32_t)b->nescaped;
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -41,7 +43,8 @@ static void BccooSetColumns(BccooBlocks *b)
     if (b->base) b->base[t] = n ? c[0] : 0;
     if (b->columns == BCCOO_COLUMNS_INT32) BCCOO_PUT_COLUMNS(int32_t, c[k]);
     else if (b->columns == BCCOO_COLUMNS_UINT16) BCCOO_PUT_COLUMNS(uint16_t, c[k]);
-    else BCCOO_PUT_COLUMNS(int16_t, !k ? 0 : BccooIsEscape(c[k] - c[k - 1]) ? BCCOO_ESCAPE : c[k] - c[k - 1]);
+    else BCCOO_PUT_COLUMNS(int16_t, !k ? 0 : BccooIsEscape(c[k] - c[k - 1]) ? BCCOO_ESCAPE
+                                                                            : c[k] - c[k - 1]);
   }
 #undef BCCOO_PUT_COLUMNS
 }
@@ -50,7 +53,7 @@ static void BccooSetColumns(BccooBlocks *b)
 static void BccooSetEscaped(BccooBlocks *b)
 {
   const size_t tile = (size_t)b->tile, listed = (size_t)b->listed;
-  size_t       n    = 0;
+  size_t       n = 0;
 
   for (size_t first = 0; first < b->nblocks; first += listed * tile) {
     for (size_t k = 0; k < tile; k++) {
@@ -73,19 +76,11 @@ static void BccooSetFlags(BccooBlocks *b)
   }
 }
 
-/*
-  BccooBlocksMake - makes all arrays; the values are for BccooBlocksSetValues() to set
-
-  Input Parameter:
-. ntasks - that work on the arrays in equal parts
-
-  Input/Output Parameter:
-. b - scanned; `stop` is there if it is wanted
-*/
+/* Makes all arrays of blocks that were scanned, `stop` if it is there; BccooBlocksSetValues() sets the values. ntasks: that products have */
 PetscErrorCode BccooBlocksMake(PetscInt ntasks, BccooBlocks *b)
 {
-  const size_t width = BccooColumnSize(b), entries = (size_t)(b->h * b->w), group = (size_t)b->tile * (size_t)PetscMax(1, b->whole);
-  const size_t first = b->nblocks / group * group;                /* blocks before this one have no padding among them */
+  const size_t width = BccooColumnSize(b), entries = (size_t)(b->h * b->w), group = (size_t)(b->tile * PetscMax(1, b->whole));
+  const size_t first = b->nblocks / group * group;               /* blocks before this one have no padding among them */
   const size_t fill  = b->npositions && entries > 1 ? 0 : first; /* and values of blocks before this one no fill */
 
   PetscFunctionBegin;
@@ -106,14 +101,14 @@ PetscErrorCode BccooBlocksMake(PetscInt ntasks, BccooBlocks *b)
 }
 
 /* 1x1 blocks in one slice, `bunch` tiles of values beside each other: bunch is b->bunch, for the compiler to unroll by */
-static inline __attribute__((always_inline)) void BccooInterleave(BccooBlocks *b, const PetscScalar *a, size_t bunch)
+BCCOO_INLINE void BccooInterleave(BccooBlocks *b, const PetscScalar *a, size_t bunch)
 {
   const size_t tile = (size_t)b->tile, group = tile * bunch;
   size_t       g = 0;
 
   for (; g + group <= b->nblocks; g += group) {
     for (size_t k = 0; k < tile; k++) {
-      __builtin_prefetch(a + g + group + k * bunch); /* a line of the next group: eight streams at once are too many for the hardware */
+      __builtin_prefetch(a + g + group + k * bunch); /* of the next group: eight streams are too many for the hardware */
       for (size_t l = 0; l < bunch; l++) b->value[g + k * bunch + l] = a[g + l * tile + k];
     }
   }

@@ -12,11 +12,13 @@
 #include "../../../spmvimpl.h"
 
 typedef enum { /* how block columns are stored */
-  BCCOO_COLUMNS_AUTO,
-  BCCOO_COLUMNS_INT32,
-  BCCOO_COLUMNS_UINT16,
-  BCCOO_COLUMNS_DIFFERENCE
+               BCCOO_COLUMNS_AUTO,
+               BCCOO_COLUMNS_INT32,
+               BCCOO_COLUMNS_UINT16,
+               BCCOO_COLUMNS_DIFFERENCE
 } BccooColumns;
+
+#define BCCOO_INLINE static inline __attribute__((always_inline))
 
 #define BCCOO_BLOCK_MAX 8    /* largest block height and width */
 #define BCCOO_PAD       8    /* scalars after the last value, so that a vector load of it stays inside */
@@ -46,9 +48,9 @@ typedef struct {
   PetscInt     slices;    /* vertical slices */
   PetscInt     tile;      /* blocks in a tile */
   PetscInt     bunch;     /* tiles in a group */
-  PetscInt     whole;     /* the storage is padded to a multiple of so many whole tiles, of the bunch therefore; 0: it ends with the last block */
+  PetscInt     whole;     /* whole tiles: the storage is padded to a multiple of so many; 0: it ends with the last block */
   PetscInt     listed;    /* tiles whose escaped columns are one list: 1, or the bunch, which has them in the order of storage */
-  PetscBool    scattered; /* new values are put in their places one by one, not only those of block rows with fill */
+  PetscBool    scattered; /* all values have positions, not only those of block rows with fill */
   BccooColumns columns;   /* how columns are stored */
 
   /* What the matrix tells then */
@@ -61,24 +63,25 @@ typedef struct {
   size_t    ntiles;     /* tiles: ceil(nstored / tile) */
   size_t    nflags;     /* bytes of flags: whole tiles and whole words of 32 bits */
   size_t    nescaped;   /* columns that have no difference */
-  size_t    npositions; /* entries whose values are put in their places one by one; none of 1x1 blocks in one slice */
+  size_t    npositions; /* values that are put in their places one by one; none of 1x1 blocks in one slice */
   BccooScan scan;       /* while it is built only */
 
   /* The arrays; those that nobody wants, or that a device makes, are NULL */
   int32_t     *row;      /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
-  uint8_t     *flags;    /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b is the last of its block row; padded with 1 */
+  uint8_t     *flags;    /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b ends its block row; padded with 1 */
   int32_t     *entry;    /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
   uint16_t    *stop;     /* [nrows] where the last block of each non-empty block row is stored, less its group's first place */
   void        *column;   /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
   int32_t     *base;     /* [ntiles] differences: column of the tile's first block */
   int32_t     *escaped;  /* [nescaped] columns that have no difference, list after list */
   int32_t     *escape;   /* [ntiles / listed + 1] first of each list; NULL if there is none */
-  PetscScalar *value;    /* [nstored h w + BCCOO_PAD] blocks as stored, each by columns ("inner-block transpose"); entry e of a group's blocks side by side */
+  PetscScalar *value;    /* [nstored h w + BCCOO_PAD] blocks by columns ("inner-block transpose"), entries e of a step side by side */
   uint32_t    *position; /* [npositions] where the value of each of those entries goes */
 } BccooBlocks;
 
 /* bccoo_scan.c */
-extern PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt slices, PetscInt columns, char why[], size_t size);
+extern PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt slices, PetscInt columns, char why[],
+                                       size_t size);
 extern PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscBool outline, BccooBlocks *b);
 extern PetscErrorCode BccooScanDestroy(BccooScan *scan);
 
@@ -124,7 +127,8 @@ static inline size_t BccooPlace(const BccooBlocks *b, size_t q)
 /* Where the values of block number q go */
 static inline BccooTarget BccooTargetOf(const BccooBlocks *b, size_t q)
 {
-  const size_t bunch = (size_t)b->bunch, tile = (size_t)b->tile, entries = (size_t)(b->h * b->w), lane = q % (tile * bunch) / tile;
+  const size_t bunch = (size_t)b->bunch, tile = (size_t)b->tile, entries = (size_t)(b->h * b->w);
+  const size_t lane = q % (tile * bunch) / tile;
 
   return (BccooTarget){entries, bunch, tile, .step = q % tile, .lane = lane, .value = (BccooPlace(b, q) - lane) * entries + lane};
 }

@@ -22,8 +22,8 @@ static const PetscInt    BccooSlices[]      = {1, 2, 4, 8, 16, 32};
 #define BCCOO_KNOBS \
   [BCCOO_BLOCK_HEIGHT] = SPMV_CHOICES("block_height", "rows of a block, 0: the height and width of least estimated time", \
                                       BccooBlockSizes, NULL, SPMV_KNOB_SHAPE), \
-  [BCCOO_BLOCK_WIDTH] = SPMV_CHOICES("block_width", "columns of a block, 0: as for the height", BccooBlockSizes, NULL, SPMV_KNOB_SHAPE), \
-  [BCCOO_COLUMNS] = SPMV_CHOICES("columns", "how block columns are stored, auto: in the fewest bytes", \
-                                 BccooColumnKinds, BccooColumnNames, SPMV_KNOB_LAYOUT), \
-  [BCCOO_TILE] = SPMV_CHOICES("tile", "blocks of a tile, 0: by the number of blocks and of tiles side by side", BccooTiles, NULL, SPMV_KNOB_TILE), \
-  [BCCOO_SLICES] = SPMV_CHOICES("slices", "vertical slices (BCCOO+)", BccooSlices, NULL, SPMV_KNOB_SLICES)
+  [BCCOO_BLOCK_WIDTH]  = SPMV_CHOICES("block_width", "columns of a block, 0: as for the height", BccooBlockSizes, NULL, SPMV_KNOB_SHAPE), \
+  [BCCOO_COLUMNS]      = SPMV_CHOICES("columns", "how block columns are stored, auto: in the fewest bytes", \
+                                      BccooColumnKinds, BccooColumnNames, SPMV_KNOB_LAYOUT), \
+  [BCCOO_TILE]         = SPMV_CHOICES("tile", "blocks of a tile, 0: by the number of blocks and of tiles side by side", BccooTiles, NULL, SPMV_KNOB_TILE), \
+  [BCCOO_SLICES]       = SPMV_CHOICES("slices", "vertical slices (BCCOO+)", BccooSlices, NULL, SPMV_KNOB_SLICES)

@@ -13,14 +13,16 @@ PetscErrorCode BccooScanDestroy(BccooScan *scan)
 }
 
 /* Why a matrix has no storage of such blocks; empty if it has */
-PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt slices, PetscInt columns, char why[], size_t size)
+PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt slices, PetscInt columns, char why[],
+                                size_t size)
 {
   const PetscInt nb = BccooCeil(csr->n, w);
 
   PetscFunctionBegin;
   if (csr->n >= INT32_MAX || BccooCeil(csr->m, h) >= INT32_MAX / slices) {
     PetscCall(SpmvAppend(why, size, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more block rows or columns than 32-bit indices count; "
-                                    "use more processes or -mat_type aij", csr->m, csr->n));
+                                    "use more processes or -mat_type aij",
+                         csr->m, csr->n));
   } else if (columns == BCCOO_COLUMNS_UINT16 && nb > UINT16_MAX + 1) {
     PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " block columns do not fit uint16; set -mat_bccoo_columns to auto, int32 or difference", nb));
   }
@@ -83,7 +85,7 @@ static void BccooScanFull(BccooBlocks *b, const SpmvCSR *csr, PetscInt row, Pets
 }
 
 /* The blocks of the block row that walk stands at; where the value of each of its entries goes is written to position */
-static inline __attribute__((always_inline)) void BccooScanBlocks(BccooBlocks *b, BccooWalk *walk, PetscInt rows, uint32_t *position)
+BCCOO_INLINE void BccooScanBlocks(BccooBlocks *b, BccooWalk *walk, PetscInt rows, uint32_t *position)
 {
   const PetscInt *j = walk->csr->j, first = walk->csr->i[walk->row];
   PetscInt        from[BCCOO_BLOCK_MAX], column;
@@ -105,7 +107,7 @@ static inline __attribute__((always_inline)) void BccooScanBlocks(BccooBlocks *b
   The same for blocks of one column and one slice, of which a row has one entry or none: without branches that depend on the
   pattern, which no processor predicts
 */
-static inline __attribute__((always_inline)) void BccooScanColumns(BccooBlocks *b, const SpmvCSR *csr, PetscInt row, PetscInt rows, uint32_t *position)
+BCCOO_INLINE void BccooScanColumns(BccooBlocks *b, const SpmvCSR *csr, PetscInt row, PetscInt rows, uint32_t *position)
 {
   const PetscInt *i = csr->i + row, *j = csr->j, last = csr->i[csr->m] - 1;
   PetscInt        from[BCCOO_BLOCK_MAX], next[BCCOO_BLOCK_MAX];
@@ -198,21 +200,12 @@ static PetscErrorCode BccooScanRows(const SpmvCSR *csr, BccooBlocks *b)
 }
 
 /*
-  BccooBlocksScan - finds the blocks of a matrix
-
-  Input Parameters:
-+ csr     - the matrix, of which 1x1 blocks in one slice borrow the columns
-- outline - columns and positions are not wanted
-
-  Input/Output Parameter:
-. b - what a side chooses is set; on return all sizes, `columns`, the positions and the scan, which is the caller's to destroy
-
-  Note:
-  `PETSC_ERR_ARG_OUTOFRANGE` if there are more values than 32-bit positions count.
+  Finds the blocks of a matrix: all sizes of b, `columns`, the positions, and the scan, which is the caller's to destroy. outline: columns
+  and positions are not wanted. PETSC_ERR_ARG_OUTOFRANGE if there are more values than 32-bit positions count
 */
 PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscBool outline, BccooBlocks *b)
 {
-  const PetscInt nb = BccooCeil(csr->n, b->w);
+  const PetscInt nb   = BccooCeil(csr->n, b->w);
   const size_t   tile = (size_t)b->tile, group = tile * (size_t)PetscMax(1, b->whole);
   PetscBool      escapes;
 
@@ -236,6 +229,7 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscBool outline, BccooBlock
   b->nflags  = (b->ntiles * tile + 31) / 32 * 4;
   PetscCheck(!b->npositions || b->nstored * (size_t)(b->h * b->w) <= UINT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " hold more values than 32-bit positions count; "
-             "use more processes, or set -mat_bccoo_block_height and -mat_bccoo_block_width to 1", b->nblocks, b->h, b->w);
+             "use more processes, or set -mat_bccoo_block_height and -mat_bccoo_block_width to 1",
+             b->nblocks, b->h, b->w);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

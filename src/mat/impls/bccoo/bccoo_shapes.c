@@ -32,18 +32,8 @@ static const PetscInt BccooRounds[][3] = {
   {3, 8, 8}};
 
 /*
-  BccooShapes - block sizes that are worth an estimate
-
-  Input Parameters:
-+ csr   - the matrix
-. h, w  - what was asked for, 0 if nothing was
-- round - 0, 1, ...
-
-  Output Parameter:
-. shapes - heights and widths that no earlier round had
-
-  Note:
-  Returns how many there are. Of a small matrix with no declared block size there are none: as 1x1 it has AIJ's very bits.
+  The block sizes of a round, of the height and width that were asked for (0: of any), which no earlier round had. Returns how many; of
+  a small matrix with no declared block size none: as 1x1 it has AIJ's very bits
 */
 PetscInt BccooShapes(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt round, PetscInt shapes[BCCOO_SHAPES_MAX][2])
 {
@@ -54,19 +44,15 @@ PetscInt BccooShapes(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt round,
     const PetscInt *r     = BccooRounds[s];
     PetscBool       known = PETSC_FALSE;
 
-    all[s][0] = h ? h : r[1] == BCCOO_DECLARED ? csr->rbs : r[1];
-    all[s][1] = w ? w : r[2] == BCCOO_DECLARED ? csr->cbs : r[2];
+    all[s][0] = h ? h : r[1] == BCCOO_DECLARED ? csr->rbs
+                                               : r[1];
+    all[s][1] = w ? w : r[2] == BCCOO_DECLARED ? csr->cbs
+                                               : r[2];
     for (size_t before = 0; before < s; before++) known = (PetscBool)(known || !memcmp(all[before], all[s], sizeof(all[s])));
     if (known || r[0] != round || all[s][0] > BCCOO_BLOCK_MAX || all[s][1] > BCCOO_BLOCK_MAX) continue;
     memcpy(shapes[n++], all[s], sizeof(all[s]));
   }
   return n;
-}
-
-/* True if x is long, and a block reads one entry of it */
-PetscBool BccooIsFar(PetscInt n, PetscInt h, PetscInt w)
-{
-  return (PetscBool)(n > UINT16_MAX + 1 && h * w == 1);
 }
 
 static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, BccooTally *t)
@@ -116,7 +102,7 @@ BccooTally BccooTallyOf(const SpmvCSR *csr, PetscInt h, PetscInt w)
   return t;
 }
 
-/* Adds the bytes of a tally's rows as both sides store them, padding of the last group left out: of a few rows it would be much; and the build */
+/* Adds what both sides store of a tally's rows, but for padding, which would be much of a few rows, and the work of the build */
 void BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, PetscInt columns, PetscInt tile, PetscInt slices, SpmvWork *work)
 {
   const PetscBool open   = (PetscBool)(columns == BCCOO_COLUMNS_AUTO && BccooCeil(csr->n, t->w) > UINT16_MAX + 1);

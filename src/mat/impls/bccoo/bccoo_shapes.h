@@ -14,11 +14,10 @@ typedef struct {
   size_t   entries, blocks; /* entries, their blocks */
   size_t   far;             /* blocks whose column is no 16-bit difference from the one before; 0 of a narrow matrix */
   size_t   rows, empty;     /* block rows with entries, and without */
-  size_t   changes;         /* block rows with another number of blocks than the one before: the processor did not expect their end */
+  size_t   changes;         /* block rows with another number of blocks than the one before: their end is mispredicted */
 } BccooTally;
 
 /* bccoo_shapes.c */
 extern PetscInt   BccooShapes(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt round, PetscInt shapes[BCCOO_SHAPES_MAX][2]);
-extern PetscBool  BccooIsFar(PetscInt n, PetscInt h, PetscInt w);
 extern BccooTally BccooTallyOf(const SpmvCSR *csr, PetscInt h, PetscInt w);
 extern void       BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, PetscInt columns, PetscInt tile, PetscInt slices, SpmvWork *work);

@@ -39,7 +39,7 @@ static inline void BccooWalkStart(BccooWalk *walk, PetscInt row)
 }
 
 /* The next block column of this block row, -1 at its end; rows is walk->rows, for the compiler to unroll by */
-static inline __attribute__((always_inline)) PetscInt BccooWalkNext(BccooWalk *walk, PetscInt rows)
+BCCOO_INLINE PetscInt BccooWalkNext(BccooWalk *walk, PetscInt rows)
 {
   PetscInt column = walk->column[0], limit;
 

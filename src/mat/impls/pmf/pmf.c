@@ -4,16 +4,16 @@
   Storage:   rows are ordered by length in windows, and cut into slices of eight, in which they lie side by side (sliced
              ELL): a step has an entry of each of the eight. A row much longer than those after it is stored alone, eight
              of its entries in a step. Columns are uint16 with a base where they fit, else int32: one for a step whose
-             columns are consecutive or all the same, eight for two steps if every lane has two consecutive columns, four for two
-             to four steps whose columns are in four pieces of x with four entries each (and four bits an entry for where in
-             these), else eight. Steps in which some lanes have no entry have a mask. Slices with the same steps make a run with a
-             header.
-  Good for:  short and medium rows of varying length; stencils; rows or columns that are dense; with AVX-512, rows in groups with the
-             same columns, as those of the unknowns of a node: what several steps have of x is loaded once
+             columns are consecutive or all the same, eight for two steps if every lane has two consecutive columns, four for
+             two to four steps whose columns are in four pieces of x with four entries each (and four bits an entry for where
+             in these), else eight. Steps in which some lanes have no entry have a mask. Slices with the same steps make a
+             run with a header.
+  Good for:  short and medium rows of varying length; stencils; rows or columns that are dense; with AVX-512, rows in groups
+             with the same columns, as those of the unknowns of a node: what several steps have of x is loaded once
   Bad for:   large dense blocks without AVX-512 (bccoo stores one column for a block)
   Traffic:   (8 + 2) nnz (1 instead of 2 in pairs, 1 to 3/4 where pieces of x are shared, 1/4 where columns are consecutive; twice
-             as much, of pieces 1.5 to 1, where columns that are near each other in the order of storage are more than 65536 apart) + 2 m (rows of runs
-             that are not consecutive) + 64 a run + 8 (m + n) bytes a product, and the padding, which is a few per cent
+             as much, of pieces 1.5 to 1, where columns of rows side by side are more than 65536 apart) + 2 m (rows of runs that
+             are not consecutive) + 64 a run + 8 (m + n) bytes a product, and the padding, which is a few per cent
 
   Kept besides, for new values: 4 bytes for each column stored, or four pieces, which no product reads.
 

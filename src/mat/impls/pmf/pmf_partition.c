@@ -25,18 +25,16 @@ PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size)
 
   PetscFunctionBegin;
   if (csr->m < INT32_MAX && csr->n < INT32_MAX && (PetscInt64)nz < UINT32_MAX / 4) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(why, size,
-                          "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " with %" PetscInt_FMT
-                          " nonzeros is more than 32-bit indices count; use more processes or -mat_type aij",
-                          csr->m, csr->n, nz));
+  PetscCall(SpmvAppend(why, size, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " with %" PetscInt_FMT, csr->m, csr->n, nz));
+  PetscCall(SpmvAppend(why, size, " nonzeros is more than 32-bit indices count; use more processes or -mat_type aij"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows [first, end) into order->row, by increasing length in each window; stable, in time linear in rows, windows and the longest row */
+/* Rows [first, end) by increasing length in each window; stable, in time linear in rows, windows and the longest row */
 static PetscErrorCode PmfSort(const SpmvCSR *csr, PetscInt first, PetscInt end, const PmfOrder *order)
 {
-  const PetscInt limit = order->limit, m = end - first, window = order->window == PMF_WINDOW_GLOBAL ? PetscMax(1, m) : order->window;
-  const PetscInt windows = (m + window - 1) / window;
+  const PetscInt limit = order->limit, m = end - first;
+  const PetscInt window = order->window == PMF_WINDOW_GLOBAL ? PetscMax(1, m) : order->window, windows = (m + window - 1) / window;
   PetscInt       longest = 0, *next;
   int32_t       *row = order->row + first, *sorted = row;
 
@@ -81,12 +79,16 @@ static void PmfCutRows(PetscInt m, PmfOrder *order)
   }
 }
 
-/* Algorithms 2 and 3: as many entries as the power; a part stops before it exceeds its share, or once it has it. row NULL: the order of the matrix */
-static void PmfCutEntries(const SpmvCSR *csr, const int32_t row[], PetscBool exceed, PmfOrder *order)
+/*
+  Algorithms 2 and 3: as many entries as the power, in the order of the matrix, where a part stops before it exceeds its share, or by
+  length, where it stops once it has it
+*/
+static void PmfCutEntries(const SpmvCSR *csr, PmfOrder *order)
 {
-  const double total   = PmfPowers(order);
-  double       entries = 0;
-  PetscInt     k       = 0;
+  const PetscBool exceed  = (PetscBool)(order->partition == PMF_BY_PMF);
+  const double    total   = PmfPowers(order);
+  double          entries = 0;
+  PetscInt        k       = 0;
 
   for (PetscInt r = 0; r < csr->m; r++) entries += (double)PmfLength(csr, order->limit, r);
   for (PetscInt p = 0; p + 1 < order->nparts; p++) {
@@ -94,7 +96,7 @@ static void PmfCutEntries(const SpmvCSR *csr, const int32_t row[], PetscBool exc
     double       taken = 0;
 
     for (; k < csr->m; k++) {
-      const double length = (double)PmfLength(csr, order->limit, row ? row[k] : k) * total;
+      const double length = (double)PmfLength(csr, order->limit, exceed ? order->row[k] : k) * total;
 
       if (exceed ? taken >= share : taken + length > share) break;
       taken += length;
@@ -104,17 +106,9 @@ static void PmfCutEntries(const SpmvCSR *csr, const int32_t row[], PetscBool exc
 }
 
 /*
-  PmfOrderCreate - puts the rows in order and cuts them into parts
-
-  Input Parameters:
-+ csr  - the rows
-- rest - csr, or with PMF_BY_DIAGONAL what is not in the blocks: by its lengths the rows are ordered
-
-  Input/Output Parameter:
-. order - with what is asked for; to be destroyed with PmfOrderDestroy()
-
-  Note:
-  PMF_BY_DIAGONAL cuts as PMF_BY_NNZ, at multiples of a block. Windows are of all rows for PMF_BY_PMF, otherwise of one part.
+  Puts the rows in order and cuts them into parts, as `order` asks for. By the lengths in `rest` they are ordered: csr, or with
+  PMF_BY_DIAGONAL what is not in the blocks. That cuts as PMF_BY_NNZ, at multiples of a block. PMF_BY_PMF has windows of all rows,
+  the others of each part
 */
 PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, const SpmvCSR *rest, PmfOrder *order)
 {
@@ -128,8 +122,8 @@ PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, const SpmvCSR *rest, PmfOrder 
   if (PmfIsCut(order)) {
     for (PetscInt p = 0; p + 1 < order->nparts; p++) order->cut[p + 1] = order->cut[p] - order->power[p];
   } else if (order->partition == PMF_BY_ROWS) PmfCutRows(csr->m, order);
-  else PmfCutEntries(csr, whole ? order->row : NULL, whole, order);
-  for (PetscInt p = 1; p < order->nparts && order->partition == PMF_BY_DIAGONAL; p++) order->cut[p] = order->cut[p] / order->block * order->block;
+  else PmfCutEntries(csr, order);
+  for (PetscInt p = 1; p < order->nparts && order->partition == PMF_BY_DIAGONAL; p++) order->cut[p] -= order->cut[p] % order->block;
   for (PetscInt p = 0; p < order->nparts && !whole; p++) PetscCall(PmfSort(rest, order->cut[p], order->cut[p + 1], order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,8 +25,8 @@ enum { /* values of PMF_WINDOW besides numbers of rows */
 };
 
 /*
-  Of 32 matrices of the shared set on one core of Zen 4, windows of 8, 64, 256, 1024, 4096, 16384 rows and all rows give 1.26, 1.57,
-  1.73, 1.76, 1.83, 1.81 and 1.86 times AIJ's speed (geometric means): runs of one length must be long. Windows of 4096 keep
+  Of 32 matrices of the shared set on one core of Zen 4, windows of 8, 64, 256, 1024, 4096, 16384 rows and all rows give 1.26,
+  1.57, 1.73, 1.76, 1.83, 1.81 and 1.86 times AIJ's speed (geometric means): runs of one length must be long. Windows of 4096 keep
   their part of y in the first cache.
 */
 #define PMF_WINDOW_PRESET 4096
@@ -35,10 +35,10 @@ extern const PetscInt    PmfPartitions[4], PmfWindows[8], PmfBlocks[2];
 extern const char *const PmfPartitionNames[4], *const PmfWindowNames[8];
 
 /* Their lines in the table of a side */
+#define PMF_HELP_PARTITION \
+  "how rows are cut into parts: by length (algorithm 3), nonzeros (2), rows (1), or blocks on the diagonal and the rest (4)"
 #define PMF_COMMON_TABLE \
-  [PMF_PARTITION] = SPMV_CHOICES("partition", \
-                                 "how rows are cut into parts: by length (algorithm 3), nonzeros (2), rows (1), or blocks on the diagonal and the rest (4)", \
-                                 PmfPartitions, PmfPartitionNames, SPMV_KNOB_LAYOUT), \
+  [PMF_PARTITION] = SPMV_CHOICES("partition", PMF_HELP_PARTITION, PmfPartitions, PmfPartitionNames, SPMV_KNOB_LAYOUT), \
   [PMF_POWERS]    = SPMV_LIST("powers", "computing powers of the parts; by default a part of equal power for each thread", 1, 1000000), \
   [PMF_WINDOW]    = SPMV_CHOICES("window", "rows that are ordered by length together", PmfWindows, PmfWindowNames, SPMV_KNOB_TILE), \
   [PMF_BLOCK]     = SPMV_CHOICES("block", "rows of a block on the diagonal, for -mat_pmf_partition diagonal", PmfBlocks, NULL)
@@ -63,7 +63,7 @@ typedef struct {
   double   share;    /* the fraction of the computing power that the part is meant for; 0: nobody said */
 } PmfPart;
 
-/* PmfHalves: with PMF_BY_DIAGONAL, the entries in the blocks on the diagonal (0), and the rest (1); otherwise the rest is the matrix */
+/* PmfHalves: with PMF_BY_DIAGONAL, the entries in the blocks on the diagonal (0), and the rest (1), which is otherwise all */
 typedef struct {
   SpmvCSR   csr[2];
   PetscInt *i[2], *j[2];
@@ -78,8 +78,8 @@ extern PetscErrorCode PmfHalvesDestroy(PmfHalves *halves);
 extern PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size);
 
 /*
-  Of a product that is shared with a device, the host's rows are cut when the device's are: its powers are minus the rows of each part.
-  Part 0 has the device's rows, which have no entries here
+  Of a product that is shared with a device, the host's rows are cut when the device's are: its powers are minus the rows of each
+  part. Part 0 has the device's rows, which have no entries here
 */
 static inline PetscBool PmfIsCut(const PmfOrder *order)
 {

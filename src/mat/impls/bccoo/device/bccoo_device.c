@@ -23,25 +23,30 @@ static const SpmvParam BccooDeviceParams[] = {
   BCCOO_KNOBS,
   [BCCOO_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", BccooWorkgroups, NULL),
   [BCCOO_DEVICE_STRATEGY]  = SPMV_CHOICES("device_strategy", "1: a tile's sums are kept, 2: in a result cache as they complete, "
-                                                             "3: a work item has several tiles side by side, for devices with vectors, "
-                                                             "0: 3 if there is a bunch, 1 if a tile's sums fit registers", BccooStrategies, NULL),
+                                                              "3: a work item has several tiles side by side, for devices with vectors, "
+                                                              "0: 3 if there is a bunch, 1 if a tile's sums fit registers",
+                                          BccooStrategies, NULL),
   [BCCOO_DEVICE_REGISTERS] = SPMV_CHOICES("device_registers", "strategy 1: a tile's sums in registers, the others in local memory, "
-                                                              "0: as many as fit, -1: none", BccooRegisters, NULL),
+                                                              "0: as many as fit, -1: none",
+                                          BccooRegisters, NULL),
   [BCCOO_DEVICE_CACHE]     = SPMV_CHOICES("device_cache", "strategy 2: block rows of the result cache, times the work group", BccooCaches, NULL),
   [BCCOO_DEVICE_BUNCH]     = SPMV_CHOICES("device_bunch", "strategy 3: tiles that a work item has side by side, "
-                                                          "0: as many as fill a vector of 8 sums, at most 4", BccooBunches, NULL),
+                                                              "0: as many as fill a vector of 8 sums, at most 4",
+                                          BccooBunches, NULL),
   [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("device_transpose", "blocks are transposed offline, by the build, or online, by each product",
                                           BccooTransposes, BccooTransposeNames),
   [BCCOO_DEVICE_SCAN]      = SPMV_CHOICES("device_scan", "the segmented scan of a work group goes through local memory, "
-                                                         "or by shuffles through registers (CUDA)", BccooScans, BccooScanNames),
+                                                              "or by shuffles through registers (CUDA)",
+                                          BccooScans, BccooScanNames),
   [BCCOO_DEVICE_CARRY]     = SPMV_CHOICES("device_carry", "sums across work groups: by a second kernel, by the work group done last, or by "
-                                                          "adjacent synchronisation (GPUs only: work groups that started must go on)",
+                                                              "adjacent synchronisation (GPUs only: work groups that started must go on)",
                                           BccooCarries, BccooCarryNames),
   [BCCOO_DEVICE_CONVERT]   = SPMV_CHOICES("device_convert", "who makes the columns, flags and values of a storage: this processor, "
-                                                            "or the device, which is sent the matrix as it is, auto: a GPU, of many entries",
+                                                              "or the device, which is sent the matrix as it is, auto: a GPU, of many entries",
                                           BccooConverts, BccooConvertNames),
   [BCCOO_DEVICE_GRID]      = SPMV_CHOICES("device_grid", "work groups for each processor of the device, each of which has its share of the "
-                                                         "matrix, piece after piece; 0: one for each piece", BccooGrids, NULL),
+                                                              "matrix, piece after piece; 0: one for each piece",
+                                          BccooGrids, NULL),
   [BCCOO_DEVICE_FLAG_BITS] = SPMV_CHOICES("device_flag_bits", "bits of a word of flags", BccooFlagBits, NULL),
 };
 
@@ -84,7 +89,8 @@ static PetscErrorCode BccooDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void 
   b->w         = p[BCCOO_BLOCK_WIDTH];
   b->slices    = p[BCCOO_SLICES];
   b->tile      = p[BCCOO_TILE];
-  b->bunch     = p[BCCOO_DEVICE_STRATEGY] == 3 ? p[BCCOO_DEVICE_BUNCH] : p[BCCOO_DEVICE_TRANSPOSE] ? 1 : p[BCCOO_DEVICE_WORKGROUP];
+  b->bunch     = p[BCCOO_DEVICE_STRATEGY] == 3 ? p[BCCOO_DEVICE_BUNCH] : p[BCCOO_DEVICE_TRANSPOSE] ? 1
+                                                                                                   : p[BCCOO_DEVICE_WORKGROUP];
   s->item      = p[BCCOO_DEVICE_STRATEGY] == 3 ? b->bunch : 1;
   s->workgroup = p[BCCOO_DEVICE_WORKGROUP] * s->item;
   s->converted = (PetscBool)(p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE);
@@ -132,19 +138,19 @@ static PetscErrorCode BccooDeviceDestroy(void **storage)
 
 extern const SpmvDeviceSide BccooDevice;
 const SpmvDeviceSide        BccooDevice = {
-  .side           = {.nparams   = BCCOO_DEVICE_NPARAMS,
-                     .params    = BccooDeviceParams,
-                     .propose   = BccooDevicePropose,
-                     .resolve   = BccooDeviceResolve,
-                     .allows    = BccooDeviceAllows,
-                     .works     = BccooDeviceWorks,
-                     .build     = BccooDeviceBuild,
-                     .setvalues = BccooDeviceSetValues,
-                     .arrays    = BccooDeviceArrays,
-                     .destroy   = BccooDeviceDestroy},
-  .source         = BccooSource,
-  .product        = BccooDeviceProduct,
-  .convert_source = BccooConvertSource,
-  .convert        = BccooConvert,
-  .sources        = BccooConvertSources,
+         .side           = {.nparams   = BCCOO_DEVICE_NPARAMS,
+                            .params    = BccooDeviceParams,
+                            .propose   = BccooDevicePropose,
+                            .resolve   = BccooDeviceResolve,
+                            .allows    = BccooDeviceAllows,
+                            .works     = BccooDeviceWorks,
+                            .build     = BccooDeviceBuild,
+                            .setvalues = BccooDeviceSetValues,
+                            .arrays    = BccooDeviceArrays,
+                            .destroy   = BccooDeviceDestroy},
+         .source         = BccooSource,
+         .product        = BccooDeviceProduct,
+         .convert_source = BccooConvertSource,
+         .convert        = BccooConvert,
+         .sources        = BccooConvertSources,
 };

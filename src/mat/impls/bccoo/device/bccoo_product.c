@@ -6,8 +6,7 @@
 /* What all kernels need to know of the blocks, and more */
 PetscErrorCode BccooDefine(const BccooBlocks *b, size_t n, const BccooMacro macros[], SpmvDeviceProduct *product)
 {
-  const BccooMacro blocks[] = {{"HEIGHT", b->h},         {"WIDTH", b->w},         {"TILE", b->tile},      {"SLICES", b->slices},
-                               {"COLUMNS", b->columns}, {"ESCAPES", !!b->escape}, {"ROWS", !!b->row}, {"FLAT_GROUP", BCCOO_FLAT_GROUP}};
+  const BccooMacro blocks[] = {{"HEIGHT", b->h}, {"WIDTH", b->w}, {"TILE", b->tile}, {"SLICES", b->slices}, {"COLUMNS", b->columns}, {"ESCAPES", !!b->escape}, {"ROWS", !!b->row}, {"FLAT_GROUP", BCCOO_FLAT_GROUP}};
 
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(blocks) + n; k++) {
@@ -23,7 +22,8 @@ static PetscInt BccooDeviceChunk(PetscInt h)
 {
   const size_t bytes = (size_t)h * sizeof(PetscScalar);
 
-  return bytes <= 16 ? 8 : bytes <= 32 ? 4 : 1;
+  return bytes <= 16 ? 8 : bytes <= 32 ? 4
+                                       : 1;
 }
 
 PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
@@ -47,8 +47,8 @@ PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, con
                                         {"PERSISTENT", steps > 1},
                                         {"RAGGED", b->n % b->w != 0},
                                         {"CLEAR", BCCOO_FLAT_GROUP}};
-  const SpmvDeviceArg       result = b->slices > 1 ? SPMV_GIVE_ARRAY("partial") : SPMV_GIVE_Y;
-  const SpmvDeviceArg       epoch  = carry == BCCOO_CARRY_ADJACENT ? SPMV_GIVE_EPOCH : SPMV_GIVE_INT(0); /* who waits for others reads it */
+  const SpmvDeviceArg       result   = b->slices > 1 ? SPMV_GIVE_ARRAY("partial") : SPMV_GIVE_Y;
+  const SpmvDeviceArg       epoch    = carry == BCCOO_CARRY_ADJACENT ? SPMV_GIVE_EPOCH : SPMV_GIVE_INT(0); /* who waits for others reads it */
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(product, sizeof(*product)));

@@ -39,18 +39,6 @@ PetscErrorCode BccooDeviceWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan p
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Who converts, where nobody chose */
-static PetscErrorCode BccooConvertChoose(PetscInt entries, const SpmvDeviceInfo *info, PetscInt *convert)
-{
-  const PetscBool device = (PetscBool)(info->gpu && entries >= BCCOO_CONVERT_ENTRIES && entries <= INT32_MAX / 2); /* and padding */
-
-  PetscFunctionBegin;
-  *convert = device ? BCCOO_CONVERT_DEVICE : BCCOO_CONVERT_HOST;
-  PetscCall(PetscInfo(NULL, "The %s converts a matrix of %" PetscInt_FMT " entries for %s: a GPU does from %d on\n", device ? "device" : "host",
-                      entries, info->name, BCCOO_CONVERT_ENTRIES));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   Replaces what a plan leaves open, but for the kind of columns, which the build finds. Tiles of 16 blocks, and of 8 where there would be
   few work groups, are a guess: no GPU has seen them
@@ -58,22 +46,26 @@ static PetscErrorCode BccooConvertChoose(PetscInt entries, const SpmvDeviceInfo 
 PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   PetscInt      *p = plan->value, *strategy = &p[BCCOO_DEVICE_STRATEGY], *bunch = &p[BCCOO_DEVICE_BUNCH], *tile = &p[BCCOO_TILE];
+  PetscInt      *convert = &p[BCCOO_DEVICE_CONVERT];
   const PetscInt entries = csr->i[csr->m], online = p[BCCOO_DEVICE_TRANSPOSE];
+  const PetscInt gpu = info->gpu && entries >= BCCOO_CONVERT_ENTRIES && entries <= INT32_MAX / 2; /* and padding */
   PetscInt       h, w;
 
   PetscFunctionBegin;
   h = p[BCCOO_BLOCK_HEIGHT] = PetscMax(1, p[BCCOO_BLOCK_HEIGHT]);
   w = p[BCCOO_BLOCK_WIDTH] = PetscMax(1, p[BCCOO_BLOCK_WIDTH]);
   if (!*strategy && *bunch) *strategy = 3;
-  if (!*tile) *tile = *strategy == 3 ? BCCOO_BUNCH_TILE : entries / (h * w) >= 1 << 20 ? 16 : 8;
+  if (!*tile) *tile = *strategy == 3 ? BCCOO_BUNCH_TILE : entries / (h * w) >= 1 << 20 ? 16
+                                                                                       : 8;
   if (!*strategy) *strategy = online || *tile * h <= BCCOO_REGISTERS ? 1 : 2;
-  if (!*bunch && *strategy == 3) *bunch = h <= 2 ? 4 : h <= 4 ? 2 : 1;
+  if (!*bunch && *strategy == 3) *bunch = h <= 2 ? 4 : h <= 4 ? 2
+                                                              : 1;
   if (!p[BCCOO_DEVICE_REGISTERS]) p[BCCOO_DEVICE_REGISTERS] = BCCOO_REGISTERS / h;
   p[BCCOO_DEVICE_REGISTERS] = *strategy == 1 ? PetscMin(p[BCCOO_DEVICE_REGISTERS], *tile) : 0;
   if (online && p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) {
     p[BCCOO_COLUMNS] = BccooCeil(csr->n, w) <= UINT16_MAX + 1 ? BCCOO_COLUMNS_UINT16 : BCCOO_COLUMNS_INT32; /* differences are offline only */
   }
-  if (p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_AUTO) PetscCall(BccooConvertChoose(entries, info, &p[BCCOO_DEVICE_CONVERT]));
+  if (*convert == BCCOO_CONVERT_AUTO) *convert = gpu ? BCCOO_CONVERT_DEVICE : BCCOO_CONVERT_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +108,8 @@ static PetscErrorCode BccooStrategyAllows(const PetscInt p[], char why[], size_t
   PetscFunctionBegin;
   REFUSE(strategy == 1 && p[BCCOO_TILE] > BCCOO_KEPT_TILE,
          "Strategy 1 keeps the sums of a tile of at most %d blocks, not %" PetscInt_FMT "; set -mat_bccoo_tile to less, "
-         "or -mat_bccoo_device_strategy 2", BCCOO_KEPT_TILE, p[BCCOO_TILE]);
+         "or -mat_bccoo_device_strategy 2",
+         BCCOO_KEPT_TILE, p[BCCOO_TILE]);
   REFUSE(strategy != 3 && p[BCCOO_DEVICE_BUNCH],
          "Strategy %" PetscInt_FMT " has no bunch; set -mat_bccoo_device_bunch to 0 or -mat_bccoo_device_strategy to 3", strategy);
   REFUSE(strategy != 1 && online,
@@ -142,10 +135,13 @@ PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info,
   REFUSE((size_t)group > info->group,
          "%" PetscInt_FMT " work items a work group are more than the %zu of %s; set -mat_bccoo_device_workgroup to fewer", group, info->group, info->name);
   REFUSE(local > info->local, "%zu bytes of local memory are more than the %zu of %s; "
-                              "set -mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache to less", local, info->local, info->name);
+                              "set -mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache to less",
+         local, info->local, info->name);
   REFUSE(p[BCCOO_DEVICE_SCAN] && !info->shuffles, "Work items of %s do not read each other's registers; "
-                                                  "set -mat_bccoo_device_scan local, or -spmv_device cuda where there is one", info->name);
+                                                  "set -mat_bccoo_device_scan local, or -spmv_device cuda where there is one",
+         info->name);
   REFUSE(csr->m > INT32_MAX, "%" PetscInt_FMT " rows are more than 32-bit integers count; "
-                             "use more processes or -mat_spmv_backend host", csr->m);
+                             "use more processes or -mat_spmv_backend host",
+         csr->m);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -22,7 +22,7 @@ static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info
   PetscCall(BccooBlocksAllow(csr, h, p[BCCOO_BLOCK_WIDTH], p[BCCOO_SLICES], p[BCCOO_COLUMNS], why, size));
   if (why[0] || p[BCCOO_BUNCH] == 1 || rows * p[BCCOO_TILE] <= BCCOO_GROUP_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size, "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; "
-                                  "set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1", 
+                                  "set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1",
                        p[BCCOO_TILE], h, BCCOO_GROUP_MAX / rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -30,7 +30,7 @@ static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info
 /* Gives each thread about as many groups. The columns of a part matter only where there are others */
 static PetscErrorCode BccooSetParts(BccooStorage *s)
 {
-  const BccooBlocks *b = &s->b;
+  const BccooBlocks *b    = &s->b;
   const size_t       tile = (size_t)b->tile, bunch = (size_t)b->bunch, ngroups = b->ntiles / bunch;
 
   PetscFunctionBegin;
@@ -103,15 +103,15 @@ static PetscErrorCode BccooDestroy(void **storage)
 
 extern const SpmvHostSide BccooHost;
 const SpmvHostSide        BccooHost = {
-  .side    = {.nparams   = BCCOO_NPARAMS,
-              .params    = BccooParams,
-              .propose   = BccooPropose,
-              .resolve   = BccooResolve,
-              .allows    = BccooAllows,
-              .works     = BccooWorks,
-              .build     = BccooBuild,
-              .setvalues = BccooSetValues,
-              .arrays    = BccooArrays,
-              .destroy   = BccooDestroy},
-  .kernels = BccooKernels,
+         .side    = {.nparams   = BCCOO_NPARAMS,
+                     .params    = BccooParams,
+                     .propose   = BccooPropose,
+                     .resolve   = BccooResolve,
+                     .allows    = BccooAllows,
+                     .works     = BccooWorks,
+                     .build     = BccooBuild,
+                     .setvalues = BccooSetValues,
+                     .arrays    = BccooArrays,
+                     .destroy   = BccooDestroy},
+         .kernels = BccooKernels,
 };

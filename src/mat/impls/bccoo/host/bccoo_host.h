@@ -12,8 +12,8 @@
 #include <endian.h>
 
 enum { /* the knobs, after those that both sides have */
-  BCCOO_BUNCH = BCCOO_SHARED_KNOBS,
-  BCCOO_NPARAMS
+       BCCOO_BUNCH = BCCOO_SHARED_KNOBS,
+       BCCOO_NPARAMS
 };
 
 #define BCCOO_LANES     8    /* the bunch that has SIMD kernels: tiles that one instruction works on */

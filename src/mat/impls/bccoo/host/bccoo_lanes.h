@@ -198,19 +198,10 @@ SPMV_INLINE void BccooSteps(const BccooBlocks *b, const BccooGroup *g, const int
 /* The sums at the row stops, which are in the order of the block rows, to y */
 SPMV_INLINE void BccooPutRows(const BccooBlocks *b, const BccooGroup *g, const PetscScalar sums[], BccooOutput *o, PetscInt h)
 {
-  if (h == 1 && !b->row && !o->beta) {
-    PetscScalar *y = o->y + g->first;
-
-    SPMV_UNROLL
-    for (size_t s = 0; s < g->rows; s++) {
-      SPMV_SCALAR_LOOP(s);
-      y[s] = sums[g->stop[s]];
-    }
-    return;
-  }
-  if (!b->row && !o->beta && (g->first + g->rows) * (size_t)h <= o->limit) {
+  if (!b->row && !o->beta && (h == 1 || (g->first + g->rows) * (size_t)h <= o->limit)) {
     PetscScalar *y = o->y + g->first * (size_t)h;
 
+    SPMV_UNROLL
     for (size_t s = 0; s < g->rows; s++, y += h) {
       SPMV_SCALAR_LOOP(s);
       for (PetscInt i = 0; i < h; i++) y[i] = sums[BccooGroupRow(g->stop[s], h, i)];

@@ -36,24 +36,25 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
   a tile apart, and so is what they read of a long x: 32 blocks are 3 % faster than 64 (13 matrices of more than 65,536 columns;
   mdual 14 %)
 */
-static PetscInt BccooTile(PetscInt bunch, size_t nblocks, PetscBool far)
+static PetscInt BccooTile(const SpmvCSR *csr, PetscInt entries, PetscInt bunch, size_t nblocks)
 {
   if (bunch == 1) return 512; /* a whole number of BCCOO_CHUNK */
-  if (nblocks >= 4096) return far ? 32 : 64;
+  if (nblocks >= 4096) return entries == 1 && csr->n > UINT16_MAX + 1 ? 32 : 64;
   return nblocks >= 1024 ? 16 : 8;
 }
 
 /* Replaces what a plan leaves open, but for the kind of columns, which the build finds */
 PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  const PetscInt entries = csr->i[csr->m];
-  PetscInt      *p = plan->value, *h = &p[BCCOO_BLOCK_HEIGHT], *w = &p[BCCOO_BLOCK_WIDTH];
+  const PetscInt nz = csr->i[csr->m];
+  PetscInt      *p  = plan->value, entries;
 
   PetscFunctionBegin;
-  if (!*h) *h = 1;
-  if (!*w) *w = 1;
-  if (!p[BCCOO_BUNCH]) p[BCCOO_BUNCH] = entries < BCCOO_SMALL ? 1 : BCCOO_LANES;
-  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooTile(p[BCCOO_BUNCH], (size_t)(entries / (*h * *w)), BccooIsFar(csr->n, *h, *w));
+  if (!p[BCCOO_BLOCK_HEIGHT]) p[BCCOO_BLOCK_HEIGHT] = 1;
+  if (!p[BCCOO_BLOCK_WIDTH]) p[BCCOO_BLOCK_WIDTH] = 1;
+  entries = p[BCCOO_BLOCK_HEIGHT] * p[BCCOO_BLOCK_WIDTH];
+  if (!p[BCCOO_BUNCH]) p[BCCOO_BUNCH] = nz < BCCOO_SMALL ? 1 : BCCOO_LANES;
+  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooTile(csr, entries, p[BCCOO_BUNCH], (size_t)(nz / entries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -86,7 +87,7 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
     PetscInt        tile = p[BCCOO_TILE];
 
     if (t.h != h || t.w != w) t = BccooTallyOf(csr, h, w);
-    if (!tile) tile = BccooTile(bunch, t.blocks, BccooIsFar(csr->n, h, w));
+    if (!tile) tile = BccooTile(csr, h * w, bunch, t.blocks);
     BccooTallyAdd(csr, &t, p[BCCOO_COLUMNS], tile, p[BCCOO_SLICES], &works[k]);
     if (bunch > 1) works[k].bytes += t.part * (double)t.rows * sizeof(uint16_t);
     works[k].cycles += t.part * BCCOO_CYCLES_NS * BccooTallyWork(&t, bunch);

@@ -24,8 +24,10 @@ typedef void BccooPartFn(const BccooBlocks *b, const BccooPart *part, const Bcco
     }
   #define WIDTHS(M, F, H) M(F, H, 1) M(F, H, 2) M(F, H, 3) M(F, H, 4) M(F, H, 5) M(F, H, 6) M(F, H, 7) M(F, H, 8)
   #define SHAPES(M, F) \
-    WIDTHS(M, F, 1) WIDTHS(M, F, 2) WIDTHS(M, F, 3) WIDTHS(M, F, 4) \
-    WIDTHS(M, F, 5) WIDTHS(M, F, 6) WIDTHS(M, F, 7) WIDTHS(M, F, 8)
+    WIDTHS(M, F, 1) \
+    WIDTHS(M, F, 2) \
+    WIDTHS(M, F, 3) WIDTHS(M, F, 4) \
+      WIDTHS(M, F, 5) WIDTHS(M, F, 6) WIDTHS(M, F, 7) WIDTHS(M, F, 8)
   #define TABLE(F) \
     SHAPES(SHAPE, F) \
     static BccooPartFn *const F##Table[BCCOO_BLOCK_MAX * BCCOO_BLOCK_MAX] = {SHAPES(NAME, F)};

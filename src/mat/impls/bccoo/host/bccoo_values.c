@@ -19,8 +19,7 @@ static size_t BccooRowEnd(const BccooBlocks *b, size_t q, size_t k, size_t *t)
 }
 
 /* A block row without fill is transposed block by block, with no look at columns */
-static inline __attribute__((always_inline)) void BccooSetFullRow(PetscScalar *value, BccooTarget to, const PetscScalar a[], PetscInt length,
-                                                                  PetscInt h, PetscInt w)
+BCCOO_INLINE void BccooSetFullRow(PetscScalar value[], BccooTarget to, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
 {
   for (const PetscScalar *stop = a + length; a < stop; a += w) {
     for (PetscInt j = 0; j < w; j++) {
@@ -30,7 +29,7 @@ static inline __attribute__((always_inline)) void BccooSetFullRow(PetscScalar *v
   }
 }
 
-/* The same for some shapes and bunches, which the compiler knows then */
+/* The same for shapes and bunches for which it pays that the compiler knows them: 2 x 2 with a bunch, 0.42 instead of 0.72 ns an entry */
 static void BccooSetFull(const BccooBlocks *b, size_t q, const PetscScalar *a, PetscInt length)
 {
   const PetscInt h = b->h, w = b->w;
@@ -44,11 +43,7 @@ static void BccooSetFull(const BccooBlocks *b, size_t q, const PetscScalar *a, P
   BCCOO_FULL_ROW(2, 1)
   BCCOO_FULL_ROW(2, BCCOO_LANES)
   BCCOO_FULL_ROW(3, 1)
-  BCCOO_FULL_ROW(3, BCCOO_LANES)
   BCCOO_FULL_ROW(4, 1)
-  BCCOO_FULL_ROW(4, BCCOO_LANES)
-  BCCOO_FULL_ROW(6, 1)
-  BCCOO_FULL_ROW(6, BCCOO_LANES)
   BccooSetFullRow(b->value, to, a, length, h, w);
 #undef BCCOO_FULL_ROW
 }

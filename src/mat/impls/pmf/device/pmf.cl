@@ -60,8 +60,8 @@ void pmf_pieces(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT
 
 /* A work item for each long row: its pieces in their order */
 KERNEL(GROUP)
-void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRICT sums, GLOBAL const int *RESTRICT rows, GLOBAL SCALAR *y,
-               int nsliced, int nlong, int beta)
+void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRICT sums, GLOBAL const int *RESTRICT rows,
+               GLOBAL SCALAR *y, int nsliced, int nlong, int beta)
 {
   const size_t l = GLOBAL_ID;
 
@@ -76,8 +76,9 @@ void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRIC
 #if BLOCK
 /* A work item for each row: the pieces of diagonals that its block has, in which `masks` tells whether the row has an entry */
 KERNEL(GROUP)
-void pmf_diagonals(GLOBAL const SCALAR *RESTRICT values, GLOBAL const uint *RESTRICT diagonals, GLOBAL const int *RESTRICT offsets,
-                   GLOBAL const uint *RESTRICT masks, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int nrows, int beta)
+void pmf_diagonals(GLOBAL const SCALAR *RESTRICT values, GLOBAL const uint *RESTRICT diagonals,
+                   GLOBAL const int *RESTRICT offsets, GLOBAL const uint *RESTRICT masks, GLOBAL const SCALAR *RESTRICT x,
+                   GLOBAL SCALAR *y, int nrows, int beta)
 {
   const size_t r = GLOBAL_ID;
 

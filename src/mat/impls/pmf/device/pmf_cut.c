@@ -1,6 +1,6 @@
 /*
-  pmf_cut.c - which rows the device has of a product that it shares with threads of the host: the first of the parts, cut to what its
-  memory has room for
+  pmf_cut.c - which rows the device has of a product that it shares with threads of the host: the first parts, cut to what its memory
+  has room for
 
   Powers say how many nonzeros the parts of the device have. Where the memory does not hold these, or the vectors of a product
   beside them, the powers are turned down and those of the host up, until it does: by the bytes of a storage that is laid out,
@@ -26,7 +26,7 @@ static PetscErrorCode PmfCutParts(const SpmvCSR *csr, const SpmvCSR *rest, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of the device, for SpmvSharing.split(). The host is told where its parts were cut, so that they are the same without the device's entries */
+/* The rows of the device; see SpmvSharing.split(). The host is told where its parts were cut: its matrix has no entries of the device */
 PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[])
 {
   const PetscInt parts = plan->value[PMF_DEVICE_PARTS];
@@ -66,61 +66,42 @@ static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A plan whose first parts, the device's, have a share of the nonzeros; all parts keep their powers among themselves */
-static void PmfCutShare(SpmvPlan *plan, PetscInt nparts, PetscInt parts, const double power[], double share)
-{
-  double sum[2] = {0, 0};
-
-  for (PetscInt p = 0; p < nparts; p++) sum[p < parts] += power[p];
-  plan->value[PMF_DEVICE_PARTS] = parts;
-  plan->value[PMF_POWERS]       = nparts;
-  for (PetscInt p = 0; p < nparts; p++) {
-    plan->list[p] = (PetscInt)PetscMax(1, PMF_CUT_WHOLE * (p < parts ? share : 1 - share) * power[p] / sum[p < parts]);
-  }
-}
-
 /*
-  PmfCutToRoom - cuts the share of the device to what it has room for
-
-  Input Parameters:
-+ csr  - the matrix
-- info - the device
-
-  Input/Output Parameter:
-. plan - its powers are replaced; left as it is if all fits, if next to nothing does, or if it is not to be cut
+  Cuts the share of the device to what it has room for. A plan is left as it is if all fits, if next to nothing does, or if it is not
+  to be cut; otherwise its powers are replaced, which the parts of the device, and those of the host, keep among themselves
 */
 PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  const PetscLogDouble vectors = (PetscLogDouble)(csr->m + csr->n) * sizeof(PetscScalar), fixed = (PetscLogDouble)csr->n * sizeof(PetscScalar);
-  const PetscLogDouble matrix = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(int32_t)) + vectors, room = info->room;
-  SpmvPlan             cut   = *plan;
-  PetscInt             parts = plan->value[PMF_DEVICE_PARTS], nparts = plan->value[PMF_POWERS];
+  const PetscLogDouble x = (PetscLogDouble)csr->n * sizeof(PetscScalar), y = (PetscLogDouble)csr->m * sizeof(PetscScalar);
+  const PetscLogDouble matrix = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(int32_t)) + x + y, room = info->room;
+  SpmvPlan             given = *plan, cut = *plan;
+  PetscInt            *parts = &given.value[PMF_DEVICE_PARTS], *nparts = &given.value[PMF_POWERS];
   PetscLogDouble       needs;
-  double               power[SPMV_LIST_MAX], sum[2] = {0, 0}, share, before = 1;
+  double               sum[2] = {0, 0}, share, before;
 
   PetscFunctionBegin;
-  if (!plan->value[PMF_DEVICE_CUT] || room >= PMF_CUT_AMPLE * matrix || parts > nparts || csr->m >= INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!plan->value[PMF_DEVICE_CUT] || room >= PMF_CUT_AMPLE * matrix || csr->m >= INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*parts > *nparts) PetscFunctionReturn(PETSC_SUCCESS); /* as PmfDeviceAllows() will say */
   PetscCall(PmfCutNeeds(csr, plan, &needs));
-  for (PetscInt p = 0; p < nparts && parts; p++) {
-    power[p] = (double)plan->list[p];
-    sum[p < parts] += power[p];
+  if (!*parts) { /* the host had none */
+    *parts  = 1;
+    *nparts = PetscMin(SPMV_LIST_MAX, PetscMax(2, plan->threads));
+    for (PetscInt p = 0; p < SPMV_LIST_MAX; p++) given.list[p] = p < *nparts;
   }
-  if (parts) before = sum[1] / (sum[0] + sum[1]);
-  else { /* the host had none */
-    parts  = 1;
-    nparts = PetscMin(SPMV_LIST_MAX, PetscMax(2, plan->threads));
-    for (PetscInt p = 0; p < nparts; p++) power[p] = 1;
-  }
-  share = before;
+  for (PetscInt p = 0; p < *nparts; p++) sum[p < *parts] += (double)given.list[p];
+  share = before = plan->value[PMF_DEVICE_PARTS] ? sum[1] / (sum[0] + sum[1]) : 1;
   for (PetscInt k = 0; k < PMF_CUT_TRIES && needs > room; k++) {
-    if (room > fixed) share *= PMF_CUT_SPARE * (double)((room - fixed) / (needs - fixed));
-    if (room <= fixed || share < PMF_CUT_LEAST) break; /* who sends the storage will say so */
-    PmfCutShare(&cut, nparts, parts, power, share);
+    if (room > x) share *= PMF_CUT_SPARE * (double)((room - x) / (needs - x));
+    if (room <= x || share < PMF_CUT_LEAST) break; /* who sends the storage will say so */
+    cut = given;
+    for (PetscInt p = 0; p < *nparts; p++) {
+      cut.list[p] = (PetscInt)PetscMax(1, PMF_CUT_WHOLE * (p < *parts ? share : 1 - share) * (double)given.list[p] / sum[p < *parts]);
+    }
     PetscCall(PmfCutNeeds(csr, &cut, &needs));
   }
   if (needs > room || share == before) PetscFunctionReturn(PETSC_SUCCESS);
   *plan = cut;
-  PetscCall(PetscInfo(NULL, "%s has room for %.0f bytes: its share of the nonzeros is cut from %.1f %% to %.1f %%\n", info->name, (double)room, 100 * before,
-                      100 * share));
+  PetscCall(PetscInfo(NULL, "%s has room for %.0f bytes: its share of the nonzeros is cut from %.1f %% to %.1f %%\n", info->name,
+                      (double)room, 100 * before, 100 * share));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

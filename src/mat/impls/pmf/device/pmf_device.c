@@ -15,19 +15,20 @@ static const char *const PmfPartNames[]  = {"all", "1", "2", "3", "4"};
 static const PetscInt    PmfCuts[]       = {1, 0};
 static const char *const PmfCutNames[]   = {"yes", "no"};
 
+#define PMF_HELP_PARTS \
+  "how many of the parts the device has, the first ones; host threads have the others at the same time. Without -mat_pmf_powers these " \
+  "are measured at each build, so that who has a row, and its last bit, may change"
+#define PMF_HELP_CUT \
+  "a share of the device that its memory has no room for is cut to what it has room for, and threads of the host have the rest; no: the " \
+  "host has all then"
+
 static const SpmvParam PmfDeviceParams[] = {
   PMF_COMMON_TABLE,
   [PMF_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", PmfWorkgroups, NULL),
-  [PMF_DEVICE_SLICE]     = SPMV_CHOICES("device_slice", "rows of a slice, which lie side by side and are padded to its longest", PmfHeights, NULL),
+  [PMF_DEVICE_SLICE]     = SPMV_CHOICES("device_slice", "rows of a slice, which are padded to its longest", PmfHeights, NULL),
   [PMF_DEVICE_LONG]      = SPMV_CHOICES("device_long", "entries of a row above which work groups share it", PmfLongs, NULL),
-  [PMF_DEVICE_PARTS]     = SPMV_CHOICES("device_parts",
-                                        "how many of the parts the device has, the first ones; host threads have the others at the same time. Without "
-                                            "-mat_pmf_powers these are measured at each build, so that who has a row, and its last bit, may change",
-                                        PmfParts, PmfPartNames),
-  [PMF_DEVICE_CUT]       = SPMV_CHOICES("device_cut",
-                                        "a share of the device that its memory has no room for is cut to what it has room for, and threads of the host "
-                                              "have the rest; no: the host has all then",
-                                        PmfCuts, PmfCutNames),
+  [PMF_DEVICE_PARTS]     = SPMV_CHOICES("device_parts", PMF_HELP_PARTS, PmfParts, PmfPartNames),
+  [PMF_DEVICE_CUT]       = SPMV_CHOICES("device_cut", PMF_HELP_CUT, PmfCuts, PmfCutNames),
 };
 
 /* Parts that nobody gave or measured the powers of are equal: one for each thread of the host, but for who drives the device */
@@ -104,36 +105,38 @@ static PetscErrorCode PmfDeviceDescribe(const void *storage, PetscInt k, char li
   PetscFunctionBegin;
   line[0] = 0;
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvAppend(line, size, "slices %" PetscInt_FMT " of %" PetscInt_FMT " rows, fill %.2f %%, long rows %" PetscInt_FMT, e->nslices,
-                       e->height, elements ? 100 - 100 * (double)e->nentries / (double)elements : 0., e->nlong));
+  PetscCall(SpmvAppend(line, size, "slices %" PetscInt_FMT " of %" PetscInt_FMT " rows, ", e->nslices, e->height));
+  PetscCall(SpmvAppend(line, size, "fill %.2f %%, ", elements ? 100 - 100 * (double)e->nentries / (double)elements : 0.));
+  PetscCall(SpmvAppend(line, size, "long rows %" PetscInt_FMT, e->nlong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
 {
-  const PmfEll *e     = (const PmfEll *)storage;
-  const size_t  group = (size_t)plan->value[PMF_DEVICE_WORKGROUP];
+  const PmfEll       *e     = (const PmfEll *)storage;
+  const size_t        group = (size_t)plan->value[PMF_DEVICE_WORKGROUP];
+  const SpmvDeviceArg rows = SPMV_GIVE_ARRAY("slice rows"), sums = SPMV_GIVE_ARRAY("sums"), nsliced = SPMV_GIVE_INT(e->nsliced);
 
   PetscFunctionBegin;
   (void)info;
   PetscCall(PetscMemzero(product, sizeof(*product)));
-  PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
-                          "-DGROUP=%zu -DHEIGHT=%" PetscInt_FMT " -DNARROW=%d -DBLOCK=%" PetscInt_FMT, group, e->height, (int)e->narrow, e->block));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), "-DGROUP=%zu -DHEIGHT=%" PetscInt_FMT, group, e->height));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DNARROW=%d -DBLOCK=%" PetscInt_FMT, (int)e->narrow, e->block));
   SpmvDeviceWork(product, "sums", (size_t)e->npieces * sizeof(PetscScalar));
   if (e->block) {
-    SPMV_LAUNCH(product, "pmf_diagonals", SpmvGroups((size_t)e->nblockrows, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("diagonal values"),
-                SPMV_GIVE_ARRAY("diagonals"), SPMV_GIVE_ARRAY("offsets"), SPMV_GIVE_ARRAY("diagonal masks"), SPMV_GIVE_X, SPMV_GIVE_Y,
-                SPMV_GIVE_INT(e->nblockrows), SPMV_GIVE_BETA);
+    SPMV_LAUNCH(product, "pmf_diagonals", SpmvGroups((size_t)e->nblockrows, group), group, PETSC_FALSE,
+                SPMV_GIVE_ARRAY("diagonal values"), SPMV_GIVE_ARRAY("diagonals"), SPMV_GIVE_ARRAY("offsets"),
+                SPMV_GIVE_ARRAY("diagonal masks"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nblockrows), SPMV_GIVE_BETA);
   }
-  SPMV_LAUNCH(product, "pmf_pieces", (size_t)e->npieces, group, PETSC_FALSE, SPMV_GIVE_ARRAY("long values"), SPMV_GIVE_ARRAY("long columns"),
-              SPMV_GIVE_ARRAY("pieces"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("sums"));
+  SPMV_LAUNCH(product, "pmf_pieces", (size_t)e->npieces, group, PETSC_FALSE, SPMV_GIVE_ARRAY("long values"),
+              SPMV_GIVE_ARRAY("long columns"), SPMV_GIVE_ARRAY("pieces"), SPMV_GIVE_X, sums);
   if (e->block) SpmvDeviceAlongside(product); /* with the diagonals, which the others add to */
   SPMV_LAUNCH(product, "pmf_slices", SpmvGroups((size_t)e->nsliced, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("slice values"),
               SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("lengths"),
-              SPMV_GIVE_ARRAY("slice rows"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_BETA);
+              rows, SPMV_GIVE_X, SPMV_GIVE_Y, nsliced, SPMV_GIVE_BETA);
   if (!e->block) SpmvDeviceAlongside(product);
-  SPMV_LAUNCH(product, "pmf_longs", SpmvGroups((size_t)e->nlong, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("long rows"), SPMV_GIVE_ARRAY("sums"),
-              SPMV_GIVE_ARRAY("slice rows"), SPMV_GIVE_Y, SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_INT(e->nlong), SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "pmf_longs", SpmvGroups((size_t)e->nlong, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("long rows"), sums, rows,
+              SPMV_GIVE_Y, nsliced, SPMV_GIVE_INT(e->nlong), SPMV_GIVE_BETA);
   if (e->block) SpmvDeviceAlongside(product);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

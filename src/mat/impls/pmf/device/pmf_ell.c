@@ -108,16 +108,8 @@ static PetscErrorCode PmfEllBlocks(const SpmvCSR *blocks, PmfEll *e)
 }
 
 /*
-  PmfEllLayOut - sizes, and all arrays but those of entries
-
-  Input Parameters:
-+ halves - with PMF_BY_DIAGONAL the rows are the first `end` of the matrix, in any order
-. order  - the order of rows
-. end    - the device has the rows at places [0, end)
-- p      - the knobs
-
-  Output Parameter:
-. e - to be freed with PmfEllReset(), after an error as well
+  Sizes, and all arrays but those of entries, of a storage that has the rows at places [0, end) of an order, with PMF_BY_DIAGONAL the
+  first ones of the matrix; p: the knobs. To be freed with PmfEllReset(), after an error as well
 */
 PetscErrorCode PmfEllLayOut(const PmfHalves *halves, const PmfOrder *order, PetscInt end, const PetscInt p[], PmfEll *e)
 {
@@ -269,11 +261,15 @@ PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray ar
 /* Frees what a storage has */
 PetscErrorCode PmfEllReset(PmfEll *e)
 {
-  void *const arrays[] = {&e->row, &e->length, &e->step, &e->base, &e->column, &e->longrow, &e->piece, &e->longcolumn,
-                          &e->diagonal, &e->offset, &e->mask, &e->slices.value, &e->slices.from, &e->longs.value, &e->longs.from, &e->diagonals.value,
-                          &e->diagonals.from};
+  PmfValues  *v[3]     = {&e->slices, &e->longs, &e->diagonals};
+  void *const arrays[] = {&e->row, &e->length, &e->step, &e->base, &e->column, &e->longrow,
+                          &e->piece, &e->longcolumn, &e->diagonal, &e->offset, &e->mask};
 
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(arrays); k++) PetscCall(SpmvFree(arrays[k]));
+  for (int k = 0; k < 3; k++) {
+    PetscCall(SpmvFree(&v[k]->value));
+    PetscCall(SpmvFree(&v[k]->from));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
