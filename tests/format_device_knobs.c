@@ -165,60 +165,70 @@ static PetscErrorCode PmfCut(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan 
 {
   const SpmvFormat    *f     = &SpmvFormat_pmf;
   const PetscLogDouble limit = device->limit, before = device->held;
+  SpmvPlan             host  = SpmvTestPlan(f, SPMV_BACKEND_HOST);
   SpmvCSR              csr   = SpmvTestCSRView(t);
   PetscInt             wrong = 0;
-  void                *storage;
   SpmvOnDevice        *on;
   PetscBool            full;
 
   PetscFunctionBegin;
-  device->limit = before + room;
-  PetscCall(f->device->settle(&csr, &device->info, room, &plan));
-  PetscCall(f->build(&csr, &plan, &storage));
-  PetscCall(SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &plan, &on, &full));
+  device->limit             = before + room;
+  device->info.room         = room;
+  host.threads              = plan.threads;
+  host.value[PMF_PARTITION] = plan.value[PMF_PARTITION];
+  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full));
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: the device is full", what);
   PetscCall(Products(&csr, on, &wrong)); /* with vectors, or it ends */
   PetscCheck(device->held - before > 0.8 * room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: of %g bytes the device uses %g", what, (double)room, (double)(device->held - before));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "pmf, %s: %" PetscInt_FMT " of %" PetscInt_FMT " parts, %" PetscInt_FMT " entries wrong\n", what, ((PmfStorage *)storage)->ndevice, ((PmfStorage *)storage)->npieces, wrong));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "pmf, %s: %" PetscInt_FMT " of %" PetscInt_FMT " parts, %" PetscInt_FMT " entries wrong\n", what, plan.value[PMF_DEVICE_PARTS], plan.value[PMF_POWERS], wrong));
   PetscCall(SpmvOnDeviceDestroy(&on));
-  PetscCall(f->destroy(&storage));
-  device->limit = limit;
+  device->limit     = limit;
+  device->info.room = limit - before;
+  PetscFunctionReturn(0);
+}
+
+/* A share that must be left as it is */
+static PetscErrorCode PmfUncut(const SpmvTestCSR *t, SpmvPlan plan, const char what[], PetscLogDouble room)
+{
+  const SpmvDeviceInfo info = {.name = "a device", .group = 1024, .local = 49152, .room = room};
+  const SpmvPlan       given = plan;
+  const SpmvCSR        csr   = SpmvTestCSRView(t);
+  char                 why[512];
+
+  PetscFunctionBegin;
+  PetscCall(SpmvResolve(&SpmvFormat_pmf.device->side, &csr, &info, &plan, why, sizeof(why)));
+  PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", what, why);
+  PetscCheck(plan.value[PMF_DEVICE_PARTS] == given.value[PMF_DEVICE_PARTS] && plan.value[PMF_POWERS] == given.value[PMF_POWERS] && !memcmp(plan.list, given.list, sizeof(plan.list)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share is cut %s", what);
   PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Pmf(SpmvDevice *device)
 {
-  SpmvPlan       plan = Plan(&SpmvFormat_pmf), given, same;
+  SpmvPlan       plan = Plan(&SpmvFormat_pmf), given;
   PetscInt       length[3000];
   PetscLogDouble whole;
   SpmvTestCSR    t;
-  SpmvCSR        csr;
 
   PetscFunctionBegin;
   for (PetscInt r = 0; r < 3000; r++) length[r] = r % 500 == 77 ? 400 : 5 + r % 7;
   PetscCall(Rows(3000, 1000, length, &t));
-  csr   = SpmvTestCSRView(&t);
   whole = (PetscLogDouble)t.i[3000] * (sizeof(PetscScalar) + 2) + 4000 * sizeof(PetscScalar);
   PetscCall(PmfCut(device, &t, plan, "half the room", whole / 2));
   plan.threads = 4;
   PetscCall(PmfCut(device, &t, plan, "a fifth of the room and threads", whole / 5));
-  given                          = plan;
-  given.device[PMF_DEVICE_PARTS] = 2;
-  given.value[PMF_POWERS]        = 3;
-  given.list[0]                  = 30;
-  given.list[1]                  = 10;
-  given.list[2]                  = 5;
+  given                         = plan;
+  given.value[PMF_DEVICE_PARTS] = 2;
+  given.value[PMF_POWERS]       = 3;
+  given.list[0]                 = 30;
+  given.list[1]                 = 10;
+  given.list[2]                 = 5;
   PetscCall(PmfCut(device, &t, given, "a third of the room and powers that were given", whole / 3));
   given.value[PMF_PARTITION] = PMF_BY_DIAGONAL;
   PetscCall(PmfCut(device, &t, given, "a third of the room and blocks along the diagonal", whole / 3));
-  same = given;
-  PetscCall(SpmvFormat_pmf.device->settle(&csr, &device->info, 100 * whole, &same));
-  PetscCheck(!memcmp(&same, &given, sizeof(same)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share that fits is cut");
-  PetscCall(SpmvFormat_pmf.device->settle(&csr, &device->info, 1000, &same));
-  PetscCheck(!memcmp(&same, &given, sizeof(same)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share is cut to nothing");
-  same.device[PMF_DEVICE_CUT] = given.device[PMF_DEVICE_CUT] = 0;
-  PetscCall(SpmvFormat_pmf.device->settle(&csr, &device->info, whole / 3, &same));
-  PetscCheck(!memcmp(&same, &given, sizeof(same)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share is cut that is not to be");
+  PetscCall(PmfUncut(&t, given, "that fits", 100 * whole));
+  PetscCall(PmfUncut(&t, given, "to nothing", 1000));
+  given.value[PMF_DEVICE_CUT] = 0;
+  PetscCall(PmfUncut(&t, given, "that is not to be", whole / 3));
   PetscCall(RowsDestroy(&t));
   PetscFunctionReturn(0);
 }
