@@ -92,7 +92,7 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   SpmvCSR         csr  = SpmvTestCSRView(t);
   SpmvPlan        plan = *asked;
   void           *storage;
-  PetscLogDouble  bytes;
+  PetscLogDouble  bytes = 0;
 
   PetscFunctionBegin;
   PetscCall(SpmvTestBuild(side, &csr, NULL, &plan, &storage));
