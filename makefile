@@ -2,6 +2,7 @@
 #   conf/variables  which PETSc, which compiler, which flags
 #   conf/rules      how sources become lib/libpetscspmv.so
 #   conf/test       how the tests run
+#   conf/bits       whether two libraries give the same bits
 #   conf/spmvbench  the measuring tool
 #   conf/tune       rates of this machine, and how good the tuner's choices are
 #   conf/gpu        an archive of the device tests for a machine with a GPU and nothing else
@@ -10,6 +11,7 @@
 include conf/variables
 include conf/rules
 include conf/test
+include conf/bits
 include conf/spmvbench
 include conf/tune
 include conf/gpu
@@ -57,6 +59,7 @@ help:
 	@echo 'make test                install what is missing, build, and run every test'
 	@echo 'make test search=NAME    only the tests with NAME in their name'
 	@echo 'make test-avx512         the tests of kernels with AVX-512 made of other instructions, on a machine without it (needs libsimde-dev)'
+	@echo 'make bits BASE=FILE      do products have the bits they have with another libpetscspmv.so? bits-device, bits-cuda: on a device'
 	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'
 	@echo 'make bench               docs/performance.md: all types on $(SHARED)/matrices and generated ones (an hour or so)'
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'

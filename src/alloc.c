@@ -88,3 +88,9 @@ PetscErrorCode SpmvFree(void *array)
   *p = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Frees what PetscMalloc1() or its kin gave, at the end of a SPMV_TEMPORARY's scope */
+void SpmvFreeTemporary(void *array)
+{
+  (void)PetscFree(*(void **)array);
+}

@@ -73,15 +73,15 @@ PetscBool SpmvLastCacheIsFar(void)
 PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa)
 {
   PetscFunctionBegin;
-  if (!format->kernels[SPMV_SCALAR]) format = Formats[0];
+  if (!format->host || !format->host->kernels) format = Formats[0];
   if (wanted == SPMV_ISA_COUNT) {
     for (wanted = SPMV_ISA_COUNT - 1; wanted > SPMV_SCALAR; wanted--) {
-      if (SpmvIsaSupported((SpmvIsa)wanted) && format->kernels[wanted]->apply) break;
+      if (SpmvIsaSupported((SpmvIsa)wanted) && format->host->kernels[wanted]->apply) break;
     }
   }
   PetscCheck(SpmvIsaSupported((SpmvIsa)wanted), PETSC_COMM_SELF, PETSC_ERR_SUP, "This machine does not run %s code; set -mat_spmv_isa auto", SpmvIsaName(wanted));
-  PetscCheck(format->kernels[wanted]->apply, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s was compiled without %s kernels; set -mat_spmv_isa auto", format->name, SpmvIsaName(wanted));
-  *kernels = format->kernels[wanted];
+  PetscCheck(format->host->kernels[wanted]->apply, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s was compiled without %s kernels; set -mat_spmv_isa auto", format->name, SpmvIsaName(wanted));
+  *kernels = format->host->kernels[wanted];
   *isa     = (SpmvIsa)wanted;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,11 +1,13 @@
 /*
   spmvimpl.h - the interface between a storage format and everything else
 
-  A format knows CSR and its own arrays. It does not know PETSc's Mat, other formats, the APIs of devices or the tuner. The
-  glue (mat/interface) knows PETSc's Mat and no format by name.
+  A format has two sides, one for the host and one for devices, which know nothing of each other: each has its own knobs,
+  storage and builder. A side knows CSR and its own arrays. It does not know PETSc's Mat, other formats, the APIs of devices
+  or the tuner. The glue (mat/interface) knows PETSc's Mat and no format by name. What a device side has besides is in
+  spmvdevice.h.
 
-  Words: a *format* is a storage scheme, a *plan* one value for each knob of a format, a *storage* a matrix in a format
-  under a plan, an *ISA* an instruction set of the host, a *device* an OpenCL or CUDA accelerator, a *backend* host or device.
+  Words: a *format* is a storage scheme, a *plan* one value for each knob of a side, a *storage* a matrix in a format under
+  a plan, an *ISA* an instruction set of the host, a *device* an OpenCL or CUDA accelerator, a *backend* host or device.
 */
 #pragma once
 #include "compat.h"
@@ -23,7 +25,7 @@ typedef enum {
 #define SPMV_CAT(a, b)      SPMV_CAT_(a, b)
 #define SPMV_ISA_NAME(name) SPMV_CAT(name, SPMV_ISA_SUFFIX)
 
-#define SPMV_PARAM_MAX   16  /* knobs of one format, at most */
+#define SPMV_PARAM_MAX   20  /* knobs of one side of a format, at most */
 #define SPMV_LIST_MAX    64  /* values of a knob that is a list, at most */
 #define SPMV_ARRAY_MAX   28  /* arrays of one storage, at most */
 #define SPMV_THREADS_MAX 256 /* threads of a product, at most */
@@ -33,7 +35,7 @@ typedef enum {
 #define SPMV_CACHE       700000             /* entries that are likely to stay in cache from one product to the next */
 #define SPMV_MEMORY      7000000            /* entries that no cache holds */
 #define SPMV_LAST_CACHE  ((size_t)24 << 20) /* bytes that the last cache is likely to hold */
-#define SPMV_LINE_MAX    4                  /* lines that a format adds to what is printed of its storage, at most */
+#define SPMV_LINE_MAX    4                  /* lines that a side adds to what is printed of its storage, at most */
 #define SPMV_PROPOSALS   24                 /* plans that a format proposes in one round, at most */
 
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
@@ -58,8 +60,11 @@ typedef enum {
 } SpmvKnob;
 
 /*
-  SpmvParam: one knob of a format, set by -mat_<format>_<name>: a choice among some values, any value of a range, or, for
-  one knob of a format at most, a list of values of a range, empty by default
+  SpmvParam: one knob of a side, set by -mat_<format>_<name>: a choice among some values, any value of a range, or, for
+  one knob of a side at most, a list of values of a range, empty by default
+
+  A knob that both sides have, with the same name and the same choices, is one option, which sets both. The name of one that
+  only the device has begins with "device_".
 */
 typedef struct {
   const char        *name;
@@ -91,181 +96,42 @@ typedef struct {
 typedef enum {
   SPMV_BACKEND_HOST,
   SPMV_BACKEND_DEVICE,
-  SPMV_BACKEND_AUTO, /* in what is asked for only: a plan that was built says one of the others */
+  SPMV_BACKEND_AUTO, /* in what is asked for only: a plan says one of the others */
   SPMV_BACKEND_COUNT
 } SpmvBackend;
 
-/* SpmvPlan: one value for each knob, in the order of SpmvFormat.params. No padding: plans are compared as memory */
+/* SpmvPlan: one value for each knob of a side, in the order of its params. No padding: plans are compared as memory */
 typedef struct {
-  PetscInt value[SPMV_PARAM_MAX];  /* of a list: how many values it has */
-  PetscInt list[SPMV_LIST_MAX];    /* those values, then zeros */
-  PetscInt threads;                /* threads that share a product, >= 1 */
-  PetscInt isa;                    /* an SpmvIsa: of the products on the host */
-  PetscInt backend;                /* a SpmvBackend; a storage built for one need not serve the other */
-  PetscInt device[SPMV_PARAM_MAX]; /* one value for each knob of SpmvFormat.device; zeros for the host */
+  PetscInt value[SPMV_PARAM_MAX]; /* of a list: how many values it has */
+  PetscInt list[SPMV_LIST_MAX];   /* those values, then zeros */
+  PetscInt threads;               /* threads that share a product, >= 1 */
+  PetscInt isa;                   /* an SpmvIsa: of the products on the host */
+  PetscInt backend;               /* the SpmvBackend whose side's knobs these are */
 } SpmvPlan;
 
 /* The plan that users get who ask for nothing, for one thread */
-static inline SpmvPlan SpmvPlanDefault(const SpmvParam params[], PetscInt n)
+static inline SpmvPlan SpmvPlanDefault(SpmvBackend backend, PetscInt n, const SpmvParam params[])
 {
-  SpmvPlan plan = {.threads = 1};
+  SpmvPlan plan = {.threads = 1, .backend = backend};
 
-  for (PetscInt k = 0; k < n; k++) plan.value[k] = params[k].choices ? params[k].choices[0] : params[k].list ? 0
-                                                                                                             : params[k].preset;
+  for (PetscInt k = 0; k < n; k++) {
+    if (!params[k].list) plan.value[k] = params[k].choices ? params[k].choices[0] : params[k].preset;
+  }
   return plan;
 }
 
 /* SpmvArray: one array of a storage, described so that others can count, send or print it blindly */
 typedef struct {
   const char *name;
-  const void *data;
+  const void *data;        /* NULL, though there are elements: the device makes it (SpmvDeviceSide.convert()) */
   size_t      count, size; /* elements, bytes of one element */
   PetscBool   is_values;   /* holds the matrix's values: changes when they change; all other arrays depend on the pattern only */
-  PetscBool   aside;       /* no product reads it: kept for when the values change */
+  PetscBool   aside;       /* no product reads it: kept for when the values change, and not sent to a device */
   PetscBool   borrowed;    /* of the SpmvCSR, not the storage's own */
-  PetscBool   host;        /* of a storage that a device shares with the host: only the host reads it */
-  PetscBool   made;        /* of a storage that a device converts: its kernels make it, so that there is no data */
-  PetscBool   source;      /* what it is made from, which the device has only then; aside as well */
 } SpmvArray;
 
 /* SPMV_ARRAY("values", b->value, n, sizeof(PetscScalar), .is_values = PETSC_TRUE) */
 #define SPMV_ARRAY(n, d, c, ...) ((SpmvArray){.name = n, .data = d, .count = c, .size = __VA_ARGS__})
-
-/* y <- beta y + A x (or A^T x), beta 0 or 1. With beta = 0, y is not read. x and y do not overlap. No PETSc calls inside */
-typedef void SpmvApplyFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta);
-
-/* What one of ntasks threads of the host has to do of y <- beta y + A x, for the rows that a device does not have. No PETSc calls inside */
-typedef void SpmvShareFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt task, PetscInt ntasks);
-
-/* SpmvKernels: the products of a format for one ISA; NULL where there is none */
-typedef struct {
-  SpmvApplyFn *apply;           /* y <- beta y + A x */
-  SpmvApplyFn *apply_transpose; /* y <- beta y + A^T x */
-  SpmvShareFn *share;           /* of a storage for a device whose SpmvDeviceProduct is shared */
-} SpmvKernels;
-
-/* SpmvDeviceInfo: what a device is and how much it has */
-typedef struct {
-  char      name[128], driver[128], compiler[128];
-  size_t    memory;   /* bytes */
-  size_t    local;    /* bytes that a work group shares */
-  size_t    group;    /* work items of a work group, at most */
-  size_t    units;    /* processors that work groups are given to */
-  PetscBool gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once */
-  PetscBool forward;  /* work groups that started go on while others wait for them: GPUs are taken to; no API promises it */
-  PetscBool real64;   /* has double */
-  PetscBool atomic64; /* exchanges 64 bits in one piece */
-  PetscBool shuffles; /* work items side by side, 32 at a time, read each other's registers */
-} SpmvDeviceInfo;
-
-/* SpmvDeviceArg: what a kernel is given. What has no array, x of a matrix without columns, say, is given as a null pointer */
-typedef struct {
-  enum {
-    SPMV_ARG_ARRAY, /* an array of the storage or a work array of the device, by name */
-    SPMV_ARG_X,
-    SPMV_ARG_Y,
-    SPMV_ARG_BETA,  /* int: 0 or 1 */
-    SPMV_ARG_EPOCH, /* uint: 1, 2, ...: the number of this product. For kernels that read it only: such products are not recorded */
-    SPMV_ARG_INT    /* int */
-  } kind;
-  const char *name;
-  PetscInt    value;
-} SpmvDeviceArg;
-
-#define SPMV_DEVICE_ARG_MAX    24   /* arguments of a kernel, at most */
-#define SPMV_DEVICE_LAUNCH_MAX 8    /* kernels of a product, at most */
-#define SPMV_DEVICE_WORK_MAX   4    /* work arrays, at most */
-#define SPMV_DEVICE_OPTIONS    1024 /* characters of all -D options */
-
-/* SpmvDeviceLaunch: one kernel of a product */
-typedef struct {
-  const char   *kernel;        /* its name in the source */
-  size_t        groups, group; /* work groups, work items in each; with no groups it is not launched */
-  PetscInt      step;          /* it waits for the kernels of lesser steps, and for none of its own */
-  PetscBool     overwrites;    /* wanted only where y is not added to: it clears what the others do not write */
-  PetscInt      nargs;
-  SpmvDeviceArg arg[SPMV_DEVICE_ARG_MAX];
-} SpmvDeviceLaunch;
-
-/*
-  SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels in an order in which they may run
-
-  In a shared product the device has some of the rows, and while its kernels run SpmvKernels.share makes the others. Its y is then
-  a vector of its results alone, and beta is 0 for the kernels.
-*/
-typedef struct {
-  char     options[SPMV_DEVICE_OPTIONS]; /* -D macros that carry the plan */
-  PetscInt nwork;
-  struct {
-    const char *name;
-    size_t      bytes; /* zeros when it is made */
-  } work[SPMV_DEVICE_WORK_MAX];
-  PetscInt         nlaunches;
-  SpmvDeviceLaunch launch[SPMV_DEVICE_LAUNCH_MAX];
-  PetscBool        shared;
-  PetscInt         nresults; /* shared: rows of the device */
-  const int32_t   *rows;     /* [nresults] which ones, an array of the storage; NULL: the first */
-} SpmvDeviceProduct;
-
-/* What SPMV_LAUNCH() gives to a kernel */
-#define SPMV_GIVE_ARRAY(n) ((SpmvDeviceArg){.kind = SPMV_ARG_ARRAY, .name = n})
-#define SPMV_GIVE_INT(v)   ((SpmvDeviceArg){.kind = SPMV_ARG_INT, .value = v})
-#define SPMV_GIVE_X        ((SpmvDeviceArg){.kind = SPMV_ARG_X})
-#define SPMV_GIVE_Y        ((SpmvDeviceArg){.kind = SPMV_ARG_Y})
-#define SPMV_GIVE_BETA     ((SpmvDeviceArg){.kind = SPMV_ARG_BETA})
-#define SPMV_GIVE_EPOCH    ((SpmvDeviceArg){.kind = SPMV_ARG_EPOCH})
-
-/* Adds to a product a kernel that takes the arguments given, SPMV_GIVE_..., and waits for all before it; clears: only where y is not added to */
-#define SPMV_LAUNCH(product, name, ngroups, ngroup, clears, ...) \
-  do { \
-    const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
-    SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
-    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .step = (product)->nlaunches, .overwrites = clears, .nargs = PETSC_STATIC_ARRAY_LENGTH(args_)}; \
-    memcpy(l_->arg, args_, sizeof(args_)); \
-  } while (0)
-
-/* The kernel added last need not wait for the one before it: neither reads what the other writes, and they write other rows */
-static inline void SpmvDeviceAlongside(SpmvDeviceProduct *product)
-{
-  if (product->nlaunches > 1) product->launch[product->nlaunches - 1].step = product->launch[product->nlaunches - 2].step;
-}
-
-/* Adds to a product a work array */
-static inline void SpmvDeviceWork(SpmvDeviceProduct *product, const char name[], size_t bytes)
-{
-  product->work[product->nwork].name    = name;
-  product->work[product->nwork++].bytes = bytes;
-}
-
-/* Work groups of so many work items that there is one for each item */
-static inline size_t SpmvGroups(size_t items, size_t group)
-{
-  return (items + group - 1) / group;
-}
-
-/* SpmvDeviceFormat: what a format has for devices. They take arrays() as they are, those aside, the host's and the device's own excepted; setvalues() sends the values anew */
-typedef struct {
-  const char      *source;  /* one for all APIs: OpenCL C with the words of device/prelude.cl */
-  PetscInt         nparams; /* knobs, <= SPMV_PARAM_MAX */
-  const SpmvParam *params;  /* [nparams]  set by -mat_<format>_device_<name> */
-
-  /* The product of a storage that was built with backend device; PETSC_ERR_ARG_OUTOFRANGE if the device has too little for the plan */
-  PetscErrorCode (*product)(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
-
-  /* What a plan leaves open and the device tells, which has room for so many bytes, before a build. NULL: nothing */
-  PetscErrorCode (*settle)(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscLogDouble room, SpmvPlan *plan);
-
-  /*
-    The kernels, of a source of their own, that make the arrays that are `made`, or only their values, in the way of a product; its
-    work arrays are not cleared. No kernels: the host has made all. NULL: it always does
-  */
-  const char *convert_source;
-  PetscErrorCode (*convert)(const void *storage, PetscBool values_only, SpmvDeviceProduct *product);
-
-  PetscBool shares; /* products may be shared: */
-  PetscInt  parts;  /* the knob of devices that says how many parts the device has, the first ones; 0: all */
-  PetscInt  powers; /* the knob of the format that lists the computing powers of the parts; none: those are measured (device/powers.c) */
-} SpmvDeviceFormat;
 
 /*
   SpmvWork: what a product by a storage costs, in amounts that the rates of a machine turn into time (tune/estimate.c). Time spent
@@ -282,41 +148,86 @@ typedef struct {
   PetscLogDouble build;    /* cycles to make the storage */
 } SpmvWork;
 
-/* SpmvFormat: a storage scheme; or, with nothing but a name, what stands in its place: spmv, and AIJ's own kernel (tune/tune.h) */
+/* SpmvDeviceInfo: what a device is and how much it has */
 typedef struct {
-  const char        *name;                    /* as in types.h */
-  const char        *citation;                /* BibTeX, printed by -citations */
-  PetscInt           nparams;                 /* knobs, <= SPMV_PARAM_MAX */
-  const SpmvParam   *params;                  /* [nparams] */
-  const SpmvKernels *kernels[SPMV_ISA_COUNT]; /* [SPMV_SCALAR] is required */
+  char           name[128], driver[128], compiler[128];
+  size_t         memory;   /* bytes */
+  PetscLogDouble room;     /* bytes that we may still take of it */
+  size_t         local;    /* bytes that a work group shares */
+  size_t         group;    /* work items of a work group, at most */
+  size_t         units;    /* processors that work groups are given to */
+  PetscBool      gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once */
+  PetscBool      forward;  /* work groups that started go on while others wait for them: GPUs are taken to; no API promises it */
+  PetscBool      real64;   /* has double */
+  PetscBool      atomic64; /* exchanges 64 bits in one piece */
+  PetscBool      shuffles; /* work items side by side, 32 at a time, read each other's registers */
+} SpmvDeviceInfo;
 
-  /* New storage. On entry the plan holds what was asked for; on return what was built (a choice left to the format is replaced) */
-  PetscErrorCode (*build)(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
-  /* Same pattern, new values */
-  PetscErrorCode (*setvalues)(const SpmvCSR *csr, void *storage);
-  /* The arrays of a storage, at most SPMV_ARRAY_MAX */
-  PetscErrorCode (*arrays)(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
-  /* Bytes of the storage that a product reads, scalars of scalar_size bytes, predicted without building; x and y not counted */
-  PetscErrorCode (*bytes)(const SpmvCSR *csr, const SpmvPlan *plan, size_t scalar_size, PetscLogDouble *bytes);
-  PetscErrorCode (*destroy)(void **storage);
+/* SpmvSide: what both sides of a format have. info is the device of a device side, and NULL for the host */
+typedef struct {
+  PetscInt         nparams; /* knobs, <= SPMV_PARAM_MAX */
+  const SpmvParam *params;  /* [nparams] */
+  PetscBool        borrows; /* the storage keeps the pointers of the SpmvCSR, whose rows may then be unsorted; setvalues() brings them anew */
+
   /*
     Plans to choose from by their time, for the knobs that `asked` leaves open: the plainest in round 0, then, round by round, others that
     are likely only if those of the round before are. n = 0: no more. NULL: whatever is left open, resolve() replaces
   */
   PetscErrorCode (*propose)(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS]);
-  /* Replaces what a plan still leaves open: what sizes tell, and where nobody chose, the plainest. NULL: nothing */
-  PetscErrorCode (*resolve)(const SpmvCSR *csr, SpmvPlan *plan);
+  /* Replaces what a plan still leaves open: what sizes and the device tell, and where nobody chose, the plainest. NULL: nothing */
+  PetscErrorCode (*resolve)(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
+  /* Why a plan that is resolved cannot be built for a matrix, with the remedy, as one sentence without a full stop; empty if it can. NULL: all can */
+  PetscErrorCode (*allows)(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size);
   /* Adds the work that some consecutive rows of a matrix make, under a plan that is resolved for all of it */
   PetscErrorCode (*work)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
   /* The same for n plans, where they have passes over the rows in common; NULL: one after the other */
   PetscErrorCode (*works)(const SpmvCSR *rows, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
 
-  const SpmvDeviceFormat *device; /* NULL: products on the host only */
-
-  PetscBool borrows; /* the storage keeps the pointers of the SpmvCSR, whose rows may then be unsorted; setvalues() brings them anew */
+  /* New storage under a plan that is resolved and allowed (call SpmvBuild()); on return the plan has what only building told. After an error *storage is what was made so far, or NULL */
+  PetscErrorCode (*build)(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
+  /* Same pattern, new values */
+  PetscErrorCode (*setvalues)(const SpmvCSR *csr, void *storage);
+  /* The arrays of a storage, at most SPMV_ARRAY_MAX */
+  PetscErrorCode (*arrays)(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
   /* Line k = 0, 1, ..., < SPMV_LINE_MAX, of what -mat_spmv_view prints of a storage besides plan and bytes; empty: no more. NULL: none */
   PetscErrorCode (*describe)(const void *storage, PetscInt k, char line[], size_t size);
+  PetscErrorCode (*destroy)(void **storage);
+} SpmvSide;
+
+/* y <- beta y + A x, beta 0 or 1. With beta = 0, y is not read. x and y do not overlap. No PETSc calls inside */
+typedef void SpmvApplyFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta);
+
+/* y <- beta y + A^T x in the same way; work: transpose_work() scalars to write to, whatever they are before */
+typedef void SpmvTransposeFn(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work);
+
+/* SpmvKernels: the products of a host side for one ISA; NULL where the compiler has no such instructions */
+typedef struct {
+  SpmvApplyFn     *apply;
+  SpmvTransposeFn *apply_transpose;
+  size_t (*transpose_work)(const void *storage); /* scalars that the caller of apply_transpose lends it */
+} SpmvKernels;
+
+/* SpmvHostSide: products by this processor */
+typedef struct {
+  SpmvSide                  side;
+  const SpmvKernels *const *kernels; /* [SPMV_ISA_COUNT] that of SPMV_SCALAR is required; kernels.h makes the table. NULL: AIJ's own kernel */
+} SpmvHostSide;
+
+/* SpmvFormat: a storage scheme; or, without sides, what stands in its place: spmv */
+typedef struct {
+  const char                   *name;     /* as in types.h */
+  const char                   *citation; /* BibTeX, printed by -citations */
+  const SpmvHostSide           *host;
+  const struct _SpmvDeviceSide *device; /* see spmvdevice.h; NULL: products on the host only */
 } SpmvFormat;
+
+/* spmvimpl.c */
+extern const SpmvSide *SpmvFormatSide(const SpmvFormat *format, PetscInt backend);
+extern PetscErrorCode  SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan, char why[], size_t size);
+extern PetscErrorCode  SpmvBuild(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan, void **storage);
+extern PetscLogDouble  SpmvArraysRead(PetscInt n, const SpmvArray arrays[]);
+extern PetscLogDouble  SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
+extern PetscErrorCode  SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 
 /* isa.c */
 extern PetscBool      SpmvIsaSupported(SpmvIsa isa);
@@ -328,17 +239,21 @@ extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, 
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
 extern PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array);
 extern PetscErrorCode SpmvFree(void *array);
+extern void           SpmvFreeTemporary(void *array);
 
-/* storage.c */
-extern PetscLogDouble SpmvArraysRead(PetscInt n, const SpmvArray arrays[], size_t scalar_size);
-extern PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
-extern PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
+/*
+  Before a declaration: destroy(&variable) is called wherever the variable goes out of scope, so that an error, which returns early,
+  leaks nothing. SPMV_TEMPORARY is for arrays from PetscMalloc1() and its kin. Such a variable must be initialised
+*/
+#define SPMV_DESTROY_BY(destroy) __attribute__((cleanup(destroy)))
+#define SPMV_TEMPORARY           SPMV_DESTROY_BY(SpmvFreeTemporary)
 
 /* threads.c */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
 extern void  SpmvRunWork(PetscInt64 products);
 extern void  SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta);
+extern void  SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta, PetscScalar work[]);
 extern void  SpmvAddVectors(PetscInt ntasks, size_t n, const PetscScalar vectors[], PetscScalar y[]);
 extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt first[]);
 
@@ -346,6 +261,16 @@ extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, Pe
 static inline size_t SpmvShare(size_t n, PetscInt task, PetscInt ntasks)
 {
   return (size_t)((uint64_t)n * (uint64_t)task / (uint64_t)ntasks);
+}
+
+/* Work of a transposed product whose tasks add to vectors of n scalars: the first to y, each other to one of its own */
+static inline size_t SpmvTaskVectors(PetscInt n, PetscInt ntasks)
+{
+  return (size_t)n * (size_t)(ntasks - 1);
+}
+static inline PetscScalar *SpmvTaskVector(PetscInt n, PetscInt task, PetscScalar *work, PetscScalar *y)
+{
+  return task ? work + SpmvTaskVectors(n, task) : y;
 }
 
 #define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;

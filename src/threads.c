@@ -22,11 +22,19 @@ void SpmvRunWork(PetscInt64 products)
   Alone = (PetscBool)(products < SPMV_ALONE);
 }
 
-/* y <- beta y + op(A) x by a kernel of a format; nz: entries of A */
+/* y <- beta y + A x by a kernel of a format; nz: entries of A */
 void SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta)
 {
   SpmvRunWork(nz);
   apply(storage, x, y, beta);
+  SpmvRunWork(SPMV_MUCH);
+}
+
+/* y <- beta y + A^T x */
+void SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta, PetscScalar work[])
+{
+  SpmvRunWork(nz);
+  apply(storage, x, y, beta, work);
   SpmvRunWork(SPMV_MUCH);
 }
 
@@ -69,7 +77,7 @@ static void SpmvAddVectorsTask(void *context, PetscInt task)
   Input Parameters:
 + ntasks  - tasks of the product, which share this, too
 . n       - length of a vector
-- vectors - [ntasks - 1][n]  what tasks 1, 2, ... have
+- vectors - [ntasks - 1][n]  what tasks 1, 2, ... have; see SpmvTaskVector()
 
   Input/Output Parameter:
 . y - [n]  what task 0 has; on return the sum

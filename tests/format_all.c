@@ -45,7 +45,6 @@ static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr
 {
   PetscFunctionBegin;
   for (int transpose = 0; transpose < 2; transpose++) {
-    SpmvApplyFn   *apply = transpose ? f->kernels[isa]->apply_transpose : f->kernels[isa]->apply;
     const PetscInt nx = transpose ? csr->m : csr->n, ny = transpose ? csr->n : csr->m;
     Work           w;
     PetscScalar   *first;
@@ -56,7 +55,7 @@ static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr
       SpmvTestReference(csr, (PetscBool)transpose, w.x.a, beta ? w.y0 : NULL, w.re, w.im, w.size, w.length);
       for (int again = 0; again < 2; again++) {
         for (PetscInt k = 0; k < ny; k++) w.y.a[k] = beta ? w.y0[k] : (PetscScalar)NAN;
-        apply(storage, w.x.a, w.y.a, (PetscBool)beta);
+        PetscCall(SpmvTestApply(f->host->kernels[isa], (PetscBool)transpose, storage, w.x.a, w.y.a, (PetscBool)beta));
         *wrong += SpmvTestCompare(ny, w.y.a, w.re, w.im, w.size, w.length);
         if (!again) PetscCall(PetscArraycpy(first, w.y.a, ny));
         else if (memcmp(first, w.y.a, ny * sizeof(PetscScalar))) ++*wrong;
@@ -68,58 +67,48 @@ static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The work of all rows under a resolved plan: its bytes are those predicted, but for what is padded once for the whole matrix */
-static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const SpmvPlan *asked, PetscLogDouble predicted, PetscInt *wrong)
+/* The work of all rows under a plan that was built: its bytes are those built, but for what is padded once for the whole matrix */
+static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const SpmvPlan *asked, PetscLogDouble built, PetscInt *wrong)
 {
-  SpmvPlan plan = *asked;
-  SpmvWork work = {0};
+  const SpmvSide *side = &f->host->side;
+  SpmvPlan        plan = *asked;
+  SpmvWork        work = {0};
 
   PetscFunctionBegin;
-  if (f->resolve) PetscCall(f->resolve(csr, &plan));
-  if (f->works) PetscCall(f->works(csr, 1, &plan, &work));
-  else PetscCall(f->work(csr, &plan, &work));
-  if (work.bytes > predicted + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] * sizeof(PetscScalar) || !(work.cycles + work.vectors >= 0)) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes of work, %g predicted\n", f->name, (double)work.bytes, (double)predicted));
+  if (side->resolve) PetscCall(side->resolve(csr, NULL, &plan));
+  if (side->works) PetscCall(side->works(csr, 1, &plan, &work));
+  else PetscCall(side->work(csr, &plan, &work));
+  if (work.bytes > built + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] * sizeof(PetscScalar) || !(work.cycles + work.vectors >= 0)) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes of work, %g built\n", f->name, (double)work.bytes, (double)built));
     ++*wrong;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Build, products, new values, products; the bytes predicted are the bytes built, up to the padding of the flags */
+/* Build, products, new values, products. A plan that this matrix does not allow is refused, never bent */
 static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscRandom rand, PetscInt *cases, PetscInt *wrong)
 {
-  SpmvCSR        csr  = SpmvTestCSRView(t);
-  SpmvPlan       plan = *asked;
-  SpmvShadow     s    = {.format = f};
-  PetscLogDouble predicted, bytes;
-  PetscErrorCode ierr;
+  const SpmvSide *side = &f->host->side;
+  SpmvCSR         csr  = SpmvTestCSRView(t);
+  SpmvPlan        plan = *asked;
+  void           *storage;
+  PetscLogDouble  bytes = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = f->build(&csr, &plan, &s.storage);
-  PetscCall(PetscPopErrorHandler());
-  if (ierr == PETSC_ERR_ARG_OUTOFRANGE) { /* a plan that this matrix does not allow is refused, never bent */
-    PetscCall(f->destroy(&s.storage));
-    PetscFunctionReturn(0);
-  }
-  PetscCall(ierr);
-  PetscCall(f->bytes(&csr, asked, sizeof(PetscScalar), &predicted));
-  PetscCall(CheckWork(f, &csr, asked, predicted, wrong));
-  PetscCall(SpmvShadowBytes(&s, PETSC_FALSE, &bytes));
-  if (PetscAbsReal((PetscReal)(bytes - predicted)) > 64) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes predicted, %g built\n", f->name, (double)predicted, (double)bytes));
-    ++*wrong;
-  }
+  PetscCall(SpmvTestBuild(side, &csr, NULL, &plan, &storage));
+  if (!storage) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvTestBytes(side, storage, &bytes));
+  PetscCall(CheckWork(f, &csr, asked, bytes, wrong));
   for (int values = 0; values < 2; values++) {
     for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
-      if (!SpmvIsaSupported((SpmvIsa)isa) || !f->kernels[isa]->apply) continue;
-      PetscCall(Check(f, (SpmvIsa)isa, &csr, s.storage, rand, wrong));
+      if (!SpmvIsaSupported((SpmvIsa)isa) || !f->host->kernels[isa]->apply) continue;
+      PetscCall(Check(f, (SpmvIsa)isa, &csr, storage, rand, wrong));
       ++*cases;
     }
     for (PetscInt k = 0; k < t->i[t->m]; k++) PetscCall(PetscRandomGetValue(rand, &t->a[k]));
-    PetscCall(f->setvalues(&csr, s.storage));
+    PetscCall(side->setvalues(&csr, storage));
   }
-  PetscCall(f->destroy(&s.storage));
+  PetscCall(side->destroy(&storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,16 +117,16 @@ static const PetscInt Threads[] = {1, 2, 5};
 
 static PetscInt Tried(const SpmvFormat *f, PetscInt k)
 {
-  if (k == f->nparams) return PETSC_STATIC_ARRAY_LENGTH(Threads);
-  return f->params[k].choices ? f->params[k].count : f->params[k].list ? 2
+  if (k == f->host->side.nparams) return PETSC_STATIC_ARRAY_LENGTH(Threads);
+  return f->host->side.params[k].choices ? f->host->side.params[k].count : f->host->side.params[k].list ? 2
                                                                        : 3;
 }
 
 static void Try(const SpmvFormat *f, PetscInt k, PetscInt index, SpmvPlan *plan)
 {
-  const SpmvParam *param = &f->params[k];
+  const SpmvParam *param = &f->host->side.params[k];
 
-  if (k == f->nparams) plan->threads = Threads[index];
+  if (k == f->host->side.nparams) plan->threads = Threads[index];
   else if (param->choices) plan->value[k] = param->choices[index];
   else if (param->list) {
     plan->value[k] = index ? 3 : 0;
@@ -149,16 +138,16 @@ static void Try(const SpmvFormat *f, PetscInt k, PetscInt index, SpmvPlan *plan)
 /* One plan, given by the index of each knob's value */
 static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
 {
-  SpmvPlan plan  = SpmvPlanDefault(f->params, f->nparams);
+  SpmvPlan plan  = SpmvTestPlan(f, SPMV_BACKEND_HOST);
   PetscInt wrong = 0;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k <= f->nparams; k++) Try(f, k, index[k], &plan);
+  for (PetscInt k = 0; k <= f->host->side.nparams; k++) Try(f, k, index[k], &plan);
   PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
   if (wrong) {
     ++*failures;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));
-    for (PetscInt k = 0; k < f->nparams; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, f->params[k].name, plan.value[k]));
+    for (PetscInt k = 0; k < f->host->side.nparams; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, f->host->side.params[k].name, plan.value[k]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, " threads %" PetscInt_FMT ": %" PetscInt_FMT " entries wrong\n", plan.threads, wrong));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -171,7 +160,7 @@ static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char
 
   PetscFunctionBegin;
   PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
-  for (PetscInt p = 0; p <= f->nparams; p++) {
+  for (PetscInt p = 0; p <= f->host->side.nparams; p++) {
     for (PetscInt q = 0; q < p; q++) {
       for (PetscInt c = 0; c < Tried(f, p) * Tried(f, q); c++) {
         index[p] = c % Tried(f, p);
@@ -182,7 +171,7 @@ static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char
     }
   }
   for (PetscInt r = 0; r < 30; r++) {
-    for (PetscInt k = 0; k <= f->nparams; k++) {
+    for (PetscInt k = 0; k <= f->host->side.nparams; k++) {
       PetscReal u;
 
       PetscCall(PetscRandomGetValueReal(rand, &u));

@@ -1,9 +1,23 @@
 static const char help[] = "The worked examples of the BCCOO paper, digit by digit, as its ERRATA recompute them.\n\n";
 
 #include "spmvtest.h"
-#include "mat/impls/bccoo/bccoo.h"
+#include "mat/impls/bccoo/host/bccoo_host.h"
 
-static int Flag(const BccooStorage *b, size_t q)
+/* A plan for one thread without a bunch */
+static SpmvPlan Plan(PetscInt h, PetscInt w, BccooColumns columns, PetscInt tile, PetscInt slices)
+{
+  SpmvPlan plan = SpmvTestPlan(&SpmvFormat_bccoo, SPMV_BACKEND_HOST);
+
+  plan.value[BCCOO_BLOCK_HEIGHT] = h;
+  plan.value[BCCOO_BLOCK_WIDTH]  = w;
+  plan.value[BCCOO_COLUMNS]      = columns;
+  plan.value[BCCOO_TILE]         = tile;
+  plan.value[BCCOO_SLICES]       = slices;
+  plan.value[BCCOO_BUNCH]        = 1;
+  return plan;
+}
+
+static int Flag(const BccooBlocks *b, size_t q)
 {
   return b->flags[q / 8] >> q % 8 & 1;
 }
@@ -11,15 +25,16 @@ static int Flag(const BccooStorage *b, size_t q)
 /* Builds a matrix under a plan and prints flags, block columns, values and, if there is a list, the block rows */
 static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const PetscScalar dense[], SpmvPlan plan)
 {
-  SpmvTestCSR   t;
-  void         *storage;
-  BccooStorage *b;
+  const SpmvSide *side = &SpmvFormat_bccoo.host->side;
+  SpmvTestCSR     t;
+  void           *storage;
+  BccooBlocks    *b;
 
   PetscFunctionBegin;
   PetscCall(SpmvTestCSRFromDense(m, n, dense, &t));
   SpmvCSR csr = SpmvTestCSRView(&t);
-  PetscCall(SpmvFormat_bccoo.build(&csr, &plan, &storage));
-  b = (BccooStorage *)storage;
+  PetscCall(SpmvBuild(side, &csr, NULL, &plan, &storage));
+  b = &((BccooStorage *)storage)->b;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", slices %" PetscInt_FMT "\n  flags", name, b->h, b->w, b->slices));
   for (size_t q = 0; q < b->nblocks; q++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", Flag(b, q)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  columns"));
@@ -38,7 +53,7 @@ static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const Pets
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   for (size_t q = b->nblocks; q < 8 * b->nflags; q++) PetscCheck(Flag(b, q), PETSC_COMM_SELF, PETSC_ERR_PLIB, "flag %zu of the padding is 0", q);
-  PetscCall(SpmvFormat_bccoo.destroy(&storage));
+  PetscCall(side->destroy(&storage));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(0);
 }
@@ -47,41 +62,50 @@ static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const Pets
 static PetscErrorCode Figure8(const PetscScalar C[])
 {
   const PetscInt input[] = {3, 2, 0, 2, 1, 0, 4, 2, 4, 3, 2, 2, 0, 1, 3, 1};
-  SpmvPlan       plan    = {.value = {1, 1, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}, .threads = 1};
+  SpmvPlan       plan    = Plan(1, 1, BCCOO_COLUMNS_INT32, 8, 1);
   PetscScalar    x[8], y[4], sum = 0;
   SpmvTestCSR    t;
   void          *storage;
+  BccooBlocks   *b;
 
   PetscFunctionBegin;
   PetscCall(SpmvTestCSRFromDense(4, 8, C, &t));
   for (PetscInt k = 0; k < 16; k++) t.a[k] = input[k];
   for (PetscInt k = 0; k < 8; k++) x[k] = 1;
   SpmvCSR csr = SpmvTestCSRView(&t);
-  PetscCall(SpmvFormat_bccoo.build(&csr, &plan, &storage));
+  PetscCall(SpmvBuild(&SpmvFormat_bccoo.host->side, &csr, NULL, &plan, &storage));
+  b = &((BccooStorage *)storage)->b;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "Fig. 8\n  scan"));
   for (size_t q = 0; q < 16; q++) {
-    sum += ((BccooStorage *)storage)->value[q];
+    sum += b->value[q];
     PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(sum)));
-    if (!Flag((BccooStorage *)storage, q)) sum = 0;
+    if (!Flag(b, q)) sum = 0;
   }
-  SpmvFormat_bccoo.kernels[SPMV_SCALAR]->apply(storage, x, y, PETSC_FALSE);
+  SpmvFormat_bccoo.host->kernels[SPMV_SCALAR]->apply(storage, x, y, PETSC_FALSE);
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  product"));
   for (PetscInt r = 0; r < 4; r++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(y[r])));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
-  PetscCall(SpmvFormat_bccoo.destroy(&storage));
+  PetscCall(SpmvFormat_bccoo.host->side.destroy(&storage));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(0);
 }
 
-/* Table IV: megabytes (10^6) with scalars of 4 bytes */
+/* Table IV: megabytes (10^6) that a product reads, with scalars of 4 bytes */
 static PetscErrorCode TableIV(const char name[], const SpmvTestCSR *t, PetscInt h, PetscInt w, BccooColumns columns)
 {
-  SpmvCSR        csr  = SpmvTestCSRView(t);
-  SpmvPlan       plan = {.value = {h, w, columns, 32, 512, 1, 1}, .threads = 1};
-  PetscLogDouble bytes;
+  const SpmvSide *side = &SpmvFormat_bccoo.host->side;
+  SpmvCSR         csr  = SpmvTestCSRView(t);
+  SpmvPlan        plan = Plan(h, w, columns, 512, 1);
+  SpmvArray       arrays[SPMV_ARRAY_MAX];
+  PetscInt        n;
+  PetscLogDouble  bytes = 0;
+  void           *storage;
 
   PetscFunctionBegin;
-  PetscCall(SpmvFormat_bccoo.bytes(&csr, &plan, 4, &bytes));
+  PetscCall(SpmvBuild(side, &csr, NULL, &plan, &storage));
+  PetscCall(side->arrays(storage, &n, arrays));
+  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? 4 : arrays[k].size);
+  PetscCall(side->destroy(&storage));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", %s columns: %.2f MB\n", name, h, w, columns == BCCOO_COLUMNS_INT32 ? "int32" : "uint16", (double)bytes / 1e6));
   PetscFunctionReturn(0);
 }
@@ -114,11 +138,11 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(Show("A", 4, 8, A, (SpmvPlan){.value = {2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}, .threads = 1}));
-  PetscCall(Show("A", 4, 8, A, (SpmvPlan){.value = {2, 2, BCCOO_COLUMNS_INT32, 8, 8, 1, 2}, .threads = 1}));
-  PetscCall(Show("C", 4, 8, C, (SpmvPlan){.value = {1, 1, BCCOO_COLUMNS_INT32, 16, 4, 1, 1}, .threads = 1}));
-  PetscCall(Show("empty block rows", 12, 3, E, (SpmvPlan){.value = {2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}, .threads = 1}));
-  PetscCall(Show("no entries", 4, 3, none, (SpmvPlan){.value = {2, 2, BCCOO_COLUMNS_INT32, 32, 8, 1, 1}, .threads = 1}));
+  PetscCall(Show("A", 4, 8, A, Plan(2, 2, BCCOO_COLUMNS_INT32, 8, 1)));
+  PetscCall(Show("A", 4, 8, A, Plan(2, 2, BCCOO_COLUMNS_INT32, 8, 2)));
+  PetscCall(Show("C", 4, 8, C, Plan(1, 1, BCCOO_COLUMNS_INT32, 4, 1)));
+  PetscCall(Show("empty block rows", 12, 3, E, Plan(2, 2, BCCOO_COLUMNS_INT32, 8, 1)));
+  PetscCall(Show("no entries", 4, 3, none, Plan(2, 2, BCCOO_COLUMNS_INT32, 8, 1)));
   PetscCall(Figure8(C));
   PetscCall(Regular(2000, 2000, 0, &t));
   PetscCall(TableIV("Dense", &t, 4, 4, BCCOO_COLUMNS_INT32));

@@ -1,11 +1,53 @@
 static const char help[] = "The worked example of the CMRS paper, digit by digit, the padded variant, tails, segments, wide words.\n\n";
 
 #include "spmvtest.h"
-#include "mat/impls/cmrs/cmrs.h"
+#include "mat/impls/cmrs/device/cmrs_device.h"
+#include "mat/impls/cmrs/host/cmrs_host.h"
 
-static SpmvPlan Plan(PetscInt height, CmrsOrder order, PetscInt word, PetscInt threads)
+#define HOST   (&SpmvFormat_cmrs.host->side)
+#define DEVICE (&SpmvFormat_cmrs.device->side)
+
+/* A GPU, for plans that nobody runs */
+static const SpmvDeviceInfo Gpu = {.name = "a GPU", .group = 1024, .local = 49152, .room = 1e9, .gpu = PETSC_TRUE};
+
+static SpmvPlan Plan(PetscInt height, PetscInt word, PetscInt threads)
 {
-  return (SpmvPlan){.value = {height, order, word, 1}, .threads = threads};
+  return (SpmvPlan){.value = {height, word}, .threads = threads};
+}
+
+static SpmvPlan DevicePlan(PetscInt height, CmrsOrder order, PetscInt word)
+{
+  SpmvPlan plan = SpmvTestPlan(&SpmvFormat_cmrs, SPMV_BACKEND_DEVICE);
+
+  plan.value[CMRS_DEVICE_HEIGHT] = height;
+  plan.value[CMRS_DEVICE_ORDER]  = order;
+  plan.value[CMRS_DEVICE_WORD]   = word;
+  return plan;
+}
+
+/* What the storages of both sides have: entries in strips */
+typedef struct {
+  PetscInt           height, strips, nstored;
+  size_t             wordsize;
+  const PetscInt    *strip;
+  const void        *word;
+  const PetscScalar *value;
+  const uint8_t     *items; /* NULL: no padding */
+} Strips;
+
+static Strips HostStrips(const CmrsStorage *c)
+{
+  return (Strips){c->height, c->strips, c->nz, c->wordsize, c->strip, c->word, c->value, NULL};
+}
+
+static Strips DeviceStrips(const CmrsDeviceStorage *c)
+{
+  return (Strips){c->height, c->strips, c->nstored, c->wordsize, c->strip, c->word, c->value, c->items};
+}
+
+static uint64_t Word(const Strips *c, PetscInt k)
+{
+  return c->wordsize == sizeof(uint32_t) ? ((const uint32_t *)c->word)[k] : ((const uint64_t *)c->word)[k];
 }
 
 /* Prints an array of a storage, a space before each number */
@@ -16,18 +58,27 @@ static SpmvPlan Plan(PetscInt height, CmrsOrder order, PetscInt word, PetscInt t
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n")); \
   } while (0)
 
-/* The storage as CSR again must be the matrix, bit by bit */
-static PetscErrorCode CheckConversion(const SpmvCSR *csr, const CmrsStorage *c)
+/* Entry after entry, row = strip height + rowinstrip: the entries of a row must be those of the matrix, in the same order, in any order of the strip */
+static PetscErrorCode CheckConversion(const SpmvCSR *csr, Strips c)
 {
-  const PetscInt nz = csr->i[csr->m];
-  PetscInt      *i, *j;
-  PetscScalar   *a;
+  PetscInt *next;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(csr->m + 1, &i, nz, &j, nz, &a));
-  PetscCall(CmrsGetCSR(c, i, j, a));
-  PetscCheck(!memcmp(i, csr->i, sizeof(*i) * ((size_t)csr->m + 1)) && !memcmp(j, csr->j, sizeof(*j) * (size_t)nz) && !memcmp(a, csr->a, sizeof(*a) * (size_t)nz), PETSC_COMM_SELF, PETSC_ERR_PLIB, "not the same matrix after conversion to CSR");
-  PetscCall(PetscFree3(i, j, a));
+  PetscCall(PetscMalloc1(csr->m, &next));
+  PetscCall(PetscArraycpy(next, csr->i, csr->m));
+  for (PetscInt s = 0; s < c.strips; s++) {
+    for (PetscInt k = c.strip[s]; k < c.strip[s + 1]; k++) {
+      const uint64_t word = Word(&c, k);
+      const PetscInt row  = s * c.height + (PetscInt)(word % CMRS_HEIGHT_MAX);
+
+      if (c.items && k % CMRS_GROUP >= c.items[k / CMRS_GROUP]) continue;
+      PetscCheck(row < csr->m && next[row] < csr->i[row + 1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " has too many entries", row);
+      PetscCheck((PetscInt)(word >> CMRS_BITS) == csr->j[next[row]] && c.value[k] == csr->a[next[row]], PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " has another entry %" PetscInt_FMT, row, next[row] - csr->i[row]);
+      next[row]++;
+    }
+  }
+  for (PetscInt r = 0; r < csr->m; r++) PetscCheck(next[r] == csr->i[r + 1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " misses entries", r);
+  PetscCall(PetscFree(next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -42,30 +93,51 @@ static PetscErrorCode CheckProducts(const SpmvCSR *csr, const void *storage)
 }
 
 /* Prints the arrays of a storage as the paper does */
+static PetscErrorCode ShowStrips(const char name[], const SpmvSide *side, const void *storage, Strips c)
+{
+  char line[256];
+
+  PetscFunctionBegin;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, height %" PetscInt_FMT ", words of %d bits\n", name, c.height, 8 * (int)c.wordsize));
+  PRINT("val", c.nstored, PetscRealPart(c.value[k]));
+  PRINT("colind", c.nstored, Word(&c, k) >> 4);
+  PRINT("rowinstrip", c.nstored, Word(&c, k) & 15);
+  PRINT("stripptr", c.strips + 1, c.strip[k]);
+  if (c.items) PRINT("items of groups", c.nstored / CMRS_GROUP, c.items[k]);
+  for (PetscInt k = 0; k < SPMV_LINE_MAX; k++) {
+    PetscCall(side->describe(storage, k, line, sizeof(line)));
+    if (line[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", line));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Show(const char name[], const SpmvTestCSR *t, SpmvPlan plan)
 {
   SpmvCSR      csr = SpmvTestCSRView(t);
   void        *storage;
   CmrsStorage *c;
-  char         line[256];
 
   PetscFunctionBegin;
-  PetscCall(SpmvFormat_cmrs.build(&csr, &plan, &storage));
+  PetscCall(SpmvBuild(HOST, &csr, NULL, &plan, &storage));
   c = (CmrsStorage *)storage;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, height %" PetscInt_FMT ", words of %d bits\n", name, c->height, 8 * (int)c->wordsize));
-  PRINT("val", c->nstored, PetscRealPart(c->value[k]));
-  PRINT("colind", c->nstored, CmrsGetWord(c, k) >> 4);
-  PRINT("rowinstrip", c->nstored, CmrsGetWord(c, k) & 15);
-  PRINT("stripptr", c->strips + 1, c->strip[k]);
-  if (c->order == CMRS_ORDER_INTERLEAVED) PRINT("rows of steps", c->nsteps, c->active[k]);
-  if (c->items) PRINT("items of groups", c->nstored / CMRS_GROUP, c->items[k]);
-  for (PetscInt k = 0; k < SPMV_LINE_MAX; k++) {
-    PetscCall(SpmvFormat_cmrs.describe(c, k, line, sizeof(line)));
-    if (line[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", line));
-  }
-  PetscCall(CheckConversion(&csr, c));
+  PetscCall(ShowStrips(name, HOST, storage, HostStrips(c)));
+  PRINT("rows of steps", c->nsteps, c->active[k]);
+  PetscCall(CheckConversion(&csr, HostStrips(c)));
   PetscCall(CheckProducts(&csr, c));
-  PetscCall(SpmvFormat_cmrs.destroy(&storage));
+  PetscCall(HOST->destroy(&storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ShowDevice(const char name[], const SpmvTestCSR *t, SpmvPlan plan)
+{
+  SpmvCSR csr = SpmvTestCSRView(t);
+  void   *storage;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvBuild(DEVICE, &csr, &Gpu, &plan, &storage));
+  PetscCall(ShowStrips(name, DEVICE, storage, DeviceStrips((CmrsDeviceStorage *)storage)));
+  PetscCall(CheckConversion(&csr, DeviceStrips((CmrsDeviceStorage *)storage)));
+  PetscCall(DEVICE->destroy(&storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,14 +166,16 @@ static PetscErrorCode Rows(PetscInt m, PetscInt n, PetscInt (*length)(PetscInt),
 /* At most CMRS_MODULO items of a row in a group, together; whole groups; no more groups than must be */
 static PetscErrorCode CheckPadded(const SpmvTestCSR *t)
 {
-  SpmvCSR      csr  = SpmvTestCSRView(t);
-  SpmvPlan     plan = Plan(0, CMRS_ORDER_PADDED, 0, 3);
-  void        *storage;
-  CmrsStorage *c;
+  SpmvCSR            csr  = SpmvTestCSRView(t);
+  SpmvPlan           plan = DevicePlan(0, CMRS_PADDED, 0);
+  void              *storage;
+  CmrsDeviceStorage *c;
+  Strips             strips;
 
   PetscFunctionBegin;
-  PetscCall(SpmvFormat_cmrs.build(&csr, &plan, &storage));
-  c = (CmrsStorage *)storage;
+  PetscCall(SpmvBuild(DEVICE, &csr, &Gpu, &plan, &storage));
+  c      = (CmrsDeviceStorage *)storage;
+  strips = DeviceStrips(c);
   for (PetscInt s = 0; s < c->strips; s++) {
     PetscInt longest = 0, first = csr.i[16 * s], end = csr.i[PetscMin(csr.m, 16 * s + 16)], groups = (c->strip[s + 1] - c->strip[s]) / CMRS_GROUP;
 
@@ -111,7 +185,7 @@ static PetscErrorCode CheckPadded(const SpmvTestCSR *t)
       PetscInt runs[CMRS_HEIGHT_MAX] = {0}, items[CMRS_HEIGHT_MAX] = {0}, before = -1;
 
       for (PetscInt q = k; q < k + c->items[k / CMRS_GROUP]; q++) {
-        const PetscInt row = (PetscInt)(CmrsGetWord(c, q) & 15);
+        const PetscInt row = (PetscInt)(Word(&strips, q) & 15);
 
         runs[row] += row != before;
         items[row]++;
@@ -120,84 +194,80 @@ static PetscErrorCode CheckPadded(const SpmvTestCSR *t)
       for (PetscInt r = 0; r < CMRS_HEIGHT_MAX; r++) PetscCheck(runs[r] <= 1 && items[r] <= CMRS_MODULO, PETSC_COMM_SELF, PETSC_ERR_PLIB, "group %" PetscInt_FMT ": %" PetscInt_FMT " items of a row in %" PetscInt_FMT " runs", k / CMRS_GROUP, items[r], runs[r]);
     }
   }
-  PetscCall(CheckConversion(&csr, c));
-  PetscCall(CheckProducts(&csr, c));
-  PetscCall(SpmvFormat_cmrs.destroy(&storage));
+  PetscCall(CheckConversion(&csr, strips));
+  PetscCall(DEVICE->destroy(&storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All orders and threads on a matrix with tails and segments; a long row must be shared by the threads */
+/* Tails and segments, by one thread and several; a long row must be shared by the threads; and the device's orders */
 static PetscErrorCode CheckLong(const char name[], const SpmvTestCSR *t, PetscBool shared)
 {
   SpmvCSR csr = SpmvTestCSRView(t);
+  void   *storage;
 
   PetscFunctionBegin;
-  for (PetscInt order = CMRS_ORDER_AUTO; order <= CMRS_ORDER_PADDED; order++) {
-    for (PetscInt threads = 1; threads <= 4; threads += 3) {
-      SpmvPlan     plan = Plan(0, (CmrsOrder)order, 0, threads);
-      void        *storage;
-      CmrsStorage *c;
+  for (PetscInt threads = 1; threads <= 4; threads += 3) {
+    SpmvPlan     plan = Plan(0, 0, threads);
+    CmrsStorage *c;
 
-      PetscCall(SpmvFormat_cmrs.build(&csr, &plan, &storage));
-      c = (CmrsStorage *)storage;
-      if (order == CMRS_ORDER_AUTO && threads == 1) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " tails, %" PetscInt_FMT " segments\n", name, c->ntails, c->nsegments));
-      for (PetscInt k = 0; shared && k < threads; k++) {
-        const PetscBool idle = order <= CMRS_ORDER_AUTO || order == CMRS_ORDER_INTERLEAVED ? (PetscBool)(c->share[k].segment == c->share[k + 1].segment) : (PetscBool)(c->share[k].entry == c->share[k + 1].entry);
+    PetscCall(SpmvBuild(HOST, &csr, NULL, &plan, &storage));
+    c = (CmrsStorage *)storage;
+    if (threads == 1) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " tails, %" PetscInt_FMT " segments\n", name, c->ntails, c->nsegments));
+    for (PetscInt k = 0; shared && k < threads; k++) PetscCheck(c->task[k].segment < c->task[k + 1].segment, PETSC_COMM_SELF, PETSC_ERR_PLIB, "thread %" PetscInt_FMT " has no part of the long row", k);
+    PetscCall(CheckConversion(&csr, HostStrips(c)));
+    PetscCall(CheckProducts(&csr, c));
+    PetscCall(HOST->destroy(&storage));
+  }
+  for (int order = CMRS_COLUMNS; order <= CMRS_PADDED; order++) {
+    SpmvPlan plan = DevicePlan(0, (CmrsOrder)order, 0);
 
-        PetscCheck(!idle, PETSC_COMM_SELF, PETSC_ERR_PLIB, "thread %" PetscInt_FMT " has no part of the long row", k);
-      }
-      PetscCall(CheckConversion(&csr, c));
-      PetscCall(CheckProducts(&csr, c));
-      PetscCall(SpmvFormat_cmrs.destroy(&storage));
-    }
+    PetscCall(SpmvBuild(DEVICE, &csr, &Gpu, &plan, &storage));
+    PetscCall(CheckConversion(&csr, DeviceStrips((CmrsDeviceStorage *)storage)));
+    PetscCall(DEVICE->destroy(&storage));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Inf in x reaches the rows that have it, and no others; of padding nothing */
+/* Inf in x reaches the rows that have it, and no others */
 static PetscErrorCode CheckInf(const SpmvTestCSR *t)
 {
-  SpmvCSR      csr = SpmvTestCSRView(t);
+  SpmvCSR      csr  = SpmvTestCSRView(t);
+  SpmvPlan     plan = Plan(0, 0, 1);
+  void        *storage;
   PetscScalar *x, *y;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(csr.n, &x, csr.m, &y));
-  for (PetscInt order = CMRS_ORDER_ROWS; order <= CMRS_ORDER_PADDED; order++) {
-    SpmvPlan plan = Plan(0, (CmrsOrder)order, 0, 1);
-    void    *storage;
+  PetscCall(SpmvBuild(HOST, &csr, NULL, &plan, &storage));
+  for (PetscInt column = 0; column < csr.n; column++) {
+    for (PetscInt k = 0; k < csr.n; k++) x[k] = 1;
+    x[column] = (PetscReal)INFINITY;
+    for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
+      const SpmvKernels *kernels = SpmvFormat_cmrs.host->kernels[isa];
 
-    PetscCall(SpmvFormat_cmrs.build(&csr, &plan, &storage));
-    for (PetscInt column = 0; column < csr.n; column++) {
-      for (PetscInt k = 0; k < csr.n; k++) x[k] = 1;
-      x[column] = (PetscReal)INFINITY;
-      for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
-        if (!SpmvIsaSupported((SpmvIsa)isa) || !SpmvFormat_cmrs.kernels[isa]->apply) continue;
-        SpmvFormat_cmrs.kernels[isa]->apply(storage, x, y, PETSC_FALSE);
-        for (PetscInt r = 0; r < csr.m; r++) {
-          PetscBool has = PETSC_FALSE;
+      if (!SpmvIsaSupported((SpmvIsa)isa) || !kernels->apply) continue;
+      kernels->apply(storage, x, y, PETSC_FALSE);
+      for (PetscInt r = 0; r < csr.m; r++) {
+        PetscBool has = PETSC_FALSE;
 
-          for (PetscInt k = csr.i[r]; k < csr.i[r + 1]; k++) has = (PetscBool)(has || csr.j[k] == column);
-          PetscCheck(PetscIsInfOrNanScalar(y[r]) == has && (!has || PetscDefined(USE_COMPLEX) || PetscIsInfReal(PetscRealPart(y[r]))), PETSC_COMM_SELF, PETSC_ERR_PLIB, "order %" PetscInt_FMT ", %s: row %" PetscInt_FMT " after Inf in column %" PetscInt_FMT, order, SpmvIsaName(isa), r, column);
-        }
+        for (PetscInt k = csr.i[r]; k < csr.i[r + 1]; k++) has = (PetscBool)(has || csr.j[k] == column);
+        PetscCheck(PetscIsInfOrNanScalar(y[r]) == has && (!has || PetscDefined(USE_COMPLEX) || PetscIsInfReal(PetscRealPart(y[r]))), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: row %" PetscInt_FMT " after Inf in column %" PetscInt_FMT, SpmvIsaName(isa), r, column);
       }
     }
-    PetscCall(SpmvFormat_cmrs.destroy(&storage));
   }
+  PetscCall(HOST->destroy(&storage));
   PetscCall(PetscFree2(x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A plan that must be refused, and the message */
-static PetscErrorCode Refused(const char name[], const SpmvCSR *csr, SpmvPlan plan)
+/* Whether a plan is refused */
+static PetscErrorCode Refused(const char name[], const SpmvSide *side, const SpmvCSR *csr, SpmvPlan plan)
 {
-  PetscErrorCode code;
-  PetscLogDouble bytes;
+  char why[512];
 
   PetscFunctionBegin;
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  code = SpmvFormat_cmrs.bytes(csr, &plan, 8, &bytes);
-  PetscCall(PetscPopErrorHandler());
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", name, code == PETSC_ERR_ARG_OUTOFRANGE ? "refused" : "taken"));
+  PetscCall(SpmvResolve(side, csr, side == HOST ? NULL : &Gpu, &plan, why, sizeof(why)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", name, why[0] ? "refused" : "taken"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -229,11 +299,12 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvTestCSRFromDense(5, 5, A, &t));
-  PetscCall(Show("by rows", &t, Plan(2, CMRS_ORDER_ROWS, 0, 1)));
-  PetscCall(Show("by columns", &t, Plan(2, CMRS_ORDER_COLUMNS, 64, 1)));
-  PetscCall(Show("interleaved", &t, Plan(2, CMRS_ORDER_INTERLEAVED, 32, 1)));
-  PetscCall(Show("height 1 is CSR", &t, Plan(1, CMRS_ORDER_AUTO, 0, 1)));
-  PetscCall(Show("padded", &t, Plan(0, CMRS_ORDER_PADDED, 0, 1)));
+  PetscCall(ShowDevice("by rows", &t, DevicePlan(2, CMRS_ROWS, 0)));
+  PetscCall(ShowDevice("by columns", &t, DevicePlan(2, CMRS_COLUMNS, 64)));
+  PetscCall(Show("interleaved", &t, Plan(2, 32, 1)));
+  PetscCall(Show("wide words", &t, Plan(2, 64, 1)));
+  PetscCall(Show("height 1 is CSR", &t, Plan(1, 0, 1)));
+  PetscCall(ShowDevice("padded", &t, DevicePlan(0, CMRS_PADDED, 0)));
   PetscCall(SpmvTestCSRDestroy(&t));
 
   PetscCall(Rows(100, 40, LengthShort, &t));
@@ -253,11 +324,11 @@ int main(int argc, char **argv)
 
   /* no memory is needed for columns without entries */
   SpmvCSR wide = {.m = 1, .n = (1 << 28) + 1, .rbs = 1, .cbs = 1, .i = none};
-  PetscCall(Refused("2^28 + 1 columns in 32 bits", &wide, Plan(0, CMRS_ORDER_AUTO, 32, 1)));
-  PetscCall(Refused("2^28 + 1 columns", &wide, Plan(0, CMRS_ORDER_AUTO, 0, 1)));
+  PetscCall(Refused("2^28 + 1 columns in 32 bits", HOST, &wide, Plan(0, 32, 1)));
+  PetscCall(Refused("2^28 + 1 columns", HOST, &wide, Plan(0, 0, 1)));
   wide.n--;
-  PetscCall(Refused("2^28 columns in 32 bits", &wide, Plan(0, CMRS_ORDER_AUTO, 32, 1)));
-  PetscCall(Refused("padded, height 8", &wide, Plan(8, CMRS_ORDER_PADDED, 0, 1)));
+  PetscCall(Refused("2^28 columns in 32 bits", HOST, &wide, Plan(0, 32, 1)));
+  PetscCall(Refused("padded, height 8", DEVICE, &wide, DevicePlan(8, CMRS_PADDED, 0)));
   PetscCall(PetscFinalize());
   return 0;
 }

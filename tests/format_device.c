@@ -7,7 +7,7 @@ static const char help[] = "Every format that has kernels for devices, on a devi
   -refuse         only a source that no compiler takes\n\n";
 
 #include "spmvtest.h"
-#include "device/device.h"
+#include "device/ondevice.h"
 
 static const SpmvFormat *const Formats[] = {
 #define SPMV_FORMAT(name) &SpmvFormat_##name,
@@ -48,11 +48,13 @@ static PetscErrorCode WorkDestroy(Work *w)
 /* False if a plan adds atomically, in no order, so that the last bits may be others each time */
 static PetscBool IsExact(const SpmvFormat *f, const SpmvPlan *plan)
 {
-  for (PetscInt k = 0; k < f->device->nparams; k++) {
-    const SpmvParam *param = &f->device->params[k];
+  const SpmvSide *side = &f->device->side;
+
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    const SpmvParam *param = &side->params[k];
 
     for (PetscInt c = 0; param->names && c < param->count; c++) {
-      if (plan->device[k] == param->choices[c] && !strcmp(param->names[c], "atomic")) return PETSC_FALSE;
+      if (plan->value[k] == param->choices[c] && !strcmp(param->names[c], "atomic")) return PETSC_FALSE;
     }
   }
   return PETSC_TRUE;
@@ -103,20 +105,18 @@ static PetscErrorCode CheckInf(const SpmvFormat *f, const SpmvCSR *csr, SpmvOnDe
 }
 
 /* What was sent is what a device reads: no array that is aside, or the host's */
-static PetscErrorCode CheckHeld(const SpmvFormat *f, const void *storage, const SpmvPlan *plan, const SpmvDevice *device, PetscLogDouble before, PetscInt *wrong)
+static PetscErrorCode CheckHeld(const SpmvOnDevice *on, PetscLogDouble before, PetscInt *wrong)
 {
-  SpmvDeviceProduct product;
-  SpmvArray         arrays[SPMV_ARRAY_MAX];
-  PetscInt          n;
-  PetscLogDouble    bytes = 0;
+  SpmvArray      arrays[SPMV_ARRAY_MAX];
+  PetscInt       n;
+  PetscLogDouble bytes = 0;
 
   PetscFunctionBegin;
-  PetscCall(f->device->product(storage, plan, &device->info, &product));
-  PetscCall(f->arrays(storage, &n, arrays));
-  for (PetscInt k = 0; k < n; k++) bytes += (arrays[k].aside && !arrays[k].made) || arrays[k].host ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
-  for (PetscInt k = 0; k < product.nwork; k++) bytes += product.work[k].bytes;
-  if (device->held - before != bytes) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes for %g\n", f->name, (double)(device->held - before), (double)bytes));
+  PetscCall(on->format->device->side.arrays(on->storage, &n, arrays));
+  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].aside && arrays[k].data ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
+  for (PetscInt k = 0; k < on->product.nwork; k++) bytes += on->product.work[k].bytes;
+  if (on->device->held - before != bytes) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes for %g\n", on->format->name, (double)(on->device->held - before), (double)bytes));
     ++*wrong;
   }
   PetscFunctionReturn(0);
@@ -128,82 +128,69 @@ static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, con
   return ierr == PETSC_ERR_ARG_OUTOFRANGE ? ierr : PetscTraceBackErrorHandler(comm, line, function, file, ierr, type, message, context);
 }
 
-/* Build, products, new values, products; the bytes predicted are the bytes built */
-static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscRandom rand, PetscInt *cases, PetscInt *wrong)
+/* Build, products, new values, products */
+static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscInt threads, PetscRandom rand, PetscInt *cases, PetscInt *wrong)
 {
-  SpmvCSR        csr  = SpmvTestCSRView(t);
-  SpmvPlan       plan = *asked;
-  SpmvShadow     s    = {.format = f};
-  SpmvDevice    *device;
-  SpmvOnDevice  *on = NULL;
-  PetscLogDouble predicted, bytes, held;
-  PetscErrorCode ierr;
-  PetscBool      full;
+  const SpmvSharing *sharing = f->device->sharing;
+  SpmvCSR            csr     = SpmvTestCSRView(t);
+  SpmvPlan           plan = *asked, host = SpmvTestPlan(f, SPMV_BACKEND_HOST);
+  SpmvDevice        *device;
+  SpmvOnDevice      *on;
+  PetscLogDouble     held;
+  PetscErrorCode     ierr;
+  PetscBool          full;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
-  held = device->held;
-  PetscCall(PetscPushErrorHandler(Handler, NULL));
-  ierr = f->build(&csr, &plan, &s.storage);
-  if (!ierr) ierr = SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, s.storage, &plan, &on, &full);
-  PetscCall(PetscPopErrorHandler());
-  if (ierr == PETSC_ERR_ARG_OUTOFRANGE) { /* a plan that this matrix or device does not allow is refused, never bent */
-    PetscCall(f->destroy(&s.storage));
-    PetscFunctionReturn(0);
+  held         = device->held;
+  host.threads = threads;
+  if (sharing && plan.value[sharing->parts] && !plan.value[sharing->powers]) { /* equal powers: what is measured is not the same each time */
+    plan.value[sharing->powers] = plan.value[sharing->parts] + PetscMax(1, threads - 1);
+    for (PetscInt k = 0; k < plan.value[sharing->powers]; k++) plan.list[k] = 1;
   }
+  PetscCall(PetscPushErrorHandler(Handler, NULL));
+  ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full);
+  PetscCall(PetscPopErrorHandler());
+  if (ierr == PETSC_ERR_ARG_OUTOFRANGE) PetscFunctionReturn(0); /* a plan that this matrix or device does not allow is refused, never bent */
   PetscCall(ierr);
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
-  PetscCall(f->bytes(&csr, asked, sizeof(PetscScalar), &predicted));
-  PetscCall(SpmvShadowBytes(&s, PETSC_FALSE, &bytes));
-  if (PetscAbsReal((PetscReal)(bytes - predicted)) > 64) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes predicted, %g built\n", f->name, (double)predicted, (double)bytes));
-    ++*wrong;
-  }
-  PetscCall(CheckHeld(f, s.storage, &plan, device, held, wrong));
+  PetscCall(CheckHeld(on, held, wrong));
   PetscCall(CheckInf(f, &csr, on, wrong));
   for (int values = 0; values < (Quick ? 1 : 2); values++) {
     PetscCall(Check(&csr, on, IsExact(f, &plan), rand, wrong));
     ++*cases;
     for (PetscInt k = 0; k < t->i[t->m]; k++) PetscCall(PetscRandomGetValue(rand, &t->a[k]));
-    PetscCall(f->setvalues(&csr, s.storage));
-    PetscCall(SpmvOnDeviceSetValues(on, &full));
+    PetscCall(SpmvOnDeviceSetValues(on, &csr, &full));
   }
   PetscCall(SpmvOnDeviceDestroy(&on));
-  PetscCall(f->destroy(&s.storage));
   PetscFunctionReturn(0);
 }
 
-/* Knobs of the format, then those for devices; ranges and lists stay as they are */
-static const SpmvParam *Knob(const SpmvFormat *f, PetscInt k)
-{
-  return k < f->nparams ? &f->params[k] : &f->device->params[k - f->nparams];
-}
-
+/* Values of a knob that are tried; ranges and lists stay as they are */
 static PetscInt Tried(const SpmvFormat *f, PetscInt k)
 {
-  return Knob(f, k)->choices ? Knob(f, k)->count : 1;
+  const SpmvParam *param = &f->device->side.params[k];
+
+  return param->choices ? param->count : 1;
 }
 
 static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
 {
-  const PetscInt nknobs = f->nparams + f->device->nparams;
-  SpmvPlan       plan   = SpmvPlanDefault(f->params, f->nparams);
-  PetscInt       wrong  = 0;
+  const SpmvSide    *side    = &f->device->side;
+  const SpmvSharing *sharing = f->device->sharing;
+  SpmvPlan           plan    = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
+  PetscInt           wrong   = 0;
 
   PetscFunctionBegin;
-  plan.backend = SPMV_BACKEND_DEVICE;
-  for (PetscInt k = 0; k < nknobs; k++) {
-    if (Knob(f, k)->choices) *(k < f->nparams ? &plan.value[k] : &plan.device[k - f->nparams]) = Knob(f, k)->choices[index[k]];
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    if (side->params[k].choices) plan.value[k] = side->params[k].choices[index[k]];
   }
-  PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
-  if (f->device->shares && plan.device[f->device->parts]) { /* with threads of the host beside the one that drives the device */
-    plan.threads = 3;
-    PetscCall(CheckPlan(f, t, &plan, rand, cases, &wrong));
-  }
+  PetscCall(CheckPlan(f, t, &plan, 1, rand, cases, &wrong));
+  if (sharing && plan.value[sharing->parts]) PetscCall(CheckPlan(f, t, &plan, 3, rand, cases, &wrong)); /* with threads of the host beside the one that drives the device */
   if (wrong) {
     ++*failures;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));
-    for (PetscInt k = 0; k < nknobs; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, Knob(f, k)->name, k < f->nparams ? plan.value[k] : plan.device[k - f->nparams]));
+    for (PetscInt k = 0; k < side->nparams; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, side->params[k].name, plan.value[k]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ": %" PetscInt_FMT " entries wrong\n", wrong));
   }
   PetscFunctionReturn(0);
@@ -212,8 +199,8 @@ static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const ch
 /* One knob after the other at each of its values; with -plans each two knobs; some plans at random */
 static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscInt nrandom, PetscRandom rand, PetscInt *cases, PetscInt *failures)
 {
-  const PetscInt nknobs                    = f->nparams + f->device->nparams;
-  PetscInt       index[2 * SPMV_PARAM_MAX] = {0};
+  const PetscInt nknobs                = f->device->side.nparams;
+  PetscInt       index[SPMV_PARAM_MAX] = {0};
 
   PetscFunctionBegin;
   PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
@@ -334,7 +321,7 @@ int main(int argc, char **argv)
       continue;
     }
     for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(Cases); c++) {
-      PetscInt    index[2 * SPMV_PARAM_MAX] = {0};
+      PetscInt    index[SPMV_PARAM_MAX] = {0};
       SpmvTestCSR t;
 
       if (Quick && !Cases[c].quick) continue;

@@ -1,7 +1,8 @@
 static const char help[] = "A BCCOO storage that a device converts: every array, bit for bit, is the one that the host builds and sends.\n\n";
 
 #include "formatdevice.h"
-#include "mat/impls/bccoo/bccoo.h"
+#include "device/ondevice.h"
+#include "mat/impls/bccoo/device/bccoo_device.h"
 
 static PetscInt Compared, Wrong;
 
@@ -41,7 +42,7 @@ static PetscErrorCode Compare(const void *host, SpmvOnDevice *on, const char wha
   PetscInt  n;
 
   PetscFunctionBegin;
-  PetscCall(SpmvFormat_bccoo.arrays(host, &n, arrays));
+  PetscCall(SpmvFormat_bccoo.device->side.arrays(host, &n, arrays));
   for (PetscInt k = 0; k < n; k++) {
     const size_t bytes  = arrays[k].count * arrays[k].size;
     size_t       differ = 0;
@@ -64,35 +65,35 @@ static PetscErrorCode Compare(const void *host, SpmvOnDevice *on, const char wha
 /* One plan on one matrix; then again with new values, which a device puts in their places without the host's help */
 static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPlan plan)
 {
-  SpmvPlan       other = plan;
-  SpmvTestCSR    t;
-  SpmvCSR        csr;
-  void          *host, *outline;
-  SpmvOnDevice  *made;
-  char           what[128];
-  PetscInt       wrong = 0;
-  PetscLogDouble before;
-  PetscBool      full;
+  const SpmvSide *side  = &SpmvFormat_bccoo.device->side;
+  const SpmvPlan  none  = SpmvTestPlan(&SpmvFormat_bccoo, SPMV_BACKEND_HOST);
+  SpmvPlan        other = plan;
+  SpmvTestCSR     t;
+  SpmvCSR         csr;
+  void           *host;
+  SpmvOnDevice   *made;
+  char            what[128];
+  PetscInt        wrong = 0;
+  PetscLogDouble  before;
+  PetscBool       full;
 
   PetscFunctionBegin;
   PetscCall(Matrix(m, wide, &t));
-  csr                                = SpmvTestCSRView(&t);
-  plan.device[BCCOO_DEVICE_CONVERT]  = BCCOO_CONVERT_HOST;
-  other.device[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
-  PetscCall(SpmvFormat_bccoo.build(&csr, &plan, &host));
-  PetscCall(SpmvFormat_bccoo.build(&csr, &other, &outline));
-  PetscCheck(!((BccooStorage *)outline)->value && ((BccooStorage *)host)->value, PETSC_COMM_SELF, PETSC_ERR_PLIB, "another one converts");
+  csr                               = SpmvTestCSRView(&t);
+  plan.value[BCCOO_DEVICE_CONVERT]  = BCCOO_CONVERT_HOST;
+  other.value[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
+  PetscCall(SpmvBuild(side, &csr, &device->info, &plan, &host));
   before = device->held;
-  PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, SPMV_ISA_COUNT, outline, &other, &made, &full));
+  PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, &csr, &other, &none, &made, &full));
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
-  other.device[BCCOO_DEVICE_CONVERT] = plan.device[BCCOO_DEVICE_CONVERT];
+  PetscCheck(!((BccooDeviceStorage *)made->storage)->b.value && ((BccooDeviceStorage *)host)->b.value, PETSC_COMM_SELF, PETSC_ERR_PLIB, "another one converts");
+  other.value[BCCOO_DEVICE_CONVERT] = plan.value[BCCOO_DEVICE_CONVERT];
   PetscCheck(!memcmp(&plan, &other, sizeof(plan)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the plans differ");
-  PetscCall(PetscSNPrintf(what, sizeof(what), "%s %" PetscInt_FMT " x %" PetscInt_FMT ", columns %" PetscInt_FMT ", tile %" PetscInt_FMT ", bunch %" PetscInt_FMT ", %" PetscInt_FMT " slices", wide ? "wide" : "narrow", plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_COLUMNS], plan.value[BCCOO_TILE], plan.value[BCCOO_BUNCH], plan.value[BCCOO_SLICES]));
+  PetscCall(PetscSNPrintf(what, sizeof(what), "%s %" PetscInt_FMT " x %" PetscInt_FMT ", columns %" PetscInt_FMT ", tile %" PetscInt_FMT ", bunch %" PetscInt_FMT ", %" PetscInt_FMT " slices", wide ? "wide" : "narrow", plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_COLUMNS], plan.value[BCCOO_TILE], plan.value[BCCOO_DEVICE_BUNCH], plan.value[BCCOO_SLICES]));
   PetscCall(Compare(host, made, what));
   for (PetscInt k = 0; k < t.i[t.m]; k++) t.a[k] = 1 - 2 * t.a[k];
-  PetscCall(SpmvFormat_bccoo.setvalues(&csr, host));
-  PetscCall(SpmvFormat_bccoo.setvalues(&csr, outline));
-  PetscCall(SpmvOnDeviceSetValues(made, &full));
+  PetscCall(side->setvalues(&csr, host));
+  PetscCall(SpmvOnDeviceSetValues(made, &csr, &full));
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
   PetscCall(Compare(host, made, what));
   PetscCall(Products(&csr, made, &wrong));
@@ -102,8 +103,7 @@ static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPl
     Wrong++;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes more\n", what, (double)(device->held - before)));
   }
-  PetscCall(SpmvFormat_bccoo.destroy(&host));
-  PetscCall(SpmvFormat_bccoo.destroy(&outline));
+  PetscCall(side->destroy(&host));
   PetscCall(RowsDestroy(&t));
   PetscFunctionReturn(0);
 }
@@ -113,6 +113,7 @@ static PetscErrorCode Choices(SpmvDevice *device)
 {
   const PetscLogDouble limit = device->limit, before = device->held;
   SpmvDeviceInfo       info   = device->info;
+  const SpmvPlan       host   = SpmvTestPlan(&SpmvFormat_bccoo, SPMV_BACKEND_HOST);
   SpmvPlan             plan   = Plan(&SpmvFormat_bccoo);
   PetscInt             few[2] = {0, 1000}, many[2] = {0, 100000000};
   const SpmvCSR        small = {.m = 1, .n = 1000, .i = few}, large = {.m = 1, .n = 100000000, .i = many};
@@ -123,27 +124,24 @@ static PetscErrorCode Choices(SpmvDevice *device)
   for (int gpu = 0; gpu < 2; gpu++) {
     info.gpu = (PetscBool)gpu;
     for (int big = 0; big < 2; big++) {
-      plan.device[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_AUTO;
-      PetscCall(SpmvFormat_bccoo.device->settle(big ? &large : &small, &info, 1e9, &plan));
-      Wrong += plan.device[BCCOO_DEVICE_CONVERT] != (gpu && big ? BCCOO_CONVERT_DEVICE : BCCOO_CONVERT_HOST);
+      plan.value[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_AUTO;
+      PetscCall(SpmvFormat_bccoo.device->side.resolve(big ? &large : &small, &info, &plan));
+      Wrong += plan.value[BCCOO_DEVICE_CONVERT] != (gpu && big ? BCCOO_CONVERT_DEVICE : BCCOO_CONVERT_HOST);
     }
   }
-  plan.device[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
+  plan.value[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
   PetscCall(Matrix(400, PETSC_FALSE, &t));
   csr = SpmvTestCSRView(&t);
   for (PetscInt bytes = 100; bytes < 400000; bytes *= 3) { /* it runs out where it is sent the storage, then the matrix, then room for what is found */
-    SpmvPlan      built   = plan;
-    void         *storage = NULL;
+    SpmvPlan      built = plan;
     SpmvOnDevice *on;
     PetscBool     full;
 
     device->limit = before + bytes;
-    PetscCall(SpmvFormat_bccoo.build(&csr, &built, &storage));
-    PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, SPMV_ISA_COUNT, storage, &built, &on, &full));
+    PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, &csr, &built, &host, &on, &full));
     PetscCheck(full || bytes > 10000, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " bytes are enough", bytes);
     PetscCall(SpmvOnDeviceDestroy(&on));
     Wrong += device->held != before;
-    PetscCall(SpmvFormat_bccoo.destroy(&storage));
   }
   device->limit = limit;
   PetscCall(RowsDestroy(&t));
@@ -162,19 +160,19 @@ static PetscErrorCode Plans(SpmvDevice *device)
     const PetscBool online = (PetscBool)(k % 9 == 4);
     SpmvPlan        plan   = Plan(&SpmvFormat_bccoo);
 
-    plan.value[BCCOO_BLOCK_HEIGHT]      = k % 13 ? heights[k % 5] : 1;
-    plan.value[BCCOO_BLOCK_WIDTH]       = k % 13 ? widths[k % 4] : 1;
-    plan.value[BCCOO_COLUMNS]           = columns[k % (wide || online ? 3 : 4)];
-    plan.value[BCCOO_FLAG_BITS]         = bits[k % 3];
-    plan.value[BCCOO_TILE]              = online ? 8 : tiles[k / 2 % 3]; /* a GPU has 48 kB of local memory */
-    plan.value[BCCOO_SLICES]            = k % 13 ? slices[k % 5] : 1;
-    plan.device[BCCOO_DEVICE_WORKGROUP] = groups[k % 4];
-    plan.device[BCCOO_DEVICE_STRATEGY]  = k % 7 == 3 && !online ? 3 : 0;
+    plan.value[BCCOO_BLOCK_HEIGHT]     = k % 13 ? heights[k % 5] : 1;
+    plan.value[BCCOO_BLOCK_WIDTH]      = k % 13 ? widths[k % 4] : 1;
+    plan.value[BCCOO_COLUMNS]          = columns[k % (wide || online ? 3 : 4)];
+    plan.value[BCCOO_DEVICE_FLAG_BITS] = bits[k % 3];
+    plan.value[BCCOO_TILE]             = online ? 8 : tiles[k / 2 % 3]; /* a GPU has 48 kB of local memory */
+    plan.value[BCCOO_SLICES]           = k % 13 ? slices[k % 5] : 1;
+    plan.value[BCCOO_DEVICE_WORKGROUP] = groups[k % 4];
+    plan.value[BCCOO_DEVICE_STRATEGY]  = k % 7 == 3 && !online ? 3 : 0;
     if (online) {
-      plan.device[BCCOO_DEVICE_TRANSPOSE] = 1;
+      plan.value[BCCOO_DEVICE_TRANSPOSE] = 1;
       if (columns[k % 3] == BCCOO_COLUMNS_DIFFERENCE) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
     }
-    while ((size_t)(plan.value[BCCOO_BLOCK_HEIGHT] * plan.device[BCCOO_DEVICE_WORKGROUP]) * sizeof(PetscScalar) > 8192) plan.device[BCCOO_DEVICE_WORKGROUP] /= 2; /* complex numbers: the same */
+    while ((size_t)(plan.value[BCCOO_BLOCK_HEIGHT] * plan.value[BCCOO_DEVICE_WORKGROUP]) * sizeof(PetscScalar) > 8192) plan.value[BCCOO_DEVICE_WORKGROUP] /= 2; /* complex numbers: the same */
     PetscCall(Try(device, k % 11 == 5 ? 3 : 403, wide, plan));
   }
   PetscFunctionReturn(0);

@@ -1,7 +1,7 @@
 static const char help[] = "Every value of Tables I and II of the BCCOO paper, on a device: the parameters of each strategy, while the others take turns; and grids of work groups that stay.\n\n";
 
 #include "formatdevice.h"
-#include "mat/impls/bccoo/bccoo.h"
+#include "mat/impls/bccoo/device/bccoo_device.h"
 
 static PetscInt Plans, Wrong;
 
@@ -12,12 +12,12 @@ static SpmvPlan Turn(void)
   static const PetscInt heights[] = {1, 2, 3, 4}, widths[] = {1, 2, 4}, bits[] = {8, 16, 32}, slices[] = {1, 2, 4, 8, 16, 32}, columns[] = {BCCOO_COLUMNS_DIFFERENCE, BCCOO_COLUMNS_INT32, BCCOO_COLUMNS_UINT16};
   SpmvPlan              plan = Plan(&SpmvFormat_bccoo);
 
-  plan.value[BCCOO_BLOCK_HEIGHT]  = heights[turn % 4];
-  plan.value[BCCOO_BLOCK_WIDTH]   = widths[turn / 4 % 3];
-  plan.value[BCCOO_FLAG_BITS]     = bits[turn % 3];
-  plan.value[BCCOO_COLUMNS]       = columns[turn / 2 % 3];
-  plan.value[BCCOO_SLICES]        = turn % 2 ? 1 : slices[turn / 2 % 6]; /* BCCOO+ every second time */
-  plan.device[BCCOO_DEVICE_CARRY] = PetscDefined(USE_COMPLEX) ? 0 : turn / 5 % 2;
+  plan.value[BCCOO_BLOCK_HEIGHT]     = heights[turn % 4];
+  plan.value[BCCOO_BLOCK_WIDTH]      = widths[turn / 4 % 3];
+  plan.value[BCCOO_DEVICE_FLAG_BITS] = bits[turn % 3];
+  plan.value[BCCOO_COLUMNS]          = columns[turn / 2 % 3];
+  plan.value[BCCOO_SLICES]           = turn % 2 ? 1 : slices[turn / 2 % 6]; /* BCCOO+ every second time */
+  plan.value[BCCOO_DEVICE_CARRY]     = PetscDefined(USE_COMPLEX) ? 0 : turn / 5 % 2;
   turn++;
   return plan;
 }
@@ -25,18 +25,17 @@ static SpmvPlan Turn(void)
 /* Products; only a GPU may refuse a plan, if it has not the local memory */
 static PetscErrorCode Try(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan plan, const char what[])
 {
-  const SpmvFormat *f       = &SpmvFormat_bccoo;
-  SpmvCSR           csr     = SpmvTestCSRView(t);
-  void             *storage = NULL;
-  SpmvOnDevice     *on      = NULL;
-  PetscInt          wrong   = 0;
+  const SpmvFormat *f     = &SpmvFormat_bccoo;
+  const SpmvPlan    host  = SpmvTestPlan(f, SPMV_BACKEND_HOST);
+  SpmvCSR           csr   = SpmvTestCSRView(t);
+  SpmvOnDevice     *on    = NULL;
+  PetscInt          wrong = 0;
   PetscBool         full;
   PetscErrorCode    ierr;
 
   PetscFunctionBegin;
-  PetscCall(f->build(&csr, &plan, &storage));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &plan, &on, &full);
+  ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full);
   PetscCall(PetscPopErrorHandler());
   PetscCheck(!ierr || (ierr == PETSC_ERR_ARG_OUTOFRANGE && device->info.gpu), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is refused: error %d", what, (int)ierr);
   if (!ierr) {
@@ -46,10 +45,9 @@ static PetscErrorCode Try(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan pla
   }
   if (wrong) {
     Wrong++;
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %" PetscInt_FMT " x %" PetscInt_FMT ", tile %" PetscInt_FMT ", work group %" PetscInt_FMT ": %" PetscInt_FMT " entries wrong\n", what, plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_TILE], plan.device[BCCOO_DEVICE_WORKGROUP], wrong));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %" PetscInt_FMT " x %" PetscInt_FMT ", tile %" PetscInt_FMT ", work group %" PetscInt_FMT ": %" PetscInt_FMT " entries wrong\n", what, plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_TILE], plan.value[BCCOO_DEVICE_WORKGROUP], wrong));
   }
   PetscCall(SpmvOnDeviceDestroy(&on));
-  PetscCall(f->destroy(&storage));
   PetscFunctionReturn(0);
 }
 
@@ -64,11 +62,11 @@ static PetscErrorCode Strategy1(SpmvDevice *device, const SpmvTestCSR *t)
     SpmvPlan       plan = Turn();
 
     if (k == 16 || (k > 16 && k % 2)) continue; /* 16: no tile at all */
-    plan.value[BCCOO_TILE]              = registers + local;
-    plan.device[BCCOO_DEVICE_STRATEGY]  = 1;
-    plan.device[BCCOO_DEVICE_REGISTERS] = registers ? registers : -1;
-    plan.device[BCCOO_DEVICE_TRANSPOSE] = k / 16;
-    plan.device[BCCOO_DEVICE_WORKGROUP] = workgroups[registers + local > 32 ? 0 : k % 4];
+    plan.value[BCCOO_TILE]             = registers + local;
+    plan.value[BCCOO_DEVICE_STRATEGY]  = 1;
+    plan.value[BCCOO_DEVICE_REGISTERS] = registers ? registers : -1;
+    plan.value[BCCOO_DEVICE_TRANSPOSE] = k / 16;
+    plan.value[BCCOO_DEVICE_WORKGROUP] = workgroups[registers + local > 32 ? 0 : k % 4];
     if (k / 16 && plan.value[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* none online */
     PetscCall(Try(device, t, plan, k / 16 ? "strategy 1 online" : "strategy 1"));
   }
@@ -84,10 +82,10 @@ static PetscErrorCode Strategy2(SpmvDevice *device, const SpmvTestCSR *t)
   for (int k = 0; k < 8; k++) {
     SpmvPlan plan = Turn();
 
-    plan.value[BCCOO_TILE]              = tiles[k];
-    plan.device[BCCOO_DEVICE_STRATEGY]  = 2;
-    plan.device[BCCOO_DEVICE_CACHE]     = 1 + (k + k / 4) % 4;
-    plan.device[BCCOO_DEVICE_WORKGROUP] = 64;
+    plan.value[BCCOO_TILE]             = tiles[k];
+    plan.value[BCCOO_DEVICE_STRATEGY]  = 2;
+    plan.value[BCCOO_DEVICE_CACHE]     = 1 + (k + k / 4) % 4;
+    plan.value[BCCOO_DEVICE_WORKGROUP] = 64;
     PetscCall(Try(device, t, plan, "strategy 2"));
   }
   PetscFunctionReturn(0);
@@ -102,10 +100,10 @@ static PetscErrorCode Strategy3(SpmvDevice *device, const SpmvTestCSR *t)
   for (int k = 0; k < 12; k++) {
     SpmvPlan plan = Turn();
 
-    plan.value[BCCOO_TILE]              = tiles[k % 6];
-    plan.device[BCCOO_DEVICE_STRATEGY]  = 3;
-    plan.device[BCCOO_DEVICE_BUNCH]     = bunches[(k + k / 6) % 3];
-    plan.device[BCCOO_DEVICE_WORKGROUP] = workgroups[(k + k / 4) % 6];
+    plan.value[BCCOO_TILE]             = tiles[k % 6];
+    plan.value[BCCOO_DEVICE_STRATEGY]  = 3;
+    plan.value[BCCOO_DEVICE_BUNCH]     = bunches[(k + k / 6) % 3];
+    plan.value[BCCOO_DEVICE_WORKGROUP] = workgroups[(k + k / 4) % 6];
     PetscCall(Try(device, t, plan, "strategy 3"));
   }
   PetscFunctionReturn(0);
@@ -123,12 +121,12 @@ static PetscErrorCode Grids(SpmvDevice *device, const SpmvTestCSR *t)
   for (int k = 0; k < 15; k++) {
     SpmvPlan plan = Turn();
 
-    plan.value[BCCOO_TILE]              = 8;
-    plan.device[BCCOO_DEVICE_GRID]      = grids[k % 5];
-    plan.device[BCCOO_DEVICE_STRATEGY]  = 1 + (k + k / 3) % 3;
-    plan.device[BCCOO_DEVICE_CARRY]     = PetscDefined(USE_COMPLEX) ? 0 : k % 3;
-    plan.device[BCCOO_DEVICE_WORKGROUP] = 8;
-    plan.device[BCCOO_DEVICE_TRANSPOSE] = k == 14; /* of strategy 1 */
+    plan.value[BCCOO_TILE]             = 8;
+    plan.value[BCCOO_DEVICE_GRID]      = grids[k % 5];
+    plan.value[BCCOO_DEVICE_STRATEGY]  = 1 + (k + k / 3) % 3;
+    plan.value[BCCOO_DEVICE_CARRY]     = PetscDefined(USE_COMPLEX) ? 0 : k % 3;
+    plan.value[BCCOO_DEVICE_WORKGROUP] = 8;
+    plan.value[BCCOO_DEVICE_TRANSPOSE] = k == 14; /* of strategy 1 */
     if (k == 14) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
     PetscCall(Try(device, t, plan, "a grid"));
   }
@@ -143,15 +141,15 @@ static PetscErrorCode Refusals(const SpmvTestCSR *t)
   SpmvPlan             plan;
 
   PetscFunctionBegin;
-  plan                            = Plan(&SpmvFormat_bccoo);
-  plan.device[BCCOO_DEVICE_CARRY] = 2;
+  plan                           = Plan(&SpmvFormat_bccoo);
+  plan.value[BCCOO_DEVICE_CARRY] = 2;
   PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "adjacent synchronisation on a device that is no GPU", cpu));
-  plan                               = Plan(&SpmvFormat_bccoo);
-  plan.device[BCCOO_DEVICE_STRATEGY] = 2;
-  plan.device[BCCOO_DEVICE_BUNCH]    = 2;
+  plan                              = Plan(&SpmvFormat_bccoo);
+  plan.value[BCCOO_DEVICE_STRATEGY] = 2;
+  plan.value[BCCOO_DEVICE_BUNCH]    = 2;
   PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "a bunch with strategy 2", cpu));
-  plan.device[BCCOO_DEVICE_STRATEGY]  = 3;
-  plan.device[BCCOO_DEVICE_TRANSPOSE] = 1;
+  plan.value[BCCOO_DEVICE_STRATEGY]  = 3;
+  plan.value[BCCOO_DEVICE_TRANSPOSE] = 1;
   PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "strategy 3 online", cpu));
   PetscFunctionReturn(0);
 }

@@ -3,6 +3,7 @@ static const char help[] = "Every kernel for devices, compiled for NVIDIA's GPUs
   -all          - print what each plan takes\n\n";
 
 #include "spmvtest.h"
+#include "spmvdevice.h"
 #include "device/cuda/nvrtc.h"
 #include "vec/vecaccel.h"
 
@@ -13,7 +14,7 @@ static const SpmvFormat *const Formats[] = {
 };
 
 /* What a GPU of these years has */
-static const SpmvDeviceInfo Info = {.name = "GPU", .local = 49152, .group = 1024, .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
+static const SpmvDeviceInfo Info = {.name = "GPU", .room = 1e9, .local = 49152, .group = 1024, .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
 
 #define SPILLS (PetscDefined(USE_COMPLEX) ? 4 : 0) /* bytes: of complex numbers ptxas spills one word in one plan to stay with 32 registers */
 
@@ -57,20 +58,16 @@ static PetscErrorCode Compile(const char name[], const char source[], const char
 static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *compiled, PetscInt *failures)
 {
   SpmvCSR           csr = SpmvTestCSRView(t);
-  SpmvDeviceProduct product, conversion = {.nlaunches = 0};
-  void             *storage = NULL;
+  SpmvDeviceProduct product = {.nlaunches = 0}, conversion = {.nlaunches = 0};
+  void             *storage;
   char              options[2 * SPMV_DEVICE_OPTIONS], *source;
-  PetscErrorCode    ierr;
 
   PetscFunctionBegin;
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = f->build(&csr, &plan, &storage);
-  if (!ierr) ierr = f->device->product(storage, &plan, &Info, &product);
-  if (!ierr && f->device->convert) ierr = f->device->convert(storage, PETSC_FALSE, &conversion);
-  PetscCall(PetscPopErrorHandler());
-  PetscCall(f->destroy(&storage));
-  if (ierr == PETSC_ERR_ARG_OUTOFRANGE) PetscFunctionReturn(0);
-  PetscCall(ierr);
+  PetscCall(SpmvTestBuild(&f->device->side, &csr, &Info, &plan, &storage));
+  if (!storage) PetscFunctionReturn(0);
+  PetscCall(f->device->product(storage, &plan, &Info, &product));
+  if (f->device->convert) PetscCall(f->device->convert(storage, PETSC_FALSE, &conversion));
+  PetscCall(f->device->side.destroy(&storage));
   PetscCall(SpmvProgramOptions(&Info, product.options, options, sizeof(options)));
   PetscCall(SpmvProgramSource(&SpmvDeviceApi_cuda, f->device->source, &source));
   PetscCall(Compile(f->name, source, options, narch, arch, all, failures));
@@ -93,16 +90,15 @@ static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, Spm
 /* The default plan, then one knob after the other at each of its values */
 static PetscErrorCode CompileFormat(const SpmvFormat *f, const SpmvTestCSR *t, PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *failures)
 {
-  SpmvPlan plan     = SpmvPlanDefault(f->params, f->nparams);
-  PetscInt compiled = 0;
+  const SpmvSide *side     = &f->device->side;
+  SpmvPlan        plan     = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
+  PetscInt        compiled = 0;
 
   PetscFunctionBegin;
-  plan.backend = SPMV_BACKEND_DEVICE;
-  for (PetscInt k = 0; k < f->device->nparams; k++) plan.device[k] = f->device->params[k].choices[0];
   PetscCall(CompilePlan(f, t, plan, narch, arch, all, &compiled, failures));
-  for (PetscInt k = 0; k < f->nparams + f->device->nparams; k++) {
-    const SpmvParam *param = k < f->nparams ? &f->params[k] : &f->device->params[k - f->nparams];
-    PetscInt        *value = k < f->nparams ? &plan.value[k] : &plan.device[k - f->nparams], before = *value;
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    const SpmvParam *param = &side->params[k];
+    PetscInt        *value = &plan.value[k], before = *value;
 
     for (PetscInt c = 1; param->choices && c < param->count; c++) {
       *value = param->choices[c];

@@ -1,7 +1,10 @@
-static const char help[] = "The worked example of the PMF paper, digit by digit; its theorem 1; slices of every kind.\n\n";
+static const char help[] = "The worked example of the PMF paper, digit by digit; its theorem 1; rows shared with a device; slices of every kind.\n\n";
 
 #include "spmvtest.h"
-#include "mat/impls/pmf/pmf.h"
+#include "mat/impls/pmf/host/pmf_host.h"
+#include "mat/impls/pmf/device/pmf_device.h"
+
+extern const SpmvHostSide PmfHost;
 
 /* m rows of given lengths, each in the first columns */
 static PetscErrorCode FromLengths(PetscInt m, const PetscInt length[], PetscInt n, SpmvTestCSR *t)
@@ -50,12 +53,12 @@ static PetscErrorCode Example(void)
   csr = SpmvTestCSRView(&t);
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "example: %" PetscInt_FMT " nonzeros\n", csr.i[20]));
   for (int k = 0; k < 3; k++) {
-    PmfOrder order;
+    PmfOrder order   = {.partition = algorithm[k], .window = PMF_WINDOW_GLOBAL, .block = 32, .limit = PETSC_MAX_INT, .nparts = 3, .power = power};
     double   entries = 0, elements = 0;
-    SpmvPlan plan = {.value = {algorithm[k], 3, PMF_WINDOW_GLOBAL, 32, PMF_COLUMNS_AUTO}, .list = {1, 2, 6}, .threads = 1};
+    SpmvPlan plan = {.value = {algorithm[k], 3, PMF_WINDOW_GLOBAL, 32}, .list = {1, 2, 6}, .threads = 1};
     void    *storage;
 
-    PetscCall(PmfOrderCreate(&csr, &csr, algorithm[k], PMF_WINDOW_GLOBAL, 32, 3, power, PETSC_MAX_INT, &order));
+    PetscCall(PmfOrderCreate(&csr, &csr, &order));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "algorithm %d\n", k + 1));
     for (PetscInt p = 0; p < 3; p++) {
       const PmfPart part = PmfPartOf(&csr, &order, p);
@@ -68,14 +71,14 @@ static PetscErrorCode Example(void)
     }
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  mean density %g / %g = %.2f %%\n", entries, elements, 100 * entries / elements));
     PetscCall(PmfOrderDestroy(&order));
-    PetscCall(SpmvFormat_pmf.build(&csr, &plan, &storage));
+    PetscCall(SpmvBuild(&PmfHost.side, &csr, NULL, &plan, &storage));
     for (PetscInt line = 0; line < 2; line++) {
       char text[1024] = "";
 
-      PetscCall(SpmvFormat_pmf.describe(storage, line, text, sizeof(text)));
+      PetscCall(PmfHost.side.describe(storage, line, text, sizeof(text)));
       if (text[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", text));
     }
-    PetscCall(SpmvFormat_pmf.destroy(&storage));
+    PetscCall(PmfHost.side.destroy(&storage));
   }
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,7 +121,7 @@ static PetscErrorCode Theorem(PetscRandom rand)
     const PetscInt m = trial ? 8 : 7, nparts = trial ? 2 + trial % 2 : 2, first[] = {1, 5, 5, 5, 5, 5, 6};
     PetscInt       length[8], power[3], own[8], part[8], entries[3], wanted[3], elements, all = 1;
     PetscBool      increase;
-    PmfOrder       order;
+    PmfOrder       order = {.window = PMF_WINDOW_GLOBAL, .block = 32, .limit = PETSC_MAX_INT, .nparts = nparts, .power = power};
     SpmvTestCSR    t;
     SpmvCSR        csr;
 
@@ -133,7 +136,7 @@ static PetscErrorCode Theorem(PetscRandom rand)
                                                                                                : 6;
     PetscCall(FromLengths(m, length, 16, &t));
     csr = SpmvTestCSRView(&t);
-    PetscCall(PmfOrderCreate(&csr, &csr, PMF_BY_PMF, PMF_WINDOW_GLOBAL, 32, nparts, power, PETSC_MAX_INT, &order));
+    PetscCall(PmfOrderCreate(&csr, &csr, &order));
     for (PetscInt p = 0; p < nparts; p++) {
       for (PetscInt k = order.cut[p]; k < order.cut[p + 1]; k++) own[order.row[k]] = p;
     }
@@ -159,6 +162,60 @@ static PetscErrorCode Theorem(PetscRandom rand)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Rows that a product shares with a device, by every algorithm: each row is one of a side, and the host's are in the same order and cut at
+  the same places as when all rows are there
+*/
+static PetscErrorCode Shared(PetscRandom rand)
+{
+  const PetscInt m = 200, list[] = {5, 1, 2, 3}, windows[] = {8, 64, PMF_WINDOW_GLOBAL};
+  PetscInt       compared = 0, moved = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt trial = 0; trial < 96; trial++) {
+    const PetscInt parts = 1 + trial / 12 % 2;
+    SpmvPlan       plan = {.value = {trial % 4, 4, windows[trial / 4 % 3], 16}, .threads = 1}, host = {.threads = 1};
+    PetscInt       length[200], nrows, *rows;
+    SpmvTestCSR    t, u;
+    SpmvCSR        all, rest;
+    PmfOrder       whole, order;
+
+    PetscCall(PetscArraycpy(plan.list, list, 4));
+    plan.value[PMF_DEVICE_PARTS] = parts;
+    for (PetscInt r = 0; r < m; r++) {
+      PetscReal x;
+
+      PetscCall(PetscRandomGetValueReal(rand, &x));
+      length[r] = r / 10 == trial % 20 ? 0 : (PetscInt)(x * x * 20);
+    }
+    PetscCall(FromLengths(m, length, m, &t));
+    all = SpmvTestCSRView(&t);
+    PetscCall(PmfSplit(&all, &plan, &host, &nrows, &rows));
+    for (PetscInt k = 0; k < nrows; k++) length[rows[k]] = 0;
+    PetscCall(FromLengths(m, length, m, &u));
+    rest  = SpmvTestCSRView(&u);
+    whole = order = (PmfOrder){.partition = (PmfPartition)(trial % 4), .window = plan.value[PMF_WINDOW], .block = 16, .limit = PETSC_MAX_INT};
+    whole.nparts  = 4;
+    whole.power   = list;
+    order.nparts  = host.value[PMF_POWERS];
+    order.power   = host.list;
+    PetscCall(PmfOrderCreate(&all, &all, &whole));
+    PetscCall(PmfOrderCreate(&rest, &rest, &order));
+    moved += nrows != whole.cut[parts] || order.nparts != 5 - parts;
+    for (PetscInt p = parts; p <= 4; p++) moved += whole.cut[p] != order.cut[p - parts + 1];
+    for (PetscInt k = whole.cut[parts]; k < m; k++) moved += whole.row[k] != order.row[k];
+    compared += m - whole.cut[parts];
+    PetscCall(PmfOrderDestroy(&whole));
+    PetscCall(PmfOrderDestroy(&order));
+    PetscCall(PetscFree(rows));
+    PetscCall(SpmvTestCSRDestroy(&t));
+    PetscCall(SpmvTestCSRDestroy(&u));
+  }
+  PetscCheck(compared > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the device has all rows");
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "shared with a device: %" PetscInt_FMT " rows of the host are in another place\n", moved));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* An Inf of x, in each place in turn, may reach only the rows (transposed: columns) that have an entry there: how many others it reaches */
 static PetscErrorCode Spread(const SpmvCSR *csr, const void *storage, PetscInt *spread)
 {
@@ -179,10 +236,10 @@ static PetscErrorCode Spread(const SpmvCSR *csr, const void *storage, PetscInt *
       }
       x[place] = (PetscScalar)INFINITY;
       for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
-        const SpmvKernels *kernels = SpmvFormat_pmf.kernels[isa];
+        const SpmvKernels *kernels = PmfHost.kernels[isa];
 
         if (!SpmvIsaSupported((SpmvIsa)isa) || !kernels->apply) continue;
-        (transpose ? kernels->apply_transpose : kernels->apply)(storage, x, y, PETSC_FALSE);
+        PetscCall(SpmvTestApply(kernels, (PetscBool)transpose, storage, x, y, PETSC_FALSE));
         for (PetscInt k = 0; k < ny; k++) *spread += !has[k] && PetscIsInfOrNanScalar(y[k]);
       }
       x[place] = 1;
@@ -267,24 +324,24 @@ static PetscErrorCode Slices(const char name[], PetscInt m, PetscInt n, Pattern 
   PetscCall(SpmvTestCSRFromDense(m, n, dense, &t));
   PetscCall(PetscFree(dense));
   csr = SpmvTestCSRView(&t);
-  PetscCall(SpmvFormat_pmf.build(&csr, &plan, &storage));
+  PetscCall(SpmvBuild(&PmfHost.side, &csr, NULL, &plan, &storage));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n", name));
   for (PetscInt line = plan.threads > 1 || plan.value[PMF_PARTITION] == PMF_BY_DIAGONAL ? 0 : 2; line < 3; line++) {
     text[0] = 0;
-    PetscCall(SpmvFormat_pmf.describe(storage, line, text, sizeof(text)));
+    PetscCall(PmfHost.side.describe(storage, line, text, sizeof(text)));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", text));
   }
   PetscCall(SpmvTestProducts(&SpmvFormat_pmf, &csr, storage, &wrong));
   PetscCall(Spread(&csr, storage, &spread));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  wrong %" PetscInt_FMT ", reached by an Inf %" PetscInt_FMT "\n", wrong, spread));
-  PetscCall(SpmvFormat_pmf.destroy(&storage));
+  PetscCall(PmfHost.side.destroy(&storage));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 int main(int argc, char **argv)
 {
-  const SpmvPlan one  = {.value = {PMF_BY_PMF, 0, 8, 32, PMF_COLUMNS_AUTO, PMF_PIECES_AUTO}, .threads = 1};
+  const SpmvPlan one  = {.value = {PMF_BY_PMF, 0, 8, 32, PMF_PIECES_AUTO}, .threads = 1};
   SpmvPlan       plan = one;
   PetscRandom    rand;
 
@@ -293,6 +350,7 @@ int main(int argc, char **argv)
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(Example());
   PetscCall(Theorem(rand));
+  PetscCall(Shared(rand));
   PetscCall(Slices("consecutive", 40, 47, Consecutive, one));
   PetscCall(Slices("common", 24, 40, Common, one));
   PetscCall(Slices("paired", 40, 40, Paired, one));

@@ -1,9 +1,11 @@
 static const char help[] = "tpSpMV: the paper's matrix digit by digit, tiles, fill, pieces of long rows, removed columns.\n\n";
 
 #include "spmvtest.h"
-#include "mat/impls/tpspmv/tpspmv.h"
+#include "mat/impls/tpspmv/host/tpspmv_host.h"
 
-/* Knobs in the order of tpspmv.h */
+#define SIDE (&SpmvFormat_tpspmv.host->side)
+
+/* Knobs in the order of tpspmv_host.h */
 #define PLAN(cache, tile, slice, cut, remove, stream, t) \
   (SpmvPlan) \
   { \
@@ -18,7 +20,7 @@ static PetscErrorCode Build(const SpmvTestCSR *t, SpmvPlan plan, TpspmvStorage *
   PetscFunctionBegin;
   *b = NULL;
   PetscCall(SpmvPlanSettle(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_tpspmv, &plan, NULL));
-  PetscCall(SpmvFormat_tpspmv.build(&csr, &plan, &storage));
+  PetscCall(SpmvBuild(SIDE, &csr, NULL, &plan, &storage));
   *b = (TpspmvStorage *)storage;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -28,7 +30,7 @@ static PetscErrorCode Destroy(TpspmvStorage **b)
   void *storage = *b;
 
   PetscFunctionBegin;
-  PetscCall(SpmvFormat_tpspmv.destroy(&storage));
+  PetscCall(SIDE->destroy(&storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,12 +77,12 @@ static PetscErrorCode Figure1(void)
   PetscFunctionBegin;
   PetscCall(SpmvTestCSRFromDense(6, 6, A, &t));
   PetscCall(Build(&t, PLAN(0, 2, 8, 128, TPSPMV_NO, TPSPMV_NO, 1), &b));
-  SpmvFormat_tpspmv.kernels[SPMV_SCALAR]->apply(b, x, y, PETSC_FALSE);
+  SpmvFormat_tpspmv.host->kernels[SPMV_SCALAR]->apply(b, x, y, PETSC_FALSE);
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "Figure 1\n"));
-  for (PetscInt c = 0; c < b->ntiles; c++) {
+  for (PetscInt c = 0; c < b->cut.ntiles; c++) {
     const TpspmvChunk *chunk = &b->chunk[c];
 
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "tile from column %d\n  rows", (int)b->tile[c]));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "tile from column %d\n  rows", (int)b->cut.tile[c]));
     for (int64_t p = 0; p < chunk->pairs; p++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", b->row[chunk->pair + p]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ", lengths"));
     for (int32_t p = chunk->ragged; p < chunk[1].ragged; p++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", b->ragged[p]));
@@ -114,7 +116,7 @@ static PetscErrorCode EqualNonzeros(void)
   PetscCall(SpmvTestCSRFromDense(60, 100, dense, &t));
   PetscCall(Build(&t, PLAN(0, 32, 8, 128, TPSPMV_NO, TPSPMV_NO, 1), &b));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "tiles of at most 32 of 100 columns begin at"));
-  for (PetscInt c = 0; c <= b->ntiles; c++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)b->tile[c]));
+  for (PetscInt c = 0; c <= b->cut.ntiles; c++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)b->cut.tile[c]));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   PetscCall(Destroy(&b));
   PetscCall(SpmvTestCSRDestroy(&t));
@@ -136,12 +138,12 @@ static PetscErrorCode Tiles(void)
 
     PetscCall(Random(40000, columns[k], 8, &t));
     PetscCall(Build(&t, PLAN(cache, 0, 0, 128, remove[k], TPSPMV_AUTO, 1), &b));
-    for (PetscInt c = 0; c < b->ntiles; c++) widest = PetscMax(widest, b->tile[c + 1] - b->tile[c]);
-    PetscCheck(b->ntiles == 1 || widest <= doubles[k] / 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a tile of %" PetscInt_FMT " columns is wider than half the cache", widest);
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " columns, a cache of %" PetscInt_FMT "\n  %" PetscInt_FMT " tiles, %" PetscInt_FMT " columns removed\n", columns[k], doubles[k], b->ntiles, b->n - b->nused));
-    PetscCall(SpmvFormat_tpspmv.describe(b, 1, line, sizeof(line)));
+    for (PetscInt c = 0; c < b->cut.ntiles; c++) widest = PetscMax(widest, b->cut.tile[c + 1] - b->cut.tile[c]);
+    PetscCheck(b->cut.ntiles == 1 || widest <= doubles[k] / 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a tile of %" PetscInt_FMT " columns is wider than half the cache", widest);
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " columns, a cache of %" PetscInt_FMT "\n  %" PetscInt_FMT " tiles, %" PetscInt_FMT " columns removed\n", columns[k], doubles[k], b->cut.ntiles, b->cut.n - b->cut.nused));
+    PetscCall(SIDE->describe(b, 1, line, sizeof(line)));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", line));
-    PetscCall(SpmvFormat_tpspmv.describe(b, 3, line, sizeof(line)));
+    PetscCall(SIDE->describe(b, 3, line, sizeof(line)));
     PetscCheck(!line[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "a line too many: %s", line);
     PetscCall(Destroy(&b));
     PetscCall(SpmvTestCSRDestroy(&t));
@@ -165,7 +167,7 @@ static PetscErrorCode Fill(void)
       PetscCall(Build(&t, PLAN(0, 1024, slices[s], 128, TPSPMV_NO, TPSPMV_NO, 1), &b));
       aligned[b->align]++;
       PetscCheck(b->nentries == (size_t)(3000 * lengths[k]) + b->nfill && 50 * b->nfill <= b->nentries, PETSC_COMM_SELF, PETSC_ERR_PLIB, "fill of %zu in %zu entries", b->nfill, b->nentries);
-      for (PetscInt c = 0; c < b->ntiles * b->nslices; c++) PetscCheck(b->chunk[c].entry % b->align == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "chunk %" PetscInt_FMT " is not aligned", c);
+      for (PetscInt c = 0; c < b->cut.ntiles * b->cut.nslices; c++) PetscCheck(b->chunk[c].entry % b->align == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "chunk %" PetscInt_FMT " is not aligned", c);
       PetscCall(Destroy(&b));
       PetscCall(SpmvTestCSRDestroy(&t));
     }
@@ -230,10 +232,10 @@ static PetscErrorCode NothingSpreads(void)
     PetscInt empty = 0;
 
     PetscCall(Build(&t, PLAN(0, 16, 8, 128, TPSPMV_NO, stream, 1), &b));
-    for (PetscInt c = 0; c < b->ntiles * b->nslices; c++) empty += b->chunk[c].pairs == 0;
-    PetscCheck(empty > b->ntiles * b->nslices / 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " chunks are empty", empty);
+    for (PetscInt c = 0; c < b->cut.ntiles * b->cut.nslices; c++) empty += b->chunk[c].pairs == 0;
+    PetscCheck(empty > b->cut.ntiles * b->cut.nslices / 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " chunks are empty", empty);
     for (size_t p = 0; p < b->npairs; p++) b->partial[p] = (PetscScalar)NAN;
-    SpmvFormat_tpspmv.kernels[SPMV_SCALAR]->apply(b, x, y, PETSC_FALSE);
+    SpmvFormat_tpspmv.host->kernels[SPMV_SCALAR]->apply(b, x, y, PETSC_FALSE);
     for (PetscInt r = 0; r < n; r++) {
       PetscBool has = PETSC_FALSE;
 
@@ -267,7 +269,7 @@ static PetscErrorCode Consecutive(void)
 
     PetscCall(Build(&t, PLAN(0, TPSPMV_ALL, 0, 128, remove, TPSPMV_NO, 1), &b));
     for (size_t r = 0; r < b->nruns; r++) groups += b->run[r].consecutive ? b->run[r].groups : 0;
-    PetscCheck(groups == (n - 4) / 8 && b->nused == (remove == TPSPMV_YES ? n : 2 * n), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " groups are consecutive, %" PetscInt_FMT " columns used", groups, b->nused);
+    PetscCheck(groups == (n - 4) / 8 && b->cut.nused == (remove == TPSPMV_YES ? n : 2 * n), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " groups are consecutive, %" PetscInt_FMT " columns used", groups, b->cut.nused);
     PetscCall(CheckProducts(&t, b));
     PetscCall(Destroy(&b));
   }

@@ -85,17 +85,13 @@ static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDe
 /* Each pair, with beta 0 and 1, several times: by kernels launched one by one first, then as they were recorded, or recorded anew */
 static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvDevice *device, PetscInt count, PetscBool quick, PetscInt *wrong)
 {
-  SpmvPlan      plan    = SpmvPlanDefault(f->params, f->nparams);
-  void         *storage = NULL;
+  SpmvPlan      plan = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
   SpmvOnDevice *on;
   Vectors       x, y;
   PetscBool     full;
 
   PetscFunctionBegin;
-  plan.backend = SPMV_BACKEND_DEVICE;
-  for (PetscInt k = 0; k < f->device->nparams; k++) plan.device[k] = f->device->params[k].choices[0];
-  PetscCall(f->build(csr, &plan, &storage));
-  PetscCall(SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &plan, &on, &full));
+  PetscCall(SpmvOnDeviceCreate(device, f, csr, &plan, NULL, &on, &full));
   PetscCheck(!full && !SpmvOnDeviceIsShared(on), PETSC_COMM_SELF, PETSC_ERR_PLIB, "full, or shared with the host");
   PetscCall(VectorsCreate(device, csr->n, count, &x));
   PetscCall(VectorsCreate(device, csr->m, count, &y));
@@ -114,7 +110,7 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
   PetscCall(VectorsDestroy(device, &x));
   PetscCall(VectorsDestroy(device, &y));
   PetscCall(SpmvOnDeviceDestroy(&on));
-  PetscCall(SpmvOnDeviceCreate(device, f, SPMV_ISA_COUNT, storage, &plan, &on, &full)); /* for measuring, with no vectors of its own yet */
+  PetscCall(SpmvOnDeviceCreate(device, f, csr, &plan, NULL, &on, &full)); /* for measuring, with no vectors of its own yet */
   PetscCall(VectorsCreate(device, csr->n, 1, &x));
   PetscCall(VectorsCreate(device, csr->m, 1, &y));
   PetscCall(CheckPair(csr, device, on, &x, 1, &y, 1, PETSC_FALSE, wrong));
@@ -122,7 +118,6 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
   PetscCall(VectorsDestroy(device, &x));
   PetscCall(VectorsDestroy(device, &y));
   PetscCall(SpmvOnDeviceDestroy(&on));
-  PetscCall(f->destroy(&storage));
   PetscFunctionReturn(0);
 }
 

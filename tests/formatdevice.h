@@ -8,11 +8,7 @@
 /* The default plan for a device */
 static inline SpmvPlan Plan(const SpmvFormat *f)
 {
-  SpmvPlan plan = SpmvPlanDefault(f->params, f->nparams);
-
-  plan.backend = SPMV_BACKEND_DEVICE;
-  for (PetscInt k = 0; k < f->device->nparams; k++) plan.device[k] = f->device->params[k].choices[0];
-  return plan;
+  return SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
 }
 
 /* m rows of the given lengths, columns apart from each other */
@@ -74,21 +70,18 @@ static inline PetscErrorCode Handler(MPI_Comm comm, int line, const char *functi
   return ierr;
 }
 
-/* Build and product() of a plan that must be refused on a device of some kind; what: NULL if not all scalars get here, so that nothing is printed */
+/* A plan that must be refused on a device of some kind; what: NULL if not all scalars get here, so that nothing is printed */
 static inline PetscErrorCode Refused(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, const char what[], SpmvDeviceInfo info)
 {
-  SpmvCSR           csr     = SpmvTestCSRView(t);
-  void             *storage = NULL;
-  SpmvDeviceProduct product;
-  PetscErrorCode    ierr;
+  SpmvCSR        csr = SpmvTestCSRView(t);
+  void          *storage;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   if (what) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s is refused:\n", f->name, what));
   PetscCall(PetscPushErrorHandler(what ? Handler : PetscReturnErrorHandler, NULL));
-  ierr = f->build(&csr, &plan, &storage);
-  if (!ierr) ierr = f->device->product(storage, &plan, &info, &product);
+  ierr = SpmvBuild(&f->device->side, &csr, &info, &plan, &storage);
   PetscCall(PetscPopErrorHandler());
-  PetscCall(f->destroy(&storage));
   PetscCheck(ierr == PETSC_ERR_ARG_OUTOFRANGE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "it was not: error %d", (int)ierr);
   PetscFunctionReturn(0);
 }

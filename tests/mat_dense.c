@@ -2,6 +2,7 @@ static const char help[] = "Products with dense matrices: C = A B and C = A^T B 
   -type <bccoo>  the type under test\n\n";
 
 #include <petscspmv.h>
+#include <petsc/private/petscimpl.h> /* PetscObjectStateIncrease() */
 
 static PetscInt failures;
 
@@ -103,6 +104,46 @@ static PetscErrorCode Test(Mat A, PetscInt n, PetscBool transposed)
   PetscFunctionReturn(0);
 }
 
+/* Columns that other processes own, given anew by coordinates; and a state of A that only the first process has raised */
+static PetscErrorCode TestState(const char type[])
+{
+  Mat         A, B, C;
+  PetscInt    start, end, i[128], j[128];
+  PetscScalar v[128];
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, 60, 60));
+  PetscCall(MatSetType(A, type));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatSetUp(A));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  PetscCall(MatCreateDense(PETSC_COMM_WORLD, end - start, PETSC_DECIDE, 60, 5, NULL, &B));
+  PetscCall(MatSetRandom(B, NULL));
+  for (PetscInt round = 0; round < 4; round++) {
+    for (PetscInt k = 0; k < 2 * (end - start); k++) {
+      i[k] = start + k / 2;
+      j[k] = (i[k] + k % 2 * (29 + round / 2 * 7)) % 60; /* as many columns each time */
+      v[k] = 1 + k % 7;
+    }
+    if (round % 2) {
+      if (!PetscGlobalRank) PetscCall(PetscObjectStateIncrease((PetscObject)A));
+    } else {
+      PetscCall(MatSetPreallocationCOO(A, 2 * (end - start), i, j));
+      PetscCall(MatSetValuesCOO(A, v, INSERT_VALUES));
+    }
+    PetscCall(MatMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(Compare("state, A B", A, B, C, PETSC_FALSE));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatTransposeMatMult(A, B, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(Compare("state, A^T B", A, B, C, PETSC_TRUE));
+    PetscCall(MatDestroy(&C));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt columns[] = {47, 12}; /* of A: few entries for each row of B, and many */
@@ -128,6 +169,7 @@ int main(int argc, char **argv)
     }
     PetscCall(MatDestroy(&A));
   }
+  PetscCall(TestState(type));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " failures\n", failures));
   PetscCall(PetscFinalize());
   return failures ? 1 : 0;

@@ -1,7 +1,7 @@
 static const char help[] = "Rows whose columns are not in order, in any one place: products are those of the sorted rows.\n\
   -type <bccoo>  the type under test\n\n";
 
-#include <petscspmv.h>
+#include "devicetest.h"
 
 #define ROWS 9
 #define COLS 40
@@ -45,12 +45,15 @@ static PetscErrorCode Multiply(const char type[], PetscInt k, Vec x, Vec y)
 
 int main(int argc, char **argv)
 {
-  char     type[64] = MATBCCOO;
-  PetscInt failures = 0;
-  Vec      x, y, z;
+  char      type[64] = MATBCCOO;
+  PetscInt  failures = 0;
+  PetscBool missing;
+  Vec       x, y, z;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(DeviceIsMissing(&missing));
+  if (missing) goto end;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(VecCreateSeq(PETSC_COMM_SELF, COLS, &x));
   PetscCall(VecCreateSeq(PETSC_COMM_SELF, ROWS, &y));
@@ -73,6 +76,7 @@ int main(int argc, char **argv)
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " failures\n", failures));
+end:
   PetscCall(PetscFinalize());
   return failures ? 1 : 0;
 }
@@ -91,5 +95,9 @@ int main(int argc, char **argv)
     test:
       suffix: types
       args: -type {{cmrs csradaptive pmf spmv}}
+    test: # the device takes csradaptive, which borrows the rows as they are, and is full: what the host takes instead wants them sorted
+      suffix: device_full
+      args: -type spmv -mat_spmv_tune_formats {{csradaptive,pmf csradaptive,tpspmv}} -mat_spmv_backend device -spmv_device opencl -spmv_device_memory 100 -skip_without_device
+      filter: grep -v Warning
 
 TEST*/

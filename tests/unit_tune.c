@@ -34,7 +34,20 @@ static PetscErrorCode BandDestroy(SpmvTestCSR *t)
   PetscFunctionReturn(0);
 }
 
-/* Bytes of each candidate, from a part of the rows, against bytes() of all */
+/* Bytes that a storage has */
+static PetscErrorCode BytesBuilt(PetscInt number, const SpmvCSR *csr, SpmvPlan plan, PetscLogDouble *bytes)
+{
+  const SpmvSide *side = &SpmvCandidate[number]->host->side;
+  void           *storage;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvBuild(side, csr, NULL, &plan, &storage));
+  PetscCall(SpmvTestBytes(side, storage, bytes));
+  PetscCall(side->destroy(&storage));
+  PetscFunctionReturn(0);
+}
+
+/* Bytes of each candidate, from a part of the rows, against those built */
 static PetscErrorCode TestSample(void)
 {
   SpmvTestCSR        t;
@@ -55,11 +68,11 @@ static PetscErrorCode TestSample(void)
   PetscCheck(share < 0.2 && share > 0.05 && PetscAbsReal(stands - 1) < 1e-5 && sample.nwindows >= 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d windows, %g of all entries, stand for %g", (int)sample.nwindows, (double)share, (double)stands);
   for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
     const SpmvFormat *f      = SpmvCandidate[k];
-    SpmvOption        option = {.number = k, .plan = SpmvPlanDefault(f->params, f->nparams)}, again;
+    SpmvOption        option = {.number = k, .plan = SpmvTestPlan(f, SPMV_BACKEND_HOST)}, again;
     PetscLogDouble    bytes;
 
-    PetscCall(f->bytes(&csr, &option.plan, sizeof(PetscScalar), &bytes));
-    if (f->resolve) PetscCall(f->resolve(&csr, &option.plan));
+    PetscCall(BytesBuilt(k, &csr, option.plan, &bytes));
+    if (f->host->side.resolve) PetscCall(f->host->side.resolve(&csr, NULL, &option.plan));
     PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, k, 1, &option.plan, &option));
     PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, k, 1, &option.plan, &again));
     PetscCheck(again.predicted == option.predicted && option.predicted > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g s, then %g", f->name, (double)option.predicted, (double)again.predicted);
@@ -75,13 +88,14 @@ static PetscErrorCode TestText(void)
 {
   PetscFunctionBegin;
   for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
-    const SpmvFormat *f = SpmvCandidate[k];
+    const SpmvFormat *f    = SpmvCandidate[k];
+    const SpmvSide   *side = &f->host->side;
 
-    for (PetscInt p = 0; p < f->nparams; p++) {
-      const SpmvParam *param = &f->params[p];
+    for (PetscInt p = 0; p < side->nparams; p++) {
+      const SpmvParam *param = &side->params[p];
 
       for (PetscInt c = 0; c < (param->choices ? param->count : 2); c++) {
-        SpmvPlan  plan = SpmvPlanDefault(f->params, f->nparams), back = plan;
+        SpmvPlan  plan = SpmvTestPlan(f, SPMV_BACKEND_HOST), back = plan;
         char      text[1024] = "";
         PetscBool good;
 
@@ -89,8 +103,8 @@ static PetscErrorCode TestText(void)
                                                            : c           ? param->high
                                                                          : param->low;
         for (PetscInt i = 0; param->list && i < plan.value[p]; i++) plan.list[i] = i + 1;
-        PetscCall(SpmvPlanText("", f->nparams, f->params, plan.value, plan.list, text, sizeof(text)));
-        PetscCall(SpmvPlanRead(f, text, &back, &good));
+        PetscCall(SpmvPlanText(side, &plan, text, sizeof(text)));
+        PetscCall(SpmvPlanRead(side, text, &back, &good));
         PetscCheck(good && !memcmp(&plan, &back, sizeof(plan)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: '%s' was not read back", f->name, text);
       }
     }
@@ -208,7 +222,7 @@ static PetscErrorCode TestUneven(void)
   SpmvCSR            csr;
   SpmvSample         sample;
   const SpmvMachine *machine;
-  SpmvOption         option = {.number = number, .plan = SpmvPlanDefault(SpmvCandidate[number]->params, SpmvCandidate[number]->nparams)};
+  SpmvOption         option = {.number = number, .plan = SpmvTestPlan(SpmvCandidate[number], SPMV_BACKEND_HOST)};
   PetscLogDouble     bytes;
   PetscBool          good;
   PetscInt           nz = 0;
@@ -225,9 +239,9 @@ static PetscErrorCode TestUneven(void)
   }
   t.i[M] = nz;
   csr    = SpmvTestCSRView(&t);
-  PetscCall(SpmvPlanRead(SpmvCandidate[number], "block_height=1 block_width=2 bunch=8 tile=64", &option.plan, &good));
+  PetscCall(SpmvPlanRead(&SpmvCandidate[number]->host->side, "block_height=1 block_width=2 bunch=8 tile=64", &option.plan, &good));
   PetscCheck(good, PETSC_COMM_SELF, PETSC_ERR_PLIB, "bccoo has other knobs");
-  PetscCall(SpmvCandidate[number]->bytes(&csr, &option.plan, sizeof(PetscScalar), &bytes));
+  PetscCall(BytesBuilt(number, &csr, option.plan, &bytes));
   PetscCall(SpmvMachineGet(&machine));
   PetscCall(SpmvSampleThin(&csr, PETSC_TRUE, &sample));
   PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, number, 1, &option.plan, &option));

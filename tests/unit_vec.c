@@ -88,8 +88,8 @@ static PetscErrorCode States(void)
   PetscCall(SpmvDeviceGet(&device));
   PetscCall(Create(PETSC_COMM_SELF, N, VECACCEL, &x));
   PetscCall(Create(PETSC_COMM_SELF, N, VECSEQ, &y));
-  PetscCall(Fact(SpmvVecIsDevice(x), "SpmvVecIsDevice()"));
-  PetscCall(Fact((PetscBool)!SpmvVecIsDevice(y), "SpmvVecIsDevice() of a vector on the host"));
+  PetscCall(Fact(IsDevice(x), "SpmvVecIsDevice()"));
+  PetscCall(Fact((PetscBool)!IsDevice(y), "SpmvVecIsDevice() of a vector on the host"));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecSet(x, 1));
@@ -119,7 +119,7 @@ static PetscErrorCode States(void)
   PetscCall(VecRestoreArray(y, &a));
   PetscCall(VecSet(y, 2));
   PetscCall((*y->ops->bindtocpu)(y, PETSC_TRUE));
-  PetscCall(Fact((PetscBool)!SpmvVecIsDevice(y), "SpmvVecIsDevice() of a vector bound to the host"));
+  PetscCall(Fact((PetscBool)!IsDevice(y), "SpmvVecIsDevice() of a vector bound to the host"));
   PetscCall(Moved(0, 0, 0, NULL));
   PetscCall(VecScale(y, 2));
   PetscCall(VecAXPY(x, 1, y)); /* x is on the device only: y is sent */
@@ -191,7 +191,7 @@ static PetscErrorCode Jacobi(void)
   PetscCall(VecSet(b, 1));
   PetscCall(MatSetVecType(A, VECACCEL)); /* what PCJACOBI asks for its diagonal */
   PetscCall(MatCreateVecs(A, &d, &z));
-  PetscCall(Fact((PetscBool)(SpmvVecIsDevice(d) && SpmvVecIsDevice(z)), "MatSetVecType()"));
+  PetscCall(Fact((PetscBool)(IsDevice(d) && IsDevice(z)), "MatSetVecType()"));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
   PetscCall(KSPSetType(ksp, KSPCG));
@@ -227,6 +227,26 @@ static PetscErrorCode Jacobi(void)
   PetscFunctionReturn(0);
 }
 
+/* Who asks for the memory of a vector that may be the device's is told that there is no such device. Before any other test: it is sought once */
+static PetscErrorCode Missing(void)
+{
+  PetscErrorCode ierr;
+  void          *buffer;
+  Vec            v;
+
+  PetscFunctionBegin;
+  PetscCall(Create(PETSC_COMM_SELF, N, VECSEQ, &v));
+  v->ops->getarrayandmemtype = VecGetArrayAndMemType; /* as vectors for CUDA have one */
+  PetscCall(PetscOptionsSetValue(NULL, "-spmv_device", "nosuch"));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = SpmvVecGetDeviceRead(v, &buffer);
+  PetscCall(PetscPopErrorHandler());
+  PetscCall(PetscOptionsClearValue(NULL, "-spmv_device"));
+  PetscCall(Fact((PetscBool)(ierr == PETSC_ERR_ARG_UNKNOWN_TYPE), "-spmv_device nosuch is an error"));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscErrorCode (*const tests[])(void) = {Sides, States, Norms, Jacobi};
@@ -234,6 +254,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(Missing());
   PetscCall(FactsOf(PETSC_STATIC_ARRAY_LENGTH(tests), tests, &status));
   PetscCall(PetscFinalize());
   return status;

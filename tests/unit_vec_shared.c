@@ -100,7 +100,7 @@ static PetscErrorCode Places(void)
   PetscCall(Moved(0, 0, 0, "a vector that was a local one is ready for kernels"));
   PetscCall(VecDestroy(&host));
   PetscCall(VecCreateLocalVector(x, &host));
-  PetscCall(Fact(SpmvVecIsDevice(host), "VecCreateLocalVector()"));
+  PetscCall(Fact(IsDevice(host), "VecCreateLocalVector()"));
   PetscCall(VecDestroy(&host));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&w));
@@ -182,7 +182,7 @@ static PetscErrorCode Others(void)
   PetscCall(DMSetUp(da));
   PetscCall(DMCreateGlobalVector(da, &x));
   PetscCall(DMCreateLocalVector(da, &l));
-  PetscCall(Fact((PetscBool)(SpmvVecIsDevice(x) && SpmvVecIsDevice(l)), "vectors of a DM"));
+  PetscCall(Fact((PetscBool)(IsDevice(x) && IsDevice(l)), "vectors of a DM"));
   PetscCall(VecSet(x, 3));
   PetscCall(VecSet(l, -1));
   PetscCall(DMGlobalToLocal(da, x, INSERT_VALUES, l));

@@ -24,6 +24,13 @@ static inline PetscErrorCode Fact(PetscBool holds, const char what[])
   PetscFunctionReturn(0);
 }
 
+static inline PetscBool IsDevice(Vec v)
+{
+  PetscBool device;
+
+  return (PetscBool)(!SpmvVecIsDevice(v, &device) && device);
+}
+
 /* Vectors moved since the last call */
 static inline PetscErrorCode Moved(PetscInt64 up, PetscInt64 down, PetscInt64 sent, const char what[])
 {

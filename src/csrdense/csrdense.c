@@ -196,7 +196,7 @@ static PetscInt WindowRows(const DenseWork *w, PetscInt r, PetscInt last, PetscI
     stop += more;
     span = *high - *low;
     if (span > w->capacity) return r;
-  } while (stop < last && span > DENSE_SPAN * (stop - r));
+  } while (stop < last && span > (PetscInt64)DENSE_SPAN * (stop - r));
   if (*low > *high) *low = *high; /* no entries */
   return stop;
 }

@@ -1,11 +1,31 @@
 /*
   convert.c - arrays of a storage that kernels of the device make, from what is sent for that time only
 
-  The host builds the rest, and knows all sizes. What the kernels are is the format's (SpmvDeviceFormat.convert).
+  The host builds the rest, and knows all sizes. What the kernels are is the format's (SpmvDeviceSide.convert()).
 */
 #include "ondevice.h"
 
-/* The kernels with their work arrays, which are the last buffers and stay until ConvertFree() */
+/* What the arrays, or their values, are made from */
+static PetscErrorCode ConvertSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
+{
+  SpmvArray sources[SPMV_ARRAY_MAX];
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(on->format->device->sources(on->storage, &n, sources));
+  for (PetscInt k = 0; k < n && !*full; k++) {
+    OnDeviceBuffer *b     = &on->buffer[on->nbuffers];
+    const size_t    bytes = sources[k].count * sources[k].size;
+
+    if (values_only && !sources[k].is_values) continue;
+    PetscCall(SpmvOnDeviceAlloc(on, sources[k].name, bytes, b, full));
+    on->nbuffers++;
+    if (bytes && !*full) PetscCall(SpmvDeviceWrite(on->device, b->buffer, sources[k].data, bytes, full));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The kernels with their work arrays */
 static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conversion, PetscBool *full)
 {
   void     *program;
@@ -14,7 +34,9 @@ static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conv
   PetscFunctionBegin;
   PetscCall(SpmvProgramGet(on->device, on->format->device->convert_source, conversion->options, &program));
   PetscCall(PetscLogIsActive(&logging));
-  for (PetscInt k = 0; k < conversion->nwork && !*full; k++) PetscCall(SpmvOnDeviceAlloc(on, conversion->work[k].name, conversion->work[k].bytes, &on->buffer[on->nbuffers++], full));
+  for (PetscInt k = 0; k < conversion->nwork && !*full; k++) {
+    PetscCall(SpmvOnDeviceAlloc(on, conversion->work[k].name, conversion->work[k].bytes, &on->buffer[on->nbuffers++], full));
+  }
   for (PetscInt k = 0; k < conversion->nlaunches && !*full; k++) {
     OnDeviceCall call;
 
@@ -26,27 +48,10 @@ static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Drops work arrays, the buffers from `first` on, and what was sent to be converted */
-static PetscErrorCode ConvertFree(SpmvOnDevice *on, PetscInt first)
-{
-  SpmvArray arrays[SPMV_ARRAY_MAX];
-  PetscInt  n;
-
-  PetscFunctionBegin;
-  PetscCall(on->format->arrays(on->storage, &n, arrays));
-  for (PetscInt k = 0; k < on->nbuffers; k++) {
-    if (k < first && !(k < n && arrays[k].source)) continue;
-    PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
-    on->buffer[k].bytes = 0;
-  }
-  on->nbuffers = first;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes the arrays that are the device's to make, or their values; what they are made from was sent. full: memory ran out */
+/* Makes the arrays that are the device's to make, or their values. full: memory ran out */
 PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
 {
-  const PetscInt     first = on->nbuffers;
+  const PetscInt     first = on->nbuffers; /* what is here for this time only comes after the others */
   SpmvDeviceProduct *conversion;
   PetscErrorCode     ierr;
 
@@ -55,8 +60,13 @@ PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscCall(PetscNew(&conversion));
   ierr = on->format->device->convert(on->storage, values_only, conversion);
   if (!ierr && conversion->nlaunches) {
-    ierr = ConvertRun(on, conversion, full);
-    if (!ierr) ierr = ConvertFree(on, first);
+    ierr = ConvertSend(on, values_only, full);
+    if (!ierr && !*full) ierr = ConvertRun(on, conversion, full);
+  }
+  for (; on->nbuffers > first; on->nbuffers--) {
+    OnDeviceBuffer *b = &on->buffer[on->nbuffers - 1];
+
+    PetscCall(SpmvDeviceFree(on->device, b->bytes, &b->buffer));
   }
   PetscCall(PetscFree(conversion));
   PetscCall(ierr);

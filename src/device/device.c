@@ -51,6 +51,14 @@ static PetscErrorCode DeviceAsked(const SpmvDeviceApi **api, PetscBool *none)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* So many bytes more are held, or fewer */
+static void DeviceHold(SpmvDevice *d, PetscLogDouble bytes)
+{
+  d->held += bytes;
+  d->peak      = PetscMax(d->peak, d->held);
+  d->info.room = d->limit - d->held;
+}
+
 /* Device `index` of an API; without -spmv_device_index, the one that PETSc uses, or ranks take turns among the GPUs, or among all if there is none */
 static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, PetscInt all, PetscInt gpus)
 {
@@ -77,6 +85,7 @@ static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, Pets
   }
   PetscCall(api->open(index, &handle));
   Device = (SpmvDevice){.api = api, .index = index, .handle = handle, .info = info, .limit = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)info.memory, .graphs = graphs};
+  DeviceHold(&Device, 0);
   PetscCall(PetscInfo(NULL, "Products may use %s device %" PetscInt_FMT ": %s\n", api->name, index, info.name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -128,8 +137,7 @@ PetscErrorCode SpmvDeviceAlloc(SpmvDevice *d, size_t bytes, void **buffer)
   if (d->held + (PetscLogDouble)bytes > d->limit) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(d->api->alloc(d->handle, bytes, buffer));
   if (!*buffer) PetscFunctionReturn(PETSC_SUCCESS);
-  d->held += (PetscLogDouble)bytes;
-  d->peak = PetscMax(d->peak, d->held);
+  DeviceHold(d, (PetscLogDouble)bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,7 +147,7 @@ PetscErrorCode SpmvDeviceFree(SpmvDevice *d, size_t bytes, void **buffer)
   if (!*buffer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(d->api->free(d->handle, buffer));
   *buffer = NULL;
-  d->held -= (PetscLogDouble)bytes;
+  DeviceHold(d, -(PetscLogDouble)bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

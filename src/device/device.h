@@ -4,7 +4,8 @@
   device.c      the device of this process: options, which one, memory, transfers and their counts
   programs.c    kernels compiled once: the program cache, in memory and on disk
   launch.c      kernels launched under their events
-  product.c     a storage on a device, and its products
+  ondevice.c    a storage on a device
+  product.c     its products
   convert.c     arrays of it that are made there
   graphs.c      products whose kernels were recorded
   shared.c      products of which the host makes some rows
@@ -17,7 +18,7 @@
   Nothing links against an API: its library is looked for at run time. A machine without it has no such device.
 */
 #pragma once
-#include "../spmvimpl.h"
+#include "../spmvdevice.h"
 
 /* SpmvDeviceCall: a kernel and what it is given */
 typedef struct {
@@ -113,9 +114,6 @@ typedef struct _n_SpmvOnDevice SpmvOnDevice;
 /* SpmvGather: some entries of vectors on the device, which are brought to the host */
 typedef struct _n_SpmvGather SpmvGather;
 
-/* SpmvShared: a product of which the host makes some rows */
-typedef struct _n_SpmvShared SpmvShared;
-
 /* device.c */
 extern PetscErrorCode SpmvDeviceGet(SpmvDevice **device);
 extern PetscErrorCode SpmvDeviceAlloc(SpmvDevice *device, size_t bytes, void **buffer);
@@ -142,12 +140,7 @@ extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const Spm
 extern PetscErrorCode SpmvDeviceRunReset(void);
 
 /* powers.c */
-extern PetscErrorCode SpmvDevicePowers(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan);
-
-/* shared.c */
-extern PetscErrorCode SpmvSharedCreate(const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, const SpmvDeviceProduct *product, SpmvShared **shared);
-extern PetscErrorCode SpmvSharedFinish(SpmvShared *shared, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[], PetscBool beta);
-extern PetscErrorCode SpmvSharedDestroy(SpmvShared **shared);
+extern PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan, const SpmvPlan *host);
 
 /* gather.c */
 extern const char     SpmvGatherSource[];
@@ -159,12 +152,16 @@ extern PetscErrorCode SpmvGatherDestroy(SpmvGather **gather);
 extern PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void *x, const void *y, PetscBool beta, void ***graph, PetscBool *seen);
 extern PetscErrorCode SpmvGraphsForget(SpmvGraphs *graphs, SpmvDevice *device);
 
+/* ondevice.c */
+extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan, const SpmvPlan *host, SpmvOnDevice **on, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceArrays(const SpmvOnDevice *on, PetscInt *n, SpmvArray arrays[]);
+extern PetscErrorCode SpmvOnDeviceDescribe(const SpmvOnDevice *on, PetscInt k, char line[], size_t size);
+extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
+
 /* product.c */
-extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, SpmvOnDevice **on, PetscBool *full);
-extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny, PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full);
 extern PetscBool      SpmvOnDeviceIsShared(const SpmvOnDevice *on);
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
-extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
 extern PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data, size_t bytes);

@@ -22,7 +22,7 @@ typedef struct {
   PetscScalar  *x, *y;
 } PowersTimed;
 
-/* The least time of a product, which is run once before, in seconds; full: the device has not the memory */
+/* The least time of a product, which is run once before, in seconds; full: the device is out of memory */
 static PetscErrorCode PowersTime(PowersTimed *t, PetscLogDouble *least, PetscBool *full)
 {
   PetscLogDouble start, end, total = 0;
@@ -41,39 +41,29 @@ static PetscErrorCode PowersTime(PowersTimed *t, PetscLogDouble *least, PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A storage of some rows under a plan, and the least time of a product */
-static PetscErrorCode PowersBuild(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan, PowersTimed *t, PetscLogDouble *least, PetscBool *full)
-{
-  SpmvDevice *device;
-
-  PetscFunctionBegin;
-  PetscCall(format->build(csr, plan, &t->storage));
-  PetscCall(PetscMalloc2(t->n, &t->x, t->m, &t->y));
-  for (PetscInt k = 0; k < t->n; k++) t->x[k] = 1;
-  if (plan->backend == SPMV_BACKEND_DEVICE) {
-    PetscCall(SpmvDeviceGet(&device));
-    PetscCall(SpmvOnDeviceCreate(device, format, isa, t->storage, plan, &t->on, full));
-  }
-  if (!*full) PetscCall(PowersTime(t, least, full));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The least time of a product of some rows under a plan, by its backend */
-static PetscErrorCode PowersMeasure(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan plan, PetscLogDouble *least, PetscBool *full)
+/* The least time of a product of some rows under a plan, by the device or, if that is NULL, the host */
+static PetscErrorCode PowersMeasure(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan plan, PetscLogDouble *least, PetscBool *full)
 {
   const SpmvKernels *kernels;
-  SpmvIsa            runs;
+  SpmvIsa            isa;
   PowersTimed        t = {.m = csr->m, .n = csr->n};
   PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   *full = PETSC_FALSE;
-  PetscCall(SpmvKernelsGet(format, isa, &kernels, &runs));
-  t.apply = kernels->apply;
-  ierr    = PowersBuild(format, isa, csr, &plan, &t, least, full);
-  PetscCall(SpmvOnDeviceDestroy(&t.on));
+  if (device) PetscCall(SpmvOnDeviceCreate(device, format, csr, &plan, NULL, &t.on, full));
+  else {
+    PetscCall(SpmvKernelsGet(format, plan.isa, &kernels, &isa));
+    PetscCall(SpmvBuild(&format->host->side, csr, NULL, &plan, &t.storage));
+    t.apply = kernels->apply;
+  }
+  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
+  ierr = PetscMalloc2(t.n, &t.x, t.m, &t.y);
+  for (PetscInt k = 0; k < t.n && !ierr; k++) t.x[k] = 1;
+  if (!ierr) ierr = PowersTime(&t, least, full);
   PetscCall(PetscFree2(t.x, t.y));
-  PetscCall(format->destroy(&t.storage));
+  PetscCall(SpmvOnDeviceDestroy(&t.on));
+  if (t.storage) PetscCall(format->host->side.destroy(&t.storage));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -82,42 +72,45 @@ static PetscErrorCode PowersMeasure(const SpmvFormat *format, PetscInt isa, cons
   SpmvDevicePowers - measures the powers of the parts of a shared product, if a plan leaves them open
 
   Input Parameters:
-+ format - the format
-. isa    - instruction set of the host's share, as for SpmvKernelsGet()
-- csr    - the matrix
++ device - the device
+. format - the format
+. csr    - the matrix
+- host   - the plan that was asked for rows that the host has
 
   Input/Output Parameter:
-. plan - its list of powers is replaced: those of the device's parts, which are equal, then those of threads of the host. It is left as
-         it is, and all parts count as equal, if the matrix has no entries or the device has not the memory
+. plan - of the device side: its list of powers is replaced: those of the device's parts, which are equal, then those of threads of the
+         host. It is left as it is, and all parts count as equal, if the matrix has no entries or the device is out of memory
 
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if there are more parts than a list has values.
 */
-PetscErrorCode SpmvDevicePowers(const SpmvFormat *format, PetscInt isa, const SpmvCSR *csr, SpmvPlan *plan)
+PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan, const SpmvPlan *host)
 {
-  const SpmvDeviceFormat *f     = format->device;
-  SpmvCSR                 rows  = *csr;
-  SpmvPlan                whole = *plan, host = *plan;
-  PetscLogDouble          device_seconds = 0, host_seconds = 0;
-  PetscInt                parts, hosts                     = PetscMax(1, plan->threads - 1);
-  PetscBool               full;
+  const SpmvSharing *sharing        = format->device->sharing;
+  SpmvCSR            rows           = *csr;
+  SpmvPlan           whole          = *plan, threads;
+  PetscLogDouble     device_seconds = 0, host_seconds = 0;
+  PetscInt           parts, hosts;
+  PetscBool          full;
 
   PetscFunctionBegin;
-  if (plan->backend != SPMV_BACKEND_DEVICE || !f->shares || !plan->device[f->parts] || plan->value[f->powers] || !csr->i[csr->m]) PetscFunctionReturn(PETSC_SUCCESS);
-  parts = plan->device[f->parts];
-  PetscCheck(parts + hosts <= SPMV_LIST_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " parts and %" PetscInt_FMT " threads of the host are more than %d; set -mat_spmv_threads to fewer", parts, hosts, SPMV_LIST_MAX);
+  if (!sharing || !plan->value[sharing->parts] || plan->value[sharing->powers] || !csr->i[csr->m]) PetscFunctionReturn(PETSC_SUCCESS);
+  parts   = plan->value[sharing->parts];
+  hosts   = PetscMax(1, host->threads - 1);
+  threads = *host;
+  PetscCheck(parts + hosts <= SPMV_LIST_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " parts and %" PetscInt_FMT " threads of the host are more than %d; set -mat_spmv_threads to fewer", parts, hosts, SPMV_LIST_MAX);
   while (rows.m > 1 && csr->i[rows.m / 2] >= POWERS_ENTRIES) rows.m /= 2;
-  whole.device[f->parts] = 0;
-  PetscCall(PowersMeasure(format, isa, &rows, whole, &device_seconds, &full));
+  whole.value[sharing->parts] = 0;
+  PetscCall(PowersMeasure(device, format, &rows, whole, &device_seconds, &full));
   if (full) PetscFunctionReturn(PETSC_SUCCESS); /* whoever sends the storage will say so */
-  host.backend = SPMV_BACKEND_HOST;
-  host.threads = hosts;
-  PetscCall(PowersMeasure(format, isa, &rows, host, &host_seconds, &full));
-  plan->value[f->powers] = parts + hosts;
+  threads.threads = hosts;
+  PetscCall(PowersMeasure(NULL, format, &rows, threads, &host_seconds, &full));
+  plan->value[sharing->powers] = parts + hosts;
   for (PetscInt k = 0; k < parts + hosts; k++) {
     const double power = POWERS_POWER * (double)hosts * (double)host_seconds / (double)(device_seconds * parts);
 
-    plan->list[k] = k < parts ? (PetscInt)PetscMax(1, PetscMin(power, format->params[f->powers].high)) : POWERS_POWER;
+    plan->list[k] = k < parts ? (PetscInt)PetscMax(1, PetscMin(power, format->device->side.params[sharing->powers].high)) : POWERS_POWER;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,5 @@
 /*
-  product.c - a storage on a device: its arrays sent once, or made there (convert.c), its values again when they change, its products
+  product.c - the products of a storage on a device
 
   Vectors that live on the device stay there. For those on the host there are places of their own on the device: a product
   sends x (and y, where it is added to) and receives y. A shared product (shared.c) has both on the host, sends x and
@@ -11,110 +11,6 @@
   that need it, of kernels that wait for each other, are not recorded.
 */
 #include "ondevice.h"
-
-/* A buffer of so many bytes, perhaps none; full: memory ran out */
-PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full)
-{
-  PetscFunctionBegin;
-  *b = (OnDeviceBuffer){.name = name, .bytes = bytes};
-  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvDeviceAlloc(on->device, bytes, &b->buffer));
-  if (!b->buffer) *full = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode OnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, PetscBool *full)
-{
-  char *zeros;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1(b->bytes, &zeros));
-  PetscCall(SpmvDeviceWrite(on->device, b->buffer, zeros, b->bytes, full));
-  PetscCall(PetscFree(zeros));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Every array of the storage, or those with values only. What the device makes it has room for, and is sent what that is made from */
-static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
-{
-  SpmvArray arrays[SPMV_ARRAY_MAX];
-  PetscInt  n;
-
-  PetscFunctionBegin;
-  PetscCall(on->format->arrays(on->storage, &n, arrays));
-  for (PetscInt k = 0; k < n && !*full; k++) {
-    const SpmvArray *a     = &arrays[k];
-    const size_t     bytes = a->host || (a->aside && !a->made && !a->source) ? 0 : a->count * a->size;
-
-    if (values_only && (!a->is_values || a->made)) continue;
-    if (!values_only) on->nbuffers = k + 1;
-    if (!values_only || a->source) PetscCall(SpmvOnDeviceAlloc(on, a->name, bytes, &on->buffer[k], full));
-    if (bytes && !a->made && !*full) PetscCall(SpmvDeviceWrite(on->device, on->buffer[k].buffer, a->data, bytes, full));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, PetscInt isa, const SpmvPlan *plan, PetscBool *full)
-{
-  PetscFunctionBegin;
-  PetscCall(on->format->device->product(on->storage, plan, &on->device->info, &on->product));
-  if (on->product.shared) PetscCall(SpmvSharedCreate(on->format, isa, on->storage, plan, &on->product, &on->shared));
-  PetscCall(SpmvProgramGet(on->device, on->format->device->source, on->product.options, &on->program));
-  PetscCall(OnDeviceSend(on, PETSC_FALSE, full));
-  for (PetscInt k = 0; k < on->product.nwork && !*full; k++) {
-    OnDeviceBuffer *b = &on->buffer[on->nbuffers++];
-
-    PetscCall(SpmvOnDeviceAlloc(on, on->product.work[k].name, on->product.work[k].bytes, b, full));
-    if (b->buffer) PetscCall(OnDeviceClear(on, b, full));
-  }
-  if (!*full) PetscCall(SpmvOnDeviceConvert(on, PETSC_FALSE, full));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  SpmvOnDeviceCreate - sends a storage to a device and compiles its kernels
-
-  Input Parameters:
-+ device  - the device
-. format  - a format that has a device side
-. isa     - instruction set of what the host does of a shared product, as for SpmvKernelsGet()
-. storage - built under the plan; it must live as long as what is made here
-- plan    - as built, with backend device
-
-  Output Parameters:
-+ on   - to be destroyed with SpmvOnDeviceDestroy(); NULL if full, and after an error
-- full - PETSC_TRUE if the device has not the memory
-
-  Note:
-  `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not fit the device, `PETSC_ERR_LIB` if a kernel does not compile.
-*/
-PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, PetscInt isa, const void *storage, const SpmvPlan *plan, SpmvOnDevice **result, PetscBool *full)
-{
-  SpmvOnDevice  *on;
-  PetscErrorCode ierr;
-
-  PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  PetscCall(PetscNew(&on));
-  *result     = on;
-  on->device  = device;
-  on->format  = format;
-  on->storage = storage;
-  ierr        = OnDeviceMake(on, isa, plan, full);
-  if (ierr || *full) PetscCall(SpmvOnDeviceDestroy(result));
-  PetscCall(ierr);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sends the values of the storage again, or those that the device makes them from */
-PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, PetscBool *full)
-{
-  PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  PetscCall(OnDeviceSend(on, PETSC_TRUE, full));
-  if (!*full) PetscCall(SpmvOnDeviceConvert(on, PETSC_TRUE, full));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* The place of a vector of n scalars that lives on the host, allocated at the first product */
 static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffer *b, PetscBool *full)
@@ -251,7 +147,7 @@ PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscSc
   PetscCheck(!on->shared || (!xbuffer && !ybuffer), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host has a share in this product, so x and y must be there");
   *full  = PETSC_FALSE;
   on->nx = nx;
-  on->ny = on->shared ? on->product.nresults : ny;
+  on->ny = on->shared ? on->shared->n : ny;
   if (!xbuffer) PetscCall(OnDeviceVector(on, on->nx, &on->x, full));
   if (!ybuffer) PetscCall(OnDeviceVector(on, on->ny, &on->y, full));
   if (!*full && !xbuffer) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
@@ -296,27 +192,12 @@ PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
     const PetscBool missing = (PetscBool)!vectors[k]->buffer;
 
     PetscCall(OnDeviceVector(on, length[k], vectors[k], &full));
-    if (missing && vectors[k]->buffer) PetscCall(OnDeviceClear(on, vectors[k], &full));
+    if (missing && vectors[k]->buffer) PetscCall(SpmvOnDeviceClear(on, vectors[k], &full));
   }
   on->xnow = on->x.buffer;
   on->ynow = on->y.buffer;
   for (PetscInt k = 0; k < n && !full; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &full));
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host", on->device->info.name);
   PetscCall(on->device->api->finish(on->device->handle));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
-{
-  SpmvOnDevice *on = *result;
-
-  PetscFunctionBegin;
-  if (!on) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvGraphsForget(&on->graphs, on->device));
-  for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
-  PetscCall(SpmvDeviceFree(on->device, on->x.bytes, &on->x.buffer));
-  PetscCall(SpmvDeviceFree(on->device, on->y.bytes, &on->y.buffer));
-  PetscCall(SpmvSharedDestroy(&on->shared));
-  PetscCall(PetscFree(*result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

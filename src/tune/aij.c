@@ -36,4 +36,6 @@ static PetscErrorCode AijWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SpmvFormat SpmvFormat_aij = {.name = "aij", .work = AijWork};
+static const SpmvHostSide AijHost = {.side = {.work = AijWork}};
+
+const SpmvFormat SpmvFormat_aij = {.name = "aij", .host = &AijHost};

@@ -33,14 +33,14 @@ static PetscLogDouble EstimateSeconds(const SpmvSample *s, const SpmvMachine *ma
 }
 
 /* Adds the work of some rows under each of n plans, `weight` times */
-static PetscErrorCode EstimateWork(const SpmvFormat *format, const SpmvCSR *rows, PetscReal weight, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
+static PetscErrorCode EstimateWork(const SpmvSide *side, const SpmvCSR *rows, PetscReal weight, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
 {
   SpmvWork part[SPMV_PROPOSALS] = {{0}};
 
   PetscFunctionBegin;
-  if (format->works) PetscCall(format->works(rows, n, plans, part));
+  if (side->works) PetscCall(side->works(rows, n, plans, part));
   else {
-    for (PetscInt k = 0; k < n; k++) PetscCall(format->work(rows, &plans[k], &part[k]));
+    for (PetscInt k = 0; k < n; k++) PetscCall(side->work(rows, &plans[k], &part[k]));
   }
   for (PetscInt k = 0; k < n; k++) {
     works[k].bytes += weight * part[k].bytes;
@@ -64,7 +64,7 @@ static PetscErrorCode EstimateWork(const SpmvFormat *format, const SpmvCSR *rows
 . wanted  - the instruction set, as in SpmvRequest
 . number  - of the candidate
 . n       - how many plans
-- plans   - [n]
+- plans   - [n] of one backend
 
   Output Parameter:
 . options - [n]
@@ -79,15 +79,15 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, const SpmvMachine *machine, PetscInt 
 
   PetscFunctionBegin;
   PetscCall(SpmvKernelsGet(format, wanted, &kernels, &isa));
-  for (PetscInt w = 0; w < s->nwindows; w++) PetscCall(EstimateWork(format, &s->window[w], s->weight[w], n, plans, works));
+  for (PetscInt w = 0; w < s->nwindows; w++) PetscCall(EstimateWork(SpmvFormatSide(format, plans->backend), &s->window[w], s->weight[w], n, plans, works));
   for (PetscInt k = 1; k < n; k++) apart = (PetscBool)(apart || works[k].reach != works[0].reach);
   if (apart) PetscCall(SpmvSampleReach(machine, s));
   for (PetscInt k = 0; k < n; k++) {
     const SpmvWork *w = &works[k];
 
     options[k]           = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
-    options[k].predicted = EstimateSeconds(s, machine, w, format->build ? machine->isa[isa] : 1);
-    if (format->build) options[k].predicted /= (PetscLogDouble)plans[k].threads; /* AIJ's kernel has one */
+    options[k].predicted = EstimateSeconds(s, machine, w, format->host->kernels ? machine->isa[isa] : 1);
+    if (format->host->kernels) options[k].predicted /= (PetscLogDouble)plans[k].threads; /* AIJ's kernel has one */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

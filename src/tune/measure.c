@@ -45,27 +45,24 @@ static PetscErrorCode MeasureOption(Measurement *w, SpmvOption *option)
   const SpmvFormat  *format = SpmvCandidate[option->number];
   const SpmvKernels *kernels;
   SpmvIsa            isa;
-  SpmvPlan           plan    = option->plan;
-  void              *storage = NULL;
+  SpmvPlan           plan = option->plan;
+  void              *storage;
   PetscLogDouble     start, end;
   PetscErrorCode     ierr;
 
   PetscFunctionBegin;
-  if (!format->build) {
+  if (!format->host->kernels) {
     PetscCall(MeasureProducts(w, NULL, NULL, &option->measured));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvKernelsGet(format, w->q->isa, &kernels, &isa));
   PetscCall(PetscTime(&start));
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = format->build(w->csr, &plan, &storage);
-  PetscCall(PetscPopErrorHandler());
+  PetscCall(SpmvBuild(&format->host->side, w->csr, NULL, &plan, &storage));
   PetscCall(PetscTime(&end));
-  if (!ierr) {
-    option->build = end - start;
-    PetscCall(MeasureProducts(w, kernels->apply, storage, &option->measured));
-  } else if (ierr != PETSC_ERR_ARG_OUTOFRANGE) PetscCall(ierr); /* a plan that this matrix does not allow, which a few rows did not tell */
-  if (storage) PetscCall(format->destroy(&storage));
+  option->build = end - start;
+  ierr          = MeasureProducts(w, kernels->apply, storage, &option->measured);
+  PetscCall(format->host->side.destroy(&storage));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,10 +124,15 @@ PetscErrorCode SpmvMeasure(const SpmvRequest *q, SpmvSample *sample, const SpmvM
   PetscLogDouble  end;
   PetscBool       more = PETSC_TRUE;
 
+  SPMV_TEMPORARY PetscScalar *x = NULL, *y = NULL;
+
   PetscFunctionBegin;
   PetscCall(PetscTime(&w.start));
-  PetscCall(PetscMalloc2(w.csr->n, &w.x, w.csr->m, &w.y));
-  for (PetscInt k = 0; k < w.csr->n; k++) w.x[k] = 1;
+  PetscCall(PetscMalloc1(w.csr->n, &x));
+  PetscCall(PetscMalloc1(w.csr->m, &y));
+  w.x = x;
+  w.y = y;
+  for (PetscInt k = 0; k < w.csr->n; k++) x[k] = 1;
   for (PetscInt k = 0; k < given; k++) {
     if (options->of[k].number != SPMV_NUMBER_AIJ) continue;
     options->of[k].passed = PETSC_TRUE;
@@ -151,7 +153,6 @@ PetscErrorCode SpmvMeasure(const SpmvRequest *q, SpmvSample *sample, const SpmvM
     more = PETSC_TRUE;
     PetscCall(PetscTime(&end));
   } while (options->n > before && end - w.start < q->seconds);
-  PetscCall(PetscFree2(w.x, w.y));
   PetscCall(PetscTime(&end));
   choice->seconds = end - w.start;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -13,32 +13,23 @@ PetscBool SpmvParamAllows(const SpmvParam *param, PetscInt value)
 }
 
 /* Appends "columns=uint16 ", "tile=64 ", "powers=1,2,6 ", or nothing for an empty list */
-static PetscErrorCode SpmvParamText(const char prefix[], const SpmvParam *param, PetscInt value, const PetscInt list[], char text[], size_t size)
+static PetscErrorCode SpmvParamText(const SpmvParam *param, PetscInt value, const PetscInt list[], char text[], size_t size)
 {
   PetscInt index = 0;
 
   PetscFunctionBegin;
   while (param->names && index < param->count - 1 && param->choices[index] != value) index++;
-  if (param->names) PetscCall(SpmvAppend(text, size, "%s%s=%s ", prefix, param->name, param->names[index]));
-  else if (!param->list) PetscCall(SpmvAppend(text, size, "%s%s=%" PetscInt_FMT " ", prefix, param->name, value));
+  if (param->names) PetscCall(SpmvAppend(text, size, "%s=%s ", param->name, param->names[index]));
+  else if (!param->list) PetscCall(SpmvAppend(text, size, "%s=%" PetscInt_FMT " ", param->name, value));
   for (PetscInt i = 0; param->list && i < value; i++) PetscCall(SpmvAppend(text, size, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  SpmvPlanText - appends the knobs of a plan and their values to a text, a space after each
-
-  Input Parameters:
-+ prefix  - before each name
-. nparams - knobs
-. params  - [nparams]
-. value   - [nparams]
-- list    - [SPMV_LIST_MAX]; NULL if no knob is a list
-*/
-PetscErrorCode SpmvPlanText(const char prefix[], PetscInt nparams, const SpmvParam params[], const PetscInt value[], const PetscInt list[], char text[], size_t size)
+/* Appends the knobs of a side and their values to a text, a space after each */
+PetscErrorCode SpmvPlanText(const SpmvSide *side, const SpmvPlan *plan, char text[], size_t size)
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < nparams; k++) PetscCall(SpmvParamText(prefix, &params[k], value[k], list, text, size));
+  for (PetscInt k = 0; k < side->nparams; k++) PetscCall(SpmvParamText(&side->params[k], plan->value[k], plan->list, text, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,9 +58,9 @@ static int SpmvParamRead(const SpmvParam *param, const char text[], PetscInt *va
   SpmvPlanRead - sets the knobs that a text of SpmvPlanText() names
 
   Output Parameter:
-. good - PETSC_FALSE if the text has a knob or a value that the format has not; the plan is then of no use
+. good - PETSC_FALSE if the text has a knob or a value that the side has not; the plan is then of no use
 */
-PetscErrorCode SpmvPlanRead(const SpmvFormat *format, const char text[], SpmvPlan *plan, PetscBool *good)
+PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], SpmvPlan *plan, PetscBool *good)
 {
   char copy[1024], *state = NULL;
 
@@ -81,8 +72,8 @@ PetscErrorCode SpmvPlanRead(const SpmvFormat *format, const char text[], SpmvPla
     PetscInt k     = 0;
 
     if (value) *value++ = 0;
-    while (k < format->nparams && strcmp(format->params[k].name, part)) k++;
-    if (!value || k == format->nparams || !SpmvParamRead(&format->params[k], value, &plan->value[k], plan->list)) *good = PETSC_FALSE;
+    while (k < side->nparams && strcmp(side->params[k].name, part)) k++;
+    if (!value || k == side->nparams || !SpmvParamRead(&side->params[k], value, &plan->value[k], plan->list)) *good = PETSC_FALSE;
     if (!*good) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

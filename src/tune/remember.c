@@ -8,7 +8,7 @@
 #include "wisdom.h"
 #include <stdio.h>
 
-#define REMEMBER_VERSION 2 /* of what lines mean: raised when formats or their knobs change */
+#define REMEMBER_VERSION 3 /* of what lines mean: raised when formats or their knobs change */
 
 /* The processor's name, as the machine tells, without what a line of wisdom must not have */
 static void RememberProcessor(char name[], size_t size)
@@ -51,8 +51,8 @@ static PetscErrorCode RememberKey(const SpmvRequest *q, const SpmvKey *key, Pets
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     if (!(q->allowed >> k & 1)) continue;
     asked = RememberHash(asked, &q->pinned[k], sizeof(q->pinned[k]));
-    asked = RememberHash(asked, q->plan[k].value, sizeof(q->plan[k].value));
-    asked = RememberHash(asked, q->plan[k].list, sizeof(q->plan[k].list));
+    asked = RememberHash(asked, q->host[k].value, sizeof(q->host[k].value));
+    asked = RememberHash(asked, q->host[k].list, sizeof(q->host[k].list));
   }
   PetscCall(PetscSNPrintf(text, size, "petscspmv %d %s %s int%d %s threads %" PetscInt_FMT " asked %016llx %s matrix %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " %016llx", REMEMBER_VERSION, SpmvIsaName(isa), PetscDataTypes[PETSC_SCALAR],
                           (int)(8 * sizeof(PetscInt)), processor, q->threads, (unsigned long long)asked, SpmvTuneKinds[kind], key->m, key->n, key->nz, (unsigned long long)key->pattern));
@@ -85,8 +85,8 @@ static PetscErrorCode RememberRead(const SpmvRequest *q, const char value[], Spm
   if (sscanf(value, "%31s %lg %lg %n", name, &measured, &build, &used) != 3 || !(measured > 0) || !(build >= 0)) PetscFunctionReturn(PETSC_SUCCESS);
   while (k < SPMV_CANDIDATES && strcmp(SpmvCandidate[k]->name, name)) k++;
   if (k == SPMV_CANDIDATES || !(q->allowed >> k & 1)) PetscFunctionReturn(PETSC_SUCCESS);
-  o = (SpmvOption){.number = k, .plan = q->plan[k], .measured = measured, .build = build};
-  PetscCall(SpmvPlanRead(SpmvCandidate[k], value + used, &o.plan, &good));
+  o = (SpmvOption){.number = k, .plan = q->host[k], .measured = measured, .build = build};
+  PetscCall(SpmvPlanRead(&SpmvCandidate[k]->host->side, value + used, &o.plan, &good));
   if (!good) PetscFunctionReturn(PETSC_SUCCESS);
   choice->best = o;
   choice->from = SPMV_FROM_WISDOM;
@@ -122,7 +122,7 @@ PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice)
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(RememberKey(&choice->request, &choice->key, choice->request.kind, text, sizeof(text)));
   PetscCall(PetscSNPrintf(value, sizeof(value), "%s %.6g %.6g ", format->name, (double)o->measured, (double)o->build));
-  PetscCall(SpmvPlanText("", format->nparams, format->params, o->plan.value, o->plan.list, value, sizeof(value)));
+  PetscCall(SpmvPlanText(&format->host->side, &o->plan, value, sizeof(value)));
   if (strlen(text) + strlen(value) + 5 <= SPMV_WISDOM_LINE) PetscCall(SpmvWisdomAdd(file, text, value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -57,6 +57,14 @@ typedef struct {
   uint32_t  accesses;
 } SampleCaches;
 
+static PetscErrorCode SampleCachesDestroy(SampleCaches *c)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < SPMV_LEVELS - 1; k++) PetscCall(PetscFree(c->line[k]));
+  PetscCall(PetscFree(c->used));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvSample *s)
 {
   const int     last = SPMV_LEVELS - 2;
@@ -80,7 +88,7 @@ static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, P
 {
   PetscInt r = first;
 
-  for (PetscInt end = csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) {
+  for (PetscInt64 end = (PetscInt64)csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) {
     for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) SampleAccess(c, (int32_t)((size_t)csr->j[k] * sizeof(PetscScalar) / SAMPLE_LINE), counted, s);
   }
   return r;
@@ -91,7 +99,8 @@ PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *s)
 {
   const SpmvCSR *csr = s->all;
   const PetscInt nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_WARM, nz / 6);
-  SampleCaches   c = {.accesses = SAMPLE_RECENT + 1};
+  SPMV_DESTROY_BY(SampleCachesDestroy)
+  SampleCaches c = {.accesses = SAMPLE_RECENT + 1};
 
   PetscFunctionBegin;
   if (s->accesses > 0 || (PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->size[0]) PetscFunctionReturn(PETSC_SUCCESS);
@@ -107,12 +116,9 @@ PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *s)
 
     if (r < csr->m) (void)SampleRun(csr, r, wanted, PETSC_TRUE, &c, s);
   }
-  PetscCall(PetscFree(c.used));
-  for (int k = 0; k < SPMV_LEVELS - 1; k++) {
-    if ((PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->size[k]) { /* what is first seen late in a sample has been there since the product before */
-      for (int l = k + 1; l < SPMV_LEVELS; l++) s->far[l] = 0;
-    }
-    PetscCall(PetscFree(c.line[k]));
+  for (int k = 0; k < SPMV_LEVELS - 1; k++) { /* what is first seen late in a sample has been there since the product before */
+    if ((PetscLogDouble)csr->n * sizeof(PetscScalar) > machine->size[k]) continue;
+    for (int l = k + 1; l < SPMV_LEVELS; l++) s->far[l] = 0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -131,7 +137,7 @@ static PetscErrorCode SampleFill(const SpmvCSR *csr, PetscInt rows, PetscBool ap
 
   PetscFunctionBegin;
   s->all = csr;
-  PetscCall(PetscMalloc3(s->nwindows, &s->window, s->nwindows * (rows + 1), &s->i, s->nwindows, &s->weight));
+  PetscCall(PetscMalloc3(s->nwindows, &s->window, (size_t)s->nwindows * (size_t)(rows + 1), &s->i, s->nwindows, &s->weight));
   i = s->i;
   for (PetscInt w = 0; w < s->nwindows; w++, i += rows + 1) {
     const PetscInt first = (PetscInt)((PetscInt64)last * w / PetscMax(1, s->nwindows - 1)) / unit * unit;
@@ -146,7 +152,7 @@ static PetscErrorCode SampleFill(const SpmvCSR *csr, PetscInt rows, PetscBool ap
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For a choice between formats */
+/* For a choice between formats; to be destroyed after an error as well, like the next one */
 PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, SpmvSample *s)
 {
   PetscInt rows;

@@ -18,25 +18,21 @@ static PetscBool SearchUses(const SpmvRequest *q, SpmvKnob knob)
   SpmvOptionsAdd - adds an option to a list: what its plan leaves open is settled, and its time estimated
 
   Note:
-  Nothing is added if the list has it, or if the format refuses it for this matrix (PETSC_ERR_ARG_OUTOFRANGE).
+  Nothing is added if the list has it, or if the format does not allow it for this matrix.
 */
 PetscErrorCode SpmvOptionsAdd(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *asked, SpmvOptions *options)
 {
-  const SpmvFormat *format = SpmvCandidate[asked->number];
-  SpmvOption        option = *asked;
-  PetscErrorCode    ierr;
+  SpmvOption option = *asked;
+  char       why[512];
 
   PetscFunctionBegin;
-  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = SpmvPlanSettle(sample->all, q->isa, option.number, &option.plan, NULL);
-  if (!ierr && format->resolve) ierr = format->resolve(sample->all, &option.plan);
-  for (PetscInt k = 0; k < options->n && !ierr; k++) {
-    if (options->of[k].number == option.number && !memcmp(&options->of[k].plan, &option.plan, sizeof(option.plan))) ierr = PETSC_ERR_ARG_OUTOFRANGE;
+  PetscCall(SpmvPlanSettle(sample->all, q->isa, option.number, &option.plan, NULL));
+  PetscCall(SpmvResolve(&SpmvCandidate[option.number]->host->side, sample->all, NULL, &option.plan, why, sizeof(why)));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < options->n; k++) {
+    if (options->of[k].number == option.number && !memcmp(&options->of[k].plan, &option.plan, sizeof(option.plan))) PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!ierr) ierr = SpmvEstimate(sample, machine, q->isa, option.number, 1, &option.plan, &option);
-  PetscCall(PetscPopErrorHandler());
-  if (ierr == PETSC_ERR_ARG_OUTOFRANGE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ierr);
+  PetscCall(SpmvEstimate(sample, machine, q->isa, option.number, 1, &option.plan, &option));
   if (options->n == options->capacity) {
     SpmvOption *larger;
 
@@ -84,17 +80,17 @@ static void SearchKeepSmallest(SpmvOptions *options, PetscInt first, PetscInt st
 /* All combinations of the knobs of a format that make shapes and that the user leaves open */
 static PetscErrorCode SearchShapes(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, PetscInt number, SpmvOptions *options)
 {
-  const SpmvFormat *format = SpmvCandidate[number];
-  PetscInt          total = 1, first = options->n;
-  SpmvOption        option = {.number = number, .plan = q->plan[number]};
+  const SpmvSide *side  = &SpmvCandidate[number]->host->side;
+  PetscInt        total = 1, first = options->n;
+  SpmvOption      option = {.number = number, .plan = q->host[number]};
 
   PetscFunctionBegin;
-  for (PetscInt p = 0; p < format->nparams; p++) total *= format->params[p].knob == SPMV_KNOB_SHAPE && !(q->pinned[number] >> p & 1) ? SearchValues(&format->params[p]) : 1;
+  for (PetscInt p = 0; p < side->nparams; p++) total *= side->params[p].knob == SPMV_KNOB_SHAPE && !(q->pinned[number] >> p & 1) ? SearchValues(&side->params[p]) : 1;
   for (PetscInt c = 0; c < total && total > 1; c++) {
     PetscInt rest = c;
 
-    for (PetscInt p = 0; p < format->nparams; p++) {
-      const SpmvParam *param = &format->params[p];
+    for (PetscInt p = 0; p < side->nparams; p++) {
+      const SpmvParam *param = &side->params[p];
 
       if (param->knob != SPMV_KNOB_SHAPE || q->pinned[number] >> p & 1) continue;
       option.plan.value[p] = SearchValue(param, rest % SearchValues(param));
@@ -109,7 +105,8 @@ static PetscErrorCode SearchShapes(const SpmvRequest *q, SpmvSample *sample, con
 /* True if no heuristic is against a value of a knob; `own` is what the format chose */
 static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob knob, PetscInt value, PetscInt own)
 {
-  const PetscInt larger = PetscMax(csr->m, csr->n), v = value < 0 ? larger : PetscMin(value, larger), o = own < 0 ? larger : PetscMin(own, larger);
+  const PetscInt64 larger = PetscMax(csr->m, csr->n), v = value < 0 ? larger : PetscMin(value, larger);
+  const PetscInt64 o = own < 0 ? larger : PetscMin(own, larger);
 
   if (knob == SPMV_KNOB_USERS || knob == SPMV_KNOB_SHAPE) return PETSC_FALSE;
   if (!SearchUses(q, knob)) return PETSC_TRUE;
@@ -120,16 +117,16 @@ static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob
 /* Other values of each open knob of an option, one at a time; shapes stay, and what else was left open is left to the format again */
 PetscErrorCode SpmvSearchAround(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options)
 {
-  const PetscInt    number = centre->number;
-  const SpmvFormat *format = SpmvCandidate[number];
-  SpmvOption        option = {.number = number, .plan = q->plan[number]};
+  const PetscInt  number = centre->number;
+  const SpmvSide *side   = &SpmvCandidate[number]->host->side;
+  SpmvOption      option = {.number = number, .plan = q->host[number]};
 
   PetscFunctionBegin;
-  for (PetscInt p = 0; p < format->nparams; p++) {
-    if (format->params[p].knob == SPMV_KNOB_SHAPE) option.plan.value[p] = centre->plan.value[p];
+  for (PetscInt p = 0; p < side->nparams; p++) {
+    if (side->params[p].knob == SPMV_KNOB_SHAPE) option.plan.value[p] = centre->plan.value[p];
   }
-  for (PetscInt p = 0; p < format->nparams; p++) {
-    const SpmvParam *param = &format->params[p];
+  for (PetscInt p = 0; p < side->nparams; p++) {
+    const SpmvParam *param = &side->params[p];
 
     if (q->pinned[number] >> p & 1) continue;
     for (PetscInt k = 0; k < SearchValues(param); k++) {

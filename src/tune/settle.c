@@ -29,18 +29,21 @@
 */
 PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated)
 {
-  const SpmvFormat  *format = SpmvCandidate[number];
+  const SpmvSide    *side = SpmvFormatSide(SpmvCandidate[number], plan->backend);
   const SpmvMachine *machine;
-  SpmvSample         sample  = {0}, larger;
-  SpmvPlan           best[2] = {*plan, *plan}, plans[SPMV_PROPOSALS]; /* of the plainest, and of all */
-  SpmvOption         options[SPMV_PROPOSALS];
-  PetscLogDouble     least = PETSC_MAX_REAL;
-  PetscInt           n, rounds = 0, total = 0;
-  PetscBool          gained = PETSC_TRUE;
+  SPMV_DESTROY_BY(SpmvSampleDestroy)
+  SpmvSample sample = {0};
+  SPMV_DESTROY_BY(SpmvSampleDestroy)
+  SpmvSample     larger  = {0};
+  SpmvPlan       best[2] = {*plan, *plan}, plans[SPMV_PROPOSALS]; /* of the plainest, and of all */
+  SpmvOption     options[SPMV_PROPOSALS];
+  PetscLogDouble least = PETSC_MAX_REAL;
+  PetscInt       n, rounds = 0, total = 0;
+  PetscBool      gained = PETSC_TRUE;
 
   PetscFunctionBegin;
-  for (PetscInt round = 0; format->propose && gained; round++) {
-    PetscCall(format->propose(csr, plan, round, &n, plans));
+  for (PetscInt round = 0; side->propose && gained; round++) {
+    PetscCall(side->propose(csr, plan, round, &n, plans));
     if (!n) break;
     if (!round) {
       PetscCall(SpmvMachineGet(&machine));
@@ -65,11 +68,9 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
     larger.accesses = sample.accesses; /* how far x is does not depend on the windows */
     PetscCall(PetscArraycpy(larger.far, sample.far, SPMV_LEVELS));
     PetscCall(SpmvEstimate(&larger, machine, isa, number, 2, best, options));
-    PetscCall(SpmvSampleDestroy(&larger));
     total += 2;
   }
   *plan = best[rounds && options[1].predicted < options[0].predicted];
-  PetscCall(SpmvSampleDestroy(&sample));
   if (estimated) *estimated = total;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

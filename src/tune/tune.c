@@ -2,6 +2,7 @@
   tune.c - what may be chosen, and the choice
 */
 #include "tune.h"
+#include "../spmvdevice.h"
 
 const SpmvFormat SpmvFormat_spmv = {.name = "spmv"};
 
@@ -60,8 +61,8 @@ PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *q)
     const SpmvFormat *format = SpmvCandidate[k];
 
     if (type == &SpmvFormat_spmv || type == format) q->allowed |= (PetscInt)1 << k;
-    q->plan[k] = SpmvPlanDefault(format->params, format->nparams);
-    for (PetscInt p = 0; format->device && p < format->device->nparams; p++) q->plan[k].device[p] = format->device->params[p].choices[0];
+    q->host[k] = SpmvPlanDefault(SPMV_BACKEND_HOST, format->host->side.nparams, format->host->side.params);
+    if (format->device) q->device[k] = SpmvPlanDefault(SPMV_BACKEND_DEVICE, format->device->side.nparams, format->device->side.params);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,8 +94,7 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
 
     if (q->allowed >> c & 1 && (runs || k == SPMV_CANDIDATES || !SpmvCandidate[k]->device)) k = c;
   }
-  choice->best = (SpmvOption){.number = k, .plan = q->plan[k]};
-  if (SpmvCandidate[k]->device) choice->best.plan.backend = backend;
+  choice->best = (SpmvOption){.number = k, .plan = backend == SPMV_BACKEND_DEVICE && SpmvCandidate[k]->device ? q->device[k] : q->host[k]};
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(csr, q->isa, k, &choice->best.plan, &choice->estimated));
   choice->from = choice->estimated ? SPMV_FROM_ESTIMATE : SPMV_FROM_ASKED;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,19 +122,28 @@ static void ChoiceSettle(const SpmvRequest *q, const SpmvOptions *options, Petsc
   }
 }
 
+static PetscErrorCode TuneOptionsDestroy(SpmvOptions *options)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(options->of));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Estimates each candidate under the plan that it settles on; to measure, other values of its knobs as well */
 static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
   const SpmvMachine *machine;
-  SpmvSample         sample;
-  SpmvOptions        options = {0};
-  PetscInt           own;
+  SPMV_DESTROY_BY(SpmvSampleDestroy)
+  SpmvSample sample = {0};
+  SPMV_DESTROY_BY(TuneOptionsDestroy)
+  SpmvOptions options = {0};
+  PetscInt    own;
 
   PetscFunctionBegin;
   PetscCall(SpmvMachineGet(&machine));
   PetscCall(SpmvSampleCreate(csr, machine, &sample));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
-    const SpmvOption option = {.number = k, .plan = q->plan[k]};
+    const SpmvOption option = {.number = k, .plan = q->host[k]};
 
     if (q->allowed >> k & 1) PetscCall(SpmvOptionsAdd(q, &sample, machine, &option, &options));
   }
@@ -142,8 +151,6 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
   if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(q, &sample, machine, &options, baseline, context, choice));
   ChoiceSettle(q, &options, own, choice);
   if (!options.n) PetscCall(TuneFirst(q, csr, SPMV_BACKEND_HOST, choice)); /* all refuse this matrix: the first one is to say why */
-  PetscCall(PetscFree(options.of));
-  PetscCall(SpmvSampleDestroy(&sample));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +161,7 @@ static PetscErrorCode OptionText(const SpmvOption *o, char text[], size_t size)
 
   PetscFunctionBegin;
   PetscCall(SpmvAppend(text, size, "%s ", format->name));
-  PetscCall(SpmvPlanText("", format->nparams, format->params, o->plan.value, o->plan.list, text, size));
+  PetscCall(SpmvPlanText(SpmvFormatSide(format, o->plan.backend), &o->plan, text, size));
   if (o->predicted > 0) PetscCall(SpmvAppend(text, size, "predicted %.3g s ", (double)o->predicted));
   if (o->measured > 0) PetscCall(SpmvAppend(text, size, "measured %.3g s ", (double)o->measured));
   if (o->build > 0) PetscCall(SpmvAppend(text, size, "set-up %.3g s ", (double)o->build));
@@ -189,7 +196,7 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 - context  - passed to it
 
   Output Parameter:
-. choice - with `known` set
+. choice - with `known` set, unless there was an error
 */
 PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
@@ -199,14 +206,13 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
   choice->request     = *q;
   choice->backend     = backend;
   choice->best.number = choice->second.number = -1;
-  choice->known                               = PETSC_TRUE;
   if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || (q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)))) {
     PetscCall(TuneFirst(q, csr, backend, choice));
-    PetscFunctionReturn(PETSC_SUCCESS);
+  } else {
+    if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
+    if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, baseline, context, choice));
+    if (choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
   }
-  if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
-  if (choice->from == SPMV_FROM_WISDOM) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TuneAmong(q, csr, baseline, context, choice));
-  if (choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
+  choice->known = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -43,8 +43,9 @@ typedef struct {
   PetscInt  skipped; /* bit k: heuristic number k of SpmvHeuristics is not used */
   PetscInt  backend; /* an SpmvBackend */
   PetscInt  threads;
-  PetscInt  pinned[SPMV_CANDIDATES]; /* bit k: knob number k of that format is the user's */
-  SpmvPlan  plan[SPMV_CANDIDATES];   /* as asked for, for the host: the caller of SpmvTune() knows whether a device is there */
+  PetscInt  pinned[SPMV_CANDIDATES]; /* bit k: knob number k of that format's host side is the user's */
+  SpmvPlan  host[SPMV_CANDIDATES];   /* as asked for */
+  SpmvPlan  device[SPMV_CANDIDATES];
   char      wisdom[PETSC_MAX_PATH_LEN];
 } SpmvRequest;
 
@@ -139,8 +140,8 @@ typedef struct {
 
 /* plan.c */
 extern PetscBool      SpmvParamAllows(const SpmvParam *param, PetscInt value);
-extern PetscErrorCode SpmvPlanText(const char prefix[], PetscInt nparams, const SpmvParam params[], const PetscInt value[], const PetscInt list[], char text[], size_t size);
-extern PetscErrorCode SpmvPlanRead(const SpmvFormat *format, const char text[], SpmvPlan *plan, PetscBool *good);
+extern PetscErrorCode SpmvPlanText(const SpmvSide *side, const SpmvPlan *plan, char text[], size_t size);
+extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], SpmvPlan *plan, PetscBool *good);
 
 /* sample.c */
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, SpmvSample *sample);

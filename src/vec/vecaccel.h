@@ -33,8 +33,8 @@ typedef struct {
 } SpmvVecCounts;
 extern SpmvVecCounts SpmvVecTotals;
 
-extern PetscBool      SpmvVecIsDevice(Vec v);
-extern PetscBool      SpmvVecHostIsStale(Vec v);
+extern PetscErrorCode SpmvVecIsDevice(Vec v, PetscBool *device);
+extern PetscErrorCode SpmvVecHostIsStale(Vec v, PetscBool *stale);
 extern PetscErrorCode SpmvVecGetDeviceRead(Vec v, void **buffer);
 extern PetscErrorCode SpmvVecRestoreDeviceRead(Vec v, void **buffer);
 extern PetscErrorCode SpmvVecGetDeviceWrite(Vec v, PetscBool keep, void **buffer);

@@ -511,7 +511,7 @@ static PetscErrorCode Bound(Mat A, Mat B, PetscBool results)
   PetscCall(VecDestroy(&x));
   PetscCall((*A->ops->bindtocpu)(A, PETSC_FALSE));
   PetscCall(MatCreateVecs(A, &x, NULL));
-  PetscCall(Fact(SpmvVecIsDevice(x), "MatCreateVecs() of a Mat that was bound to the host"));
+  PetscCall(Fact(IsDevice(x), "MatCreateVecs() of a Mat that was bound to the host"));
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(0);
 }

@@ -19,31 +19,59 @@ static PetscErrorCode SpmvProductAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- beta z + op(A) x by the host */
-static PetscErrorCode SpmvProductHost(const SpmvShadow *s, const void *storage, SpmvApplyFn *apply, Vec x, Vec z, PetscBool beta)
+/* SpmvServer: what serves a product: A, or A^T as the storage of its own */
+typedef struct {
+  const SpmvBuilt   *built;   /* NULL: AIJ's kernel */
+  const SpmvKernels *kernels; /* of the host, and which of them */
+  PetscBool          transpose;
+} SpmvServer;
+
+static PetscErrorCode SpmvServerGet(Mat A, SpmvShadow *s, PetscBool transpose, SpmvServer *server)
 {
-  const PetscScalar *xa;
-  PetscScalar       *za;
+  const SpmvBuilt *built = &s->seq.built;
+  const PetscBool  copy  = (PetscBool)(transpose && (s->settings.transpose == SPMV_TRANSPOSE_COPY || built->device));
+  SpmvIsa          isa;
 
   PetscFunctionBegin;
+  if (!SpmvBuiltIsThere(built)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvKernelsGet(built->format, s->settings.request.isa, &server->kernels, &isa));
+  server->built     = built;
+  server->transpose = (PetscBool)(transpose && !copy);
+  if (copy) PetscCall(MatSpmvGetTransposed(A, s, &server->built));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- beta z + op(A) x by the host */
+static PetscErrorCode SpmvProductHost(SpmvShadow *s, const SpmvServer *server, Vec x, Vec z, PetscBool beta)
+{
+  const void        *storage = server->built->storage;
+  const SpmvKernels *kernels = server->kernels;
+  const PetscScalar *xa;
+  PetscScalar       *za, *work = NULL;
+
+  PetscFunctionBegin;
+  if (server->transpose) PetscCall(SpmvShadowRoom(s, kernels->transpose_work(storage), &work));
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &za));
-  SpmvApply(apply, storage, s->key.nz, xa, za, beta);
+  if (server->transpose) SpmvApplyTranspose(kernels->apply_transpose, storage, s->seq.key.nz, xa, za, beta, work);
+  else SpmvApply(kernels->apply, storage, s->seq.key.nz, xa, za, beta);
   PetscCall(VecRestoreArrayRead(x, &xa));
   PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(z, &za));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* By the device if the storage is there. If its memory runs out, full is set and z is what it was, or y */
-static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const void *storage, struct _n_SpmvOnDevice *device, SpmvApplyFn *apply, Vec x, Vec y, Vec z, PetscBool *full)
+static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const SpmvServer *server, Vec x, Vec y, Vec z, PetscBool *full)
 {
-  const PetscBool beta = y ? PETSC_TRUE : PETSC_FALSE;
+  const PetscBool  beta = y ? PETSC_TRUE : PETSC_FALSE;
+  const SpmvBuilt *b    = server->built;
 
   PetscFunctionBegin;
   *full = PETSC_FALSE;
   if (y && y != z) PetscCall(SpmvVecCopyLocal(y, z));
-  if (device) PetscCall(SpmvOnDeviceProduct(s, device, x, z, beta, full));
-  else PetscCall(SpmvProductHost(s, storage, apply, x, z, beta));
+  if (b->device) PetscCall(SpmvOnDeviceProduct(b->device, x, z, beta, full));
+  else PetscCall(SpmvProductHost(s, server, x, z, beta));
+  if (*full) PetscCall(MatSpmvOutOfMemory(s, &s->seq.key, b->format->name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,47 +92,32 @@ static PetscErrorCode SpmvProductFlops(PetscLogDouble flops, PetscBool device)
 
 static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpose)
 {
-  SpmvShadow        *s;
-  const SpmvKernels *kernels;
-  SpmvApplyFn       *apply   = NULL;
-  const void        *storage = NULL;
-  SpmvIsa            isa;
-  PetscBool          current, full;
-  PetscLogDouble     start, end;
-
-  struct _n_SpmvOnDevice *device = NULL;
+  SpmvShadow    *shadow;
+  SpmvSeq       *s;
+  SpmvServer     server = {NULL};
+  PetscBool      current, full = PETSC_FALSE, ours, there = PETSC_FALSE;
+  PetscLogDouble start, end;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvGetShadow(A, &s));
-  if (PetscUnlikely(!s->settings.known)) PetscCall(MatSpmvSettingsNeed(A));
-  PetscCall(MatSpmvUpdate(A, s, &current));
-  if (current && s->storage) {
-    PetscCall(SpmvKernelsGet(s->format, s->settings.request.isa, &kernels, &isa));
-    apply   = transpose ? kernels->apply_transpose : kernels->apply;
-    storage = s->storage;
-    device  = s->device;
-    if (transpose && (s->settings.transpose == SPMV_TRANSPOSE_COPY || device)) {
-      apply = kernels->apply;
-      PetscCall(MatSpmvGetTransposed(A, s, &storage));
-      device = s->transposed->device;
-    }
-  }
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  s = &shadow->seq;
+  if (PetscUnlikely(!shadow->settings.known)) PetscCall(MatSpmvSettingsNeed(A));
+  PetscCall(MatSpmvUpdate(A, shadow, &current));
+  if (current) PetscCall(SpmvServerGet(A, shadow, transpose, &server));
   PetscCall(PetscTime(&start));
-  if (apply) {
-    PetscCall(SpmvProductOurs(s, storage, device, apply, x, y, z, &full));
-    if (full) { /* the next product finds a storage for the host */
-      PetscCall(SpmvShadowForget(s));
-      apply = NULL;
-    }
-  }
-  if (apply) PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows), (PetscBool)(device != NULL))); /* AIJ's counts, whatever the fill */
-  else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
+  if (server.built) PetscCall(SpmvProductOurs(shadow, &server, x, y, z, &full));
+  ours = (PetscBool)(server.built && !full);
+  if (ours) {
+    if (server.built->device) PetscCall(SpmvVecIsDevice(z, &there));
+    PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows), (PetscBool)(server.built->device != NULL))); /* AIJ's counts, whatever the fill */
+  } else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
-  if (!transpose && !(apply && device && SpmvVecIsDevice(z))) SpmvKeepLeast(apply ? &s->own_seconds : &s->aij_seconds, end - start);
-  if (apply) s->counts.products++;
-  else if (current && s->format == &SpmvFormat_aij) s->counts.aij++;
+  if (!transpose && !there) SpmvKeepLeast(ours ? &s->own_seconds : &s->aij_seconds, end - start);
+  if (ours) s->counts.products++;
+  else if (current && s->built.format == &SpmvFormat_aij) s->counts.aij++;
   else if (current) s->counts.fallbacks++;
   else s->counts.deferred++;
+  if (full) PetscCall(SpmvShadowForget(shadow)); /* the next product finds a storage for the host */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

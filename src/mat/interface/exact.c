@@ -38,42 +38,6 @@ PetscErrorCode MatSpmvBearOwn(Mat A, const char name[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's functions of these names: constructor, and the operation that compares type names */
-static struct {
-  const char *type;
-  PetscErrorCode (*create)(MatColoring);
-  PetscErrorCode (*apply)(MatColoring, ISColoring *);
-} Colorings[] = {
-  {MATCOLORINGGREEDY, NULL, NULL},
-  {MATCOLORINGJP, NULL, NULL}};
-
-static struct {
-  const char *type;
-  PetscErrorCode (*create)(MatCoarsen);
-  PetscErrorCode (*apply)(MatCoarsen);
-} Coarsens[] = {
-  {MATCOARSENHEM, NULL, NULL}};
-
-static struct {
-  const char *type;
-  PetscErrorCode (*create)(PC);
-  PetscErrorCode (*setup)(PC);
-} PCs[] = {
-  {PCCP, NULL, NULL},  /* refuses */
-  {PCTFS, NULL, NULL}, /* refuses */
-  {PCILU, NULL, NULL}  /* takes back -pc_factor_shift_type nonzero */
-};
-
-/* *k is the line of a table that has the type of an object */
-#define SPMV_FIND(table, object, k) \
-  for (k = 0; k < PETSC_STATIC_ARRAY_LENGTH(table); k++) { \
-    PetscBool same; \
-\
-    PetscCall(PetscStrcmp(((PetscObject)object)->type_name, table[k].type, &same)); \
-    if (same) break; \
-  } \
-  PetscCheck(k < PETSC_STATIC_ARRAY_LENGTH(table), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is not registered by libpetscspmv", ((PetscObject)object)->type_name)
-
 /* Runs a call while a Mat bears its parent's type name; an error of it is passed on once the Mat has its own again */
 #define SPMV_AS_PARENT(mat, call) \
   do { \
@@ -86,83 +50,56 @@ static struct {
     PetscCall(ierr); \
   } while (0)
 
-static PetscErrorCode MatColoringApply_Spmv(MatColoring mc, ISColoring *coloring)
+/*
+  SPMV_EXACT - for a type of PETSc's, Name: its constructor and the operation that compares type names, and ours to take their places
+
+  The object is `o`, of a Class; the Mat that the operation looks at is o->member. A constructor that others call for a type of their own
+  works as well, since nothing here asks for the object's type
+*/
+#define SPMV_EXACT(Name, Class, member, operation, parameters, arguments) \
+  static PetscErrorCode (*Create_##Name)(Class); \
+  static PetscErrorCode(*Operation_##Name) parameters; \
+\
+  static PetscErrorCode Operation_##Name##_Spmv parameters \
+  { \
+    PetscFunctionBegin; \
+    SPMV_AS_PARENT(o->member, (*Operation_##Name)arguments); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  } \
+\
+  static PetscErrorCode Create_##Name##_Spmv(Class o) \
+  { \
+    PetscFunctionBegin; \
+    PetscCall((*Create_##Name)(o)); \
+    Operation_##Name  = o->ops->operation; \
+    o->ops->operation = Operation_##Name##_Spmv; \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+
+SPMV_EXACT(Greedy, MatColoring, mat, apply, (MatColoring o, ISColoring *coloring), (o, coloring))
+SPMV_EXACT(JP, MatColoring, mat, apply, (MatColoring o, ISColoring *coloring), (o, coloring))
+SPMV_EXACT(HEM, MatCoarsen, graph, apply, (MatCoarsen o), (o))
+SPMV_EXACT(CP, PC, pmat, setup, (PC o), (o))  /* refuses */
+SPMV_EXACT(TFS, PC, pmat, setup, (PC o), (o)) /* refuses */
+SPMV_EXACT(ILU, PC, pmat, setup, (PC o), (o)) /* takes back -pc_factor_shift_type nonzero */
+
+/* Without that shift PCILU compares nothing, and A keeps its name, by which packages of solvers are found */
+static PetscErrorCode PCSetUp_ILU_Spmv(PC pc)
 {
-  size_t k;
+  MatFactorShiftType shift;
 
   PetscFunctionBegin;
-  SPMV_FIND(Colorings, mc, k);
-  SPMV_AS_PARENT(mc->mat, (*Colorings[k].apply)(mc, coloring));
+  PetscCall(PCFactorGetShiftType(pc, &shift));
+  PetscCall((shift == MAT_SHIFT_NONZERO ? Operation_ILU_Spmv : Operation_ILU)(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCoarsenApply_Spmv(MatCoarsen coarsen)
-{
-  size_t k;
-
-  PetscFunctionBegin;
-  SPMV_FIND(Coarsens, coarsen, k);
-  SPMV_AS_PARENT(coarsen->graph, (*Coarsens[k].apply)(coarsen));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCSetUp_Spmv(PC pc)
-{
-  size_t k;
-
-  PetscFunctionBegin;
-  SPMV_FIND(PCs, pc, k);
-  SPMV_AS_PARENT(pc->pmat, (*PCs[k].setup)(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Constructors: PETSc's, whose operation is kept and replaced. They are handed the line of their table */
-static PetscErrorCode MatColoringCreate_Spmv(MatColoring mc, size_t k)
-{
-  PetscFunctionBegin;
-  PetscCall((*Colorings[k].create)(mc));
-  Colorings[k].apply = mc->ops->apply;
-  mc->ops->apply     = MatColoringApply_Spmv;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCCreate_Spmv(PC pc, size_t k)
-{
-  PetscFunctionBegin;
-  PetscCall((*PCs[k].create)(pc));
-  PCs[k].setup   = pc->ops->setup;
-  pc->ops->setup = PCSetUp_Spmv;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatCoarsenCreate_HEM_Spmv(MatCoarsen coarsen)
-{
-  PetscFunctionBegin;
-  PetscCall((*Coarsens[0].create)(coarsen));
-  Coarsens[0].apply   = coarsen->ops->apply;
-  coarsen->ops->apply = MatCoarsenApply_Spmv;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatColoringCreate_Greedy_Spmv(MatColoring mc)
-{
-  return MatColoringCreate_Spmv(mc, 0);
-}
-static PetscErrorCode MatColoringCreate_JP_Spmv(MatColoring mc)
-{
-  return MatColoringCreate_Spmv(mc, 1);
-}
-static PetscErrorCode PCCreate_CP_Spmv(PC pc)
-{
-  return PCCreate_Spmv(pc, 0);
-}
-static PetscErrorCode PCCreate_TFS_Spmv(PC pc)
-{
-  return PCCreate_Spmv(pc, 1);
-}
 static PetscErrorCode PCCreate_ILU_Spmv(PC pc)
 {
-  return PCCreate_Spmv(pc, 2);
+  PetscFunctionBegin;
+  PetscCall(Create_ILU_Spmv(pc));
+  pc->ops->setup = PCSetUp_ILU_Spmv;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Factorisation in place merges A with a factor of type seqaij; in newer releases MatHeaderMerge() wants two of the same name */
@@ -196,26 +133,23 @@ PetscErrorCode MatSeqAIJKron_SeqSpmv(Mat A, Mat B, MatReuse reuse, Mat *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Keeps PETSc's constructor of a type, if there is one, and registers ours */
+#define SPMV_REPLACE(Class, type, theirs, ours) \
+  do { \
+    PetscCall(PetscFunctionListFind(Class##List, type, &theirs)); \
+    if (theirs) PetscCall(Class##Register(type, ours)); \
+  } while (0)
+
 /* Puts ours in the place of PETSc's, once after each PetscInitialize() */
 PetscErrorCode SpmvRegisterExact(void)
 {
-  PetscErrorCode (*const colorings[])(MatColoring) = {MatColoringCreate_Greedy_Spmv, MatColoringCreate_JP_Spmv};
-  PetscErrorCode (*const coarsens[])(MatCoarsen)   = {MatCoarsenCreate_HEM_Spmv};
-  PetscErrorCode (*const pcs[])(PC)                = {PCCreate_CP_Spmv, PCCreate_TFS_Spmv, PCCreate_ILU_Spmv};
-
   PetscFunctionBegin;
   PetscCall(PCInitializePackage()); /* MatInitializePackage() has been called */
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Colorings); k++) {
-    PetscCall(PetscFunctionListFind(MatColoringList, Colorings[k].type, &Colorings[k].create));
-    if (Colorings[k].create) PetscCall(MatColoringRegister(Colorings[k].type, colorings[k]));
-  }
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Coarsens); k++) {
-    PetscCall(PetscFunctionListFind(MatCoarsenList, Coarsens[k].type, &Coarsens[k].create));
-    if (Coarsens[k].create) PetscCall(MatCoarsenRegister(Coarsens[k].type, coarsens[k]));
-  }
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(PCs); k++) {
-    PetscCall(PetscFunctionListFind(PCList, PCs[k].type, &PCs[k].create));
-    if (PCs[k].create) PetscCall(PCRegister(PCs[k].type, pcs[k]));
-  }
+  SPMV_REPLACE(MatColoring, MATCOLORINGGREEDY, Create_Greedy, Create_Greedy_Spmv);
+  SPMV_REPLACE(MatColoring, MATCOLORINGJP, Create_JP, Create_JP_Spmv);
+  SPMV_REPLACE(MatCoarsen, MATCOARSENHEM, Create_HEM, Create_HEM_Spmv);
+  SPMV_REPLACE(PC, PCCP, Create_CP, Create_CP_Spmv);
+  SPMV_REPLACE(PC, PCTFS, Create_TFS, Create_TFS_Spmv);
+  SPMV_REPLACE(PC, PCILU, Create_ILU, PCCreate_ILU_Spmv);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -52,8 +52,7 @@ static PetscErrorCode GhostsCreate(Mat A, PetscInt n, const PetscInt garray[], S
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&g));
-  *ghosts = g;
-  g->n    = n;
+  g->n = n;
   PetscCall(PetscMalloc1(n, &g->column));
   PetscCall(PetscArraycpy(g->column, garray, n));
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &all));
@@ -74,6 +73,7 @@ static PetscErrorCode GhostsCreate(Mat A, PetscInt n, const PetscInt garray[], S
   PetscCall(PetscSFSetUp(g->sf));
   PetscCall(PetscFree2(place, leaf));
   PetscCall(PetscSFDestroy(&all));
+  *ghosts = g;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,31 +88,28 @@ static PetscErrorCode GhostsCreate(Mat A, PetscInt n, const PetscInt garray[], S
 . ghosts - the shadow's
 
   Note:
-  Collective, but communicates only where A's state has changed: as PETSc's own set-up of preconditioners it counts on
-  all processes seeing that.
+  Collective, but communicates only where A was assembled since the last time: no other call changes the columns, and all processes know.
 */
 PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *s, SpmvGhosts **ghosts)
 {
-  const PetscInt  *garray;
-  PetscObjectState state;
-  Mat              off;
+  const PetscInt *garray;
+  Mat             off;
 
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &off, &garray));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (!s->ghosts || s->ghosts_state != state) {
+  if (!s->mpi.ghosts || s->mpi.reassembled) {
     const PetscInt n     = off->cmap->n;
-    int            stale = !s->ghosts || s->ghosts->n != n || (n && memcmp(s->ghosts->column, garray, sizeof(*garray) * (size_t)n));
+    int            stale = !s->mpi.ghosts || s->mpi.ghosts->n != n || (n && memcmp(s->mpi.ghosts->column, garray, sizeof(*garray) * (size_t)n));
 
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stale, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
     if (stale) {
-      PetscCall(SpmvGhostsDestroy(&s->ghosts));
-      PetscCall(GhostsCreate(A, n, garray, &s->ghosts));
+      PetscCall(SpmvGhostsDestroy(&s->mpi.ghosts));
+      PetscCall(GhostsCreate(A, n, garray, &s->mpi.ghosts));
     }
-    s->ghosts_state = state;
+    s->mpi.reassembled = PETSC_FALSE;
   }
-  PetscCheck(s->ghosts->n == off->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The off-diagonal block has %" PetscInt_FMT " columns now and had %" PetscInt_FMT " at the last assembly; assemble the matrix", off->cmap->n, s->ghosts->n);
-  *ghosts = s->ghosts;
+  PetscCheck(s->mpi.ghosts->n == off->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The off-diagonal block has %" PetscInt_FMT " columns now and had %" PetscInt_FMT " at the last assembly; assemble the matrix", off->cmap->n, s->mpi.ghosts->n);
+  *ghosts = s->mpi.ghosts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -157,11 +154,12 @@ static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x, PetscBool *done)
 static PetscErrorCode GhostsPack(SpmvGhosts *g, Vec x)
 {
   const PetscScalar *xa;
-  PetscBool          done = PETSC_FALSE;
+  PetscBool          stale, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (!g->npack) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!g->hostonly && SpmvVecHostIsStale(x)) PetscCall(GhostsPackDevice(g, x, &done));
+  PetscCall(SpmvVecHostIsStale(x, &stale));
+  if (!g->hostonly && stale) PetscCall(GhostsPackDevice(g, x, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetArrayRead(x, &xa));
   SpmvGhostsPackRows(g, 1, xa, g->packed);

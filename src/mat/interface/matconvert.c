@@ -138,9 +138,9 @@ PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format)
   PetscCall(MatSpmvGetParent(A, &parent));
   PetscCall(PetscSNPrintf(type, sizeof(type), "%s%s", parent->type, format->name));
   PetscCall(PetscNew(&shadow));
-  shadow->type = shadow->format = format;
-  shadow->agreed                = SPMV_BACKEND_AUTO;
-  A->spptr                      = shadow;
+  shadow->type   = format;
+  shadow->agreed = SPMV_BACKEND_AUTO;
+  A->spptr       = shadow;
   SpmvSetBoundToCPU(A, PETSC_FALSE);
   PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_TRUE));
   A->ops->convert     = MatConvert_Spmv;

@@ -43,7 +43,7 @@ static PetscErrorCode DenseProductEnd(Mat A, SpmvRows *rows, PetscInt columns)
   PetscCall(MatSpmvGetShadow(A, &shadow));
   PetscCall(PetscLogFlops(2.0 * columns * (PetscLogDouble)rows->csr.i[rows->csr.m]));
   PetscCall(SpmvRowsRestore(A, rows));
-  shadow->counts.columns += columns;
+  shadow->seq.counts.columns += columns;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -80,32 +80,18 @@ static PetscErrorCode DenseWorkBegin(Mat A, Mat B, Mat C, DenseWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for n scalars, kept with A for the next product: pages that the system has to clear cost more than they are worth */
-static PetscErrorCode DenseWorkRoom(Mat A, size_t n, PetscScalar **room)
-{
-  SpmvShadow *s;
-
-  PetscFunctionBegin;
-  PetscCall(MatSpmvGetShadow(A, &s));
-  if (s->nwork < n) {
-    PetscCall(SpmvFree(&s->work));
-    PetscCall(SpmvAlloc(sizeof(PetscScalar) * n, &s->work));
-    s->nwork = n;
-  }
-  *room = s->work;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Vectors, `width` wide, for A's two blocks and for what is packed for other processes */
 static PetscErrorCode DenseWorkVectors(Mat A, const DenseWork *w, PetscInt width, PetscScalar *v[3])
 {
   const PetscInt n[3]  = {w->d[0].csr.n, w->d[1].csr.n, w->ghosts ? w->ghosts->npack : 0};
   size_t         at[4] = {0};
   PetscScalar   *room;
+  SpmvShadow    *s;
 
   PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &s));
   for (int k = 0; k < 3; k++) at[k + 1] = at[k] + ((size_t)n[k] * (size_t)width + 7) / 8 * 8; /* each begins on a cache line */
-  PetscCall(DenseWorkRoom(A, at[3], &room));
+  PetscCall(SpmvShadowRoom(s, at[3], &room));
   for (int k = 0; k < 3; k++) v[k] = room + at[k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,12 +141,14 @@ static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt widt
   const SpmvDenseProduct *d    = &w->d[0];
   const size_t            room = SPMV_LAST_CACHE / sizeof(PetscScalar);
   PetscScalar            *window;
+  SpmvShadow             *s;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCall(PetscArraycpy(from, d->first, d->ntasks));
   if (w->ghosts || (size_t)d->csr.n * (size_t)width <= room) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(DenseWorkRoom(A, room, &window));
+  PetscCall(MatSpmvGetShadow(A, &s));
+  PetscCall(SpmvShadowRoom(s, room, &window));
   *done = SpmvDenseApplyWindows(d, width, count, b, w->ldb, window, (PetscInt)(room / (size_t)(width * d->ntasks)), c, w->ldc, from);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -263,7 +251,7 @@ static PetscErrorCode MatTransposeMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
         MPI_Datatype       row;
 
         PetscCall(RowTypeCreate(width, &row));
-        PetscCall(PetscArrayzero(t.y[2], w.ghosts->npack * width));
+        PetscCall(PetscArrayzero(t.y[2], (size_t)w.ghosts->npack * (size_t)width));
         PetscCall(PetscSFReduceBegin(w.ghosts->sf, row, ghosts, t.y[2], MPIU_SUM));
         PetscCall(PetscSFReduceEnd(w.ghosts->sf, row, ghosts, t.y[2], MPIU_SUM));
         PetscCallMPI(MPI_Type_free(&row));

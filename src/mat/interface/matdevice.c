@@ -35,9 +35,9 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
-  if (asked == SPMV_BACKEND_HOST || s->agreed == SPMV_BACKEND_HOST || s->hostonly || s->bound) PetscFunctionReturn(PETSC_SUCCESS);
-  if (asked == SPMV_BACKEND_AUTO && (!s->type->build || (s->agreed == SPMV_BACKEND_AUTO && entries < SPMV_DEVICE_ENTRIES))) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->type->build && !s->type->device) {
+  if (asked == SPMV_BACKEND_HOST || s->agreed == SPMV_BACKEND_HOST || s->seq.hostonly || s->bound) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_AUTO && (!s->type->host || (s->agreed == SPMV_BACKEND_AUTO && entries < SPMV_DEVICE_ENTRIES))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->type->host && !s->type->device) {
     PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->type->name);
     PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->type->name));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -47,62 +47,18 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a plan for a device leaves to the device, to be told or measured before a storage is built */
-PetscErrorCode SpmvDevicePlan(const SpmvShadow *s, const SpmvCSR *csr, SpmvPlan *plan)
-{
-  SpmvDevice *device;
-
-  PetscFunctionBegin;
-  if (plan->backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvDeviceGet(&device));
-  PetscCall(SpmvDevicePowers(s->format, s->settings.request.isa, csr, plan));
-  if (s->format->device->settle) PetscCall(s->format->device->settle(csr, &device->info, device->limit - device->held, plan));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What became of memory that ran out: said once for each Mat */
-static PetscErrorCode MatSpmvFull(SpmvShadow *s)
+/* A device that ran out of memory is asked no more, as long as the settings stay: said once for each Mat */
+PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *s, const SpmvKey *key, const char format[])
 {
   SpmvDevice *device;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT " rows and columns with %" PetscInt_FMT " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set -mat_spmv_backend host\n", device->info.name, s->format->name, s->key.m, s->key.n, s->key.nz, (double)device->held));
-  s->hostonly = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  SpmvOnDeviceUpdate - brings what the device has of a storage up to date; does nothing to a storage for the host
-
-  Input Parameters:
-+ s       - the shadow
-. storage - the storage
-. plan    - as built
-- fresh   - PETSC_TRUE if the storage was built, PETSC_FALSE if its values were replaced
-
-  Input/Output Parameter:
-. on - what the device has of it, NULL if nothing
-
-  Output Parameter:
-. full - PETSC_TRUE if memory ran out: the storage is to be built again for the host
-*/
-PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *s, const void *storage, const SpmvPlan *plan, PetscBool fresh, SpmvOnDevice **on, PetscBool *full)
-{
-  SpmvDevice *device;
-
-  PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  if (plan->backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (fresh || !*on) {
-    PetscCall(SpmvOnDeviceDestroy(on));
-    PetscCall(SpmvDeviceGet(&device));
-    PetscCall(SpmvOnDeviceCreate(device, s->format, s->settings.request.isa, storage, plan, on, full));
-  } else PetscCall(SpmvOnDeviceSetValues(*on, full));
-  if (*full) {
-    PetscCall(SpmvOnDeviceDestroy(on));
-    PetscCall(MatSpmvFull(s));
-  }
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                         "Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT " rows and columns with %" PetscInt_FMT
+                         " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set -mat_spmv_backend host\n",
+                         device->info.name, format, key->m, key->n, key->nz, (double)device->held));
+  s->seq.hostonly = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,8 +103,7 @@ static PetscErrorCode DeviceVecRestore(DeviceVec *d, PetscBool beta, PetscBool w
   SpmvOnDeviceProduct - z <- beta z + op(A) x by the device; vectors that live there do not move
 
   Input Parameters:
-+ s    - the shadow
-. on   - what the device has of A or A^T
++ on   - what the device has of A or A^T
 . x    - its local entries are multiplied
 - beta - whether z is added to
 
@@ -158,7 +113,7 @@ static PetscErrorCode DeviceVecRestore(DeviceVec *d, PetscBool beta, PetscBool w
   Output Parameter:
 . full - PETSC_TRUE if memory ran out; z is as it was then, if it is added to
 */
-PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *s, SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full)
+PetscErrorCode SpmvOnDeviceProduct(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full)
 {
   const PetscBool shared = SpmvOnDeviceIsShared(on);
   DeviceVec       dx, dz;
@@ -172,23 +127,18 @@ PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *s, SpmvOnDevice *on, Vec x, Vec z
   PetscCall(SpmvOnDeviceMultiply(on, nx, dx.read, dx.buffer, nz, dz.array, dz.buffer, beta, full));
   PetscCall(DeviceVecRestore(&dx, beta, PETSC_FALSE));
   PetscCall(DeviceVecRestore(&dz, beta, (PetscBool) !*full));
-  if (*full) PetscCall(MatSpmvFull(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpmvOnDeviceForget(SpmvOnDevice **on)
-{
-  PetscFunctionBegin;
-  PetscCall(SpmvOnDeviceDestroy(on));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The API of the device of this process, "none" if there is none */
-const char *SpmvOnDeviceName(void)
+PetscErrorCode SpmvDeviceName(const char **name)
 {
-  SpmvDevice *device = NULL;
+  SpmvDevice *device;
 
-  return SpmvDeviceGet(&device) || !device ? "none" : device->api->name;
+  PetscFunctionBegin;
+  PetscCall(SpmvDeviceGet(&device));
+  *name = device ? device->api->name : "none";
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
@@ -232,7 +182,7 @@ PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n)
   PetscFunctionBegin;
   PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
   s = blocks[0] ? (SpmvShadow *)blocks[0]->spptr : NULL;
-  PetscCheck(!parallel && s && s->device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The products of this matrix are not run by a device; set -mat_spmv_backend device and multiply first");
-  PetscCall(SpmvOnDeviceRepeat(s->device, n));
+  PetscCheck(!parallel && s && s->seq.built.device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The products of this matrix are not run by a device; set -mat_spmv_backend device and multiply first");
+  PetscCall(SpmvOnDeviceRepeat(s->seq.built.device, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -62,13 +62,13 @@ PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2])
     if (!blocks[k]) continue;
     PetscCall(MatSpmvBlockBecome(blocks[k], s->type));
     PetscCall(MatSpmvGetShadow(blocks[k], &b));
-    if (s->settings.known && (!b->member || s->version != s->settings.version)) {
+    if (s->settings.known && (!b->seq.member || s->version != s->settings.version)) {
       PetscCall(MatSpmvSettingsInherit(A, blocks[k]));
-      b->member = PETSC_TRUE;
+      b->seq.member = PETSC_TRUE;
       PetscCall(PetscViewerDestroy(&b->settings.viewer)); /* A prints for its blocks */
       b->settings.tuneview = PETSC_FALSE;
     }
-    if (s->state != state) b->touched = PETSC_TRUE;
+    if (s->state != state) b->seq.touched = PETSC_TRUE;
     PetscCall(MatSpmvBind(blocks[k], s->bound));
     PetscCall(MatSpmvBlockVectors(A, blocks[k]));
     b->agreed = s->agreed;
@@ -115,6 +115,7 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
   Mat         diagonal;
   PetscInt    n;
   SpmvShadow *s, *block;
+  PetscBool   there;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(x, &n));
@@ -122,18 +123,19 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
   PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, NULL, NULL));
   PetscCall(MatSpmvGetShadow(diagonal, &block));
-  if (SpmvVecIsDevice(z) || !block->device) {
+  PetscCall(SpmvVecIsDevice(z, &there));
+  if (there || !block->seq.built.device) {
     PetscCall(MatSpmvMultGhosts(A, x, y, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!s->result) {
-    PetscCall(VecCreate(PETSC_COMM_SELF, &s->result));
-    PetscCall(VecSetSizes(s->result, A->rmap->n, A->rmap->n));
-    PetscCall(VecSetType(s->result, VECACCEL));
+  if (!s->mpi.result) {
+    PetscCall(VecCreate(PETSC_COMM_SELF, &s->mpi.result));
+    PetscCall(VecSetSizes(s->mpi.result, A->rmap->n, A->rmap->n));
+    PetscCall(VecSetType(s->mpi.result, VECACCEL));
   }
-  if (y) PetscCall(SpmvVecCopyLocal(y, s->result));
-  PetscCall(MatSpmvMultGhosts(A, x, y ? s->result : NULL, s->result));
-  PetscCall(SpmvVecCopyLocal(s->result, z));
+  if (y) PetscCall(SpmvVecCopyLocal(y, s->mpi.result));
+  PetscCall(MatSpmvMultGhosts(A, x, y ? s->mpi.result : NULL, s->mpi.result));
+  PetscCall(SpmvVecCopyLocal(s->mpi.result, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,6 +198,7 @@ static PetscErrorCode MatGetDiagonalBlock_MPISpmv(Mat A, Mat *B)
 static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
 {
   Mat            blocks[2];
+  SpmvShadow    *s;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -205,6 +208,8 @@ static PetscErrorCode MatAssemblyEnd_MPISpmv(Mat A, MatAssemblyType mode)
   PetscCall(ierr);
   PetscCall(MatSpmvSettingsFromProduct(A));
   PetscCall(MatSpmvPrepareBlocks(A, blocks));
+  PetscCall(MatSpmvGetShadow(A, &s));
+  s->mpi.reassembled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

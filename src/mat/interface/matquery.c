@@ -26,7 +26,7 @@ static PetscErrorCode MatSpmvGetCounts_Spmv(Mat A, SpmvCounts *counts)
   PetscCall(PetscMemzero(counts, sizeof(*counts)));
   PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
   for (int k = 0; k < 2; k++) {
-    if (blocks[k] && blocks[k]->spptr) SpmvCountsAdd(counts, &((SpmvShadow *)blocks[k]->spptr)->counts);
+    if (blocks[k] && blocks[k]->spptr) SpmvCountsAdd(counts, &((SpmvShadow *)blocks[k]->spptr)->seq.counts);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -57,25 +57,27 @@ PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* "block_height=3 block_width=3 isa=avx512", with "format=bccoo " before it if the format was chosen; empty if there is no storage */
+/* Of what serves: "block_height=3 block_width=3 isa=avx512", with "format=bccoo " before it if the format was chosen */
 PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 {
+  const SpmvBuilt   *b = &s->seq.built;
+  const char        *device;
   const SpmvKernels *kernels;
   SpmvIsa            isa;
 
   PetscFunctionBegin;
   plan[0] = 0;
-  if (!SpmvShadowServes(s)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->format != s->type) PetscCall(PetscSNPrintf(plan, size, "format=%s%s", s->format->name, s->storage ? " " : ""));
-  if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvPlanText("", s->format->nparams, s->format->params, s->plan.value, s->plan.list, plan, size));
-  if (s->device) {
-    PetscCall(SpmvPlanText("device_", s->format->device->nparams, s->format->device->params, s->plan.device, NULL, plan, size));
-    PetscCall(SpmvAppend(plan, size, "device=%s", SpmvOnDeviceName()));
+  if (!b->format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (b->format != s->type) PetscCall(PetscSNPrintf(plan, size, "format=%s%s", b->format->name, SpmvBuiltIsThere(b) ? " " : ""));
+  if (!SpmvBuiltIsThere(b)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvPlanText(SpmvFormatSide(b->format, b->plan.backend), &b->plan, plan, size));
+  if (b->device) {
+    PetscCall(SpmvDeviceName(&device));
+    PetscCall(SpmvAppend(plan, size, "device=%s", device));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (s->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", s->plan.threads));
-  PetscCall(SpmvKernelsGet(s->format, s->settings.request.isa, &kernels, &isa));
+  if (b->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", b->plan.threads));
+  PetscCall(SpmvKernelsGet(b->format, s->settings.request.isa, &kernels, &isa));
   PetscCall(SpmvAppend(plan, size, "isa=%s", SpmvIsaName(isa)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -89,10 +91,9 @@ static PetscErrorCode MatSpmvGetBytes_Spmv(Mat A, PetscLogDouble *bytes)
   *bytes = 0;
   PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
   for (int k = 0; k < 2; k++) {
-    PetscLogDouble b = 0;
+    const SpmvShadow *s = blocks[k] ? (SpmvShadow *)blocks[k]->spptr : NULL;
 
-    if (blocks[k] && blocks[k]->spptr) PetscCall(SpmvShadowBytes((SpmvShadow *)blocks[k]->spptr, PETSC_FALSE, &b));
-    *bytes += b;
+    if (s && MatSpmvServes(blocks[k], s)) *bytes += s->seq.built.read;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,7 +107,7 @@ static PetscErrorCode MatSpmvGetBytes_Spmv(Mat A, PetscLogDouble *bytes)
 . A - the matrix, of a type of this library
 
   Output Parameter:
-. bytes - bytes that a product reads of its arrays, besides those of AIJ; 0 if none is built
+. bytes - bytes that a product reads of its arrays, besides those of AIJ; 0 if none is built, or the nonzero pattern has changed since
 
   Level: intermediate
 
@@ -125,13 +126,15 @@ PetscErrorCode MatSpmvGetBytes(Mat A, PetscLogDouble *bytes)
 
 static PetscErrorCode MatSpmvGetPlan_Spmv(Mat A, char plan[], size_t size)
 {
-  Mat       blocks[2];
-  PetscBool parallel;
+  const SpmvShadow *s;
+  Mat               blocks[2];
+  PetscBool         parallel;
 
   PetscFunctionBegin;
   plan[0] = 0;
   PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
-  if (blocks[0] && blocks[0]->spptr) PetscCall(SpmvShadowPlan((SpmvShadow *)blocks[0]->spptr, plan, size));
+  s = blocks[0] ? (SpmvShadow *)blocks[0]->spptr : NULL;
+  if (s && MatSpmvServes(blocks[0], s)) PetscCall(SpmvShadowPlan(s, plan, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,7 +149,7 @@ static PetscErrorCode MatSpmvGetPlan_Spmv(Mat A, char plan[], size_t size)
 
   Output Parameter:
 . plan - knobs and values, such as "block_height=3 block_width=3 isa=avx512"; of a `MATSPMV` with "format=bccoo " before them, or
-         "format=aij" alone; empty if no storage is built
+         "format=aij" alone; empty if no storage is built, or the nonzero pattern has changed since
 
   Level: intermediate
 

@@ -39,12 +39,11 @@ static PetscErrorCode MatCreateSubMatrices_SeqSpmv(Mat A, PetscInt n, const IS r
 
 static PetscErrorCode MatGetInfo_SeqSpmv(Mat A, MatInfoType flag, MatInfo *info)
 {
-  PetscLogDouble bytes = 0;
+  const SpmvShadow *s = (SpmvShadow *)A->spptr;
 
   PetscFunctionBegin;
   PetscCall((*SpmvParentSeq.ops.getinfo)(A, flag, info));
-  if (A->spptr) PetscCall(SpmvShadowBytes((SpmvShadow *)A->spptr, PETSC_TRUE, &bytes));
-  info->memory += bytes;
+  if (s) info->memory += s->seq.built.own + (s->seq.transposed ? s->seq.transposed->built.own : 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

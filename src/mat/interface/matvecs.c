@@ -6,6 +6,7 @@
   (ghosts.c); a process whose device is missing or full takes part in that with vectors of the host.
 */
 #include "spmvmat.h"
+#include "../../spmvdevice.h"
 #include "../../vec/vecaccel.h"
 
 /* > 0 where AIJ assembles a parallel Mat: it asks the off-diagonal block, which has no settings yet, for the vector of its scatter */
@@ -32,8 +33,8 @@ static PetscBool SpmvVectorsStay(const SpmvShadow *s)
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) { /* a type among formats takes the first that has kernels */
     const SpmvFormat *format = SpmvCandidate[k];
 
-    if (!format->device || (s->type->build ? s->type != format : !(q->allowed >> k & 1))) continue;
-    return (PetscBool)(!format->device->shares || !q->plan[k].device[format->device->parts]);
+    if (!format->device || (s->type->host ? s->type != format : !(q->allowed >> k & 1))) continue;
+    return (PetscBool)(!format->device->sharing || !q->device[k].value[format->device->sharing->parts]);
   }
   return PETSC_FALSE;
 }
@@ -61,7 +62,7 @@ PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend)
   PetscCall(MatSpmvGetParent(A, &parent));
   if (parent == &SpmvParentMPI) {
     *backend = s->agreed;
-    if (s->agreed_version == s->settings.version && s->agreed_state == A->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
+    if (s->mpi.agreed_version == s->settings.version && s->mpi.agreed_state == A->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
     s->agreed = SPMV_BACKEND_AUTO;
   }
@@ -69,9 +70,9 @@ PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend)
   PetscCall(MatSpmvBackend(s, (PetscInt)PetscMin(entries, (PetscLogDouble)(PETSC_MAX_INT / 2)), backend));
   if (parent != &SpmvParentMPI) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->settings.request.backend != SPMV_BACKEND_HOST && !s->bound) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
-  s->agreed         = *backend;
-  s->agreed_version = s->settings.version;
-  s->agreed_state   = A->nonzerostate;
+  s->agreed             = *backend;
+  s->mpi.agreed_version = s->settings.version;
+  s->mpi.agreed_state   = A->nonzerostate;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,21 +6,19 @@
 /* The bytes, by array, and the fill */
 static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size_t size)
 {
-  SpmvArray      arrays[SPMV_ARRAY_MAX];
-  PetscInt       n;
-  PetscLogDouble bytes;
-  double         nz = PetscMax(1, s->key.nz), values = 0;
+  SpmvArray arrays[2 * SPMV_ARRAY_MAX];
+  PetscInt  n;
+  double    nz = PetscMax(1, s->seq.key.nz), values = 0;
 
   PetscFunctionBegin;
-  if (!s->storage) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvShadowBytes(s, PETSC_FALSE, &bytes));
-  PetscCall(s->format->arrays(s->storage, &n, arrays));
-  PetscCall(SpmvAppend(line, size, "bytes per nonzero %.2f:", (double)bytes / nz));
+  if (!SpmvBuiltIsThere(&s->seq.built)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvBuiltArrays(&s->seq.built, &n, arrays));
+  PetscCall(SpmvAppend(line, size, "bytes per nonzero %.2f:", (double)s->seq.built.read / nz));
   for (PetscInt k = 0; k < n; k++) {
     if (!arrays[k].aside) PetscCall(SpmvAppend(line, size, " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
     if (arrays[k].is_values) values += (double)arrays[k].count;
   }
-  if (s->key.nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
+  if (s->seq.key.nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
   for (PetscInt k = 0; k < n; k++) {
     if (arrays[k].aside) PetscCall(SpmvAppend(line, size, ", kept for new values: %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
   }
@@ -28,13 +26,16 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
 }
 
 /* What the build cost, and what came of it */
-static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *s, char line[], size_t size)
+static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[], size_t size)
 {
+  const SpmvSeq  *s     = &shadow->seq;
+  const PetscBool built = SpmvBuiltIsThere(&s->built);
+
   PetscFunctionBegin;
-  if (s->storage) PetscCall(SpmvAppend(line, size, "built in %.3g s", (double)s->build_seconds));
-  if (s->storage && s->aij_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->aij_seconds)));
+  if (built) PetscCall(SpmvAppend(line, size, "built in %.3g s", (double)s->build_seconds));
+  if (built && s->aij_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->aij_seconds)));
   if (s->own_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products", (double)(s->build_seconds / s->own_seconds)));
-  PetscCall(SpmvAppend(line, size, "%sbuilds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT, s->storage ? "; " : "", s->counts.builds, s->counts.refreshes, s->counts.products, s->counts.deferred + s->counts.fallbacks + s->counts.aij));
+  PetscCall(SpmvAppend(line, size, "%sbuilds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT, built ? "; " : "", s->counts.builds, s->counts.refreshes, s->counts.products, s->counts.deferred + s->counts.fallbacks + s->counts.aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -42,26 +43,22 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *s, char line[], siz
 static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  if (!s->choice.known || s->choice.from == SPMV_FROM_ASKED) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->seq.choice.known || s->seq.choice.from == SPMV_FROM_ASKED) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < SPMV_CHOICE_LINES; k++) {
     char line[1024] = "";
 
-    PetscCall(SpmvChoiceText(&s->choice, k, line, sizeof(line)));
+    PetscCall(SpmvChoiceText(&s->seq.choice, k, line, sizeof(line)));
     if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s%s: %s\n", rank, k ? "next best" : "chosen", which, line));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One storage: its plan, bytes and counts, the lines of its format, and the choice; synchronized printing is on */
+/* One storage that is up to date: its plan, bytes and counts, the lines of its format, and the choice; synchronized printing is on */
 static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
   PetscErrorCode (*const lines[])(const SpmvShadow *, char[], size_t) = {SpmvShadowPlan, SpmvShadowLineBytes, SpmvShadowLineCounts};
 
   PetscFunctionBegin;
-  if (!SpmvShadowServes(s)) {
-    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s not built; products by AIJ's kernel %" PetscInt64_FMT "\n", rank, s->type->name, which, s->counts.deferred));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lines); k++) {
     char line[512] = "";
 
@@ -69,10 +66,10 @@ static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], Pe
     if (!k) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s: %s\n", rank, s->type->name, which, line));
     else if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
   }
-  for (PetscInt k = 0; s->storage && s->format->describe && k < SPMV_LINE_MAX; k++) {
+  for (PetscInt k = 0; k < 2 * SPMV_LINE_MAX + 1; k++) {
     char line[1024] = "";
 
-    PetscCall(s->format->describe(s->storage, k, line, sizeof(line)));
+    PetscCall(SpmvBuiltDescribe(&s->seq.built, k, line, sizeof(line)));
     if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
   }
   PetscCall(SpmvShadowViewChoice(s, "", rank, viewer));
@@ -92,11 +89,17 @@ static PetscErrorCode MatSpmvView(Mat A, PetscBool choices, PetscViewer viewer)
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
   for (int k = 0; k < 2; k++) {
+    const char *block = which[parallel ? 1 + k : 0];
     SpmvShadow *s;
 
     if (!blocks[k]) continue;
     PetscCall(MatSpmvGetShadow(blocks[k], &s));
-    PetscCall((choices ? SpmvShadowViewChoice : SpmvShadowView)(s, which[parallel ? 1 + k : 0], rank, viewer));
+    if (choices) PetscCall(SpmvShadowViewChoice(s, block, rank, viewer));
+    else if (s->seq.current && !MatSpmvChanged(blocks[k], s)) PetscCall(SpmvShadowView(s, block, rank, viewer));
+    else {
+      PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s %s; products by AIJ's kernel %" PetscInt64_FMT "\n",
+                                                   rank, s->type->name, block, s->seq.built.format ? "out of date" : "not built", s->seq.counts.deferred));
+    }
   }
   PetscCall(PetscViewerFlush(viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));
@@ -126,7 +129,7 @@ static PetscErrorCode MatSpmvSettled(Mat A, PetscInt64 *settled)
   *settled = 0;
   PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
   for (int k = 0; k < 2; k++) {
-    if (blocks[k] && blocks[k]->spptr) *settled += ((SpmvShadow *)blocks[k]->spptr)->settled;
+    if (blocks[k] && blocks[k]->spptr) *settled += ((SpmvShadow *)blocks[k]->spptr)->seq.settled;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -28,25 +28,28 @@ PetscInt SpmvRowsNonzero(const SpmvCSR *csr)
   return n;
 }
 
+/* Makes sorted copies for SpmvRowsFor(), when they are first asked for */
 PetscErrorCode SpmvRowsSort(SpmvRows *rows)
 {
-  const PetscInt *i = rows->csr.i, *j = rows->csr.j;
+  const PetscInt *i = rows->csr.i, nz = i[rows->csr.m];
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(i[rows->csr.m], &rows->j, i[rows->csr.m], &rows->a));
-  PetscCall(PetscArraycpy(rows->j, j, i[rows->csr.m]));
-  PetscCall(PetscArraycpy(rows->a, rows->csr.a, i[rows->csr.m]));
-  for (PetscInt r = 0; r < rows->csr.m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
-  rows->csr.j = rows->j;
-  rows->csr.a = rows->a;
+  if (!rows->j) {
+    PetscCall(PetscMalloc2(nz, &rows->j, nz, &rows->a));
+    PetscCall(PetscArraycpy(rows->j, rows->aij_j, nz));
+    PetscCall(PetscArraycpy(rows->a, rows->aij_a, nz));
+    for (PetscInt r = 0; r < rows->csr.m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Back to the rows as AIJ has them */
-void SpmvRowsUnsort(SpmvRows *rows)
+/* The rows in the order that a side takes, NULL for the tuner: who borrows takes them as AIJ has them, since sorted copies do not last */
+void SpmvRowsFor(const SpmvSide *side, SpmvRows *rows)
 {
-  rows->csr.j = rows->aij_j;
-  rows->csr.a = rows->aij_a;
+  const PetscBool sorted = (PetscBool)(rows->j && !(side && side->borrows));
+
+  rows->csr.j = sorted ? rows->j : rows->aij_j;
+  rows->csr.a = sorted ? rows->a : rows->aij_a;
 }
 
 PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows)

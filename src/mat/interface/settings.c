@@ -6,6 +6,7 @@
   settings of the Mat they come from, never its storage.
 */
 #include "spmvmat.h"
+#include "../../spmvdevice.h"
 
 /* Sets *value from an option whose choices have names */
 static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char name[], PetscInt *value, PetscBool *set, SpmvOptionItems PetscOptionsObject)
@@ -36,7 +37,7 @@ static PetscErrorCode SpmvParamAllowed(const SpmvParam *param, char allowed[], s
   SpmvParamProcess - sets a knob from an option; a value that is not allowed is refused and nothing is changed
 
   Input Parameters:
-+ format - its name, and "_device" if the knob is for devices
++ format - its name
 - param  - the knob
 
   Input/Output Parameters:
@@ -108,21 +109,35 @@ PetscErrorCode SpmvSettingsReset(SpmvSettings *settings)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The knobs of one format */
-static PetscErrorCode SpmvFormatProcess(const SpmvFormat *format, SpmvPlan *plan, PetscInt *pinned, SpmvOptionItems PetscOptionsObject)
+/* The knob of a side with the name of another's; -1 if there is none */
+static PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
 {
-  PetscBool set;
-  char      name[64];
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    if (!strcmp(side->params[k].name, name)) return k;
+  }
+  return -1;
+}
+
+/* The knobs of one format. What both sides have is one option */
+static PetscErrorCode SpmvFormatProcess(const SpmvFormat *format, SpmvPlan *host, SpmvPlan *device, PetscInt *pinned, SpmvOptionItems PetscOptionsObject)
+{
+  const SpmvSide *h = &format->host->side, *d = SpmvFormatSide(format, SPMV_BACKEND_DEVICE);
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < format->nparams; k++) {
-    set = PETSC_FALSE;
-    PetscCall(SpmvParamProcess(format->name, &format->params[k], &plan->value[k], plan->list, &set, PetscOptionsObject));
+  for (PetscInt k = 0; k < h->nparams; k++) {
+    PetscBool set = PETSC_FALSE;
+
+    PetscCall(SpmvParamProcess(format->name, &h->params[k], &host->value[k], host->list, &set, PetscOptionsObject));
     if (set) *pinned |= (PetscInt)1 << k;
   }
-  if (!format->device) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(name, sizeof(name), "%s_device", format->name));
-  for (PetscInt k = 0; k < format->device->nparams; k++) PetscCall(SpmvParamProcess(name, &format->device->params[k], &plan->device[k], NULL, &set, PetscOptionsObject));
+  for (PetscInt k = 0; d && k < d->nparams; k++) {
+    const PetscInt same = SpmvSideFind(h, d->params[k].name);
+    PetscBool      set;
+
+    if (same < 0) PetscCall(SpmvParamProcess(format->name, &d->params[k], &device->value[k], device->list, &set, PetscOptionsObject));
+    else device->value[k] = host->value[same];
+    if (same >= 0 && d->params[k].list) PetscCall(PetscArraycpy(device->list, host->list, SPMV_LIST_MAX));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,10 +181,34 @@ static PetscErrorCode SpmvCandidatesProcess(const SpmvFormat *type, SpmvRequest 
     const SpmvFormat *format = SpmvCandidate[k];
 
     if (type != format && type != &SpmvFormat_spmv) continue;
-    PetscCall(SpmvFormatProcess(format, &q->plan[k], &q->pinned[k], PetscOptionsObject));
+    PetscCall(SpmvFormatProcess(format, &q->host[k], &q->device[k], &q->pinned[k], PetscOptionsObject));
     PetscCall(SpmvKernelsGet(format, q->isa, &kernels, &isa)); /* refuse now what no product could use later */
-    q->plan[k].threads = q->threads;
-    q->plan[k].isa     = isa;
+    q->host[k].threads = q->threads;
+    q->host[k].isa     = isa;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Options of earlier versions, and what to do instead; CHANGELOG.md says why they went */
+static const struct {
+  const char *name, *remedy;
+} Removed[] = {
+  {"-mat_bccoo_flag_bits", "leave it out: the host's products are the same with each value; -mat_bccoo_device_flag_bits sets a device's"},
+  {"-mat_cmrs_order", "leave it out: this processor interleaves the entries of a strip; -mat_cmrs_device_order sets a device's"},
+  {"-mat_cmrs_align", "leave it out: this processor always aligns; -mat_cmrs_device_align sets a device's"},
+  {"-mat_pmf_columns", "leave it out: columns take 16 bits where they fit"},
+};
+
+static PetscErrorCode SpmvRemovedRefuse(Mat A)
+{
+  const char *prefix = ((PetscObject)A)->prefix;
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Removed); k++) {
+    PetscBool set;
+
+    PetscCall(PetscOptionsHasName(((PetscObject)A)->options, prefix, Removed[k].name, &set));
+    PetscCheck(!set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "There is no option -%s%s any more; %s", prefix ? prefix : "", Removed[k].name + 1, Removed[k].remedy);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,6 +228,7 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(MatSpmvGetShadow(A, &shadow));
   s = shadow->settings;
   if (!s.known) PetscCall(SpmvSettingsDefault(shadow->type, &s));
+  PetscCall(SpmvRemovedRefuse(A));
   PetscOptionsHeadBegin(PetscOptionsObject, "petscspmv options");
   for (PetscInt k = 0; k <= SPMV_ISA_COUNT; k++) isas[k] = SpmvIsaName(k);
   PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1, isas[q->isa], &q->isa, NULL));
@@ -267,7 +307,7 @@ static PetscErrorCode MatSpmvChoicesInherit(Mat A, Mat B)
     if (!a[k] || !b[k]) continue;
     PetscCall(MatSpmvGetShadow(a[k], &sa));
     PetscCall(MatSpmvGetShadow(b[k], &sb));
-    sb->choice = sa->choice;
+    sb->seq.choice = sa->seq.choice;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

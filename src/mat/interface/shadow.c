@@ -32,23 +32,28 @@ PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Drops the storage, on the host and on the device */
-PetscErrorCode SpmvShadowForget(SpmvShadow *s)
+/* Drops what was built, on the host and on the device */
+PetscErrorCode SpmvShadowForget(SpmvShadow *shadow)
 {
+  SpmvSeq *s = &shadow->seq;
+
   PetscFunctionBegin;
-  PetscCall(SpmvOnDeviceForget(&s->device));
-  PetscCall(SpmvTransposedDestroy(s));
-  if (s->storage) PetscCall(s->format->destroy(&s->storage));
-  s->storage = NULL;
-  s->format  = s->type;
   s->current = PETSC_FALSE;
+  PetscCall(SpmvTransposedDestroy(&s->transposed));
+  PetscCall(SpmvBuiltDestroy(&s->built));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* True if the storage has been made, or there is to be none because AIJ's kernel serves */
-PetscBool SpmvShadowServes(const SpmvShadow *s)
+/* True if A was built for the pattern it has, or AIJ's kernel is to serve; the values may be old */
+PetscBool MatSpmvServes(Mat A, const SpmvShadow *s)
 {
-  return (PetscBool)(s->storage || s->format == &SpmvFormat_aij);
+  return (PetscBool)(s->seq.built.format && s->owner == A && s->seq.nonzerostate == A->nonzerostate);
+}
+
+/* True if A is not as it was when it was last looked at: what a storage borrows of it may be gone */
+PetscBool MatSpmvChanged(Mat A, const SpmvShadow *s)
+{
+  return (PetscBool)(s->owner != A || s->state != ((PetscObject)A)->state || s->seq.touched);
 }
 
 void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
@@ -70,24 +75,26 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvShadowForget(s));
-  SpmvCountsAdd(&SpmvTotals, &s->counts);
+  SpmvCountsAdd(&SpmvTotals, &s->seq.counts);
   PetscCall(SpmvSettingsReset(&s->settings));
-  PetscCall(SpmvGhostsDestroy(&s->ghosts));
-  PetscCall(VecDestroy(&s->result));
-  PetscCall(SpmvFree(&s->work));
+  PetscCall(SpmvGhostsDestroy(&s->mpi.ghosts));
+  PetscCall(VecDestroy(&s->mpi.result));
+  PetscCall(SpmvFree(&s->seq.work));
   PetscCall(PetscFree(A->spptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the storage: all that are its own, or what a product reads, borrowed or not; 0 if there is none */
-PetscErrorCode SpmvShadowBytes(const SpmvShadow *s, PetscBool all, PetscLogDouble *bytes)
+/* Room for n scalars, kept for the next product: pages that the system has to clear cost more than they are worth */
+PetscErrorCode SpmvShadowRoom(SpmvShadow *s, size_t n, PetscScalar **room)
 {
-  SpmvArray arrays[SPMV_ARRAY_MAX];
-  PetscInt  n = 0;
-
   PetscFunctionBegin;
-  if (s->storage) PetscCall(s->format->arrays(s->storage, &n, arrays));
-  *bytes = all ? SpmvTransposedBytes(s) + SpmvArraysOwn(n, arrays) : SpmvArraysRead(n, arrays, sizeof(PetscScalar));
+  if (s->seq.nwork < n) {
+    s->seq.nwork = 0;
+    PetscCall(SpmvFree(&s->seq.work));
+    PetscCall(SpmvAlloc(sizeof(PetscScalar) * n, &s->seq.work));
+    s->seq.nwork = n;
+  }
+  *room = s->seq.work;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,83 +119,101 @@ static PetscErrorCode SpmvBaselineRun(void *context)
 }
 
 /* Lets the tuner choose, unless it has for this pattern and these settings */
-static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvRows *rows, const SpmvKey *key)
+static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, const SpmvKey *key)
 {
-  SpmvBaseline baseline = {A, NULL, NULL};
-  PetscInt     backend;
+  const SpmvRequest *q        = &s->settings.request;
+  SpmvBaseline       baseline = {A, NULL, NULL};
+  SpmvChoice         choice;
+  PetscInt           backend;
+  PetscErrorCode     ierr;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvBackend(s, key->nz, &backend));
-  if (SpmvChoiceAnswers(&s->choice, &s->settings.request, key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (SpmvChoiceAnswers(&s->seq.choice, q, key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
-  PetscCall(SpmvTune(&s->settings.request, &rows->csr, key, backend, SpmvBaselineRun, &baseline, &s->choice));
+  ierr = SpmvTune(q, csr, key, backend, SpmvBaselineRun, &baseline, &choice);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
+  PetscCall(ierr);
+  s->seq.choice = choice;
   PetscCall(PetscLogEventEnd(SPMV_Tune, A, 0, 0, 0));
-  s->counts.tunings += s->choice.from == SPMV_FROM_ESTIMATE || s->choice.from == SPMV_FROM_MEASURE;
+  s->seq.counts.tunings += choice.from == SPMV_FROM_ESTIMATE || choice.from == SPMV_FROM_MEASURE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *s, SpmvRows *rows)
+/* Rows as a side reads them */
+static PetscErrorCode SpmvShadowSort(const SpmvShadow *s, const SpmvSide *side, SpmvRows *rows)
 {
-  PetscLogDouble start, end;
+  PetscFunctionBegin;
+  if (!s->seq.sorted && !(side && side->borrows)) PetscCall(SpmvRowsSort(rows));
+  SpmvRowsFor(side, rows);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is to serve is chosen and built; full: a device was chosen and is out of memory */
+static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, SpmvRows *rows, const SpmvKey *key, PetscBool *full)
+{
+  SpmvSeq          *s    = &shadow->seq;
+  const SpmvOption *best = &s->choice.best;
+  PetscLogDouble    start, end;
 
   PetscFunctionBegin;
-  PetscCall(SpmvShadowForget(s));
-  s->format = SpmvCandidate[s->choice.best.number];
+  PetscCall(SpmvShadowForget(shadow));
+  PetscCall(SpmvShadowSort(shadow, SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST), rows));
+  PetscCall(SpmvShadowChoose(A, shadow, &rows->csr, key));
+  PetscCall(SpmvShadowSort(shadow, SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend), rows));
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  s->plan = s->choice.best.plan;
-  PetscCall(SpmvDevicePlan(s, &rows->csr, &s->plan));
-  if (s->format->build) PetscCall(s->format->build(&rows->csr, &s->plan, &s->storage));
+  PetscCall(SpmvBuiltCreate(shadow, &rows->csr, best->number, &best->plan, &s->built, full));
   PetscCall(PetscTime(&end));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
-  PetscCall(SpmvFormatCite(s->format));
+  if (*full) {
+    PetscCall(MatSpmvOutOfMemory(shadow, key, SpmvCandidate[best->number]->name));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SpmvFormatCite(s->built.format));
   s->build_seconds = end - start;
   s->own_seconds   = 0;
-  s->key           = s->choice.key;
+  s->key           = *key;
   s->nonzerorows   = SpmvRowsNonzero(&rows->csr);
   s->nonzerostate  = A->nonzerostate;
-  if (s->storage) s->counts.builds++;
+  s->counts.builds += SpmvBuiltIsThere(&s->built);
   s->settled++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *s, SpmvRows *rows)
+static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *shadow, SpmvRows *rows, PetscBool *full)
 {
+  SpmvSeq *s = &shadow->seq;
+
   PetscFunctionBegin;
+  *full = PETSC_FALSE;
+  if (!SpmvBuiltIsThere(&s->built)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvShadowSort(shadow, SpmvFormatSide(s->built.format, s->built.plan.backend), rows));
   PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
-  PetscCall(s->format->setvalues(&rows->csr, s->storage));
+  PetscCall(SpmvBuiltSetValues(&rows->csr, &s->built, full));
   PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
-  s->counts.refreshes++;
+  if (*full) PetscCall(MatSpmvOutOfMemory(shadow, &s->key, s->built.format->name));
+  else s->counts.refreshes++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings the storage up to date with AIJ's arrays */
-static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
+/* Brings what was built up to date with AIJ's arrays, or builds it */
+static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow, SpmvRows *rows)
 {
-  SpmvRows  rows;
-  SpmvKey   key;
-  PetscBool same, full;
+  SpmvSeq      *s    = &shadow->seq;
+  const SpmvKey key  = SpmvRowsKey(rows);
+  PetscBool     full = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(SpmvRowsGet(A, &rows));
-  key  = SpmvRowsKey(&rows);
-  same = (PetscBool)(SpmvShadowServes(s) && s->nonzerostate == A->nonzerostate && SpmvKeySame(&s->key, &key));
-  if (!same) s->sorted = (PetscBool)(s->type->borrows || SpmvRowsSorted(&rows));
-  if (!s->sorted) PetscCall(SpmvRowsSort(&rows));
-  if (!same) PetscCall(SpmvShadowChoose(A, s, &rows, &key));
-  if (SpmvCandidate[s->choice.best.number]->borrows) SpmvRowsUnsort(&rows); /* copies do not last, so who borrows takes rows as they are */
-  if (!same) PetscCall(SpmvShadowBuild(A, s, &rows));
-  else if (s->storage) PetscCall(SpmvShadowRefresh(A, s, &rows));
-  if (s->storage) {
-    PetscCall(SpmvOnDeviceUpdate(s, s->storage, &s->plan, (PetscBool)!same, &s->device, &full));
-    if (full) { /* for the host, now */
-      PetscCall(SpmvShadowChoose(A, s, &rows, &key));
-      PetscCall(SpmvShadowBuild(A, s, &rows));
-    }
+  if (MatSpmvServes(A, shadow) && SpmvKeySame(&s->key, &key)) PetscCall(SpmvShadowRefresh(A, shadow, rows, &full));
+  else {
+    const SpmvSide *side = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
+
+    s->sorted = (PetscBool)((side && side->borrows) || SpmvRowsSorted(rows)); /* who borrows rows does not ask */
+    PetscCall(SpmvShadowBuild(A, shadow, rows, &key, &full));
   }
-  PetscCall(SpmvRowsRestore(A, &rows));
+  if (full) PetscCall(SpmvShadowBuild(A, shadow, rows, &key, &full)); /* for the host, now */
   s->current = PETSC_TRUE;
   if (s->transposed) s->transposed->current = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -200,27 +225,32 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *s)
   Output Parameter:
 . current - PETSC_TRUE if the storage is up to date, PETSC_FALSE if AIJ's kernel is to serve
 */
-PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *s, PetscBool *current)
+PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
 {
-  PetscObjectState state;
+  const PetscInt after = shadow->settings.build_after;
+  SpmvSeq       *s     = &shadow->seq;
+  SpmvRows       rows;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  if (s->version != s->settings.version) {
-    s->version  = s->settings.version;
-    s->hostonly = PETSC_FALSE;
-    if (memcmp(&s->choice.request, &s->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowForget(s));
+  if (shadow->version != shadow->settings.version) {
+    shadow->version = shadow->settings.version;
+    s->hostonly     = PETSC_FALSE;
+    if (memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowForget(shadow));
   }
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (s->owner != A || s->state != state || s->touched) {
+  if (MatSpmvChanged(A, shadow)) {
     if (s->since) s->before = s->since;
-    s->since   = 0;
-    s->current = PETSC_FALSE;
-    s->owner   = A;
-    s->state   = state;
-    s->touched = PETSC_FALSE;
+    s->since      = 0;
+    s->current    = PETSC_FALSE;
+    s->touched    = PETSC_FALSE;
+    shadow->owner = A;
+    shadow->state = ((PetscObject)A)->state;
   }
-  if (!s->current && (s->since >= s->settings.build_after || s->before >= s->settings.build_after)) {
-    PetscCall(SpmvShadowRenew(A, s));
+  if (!s->current && (s->since >= after || s->before >= after)) {
+    PetscCall(SpmvRowsGet(A, &rows));
+    ierr = SpmvShadowRenew(A, shadow, &rows);
+    PetscCall(SpmvRowsRestore(A, &rows));
+    PetscCall(ierr);
     PetscCall(MatSpmvViewBuilt(A));
   }
   s->since++;

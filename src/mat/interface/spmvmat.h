@@ -8,7 +8,8 @@
   matconvert.c  AIJ <-> ours, anything <-> ours, products with other types
   exact.c       functions of PETSc that want AIJ's exact type name
   dispatch.c    MatMult() and its kin: which kernel, which vectors
-  shadow.c      the storage beside AIJ's: build, refresh, forget
+  shadow.c      the storage beside AIJ's: built, brought up to date, forgotten
+  built.c       a matrix in a format, wherever it is
   transposed.c  the storage of A^T that -mat_spmv_transpose copy asks for
   matdevice.c   the storage on the device
   matvecs.c     which backend the processes agree on, where vectors live, MatBindToCPU()
@@ -43,7 +44,7 @@ typedef struct {
   PetscBool         tuneview; /* -mat_spmv_tune_view */
 } SpmvSettings;
 
-/* SpmvRows: AIJ's arrays on loan, or sorted copies of them */
+/* SpmvRows: AIJ's arrays on loan, and sorted copies of them */
 typedef struct {
   SpmvCSR            csr;
   PetscInt          *j; /* [nz] NULL unless a row was not sorted */
@@ -54,17 +55,23 @@ typedef struct {
 
 struct _n_SpmvOnDevice; /* a storage on the device, see device/device.h */
 
+/* SpmvBuilt: a matrix in a format. At most one of storage and device is there: none where AIJ's kernel serves */
+typedef struct {
+  const SpmvFormat       *format; /* NULL: nothing was built; SpmvFormat_aij: AIJ's kernel serves */
+  SpmvPlan                plan;   /* as built */
+  void                   *storage;
+  struct _n_SpmvOnDevice *device;
+  PetscLogDouble          read, own; /* bytes that a product reads, and that are not AIJ's */
+} SpmvBuilt;
+
 /* SpmvTransposed: A^T, its rows and their storage */
 typedef struct {
   PetscInt    *i, *j; /* [n + 1], [nz] its rows */
   PetscScalar *a;     /* [nz] */
   PetscInt    *from;  /* [nz] which entry of A each of its entries is */
   SpmvCSR      csr;   /* these arrays */
-  SpmvPlan     plan;
-  void        *storage;
+  SpmvBuilt    built;
   PetscBool    current; /* has A's values */
-
-  struct _n_SpmvOnDevice *device; /* NULL: the storage serves the host */
 } SpmvTransposed;
 
 struct _n_SpmvGather; /* entries of a vector on the device, see device/device.h */
@@ -84,53 +91,56 @@ typedef struct {
   PetscBool             hostonly; /* the device had no room for that */
 } SpmvGhosts;
 
-/* SpmvShadow: A->spptr of both types. A parallel Mat uses type, settings and state only; its blocks have the storages */
+/* SpmvSeq: of a sequential Mat, what serves its products, and what they were */
+typedef struct {
+  SpmvChoice       choice; /* what is to serve, as long as the pattern and what is asked for stay */
+  SpmvBuilt        built;
+  SpmvKey          key;          /* of the matrix when it was built */
+  PetscObjectState nonzerostate; /* of the matrix then */
+  PetscInt         nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
+  PetscBool        sorted;       /* columns increase in each of its rows */
+  SpmvTransposed  *transposed;   /* NULL: not built */
+  PetscBool        hostonly;     /* the device ran out of memory */
+  PetscBool        current;      /* what was built has the matrix's values */
+  PetscBool        touched;      /* the parallel Mat changed: the block's own state may not tell */
+  PetscBool        member;       /* a block of a parallel Mat that has its settings from that */
+  PetscInt64       since;        /* products since the values changed */
+  PetscInt64       before;       /* products between that change and the one before */
+
+  size_t       nwork;
+  PetscScalar *work; /* [nwork] what transposed products and those with dense matrices write to on their way, made at the first */
+
+  SpmvCounts     counts;
+  PetscInt64     settled;       /* times that it was settled what serves: builds, and choices of AIJ's kernel */
+  PetscLogDouble build_seconds; /* of the last build */
+  PetscLogDouble aij_seconds;   /* least time of a product by AIJ's kernel, 0 if there was none */
+  PetscLogDouble own_seconds;   /* least time of a product by ours */
+} SpmvSeq;
+
+/* SpmvMPI: of a parallel Mat, what its processes share; its blocks have the storages */
+typedef struct {
+  SpmvGhosts      *ghosts;         /* NULL: not made */
+  PetscBool        reassembled;    /* since they were looked at: on all processes alike, unlike the Mat's state */
+  Vec              result;         /* of its products for a vector that lives on the host; NULL: not made */
+  PetscInt         agreed_version; /* of the settings when a backend was agreed on, 0: never */
+  PetscObjectState agreed_state;   /* of the pattern then */
+} SpmvMPI;
+
+/* SpmvShadow: A->spptr of both types */
 typedef struct {
   const SpmvFormat *type; /* whose name the Mat's type has */
   SpmvSettings      settings;
-  SpmvChoice        choice; /* what serves, as long as the pattern and what is asked for stay */
-
-  /* The storage and what it was made from */
-  const SpmvFormat *format;       /* of the storage; SpmvFormat_aij: there is none, AIJ's kernel serves; the type's before a choice is made */
-  void             *storage;      /* NULL: not built */
-  SpmvPlan          plan;         /* as built */
-  SpmvKey           key;          /* of the matrix then */
-  PetscInt          nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
-  PetscObjectState  nonzerostate; /* of the matrix then */
-  PetscBool         sorted;       /* columns increase in each of its rows */
-  SpmvTransposed   *transposed;   /* NULL: not built */
-
-  struct _n_SpmvOnDevice *device;   /* NULL: the storage serves the host */
-  PetscBool               hostonly; /* the device had no room */
-  PetscBool               bound;    /* MatBindToCPU(): products run on the host */
+  PetscBool         bound;  /* MatBindToCPU(): products run on the host */
+  PetscInt          agreed; /* the backend that the processes of the parallel Mat agreed on, SPMV_BACKEND_AUTO if they did not yet */
+  PetscInt64        viewed; /* SpmvSeq.settled of all blocks when -mat_spmv_view printed last */
 
   /* The matrix when it was last looked at */
   Mat              owner; /* MatHeaderMerge() moves a shadow to another Mat */
   PetscObjectState state;
   PetscInt         version; /* of the settings */
-  PetscBool        current; /* the storage has its values */
-  PetscBool        touched; /* the parallel Mat changed: the block's own state may not tell */
-  PetscInt64       since;   /* products since the values changed */
-  PetscInt64       before;  /* products between that change and the one before */
 
-  SpmvGhosts      *ghosts;       /* of a parallel Mat; NULL: not made */
-  PetscObjectState ghosts_state; /* of the matrix when they were looked at */
-
-  Vec              result;         /* of its products for a vector that lives on the host; NULL: not made */
-  PetscBool        member;         /* a block of a parallel Mat that has its settings from that */
-  PetscInt         agreed;         /* the backend that the processes of the parallel Mat agreed on, SPMV_BACKEND_AUTO if they did not yet */
-  PetscInt         agreed_version; /* of the settings then, 0: never */
-  PetscObjectState agreed_state;   /* of the pattern then */
-
-  size_t       nwork;
-  PetscScalar *work; /* [nwork] vectors of products with dense matrices */
-
-  SpmvCounts     counts;
-  PetscInt64     settled;       /* times that it was settled what serves: builds, and choices of AIJ's kernel */
-  PetscInt64     viewed;        /* of these, when -mat_spmv_view printed last */
-  PetscLogDouble build_seconds; /* of the last build */
-  PetscLogDouble aij_seconds;   /* least time of a product by AIJ's kernel, 0 if there was none */
-  PetscLogDouble own_seconds;   /* least time of a product by ours */
+  SpmvSeq seq;
+  SpmvMPI mpi;
 } SpmvShadow;
 
 /* SpmvParent: what PETSc's own type does, taken once from a freshly created matrix */
@@ -181,22 +191,28 @@ extern PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow);
 extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
 extern PetscErrorCode SpmvShadowForget(SpmvShadow *shadow);
-extern PetscBool      SpmvShadowServes(const SpmvShadow *shadow);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
-extern PetscErrorCode SpmvShadowBytes(const SpmvShadow *shadow, PetscBool all, PetscLogDouble *bytes);
+extern PetscErrorCode SpmvShadowRoom(SpmvShadow *shadow, size_t n, PetscScalar **room);
+extern PetscBool      MatSpmvServes(Mat A, const SpmvShadow *shadow);
+extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
+
+/* built.c */
+extern PetscErrorCode SpmvBuiltCreate(const SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built, PetscBool *full);
+extern PetscErrorCode SpmvBuiltSetValues(const SpmvCSR *csr, SpmvBuilt *built, PetscBool *full);
+extern PetscBool      SpmvBuiltIsThere(const SpmvBuilt *built);
+extern PetscErrorCode SpmvBuiltArrays(const SpmvBuilt *built, PetscInt *n, SpmvArray arrays[]);
+extern PetscErrorCode SpmvBuiltDescribe(const SpmvBuilt *built, PetscInt k, char line[], size_t size);
+extern PetscErrorCode SpmvBuiltDestroy(SpmvBuilt *built);
 
 /* transposed.c */
-extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const void **storage);
-extern PetscErrorCode SpmvTransposedDestroy(SpmvShadow *shadow);
-extern PetscLogDouble SpmvTransposedBytes(const SpmvShadow *shadow);
+extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const SpmvBuilt **built);
+extern PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed);
 
 /* matdevice.c */
 extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries, PetscInt *backend);
-extern PetscErrorCode SpmvDevicePlan(const SpmvShadow *shadow, const SpmvCSR *csr, SpmvPlan *plan);
-extern PetscErrorCode SpmvOnDeviceUpdate(SpmvShadow *shadow, const void *storage, const SpmvPlan *plan, PetscBool fresh, struct _n_SpmvOnDevice **on, PetscBool *full);
-extern PetscErrorCode SpmvOnDeviceForget(struct _n_SpmvOnDevice **on);
-extern PetscErrorCode SpmvOnDeviceProduct(SpmvShadow *shadow, struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full);
-extern const char    *SpmvOnDeviceName(void);
+extern PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *shadow, const SpmvKey *key, const char format[]);
+extern PetscErrorCode SpmvOnDeviceProduct(struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full);
+extern PetscErrorCode SpmvDeviceName(const char **name);
 extern PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6]);
 extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);
 
@@ -223,7 +239,7 @@ extern PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows);
 extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
 extern PetscBool      SpmvRowsSorted(const SpmvRows *rows);
 extern PetscErrorCode SpmvRowsSort(SpmvRows *rows);
-extern void           SpmvRowsUnsort(SpmvRows *rows);
+extern void           SpmvRowsFor(const SpmvSide *side, SpmvRows *rows);
 extern SpmvKey        SpmvRowsKey(const SpmvRows *rows);
 
 /* dispatch.c */

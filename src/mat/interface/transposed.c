@@ -34,87 +34,100 @@ static void SpmvTransposedValues(const SpmvCSR *csr, SpmvTransposed *t)
   for (PetscInt k = 0; k < csr->i[csr->m]; k++) t->a[k] = csr->a[t->from[k]];
 }
 
-static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt backend)
+/* The rows of A^T and their storage, on a device if A's is */
+static PetscErrorCode SpmvTransposedFill(const SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, SpmvTransposed *t, PetscBool *full)
 {
+  const PetscInt     number = s->seq.choice.best.number;
+  const SpmvRequest *q      = &s->settings.request;
+  SpmvPlan           plan   = backend == SPMV_BACKEND_DEVICE ? q->device[number] : q->host[number];
+
   PetscFunctionBegin;
-  PetscCall(PetscNew(&s->transposed));
-  PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
-  PetscCall(SpmvTransposedCreate(csr, s->transposed));
-  SpmvTransposedValues(csr, s->transposed);
-  s->transposed->plan         = s->settings.request.plan[s->choice.best.number];
-  s->transposed->plan.backend = backend;
-  if (s->settings.request.kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&s->transposed->csr, s->settings.request.isa, s->choice.best.number, &s->transposed->plan, NULL));
-  PetscCall(SpmvDevicePlan(s, &s->transposed->csr, &s->transposed->plan));
-  PetscCall(s->format->build(&s->transposed->csr, &s->transposed->plan, &s->transposed->storage));
-  PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
-  s->counts.builds++;
+  PetscCall(SpmvTransposedCreate(csr, t));
+  SpmvTransposedValues(csr, t);
+  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&t->csr, q->isa, number, &plan, NULL));
+  PetscCall(SpmvBuiltCreate(s, &t->csr, number, &plan, &t->built, full));
+  t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvTransposedRefresh(Mat A, SpmvShadow *s, const SpmvCSR *csr)
+static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, PetscBool *full)
 {
+  SpmvTransposed *t;
+  PetscErrorCode  ierr;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvTransposedDestroy(&s->seq.transposed));
+  PetscCall(PetscNew(&t));
+  PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
+  ierr = SpmvTransposedFill(s, csr, backend, t, full);
+  PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
+  if (ierr || *full) PetscCall(SpmvTransposedDestroy(&t));
+  PetscCall(ierr);
+  s->seq.transposed = t;
+  s->seq.counts.builds += t != NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvTransposedRefresh(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscBool *full)
+{
+  SpmvTransposed *t = s->seq.transposed;
+
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
-  SpmvTransposedValues(csr, s->transposed);
-  PetscCall(s->format->setvalues(&s->transposed->csr, s->transposed->storage));
+  SpmvTransposedValues(csr, t);
+  PetscCall(SpmvBuiltSetValues(&t->csr, &t->built, full));
   PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
-  s->counts.refreshes++;
+  s->seq.counts.refreshes++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvTransposedRenew(Mat A, SpmvShadow *s, const SpmvCSR *csr)
+{
+  PetscBool full;
+
+  PetscFunctionBegin;
+  if (s->seq.transposed) PetscCall(SpmvTransposedRefresh(A, s, csr, &full));
+  else PetscCall(SpmvTransposedBuild(A, s, csr, s->seq.built.plan.backend, &full));
+  if (full) {
+    PetscCall(MatSpmvOutOfMemory(s, &s->seq.key, s->seq.built.format->name));
+    PetscCall(SpmvTransposedBuild(A, s, csr, SPMV_BACKEND_HOST, &full));
+  }
+  s->seq.transposed->current = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  MatSpmvGetTransposed - the storage of A^T, built or refreshed if need be
+  MatSpmvGetTransposed - A^T as it was built, or is now, or is brought up to date
 
   Input Parameters:
-+ A      - a sequential matrix
-- shadow - its shadow, whose storage of A is current
++ A - a sequential matrix
+- s - its shadow, whose storage of A is current
 */
-PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *s, const void **storage)
+PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *s, const SpmvBuilt **built)
 {
   PetscFunctionBegin;
-  if (!s->transposed || !s->transposed->current) {
-    const PetscBool fresh = (PetscBool)!s->transposed;
-    SpmvRows        rows;
-    PetscBool       full;
+  if (!s->seq.transposed || !s->seq.transposed->current) {
+    SpmvRows       rows;
+    PetscErrorCode ierr;
 
     PetscCall(SpmvRowsGet(A, &rows));
-    if (fresh) PetscCall(SpmvTransposedBuild(A, s, &rows.csr, s->plan.backend));
-    else PetscCall(SpmvTransposedRefresh(A, s, &rows.csr));
-    PetscCall(SpmvOnDeviceUpdate(s, s->transposed->storage, &s->transposed->plan, fresh, &s->transposed->device, &full));
-    if (full) {
-      PetscCall(SpmvTransposedDestroy(s));
-      PetscCall(SpmvTransposedBuild(A, s, &rows.csr, SPMV_BACKEND_HOST));
-    }
+    ierr = SpmvTransposedRenew(A, s, &rows.csr);
     PetscCall(SpmvRowsRestore(A, &rows));
-    s->transposed->current = PETSC_TRUE;
+    PetscCall(ierr);
   }
-  *storage = s->transposed->storage;
+  *built = &s->seq.transposed->built;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmvTransposedDestroy(SpmvShadow *s)
+PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed)
 {
-  SpmvTransposed *t = s->transposed;
+  SpmvTransposed *t = *transposed;
 
   PetscFunctionBegin;
   if (!t) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvOnDeviceForget(&t->device));
-  if (t->storage) PetscCall(s->format->destroy(&t->storage));
+  PetscCall(SpmvBuiltDestroy(&t->built));
   PetscCall(PetscFree(t->i));
   PetscCall(PetscFree3(t->j, t->a, t->from));
-  PetscCall(PetscFree(s->transposed));
+  PetscCall(PetscFree(*transposed));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Bytes of all that is kept for A^T */
-PetscLogDouble SpmvTransposedBytes(const SpmvShadow *s)
-{
-  SpmvArray      arrays[SPMV_ARRAY_MAX];
-  PetscInt       n     = 0;
-  PetscLogDouble bytes = 0;
-
-  if (!s->transposed) return 0;
-  bytes = (PetscLogDouble)s->key.nz * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(s->key.n + 1) * sizeof(PetscInt);
-  if (s->format->arrays(s->transposed->storage, &n, arrays)) return bytes;
-  return bytes + SpmvArraysOwn(n, arrays);
 }

@@ -1,195 +1,147 @@
 /*
-  bccoo_blocks.h - products block after block: a vector holds the rows of a block.
+  bccoo_blocks.h - the blocks of a matrix as they are stored: in tiles, some tiles side by side
 
-  Columns are decoded to int32 in chunks first, so that one loop serves every kind. Row stops are found a word of flags
-  at a time.
+  A block has two places: its number in row order, and where it is stored. Tile t holds the numbers [t tile, (t + 1) tile).
+  With bunch 1 both are the same. With bunch B, B tiles make a group, and the k-th blocks of all of them are neighbours:
+  number q is stored at g B tile + k B + l, where g = q / (B tile), l = q % (B tile) / tile, k = q % tile. The k-th blocks
+  of a group are a step.
+
+  With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */
 #pragma once
-#include "bccoo_vectors.h"
+#include "../../../spmvimpl.h"
 
-/* BccooChunk: consecutive blocks of one tile, with their columns */
+typedef enum { /* how block columns are stored */
+               BCCOO_COLUMNS_AUTO,
+               BCCOO_COLUMNS_INT32,
+               BCCOO_COLUMNS_UINT16,
+               BCCOO_COLUMNS_DIFFERENCE
+} BccooColumns;
+
+#define BCCOO_INLINE static inline __attribute__((always_inline))
+
+#define BCCOO_BLOCK_MAX 8    /* largest block height and width */
+#define BCCOO_PAD       8    /* scalars after the last value, so that a vector load of it stays inside */
+#define BCCOO_FAR       16   /* one block of so many may be far from the one before it, or columns are int32 */
+#define BCCOO_ESCAPE    (-1) /* the difference that says: the column is in `escaped` */
+
+/* BccooTarget: where the values of a block go */
 typedef struct {
-  size_t         q, n;    /* first block, blocks; the chunk before the first has n = 0 */
-  size_t         end;     /* one past the last block of the part */
-  const int32_t *column;  /* [n] */
-  int32_t        before;  /* differences: column of the last block */
-  const int32_t *escaped; /* differences: the next escaped column */
-  int32_t        buffer[BCCOO_CHUNK];
-} BccooChunk;
+  size_t entries, bunch, tile; /* of a block, of a group, of a lane */
+  size_t step, lane;
+  size_t value; /* the first one's place; the next one of the block is `bunch` further */
+} BccooTarget;
 
-/* The chunk before the first of a part, a part of whole tiles */
-SPMV_INLINE void BccooChunkStart(const BccooStorage *b, const BccooPart *part, BccooChunk *c)
+/* BccooScan: the blocks in row order */
+typedef struct {
+  size_t        *end;    /* [nrows] one past the last block of each non-empty block row */
+  int32_t       *row;    /* [nrows] their block row in the stack of slices */
+  const int32_t *column; /* [nblocks] block columns; NULL: not wanted */
+  int32_t       *own;    /* column, unless it is CSR's */
+  int32_t       *escape; /* [tiles with blocks] escaped columns before each; NULL: not counted */
+  BccooTarget    target; /* of the next block */
+} BccooScan;
+
+typedef struct {
+  /* What a side chooses */
+  PetscInt     h, w;      /* block height, block width */
+  PetscInt     slices;    /* vertical slices */
+  PetscInt     tile;      /* blocks in a tile */
+  PetscInt     bunch;     /* tiles in a group */
+  PetscInt     whole;     /* whole tiles: the storage is padded to a multiple of so many; 0: it ends with the last block */
+  PetscInt     listed;    /* tiles whose escaped columns are one list: 1, or the bunch, which has them in the order of storage */
+  PetscBool    scattered; /* all values have positions, not only those of block rows with fill */
+  BccooColumns columns;   /* how columns are stored */
+
+  /* What the matrix tells then */
+  PetscInt  m, n;       /* rows, columns of the matrix */
+  PetscInt  mb;         /* block rows of the matrix: ceil(m / h) */
+  PetscInt  slicewidth; /* block columns of a slice; the last one may be narrower */
+  PetscInt  nrows;      /* non-empty block rows */
+  size_t    nblocks;    /* blocks with entries */
+  size_t    nstored;    /* blocks stored: nblocks, and padding */
+  size_t    ntiles;     /* tiles: ceil(nstored / tile) */
+  size_t    nflags;     /* bytes of flags: whole tiles and whole words of 32 bits */
+  size_t    nescaped;   /* columns that have no difference */
+  size_t    npositions; /* values that are put in their places one by one; none of 1x1 blocks in one slice */
+  BccooScan scan;       /* while it is built only */
+
+  /* The arrays; those that nobody wants, or that a device makes, are NULL */
+  int32_t     *row;      /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
+  uint8_t     *flags;    /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b ends its block row; padded with 1 */
+  int32_t     *entry;    /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
+  uint16_t    *stop;     /* [nrows] where the last block of each non-empty block row is stored, less its group's first place */
+  void        *column;   /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
+  int32_t     *base;     /* [ntiles] differences: column of the tile's first block */
+  int32_t     *escaped;  /* [nescaped] columns that have no difference, list after list */
+  int32_t     *escape;   /* [ntiles / listed + 1] first of each list; NULL if there is none */
+  PetscScalar *value;    /* [nstored h w + BCCOO_PAD] blocks by columns ("inner-block transpose"), entries e of a step side by side */
+  uint32_t    *position; /* [npositions] where the value of each of those entries goes */
+} BccooBlocks;
+
+/* bccoo_scan.c */
+extern PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt slices, PetscInt columns, char why[],
+                                       size_t size);
+extern PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscBool outline, BccooBlocks *b);
+extern PetscErrorCode BccooScanDestroy(BccooScan *scan);
+
+/* bccoo_blocks.c */
+extern PetscErrorCode BccooBlocksOutline(BccooBlocks *b);
+extern PetscErrorCode BccooBlocksMake(PetscInt ntasks, BccooBlocks *b);
+extern void           BccooBlocksSetValues(BccooBlocks *b, const PetscScalar a[]);
+extern PetscErrorCode BccooBlocksArrays(const BccooBlocks *b, PetscInt *n, SpmvArray arrays[]);
+extern PetscErrorCode BccooBlocksDestroy(BccooBlocks *b);
+
+/* How many pieces of a width make n */
+static inline PetscInt BccooCeil(PetscInt n, PetscInt width)
 {
-  c->q       = part->first * (size_t)b->tile;
-  c->n       = 0;
-  c->end     = PetscMin(part->last * (size_t)b->tile, b->nblocks);
-  c->escaped = b->escape ? b->escaped + b->escape[part->first] : NULL;
+  return n / width + !!(n % width);
 }
 
-/* Moves on by one chunk; 0 after the last */
-SPMV_INLINE int BccooChunkNext(const BccooStorage *b, BccooChunk *c)
+/* Bytes of a column as stored */
+static inline size_t BccooColumnSize(const BccooBlocks *b)
 {
-  const size_t tile = (size_t)b->tile, q = c->q + c->n;
-
-  if (q >= c->end) return 0;
-  c->q = q;
-  c->n = PetscMin(PetscMin(BCCOO_CHUNK, tile - q % tile), c->end - q);
-  if (b->columns == BCCOO_COLUMNS_INT32) {
-    c->column = (const int32_t *)b->column + q;
-    return 1;
-  }
-  c->column = c->buffer;
-  if (b->columns == BCCOO_COLUMNS_UINT16) {
-    for (size_t k = 0; k < c->n; k++) c->buffer[k] = ((const uint16_t *)b->column)[q + k];
-  } else {
-    const int16_t *d = (const int16_t *)b->column + q;
-    int32_t        j = q % tile ? c->before : b->base[q / tile];
-
-    if (b->escape && b->escape[q / tile + 1] > b->escape[q / tile]) {
-      for (size_t k = 0; k < c->n; k++) c->buffer[k] = j = d[k] == BCCOO_ESCAPE ? *c->escaped++ : j + d[k];
-    } else {
-      SpmvIndex last = SpmvIndexSplat(j);
-      size_t    k    = 0;
-
-      for (; k + 8 <= c->n; k += 8) {
-        const SpmvIndex columns = SpmvIndexAdd(SpmvIndexScan(SpmvIndexLoadS16(d + k)), last);
-
-        SpmvIndexStore32(c->buffer + k, columns);
-        last = SpmvIndexLast(columns);
-      }
-      if (k) j = c->buffer[k - 1];
-      for (; k < c->n; k++) c->buffer[k] = j += d[k];
-    }
-    c->before = j;
-  }
-  return 1;
+  return b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t);
 }
 
-/* The sums of a block row: h scalars in one vector, or one scalar for the blocks of height 1 */
-#define BCCOO_SUMS(V) \
-  SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const BccooInput *in, PetscInt h, PetscInt w, V sum[]) \
-  { \
-    for (size_t q = 0; q < n; q++, v += h * w) { \
-      const PetscScalar *x = w > 1 && column[q] == in->last ? in->tail : in->x + (size_t)column[q] * (size_t)w; \
-\
-      if (h == 1) sum[0] = V##Fma(V##LoadFirst(v, (int)w), V##LoadFirst(x, (int)w), sum[0]); \
-      else { \
-        for (PetscInt j = 0; j < w; j++) sum[j % 4] = V##Fma(V##Load(v + j * h), V##Splat(x[j]), sum[j % 4]); \
-      } \
-    } \
-  } \
-  SPMV_INLINE V BccooTotal_##V(PetscInt h, PetscInt w, V sum[]) \
-  { \
-    V total = sum[0]; \
-\
-    for (PetscInt j = 1; h > 1 && j < PetscMin(4, w); j++) total = V##Add(total, sum[j]); \
-    return total; \
-  } \
-  SPMV_INLINE void BccooCarry_##V(PetscScalar carry[], PetscInt h, PetscInt w, V sum[]) \
-  { \
-    if (h == 1) carry[0] = V##Sum(sum[0]); \
-    else V##StoreFirst(carry, BccooTotal_##V(h, w, sum), (int)h); \
-  } \
-  SPMV_INLINE void BccooPut_##V(const BccooOutput *o, size_t r, PetscInt h, PetscInt w, V sum[]) \
-  { \
-    V total = BccooTotal_##V(h, w, sum); \
-\
-    if (h == 1) BccooPut(o, r, V##Sum(total)); \
-    else if (r + (size_t)h <= o->limit) { \
-      if (o->beta) total = V##Add(total, V##LoadFirst(o->y + r, (int)h)); \
-      V##StoreFirst(o->y + r, total, (int)h); \
-    } else { \
-      if (o->beta) total = V##Add(total, V##LoadFirst(o->y + r, (int)(o->limit - r))); \
-      V##StoreFirst(o->y + r, total, (int)(o->limit - r)); \
-    } \
-  }
-BCCOO_SUMS(Spmv4)
-BCCOO_SUMS(Spmv8)
-#undef BCCOO_SUMS
-
-/* What the sum of block row number k starts from where blocks are 1x1: AIJ, too, adds a row to y entry by entry. A row that ends after this part is a carry */
-SPMV_INLINE PetscScalar BccooStart_1x1(const BccooStorage *b, const BccooPart *part, const BccooOutput *o, size_t k)
+/* True if the column of a block cannot be stored as its difference from the one before */
+static inline int BccooIsEscape(int32_t difference)
 {
-  return o->beta && k < (size_t)b->entry[part->last] ? o->y[BccooRow(b, k)] : 0;
+  return difference < INT16_MIN || difference > INT16_MAX || difference == BCCOO_ESCAPE;
 }
 
-/* 1x1 blocks one after the other: AIJ's loop */
-SPMV_INLINE PetscScalar BccooRun_1x1(const PetscScalar *v, const int32_t *column, size_t n, const PetscScalar *x, PetscScalar sum)
+/* True for 1x1 blocks in one slice, which are CSR's entries */
+static inline PetscBool BccooIsSimple(const BccooBlocks *b)
 {
-  for (size_t q = 0; q < n; q++) sum += v[q] * x[column[q]];
-  return sum;
+  return (PetscBool)(b->h * b->w * b->slices == 1);
 }
 
-/* y <- beta y + A x, block after block; carry is what the part leaves of a row that ends after it */
-SPMV_INLINE void BccooApplyBlocks(const BccooStorage *b, const BccooPart *part, const BccooInput *in, const BccooOutput *o, PetscScalar carry[], PetscInt h, PetscInt w)
+/* Where block number q is stored */
+static inline size_t BccooPlace(const BccooBlocks *b, size_t q)
 {
-  const int   wide = h > 4 || (h == 1 && w > 4);
-  size_t      k    = (size_t)b->entry[part->first]; /* the present block row's number */
-  PetscScalar sum1 = h * w == 1 ? BccooStart_1x1(b, part, o, k) : 0;
-  BccooChunk  c;
-  Spmv4       sum4[4] = {Spmv4Zero(), Spmv4Zero(), Spmv4Zero(), Spmv4Zero()};
-  Spmv8       sum8[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
+  const size_t tile = (size_t)b->tile, group = tile * (size_t)b->bunch, r = q % group;
 
-  BccooChunkStart(b, part, &c);
-  while (BccooChunkNext(b, &c)) {
-    uint64_t stops = BccooStops(b, c.q, c.n);
-
-    for (size_t at = 0;;) {
-      const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : c.n, n = end - at;
-      const PetscScalar *v = b->value + (c.q + at) * (size_t)(h * w);
-
-      if (h * w == 1) sum1 = BccooRun_1x1(v, c.column + at, n, in->x, sum1);
-      else if (wide) BccooRun_Spmv8(v, c.column + at, n, in, h, w, sum8);
-      else BccooRun_Spmv4(v, c.column + at, n, in, h, w, sum4);
-      at = end;
-      if (!stops) break;
-      stops &= stops - 1;
-      if (h * w == 1) {
-        o->y[BccooRow(b, k++)] = sum1;
-        sum1                   = BccooStart_1x1(b, part, o, k);
-      } else if (wide) {
-        BccooPut_Spmv8(o, BccooRow(b, k++) * (size_t)h, h, w, sum8);
-        for (int j = 0; j < 4; j++) sum8[j] = Spmv8Zero();
-      } else {
-        BccooPut_Spmv4(o, BccooRow(b, k++) * (size_t)h, h, w, sum4);
-        for (int j = 0; j < 4; j++) sum4[j] = Spmv4Zero();
-      }
-    }
-  }
-  if (h * w == 1) carry[0] = sum1;
-  else if (wide) BccooCarry_Spmv8(carry, h, w, sum8);
-  else BccooCarry_Spmv4(carry, h, w, sum4);
+  return b->bunch == 1 ? q : q - r + r % tile * (size_t)b->bunch + r / tile;
 }
 
-/* y <- y + A^T x, block after block */
-SPMV_INLINE void BccooTransposeBlocks(const BccooStorage *b, const BccooPart *part, const BccooInput *in, BccooTransposed *o, PetscInt h, PetscInt w)
+/* Where the values of block number q go */
+static inline BccooTarget BccooTargetOf(const BccooBlocks *b, size_t q)
 {
-  size_t      k = (size_t)b->entry[part->first]; /* the present block row's number */
-  PetscScalar x[BCCOO_BLOCK_MAX];
-  BccooChunk  c;
+  const size_t bunch = (size_t)b->bunch, tile = (size_t)b->tile, entries = (size_t)(b->h * b->w);
+  const size_t lane = q % (tile * bunch) / tile;
 
-  BccooChunkStart(b, part, &c);
-  BccooRowOf(b, in, k, h, x);
-  while (BccooChunkNext(b, &c)) {
-    uint64_t stops = BccooStops(b, c.q, c.n);
+  return (BccooTarget){entries, bunch, tile, .step = q % tile, .lane = lane, .value = (BccooPlace(b, q) - lane) * entries + lane};
+}
 
-    for (size_t at = 0;;) {
-      const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : c.n;
-      const PetscScalar *v   = b->value + (c.q + at) * (size_t)(h * w);
-
-      for (; at < end; at++, v += h * w) {
-        PetscScalar *y = w > 1 && c.column[at] == o->last ? o->tail : o->y + (size_t)c.column[at] * (size_t)w;
-
-        for (PetscInt j = 0; j < w; j++) {
-          PetscScalar sum = v[j * h] * x[0];
-
-          for (PetscInt i = 1; i < h; i++) sum += v[j * h + i] * x[i];
-          y[j] += sum;
-        }
-      }
-      if (!stops) break;
-      stops &= stops - 1;
-      BccooRowOf(b, in, ++k, h, x);
-    }
-  }
+/* On to where the values of the next block go: the next step of the same lane, or the next lane, or the next group */
+static inline void BccooTargetAdvance(BccooTarget *p)
+{
+  p->value += p->entries * p->bunch;
+  if (p->bunch == 1 || ++p->step < p->tile) return;
+  p->step = 0;
+  p->value -= p->entries * p->bunch * p->tile;
+  p->value++;
+  if (++p->lane < p->bunch) return;
+  p->lane = 0;
+  p->value += p->entries * p->bunch * p->tile - p->bunch;
 }

@@ -2,7 +2,7 @@
   bccoo_walk.h - CSR rows as blocks: block row after block row, slice after slice, in time linear in the entries
 */
 #pragma once
-#include "bccoo.h"
+#include "bccoo_blocks.h"
 
 /*
   BccooWalk - merges the rows of one block row after the other into blocks
@@ -19,13 +19,13 @@ typedef struct {
   PetscInt      *next;                    /* [m] several slices: first entry of each row that no slice has taken */
   PetscInt       cursor[BCCOO_BLOCK_MAX]; /* next entry of each row */
   PetscInt       end[BCCOO_BLOCK_MAX];    /* end of each row */
-  PetscInt       ahead[BCCOO_BLOCK_MAX];  /* column of each row's next entry, PETSC_MAX_INT if there is none */
+  PetscInt       column[BCCOO_BLOCK_MAX]; /* of each row's next entry, PETSC_MAX_INT if there is none */
 } BccooWalk;
 
 static inline void BccooWalkMove(BccooWalk *walk, PetscInt i, PetscInt entry)
 {
   walk->cursor[i] = entry;
-  walk->ahead[i]  = entry < walk->end[i] ? walk->csr->j[entry] : PETSC_MAX_INT;
+  walk->column[i] = entry < walk->end[i] ? walk->csr->j[entry] : PETSC_MAX_INT;
 }
 
 static inline void BccooWalkStart(BccooWalk *walk, PetscInt row)
@@ -39,11 +39,11 @@ static inline void BccooWalkStart(BccooWalk *walk, PetscInt row)
 }
 
 /* The next block column of this block row, -1 at its end; rows is walk->rows, for the compiler to unroll by */
-static inline __attribute__((always_inline)) PetscInt BccooWalkNext(BccooWalk *walk, PetscInt rows)
+BCCOO_INLINE PetscInt BccooWalkNext(BccooWalk *walk, PetscInt rows)
 {
-  PetscInt column = walk->ahead[0], limit;
+  PetscInt column = walk->column[0], limit;
 
-  for (PetscInt i = 1; i < rows; i++) column = PetscMin(column, walk->ahead[i]);
+  for (PetscInt i = 1; i < rows; i++) column = PetscMin(column, walk->column[i]);
   if (column >= walk->stop) {
     for (PetscInt i = 0; walk->next && i < rows; i++) walk->next[walk->row + i] = walk->cursor[i];
     return -1;
@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) PetscInt BccooWalkNext(BccooWalk *w
   if (walk->w > 1) column /= walk->w;
   limit = column * walk->w + walk->w;
   for (PetscInt i = 0; i < rows; i++) {
-    while (walk->ahead[i] < limit) BccooWalkMove(walk, i, walk->cursor[i] + 1);
+    while (walk->column[i] < limit) BccooWalkMove(walk, i, walk->cursor[i] + 1);
   }
   return column;
 }
@@ -59,9 +59,7 @@ static inline __attribute__((always_inline)) PetscInt BccooWalkNext(BccooWalk *w
 /* Runs a statement in which `rows` is walk->rows as a constant */
 #define BCCOO_WALK_CASE(N, statement) \
   case N: { \
-    enum { \
-      rows = N \
-    }; \
+    const PetscInt rows = N; \
     statement; \
   } break;
 #define BCCOO_WALK_ROWS(walk, statement) \
@@ -75,20 +73,3 @@ static inline __attribute__((always_inline)) PetscInt BccooWalkNext(BccooWalk *w
     BCCOO_WALK_CASE(7, statement) \
     BCCOO_WALK_CASE(8, statement) \
   }
-
-/* One past the last column of slice s; every entry lies before that of the last slice */
-static inline PetscInt BccooSliceStop(const BccooStorage *b, PetscInt s)
-{
-  return s + 1 == b->slices ? PETSC_MAX_INT : (s + 1) * b->slicewidth * b->w;
-}
-
-static inline PetscErrorCode BccooWalkCreate(const SpmvCSR *csr, const BccooStorage *b, BccooWalk *walk)
-{
-  PetscFunctionBegin;
-  *walk = (BccooWalk){.csr = csr, .h = b->h, .w = b->w};
-  if (b->slices > 1) {
-    PetscCall(PetscMalloc1(csr->m, &walk->next));
-    PetscCall(PetscArraycpy(walk->next, csr->i, csr->m));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

@@ -114,7 +114,7 @@ static inline PetscScalar *VecAccelArray(Vec v)
 }
 
 /* others.c */
-extern PetscBool      VecMayBorrow(Vec v);
+extern PetscErrorCode VecMayBorrow(Vec v, PetscBool *may);
 extern PetscErrorCode VecBorrow(Vec v, int access, void **buffer);
 extern PetscErrorCode VecGiveBack(Vec v, int access, void **buffer);
 

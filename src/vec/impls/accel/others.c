@@ -8,12 +8,16 @@
 #include "accel.h"
 
 /* Whether a vector of another type may have memory of the device: certain only when it was borrowed, as to ask can move its values */
-PetscBool VecMayBorrow(Vec v)
+PetscErrorCode VecMayBorrow(Vec v, PetscBool *may)
 {
   SpmvDevice *device;
 
-  if (VecIsAccel(v) || !(v->ops->getarrayandmemtype || v->ops->getarrayreadandmemtype) || SpmvDeviceGet(&device)) return PETSC_FALSE;
-  return (PetscBool)(device && device->api->owns);
+  PetscFunctionBegin;
+  *may = PETSC_FALSE;
+  if (VecIsAccel(v) || !(v->ops->getarrayandmemtype || v->ops->getarrayreadandmemtype)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvDeviceGet(&device));
+  *may = (PetscBool)(device && device->api->owns);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* VecBorrow - the memory of a vector for which VecMayBorrow(), access as of VecUse, or NULL; to be given back with VecGiveBack() */
@@ -55,32 +59,43 @@ PetscErrorCode VecGiveBack(Vec v, int access, void **buffer)
   SpmvVecIsDevice - whether a vector is likely to have a buffer: it is of type VECACCEL and there is a device, or PETSc may have it in memory of
   that device; and VecBindToCPU() does not keep it on the host
 */
-PetscBool SpmvVecIsDevice(Vec v)
+PetscErrorCode SpmvVecIsDevice(Vec v, PetscBool *device)
 {
   VecAccel *a;
 
-  if (!VecIsAccel(v)) return VecMayBorrow(v);
-  return (PetscBool)(!VecAccelGet(v, &a) && a->device && !a->bound);
+  PetscFunctionBegin;
+  if (VecIsAccel(v)) {
+    PetscCall(VecAccelGet(v, &a));
+    *device = (PetscBool)(a->device && !a->bound);
+  } else PetscCall(VecMayBorrow(v, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Whether only the device has the values of a vector, as it seems: to read some on the host would move them all */
-PetscBool SpmvVecHostIsStale(Vec v)
+PetscErrorCode SpmvVecHostIsStale(Vec v, PetscBool *stale)
 {
   VecAccel *a;
 
-  if (!SpmvVecIsDevice(v)) return PETSC_FALSE;
-  if (!VecIsAccel(v)) return (PetscBool)(v->offloadmask == PETSC_OFFLOAD_GPU || v->offloadmask == PETSC_OFFLOAD_KOKKOS);
-  return (PetscBool)(!VecAccelGet(v, &a) && !a->onhost && !a->uniform);
+  PetscFunctionBegin;
+  PetscCall(SpmvVecIsDevice(v, stale));
+  if (!*stale) PetscFunctionReturn(PETSC_SUCCESS);
+  if (VecIsAccel(v)) {
+    PetscCall(VecAccelGet(v, &a));
+    *stale = (PetscBool)(!a->onhost && !a->uniform);
+  } else *stale = (PetscBool)(v->offloadmask == PETSC_OFFLOAD_GPU || v->offloadmask == PETSC_OFFLOAD_KOKKOS);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* access: as of VecUse */
 static PetscErrorCode VecGetDevice(Vec v, int access, void **buffer)
 {
   VecAccel *a;
+  PetscBool may;
 
   PetscFunctionBegin;
   *buffer = NULL;
-  if (VecMayBorrow(v)) PetscCall(VecBorrow(v, access, buffer));
+  PetscCall(VecMayBorrow(v, &may));
+  if (may) PetscCall(VecBorrow(v, access, buffer));
   if (!VecIsAccel(v)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAccelGet(v, &a));
   if (VecAccelReady(a)) PetscCall(VecAccelToDevice(v, a, (PetscBool)(access != VEC_WRITE), buffer));

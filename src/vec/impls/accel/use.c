@@ -68,17 +68,19 @@ static PetscErrorCode VecUseDecide(VecUse *use)
   PetscFunctionBegin;
   for (PetscInt k = 0; k < use->n; k++) {
     VecAccel *a = NULL;
+    PetscBool stale;
 
     if (use->same[k] < k) continue;
     if (VecIsAccel(use->vec[k])) PetscCall(VecAccelGet(use->vec[k], &a));
     if (a && a->device) use->device = a->device;
-    use->borrows[k] = VecMayBorrow(use->vec[k]);
+    PetscCall(VecMayBorrow(use->vec[k], &use->borrows[k]));
     if (use->borrows[k]) PetscCall(SpmvDeviceGet(&use->device));
     if (use->access[k] & VEC_WRITE && !use->borrows[k] && (!a || !VecAccelReady(a))) PetscFunctionReturn(PETSC_SUCCESS);
     if (use->borrows[k]) {
       if (use->access[k] & VEC_READ) {
         up += use->vec[k]->offloadmask == PETSC_OFFLOAD_CPU;
-        down += SpmvVecHostIsStale(use->vec[k]);
+        PetscCall(SpmvVecHostIsStale(use->vec[k], &stale));
+        down += stale;
       }
     } else if (a && VecAccelReady(a)) {
       if (use->access[k] & VEC_READ) {

@@ -1,0 +1,235 @@
+/*
+  bccoo_scan.c - the blocks of a matrix in row order: how many there are, what their columns are, where the values of entries go
+*/
+#include "bccoo_walk.h"
+
+PetscErrorCode BccooScanDestroy(BccooScan *scan)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvFree(&scan->own));
+  PetscCall(SpmvFree(&scan->escape));
+  PetscCall(PetscFree2(scan->end, scan->row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why a matrix has no storage of such blocks; empty if it has */
+PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt slices, PetscInt columns, char why[],
+                                size_t size)
+{
+  const PetscInt nb = BccooCeil(csr->n, w);
+
+  PetscFunctionBegin;
+  if (csr->n >= INT32_MAX || BccooCeil(csr->m, h) >= INT32_MAX / slices) {
+    PetscCall(SpmvAppend(why, size, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more block rows or columns than 32-bit indices count; "
+                                    "use more processes or -mat_type aij",
+                         csr->m, csr->n));
+  } else if (columns == BCCOO_COLUMNS_UINT16 && nb > UINT16_MAX + 1) {
+    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " block columns do not fit uint16; set -mat_bccoo_columns to auto, int32 or difference", nb));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts escaped columns, once all columns are known */
+static void BccooScanEscapes(BccooBlocks *b)
+{
+  const int32_t *column = b->scan.column;
+  const size_t   tile   = (size_t)b->tile;
+
+  for (size_t q = 0; q < b->nblocks; q += tile) {
+    const size_t end = PetscMin(q + tile, b->nblocks);
+    int32_t      n   = 0;
+
+    b->scan.escape[q / tile] = (int32_t)b->nescaped;
+    for (size_t k = q + 1; k < end; k++) n += BccooIsEscape(column[k] - column[k - 1]);
+    b->nescaped += (size_t)n;
+  }
+}
+
+/* The next block has this column */
+static inline void BccooScanPut(BccooBlocks *b, PetscInt column)
+{
+  if (b->scan.own) b->scan.own[b->nblocks] = (int32_t)column;
+  b->nblocks++;
+  BccooTargetAdvance(&b->scan.target);
+}
+
+/* How many blocks a block row has, if all of them are full and there is one slice; else 0 */
+static PetscInt BccooFullBlocks(const BccooBlocks *b, const SpmvCSR *csr, PetscInt row)
+{
+  const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0];
+
+  if (!n || b->slices > 1 || row + b->h > csr->m || n % b->w) return 0;
+  for (PetscInt r = 1; r < b->h; r++) {
+    if (i[r + 1] - i[r] != n || j[n * r] != j[0]) return 0;
+  }
+  for (PetscInt k = 0; k < n; k += b->w) { /* columns increase */
+    if (j[k] % b->w || j[k + b->w - 1] - j[k] >= b->w) return 0;
+  }
+  for (PetscInt r = 1; r < b->h; r++) {
+    if (memcmp(j, j + n * r, (size_t)n * sizeof(PetscInt))) return 0;
+  }
+  return n / b->w;
+}
+
+/* The same blocks as BccooScanBlocks() finds, without looking for them */
+static void BccooScanFull(BccooBlocks *b, const SpmvCSR *csr, PetscInt row, PetscInt blocks, uint32_t *position)
+{
+  const PetscInt *j = csr->j + csr->i[row], n = blocks * b->w, entries = b->h * b->w;
+
+  for (PetscInt q = 0; q < blocks; q++) {
+    for (PetscInt e = 0; position && e < entries; e++) {
+      position[e % b->h * n + q * b->w + e / b->h] = (uint32_t)(b->scan.target.value + (size_t)(e * b->bunch));
+    }
+    BccooScanPut(b, j[q * b->w] / b->w);
+  }
+}
+
+/* The blocks of the block row that walk stands at; where the value of each of its entries goes is written to position */
+BCCOO_INLINE void BccooScanBlocks(BccooBlocks *b, BccooWalk *walk, PetscInt rows, uint32_t *position)
+{
+  const PetscInt *j = walk->csr->j, first = walk->csr->i[walk->row];
+  PetscInt        from[BCCOO_BLOCK_MAX], column;
+
+  memcpy(from, walk->cursor, sizeof(from));
+  while ((column = BccooWalkNext(walk, rows)) >= 0) {
+    for (PetscInt i = 0; position && i < rows; i++) {
+      for (; from[i] < walk->cursor[i]; from[i]++) {
+        const PetscInt e = (j[from[i]] - column * walk->w) * walk->h + i;
+
+        position[from[i] - first] = (uint32_t)(b->scan.target.value + (size_t)(e * b->bunch));
+      }
+    }
+    BccooScanPut(b, column);
+  }
+}
+
+/*
+  The same for blocks of one column and one slice, of which a row has one entry or none: without branches that depend on the
+  pattern, which no processor predicts
+*/
+BCCOO_INLINE void BccooScanColumns(BccooBlocks *b, const SpmvCSR *csr, PetscInt row, PetscInt rows, uint32_t *position)
+{
+  const PetscInt *i = csr->i + row, *j = csr->j, last = csr->i[csr->m] - 1;
+  PetscInt        from[BCCOO_BLOCK_MAX], next[BCCOO_BLOCK_MAX];
+  BccooTarget     target = b->scan.target; /* like the next one in registers: stores of integers might change what b has */
+  int32_t        *own    = b->scan.own + b->nblocks;
+  uint32_t        unused;
+
+  for (PetscInt r = 0; r < rows; r++) {
+    from[r] = i[r];
+    next[r] = i[r] < i[r + 1] ? j[i[r]] : PETSC_MAX_INT;
+  }
+  for (;;) {
+    PetscInt column = next[0];
+
+    for (PetscInt r = 1; r < rows; r++) column = PetscMin(column, next[r]);
+    if (column == PETSC_MAX_INT) break;
+    for (PetscInt r = 0; r < rows; r++) {
+      const PetscInt takes = next[r] == column, at = from[r] + takes;
+      const PetscInt after = at < i[r + 1] ? j[PetscMin(at, last)] : PETSC_MAX_INT;
+
+      *(takes ? position + (from[r] - i[0]) : &unused) = (uint32_t)(target.value + (size_t)r * target.bunch);
+      next[r]                                          = takes ? after : next[r];
+      from[r]                                          = at;
+    }
+    *own++ = (int32_t)column;
+    BccooTargetAdvance(&target);
+  }
+  b->nblocks     = (size_t)(own - b->scan.own);
+  b->scan.target = target;
+}
+
+/* The blocks of the block row that begins with a row */
+static void BccooScanRow(BccooBlocks *b, BccooWalk *walk, PetscInt row)
+{
+  const SpmvCSR *csr      = walk->csr;
+  const PetscInt full     = BccooFullBlocks(b, csr, row);
+  uint32_t      *position = b->position ? b->position + (b->scattered ? (size_t)csr->i[row] : b->npositions) : NULL;
+
+  if (full) BccooScanFull(b, csr, row, full, b->scattered ? position : NULL);
+  else {
+    BccooWalkStart(walk, row);
+    if (b->w > 1 || b->slices > 1 || !position) BCCOO_WALK_ROWS(walk, BccooScanBlocks(b, walk, rows, position))
+    else BCCOO_WALK_ROWS(walk, BccooScanColumns(b, csr, row, rows, position))
+  }
+}
+
+static PetscErrorCode BccooScanAlloc(const SpmvCSR *csr, PetscBool outline, PetscBool escapes, BccooBlocks *b)
+{
+  const size_t nz = (size_t)csr->i[csr->m], nrows = (size_t)b->slices * (size_t)b->mb;
+
+  PetscFunctionBegin;
+  b->scan.target = BccooTargetOf(b, 0);
+  PetscCall(PetscMalloc2(nrows, &b->scan.end, nrows, &b->scan.row));
+  if (BccooIsSimple(b) && sizeof(PetscInt) == sizeof(int32_t)) b->scan.column = (const int32_t *)csr->j;
+  else if (!outline || escapes) {
+    PetscCall(SpmvAlloc(nz * sizeof(int32_t), &b->scan.own));
+    b->scan.column = b->scan.own;
+  }
+  if (escapes) PetscCall(SpmvAlloc((nz / (size_t)b->tile + 1) * sizeof(int32_t), &b->scan.escape));
+  if (!outline && !BccooIsSimple(b)) PetscCall(SpmvAlloc(nz * sizeof(uint32_t), &b->position));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All block rows, slice after slice */
+static PetscErrorCode BccooScanRows(const SpmvCSR *csr, BccooBlocks *b)
+{
+  const PetscBool borrowed = (PetscBool)(b->scan.column && !b->scan.own);
+  BccooWalk       walk     = {.csr = csr, .h = b->h, .w = b->w};
+
+  PetscFunctionBegin;
+  if (b->slices > 1) {
+    PetscCall(PetscMalloc1(csr->m, &walk.next));
+    PetscCall(PetscArraycpy(walk.next, csr->i, csr->m));
+  }
+  for (PetscInt s = 0; s < b->slices; s++) {
+    walk.stop = s + 1 == b->slices ? PETSC_MAX_INT : (s + 1) * b->slicewidth * b->w;
+    for (PetscInt row = 0; row < csr->m; row += b->h) {
+      const size_t first = b->nblocks, entries = (size_t)(csr->i[PetscMin(csr->m, row + b->h)] - csr->i[row]);
+
+      if (borrowed) b->nblocks = (size_t)csr->i[row + 1];
+      else BccooScanRow(b, &walk, row);
+      if (entries < (b->nblocks - first) * (size_t)(b->h * b->w)) b->npositions += entries;
+      if (b->nblocks == first) continue;
+      b->scan.end[b->nrows]   = b->nblocks;
+      b->scan.row[b->nrows++] = (int32_t)(s * b->mb + row / b->h);
+    }
+  }
+  PetscCall(PetscFree(walk.next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Finds the blocks of a matrix: all sizes of b, `columns`, the positions, and the scan, which is the caller's to destroy. outline: columns
+  and positions are not wanted. PETSC_ERR_ARG_OUTOFRANGE if there are more values than 32-bit positions count
+*/
+PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscBool outline, BccooBlocks *b)
+{
+  const PetscInt nb   = BccooCeil(csr->n, b->w);
+  const size_t   tile = (size_t)b->tile, group = tile * (size_t)PetscMax(1, b->whole);
+  PetscBool      escapes;
+
+  PetscFunctionBegin;
+  b->m          = csr->m;
+  b->n          = csr->n;
+  b->mb         = BccooCeil(csr->m, b->h);
+  b->slicewidth = BccooCeil(nb, b->slices);
+  if (b->columns == BCCOO_COLUMNS_AUTO && nb <= UINT16_MAX + 1) b->columns = BCCOO_COLUMNS_UINT16;
+  escapes = (PetscBool)(b->columns == BCCOO_COLUMNS_AUTO || b->columns == BCCOO_COLUMNS_DIFFERENCE);
+  PetscCall(BccooScanAlloc(csr, outline, escapes, b));
+  PetscCall(BccooScanRows(csr, b));
+  if (escapes) BccooScanEscapes(b);
+  if (b->columns == BCCOO_COLUMNS_AUTO) b->columns = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
+  if (b->columns != BCCOO_COLUMNS_DIFFERENCE) b->nescaped = 0;
+  if (b->scattered) b->npositions = (size_t)csr->i[csr->m];
+  if (BccooIsSimple(b)) b->npositions = 0;
+  if (!b->npositions) PetscCall(SpmvFree(&b->position));
+  b->nstored = b->whole ? (b->nblocks + group - 1) / group * group : b->nblocks;
+  b->ntiles  = (b->nstored + tile - 1) / tile;
+  b->nflags  = (b->ntiles * tile + 31) / 32 * 4;
+  PetscCheck(!b->npositions || b->nstored * (size_t)(b->h * b->w) <= UINT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " hold more values than 32-bit positions count; "
+             "use more processes, or set -mat_bccoo_block_height and -mat_bccoo_block_width to 1",
+             b->nblocks, b->h, b->w);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,118 @@
+/*
+  bccoo_shapes.c - block sizes that are worth an estimate, and what storing some rows in blocks of a size costs
+
+  Source: as bccoo.c; section 4 tries block shapes in the order of their footprints.
+*/
+#include "bccoo_shapes.h"
+#include "bccoo_walk.h"
+
+#define BCCOO_SAMPLE_LONG   512   /* blocks looked at of a block row */
+#define BCCOO_DECLARED      0     /* in BccooRounds: the block size that the user declared */
+#define BCCOO_BUILD_BLOCKS  100.0 /* cycles of an entry, to build */
+#define BCCOO_BUILD_ENTRIES 30.0  /* the same of 1x1 blocks */
+
+/* Round, height and width: larger blocks are likely to pay only if smaller ones do */
+static const PetscInt BccooRounds[][3] = {
+  {0, 1, 1},
+  {1, 2, 1},
+  {1, 1, 2},
+  {1, 3, 3},
+  {1, BCCOO_DECLARED, BCCOO_DECLARED},
+  {2, 3, 1},
+  {2, 1, 3},
+  {2, 2, 2},
+  {3, 4, 1},
+  {3, 4, 2},
+  {3, 4, 4},
+  {3, 5, 5},
+  {3, 6, 6},
+  {3, 7, 7},
+  {3, 8, 1},
+  {3, 8, 4},
+  {3, 8, 8}};
+
+/*
+  The block sizes of a round, of the height and width that were asked for (0: of any), which no earlier round had. Returns how many; of
+  a small matrix with no declared block size none: as 1x1 it has AIJ's very bits
+*/
+PetscInt BccooShapes(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt round, PetscInt shapes[BCCOO_SHAPES_MAX][2])
+{
+  PetscInt all[PETSC_STATIC_ARRAY_LENGTH(BccooRounds)][2], n = 0;
+
+  if (csr->i[csr->m] < BCCOO_SMALL && !h && !w && csr->rbs == 1 && csr->cbs == 1) return 0;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(BccooRounds); s++) {
+    const PetscInt *r     = BccooRounds[s];
+    PetscBool       known = PETSC_FALSE;
+
+    all[s][0] = h ? h : r[1] == BCCOO_DECLARED ? csr->rbs
+                                               : r[1];
+    all[s][1] = w ? w : r[2] == BCCOO_DECLARED ? csr->cbs
+                                               : r[2];
+    for (size_t before = 0; before < s; before++) known = (PetscBool)(known || !memcmp(all[before], all[s], sizeof(all[s])));
+    if (known || r[0] != round || all[s][0] > BCCOO_BLOCK_MAX || all[s][1] > BCCOO_BLOCK_MAX) continue;
+    memcpy(shapes[n++], all[s], sizeof(all[s]));
+  }
+  return n;
+}
+
+static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, BccooTally *t)
+{
+  const PetscInt *i = walk->csr->i, *j = walk->csr->j;
+  size_t          blocks = 0;
+  PetscInt        before = 0, column;
+
+  if (walk->h * walk->w == 1) {
+    for (PetscInt k = i[row] + 1; k < i[row + 1] && wide; k++) t->far += j[k] - j[k - 1] > INT16_MAX;
+    t->entries += (size_t)(i[row + 1] - i[row]);
+    t->blocks += (size_t)(i[row + 1] - i[row]);
+    return;
+  }
+  BccooWalkStart(walk, row);
+  BCCOO_WALK_ROWS(
+    walk, while (blocks < BCCOO_SAMPLE_LONG && (column = BccooWalkNext(walk, rows)) >= 0) {
+      t->far += blocks && column - before > INT16_MAX;
+      before = column;
+      blocks++;
+    })
+  t->blocks += blocks;
+  for (PetscInt r = 0; r < walk->rows; r++) t->entries += (size_t)(walk->cursor[r] - i[row + r]);
+}
+
+/* Counts the blocks of some rows */
+BccooTally BccooTallyOf(const SpmvCSR *csr, PetscInt h, PetscInt w)
+{
+  const PetscBool wide   = (PetscBool)(csr->n / w > UINT16_MAX + 1);
+  BccooWalk       walk   = {.csr = csr, .h = h, .w = w, .stop = PETSC_MAX_INT};
+  BccooTally      t      = {.h = h, .w = w};
+  size_t          before = 0;
+
+  for (PetscInt row = 0; row < csr->m; row += h) {
+    const size_t blocks = t.blocks;
+
+    if (csr->i[PetscMin(csr->m, row + h)] == csr->i[row]) {
+      t.empty++;
+      continue;
+    }
+    BccooTallyRow(&walk, row, wide, &t);
+    t.rows++;
+    t.changes += t.blocks - blocks != before;
+    before = t.blocks - blocks;
+  }
+  t.part = t.entries ? (double)csr->i[csr->m] / (double)t.entries : 0;
+  return t;
+}
+
+/* Adds what both sides store of a tally's rows, but for padding, which would be much of a few rows, and the work of the build */
+void BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, PetscInt columns, PetscInt tile, PetscInt slices, SpmvWork *work)
+{
+  const PetscBool open   = (PetscBool)(columns == BCCOO_COLUMNS_AUTO && BccooCeil(csr->n, t->w) > UINT16_MAX + 1);
+  const PetscBool differ = (PetscBool)(columns == BCCOO_COLUMNS_DIFFERENCE || (open && t->far <= t->blocks / BCCOO_FAR));
+  const PetscBool wide   = (PetscBool)(columns == BCCOO_COLUMNS_INT32 || (open && !differ));
+  const double    block  = (double)(t->h * t->w) * sizeof(PetscScalar) + (wide ? 4 : 2) + 1. / 8 + (differ ? 8. : 4.) / (double)tile;
+
+  work->bytes += t->part * ((double)t->blocks * block + (differ ? 4 * (double)t->far : 0) + (t->empty ? 4 * (double)t->rows : 0));
+  work->build += (t->h * t->w > 1 ? BCCOO_BUILD_BLOCKS : BCCOO_BUILD_ENTRIES) * (PetscLogDouble)csr->i[csr->m];
+  if (slices == 1) return;
+  work->moved += (PetscLogDouble)slices * csr->m * sizeof(PetscScalar);
+  work->reach = (PetscLogDouble)csr->n / (PetscLogDouble)slices * sizeof(PetscScalar);
+}

@@ -1,0 +1,70 @@
+/*
+  bccoo_convert.c - a storage that a device makes from CSR's arrays; the kernels are in bccoo_convert.cl
+
+  The host counts blocks (bccoo_scan.c), of 1x1 blocks row pointers alone, and builds what has an element a tile or a block row;
+  columns, flags and values, which are nearly all bytes of a storage, it neither makes nor sends. New values are sent as they are, for the
+  kernel that puts each in its place: for that the device keeps, of blocks, 4 bytes an entry that no product reads.
+
+  Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4: the first optimisation of tuning.
+*/
+#include "bccoo_device.h"
+
+#define BCCOO_LAUNCH(name, items, ...) \
+  SPMV_LAUNCH(product, name, SpmvGroups(items, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, __VA_ARGS__)
+
+/* The kernels that make the pattern */
+static void BccooConvertPattern(const BccooDeviceStorage *s, SpmvDeviceProduct *product)
+{
+  const BccooBlocks *b       = &s->b;
+  const PetscInt     nstored = (PetscInt)b->nstored, nblocks = (PetscInt)b->nblocks;
+
+  SpmvDeviceWork(product, "found", b->nblocks * sizeof(uint32_t));
+  BCCOO_LAUNCH("bccoo_find", (size_t)b->nrows, SPMV_GIVE_ARRAY("csr rows"), SPMV_GIVE_ARRAY("csr columns"), SPMV_GIVE_ARRAY("block ends"),
+               SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("positions"), SPMV_GIVE_INT(b->nrows), SPMV_GIVE_INT(b->m),
+               SPMV_GIVE_INT(b->mb), SPMV_GIVE_INT(b->slicewidth));
+  BCCOO_LAUNCH("bccoo_columns", b->ntiles, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("columns"),
+               SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_INT((PetscInt)b->ntiles), SPMV_GIVE_INT(nblocks));
+  BCCOO_LAUNCH("bccoo_flags", b->nflags, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_INT((PetscInt)b->nflags),
+               SPMV_GIVE_INT(nstored), SPMV_GIVE_INT(nblocks));
+  if (b->npositions) BCCOO_LAUNCH("bccoo_fill", b->nstored * (size_t)(b->h * b->w), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored));
+}
+
+PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product)
+{
+  const BccooDeviceStorage *s        = (const BccooDeviceStorage *)storage;
+  const BccooBlocks        *b        = &s->b;
+  const BccooMacro          macros[] = {{"BUNCH", b->bunch}, {"INDEX_BITS", (PetscInt)(8 * sizeof(PetscInt))}};
+
+  PetscFunctionBegin;
+  if (!s->converted) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BccooDefine(b, PETSC_STATIC_ARRAY_LENGTH(macros), macros, product));
+  if (!values_only) BccooConvertPattern(s, product);
+  if (b->npositions) {
+    BCCOO_LAUNCH("bccoo_values", b->npositions, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"), SPMV_GIVE_ARRAY("values"),
+                 SPMV_GIVE_INT((PetscInt)b->npositions));
+  } else {
+    BCCOO_LAUNCH("bccoo_entries", b->nstored, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT((PetscInt)b->nstored),
+                 SPMV_GIVE_INT((PetscInt)b->nblocks));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix, and where its blocks are */
+PetscErrorCode BccooConvertSources(const void *storage, PetscInt *n, SpmvArray sources[])
+{
+  const BccooDeviceStorage *s  = (const BccooDeviceStorage *)storage;
+  const size_t              nz = (size_t)s->csr.i[s->csr.m];
+
+  PetscFunctionBegin;
+  sources[0] = SPMV_ARRAY("csr rows", s->csr.i, (size_t)s->csr.m + 1, sizeof(PetscInt));
+  sources[1] = SPMV_ARRAY("csr columns", s->csr.j, nz, sizeof(PetscInt));
+  sources[2] = SPMV_ARRAY("csr values", s->csr.a, nz, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  sources[3] = SPMV_ARRAY("block ends", s->end, (size_t)s->b.nrows + 1, sizeof(uint32_t));
+  *n         = 4;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char BccooConvertSource[] =
+#include "bccoo_block.cl.h"
+#include "bccoo_convert.cl.h"
+  ;

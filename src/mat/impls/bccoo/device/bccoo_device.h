@@ -1,0 +1,77 @@
+/*
+  bccoo_device.h - the device side of bccoo
+
+  bccoo_device.c   its knobs, its storage
+  bccoo_resolve.c  block sizes worth an estimate, what a plan leaves open, what a device allows
+  bccoo_product.c  the kernels of a product; they are in bccoo.cl
+  bccoo_convert.c  what a device makes of a storage itself, from CSR's arrays; the kernels are in bccoo_convert.cl
+*/
+#pragma once
+#include "../../../../spmvdevice.h"
+#include "../bccoo_knobs.h"
+
+enum { /* the knobs, after those that both sides have */
+       BCCOO_DEVICE_WORKGROUP = BCCOO_SHARED_KNOBS,
+       BCCOO_DEVICE_STRATEGY,
+       BCCOO_DEVICE_REGISTERS,
+       BCCOO_DEVICE_CACHE,
+       BCCOO_DEVICE_BUNCH,
+       BCCOO_DEVICE_TRANSPOSE,
+       BCCOO_DEVICE_SCAN,
+       BCCOO_DEVICE_CARRY,
+       BCCOO_DEVICE_CONVERT,
+       BCCOO_DEVICE_GRID,
+       BCCOO_DEVICE_FLAG_BITS,
+       BCCOO_DEVICE_NPARAMS
+};
+
+enum { /* values of BCCOO_DEVICE_CONVERT */
+       BCCOO_CONVERT_AUTO,
+       BCCOO_CONVERT_HOST,
+       BCCOO_CONVERT_DEVICE
+};
+
+enum { /* values of BCCOO_DEVICE_CARRY, as in bccoo.cl */
+       BCCOO_CARRY_KERNEL,
+       BCCOO_CARRY_LAST,
+       BCCOO_CARRY_ADJACENT
+};
+
+#define BCCOO_FLAT_GROUP 128 /* work items of a group where they have nothing to do with each other */
+
+/*
+  The bunch is a work group, so that block k of all work items lies side by side ("offline transpose", 3.2.2), or 1: blocks are
+  transposed while a product reads them ("online"), or a work item's (strategy 3). The storage ends with a whole work group.
+  Escaped columns are listed tile by tile, since work items do not know of each other's.
+*/
+typedef struct {
+  BccooBlocks b;
+  PetscInt    workgroup; /* tiles that a work group works on */
+  PetscInt    item;      /* tiles that a work item works on */
+  uint8_t    *scan;      /* [ntiles / workgroup] 1 if a work item of the work group has no row stop */
+  PetscBool   converted; /* the device makes column, flags, base, escaped, value and position from what follows */
+  SpmvCSR     csr;       /* the matrix; its arrays are there only until they are sent, after a build and after new values */
+  uint32_t   *end;       /* [nrows + 1] one past the last block before, and of, each non-empty block row */
+} BccooDeviceStorage;
+
+/* BccooMacro: -Dname=value for the kernels */
+typedef struct {
+  const char *name;
+  PetscInt    value;
+} BccooMacro;
+
+/* bccoo_resolve.c */
+extern PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[]);
+extern PetscErrorCode BccooDeviceWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
+extern PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
+extern PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size);
+
+/* bccoo_product.c */
+extern const char     BccooSource[];
+extern PetscErrorCode BccooDefine(const BccooBlocks *b, size_t n, const BccooMacro macros[], SpmvDeviceProduct *product);
+extern PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
+
+/* bccoo_convert.c */
+extern const char     BccooConvertSource[];
+extern PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product);
+extern PetscErrorCode BccooConvertSources(const void *storage, PetscInt *n, SpmvArray sources[]);

@@ -1,0 +1,117 @@
+/*
+  bccoo_host.c - the host side of bccoo: knobs and storage
+*/
+#include "bccoo_host.h"
+
+#define SPMV_KERNELS BccooKernels
+#include "../../../../kernels.h"
+
+static const PetscInt BccooBunches[] = {0, 1, BCCOO_LANES};
+
+static const SpmvParam BccooParams[] = {
+  BCCOO_KNOBS,
+  [BCCOO_BUNCH] = SPMV_CHOICES("bunch", "tiles side by side, one in each lane, 0: of least estimated time",
+                               BccooBunches, NULL, SPMV_KNOB_TILE),
+};
+
+static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+{
+  const PetscInt *p = plan->value, h = p[BCCOO_BLOCK_HEIGHT], rows = h * p[BCCOO_BUNCH];
+
+  PetscFunctionBegin;
+  PetscCall(BccooBlocksAllow(csr, h, p[BCCOO_BLOCK_WIDTH], p[BCCOO_SLICES], p[BCCOO_COLUMNS], why, size));
+  if (why[0] || p[BCCOO_BUNCH] == 1 || rows * p[BCCOO_TILE] <= BCCOO_GROUP_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAppend(why, size, "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; "
+                                  "set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1",
+                       p[BCCOO_TILE], h, BCCOO_GROUP_MAX / rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives each thread about as many groups. The columns of a part matter only where there are others */
+static PetscErrorCode BccooSetParts(BccooStorage *s)
+{
+  const BccooBlocks *b    = &s->b;
+  const size_t       tile = (size_t)b->tile, bunch = (size_t)b->bunch, ngroups = b->ntiles / bunch;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(s->nparts, &s->part));
+  for (PetscInt p = 0; p < s->nparts; p++) {
+    const size_t first = SpmvShare(ngroups, p, s->nparts) * bunch, last = SpmvShare(ngroups, p + 1, s->nparts) * bunch;
+    PetscInt     low = b->n, high = s->nparts == 1 ? b->n : 0;
+
+    for (size_t q = first * tile; s->nparts > 1 && q < PetscMin(last * tile, b->nblocks); q++) {
+      low  = PetscMin(low, (PetscInt)b->scan.column[q] * b->w);
+      high = PetscMax(high, (PetscInt)b->scan.column[q] * b->w + b->w);
+    }
+    high       = PetscMin(high, b->n);
+    s->part[p] = (BccooPart){first, last, PetscMin(low, high), high};
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
+{
+  PetscInt     *p = plan->value;
+  BccooStorage *s;
+  BccooBlocks  *b;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&s));
+  *storage     = s;
+  s->nparts    = plan->threads;
+  b            = &s->b;
+  b->h         = p[BCCOO_BLOCK_HEIGHT];
+  b->w         = p[BCCOO_BLOCK_WIDTH];
+  b->slices    = p[BCCOO_SLICES];
+  b->tile      = p[BCCOO_TILE];
+  b->bunch     = p[BCCOO_BUNCH];
+  b->whole     = b->bunch > 1 ? b->bunch : 0;
+  b->listed    = b->bunch;
+  b->scattered = (PetscBool)(b->slices > 1);
+  b->columns   = (BccooColumns)p[BCCOO_COLUMNS];
+  PetscCall(BccooBlocksScan(csr, PETSC_FALSE, b));
+  p[BCCOO_COLUMNS] = b->columns;
+  if (b->bunch > 1) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
+  PetscCall(BccooBlocksMake(s->nparts, b));
+  if (b->slices > 1) PetscCall(PetscCalloc1((size_t)b->slices * (size_t)b->mb * (size_t)b->h, &s->partial));
+  if (b->bunch > 1 && b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
+  PetscCall(BccooSetParts(s));
+  PetscCall(BccooScanDestroy(&b->scan));
+  PetscCall(BccooSetValues(csr, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BccooArrays(const void *storage, PetscInt *n, SpmvArray arrays[])
+{
+  PetscFunctionBegin;
+  PetscCall(BccooBlocksArrays(&((const BccooStorage *)storage)->b, n, arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BccooDestroy(void **storage)
+{
+  BccooStorage *s = (BccooStorage *)*storage;
+
+  PetscFunctionBegin;
+  PetscCall(BccooBlocksDestroy(&s->b));
+  PetscCall(PetscFree(s->partial));
+  PetscCall(PetscFree(s->padded));
+  PetscCall(PetscFree(s->part));
+  PetscCall(PetscFree(*storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+extern const SpmvHostSide BccooHost;
+const SpmvHostSide        BccooHost = {
+         .side    = {.nparams   = BCCOO_NPARAMS,
+                     .params    = BccooParams,
+                     .propose   = BccooPropose,
+                     .resolve   = BccooResolve,
+                     .allows    = BccooAllows,
+                     .works     = BccooWorks,
+                     .build     = BccooBuild,
+                     .setvalues = BccooSetValues,
+                     .arrays    = BccooArrays,
+                     .destroy   = BccooDestroy},
+         .kernels = BccooKernels,
+};

@@ -1,0 +1,96 @@
+/*
+  bccoo_plan.c - plans worth an estimate, and the work of a plan, from the blocks of some rows
+
+  Source: as bccoo.c. What blocks cost is ours.
+*/
+#include "bccoo_host.h"
+#include "../bccoo_shapes.h"
+
+/* Block shapes, each without a bunch and with one, in whose lanes a small matrix would leave most idle */
+PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
+{
+  const PetscInt *p = asked->value, bunch = p[BCCOO_BUNCH];
+  PetscInt        shapes[BCCOO_SHAPES_MAX][2], nshapes;
+
+  PetscFunctionBegin;
+  *n = 0;
+  if (p[BCCOO_BLOCK_HEIGHT] && p[BCCOO_BLOCK_WIDTH] && bunch) PetscFunctionReturn(PETSC_SUCCESS);
+  nshapes = BccooShapes(csr, p[BCCOO_BLOCK_HEIGHT], p[BCCOO_BLOCK_WIDTH], round, shapes);
+  for (PetscInt s = 0; s < nshapes; s++) {
+    for (int lanes = 0; lanes < 2; lanes++) {
+      SpmvPlan *plan = &plans[*n];
+
+      if (bunch ? bunch != (lanes ? BCCOO_LANES : 1) : lanes && csr->i[csr->m] < BCCOO_SMALL) continue;
+      *plan                           = *asked;
+      plan->value[BCCOO_BLOCK_HEIGHT] = shapes[s][0];
+      plan->value[BCCOO_BLOCK_WIDTH]  = shapes[s][1];
+      plan->value[BCCOO_BUNCH]        = lanes ? BCCOO_LANES : 1;
+      ++*n;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  A tile of 64 blocks in each lane, fewer if the matrix would not fill a few groups of them; long tiles without a bunch. Lanes are
+  a tile apart, and so is what they read of a long x: 32 blocks are 3 % faster than 64 (13 matrices of more than 65,536 columns;
+  mdual 14 %)
+*/
+static PetscInt BccooTile(const SpmvCSR *csr, PetscInt entries, PetscInt bunch, size_t nblocks)
+{
+  if (bunch == 1) return 512; /* a whole number of BCCOO_CHUNK */
+  if (nblocks >= 4096) return entries == 1 && csr->n > UINT16_MAX + 1 ? 32 : 64;
+  return nblocks >= 1024 ? 16 : 8;
+}
+
+/* Replaces what a plan leaves open, but for the kind of columns, which the build finds */
+PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
+{
+  const PetscInt nz = csr->i[csr->m];
+  PetscInt      *p  = plan->value, entries;
+
+  PetscFunctionBegin;
+  if (!p[BCCOO_BLOCK_HEIGHT]) p[BCCOO_BLOCK_HEIGHT] = 1;
+  if (!p[BCCOO_BLOCK_WIDTH]) p[BCCOO_BLOCK_WIDTH] = 1;
+  entries = p[BCCOO_BLOCK_HEIGHT] * p[BCCOO_BLOCK_WIDTH];
+  if (!p[BCCOO_BUNCH]) p[BCCOO_BUNCH] = nz < BCCOO_SMALL ? 1 : BCCOO_LANES;
+  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooTile(csr, entries, p[BCCOO_BUNCH], (size_t)(nz / entries));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define BCCOO_CYCLES_NS 4.1 /* of a nanosecond of BccooTallyWork(), whose ratios are right; fitted to 82 matrices on Zen 4 */
+
+/*
+  Nanoseconds of work on blocks in cache, on one core of Zen 4 at 3.5 GHz: fitted to 24 shapes of 1x1 to 8x8 with 4 and 24 blocks
+  a block row; what pairs of columns save, to 1x2, 2x2 and 3x3 on Zen 3. Only the ratios matter
+*/
+static double BccooTallyWork(const BccooTally *t, PetscInt bunch)
+{
+  const double blocks = (double)t->blocks, rows = (double)t->rows, entries = (double)(t->h * t->w);
+
+  if (bunch > 1) {
+    const double block = 0.02 + 0.15 * (double)(t->w % 2) + 0.2 * (double)(t->w / 2) + (t->w > 1 ? 0.09 : 0.12) * entries;
+
+    return blocks * block + rows * (0.4 + 0.6 * (double)(t->h - 1));
+  }
+  return blocks * (0.6 + 0.083 * entries) + rows * 0.9 + (double)t->changes * 4;
+}
+
+/* Plans of one shape that follow each other share a tally */
+PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
+{
+  BccooTally t = {0};
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt *p = plans[k].value, h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH], bunch = p[BCCOO_BUNCH];
+    PetscInt        tile = p[BCCOO_TILE];
+
+    if (t.h != h || t.w != w) t = BccooTallyOf(csr, h, w);
+    if (!tile) tile = BccooTile(csr, h * w, bunch, t.blocks);
+    BccooTallyAdd(csr, &t, p[BCCOO_COLUMNS], tile, p[BCCOO_SLICES], &works[k]);
+    if (bunch > 1) works[k].bytes += t.part * (double)t.rows * sizeof(uint16_t);
+    works[k].cycles += t.part * BCCOO_CYCLES_NS * BccooTallyWork(&t, bunch);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,77 @@
+/*
+  bccoo_values.c - the values of a storage, from CSR's: at a build, and whenever they change
+*/
+#include "bccoo_host.h"
+
+/* One past the last block of the non-empty block row number k, which starts with block q and ends in tile t or later */
+static size_t BccooRowEnd(const BccooBlocks *b, size_t q, size_t k, size_t *t)
+{
+  if (b->stop) {
+    while ((size_t)b->entry[*t + 1] <= k) ++*t;
+    return *t * (size_t)b->tile + b->stop[k] / (size_t)b->bunch + 1;
+  }
+  for (size_t n; q < b->nblocks; q += n) {
+    const uint64_t stops = BccooStops(b, q, n = 64 - q % 8);
+
+    if (stops) return q + (size_t)__builtin_ctzll(stops) + 1;
+  }
+  return b->nblocks;
+}
+
+/* A block row without fill is transposed block by block, with no look at columns */
+BCCOO_INLINE void BccooSetFullRow(PetscScalar value[], BccooTarget to, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
+{
+  for (const PetscScalar *stop = a + length; a < stop; a += w) {
+    for (PetscInt j = 0; j < w; j++) {
+      for (PetscInt i = 0; i < h; i++) value[to.value + (size_t)(j * h + i) * to.bunch] = a[i * length + j];
+    }
+    BccooTargetAdvance(&to);
+  }
+}
+
+/* The same for shapes and bunches for which it pays that the compiler knows them: 2 x 2 with a bunch, 0.42 instead of 0.72 ns an entry */
+static void BccooSetFull(const BccooBlocks *b, size_t q, const PetscScalar *a, PetscInt length)
+{
+  const PetscInt h = b->h, w = b->w;
+  BccooTarget    to = BccooTargetOf(b, q);
+
+#define BCCOO_FULL_ROW(N, BUNCH) \
+  if (h == N && w == N && to.bunch == BUNCH) { \
+    to.bunch = BUNCH; \
+    BccooSetFullRow(b->value, to, a, length, N, N); \
+  } else
+  BCCOO_FULL_ROW(2, 1)
+  BCCOO_FULL_ROW(2, BCCOO_LANES)
+  BCCOO_FULL_ROW(3, 1)
+  BCCOO_FULL_ROW(4, 1)
+  BccooSetFullRow(b->value, to, a, length, h, w);
+#undef BCCOO_FULL_ROW
+}
+
+/* Block row after block row: those without fill have no positions */
+PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage)
+{
+  BccooBlocks    *b        = &((BccooStorage *)storage)->b;
+  const uint32_t *position = b->position;
+  size_t          q = 0, k = 0, t = 0;
+
+  PetscFunctionBegin;
+  if (BccooIsSimple(b) || b->npositions == (size_t)csr->i[csr->m]) {
+    BccooBlocksSetValues(b, csr->a);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt row = 0; row < csr->m; row += b->h) {
+    const PetscInt     rows = PetscMin(b->h, csr->m - row), entries = csr->i[row + rows] - csr->i[row];
+    const PetscScalar *a = csr->a + csr->i[row];
+    size_t             end;
+
+    if (!entries) continue;
+    end = BccooRowEnd(b, q, k++, &t);
+    if ((size_t)entries == (end - q) * (size_t)(b->h * b->w)) BccooSetFull(b, q, a, entries / rows);
+    else {
+      for (PetscInt e = 0; e < entries; e++) b->value[*position++] = a[e];
+    }
+    q = end;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,328 @@
+/*
+  cmrs_device.c - CMRS on devices: knobs, the arrays from CSR's, the kernel that makes a product
+
+  The kernel is in cmrs.cl. A device adds the entries of a strip by their words alone.
+
+  Source: as cmrs.c, section 3 for strips and orders, section 4.4 for padding.
+*/
+#include "cmrs_device.h"
+
+#define CMRS_LOCAL_BYTES    64 /* that a work item has of the buffer, by default: the paper's 8 doubles of a GTX 480, */
+#define CMRS_HEIGHT_DEFAULT 12 /* and its 12 floats */
+
+static const PetscInt CmrsWorkgroups[] = {128, 32, 64, 256, 512}; /* section 4: 128 is the least that reads memory at full speed */
+
+static const PetscInt    CmrsOrders[]     = {CMRS_COLUMNS, CMRS_ROWS, CMRS_PADDED};
+static const char *const CmrsOrderNames[] = {"columns", "rows", "padded"};
+static const PetscInt    CmrsAligns[]     = {1, 0};
+
+static const SpmvParam CmrsDeviceParams[] = {
+  [CMRS_DEVICE_HEIGHT]    = CMRS_PARAM_HEIGHT,
+  [CMRS_DEVICE_WORD]      = CMRS_PARAM_WORD,
+  [CMRS_DEVICE_ORDER]     = SPMV_CHOICES("device_order", "of the entries in a strip", CmrsOrders, CmrsOrderNames),
+  [CMRS_DEVICE_ALIGN]     = SPMV_CHOICES("device_align", "1: where the order is not padded, a strip is read from a multiple of 32 entries on, 0: from its first entry", CmrsAligns, NULL),
+  [CMRS_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group, of which 32 have a strip", CmrsWorkgroups, NULL),
+};
+
+/*
+  The best heights of a GTX 480 rather than the lower ones of a K20M, since GPUs of today have more local memory for
+  each work item than both. None has been asked
+*/
+static PetscErrorCode CmrsDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
+{
+  PetscInt *p = plan->value;
+
+  PetscFunctionBegin;
+  (void)info;
+  if (!p[CMRS_DEVICE_WORD]) p[CMRS_DEVICE_WORD] = CmrsIsWide(csr) ? 64 : 32;
+  if (!p[CMRS_DEVICE_HEIGHT]) p[CMRS_DEVICE_HEIGHT] = p[CMRS_DEVICE_ORDER] == CMRS_PADDED ? CMRS_HEIGHT_MAX : PetscMin(CMRS_HEIGHT_DEFAULT, CMRS_LOCAL_BYTES / (PetscInt)sizeof(PetscScalar));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CmrsDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+{
+  const PetscInt *p      = plan->value;
+  const PetscBool padded = (PetscBool)(p[CMRS_DEVICE_ORDER] == CMRS_PADDED);
+  const size_t    group = (size_t)p[CMRS_DEVICE_WORKGROUP], warps = group / CMRS_GROUP;
+  const size_t    local = warps * (size_t)((padded ? CMRS_MODULO : CMRS_GROUP) * (p[CMRS_DEVICE_HEIGHT] | 1)) * sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  PetscCall(CmrsAllowsWord(csr, p[CMRS_DEVICE_WORD], why, size));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (padded && p[CMRS_DEVICE_HEIGHT] != CMRS_HEIGHT_MAX) {
+    PetscCall(SpmvAppend(why, size, "Strips of height %" PetscInt_FMT " cannot be padded; set -mat_cmrs_height to 0 or %d, or -mat_cmrs_device_order to another than padded", p[CMRS_DEVICE_HEIGHT], CMRS_HEIGHT_MAX));
+  } else if (group > info->group) {
+    PetscCall(SpmvAppend(why, size, "%zu work items a work group are more than the %zu of %s; set -mat_cmrs_device_workgroup to fewer", group, info->group, info->name));
+  } else if (local > info->local) {
+    PetscCall(SpmvAppend(why, size, "%zu bytes of local memory are more than the %zu of %s; set -mat_cmrs_device_workgroup or -mat_cmrs_height to less", local, info->local, info->name));
+  } else if (csr->m > INT32_MAX) {
+    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host", csr->m));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  CmrsPadStrip - the entries of a strip in groups of CMRS_GROUP with at most CMRS_MODULO of a row, those together
+
+  Input Parameters:
++ csr - the matrix
+- s   - number of the strip
+
+  Output Parameters:
++ position - [groups CMRS_GROUP] the entry of CSR at each place, -1 for padding; may be NULL
+- items    - [groups] entries of each group, which come before its padding; may be NULL
+
+  Note:
+  Returns the number of groups. Each takes from the rows that have most left, which is why it is the least: the larger
+  of entries / CMRS_GROUP and of the longest row / CMRS_MODULO, rounded up.
+*/
+static PetscInt CmrsPadStrip(const SpmvCSR *csr, PetscInt s, PetscInt position[], uint8_t items[])
+{
+  const PetscInt *i = csr->i + s * CMRS_HEIGHT_MAX, rows = CmrsStripRows(csr->m, CMRS_HEIGHT_MAX, s);
+  PetscInt        next[CMRS_HEIGHT_MAX], left = i[rows] - i[0], groups = 0;
+
+  for (PetscInt r = 0; r < rows; r++) next[r] = i[r];
+  for (; left > 0; groups++) {
+    PetscInt room  = CMRS_GROUP;
+    unsigned taken = 0;
+
+    while (room > 0) {
+      PetscInt most = 0, row = 0, n;
+
+      for (PetscInt r = 0; r < rows; r++) {
+        if (taken >> r & 1 || i[r + 1] - next[r] <= most) continue;
+        most = i[r + 1] - next[r];
+        row  = r;
+      }
+      n = PetscMin(PetscMin(most, CMRS_MODULO), room);
+      if (!n) break;
+      for (PetscInt k = 0; position && k < n; k++) position[groups * CMRS_GROUP + CMRS_GROUP - room + k] = next[row] + k;
+      taken |= 1U << row;
+      next[row] += n;
+      room -= n;
+      left -= n;
+    }
+    for (PetscInt k = CMRS_GROUP - room; position && k < CMRS_GROUP; k++) position[groups * CMRS_GROUP + k] = -1;
+    if (items) items[groups] = (uint8_t)(CMRS_GROUP - room);
+  }
+  return groups;
+}
+
+/* CmrsKey: an entry of a strip that is being sorted */
+typedef struct {
+  uint64_t word;
+  PetscInt position;
+} CmrsKey;
+
+/* Merges two sorted lists: by words, which is by columns, then by rows */
+static void CmrsMerge(const CmrsKey a[], PetscInt na, const CmrsKey b[], PetscInt nb, CmrsKey out[])
+{
+  PetscInt p = 0, q = 0;
+
+  while (p < na && q < nb) {
+    const int second = b[q].word < a[p].word;
+
+    out[p + q] = second ? b[q] : a[p];
+    q += second;
+    p += !second;
+  }
+  for (; p < na; p++) out[p + q] = a[p];
+  for (; q < nb; q++) out[p + q] = b[q];
+}
+
+/* The positions of strip s by columns; its rows are sorted, and are merged two by two */
+static void CmrsSortStrip(const SpmvCSR *csr, CmrsDeviceStorage *c, PetscInt s, CmrsKey key[], CmrsKey other[])
+{
+  const PetscInt *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s), n = i[rows] - i[0];
+  PetscInt        first[CMRS_HEIGHT_MAX + 1], lists = rows;
+
+  for (PetscInt r = 0; r <= rows; r++) first[r] = i[r] - i[0];
+  for (PetscInt r = 0; r < rows; r++) {
+    for (PetscInt k = i[r]; k < i[r + 1]; k++) key[k - i[0]] = (CmrsKey){(uint64_t)csr->j[k] << CMRS_BITS | (uint64_t)r, k};
+  }
+  while (lists > 1) {
+    CmrsKey *sorted = other;
+
+    for (PetscInt l = 0; l < lists; l += 2) {
+      const PetscInt middle = first[l + 1], end = first[PetscMin(lists, l + 2)];
+
+      CmrsMerge(key + first[l], middle - first[l], key + middle, end - middle, other + first[l]);
+      first[l / 2] = first[l];
+    }
+    lists        = (lists + 1) / 2;
+    first[lists] = n;
+    other        = key;
+    key          = sorted;
+  }
+  for (PetscInt k = 0; k < n; k++) c->position[i[0] + k] = key[k].position;
+}
+
+/* The positions by columns, strip after strip */
+static PetscErrorCode CmrsSort(const SpmvCSR *csr, CmrsDeviceStorage *c)
+{
+  SPMV_TEMPORARY CmrsKey *key = NULL, *other = NULL;
+  PetscInt                longest = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt s = 0; s < c->strips; s++) longest = PetscMax(longest, c->strip[s + 1] - c->strip[s]);
+  PetscCall(PetscMalloc1(longest, &key));
+  PetscCall(PetscMalloc1(longest, &other));
+  for (PetscInt s = 0; s < c->strips; s++) CmrsSortStrip(csr, c, s, key, other);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The words of the entries at the positions; padding repeats the word before it, which its row has */
+static void CmrsSetPositioned(const SpmvCSR *csr, CmrsDeviceStorage *c)
+{
+  for (PetscInt s = 0; s < c->strips; s++) {
+    const PetscInt *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s);
+    PetscInt        from = 0, row = 0;
+
+    for (PetscInt k = c->strip[s]; k < c->strip[s + 1]; k++) {
+      if (c->position[k] >= 0) {
+        from = c->position[k];
+        for (row = 0; row + 1 < rows && i[row + 1] <= from; row++) {}
+      }
+      CmrsSetWord(c->wordsize, c->word, k, csr->j[from], row);
+    }
+  }
+}
+
+/* The first entry of each strip, and with padding what its groups have */
+static PetscErrorCode CmrsSetStrips(const SpmvCSR *csr, CmrsDeviceStorage *c)
+{
+  PetscInt64 groups = 0;
+
+  PetscFunctionBegin;
+  c->nstored = c->nz;
+  PetscCall(SpmvAlloc(((size_t)c->strips + 1) * sizeof(PetscInt), &c->strip));
+  for (PetscInt s = 0; s < c->strips; s++) {
+    c->strip[s] = c->order == CMRS_PADDED ? (PetscInt)groups * CMRS_GROUP : csr->i[s * c->height];
+    if (c->order != CMRS_PADDED) continue;
+    groups += CmrsPadStrip(csr, s, NULL, NULL);
+    PetscCheck(groups * CMRS_GROUP + CMRS_PAD <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%lld groups of %d padded entries are more than this PETSc's integers count; set -mat_cmrs_device_order to another than padded", (long long)groups, CMRS_GROUP);
+    c->nstored = (PetscInt)groups * CMRS_GROUP;
+  }
+  c->strip[c->strips] = c->nstored;
+  if (c->order != CMRS_ROWS) PetscCall(SpmvAlloc((size_t)c->nstored * sizeof(PetscInt), &c->position));
+  if (c->order == CMRS_COLUMNS) PetscCall(CmrsSort(csr, c));
+  if (c->order != CMRS_PADDED) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAlloc((size_t)groups, &c->items));
+  for (PetscInt s = 0; s < c->strips; s++) (void)CmrsPadStrip(csr, s, c->position + c->strip[s], c->items + c->strip[s] / CMRS_GROUP);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CmrsDeviceSetValues(const SpmvCSR *csr, void *storage)
+{
+  CmrsDeviceStorage *c = (CmrsDeviceStorage *)storage;
+
+  PetscFunctionBegin;
+  if (c->order == CMRS_ROWS) memcpy(c->value, csr->a, (size_t)c->nz * sizeof(PetscScalar));
+  else {
+    for (PetscInt k = 0; k < c->nstored; k++) c->value[k] = c->position[k] < 0 ? 0 : csr->a[c->position[k]];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CmrsDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
+{
+  const PetscInt    *p = plan->value;
+  CmrsDeviceStorage *c;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&c));
+  *storage    = c;
+  c->m        = csr->m;
+  c->n        = csr->n;
+  c->nz       = csr->i[csr->m];
+  c->height   = p[CMRS_DEVICE_HEIGHT];
+  c->strips   = CmrsStrips(c->m, c->height);
+  c->order    = (CmrsOrder)p[CMRS_DEVICE_ORDER];
+  c->wordsize = (size_t)p[CMRS_DEVICE_WORD] / 8;
+  PetscCall(CmrsSetStrips(csr, c));
+  PetscCall(SpmvAlloc(((size_t)c->nstored + CMRS_PAD) * c->wordsize, &c->word));
+  PetscCall(SpmvAlloc(((size_t)c->nstored + CMRS_PAD) * sizeof(PetscScalar), &c->value));
+  memset((char *)c->word + (size_t)c->nstored * c->wordsize, 0, CMRS_PAD * c->wordsize);
+  memset(c->value + c->nstored, 0, CMRS_PAD * sizeof(PetscScalar));
+  if (c->position) CmrsSetPositioned(csr, c);
+  for (PetscInt r = 0; !c->position && r < c->m; r++) {
+    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) CmrsSetWord(c->wordsize, c->word, k, csr->j[k], r % c->height);
+  }
+  PetscCall(CmrsDeviceSetValues(csr, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CmrsDeviceDestroy(void **storage)
+{
+  CmrsDeviceStorage *c = (CmrsDeviceStorage *)*storage;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvFree(&c->strip));
+  PetscCall(SpmvFree(&c->word));
+  PetscCall(SpmvFree(&c->value));
+  PetscCall(SpmvFree(&c->items));
+  PetscCall(SpmvFree(&c->position));
+  PetscCall(PetscFree(*storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CmrsDeviceArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
+{
+  const CmrsDeviceStorage *c = (const CmrsDeviceStorage *)storage;
+  PetscInt                 k = 0;
+
+  PetscFunctionBegin;
+  arrays[k++] = SPMV_ARRAY("values", c->value, (size_t)c->nstored, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("words", c->word, (size_t)c->nstored, c->wordsize);
+  arrays[k++] = SPMV_ARRAY("strips", c->strip, (size_t)c->strips + 1, sizeof(PetscInt));
+  if (c->items) arrays[k++] = SPMV_ARRAY("items", c->items, (size_t)(c->nstored / CMRS_GROUP), 1);
+  if (c->position) arrays[k++] = SPMV_ARRAY("positions", c->position, (size_t)c->nstored, sizeof(PetscInt), .aside = PETSC_TRUE);
+  *narrays = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CmrsDeviceDescribe(const void *storage, PetscInt k, char line[], size_t size)
+{
+  const CmrsDeviceStorage *c       = (const CmrsDeviceStorage *)storage;
+  const PetscInt           padding = c->nstored - c->nz;
+
+  PetscFunctionBegin;
+  line[0] = 0;
+  if (k == 0) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " strips of height %" PetscInt_FMT ", words of %d bits", c->strips, c->height, (int)c->wordsize * 8));
+  else if (k == 1 && c->items) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " entries of padding: memory overhead %.1f %%", padding, c->nz ? 100. * (double)padding / (double)c->nz : 0.));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
+{
+  const CmrsDeviceStorage *c      = (const CmrsDeviceStorage *)storage;
+  const PetscInt          *p      = plan->value;
+  const PetscBool          padded = (PetscBool)(c->order == CMRS_PADDED);
+  const size_t             group  = (size_t)p[CMRS_DEVICE_WORKGROUP];
+  PetscInt                 most   = 0;
+
+  PetscFunctionBegin;
+  (void)info;
+  for (PetscInt s = 0; padded && s < c->strips; s++) most = PetscMax(most, (c->strip[s + 1] - c->strip[s]) / CMRS_GROUP);
+  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DGROUP=%zu -DPADDED=%d -DALIGN=%d -DWORD_BITS=%d -DINDEX_BITS=%d", c->height, group, (int)padded, (int)(!padded && p[CMRS_DEVICE_ALIGN]), (int)(8 * c->wordsize), (int)(8 * sizeof(PetscInt))));
+  SPMV_LAUNCH(product, "cmrs_product", SpmvGroups((size_t)c->strips, group / CMRS_GROUP), group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("strips"), SPMV_GIVE_ARRAY("items"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(c->strips), SPMV_GIVE_INT(c->m), SPMV_GIVE_INT(most), SPMV_GIVE_BETA);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char CmrsSource[] =
+#include "cmrs.cl.h"
+  ;
+
+const SpmvDeviceSide CmrsDevice = {
+  .side    = {.nparams   = CMRS_DEVICE_NPARAMS,
+              .params    = CmrsDeviceParams,
+              .resolve   = CmrsDeviceResolve,
+              .allows    = CmrsDeviceAllows,
+              .build     = CmrsDeviceBuild,
+              .setvalues = CmrsDeviceSetValues,
+              .arrays    = CmrsDeviceArrays,
+              .describe  = CmrsDeviceDescribe,
+              .destroy   = CmrsDeviceDestroy},
+  .source  = CmrsSource,
+  .product = CmrsDeviceProduct,
+};

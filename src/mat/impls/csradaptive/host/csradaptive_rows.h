@@ -1,0 +1,278 @@
+/*
+  csradaptive_rows.h - the kernels of CSR-Adaptive: y <- beta y + A x for the rows of a row block
+
+  CSR-Stream multiplies a piece of a row block without regard to rows, into a buffer that stays in the first cache, then
+  adds up eight rows at a time across lanes. No branch depends on a row's length: how many entries of each row are added
+  so is one number for a row block, and rows that are longer are put on a list, for what is left of them.
+  CSR-Vector keeps eight running sums of a row, which go through one tree for eight rows. Rows of a node share the loads
+  of x. CSR-VectorL is its loop over a part of a row.
+
+  Source: as csradaptive.c; figures 2, 3 and 9. Figure 3's reduction by several threads a row is the tree.
+*/
+#pragma once
+#include "csradaptive_host.h"
+#include "../../../../simd/simd.h"
+
+#define LANES                   8
+#define CSRADAPTIVE_PIECE       384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
+#define CSRADAPTIVE_AHEAD       512 /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
+#define CSRADAPTIVE_AHEAD_LEAST 32  /* entries of a row of a node from which on that is worth it */
+#define CSRADAPTIVE_ROUND       24  /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
+
+/*
+  Asks memory for h rows to come, of n entries each with the same columns, while those from entry k on are at work. Rows that
+  are read side by side are many streams, and short ones, for the processor to follow by itself; it follows one as well as we do
+*/
+SPMV_INLINE void CsradaptiveAhead(const CsradaptiveStorage *b, PetscInt k, PetscInt n, int h)
+{
+  PetscInt at;
+
+  if (h == 1 || n < CSRADAPTIVE_AHEAD_LEAST) return;
+  at = k + n * h * (CSRADAPTIVE_AHEAD / (n * h) + 1);
+  SpmvAhead(b->a + at, sizeof(PetscScalar) * (size_t)(n * h));
+  SpmvAhead(b->j + at, sizeof(PetscInt) * (size_t)n);
+}
+
+/* True if no cache holds the matrix from one product to the next */
+SPMV_INLINE PetscBool CsradaptiveIsLarge(const CsradaptiveStorage *b)
+{
+  return (PetscBool)(b->i[b->m] >= SPMV_CACHE);
+}
+
+/* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten; ahead: memory is asked early */
+SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product, PetscBool ahead)
+{
+  PetscInt k = first;
+
+  for (; end - k >= LANES; k += LANES) {
+    if (ahead) {
+      __builtin_prefetch(b->a + k + CSRADAPTIVE_AHEAD, 0, 2);
+      __builtin_prefetch(b->j + k + CSRADAPTIVE_AHEAD, 0, 2);
+    }
+    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+  }
+  if (k == end) return;
+  if (end >= LANES) { /* the last vector begins early: some products are made twice, or are those of entries before the first */
+    k = end - LANES;
+    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+  } else
+    for (; k < end; k++) product[k - first] = b->a[k] * x[b->j[k]];
+}
+
+SPMV_INLINE void CsradaptivePut(PetscScalar *y, Spmv8 sum, PetscInt n, PetscBool beta)
+{
+  if (n >= LANES) Spmv8Store(y, beta ? Spmv8Add(Spmv8Load(y), sum) : sum);
+  else Spmv8StoreFirst(y, beta ? Spmv8Add(Spmv8LoadFirst(y, (int)n), sum) : sum, (int)n);
+}
+
+/* Row pointers i[0], ..., i[n] as nine, the lanes past the last row without entries */
+SPMV_INLINE void CsradaptiveLastRows(const PetscInt i[], PetscInt n, PetscInt at[LANES + 1])
+{
+  for (int l = 0; l <= LANES; l++) at[l] = i[PetscMin(l, n)];
+}
+
+/* The lengths of eight rows */
+SPMV_INLINE SpmvIndex CsradaptiveLengths(const PetscInt i[])
+{
+#if defined(PETSC_USE_64BIT_INDICES)
+  int32_t n[LANES];
+
+  for (int l = 0; l < LANES; l++) n[l] = (int32_t)(i[l + 1] - i[l]);
+  return SpmvIndexLoad32(n);
+#else
+  return SpmvIndexSub(SpmvIndexLoad32(i + 1), SpmvIndexLoad32(i));
+#endif
+}
+
+/* How many entries of each row are added up across lanes: about the mean of the rows' lengths, rounded up */
+SPMV_INLINE int32_t CsradaptiveDepth(const PetscInt i[], PetscInt rows)
+{
+  const PetscInt entries = i[rows] - i[0];
+  PetscInt       longer  = 0;
+
+  if (entries > 4 * rows) return (int32_t)((entries - 1) / (LANES * rows) + 1) * LANES;
+  for (PetscInt r = 0; r < rows; r++) longer += i[r + 1] - i[r] > 4;
+  return 10 * longer > rows ? LANES : 4;
+}
+
+/*
+  Rows r to end - 1 of a row block whose products are there: eight rows at a time, the first `depth` products of each
+  across lanes, no branch for a row; then what is left of longer rows, one after the other
+*/
+SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *product, PetscScalar *y, PetscBool beta, PetscInt rows, int32_t depth)
+{
+  const SpmvIndex lane = SpmvIndexScan(SpmvIndexSplat(1));
+  int32_t         longer[CSRADAPTIVE_NNZ_MAX / 4 + LANES], nlonger = 0;
+
+  for (PetscInt r = 0; r < rows; r += LANES) {
+    const PetscInt *at = i + r;
+    PetscInt        last[LANES + 1];
+    SpmvIndex       n;
+    unsigned        more;
+
+    if (rows - r < LANES) CsradaptiveLastRows(at, rows - r, last);
+    if (rows - r < LANES) at = last;
+    n    = CsradaptiveLengths(at);
+    more = SpmvIndexGreater(n, depth);
+    CsradaptivePut(y + r, Spmv8SumRuns(product, at, n, depth), rows - r, beta);
+    SpmvIndexPack(longer + nlonger, SpmvIndexAdd(lane, SpmvIndexSplat((int32_t)r)), more);
+    nlonger += __builtin_popcount(more);
+  }
+  for (int32_t q = 0; q < nlonger; q++) {
+    const PetscInt r = longer[q] - 1, end = i[r + 1];
+    PetscInt       k = i[r] + depth;
+    Spmv8          s = Spmv8Zero();
+
+    for (; end - k >= LANES; k += LANES) s = Spmv8Add(s, Spmv8Load(product + k));
+    y[r] += Spmv8Sum(Spmv8AddWhere(Spmv8Load(product + k), (1u << (end - k)) - 1, s));
+  }
+}
+
+/* Rows that have about CSRADAPTIVE_PIECE entries, a multiple of LANES */
+SPMV_INLINE PetscInt CsradaptivePiece(const PetscInt i[], PetscInt rows)
+{
+  return (PetscInt)((PetscInt64)CSRADAPTIVE_PIECE * rows / (i[rows] - i[0] + 1) / LANES + 1) * LANES;
+}
+
+/* CSR-Stream: rows r to end - 1, a piece of about CSRADAPTIVE_PIECE entries at a time */
+static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
+{
+  const PetscInt piece = CsradaptivePiece(b->i + r, end - r);
+  const int32_t  depth = CsradaptiveDepth(b->i + r, end - r);
+  PetscScalar    buffer[LANES + 2 * CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
+
+  for (PetscInt rows; r < end; r += rows) {
+    const PetscInt *i       = b->i + r;
+    PetscScalar    *product = buffer + LANES - i[0]; /* of entry k at product[k] */
+
+    rows = PetscMin(piece, end - r);
+    if (CsradaptiveIsLarge(b)) CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
+    else CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_FALSE);
+    if (depth == 4) CsradaptiveSumRows(i, product, y + r, beta, rows, 4);
+    else if (depth == 8) CsradaptiveSumRows(i, product, y + r, beta, rows, 8);
+    else if (depth == 16) CsradaptiveSumRows(i, product, y + r, beta, rows, 16);
+    else CsradaptiveSumRows(i, product, y + r, beta, rows, depth);
+  }
+}
+
+/* The products of entries k to end - 1, added up in eight sums */
+SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt k, PetscInt end, PetscInt nz)
+{
+  Spmv8 s = Spmv8Zero(), t = Spmv8Zero();
+
+  for (; end - k >= 2 * LANES; k += 2 * LANES) {
+    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
+    t = Spmv8Fma(Spmv8Load(b->a + k + LANES), Spmv8GatherInt(x, b->j + k + LANES), t);
+  }
+  if (end - k >= LANES) {
+    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
+    k += LANES;
+  }
+  if (k < end) {
+    if (nz - k >= LANES) t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)), (1u << (end - k)) - 1, t); /* other rows' columns are columns, too */
+    else {
+      PetscScalar tail[LANES];
+
+      for (int l = 0; l < LANES; l++) tail[l] = k + l < end ? b->a[k + l] * x[b->j[k + l]] : 0;
+      t = Spmv8Add(t, Spmv8Load(tail));
+    }
+  }
+  return Spmv8Add(s, t);
+}
+
+/* The products of h rows of n entries each, entries k on, that have the same columns: eight sums of each */
+SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt k, PetscInt n, int h, PetscInt nz, PetscScalar sum[])
+{
+  const PetscInt    *j = b->j + k;
+  const PetscScalar *a = b->a + k;
+  Spmv8              s[CSRADAPTIVE_NODE];
+  PetscInt           q = 0;
+
+  SPMV_UNROLL
+  for (int l = 0; l < h; l++) s[l] = Spmv8Zero();
+  for (; q + LANES <= n; q += LANES) {
+    const Spmv8 xq = Spmv8GatherInt(x, j + q);
+
+    SPMV_UNROLL
+    for (int l = 0; l < h; l++) s[l] = Spmv8Fma(Spmv8Load(a + l * n + q), xq, s[l]);
+  }
+  if (q < n && nz - k - (h - 1) * n - q >= LANES) { /* other rows' columns are columns, too */
+    const Spmv8 xq = Spmv8GatherInt(x, j + q);
+
+    SPMV_UNROLL
+    for (int l = 0; l < h; l++) s[l] = Spmv8AddWhere(Spmv8Mul(Spmv8Load(a + l * n + q), xq), (1u << (n - q)) - 1, s[l]);
+  } else if (q < n) {
+    SPMV_UNROLL
+    for (int l = 0; l < h; l++) {
+      PetscScalar tail[LANES] = {0};
+
+      for (PetscInt t = q; t < n; t++) tail[t - q] = a[l * n + t] * x[j[t]];
+      s[l] = Spmv8Add(s[l], Spmv8Load(tail));
+    }
+  }
+  SPMV_UNROLL
+  for (int l = 0; l < h; l++) Spmv8Store(sum + l * LANES, s[l]);
+}
+
+/* CSR-Vector: rows r to end - 1, h at a time, which have the same columns if h > 1 */
+SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end, int h)
+{
+  const PetscInt  nz = b->i[b->m], round = CSRADAPTIVE_ROUND / h * h;
+  const PetscBool large = CsradaptiveIsLarge(b);
+
+  for (PetscInt rows; r < end; r += rows) {
+    PetscScalar sum[CSRADAPTIVE_ROUND * LANES] __attribute__((aligned(64)));
+
+    rows = PetscMin(round, end - r);
+    for (PetscInt q = 0; q < rows; q += h) {
+      const PetscInt k = b->i[r + q], n = b->i[r + q + 1] - k;
+
+      if (large) CsradaptiveAhead(b, k, n, h);
+      if (h == 1) Spmv8Store(sum + q * LANES, CsradaptiveSum(b, x, k, k + n, nz));
+      else CsradaptiveNode(b, x, k, n, h, nz, sum + q * LANES);
+    }
+    for (PetscInt q = 0; q < rows; q += LANES) {
+      Spmv8 v[LANES];
+
+      SPMV_UNROLL
+      for (int l = 0; l < LANES; l++) v[l] = Spmv8Load(sum + (q + l) * LANES);
+      CsradaptivePut(y + r + q, Spmv8Sums(v), rows - q, beta);
+    }
+  }
+}
+
+static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end, int h)
+{
+#define NODES(H) \
+  case H: \
+    CsradaptiveVectorNodes(b, x, y, beta, r, end, H); \
+    break
+
+  switch (h) {
+    NODES(2);
+    NODES(3);
+    NODES(4);
+    NODES(5);
+    NODES(6);
+  default:
+    CsradaptiveVectorNodes(b, x, y, beta, r, end, 1);
+  }
+#undef NODES
+}
+
+/* Rows r to end - 1 where vectors are arrays: no products in memory, no vectors */
+static void CsradaptivePlain(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
+{
+  for (; r < end; r++) {
+    const PetscInt stop = b->i[r + 1];
+    PetscInt       k    = b->i[r];
+    PetscScalar    sum = beta ? y[r] : 0, odd = 0; /* two sums: an addition takes longer than what it waits for */
+
+    for (; k + 1 < stop; k += 2) {
+      sum += b->a[k] * x[b->j[k]];
+      odd += b->a[k + 1] * x[b->j[k + 1]];
+    }
+    if (k < stop) sum += b->a[k] * x[b->j[k]];
+    y[r] = sum + odd;
+  }
+}

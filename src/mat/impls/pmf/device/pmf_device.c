@@ -1,0 +1,163 @@
+/*
+  pmf_device.c - the device side of pmf: its knobs, what a plan leaves open, which kernels make a product
+
+  Source: as pmf.c; section 6. There a thread drives each GPU; here one device is a process's, and the thread that drives
+  it is the one that calls for the product. We differ: with -mat_pmf_partition diagonal the paper has all blocks on GPUs
+  and the rest on processors (test 2 of 7.2.2), both adding to the same rows; here each part of the rows has its blocks.
+*/
+#include "pmf_device.h"
+
+static const PetscInt    PmfWorkgroups[] = {128, 64, 256, 512, 32};
+static const PetscInt    PmfHeights[]    = {32, 1, 8, 16, 64, 128};
+static const PetscInt    PmfLongs[]      = {256, 32, 64, 128, 512, 1024, 4096};
+static const PetscInt    PmfParts[]      = {0, 1, 2, 3, 4};
+static const char *const PmfPartNames[]  = {"all", "1", "2", "3", "4"};
+static const PetscInt    PmfCuts[]       = {1, 0};
+static const char *const PmfCutNames[]   = {"yes", "no"};
+
+#define PMF_HELP_PARTS \
+  "how many of the parts the device has, the first ones; host threads have the others at the same time. Without -mat_pmf_powers these " \
+  "are measured at each build, so that who has a row, and its last bit, may change"
+#define PMF_HELP_CUT \
+  "a share of the device that its memory has no room for is cut to what it has room for, and threads of the host have the rest; no: the " \
+  "host has all then"
+
+static const SpmvParam PmfDeviceParams[] = {
+  PMF_COMMON_TABLE,
+  [PMF_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", PmfWorkgroups, NULL),
+  [PMF_DEVICE_SLICE]     = SPMV_CHOICES("device_slice", "rows of a slice, which are padded to its longest", PmfHeights, NULL),
+  [PMF_DEVICE_LONG]      = SPMV_CHOICES("device_long", "entries of a row above which work groups share it", PmfLongs, NULL),
+  [PMF_DEVICE_PARTS]     = SPMV_CHOICES("device_parts", PMF_HELP_PARTS, PmfParts, PmfPartNames),
+  [PMF_DEVICE_CUT]       = SPMV_CHOICES("device_cut", PMF_HELP_CUT, PmfCuts, PmfCutNames),
+};
+
+/* Parts that nobody gave or measured the powers of are equal: one for each thread of the host, but for who drives the device */
+static PetscErrorCode PmfDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
+{
+  PetscInt *p = plan->value;
+
+  PetscFunctionBegin;
+  if (p[PMF_WINDOW] == PMF_WINDOW_AUTO) p[PMF_WINDOW] = PMF_WINDOW_PRESET;
+  if (p[PMF_DEVICE_PARTS] && !p[PMF_POWERS]) {
+    p[PMF_POWERS] = PetscMin(SPMV_LIST_MAX, p[PMF_DEVICE_PARTS] + PetscMax(1, plan->threads - 1));
+    for (PetscInt k = 0; k < p[PMF_POWERS]; k++) plan->list[k] = 1;
+  }
+  if (p[PMF_DEVICE_PARTS] == p[PMF_POWERS]) p[PMF_DEVICE_PARTS] = 0;
+  PetscCall(PmfCutToRoom(csr, info, plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PmfDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+{
+  const PetscInt parts = plan->value[PMF_DEVICE_PARTS], nparts = plan->value[PMF_POWERS];
+  const size_t   group = (size_t)plan->value[PMF_DEVICE_WORKGROUP], local = group * sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  PetscCall(PmfCounts(csr, why, size));
+  if (parts && parts > nparts) {
+    PetscCall(SpmvAppend(why, size, "A device cannot have %" PetscInt_FMT " of %" PetscInt_FMT " parts; ", parts, nparts));
+    PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_parts to fewer or give -mat_pmf_powers more values"));
+  } else if (group > info->group) {
+    PetscCall(SpmvAppend(why, size, "%zu work items a work group are more than the %zu of %s; ", group, info->group, info->name));
+    PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_workgroup to fewer"));
+  } else if (local > info->local) {
+    PetscCall(SpmvAppend(why, size, "%zu bytes of local memory are more than the %zu of %s; ", local, info->local, info->name));
+    PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_workgroup to fewer"));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PmfDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
+{
+  PmfOrder       order = PmfOrderOf(plan->value, 1, NULL);
+  PmfHalves      halves;
+  PmfEll        *e;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&e));
+  *storage = e;
+  PetscCall(PmfHalvesCreate(csr, &order, &halves));
+  PetscCall(PmfOrderCreate(csr, &halves.csr[1], &order));
+  ierr = PmfEllLayOut(&halves, &order, csr->m, plan->value, e);
+  if (!ierr) ierr = PmfEllFill(&halves, e);
+  PetscCall(PmfOrderDestroy(&order));
+  PetscCall(PmfHalvesDestroy(&halves));
+  PetscCall(ierr);
+  e->nentries = csr->i[csr->m];
+  PetscCall(PmfEllSetValues(csr, e));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PmfDeviceDestroy(void **storage)
+{
+  PetscFunctionBegin;
+  PetscCall(PmfEllReset((PmfEll *)*storage));
+  PetscCall(PetscFree(*storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PmfDeviceDescribe(const void *storage, PetscInt k, char line[], size_t size)
+{
+  const PmfEll *e        = (const PmfEll *)storage;
+  const size_t  elements = e->slices.n + e->longs.n + e->diagonals.n;
+
+  PetscFunctionBegin;
+  line[0] = 0;
+  if (k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAppend(line, size, "slices %" PetscInt_FMT " of %" PetscInt_FMT " rows, ", e->nslices, e->height));
+  PetscCall(SpmvAppend(line, size, "fill %.2f %%, ", elements ? 100 - 100 * (double)e->nentries / (double)elements : 0.));
+  PetscCall(SpmvAppend(line, size, "long rows %" PetscInt_FMT, e->nlong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
+{
+  const PmfEll       *e     = (const PmfEll *)storage;
+  const size_t        group = (size_t)plan->value[PMF_DEVICE_WORKGROUP];
+  const SpmvDeviceArg rows = SPMV_GIVE_ARRAY("slice rows"), sums = SPMV_GIVE_ARRAY("sums"), nsliced = SPMV_GIVE_INT(e->nsliced);
+
+  PetscFunctionBegin;
+  (void)info;
+  PetscCall(PetscMemzero(product, sizeof(*product)));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), "-DGROUP=%zu -DHEIGHT=%" PetscInt_FMT, group, e->height));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DNARROW=%d -DBLOCK=%" PetscInt_FMT, (int)e->narrow, e->block));
+  SpmvDeviceWork(product, "sums", (size_t)e->npieces * sizeof(PetscScalar));
+  if (e->block) {
+    SPMV_LAUNCH(product, "pmf_diagonals", SpmvGroups((size_t)e->nblockrows, group), group, PETSC_FALSE,
+                SPMV_GIVE_ARRAY("diagonal values"), SPMV_GIVE_ARRAY("diagonals"), SPMV_GIVE_ARRAY("offsets"),
+                SPMV_GIVE_ARRAY("diagonal masks"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nblockrows), SPMV_GIVE_BETA);
+  }
+  SPMV_LAUNCH(product, "pmf_pieces", (size_t)e->npieces, group, PETSC_FALSE, SPMV_GIVE_ARRAY("long values"),
+              SPMV_GIVE_ARRAY("long columns"), SPMV_GIVE_ARRAY("pieces"), SPMV_GIVE_X, sums);
+  if (e->block) SpmvDeviceAlongside(product); /* with the diagonals, which the others add to */
+  SPMV_LAUNCH(product, "pmf_slices", SpmvGroups((size_t)e->nsliced, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("slice values"),
+              SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("lengths"),
+              rows, SPMV_GIVE_X, SPMV_GIVE_Y, nsliced, SPMV_GIVE_BETA);
+  if (!e->block) SpmvDeviceAlongside(product);
+  SPMV_LAUNCH(product, "pmf_longs", SpmvGroups((size_t)e->nlong, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("long rows"), sums, rows,
+              SPMV_GIVE_Y, nsliced, SPMV_GIVE_INT(e->nlong), SPMV_GIVE_BETA);
+  if (e->block) SpmvDeviceAlongside(product);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char PmfSource[] =
+#include "pmf.cl.h"
+  ;
+
+static const SpmvSharing PmfSharing = {.parts = PMF_DEVICE_PARTS, .powers = PMF_POWERS, .split = PmfSplit};
+
+const SpmvDeviceSide PmfDevice = {
+  .side    = {.nparams   = PMF_DEVICE_PARAMS,
+              .params    = PmfDeviceParams,
+              .resolve   = PmfDeviceResolve,
+              .allows    = PmfDeviceAllows,
+              .build     = PmfDeviceBuild,
+              .setvalues = PmfEllSetValues,
+              .arrays    = PmfEllArrays,
+              .describe  = PmfDeviceDescribe,
+              .destroy   = PmfDeviceDestroy},
+  .source  = PmfSource,
+  .product = PmfDeviceProduct,
+  .sharing = &PmfSharing,
+};

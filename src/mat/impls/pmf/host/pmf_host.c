@@ -1,0 +1,157 @@
+/*
+  pmf_host.c - the host side of pmf: knobs, arrays, what a product costs, what is printed
+*/
+#include "pmf_host.h"
+
+static const PetscInt    PmfPieceSteps[] = {PMF_PIECES_AUTO, PMF_PIECES_NONE, PMF_PIECES_ANY, 2, 3, 4};
+static const char *const PmfPieceNames[] = {"auto", "none", "any", "2", "3", "4"};
+
+static const SpmvParam PmfHostParams[] = {
+  PMF_COMMON_TABLE,
+  [PMF_PIECES] = SPMV_CHOICES("pieces",
+                              "steps that share four short pieces of x where rows have the same columns; any: as a sample of rows "
+                              "says, auto: any for double with AVX-512, else none",
+                              PmfPieceSteps, PmfPieceNames),
+};
+
+/* Only AVX-512 has an instruction that takes eight of sixteen numbers */
+static PetscErrorCode PmfHostResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
+{
+  const PetscBool takes = (PetscBool)(plan->isa == SPMV_AVX512 && sizeof(PetscScalar) == 8 && sizeof(PetscReal) == 8);
+  PetscInt       *p     = plan->value;
+
+  PetscFunctionBegin;
+  (void)csr, (void)info;
+  if (p[PMF_WINDOW] == PMF_WINDOW_AUTO) p[PMF_WINDOW] = PMF_WINDOW_PRESET;
+  if (p[PMF_PIECES] == PMF_PIECES_AUTO) p[PMF_PIECES] = takes && p[PMF_PARTITION] != PMF_BY_DIAGONAL ? PMF_PIECES_ANY : PMF_PIECES_NONE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PmfHostAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+{
+  const PetscInt *p = plan->value;
+
+  PetscFunctionBegin;
+  (void)info;
+  PetscCall(PmfCounts(csr, why, size));
+  if (p[PMF_PARTITION] == PMF_BY_DIAGONAL && p[PMF_PIECES] != PMF_PIECES_NONE) {
+    PetscCall(PetscStrncpy(why,
+                           "Beside blocks on the diagonal, entries that are side by side in a slice need not be so in their row, so no "
+                           "steps share pieces of x; set -mat_pmf_pieces to auto or none",
+                           size));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
+{
+  const PmfStorage *b = (const PmfStorage *)storage;
+  PetscInt          k = 0;
+
+  PetscFunctionBegin;
+  arrays[k++] = SPMV_ARRAY("values", b->value, PMF_LANES * b->nsteps, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("columns", b->column, b->ncolumns, sizeof(uint16_t));
+  arrays[k++] = SPMV_ARRAY("runs", b->run, b->nruns, sizeof(PmfRun));
+  arrays[k++] = SPMV_ARRAY("rows", b->list, b->nlist, b->listsize);
+  arrays[k++] = SPMV_ARRAY("masks", b->mask, b->nmasks, 1);
+  if (b->nsplit) arrays[k++] = SPMV_ARRAY("split", b->split, (size_t)b->nsplit, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("from", b->from, b->nfrom, sizeof(uint32_t), .aside = PETSC_TRUE);
+  *narrays    = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Cycles of Zen 4, fitted to 82 matrices: a slice begins and ends, a row alone is summed up across the lanes, the header of a run
+  is read and its loops end where the processor does not foresee it
+*/
+#define PMF_CYCLES_SLICE 3.5
+#define PMF_CYCLES_ALONE 8.5
+#define PMF_CYCLES_RUN   40.0
+#define PMF_CYCLES_BUILD 38.0 /* of an entry */
+
+static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
+{
+  PmfStorage     b;
+  PmfLayout      layout;
+  SpmvArray      arrays[SPMV_ARRAY_MAX];
+  PetscInt       narrays;
+  PetscErrorCode ierr = PmfLayoutCreate(rows, plan, &b, &layout);
+  const size_t  *kind = b.kind;
+
+  PetscFunctionBegin;
+  PetscCall(PmfLayoutDestroy(&layout));
+  PetscCall(PmfHostArrays(&b, &narrays, arrays));
+  work->bytes += SpmvArraysRead(narrays, arrays);
+  work->vectors += (PetscLogDouble)b.nsteps;
+  work->gathered += (PetscLogDouble)(PMF_LANES * (kind[PMF_GATHERED] + kind[PMF_RAGGED]));
+  work->gathered += (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]); /* loads of 16 and 32 bytes */
+  work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
+  work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b.nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b.nalone;
+  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b.nruns;
+  work->misses += (PetscLogDouble)b.nruns;
+  PetscCall(PmfHostReset(&b));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How far the nonzeros of a part are from its share, in percent: 100 |NNZ(A_i) - s_i NNZ| / (s_i NNZ); 0 if it has none */
+static double PmfApart(const PmfPart *part, double entries)
+{
+  const double share = part->share * entries;
+
+  return share > 0 ? 100 * PetscAbs((double)part->entries - share) / share : 0;
+}
+
+/* Line 0: the partition; 1: rows, nonzeros, density and fill of its parts; 2: the slices */
+static PetscErrorCode PmfHostDescribe(const void *storage, PetscInt k, char line[], size_t size)
+{
+  const PmfStorage *b       = (const PmfStorage *)storage;
+  const size_t     *kind    = b->kind;
+  double            entries = 0, elements = 0, apart = 0, share = 0;
+
+  PetscFunctionBegin;
+  line[0] = 0;
+  for (PetscInt p = 0; p < b->nprinted; p++) {
+    entries += (double)b->printed[p].entries;
+    elements += (double)b->printed[p].elements;
+    share += b->printed[p].share;
+  }
+  for (PetscInt p = 0; p < b->nprinted && k < 2; p++) {
+    const PmfPart *part    = &b->printed[p];
+    const double   density = 100 * (double)part->entries / PetscMax(1, (double)part->elements);
+
+    apart += PmfApart(part, entries);
+    if (k == 0) continue;
+    PetscCall(SpmvAppend(line, size, "%s%" PetscInt_FMT " rows, %zu nonzeros, density %.2f %%, fill %.2f %%", p ? "; " : "", part->rows,
+                         part->entries, density, part->elements ? 100 - density : 0.));
+    if (part->share * entries > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", PmfApart(part, entries)));
+  }
+  if (k == 0) {
+    PetscCall(SpmvAppend(line, size, "parts by %s: %" PetscInt_FMT ", density %.2f %%", PmfPartitionNames[b->partition], b->nprinted,
+                         100 * entries / PetscMax(1, elements)));
+    if (share > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", apart));
+    if (b->nsplit) PetscCall(SpmvAppend(line, size, "; rows split over them: %" PetscInt_FMT, b->nsplit));
+  } else if (k == 2) {
+    PetscCall(SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, near %zu, ",
+                         b->nslices, b->nalone, b->nruns, kind[PMF_CONSECUTIVE], kind[PMF_COMMON], 2 * kind[PMF_PAIRED], b->nnear));
+    PetscCall(SpmvAppend(line, size, "gathered %zu, ragged %zu, diagonal %zu", kind[PMF_GATHERED], kind[PMF_RAGGED], kind[PMF_DIAGONAL]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define SPMV_KERNELS PmfKernels
+#include "../../../../kernels.h"
+
+const SpmvHostSide PmfHost = {
+  .side    = {.nparams   = PMF_HOST_PARAMS,
+              .params    = PmfHostParams,
+              .resolve   = PmfHostResolve,
+              .allows    = PmfHostAllows,
+              .work      = PmfHostWork,
+              .build     = PmfHostBuild,
+              .setvalues = PmfHostSetValues,
+              .arrays    = PmfHostArrays,
+              .describe  = PmfHostDescribe,
+              .destroy   = PmfHostDestroy},
+  .kernels = PmfKernels,
+};

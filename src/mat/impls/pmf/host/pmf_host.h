@@ -1,0 +1,236 @@
+/*
+  pmf_host.h - the host's storage of pmf: runs of slices
+
+  pmf_host.c    knobs, arrays, work, what is printed
+  pmf_near.c    steps whose columns are near each other
+  pmf_steps.c   which kinds of steps a slice has
+  pmf_layout.c  what a plan makes of a matrix: parts, slices, and slices as runs
+  pmf_build.c   from that, the arrays of a storage, and the values
+  pmf_simd.c    the products: pmf_slices.h is what is done with a slice
+*/
+#pragma once
+#include "../pmf_partition.h"
+
+enum { /* the knobs besides those that both sides have, in the order of PmfHostParams */
+       PMF_PIECES = PMF_COMMON_PARAMS,
+       PMF_HOST_PARAMS
+};
+
+enum { /* values of PMF_PIECES besides numbers of steps */
+       PMF_PIECES_AUTO = 0,
+       PMF_PIECES_NONE = -1,
+       PMF_PIECES_ANY  = 1
+};
+
+#define PMF_KNOWN 8 /* gathered steps that have a loop of their own in the products, at most */
+#define PMF_LANES 8
+
+/*
+  A step is eight values, side by side in memory, that are multiplied by eight entries of x at a time. A slice is the
+  steps of eight rows, a row in each lane; or of one row alone, eight of its entries in each step. Its steps come in the
+  order of their kinds:
+*/
+typedef enum {
+  PMF_CONSECUTIVE, /* eight consecutive columns: one column is stored, and x is loaded as a vector */
+  PMF_COMMON,      /* the same column in all lanes: one column is stored */
+  PMF_PAIRED,      /* counts two steps: each lane has two consecutive columns, of which the first is stored */
+  PMF_NEAR,        /* counts PmfRun.near steps: all their columns are in four pieces of x, see PmfNear */
+  PMF_GATHERED,    /* eight columns */
+  PMF_RAGGED,      /* eight columns, and a mask of the lanes that have an entry; the others repeat the first one's column */
+  PMF_DIAGONAL,    /* a piece of a diagonal: one column, which the first lane has or would have, and a mask */
+  PMF_KINDS
+} PmfKind;
+
+/*
+  What a product prefetches: what the caches of a core do not hold. Where no cache holds it at all, the processor does better by
+  itself for steps that read x as vectors or pairs (laplace27:80: 5.9 -> 5.1 ms), but not for those that wait for any x
+*/
+typedef enum {
+  PMF_PREFETCH_NONE,
+  PMF_PREFETCH_GATHERED, /* gathered and ragged steps */
+  PMF_PREFETCH_ALL,
+  PMF_PREFETCH_COUNT
+} PmfPrefetch;
+
+enum {                    /* PmfRun.flags */
+       PMF_ALONE    = 1,  /* each slice is one row */
+       PMF_WIDE     = 2,  /* int32 columns, which take two elements of `column` each */
+       PMF_LISTED   = 4,  /* rows are row + list[]; otherwise row, row + 1, ... */
+       PMF_ADD      = 8,  /* another run has written these rows of y before */
+       PMF_FRAGMENT = 16, /* a fragment of a row that is split over the parts: `row` is its place in `sum` */
+       PMF_PLAIN    = 32  /* slices of gathered steps only */
+};
+
+/* PmfRun: slices with the same number of steps of each kind. One of fewer than eight rows is a run of its own */
+typedef struct {
+  int32_t  flags;
+  int32_t  rows;             /* rows of the run */
+  int32_t  row;              /* first row, or what is added to the list of rows */
+  int32_t  base;             /* what is added to columns */
+  uint32_t list;             /* its first element of `list` */
+  uint32_t step;             /* its first step */
+  uint32_t column;           /* its first element of `column` */
+  uint32_t mask;             /* its first mask */
+  int32_t  near;             /* steps that share four pieces of x; 0 if none do */
+  int32_t  steps[PMF_KINDS]; /* of each kind, in each slice */
+} PmfRun;
+
+/*
+  PmfNear: steps that share four pieces of x, of four entries each. Stored are the columns that the pieces begin at, then four
+  bytes for each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has. A slice with such steps has no others but
+  gathered and ragged ones
+*/
+#define PMF_NEAR_MAX    4 /* steps that share pieces, at most */
+#define PMF_NEAR_PIECES 4
+#define PMF_NEAR_LENGTH 4 /* entries of a piece */
+
+typedef struct {
+  int32_t  piece[PMF_NEAR_PIECES];
+  uint32_t word[PMF_NEAR_MAX];
+} PmfNear;
+
+typedef struct {
+  PetscInt     m, n;
+  PmfPartition partition;
+  PetscInt     block;    /* PMF_BY_DIAGONAL: rows of a block on the diagonal */
+  PetscInt     threads;  /* tasks of a product: at most the parts */
+  PmfPrefetch  prefetch; /* what a product prefetches */
+  PetscBool    empty;    /* some rows have no entries, or no run may be the first to write them: y is cleared */
+  PetscInt     nparts;   /* parts: what one thread works on; with PMF_BY_DIAGONAL each has rows of the blocks and of the rest */
+  int32_t     *first;    /* [nparts + 1] first run of each part */
+  PetscInt     nprinted; /* parts that are printed; with PMF_BY_DIAGONAL blocks and rest */
+  PmfPart     *printed;  /* [nprinted] */
+  size_t       nruns;
+  PmfRun      *run;             /* [nruns] */
+  size_t       nslices, nalone; /* slices of eight rows, and rows alone */
+  size_t       kind[PMF_KINDS]; /* steps of each kind, as PmfRun counts them */
+  size_t       nnear;           /* steps that share pieces of x */
+  size_t       nsteps;
+  PetscScalar *value; /* [8 nsteps] zero in the lanes that a mask leaves out */
+  size_t       ncolumns;
+  uint16_t    *column; /* [ncolumns] slice after slice */
+  size_t       nmasks;
+  uint8_t     *mask; /* [nmasks] one for each ragged and each diagonal step */
+  size_t       nlist;
+  size_t       listsize; /* bytes of an element of list: 2, or 4 if a run may span more than 65536 rows */
+  void        *list;     /* [nlist] rows of the runs that are listed */
+  size_t       nfrom;
+  uint32_t    *from; /* [nfrom] which entries of CSR the values are, slice after slice; see PmfHostSetValues() */
+  PetscInt     nsplit;
+  int32_t     *split; /* [nsplit] rows that are split over the parts */
+  PetscScalar *sum;   /* [nparts nsplit] the products of their fragments */
+} PmfStorage;
+
+/* PmfSlice: what is not stored yet: a slice, or the run that slices are added to */
+typedef struct {
+  PmfRun   run;       /* but for where its arrays begin; no rows: none */
+  PetscInt low, high; /* least and largest column */
+  PetscInt top;       /* largest row; the least one is run.row */
+} PmfSlice;
+
+/* PmfLayout: what a plan makes of a matrix, while it is made and until the storage has its arrays */
+typedef struct {
+  PmfStorage    *b; /* its counts are summed up here */
+  PmfOrder       order;
+  PmfHalves      halves;
+  const SpmvCSR *rest;     /* what goes into slices: the matrix, or what is not in the blocks */
+  const SpmvCSR *blocks;   /* PMF_BY_DIAGONAL: the blocks; otherwise NULL */
+  PmfRun        *run;      /* [b->nruns] */
+  size_t         capacity; /* of run[] */
+  int32_t       *row;      /* [nrows] rows of the runs, but for fragments and diagonals, one after the other */
+  size_t         nrows;
+  PetscInt       pieces; /* PMF_PIECES; steps that share pieces, if they do */
+  PmfSlice       open;   /* the run that slices are added to */
+} PmfLayout;
+
+/* pmf_near.c */
+extern unsigned  PmfNearSame(const PetscInt *const j[], PetscInt full);
+extern PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near);
+extern int32_t   PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n);
+
+/* pmf_steps.c */
+extern PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows, const PetscInt *j[]);
+extern PmfSlice PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt first, PetscInt end);
+extern PetscInt PmfAlone(const SpmvCSR *csr, const int32_t row[], PetscInt rows);
+extern void     PmfLayoutSettle(PmfLayout *layout);
+
+/* pmf_layout.c */
+extern PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfStorage *b, PmfLayout *layout);
+extern PetscErrorCode PmfLayoutDestroy(PmfLayout *layout);
+
+/* pmf_build.c */
+extern PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
+extern PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage);
+extern PetscErrorCode PmfHostReset(PmfStorage *b);
+extern PetscErrorCode PmfHostDestroy(void **storage);
+
+/* The kind of step k of eight rows that have as many entries */
+static inline PmfKind PmfKindOf(const PetscInt *const j[], PetscInt k)
+{
+  const PetscInt first = j[0][k], stride = j[1][k] - first;
+
+  if (stride != 0 && stride != 1) return PMF_GATHERED;
+  for (PetscInt l = 2; l < PMF_LANES; l++) {
+    if (j[l][k] - first != l * stride) return PMF_GATHERED;
+  }
+  return stride ? PMF_CONSECUTIVE : PMF_COMMON;
+}
+
+/* The kind of a step of one row: eight entries with these columns */
+static inline PmfKind PmfKindAlone(const PetscInt j[])
+{
+  return j[PMF_LANES - 1] - j[0] == PMF_LANES - 1 ? PMF_CONSECUTIVE : PMF_GATHERED;
+}
+
+/* True if entries k and k + 1 of n are a pair */
+static inline PetscBool PmfIsPair(const PetscInt j[], PetscInt k, PetscInt n)
+{
+  return (PetscBool)(k + 1 < n && j[k + 1] == j[k] + 1);
+}
+
+/* The first entry of the fragment that a part has of the k-th row that is split: fragments are whole steps, but for the last */
+static inline PetscInt PmfFragment(const SpmvCSR *csr, const PmfStorage *b, PetscInt k, PetscInt part)
+{
+  const PetscInt   first  = csr->i[b->split[k]];
+  const PetscInt64 length = csr->i[b->split[k] + 1] - first;
+
+  return first + (PetscInt)(part == b->nparts ? length : length * part / b->nparts / PMF_LANES * PMF_LANES);
+}
+
+/* Slices of a run */
+static inline size_t PmfSlices(const PmfRun *run)
+{
+  return run->flags & PMF_ALONE ? (size_t)run->rows : ((size_t)run->rows + PMF_LANES - 1) / PMF_LANES;
+}
+
+/* PmfSizes: what a slice has of each array */
+typedef struct {
+  size_t steps, columns, masks, froms;
+} PmfSizes;
+
+/* Of the kinds before `end`: where that one begins */
+static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)
+{
+  const size_t near = (size_t)run->near;
+  PmfSizes     s    = {0, 0, 0, 0};
+
+  for (int kind = 0; kind < end; kind++) {
+    const size_t n = (size_t)run->steps[kind];
+
+    s.steps += n * (kind == PMF_NEAR ? near : kind == PMF_PAIRED ? 2
+                                                                 : 1);
+    if (kind == PMF_NEAR) s.columns += n * (PMF_NEAR_PIECES + near * (run->flags & PMF_WIDE ? 1 : 2));
+    else s.columns += n * (kind <= PMF_COMMON || kind == PMF_DIAGONAL ? 1 : PMF_LANES);
+    s.masks += kind >= PMF_RAGGED ? n : 0;
+    s.froms += n * (kind <= PMF_COMMON || kind == PMF_NEAR ? 1 : PMF_LANES);
+  }
+  return s;
+}
+
+/* Row k of a run */
+static inline size_t PmfRow(const PmfStorage *b, const PmfRun *run, size_t k)
+{
+  if (!(run->flags & PMF_LISTED)) return (size_t)run->row + k;
+  if (b->listsize == sizeof(uint16_t)) return (size_t)run->row + ((const uint16_t *)b->list)[run->list + k];
+  return (size_t)(run->row + ((const int32_t *)b->list)[run->list + k]);
+}

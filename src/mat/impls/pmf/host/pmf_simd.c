@@ -1,0 +1,189 @@
+/*
+  pmf_simd.c - the products of PMF, compiled once for each instruction set of isas.h
+
+  Slices (pmf_slices.h) of a run have the same steps, so the processor knows where each one ends; the runs that are most
+  frequent, of a few gathered steps, have a loop of their own for each number of them.
+*/
+#include "pmf_slices.h"
+
+#if defined(SPMV_ISA_ABSENT)
+const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
+#else
+
+/* y <- A x for the rows of a run of whole slices with so many gathered steps and no others; listed: as of its flags */
+SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide,
+                                  int prefetch, size_t gathered, int listed)
+{
+  const uint16_t *list = (const uint16_t *)b->list + run->list;
+  PmfCursor       c    = PmfCursorOf(b, run);
+
+  y += run->row;
+  for (size_t k = 0; k < (size_t)run->rows; k += PMF_LANES) {
+    const Spmv8 sum = PmfGathered(&c, gathered, wide, prefetch, x);
+
+    if (listed) Spmv8ScatterU16(y, list + k, sum);
+    else Spmv8Store(y + k, sum);
+  }
+}
+
+/* y <- beta y + A x for the rows of any run; alone: as of its flags */
+SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide,
+                             PmfPrefetch prefetch, int alone)
+{
+  const size_t step = alone ? 1 : PMF_LANES;
+  PmfCursor    c    = PmfCursorOf(b, run);
+
+  for (size_t k = 0; k < (size_t)run->rows; k += step) {
+    const Spmv8 sum = PmfSliceSum(run, &c, wide, prefetch, x);
+
+    if (alone) {
+      const PetscScalar total = Spmv8Sum(sum);
+      const size_t      r     = PmfRow(b, run, k);
+
+      y[r] = add ? y[r] + total : total;
+    } else PmfPut(b, run, k, sum, y, add);
+  }
+}
+
+SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide)
+{
+  PmfCursor c = PmfCursorOf(b, run);
+
+  if (run->flags & PMF_ALONE) {
+    for (int32_t k = 0; k < run->rows; k++) {
+      const size_t r = run->flags & PMF_FRAGMENT ? (size_t)b->split[run->row % b->nsplit] : PmfRow(b, run, (size_t)k);
+
+      PmfTransposeSlice(run, &c, wide, Spmv8Splat(x[r]), y);
+    }
+    return;
+  }
+  for (int32_t k = 0; k < run->rows; k += PMF_LANES) PmfTransposeSlice(run, &c, wide, PmfTake(b, run, (size_t)k, x), y);
+}
+
+/*
+  The ways through a run, by how many gathered steps it has if it has no others, no sum to add to, and rows of 16 bits (0: all
+  other runs), by whether its columns are wide, and by what is prefetched
+*/
+typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
+  #define RUN(N, WIDE, FETCH) \
+    static void PmfRun_##N##_##WIDE##_##FETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
+    { \
+      if (!N && run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, FETCH, 1); \
+      else if (!N) PmfApplyAny(b, run, x, y, add, WIDE, FETCH, 0); \
+      else if (run->flags & PMF_LISTED) PmfApplyGathered(b, run, x, y, WIDE, FETCH, N, 1); \
+      else PmfApplyGathered(b, run, x, y, WIDE, FETCH, N, 0); \
+    }
+  #define RUNS(N) RUN(N, 0, 0) RUN(N, 0, 1) RUN(N, 1, 0) RUN(N, 1, 1)
+  #define ENTRY(N, ALL) \
+    { \
+      {PmfRun_##N##_0_0, PmfRun_##N##_0_1, PmfRun_##N##_0_##ALL}, \
+      { \
+        PmfRun_##N##_1_0, PmfRun_##N##_1_1, PmfRun_##N##_1_##ALL \
+      } \
+    }
+RUNS(0)
+RUNS(1)
+RUNS(2)
+RUNS(3)
+RUNS(4)
+RUNS(5)
+RUNS(6)
+RUNS(7)
+RUNS(8)
+RUN(0, 0, 2)
+RUN(0, 1, 2)
+static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT] = {
+  ENTRY(0, 2), ENTRY(1, 1), ENTRY(2, 1), ENTRY(3, 1), ENTRY(4, 1), ENTRY(5, 1), ENTRY(6, 1), ENTRY(7, 1), ENTRY(8, 1)};
+
+/* The first index of PmfRuns */
+SPMV_INLINE int32_t PmfKnown(const PmfStorage *b, const PmfRun *run, int add)
+{
+  const int32_t gathered = run->steps[PMF_GATHERED];
+
+  if (add || !(run->flags & PMF_PLAIN) || gathered > PMF_KNOWN) return 0;
+  return run->flags & PMF_LISTED && b->listsize != sizeof(uint16_t) ? 0 : gathered;
+}
+
+/* PmfProduct: what the tasks of a product share */
+typedef struct {
+  const PmfStorage  *b;
+  const PetscScalar *x;
+  PetscScalar       *y;
+  PetscBool          beta;
+  PetscScalar       *work; /* of a transposed product: vectors of the tasks */
+} PmfProduct;
+
+static void PmfClearTask(void *context, PetscInt t)
+{
+  const PmfProduct *p     = (const PmfProduct *)context;
+  const size_t      first = SpmvShare((size_t)p->b->m, t, p->b->threads), end = SpmvShare((size_t)p->b->m, t + 1, p->b->threads);
+
+  memset(p->y + first, 0, sizeof(PetscScalar) * (end - first));
+}
+
+static void PmfMultTask(void *context, PetscInt t)
+{
+  const PmfProduct *p = (const PmfProduct *)context;
+  const PmfStorage *b = p->b;
+
+  for (PetscInt part = t; part < b->nparts; part += b->threads) {
+    for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
+      const PmfRun *run      = &b->run[k];
+      const int     fragment = run->flags & PMF_FRAGMENT, add = run->flags & PMF_ADD || (p->beta && !fragment);
+      PmfRunFn     *apply = PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->prefetch];
+
+      apply(b, run, p->x + run->base, fragment ? b->sum : p->y, add);
+    }
+  }
+}
+
+static void PmfMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+{
+  const PmfStorage *b = (const PmfStorage *)storage;
+  PmfProduct        p = {b, x, y, beta, NULL};
+
+  if (!beta && b->empty) SpmvRun(b->threads, PmfClearTask, &p);
+  SpmvRun(b->threads, PmfMultTask, &p);
+  for (PetscInt s = 0; s < b->nsplit; s++) {
+    PetscScalar sum = beta || b->empty ? y[b->split[s]] : 0; /* if cleared, the blocks of its diagonal may be in it */
+
+    for (PetscInt part = 0; part < b->nparts; part++) sum += b->sum[part * b->nsplit + s];
+    y[b->split[s]] = sum;
+  }
+}
+
+static void PmfMultTransposeTask(void *context, PetscInt t)
+{
+  const PmfProduct *p = (const PmfProduct *)context;
+  const PmfStorage *b = p->b;
+  PetscScalar      *y = SpmvTaskVector(b->n, t, p->work, p->y);
+
+  if (t || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
+  for (PetscInt part = t; part < b->nparts; part += b->threads) {
+    for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
+      const PmfRun *run = &b->run[k];
+
+      if (run->flags & PMF_WIDE) PmfTransposeRun(b, run, p->x, y + run->base, 1);
+      else PmfTransposeRun(b, run, p->x, y + run->base, 0);
+    }
+  }
+}
+
+static size_t PmfTransposeWork(const void *storage)
+{
+  const PmfStorage *b = (const PmfStorage *)storage;
+
+  return SpmvTaskVectors(b->n, b->threads);
+}
+
+static void PmfMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
+{
+  const PmfStorage *b = (const PmfStorage *)storage;
+  PmfProduct        p = {b, x, y, beta, work};
+
+  SpmvRun(b->threads, PmfMultTransposeTask, &p);
+  SpmvAddVectors(b->threads, (size_t)b->n, work, y);
+}
+
+const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {PmfMult, PmfMultTranspose, PmfTransposeWork};
+#endif

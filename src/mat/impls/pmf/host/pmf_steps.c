@@ -1,0 +1,201 @@
+/*
+  pmf_steps.c - which kinds of steps a slice has: those that cost least
+*/
+#include "pmf_host.h"
+
+/* Costs in steps of a gathered slice, measured on Zen 4 */
+#define PMF_COST_SLICE 1.5  /* eight results to eight places of y */
+#define PMF_COST_ALONE 2.   /* a step to end with, and the sum over its lanes */
+#define PMF_COST_ONE   0.5  /* a step of one column */
+#define PMF_COST_PAIR  1.3  /* two steps */
+#define PMF_COST_LOOP  1.   /* of a second kind of step in a slice */
+#define PMF_COST_KNOWN 1.5  /* a loop that is not made for its number of steps */
+#define PMF_COST_LESS  0.93 /* what steps that share pieces of x must cost of what others do */
+#define PMF_SAMPLE     16   /* of so many slices one is looked at, to see whether steps can share pieces of x ... */
+#define PMF_SAMPLES    256  /* ... and about so many at most */
+
+/* Of steps that share pieces of x, by how many they are */
+static const double PmfNearCost[PMF_NEAR_MAX + 1] = {1, 1, 1.2, 1.54, 1.95};
+
+/* Steps of one column */
+static int32_t PmfOnes(const PmfRun *run)
+{
+  return run->steps[PMF_CONSECUTIVE] + run->steps[PMF_COMMON];
+}
+
+/* Steps of one column are worth it if they are half of the steps, or they would only break runs; beside blocks, rows have gaps */
+static void PmfMakeGathered(PmfRun *run, const PmfLayout *layout)
+{
+  const int32_t ones = PmfOnes(run);
+
+  if (ones >= run->steps[PMF_GATHERED] && !layout->blocks) return;
+  run->steps[PMF_GATHERED] += ones;
+  run->steps[PMF_CONSECUTIVE] = run->steps[PMF_COMMON] = 0;
+}
+
+/* Pairs that a row has, taken from its first entry on; no more than `most` are looked for */
+static PetscInt PmfPairs(const PetscInt j[], PetscInt n, PetscInt most)
+{
+  PetscInt pairs = 0;
+
+  for (PetscInt k = 0; k + 1 < n && pairs < most; k++) {
+    if (!PmfIsPair(j, k, n)) continue;
+    pairs++;
+    k++;
+  }
+  return pairs;
+}
+
+/*
+  Pairs instead of gathered steps, if they are half of them, and more than there are loops for, which are faster (ani5_crop,
+  7 entries a row: 0.26 ns an entry, with pairs 0.31)
+*/
+static void PmfMakePaired(PmfRun *run, PetscInt pairs)
+{
+  if (PmfOnes(run) || run->steps[PMF_GATHERED] <= PMF_KNOWN || 4 * pairs < run->steps[PMF_GATHERED]) return;
+  run->steps[PMF_PAIRED] = (int32_t)pairs;
+  run->steps[PMF_GATHERED] -= 2 * (int32_t)pairs;
+}
+
+/* What the full steps of a slice cost, in gathered steps */
+static double PmfCost(const PmfRun *run, PetscInt full)
+{
+  const int32_t gathered = run->steps[PMF_GATHERED];
+  const double  cost     = gathered + PMF_COST_PAIR * run->steps[PMF_PAIRED] + PMF_COST_ONE * PmfOnes(run);
+
+  if (full == gathered) return full <= PMF_KNOWN ? cost - PMF_COST_KNOWN : cost;
+  return gathered ? cost + PMF_COST_LOOP : cost;
+}
+
+/* The same if steps share pieces of x so many times and the others are gathered */
+static double PmfCostNear(PetscInt full, PetscInt steps, int32_t times)
+{
+  if (!times) return PETSC_MAX_REAL;
+  return times * PmfNearCost[steps] + (full - times * steps) + (full > times * steps ? PMF_COST_LOOP : 0);
+}
+
+/* Steps that share pieces of x so many times, and gathered ones */
+static void PmfMakeNear(PmfSlice *s, PetscInt full, PetscInt steps, int32_t times, PetscInt n)
+{
+  int32_t *kind = s->run.steps;
+
+  kind[PMF_CONSECUTIVE] = kind[PMF_COMMON] = kind[PMF_PAIRED] = 0;
+  kind[PMF_NEAR]                                              = times;
+  kind[PMF_GATHERED]                                          = (int32_t)(full - steps * times);
+  s->run.near                                                 = (int32_t)steps;
+  s->low                                                      = PetscMin(s->low, n - PMF_NEAR_LENGTH);
+}
+
+/* The rows of a slice, and where they and their columns begin and end; j: their columns */
+static PmfSlice PmfExtent(const SpmvCSR *csr, const int32_t row[], PetscInt rows, const PetscInt *j[])
+{
+  PmfSlice s = {.run = {.rows = (int32_t)rows, .row = row[0]}, .top = row[0], .low = PETSC_MAX_INT};
+
+  for (PetscInt l = 0; l < rows; l++) {
+    j[l]      = csr->j + csr->i[row[l]];
+    s.low     = PetscMin(s.low, j[l][0]);
+    s.high    = PetscMax(s.high, csr->j[csr->i[row[l] + 1] - 1]);
+    s.run.row = PetscMin(s.run.row, row[l]);
+    s.top     = PetscMax(s.top, row[l]);
+    if (row[l] != row[0] + l) s.run.flags = PMF_LISTED;
+  }
+  return s;
+}
+
+/* A slice of rows that have entries, longest first; j: their columns */
+PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows, const PetscInt *j[])
+{
+  const SpmvCSR *csr    = layout->rest;
+  const PetscInt common = rows < PMF_LANES ? 0 : csr->i[row[rows - 1] + 1] - csr->i[row[rows - 1]];
+  PetscInt       pairs  = common / 2;
+  int32_t        times  = 0;
+  double         near   = PETSC_MAX_REAL;
+  PmfSlice       s      = PmfExtent(csr, row, rows, j);
+
+  for (PetscInt k = 0; k < common; k++) s.run.steps[PmfKindOf(j, k)]++;
+  s.run.steps[PMF_RAGGED] = (int32_t)(csr->i[row[0] + 1] - csr->i[row[0]] - common);
+  PmfMakeGathered(&s.run, layout);
+  if (layout->pieces > PMF_PIECES_ANY && PmfCost(&s.run, common) > PmfNearCost[PMF_NEAR_MAX] / PMF_NEAR_MAX * (double)common) {
+    times = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, csr->n);
+    near  = PmfCostNear(common, layout->pieces, times);
+  }
+  if (s.run.steps[PMF_GATHERED] == common && near > PMF_COST_LESS * PMF_COST_PAIR / 2 * (double)common) {
+    for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
+    PmfMakePaired(&s.run, pairs);
+  }
+  if (times && near < PMF_COST_LESS * PmfCost(&s.run, common)) PmfMakeNear(&s, common, layout->pieces, times, csr->n);
+  return s;
+}
+
+/* Adds what a slice of eight rows of a length costs: [0] if no steps share pieces of x, [steps] if so many may */
+static void PmfTry(const PmfLayout *layout, const int32_t row[], double cost[])
+{
+  const SpmvCSR  *csr  = layout->rest;
+  const PetscInt  full = csr->i[row[0] + 1] - csr->i[row[0]];
+  const PetscInt *j[PMF_LANES];
+  PmfSlice        s;
+
+  for (PetscInt l = 0; l < PMF_LANES; l++) {
+    if (!full || csr->i[row[l] + 1] - csr->i[row[l]] != full) return;
+  }
+  s = PmfSliceOf(layout, row, PMF_LANES, j);
+  cost[0] += PmfCost(&s.run, full);
+  for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
+    const double near = PmfCostNear(full, steps, PmfNearCount(j, PmfNearSame(j, full), full, steps, csr->n));
+
+    cost[steps] += PetscMin(PmfCost(&s.run, full), near);
+  }
+}
+
+/* How many steps are to share pieces of x, where that is left open: what makes a sample of slices fastest */
+void PmfLayoutSettle(PmfLayout *layout)
+{
+  const PetscInt slices = layout->rest->m / PMF_LANES, every = PetscMax(PMF_SAMPLE, slices / PMF_SAMPLES);
+  double         cost[PMF_NEAR_MAX + 1] = {0};
+
+  if (layout->pieces != PMF_PIECES_ANY) return;
+  layout->pieces = PMF_PIECES_NONE;
+  for (PetscInt k = PetscMin(every, slices) / 2; k < slices; k += every) PmfTry(layout, layout->order.row + PMF_LANES * k, cost);
+  cost[0] *= PMF_COST_LESS;
+  for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
+    if (cost[steps] >= cost[0]) continue;
+    cost[0]        = cost[steps];
+    layout->pieces = steps;
+  }
+}
+
+/* Entries [first, end) of one row */
+PmfSlice PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt first, PetscInt end)
+{
+  const PetscInt *j      = layout->rest->j;
+  const PetscInt  length = end - first;
+  PmfSlice        s      = {.run = {.flags = PMF_ALONE, .rows = 1, .row = row}, .top = row};
+
+  s.low  = length ? j[first] : 0;
+  s.high = length ? j[end - 1] : 0;
+  for (; first + PMF_LANES <= end; first += PMF_LANES) s.run.steps[PmfKindAlone(j + first)]++;
+  s.run.steps[PMF_RAGGED] = first < end;
+  PmfMakeGathered(&s.run, layout);
+  PmfMakePaired(&s.run, PmfPairs(j + end - length, length, length) / PMF_LANES);
+  return s;
+}
+
+/* How many of the first rows go alone; the costs of slices are shared by their rows */
+PetscInt PmfAlone(const SpmvCSR *csr, const int32_t row[], PetscInt rows)
+{
+  double   length[PMF_LANES + 1] = {0}, alone = 0, least = PETSC_MAX_REAL;
+  PetscInt best = 0;
+
+  for (PetscInt l = 0; l < rows; l++) length[l] = (double)(csr->i[row[l] + 1] - csr->i[row[l]]);
+  if (length[0] - length[PMF_LANES - 1] <= 2) return 0;
+  for (PetscInt l = 0; l <= rows; l++) {
+    const double cost = alone + (l < PMF_LANES && length[l] > 0 ? (length[l] + PMF_COST_SLICE) * (PMF_LANES - l) / PMF_LANES : 0);
+
+    if (cost < least) {
+      least = cost;
+      best  = l;
+    }
+    alone += PetscCeilReal(length[l] / PMF_LANES) + PMF_COST_ALONE;
+  }
+  return best;
+}

@@ -1,0 +1,86 @@
+/*
+  built.c - a matrix in a format, wherever it is: on the host its storage, on a device what that has of it
+*/
+#include "spmvmat.h"
+#include "../../device/device.h"
+
+/*
+  SpmvBuiltCreate - builds a matrix under a plan
+
+  Input Parameters:
++ s      - the shadow, for the plan of the host's rows in products that it shares with a device
+. csr    - the matrix
+. number - of the candidate
+- plan   - as asked for; its backend says where
+
+  Output Parameters:
++ built - nothing in it after an error
+- full  - PETSC_TRUE if the device is out of memory; there is nothing in it then, either
+*/
+PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built, PetscBool *full)
+{
+  const SpmvFormat *format = SpmvCandidate[number];
+  SpmvBuilt         b      = {.format = format, .plan = *plan};
+  SpmvDevice       *device;
+  SpmvArray         arrays[2 * SPMV_ARRAY_MAX];
+  PetscInt          n;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(built, sizeof(*built)));
+  *full = PETSC_FALSE;
+  if (plan->backend == SPMV_BACKEND_DEVICE) {
+    PetscCall(SpmvDeviceGet(&device));
+    PetscCall(SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, full));
+  } else if (format->host->kernels) PetscCall(SpmvBuild(&format->host->side, csr, NULL, &b.plan, &b.storage));
+  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvBuiltArrays(&b, &n, arrays)); /* now, while what is borrowed is there */
+  b.read = SpmvArraysRead(n, arrays);
+  b.own  = SpmvArraysOwn(n, arrays);
+  *built = b;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of a matrix with the same pattern */
+PetscErrorCode SpmvBuiltSetValues(const SpmvCSR *csr, SpmvBuilt *b, PetscBool *full)
+{
+  PetscFunctionBegin;
+  *full = PETSC_FALSE;
+  if (b->device) PetscCall(SpmvOnDeviceSetValues(b->device, csr, full));
+  else if (b->storage) PetscCall(b->format->host->side.setvalues(csr, b->storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* True if there is a storage of ours */
+PetscBool SpmvBuiltIsThere(const SpmvBuilt *b)
+{
+  return (PetscBool)(b->storage || b->device);
+}
+
+/* The arrays of a storage, none if there is none; at most 2 SPMV_ARRAY_MAX */
+PetscErrorCode SpmvBuiltArrays(const SpmvBuilt *b, PetscInt *n, SpmvArray arrays[])
+{
+  PetscFunctionBegin;
+  *n = 0;
+  if (b->device) PetscCall(SpmvOnDeviceArrays(b->device, n, arrays));
+  else if (b->storage) PetscCall(b->format->host->side.arrays(b->storage, n, arrays));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Line k of what is printed of a storage besides plan and bytes; empty: nothing */
+PetscErrorCode SpmvBuiltDescribe(const SpmvBuilt *b, PetscInt k, char line[], size_t size)
+{
+  PetscFunctionBegin;
+  line[0] = 0;
+  if (b->device) PetscCall(SpmvOnDeviceDescribe(b->device, k, line, size));
+  else if (b->storage && b->format->host->side.describe && k < SPMV_LINE_MAX) PetscCall(b->format->host->side.describe(b->storage, k, line, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvBuiltDestroy(SpmvBuilt *b)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvOnDeviceDestroy(&b->device));
+  if (b->storage) PetscCall(b->format->host->side.destroy(&b->storage));
+  PetscCall(PetscMemzero(b, sizeof(*b)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

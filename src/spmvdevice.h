@@ -1,0 +1,121 @@
+/*
+  spmvdevice.h - the interface between a format's device side and src/device
+
+  The kernels are OpenCL C with the words of device/prelude.cl, one source for all APIs. A device takes the arrays of a storage as they
+  are, those aside excepted; setvalues() sends the values anew.
+*/
+#pragma once
+#include "spmvimpl.h"
+
+#define SPMV_DEVICE_ARG_MAX    24   /* arguments of a kernel, at most */
+#define SPMV_DEVICE_LAUNCH_MAX 8    /* kernels of a product, at most */
+#define SPMV_DEVICE_WORK_MAX   4    /* work arrays, at most */
+#define SPMV_DEVICE_OPTIONS    1024 /* characters of all -D options */
+
+/* SpmvDeviceArg: what a kernel is given. What has no array, x of a matrix without columns, say, is given as a null pointer */
+typedef struct {
+  enum {
+    SPMV_ARG_ARRAY, /* an array of the storage or a work array of the device, by name */
+    SPMV_ARG_X,
+    SPMV_ARG_Y,
+    SPMV_ARG_BETA,  /* int: 0 or 1 */
+    SPMV_ARG_EPOCH, /* uint: 1, 2, ...: the number of this product. For kernels that read it only: such products are not recorded */
+    SPMV_ARG_INT    /* int */
+  } kind;
+  const char *name;
+  PetscInt    value;
+} SpmvDeviceArg;
+
+/* SpmvDeviceLaunch: one kernel of a product */
+typedef struct {
+  const char   *kernel;        /* its name in the source */
+  size_t        groups, group; /* work groups, work items in each; with no groups it is not launched */
+  PetscInt      step;          /* it waits for the kernels of lesser steps, and for none of its own */
+  PetscBool     overwrites;    /* wanted only where y is not added to: it clears what the others do not write */
+  PetscInt      nargs;
+  SpmvDeviceArg arg[SPMV_DEVICE_ARG_MAX];
+} SpmvDeviceLaunch;
+
+/* SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels in an order in which they may run */
+typedef struct {
+  char     options[SPMV_DEVICE_OPTIONS]; /* -D macros that carry the plan */
+  PetscInt nwork;
+  struct {
+    const char *name;
+    size_t      bytes; /* zeros when it is made */
+  } work[SPMV_DEVICE_WORK_MAX];
+  PetscInt         nlaunches;
+  SpmvDeviceLaunch launch[SPMV_DEVICE_LAUNCH_MAX];
+} SpmvDeviceProduct;
+
+/* What SPMV_LAUNCH() gives to a kernel */
+#define SPMV_GIVE_ARRAY(n) ((SpmvDeviceArg){.kind = SPMV_ARG_ARRAY, .name = n})
+#define SPMV_GIVE_INT(v)   ((SpmvDeviceArg){.kind = SPMV_ARG_INT, .value = v})
+#define SPMV_GIVE_X        ((SpmvDeviceArg){.kind = SPMV_ARG_X})
+#define SPMV_GIVE_Y        ((SpmvDeviceArg){.kind = SPMV_ARG_Y})
+#define SPMV_GIVE_BETA     ((SpmvDeviceArg){.kind = SPMV_ARG_BETA})
+#define SPMV_GIVE_EPOCH    ((SpmvDeviceArg){.kind = SPMV_ARG_EPOCH})
+
+/* Adds to a product a kernel that takes the arguments given, SPMV_GIVE_..., and waits for all before it; clears: only where y is not added to */
+#define SPMV_LAUNCH(product, name, ngroups, ngroup, clears, ...) \
+  do { \
+    const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
+    SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
+    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .step = (product)->nlaunches, .overwrites = clears}; \
+    l_->nargs                   = PETSC_STATIC_ARRAY_LENGTH(args_); \
+    memcpy(l_->arg, args_, sizeof(args_)); \
+  } while (0)
+
+/* The kernel added last need not wait for the one before it: neither reads what the other writes, and they write other rows */
+static inline void SpmvDeviceAlongside(SpmvDeviceProduct *product)
+{
+  if (product->nlaunches > 1) product->launch[product->nlaunches - 1].step = product->launch[product->nlaunches - 2].step;
+}
+
+/* Adds to a product a work array */
+static inline void SpmvDeviceWork(SpmvDeviceProduct *product, const char name[], size_t bytes)
+{
+  product->work[product->nwork].name    = name;
+  product->work[product->nwork++].bytes = bytes;
+}
+
+/* Work groups of so many work items that there is one for each item */
+static inline size_t SpmvGroups(size_t items, size_t group)
+{
+  return (items + group - 1) / group;
+}
+
+/*
+  SpmvSharing: how a format shares the rows of a product between a device and the host. Each side builds a storage of the rows that
+  it has; device/shared.c joins their products
+*/
+typedef struct {
+  PetscInt parts;  /* the knob that says how many of the parts the device has, the first ones; 0: all, and nothing is shared */
+  PetscInt powers; /* the knob that lists the computing powers of the parts; none: they are measured (device/powers.c) */
+
+  /*
+    Which rows the device has, in increasing order, PetscFree() is the caller's; `plan` is the device's, resolved; `host` is on entry the
+    plan that was asked for, on return that of the host's rows. All rows: nothing is left to share
+  */
+  PetscErrorCode (*split)(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[]);
+} SpmvSharing;
+
+/* SpmvDeviceSide: products by a device */
+typedef struct _SpmvDeviceSide {
+  SpmvSide    side;
+  const char *source;
+
+  /* The product of a storage; *product is all zeros on entry */
+  PetscErrorCode (*product)(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
+
+  /*
+    The kernels, of a source of their own, that make the arrays without data, or only their values, in the way of a product; its
+    work arrays are not cleared. No kernels: the host has made all. convert NULL: it always does
+  */
+  const char *convert_source;
+  PetscErrorCode (*convert)(const void *storage, PetscBool values_only, SpmvDeviceProduct *product);
+  /* What those arrays are made from: sent for that time only; those that hold values, when they change again */
+  PetscErrorCode (*sources)(const void *storage, PetscInt *n, SpmvArray sources[]);
+
+  const SpmvSharing *sharing; /* NULL: products are not shared */
+} SpmvDeviceSide;

@@ -1,0 +1,84 @@
+/*
+  spmvimpl.c - what is done with any side of any format: a build, the bytes of a storage, the lines that are printed of one
+*/
+#include "spmvdevice.h"
+
+/* The side of a format that a plan of a backend is for; NULL if the format has none */
+const SpmvSide *SpmvFormatSide(const SpmvFormat *format, PetscInt backend)
+{
+  if (backend == SPMV_BACKEND_DEVICE) return format->device ? &format->device->side : NULL;
+  return format->host ? &format->host->side : NULL;
+}
+
+/* Replaces what a plan leaves open, and says in `why` if the result cannot be built */
+PetscErrorCode SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan, char why[], size_t size)
+{
+  PetscFunctionBegin;
+  why[0] = 0;
+  if (side->resolve) PetscCall(side->resolve(csr, info, plan));
+  if (side->allows) PetscCall(side->allows(csr, info, plan, why, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvBuild - a storage of a matrix
+
+  Input Parameters:
++ side - of its format
+. csr  - the matrix
+- info - the device that it is for, NULL for the host
+
+  Input/Output Parameter:
+. plan - what was asked for; on return what was built
+
+  Output Parameter:
+. storage - to be destroyed by the side; NULL after an error
+
+  Note:
+  `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not suit the matrix or the device.
+*/
+PetscErrorCode SpmvBuild(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan, void **storage)
+{
+  char           why[512];
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  *storage = NULL;
+  PetscCall(SpmvResolve(side, csr, info, plan, why, sizeof(why)));
+  PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", why);
+  ierr = side->build(csr, plan, storage);
+  if (ierr && *storage) PetscCall(side->destroy(storage));
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes that a product reads, borrowed or not */
+PetscLogDouble SpmvArraysRead(PetscInt n, const SpmvArray arrays[])
+{
+  PetscLogDouble bytes = 0;
+
+  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (PetscLogDouble)arrays[k].size;
+  return bytes;
+}
+
+/* Bytes that are the storage's own, read by a product or not */
+PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[])
+{
+  PetscLogDouble bytes = 0;
+
+  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].borrowed ? 0 : (PetscLogDouble)arrays[k].count * (PetscLogDouble)arrays[k].size;
+  return bytes;
+}
+
+/* Appends to a line of `size` characters as far as it has room: lines are printed as a whole, because PETSc indents each call */
+PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...)
+{
+  const size_t used = strlen(line);
+  va_list      args;
+
+  PetscFunctionBegin;
+  va_start(args, format);
+  PetscCall(PetscVSNPrintf(line + used, size - used, format, NULL, args));
+  va_end(args);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
