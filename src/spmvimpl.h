@@ -318,13 +318,13 @@ typedef struct {
   PetscErrorCode (*describe)(const void *storage, PetscInt k, char line[], size_t size);
 } SpmvFormat;
 
-/* isa.c */
+/* host/isa.c */
 extern PetscBool      SpmvIsaSupported(SpmvIsa isa);
 extern const char    *SpmvIsaName(PetscInt isa);
 extern PetscBool      SpmvLastCacheIsFar(void);
 extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa);
 
-/* alloc.c */
+/* host/alloc.c */
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
 extern PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array);
 extern PetscErrorCode SpmvFree(void *array);
@@ -334,7 +334,7 @@ extern PetscLogDouble SpmvArraysRead(PetscInt n, const SpmvArray arrays[], size_
 extern PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
 extern PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 
-/* threads.c */
+/* host/threads.c */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
 extern void  SpmvRunWork(PetscInt64 products);

@@ -2,11 +2,11 @@
   matdense.c - products with a dense matrix: C = A B and C = A^T B, sequential and parallel
 
   PETSc's parallel product with a dense matrix calls AIJ's kernel whatever type the blocks have, so there is one of our own.
-  Columns of B are taken 16, 8 or 4 at a time and laid side by side; kernels read AIJ's rows (csrdense.h), so that
+  Columns of B are taken 16, 8 or 4 at a time and laid side by side; kernels read AIJ's rows (host/dense/dense.h), so that
   nothing is built for them. Rows of B that other processes own come as ghosts.c has it.
 */
 #include "spmvmat.h"
-#include "../../csrdense/csrdense.h"
+#include "../../host/dense/dense.h"
 
 #define SPMV_SIDE_BY_SIDE 8       /* entries for each row of B from which on columns are laid side by side: that costs as much */
 #define SPMV_SHIFTED      16      /* the same where rows have the columns of the one before plus one */

@@ -11,7 +11,7 @@
 */
 #pragma once
 #include "csradaptive.h"
-#include "../../../simd/simd.h"
+#include "../../../host/simd/simd.h"
 
 #define LANES                   8
 #define CSRADAPTIVE_PIECE       384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */

@@ -7,7 +7,7 @@
 */
 #pragma once
 #include "pmf.h"
-#include "../../../simd/simd.h"
+#include "../../../host/simd/simd.h"
 
 /* Bytes between what is in use and what is asked for, into the second cache, in a matrix that is not in cache; see BccooAhead() for what that gains */
 #define PMF_AHEAD_COLUMNS 2048

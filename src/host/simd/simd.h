@@ -32,7 +32,7 @@
                         Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)
 */
 #pragma once
-#include "../compat.h"
+#include "../../compat.h"
 #include <stdint.h>
 
 /* Before a loop of up to eight iterations over vectors: without it they are kept in memory */

@@ -4,7 +4,7 @@
   The number of tasks is part of a plan, and a task's work depends on its number only: the same plan gives the same bits
   however many threads OpenMP grants. Tasks do not wait for each other; what needs all of a first part is a second SpmvRun().
 */
-#include "spmvimpl.h"
+#include "../spmvimpl.h"
 
 static PetscBool Alone;
 

@@ -1,12 +1,12 @@
 /*
-  csrdense.c - rows times several vectors: who computes which rows, and where the vectors lie meanwhile
+  dense.c - rows times several vectors: who computes which rows, and where the vectors lie meanwhile
 
   B's columns are laid side by side whole, or by windows: rows that follow each other often have neighbouring columns, as a
   stencil's do. Then the rows of B that some rows of A need are laid side by side just before, where a cache holds them until
   they have served, and B is read from memory once instead of three times: once to be laid side by side, again to be
   written so, and again to be multiplied.
 */
-#include "csrdense.h"
+#include "dense.h"
 
 #define DENSE_CHUNK   4096 /* rows that are looked at for a window, at least */
 #define DENSE_SAMPLE  16   /* places where it is seen whether rows are shifted */
@@ -15,7 +15,7 @@
 
 static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
-#include "../isas.h"
+#include "../../isas.h"
 #undef SPMV_ISA
 };
 

@@ -1,11 +1,11 @@
 /*
   isa.c - which instruction sets this machine runs, which kernels of a format are for it, and what else its processor is known for
 */
-#include "spmvimpl.h"
+#include "../spmvimpl.h"
 
 static const char *const IsaNames[] = {
 #define SPMV_ISA(NAME, name, flags, runs) #name,
-#include "isas.h"
+#include "../isas.h"
 #undef SPMV_ISA
 };
 
@@ -16,7 +16,7 @@ const char *SpmvIsaName(PetscInt isa)
 
 static const SpmvFormat *const Formats[] = {
 #define SPMV_FORMAT(name) &SpmvFormat_##name,
-#include "formats.h"
+#include "../formats.h"
 #undef SPMV_FORMAT
 };
 
@@ -34,7 +34,7 @@ PetscBool SpmvIsaSupported(SpmvIsa isa)
 #define SPMV_ISA(NAME, name, flags, runs) \
   case SPMV_##NAME: \
     return runs ? PETSC_TRUE : PETSC_FALSE;
-#include "isas.h"
+#include "../isas.h"
 #undef SPMV_ISA
   default:
     return PETSC_FALSE;

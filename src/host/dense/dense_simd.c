@@ -1,5 +1,5 @@
 /*
-  csrdense_simd.c - rows times several vectors side by side, compiled once for each instruction set of isas.h
+  dense_simd.c - rows times several vectors side by side, compiled once for each instruction set of isas.h
 
   Matrices that no cache holds are asked for early: a 27-point stencil of 27 million entries takes 24 ms times eight vectors, 31
   without.
@@ -10,7 +10,7 @@
   At least four sums are made at a time: a multiplication and addition takes four cycles, and the next would wait for it. They are
   those of up to four rows that have the same columns, which is looked up anew each time, and of every second or fourth entry of a row.
 */
-#include "csrdense.h"
+#include "dense.h"
 #include "../simd/simd.h"
 
 #if defined(SPMV_ISA_ABSENT)
