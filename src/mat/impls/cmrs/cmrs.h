@@ -32,13 +32,12 @@ typedef enum { /* values of CMRS_ORDER: the entries of a strip */
                CMRS_ORDER_PADDED       /* groups of CMRS_GROUP with at most CMRS_MODULO of a row */
 } CmrsOrder;
 
-#define CMRS_HEIGHT_MAX 16     /* rows of a strip */
-#define CMRS_BITS       4      /* low bits of a word that hold the row in the strip */
-#define CMRS_VECTOR     8      /* lanes of a vector, rows of a mask */
-#define CMRS_GROUP      32     /* entries of a group: the paper's warp */
-#define CMRS_MODULO     8      /* entries of one row in a group, at most, and together */
-#define CMRS_PAD        8      /* words and values after the last, so that a vector of them stays inside */
-#define CMRS_CACHE      300000 /* entries from which on a product asks memory early */
+#define CMRS_HEIGHT_MAX 16 /* rows of a strip */
+#define CMRS_BITS       4  /* low bits of a word that hold the row in the strip */
+#define CMRS_VECTOR     8  /* lanes of a vector, rows of a mask */
+#define CMRS_GROUP      32 /* entries of a group: the paper's warp */
+#define CMRS_MODULO     8  /* entries of one row in a group, at most, and together */
+#define CMRS_PAD        8  /* words and values after the last, so that a vector of them stays inside */
 
 #define CMRS_CHUNK_ENTRIES 1024 /* entries of a chunk of several strips, and of the steps of one strip */
 #define CMRS_CHUNK_STRIPS  256

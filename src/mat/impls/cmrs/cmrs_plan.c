@@ -265,7 +265,7 @@ PetscErrorCode CmrsResolve(const SpmvCSR *csr, SpmvPlan *plan, CmrsStorage *c)
   c->align    = p[CMRS_ALIGN] ? CMRS_VECTOR : 1;
   c->device   = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
   c->threads  = c->device ? 1 : plan->threads;
-  c->ahead    = (PetscBool)(c->nz >= CMRS_CACHE);
+  c->ahead    = (PetscBool)(c->nz >= SPMV_CACHE);
   c->wordsize = (size_t)p[CMRS_WORD] / 8;
   c->nstored  = c->nz;
   if (c->order == CMRS_ORDER_PADDED) {
