@@ -28,13 +28,9 @@ typedef enum {
 #define SPMV_ARRAY_MAX   28  /* arrays of one storage, at most */
 #define SPMV_THREADS_MAX 256 /* threads of a product, at most */
 #define SPMV_CACHE_LINE  ((size_t)64)
-#define SPMV_ALONE       10000 /* products that one thread has made before others have begun */
 #define SPMV_MUCH        PETSC_MAX_INT
-#define SPMV_CACHE       700000             /* entries that are likely to stay in cache from one product to the next */
-#define SPMV_MEMORY      7000000            /* entries that no cache holds */
-#define SPMV_LAST_CACHE  ((size_t)24 << 20) /* bytes that the last cache is likely to hold */
-#define SPMV_LINE_MAX    4                  /* lines that a format adds to what is printed of its storage, at most */
-#define SPMV_PROPOSALS   24                 /* plans that a format proposes in one round, at most */
+#define SPMV_LINE_MAX    4  /* lines that a format adds to what is printed of its storage, at most */
+#define SPMV_PROPOSALS   24 /* plans that a format proposes in one round, at most */
 
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
 typedef struct {
@@ -321,7 +317,6 @@ typedef struct {
 /* host/isa.c */
 extern PetscBool      SpmvIsaSupported(SpmvIsa isa);
 extern const char    *SpmvIsaName(PetscInt isa);
-extern PetscBool      SpmvLastCacheIsFar(void);
 extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa);
 
 /* host/alloc.c */

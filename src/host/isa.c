@@ -1,5 +1,5 @@
 /*
-  isa.c - which instruction sets this machine runs, which kernels of a format are for it, and what else its processor is known for
+  isa.c - which instruction sets this machine runs, and which kernels of a format are for it
 */
 #include "../spmvimpl.h"
 
@@ -39,19 +39,6 @@ PetscBool SpmvIsaSupported(SpmvIsa isa)
   default:
     return PETSC_FALSE;
   }
-}
-
-/*
-  True if the last cache is over a mesh, far from a core: a third of the second cache's bandwidth or less. Intel's server processors since
-  Skylake (Cascade Lake: 24 and 86 GB/s, memory 11); on AMD's Zen it is next to its cores
-*/
-PetscBool SpmvLastCacheIsFar(void)
-{
-#if defined(__x86_64__)
-  return __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f") ? PETSC_TRUE : PETSC_FALSE;
-#else
-  return PETSC_FALSE;
-#endif
 }
 
 /*

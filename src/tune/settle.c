@@ -29,8 +29,8 @@
 */
 PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated)
 {
-  const SpmvFormat  *format = SpmvCandidate[number];
-  const SpmvMachine *machine;
+  const SpmvFormat  *format  = SpmvCandidate[number];
+  const SpmvMachine *machine = SpmvMachineGet();
   SpmvSample         sample  = {0}, larger;
   SpmvPlan           best[2] = {*plan, *plan}, plans[SPMV_PROPOSALS]; /* of the plainest, and of all */
   SpmvOption         options[SPMV_PROPOSALS];
@@ -42,10 +42,7 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
   for (PetscInt round = 0; format->propose && gained; round++) {
     PetscCall(format->propose(csr, plan, round, &n, plans));
     if (!n) break;
-    if (!round) {
-      PetscCall(SpmvMachineGet(&machine));
-      PetscCall(SpmvSampleThin(csr, PETSC_FALSE, &sample));
-    }
+    if (!round) PetscCall(SpmvSampleThin(csr, PETSC_FALSE, &sample));
     PetscCall(SpmvEstimate(&sample, machine, isa, number, n, plans, options));
     total += n;
     gained = PETSC_FALSE;

@@ -125,13 +125,12 @@ static void ChoiceSettle(const SpmvRequest *q, const SpmvOptions *options, Petsc
 /* Estimates each candidate under the plan that it settles on; to measure, other values of its knobs as well */
 static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
-  const SpmvMachine *machine;
+  const SpmvMachine *machine = SpmvMachineGet();
   SpmvSample         sample;
   SpmvOptions        options = {0};
   PetscInt           own;
 
   PetscFunctionBegin;
-  PetscCall(SpmvMachineGet(&machine));
   PetscCall(SpmvSampleCreate(csr, machine, &sample));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     const SpmvOption option = {.number = k, .plan = q->plan[k]};

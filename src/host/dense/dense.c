@@ -7,6 +7,7 @@
   written so, and again to be multiplied.
 */
 #include "dense.h"
+#include "../machine.h"
 
 #define DENSE_CHUNK   4096 /* rows that are looked at for a window, at least */
 #define DENSE_SAMPLE  16   /* places where it is seen whether rows are shifted */
@@ -69,7 +70,7 @@ static SpmvDenseTarget DenseTarget(const SpmvDenseProduct *d, PetscInt count, Pe
 {
   if (add) return SPMV_DENSE_ADD;
   if (sizeof(PetscScalar) * (size_t)ldy % SPMV_CACHE_LINE) return SPMV_DENSE_SET;
-  return sizeof(PetscScalar) * (size_t)d->csr.m * (size_t)count > SPMV_LAST_CACHE ? SPMV_DENSE_PAST : SPMV_DENSE_SET;
+  return (PetscLogDouble)sizeof(PetscScalar) * d->csr.m * count > SpmvMachineGet()->last ? SPMV_DENSE_PAST : SPMV_DENSE_SET;
 }
 
 /* Rows [first, last), panel by panel; row r of x lies at x + r width */

@@ -2,6 +2,7 @@
   bccoo_build.c - the pattern of a BCCOO storage, from CSR's: blocks, their columns, their row stops
 */
 #include "bccoo_scan.h"
+#include "../../../host/machine.h"
 
 /* Replaces what a plan leaves open and finds all sizes; the scan is the caller's to destroy. No array of b is allocated */
 static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, PetscBool whole, BccooStorage *b, BccooScan *scan)
@@ -50,7 +51,7 @@ static PetscErrorCode BccooPlanResolve(const SpmvCSR *csr, SpmvPlan *plan, Petsc
   group      = (size_t)b->tile * BccooWholeTiles(b);
   b->nstored = BccooWholeTiles(b) == 1 && !device ? b->nblocks : (b->nblocks + group - 1) / group * group;
   b->ntiles  = (b->nstored + (size_t)b->tile - 1) / (size_t)b->tile;
-  b->ahead   = (PetscBool)(csr->i[csr->m] >= SPMV_CACHE && b->h * b->w < BCCOO_AHEAD_LESS);
+  b->ahead   = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached && b->h * b->w < BCCOO_AHEAD_LESS);
   b->nflags  = (b->ntiles * (size_t)b->tile + 31) / 32 * 4;
   if (b->converted && b->nstored > INT32_MAX) {
     PetscCall(BccooScanDestroy(scan));

@@ -4,6 +4,7 @@
   Source: as cmrs.c; section 3 for strips, section 4.4 for padding. Steps, tails and chunks are ours.
 */
 #include "cmrs.h"
+#include "../../../host/machine.h"
 
 /* Costs in ns on one core of Zen 4 at 3.5 GHz. Only the ratios matter */
 #define CMRS_COST_STEP  1.2  /* of adding a step to its rows */
@@ -265,7 +266,7 @@ PetscErrorCode CmrsResolve(const SpmvCSR *csr, SpmvPlan *plan, CmrsStorage *c)
   c->align    = p[CMRS_ALIGN] ? CMRS_VECTOR : 1;
   c->device   = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
   c->threads  = c->device ? 1 : plan->threads;
-  c->ahead    = (PetscBool)(c->nz >= SPMV_CACHE);
+  c->ahead    = (PetscBool)(c->nz >= SpmvMachineGet()->cached);
   c->wordsize = (size_t)p[CMRS_WORD] / 8;
   c->nstored  = c->nz;
   if (c->order == CMRS_ORDER_PADDED) {

@@ -3,6 +3,7 @@
   rows agree; values are not read
 */
 #include "csradaptive.h"
+#include "../../../host/machine.h"
 
 /* CsradaptiveCutter: what decides where a row block ends, and where its words go */
 typedef struct {
@@ -174,6 +175,8 @@ PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
   b->chunk           = c.chunk;
   b->device          = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
   b->threads         = b->device ? 1 : plan->threads;
+  b->large           = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached);
+  b->learnt          = (PetscBool)(csr->m < SpmvMachineGet()->learnt);
   PetscCall(CsradaptiveSetValues(csr, b));
   PetscCall(PetscMalloc1(CsradaptiveMost(&c), &c.block));
   CsradaptiveCut(&c);

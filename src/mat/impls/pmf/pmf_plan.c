@@ -2,6 +2,7 @@
   pmf_plan.c - what a plan makes of a matrix: parts, runs, the sizes of arrays
 */
 #include "pmf.h"
+#include "../../../host/machine.h"
 
 /* Only AVX-512 has an instruction that takes eight of sixteen numbers */
 #if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
@@ -142,10 +143,11 @@ PetscErrorCode PmfResolveOpen(const SpmvCSR *csr, SpmvPlan *plan)
 */
 PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, PmfHalves *halves, PmfLayout *layout)
 {
-  const PetscBool device = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
-  const PetscInt *p = plan->value, nz = csr->i[csr->m];
-  PetscInt        npieces = p[PMF_POWERS] ? p[PMF_POWERS] : plan->threads, limit = PETSC_MAX_INT, *power;
-  PmfOrder        order;
+  const PetscBool    device  = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE);
+  const SpmvMachine *machine = SpmvMachineGet();
+  const PetscInt    *p = plan->value, nz = csr->i[csr->m];
+  PetscInt           npieces = p[PMF_POWERS] ? p[PMF_POWERS] : plan->threads, limit = PETSC_MAX_INT, *power;
+  PmfOrder           order;
 
   PetscFunctionBegin;
   PetscCheck(csr->m < INT32_MAX && csr->n < INT32_MAX && (PetscInt64)nz < UINT32_MAX / 4, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " with %" PetscInt_FMT " nonzeros is more than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n, nz);
@@ -160,8 +162,8 @@ PetscErrorCode PmfResolve(const SpmvCSR *csr, SpmvPlan *plan, PmfStorage *b, Pmf
   b->block     = p[PMF_BLOCK];
   b->npieces   = npieces;
   b->threads   = PetscMin(npieces, plan->threads);
-  b->early     = nz < SPMV_CACHE ? PMF_EARLY_NONE : nz < SPMV_MEMORY ? PMF_EARLY_ALL
-                                                                     : PMF_EARLY_GATHERED;
+  b->early     = nz < machine->cached ? PMF_EARLY_NONE : nz < machine->uncached ? PMF_EARLY_ALL
+                                                                                : PMF_EARLY_GATHERED;
   b->listsize  = csr->m <= UINT16_MAX + 1 || b->window != PMF_WINDOW_GLOBAL ? sizeof(uint16_t) : sizeof(int32_t);
   *layout      = (PmfLayout){.rest = csr, .b = b, .wide = (PetscBool)(p[PMF_COLUMNS] == PMF_COLUMNS_INT32), .pieces = p[PMF_PIECES]};
   if (b->partition == PMF_BY_DIAGONAL) {

@@ -36,13 +36,12 @@ typedef enum { /* values of TPSPMV_DEVICE_STAGE, TPSPMV_REMOVE and TPSPMV_STREAM
                TPSPMV_YES
 } TpspmvChoice;
 
-#define TPSPMV_LANES    8                 /* rows of a group: the lanes of a vector */
-#define TPSPMV_ALIGN    8                 /* entries that the beginning of a chunk is a multiple of, if that fills little */
-#define TPSPMV_FILL     50                /* fill is at most one entry in so many: 2 % */
-#define TPSPMV_LONG_MAX 255               /* entries of a pair, at most: uint8 tells how many a ragged one has */
-#define TPSPMV_PIECE    16                /* a long row is cut into pieces of so many times the least length of a long row */
-#define TPSPMV_ALL      (1 << 30)         /* value of TPSPMV_TILE: one tile */
-#define TPSPMV_CACHED   ((size_t)8 << 20) /* bytes of partial sums that are likely to stay in cache from one phase to the next */
+#define TPSPMV_LANES    8         /* rows of a group: the lanes of a vector */
+#define TPSPMV_ALIGN    8         /* entries that the beginning of a chunk is a multiple of, if that fills little */
+#define TPSPMV_FILL     50        /* fill is at most one entry in so many: 2 % */
+#define TPSPMV_LONG_MAX 255       /* entries of a pair, at most: uint8 tells how many a ragged one has */
+#define TPSPMV_PIECE    16        /* a long row is cut into pieces of so many times the least length of a long row */
+#define TPSPMV_ALL      (1 << 30) /* value of TPSPMV_TILE: one tile */
 
 /*
   A chunk is what a tile and a slice have in common. Its rows that are not empty make pairs with the tile, and a pair has one

@@ -2,6 +2,7 @@
   tpspmv_build.c - the pattern of a tpSpMV storage, from CSR's: chunks, the order of their pairs, pieces of long rows
 */
 #include "tpspmv_walk.h"
+#include "../../../host/machine.h"
 
 /* How many pairs of a chunk have each number of entries: a counting sort */
 typedef struct {
@@ -147,11 +148,13 @@ static PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, SpmvPlan *plan, TpspmvSt
   memset(&b->chunk[nchunks], 0, sizeof(TpspmvChunk));
   TpspmvAlign(b, nchunks);
   TpspmvPlaceChunks(b, nchunks);
-  b->nentries                = (size_t)b->chunk[nchunks].entry;
-  b->npairs                  = (size_t)b->chunk[nchunks].pair;
-  b->nruns                   = (size_t)b->chunk[nchunks].run;
-  b->nragged                 = (size_t)b->chunk[nchunks].ragged;
-  b->stream                  = (PetscBool)(!TpspmvIsDirect(b) && b->align * sizeof(PetscScalar) % 64 == 0 && (plan->value[TPSPMV_STREAM] == TPSPMV_YES || (plan->value[TPSPMV_STREAM] == TPSPMV_AUTO && b->npairs * sizeof(PetscScalar) > TPSPMV_CACHED)));
+  b->nentries = (size_t)b->chunk[nchunks].entry;
+  b->npairs   = (size_t)b->chunk[nchunks].pair;
+  b->nruns    = (size_t)b->chunk[nchunks].run;
+  b->nragged  = (size_t)b->chunk[nchunks].ragged;
+  b->stream   = (PetscBool)(b->npairs > (size_t)SpmvMachineGet()->cache[2] / sizeof(PetscScalar));
+  if (plan->value[TPSPMV_STREAM] != TPSPMV_AUTO) b->stream = (PetscBool)(plan->value[TPSPMV_STREAM] == TPSPMV_YES);
+  if (TpspmvIsDirect(b) || b->align * sizeof(PetscScalar) % 64) b->stream = PETSC_FALSE;
   plan->value[TPSPMV_STREAM] = b->stream ? TPSPMV_YES : TPSPMV_NO;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

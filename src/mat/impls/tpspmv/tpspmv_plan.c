@@ -4,7 +4,7 @@
   Source: as tpspmv.c, section 4.1.1: tiles have x segments that fit the local memory first, equal nonzeros second.
 */
 #include "tpspmv.h"
-#include <unistd.h>
+#include "../../../host/machine.h"
 
 #define TPSPMV_QUANTA      256   /* quanta of columns in a tile of the full width */
 #define TPSPMV_SLICE_TILES 4096  /* rows of a slice, with several tiles at least */
@@ -12,18 +12,12 @@
 #define TPSPMV_SLICE_MAX   65536 /* rows that uint16 counts */
 #define TPSPMV_CHUNK       256   /* entries that a chunk should have; with 512 products are 4 % faster, new values take 20 % longer */
 
-#define TPSPMV_LAST ((size_t)8 << 20) /* bytes that a core may count on of a last cache that all share */
-#define TPSPMV_FEW  131072            /* entries that are too few for tiles */
+#define TPSPMV_FEW 131072 /* entries that are too few for tiles */
 
-/* KiB of the second cache, 1024 if the machine does not tell */
+/* KiB of the second cache */
 static PetscInt TpspmvMachineCache(void)
 {
-  long bytes = -1;
-
-#if defined(_SC_LEVEL2_CACHE_SIZE)
-  bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-  return bytes >= 1024 ? (PetscInt)(bytes / 1024) : 1024;
+  return (PetscInt)(SpmvMachineGet()->cache[1] / 1024);
 }
 
 /* Numbers the columns that have entries, if few enough have, or if asked to */
@@ -68,15 +62,17 @@ static PetscInt TpspmvTile(PetscInt cache)
 PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS])
 {
   const PetscInt cache = asked->value[TPSPMV_CACHE] ? asked->value[TPSPMV_CACHE] : TpspmvMachineCache();
+  const size_t   most  = (size_t)SpmvMachineGet()->cache[2] / sizeof(PetscScalar);
   TpspmvStorage  b     = {.cache = cache};
 
   PetscFunctionBegin;
   *n = 0;
-  if (round || asked->value[TPSPMV_TILE] || (size_t)csr->n * sizeof(PetscScalar) <= TPSPMV_LAST || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
+  if (round || asked->value[TPSPMV_TILE]) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((size_t)csr->n <= most || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TpspmvRemoveColumns(csr, (TpspmvChoice)asked->value[TPSPMV_REMOVE], &b));
   PetscCall(PetscFree(b.number));
   PetscCall(SpmvFree(&b.column));
-  if ((size_t)b.nused * sizeof(PetscScalar) <= TPSPMV_LAST) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((size_t)b.nused <= most) PetscFunctionReturn(PETSC_SUCCESS);
   plans[0] = plans[1]         = *asked;
   plans[0].value[TPSPMV_TILE] = TPSPMV_ALL;
   plans[1].value[TPSPMV_TILE] = TpspmvTile(cache);
@@ -187,7 +183,7 @@ PetscErrorCode TpspmvLayOut(const SpmvCSR *csr, SpmvPlan *plan, TpspmvStorage *b
   b->height  = p[TPSPMV_SLICE];
   b->nslices = PetscMax(1, (csr->m + b->height - 1) / b->height);
   PetscCheck(b->nslices < INT32_MAX / b->ntiles, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " tiles and %" PetscInt_FMT " slices make more chunks than 32-bit numbers count; set -mat_tpspmv_tile or -mat_tpspmv_slice to a larger value", b->ntiles, b->nslices);
-  b->alone = (PetscBool)(csr->i[csr->m] >= SPMV_MEMORY);
+  b->alone = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->uncached);
   b->ahead = (PetscBool)((size_t)csr->i[csr->m] * sizeof(PetscScalar) > (size_t)b->cache * 1024);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
