@@ -131,18 +131,23 @@ static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, con
 /* Build, products, new values, products */
 static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscInt threads, PetscRandom rand, PetscInt *cases, PetscInt *wrong)
 {
-  SpmvCSR        csr  = SpmvTestCSRView(t);
-  SpmvPlan       plan = *asked, host = SpmvTestPlan(f, SPMV_BACKEND_HOST);
-  SpmvDevice    *device;
-  SpmvOnDevice  *on;
-  PetscLogDouble held;
-  PetscErrorCode ierr;
-  PetscBool      full;
+  const SpmvSharing *sharing = f->device->sharing;
+  SpmvCSR            csr     = SpmvTestCSRView(t);
+  SpmvPlan           plan = *asked, host = SpmvTestPlan(f, SPMV_BACKEND_HOST);
+  SpmvDevice        *device;
+  SpmvOnDevice      *on;
+  PetscLogDouble     held;
+  PetscErrorCode     ierr;
+  PetscBool          full;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
   held         = device->held;
   host.threads = threads;
+  if (sharing && plan.value[sharing->parts] && !plan.value[sharing->powers]) { /* equal powers: what is measured is not the same each time */
+    plan.value[sharing->powers] = plan.value[sharing->parts] + PetscMax(1, threads - 1);
+    for (PetscInt k = 0; k < plan.value[sharing->powers]; k++) plan.list[k] = 1;
+  }
   PetscCall(PetscPushErrorHandler(Handler, NULL));
   ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full);
   PetscCall(PetscPopErrorHandler());

@@ -56,7 +56,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   const PetscBool                 forward    = device->info.forward;
   SpmvPlan                        plan       = Plan(f), other;
   PetscInt                        length[12] = {2048, 3072, 512, 300, 5, 0, 0, 5, 700}, wrong = 0;
-  SpmvDeviceInfo                  info       = Gpu;
+  SpmvDeviceInfo                  info = Gpu;
   SpmvTestCSR                     t, moved;
   SpmvCSR                         csr;
   SpmvOnDevice                   *on;
@@ -190,7 +190,7 @@ static PetscErrorCode PmfCut(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan 
 /* A share that must be left as it is */
 static PetscErrorCode PmfUncut(const SpmvTestCSR *t, SpmvPlan plan, const char what[], PetscLogDouble room)
 {
-  const SpmvDeviceInfo info = {.name = "a device", .group = 1024, .local = 49152, .room = room};
+  const SpmvDeviceInfo info  = {.name = "a device", .group = 1024, .local = 49152, .room = room};
   const SpmvPlan       given = plan;
   const SpmvCSR        csr   = SpmvTestCSRView(t);
   char                 why[512];
@@ -254,7 +254,8 @@ static PetscErrorCode Tpspmv(void)
     SpmvDeviceProduct    product = {.nlaunches = 0};
 
     PetscCall(f->device->product(storage, &plan, &info, &product));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "tpspmv, %zu times the x of a tile fits: %s\n", parts, strstr(product.options, "-DSTAGE=2048") ? "staged" : strstr(product.options, "-DSTAGE=0") ? "not staged" : product.options));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "tpspmv, %zu times the x of a tile fits: %s\n", parts, strstr(product.options, "-DSTAGE=2048") ? "staged" : strstr(product.options, "-DSTAGE=0") ? "not staged"
+                                                                                                                                                                                            : product.options));
   }
   PetscCall(f->device->side.destroy(&storage));
   PetscCall(RowsDestroy(&t));

@@ -116,23 +116,19 @@ static PetscErrorCode Refuse(Mat A, const char options[], const char clear[][40]
   PetscFunctionReturn(0);
 }
 
-/* Plans of each type that are refused, and one that is not */
+/* Plans of bccoo or pmf that are refused, and one that is not */
 static PetscErrorCode Errors(const char type[], Mat A, Mat B)
 {
   PetscFunctionBegin;
   if (!strcmp(type, MATBCCOO)) {
-    PetscCall(Refuse(A, "-mat_bccoo_bunch 8", (const char[][40]){"-mat_bccoo_bunch"}, 1));
-    PetscCall(Refuse(A, "-mat_bccoo_bunch 0 -mat_bccoo_device_strategy 2 -mat_bccoo_device_transpose online", (const char[][40]){"-mat_bccoo_device_strategy"}, 1));
+    PetscCall(Refuse(A, "-mat_bccoo_device_strategy 2 -mat_bccoo_device_transpose online", (const char[][40]){"-mat_bccoo_device_strategy"}, 1));
     PetscCall(Refuse(A, "-mat_bccoo_device_strategy 1 -mat_bccoo_columns difference", (const char[][40]){"-mat_bccoo_columns"}, 1));
     PetscCall(Refuse(A, "-mat_bccoo_columns int32 -mat_bccoo_device_transpose offline -mat_bccoo_device_workgroup 512 -mat_bccoo_tile 1024", (const char[][40]){"-mat_bccoo_tile"}, 1));
     PetscCall(Refuse(A, "-mat_bccoo_tile 64 -mat_bccoo_block_height 8 -mat_bccoo_block_width 1", (const char[][40]){"-mat_bccoo_tile", "-mat_bccoo_block_height", "-mat_bccoo_block_width"}, 3));
     PetscCall(PetscOptionsInsertString(NULL, "-mat_bccoo_tile 8 -mat_bccoo_device_workgroup 64"));
-  } else if (!strcmp(type, MATPMF)) {
+  } else {
     PetscCall(Refuse(A, "-mat_pmf_device_parts 3 -mat_pmf_powers 5,1", (const char[][40]){"-mat_pmf_powers"}, 1));
     PetscCall(PetscOptionsInsertString(NULL, "-mat_pmf_device_parts 1 -mat_pmf_powers 5,1"));
-  } else {
-    PetscCall(Refuse(A, "-mat_tpspmv_stream yes", (const char[][40]){"-mat_tpspmv_stream"}, 1));
-    PetscCall(PetscOptionsInsertString(NULL, "-mat_tpspmv_stream no -mat_tpspmv_device_stage no"));
   }
   PetscCall(MatSetFromOptions(A));
   PetscCall(Compare(A, B));
@@ -220,7 +216,7 @@ end:
       args: -mat_bccoo_device_convert device -mat_bccoo_block_height {{1 3}} -mat_bccoo_block_width 2 -mat_bccoo_slices {{1 2}}
     test: # padded strips
       suffix: padded
-      args: -type cmrs -mat_cmrs_order padded -mat_cmrs_device_workgroup 64
+      args: -type cmrs -mat_cmrs_device_order padded -mat_cmrs_device_workgroup 64
     test: # rows that are shared by work groups
       suffix: shared_rows
       args: -type csradaptive -mat_csradaptive_device_nnz_per_wg 64 -mat_csradaptive_device_nnz_multiplier 1 -mat_csradaptive_device_num_rows_stream 4
@@ -248,8 +244,8 @@ end:
       args: -errors
       filter: grep -E "^(first|new|another|refused|after|SKIP)"
     test:
-      suffix: errors_types
-      args: -errors -type {{pmf tpspmv}separate output}
+      suffix: errors_pmf
+      args: -errors -type pmf
       filter: grep -E "^(first|new|another|refused|after|SKIP)"
 
   test:
