@@ -147,14 +147,14 @@ static PetscErrorCode TestFile(const char file[])
 /* A format goes by the user's file */
 static PetscErrorCode TestUse(void)
 {
-  const PetscInt    i[2]   = {0, 0};
-  const SpmvCSR     csr    = {.m = 1, .n = 1, .rbs = 1, .cbs = 1, .i = i};
-  const SpmvFormat *format = &SpmvFormat_tpspmv;
-  SpmvPlan          plan   = SpmvPlanDefault(format->params, format->nparams);
+  const PetscInt  i[2] = {0, 0};
+  const SpmvCSR   csr  = {.m = 1, .n = 1, .rbs = 1, .cbs = 1, .i = i};
+  const SpmvSide *side = &SpmvFormat_tpspmv.host->side;
+  SpmvPlan        plan = SpmvPlanDefault(SPMV_BACKEND_HOST, side->nparams, side->params);
 
   PetscFunctionBegin;
-  PetscCall(format->resolve(&csr, &plan));
-  for (PetscInt k = 0; k < format->nparams; k++) PetscCheck(strcmp(format->params[k].name, "cache") || plan.value[k] == 64, PETSC_COMM_SELF, PETSC_ERR_PLIB, "tpspmv counts on %d kB", (int)plan.value[k]);
+  PetscCall(side->resolve(&csr, NULL, &plan));
+  for (PetscInt k = 0; k < side->nparams; k++) PetscCheck(strcmp(side->params[k].name, "cache") || plan.value[k] == 64, PETSC_COMM_SELF, PETSC_ERR_PLIB, "tpspmv counts on %d kB", (int)plan.value[k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -83,9 +83,11 @@ static PetscErrorCode TpspmvResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
 
 static PetscErrorCode TpspmvAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
 {
+  const PetscInt *p = plan->value;
+
   PetscFunctionBegin;
   (void)info;
-  PetscCall(TpspmvCutAllows(csr, plan->value[TPSPMV_TILE], plan->value[TPSPMV_SLICE], why, size));
+  PetscCall(TpspmvCutAllows(csr, (TpspmvChoice)p[TPSPMV_REMOVE], p[TPSPMV_CACHE], p[TPSPMV_TILE], p[TPSPMV_SLICE], why, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
