@@ -201,6 +201,7 @@ end:
 
   testset:
     args: -mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
+    diff_args: -j # numbers are compared as they are: by itself PETSc ignores those with decimals
     timeoutfactor: 3
     test: # no vector moves on one process, only what others want on two
       suffix: 1
