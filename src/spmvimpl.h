@@ -334,6 +334,10 @@ extern PetscLogDouble SpmvArraysRead(PetscInt n, const SpmvArray arrays[], size_
 extern PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
 extern PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 
+/* paths.c */
+extern PetscErrorCode SpmvUserPath(const char variable[], const char folder[], const char name[], char path[], size_t size);
+extern void           SpmvMakeFolders(const char file[]);
+
 /* threads.c */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);

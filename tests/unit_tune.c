@@ -1,7 +1,6 @@
 static const char help[] = "The tuner without a Mat: the user's rates, samples stand for the whole, estimates are the same each time, plans as text, knobs, shapes, a time limit.\n\n";
 
 #include "spmvtest.h"
-#include <sys/stat.h>
 
 /* Rows of `length` entries or twice as many, in blocks of h x h along a band */
 static PetscErrorCode Band(PetscInt m, PetscInt length, PetscInt h, SpmvTestCSR *t)
@@ -184,10 +183,8 @@ static PetscErrorCode TestMachine(void)
   PetscCall(PetscGetWorkingDirectory(folder, sizeof(folder)));
   PetscCall(PetscStrlcat(folder, "/unit_tune_config", sizeof(folder)));
   PetscCheck(!setenv("XDG_CONFIG_HOME", folder, 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv");
-  PetscCall(PetscSNPrintf(path, sizeof(path), "%s/petscspmv", folder));
-  (void)mkdir(folder, 0777);
-  (void)mkdir(path, 0777);
-  PetscCall(SpmvMachineFile(path, sizeof(path)));
+  PetscCall(SpmvUserPath("XDG_CONFIG_HOME", ".config", "machine", path, sizeof(path)));
+  SpmvMakeFolders(path);
   f = fopen(path, "w");
   PetscCheck(f && fputs(text, f) >= 0 && !fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s", path);
   SpmvMachineBuiltin(&builtin);

@@ -11,7 +11,6 @@ static const char help[] = "Measures this machine and writes the rates that the 
 */
 #include "tune/tune.h"
 #include <petsctime.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PROBE_SECONDS 0.05 /* of one probe, about; the least of several counts */
@@ -178,12 +177,7 @@ static PetscErrorCode Write(const char file[], SpmvMachine *rates)
   FILE *f;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrncpy(path, file, sizeof(path)));
-  for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-    *slash = 0;
-    (void)mkdir(path, 0777);
-    *slash = '/';
-  }
+  SpmvMakeFolders(file);
   PetscCall(PetscSNPrintf(path, sizeof(path), "%s.%ld", file, (long)getpid()));
   f = fopen(path, "w");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s; name another file with -out", path);
@@ -200,7 +194,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(SpmvMachineFile(file, sizeof(file)));
+  PetscCall(SpmvUserPath("XDG_CONFIG_HOME", ".config", "machine", file, sizeof(file)));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-out", file, sizeof(file), NULL));
   SpmvMachineBuiltin(&builtin);
   here = builtin;

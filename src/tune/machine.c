@@ -48,18 +48,6 @@ void SpmvMachineBuiltin(SpmvMachine *machine)
   *machine = Builtin;
 }
 
-/* petscspmv/machine in the user's configuration folder; "" if there is none */
-PetscErrorCode SpmvMachineFile(char file[], size_t size)
-{
-  const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-
-  PetscFunctionBegin;
-  file[0] = 0;
-  if (folder && folder[0] == '/') PetscCall(PetscSNPrintf(file, size, "%s/petscspmv/machine", folder));
-  else if (home && home[0] == '/') PetscCall(PetscSNPrintf(file, size, "%s/.config/petscspmv/machine", home));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* One line of the file; rates are numbers > 0, but the first of lines of x, which is 0 */
 static void MachineReadLine(char line[], SpmvMachine *machine)
 {
@@ -88,7 +76,7 @@ PetscErrorCode SpmvMachineGet(const SpmvMachine **machine)
   *machine = &Machine;
   if (Known) PetscFunctionReturn(PETSC_SUCCESS);
   SpmvMachineBuiltin(&Machine);
-  PetscCall(SpmvMachineFile(file, sizeof(file)));
+  PetscCall(SpmvUserPath("XDG_CONFIG_HOME", ".config", "machine", file, sizeof(file)));
   if (file[0]) f = fopen(file, "r");
   while (f && fgets(line, sizeof(line), f)) MachineReadLine(line, &Machine);
   if (f) (void)fclose(f);

@@ -151,7 +151,6 @@ extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 /* machine.c */
 extern PetscErrorCode SpmvMachineGet(const SpmvMachine **machine);
 extern void           SpmvMachineBuiltin(SpmvMachine *machine);
-extern PetscErrorCode SpmvMachineFile(char file[], size_t size);
 extern PetscErrorCode SpmvMachineWrite(SpmvMachine *machine, FILE *f);
 
 /* estimate.c */
