@@ -22,7 +22,8 @@ emulate() { # name, ranks, file of what must be printed, program, options...; $o
     rm -f "$tmp"/calls*
     LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH FAKE_CUDA_ORDER=$order FAKE_CUDA_LOG=$tmp/calls timeout 300 $MPIEXEC -n "$ranks" "$tmp/$program" -spmv_device cuda -spmv_device_cache none "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
     status=$?
-    if [ $status -eq 0 ] && cmp -s "$wanted" "$tmp/out" && ! grep -q 'Warning' "$tmp/err" && grep -q '^run' "$tmp/calls" && ! cat "$tmp"/calls* | grep -q '^bad' && [ "$(cat "$tmp"/calls* | grep -c "$left")" -eq $ranks ]; then echo "ok ${name}_$order"; else
+    if [ $status -eq 0 ] && cmp -s "$wanted" "$tmp/out" && ! grep -q 'Warning' "$tmp/err" && grep -q '^run' "$tmp/calls" && ! cat "$tmp"/calls* | grep -q '^bad' && [ "$(cat "$tmp"/calls* | grep -c "$left")" -eq $ranks ]; then echo "ok ${name}_$order"
+    elif grep -q 'has no kernels for devices' "$tmp/err"; then echo "ok ${name}_$order # SKIP the format has no kernels for devices"; else
       echo "not ok ${name}_$order # exit status $status"
       { cat "$tmp"/calls* | grep '^bad'; diff "$wanted" "$tmp/out" | head -n 20; head -n 20 "$tmp/err"; tail -n 1 "$tmp/calls"; } | cut -c1-200 | sed 's/^/# /'
     fi
@@ -42,7 +43,7 @@ emulate knobs 1 tests/output/format_device_knobs.out format_device_knobs
 emulate tables 1 tests/output/format_device_tables.out format_device_tables
 emulate groups 1 tests/output/vec_accel.out vec_accel $append -spmv_vec_workgroup 4 -n 40001 -quick
 emulate parallel 2 tests/output/vec_accel.out vec_accel $append -n 65 -quick
-for type in bccoo cmrs csradaptive pmf tpspmv; do
+for type in $FORMATS; do
   emulate mat_$type 1 tests/output/mat_device_1_nsize-1.out mat_device $append $product -type $type
   emulate mat_2_$type 2 tests/output/mat_vecs_1_nsize-2.out mat_vecs $append $product -type $type
   emulate veccuda_$type 1 "$tmp/facts" veccuda $product -type $type -results

@@ -206,7 +206,7 @@ end:
     test: # no vector moves on one process, only what others want on two
       suffix: 1
       nsize: {{1 2}separate output}
-      args: -type {{bccoo cmrs csradaptive pmf tpspmv}}
+      args: -type {{FORMATS}}
     test: # AIJ's kernel serves for a while, then the device
       suffix: later
       args: -mat_spmv_build_after 3

@@ -90,6 +90,6 @@ int main(int argc, char **argv)
       args: -type tpspmv -mat_tpspmv_tile 16
     test:
       suffix: types
-      args: -type {{cmrs csradaptive pmf spmv}}
+      args: -type {{FORMATS spmv}}
 
 TEST*/
