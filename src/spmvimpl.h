@@ -243,6 +243,10 @@ extern void           SpmvFreeTemporary(void *array);
 #define SPMV_DESTROY_BY(destroy) __attribute__((cleanup(destroy)))
 #define SPMV_TEMPORARY           SPMV_DESTROY_BY(SpmvFreeTemporary)
 
+/* paths.c */
+extern PetscErrorCode SpmvUserPath(const char variable[], const char folder[], const char name[], char path[], size_t size);
+extern void           SpmvMakeFolders(const char file[]);
+
 /* host/threads.c */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);

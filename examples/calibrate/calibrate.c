@@ -12,7 +12,6 @@ static const char help[] = "Measures this machine and writes what formats and th
 #include "tune/tune.h"
 #include <petsctime.h>
 #include <math.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define PROBE_SECONDS 0.05                /* of one probe, about */
@@ -328,12 +327,7 @@ static PetscErrorCode Write(const char file[], const SpmvMachine *machine)
   FILE *f;
 
   PetscFunctionBegin;
-  PetscCall(PetscStrncpy(path, file, sizeof(path)));
-  for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
-    *slash = 0;
-    (void)mkdir(path, 0777);
-    *slash = '/';
-  }
+  SpmvMakeFolders(file);
   PetscCall(PetscSNPrintf(path, sizeof(path), "%s.%ld", file, (long)getpid()));
   f = fopen(path, "w");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s; name another file with -out", path);

@@ -94,12 +94,7 @@ void SpmvMachineAssumed(SpmvMachine *machine)
 /* petscspmv/machine in the user's configuration folder; "" if there is none */
 void SpmvMachineFile(char file[], size_t size)
 {
-  const char *folder = getenv("XDG_CONFIG_HOME"), *home = getenv("HOME");
-  int         length = 0;
-
-  if (folder && folder[0] == '/') length = snprintf(file, size, "%s/petscspmv/machine", folder);
-  else if (home && home[0] == '/') length = snprintf(file, size, "%s/.config/petscspmv/machine", home);
-  if (length <= 0 || (size_t)length >= size) file[0] = 0;
+  if (SpmvUserPath("XDG_CONFIG_HOME", ".config", "machine", file, size)) file[0] = 0;
 }
 
 static PetscLogDouble *FieldOf(const SpmvMachine *machine, size_t r)
