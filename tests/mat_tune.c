@@ -290,15 +290,15 @@ static PetscErrorCode TestFunctions(void)
   PetscCall(MatDestroy(&A));
 
   /* Of another type the plan is chosen; the user's knob stays */
-  PetscCall(PetscOptionsSetValue(NULL, "-" PREFIX "mat_pmf_columns", "int32"));
+  PetscCall(PetscOptionsSetValue(NULL, "-" PREFIX "mat_pmf_partition", "rows"));
   PetscCall(Create(MATPMF, &A));
   CALL(A, "MatSpmvSetTune", (Mat, SpmvTuneKind), (A, SPMV_TUNE_PATIENT));
   CALL(A, "MatSpmvSetWisdom", (Mat, const char[]), (A, "none"));
-  PetscCall(Has("another type", A, "columns=int32"));
+  PetscCall(Has("another type", A, "partition=rows"));
   PetscCall(Report("another type", A));
   PetscCall(Chosen("another type", A, "by measuring of ", 3));
   PetscCall(MatDestroy(&A));
-  PetscCall(PetscOptionsClearValue(NULL, "-" PREFIX "mat_pmf_columns"));
+  PetscCall(PetscOptionsClearValue(NULL, "-" PREFIX "mat_pmf_partition"));
   PetscFunctionReturn(0);
 }
 
