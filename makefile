@@ -4,7 +4,7 @@
 #   conf/test       how the tests run
 #   conf/bits       whether two libraries give the same bits
 #   conf/spmvbench  the measuring tool
-#   conf/tune       rates of this machine, and how good the tuner's choices are
+#   conf/tune       caches and rates of this machine, and how good the tuner's choices are
 #   conf/gpu        an archive of the device tests for a machine with a GPU and nothing else
 .DEFAULT_GOAL := lib
 
@@ -63,7 +63,7 @@ help:
 	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'
 	@echo 'make bench               docs/performance.md: all types on $(SHARED)/matrices and generated ones (an hour or so)'
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
-	@echo 'make calibrate           measure this machine for -mat_spmv_tune estimate, and write the rates to the user'"'"'s file'
+	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'
 	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
 	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'
 	@echo 'make install PREFIX=DIR  copy library, header and pkg-config file below DIR (now $(PREFIX))'

@@ -194,9 +194,9 @@ M*/
 
   Notes:
   estimate reads no clock: the same matrix has the same plan, and products the same bits, each time. Its rates are those of one core of
-  Zen 4 unless the user's file has others (make calibrate). measure and patient build and time storages: without wisdom they may choose
-  differently, and so give other last bits, from run to run. With wisdom, which is of this processor, instruction set, precision, number of
-  threads, request and pattern, the second run measures nothing.
+  Zen 4, with caches as the system tells, unless the user's file has others (make calibrate). measure and patient build and time
+  storages: without wisdom they may choose differently, and so give other last bits, from run to run. With wisdom, which is of this
+  processor, instruction set, precision, number of threads, request and pattern, the second run measures nothing.
 
   New values with the same pattern are not tuned for again; a duplicate takes over what was chosen.
 

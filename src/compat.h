@@ -79,3 +79,15 @@ static inline PetscErrorCode SpmvPetscStream(PetscDeviceContext context, void **
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 #endif
+
+/* The packages that make a PETSc define PETSC_HAVE_DEVICE; none of them is required */
+#if PETSC_VERSION_LT(3, 25, 0)
+  #define SPMV_DEVICE_PACKAGES "cuda", "hip", "kokkos", "viennacl"
+#else
+  #define SPMV_DEVICE_PACKAGES "cuda", "hip", "kokkos", "viennacl", "sycl"
+#endif
+
+/* The stack of calls that a PETSc with debugging keeps. Weak, so that one without loads us all the same and is told so (layouts.c) */
+#if PetscDefined(USE_DEBUG)
+  #pragma weak petscstack
+#endif

@@ -59,25 +59,6 @@ PetscErrorCode SpmvFormatCite(const SpmvFormat *format)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's headers that we were compiled with must be those of the library that runs: its structs are ours */
-static PetscErrorCode SpmvCheckPetsc(void)
-{
-  PetscInt      major, minor;
-  PetscDataType scalar;
-  PetscBool     found;
-  size_t        scalar_size, int_size;
-
-  PetscFunctionBegin;
-  PetscCall(PetscGetVersionNumber(&major, &minor, NULL, NULL));
-  PetscCheck(major == SPMV_PETSC_MAJOR && minor == SPMV_PETSC_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "libpetscspmv was compiled for PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT "; build it again with PETSC_DIR set to this PETSc", SPMV_PETSC_MAJOR, SPMV_PETSC_MINOR, major, minor);
-  PetscCall(PetscDataTypeFromString("scalar", &scalar, &found));
-  PetscCall(PetscDataTypeGetSize(scalar, &scalar_size));
-  PetscCall(PetscDataTypeGetSize(PETSC_INT, &int_size));
-  PetscCheck(scalar == PETSC_SCALAR && scalar_size == sizeof(PetscScalar) && int_size == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB, "libpetscspmv was compiled for scalars of %zu bytes (%s) and indices of %zu, and this program's PETSc has %zu (%s) and %zu; build it again with PETSC_DIR set to this PETSc", sizeof(PetscScalar),
-             PetscDataTypes[PETSC_SCALAR], sizeof(PetscInt), scalar_size, PetscDataTypes[scalar], int_size);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* -spmv_view_counts: the counters of all matrices, summed over the processes, appended to a file by the first one */
 static PetscErrorCode SpmvViewCounts(void)
 {
@@ -149,9 +130,10 @@ static PetscErrorCode SpmvFinalizePackage(void)
 @*/
 PetscErrorCode SpmvInitializePackage(void)
 {
+  const PetscErrorCode ierr = SpmvInitialized ? PETSC_SUCCESS : SpmvCheckPetsc(); /* before PetscFunctionBegin: see there */
+
+  if (ierr || SpmvInitialized) return ierr;
   PetscFunctionBegin;
-  if (SpmvInitialized) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvCheckPetsc());
   PetscCall(MatInitializePackage());
 #define SPMV_FORMAT(name) \
   PetscCall(MatRegister(MATSEQAIJ #name, MatCreate_SeqAIJ_##name)); \
@@ -174,7 +156,5 @@ PetscErrorCode SpmvInitializePackage(void)
 
 PetscErrorCode PetscDLLibraryRegister_petscspmv(void)
 {
-  PetscFunctionBegin;
-  PetscCall(SpmvInitializePackage());
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return SpmvInitializePackage();
 }

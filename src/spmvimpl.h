@@ -30,13 +30,9 @@ typedef enum {
 #define SPMV_ARRAY_MAX   28  /* arrays of one storage, at most */
 #define SPMV_THREADS_MAX 256 /* threads of a product, at most */
 #define SPMV_CACHE_LINE  ((size_t)64)
-#define SPMV_ALONE       10000 /* products that one thread has made before others have begun */
 #define SPMV_MUCH        PETSC_MAX_INT
-#define SPMV_CACHE       700000             /* entries that are likely to stay in cache from one product to the next */
-#define SPMV_MEMORY      7000000            /* entries that no cache holds */
-#define SPMV_LAST_CACHE  ((size_t)24 << 20) /* bytes that the last cache is likely to hold */
-#define SPMV_LINE_MAX    4                  /* lines that a side adds to what is printed of its storage, at most */
-#define SPMV_PROPOSALS   24                 /* plans that a format proposes in one round, at most */
+#define SPMV_LINE_MAX    4  /* lines that a side adds to what is printed of its storage, at most */
+#define SPMV_PROPOSALS   24 /* plans that a side proposes in one round, at most */
 
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
 typedef struct {
@@ -229,13 +225,12 @@ extern PetscLogDouble  SpmvArraysRead(PetscInt n, const SpmvArray arrays[]);
 extern PetscLogDouble  SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
 extern PetscErrorCode  SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 
-/* isa.c */
+/* host/isa.c */
 extern PetscBool      SpmvIsaSupported(SpmvIsa isa);
 extern const char    *SpmvIsaName(PetscInt isa);
-extern PetscBool      SpmvLastCacheIsFar(void);
 extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa);
 
-/* alloc.c */
+/* host/alloc.c */
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
 extern PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array);
 extern PetscErrorCode SpmvFree(void *array);
@@ -248,7 +243,11 @@ extern void           SpmvFreeTemporary(void *array);
 #define SPMV_DESTROY_BY(destroy) __attribute__((cleanup(destroy)))
 #define SPMV_TEMPORARY           SPMV_DESTROY_BY(SpmvFreeTemporary)
 
-/* threads.c */
+/* paths.c */
+extern PetscErrorCode SpmvUserPath(const char variable[], const char folder[], const char name[], char path[], size_t size);
+extern void           SpmvMakeFolders(const char file[]);
+
+/* host/threads.c */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
 extern void  SpmvRunWork(PetscInt64 products);

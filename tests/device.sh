@@ -46,6 +46,8 @@ check cache_other 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_
 check cache_nowhere 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$tmp/mat_device" $device /proc/nowhere
 check cache_home 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' env XDG_CACHE_HOME="$tmp/xdg" "$tmp/mat_device" ${device% *}
 [ -n "$(ls "$tmp/xdg/petscspmv/kernels" 2>/dev/null)" ] && echo 'ok device_cache_xdg' || echo 'not ok device_cache_xdg'
+check cache_relative 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' env -C "$tmp" XDG_CACHE_HOME=relative HOME="$tmp/home" "$tmp/mat_device" ${device% *}
+[ -n "$(ls "$tmp/home/.cache/petscspmv/kernels" 2>/dev/null)" ] && [ ! -e "$tmp/relative/petscspmv" ] && echo 'ok device_cache_relative_home' || echo 'not ok device_cache_relative_home'
 check held 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" $device none
 check held_vectors 0 ' 0 now' 'PETSC ERROR' "$tmp/mat_device" ${device/ -host / } none
 

@@ -296,6 +296,7 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
+  test: # numbers are compared as they are: by itself PETSc ignores those with decimals
+    diff_args: -j
 
 TEST*/

@@ -201,11 +201,12 @@ end:
 
   testset:
     args: -mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
+    diff_args: -j # numbers are compared as they are: by itself PETSc ignores those with decimals
     timeoutfactor: 3
     test: # no vector moves on one process, only what others want on two
       suffix: 1
       nsize: {{1 2}separate output}
-      args: -type {{bccoo cmrs csradaptive pmf tpspmv}}
+      args: -type {{FORMATS}}
     test: # AIJ's kernel serves for a while, then the device
       suffix: later
       args: -mat_spmv_build_after 3

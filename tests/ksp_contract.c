@@ -288,7 +288,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -type {{bccoo cmrs csradaptive tpspmv pmf spmv}} -mat_spmv_build_after 0
+    args: -type {{FORMATS spmv}} -mat_spmv_build_after 0
     timeoutfactor: 5
     filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/ksp_contract.out

@@ -227,7 +227,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    args: -type {{bccoo cmrs csradaptive tpspmv pmf spmv}} -mat_spmv_build_after 0
+    args: -type {{FORMATS spmv}} -mat_spmv_build_after 0
     timeoutfactor: 5
     filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out
@@ -253,7 +253,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: device_types
-    args: -type {{cmrs csradaptive}} -mat_spmv_backend device -vec_type accel -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
+    args: -type {{FORMATS}} -mat_spmv_backend device -vec_type accel -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
     timeoutfactor: 5
     filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out

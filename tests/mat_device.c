@@ -178,7 +178,7 @@ end:
     test:
       suffix: 1
       nsize: {{1 2}separate output}
-      args: -type {{bccoo cmrs csradaptive pmf tpspmv}}
+      args: -type {{FORMATS}}
     test: # the host has some rows: by powers measured, with threads for it and without
       suffix: shared
       args: -type pmf -mat_pmf_device_parts {{1 2}} -mat_spmv_threads {{1 2 3}} -mat_pmf_partition {{pmf nnz diagonal}}

@@ -217,10 +217,40 @@ static PetscErrorCode Has(const char what[], Mat A, const char text[])
   PetscFunctionReturn(0);
 }
 
+/* What the view says of each block's choice has some text, and that at least so many plans were measured for it */
+static PetscErrorCode Chosen(const char what[], Mat A, const char text[], int measured)
+{
+  char        file[64], line[2048];
+  int         n = 0, bad = 0;
+  PetscViewer viewer;
+  FILE       *f;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(file, sizeof(file), "mat_tune_%d.view", (int)PetscGlobalSize));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, file, &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO_DETAIL));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  f = PetscGlobalRank ? NULL : fopen(file, "r");
+  while (f && fgets(line, sizeof(line), f)) {
+    const char *of = strstr(line, " options, ");
+
+    if (!strstr(line, "]   chosen")) continue;
+    n++;
+    if (strstr(line, text) && (of ? atoi(of + strlen(" options, ")) : 0) >= measured) continue;
+    bad++;
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s", line));
+  }
+  if (f) fclose(f);
+  if (!PetscGlobalRank) (void)unlink(file);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: blocks %s chosen %s\n", what, n && !bad ? "are" : "are not", text));
+  PetscFunctionReturn(0);
+}
+
 /* From C: which formats, AIJ's own kernel, knobs by hand, another type than spmv */
 static PetscErrorCode TestFunctions(void)
 {
-  Mat            A;
+  Mat            A, B;
   SpmvCounts     counts;
   PetscLogDouble bytes;
 
@@ -239,7 +269,14 @@ static PetscErrorCode TestFunctions(void)
   CALL(A, "MatSpmvSetTune", (Mat, SpmvTuneKind), (A, SPMV_TUNE_PATIENT));
   CALL(A, "MatSpmvSetTuneSeconds", (Mat, PetscReal), (A, 1e-9));
   CALL(A, "MatSpmvSetWisdom", (Mat, const char[]), (A, "none"));
-  PetscCall(Has("no time", A, "format="));
+  CALL(A, "MatSpmvSetTuneFormats", (Mat, const char[]), (A, "cmrs,bccoo"));
+  PetscCall(Multiply(A));
+  PetscCall(Chosen("no time", A, "by estimate of ", 0));
+  PetscCall(Create(MATSPMV, &B));
+  CALL(B, "MatSpmvSetTuneFormats", (Mat, const char[]), (B, "cmrs,bccoo"));
+  PetscCall(Multiply(B));
+  PetscCall(Same("no time", A, B));
+  PetscCall(MatDestroy(&B));
   CALL(A, "MatSpmvSetTuneFormats", (Mat, const char[]), (A, "pmf,aij"));
   CALL(A, "MatSpmvSetTune", (Mat, SpmvTuneKind), (A, SPMV_TUNE_ESTIMATE));
   CALL(A, "MatSpmvSetExpectedCalls", (Mat, PetscReal), (A, 1));
@@ -252,13 +289,16 @@ static PetscErrorCode TestFunctions(void)
   PetscCall(Has("after what was refused", A, "format=pmf"));
   PetscCall(MatDestroy(&A));
 
+  /* Of another type the plan is chosen; the user's knob stays */
+  PetscCall(PetscOptionsSetValue(NULL, "-" PREFIX "mat_pmf_partition", "rows"));
   PetscCall(Create(MATPMF, &A));
   CALL(A, "MatSpmvSetTune", (Mat, SpmvTuneKind), (A, SPMV_TUNE_PATIENT));
-  CALL(A, "MatSpmvSetTuneSeconds", (Mat, PetscReal), (A, 0.5));
   CALL(A, "MatSpmvSetWisdom", (Mat, const char[]), (A, "none"));
-  PetscCall(Has("another type", A, "window="));
+  PetscCall(Has("another type", A, "partition=rows"));
   PetscCall(Report("another type", A));
+  PetscCall(Chosen("another type", A, "by measuring of ", 3));
   PetscCall(MatDestroy(&A));
+  PetscCall(PetscOptionsClearValue(NULL, "-" PREFIX "mat_pmf_partition"));
   PetscFunctionReturn(0);
 }
 

@@ -94,7 +94,7 @@ end:
       args: -type tpspmv -mat_tpspmv_tile 16
     test:
       suffix: types
-      args: -type {{cmrs csradaptive pmf spmv}}
+      args: -type {{FORMATS spmv}}
     test: # the device takes csradaptive, which borrows the rows as they are, and is full: what the host takes instead wants them sorted
       suffix: device_full
       args: -type spmv -mat_spmv_tune_formats {{csradaptive,pmf csradaptive,tpspmv}} -mat_spmv_backend device -spmv_device opencl -spmv_device_memory 100 -skip_without_device

@@ -315,7 +315,7 @@ end:
     test:
       suffix: 1
       nsize: {{1 2 3}separate output}
-      args: -type {{bccoo cmrs csradaptive pmf tpspmv}}
+      args: -type {{FORMATS}}
     test: # the host has some rows, and all vectors
       suffix: shared
       nsize: {{1 2}separate output}

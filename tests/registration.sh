@@ -40,10 +40,32 @@ PetscErrorCode PetscDataTypeGetSize(PetscDataType type, size_t *size)
   return ierr;
 }
 END
+# What tells how a PETSc was configured, as it is here or, with $flip, the other way round. Not linked with the PETSc that it plays
+cat >"$tmp/layout.c" <<'END'
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <petscsys.h>
+#if FLIP_DEBUG != PetscDefined(USE_DEBUG)
+PetscStack petscstack;
+#endif
+PetscErrorCode PetscGetVersionNumber(PetscInt *major, PetscInt *minor, PetscInt *subminor, PetscInt *release)
+{
+  PetscErrorCode (*next)(PetscInt *, PetscInt *, PetscInt *, PetscInt *) = dlsym(RTLD_NEXT, "PetscGetVersionNumber");
+  return next(major, minor, subminor, release);
+}
+PetscErrorCode PetscHasExternalPackage(const char package[], PetscBool *has)
+{
+  *has = (PetscBool)(strcmp(package, "saws") ? FLIP_DEVICE != PetscDefined(HAVE_DEVICE) : FLIP_SAWS != PetscDefined(HAVE_SAWS));
+  return 0;
+}
+END
 # $COMPILE has -fvisibility=hidden for our own objects; what plays PETSc must be seen
 for name in app version width; do
   shared=$([ $name = app ] || echo -shared)
   $COMPILE -fvisibility=default $shared "$tmp/$name.c" -o "$tmp/$name" $PETSC_LINK -ldl >"$tmp/log" 2>&1 || { echo "not ok registration_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
+done
+for flip in none DEBUG DEVICE SAWS; do
+  $COMPILE -fvisibility=default -shared -DFLIP_DEBUG=0 -DFLIP_DEVICE=0 -DFLIP_SAWS=0 -UFLIP_$flip -DFLIP_$flip=1 "$tmp/layout.c" -o "$tmp/$flip" -ldl >"$tmp/log" 2>&1 || { echo "not ok registration_compile_$flip"; sed 's/^/# /' "$tmp/log"; exit 0; }
 done
 
 check() { # name, expected exit (0 or 1), words, command...
@@ -58,6 +80,10 @@ options="-dll_append $LIBRARY -mat_type bccoo"
 check loads 0 'no unused options' "$tmp/app" $options -options_left
 check other_version 1 'libpetscspmv was compiled for PETSc 3\.[0-9]* and this program runs 3\.17; build it again' env LD_PRELOAD="$tmp/version" "$tmp/app" $options
 check other_width 1 'libpetscspmv was compiled for scalars of .* build it again' env LD_PRELOAD="$tmp/width" "$tmp/app" $options
+check same_layouts 0 'no unused options' env LD_PRELOAD="$tmp/none" "$tmp/app" $options -options_left
+for macro in USE_DEBUG HAVE_DEVICE HAVE_SAWS; do
+  check "other_$macro" 1 "libpetscspmv was compiled for a PETSc with\(out\)* PETSC_$macro and this program runs one with\(out\)* it; build it again" env LD_PRELOAD="$tmp/${macro#*_}" "$tmp/app" $options
+done
 for option in mat_bccoo_block_height mat_bccoo_block_width mat_spmv_tune mat_spmv_wisdom mat_spmv_isa mat_spmv_build_after mat_spmv_view; do
   check "help_$option" 0 "-$option.*[A-Z]*[a-z]* [a-z]* [a-z]*" "$tmp/app" $options -help
 done

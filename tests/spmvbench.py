@@ -8,6 +8,7 @@ import csv, gzip, os, re, shlex, struct, subprocess, sys, tempfile
 import xml.etree.ElementTree
 
 PROGRAM = os.environ.get('SPMVBENCH', 'build/spmvbench')
+FORMATS = os.environ['FORMATS'].split()
 COLUMNS = 'matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus'
 folder = tempfile.TemporaryDirectory()
 
@@ -435,8 +436,8 @@ def timed():
 
 def operations():
     for operation in 'product', 'transpose', 'refresh', 'columns:3':
-        _, err, lines = bench('-generate', 'laplace7:6', '-types', 'bccoo,csradaptive', '-operation', operation, seconds='0.001')
-        assert {l['type'] for l in lines} >= {'aij', 'bccoo', 'csradaptive'} and all(float(l['median_s']) > 0 for l in lines), (operation, err)
+        _, err, lines = bench('-generate', 'laplace7:6', '-types', ','.join(FORMATS), '-operation', operation, seconds='0.001')
+        assert {l['type'] for l in lines} >= {'aij', *FORMATS} and all(float(l['median_s']) > 0 for l in lines), (operation, err)
     for operation in 'columns', 'columns:0', 'products', 'product:2':
         done = subprocess.run([PROGRAM, '-generate', 'dense:2', '-operation', operation], capture_output=True, text=True, env={**os.environ, 'PETSC_OPTIONS': ''})
         assert done.returncode and '-operation %s is not one that can be timed' % operation in done.stderr, done.stderr

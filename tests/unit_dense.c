@@ -1,7 +1,7 @@
 static const char help[] = "Rows times several vectors: columns side by side and back, windows of B that move either way, jump, or are too wide, rows whose columns are shifted.\n\n";
 
 #include "spmvtest.h"
-#include "csrdense/csrdense.h"
+#include "host/dense/dense.h"
 
 static PetscInt failures;
 

@@ -8,8 +8,8 @@
            at once do not read each other's halves.
 */
 #include "device.h"
+#include "../hash.h"
 #include <inttypes.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 extern const char SpmvDevicePrelude[];
@@ -25,15 +25,6 @@ typedef struct _n_Program {
 
 static Program   *Programs;
 SpmvProgramCounts SpmvPrograms;
-
-/* FNV-1a, 64 bits */
-static uint64_t ProgramHash(const char *text, size_t n)
-{
-  uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-  for (size_t k = 0; k < n; k++) h = (h ^ (unsigned char)text[k]) * UINT64_C(0x100000001b3);
-  return h;
-}
 
 /* The API's prelude, ours, the kernels */
 PetscErrorCode SpmvProgramSource(const SpmvDeviceApi *api, const char source[], char **whole)
@@ -92,29 +83,14 @@ PetscErrorCode SpmvProgramRefuse(const char api[], const char source[], const ch
 /* Where files are kept; "" for nowhere */
 static PetscErrorCode ProgramFolder(char folder[], size_t size)
 {
-  const char *xdg = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-  PetscBool   set, none                             = PETSC_FALSE;
+  PetscBool set, none;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_device_cache", folder, size, &set));
-  if (set) PetscCall(PetscStrcmp(folder, "none", &none));
-  else if (xdg && xdg[0]) PetscCall(PetscSNPrintf(folder, size, "%s/petscspmv/kernels", xdg));
-  else if (home && home[0]) PetscCall(PetscSNPrintf(folder, size, "%s/.cache/petscspmv/kernels", home));
-  else none = PETSC_TRUE;
+  if (!set) PetscCall(SpmvUserPath("XDG_CACHE_HOME", ".cache", "kernels", folder, size));
+  PetscCall(PetscStrcmp(folder, "none", &none));
   if (none) folder[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The folders above and including path, where they can be made */
-static void ProgramMakeFolder(char path[])
-{
-  for (char *p = path + 1; *p; p++) {
-    if (*p != '/') continue;
-    *p = 0;
-    (void)mkdir(path, 0777);
-    *p = '/';
-  }
-  (void)mkdir(path, 0777);
 }
 
 /* The binary that a file holds under a key; NULL if there is none, or another, or half of one */
@@ -131,7 +107,7 @@ static PetscErrorCode ProgramFileRead(const char file[], const char key[], char 
   if (fread(head, sizeof(head), 1, f) == 1 && head[0] == nkey && head[1] > 0 && head[1] < (size_t)1 << 30) {
     PetscCall(PetscMalloc1(nkey, &text));
     PetscCall(PetscMalloc1(head[1], binary));
-    if (fread(text, 1, nkey, f) != nkey || memcmp(text, key, nkey) || fread(*binary, 1, head[1], f) != head[1] || ProgramHash(*binary, head[1]) != head[2]) PetscCall(PetscFree(*binary));
+    if (fread(text, 1, nkey, f) != nkey || memcmp(text, key, nkey) || fread(*binary, 1, head[1], f) != head[1] || SpmvHash(0, *binary, head[1]) != head[2]) PetscCall(PetscFree(*binary));
     PetscCall(PetscFree(text));
     *size = head[1];
   }
@@ -142,7 +118,7 @@ static PetscErrorCode ProgramFileRead(const char file[], const char key[], char 
 /* Fails silently: the next process compiles again */
 static PetscErrorCode ProgramFileWrite(const char file[], const char key[], const char *binary, size_t size)
 {
-  const size_t head[3] = {strlen(key), size, (size_t)ProgramHash(binary, size)};
+  const size_t head[3] = {strlen(key), size, (size_t)SpmvHash(0, binary, size)};
   char         beside[PETSC_MAX_PATH_LEN];
   PetscBool    good;
   FILE        *f;
@@ -166,7 +142,7 @@ static PetscErrorCode ProgramMake(SpmvDevice *d, const char source[], const char
   PetscFunctionBegin;
   *program = NULL;
   PetscCall(ProgramFolder(folder, sizeof(folder)));
-  PetscCall(PetscSNPrintf(file, sizeof(file), "%s/%016" PRIx64 ".bin", folder, ProgramHash(key, strlen(key))));
+  PetscCall(PetscSNPrintf(file, sizeof(file), "%s/%016" PRIx64 ".bin", folder, SpmvHash(0, key, strlen(key))));
   if (folder[0]) PetscCall(ProgramFileRead(file, key, &binary, &size));
   if (binary) PetscCall(d->api->load(d->handle, binary, size, program));
   PetscCall(PetscFree(binary));
@@ -183,7 +159,7 @@ static PetscErrorCode ProgramMake(SpmvDevice *d, const char source[], const char
   }
   SpmvPrograms.compiled++;
   if (folder[0] && binary) {
-    ProgramMakeFolder(folder);
+    SpmvMakeFolders(file);
     PetscCall(ProgramFileWrite(file, key, binary, size));
   }
   PetscCall(PetscFree(binary));

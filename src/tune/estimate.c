@@ -8,7 +8,7 @@ static int EstimateLevel(const SpmvMachine *machine, PetscLogDouble bytes)
 {
   int level = 0;
 
-  while (level < SPMV_LEVELS - 1 && bytes > machine->size[level]) level++;
+  while (level < SPMV_LEVELS - 1 && bytes > machine->cache[level]) level++;
   return level;
 }
 
@@ -27,7 +27,9 @@ static PetscLogDouble EstimateSeconds(const SpmvSample *s, const SpmvMachine *ma
   PetscLogDouble       wait = 0;
 
   for (int level = 1; level < SPMV_LEVELS && s->accesses > 0; level++) {
-    if (!w->reach || w->reach > machine->size[level - 1]) wait += s->far[level] / s->accesses * (PetscLogDouble)s->all->i[s->all->m] * (machine->line[level] - machine->line[level - 1]);
+    const PetscLogDouble entries = s->far[level] / s->accesses * (PetscLogDouble)s->all->i[s->all->m];
+
+    if (!w->reach || w->reach > machine->cache[level - 1]) wait += entries * (machine->line[level] - machine->line[level - 1]);
   }
   return 1e-9 * (PetscMax(load, slower * work) + wait);
 }

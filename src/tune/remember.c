@@ -6,9 +6,10 @@
 */
 #include "tune.h"
 #include "wisdom.h"
+#include "../hash.h"
 #include <stdio.h>
 
-#define REMEMBER_VERSION 3 /* of what lines mean: raised when formats or their knobs change */
+#define REMEMBER_VERSION 3 /* of what lines mean: raised when formats, their knobs or keys change */
 
 /* The processor's name, as the machine tells, without what a line of wisdom must not have */
 static void RememberProcessor(char name[], size_t size)
@@ -30,29 +31,23 @@ static void RememberProcessor(char name[], size_t size)
   }
 }
 
-static uint64_t RememberHash(uint64_t h, const void *data, size_t bytes)
-{
-  for (size_t k = 0; k < bytes; k++) h = (h ^ ((const unsigned char *)data)[k]) * UINT64_C(0x100000001B3);
-  return h;
-}
-
 static PetscErrorCode RememberKey(const SpmvRequest *q, const SpmvKey *key, PetscInt kind, char text[], size_t size)
 {
   const SpmvKernels *kernels;
   SpmvIsa            isa;
   char               processor[128];
-  uint64_t           asked = UINT64_C(0xCBF29CE484222325);
+  uint64_t           asked = 0;
 
   PetscFunctionBegin;
   RememberProcessor(processor, sizeof(processor));
   PetscCall(SpmvKernelsGet(&SpmvFormat_spmv, q->isa, &kernels, &isa));
-  asked = RememberHash(asked, &q->allowed, sizeof(q->allowed));
-  asked = RememberHash(asked, &q->calls, sizeof(q->calls));
+  asked = SpmvHash(asked, &q->allowed, sizeof(q->allowed));
+  asked = SpmvHash(asked, &q->calls, sizeof(q->calls));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     if (!(q->allowed >> k & 1)) continue;
-    asked = RememberHash(asked, &q->pinned[k], sizeof(q->pinned[k]));
-    asked = RememberHash(asked, q->host[k].value, sizeof(q->host[k].value));
-    asked = RememberHash(asked, q->host[k].list, sizeof(q->host[k].list));
+    asked = SpmvHash(asked, &q->pinned[k], sizeof(q->pinned[k]));
+    asked = SpmvHash(asked, q->host[k].value, sizeof(q->host[k].value));
+    asked = SpmvHash(asked, q->host[k].list, sizeof(q->host[k].list));
   }
   PetscCall(PetscSNPrintf(text, size, "petscspmv %d %s %s int%d %s threads %" PetscInt_FMT " asked %016llx %s matrix %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " %016llx", REMEMBER_VERSION, SpmvIsaName(isa), PetscDataTypes[PETSC_SCALAR],
                           (int)(8 * sizeof(PetscInt)), processor, q->threads, (unsigned long long)asked, SpmvTuneKinds[kind], key->m, key->n, key->nz, (unsigned long long)key->pattern));
@@ -66,7 +61,8 @@ static PetscErrorCode RememberFile(const SpmvRequest *q, char file[], size_t siz
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(q->wisdom, "none", &none));
-  PetscCall(SpmvWisdomFile(q->wisdom, file, size));
+  PetscCall(PetscStrncpy(file, q->wisdom, size));
+  if (!file[0]) PetscCall(SpmvUserPath("XDG_CACHE_HOME", ".cache", "wisdom", file, size));
   *any = (PetscBool)!none;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,7 +14,6 @@
 #define SAMPLE_MOST    120   /* ... or, where windows lie closer, of all but 7, ... */
 #define SAMPLE_FINE    24    /* ... or of the commoner heights */
 
-#define SAMPLE_LINE   64     /* bytes of a line of cache */
 #define SAMPLE_RECENT 4096   /* accesses within which two lines belong to the same stream */
 #define SAMPLE_WARM   262144 /* entries that warm the caches, and then as many that are counted, at most, in each of two places */
 
@@ -89,7 +88,9 @@ static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, P
   PetscInt r = first;
 
   for (PetscInt64 end = (PetscInt64)csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) {
-    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) SampleAccess(c, (int32_t)((size_t)csr->j[k] * sizeof(PetscScalar) / SAMPLE_LINE), counted, s);
+    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
+      SampleAccess(c, (int32_t)((size_t)csr->j[k] * sizeof(PetscScalar) / SPMV_CACHE_LINE), counted, s);
+    }
   }
   return r;
 }
@@ -103,10 +104,10 @@ PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *s)
   SampleCaches c = {.accesses = SAMPLE_RECENT + 1};
 
   PetscFunctionBegin;
-  if (s->accesses > 0 || (PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->size[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->accesses > 0 || (PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < SPMV_LEVELS - 1; k++) {
     c.lines[k] = 1;
-    while ((PetscLogDouble)c.lines[k] * 2 * SAMPLE_LINE <= machine->size[k]) c.lines[k] *= 2;
+    while (2 * (PetscLogDouble)c.lines[k] * SPMV_CACHE_LINE <= machine->cache[k]) c.lines[k] *= 2;
     PetscCall(PetscMalloc1(c.lines[k], &c.line[k]));
     for (PetscInt l = 0; l < c.lines[k]; l++) c.line[k][l] = -2;
   }
@@ -117,7 +118,7 @@ PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *s)
     if (r < csr->m) (void)SampleRun(csr, r, wanted, PETSC_TRUE, &c, s);
   }
   for (int k = 0; k < SPMV_LEVELS - 1; k++) { /* what is first seen late in a sample has been there since the product before */
-    if ((PetscLogDouble)csr->n * sizeof(PetscScalar) > machine->size[k]) continue;
+    if ((PetscLogDouble)csr->n * sizeof(PetscScalar) > machine->cache[k]) continue;
     for (int l = k + 1; l < SPMV_LEVELS; l++) s->far[l] = 0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -29,8 +29,8 @@
 */
 PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated)
 {
-  const SpmvSide    *side = SpmvFormatSide(SpmvCandidate[number], plan->backend);
-  const SpmvMachine *machine;
+  const SpmvSide    *side    = SpmvFormatSide(SpmvCandidate[number], plan->backend);
+  const SpmvMachine *machine = SpmvMachineGet();
   SPMV_DESTROY_BY(SpmvSampleDestroy)
   SpmvSample sample = {0};
   SPMV_DESTROY_BY(SpmvSampleDestroy)
@@ -45,10 +45,7 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
   for (PetscInt round = 0; side->propose && gained; round++) {
     PetscCall(side->propose(csr, plan, round, &n, plans));
     if (!n) break;
-    if (!round) {
-      PetscCall(SpmvMachineGet(&machine));
-      PetscCall(SpmvSampleThin(csr, PETSC_FALSE, &sample));
-    }
+    if (!round) PetscCall(SpmvSampleThin(csr, PETSC_FALSE, &sample));
     PetscCall(SpmvEstimate(&sample, machine, isa, number, n, plans, options));
     total += n;
     gained = PETSC_FALSE;

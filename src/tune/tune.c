@@ -132,7 +132,7 @@ static PetscErrorCode TuneOptionsDestroy(SpmvOptions *options)
 /* Estimates each candidate under the plan that it settles on; to measure, other values of its knobs as well */
 static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
-  const SpmvMachine *machine;
+  const SpmvMachine *machine = SpmvMachineGet();
   SPMV_DESTROY_BY(SpmvSampleDestroy)
   SpmvSample sample = {0};
   SPMV_DESTROY_BY(TuneOptionsDestroy)
@@ -140,7 +140,6 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
   PetscInt    own;
 
   PetscFunctionBegin;
-  PetscCall(SpmvMachineGet(&machine));
   PetscCall(SpmvSampleCreate(csr, machine, &sample));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     const SpmvOption option = {.number = k, .plan = q->host[k]};

@@ -6,7 +6,6 @@
   sample.c    rows that stand for all
   estimate.c  work of a candidate on the sample, and the time that a machine takes for it
   settle.c    what a plan leaves open, by estimate of the plans that its format proposes
-  machine.c   rates of a machine: built in, or the user's calibration
   search.c    walks the knobs of a format
   measure.c   builds candidates and runs them
   plan.c      plans as text
@@ -16,7 +15,7 @@
   It knows formats by their number in formats.h only, and no Mat: products by AIJ's kernel are a call of the glue's.
 */
 #pragma once
-#include "../spmvimpl.h"
+#include "../host/machine.h"
 #include <petscspmv.h>
 
 #define SPMV_TUNE_COUNT (SPMV_TUNE_PATIENT + 1)
@@ -111,21 +110,6 @@ extern const struct SpmvHeuristicTable {
 /* A product by AIJ's own kernel, to be timed */
 typedef PetscErrorCode SpmvBaselineFn(void *context);
 
-/* Levels of a machine's memory: three caches and what lies behind them */
-#define SPMV_LEVELS 4
-
-/* SpmvMachine: rates of one core, in nanoseconds */
-typedef struct {
-  PetscLogDouble size[SPMV_LEVELS - 1]; /* bytes of each cache that a core may count on */
-  PetscLogDouble byte[SPMV_LEVELS];     /* to read a byte, one after the other, from each level */
-  PetscLogDouble line[SPMV_LEVELS];     /* to read an entry of x from a line that is in no level before this one */
-  PetscLogDouble cycle;
-  PetscLogDouble miss;                /* a branch that was not foreseen */
-  PetscLogDouble vector;              /* to multiply and add eight scalars, of real numbers in double precision */
-  PetscLogDouble gathered;            /* to load one entry of x into a vector */
-  PetscLogDouble isa[SPMV_ISA_COUNT]; /* by how much all of a format's work is slower than with the best instruction set */
-} SpmvMachine;
-
 /* SpmvSample: windows of consecutive rows, and how x is read */
 typedef struct {
   const SpmvCSR *all;
@@ -148,12 +132,6 @@ extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *ma
 extern PetscErrorCode SpmvSampleThin(const SpmvCSR *csr, PetscBool sure, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
-
-/* machine.c */
-extern PetscErrorCode SpmvMachineGet(const SpmvMachine **machine);
-extern void           SpmvMachineBuiltin(SpmvMachine *machine);
-extern PetscErrorCode SpmvMachineFile(char file[], size_t size);
-extern PetscErrorCode SpmvMachineWrite(SpmvMachine *machine, FILE *f);
 
 /* estimate.c */
 extern PetscErrorCode SpmvEstimate(SpmvSample *sample, const SpmvMachine *machine, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[], SpmvOption options[]);

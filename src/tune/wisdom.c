@@ -9,25 +9,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #define SPMV_WISDOM_SYSTEM "/etc/petscspmv/wisdom"
-
-/* The file that the user asked for, or the one in the user's cache folder; "" if there is no such folder */
-PetscErrorCode SpmvWisdomFile(const char asked[], char file[], size_t size)
-{
-  const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-
-  PetscFunctionBegin;
-  file[0] = 0;
-  if (asked[0]) PetscCall(PetscStrncpy(file, asked, size));
-  else if (cache && cache[0] == '/') PetscCall(PetscSNPrintf(file, size, "%s/petscspmv/wisdom", cache));
-  else if (home && home[0] == '/') PetscCall(PetscSNPrintf(file, size, "%s/.cache/petscspmv/wisdom", home));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Splits "key | value\n" in place; 0 if the line is not of that form */
 static int WisdomSplit(char line[], char **value)
@@ -85,20 +71,6 @@ PetscErrorCode SpmvWisdomFind(const char file[], const char key[], char value[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the folders that a file lies in; what cannot be made shows when the file is opened */
-static void WisdomFolders(const char file[])
-{
-  char path[PETSC_MAX_PATH_LEN];
-
-  if (strlen(file) >= sizeof(path)) return;
-  strcpy(path, file);
-  for (char *p = path + 1; (p = strchr(p, '/')); p++) {
-    *p = 0;
-    (void)mkdir(path, 0777);
-    *p = '/';
-  }
-}
-
 /* The lines of the old file that are of the form and have another key */
 static int WisdomCopy(const char file[], const char key[], FILE *out)
 {
@@ -148,7 +120,7 @@ PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char val
     PetscCall(PetscInfo(NULL, "wisdom was not written to %s: it is no file\n", file));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  WisdomFolders(file);
+  SpmvMakeFolders(file);
   snprintf(lock, sizeof(lock), "%s.lock", file);
   fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd >= 0) (void)flock(fd, LOCK_EX); /* where locks do not work, as on some network disks, entries of the same moment may be lost, files not */

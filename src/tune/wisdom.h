@@ -10,6 +10,5 @@
 
 #define SPMV_WISDOM_LINE 1024 /* characters of a line, at most */
 
-extern PetscErrorCode SpmvWisdomFile(const char asked[], char file[], size_t size);
 extern PetscErrorCode SpmvWisdomFind(const char file[], const char key[], char value[], size_t size, PetscBool *found);
 extern PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[]);

@@ -2,15 +2,15 @@
   matdense.c - products with a dense matrix: C = A B and C = A^T B, sequential and parallel
 
   PETSc's parallel product with a dense matrix calls AIJ's kernel whatever type the blocks have, so there is one of our own.
-  Columns of B are taken 16, 8 or 4 at a time and laid side by side; kernels read AIJ's rows (csrdense.h), so that
+  Columns of B are taken 16, 8 or 4 at a time and laid side by side; kernels read AIJ's rows (host/dense/dense.h), so that
   nothing is built for them. Rows of B that other processes own come as ghosts.c has it.
 */
 #include "spmvmat.h"
-#include "../../csrdense/csrdense.h"
+#include "../../host/dense/dense.h"
+#include "../../host/machine.h"
 
-#define SPMV_SIDE_BY_SIDE 8       /* entries for each row of B from which on columns are laid side by side: that costs as much */
-#define SPMV_SHIFTED      16      /* the same where rows have the columns of the one before plus one */
-#define SPMV_DIRECT_MAX   1000000 /* rows of B up to which its columns are likely to stay in cache */
+#define SPMV_SIDE_BY_SIDE 8  /* entries for each row of B from which on columns are laid side by side: that costs as much */
+#define SPMV_SHIFTED      16 /* the same where rows have the columns of the one before plus one */
 
 /* The most columns that fit those that remain, or the least that hold them */
 static PetscInt WidthOf(PetscInt remaining)
@@ -125,11 +125,13 @@ static PetscErrorCode RowTypeCreate(PetscInt width, MPI_Datatype *row)
 */
 static PetscBool DenseIsDirect(const DenseWork *w, PetscBool *shifted)
 {
-  const SpmvCSR  *csr     = &w->d[0].csr;
-  const PetscInt  nnz     = csr->i[csr->m];
-  const PetscBool aliased = (PetscBool) !(sizeof(PetscScalar) * (size_t)w->ldb % 4096);
-  const PetscBool direct  = (PetscBool)(!w->ghosts && !aliased && csr->n < SPMV_DIRECT_MAX && nnz < SPMV_SIDE_BY_SIDE * csr->n);
-  const PetscBool likely  = (PetscBool)(!w->ghosts && nnz / SPMV_SHIFTED < csr->n && (!aliased || nnz >= SPMV_CACHE) && SpmvLastCacheIsFar());
+  const SpmvMachine *machine = SpmvMachineGet();
+  const SpmvCSR     *csr     = &w->d[0].csr;
+  const PetscInt     nnz     = csr->i[csr->m];
+  const PetscBool    aliased = (PetscBool) !(sizeof(PetscScalar) * (size_t)w->ldb % 4096);
+  const PetscBool    direct  = (PetscBool)(!aliased && csr->n < machine->column && nnz < SPMV_SIDE_BY_SIDE * csr->n);
+  const PetscBool    large   = (PetscBool)(nnz >= machine->cached);
+  const PetscBool    likely  = (PetscBool)(machine->far > 0 && nnz / SPMV_SHIFTED < csr->n && (large || !aliased));
 
   *shifted = (PetscBool)((direct || likely) && SpmvDenseIsShifted(&w->d[0]));
   return (PetscBool)(direct || *shifted);
@@ -139,7 +141,7 @@ static PetscBool DenseIsDirect(const DenseWork *w, PetscBool *shifted)
 static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt width, PetscInt count, const PetscScalar *b, PetscScalar *c, PetscInt from[], PetscBool *done)
 {
   const SpmvDenseProduct *d    = &w->d[0];
-  const size_t            room = SPMV_LAST_CACHE / sizeof(PetscScalar);
+  const size_t            room = (size_t)SpmvMachineGet()->last / sizeof(PetscScalar);
   PetscScalar            *window;
   SpmvShadow             *s;
 
@@ -162,7 +164,7 @@ static PetscErrorCode MatMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
 
   PetscFunctionBegin;
   PetscCall(DenseWorkBegin(A, B, C, &w));
-  if (DenseIsDirect(&w, &shifted)) {
+  if (!w.ghosts && DenseIsDirect(&w, &shifted)) {
     SpmvDenseApplyColumns(&w.d[0], shifted, w.ncolumns, w.b, w.ldb, w.c, w.ldc);
     PetscCall(DenseWorkEnd(A, B, C, &w));
     PetscFunctionReturn(PETSC_SUCCESS);

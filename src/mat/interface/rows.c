@@ -2,6 +2,7 @@
   rows.c - the rows of a sequential AIJ matrix, as formats read them
 */
 #include "spmvmat.h"
+#include "../../hash.h"
 
 /*
   MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones. Sorted are those where
@@ -86,11 +87,11 @@ PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows)
 #define SPMV_PATTERN_SAMPLES 128
 
 /* Hash of an array of indices: of all of it up to SPMV_PATTERN_SAMPLES entries, of evenly spread ones beyond */
-static uint64_t SpmvHash(uint64_t h, const PetscInt *index, size_t n)
+static uint64_t SpmvHashIndices(uint64_t h, const PetscInt *index, size_t n)
 {
   const size_t stride = n / SPMV_PATTERN_SAMPLES + 1;
 
-  for (size_t k = 0; k < n; k += stride) h = (h ^ (h >> 29)) * UINT64_C(0x9E3779B97F4A7C15) + (uint64_t)index[k];
+  for (size_t k = 0; k < n; k += stride) h = SpmvHashWord(h, (uint64_t)index[k]);
   return h;
 }
 
@@ -99,5 +100,5 @@ SpmvKey SpmvRowsKey(const SpmvRows *rows)
 {
   const SpmvCSR *csr = &rows->csr;
 
-  return (SpmvKey){csr->m, csr->n, csr->i[csr->m], SpmvHash(SpmvHash((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m])};
+  return (SpmvKey){csr->m, csr->n, csr->i[csr->m], SpmvHashIndices(SpmvHashIndices((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m])};
 }

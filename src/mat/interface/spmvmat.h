@@ -158,6 +158,9 @@ extern SpmvParent    SpmvParentSeq, SpmvParentMPI;
 extern PetscLogEvent SPMV_Build, SPMV_Update, SPMV_Tune;
 extern SpmvCounts    SpmvTotals; /* of all matrices destroyed since PetscInitialize() */
 
+/* layouts.c */
+extern PetscErrorCode SpmvCheckPetsc(void);
+
 /* register.c */
 extern PetscErrorCode SpmvFormatFind(const char type[], const SpmvFormat **format);
 extern PetscErrorCode SpmvFormatCite(const SpmvFormat *format);

@@ -1,5 +1,5 @@
 /*
-  immintrin.h - AVX-512 for a processor without it: the intrinsics that src/simd/avx512.h uses, made of others
+  immintrin.h - AVX-512 for a processor without it: the intrinsics that src/host/simd/avx512.h uses, made of others
 
   make test-avx512 puts this folder before the compiler's own. Most intrinsics come from SIMDe (Debian's libsimde-dev), which of some
   says nothing; those are here, lane by lane.

@@ -63,13 +63,19 @@ PetscInt TpspmvCutCount(PetscInt nused, PetscInt width)
 
   return PetscMax(1, (PetscInt)((nquanta + (size_t)most - 1) / (size_t)most));
 }
-
-/* Why a matrix cannot be cut so */
-PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, PetscInt width, PetscInt height, char why[], size_t size)
+/* Why a matrix cannot be cut so. Used columns are counted only where that decides */
+PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height, char why[], size_t size)
 {
-  const PetscInt ntiles = TpspmvCutCount(csr->n, width), nslices = PetscMax(1, csr->m / height + !!(csr->m % height));
+  const PetscInt nslices = PetscMax(1, csr->m / height + !!(csr->m % height));
+  PetscInt       ntiles  = TpspmvCutCount(csr->n, width);
+  SPMV_DESTROY_BY(TpspmvCutDestroy)
+  TpspmvCut cut = {0};
 
   PetscFunctionBegin;
+  if (remove == TPSPMV_YES && (ntiles > UINT16_MAX || nslices >= INT32_MAX / ntiles) && csr->n < INT32_MAX) {
+    PetscCall(TpspmvCutColumns(csr, remove, cache, &cut));
+    ntiles = TpspmvCutCount(cut.nused, width);
+  }
   if (csr->m >= INT32_MAX || csr->n >= INT32_MAX) {
     PetscCall(SpmvAppend(why, size, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more rows or columns than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n));
   } else if (ntiles > UINT16_MAX) {

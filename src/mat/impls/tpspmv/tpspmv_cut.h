@@ -45,7 +45,7 @@ typedef struct {
 extern PetscErrorCode TpspmvCutColumns(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, TpspmvCut *cut);
 extern PetscInt       TpspmvCutCount(PetscInt nused, PetscInt width);
 extern PetscInt       TpspmvCutWidth(PetscInt cache);
-extern PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, PetscInt width, PetscInt height, char why[], size_t size);
+extern PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height, char why[], size_t size);
 extern PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height, TpspmvCut *cut);
 extern PetscErrorCode TpspmvCutBuilt(TpspmvCut *cut);
 extern PetscErrorCode TpspmvCutDestroy(TpspmvCut *cut);

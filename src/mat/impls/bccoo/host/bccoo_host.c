@@ -2,6 +2,7 @@
   bccoo_host.c - the host side of bccoo: knobs and storage
 */
 #include "bccoo_host.h"
+#include "../../../../host/machine.h"
 
 #define SPMV_KERNELS BccooKernels
 #include "../../../../kernels.h"
@@ -32,6 +33,7 @@ static PetscErrorCode BccooSetParts(BccooStorage *s)
 {
   const BccooBlocks *b    = &s->b;
   const size_t       tile = (size_t)b->tile, bunch = (size_t)b->bunch, ngroups = b->ntiles / bunch;
+  const PetscBool    large = (PetscBool)((PetscLogDouble)b->nblocks * (PetscLogDouble)(b->h * b->w) >= SpmvMachineGet()->cached);
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(s->nparts, &s->part));
@@ -44,7 +46,7 @@ static PetscErrorCode BccooSetParts(BccooStorage *s)
       high = PetscMax(high, (PetscInt)b->scan.column[q] * b->w + b->w);
     }
     high       = PetscMin(high, b->n);
-    s->part[p] = (BccooPart){first, last, PetscMin(low, high), high};
+    s->part[p] = (BccooPart){first, last, PetscMin(low, high), high, large};
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -21,9 +21,10 @@ enum { /* the knobs, after those that both sides have */
 #define BCCOO_CHUNK     64   /* blocks whose columns and flags are looked at at a time, without a bunch */
 
 typedef struct {
-  size_t   first, last; /* tiles [first, last), whole groups */
-  PetscInt low, high;   /* columns [low, high) of the matrix that its blocks lie in */
-} BccooPart;            /* what one thread works on */
+  size_t    first, last; /* tiles [first, last), whole groups */
+  PetscInt  low, high;   /* columns [low, high) of the matrix that its blocks lie in */
+  PetscBool large;       /* no cache is likely to hold the matrix from one product to the next */
+} BccooPart;             /* what one thread works on */
 
 typedef struct {
   BccooBlocks  b;

@@ -34,12 +34,12 @@ typedef struct {
   const uint16_t *stop;  /* [rows] where they end: places after q */
 } BccooGroup;
 
-SPMV_INLINE BccooGroup BccooGroupOf(const BccooBlocks *b, size_t t, PetscInt entries)
+SPMV_INLINE BccooGroup BccooGroupOf(const BccooBlocks *b, const BccooPart *part, size_t t, PetscInt entries)
 {
   const size_t first = (size_t)b->entry[t], q = t * (size_t)b->tile, size = BccooColumnSize(b);
 
   return (BccooGroup){.flags    = b->flags + q / BCCOO_LANES,
-                      .prefetch = (PetscBool)(entries <= BCCOO_PREFETCH_ENTRIES && b->nblocks * (size_t)entries >= SPMV_CACHE),
+                      .prefetch = (PetscBool)(part->large && entries <= BCCOO_PREFETCH_ENTRIES),
                       .column   = (const char *)b->column + (q + BCCOO_PREFETCH_COLUMNS) * size,
                       .columns  = BCCOO_LANES * size,
                       .t        = t,
@@ -227,7 +227,7 @@ SPMV_INLINE void BccooApplyLanes(const BccooBlocks *b, const BccooPart *part, co
 
   for (PetscInt i = 0; i < h; i++) o->carry[i] = 0;
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
-    const BccooGroup g      = BccooGroupOf(b, t, h * w);
+    const BccooGroup g      = BccooGroupOf(b, part, t, h * w);
     const int32_t   *column = BccooGroupColumns(b, &g, w, h * w > 1, buffer);
     Spmv8            sum[BCCOO_BLOCK_MAX];
 
@@ -266,7 +266,7 @@ SPMV_INLINE void BccooTransposeLanes(const BccooBlocks *b, const BccooPart *part
   int32_t     buffer[BCCOO_GROUP_MAX];
 
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
-    const BccooGroup   g      = BccooGroupOf(b, t, h * w);
+    const BccooGroup   g      = BccooGroupOf(b, part, t, h * w);
     const int32_t     *column = BccooGroupColumns(b, &g, w, 1, buffer);
     const PetscScalar *v      = b->value + g.q * (size_t)(h * w);
     Spmv8              x[BCCOO_BLOCK_MAX];

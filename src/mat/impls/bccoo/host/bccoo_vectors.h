@@ -3,7 +3,7 @@
 */
 #pragma once
 #include "bccoo_host.h"
-#include "../../../../simd/simd.h"
+#include "../../../../host/simd/simd.h"
 
 /* The vector that a product reads, with what its last block column needs when the width does not divide n */
 typedef struct {

@@ -4,6 +4,7 @@
   Source: as cmrs.c, section 3: stripptr[s] = rowptr[s height], and rowinstrip is the row modulo the height.
 */
 #include "cmrs_host.h"
+#include "../../../../host/machine.h"
 
 enum { /* the knobs, in the order of CmrsParams */
        CMRS_HEIGHT,
@@ -44,7 +45,7 @@ static PetscErrorCode CmrsSetSizes(const SpmvCSR *csr, const SpmvPlan *plan, Cmr
   c->strips   = CmrsStrips(c->m, c->height);
   c->bands    = c->height > CMRS_VECTOR ? 2 : 1;
   c->threads  = plan->threads;
-  c->prefetch = (PetscBool)(c->nz >= CMRS_PREFETCH);
+  c->prefetch = (PetscBool)(c->nz >= SpmvMachineGet()->cached);
   c->wordsize = (size_t)plan->value[CMRS_WORD] / 8;
   PetscCall(CmrsSetSteps(csr, c));
   CmrsLayout(csr, c);

@@ -3,7 +3,7 @@
 */
 #pragma once
 #include "cmrs_host.h"
-#include "../../../../simd/simd.h"
+#include "../../../../host/simd/simd.h"
 
 /* What a product is given */
 typedef struct {

@@ -2,6 +2,7 @@
   csradaptive_host.c - CSR-Adaptive on this processor: knobs, row blocks, what is printed
 */
 #include "csradaptive_host.h"
+#include "../../../../host/machine.h"
 
 enum { /* the knobs, in the order of CsradaptiveParams */
        CSRADAPTIVE_NNZ_PER_WG,
@@ -70,6 +71,8 @@ static PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void 
   b->rows_stream = rules.rows_stream;
   b->chunk       = rules.chunk;
   b->threads     = plan->threads;
+  b->large       = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached);
+  b->learnt      = (PetscBool)(csr->m < SpmvMachineGet()->learnt);
   PetscCall(CsradaptiveSetValues(csr, b));
   PetscCall(CsradaptiveCut(csr, &rules, &b->nblocks, &b->block));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -13,6 +13,8 @@ typedef struct {
   PetscInt           rows_stream; /* rows from which a row block is CSR-Stream's */
   PetscInt           chunk;       /* entries of a row block that shares its row: NNZ_PER_WG x NNZ_multiplier */
   PetscInt           threads;     /* tasks of a product */
+  PetscBool          large;       /* no cache is likely to hold the matrix from one product to the next */
+  PetscBool          learnt;      /* the branch predictor may know where rows end, from one product to the next */
   const PetscInt    *i, *j;       /* AIJ's own */
   const PetscScalar *a;           /* AIJ's own */
   size_t             nblocks;

@@ -11,7 +11,7 @@
 */
 #pragma once
 #include "csradaptive_host.h"
-#include "../../../../simd/simd.h"
+#include "../../../../host/simd/simd.h"
 
 #define LANES                   8
 #define CSRADAPTIVE_PIECE       384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
@@ -31,12 +31,6 @@ SPMV_INLINE void CsradaptiveAhead(const CsradaptiveStorage *b, PetscInt k, Petsc
   at = k + n * h * (CSRADAPTIVE_AHEAD / (n * h) + 1);
   SpmvAhead(b->a + at, sizeof(PetscScalar) * (size_t)(n * h));
   SpmvAhead(b->j + at, sizeof(PetscInt) * (size_t)n);
-}
-
-/* True if no cache holds the matrix from one product to the next */
-SPMV_INLINE PetscBool CsradaptiveIsLarge(const CsradaptiveStorage *b)
-{
-  return (PetscBool)(b->i[b->m] >= SPMV_CACHE);
 }
 
 /* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten; ahead: memory is asked early */
@@ -146,7 +140,7 @@ static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x,
     PetscScalar    *product = buffer + LANES - i[0]; /* of entry k at product[k] */
 
     rows = PetscMin(piece, end - r);
-    if (CsradaptiveIsLarge(b)) CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
+    if (b->large) CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
     else CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_FALSE);
     if (depth == 4) CsradaptiveSumRows(i, product, y + r, beta, rows, 4);
     else if (depth == 8) CsradaptiveSumRows(i, product, y + r, beta, rows, 8);
@@ -217,8 +211,7 @@ SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar 
 /* CSR-Vector: rows r to end - 1, h at a time, which have the same columns if h > 1 */
 SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end, int h)
 {
-  const PetscInt  nz = b->i[b->m], round = CSRADAPTIVE_ROUND / h * h;
-  const PetscBool large = CsradaptiveIsLarge(b);
+  const PetscInt nz = b->i[b->m], round = CSRADAPTIVE_ROUND / h * h;
 
   for (PetscInt rows; r < end; r += rows) {
     PetscScalar sum[CSRADAPTIVE_ROUND * LANES] __attribute__((aligned(64)));
@@ -227,7 +220,7 @@ SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const Petsc
     for (PetscInt q = 0; q < rows; q += h) {
       const PetscInt k = b->i[r + q], n = b->i[r + q + 1] - k;
 
-      if (large) CsradaptiveAhead(b, k, n, h);
+      if (b->large) CsradaptiveAhead(b, k, n, h);
       if (h == 1) Spmv8Store(sum + q * LANES, CsradaptiveSum(b, x, k, k + n, nz));
       else CsradaptiveNode(b, x, k, n, h, nz, sum + q * LANES);
     }

@@ -14,8 +14,6 @@ const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {.apply = NULL};
 #else
   #include "csradaptive_rows.h" /* not above: some of its functions are not inline */
 
-  #define CSRADAPTIVE_LEARNT 32768 /* rows whose ends the processor may know by heart, from one product to the next */
-
 /* What the tasks of a product share */
 typedef struct {
   const CsradaptiveStorage *b;
@@ -222,7 +220,7 @@ static int CsradaptiveVaries(const CsradaptiveStorage *b, PetscInt r, PetscInt e
   const PetscInt *i       = b->i;
   PetscInt        changes = 0;
 
-  if (b->m < CSRADAPTIVE_LEARNT || i[end] - i[r] > LANES * (end - r) || i[end] - i[r] < 3 * (end - r)) return 0;
+  if (b->learnt || i[end] - i[r] > LANES * (end - r) || i[end] - i[r] < 3 * (end - r)) return 0;
   for (PetscInt q = r + 1; q < end; q++) changes += i[q + 1] - i[q] != i[q] - i[q - 1];
   return 4 * changes > end - r;
 }
@@ -232,7 +230,7 @@ static int CsradaptiveTogether(const CsradaptiveStorage *b, size_t k)
 {
   const PetscInt r = CsradaptiveRow(b->block[k]);
 
-  return CsradaptiveNodeRows(b->block[k]) && !(CsradaptiveIsLarge(b) && b->i[r + 1] - b->i[r] >= CSRADAPTIVE_AHEAD_LEAST);
+  return CsradaptiveNodeRows(b->block[k]) && !(b->large && b->i[r + 1] - b->i[r] >= CSRADAPTIVE_AHEAD_LEAST);
 }
 
 static void CsradaptiveTransposeTask(void *context, PetscInt task)

@@ -6,6 +6,7 @@
   those after it would make a slice of mostly padding: it goes alone.
 */
 #include "pmf_host.h"
+#include "../../../../host/machine.h"
 
 #define PMF_HEADER    8   /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
 #define PMF_CONVERT   32  /* consecutive rows that are listed rather than be a run of their own */
@@ -240,8 +241,8 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfStor
   if (nparts > 1 && !PmfIsCut(order)) order->limit = PetscMax(PMF_SPLIT_MIN, nz / (PMF_SPLIT * nparts));
   *b          = (PmfStorage){.m = csr->m, .n = csr->n, .partition = order->partition, .block = order->block, .nparts = nparts};
   b->threads  = PetscMin(nparts, plan->threads);
-  b->prefetch = nz < SPMV_CACHE ? PMF_PREFETCH_NONE : nz < SPMV_MEMORY ? PMF_PREFETCH_ALL
-                                                                       : PMF_PREFETCH_GATHERED;
+  b->prefetch = PMF_PREFETCH_GATHERED;
+  if (nz < SpmvMachineGet()->uncached) b->prefetch = nz < SpmvMachineGet()->cached ? PMF_PREFETCH_NONE : PMF_PREFETCH_ALL;
   b->listsize = csr->m <= UINT16_MAX + 1 || order->window != PMF_WINDOW_GLOBAL ? sizeof(uint16_t) : sizeof(int32_t);
   b->empty    = (PetscBool)(b->partition == PMF_BY_DIAGONAL);
   PetscCall(PmfHalvesCreate(csr, order, &layout->halves));

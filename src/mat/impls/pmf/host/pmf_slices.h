@@ -7,7 +7,7 @@
 */
 #pragma once
 #include "pmf_host.h"
-#include "../../../../simd/simd.h"
+#include "../../../../host/simd/simd.h"
 
 /* Bytes between what is in use and what is prefetched, into the second cache, of a matrix that is not in cache */
 #define PMF_DISTANCE_COLUMNS 2048

@@ -66,7 +66,7 @@ static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInf
   const size_t    bytes  = TpspmvStageWidth(widest) * sizeof(PetscScalar);
 
   PetscFunctionBegin;
-  PetscCall(TpspmvCutAllows(csr, p[TPSPMV_DEVICE_TILE], p[TPSPMV_DEVICE_SLICE], why, size));
+  PetscCall(TpspmvCutAllows(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], p[TPSPMV_DEVICE_CACHE], p[TPSPMV_DEVICE_TILE], p[TPSPMV_DEVICE_SLICE], why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if ((PetscInt64)csr->i[csr->m] >= INT32_MAX) {
     PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " nonzeros are more than the 32-bit integers of device kernels count; use more processes or -mat_spmv_backend host", csr->i[csr->m]));

@@ -3,6 +3,7 @@
 */
 #include "../tpspmv_walk.h"
 #include "tpspmv_host.h"
+#include "../../../../host/machine.h"
 
 /* How many pairs of a chunk have each number of entries: a counting sort */
 typedef struct {
@@ -130,7 +131,7 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
   b->cache    = p[TPSPMV_CACHE];
   b->longest  = p[TPSPMV_LONG];
   b->threads  = plan->threads;
-  b->alone    = (PetscBool)(csr->i[csr->m] >= SPMV_MEMORY);
+  b->alone    = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->uncached);
   b->prefetch = (PetscBool)((size_t)csr->i[csr->m] * sizeof(PetscScalar) > (size_t)b->cache * 1024);
   PetscCall(TpspmvCutCreate(csr, (TpspmvChoice)p[TPSPMV_REMOVE], b->cache, p[TPSPMV_TILE], p[TPSPMV_SLICE], &b->cut));
   nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
@@ -158,8 +159,9 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
   b->npairs   = (size_t)b->chunk[nchunks].pair;
   b->nruns    = (size_t)b->chunk[nchunks].run;
   b->nragged  = (size_t)b->chunk[nchunks].ragged;
-  b->stream   = (PetscBool)(!TpspmvIsDirect(b) && b->align * sizeof(PetscScalar) % 64 == 0);
-  if (p[TPSPMV_STREAM] != TPSPMV_YES) b->stream = (PetscBool)(b->stream && p[TPSPMV_STREAM] == TPSPMV_AUTO && b->npairs * sizeof(PetscScalar) > TPSPMV_CACHED);
+  b->stream   = (PetscBool)(b->npairs > (size_t)SpmvMachineGet()->cache[2] / sizeof(PetscScalar));
+  if (p[TPSPMV_STREAM] != TPSPMV_AUTO) b->stream = (PetscBool)(p[TPSPMV_STREAM] == TPSPMV_YES);
+  if (TpspmvIsDirect(b) || b->align * sizeof(PetscScalar) % 64) b->stream = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

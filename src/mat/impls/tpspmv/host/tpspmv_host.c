@@ -2,15 +2,14 @@
   tpspmv_host.c - tpSpMV on this processor: knobs, what a plan leaves open, the work of a product, what is printed
 */
 #include "tpspmv_host.h"
-#include <unistd.h>
+#include "../../../../host/machine.h"
 
 #define TPSPMV_SLICE_TILES 4096  /* rows of a slice, with several tiles at least */
 #define TPSPMV_SLICE_ONE   8192  /* rows of a slice, with one tile */
 #define TPSPMV_SLICE_MAX   65536 /* rows that uint16 counts */
 #define TPSPMV_CHUNK       256   /* entries that a chunk should have; with 512 products are 4 % faster, new values take 20 % longer */
 
-#define TPSPMV_LAST ((size_t)8 << 20) /* bytes that a core may count on of a last cache that all share */
-#define TPSPMV_FEW  131072            /* entries that are too few for tiles */
+#define TPSPMV_FEW 131072 /* entries that are too few for tiles */
 
 static const SpmvParam TpspmvParams[] = {
   [TPSPMV_CACHE]  = TPSPMV_PARAM_CACHE,
@@ -21,15 +20,10 @@ static const SpmvParam TpspmvParams[] = {
   [TPSPMV_STREAM] = SPMV_CHOICES("stream", "partial sums go past the cache, auto: where they are large", TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
 };
 
-/* KiB of the second cache, 1024 if the machine does not tell */
+/* KiB of the second cache */
 static PetscInt TpspmvMachineCache(void)
 {
-  long bytes = -1;
-
-#if defined(_SC_LEVEL2_CACHE_SIZE)
-  bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-#endif
-  return bytes >= 1024 ? (PetscInt)(bytes / 1024) : 1024;
+  return (PetscInt)(SpmvMachineGet()->cache[1] / 1024);
 }
 
 /* One tile, or tiles that fit the cache; nothing to choose where a core may count on a part of the last cache that x fits as a whole */
@@ -37,14 +31,15 @@ static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, P
 {
   const PetscInt *p     = asked->value;
   const PetscInt  cache = p[TPSPMV_CACHE] ? p[TPSPMV_CACHE] : TpspmvMachineCache();
+  const size_t    most  = (size_t)SpmvMachineGet()->cache[2] / sizeof(PetscScalar); /* entries of x */
   SPMV_DESTROY_BY(TpspmvCutDestroy)
   TpspmvCut cut = {0};
 
   PetscFunctionBegin;
   *n = 0;
-  if (round || p[TPSPMV_TILE] || (size_t)csr->n * sizeof(PetscScalar) <= TPSPMV_LAST || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
+  if (round || p[TPSPMV_TILE] || (size_t)csr->n <= most || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TpspmvCutColumns(csr, (TpspmvChoice)p[TPSPMV_REMOVE], cache, &cut));
-  if ((size_t)cut.nused * sizeof(PetscScalar) <= TPSPMV_LAST) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((size_t)cut.nused <= most) PetscFunctionReturn(PETSC_SUCCESS);
   plans[0] = plans[1]         = *asked;
   plans[0].value[TPSPMV_TILE] = TPSPMV_ALL;
   plans[1].value[TPSPMV_TILE] = TpspmvCutWidth(cache);
@@ -88,9 +83,11 @@ static PetscErrorCode TpspmvResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
 
 static PetscErrorCode TpspmvAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
 {
+  const PetscInt *p = plan->value;
+
   PetscFunctionBegin;
   (void)info;
-  PetscCall(TpspmvCutAllows(csr, plan->value[TPSPMV_TILE], plan->value[TPSPMV_SLICE], why, size));
+  PetscCall(TpspmvCutAllows(csr, (TpspmvChoice)p[TPSPMV_REMOVE], p[TPSPMV_CACHE], p[TPSPMV_TILE], p[TPSPMV_SLICE], why, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -23,7 +23,6 @@ enum { /* the knobs, in the order of TpspmvParams */
 #define TPSPMV_ALIGN  8                 /* entries that the beginning of a chunk is a multiple of, if that fills little */
 #define TPSPMV_FILL   50                /* fill is at most one entry in so many: 2 % */
 #define TPSPMV_PIECE  16                /* a long row is cut into pieces of so many times the least length of a long row */
-#define TPSPMV_CACHED ((size_t)8 << 20) /* bytes of partial sums that are likely to stay in cache from one phase to the next */
 
 /*
   A chunk is what a tile and a slice have in common. Its rows that are not empty make pairs with the tile, and a pair has one

@@ -6,7 +6,7 @@
 */
 #pragma once
 #include "tpspmv_host.h"
-#include "../../../../simd/simd.h"
+#include "../../../../host/simd/simd.h"
 
 /* Bytes between what is in use and what is asked for, into the second cache */
 #define TPSPMV_PREFETCH_COLUMNS 2048

@@ -1,12 +1,13 @@
 /*
-  csrdense.c - rows times several vectors: who computes which rows, and where the vectors lie meanwhile
+  dense.c - rows times several vectors: who computes which rows, and where the vectors lie meanwhile
 
   B's columns are laid side by side whole, or by windows: rows that follow each other often have neighbouring columns, as a
   stencil's do. Then the rows of B that some rows of A need are laid side by side just before, where a cache holds them until
   they have served, and B is read from memory once instead of three times: once to be laid side by side, again to be
   written so, and again to be multiplied.
 */
-#include "csrdense.h"
+#include "dense.h"
+#include "../machine.h"
 
 #define DENSE_CHUNK   4096 /* rows that are looked at for a window, at least */
 #define DENSE_SAMPLE  16   /* places where it is seen whether rows are shifted */
@@ -15,7 +16,7 @@
 
 static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
-#include "../isas.h"
+#include "../../isas.h"
 #undef SPMV_ISA
 };
 
@@ -69,7 +70,7 @@ static SpmvDenseTarget DenseTarget(const SpmvDenseProduct *d, PetscInt count, Pe
 {
   if (add) return SPMV_DENSE_ADD;
   if (sizeof(PetscScalar) * (size_t)ldy % SPMV_CACHE_LINE) return SPMV_DENSE_SET;
-  return sizeof(PetscScalar) * (size_t)d->csr.m * (size_t)count > SPMV_LAST_CACHE ? SPMV_DENSE_PAST : SPMV_DENSE_SET;
+  return (PetscLogDouble)sizeof(PetscScalar) * d->csr.m * count > SpmvMachineGet()->last ? SPMV_DENSE_PAST : SPMV_DENSE_SET;
 }
 
 /* Rows [first, last), panel by panel; row r of x lies at x + r width */

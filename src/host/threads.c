@@ -4,7 +4,7 @@
   The number of tasks is part of a plan, and a task's work depends on its number only: the same plan gives the same bits
   however many threads OpenMP grants. Tasks do not wait for each other; what needs all of a first part is a second SpmvRun().
 */
-#include "spmvimpl.h"
+#include "machine.h"
 
 static PetscBool Alone;
 
@@ -13,13 +13,13 @@ static PetscBool Alone;
 
   Notes:
   To begin and to end a parallel region takes some microseconds, and milliseconds where other programs want the processors:
-  for less work than SPMV_ALONE the calling thread runs all tasks itself. The bits are the same.
+  for less work than SpmvMachine.parallel the calling thread runs all tasks itself. The bits are the same.
 
   Whoever says so says SPMV_MUCH when it is done.
 */
 void SpmvRunWork(PetscInt64 products)
 {
-  Alone = (PetscBool)(products < SPMV_ALONE);
+  Alone = (PetscBool)((PetscLogDouble)products < SpmvMachineGet()->parallel);
 }
 
 /* y <- beta y + A x by a kernel of a format; nz: entries of A */

@@ -1,11 +1,11 @@
 /*
-  isa.c - which instruction sets this machine runs, which kernels of a format are for it, and what else its processor is known for
+  isa.c - which instruction sets this machine runs, and which kernels of a format are for it
 */
-#include "spmvimpl.h"
+#include "../spmvimpl.h"
 
 static const char *const IsaNames[] = {
 #define SPMV_ISA(NAME, name, flags, runs) #name,
-#include "isas.h"
+#include "../isas.h"
 #undef SPMV_ISA
 };
 
@@ -16,7 +16,7 @@ const char *SpmvIsaName(PetscInt isa)
 
 static const SpmvFormat *const Formats[] = {
 #define SPMV_FORMAT(name) &SpmvFormat_##name,
-#include "formats.h"
+#include "../formats.h"
 #undef SPMV_FORMAT
 };
 
@@ -34,24 +34,11 @@ PetscBool SpmvIsaSupported(SpmvIsa isa)
 #define SPMV_ISA(NAME, name, flags, runs) \
   case SPMV_##NAME: \
     return runs ? PETSC_TRUE : PETSC_FALSE;
-#include "isas.h"
+#include "../isas.h"
 #undef SPMV_ISA
   default:
     return PETSC_FALSE;
   }
-}
-
-/*
-  True if the last cache is over a mesh, far from a core: a third of the second cache's bandwidth or less. Intel's server processors since
-  Skylake (Cascade Lake: 24 and 86 GB/s, memory 11); on AMD's Zen it is next to its cores
-*/
-PetscBool SpmvLastCacheIsFar(void)
-{
-#if defined(__x86_64__)
-  return __builtin_cpu_is("intel") && __builtin_cpu_supports("avx512f") ? PETSC_TRUE : PETSC_FALSE;
-#else
-  return PETSC_FALSE;
-#endif
 }
 
 /*

@@ -32,7 +32,7 @@
                         Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)
 */
 #pragma once
-#include "../compat.h"
+#include "../../compat.h"
 #include <stdint.h>
 
 /* Before a loop of up to eight iterations over vectors: without it they are kept in memory */
@@ -69,7 +69,7 @@
 
 /*
   Asks for bytes that memory has to send, into the second cache: the first has too few lines under way to wait for memory in.
-  It pays for arrays that no cache holds from one product to the next, SPMV_CACHE entries or more, and costs for smaller ones
+  It pays for arrays that no cache holds from one product to the next, SpmvMachine.cached entries or more, and costs for smaller ones
 */
 SPMV_INLINE void SpmvAhead(const void *first, size_t bytes)
 {

@@ -1,5 +1,5 @@
 /*
-  csrdense.h - compressed sparse rows times several vectors
+  dense.h - compressed sparse rows times several vectors
 
   With several vectors an entry's place is read once for all of them, and what counts is how x is read: vectors lie side by
   side, so that an entry multiplies one run of memory. Then no storage is faster than AIJ's own rows by more than its
@@ -10,7 +10,7 @@
   in runs anyway.
 */
 #pragma once
-#include "../spmvimpl.h"
+#include "../../spmvimpl.h"
 
 #define SPMV_WIDTHS    3 /* numbers of vectors side by side that there are kernels for: 4, 8, 16 */
 #define SPMV_WIDTH_MAX 16
@@ -54,7 +54,7 @@ typedef struct {
 } SpmvDenseKernels;
 
 #define SPMV_ISA(NAME, name, flags, runs) extern const SpmvDenseKernels SpmvDenseKernels_##name;
-#include "../isas.h"
+#include "../../isas.h"
 #undef SPMV_ISA
 
 /* SpmvDenseProduct: rows of a matrix, shared among tasks */
@@ -65,7 +65,7 @@ typedef struct {
   PetscInt                first[SPMV_THREADS_MAX + 1]; /* rows of each task */
 } SpmvDenseProduct;
 
-/* csrdense.c */
+/* dense.c */
 extern void      SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvDenseProduct *d);
 extern void      SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *out);
 extern void      SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool add);

@@ -1,5 +1,5 @@
 /*
-  csrdense_simd.c - rows times several vectors side by side, compiled once for each instruction set of isas.h
+  dense_simd.c - rows times several vectors side by side, compiled once for each instruction set of isas.h
 
   Matrices that no cache holds are asked for early: a 27-point stencil of 27 million entries takes 24 ms times eight vectors, 31
   without.
@@ -10,7 +10,8 @@
   At least four sums are made at a time: a multiplication and addition takes four cycles, and the next would wait for it. They are
   those of up to four rows that have the same columns, which is looked up anew each time, and of every second or fourth entry of a row.
 */
-#include "csrdense.h"
+#include "dense.h"
+#include "../machine.h"
 #include "../simd/simd.h"
 
 #if defined(SPMV_ISA_ABSENT)
@@ -77,7 +78,7 @@ SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt las
     } \
     static void SpmvDenseApply_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y) \
     { \
-      const int large = csr->i[csr->m] >= SPMV_CACHE; \
+      const int large = csr->i[csr->m] >= SpmvMachineGet()->cached; \
 \
       for (PetscInt r = first, twins; r < last; r += twins, y += N * NV * twins) { \
         twins = SpmvDenseTwins(csr, r, last); \
@@ -231,7 +232,7 @@ SPMV_INLINE void SpmvDenseShiftedFew(const SpmvCSR *csr, PetscInt r, PetscInt ro
 static void SpmvDenseShiftedRows(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
 {
   const PetscInt into = target == SPMV_DENSE_PAST ? (PetscInt)((size_t)(y + first) % SPMV_CACHE_LINE / sizeof(PetscScalar)) : 0, nnz = csr->i[csr->m];
-  const int      large = nnz >= SPMV_CACHE;
+  const int      large = nnz >= SpmvMachineGet()->cached;
   PetscScalar    a[8 * SPMV_SHIFTED_MAX] __attribute__((aligned(64)));
 
   for (PetscInt r = first, rows, stop = first + PetscMin(8 - into % 8, last - first); r < last; r += rows) {

@@ -4,7 +4,7 @@
   A product streams through its arrays once. On pages of 4 kB the hardware's prefetch stops 16,000 times in 64 MB; Linux
   gives pages of 2 MB to those who ask, which is also a tenth of the page faults when a storage is built.
 */
-#include "spmvimpl.h"
+#include "../spmvimpl.h"
 #include <sys/mman.h>
 
 #define SPMV_PAGE      ((size_t)4096)

@@ -1,0 +1,176 @@
+/*
+  machine.c - what is known of the machine: numbers that were measured, caches as the system tells, the user's file
+
+  The built-in numbers are those of one core of Zen 4 at 3.5 GHz, with AVX-512 and a part of 32 MiB of last cache. The rates were
+  fitted, with the cycles that formats count, to products of 82 matrices; the fit does not tell the second cache from the third
+  where single lines of x are concerned. No other machine's rates were fitted, so all begin with these.
+
+  The user's file, which `make calibrate` writes, is a line with its version and a line for each field that differs, such as
+  "byte 0.01 0.018 0.02 0.04". A file with anything else is not used at all, and the user is told.
+*/
+#include "machine.h"
+#include <stdlib.h>
+
+#define MACHINE_VERSION 2
+#define MACHINE_FOLDER  "/sys/devices/system/cpu/cpu0/cache"
+#define MACHINE_MOST    1e9 /* all numbers are less */
+
+static const SpmvMachine Measured = {
+  .cache    = {32768, 1048576, 8388608},
+  .far      = 0,
+  .last     = 25165824,
+  .cached   = 700000,
+  .uncached = 7000000,
+  .column   = 1000000,
+  .learnt   = 32768,
+  .parallel = 10000,
+  .byte     = {0.01, 0.018, 0.02, 0.04},
+  .line     = {0, 0.9, 0.9, 5},
+  .cycle    = 0.286,
+  .miss     = 4,
+  .vector   = 0.25,
+  .gathered = 0.225,
+  .isa      = {1.5, 1.05, 1},
+};
+
+/* Every field by its name in the file */
+static const struct {
+  const char *name;
+  size_t      offset;
+  int         count;
+} Fields[] = {
+#define FIELD(name) \
+  { \
+    #name, offsetof(SpmvMachine, name), sizeof(((SpmvMachine *)0)->name) / sizeof(PetscLogDouble) \
+  }
+  FIELD(cache), FIELD(far), FIELD(last), FIELD(cached), FIELD(uncached), FIELD(column), FIELD(learnt), FIELD(parallel),
+  FIELD(byte), FIELD(line), FIELD(cycle), FIELD(miss), FIELD(vector), FIELD(gathered), FIELD(isa)
+#undef FIELD
+};
+
+/*
+  SpmvMachineBuiltin - what is assumed of a machine without a file
+
+  Input Parameters:
++ isa    - the best instruction set that it runs
+- caches - as SpmvCachesRead() has them
+
+  Output Parameter:
+. machine - everything
+
+  Note:
+  Of last caches over a mesh Cascade Lake's was measured: 24 GB/s, the second cache 86, memory 11. Beside 1 MiB of second cache it
+  has slices of 11 ways; Ice Lake's have 12, Sapphire Rapids' 15. One that is next to its cores has a power of two (Zen: 16).
+*/
+void SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *machine)
+{
+  const size_t *told                  = caches->bytes;
+  const size_t  size[SPMV_LEVELS - 1] = {told[0], told[1], PetscMin(told[2] / 4, 8 * told[1])};
+
+  *machine = Measured;
+  for (int k = 0; k < SPMV_LEVELS - 1; k++) {
+    if (size[k] >= 4096 && size[k] < MACHINE_MOST && (!k || size[k] >= size[k - 1])) machine->cache[k] = (PetscLogDouble)size[k];
+  }
+  for (int k = 0; k < SPMV_ISA_COUNT; k++) {
+    if (!machine->isa[k]) machine->isa[k] = 1; /* an instruction set that is new in isas.h */
+  }
+  machine->far = isa == SPMV_AVX512 && told[1] >= (size_t)1 << 20 && (caches->ways & (caches->ways - 1));
+}
+
+/* What is assumed of this machine */
+void SpmvMachineAssumed(SpmvMachine *machine)
+{
+  PetscInt   isa = SPMV_ISA_COUNT - 1;
+  SpmvCaches caches;
+
+  while (!SpmvIsaSupported((SpmvIsa)isa)) isa--;
+  SpmvCachesRead(MACHINE_FOLDER, &caches);
+  SpmvMachineBuiltin((SpmvIsa)isa, &caches, machine);
+  (void)PetscInfo(NULL, "%s, caches of %zu, %zu and %zu kB, the last of %d ways: assumed to be %s; rates are Zen 4's\n",
+                  SpmvIsaName(isa), caches.bytes[0] >> 10, caches.bytes[1] >> 10, caches.bytes[2] >> 10, (int)caches.ways,
+                  machine->far > 0 ? "over a mesh" : "next to its cores");
+}
+
+/* petscspmv/machine in the user's configuration folder; "" if there is none */
+void SpmvMachineFile(char file[], size_t size)
+{
+  if (SpmvUserPath("XDG_CONFIG_HOME", ".config", "machine", file, size)) file[0] = 0;
+}
+
+static PetscLogDouble *FieldOf(const SpmvMachine *machine, size_t r)
+{
+  return (PetscLogDouble *)(void *)((char *)machine + Fields[r].offset);
+}
+
+/* One line of the file; false if it is not a field's name and its numbers */
+static PetscBool MachineReadLine(char line[], SpmvMachine *machine)
+{
+  char  *state = NULL, *name = strtok_r(line, " \n", &state);
+  size_t r = 0;
+
+  if (!name) return PETSC_TRUE;
+  while (r < PETSC_STATIC_ARRAY_LENGTH(Fields) && strcmp(name, Fields[r].name)) r++;
+  if (r == PETSC_STATIC_ARRAY_LENGTH(Fields)) return PETSC_FALSE;
+  for (int n = 0; n < Fields[r].count; n++) {
+    const char  *text = strtok_r(NULL, " \n", &state);
+    char        *end;
+    const double value = text ? strtod(text, &end) : -1;
+
+    if (!text || end == text || *end || !(value >= 0) || !(value < MACHINE_MOST)) return PETSC_FALSE;
+    FieldOf(machine, r)[n] = value;
+  }
+  return (PetscBool)!strtok_r(NULL, " \n", &state);
+}
+
+/* Puts what a file says in place of what a machine has; true if it was used, else why not, or "" where there is no file */
+PetscBool SpmvMachineRead(const char file[], SpmvMachine *machine, char why[], size_t size)
+{
+  SpmvMachine read = *machine;
+  char        line[256];
+  int         version = 0, number = 1;
+  FILE       *f = file[0] ? fopen(file, "r") : NULL;
+
+  why[0] = 0;
+  if (!f) return PETSC_FALSE;
+  if (!fgets(line, sizeof(line), f) || sscanf(line, "petscspmv machine %d", &version) != 1 || version != MACHINE_VERSION) {
+    (void)snprintf(why, size, "another version wrote it: its first line is not \"petscspmv machine %d\"", MACHINE_VERSION);
+  }
+  while (!why[0] && fgets(line, sizeof(line), f)) {
+    number++;
+    if (!MachineReadLine(line, &read)) (void)snprintf(why, size, "line %d is not a name and its numbers", number);
+  }
+  (void)fclose(f);
+  if (why[0]) return PETSC_FALSE;
+  *machine = read;
+  return PETSC_TRUE;
+}
+
+/* Writes a file */
+void SpmvMachineWrite(const SpmvMachine *machine, FILE *f)
+{
+  fprintf(f, "petscspmv machine %d\n", MACHINE_VERSION);
+  for (size_t r = 0; r < PETSC_STATIC_ARRAY_LENGTH(Fields); r++) {
+    fprintf(f, "%s", Fields[r].name);
+    for (int k = 0; k < Fields[r].count; k++) fprintf(f, " %.8g", (double)FieldOf(machine, r)[k]);
+    fprintf(f, "\n");
+  }
+}
+
+/* What is known of this machine. The first call, which is to be by one thread, asks the system and the user's file */
+const SpmvMachine *SpmvMachineGet(void)
+{
+  static SpmvMachine machine;
+  static PetscBool   known = PETSC_FALSE;
+  char               file[PETSC_MAX_PATH_LEN], why[256];
+
+  if (known) return &machine;
+  SpmvMachineAssumed(&machine);
+  SpmvMachineFile(file, sizeof(file));
+  if (SpmvMachineRead(file, &machine, why, sizeof(why))) (void)PetscInfo(NULL, "the machine is as %s says\n", file);
+  else if (why[0]) {
+    (void)PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,
+                       "petscspmv: %s is not used: %s. Run make calibrate, which writes it anew, or remove it.\n", file, why);
+  }
+  known = PETSC_TRUE;
+  return &machine;
+}

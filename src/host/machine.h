@@ -1,0 +1,49 @@
+/*
+  machine.h - what is known of the machine: its caches, what they hold of a matrix, how fast a core is
+
+  Formats, the glue and the tuner read it; SpmvMachineGet() fills it once. Without the user's file only `cache`, by which plans
+  are chosen, and `far` differ from one machine to the next: on the others depends how a few products under one plan round.
+*/
+#pragma once
+#include "../spmvimpl.h"
+#include <stdio.h>
+
+#define SPMV_LEVELS 4 /* of memory: three caches and what lies behind them */
+
+/* SpmvMachine: each field is a line of the user's file */
+typedef struct {
+  PetscLogDouble cache[SPMV_LEVELS - 1]; /* bytes of each cache that a core may count on: of the last, which is shared, a part */
+  PetscLogDouble far;                    /* 1: the last cache has a third of the second one's bandwidth at most; else 0 */
+  PetscLogDouble last;                   /* bytes that the last cache is likely to hold during a product */
+  PetscLogDouble cached;                 /* entries of a matrix that are likely to stay in cache from one product to the next */
+  PetscLogDouble uncached;               /* entries of a matrix that no cache holds */
+  PetscLogDouble column;                 /* entries of a vector that are likely to stay in cache beside other vectors */
+  PetscLogDouble learnt;                 /* rows whose ends the branch predictor may know from one product to the next */
+  PetscLogDouble parallel;               /* entries that one thread has multiplied before others have begun */
+
+  /* Rates of one core, in nanoseconds */
+  PetscLogDouble byte[SPMV_LEVELS]; /* to read a byte, one after the other, from each level */
+  PetscLogDouble line[SPMV_LEVELS]; /* to read an entry of x from a line that is in no level before this one */
+  PetscLogDouble cycle;
+  PetscLogDouble miss;                /* a mispredicted branch */
+  PetscLogDouble vector;              /* to multiply and add eight scalars, of real numbers in double precision */
+  PetscLogDouble gathered;            /* to load one entry of x into a vector */
+  PetscLogDouble isa[SPMV_ISA_COUNT]; /* by how much all of a format's work is slower than with the best instruction set */
+} SpmvMachine;
+
+/* SpmvCaches: the data caches of the first processor, 0 where the system does not tell */
+typedef struct {
+  size_t   bytes[SPMV_LEVELS - 1];
+  PetscInt ways; /* of the last: lines that share a place */
+} SpmvCaches;
+
+/* machine.c */
+extern const SpmvMachine *SpmvMachineGet(void);
+extern void               SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *machine);
+extern void               SpmvMachineAssumed(SpmvMachine *machine);
+extern void               SpmvMachineFile(char file[], size_t size);
+extern PetscBool          SpmvMachineRead(const char file[], SpmvMachine *machine, char why[], size_t size);
+extern void               SpmvMachineWrite(const SpmvMachine *machine, FILE *f);
+
+/* caches.c */
+extern void SpmvCachesRead(const char folder[], SpmvCaches *caches);

@@ -1,0 +1,221 @@
+static const char help[] = "What is known of the machine: picked by instruction set and caches, caches as the system tells, the user's file.\n\n\
+  -file <used, old>   what the user's file is\n\n";
+
+#include "host/machine.h"
+#include <sys/stat.h>
+
+/* Writes a file, with the folders that it is in */
+static PetscErrorCode Put(const char file[], const char text[])
+{
+  char  path[PETSC_MAX_PATH_LEN];
+  FILE *f;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(path, file, sizeof(path)));
+  for (char *slash = path + 1; (slash = strchr(slash, '/')); slash++) {
+    *slash = 0;
+    (void)mkdir(path, 0777);
+    *slash = '/';
+  }
+  f = fopen(file, "w");
+  PetscCheck(f && fputs(text, f) >= 0 && !fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s", file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The last cache is far where it has slices over a mesh, whoever made the processor; rates are those that were measured */
+static PetscErrorCode TestBuiltin(void)
+{
+  static const struct {
+    const char *name;
+    SpmvIsa     isa;
+    SpmvCaches  told;
+    size_t      cache[3];
+    int         far;
+  } machines[] = {
+    {"Zen 4", SPMV_AVX512, {{32768, 1048576, 33554432}, 16}, {32768, 1048576, 8388608}, 0},
+    {"Zen 4 3D", SPMV_AVX512, {{32768, 1048576, 100663296}, 16}, {32768, 1048576, 8388608}, 0},
+    {"Zen 3", SPMV_AVX2, {{32768, 524288, 33554432}, 16}, {32768, 524288, 4194304}, 0},
+    {"Cascade Lake", SPMV_AVX512, {{32768, 1048576, 37486592}, 11}, {32768, 1048576, 8388608}, 1},
+    {"Sapphire Rapids", SPMV_AVX512, {{49152, 2097152, 110100480}, 15}, {49152, 2097152, 16777216}, 1},
+    {"Rocket Lake", SPMV_AVX512, {{49152, 524288, 16777216}, 16}, {49152, 524288, 4194304}, 0},
+    {"Broadwell", SPMV_AVX2, {{32768, 262144, 47185920}, 20}, {32768, 262144, 2097152}, 0},
+    {"no last cache", SPMV_SCALAR, {{65536, 1048576, 0}, 0}, {65536, 1048576, 8388608}, 0},
+    {"nothing told", SPMV_AVX512, {{0, 0, 0}, 0}, {32768, 1048576, 8388608}, 0},
+    {"nonsense", SPMV_AVX512, {{7, (size_t)1 << 40, 512}, 11}, {32768, 1048576, 8388608}, 1},
+  };
+  SpmvMachine first, machine;
+
+  PetscFunctionBegin;
+  SpmvMachineBuiltin(machines[0].isa, &machines[0].told, &first);
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(machines); k++) {
+    SpmvMachineBuiltin(machines[k].isa, &machines[k].told, &machine);
+    for (int c = 0; c < 3; c++) {
+      PetscCheck(machine.cache[c] == machines[k].cache[c], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: cache %d of %g bytes", machines[k].name, c, machine.cache[c]);
+    }
+    PetscCheck(machine.far == machines[k].far, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the last cache is %sfar", machines[k].name, machine.far ? "" : "not ");
+    PetscCall(PetscArraycpy(machine.cache, first.cache, 3));
+    machine.far = first.far;
+    PetscCheck(!memcmp(&machine, &first, sizeof(first)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: other numbers than the measured ones", machines[k].name);
+  }
+  for (int k = 0; k < SPMV_ISA_COUNT; k++) PetscCheck(first.isa[k] >= 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no rate", SpmvIsaName(k));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Files as Linux has them; without them the processor tells something that is likely, or nothing */
+static PetscErrorCode TestCaches(const char folder[])
+{
+  static const char *const files[][2] = {
+    {"index0/level", "1\n"},
+    {"index0/type", "Data\n"},
+    {"index0/size", "48K\n"},
+    {"index0/ways_of_associativity", "12\n"},
+    {"index1/level", "1\n"},
+    {"index1/type", "Instruction\n"},
+    {"index1/size", "32K\n"},
+    {"index1/ways_of_associativity", "8\n"},
+    {"index2/level", "2\n"},
+    {"index2/type", "Unified\n"},
+    {"index2/size", "2048K\n"},
+    {"index2/ways_of_associativity", "16\n"},
+    {"index3/level", "3\n"},
+    {"index3/type", "Unified\n"},
+    {"index3/size", "107520K\n"},
+    {"index3/ways_of_associativity", "15\n"},
+    {"index4/level", "4\n"},
+    {"index4/type", "Unified\n"},
+    {"index4/size", "65536K\n"},
+    {"index4/ways_of_associativity", "9\n"},
+  };
+  char       path[PETSC_MAX_PATH_LEN];
+  SpmvCaches c;
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(files); k++) {
+    PetscCall(PetscSNPrintf(path, sizeof(path), "%s/cache/%s", folder, files[k][0]));
+    PetscCall(Put(path, files[k][1]));
+  }
+  PetscCall(PetscSNPrintf(path, sizeof(path), "%s/cache", folder));
+  SpmvCachesRead(path, &c);
+  PetscCheck(c.bytes[0] == 49152 && c.bytes[1] == 2097152 && c.bytes[2] == 110100480 && c.ways == 15, PETSC_COMM_SELF, PETSC_ERR_PLIB, "caches of %zu, %zu and %zu bytes, %d ways", c.bytes[0], c.bytes[1], c.bytes[2], (int)c.ways);
+  SpmvCachesRead("/nowhere", &c);
+  PetscCheck(!c.bytes[0] || (c.bytes[0] >= 4096 && c.bytes[1] > c.bytes[0] && (!c.bytes[2] || (c.bytes[2] >= c.bytes[1] && c.ways > 0))), PETSC_COMM_SELF, PETSC_ERR_PLIB, "caches of %zu, %zu and %zu bytes, %d ways", c.bytes[0], c.bytes[1], c.bytes[2], (int)c.ways);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is written is read back; a file with anything wrong changes nothing, and what is wrong is said */
+static PetscErrorCode TestFile(const char file[])
+{
+  static const struct {
+    const char *text, *why;
+  } refused[] = {
+    {"", "another version"},
+    {"cycle 2\n", "another version"},
+    {"petscspmv machine 1\ncycle 2\n", "another version"},
+    {"petscspmv machine 3\ncycle 2\n", "another version"},
+    {"petscspmv machine 2\ncycle 2\nnosuch 1\n", "line 3"},
+    {"petscspmv machine 2\nbyte 1 2 3\ncycle 2\n", "line 2"},
+    {"petscspmv machine 2\ncycle 2 3\n", "line 2"},
+    {"petscspmv machine 2\ncycle 2\n\nmiss -4\n", "line 4"},
+    {"petscspmv machine 2\nmiss x\n", "line 2"},
+    {"petscspmv machine 2\nmiss\n", "line 2"},
+    {"petscspmv machine 2\nvector nan\n", "line 2"},
+    {"petscspmv machine 2\nvector inf\n", "line 2"},
+    {"petscspmv machine 2\ncache 32768 1048576 1e15\n", "line 2"},
+  };
+  const SpmvCaches caches = {{32768, 1048576, 37486592}, 11};
+  SpmvMachine      builtin, machine;
+  char             why[256];
+  FILE            *f;
+
+  PetscFunctionBegin;
+  SpmvMachineBuiltin(SPMV_AVX512, &caches, &builtin);
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(refused); k++) {
+    machine = builtin;
+    PetscCall(Put(file, refused[k].text));
+    PetscCheck(!SpmvMachineRead(file, &machine, why, sizeof(why)) && strstr(why, refused[k].why), PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s' was refused with '%s'", refused[k].text, why);
+    PetscCheck(!memcmp(&machine, &builtin, sizeof(builtin)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s' was used", refused[k].text);
+  }
+  f = fopen(file, "w");
+  SpmvMachineWrite(&builtin, f);
+  PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s", file);
+  memset(&machine, 0, sizeof(machine));
+  PetscCheck(SpmvMachineRead(file, &machine, why, sizeof(why)) && !memcmp(&machine, &builtin, sizeof(builtin)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "not read back: %s", why);
+  PetscCheck(!remove(file) && !SpmvMachineRead(file, &machine, why, sizeof(why)) && !why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "no file: '%s'", why);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A format goes by the user's file */
+static PetscErrorCode TestUse(void)
+{
+  const PetscInt  i[2] = {0, 0};
+  const SpmvCSR   csr  = {.m = 1, .n = 1, .rbs = 1, .cbs = 1, .i = i};
+  const SpmvSide *side = &SpmvFormat_tpspmv.host->side;
+  SpmvPlan        plan = SpmvPlanDefault(SPMV_BACKEND_HOST, side->nparams, side->params);
+
+  PetscFunctionBegin;
+  PetscCall(side->resolve(&csr, NULL, &plan));
+  for (PetscInt k = 0; k < side->nparams; k++) PetscCheck(strcmp(side->params[k].name, "cache") || plan.value[k] == 64, PETSC_COMM_SELF, PETSC_ERR_PLIB, "tpspmv counts on %d kB", (int)plan.value[k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The user's file is used where it is right; where it is not, the user is told once what to do */
+static PetscErrorCode TestGet(const char folder[], PetscBool old)
+{
+  char               file[PETSC_MAX_PATH_LEN], path[PETSC_MAX_PATH_LEN], text[1024] = "";
+  FILE              *screen = PETSC_STDERR, *f;
+  SpmvMachine        assumed;
+  const SpmvMachine *machine;
+
+  PetscFunctionBegin;
+  PetscCheck(!setenv("XDG_CONFIG_HOME", folder, 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv");
+  SpmvMachineFile(file, sizeof(file));
+  PetscCheck(!strncmp(file, folder, strlen(folder)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the file is %s", file);
+  PetscCall(Put(file, old ? "cycle 2\n" : "petscspmv machine 2\ncache 32768 65536 131072\ncycle 2\nline 0 1 2 3\nfar 1\n"));
+  PetscCall(PetscSNPrintf(path, sizeof(path), "%s/screen", folder));
+  PETSC_STDERR = f = fopen(path, "w+");
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);
+  SpmvMachineAssumed(&assumed);
+  if (!old) {
+    for (int k = 0; k < 3; k++) assumed.cache[k] = 32768 << k;
+    assumed.cycle = 2;
+    assumed.far   = 1;
+    for (int k = 0; k < SPMV_LEVELS; k++) assumed.line[k] = k;
+  }
+  machine = SpmvMachineGet();
+  PetscCheck(SpmvMachineGet() == machine && !memcmp(machine, &assumed, sizeof(assumed)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "cycle %g, far %g", machine->cycle, machine->far);
+  if (!old) PetscCall(TestUse());
+  PETSC_STDERR = screen;
+  rewind(f);
+  text[fread(text, 1, sizeof(text) - 1, f)] = 0;
+  PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s", path);
+  if (old) PetscCheck(strstr(text, file) && strstr(text, "make calibrate") && strchr(text, '\n') == text + strlen(text) - 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s'", text);
+  else PetscCheck(!text[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s'", text);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char      folder[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN], kind[16] = "used";
+  PetscBool old;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-file", kind, sizeof(kind), NULL));
+  PetscCall(PetscStrcmp(kind, "old", &old));
+  PetscCall(PetscGetWorkingDirectory(folder, sizeof(folder)));
+  PetscCall(PetscStrlcat(folder, "/unit_machine", sizeof(folder)));
+  PetscCall(PetscSNPrintf(file, sizeof(file), "%s/machine", folder));
+  PetscCall(TestBuiltin());
+  PetscCall(TestCaches(folder));
+  PetscCall(TestFile(file));
+  PetscCall(TestGet(folder, old));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    args: -file {{used old}}
+
+TEST*/
