@@ -267,12 +267,7 @@ M*/
 
 .seealso: `MatSpmvSetTune()`, `MATSPMV`
 E*/
-typedef enum {
-  SPMV_TUNE_OFF,
-  SPMV_TUNE_ESTIMATE,
-  SPMV_TUNE_MEASURE,
-  SPMV_TUNE_PATIENT
-} SpmvTuneKind;
+typedef enum { SPMV_TUNE_OFF, SPMV_TUNE_ESTIMATE, SPMV_TUNE_MEASURE, SPMV_TUNE_PATIENT } SpmvTuneKind;
 
 /*S
   SpmvCounts - what the products of a matrix did, on this process; of a parallel matrix the sum over its two blocks
@@ -289,7 +284,8 @@ typedef struct {
   PetscInt64 fallbacks; /* products by AIJ's kernel because the format has none for them */
   PetscInt64 columns;   /* columns of dense matrices multiplied by our kernels */
   PetscInt64 aij;       /* products by AIJ's kernel because the tuner chose it */
-  PetscInt64 tunings;   /* choices that the tuner made: by estimate or by measuring, not from wisdom, and not taken over from another matrix */
+  PetscInt64
+    tunings; /* choices that the tuner made: by estimate or by measuring, not from wisdom, and not taken over from another matrix */
 } SpmvCounts;
 
 PETSC_EXTERN PetscErrorCode SpmvInitializePackage(void);

@@ -7,4 +7,5 @@
 */
 SPMV_ISA(SCALAR, scalar, "", 1)
 SPMV_ISA(AVX2, avx2, "-mavx2 -mfma", SPMV_CPU("avx2") && SPMV_CPU("fma"))
-SPMV_ISA(AVX512, avx512, "-mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma", SPMV_CPU("avx512f") && SPMV_CPU("avx512dq") && SPMV_CPU("avx512bw") && SPMV_CPU("avx512vl"))
+SPMV_ISA(AVX512, avx512, "-mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma",
+         SPMV_CPU("avx512f") && SPMV_CPU("avx512dq") && SPMV_CPU("avx512bw") && SPMV_CPU("avx512vl"))

@@ -54,7 +54,8 @@ PetscErrorCode SpmvFormatCite(const SpmvFormat *format)
 {
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvFormats); k++) {
-    if (SpmvFormats[k].format == format && format->citation) PetscCall(PetscCitationsRegister(format->citation, &SpmvFormats[k].cited));
+    if (SpmvFormats[k].format == format && format->citation)
+      PetscCall(PetscCitationsRegister(format->citation, &SpmvFormats[k].cited));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,15 +63,19 @@ PetscErrorCode SpmvFormatCite(const SpmvFormat *format)
 /* -spmv_view_counts: the counters of all matrices, summed over the processes, appended to a file by the first one */
 static PetscErrorCode SpmvViewCounts(void)
 {
-  PetscInt64 local[] = {SpmvTotals.builds, SpmvTotals.refreshes, SpmvTotals.products, SpmvTotals.deferred, SpmvTotals.aij, SpmvTotals.tunings, SpmvTotals.fallbacks}, sum[7];
+  PetscInt64 local[] = {SpmvTotals.builds, SpmvTotals.refreshes, SpmvTotals.products, SpmvTotals.deferred,
+                        SpmvTotals.aij,    SpmvTotals.tunings,   SpmvTotals.fallbacks},
+             sum[7];
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Reduce(local, sum, 7, MPIU_INT64, MPI_SUM, 0, PETSC_COMM_WORLD));
   if (!PetscGlobalRank) {
     FILE *f = fopen(SpmvCountsFile, "a");
 
-    PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot append to %s of -spmv_view_counts; name a file that can be written", SpmvCountsFile);
-    fprintf(f, "builds %lld refreshes %lld products %lld deferred %lld aij %lld tunings %lld fallbacks %lld\n", (long long)sum[0], (long long)sum[1], (long long)sum[2], (long long)sum[3], (long long)sum[4], (long long)sum[5], (long long)sum[6]);
+    PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN,
+               "Cannot append to %s of -spmv_view_counts; name a file that can be written", SpmvCountsFile);
+    fprintf(f, "builds %lld refreshes %lld products %lld deferred %lld aij %lld tunings %lld fallbacks %lld\n", (long long)sum[0],
+            (long long)sum[1], (long long)sum[2], (long long)sum[3], (long long)sum[4], (long long)sum[5], (long long)sum[6]);
     fclose(f);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -18,7 +18,7 @@ typedef struct {
     SPMV_ARG_ARRAY, /* an array of the storage or a work array of the device, by name */
     SPMV_ARG_X,
     SPMV_ARG_Y,
-    SPMV_ARG_BETA,  /* int: 0 or 1 */
+    SPMV_ARG_BETA, /* int: 0 or 1 */
     SPMV_ARG_EPOCH, /* uint: 1, 2, ...: the number of this product. For kernels that read it only: such products are not recorded */
     SPMV_ARG_INT    /* int */
   } kind;
@@ -61,8 +61,9 @@ typedef struct {
   do { \
     const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
     SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
-    *l_                         = (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .step = (product)->nlaunches, .overwrites = clears}; \
-    l_->nargs                   = PETSC_STATIC_ARRAY_LENGTH(args_); \
+    *l_                         = (SpmvDeviceLaunch){ \
+                              .kernel = name, .groups = ngroups, .group = ngroup, .step = (product)->nlaunches, .overwrites = clears}; \
+    l_->nargs = PETSC_STATIC_ARRAY_LENGTH(args_); \
     memcpy(l_->arg, args_, sizeof(args_)); \
   } while (0)
 

@@ -11,7 +11,8 @@ const SpmvSide *SpmvFormatSide(const SpmvFormat *format, PetscInt backend)
 }
 
 /* Replaces what a plan leaves open, and says in `why` if the result cannot be built */
-PetscErrorCode SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan, char why[], size_t size)
+PetscErrorCode SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan, char why[],
+                           size_t size)
 {
   PetscFunctionBegin;
   why[0] = 0;
@@ -57,7 +58,8 @@ PetscLogDouble SpmvArraysRead(PetscInt n, const SpmvArray arrays[])
 {
   PetscLogDouble bytes = 0;
 
-  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (PetscLogDouble)arrays[k].size;
+  for (PetscInt k = 0; k < n; k++)
+    bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (PetscLogDouble)arrays[k].size;
   return bytes;
 }
 
@@ -66,7 +68,8 @@ PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[])
 {
   PetscLogDouble bytes = 0;
 
-  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].borrowed ? 0 : (PetscLogDouble)arrays[k].count * (PetscLogDouble)arrays[k].size;
+  for (PetscInt k = 0; k < n; k++)
+    bytes += arrays[k].borrowed ? 0 : (PetscLogDouble)arrays[k].count * (PetscLogDouble)arrays[k].size;
   return bytes;
 }
 

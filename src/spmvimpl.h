@@ -163,13 +163,15 @@ typedef struct {
 typedef struct {
   PetscInt         nparams; /* knobs, <= SPMV_PARAM_MAX */
   const SpmvParam *params;  /* [nparams] */
-  PetscBool        borrows; /* the storage keeps the pointers of the SpmvCSR, whose rows may then be unsorted; setvalues() brings them anew */
+  PetscBool
+    borrows; /* the storage keeps the pointers of the SpmvCSR, whose rows may then be unsorted; setvalues() brings them anew */
 
   /*
     Plans to choose from by their time, for the knobs that `asked` leaves open: the plainest in round 0, then, round by round, others that
     are likely only if those of the round before are. n = 0: no more. NULL: whatever is left open, resolve() replaces
   */
-  PetscErrorCode (*propose)(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS]);
+  PetscErrorCode (*propose)(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
+                            SpmvPlan plans[SPMV_PROPOSALS]);
   /* Replaces what a plan still leaves open: what sizes and the device tell, and where nobody chose, the plainest. NULL: nothing */
   PetscErrorCode (*resolve)(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
   /* Why a plan that is resolved cannot be built for a matrix, with the remedy, as one sentence without a full stop; empty if it can. NULL: all can */
@@ -205,8 +207,9 @@ typedef struct {
 
 /* SpmvHostSide: products by this processor */
 typedef struct {
-  SpmvSide                  side;
-  const SpmvKernels *const *kernels; /* [SPMV_ISA_COUNT] that of SPMV_SCALAR is required; kernels.h makes the table. NULL: AIJ's own kernel */
+  SpmvSide side;
+  const SpmvKernels *const
+    *kernels; /* [SPMV_ISA_COUNT] that of SPMV_SCALAR is required; kernels.h makes the table. NULL: AIJ's own kernel */
 } SpmvHostSide;
 
 /* SpmvFormat: a storage scheme; or, without sides, what stands in its place: spmv */
@@ -219,8 +222,10 @@ typedef struct {
 
 /* spmvimpl.c */
 extern const SpmvSide *SpmvFormatSide(const SpmvFormat *format, PetscInt backend);
-extern PetscErrorCode  SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan, char why[], size_t size);
-extern PetscErrorCode  SpmvBuild(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan, void **storage);
+extern PetscErrorCode  SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan,
+                                   char why[], size_t size);
+extern PetscErrorCode  SpmvBuild(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan,
+                                 void **storage);
 extern PetscLogDouble  SpmvArraysRead(PetscInt n, const SpmvArray arrays[]);
 extern PetscLogDouble  SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
 extern PetscErrorCode  SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
@@ -251,8 +256,10 @@ extern void           SpmvMakeFolders(const char file[]);
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
 extern void  SpmvRunWork(PetscInt64 products);
-extern void  SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta);
-extern void  SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta, PetscScalar work[]);
+extern void  SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],
+                       PetscBool beta);
+extern void  SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],
+                                PetscBool beta, PetscScalar work[]);
 extern void  SpmvAddVectors(PetscInt ntasks, size_t n, const PetscScalar vectors[], PetscScalar y[]);
 extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt first[]);
 

@@ -7,7 +7,8 @@
 
 static PetscMPIInt NoDevice; /* 1: there is none; 2: the format has no kernels for it */
 
-static PetscErrorCode NoDeviceHandler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr, PetscErrorType type, const char *message, void *context)
+static PetscErrorCode NoDeviceHandler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr,
+                                      PetscErrorType type, const char *message, void *context)
 {
   if (type == PETSC_ERROR_INITIAL && strstr(message, "this machine has none")) NoDevice = 1;
   else if (type == PETSC_ERROR_INITIAL && strstr(message, "has no kernels for devices")) NoDevice = 2;
@@ -54,6 +55,9 @@ static PetscErrorCode DeviceIsMissing(PetscBool *missing)
   PetscCall(PetscOptionsClearValue(NULL, "-skip_mat_spmv_build_after"));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &NoDevice, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   *missing = (PetscBool)(NoDevice > 0);
-  if (NoDevice) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "SKIP: %s\n", NoDevice == 1 ? "there is no device; install pocl-opencl-icd" : "the format has no kernels for devices"));
+  if (NoDevice)
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "SKIP: %s\n",
+                  NoDevice == 1 ? "there is no device; install pocl-opencl-icd" : "the format has no kernels for devices"));
   PetscFunctionReturn(0);
 }

@@ -41,7 +41,8 @@ static PetscErrorCode WorkDestroy(Work *w)
 }
 
 /* Product and transpose, beta 0 (over NaN) and 1; twice, for the same bits */
-static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr, const void *storage, PetscRandom rand, PetscInt *wrong)
+static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr, const void *storage, PetscRandom rand,
+                            PetscInt *wrong)
 {
   PetscFunctionBegin;
   for (int transpose = 0; transpose < 2; transpose++) {
@@ -68,7 +69,8 @@ static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr
 }
 
 /* The work of all rows under a plan that was built: its bytes are those built, but for what is padded once for the whole matrix */
-static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const SpmvPlan *asked, PetscLogDouble built, PetscInt *wrong)
+static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const SpmvPlan *asked, PetscLogDouble built,
+                                PetscInt *wrong)
 {
   const SpmvSide *side = &f->host->side;
   SpmvPlan        plan = *asked;
@@ -78,7 +80,8 @@ static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const S
   if (side->resolve) PetscCall(side->resolve(csr, NULL, &plan));
   if (side->works) PetscCall(side->works(csr, 1, &plan, &work));
   else PetscCall(side->work(csr, &plan, &work));
-  if (work.bytes > built + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] * sizeof(PetscScalar) || !(work.cycles + work.vectors >= 0)) {
+  if (work.bytes > built + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] * sizeof(PetscScalar) ||
+      !(work.cycles + work.vectors >= 0)) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes of work, %g built\n", f->name, (double)work.bytes, (double)built));
     ++*wrong;
   }
@@ -86,7 +89,8 @@ static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const S
 }
 
 /* Build, products, new values, products. A plan that this matrix does not allow is refused, never bent */
-static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscRandom rand, PetscInt *cases, PetscInt *wrong)
+static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscRandom rand, PetscInt *cases,
+                                PetscInt *wrong)
 {
   const SpmvSide *side = &f->host->side;
   SpmvCSR         csr  = SpmvTestCSRView(t);
@@ -118,8 +122,7 @@ static const PetscInt Threads[] = {1, 2, 5};
 static PetscInt Tried(const SpmvFormat *f, PetscInt k)
 {
   if (k == f->host->side.nparams) return PETSC_STATIC_ARRAY_LENGTH(Threads);
-  return f->host->side.params[k].choices ? f->host->side.params[k].count : f->host->side.params[k].list ? 2
-                                                                       : 3;
+  return f->host->side.params[k].choices ? f->host->side.params[k].count : f->host->side.params[k].list ? 2 : 3;
 }
 
 static void Try(const SpmvFormat *f, PetscInt k, PetscInt index, SpmvPlan *plan)
@@ -131,12 +134,12 @@ static void Try(const SpmvFormat *f, PetscInt k, PetscInt index, SpmvPlan *plan)
   else if (param->list) {
     plan->value[k] = index ? 3 : 0;
     for (PetscInt i = 0; i < plan->value[k]; i++) plan->list[i] = PetscMin(param->high, param->low + i * i);
-  } else plan->value[k] = index == 0 ? param->preset : index == 1 ? param->low
-                                                                  : param->high;
+  } else plan->value[k] = index == 0 ? param->preset : index == 1 ? param->low : param->high;
 }
 
 /* One plan, given by the index of each knob's value */
-static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
+static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[],
+                                   PetscRandom rand, PetscInt *cases, PetscInt *failures)
 {
   SpmvPlan plan  = SpmvTestPlan(f, SPMV_BACKEND_HOST);
   PetscInt wrong = 0;
@@ -147,14 +150,16 @@ static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const ch
   if (wrong) {
     ++*failures;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));
-    for (PetscInt k = 0; k < f->host->side.nparams; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, f->host->side.params[k].name, plan.value[k]));
+    for (PetscInt k = 0; k < f->host->side.nparams; k++)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, f->host->side.params[k].name, plan.value[k]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, " threads %" PetscInt_FMT ": %" PetscInt_FMT " entries wrong\n", plan.threads, wrong));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* All values of each two knobs with the others at their defaults, and some plans at random */
-static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
+static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscRandom rand, PetscInt *cases,
+                                 PetscInt *failures)
 {
   PetscInt index[SPMV_PARAM_MAX + 1] = {0};
 

@@ -35,12 +35,14 @@ static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const Pets
   SpmvCSR csr = SpmvTestCSRView(&t);
   PetscCall(SpmvBuild(side, &csr, NULL, &plan, &storage));
   b = &((BccooStorage *)storage)->b;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", slices %" PetscInt_FMT "\n  flags", name, b->h, b->w, b->slices));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", slices %" PetscInt_FMT "\n  flags",
+                        name, b->h, b->w, b->slices));
   for (size_t q = 0; q < b->nblocks; q++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", Flag(b, q)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  columns"));
   for (size_t q = 0; q < b->nblocks; q++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)((int32_t *)b->column)[q]));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  values"));
-  for (size_t k = 0; k < b->nblocks * (size_t)(b->h * b->w); k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->value[k])));
+  for (size_t k = 0; k < b->nblocks * (size_t)(b->h * b->w); k++)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->value[k])));
   if (b->row) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  rows"));
     for (PetscInt k = 0; k < b->nrows; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)b->row[k]));
@@ -52,7 +54,8 @@ static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const Pets
     for (size_t k = 0; k < b->ntiles; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", b->entry[k + 1] > b->entry[k]));
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
-  for (size_t q = b->nblocks; q < 8 * b->nflags; q++) PetscCheck(Flag(b, q), PETSC_COMM_SELF, PETSC_ERR_PLIB, "flag %zu of the padding is 0", q);
+  for (size_t q = b->nblocks; q < 8 * b->nflags; q++)
+    PetscCheck(Flag(b, q), PETSC_COMM_SELF, PETSC_ERR_PLIB, "flag %zu of the padding is 0", q);
   PetscCall(side->destroy(&storage));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(0);
@@ -104,9 +107,11 @@ static PetscErrorCode TableIV(const char name[], const SpmvTestCSR *t, PetscInt 
   PetscFunctionBegin;
   PetscCall(SpmvBuild(side, &csr, NULL, &plan, &storage));
   PetscCall(side->arrays(storage, &n, arrays));
-  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? 4 : arrays[k].size);
+  for (PetscInt k = 0; k < n; k++)
+    bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? 4 : arrays[k].size);
   PetscCall(side->destroy(&storage));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", %s columns: %.2f MB\n", name, h, w, columns == BCCOO_COLUMNS_INT32 ? "int32" : "uint16", (double)bytes / 1e6));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", %s columns: %.2f MB\n", name, h, w,
+                        columns == BCCOO_COLUMNS_INT32 ? "int32" : "uint16", (double)bytes / 1e6));
   PetscFunctionReturn(0);
 }
 
@@ -132,7 +137,8 @@ int main(int argc, char **argv)
   /* Fig. 7(a), with A' to P' as 1 to 16 */
   const PetscScalar C[] = {1, 0, 2, 0, 3, 0, 4, 5, 0, 0, 0, 6, 0, 0, 7, 0, 0, 8, 0, 9, 0, 10, 0, 0, 0, 11, 12, 13, 0, 14, 15, 16};
   /* block rows 1 and 4 of 6 occupied: leading, middle and trailing empty ones */
-  const PetscScalar E[]      = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const PetscScalar E[]      = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
+                                0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   const PetscScalar none[12] = {0};
   SpmvTestCSR       t;
 

@@ -1,4 +1,5 @@
-static const char help[] = "The worked example of the CMRS paper, digit by digit, the padded variant, tails, segments, wide words.\n\n";
+static const char help[] =
+  "The worked example of the CMRS paper, digit by digit, the padded variant, tails, segments, wide words.\n\n";
 
 #include "spmvtest.h"
 #include "mat/impls/cmrs/device/cmrs_device.h"
@@ -72,12 +73,15 @@ static PetscErrorCode CheckConversion(const SpmvCSR *csr, Strips c)
       const PetscInt row  = s * c.height + (PetscInt)(word % CMRS_HEIGHT_MAX);
 
       if (c.items && k % CMRS_GROUP >= c.items[k / CMRS_GROUP]) continue;
-      PetscCheck(row < csr->m && next[row] < csr->i[row + 1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " has too many entries", row);
-      PetscCheck((PetscInt)(word >> CMRS_BITS) == csr->j[next[row]] && c.value[k] == csr->a[next[row]], PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " has another entry %" PetscInt_FMT, row, next[row] - csr->i[row]);
+      PetscCheck(row < csr->m && next[row] < csr->i[row + 1], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "row %" PetscInt_FMT " has too many entries", row);
+      PetscCheck((PetscInt)(word >> CMRS_BITS) == csr->j[next[row]] && c.value[k] == csr->a[next[row]], PETSC_COMM_SELF,
+                 PETSC_ERR_PLIB, "row %" PetscInt_FMT " has another entry %" PetscInt_FMT, row, next[row] - csr->i[row]);
       next[row]++;
     }
   }
-  for (PetscInt r = 0; r < csr->m; r++) PetscCheck(next[r] == csr->i[r + 1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " misses entries", r);
+  for (PetscInt r = 0; r < csr->m; r++)
+    PetscCheck(next[r] == csr->i[r + 1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " misses entries", r);
   PetscCall(PetscFree(next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,7 +102,8 @@ static PetscErrorCode ShowStrips(const char name[], const SpmvSide *side, const 
   char line[256];
 
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, height %" PetscInt_FMT ", words of %d bits\n", name, c.height, 8 * (int)c.wordsize));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_SELF, "%s, height %" PetscInt_FMT ", words of %d bits\n", name, c.height, 8 * (int)c.wordsize));
   PRINT("val", c.nstored, PetscRealPart(c.value[k]));
   PRINT("colind", c.nstored, Word(&c, k) >> 4);
   PRINT("rowinstrip", c.nstored, Word(&c, k) & 15);
@@ -177,10 +182,12 @@ static PetscErrorCode CheckPadded(const SpmvTestCSR *t)
   c      = (CmrsDeviceStorage *)storage;
   strips = DeviceStrips(c);
   for (PetscInt s = 0; s < c->strips; s++) {
-    PetscInt longest = 0, first = csr.i[16 * s], end = csr.i[PetscMin(csr.m, 16 * s + 16)], groups = (c->strip[s + 1] - c->strip[s]) / CMRS_GROUP;
+    PetscInt longest = 0, first = csr.i[16 * s], end = csr.i[PetscMin(csr.m, 16 * s + 16)],
+             groups = (c->strip[s + 1] - c->strip[s]) / CMRS_GROUP;
 
     for (PetscInt r = 16 * s; r < PetscMin(csr.m, 16 * s + 16); r++) longest = PetscMax(longest, csr.i[r + 1] - csr.i[r]);
-    PetscCheck(c->strip[s] % CMRS_GROUP == 0 && groups == PetscMax((end - first + 31) / 32, (longest + 7) / 8), PETSC_COMM_SELF, PETSC_ERR_PLIB, "strip %" PetscInt_FMT " has %" PetscInt_FMT " groups", s, groups);
+    PetscCheck(c->strip[s] % CMRS_GROUP == 0 && groups == PetscMax((end - first + 31) / 32, (longest + 7) / 8), PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "strip %" PetscInt_FMT " has %" PetscInt_FMT " groups", s, groups);
     for (PetscInt k = c->strip[s]; k < c->strip[s + 1]; k += CMRS_GROUP) {
       PetscInt runs[CMRS_HEIGHT_MAX] = {0}, items[CMRS_HEIGHT_MAX] = {0}, before = -1;
 
@@ -191,7 +198,10 @@ static PetscErrorCode CheckPadded(const SpmvTestCSR *t)
         items[row]++;
         before = row;
       }
-      for (PetscInt r = 0; r < CMRS_HEIGHT_MAX; r++) PetscCheck(runs[r] <= 1 && items[r] <= CMRS_MODULO, PETSC_COMM_SELF, PETSC_ERR_PLIB, "group %" PetscInt_FMT ": %" PetscInt_FMT " items of a row in %" PetscInt_FMT " runs", k / CMRS_GROUP, items[r], runs[r]);
+      for (PetscInt r = 0; r < CMRS_HEIGHT_MAX; r++)
+        PetscCheck(runs[r] <= 1 && items[r] <= CMRS_MODULO, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "group %" PetscInt_FMT ": %" PetscInt_FMT " items of a row in %" PetscInt_FMT " runs", k / CMRS_GROUP,
+                   items[r], runs[r]);
     }
   }
   PetscCall(CheckConversion(&csr, strips));
@@ -212,8 +222,12 @@ static PetscErrorCode CheckLong(const char name[], const SpmvTestCSR *t, PetscBo
 
     PetscCall(SpmvBuild(HOST, &csr, NULL, &plan, &storage));
     c = (CmrsStorage *)storage;
-    if (threads == 1) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " tails, %" PetscInt_FMT " segments\n", name, c->ntails, c->nsegments));
-    for (PetscInt k = 0; shared && k < threads; k++) PetscCheck(c->task[k].segment < c->task[k + 1].segment, PETSC_COMM_SELF, PETSC_ERR_PLIB, "thread %" PetscInt_FMT " has no part of the long row", k);
+    if (threads == 1)
+      PetscCall(
+        PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " tails, %" PetscInt_FMT " segments\n", name, c->ntails, c->nsegments));
+    for (PetscInt k = 0; shared && k < threads; k++)
+      PetscCheck(c->task[k].segment < c->task[k + 1].segment, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "thread %" PetscInt_FMT " has no part of the long row", k);
     PetscCall(CheckConversion(&csr, HostStrips(c)));
     PetscCall(CheckProducts(&csr, c));
     PetscCall(HOST->destroy(&storage));
@@ -251,7 +265,10 @@ static PetscErrorCode CheckInf(const SpmvTestCSR *t)
         PetscBool has = PETSC_FALSE;
 
         for (PetscInt k = csr.i[r]; k < csr.i[r + 1]; k++) has = (PetscBool)(has || csr.j[k] == column);
-        PetscCheck(PetscIsInfOrNanScalar(y[r]) == has && (!has || PetscDefined(USE_COMPLEX) || PetscIsInfReal(PetscRealPart(y[r]))), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: row %" PetscInt_FMT " after Inf in column %" PetscInt_FMT, SpmvIsaName(isa), r, column);
+        PetscCheck(PetscIsInfOrNanScalar(y[r]) == has &&
+                     (!has || PetscDefined(USE_COMPLEX) || PetscIsInfReal(PetscRealPart(y[r]))),
+                   PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: row %" PetscInt_FMT " after Inf in column %" PetscInt_FMT,
+                   SpmvIsaName(isa), r, column);
       }
     }
   }
@@ -273,9 +290,7 @@ static PetscErrorCode Refused(const char name[], const SpmvSide *side, const Spm
 
 static PetscInt LengthPowers(PetscInt r)
 {
-  return r % 7 == 3 ? 0 : r == 20     ? 100000
-                        : r % 31 == 5 ? 60 + r
-                                      : 1 + r % 5;
+  return r % 7 == 3 ? 0 : r == 20 ? 100000 : r % 31 == 5 ? 60 + r : 1 + r % 5;
 }
 static PetscInt LengthLong(PetscInt r)
 {

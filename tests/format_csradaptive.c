@@ -1,4 +1,5 @@
-static const char help[] = "CSR-Adaptive: the paper's row blocks digit by digit, what they cost, and what the kernels must not read or add.\n\n";
+static const char help[] =
+  "CSR-Adaptive: the paper's row blocks digit by digit, what they cost, and what the kernels must not read or add.\n\n";
 
 #include "spmvtest.h"
 #include "mat/impls/csradaptive/host/csradaptive_host.h"
@@ -51,7 +52,8 @@ static PetscErrorCode GuardedDestroy(Guarded *t)
   PetscFunctionReturn(0);
 }
 
-static SpmvPlan Plan(PetscInt nnz_per_wg, PetscInt num_rows_stream, PetscInt nnz_multiplier, PetscInt longer, PetscInt shorter, PetscInt threads)
+static SpmvPlan Plan(PetscInt nnz_per_wg, PetscInt num_rows_stream, PetscInt nnz_multiplier, PetscInt longer, PetscInt shorter,
+                     PetscInt threads)
 {
   return (SpmvPlan){.value = {nnz_per_wg, num_rows_stream, nnz_multiplier, longer, shorter}, .threads = threads};
 }
@@ -73,10 +75,14 @@ static PetscErrorCode Show(const char name[], PetscInt m, const PetscInt length[
   for (size_t k = 0; k <= b->nblocks; k++) {
     const uint64_t w = b->block[k];
 
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  0x%016llx row %d flag %d", (unsigned long long)w, (int)CsradaptiveRow(w), CsradaptiveFlag(w)));
-    if (CsradaptiveFlag(w)) PetscCall(PetscPrintf(PETSC_COMM_SELF, " workgroup %d first %d", (int)CsradaptiveWorkgroup(w), (int)CsradaptiveFirst(b, k)));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  0x%016llx row %d flag %d", (unsigned long long)w, (int)CsradaptiveRow(w),
+                          CsradaptiveFlag(w)));
+    if (CsradaptiveFlag(w))
+      PetscCall(
+        PetscPrintf(PETSC_COMM_SELF, " workgroup %d first %d", (int)CsradaptiveWorkgroup(w), (int)CsradaptiveFirst(b, k)));
     if (CsradaptiveNodeRows(w)) PetscCall(PetscPrintf(PETSC_COMM_SELF, " nodes of %d", CsradaptiveNodeRows(w)));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s\n", k < b->nblocks ? " " : "", k < b->nblocks ? kernel[CsradaptiveKernelAt(b, k)] : ""));
+    PetscCall(
+      PetscPrintf(PETSC_COMM_SELF, "%s%s\n", k < b->nblocks ? " " : "", k < b->nblocks ? kernel[CsradaptiveKernelAt(b, k)] : ""));
   }
   PetscCall(SIDE->describe(storage, 0, line, sizeof(line)));
   PetscCheck(strchr(line, ';'), PETSC_COMM_SELF, PETSC_ERR_PLIB, "no bytes in: %s", line);
@@ -107,7 +113,8 @@ static PetscErrorCode Blocks(void)
   for (PetscInt r = 0; r < 40; r++) length[r] = 0;
   PetscCall(Show("40 empty rows, at most 32 a row block", 40, length, 7, Plan(8, 3, 2, 128, 32, 1)));
   for (PetscInt r = 0; r < 24; r++) length[r] = 9;
-  PetscCall(Show("24 rows with the same 9 columns: nodes of 6, whole ones in each row block", 24, length, 0, Plan(128, 3, 2, 128, 32, 1)));
+  PetscCall(Show("24 rows with the same 9 columns: nodes of 6, whole ones in each row block", 24, length, 0,
+                 Plan(128, 3, 2, 128, 32, 1)));
   for (PetscInt r = 0; r < 24; r++) length[r] = 9 + r / 3;
   PetscCall(Show("nodes of 3", 24, length, 0, Plan(128, 3, 2, 128, 32, 1)));
   length[8] = 1;
@@ -135,7 +142,8 @@ static PetscErrorCode Bytes(const char name[], PetscInt m, PetscInt n, const Pet
     if (arrays[k].borrowed) borrowed += arrays[k].data == t.csr.i || arrays[k].data == t.csr.j || arrays[k].data == t.csr.a;
     else own += (PetscLogDouble)arrays[k].count * arrays[k].size;
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: AIJ's own arrays %d, below 0.1 %% of CSR: %s, and nothing else: %s\n", name, (int)borrowed, own < 0.001 * csr ? "yes" : "no", all == csr + own ? "yes" : "no"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: AIJ's own arrays %d, below 0.1 %% of CSR: %s, and nothing else: %s\n", name,
+                        (int)borrowed, own < 0.001 * csr ? "yes" : "no", all == csr + own ? "yes" : "no"));
   PetscCall(SIDE->destroy(&storage));
   PetscCall(GuardedDestroy(&t));
   PetscFunctionReturn(0);

@@ -1,4 +1,5 @@
-static const char help[] = "Every format that has kernels for devices, on a device, against a long double product, entry by entry.\n\
+static const char help[] =
+  "Every format that has kernels for devices, on a device, against a long double product, entry by entry.\n\
   -format <name>  only this one\n\
   -quick          small matrices and few products, for simulators\n\
   -default        only the plans that users get who ask for nothing\n\
@@ -113,23 +114,28 @@ static PetscErrorCode CheckHeld(const SpmvOnDevice *on, PetscLogDouble before, P
 
   PetscFunctionBegin;
   PetscCall(on->format->device->side.arrays(on->storage, &n, arrays));
-  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].aside && arrays[k].data ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
+  for (PetscInt k = 0; k < n; k++)
+    bytes += arrays[k].aside && arrays[k].data ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
   for (PetscInt k = 0; k < on->product.nwork; k++) bytes += on->product.work[k].bytes;
   if (on->device->held - before != bytes) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes for %g\n", on->format->name, (double)(on->device->held - before), (double)bytes));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes for %g\n", on->format->name,
+                          (double)(on->device->held - before), (double)bytes));
     ++*wrong;
   }
   PetscFunctionReturn(0);
 }
 
 /* A plan that does not fit is no failure and says nothing; all other errors do */
-static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr, PetscErrorType type, const char *message, void *context)
+static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr,
+                              PetscErrorType type, const char *message, void *context)
 {
-  return ierr == PETSC_ERR_ARG_OUTOFRANGE ? ierr : PetscTraceBackErrorHandler(comm, line, function, file, ierr, type, message, context);
+  return ierr == PETSC_ERR_ARG_OUTOFRANGE ? ierr
+                                          : PetscTraceBackErrorHandler(comm, line, function, file, ierr, type, message, context);
 }
 
 /* Build, products, new values, products */
-static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscInt threads, PetscRandom rand, PetscInt *cases, PetscInt *wrong)
+static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscInt threads, PetscRandom rand,
+                                PetscInt *cases, PetscInt *wrong)
 {
   const SpmvSharing *sharing = f->device->sharing;
   SpmvCSR            csr     = SpmvTestCSRView(t);
@@ -144,14 +150,16 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   PetscCall(SpmvDeviceGet(&device));
   held         = device->held;
   host.threads = threads;
-  if (sharing && plan.value[sharing->parts] && !plan.value[sharing->powers]) { /* equal powers: what is measured is not the same each time */
+  if (sharing && plan.value[sharing->parts] &&
+      !plan.value[sharing->powers]) { /* equal powers: what is measured is not the same each time */
     plan.value[sharing->powers] = plan.value[sharing->parts] + PetscMax(1, threads - 1);
     for (PetscInt k = 0; k < plan.value[sharing->powers]; k++) plan.list[k] = 1;
   }
   PetscCall(PetscPushErrorHandler(Handler, NULL));
   ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full);
   PetscCall(PetscPopErrorHandler());
-  if (ierr == PETSC_ERR_ARG_OUTOFRANGE) PetscFunctionReturn(0); /* a plan that this matrix or device does not allow is refused, never bent */
+  if (ierr == PETSC_ERR_ARG_OUTOFRANGE)
+    PetscFunctionReturn(0); /* a plan that this matrix or device does not allow is refused, never bent */
   PetscCall(ierr);
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
   PetscCall(CheckHeld(on, held, wrong));
@@ -174,7 +182,8 @@ static PetscInt Tried(const SpmvFormat *f, PetscInt k)
   return param->choices ? param->count : 1;
 }
 
-static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[], PetscRandom rand, PetscInt *cases, PetscInt *failures)
+static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[],
+                                   PetscRandom rand, PetscInt *cases, PetscInt *failures)
 {
   const SpmvSide    *side    = &f->device->side;
   const SpmvSharing *sharing = f->device->sharing;
@@ -186,18 +195,22 @@ static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const ch
     if (side->params[k].choices) plan.value[k] = side->params[k].choices[index[k]];
   }
   PetscCall(CheckPlan(f, t, &plan, 1, rand, cases, &wrong));
-  if (sharing && plan.value[sharing->parts]) PetscCall(CheckPlan(f, t, &plan, 3, rand, cases, &wrong)); /* with threads of the host beside the one that drives the device */
+  if (sharing && plan.value[sharing->parts])
+    PetscCall(
+      CheckPlan(f, t, &plan, 3, rand, cases, &wrong)); /* with threads of the host beside the one that drives the device */
   if (wrong) {
     ++*failures;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s:", f->name, name));
-    for (PetscInt k = 0; k < side->nparams; k++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, side->params[k].name, plan.value[k]));
+    for (PetscInt k = 0; k < side->nparams; k++)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s %" PetscInt_FMT, side->params[k].name, plan.value[k]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ": %" PetscInt_FMT " entries wrong\n", wrong));
   }
   PetscFunctionReturn(0);
 }
 
 /* One knob after the other at each of its values; with -plans each two knobs; some plans at random */
-static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscInt nrandom, PetscRandom rand, PetscInt *cases, PetscInt *failures)
+static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char name[], PetscInt nrandom, PetscRandom rand,
+                                 PetscInt *cases, PetscInt *failures)
 {
   const PetscInt nknobs                = f->device->side.nparams;
   PetscInt       index[SPMV_PARAM_MAX] = {0};
@@ -301,13 +314,15 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return 0;
   }
-  device->info.forward  = PETSC_TRUE; /* PoCL and Oclgrind run work groups to their end, each by a thread of the system: who waits for one that started waits for one that goes on */
+  device->info.forward =
+    PETSC_TRUE; /* PoCL and Oclgrind run work groups to their end, each by a thread of the system: who waits for one that started waits for one that goes on */
   device->info.shuffles = PETSC_TRUE; /* where there are none, the words for them have local memory in their place */
   PetscCall(PetscOptionsHasName(NULL, NULL, "-refuse", &refuse));
   if (refuse) {
     void *program;
 
-    PetscCall(SpmvProgramGet(device, "KERNEL(1)\nvoid wrong(GLOBAL int *x)\n{\n  x[0] = nobody_knows_this;\n}\n", "-DHEIGHT=1", &program));
+    PetscCall(SpmvProgramGet(device, "KERNEL(1)\nvoid wrong(GLOBAL int *x)\n{\n  x[0] = nobody_knows_this;\n}\n", "-DHEIGHT=1",
+                             &program));
   }
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(PetscRandomSetInterval(rand, -1, 1));
@@ -326,7 +341,8 @@ int main(int argc, char **argv)
 
       if (Quick && !Cases[c].quick) continue;
       PetscCall(CaseCreate(&Cases[c], rand, &t));
-      if (Default || (Cases[c].nrandom < 0 && !Everywhere)) PetscCall(CheckChoices(Formats[f], &t, Cases[c].name, index, rand, &cases, &failures));
+      if (Default || (Cases[c].nrandom < 0 && !Everywhere))
+        PetscCall(CheckChoices(Formats[f], &t, Cases[c].name, index, rand, &cases, &failures));
       else PetscCall(CheckPlans(Formats[f], &t, Cases[c].name, Quick ? 0 : Cases[c].nrandom, rand, &cases, &failures));
       PetscCall(SpmvTestCSRDestroy(&t));
     }

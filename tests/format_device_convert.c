@@ -1,4 +1,5 @@
-static const char help[] = "A BCCOO storage that a device converts: every array, bit for bit, is the one that the host builds and sends.\n\n";
+static const char help[] =
+  "A BCCOO storage that a device converts: every array, bit for bit, is the one that the host builds and sends.\n\n";
 
 #include "formatdevice.h"
 #include "device/ondevice.h"
@@ -21,8 +22,7 @@ static PetscErrorCode Matrix(PetscInt m, PetscBool wide, SpmvTestCSR *t)
   PetscCall(PetscMalloc2(m * 40, &t->j, m * 40, &t->a));
   t->i[0] = 0;
   for (PetscInt r = 0; r < m; r++) {
-    const PetscInt node = r / 4, length = node % 7 == 3 ? 0 : node % 5 == 1 ? 40
-                                                                            : node * node % 23;
+    const PetscInt node = r / 4, length = node % 7 == 3 ? 0 : node % 5 == 1 ? 40 : node * node % 23;
     PetscInt       k = t->i[r], c = node * 37 % (n / 2);
 
     for (PetscInt e = 0; e < length && c < n; e++) { /* nodes of 4, of which every third has a gap in every second row */
@@ -86,10 +86,16 @@ static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPl
   before = device->held;
   PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, &csr, &other, &none, &made, &full));
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
-  PetscCheck(!((BccooDeviceStorage *)made->storage)->b.value && ((BccooDeviceStorage *)host)->b.value, PETSC_COMM_SELF, PETSC_ERR_PLIB, "another one converts");
+  PetscCheck(!((BccooDeviceStorage *)made->storage)->b.value && ((BccooDeviceStorage *)host)->b.value, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "another one converts");
   other.value[BCCOO_DEVICE_CONVERT] = plan.value[BCCOO_DEVICE_CONVERT];
   PetscCheck(!memcmp(&plan, &other, sizeof(plan)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the plans differ");
-  PetscCall(PetscSNPrintf(what, sizeof(what), "%s %" PetscInt_FMT " x %" PetscInt_FMT ", columns %" PetscInt_FMT ", tile %" PetscInt_FMT ", bunch %" PetscInt_FMT ", %" PetscInt_FMT " slices", wide ? "wide" : "narrow", plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_COLUMNS], plan.value[BCCOO_TILE], plan.value[BCCOO_DEVICE_BUNCH], plan.value[BCCOO_SLICES]));
+  PetscCall(PetscSNPrintf(what, sizeof(what),
+                          "%s %" PetscInt_FMT " x %" PetscInt_FMT ", columns %" PetscInt_FMT ", tile %" PetscInt_FMT
+                          ", bunch %" PetscInt_FMT ", %" PetscInt_FMT " slices",
+                          wide ? "wide" : "narrow", plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH],
+                          plan.value[BCCOO_COLUMNS], plan.value[BCCOO_TILE], plan.value[BCCOO_DEVICE_BUNCH],
+                          plan.value[BCCOO_SLICES]));
   PetscCall(Compare(host, made, what));
   for (PetscInt k = 0; k < t.i[t.m]; k++) t.a[k] = 1 - 2 * t.a[k];
   PetscCall(side->setvalues(&csr, host));
@@ -132,7 +138,8 @@ static PetscErrorCode Choices(SpmvDevice *device)
   plan.value[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
   PetscCall(Matrix(400, PETSC_FALSE, &t));
   csr = SpmvTestCSRView(&t);
-  for (PetscInt bytes = 100; bytes < 400000; bytes *= 3) { /* it runs out where it is sent the storage, then the matrix, then room for what is found */
+  for (PetscInt bytes = 100; bytes < 400000;
+       bytes *= 3) { /* it runs out where it is sent the storage, then the matrix, then room for what is found */
     SpmvPlan      built = plan;
     SpmvOnDevice *on;
     PetscBool     full;
@@ -151,7 +158,8 @@ static PetscErrorCode Choices(SpmvDevice *device)
 /* Shapes, kinds of columns, work groups, strategies, slices and words of flags take turns */
 static PetscErrorCode Plans(SpmvDevice *device)
 {
-  static const PetscInt heights[] = {1, 2, 3, 4, 8}, widths[] = {1, 2, 4, 3}, columns[] = {BCCOO_COLUMNS_AUTO, BCCOO_COLUMNS_DIFFERENCE, BCCOO_COLUMNS_INT32, BCCOO_COLUMNS_UINT16};
+  static const PetscInt heights[] = {1, 2, 3, 4, 8}, widths[] = {1, 2, 4, 3},
+                        columns[] = {BCCOO_COLUMNS_AUTO, BCCOO_COLUMNS_DIFFERENCE, BCCOO_COLUMNS_INT32, BCCOO_COLUMNS_UINT16};
   static const PetscInt slices[] = {1, 1, 4, 1, 2}, tiles[] = {8, 0, 48}, bits[] = {8, 16, 32}, groups[] = {32, 64, 8, 128};
 
   PetscFunctionBegin;
@@ -172,7 +180,8 @@ static PetscErrorCode Plans(SpmvDevice *device)
       plan.value[BCCOO_DEVICE_TRANSPOSE] = 1;
       if (columns[k % 3] == BCCOO_COLUMNS_DIFFERENCE) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
     }
-    while ((size_t)(plan.value[BCCOO_BLOCK_HEIGHT] * plan.value[BCCOO_DEVICE_WORKGROUP]) * sizeof(PetscScalar) > 8192) plan.value[BCCOO_DEVICE_WORKGROUP] /= 2; /* complex numbers: the same */
+    while ((size_t)(plan.value[BCCOO_BLOCK_HEIGHT] * plan.value[BCCOO_DEVICE_WORKGROUP]) * sizeof(PetscScalar) > 8192)
+      plan.value[BCCOO_DEVICE_WORKGROUP] /= 2; /* complex numbers: the same */
     PetscCall(Try(device, k % 11 == 5 ? 3 : 403, wide, plan));
   }
   PetscFunctionReturn(0);
@@ -191,7 +200,8 @@ int main(int argc, char **argv)
     PetscCall(Plans(device));
     PetscCall(Choices(device));
     PetscCheck(Compared > 300, PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " arrays were compared", Compared);
-    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Names); i++) PetscCheck(Seen[i], PETSC_COMM_SELF, PETSC_ERR_PLIB, "no %s were compared", Names[i]);
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Names); i++)
+      PetscCheck(Seen[i], PETSC_COMM_SELF, PETSC_ERR_PLIB, "no %s were compared", Names[i]);
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " arrays wrong\n", Wrong));
   }
   PetscCall(PetscFinalize());

@@ -1,4 +1,5 @@
-static const char help[] = "What formats make for a device: lists and arrays, what they refuse, atomics on a device that is taken for a GPU, shares that are cut, local memory.\n\n";
+static const char help[] = "What formats make for a device: lists and arrays, what they refuse, atomics on a device that is "
+                           "taken for a GPU, shares that are cut, local memory.\n\n";
 
 #include "formatdevice.h"
 #include "device/ondevice.h"
@@ -8,7 +9,8 @@ static const char help[] = "What formats make for a device: lists and arrays, wh
 #include "mat/impls/tpspmv/device/tpspmv_device.h"
 
 /* A GPU that nobody has */
-static const SpmvDeviceInfo Gpu = {.name = "a GPU", .group = 256, .local = 49152, .room = 1e9, .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .atomic64 = PETSC_TRUE};
+static const SpmvDeviceInfo Gpu = {
+  .name = "a GPU", .group = 256, .local = 49152, .room = 1e9, .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .atomic64 = PETSC_TRUE};
 
 /* The names of the arrays that a device is sent */
 static PetscErrorCode Arrays(const SpmvOnDevice *on)
@@ -20,7 +22,8 @@ static PetscErrorCode Arrays(const SpmvOnDevice *on)
   PetscCall(SpmvOnDeviceArrays(on, &n, arrays));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s sends:", on->format->name));
   for (PetscInt k = 0; k < n; k++) {
-    if (!arrays[k].aside) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s %s%s", k ? "," : "", arrays[k].name, arrays[k].borrowed ? " (AIJ's)" : ""));
+    if (!arrays[k].aside)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s %s%s", k ? "," : "", arrays[k].name, arrays[k].borrowed ? " (AIJ's)" : ""));
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   PetscFunctionReturn(0);
@@ -34,7 +37,8 @@ static PetscErrorCode Compiles(const SpmvOnDevice *on)
 
   PetscFunctionBegin;
   for (int bits = 32; bits <= 64; bits += 32) {
-    PetscCall(PetscSNPrintf(options, sizeof(options), "%s -w -DREAL_BITS=%d -DCOMPLEX=1 -DINDEX_BITS=64", on->product.options, bits));
+    PetscCall(
+      PetscSNPrintf(options, sizeof(options), "%s -w -DREAL_BITS=%d -DCOMPLEX=1 -DINDEX_BITS=64", on->product.options, bits));
     PetscCall(SpmvProgramGet(on->device, on->format->device->source, options, &program));
   }
   PetscFunctionReturn(0);
@@ -115,7 +119,8 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
     PetscCall(SpmvOnDeviceDestroy(&on));
     PetscCall(RowsDestroy(&moved));
     device->info.forward = forward;
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "parts %s: %" PetscInt_FMT " entries wrong\n", f->device->side.params[CSRADAPTIVE_DEVICE_PARTS].names[parts], wrong));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "parts %s: %" PetscInt_FMT " entries wrong\n",
+                          f->device->side.params[CSRADAPTIVE_DEVICE_PARTS].names[parts], wrong));
   }
   PetscFunctionReturn(0);
 }
@@ -146,7 +151,8 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
     if (order != CMRS_ROWS) PetscCall(Compiles(on)); /* the kernel of columns */
     PetscCall(Products(&csr, on, &wrong));
     PetscCall(SpmvOnDeviceDestroy(&on));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %s: %" PetscInt_FMT " entries wrong\n", f->device->side.params[CMRS_DEVICE_ORDER].names[order], wrong));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %s: %" PetscInt_FMT " entries wrong\n",
+                          f->device->side.params[CMRS_DEVICE_ORDER].names[order], wrong));
   }
   plan                              = Plan(f);
   plan.value[CMRS_DEVICE_WORKGROUP] = 512;
@@ -179,8 +185,11 @@ static PetscErrorCode PmfCut(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan 
   PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full));
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: the device is full", what);
   PetscCall(Products(&csr, on, &wrong)); /* with vectors, or it ends */
-  PetscCheck(device->held - before > 0.8 * room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: of %g bytes the device uses %g", what, (double)room, (double)(device->held - before));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "pmf, %s: %" PetscInt_FMT " of %" PetscInt_FMT " parts, %" PetscInt_FMT " entries wrong\n", what, plan.value[PMF_DEVICE_PARTS], plan.value[PMF_POWERS], wrong));
+  PetscCheck(device->held - before > 0.8 * room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: of %g bytes the device uses %g", what,
+             (double)room, (double)(device->held - before));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "pmf, %s: %" PetscInt_FMT " of %" PetscInt_FMT " parts, %" PetscInt_FMT " entries wrong\n", what,
+                        plan.value[PMF_DEVICE_PARTS], plan.value[PMF_POWERS], wrong));
   PetscCall(SpmvOnDeviceDestroy(&on));
   device->limit     = limit;
   device->info.room = limit - before;
@@ -198,7 +207,9 @@ static PetscErrorCode PmfUncut(const SpmvTestCSR *t, SpmvPlan plan, const char w
   PetscFunctionBegin;
   PetscCall(SpmvResolve(&SpmvFormat_pmf.device->side, &csr, &info, &plan, why, sizeof(why)));
   PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s", what, why);
-  PetscCheck(plan.value[PMF_DEVICE_PARTS] == given.value[PMF_DEVICE_PARTS] && plan.value[PMF_POWERS] == given.value[PMF_POWERS] && !memcmp(plan.list, given.list, sizeof(plan.list)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share is cut %s", what);
+  PetscCheck(plan.value[PMF_DEVICE_PARTS] == given.value[PMF_DEVICE_PARTS] && plan.value[PMF_POWERS] == given.value[PMF_POWERS] &&
+               !memcmp(plan.list, given.list, sizeof(plan.list)),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "a share is cut %s", what);
   PetscFunctionReturn(0);
 }
 
@@ -254,8 +265,10 @@ static PetscErrorCode Tpspmv(void)
     SpmvDeviceProduct    product = {.nlaunches = 0};
 
     PetscCall(f->device->product(storage, &plan, &info, &product));
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "tpspmv, %zu times the x of a tile fits: %s\n", parts, strstr(product.options, "-DSTAGE=2048") ? "staged" : strstr(product.options, "-DSTAGE=0") ? "not staged"
-                                                                                                                                                                                            : product.options));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "tpspmv, %zu times the x of a tile fits: %s\n", parts,
+                          strstr(product.options, "-DSTAGE=2048") ? "staged"
+                          : strstr(product.options, "-DSTAGE=0")  ? "not staged"
+                                                                  : product.options));
   }
   PetscCall(f->device->side.destroy(&storage));
   PetscCall(RowsDestroy(&t));

@@ -1,4 +1,5 @@
-static const char help[] = "Every value of Tables I and II of the BCCOO paper, on a device: the parameters of each strategy, while the others take turns; and grids of work groups that stay.\n\n";
+static const char help[] = "Every value of Tables I and II of the BCCOO paper, on a device: the parameters of each strategy, "
+                           "while the others take turns; and grids of work groups that stay.\n\n";
 
 #include "formatdevice.h"
 #include "mat/impls/bccoo/device/bccoo_device.h"
@@ -6,10 +7,13 @@ static const char help[] = "Every value of Tables I and II of the BCCOO paper, o
 static PetscInt Plans, Refusals, Wrong;
 
 /* Notes that a plan is refused for what a GPU may have too little of */
-static PetscErrorCode TooLittle(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr, PetscErrorType type, const char *message, void *context)
+static PetscErrorCode TooLittle(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr,
+                                PetscErrorType type, const char *message, void *context)
 {
   (void)comm, (void)line, (void)function, (void)file, (void)context;
-  if (type == PETSC_ERROR_INITIAL && (strstr(message, "bytes of local memory are more than") || strstr(message, "work items a work group are more than"))) Refusals++;
+  if (type == PETSC_ERROR_INITIAL &&
+      (strstr(message, "bytes of local memory are more than") || strstr(message, "work items a work group are more than")))
+    Refusals++;
   return ierr;
 }
 
@@ -17,8 +21,9 @@ static PetscErrorCode TooLittle(MPI_Comm comm, int line, const char *function, c
 static SpmvPlan Turn(void)
 {
   static PetscInt       turn;
-  static const PetscInt heights[] = {1, 2, 3, 4}, widths[] = {1, 2, 4}, bits[] = {8, 16, 32}, slices[] = {1, 2, 4, 8, 16, 32}, columns[] = {BCCOO_COLUMNS_DIFFERENCE, BCCOO_COLUMNS_INT32, BCCOO_COLUMNS_UINT16};
-  SpmvPlan              plan = Plan(&SpmvFormat_bccoo);
+  static const PetscInt heights[] = {1, 2, 3, 4}, widths[] = {1, 2, 4}, bits[] = {8, 16, 32}, slices[] = {1, 2, 4, 8, 16, 32},
+                        columns[] = {BCCOO_COLUMNS_DIFFERENCE, BCCOO_COLUMNS_INT32, BCCOO_COLUMNS_UINT16};
+  SpmvPlan plan                   = Plan(&SpmvFormat_bccoo);
 
   plan.value[BCCOO_BLOCK_HEIGHT]     = heights[turn % 4];
   plan.value[BCCOO_BLOCK_WIDTH]      = widths[turn / 4 % 3];
@@ -46,7 +51,8 @@ static PetscErrorCode Try(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan pla
   PetscCall(PetscPushErrorHandler(TooLittle, NULL));
   ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full);
   PetscCall(PetscPopErrorHandler());
-  PetscCheck(!ierr || (ierr == PETSC_ERR_ARG_OUTOFRANGE && device->info.gpu && Refusals == before + 1), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is refused: error %d", what, (int)ierr);
+  PetscCheck(!ierr || (ierr == PETSC_ERR_ARG_OUTOFRANGE && device->info.gpu && Refusals == before + 1), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%s is refused: error %d", what, (int)ierr);
   if (!ierr) {
     PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
     PetscCall(Products(&csr, on, &wrong));
@@ -54,7 +60,11 @@ static PetscErrorCode Try(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan pla
   }
   if (wrong) {
     Wrong++;
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %" PetscInt_FMT " x %" PetscInt_FMT ", tile %" PetscInt_FMT ", work group %" PetscInt_FMT ": %" PetscInt_FMT " entries wrong\n", what, plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_TILE], plan.value[BCCOO_DEVICE_WORKGROUP], wrong));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                          "%s, %" PetscInt_FMT " x %" PetscInt_FMT ", tile %" PetscInt_FMT ", work group %" PetscInt_FMT
+                          ": %" PetscInt_FMT " entries wrong\n",
+                          what, plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_TILE],
+                          plan.value[BCCOO_DEVICE_WORKGROUP], wrong));
   }
   PetscCall(SpmvOnDeviceDestroy(&on));
   PetscFunctionReturn(0);
@@ -76,7 +86,8 @@ static PetscErrorCode Strategy1(SpmvDevice *device, const SpmvTestCSR *t)
     plan.value[BCCOO_DEVICE_REGISTERS] = registers ? registers : -1;
     plan.value[BCCOO_DEVICE_TRANSPOSE] = k / 16;
     plan.value[BCCOO_DEVICE_WORKGROUP] = workgroups[registers + local > 32 ? 0 : k % 4];
-    if (k / 16 && plan.value[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* none online */
+    if (k / 16 && plan.value[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE)
+      plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* none online */
     PetscCall(Try(device, t, plan, k / 16 ? "strategy 1 online" : "strategy 1"));
   }
   PetscFunctionReturn(0);
@@ -178,17 +189,18 @@ int main(int argc, char **argv)
     PetscCall(PetscFinalize());
     return 0;
   }
-  for (PetscInt r = 0; r < 900; r++) length[r] = r == 437 ? 400 : r > 600 && r < 650 ? 0
-                                                                                     : r * r % 11;
+  for (PetscInt r = 0; r < 900; r++) length[r] = r == 437 ? 400 : r > 600 && r < 650 ? 0 : r * r % 11;
   PetscCall(Rows(900, 401, length, &t));
   PetscCall(Strategy1(device, &t));
   PetscCall(Strategy2(device, &t));
   PetscCall(Strategy3(device, &t));
   PetscCall(Grids(device, &t));
   PetscCall(Refuse(&t));
-  PetscCheck(Plans + Refusals == 57, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " plans ran, %" PetscInt_FMT " were refused", Plans, Refusals);
+  PetscCheck(Plans + Refusals == 57, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " plans ran, %" PetscInt_FMT " were refused", Plans, Refusals);
   /* The others need more than 48 kB of real numbers */
-  PetscCheck(Plans >= 45 || device->info.local < 49152 || device->info.group < 512 || sizeof(PetscScalar) > 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " plans ran in %zu bytes of local memory", Plans, device->info.local);
+  PetscCheck(Plans >= 45 || device->info.local < 49152 || device->info.group < 512 || sizeof(PetscScalar) > 8, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "only %" PetscInt_FMT " plans ran in %zu bytes of local memory", Plans, device->info.local);
   PetscCall(RowsDestroy(&t));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", Wrong));
   PetscCall(PetscFinalize());

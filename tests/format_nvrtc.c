@@ -1,4 +1,5 @@
-static const char help[] = "Every kernel for devices, compiled for NVIDIA's GPUs by NVRTC, which needs none: no error, no spills.\n\
+static const char help[] =
+  "Every kernel for devices, compiled for NVIDIA's GPUs by NVRTC, which needs none: no error, no spills.\n\
   -arch <80,90> - compute capabilities\n\
   -all          - print what each plan takes\n\n";
 
@@ -14,9 +15,18 @@ static const SpmvFormat *const Formats[] = {
 };
 
 /* What a GPU of these years has */
-static const SpmvDeviceInfo Info = {.name = "GPU", .room = 1e9, .local = 49152, .group = 1024, .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
+static const SpmvDeviceInfo Info = {.name     = "GPU",
+                                    .room     = 1e9,
+                                    .local    = 49152,
+                                    .group    = 1024,
+                                    .gpu      = PETSC_TRUE,
+                                    .forward  = PETSC_TRUE,
+                                    .real64   = PETSC_TRUE,
+                                    .atomic64 = PETSC_TRUE,
+                                    .shuffles = PETSC_TRUE};
 
-#define SPILLS (PetscDefined(USE_COMPLEX) ? 4 : 0) /* bytes: of complex numbers ptxas spills one word in one plan to stay with 32 registers */
+#define SPILLS \
+  (PetscDefined(USE_COMPLEX) ? 4 : 0) /* bytes: of complex numbers ptxas spills one word in one plan to stay with 32 registers */
 
 /* Bytes spilled, over all kernels of a log of ptxas */
 static long Spills(const char log[])
@@ -33,10 +43,12 @@ static long Spills(const char log[])
 }
 
 /* Kinds of scalars that a PETSc may have */
-static const char *const Scalars[] = {"-DREAL_BITS=64 -DCOMPLEX=0", "-DREAL_BITS=32 -DCOMPLEX=0", "-DREAL_BITS=64 -DCOMPLEX=1", "-DREAL_BITS=32 -DCOMPLEX=1"};
+static const char *const Scalars[] = {"-DREAL_BITS=64 -DCOMPLEX=0", "-DREAL_BITS=32 -DCOMPLEX=0", "-DREAL_BITS=64 -DCOMPLEX=1",
+                                      "-DREAL_BITS=32 -DCOMPLEX=1"};
 
 /* Compiles a source under some options for each GPU */
-static PetscErrorCode Compile(const char name[], const char source[], const char options[], PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *failures)
+static PetscErrorCode Compile(const char name[], const char source[], const char options[], PetscInt narch, const PetscInt arch[],
+                              PetscBool all, PetscInt *failures)
 {
   PetscFunctionBegin;
   for (PetscInt k = 0; k < narch; k++) {
@@ -46,7 +58,8 @@ static PetscErrorCode Compile(const char name[], const char source[], const char
     PetscCall(SpmvNvrtcCompile((int)arch[k], source, options, &cubin, &size, &log));
     if (!cubin || Spills(log) > SPILLS) {
       ++*failures;
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s for sm_%" PetscInt_FMT ", %s: %s\n%.2000s\n", name, arch[k], options, cubin ? "spills" : "refused", log));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s for sm_%" PetscInt_FMT ", %s: %s\n%.2000s\n", name, arch[k], options,
+                            cubin ? "spills" : "refused", log));
     } else if (all) PetscCall(PetscPrintf(PETSC_COMM_SELF, "sm_%" PetscInt_FMT " %s\n%s\n", arch[k], options, log));
     PetscCall(PetscFree(cubin));
     PetscCall(PetscFree(log));
@@ -55,9 +68,10 @@ static PetscErrorCode Compile(const char name[], const char source[], const char
 }
 
 /* Compiles the kernels of one plan; a plan that does not fit the GPU is refused by the format */
-static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *compiled, PetscInt *failures)
+static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, PetscInt narch, const PetscInt arch[],
+                                  PetscBool all, PetscInt *compiled, PetscInt *failures)
 {
-  SpmvCSR           csr = SpmvTestCSRView(t);
+  SpmvCSR           csr     = SpmvTestCSRView(t);
   SpmvDeviceProduct product = {.nlaunches = 0}, conversion = {.nlaunches = 0};
   void             *storage;
   char              options[2 * SPMV_DEVICE_OPTIONS], *source;
@@ -88,7 +102,8 @@ static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, Spm
 }
 
 /* The default plan, then one knob after the other at each of its values */
-static PetscErrorCode CompileFormat(const SpmvFormat *f, const SpmvTestCSR *t, PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *failures)
+static PetscErrorCode CompileFormat(const SpmvFormat *f, const SpmvTestCSR *t, PetscInt narch, const PetscInt arch[],
+                                    PetscBool all, PetscInt *failures)
 {
   const SpmvSide *side     = &f->device->side;
   SpmvPlan        plan     = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
@@ -111,7 +126,8 @@ static PetscErrorCode CompileFormat(const SpmvFormat *f, const SpmvTestCSR *t, P
 }
 
 /* A source that is no format's */
-static PetscErrorCode CompileSource(const char name[], const char kernels[], const char macros[], PetscInt narch, const PetscInt arch[], PetscBool all, PetscInt *failures)
+static PetscErrorCode CompileSource(const char name[], const char kernels[], const char macros[], PetscInt narch,
+                                    const PetscInt arch[], PetscBool all, PetscInt *failures)
 {
   char options[2 * SPMV_DEVICE_OPTIONS], *source;
 

@@ -1,4 +1,5 @@
-static const char help[] = "The worked example of the PMF paper, digit by digit; its theorem 1; rows shared with a device; slices of every kind.\n\n";
+static const char help[] =
+  "The worked example of the PMF paper, digit by digit; its theorem 1; rows shared with a device; slices of every kind.\n\n";
 
 #include "spmvtest.h"
 #include "mat/impls/pmf/host/pmf_host.h"
@@ -53,7 +54,8 @@ static PetscErrorCode Example(void)
   csr = SpmvTestCSRView(&t);
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "example: %" PetscInt_FMT " nonzeros\n", csr.i[20]));
   for (int k = 0; k < 3; k++) {
-    PmfOrder order   = {.partition = algorithm[k], .window = PMF_WINDOW_GLOBAL, .block = 32, .limit = PETSC_MAX_INT, .nparts = 3, .power = power};
+    PmfOrder order = {
+      .partition = algorithm[k], .window = PMF_WINDOW_GLOBAL, .block = 32, .limit = PETSC_MAX_INT, .nparts = 3, .power = power};
     double   entries = 0, elements = 0;
     SpmvPlan plan = {.value = {algorithm[k], 3, PMF_WINDOW_GLOBAL, 32}, .list = {1, 2, 6}, .threads = 1};
     void    *storage;
@@ -65,7 +67,9 @@ static PetscErrorCode Example(void)
 
       PetscCall(PetscPrintf(PETSC_COMM_SELF, "  "));
       PetscCall(ShowRows(&order, p));
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, " N %" PetscInt_FMT " W %" PetscInt_FMT " NNZ %zu D %.0f %% padded %zu\n", part.rows, part.width, part.entries, 100. * (double)part.entries / (double)part.elements, part.elements - part.entries));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, " N %" PetscInt_FMT " W %" PetscInt_FMT " NNZ %zu D %.0f %% padded %zu\n", part.rows,
+                            part.width, part.entries, 100. * (double)part.entries / (double)part.elements,
+                            part.elements - part.entries));
       entries += (double)part.entries;
       elements += (double)part.elements;
     }
@@ -85,7 +89,8 @@ static PetscErrorCode Example(void)
 }
 
 /* Elements of a partition: part[r] for each row; the entries of its parts, and whether their widths increase */
-static PetscInt Elements(PetscInt m, const PetscInt length[], PetscInt nparts, const PetscInt part[], PetscInt entries[], PetscBool *increase)
+static PetscInt Elements(PetscInt m, const PetscInt length[], PetscInt nparts, const PetscInt part[], PetscInt entries[],
+                         PetscBool *increase)
 {
   PetscInt elements = 0, before = 0;
 
@@ -132,8 +137,7 @@ static PetscErrorCode Theorem(PetscRandom rand)
       length[r] = trial ? 1 + (PetscInt)(u * u * 9) : first[r];
       all *= nparts;
     }
-    for (PetscInt p = 0; p < nparts; p++) power[p] = trial ? 1 + (trial / 2 * (p + 1)) % 5 : p ? 26
-                                                                                               : 6;
+    for (PetscInt p = 0; p < nparts; p++) power[p] = trial ? 1 + (trial / 2 * (p + 1)) % 5 : p ? 26 : 6;
     PetscCall(FromLengths(m, length, 16, &t));
     csr = SpmvTestCSRView(&t);
     PetscCall(PmfOrderCreate(&csr, &csr, &order));
@@ -152,13 +156,20 @@ static PetscErrorCode Theorem(PetscRandom rand)
       smaller += other < elements;
       wrong += other < elements && increase;
       if (!trial && other < elements) {
-        PetscCall(PetscPrintf(PETSC_COMM_SELF, "theorem 1, counterexample: algorithm 3 has %" PetscInt_FMT " elements, another partition with as many nonzeros in each part %" PetscInt_FMT "\n", elements, other));
+        PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                              "theorem 1, counterexample: algorithm 3 has %" PetscInt_FMT
+                              " elements, another partition with as many nonzeros in each part %" PetscInt_FMT "\n",
+                              elements, other));
       }
     }
     PetscCall(PmfOrderDestroy(&order));
     PetscCall(SpmvTestCSRDestroy(&t));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "theorem 1: %" PetscInt_FMT " partitions with as many nonzeros in each part compared; fewer elements than algorithm 3: %" PetscInt_FMT ", and with the parts in the order of their widths %" PetscInt_FMT "\n", compared, smaller, wrong));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "theorem 1: %" PetscInt_FMT
+                        " partitions with as many nonzeros in each part compared; fewer elements than algorithm 3: %" PetscInt_FMT
+                        ", and with the parts in the order of their widths %" PetscInt_FMT "\n",
+                        compared, smaller, wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -194,11 +205,12 @@ static PetscErrorCode Shared(PetscRandom rand)
     for (PetscInt k = 0; k < nrows; k++) length[rows[k]] = 0;
     PetscCall(FromLengths(m, length, m, &u));
     rest  = SpmvTestCSRView(&u);
-    whole = order = (PmfOrder){.partition = (PmfPartition)(trial % 4), .window = plan.value[PMF_WINDOW], .block = 16, .limit = PETSC_MAX_INT};
-    whole.nparts  = 4;
-    whole.power   = list;
-    order.nparts  = host.value[PMF_POWERS];
-    order.power   = host.list;
+    whole = order =
+      (PmfOrder){.partition = (PmfPartition)(trial % 4), .window = plan.value[PMF_WINDOW], .block = 16, .limit = PETSC_MAX_INT};
+    whole.nparts = 4;
+    whole.power  = list;
+    order.nparts = host.value[PMF_POWERS];
+    order.power  = host.list;
     PetscCall(PmfOrderCreate(&all, &all, &whole));
     PetscCall(PmfOrderCreate(&rest, &rest, &order));
     moved += nrows != whole.cut[parts] || order.nparts != 5 - parts;
@@ -212,7 +224,8 @@ static PetscErrorCode Shared(PetscRandom rand)
     PetscCall(SpmvTestCSRDestroy(&u));
   }
   PetscCheck(compared > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the device has all rows");
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "shared with a device: %" PetscInt_FMT " rows of the host are in another place\n", moved));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_SELF, "shared with a device: %" PetscInt_FMT " rows of the host are in another place\n", moved));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -275,8 +288,7 @@ static PetscBool Ragged(PetscInt r, PetscInt c)
 }
 static PetscBool Alone(PetscInt r, PetscInt c)
 {
-  return (PetscBool)(r == 5 ? c % 4 != 1 : r == 6 ? c > 2
-                                                  : r % 3 && c == 2 * r);
+  return (PetscBool)(r == 5 ? c % 4 != 1 : r == 6 ? c > 2 : r % 3 && c == 2 * r);
 }
 static PetscBool Wide(PetscInt r, PetscInt c)
 {

@@ -69,10 +69,12 @@ static PetscErrorCode Random(PetscInt m, PetscInt n, PetscInt length, SpmvTestCS
 /* The matrix of figure 1, a to r as 1 to 18, in three tiles of two columns: chunks, pairs, and the partial sums for x = (1, ..., 1) */
 static PetscErrorCode Figure1(void)
 {
-  const PetscScalar A[] = {1, 2, 0, 3, 4, 0, 0, 0, 0, 0, 0, 0, 5, 0, 6, 7, 8, 9, 10, 0, 0, 11, 12, 13, 0, 0, 0, 14, 15, 0, 16, 0, 17, 18, 0, 0}, x[] = {1, 1, 1, 1, 1, 1};
-  PetscScalar       y[6];
-  SpmvTestCSR       t;
-  TpspmvStorage    *b;
+  const PetscScalar A[] = {1,  2, 0, 3,  4,  0,  0, 0, 0, 0,  0,  0, 5,  0, 6,  7,  8, 9,
+                           10, 0, 0, 11, 12, 13, 0, 0, 0, 14, 15, 0, 16, 0, 17, 18, 0, 0},
+                    x[] = {1, 1, 1, 1, 1, 1};
+  PetscScalar    y[6];
+  SpmvTestCSR    t;
+  TpspmvStorage *b;
 
   PetscFunctionBegin;
   PetscCall(SpmvTestCSRFromDense(6, 6, A, &t));
@@ -87,11 +89,14 @@ static PetscErrorCode Figure1(void)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ", lengths"));
     for (int32_t p = chunk->ragged; p < chunk[1].ragged; p++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", b->ragged[p]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  columns"));
-    for (int64_t e = chunk->entry; e < chunk[1].entry; e++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", chunk->base + ((uint16_t *)b->index)[e]));
+    for (int64_t e = chunk->entry; e < chunk[1].entry; e++)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", chunk->base + ((uint16_t *)b->index)[e]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  values"));
-    for (int64_t e = chunk->entry; e < chunk[1].entry; e++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->value[e])));
+    for (int64_t e = chunk->entry; e < chunk[1].entry; e++)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->value[e])));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  partial sums"));
-    for (int64_t p = 0; p < chunk->pairs; p++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->partial[chunk->pair + p])));
+    for (int64_t p = 0; p < chunk->pairs; p++)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->partial[chunk->pair + p])));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "y"));
@@ -126,7 +131,8 @@ static PetscErrorCode EqualNonzeros(void)
 /* What the default makes of a matrix whose x is 32 MiB, for two caches; the same without its empty columns; and one whose x fits the cache */
 static PetscErrorCode Tiles(void)
 {
-  const PetscInt columns[] = {1 << 22, 1 << 22, 1 << 22, 1 << 17}, doubles[] = {1 << 17, 1 << 19, 1 << 17, 1 << 17}, remove[] = {TPSPMV_NO, TPSPMV_NO, TPSPMV_AUTO, TPSPMV_NO};
+  const PetscInt columns[] = {1 << 22, 1 << 22, 1 << 22, 1 << 17}, doubles[] = {1 << 17, 1 << 19, 1 << 17, 1 << 17},
+                 remove[] = {TPSPMV_NO, TPSPMV_NO, TPSPMV_AUTO, TPSPMV_NO};
   TpspmvStorage *b;
 
   PetscFunctionBegin;
@@ -139,8 +145,12 @@ static PetscErrorCode Tiles(void)
     PetscCall(Random(40000, columns[k], 8, &t));
     PetscCall(Build(&t, PLAN(cache, 0, 0, 128, remove[k], TPSPMV_AUTO, 1), &b));
     for (PetscInt c = 0; c < b->cut.ntiles; c++) widest = PetscMax(widest, b->cut.tile[c + 1] - b->cut.tile[c]);
-    PetscCheck(b->cut.ntiles == 1 || widest <= doubles[k] / 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a tile of %" PetscInt_FMT " columns is wider than half the cache", widest);
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " columns, a cache of %" PetscInt_FMT "\n  %" PetscInt_FMT " tiles, %" PetscInt_FMT " columns removed\n", columns[k], doubles[k], b->cut.ntiles, b->cut.n - b->cut.nused));
+    PetscCheck(b->cut.ntiles == 1 || widest <= doubles[k] / 2, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "a tile of %" PetscInt_FMT " columns is wider than half the cache", widest);
+    PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                          "%" PetscInt_FMT " columns, a cache of %" PetscInt_FMT "\n  %" PetscInt_FMT " tiles, %" PetscInt_FMT
+                          " columns removed\n",
+                          columns[k], doubles[k], b->cut.ntiles, b->cut.n - b->cut.nused));
     PetscCall(SIDE->describe(b, 1, line, sizeof(line)));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", line));
     PetscCall(SIDE->describe(b, 3, line, sizeof(line)));
@@ -166,23 +176,24 @@ static PetscErrorCode Fill(void)
       PetscCall(Random(3000, 3000, lengths[k], &t));
       PetscCall(Build(&t, PLAN(0, 1024, slices[s], 128, TPSPMV_NO, TPSPMV_NO, 1), &b));
       aligned[b->align]++;
-      PetscCheck(b->nentries == (size_t)(3000 * lengths[k]) + b->nfill && 50 * b->nfill <= b->nentries, PETSC_COMM_SELF, PETSC_ERR_PLIB, "fill of %zu in %zu entries", b->nfill, b->nentries);
-      for (PetscInt c = 0; c < b->cut.ntiles * b->cut.nslices; c++) PetscCheck(b->chunk[c].entry % b->align == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "chunk %" PetscInt_FMT " is not aligned", c);
+      PetscCheck(b->nentries == (size_t)(3000 * lengths[k]) + b->nfill && 50 * b->nfill <= b->nentries, PETSC_COMM_SELF,
+                 PETSC_ERR_PLIB, "fill of %zu in %zu entries", b->nfill, b->nentries);
+      for (PetscInt c = 0; c < b->cut.ntiles * b->cut.nslices; c++)
+        PetscCheck(b->chunk[c].entry % b->align == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "chunk %" PetscInt_FMT " is not aligned",
+                   c);
       PetscCall(Destroy(&b));
       PetscCall(SpmvTestCSRDestroy(&t));
     }
   }
-  PetscCheck(aligned[8] && aligned[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " aligned to 8, %" PetscInt_FMT " to 1", aligned[8], aligned[1]);
+  PetscCheck(aligned[8] && aligned[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " aligned to 8, %" PetscInt_FMT " to 1",
+             aligned[8], aligned[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A row of 100,000 entries among short ones: each of four threads has about a quarter of it, and of its tiles */
 static PetscErrorCode LongRow(PetscInt tile)
 {
-  enum {
-    n       = 100000,
-    threads = 4
-  };
+  enum { n = 100000, threads = 4 };
   SpmvTestCSR    t     = {.m = 3, .n = n};
   PetscInt       dense = 0;
   TpspmvStorage *b;
@@ -203,10 +214,12 @@ static PetscErrorCode LongRow(PetscInt tile)
   for (PetscInt p = 0; p < threads; p++) {
     const int64_t entries = b->piece[b->pieces[p + 1]].entry - b->piece[b->pieces[p]].entry;
 
-    PetscCheck(PetscAbs(entries - n / threads) <= 2048, PETSC_COMM_SELF, PETSC_ERR_PLIB, "thread %" PetscInt_FMT " has %d entries of the long row", p, (int)entries);
+    PetscCheck(PetscAbs(entries - n / threads) <= 2048, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "thread %" PetscInt_FMT " has %d entries of the long row", p, (int)entries);
   }
   for (size_t p = 0; p < b->npieces; p++) dense += b->piece[p].consecutive;
-  PetscCheck(b->npieces >= n / 2048 && dense == (PetscInt)b->npieces, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu pieces, %" PetscInt_FMT " consecutive", b->npieces, dense);
+  PetscCheck(b->npieces >= n / 2048 && dense == (PetscInt)b->npieces, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%zu pieces, %" PetscInt_FMT " consecutive", b->npieces, dense);
   PetscCall(CheckProducts(&t, b));
   PetscCall(Destroy(&b));
   PetscCall(SpmvTestCSRDestroy(&t));
@@ -216,31 +229,31 @@ static PetscErrorCode LongRow(PetscInt tile)
 /* Chunks without entries have no partial sums, and what was left in their padding is not added; an Inf stays with the rows that have its column */
 static PetscErrorCode NothingSpreads(void)
 {
-  enum {
-    n   = 300,
-    hot = 57
-  };
+  enum { n = 300, hot = 57 };
   PetscScalar    x[n], y[n];
   SpmvTestCSR    t;
   TpspmvStorage *b;
 
   PetscFunctionBegin;
   PetscCall(Random(n, n, 5, &t));
-  for (PetscInt k = 0; k < n * 5; k++) t.j[k] = t.j[k] / 4 + (k / 5 < n / 2 ? 0 : 200); /* the upper rows have the left columns, the lower the right */
+  for (PetscInt k = 0; k < n * 5; k++)
+    t.j[k] = t.j[k] / 4 + (k / 5 < n / 2 ? 0 : 200); /* the upper rows have the left columns, the lower the right */
   for (PetscInt k = 0; k < n; k++) x[k] = k == hot ? (PetscScalar)INFINITY : 1;
   for (PetscInt stream = TPSPMV_NO; stream <= TPSPMV_YES; stream++) {
     PetscInt empty = 0;
 
     PetscCall(Build(&t, PLAN(0, 16, 8, 128, TPSPMV_NO, stream, 1), &b));
     for (PetscInt c = 0; c < b->cut.ntiles * b->cut.nslices; c++) empty += b->chunk[c].pairs == 0;
-    PetscCheck(empty > b->cut.ntiles * b->cut.nslices / 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " chunks are empty", empty);
+    PetscCheck(empty > b->cut.ntiles * b->cut.nslices / 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " chunks are empty",
+               empty);
     for (size_t p = 0; p < b->npairs; p++) b->partial[p] = (PetscScalar)NAN;
     SpmvFormat_tpspmv.host->kernels[SPMV_SCALAR]->apply(b, x, y, PETSC_FALSE);
     for (PetscInt r = 0; r < n; r++) {
       PetscBool has = PETSC_FALSE;
 
       for (PetscInt k = t.i[r]; k < t.i[r + 1]; k++) has = (PetscBool)(has || t.j[k] == hot);
-      PetscCheck(has ? PetscIsInfOrNanScalar(y[r]) : !PetscIsInfOrNanScalar(y[r]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " is %g", r, (double)PetscRealPart(y[r]));
+      PetscCheck(has ? PetscIsInfOrNanScalar(y[r]) : !PetscIsInfOrNanScalar(y[r]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "row %" PetscInt_FMT " is %g", r, (double)PetscRealPart(y[r]));
     }
     PetscCall(Destroy(&b));
   }
@@ -251,9 +264,7 @@ static PetscErrorCode NothingSpreads(void)
 /* A band, all of whose rows but the first and last have the same length: eight rows at a time have consecutive columns in every step, also where columns are removed */
 static PetscErrorCode Consecutive(void)
 {
-  enum {
-    n = 1000
-  };
+  enum { n = 1000 };
   PetscScalar *dense;
   SpmvTestCSR  t;
 
@@ -269,7 +280,8 @@ static PetscErrorCode Consecutive(void)
 
     PetscCall(Build(&t, PLAN(0, TPSPMV_ALL, 0, 128, remove, TPSPMV_NO, 1), &b));
     for (size_t r = 0; r < b->nruns; r++) groups += b->run[r].consecutive ? b->run[r].groups : 0;
-    PetscCheck(groups == (n - 4) / 8 && b->cut.nused == (remove == TPSPMV_YES ? n : 2 * n), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " groups are consecutive, %" PetscInt_FMT " columns used", groups, b->cut.nused);
+    PetscCheck(groups == (n - 4) / 8 && b->cut.nused == (remove == TPSPMV_YES ? n : 2 * n), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%" PetscInt_FMT " groups are consecutive, %" PetscInt_FMT " columns used", groups, b->cut.nused);
     PetscCall(CheckProducts(&t, b));
     PetscCall(Destroy(&b));
   }

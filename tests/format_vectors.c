@@ -1,4 +1,5 @@
-static const char help[] = "Products whose vectors are on the device or on the host, each pair over and over; entries of a vector brought to the host.\n\
+static const char help[] =
+  "Products whose vectors are on the device or on the host, each pair over and over; entries of a vector brought to the host.\n\
   -vectors <6> - on the device, for x and for y\n\
   -quick       - some pairs only, for simulators\n\n";
 
@@ -57,14 +58,16 @@ static PetscErrorCode VectorsDestroy(SpmvDevice *device, Vectors *v)
 }
 
 /* y <- beta y + A x for one pair; only what lives on the host moves */
-static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDevice *on, Vectors *x, PetscInt kx, Vectors *y, PetscInt ky, PetscBool beta, PetscInt *wrong)
+static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDevice *on, Vectors *x, PetscInt kx, Vectors *y,
+                                PetscInt ky, PetscBool beta, PetscInt *wrong)
 {
   PetscScalar         *xe = x->entries + (size_t)kx * (size_t)x->n, *ye = y->entries + (size_t)ky * (size_t)y->n;
-  const PetscLogDouble sent = device->sent, received = device->received, bx = kx ? 0 : x->n * sizeof(PetscScalar), by = ky ? 0 : y->n * sizeof(PetscScalar);
-  long double          re[ROWS], im[ROWS], size[ROWS];
-  PetscInt             length[ROWS];
-  PetscScalar          got[ROWS];
-  PetscBool            full;
+  const PetscLogDouble sent = device->sent, received = device->received, bx = kx ? 0 : x->n * sizeof(PetscScalar),
+                       by = ky ? 0 : y->n * sizeof(PetscScalar);
+  long double re[ROWS], im[ROWS], size[ROWS];
+  PetscInt    length[ROWS];
+  PetscScalar got[ROWS];
+  PetscBool   full;
 
   PetscFunctionBegin;
   SpmvTestReference(csr, PETSC_FALSE, xe, beta ? ye : NULL, re, im, size, length);
@@ -73,7 +76,8 @@ static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDe
   PetscCall(SpmvOnDeviceMultiply(on, x->n, kx ? NULL : xe, x->buffer[kx], y->n, ky ? NULL : got, y->buffer[ky], beta, &full));
   PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
   if (device->sent - sent != bx + (beta ? by : 0) || device->received - received != by) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "x %" PetscInt_FMT ", y %" PetscInt_FMT ": %g bytes sent, %g received\n", kx, ky, (double)(device->sent - sent), (double)(device->received - received)));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "x %" PetscInt_FMT ", y %" PetscInt_FMT ": %g bytes sent, %g received\n", kx, ky,
+                          (double)(device->sent - sent), (double)(device->received - received)));
     ++*wrong;
   }
   if (ky) PetscCall(SpmvDeviceRead(device, y->buffer[ky], got, sizeof(PetscScalar) * (size_t)y->n));
@@ -83,7 +87,8 @@ static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDe
 }
 
 /* Each pair, with beta 0 and 1, several times: by kernels launched one by one first, then as they were recorded, or recorded anew */
-static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvDevice *device, PetscInt count, PetscBool quick, PetscInt *wrong)
+static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvDevice *device, PetscInt count, PetscBool quick,
+                                  PetscInt *wrong)
 {
   SpmvPlan      plan = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
   SpmvOnDevice *on;

@@ -63,7 +63,8 @@ static inline PetscErrorCode Products(const SpmvCSR *csr, SpmvOnDevice *on, Pets
 }
 
 /* Prints the remedy that an error names instead of a stack */
-static inline PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr, PetscErrorType type, const char *message, void *context)
+static inline PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode ierr,
+                                     PetscErrorType type, const char *message, void *context)
 {
   if (type == PETSC_ERROR_INITIAL) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  ... %s\n", strchr(message, ';')));
   (void)comm, (void)line, (void)function, (void)file, (void)context;
@@ -71,7 +72,8 @@ static inline PetscErrorCode Handler(MPI_Comm comm, int line, const char *functi
 }
 
 /* A plan that must be refused on a device of some kind; what: NULL if not all scalars get here, so that nothing is printed */
-static inline PetscErrorCode Refused(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, const char what[], SpmvDeviceInfo info)
+static inline PetscErrorCode Refused(const SpmvFormat *f, const SpmvTestCSR *t, SpmvPlan plan, const char what[],
+                                     SpmvDeviceInfo info)
 {
   SpmvCSR        csr = SpmvTestCSRView(t);
   void          *storage;

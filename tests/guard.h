@@ -32,12 +32,14 @@ static PetscErrorCode GuardMalloc(size_t bytes, PetscBool clear, int line, const
 {
   const size_t pages = 1 + (bytes + GUARD_PAGE - 1) / GUARD_PAGE;
 
-  if (Guard.left >= 0 && bytes && !Guard.left--) return PetscError(PETSC_COMM_SELF, line, function, file, PETSC_ERR_MEM, PETSC_ERROR_INITIAL, "This allocation is to fail");
+  if (Guard.left >= 0 && bytes && !Guard.left--)
+    return PetscError(PETSC_COMM_SELF, line, function, file, PETSC_ERR_MEM, PETSC_ERROR_INITIAL, "This allocation is to fail");
   if (!Guard.on || !bytes) return (*Guard.malloc)(bytes, clear, line, function, file, p);
   *p = Guard.base + Guard.used + GUARD_PAGE;
   Guard.used += pages * GUARD_PAGE;
   PetscCheck(Guard.used <= GUARD_ROOM, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no room left");
-  PetscCheck(!mprotect((char *)*p - GUARD_PAGE, pages * GUARD_PAGE, PROT_READ | PROT_WRITE), PETSC_COMM_SELF, PETSC_ERR_SYS, "mprotect");
+  PetscCheck(!mprotect((char *)*p - GUARD_PAGE, pages * GUARD_PAGE, PROT_READ | PROT_WRITE), PETSC_COMM_SELF, PETSC_ERR_SYS,
+             "mprotect");
   *(size_t *)((char *)*p - GUARD_PAGE) = pages;
   return 0;
 }

@@ -1,4 +1,5 @@
-static const char help[] = "Krylov methods with vectors that stay on the device: what moves between two iterations, and as many iterations as with AIJ.\n\
+static const char help[] =
+  "Krylov methods with vectors that stay on the device: what moves between two iterations, and as many iterations as with AIJ.\n\
   -type <bccoo> - of the Mat\n\
   -n <60>       - points of the grid in each direction\n\
   -host         - right hand side and solution live on the host\n\
@@ -32,7 +33,8 @@ static PetscErrorCode Laplacian(MatType type, PetscInt n, Mat *A)
   PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 5, NULL));
   PetscCall(MatGetOwnershipRange(*A, &start, &end));
   for (PetscInt r = start; r < end; r++) {
-    const PetscInt i = r / n, j = r % n, column[4] = {i > 0 ? r - n : -1, j > 0 ? r - 1 : -1, j < n - 1 ? r + 1 : -1, i < n - 1 ? r + n : -1};
+    const PetscInt i = r / n, j = r % n,
+                   column[4] = {i > 0 ? r - n : -1, j > 0 ? r - 1 : -1, j < n - 1 ? r + 1 : -1, i < n - 1 ? r + n : -1};
 
     for (int k = 0; k < 4; k++) PetscCall(MatSetValue(*A, r, column[k], -1, INSERT_VALUES));
     PetscCall(MatSetValue(*A, r, r, 4.25 + (PetscReal)(r % 3) / 100, INSERT_VALUES));
@@ -63,7 +65,8 @@ static PetscErrorCode Monitor(KSP ksp, PetscInt iteration, PetscReal norm, void 
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Solve(Mat A, KSPType type, PetscBool blocks, PetscBool host, Seen *seen, PetscInt *iterations, Vec *solution)
+static PetscErrorCode Solve(Mat A, KSPType type, PetscBool blocks, PetscBool host, Seen *seen, PetscInt *iterations,
+                            Vec *solution)
 {
   KSPConvergedReason reason;
   KSP                ksp;
@@ -94,7 +97,8 @@ static PetscErrorCode Solve(Mat A, KSPType type, PetscBool blocks, PetscBool hos
   PetscCall(KSPSolve(ksp, b, other));
   PetscCall(KSPGetIterationNumber(ksp, iterations));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
-  PetscCheck(reason > 0 && *iterations > Last, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %s after %" PetscInt_FMT " iterations", type, KSPConvergedReasons[reason], *iterations);
+  PetscCheck(reason > 0 && *iterations > Last, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %s after %" PetscInt_FMT " iterations",
+             type, KSPConvergedReasons[reason], *iterations);
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
   *solution = other;
@@ -113,9 +117,14 @@ static PetscErrorCode Report(KSPType type, Mat A, const Seen *seen, PetscInt n)
   PetscCallMPI(MPI_Allreduce(local, sum, 6, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(MatGetSize(A, &rows, NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: in each iteration %.2f transfers to devices, %.2f from them", type, sum[1], sum[4]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; bytes: %.2f and %.2f vectors", sum[2] / ((PetscLogDouble)rows * sizeof(PetscScalar)), sum[5] / ((PetscLogDouble)rows * sizeof(PetscScalar))));
-  if (size > 1) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", or %.2f and %.2f lines of the grid", sum[2] / ((PetscLogDouble)n * sizeof(PetscScalar)), sum[5] / ((PetscLogDouble)n * sizeof(PetscScalar))));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "%s: in each iteration %.2f transfers to devices, %.2f from them", type, sum[1], sum[4]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; bytes: %.2f and %.2f vectors", sum[2] / ((PetscLogDouble)rows * sizeof(PetscScalar)),
+                        sum[5] / ((PetscLogDouble)rows * sizeof(PetscScalar))));
+  if (size > 1)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", or %.2f and %.2f lines of the grid",
+                          sum[2] / ((PetscLogDouble)n * sizeof(PetscScalar)),
+                          sum[5] / ((PetscLogDouble)n * sizeof(PetscScalar))));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; scalars %s\n", sum[3] > 0 ? "from them" : "none"));
   PetscFunctionReturn(0);
 }
@@ -139,7 +148,8 @@ static PetscErrorCode States(Mat A)
     PetscCall(VecSet(y[1], 0));
     PetscCall(VecAXPY(y[1], 1, y[0]));
     PetscCall(VecNorm(y[1], NORM_2, &norm[2]));
-    PetscCheck(norm[1] != norm[0] && PetscAbsReal(norm[1] - norm[2]) <= 100 * PETSC_MACHINE_EPSILON * norm[2], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "norms %g before, %g after, should be %g", (double)norm[0], (double)norm[1], (double)norm[2]);
+    PetscCheck(norm[1] != norm[0] && PetscAbsReal(norm[1] - norm[2]) <= 100 * PETSC_MACHINE_EPSILON * norm[2], PETSC_COMM_WORLD,
+               PETSC_ERR_PLIB, "norms %g before, %g after, should be %g", (double)norm[0], (double)norm[1], (double)norm[2]);
   }
   PetscCall(VecDestroy(&x));
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&y[k]));
@@ -185,8 +195,10 @@ int main(int argc, char **argv)
     PetscCall(VecNorm(x[1], NORM_2, &norm));
     PetscCall(VecAXPY(x[1], -1, x[0]));
     PetscCall(VecNorm(x[1], NORM_2, &difference));
-    PetscCheck(difference <= 1e-6 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the solution differs from AIJ's by %g", types[k], (double)(difference / norm));
-    PetscCheck(iterations[0] == iterations[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, with AIJ %" PetscInt_FMT, types[k], iterations[0], iterations[1]);
+    PetscCheck(difference <= 1e-6 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the solution differs from AIJ's by %g", types[k],
+               (double)(difference / norm));
+    PetscCheck(iterations[0] == iterations[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: %" PetscInt_FMT " iterations, with AIJ %" PetscInt_FMT, types[k], iterations[0], iterations[1]);
     if (!blocks || vectors) PetscCall(Report(types[k], A, &seen[0], n));
     for (int s = 0; s < 2; s++) PetscCall(VecDestroy(&x[s]));
   }

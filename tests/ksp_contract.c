@@ -19,12 +19,14 @@ static char help[] = "Every solver and preconditioner does on a type derived fro
 
 static char lasterror[256];
 
-static PetscErrorCode ErrorKeep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *ctx)
+static PetscErrorCode ErrorKeep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+                                PetscErrorType type, const char *message, void *ctx)
 {
   (void)comm;
   (void)file;
   (void)ctx;
-  if (type == PETSC_ERROR_INITIAL) snprintf(lasterror, sizeof(lasterror), "%s (%s, line %d)", message ? message : "no message", function, line);
+  if (type == PETSC_ERROR_INITIAL)
+    snprintf(lasterror, sizeof(lasterror), "%s (%s, line %d)", message ? message : "no message", function, line);
   return code;
 }
 
@@ -33,7 +35,9 @@ static PetscErrorCode GridCreate(Problem problem, const char type[], DM *dm)
   const PetscInt n = problem == ELASTICITY ? 7 : 9, dof = problem == ELASTICITY ? 3 : 1;
 
   PetscFunctionBegin;
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, problem == ELASTICITY ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, dof, 1, NULL, NULL, NULL, dm));
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE,
+                         problem == ELASTICITY ? DMDA_STENCIL_BOX : DMDA_STENCIL_STAR, n, n, n, PETSC_DECIDE, PETSC_DECIDE,
+                         PETSC_DECIDE, dof, 1, NULL, NULL, NULL, dm));
   PetscCall(DMSetMatType(*dm, type));
   PetscCall(DMSetUp(*dm));
   PetscCall(DMDASetInterpolationType(*dm, DMDA_Q1));
@@ -237,18 +241,24 @@ static PetscErrorCode RunSet(const Set *set, const char type[], PetscBool verbos
     PetscCall(PetscOptionsPop());
     PetscCall(PetscOptionsDestroy(&options));
     if (aij[0].failed != mine[0].failed) {
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s on %s: %s only: %s\n", set->name, where, mine[0].failed ? "fails" : "aij fails", mine[0].failed ? lasterror : why));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s on %s: %s only: %s\n", set->name, where, mine[0].failed ? "fails" : "aij fails",
+                            mine[0].failed ? lasterror : why));
       *agrees = PETSC_FALSE;
       continue;
     }
-    if (verbose && aij[0].failed) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s %-10s both-fail: %s\n", set->name, where, why));
+    if (verbose && aij[0].failed)
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-22s %-10s both-fail: %s\n", set->name, where, why));
     for (int round = 0; round < 2 && !aij[0].failed; round++) {
       const Outcome  *r = &aij[round], *m = &mine[round];
-      const PetscBool same = (PetscBool)(r->reason == m->reason && PetscAbsInt(r->its - m->its) <= set->slack && m->residual <= RESIDUAL_SLACK * r->residual + 1e-10);
+      const PetscBool same = (PetscBool)(r->reason == m->reason && PetscAbsInt(r->its - m->its) <= set->slack &&
+                                         m->residual <= RESIDUAL_SLACK * r->residual + 1e-10);
 
       if (same && !verbose) continue;
       if (!same) *agrees = PETSC_FALSE;
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s%-22s %-10s %s %" PetscInt_FMT " iterations, residual %.2e; aij %s %" PetscInt_FMT ", %.2e\n", same ? "  " : "", set->name, where, KSPConvergedReasons[m->reason], m->its, (double)m->residual, KSPConvergedReasons[r->reason], r->its, (double)r->residual));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "%s%-22s %-10s %s %" PetscInt_FMT " iterations, residual %.2e; aij %s %" PetscInt_FMT ", %.2e\n",
+                            same ? "  " : "", set->name, where, KSPConvergedReasons[m->reason], m->its, (double)m->residual,
+                            KSPConvergedReasons[r->reason], r->its, (double)r->residual));
     }
   }
   PetscFunctionReturn(0);
@@ -260,7 +270,8 @@ int main(int argc, char **argv)
   PetscBool some, verbose, missing;
   PetscInt  count = 0, failed = 0;
 
-  if (PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "0")) return 2; /* the library's own kernels from the first product on */
+  if (PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "0"))
+    return 2; /* the library's own kernels from the first product on */
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(DeviceIsMissing(&missing));
@@ -279,7 +290,9 @@ int main(int argc, char **argv)
     count++;
     if (!agrees) failed++;
   }
-  if (failed) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ksp_contract: %" PetscInt_FMT " of %" PetscInt_FMT " option sets disagree with aij\n", failed, count));
+  if (failed)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "ksp_contract: %" PetscInt_FMT " of %" PetscInt_FMT " option sets disagree with aij\n", failed, count));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ksp_contract: %" PetscInt_FMT " option sets agree with aij\n", count));
   PetscCall(PetscFinalize());
   return failed ? 1 : 0;

@@ -9,12 +9,7 @@
 #pragma once
 #include <petscsys.h>
 
-typedef enum {
-  POISSON,
-  CONVECTION,
-  ELASTICITY,
-  PROBLEMS
-} Problem;
+typedef enum { POISSON, CONVECTION, ELASTICITY, PROBLEMS } Problem;
 static const char *const problemnames[] = {"Poisson", "convection", "elasticity"};
 #define P (1u << POISSON)
 #define C (1u << CONVECTION)
@@ -96,11 +91,16 @@ static const Set sets[] = {
   {"bjacobi_icc", P | E, PLAIN, 0, "-ksp_type cg -pc_type bjacobi -sub_pc_type icc -sub_pc_factor_levels 1"},
   {"bjacobi_lu", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type bjacobi -sub_pc_type lu -pc_bjacobi_blocks 4"},
   {"bjacobi_sor", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type bjacobi -sub_pc_type sor"},
-  {"bjacobi_ksp", P | C | E, PLAIN, 0, "-ksp_type fgmres -pc_type bjacobi -sub_ksp_type gmres -sub_ksp_max_it 4 -sub_ksp_rtol 1e-3 -sub_pc_type jacobi"},
+  {"bjacobi_ksp", P | C | E, PLAIN, 0,
+   "-ksp_type fgmres -pc_type bjacobi -sub_ksp_type gmres -sub_ksp_max_it 4 -sub_ksp_rtol 1e-3 -sub_pc_type jacobi"},
   {"asm", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type asm -pc_asm_overlap 2 -sub_pc_type ilu"},
-  {"asm_basic", P | E, PLAIN, 0, "-ksp_type cg -pc_type asm -pc_asm_type basic -pc_asm_blocks 4 -mat_partitioning_type average -sub_pc_type icc"},
-  {"asm_multiplicative", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type asm -pc_asm_local_type multiplicative -pc_asm_blocks 4 -mat_partitioning_type average -sub_pc_type lu"},
-  {"asm_own_type", P | C | E, PLAIN, 0, "-ksp_type fgmres -pc_type asm -sub_ksp_type gmres -sub_ksp_max_it 3 -sub_pc_type jacobi"},
+  {"asm_basic", P | E, PLAIN, 0,
+   "-ksp_type cg -pc_type asm -pc_asm_type basic -pc_asm_blocks 4 -mat_partitioning_type average -sub_pc_type icc"},
+  {"asm_multiplicative", P | C | E, PLAIN, 0,
+   "-ksp_type gmres -pc_type asm -pc_asm_local_type multiplicative -pc_asm_blocks 4 -mat_partitioning_type average -sub_pc_type "
+   "lu"},
+  {"asm_own_type", P | C | E, PLAIN, 0,
+   "-ksp_type fgmres -pc_type asm -sub_ksp_type gmres -sub_ksp_max_it 3 -sub_pc_type jacobi"},
   {"gasm", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type gasm -pc_gasm_overlap 1 -sub_pc_type ilu"},
   {"eisenstat", E, PLAIN, 0, "-ksp_type cg -pc_type eisenstat"},
   {"ssor", P | E, PLAIN, 0, "-ksp_type cg -pc_type sor -pc_sor_local_symmetric -pc_sor_omega 1.2"},
@@ -126,8 +126,10 @@ static const Set sets[] = {
   {"gamg_square", P | E, PLAIN, 0, "-ksp_type cg -pc_type gamg -pc_gamg_square_graph 1 -pc_gamg_reuse_interpolation false"},
   {"gamg_hem", P | E, PLAIN, 0, "-ksp_type cg -pc_type gamg -mat_coarsen_type hem"},
   {"gamg_misk", P | E, PLAIN, 0, "-ksp_type cg -pc_type gamg -mat_coarsen_type misk"},
-  {"gamg_asm", P | E, PLAIN, 0, "-ksp_type fgmres -pc_type gamg -mg_levels_ksp_type richardson -mg_levels_pc_type asm -mg_levels_ksp_max_it 1"},
-  {"gamg_jacobi", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type gamg -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi -pc_gamg_repartition"},
+  {"gamg_asm", P | E, PLAIN, 0,
+   "-ksp_type fgmres -pc_type gamg -mg_levels_ksp_type richardson -mg_levels_pc_type asm -mg_levels_ksp_max_it 1"},
+  {"gamg_jacobi", P | C | E, PLAIN, 0,
+   "-ksp_type gmres -pc_type gamg -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi -pc_gamg_repartition"},
   {"gamg_w_cycle", P | E, PLAIN, 0, "-ksp_type cg -pc_type gamg -pc_mg_cycle_type w -pc_mg_multiplicative_cycles 2"},
   {"gamg_full", P | E, PLAIN, 0, "-ksp_type fgmres -pc_type gamg -pc_mg_type full"},
   {"gamg_kaskade", P, PLAIN, 0, "-ksp_type fgmres -pc_type gamg -pc_mg_type kaskade"},
@@ -138,16 +140,28 @@ static const Set sets[] = {
   {"hypre_parasails", P, PLAIN, 0, "-ksp_type gmres -pc_type hypre -pc_hypre_type parasails"},
   {"ml", P | C | E, PLAIN, 0, "-ksp_type gmres -ksp_rtol 1e-7 -pc_type ml"},
   {"mg_galerkin", P | E, PLAIN, 0, "-ksp_type cg -pc_type mg -pc_mg_levels 2 -pc_mg_galerkin both"},
-  {"mg_additive", P | E, PLAIN, 0, "-ksp_type gmres -pc_type mg -pc_mg_levels 2 -pc_mg_galerkin both -pc_mg_type additive -mg_levels_pc_type jacobi"},
-  {"fieldsplit_additive", E, PLAIN, 0, "-ksp_type gmres -pc_type fieldsplit -pc_fieldsplit_type additive -fieldsplit_pc_type jacobi"},
-  {"fieldsplit_mult", E, PLAIN, 0, "-ksp_type gmres -pc_type fieldsplit -pc_fieldsplit_type symmetric_multiplicative -fieldsplit_pc_type bjacobi"},
-  {"fieldsplit_schur", E, PLAIN, 0, "-ksp_type fgmres -pc_type fieldsplit -pc_fieldsplit_block_size 3 -pc_fieldsplit_0_fields 0,1 -pc_fieldsplit_1_fields 2 -pc_fieldsplit_type schur -pc_fieldsplit_schur_precondition selfp -fieldsplit_0_pc_type bjacobi -fieldsplit_1_pc_type jacobi -fieldsplit_1_ksp_type gmres -fieldsplit_1_ksp_rtol 1e-4 -fieldsplit_0_ksp_type gmres -fieldsplit_0_ksp_rtol 1e-6"},
+  {"mg_additive", P | E, PLAIN, 0,
+   "-ksp_type gmres -pc_type mg -pc_mg_levels 2 -pc_mg_galerkin both -pc_mg_type additive -mg_levels_pc_type jacobi"},
+  {"fieldsplit_additive", E, PLAIN, 0,
+   "-ksp_type gmres -pc_type fieldsplit -pc_fieldsplit_type additive -fieldsplit_pc_type jacobi"},
+  {"fieldsplit_mult", E, PLAIN, 0,
+   "-ksp_type gmres -pc_type fieldsplit -pc_fieldsplit_type symmetric_multiplicative -fieldsplit_pc_type bjacobi"},
+  {"fieldsplit_schur", E, PLAIN, 0,
+   "-ksp_type fgmres -pc_type fieldsplit -pc_fieldsplit_block_size 3 -pc_fieldsplit_0_fields 0,1 -pc_fieldsplit_1_fields 2 "
+   "-pc_fieldsplit_type schur -pc_fieldsplit_schur_precondition selfp -fieldsplit_0_pc_type bjacobi -fieldsplit_1_pc_type jacobi "
+   "-fieldsplit_1_ksp_type gmres -fieldsplit_1_ksp_rtol 1e-4 -fieldsplit_0_ksp_type gmres -fieldsplit_0_ksp_rtol 1e-6"},
   {"redundant", P | C | E, PLAIN, 0, "-ksp_type preonly -pc_type redundant"},
-  {"redundant_ksp", P | C | E, PLAIN, 0, "-ksp_type fgmres -pc_type redundant -redundant_ksp_type gmres -redundant_ksp_max_it 5 -redundant_pc_type jacobi"},
-  {"telescope", P | C | E, PLAIN, 0, "-ksp_type fgmres -pc_type telescope -pc_telescope_ignore_dm -telescope_ksp_type gmres -telescope_ksp_max_it 5 -telescope_pc_type jacobi"},
-  {"redistribute", P | C | E, PLAIN, 0, "-ksp_type preonly -pc_type redistribute -redistribute_ksp_type gmres -redistribute_pc_type jacobi"},
-  {"composite", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type composite -pc_composite_pcs jacobi,bjacobi -pc_composite_type multiplicative"},
-  {"composite_additive", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type composite -pc_composite_pcs sor,bjacobi -pc_composite_type additive"},
+  {"redundant_ksp", P | C | E, PLAIN, 0,
+   "-ksp_type fgmres -pc_type redundant -redundant_ksp_type gmres -redundant_ksp_max_it 5 -redundant_pc_type jacobi"},
+  {"telescope", P | C | E, PLAIN, 0,
+   "-ksp_type fgmres -pc_type telescope -pc_telescope_ignore_dm -telescope_ksp_type gmres -telescope_ksp_max_it 5 "
+   "-telescope_pc_type jacobi"},
+  {"redistribute", P | C | E, PLAIN, 0,
+   "-ksp_type preonly -pc_type redistribute -redistribute_ksp_type gmres -redistribute_pc_type jacobi"},
+  {"composite", P | C | E, PLAIN, 0,
+   "-ksp_type gmres -pc_type composite -pc_composite_pcs jacobi,bjacobi -pc_composite_type multiplicative"},
+  {"composite_additive", P | C | E, PLAIN, 0,
+   "-ksp_type gmres -pc_type composite -pc_composite_pcs sor,bjacobi -pc_composite_type additive"},
   {"pc_ksp", P | C | E, PLAIN, 0, "-ksp_type fgmres -pc_type ksp -ksp_ksp_type bcgs -ksp_ksp_max_it 3 -ksp_pc_type jacobi"},
   {"pbjacobi", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type pbjacobi"},
   {"vpbjacobi", P | C | E, PLAIN, 0, "-ksp_type gmres -pc_type vpbjacobi"},

@@ -37,18 +37,9 @@ static const struct {
   { \
     t, PETSC_STATIC_ARRAY_LENGTH(t) \
   }
-  TABLE(create_operations),
-  TABLE(arrays_operations),
-  TABLE(values_operations),
-  TABLE(change_operations),
-  TABLE(convert_operations),
-  TABLE(query_operations),
-  TABLE(view_operations),
-  TABLE(product_operations),
-  TABLE(sub_operations),
-  TABLE(factor_operations),
-  TABLE(graph_operations),
-  TABLE(wrap_operations),
+  TABLE(create_operations),  TABLE(arrays_operations), TABLE(values_operations), TABLE(change_operations),
+  TABLE(convert_operations), TABLE(query_operations),  TABLE(view_operations),   TABLE(product_operations),
+  TABLE(sub_operations),     TABLE(factor_operations), TABLE(graph_operations),  TABLE(wrap_operations),
 };
 
 /* What runs when a type makes the program crash */
@@ -97,7 +88,8 @@ static PetscErrorCode RunOn(Case *c, const Operation *operation, const char root
 }
 
 /* Runs an operation on one test matrix with both types. -1: it fails with both, 0: they agree, 1: they do not */
-static PetscErrorCode RunKind(MPI_Comm comm, const Operation *operation, int kind, const char root[], char difference[], size_t length, int *outcome, PetscInt *refused)
+static PetscErrorCode RunKind(MPI_Comm comm, const Operation *operation, int kind, const char root[], char difference[],
+                              size_t length, int *outcome, PetscInt *refused)
 {
   Case        reference, mine;
   PetscMPIInt bad[2];
@@ -163,11 +155,15 @@ static PetscErrorCode RunOperation(const Operation *operation, const Choice *cho
       if (choice->verbose) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "    both-fail on %s: %s\n", kindnames[kind], lasterror));
     } else {
       *agrees = PETSC_FALSE;
-      PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, "%s%s%s%s%s%s", difference[0] ? operation->name : "", difference[0] ? " on " : "", difference[0] ? kindnames[kind] : "", difference[0] ? ": " : "", difference, difference[0] ? "\n" : ""));
+      PetscCall(PetscSynchronizedPrintf(PETSC_COMM_WORLD, "%s%s%s%s%s%s", difference[0] ? operation->name : "",
+                                        difference[0] ? " on " : "", difference[0] ? kindnames[kind] : "",
+                                        difference[0] ? ": " : "", difference, difference[0] ? "\n" : ""));
       PetscCall(PetscSynchronizedFlush(PETSC_COMM_WORLD, PETSC_STDOUT));
     }
   }
-  if (choice->verbose) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-38s %s, %d agree, %d both-fail, %" PetscInt_FMT " calls refused by both\n", operation->name, *agrees ? "ok" : "FAILS", agreed, failed, refused));
+  if (choice->verbose)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %-38s %s, %d agree, %d both-fail, %" PetscInt_FMT " calls refused by both\n",
+                          operation->name, *agrees ? "ok" : "FAILS", agreed, failed, refused));
   PetscFunctionReturn(0);
 }
 
@@ -185,7 +181,8 @@ static PetscErrorCode Run(const Choice *choice, PetscInt *failed)
   if (MatSetType(A, choice->root)) known = PETSC_FALSE;
   PetscCall(PetscPopErrorHandler());
   PetscCall(MatDestroy(&A));
-  PetscCheck(known, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "Matrix type %s is not registered; load its library with -dll_append /path/lib/libpetscspmv.so", choice->root);
+  PetscCheck(known, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "Matrix type %s is not registered; load its library with -dll_append /path/lib/libpetscspmv.so", choice->root);
   for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(tables); t++) {
     for (size_t k = 0; k < tables[t].count; k++) {
       PetscCall(PetscStrInList(tables[t].operations[k].name, choice->only, ',', &wanted));
@@ -196,7 +193,9 @@ static PetscErrorCode Run(const Choice *choice, PetscInt *failed)
       if (!agrees) (*failed)++;
     }
   }
-  if (*failed) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "mat_contract: %" PetscInt_FMT " of %" PetscInt_FMT " operations disagree with aij\n", *failed, count));
+  if (*failed)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "mat_contract: %" PetscInt_FMT " of %" PetscInt_FMT " operations disagree with aij\n",
+                          *failed, count));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "mat_contract: %" PetscInt_FMT " operations agree with aij\n", count));
   PetscFunctionReturn(0);
 }
@@ -207,7 +206,8 @@ int main(int argc, char **argv)
   PetscInt  failed;
   PetscBool missing;
 
-  if (PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "0")) return 2; /* the library's own kernels from the first product on; before PetscInitialize, so that the command line can say otherwise */
+  if (PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "0"))
+    return 2; /* the library's own kernels from the first product on; before PetscInitialize, so that the command line can say otherwise */
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(DeviceIsMissing(&missing));

@@ -187,7 +187,8 @@ static PetscErrorCode CreateDM(Case *c, Mat A)
 
   PetscFunctionBegin;
   (void)A;
-  PetscCall(DMDACreate2d(c->comm, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 5, 4, PETSC_DECIDE, PETSC_DECIDE, 2, 1, NULL, NULL, &dm));
+  PetscCall(DMDACreate2d(c->comm, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, 5, 4, PETSC_DECIDE, PETSC_DECIDE, 2, 1,
+                         NULL, NULL, &dm));
   PetscCall(DMSetMatType(dm, c->root));
   PetscCall(DMSetUp(dm));
   PetscCall(DMCreateMatrix(dm, &B));

@@ -92,17 +92,10 @@ static PetscErrorCode ValuesZeroRows(Case *c, Mat A)
     Vec               xs = round == 2 ? x : NULL, bs = round == 2 ? b : NULL;
 
     switch (c->arg[0] | 32) {
-    case 'r':
-      PetscCall(MatZeroRows(A, n, rows, diagonal, xs, bs));
-      break;
-    case 'c':
-      PetscCall(MatZeroRowsColumns(A, n, rows, diagonal, xs, bs));
-      break;
-    case 'l':
-      PetscCall(MatZeroRowsLocal(A, n, rows, diagonal, xs, bs));
-      break;
-    default:
-      PetscCall(MatZeroRowsColumnsLocal(A, n, rows, diagonal, xs, bs));
+    case 'r': PetscCall(MatZeroRows(A, n, rows, diagonal, xs, bs)); break;
+    case 'c': PetscCall(MatZeroRowsColumns(A, n, rows, diagonal, xs, bs)); break;
+    case 'l': PetscCall(MatZeroRowsLocal(A, n, rows, diagonal, xs, bs)); break;
+    default: PetscCall(MatZeroRowsColumnsLocal(A, n, rows, diagonal, xs, bs));
     }
     PetscCall(RecordMat(c, "zeroed", A));
     PetscCall(RecordVec(c, "right side", b));

@@ -93,7 +93,8 @@ static PetscErrorCode ConvertToInplace(Case *c, Mat A)
     PetscCall(RecordMat(c, "converted", B));
     Try(c, "MatConvert back", ok, MatConvert(B, c->root, MAT_INPLACE_MATRIX, &B));
     if (ok) {
-      PetscCall(MatSetOption(B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); /* a dense matrix forgets the zeros of the pattern */
+      PetscCall(
+        MatSetOption(B, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE)); /* a dense matrix forgets the zeros of the pattern */
       PetscCall(RecordAndDestroy(c, "and back", 0, &B));
     }
   }

@@ -301,5 +301,6 @@ static const Operation create_operations[] = {
   {"preallocate_xaij", CreateXAIJ, ALL, NULL},
   {"preallocate_preallocator", CreatePreallocator, ALL, NULL},
   {"preallocate_again", CreateAgain, ALL, NULL},
-  {"preallocate_reset", CreateReset, BIT(SQUARE) | BIT(BLOCK) | BIT(TALL), NULL}, /* AIJ refuses or hangs where a block is empty */
+  {"preallocate_reset", CreateReset, BIT(SQUARE) | BIT(BLOCK) | BIT(TALL),
+   NULL}, /* AIJ refuses or hangs where a block is empty */
 };

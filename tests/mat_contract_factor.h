@@ -6,7 +6,8 @@
 
 static PetscErrorCode FactorSOR(Case *c, Mat A)
 {
-  const MatSORType sweeps[] = {SOR_FORWARD_SWEEP, SOR_BACKWARD_SWEEP, SOR_SYMMETRIC_SWEEP, SOR_LOCAL_FORWARD_SWEEP, SOR_LOCAL_BACKWARD_SWEEP, SOR_LOCAL_SYMMETRIC_SWEEP, SOR_EISENSTAT};
+  const MatSORType sweeps[] = {SOR_FORWARD_SWEEP,        SOR_BACKWARD_SWEEP,        SOR_SYMMETRIC_SWEEP, SOR_LOCAL_FORWARD_SWEEP,
+                               SOR_LOCAL_BACKWARD_SWEEP, SOR_LOCAL_SYMMETRIC_SWEEP, SOR_EISENSTAT};
   Vec              x, b;
 
   PetscFunctionBegin;
@@ -14,7 +15,8 @@ static PetscErrorCode FactorSOR(Case *c, Mat A)
   PetscCall(VecFill(b, 2));
   for (int round = 0; round < 2; round++) {
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sweeps); k++) {
-      if (c->size > 1 && (k < 3 || sweeps[k] == SOR_EISENSTAT)) continue; /* MPIAIJ sweeps over own rows only, and leaks when asked for more */
+      if (c->size > 1 && (k < 3 || sweeps[k] == SOR_EISENSTAT))
+        continue; /* MPIAIJ sweeps over own rows only, and leaks when asked for more */
       for (PetscInt its = 1; its < 4; its++) {
         for (int zero = 0; zero < 2; zero++) {
           const MatSORType type = (MatSORType)(zero ? (sweeps[k] | SOR_ZERO_INITIAL_GUESS) : sweeps[k]);
@@ -137,17 +139,10 @@ static PetscErrorCode FactorInplace(Case *c, Mat A)
   info.fill = 5;
   PetscCall(MatGetOrdering(B, MATORDERINGNATURAL, &rows, &columns));
   switch (c->arg[0]) {
-  case 'l':
-    Try(c, "MatLUFactor", ok, MatLUFactor(B, rows, columns, &info));
-    break;
-  case 'i':
-    Try(c, "MatILUFactor", ok, MatILUFactor(B, rows, columns, &info));
-    break;
-  case 'c':
-    Try(c, "MatCholeskyFactor", ok, MatCholeskyFactor(B, rows, &info));
-    break;
-  default:
-    Try(c, "MatICCFactor", ok, MatICCFactor(B, rows, &info));
+  case 'l': Try(c, "MatLUFactor", ok, MatLUFactor(B, rows, columns, &info)); break;
+  case 'i': Try(c, "MatILUFactor", ok, MatILUFactor(B, rows, columns, &info)); break;
+  case 'c': Try(c, "MatCholeskyFactor", ok, MatCholeskyFactor(B, rows, &info)); break;
+  default: Try(c, "MatICCFactor", ok, MatICCFactor(B, rows, &info));
   }
   if (ok) PetscCall(RecordSolves(c, A, B));
   PetscCall(MatDestroy(&B));

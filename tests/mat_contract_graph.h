@@ -7,7 +7,8 @@
 
 static PetscErrorCode GraphOrderings(Case *c, Mat A)
 {
-  const MatOrderingType names[] = {MATORDERINGNATURAL, MATORDERINGND, MATORDERING1WD, MATORDERINGRCM, MATORDERINGQMD, MATORDERINGROWLENGTH, MATORDERINGAMD};
+  const MatOrderingType names[] = {MATORDERINGNATURAL, MATORDERINGND,        MATORDERING1WD, MATORDERINGRCM,
+                                   MATORDERINGQMD,     MATORDERINGROWLENGTH, MATORDERINGAMD};
   PetscBool             ok;
   IS                    rows, columns;
 

@@ -220,8 +220,11 @@ static PetscErrorCode LogCompare(const Log *a, const Log *b, char difference[], 
     if (!same) PetscCall(PetscSNPrintf(difference, length, "'%s' where aij has '%s'", e->label, r->label));
     else if (r->text && e->text) {
       PetscCall(TextContains(e->text, r->text, &same));
-      if (!same) PetscCall(PetscSNPrintf(difference, length, "'%s' reads '%.400s' where aij has '%.400s'", e->label, e->text, r->text));
-    } else if (r->n != e->n) PetscCall(PetscSNPrintf(difference, length, "'%s' has %" PetscInt_FMT " numbers where aij has %" PetscInt_FMT, e->label, e->n, r->n));
+      if (!same)
+        PetscCall(PetscSNPrintf(difference, length, "'%s' reads '%.400s' where aij has '%.400s'", e->label, e->text, r->text));
+    } else if (r->n != e->n)
+      PetscCall(PetscSNPrintf(difference, length, "'%s' has %" PetscInt_FMT " numbers where aij has %" PetscInt_FMT, e->label,
+                              e->n, r->n));
     else {
       for (PetscInt i = 0; i < r->n; i++)
         if (!PetscIsInfOrNanScalar(r->v[i])) scale = PetscMax(scale, PetscAbsScalar(r->v[i]));
@@ -230,23 +233,27 @@ static PetscErrorCode LogCompare(const Log *a, const Log *b, char difference[], 
         if (PetscIsInfOrNanScalar(e->v[i]) || PetscIsInfOrNanScalar(r->v[i])) worst = PETSC_MAX_REAL;
         else worst = PetscMax(worst, PetscAbsScalar(r->v[i] - e->v[i]));
       }
-      if (worst > r->slack * TOLERANCE * scale) PetscCall(PetscSNPrintf(difference, length, "'%s' is off by %g", e->label, (double)worst));
+      if (worst > r->slack * TOLERANCE * scale)
+        PetscCall(PetscSNPrintf(difference, length, "'%s' is off by %g", e->label, (double)worst));
     }
     if (difference[0]) PetscFunctionReturn(0);
   }
-  if (a->n != b->n) PetscCall(PetscSNPrintf(difference, length, "%" PetscInt_FMT " results where aij has %" PetscInt_FMT, b->n, a->n));
+  if (a->n != b->n)
+    PetscCall(PetscSNPrintf(difference, length, "%" PetscInt_FMT " results where aij has %" PetscInt_FMT, b->n, a->n));
   PetscFunctionReturn(0);
 }
 
 /* What the last error said; an operation that fails under both types is no failure, under one it is, and this names it */
 static char lasterror[256];
 
-static PetscErrorCode ErrorKeep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *ctx)
+static PetscErrorCode ErrorKeep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+                                PetscErrorType type, const char *message, void *ctx)
 {
   (void)comm;
   (void)file;
   (void)ctx;
-  if (type == PETSC_ERROR_INITIAL) snprintf(lasterror, sizeof(lasterror), "%s (%s, line %d)", message ? message : "no message", function, line);
+  if (type == PETSC_ERROR_INITIAL)
+    snprintf(lasterror, sizeof(lasterror), "%s (%s, line %d)", message ? message : "no message", function, line);
   return code;
 }
 

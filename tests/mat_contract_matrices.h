@@ -19,7 +19,8 @@ typedef enum {
   PROLONGATION = KINDS, /* 37 by 12, for products with the first */
   RESTRICTION
 } Kind;
-static const char *const kindnames[] = {"square", "empty rows", "3x3 blocks", "symmetric", "tall", "wide", "one row", "one column", "rows on one process", "diagonal"};
+static const char *const kindnames[] = {"square", "empty rows", "3x3 blocks", "symmetric",           "tall",
+                                        "wide",   "one row",    "one column", "rows on one process", "diagonal"};
 
 #define BIT(kind)   (1u << (kind))
 #define ALL         (BIT(KINDS) - 1u)
@@ -31,7 +32,8 @@ static const char *const kindnames[] = {"square", "empty rows", "3x3 blocks", "s
 
 static void KindSize(Kind kind, PetscInt *m, PetscInt *n, PetscInt *bs)
 {
-  static const PetscInt rows[] = {37, 29, 39, 30, 41, 17, 1, 23, 12, 19, 37, 12}, columns[] = {37, 29, 39, 30, 17, 41, 23, 1, 12, 19, 12, 37};
+  static const PetscInt rows[]    = {37, 29, 39, 30, 41, 17, 1, 23, 12, 19, 37, 12},
+                        columns[] = {37, 29, 39, 30, 17, 41, 23, 1, 12, 19, 12, 37};
 
   *m  = rows[kind];
   *n  = columns[kind];

@@ -44,23 +44,12 @@ static PetscErrorCode Multiply(MatProductType type, Mat F[], const char algorith
     PetscFunctionReturn(0);
   }
   switch (type) {
-  case MATPRODUCT_AtB:
-    PetscCall(MatTransposeMatMult(F[0], F[1], reuse, PETSC_DEFAULT, C));
-    break;
-  case MATPRODUCT_ABt:
-    PetscCall(MatMatTransposeMult(F[0], F[1], reuse, PETSC_DEFAULT, C));
-    break;
-  case MATPRODUCT_PtAP:
-    PetscCall(MatPtAP(F[0], F[1], reuse, PETSC_DEFAULT, C));
-    break;
-  case MATPRODUCT_RARt:
-    PetscCall(MatRARt(F[0], F[1], reuse, PETSC_DEFAULT, C));
-    break;
-  case MATPRODUCT_ABC:
-    PetscCall(MatMatMatMult(F[0], F[1], F[2], reuse, PETSC_DEFAULT, C));
-    break;
-  default:
-    PetscCall(MatMatMult(F[0], F[1], reuse, PETSC_DEFAULT, C));
+  case MATPRODUCT_AtB: PetscCall(MatTransposeMatMult(F[0], F[1], reuse, PETSC_DEFAULT, C)); break;
+  case MATPRODUCT_ABt: PetscCall(MatMatTransposeMult(F[0], F[1], reuse, PETSC_DEFAULT, C)); break;
+  case MATPRODUCT_PtAP: PetscCall(MatPtAP(F[0], F[1], reuse, PETSC_DEFAULT, C)); break;
+  case MATPRODUCT_RARt: PetscCall(MatRARt(F[0], F[1], reuse, PETSC_DEFAULT, C)); break;
+  case MATPRODUCT_ABC: PetscCall(MatMatMatMult(F[0], F[1], F[2], reuse, PETSC_DEFAULT, C)); break;
+  default: PetscCall(MatMatMult(F[0], F[1], reuse, PETSC_DEFAULT, C));
   }
   PetscFunctionReturn(0);
 }

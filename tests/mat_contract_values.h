@@ -168,7 +168,17 @@ static PetscErrorCode OptionIgnoreZeros(Case *c, Mat A)
 /* Options that must change nothing, or only how AIJ works inside */
 static PetscErrorCode OptionOthers(Case *c, Mat A)
 {
-  const MatOption options[] = {MAT_SYMMETRIC, MAT_STRUCTURALLY_SYMMETRIC, MAT_HERMITIAN, MAT_NO_OFF_PROC_ENTRIES, MAT_NO_OFF_PROC_ZERO_ROWS, MAT_UNUSED_NONZERO_LOCATION_ERR, MAT_SUBSET_OFF_PROC_ENTRIES, MAT_FORM_EXPLICIT_TRANSPOSE, MAT_SORTED_FULL, MAT_IGNORE_LOWER_TRIANGULAR, MAT_NEW_NONZERO_LOCATION_ERR};
+  const MatOption options[] = {MAT_SYMMETRIC,
+                               MAT_STRUCTURALLY_SYMMETRIC,
+                               MAT_HERMITIAN,
+                               MAT_NO_OFF_PROC_ENTRIES,
+                               MAT_NO_OFF_PROC_ZERO_ROWS,
+                               MAT_UNUSED_NONZERO_LOCATION_ERR,
+                               MAT_SUBSET_OFF_PROC_ENTRIES,
+                               MAT_FORM_EXPLICIT_TRANSPOSE,
+                               MAT_SORTED_FULL,
+                               MAT_IGNORE_LOWER_TRIANGULAR,
+                               MAT_NEW_NONZERO_LOCATION_ERR};
   PetscBool       ok;
 
   PetscFunctionBegin;
@@ -259,11 +269,8 @@ static PetscErrorCode ValuesAXPY(Case *c, Mat A)
     int          y, x;
     MatStructure structure;
   } cases[] = {
-    {0, 0, SAME_NONZERO_PATTERN},
-    {1, 0, SUBSET_NONZERO_PATTERN},
-    {0, 2, DIFFERENT_NONZERO_PATTERN},
-    {0, 1, UNKNOWN_NONZERO_PATTERN},
-    {0, 0, UNKNOWN_NONZERO_PATTERN},
+    {0, 0, SAME_NONZERO_PATTERN},    {1, 0, SUBSET_NONZERO_PATTERN},  {0, 2, DIFFERENT_NONZERO_PATTERN},
+    {0, 1, UNKNOWN_NONZERO_PATTERN}, {0, 0, UNKNOWN_NONZERO_PATTERN},
   };
 
   PetscFunctionBegin;

@@ -47,7 +47,10 @@ static PetscErrorCode RecordFile(Case *c, const char label[], const char name[])
 /* Texts are AIJ's, but for the lines that ::ascii_info_detail adds */
 static PetscErrorCode QueryViewASCII(Case *c, Mat A)
 {
-  const PetscViewerFormat formats[] = {PETSC_VIEWER_DEFAULT, PETSC_VIEWER_ASCII_INFO, PETSC_VIEWER_ASCII_INFO_DETAIL, PETSC_VIEWER_ASCII_MATLAB, PETSC_VIEWER_ASCII_DENSE, PETSC_VIEWER_ASCII_IMPL, PETSC_VIEWER_ASCII_COMMON, PETSC_VIEWER_ASCII_INDEX, PETSC_VIEWER_ASCII_FACTOR_INFO, PETSC_VIEWER_LOAD_BALANCE};
+  const PetscViewerFormat formats[] = {PETSC_VIEWER_DEFAULT,      PETSC_VIEWER_ASCII_INFO,  PETSC_VIEWER_ASCII_INFO_DETAIL,
+                                       PETSC_VIEWER_ASCII_MATLAB, PETSC_VIEWER_ASCII_DENSE, PETSC_VIEWER_ASCII_IMPL,
+                                       PETSC_VIEWER_ASCII_COMMON, PETSC_VIEWER_ASCII_INDEX, PETSC_VIEWER_ASCII_FACTOR_INFO,
+                                       PETSC_VIEWER_LOAD_BALANCE};
   PetscViewer             viewer;
   char                    name[PETSC_MAX_PATH_LEN];
 
@@ -232,11 +235,8 @@ static PetscErrorCode QuerySameBits(Case *c, Mat A)
 }
 
 static const Operation view_operations[] = {
-  {"view_ascii", QueryViewASCII, ALL, NULL},
-  {"view_options", QueryViewOptions, FEW, NULL},
-  {"view_draw", QueryViewDraw, FEW, NULL},
-  {"load", QueryLoad, ALL, NULL},
-  {"residual", QueryVecs, ALL, NULL},
-  {"shared_vectors", QueryShared, ALL, NULL},
+  {"view_ascii", QueryViewASCII, ALL, NULL}, {"view_options", QueryViewOptions, FEW, NULL},
+  {"view_draw", QueryViewDraw, FEW, NULL},   {"load", QueryLoad, ALL, NULL},
+  {"residual", QueryVecs, ALL, NULL},        {"shared_vectors", QueryShared, ALL, NULL},
   {"same_bits", QuerySameBits, ALL, NULL},
 };

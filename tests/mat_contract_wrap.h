@@ -33,20 +33,11 @@ static PetscErrorCode WrapVirtual(Case *c, Mat A)
 
   PetscFunctionBegin;
   switch (c->arg[0]) {
-  case 't':
-    PetscCall(MatCreateTranspose(A, &W));
-    break;
-  case 'h':
-    PetscCall(MatCreateHermitianTranspose(A, &W));
-    break;
-  case 'n':
-    PetscCall(MatCreateNormal(A, &W));
-    break;
-  case 'm':
-    PetscCall(MatCreateNormalHermitian(A, &W));
-    break;
-  default:
-    PetscCall(MatCreateMAIJ(A, 2, &W));
+  case 't': PetscCall(MatCreateTranspose(A, &W)); break;
+  case 'h': PetscCall(MatCreateHermitianTranspose(A, &W)); break;
+  case 'n': PetscCall(MatCreateNormal(A, &W)); break;
+  case 'm': PetscCall(MatCreateNormalHermitian(A, &W)); break;
+  default: PetscCall(MatCreateMAIJ(A, 2, &W));
   }
   PetscCall(RecordProducts(c, "wrapper", W));
   PetscCall(Refill(A, KIND(c), 3));
@@ -147,7 +138,8 @@ static PetscErrorCode WrapComposite(Case *c, Mat A)
 
 static PetscErrorCode WrapSchur(Case *c, Mat A)
 {
-  const MatSchurComplementAinvType ainv[] = {MAT_SCHUR_COMPLEMENT_AINV_DIAG, MAT_SCHUR_COMPLEMENT_AINV_LUMP, MAT_SCHUR_COMPLEMENT_AINV_BLOCK_DIAG};
+  const MatSchurComplementAinvType ainv[] = {MAT_SCHUR_COMPLEMENT_AINV_DIAG, MAT_SCHUR_COMPLEMENT_AINV_LUMP,
+                                             MAT_SCHUR_COMPLEMENT_AINV_BLOCK_DIAG};
   Mat                              B, C, D, S, P = NULL;
   KSP                              ksp;
   PC                               pc;
@@ -306,7 +298,8 @@ static PetscErrorCode WrapBlockSizes(Case *c, Mat A)
   PetscCall(MatGetBlockSizes(B, &rbs, &cbs));
   PetscCall(MatGetBlockSize(B, &bs));
   PetscCall(RecordInts(c, "block sizes", 3, (PetscInt[]){bs, rbs, cbs}));
-  for (PetscInt block = 2 * c->rank; block < 2 * c->rank + 2; block++) PetscCall(MatSetValuesBlocked(B, 1, &block, 1, &block, (PetscScalar[]){1, 2, 3, 4, 5, 6}, INSERT_VALUES));
+  for (PetscInt block = 2 * c->rank; block < 2 * c->rank + 2; block++)
+    PetscCall(MatSetValuesBlocked(B, 1, &block, 1, &block, (PetscScalar[]){1, 2, 3, 4, 5, 6}, INSERT_VALUES));
   PetscCall(Assemble(B));
   PetscCall(RecordMat(c, "3 by 2 blocks", B));
   PetscCall(MatDestroy(&B));

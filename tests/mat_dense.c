@@ -1,4 +1,5 @@
-static const char help[] = "Products with dense matrices: C = A B and C = A^T B column by column against MatMult(); kernels counted.\n\
+static const char help[] =
+  "Products with dense matrices: C = A B and C = A^T B column by column against MatMult(); kernels counted.\n\
   -type <bccoo>  the type under test\n\n";
 
 #include <petscspmv.h>
@@ -63,7 +64,8 @@ static PetscErrorCode Compare(const char what[], Mat A, Mat B, Mat C, PetscBool 
     PetscCall(MatDenseRestoreColumnVecRead(C, c, &x));
     if (error <= 100 * PETSC_MACHINE_EPSILON * size) continue;
     failures++;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT " columns: column %" PetscInt_FMT " differs by %g of %g\n", what, n, c, (double)error, (double)size));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT " columns: column %" PetscInt_FMT " differs by %g of %g\n", what,
+                          n, c, (double)error, (double)size));
   }
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(0);
@@ -97,7 +99,8 @@ static PetscErrorCode Test(Mat A, PetscInt n, PetscBool transposed)
   PetscCall(Compare(what, A, B, C, transposed));
   if (after - before != 2 * n * (size > 1 ? 2 : 1)) { /* two blocks in parallel */
     failures++;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT " columns: our kernels multiplied %" PetscInt64_FMT " columns\n", what, n, after - before));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %" PetscInt_FMT " columns: our kernels multiplied %" PetscInt64_FMT " columns\n",
+                          what, n, after - before));
   }
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&C));

@@ -24,7 +24,8 @@ static PetscErrorCode Create(MatType type, PetscInt far, Mat *A)
   PetscCall(MatGetSize(*A, &N, NULL));
   for (PetscInt i = start; i < end; i++) {
     if (i == start + 7) continue;
-    for (PetscInt j = PetscMax(0, i / 3 * 3 - 3); j < PetscMin(N, i / 3 * 3 + 6); j++) PetscCall(MatSetValue(*A, i, j, 1 + PetscSinReal((PetscReal)(i + 3 * j)), INSERT_VALUES));
+    for (PetscInt j = PetscMax(0, i / 3 * 3 - 3); j < PetscMin(N, i / 3 * 3 + 6); j++)
+      PetscCall(MatSetValue(*A, i, j, 1 + PetscSinReal((PetscReal)(i + 3 * j)), INSERT_VALUES));
     if (i == start + far) {
       for (PetscInt j = 0; j < N; j++) PetscCall(MatSetValue(*A, i, j, PetscCosReal((PetscReal)j), INSERT_VALUES));
     }
@@ -63,7 +64,8 @@ static PetscErrorCode Compare(Mat A, Mat B)
     PetscCall(VecNorm(z[1], NORM_2, &norm));
     PetscCall(VecAXPY(z[0], -1, z[1]));
     PetscCall(VecNorm(z[0], NORM_2, &difference));
-    PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "product %d differs from AIJ's by %g", product, (double)(difference / norm));
+    PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "product %d differs from AIJ's by %g", product, (double)(difference / norm));
   }
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -84,14 +86,20 @@ static PetscErrorCode Report(const char title[], Mat A)
   PetscCall((*getplan)(A, plan, sizeof(plan)));
   PetscCall((*getcounts)(A, &counts));
   device = (PetscBool)(strstr(plan, "device=") != NULL);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s, builds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT "\n", title, device ? "device" : "host", counts.builds, counts.refreshes, counts.products, counts.deferred + counts.fallbacks));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%s: %s, builds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT
+                        ", by AIJ's kernel %" PetscInt64_FMT "\n",
+                        title, device ? "device" : "host", counts.builds, counts.refreshes, counts.products,
+                        counts.deferred + counts.fallbacks));
   PetscFunctionReturn(0);
 }
 
 /* Prints the message of an error, as far as its remedy, instead of a stack */
-static PetscErrorCode Refused(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p, const char *message, void *ctx)
+static PetscErrorCode Refused(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p,
+                              const char *message, void *ctx)
 {
-  if (p == PETSC_ERROR_INITIAL && !PetscGlobalRank) printf("refused: ... %s\n", strchr(message, ';') ? strchr(message, ';') : message);
+  if (p == PETSC_ERROR_INITIAL && !PetscGlobalRank)
+    printf("refused: ... %s\n", strchr(message, ';') ? strchr(message, ';') : message);
   (void)comm, (void)line, (void)function, (void)file, (void)ctx;
   return n;
 }
@@ -121,10 +129,15 @@ static PetscErrorCode Errors(const char type[], Mat A, Mat B)
 {
   PetscFunctionBegin;
   if (!strcmp(type, MATBCCOO)) {
-    PetscCall(Refuse(A, "-mat_bccoo_device_strategy 2 -mat_bccoo_device_transpose online", (const char[][40]){"-mat_bccoo_device_strategy"}, 1));
-    PetscCall(Refuse(A, "-mat_bccoo_device_strategy 1 -mat_bccoo_columns difference", (const char[][40]){"-mat_bccoo_columns"}, 1));
-    PetscCall(Refuse(A, "-mat_bccoo_columns int32 -mat_bccoo_device_transpose offline -mat_bccoo_device_workgroup 512 -mat_bccoo_tile 1024", (const char[][40]){"-mat_bccoo_tile"}, 1));
-    PetscCall(Refuse(A, "-mat_bccoo_tile 64 -mat_bccoo_block_height 8 -mat_bccoo_block_width 1", (const char[][40]){"-mat_bccoo_tile", "-mat_bccoo_block_height", "-mat_bccoo_block_width"}, 3));
+    PetscCall(Refuse(A, "-mat_bccoo_device_strategy 2 -mat_bccoo_device_transpose online",
+                     (const char[][40]){"-mat_bccoo_device_strategy"}, 1));
+    PetscCall(
+      Refuse(A, "-mat_bccoo_device_strategy 1 -mat_bccoo_columns difference", (const char[][40]){"-mat_bccoo_columns"}, 1));
+    PetscCall(Refuse(
+      A, "-mat_bccoo_columns int32 -mat_bccoo_device_transpose offline -mat_bccoo_device_workgroup 512 -mat_bccoo_tile 1024",
+      (const char[][40]){"-mat_bccoo_tile"}, 1));
+    PetscCall(Refuse(A, "-mat_bccoo_tile 64 -mat_bccoo_block_height 8 -mat_bccoo_block_width 1",
+                     (const char[][40]){"-mat_bccoo_tile", "-mat_bccoo_block_height", "-mat_bccoo_block_width"}, 3));
     PetscCall(PetscOptionsInsertString(NULL, "-mat_bccoo_tile 8 -mat_bccoo_device_workgroup 64"));
   } else {
     PetscCall(Refuse(A, "-mat_pmf_device_parts 3 -mat_pmf_powers 5,1", (const char[][40]){"-mat_pmf_powers"}, 1));

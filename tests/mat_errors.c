@@ -1,4 +1,5 @@
-static const char help[] = "A product that runs out of memory, at each allocation in turn: the next one is as if that had not been.\n\
+static const char help[] =
+  "A product that runs out of memory, at each allocation in turn: the next one is as if that had not been.\n\
   -type <bccoo>  the type under test\n\n";
 
 #include <petscspmv.h>
@@ -88,7 +89,8 @@ static PetscErrorCode Test(const char type[], Mat B, Change change, PetscBool tr
   PetscCall(VecNorm(y, NORM_INFINITY, &error));
   if (!(error <= 1000 * PETSC_MACHINE_EPSILON * norm)) {
     failures++;
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s, allocation %" PetscInt_FMT " failed: the next product is wrong by %g\n", changes[change], transposed ? ", transposed" : "", k, (double)(error / norm)));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%s, allocation %" PetscInt_FMT " failed: the next product is wrong by %g\n",
+                          changes[change], transposed ? ", transposed" : "", k, (double)(error / norm)));
   }
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -120,7 +122,8 @@ static PetscErrorCode TestDense(const char type[])
   Guard.left = 0;
   ierr       = MatProductNumeric(C[1]);
   PetscCall(PetscPopErrorHandler());
-  PetscCheck(ierr == PETSC_ERR_MEM && Guard.left < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the product with 9 columns needed no memory");
+  PetscCheck(ierr == PETSC_ERR_MEM && Guard.left < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "the product with 9 columns needed no memory");
   PetscCall(MatProductNumeric(C[0]));
   PetscCall(MatNorm(C[0], NORM_FROBENIUS, &after));
   if (before != after) {

@@ -1,4 +1,5 @@
-static const char help[] = "Options: prefixes, inheritance, what is refused and how, what the views print, memory in MatGetInfo.\n\n";
+static const char help[] =
+  "Options: prefixes, inheritance, what is refused and how, what the views print, memory in MatGetInfo.\n\n";
 
 #include "refuse.h"
 
@@ -66,7 +67,8 @@ int main(int argc, char **argv)
   PetscCall(Multiply(A));
   PetscCall(MatGetInfo(A, MAT_LOCAL, &after));
   PetscCall(View("prefix a_", A));
-  PetscCheck(after.memory > before.memory + 24 * sizeof(PetscScalar), PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatGetInfo() does not count the storage");
+  PetscCheck(after.memory > before.memory + 24 * sizeof(PetscScalar), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "MatGetInfo() does not count the storage");
 
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(Multiply(B));

@@ -1,4 +1,5 @@
-static const char help[] = "A storage that is out of date: what views and queries say of it, and that they read nothing of AIJ's that is gone.\n\
+static const char help[] =
+  "A storage that is out of date: what views and queries say of it, and that they read nothing of AIJ's that is gone.\n\
   -type <csradaptive>  the type under test\n\n";
 
 #include <petscspmv.h>
@@ -50,7 +51,8 @@ static PetscErrorCode Say(const char title[], Mat A)
   CALL(A, "MatSpmvGetPlan", (Mat, char[], size_t), (A, plan, sizeof(plan)));
   CALL(A, "MatSpmvGetBytes", (Mat, PetscLogDouble *), (A, &bytes));
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  PetscCheck(info.memory >= 0 && info.memory < 1e6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatGetInfo() says %g bytes", (double)info.memory);
+  PetscCheck(info.memory >= 0 && info.memory < 1e6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "MatGetInfo() says %g bytes",
+             (double)info.memory);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s plan, %s bytes\n", title, plan[0] ? "a" : "no", bytes > 0 ? "some" : "no"));
   PetscCall(MatAssembled(A, &assembled));
   if (!assembled) PetscFunctionReturn(0);

@@ -1,4 +1,5 @@
-static const char help[] = "When a storage is built, refreshed, left alone, or not built at all; every product is checked against AIJ.\n\
+static const char help[] =
+  "When a storage is built, refreshed, left alone, or not built at all; every product is checked against AIJ.\n\
   -type <bccoo>  the type under test\n\
   -transposed    transposed products, with -mat_spmv_transpose copy\n\n";
 
@@ -53,7 +54,8 @@ static PetscErrorCode MultiplyOnce(void)
 }
 
 /* Multiplies n times; then each storage must have seen these counts since the last call */
-static PetscErrorCode Expect(const char what[], PetscInt n, PetscInt builds, PetscInt refreshes, PetscInt products, PetscInt deferred)
+static PetscErrorCode Expect(const char what[], PetscInt n, PetscInt builds, PetscInt refreshes, PetscInt products,
+                             PetscInt deferred)
 {
   PetscErrorCode (*getcounts)(Mat, SpmvCounts *);
   SpmvCounts before, after;
@@ -75,8 +77,11 @@ static PetscErrorCode Expect(const char what[], PetscInt n, PetscInt builds, Pet
   }
   if (memcmp(got, want, sizeof(got)) || after.fallbacks) {
     failures++;
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: builds %" PetscInt64_FMT " refreshes %" PetscInt64_FMT " products %" PetscInt64_FMT " deferred %" PetscInt64_FMT " fallbacks %" PetscInt64_FMT ", expected %" PetscInt64_FMT " %" PetscInt64_FMT " %" PetscInt64_FMT " %" PetscInt64_FMT " 0\n", what, got[0], got[1], got[2],
-                          got[3], after.fallbacks, want[0], want[1], want[2], want[3]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "%s: builds %" PetscInt64_FMT " refreshes %" PetscInt64_FMT " products %" PetscInt64_FMT
+                          " deferred %" PetscInt64_FMT " fallbacks %" PetscInt64_FMT ", expected %" PetscInt64_FMT
+                          " %" PetscInt64_FMT " %" PetscInt64_FMT " %" PetscInt64_FMT " 0\n",
+                          what, got[0], got[1], got[2], got[3], after.fallbacks, want[0], want[1], want[2], want[3]));
   }
   PetscFunctionReturn(0);
 }

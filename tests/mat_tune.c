@@ -1,4 +1,5 @@
-static const char help[] = "Type spmv and the tuner: the same choice each time, new values and duplicates, wisdom, options, what is refused.\n\n";
+static const char help[] =
+  "Type spmv and the tuner: the same choice each time, new values and duplicates, wisdom, options, what is refused.\n\n";
 
 #include "refuse.h"
 #include <petsc/private/petscimpl.h>
@@ -67,7 +68,8 @@ static PetscErrorCode Multiply(Mat A)
     PetscCall(VecNorm(z, NORM_INFINITY, &norm));
     PetscCall(VecAXPY(y, -1, z));
     PetscCall(VecNorm(y, NORM_INFINITY, &difference));
-    PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "product differs by %g of %g", (double)difference, (double)norm);
+    PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "product differs by %g of %g",
+               (double)difference, (double)norm);
   }
   PetscCall(PetscRandomDestroy(&rand));
   PetscCall(VecDestroy(&x));
@@ -89,7 +91,8 @@ static PetscErrorCode Report(const char what[], Mat A)
   local[1] = counts.refreshes > 0;
   local[2] = counts.fallbacks;
   PetscCallMPI(MPI_Allreduce(local, most, 3, MPIU_INT64, MPI_MAX, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: tuned %s, refreshed %s, fallbacks %d\n", what, most[0] ? "yes" : "no", most[1] ? "yes" : "no", (int)most[2]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: tuned %s, refreshed %s, fallbacks %d\n", what, most[0] ? "yes" : "no",
+                        most[1] ? "yes" : "no", (int)most[2]));
   PetscFunctionReturn(0);
 }
 
@@ -128,7 +131,8 @@ static PetscErrorCode TestLife(MatType type)
   PetscCall(Fill(A, 2, PETSC_FALSE));
   PetscCall(Multiply(A));
   CALL(A, "MatSpmvGetCounts", (Mat, SpmvCounts *), (A, &after));
-  PetscCheck(after.tunings == before.tunings && after.builds == before.builds, PETSC_COMM_SELF, PETSC_ERR_PLIB, "new values were tuned for");
+  PetscCheck(after.tunings == before.tunings && after.builds == before.builds, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "new values were tuned for");
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
   PetscCall(Multiply(B));
   PetscCall(Report("duplicate", B));
@@ -170,9 +174,11 @@ static PetscErrorCode Spoil(const char file[], const char instead[])
 /* What was measured is found again, by another Mat as by another run; spoilt files are misses and are mended */
 static PetscErrorCode TestWisdom(void)
 {
-  static const char *const spoilt[] = {"", "pmf", "nosuch 1e-6 1e-6 a=1\n", "pmf 1e-6 1e-6 window=17\n", "pmf 1e-6 1e-6 nosuch=1\n", "pmf -1 nan window=64\n", "\1\2\3\n"};
-  char                     file[PETSC_MAX_PATH_LEN];
-  Mat                      A, B;
+  static const char *const spoilt[] = {
+    "",        "pmf", "nosuch 1e-6 1e-6 a=1\n", "pmf 1e-6 1e-6 window=17\n", "pmf 1e-6 1e-6 nosuch=1\n", "pmf -1 nan window=64\n",
+    "\1\2\3\n"};
+  char file[PETSC_MAX_PATH_LEN];
+  Mat  A, B;
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(file, sizeof(file), "mat_tune_%d_%d.wisdom", (int)PetscGlobalSize, PetscGlobalRank));
@@ -322,7 +328,8 @@ static PetscErrorCode TestBackend(void)
     PetscCall(MatSetFromOptions(B));
     PetscCall(Multiply(B));
     CALL(B, "MatSpmvGetCounts", (Mat, SpmvCounts *), (B, &after));
-    PetscCheck(after.tunings == before.tunings, PETSC_COMM_SELF, PETSC_ERR_PLIB, "tuned again under -mat_spmv_backend %s", backends[k]);
+    PetscCheck(after.tunings == before.tunings, PETSC_COMM_SELF, PETSC_ERR_PLIB, "tuned again under -mat_spmv_backend %s",
+               backends[k]);
     PetscCall(PetscOptionsClearValue(NULL, "-" PREFIX "mat_spmv_transpose"));
     PetscCall(MatDestroy(&B));
   }

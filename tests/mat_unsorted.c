@@ -69,7 +69,9 @@ int main(int argc, char **argv)
       PetscCall(VecNorm(y, NORM_INFINITY, &error));
       if (error <= 1000 * PETSC_MACHINE_EPSILON) continue;
       failures++;
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "entries %" PetscInt_FMT " and %" PetscInt_FMT " changed over: the product is wrong by %g\n", e, e + 1, (double)error));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                            "entries %" PetscInt_FMT " and %" PetscInt_FMT " changed over: the product is wrong by %g\n", e,
+                            e + 1, (double)error));
     }
   }
   PetscCall(VecDestroy(&x));

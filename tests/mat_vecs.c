@@ -1,4 +1,5 @@
-static const char help[] = "Where vectors of Mats live that a device multiplies, and products with vectors here and there; ghosts when the pattern changes.\n\
+static const char help[] =
+  "Where vectors of Mats live that a device multiplies, and products with vectors here and there; ghosts when the pattern changes.\n\
   -type <bccoo> - of the Mat\n\
   -odd          - the processes with odd numbers have no device\n\n";
 
@@ -13,8 +14,10 @@ static PetscErrorCode Fill(Mat A, PetscInt wide, PetscInt step)
   PetscCall(MatGetOwnershipRange(A, &start, &end));
   PetscCall(MatGetSize(A, NULL, &N));
   for (PetscInt i = start; i < end; i++) {
-    for (PetscInt j = PetscMax(0, i - 1); j < PetscMin(N, i + 2); j++) PetscCall(MatSetValue(A, i, j, 1 + PetscSinReal((PetscReal)(i + 3 * j)), INSERT_VALUES));
-    for (PetscInt j = 0; j < N && i == start + wide; j += step) PetscCall(MatSetValue(A, i, j, PetscCosReal((PetscReal)j), INSERT_VALUES));
+    for (PetscInt j = PetscMax(0, i - 1); j < PetscMin(N, i + 2); j++)
+      PetscCall(MatSetValue(A, i, j, 1 + PetscSinReal((PetscReal)(i + 3 * j)), INSERT_VALUES));
+    for (PetscInt j = 0; j < N && i == start + wide; j += step)
+      PetscCall(MatSetValue(A, i, j, PetscCosReal((PetscReal)j), INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
@@ -64,9 +67,10 @@ static PetscErrorCode Products(Mat A, Mat B, int host, const char what[])
 {
   PetscFunctionBegin;
   for (int product = 0; product < 6; product++) {
-    const PetscBool transpose = (PetscBool)(product > 2), add = (PetscBool)(product % 3 > 0), same = (PetscBool)(product % 3 == 2);
-    Vec             z[2];
-    PetscReal       norm, difference;
+    const PetscBool transpose = (PetscBool)(product > 2), add = (PetscBool)(product % 3 > 0),
+                    same = (PetscBool)(product % 3 == 2);
+    Vec       z[2];
+    PetscReal norm, difference;
 
     for (int k = 0; k < 2; k++) {
       Mat         M = k ? B : A;
@@ -81,14 +85,16 @@ static PetscErrorCode Products(Mat A, Mat B, int host, const char what[])
       else PetscCall((transpose ? MatMultTranspose : MatMult)(M, x, z[k]));
       PetscCall(VecNorm(z[k], NORM_2, &norm));
       PetscCall(VecDot(z[k], z[k], &dot));
-      PetscCheck(PetscAbsReal(norm * norm - PetscRealPart(dot)) <= 100 * PETSC_MACHINE_EPSILON * norm * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, product %d: the norm of z is an old one", what, product);
+      PetscCheck(PetscAbsReal(norm * norm - PetscRealPart(dot)) <= 100 * PETSC_MACHINE_EPSILON * norm * norm, PETSC_COMM_WORLD,
+                 PETSC_ERR_PLIB, "%s, product %d: the norm of z is an old one", what, product);
       PetscCall(VecDestroy(&x));
       PetscCall(VecDestroy(&y));
     }
     PetscCall(VecNorm(z[1], NORM_2, &norm));
     PetscCall(VecAXPY(z[1], -1, z[0]));
     PetscCall(VecNorm(z[1], NORM_2, &difference));
-    PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, product %d, host %d differs from AIJ's by %g", what, product, host, (double)(difference / norm));
+    PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s, product %d, host %d differs from AIJ's by %g", what, product, host, (double)(difference / norm));
     for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&z[k]));
   }
   PetscFunctionReturn(0);
@@ -135,7 +141,10 @@ static PetscErrorCode Asked(Mat A)
   }
   PetscCall(MatSetVecType(A, VECSTANDARD));
   PetscCall(PetscOptionsClearValue(NULL, "-dm_vec_type"));
-  if (!is[0] || !is[1]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-dm_vec_type mpicuda: vectors are%s of that type, with MatSetVecType() they are%s of its\n", is[0] ? "" : " not", is[1] ? "" : " not"));
+  if (!is[0] || !is[1])
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "-dm_vec_type mpicuda: vectors are%s of that type, with MatSetVecType() they are%s of its\n",
+                          is[0] ? "" : " not", is[1] ? "" : " not"));
   PetscFunctionReturn(0);
 }
 
@@ -156,7 +165,8 @@ static PetscErrorCode Extremes(Mat A, Mat B)
   }
   PetscCall(VecAXPY(v[1], -1, v[0]));
   PetscCall(VecNorm(v[1], NORM_INFINITY, &difference));
-  PetscCheck(difference == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "the largest entries of rows differ from AIJ's by %g", (double)difference);
+  PetscCheck(difference == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "the largest entries of rows differ from AIJ's by %g",
+             (double)difference);
   for (int k = 0; k < 2; k++) PetscCall(VecDestroy(&v[k]));
   PetscFunctionReturn(0);
 }
@@ -265,7 +275,8 @@ static PetscErrorCode Patterns(Mat A, Mat B)
   PetscCall(MatNorm(Y[1], NORM_FROBENIUS, &norm));
   PetscCall(MatAXPY(Y[1], -1, Y[0], SAME_NONZERO_PATTERN));
   PetscCall(MatNorm(Y[1], NORM_FROBENIUS, &difference));
-  PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "the product with a dense matrix differs from AIJ's by %g", (double)(difference / norm));
+  PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "the product with a dense matrix differs from AIJ's by %g", (double)(difference / norm));
   for (int k = 0; k < 2; k++) {
     PetscCall(MatDestroy(&X[k]));
     PetscCall(MatDestroy(&Y[k]));

@@ -1,4 +1,5 @@
-static const char help[] = "PCILU with a type derived from AIJ: shifts, a type of the program's that reuses its constructor, solvers registered for the type.\n\
+static const char help[] =
+  "PCILU with a type derived from AIJ: shifts, a type of the program's that reuses its constructor, solvers registered for the type.\n\
   -type <bccoo>  the type under test\n\n";
 
 #include <petscspmv.h>
@@ -23,7 +24,8 @@ static PetscErrorCode Create(const char type[], Mat *A)
   PetscCall(MatSetType(*A, type));
   PetscCall(MatSeqAIJSetPreallocation(*A, 3, NULL));
   for (PetscInt i = 0; i < 40; i++) {
-    for (PetscInt j = PetscMax(0, i - 1); j < PetscMin(40, i + 2); j++) PetscCall(MatSetValue(*A, i, j, i == j ? (i % 9 ? 4 : 0) : -1 - i % 2, INSERT_VALUES));
+    for (PetscInt j = PetscMax(0, i - 1); j < PetscMin(40, i + 2); j++)
+      PetscCall(MatSetValue(*A, i, j, i == j ? (i % 9 ? 4 : 0) : -1 - i % 2, INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));

@@ -18,7 +18,8 @@ typedef struct {
 
 static inline PetscErrorCode SpmvGuardedCreate(PetscInt n, SpmvGuarded *g)
 {
-  const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (size_t)n * sizeof(PetscScalar), data = (used + page - 1) / page * page;
+  const size_t page = (size_t)sysconf(_SC_PAGESIZE), used = (size_t)n * sizeof(PetscScalar),
+               data = (used + page - 1) / page * page;
 
   PetscFunctionBegin;
   g->bytes = data + page;
@@ -86,7 +87,8 @@ static inline SpmvCSR SpmvTestCSRView(const SpmvTestCSR *t)
   z <- beta y + op(A) x in long double, and size <- beta |y| + |op(A)| |x|, length <- entries that meet in each result.
   z, size and length are of the result's length.
 */
-static inline void SpmvTestReference(const SpmvCSR *csr, PetscBool transpose, const PetscScalar x[], const PetscScalar y[], long double re[], long double im[], long double size[], PetscInt length[])
+static inline void SpmvTestReference(const SpmvCSR *csr, PetscBool transpose, const PetscScalar x[], const PetscScalar y[],
+                                     long double re[], long double im[], long double size[], PetscInt length[])
 {
   const PetscInt nout = transpose ? csr->n : csr->m;
 
@@ -111,12 +113,14 @@ static inline void SpmvTestReference(const SpmvCSR *csr, PetscBool transpose, co
 }
 
 /* Entries that leave max(8, sqrt(length)) 4 eps size around the reference, or are not 0 where size is */
-static inline PetscInt SpmvTestCompare(PetscInt n, const PetscScalar z[], const long double re[], const long double im[], const long double size[], const PetscInt length[])
+static inline PetscInt SpmvTestCompare(PetscInt n, const PetscScalar z[], const long double re[], const long double im[],
+                                       const long double size[], const PetscInt length[])
 {
   PetscInt wrong = 0;
 
   for (PetscInt r = 0; r < n; r++) {
-    const long double bound = PetscMax((PetscReal)8, PetscSqrtReal((PetscReal)length[r])) * 4 * (long double)PETSC_MACHINE_EPSILON * size[r];
+    const long double bound =
+      PetscMax((PetscReal)8, PetscSqrtReal((PetscReal)length[r])) * 4 * (long double)PETSC_MACHINE_EPSILON * size[r];
     const long double dr = (long double)PetscRealPart(z[r]) - re[r], di = (long double)PetscImaginaryPart(z[r]) - im[r];
 
     if (!(dr * dr + di * di <= bound * bound)) wrong++; /* NaN is wrong */
@@ -140,7 +144,8 @@ static inline PetscErrorCode SpmvTestVector(PetscInt n, PetscScalar x[])
 }
 
 /* y <- beta y + op(A) x by one instruction set; transposed products have NaN to write to, up to where an inaccessible page begins */
-static inline PetscErrorCode SpmvTestApply(const SpmvKernels *kernels, PetscBool transpose, const void *storage, const PetscScalar x[], PetscScalar y[], PetscBool beta)
+static inline PetscErrorCode SpmvTestApply(const SpmvKernels *kernels, PetscBool transpose, const void *storage,
+                                           const PetscScalar x[], PetscScalar y[], PetscBool beta)
 {
   const size_t n    = transpose ? kernels->transpose_work(storage) : 0;
   SpmvGuarded  work = {0};
@@ -164,7 +169,8 @@ static inline SpmvPlan SpmvTestPlan(const SpmvFormat *format, SpmvBackend backen
 }
 
 /* Builds a storage; *storage is NULL if the plan does not suit the matrix or the device */
-static inline PetscErrorCode SpmvTestBuild(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan, void **storage)
+static inline PetscErrorCode SpmvTestBuild(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan,
+                                           void **storage)
 {
   PetscErrorCode ierr;
 
@@ -218,7 +224,9 @@ static inline PetscErrorCode SpmvTestProducts(const SpmvFormat *format, const Sp
         for (PetscInt k = 0; k < ny; k++) y.a[k] = beta ? y0[k] : (PetscScalar)NAN;
         PetscCall(SpmvTestApply(kernels, (PetscBool)transpose, storage, x.a, y.a, (PetscBool)beta));
         bad = SpmvTestCompare(ny, y.a, re, im, size, length);
-        if (bad) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s%s, beta %d: %" PetscInt_FMT " entries wrong\n", format->name, SpmvIsaName(isa), transpose ? ", transposed" : "", beta, bad));
+        if (bad)
+          PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %s%s, beta %d: %" PetscInt_FMT " entries wrong\n", format->name,
+                                SpmvIsaName(isa), transpose ? ", transposed" : "", beta, bad));
         *wrong += bad;
       }
     }

@@ -1,4 +1,5 @@
-static const char help[] = "Rows times several vectors: columns side by side and back, windows of B that move either way, jump, or are too wide, rows whose columns are shifted.\n\n";
+static const char help[] = "Rows times several vectors: columns side by side and back, windows of B that move either way, jump, "
+                           "or are too wide, rows whose columns are shifted.\n\n";
 
 #include "spmvtest.h"
 #include "host/dense/dense.h"
@@ -14,9 +15,7 @@ static PetscScalar Value(PetscInt k)
 /* Some rows of columns side by side, and back again, added or not; what lies beside them is left alone */
 static PetscErrorCode TestSides(const SpmvDenseKernels *kernels, const char isa[])
 {
-  enum { ROWS = 29,
-         LD   = 31,
-         WIDE = 16 };
+  enum { ROWS = 29, LD = 31, WIDE = 16 };
   const PetscInt widths[] = {4, 8, 16};
   PetscScalar    columns[WIDE * LD], side[ROWS * WIDE + 8], back[WIDE * LD];
 
@@ -37,10 +36,15 @@ static PetscErrorCode TestSides(const SpmvDenseKernels *kernels, const char isa[
           for (PetscInt k = 0; k < WIDE * LD; k++) back[k] = 2;
           kernels->separate(side, count, widths[w], rows, add ? SPMV_DENSE_ADD : SPMV_DENSE_SET, back, LD);
           for (PetscInt c = 0; c < WIDE; c++) {
-            for (PetscInt r = 0; r < LD; r++) wrong += back[c * LD + r] != (c >= count || r >= rows ? 2 : columns[c * LD + r] + 2 * add);
+            for (PetscInt r = 0; r < LD; r++)
+              wrong += back[c * LD + r] != (c >= count || r >= rows ? 2 : columns[c * LD + r] + 2 * add);
           }
         }
-        if (wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " rows of %" PetscInt_FMT " columns, %" PetscInt_FMT " wide: %" PetscInt_FMT " entries wrong\n", isa, rows, count, widths[w], wrong));
+        if (wrong)
+          PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                                "%s: %" PetscInt_FMT " rows of %" PetscInt_FMT " columns, %" PetscInt_FMT " wide: %" PetscInt_FMT
+                                " entries wrong\n",
+                                isa, rows, count, widths[w], wrong));
         failures += wrong;
       }
     }
@@ -92,10 +96,10 @@ static PetscErrorCode Create(int kind, SpmvTestCSR *t)
 }
 
 /* C = A B by windows, what they leave by B side by side; each entry against its sum. Whether windows served to the end is as expected */
-static PetscErrorCode TestWindows(const SpmvTestCSR *t, int kind, SpmvIsa isa, PetscInt ntasks, PetscInt count, PetscInt capacity, PetscBool expected)
+static PetscErrorCode TestWindows(const SpmvTestCSR *t, int kind, SpmvIsa isa, PetscInt ntasks, PetscInt count, PetscInt capacity,
+                                  PetscBool expected)
 {
-  const PetscInt   width = count > 8 ? 16 : count > 4 ? 8
-                                                      : 4;
+  const PetscInt   width = count > 8 ? 16 : count > 4 ? 8 : 4;
   SpmvCSR          csr   = SpmvTestCSRView(t);
   SpmvDenseProduct d;
   PetscScalar     *b, *c, *side, *window;
@@ -124,7 +128,11 @@ static PetscErrorCode TestWindows(const SpmvTestCSR *t, int kind, SpmvIsa isa, P
       wrong += !(PetscAbsScalar(c[k * ROWS + r] - sum) <= 32 * PETSC_MACHINE_EPSILON * size);
     }
   }
-  if (wrong || done != expected) PetscCall(PetscPrintf(PETSC_COMM_SELF, "kind %d, %s, %d tasks, %" PetscInt_FMT " columns, windows of %" PetscInt_FMT ": %" PetscInt_FMT " entries wrong, windows %s\n", kind, SpmvIsaName(isa), (int)ntasks, count, capacity, wrong, done ? "served" : "gave up"));
+  if (wrong || done != expected)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                          "kind %d, %s, %d tasks, %" PetscInt_FMT " columns, windows of %" PetscInt_FMT ": %" PetscInt_FMT
+                          " entries wrong, windows %s\n",
+                          kind, SpmvIsaName(isa), (int)ntasks, count, capacity, wrong, done ? "served" : "gave up"));
   failures += wrong + (done != expected);
   PetscCall(PetscFree4(b, c, side, window));
   PetscFunctionReturn(0);
@@ -172,7 +180,9 @@ static PetscErrorCode TestShifted(PetscInt line, PetscInt most, SpmvIsa isa, Pet
   csr = SpmvTestCSRView(&t);
   SpmvDenseProductSet(&csr, isa, ntasks, &d);
   if (SpmvDenseIsShifted(&d) != expected) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, lines of %" PetscInt_FMT ", %" PetscInt_FMT " entries: rows are said to be%s shifted\n", SpmvIsaName(isa), line, most, expected ? " not" : ""));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                          "%s, lines of %" PetscInt_FMT ", %" PetscInt_FMT " entries: rows are said to be%s shifted\n",
+                          SpmvIsaName(isa), line, most, expected ? " not" : ""));
     failures++;
   }
   for (int shifted = 0; shifted < 2; shifted++) {
@@ -189,7 +199,11 @@ static PetscErrorCode TestShifted(PetscInt line, PetscInt most, SpmvIsa isa, Pet
       }
       wrong += !(PetscAbsScalar(c[k] - sum) <= 64 * PETSC_MACHINE_EPSILON * size);
     }
-    if (wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, lines of %" PetscInt_FMT ", %" PetscInt_FMT " entries, %d tasks, %" PetscInt_FMT " columns, shifted %d: %" PetscInt_FMT " entries wrong\n", SpmvIsaName(isa), line, most, (int)ntasks, count, shifted, wrong));
+    if (wrong)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                            "%s, lines of %" PetscInt_FMT ", %" PetscInt_FMT " entries, %d tasks, %" PetscInt_FMT
+                            " columns, shifted %d: %" PetscInt_FMT " entries wrong\n",
+                            SpmvIsaName(isa), line, most, (int)ntasks, count, shifted, wrong));
     failures += wrong;
   }
   PetscCall(PetscFree3(t.i, t.j, t.a));
@@ -200,9 +214,7 @@ static PetscErrorCode TestShifted(PetscInt line, PetscInt most, SpmvIsa isa, Pet
 /* A C that is written past the caches, from each place of a cache line on; what lies beside it is left alone */
 static PetscErrorCode TestLong(SpmvIsa isa, PetscInt ntasks)
 {
-  enum { M     = 400003,
-         LD    = 400016,
-         WIDTH = 8 };
+  enum { M = 400003, LD = 400016, WIDTH = 8 };
   SpmvTestCSR      t = {.m = M, .n = M};
   SpmvCSR          csr;
   SpmvDenseProduct d;
@@ -239,7 +251,9 @@ static PetscErrorCode TestLong(SpmvIsa isa, PetscInt ntasks)
       wrong += !(PetscAbsScalar(c[k] - sum) <= 8 * PETSC_MACHINE_EPSILON);
     }
   }
-  if (wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "long columns, %s, %d tasks: %" PetscInt_FMT " entries wrong\n", SpmvIsaName(isa), (int)ntasks, wrong));
+  if (wrong)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "long columns, %s, %d tasks: %" PetscInt_FMT " entries wrong\n", SpmvIsaName(isa),
+                          (int)ntasks, wrong));
   failures += wrong;
   PetscCall(PetscFree3(t.i, t.j, t.a));
   PetscCall(PetscFree3(b, side, c));
@@ -276,7 +290,8 @@ int main(int argc, char **argv)
 
     PetscCall(Create(kind, &t));
     for (PetscInt ntasks = 1; ntasks <= 3; ntasks += 2) {
-      for (PetscInt count = 3; count <= 13; count += 5) PetscCall(TestWindows(&t, kind, best, ntasks, count, 12000, kind < 3 || kind == TWINS ? PETSC_TRUE : PETSC_FALSE));
+      for (PetscInt count = 3; count <= 13; count += 5)
+        PetscCall(TestWindows(&t, kind, best, ntasks, count, 12000, kind < 3 || kind == TWINS ? PETSC_TRUE : PETSC_FALSE));
       PetscCall(TestWindows(&t, kind, SPMV_SCALAR, ntasks, 8, 9000, kind < 3 || kind == TWINS ? PETSC_TRUE : PETSC_FALSE));
       PetscCall(TestWindows(&t, kind, best, ntasks, 8, 1000, PETSC_FALSE));
     }

@@ -1,4 +1,5 @@
-static const char help[] = "What is known of the machine: picked by instruction set and caches, caches as the system tells, the user's file.\n\n\
+static const char help[] =
+  "What is known of the machine: picked by instruction set and caches, caches as the system tells, the user's file.\n\n\
   -file <used, old>   what the user's file is\n\n";
 
 #include "host/machine.h"
@@ -50,14 +51,18 @@ static PetscErrorCode TestBuiltin(void)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(machines); k++) {
     SpmvMachineBuiltin(machines[k].isa, &machines[k].told, &machine);
     for (int c = 0; c < 3; c++) {
-      PetscCheck(machine.cache[c] == machines[k].cache[c], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: cache %d of %g bytes", machines[k].name, c, machine.cache[c]);
+      PetscCheck(machine.cache[c] == machines[k].cache[c], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: cache %d of %g bytes",
+                 machines[k].name, c, machine.cache[c]);
     }
-    PetscCheck(machine.far == machines[k].far, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the last cache is %sfar", machines[k].name, machine.far ? "" : "not ");
+    PetscCheck(machine.far == machines[k].far, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the last cache is %sfar", machines[k].name,
+               machine.far ? "" : "not ");
     PetscCall(PetscArraycpy(machine.cache, first.cache, 3));
     machine.far = first.far;
-    PetscCheck(!memcmp(&machine, &first, sizeof(first)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: other numbers than the measured ones", machines[k].name);
+    PetscCheck(!memcmp(&machine, &first, sizeof(first)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: other numbers than the measured ones", machines[k].name);
   }
-  for (int k = 0; k < SPMV_ISA_COUNT; k++) PetscCheck(first.isa[k] >= 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no rate", SpmvIsaName(k));
+  for (int k = 0; k < SPMV_ISA_COUNT; k++)
+    PetscCheck(first.isa[k] >= 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no rate", SpmvIsaName(k));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,26 +70,16 @@ static PetscErrorCode TestBuiltin(void)
 static PetscErrorCode TestCaches(const char folder[])
 {
   static const char *const files[][2] = {
-    {"index0/level", "1\n"},
-    {"index0/type", "Data\n"},
-    {"index0/size", "48K\n"},
-    {"index0/ways_of_associativity", "12\n"},
-    {"index1/level", "1\n"},
-    {"index1/type", "Instruction\n"},
-    {"index1/size", "32K\n"},
-    {"index1/ways_of_associativity", "8\n"},
-    {"index2/level", "2\n"},
-    {"index2/type", "Unified\n"},
-    {"index2/size", "2048K\n"},
-    {"index2/ways_of_associativity", "16\n"},
-    {"index3/level", "3\n"},
-    {"index3/type", "Unified\n"},
-    {"index3/size", "107520K\n"},
-    {"index3/ways_of_associativity", "15\n"},
-    {"index4/level", "4\n"},
-    {"index4/type", "Unified\n"},
-    {"index4/size", "65536K\n"},
-    {"index4/ways_of_associativity", "9\n"},
+    {"index0/level", "1\n"},      {"index0/type", "Data\n"},
+    {"index0/size", "48K\n"},     {"index0/ways_of_associativity", "12\n"},
+    {"index1/level", "1\n"},      {"index1/type", "Instruction\n"},
+    {"index1/size", "32K\n"},     {"index1/ways_of_associativity", "8\n"},
+    {"index2/level", "2\n"},      {"index2/type", "Unified\n"},
+    {"index2/size", "2048K\n"},   {"index2/ways_of_associativity", "16\n"},
+    {"index3/level", "3\n"},      {"index3/type", "Unified\n"},
+    {"index3/size", "107520K\n"}, {"index3/ways_of_associativity", "15\n"},
+    {"index4/level", "4\n"},      {"index4/type", "Unified\n"},
+    {"index4/size", "65536K\n"},  {"index4/ways_of_associativity", "9\n"},
   };
   char       path[PETSC_MAX_PATH_LEN];
   SpmvCaches c;
@@ -96,9 +91,13 @@ static PetscErrorCode TestCaches(const char folder[])
   }
   PetscCall(PetscSNPrintf(path, sizeof(path), "%s/cache", folder));
   SpmvCachesRead(path, &c);
-  PetscCheck(c.bytes[0] == 49152 && c.bytes[1] == 2097152 && c.bytes[2] == 110100480 && c.ways == 15, PETSC_COMM_SELF, PETSC_ERR_PLIB, "caches of %zu, %zu and %zu bytes, %d ways", c.bytes[0], c.bytes[1], c.bytes[2], (int)c.ways);
+  PetscCheck(c.bytes[0] == 49152 && c.bytes[1] == 2097152 && c.bytes[2] == 110100480 && c.ways == 15, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "caches of %zu, %zu and %zu bytes, %d ways", c.bytes[0], c.bytes[1], c.bytes[2], (int)c.ways);
   SpmvCachesRead("/nowhere", &c);
-  PetscCheck(!c.bytes[0] || (c.bytes[0] >= 4096 && c.bytes[1] > c.bytes[0] && (!c.bytes[2] || (c.bytes[2] >= c.bytes[1] && c.ways > 0))), PETSC_COMM_SELF, PETSC_ERR_PLIB, "caches of %zu, %zu and %zu bytes, %d ways", c.bytes[0], c.bytes[1], c.bytes[2], (int)c.ways);
+  PetscCheck(!c.bytes[0] ||
+               (c.bytes[0] >= 4096 && c.bytes[1] > c.bytes[0] && (!c.bytes[2] || (c.bytes[2] >= c.bytes[1] && c.ways > 0))),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "caches of %zu, %zu and %zu bytes, %d ways", c.bytes[0], c.bytes[1], c.bytes[2],
+             (int)c.ways);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,15 +131,18 @@ static PetscErrorCode TestFile(const char file[])
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(refused); k++) {
     machine = builtin;
     PetscCall(Put(file, refused[k].text));
-    PetscCheck(!SpmvMachineRead(file, &machine, why, sizeof(why)) && strstr(why, refused[k].why), PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s' was refused with '%s'", refused[k].text, why);
+    PetscCheck(!SpmvMachineRead(file, &machine, why, sizeof(why)) && strstr(why, refused[k].why), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "'%s' was refused with '%s'", refused[k].text, why);
     PetscCheck(!memcmp(&machine, &builtin, sizeof(builtin)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s' was used", refused[k].text);
   }
   f = fopen(file, "w");
   SpmvMachineWrite(&builtin, f);
   PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s", file);
   memset(&machine, 0, sizeof(machine));
-  PetscCheck(SpmvMachineRead(file, &machine, why, sizeof(why)) && !memcmp(&machine, &builtin, sizeof(builtin)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "not read back: %s", why);
-  PetscCheck(!remove(file) && !SpmvMachineRead(file, &machine, why, sizeof(why)) && !why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "no file: '%s'", why);
+  PetscCheck(SpmvMachineRead(file, &machine, why, sizeof(why)) && !memcmp(&machine, &builtin, sizeof(builtin)), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "not read back: %s", why);
+  PetscCheck(!remove(file) && !SpmvMachineRead(file, &machine, why, sizeof(why)) && !why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "no file: '%s'", why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +156,9 @@ static PetscErrorCode TestUse(void)
 
   PetscFunctionBegin;
   PetscCall(side->resolve(&csr, NULL, &plan));
-  for (PetscInt k = 0; k < side->nparams; k++) PetscCheck(strcmp(side->params[k].name, "cache") || plan.value[k] == 64, PETSC_COMM_SELF, PETSC_ERR_PLIB, "tpspmv counts on %d kB", (int)plan.value[k]);
+  for (PetscInt k = 0; k < side->nparams; k++)
+    PetscCheck(strcmp(side->params[k].name, "cache") || plan.value[k] == 64, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "tpspmv counts on %d kB", (int)plan.value[k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,13 +186,16 @@ static PetscErrorCode TestGet(const char folder[], PetscBool old)
     for (int k = 0; k < SPMV_LEVELS; k++) assumed.line[k] = k;
   }
   machine = SpmvMachineGet();
-  PetscCheck(SpmvMachineGet() == machine && !memcmp(machine, &assumed, sizeof(assumed)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "cycle %g, far %g", machine->cycle, machine->far);
+  PetscCheck(SpmvMachineGet() == machine && !memcmp(machine, &assumed, sizeof(assumed)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "cycle %g, far %g", machine->cycle, machine->far);
   if (!old) PetscCall(TestUse());
   PETSC_STDERR = screen;
   rewind(f);
   text[fread(text, 1, sizeof(text) - 1, f)] = 0;
   PetscCheck(!fclose(f), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "%s", path);
-  if (old) PetscCheck(strstr(text, file) && strstr(text, "make calibrate") && strchr(text, '\n') == text + strlen(text) - 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s'", text);
+  if (old)
+    PetscCheck(strstr(text, file) && strstr(text, "make calibrate") && strchr(text, '\n') == text + strlen(text) - 1,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s'", text);
   else PetscCheck(!text[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s'", text);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

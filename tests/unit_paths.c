@@ -13,7 +13,8 @@ static PetscErrorCode Set(const char name[], const char value[])
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Expect(const char cache[], const char config[], const char home[], const char wanted_cache[], const char wanted_config[])
+static PetscErrorCode Expect(const char cache[], const char config[], const char home[], const char wanted_cache[],
+                             const char wanted_config[])
 {
   char path[64];
 
@@ -63,9 +64,11 @@ static PetscErrorCode TestHash(void)
     text[bit / 8] ^= (char)(1 << bit % 8);
   }
   for (size_t a = 0; a < n; a++) {
-    for (size_t b = 0; b < a; b++) PetscCheck(seen[a] != seen[b], PETSC_COMM_SELF, PETSC_ERR_PLIB, "texts %zu and %zu have the same hash", b, a);
+    for (size_t b = 0; b < a; b++)
+      PetscCheck(seen[a] != seen[b], PETSC_COMM_SELF, PETSC_ERR_PLIB, "texts %zu and %zu have the same hash", b, a);
   }
-  PetscCheck(SpmvHash(SpmvHash(0, text, 7), text + 7, 9) == SpmvHash(0, text, 16), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a text in two parts has another hash");
+  PetscCheck(SpmvHash(SpmvHash(0, text, 7), text + 7, 9) == SpmvHash(0, text, 16), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "a text in two parts has another hash");
   PetscFunctionReturn(0);
 }
 

@@ -1,4 +1,5 @@
-static const char help[] = "The tuner without a Mat: samples stand for the whole, estimates are the same each time, plans as text, knobs, shapes, a time limit.\n\n";
+static const char help[] = "The tuner without a Mat: samples stand for the whole, estimates are the same each time, plans as "
+                           "text, knobs, shapes, a time limit.\n\n";
 
 #include "spmvtest.h"
 
@@ -63,7 +64,8 @@ static PetscErrorCode TestSample(void)
     share += (PetscReal)sample.window[w].i[sample.window[w].m] / (PetscReal)csr.i[csr.m];
     stands += sample.weight[w] * (PetscReal)sample.window[w].i[sample.window[w].m] / (PetscReal)csr.i[csr.m];
   }
-  PetscCheck(share < 0.2 && share > 0.05 && PetscAbsReal(stands - 1) < 1e-5 && sample.nwindows >= 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d windows, %g of all entries, stand for %g", (int)sample.nwindows, (double)share, (double)stands);
+  PetscCheck(share < 0.2 && share > 0.05 && PetscAbsReal(stands - 1) < 1e-5 && sample.nwindows >= 8, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%d windows, %g of all entries, stand for %g", (int)sample.nwindows, (double)share, (double)stands);
   for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
     const SpmvFormat *f      = SpmvCandidate[k];
     SpmvOption        option = {.number = k, .plan = SpmvTestPlan(f, SPMV_BACKEND_HOST)}, again;
@@ -73,8 +75,10 @@ static PetscErrorCode TestSample(void)
     if (f->host->side.resolve) PetscCall(f->host->side.resolve(&csr, NULL, &option.plan));
     PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, k, 1, &option.plan, &option));
     PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, k, 1, &option.plan, &again));
-    PetscCheck(again.predicted == option.predicted && option.predicted > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g s, then %g", f->name, (double)option.predicted, (double)again.predicted);
-    PetscCheck(PetscAbsReal((PetscReal)(option.bytes / bytes - 1)) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g bytes by a sample, %g in all", f->name, (double)option.bytes, (double)bytes);
+    PetscCheck(again.predicted == option.predicted && option.predicted > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g s, then %g",
+               f->name, (double)option.predicted, (double)again.predicted);
+    PetscCheck(PetscAbsReal((PetscReal)(option.bytes / bytes - 1)) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: %g bytes by a sample, %g in all", f->name, (double)option.bytes, (double)bytes);
   }
   PetscCall(SpmvSampleDestroy(&sample));
   PetscCall(BandDestroy(&t));
@@ -97,13 +101,12 @@ static PetscErrorCode TestText(void)
         char      text[1024] = "";
         PetscBool good;
 
-        plan.value[p] = param->choices ? param->choices[c] : param->list ? c + 2
-                                                           : c           ? param->high
-                                                                         : param->low;
+        plan.value[p] = param->choices ? param->choices[c] : param->list ? c + 2 : c ? param->high : param->low;
         for (PetscInt i = 0; param->list && i < plan.value[p]; i++) plan.list[i] = i + 1;
         PetscCall(SpmvPlanText(side, &plan, text, sizeof(text)));
         PetscCall(SpmvPlanRead(side, text, &back, &good));
-        PetscCheck(good && !memcmp(&plan, &back, sizeof(plan)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: '%s' was not read back", f->name, text);
+        PetscCheck(good && !memcmp(&plan, &back, sizeof(plan)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: '%s' was not read back",
+                   f->name, text);
       }
     }
   }
@@ -116,7 +119,8 @@ static PetscErrorCode Baseline(void *context)
   return PETSC_SUCCESS;
 }
 
-static PetscErrorCode Tune(PetscInt kind, PetscInt allowed, PetscReal seconds, const SpmvTestCSR *t, PetscInt *aij, SpmvChoice *choice)
+static PetscErrorCode Tune(PetscInt kind, PetscInt allowed, PetscReal seconds, const SpmvTestCSR *t, PetscInt *aij,
+                           SpmvChoice *choice)
 {
   const SpmvCSR csr = SpmvTestCSRView(t);
   const SpmvKey key = {csr.m, csr.n, csr.i[csr.m], 17};
@@ -130,7 +134,8 @@ static PetscErrorCode Tune(PetscInt kind, PetscInt allowed, PetscReal seconds, c
   PetscCall(PetscStrncpy(q.wisdom, "none", sizeof(q.wisdom)));
   *aij = 0;
   PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_HOST, Baseline, aij, choice));
-  PetscCheck(choice->known && choice->best.number >= 0 && SpmvChoiceAnswers(choice, &q, &key, SPMV_BACKEND_HOST), PETSC_COMM_SELF, PETSC_ERR_PLIB, "no choice");
+  PetscCheck(choice->known && choice->best.number >= 0 && SpmvChoiceAnswers(choice, &q, &key, SPMV_BACKEND_HOST), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "no choice");
   PetscFunctionReturn(0);
 }
 
@@ -145,15 +150,19 @@ static PetscErrorCode TestTune(void)
   PetscCall(PetscNew(&choice));
   PetscCall(Band(3000, 9, 3, &t));
   PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
-  PetscCheck(!aij && !choice->products && choice->estimated == SPMV_CANDIDATES && choice->from == SPMV_FROM_ESTIMATE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "an estimate ran products");
+  PetscCheck(!aij && !choice->products && choice->estimated == SPMV_CANDIDATES && choice->from == SPMV_FROM_ESTIMATE,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "an estimate ran products");
   PetscCall(Tune(SPMV_TUNE_ESTIMATE, 1 << SPMV_NUMBER_bccoo, 1, &t, &aij, choice));
-  PetscCheck(choice->best.plan.value[0] == 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "blocks of %d x %d", (int)choice->best.plan.value[0], (int)choice->best.plan.value[1]);
+  PetscCheck(choice->best.plan.value[0] == 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "blocks of %d x %d",
+             (int)choice->best.plan.value[0], (int)choice->best.plan.value[1]);
   PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 10, &t, &aij, choice));
-  PetscCheck(aij > 0 && choice->products <= 50 && choice->measured > 1 && choice->best.measured > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d products", (int)choice->products);
+  PetscCheck(aij > 0 && choice->products <= 50 && choice->measured > 1 && choice->best.measured > 0, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%d products", (int)choice->products);
   PetscCall(Tune(SPMV_TUNE_PATIENT, (1 << SPMV_NUMBER_pmf) | (1 << SPMV_NUMBER_AIJ), 10, &t, &aij, choice));
   PetscCheck(choice->measured > 7, PETSC_COMM_SELF, PETSC_ERR_PLIB, "patience measured %d options", (int)choice->measured);
   PetscCall(Tune(SPMV_TUNE_PATIENT, 1 << SPMV_NUMBER_pmf, 1e-9, &t, &aij, choice));
-  PetscCheck(!choice->products && choice->from == SPMV_FROM_ESTIMATE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d products in no time", (int)choice->products);
+  PetscCheck(!choice->products && choice->from == SPMV_FROM_ESTIMATE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d products in no time",
+             (int)choice->products);
   PetscCall(BandDestroy(&t));
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(0);
@@ -186,9 +195,7 @@ static PetscErrorCode TestEmpty(void)
 /* Few rows with nearly half of the entries and no blocks, before many with blocks of 1 x 2: a window at the beginning does not stand for the others */
 static PetscErrorCode TestUneven(void)
 {
-  enum { M    = 50000,
-         HEAD = 200,
-         LONG = 400 };
+  enum { M = 50000, HEAD = 200, LONG = 400 };
   const PetscInt     number = 0;
   SpmvTestCSR        t      = {.m = M, .n = M};
   SpmvCSR            csr;
@@ -200,7 +207,8 @@ static PetscErrorCode TestUneven(void)
   PetscInt           nz = 0;
 
   PetscFunctionBegin;
-  PetscCheck(!strcmp(SpmvCandidate[number]->name, "bccoo"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "candidate %d is %s", (int)number, SpmvCandidate[number]->name);
+  PetscCheck(!strcmp(SpmvCandidate[number]->name, "bccoo"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "candidate %d is %s", (int)number,
+             SpmvCandidate[number]->name);
   PetscCall(PetscMalloc3(M + 1, &t.i, HEAD * LONG + 2 * M, &t.j, HEAD * LONG + 2 * M, &t.a));
   for (PetscInt r = 0; r < M; r++) {
     t.i[r] = nz;
@@ -211,12 +219,14 @@ static PetscErrorCode TestUneven(void)
   }
   t.i[M] = nz;
   csr    = SpmvTestCSRView(&t);
-  PetscCall(SpmvPlanRead(&SpmvCandidate[number]->host->side, "block_height=1 block_width=2 bunch=8 tile=64", &option.plan, &good));
+  PetscCall(
+    SpmvPlanRead(&SpmvCandidate[number]->host->side, "block_height=1 block_width=2 bunch=8 tile=64", &option.plan, &good));
   PetscCheck(good, PETSC_COMM_SELF, PETSC_ERR_PLIB, "bccoo has other knobs");
   PetscCall(BytesBuilt(number, &csr, option.plan, &bytes));
   PetscCall(SpmvSampleThin(&csr, PETSC_TRUE, &sample));
   PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, number, 1, &option.plan, &option));
-  PetscCheck(PetscAbsReal(option.bytes / bytes - 1) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes are estimated to be %g", (double)bytes, (double)option.bytes);
+  PetscCheck(PetscAbsReal(option.bytes / bytes - 1) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes are estimated to be %g",
+             (double)bytes, (double)option.bytes);
   PetscCall(SpmvSampleDestroy(&sample));
   PetscCall(PetscFree3(t.i, t.j, t.a));
   PetscFunctionReturn(0);
@@ -226,7 +236,8 @@ int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCheck(!setenv("XDG_CONFIG_HOME", "/nowhere", 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv"); /* the user's file is not to count */
+  PetscCheck(!setenv("XDG_CONFIG_HOME", "/nowhere", 1), PETSC_COMM_SELF, PETSC_ERR_SYS,
+             "setenv"); /* the user's file is not to count */
   PetscCall(TestSample());
   PetscCall(TestUneven());
   PetscCall(TestText());

@@ -57,7 +57,8 @@ static PetscErrorCode Sides(void)
   PetscCall(VecMin(y, NULL, &least));
   PetscCall(VecSum(y, &dot));
   PetscCall(Moved(1, 0, 0, "what VecSet() left, on the host"));
-  PetscCall(Fact((PetscBool)(least == 6 && PetscAbsScalar(dot - (PetscScalar)(PetscGlobalSize * (6 * N + 1))) < 1e-3), "what VecSet() left, partly overwritten"));
+  PetscCall(Fact((PetscBool)(least == 6 && PetscAbsScalar(dot - (PetscScalar)(PetscGlobalSize * (6 * N + 1))) < 1e-3),
+                 "what VecSet() left, partly overwritten"));
   PetscCall(VecSet(y, 2));
   PetscCall(IsAll(y, 2, "VecSet()"));
   PetscCall(VecShift(y, 1));
@@ -67,7 +68,9 @@ static PetscErrorCode Sides(void)
   PetscCall(VecAssemblyBegin(y));
   PetscCall(VecAssemblyEnd(y));
   PetscCall(VecSum(y, &dot));
-  PetscCall(Fact((PetscBool)(PetscAbsScalar(dot - (PetscScalar)(2 * N + 5) - (PetscScalar)((2 * N + 5) * (PetscGlobalSize - 1))) < 1e-3), "VecSetValues()"));
+  PetscCall(
+    Fact((PetscBool)(PetscAbsScalar(dot - (PetscScalar)(2 * N + 5) - (PetscScalar)((2 * N + 5) * (PetscGlobalSize - 1))) < 1e-3),
+         "VecSetValues()"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(0);
@@ -161,7 +164,8 @@ static PetscErrorCode Norms(void)
     PetscCall(VecNorm(x, NORM_INFINITY, &norm[1]));
     PetscCall(VecMin(x, NULL, &norm[2]));
     PetscCall(VecMax(x, NULL, &norm[3]));
-    PetscCall(Fact((PetscBool)(norm[1] == after[operation] && norm[1] == PetscMax(PetscAbsReal(norm[2]), PetscAbsReal(norm[3]))), "a norm after an operation"));
+    PetscCall(Fact((PetscBool)(norm[1] == after[operation] && norm[1] == PetscMax(PetscAbsReal(norm[2]), PetscAbsReal(norm[3]))),
+                   "a norm after an operation"));
   }
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));

@@ -1,4 +1,5 @@
-static const char help[] = "Krylov methods with vectors of type accel and a product that stays on the device: no vector is moved in an iteration.\n\n";
+static const char help[] =
+  "Krylov methods with vectors of type accel and a product that stays on the device: no vector is moved in an iteration.\n\n";
 
 #include "unitvec.h"
 
@@ -51,7 +52,8 @@ static PetscErrorCode Solve(KSP ksp, Vec b, Vec x, PetscInt iterations, PetscInt
   PetscCall(KSPSetTolerances(ksp, 1e-300, 1e-300, 1e300, iterations));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its));
-  PetscCheck(its >= iterations, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations for %" PetscInt_FMT, its, iterations);
+  PetscCheck(its >= iterations, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations for %" PetscInt_FMT, its,
+             iterations);
   *moved = SpmvVecTotals.up - before.up + SpmvVecTotals.down - before.down + SpmvVecTotals.sent - before.sent;
   PetscFunctionReturn(0);
 }
@@ -73,7 +75,8 @@ static PetscErrorCode Run(int s, Mat A, Vec b, Vec x)
   PetscCall(Solve(ksp, b, x, 2 * Solvers[s].cycle, &moved[0])); /* makes what it keeps */
   PetscCall(Solve(ksp, b, x, 2 * Solvers[s].cycle, &moved[0]));
   PetscCall(Solve(ksp, b, x, 4 * Solvers[s].cycle, &moved[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %g vectors moved in an iteration\n", Solvers[s].type, (double)(moved[1] - moved[0]) / (2.0 * Solvers[s].cycle)));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %g vectors moved in an iteration\n", Solvers[s].type,
+                        (double)(moved[1] - moved[0]) / (2.0 * Solvers[s].cycle)));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
 }

@@ -1,4 +1,5 @@
-static const char help[] = "Vectors of type accel that share entries with others: arrays placed, local vectors, subvectors, scatters, other types.\n\n";
+static const char help[] =
+  "Vectors of type accel that share entries with others: arrays placed, local vectors, subvectors, scatters, other types.\n\n";
 
 #include "unitvec.h"
 #include <petscdmda.h>
@@ -18,7 +19,8 @@ static PetscErrorCode Places(void)
   PetscCall(VecPlaceArray(w, mine));
   PetscCall(VecScale(w, 3));
   PetscCall(VecResetArray(w));
-  PetscCall(Fact((PetscBool)(mine[0] == (PetscScalar)3 && mine[N - 1] == (PetscScalar)3), "what kernels wrote to a placed array"));
+  PetscCall(
+    Fact((PetscBool)(mine[0] == (PetscScalar)3 && mine[N - 1] == (PetscScalar)3), "what kernels wrote to a placed array"));
   PetscCall(IsAll(w, 7, "a vector whose array was replaced for a while"));
   PetscCall(VecScale(w, 2));
   PetscCall(IsAll(w, 14, "and then written"));
@@ -130,14 +132,16 @@ static PetscErrorCode Parts(void)
     PetscCall(VecShift(x, 1));
     if (!k) PetscCall(Moved(0, 0, 0, "a contiguous subvector"));
     PetscCall(VecSum(x, &sum));
-    PetscCall(Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 2 + N / 2 * 5))) < 1e-3), k ? "a subvector" : "a contiguous subvector"));
+    PetscCall(Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 2 + N / 2 * 5))) < 1e-3),
+                   k ? "a subvector" : "a contiguous subvector"));
     PetscCall(VecGetSubVector(x, is[k], &part)); /* on the host */
     PetscCall(VecSetValue(part, k, 100, INSERT_VALUES));
     PetscCall(VecAssemblyBegin(part));
     PetscCall(VecAssemblyEnd(part));
     PetscCall(VecRestoreSubVector(x, is[k], &part));
     PetscCall(VecSum(x, &sum));
-    PetscCall(Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 2 + N / 2 * 5) + 95)) < 1e-3), k ? "a subvector changed by the host" : "a contiguous subvector changed by the host"));
+    PetscCall(Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 2 + N / 2 * 5) + 95)) < 1e-3),
+                   k ? "a subvector changed by the host" : "a contiguous subvector changed by the host"));
     PetscCall(VecShift(x, 1));
     PetscCall(VecSetValue(x, first, -1, ADD_VALUES)); /* x on the host only, its part on the device only */
     PetscCall(VecAssemblyBegin(x));
@@ -146,14 +150,17 @@ static PetscErrorCode Parts(void)
     PetscCall(VecShift(part, -1));
     PetscCall(VecRestoreSubVector(x, is[k], &part));
     PetscCall(VecSum(x, &sum));
-    PetscCall(Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 3 + N / 2 * 5 - 1) + 95)) < 1e-3), k ? "a subvector put back into what is on the host" : "a contiguous subvector put back into what is on the host"));
+    PetscCall(
+      Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 3 + N / 2 * 5 - 1) + 95)) < 1e-3),
+           k ? "a subvector put back into what is on the host" : "a contiguous subvector put back into what is on the host"));
     PetscCall(VecSetValue(x, first, 1, ADD_VALUES));
     PetscCall(VecAssemblyBegin(x));
     PetscCall(VecAssemblyEnd(x));
     PetscCall(VecLockReadPush(x));
     PetscCall(VecGetSubVector(x, is[k], &part)); /* only read, as x must be */
     PetscCall(VecSum(part, &sum));
-    PetscCall(Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 5) + 95)) < 1e-3), "a subvector read"));
+    PetscCall(
+      Fact((PetscBool)(PetscAbsScalar(sum - (PetscScalar)(PetscGlobalSize * (N / 2 * 5) + 95)) < 1e-3), "a subvector read"));
     PetscCall(VecRestoreSubVector(x, is[k], &part));
     PetscCall(VecLockReadPop(x));
     PetscCall(ISDestroy(&is[k]));

@@ -1,4 +1,5 @@
-static const char help[] = "Files of plans: found again, replaced, broken and foreign lines passed over, eight processes writing at once.\n\n";
+static const char help[] =
+  "Files of plans: found again, replaced, broken and foreign lines passed over, eight processes writing at once.\n\n";
 
 #include "tune/wisdom.h"
 #include <petscsys.h>
@@ -17,7 +18,8 @@ static PetscErrorCode Expect(const char what[], const char file[], const char ke
 
   PetscFunctionBegin;
   PetscCall(SpmvWisdomFind(file, key, value, sizeof(value), &found));
-  PetscCheck(found == (PetscBool) !!wanted && (!wanted || !strcmp(value, wanted)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: key '%s' gives '%s', not '%s'", what, key, found ? value : "nothing", wanted ? wanted : "nothing");
+  PetscCheck(found == (PetscBool) !!wanted && (!wanted || !strcmp(value, wanted)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: key '%s' gives '%s', not '%s'", what, key, found ? value : "nothing", wanted ? wanted : "nothing");
   PetscFunctionReturn(0);
 }
 

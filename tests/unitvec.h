@@ -40,7 +40,9 @@ static inline PetscErrorCode Moved(PetscInt64 up, PetscInt64 down, PetscInt64 se
   PetscFunctionBegin;
   if (what && (now.up - before.up != up || now.down - before.down != down || now.sent - before.sent != sent)) {
     ++Failures;
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] %s: %d to the device, %d to the host, %d sent along, and not %d, %d, %d\n", PetscGlobalRank, what, (int)(now.up - before.up), (int)(now.down - before.down), (int)(now.sent - before.sent), (int)up, (int)down, (int)sent));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] %s: %d to the device, %d to the host, %d sent along, and not %d, %d, %d\n",
+                          PetscGlobalRank, what, (int)(now.up - before.up), (int)(now.down - before.down),
+                          (int)(now.sent - before.sent), (int)up, (int)down, (int)sent));
   }
   before = now;
   PetscFunctionReturn(0);
@@ -87,7 +89,8 @@ static inline PetscErrorCode FactsOf(size_t n, PetscErrorCode (*const tests[])(v
   }
   held = device->held;
   for (size_t k = 0; k < n; k++) PetscCall((*tests[k])());
-  PetscCall(Fact((PetscBool)(device->held - held < 1e6), "vectors that are destroyed give their memory back")); /* the buffers of sums stay */
+  PetscCall(Fact((PetscBool)(device->held - held < 1e6),
+                 "vectors that are destroyed give their memory back")); /* the buffers of sums stay */
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &Failures, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " facts wrong\n", Failures));
   *status = Failures ? 1 : 0;

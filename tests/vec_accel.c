@@ -6,12 +6,7 @@ static const char help[] = "Operations on vectors of type accel, each against PE
 #include "vec_accel_operations.h"
 
 /* Where the values of a vector of our type are before an operation: on the host, on the device, on both */
-typedef enum {
-  ON_HOST,
-  ON_DEVICE,
-  ON_BOTH,
-  WHERE_COUNT
-} Where;
+typedef enum { ON_HOST, ON_DEVICE, ON_BOTH, WHERE_COUNT } Where;
 
 static PetscErrorCode Place(Vec v, Where where)
 {
@@ -47,7 +42,8 @@ static PetscErrorCode Fill(Vec v, int seed, PetscBool nan)
   PetscCall(VecGetOwnershipRange(v, &first, &last));
   PetscCall(VecGetArrayWrite(v, &array));
   for (PetscInt i = first; i < last; i++) {
-    array[i - first] = (i + seed) % 11 == 0 ? 0 : PetscSinReal((PetscReal)((i % 211) * (seed + 2) + 3 * seed)) * (i % 3 == 0 ? 10 : 1);
+    array[i - first] =
+      (i + seed) % 11 == 0 ? 0 : PetscSinReal((PetscReal)((i % 211) * (seed + 2) + 3 * seed)) * (i % 3 == 0 ? 10 : 1);
     if (PetscDefined(USE_COMPLEX) && i % 4) array[i - first] += PETSC_i * PetscCosReal((PetscReal)(i + seed));
     if (nan) array[i - first] = (PetscScalar)NAN;
   }
@@ -91,8 +87,9 @@ static PetscErrorCode Differ(Vec u, Vec v, PetscReal *difference)
 
 static PetscErrorCode Check(const Operation *o, Work *ours, Work *theirs, PetscInt N, const char how[], PetscInt *failures)
 {
-  const PetscReal long_sum = PetscMax(1, PetscSqrtReal((PetscReal)N) / 100); /* PETSc adds one entry after the other, and so roundings */
-  PetscReal       d[3] = {0}, worst = 0, bound = 50 * PETSC_MACHINE_EPSILON;
+  const PetscReal long_sum =
+    PetscMax(1, PetscSqrtReal((PetscReal)N) / 100); /* PETSc adds one entry after the other, and so roundings */
+  PetscReal d[3] = {0}, worst = 0, bound = 50 * PETSC_MACHINE_EPSILON;
 
   PetscFunctionBegin;
   PetscCall(Differ(ours->w, theirs->w, &d[0]));
@@ -102,13 +99,15 @@ static PetscErrorCode Check(const Operation *o, Work *ours, Work *theirs, PetscI
     if (!(d[i] <= worst)) worst = d[i];
   }
   for (PetscInt i = 0; i < ours->nresults; i++) {
-    const PetscReal e = PetscAbsScalar(ours->result[i] - theirs->result[i]) / PetscMax(o->places ? 1 : N, 1) / 100 / long_sum; /* entries are 10 at most */
+    const PetscReal e = PetscAbsScalar(ours->result[i] - theirs->result[i]) / PetscMax(o->places ? 1 : N, 1) / 100 /
+                        long_sum; /* entries are 10 at most */
 
     if (!(e <= worst)) worst = e;
   }
   if (!(worst <= (o->places ? 0 : bound))) {
     ++*failures;
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] %s, %s, %" PetscInt_FMT " entries: wrong by %g\n", PetscGlobalRank, o->name, how, N, (double)worst));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "[%d] %s, %s, %" PetscInt_FMT " entries: wrong by %g\n", PetscGlobalRank, o->name, how,
+                          N, (double)worst));
   }
   PetscFunctionReturn(0);
 }
@@ -157,7 +156,8 @@ static PetscErrorCode CheckSize(PetscInt n, PetscBool mixed, PetscBool quick, Pe
         if (!where) PetscCall(PetscArraycpy(first, ours.result, ours.nresults)); /* wherever the values were, the same bits */
         else if (memcmp(first, ours.result, (size_t)ours.nresults * sizeof(PetscScalar))) {
           ++*failures;
-          PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, %" PetscInt_FMT " entries: other bits the next time\n", Operations[o].name, N));
+          PetscCall(
+            PetscPrintf(PETSC_COMM_SELF, "%s, %" PetscInt_FMT " entries: other bits the next time\n", Operations[o].name, N));
         }
       }
     }
@@ -196,7 +196,8 @@ static PetscErrorCode CheckNaN(PetscInt *failures)
   PetscCall(VecMin(v, &place[1], &min));
   if (!PetscIsNanReal(norm) || max != 3 || place[0] != 700 || min != -2 || place[1] != 30) {
     ++*failures;
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "NaN: norm %g, max %g at %" PetscInt_FMT ", min %g at %" PetscInt_FMT "\n", (double)norm, (double)max, place[0], (double)min, place[1]));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "NaN: norm %g, max %g at %" PetscInt_FMT ", min %g at %" PetscInt_FMT "\n",
+                          (double)norm, (double)max, place[0], (double)min, place[1]));
   }
   PetscCall(VecDestroy(&v));
   PetscFunctionReturn(0);
@@ -215,8 +216,7 @@ int main(int argc, char **argv)
   if (!set) nsizes = 8;
   PetscCall(PetscOptionsHasName(NULL, NULL, "-quick", &quick));
   for (PetscInt k = 0; k < nsizes; k++) {
-    const PetscInt  others = PetscGlobalRank % 2 ? sizes[k] / 2 : sizes[k] == 65 ? 130
-                                                                                 : 0; /* some processes have none */
+    const PetscInt  others = PetscGlobalRank % 2 ? sizes[k] / 2 : sizes[k] == 65 ? 130 : 0; /* some processes have none */
     const PetscBool mixed  = (PetscBool)(sizes[k] == 65 && !PetscDefined(USE_DEBUG)); /* a debugging PETSc takes no mixture */
 
     PetscCall(CheckSize(PetscGlobalRank ? others : sizes[k], mixed, quick, &failures));

@@ -89,8 +89,7 @@ static double ProbeCycles(Probe *p)
 
   for (int k = 0; k < 1 << 20; k++) {
     x += 3;
-    __asm__ volatile(""
-                     : "+r"(x)); /* each addition waits for the one before */
+    __asm__ volatile("" : "+r"(x)); /* each addition waits for the one before */
   }
   p->sum = x;
   return 1 << 20;
@@ -107,8 +106,7 @@ static double ProbeMisses(Probe *p)
     x ^= x << 17;
     if (x >> 40 & 1) {
       sum += x;
-      __asm__ volatile(""
-                       : "+r"(sum));
+      __asm__ volatile("" : "+r"(sum));
     }
   }
   p->sum += sum;
@@ -123,8 +121,7 @@ static double ProbeRows(Probe *p)
   for (int32_t r = 0; r < p->rows; r++) {
     for (int32_t k = 0; k < p->index[r]; k++) {
       sum += (uint64_t)k;
-      __asm__ volatile(""
-                       : "+r"(sum));
+      __asm__ volatile("" : "+r"(sum));
     }
   }
   p->sum += sum;
@@ -316,7 +313,8 @@ static void Scale(const SpmvMachine *here, SpmvMachine *machine)
   machine->gathered *= cycle;
   machine->miss *= here->miss / Reference.miss;
   for (int k = 0; k < SPMV_LEVELS; k++) machine->byte[k] *= here->byte[k] / Reference.byte[k];
-  for (int k = 1; k < SPMV_LEVELS; k++) machine->line[k] = PetscMax(machine->line[k - 1], machine->line[k] * here->line[k] / Reference.line[k]);
+  for (int k = 1; k < SPMV_LEVELS; k++)
+    machine->line[k] = PetscMax(machine->line[k - 1], machine->line[k] * here->line[k] / Reference.line[k]);
   for (int k = 0; k <= Best(); k++) machine->isa[k] *= here->isa[k] * Reference.isa[Best()] / Reference.isa[k];
 }
 
@@ -332,7 +330,8 @@ static PetscErrorCode Write(const char file[], const SpmvMachine *machine)
   f = fopen(path, "w");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s; name another file with -out", path);
   SpmvMachineWrite(machine, f);
-  PetscCheck(!fclose(f) && !rename(path, file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot write %s; name another file with -out", file);
+  PetscCheck(!fclose(f) && !rename(path, file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
+             "Cannot write %s; name another file with -out", file);
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "written to %s\n", file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

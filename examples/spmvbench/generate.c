@@ -23,7 +23,8 @@
 PetscErrorCode BenchMatrixStart(BenchMatrix *M, double m, double n, double entries)
 {
   PetscFunctionBegin;
-  PetscCheck(PetscMax(PetscMax(m, n), entries) <= (double)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%.0f x %.0f with %.0f entries is too large for this PETSc's indices; choose a smaller number", m, n, entries);
+  PetscCheck(PetscMax(PetscMax(m, n), entries) <= (double)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%.0f x %.0f with %.0f entries is too large for this PETSc's indices; choose a smaller number", m, n, entries);
   M->m = (PetscInt)m;
   M->n = (PetscInt)n;
   PetscCall(PetscMalloc1(M->m + 2, &M->i));
@@ -97,7 +98,8 @@ static PetscErrorCode GenerateLaplace7(PetscInt N, PetscBool variable, BenchMatr
 
         for (int d = 0; d < 3; d++) {
           PetscBool first = (PetscBool)(at[d] == 0), last = (PetscBool)(at[d] == N - 1);
-          double    below = variable ? FaceCoefficient(first ? r : r - stride[d], d, first) : 1, above = variable ? FaceCoefficient(r, d, PETSC_FALSE) : 1;
+          double    below = variable ? FaceCoefficient(first ? r : r - stride[d], d, first) : 1,
+                 above    = variable ? FaceCoefficient(r, d, PETSC_FALSE) : 1;
 
           diagonal += below + above;
           if (!first) BenchPush(M, r, r - stride[d], -below);
@@ -138,7 +140,8 @@ static PetscErrorCode GenerateLaplace27(PetscInt N, BenchMatrix *M)
       for (PetscInt x = 0; x < N; x++, r++) {
         for (PetscInt c = PetscMax(z - 1, 0); c <= PetscMin(z + 1, N - 1); c++) {
           for (PetscInt b = PetscMax(y - 1, 0); b <= PetscMin(y + 1, N - 1); b++) {
-            for (PetscInt a = PetscMax(x - 1, 0); a <= PetscMin(x + 1, N - 1); a++) BenchPush(M, r, (c * N + b) * N + a, a == x && b == y && c == z ? 26 : -1);
+            for (PetscInt a = PetscMax(x - 1, 0); a <= PetscMin(x + 1, N - 1); a++)
+              BenchPush(M, r, (c * N + b) * N + a, a == x && b == y && c == z ? 26 : -1);
           }
         }
         PetscCall(BenchMatrixRowEnd(M, r));
@@ -173,7 +176,8 @@ static PetscErrorCode GenerateQcd(PetscInt L, BenchMatrix *M)
   PetscInt       width    = 39;
 
   PetscFunctionBegin;
-  PetscCheck(L >= 3, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "on a lattice of %" PetscInt_FMT "^4 sites the neighbours of a site coincide; choose 3 or more", L);
+  PetscCheck(L >= 3, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "on a lattice of %" PetscInt_FMT "^4 sites the neighbours of a site coincide; choose 3 or more", L);
   PetscCall(BenchMatrixStart(M, 12 * sites, 12 * sites, 12 * sites * width));
   M->bs = 3;
   for (PetscInt row = 0; row < M->m; row += 3) {
@@ -334,15 +338,9 @@ static const struct {
   const char *name;
   PetscErrorCode (*generate)(PetscInt, BenchMatrix *);
 } BenchKinds[] = {
-  {"dense", GenerateDense},
-  {"laplace7", GenerateLaplace7Constant},
-  {"laplace7var", GenerateLaplace7Variable},
-  {"laplace27", GenerateLaplace27},
-  {"elasticity", BenchGenerateElasticity},
-  {"qcd", GenerateQcd},
-  {"powerlaw", GeneratePowerlaw},
-  {"permutation", GeneratePermutation},
-  {"lpwide", GenerateLpwide},
+  {"dense", GenerateDense},         {"laplace7", GenerateLaplace7Constant},  {"laplace7var", GenerateLaplace7Variable},
+  {"laplace27", GenerateLaplace27}, {"elasticity", BenchGenerateElasticity}, {"qcd", GenerateQcd},
+  {"powerlaw", GeneratePowerlaw},   {"permutation", GeneratePermutation},    {"lpwide", GenerateLpwide},
   {"uniform", GenerateUniform},
 };
 
@@ -366,7 +364,8 @@ PetscErrorCode BenchMatrixGenerate(const char description[], BenchMatrix *M)
     PetscCall(PetscStrlcat(known, k ? ", " : "", sizeof(known)));
     PetscCall(PetscStrlcat(known, name, sizeof(known)));
     if (!colon || (size_t)(colon - description) != strlen(name) || strncmp(description, name, strlen(name))) continue;
-    PetscCheck(end > colon + 1 && !*end && number > 0 && number < 1000000000, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "'%s' is not a number from 1 to 999999999; write %s:100, say", colon + 1, name);
+    PetscCheck(end > colon + 1 && !*end && number > 0 && number < 1000000000, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT,
+               "'%s' is not a number from 1 to 999999999; write %s:100, say", colon + 1, name);
     PetscCall(BenchKinds[k].generate((PetscInt)number, M));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -111,7 +111,8 @@ static PetscErrorCode BenchErrorAdd(const BenchMatrix *M, const BenchExact exact
     const double      bound = 4 * PetscMax(8, sqrt((double)(M->i[r + 1] - M->i[r])));
     long double       error = PetscDefined(USE_COMPLEX) ? sqrtl(re * re + im * im) : fabsl(re);
 
-    if (error != 0 || isnan(error)) error = exact[r].size > 0 && !isnan(error) ? error / (PETSC_MACHINE_EPSILON * exact[r].size) : INFINITY;
+    if (error != 0 || isnan(error))
+      error = exact[r].size > 0 && !isnan(error) ? error / (PETSC_MACHINE_EPSILON * exact[r].size) : INFINITY;
     t->error = PetscMax(t->error, (double)error);
     if (!(error <= bound)) t->pass = PETSC_FALSE;
   }
@@ -183,7 +184,8 @@ static PetscErrorCode BenchFirstAll(BenchFirst *f, PetscInt count, BenchType typ
     if (ok) continue;
     PrefixRemove(types[k].prefix, why);
     PetscCall(BenchProgressClear());
-    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s: type %s cannot be measured: %s\n", f->M->name, types[k].spec, why));
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s: type %s cannot be measured: %s\n", f->M->name,
+                           types[k].spec, why));
     if (types[k].asked) *good = PETSC_FALSE;
     /* MatMult() locked x and did not come back to unlock it */
     PetscCall(VecLockGet(f->x, &lock));
@@ -221,10 +223,10 @@ static void BenchReadShared(BenchReader *reader, const void *memory, size_t byte
   uint64_t all = 0;
 
 #if defined(_OPENMP)
-  #pragma omp parallel for schedule(static, 1) num_threads((int)threads) reduction(^ \
-                                                                                   : all)
+  #pragma omp parallel for schedule(static, 1) num_threads((int)threads) reduction(^ : all)
 #endif
-  for (PetscInt t = 0; t < threads; t++) all ^= reader((const char *)memory + bytes / (size_t)threads / 64 * 64 * (size_t)t, bytes / (size_t)threads / 64 * 64);
+  for (PetscInt t = 0; t < threads; t++)
+    all ^= reader((const char *)memory + bytes / (size_t)threads / 64 * 64 * (size_t)t, bytes / (size_t)threads / 64 * 64);
   BenchSink = all;
 }
 
@@ -262,7 +264,8 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
   (void)madvise(memory, bytes, MADV_HUGEPAGE);
   memset(memory, 1, bytes);
   for (run->rounds = 0; run->rounds < most && (run->rounds < LEAST_ROUND || spent < run->seconds * (double)live); run->rounds++) {
-    PetscCall(BenchProgress("%s: round %" PetscInt_FMT ", %d %% of the time", M->name, run->rounds + 1, (int)PetscMin(100, 100 * spent / (run->seconds * (double)live))));
+    PetscCall(BenchProgress("%s: round %" PetscInt_FMT ", %d %% of the time", M->name, run->rounds + 1,
+                            (int)PetscMin(100, 100 * spent / (run->seconds * (double)live))));
     for (PetscInt k = 0; k < count; k++) {
       BenchType *t       = &types[run->rounds % 2 ? count - 1 - k : k];
       double     seconds = 0;

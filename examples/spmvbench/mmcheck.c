@@ -45,7 +45,8 @@ static const char *MMNextLine(MMCursor *c)
   return NULL;
 }
 
-static PetscErrorCode MMWrong(const MMText *t, const MMCursor *c, char reason[], const char format[], ...) PETSC_ATTRIBUTE_FORMAT(4, 5);
+static PetscErrorCode MMWrong(const MMText *t, const MMCursor *c, char reason[], const char format[], ...)
+  PETSC_ATTRIBUTE_FORMAT(4, 5);
 
 static PetscErrorCode MMWrong(const MMText *t, const MMCursor *c, char reason[], const char format[], ...)
 {
@@ -109,21 +110,27 @@ static PetscErrorCode MMCheckBanner(MMText *t, MMCursor *c, PetscBool *ok, char 
   banner[length] = 0;
   found          = sscanf(banner, "%s %s %s %s %s", word[0], word[1], word[2], word[3], word[4]);
   if (found < 5) {
-    PetscCall(MMWrong(t, c, reason, "the first line has %d words instead of five: %%%%MatrixMarket matrix FORMAT FIELD SYMMETRY", found));
+    PetscCall(
+      MMWrong(t, c, reason, "the first line has %d words instead of five: %%%%MatrixMarket matrix FORMAT FIELD SYMMETRY", found));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   t->array          = (PetscBool)!strcasecmp(word[2], "array");
   t->complex_values = (PetscBool)!strcasecmp(word[3], "complex");
   t->pattern        = (PetscBool)!strcasecmp(word[3], "pattern");
-  t->symmetry       = !strcasecmp(word[4], "general") ? 'g' : !strcasecmp(word[4], "symmetric")      ? 's'
-                                                            : !strcasecmp(word[4], "skew-symmetric") ? 'k'
-                                                            : !strcasecmp(word[4], "hermitian")      ? 'h'
-                                                                                                     : 0;
+  t->symmetry       = !strcasecmp(word[4], "general")          ? 'g'
+                      : !strcasecmp(word[4], "symmetric")      ? 's'
+                      : !strcasecmp(word[4], "skew-symmetric") ? 'k'
+                      : !strcasecmp(word[4], "hermitian")      ? 'h'
+                                                               : 0;
   if (strcasecmp(word[1], "matrix")) PetscCall(MMWrong(t, c, reason, "the object is '%.40s', not a matrix", word[1]));
-  else if (!t->array && strcasecmp(word[2], "coordinate")) PetscCall(MMWrong(t, c, reason, "the format is '%.40s', neither coordinate nor array", word[2]));
-  else if (!t->complex_values && !t->pattern && strcasecmp(word[3], "real") && strcasecmp(word[3], "integer")) PetscCall(MMWrong(t, c, reason, "the field is '%.40s', none of real, integer, complex, pattern", word[3]));
-  else if (!t->symmetry) PetscCall(MMWrong(t, c, reason, "the symmetry is '%.40s', none of general, symmetric, skew-symmetric, hermitian", word[4]));
-  else if (t->pattern && (t->array || (t->symmetry != 'g' && t->symmetry != 's'))) PetscCall(MMWrong(t, c, reason, "a pattern has no values, so it cannot be %s", t->array ? "an array" : word[4]));
+  else if (!t->array && strcasecmp(word[2], "coordinate"))
+    PetscCall(MMWrong(t, c, reason, "the format is '%.40s', neither coordinate nor array", word[2]));
+  else if (!t->complex_values && !t->pattern && strcasecmp(word[3], "real") && strcasecmp(word[3], "integer"))
+    PetscCall(MMWrong(t, c, reason, "the field is '%.40s', none of real, integer, complex, pattern", word[3]));
+  else if (!t->symmetry)
+    PetscCall(MMWrong(t, c, reason, "the symmetry is '%.40s', none of general, symmetric, skew-symmetric, hermitian", word[4]));
+  else if (t->pattern && (t->array || (t->symmetry != 'g' && t->symmetry != 's')))
+    PetscCall(MMWrong(t, c, reason, "a pattern has no values, so it cannot be %s", t->array ? "an array" : word[4]));
   else *ok = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -141,7 +148,8 @@ static PetscErrorCode MMCheckSizes(MMText *t, MMCursor *c, PetscBool *ok, char r
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (MMNumbers(line, wanted, size, 0, NULL) != wanted || size[0] < 0 || size[1] < 0 || (!t->array && size[2] < 0)) {
-    PetscCall(MMWrong(t, c, reason, "expected %s, found '%.*s'", t->array ? "two sizes (rows, columns)" : "three sizes (rows, columns, entries)", MMQuote(line), line));
+    PetscCall(MMWrong(t, c, reason, "expected %s, found '%.*s'",
+                      t->array ? "two sizes (rows, columns)" : "three sizes (rows, columns, entries)", MMQuote(line), line));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if ((double)size[0] * (t->array ? (double)size[1] : 1) > 1e18) {
@@ -151,9 +159,12 @@ static PetscErrorCode MMCheckSizes(MMText *t, MMCursor *c, PetscBool *ok, char r
   t->rows = size[0];
   t->cols = size[1];
   if (!t->array) t->entries = size[2];
-  else t->entries = t->symmetry == 'g' ? t->rows * t->cols : t->symmetry == 'k' ? t->rows * (t->rows - 1) / 2
-                                                                                : t->rows * (t->rows + 1) / 2;
-  if (t->symmetry != 'g' && t->rows != t->cols) PetscCall(MMWrong(t, c, reason, "%lld rows and %lld columns: only a general matrix need not be square", size[0], size[1]));
+  else
+    t->entries = t->symmetry == 'g'   ? t->rows * t->cols
+                 : t->symmetry == 'k' ? t->rows * (t->rows - 1) / 2
+                                      : t->rows * (t->rows + 1) / 2;
+  if (t->symmetry != 'g' && t->rows != t->cols)
+    PetscCall(MMWrong(t, c, reason, "%lld rows and %lld columns: only a general matrix need not be square", size[0], size[1]));
   else *ok = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -161,8 +172,7 @@ static PetscErrorCode MMCheckSizes(MMText *t, MMCursor *c, PetscBool *ok, char r
 /* One entry: row, column (not of an array) and values. side: -1 below the diagonal, 0 on it, 1 above */
 static PetscErrorCode MMCheckEntry(const MMText *t, const MMCursor *c, const char *line, int *side, PetscBool *ok, char reason[])
 {
-  const int integers = t->array ? 0 : 2, reals = t->pattern ? 0 : t->complex_values ? 2
-                                                                                    : 1;
+  const int integers = t->array ? 0 : 2, reals = t->pattern ? 0 : t->complex_values ? 2 : 1;
   long long index[2] = {1, 1};
   double    value[2] = {0, 0};
   int       found    = MMNumbers(line, integers, index, reals, value);
@@ -171,13 +181,20 @@ static PetscErrorCode MMCheckEntry(const MMText *t, const MMCursor *c, const cha
   *ok   = PETSC_FALSE;
   *side = (index[0] < index[1]) - (index[0] > index[1]);
   if (c->next - line > MM_LINE_MAX) PetscCall(MMWrong(t, c, reason, "the line is longer than %d characters", MM_LINE_MAX));
-  else if (found != integers + reals) PetscCall(MMWrong(t, c, reason, "expected %s%s, found '%.*s'", integers ? "row, column" : "", t->pattern ? "" : t->complex_values ? (integers ? ", real and imaginary part" : "real and imaginary part")
-                                                                                                                                                                        : (integers ? ", value" : "a value"),
-                                                        MMQuote(line), line));
-  else if (index[0] < 1 || (integers && index[0] > t->rows)) PetscCall(MMWrong(t, c, reason, "row %lld is not in 1 to %lld", index[0], (long long)t->rows));
-  else if (index[1] < 1 || (integers && index[1] > t->cols)) PetscCall(MMWrong(t, c, reason, "column %lld is not in 1 to %lld", index[1], (long long)t->cols));
-  else if (!isfinite(value[0]) || !isfinite(value[1])) PetscCall(MMWrong(t, c, reason, "'%.*s' is not finite", MMQuote(line), line));
-  else if (t->symmetry == 'k' && integers && !*side) PetscCall(MMWrong(t, c, reason, "row %lld has an entry on its diagonal, where a skew-symmetric matrix has none", index[0]));
+  else if (found != integers + reals)
+    PetscCall(MMWrong(t, c, reason, "expected %s%s, found '%.*s'", integers ? "row, column" : "",
+                      t->pattern          ? ""
+                      : t->complex_values ? (integers ? ", real and imaginary part" : "real and imaginary part")
+                                          : (integers ? ", value" : "a value"),
+                      MMQuote(line), line));
+  else if (index[0] < 1 || (integers && index[0] > t->rows))
+    PetscCall(MMWrong(t, c, reason, "row %lld is not in 1 to %lld", index[0], (long long)t->rows));
+  else if (index[1] < 1 || (integers && index[1] > t->cols))
+    PetscCall(MMWrong(t, c, reason, "column %lld is not in 1 to %lld", index[1], (long long)t->cols));
+  else if (!isfinite(value[0]) || !isfinite(value[1]))
+    PetscCall(MMWrong(t, c, reason, "'%.*s' is not finite", MMQuote(line), line));
+  else if (t->symmetry == 'k' && integers && !*side)
+    PetscCall(MMWrong(t, c, reason, "row %lld has an entry on its diagonal, where a skew-symmetric matrix has none", index[0]));
   else *ok = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -208,7 +225,10 @@ PetscErrorCode MMTextCheck(MMText *t, PetscBool *ok, char reason[])
     if (side < 0 && !below) below = c.line;
     if (side > 0 && !above) above = c.line;
     if (below && above) {
-      PetscCall(MMWrong(t, &c, reason, "an entry %s the diagonal, and line %lld has one %s it: a matrix that is not general gives one triangle only", side < 0 ? "below" : "above", (long long)(side < 0 ? above : below), side < 0 ? "above" : "below"));
+      PetscCall(
+        MMWrong(t, &c, reason,
+                "an entry %s the diagonal, and line %lld has one %s it: a matrix that is not general gives one triangle only",
+                side < 0 ? "below" : "above", (long long)(side < 0 ? above : below), side < 0 ? "above" : "below"));
       *ok = PETSC_FALSE;
     }
   }

@@ -25,7 +25,10 @@ PetscErrorCode BenchOperationParse(const char word[], BenchRun *run)
   PetscFunctionBegin;
   while (k <= BENCH_COLUMNS && (strlen(BenchOperationNames[k]) != length || strncmp(word, BenchOperationNames[k], length))) k++;
   run->columns = number ? (PetscInt)strtol(number + 1, &end, 10) : 0;
-  PetscCheck(k <= BENCH_COLUMNS && (k == BENCH_COLUMNS ? number && !*end && run->columns > 0 : !number), PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "-operation %s is not one that can be timed; set it to product, transpose, refresh, kernels, or columns:N with N > 0", word);
+  PetscCheck(
+    k <= BENCH_COLUMNS && (k == BENCH_COLUMNS ? number && !*end && run->columns > 0 : !number), PETSC_COMM_SELF,
+    PETSC_ERR_USER_INPUT,
+    "-operation %s is not one that can be timed; set it to product, transpose, refresh, kernels, or columns:N with N > 0", word);
   run->operation = (BenchOperation)k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,9 +24,11 @@ enum { /* of cusparse.h and library_types.h */
        CUDA_C_64F                       = 5
 };
 
-#define PEER_INDEX  (sizeof(PetscInt) == 8 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I)
-#define PEER_SCALAR (PetscDefined(USE_COMPLEX) ? (sizeof(PetscReal) == 8 ? CUDA_C_64F : CUDA_C_32F) : sizeof(PetscReal) == 8 ? CUDA_R_64F \
-                                                                                                                             : CUDA_R_32F)
+#define PEER_INDEX (sizeof(PetscInt) == 8 ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I)
+#define PEER_SCALAR \
+  (PetscDefined(USE_COMPLEX) ? (sizeof(PetscReal) == 8 ? CUDA_C_64F : CUDA_C_32F) \
+   : sizeof(PetscReal) == 8  ? CUDA_R_64F \
+                             : CUDA_R_32F)
 
 /* Name in the library, name here, arguments. All return 0 or an error */
 #define CUDA_FUNCTIONS(X) \
@@ -50,7 +52,8 @@ enum { /* of cusparse.h and library_types.h */
   X("cusparseDestroySpMat", DestroySpMat, (void *)) \
   X("cusparseCreateDnVec", CreateDnVec, (void **, int64_t, void *, int)) \
   X("cusparseDestroyDnVec", DestroyDnVec, (void *)) \
-  X("cusparseSpMV_bufferSize", SpMV_bufferSize, (void *, int, const void *, void *, void *, const void *, void *, int, int, size_t *)) \
+  X("cusparseSpMV_bufferSize", SpMV_bufferSize, \
+    (void *, int, const void *, void *, void *, const void *, void *, int, int, size_t *)) \
   X("cusparseSpMV", SpMV, SPMV_ARGS)
 
 #define X(symbol, name, args) int(*name) args;
@@ -95,7 +98,13 @@ static PetscErrorCode PeerLoad(void)
 {
   static PetscBool         loaded   = PETSC_FALSE;
   static const char *const driver[] = {"libcuda.so.1", NULL};
-  static const char *const sparse[] = {"libcusparse.so", "libcusparse.so.12", "libcusparse.so.11", "/usr/local/cuda/lib64/libcusparse.so", "/usr/local/cuda/lib64/libcusparse.so.12", "/usr/local/cuda/lib/libcusparse.so", NULL};
+  static const char *const sparse[] = {"libcusparse.so",
+                                       "libcusparse.so.12",
+                                       "libcusparse.so.11",
+                                       "/usr/local/cuda/lib64/libcusparse.so",
+                                       "/usr/local/cuda/lib64/libcusparse.so.12",
+                                       "/usr/local/cuda/lib/libcusparse.so",
+                                       NULL};
   const char              *missing  = NULL;
   void                    *handle;
 
@@ -127,7 +136,8 @@ static PetscErrorCode PeerRun(PeerCusparse *p)
   const PetscScalar one = 1, zero = 0;
 
   PetscFunctionBegin;
-  CUSPARSECall(cusparse.SpMV(p->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->A, p->x, &zero, p->y, PEER_SCALAR, p->algorithm, (void *)(uintptr_t)p->buffer));
+  CUSPARSECall(cusparse.SpMV(p->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->A, p->x, &zero, p->y, PEER_SCALAR,
+                             p->algorithm, (void *)(uintptr_t)p->buffer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -220,12 +230,16 @@ static PetscErrorCode PeerCreate(const BenchMatrix *M, int algorithm, Mat *A, Pe
   PetscCall(PeerSend(p->xbytes, NULL, &p->dx));
   PetscCall(PeerSend(p->ybytes, NULL, &p->dy));
   CUSPARSECall(cusparse.Create(&p->handle));
-  CUSPARSECall(cusparse.CreateCsr(&p->A, M->m, M->n, (int64_t)nz, (void *)(uintptr_t)p->di, (void *)(uintptr_t)p->dj, (void *)(uintptr_t)p->da, PEER_INDEX, PEER_INDEX, CUSPARSE_INDEX_BASE_ZERO, PEER_SCALAR));
+  CUSPARSECall(cusparse.CreateCsr(&p->A, M->m, M->n, (int64_t)nz, (void *)(uintptr_t)p->di, (void *)(uintptr_t)p->dj,
+                                  (void *)(uintptr_t)p->da, PEER_INDEX, PEER_INDEX, CUSPARSE_INDEX_BASE_ZERO, PEER_SCALAR));
   CUSPARSECall(cusparse.CreateDnVec(&p->x, M->n, (void *)(uintptr_t)p->dx, PEER_SCALAR));
   CUSPARSECall(cusparse.CreateDnVec(&p->y, M->m, (void *)(uintptr_t)p->dy, PEER_SCALAR));
-  CUSPARSECall(cusparse.SpMV_bufferSize(p->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->A, p->x, &zero, p->y, PEER_SCALAR, algorithm, &size));
+  CUSPARSECall(cusparse.SpMV_bufferSize(p->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->A, p->x, &zero, p->y, PEER_SCALAR,
+                                        algorithm, &size));
   if (size) CUCall(cu.MemAlloc(&p->buffer, size));
-  if (cusparse.SpMV_preprocess) CUSPARSECall(cusparse.SpMV_preprocess(p->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->A, p->x, &zero, p->y, PEER_SCALAR, algorithm, (void *)(uintptr_t)p->buffer));
+  if (cusparse.SpMV_preprocess)
+    CUSPARSECall(cusparse.SpMV_preprocess(p->handle, CUSPARSE_OPERATION_NON_TRANSPOSE, &one, p->A, p->x, &zero, p->y, PEER_SCALAR,
+                                          algorithm, (void *)(uintptr_t)p->buffer));
   CUCall(cu.CtxPop(&before));
   *bytes = (double)nz * (sizeof(PetscScalar) + sizeof(PetscInt)) + (double)M->m * sizeof(PetscInt);
   PetscCall(MatCreateShell(PETSC_COMM_SELF, M->m, M->n, M->m, M->n, p, A));

@@ -66,7 +66,8 @@ static PetscErrorCode PeerMKLBlocks(const BenchMatrix *M, PetscInt bs, PeerMKL *
     }
     p->i[r + 1] = n;
     for (PetscInt d = 0; d < bs; d++) {
-      for (PetscInt k = M->i[r * bs + d]; k < M->i[r * bs + d + 1]; k++) p->a[(place[M->j[k] / bs] * bs + d) * bs + M->j[k] % bs] = M->a[k];
+      for (PetscInt k = M->i[r * bs + d]; k < M->i[r * bs + d + 1]; k++)
+        p->a[(place[M->j[k] / bs] * bs + d) * bs + M->j[k] % bs] = M->a[k];
     }
   }
   PetscCall(PetscFree(place));
@@ -84,7 +85,8 @@ PetscErrorCode BenchPeerCreateMKL(const BenchMatrix *M, PetscInt bs, PetscInt th
   mkl_set_num_threads((int)threads);
   if (bs > 1) {
     PetscCall(PeerMKLBlocks(M, bs, p, &nblocks));
-    MKLCall(mkl_sparse_d_create_bsr(&p->A, SPARSE_INDEX_BASE_ZERO, SPARSE_LAYOUT_ROW_MAJOR, M->m / bs, M->n / bs, bs, p->i, p->i + 1, p->j, p->a));
+    MKLCall(mkl_sparse_d_create_bsr(&p->A, SPARSE_INDEX_BASE_ZERO, SPARSE_LAYOUT_ROW_MAJOR, M->m / bs, M->n / bs, bs, p->i,
+                                    p->i + 1, p->j, p->a));
     *bytes = (double)nblocks * ((double)(bs * bs) * sizeof(double) + sizeof(MKL_INT)) + (double)(M->m / bs) * sizeof(MKL_INT);
   } else {
     MKLCall(mkl_sparse_d_create_csr(&p->A, SPARSE_INDEX_BASE_ZERO, M->m, M->n, M->i, M->i + 1, M->j, M->a));

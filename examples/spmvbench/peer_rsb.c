@@ -54,9 +54,11 @@ PetscErrorCode BenchPeerCreateRSB(const BenchMatrix *M, PetscInt bs, PetscInt th
   if (!started) RSBCall(rsb_lib_init(RSB_NULL_INIT_OPTIONS));
   started = PETSC_TRUE;
   RSBCall(rsb_lib_set_opt(RSB_IO_WANT_EXECUTING_THREADS, &wanted));
-  p = rsb_mtx_alloc_from_csr_const(M->a, M->i, M->j, M->i[M->m], RSB_NUMERICAL_TYPE_DOUBLE, M->m, M->n, RSB_DEFAULT_ROW_BLOCKING, RSB_DEFAULT_COL_BLOCKING, RSB_FLAG_NOFLAGS, &err);
+  p = rsb_mtx_alloc_from_csr_const(M->a, M->i, M->j, M->i[M->m], RSB_NUMERICAL_TYPE_DOUBLE, M->m, M->n, RSB_DEFAULT_ROW_BLOCKING,
+                                   RSB_DEFAULT_COL_BLOCKING, RSB_FLAG_NOFLAGS, &err);
   RSBCall(err);
-  RSBCall(rsb_tune_spmm(&p, NULL, &tuned, 0, RSB_SECONDS, RSB_TRANSPOSITION_N, &one, NULL, 1, RSB_FLAG_WANT_COLUMN_MAJOR_ORDER, NULL, 0, &zero, NULL, 0));
+  RSBCall(rsb_tune_spmm(&p, NULL, &tuned, 0, RSB_SECONDS, RSB_TRANSPOSITION_N, &one, NULL, 1, RSB_FLAG_WANT_COLUMN_MAJOR_ORDER,
+                        NULL, 0, &zero, NULL, 0));
   RSBCall(rsb_lib_set_opt(RSB_IO_WANT_EXECUTING_THREADS, &wanted));
   RSBCall(rsb_mtx_get_info(p, RSB_MIF_INDEX_STORAGE_IN_BYTES__TO__SIZE_T, &size));
   *bytes = (double)size + (double)M->i[M->m] * sizeof(double);

@@ -120,7 +120,8 @@ static PetscErrorCode BenchMatrixReadText(MMText *t, BenchMatrix *M, BenchOutcom
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (PetscMax(PetscMax(t->rows, t->cols), (t->symmetry == 'g' ? 1 : 2) * t->entries) > PETSC_MAX_INT) {
-    PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: %lld entries need a PETSc with 64-bit indices", t->file, (long long)t->entries));
+    PetscCall(
+      PetscSNPrintf(reason, BENCH_REASON, "%s: %lld entries need a PETSc with 64-bit indices", t->file, (long long)t->entries));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   *outcome = BENCH_BROKEN;
@@ -176,10 +177,10 @@ static PetscErrorCode BinaryCheck(const MMText *t, BinaryHead *h, BenchOutcome *
 
   PetscFunctionBegin;
   *outcome = BENCH_BROKEN;
-  h->width = BinaryInt(t, 4, 0) == MAT_FILE_CLASSID ? 4 : BinaryInt(t, 8, 0) == MAT_FILE_CLASSID ? 8
-                                                                                                 : 0;
+  h->width = BinaryInt(t, 4, 0) == MAT_FILE_CLASSID ? 4 : BinaryInt(t, 8, 0) == MAT_FILE_CLASSID ? 8 : 0;
   if (!h->width) {
-    PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: neither a PETSc binary matrix nor a name that ends in .mtx or .mtx.gz", t->file));
+    PetscCall(
+      PetscSNPrintf(reason, BENCH_REASON, "%s: neither a PETSc binary matrix nor a name that ends in .mtx or .mtx.gz", t->file));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   h->rows    = BinaryInt(t, h->width, 1);
@@ -187,17 +188,26 @@ static PetscErrorCode BinaryCheck(const MMText *t, BinaryHead *h, BenchOutcome *
   h->entries = BinaryInt(t, h->width, 3);
   needed     = (double)h->width * (4 + (double)h->rows + (double)h->entries);
   h->start   = (size_t)PetscMax(needed, 0);
-  h->parts   = (double)t->length == needed + 16. * (double)h->entries ? 2 : (double)t->length == needed + 8. * (double)h->entries || !PetscDefined(USE_COMPLEX) ? 1
-                                                                                                                                                                : 2;
+  h->parts   = (double)t->length == needed + 16. * (double)h->entries                                ? 2
+               : (double)t->length == needed + 8. * (double)h->entries || !PetscDefined(USE_COMPLEX) ? 1
+                                                                                                     : 2;
   needed += 8. * (double)h->parts * (double)h->entries;
   *outcome = BENCH_SKIPPED;
   if (h->entries < 0) PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: a dense PETSc matrix", t->file));
-  else if (PetscMax(PetscMax(h->rows, h->cols), h->entries) > PETSC_MAX_INT) PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: %lld entries need a PETSc with 64-bit indices", t->file, (long long)h->entries));
-  else if (h->parts == 2 && h->entries && !PetscDefined(USE_COMPLEX)) PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: a complex matrix needs a complex PETSc", t->file));
+  else if (PetscMax(PetscMax(h->rows, h->cols), h->entries) > PETSC_MAX_INT)
+    PetscCall(
+      PetscSNPrintf(reason, BENCH_REASON, "%s: %lld entries need a PETSc with 64-bit indices", t->file, (long long)h->entries));
+  else if (h->parts == 2 && h->entries && !PetscDefined(USE_COMPLEX))
+    PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: a complex matrix needs a complex PETSc", t->file));
   else {
     *outcome = BENCH_BROKEN;
-    if (h->rows < 0 || h->cols < 0) PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: %lld rows and %lld columns", t->file, (long long)h->rows, (long long)h->cols));
-    else if ((double)t->length < needed) PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: the file ends early: it has %zu bytes, and %lld rows with %lld entries take %.0f", t->file, t->length, (long long)h->rows, (long long)h->entries, needed));
+    if (h->rows < 0 || h->cols < 0)
+      PetscCall(
+        PetscSNPrintf(reason, BENCH_REASON, "%s: %lld rows and %lld columns", t->file, (long long)h->rows, (long long)h->cols));
+    else if ((double)t->length < needed)
+      PetscCall(PetscSNPrintf(reason, BENCH_REASON,
+                              "%s: the file ends early: it has %zu bytes, and %lld rows with %lld entries take %.0f", t->file,
+                              t->length, (long long)h->rows, (long long)h->entries, needed));
     else *outcome = BENCH_OK;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -222,7 +232,8 @@ static PetscErrorCode BenchMatrixReadBinary(const MMText *t, BenchMatrix *M, Ben
 
     M->i[r] = nz;
     if (length < 0 || length > h.entries - nz) {
-      PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: row %" PetscInt_FMT " has %lld entries, of %lld that are left", t->file, r + 1, (long long)length, (long long)h.entries - nz));
+      PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: row %" PetscInt_FMT " has %lld entries, of %lld that are left", t->file,
+                              r + 1, (long long)length, (long long)h.entries - nz));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
     for (PetscInt k = nz; k < nz + (PetscInt)length; k++) {
@@ -230,7 +241,10 @@ static PetscErrorCode BenchMatrixReadBinary(const MMText *t, BenchMatrix *M, Ben
       const size_t  value  = h.start + 8 * h.parts * (size_t)k;
 
       if (column < (k > nz ? M->j[k - 1] + 1 : 0) || column >= M->n) {
-        PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: row %" PetscInt_FMT " has an entry in column %lld, which is not in 1 to %" PetscInt_FMT " or not behind the one before", t->file, r + 1, (long long)column + 1, M->n));
+        PetscCall(PetscSNPrintf(reason, BENCH_REASON,
+                                "%s: row %" PetscInt_FMT " has an entry in column %lld, which is not in 1 to %" PetscInt_FMT
+                                " or not behind the one before",
+                                t->file, r + 1, (long long)column + 1, M->n));
         PetscFunctionReturn(PETSC_SUCCESS);
       }
       M->j[k] = (PetscInt)column;
@@ -245,7 +259,8 @@ static PetscErrorCode BenchMatrixReadBinary(const MMText *t, BenchMatrix *M, Ben
   M->i[M->m] = nz;
   *outcome   = BENCH_OK;
   if (nz < h.entries) {
-    PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: the rows have %" PetscInt_FMT " entries instead of %lld", t->file, nz, (long long)h.entries));
+    PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: the rows have %" PetscInt_FMT " entries instead of %lld", t->file, nz,
+                            (long long)h.entries));
     *outcome = BENCH_BROKEN;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

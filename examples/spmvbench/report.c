@@ -41,7 +41,8 @@ PetscErrorCode BenchReportOpen(const char file[], PetscBool *ok)
   Report.csv = fopen(file, "w");
   *ok        = (PetscBool) !!Report.csv;
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
-  fprintf(Report.csv, "matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus\n");
+  fprintf(Report.csv, "matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_"
+                      "bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus\n");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,22 +91,29 @@ static void CsvNumber(const char format[], double value)
 }
 
 /* One line of the table and of the CSV */
-static PetscErrorCode BenchReportType(const BenchMatrix *M, PetscInt rounds, double aij, double petsc, const BenchType *t, int width)
+static PetscErrorCode BenchReportType(const BenchMatrix *M, PetscInt rounds, double aij, double petsc, const BenchType *t,
+                                      int width)
 {
   const double median = BenchMedian(t, rounds), least = rounds ? t->times[0] : NAN, nz = (double)M->i[M->m];
-  const double vectors = (double)sizeof(PetscScalar) * ((double)M->m + (double)M->n), csr = (double)(sizeof(PetscScalar) + sizeof(PetscInt)) * nz + (double)sizeof(PetscInt) * (double)M->m;
+  const double vectors = (double)sizeof(PetscScalar) * ((double)M->m + (double)M->n),
+               csr     = (double)(sizeof(PetscScalar) + sizeof(PetscInt)) * nz + (double)sizeof(PetscInt) * (double)M->m;
   const double build = rounds ? PetscMax(0, t->first - median) : NAN, gflops = 2 * PETSC_FLOPS_PER_OP * nz / median / 1e9;
-  const double gbs = (t->bytes + vectors) / median / 1e9, gbs_csr = (csr + vectors) / median / 1e9, fraction = gbs * 1e9 / t->read;
-  const double eta_minus = (csr + (double)sizeof(PetscScalar) * ((double)M->m + nz)) / median / t->read, eta_plus = (csr + vectors) / median / t->read;
+  const double gbs = (t->bytes + vectors) / median / 1e9, gbs_csr = (csr + vectors) / median / 1e9,
+               fraction  = gbs * 1e9 / t->read;
+  const double eta_minus = (csr + (double)sizeof(PetscScalar) * ((double)M->m + nz)) / median / t->read,
+               eta_plus  = (csr + vectors) / median / t->read;
 
   PetscFunctionBegin;
   printf("  %-*s %7.2f", width, t->spec, t->bytes / nz);
-  if (rounds) printf(" %8.1f %10.2f %10.2f %7.2f %7.1f %7.1f %7.2f %7.2f %7.2f", build / median, least * 1e6, median * 1e6, gflops, gbs, gbs_csr, fraction, aij / median, petsc / median);
+  if (rounds)
+    printf(" %8.1f %10.2f %10.2f %7.2f %7.1f %7.1f %7.2f %7.2f %7.2f", build / median, least * 1e6, median * 1e6, gflops, gbs,
+           gbs_csr, fraction, aij / median, petsc / median);
   printf(" %8.2g", t->error);
   if (rounds) printf(" %7.2f %7.2f", eta_minus, eta_plus);
   printf(" %s%s%s\n", t->pass ? "PASS" : "FAIL", t->plan[0] ? "  " : "", t->plan);
   if (Report.csv) {
-    fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%s,%s,%" PetscInt_FMT ",1,%.0f", M->name, M->m, M->n, M->i[M->m], t->spec, t->A ? t->backend : "host", t->plan, t->threads, t->bytes);
+    fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%s,%s,%" PetscInt_FMT ",1,%.0f", M->name,
+            M->m, M->n, M->i[M->m], t->spec, t->A ? t->backend : "host", t->plan, t->threads, t->bytes);
     CsvNumber("%.3e", build);
     CsvNumber("%.6e", least);
     CsvNumber("%.6e", median);
@@ -138,9 +146,12 @@ PetscErrorCode BenchReportMatrix(const BenchMatrix *M, const BenchRun *run, Pets
   printf("%s: %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " nonzeros", M->name, M->m, M->n, M->i[M->m]);
   if (run->rounds) printf(", %" PetscInt_FMT " rounds", run->rounds);
   printf("\n  %-*s %7s", width, "", "bytes");
-  if (run->rounds) printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "build", "min", "median", "", "", "GB/s", "of read", "times", "times");
+  if (run->rounds)
+    printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "build", "min", "median", "", "", "GB/s", "of read", "times", "times");
   printf("\n  %-*s %7s", width, "type", "per nnz");
-  if (run->rounds) printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "products", "us", "us", "Gflop/s", "GB/s", "as csr", "bandw.", "aij", "best");
+  if (run->rounds)
+    printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "products", "us", "us", "Gflop/s", "GB/s", "as csr", "bandw.", "aij",
+           "best");
   printf(" %8s", "error");
   if (run->rounds) printf(" %7s %7s", "eta-", "eta+");
   printf("       plan\n");
@@ -161,7 +172,9 @@ static void BenchSummaryPrint(const BenchSummary *s, int width)
   const double n = (double)s->matrices;
 
   printf("  %-*s %8" PetscInt_FMT, width, s->spec, s->matrices);
-  if (s->matrices) printf(" %9.3f %6.2f  %-30s %9.3f %6.2f  %s", exp(s->log_aij / n), s->least_aij, s->worst_aij, exp(s->log_petsc / n), s->least_petsc, s->worst_petsc);
+  if (s->matrices)
+    printf(" %9.3f %6.2f  %-30s %9.3f %6.2f  %s", exp(s->log_aij / n), s->least_aij, s->worst_aij, exp(s->log_petsc / n),
+           s->least_petsc, s->worst_petsc);
   if (s->wrong) printf("  WRONG on %" PetscInt_FMT, s->wrong);
   printf("\n");
 }
@@ -175,14 +188,18 @@ PetscErrorCode BenchReportClose(void)
   PetscFunctionBegin;
   for (PetscInt k = 0; k < Report.count; k++) timed = (PetscBool)(timed || Report.types[k].matrices);
   for (PetscInt k = 0; k < Report.count; k++) width = PetscMax(width, (int)strlen(Report.types[k].spec));
-  if (timed) printf("\nsummary: times faster than aij, and than the fastest of PETSc's; geometric means over the matrices, and the worst\n");
+  if (timed)
+    printf(
+      "\nsummary: times faster than aij, and than the fastest of PETSc's; geometric means over the matrices, and the worst\n");
   if (timed) printf("  %-*s %8s %9s %6s  %-30s %9s %6s\n", width, "type", "matrices", "times aij", "worst", "", "best", "worst");
   for (int ours = 0; ours < 2; ours++) {
     for (PetscInt k = 0; k < Report.count; k++) {
       if (timed && Report.types[k].ours == (PetscBool)ours) BenchSummaryPrint(&Report.types[k], width);
     }
   }
-  if (Report.csv) PetscCheck(!fclose(Report.csv), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "the file of -csv was not written completely: is the disk full?");
+  if (Report.csv)
+    PetscCheck(!fclose(Report.csv), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
+               "the file of -csv was not written completely: is the disk full?");
   PetscCall(PetscFree(Report.types));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,25 +3,27 @@
 
   The help text below says what it does; the table's columns are explained in report.c and the method in measure.c.
 */
-static char help[] = "spmvbench - how fast do matrix types multiply, and how exactly?\n\n"
-                     "  spmvbench -f a.mtx.gz,b.mtx,c.petsc -types bccoo -csv out.csv\n"
-                     "  spmvbench -generate laplace7:60,elasticity:20 -types bccoo,bccoo:block_height=1:block_width=1\n\n"
-                     "  -f FILE,...      Matrix Market (.mtx, .mtx.gz) or PETSc binary files\n"
-                     "  -generate K:N,.. dense:N, laplace7:N, laplace7var:N, laplace27:N, elasticity:N (nodes of an edge), qcd:N (sites\n"
-                     "                   of an edge), powerlaw:N, permutation:N, lpwide:N (columns), uniform:N\n"
-                     "  -types T,...     types to measure besides PETSc's aij, aijperm, aijsell, sell and baij (bccoo). T may have\n"
-                     "                   options: bccoo:block_height=3 sets -mat_bccoo_block_height 3, bccoo:mat_spmv_isa=avx2 sets\n"
-                     "                   -mat_spmv_isa avx2, bccoo:block_size=3 calls MatSetBlockSize()\n"
-                     "  -csv FILE        one line for each matrix and type\n"
-                     "  -seconds S       seconds of products for each type and matrix (1); 0 looks at errors only\n"
-                     "  -threads N       threads that share a product, where a type can (1); bytes are read by as many\n"
-                     "  -operation O     what is timed: product (default), transpose, refresh (a product with new values), kernels (a product\n"
-                     "                   on a device that has x and y already; aij on the host beside it), or columns:N (a product with a\n"
-                     "                   dense matrix of N columns); rates count one product's work\n"
-                     "  -petsc P         all (default) of PETSc's own types, or aij alone of these, which is all that kernels is compared with\n"
-                     "  -values V        file (default), or random: the pattern with values of either sign\n"
-                     "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
-                     "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, or a product is wrong; 2 the options are wrong, nothing was done\n\n";
+static char help[] =
+  "spmvbench - how fast do matrix types multiply, and how exactly?\n\n"
+  "  spmvbench -f a.mtx.gz,b.mtx,c.petsc -types bccoo -csv out.csv\n"
+  "  spmvbench -generate laplace7:60,elasticity:20 -types bccoo,bccoo:block_height=1:block_width=1\n\n"
+  "  -f FILE,...      Matrix Market (.mtx, .mtx.gz) or PETSc binary files\n"
+  "  -generate K:N,.. dense:N, laplace7:N, laplace7var:N, laplace27:N, elasticity:N (nodes of an edge), qcd:N (sites\n"
+  "                   of an edge), powerlaw:N, permutation:N, lpwide:N (columns), uniform:N\n"
+  "  -types T,...     types to measure besides PETSc's aij, aijperm, aijsell, sell and baij (bccoo). T may have\n"
+  "                   options: bccoo:block_height=3 sets -mat_bccoo_block_height 3, bccoo:mat_spmv_isa=avx2 sets\n"
+  "                   -mat_spmv_isa avx2, bccoo:block_size=3 calls MatSetBlockSize()\n"
+  "  -csv FILE        one line for each matrix and type\n"
+  "  -seconds S       seconds of products for each type and matrix (1); 0 looks at errors only\n"
+  "  -threads N       threads that share a product, where a type can (1); bytes are read by as many\n"
+  "  -operation O     what is timed: product (default), transpose, refresh (a product with new values), kernels (a product\n"
+  "                   on a device that has x and y already; aij on the host beside it), or columns:N (a product with a\n"
+  "                   dense matrix of N columns); rates count one product's work\n"
+  "  -petsc P         all (default) of PETSc's own types, or aij alone of these, which is all that kernels is compared with\n"
+  "  -values V        file (default), or random: the pattern with values of either sign\n"
+  "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
+  "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, or a product is wrong; 2 the options are wrong, "
+  "nothing was done\n\n";
 
 #include "spmvbench.h"
 #include "petscspmv.h"
@@ -69,7 +71,8 @@ PetscErrorCode BenchProgressClear(void)
 /* ---- errors that are not ours ---- */
 
 /* PETSc's error handler while something is tried: keeps the first message and says nothing */
-static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *context)
+static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+                                  PetscErrorType type, const char *message, void *context)
 {
   char       *why = context;
   const char *text;
@@ -170,7 +173,9 @@ static PetscErrorCode BenchOne(Bench *b, const char name[], PetscBool generate)
     PetscCall(BenchMeasure(&M, &b->run, count, types, &b->good));
     PetscCall(BenchReportMatrix(&M, &b->run, count, types));
     for (PetscInt k = 0; k < count; k++) {
-      if (types[k].A && !types[k].pass) PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s: a product of type %s is wrong by %g eps |A||x|\n", M.name, types[k].spec, types[k].error));
+      if (types[k].A && !types[k].pass)
+        PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s: a product of type %s is wrong by %g eps |A||x|\n",
+                               M.name, types[k].spec, types[k].error));
     }
     if (types[0].A) { /* aij; its prefix is no user's */
       PetscCall(MatSetOptionsPrefix(types[0].A, NULL));
@@ -180,7 +185,8 @@ static PetscErrorCode BenchOne(Bench *b, const char name[], PetscBool generate)
     b->measured++;
   } else {
     PetscCall(BenchProgressClear());
-    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s%s\n", reason, outcome == BENCH_SKIPPED ? " (skipped)" : ""));
+    PetscCall(
+      PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s%s\n", reason, outcome == BENCH_SKIPPED ? " (skipped)" : ""));
     if (outcome == BENCH_SKIPPED) b->skipped++;
     else b->broken++;
   }
@@ -215,8 +221,9 @@ static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
   BenchMatrix M;
   BenchType  *types;
   PetscInt    count;
-  BenchRun    run = {.threads = 1, .others = b->run.others, .operation = b->run.operation == BENCH_KERNELS ? BENCH_KERNELS : BENCH_PRODUCT};
-  PetscBool   good;
+  BenchRun    run = {
+       .threads = 1, .others = b->run.others, .operation = b->run.operation == BENCH_KERNELS ? BENCH_KERNELS : BENCH_PRODUCT};
+  PetscBool good;
 
   PetscFunctionBegin;
   *ok = PETSC_TRUE;
@@ -247,10 +254,12 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   PetscCall(ListGet("-types", "bccoo", b->types, &b->ntypes));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", csv, sizeof(csv), NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
-  PetscCheck(seconds >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-seconds %g is negative; set it to 0 or more", (double)seconds);
+  PetscCheck(seconds >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-seconds %g is negative; set it to 0 or more",
+             (double)seconds);
   b->run.threads = 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-threads", &b->run.threads, NULL));
-  PetscCheck(b->run.threads >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-threads %" PetscInt_FMT " is less than 1; set it to 1 or more", b->run.threads);
+  PetscCheck(b->run.threads >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-threads %" PetscInt_FMT " is less than 1; set it to 1 or more", b->run.threads);
   PetscCall(PetscOptionsGetString(NULL, NULL, "-operation", operation, sizeof(operation), NULL));
   PetscCall(BenchOperationParse(operation, &b->run));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-values", values, 2, &value, NULL));
@@ -261,7 +270,8 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   b->good        = PETSC_TRUE;
   *status        = 2;
   PetscCall(TypesCheck(b, &ok));
-  if (!(nfiles + nkinds)) fprintf(stderr, "spmvbench: no matrix; give -f FILE,... or -generate KIND:N,... (spmvbench -help says more)\n");
+  if (!(nfiles + nkinds))
+    fprintf(stderr, "spmvbench: no matrix; give -f FILE,... or -generate KIND:N,... (spmvbench -help says more)\n");
   else if (ok) {
     PetscCall(BenchReportOpen(csv, &ok));
     if (!ok) fprintf(stderr, "spmvbench: -csv %s cannot be written\n", csv);
@@ -270,7 +280,8 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
     for (PetscInt k = 0; k < nfiles; k++) PetscCall(BenchOne(b, files[k], PETSC_FALSE));
     for (PetscInt k = 0; k < nkinds; k++) PetscCall(BenchOne(b, kinds[k], PETSC_TRUE));
     PetscCall(BenchReportClose());
-    printf("%" PetscInt_FMT " matrices measured, %" PetscInt_FMT " skipped, %" PetscInt_FMT " broken%s\n", b->measured, b->skipped, b->broken, b->good ? "" : "; a type failed or a product is wrong");
+    printf("%" PetscInt_FMT " matrices measured, %" PetscInt_FMT " skipped, %" PetscInt_FMT " broken%s\n", b->measured,
+           b->skipped, b->broken, b->good ? "" : "; a type failed or a product is wrong");
     *status = b->broken || !b->good;
   }
   PetscCall(ListDestroy(files, nfiles));
@@ -289,7 +300,9 @@ int main(int argc, char **argv)
   PetscCall(SpmvInitializePackage());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
   if (ranks == 1) PetscCall(BenchMain(&b, &status));
-  else PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR, "spmvbench: it measures one process and was started on %d; leave out mpiexec\n", ranks));
+  else
+    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,
+                           "spmvbench: it measures one process and was started on %d; leave out mpiexec\n", ranks));
   PetscCall(PetscFinalize());
   return status;
 }

@@ -67,13 +67,7 @@ typedef struct {
 } BenchType;
 
 /* What is timed, see operation.c */
-typedef enum {
-  BENCH_PRODUCT,
-  BENCH_TRANSPOSE,
-  BENCH_REFRESH,
-  BENCH_KERNELS,
-  BENCH_COLUMNS
-} BenchOperation;
+typedef enum { BENCH_PRODUCT, BENCH_TRANSPOSE, BENCH_REFRESH, BENCH_KERNELS, BENCH_COLUMNS } BenchOperation;
 
 /* Sizes of one run */
 typedef struct {

@@ -68,14 +68,16 @@ static PetscErrorCode BenchTypeAddExact(const BenchMatrix *M, const char type[],
 }
 
 /* The types to measure: PETSc's own, or aij alone of these, then those asked for. A size of block is measured unless more than half would be fill */
-PetscErrorCode BenchTypesCreate(const BenchMatrix *M, const BenchRun *run, PetscInt nasked, char *asked[], PetscInt *count, BenchType *types[])
+PetscErrorCode BenchTypesCreate(const BenchMatrix *M, const BenchRun *run, PetscInt nasked, char *asked[], PetscInt *count,
+                                BenchType *types[])
 {
   const char *const always[] = {"aij", "aijperm", "aijsell", "sell"};
 
   PetscFunctionBegin;
   *count = 0;
   PetscCall(PetscMalloc1(2 * 7 + nasked + 12, types));
-  for (size_t k = 0; k < (run->others ? PETSC_STATIC_ARRAY_LENGTH(always) : 1); k++) PetscCall(BenchTypeAdd(always[k], PETSC_FALSE, count, *types));
+  for (size_t k = 0; k < (run->others ? PETSC_STATIC_ARRAY_LENGTH(always) : 1); k++)
+    PetscCall(BenchTypeAdd(always[k], PETSC_FALSE, count, *types));
   for (PetscInt bs = 2; bs <= 8 && run->others; bs++) {
     char     spec[BENCH_SPEC];
     PetscInt blocks;
@@ -138,11 +140,13 @@ static PetscErrorCode BenchSpecParse(const BenchType *t, BenchOptionAction actio
     PetscBool used;
 
     if (action == BENCH_OPTION_CLEAR && !value) continue;
-    PetscCheck(value && value > part, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "'%s' has no value; write %s:option=value", part, type);
+    PetscCheck(value && value > part, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "'%s' has no value; write %s:option=value", part,
+               type);
     *value++ = 0;
     if (!strcmp(part, "block_size")) {
       *bs = (PetscInt)strtol(value, NULL, 10);
-      PetscCheck(action == BENCH_OPTION_CLEAR || *bs > 0, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "block_size '%s' is not a number from 1 on", value);
+      PetscCheck(action == BENCH_OPTION_CLEAR || *bs > 0, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT,
+                 "block_size '%s' is not a number from 1 on", value);
       continue;
     }
     if (!strncmp(part, "mat_", 4)) PetscCall(PetscSNPrintf(option, sizeof(option), "-%s%s", t->prefix, part));
@@ -187,7 +191,8 @@ static PetscErrorCode BenchTypeFill(const BenchMatrix *M, Mat A, PetscInt bs)
   PetscCall(MatSeqBAIJSetPreallocation(A, bs, 0, length));
   PetscCall(PetscFree(length));
   PetscCall(MatSetUp(A));
-  for (PetscInt r = 0; r < M->m; r++) PetscCall(MatSetValues(A, 1, &r, M->i[r + 1] - M->i[r], M->j + M->i[r], M->a + M->i[r], INSERT_VALUES));
+  for (PetscInt r = 0; r < M->m; r++)
+    PetscCall(MatSetValues(A, 1, &r, M->i[r + 1] - M->i[r], M->j + M->i[r], M->a + M->i[r], INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -211,7 +216,8 @@ PetscErrorCode BenchTypeBuild(const BenchMatrix *M, PetscInt threads, BenchType 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!bs) bs = M->bs;
-  PetscCheck(M->m % bs == 0 && M->n % bs == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "blocks of %" PetscInt_FMT " do not divide %" PetscInt_FMT " x %" PetscInt_FMT, bs, M->m, M->n);
+  PetscCheck(M->m % bs == 0 && M->n % bs == 0, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "blocks of %" PetscInt_FMT " do not divide %" PetscInt_FMT " x %" PetscInt_FMT, bs, M->m, M->n);
   PetscCall(MatCreate(PETSC_COMM_SELF, &t->A));
   PetscCall(MatSetSizes(t->A, M->m, M->n, M->m, M->n));
   PetscCall(MatSetOptionsPrefix(t->A, t->prefix));
@@ -244,10 +250,11 @@ static double SellEntries(const BenchMatrix *M)
 /* Bytes that a product by one of PETSc's types reads, by the format's formula; of a type not known here what it has allocated */
 static PetscErrorCode BenchTypeBytes(const BenchMatrix *M, BenchType *t)
 {
-  const double entry = sizeof(PetscScalar) + sizeof(PetscInt), index = sizeof(PetscInt), rows = (double)M->m, nz = (double)M->i[M->m];
-  PetscBool    aij, perm, sell, baij;
-  PetscInt     bs, blocks;
-  MatInfo      info;
+  const double entry = sizeof(PetscScalar) + sizeof(PetscInt), index = sizeof(PetscInt), rows = (double)M->m,
+               nz = (double)M->i[M->m];
+  PetscBool aij, perm, sell, baij;
+  PetscInt  bs, blocks;
+  MatInfo   info;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)t->A, &aij, MATSEQAIJ, "seqaijspmv", ""));
@@ -303,6 +310,7 @@ PetscErrorCode BenchTypeQuery(const BenchMatrix *M, BenchType *t)
   if (plan && (shared = strstr(t->plan, "threads="))) t->threads = (PetscInt)strtol(shared + strlen("threads="), NULL, 10);
   if (bytes) PetscCall((*bytes)(t->A, &t->bytes));
   PetscCall(BenchTypeBackend(t));
-  if (!t->peer && (!bytes || !strcmp(t->plan, "format=aij"))) PetscCall(BenchTypeBytes(M, t)); /* spmv may choose AIJ's own kernel */
+  if (!t->peer && (!bytes || !strcmp(t->plan, "format=aij")))
+    PetscCall(BenchTypeBytes(M, t)); /* spmv may choose AIJ's own kernel */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

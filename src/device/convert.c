@@ -79,7 +79,8 @@ PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data,
   PetscFunctionBegin;
   for (PetscInt k = 0; k < on->nbuffers; k++) {
     if (strcmp(on->buffer[k].name, name)) continue;
-    PetscCheck(on->buffer[k].bytes == bytes, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The device has %zu bytes of %s, not %zu", on->buffer[k].bytes, name, bytes);
+    PetscCheck(on->buffer[k].bytes == bytes, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The device has %zu bytes of %s, not %zu",
+               on->buffer[k].bytes, name, bytes);
     PetscCall(SpmvDeviceRead(on->device, on->buffer[k].buffer, data, bytes));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -47,7 +47,8 @@ static PetscErrorCode DeviceAsked(const SpmvDeviceApi **api, PetscBool *none)
     if (same) *api = DeviceApis[k];
   }
   PetscCall(DeviceNames(names, sizeof(names)));
-  PetscCheck(*api || *none, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "-spmv_device %s is no API of devices; set it to %s", name, names);
+  PetscCheck(*api || *none, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "-spmv_device %s is no API of devices; set it to %s",
+             name, names);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,18 +74,28 @@ static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, Pets
   if (api->petsc) PetscCall(api->petsc(&index));
   if (index < 0) index = PetscGlobalRank % choices;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-spmv_device_index", &index, NULL));
-  PetscCheck(index >= 0 && index < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "There is no %s device %" PetscInt_FMT ", there are %" PetscInt_FMT "; set -spmv_device_index from 0 to %" PetscInt_FMT, api->name, index, all, all - 1);
+  PetscCheck(index >= 0 && index < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "There is no %s device %" PetscInt_FMT ", there are %" PetscInt_FMT
+             "; set -spmv_device_index from 0 to %" PetscInt_FMT,
+             api->name, index, all, all - 1);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-spmv_device_memory", &limit, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-spmv_device_graph", &graphs, &set));
-  PetscCheck(!set || !graphs || api->record, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-spmv_device_graph true: %s records no kernels; leave the option out, or set -spmv_device cuda", api->name);
+  PetscCheck(!set || !graphs || api->record, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "-spmv_device_graph true: %s records no kernels; leave the option out, or set -spmv_device cuda", api->name);
   PetscCall(api->describe(index, &info));
   if (sizeof(PetscReal) == 8 && !info.real64) {
-    PetscCheck(!asked, PETSC_COMM_SELF, PETSC_ERR_SUP, "%s has no double; set -spmv_device or -spmv_device_index to another device", info.name);
+    PetscCheck(!asked, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "%s has no double; set -spmv_device or -spmv_device_index to another device", info.name);
     PetscCall(PetscInfo(NULL, "%s has no double\n", info.name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(api->open(index, &handle));
-  Device = (SpmvDevice){.api = api, .index = index, .handle = handle, .info = info, .limit = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)info.memory, .graphs = graphs};
+  Device = (SpmvDevice){.api    = api,
+                        .index  = index,
+                        .handle = handle,
+                        .info   = info,
+                        .limit  = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)info.memory,
+                        .graphs = graphs};
   DeviceHold(&Device, 0);
   PetscCall(PetscInfo(NULL, "Products may use %s device %" PetscInt_FMT ": %s\n", api->name, index, info.name));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -114,11 +125,13 @@ PetscErrorCode SpmvDeviceGet(SpmvDevice **device)
 
       if (asked && asked != DeviceApis[k]) continue;
       PetscCall(DeviceApis[k]->count(&all, &gpus));
-      PetscCheck(all || !asked, PETSC_COMM_SELF, PETSC_ERR_SUP, "-spmv_device %s: this machine has none; %s, or set -spmv_device none", asked->name, asked->remedy);
+      PetscCheck(all || !asked, PETSC_COMM_SELF, PETSC_ERR_SUP,
+                 "-spmv_device %s: this machine has none; %s, or set -spmv_device none", asked->name, asked->remedy);
       if (all) PetscCall(DeviceOpen(DeviceApis[k], (PetscBool)(asked != NULL), all, gpus));
     }
     DeviceSought = PETSC_TRUE;
-    if (!Device.handle) PetscCall(PetscInfo(NULL, "%s: the host runs all products\n", none ? "-spmv_device none" : "There is no device"));
+    if (!Device.handle)
+      PetscCall(PetscInfo(NULL, "%s: the host runs all products\n", none ? "-spmv_device none" : "There is no device"));
   }
   if (Device.handle) *device = &Device;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -169,7 +182,8 @@ PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, si
   PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   d->sent += (PetscLogDouble)bytes;
   DeviceCount(&d->to, bytes);
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes)); /* counted by a PETSc that was built for devices; another has nothing here */
+  PetscCall(
+    PetscLogCpuToGpu((PetscLogDouble)bytes)); /* counted by a PETSc that was built for devices; another has nothing here */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,14 +216,21 @@ static PetscErrorCode DeviceViewAll(void)
       SpmvDeviceInfo info;
 
       PetscCall(DeviceApis[k]->describe(i, &info));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s device %" PetscInt_FMT "%s: %s%s, %.1f GB, %zu kB and %zu work items a work group; driver %s; compiler %s\n", DeviceApis[k]->name, i, Device.api == DeviceApis[k] && Device.index == i ? " (in use)" : "", info.name, info.gpu ? " (GPU)" : "", (double)info.memory / 1e9, info.local / 1024, info.group, info.driver, info.compiler));
+      PetscCall(PetscPrintf(
+        PETSC_COMM_WORLD,
+        "%s device %" PetscInt_FMT "%s: %s%s, %.1f GB, %zu kB and %zu work items a work group; driver %s; compiler %s\n",
+        DeviceApis[k]->name, i, Device.api == DeviceApis[k] && Device.index == i ? " (in use)" : "", info.name,
+        info.gpu ? " (GPU)" : "", (double)info.memory / 1e9, info.local / 1024, info.group, info.driver, info.compiler));
       any = PETSC_TRUE;
     }
   }
   if (!any) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no device\n"));
   PetscCallMPI(MPI_Reduce(local, sum, 4, MPI_DOUBLE, MPI_SUM, 0, PETSC_COMM_WORLD));
   PetscCallMPI(MPI_Reduce(counts, total, 3, MPIU_INT, MPI_SUM, 0, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "devices: %.0f bytes sent, %.0f received, %.0f held at most, %.0f now; programs: %" PetscInt_FMT " compiled, %" PetscInt_FMT " from disk, %" PetscInt_FMT " from memory\n", (double)sum[0], (double)sum[1], (double)sum[2], (double)sum[3], total[0], total[1], total[2]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "devices: %.0f bytes sent, %.0f received, %.0f held at most, %.0f now; programs: %" PetscInt_FMT
+                        " compiled, %" PetscInt_FMT " from disk, %" PetscInt_FMT " from memory\n",
+                        (double)sum[0], (double)sum[1], (double)sum[2], (double)sum[3], total[0], total[1], total[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

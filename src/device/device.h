@@ -40,19 +40,23 @@ typedef struct {
   PetscErrorCode (*describe)(PetscInt index, SpmvDeviceInfo *info);
   PetscErrorCode (*open)(PetscInt index, void **device);
   PetscErrorCode (*close)(void **device);
-  PetscErrorCode (*finish)(void *device);                                                               /* waits for all that was asked of it */
-  PetscErrorCode (*alloc)(void *device, size_t bytes, void **buffer);                                   /* bytes > 0; *buffer is NULL if memory ran out */
-  PetscErrorCode (*free)(void *device, void **buffer);                                                  /* kernels that run may still use it: the API waits for them, or keeps it until they end */
-  PetscErrorCode (*write)(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full); /* full: memory ran out, which OpenCL may say late */
+  PetscErrorCode (*finish)(void *device);                             /* waits for all that was asked of it */
+  PetscErrorCode (*alloc)(void *device, size_t bytes, void **buffer); /* bytes > 0; *buffer is NULL if memory ran out */
+  PetscErrorCode (*free)(
+    void *device, void **buffer); /* kernels that run may still use it: the API waits for them, or keeps it until they end */
+  PetscErrorCode (*write)(void *device, void *buffer, const void *data, size_t bytes,
+                          PetscBool *full); /* full: memory ran out, which OpenCL may say late */
   PetscErrorCode (*read)(void *device, void *buffer, void *data, size_t bytes);
 
   /* From source; log, of the compiler, is NULL if it went well. Both results are the caller's to PetscFree() */
-  PetscErrorCode (*compile)(void *device, const char source[], const char options[], void **program, char **binary, size_t *size, char **log);
+  PetscErrorCode (*compile)(void *device, const char source[], const char options[], void **program, char **binary, size_t *size,
+                            char **log);
   PetscErrorCode (*load)(void *device, const char *binary, size_t size, void **program); /* from a binary; NULL if it is none */
   PetscErrorCode (*launch)(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full);
 
   /* Calls with the values that their arguments have now, step after step, to be asked for as one; NULL: the API has no such thing */
-  PetscErrorCode (*record)(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **graph, PetscBool *full);
+  PetscErrorCode (*record)(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **graph,
+                           PetscBool *full);
   PetscErrorCode (*replay)(void *device, void *graph, PetscBool *full);
   PetscErrorCode (*forget)(void *device, void **graph); /* nothing that was recorded may be running */
 
@@ -60,8 +64,9 @@ typedef struct {
   PetscErrorCode (*reset)(void); /* forgets all, at the end; every device is closed by then */
 
   /* PETSc's own vectors on devices of this API; both NULL: it has none */
-  PetscErrorCode (*petsc)(PetscInt *index);                                 /* the device that PETSc uses, -1 if none */
-  PetscErrorCode (*owns)(void *device, const void *array, PetscBool *owns); /* whether an array of PETSc's is memory of this device, so that it is a buffer */
+  PetscErrorCode (*petsc)(PetscInt *index); /* the device that PETSc uses, -1 if none */
+  PetscErrorCode (*owns)(void *device, const void *array,
+                         PetscBool *owns); /* whether an array of PETSc's is memory of this device, so that it is a buffer */
 } SpmvDeviceApi;
 
 #define SPMV_DEVICE(name) extern const SpmvDeviceApi SpmvDeviceApi_##name;
@@ -136,32 +141,39 @@ typedef struct {
 extern SpmvProgramCounts SpmvPrograms;
 
 /* launch.c */
-extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait, PetscBool *full);
+extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait,
+                                    PetscBool *full);
 extern PetscErrorCode SpmvDeviceRunReset(void);
 
 /* powers.c */
-extern PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan, const SpmvPlan *host);
+extern PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
+                                       const SpmvPlan *host);
 
 /* gather.c */
 extern const char     SpmvGatherSource[];
-extern PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvGather **gather, PetscBool *full);
+extern PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvGather **gather,
+                                       PetscBool *full);
 extern PetscErrorCode SpmvGatherRun(SpmvGather *gather, void *x, PetscScalar out[], PetscBool *full);
 extern PetscErrorCode SpmvGatherDestroy(SpmvGather **gather);
 
 /* graphs.c */
-extern PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void *x, const void *y, PetscBool beta, void ***graph, PetscBool *seen);
+extern PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void *x, const void *y, PetscBool beta,
+                                     void ***graph, PetscBool *seen);
 extern PetscErrorCode SpmvGraphsForget(SpmvGraphs *graphs, SpmvDevice *device);
 
 /* ondevice.c */
-extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan, const SpmvPlan *host, SpmvOnDevice **on, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
+                                         const SpmvPlan *host, SpmvOnDevice **on, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *full);
 extern PetscErrorCode SpmvOnDeviceArrays(const SpmvOnDevice *on, PetscInt *n, SpmvArray arrays[]);
 extern PetscErrorCode SpmvOnDeviceDescribe(const SpmvOnDevice *on, PetscInt k, char line[], size_t size);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
 
 /* product.c */
-extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full);
-extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny, PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[],
+                                        PetscBool beta, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny,
+                                           PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full);
 extern PetscBool      SpmvOnDeviceIsShared(const SpmvOnDevice *on);
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
 extern PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data, size_t bytes);

@@ -61,7 +61,11 @@ PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt w
 
   PetscFunctionBegin;
   *full = PETSC_FALSE;
-  for (PetscInt k = 0; k < n; k++) PetscCheck(which[k] <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Entry %" PetscInt_FMT " of a vector does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host", which[k]);
+  for (PetscInt k = 0; k < n; k++)
+    PetscCheck(which[k] <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "Entry %" PetscInt_FMT
+               " of a vector does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host",
+               which[k]);
   PetscCall(PetscNew(gather));
   **gather = (SpmvGather){.device = device, .n = n, .group = PetscMin(GATHER_GROUP, device->info.group)};
   ierr     = GatherMake(*gather, which, full);
@@ -76,7 +80,12 @@ PetscErrorCode SpmvGatherRun(SpmvGather *g, void *x, PetscScalar out[], PetscBoo
   const int32_t        n      = (int32_t)g->n;
   const void *const    arg[]  = {&g->which, &x, &g->out, &n};
   const size_t         size[] = {sizeof(void *), sizeof(void *), sizeof(void *), sizeof(n)};
-  const SpmvDeviceCall call   = {.kernel = "spmv_gather", .groups = SpmvGroups((size_t)g->n, g->group), .group = g->group, .nargs = 4, .arg = arg, .size = size};
+  const SpmvDeviceCall call   = {.kernel = "spmv_gather",
+                                 .groups = SpmvGroups((size_t)g->n, g->group),
+                                 .group  = g->group,
+                                 .nargs  = 4,
+                                 .arg    = arg,
+                                 .size   = size};
 
   PetscBool logging;
 

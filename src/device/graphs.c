@@ -21,7 +21,8 @@
 + graph - where it is, or NULL is if it was not recorded
 - seen  - PETSC_FALSE if nobody asked for this product before, or that was long ago
 */
-PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void *x, const void *y, PetscBool beta, void ***graph, PetscBool *seen)
+PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void *x, const void *y, PetscBool beta, void ***graph,
+                              PetscBool *seen)
 {
   SpmvGraph *oldest = graphs->of, *found = NULL;
 

@@ -94,7 +94,8 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const S
   PetscCall(SpmvDevicePowers(on->device, on->format, csr, &on->plan, host));
   PetscCall(SpmvResolve(&on->format->device->side, csr, &on->device->info, &on->plan, why, sizeof(why)));
   PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", why);
-  *full = (PetscBool)(!host && sharing && on->plan.value[sharing->parts]); /* the device has no room for all, and nobody is there to have the rest */
+  *full = (PetscBool)(!host && sharing &&
+                      on->plan.value[sharing->parts]); /* the device has no room for all, and nobody is there to have the rest */
   if (*full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvSharedCreate(on->format, csr, &on->plan, host, &on->shared));
   PetscCall(SpmvSharedGetPart(on->shared, csr, &part));
@@ -123,7 +124,8 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const S
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not suit the device or the matrix, `PETSC_ERR_LIB` if a kernel does not compile.
 */
-PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan, const SpmvPlan *host, SpmvOnDevice **result, PetscBool *full)
+PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
+                                  const SpmvPlan *host, SpmvOnDevice **result, PetscBool *full)
 {
   SpmvOnDevice  *on;
   PetscErrorCode ierr;
@@ -180,7 +182,8 @@ PetscErrorCode SpmvOnDeviceDescribe(const SpmvOnDevice *on, PetscInt k, char lin
   line[0] = 0;
   if (k == SPMV_LINE_MAX && on->shared) PetscCall(SpmvSharedDescribe(on->shared, &on->plan, line, size));
   else if (k < SPMV_LINE_MAX && side->describe) PetscCall(side->describe(on->storage, k, line, size));
-  else if (k > SPMV_LINE_MAX && on->shared && side->describe) PetscCall(side->describe(on->shared->storage, k - SPMV_LINE_MAX - 1, line, size));
+  else if (k > SPMV_LINE_MAX && on->shared && side->describe)
+    PetscCall(side->describe(on->shared->storage, k - SPMV_LINE_MAX - 1, line, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -40,13 +40,16 @@ struct _n_SpmvOnDevice {
   SpmvDeviceProduct product;
   void             *program;
   PetscInt          nbuffers;
-  OnDeviceBuffer    buffer[2 * SPMV_ARRAY_MAX + 2 * SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), work arrays of products, and while it is converted what that takes */
-  OnDeviceBuffer    x, y;                                                  /* places of vectors that live on the host */
-  void             *xnow, *ynow;                                           /* the vectors of this product */
-  PetscInt          nx, ny;                                                /* their lengths */
-  uint32_t          epoch;                                                 /* products so far */
-  SpmvGraphs        graphs;
-  SpmvShared       *shared; /* NULL: the storage has all rows of the matrix */
+  OnDeviceBuffer    buffer
+    [2 * SPMV_ARRAY_MAX +
+     2 *
+       SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), work arrays of products, and while it is converted what that takes */
+  OnDeviceBuffer x, y;        /* places of vectors that live on the host */
+  void          *xnow, *ynow; /* the vectors of this product */
+  PetscInt       nx, ny;      /* their lengths */
+  uint32_t       epoch;       /* products so far */
+  SpmvGraphs     graphs;
+  SpmvShared    *shared; /* NULL: the storage has all rows of the matrix */
 };
 
 /* A kernel with its arguments; the pointers of call lead into the other members */
@@ -65,11 +68,13 @@ extern PetscErrorCode SpmvOnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, Pet
 extern PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c);
 
 /* shared.c */
-extern PetscErrorCode SpmvSharedCreate(const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan, const SpmvPlan *host, SpmvShared **shared);
+extern PetscErrorCode SpmvSharedCreate(const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan, const SpmvPlan *host,
+                                       SpmvShared **shared);
 extern PetscErrorCode SpmvSharedGetPart(const SpmvShared *shared, const SpmvCSR *csr, SpmvRowsPart *part);
 extern PetscErrorCode SpmvSharedRestorePart(SpmvRowsPart *part);
 extern PetscErrorCode SpmvSharedSetValues(SpmvShared *shared, const SpmvCSR *csr);
-extern PetscErrorCode SpmvSharedFinish(SpmvShared *shared, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[], PetscBool beta);
+extern PetscErrorCode SpmvSharedFinish(SpmvShared *shared, SpmvDevice *device, void *results, const PetscScalar x[],
+                                       PetscScalar y[], PetscBool beta);
 extern PetscErrorCode SpmvSharedDescribe(const SpmvShared *shared, const SpmvPlan *plan, char line[], size_t size);
 extern PetscErrorCode SpmvSharedDestroy(SpmvShared **shared);
 

@@ -42,7 +42,8 @@ static PetscErrorCode PowersTime(PowersTimed *t, PetscLogDouble *least, PetscBoo
 }
 
 /* The least time of a product of some rows under a plan, by the device or, if that is NULL, the host */
-static PetscErrorCode PowersMeasure(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan plan, PetscLogDouble *least, PetscBool *full)
+static PetscErrorCode PowersMeasure(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan plan,
+                                    PetscLogDouble *least, PetscBool *full)
 {
   const SpmvKernels *kernels;
   SpmvIsa            isa;
@@ -84,7 +85,8 @@ static PetscErrorCode PowersMeasure(SpmvDevice *device, const SpmvFormat *format
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if there are more parts than a list has values.
 */
-PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan, const SpmvPlan *host)
+PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
+                                const SpmvPlan *host)
 {
   const SpmvSharing *sharing        = format->device->sharing;
   SpmvCSR            rows           = *csr;
@@ -94,12 +96,14 @@ PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, co
   PetscBool          full;
 
   PetscFunctionBegin;
-  if (!sharing || !plan->value[sharing->parts] || plan->value[sharing->powers] || !csr->i[csr->m]) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!sharing || !plan->value[sharing->parts] || plan->value[sharing->powers] || !csr->i[csr->m])
+    PetscFunctionReturn(PETSC_SUCCESS);
   parts   = plan->value[sharing->parts];
   hosts   = PetscMax(1, host->threads - 1);
   threads = *host;
   PetscCheck(parts + hosts <= SPMV_LIST_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%" PetscInt_FMT " parts and %" PetscInt_FMT " threads of the host are more than %d; set -mat_spmv_threads to fewer", parts, hosts, SPMV_LIST_MAX);
+             "%" PetscInt_FMT " parts and %" PetscInt_FMT " threads of the host are more than %d; set -mat_spmv_threads to fewer",
+             parts, hosts, SPMV_LIST_MAX);
   while (rows.m > 1 && csr->i[rows.m / 2] >= POWERS_ENTRIES) rows.m /= 2;
   whole.value[sharing->parts] = 0;
   PetscCall(PowersMeasure(device, format, &rows, whole, &device_seconds, &full));
@@ -110,7 +114,8 @@ PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, co
   for (PetscInt k = 0; k < parts + hosts; k++) {
     const double power = POWERS_POWER * (double)hosts * (double)host_seconds / (double)(device_seconds * parts);
 
-    plan->list[k] = k < parts ? (PetscInt)PetscMax(1, PetscMin(power, format->device->side.params[sharing->powers].high)) : POWERS_POWER;
+    plan->list[k] =
+      k < parts ? (PetscInt)PetscMax(1, PetscMin(power, format->device->side.params[sharing->powers].high)) : POWERS_POWER;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,12 +31,21 @@ PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunc
   static void *const none = NULL;
 
   PetscFunctionBegin;
-  c->call = (SpmvDeviceCall){.kernel = l->kernel, .groups = l->groups, .group = l->group, .step = l->step, .nargs = l->nargs, .arg = c->arg, .size = c->size};
+  c->call = (SpmvDeviceCall){.kernel = l->kernel,
+                             .groups = l->groups,
+                             .group  = l->group,
+                             .step   = l->step,
+                             .nargs  = l->nargs,
+                             .arg    = c->arg,
+                             .size   = c->size};
   for (PetscInt k = 0; k < l->nargs; k++) {
     c->size[k] = sizeof(int32_t);
     switch (l->arg[k].kind) {
     case SPMV_ARG_INT:
-      PetscCheck(l->arg[k].value >= INT32_MIN && l->arg[k].value <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host", l->arg[k].value);
+      PetscCheck(l->arg[k].value >= INT32_MIN && l->arg[k].value <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+                 "%" PetscInt_FMT
+                 " does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host",
+                 l->arg[k].value);
       c->value[k] = (int32_t)l->arg[k].value;
       c->arg[k]   = &c->value[k];
       break;
@@ -44,13 +53,10 @@ PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunc
       c->value[k] = (int32_t)beta;
       c->arg[k]   = &c->value[k];
       break;
-    case SPMV_ARG_EPOCH:
-      c->arg[k] = &on->epoch;
-      break;
+    case SPMV_ARG_EPOCH: c->arg[k] = &on->epoch; break;
     default:
       c->size[k] = sizeof(void *);
-      c->arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->xnow : l->arg[k].kind == SPMV_ARG_Y ? &on->ynow
-                                                                                           : &none;
+      c->arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->xnow : l->arg[k].kind == SPMV_ARG_Y ? &on->ynow : &none;
       for (PetscInt b = 0; b < on->nbuffers && l->arg[k].kind == SPMV_ARG_ARRAY; b++) {
         if (!strcmp(on->buffer[b].name, l->arg[k].name)) c->arg[k] = &on->buffer[b].buffer;
       }
@@ -111,7 +117,10 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
   /* With logging, the end of a kernel is waited for, or its time would be counted where y is received */
   for (PetscInt k = 0; k < n && !*full; k++) {
     PetscCall(SpmvDeviceRun(on->device, on->program, &calls[k], (PetscBool)(logging && !on->shared), full));
-    PetscCheck(!*full || !k || !beta || on->ynow == on->y.buffer, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory between the kernels of a product that adds to a vector; use more processes or -mat_spmv_backend host", on->device->info.name);
+    PetscCheck(!*full || !k || !beta || on->ynow == on->y.buffer, PETSC_COMM_SELF, PETSC_ERR_MEM,
+               "%s has run out of memory between the kernels of a product that adds to a vector; use more processes or "
+               "-mat_spmv_backend host",
+               on->device->info.name);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,12 +148,14 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
 
   Of a product that the host has a share in, see SpmvOnDeviceIsShared(), both vectors must be on the host.
 */
-PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny, PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full)
+PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny,
+                                    PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full)
 {
   const PetscBool add = beta && !on->shared ? PETSC_TRUE : PETSC_FALSE; /* by the kernels */
 
   PetscFunctionBegin;
-  PetscCheck(!on->shared || (!xbuffer && !ybuffer), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The host has a share in this product, so x and y must be there");
+  PetscCheck(!on->shared || (!xbuffer && !ybuffer), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The host has a share in this product, so x and y must be there");
   *full  = PETSC_FALSE;
   on->nx = nx;
   on->ny = on->shared ? on->shared->n : ny;
@@ -162,7 +173,8 @@ PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscSc
 }
 
 /* The same with both vectors on the host; y is as it was if memory ran out */
-PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[], PetscBool beta, PetscBool *full)
+PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[],
+                                 PetscBool beta, PetscBool *full)
 {
   PetscFunctionBegin;
   PetscCall(SpmvOnDeviceMultiply(on, nx, x, NULL, ny, y, NULL, beta, full));
@@ -186,8 +198,10 @@ PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
   PetscBool             full       = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCheck(!on->shared, PETSC_COMM_SELF, PETSC_ERR_SUP, "The host has a share in these products: the kernels of the device alone are no product");
-  PetscCheck(on->epoch, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "There was no product yet, so no vectors are there; multiply first");
+  PetscCheck(!on->shared, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The host has a share in these products: the kernels of the device alone are no product");
+  PetscCheck(on->epoch, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "There was no product yet, so no vectors are there; multiply first");
   for (int k = 0; k < 2 && !full; k++) {
     const PetscBool missing = (PetscBool)!vectors[k]->buffer;
 
@@ -197,7 +211,8 @@ PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
   on->xnow = on->x.buffer;
   on->ynow = on->y.buffer;
   for (PetscInt k = 0; k < n && !full; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host", on->device->info.name);
+  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host",
+             on->device->info.name);
   PetscCall(on->device->api->finish(on->device->handle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -41,7 +41,9 @@ PetscErrorCode SpmvProgramSource(const SpmvDeviceApi *api, const char source[], 
 PetscErrorCode SpmvProgramOptions(const SpmvDeviceInfo *info, const char options[], char whole[], size_t size)
 {
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(whole, size, "-DREAL_BITS=%d -DCOMPLEX=%d -DATOMIC_64=%d -DUNIFORM_BRANCHES=%d %s", (int)(8 * sizeof(PetscReal)), (int)PetscDefined(USE_COMPLEX), (int)info->atomic64, (int)info->gpu, options));
+  PetscCall(PetscSNPrintf(whole, size, "-DREAL_BITS=%d -DCOMPLEX=%d -DATOMIC_64=%d -DUNIFORM_BRANCHES=%d %s",
+                          (int)(8 * sizeof(PetscReal)), (int)PetscDefined(USE_COMPLEX), (int)info->atomic64, (int)info->gpu,
+                          options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +79,10 @@ PetscErrorCode SpmvProgramRefuse(const char api[], const char source[], const ch
     if (text) text++;
   }
   if (!line || !text) text = "";
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB, "The %s compiler refuses a kernel; set -mat_spmv_backend host to do without.\nLine %ld: %.*s\nOptions: %.600s\nLog: %.900s", api, line, (int)PetscMin(strcspn(text, "\n"), 200), text, options, log);
+  SETERRQ(
+    PETSC_COMM_SELF, PETSC_ERR_LIB,
+    "The %s compiler refuses a kernel; set -mat_spmv_backend host to do without.\nLine %ld: %.*s\nOptions: %.600s\nLog: %.900s",
+    api, line, (int)PetscMin(strcspn(text, "\n"), 200), text, options, log);
 }
 
 /* Where files are kept; "" for nowhere */
@@ -107,7 +112,9 @@ static PetscErrorCode ProgramFileRead(const char file[], const char key[], char 
   if (fread(head, sizeof(head), 1, f) == 1 && head[0] == nkey && head[1] > 0 && head[1] < (size_t)1 << 30) {
     PetscCall(PetscMalloc1(nkey, &text));
     PetscCall(PetscMalloc1(head[1], binary));
-    if (fread(text, 1, nkey, f) != nkey || memcmp(text, key, nkey) || fread(*binary, 1, head[1], f) != head[1] || SpmvHash(0, *binary, head[1]) != head[2]) PetscCall(PetscFree(*binary));
+    if (fread(text, 1, nkey, f) != nkey || memcmp(text, key, nkey) || fread(*binary, 1, head[1], f) != head[1] ||
+        SpmvHash(0, *binary, head[1]) != head[2])
+      PetscCall(PetscFree(*binary));
     PetscCall(PetscFree(text));
     *size = head[1];
   }
@@ -127,7 +134,8 @@ static PetscErrorCode ProgramFileWrite(const char file[], const char key[], cons
   PetscCall(PetscSNPrintf(beside, sizeof(beside), "%s.%ld", file, (long)getpid()));
   f = fopen(beside, "wb");
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
-  good = (PetscBool)(fwrite(head, sizeof(head), 1, f) == 1 && fwrite(key, 1, head[0], f) == head[0] && fwrite(binary, 1, size, f) == size);
+  good = (PetscBool)(fwrite(head, sizeof(head), 1, f) == 1 && fwrite(key, 1, head[0], f) == head[0] &&
+                     fwrite(binary, 1, size, f) == size);
   if (fclose(f)) good = PETSC_FALSE;
   if (!good || rename(beside, file)) (void)unlink(beside);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -188,7 +196,8 @@ PetscErrorCode SpmvProgramGet(SpmvDevice *d, const char source[], const char opt
   PetscCall(SpmvProgramSource(d->api, source, &whole));
   size = strlen(whole) + strlen(all) + sizeof(d->info) + 64;
   PetscCall(PetscMalloc1(size, &key));
-  PetscCall(PetscSNPrintf(key, size, "%s\n%s\n%s\n%s\n%s\n%s", d->api->name, d->info.name, d->info.driver, d->info.compiler, all, whole));
+  PetscCall(
+    PetscSNPrintf(key, size, "%s\n%s\n%s\n%s\n%s\n%s", d->api->name, d->info.name, d->info.driver, d->info.compiler, all, whole));
   for (p = Programs; p && strcmp(p->key, key); p = p->next) {}
   if (p) {
     SpmvPrograms.found++;

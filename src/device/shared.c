@@ -79,7 +79,8 @@ static PetscErrorCode SharedFill(SpmvShared *s, const SpmvCSR *csr)
   Output Parameter:
 . shared - NULL if the device has all rows
 */
-PetscErrorCode SpmvSharedCreate(const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan, const SpmvPlan *host, SpmvShared **shared)
+PetscErrorCode SpmvSharedCreate(const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan, const SpmvPlan *host,
+                                SpmvShared **shared)
 {
   const SpmvSharing *sharing = format->device->sharing;
   const SpmvKernels *kernels;
@@ -129,7 +130,8 @@ static void SharedMergeTask(void *context, PetscInt task)
 }
 
 /* The rest of a product whose kernels run; results: their vector, on the device */
-PetscErrorCode SpmvSharedFinish(SpmvShared *s, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[], PetscBool beta)
+PetscErrorCode SpmvSharedFinish(SpmvShared *s, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[],
+                                PetscBool beta)
 {
   SharedMerge merge = {.shared = s, .y = y, .beta = beta};
 
@@ -150,8 +152,11 @@ PetscErrorCode SpmvSharedDescribe(const SpmvShared *s, const SpmvPlan *plan, cha
   PetscFunctionBegin;
   for (PetscInt p = 0; p < nparts; p++) sum[p < parts] += (double)plan->list[p];
   share = 100 * sum[1] / (sum[0] + sum[1]);
-  PetscCall(SpmvAppend(line, size, "on the device: %" PetscInt_FMT " of %" PetscInt_FMT " parts, share %.2f %%, has %.2f %% of the nonzeros", parts, nparts, share, has));
-  PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%, and %" PetscInt_FMT " of %" PetscInt_FMT " rows; on the host:", 100 * fabs(has / share - 1), s->n, s->m));
+  PetscCall(SpmvAppend(line, size,
+                       "on the device: %" PetscInt_FMT " of %" PetscInt_FMT " parts, share %.2f %%, has %.2f %% of the nonzeros",
+                       parts, nparts, share, has));
+  PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%, and %" PetscInt_FMT " of %" PetscInt_FMT " rows; on the host:",
+                       100 * fabs(has / share - 1), s->n, s->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

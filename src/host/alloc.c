@@ -31,7 +31,8 @@ PetscErrorCode SpmvAlloc(size_t bytes, void *array)
   ((void **)p)[-1] = raw; /* for SpmvFree() */
   *(void **)array  = p;
 #if defined(MADV_HUGEPAGE)
-  if (align == SPMV_HUGE_PAGE) (void)madvise(p, bytes / SPMV_HUGE_PAGE * SPMV_HUGE_PAGE, MADV_HUGEPAGE); /* a wish; without it all is as before */
+  if (align == SPMV_HUGE_PAGE)
+    (void)madvise(p, bytes / SPMV_HUGE_PAGE * SPMV_HUGE_PAGE, MADV_HUGEPAGE); /* a wish; without it all is as before */
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -36,8 +36,7 @@ PetscBool SpmvIsaSupported(SpmvIsa isa)
     return runs ? PETSC_TRUE : PETSC_FALSE;
 #include "../isas.h"
 #undef SPMV_ISA
-  default:
-    return PETSC_FALSE;
+  default: return PETSC_FALSE;
   }
 }
 
@@ -66,8 +65,10 @@ PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const S
       if (SpmvIsaSupported((SpmvIsa)wanted) && format->host->kernels[wanted]->apply) break;
     }
   }
-  PetscCheck(SpmvIsaSupported((SpmvIsa)wanted), PETSC_COMM_SELF, PETSC_ERR_SUP, "This machine does not run %s code; set -mat_spmv_isa auto", SpmvIsaName(wanted));
-  PetscCheck(format->host->kernels[wanted]->apply, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s was compiled without %s kernels; set -mat_spmv_isa auto", format->name, SpmvIsaName(wanted));
+  PetscCheck(SpmvIsaSupported((SpmvIsa)wanted), PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "This machine does not run %s code; set -mat_spmv_isa auto", SpmvIsaName(wanted));
+  PetscCheck(format->host->kernels[wanted]->apply, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "Format %s was compiled without %s kernels; set -mat_spmv_isa auto", format->name, SpmvIsaName(wanted));
   *kernels = format->host->kernels[wanted];
   *isa     = (SpmvIsa)wanted;
   PetscFunctionReturn(PETSC_SUCCESS);

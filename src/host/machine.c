@@ -43,8 +43,8 @@ static const struct {
   { \
     #name, offsetof(SpmvMachine, name), sizeof(((SpmvMachine *)0)->name) / sizeof(PetscLogDouble) \
   }
-  FIELD(cache), FIELD(far), FIELD(last), FIELD(cached), FIELD(uncached), FIELD(column), FIELD(learnt), FIELD(parallel),
-  FIELD(byte), FIELD(line), FIELD(cycle), FIELD(miss), FIELD(vector), FIELD(gathered), FIELD(isa)
+  FIELD(cache), FIELD(far),  FIELD(last),  FIELD(cached), FIELD(uncached), FIELD(column),   FIELD(learnt), FIELD(parallel),
+  FIELD(byte),  FIELD(line), FIELD(cycle), FIELD(miss),   FIELD(vector),   FIELD(gathered), FIELD(isa)
 #undef FIELD
 };
 

@@ -31,7 +31,8 @@ void SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const Petsc
 }
 
 /* y <- beta y + A^T x */
-void SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta, PetscScalar work[])
+void SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],
+                        PetscBool beta, PetscScalar work[])
 {
   SpmvRunWork(nz);
   apply(storage, x, y, beta, work);

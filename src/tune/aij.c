@@ -14,7 +14,9 @@ static PetscInt AijNode(const SpmvCSR *csr, PetscInt r)
   const PetscInt n = csr->i[r + 1] - csr->i[r];
   PetscInt       h = 1;
 
-  while (h < AIJ_NODE && r + h < csr->m && csr->i[r + h + 1] - csr->i[r + h] == n && !memcmp(csr->j + csr->i[r], csr->j + csr->i[r + h], (size_t)n * sizeof(PetscInt))) h++;
+  while (h < AIJ_NODE && r + h < csr->m && csr->i[r + h + 1] - csr->i[r + h] == n &&
+         !memcmp(csr->j + csr->i[r], csr->j + csr->i[r + h], (size_t)n * sizeof(PetscInt)))
+    h++;
   return h;
 }
 

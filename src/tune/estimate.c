@@ -21,10 +21,12 @@ static int EstimateLevel(const SpmvMachine *machine, PetscLogDouble bytes)
 */
 static PetscLogDouble EstimateSeconds(const SpmvSample *s, const SpmvMachine *machine, const SpmvWork *w, PetscLogDouble slower)
 {
-  const PetscLogDouble vectors = (PetscLogDouble)(s->all->m + s->all->n) * sizeof(PetscScalar), bytes = w->bytes + vectors + 2 * w->moved;
-  const PetscLogDouble load = bytes * machine->byte[EstimateLevel(machine, bytes)];
-  const PetscLogDouble work = w->cycles * machine->cycle + w->misses * machine->miss + w->vectors * machine->vector + w->gathered * machine->gathered;
-  PetscLogDouble       wait = 0;
+  const PetscLogDouble vectors = (PetscLogDouble)(s->all->m + s->all->n) * sizeof(PetscScalar),
+                       bytes   = w->bytes + vectors + 2 * w->moved;
+  const PetscLogDouble load    = bytes * machine->byte[EstimateLevel(machine, bytes)];
+  const PetscLogDouble work =
+    w->cycles * machine->cycle + w->misses * machine->miss + w->vectors * machine->vector + w->gathered * machine->gathered;
+  PetscLogDouble wait = 0;
 
   for (int level = 1; level < SPMV_LEVELS && s->accesses > 0; level++) {
     const PetscLogDouble entries = s->far[level] / s->accesses * (PetscLogDouble)s->all->i[s->all->m];
@@ -35,7 +37,8 @@ static PetscLogDouble EstimateSeconds(const SpmvSample *s, const SpmvMachine *ma
 }
 
 /* Adds the work of some rows under each of n plans, `weight` times */
-static PetscErrorCode EstimateWork(const SpmvSide *side, const SpmvCSR *rows, PetscReal weight, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
+static PetscErrorCode EstimateWork(const SpmvSide *side, const SpmvCSR *rows, PetscReal weight, PetscInt n,
+                                   const SpmvPlan plans[], SpmvWork works[])
 {
   SpmvWork part[SPMV_PROPOSALS] = {{0}};
 
@@ -71,7 +74,8 @@ static PetscErrorCode EstimateWork(const SpmvSide *side, const SpmvCSR *rows, Pe
   Output Parameter:
 . options - [n]
 */
-PetscErrorCode SpmvEstimate(SpmvSample *s, const SpmvMachine *machine, PetscInt wanted, PetscInt number, PetscInt n, const SpmvPlan plans[], SpmvOption options[])
+PetscErrorCode SpmvEstimate(SpmvSample *s, const SpmvMachine *machine, PetscInt wanted, PetscInt number, PetscInt n,
+                            const SpmvPlan plans[], SpmvOption options[])
 {
   const SpmvFormat  *format = SpmvCandidate[number];
   const SpmvKernels *kernels;
@@ -81,13 +85,14 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, const SpmvMachine *machine, PetscInt 
 
   PetscFunctionBegin;
   PetscCall(SpmvKernelsGet(format, wanted, &kernels, &isa));
-  for (PetscInt w = 0; w < s->nwindows; w++) PetscCall(EstimateWork(SpmvFormatSide(format, plans->backend), &s->window[w], s->weight[w], n, plans, works));
+  for (PetscInt w = 0; w < s->nwindows; w++)
+    PetscCall(EstimateWork(SpmvFormatSide(format, plans->backend), &s->window[w], s->weight[w], n, plans, works));
   for (PetscInt k = 1; k < n; k++) apart = (PetscBool)(apart || works[k].reach != works[0].reach);
   if (apart) PetscCall(SpmvSampleReach(machine, s));
   for (PetscInt k = 0; k < n; k++) {
     const SpmvWork *w = &works[k];
 
-    options[k]           = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
+    options[k] = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
     options[k].predicted = EstimateSeconds(s, machine, w, format->host->kernels ? machine->isa[isa] : 1);
     if (format->host->kernels) options[k].predicted /= (PetscLogDouble)plans[k].threads; /* AIJ's kernel has one */
   }

@@ -78,13 +78,15 @@ static PetscErrorCode MeasureNext(Measurement *w, SpmvOptions *options, PetscBoo
   for (PetscInt k = 0; k < options->n; k++) {
     o     = &options->of[k];
     least = PetscMin(least, o->predicted);
-    if (o->measured <= 0 && !o->passed && (next < 0 || SpmvOptionCost(w->q, o) < SpmvOptionCost(w->q, &options->of[next]))) next = k;
+    if (o->measured <= 0 && !o->passed && (next < 0 || SpmvOptionCost(w->q, o) < SpmvOptionCost(w->q, &options->of[next])))
+      next = k;
   }
   if (next < 0) PetscFunctionReturn(PETSC_SUCCESS);
   o = &options->of[next];
   PetscCall(PetscTime(&now));
   if (now - w->start + o->build + MEASURE_PRODUCTS * o->predicted > w->q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
-  if (model && (w->choice->measured > MEASURE_OPTIONS || o->predicted > MEASURE_FACTOR * least)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (model && (w->choice->measured > MEASURE_OPTIONS || o->predicted > MEASURE_FACTOR * least))
+    PetscFunctionReturn(PETSC_SUCCESS);
   o->passed = PETSC_TRUE;
   PetscCall(MeasureOption(w, o));
   *more = PETSC_TRUE;
@@ -115,14 +117,16 @@ static const SpmvOption *MeasureBest(const SpmvRequest *q, const SpmvOptions *op
   SPMV_TUNE_MEASURE looks at the options that the heuristics leave. SPMV_TUNE_PATIENT goes on from the best of each format, one knob
   after the other, until nothing is new.
 */
-PetscErrorCode SpmvMeasure(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
+PetscErrorCode SpmvMeasure(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options,
+                           SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
-  const PetscBool patient = (PetscBool)(q->kind == SPMV_TUNE_PATIENT), model = (PetscBool)(!patient && !(q->skipped >> SPMV_HEURISTIC_MODEL & 1));
-  const PetscInt  given = options->n;
-  PetscInt        before;
-  Measurement     w = {.q = q, .csr = sample->all, .baseline = baseline, .context = context, .choice = choice};
-  PetscLogDouble  end;
-  PetscBool       more = PETSC_TRUE;
+  const PetscBool patient = (PetscBool)(q->kind == SPMV_TUNE_PATIENT),
+                  model   = (PetscBool)(!patient && !(q->skipped >> SPMV_HEURISTIC_MODEL & 1));
+  const PetscInt given    = options->n;
+  PetscInt       before;
+  Measurement    w = {.q = q, .csr = sample->all, .baseline = baseline, .context = context, .choice = choice};
+  PetscLogDouble end;
+  PetscBool      more = PETSC_TRUE;
 
   SPMV_TEMPORARY PetscScalar *x = NULL, *y = NULL;
 

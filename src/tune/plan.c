@@ -21,7 +21,9 @@ static PetscErrorCode SpmvParamText(const SpmvParam *param, PetscInt value, cons
   while (param->names && index < param->count - 1 && param->choices[index] != value) index++;
   if (param->names) PetscCall(SpmvAppend(text, size, "%s=%s ", param->name, param->names[index]));
   else if (!param->list) PetscCall(SpmvAppend(text, size, "%s=%" PetscInt_FMT " ", param->name, value));
-  for (PetscInt i = 0; param->list && i < value; i++) PetscCall(SpmvAppend(text, size, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
+  for (PetscInt i = 0; param->list && i < value; i++)
+    PetscCall(
+      SpmvAppend(text, size, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

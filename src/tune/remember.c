@@ -49,8 +49,12 @@ static PetscErrorCode RememberKey(const SpmvRequest *q, const SpmvKey *key, Pets
     asked = SpmvHash(asked, q->host[k].value, sizeof(q->host[k].value));
     asked = SpmvHash(asked, q->host[k].list, sizeof(q->host[k].list));
   }
-  PetscCall(PetscSNPrintf(text, size, "petscspmv %d %s %s int%d %s threads %" PetscInt_FMT " asked %016llx %s matrix %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " %016llx", REMEMBER_VERSION, SpmvIsaName(isa), PetscDataTypes[PETSC_SCALAR],
-                          (int)(8 * sizeof(PetscInt)), processor, q->threads, (unsigned long long)asked, SpmvTuneKinds[kind], key->m, key->n, key->nz, (unsigned long long)key->pattern));
+  PetscCall(PetscSNPrintf(text, size,
+                          "petscspmv %d %s %s int%d %s threads %" PetscInt_FMT " asked %016llx %s matrix %" PetscInt_FMT
+                          " %" PetscInt_FMT " %" PetscInt_FMT " %016llx",
+                          REMEMBER_VERSION, SpmvIsaName(isa), PetscDataTypes[PETSC_SCALAR], (int)(8 * sizeof(PetscInt)),
+                          processor, q->threads, (unsigned long long)asked, SpmvTuneKinds[kind], key->m, key->n, key->nz,
+                          (unsigned long long)key->pattern));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,7 +82,8 @@ static PetscErrorCode RememberRead(const SpmvRequest *q, const char value[], Spm
   SpmvOption o;
 
   PetscFunctionBegin;
-  if (sscanf(value, "%31s %lg %lg %n", name, &measured, &build, &used) != 3 || !(measured > 0) || !(build >= 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (sscanf(value, "%31s %lg %lg %n", name, &measured, &build, &used) != 3 || !(measured > 0) || !(build >= 0))
+    PetscFunctionReturn(PETSC_SUCCESS);
   while (k < SPMV_CANDIDATES && strcmp(SpmvCandidate[k]->name, name)) k++;
   if (k == SPMV_CANDIDATES || !(q->allowed >> k & 1)) PetscFunctionReturn(PETSC_SUCCESS);
   o = (SpmvOption){.number = k, .plan = q->host[k], .measured = measured, .build = build};

@@ -27,12 +27,14 @@
 /* Row windows of about as many entries each: how many rows and windows */
 static void SampleCut(const SpmvCSR *csr, PetscInt *rows, PetscInt *windows)
 {
-  const double nz = csr->i[csr->m], length = PetscMax(1, nz / PetscMax(1, csr->m)), wanted = PetscMax(SAMPLE_WHOLE, nz / SAMPLE_PART) / length;
+  const double nz = csr->i[csr->m], length = PetscMax(1, nz / PetscMax(1, csr->m)),
+               wanted = PetscMax(SAMPLE_WHOLE, nz / SAMPLE_PART) / length;
 
   *rows    = csr->m;
   *windows = 1;
   if (nz <= 1.5 * SAMPLE_WHOLE || csr->m < 2 * SAMPLE_WINDOWS * SAMPLE_FINE) return;
-  *rows    = wanted / SAMPLE_WINDOWS >= SAMPLE_UNIT ? (PetscInt)(wanted / SAMPLE_WINDOWS / SAMPLE_UNIT) * SAMPLE_UNIT : (PetscInt)PetscMax(1, wanted / SAMPLE_WINDOWS / SAMPLE_FINE) * SAMPLE_FINE;
+  *rows    = wanted / SAMPLE_WINDOWS >= SAMPLE_UNIT ? (PetscInt)(wanted / SAMPLE_WINDOWS / SAMPLE_UNIT) * SAMPLE_UNIT
+                                                    : (PetscInt)PetscMax(1, wanted / SAMPLE_WINDOWS / SAMPLE_FINE) * SAMPLE_FINE;
   *windows = PetscMin(csr->m / *rows, PetscMax(SAMPLE_WINDOWS, (PetscInt)(wanted / (double)*rows)));
 }
 
@@ -68,7 +70,8 @@ static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvS
 {
   const int     last = SPMV_LEVELS - 2;
   const int32_t at = line & (int32_t)(c->lines[last] - 1), before = (line - 1) & (int32_t)(c->lines[last] - 1);
-  const int     foreseen = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= SAMPLE_RECENT; /* the machine goes on from line to line by itself */
+  const int     foreseen = c->line[last][before] == line - 1 &&
+                       c->accesses - c->used[before] <= SAMPLE_RECENT; /* the machine goes on from line to line by itself */
 
   c->accesses++;
   for (int k = 0; k <= last; k++) {
@@ -131,8 +134,7 @@ PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *s)
 static PetscErrorCode SampleFill(const SpmvCSR *csr, PetscInt rows, PetscBool apart, SpmvSample *s)
 {
   const PetscInt last = csr->m - rows, step = last / PetscMax(1, s->nwindows - 1);
-  const PetscInt unit = step >= SAMPLE_UNIT ? SAMPLE_UNIT : step >= SAMPLE_MOST ? SAMPLE_MOST
-                                                                                : SAMPLE_FINE;
+  const PetscInt unit = step >= SAMPLE_UNIT ? SAMPLE_UNIT : step >= SAMPLE_MOST ? SAMPLE_MOST : SAMPLE_FINE;
   PetscInt      *i;
   PetscReal      total = 0;
 
@@ -142,11 +144,15 @@ static PetscErrorCode SampleFill(const SpmvCSR *csr, PetscInt rows, PetscBool ap
   i = s->i;
   for (PetscInt w = 0; w < s->nwindows; w++, i += rows + 1) {
     const PetscInt first = (PetscInt)((PetscInt64)last * w / PetscMax(1, s->nwindows - 1)) / unit * unit;
-    const PetscInt from = (PetscInt)((PetscInt64)csr->m * w / s->nwindows), to = (PetscInt)((PetscInt64)csr->m * (w + 1) / s->nwindows);
+    const PetscInt from  = (PetscInt)((PetscInt64)csr->m * w / s->nwindows),
+                   to    = (PetscInt)((PetscInt64)csr->m * (w + 1) / s->nwindows);
 
     for (PetscInt r = 0; r <= rows; r++) i[r] = csr->i[first + r] - csr->i[first];
-    s->window[w] = (SpmvCSR){.m = rows, .n = csr->n, .rbs = csr->rbs, .cbs = csr->cbs, .i = i, .j = csr->j + csr->i[first], .a = csr->a + csr->i[first]};
-    s->weight[w] = apart ? PetscMin((PetscReal)(csr->i[to] - csr->i[from]) / (PetscReal)PetscMax(1, i[rows]), SAMPLE_SPEAKS * (PetscReal)(to - from) / (PetscReal)rows) : 1;
+    s->window[w] = (SpmvCSR){
+      .m = rows, .n = csr->n, .rbs = csr->rbs, .cbs = csr->cbs, .i = i, .j = csr->j + csr->i[first], .a = csr->a + csr->i[first]};
+    s->weight[w] = apart ? PetscMin((PetscReal)(csr->i[to] - csr->i[from]) / (PetscReal)PetscMax(1, i[rows]),
+                                    SAMPLE_SPEAKS * (PetscReal)(to - from) / (PetscReal)rows)
+                         : 1;
     total += s->weight[w] * (PetscReal)i[rows];
   }
   for (PetscInt w = 0; w < s->nwindows && total > 0; w++) s->weight[w] *= (PetscReal)csr->i[csr->m] / total;

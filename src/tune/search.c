@@ -20,7 +20,8 @@ static PetscBool SearchUses(const SpmvRequest *q, SpmvKnob knob)
   Note:
   Nothing is added if the list has it, or if the format does not allow it for this matrix.
 */
-PetscErrorCode SpmvOptionsAdd(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *asked, SpmvOptions *options)
+PetscErrorCode SpmvOptionsAdd(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *asked,
+                              SpmvOptions *options)
 {
   SpmvOption option = *asked;
   char       why[512];
@@ -30,7 +31,8 @@ PetscErrorCode SpmvOptionsAdd(const SpmvRequest *q, SpmvSample *sample, const Sp
   PetscCall(SpmvResolve(&SpmvCandidate[option.number]->host->side, sample->all, NULL, &option.plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < options->n; k++) {
-    if (options->of[k].number == option.number && !memcmp(&options->of[k].plan, &option.plan, sizeof(option.plan))) PetscFunctionReturn(PETSC_SUCCESS);
+    if (options->of[k].number == option.number && !memcmp(&options->of[k].plan, &option.plan, sizeof(option.plan)))
+      PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvEstimate(sample, machine, q->isa, option.number, 1, &option.plan, &option));
   if (options->n == options->capacity) {
@@ -49,15 +51,13 @@ PetscErrorCode SpmvOptionsAdd(const SpmvRequest *q, SpmvSample *sample, const Sp
 /* Values of a knob that may be tried; of a range the preset, and a quarter and four times of it */
 static PetscInt SearchValues(const SpmvParam *p)
 {
-  return p->choices ? p->count : p->preset ? 3
-                                           : 1;
+  return p->choices ? p->count : p->preset ? 3 : 1;
 }
 
 static PetscInt SearchValue(const SpmvParam *p, PetscInt k)
 {
   if (p->choices) return p->choices[k];
-  return k == 0 ? p->preset : k == 1 ? PetscMax(p->low, p->preset / SEARCH_FACTOR)
-                                     : PetscMin(p->high, p->preset * SEARCH_FACTOR);
+  return k == 0 ? p->preset : k == 1 ? PetscMax(p->low, p->preset / SEARCH_FACTOR) : PetscMin(p->high, p->preset * SEARCH_FACTOR);
 }
 
 /* The least of the list from `first` on come to its front, as many as are to stay; the rest is dropped */
@@ -78,14 +78,16 @@ static void SearchKeepSmallest(SpmvOptions *options, PetscInt first, PetscInt st
 }
 
 /* All combinations of the knobs of a format that make shapes and that the user leaves open */
-static PetscErrorCode SearchShapes(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, PetscInt number, SpmvOptions *options)
+static PetscErrorCode SearchShapes(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, PetscInt number,
+                                   SpmvOptions *options)
 {
   const SpmvSide *side  = &SpmvCandidate[number]->host->side;
   PetscInt        total = 1, first = options->n;
   SpmvOption      option = {.number = number, .plan = q->host[number]};
 
   PetscFunctionBegin;
-  for (PetscInt p = 0; p < side->nparams; p++) total *= side->params[p].knob == SPMV_KNOB_SHAPE && !(q->pinned[number] >> p & 1) ? SearchValues(&side->params[p]) : 1;
+  for (PetscInt p = 0; p < side->nparams; p++)
+    total *= side->params[p].knob == SPMV_KNOB_SHAPE && !(q->pinned[number] >> p & 1) ? SearchValues(&side->params[p]) : 1;
   for (PetscInt c = 0; c < total && total > 1; c++) {
     PetscInt rest = c;
 
@@ -115,7 +117,8 @@ static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob
 }
 
 /* Other values of each open knob of an option, one at a time; shapes stay, and what else was left open is left to the format again */
-PetscErrorCode SpmvSearchAround(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options)
+PetscErrorCode SpmvSearchAround(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre,
+                                SpmvOptions *options)
 {
   const PetscInt  number = centre->number;
   const SpmvSide *side   = &SpmvCandidate[number]->host->side;

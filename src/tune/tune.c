@@ -45,7 +45,8 @@ PetscBool SpmvKeySame(const SpmvKey *a, const SpmvKey *b)
 /* True if a choice that was made serves a matrix, a request and a backend */
 PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend)
 {
-  return (PetscBool)(choice->known && choice->backend == backend && SpmvKeySame(&choice->key, key) && !memcmp(&choice->request, request, sizeof(*request)));
+  return (PetscBool)(choice->known && choice->backend == backend && SpmvKeySame(&choice->key, key) &&
+                     !memcmp(&choice->request, request, sizeof(*request)));
 }
 
 /* What is asked for without options: of spmv, the best of all by estimate; of another type, the best of its own plans */
@@ -62,7 +63,8 @@ PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *q)
 
     if (type == &SpmvFormat_spmv || type == format) q->allowed |= (PetscInt)1 << k;
     q->host[k] = SpmvPlanDefault(SPMV_BACKEND_HOST, format->host->side.nparams, format->host->side.params);
-    if (format->device) q->device[k] = SpmvPlanDefault(SPMV_BACKEND_DEVICE, format->device->side.nparams, format->device->side.params);
+    if (format->device)
+      q->device[k] = SpmvPlanDefault(SPMV_BACKEND_DEVICE, format->device->side.nparams, format->device->side.params);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,10 +78,14 @@ PetscErrorCode SpmvRequestAllow(PetscInt n, const char *const names[], SpmvReque
     PetscInt k = 0;
 
     while (k < SPMV_CANDIDATES && strcmp(SpmvCandidate[k]->name, names[i])) k++;
-    PetscCheck(k < SPMV_CANDIDATES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "'%s' is not a format of libpetscspmv; give -mat_spmv_tune_formats names such as bccoo, pmf, and aij for AIJ's own kernel", names[i]);
+    PetscCheck(
+      k < SPMV_CANDIDATES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+      "'%s' is not a format of libpetscspmv; give -mat_spmv_tune_formats names such as bccoo, pmf, and aij for AIJ's own kernel",
+      names[i]);
     q->allowed |= (PetscInt)1 << k;
   }
-  PetscCheck(q->allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "No format is named; give -mat_spmv_tune_formats at least one");
+  PetscCheck(q->allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "No format is named; give -mat_spmv_tune_formats at least one");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,7 +100,8 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
 
     if (q->allowed >> c & 1 && (runs || k == SPMV_CANDIDATES || !SpmvCandidate[k]->device)) k = c;
   }
-  choice->best = (SpmvOption){.number = k, .plan = backend == SPMV_BACKEND_DEVICE && SpmvCandidate[k]->device ? q->device[k] : q->host[k]};
+  choice->best =
+    (SpmvOption){.number = k, .plan = backend == SPMV_BACKEND_DEVICE && SpmvCandidate[k]->device ? q->device[k] : q->host[k]};
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(csr, q->isa, k, &choice->best.plan, &choice->estimated));
   choice->from = choice->estimated ? SPMV_FROM_ESTIMATE : SPMV_FROM_ASKED;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,7 +125,8 @@ static void ChoiceSettle(const SpmvRequest *q, const SpmvOptions *options, Petsc
   for (PetscInt k = 0; k < options->n; k++) {
     const SpmvOption *o = &options->of[k];
 
-    if (c->products ? o->measured > 0 : k < own || TUNE_GAIN * SpmvOptionCost(q, o) < SpmvOptionCost(q, &c->best)) ChoiceOffer(q, o, c);
+    if (c->products ? o->measured > 0 : k < own || TUNE_GAIN * SpmvOptionCost(q, o) < SpmvOptionCost(q, &c->best))
+      ChoiceOffer(q, o, c);
   }
 }
 
@@ -130,7 +138,8 @@ static PetscErrorCode TuneOptionsDestroy(SpmvOptions *options)
 }
 
 /* Estimates each candidate under the plan that it settles on; to measure, other values of its knobs as well */
-static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
+static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context,
+                                SpmvChoice *choice)
 {
   const SpmvMachine *machine = SpmvMachineGet();
   SPMV_DESTROY_BY(SpmvSampleDestroy)
@@ -149,7 +158,8 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
   own = options.n;
   if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(q, &sample, machine, &options, baseline, context, choice));
   ChoiceSettle(q, &options, own, choice);
-  if (!options.n) PetscCall(TuneFirst(q, csr, SPMV_BACKEND_HOST, choice)); /* all refuse this matrix: the first one is to say why */
+  if (!options.n)
+    PetscCall(TuneFirst(q, csr, SPMV_BACKEND_HOST, choice)); /* all refuse this matrix: the first one is to say why */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,7 +189,9 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
   PetscCall(OptionText(&c->best, text, size));
   PetscCall(SpmvAppend(text, size, "%s", from[c->from]));
   if (c->estimated) PetscCall(SpmvAppend(text, size, " of %" PetscInt_FMT " options", c->estimated));
-  if (c->products) PetscCall(SpmvAppend(text, size, ", %" PetscInt_FMT " measured by %" PetscInt_FMT " products in %.3g s", c->measured, c->products, (double)c->seconds));
+  if (c->products)
+    PetscCall(SpmvAppend(text, size, ", %" PetscInt_FMT " measured by %" PetscInt_FMT " products in %.3g s", c->measured,
+                         c->products, (double)c->seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,7 +209,8 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
   Output Parameter:
 . choice - with `known` set, unless there was an error
 */
-PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
+PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline,
+                        void *context, SpmvChoice *choice)
 {
   PetscFunctionBegin;
   PetscCall(PetscMemzero(choice, sizeof(*choice)));
@@ -205,7 +218,8 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
   choice->request     = *q;
   choice->backend     = backend;
   choice->best.number = choice->second.number = -1;
-  if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || (q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)))) {
+  if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE ||
+      (q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)))) {
     PetscCall(TuneFirst(q, csr, backend, choice));
   } else {
     if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvChoiceFromWisdom(q, key, choice));

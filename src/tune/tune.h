@@ -72,13 +72,7 @@ typedef struct {
 } SpmvOptions;
 
 /* Where a choice comes from */
-typedef enum {
-  SPMV_FROM_ASKED,
-  SPMV_FROM_ESTIMATE,
-  SPMV_FROM_MEASURE,
-  SPMV_FROM_WISDOM,
-  SPMV_FROM_COUNT
-} SpmvFrom;
+typedef enum { SPMV_FROM_ASKED, SPMV_FROM_ESTIMATE, SPMV_FROM_MEASURE, SPMV_FROM_WISDOM, SPMV_FROM_COUNT } SpmvFrom;
 
 /* SpmvChoice: what serves a matrix, and why */
 typedef struct {
@@ -134,27 +128,33 @@ extern PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *sa
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* estimate.c */
-extern PetscErrorCode SpmvEstimate(SpmvSample *sample, const SpmvMachine *machine, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[], SpmvOption options[]);
+extern PetscErrorCode SpmvEstimate(SpmvSample *sample, const SpmvMachine *machine, PetscInt isa, PetscInt number, PetscInt n,
+                                   const SpmvPlan plans[], SpmvOption options[]);
 
 /* settle.c */
 extern PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated);
 
 /* search.c */
-extern PetscErrorCode SpmvOptionsAdd(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *option, SpmvOptions *options);
-extern PetscErrorCode SpmvSearchAll(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options);
-extern PetscErrorCode SpmvSearchAround(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre, SpmvOptions *options);
+extern PetscErrorCode SpmvOptionsAdd(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine,
+                                     const SpmvOption *option, SpmvOptions *options);
+extern PetscErrorCode SpmvSearchAll(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine,
+                                    SpmvOptions *options);
+extern PetscErrorCode SpmvSearchAround(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine,
+                                       const SpmvOption *centre, SpmvOptions *options);
 
 /* measure.c, remember.c */
-extern PetscErrorCode SpmvMeasure(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode SpmvMeasure(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine,
+                                  SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvKey *key, SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
 
 /* tune.c */
-extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
-extern PetscBool         SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
-extern PetscBool         SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend);
+extern PetscLogDouble SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
+extern PetscBool      SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
+extern PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend);
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
 extern PetscErrorCode    SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
 extern PetscErrorCode    SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *request);
-extern PetscErrorCode    SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode    SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
+                                  SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
 extern PetscErrorCode    SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);

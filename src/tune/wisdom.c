@@ -115,7 +115,8 @@ PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char val
 
   PetscFunctionBegin;
   if (!file[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(strlen(key) + strlen(value) + 5 <= SPMV_WISDOM_LINE && !strpbrk(key, "|\n") && !strpbrk(value, "|\n"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A line of wisdom is too long or has '|' in it: %s", key);
+  PetscCheck(strlen(key) + strlen(value) + 5 <= SPMV_WISDOM_LINE && !strpbrk(key, "|\n") && !strpbrk(value, "|\n"),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "A line of wisdom is too long or has '|' in it: %s", key);
   if (!stat(file, &is) && !S_ISREG(is.st_mode)) {
     PetscCall(PetscInfo(NULL, "wisdom was not written to %s: it is no file\n", file));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -123,7 +124,9 @@ PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char val
   SpmvMakeFolders(file);
   snprintf(lock, sizeof(lock), "%s.lock", file);
   fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd >= 0) (void)flock(fd, LOCK_EX); /* where locks do not work, as on some network disks, entries of the same moment may be lost, files not */
+  if (fd >= 0)
+    (void)flock(
+      fd, LOCK_EX); /* where locks do not work, as on some network disks, entries of the same moment may be lost, files not */
   reason = WisdomReplace(file, key, value);
   if (fd >= 0) close(fd);
   if (reason) PetscCall(PetscInfo(NULL, "wisdom was not written to %s: %s\n", file, strerror(reason)));

@@ -22,7 +22,8 @@ typedef struct {
 static char Message[512];
 
 /* PETSc's error handler while something is tried: keeps the first message and says nothing */
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code, PetscErrorType type, const char *message, void *context)
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
+                           PetscErrorType type, const char *message, void *context)
 {
   const char *text = message;
 
@@ -249,7 +250,8 @@ static PetscErrorCode Print(const Case *c, Mat A, const char prefix[], const cha
   if (getplan) PetscCall((*getplan)(A, tail, sizeof(tail)));
   if (failed) (void)snprintf(result, sizeof(result), "!%d", failed);
   else (void)snprintf(result, sizeof(result), "%016" PRIx64, hash);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s %s %s %d %s %s%s %s # %s\n", c->matrix, c->type, c->options, c->isa, c->threads, c->backend, prefix, product, result, failed ? Message : tail));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %s %s %s %d %s %s%s %s # %s\n", c->matrix, c->type, c->options, c->isa, c->threads,
+                        c->backend, prefix, product, result, failed ? Message : tail));
   PetscFunctionReturn(0);
 }
 
@@ -289,9 +291,7 @@ static PetscErrorCode RunCase(Case *c, Mat source)
   const PetscBool whole = (PetscBool)!strcmp(c->set, "all"), host = (PetscBool)!strcmp(c->backend, "host");
 
   PetscFunctionBegin;
-  PetscCall(Run(c, source, "", !whole ? few : host ? all
-                                                   : device,
-                renewed));
+  PetscCall(Run(c, source, "", !whole ? few : host ? all : device, renewed));
   PetscCall(Run(c, source, "copy:", whole ? copied : fewer, fewer));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, ".\n"));
   PetscFunctionReturn(0);
@@ -310,7 +310,8 @@ static PetscErrorCode CaseRead(Case *c, PetscBool *more)
   PetscCallMPI(MPI_Bcast(line, sizeof(line), MPI_CHAR, 0, PETSC_COMM_WORLD));
   *more = (PetscBool)(line[0] != 0);
   if (!*more) PetscFunctionReturn(0);
-  fields = sscanf(line, "%7s %127s %63s %255s %15s %d %15s", c->set, c->matrix, c->type, c->options, c->isa, &c->threads, c->backend);
+  fields =
+    sscanf(line, "%7s %127s %63s %255s %15s %d %15s", c->set, c->matrix, c->type, c->options, c->isa, &c->threads, c->backend);
   PetscCheck(fields == 7, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Not a case: %s", line);
   PetscFunctionReturn(0);
 }

@@ -45,8 +45,8 @@ static inline PetscInt Below(uint64_t *state, PetscInt n)
 /* From -1 to 1, in full precision */
 static inline PetscScalar NumberOf(PetscInt seed, PetscInt i, PetscInt j)
 {
-  uint64_t        state = (uint64_t)seed * UINT64_C(0x632be59bd9b4e019) + (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)j;
-  const PetscReal re    = (PetscReal)((double)(int64_t)Random(&state) * 0x1p-63);
+  uint64_t state     = (uint64_t)seed * UINT64_C(0x632be59bd9b4e019) + (uint64_t)i * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)j;
+  const PetscReal re = (PetscReal)((double)(int64_t)Random(&state) * 0x1p-63);
 #if defined(PETSC_USE_COMPLEX)
   return PetscCMPLX(re, (PetscReal)((double)(int64_t)Random(&state) * 0x1p-63));
 #else
@@ -102,7 +102,8 @@ static PetscErrorCode RowFem(Pattern *p, const PetscInt number[], PetscInt row, 
 {
   const PetscInt b = number[1], node = row / b;
   uint64_t       own    = (uint64_t)node;
-  const PetscInt near[] = {node - 23, node - 5, node - 1, node, node + 1, node + 5, node + 23, node % 4 ? -1 : Below(&own, number[0])};
+  const PetscInt near[] = {node - 23, node - 5, node - 1,  node,
+                           node + 1,  node + 5, node + 23, node % 4 ? -1 : Below(&own, number[0])};
 
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(near); k++) {
@@ -194,7 +195,8 @@ static PetscErrorCode PatternRead(const char name[], Pattern *p)
   PetscCheck(f && fgets(line, sizeof(line), f), PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s says nothing", command);
   mirrored = (PetscBool)(strstr(line, "general") == NULL);
   while (line[0] == '%' && fgets(line, sizeof(line), f)) continue;
-  PetscCheck(sscanf(line, "%lld %lld %lld", &m, &n, &entries) == 3, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED, "%s: no sizes: %s", command, line);
+  PetscCheck(sscanf(line, "%lld %lld %lld", &m, &n, &entries) == 3, PETSC_COMM_SELF, PETSC_ERR_FILE_UNEXPECTED,
+             "%s: no sizes: %s", command, line);
   *p = (Pattern){.m = (PetscInt)m, .n = (PetscInt)n, .bs = 1};
   PetscCall(PetscMalloc1(4 * entries, &pair));
   PetscCall(PetscCalloc1(m + 2, &p->i));
@@ -225,7 +227,8 @@ static PetscErrorCode MatrixCreate(const char name[], Pattern *p, Mat *A)
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   (void)sscanf(name, "%31[^:]", kind);
-  for (const char *at = strchr(name, ':'); at && count < 4; at = strchr(at + 1, ':')) number[count++] = (PetscInt)strtol(at + 1, NULL, 10);
+  for (const char *at = strchr(name, ':'); at && count < 4; at = strchr(at + 1, ':'))
+    number[count++] = (PetscInt)strtol(at + 1, NULL, 10);
   if (!strcmp(kind, "file")) PetscCall(PatternRead(name + strlen("file:"), p));
   else PetscCall(PatternGenerate(kind, number, p));
   M = p->m / p->bs;
@@ -242,7 +245,9 @@ static PetscErrorCode MatrixCreate(const char name[], Pattern *p, Mat *A)
     for (PetscInt k = p->mine[r]; k < p->mine[r + 1]; k++) p->a[k] = NumberOf(99, first + r, p->j[p->i[first] + k]);
   }
   if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, p->mine, p->j, p->a, A));
-  else PetscCall(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, m, n, PETSC_DETERMINE, PETSC_DETERMINE, p->mine, p->j + p->i[first], p->a, A));
+  else
+    PetscCall(
+      MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, m, n, PETSC_DETERMINE, PETSC_DETERMINE, p->mine, p->j + p->i[first], p->a, A));
   if (p->bs > 1) PetscCall(MatSetBlockSize(*A, p->bs));
   PetscFunctionReturn(0);
 }
@@ -289,7 +294,8 @@ static PetscErrorCode MatrixRenew(Mat A)
   PetscCall(PetscMalloc1(end - first, &columns));
   PetscCall(RowsLook(A, first, end, columns, &sorted));
   for (PetscInt row = first; row < end && sorted; row++) {
-    if (columns[row - first] >= 0) PetscCall(MatSetValue(A, row, columns[row - first], NumberOf(98, row, columns[row - first]), INSERT_VALUES));
+    if (columns[row - first] >= 0)
+      PetscCall(MatSetValue(A, row, columns[row - first], NumberOf(98, row, columns[row - first]), INSERT_VALUES));
   }
   PetscCall(PetscFree(columns));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));

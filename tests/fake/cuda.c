@@ -212,10 +212,11 @@ int cuDeviceGetName(char *name, int length, int id)
 
 int cuDeviceGetAttribute(int *value, int attribute, int id)
 {
-  *value = attribute == 1 ? 1024 : attribute == 8  ? 49152
-                                 : attribute == 16 ? 2
-                                 : attribute == 75 ? 9
-                                                   : 0; /* work items, shared memory, processors, sm_90 */
+  *value = attribute == 1    ? 1024
+           : attribute == 8  ? 49152
+           : attribute == 16 ? 2
+           : attribute == 75 ? 9
+                             : 0; /* work items, shared memory, processors, sm_90 */
   return id;
 }
 
@@ -407,7 +408,8 @@ static int NodeRun(const Node *node)
   return why != NULL;
 }
 
-int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared, void *stream, void **args, void **extra)
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz, unsigned shared,
+                   void *stream, void **args, void **extra)
 {
   Node node;
 
@@ -461,7 +463,8 @@ static void NodeWaits(Graph *g, void *const *before, size_t nbefore)
   }
   Say("wait %s%s", node->function->name, line);
   for (int k = 0; k < g->n; k++) {
-    if (!node->waits[k] && (Races(node, &g->node[k]) || Races(&g->node[k], node))) Say("bad %s does not wait for %s", node->function->name, g->node[k].function->name);
+    if (!node->waits[k] && (Races(node, &g->node[k]) || Races(&g->node[k], node)))
+      Say("bad %s does not wait for %s", node->function->name, g->node[k].function->name);
   }
 }
 
@@ -470,7 +473,9 @@ int cuGraphAddKernelNode(void **node, void *graph, void *const *before, size_t n
   Graph *g = graph;
 
   Current("cuGraphAddKernelNode");
-  if (g->n == NODES_MAX || !p->grid[0] || p->grid[1] != 1 || p->grid[2] != 1 || !p->block[0] || p->block[1] != 1 || p->block[2] != 1 || p->shared || p->extra) Say("bad cuGraphAddKernelNode");
+  if (g->n == NODES_MAX || !p->grid[0] || p->grid[1] != 1 || p->grid[2] != 1 || !p->block[0] || p->block[1] != 1 ||
+      p->block[2] != 1 || p->shared || p->extra)
+    Say("bad cuGraphAddKernelNode");
   NodeSet(&g->node[g->n], p->function, p->grid[0], p->block[0], p->args);
   NodeWaits(g, before, nbefore);
   *node = &g->node[g->n++];
@@ -528,7 +533,8 @@ int nvrtcVersion(int *major, int *minor)
   return 0;
 }
 
-int nvrtcCreateProgram(void **program, const char *source, const char *name, int nheaders, const char *const *headers, const char *const *names)
+int nvrtcCreateProgram(void **program, const char *source, const char *name, int nheaders, const char *const *headers,
+                       const char *const *names)
 {
   Program *p = calloc(1, sizeof(*p));
 
@@ -581,6 +587,8 @@ int nvrtcDestroyProgram(void **program)
 
 __attribute__((destructor)) static void End(void)
 {
-  if (out) Say("left %d graphs, %d to launch, %d buffers, %d modules, %d contexts, %d current", graphs, execs, buffers, modules, context, depth);
+  if (out)
+    Say("left %d graphs, %d to launch, %d buffers, %d modules, %d contexts, %d current", graphs, execs, buffers, modules, context,
+        depth);
   if (out) fclose(out);
 }

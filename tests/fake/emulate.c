@@ -32,12 +32,7 @@ typedef struct { /* of emulate.h */
   double slot[ITEMS][2];
 } Emulated;
 
-typedef enum {
-  DONE,
-  READY,
-  WAITS_FOR_GROUP,
-  WAITS_FOR_WARP
-} State;
+typedef enum { DONE, READY, WAITS_FOR_GROUP, WAITS_FOR_WARP } State;
 
 typedef struct {
   State      state;
@@ -82,7 +77,10 @@ static int AddKernels(const char *file)
     char name[128];
 
     if (sscanf(p, "EMULATED_KERNEL void %127[a-zA-Z0-9_](", name) != 1) continue;
-    snprintf(names + strlen(names), sizeof(names) - strlen(names), "extern \"C\" void emulated_%s(void **args) { EmulatedCall(%s, args); }\nextern \"C\" void sizes_%s(std::size_t bytes[]) { EmulatedSizes(%s, bytes); }\n", name, name, name, name);
+    snprintf(names + strlen(names), sizeof(names) - strlen(names),
+             "extern \"C\" void emulated_%s(void **args) { EmulatedCall(%s, args); }\nextern \"C\" void sizes_%s(std::size_t "
+             "bytes[]) { EmulatedSizes(%s, bytes); }\n",
+             name, name, name, name);
   }
   fseek(f, 0, SEEK_END);
   fputs(names, f);
@@ -93,10 +91,11 @@ static int AddKernels(const char *file)
 /* name: of the shared library that it becomes */
 int EmulateCompile(const char *source, int n, const char *const *options, char name[4096])
 {
-  const char *folder = getenv("FAKE_CUDA_FOLDER") ? getenv("FAKE_CUDA_FOLDER") : "/tmp", *cxx = getenv("CXX") ? getenv("CXX") : "c++";
-  char        defines[4096] = "", base[2048], command[16384];
-  uint64_t    h             = Hash(14695981039346656037u, source);
-  FILE       *f;
+  const char *folder     = getenv("FAKE_CUDA_FOLDER") ? getenv("FAKE_CUDA_FOLDER") : "/tmp",
+             *cxx        = getenv("CXX") ? getenv("CXX") : "c++";
+  char     defines[4096] = "", base[2048], command[16384];
+  uint64_t h             = Hash(14695981039346656037u, source);
+  FILE    *f;
 
   for (int k = 0; k < n; k++) {
     if (strncmp(options[k], "-D", 2)) continue;
@@ -111,11 +110,15 @@ int EmulateCompile(const char *source, int n, const char *const *options, char n
   if (!f) return 1;
   fputs(source, f);
   fclose(f);
-  snprintf(command, sizeof(command), "%s -x c++ -E -P -include %s -D__global__=EMULATED_KERNEL %s %s.in -o %s.cc", cxx, EMULATE_H, defines, base, base);
+  snprintf(command, sizeof(command), "%s -x c++ -E -P -include %s -D__global__=EMULATED_KERNEL %s %s.in -o %s.cc", cxx, EMULATE_H,
+           defines, base, base);
   if (system(command)) return 1;
   snprintf(command, sizeof(command), "%s.cc", base);
   if (AddKernels(command)) return 1;
-  snprintf(command, sizeof(command), "%s -O1 -w -shared -fPIC -ffp-contract=off -fno-strict-aliasing -DEMULATED_KERNEL= %s.cc -o %s.so && mv %s.so %s && rm -f %s.in %s.cc", cxx, base, base, base, name, base, base);
+  snprintf(command, sizeof(command),
+           "%s -O1 -w -shared -fPIC -ffp-contract=off -fno-strict-aliasing -DEMULATED_KERNEL= %s.cc -o %s.so && mv %s.so %s && "
+           "rm -f %s.in %s.cc",
+           cxx, base, base, base, name, base, base);
   return system(command) != 0;
 }
 

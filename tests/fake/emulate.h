@@ -38,29 +38,25 @@ struct Emulated        *emulated;
 #define __threadfence() ((void)0)
 #define __clz(x)        ((x) ? __builtin_clz((unsigned)(x)) : 32)
 
-template <typename T, typename V>
-static inline T atomicAdd(T *p, V v)
+template <typename T, typename V> static inline T atomicAdd(T *p, V v)
 {
   const T was = *p;
 
   *p = was + (T)v;
   return was;
 }
-template <typename T, typename V>
-static inline T atomicExch(T *p, V v)
+template <typename T, typename V> static inline T atomicExch(T *p, V v)
 {
   const T was = *p;
 
   *p = (T)v;
   return was;
 }
-template <typename T>
-static inline T __ldcs(const T *p)
+template <typename T> static inline T __ldcs(const T *p)
 {
   return *p;
 }
-template <typename To, typename From>
-static inline To EmulatedBits(From from)
+template <typename To, typename From> static inline To EmulatedBits(From from)
 {
   To to;
 
@@ -74,15 +70,13 @@ static inline To EmulatedBits(From from)
 #define __uint_as_float(v)      EmulatedBits<float, unsigned>(v)
 
 /* A value that all of the warp show each other; what follows must be read before the second wait */
-template <typename T>
-static inline void EmulatedShow(T v)
+template <typename T> static inline void EmulatedShow(T v)
 {
   static_assert(sizeof(v) <= sizeof(emulated->slot[0]), "");
   __builtin_memcpy(emulated->slot[threadIdx.x], &v, sizeof(v));
   emulated->wait(1);
 }
-template <typename T>
-static inline T __shfl_up_sync(unsigned mask, T v, unsigned d)
+template <typename T> static inline T __shfl_up_sync(unsigned mask, T v, unsigned d)
 {
   T up = v;
 
@@ -112,13 +106,11 @@ static inline void EmulatedCall(void (*kernel)(A...), void **args, std::index_se
 {
   kernel(*(A *)args[k]...);
 }
-template <typename... A>
-static inline void EmulatedCall(void (*kernel)(A...), void **args)
+template <typename... A> static inline void EmulatedCall(void (*kernel)(A...), void **args)
 {
   EmulatedCall(kernel, args, std::index_sequence_for<A...>());
 }
-template <typename... A>
-static inline void EmulatedSizes(void (*)(A...), std::size_t bytes[])
+template <typename... A> static inline void EmulatedSizes(void (*)(A...), std::size_t bytes[])
 {
   const std::size_t sizes[] = {sizeof(A)...};
 

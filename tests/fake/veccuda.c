@@ -1,4 +1,5 @@
-static const char help[] = "Vectors whose memory is CUDA's, as PETSc's VECCUDA has it, in products and in operations of VECACCEL; MatBindToCPU(); PETSc's stream.\n\
+static const char help[] =
+  "Vectors whose memory is CUDA's, as PETSc's VECCUDA has it, in products and in operations of VECACCEL; MatBindToCPU(); PETSc's stream.\n\
   -type <bccoo> - of the Mat\n\
   -results      - kernels are run, so look at results\n\n";
 
@@ -20,8 +21,10 @@ typedef struct {
 
 /* The driver */
 static struct {
-  int (*retain)(void **, int), (*release)(int), (*push)(void *), (*pop)(void **), (*alloc)(unsigned long long *, size_t), (*free)(unsigned long long);
-  int (*send)(unsigned long long, const void *, size_t, void *), (*receive)(void *, unsigned long long, size_t, void *), (*wait)(void *);
+  int (*retain)(void **, int), (*release)(int), (*push)(void *), (*pop)(void **), (*alloc)(unsigned long long *, size_t),
+    (*free)(unsigned long long);
+  int (*send)(unsigned long long, const void *, size_t, void *), (*receive)(void *, unsigned long long, size_t, void *),
+    (*wait)(void *);
   int (*given)(const void *);
   void (*forget)(void);
   void *(*stream)(void);
@@ -98,7 +101,8 @@ static PetscErrorCode CudaMove(Vec v, PetscBool device)
   if (c->elsewhere) PetscFunctionReturn(0);
   PetscCallDriver(cu.push(Context));
   PetscCallDriver(cu.wait(cu.stream())); /* a program that changes the stream sees to what PETSc has on the one before */
-  PetscCallDriver(device ? cu.send((unsigned long long)(uintptr_t)c->d, array, bytes, StreamNow) : cu.receive(array, (unsigned long long)(uintptr_t)c->d, bytes, StreamNow));
+  PetscCallDriver(device ? cu.send((unsigned long long)(uintptr_t)c->d, array, bytes, StreamNow)
+                         : cu.receive(array, (unsigned long long)(uintptr_t)c->d, bytes, StreamNow));
   PetscCallDriver(cu.wait(StreamNow));
   PetscCallDriver(cu.pop(&Context));
   PetscFunctionReturn(0);
@@ -277,13 +281,7 @@ static PetscErrorCode CudaDestroy(Vec *v)
 
 /* ---- the tests ---- */
 
-typedef enum {
-  HOST,
-  ACCEL,
-  CUDA,
-  ELSEWHERE,
-  KINDS
-} Kind;
+typedef enum { HOST, ACCEL, CUDA, ELSEWHERE, KINDS } Kind;
 
 /* A vector of a kind with the same values each time, where it lives */
 static PetscErrorCode Vector(Kind kind, PetscInt n, PetscInt seed, Vec *v)
@@ -401,14 +399,17 @@ static PetscErrorCode Products(Mat A, Mat B, PetscBool device, PetscBool results
     for (int kinds = 0; kinds < KINDS * KINDS * KINDS; kinds++) {
       const Kind      kind[3]   = {(Kind)(kinds % KINDS), (Kind)(kinds / KINDS % KINDS), (Kind)(kinds / KINDS / KINDS)};
       const PetscBool transpose = (PetscBool)(product > 2), reads = (PetscBool)(product % 3 == 1);
-      const PetscBool there = (PetscBool)((kind[0] == ACCEL || kind[0] == CUDA) && (!reads || kind[1] == ACCEL || kind[1] == CUDA) && (kind[2] == ACCEL || kind[2] == CUDA));
-      PetscLogDouble  moved;
-      Vec             v[3], h[3];
-      Watched         w[3];
-      char            what[64];
+      const PetscBool there =
+        (PetscBool)((kind[0] == ACCEL || kind[0] == CUDA) && (!reads || kind[1] == ACCEL || kind[1] == CUDA) &&
+                    (kind[2] == ACCEL || kind[2] == CUDA));
+      PetscLogDouble moved;
+      Vec            v[3], h[3];
+      Watched        w[3];
+      char           what[64];
 
       if (!reads && kind[1]) continue; /* no y */
-      PetscCall(PetscSNPrintf(what, sizeof(what), "%sproduct %d, kinds %d %d %d", device ? "" : "bound, ", (int)product, (int)kind[0], (int)kind[1], (int)kind[2]));
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%sproduct %d, kinds %d %d %d", device ? "" : "bound, ", (int)product,
+                              (int)kind[0], (int)kind[1], (int)kind[2]));
       for (int k = 0; k < 3; k++) {
         PetscCall(Vector(kind[k], (k == 0) != transpose ? n : m, k + 1, &v[k]));
         PetscCall(Vector(HOST, (k == 0) != transpose ? n : m, k + 1, &h[k]));
@@ -419,9 +420,12 @@ static PetscErrorCode Products(Mat A, Mat B, PetscBool device, PetscBool results
       moved = d->sent + d->received;
       PetscCall(Multiply(A, product, v[0], v[1], v[2]));
       PetscCall(Watching(&w[0], device, PETSC_FALSE, what));
-      if (!reads || (device && there)) PetscCall(Watching(&w[2], device, PETSC_TRUE, what)); /* else y is copied to z wherever less moves */
+      if (!reads || (device && there))
+        PetscCall(Watching(&w[2], device, PETSC_TRUE, what)); /* else y is copied to z wherever less moves */
       if (reads && device && there) PetscCall(Watching(&w[1], device, PETSC_FALSE, what));
-      if (device && there) PetscCall(Fact((PetscBool)(d->sent + d->received - moved <= (size > 1 ? 40 * sizeof(PetscScalar) : 0)), what)); /* ghosts */
+      if (device && there)
+        PetscCall(
+          Fact((PetscBool)(d->sent + d->received - moved <= (size > 1 ? 40 * sizeof(PetscScalar) : 0)), what)); /* ghosts */
       if (device) PetscCall(Fact((PetscBool)(cu.stream() == StreamNow), "PETSc's stream"));
       PetscCall(Multiply(B, product, h[0], h[1], h[2]));
       PetscCall(Same(v[2], h[2], results, what));
@@ -464,7 +468,8 @@ static PetscErrorCode Operations(PetscBool results)
     }
     PetscCall(Same(w[0], w[1], results, what));
     PetscCall(Same(x[0], x[1], results, what));
-    if (operation == 4 && results) PetscCall(Fact((PetscBool)(PetscAbsScalar(dot[0] - dot[1]) <= 1000 * PETSC_MACHINE_EPSILON), "VecDot()"));
+    if (operation == 4 && results)
+      PetscCall(Fact((PetscBool)(PetscAbsScalar(dot[0] - dot[1]) <= 1000 * PETSC_MACHINE_EPSILON), "VecDot()"));
     for (int host = 0; host < 2; host++) {
       PetscCall(VecDestroy(&w[host]));
       PetscCall(VectorDestroy(host ? HOST : CUDA, &x[host]));
@@ -530,7 +535,8 @@ static PetscErrorCode MatMake(MatType type, Mat *A)
   PetscCall(MatGetOwnershipRange(*A, &first, &last));
   PetscCall(MatGetSize(*A, NULL, &rows));
   for (PetscInt i = first; i < last; i++) {
-    for (PetscInt j = i - 1; j < i + 4; j++) PetscCall(MatSetValue(*A, i, (j + rows) % rows, 1 + PetscSinReal((PetscReal)(i + 3 * j)), INSERT_VALUES));
+    for (PetscInt j = i - 1; j < i + 4; j++)
+      PetscCall(MatSetValue(*A, i, (j + rows) % rows, 1 + PetscSinReal((PetscReal)(i + 3 * j)), INSERT_VALUES));
   }
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));

@@ -54,7 +54,8 @@ enum { /* of cuda.h */
   X("cuModuleLoadData", ModuleLoadData, (CUhandle *, const void *)) \
   X("cuModuleUnload", ModuleUnload, (CUhandle)) \
   X("cuModuleGetFunction", ModuleGetFunction, (CUhandle *, CUhandle, const char *)) \
-  X("cuLaunchKernel", LaunchKernel, (CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **)) \
+  X("cuLaunchKernel", LaunchKernel, \
+    (CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **)) \
   X("cuGraphCreate", GraphCreate, (CUhandle *, unsigned)) \
   X("cuGraphDestroy", GraphDestroy, (CUhandle)) \
   X("cuGraphAddKernelNode", GraphAddKernelNode, (CUhandle *, CUhandle, const CUhandle *, size_t, const CUkernelnode *)) \
@@ -84,7 +85,9 @@ static const char *CudaErrorName(int code)
   return cu.GetErrorName && !cu.GetErrorName(code, &name) && name ? name : "unknown";
 }
 
-#define CudaCheck(code, call) PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "CUDA: %s gave error %d (%s); set -mat_spmv_backend host to do without", call, code, CudaErrorName(code))
+#define CudaCheck(code, call) \
+  PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "CUDA: %s gave error %d (%s); set -mat_spmv_backend host to do without", \
+             call, code, CudaErrorName(code))
 #define PetscCallCuda(function, ...) \
   do { \
     const int code_ = cu.function(__VA_ARGS__); \
@@ -271,7 +274,8 @@ static PetscErrorCode CudaLoadBinary(void *device, const char *binary, size_t si
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaCompile(void *device, const char source[], const char options[], void **program, char **binary, size_t *size, char **log)
+static PetscErrorCode CudaCompile(void *device, const char source[], const char options[], void **program, char **binary,
+                                  size_t *size, char **log)
 {
   PetscFunctionBegin;
   *program = NULL;
@@ -279,7 +283,9 @@ static PetscErrorCode CudaCompile(void *device, const char source[], const char 
   if (!*binary) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree(*log));
   PetscCall(CudaLoadBinary(device, *binary, *size, program));
-  PetscCheck(*program, PETSC_COMM_SELF, PETSC_ERR_LIB, "The CUDA driver does not take what NVRTC compiled: it may be older than the toolkit; update the driver, or set -mat_spmv_backend host");
+  PetscCheck(*program, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "The CUDA driver does not take what NVRTC compiled: it may be older than the toolkit; update the driver, or set "
+             "-mat_spmv_backend host");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -288,7 +294,8 @@ static PetscErrorCode CudaFunction(void *device, void *program, const SpmvDevice
   int code;
 
   PetscFunctionBegin;
-  PetscCheck(call->groups <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu work groups are more than CUDA launches; use more processes or larger tiles", call->groups);
+  PetscCheck(call->groups <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%zu work groups are more than CUDA launches; use more processes or larger tiles", call->groups);
   CudaInContext(device, code, ModuleGetFunction, function, program, call->kernel);
   CudaCheck(code, "cuModuleGetFunction()");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -302,21 +309,24 @@ static PetscErrorCode CudaLaunch(void *device, void *program, const SpmvDeviceCa
   PetscFunctionBegin;
   PetscCall(CudaFunction(device, program, call, &function));
   PetscCall(CudaStream((CudaDevice *)device, &stream));
-  CudaInContext(device, code, LaunchKernel, function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, stream, (void **)call->arg, NULL);
+  CudaInContext(device, code, LaunchKernel, function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, stream,
+                (void **)call->arg, NULL);
   if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
   else CudaCheck(code, "cuLaunchKernel()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The nodes of a graph: each kernel waits for those of the step before its own. The driver copies the values of the arguments */
-static PetscErrorCode CudaRecordCalls(void *device, CUhandle graph, PetscInt ncalls, const SpmvDeviceCall calls[], const CUhandle function[])
+static PetscErrorCode CudaRecordCalls(void *device, CUhandle graph, PetscInt ncalls, const SpmvDeviceCall calls[],
+                                      const CUhandle function[])
 {
   CUhandle node[SPMV_DEVICE_LAUNCH_MAX];
   PetscInt step = 0, before = 0; /* where the step of this call begins, and the one before it */
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < ncalls; k++) {
-    const CUkernelnode params = {function[k], (unsigned)calls[k].groups, 1, 1, (unsigned)calls[k].group, 1, 1, 0, (void **)calls[k].arg, NULL};
+    const CUkernelnode params = {function[k], (unsigned)calls[k].groups, 1,   1, (unsigned)calls[k].group, 1, 1,
+                                 0,           (void **)calls[k].arg,     NULL};
     int                code;
 
     if (calls[k].step != calls[step].step) {
@@ -330,7 +340,8 @@ static PetscErrorCode CudaRecordCalls(void *device, CUhandle graph, PetscInt nca
 }
 
 /* No GPU has run a graph */
-static PetscErrorCode CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **result, PetscBool *full)
+static PetscErrorCode CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **result,
+                                 PetscBool *full)
 {
   CUhandle       graph, function[SPMV_DEVICE_LAUNCH_MAX];
   PetscErrorCode ierr;

@@ -47,8 +47,7 @@ typedef uint  REAL_WORD;
 #endif
 #define REAL_ADD(p, v) ((void)atomicAdd((REAL *)(p), v))
 
-template <typename T>
-INLINE T Stream(const T *p)
+template <typename T> INLINE T Stream(const T *p)
 {
   return __ldcs(p);
 }

@@ -10,7 +10,8 @@ typedef void *NvrtcProgram;
 
 #define NVRTC_FUNCTIONS(X) \
   X("nvrtcVersion", Version, (int *, int *)) \
-  X("nvrtcCreateProgram", CreateProgram, (NvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *)) \
+  X("nvrtcCreateProgram", CreateProgram, \
+    (NvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *)) \
   X("nvrtcCompileProgram", CompileProgram, (NvrtcProgram, int, const char *const *)) \
   X("nvrtcGetProgramLogSize", GetProgramLogSize, (NvrtcProgram, size_t *)) \
   X("nvrtcGetProgramLog", GetProgramLog, (NvrtcProgram, char *)) \
@@ -28,7 +29,9 @@ static struct {
 
 static PetscBool NvrtcLoaded;
 
-#define NvrtcCheck(code, call) PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "NVRTC: %s gave error %d; set -mat_spmv_backend host to do without", call, code)
+#define NvrtcCheck(code, call) \
+  PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "NVRTC: %s gave error %d; set -mat_spmv_backend host to do without", call, \
+             code)
 #define PetscCallNvrtc(function, ...) \
   do { \
     const int code_ = nvrtc.function(__VA_ARGS__); \
@@ -42,7 +45,12 @@ static PetscBool NvrtcLoaded;
 /* PETSC_FALSE if there is no NVRTC */
 PetscBool SpmvNvrtcLoad(void)
 {
-  static const char *const names[] = {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "/usr/local/cuda/lib64/libnvrtc.so", "/usr/local/cuda/lib/libnvrtc.so"};
+  static const char *const names[] = {"libnvrtc.so",
+                                      "libnvrtc.so.13",
+                                      "libnvrtc.so.12",
+                                      "libnvrtc.so.11.2",
+                                      "/usr/local/cuda/lib64/libnvrtc.so",
+                                      "/usr/local/cuda/lib/libnvrtc.so"};
   void                    *handle  = NULL;
 
   if (NvrtcLoaded) return PETSC_TRUE;

@@ -6,4 +6,5 @@
 
 extern PetscBool      SpmvNvrtcLoad(void);
 extern PetscErrorCode SpmvNvrtcVersion(int *major, int *minor);
-extern PetscErrorCode SpmvNvrtcCompile(int arch, const char source[], const char options[], char **cubin, size_t *size, char **log);
+extern PetscErrorCode SpmvNvrtcCompile(int arch, const char source[], const char options[], char **cubin, size_t *size,
+                                       char **log);

@@ -51,10 +51,13 @@ enum { /* of CL/cl.h */
   X(cl_int, clFinish, (cl_handle)) \
   X(cl_handle, clCreateBuffer, (cl_handle, cl_ulong, size_t, void *, cl_int *)) \
   X(cl_int, clReleaseMemObject, (cl_handle)) \
-  X(cl_int, clEnqueueWriteBuffer, (cl_handle, cl_handle, cl_uint, size_t, size_t, const void *, cl_uint, const cl_handle *, cl_handle *)) \
-  X(cl_int, clEnqueueReadBuffer, (cl_handle, cl_handle, cl_uint, size_t, size_t, void *, cl_uint, const cl_handle *, cl_handle *)) \
+  X(cl_int, clEnqueueWriteBuffer, \
+    (cl_handle, cl_handle, cl_uint, size_t, size_t, const void *, cl_uint, const cl_handle *, cl_handle *)) \
+  X(cl_int, clEnqueueReadBuffer, \
+    (cl_handle, cl_handle, cl_uint, size_t, size_t, void *, cl_uint, const cl_handle *, cl_handle *)) \
   X(cl_handle, clCreateProgramWithSource, (cl_handle, cl_uint, const char **, const size_t *, cl_int *)) \
-  X(cl_handle, clCreateProgramWithBinary, (cl_handle, cl_uint, const cl_handle *, const size_t *, const unsigned char **, cl_int *, cl_int *)) \
+  X(cl_handle, clCreateProgramWithBinary, \
+    (cl_handle, cl_uint, const cl_handle *, const size_t *, const unsigned char **, cl_int *, cl_int *)) \
   X(cl_int, clBuildProgram, (cl_handle, cl_uint, const cl_handle *, const char *, void *, void *)) \
   X(cl_int, clGetProgramBuildInfo, (cl_handle, cl_handle, cl_uint, size_t, void *, size_t *)) \
   X(cl_int, clGetProgramInfo, (cl_handle, cl_uint, size_t, void *, size_t *)) \
@@ -62,7 +65,8 @@ enum { /* of CL/cl.h */
   X(cl_handle, clCreateKernel, (cl_handle, const char *, cl_int *)) \
   X(cl_int, clReleaseKernel, (cl_handle)) \
   X(cl_int, clSetKernelArg, (cl_handle, cl_uint, size_t, const void *)) \
-  X(cl_int, clEnqueueNDRangeKernel, (cl_handle, cl_handle, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint, const cl_handle *, cl_handle *))
+  X(cl_int, clEnqueueNDRangeKernel, \
+    (cl_handle, cl_handle, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint, const cl_handle *, cl_handle *))
 
 static struct {
 #define X(result, name, args) result(*name) args;
@@ -93,32 +97,23 @@ typedef struct {
 static const char *OpenclErrorName(cl_int code)
 {
   switch (code) {
-  case -1:
-    return "CL_DEVICE_NOT_FOUND";
-  case -2:
-    return "CL_DEVICE_NOT_AVAILABLE";
-  case CL_MEM_OBJECT_ALLOCATION_FAILURE:
-    return "CL_MEM_OBJECT_ALLOCATION_FAILURE";
-  case CL_OUT_OF_RESOURCES:
-    return "CL_OUT_OF_RESOURCES";
-  case CL_OUT_OF_HOST_MEMORY:
-    return "CL_OUT_OF_HOST_MEMORY";
-  case CL_BUILD_PROGRAM_FAILURE:
-    return "CL_BUILD_PROGRAM_FAILURE";
-  case -46:
-    return "CL_INVALID_KERNEL_NAME";
-  case -52:
-    return "CL_INVALID_KERNEL_ARGS";
-  case -54:
-    return "CL_INVALID_WORK_GROUP_SIZE";
-  case CL_INVALID_BUFFER_SIZE:
-    return "CL_INVALID_BUFFER_SIZE";
-  default:
-    return "see CL/cl.h";
+  case -1: return "CL_DEVICE_NOT_FOUND";
+  case -2: return "CL_DEVICE_NOT_AVAILABLE";
+  case CL_MEM_OBJECT_ALLOCATION_FAILURE: return "CL_MEM_OBJECT_ALLOCATION_FAILURE";
+  case CL_OUT_OF_RESOURCES: return "CL_OUT_OF_RESOURCES";
+  case CL_OUT_OF_HOST_MEMORY: return "CL_OUT_OF_HOST_MEMORY";
+  case CL_BUILD_PROGRAM_FAILURE: return "CL_BUILD_PROGRAM_FAILURE";
+  case -46: return "CL_INVALID_KERNEL_NAME";
+  case -52: return "CL_INVALID_KERNEL_ARGS";
+  case -54: return "CL_INVALID_WORK_GROUP_SIZE";
+  case CL_INVALID_BUFFER_SIZE: return "CL_INVALID_BUFFER_SIZE";
+  default: return "see CL/cl.h";
   }
 }
 
-#define OpenclCheck(code, call) PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "OpenCL: %s gave error %d (%s); set -mat_spmv_backend host to do without", call, (int)(code), OpenclErrorName(code))
+#define OpenclCheck(code, call) \
+  PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "OpenCL: %s gave error %d (%s); set -mat_spmv_backend host to do without", \
+             call, (int)(code), OpenclErrorName(code))
 #define PetscCallOpencl(function, ...) \
   do { \
     cl_int code_ = cl.function(__VA_ARGS__); \
@@ -127,7 +122,8 @@ static const char *OpenclErrorName(cl_int code)
 
 static inline PetscBool OpenclIsFull(cl_int code)
 {
-  return (PetscBool)(code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY || code == CL_INVALID_BUFFER_SIZE);
+  return (PetscBool)(code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY ||
+                     code == CL_INVALID_BUFFER_SIZE);
 }
 
 /* The library's functions; PETSC_FALSE if it is missing or lacks one */
@@ -308,7 +304,8 @@ static PetscErrorCode OpenclBinary(cl_handle program, char **binary, size_t *siz
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OpenclCompile(void *device, const char source[], const char options[], void **program, char **binary, size_t *size, char **log)
+static PetscErrorCode OpenclCompile(void *device, const char source[], const char options[], void **program, char **binary,
+                                    size_t *size, char **log)
 {
   OpenclDevice  *d = (OpenclDevice *)device;
   OpenclProgram *p;
@@ -333,7 +330,7 @@ static PetscErrorCode OpenclLoadBinary(void *device, const char *binary, size_t 
   OpenclDevice  *d = (OpenclDevice *)device;
   OpenclProgram *p;
   cl_int         status, code;
-  cl_handle      made = cl.clCreateProgramWithBinary(d->context, 1, &d->id, &size, (const unsigned char **)&binary, &status, &code);
+  cl_handle made = cl.clCreateProgramWithBinary(d->context, 1, &d->id, &size, (const unsigned char **)&binary, &status, &code);
 
   PetscFunctionBegin;
   *program = NULL;
@@ -359,7 +356,8 @@ static PetscErrorCode OpenclKernel(OpenclProgram *p, const char name[], cl_handl
     *kernel = p->kernel[k];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(p->nkernels < OPENCL_KERNELS_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A program has more than %d kernels", OPENCL_KERNELS_MAX);
+  PetscCheck(p->nkernels < OPENCL_KERNELS_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A program has more than %d kernels",
+             OPENCL_KERNELS_MAX);
   *kernel = cl.clCreateKernel(p->program, name, &code);
   OpenclCheck(code, "clCreateKernel()");
   PetscCall(PetscStrncpy(p->name[p->nkernels], name, sizeof(p->name[0])));

@@ -12,7 +12,7 @@
 #define DENSE_CHUNK   4096 /* rows that are looked at for a window, at least */
 #define DENSE_SAMPLE  16   /* places where it is seen whether rows are shifted */
 #define DENSE_SHIFTED 4    /* rows at once for which that pays, in the mean */
-#define DENSE_SPAN    3    /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
+#define DENSE_SPAN    3 /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
 
 static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
@@ -52,13 +52,16 @@ static void DenseRun(SpmvTask *task, DenseWork *w)
 static void SideBySideTask(void *context, PetscInt task)
 {
   const DenseWork *w     = (const DenseWork *)context;
-  const size_t     first = SpmvShare((size_t)w->d->csr.n, task, w->d->ntasks), last = SpmvShare((size_t)w->d->csr.n, task + 1, w->d->ntasks);
+  const size_t     first = SpmvShare((size_t)w->d->csr.n, task, w->d->ntasks),
+               last      = SpmvShare((size_t)w->d->csr.n, task + 1, w->d->ntasks);
 
-  w->d->kernels->interleave(w->x + first, (size_t)w->ldx, w->count, w->width, (PetscInt)(last - first), w->window + first * (size_t)w->width);
+  w->d->kernels->interleave(w->x + first, (size_t)w->ldx, w->count, w->width, (PetscInt)(last - first),
+                            w->window + first * (size_t)w->width);
 }
 
 /* Lays csr.n rows of `count` columns side by side */
-void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *out)
+void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld,
+                         PetscScalar *out)
 {
   DenseWork w = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .window = out};
 
@@ -82,7 +85,8 @@ static void DensePanels(const DenseWork *w, const PetscScalar *x, PetscInt first
   PetscScalar             panel[SPMV_PANEL * SPMV_WIDTH_MAX];
 
   for (PetscInt r = first, stop; r < last; r = stop) {
-    stop = PetscMin(r + (r == first && into ? (PetscInt)((SPMV_CACHE_LINE - into) / sizeof(PetscScalar)) : SPMV_PANEL), last); /* then a line begins */
+    stop = PetscMin(r + (r == first && into ? (PetscInt)((SPMV_CACHE_LINE - into) / sizeof(PetscScalar)) : SPMV_PANEL),
+                    last); /* then a line begins */
     d->kernels->apply[SpmvDenseWidthIndex(w->width)](&d->csr, r, stop, x, panel);
     d->kernels->separate(panel, w->count, w->width, stop - r, w->target, w->y + r, (size_t)w->ldy);
   }
@@ -97,7 +101,8 @@ static void ApplyTask(void *context, PetscInt task)
 }
 
 /* C <- C or 0 + A x for the rows that `from` leaves, or for all */
-void SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool add)
+void SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x,
+                    PetscScalar *y, PetscInt ldy, PetscBool add)
 {
   DenseWork w = {.d = d, .width = width, .count = count, .x = x, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, add)};
 
@@ -110,7 +115,8 @@ static void ColumnsTask(void *context, PetscInt task)
   const DenseWork *w = (const DenseWork *)context;
 
   for (PetscInt r = w->d->first[task], last = w->d->first[task + 1]; r < last; r += SPMV_PANEL) {
-    w->d->kernels->apply_columns(&w->d->csr, r, PetscMin(r + SPMV_PANEL, last), w->count, w->x, (size_t)w->ldx, w->y, (size_t)w->ldy);
+    w->d->kernels->apply_columns(&w->d->csr, r, PetscMin(r + SPMV_PANEL, last), w->count, w->x, (size_t)w->ldx, w->y,
+                                 (size_t)w->ldy);
   }
 }
 
@@ -118,17 +124,20 @@ static void ShiftedTask(void *context, PetscInt task)
 {
   const DenseWork *w = (const DenseWork *)context;
 
-  w->d->kernels->apply_shifted(&w->d->csr, w->d->first[task], w->d->first[task + 1], w->count, w->x, (size_t)w->ldx, w->target, w->y, (size_t)w->ldy);
+  w->d->kernels->apply_shifted(&w->d->csr, w->d->first[task], w->d->first[task + 1], w->count, w->x, (size_t)w->ldx, w->target,
+                               w->y, (size_t)w->ldy);
   if (w->target == SPMV_DENSE_PAST) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /* C <- A B with B's columns as they are; shifted: as SpmvDenseIsShifted() says */
-void SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscBool shifted, PetscInt count, const PetscScalar *x, PetscInt ldx, PetscScalar *y, PetscInt ldy)
+void SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscBool shifted, PetscInt count, const PetscScalar *x, PetscInt ldx,
+                           PetscScalar *y, PetscInt ldy)
 {
   DenseWork w = {.d = d, .x = x, .ldx = ldx, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, PETSC_FALSE)};
 
   for (; count > 0; count -= w.count, w.x += (size_t)w.count * (size_t)ldx, w.y += (size_t)w.count * (size_t)ldy) {
-    w.count = shifted ? PetscMin(count, SPMV_WIDTH_MAX) : count; /* more would read x in more places than the machine keeps apart */
+    w.count =
+      shifted ? PetscMin(count, SPMV_WIDTH_MAX) : count; /* more would read x in more places than the machine keeps apart */
     DenseRun(shifted ? ShiftedTask : ColumnsTask, &w);
   }
 }
@@ -164,16 +173,21 @@ typedef struct {
 /* Rows [first, last) of B, into a window that begins at row low */
 static void WindowFill(const DenseWork *w, DenseWindow *window, PetscInt low, PetscInt first, PetscInt last)
 {
-  if (first < last) w->d->kernels->interleave(w->x + first, (size_t)w->ldx, w->count, w->width, last - first, window->at + (size_t)(first - low) * (size_t)w->width);
+  if (first < last)
+    w->d->kernels->interleave(w->x + first, (size_t)w->ldx, w->count, w->width, last - first,
+                              window->at + (size_t)(first - low) * (size_t)w->width);
 }
 
 /* The window is to be [low, high): what it has of that is moved, the rest is laid side by side */
 static void WindowMove(const DenseWork *w, DenseWindow *window, PetscInt low, PetscInt high)
 {
-  const PetscInt first = PetscMax(low, window->low), last = PetscMax(first, PetscMin(high, window->high)); /* what stays; nothing if first = last */
-  const size_t   width = (size_t)w->width;
+  const PetscInt first = PetscMax(low, window->low),
+                 last  = PetscMax(first, PetscMin(high, window->high)); /* what stays; nothing if first = last */
+  const size_t width   = (size_t)w->width;
 
-  if (first < last && low != window->low) memmove(window->at + (size_t)(first - low) * width, window->at + (size_t)(first - window->low) * width, sizeof(PetscScalar) * (size_t)(last - first) * width);
+  if (first < last && low != window->low)
+    memmove(window->at + (size_t)(first - low) * width, window->at + (size_t)(first - window->low) * width,
+            sizeof(PetscScalar) * (size_t)(last - first) * width);
   if (first < last) {
     WindowFill(w, window, low, low, first);
     WindowFill(w, window, low, last, high);
@@ -235,9 +249,20 @@ static void WindowsTask(void *context, PetscInt task)
   Output Parameter:
 . from - [ntasks] the first row of each task that is left to do, because its columns are too far apart; d->first[task + 1] if none is
 */
-PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy, PetscInt from[])
+PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns,
+                                PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy,
+                                PetscInt from[])
 {
-  DenseWork w    = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, PETSC_FALSE), .window = window, .capacity = capacity};
+  DenseWork w    = {.d        = d,
+                    .width    = width,
+                    .count    = count,
+                    .x        = columns,
+                    .ldx      = ld,
+                    .y        = y,
+                    .ldy      = ldy,
+                    .target   = DenseTarget(d, count, ldy, PETSC_FALSE),
+                    .window   = window,
+                    .capacity = capacity};
   PetscBool done = PETSC_TRUE;
 
   memcpy(w.from, d->first, sizeof(PetscInt) * (size_t)d->ntasks);

@@ -17,17 +17,12 @@
 #define SPMV_PANEL     32 /* rows side by side that stay in the first cache until they have served */
 
 /* What becomes of a result: it replaces what is there, is added to it, or replaces it past the caches, where eight begin a cache line */
-typedef enum {
-  SPMV_DENSE_SET,
-  SPMV_DENSE_ADD,
-  SPMV_DENSE_PAST
-} SpmvDenseTarget;
+typedef enum { SPMV_DENSE_SET, SPMV_DENSE_ADD, SPMV_DENSE_PAST } SpmvDenseTarget;
 
 /* Which of the kernels a number of vectors has */
 static inline int SpmvDenseWidthIndex(PetscInt width)
 {
-  return width == 16 ? 2 : width == 8 ? 1
-                                      : 0;
+  return width == 16 ? 2 : width == 8 ? 1 : 0;
 }
 
 /*
@@ -42,15 +37,19 @@ typedef struct {
     The same of `count` vectors as they are: entry r of vector c is x[r + c * ldx], and y[r + c * ldy] of the product. apply_shifted is
     for matrices with runs of rows of which each has the columns of the one before plus one; shifted: how many rows from r on, up to `most`, do
   */
-  void (*apply_columns)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy);
-  void (*apply_shifted)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy);
+  void (*apply_columns)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx,
+                        PetscScalar *y, size_t ldy);
+  void (*apply_shifted)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx,
+                        SpmvDenseTarget target, PetscScalar *y, size_t ldy);
   PetscInt (*shifted)(const SpmvCSR *csr, PetscInt r, PetscInt most);
 
   /* `rows` rows of `count` columns side by side, `width` wide, the last ones zero; and the other way */
   void (*interleave)(const PetscScalar *columns, size_t ld, PetscInt count, PetscInt width, PetscInt rows, PetscScalar *out);
-  void (*separate)(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, SpmvDenseTarget target, PetscScalar *columns, size_t ld);
+  void (*separate)(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, SpmvDenseTarget target,
+                   PetscScalar *columns, size_t ld);
 
-  void (*reach)(const PetscInt *j, PetscInt first, PetscInt end, PetscInt *low, PetscInt *high); /* widens [low, high) by j[first], ..., j[end - 1] */
+  void (*reach)(const PetscInt *j, PetscInt first, PetscInt end, PetscInt *low,
+                PetscInt *high); /* widens [low, high) by j[first], ..., j[end - 1] */
 } SpmvDenseKernels;
 
 #define SPMV_ISA(NAME, name, flags, runs) extern const SpmvDenseKernels SpmvDenseKernels_##name;
@@ -66,9 +65,14 @@ typedef struct {
 } SpmvDenseProduct;
 
 /* dense.c */
-extern void      SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvDenseProduct *d);
-extern void      SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *out);
-extern void      SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x, PetscScalar *y, PetscInt ldy, PetscBool add);
-extern void      SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscBool shifted, PetscInt count, const PetscScalar *x, PetscInt ldx, PetscScalar *y, PetscInt ldy);
+extern void SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvDenseProduct *d);
+extern void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns,
+                                PetscInt ld, PetscScalar *out);
+extern void SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x,
+                           PetscScalar *y, PetscInt ldy, PetscBool add);
+extern void SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscBool shifted, PetscInt count, const PetscScalar *x,
+                                  PetscInt ldx, PetscScalar *y, PetscInt ldy);
 extern PetscBool SpmvDenseIsShifted(const SpmvDenseProduct *d);
-extern PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy, PetscInt from[]);
+extern PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns,
+                                       PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy,
+                                       PetscInt from[]);

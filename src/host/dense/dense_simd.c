@@ -20,8 +20,9 @@ const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}, NULL, 
 
   #define SPMV_DENSE_AHEAD 2048 /* entries between the row at work and what is asked for */
   #define SPMV_DENSE_TWINS 4    /* rows at once, at most */
-  #define SPMV_DENSE_X     128  /* rows between the ones at work and those of x that are asked for: shifted rows read x in more places than the machine follows by itself */
-  #define SPMV_SHIFTED_MAX 64   /* entries of a row that is multiplied with others whose columns are shifted, at most */
+  #define SPMV_DENSE_X \
+    128 /* rows between the ones at work and those of x that are asked for: shifted rows read x in more places than the machine follows by itself */
+  #define SPMV_SHIFTED_MAX 64 /* entries of a row that is multiplied with others whose columns are shifted, at most */
 
 /* Rows from r on that have the same columns, as the equations at one node of a mesh do, up to SPMV_DENSE_TWINS */
 SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt last)
@@ -29,7 +30,9 @@ SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt las
   const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r], most = PetscMin(last - r, SPMV_DENSE_TWINS);
   PetscInt        twins = 1;
 
-  while (twins < most && csr->i[r + twins + 1] - csr->i[r + twins] == n && n && j[twins * n] == j[0] && !memcmp(j + twins * n, j, sizeof(PetscInt) * (size_t)n)) twins++;
+  while (twins < most && csr->i[r + twins + 1] - csr->i[r + twins] == n && n && j[twins * n] == j[0] &&
+         !memcmp(j + twins * n, j, sizeof(PetscInt) * (size_t)n))
+    twins++;
   return twins;
 }
 
@@ -45,7 +48,8 @@ SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt las
         for (int v = 0; v < NV; v++) sum[t][v] = V##Fma(V##Splat(a[t * n]), xk[v], sum[t][v]); \
       } \
     } \
-    SPMV_INLINE void SpmvDenseRows_##V##_##NV(const SpmvCSR *csr, PetscInt r, int twins, int sums, const PetscScalar *x, PetscScalar *y) \
+    SPMV_INLINE void SpmvDenseRows_##V##_##NV(const SpmvCSR *csr, PetscInt r, int twins, int sums, const PetscScalar *x, \
+                                              PetscScalar *y) \
     { \
       const PetscInt     n = csr->i[r + 1] - csr->i[r], *j = csr->j + csr->i[r]; \
       const PetscScalar *a = csr->a + csr->i[r]; \
@@ -76,7 +80,8 @@ SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt las
         } \
       } \
     } \
-    static void SpmvDenseApply_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y) \
+    static void SpmvDenseApply_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, \
+                                          PetscScalar *y) \
     { \
       const int large = csr->i[csr->m] >= SpmvMachineGet()->cached; \
 \
@@ -91,7 +96,8 @@ SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt las
         else SpmvDenseRows_##V##_##NV(csr, r, 4, 1, x, y); \
       } \
     } \
-    static void SpmvDenseTranspose_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y) \
+    static void SpmvDenseTranspose_##V##_##NV(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, \
+                                              PetscScalar *y) \
     { \
       for (PetscInt r = first; r < last; r++, x += N * NV) { \
         for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) { \
@@ -110,13 +116,12 @@ SPMV_DENSE(Spmv8, 8, 2)
 /* Of so many vectors, those that are multiplied at once */
 static inline PetscInt SpmvDenseAtOnce(PetscInt count)
 {
-  return count >= 8 ? 8 : count >= 4 ? 4
-                        : count >= 2 ? 2
-                                     : 1;
+  return count >= 8 ? 8 : count >= 4 ? 4 : count >= 2 ? 2 : 1;
 }
 
 /* n vectors, a constant: their sums are registers */
-SPMV_INLINE void SpmvDenseColumns(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt n, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy)
+SPMV_INLINE void SpmvDenseColumns(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt n, const PetscScalar *x, size_t ldx,
+                                  PetscScalar *y, size_t ldy)
 {
   for (PetscInt r = first; r < last; r++) {
     PetscScalar sum[8];
@@ -135,7 +140,8 @@ SPMV_INLINE void SpmvDenseColumns(const SpmvCSR *csr, PetscInt first, PetscInt l
 }
 
 /* Rows of columns, eight of each at a time as long as there are as many */
-static void SpmvDenseInterleave(const PetscScalar *columns, size_t ld, PetscInt count, PetscInt width, PetscInt rows, PetscScalar *out)
+static void SpmvDenseInterleave(const PetscScalar *columns, size_t ld, PetscInt count, PetscInt width, PetscInt rows,
+                                PetscScalar *out)
 {
   for (PetscInt c = 0; c < width; c += 8) {
     const PetscScalar *from = columns + (size_t)c * ld;
@@ -152,7 +158,8 @@ static void SpmvDenseInterleave(const PetscScalar *columns, size_t ld, PetscInt 
       for (int k = 0; k < 8; k++) Spmv8Store(out + (size_t)(r + k) * (size_t)width + (size_t)c, v[k]);
     }
     for (; r < rows; r++) {
-      for (PetscInt k = 0; k < wide; k++) out[(size_t)r * (size_t)width + (size_t)(c + k)] = k < live ? from[(size_t)k * ld + (size_t)r] : 0;
+      for (PetscInt k = 0; k < wide; k++)
+        out[(size_t)r * (size_t)width + (size_t)(c + k)] = k < live ? from[(size_t)k * ld + (size_t)r] : 0;
     }
   }
 }
@@ -180,7 +187,8 @@ static PetscInt SpmvDenseShifted(const SpmvCSR *csr, PetscInt r, PetscInt most)
 }
 
 /* `rows` rows with n shifted columns times nc vectors, a constant: a row in each lane. a has entry k of row l at 8 k + l; rows is a constant where it is 8 */
-SPMV_INLINE void SpmvDenseShift(const PetscScalar *a, const PetscInt *j, PetscInt n, int rows, int ahead, PetscInt nc, const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
+SPMV_INLINE void SpmvDenseShift(const PetscScalar *a, const PetscInt *j, PetscInt n, int rows, int ahead, PetscInt nc,
+                                const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
 {
   Spmv8 sum[8];
 
@@ -195,7 +203,8 @@ SPMV_INLINE void SpmvDenseShift(const PetscScalar *a, const PetscInt *j, PetscIn
       for (PetscInt c = 0; c < nc; c++) __builtin_prefetch(xk + (size_t)c * ldx + SPMV_DENSE_X, 0, 2);
     }
     SPMV_UNROLL
-    for (PetscInt c = 0; c < nc; c++) sum[c] = Spmv8Fma(ak, rows == 8 ? Spmv8Load(xk + (size_t)c * ldx) : Spmv8LoadFirst(xk + (size_t)c * ldx, rows), sum[c]);
+    for (PetscInt c = 0; c < nc; c++)
+      sum[c] = Spmv8Fma(ak, rows == 8 ? Spmv8Load(xk + (size_t)c * ldx) : Spmv8LoadFirst(xk + (size_t)c * ldx, rows), sum[c]);
   }
   SPMV_UNROLL
   for (PetscInt c = 0; c < nc; c++) {
@@ -207,7 +216,8 @@ SPMV_INLINE void SpmvDenseShift(const PetscScalar *a, const PetscInt *j, PetscIn
   }
 }
 
-static void SpmvDenseRows(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, PetscScalar *y, size_t ldy)
+static void SpmvDenseRows(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx,
+                          PetscScalar *y, size_t ldy)
 {
   for (PetscInt done; count > 0; count -= done, x += (size_t)done * ldx, y += (size_t)done * ldy) {
     done = SpmvDenseAtOnce(count);
@@ -219,21 +229,26 @@ static void SpmvDenseRows(const SpmvCSR *csr, PetscInt first, PetscInt last, Pet
 }
 
 /* One to eight rows whose columns are shifted, and nc vectors, a constant */
-SPMV_INLINE void SpmvDenseShiftedFew(const SpmvCSR *csr, PetscInt r, PetscInt rows, int ahead, PetscInt nc, const PetscScalar *a, const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
+SPMV_INLINE void SpmvDenseShiftedFew(const SpmvCSR *csr, PetscInt r, PetscInt rows, int ahead, PetscInt nc, const PetscScalar *a,
+                                     const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
 {
   const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r];
 
   if (rows == 8) SpmvDenseShift(a, j, n, 8, ahead, nc, x, ldx, target, y + r, ldy);
-  else if (n <= SPMV_SHIFTED_MAX) SpmvDenseShift(a, j, n, (int)rows, ahead, nc, x, ldx, target, y + r, ldy); /* one row as well: it rounds as it would among others */
+  else if (n <= SPMV_SHIFTED_MAX)
+    SpmvDenseShift(a, j, n, (int)rows, ahead, nc, x, ldx, target, y + r,
+                   ldy); /* one row as well: it rounds as it would among others */
   else SpmvDenseColumns(csr, r, r + 1, nc, x, ldx, y, ldy);
 }
 
 /* Eight rows at a time, from where a cache line of each of y's columns begins on if they are written past the caches */
-static void SpmvDenseShiftedRows(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
+static void SpmvDenseShiftedRows(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x,
+                                 size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
 {
-  const PetscInt into = target == SPMV_DENSE_PAST ? (PetscInt)((size_t)(y + first) % SPMV_CACHE_LINE / sizeof(PetscScalar)) : 0, nnz = csr->i[csr->m];
-  const int      large = nnz >= SpmvMachineGet()->cached;
-  PetscScalar    a[8 * SPMV_SHIFTED_MAX] __attribute__((aligned(64)));
+  const PetscInt into = target == SPMV_DENSE_PAST ? (PetscInt)((size_t)(y + first) % SPMV_CACHE_LINE / sizeof(PetscScalar)) : 0,
+                 nnz  = csr->i[csr->m];
+  const int   large   = nnz >= SpmvMachineGet()->cached;
+  PetscScalar a[8 * SPMV_SHIFTED_MAX] __attribute__((aligned(64)));
 
   for (PetscInt r = first, rows, stop = first + PetscMin(8 - into % 8, last - first); r < last; r += rows) {
     const PetscScalar *xc = x;
@@ -260,7 +275,8 @@ static void SpmvDenseShiftedRows(const SpmvCSR *csr, PetscInt first, PetscInt la
   }
 }
 
-static void SpmvDenseSeparate(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, SpmvDenseTarget target, PetscScalar *columns, size_t ld)
+static void SpmvDenseSeparate(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, SpmvDenseTarget target,
+                              PetscScalar *columns, size_t ld)
 {
   const PetscBool add = (PetscBool)(target == SPMV_DENSE_ADD);
 

@@ -16,7 +16,9 @@ static inline __m256i SpmvFirst(int n)
 
 /* The masks of four lanes: to make one takes several instructions, and a register for constants that loops have other uses for */
 #define SPMV_LANES(m) -((m)&1), -((m) >> 1 & 1), -((m) >> 2 & 1), -((m) >> 3 & 1)
-static const int64_t SpmvLanesBits[] = {SPMV_LANES(0), SPMV_LANES(1), SPMV_LANES(2), SPMV_LANES(3), SPMV_LANES(4), SPMV_LANES(5), SPMV_LANES(6), SPMV_LANES(7), SPMV_LANES(8), SPMV_LANES(9), SPMV_LANES(10), SPMV_LANES(11), SPMV_LANES(12), SPMV_LANES(13), SPMV_LANES(14), SPMV_LANES(15)};
+static const int64_t SpmvLanesBits[] = {
+  SPMV_LANES(0), SPMV_LANES(1), SPMV_LANES(2),  SPMV_LANES(3),  SPMV_LANES(4),  SPMV_LANES(5),  SPMV_LANES(6),  SPMV_LANES(7),
+  SPMV_LANES(8), SPMV_LANES(9), SPMV_LANES(10), SPMV_LANES(11), SPMV_LANES(12), SPMV_LANES(13), SPMV_LANES(14), SPMV_LANES(15)};
 #undef SPMV_LANES
 
 /* All bits of the lanes of a mask of four */
@@ -79,11 +81,13 @@ static inline double Spmv8Sum(Spmv8 v)
 
 static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
-  return (Spmv8){_mm256_add_pd(_mm256_and_pd(a.lo, SpmvLanes(mask & 15)), b.lo), _mm256_add_pd(_mm256_and_pd(a.hi, SpmvLanes(mask >> 4)), b.hi)};
+  return (Spmv8){_mm256_add_pd(_mm256_and_pd(a.lo, SpmvLanes(mask & 15)), b.lo),
+                 _mm256_add_pd(_mm256_and_pd(a.hi, SpmvLanes(mask >> 4)), b.hi)};
 }
 static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
 {
-  return (Spmv8){_mm256_add_pd(a.lo, _mm256_and_pd(b.lo, _mm256_castsi256_pd(SpmvFirst((int)n)))), _mm256_add_pd(a.hi, _mm256_and_pd(b.hi, _mm256_castsi256_pd(SpmvFirst((int)n - 4))))};
+  return (Spmv8){_mm256_add_pd(a.lo, _mm256_and_pd(b.lo, _mm256_castsi256_pd(SpmvFirst((int)n)))),
+                 _mm256_add_pd(a.hi, _mm256_and_pd(b.hi, _mm256_castsi256_pd(SpmvFirst((int)n - 4))))};
 }
 static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
 {
@@ -94,15 +98,18 @@ static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
 }
 static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
-  return (Spmv8){_mm256_blendv_pd(v.lo, _mm256_loadu_pd(p), SpmvLanes(mask & 15)), _mm256_blendv_pd(v.hi, _mm256_loadu_pd(p + 4), SpmvLanes(mask >> 4))};
+  return (Spmv8){_mm256_blendv_pd(v.lo, _mm256_loadu_pd(p), SpmvLanes(mask & 15)),
+                 _mm256_blendv_pd(v.hi, _mm256_loadu_pd(p + 4), SpmvLanes(mask >> 4))};
 }
 static inline Spmv8 Spmv8LoadMasked(const double *p, unsigned mask)
 {
-  return (Spmv8){_mm256_maskload_pd(p, _mm256_castpd_si256(SpmvLanes(mask & 15))), _mm256_maskload_pd(p + 4, _mm256_castpd_si256(SpmvLanes(mask >> 4)))};
+  return (Spmv8){_mm256_maskload_pd(p, _mm256_castpd_si256(SpmvLanes(mask & 15))),
+                 _mm256_maskload_pd(p + 4, _mm256_castpd_si256(SpmvLanes(mask >> 4)))};
 }
 static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
 {
-  return (Spmv8){_mm256_blendv_pd(c.lo, _mm256_fmadd_pd(a.lo, b.lo, c.lo), SpmvLanes(mask & 15)), _mm256_blendv_pd(c.hi, _mm256_fmadd_pd(a.hi, b.hi, c.hi), SpmvLanes(mask >> 4))};
+  return (Spmv8){_mm256_blendv_pd(c.lo, _mm256_fmadd_pd(a.lo, b.lo, c.lo), SpmvLanes(mask & 15)),
+                 _mm256_blendv_pd(c.hi, _mm256_fmadd_pd(a.hi, b.hi, c.hi), SpmvLanes(mask >> 4))};
 }
 static inline Spmv8 Spmv8Gather(const double *x, const int32_t *i)
 {
@@ -138,7 +145,8 @@ SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)
   uint32_t w;
 
   memcpy(&w, word, 4);
-  return (Spmv8){SpmvGather4(p->a, w & 15, w >> 4 & 15, w >> 8 & 15, w >> 12 & 15), SpmvGather4(p->a, w >> 16 & 15, w >> 20 & 15, w >> 24 & 15, w >> 28)};
+  return (Spmv8){SpmvGather4(p->a, w & 15, w >> 4 & 15, w >> 8 & 15, w >> 12 & 15),
+                 SpmvGather4(p->a, w >> 16 & 15, w >> 20 & 15, w >> 24 & 15, w >> 28)};
 }
 static inline Spmv8 Spmv8GatherPacked32(const double *x, const uint32_t *w, int bits)
 {
@@ -152,7 +160,8 @@ static inline Spmv8 SpmvGatherFirst(const double *x, SpmvIndex i, int n)
 {
   const __m256d zero = _mm256_setzero_pd();
 
-  return (Spmv8){_mm256_mask_i32gather_pd(zero, x, _mm256_castsi256_si128(i), _mm256_castsi256_pd(SpmvFirst(n)), 8), _mm256_mask_i32gather_pd(zero, x, _mm256_extracti128_si256(i, 1), _mm256_castsi256_pd(SpmvFirst(n - 4)), 8)};
+  return (Spmv8){_mm256_mask_i32gather_pd(zero, x, _mm256_castsi256_si128(i), _mm256_castsi256_pd(SpmvFirst(n)), 8),
+                 _mm256_mask_i32gather_pd(zero, x, _mm256_extracti128_si256(i, 1), _mm256_castsi256_pd(SpmvFirst(n - 4)), 8)};
 }
 static inline Spmv8 Spmv8GatherFirst(const double *x, const int32_t *i, int n)
 {
@@ -202,7 +211,8 @@ SPMV_INLINE void Spmv8ScatterAddU16(double *y, const uint16_t *i, Spmv8 v)
 /* Four vectors as the rows of a matrix, which is transposed */
 static inline void SpmvTranspose4(Spmv4 *a, Spmv4 *b, Spmv4 *c, Spmv4 *d)
 {
-  const Spmv4 p = _mm256_unpacklo_pd(*a, *b), q = _mm256_unpackhi_pd(*a, *b), r = _mm256_unpacklo_pd(*c, *d), s = _mm256_unpackhi_pd(*c, *d);
+  const Spmv4 p = _mm256_unpacklo_pd(*a, *b), q = _mm256_unpackhi_pd(*a, *b), r = _mm256_unpacklo_pd(*c, *d),
+              s = _mm256_unpackhi_pd(*c, *d);
 
   *a = _mm256_permute2f128_pd(p, r, 0x20);
   *b = _mm256_permute2f128_pd(q, s, 0x20);
@@ -263,11 +273,13 @@ static inline Spmv4 SpmvSumPairsFirst(Spmv4 a, Spmv4 b, __m256i n, int32_t k)
   const __m256i even = _mm256_cmpgt_epi64(n, _mm256_add_epi64(_mm256_set1_epi64x(k), _mm256_setr_epi64x(0, 0, 2, 2)));
   const __m256i odd  = _mm256_cmpgt_epi64(n, _mm256_add_epi64(_mm256_set1_epi64x(k), _mm256_setr_epi64x(1, 1, 3, 3)));
 
-  return _mm256_add_pd(_mm256_and_pd(_mm256_castsi256_pd(even), _mm256_unpacklo_pd(a, b)), _mm256_and_pd(_mm256_castsi256_pd(odd), _mm256_unpackhi_pd(a, b)));
+  return _mm256_add_pd(_mm256_and_pd(_mm256_castsi256_pd(even), _mm256_unpacklo_pd(a, b)),
+                       _mm256_and_pd(_mm256_castsi256_pd(odd), _mm256_unpackhi_pd(a, b)));
 }
 static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n, int32_t depth)
 {
-  const __m256i half[2] = {_mm256_cvtepi32_epi64(_mm256_castsi256_si128(n)), _mm256_cvtepi32_epi64(_mm256_extracti128_si256(n, 1))};
+  const __m256i half[2] = {_mm256_cvtepi32_epi64(_mm256_castsi256_si128(n)),
+                           _mm256_cvtepi32_epi64(_mm256_extracti128_si256(n, 1))};
   Spmv4         sum[4]  = {Spmv4Zero(), Spmv4Zero(), Spmv4Zero(), Spmv4Zero()};
 
   for (int32_t k = 0; k < depth; k += 4) {
@@ -275,10 +287,12 @@ static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n
     for (int l = 0; l < 4; l++) {
       const __m256i pair = l % 2 ? _mm256_permute4x64_epi64(half[l / 2], 0xee) : _mm256_permute4x64_epi64(half[l / 2], 0x44);
 
-      sum[l] = _mm256_add_pd(sum[l], SpmvSumPairsFirst(_mm256_loadu_pd(p + i[2 * l] + k), _mm256_loadu_pd(p + i[2 * l + 1] + k), pair, k));
+      sum[l] = _mm256_add_pd(
+        sum[l], SpmvSumPairsFirst(_mm256_loadu_pd(p + i[2 * l] + k), _mm256_loadu_pd(p + i[2 * l + 1] + k), pair, k));
     }
   }
-  return (Spmv8){_mm256_add_pd(_mm256_permute2f128_pd(sum[0], sum[1], 0x20), _mm256_permute2f128_pd(sum[0], sum[1], 0x31)), _mm256_add_pd(_mm256_permute2f128_pd(sum[2], sum[3], 0x20), _mm256_permute2f128_pd(sum[2], sum[3], 0x31))};
+  return (Spmv8){_mm256_add_pd(_mm256_permute2f128_pd(sum[0], sum[1], 0x20), _mm256_permute2f128_pd(sum[0], sum[1], 0x31)),
+                 _mm256_add_pd(_mm256_permute2f128_pd(sum[2], sum[3], 0x20), _mm256_permute2f128_pd(sum[2], sum[3], 0x31))};
 }
 static inline Spmv8 Spmv8Gather64(const double *x, const int64_t *i)
 {

@@ -117,7 +117,8 @@ SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)
   int32_t w;
 
   memcpy(&w, word, 4);
-  return _mm512_permutex2var_pd(p->lo, _mm512_srlv_epi64(_mm512_set1_epi32(w), _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28)), p->hi);
+  return _mm512_permutex2var_pd(p->lo, _mm512_srlv_epi64(_mm512_set1_epi32(w), _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28)),
+                                p->hi);
 }
 static inline Spmv8 Spmv8GatherPacked32(const double *x, const uint32_t *w, int bits)
 {
@@ -229,7 +230,8 @@ static inline Spmv8 SpmvSumQuarters(Spmv8 a, Spmv8 b)
 }
 static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
 {
-  return SpmvSumQuarters(SpmvSumQuarters(SpmvSumPairs(v[0], v[1]), SpmvSumPairs(v[2], v[3])), SpmvSumQuarters(SpmvSumPairs(v[4], v[5]), SpmvSumPairs(v[6], v[7])));
+  return SpmvSumQuarters(SpmvSumQuarters(SpmvSumPairs(v[0], v[1]), SpmvSumPairs(v[2], v[3])),
+                         SpmvSumQuarters(SpmvSumPairs(v[4], v[5]), SpmvSumPairs(v[6], v[7])));
 }
 
 /* Masked loads take twice the time on Zen 4: lanes that are not a run's are left out where the tree of sums begins */
@@ -240,10 +242,12 @@ static inline Spmv8 SpmvSumRunsOfFour(const double *p, const PetscInt *i, SpmvIn
   Spmv8         v[4];
 
   SPMV_UNROLL
-  for (int l = 0; l < 4; l++) v[l] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(p + i[l])), _mm256_loadu_pd(p + i[l + 4]), 1);
+  for (int l = 0; l < 4; l++)
+    v[l] = _mm512_insertf64x4(_mm512_castpd256_pd512(_mm256_loadu_pd(p + i[l])), _mm256_loadu_pd(p + i[l + 4]), 1);
   SPMV_UNROLL
   for (int l = 0; l < 2; l++) {
-    const __m256i pair = _mm256_permutevar8x32_epi32(n, l ? _mm256_setr_epi32(2, 3, 2, 3, 6, 7, 6, 7) : _mm256_setr_epi32(0, 1, 0, 1, 4, 5, 4, 5));
+    const __m256i pair =
+      _mm256_permutevar8x32_epi32(n, l ? _mm256_setr_epi32(2, 3, 2, 3, 6, 7, 6, 7) : _mm256_setr_epi32(0, 1, 0, 1, 4, 5, 4, 5));
 
     v[l] = SpmvSumPairsWhere(v[2 * l], v[2 * l + 1], _mm256_cmpgt_epi32_mask(pair, even), _mm256_cmpgt_epi32_mask(pair, odd));
   }
@@ -258,20 +262,26 @@ static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n
   if (depth == 4) return SpmvSumRunsOfFour(p, i, n);
   SPMV_UNROLL
   for (int l = 0; l < 4; l++) {
-    pair[l] = _mm256_permutevar8x32_epi32(n, _mm256_add_epi32(_mm256_set1_epi32(2 * l), _mm256_setr_epi32(0, 1, 0, 1, 0, 1, 0, 1)));
-    sum[l]  = SpmvSumPairsWhere(_mm512_loadu_pd(p + i[2 * l]), _mm512_loadu_pd(p + i[2 * l + 1]), _mm256_cmpgt_epi32_mask(pair[l], even), _mm256_cmpgt_epi32_mask(pair[l], odd));
+    pair[l] =
+      _mm256_permutevar8x32_epi32(n, _mm256_add_epi32(_mm256_set1_epi32(2 * l), _mm256_setr_epi32(0, 1, 0, 1, 0, 1, 0, 1)));
+    sum[l] = SpmvSumPairsWhere(_mm512_loadu_pd(p + i[2 * l]), _mm512_loadu_pd(p + i[2 * l + 1]),
+                               _mm256_cmpgt_epi32_mask(pair[l], even), _mm256_cmpgt_epi32_mask(pair[l], odd));
   }
   for (int32_t k = 8; k < depth; k += 8) {
     even = _mm256_add_epi32(even, _mm256_set1_epi32(8));
     odd  = _mm256_add_epi32(odd, _mm256_set1_epi32(8));
     SPMV_UNROLL
-    for (int l = 0; l < 4; l++) sum[l] = _mm512_add_pd(sum[l], SpmvSumPairsWhere(_mm512_loadu_pd(p + i[2 * l] + k), _mm512_loadu_pd(p + i[2 * l + 1] + k), _mm256_cmpgt_epi32_mask(pair[l], even), _mm256_cmpgt_epi32_mask(pair[l], odd)));
+    for (int l = 0; l < 4; l++)
+      sum[l] =
+        _mm512_add_pd(sum[l], SpmvSumPairsWhere(_mm512_loadu_pd(p + i[2 * l] + k), _mm512_loadu_pd(p + i[2 * l + 1] + k),
+                                                _mm256_cmpgt_epi32_mask(pair[l], even), _mm256_cmpgt_epi32_mask(pair[l], odd)));
   }
   return SpmvSumQuarters(SpmvSumQuarters(sum[0], sum[1]), SpmvSumQuarters(sum[2], sum[3]));
 }
 static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
 {
-  _mm256_storeu_si256((__m256i *)p, _mm256_maskz_compress_epi32((__mmask8)mask, a)); /* to memory at once it takes ten times as long */
+  _mm256_storeu_si256((__m256i *)p,
+                      _mm256_maskz_compress_epi32((__mmask8)mask, a)); /* to memory at once it takes ten times as long */
 }
 static inline Spmv8 Spmv8Gather64(const double *x, const int64_t *i)
 {

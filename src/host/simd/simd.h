@@ -42,8 +42,7 @@
   In a loop with counter k over places that an index gives: the compiler is not to make a vector of it. On Zen 4 a vector's eight
   indices one by one, or a scatter instruction, cost twice what eight scalar loads and stores do
 */
-#define SPMV_SCALAR_LOOP(k) __asm__("" \
-                                    : "+r"(k))
+#define SPMV_SCALAR_LOOP(k) __asm__("" : "+r"(k))
 
 #define SPMV_INLINE static inline __attribute__((always_inline))
 

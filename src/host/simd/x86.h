@@ -73,7 +73,8 @@ static inline SpmvIndex SpmvIndexScan(SpmvIndex a)
 {
   a = _mm256_add_epi32(a, _mm256_slli_si256(a, 4));
   a = _mm256_add_epi32(a, _mm256_slli_si256(a, 8));
-  return _mm256_add_epi32(a, _mm256_blend_epi32(_mm256_setzero_si256(), _mm256_permutevar8x32_epi32(a, _mm256_set1_epi32(3)), 0xf0));
+  return _mm256_add_epi32(a,
+                          _mm256_blend_epi32(_mm256_setzero_si256(), _mm256_permutevar8x32_epi32(a, _mm256_set1_epi32(3)), 0xf0));
 }
 static inline SpmvIndex SpmvIndexLast(SpmvIndex a)
 {
@@ -90,7 +91,8 @@ static inline SpmvIndex SpmvIndexSplat(int32_t c)
 */
 static inline Spmv4 SpmvGather4(const double *x, uint64_t i0, uint64_t i1, uint64_t i2, uint64_t i3)
 {
-  return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadh_pd(_mm_load_sd(x + i0), x + i1)), _mm_loadh_pd(_mm_load_sd(x + i2), x + i3), 1);
+  return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadh_pd(_mm_load_sd(x + i0), x + i1)),
+                              _mm_loadh_pd(_mm_load_sd(x + i2), x + i3), 1);
 }
 static inline Spmv4 SpmvGather4_32(const double *x, const int32_t *i)
 {

@@ -17,7 +17,8 @@
 + built - nothing in it after an error
 - full  - PETSC_TRUE if the device is out of memory; there is nothing in it then, either
 */
-PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built, PetscBool *full)
+PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built,
+                               PetscBool *full)
 {
   const SpmvFormat *format = SpmvCandidate[number];
   SpmvBuilt         b      = {.format = format, .plan = *plan};
@@ -72,7 +73,8 @@ PetscErrorCode SpmvBuiltDescribe(const SpmvBuilt *b, PetscInt k, char line[], si
   PetscFunctionBegin;
   line[0] = 0;
   if (b->device) PetscCall(SpmvOnDeviceDescribe(b->device, k, line, size));
-  else if (b->storage && b->format->host->side.describe && k < SPMV_LINE_MAX) PetscCall(b->format->host->side.describe(b->storage, k, line, size));
+  else if (b->storage && b->format->host->side.describe && k < SPMV_LINE_MAX)
+    PetscCall(b->format->host->side.describe(b->storage, k, line, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -109,7 +109,8 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   ours = (PetscBool)(server.built && !full);
   if (ours) {
     if (server.built->device) PetscCall(SpmvVecIsDevice(z, &there));
-    PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows), (PetscBool)(server.built->device != NULL))); /* AIJ's counts, whatever the fill */
+    PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows),
+                               (PetscBool)(server.built->device != NULL))); /* AIJ's counts, whatever the fill */
   } else PetscCall(SpmvProductAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
   if (!transpose && !there) SpmvKeepLeast(ours ? &s->own_seconds : &s->aij_seconds, end - start);

@@ -98,8 +98,9 @@ PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *s, SpmvGhosts **ghosts)
   PetscFunctionBegin;
   PetscCall(MatMPIAIJGetSeqAIJ(A, NULL, &off, &garray));
   if (!s->mpi.ghosts || s->mpi.reassembled) {
-    const PetscInt n     = off->cmap->n;
-    int            stale = !s->mpi.ghosts || s->mpi.ghosts->n != n || (n && memcmp(s->mpi.ghosts->column, garray, sizeof(*garray) * (size_t)n));
+    const PetscInt n = off->cmap->n;
+    int            stale =
+      !s->mpi.ghosts || s->mpi.ghosts->n != n || (n && memcmp(s->mpi.ghosts->column, garray, sizeof(*garray) * (size_t)n));
 
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &stale, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
     if (stale) {
@@ -108,7 +109,10 @@ PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *s, SpmvGhosts **ghosts)
     }
     s->mpi.reassembled = PETSC_FALSE;
   }
-  PetscCheck(s->mpi.ghosts->n == off->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The off-diagonal block has %" PetscInt_FMT " columns now and had %" PetscInt_FMT " at the last assembly; assemble the matrix", off->cmap->n, s->mpi.ghosts->n);
+  PetscCheck(s->mpi.ghosts->n == off->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "The off-diagonal block has %" PetscInt_FMT " columns now and had %" PetscInt_FMT
+             " at the last assembly; assemble the matrix",
+             off->cmap->n, s->mpi.ghosts->n);
   *ghosts = s->mpi.ghosts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,7 +120,8 @@ PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *s, SpmvGhosts **ghosts)
 /* Rows of `width` scalars that others want, side by side */
 void SpmvGhostsPackRows(const SpmvGhosts *g, PetscInt width, const PetscScalar rows[], PetscScalar packed[])
 {
-  for (PetscInt k = 0; k < g->npack; k++) memcpy(packed + (size_t)k * (size_t)width, rows + (size_t)g->which[k] * (size_t)width, sizeof(PetscScalar) * (size_t)width);
+  for (PetscInt k = 0; k < g->npack; k++)
+    memcpy(packed + (size_t)k * (size_t)width, rows + (size_t)g->which[k] * (size_t)width, sizeof(PetscScalar) * (size_t)width);
 }
 
 /* The other way: adds packed rows to where they come from */
@@ -145,7 +150,11 @@ static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x, PetscBool *done)
   *done = (PetscBool)(buffer && !full);
   PetscCall(SpmvVecRestoreDeviceRead(x, &buffer));
   if (*done || !full) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "Warning: %s has no room to pack the %" PetscInt_FMT " entries of a vector that other processes want: all of the vector comes to the host in each product; use more processes, or set -mat_spmv_backend host\n", device->info.name, g->npack));
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                         "Warning: %s has no room to pack the %" PetscInt_FMT
+                         " entries of a vector that other processes want: all of the vector comes to the host in each product; "
+                         "use more processes, or set -mat_spmv_backend host\n",
+                         device->info.name, g->npack));
   g->hostonly = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

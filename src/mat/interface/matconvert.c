@@ -115,10 +115,13 @@ PetscErrorCode MatSpmvCompose(Mat A, SpmvParent *parent, PetscBool ours)
 {
   PetscFunctionBegin;
   if (parent == &SpmvParentSeq) {
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", ours ? MatRetrieveValues_SeqSpmv : parent->retrievevalues));
-    if (parent->kron) PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSeqAIJKron_C", ours ? MatSeqAIJKron_SeqSpmv : parent->kron));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C",
+                                         ours ? MatRetrieveValues_SeqSpmv : parent->retrievevalues));
+    if (parent->kron)
+      PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSeqAIJKron_C", ours ? MatSeqAIJKron_SeqSpmv : parent->kron));
   }
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C", ours ? MatProductSetFromOptions_Spmv_Any : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C",
+                                       ours ? MatProductSetFromOptions_Spmv_Any : NULL));
   PetscCall(MatSpmvComposeQueries(A, ours));
   PetscCall(MatSpmvComposeTune(A, ours));
   PetscFunctionReturn(PETSC_SUCCESS);

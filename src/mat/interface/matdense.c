@@ -15,8 +15,7 @@
 /* The most columns that fit those that remain, or the least that hold them */
 static PetscInt WidthOf(PetscInt remaining)
 {
-  return remaining > 8 ? 16 : remaining > 4 ? 8
-                                            : 4;
+  return remaining > 8 ? 16 : remaining > 4 ? 8 : 4;
 }
 
 /* The rows of a sequential matrix, and the kernels that its settings ask for */
@@ -138,7 +137,8 @@ static PetscBool DenseIsDirect(const DenseWork *w, PetscBool *shifted)
 }
 
 /* C = A B for some columns, by windows where they do not fit the cache side by side. What is left to do begins at from[] */
-static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt width, PetscInt count, const PetscScalar *b, PetscScalar *c, PetscInt from[], PetscBool *done)
+static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt width, PetscInt count, const PetscScalar *b,
+                                        PetscScalar *c, PetscInt from[], PetscBool *done)
 {
   const SpmvDenseProduct *d    = &w->d[0];
   const size_t            room = (size_t)SpmvMachineGet()->last / sizeof(PetscScalar);
@@ -151,7 +151,8 @@ static PetscErrorCode DenseApplyWindows(Mat A, const DenseWork *w, PetscInt widt
   if (w->ghosts || (size_t)d->csr.n * (size_t)width <= room) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(SpmvShadowRoom(s, room, &window));
-  *done = SpmvDenseApplyWindows(d, width, count, b, w->ldb, window, (PetscInt)(room / (size_t)(width * d->ntasks)), c, w->ldc, from);
+  *done =
+    SpmvDenseApplyWindows(d, width, count, b, w->ldb, window, (PetscInt)(room / (size_t)(width * d->ntasks)), c, w->ldc, from);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,7 +203,7 @@ typedef struct {
   const SpmvDenseProduct *d[2]; /* blocks of A; the second may be NULL */
   const PetscScalar      *b;
   PetscInt                ldb, ncolumns, share;
-  PetscScalar            *y[3]; /* for each task [block's columns][share]; what goes to other processes' rows of C, for one task */
+  PetscScalar *y[3]; /* for each task [block's columns][share]; what goes to other processes' rows of C, for one task */
 } DenseTransposed;
 
 /* Task t: columns [t share, (t + 1) share) of those at hand; side by side they are `share` wide */
@@ -213,15 +214,20 @@ static void DenseTransposeTask(void *context, PetscInt t)
   PetscScalar            panel[SPMV_PANEL * SPMV_WIDTH_MAX];
 
   for (int k = 0; k < 2; k++) {
-    if (w->d[k]) memset(w->y[k] + (size_t)(t * w->share) * (size_t)w->d[k]->csr.n, 0, sizeof(PetscScalar) * (size_t)w->share * (size_t)w->d[k]->csr.n);
+    if (w->d[k])
+      memset(w->y[k] + (size_t)(t * w->share) * (size_t)w->d[k]->csr.n, 0,
+             sizeof(PetscScalar) * (size_t)w->share * (size_t)w->d[k]->csr.n);
   }
   if (count <= 0) return;
   for (PetscInt r = 0; r < m; r += SPMV_PANEL) {
     const PetscInt last = PetscMin(r + SPMV_PANEL, m);
 
-    w->d[0]->kernels->interleave(w->b + (size_t)(t * w->share) * (size_t)w->ldb + (size_t)r, (size_t)w->ldb, count, w->share, last - r, panel);
+    w->d[0]->kernels->interleave(w->b + (size_t)(t * w->share) * (size_t)w->ldb + (size_t)r, (size_t)w->ldb, count, w->share,
+                                 last - r, panel);
     for (int k = 0; k < 2; k++) {
-      if (w->d[k]) w->d[k]->kernels->apply_transpose[SpmvDenseWidthIndex(w->share)](&w->d[k]->csr, r, last, panel, w->y[k] + (size_t)(t * w->share) * (size_t)w->d[k]->csr.n);
+      if (w->d[k])
+        w->d[k]->kernels->apply_transpose[SpmvDenseWidthIndex(w->share)](
+          &w->d[k]->csr, r, last, panel, w->y[k] + (size_t)(t * w->share) * (size_t)w->d[k]->csr.n);
     }
   }
 }
@@ -259,7 +265,9 @@ static PetscErrorCode MatTransposeMatMultNumeric_Spmv_Dense(Mat A, Mat B, Mat C)
         PetscCallMPI(MPI_Type_free(&row));
         SpmvGhostsAddRows(w.ghosts, width, t.y[2], y);
       }
-      if (count > 0) w.d[0].kernels->separate(y, count, width, n, SPMV_DENSE_SET, w.c + (size_t)(c + k * width) * (size_t)w.ldc, (size_t)w.ldc);
+      if (count > 0)
+        w.d[0].kernels->separate(y, count, width, n, SPMV_DENSE_SET, w.c + (size_t)(c + k * width) * (size_t)w.ldc,
+                                 (size_t)w.ldc);
     }
   }
   PetscCall(DenseWorkEnd(A, B, C, &w));
@@ -320,7 +328,10 @@ PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *taken)
   PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)B, &dense, MATSEQDENSE, MATMPIDENSE, ""));
   if (!format || !dense) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck((transposed ? A->rmap->n : A->cmap->n) == B->rmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "A of %" PetscInt_FMT " x %" PetscInt_FMT " local rows and columns and B of %" PetscInt_FMT " local rows do not fit; give B the layout of MatCreateVecs()", A->rmap->n, A->cmap->n, B->rmap->n);
+  PetscCheck((transposed ? A->rmap->n : A->cmap->n) == B->rmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "A of %" PetscInt_FMT " x %" PetscInt_FMT " local rows and columns and B of %" PetscInt_FMT
+             " local rows do not fit; give B the layout of MatCreateVecs()",
+             A->rmap->n, A->cmap->n, B->rmap->n);
   C->ops->productsymbolic = MatProductSymbolic_Spmv_Dense;
   *taken                  = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -9,7 +9,8 @@
 #include "../../device/device.h"
 #include "../../vec/vecaccel.h"
 
-#define SPMV_DEVICE_ENTRIES 1000000 /* -mat_spmv_backend auto: fewer are not worth the way to a GPU. A guess: no GPU has been asked */
+#define SPMV_DEVICE_ENTRIES \
+  1000000 /* -mat_spmv_backend auto: fewer are not worth the way to a GPU. A guess: no GPU has been asked */
 
 /*
   MatSpmvBackend - which backend a storage is to be built for
@@ -35,10 +36,14 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
-  if (asked == SPMV_BACKEND_HOST || s->agreed == SPMV_BACKEND_HOST || s->seq.hostonly || s->bound) PetscFunctionReturn(PETSC_SUCCESS);
-  if (asked == SPMV_BACKEND_AUTO && (!s->type->host || (s->agreed == SPMV_BACKEND_AUTO && entries < SPMV_DEVICE_ENTRIES))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_HOST || s->agreed == SPMV_BACKEND_HOST || s->seq.hostonly || s->bound)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (asked == SPMV_BACKEND_AUTO && (!s->type->host || (s->agreed == SPMV_BACKEND_AUTO && entries < SPMV_DEVICE_ENTRIES)))
+    PetscFunctionReturn(PETSC_SUCCESS);
   if (s->type->host && !s->type->device) {
-    PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP, "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type", s->type->name);
+    PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type",
+               s->type->name);
     PetscCall(PetscInfo(NULL, "Format %s has no kernels for devices: the host runs its products\n", s->type->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -55,8 +60,10 @@ PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *s, const SpmvKey *key, const char 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
-                         "Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT " rows and columns with %" PetscInt_FMT
-                         " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set -mat_spmv_backend host\n",
+                         "Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT
+                         " rows and columns with %" PetscInt_FMT
+                         " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set "
+                         "-mat_spmv_backend host\n",
                          device->info.name, format, key->m, key->n, key->nz, (double)device->held));
   s->seq.hostonly = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,8 +163,7 @@ PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6])
   (void)A;
   PetscCall(SpmvDeviceGet(&device));
   for (int k = 0; k < 2; k++) {
-    const SpmvTransfers t = !device ? (SpmvTransfers){0} : k ? device->from
-                                                             : device->to;
+    const SpmvTransfers t = !device ? (SpmvTransfers){0} : k ? device->from : device->to;
 
     counts[3 * k]     = (PetscLogDouble)t.few;
     counts[3 * k + 1] = (PetscLogDouble)t.other;
@@ -182,7 +188,8 @@ PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n)
   PetscFunctionBegin;
   PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
   s = blocks[0] ? (SpmvShadow *)blocks[0]->spptr : NULL;
-  PetscCheck(!parallel && s && s->seq.built.device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The products of this matrix are not run by a device; set -mat_spmv_backend device and multiply first");
+  PetscCheck(!parallel && s && s->seq.built.device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "The products of this matrix are not run by a device; set -mat_spmv_backend device and multiply first");
   PetscCall(SpmvOnDeviceRepeat(s->seq.built.device, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -119,7 +119,9 @@ static PetscErrorCode MatSpmvMultDevice(Mat A, Vec x, Vec y, Vec z)
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(x, &n));
-  PetscCheck(n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "A has %" PetscInt_FMT " columns on this process and x has %" PetscInt_FMT " entries; create x with MatCreateVecs()", A->cmap->n, n);
+  PetscCheck(n == A->cmap->n, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ,
+             "A has %" PetscInt_FMT " columns on this process and x has %" PetscInt_FMT " entries; create x with MatCreateVecs()",
+             A->cmap->n, n);
   PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(MatMPIAIJGetSeqAIJ(A, &diagonal, NULL, NULL));
   PetscCall(MatSpmvGetShadow(diagonal, &block));
@@ -237,7 +239,8 @@ static PetscErrorCode MatCreateSubMatrix_MPISpmv(Mat A, IS rows, IS columns, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCreateSubMatrices_MPISpmv(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse, Mat *B[])
+static PetscErrorCode MatCreateSubMatrices_MPISpmv(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse,
+                                                   Mat *B[])
 {
   PetscFunctionBegin;
   PetscCall((*SpmvParentMPI.ops.createsubmatrices)(A, n, rows, columns, reuse, B));

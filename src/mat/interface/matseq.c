@@ -29,7 +29,8 @@ static PetscErrorCode MatDuplicate_SeqSpmv(Mat A, MatDuplicateOption op, Mat *B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatCreateSubMatrices_SeqSpmv(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse, Mat *B[])
+static PetscErrorCode MatCreateSubMatrices_SeqSpmv(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse,
+                                                   Mat *B[])
 {
   PetscFunctionBegin;
   PetscCall((*SpmvParentSeq.ops.createsubmatrices)(A, n, rows, columns, reuse, B));

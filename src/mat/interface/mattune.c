@@ -19,7 +19,8 @@ static PetscErrorCode MatSpmvSetTune_Spmv(Mat A, SpmvTuneKind kind)
 
   PetscFunctionBegin;
   PetscCall(MatSpmvChangeSettings(A, &s));
-  PetscCheck(kind >= SPMV_TUNE_OFF && kind <= SPMV_TUNE_PATIENT, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%d is no SpmvTuneKind", (int)kind);
+  PetscCheck(kind >= SPMV_TUNE_OFF && kind <= SPMV_TUNE_PATIENT, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "%d is no SpmvTuneKind", (int)kind);
   s->settings.request.kind = (PetscInt)kind;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,7 +63,8 @@ static PetscErrorCode MatSpmvSetTuneSeconds_Spmv(Mat A, PetscReal seconds)
 
   PetscFunctionBegin;
   PetscCall(MatSpmvChangeSettings(A, &s));
-  PetscCheck(seconds > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g seconds to measure in are not more than 0", (double)seconds);
+  PetscCheck(seconds > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "%g seconds to measure in are not more than 0", (double)seconds);
   s->settings.request.seconds = seconds;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,7 +105,8 @@ static PetscErrorCode MatSpmvSetExpectedCalls_Spmv(Mat A, PetscReal calls)
 
   PetscFunctionBegin;
   PetscCall(MatSpmvChangeSettings(A, &s));
-  PetscCheck(calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g expected products are less than 0", (double)calls);
+  PetscCheck(calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g expected products are less than 0",
+             (double)calls);
   s->settings.request.calls = calls;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,7 +150,8 @@ static PetscErrorCode MatSpmvSetTuneFormats_Spmv(Mat A, const char formats[])
 
   PetscFunctionBegin;
   PetscCall(MatSpmvChangeSettings(A, &s));
-  PetscCheck(s->type == &SpmvFormat_spmv, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "A matrix of type %s has one format; MatSetType() it to spmv to choose from several", ((PetscObject)A)->type_name);
+  PetscCheck(s->type == &SpmvFormat_spmv, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "A matrix of type %s has one format; MatSetType() it to spmv to choose from several", ((PetscObject)A)->type_name);
   PetscCall(PetscStrToArray(formats, ',', &n, &names));
   ierr = SpmvRequestAllow((PetscInt)n, (const char *const *)names, &s->settings.request);
   PetscCall(PetscStrToArrayDestroy(n, names));

@@ -62,14 +62,17 @@ PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend)
   PetscCall(MatSpmvGetParent(A, &parent));
   if (parent == &SpmvParentMPI) {
     *backend = s->agreed;
-    if (s->mpi.agreed_version == s->settings.version && s->mpi.agreed_state == A->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
+    if (s->mpi.agreed_version == s->settings.version && s->mpi.agreed_state == A->nonzerostate)
+      PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
     s->agreed = SPMV_BACKEND_AUTO;
   }
   for (int k = 0; k < 2 && s->settings.request.backend == SPMV_BACKEND_AUTO; k++) PetscCall(MatSpmvEntries(blocks[k], &entries));
   PetscCall(MatSpmvBackend(s, (PetscInt)PetscMin(entries, (PetscLogDouble)(PETSC_MAX_INT / 2)), backend));
   if (parent != &SpmvParentMPI) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->settings.request.backend != SPMV_BACKEND_HOST && !s->bound) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
+  if (s->settings.request.backend != SPMV_BACKEND_HOST && !s->bound)
+    PetscCallMPI(
+      MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
   s->agreed             = *backend;
   s->mpi.agreed_version = s->settings.version;
   s->mpi.agreed_state   = A->nonzerostate;

@@ -15,12 +15,15 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
   PetscCall(SpmvBuiltArrays(&s->seq.built, &n, arrays));
   PetscCall(SpmvAppend(line, size, "bytes per nonzero %.2f:", (double)s->seq.built.read / nz));
   for (PetscInt k = 0; k < n; k++) {
-    if (!arrays[k].aside) PetscCall(SpmvAppend(line, size, " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
+    if (!arrays[k].aside)
+      PetscCall(SpmvAppend(line, size, " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
     if (arrays[k].is_values) values += (double)arrays[k].count;
   }
   if (s->seq.key.nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
   for (PetscInt k = 0; k < n; k++) {
-    if (arrays[k].aside) PetscCall(SpmvAppend(line, size, ", kept for new values: %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
+    if (arrays[k].aside)
+      PetscCall(SpmvAppend(line, size, ", kept for new values: %s %.2f", arrays[k].name,
+                           (double)arrays[k].count * (double)arrays[k].size / nz));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -33,9 +36,14 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[]
 
   PetscFunctionBegin;
   if (built) PetscCall(SpmvAppend(line, size, "built in %.3g s", (double)s->build_seconds));
-  if (built && s->aij_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->aij_seconds)));
+  if (built && s->aij_seconds > 0)
+    PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->aij_seconds)));
   if (s->own_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products", (double)(s->build_seconds / s->own_seconds)));
-  PetscCall(SpmvAppend(line, size, "%sbuilds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT, built ? "; " : "", s->counts.builds, s->counts.refreshes, s->counts.products, s->counts.deferred + s->counts.fallbacks + s->counts.aij));
+  PetscCall(SpmvAppend(line, size,
+                       "%sbuilds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT
+                       ", by AIJ's kernel %" PetscInt64_FMT,
+                       built ? "; " : "", s->counts.builds, s->counts.refreshes, s->counts.products,
+                       s->counts.deferred + s->counts.fallbacks + s->counts.aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,7 +56,8 @@ static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which
     char line[1024] = "";
 
     PetscCall(SpmvChoiceText(&s->seq.choice, k, line, sizeof(line)));
-    if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s%s: %s\n", rank, k ? "next best" : "chosen", which, line));
+    if (line[0])
+      PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s%s: %s\n", rank, k ? "next best" : "chosen", which, line));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -56,7 +65,8 @@ static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which
 /* One storage that is up to date: its plan, bytes and counts, the lines of its format, and the choice; synchronized printing is on */
 static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
-  PetscErrorCode (*const lines[])(const SpmvShadow *, char[], size_t) = {SpmvShadowPlan, SpmvShadowLineBytes, SpmvShadowLineCounts};
+  PetscErrorCode (*const lines[])(const SpmvShadow *, char[], size_t) = {SpmvShadowPlan, SpmvShadowLineBytes,
+                                                                         SpmvShadowLineCounts};
 
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lines); k++) {
@@ -98,7 +108,8 @@ static PetscErrorCode MatSpmvView(Mat A, PetscBool choices, PetscViewer viewer)
     else if (s->seq.current && !MatSpmvChanged(blocks[k], s)) PetscCall(SpmvShadowView(s, block, rank, viewer));
     else {
       PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s %s; products by AIJ's kernel %" PetscInt64_FMT "\n",
-                                                   rank, s->type->name, block, s->seq.built.format ? "out of date" : "not built", s->seq.counts.deferred));
+                                                   rank, s->type->name, block, s->seq.built.format ? "out of date" : "not built",
+                                                   s->seq.counts.deferred));
     }
   }
   PetscCall(PetscViewerFlush(viewer));

@@ -39,7 +39,8 @@ PetscErrorCode SpmvRowsSort(SpmvRows *rows)
     PetscCall(PetscMalloc2(nz, &rows->j, nz, &rows->a));
     PetscCall(PetscArraycpy(rows->j, rows->aij_j, nz));
     PetscCall(PetscArraycpy(rows->a, rows->aij_a, nz));
-    for (PetscInt r = 0; r < rows->csr.m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
+    for (PetscInt r = 0; r < rows->csr.m; r++)
+      PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,5 +101,7 @@ SpmvKey SpmvRowsKey(const SpmvRows *rows)
 {
   const SpmvCSR *csr = &rows->csr;
 
-  return (SpmvKey){csr->m, csr->n, csr->i[csr->m], SpmvHashIndices(SpmvHashIndices((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m])};
+  return (SpmvKey){
+    csr->m, csr->n, csr->i[csr->m],
+    SpmvHashIndices(SpmvHashIndices((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m])};
 }

@@ -9,13 +9,15 @@
 #include "../../spmvdevice.h"
 
 /* Sets *value from an option whose choices have names */
-static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char name[], PetscInt *value, PetscBool *set, SpmvOptionItems PetscOptionsObject)
+static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char name[], PetscInt *value, PetscBool *set,
+                                            SpmvOptionItems PetscOptionsObject)
 {
   PetscInt index = 0;
 
   PetscFunctionBegin;
   while (index < param->count - 1 && param->choices[index] != *value) index++;
-  PetscCall(PetscOptionsEList(name, param->help, "MatSetFromOptions", param->names, param->count, param->names[index], &index, set));
+  PetscCall(
+    PetscOptionsEList(name, param->help, "MatSetFromOptions", param->names, param->count, param->names[index], &index, set));
   *value = param->choices[index];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -29,7 +31,8 @@ static PetscErrorCode SpmvParamAllowed(const SpmvParam *param, char allowed[], s
     PetscCall(SpmvAppend(allowed, size, "from %" PetscInt_FMT " to %" PetscInt_FMT, param->low, param->high));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt k = 0; k < param->count; k++) PetscCall(SpmvAppend(allowed, size, "%s%" PetscInt_FMT, k ? " " : "one of: ", param->choices[k]));
+  for (PetscInt k = 0; k < param->count; k++)
+    PetscCall(SpmvAppend(allowed, size, "%s%" PetscInt_FMT, k ? " " : "one of: ", param->choices[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,7 +48,8 @@ static PetscErrorCode SpmvParamAllowed(const SpmvParam *param, char allowed[], s
 . list  - [SPMV_LIST_MAX] for knobs that are lists
 - isset - PETSC_TRUE if there is such an option, else as it was
 */
-static PetscErrorCode SpmvParamProcess(const char format[], const SpmvParam *param, PetscInt *value, PetscInt list[], PetscBool *isset, SpmvOptionItems PetscOptionsObject)
+static PetscErrorCode SpmvParamProcess(const char format[], const SpmvParam *param, PetscInt *value, PetscInt list[],
+                                       PetscBool *isset, SpmvOptionItems PetscOptionsObject)
 {
   char      name[128], full[256], help[512], allowed[256];
   PetscInt  given[SPMV_LIST_MAX], n = 1;
@@ -67,7 +71,10 @@ static PetscErrorCode SpmvParamProcess(const char format[], const SpmvParam *par
   } else PetscCall(PetscOptionsInt(name, help, "MatSetFromOptions", given[0], &given[0], &set));
   if (!set) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", PetscOptionsObject->prefix ? PetscOptionsObject->prefix : "", name + 1));
-  for (PetscInt k = 0; k < n; k++) PetscCheck(SpmvParamAllows(param, given[k]), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s %s %" PetscInt_FMT " is not %s; set %s to %s", format, param->name, given[k], allowed, full, param->choices ? "one of them" : "a value between");
+  for (PetscInt k = 0; k < n; k++)
+    PetscCheck(SpmvParamAllows(param, given[k]), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "%s %s %" PetscInt_FMT " is not %s; set %s to %s", format, param->name, given[k], allowed, full,
+               param->choices ? "one of them" : "a value between");
   *value = param->list ? n : given[0];
   *isset = PETSC_TRUE;
   if (param->list) {
@@ -119,7 +126,8 @@ static PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
 }
 
 /* The knobs of one format. What both sides have is one option */
-static PetscErrorCode SpmvFormatProcess(const SpmvFormat *format, SpmvPlan *host, SpmvPlan *device, PetscInt *pinned, SpmvOptionItems PetscOptionsObject)
+static PetscErrorCode SpmvFormatProcess(const SpmvFormat *format, SpmvPlan *host, SpmvPlan *device, PetscInt *pinned,
+                                        SpmvOptionItems PetscOptionsObject)
 {
   const SpmvSide *h = &format->host->side, *d = SpmvFormatSide(format, SPMV_BACKEND_DEVICE);
 
@@ -134,7 +142,8 @@ static PetscErrorCode SpmvFormatProcess(const SpmvFormat *format, SpmvPlan *host
     const PetscInt same = SpmvSideFind(h, d->params[k].name);
     PetscBool      set;
 
-    if (same < 0) PetscCall(SpmvParamProcess(format->name, &d->params[k], &device->value[k], device->list, &set, PetscOptionsObject));
+    if (same < 0)
+      PetscCall(SpmvParamProcess(format->name, &d->params[k], &device->value[k], device->list, &set, PetscOptionsObject));
     else device->value[k] = host->value[same];
     if (same >= 0 && d->params[k].list) PetscCall(PetscArraycpy(device->list, host->list, SPMV_LIST_MAX));
   }
@@ -149,12 +158,24 @@ static PetscErrorCode SpmvTuneProcess(Mat A, const SpmvFormat *type, SpmvRequest
   PetscBool set;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsEList("-mat_spmv_tune", "How the format and its open knobs are chosen: not at all, by an estimate, by measuring the few best or all", "MatSpmvSetTune", SpmvTuneKinds, SPMV_TUNE_COUNT, SpmvTuneKinds[q->kind], &q->kind, NULL));
-  PetscCall(PetscOptionsReal("-mat_spmv_tune_seconds", "Seconds that measuring may take", "MatSpmvSetTuneSeconds", q->seconds, &q->seconds, NULL));
-  PetscCheck(q->seconds > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g seconds to measure in are not more than 0; set -mat_spmv_tune_seconds to a positive number, or -mat_spmv_tune to estimate", (double)q->seconds);
-  PetscCall(PetscOptionsReal("-mat_spmv_expected_calls", "Products that are expected, to weigh set-up; 0: so many that it does not count", "MatSpmvSetExpectedCalls", q->calls, &q->calls, NULL));
-  PetscCheck(q->calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g expected products are less than 0; set -mat_spmv_expected_calls to 0 or more", (double)q->calls);
-  PetscCall(PetscOptionsString("-mat_spmv_wisdom", "File of what was found by measuring, or none; by default in the user's cache folder", "MatSpmvSetWisdom", q->wisdom, q->wisdom, sizeof(q->wisdom), NULL));
+  PetscCall(PetscOptionsEList(
+    "-mat_spmv_tune",
+    "How the format and its open knobs are chosen: not at all, by an estimate, by measuring the few best or all",
+    "MatSpmvSetTune", SpmvTuneKinds, SPMV_TUNE_COUNT, SpmvTuneKinds[q->kind], &q->kind, NULL));
+  PetscCall(PetscOptionsReal("-mat_spmv_tune_seconds", "Seconds that measuring may take", "MatSpmvSetTuneSeconds", q->seconds,
+                             &q->seconds, NULL));
+  PetscCheck(q->seconds > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "%g seconds to measure in are not more than 0; set -mat_spmv_tune_seconds to a positive number, or -mat_spmv_tune "
+             "to estimate",
+             (double)q->seconds);
+  PetscCall(PetscOptionsReal("-mat_spmv_expected_calls",
+                             "Products that are expected, to weigh set-up; 0: so many that it does not count",
+                             "MatSpmvSetExpectedCalls", q->calls, &q->calls, NULL));
+  PetscCheck(q->calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "%g expected products are less than 0; set -mat_spmv_expected_calls to 0 or more", (double)q->calls);
+  PetscCall(PetscOptionsString("-mat_spmv_wisdom",
+                               "File of what was found by measuring, or none; by default in the user's cache folder",
+                               "MatSpmvSetWisdom", q->wisdom, q->wisdom, sizeof(q->wisdom), NULL));
   for (PetscInt k = 0; k < SpmvHeuristics.count; k++) {
     char      name[128];
     PetscBool use = (PetscBool) !(q->skipped >> k & 1);
@@ -164,7 +185,8 @@ static PetscErrorCode SpmvTuneProcess(Mat A, const SpmvFormat *type, SpmvRequest
     q->skipped = use ? q->skipped & ~((PetscInt)1 << k) : q->skipped | (PetscInt)1 << k;
   }
   if (type != &SpmvFormat_spmv) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscOptionsStringArray("-mat_spmv_tune_formats", "Formats to choose from, aij among them for AIJ's own kernel", "MatSpmvSetTuneFormats", names, &n, &set));
+  PetscCall(PetscOptionsStringArray("-mat_spmv_tune_formats", "Formats to choose from, aij among them for AIJ's own kernel",
+                                    "MatSpmvSetTuneFormats", names, &n, &set));
   if (set) PetscCall(SpmvRequestAllow(n, (const char *const *)names, q));
   for (PetscInt k = 0; k < n && set; k++) PetscCall(PetscFree(names[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -193,7 +215,8 @@ static PetscErrorCode SpmvCandidatesProcess(const SpmvFormat *type, SpmvRequest 
 static const struct {
   const char *name, *remedy;
 } Removed[] = {
-  {"-mat_bccoo_flag_bits", "leave it out: the host's products are the same with each value; -mat_bccoo_device_flag_bits sets a device's"},
+  {"-mat_bccoo_flag_bits",
+   "leave it out: the host's products are the same with each value; -mat_bccoo_device_flag_bits sets a device's"},
   {"-mat_cmrs_order", "leave it out: this processor interleaves the entries of a strip; -mat_cmrs_device_order sets a device's"},
   {"-mat_cmrs_align", "leave it out: this processor always aligns; -mat_cmrs_device_align sets a device's"},
   {"-mat_pmf_columns", "leave it out: columns take 16 bits where they fit"},
@@ -208,7 +231,8 @@ static PetscErrorCode SpmvRemovedRefuse(Mat A)
     PetscBool set;
 
     PetscCall(PetscOptionsHasName(((PetscObject)A)->options, prefix, Removed[k].name, &set));
-    PetscCheck(!set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "There is no option -%s%s any more; %s", prefix ? prefix : "", Removed[k].name + 1, Removed[k].remedy);
+    PetscCheck(!set, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "There is no option -%s%s any more; %s",
+               prefix ? prefix : "", Removed[k].name + 1, Removed[k].remedy);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -231,20 +255,33 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(SpmvRemovedRefuse(A));
   PetscOptionsHeadBegin(PetscOptionsObject, "petscspmv options");
   for (PetscInt k = 0; k <= SPMV_ISA_COUNT; k++) isas[k] = SpmvIsaName(k);
-  PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1, isas[q->isa], &q->isa, NULL));
-  PetscCall(PetscOptionsInt("-mat_spmv_build_after", "Products that AIJ's kernel serves, after the values changed, before our storage is built", "MatSetFromOptions", s.build_after, &s.build_after, NULL));
-  PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
-  PetscCall(PetscOptionsEList("-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix", "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));
-  PetscCall(PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", "MatSetFromOptions", q->threads, &q->threads, NULL));
-  PetscCheck(q->threads >= 1 && q->threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", q->threads, SPMV_THREADS_MAX);
-  PetscCall(PetscOptionsEList("-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU if the matrix is large", "MatSetFromOptions", backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
+  PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1,
+                              isas[q->isa], &q->isa, NULL));
+  PetscCall(PetscOptionsInt("-mat_spmv_build_after",
+                            "Products that AIJ's kernel serves, after the values changed, before our storage is built",
+                            "MatSetFromOptions", s.build_after, &s.build_after, NULL));
+  PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
+  PetscCall(PetscOptionsEList(
+    "-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix",
+    "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));
+  PetscCall(
+    PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", "MatSetFromOptions", q->threads, &q->threads, NULL));
+  PetscCheck(q->threads >= 1 && q->threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", q->threads,
+             SPMV_THREADS_MAX);
+  PetscCall(PetscOptionsEList(
+    "-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU if the matrix is large",
+    "MatSetFromOptions", backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
   PetscCall(SpmvTuneProcess(A, shadow->type, q, PetscOptionsObject));
   PetscCall(SpmvCandidatesProcess(shadow->type, q, PetscOptionsObject));
-  PetscCall(PetscOptionsBool("-mat_spmv_tune_view", "Prints what was chosen, and why, once after each choice", "MatView", s.tuneview, &s.tuneview, NULL));
+  PetscCall(PetscOptionsBool("-mat_spmv_tune_view", "Prints what was chosen, and why, once after each choice", "MatView",
+                             s.tuneview, &s.tuneview, NULL));
   PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", "MatView", &set));
   if (set) {
     PetscCall(PetscViewerDestroy(&s.viewer));
-    PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)A), ((PetscObject)A)->options, ((PetscObject)A)->prefix, "-mat_spmv_view", &s.viewer, &s.viewformat, NULL));
+    PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)A), ((PetscObject)A)->options, ((PetscObject)A)->prefix,
+                                       "-mat_spmv_view", &s.viewer, &s.viewformat, NULL));
   }
   PetscOptionsHeadEnd();
   s.known = PETSC_TRUE;

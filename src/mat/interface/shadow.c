@@ -25,7 +25,8 @@ PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow)
     const SpmvFormat *format;
 
     PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
-    PetscCheck(format, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Matrix type %s is not one of libpetscspmv's", ((PetscObject)A)->type_name);
+    PetscCheck(format, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Matrix type %s is not one of libpetscspmv's",
+               ((PetscObject)A)->type_name);
     PetscCall(MatSpmvBecome(A, format));
   }
   *shadow = (SpmvShadow *)A->spptr;

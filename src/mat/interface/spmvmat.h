@@ -130,9 +130,9 @@ typedef struct {
 typedef struct {
   const SpmvFormat *type; /* whose name the Mat's type has */
   SpmvSettings      settings;
-  PetscBool         bound;  /* MatBindToCPU(): products run on the host */
-  PetscInt          agreed; /* the backend that the processes of the parallel Mat agreed on, SPMV_BACKEND_AUTO if they did not yet */
-  PetscInt64        viewed; /* SpmvSeq.settled of all blocks when -mat_spmv_view printed last */
+  PetscBool         bound; /* MatBindToCPU(): products run on the host */
+  PetscInt   agreed; /* the backend that the processes of the parallel Mat agreed on, SPMV_BACKEND_AUTO if they did not yet */
+  PetscInt64 viewed; /* SpmvSeq.settled of all blocks when -mat_spmv_view printed last */
 
   /* The matrix when it was last looked at */
   Mat              owner; /* MatHeaderMerge() moves a shadow to another Mat */
@@ -200,7 +200,8 @@ extern PetscBool      MatSpmvServes(Mat A, const SpmvShadow *shadow);
 extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
 
 /* built.c */
-extern PetscErrorCode SpmvBuiltCreate(const SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built, PetscBool *full);
+extern PetscErrorCode SpmvBuiltCreate(const SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,
+                                      SpmvBuilt *built, PetscBool *full);
 extern PetscErrorCode SpmvBuiltSetValues(const SpmvCSR *csr, SpmvBuilt *built, PetscBool *full);
 extern PetscBool      SpmvBuiltIsThere(const SpmvBuilt *built);
 extern PetscErrorCode SpmvBuiltArrays(const SpmvBuilt *built, PetscInt *n, SpmvArray arrays[]);
@@ -229,8 +230,8 @@ extern PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left);
 extern PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *shadow, SpmvGhosts **ghosts);
 extern PetscErrorCode SpmvGhostsBegin(SpmvGhosts *ghosts, Vec x);
 extern PetscErrorCode SpmvGhostsEnd(SpmvGhosts *ghosts);
-extern void           SpmvGhostsPackRows(const SpmvGhosts *ghosts, PetscInt width, const PetscScalar rows[], PetscScalar packed[]);
-extern void           SpmvGhostsAddRows(const SpmvGhosts *ghosts, PetscInt width, const PetscScalar packed[], PetscScalar rows[]);
+extern void SpmvGhostsPackRows(const SpmvGhosts *ghosts, PetscInt width, const PetscScalar rows[], PetscScalar packed[]);
+extern void SpmvGhostsAddRows(const SpmvGhosts *ghosts, PetscInt width, const PetscScalar packed[], PetscScalar rows[]);
 extern PetscErrorCode SpmvGhostsDestroy(SpmvGhosts **ghosts);
 
 /* matdense.c */

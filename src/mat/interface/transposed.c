@@ -35,7 +35,8 @@ static void SpmvTransposedValues(const SpmvCSR *csr, SpmvTransposed *t)
 }
 
 /* The rows of A^T and their storage, on a device if A's is */
-static PetscErrorCode SpmvTransposedFill(const SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, SpmvTransposed *t, PetscBool *full)
+static PetscErrorCode SpmvTransposedFill(const SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, SpmvTransposed *t,
+                                         PetscBool *full)
 {
   const PetscInt     number = s->seq.choice.best.number;
   const SpmvRequest *q      = &s->settings.request;
@@ -46,7 +47,8 @@ static PetscErrorCode SpmvTransposedFill(const SpmvShadow *s, const SpmvCSR *csr
   SpmvTransposedValues(csr, t);
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&t->csr, q->isa, number, &plan, NULL));
   PetscCall(SpmvBuiltCreate(s, &t->csr, number, &plan, &t->built, full));
-  t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) + (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
+  t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) +
+                  (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

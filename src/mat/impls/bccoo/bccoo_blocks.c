@@ -43,8 +43,7 @@ static void BccooSetColumns(BccooBlocks *b)
     if (b->base) b->base[t] = n ? c[0] : 0;
     if (b->columns == BCCOO_COLUMNS_INT32) BCCOO_PUT_COLUMNS(int32_t, c[k]);
     else if (b->columns == BCCOO_COLUMNS_UINT16) BCCOO_PUT_COLUMNS(uint16_t, c[k]);
-    else BCCOO_PUT_COLUMNS(int16_t, !k ? 0 : BccooIsEscape(c[k] - c[k - 1]) ? BCCOO_ESCAPE
-                                                                            : c[k] - c[k - 1]);
+    else BCCOO_PUT_COLUMNS(int16_t, !k ? 0 : BccooIsEscape(c[k] - c[k - 1]) ? BCCOO_ESCAPE : c[k] - c[k - 1]);
   }
 #undef BCCOO_PUT_COLUMNS
 }

@@ -67,16 +67,17 @@ typedef struct {
   BccooScan scan;       /* while it is built only */
 
   /* The arrays; those that nobody wants, or that a device makes, are NULL */
-  int32_t     *row;      /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
-  uint8_t     *flags;    /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b ends its block row; padded with 1 */
-  int32_t     *entry;    /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
-  uint16_t    *stop;     /* [nrows] where the last block of each non-empty block row is stored, less its group's first place */
-  void        *column;   /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
-  int32_t     *base;     /* [ntiles] differences: column of the tile's first block */
-  int32_t     *escaped;  /* [nescaped] columns that have no difference, list after list */
-  int32_t     *escape;   /* [ntiles / listed + 1] first of each list; NULL if there is none */
-  PetscScalar *value;    /* [nstored h w + BCCOO_PAD] blocks by columns ("inner-block transpose"), entries e of a step side by side */
-  uint32_t    *position; /* [npositions] where the value of each of those entries goes */
+  int32_t  *row;     /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
+  uint8_t  *flags;   /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b ends its block row; padded with 1 */
+  int32_t  *entry;   /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
+  uint16_t *stop;    /* [nrows] where the last block of each non-empty block row is stored, less its group's first place */
+  void     *column;  /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
+  int32_t  *base;    /* [ntiles] differences: column of the tile's first block */
+  int32_t  *escaped; /* [nescaped] columns that have no difference, list after list */
+  int32_t  *escape;  /* [ntiles / listed + 1] first of each list; NULL if there is none */
+  PetscScalar
+           *value; /* [nstored h w + BCCOO_PAD] blocks by columns ("inner-block transpose"), entries e of a step side by side */
+  uint32_t *position; /* [npositions] where the value of each of those entries goes */
 } BccooBlocks;
 
 /* bccoo_scan.c */

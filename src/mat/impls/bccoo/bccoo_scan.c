@@ -20,11 +20,14 @@ PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, PetscInt h, PetscInt w, Pets
 
   PetscFunctionBegin;
   if (csr->n >= INT32_MAX || BccooCeil(csr->m, h) >= INT32_MAX / slices) {
-    PetscCall(SpmvAppend(why, size, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more block rows or columns than 32-bit indices count; "
-                                    "use more processes or -mat_type aij",
+    PetscCall(SpmvAppend(why, size,
+                         "Local block of %" PetscInt_FMT " x %" PetscInt_FMT
+                         " has more block rows or columns than 32-bit indices count; "
+                         "use more processes or -mat_type aij",
                          csr->m, csr->n));
   } else if (columns == BCCOO_COLUMNS_UINT16 && nb > UINT16_MAX + 1) {
-    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " block columns do not fit uint16; set -mat_bccoo_columns to auto, int32 or difference", nb));
+    PetscCall(SpmvAppend(
+      why, size, "%" PetscInt_FMT " block columns do not fit uint16; set -mat_bccoo_columns to auto, int32 or difference", nb));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -219,7 +222,8 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscBool outline, BccooBlock
   PetscCall(BccooScanAlloc(csr, outline, escapes, b));
   PetscCall(BccooScanRows(csr, b));
   if (escapes) BccooScanEscapes(b);
-  if (b->columns == BCCOO_COLUMNS_AUTO) b->columns = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
+  if (b->columns == BCCOO_COLUMNS_AUTO)
+    b->columns = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
   if (b->columns != BCCOO_COLUMNS_DIFFERENCE) b->nescaped = 0;
   if (b->scattered) b->npositions = (size_t)csr->i[csr->m];
   if (BccooIsSimple(b)) b->npositions = 0;

@@ -12,24 +12,10 @@
 #define BCCOO_BUILD_ENTRIES 30.0  /* the same of 1x1 blocks */
 
 /* Round, height and width: larger blocks are likely to pay only if smaller ones do */
-static const PetscInt BccooRounds[][3] = {
-  {0, 1, 1},
-  {1, 2, 1},
-  {1, 1, 2},
-  {1, 3, 3},
-  {1, BCCOO_DECLARED, BCCOO_DECLARED},
-  {2, 3, 1},
-  {2, 1, 3},
-  {2, 2, 2},
-  {3, 4, 1},
-  {3, 4, 2},
-  {3, 4, 4},
-  {3, 5, 5},
-  {3, 6, 6},
-  {3, 7, 7},
-  {3, 8, 1},
-  {3, 8, 4},
-  {3, 8, 8}};
+static const PetscInt BccooRounds[][3] = {{0, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 3, 3}, {1, BCCOO_DECLARED, BCCOO_DECLARED},
+                                          {2, 3, 1}, {2, 1, 3}, {2, 2, 2}, {3, 4, 1}, {3, 4, 2},
+                                          {3, 4, 4}, {3, 5, 5}, {3, 6, 6}, {3, 7, 7}, {3, 8, 1},
+                                          {3, 8, 4}, {3, 8, 8}};
 
 /*
   The block sizes of a round, of the height and width that were asked for (0: of any), which no earlier round had. Returns how many; of
@@ -44,10 +30,8 @@ PetscInt BccooShapes(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt round,
     const PetscInt *r     = BccooRounds[s];
     PetscBool       known = PETSC_FALSE;
 
-    all[s][0] = h ? h : r[1] == BCCOO_DECLARED ? csr->rbs
-                                               : r[1];
-    all[s][1] = w ? w : r[2] == BCCOO_DECLARED ? csr->cbs
-                                               : r[2];
+    all[s][0] = h ? h : r[1] == BCCOO_DECLARED ? csr->rbs : r[1];
+    all[s][1] = w ? w : r[2] == BCCOO_DECLARED ? csr->cbs : r[2];
     for (size_t before = 0; before < s; before++) known = (PetscBool)(known || !memcmp(all[before], all[s], sizeof(all[s])));
     if (known || r[0] != round || all[s][0] > BCCOO_BLOCK_MAX || all[s][1] > BCCOO_BLOCK_MAX) continue;
     memcpy(shapes[n++], all[s], sizeof(all[s]));
@@ -108,7 +92,7 @@ void BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, PetscInt columns, Pe
   const PetscBool open   = (PetscBool)(columns == BCCOO_COLUMNS_AUTO && BccooCeil(csr->n, t->w) > UINT16_MAX + 1);
   const PetscBool differ = (PetscBool)(columns == BCCOO_COLUMNS_DIFFERENCE || (open && t->far <= t->blocks / BCCOO_FAR));
   const PetscBool wide   = (PetscBool)(columns == BCCOO_COLUMNS_INT32 || (open && !differ));
-  const double    block  = (double)(t->h * t->w) * sizeof(PetscScalar) + (wide ? 4 : 2) + 1. / 8 + (differ ? 8. : 4.) / (double)tile;
+  const double block = (double)(t->h * t->w) * sizeof(PetscScalar) + (wide ? 4 : 2) + 1. / 8 + (differ ? 8. : 4.) / (double)tile;
 
   work->bytes += t->part * ((double)t->blocks * block + (differ ? 4 * (double)t->far : 0) + (t->empty ? 4 * (double)t->rows : 0));
   work->build += (t->h * t->w > 1 ? BCCOO_BUILD_BLOCKS : BCCOO_BUILD_ENTRIES) * (PetscLogDouble)csr->i[csr->m];

@@ -20,4 +20,5 @@ typedef struct {
 /* bccoo_shapes.c */
 extern PetscInt   BccooShapes(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt round, PetscInt shapes[BCCOO_SHAPES_MAX][2]);
 extern BccooTally BccooTallyOf(const SpmvCSR *csr, PetscInt h, PetscInt w);
-extern void       BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, PetscInt columns, PetscInt tile, PetscInt slices, SpmvWork *work);
+extern void       BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, PetscInt columns, PetscInt tile, PetscInt slices,
+                                SpmvWork *work);

@@ -11,8 +11,11 @@
 static const PetscInt CmrsHeights[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 static const PetscInt CmrsWords[]   = {0, 32, 64};
 
-#define CMRS_PARAM_HEIGHT SPMV_CHOICES("height", "rows of a strip, 0: 8; on a device as many as 64 bytes hold scalars, at most 12, or 16 if padded", CmrsHeights, NULL, SPMV_KNOB_TILE)
-#define CMRS_PARAM_WORD   SPMV_CHOICES("word", "bits of a column and a row in the strip, 0: as many as the columns need", CmrsWords, NULL)
+#define CMRS_PARAM_HEIGHT \
+  SPMV_CHOICES("height", "rows of a strip, 0: 8; on a device as many as 64 bytes hold scalars, at most 12, or 16 if padded", \
+               CmrsHeights, NULL, SPMV_KNOB_TILE)
+#define CMRS_PARAM_WORD \
+  SPMV_CHOICES("word", "bits of a column and a row in the strip, 0: as many as the columns need", CmrsWords, NULL)
 
 /* True if columns and rows in the strip need more than 32 bits */
 static inline PetscBool CmrsIsWide(const SpmvCSR *csr)
@@ -25,7 +28,9 @@ static inline PetscErrorCode CmrsAllowsWord(const SpmvCSR *csr, PetscInt bits, c
 {
   PetscFunctionBegin;
   if (bits == 32 && CmrsIsWide(csr)) {
-    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " columns do not fit words of 32 bits, %d of which hold the row; set -mat_cmrs_word to 0 or 64", csr->n, CMRS_BITS));
+    PetscCall(SpmvAppend(
+      why, size, "%" PetscInt_FMT " columns do not fit words of 32 bits, %d of which hold the row; set -mat_cmrs_word to 0 or 64",
+      csr->n, CMRS_BITS));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,7 +4,8 @@
 */
 #include "csradaptive_blocks.h"
 
-#define CSRADAPTIVE_ROWS 4 /* a row block has at most this many rows for each entry it may have, so that empty rows are shared out too */
+#define CSRADAPTIVE_ROWS \
+  4 /* a row block has at most this many rows for each entry it may have, so that empty rows are shared out too */
 
 /* CsradaptiveCutter: a cut in progress */
 typedef struct {
@@ -30,8 +31,9 @@ static PetscInt CsradaptiveMostRows(const CsradaptiveRules *rules)
 /* Adds a row block to the amounts */
 static void CsradaptiveAdd(const CsradaptiveCutter *c, PetscInt row, PetscInt end, int flag, PetscInt nodes)
 {
-  const CsradaptiveKernel k       = flag ? CSRADAPTIVE_VECTORL : end - row >= c->rules.rows_stream ? CSRADAPTIVE_STREAM
-                                                                                                   : CSRADAPTIVE_VECTOR;
+  const CsradaptiveKernel k       = flag                                ? CSRADAPTIVE_VECTORL
+                                    : end - row >= c->rules.rows_stream ? CSRADAPTIVE_STREAM
+                                                                        : CSRADAPTIVE_VECTOR;
   const size_t            entries = (size_t)(c->i[end] - c->i[row]);
 
   *(nodes ? &c->amounts->nodeentries : &c->amounts->entries[k]) += entries;
@@ -126,13 +128,16 @@ static void CsradaptiveCutAll(CsradaptiveCutter *c)
 }
 
 /* Why row blocks cannot be cut so; option: the one that says how many workgroups share a row */
-PetscErrorCode CsradaptiveAllowsRules(const SpmvCSR *csr, const CsradaptiveRules *rules, const char option[], char why[], size_t size)
+PetscErrorCode CsradaptiveAllowsRules(const SpmvCSR *csr, const CsradaptiveRules *rules, const char option[], char why[],
+                                      size_t size)
 {
   PetscFunctionBegin;
   if ((uint64_t)csr->m >> 32) {
-    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " rows on a process: a row block keeps a row in 32 bits; use more processes", csr->m));
+    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " rows on a process: a row block keeps a row in 32 bits; use more processes",
+                         csr->m));
   } else if ((uint64_t)(csr->i[csr->m] / rules->chunk) >= CSRADAPTIVE_WG_MAX) {
-    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " entries: a workgroup number has 31 bits; set %s to more", csr->i[csr->m], option));
+    PetscCall(
+      SpmvAppend(why, size, "%" PetscInt_FMT " entries: a workgroup number has 31 bits; set %s to more", csr->i[csr->m], option));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,14 +17,12 @@
 #define CSRADAPTIVE_NODE    6    /* rows that have the same columns, at most */
 
 /* The knobs that both sides have */
-#define CSRADAPTIVE_PARAM_LONG  SPMV_RANGE("long", "a row block may end where a row of more entries than this meets a short one", 128, 1, PETSC_MAX_INT)
-#define CSRADAPTIVE_PARAM_SHORT SPMV_RANGE("short", "a row of fewer entries than this is a short one, 0: none is", 32, 0, PETSC_MAX_INT)
+#define CSRADAPTIVE_PARAM_LONG \
+  SPMV_RANGE("long", "a row block may end where a row of more entries than this meets a short one", 128, 1, PETSC_MAX_INT)
+#define CSRADAPTIVE_PARAM_SHORT \
+  SPMV_RANGE("short", "a row of fewer entries than this is a short one, 0: none is", 32, 0, PETSC_MAX_INT)
 
-typedef enum {
-  CSRADAPTIVE_STREAM,
-  CSRADAPTIVE_VECTOR,
-  CSRADAPTIVE_VECTORL
-} CsradaptiveKernel;
+typedef enum { CSRADAPTIVE_STREAM, CSRADAPTIVE_VECTOR, CSRADAPTIVE_VECTORL } CsradaptiveKernel;
 #define CSRADAPTIVE_KERNELS 3
 
 /* CsradaptiveRules: how rows are cut */
@@ -44,7 +42,8 @@ typedef struct {
   size_t nodeentries;
 } CsradaptiveAmounts;
 
-extern PetscErrorCode CsradaptiveAllowsRules(const SpmvCSR *csr, const CsradaptiveRules *rules, const char option[], char why[], size_t size);
+extern PetscErrorCode CsradaptiveAllowsRules(const SpmvCSR *csr, const CsradaptiveRules *rules, const char option[], char why[],
+                                             size_t size);
 extern void           CsradaptiveCount(const SpmvCSR *csr, const CsradaptiveRules *rules, CsradaptiveAmounts *amounts);
 extern PetscErrorCode CsradaptiveCut(const SpmvCSR *csr, const CsradaptiveRules *rules, size_t *nblocks, uint64_t *block[]);
 

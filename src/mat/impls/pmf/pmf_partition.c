@@ -25,7 +25,8 @@ PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size)
 
   PetscFunctionBegin;
   if (csr->m < INT32_MAX && csr->n < INT32_MAX && (PetscInt64)nz < UINT32_MAX / 4) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvAppend(why, size, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " with %" PetscInt_FMT, csr->m, csr->n, nz));
+  PetscCall(
+    SpmvAppend(why, size, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " with %" PetscInt_FMT, csr->m, csr->n, nz));
   PetscCall(SpmvAppend(why, size, " nonzeros is more than 32-bit indices count; use more processes or -mat_type aij"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -34,9 +35,10 @@ PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size)
 static PetscErrorCode PmfSort(const SpmvCSR *csr, PetscInt first, PetscInt end, const PmfOrder *order)
 {
   const PetscInt limit = order->limit, m = end - first;
-  const PetscInt window = order->window == PMF_WINDOW_GLOBAL ? PetscMax(1, m) : order->window, windows = (m + window - 1) / window;
-  PetscInt       longest = 0, *next;
-  int32_t       *row = order->row + first, *sorted = row;
+  const PetscInt window  = order->window == PMF_WINDOW_GLOBAL ? PetscMax(1, m) : order->window,
+                 windows = (m + window - 1) / window;
+  PetscInt longest       = 0, *next;
+  int32_t *row = order->row + first, *sorted = row;
 
   PetscFunctionBegin;
   for (PetscInt r = first; r < end; r++) longest = PetscMax(longest, PmfLength(csr, limit, r));
@@ -123,7 +125,8 @@ PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, const SpmvCSR *rest, PmfOrder 
     for (PetscInt p = 0; p + 1 < order->nparts; p++) order->cut[p + 1] = order->cut[p] - order->power[p];
   } else if (order->partition == PMF_BY_ROWS) PmfCutRows(csr->m, order);
   else PmfCutEntries(csr, order);
-  for (PetscInt p = 1; p < order->nparts && order->partition == PMF_BY_DIAGONAL; p++) order->cut[p] -= order->cut[p] % order->block;
+  for (PetscInt p = 1; p < order->nparts && order->partition == PMF_BY_DIAGONAL; p++)
+    order->cut[p] -= order->cut[p] % order->block;
   for (PetscInt p = 0; p < order->nparts && !whole; p++) PetscCall(PmfSort(rest, order->cut[p], order->cut[p + 1], order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

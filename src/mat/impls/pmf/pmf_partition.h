@@ -39,9 +39,10 @@ extern const char *const PmfPartitionNames[4], *const PmfWindowNames[8];
   "how rows are cut into parts: by length (algorithm 3), nonzeros (2), rows (1), or blocks on the diagonal and the rest (4)"
 #define PMF_COMMON_TABLE \
   [PMF_PARTITION] = SPMV_CHOICES("partition", PMF_HELP_PARTITION, PmfPartitions, PmfPartitionNames, SPMV_KNOB_LAYOUT), \
-  [PMF_POWERS]    = SPMV_LIST("powers", "computing powers of the parts; by default a part of equal power for each thread", 1, 1000000), \
-  [PMF_WINDOW]    = SPMV_CHOICES("window", "rows that are ordered by length together", PmfWindows, PmfWindowNames, SPMV_KNOB_TILE), \
-  [PMF_BLOCK]     = SPMV_CHOICES("block", "rows of a block on the diagonal, for -mat_pmf_partition diagonal", PmfBlocks, NULL)
+  [PMF_POWERS] = \
+    SPMV_LIST("powers", "computing powers of the parts; by default a part of equal power for each thread", 1, 1000000), \
+  [PMF_WINDOW] = SPMV_CHOICES("window", "rows that are ordered by length together", PmfWindows, PmfWindowNames, SPMV_KNOB_TILE), \
+  [PMF_BLOCK]  = SPMV_CHOICES("block", "rows of a block on the diagonal, for -mat_pmf_partition diagonal", PmfBlocks, NULL)
 
 /* PmfOrder: rows in order, and cut into parts. All but `cut` and `row` is what PmfOrderCreate() is asked for */
 typedef struct {

@@ -47,13 +47,14 @@ extern const SpmvHostSide   TpspmvHost;
 extern const SpmvDeviceSide TpspmvDevice;
 
 const SpmvFormat SpmvFormat_tpspmv = {
-  .name     = "tpspmv",
-  .citation = "@article{ChenXiaoWuTangLi2020,\n"
-              "  title   = {{tpSpMV}: A two-phase large-scale sparse matrix-vector multiplication kernel for manycore architectures},\n"
-              "  author  = {Yuedan Chen and Guoqing Xiao and Fan Wu and Zhuo Tang and Keqin Li},\n"
-              "  journal = {Information Sciences},\n"
-              "  year    = {2020}\n"
-              "}\n",
-  .host     = &TpspmvHost,
-  .device   = &TpspmvDevice,
+  .name = "tpspmv",
+  .citation =
+    "@article{ChenXiaoWuTangLi2020,\n"
+    "  title   = {{tpSpMV}: A two-phase large-scale sparse matrix-vector multiplication kernel for manycore architectures},\n"
+    "  author  = {Yuedan Chen and Guoqing Xiao and Fan Wu and Zhuo Tang and Keqin Li},\n"
+    "  journal = {Information Sciences},\n"
+    "  year    = {2020}\n"
+    "}\n",
+  .host   = &TpspmvHost,
+  .device = &TpspmvDevice,
 };

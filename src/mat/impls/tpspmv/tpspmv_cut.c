@@ -17,7 +17,8 @@ PetscErrorCode TpspmvCutColumns(const SpmvCSR *csr, TpspmvChoice remove, PetscIn
   cut->nused = csr->n;
   cut->m     = csr->m;
   cut->n     = csr->n;
-  if (remove == TPSPMV_NO || (remove == TPSPMV_AUTO && (size_t)csr->n * sizeof(PetscScalar) <= (size_t)cache * 1024)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (remove == TPSPMV_NO || (remove == TPSPMV_AUTO && (size_t)csr->n * sizeof(PetscScalar) <= (size_t)cache * 1024))
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(csr->n, &number));
   for (PetscInt k = 0; k < csr->i[csr->m]; k++) number[csr->j[k]] = 1;
   for (PetscInt c = 0; c < csr->n; c++) used += number[c];
@@ -64,7 +65,8 @@ PetscInt TpspmvCutCount(PetscInt nused, PetscInt width)
   return PetscMax(1, (PetscInt)((nquanta + (size_t)most - 1) / (size_t)most));
 }
 /* Why a matrix cannot be cut so. Used columns are counted only where that decides */
-PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height, char why[], size_t size)
+PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height,
+                               char why[], size_t size)
 {
   const PetscInt nslices = PetscMax(1, csr->m / height + !!(csr->m % height));
   PetscInt       ntiles  = TpspmvCutCount(csr->n, width);
@@ -77,11 +79,21 @@ PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, TpspmvChoice remove, PetscInt
     ntiles = TpspmvCutCount(cut.nused, width);
   }
   if (csr->m >= INT32_MAX || csr->n >= INT32_MAX) {
-    PetscCall(SpmvAppend(why, size, "Local block of %" PetscInt_FMT " x %" PetscInt_FMT " has more rows or columns than 32-bit indices count; use more processes or -mat_type aij", csr->m, csr->n));
+    PetscCall(SpmvAppend(why, size,
+                         "Local block of %" PetscInt_FMT " x %" PetscInt_FMT
+                         " has more rows or columns than 32-bit indices count; use more processes or -mat_type aij",
+                         csr->m, csr->n));
   } else if (ntiles > UINT16_MAX) {
-    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " tiles of %" PetscInt_FMT " columns are more than %d; set -mat_tpspmv_tile or -mat_tpspmv_cache to a larger value", ntiles, width, UINT16_MAX));
+    PetscCall(SpmvAppend(why, size,
+                         "%" PetscInt_FMT " tiles of %" PetscInt_FMT
+                         " columns are more than %d; set -mat_tpspmv_tile or -mat_tpspmv_cache to a larger value",
+                         ntiles, width, UINT16_MAX));
   } else if (nslices >= INT32_MAX / ntiles) {
-    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " tiles and %" PetscInt_FMT " slices make more chunks than 32-bit numbers count; set -mat_tpspmv_tile or -mat_tpspmv_slice to a larger value", ntiles, nslices));
+    PetscCall(SpmvAppend(
+      why, size,
+      "%" PetscInt_FMT " tiles and %" PetscInt_FMT
+      " slices make more chunks than 32-bit numbers count; set -mat_tpspmv_tile or -mat_tpspmv_slice to a larger value",
+      ntiles, nslices));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,7 +118,8 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvC
   PetscCall(PetscMalloc1(cut->nquanta, &cut->tileof));
   for (PetscInt k = 0; k < csr->i[csr->m]; k++) count[(cut->number ? cut->number[csr->j[k]] : csr->j[k]) >> cut->quantum]++;
   for (PetscInt t = 0, q = 0; t < cut->ntiles; t++) {
-    const PetscInt   rest = (cut->ntiles - t - 1) * most, least = (PetscInt)cut->nquanta - rest, first = q; /* what the tiles to come cannot take is for this one */
+    const PetscInt rest = (cut->ntiles - t - 1) * most, least = (PetscInt)cut->nquanta - rest,
+                   first   = q; /* what the tiles to come cannot take is for this one */
     const PetscInt64 share = left / (cut->ntiles - t);
     PetscInt64       taken = 0;
 
@@ -126,7 +139,8 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvC
   Output Parameter:
 . cut - all zeros on entry; to be given to TpspmvCutDestroy(), after an error as well
 */
-PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height, TpspmvCut *cut)
+PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height,
+                               TpspmvCut *cut)
 {
   PetscFunctionBegin;
   PetscCall(TpspmvCutColumns(csr, remove, cache, cut));

@@ -10,7 +10,8 @@ typedef struct {
   int32_t  length; /* how many, > 0 */
   PetscInt start;  /* the first, in CSR */
   int32_t  tile;
-  int32_t  consecutive; /* 1: in a group of eight rows one after the other, each of which has its columns one after those of the row before */
+  int32_t
+    consecutive; /* 1: in a group of eight rows one after the other, each of which has its columns one after those of the row before */
 } TpspmvPair;
 
 typedef struct {

@@ -110,7 +110,8 @@ static PetscErrorCode VecSetOps_Accel(Vec v, PetscBool device)
   v->ops->destroy           = VecDestroy_Accel;
   v->ops->createlocalvector = VecCreateLocalVector_Accel;
   if (!device) PetscFunctionReturn(PETSC_SUCCESS);
-  v->petscnative                 = PETSC_FALSE; /* or arrays that were read are given back without a word; KSPIBCGS, which goes on using them, then refuses these vectors */
+  v->petscnative =
+    PETSC_FALSE; /* or arrays that were read are given back without a word; KSPIBCGS, which goes on using them, then refuses these vectors */
   v->ops->getarray               = VecGetArray_Accel;
   v->ops->restorearray           = VecRestoreArray_Accel;
   v->ops->getarraywrite          = VecGetArrayWrite_Accel;
@@ -141,7 +142,8 @@ static PetscErrorCode VecCreate_Accel_Private(Vec v, VecType parent, const char 
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)v, NULL)); /* or VecSetType() sees nothing to do for what was of that type before */
+  PetscCall(
+    PetscObjectChangeTypeName((PetscObject)v, NULL)); /* or VecSetType() sees nothing to do for what was of that type before */
   PetscCall(VecSetType(v, parent));
   PetscCall(PetscMemcpy(host, v->ops, sizeof(*host)));
   PetscCall(PetscNew(&a));
@@ -202,12 +204,18 @@ PetscErrorCode SpmvVecInitialize(void)
 /* What PetscFinalize() calls, while the device is open still */
 PetscErrorCode SpmvVecFinalize(void)
 {
-  PetscInt64 local[] = {SpmvVecTotals.kernels, SpmvVecTotals.host, SpmvVecTotals.up, SpmvVecTotals.down, SpmvVecTotals.sent}, sum[5];
+  PetscInt64 local[] = {SpmvVecTotals.kernels, SpmvVecTotals.host, SpmvVecTotals.up, SpmvVecTotals.down, SpmvVecTotals.sent},
+             sum[5];
 
   PetscFunctionBegin;
   if (CountsView) {
     PetscCallMPI(MPI_Reduce(local, sum, 5, MPIU_INT64, MPI_SUM, 0, PETSC_COMM_WORLD));
-    if (sum[0] + sum[1] + sum[2] + sum[3] + sum[4]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "vectors: %" PetscInt64_FMT " operations by kernels, %" PetscInt64_FMT " by the host; %" PetscInt64_FMT " brought to the device, %" PetscInt64_FMT " to the host, %" PetscInt64_FMT " of other types sent along\n", sum[0], sum[1], sum[2], sum[3], sum[4]));
+    if (sum[0] + sum[1] + sum[2] + sum[3] + sum[4])
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "vectors: %" PetscInt64_FMT " operations by kernels, %" PetscInt64_FMT
+                            " by the host; %" PetscInt64_FMT " brought to the device, %" PetscInt64_FMT
+                            " to the host, %" PetscInt64_FMT " of other types sent along\n",
+                            sum[0], sum[1], sum[2], sum[3], sum[4]));
   }
   PetscCall(PetscFree(Kept.array));
   Kept.v = NULL;

@@ -46,10 +46,7 @@ typedef struct {
 } VecAccel;
 
 /* What an operation does with a vector */
-typedef enum {
-  VEC_READ  = 1,
-  VEC_WRITE = 2
-} VecAccess;
+typedef enum { VEC_READ = 1, VEC_WRITE = 2 } VecAccess;
 
 /* VecUse: the vectors of an operation, those of our type and others. Written ones come first and have memory of the device */
 #define VEC_USE_MAX (VEC_MANY + 1)
@@ -76,8 +73,10 @@ typedef struct {
   }
 #define VEC_GIVE_MAX 24
 /* A kernel with a work item for each of n entries, and its arguments; VecUseLaunchGroups: so many work groups */
-#define VecUseLaunch(use, kernel, n, ...)            VecUseLaunchGroups(use, kernel, VecUseGroups(use, (size_t)(n)), __VA_ARGS__)
-#define VecUseLaunchGroups(use, kernel, groups, ...) VecUseRun(use, kernel, groups, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(((const VecGive[]){__VA_ARGS__})), (const VecGive[]){__VA_ARGS__})
+#define VecUseLaunch(use, kernel, n, ...) VecUseLaunchGroups(use, kernel, VecUseGroups(use, (size_t)(n)), __VA_ARGS__)
+#define VecUseLaunchGroups(use, kernel, groups, ...) \
+  VecUseRun(use, kernel, groups, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(((const VecGive[]){__VA_ARGS__})), \
+            (const VecGive[]){__VA_ARGS__})
 
 /* accel.c */
 extern PetscErrorCode VecDestroy_Accel(Vec v);

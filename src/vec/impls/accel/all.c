@@ -62,7 +62,8 @@ static PetscErrorCode VecNorm_Accel(Vec x, NormType type, PetscReal *norm)
 {
   PetscFunctionBegin;
   PetscCall(VecNormParts_Accel(x, type, norm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norm, type == NORM_1_AND_2 ? 2 : 1, MPIU_REAL, type == NORM_INFINITY ? MPIU_MAX : MPIU_SUM, PetscObjectComm((PetscObject)x)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norm, type == NORM_1_AND_2 ? 2 : 1, MPIU_REAL,
+                             type == NORM_INFINITY ? MPIU_MAX : MPIU_SUM, PetscObjectComm((PetscObject)x)));
   VecNormWhole_Accel(type, norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -35,9 +35,11 @@ static PetscErrorCode VecCombine(Vec w, PetscInt nterms, const PetscScalar a[], 
   } else if (k == 1) {
     PetscCall(VecUseLaunch(&use, "vec_scale", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(n)));
   } else if (k == 2) {
-    PetscCall(VecUseLaunch(&use, "vec_add2", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(c[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(n)));
+    PetscCall(VecUseLaunch(&use, "vec_add2", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(c[1]),
+                           VEC_GIVE(use.buffer[2]), VEC_GIVE(n)));
   } else {
-    PetscCall(VecUseLaunch(&use, "vec_add3", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(c[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(c[2]), VEC_GIVE(use.buffer[3]), VEC_GIVE(n)));
+    PetscCall(VecUseLaunch(&use, "vec_add3", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(c[1]),
+                           VEC_GIVE(use.buffer[2]), VEC_GIVE(c[2]), VEC_GIVE(use.buffer[3]), VEC_GIVE(n)));
   }
   PetscCall(VecUseEnd(&use));
   *done = use.run;
@@ -184,7 +186,11 @@ static PetscErrorCode VecMAXPY_Accel(Vec w, PetscInt nv, const PetscScalar alpha
     }
     PetscCall(VecUseBegin(&use, count + 1, vec, access));
     for (PetscInt t = count + 1; t < VEC_USE_MAX; t++) use.buffer[t] = use.buffer[1]; /* not read */
-    PetscCall(VecUseLaunch(&use, "vec_maxpy", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(count), VEC_GIVE(a[0]), VEC_GIVE(a[1]), VEC_GIVE(a[2]), VEC_GIVE(a[3]), VEC_GIVE(a[4]), VEC_GIVE(a[5]), VEC_GIVE(a[6]), VEC_GIVE(a[7]), VEC_GIVE(use.buffer[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(use.buffer[3]), VEC_GIVE(use.buffer[4]), VEC_GIVE(use.buffer[5]), VEC_GIVE(use.buffer[6]), VEC_GIVE(use.buffer[7]), VEC_GIVE(use.buffer[8]), VEC_GIVE(n)));
+    PetscCall(VecUseLaunch(&use, "vec_maxpy", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(count), VEC_GIVE(a[0]), VEC_GIVE(a[1]),
+                           VEC_GIVE(a[2]), VEC_GIVE(a[3]), VEC_GIVE(a[4]), VEC_GIVE(a[5]), VEC_GIVE(a[6]), VEC_GIVE(a[7]),
+                           VEC_GIVE(use.buffer[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(use.buffer[3]), VEC_GIVE(use.buffer[4]),
+                           VEC_GIVE(use.buffer[5]), VEC_GIVE(use.buffer[6]), VEC_GIVE(use.buffer[7]), VEC_GIVE(use.buffer[8]),
+                           VEC_GIVE(n)));
     PetscCall(VecUseEnd(&use));
     VecElseHost(w, use.run, maxpy, w, count, alpha + k, x + k);
     if (use.run) PetscCall(SpmvLogFlops(2.0 * count * (PetscLogDouble)n));
@@ -200,7 +206,8 @@ static PetscErrorCode VecPointwise(const char kernel[], Vec w, Vec x, Vec y, Pet
 
   PetscFunctionBegin;
   PetscCall(VecUseBegin(&use, 3, (Vec[]){w, x, y}, (int[]){VEC_WRITE, VEC_READ, VEC_READ}));
-  PetscCall(VecUseLaunch(&use, kernel, n, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(n)));
+  PetscCall(
+    VecUseLaunch(&use, kernel, n, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(n)));
   PetscCall(VecUseEnd(&use));
   *done = use.run;
   if (*done) PetscCall(SpmvLogFlops((PetscLogDouble)n));

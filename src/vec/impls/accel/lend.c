@@ -97,7 +97,9 @@ static PetscErrorCode VecLendBack(Vec v, Vec w, PetscBool *lent)
   PetscCall(VecAccelGet(w, &b));
   if (!b->lent) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAccelGet(v, &a));
-  if (b->buffer && a->buffer && b->buffer != a->buffer) PetscCall(SpmvDeviceFree(a->device, (size_t)PetscMax(v->map->n, 1) * sizeof(PetscScalar), &a->buffer)); /* v was read meanwhile, and made one too */
+  if (b->buffer && a->buffer && b->buffer != a->buffer)
+    PetscCall(SpmvDeviceFree(a->device, (size_t)PetscMax(v->map->n, 1) * sizeof(PetscScalar),
+                             &a->buffer)); /* v was read meanwhile, and made one too */
   if (b->buffer) a->buffer = b->buffer;
   a->onhost   = b->onhost;
   a->ondevice = b->ondevice;
@@ -181,7 +183,8 @@ static PetscErrorCode VecCopyRange(Vec y, PetscInt to, Vec x, PetscInt from, Pet
     const uint64_t t = (uint64_t)to, f = (uint64_t)from, count = (uint64_t)n;
 
     PetscCall(VecUseBegin(&use, 2, (Vec[]){y, x}, (int[]){keep ? VEC_READ | VEC_WRITE : VEC_WRITE, VEC_READ}));
-    PetscCall(VecUseLaunch(&use, "vec_copy", count, VEC_GIVE(use.buffer[0]), VEC_GIVE(t), VEC_GIVE(use.buffer[1]), VEC_GIVE(f), VEC_GIVE(count)));
+    PetscCall(VecUseLaunch(&use, "vec_copy", count, VEC_GIVE(use.buffer[0]), VEC_GIVE(t), VEC_GIVE(use.buffer[1]), VEC_GIVE(f),
+                           VEC_GIVE(count)));
     PetscCall(VecUseEnd(&use));
     if (use.run) PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -260,7 +263,9 @@ PetscErrorCode VecRestoreSubVector_Accel(Vec x, IS is, Vec *y)
   PetscFunctionBegin;
   (void)is;
   if (VecIsAccel(*y)) PetscCall(VecAccelGet(*y, &a));
-  PetscCheck(a && a->sub, PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG, "This vector of type %s is no subvector of one of type %s; restore what VecGetSubVector() gave, with its type", ((PetscObject)*y)->type_name, ((PetscObject)x)->type_name);
+  PetscCheck(a && a->sub, PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG,
+             "This vector of type %s is no subvector of one of type %s; restore what VecGetSubVector() gave, with its type",
+             ((PetscObject)*y)->type_name, ((PetscObject)x)->type_name);
   PetscCall(PetscObjectStateGet((PetscObject)*y, &now));
   if (now == a->sub_state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecSetErrorIfLocked(x, 1));

@@ -39,7 +39,9 @@ PetscErrorCode VecBorrow(Vec v, int access, void **buffer)
     *buffer = array;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (array) PetscCall(PetscInfo(v, "The memory of this vector is not that of the device in use, so the host serves; see -spmv_device_index\n"));
+  if (array)
+    PetscCall(
+      PetscInfo(v, "The memory of this vector is not that of the device in use, so the host serves; see -spmv_device_index\n"));
   PetscCall(VecGiveBack(v, access, (void **)&array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

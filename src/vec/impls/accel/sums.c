@@ -16,7 +16,8 @@ static struct {
   void       *result, *found;  /* [SUMS_RESULTS] scalars, [1] place */
 } Sums;
 
-static const size_t SumsPartial = VEC_MANY * SUMS_GROUPS * sizeof(PetscScalar), SumsWhere = SUMS_GROUPS * sizeof(uint64_t), SumsResult = SUMS_RESULTS * sizeof(PetscScalar), SumsFound = sizeof(uint64_t);
+static const size_t SumsPartial = VEC_MANY * SUMS_GROUPS * sizeof(PetscScalar), SumsWhere = SUMS_GROUPS * sizeof(uint64_t),
+                    SumsResult = SUMS_RESULTS * sizeof(PetscScalar), SumsFound = sizeof(uint64_t);
 
 PetscErrorCode VecSumsReset(void)
 {
@@ -65,8 +66,10 @@ static PetscErrorCode VecSums(const char kernel[], PetscInt nresults, Vec x, Vec
 
   PetscFunctionBegin;
   PetscCall(SumsBegin(&use, y ? 2 : 1, (Vec[]){x, y}, &groups));
-  PetscCall(VecUseLaunchGroups(&use, kernel, (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[y ? 1 : 0]), VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(n)));
-  PetscCall(VecUseLaunchGroups(&use, "vec_sums_end", (size_t)nresults, VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(Sums.result), VEC_GIVE(first)));
+  PetscCall(VecUseLaunchGroups(&use, kernel, (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[y ? 1 : 0]),
+                               VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(n)));
+  PetscCall(VecUseLaunchGroups(&use, "vec_sums_end", (size_t)nresults, VEC_GIVE(Sums.partial), VEC_GIVE(groups),
+                               VEC_GIVE(Sums.result), VEC_GIVE(first)));
   PetscCall(VecUseEnd(&use));
   *done = use.run;
   if (*done) {
@@ -85,7 +88,8 @@ static PetscErrorCode VecMaximum(const char kernel[], Vec x, Vec y, PetscReal *m
 
   PetscFunctionBegin;
   PetscCall(SumsBegin(&use, y ? 2 : 1, (Vec[]){x, y}, &groups));
-  PetscCall(VecUseLaunchGroups(&use, kernel, (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[y ? 1 : 0]), VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(n)));
+  PetscCall(VecUseLaunchGroups(&use, kernel, (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[y ? 1 : 0]),
+                               VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(n)));
   PetscCall(VecUseLaunchGroups(&use, "vec_maximum_end", 1, VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(Sums.result)));
   PetscCall(VecUseEnd(&use));
   *done = use.run;
@@ -116,8 +120,13 @@ static PetscErrorCode VecDots(Vec x, PetscInt nv, const Vec y[], PetscBool conju
       for (PetscInt t = 0; t < count; t++) vec[t + 1] = y[block + k + t];
       PetscCall(SumsBegin(&use, count + 1, vec, &groups));
       for (PetscInt t = count + 1; t < VEC_USE_MAX; t++) use.buffer[t] = use.buffer[1]; /* not read */
-      PetscCall(VecUseLaunchGroups(&use, "vec_dots", (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(count), VEC_GIVE(starry), VEC_GIVE(use.buffer[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(use.buffer[3]), VEC_GIVE(use.buffer[4]), VEC_GIVE(use.buffer[5]), VEC_GIVE(use.buffer[6]), VEC_GIVE(use.buffer[7]), VEC_GIVE(use.buffer[8]), VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(n)));
-      PetscCall(VecUseLaunchGroups(&use, "vec_sums_end", (size_t)count, VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(Sums.result), VEC_GIVE(first)));
+      PetscCall(VecUseLaunchGroups(&use, "vec_dots", (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(count), VEC_GIVE(starry),
+                                   VEC_GIVE(use.buffer[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(use.buffer[3]),
+                                   VEC_GIVE(use.buffer[4]), VEC_GIVE(use.buffer[5]), VEC_GIVE(use.buffer[6]),
+                                   VEC_GIVE(use.buffer[7]), VEC_GIVE(use.buffer[8]), VEC_GIVE(Sums.partial), VEC_GIVE(groups),
+                                   VEC_GIVE(n)));
+      PetscCall(VecUseLaunchGroups(&use, "vec_sums_end", (size_t)count, VEC_GIVE(Sums.partial), VEC_GIVE(groups),
+                                   VEC_GIVE(Sums.result), VEC_GIVE(first)));
       PetscCall(VecUseEnd(&use));
       if (use.run) {
         ran[k / VEC_MANY] = any = use.device;
@@ -170,8 +179,9 @@ PetscErrorCode VecNormParts_Accel(Vec x, NormType type, PetscReal part[])
   PetscFunctionBegin;
   if (type == NORM_INFINITY) PetscCall(VecMaximum("vec_norm_infinity", x, NULL, part, &done));
   else {
-    PetscCall(VecSums(type == NORM_1 ? "vec_norm1" : type == NORM_1_AND_2 ? "vec_norm12"
-                                                                          : "vec_norm2",
+    PetscCall(VecSums(type == NORM_1         ? "vec_norm1"
+                      : type == NORM_1_AND_2 ? "vec_norm12"
+                                             : "vec_norm2",
                       type == NORM_1_AND_2 ? 2 : 1, x, NULL, sum, &done));
     if (done) part[0] = PetscRealPart(sum[0]);
     if (done && type == NORM_1_AND_2) part[1] = PetscRealPart(sum[1]);
@@ -264,8 +274,10 @@ PetscErrorCode VecFirstLocal_Accel(Vec x, PetscInt sign, PetscInt *place, PetscR
 
   PetscFunctionBegin;
   PetscCall(SumsBegin(&use, 1, &x, &groups));
-  PetscCall(VecUseLaunchGroups(&use, "vec_first", (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(s), VEC_GIVE(Sums.partial), VEC_GIVE(Sums.where), VEC_GIVE(groups), VEC_GIVE(n)));
-  PetscCall(VecUseLaunchGroups(&use, "vec_first_end", 1, VEC_GIVE(Sums.partial), VEC_GIVE(Sums.where), VEC_GIVE(groups), VEC_GIVE(Sums.result), VEC_GIVE(Sums.found)));
+  PetscCall(VecUseLaunchGroups(&use, "vec_first", (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(s), VEC_GIVE(Sums.partial),
+                               VEC_GIVE(Sums.where), VEC_GIVE(groups), VEC_GIVE(n)));
+  PetscCall(VecUseLaunchGroups(&use, "vec_first_end", 1, VEC_GIVE(Sums.partial), VEC_GIVE(Sums.where), VEC_GIVE(groups),
+                               VEC_GIVE(Sums.result), VEC_GIVE(Sums.found)));
   PetscCall(VecUseEnd(&use));
   if (use.run) {
     PetscCall(SpmvDeviceRead(use.device, Sums.found, &found, sizeof(found)));

@@ -25,7 +25,8 @@ const char *SpmvVecSource(void)
 PetscErrorCode SpmvVecOptions(PetscInt group, char options[], size_t size)
 {
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(options, size, "-DGROUP=%" PetscInt_FMT " -DMANY=%d -DZERO_BY_ZERO=%d", group, VEC_MANY, SPMV_ZERO_BY_ZERO));
+  PetscCall(
+    PetscSNPrintf(options, size, "-DGROUP=%" PetscInt_FMT " -DMANY=%d -DZERO_BY_ZERO=%d", group, VEC_MANY, SPMV_ZERO_BY_ZERO));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,8 +39,13 @@ static PetscErrorCode VecUseProgram(SpmvDevice *d)
   if (Program) PetscFunctionReturn(PETSC_SUCCESS);
   while (group > (PetscInt)d->info.group) group /= 2;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-spmv_vec_workgroup", &group, NULL));
-  PetscCheck(group >= 1 && group <= (PetscInt)d->info.group && !(group & (group - 1)), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s has no work groups of %" PetscInt_FMT " work items; set -spmv_vec_workgroup to a power of two from 1 to %zu", d->info.name, group, d->info.group);
-  PetscCheck((size_t)(group * VEC_MANY) * sizeof(PetscScalar) <= d->info.local, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Work groups of %" PetscInt_FMT " work items need %zu bytes of local memory and %s has %zu; set -spmv_vec_workgroup to less", group, (size_t)(group * VEC_MANY) * sizeof(PetscScalar), d->info.name, d->info.local);
+  PetscCheck(group >= 1 && group <= (PetscInt)d->info.group && !(group & (group - 1)), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%s has no work groups of %" PetscInt_FMT " work items; set -spmv_vec_workgroup to a power of two from 1 to %zu",
+             d->info.name, group, d->info.group);
+  PetscCheck((size_t)(group * VEC_MANY) * sizeof(PetscScalar) <= d->info.local, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "Work groups of %" PetscInt_FMT
+             " work items need %zu bytes of local memory and %s has %zu; set -spmv_vec_workgroup to less",
+             group, (size_t)(group * VEC_MANY) * sizeof(PetscScalar), d->info.name, d->info.local);
   PetscCall(SpmvVecOptions(group, options, sizeof(options)));
   PetscCall(SpmvProgramGet(d, Source, options, &Program));
   Group = group;
@@ -230,7 +236,8 @@ PetscErrorCode VecUseCopy(Vec x, Vec y, PetscBool *done)
 
   PetscFunctionBegin;
   PetscCall(VecUseBegin(&use, 2, (Vec[]){y, x}, (int[]){VEC_WRITE, VEC_READ}));
-  PetscCall(VecUseLaunch(&use, "vec_copy", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(from), VEC_GIVE(use.buffer[1]), VEC_GIVE(from), VEC_GIVE(n)));
+  PetscCall(VecUseLaunch(&use, "vec_copy", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(from), VEC_GIVE(use.buffer[1]), VEC_GIVE(from),
+                         VEC_GIVE(n)));
   PetscCall(VecUseEnd(&use));
   *done = use.run;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -99,7 +99,8 @@ void vec_add2(GLOBAL SCALAR *w, SCALAR a, GLOBAL const SCALAR *x, SCALAR b, GLOB
 
 /* w <- a x + b y + c z */
 KERNEL(GROUP)
-void vec_add3(GLOBAL SCALAR *w, SCALAR a, GLOBAL const SCALAR *x, SCALAR b, GLOBAL const SCALAR *y, SCALAR c, GLOBAL const SCALAR *z, ulong n)
+void vec_add3(GLOBAL SCALAR *w, SCALAR a, GLOBAL const SCALAR *x, SCALAR b, GLOBAL const SCALAR *y, SCALAR c,
+              GLOBAL const SCALAR *z, ulong n)
 {
   const size_t i = GLOBAL_ID;
 
@@ -108,7 +109,9 @@ void vec_add3(GLOBAL SCALAR *w, SCALAR a, GLOBAL const SCALAR *x, SCALAR b, GLOB
 
 /* w <- w + a0 x0 + ..., the first `count` of the terms */
 KERNEL(GROUP)
-void vec_maxpy(GLOBAL SCALAR *w, int count, SCALAR a0, SCALAR a1, SCALAR a2, SCALAR a3, SCALAR a4, SCALAR a5, SCALAR a6, SCALAR a7, GLOBAL const SCALAR *x0, GLOBAL const SCALAR *x1, GLOBAL const SCALAR *x2, GLOBAL const SCALAR *x3, GLOBAL const SCALAR *x4, GLOBAL const SCALAR *x5, GLOBAL const SCALAR *x6, GLOBAL const SCALAR *x7, ulong n)
+void vec_maxpy(GLOBAL SCALAR *w, int count, SCALAR a0, SCALAR a1, SCALAR a2, SCALAR a3, SCALAR a4, SCALAR a5, SCALAR a6,
+               SCALAR a7, GLOBAL const SCALAR *x0, GLOBAL const SCALAR *x1, GLOBAL const SCALAR *x2, GLOBAL const SCALAR *x3,
+               GLOBAL const SCALAR *x4, GLOBAL const SCALAR *x5, GLOBAL const SCALAR *x6, GLOBAL const SCALAR *x7, ulong n)
 {
   const size_t i = GLOBAL_ID;
 
@@ -180,7 +183,9 @@ INLINE void AddUp(LOCAL_POINTER SCALAR *sums, int count, int t)
 
 /* Partial sums of x y0, ..., or of x and the conjugate of each y */
 KERNEL(GROUP)
-void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCALAR *y0, GLOBAL const SCALAR *y1, GLOBAL const SCALAR *y2, GLOBAL const SCALAR *y3, GLOBAL const SCALAR *y4, GLOBAL const SCALAR *y5, GLOBAL const SCALAR *y6, GLOBAL const SCALAR *y7, GLOBAL SCALAR *partial, int groups, ulong n)
+void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCALAR *y0, GLOBAL const SCALAR *y1,
+              GLOBAL const SCALAR *y2, GLOBAL const SCALAR *y3, GLOBAL const SCALAR *y4, GLOBAL const SCALAR *y5,
+              GLOBAL const SCALAR *y6, GLOBAL const SCALAR *y7, GLOBAL SCALAR *partial, int groups, ulong n)
 {
   LOCAL SCALAR sums[MANY * GROUP];
   const int    t    = LOCAL_ID;
@@ -307,8 +312,9 @@ void vec_maximum_end(GLOBAL const REAL *partial, int groups, GLOBAL REAL *result
   The greatest value and the first place that has it; what is not a number counts for nothing, and NOWHERE is the place where there is no
   other. Work items leave what they found in `values` and `places`; the answer comes to place 0
 */
-#define NOWHERE                        (~(ulong)0)
-#define COMES_FIRST(v, i, best, place) ((i) != NOWHERE && ((place) == NOWHERE || (v) > (best) || ((v) == (best) && (i) < (place))))
+#define NOWHERE (~(ulong)0)
+#define COMES_FIRST(v, i, best, place) \
+  ((i) != NOWHERE && ((place) == NOWHERE || (v) > (best) || ((v) == (best) && (i) < (place))))
 INLINE void First(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *places, int t)
 {
   BARRIER;

@@ -49,7 +49,12 @@ static size_t VecAccelBytes(Vec v)
 PetscErrorCode VecAccelWarn(SpmvDevice *d, PetscInt n)
 {
   PetscFunctionBegin;
-  if (!Warned) PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "Warning: %s has no room for a vector of %" PetscInt_FMT " entries beside the %.0f bytes that are there: the host works on what does not fit; use more processes, or set -vec_type standard\n", d->info.name, n, (double)d->held));
+  if (!Warned)
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                           "Warning: %s has no room for a vector of %" PetscInt_FMT
+                           " entries beside the %.0f bytes that are there: the host works on what does not fit; use more "
+                           "processes, or set -vec_type standard\n",
+                           d->info.name, n, (double)d->held));
   Warned = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -44,7 +44,12 @@
   Between work groups, only tails, heads and flags are read while they may be written, by exchange in one piece.
 */
 KERNEL(GROUP)
-void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns, GLOBAL const FLAGS *RESTRICT flags, GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT bases, GLOBAL const int *RESTRICT escaped, GLOBAL const int *RESTRICT escapes, GLOBAL const int *RESTRICT rows, GLOBAL const uchar *RESTRICT scans, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int m, int n, int ngroups, int steps, int ntiles, int beta, uint epoch)
+void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns,
+                   GLOBAL const FLAGS *RESTRICT flags, GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT bases,
+                   GLOBAL const int *RESTRICT escaped, GLOBAL const int *RESTRICT escapes, GLOBAL const int *RESTRICT rows,
+                   GLOBAL const uchar *RESTRICT scans, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SHARED *heads,
+                   GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int m, int n, int ngroups, int steps, int ntiles, int beta,
+                   uint epoch)
 {
   LOCAL SCALAR sums[2 * HEIGHT * GROUP]; /* last_partial_sums, twice */
   LOCAL int    starts[2 * GROUP];
@@ -55,7 +60,8 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   LOCAL SCALAR before[HEIGHT]; /* pre_partial_sum */
 #endif
 #if PERSISTENT
-  LOCAL SCALAR kept[HEIGHT], carry[HEIGHT]; /* the first result of the work group; what comes before this tile since the last row stop */
+  LOCAL SCALAR kept[HEIGHT],
+    carry[HEIGHT]; /* the first result of the work group; what comes before this tile since the last row stop */
 #endif
 #if STRATEGY == 1 && ONLINE
   LOCAL SCALAR within[HEIGHT * LOCAL_SIZE];
@@ -139,9 +145,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
       NEXT_COLUMN(PLACE(k));
       Product(values + (PLACE(k) - t) * ENTRIES + t, GROUP, x, column, n, p);
       UNROLL
-      for (int i = 0; i < HEIGHT; i++) {
-        WRITE_SUM(k, i, p[i]);
-      }
+      for (int i = 0; i < HEIGHT; i++) { WRITE_SUM(k, i, p[i]); }
     }
   #endif
     UNROLL
@@ -214,7 +218,8 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
     }
   }
   UNROLL
-  for (int l = 0; l < BUNCH; l++) { /* algorithm 3, lines 10 to 12: what the tiles before left goes to this one's first row stop */
+  for (int l = 0; l < BUNCH;
+       l++) { /* algorithm 3, lines 10 to 12: what the tiles before left goes to this one's first row stop */
     for (int i = 0; i < HEIGHT; i++) lead[l][i] = last[i] + lead[l][i];
     if (met[l] && seen) Store(y, rows, entries[tile + l], lead[l], m, beta);
     for (int i = 0; i < HEIGHT; i++) {
@@ -368,7 +373,8 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
 #if CARRY == CARRY_KERNEL
 /* A work item for each work group of the product */
 KERNEL(FLAT_GROUP)
-void bccoo_carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int ngroups, int steps, int ntiles, int m, int beta)
+void bccoo_carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails,
+                 GLOBAL SCALAR *y, int ngroups, int steps, int ntiles, int m, int beta)
 {
   if (GLOBAL_ID < (size_t)ngroups) Carry(entries, rows, heads, tails, y, (int)GLOBAL_ID, steps, ntiles, m, beta);
 }

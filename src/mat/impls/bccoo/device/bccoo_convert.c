@@ -19,14 +19,15 @@ static void BccooConvertPattern(const BccooDeviceStorage *s, SpmvDeviceProduct *
   const PetscInt     nstored = (PetscInt)b->nstored, nblocks = (PetscInt)b->nblocks;
 
   SpmvDeviceWork(product, "found", b->nblocks * sizeof(uint32_t));
-  BCCOO_LAUNCH("bccoo_find", (size_t)b->nrows, SPMV_GIVE_ARRAY("csr rows"), SPMV_GIVE_ARRAY("csr columns"), SPMV_GIVE_ARRAY("block ends"),
-               SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("positions"), SPMV_GIVE_INT(b->nrows), SPMV_GIVE_INT(b->m),
-               SPMV_GIVE_INT(b->mb), SPMV_GIVE_INT(b->slicewidth));
+  BCCOO_LAUNCH("bccoo_find", (size_t)b->nrows, SPMV_GIVE_ARRAY("csr rows"), SPMV_GIVE_ARRAY("csr columns"),
+               SPMV_GIVE_ARRAY("block ends"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("positions"),
+               SPMV_GIVE_INT(b->nrows), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->mb), SPMV_GIVE_INT(b->slicewidth));
   BCCOO_LAUNCH("bccoo_columns", b->ntiles, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("columns"),
                SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_INT((PetscInt)b->ntiles), SPMV_GIVE_INT(nblocks));
   BCCOO_LAUNCH("bccoo_flags", b->nflags, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_INT((PetscInt)b->nflags),
                SPMV_GIVE_INT(nstored), SPMV_GIVE_INT(nblocks));
-  if (b->npositions) BCCOO_LAUNCH("bccoo_fill", b->nstored * (size_t)(b->h * b->w), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored));
+  if (b->npositions)
+    BCCOO_LAUNCH("bccoo_fill", b->nstored * (size_t)(b->h * b->w), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored));
 }
 
 PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product)
@@ -40,11 +41,11 @@ PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDevi
   PetscCall(BccooDefine(b, PETSC_STATIC_ARRAY_LENGTH(macros), macros, product));
   if (!values_only) BccooConvertPattern(s, product);
   if (b->npositions) {
-    BCCOO_LAUNCH("bccoo_values", b->npositions, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"), SPMV_GIVE_ARRAY("values"),
-                 SPMV_GIVE_INT((PetscInt)b->npositions));
+    BCCOO_LAUNCH("bccoo_values", b->npositions, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"),
+                 SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT((PetscInt)b->npositions));
   } else {
-    BCCOO_LAUNCH("bccoo_entries", b->nstored, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT((PetscInt)b->nstored),
-                 SPMV_GIVE_INT((PetscInt)b->nblocks));
+    BCCOO_LAUNCH("bccoo_entries", b->nstored, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("values"),
+                 SPMV_GIVE_INT((PetscInt)b->nstored), SPMV_GIVE_INT((PetscInt)b->nblocks));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -50,7 +50,9 @@ INLINE size_t From(GLOBAL const INDEX *indices, size_t first, size_t end, size_t
 
 /* A work item for each non-empty block row: the columns of its blocks, in row order, and where each of its entries' values is stored */
 KERNEL(FLAT_GROUP)
-void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTRICT indices, GLOBAL const uint *RESTRICT ends, GLOBAL const int *RESTRICT rows, GLOBAL uint *RESTRICT found, GLOBAL uint *RESTRICT positions, int nrows, int m, int mb, int slicewidth)
+void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTRICT indices, GLOBAL const uint *RESTRICT ends,
+                GLOBAL const int *RESTRICT rows, GLOBAL uint *RESTRICT found, GLOBAL uint *RESTRICT positions, int nrows, int m,
+                int mb, int slicewidth)
 {
   const size_t k = GLOBAL_ID;
 
@@ -101,7 +103,8 @@ void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTR
 
 /* A work item for each tile: its columns as they are stored, padded with 0 */
 KERNEL(FLAT_GROUP)
-void bccoo_columns(GLOBAL const uint *RESTRICT found, GLOBAL const int *RESTRICT escapes, GLOBAL COLUMN *RESTRICT columns, GLOBAL int *RESTRICT bases, GLOBAL int *RESTRICT escaped, int ntiles, int nblocks)
+void bccoo_columns(GLOBAL const uint *RESTRICT found, GLOBAL const int *RESTRICT escapes, GLOBAL COLUMN *RESTRICT columns,
+                   GLOBAL int *RESTRICT bases, GLOBAL int *RESTRICT escaped, int ntiles, int nblocks)
 {
   const size_t tile = GLOBAL_ID;
 
@@ -161,7 +164,8 @@ void bccoo_fill(GLOBAL SCALAR *values, int nstored)
 
 /* A work item for each entry of the matrix */
 KERNEL(FLAT_GROUP)
-void bccoo_values(GLOBAL const SCALAR *RESTRICT entries, GLOBAL const uint *RESTRICT positions, GLOBAL SCALAR *RESTRICT values, int nentries)
+void bccoo_values(GLOBAL const SCALAR *RESTRICT entries, GLOBAL const uint *RESTRICT positions, GLOBAL SCALAR *RESTRICT values,
+                  int nentries)
 {
   if (GLOBAL_ID < (size_t)nentries) values[positions[GLOBAL_ID]] = entries[GLOBAL_ID];
 }

@@ -61,15 +61,18 @@ typedef struct {
 } BccooMacro;
 
 /* bccoo_resolve.c */
-extern PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[]);
+extern PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
+                                         SpmvPlan plans[]);
 extern PetscErrorCode BccooDeviceWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
 extern PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
-extern PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size);
+extern PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
+                                        size_t size);
 
 /* bccoo_product.c */
 extern const char     BccooSource[];
 extern PetscErrorCode BccooDefine(const BccooBlocks *b, size_t n, const BccooMacro macros[], SpmvDeviceProduct *product);
-extern PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product);
+extern PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
+                                         SpmvDeviceProduct *product);
 
 /* bccoo_convert.c */
 extern const char     BccooConvertSource[];

@@ -4,9 +4,9 @@
 #include "bccoo_device.h"
 #include "../bccoo_shapes.h"
 
-#define BCCOO_REGISTERS       32      /* scalars that a work item keeps in registers */
-#define BCCOO_KEPT_TILE       64      /* strategy 1: blocks of a tile, at most: Table I has no longer ones, and compilers unroll it */
-#define BCCOO_BUNCH_TILE      32      /* strategy 3: blocks of a tile, where nothing is asked for: the least of Table II */
+#define BCCOO_REGISTERS       32 /* scalars that a work item keeps in registers */
+#define BCCOO_KEPT_TILE       64 /* strategy 1: blocks of a tile, at most: Table I has no longer ones, and compilers unroll it */
+#define BCCOO_BUNCH_TILE      32 /* strategy 3: blocks of a tile, where nothing is asked for: the least of Table II */
 #define BCCOO_CONVERT_ENTRIES 4000000 /* a GPU converts a matrix of so many, or more. A guess: no GPU has been asked */
 
 PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
@@ -55,15 +55,14 @@ PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info
   h = p[BCCOO_BLOCK_HEIGHT] = PetscMax(1, p[BCCOO_BLOCK_HEIGHT]);
   w = p[BCCOO_BLOCK_WIDTH] = PetscMax(1, p[BCCOO_BLOCK_WIDTH]);
   if (!*strategy && *bunch) *strategy = 3;
-  if (!*tile) *tile = *strategy == 3 ? BCCOO_BUNCH_TILE : entries / (h * w) >= 1 << 20 ? 16
-                                                                                       : 8;
+  if (!*tile) *tile = *strategy == 3 ? BCCOO_BUNCH_TILE : entries / (h * w) >= 1 << 20 ? 16 : 8;
   if (!*strategy) *strategy = online || *tile * h <= BCCOO_REGISTERS ? 1 : 2;
-  if (!*bunch && *strategy == 3) *bunch = h <= 2 ? 4 : h <= 4 ? 2
-                                                              : 1;
+  if (!*bunch && *strategy == 3) *bunch = h <= 2 ? 4 : h <= 4 ? 2 : 1;
   if (!p[BCCOO_DEVICE_REGISTERS]) p[BCCOO_DEVICE_REGISTERS] = BCCOO_REGISTERS / h;
   p[BCCOO_DEVICE_REGISTERS] = *strategy == 1 ? PetscMin(p[BCCOO_DEVICE_REGISTERS], *tile) : 0;
   if (online && p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) {
-    p[BCCOO_COLUMNS] = BccooCeil(csr->n, w) <= UINT16_MAX + 1 ? BCCOO_COLUMNS_UINT16 : BCCOO_COLUMNS_INT32; /* differences are offline only */
+    p[BCCOO_COLUMNS] =
+      BccooCeil(csr->n, w) <= UINT16_MAX + 1 ? BCCOO_COLUMNS_UINT16 : BCCOO_COLUMNS_INT32; /* differences are offline only */
   }
   if (*convert == BCCOO_CONVERT_AUTO) *convert = gpu ? BCCOO_CONVERT_DEVICE : BCCOO_CONVERT_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,9 +93,12 @@ static PetscErrorCode BccooCarryAllows(const SpmvDeviceInfo *info, PetscInt carr
   PetscFunctionBegin;
   if (carry == BCCOO_CARRY_KERNEL) PetscFunctionReturn(PETSC_SUCCESS);
   REFUSE(carry == BCCOO_CARRY_ADJACENT && !info->forward,
-         "%s is no GPU: it is not known that its work groups go on while others wait for them; set -mat_bccoo_device_carry kernel or last", info->name);
+         "%s is no GPU: it is not known that its work groups go on while others wait for them; set -mat_bccoo_device_carry "
+         "kernel or last",
+         info->name);
   REFUSE(PetscDefined(USE_COMPLEX), "Complex numbers are not exchanged in one piece; set -mat_bccoo_device_carry kernel");
-  REFUSE(sizeof(PetscReal) > 4 && !info->atomic64, "%s does not exchange 64 bits in one piece; set -mat_bccoo_device_carry kernel", info->name);
+  REFUSE(sizeof(PetscReal) > 4 && !info->atomic64,
+         "%s does not exchange 64 bits in one piece; set -mat_bccoo_device_carry kernel", info->name);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -111,12 +113,16 @@ static PetscErrorCode BccooStrategyAllows(const PetscInt p[], char why[], size_t
          "or -mat_bccoo_device_strategy 2",
          BCCOO_KEPT_TILE, p[BCCOO_TILE]);
   REFUSE(strategy != 3 && p[BCCOO_DEVICE_BUNCH],
-         "Strategy %" PetscInt_FMT " has no bunch; set -mat_bccoo_device_bunch to 0 or -mat_bccoo_device_strategy to 3", strategy);
+         "Strategy %" PetscInt_FMT " has no bunch; set -mat_bccoo_device_bunch to 0 or -mat_bccoo_device_strategy to 3",
+         strategy);
   REFUSE(strategy != 1 && online,
-         "Strategy %" PetscInt_FMT " has no online transpose; set -mat_bccoo_device_strategy 1 or -mat_bccoo_device_transpose offline", strategy);
-  REFUSE(online && p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE,
-         "Columns as differences have no online transpose: each tile is one work item's; set -mat_bccoo_columns to int32 or uint16, "
-         "or -mat_bccoo_device_transpose offline");
+         "Strategy %" PetscInt_FMT
+         " has no online transpose; set -mat_bccoo_device_strategy 1 or -mat_bccoo_device_transpose offline",
+         strategy);
+  REFUSE(
+    online && p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE,
+    "Columns as differences have no online transpose: each tile is one work item's; set -mat_bccoo_columns to int32 or uint16, "
+    "or -mat_bccoo_device_transpose offline");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,20 +134,27 @@ PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info,
   PetscFunctionBegin;
   PetscCall(BccooStrategyAllows(p, why, size));
   if (!why[0]) PetscCall(BccooCarryAllows(info, p[BCCOO_DEVICE_CARRY], why, size));
-  if (!why[0]) PetscCall(BccooBlocksAllow(csr, p[BCCOO_BLOCK_HEIGHT], p[BCCOO_BLOCK_WIDTH], p[BCCOO_SLICES], p[BCCOO_COLUMNS], why, size));
+  if (!why[0])
+    PetscCall(BccooBlocksAllow(csr, p[BCCOO_BLOCK_HEIGHT], p[BCCOO_BLOCK_WIDTH], p[BCCOO_SLICES], p[BCCOO_COLUMNS], why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   REFUSE(p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE && entries > INT32_MAX,
-         "%" PetscInt_FMT " entries are more than a device converts, which counts them with 32 bits; set -mat_bccoo_device_convert host", entries);
+         "%" PetscInt_FMT
+         " entries are more than a device converts, which counts them with 32 bits; set -mat_bccoo_device_convert host",
+         entries);
   REFUSE((size_t)group > info->group,
-         "%" PetscInt_FMT " work items a work group are more than the %zu of %s; set -mat_bccoo_device_workgroup to fewer", group, info->group, info->name);
-  REFUSE(local > info->local, "%zu bytes of local memory are more than the %zu of %s; "
-                              "set -mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache to less",
+         "%" PetscInt_FMT " work items a work group are more than the %zu of %s; set -mat_bccoo_device_workgroup to fewer", group,
+         info->group, info->name);
+  REFUSE(local > info->local,
+         "%zu bytes of local memory are more than the %zu of %s; "
+         "set -mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache to less",
          local, info->local, info->name);
-  REFUSE(p[BCCOO_DEVICE_SCAN] && !info->shuffles, "Work items of %s do not read each other's registers; "
-                                                  "set -mat_bccoo_device_scan local, or -spmv_device cuda where there is one",
+  REFUSE(p[BCCOO_DEVICE_SCAN] && !info->shuffles,
+         "Work items of %s do not read each other's registers; "
+         "set -mat_bccoo_device_scan local, or -spmv_device cuda where there is one",
          info->name);
-  REFUSE(csr->m > INT32_MAX, "%" PetscInt_FMT " rows are more than 32-bit integers count; "
-                             "use more processes or -mat_spmv_backend host",
+  REFUSE(csr->m > INT32_MAX,
+         "%" PetscInt_FMT " rows are more than 32-bit integers count; "
+         "use more processes or -mat_spmv_backend host",
          csr->m);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -86,7 +86,9 @@ INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
     const int here = turn * GROUP + t, there = GROUP - turn * GROUP + t; /* this work item in one half and the other */
     const int start = starts[here], joins = t >= d && !start;
 
-    for (int i = 0; i < HEIGHT; i++) sums[i * 2 * GROUP + there] = joins ? sums[i * 2 * GROUP + here - d] + sums[i * 2 * GROUP + here] : sums[i * 2 * GROUP + here];
+    for (int i = 0; i < HEIGHT; i++)
+      sums[i * 2 * GROUP + there] =
+        joins ? sums[i * 2 * GROUP + here - d] + sums[i * 2 * GROUP + here] : sums[i * 2 * GROUP + here];
     starts[there] = t >= d ? start | starts[here - d] : start;
     turn          = 1 - turn;
     BARRIER;
@@ -101,9 +103,10 @@ INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
 INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
 {
   const int  lane = t % SUBGROUP, subgroup = t / SUBGROUP;
-  const uint votes = SubgroupVotes(starts, GROUP, t), before = votes & (0xffffffffu >> (SUBGROUP - 1 - lane)); /* starts up to here */
-  const int  first = before ? LAST_BIT(before) : 0;                                                            /* the lane where this work item's segment begins in its subgroup */
-  SCALAR     sum[HEIGHT];
+  const uint votes  = SubgroupVotes(starts, GROUP, t),
+             before = votes & (0xffffffffu >> (SUBGROUP - 1 - lane)); /* starts up to here */
+  const int first   = before ? LAST_BIT(before) : 0; /* the lane where this work item's segment begins in its subgroup */
+  SCALAR    sum[HEIGHT];
 
   UNROLL
   for (int i = 0; i < HEIGHT; i++) {
@@ -142,7 +145,8 @@ INLINE int Scan(LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, int t)
   tells the one after what comes before that: `tail`, whose HEIGHT sums are `stride` apart, or, if it only `joins` them, both. Who has a
   row stop breaks the chain: the next one need not wait for what comes here
 */
-INLINE void Adjacent(GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int g, uint epoch, int joins, LOCAL_POINTER const SCALAR *tail, int stride, LOCAL_POINTER SCALAR *before)
+INLINE void Adjacent(GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int g, uint epoch, int joins,
+                     LOCAL_POINTER const SCALAR *tail, int stride, LOCAL_POINTER SCALAR *before)
 {
   for (int i = 0; i < HEIGHT; i++) before[i] = ZERO;
   if (!joins) {
@@ -173,7 +177,8 @@ INLINE int First(GLOBAL const int *entries, int g, int steps, int ntiles)
 
 #if CARRY != CARRY_ADJACENT
 /* The first result of work group g, complete: what the work group has of it, and the tails before */
-INLINE void Carry(GLOBAL const int *entries, GLOBAL const int *rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y, int g, int steps, int ntiles, int m, int beta)
+INLINE void Carry(GLOBAL const int *entries, GLOBAL const int *rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL SCALAR *y,
+                  int g, int steps, int ntiles, int m, int beta)
 {
   const int first = First(entries, g, steps, ntiles);
   int       from  = g;

@@ -11,8 +11,8 @@ static const PetscInt BccooBunches[] = {0, 1, BCCOO_LANES};
 
 static const SpmvParam BccooParams[] = {
   BCCOO_KNOBS,
-  [BCCOO_BUNCH] = SPMV_CHOICES("bunch", "tiles side by side, one in each lane, 0: of least estimated time",
-                               BccooBunches, NULL, SPMV_KNOB_TILE),
+  [BCCOO_BUNCH] =
+    SPMV_CHOICES("bunch", "tiles side by side, one in each lane, 0: of least estimated time", BccooBunches, NULL, SPMV_KNOB_TILE),
 };
 
 static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
@@ -22,8 +22,9 @@ static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info
   PetscFunctionBegin;
   PetscCall(BccooBlocksAllow(csr, h, p[BCCOO_BLOCK_WIDTH], p[BCCOO_SLICES], p[BCCOO_COLUMNS], why, size));
   if (why[0] || p[BCCOO_BUNCH] == 1 || rows * p[BCCOO_TILE] <= BCCOO_GROUP_MAX) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvAppend(why, size, "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; "
-                                  "set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1",
+  PetscCall(SpmvAppend(why, size,
+                       "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; "
+                       "set -mat_bccoo_tile to at most %" PetscInt_FMT ", or -mat_bccoo_bunch 1",
                        p[BCCOO_TILE], h, BCCOO_GROUP_MAX / rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -26,8 +26,7 @@ typedef void BccooPartFn(const BccooBlocks *b, const BccooPart *part, const Bcco
   #define SHAPES(M, F) \
     WIDTHS(M, F, 1) \
     WIDTHS(M, F, 2) \
-    WIDTHS(M, F, 3) WIDTHS(M, F, 4) \
-      WIDTHS(M, F, 5) WIDTHS(M, F, 6) WIDTHS(M, F, 7) WIDTHS(M, F, 8)
+    WIDTHS(M, F, 3) WIDTHS(M, F, 4) WIDTHS(M, F, 5) WIDTHS(M, F, 6) WIDTHS(M, F, 7) WIDTHS(M, F, 8)
   #define TABLE(F) \
     SHAPES(SHAPE, F) \
     static BccooPartFn *const F##Table[BCCOO_BLOCK_MAX * BCCOO_BLOCK_MAX] = {SHAPES(NAME, F)};
@@ -187,7 +186,6 @@ static void BccooMultTranspose(const void *storage, const PetscScalar *x, PetscS
   if (s->nparts > 1) SpmvRun(s->nparts, BccooAddTransposed, &product);
 }
 
-const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {.apply           = BccooMult,
-                                                 .apply_transpose = BccooMultTranspose,
-                                                 .transpose_work  = BccooTransposeWork};
+const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {
+  .apply = BccooMult, .apply_transpose = BccooMultTranspose, .transpose_work = BccooTransposeWork};
 #endif

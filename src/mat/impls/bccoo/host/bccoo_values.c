@@ -19,7 +19,8 @@ static size_t BccooRowEnd(const BccooBlocks *b, size_t q, size_t k, size_t *t)
 }
 
 /* A block row without fill is transposed block by block, with no look at columns */
-BCCOO_INLINE void BccooSetFullRow(PetscScalar value[], BccooTarget to, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
+BCCOO_INLINE void BccooSetFullRow(PetscScalar value[], BccooTarget to, const PetscScalar *a, PetscInt length, PetscInt h,
+                                  PetscInt w)
 {
   for (const PetscScalar *stop = a + length; a < stop; a += w) {
     for (PetscInt j = 0; j < w; j++) {

@@ -46,7 +46,8 @@ typedef uint WORD;
 #endif
 
 /* Entry j of the storage, to the places of one work item */
-INLINE void Add(GLOBAL const SCALAR *values, GLOBAL const WORD *words, GLOBAL const SCALAR *x, size_t j, LOCAL_POINTER SCALAR *place)
+INLINE void Add(GLOBAL const SCALAR *values, GLOBAL const WORD *words, GLOBAL const SCALAR *x, size_t j,
+                LOCAL_POINTER SCALAR *place)
 {
   const WORD word = STREAM(&words[j]);
   const int  r    = (int)(word & ((1 << BITS) - 1));
@@ -56,12 +57,15 @@ INLINE void Add(GLOBAL const SCALAR *values, GLOBAL const WORD *words, GLOBAL co
 
 /* most: groups of the longest strip */
 KERNEL(GROUP)
-void cmrs_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const WORD *RESTRICT words, GLOBAL const INDEX *RESTRICT strips, GLOBAL const uchar *RESTRICT items, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int nstrips, int m, int most, int beta)
+void cmrs_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const WORD *RESTRICT words, GLOBAL const INDEX *RESTRICT strips,
+                  GLOBAL const uchar *RESTRICT items, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int nstrips, int m,
+                  int most, int beta)
 {
-  LOCAL SCALAR          buffer[WARPS * LANES * STRIDE];
-  const int             lane = LOCAL_ID % WARP, warp = LOCAL_ID / WARP;
-  const size_t          strip = (size_t)GROUP_ID * WARPS + warp;
-  const size_t          start = strip < (size_t)nstrips ? (size_t)strips[strip] : 0, end = strip < (size_t)nstrips ? (size_t)strips[strip + 1] : 0;
+  LOCAL SCALAR buffer[WARPS * LANES * STRIDE];
+  const int    lane = LOCAL_ID % WARP, warp = LOCAL_ID / WARP;
+  const size_t strip        = (size_t)GROUP_ID * WARPS + warp;
+  const size_t start        = strip < (size_t)nstrips ? (size_t)strips[strip] : 0,
+               end          = strip < (size_t)nstrips ? (size_t)strips[strip + 1] : 0;
   LOCAL_POINTER SCALAR *buf = buffer + warp * LANES * STRIDE;
 
   for (int q = lane; q < LANES * STRIDE; q += WARP) buf[q] = ZERO;

@@ -10,18 +10,22 @@
 #define CMRS_LOCAL_BYTES    64 /* that a work item has of the buffer, by default: the paper's 8 doubles of a GTX 480, */
 #define CMRS_HEIGHT_DEFAULT 12 /* and its 12 floats */
 
-static const PetscInt CmrsWorkgroups[] = {128, 32, 64, 256, 512}; /* section 4: 128 is the least that reads memory at full speed */
+static const PetscInt CmrsWorkgroups[] = {128, 32, 64, 256,
+                                          512}; /* section 4: 128 is the least that reads memory at full speed */
 
 static const PetscInt    CmrsOrders[]     = {CMRS_COLUMNS, CMRS_ROWS, CMRS_PADDED};
 static const char *const CmrsOrderNames[] = {"columns", "rows", "padded"};
 static const PetscInt    CmrsAligns[]     = {1, 0};
 
 static const SpmvParam CmrsDeviceParams[] = {
-  [CMRS_DEVICE_HEIGHT]    = CMRS_PARAM_HEIGHT,
-  [CMRS_DEVICE_WORD]      = CMRS_PARAM_WORD,
-  [CMRS_DEVICE_ORDER]     = SPMV_CHOICES("device_order", "of the entries in a strip", CmrsOrders, CmrsOrderNames),
-  [CMRS_DEVICE_ALIGN]     = SPMV_CHOICES("device_align", "1: where the order is not padded, a strip is read from a multiple of 32 entries on, 0: from its first entry", CmrsAligns, NULL),
-  [CMRS_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group, of which 32 have a strip", CmrsWorkgroups, NULL),
+  [CMRS_DEVICE_HEIGHT] = CMRS_PARAM_HEIGHT,
+  [CMRS_DEVICE_WORD]   = CMRS_PARAM_WORD,
+  [CMRS_DEVICE_ORDER]  = SPMV_CHOICES("device_order", "of the entries in a strip", CmrsOrders, CmrsOrderNames),
+  [CMRS_DEVICE_ALIGN]  = SPMV_CHOICES(
+     "device_align", "1: where the order is not padded, a strip is read from a multiple of 32 entries on, 0: from its first entry",
+     CmrsAligns, NULL),
+  [CMRS_DEVICE_WORKGROUP] =
+    SPMV_CHOICES("device_workgroup", "work items of a work group, of which 32 have a strip", CmrsWorkgroups, NULL),
 };
 
 /*
@@ -35,28 +39,42 @@ static PetscErrorCode CmrsDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo
   PetscFunctionBegin;
   (void)info;
   if (!p[CMRS_DEVICE_WORD]) p[CMRS_DEVICE_WORD] = CmrsIsWide(csr) ? 64 : 32;
-  if (!p[CMRS_DEVICE_HEIGHT]) p[CMRS_DEVICE_HEIGHT] = p[CMRS_DEVICE_ORDER] == CMRS_PADDED ? CMRS_HEIGHT_MAX : PetscMin(CMRS_HEIGHT_DEFAULT, CMRS_LOCAL_BYTES / (PetscInt)sizeof(PetscScalar));
+  if (!p[CMRS_DEVICE_HEIGHT])
+    p[CMRS_DEVICE_HEIGHT] = p[CMRS_DEVICE_ORDER] == CMRS_PADDED
+                              ? CMRS_HEIGHT_MAX
+                              : PetscMin(CMRS_HEIGHT_DEFAULT, CMRS_LOCAL_BYTES / (PetscInt)sizeof(PetscScalar));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CmrsDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+static PetscErrorCode CmrsDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
+                                       size_t size)
 {
   const PetscInt *p      = plan->value;
   const PetscBool padded = (PetscBool)(p[CMRS_DEVICE_ORDER] == CMRS_PADDED);
   const size_t    group = (size_t)p[CMRS_DEVICE_WORKGROUP], warps = group / CMRS_GROUP;
-  const size_t    local = warps * (size_t)((padded ? CMRS_MODULO : CMRS_GROUP) * (p[CMRS_DEVICE_HEIGHT] | 1)) * sizeof(PetscScalar);
+  const size_t local = warps * (size_t)((padded ? CMRS_MODULO : CMRS_GROUP) * (p[CMRS_DEVICE_HEIGHT] | 1)) * sizeof(PetscScalar);
 
   PetscFunctionBegin;
   PetscCall(CmrsAllowsWord(csr, p[CMRS_DEVICE_WORD], why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (padded && p[CMRS_DEVICE_HEIGHT] != CMRS_HEIGHT_MAX) {
-    PetscCall(SpmvAppend(why, size, "Strips of height %" PetscInt_FMT " cannot be padded; set -mat_cmrs_height to 0 or %d, or -mat_cmrs_device_order to another than padded", p[CMRS_DEVICE_HEIGHT], CMRS_HEIGHT_MAX));
+    PetscCall(SpmvAppend(why, size,
+                         "Strips of height %" PetscInt_FMT
+                         " cannot be padded; set -mat_cmrs_height to 0 or %d, or -mat_cmrs_device_order to another than padded",
+                         p[CMRS_DEVICE_HEIGHT], CMRS_HEIGHT_MAX));
   } else if (group > info->group) {
-    PetscCall(SpmvAppend(why, size, "%zu work items a work group are more than the %zu of %s; set -mat_cmrs_device_workgroup to fewer", group, info->group, info->name));
+    PetscCall(SpmvAppend(why, size,
+                         "%zu work items a work group are more than the %zu of %s; set -mat_cmrs_device_workgroup to fewer",
+                         group, info->group, info->name));
   } else if (local > info->local) {
-    PetscCall(SpmvAppend(why, size, "%zu bytes of local memory are more than the %zu of %s; set -mat_cmrs_device_workgroup or -mat_cmrs_height to less", local, info->local, info->name));
+    PetscCall(SpmvAppend(
+      why, size,
+      "%zu bytes of local memory are more than the %zu of %s; set -mat_cmrs_device_workgroup or -mat_cmrs_height to less", local,
+      info->local, info->name));
   } else if (csr->m > INT32_MAX) {
-    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host", csr->m));
+    PetscCall(SpmvAppend(
+      why, size, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host",
+      csr->m));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -200,7 +218,10 @@ static PetscErrorCode CmrsSetStrips(const SpmvCSR *csr, CmrsDeviceStorage *c)
     c->strip[s] = c->order == CMRS_PADDED ? (PetscInt)groups * CMRS_GROUP : csr->i[s * c->height];
     if (c->order != CMRS_PADDED) continue;
     groups += CmrsPadStrip(csr, s, NULL, NULL);
-    PetscCheck(groups * CMRS_GROUP + CMRS_PAD <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%lld groups of %d padded entries are more than this PETSc's integers count; set -mat_cmrs_device_order to another than padded", (long long)groups, CMRS_GROUP);
+    PetscCheck(groups * CMRS_GROUP + CMRS_PAD <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "%lld groups of %d padded entries are more than this PETSc's integers count; set -mat_cmrs_device_order to "
+               "another than padded",
+               (long long)groups, CMRS_GROUP);
     c->nstored = (PetscInt)groups * CMRS_GROUP;
   }
   c->strip[c->strips] = c->nstored;
@@ -208,7 +229,8 @@ static PetscErrorCode CmrsSetStrips(const SpmvCSR *csr, CmrsDeviceStorage *c)
   if (c->order == CMRS_COLUMNS) PetscCall(CmrsSort(csr, c));
   if (c->order != CMRS_PADDED) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAlloc((size_t)groups, &c->items));
-  for (PetscInt s = 0; s < c->strips; s++) (void)CmrsPadStrip(csr, s, c->position + c->strip[s], c->items + c->strip[s] / CMRS_GROUP);
+  for (PetscInt s = 0; s < c->strips; s++)
+    (void)CmrsPadStrip(csr, s, c->position + c->strip[s], c->items + c->strip[s] / CMRS_GROUP);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -288,12 +310,17 @@ static PetscErrorCode CmrsDeviceDescribe(const void *storage, PetscInt k, char l
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (k == 0) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " strips of height %" PetscInt_FMT ", words of %d bits", c->strips, c->height, (int)c->wordsize * 8));
-  else if (k == 1 && c->items) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " entries of padding: memory overhead %.1f %%", padding, c->nz ? 100. * (double)padding / (double)c->nz : 0.));
+  if (k == 0)
+    PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " strips of height %" PetscInt_FMT ", words of %d bits", c->strips,
+                            c->height, (int)c->wordsize * 8));
+  else if (k == 1 && c->items)
+    PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " entries of padding: memory overhead %.1f %%", padding,
+                            c->nz ? 100. * (double)padding / (double)c->nz : 0.));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
+static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
+                                        SpmvDeviceProduct *product)
 {
   const CmrsDeviceStorage *c      = (const CmrsDeviceStorage *)storage;
   const PetscInt          *p      = plan->value;
@@ -304,8 +331,13 @@ static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *pla
   PetscFunctionBegin;
   (void)info;
   for (PetscInt s = 0; padded && s < c->strips; s++) most = PetscMax(most, (c->strip[s + 1] - c->strip[s]) / CMRS_GROUP);
-  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DHEIGHT=%" PetscInt_FMT " -DGROUP=%zu -DPADDED=%d -DALIGN=%d -DWORD_BITS=%d -DINDEX_BITS=%d", c->height, group, (int)padded, (int)(!padded && p[CMRS_DEVICE_ALIGN]), (int)(8 * c->wordsize), (int)(8 * sizeof(PetscInt))));
-  SPMV_LAUNCH(product, "cmrs_product", SpmvGroups((size_t)c->strips, group / CMRS_GROUP), group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("strips"), SPMV_GIVE_ARRAY("items"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(c->strips), SPMV_GIVE_INT(c->m), SPMV_GIVE_INT(most), SPMV_GIVE_BETA);
+  PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
+                          "-DHEIGHT=%" PetscInt_FMT " -DGROUP=%zu -DPADDED=%d -DALIGN=%d -DWORD_BITS=%d -DINDEX_BITS=%d",
+                          c->height, group, (int)padded, (int)(!padded && p[CMRS_DEVICE_ALIGN]), (int)(8 * c->wordsize),
+                          (int)(8 * sizeof(PetscInt))));
+  SPMV_LAUNCH(product, "cmrs_product", SpmvGroups((size_t)c->strips, group / CMRS_GROUP), group, PETSC_FALSE,
+              SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("strips"), SPMV_GIVE_ARRAY("items"),
+              SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(c->strips), SPMV_GIVE_INT(c->m), SPMV_GIVE_INT(most), SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -79,7 +79,8 @@ static inline void CmrsPlace(const SpmvCSR *csr, CmrsStorage *c, PetscInt k, Pet
 }
 
 /* The steps of a band, whose first entry goes to place k; returns the place after the last */
-static inline __attribute__((always_inline)) PetscInt CmrsPlaceSteps(const SpmvCSR *csr, CmrsStorage *c, PetscInt b, const uint8_t active[], PetscInt k, PetscBool words)
+static inline __attribute__((always_inline)) PetscInt CmrsPlaceSteps(const SpmvCSR *csr, CmrsStorage *c, PetscInt b,
+                                                                     const uint8_t active[], PetscInt k, PetscBool words)
 {
   const CmrsBand band  = CmrsBandOf(csr, c, b);
   const PetscInt steps = c->step[b].all;
@@ -134,7 +135,8 @@ static void CmrsSetTasks(CmrsStorage *c)
 
   for (PetscInt g = 0; g < c->nsegments; g++) all += c->segment[g].length;
   for (PetscInt t = 0; t <= c->threads; t++) {
-    while (chunk < c->nchunks && (t == c->threads || buffered < (c->nz - all) * t / c->threads)) buffered += c->chunk[chunk++].buffered;
+    while (chunk < c->nchunks && (t == c->threads || buffered < (c->nz - all) * t / c->threads))
+      buffered += c->chunk[chunk++].buffered;
     while (segment < c->nsegments && inside < all * t / c->threads) inside += c->segment[segment++].length;
     c->task[t] = (CmrsTask){chunk, segment};
   }
@@ -232,8 +234,13 @@ static PetscErrorCode CmrsDescribe(const void *storage, PetscInt k, char line[],
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (k == 0) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " strips of height %" PetscInt_FMT ", words of %d bits", c->strips, c->height, (int)c->wordsize * 8));
-  else if (k == 1) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " steps, %" PetscInt_FMT " tails, %" PetscInt_FMT " segments of long rows", c->nsteps, c->ntails, c->nsegments));
+  if (k == 0)
+    PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " strips of height %" PetscInt_FMT ", words of %d bits", c->strips,
+                            c->height, (int)c->wordsize * 8));
+  else if (k == 1)
+    PetscCall(PetscSNPrintf(line, size,
+                            "%" PetscInt_FMT " steps, %" PetscInt_FMT " tails, %" PetscInt_FMT " segments of long rows",
+                            c->nsteps, c->ntails, c->nsegments));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,7 +8,7 @@
 #pragma once
 #include "../cmrs_strips.h"
 
-#define CMRS_VECTOR   8      /* lanes of a vector, rows of a mask */
+#define CMRS_VECTOR 8 /* lanes of a vector, rows of a mask */
 
 #define CMRS_CHUNK_ENTRIES 1024 /* entries of a chunk of several strips, and of the steps of one strip */
 #define CMRS_CHUNK_STRIPS  256

@@ -15,8 +15,9 @@
 /* The lanes of a band: how many rows are longer, or as long and before; without a branch, since lengths are not foreseen */
 static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
 {
-  const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR, rows = CmrsRows(c, s) - skip, *i = csr->i + s * c->height + skip;
-  PetscInt       length[CMRS_VECTOR], lane[CMRS_VECTOR] = {0};
+  const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR, rows = CmrsRows(c, s) - skip,
+                 *i = csr->i + s * c->height + skip;
+  PetscInt length[CMRS_VECTOR], lane[CMRS_VECTOR] = {0};
 
   for (PetscInt r = 0; r < CMRS_VECTOR; r++) length[r] = r < rows ? i[r + 1] - i[r] : -1;
   for (PetscInt r = 1; r < CMRS_VECTOR; r++) {
@@ -33,11 +34,13 @@ static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
 /* Steps of least cost for a band: as many as one of its rows is long, and the rows that are longer go on as tails */
 static PetscInt CmrsChooseSteps(const CmrsBand *band, PetscInt most)
 {
-  const PetscInt full = band->rows == CMRS_VECTOR ? band->length[CMRS_VECTOR - 1] : 0; /* steps that cost no more than their products */
-  PetscInt       best = 0, tails = 0;
-  double         least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
+  const PetscInt full =
+    band->rows == CMRS_VECTOR ? band->length[CMRS_VECTOR - 1] : 0; /* steps that cost no more than their products */
+  PetscInt best = 0, tails = 0;
+  double   least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
 
-  if (band->length[0] <= most && CMRS_COST_STEP * (double)(band->length[0] - band->length[band->rows]) <= CMRS_COST_TAIL) return band->length[0];
+  if (band->length[0] <= most && CMRS_COST_STEP * (double)(band->length[0] - band->length[band->rows]) <= CMRS_COST_TAIL)
+    return band->length[0];
   for (PetscInt k = 0; k <= band->rows; k++) {
     const PetscInt steps = PetscMin(most, band->length[k]);
     double         cost  = CMRS_COST_STEP * (double)PetscMax(0, steps - full);
@@ -93,10 +96,12 @@ typedef struct {
 static void CmrsAddCost(CmrsLayoutState *state, CmrsSteps step)
 {
   const CmrsSteps last    = state->last;
-  const double    entries = CMRS_VECTOR * step.full + step.entries, vectors = step.full + (step.entries + CMRS_VECTOR - 1) / CMRS_VECTOR;
+  const double    entries = CMRS_VECTOR * step.full + step.entries,
+               vectors    = step.full + (step.entries + CMRS_VECTOR - 1) / CMRS_VECTOR;
 
   state->buffered += CMRS_COST_ENTRY * entries + CMRS_COST_STEP * step.all + CMRS_COST_MISS * (step.all != last.all);
-  state->mixed += CMRS_COST_ENTRY * CMRS_VECTOR * vectors + CMRS_COST_STEP * (step.all - step.full) + CMRS_COST_MISS * ((step.full != last.full) + (step.all - step.full != last.all - last.full));
+  state->mixed += CMRS_COST_ENTRY * CMRS_VECTOR * vectors + CMRS_COST_STEP * (step.all - step.full) +
+                  CMRS_COST_MISS * ((step.full != last.full) + (step.all - step.full != last.all - last.full));
   state->last = step;
 }
 
@@ -106,7 +111,8 @@ static void CmrsNextChunk(CmrsStorage *c, CmrsLayoutState *state, PetscInt strip
   CmrsChunk *chunk = &state->chunk;
 
   if (strip > chunk->strip) {
-    if (!state->ended && c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * (c->nsteps - chunk->step)) chunk->mode = CMRS_UNIFORM;
+    if (!state->ended && c->ntails == chunk->tail && chunk->buffered == CMRS_VECTOR * (c->nsteps - chunk->step))
+      chunk->mode = CMRS_UNIFORM;
     else chunk->mode = state->mixed < state->buffered ? CMRS_MIXED : CMRS_BUFFERED;
     c->cost += PetscMin(state->mixed, state->buffered);
     if (c->chunk) c->chunk[c->nchunks] = *chunk;
@@ -132,7 +138,8 @@ static void CmrsAddRests(const SpmvCSR *csr, CmrsStorage *c, PetscInt s, PetscIn
       state->ended = PETSC_TRUE;
       continue;
     }
-    if (c->tail) c->tail[c->ntails] = (CmrsTail){(uint16_t)((s - chunk->strip) * c->height + r), (uint16_t)chunk->buffered, (uint16_t)rest};
+    if (c->tail)
+      c->tail[c->ntails] = (CmrsTail){(uint16_t)((s - chunk->strip) * c->height + r), (uint16_t)chunk->buffered, (uint16_t)rest};
     c->ntails++;
     chunk->buffered += rest;
   }
@@ -162,7 +169,8 @@ void CmrsLayout(const SpmvCSR *csr, CmrsStorage *c)
 
       if (rest > 0 && rest <= CMRS_TAIL_MAX) shorts += rest;
     }
-    if (state.ended || chunk->buffered + inside + shorts > CMRS_CHUNK_ENTRIES || s - chunk->strip == CMRS_CHUNK_STRIPS) CmrsNextChunk(c, &state, s, i[0]);
+    if (state.ended || chunk->buffered + inside + shorts > CMRS_CHUNK_ENTRIES || s - chunk->strip == CMRS_CHUNK_STRIPS)
+      CmrsNextChunk(c, &state, s, i[0]);
     for (PetscInt b = 0; b < c->bands; b++) {
       if (c->active) {
         const CmrsBand band = CmrsBandOf(csr, c, s * c->bands + b);

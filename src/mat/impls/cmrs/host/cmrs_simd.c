@@ -49,5 +49,6 @@ static void CmrsMultTranspose(const void *storage, const PetscScalar *x, PetscSc
   SpmvAddVectors(p.c->threads, (size_t)p.c->n, work, y);
 }
 
-const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {.apply = CmrsMult, .apply_transpose = CmrsMultTranspose, .transpose_work = CmrsTransposeWork};
+const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {
+  .apply = CmrsMult, .apply_transpose = CmrsMultTranspose, .transpose_work = CmrsTransposeWork};
 #endif

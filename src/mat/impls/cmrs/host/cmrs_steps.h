@@ -52,15 +52,17 @@ SPMV_INLINE Spmv8 CmrsAddSteps(Spmv8 sum, const PetscScalar *product, const uint
 }
 
 /* y for the strips of a chunk. The mode and the number of bands of a strip are constants where this is inlined. buffer: of the whole chunk, or to be used */
-SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, const CmrsEntries *e, PetscScalar *buffer, CmrsMode mode, PetscInt bands)
+SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, const CmrsEntries *e, PetscScalar *buffer,
+                               CmrsMode mode, PetscInt bands)
 {
   const CmrsStorage *c      = p->c;
   const PetscScalar *x      = p->x;
   const uint8_t     *active = c->active + chunk->step, *lane = CmrsLanes(c, chunk->strip * bands);
   const CmrsSteps   *step = c->step + chunk->strip * bands;
   const CmrsTail    *tail = c->tail + chunk->tail, *tails = c->tail + chunk[1].tail;
-  const PetscInt     first = chunk->strip * c->height, height = c->height, end = chunk[1].strip < c->strips ? chunk[1].strip * height : c->m;
-  size_t             k = 0; /* entries done */
+  const PetscInt     first = chunk->strip * c->height, height = c->height,
+                 end = chunk[1].strip < c->strips ? chunk[1].strip * height : c->m;
+  size_t k           = 0; /* entries done */
 
   for (PetscInt r = first; r < end; r += height) {
     const PetscInt rows = PetscMin(height, end - r);
@@ -82,7 +84,8 @@ SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, con
       CmrsPut(p, r + CMRS_VECTOR * b, rows - CMRS_VECTOR * b, mode == CMRS_UNIFORM ? sum : Spmv8Permute(sum, lane));
     }
     for (; mode != CMRS_UNIFORM && tail < tails && first + tail->row < r + rows; tail++) {
-      p->y[first + tail->row] += mode == CMRS_BUFFERED ? CmrsSumBuffered(buffer + k, tail->length) : CmrsSumDirect(e, k, tail->length, x);
+      p->y[first + tail->row] +=
+        mode == CMRS_BUFFERED ? CmrsSumBuffered(buffer + k, tail->length) : CmrsSumDirect(e, k, tail->length, x);
       k += tail->length;
     }
   }
@@ -148,10 +151,12 @@ SPMV_INLINE void CmrsStepsTransposeShare(const CmrsProduct *p, PetscInt t, Petsc
         const CmrsSteps step = c->step[s * c->bands + b];
 
         if (step.full) {
-          for (size_t l = 0; l < CMRS_VECTOR; l++) CmrsScatter(&e, k + l, step.full, CMRS_VECTOR, x[CmrsWordAt(&e, k + l) % CMRS_HEIGHT_MAX], y);
+          for (size_t l = 0; l < CMRS_VECTOR; l++)
+            CmrsScatter(&e, k + l, step.full, CMRS_VECTOR, x[CmrsWordAt(&e, k + l) % CMRS_HEIGHT_MAX], y);
         }
         k += CMRS_VECTOR * (size_t)step.full;
-        for (const size_t others = k + step.entries; k < others; k++) CmrsScatter(&e, k, 1, 1, x[CmrsWordAt(&e, k) % CMRS_HEIGHT_MAX], y);
+        for (const size_t others = k + step.entries; k < others; k++)
+          CmrsScatter(&e, k, 1, 1, x[CmrsWordAt(&e, k) % CMRS_HEIGHT_MAX], y);
       }
       for (; k < stop; k++) CmrsScatter(&e, k, 1, 1, x[CmrsWordAt(&e, k) % CMRS_HEIGHT_MAX], y); /* tails */
     }

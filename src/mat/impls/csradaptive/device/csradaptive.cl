@@ -44,7 +44,8 @@ INLINE size_t RowOf(ulong word)
 }
 
 /* What work item t has of n products, from entry `first` on */
-INLINE SCALAR Products(GLOBAL const SCALAR *values, GLOBAL const INDEX *columns, GLOBAL const SCALAR *x, size_t first, int n, int t)
+INLINE SCALAR Products(GLOBAL const SCALAR *values, GLOBAL const INDEX *columns, GLOBAL const SCALAR *x, size_t first, int n,
+                       int t)
 {
   SCALAR sum = ZERO;
 
@@ -69,7 +70,9 @@ INLINE void Reduce(LOCAL_POINTER SCALAR *sums, int t, int width, int rows)
 }
 
 KERNEL(GROUP)
-void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns, GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks, GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta)
+void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns,
+                        GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks,
+                        GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta)
 {
   LOCAL SCALAR product[NNZ_PER_WG];
 #if LOGARITHMIC
@@ -111,7 +114,9 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
 }
 
 KERNEL(GROUP)
-void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns, GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks, GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta)
+void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns,
+                        GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks,
+                        GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta)
 {
   LOCAL SCALAR sums[VECTOR_ROWS * GROUP];
   const int    t = LOCAL_ID, block = list[GROUP_ID];
@@ -136,7 +141,10 @@ void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
 #endif
 
 KERNEL(GROUP)
-void csradaptive_vectorl(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns, GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks, GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SCALAR *partial, GLOBAL volatile uint *sync, int ngroups, int beta, uint epoch)
+void csradaptive_vectorl(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns,
+                         GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks,
+                         GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y,
+                         GLOBAL SCALAR *partial, GLOBAL volatile uint *sync, int ngroups, int beta, uint epoch)
 {
   LOCAL SCALAR sums[GROUP];
   const int    t = LOCAL_ID;
@@ -148,7 +156,8 @@ void csradaptive_vectorl(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDE
 #endif
   const ulong  word   = blocks[list[g]];
   const int    number = (int)(word & 0x7fffffff); /* of this work group, among those of the row */
-  const size_t row = RowOf(word), first = (size_t)pointers[row] + (size_t)number * CHUNK, left = (size_t)pointers[row + 1] - first;
+  const size_t row = RowOf(word), first = (size_t)pointers[row] + (size_t)number * CHUNK,
+               left = (size_t)pointers[row + 1] - first;
 
   sums[t] = Products(values, columns, x, first, left < CHUNK ? (int)left : CHUNK, t);
   Reduce(sums, t, GROUP, 1);
@@ -170,7 +179,8 @@ void csradaptive_vectorl(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDE
 
 /* parts[g]: the place on VectorL's list, and among the sums, where row g of those that are shared begins */
 KERNEL(GROUP)
-void csradaptive_combine(GLOBAL const SCALAR *RESTRICT partial, GLOBAL const int *RESTRICT parts, GLOBAL const ulong *RESTRICT blocks, GLOBAL const int *RESTRICT list, GLOBAL SCALAR *y, int beta)
+void csradaptive_combine(GLOBAL const SCALAR *RESTRICT partial, GLOBAL const int *RESTRICT parts,
+                         GLOBAL const ulong *RESTRICT blocks, GLOBAL const int *RESTRICT list, GLOBAL SCALAR *y, int beta)
 {
   LOCAL SCALAR sums[GROUP];
   const int    t = LOCAL_ID, begin = parts[GROUP_ID], end = parts[GROUP_ID + 1];

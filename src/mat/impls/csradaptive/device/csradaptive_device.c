@@ -21,14 +21,27 @@ static const PetscInt    CsradaptiveParts[]          = {CSRADAPTIVE_PARTS_KERNEL
 static const char *const CsradaptivePartsNames[]     = {"kernel", "atomic"};
 
 static const SpmvParam CsradaptiveDeviceParams[] = {
-  [CSRADAPTIVE_DEVICE_WORKGROUP]       = SPMV_CHOICES("device_workgroup", "work items of a work group", CsradaptiveWorkgroups, NULL),
-  [CSRADAPTIVE_DEVICE_NNZ_PER_WG]      = SPMV_CHOICES("device_nnz_per_wg", "entries of a row block of several rows, at most; their products are kept in local memory; 0: 1536, 1024 in single precision", CsradaptiveNnzPerWg, NULL),
-  [CSRADAPTIVE_DEVICE_NUM_ROWS_STREAM] = SPMV_CHOICES("device_num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector, 0: 3, 2 in single precision", CsradaptiveRowsStream, NULL),
-  [CSRADAPTIVE_DEVICE_NNZ_MULTIPLIER]  = SPMV_CHOICES("device_nnz_multiplier", "a row of more than this times nnz_per_wg entries is shared by several work groups, 0: 2, 3 in single precision", CsradaptiveMultipliers, NULL),
-  [CSRADAPTIVE_DEVICE_REDUCTION]       = SPMV_CHOICES("device_reduction", "CSR-Stream sums a row by as many work items as there are for each row, or by one", CsradaptiveReductions, CsradaptiveReductionNames),
-  [CSRADAPTIVE_DEVICE_PARTS]           = SPMV_CHOICES("device_parts", "the parts of a shared row are added by a second kernel, or atomically (for GPUs: not the same bits each time, and work groups that started must go on)", CsradaptiveParts, CsradaptivePartsNames),
-  [CSRADAPTIVE_DEVICE_LONG]            = CSRADAPTIVE_PARAM_LONG,
-  [CSRADAPTIVE_DEVICE_SHORT]           = CSRADAPTIVE_PARAM_SHORT,
+  [CSRADAPTIVE_DEVICE_WORKGROUP]  = SPMV_CHOICES("device_workgroup", "work items of a work group", CsradaptiveWorkgroups, NULL),
+  [CSRADAPTIVE_DEVICE_NNZ_PER_WG] = SPMV_CHOICES(
+    "device_nnz_per_wg",
+    "entries of a row block of several rows, at most; their products are kept in local memory; 0: 1536, 1024 in single precision",
+    CsradaptiveNnzPerWg, NULL),
+  [CSRADAPTIVE_DEVICE_NUM_ROWS_STREAM] = SPMV_CHOICES(
+    "device_num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector, 0: 3, 2 in single precision",
+    CsradaptiveRowsStream, NULL),
+  [CSRADAPTIVE_DEVICE_NNZ_MULTIPLIER] =
+    SPMV_CHOICES("device_nnz_multiplier",
+                 "a row of more than this times nnz_per_wg entries is shared by several work groups, 0: 2, 3 in single precision",
+                 CsradaptiveMultipliers, NULL),
+  [CSRADAPTIVE_DEVICE_REDUCTION] =
+    SPMV_CHOICES("device_reduction", "CSR-Stream sums a row by as many work items as there are for each row, or by one",
+                 CsradaptiveReductions, CsradaptiveReductionNames),
+  [CSRADAPTIVE_DEVICE_PARTS] = SPMV_CHOICES("device_parts",
+                                            "the parts of a shared row are added by a second kernel, or atomically (for GPUs: "
+                                            "not the same bits each time, and work groups that started must go on)",
+                                            CsradaptiveParts, CsradaptivePartsNames),
+  [CSRADAPTIVE_DEVICE_LONG]  = CSRADAPTIVE_PARAM_LONG,
+  [CSRADAPTIVE_DEVICE_SHORT] = CSRADAPTIVE_PARAM_SHORT,
 };
 
 /* Rows of a row block of CSR-Vector, at most */
@@ -61,26 +74,37 @@ static CsradaptiveRules CsradaptiveDeviceRules(const PetscInt d[])
   };
 }
 
-static PetscErrorCode CsradaptiveDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+static PetscErrorCode CsradaptiveDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
+                                              size_t size)
 {
-  const PetscInt        *d       = plan->value;
-  const CsradaptiveRules rules   = CsradaptiveDeviceRules(d);
-  const size_t           group   = (size_t)d[CSRADAPTIVE_DEVICE_WORKGROUP];
-  const size_t           stream  = (size_t)d[CSRADAPTIVE_DEVICE_NNZ_PER_WG] + (d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_REDUCTION_LOGARITHMIC ? group : 0);
-  const size_t           local   = PetscMax(stream, (size_t)CsradaptiveVectorRows(d) * group) * sizeof(PetscScalar) + sizeof(int32_t);
-  const PetscBool        atomics = (PetscBool)(d[CSRADAPTIVE_DEVICE_PARTS] == CSRADAPTIVE_PARTS_ATOMIC);
+  const PetscInt        *d     = plan->value;
+  const CsradaptiveRules rules = CsradaptiveDeviceRules(d);
+  const size_t           group = (size_t)d[CSRADAPTIVE_DEVICE_WORKGROUP];
+  const size_t           stream =
+    (size_t)d[CSRADAPTIVE_DEVICE_NNZ_PER_WG] + (d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_REDUCTION_LOGARITHMIC ? group : 0);
+  const size_t    local   = PetscMax(stream, (size_t)CsradaptiveVectorRows(d) * group) * sizeof(PetscScalar) + sizeof(int32_t);
+  const PetscBool atomics = (PetscBool)(d[CSRADAPTIVE_DEVICE_PARTS] == CSRADAPTIVE_PARTS_ATOMIC);
 
   PetscFunctionBegin;
   PetscCall(CsradaptiveAllowsRules(csr, &rules, "-mat_csradaptive_device_nnz_multiplier", why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (group > info->group) {
-    PetscCall(SpmvAppend(why, size, "%zu work items a work group are more than the %zu of %s; set -mat_csradaptive_device_workgroup to fewer", group, info->group, info->name));
+    PetscCall(SpmvAppend(
+      why, size, "%zu work items a work group are more than the %zu of %s; set -mat_csradaptive_device_workgroup to fewer", group,
+      info->group, info->name));
   } else if (local > info->local) {
-    PetscCall(SpmvAppend(why, size, "%zu bytes of local memory are more than the %zu of %s; set -mat_csradaptive_device_nnz_per_wg, -mat_csradaptive_device_workgroup or -mat_csradaptive_device_num_rows_stream to less", local, info->local, info->name));
+    PetscCall(SpmvAppend(why, size,
+                         "%zu bytes of local memory are more than the %zu of %s; set -mat_csradaptive_device_nnz_per_wg, "
+                         "-mat_csradaptive_device_workgroup or -mat_csradaptive_device_num_rows_stream to less",
+                         local, info->local, info->name));
   } else if (atomics && !info->forward) {
-    PetscCall(SpmvAppend(why, size, "%s is no GPU: it is not known that its work groups go on while others wait for them; set -mat_csradaptive_device_parts kernel", info->name));
+    PetscCall(SpmvAppend(why, size,
+                         "%s is no GPU: it is not known that its work groups go on while others wait for them; set "
+                         "-mat_csradaptive_device_parts kernel",
+                         info->name));
   } else if (atomics && sizeof(PetscReal) == 8 && !info->atomic64) {
-    PetscCall(SpmvAppend(why, size, "%s does not exchange 64 bits in one piece; set -mat_csradaptive_device_parts kernel", info->name));
+    PetscCall(
+      SpmvAppend(why, size, "%s does not exchange 64 bits in one piece; set -mat_csradaptive_device_parts kernel", info->name));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -98,7 +122,10 @@ static CsradaptiveKernel CsradaptiveDeviceKernel(const CsradaptiveDeviceStorage 
 static PetscErrorCode CsradaptiveDeviceLists(CsradaptiveDeviceStorage *b, const CsradaptiveRules *rules)
 {
   PetscFunctionBegin;
-  PetscCheck(b->nblocks < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu row blocks are more than 32-bit integers count; set -mat_csradaptive_device_nnz_per_wg to more, or use more processes", b->nblocks);
+  PetscCheck(
+    b->nblocks < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+    "%zu row blocks are more than 32-bit integers count; set -mat_csradaptive_device_nnz_per_wg to more, or use more processes",
+    b->nblocks);
   for (size_t k = 0; k < b->nblocks; k++) {
     b->nlist[CsradaptiveDeviceKernel(b, rules, k)]++;
     b->nshared += CsradaptiveFlag(b->block[k]) && !CsradaptiveWorkgroup(b->block[k]);
@@ -181,11 +208,14 @@ static PetscErrorCode CsradaptiveDeviceDescribe(const void *storage, PetscInt k,
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (!k) PetscCall(PetscSNPrintf(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu", b->nblocks, b->nlist[CSRADAPTIVE_STREAM], b->nlist[CSRADAPTIVE_VECTOR], b->nlist[CSRADAPTIVE_VECTORL]));
+  if (!k)
+    PetscCall(PetscSNPrintf(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu", b->nblocks,
+                            b->nlist[CSRADAPTIVE_STREAM], b->nlist[CSRADAPTIVE_VECTOR], b->nlist[CSRADAPTIVE_VECTORL]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
+static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
+                                               SpmvDeviceProduct *product)
 {
   const CsradaptiveDeviceStorage *b           = (const CsradaptiveDeviceStorage *)storage;
   const PetscInt                 *d           = plan->value;
@@ -194,18 +224,30 @@ static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPl
   const PetscBool                 atomic = (PetscBool)(d[CSRADAPTIVE_DEVICE_PARTS] == CSRADAPTIVE_PARTS_ATOMIC);
   const SpmvDeviceArg             epoch  = atomic ? SPMV_GIVE_EPOCH : SPMV_GIVE_INT(0); /* who waits for others reads it */
 
-#define CSRADAPTIVE_GIVE(list) SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("row blocks"), SPMV_GIVE_ARRAY(list), SPMV_GIVE_X, SPMV_GIVE_Y
+#define CSRADAPTIVE_GIVE(list) \
+  SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("row blocks"), \
+    SPMV_GIVE_ARRAY(list), SPMV_GIVE_X, SPMV_GIVE_Y
   PetscFunctionBegin;
   (void)info;
-  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DGROUP=%zu -DNNZ_PER_WG=%" PetscInt_FMT " -DVECTOR_ROWS=%" PetscInt_FMT " -DCHUNK=%" PetscInt_FMT " -DLOGARITHMIC=%d -DATOMIC=%d -DINDEX_BITS=%d", group, d[CSRADAPTIVE_DEVICE_NNZ_PER_WG], vector_rows, CsradaptiveDeviceRules(d).chunk, d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_REDUCTION_LOGARITHMIC, (int)atomic, (int)(8 * sizeof(PetscInt))));
+  PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
+                          "-DGROUP=%zu -DNNZ_PER_WG=%" PetscInt_FMT " -DVECTOR_ROWS=%" PetscInt_FMT " -DCHUNK=%" PetscInt_FMT
+                          " -DLOGARITHMIC=%d -DATOMIC=%d -DINDEX_BITS=%d",
+                          group, d[CSRADAPTIVE_DEVICE_NNZ_PER_WG], vector_rows, CsradaptiveDeviceRules(d).chunk,
+                          d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_REDUCTION_LOGARITHMIC, (int)atomic,
+                          (int)(8 * sizeof(PetscInt))));
   SpmvDeviceWork(product, "partial", atomic ? 0 : nvectorl * sizeof(PetscScalar));
   SpmvDeviceWork(product, "sync", atomic && nvectorl ? (1 + nvectorl) * sizeof(uint32_t) : 0);
-  SPMV_LAUNCH(product, "csradaptive_stream", b->nlist[CSRADAPTIVE_STREAM], group, PETSC_FALSE, CSRADAPTIVE_GIVE("stream"), SPMV_GIVE_BETA);
-  SPMV_LAUNCH(product, "csradaptive_vector", b->nlist[CSRADAPTIVE_VECTOR], group, PETSC_FALSE, CSRADAPTIVE_GIVE("vector"), SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "csradaptive_stream", b->nlist[CSRADAPTIVE_STREAM], group, PETSC_FALSE, CSRADAPTIVE_GIVE("stream"),
+              SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "csradaptive_vector", b->nlist[CSRADAPTIVE_VECTOR], group, PETSC_FALSE, CSRADAPTIVE_GIVE("vector"),
+              SPMV_GIVE_BETA);
   SpmvDeviceAlongside(product); /* the lists have no row in common */
-  SPMV_LAUNCH(product, "csradaptive_vectorl", nvectorl, group, PETSC_FALSE, CSRADAPTIVE_GIVE("vectorl"), SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT((PetscInt)nvectorl), SPMV_GIVE_BETA, epoch);
+  SPMV_LAUNCH(product, "csradaptive_vectorl", nvectorl, group, PETSC_FALSE, CSRADAPTIVE_GIVE("vectorl"),
+              SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT((PetscInt)nvectorl), SPMV_GIVE_BETA, epoch);
   SpmvDeviceAlongside(product);
-  if (!atomic) SPMV_LAUNCH(product, "csradaptive_combine", b->nshared, group, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("parts"), SPMV_GIVE_ARRAY("row blocks"), SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_Y, SPMV_GIVE_BETA);
+  if (!atomic)
+    SPMV_LAUNCH(product, "csradaptive_combine", b->nshared, group, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"),
+                SPMV_GIVE_ARRAY("parts"), SPMV_GIVE_ARRAY("row blocks"), SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_Y, SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);
 #undef CSRADAPTIVE_GIVE
 }

@@ -14,11 +14,15 @@ enum { /* the knobs, in the order of CsradaptiveParams */
 };
 
 static const SpmvParam CsradaptiveParams[] = {
-  [CSRADAPTIVE_NNZ_PER_WG]      = SPMV_RANGE("nnz_per_wg", "entries of a row block of several rows, at most", 2048, 8, CSRADAPTIVE_NNZ_MAX, SPMV_KNOB_TILE),
-  [CSRADAPTIVE_NUM_ROWS_STREAM] = SPMV_RANGE("num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector", 64, 1, 4 * CSRADAPTIVE_NNZ_MAX, SPMV_KNOB_TILE),
-  [CSRADAPTIVE_NNZ_MULTIPLIER]  = SPMV_RANGE("nnz_multiplier", "a row of more than this times nnz_per_wg entries is shared by several row blocks", 2, 1, 64),
-  [CSRADAPTIVE_LONG]            = CSRADAPTIVE_PARAM_LONG,
-  [CSRADAPTIVE_SHORT]           = CSRADAPTIVE_PARAM_SHORT,
+  [CSRADAPTIVE_NNZ_PER_WG] =
+    SPMV_RANGE("nnz_per_wg", "entries of a row block of several rows, at most", 2048, 8, CSRADAPTIVE_NNZ_MAX, SPMV_KNOB_TILE),
+  [CSRADAPTIVE_NUM_ROWS_STREAM] =
+    SPMV_RANGE("num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector", 64, 1,
+               4 * CSRADAPTIVE_NNZ_MAX, SPMV_KNOB_TILE),
+  [CSRADAPTIVE_NNZ_MULTIPLIER] =
+    SPMV_RANGE("nnz_multiplier", "a row of more than this times nnz_per_wg entries is shared by several row blocks", 2, 1, 64),
+  [CSRADAPTIVE_LONG]  = CSRADAPTIVE_PARAM_LONG,
+  [CSRADAPTIVE_SHORT] = CSRADAPTIVE_PARAM_SHORT,
 };
 
 static CsradaptiveRules CsradaptiveRulesOf(const SpmvPlan *plan)
@@ -35,7 +39,8 @@ static CsradaptiveRules CsradaptiveRulesOf(const SpmvPlan *plan)
   };
 }
 
-static PetscErrorCode CsradaptiveAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+static PetscErrorCode CsradaptiveAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
+                                        size_t size)
 {
   const CsradaptiveRules rules = CsradaptiveRulesOf(plan);
 
@@ -113,11 +118,13 @@ static PetscErrorCode CsradaptiveWork(const SpmvCSR *rows, const SpmvPlan *plan,
 
   PetscFunctionBegin;
   CsradaptiveCount(rows, &rules, &a);
-  work->bytes += nz * (sizeof(PetscScalar) + sizeof(PetscInt)) + m * sizeof(PetscInt) + (PetscLogDouble)a.nblocks * sizeof(uint64_t);
+  work->bytes +=
+    nz * (sizeof(PetscScalar) + sizeof(PetscInt)) + m * sizeof(PetscInt) + (PetscLogDouble)a.nblocks * sizeof(uint64_t);
   work->cycles += CSRADAPTIVE_CYCLES_BLOCK * (PetscLogDouble)a.nblocks;
   work->cycles += 1.5 * (PetscLogDouble)a.entries[CSRADAPTIVE_STREAM] + 1.0 * (PetscLogDouble)a.rows[CSRADAPTIVE_STREAM];
   work->cycles += 1.05 * (PetscLogDouble)(a.entries[CSRADAPTIVE_VECTOR] + a.entries[CSRADAPTIVE_VECTORL]);
-  work->cycles += 9.3 * (PetscLogDouble)(a.rows[CSRADAPTIVE_VECTOR] + a.rows[CSRADAPTIVE_VECTORL]) + 0.76 * (PetscLogDouble)a.nodeentries;
+  work->cycles +=
+    9.3 * (PetscLogDouble)(a.rows[CSRADAPTIVE_VECTOR] + a.rows[CSRADAPTIVE_VECTORL]) + 0.76 * (PetscLogDouble)a.nodeentries;
   work->build += CSRADAPTIVE_CYCLES_BUILD * nz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -137,8 +144,9 @@ static PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char 
   for (size_t q = 0; q < b->nblocks; q++) count[CsradaptiveKernelAt(b, q)]++;
   PetscCall(CsradaptiveArrays(b, &narrays, arrays));
   own = SpmvArraysOwn(narrays, arrays);
-  PetscCall(PetscSNPrintf(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu; %.0f bytes, %.3f %% of CSR", b->nblocks, count[CSRADAPTIVE_STREAM],
-                          count[CSRADAPTIVE_VECTOR], count[CSRADAPTIVE_VECTORL], own, 100 * own / (SpmvArraysRead(narrays, arrays) - own)));
+  PetscCall(PetscSNPrintf(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu; %.0f bytes, %.3f %% of CSR",
+                          b->nblocks, count[CSRADAPTIVE_STREAM], count[CSRADAPTIVE_VECTOR], count[CSRADAPTIVE_VECTORL], own,
+                          100 * own / (SpmvArraysRead(narrays, arrays) - own)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

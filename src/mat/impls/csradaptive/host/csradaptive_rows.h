@@ -13,11 +13,13 @@
 #include "csradaptive_host.h"
 #include "../../../../host/simd/simd.h"
 
-#define LANES                   8
-#define CSRADAPTIVE_PIECE       384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
-#define CSRADAPTIVE_AHEAD       512 /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
-#define CSRADAPTIVE_AHEAD_LEAST 32  /* entries of a row of a node from which on that is worth it */
-#define CSRADAPTIVE_ROUND       24  /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
+#define LANES 8
+#define CSRADAPTIVE_PIECE \
+  384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
+#define CSRADAPTIVE_AHEAD \
+  512 /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
+#define CSRADAPTIVE_AHEAD_LEAST 32 /* entries of a row of a node from which on that is worth it */
+#define CSRADAPTIVE_ROUND       24 /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
 
 /*
   Asks memory for h rows to come, of n entries each with the same columns, while those from entry k on are at work. Rows that
@@ -34,7 +36,8 @@ SPMV_INLINE void CsradaptiveAhead(const CsradaptiveStorage *b, PetscInt k, Petsc
 }
 
 /* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten; ahead: memory is asked early */
-SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end, PetscScalar *product, PetscBool ahead)
+SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end,
+                                     PetscScalar *product, PetscBool ahead)
 {
   PetscInt k = first;
 
@@ -93,7 +96,8 @@ SPMV_INLINE int32_t CsradaptiveDepth(const PetscInt i[], PetscInt rows)
   Rows r to end - 1 of a row block whose products are there: eight rows at a time, the first `depth` products of each
   across lanes, no branch for a row; then what is left of longer rows, one after the other
 */
-SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *product, PetscScalar *y, PetscBool beta, PetscInt rows, int32_t depth)
+SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *product, PetscScalar *y, PetscBool beta, PetscInt rows,
+                                    int32_t depth)
 {
   const SpmvIndex lane = SpmvIndexScan(SpmvIndexSplat(1));
   int32_t         longer[CSRADAPTIVE_NNZ_MAX / 4 + LANES], nlonger = 0;
@@ -129,7 +133,8 @@ SPMV_INLINE PetscInt CsradaptivePiece(const PetscInt i[], PetscInt rows)
 }
 
 /* CSR-Stream: rows r to end - 1, a piece of about CSRADAPTIVE_PIECE entries at a time */
-static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
+static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r,
+                              PetscInt end)
 {
   const PetscInt piece = CsradaptivePiece(b->i + r, end - r);
   const int32_t  depth = CsradaptiveDepth(b->i + r, end - r);
@@ -163,7 +168,9 @@ SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar 
     k += LANES;
   }
   if (k < end) {
-    if (nz - k >= LANES) t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)), (1u << (end - k)) - 1, t); /* other rows' columns are columns, too */
+    if (nz - k >= LANES)
+      t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)), (1u << (end - k)) - 1,
+                        t); /* other rows' columns are columns, too */
     else {
       PetscScalar tail[LANES];
 
@@ -175,7 +182,8 @@ SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar 
 }
 
 /* The products of h rows of n entries each, entries k on, that have the same columns: eight sums of each */
-SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt k, PetscInt n, int h, PetscInt nz, PetscScalar sum[])
+SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt k, PetscInt n, int h, PetscInt nz,
+                                 PetscScalar sum[])
 {
   const PetscInt    *j = b->j + k;
   const PetscScalar *a = b->a + k;
@@ -209,7 +217,8 @@ SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar 
 }
 
 /* CSR-Vector: rows r to end - 1, h at a time, which have the same columns if h > 1 */
-SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end, int h)
+SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta,
+                                        PetscInt r, PetscInt end, int h)
 {
   const PetscInt nz = b->i[b->m], round = CSRADAPTIVE_ROUND / h * h;
 
@@ -234,12 +243,11 @@ SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const Petsc
   }
 }
 
-static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end, int h)
+static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r,
+                              PetscInt end, int h)
 {
 #define NODES(H) \
-  case H: \
-    CsradaptiveVectorNodes(b, x, y, beta, r, end, H); \
-    break
+  case H: CsradaptiveVectorNodes(b, x, y, beta, r, end, H); break
 
   switch (h) {
     NODES(2);
@@ -247,14 +255,14 @@ static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x,
     NODES(4);
     NODES(5);
     NODES(6);
-  default:
-    CsradaptiveVectorNodes(b, x, y, beta, r, end, 1);
+  default: CsradaptiveVectorNodes(b, x, y, beta, r, end, 1);
   }
 #undef NODES
 }
 
 /* Rows r to end - 1 where vectors are arrays: no products in memory, no vectors */
-static void CsradaptivePlain(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r, PetscInt end)
+static void CsradaptivePlain(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r,
+                             PetscInt end)
 {
   for (; r < end; r++) {
     const PetscInt stop = b->i[r + 1];

@@ -82,9 +82,7 @@ static void CsradaptiveTask(void *context, PetscInt task)
       if (SPMV_SIMD_PLAIN && !h) CsradaptivePlain(b, p->x, p->y, p->beta, r, stop);
       else CsradaptiveVector(b, p->x, p->y, p->beta, r, stop, h);
       break;
-    case CSRADAPTIVE_VECTORL:
-      CsradaptiveVectorL(p, task, k);
-      break;
+    case CSRADAPTIVE_VECTORL: CsradaptiveVectorL(p, task, k); break;
     }
   }
 }
@@ -115,7 +113,8 @@ SPMV_INLINE void CsradaptiveScatter(const PetscInt j[], const PetscScalar produc
 }
 
 /* product[0], ..., product[n - 1]: h rows of n entries each, entries k on, times their h entries of x, added up; up to LANES more are written */
-SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScalar x[], PetscInt k, PetscInt n, int h, PetscInt nz, PetscScalar product[])
+SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScalar x[], PetscInt k, PetscInt n, int h, PetscInt nz,
+                                   PetscScalar product[])
 {
   const PetscScalar *a = b->a + k;
   PetscInt           q = 0;
@@ -137,7 +136,8 @@ SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScala
 }
 
 /* The transposed rows r to end - 1, h at a time; without nodes the products of a piece are made first, so that rows end without a branch when they are added to y */
-SPMV_INLINE void CsradaptiveTransposeNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end, int h)
+SPMV_INLINE void CsradaptiveTransposeNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r,
+                                           PetscInt end, int h)
 {
   const PetscInt nz = b->i[b->m], piece = h > 1 ? h : CsradaptivePiece(b->i + r, end - r);
   PetscScalar    product[CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
@@ -151,7 +151,8 @@ SPMV_INLINE void CsradaptiveTransposeNodes(const CsradaptiveStorage *b, const Pe
   }
 }
 
-static void CsradaptiveTranspose(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end, int h)
+static void CsradaptiveTranspose(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end,
+                                 int h)
 {
   #define NODES(H) \
   case H: \
@@ -164,14 +165,14 @@ static void CsradaptiveTranspose(const CsradaptiveStorage *b, const PetscScalar 
     NODES(4);
     NODES(5);
     NODES(6);
-  default:
-    CsradaptiveTransposeNodes(b, x, y, r, end, 1);
+  default: CsradaptiveTransposeNodes(b, x, y, r, end, 1);
   }
   #undef NODES
 }
 
 /* Entries k to end - 1, of row r, transposed */
-SPMV_INLINE void CsradaptiveTransposeRow(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt k, PetscInt end)
+SPMV_INLINE void CsradaptiveTransposeRow(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r,
+                                         PetscInt k, PetscInt end)
 {
   const PetscScalar xr = x[r];
 
@@ -244,9 +245,11 @@ static void CsradaptiveTransposeTask(void *context, PetscInt task)
   for (size_t k = CsradaptiveTaskBegin(b, task); k < end; k++) {
     const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]), first = CsradaptiveFirst(b, k);
 
-    if (CsradaptiveFlag(b->block[k])) CsradaptiveTransposeRow(b, p->x, y, r, first, PetscMin(b->chunk, b->i[r + 1] - first) + first);
+    if (CsradaptiveFlag(b->block[k]))
+      CsradaptiveTransposeRow(b, p->x, y, r, first, PetscMin(b->chunk, b->i[r + 1] - first) + first);
     else if (16 * CsradaptiveEmpty(b, r, stop) > stop - r) CsradaptiveTransposeSome(b, p->x, y, r, stop);
-    else if (CsradaptiveTogether(b, k) || CsradaptiveVaries(b, r, stop)) CsradaptiveTranspose(b, p->x, y, r, stop, CsradaptiveNodeRows(b->block[k]));
+    else if (CsradaptiveTogether(b, k) || CsradaptiveVaries(b, r, stop))
+      CsradaptiveTranspose(b, p->x, y, r, stop, CsradaptiveNodeRows(b->block[k]));
     else CsradaptiveTransposeRows(b, p->x, y, r, stop);
   }
 }
@@ -271,5 +274,6 @@ static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, 
   SpmvAddVectors(p.b->threads, (size_t)p.b->n, work, y);
 }
 
-const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {.apply = CsradaptiveMult, .apply_transpose = CsradaptiveMultTranspose, .transpose_work = CsradaptiveTransposeWork};
+const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {
+  .apply = CsradaptiveMult, .apply_transpose = CsradaptiveMultTranspose, .transpose_work = CsradaptiveTransposeWork};
 #endif

@@ -73,11 +73,12 @@ static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, Pets
 PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   const PetscLogDouble x = (PetscLogDouble)csr->n * sizeof(PetscScalar), y = (PetscLogDouble)csr->m * sizeof(PetscScalar);
-  const PetscLogDouble matrix = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(int32_t)) + x + y, room = info->room;
-  SpmvPlan             given = *plan, cut = *plan;
-  PetscInt            *parts = &given.value[PMF_DEVICE_PARTS], *nparts = &given.value[PMF_POWERS];
-  PetscLogDouble       needs;
-  double               sum[2] = {0, 0}, share, before;
+  const PetscLogDouble matrix = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(int32_t)) + x + y,
+                       room   = info->room;
+  SpmvPlan       given = *plan, cut = *plan;
+  PetscInt      *parts = &given.value[PMF_DEVICE_PARTS], *nparts = &given.value[PMF_POWERS];
+  PetscLogDouble needs;
+  double         sum[2] = {0, 0}, share, before;
 
   PetscFunctionBegin;
   if (!plan->value[PMF_DEVICE_CUT] || room >= PMF_CUT_AMPLE * matrix || csr->m >= INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
@@ -95,7 +96,8 @@ PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
     if (room <= x || share < PMF_CUT_LEAST) break; /* who sends the storage will say so */
     cut = given;
     for (PetscInt p = 0; p < *nparts; p++) {
-      cut.list[p] = (PetscInt)PetscMax(1, PMF_CUT_WHOLE * (p < *parts ? share : 1 - share) * (double)given.list[p] / sum[p < *parts]);
+      cut.list[p] =
+        (PetscInt)PetscMax(1, PMF_CUT_WHOLE * (p < *parts ? share : 1 - share) * (double)given.list[p] / sum[p < *parts]);
     }
     PetscCall(PmfCutNeeds(csr, &cut, &needs));
   }

@@ -16,10 +16,12 @@ static const PetscInt    PmfCuts[]       = {1, 0};
 static const char *const PmfCutNames[]   = {"yes", "no"};
 
 #define PMF_HELP_PARTS \
-  "how many of the parts the device has, the first ones; host threads have the others at the same time. Without -mat_pmf_powers these " \
+  "how many of the parts the device has, the first ones; host threads have the others at the same time. Without " \
+  "-mat_pmf_powers these " \
   "are measured at each build, so that who has a row, and its last bit, may change"
 #define PMF_HELP_CUT \
-  "a share of the device that its memory has no room for is cut to what it has room for, and threads of the host have the rest; no: the " \
+  "a share of the device that its memory has no room for is cut to what it has room for, and threads of the host have the " \
+  "rest; no: the " \
   "host has all then"
 
 static const SpmvParam PmfDeviceParams[] = {
@@ -47,7 +49,8 @@ static PetscErrorCode PmfDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PmfDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+static PetscErrorCode PmfDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
+                                      size_t size)
 {
   const PetscInt parts = plan->value[PMF_DEVICE_PARTS], nparts = plan->value[PMF_POWERS];
   const size_t   group = (size_t)plan->value[PMF_DEVICE_WORKGROUP], local = group * sizeof(PetscScalar);
@@ -111,7 +114,8 @@ static PetscErrorCode PmfDeviceDescribe(const void *storage, PetscInt k, char li
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
+static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
+                                       SpmvDeviceProduct *product)
 {
   const PmfEll       *e     = (const PmfEll *)storage;
   const size_t        group = (size_t)plan->value[PMF_DEVICE_WORKGROUP];
@@ -121,7 +125,8 @@ static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan
   (void)info;
   PetscCall(PetscMemzero(product, sizeof(*product)));
   PetscCall(SpmvAppend(product->options, sizeof(product->options), "-DGROUP=%zu -DHEIGHT=%" PetscInt_FMT, group, e->height));
-  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DNARROW=%d -DBLOCK=%" PetscInt_FMT, (int)e->narrow, e->block));
+  PetscCall(
+    SpmvAppend(product->options, sizeof(product->options), " -DNARROW=%d -DBLOCK=%" PetscInt_FMT, (int)e->narrow, e->block));
   SpmvDeviceWork(product, "sums", (size_t)e->npieces * sizeof(PetscScalar));
   if (e->block) {
     SPMV_LAUNCH(product, "pmf_diagonals", SpmvGroups((size_t)e->nblockrows, group), group, PETSC_FALSE,
@@ -135,8 +140,8 @@ static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan
               SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("lengths"),
               rows, SPMV_GIVE_X, SPMV_GIVE_Y, nsliced, SPMV_GIVE_BETA);
   if (!e->block) SpmvDeviceAlongside(product);
-  SPMV_LAUNCH(product, "pmf_longs", SpmvGroups((size_t)e->nlong, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("long rows"), sums, rows,
-              SPMV_GIVE_Y, nsliced, SPMV_GIVE_INT(e->nlong), SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "pmf_longs", SpmvGroups((size_t)e->nlong, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("long rows"), sums,
+              rows, SPMV_GIVE_Y, nsliced, SPMV_GIVE_INT(e->nlong), SPMV_GIVE_BETA);
   if (e->block) SpmvDeviceAlongside(product);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -262,7 +262,7 @@ PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray ar
 PetscErrorCode PmfEllReset(PmfEll *e)
 {
   PmfValues  *v[3]     = {&e->slices, &e->longs, &e->diagonals};
-  void *const arrays[] = {&e->row, &e->length, &e->step, &e->base, &e->column, &e->longrow,
+  void *const arrays[] = {&e->row,   &e->length,     &e->step,     &e->base,   &e->column, &e->longrow,
                           &e->piece, &e->longcolumn, &e->diagonal, &e->offset, &e->mask};
 
   PetscFunctionBegin;

@@ -228,16 +228,14 @@ static PetscScalar *PmfSetSteps(const PmfRun *run, int kind, const PetscScalar a
                                 const uint32_t **from, const uint8_t **mask, PetscScalar *v)
 {
   const PetscBool same  = (PetscBool)(kind <= PMF_COMMON || kind == PMF_NEAR);
-  const int       steps = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? run->near
-                                                                    : 1;
+  const int       steps = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? run->near : 1;
 
   for (int32_t k = 0; k < run->steps[kind]; k++, *from += same ? 1 : PMF_LANES) {
     const uint32_t *f    = *from;
     const unsigned  here = kind >= PMF_RAGGED ? *(*mask)++ : (1U << PMF_LANES) - 1;
 
     for (uint32_t t = 0; t < (uint32_t)steps; t++, v += PMF_LANES) {
-      for (int l = 0; l < PMF_LANES; l++) v[l] = same ? lane[l][*f + t] : here >> l & 1 ? a[f[l] + t]
-                                                                                        : 0;
+      for (int l = 0; l < PMF_LANES; l++) v[l] = same ? lane[l][*f + t] : here >> l & 1 ? a[f[l] + t] : 0;
     }
   }
   return v;

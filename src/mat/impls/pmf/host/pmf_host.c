@@ -8,10 +8,11 @@ static const char *const PmfPieceNames[] = {"auto", "none", "any", "2", "3", "4"
 
 static const SpmvParam PmfHostParams[] = {
   PMF_COMMON_TABLE,
-  [PMF_PIECES] = SPMV_CHOICES("pieces",
-                              "steps that share four short pieces of x where rows have the same columns; any: as a sample of rows "
-                              "says, auto: any for double with AVX-512, else none",
-                              PmfPieceSteps, PmfPieceNames),
+  [PMF_PIECES] =
+    SPMV_CHOICES("pieces",
+                 "steps that share four short pieces of x where rows have the same columns; any: as a sample of rows "
+                 "says, auto: any for double with AVX-512, else none",
+                 PmfPieceSteps, PmfPieceNames),
 };
 
 /* Only AVX-512 has an instruction that takes eight of sixteen numbers */
@@ -23,7 +24,8 @@ static PetscErrorCode PmfHostResolve(const SpmvCSR *csr, const SpmvDeviceInfo *i
   PetscFunctionBegin;
   (void)csr, (void)info;
   if (p[PMF_WINDOW] == PMF_WINDOW_AUTO) p[PMF_WINDOW] = PMF_WINDOW_PRESET;
-  if (p[PMF_PIECES] == PMF_PIECES_AUTO) p[PMF_PIECES] = takes && p[PMF_PARTITION] != PMF_BY_DIAGONAL ? PMF_PIECES_ANY : PMF_PIECES_NONE;
+  if (p[PMF_PIECES] == PMF_PIECES_AUTO)
+    p[PMF_PIECES] = takes && p[PMF_PARTITION] != PMF_BY_DIAGONAL ? PMF_PIECES_ANY : PMF_PIECES_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -35,10 +37,11 @@ static PetscErrorCode PmfHostAllows(const SpmvCSR *csr, const SpmvDeviceInfo *in
   (void)info;
   PetscCall(PmfCounts(csr, why, size));
   if (p[PMF_PARTITION] == PMF_BY_DIAGONAL && p[PMF_PIECES] != PMF_PIECES_NONE) {
-    PetscCall(PetscStrncpy(why,
-                           "Beside blocks on the diagonal, entries that are side by side in a slice need not be so in their row, so no "
-                           "steps share pieces of x; set -mat_pmf_pieces to auto or none",
-                           size));
+    PetscCall(
+      PetscStrncpy(why,
+                   "Beside blocks on the diagonal, entries that are side by side in a slice need not be so in their row, so no "
+                   "steps share pieces of x; set -mat_pmf_pieces to auto or none",
+                   size));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,7 +87,8 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
   work->bytes += SpmvArraysRead(narrays, arrays);
   work->vectors += (PetscLogDouble)b.nsteps;
   work->gathered += (PetscLogDouble)(PMF_LANES * (kind[PMF_GATHERED] + kind[PMF_RAGGED]));
-  work->gathered += (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]); /* loads of 16 and 32 bytes */
+  work->gathered +=
+    (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]); /* loads of 16 and 32 bytes */
   work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b.nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b.nalone;
   work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b.nruns;
@@ -122,19 +126,21 @@ static PetscErrorCode PmfHostDescribe(const void *storage, PetscInt k, char line
 
     apart += PmfApart(part, entries);
     if (k == 0) continue;
-    PetscCall(SpmvAppend(line, size, "%s%" PetscInt_FMT " rows, %zu nonzeros, density %.2f %%, fill %.2f %%", p ? "; " : "", part->rows,
-                         part->entries, density, part->elements ? 100 - density : 0.));
+    PetscCall(SpmvAppend(line, size, "%s%" PetscInt_FMT " rows, %zu nonzeros, density %.2f %%, fill %.2f %%", p ? "; " : "",
+                         part->rows, part->entries, density, part->elements ? 100 - density : 0.));
     if (part->share * entries > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", PmfApart(part, entries)));
   }
   if (k == 0) {
-    PetscCall(SpmvAppend(line, size, "parts by %s: %" PetscInt_FMT ", density %.2f %%", PmfPartitionNames[b->partition], b->nprinted,
-                         100 * entries / PetscMax(1, elements)));
+    PetscCall(SpmvAppend(line, size, "parts by %s: %" PetscInt_FMT ", density %.2f %%", PmfPartitionNames[b->partition],
+                         b->nprinted, 100 * entries / PetscMax(1, elements)));
     if (share > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", apart));
     if (b->nsplit) PetscCall(SpmvAppend(line, size, "; rows split over them: %" PetscInt_FMT, b->nsplit));
   } else if (k == 2) {
-    PetscCall(SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, near %zu, ",
-                         b->nslices, b->nalone, b->nruns, kind[PMF_CONSECUTIVE], kind[PMF_COMMON], 2 * kind[PMF_PAIRED], b->nnear));
-    PetscCall(SpmvAppend(line, size, "gathered %zu, ragged %zu, diagonal %zu", kind[PMF_GATHERED], kind[PMF_RAGGED], kind[PMF_DIAGONAL]));
+    PetscCall(
+      SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, near %zu, ",
+                 b->nslices, b->nalone, b->nruns, kind[PMF_CONSECUTIVE], kind[PMF_COMMON], 2 * kind[PMF_PAIRED], b->nnear));
+    PetscCall(
+      SpmvAppend(line, size, "gathered %zu, ragged %zu, diagonal %zu", kind[PMF_GATHERED], kind[PMF_RAGGED], kind[PMF_DIAGONAL]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

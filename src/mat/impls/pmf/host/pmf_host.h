@@ -217,8 +217,7 @@ static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)
   for (int kind = 0; kind < end; kind++) {
     const size_t n = (size_t)run->steps[kind];
 
-    s.steps += n * (kind == PMF_NEAR ? near : kind == PMF_PAIRED ? 2
-                                                                 : 1);
+    s.steps += n * (kind == PMF_NEAR ? near : kind == PMF_PAIRED ? 2 : 1);
     if (kind == PMF_NEAR) s.columns += n * (PMF_NEAR_PIECES + near * (run->flags & PMF_WIDE ? 1 : 2));
     else s.columns += n * (kind <= PMF_COMMON || kind == PMF_DIAGONAL ? 1 : PMF_LANES);
     s.masks += kind >= PMF_RAGGED ? n : 0;

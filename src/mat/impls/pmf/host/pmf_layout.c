@@ -8,9 +8,9 @@
 #include "pmf_host.h"
 #include "../../../../host/machine.h"
 
-#define PMF_HEADER    8   /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
-#define PMF_CONVERT   32  /* consecutive rows that are listed rather than be a run of their own */
-#define PMF_SPLIT     16  /* a row of more than 1/16 of the entries of a part is split over the parts, if no device has some ... */
+#define PMF_HEADER    8  /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
+#define PMF_CONVERT   32 /* consecutive rows that are listed rather than be a run of their own */
+#define PMF_SPLIT     16 /* a row of more than 1/16 of the entries of a part is split over the parts, if no device has some ... */
 #define PMF_SPLIT_MIN 256 /* ... if it has as many */
 
 /* Ends the open run, whose sizes are now known */

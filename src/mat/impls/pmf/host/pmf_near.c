@@ -24,8 +24,8 @@ unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
 }
 
 /* See PmfNearFind(); near: NULL if only whether there are any is asked, which two copies of this are faster at */
-static inline __attribute__((always_inline)) PetscBool
-PmfNearWalk(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
+static inline __attribute__((always_inline)) PetscBool PmfNearWalk(const PetscInt *const j[], unsigned same, PetscInt k,
+                                                                   PetscInt steps, PetscInt n, PmfNear *near)
 {
   uint32_t place[PMF_NEAR_MAX] = {0};
   PetscInt piece               = 0;

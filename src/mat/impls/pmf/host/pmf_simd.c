@@ -66,7 +66,8 @@ SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const P
 */
 typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
   #define RUN(N, WIDE, FETCH) \
-    static void PmfRun_##N##_##WIDE##_##FETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add) \
+    static void PmfRun_##N##_##WIDE##_##FETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, \
+                                              int add) \
     { \
       if (!N && run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, FETCH, 1); \
       else if (!N) PmfApplyAny(b, run, x, y, add, WIDE, FETCH, 0); \

@@ -29,7 +29,9 @@ typedef int COLUMN;
 
 /* First phase: a work group for each chunk, a work item for every GROUP-th of its pairs */
 KERNEL(GROUP)
-void tpspmv_first(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns, GLOBAL const int *RESTRICT chunks, GLOBAL const uint *RESTRICT steps, GLOBAL const int *RESTRICT targets, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SCALAR *partial, int beta)
+void tpspmv_first(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns, GLOBAL const int *RESTRICT chunks,
+                  GLOBAL const uint *RESTRICT steps, GLOBAL const int *RESTRICT targets, GLOBAL const SCALAR *RESTRICT x,
+                  GLOBAL SCALAR *y, GLOBAL SCALAR *partial, int beta)
 {
   GLOBAL const int *chunk = chunks + (size_t)GROUP_ID * CHUNK;
   const int         t = LOCAL_ID, first = chunk[PAIR], pairs = chunk[CHUNK + PAIR] - first, end = chunk[CHUNK + STEP];
@@ -66,7 +68,8 @@ void tpspmv_first(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RES
 
 /* Second phase: a work item for each row that has partial sums, which are added in the order of tiles */
 KERNEL(GROUP)
-void tpspmv_second(GLOBAL const int *RESTRICT rows, GLOBAL const int *RESTRICT firsts, GLOBAL const int *RESTRICT places, GLOBAL const SCALAR *RESTRICT partial, GLOBAL SCALAR *y, int nsums, int beta)
+void tpspmv_second(GLOBAL const int *RESTRICT rows, GLOBAL const int *RESTRICT firsts, GLOBAL const int *RESTRICT places,
+                   GLOBAL const SCALAR *RESTRICT partial, GLOBAL SCALAR *y, int nsums, int beta)
 {
   const size_t k = GLOBAL_ID;
 

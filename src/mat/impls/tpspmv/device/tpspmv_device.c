@@ -14,13 +14,18 @@ static const SpmvParam TpspmvDeviceParams[] = {
   [TPSPMV_DEVICE_LONG]      = TPSPMV_PARAM_LONG,
   [TPSPMV_DEVICE_REMOVE]    = TPSPMV_PARAM_REMOVE,
   [TPSPMV_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", TpspmvWorkgroups, NULL),
-  [TPSPMV_DEVICE_STAGE]     = SPMV_CHOICES("device_stage", "the x of a tile is loaded to local memory by each work group, auto: where it takes half of that at most and the work group has as many entries; no: the cache is counted on; yes makes tiles that fit 32 KiB if -mat_tpspmv_tile is 0", TpspmvChoices, TpspmvChoiceNames),
+  [TPSPMV_DEVICE_STAGE]     = SPMV_CHOICES(
+        "device_stage",
+        "the x of a tile is loaded to local memory by each work group, auto: where it takes half of that at most and the work group "
+            "has as many entries; no: the cache is counted on; yes makes tiles that fit 32 KiB if -mat_tpspmv_tile is 0",
+        TpspmvChoices, TpspmvChoiceNames),
 };
 
-#define TPSPMV_STAGED 32         /* KiB of local memory for the x of a tile */
-#define TPSPMV_L2     (32 << 10) /* KiB of a GPU's second cache, which all work groups share: an A100 has 40 MiB, an H100 50. No GPU has seen it */
-#define TPSPMV_ROWS   512        /* rows of a slice, at least. A guess, as is what follows */
-#define TPSPMV_WANTED 4096       /* entries that a chunk of several tiles should have */
+#define TPSPMV_STAGED 32 /* KiB of local memory for the x of a tile */
+#define TPSPMV_L2 \
+  (32 << 10) /* KiB of a GPU's second cache, which all work groups share: an A100 has 40 MiB, an H100 50. No GPU has seen it */
+#define TPSPMV_ROWS   512  /* rows of a slice, at least. A guess, as is what follows */
+#define TPSPMV_WANTED 4096 /* entries that a chunk of several tiles should have */
 
 /* Rows of a slice, by what a chunk is to have */
 static PetscInt TpspmvDeviceSlice(const SpmvCSR *csr, PetscInt ntiles)
@@ -42,12 +47,16 @@ static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceIn
   PetscFunctionBegin;
   (void)info;
   if (!p[TPSPMV_DEVICE_CACHE]) p[TPSPMV_DEVICE_CACHE] = TPSPMV_L2;
-  if (p[TPSPMV_DEVICE_REMOVE] != TPSPMV_NO && (p[TPSPMV_DEVICE_REMOVE] == TPSPMV_AUTO || !p[TPSPMV_DEVICE_SLICE] || !p[TPSPMV_DEVICE_TILE])) {
+  if (p[TPSPMV_DEVICE_REMOVE] != TPSPMV_NO &&
+      (p[TPSPMV_DEVICE_REMOVE] == TPSPMV_AUTO || !p[TPSPMV_DEVICE_SLICE] || !p[TPSPMV_DEVICE_TILE])) {
     PetscCall(TpspmvCutColumns(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], p[TPSPMV_DEVICE_CACHE], &cut));
     p[TPSPMV_DEVICE_REMOVE] = cut.removed ? TPSPMV_YES : TPSPMV_NO;
   }
   if (!p[TPSPMV_DEVICE_TILE] && p[TPSPMV_DEVICE_STAGE] == TPSPMV_YES) p[TPSPMV_DEVICE_TILE] = TpspmvCutWidth(2 * TPSPMV_STAGED);
-  if (!p[TPSPMV_DEVICE_TILE]) p[TPSPMV_DEVICE_TILE] = (size_t)cut.nused * sizeof(PetscScalar) <= (size_t)p[TPSPMV_DEVICE_CACHE] * 1024 ? TPSPMV_ALL : TpspmvCutWidth(p[TPSPMV_DEVICE_CACHE]);
+  if (!p[TPSPMV_DEVICE_TILE])
+    p[TPSPMV_DEVICE_TILE] = (size_t)cut.nused * sizeof(PetscScalar) <= (size_t)p[TPSPMV_DEVICE_CACHE] * 1024
+                              ? TPSPMV_ALL
+                              : TpspmvCutWidth(p[TPSPMV_DEVICE_CACHE]);
   if (!p[TPSPMV_DEVICE_SLICE]) p[TPSPMV_DEVICE_SLICE] = TpspmvDeviceSlice(csr, TpspmvCutCount(cut.nused, p[TPSPMV_DEVICE_TILE]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -58,7 +67,8 @@ static size_t TpspmvStageWidth(PetscInt columns)
   return ((size_t)columns + 255) / 256 * 256;
 }
 
-static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
+                                         size_t size)
 {
   const PetscInt *p      = plan->value;
   const size_t    group  = (size_t)p[TPSPMV_DEVICE_WORKGROUP];
@@ -66,14 +76,25 @@ static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInf
   const size_t    bytes  = TpspmvStageWidth(widest) * sizeof(PetscScalar);
 
   PetscFunctionBegin;
-  PetscCall(TpspmvCutAllows(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], p[TPSPMV_DEVICE_CACHE], p[TPSPMV_DEVICE_TILE], p[TPSPMV_DEVICE_SLICE], why, size));
+  PetscCall(TpspmvCutAllows(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], p[TPSPMV_DEVICE_CACHE], p[TPSPMV_DEVICE_TILE],
+                            p[TPSPMV_DEVICE_SLICE], why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if ((PetscInt64)csr->i[csr->m] >= INT32_MAX) {
-    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " nonzeros are more than the 32-bit integers of device kernels count; use more processes or -mat_spmv_backend host", csr->i[csr->m]));
+    PetscCall(SpmvAppend(
+      why, size,
+      "%" PetscInt_FMT
+      " nonzeros are more than the 32-bit integers of device kernels count; use more processes or -mat_spmv_backend host",
+      csr->i[csr->m]));
   } else if (group > info->group) {
-    PetscCall(SpmvAppend(why, size, "%zu work items a work group are more than the %zu of %s; set -mat_tpspmv_device_workgroup to fewer", group, info->group, info->name));
+    PetscCall(SpmvAppend(why, size,
+                         "%zu work items a work group are more than the %zu of %s; set -mat_tpspmv_device_workgroup to fewer",
+                         group, info->group, info->name));
   } else if (p[TPSPMV_DEVICE_STAGE] == TPSPMV_YES && bytes > info->local) {
-    PetscCall(SpmvAppend(why, size, "The x of a tile of %" PetscInt_FMT " columns takes %zu bytes of local memory, which are more than the %zu of %s; set -mat_tpspmv_tile to less, or -mat_tpspmv_device_stage no", widest, bytes, info->local, info->name));
+    PetscCall(SpmvAppend(why, size,
+                         "The x of a tile of %" PetscInt_FMT
+                         " columns takes %zu bytes of local memory, which are more than the %zu of %s; set -mat_tpspmv_tile to "
+                         "less, or -mat_tpspmv_device_stage no",
+                         widest, bytes, info->local, info->name));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,8 +127,14 @@ static PetscErrorCode TpspmvStepsDescribe(const void *storage, PetscInt k, char 
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (k == 0) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " tiles for a cache of %" PetscInt_FMT " KiB, %" PetscInt_FMT " slices of %" PetscInt_FMT " rows, %" PetscInt_FMT " empty columns removed", b->cut.ntiles, b->cache, b->cut.nslices, b->cut.height, b->cut.n - b->cut.nused));
-  if (k == 1) PetscCall(PetscSNPrintf(line, size, "on the device: %zu chunks, %zu steps, %zu partial sums of %zu rows", b->nchunks, b->nsteps, b->npartial, b->nsums));
+  if (k == 0)
+    PetscCall(PetscSNPrintf(line, size,
+                            "%" PetscInt_FMT " tiles for a cache of %" PetscInt_FMT " KiB, %" PetscInt_FMT
+                            " slices of %" PetscInt_FMT " rows, %" PetscInt_FMT " empty columns removed",
+                            b->cut.ntiles, b->cache, b->cut.nslices, b->cut.height, b->cut.n - b->cut.nused));
+  if (k == 1)
+    PetscCall(PetscSNPrintf(line, size, "on the device: %zu chunks, %zu steps, %zu partial sums of %zu rows", b->nchunks,
+                            b->nsteps, b->npartial, b->nsums));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,7 +150,8 @@ static size_t TpspmvStage(const TpspmvSteps *b, const PetscInt d[], const SpmvDe
   return d[TPSPMV_DEVICE_STAGE] == TPSPMV_YES || (d[TPSPMV_DEVICE_STAGE] == TPSPMV_AUTO && pays) ? width : 0;
 }
 
-static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info, SpmvDeviceProduct *product)
+static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
+                                          SpmvDeviceProduct *product)
 {
   const TpspmvSteps  *b     = (const TpspmvSteps *)storage;
   const PetscInt     *d     = plan->value;
@@ -132,20 +160,26 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
   const size_t        stage = TpspmvStage(b, d, info);
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(product->options, sizeof(product->options), "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DNARROW=%d -DREMOVED=%d -DCLEAR=%zu", group, stage, TpspmvCutIsDirect(&b->cut), (int)b->narrow, (int)b->cut.removed, group));
-  if (b->npartial) {
-    SpmvDeviceWork(product, "partial", b->npartial * sizeof(PetscScalar));
-  }
+  PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
+                          "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DNARROW=%d -DREMOVED=%d -DCLEAR=%zu", group, stage,
+                          TpspmvCutIsDirect(&b->cut), (int)b->narrow, (int)b->cut.removed, group));
+  if (b->npartial) { SpmvDeviceWork(product, "partial", b->npartial * sizeof(PetscScalar)); }
   if (b->cut.removed) {
     SpmvDeviceWork(product, "packed", (size_t)b->cut.nused * sizeof(PetscScalar));
-    SPMV_LAUNCH(product, "tpspmv_pack", SpmvGroups((size_t)b->cut.nused, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("columns left"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("packed"), SPMV_GIVE_INT(b->cut.nused));
+    SPMV_LAUNCH(product, "tpspmv_pack", SpmvGroups((size_t)b->cut.nused, group), group, PETSC_FALSE,
+                SPMV_GIVE_ARRAY("columns left"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("packed"), SPMV_GIVE_INT(b->cut.nused));
   }
   if (TpspmvCutIsDirect(&b->cut) && b->nonempty < b->cut.m) {
-    SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->cut.m, group), group, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(b->cut.m));
+    SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->cut.m, group), group, PETSC_TRUE, SPMV_GIVE_Y,
+                SPMV_GIVE_INT(b->cut.m));
     SpmvDeviceAlongside(product);
   }
-  SPMV_LAUNCH(product, "tpspmv_first", b->nchunks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("chunks"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("targets"), x, SPMV_GIVE_Y, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_BETA);
-  SPMV_LAUNCH(product, "tpspmv_second", SpmvGroups(b->nsums, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("rows of sums"), SPMV_GIVE_ARRAY("firsts"), SPMV_GIVE_ARRAY("places"), SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)b->nsums), SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "tpspmv_first", b->nchunks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"),
+              SPMV_GIVE_ARRAY("chunks"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("targets"), x, SPMV_GIVE_Y,
+              SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "tpspmv_second", SpmvGroups(b->nsums, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("rows of sums"),
+              SPMV_GIVE_ARRAY("firsts"), SPMV_GIVE_ARRAY("places"), SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y,
+              SPMV_GIVE_INT((PetscInt)b->nsums), SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -33,7 +33,8 @@ static void TpspmvCountCuts(const TpspmvSteps *b, const TpspmvPair pair[], Petsc
   }
 }
 
-static void TpspmvMeasureSteps(const SpmvCSR *csr, TpspmvSteps *b, const TpspmvPair pair[], PetscInt n, PetscInt firstrow, TpspmvSize *size, int32_t *reach)
+static void TpspmvMeasureSteps(const SpmvCSR *csr, TpspmvSteps *b, const TpspmvPair pair[], PetscInt n, PetscInt firstrow,
+                               TpspmvSize *size, int32_t *reach)
 {
   int32_t low = INT32_MAX, high = 0, count[TPSPMV_LONG_MAX + 1];
 
@@ -95,7 +96,8 @@ static PetscErrorCode TpspmvMeasureAll(const SpmvCSR *csr, const SpmvPlan *plan,
   PetscFunctionBegin;
   b->cache   = p[TPSPMV_DEVICE_CACHE];
   b->longest = p[TPSPMV_DEVICE_LONG];
-  PetscCall(TpspmvCutCreate(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], b->cache, p[TPSPMV_DEVICE_TILE], p[TPSPMV_DEVICE_SLICE], &b->cut));
+  PetscCall(TpspmvCutCreate(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], b->cache, p[TPSPMV_DEVICE_TILE], p[TPSPMV_DEVICE_SLICE],
+                            &b->cut));
   if (!TpspmvCutIsDirect(&b->cut)) {
     PetscCall(SpmvAlloc((size_t)(b->cut.m + 1) * sizeof(int32_t), &b->first));
     memset(b->first, 0, (size_t)(b->cut.m + 1) * sizeof(int32_t));
@@ -107,12 +109,16 @@ static PetscErrorCode TpspmvMeasureAll(const SpmvCSR *csr, const SpmvPlan *plan,
     for (PetscInt t = 0; t < b->cut.ntiles; t++) {
       TpspmvSize *size = &(*sizes)[t * b->cut.nslices + s];
 
-      TpspmvMeasureSteps(csr, b, walk.pair + walk.first[t], walk.first[t + 1] - walk.first[t], TpspmvSliceFirst(&b->cut, s), size, &reach);
+      TpspmvMeasureSteps(csr, b, walk.pair + walk.first[t], walk.first[t + 1] - walk.first[t], TpspmvSliceFirst(&b->cut, s), size,
+                         &reach);
       b->npairs += (size_t)size->pairs;
       b->nsteps += (size_t)size->steps;
     }
   }
-  PetscCheck(b->npairs < INT32_MAX && b->nsteps < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a larger value", b->npairs);
+  PetscCheck(b->npairs < INT32_MAX && b->nsteps < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a "
+             "larger value",
+             b->npairs);
   PetscCall(TpspmvPlaceSteps(b, *sizes));
   b->nentries = (size_t)csr->i[csr->m];
   b->narrow   = (PetscBool)(reach <= UINT16_MAX);
@@ -152,7 +158,8 @@ typedef struct {
 } TpspmvFill;
 
 /* One pair: its entries, at place p of each step, and where its sum goes */
-static void TpspmvFillPair(TpspmvFill *f, const TpspmvStepChunk *chunk, const TpspmvPair *pair, PetscInt firstrow, PetscInt cut, int32_t p)
+static void TpspmvFillPair(TpspmvFill *f, const TpspmvStepChunk *chunk, const TpspmvPair *pair, PetscInt firstrow, PetscInt cut,
+                           int32_t p)
 {
   TpspmvSteps   *b     = f->b;
   const PetscInt start = pair->start + cut * b->longest, row = firstrow + pair->row;
@@ -186,12 +193,14 @@ static void TpspmvFillChunk(TpspmvFill *f, const TpspmvStepChunk *chunk, const T
     before += count[len];
   }
   for (PetscInt p = 0; p < n; p++) {
-    for (PetscInt cut = 0; cut < TpspmvCuts(f->b, pair[p].length); cut++) TpspmvFillPair(f, chunk, &pair[p], firstrow, cut, next[TpspmvCutLength(f->b, pair[p].length, cut)]++);
+    for (PetscInt cut = 0; cut < TpspmvCuts(f->b, pair[p].length); cut++)
+      TpspmvFillPair(f, chunk, &pair[p], firstrow, cut, next[TpspmvCutLength(f->b, pair[p].length, cut)]++);
   }
 }
 
 /* Where the steps of a chunk begin, the first one at an entry */
-static void TpspmvFillSteps(const TpspmvSteps *b, const TpspmvStepChunk *chunk, const TpspmvPair pair[], PetscInt n, uint32_t entry)
+static void TpspmvFillSteps(const TpspmvSteps *b, const TpspmvStepChunk *chunk, const TpspmvPair pair[], PetscInt n,
+                            uint32_t entry)
 {
   int32_t count[TPSPMV_LONG_MAX + 1], left = chunk[1].pair - chunk->pair;
 
@@ -231,7 +240,8 @@ static PetscErrorCode TpspmvFillAll(TpspmvFill *fill)
     const PetscInt first = TpspmvSliceFirst(&b->cut, s);
 
     TpspmvWalkSlice(&walk, s);
-    if (!TpspmvCutIsDirect(&b->cut)) PetscCall(PetscArraycpy(fill->next, b->first + first, TpspmvSliceFirst(&b->cut, s + 1) - first));
+    if (!TpspmvCutIsDirect(&b->cut))
+      PetscCall(PetscArraycpy(fill->next, b->first + first, TpspmvSliceFirst(&b->cut, s + 1) - first));
     for (PetscInt t = 0; t < b->cut.ntiles; t++) {
       const TpspmvPair *pair   = walk.pair + walk.first[t];
       const PetscInt    n      = walk.first[t + 1] - walk.first[t];

@@ -56,7 +56,8 @@ static inline PetscInt TpspmvPieceLength(const TpspmvStorage *b)
 }
 
 /* Sizes of a chunk, in the members that will tell where it begins; how far its columns and those of its pieces reach */
-static void TpspmvMeasureChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair pair[], PetscInt n, TpspmvChunk *chunk, int32_t *reach, int32_t *longreach)
+static void TpspmvMeasureChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair pair[], PetscInt n, TpspmvChunk *chunk,
+                               int32_t *reach, int32_t *longreach)
 {
   const PetscInt length = TpspmvPieceLength(b);
   TpspmvLengths  l;
@@ -80,7 +81,8 @@ static void TpspmvMeasureChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair 
       continue;
     }
     for (PetscInt k = pair[p].start; k < end; k += length) {
-      *longreach = PetscMax(*longreach, TpspmvNumber(&b->cut, csr, PetscMin(k + length, end) - 1) - TpspmvNumber(&b->cut, csr, k));
+      *longreach =
+        PetscMax(*longreach, TpspmvNumber(&b->cut, csr, PetscMin(k + length, end) - 1) - TpspmvNumber(&b->cut, csr, k));
       chunk->piece++;
     }
   }
@@ -148,7 +150,10 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
       b->npieces += (size_t)chunk->piece;
     }
   }
-  PetscCheck(b->npairs < INT32_MAX && b->npieces < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a larger value", b->npairs);
+  PetscCheck(b->npairs < INT32_MAX && b->npieces < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a "
+             "larger value",
+             b->npairs);
   b->nlong      = (size_t)csr->i[csr->m] - b->nentries;
   b->narrow     = (PetscBool)(reach <= UINT16_MAX);
   b->narrowlong = (PetscBool)(longreach <= UINT16_MAX);
@@ -178,18 +183,21 @@ static PetscErrorCode TpspmvAllocate(TpspmvStorage *b)
   if (!TpspmvIsDirect(b)) PetscCall(SpmvAlloc(b->npairs * sizeof(PetscScalar), &b->partial));
   if (b->npieces) PetscCall(SpmvAlloc(b->npieces * sizeof(PetscScalar), &b->sum));
   if (b->cut.removed) PetscCall(SpmvAlloc((size_t)b->cut.nused * sizeof(PetscScalar), &b->packed));
-  PetscCall(PetscMalloc4(b->threads + 1, &b->chunks, b->threads + 1, &b->pieces, b->threads + 1, &b->slices, b->threads + 1, &b->tiles));
+  PetscCall(
+    PetscMalloc4(b->threads + 1, &b->chunks, b->threads + 1, &b->pieces, b->threads + 1, &b->slices, b->threads + 1, &b->tiles));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The pairs of a chunk by falling length: their rows, in whole groups first, then what is left; and the pieces of long rows, with their length as `entry` */
-static void TpspmvSetChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair pair[], PetscInt n, PetscInt firstrow, const TpspmvChunk *chunk)
+static void TpspmvSetChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair pair[], PetscInt n, PetscInt firstrow,
+                           const TpspmvChunk *chunk)
 {
   const int32_t length = (int32_t)TpspmvPieceLength(b);
   TpspmvRun    *run    = b->run + chunk->run;
   uint8_t      *ragged = b->ragged + chunk->ragged;
   TpspmvPiece  *piece  = b->piece + chunk->piece;
-  uint16_t     *next[3][TPSPMV_LONG_MAX + 1], *row = b->row + chunk->pair; /* where the next row goes: in a consecutive group, another, or the rest */
+  uint16_t     *next[3][TPSPMV_LONG_MAX + 1],
+    *row = b->row + chunk->pair; /* where the next row goes: in a consecutive group, another, or the rest */
   TpspmvLengths l;
 
   TpspmvCountLengths(csr, b, pair, n, &l);
@@ -213,14 +221,14 @@ static void TpspmvSetChunk(const SpmvCSR *csr, TpspmvStorage *b, TpspmvPair pair
   for (PetscInt p = 0; p < n; p++) {
     const int32_t len = pair[p].length;
 
-    if (len <= b->longest) *next[pair[p].consecutive ? 1 : l.count[len]-- > 0 ? 0
-                                                                              : 2][len]++ = (uint16_t)pair[p].row;
+    if (len <= b->longest) *next[pair[p].consecutive ? 1 : l.count[len]-- > 0 ? 0 : 2][len]++ = (uint16_t)pair[p].row;
     else {
       for (int32_t k = 0; k < len; k += length) {
         const int32_t  entries = PetscMin(length, len - k), base = TpspmvNumber(&b->cut, csr, pair[p].start + k);
         const PetscInt last = pair[p].start + k + entries - 1;
 
-        *piece++ = (TpspmvPiece){entries, (int32_t)firstrow + pair[p].row, base, TpspmvNumber(&b->cut, csr, last) - base == entries - 1, 0};
+        *piece++ = (TpspmvPiece){entries, (int32_t)firstrow + pair[p].row, base,
+                                 TpspmvNumber(&b->cut, csr, last) - base == entries - 1, 0};
       }
     }
   }

@@ -7,7 +7,7 @@
 #define TPSPMV_SLICE_TILES 4096  /* rows of a slice, with several tiles at least */
 #define TPSPMV_SLICE_ONE   8192  /* rows of a slice, with one tile */
 #define TPSPMV_SLICE_MAX   65536 /* rows that uint16 counts */
-#define TPSPMV_CHUNK       256   /* entries that a chunk should have; with 512 products are 4 % faster, new values take 20 % longer */
+#define TPSPMV_CHUNK       256 /* entries that a chunk should have; with 512 products are 4 % faster, new values take 20 % longer */
 
 #define TPSPMV_FEW 131072 /* entries that are too few for tiles */
 
@@ -17,7 +17,8 @@ static const SpmvParam TpspmvParams[] = {
   [TPSPMV_SLICE]  = TPSPMV_PARAM_SLICE,
   [TPSPMV_LONG]   = TPSPMV_PARAM_LONG,
   [TPSPMV_REMOVE] = TPSPMV_PARAM_REMOVE,
-  [TPSPMV_STREAM] = SPMV_CHOICES("stream", "partial sums go past the cache, auto: where they are large", TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
+  [TPSPMV_STREAM] = SPMV_CHOICES("stream", "partial sums go past the cache, auto: where they are large", TpspmvChoices,
+                                 TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
 };
 
 /* KiB of the second cache */
@@ -27,7 +28,8 @@ static PetscInt TpspmvMachineCache(void)
 }
 
 /* One tile, or tiles that fit the cache; nothing to choose where a core may count on a part of the last cache that x fits as a whole */
-static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS])
+static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
+                                    SpmvPlan plans[SPMV_PROPOSALS])
 {
   const PetscInt *p     = asked->value;
   const PetscInt  cache = p[TPSPMV_CACHE] ? p[TPSPMV_CACHE] : TpspmvMachineCache();
@@ -138,7 +140,8 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   if (!ierr) {
     PetscCall(TpspmvArrays(b, &narrays, arrays));
     share = TpspmvIsDirect(b) ? 1 : PetscMin(1, (double)rows->m / (double)b->cut.height);
-    work->bytes += SpmvArraysRead(narrays, arrays) - (1 - share) * (double)((size_t)b->cut.ntiles * sizeof(TpspmvChunk) + b->nruns * sizeof(TpspmvRun));
+    work->bytes += SpmvArraysRead(narrays, arrays) -
+                   (1 - share) * (double)((size_t)b->cut.ntiles * sizeof(TpspmvChunk) + b->nruns * sizeof(TpspmvRun));
     if (!TpspmvIsDirect(b)) {
       work->moved += (PetscLogDouble)(b->npairs * sizeof(PetscScalar));
       work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
@@ -161,9 +164,18 @@ static PetscErrorCode TpspmvDescribe(const void *storage, PetscInt k, char line[
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (k == 0) PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " tiles for a cache of %" PetscInt_FMT " KiB, %" PetscInt_FMT " slices of %" PetscInt_FMT " rows, %" PetscInt_FMT " empty columns removed", b->cut.ntiles, b->cache, b->cut.nslices, b->cut.height, b->cut.n - b->cut.nused));
-  if (k == 1) PetscCall(PetscSNPrintf(line, size, "chunks begin at multiples of %" PetscInt_FMT " entries: fill %.2f %%", b->align, entries ? 100 * (double)b->nfill / (double)entries : 0.));
-  if (k == 2) PetscCall(PetscSNPrintf(line, size, "partial sums: %zu of tiles and rows, %zu of pieces of long rows, %zu bytes", TpspmvIsDirect(b) ? 0 : b->npairs, b->npieces, ((TpspmvIsDirect(b) ? 0 : b->npairs) + b->npieces) * sizeof(PetscScalar)));
+  if (k == 0)
+    PetscCall(PetscSNPrintf(line, size,
+                            "%" PetscInt_FMT " tiles for a cache of %" PetscInt_FMT " KiB, %" PetscInt_FMT
+                            " slices of %" PetscInt_FMT " rows, %" PetscInt_FMT " empty columns removed",
+                            b->cut.ntiles, b->cache, b->cut.nslices, b->cut.height, b->cut.n - b->cut.nused));
+  if (k == 1)
+    PetscCall(PetscSNPrintf(line, size, "chunks begin at multiples of %" PetscInt_FMT " entries: fill %.2f %%", b->align,
+                            entries ? 100 * (double)b->nfill / (double)entries : 0.));
+  if (k == 2)
+    PetscCall(PetscSNPrintf(line, size, "partial sums: %zu of tiles and rows, %zu of pieces of long rows, %zu bytes",
+                            TpspmvIsDirect(b) ? 0 : b->npairs, b->npieces,
+                            ((TpspmvIsDirect(b) ? 0 : b->npairs) + b->npieces) * sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,10 +19,10 @@ enum { /* the knobs, in the order of TpspmvParams */
        TPSPMV_NPARAMS
 };
 
-#define TPSPMV_LANES  8                 /* rows of a group: the lanes of a vector */
-#define TPSPMV_ALIGN  8                 /* entries that the beginning of a chunk is a multiple of, if that fills little */
-#define TPSPMV_FILL   50                /* fill is at most one entry in so many: 2 % */
-#define TPSPMV_PIECE  16                /* a long row is cut into pieces of so many times the least length of a long row */
+#define TPSPMV_LANES 8  /* rows of a group: the lanes of a vector */
+#define TPSPMV_ALIGN 8  /* entries that the beginning of a chunk is a multiple of, if that fills little */
+#define TPSPMV_FILL  50 /* fill is at most one entry in so many: 2 % */
+#define TPSPMV_PIECE 16 /* a long row is cut into pieces of so many times the least length of a long row */
 
 /*
   A chunk is what a tile and a slice have in common. Its rows that are not empty make pairs with the tile, and a pair has one

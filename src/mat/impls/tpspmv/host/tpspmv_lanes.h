@@ -29,7 +29,8 @@ typedef struct {
 
 SPMV_INLINE TpspmvCursor TpspmvCursorOf(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x)
 {
-  return (TpspmvCursor){b->value + chunk->entry, (const char *)b->index + (size_t)chunk->entry * TpspmvIndexSize(b->narrow), x + chunk->base};
+  return (TpspmvCursor){b->value + chunk->entry, (const char *)b->index + (size_t)chunk->entry * TpspmvIndexSize(b->narrow),
+                        x + chunk->base};
 }
 
 SPMV_INLINE Spmv8 TpspmvX(const TpspmvCursor *at, PetscBool narrow)
@@ -39,7 +40,8 @@ SPMV_INLINE Spmv8 TpspmvX(const TpspmvCursor *at, PetscBool narrow)
 
 SPMV_INLINE Spmv8 TpspmvXFirst(const TpspmvCursor *at, int n, PetscBool narrow)
 {
-  return narrow ? Spmv8GatherFirstU16(at->x, (const uint16_t *)at->index, n) : Spmv8GatherFirst(at->x, (const int32_t *)at->index, n);
+  return narrow ? Spmv8GatherFirstU16(at->x, (const uint16_t *)at->index, n)
+                : Spmv8GatherFirst(at->x, (const int32_t *)at->index, n);
 }
 
 SPMV_INLINE void TpspmvMove(TpspmvCursor *at, int n, PetscBool narrow)
@@ -59,7 +61,8 @@ SPMV_INLINE void TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *y, Tpspm
 {
   if (target == TPSPMV_KEEP) Spmv8Store(y, sum);
   else if (target == TPSPMV_PAST) Spmv8Stream(y, sum);
-  else if (row[7] - row[0] == 7) Spmv8Store(y + row[0], target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8Load(y + row[0])) : sum); /* rows increase in a group */
+  else if (row[7] - row[0] == 7)
+    Spmv8Store(y + row[0], target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8Load(y + row[0])) : sum); /* rows increase in a group */
   else Spmv8ScatterU16(y, row, target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8GatherU16(y, row)) : sum);
 }
 
@@ -83,7 +86,8 @@ SPMV_INLINE size_t TpspmvFirst(const TpspmvCursor *at, PetscBool narrow)
 }
 
 /* The groups of a run whose steps have eight columns one after the other, and rows too */
-SPMV_INLINE PetscScalar *TpspmvConsecutive(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, const TpspmvRun *run, PetscBool ahead, PetscBool narrow, TpspmvTarget target)
+SPMV_INLINE PetscScalar *TpspmvConsecutive(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, const TpspmvRun *run,
+                                           PetscBool ahead, PetscBool narrow, TpspmvTarget target)
 {
   TpspmvCursor at = *cursor;
 
@@ -110,7 +114,8 @@ SPMV_INLINE PetscScalar *TpspmvConsecutive(TpspmvCursor *cursor, const uint16_t 
 }
 
 /* The groups of a run, of `length` entries a pair; y is that of the slice, or the first partial sum */
-SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, int32_t groups, int32_t length, PetscBool ahead, PetscBool narrow, TpspmvTarget target)
+SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, int32_t groups, int32_t length,
+                                      PetscBool ahead, PetscBool narrow, TpspmvTarget target)
 {
   TpspmvCursor at = *cursor;
 
@@ -132,7 +137,8 @@ SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row,
 }
 
 /* Up to eight ragged pairs */
-SPMV_INLINE void TpspmvRagged(TpspmvCursor *at, const uint16_t *row, const uint8_t *length, int n, PetscScalar *y, PetscBool narrow, TpspmvTarget target)
+SPMV_INLINE void TpspmvRagged(TpspmvCursor *at, const uint16_t *row, const uint8_t *length, int n, PetscScalar *y,
+                              PetscBool narrow, TpspmvTarget target)
 {
   const int all = n;
   Spmv8     sum = Spmv8Zero();
@@ -153,7 +159,8 @@ SPMV_INLINE void TpspmvRagged(TpspmvCursor *at, const uint16_t *row, const uint8
 }
 
 /* The sums of all pairs of a chunk */
-SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y, PetscBool narrow, TpspmvTarget target)
+SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y,
+                                 PetscBool narrow, TpspmvTarget target)
 {
   TpspmvCursor    at  = TpspmvCursorOf(b, chunk, x);
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
@@ -195,7 +202,8 @@ SPMV_INLINE PetscScalar TpspmvDot(const PetscScalar *v, const PetscScalar *x, si
 SPMV_INLINE PetscScalar TpspmvPieceMult(const TpspmvStorage *b, const TpspmvPiece *piece, const PetscScalar *x, PetscBool narrow)
 {
   const size_t first = (size_t)piece->entry, n = (size_t)piece[1].entry - first;
-  TpspmvCursor at   = {b->value + b->nentries + first, (const char *)b->longindex + first * TpspmvIndexSize(narrow), x + piece->base};
+  TpspmvCursor at   = {b->value + b->nentries + first, (const char *)b->longindex + first * TpspmvIndexSize(narrow),
+                       x + piece->base};
   Spmv8        even = Spmv8Zero(), odd = even;
   size_t       k = 0;
 
@@ -225,7 +233,8 @@ SPMV_INLINE void TpspmvSpread(TpspmvCursor *at, Spmv8 x, PetscScalar *y, int n, 
   PetscScalar product[8];
 
   Spmv8Store(product, Spmv8Mul(n < 8 ? Spmv8LoadFirst(at->value, n) : Spmv8Load(at->value), x));
-  for (int l = 0; l < n; l++) y[narrow ? (size_t)((const uint16_t *)at->index)[l] : (size_t)((const int32_t *)at->index)[l]] += product[l];
+  for (int l = 0; l < n; l++)
+    y[narrow ? (size_t)((const uint16_t *)at->index)[l] : (size_t)((const int32_t *)at->index)[l]] += product[l];
   TpspmvMove(at, n, narrow);
 }
 
@@ -237,7 +246,8 @@ SPMV_INLINE void TpspmvSpreadConsecutive(TpspmvCursor *at, Spmv8 x, PetscScalar 
 }
 
 /* Adds what a chunk has for y; x is that of the slice, or what the chunk's pairs were given */
-SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y, PetscBool direct, PetscBool narrow)
+SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y,
+                                      PetscBool direct, PetscBool narrow)
 {
   TpspmvCursor    at  = TpspmvCursorOf(b, chunk, NULL);
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
@@ -271,7 +281,8 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
   }
 }
 
-SPMV_INLINE void TpspmvPieceTranspose(const TpspmvStorage *b, const TpspmvPiece *piece, PetscScalar x, PetscScalar *y, PetscBool narrow)
+SPMV_INLINE void TpspmvPieceTranspose(const TpspmvStorage *b, const TpspmvPiece *piece, PetscScalar x, PetscScalar *y,
+                                      PetscBool narrow)
 {
   const size_t first = (size_t)piece->entry, n = (size_t)piece[1].entry - first;
   TpspmvCursor at = {b->value + b->nentries + first, (const char *)b->longindex + first * TpspmvIndexSize(narrow), NULL};

@@ -37,7 +37,9 @@ static void TpspmvPackTask(void *context, PetscInt t)
   const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
 
-  for (size_t k = SpmvShare((size_t)b->cut.nused, t, b->threads), end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads); k < end; k++) b->packed[k] = p->x[b->cut.column[k]];
+  for (size_t k = SpmvShare((size_t)b->cut.nused, t, b->threads), end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads);
+       k < end; k++)
+    b->packed[k] = p->x[b->cut.column[k]];
 }
 
 /* Where the second phase adds to y, and, with one tile, where rows without a sum are */
@@ -56,7 +58,8 @@ SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt first, PetscI
 
   for (PetscInt c = first; c < end; c++) {
     if (target == TPSPMV_SET) TpspmvClear(b, c, p->y);
-    TpspmvChunkMult(b, &b->chunk[c], p->x, target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(&b->cut, c), narrow, target);
+    TpspmvChunkMult(b, &b->chunk[c], p->x,
+                    target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(&b->cut, c), narrow, target);
   }
 }
 
@@ -115,7 +118,8 @@ static void TpspmvSecondTask(void *context, PetscInt task)
     for (PetscInt t = 0; t < b->cut.ntiles; t++) {
       const TpspmvChunk *chunk = &b->chunk[t * b->cut.nslices + s];
 
-      if (!TpspmvIsDirect(b)) TpspmvAccumulate(b, chunk, t + 1 < b->cut.ntiles ? chunk + b->cut.nslices : chunk, p->y + TpspmvSliceFirst(&b->cut, s));
+      if (!TpspmvIsDirect(b))
+        TpspmvAccumulate(b, chunk, t + 1 < b->cut.ntiles ? chunk + b->cut.nslices : chunk, p->y + TpspmvSliceFirst(&b->cut, s));
       for (int32_t k = chunk->piece; k < chunk[1].piece; k++) p->y[b->piece[k].row] += b->sum[k];
     }
   }
@@ -160,7 +164,8 @@ static void TpspmvGiveTask(void *context, PetscInt task)
 }
 
 /* Adds what chunks [first, end) and pieces [firstpiece, endpiece) have for y */
-static void TpspmvAddTo(const TpspmvProduct *p, PetscInt first, PetscInt end, PetscInt firstpiece, PetscInt endpiece, PetscScalar *y)
+static void TpspmvAddTo(const TpspmvProduct *p, PetscInt first, PetscInt end, PetscInt firstpiece, PetscInt endpiece,
+                        PetscScalar *y)
 {
   const TpspmvStorage *b = p->b;
 
@@ -186,7 +191,8 @@ static void TpspmvTilesTask(void *context, PetscInt task)
   const PetscInt       first = b->tiles[task], end = b->tiles[task + 1];
 
   if (!p->beta) memset(p->y + b->cut.tile[first], 0, sizeof(PetscScalar) * (size_t)(b->cut.tile[end] - b->cut.tile[first]));
-  TpspmvAddTo(p, first * b->cut.nslices, end * b->cut.nslices, b->chunk[first * b->cut.nslices].piece, b->chunk[end * b->cut.nslices].piece, p->y);
+  TpspmvAddTo(p, first * b->cut.nslices, end * b->cut.nslices, b->chunk[first * b->cut.nslices].piece,
+              b->chunk[end * b->cut.nslices].piece, p->y);
 }
 
 /* With fewer tiles, each task adds up a vector of its own ... */
@@ -206,7 +212,8 @@ static void TpspmvAddOwnTask(void *context, PetscInt t)
   const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
 
-  for (size_t c = SpmvShare((size_t)b->cut.nused, t, b->threads), end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads); c < end; c++) {
+  for (size_t c = SpmvShare((size_t)b->cut.nused, t, b->threads), end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads);
+       c < end; c++) {
     PetscScalar sum = p->beta ? p->y[c] : 0;
 
     for (PetscInt own = 0; own < b->threads; own++) sum += p->own[(size_t)own * (size_t)b->cut.nused + c];
@@ -240,5 +247,6 @@ static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, Petsc
   for (PetscInt k = 0; k < b->cut.nused; k++) y[b->cut.column[k]] += b->packed[k];
 }
 
-const SpmvKernels SPMV_ISA_NAME(TpspmvKernels) = {.apply = TpspmvMult, .apply_transpose = TpspmvMultTranspose, .transpose_work = TpspmvTransposeWork};
+const SpmvKernels SPMV_ISA_NAME(TpspmvKernels) = {
+  .apply = TpspmvMult, .apply_transpose = TpspmvMultTranspose, .transpose_work = TpspmvTransposeWork};
 #endif

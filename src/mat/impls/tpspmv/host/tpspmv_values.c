@@ -16,7 +16,8 @@ typedef struct {
 } TpspmvSetter;
 
 /* One entry: entry k of CSR to a place among those of chunks, or of pieces */
-static inline __attribute__((always_inline)) void TpspmvSetOne(const TpspmvSetter *set, size_t place, PetscInt k, int32_t base, PetscBool indices, PetscBool piece)
+static inline __attribute__((always_inline)) void TpspmvSetOne(const TpspmvSetter *set, size_t place, PetscInt k, int32_t base,
+                                                               PetscBool indices, PetscBool piece)
 {
   TpspmvStorage *b = set->b;
 
@@ -30,7 +31,8 @@ static inline __attribute__((always_inline)) void TpspmvSetOne(const TpspmvSette
 }
 
 /* A group of pairs of `length` entries, from place on */
-static inline __attribute__((always_inline)) size_t TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], PetscInt length, size_t place, int32_t base, PetscBool indices)
+static inline __attribute__((always_inline)) size_t TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], PetscInt length,
+                                                                   size_t place, int32_t base, PetscBool indices)
 {
   PetscInt from[TPSPMV_LANES];
 
@@ -40,15 +42,20 @@ static inline __attribute__((always_inline)) size_t TpspmvSetGroup(const TpspmvS
   }
   if (indices) {
     for (PetscInt k = 0; k < length; k++) {
-      for (PetscInt l = 0; l < TPSPMV_LANES; l++) TpspmvSetOne(set, place + (size_t)(k * TPSPMV_LANES + l), from[l] + k, base, indices, PETSC_FALSE);
+      for (PetscInt l = 0; l < TPSPMV_LANES; l++)
+        TpspmvSetOne(set, place + (size_t)(k * TPSPMV_LANES + l), from[l] + k, base, indices, PETSC_FALSE);
     }
   } else { /* an address for each row, which stay in registers */
-    const PetscScalar *a0 = set->csr->a + from[0], *a1 = set->csr->a + from[1], *a2 = set->csr->a + from[2], *a3 = set->csr->a + from[3];
-    const PetscScalar *a4 = set->csr->a + from[4], *a5 = set->csr->a + from[5], *a6 = set->csr->a + from[6], *a7 = set->csr->a + from[7];
-    PetscScalar       *v = set->b->value + place;
+    const PetscScalar *a0 = set->csr->a + from[0], *a1 = set->csr->a + from[1], *a2 = set->csr->a + from[2],
+                      *a3 = set->csr->a + from[3];
+    const PetscScalar *a4 = set->csr->a + from[4], *a5 = set->csr->a + from[5], *a6 = set->csr->a + from[6],
+                      *a7 = set->csr->a + from[7];
+    PetscScalar *v        = set->b->value + place;
 
     for (PetscInt k = 0; k < length; k++, v += TPSPMV_LANES) {
-      if (set->b->prefetch) { /* eight streams at once are too many for the hardware; where rows are sorted, this is about where groups to come are */
+      if (
+        set->b
+          ->prefetch) { /* eight streams at once are too many for the hardware; where rows are sorted, this is about where groups to come are */
         __builtin_prefetch(a0 + k * TPSPMV_LANES + TPSPMV_PREFETCH);
         __builtin_prefetch(v + TPSPMV_PREFETCH, 1);
       }
@@ -66,7 +73,9 @@ static inline __attribute__((always_inline)) size_t TpspmvSetGroup(const TpspmvS
 }
 
 /* Up to eight pairs of falling length */
-static inline __attribute__((always_inline)) size_t TpspmvSetRagged(const TpspmvSetter *set, const uint16_t row[], const uint8_t length[], PetscInt rows, size_t place, int32_t base, PetscBool indices)
+static inline __attribute__((always_inline)) size_t TpspmvSetRagged(const TpspmvSetter *set, const uint16_t row[],
+                                                                    const uint8_t length[], PetscInt rows, size_t place,
+                                                                    int32_t base, PetscBool indices)
 {
   for (PetscInt k = 0, n = rows; k < length[0]; k++) {
     while (length[n - 1] <= k) n--;
@@ -76,7 +85,8 @@ static inline __attribute__((always_inline)) size_t TpspmvSetRagged(const Tpspmv
   return place;
 }
 
-static inline __attribute__((always_inline)) void TpspmvSetEntries(const TpspmvSetter *set, const TpspmvChunk *chunk, PetscInt firstrow, PetscBool indices)
+static inline __attribute__((always_inline)) void TpspmvSetEntries(const TpspmvSetter *set, const TpspmvChunk *chunk,
+                                                                   PetscInt firstrow, PetscBool indices)
 {
   TpspmvStorage  *b   = set->b;
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
@@ -84,9 +94,11 @@ static inline __attribute__((always_inline)) void TpspmvSetEntries(const TpspmvS
   size_t          place  = (size_t)chunk->entry;
 
   for (int32_t r = chunk->run; r < chunk[1].run; r++) {
-    for (int32_t g = 0; g < b->run[r].groups; g++, row += TPSPMV_LANES) place = TpspmvSetGroup(set, row, b->run[r].length, place, chunk->base, indices);
+    for (int32_t g = 0; g < b->run[r].groups; g++, row += TPSPMV_LANES)
+      place = TpspmvSetGroup(set, row, b->run[r].length, place, chunk->base, indices);
   }
-  for (; row < end; row += TPSPMV_LANES, ragged += TPSPMV_LANES) place = TpspmvSetRagged(set, row, ragged, PetscMin(TPSPMV_LANES, end - row), place, chunk->base, indices);
+  for (; row < end; row += TPSPMV_LANES, ragged += TPSPMV_LANES)
+    place = TpspmvSetRagged(set, row, ragged, PetscMin(TPSPMV_LANES, end - row), place, chunk->base, indices);
   for (; place < (size_t)chunk[1].entry; place++) { /* no product reads the fill */
     if (!indices) b->value[place] = 0;
     else if (b->narrow) ((uint16_t *)b->index)[place] = 0;
@@ -96,7 +108,8 @@ static inline __attribute__((always_inline)) void TpspmvSetEntries(const TpspmvS
     const TpspmvPiece *piece = b->piece + p;
     PetscInt          *k     = &set->cursor[piece->row - firstrow];
 
-    for (int64_t e = piece->entry; e < piece[1].entry; e++) TpspmvSetOne(set, (size_t)e, (*k)++, piece->base, indices, PETSC_TRUE);
+    for (int64_t e = piece->entry; e < piece[1].entry; e++)
+      TpspmvSetOne(set, (size_t)e, (*k)++, piece->base, indices, PETSC_TRUE);
   }
 }
 
@@ -110,7 +123,8 @@ static inline __attribute__((always_inline)) PetscErrorCode TpspmvSet(const Spmv
     const PetscInt first = TpspmvSliceFirst(&b->cut, s);
 
     PetscCall(PetscArraycpy(set.cursor, csr->i + first, TpspmvSliceFirst(&b->cut, s + 1) - first));
-    for (PetscInt t = 0; t < b->cut.ntiles; t++) TpspmvSetEntries(&set, &b->chunk[(size_t)t * (size_t)b->cut.nslices + (size_t)s], first, indices);
+    for (PetscInt t = 0; t < b->cut.ntiles; t++)
+      TpspmvSetEntries(&set, &b->chunk[(size_t)t * (size_t)b->cut.nslices + (size_t)s], first, indices);
   }
   PetscCall(PetscFree(set.cursor));
   PetscFunctionReturn(PETSC_SUCCESS);
