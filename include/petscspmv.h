@@ -45,14 +45,11 @@ M*/
 
   Options Database Keys:
 + -mat_type cmrs             - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type cmrs
-. -mat_cmrs_height <0>       - rows of a strip, 1 to 16; 0 takes 8, or 16 if padded
-. -mat_cmrs_order <auto>     - of the entries in a strip: auto, rows, columns, interleaved (not on a device), padded
-. -mat_cmrs_word <0>         - bits of a column and a row in the strip, 32 or 64; 0 takes as many as the columns need
-. -mat_cmrs_align <1>        - 0 lets vectors begin at the first entry of a strip instead of a multiple of 8 entries
+. -mat_cmrs_height <0>       - rows of a strip, 1 to 16; 0 takes 8, and on a device what suits the order
 . -mat_spmv_build_after <n>  - products that AIJ's kernel serves before the storage is built; see the README
 . -mat_spmv_isa <auto>       - instruction set: auto, scalar, avx2, avx512
 . -mat_spmv_backend <host>   - host, device, or auto
-. -mat_cmrs_device_<knob>    - workgroup: how a device runs products; -help says more
+. -mat_cmrs_device_<knob>    - order, align, workgroup: how a device stores strips and runs products; -help lists them
 - -mat_spmv_view <viewer>    - prints what was built, once after each build; of padded strips the memory overhead
 
   Level: beginner
@@ -81,8 +78,6 @@ M*/
 . -mat_csradaptive_nnz_per_wg <n>       - entries of a row block of several rows, at most
 . -mat_csradaptive_num_rows_stream <n>  - rows from which a row block is served by CSR-Stream, not CSR-Vector
 . -mat_csradaptive_nnz_multiplier <n>   - a row of more than this times nnz_per_wg entries is shared by several row blocks
-. -mat_csradaptive_long <n>             - a row block may end where a row of more entries than this meets a short one
-. -mat_csradaptive_short <n>            - a row of fewer entries than this is a short one, 0: none is
 . -mat_spmv_backend <host>              - host, device, or auto
 . -mat_csradaptive_device_<knob>        - workgroup, nnz_per_wg, num_rows_stream, nnz_multiplier, reduction, parts: how a device runs products; -help lists them
 . -mat_spmv_build_after <n>             - products that AIJ's kernel serves before the storage is built; see the README

@@ -228,6 +228,8 @@ extern PetscErrorCode  SpmvBuild(const SpmvSide *side, const SpmvCSR *csr, const
                                  void **storage);
 extern PetscLogDouble  SpmvArraysRead(PetscInt n, const SpmvArray arrays[]);
 extern PetscLogDouble  SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
+extern PetscErrorCode  SpmvDeviceFits(const SpmvDeviceInfo *info, size_t group, size_t local, const char format[],
+                                      const char less[], char why[], size_t size);
 extern PetscErrorCode  SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 
 /* host/isa.c */

@@ -7,22 +7,22 @@ static const char help[] =
 
 #define HOST   (&SpmvFormat_cmrs.host->side)
 #define DEVICE (&SpmvFormat_cmrs.device->side)
+#define MANY   ((1 << 28) + 1) /* columns that words of 32 bits do not hold */
 
 /* A GPU, for plans that nobody runs */
 static const SpmvDeviceInfo Gpu = {.name = "a GPU", .group = 1024, .local = 49152, .room = 1e9, .gpu = PETSC_TRUE};
 
-static SpmvPlan Plan(PetscInt height, PetscInt word, PetscInt threads)
+static SpmvPlan Plan(PetscInt height, PetscInt threads)
 {
-  return (SpmvPlan){.value = {height, word}, .threads = threads};
+  return (SpmvPlan){.value = {height}, .threads = threads};
 }
 
-static SpmvPlan DevicePlan(PetscInt height, CmrsOrder order, PetscInt word)
+static SpmvPlan DevicePlan(PetscInt height, CmrsOrder order)
 {
   SpmvPlan plan = SpmvTestPlan(&SpmvFormat_cmrs, SPMV_BACKEND_DEVICE);
 
   plan.value[CMRS_DEVICE_HEIGHT] = height;
   plan.value[CMRS_DEVICE_ORDER]  = order;
-  plan.value[CMRS_DEVICE_WORD]   = word;
   return plan;
 }
 
@@ -59,7 +59,7 @@ static uint64_t Word(const Strips *c, PetscInt k)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n")); \
   } while (0)
 
-/* Entry after entry, row = strip height + rowinstrip: the entries of a row must be those of the matrix, in the same order, in any order of the strip */
+/* row = strip height + rowinstrip: the entries of each row must be those of the matrix, in the same order */
 static PetscErrorCode CheckConversion(const SpmvCSR *csr, Strips c)
 {
   PetscInt *next;
@@ -116,15 +116,18 @@ static PetscErrorCode ShowStrips(const char name[], const SpmvSide *side, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Show(const char name[], const SpmvTestCSR *t, SpmvPlan plan)
+/* A storage with words of 64 bits has as many columns as 32 do not hold while it is built; products are made with those of t */
+static PetscErrorCode Show(const char name[], const SpmvTestCSR *t, SpmvPlan plan, PetscBool wide)
 {
   SpmvCSR      csr = SpmvTestCSRView(t);
   void        *storage;
   CmrsStorage *c;
 
   PetscFunctionBegin;
+  if (wide) csr.n = MANY;
   PetscCall(SpmvBuild(HOST, &csr, NULL, &plan, &storage));
-  c = (CmrsStorage *)storage;
+  c     = (CmrsStorage *)storage;
+  csr.n = c->n = t->n;
   PetscCall(ShowStrips(name, HOST, storage, HostStrips(c)));
   PRINT("rows of steps", c->nsteps, c->active[k]);
   PetscCall(CheckConversion(&csr, HostStrips(c)));
@@ -133,12 +136,13 @@ static PetscErrorCode Show(const char name[], const SpmvTestCSR *t, SpmvPlan pla
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ShowDevice(const char name[], const SpmvTestCSR *t, SpmvPlan plan)
+static PetscErrorCode ShowDevice(const char name[], const SpmvTestCSR *t, SpmvPlan plan, PetscBool wide)
 {
   SpmvCSR csr = SpmvTestCSRView(t);
   void   *storage;
 
   PetscFunctionBegin;
+  if (wide) csr.n = MANY;
   PetscCall(SpmvBuild(DEVICE, &csr, &Gpu, &plan, &storage));
   PetscCall(ShowStrips(name, DEVICE, storage, DeviceStrips((CmrsDeviceStorage *)storage)));
   PetscCall(CheckConversion(&csr, DeviceStrips((CmrsDeviceStorage *)storage)));
@@ -172,7 +176,7 @@ static PetscErrorCode Rows(PetscInt m, PetscInt n, PetscInt (*length)(PetscInt),
 static PetscErrorCode CheckPadded(const SpmvTestCSR *t)
 {
   SpmvCSR            csr  = SpmvTestCSRView(t);
-  SpmvPlan           plan = DevicePlan(0, CMRS_PADDED, 0);
+  SpmvPlan           plan = DevicePlan(0, CMRS_PADDED);
   void              *storage;
   CmrsDeviceStorage *c;
   Strips             strips;
@@ -217,7 +221,7 @@ static PetscErrorCode CheckLong(const char name[], const SpmvTestCSR *t, PetscBo
 
   PetscFunctionBegin;
   for (PetscInt threads = 1; threads <= 4; threads += 3) {
-    SpmvPlan     plan = Plan(0, 0, threads);
+    SpmvPlan     plan = Plan(0, threads);
     CmrsStorage *c;
 
     PetscCall(SpmvBuild(HOST, &csr, NULL, &plan, &storage));
@@ -233,7 +237,7 @@ static PetscErrorCode CheckLong(const char name[], const SpmvTestCSR *t, PetscBo
     PetscCall(HOST->destroy(&storage));
   }
   for (int order = CMRS_COLUMNS; order <= CMRS_PADDED; order++) {
-    SpmvPlan plan = DevicePlan(0, (CmrsOrder)order, 0);
+    SpmvPlan plan = DevicePlan(0, (CmrsOrder)order);
 
     PetscCall(SpmvBuild(DEVICE, &csr, &Gpu, &plan, &storage));
     PetscCall(CheckConversion(&csr, DeviceStrips((CmrsDeviceStorage *)storage)));
@@ -242,11 +246,31 @@ static PetscErrorCode CheckLong(const char name[], const SpmvTestCSR *t, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Words of 64 bits: steps of one band and of two, tails, segments */
+static PetscErrorCode CheckWide(const SpmvTestCSR *t)
+{
+  PetscFunctionBegin;
+  for (PetscInt height = 8; height <= CMRS_HEIGHT_MAX; height += 8) {
+    SpmvCSR  csr  = SpmvTestCSRView(t);
+    SpmvPlan plan = Plan(height, height / 4);
+    void    *storage;
+
+    csr.n = MANY;
+    PetscCall(SpmvBuild(HOST, &csr, NULL, &plan, &storage));
+    csr.n = ((CmrsStorage *)storage)->n = t->n;
+    PetscCheck(((CmrsStorage *)storage)->wordsize == 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "words are not wide");
+    PetscCall(CheckConversion(&csr, HostStrips((CmrsStorage *)storage)));
+    PetscCall(CheckProducts(&csr, storage));
+    PetscCall(HOST->destroy(&storage));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Inf in x reaches the rows that have it, and no others */
 static PetscErrorCode CheckInf(const SpmvTestCSR *t)
 {
   SpmvCSR      csr  = SpmvTestCSRView(t);
-  SpmvPlan     plan = Plan(0, 0, 1);
+  SpmvPlan     plan = Plan(0, 1);
   void        *storage;
   PetscScalar *x, *y;
 
@@ -277,14 +301,54 @@ static PetscErrorCode CheckInf(const SpmvTestCSR *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether a plan is refused */
-static PetscErrorCode Refused(const char name[], const SpmvSide *side, const SpmvCSR *csr, SpmvPlan plan)
+/* A plan is refused */
+static PetscErrorCode CheckRefused(const SpmvCSR *csr, SpmvPlan plan)
 {
   char why[512];
 
   PetscFunctionBegin;
-  PetscCall(SpmvResolve(side, csr, side == HOST ? NULL : &Gpu, &plan, why, sizeof(why)));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", name, why[0] ? "refused" : "taken"));
+  PetscCall(SpmvResolve(DEVICE, csr, &Gpu, &plan, why, sizeof(why)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "refused: %s\n", why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bits of the words of a matrix without entries, so that no memory is needed for its columns */
+static PetscErrorCode ShowWord(PetscInt n)
+{
+  PetscInt none[] = {0, 0};
+  SpmvCSR  csr    = {.m = 1, .n = n, .rbs = 1, .cbs = 1, .i = none};
+  SpmvPlan plan   = Plan(0, 1);
+  void    *storage;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvBuild(HOST, &csr, NULL, &plan, &storage));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " columns: words of %d bits\n", n,
+                        8 * (int)((CmrsStorage *)storage)->wordsize));
+  PetscCall(HOST->destroy(&storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A strip of one row has eight lanes, too: those of row 2^28 begin at byte 2^31. Only the last pages of the arrays are touched */
+static PetscErrorCode CheckMany(void)
+{
+  SpmvGuarded lanes = {0}, rows = {0};
+  CmrsStorage c   = {.m = MANY, .height = 1, .strips = MANY, .bands = 1};
+  SpmvCSR     csr = {.m = MANY, .n = 9};
+  CmrsBand    band;
+  PetscInt   *i;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvGuardedCreate((PetscInt)(CMRS_VECTOR * (size_t)MANY / sizeof(PetscScalar) + 1), &lanes));
+  PetscCall(SpmvGuardedCreate(MANY + 1, &rows));
+  i       = (PetscInt *)(void *)rows.a;
+  i[MANY] = 7;
+  csr.i   = i;
+  c.lane  = (uint8_t *)lanes.a;
+  band    = CmrsBandOf(&csr, &c, MANY - 1);
+  PetscCheck(band.rows == 1 && band.length[0] == 7, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "band of %" PetscInt_FMT " rows, of %" PetscInt_FMT " entries", band.rows, band.length[0]);
+  PetscCall(SpmvGuardedDestroy(&lanes));
+  PetscCall(SpmvGuardedDestroy(&rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -296,7 +360,7 @@ static PetscInt LengthLong(PetscInt r)
 {
   return r == 2 ? 100000 : 0;
 }
-static PetscInt LengthWide(PetscInt r)
+static PetscInt LengthMany(PetscInt r)
 {
   return 3000 + 10 * r;
 }
@@ -309,17 +373,16 @@ int main(int argc, char **argv)
 {
   const PetscScalar A[] = {1, 0, 0, 2, 0, 0, 3, 0, 0, 4, 0, 0, 5, 0, 6, 0, 0, 7, 8, 9, 0, 0, 0, 0, 10};
   SpmvTestCSR       t;
-  PetscInt          none[] = {0, 0};
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvTestCSRFromDense(5, 5, A, &t));
-  PetscCall(ShowDevice("by rows", &t, DevicePlan(2, CMRS_ROWS, 0)));
-  PetscCall(ShowDevice("by columns", &t, DevicePlan(2, CMRS_COLUMNS, 64)));
-  PetscCall(Show("interleaved", &t, Plan(2, 32, 1)));
-  PetscCall(Show("wide words", &t, Plan(2, 64, 1)));
-  PetscCall(Show("height 1 is CSR", &t, Plan(1, 0, 1)));
-  PetscCall(ShowDevice("padded", &t, DevicePlan(0, CMRS_PADDED, 0)));
+  PetscCall(ShowDevice("by rows", &t, DevicePlan(2, CMRS_ROWS), PETSC_FALSE));
+  PetscCall(ShowDevice("by columns", &t, DevicePlan(2, CMRS_COLUMNS), PETSC_TRUE));
+  PetscCall(Show("interleaved", &t, Plan(2, 1), PETSC_FALSE));
+  PetscCall(Show("wide words", &t, Plan(2, 1), PETSC_TRUE));
+  PetscCall(Show("height 1 is CSR", &t, Plan(1, 1), PETSC_FALSE));
+  PetscCall(ShowDevice("padded", &t, DevicePlan(0, CMRS_PADDED), PETSC_FALSE));
   PetscCall(SpmvTestCSRDestroy(&t));
 
   PetscCall(Rows(100, 40, LengthShort, &t));
@@ -333,17 +396,17 @@ int main(int argc, char **argv)
   PetscCall(Rows(5, 100000, LengthLong, &t));
   PetscCall(CheckLong("one row of 100000 entries", &t, PETSC_TRUE));
   PetscCall(SpmvTestCSRDestroy(&t));
-  PetscCall(Rows(19, 5000, LengthWide, &t));
+  PetscCall(Rows(19, 5000, LengthMany, &t));
   PetscCall(CheckLong("rows of 3000 entries", &t, PETSC_TRUE));
   PetscCall(SpmvTestCSRDestroy(&t));
 
-  /* no memory is needed for columns without entries */
-  SpmvCSR wide = {.m = 1, .n = (1 << 28) + 1, .rbs = 1, .cbs = 1, .i = none};
-  PetscCall(Refused("2^28 + 1 columns in 32 bits", HOST, &wide, Plan(0, 32, 1)));
-  PetscCall(Refused("2^28 + 1 columns", HOST, &wide, Plan(0, 0, 1)));
-  wide.n--;
-  PetscCall(Refused("2^28 columns in 32 bits", HOST, &wide, Plan(0, 32, 1)));
-  PetscCall(Refused("padded, height 8", DEVICE, &wide, DevicePlan(8, CMRS_PADDED, 0)));
+  PetscCall(Rows(300, 5000, LengthPowers, &t));
+  PetscCall(CheckWide(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
+  PetscCall(CheckMany());
+  PetscCall(ShowWord(MANY));
+  PetscCall(ShowWord(MANY - 1));
+  PetscCall(CheckRefused(&(SpmvCSR){.m = 1, .n = 9}, DevicePlan(8, CMRS_PADDED)));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -52,25 +52,24 @@ static PetscErrorCode GuardedDestroy(Guarded *t)
   PetscFunctionReturn(0);
 }
 
-static SpmvPlan Plan(PetscInt nnz_per_wg, PetscInt num_rows_stream, PetscInt nnz_multiplier, PetscInt longer, PetscInt shorter,
-                     PetscInt threads)
+static SpmvPlan Plan(PetscInt nnz_per_wg, PetscInt num_rows_stream, PetscInt nnz_multiplier, PetscInt threads)
 {
-  return (SpmvPlan){.value = {nnz_per_wg, num_rows_stream, nnz_multiplier, longer, shorter}, .threads = threads};
+  return (SpmvPlan){.value = {nnz_per_wg, num_rows_stream, nnz_multiplier}, .threads = threads};
 }
 
 /* Prints row, flag and number of each word, and the kernel of each row block */
 static PetscErrorCode Show(const char name[], PetscInt m, const PetscInt length[], PetscInt first, SpmvPlan plan)
 {
-  static const char *const  kernel[] = {"stream", "vector", "vectorl"};
-  Guarded                   t;
-  void                     *storage;
-  const CsradaptiveStorage *b;
-  char                      line[256];
+  static const char *const kernel[] = {"stream", "vector", "vectorl", "vector"};
+  Guarded                  t;
+  void                    *storage;
+  const CsradaptiveBlocks *b;
+  char                     line[256];
 
   PetscFunctionBegin;
   PetscCall(GuardedCreate(m, 100000, length, first, 1, &t));
   PetscCall(SpmvBuild(SIDE, &t.csr, NULL, &plan, &storage));
-  b = (const CsradaptiveStorage *)storage;
+  b = &((const CsradaptiveStorage *)storage)->rows;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n", name));
   for (size_t k = 0; k <= b->nblocks; k++) {
     const uint64_t w = b->block[k];
@@ -102,23 +101,21 @@ static PetscErrorCode Blocks(void)
   PetscInt       length[40];
 
   PetscFunctionBegin;
-  PetscCall(Show("Fig. 5, NNZ_PER_WG 512", 3, figure5, 7, Plan(512, 2, 1, 128, 32, 1)));
-  PetscCall(Show("Fig. 5, NNZ_multiplier 2", 3, figure5, 7, Plan(512, 2, 2, 128, 32, 1)));
+  PetscCall(Show("Fig. 5, NNZ_PER_WG 512", 3, figure5, 7, Plan(512, 2, 1, 1)));
+  PetscCall(Show("Fig. 5, NNZ_multiplier 2", 3, figure5, 7, Plan(512, 2, 2, 1)));
   for (PetscInt r = 0; r < 24; r++) length[r] = r < 4 ? 150 : 5;
-  PetscCall(Show("4 rows of 150, 20 of 5", 24, length, 7, Plan(1024, 3, 2, 128, 32, 1)));
-  PetscCall(Show("the same, no row is short", 24, length, 7, Plan(1024, 3, 2, 128, 0, 1)));
-  PetscCall(Show("the same, 25 rows for stream", 24, length, 7, Plan(1024, 25, 2, 128, 0, 1)));
+  PetscCall(Show("4 rows of 150, 20 of 5", 24, length, 7, Plan(1024, 3, 2, 1)));
+  PetscCall(Show("the same, 21 rows for stream", 24, length, 7, Plan(1024, 21, 2, 1)));
   length[0] = 5;
-  PetscCall(Show("a short row first: not half full at the first break", 24, length, 7, Plan(1024, 3, 2, 128, 32, 1)));
+  PetscCall(Show("a short row first: not half full at the first break", 24, length, 7, Plan(1024, 3, 2, 1)));
   for (PetscInt r = 0; r < 40; r++) length[r] = 0;
-  PetscCall(Show("40 empty rows, at most 32 a row block", 40, length, 7, Plan(8, 3, 2, 128, 32, 1)));
+  PetscCall(Show("40 empty rows, at most 32 a row block", 40, length, 7, Plan(8, 3, 2, 1)));
   for (PetscInt r = 0; r < 24; r++) length[r] = 9;
-  PetscCall(Show("24 rows with the same 9 columns: nodes of 6, whole ones in each row block", 24, length, 0,
-                 Plan(128, 3, 2, 128, 32, 1)));
+  PetscCall(Show("24 rows with the same 9 columns: nodes of 6, whole ones in each row block", 24, length, 0, Plan(128, 3, 2, 1)));
   for (PetscInt r = 0; r < 24; r++) length[r] = 9 + r / 3;
-  PetscCall(Show("nodes of 3", 24, length, 0, Plan(128, 3, 2, 128, 32, 1)));
+  PetscCall(Show("nodes of 3", 24, length, 0, Plan(128, 3, 2, 1)));
   length[8] = 1;
-  PetscCall(Show("nodes of 3, the third with a row that differs", 24, length, 0, Plan(128, 3, 2, 128, 32, 1)));
+  PetscCall(Show("nodes of 3, the third with a row that differs", 24, length, 0, Plan(128, 3, 2, 1)));
   PetscFunctionReturn(0);
 }
 
@@ -209,7 +206,7 @@ static PetscErrorCode Kernels(const char name[], PetscInt m, PetscInt n, const P
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(threads); k++) {
     for (PetscInt nnz = 8; nnz <= CSRADAPTIVE_NNZ_MAX; nnz *= 8) {
       for (PetscInt stream = 1; stream <= 1000; stream *= 1000) {
-        SpmvPlan plan = Plan(nnz, stream, 1, 128, 32, threads[k]);
+        SpmvPlan plan = Plan(nnz, stream, k ? 1 : 64, threads[k]); /* 64: a row of more than any buffer is not shared */
         void    *storage;
 
         PetscCall(SpmvBuild(SIDE, &t.csr, NULL, &plan, &storage));

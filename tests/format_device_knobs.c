@@ -56,6 +56,7 @@ static PetscErrorCode List(const char name[], size_t n, const int32_t list[])
 /* Figure 5 and some short rows: the lists; then atomics, again after the values moved, many rows shared by many work groups */
 static PetscErrorCode Csradaptive(SpmvDevice *device)
 {
+  static const char *const        kernels[]  = {"stream", "vector", "vectorl"};
   const SpmvFormat               *f          = &SpmvFormat_csradaptive;
   const PetscBool                 forward    = device->info.forward;
   SpmvPlan                        plan       = Plan(f), other;
@@ -69,17 +70,16 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
 
   PetscFunctionBegin;
   PetscCall(Rows(9, 5000, length, &t));
-  csr                                           = SpmvTestCSRView(&t);
-  plan.value[CSRADAPTIVE_DEVICE_NNZ_PER_WG]     = 512;
-  plan.value[CSRADAPTIVE_DEVICE_NNZ_MULTIPLIER] = 2;
-  other                                         = plan;
+  csr                                    = SpmvTestCSRView(&t);
+  plan.value[CSRADAPTIVE_NNZ_PER_WG]     = 512;
+  plan.value[CSRADAPTIVE_NNZ_MULTIPLIER] = 2;
+  other                                  = plan;
   PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &full));
   b = (const CsradaptiveDeviceStorage *)on->storage;
   PetscCall(Arrays(on));
-  PetscCall(List("stream", b->nlist[CSRADAPTIVE_STREAM], b->list[CSRADAPTIVE_STREAM]));
-  PetscCall(List("vector", b->nlist[CSRADAPTIVE_VECTOR], b->list[CSRADAPTIVE_VECTOR]));
-  PetscCall(List("vectorl", b->nlist[CSRADAPTIVE_VECTORL], b->list[CSRADAPTIVE_VECTORL]));
-  PetscCall(List("parts", b->nshared + 1, b->part));
+  for (int kernel = 0; kernel < CSRADAPTIVE_LISTS; kernel++)
+    PetscCall(List(kernels[kernel], b->rows.amount[kernel].blocks, b->list[kernel]));
+  PetscCall(List("parts", b->rows.amount[CSRADAPTIVE_VECTORL].rows + 1, b->part));
   PetscCall(SpmvOnDeviceDestroy(&on));
 
   other                                     = plan;
@@ -97,9 +97,9 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   PetscCall(RowsDestroy(&t));
 
   for (PetscInt r = 0; r < 12; r++) length[r] = r % 3 ? 1000 - 50 * r : r;
-  plan.value[CSRADAPTIVE_DEVICE_NNZ_PER_WG]     = 64;
-  plan.value[CSRADAPTIVE_DEVICE_NNZ_MULTIPLIER] = 1;
-  plan.value[CSRADAPTIVE_DEVICE_WORKGROUP]      = 16;
+  plan.value[CSRADAPTIVE_NNZ_PER_WG]       = 64;
+  plan.value[CSRADAPTIVE_NNZ_MULTIPLIER]   = 1;
+  plan.value[CSRADAPTIVE_DEVICE_WORKGROUP] = 16;
   for (int parts = CSRADAPTIVE_PARTS_KERNEL; parts <= CSRADAPTIVE_PARTS_ATOMIC; parts++) {
     PetscCall(Rows(12, 1000, length, &t));
     PetscCall(Rows(12, 1000, length, &moved));
@@ -140,17 +140,24 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
   PetscCall(Rows(100, 300, length, &t));
   csr = SpmvTestCSRView(&t);
   for (int order = CMRS_COLUMNS; order <= CMRS_PADDED; order++) {
-    SpmvOnDevice *on;
-    PetscBool     full;
+    for (int wide = 0; wide < 2;
+         wide++) { /* words of 64 bits, for as many columns as 32 do not hold: so many only while it is built */
+      SpmvOnDevice *on;
+      PetscBool     full;
 
-    plan                          = Plan(f);
-    plan.value[CMRS_DEVICE_ORDER] = order;
-    PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, NULL, &on, &full));
-    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
-    PetscCall(Arrays(on));
-    if (order != CMRS_ROWS) PetscCall(Compiles(on)); /* the kernel of columns */
-    PetscCall(Products(&csr, on, &wrong));
-    PetscCall(SpmvOnDeviceDestroy(&on));
+      plan                          = Plan(f);
+      plan.value[CMRS_DEVICE_ORDER] = order;
+      csr.n                         = wide ? (1 << 28) + 1 : t.n;
+      PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, NULL, &on, &full));
+      PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+      PetscCheck(strstr(on->product.options, wide ? "-DWORD_BITS=64" : "-DWORD_BITS=32"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "words");
+      csr.n = t.n;
+      if (!wide) PetscCall(Arrays(on));
+      if (order != CMRS_ROWS) PetscCall(Compiles(on)); /* the kernel of columns */
+      PetscCall(Products(&csr, on, &wrong));
+      PetscCall(SpmvOnDeviceDestroy(&on));
+    }
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %s: %" PetscInt_FMT " entries wrong\n",
                           f->device->side.params[CMRS_DEVICE_ORDER].names[order], wrong));
   }

@@ -74,3 +74,10 @@ SPMV_INLINE void SpmvAhead(const void *first, size_t bytes)
 {
   for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const char *)first + k, 0, 2);
 }
+
+/* y[l] <- beta y[l] + lane l of v, for the first n lanes: all if n >= 8, none if n <= 0 */
+SPMV_INLINE void Spmv8Put(PetscScalar *y, Spmv8 v, PetscInt n, PetscBool beta)
+{
+  if (n >= 8) Spmv8Store(y, beta ? Spmv8Add(Spmv8Load(y), v) : v);
+  else if (n > 0) Spmv8StoreFirst(y, beta ? Spmv8Add(Spmv8LoadFirst(y, (int)n), v) : v, (int)n);
+}

@@ -219,6 +219,9 @@ static const struct {
    "leave it out: the host's products are the same with each value; -mat_bccoo_device_flag_bits sets a device's"},
   {"-mat_cmrs_order", "leave it out: this processor interleaves the entries of a strip; -mat_cmrs_device_order sets a device's"},
   {"-mat_cmrs_align", "leave it out: this processor always aligns; -mat_cmrs_device_align sets a device's"},
+  {"-mat_cmrs_word", "leave it out: columns and rows take 32 bits where they fit"},
+  {"-mat_csradaptive_long", "leave it out: it is 128"},
+  {"-mat_csradaptive_short", "leave it out: it is 32"},
   {"-mat_pmf_columns", "leave it out: columns take 16 bits where they fit"},
 };
 

@@ -2,13 +2,12 @@
   cmrs - compressed multi-row storage: strips of rows, each entry with its row inside the strip
 
   Storage:   for each strip of up to 16 rows the place of its first entry; for each entry its value and a word, column << 4 |
-             row in the strip (32 bits, 64 where there are more than 2^28 columns). The entries of a strip may have any
-             order:
-             interleaved, the host's: the first entries of eight rows, then the second ones, ..., the longest row first
-             in each step, so that values lie without padding and a step is known by how many rows it has; rows much
-             longer than the others go on as tails, tails of thousands in segments
-             by rows, by columns and padded, a device's, which adds entries by their words alone: the paper's, sections 3
-             and 4.4; padded in groups of 32 entries with at most 8 of a row, which lie together; height 16, strips of whole groups
+             row in the strip (32 bits, 64 where there are more than 2^28 columns). The entries of a strip may have any order:
+             interleaved, the host's: the first entries of eight rows, then the second ones, ..., the longest row first in
+             each step, so that there is no padding and a step is known by how many rows it has; what rows much longer than
+             the others have left are tails, and tails of hundreds of entries are cut into segments
+             by rows, by columns and padded, a device's: the paper's, sections 3 and 4.4. Padded are groups of 32 entries with
+             at most 8 of a row, which lie together; height 16, strips of whole groups
   Good for:  short and medium rows of like length, stencils, empty rows
   Bad for:   dense blocks, whose columns other formats share
   Traffic:   (8 + 4) nnz + steps + (4 + 12) m / 8 + 8 (m + n) bytes a product with nnz / 8 to nnz steps, commonly nnz / 6
@@ -19,14 +18,9 @@
   of the word: section 3 does not say which).
   We differ:
   - the paper refuses 2^28 columns and more; here words grow.
-  - padding has a value of 0 and the word of the entry before it, so a device may multiply it, which makes NaN of an Inf
-    in x that its row has anyway; here products leave it out, by the number of entries that each group has.
-  - by columns and padded, a storage keeps besides 4 bytes an entry, for new values, that no product reads.
+  - padding has a value of 0 and the word of the entry before it; a device that multiplied it would make NaN of an Inf in x.
+    Here products leave it out, by the number of entries that each group has.
   - the host has none of the paper's orders: on Zen 4 they take 2 to 4 times as long as the interleaved one.
-
-  cmrs_strips.h   strips and words, for both sides
-  host/           this processor
-  device/         devices
 */
 #include "../../../spmvdevice.h"
 

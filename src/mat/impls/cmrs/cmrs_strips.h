@@ -4,35 +4,20 @@
 #pragma once
 #include "../../../spmvimpl.h"
 
-#define CMRS_HEIGHT_MAX 16 /* rows of a strip */
+#define CMRS_HEIGHT_MAX 16 /* rows of a strip, at most */
 #define CMRS_BITS       4  /* low bits of a word that hold the row in the strip */
 #define CMRS_PAD        8  /* words and values after the last, so that a vector of them stays inside */
 
 static const PetscInt CmrsHeights[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
-static const PetscInt CmrsWords[]   = {0, 32, 64};
 
 #define CMRS_PARAM_HEIGHT \
   SPMV_CHOICES("height", "rows of a strip, 0: 8; on a device as many as 64 bytes hold scalars, at most 12, or 16 if padded", \
                CmrsHeights, NULL, SPMV_KNOB_TILE)
-#define CMRS_PARAM_WORD \
-  SPMV_CHOICES("word", "bits of a column and a row in the strip, 0: as many as the columns need", CmrsWords, NULL)
 
-/* True if columns and rows in the strip need more than 32 bits */
-static inline PetscBool CmrsIsWide(const SpmvCSR *csr)
+/* Bytes of a word: of more where columns and rows in the strip need more than 32 bits */
+static inline size_t CmrsWordSize(const SpmvCSR *csr)
 {
-  return (PetscBool)((PetscInt64)csr->n > (INT64_C(1) << (32 - CMRS_BITS)));
-}
-
-/* Why words cannot have so many bits */
-static inline PetscErrorCode CmrsAllowsWord(const SpmvCSR *csr, PetscInt bits, char why[], size_t size)
-{
-  PetscFunctionBegin;
-  if (bits == 32 && CmrsIsWide(csr)) {
-    PetscCall(SpmvAppend(
-      why, size, "%" PetscInt_FMT " columns do not fit words of 32 bits, %d of which hold the row; set -mat_cmrs_word to 0 or 64",
-      csr->n, CMRS_BITS));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscInt64)csr->n > INT64_C(1) << (32 - CMRS_BITS) ? sizeof(uint64_t) : sizeof(uint32_t);
 }
 
 /* Strips of a matrix of m rows */

@@ -18,8 +18,8 @@
   Source: Daga, Greathouse, Structural Agnostic SpMV: Adapting CSR-Adaptive for Irregular Matrices, HiPC 2015: sections
   III-A (Stream, num_rows_stream, the break between long and short rows), III-B (VectorL, figures 5 and 6, NNZ_multiplier).
   We differ:
-  - figure 7 synchronises the workgroups of a row by its flag, then adds atomically. Here the flag says that a row is
-    shared, never changes, and parts are added in order: the same bits each time.
+  - figure 7 synchronises the workgroups of a row by its flag, then adds atomically. Here the flag never changes, and parts
+    are added in order: the same bits each time.
   - the workgroup number of a row block that does not share its row, which the paper leaves unused, is the node's h.
   - rows that share columns go to CSR-Vector however many they are.
   - figure 2 has no barrier between products and sums and lets products run past the end of the row block; figure 3 drops
@@ -28,10 +28,6 @@
     take a word each.
   - the paper's text has num_rows_stream 2 (single) and 3 (double), its table I 1 and 2. It counts rows of a GPU's
     workgroup; the defaults here are measured on a host.
-
-  csradaptive_blocks.c   rows cut into row blocks, for both sides
-  host/                  this processor
-  device/                devices: no nodes, and a list of row blocks for each kernel
 */
 #include "../../../spmvdevice.h"
 

@@ -1,63 +1,64 @@
 /*
-  csradaptive_blocks.h - row blocks: rows cut into pieces of about as many entries, one 64-bit word for each
+  csradaptive_blocks.h - row blocks: rows cut where they have about as many entries, one 64-bit word for each row block
 
     63          32    31     30             0
     [    row     | flag | workgroup number  ]
 
-  Flag 1: `row` is shared by several row blocks; this one, of that number, has its entries from workgroup number x `chunk`
-  on, `chunk` of them or what is left. Flag 0: the rows from `row` up to that of the next word; the number is h > 1 if each
-  h of them have the same columns, 0 otherwise. The last word is (m, 0, 0).
+  Flag 1: several row blocks share `row`; this one has its entries from number x chunk on, `chunk` of them or what is left.
+  Flag 0: the rows from `row` up to that of the next word; the number is h > 1 if each h of them have the same columns, a
+  node, else 0. The last word is (m, 0, 0).
 */
 #pragma once
 #include "../../../spmvimpl.h"
 
-#define CSRADAPTIVE_WG_BITS 31
-#define CSRADAPTIVE_WG_MAX  ((UINT64_C(1) << CSRADAPTIVE_WG_BITS) - 1)
-#define CSRADAPTIVE_NNZ_MAX 4096 /* entries of a row block, at most: their products fit the first cache */
-#define CSRADAPTIVE_NODE    6    /* rows that have the same columns, at most */
+#define CSRADAPTIVE_NNZ_MAX 4096                      /* NNZ_PER_WG, at most: so many products fit the first cache */
+#define CSRADAPTIVE_NODE    6                         /* rows of a node, at most */
+#define CSRADAPTIVE_WG_MAX  ((UINT64_C(1) << 31) - 1) /* workgroup number, at most */
 
-/* The knobs that both sides have */
-#define CSRADAPTIVE_PARAM_LONG \
-  SPMV_RANGE("long", "a row block may end where a row of more entries than this meets a short one", 128, 1, PETSC_MAX_INT)
-#define CSRADAPTIVE_PARAM_SHORT \
-  SPMV_RANGE("short", "a row of fewer entries than this is a short one, 0: none is", 32, 0, PETSC_MAX_INT)
+enum { /* the first knobs of both sides, those of the paper's table I */
+       CSRADAPTIVE_NNZ_PER_WG,
+       CSRADAPTIVE_NUM_ROWS_STREAM,
+       CSRADAPTIVE_NNZ_MULTIPLIER,
+       CSRADAPTIVE_NPARAMS
+};
 
-typedef enum { CSRADAPTIVE_STREAM, CSRADAPTIVE_VECTOR, CSRADAPTIVE_VECTORL } CsradaptiveKernel;
-#define CSRADAPTIVE_KERNELS 3
+typedef enum { CSRADAPTIVE_STREAM, CSRADAPTIVE_VECTOR, CSRADAPTIVE_VECTORL, CSRADAPTIVE_NODES } CsradaptiveKernel;
 
-/* CsradaptiveRules: how rows are cut */
+/* CsradaptiveAmount: what a kernel has to do */
 typedef struct {
-  PetscInt  entries;     /* of a row block of several rows, at most */
-  PetscInt  chunk;       /* entries of a row block that shares its row */
-  PetscInt  longer;      /* a row of more entries is long */
-  PetscInt  shorter;     /* a row of fewer is short */
-  PetscBool nodes;       /* rows that have the same columns are looked for */
-  PetscInt  rows_stream; /* rows from which a row block is CSR-Stream's */
-} CsradaptiveRules;
+  size_t blocks, rows, entries;
+} CsradaptiveAmount;
 
-/* CsradaptiveAmounts: row blocks, and what each kernel has to do */
+/* CsradaptiveBlocks: the storage that both sides have; it is the first member of theirs */
 typedef struct {
-  size_t nblocks;
-  size_t entries[CSRADAPTIVE_KERNELS], rows[CSRADAPTIVE_KERNELS]; /* nodes not counted */
-  size_t nodeentries;
-} CsradaptiveAmounts;
+  PetscInt           m, n;           /* rows, columns */
+  size_t             nentries;       /* of the matrix */
+  const PetscInt    *i, *j;          /* AIJ's own */
+  const PetscScalar *a;              /* AIJ's own */
+  PetscInt           chunk;          /* entries of a row block that shares its row: NNZ_PER_WG x NNZ_multiplier */
+  PetscInt           rows_stream;    /* CSR-Stream has the row blocks of as many rows or more, */
+  PetscInt           entries_stream; /* and of as many entries at most */
+  size_t             nblocks;
+  uint64_t          *block;                         /* [nblocks + 1] */
+  CsradaptiveAmount  amount[CSRADAPTIVE_NODES + 1]; /* of each kernel */
+} CsradaptiveBlocks;
 
-extern PetscErrorCode CsradaptiveAllowsRules(const SpmvCSR *csr, const CsradaptiveRules *rules, const char option[], char why[],
-                                             size_t size);
-extern void           CsradaptiveCount(const SpmvCSR *csr, const CsradaptiveRules *rules, CsradaptiveAmounts *amounts);
-extern PetscErrorCode CsradaptiveCut(const SpmvCSR *csr, const CsradaptiveRules *rules, size_t *nblocks, uint64_t *block[]);
+extern PetscErrorCode CsradaptiveAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
+                                        size_t size);
+extern PetscErrorCode CsradaptiveCut(const SpmvCSR *csr, const SpmvPlan *plan, PetscBool nodes, PetscInt entries_stream,
+                                     CsradaptiveBlocks *b);
+extern PetscErrorCode CsradaptiveSetValues(const SpmvCSR *csr, void *storage);
+extern PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
+extern PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char line[], size_t size);
+extern PetscErrorCode CsradaptiveDestroy(void **storage);
 
-static inline uint64_t CsradaptiveWord(PetscInt row, int flag, PetscInt number)
-{
-  return (uint64_t)row << 32 | (uint64_t)flag << CSRADAPTIVE_WG_BITS | (uint64_t)number;
-}
 static inline PetscInt CsradaptiveRow(uint64_t word)
 {
   return (PetscInt)(word >> 32);
 }
 static inline int CsradaptiveFlag(uint64_t word)
 {
-  return (int)(word >> CSRADAPTIVE_WG_BITS & 1);
+  return (int)(word >> 31 & 1);
 }
 static inline PetscInt CsradaptiveWorkgroup(uint64_t word)
 {
@@ -68,10 +69,13 @@ static inline int CsradaptiveNodeRows(uint64_t word)
   return CsradaptiveFlag(word) ? 0 : (int)(word & CSRADAPTIVE_WG_MAX);
 }
 
-/* Which kernel serves the row block of a word, by its rows: `next` is the word after it */
-static inline CsradaptiveKernel CsradaptiveKernelOf(uint64_t word, uint64_t next, PetscInt rows_stream)
+/* Which kernel serves row block number k */
+static inline CsradaptiveKernel CsradaptiveKernelAt(const CsradaptiveBlocks *b, size_t k)
 {
-  if (CsradaptiveFlag(word)) return CSRADAPTIVE_VECTORL;
-  if (CsradaptiveNodeRows(word)) return CSRADAPTIVE_VECTOR;
-  return CsradaptiveRow(next) - CsradaptiveRow(word) >= rows_stream ? CSRADAPTIVE_STREAM : CSRADAPTIVE_VECTOR;
+  const PetscInt row = CsradaptiveRow(b->block[k]), end = CsradaptiveRow(b->block[k + 1]);
+
+  if (CsradaptiveFlag(b->block[k])) return CSRADAPTIVE_VECTORL;
+  if (CsradaptiveNodeRows(b->block[k])) return CSRADAPTIVE_NODES;
+  if (end - row < b->rows_stream || b->i[end] - b->i[row] > b->entries_stream) return CSRADAPTIVE_VECTOR;
+  return CSRADAPTIVE_STREAM;
 }

@@ -3,8 +3,8 @@
 
   Source: Koza, Matyka, Szkoda, Miroslaw, SIAM J. Sci. Comput. 36(2), 2014 (cmrs.c): algorithm 1 and its code in the appendix;
   section 4.4 for padding. A warp of 32 work items has a strip, a work group of GROUP work items GROUP / 32 strips. Each
-  work item multiplies every 32nd entry of the strip and adds the product to a place of its own for the row that the entry's
-  word names; then the places of each row are added by halves. The buffer of a warp is in local memory, LANES x HEIGHT, the lanes STRIDE apart.
+  work item adds the product of every 32nd entry of the strip to a place of its own for the row that the entry's word names;
+  then the places of each row are added by halves. They are in local memory, LANES x HEIGHT for a warp, the lanes STRIDE apart.
 
     PADDED 0   LANES is 32: no two work items have a place in common. HEIGHT is 1 to 16
     PADDED 1   LANES is 8 (modulo), HEIGHT is 16: work items that are 8 apart have the same places, but a group of 32 entries
@@ -13,12 +13,9 @@
     WORD_BITS  of column << 4 | row in the strip; INDEX_BITS of a PetscInt, in which strips are counted
 
   We differ:
-  - the paper's warp runs in lockstep and has no barriers. Here they stand where its work items read what others wrote:
-    before and in the addition by halves and, if padded, between groups of entries. OpenCL has none for a warp (WARP_BARRIER),
-    so the strips of a work group take as many steps as the longest of them there.
-  - the appendix adds by halves with as many work items as there are, beyond the end of a buffer of little height as well;
-    here only those that have something to add do.
-  - padding is left out, by the number of entries that each group has: it stands in the places of the entry before it.
+  - the paper's warp runs in lockstep and has no barriers. Here they stand where its work items read what others wrote.
+    OpenCL has none for a warp (WARP_BARRIER), so the strips of a work group take as many steps as the longest of them there.
+  - the appendix adds by halves beyond the end of a buffer of little height; here only work items that have something to add do.
   - a warp has one strip; the paper lets some warps share all of them.
 */
 #define WARP  32

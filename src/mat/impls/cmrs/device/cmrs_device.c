@@ -10,89 +10,62 @@
 #define CMRS_LOCAL_BYTES    64 /* that a work item has of the buffer, by default: the paper's 8 doubles of a GTX 480, */
 #define CMRS_HEIGHT_DEFAULT 12 /* and its 12 floats */
 
-static const PetscInt CmrsWorkgroups[] = {128, 32, 64, 256,
-                                          512}; /* section 4: 128 is the least that reads memory at full speed */
-
+static const PetscInt    CmrsWorkgroups[] = {128, 32, 64, 256, 512}; /* section 4: fewer than 128 do not read at full speed */
 static const PetscInt    CmrsOrders[]     = {CMRS_COLUMNS, CMRS_ROWS, CMRS_PADDED};
 static const char *const CmrsOrderNames[] = {"columns", "rows", "padded"};
 static const PetscInt    CmrsAligns[]     = {1, 0};
 
 static const SpmvParam CmrsDeviceParams[] = {
   [CMRS_DEVICE_HEIGHT] = CMRS_PARAM_HEIGHT,
-  [CMRS_DEVICE_WORD]   = CMRS_PARAM_WORD,
   [CMRS_DEVICE_ORDER]  = SPMV_CHOICES("device_order", "of the entries in a strip", CmrsOrders, CmrsOrderNames),
   [CMRS_DEVICE_ALIGN]  = SPMV_CHOICES(
-     "device_align", "1: where the order is not padded, a strip is read from a multiple of 32 entries on, 0: from its first entry",
-     CmrsAligns, NULL),
+     "device_align", "1: a strip that is not padded is read from a multiple of 32 entries on, 0: from its first entry", CmrsAligns,
+     NULL),
   [CMRS_DEVICE_WORKGROUP] =
     SPMV_CHOICES("device_workgroup", "work items of a work group, of which 32 have a strip", CmrsWorkgroups, NULL),
 };
 
-/*
-  The best heights of a GTX 480 rather than the lower ones of a K20M, since GPUs of today have more local memory for
-  each work item than both. None has been asked
-*/
+/* The heights are the best of a GTX 480, not the lower ones of a K20M: newer GPUs have more local memory for a work item */
 static PetscErrorCode CmrsDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *p = plan->value;
+  PetscInt *height = &plan->value[CMRS_DEVICE_HEIGHT];
 
   PetscFunctionBegin;
-  (void)info;
-  if (!p[CMRS_DEVICE_WORD]) p[CMRS_DEVICE_WORD] = CmrsIsWide(csr) ? 64 : 32;
-  if (!p[CMRS_DEVICE_HEIGHT])
-    p[CMRS_DEVICE_HEIGHT] = p[CMRS_DEVICE_ORDER] == CMRS_PADDED
-                              ? CMRS_HEIGHT_MAX
-                              : PetscMin(CMRS_HEIGHT_DEFAULT, CMRS_LOCAL_BYTES / (PetscInt)sizeof(PetscScalar));
+  (void)csr, (void)info;
+  if (*height) PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->value[CMRS_DEVICE_ORDER] == CMRS_PADDED) *height = CMRS_HEIGHT_MAX;
+  else *height = PetscMin(CMRS_HEIGHT_DEFAULT, CMRS_LOCAL_BYTES / (PetscInt)sizeof(PetscScalar));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CmrsDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
                                        size_t size)
 {
-  const PetscInt *p      = plan->value;
-  const PetscBool padded = (PetscBool)(p[CMRS_DEVICE_ORDER] == CMRS_PADDED);
-  const size_t    group = (size_t)p[CMRS_DEVICE_WORKGROUP], warps = group / CMRS_GROUP;
-  const size_t local = warps * (size_t)((padded ? CMRS_MODULO : CMRS_GROUP) * (p[CMRS_DEVICE_HEIGHT] | 1)) * sizeof(PetscScalar);
+  const PetscInt  height = plan->value[CMRS_DEVICE_HEIGHT];
+  const PetscBool padded = (PetscBool)(plan->value[CMRS_DEVICE_ORDER] == CMRS_PADDED);
+  const size_t    group = (size_t)plan->value[CMRS_DEVICE_WORKGROUP], lanes = padded ? CMRS_MODULO : CMRS_GROUP;
+  const size_t    local = group / CMRS_GROUP * lanes * (size_t)(height | 1) * sizeof(PetscScalar);
 
   PetscFunctionBegin;
-  PetscCall(CmrsAllowsWord(csr, p[CMRS_DEVICE_WORD], why, size));
-  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (padded && p[CMRS_DEVICE_HEIGHT] != CMRS_HEIGHT_MAX) {
-    PetscCall(SpmvAppend(why, size,
-                         "Strips of height %" PetscInt_FMT
-                         " cannot be padded; set -mat_cmrs_height to 0 or %d, or -mat_cmrs_device_order to another than padded",
-                         p[CMRS_DEVICE_HEIGHT], CMRS_HEIGHT_MAX));
-  } else if (group > info->group) {
-    PetscCall(SpmvAppend(why, size,
-                         "%zu work items a work group are more than the %zu of %s; set -mat_cmrs_device_workgroup to fewer",
-                         group, info->group, info->name));
-  } else if (local > info->local) {
-    PetscCall(SpmvAppend(
-      why, size,
-      "%zu bytes of local memory are more than the %zu of %s; set -mat_cmrs_device_workgroup or -mat_cmrs_height to less", local,
-      info->local, info->name));
+  if (padded && height != CMRS_HEIGHT_MAX) {
+    PetscCall(SpmvAppend(why, size, "Strips of height %" PetscInt_FMT " cannot be padded; ", height));
+    PetscCall(SpmvAppend(why, size, "set -mat_cmrs_height to 0 or %d, or -mat_cmrs_device_order to another than padded",
+                         CMRS_HEIGHT_MAX));
   } else if (csr->m > INT32_MAX) {
-    PetscCall(SpmvAppend(
-      why, size, "%" PetscInt_FMT " rows are more than 32-bit integers count; use more processes or -mat_spmv_backend host",
-      csr->m));
+    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " rows are more than 32-bit integers count; ", csr->m));
+    PetscCall(SpmvAppend(why, size, "use more processes or -mat_spmv_backend host"));
   }
+  PetscCall(SpmvDeviceFits(info, group, local, "cmrs", "-mat_cmrs_device_workgroup or -mat_cmrs_height", why, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  CmrsPadStrip - the entries of a strip in groups of CMRS_GROUP with at most CMRS_MODULO of a row, those together
+  The entries of a strip in groups of CMRS_GROUP with at most CMRS_MODULO of a row, those together. Returns the number of
+  groups; and, unless they are NULL, position, [groups CMRS_GROUP] the entry of CSR at each place, -1 for padding, and
+  items, [groups] entries of each group, which come before its padding.
 
-  Input Parameters:
-+ csr - the matrix
-- s   - number of the strip
-
-  Output Parameters:
-+ position - [groups CMRS_GROUP] the entry of CSR at each place, -1 for padding; may be NULL
-- items    - [groups] entries of each group, which come before its padding; may be NULL
-
-  Note:
-  Returns the number of groups. Each takes from the rows that have most left, which is why it is the least: the larger
-  of entries / CMRS_GROUP and of the longest row / CMRS_MODULO, rounded up.
+  Each group takes from the rows that have most left, which is why there are as few as can be: the larger of
+  entries / CMRS_GROUP and of the longest row / CMRS_MODULO, rounded up.
 */
 static PetscInt CmrsPadStrip(const SpmvCSR *csr, PetscInt s, PetscInt position[], uint8_t items[])
 {
@@ -126,111 +99,73 @@ static PetscInt CmrsPadStrip(const SpmvCSR *csr, PetscInt s, PetscInt position[]
   return groups;
 }
 
-/* CmrsKey: an entry of a strip that is being sorted */
-typedef struct {
-  uint64_t word;
-  PetscInt position;
-} CmrsKey;
-
-/* Merges two sorted lists: by words, which is by columns, then by rows */
-static void CmrsMerge(const CmrsKey a[], PetscInt na, const CmrsKey b[], PetscInt nb, CmrsKey out[])
+/* The positions of the entries of strip s by columns, then by rows: from its rows, which are sorted, always the least column */
+static void CmrsSortStrip(const SpmvCSR *csr, CmrsDeviceStorage *c, PetscInt s)
 {
-  PetscInt p = 0, q = 0;
+  const PetscInt *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s);
+  PetscInt        next[CMRS_HEIGHT_MAX], column[CMRS_HEIGHT_MAX];
 
-  while (p < na && q < nb) {
-    const int second = b[q].word < a[p].word;
-
-    out[p + q] = second ? b[q] : a[p];
-    q += second;
-    p += !second;
-  }
-  for (; p < na; p++) out[p + q] = a[p];
-  for (; q < nb; q++) out[p + q] = b[q];
-}
-
-/* The positions of strip s by columns; its rows are sorted, and are merged two by two */
-static void CmrsSortStrip(const SpmvCSR *csr, CmrsDeviceStorage *c, PetscInt s, CmrsKey key[], CmrsKey other[])
-{
-  const PetscInt *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s), n = i[rows] - i[0];
-  PetscInt        first[CMRS_HEIGHT_MAX + 1], lists = rows;
-
-  for (PetscInt r = 0; r <= rows; r++) first[r] = i[r] - i[0];
   for (PetscInt r = 0; r < rows; r++) {
-    for (PetscInt k = i[r]; k < i[r + 1]; k++) key[k - i[0]] = (CmrsKey){(uint64_t)csr->j[k] << CMRS_BITS | (uint64_t)r, k};
+    next[r]   = i[r];
+    column[r] = i[r] < i[r + 1] ? csr->j[i[r]] : PETSC_MAX_INT;
   }
-  while (lists > 1) {
-    CmrsKey *sorted = other;
+  for (PetscInt k = c->strip[s]; k < c->strip[s + 1]; k++) {
+    PetscInt row = 0;
 
-    for (PetscInt l = 0; l < lists; l += 2) {
-      const PetscInt middle = first[l + 1], end = first[PetscMin(lists, l + 2)];
-
-      CmrsMerge(key + first[l], middle - first[l], key + middle, end - middle, other + first[l]);
-      first[l / 2] = first[l];
-    }
-    lists        = (lists + 1) / 2;
-    first[lists] = n;
-    other        = key;
-    key          = sorted;
+    for (PetscInt r = 1; r < rows; r++) row = column[r] < column[row] ? r : row;
+    c->position[k] = next[row]++;
+    column[row]    = next[row] < i[row + 1] ? csr->j[next[row]] : PETSC_MAX_INT;
   }
-  for (PetscInt k = 0; k < n; k++) c->position[i[0] + k] = key[k].position;
 }
 
-/* The positions by columns, strip after strip */
-static PetscErrorCode CmrsSort(const SpmvCSR *csr, CmrsDeviceStorage *c)
-{
-  SPMV_TEMPORARY CmrsKey *key = NULL, *other = NULL;
-  PetscInt                longest = 0;
-
-  PetscFunctionBegin;
-  for (PetscInt s = 0; s < c->strips; s++) longest = PetscMax(longest, c->strip[s + 1] - c->strip[s]);
-  PetscCall(PetscMalloc1(longest, &key));
-  PetscCall(PetscMalloc1(longest, &other));
-  for (PetscInt s = 0; s < c->strips; s++) CmrsSortStrip(csr, c, s, key, other);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The words of the entries at the positions; padding repeats the word before it, which its row has */
-static void CmrsSetPositioned(const SpmvCSR *csr, CmrsDeviceStorage *c)
+/* The words; padding repeats the one before it, which its row has */
+static void CmrsSetWords(const SpmvCSR *csr, CmrsDeviceStorage *c)
 {
   for (PetscInt s = 0; s < c->strips; s++) {
-    const PetscInt *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s);
+    const PetscInt *i    = csr->i + s * c->height;
     PetscInt        from = 0, row = 0;
 
     for (PetscInt k = c->strip[s]; k < c->strip[s + 1]; k++) {
-      if (c->position[k] >= 0) {
-        from = c->position[k];
-        for (row = 0; row + 1 < rows && i[row + 1] <= from; row++) {}
+      if (!c->position || c->position[k] >= 0) {
+        from = c->position ? c->position[k] : k;
+        for (row = 0; i[row + 1] <= from;) row++;
       }
       CmrsSetWord(c->wordsize, c->word, k, csr->j[from], row);
     }
   }
 }
 
-/* The first entry of each strip, and with padding what its groups have */
+/* The first entry of each strip, and how many there are, padding included */
 static PetscErrorCode CmrsSetStrips(const SpmvCSR *csr, CmrsDeviceStorage *c)
 {
-  PetscInt64 groups = 0;
+  PetscInt64 stored = 0;
 
   PetscFunctionBegin;
-  c->nstored = c->nz;
   PetscCall(SpmvAlloc(((size_t)c->strips + 1) * sizeof(PetscInt), &c->strip));
   for (PetscInt s = 0; s < c->strips; s++) {
-    c->strip[s] = c->order == CMRS_PADDED ? (PetscInt)groups * CMRS_GROUP : csr->i[s * c->height];
-    if (c->order != CMRS_PADDED) continue;
-    groups += CmrsPadStrip(csr, s, NULL, NULL);
-    PetscCheck(groups * CMRS_GROUP + CMRS_PAD <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "%lld groups of %d padded entries are more than this PETSc's integers count; set -mat_cmrs_device_order to "
-               "another than padded",
-               (long long)groups, CMRS_GROUP);
-    c->nstored = (PetscInt)groups * CMRS_GROUP;
+    c->strip[s] = c->order == CMRS_PADDED ? (PetscInt)stored : csr->i[s * c->height];
+    if (c->order == CMRS_PADDED) stored += (PetscInt64)CmrsPadStrip(csr, s, NULL, NULL) * CMRS_GROUP;
+    PetscCheck(stored + CMRS_PAD <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "%lld entries with padding are more than this PETSc's integers count; "
+               "set -mat_cmrs_device_order to another than padded",
+               (long long)stored);
   }
+  c->nstored          = c->order == CMRS_PADDED ? (PetscInt)stored : c->nz;
   c->strip[c->strips] = c->nstored;
-  if (c->order != CMRS_ROWS) PetscCall(SpmvAlloc((size_t)c->nstored * sizeof(PetscInt), &c->position));
-  if (c->order == CMRS_COLUMNS) PetscCall(CmrsSort(csr, c));
-  if (c->order != CMRS_PADDED) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvAlloc((size_t)groups, &c->items));
-  for (PetscInt s = 0; s < c->strips; s++)
-    (void)CmrsPadStrip(csr, s, c->position + c->strip[s], c->items + c->strip[s] / CMRS_GROUP);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The order of the entries */
+static PetscErrorCode CmrsSetPositions(const SpmvCSR *csr, CmrsDeviceStorage *c)
+{
+  PetscFunctionBegin;
+  if (c->order == CMRS_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAlloc((size_t)c->nstored * sizeof(PetscInt), &c->position));
+  if (c->order == CMRS_PADDED) PetscCall(SpmvAlloc((size_t)(c->nstored / CMRS_GROUP), &c->items));
+  for (PetscInt s = 0; s < c->strips; s++) {
+    if (c->order == CMRS_COLUMNS) CmrsSortStrip(csr, c, s);
+    else (void)CmrsPadStrip(csr, s, c->position + c->strip[s], c->items + c->strip[s] / CMRS_GROUP);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,10 +174,8 @@ static PetscErrorCode CmrsDeviceSetValues(const SpmvCSR *csr, void *storage)
   CmrsDeviceStorage *c = (CmrsDeviceStorage *)storage;
 
   PetscFunctionBegin;
-  if (c->order == CMRS_ROWS) memcpy(c->value, csr->a, (size_t)c->nz * sizeof(PetscScalar));
-  else {
-    for (PetscInt k = 0; k < c->nstored; k++) c->value[k] = c->position[k] < 0 ? 0 : csr->a[c->position[k]];
-  }
+  if (!c->position) memcpy(c->value, csr->a, (size_t)c->nz * sizeof(PetscScalar));
+  for (PetscInt k = 0; c->position && k < c->nstored; k++) c->value[k] = c->position[k] < 0 ? 0 : csr->a[c->position[k]];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -260,16 +193,14 @@ static PetscErrorCode CmrsDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void *
   c->height   = p[CMRS_DEVICE_HEIGHT];
   c->strips   = CmrsStrips(c->m, c->height);
   c->order    = (CmrsOrder)p[CMRS_DEVICE_ORDER];
-  c->wordsize = (size_t)p[CMRS_DEVICE_WORD] / 8;
+  c->wordsize = CmrsWordSize(csr);
   PetscCall(CmrsSetStrips(csr, c));
+  PetscCall(CmrsSetPositions(csr, c));
   PetscCall(SpmvAlloc(((size_t)c->nstored + CMRS_PAD) * c->wordsize, &c->word));
   PetscCall(SpmvAlloc(((size_t)c->nstored + CMRS_PAD) * sizeof(PetscScalar), &c->value));
   memset((char *)c->word + (size_t)c->nstored * c->wordsize, 0, CMRS_PAD * c->wordsize);
   memset(c->value + c->nstored, 0, CMRS_PAD * sizeof(PetscScalar));
-  if (c->position) CmrsSetPositioned(csr, c);
-  for (PetscInt r = 0; !c->position && r < c->m; r++) {
-    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) CmrsSetWord(c->wordsize, c->word, k, csr->j[k], r % c->height);
-  }
+  CmrsSetWords(csr, c);
   PetscCall(CmrsDeviceSetValues(csr, c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

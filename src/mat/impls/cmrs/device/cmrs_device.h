@@ -7,7 +7,6 @@
 
 enum { /* the knobs, in the order of CmrsDeviceParams */
        CMRS_DEVICE_HEIGHT,
-       CMRS_DEVICE_WORD,
        CMRS_DEVICE_ORDER,
        CMRS_DEVICE_ALIGN,
        CMRS_DEVICE_WORKGROUP,

@@ -6,31 +6,13 @@
 #include "cmrs_host.h"
 #include "../../../../host/machine.h"
 
-enum { /* the knobs, in the order of CmrsParams */
-       CMRS_HEIGHT,
-       CMRS_WORD,
-       CMRS_NPARAMS
-};
-
-static const SpmvParam CmrsParams[] = {
-  [CMRS_HEIGHT] = CMRS_PARAM_HEIGHT,
-  [CMRS_WORD]   = CMRS_PARAM_WORD,
-};
+static const SpmvParam CmrsParams[] = {CMRS_PARAM_HEIGHT};
 
 static PetscErrorCode CmrsResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   PetscFunctionBegin;
-  (void)info;
-  if (!plan->value[CMRS_HEIGHT]) plan->value[CMRS_HEIGHT] = CMRS_VECTOR;
-  if (!plan->value[CMRS_WORD]) plan->value[CMRS_WORD] = CmrsIsWide(csr) ? 64 : 32;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CmrsAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
-{
-  PetscFunctionBegin;
-  (void)info;
-  PetscCall(CmrsAllowsWord(csr, plan->value[CMRS_WORD], why, size));
+  (void)csr, (void)info;
+  if (!plan->value[0]) plan->value[0] = CMRS_VECTOR;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,12 +23,12 @@ static PetscErrorCode CmrsSetSizes(const SpmvCSR *csr, const SpmvPlan *plan, Cmr
   c->m        = csr->m;
   c->n        = csr->n;
   c->nz       = csr->i[csr->m];
-  c->height   = plan->value[CMRS_HEIGHT];
+  c->height   = plan->value[0];
   c->strips   = CmrsStrips(c->m, c->height);
   c->bands    = c->height > CMRS_VECTOR ? 2 : 1;
   c->threads  = plan->threads;
   c->prefetch = (PetscBool)(c->nz >= SpmvMachineGet()->cached);
-  c->wordsize = (size_t)plan->value[CMRS_WORD] / 8;
+  c->wordsize = CmrsWordSize(csr);
   PetscCall(CmrsSetSteps(csr, c));
   CmrsLayout(csr, c);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -104,7 +86,7 @@ static inline __attribute__((always_inline)) void CmrsPlaceAll(const SpmvCSR *cs
   const uint8_t *active = c->active;
 
   for (PetscInt s = 0; s < c->strips; s++) {
-    const PetscInt  *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+    const PetscInt  *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s);
     const CmrsSteps *step = c->step + s * c->bands;
     PetscInt         k    = c->strip[s];
 
@@ -248,10 +230,9 @@ static PetscErrorCode CmrsDescribe(const void *storage, PetscInt k, char line[],
 #include "../../../../kernels.h"
 
 const SpmvHostSide CmrsHost = {
-  .side    = {.nparams   = CMRS_NPARAMS,
+  .side    = {.nparams   = PETSC_STATIC_ARRAY_LENGTH(CmrsParams),
               .params    = CmrsParams,
               .resolve   = CmrsResolve,
-              .allows    = CmrsAllows,
               .work      = CmrsWork,
               .build     = CmrsBuild,
               .setvalues = CmrsSetValues,

@@ -1,7 +1,7 @@
 /*
   cmrs_host.h - the storage of CMRS for this processor
 
-  cmrs_host.c     knobs, the arrays from CSR's, what is printed
+  cmrs_host.c     the arrays from CSR's, what is printed
   cmrs_layout.c   rows as lanes, steps, tails, segments and chunks
   cmrs_simd.c     the products: cmrs_steps.h
 */
@@ -18,11 +18,10 @@
 #define CMRS_BUFFER        (CMRS_CHUNK_ENTRIES + CMRS_HEIGHT_MAX * CMRS_TAIL_MAX + 2 * CMRS_VECTOR)
 
 /*
-  A strip is one band of rows, or two if it has more than eight. The rows of a band have lanes, the
-  longest row the first. Step k has entry k of each row that has one, in the order of lanes: those are the first lanes, so
-  that a step is known by their number. After the steps of its bands come the tails of a strip, the rests of rows that are
-  longer than there are steps, row by row: first those of at most CMRS_TAIL_MAX entries, then the longer ones, which are
-  cut into segments.
+  A strip is one band of rows, or two if it has more than eight. The rows of a band have lanes, the longest row the first.
+  Step k has entry k of each row that has one, in the order of lanes: the rows of a step are the first lanes, and their number
+  tells which they are. After the steps of its bands a strip has its tails, what is left of rows that are longer, row by row:
+  first those of at most CMRS_TAIL_MAX entries, then the longer ones, which are cut into segments.
 */
 
 /* CmrsSteps: the steps of a band */
@@ -32,10 +31,11 @@ typedef struct {
   uint16_t entries; /* of the others */
 } CmrsSteps;
 
-typedef enum {                /* how the products of a chunk are made */
-               CMRS_BUFFERED, /* all of them, eight at a time whatever the rows, then added: for steps of few rows */
-               CMRS_MIXED,    /* full steps one by one, the others of a band as above */
-               CMRS_UNIFORM   /* one by one: all steps are full and all rows of a band as long, so that row r has lane r */
+/* How the products of a chunk are made */
+typedef enum {
+  CMRS_BUFFERED, /* all of them, eight at a time whatever the rows, then added: for steps of few rows */
+  CMRS_MIXED,    /* full steps one by one, the others of a band as above */
+  CMRS_UNIFORM   /* one by one: all steps are full and all rows of a band as long, so that row r has lane r */
 } CmrsMode;
 
 /* CmrsChunk: consecutive strips whose products fit a buffer */
@@ -100,12 +100,6 @@ typedef struct {
   PetscInt        length[CMRS_VECTOR + 1]; /* [rows + 1] of each lane, decreasing, then 0 */
 } CmrsBand;
 
-/* Rows of strip s */
-static inline PetscInt CmrsRows(const CmrsStorage *c, PetscInt s)
-{
-  return CmrsStripRows(c->m, c->height, s);
-}
-
 /* The lanes of the rows of band b: up to eight times as many as rows */
 static inline uint8_t *CmrsLanes(const CmrsStorage *c, PetscInt b)
 {
@@ -117,7 +111,8 @@ static inline CmrsBand CmrsBandOf(const SpmvCSR *csr, const CmrsStorage *c, Pets
 {
   const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR;
   const uint8_t *lane = CmrsLanes(c, b);
-  CmrsBand       band = {csr->i + s * c->height + skip, PetscMin(CMRS_VECTOR, PetscMax(0, CmrsRows(c, s) - skip)), {0}};
+  const PetscInt rows = PetscMax(0, CmrsStripRows(c->m, c->height, s) - skip);
+  CmrsBand       band = {csr->i + s * c->height + skip, PetscMin(CMRS_VECTOR, rows), {0}};
 
   for (PetscInt r = 0; r < band.rows; r++) band.length[lane[r]] = band.i[r + 1] - band.i[r];
   return band;

@@ -15,7 +15,7 @@
 /* The lanes of a band: how many rows are longer, or as long and before; without a branch, since lengths are not foreseen */
 static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
 {
-  const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR, rows = CmrsRows(c, s) - skip,
+  const PetscInt s = b / c->bands, skip = b % c->bands * CMRS_VECTOR, rows = CmrsStripRows(c->m, c->height, s) - skip,
                  *i = csr->i + s * c->height + skip;
   PetscInt length[CMRS_VECTOR], lane[CMRS_VECTOR] = {0};
 
@@ -64,13 +64,14 @@ static CmrsSteps CmrsStepsOf(const CmrsBand *band, PetscInt all)
   return (CmrsSteps){(uint8_t)all, (uint8_t)full, (uint16_t)(entries - CMRS_VECTOR * full)};
 }
 
-/* Rows of each step of a band */
-static void CmrsSetActive(const CmrsBand *band, PetscInt steps, uint8_t active[])
+/* Rows of each step of band b */
+static void CmrsSetActive(const SpmvCSR *csr, const CmrsStorage *c, PetscInt b, uint8_t active[])
 {
-  PetscInt rows = band->rows;
+  const CmrsBand band = CmrsBandOf(csr, c, b);
+  PetscInt       rows = band.rows;
 
-  for (PetscInt k = 0; k < steps; k++) {
-    while (band->length[rows - 1] <= k) rows--;
+  for (PetscInt k = 0; k < c->step[b].all; k++) {
+    while (band.length[rows - 1] <= k) rows--;
     active[k] = (uint8_t)rows;
   }
 }
@@ -124,7 +125,7 @@ static void CmrsNextChunk(CmrsStorage *c, CmrsLayoutState *state, PetscInt strip
 /* The tails and segments of strip s, whose steps are counted; next: the place of the first segment */
 static void CmrsAddRests(const SpmvCSR *csr, CmrsStorage *c, PetscInt s, PetscInt next, CmrsLayoutState *state)
 {
-  const PetscInt  *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+  const PetscInt  *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s);
   const CmrsSteps *step  = c->step + s * c->bands;
   CmrsChunk       *chunk = &state->chunk;
 
@@ -153,13 +154,14 @@ static void CmrsAddRests(const SpmvCSR *csr, CmrsStorage *c, PetscInt s, PetscIn
 */
 void CmrsLayout(const SpmvCSR *csr, CmrsStorage *c)
 {
-  CmrsLayoutState state = {{0, 0, 0, 0, 0, 0}, PETSC_FALSE, {0, 0, 0}, 0, 0};
+  CmrsLayoutState state = {.ended = PETSC_FALSE};
   CmrsChunk      *chunk = &state.chunk;
 
   c->nsteps = c->nchunks = c->ntails = c->nsegments = 0;
-  c->cost                                           = 0;
+
+  c->cost = 0;
   for (PetscInt s = 0; s < c->strips; s++) {
-    const PetscInt  *i = csr->i + s * c->height, rows = CmrsRows(c, s);
+    const PetscInt  *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s);
     const CmrsSteps *step   = c->step + s * c->bands;
     PetscInt         inside = 0, shorts = 0;
 
@@ -172,11 +174,7 @@ void CmrsLayout(const SpmvCSR *csr, CmrsStorage *c)
     if (state.ended || chunk->buffered + inside + shorts > CMRS_CHUNK_ENTRIES || s - chunk->strip == CMRS_CHUNK_STRIPS)
       CmrsNextChunk(c, &state, s, i[0]);
     for (PetscInt b = 0; b < c->bands; b++) {
-      if (c->active) {
-        const CmrsBand band = CmrsBandOf(csr, c, s * c->bands + b);
-
-        CmrsSetActive(&band, step[b].all, c->active + c->nsteps);
-      }
+      if (c->active) CmrsSetActive(csr, c, s * c->bands + b, c->active + c->nsteps);
       c->nsteps += step[b].all;
       CmrsAddCost(&state, step[b]);
     }

@@ -5,7 +5,54 @@
   first, eight at a time whatever the rows, into a buffer, and a step adds its own.
 */
 #pragma once
-#include "cmrs_vectors.h"
+#include "cmrs_host.h"
+#include "../../../../host/simd/simd.h"
+
+/* What a product is given */
+typedef struct {
+  const CmrsStorage *c;
+  const PetscScalar *x;
+  PetscScalar       *y;
+  PetscBool          beta;
+  PetscScalar       *work; /* of a transposed product: vectors of the threads */
+} CmrsProduct;
+
+/* Large matrices are prefetched, into the second cache */
+#define CMRS_PREFETCH_WORDS  4096 /* bytes between what is in use and what is prefetched */
+#define CMRS_PREFETCH_VALUES 16384
+
+/* Words and values from some entry on, in local variables: the compiler must not look them up again after each store */
+typedef struct {
+  const char        *word;
+  const PetscScalar *value;
+  size_t             size; /* of a word, a constant where this is inlined */
+  PetscBool          prefetch;
+} CmrsEntries;
+
+SPMV_INLINE CmrsEntries CmrsEntriesFrom(const CmrsStorage *c, PetscInt k, PetscBool wide)
+{
+  const size_t size = wide ? sizeof(uint64_t) : sizeof(uint32_t);
+
+  return (CmrsEntries){(const char *)c->word + (size_t)k * size, c->value + k, size, c->prefetch};
+}
+
+SPMV_INLINE uint64_t CmrsWordAt(const CmrsEntries *e, size_t k)
+{
+  return e->size == sizeof(uint64_t) ? ((const uint64_t *)e->word)[k] : ((const uint32_t *)e->word)[k];
+}
+
+/* The products of entries k to k + 7 */
+SPMV_INLINE Spmv8 CmrsEight(const CmrsEntries *e, size_t k, const PetscScalar *x)
+{
+  const Spmv8 xk = e->size == sizeof(uint64_t) ? Spmv8GatherPacked64(x, (const uint64_t *)e->word + k, CMRS_BITS)
+                                               : Spmv8GatherPacked32(x, (const uint32_t *)e->word + k, CMRS_BITS);
+
+  if (e->prefetch) {
+    __builtin_prefetch((const char *)(e->value + k) + CMRS_PREFETCH_VALUES, 0, 2);
+    __builtin_prefetch(e->word + k * e->size + CMRS_PREFETCH_WORDS, 0, 2);
+  }
+  return Spmv8Mul(Spmv8Load(e->value + k), xk);
+}
 
 /* The sum of n products */
 SPMV_INLINE PetscScalar CmrsSumBuffered(const PetscScalar product[], size_t n)
@@ -51,7 +98,7 @@ SPMV_INLINE Spmv8 CmrsAddSteps(Spmv8 sum, const PetscScalar *product, const uint
   return sum;
 }
 
-/* y for the strips of a chunk. The mode and the number of bands of a strip are constants where this is inlined. buffer: of the whole chunk, or to be used */
+/* y for the strips of a chunk; mode and bands are constants. buffer: products of the whole chunk, or room for those of a band */
 SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, const CmrsEntries *e, PetscScalar *buffer,
                                CmrsMode mode, PetscInt bands)
 {
@@ -81,7 +128,8 @@ SPMV_INLINE void CmrsChunkRows(const CmrsProduct *p, const CmrsChunk *chunk, con
       }
       k += others;
       active += all;
-      CmrsPut(p, r + CMRS_VECTOR * b, rows - CMRS_VECTOR * b, mode == CMRS_UNIFORM ? sum : Spmv8Permute(sum, lane));
+      if (mode != CMRS_UNIFORM) sum = Spmv8Permute(sum, lane);
+      Spmv8Put(p->y + r + CMRS_VECTOR * b, sum, rows - CMRS_VECTOR * b, p->beta);
     }
     for (; mode != CMRS_UNIFORM && tail < tails && first + tail->row < r + rows; tail++) {
       p->y[first + tail->row] +=
@@ -105,8 +153,8 @@ SPMV_INLINE void CmrsChunkApply(const CmrsProduct *p, const CmrsChunk *chunk, Pe
   }
 }
 
-/* The part of thread t: chunks, then segments, whose sums wait in `partial` */
-SPMV_INLINE void CmrsStepsShare(const CmrsProduct *p, PetscInt t, PetscBool wide)
+/* y for the chunks of task t; the sums of its segments wait in `partial` */
+SPMV_INLINE void CmrsApplyTask(const CmrsProduct *p, PetscInt t, PetscBool wide)
 {
   const CmrsStorage *c   = p->c;
   const CmrsTask    *own = &c->task[t], *next = &c->task[t + 1];
@@ -128,20 +176,25 @@ SPMV_INLINE void CmrsScatter(const CmrsEntries *e, size_t k, size_t n, size_t st
   for (size_t t = 0; t < n; t++, k += step) y[CmrsWordAt(e, k) >> CMRS_BITS] += e->value[k] * x;
 }
 
+/* The same for entries k to end - 1, of any rows of a strip; x: from its first row on */
+SPMV_INLINE void CmrsScatterAll(const CmrsEntries *e, size_t k, size_t end, const PetscScalar *x, PetscScalar *y)
+{
+  for (; k < end; k++) CmrsScatter(e, k, 1, 1, x[CmrsWordAt(e, k) % CMRS_HEIGHT_MAX], y);
+}
+
 /*
-  y <- y + A^T x for the part of thread t. Row by row where that is simple: neighbours in a step often have the same column,
-  and would wait for each other's y
+  y <- y + A^T x for the chunks and segments of task t. Row by row where that is simple: neighbours in a step often have the
+  same column, and would wait for each other's y
 */
-SPMV_INLINE void CmrsStepsTransposeShare(const CmrsProduct *p, PetscInt t, PetscScalar *y, PetscBool wide)
+SPMV_INLINE void CmrsTransposeTask(const CmrsProduct *p, PetscInt t, PetscScalar *y, PetscBool wide)
 {
   const CmrsStorage *c   = p->c;
   const CmrsTask    *own = &c->task[t], *next = &c->task[t + 1];
   const CmrsEntries  e = CmrsEntriesFrom(c, 0, wide);
 
-  for (PetscInt q = own->chunk; q < next->chunk; q++) {
-    const CmrsChunk *chunk = &c->chunk[q];
-    const size_t     end   = (size_t)(chunk->entry + chunk->buffered);
-    size_t           k     = (size_t)chunk->entry;
+  for (const CmrsChunk *chunk = c->chunk + own->chunk; chunk < c->chunk + next->chunk; chunk++) {
+    const size_t end = (size_t)(chunk->entry + chunk->buffered);
+    size_t       k   = (size_t)chunk->entry;
 
     for (PetscInt s = chunk->strip; s < chunk[1].strip; s++) {
       const PetscScalar *x    = p->x + s * c->height;
@@ -150,26 +203,16 @@ SPMV_INLINE void CmrsStepsTransposeShare(const CmrsProduct *p, PetscInt t, Petsc
       for (PetscInt b = 0; b < c->bands; b++) {
         const CmrsSteps step = c->step[s * c->bands + b];
 
-        if (step.full) {
-          for (size_t l = 0; l < CMRS_VECTOR; l++)
-            CmrsScatter(&e, k + l, step.full, CMRS_VECTOR, x[CmrsWordAt(&e, k + l) % CMRS_HEIGHT_MAX], y);
-        }
+        for (size_t l = 0; step.full && l < CMRS_VECTOR; l++)
+          CmrsScatter(&e, k + l, step.full, CMRS_VECTOR, x[CmrsWordAt(&e, k + l) % CMRS_HEIGHT_MAX], y);
         k += CMRS_VECTOR * (size_t)step.full;
-        for (const size_t others = k + step.entries; k < others; k++)
-          CmrsScatter(&e, k, 1, 1, x[CmrsWordAt(&e, k) % CMRS_HEIGHT_MAX], y);
+        CmrsScatterAll(&e, k, k + step.entries, x, y);
+        k += step.entries;
       }
-      for (; k < stop; k++) CmrsScatter(&e, k, 1, 1, x[CmrsWordAt(&e, k) % CMRS_HEIGHT_MAX], y); /* tails */
+      CmrsScatterAll(&e, k, stop, x, y); /* tails */
+      k = stop;
     }
   }
-  for (PetscInt q = own->segment; q < next->segment; q++) {
-    const CmrsSegment *segment = &c->segment[q];
-
+  for (const CmrsSegment *segment = c->segment + own->segment; segment < c->segment + next->segment; segment++)
     CmrsScatter(&e, (size_t)segment->first, (size_t)segment->length, 1, p->x[segment->row], y);
-  }
-}
-
-/* Adds the sums of segments, in their order */
-SPMV_INLINE void CmrsStepsAfter(const CmrsProduct *p)
-{
-  for (PetscInt k = 0; k < p->c->nsegments; k++) p->y[p->c->segment[k].row] += p->c->partial[k];
 }

@@ -2,13 +2,10 @@
   csradaptive.cl - products of CSR-Adaptive on a device
 
   Source: Daga, Greathouse, HiPC 2015 (csradaptive.c), figures 2, 3, 5, 7 and 9. A work group of GROUP work items has a row
-  block. Row blocks are on three lists, one for each kernel, and each kernel is launched for its own list, so that no
-  barrier stands in a branch on the kind of a row block:
+  block. Each kernel is launched for a list of its own row blocks, so that no barrier is in a branch:
 
-    csradaptive_stream   num_rows_stream rows or more and at most NNZ_PER_WG entries: all products of the row block go to
-                         local memory, then the rows are summed from there
-    csradaptive_vector   fewer rows, at most VECTOR_ROWS, or a row of more entries: the work group sums them row after row,
-                         then all of them by one tree
+    csradaptive_stream   all products of the row block go to local memory, then the rows are summed from there
+    csradaptive_vector   at most VECTOR_ROWS rows, or one of many entries: the work group sums row after row, then all by one tree
     csradaptive_vectorl  a part of CHUNK entries of a row that several work groups share
     csradaptive_combine  adds the parts of such a row, a work group for each row, always in the same order
 
@@ -17,19 +14,16 @@
                     there are not two for each (figure 9)
     ATOMIC 0        VectorL leaves its sums to csradaptive_combine: the same bits each time
     ATOMIC 1        VectorL adds to y atomically, behind the flag that the row's first work group raises once y is begun
-                    (figure 7). For GPUs: a work group waits for another, and OpenCL does not promise that work groups that
-                    started go on. Numbers are given to work groups in the order in which they start, so that the first one
-                    of a row has started when others wait for it. No GPU has run this
+                    (figure 7). For GPUs: OpenCL does not promise that a work group goes on while others wait for it. Work
+                    groups are numbered as they start, so that the first one of a row has started when others wait for it
     INDEX_BITS      of a PetscInt: columns and row pointers are AIJ's own
 
   We differ, or put a misprint right:
   - Figure 2 has no barrier between products and sums, and reads on past the end of the row block.
   - Figure 3 drops the remainder of nnzInLocalRow / numThreadsRed. Its line 17 writes sums over products that other work items
-    may not have read yet: here sums have a place of their own. It has no barrier between the steps of the tree, whose work items
-    may read what others just wrote, and a step of it reads past the end of local memory.
-  - Figure 7: the flag of a row's first work group holds the number of the product, so that no work group turns its own. The
-    first work group begins y with its own sum rather than with 0. It has no fence between what begins y (line 5) and the flag
-    (line 7), nor after the loop that waits for it.
+    may not have read yet: here sums have a place of their own. Its tree has no barriers, and reads past the end of local memory.
+  - Figure 7: the flag holds the number of the product, so that nobody has to clear it. The first work group begins y with its
+    own sum rather than with 0. Fences follow what begins y (line 5) and the loop that waits for the flag.
   - Figure 5's text says work groups 2, 5 and 11 where 1, 4 and 10 are meant: they count from 0.
 */
 #if INDEX_BITS == 64
@@ -81,14 +75,15 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
   const int    t = LOCAL_ID, block = list[GROUP_ID];
   const size_t row = RowOf(blocks[block]), first = (size_t)pointers[row];
   const int    rows = (int)(RowOf(blocks[block + 1]) - row), entries = (int)((size_t)pointers[row + rows] - first);
-  int          width = 1, r; /* numThreadsRed; the row of this work item */
+  int          r = t; /* the row of this work item */
 
   for (int k = t; k < entries; k += GROUP) product[k] = Times(STREAM(&values[first + k]), x[STREAM(&columns[first + k])]);
   BARRIER;
 
 #define ROW_FROM(r) ((int)((size_t)pointers[row + (r)] - first))
 #if LOGARITHMIC
-  SCALAR sum = ZERO;
+  SCALAR sum   = ZERO;
+  int    width = 1; /* numThreadsRed */
 
   while (2 * width * rows <= GROUP) width *= 2;
   r = t / width;
@@ -102,8 +97,6 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
   }
   if (r < rows && t % width == 0) Put(y, row + r, sums[t], beta);
   r += GROUP; /* there are rows left only where each has one work item */
-#else
-  r           = t;
 #endif
   for (; r < rows; r += GROUP) {
     SCALAR one = ZERO;
@@ -143,8 +136,8 @@ void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
 KERNEL(GROUP)
 void csradaptive_vectorl(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns,
                          GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks,
-                         GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y,
-                         GLOBAL SCALAR *partial, GLOBAL volatile uint *sync, int ngroups, int beta, uint epoch)
+                         GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta,
+                         GLOBAL SCALAR *partial, GLOBAL volatile uint *sync, int ngroups, uint epoch)
 {
   LOCAL SCALAR sums[GROUP];
   const int    t = LOCAL_ID;

@@ -5,37 +5,21 @@
 #include "../../../../spmvdevice.h"
 #include "../csradaptive_blocks.h"
 
-enum { /* the knobs, in the order of CsradaptiveDeviceParams */
-       CSRADAPTIVE_DEVICE_WORKGROUP,
-       CSRADAPTIVE_DEVICE_NNZ_PER_WG,
-       CSRADAPTIVE_DEVICE_NUM_ROWS_STREAM,
-       CSRADAPTIVE_DEVICE_NNZ_MULTIPLIER,
+enum { /* the knobs, in the order of CsradaptiveDeviceParams, after those of both sides */
+       CSRADAPTIVE_DEVICE_WORKGROUP = CSRADAPTIVE_NPARAMS,
        CSRADAPTIVE_DEVICE_REDUCTION,
        CSRADAPTIVE_DEVICE_PARTS,
-       CSRADAPTIVE_DEVICE_LONG,
-       CSRADAPTIVE_DEVICE_SHORT,
        CSRADAPTIVE_DEVICE_NPARAMS
 };
 
-enum { /* values of CSRADAPTIVE_DEVICE_REDUCTION */
-       CSRADAPTIVE_REDUCTION_LOGARITHMIC,
-       CSRADAPTIVE_REDUCTION_SCALAR
-};
+/* Values of two knobs */
+enum { CSRADAPTIVE_LOGARITHMIC, CSRADAPTIVE_SCALAR };
+enum { CSRADAPTIVE_PARTS_KERNEL, CSRADAPTIVE_PARTS_ATOMIC };
 
-enum { /* values of CSRADAPTIVE_DEVICE_PARTS */
-       CSRADAPTIVE_PARTS_KERNEL,
-       CSRADAPTIVE_PARTS_ATOMIC
-};
+#define CSRADAPTIVE_LISTS (CSRADAPTIVE_VECTORL + 1) /* kernels: a device has no nodes */
 
 typedef struct {
-  PetscInt           m;
-  size_t             nentries;
-  const PetscInt    *i, *j; /* AIJ's own */
-  const PetscScalar *a;     /* AIJ's own */
-  size_t             nblocks;
-  uint64_t          *block;                      /* [nblocks + 1] */
-  size_t             nlist[CSRADAPTIVE_KERNELS]; /* row blocks of each kernel */
-  int32_t           *list[CSRADAPTIVE_KERNELS];  /* [nlist] which ones */
-  size_t             nshared;                    /* rows that are shared */
-  int32_t           *part;                       /* [nshared + 1] where the row blocks of each such row begin in the last list */
+  CsradaptiveBlocks rows;
+  int32_t          *list[CSRADAPTIVE_LISTS]; /* [rows.amount[kernel].blocks] row blocks of each kernel */
+  int32_t          *part; /* [rows.amount[CSRADAPTIVE_VECTORL].rows + 1] where each row that is shared begins on the last list */
 } CsradaptiveDeviceStorage;

@@ -1,7 +1,7 @@
 /*
   csradaptive_rows.h - the kernels of CSR-Adaptive: y <- beta y + A x for the rows of a row block
 
-  CSR-Stream multiplies a piece of a row block without regard to rows, into a buffer that stays in the first cache, then
+  CSR-Stream multiplies a part of a row block without regard to rows, into a buffer that stays in the first cache, then
   adds up eight rows at a time across lanes. No branch depends on a row's length: how many entries of each row are added
   so is one number for a row block, and rows that are longer are put on a list, for what is left of them.
   CSR-Vector keeps eight running sums of a row, which go through one tree for eight rows. Rows of a node share the loads
@@ -13,38 +13,47 @@
 #include "csradaptive_host.h"
 #include "../../../../host/simd/simd.h"
 
-#define LANES 8
-#define CSRADAPTIVE_PIECE \
-  384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
-#define CSRADAPTIVE_AHEAD \
-  512 /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
-#define CSRADAPTIVE_AHEAD_LEAST 32 /* entries of a row of a node from which on that is worth it */
-#define CSRADAPTIVE_ROUND       24 /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
+#define LANES                   8
+#define CSRADAPTIVE_PART        384 /* entries, about, whose products wait to be added up: of more, memory waits for additions */
+#define CSRADAPTIVE_PREFETCH    512 /* entries between a product and what is prefetched */
+#define CSRADAPTIVE_PREFETCH_IF 32  /* entries of the rows of a node for which that is worth it */
+#define CSRADAPTIVE_ROUND       24  /* rows whose sums wait for the tree: a multiple of LANES */
+
+/* CsradaptiveProduct: what a product is given */
+typedef struct {
+  const CsradaptiveStorage *s;
+  const PetscScalar        *x;
+  PetscScalar              *y;
+  PetscBool                 beta;
+  PetscScalar              *work; /* of a transposed product: vectors of the tasks */
+  PetscScalar              *head; /* [threads] each task's part of the row that an earlier task began */
+  PetscInt                 *row;  /* [threads] that row, -1 if there is none */
+} CsradaptiveProduct;
 
 /*
-  Asks memory for h rows to come, of n entries each with the same columns, while those from entry k on are at work. Rows that
-  are read side by side are many streams, and short ones, for the processor to follow by itself; it follows one as well as we do
+  Prefetches h rows of n entries each with the same columns, while those from entry k on are multiplied. Rows that are read
+  side by side are many short streams, which the processor does not prefetch by itself; it does so for one
 */
-SPMV_INLINE void CsradaptiveAhead(const CsradaptiveStorage *b, PetscInt k, PetscInt n, int h)
+SPMV_INLINE void CsradaptivePrefetch(const CsradaptiveBlocks *b, PetscInt k, PetscInt n, int h)
 {
-  PetscInt at;
+  size_t at;
 
-  if (h == 1 || n < CSRADAPTIVE_AHEAD_LEAST) return;
-  at = k + n * h * (CSRADAPTIVE_AHEAD / (n * h) + 1);
+  if (h == 1 || n < CSRADAPTIVE_PREFETCH_IF) return;
+  at = (size_t)k + (size_t)(n * h * (CSRADAPTIVE_PREFETCH / (n * h) + 1));
   SpmvAhead(b->a + at, sizeof(PetscScalar) * (size_t)(n * h));
   SpmvAhead(b->j + at, sizeof(PetscInt) * (size_t)n);
 }
 
-/* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten; ahead: memory is asked early */
-SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end,
-                                     PetscScalar *product, PetscBool ahead)
+/* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten */
+SPMV_INLINE void CsradaptiveProducts(const CsradaptiveBlocks *b, const PetscScalar *x, PetscInt first, PetscInt end,
+                                     PetscScalar *product, PetscBool prefetch)
 {
   PetscInt k = first;
 
   for (; end - k >= LANES; k += LANES) {
-    if (ahead) {
-      __builtin_prefetch(b->a + k + CSRADAPTIVE_AHEAD, 0, 2);
-      __builtin_prefetch(b->j + k + CSRADAPTIVE_AHEAD, 0, 2);
+    if (prefetch) {
+      __builtin_prefetch(b->a + k + CSRADAPTIVE_PREFETCH, 0, 2);
+      __builtin_prefetch(b->j + k + CSRADAPTIVE_PREFETCH, 0, 2);
     }
     Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
   }
@@ -54,18 +63,6 @@ SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscSca
     Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
   } else
     for (; k < end; k++) product[k - first] = b->a[k] * x[b->j[k]];
-}
-
-SPMV_INLINE void CsradaptivePut(PetscScalar *y, Spmv8 sum, PetscInt n, PetscBool beta)
-{
-  if (n >= LANES) Spmv8Store(y, beta ? Spmv8Add(Spmv8Load(y), sum) : sum);
-  else Spmv8StoreFirst(y, beta ? Spmv8Add(Spmv8LoadFirst(y, (int)n), sum) : sum, (int)n);
-}
-
-/* Row pointers i[0], ..., i[n] as nine, the lanes past the last row without entries */
-SPMV_INLINE void CsradaptiveLastRows(const PetscInt i[], PetscInt n, PetscInt at[LANES + 1])
-{
-  for (int l = 0; l <= LANES; l++) at[l] = i[PetscMin(l, n)];
 }
 
 /* The lengths of eight rows */
@@ -108,11 +105,13 @@ SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *produ
     SpmvIndex       n;
     unsigned        more;
 
-    if (rows - r < LANES) CsradaptiveLastRows(at, rows - r, last);
-    if (rows - r < LANES) at = last;
+    if (rows - r < LANES) { /* lanes past the last row have no entries */
+      for (int l = 0; l <= LANES; l++) last[l] = at[PetscMin(l, rows - r)];
+      at = last;
+    }
     n    = CsradaptiveLengths(at);
     more = SpmvIndexGreater(n, depth);
-    CsradaptivePut(y + r, Spmv8SumRuns(product, at, n, depth), rows - r, beta);
+    Spmv8Put(y + r, Spmv8SumRuns(product, at, n, depth), rows - r, beta);
     SpmvIndexPack(longer + nlonger, SpmvIndexAdd(lane, SpmvIndexSplat((int32_t)r)), more);
     nlonger += __builtin_popcount(more);
   }
@@ -126,36 +125,36 @@ SPMV_INLINE void CsradaptiveSumRows(const PetscInt i[], const PetscScalar *produ
   }
 }
 
-/* Rows that have about CSRADAPTIVE_PIECE entries, a multiple of LANES */
-SPMV_INLINE PetscInt CsradaptivePiece(const PetscInt i[], PetscInt rows)
+/* Rows that have about CSRADAPTIVE_PART entries, a multiple of LANES */
+SPMV_INLINE PetscInt CsradaptivePart(const PetscInt i[], PetscInt rows)
 {
-  return (PetscInt)((PetscInt64)CSRADAPTIVE_PIECE * rows / (i[rows] - i[0] + 1) / LANES + 1) * LANES;
+  return (PetscInt)((PetscInt64)CSRADAPTIVE_PART * rows / (i[rows] - i[0] + 1) / LANES + 1) * LANES;
 }
 
-/* CSR-Stream: rows r to end - 1, a piece of about CSRADAPTIVE_PIECE entries at a time */
-static void CsradaptiveStream(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r,
-                              PetscInt end)
+/* CSR-Stream: rows r to end - 1, about CSRADAPTIVE_PART entries at a time */
+static void CsradaptiveStream(const CsradaptiveProduct *p, PetscInt r, PetscInt end)
 {
-  const PetscInt piece = CsradaptivePiece(b->i + r, end - r);
-  const int32_t  depth = CsradaptiveDepth(b->i + r, end - r);
-  PetscScalar    buffer[LANES + 2 * CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
+  const CsradaptiveBlocks *b     = &p->s->rows;
+  const PetscInt           part  = CsradaptivePart(b->i + r, end - r);
+  const int32_t            depth = CsradaptiveDepth(b->i + r, end - r);
+  PetscScalar              buffer[LANES + CSRADAPTIVE_STREAM_MAX + LANES] __attribute__((aligned(64)));
 
   for (PetscInt rows; r < end; r += rows) {
     const PetscInt *i       = b->i + r;
     PetscScalar    *product = buffer + LANES - i[0]; /* of entry k at product[k] */
 
-    rows = PetscMin(piece, end - r);
-    if (b->large) CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
-    else CsradaptiveProducts(b, x, i[0], i[rows], buffer + LANES, PETSC_FALSE);
-    if (depth == 4) CsradaptiveSumRows(i, product, y + r, beta, rows, 4);
-    else if (depth == 8) CsradaptiveSumRows(i, product, y + r, beta, rows, 8);
-    else if (depth == 16) CsradaptiveSumRows(i, product, y + r, beta, rows, 16);
-    else CsradaptiveSumRows(i, product, y + r, beta, rows, depth);
+    rows = PetscMin(part, end - r);
+    if (p->s->large) CsradaptiveProducts(b, p->x, i[0], i[rows], buffer + LANES, PETSC_TRUE);
+    else CsradaptiveProducts(b, p->x, i[0], i[rows], buffer + LANES, PETSC_FALSE);
+    if (depth == 4) CsradaptiveSumRows(i, product, p->y + r, p->beta, rows, 4);
+    else if (depth == 8) CsradaptiveSumRows(i, product, p->y + r, p->beta, rows, 8);
+    else if (depth == 16) CsradaptiveSumRows(i, product, p->y + r, p->beta, rows, 16);
+    else CsradaptiveSumRows(i, product, p->y + r, p->beta, rows, depth);
   }
 }
 
 /* The products of entries k to end - 1, added up in eight sums */
-SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt k, PetscInt end, PetscInt nz)
+SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveBlocks *b, const PetscScalar *x, PetscInt k, PetscInt end, PetscInt nz)
 {
   Spmv8 s = Spmv8Zero(), t = Spmv8Zero();
 
@@ -182,7 +181,7 @@ SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar 
 }
 
 /* The products of h rows of n entries each, entries k on, that have the same columns: eight sums of each */
-SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt k, PetscInt n, int h, PetscInt nz,
+SPMV_INLINE void CsradaptiveNode(const CsradaptiveBlocks *b, const PetscScalar *x, PetscInt k, PetscInt n, int h, PetscInt nz,
                                  PetscScalar sum[])
 {
   const PetscInt    *j = b->j + k;
@@ -217,10 +216,10 @@ SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar 
 }
 
 /* CSR-Vector: rows r to end - 1, h at a time, which have the same columns if h > 1 */
-SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta,
-                                        PetscInt r, PetscInt end, int h)
+SPMV_INLINE void CsradaptiveVector(const CsradaptiveProduct *p, PetscInt r, PetscInt end, int h)
 {
-  const PetscInt nz = b->i[b->m], round = CSRADAPTIVE_ROUND / h * h;
+  const CsradaptiveBlocks *b  = &p->s->rows;
+  const PetscInt           nz = b->i[b->m], round = CSRADAPTIVE_ROUND / h * h;
 
   for (PetscInt rows; r < end; r += rows) {
     PetscScalar sum[CSRADAPTIVE_ROUND * LANES] __attribute__((aligned(64)));
@@ -229,51 +228,36 @@ SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const Petsc
     for (PetscInt q = 0; q < rows; q += h) {
       const PetscInt k = b->i[r + q], n = b->i[r + q + 1] - k;
 
-      if (b->large) CsradaptiveAhead(b, k, n, h);
-      if (h == 1) Spmv8Store(sum + q * LANES, CsradaptiveSum(b, x, k, k + n, nz));
-      else CsradaptiveNode(b, x, k, n, h, nz, sum + q * LANES);
+      if (p->s->large) CsradaptivePrefetch(b, k, n, h);
+      if (h == 1) Spmv8Store(sum + q * LANES, CsradaptiveSum(b, p->x, k, k + n, nz));
+      else CsradaptiveNode(b, p->x, k, n, h, nz, sum + q * LANES);
     }
     for (PetscInt q = 0; q < rows; q += LANES) {
       Spmv8 v[LANES];
 
       SPMV_UNROLL
       for (int l = 0; l < LANES; l++) v[l] = Spmv8Load(sum + (q + l) * LANES);
-      CsradaptivePut(y + r + q, Spmv8Sums(v), rows - q, beta);
+      Spmv8Put(p->y + r + q, Spmv8Sums(v), rows - q, p->beta);
     }
   }
-}
-
-static void CsradaptiveVector(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r,
-                              PetscInt end, int h)
-{
-#define NODES(H) \
-  case H: CsradaptiveVectorNodes(b, x, y, beta, r, end, H); break
-
-  switch (h) {
-    NODES(2);
-    NODES(3);
-    NODES(4);
-    NODES(5);
-    NODES(6);
-  default: CsradaptiveVectorNodes(b, x, y, beta, r, end, 1);
-  }
-#undef NODES
 }
 
 /* Rows r to end - 1 where vectors are arrays: no products in memory, no vectors */
-static void CsradaptivePlain(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscInt r,
-                             PetscInt end)
+static void CsradaptivePlain(const CsradaptiveProduct *p, PetscInt r, PetscInt end)
 {
+  const PetscInt    *j = p->s->rows.j;
+  const PetscScalar *a = p->s->rows.a, *x = p->x;
+
   for (; r < end; r++) {
-    const PetscInt stop = b->i[r + 1];
-    PetscInt       k    = b->i[r];
-    PetscScalar    sum = beta ? y[r] : 0, odd = 0; /* two sums: an addition takes longer than what it waits for */
+    const PetscInt stop = p->s->rows.i[r + 1];
+    PetscInt       k    = p->s->rows.i[r];
+    PetscScalar    sum = p->beta ? p->y[r] : 0, odd = 0; /* two sums: an addition takes longer than what it waits for */
 
     for (; k + 1 < stop; k += 2) {
-      sum += b->a[k] * x[b->j[k]];
-      odd += b->a[k + 1] * x[b->j[k + 1]];
+      sum += a[k] * x[j[k]];
+      odd += a[k + 1] * x[j[k + 1]];
     }
-    if (k < stop) sum += b->a[k] * x[b->j[k]];
-    y[r] = sum + odd;
+    if (k < stop) sum += a[k] * x[j[k]];
+    p->y[r] = sum + odd;
   }
 }

@@ -14,90 +14,46 @@ const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {.apply = NULL};
 #else
   #include "csradaptive_rows.h" /* not above: some of its functions are not inline */
 
-/* What the tasks of a product share */
-typedef struct {
-  const CsradaptiveStorage *b;
-  const PetscScalar        *x;
-  PetscScalar              *y;
-  PetscBool                 beta;
-  PetscScalar              *work;                   /* of a transposed product: vectors of the tasks */
-  PetscScalar               head[SPMV_THREADS_MAX]; /* [threads] each task's part of the row that an earlier task began */
-  PetscInt                  row[SPMV_THREADS_MAX];  /* [threads] that row, -1 if there is none */
-} CsradaptiveProduct;
-
 /* Entries and rows before row block k: what is shared out */
-static PetscInt64 CsradaptiveBefore(const CsradaptiveStorage *b, size_t k)
+static PetscInt64 CsradaptiveBefore(const CsradaptiveBlocks *b, size_t k)
 {
   return (PetscInt64)CsradaptiveFirst(b, k) + CsradaptiveRow(b->block[k]);
 }
 
 /* The first row block of a task */
-static size_t CsradaptiveTaskBegin(const CsradaptiveStorage *b, PetscInt task)
+static size_t CsradaptiveTaskBegin(const CsradaptiveStorage *s, PetscInt task)
 {
-  const PetscInt64 wanted = CsradaptiveBefore(b, b->nblocks) / b->threads * task;
-  size_t           low = 0, high = b->nblocks;
+  const PetscInt64 wanted = CsradaptiveBefore(&s->rows, s->rows.nblocks) / s->threads * task;
+  size_t           low = 0, high = s->rows.nblocks;
 
-  if (task == b->threads) return high;
+  if (task == s->threads) return high;
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
 
-    if (CsradaptiveBefore(b, middle) < wanted) low = middle + 1;
+    if (CsradaptiveBefore(&s->rows, middle) < wanted) low = middle + 1;
     else high = middle;
   }
   return low;
 }
 
-/* CSR-VectorL: a part of a row. The row's first part stores; the others add, or leave their sum with the task if it did not begin the row */
-static void CsradaptiveVectorL(CsradaptiveProduct *p, PetscInt task, size_t k)
+/* Where the entries of row block k end, which shares its row with others */
+static PetscInt CsradaptivePartEnd(const CsradaptiveBlocks *b, size_t k)
 {
-  const CsradaptiveStorage *b   = p->b;
-  const PetscInt            row = CsradaptiveRow(b->block[k]), first = CsradaptiveFirst(b, k);
-  const PetscInt            end = PetscMin(b->chunk, b->i[row + 1] - first) + first;
-  const PetscScalar         sum = Spmv8Sum(CsradaptiveSum(b, p->x, first, end, b->i[b->m]));
+  const PetscInt first = CsradaptiveFirst(b, k);
 
-  if (p->row[task] == row) p->head[task] += sum;
-  else if (CsradaptiveWorkgroup(b->block[k]) || p->beta) p->y[row] += sum;
-  else p->y[row] = sum;
+  return PetscMin(b->chunk, b->i[CsradaptiveRow(b->block[k]) + 1] - first) + first;
 }
 
-static void CsradaptiveTask(void *context, PetscInt task)
+/* CSR-VectorL. The first part of a row stores; the others add, or leave their sum with the task if it did not begin the row */
+static void CsradaptiveVectorL(const CsradaptiveProduct *p, PetscInt task, size_t k)
 {
-  CsradaptiveProduct       *p   = (CsradaptiveProduct *)context;
-  const CsradaptiveStorage *b   = p->b;
-  const size_t              end = CsradaptiveTaskBegin(b, task + 1);
-  size_t                    k   = CsradaptiveTaskBegin(b, task);
+  const CsradaptiveBlocks *b   = &p->s->rows;
+  const PetscInt           row = CsradaptiveRow(b->block[k]);
+  const Spmv8              s   = CsradaptiveSum(b, p->x, CsradaptiveFirst(b, k), CsradaptivePartEnd(b, k), b->i[b->m]);
 
-  p->head[task] = 0;
-  p->row[task]  = k < end && CsradaptiveWorkgroup(b->block[k]) ? CsradaptiveRow(b->block[k]) : -1;
-  for (; k < end; k++) {
-    const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]);
-    const int      h = CsradaptiveNodeRows(b->block[k]);
-
-    switch (CsradaptiveKernelAt(b, k)) {
-    case CSRADAPTIVE_STREAM:
-      if (SPMV_SIMD_PLAIN) CsradaptivePlain(b, p->x, p->y, p->beta, r, stop);
-      else CsradaptiveStream(b, p->x, p->y, p->beta, r, stop);
-      break;
-    case CSRADAPTIVE_VECTOR:
-      if (SPMV_SIMD_PLAIN && !h) CsradaptivePlain(b, p->x, p->y, p->beta, r, stop);
-      else CsradaptiveVector(b, p->x, p->y, p->beta, r, stop, h);
-      break;
-    case CSRADAPTIVE_VECTORL: CsradaptiveVectorL(p, task, k); break;
-    }
-  }
-}
-
-static void CsradaptiveMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
-{
-  CsradaptiveProduct p;
-
-  p.b    = (const CsradaptiveStorage *)storage;
-  p.x    = x;
-  p.y    = y;
-  p.beta = beta;
-  SpmvRun(p.b->threads, CsradaptiveTask, &p);
-  for (PetscInt t = 1; t < p.b->threads; t++) /* in order: the same bits each time */
-    if (p.row[t] >= 0) y[p.row[t]] += p.head[t];
+  if (p->row[task] == row) p->head[task] += Spmv8Sum(s);
+  else if (CsradaptiveWorkgroup(b->block[k]) || p->beta) p->y[row] += Spmv8Sum(s);
+  else p->y[row] = Spmv8Sum(s);
 }
 
 /* Adds product[0], ..., product[n - 1] to y where column j says; one after the other, for a column may come twice */
@@ -112,8 +68,11 @@ SPMV_INLINE void CsradaptiveScatter(const PetscInt j[], const PetscScalar produc
   for (; k < n; k++) y[j[k]] += product[k];
 }
 
-/* product[0], ..., product[n - 1]: h rows of n entries each, entries k on, times their h entries of x, added up; up to LANES more are written */
-SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScalar x[], PetscInt k, PetscInt n, int h, PetscInt nz,
+/*
+  product[0], ..., product[n - 1]: h rows of n entries each, those from entry k on, times their h entries of x, added up. Up
+  to LANES more are written
+*/
+SPMV_INLINE void CsradaptiveSpread(const CsradaptiveBlocks *b, const PetscScalar x[], PetscInt k, PetscInt n, int h, PetscInt nz,
                                    PetscScalar product[])
 {
   const PetscScalar *a = b->a + k;
@@ -126,7 +85,7 @@ SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScala
     }
     return;
   }
-  do { /* once for a row without entries too */
+  do { /* once for a row without entries, too */
     Spmv8 s = Spmv8Mul(Spmv8Load(a + q), Spmv8Splat(x[0]));
 
     SPMV_UNROLL
@@ -135,62 +94,94 @@ SPMV_INLINE void CsradaptiveSpread(const CsradaptiveStorage *b, const PetscScala
   } while ((q += LANES) < n);
 }
 
-/* The transposed rows r to end - 1, h at a time; without nodes the products of a piece are made first, so that rows end without a branch when they are added to y */
-SPMV_INLINE void CsradaptiveTransposeNodes(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r,
-                                           PetscInt end, int h)
+/*
+  The transposed rows r to end - 1, h at a time. Without nodes the products of several rows are made first, so that rows end
+  without a branch when they are added to y
+*/
+SPMV_INLINE void CsradaptiveTranspose(const CsradaptiveBlocks *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end,
+                                      int h)
 {
-  const PetscInt nz = b->i[b->m], piece = h > 1 ? h : CsradaptivePiece(b->i + r, end - r);
+  const PetscInt nz = b->i[b->m], part = h > 1 ? h : CsradaptivePart(b->i + r, end - r);
   PetscScalar    product[CSRADAPTIVE_NNZ_MAX + LANES] __attribute__((aligned(64)));
 
   for (PetscInt rows; r < end; r += rows) {
     const PetscInt *i = b->i + r;
 
-    rows = PetscMin(piece, end - r);
+    rows = PetscMin(part, end - r);
     for (PetscInt q = 0; q < rows; q += h) CsradaptiveSpread(b, x + r + q, i[q], i[q + 1] - i[q], h, nz, product + (i[q] - i[0]));
     CsradaptiveScatter(b->j + i[0], product, y, h > 1 ? i[1] - i[0] : i[rows] - i[0]);
   }
 }
 
-static void CsradaptiveTranspose(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end,
-                                 int h)
+/* Rows r to end - 1 in nodes of h rows, which is a constant where this is inlined */
+SPMV_INLINE void CsradaptiveOfNodes(const CsradaptiveProduct *p, PetscScalar *y, PetscInt r, PetscInt end, int h,
+                                    PetscBool transpose)
 {
-  #define NODES(H) \
-  case H: \
-    CsradaptiveTransposeNodes(b, x, y, r, end, H); \
-    break
+  if (transpose) CsradaptiveTranspose(&p->s->rows, p->x, y, r, end, h);
+  else CsradaptiveVector(p, r, end, h);
+}
 
+/* The same for any h; 0: no nodes */
+SPMV_INLINE void CsradaptiveNodes(const CsradaptiveProduct *p, PetscScalar *y, PetscInt r, PetscInt end, int h,
+                                  PetscBool transpose)
+{
   switch (h) {
-    NODES(2);
-    NODES(3);
-    NODES(4);
-    NODES(5);
-    NODES(6);
-  default: CsradaptiveTransposeNodes(b, x, y, r, end, 1);
+  case 2: CsradaptiveOfNodes(p, y, r, end, 2, transpose); break;
+  case 3: CsradaptiveOfNodes(p, y, r, end, 3, transpose); break;
+  case 4: CsradaptiveOfNodes(p, y, r, end, 4, transpose); break;
+  case 5: CsradaptiveOfNodes(p, y, r, end, 5, transpose); break;
+  case 6: CsradaptiveOfNodes(p, y, r, end, 6, transpose); break;
+  default: CsradaptiveOfNodes(p, y, r, end, 1, transpose);
   }
-  #undef NODES
+}
+
+static void CsradaptiveTask(void *context, PetscInt task)
+{
+  const CsradaptiveProduct *p   = (const CsradaptiveProduct *)context;
+  const CsradaptiveBlocks  *b   = &p->s->rows;
+  const size_t              end = CsradaptiveTaskBegin(p->s, task + 1);
+  size_t                    k   = CsradaptiveTaskBegin(p->s, task);
+
+  p->head[task] = 0;
+  p->row[task]  = k < end && CsradaptiveWorkgroup(b->block[k]) ? CsradaptiveRow(b->block[k]) : -1;
+  for (; k < end; k++) {
+    const PetscInt          r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]);
+    const CsradaptiveKernel kernel = CsradaptiveKernelAt(b, k);
+
+    if (kernel == CSRADAPTIVE_VECTORL) CsradaptiveVectorL(p, task, k);
+    else if (SPMV_SIMD_PLAIN && kernel != CSRADAPTIVE_NODES) CsradaptivePlain(p, r, stop);
+    else if (kernel == CSRADAPTIVE_STREAM) CsradaptiveStream(p, r, stop);
+    else CsradaptiveNodes(p, p->y, r, stop, CsradaptiveNodeRows(b->block[k]), PETSC_FALSE);
+  }
+}
+
+static void CsradaptiveMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+{
+  PetscScalar        head[SPMV_THREADS_MAX];
+  PetscInt           row[SPMV_THREADS_MAX];
+  CsradaptiveProduct p = {(const CsradaptiveStorage *)storage, x, y, beta, NULL, head, row};
+
+  SpmvRun(p.s->threads, CsradaptiveTask, &p);
+  for (PetscInt t = 1; t < p.s->threads; t++) /* in order: the same bits each time */
+    if (row[t] >= 0) y[row[t]] += head[t];
 }
 
 /* Entries k to end - 1, of row r, transposed */
-SPMV_INLINE void CsradaptiveTransposeRow(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r,
-                                         PetscInt k, PetscInt end)
+SPMV_INLINE void CsradaptiveTransposeRow(const CsradaptiveProduct *p, PetscScalar *y, PetscInt r, PetscInt k, PetscInt end)
 {
-  const PetscScalar xr = x[r];
+  const PetscInt    *j  = p->s->rows.j;
+  const PetscScalar *a  = p->s->rows.a;
+  const PetscScalar  xr = p->x[r];
 
-  for (; k < end; k++) y[b->j[k]] += b->a[k] * xr;
-}
-
-/* Rows r to end - 1, transposed */
-static void CsradaptiveTransposeRows(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end)
-{
-  for (; r < end; r++) CsradaptiveTransposeRow(b, x, y, r, b->i[r], b->i[r + 1]);
+  for (; k < end; k++) y[j[k]] += a[k] * xr;
 }
 
   #define TRANSPOSE_LIST 512 /* rows that are looked at together for those with entries */
 
-/* The same where many are empty, which nobody foresees: a loop without branches sorts them out */
-static void CsradaptiveTransposeSome(const CsradaptiveStorage *b, const PetscScalar *x, PetscScalar *y, PetscInt r, PetscInt end)
+/* Rows r to end - 1, transposed, one after the other. Nobody foresees which are empty: a loop without branches leaves them out */
+static void CsradaptiveTransposeRows(const CsradaptiveProduct *p, PetscScalar *y, PetscInt r, PetscInt end)
 {
-  const PetscInt *i = b->i;
+  const PetscInt *i = p->s->rows.i;
   PetscInt        list[TRANSPOSE_LIST];
 
   for (PetscInt stop; r < end; r = stop) {
@@ -201,79 +192,68 @@ static void CsradaptiveTransposeSome(const CsradaptiveStorage *b, const PetscSca
       list[n] = q;
       n += i[q + 1] != i[q];
     }
-    for (PetscInt k = 0; k < n; k++) CsradaptiveTransposeRow(b, x, y, list[k], i[list[k]], i[list[k] + 1]);
+    for (PetscInt k = 0; k < n; k++) CsradaptiveTransposeRow(p, y, list[k], i[list[k]], i[list[k] + 1]);
   }
 }
 
-/* Of rows r to end - 1, how many are empty */
-static PetscInt CsradaptiveEmpty(const CsradaptiveStorage *b, PetscInt r, PetscInt end)
+/* True if short rows vary in length, few are empty, and they are too many for the processor to learn where they end */
+static int CsradaptiveVaries(const CsradaptiveStorage *s, PetscInt r, PetscInt end)
 {
-  const PetscInt *i = b->i;
-  PetscInt        n = 0;
+  const PetscInt *i       = s->rows.i;
+  PetscInt        changes = 0, empty = i[r + 1] == i[r];
 
-  for (; r < end; r++) n += i[r + 1] == i[r];
-  return n;
-}
-
-/* True if short rows vary in length, and are too many for the processor to know by heart where they end */
-static int CsradaptiveVaries(const CsradaptiveStorage *b, PetscInt r, PetscInt end)
-{
-  const PetscInt *i       = b->i;
-  PetscInt        changes = 0;
-
-  if (b->learnt || i[end] - i[r] > LANES * (end - r) || i[end] - i[r] < 3 * (end - r)) return 0;
-  for (PetscInt q = r + 1; q < end; q++) changes += i[q + 1] - i[q] != i[q] - i[q - 1];
-  return 4 * changes > end - r;
+  if (s->learnt || i[end] - i[r] > LANES * (end - r) || i[end] - i[r] < 3 * (end - r)) return 0;
+  for (PetscInt q = r + 1; q < end; q++) {
+    changes += i[q + 1] - i[q] != i[q] - i[q - 1];
+    empty += i[q + 1] == i[q];
+  }
+  return 4 * changes > end - r && 16 * empty <= end - r;
 }
 
 /* True if the transposed rows of a node are better taken together: not where memory sends them, row by row as one long stream */
-static int CsradaptiveTogether(const CsradaptiveStorage *b, size_t k)
+static int CsradaptiveTogether(const CsradaptiveStorage *s, size_t k)
 {
-  const PetscInt r = CsradaptiveRow(b->block[k]);
+  const PetscInt *i = s->rows.i + CsradaptiveRow(s->rows.block[k]);
 
-  return CsradaptiveNodeRows(b->block[k]) && !(b->large && b->i[r + 1] - b->i[r] >= CSRADAPTIVE_AHEAD_LEAST);
+  return CsradaptiveNodeRows(s->rows.block[k]) && !(s->large && i[1] - i[0] >= CSRADAPTIVE_PREFETCH_IF);
 }
 
 static void CsradaptiveTransposeTask(void *context, PetscInt task)
 {
-  CsradaptiveProduct       *p   = (CsradaptiveProduct *)context;
-  const CsradaptiveStorage *b   = p->b;
-  const size_t              end = CsradaptiveTaskBegin(b, task + 1);
+  const CsradaptiveProduct *p   = (const CsradaptiveProduct *)context;
+  const CsradaptiveBlocks  *b   = &p->s->rows;
+  const size_t              end = CsradaptiveTaskBegin(p->s, task + 1);
   PetscScalar              *y   = SpmvTaskVector(b->n, task, p->work, p->y);
 
   if (task || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
-  for (size_t k = CsradaptiveTaskBegin(b, task); k < end; k++) {
-    const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]), first = CsradaptiveFirst(b, k);
+  for (size_t k = CsradaptiveTaskBegin(p->s, task); k < end; k++) {
+    const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]);
 
-    if (CsradaptiveFlag(b->block[k]))
-      CsradaptiveTransposeRow(b, p->x, y, r, first, PetscMin(b->chunk, b->i[r + 1] - first) + first);
-    else if (16 * CsradaptiveEmpty(b, r, stop) > stop - r) CsradaptiveTransposeSome(b, p->x, y, r, stop);
-    else if (CsradaptiveTogether(b, k) || CsradaptiveVaries(b, r, stop))
-      CsradaptiveTranspose(b, p->x, y, r, stop, CsradaptiveNodeRows(b->block[k]));
-    else CsradaptiveTransposeRows(b, p->x, y, r, stop);
+    if (CsradaptiveFlag(b->block[k])) CsradaptiveTransposeRow(p, y, r, CsradaptiveFirst(b, k), CsradaptivePartEnd(b, k));
+    else if (CsradaptiveTogether(p->s, k) || CsradaptiveVaries(p->s, r, stop))
+      CsradaptiveNodes(p, y, r, stop, CsradaptiveNodeRows(b->block[k]), PETSC_TRUE);
+    else CsradaptiveTransposeRows(p, y, r, stop);
   }
 }
 
 static size_t CsradaptiveTransposeWork(const void *storage)
 {
-  const CsradaptiveStorage *b = (const CsradaptiveStorage *)storage;
+  const CsradaptiveStorage *s = (const CsradaptiveStorage *)storage;
 
-  return SpmvTaskVectors(b->n, b->threads);
+  return SpmvTaskVectors(s->rows.n, s->threads);
 }
 
 static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
 {
-  CsradaptiveProduct p;
+  CsradaptiveProduct p = {(const CsradaptiveStorage *)storage, x, y, beta, work, NULL, NULL};
 
-  p.b    = (const CsradaptiveStorage *)storage;
-  p.x    = x;
-  p.y    = y;
-  p.beta = beta;
-  p.work = work;
-  SpmvRun(p.b->threads, CsradaptiveTransposeTask, &p);
-  SpmvAddVectors(p.b->threads, (size_t)p.b->n, work, y);
+  SpmvRun(p.s->threads, CsradaptiveTransposeTask, &p);
+  SpmvAddVectors(p.s->threads, (size_t)p.s->rows.n, work, y);
 }
 
 const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {
-  .apply = CsradaptiveMult, .apply_transpose = CsradaptiveMultTranspose, .transpose_work = CsradaptiveTransposeWork};
+  .apply           = CsradaptiveMult,
+  .apply_transpose = CsradaptiveMultTranspose,
+  .transpose_work  = CsradaptiveTransposeWork,
+};
 #endif
