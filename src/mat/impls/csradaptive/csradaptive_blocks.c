@@ -4,7 +4,7 @@
 */
 #include "csradaptive_blocks.h"
 
-#define CSRADAPTIVE_ROWS  4   /* rows of a row block for each entry it may have, at most: empty rows are shared out, too */
+#define CSRADAPTIVE_ROWS  4   /* rows of a row block for each entry it may have, at most: tasks divide empty rows, too */
 #define CSRADAPTIVE_LONG  128 /* a row block may end where a row of more entries than this */
 #define CSRADAPTIVE_SHORT 32  /* meets one of fewer than this */
 

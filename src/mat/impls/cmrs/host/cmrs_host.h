@@ -97,7 +97,7 @@ extern void           CmrsLayout(const SpmvCSR *csr, CmrsStorage *c);
 typedef struct {
   const PetscInt *i; /* [rows + 1] first entry of each row */
   PetscInt        rows;
-  PetscInt        length[CMRS_VECTOR + 1]; /* [rows + 1] of each lane, decreasing, then 0 */
+  PetscInt        length[CMRS_VECTOR + 1]; /* of each lane, decreasing, then zeros */
 } CmrsBand;
 
 /* The lanes of the rows of band b: up to eight times as many as rows */

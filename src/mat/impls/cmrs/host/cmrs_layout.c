@@ -34,10 +34,9 @@ static void CmrsSetLanes(const SpmvCSR *csr, CmrsStorage *c, PetscInt b)
 /* Steps of least cost for a band: as many as one of its rows is long, and the rows that are longer go on as tails */
 static PetscInt CmrsChooseSteps(const CmrsBand *band, PetscInt most)
 {
-  const PetscInt full =
-    band->rows == CMRS_VECTOR ? band->length[CMRS_VECTOR - 1] : 0; /* steps that cost no more than their products */
-  PetscInt best = 0, tails = 0;
-  double   least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
+  const PetscInt full = band->length[CMRS_VECTOR - 1]; /* steps that cost no more than their products */
+  PetscInt       best = 0, tails = 0;
+  double         least = PETSC_MAX_REAL, above = 0; /* entries of the rows with a tail */
 
   if (band->length[0] <= most && CMRS_COST_STEP * (double)(band->length[0] - band->length[band->rows]) <= CMRS_COST_TAIL)
     return band->length[0];
@@ -57,7 +56,7 @@ static PetscInt CmrsChooseSteps(const CmrsBand *band, PetscInt most)
 /* The steps of a band, of which there are so many */
 static CmrsSteps CmrsStepsOf(const CmrsBand *band, PetscInt all)
 {
-  const PetscInt full    = band->rows == CMRS_VECTOR ? PetscMin(all, band->length[CMRS_VECTOR - 1]) : 0;
+  const PetscInt full    = PetscMin(all, band->length[CMRS_VECTOR - 1]);
   PetscInt       entries = 0;
 
   for (PetscInt l = 0; l < band->rows; l++) entries += PetscMin(all, band->length[l]);

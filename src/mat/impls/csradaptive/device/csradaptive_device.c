@@ -65,7 +65,7 @@ static PetscErrorCode CsradaptiveDeviceAllows(const SpmvCSR *csr, const SpmvDevi
   if (!info->forward) {
     PetscCall(SpmvAppend(why, size, "%s is no GPU: its work groups may stop while others wait for them", info->name));
   } else if (sizeof(PetscReal) == 8 && !info->atomic64) {
-    PetscCall(SpmvAppend(why, size, "%s does not exchange 64 bits in one piece", info->name));
+    PetscCall(SpmvAppend(why, size, "%s has no 64-bit atomics", info->name));
   }
   if (why[0]) PetscCall(SpmvAppend(why, size, "; set -mat_csradaptive_device_parts kernel"));
   PetscFunctionReturn(PETSC_SUCCESS);

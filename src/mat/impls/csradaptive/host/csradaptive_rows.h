@@ -16,7 +16,7 @@
 #define LANES                   8
 #define CSRADAPTIVE_PART        384 /* entries, about, whose products wait to be added up: of more, memory waits for additions */
 #define CSRADAPTIVE_PREFETCH    512 /* entries between a product and what is prefetched */
-#define CSRADAPTIVE_PREFETCH_IF 32  /* entries of the rows of a node for which that is worth it */
+#define CSRADAPTIVE_PREFETCH_IF 32  /* entries of a row of a node, at least, for that to pay */
 #define CSRADAPTIVE_ROUND       24  /* rows whose sums wait for the tree: a multiple of LANES */
 
 /* CsradaptiveProduct: what a product is given */
@@ -58,7 +58,7 @@ SPMV_INLINE void CsradaptiveProducts(const CsradaptiveBlocks *b, const PetscScal
     Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
   }
   if (k == end) return;
-  if (end >= LANES) { /* the last vector begins early: some products are made twice, or are those of entries before the first */
+  if (end >= LANES) { /* the last vector begins before: some products are made twice, or are those of entries before the first */
     k = end - LANES;
     Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
   } else

@@ -14,7 +14,7 @@ const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {.apply = NULL};
 #else
   #include "csradaptive_rows.h" /* not above: some of its functions are not inline */
 
-/* Entries and rows before row block k: what is shared out */
+/* Entries and rows before row block k: what tasks divide */
 static PetscInt64 CsradaptiveBefore(const CsradaptiveBlocks *b, size_t k)
 {
   return (PetscInt64)CsradaptiveFirst(b, k) + CsradaptiveRow(b->block[k]);
@@ -176,14 +176,24 @@ SPMV_INLINE void CsradaptiveTransposeRow(const CsradaptiveProduct *p, PetscScala
   for (; k < end; k++) y[j[k]] += a[k] * xr;
 }
 
+/* Of rows r to end - 1, how many are empty */
+static PetscInt CsradaptiveEmpty(const PetscInt i[], PetscInt r, PetscInt end)
+{
+  PetscInt n = 0;
+
+  for (; r < end; r++) n += i[r + 1] == i[r];
+  return n;
+}
+
   #define TRANSPOSE_LIST 512 /* rows that are looked at together for those with entries */
 
-/* Rows r to end - 1, transposed, one after the other. Nobody foresees which are empty: a loop without branches leaves them out */
-static void CsradaptiveTransposeRows(const CsradaptiveProduct *p, PetscScalar *y, PetscInt r, PetscInt end)
+/* Rows r to end - 1, transposed. Branches would mispredict where many are empty: a loop without them leaves these out first */
+static void CsradaptiveTransposeRows(const CsradaptiveProduct *p, PetscScalar *y, PetscInt r, PetscInt end, PetscBool empties)
 {
   const PetscInt *i = p->s->rows.i;
   PetscInt        list[TRANSPOSE_LIST];
 
+  for (; !empties && r < end; r++) CsradaptiveTransposeRow(p, y, r, i[r], i[r + 1]);
   for (PetscInt stop; r < end; r = stop) {
     PetscInt n = 0;
 
@@ -196,18 +206,15 @@ static void CsradaptiveTransposeRows(const CsradaptiveProduct *p, PetscScalar *y
   }
 }
 
-/* True if short rows vary in length, few are empty, and they are too many for the processor to learn where they end */
+/* True if short rows vary in length, and are too many for the processor to learn where they end */
 static int CsradaptiveVaries(const CsradaptiveStorage *s, PetscInt r, PetscInt end)
 {
   const PetscInt *i       = s->rows.i;
-  PetscInt        changes = 0, empty = i[r + 1] == i[r];
+  PetscInt        changes = 0;
 
   if (s->learnt || i[end] - i[r] > LANES * (end - r) || i[end] - i[r] < 3 * (end - r)) return 0;
-  for (PetscInt q = r + 1; q < end; q++) {
-    changes += i[q + 1] - i[q] != i[q] - i[q - 1];
-    empty += i[q + 1] == i[q];
-  }
-  return 4 * changes > end - r && 16 * empty <= end - r;
+  for (PetscInt q = r + 1; q < end; q++) changes += i[q + 1] - i[q] != i[q] - i[q - 1];
+  return 4 * changes > end - r;
 }
 
 /* True if the transposed rows of a node are better taken together: not where memory sends them, row by row as one long stream */
@@ -227,12 +234,13 @@ static void CsradaptiveTransposeTask(void *context, PetscInt task)
 
   if (task || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
   for (size_t k = CsradaptiveTaskBegin(p->s, task); k < end; k++) {
-    const PetscInt r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]);
+    const PetscInt  r = CsradaptiveRow(b->block[k]), stop = CsradaptiveRow(b->block[k + 1]);
+    const PetscBool empties = (PetscBool)(16 * CsradaptiveEmpty(b->i, r, stop) > stop - r);
 
     if (CsradaptiveFlag(b->block[k])) CsradaptiveTransposeRow(p, y, r, CsradaptiveFirst(b, k), CsradaptivePartEnd(b, k));
-    else if (CsradaptiveTogether(p->s, k) || CsradaptiveVaries(p->s, r, stop))
+    else if (!empties && (CsradaptiveTogether(p->s, k) || CsradaptiveVaries(p->s, r, stop)))
       CsradaptiveNodes(p, y, r, stop, CsradaptiveNodeRows(b->block[k]), PETSC_TRUE);
-    else CsradaptiveTransposeRows(p, y, r, stop);
+    else CsradaptiveTransposeRows(p, y, r, stop, empties);
   }
 }
 
