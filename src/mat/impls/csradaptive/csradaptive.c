@@ -22,12 +22,10 @@
     are added in order: the same bits each time.
   - the workgroup number of a row block that does not share its row, which the paper leaves unused, is the node's h.
   - rows that share columns go to CSR-Vector however many they are.
-  - figure 2 has no barrier between products and sums and lets products run past the end of the row block; figure 3 drops
-    the remainder of its division. Neither is so here.
   - a break between long and short rows is made only where a row block is half full, so that alternating rows do not
     take a word each.
-  - the paper's text has num_rows_stream 2 (single) and 3 (double), its table I 1 and 2. It counts rows of a GPU's
-    workgroup; the defaults here are measured on a host.
+  - the paper's num_rows_stream counts rows of a GPU's workgroup; the defaults of a host are measured on one.
+  Misprints are listed in device/csradaptive.cl.
 */
 #include "../../../spmvdevice.h"
 
