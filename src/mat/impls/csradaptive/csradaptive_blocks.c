@@ -26,7 +26,7 @@ static inline int CsradaptiveMeet(const PetscInt i[], PetscInt r)
   return ((before > CSRADAPTIVE_LONG) & (here < CSRADAPTIVE_SHORT)) | ((before < CSRADAPTIVE_SHORT) & (here > CSRADAPTIVE_LONG));
 }
 
-/* The first row in [low, high) where a long row meets a short one, else high. A loop without branches finds out if there is one */
+/* The first row in [low, high) where a long row meets a short one, else high. A loop without branches tells if there is one */
 static PetscInt CsradaptiveBreak(const PetscInt i[], PetscInt low, PetscInt high)
 {
   int any = 0;

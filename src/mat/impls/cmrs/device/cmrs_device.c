@@ -25,7 +25,7 @@ static const SpmvParam CmrsDeviceParams[] = {
     SPMV_CHOICES("device_workgroup", "work items of a work group, of which 32 have a strip", CmrsWorkgroups, NULL),
 };
 
-/* The heights are the best of a GTX 480, not the lower ones of a K20M: newer GPUs have more local memory for a work item */
+/* The heights are the best of a GTX 480, not the lower ones of a K20M: newer GPUs have more local memory */
 static PetscErrorCode CmrsDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   PetscInt *height = &plan->value[CMRS_DEVICE_HEIGHT];

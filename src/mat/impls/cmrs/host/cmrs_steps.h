@@ -176,10 +176,11 @@ SPMV_INLINE void CmrsScatter(const CmrsEntries *e, size_t k, size_t n, size_t st
   for (size_t t = 0; t < n; t++, k += step) y[CmrsWordAt(e, k) >> CMRS_BITS] += e->value[k] * x;
 }
 
-/* The same for entries k to end - 1, of any rows of a strip; x: from its first row on */
-SPMV_INLINE void CmrsScatterAll(const CmrsEntries *e, size_t k, size_t end, const PetscScalar *x, PetscScalar *y)
+/* The same for entries k to end - 1, of any rows of a strip; x: from its first row on. Returns where they end */
+SPMV_INLINE size_t CmrsScatterAll(const CmrsEntries *e, size_t k, size_t end, const PetscScalar *x, PetscScalar *y)
 {
   for (; k < end; k++) CmrsScatter(e, k, 1, 1, x[CmrsWordAt(e, k) % CMRS_HEIGHT_MAX], y);
+  return k;
 }
 
 /*
@@ -192,9 +193,10 @@ SPMV_INLINE void CmrsTransposeTask(const CmrsProduct *p, PetscInt t, PetscScalar
   const CmrsTask    *own = &c->task[t], *next = &c->task[t + 1];
   const CmrsEntries  e = CmrsEntriesFrom(c, 0, wide);
 
-  for (const CmrsChunk *chunk = c->chunk + own->chunk; chunk < c->chunk + next->chunk; chunk++) {
-    const size_t end = (size_t)(chunk->entry + chunk->buffered);
-    size_t       k   = (size_t)chunk->entry;
+  for (PetscInt q = own->chunk; q < next->chunk; q++) {
+    const CmrsChunk *chunk = &c->chunk[q];
+    const size_t     end   = (size_t)(chunk->entry + chunk->buffered);
+    size_t           k     = (size_t)chunk->entry;
 
     for (PetscInt s = chunk->strip; s < chunk[1].strip; s++) {
       const PetscScalar *x    = p->x + s * c->height;
@@ -203,14 +205,14 @@ SPMV_INLINE void CmrsTransposeTask(const CmrsProduct *p, PetscInt t, PetscScalar
       for (PetscInt b = 0; b < c->bands; b++) {
         const CmrsSteps step = c->step[s * c->bands + b];
 
-        for (size_t l = 0; step.full && l < CMRS_VECTOR; l++)
-          CmrsScatter(&e, k + l, step.full, CMRS_VECTOR, x[CmrsWordAt(&e, k + l) % CMRS_HEIGHT_MAX], y);
+        if (step.full) {
+          for (size_t l = 0; l < CMRS_VECTOR; l++)
+            CmrsScatter(&e, k + l, step.full, CMRS_VECTOR, x[CmrsWordAt(&e, k + l) % CMRS_HEIGHT_MAX], y);
+        }
         k += CMRS_VECTOR * (size_t)step.full;
-        CmrsScatterAll(&e, k, k + step.entries, x, y);
-        k += step.entries;
+        k = CmrsScatterAll(&e, k, k + step.entries, x, y);
       }
-      CmrsScatterAll(&e, k, stop, x, y); /* tails */
-      k = stop;
+      k = CmrsScatterAll(&e, k, stop, x, y); /* tails */
     }
   }
   for (const CmrsSegment *segment = c->segment + own->segment; segment < c->segment + next->segment; segment++)
