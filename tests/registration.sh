@@ -84,6 +84,16 @@ check same_layouts 0 'no unused options' env LD_PRELOAD="$tmp/none" "$tmp/app" $
 for macro in USE_DEBUG HAVE_DEVICE HAVE_SAWS; do
   check "other_$macro" 1 "libpetscspmv was compiled for a PETSc with\(out\)* PETSC_$macro and this program runs one with\(out\)* it; build it again" env LD_PRELOAD="$tmp/${macro#*_}" "$tmp/app" $options
 done
+
+# A PETSc of the same version by conf/build-petsc, with debugging where ours has none, or the other way round: the real thing
+config() { printf '#include <petscversion.h>\n#include <petscconf.h>\n%s\n' "$1" | $COMPILE $2 -E -P -x c - | tail -n 1; }
+version=$(config 'PETSC_VERSION_MAJOR.PETSC_VERSION_MINOR.PETSC_VERSION_SUBMINOR' | tr -d ' ')
+debug=$(config PETSC_USE_DEBUG)
+other=${PETSCSPMV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/petscspmv}/petsc-$version/arch-$([ "$debug" = 1 ] && echo native || echo debug)
+if [ -e "$other/.built" ]; then
+  ${CC:-mpicc} -I"$other/include" -I"${other%/*}/include" "$tmp/app.c" -o "$tmp/other" -L"$other/lib" -Wl,-rpath,"$other/lib" -lpetsc >"$tmp/log" 2>&1 || { echo 'not ok registration_compile_other_build'; sed 's/^/# /' "$tmp/log"; exit 0; }
+  check other_build 1 'libpetscspmv was compiled for a PETSc with\(out\)* PETSC_USE_DEBUG and this program runs one with\(out\)* it; build it again' "$tmp/other" $options
+else echo "ok registration_other_build # SKIP $other is not there: conf/build-petsc -v $version ${other##*arch-}"; fi
 for option in mat_bccoo_block_height mat_bccoo_block_width mat_spmv_tune mat_spmv_wisdom mat_spmv_isa mat_spmv_build_after mat_spmv_view; do
   check "help_$option" 0 "-$option.*[A-Z]*[a-z]* [a-z]* [a-z]*" "$tmp/app" $options -help
 done
