@@ -49,15 +49,15 @@ static PetscErrorCode SumsBegin(VecUse *use, PetscInt n, const Vec vec[], int32_
 
   Input Parameters:
 + kernel - its name
-. sums   - whether it is a SUMS() kernel
+. nsums  - results of a SUMS() kernel, 1 or 2; 0: it is a FIRST() kernel
 - x, y   - what it is given
 
   Output Parameters:
-+ result - a scalar of sums, else the greatest value, a real number
-. place  - the first entry that has it; NULL for sums, and where nobody asks
++ result - [nsums] scalars, or one real number, the greatest value
+. place  - the first entry that has it; NULL: nobody asks
 - done   - whether kernels did it; else nothing is set
 */
-static PetscErrorCode VecReduce(const char kernel[], PetscBool sums, Vec x, Vec y, void *result, uint64_t *place, PetscBool *done)
+static PetscErrorCode VecReduce(const char kernel[], PetscInt nsums, Vec x, Vec y, void *result, uint64_t *place, PetscBool *done)
 {
   const int32_t first = 0;
   int32_t       groups;
@@ -67,12 +67,12 @@ static PetscErrorCode VecReduce(const char kernel[], PetscBool sums, Vec x, Vec 
   PetscCall(SumsBegin(&use, 2, (Vec[]){x, y}, &groups));
   PetscCall(VecUseLaunch(&use, kernel, (size_t)groups, 2, VEC_GIVE(Sums.sums), VEC_GIVE(Sums.places), VEC_GIVE(groups),
                          VEC_GIVE(use.entries)));
-  PetscCall(VecUseLaunch(&use, sums ? "vec_sums_end" : "vec_first_end", 1, 0, VEC_GIVE(Sums.sums), VEC_GIVE(Sums.places),
-                         VEC_GIVE(groups), VEC_GIVE(first)));
-  PetscCall(VecUseEnd(&use, sums ? 2 : 0));
+  PetscCall(VecUseLaunch(&use, nsums ? "vec_sums_end" : "vec_first_end", (size_t)PetscMax(nsums, 1), 0, VEC_GIVE(Sums.sums),
+                         VEC_GIVE(Sums.places), VEC_GIVE(groups), VEC_GIVE(first)));
+  PetscCall(VecUseEnd(&use, 2 * nsums));
   *done = use.run;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvDeviceRead(use.device, Sums.sums, result, sums ? sizeof(PetscScalar) : sizeof(PetscReal)));
+  PetscCall(SpmvDeviceRead(use.device, Sums.sums, result, nsums ? (size_t)nsums * sizeof(PetscScalar) : sizeof(PetscReal)));
   if (place) PetscCall(SpmvDeviceRead(use.device, Sums.places, place, sizeof(*place)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,42 +140,46 @@ DOTS(TDotLocal, 0, PETSC_FALSE)
 /* t^H s and t^H t, which is real, in a scalar */
 static PetscErrorCode VecDotNorm2_Accel(Vec s, Vec t, PetscScalar *dot, PetscScalar *norm2)
 {
-  PetscScalar z[2]; /* s^H t, t^H t */
+  const struct _VecOps *host = VecAccelOf(s)->host;
+  PetscScalar           z[2];
+  PetscBool             done;
 
   PetscFunctionBegin;
-  PetscCall(VecDots(t, 2, (Vec[]){s, t}, 1, PETSC_TRUE, z));
-  *dot   = PetscConj(z[0]);
+  PetscCall(VecReduce("vec_dotnorm2", 2, s, t, z, NULL, &done));
+  if (!done) {
+    PetscCall((*host->dot_local)(s, t, &z[0]));
+    PetscCall((*host->dot_local)(t, t, &z[1]));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, z, 2, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)s)));
+  *dot   = z[0];
   *norm2 = z[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* all: of all processes */
-static PetscErrorCode VecNormOf(Vec x, NormType type, PetscBool all, PetscReal *norm)
+/* all: of all processes, of which the sums of absolute values and of squares are added up */
+static PetscErrorCode VecNormOf(Vec x, NormType type, PetscBool all, PetscReal norm[])
 {
-  const PetscBool squares = (PetscBool)(type == NORM_2 || type == NORM_FROBENIUS);
-  PetscScalar     sum;
-  PetscBool       done;
+  const int         n         = type == NORM_1_AND_2 ? 2 : 1;
+  const PetscBool   squares   = (PetscBool)(type == NORM_2 || type == NORM_FROBENIUS || type == NORM_1_AND_2);
+  const char *const kernels[] = {"vec_norm1", "vec_norm2", "vec_norm2", "vec_norm_infinity", "vec_norm12"}; /* by NormType */
+  PetscScalar       sums[2];
+  PetscBool         done;
 
   PetscFunctionBegin;
-  if (type == NORM_1_AND_2) {
-    PetscCall(VecNormOf(x, NORM_1, all, norm));
-    PetscCall(VecNormOf(x, NORM_2, all, norm + 1));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (type == NORM_INFINITY) PetscCall(VecReduce("vec_norm_infinity", PETSC_FALSE, x, x, norm, NULL, &done));
+  if (type == NORM_INFINITY) PetscCall(VecReduce(kernels[type], 0, x, x, norm, NULL, &done));
   else {
-    PetscCall(VecReduce(squares ? "vec_norm2" : "vec_norm1", PETSC_TRUE, x, x, &sum, NULL, &done));
-    if (done) *norm = PetscRealPart(sum);
+    PetscCall(VecReduce(kernels[type], n, x, x, sums, NULL, &done));
+    for (int k = 0; k < n && done; k++) norm[k] = PetscRealPart(sums[k]);
   }
   if (!done) {
     PetscCall((*VecAccelOf(x)->host->norm_local)(x, type, norm));
-    if (squares) *norm *= *norm;
+    if (squares) norm[n - 1] *= norm[n - 1];
   }
   if (all) {
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norm, 1, MPIU_REAL, type == NORM_INFINITY ? MPIU_MAX : MPIU_SUM,
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norm, n, MPIU_REAL, type == NORM_INFINITY ? MPIU_MAX : MPIU_SUM,
                                PetscObjectComm((PetscObject)x)));
   }
-  if (squares) *norm = PetscSqrtReal(*norm);
+  if (squares) norm[n - 1] = PetscSqrtReal(norm[n - 1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,7 +200,7 @@ static PetscErrorCode VecSum_Accel(Vec x, PetscScalar *sum)
   PetscBool          done;
 
   PetscFunctionBegin;
-  PetscCall(VecReduce("vec_sum", PETSC_TRUE, x, x, sum, NULL, &done));
+  PetscCall(VecReduce("vec_sum", 1, x, x, sum, NULL, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   *sum = 0;
   PetscCall(VecGetArrayRead(x, &array));
@@ -232,7 +236,7 @@ static PetscErrorCode VecExtreme(Vec x, PetscInt sign, PetscInt *place, PetscRea
   PetscBool done;
 
   PetscFunctionBegin;
-  PetscCall(VecReduce(sign > 0 ? "vec_max" : "vec_min", PETSC_FALSE, x, x, &local, &found, &done));
+  PetscCall(VecReduce(sign > 0 ? "vec_max" : "vec_min", 0, x, x, &local, &found, &done));
   mine = (PetscInt)found;
   local *= sign;
   if (found == ~(uint64_t)0) PetscCall(ExtremeOnHost(x, sign, &mine, &local));
@@ -261,7 +265,7 @@ static PetscErrorCode VecMaxPointwiseDivide_Accel(Vec x, Vec y, PetscReal *max)
   PetscBool          done;
 
   PetscFunctionBegin;
-  PetscCall(VecReduce("vec_max_divide", PETSC_FALSE, x, y, max, NULL, &done));
+  PetscCall(VecReduce("vec_max_divide", 0, x, y, max, NULL, &done));
   if (!done) {
     *max = 0;
     PetscCall(VecGetArrayRead(x, &a));

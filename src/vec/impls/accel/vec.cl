@@ -166,27 +166,30 @@ void vec_dots(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y0, GLOBAL const SCAL
   AddUp(mine, count, t, sums + RESULTS + GROUP_ID, groups);
 }
 
-/* Partial sums of f, of the entry a */
-#define SUMS(name, f) \
+/* Partial sums of f, and if there are two results of g */
+#define SUMS(name, results, f, g) \
   KERNEL(GROUP) \
   void vec_##name(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL SCALAR *sums, GLOBAL ulong *places, int groups, \
                   ulong n) \
   { \
-    LOCAL SCALAR mine[GROUP]; \
-    SCALAR       sum = ZERO; \
+    LOCAL SCALAR mine[results * GROUP]; \
+    SCALAR       sum[2] = {ZERO, ZERO}; \
 \
     for (size_t i = GLOBAL_ID; i < n; i += (size_t)groups * GROUP) { \
       const SCALAR a = x[i]; \
 \
-      sum = sum + f; \
+      sum[0] = sum[0] + f; \
+      if (results > 1) sum[1] = sum[1] + g; \
     } \
-    mine[LOCAL_ID] = sum; \
-    AddUp(mine, 1, LOCAL_ID, sums + RESULTS + GROUP_ID, 1); \
+    for (int k = 0; k < results; k++) mine[k * GROUP + LOCAL_ID] = sum[k]; \
+    AddUp(mine, results, LOCAL_ID, sums + RESULTS + GROUP_ID, groups); \
   }
 
-SUMS(sum, a)
-SUMS(norm1, FROM_REAL(ABS(a)))
-SUMS(norm2, FROM_REAL(SQUARE(a)))
+SUMS(sum, 1, a, ZERO)
+SUMS(norm1, 1, FROM_REAL(ABS(a)), ZERO)
+SUMS(norm2, 1, FROM_REAL(SQUARE(a)), ZERO)
+SUMS(norm12, 2, FROM_REAL(ABS(a)), FROM_REAL(SQUARE(a)))
+SUMS(dotnorm2, 2, Times(a, CONJUGATE(y[i])), FROM_REAL(SQUARE(y[i])))
 
 /* sums[first + k] <- the sum of the partial ones of result k, the number of the work group */
 KERNEL(GROUP)
@@ -235,7 +238,7 @@ INLINE void First(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *places, int t
     for (size_t i = GLOBAL_ID; i < n; i += (size_t)groups * GROUP) { \
       const REAL v = f; \
 \
-      if ((v == v || !numbers_only) && COMES_FIRST(v, (ulong)i, best, place)) { \
+      if (v > best || (v == v && place == NOWHERE) || (v != v && !numbers_only)) { \
         best  = v; \
         place = i; \
       } \
