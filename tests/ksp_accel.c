@@ -4,7 +4,7 @@ static const char help[] =
   -n <60>       - points of the grid in each direction\n\
   -host         - right hand side and solution live on the host\n\
   -last <25>    - the second of these iterations, the first is 5\n\
-  -vectors      - MatSetVecType() says accel, for whoever asks by MatGetVecType()\n\
+  -vectors      - the Mat's type of vectors is accel, MatSetVecType()\n\
   -blocks       - PCBJACOBI, of one block a process, with a solver of products and vectors of the host\n\n";
 
 #include <petscksp.h>
@@ -13,7 +13,7 @@ static const char help[] =
 #define FIRST 5
 static PetscInt Last = 25;
 
-/* What a monitor writes down: MatSpmvGetTransfers_C at the two iterations */
+/* What a monitor keeps: MatSpmvGetTransfers_C at the two iterations */
 typedef struct {
   Mat            A;
   PetscLogDouble at[2][6];
@@ -230,10 +230,12 @@ end:
     test: # vectors of the host in the block's solver: the solution is right
       suffix: blocks
       nsize: {{1 2}separate output}
-      args: -host {{0 1}} -blocks -last 10 -sub_ksp_type richardson -sub_ksp_max_it 4 -sub_ksp_norm_type none -sub_ksp_convergence_test skip -sub_pc_type jacobi
+      args: -host {{0 1}} -blocks -last 10
+      args: -sub_ksp_type richardson -sub_ksp_max_it 4 -sub_ksp_norm_type none -sub_ksp_convergence_test skip -sub_pc_type jacobi
     test: # they are of type accel as well: again no vector moves
       suffix: blocks_vectors
       nsize: {{1 2}separate output}
-      args: -vectors -blocks -last 10 -sub_ksp_type richardson -sub_ksp_max_it 4 -sub_ksp_norm_type none -sub_ksp_convergence_test skip -sub_pc_type jacobi
+      args: -vectors -blocks -last 10
+      args: -sub_ksp_type richardson -sub_ksp_max_it 4 -sub_ksp_norm_type none -sub_ksp_convergence_test skip -sub_pc_type jacobi
 
 TEST*/

@@ -98,26 +98,26 @@ static PetscErrorCode States(void)
   PetscCall(VecSet(x, 1));
   PetscCall(VecSet(y, 3));
   PetscCall(VecNorm(y, NORM_INFINITY, &norm));
-  PetscCall(SpmvVecGetDeviceRead(x, &xb));
-  PetscCall(SpmvVecGetDeviceWrite(y, PETSC_FALSE, &yb));
+  PetscCall(SpmvVecGetDevice(x, VEC_READ, &xb));
+  PetscCall(SpmvVecGetDevice(y, VEC_WRITE, &yb));
   PetscCall(Fact((PetscBool)(xb && yb && xb != yb), "buffers"));
   PetscCall(PetscObjectStateGet((PetscObject)y, &before));
-  PetscCall(SpmvVecRestoreDeviceWrite(y, PETSC_FALSE, PETSC_FALSE, &yb)); /* nothing was written after all */
+  PetscCall(SpmvVecRestoreDevice(y, VEC_WRITE, PETSC_FALSE, &yb)); /* nothing was written after all */
   PetscCall(PetscObjectStateGet((PetscObject)y, &after));
   PetscCall(Fact((PetscBool)(before == after), "state of what was not written"));
   PetscCall(IsAll(y, 3, "what was not written"));
-  PetscCall(SpmvVecGetDeviceWrite(y, PETSC_FALSE, &yb));
+  PetscCall(SpmvVecGetDevice(y, VEC_WRITE, &yb));
   PetscCall(SpmvDeviceRead(device, xb, ones, sizeof(ones)));
   PetscCall(SpmvDeviceWrite(device, yb, ones, sizeof(ones), &full)); /* in place of a kernel */
-  PetscCall(SpmvVecRestoreDeviceWrite(y, PETSC_FALSE, PETSC_TRUE, &yb));
-  PetscCall(SpmvVecRestoreDeviceRead(x, &xb));
+  PetscCall(SpmvVecRestoreDevice(y, VEC_WRITE, PETSC_TRUE, &yb));
+  PetscCall(SpmvVecRestoreDevice(x, VEC_READ, PETSC_FALSE, &xb));
   PetscCall(PetscObjectStateGet((PetscObject)y, &after));
   PetscCall(Fact((PetscBool)(before < after), "state of what was written"));
   PetscCall(VecNorm(y, NORM_INFINITY, &norm));
   PetscCall(Fact((PetscBool)(norm == 1), "norm of what was written"));
   PetscCall(IsAll(y, 1, "what was written"));
   PetscCall(VecGetArray(y, &a));
-  PetscCall(SpmvVecGetDeviceRead(y, &yb));
+  PetscCall(SpmvVecGetDevice(y, VEC_READ, &yb));
   PetscCall(Fact((PetscBool)!yb, "no buffer while the array is held"));
   PetscCall(VecRestoreArray(y, &a));
   PetscCall(VecSet(y, 2));
@@ -231,7 +231,7 @@ static PetscErrorCode Jacobi(void)
   PetscFunctionReturn(0);
 }
 
-/* Who asks for the memory of a vector that may be the device's is told that there is no such device. Before any other test: it is sought once */
+/* -spmv_device nosuch is an error where a vector's memory may be on a device. Before all other tests, as it is sought once */
 static PetscErrorCode Missing(void)
 {
   PetscErrorCode ierr;
@@ -243,7 +243,7 @@ static PetscErrorCode Missing(void)
   v->ops->getarrayandmemtype = VecGetArrayAndMemType; /* as vectors for CUDA have one */
   PetscCall(PetscOptionsSetValue(NULL, "-spmv_device", "nosuch"));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  ierr = SpmvVecGetDeviceRead(v, &buffer);
+  ierr = SpmvVecGetDevice(v, VEC_READ, &buffer);
   PetscCall(PetscPopErrorHandler());
   PetscCall(PetscOptionsClearValue(NULL, "-spmv_device"));
   PetscCall(Fact((PetscBool)(ierr == PETSC_ERR_ARG_UNKNOWN_TYPE), "-spmv_device nosuch is an error"));

@@ -112,7 +112,7 @@ static PetscErrorCode Check(const Operation *o, Work *ours, Work *theirs, PetscI
   PetscFunctionReturn(0);
 }
 
-/* All operations with vectors of n local entries: each place of the values, and if mixed each of w, x, y of our type or not (bits of mask) */
+/* All operations with vectors of n local entries: values in each place; if mixed, each of w, x, y of our type or not (mask) */
 static PetscErrorCode CheckSize(PetscInt n, PetscBool mixed, PetscBool quick, PetscInt *failures)
 {
   Work     theirs, ours, v[2]; /* v: the vectors of PETSc's type and of ours, from which `ours` takes */
@@ -173,7 +173,7 @@ static PetscErrorCode CheckSize(PetscInt n, PetscBool mixed, PetscBool quick, Pe
   PetscFunctionReturn(0);
 }
 
-/* What is not a number: it shows in the largest absolute value, and other extremes do not see it */
+/* NaN is the largest absolute value if there is one, and other extremes do not see it */
 static PetscErrorCode CheckNaN(PetscInt *failures)
 {
   PetscReal norm, max, min;
@@ -255,7 +255,7 @@ end:
   test: # all but very short vectors, and some of them: one warning
     suffix: full
     args: -spmv_device opencl -skip_without_device -spmv_device_memory {{1000 150000}} -n 65,1000
-    filter: sed -e "s,Warning: .* has no room for a vector of [0-9]* entries beside the [0-9]* bytes,Warning: no room beside the bytes,"
+    filter: sed -e "s,Warning: .* has no room for a vector of .* entries beside the .* bytes,Warning: no room beside the bytes,"
     timeoutfactor: 5
 
 TEST*/

@@ -1,11 +1,12 @@
 static const char help[] =
-  "Vectors whose memory is CUDA's, as PETSc's VECCUDA has it, in products and in operations of VECACCEL; MatBindToCPU(); PETSc's stream.\n\
+  "Vectors whose memory is CUDA's, as PETSc's VECCUDA has it, in products and in operations of VECACCEL; MatBindToCPU();\n\
+PETSc's stream.\n\
   -type <bccoo> - of the Mat\n\
   -results      - kernels are run, so look at results\n\n";
 
 /*
-  For tests/veccuda.sh and tests/emulate.sh, which run it with the driver of this folder. The vectors here are PETSc's own for the host with the
-  operations that VECCUDA has besides: those that give memory of the device, which bring the values there.
+  For tests/veccuda.sh and tests/emulate.sh, which run it with the driver of this folder. The vectors here are PETSc's own for the
+  host with the operations that VECCUDA has besides: those that give memory of the device and bring the values there.
 */
 #include "../unitvec.h"
 #include "mat/interface/spmvmat.h"

@@ -145,10 +145,10 @@ static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x, PetscBool *done)
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
   if (!g->gather) PetscCall(SpmvGatherCreate(device, g->npack, g->which, &g->gather, &full));
-  if (!full) PetscCall(SpmvVecGetDeviceRead(x, &buffer));
+  if (!full) PetscCall(SpmvVecGetDevice(x, VEC_READ, &buffer));
   if (buffer) PetscCall(SpmvGatherRun(g->gather, buffer, g->packed, &full));
   *done = (PetscBool)(buffer && !full);
-  PetscCall(SpmvVecRestoreDeviceRead(x, &buffer));
+  PetscCall(SpmvVecRestoreDevice(x, VEC_READ, PETSC_FALSE, &buffer));
   if (*done || !full) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
                          "Warning: %s has no room to pack the %" PetscInt_FMT

@@ -82,7 +82,7 @@ static PetscErrorCode DeviceVecGetX(Vec x, PetscBool shared, DeviceVec *d)
 {
   PetscFunctionBegin;
   *d = (DeviceVec){.v = x, .reads = PETSC_TRUE};
-  if (!shared) PetscCall(SpmvVecGetDeviceRead(x, &d->buffer));
+  if (!shared) PetscCall(SpmvVecGetDevice(x, VEC_READ, &d->buffer));
   if (!d->buffer) PetscCall(VecGetArrayRead(x, &d->read));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,7 +91,7 @@ static PetscErrorCode DeviceVecGetZ(Vec z, PetscBool shared, PetscBool beta, Dev
 {
   PetscFunctionBegin;
   *d = (DeviceVec){.v = z};
-  if (!shared) PetscCall(SpmvVecGetDeviceWrite(z, beta, &d->buffer));
+  if (!shared) PetscCall(SpmvVecGetDevice(z, beta ? VEC_READ | VEC_WRITE : VEC_WRITE, &d->buffer));
   if (!d->buffer) PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &d->array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -99,8 +99,8 @@ static PetscErrorCode DeviceVecGetZ(Vec z, PetscBool shared, PetscBool beta, Dev
 static PetscErrorCode DeviceVecRestore(DeviceVec *d, PetscBool beta, PetscBool written)
 {
   PetscFunctionBegin;
-  if (d->buffer && d->reads) PetscCall(SpmvVecRestoreDeviceRead(d->v, &d->buffer));
-  else if (d->buffer) PetscCall(SpmvVecRestoreDeviceWrite(d->v, beta, written, &d->buffer));
+  if (d->buffer && d->reads) PetscCall(SpmvVecRestoreDevice(d->v, VEC_READ, PETSC_FALSE, &d->buffer));
+  else if (d->buffer) PetscCall(SpmvVecRestoreDevice(d->v, beta ? VEC_READ | VEC_WRITE : VEC_WRITE, written, &d->buffer));
   else if (d->reads) PetscCall(VecRestoreArrayRead(d->v, &d->read));
   else PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(d->v, &d->array));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,17 +3,16 @@
 
   accel.c     the type: created, duplicated, destroyed; which operations it has
   views.c     host array and device buffer: what is moved, and when
-  others.c    what matrices may ask of a vector on the device, ours or PETSc's own for CUDA
+  others.c    buffers for matrices: of our vectors, and of PETSc's own for CUDA
   lend.c      arrays placed, local vectors, subvectors: vectors that share their entries
-  use.c       the vectors of one operation: where it is run, kernels launched
+  use.c       the vectors of one operation: whether kernels run it, the launch
   entries.c   operations entry by entry
-  sums.c      sums, norms, maxima of a process
-  all.c       the same over all processes
+  sums.c      sums, norms, maxima
   vec.cl      the kernels
 
-  To PETSc these are vectors on the host that copy when they are asked for their array: memory of a device that it was not built for is
-  none to it. An operation is run by kernels; PETSc's own operation on the host array serves where there is no device, where its memory
-  has run out, while somebody holds the array for writing, and for what has no kernel. Results are right each way.
+  To a PETSc that was not built for devices these are vectors on the host, which copy when they are asked for their array. Kernels
+  run the operations. PETSc's own operation on the host array serves where there is no device, where the device is out of memory,
+  while somebody holds the array for writing, and where there is no kernel. Results are right each way.
 */
 #pragma once
 #include "../../vecaccel.h"
@@ -21,14 +20,14 @@
 #include <petscspmv.h>
 #include "../../../device/device.h"
 
-#define VEC_MANY 8 /* vectors that a kernel takes besides the first: MANY of vec.cl */
+#define VEC_MANY    8   /* vectors that a kernel takes besides the first: MANY of vec.cl */
+#define VEC_RESULTS 256 /* sums that are kept on the device until they are fetched together, at most: RESULTS of vec.cl */
 
-/* VecAccel: what a vector of this type has besides PETSc's own data. Found under VEC_ACCEL_DATA in the object */
-#define VEC_ACCEL_DATA "SpmvVecAccel"
+/* VecAccel: what a vector of this type has besides PETSc's own data */
 typedef struct {
   SpmvDevice           *device;           /* NULL: there is none, PETSc's operations serve */
   const struct _VecOps *host;             /* PETSc's operations for vectors on the host */
-  void                 *buffer;           /* NULL: not made yet, or no room */
+  void                 *buffer;           /* NULL: not made yet, or out of memory */
   PetscBool             onhost, ondevice; /* where the values are, one side at least */
   PetscBool             uniform;          /* all entries are `value`, by VecSet() on the device, wherever else they are */
   PetscScalar           value;
@@ -39,16 +38,12 @@ typedef struct {
   PetscBool lent;                           /* array and buffer are another vector's (VecGetLocalVector()) */
   void     *own;                            /* the buffer that it had before; its own values are in its own array */
 
-  PetscObjectState sub_state; /* of a contiguous subvector, when it was made */
-  PetscInt         sub_start; /* the first of its entries in the whole */
-  PetscBool        sub;       /* it is one */
-  PetscContainer   container; /* this */
+  PetscBool        sub;       /* it is a subvector */
+  PetscObjectState sub_state; /* its state when it was made */
+  PetscInt         sub_start; /* if it is contiguous: where it begins in the whole vector, local */
 } VecAccel;
 
-/* What an operation does with a vector */
-typedef enum { VEC_READ = 1, VEC_WRITE = 2 } VecAccess;
-
-/* VecUse: the vectors of an operation, those of our type and others. Written ones come first and have memory of the device */
+/* VecUse: the vectors of an operation, of our type and others */
 #define VEC_USE_MAX (VEC_MANY + 1)
 typedef struct {
   PetscInt    n;
@@ -56,44 +51,37 @@ typedef struct {
   int         access[VEC_USE_MAX];
   PetscInt    same[VEC_USE_MAX]; /* the first place of this vector */
   void       *buffer[VEC_USE_MAX];
-  PetscBool   borrows[VEC_USE_MAX]; /* of another type, which may have memory of the device */
-  PetscBool   sent[VEC_USE_MAX];    /* the buffer was made for this operation */
+  PetscBool   sent[VEC_USE_MAX]; /* the buffer was made for this operation */
+  uint64_t    entries;           /* local ones, of the shortest vector */
+  size_t      groups;            /* work groups with a work item for each entry */
   SpmvDevice *device;
   PetscBool   run; /* the kernels are to be run; in the end: they were */
 } VecUse;
 
-/* VecGive: an argument of a kernel, VEC_GIVE(variable) */
+/* VecGive: an argument of a kernel */
 typedef struct {
   const void *value;
   size_t      size;
 } VecGive;
-#define VEC_GIVE(v) \
-  { \
-    &(v), sizeof(v) \
-  }
-#define VEC_GIVE_MAX 24
-/* A kernel with a work item for each of n entries, and its arguments; VecUseLaunchGroups: so many work groups */
-#define VecUseLaunch(use, kernel, n, ...) VecUseLaunchGroups(use, kernel, VecUseGroups(use, (size_t)(n)), __VA_ARGS__)
-#define VecUseLaunchGroups(use, kernel, groups, ...) \
-  VecUseRun(use, kernel, groups, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(((const VecGive[]){__VA_ARGS__})), \
+#define VEC_GIVE(variable) ((VecGive){&(variable), sizeof(variable)})
+#define VEC_GIVE_MAX       24
+
+/* Launches a kernel. Its arguments: nbuffers buffers of `use`, the first one in place of those it has not, then VEC_GIVE()s */
+#define VecUseLaunch(use, kernel, groups, nbuffers, ...) \
+  VecUseRun(use, kernel, groups, nbuffers, (PetscInt)PETSC_STATIC_ARRAY_LENGTH(((const VecGive[]){__VA_ARGS__})), \
             (const VecGive[]){__VA_ARGS__})
 
 /* accel.c */
-extern PetscErrorCode VecDestroy_Accel(Vec v);
-
-static inline PetscBool VecIsAccel(Vec v)
-{
-  return (PetscBool)(v->ops->destroy == VecDestroy_Accel);
-}
+extern PetscLogEvent  VecToDevice, VecFromDevice;
+extern PetscErrorCode VecAccelWarn(SpmvDevice *device, PetscInt n);
+extern VecAccel      *VecAccelOf(Vec v);
 
 /* views.c */
-extern PetscErrorCode VecViewsInitialize(void);
-extern PetscErrorCode VecViewsReset(void);
-extern PetscErrorCode VecAccelGet(Vec v, VecAccel **accel);
 extern PetscErrorCode VecAccelToHost(Vec v, VecAccel *a);
 extern PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep, void **buffer);
 extern PetscErrorCode VecAccelWritten(Vec v, VecAccel *a);
-extern PetscErrorCode VecAccelWarn(SpmvDevice *device, PetscInt n);
+extern PetscErrorCode VecAccelFree(Vec v, VecAccel *a);
+extern void           VecAccelWrittenOnHost(VecAccel *a);
 extern PetscErrorCode VecGetArray_Accel(Vec v, PetscScalar **array);
 extern PetscErrorCode VecGetArrayWrite_Accel(Vec v, PetscScalar **array);
 extern PetscErrorCode VecRestoreArray_Accel(Vec v, PetscScalar **array);
@@ -114,8 +102,6 @@ static inline PetscScalar *VecAccelArray(Vec v)
 
 /* others.c */
 extern PetscErrorCode VecMayBorrow(Vec v, PetscBool *may);
-extern PetscErrorCode VecBorrow(Vec v, int access, void **buffer);
-extern PetscErrorCode VecGiveBack(Vec v, int access, void **buffer);
 
 /* lend.c */
 extern PetscErrorCode VecPlaceArray_Accel(Vec v, const PetscScalar *array);
@@ -130,11 +116,11 @@ extern PetscErrorCode VecGetSubVector_Accel(Vec x, IS is, Vec *y);
 extern PetscErrorCode VecRestoreSubVector_Accel(Vec x, IS is, Vec *y);
 
 /* use.c */
-extern PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], const int access[]);
-extern PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscInt nargs, const VecGive args[]);
-extern PetscErrorCode VecUseEnd(VecUse *use);
-extern PetscErrorCode VecUseCopy(Vec x, Vec y, PetscBool *done);
-extern size_t         VecUseGroups(const VecUse *use, size_t items);
+extern PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], PetscInt written, PetscBool keep);
+extern PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscInt nbuffers, PetscInt nargs,
+                                const VecGive args[]);
+extern PetscErrorCode VecUseEnd(VecUse *use, PetscInt flops);
+extern PetscErrorCode VecCopyRange(Vec y, PetscInt to, Vec x, PetscInt from, PetscBool keep, PetscBool kernels);
 extern PetscErrorCode VecUseReset(void);
 
 /* entries.c */
@@ -142,15 +128,4 @@ extern PetscErrorCode VecSetOps_Entries(Vec v);
 
 /* sums.c */
 extern PetscErrorCode VecSetOps_Sums(Vec v);
-extern PetscErrorCode VecDotLocal_Accel(Vec x, Vec y, PetscScalar *z);
-extern PetscErrorCode VecTDotLocal_Accel(Vec x, Vec y, PetscScalar *z);
-extern PetscErrorCode VecMDotLocal_Accel(Vec x, PetscInt nv, const Vec y[], PetscScalar z[]);
-extern PetscErrorCode VecMTDotLocal_Accel(Vec x, PetscInt nv, const Vec y[], PetscScalar z[]);
-extern PetscErrorCode VecDotNorm2Local_Accel(Vec s, Vec t, PetscScalar sums[]);
-extern PetscErrorCode VecNormParts_Accel(Vec x, NormType type, PetscReal part[]);
-extern void           VecNormWhole_Accel(NormType type, PetscReal part[]);
-extern PetscErrorCode VecFirstLocal_Accel(Vec x, PetscInt sign, PetscInt *place, PetscReal *value);
 extern PetscErrorCode VecSumsReset(void);
-
-/* all.c */
-extern PetscErrorCode VecSetOps_All(Vec v);

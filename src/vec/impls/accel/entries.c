@@ -5,132 +5,82 @@
 */
 #include "accel.h"
 
-/* w <- a[0] x[0] + ..., at most three terms, one of which may be w; done: kernels did it */
-static PetscErrorCode VecCombine(Vec w, PetscInt nterms, const PetscScalar a[], const Vec x[], PetscBool *done)
+/* vec[0] <- f(vec[1], ..., c[0], c[1], c[2]), of n vectors, by an ENTRYWISE() kernel of vec.cl; done: kernels did it */
+static PetscErrorCode VecEntrywise(const char kernel[], PetscInt n, const Vec vec[], const PetscScalar c[3], PetscInt flops,
+                                   PetscBool *done)
 {
-  const uint64_t n      = (uint64_t)w->map->n;
-  Vec            vec[4] = {w};
-  int            access[4];
-  PetscScalar    c[3];
-  PetscInt       k = 0;
-  VecUse         use;
+  VecUse use;
 
   PetscFunctionBegin;
-  access[0] = VEC_WRITE;
-  for (PetscInt t = 0; t < nterms; t++) {
-    if (a[t] == (PetscScalar)0) continue;
-    c[k]        = a[t];
-    access[++k] = VEC_READ;
-    vec[k]      = x[t];
-  }
-  if (k == 1 && c[0] == (PetscScalar)1) {
-    PetscCall(VecUseCopy(vec[1], w, done));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecUseBegin(&use, k + 1, vec, access));
-  if (k == 0) {
-    const PetscScalar zero = 0;
-
-    PetscCall(VecUseLaunch(&use, "vec_set", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(zero), VEC_GIVE(n)));
-  } else if (k == 1) {
-    PetscCall(VecUseLaunch(&use, "vec_scale", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(n)));
-  } else if (k == 2) {
-    PetscCall(VecUseLaunch(&use, "vec_add2", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(c[1]),
-                           VEC_GIVE(use.buffer[2]), VEC_GIVE(n)));
-  } else {
-    PetscCall(VecUseLaunch(&use, "vec_add3", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(c[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(c[1]),
-                           VEC_GIVE(use.buffer[2]), VEC_GIVE(c[2]), VEC_GIVE(use.buffer[3]), VEC_GIVE(n)));
-  }
-  PetscCall(VecUseEnd(&use));
+  *done = PETSC_FALSE;
+  PetscCall(VecUseBegin(&use, n, vec, 1, PETSC_FALSE));
+  PetscCall(VecUseLaunch(&use, kernel, use.groups, 4, VEC_GIVE(c[0]), VEC_GIVE(c[1]), VEC_GIVE(c[2]), VEC_GIVE(use.entries)));
+  PetscCall(VecUseEnd(&use, flops));
   *done = use.run;
-  if (*done) PetscCall(SpmvLogFlops((k < 2 ? k : 2 * k - 1) * (PetscLogDouble)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc's own operation on the host, unless kernels did it */
 #define VecElseHost(v, done, operation, ...) \
   do { \
-    VecAccel *a_; \
-\
-    if (!(done)) { \
-      PetscCall(VecAccelGet(v, &a_)); \
-      PetscCall((*a_->host->operation)(__VA_ARGS__)); \
-    } \
+    if (!(done)) PetscCall((*VecAccelOf(v)->host->operation)(__VA_ARGS__)); \
   } while (0)
 
 static PetscErrorCode VecSet_Accel(Vec x, PetscScalar alpha)
 {
-  const uint64_t n = (uint64_t)x->map->n;
-  VecAccel      *a;
-  VecUse         use;
+  VecAccel *a = VecAccelOf(x);
+  PetscBool done;
 
   PetscFunctionBegin;
-  PetscCall(VecUseBegin(&use, 1, &x, (int[]){VEC_WRITE}));
-  PetscCall(VecUseLaunch(&use, "vec_set", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(alpha), VEC_GIVE(n)));
-  PetscCall(VecUseEnd(&use));
-  VecElseHost(x, use.run, set, x, alpha);
-  if (use.run) {
-    PetscCall(VecAccelGet(x, &a));
+  PetscCall(VecEntrywise("vec_set", 1, &x, (PetscScalar[]){alpha, 0, 0}, 0, &done));
+  VecElseHost(x, done, set, x, alpha);
+  if (done) {
     a->uniform = PETSC_TRUE;
     a->value   = alpha;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode VecScale_Accel(Vec x, PetscScalar alpha)
+/* w <- a[0] x[0] + ..., at most three terms, one of which may be w */
+static PetscErrorCode VecCombine(Vec w, PetscInt nterms, const PetscScalar a[], const Vec x[], PetscBool *done)
 {
-  PetscBool done = PETSC_TRUE;
+  const char *const kernels[] = {"vec_scale", "vec_add2", "vec_add3"};
+  Vec               vec[4]    = {w};
+  PetscScalar       c[3]      = {0};
+  PetscInt          n         = 0;
 
   PetscFunctionBegin;
-  if (alpha == (PetscScalar)0) PetscCall(VecSet_Accel(x, alpha));
-  else if (alpha != (PetscScalar)1) PetscCall(VecCombine(x, 1, &alpha, &x, &done));
-  VecElseHost(x, done, scale, x, alpha);
+  for (PetscInt t = 0; t < nterms; t++) {
+    if (a[t] == (PetscScalar)0) continue;
+    c[n]     = a[t];
+    vec[++n] = x[t];
+  }
+  *done = PETSC_TRUE;
+  if (n == 0) PetscCall(VecSet_Accel(w, 0));
+  else if (n == 1 && c[0] == (PetscScalar)1) PetscCall(SpmvVecCopyLocal(vec[1], w));
+  else PetscCall(VecEntrywise(kernels[n - 1], n + 1, vec, c, 2 * n - 1, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y may be of any type; if it has no memory of the device, the host writes it */
-static PetscErrorCode VecCopy_Accel(Vec x, Vec y)
+static PetscErrorCode VecScale_Accel(Vec x, PetscScalar alpha)
 {
   PetscBool done;
 
   PetscFunctionBegin;
-  if (x == y) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecUseCopy(x, y, &done));
-  VecElseHost(x, done, copy, x, y);
+  PetscCall(VecCombine(x, 1, &alpha, &x, &done));
+  VecElseHost(x, done, scale, x, alpha);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode VecSwap_Accel(Vec x, Vec y)
 {
-  const uint64_t n   = (uint64_t)x->map->n;
-  VecUse         use = {0};
+  VecUse use;
 
   PetscFunctionBegin;
-  if (x == y) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecUseBegin(&use, 2, (Vec[]){x, y}, (int[]){VEC_READ | VEC_WRITE, VEC_READ | VEC_WRITE}));
-  PetscCall(VecUseLaunch(&use, "vec_swap", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(n)));
-  PetscCall(VecUseEnd(&use));
+  PetscCall(VecUseBegin(&use, 2, (Vec[]){x, y}, 2, PETSC_TRUE));
+  PetscCall(VecUseLaunch(&use, "vec_swap", use.groups, 2, VEC_GIVE(use.entries)));
+  PetscCall(VecUseEnd(&use, 0));
   VecElseHost(x, use.run, swap, x, y);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode VecAXPY_Accel(Vec y, PetscScalar alpha, Vec x)
-{
-  PetscBool done = PETSC_TRUE;
-
-  PetscFunctionBegin;
-  if (alpha != (PetscScalar)0) PetscCall(VecCombine(y, 2, (PetscScalar[]){1, alpha}, (Vec[]){y, x}, &done));
-  VecElseHost(y, done, axpy, y, alpha, x);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode VecAYPX_Accel(Vec y, PetscScalar beta, Vec x)
-{
-  PetscBool done;
-
-  PetscFunctionBegin;
-  PetscCall(VecCombine(y, 2, (PetscScalar[]){1, beta}, (Vec[]){x, y}, &done));
-  VecElseHost(y, done, aypx, y, beta, x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,6 +92,16 @@ static PetscErrorCode VecAXPBY_Accel(Vec y, PetscScalar alpha, PetscScalar beta,
   PetscCall(VecCombine(y, 2, (PetscScalar[]){alpha, beta}, (Vec[]){x, y}, &done));
   VecElseHost(y, done, axpby, y, alpha, beta, x);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VecAXPY_Accel(Vec y, PetscScalar alpha, Vec x)
+{
+  return VecAXPBY_Accel(y, alpha, 1, x);
+}
+
+static PetscErrorCode VecAYPX_Accel(Vec y, PetscScalar beta, Vec x)
+{
+  return VecAXPBY_Accel(y, 1, beta, x);
 }
 
 static PetscErrorCode VecWAXPY_Accel(Vec w, PetscScalar alpha, Vec x, Vec y)
@@ -169,58 +129,35 @@ static PetscErrorCode VecAXPBYPCZ_Accel(Vec z, PetscScalar alpha, PetscScalar be
 /* Up to VEC_MANY terms a kernel; what kernels cannot do of it is left to the host, eight by eight as well */
 static PetscErrorCode VecMAXPY_Accel(Vec w, PetscInt nv, const PetscScalar alpha[], Vec x[])
 {
-  const uint64_t n = (uint64_t)w->map->n;
-
   PetscFunctionBegin;
   for (PetscInt k = 0; k < nv; k += VEC_MANY) {
-    const int32_t count               = (int32_t)PetscMin(VEC_MANY, nv - k);
-    Vec           vec[VEC_USE_MAX]    = {w};
-    int           access[VEC_USE_MAX] = {VEC_READ | VEC_WRITE};
-    PetscScalar   a[VEC_MANY]         = {0};
+    const int32_t count            = (int32_t)PetscMin(VEC_MANY, nv - k);
+    Vec           vec[VEC_USE_MAX] = {w};
+    PetscScalar   a[VEC_MANY]      = {0};
     VecUse        use;
 
     for (PetscInt t = 0; t < count; t++) {
-      vec[t + 1]    = x[k + t];
-      access[t + 1] = VEC_READ;
-      a[t]          = alpha[k + t];
+      vec[t + 1] = x[k + t];
+      a[t]       = alpha[k + t];
     }
-    PetscCall(VecUseBegin(&use, count + 1, vec, access));
-    for (PetscInt t = count + 1; t < VEC_USE_MAX; t++) use.buffer[t] = use.buffer[1]; /* not read */
-    PetscCall(VecUseLaunch(&use, "vec_maxpy", n, VEC_GIVE(use.buffer[0]), VEC_GIVE(count), VEC_GIVE(a[0]), VEC_GIVE(a[1]),
+    PetscCall(VecUseBegin(&use, count + 1, vec, 1, PETSC_TRUE));
+    PetscCall(VecUseLaunch(&use, "vec_maxpy", use.groups, VEC_USE_MAX, VEC_GIVE(count), VEC_GIVE(a[0]), VEC_GIVE(a[1]),
                            VEC_GIVE(a[2]), VEC_GIVE(a[3]), VEC_GIVE(a[4]), VEC_GIVE(a[5]), VEC_GIVE(a[6]), VEC_GIVE(a[7]),
-                           VEC_GIVE(use.buffer[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(use.buffer[3]), VEC_GIVE(use.buffer[4]),
-                           VEC_GIVE(use.buffer[5]), VEC_GIVE(use.buffer[6]), VEC_GIVE(use.buffer[7]), VEC_GIVE(use.buffer[8]),
-                           VEC_GIVE(n)));
-    PetscCall(VecUseEnd(&use));
+                           VEC_GIVE(use.entries)));
+    PetscCall(VecUseEnd(&use, 2 * count));
     VecElseHost(w, use.run, maxpy, w, count, alpha + k, x + k);
-    if (use.run) PetscCall(SpmvLogFlops(2.0 * count * (PetscLogDouble)n));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* w <- f(x, y) */
-static PetscErrorCode VecPointwise(const char kernel[], Vec w, Vec x, Vec y, PetscBool *done)
-{
-  const uint64_t n = (uint64_t)w->map->n;
-  VecUse         use;
-
-  PetscFunctionBegin;
-  PetscCall(VecUseBegin(&use, 3, (Vec[]){w, x, y}, (int[]){VEC_WRITE, VEC_READ, VEC_READ}));
-  PetscCall(
-    VecUseLaunch(&use, kernel, n, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(n)));
-  PetscCall(VecUseEnd(&use));
-  *done = use.run;
-  if (*done) PetscCall(SpmvLogFlops((PetscLogDouble)n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 #define POINTWISE(Name, operation, kernel) \
   static PetscErrorCode VecPointwise##Name##_Accel(Vec w, Vec x, Vec y) \
   { \
     PetscBool done; \
 \
     PetscFunctionBegin; \
-    PetscCall(VecPointwise(kernel, w, x, y, &done)); \
+    PetscCall(VecEntrywise(kernel, 3, (Vec[]){w, x, y}, (PetscScalar[]){0, 0, 0}, 1, &done)); \
     VecElseHost(w, done, operation, w, x, y); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
@@ -230,49 +167,15 @@ POINTWISE(Max, pointwisemax, "vec_larger")
 POINTWISE(MaxAbs, pointwisemaxabs, "vec_larger_abs")
 POINTWISE(Min, pointwisemin, "vec_smaller")
 
-/* x <- f(x), with a value given */
-static PetscErrorCode VecMap(const char kernel[], Vec x, PetscScalar given, PetscBool *done)
-{
-  const uint64_t n = (uint64_t)x->map->n;
-  VecUse         use;
-
-  PetscFunctionBegin;
-  PetscCall(VecUseBegin(&use, 1, &x, (int[]){VEC_READ | VEC_WRITE}));
-  PetscCall(VecUseLaunch(&use, kernel, n, VEC_GIVE(use.buffer[0]), VEC_GIVE(given), VEC_GIVE(n)));
-  PetscCall(VecUseEnd(&use));
-  *done = use.run;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode VecReciprocal_Accel(Vec x)
-{
-  PetscBool done;
-
-  PetscFunctionBegin;
-  PetscCall(VecMap("vec_reciprocal", x, 1, &done));
-  VecElseHost(x, done, reciprocal, x);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode VecConjugate_Accel(Vec x)
-{
-  PetscBool done = PETSC_TRUE;
-
-  PetscFunctionBegin;
-  if (PetscDefined(USE_COMPLEX)) PetscCall(VecMap("vec_conjugate", x, 0, &done));
-  VecElseHost(x, done, conjugate, x);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Of these PETSc has no operation for the host, but a loop for vectors that have none */
-#define MAP(name, Name, declaration, given, kernel, f) \
+/* x <- f(x, c), on the host by a loop */
+#define MAP(Name, declaration, c, kernel, f) \
   static PetscErrorCode Vec##Name##_Accel declaration \
   { \
     PetscScalar *array; \
     PetscBool    done; \
 \
     PetscFunctionBegin; \
-    PetscCall(VecMap(kernel, x, given, &done)); \
+    PetscCall(VecEntrywise(kernel, 2, (Vec[]){x, x}, (PetscScalar[]){c, 0, 0}, 0, &done)); \
     if (!done) { \
       PetscCall(VecGetArray(x, &array)); \
       for (PetscInt i = 0; i < x->map->n; i++) array[i] = f; \
@@ -280,16 +183,18 @@ static PetscErrorCode VecConjugate_Accel(Vec x)
     } \
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
-MAP(abs, Abs, (Vec x), 0, "vec_abs", PetscAbsScalar(array[i]))
-MAP(sqrt, SqrtAbs, (Vec x), 0, "vec_sqrtabs", PetscSqrtReal(PetscAbsScalar(array[i])))
-MAP(shift, Shift, (Vec x, PetscScalar by), by, "vec_shift", array[i] + by)
+MAP(Reciprocal, (Vec x), 1, "vec_reciprocal", array[i] == (PetscScalar)0 ? array[i] : (PetscScalar)1 / array[i])
+MAP(Conjugate, (Vec x), 0, "vec_conjugate", PetscConj(array[i]))
+MAP(Abs, (Vec x), 0, "vec_abs", PetscAbsScalar(array[i]))
+MAP(SqrtAbs, (Vec x), 0, "vec_sqrtabs", PetscSqrtReal(PetscAbsScalar(array[i])))
+MAP(Shift, (Vec x, PetscScalar by), by, "vec_shift", array[i] + by)
 
 PetscErrorCode VecSetOps_Entries(Vec v)
 {
   PetscFunctionBegin;
   v->ops->set             = VecSet_Accel;
   v->ops->scale           = VecScale_Accel;
-  v->ops->copy            = VecCopy_Accel;
+  v->ops->copy            = SpmvVecCopyLocal;
   v->ops->swap            = VecSwap_Accel;
   v->ops->axpy            = VecAXPY_Accel;
   v->ops->aypx            = VecAYPX_Accel;

@@ -1,22 +1,20 @@
 /*
   lend.c - vectors that share entries with others: arrays placed, local vectors, subvectors
 
-  A placed array is the host's, and only the host side is shared: the vector is brought to the host before its array changes. A local
-  vector (VecGetLocalVector()) of our type has array and buffer of the whole, so that nothing is moved. A contiguous subvector is a
-  copy, made on the device where the values are there, and copied back if it has changed.
+  A placed array is the host's, and only the host side is shared: the vector is brought to the host before its array changes. A
+  local vector (VecGetLocalVector()) of our type has array and buffer of the whole, so that nothing is moved. A contiguous
+  subvector is a copy, made on the device where the values are there, and copied back if it has changed.
 */
 #include "accel.h"
 
 PetscErrorCode VecPlaceArray_Accel(Vec v, const PetscScalar *array)
 {
-  VecAccel *a;
+  VecAccel *a = VecAccelOf(v);
 
   PetscFunctionBegin;
-  PetscCall(VecAccelGet(v, &a));
   PetscCall(VecAccelToHost(v, a));
   PetscCall((*a->host->placearray)(v, array));
-  a->uniform        = PETSC_FALSE;
-  a->ondevice       = PETSC_FALSE;
+  VecAccelWrittenOnHost(a);
   a->placed_readers = a->readers;
   a->placed_writers = a->writers;
   a->readers = a->writers = 0;
@@ -25,29 +23,24 @@ PetscErrorCode VecPlaceArray_Accel(Vec v, const PetscScalar *array)
 
 PetscErrorCode VecResetArray_Accel(Vec v)
 {
-  VecAccel *a;
+  VecAccel *a = VecAccelOf(v);
 
   PetscFunctionBegin;
-  PetscCall(VecAccelGet(v, &a));
-  PetscCall(VecAccelToHost(v, a)); /* who placed the array looks at it now */
+  PetscCall(VecAccelToHost(v, a)); /* whoever placed the array looks at it now */
   PetscCall((*a->host->resetarray)(v));
-  a->uniform  = PETSC_FALSE;
-  a->ondevice = PETSC_FALSE;
-  a->readers  = a->placed_readers;
-  a->writers  = a->placed_writers;
+  VecAccelWrittenOnHost(a);
+  a->readers = a->placed_readers;
+  a->writers = a->placed_writers;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VecReplaceArray_Accel(Vec v, const PetscScalar *array)
 {
-  VecAccel *a;
+  VecAccel *a = VecAccelOf(v);
 
   PetscFunctionBegin;
-  PetscCall(VecAccelGet(v, &a));
   PetscCall((*a->host->replacearray)(v, array));
-  a->uniform  = PETSC_FALSE;
-  a->onhost   = PETSC_TRUE;
-  a->ondevice = PETSC_FALSE;
+  VecAccelWrittenOnHost(a);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,17 +57,20 @@ PetscErrorCode VecCreateLocalVector_Accel(Vec v, Vec *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* w gets array and buffer of v, if it is of our type and kernels may work on v */
-static PetscErrorCode VecLend(Vec v, Vec w, PetscBool *lent)
+/* w gets array and buffer of v. If w is of another type, or no kernel may work on v, it is PETSc's way: a placed array */
+static PetscErrorCode VecLend(Vec v, Vec w, PetscBool reads)
 {
-  VecAccel *a, *b;
+  VecAccel    *a = VecAccelOf(v), *b = VecAccelOf(w);
+  PetscScalar *array;
 
   PetscFunctionBegin;
-  *lent = PETSC_FALSE;
-  PetscCall(VecAccelGet(v, &a));
-  if (!VecAccelReady(a) || !VecIsAccel(w)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecAccelGet(w, &b));
+  if (!VecAccelReady(a) || !b) {
+    PetscCall(reads ? VecGetArrayRead(v, (const PetscScalar **)&array) : VecGetArray(v, &array));
+    PetscCall(VecPlaceArray(w, array));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(VecPlaceArray_Accel(w, VecAccelArray(v)));
+  b->lent     = PETSC_TRUE;
   b->own      = b->buffer;
   b->buffer   = a->buffer;
   b->onhost   = a->onhost;
@@ -82,121 +78,62 @@ static PetscErrorCode VecLend(Vec v, Vec w, PetscBool *lent)
   b->uniform  = a->uniform;
   b->value    = a->value;
   b->readers  = a->readers; /* an array of v that somebody reads shows what is written to w */
-  b->lent = *lent = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* What VecLend() gave; a buffer that w had to make is v's then */
-static PetscErrorCode VecLendBack(Vec v, Vec w, PetscBool *lent)
+static PetscErrorCode VecLendBack(Vec v, Vec w, PetscBool reads)
 {
-  VecAccel *a, *b;
+  VecAccel          *a = VecAccelOf(v), *b = VecAccelOf(w);
+  const PetscScalar *array;
 
   PetscFunctionBegin;
-  *lent = PETSC_FALSE;
-  if (!VecIsAccel(w)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecAccelGet(w, &b));
-  if (!b->lent) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecAccelGet(v, &a));
-  if (b->buffer && a->buffer && b->buffer != a->buffer)
-    PetscCall(SpmvDeviceFree(a->device, (size_t)PetscMax(v->map->n, 1) * sizeof(PetscScalar),
-                             &a->buffer)); /* v was read meanwhile, and made one too */
-  if (b->buffer) a->buffer = b->buffer;
+  if (!b || !b->lent) {
+    PetscCall(VecGetArrayRead(w, &array)); /* brings the values there, whatever w is */
+    PetscCall(VecRestoreArrayRead(w, &array));
+    PetscCall(VecResetArray(w));
+    PetscCall(reads ? VecRestoreArrayRead(v, NULL) : VecRestoreArray(v, NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (b->buffer && b->buffer != a->buffer) {
+    PetscCall(VecAccelFree(v, a)); /* v was read meanwhile, and made one too */
+    a->buffer = b->buffer;
+  }
   a->onhost   = b->onhost;
   a->ondevice = b->ondevice;
   a->uniform  = b->uniform;
   a->value    = b->value;
   b->buffer   = b->own;
-  b->own      = NULL;
   b->onhost   = PETSC_TRUE; /* the array below the placed one is up to date */
   b->lent     = PETSC_FALSE;
-  *lent       = PETSC_TRUE;
   PetscCall(VecResetArray_Accel(w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's way for a w of another type: a placed array */
 PetscErrorCode VecGetLocalVector_Accel(Vec v, Vec w)
 {
-  PetscScalar *array;
-  PetscBool    lent;
-
-  PetscFunctionBegin;
-  PetscCall(VecLend(v, w, &lent));
-  if (lent) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArray(v, &array));
-  PetscCall(VecPlaceArray(w, array));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VecLend(v, w, PETSC_FALSE);
 }
 
 PetscErrorCode VecRestoreLocalVector_Accel(Vec v, Vec w)
 {
-  PetscScalar *array;
-  PetscBool    lent;
-
-  PetscFunctionBegin;
-  PetscCall(VecLendBack(v, w, &lent));
-  if (lent) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArray(w, &array)); /* brings it there, whatever w is */
-  PetscCall(VecRestoreArray(w, &array));
-  PetscCall(VecResetArray(w));
-  PetscCall(VecRestoreArray(v, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VecLendBack(v, w, PETSC_FALSE);
 }
 
 PetscErrorCode VecGetLocalVectorRead_Accel(Vec v, Vec w)
 {
-  const PetscScalar *array;
-  PetscBool          lent;
-
-  PetscFunctionBegin;
-  PetscCall(VecLend(v, w, &lent));
-  if (lent) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecGetArrayRead(v, &array));
-  PetscCall(VecPlaceArray(w, array));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VecLend(v, w, PETSC_TRUE);
 }
 
 PetscErrorCode VecRestoreLocalVectorRead_Accel(Vec v, Vec w)
 {
-  PetscBool lent;
-
-  PetscFunctionBegin;
-  PetscCall(VecLendBack(v, w, &lent));
-  if (lent) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecResetArray(w));
-  PetscCall(VecRestoreArrayRead(v, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VecLendBack(v, w, PETSC_TRUE);
 }
 
-/* y[to ...] <- x[from ...], n entries, where x has its values; keep: whether y has other entries that matter */
-static PetscErrorCode VecCopyRange(Vec y, PetscInt to, Vec x, PetscInt from, PetscInt n, PetscBool keep)
-{
-  const PetscScalar *source;
-  PetscScalar       *target;
-  VecAccel          *a;
-  VecUse             use;
-
-  PetscFunctionBegin;
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecAccelGet(x, &a));
-  if (a->ondevice) {
-    const uint64_t t = (uint64_t)to, f = (uint64_t)from, count = (uint64_t)n;
-
-    PetscCall(VecUseBegin(&use, 2, (Vec[]){y, x}, (int[]){keep ? VEC_READ | VEC_WRITE : VEC_WRITE, VEC_READ}));
-    PetscCall(VecUseLaunch(&use, "vec_copy", count, VEC_GIVE(use.buffer[0]), VEC_GIVE(t), VEC_GIVE(use.buffer[1]), VEC_GIVE(f),
-                           VEC_GIVE(count)));
-    PetscCall(VecUseEnd(&use));
-    if (use.run) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecGetArrayRead(x, &source));
-  PetscCall(keep ? VecGetArray(y, &target) : VecGetArrayWrite(y, &target));
-  PetscCall(PetscArraycpy(target + to, source + from, n));
-  PetscCall(VecRestoreArray(y, &target));
-  PetscCall(VecRestoreArrayRead(x, &source));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether the entries of an index set follow each other on each process, from which local one on, and their block size, -1 for none */
+/*
+  Whether the entries of an index set follow each other on each process; start: the first one, local; bs: their block size, -1 if
+  they have none
+*/
 static PetscErrorCode VecSubIsContiguous(Vec x, IS is, PetscBool *contiguous, PetscInt *start, PetscInt *bs)
 {
   PetscInt  first, last, n, xbs;
@@ -233,7 +170,7 @@ PetscErrorCode VecGetSubVector_Accel(Vec x, IS is, Vec *result)
   if (bs > 0) PetscCall(VecSetBlockSize(y, bs));
   PetscCall(VecSetType(y, ((PetscObject)x)->type_name));
   if (contiguous) {
-    PetscCall(VecCopyRange(y, 0, x, start, n, PETSC_FALSE));
+    PetscCall(VecCopyRange(y, 0, x, start, PETSC_FALSE, VecAccelOf(x)->ondevice));
     PetscCall(VecLockGet(x, &state));
     if (state) PetscCall(VecLockReadPush(y));
   } else {
@@ -245,7 +182,7 @@ PetscErrorCode VecGetSubVector_Accel(Vec x, IS is, Vec *result)
     PetscCall(PetscObjectCompose((PetscObject)y, "VecGetSubVector_Scatter", (PetscObject)scatter));
     PetscCall(VecScatterDestroy(&scatter));
   }
-  PetscCall(VecAccelGet(y, &a));
+  a            = VecAccelOf(y);
   a->sub       = PETSC_TRUE;
   a->sub_start = start;
   PetscCall(PetscObjectStateGet((PetscObject)y, &a->sub_state));
@@ -256,13 +193,12 @@ PetscErrorCode VecGetSubVector_Accel(Vec x, IS is, Vec *result)
 /* Puts the values back if they have changed; the caller destroys y */
 PetscErrorCode VecRestoreSubVector_Accel(Vec x, IS is, Vec *y)
 {
-  VecAccel        *a = NULL;
+  VecAccel        *a = VecAccelOf(*y);
   PetscObjectState now;
   VecScatter       scatter;
 
   PetscFunctionBegin;
   (void)is;
-  if (VecIsAccel(*y)) PetscCall(VecAccelGet(*y, &a));
   PetscCheck(a && a->sub, PetscObjectComm((PetscObject)x), PETSC_ERR_ARG_WRONG,
              "This vector of type %s is no subvector of one of type %s; restore what VecGetSubVector() gave, with its type",
              ((PetscObject)*y)->type_name, ((PetscObject)x)->type_name);
@@ -273,7 +209,7 @@ PetscErrorCode VecRestoreSubVector_Accel(Vec x, IS is, Vec *y)
   if (scatter) {
     PetscCall(VecScatterBegin(scatter, *y, x, INSERT_VALUES, SCATTER_REVERSE));
     PetscCall(VecScatterEnd(scatter, *y, x, INSERT_VALUES, SCATTER_REVERSE));
-  } else PetscCall(VecCopyRange(x, a->sub_start, *y, 0, (*y)->map->n, PETSC_TRUE));
+  } else PetscCall(VecCopyRange(x, a->sub_start, *y, 0, PETSC_TRUE, a->ondevice));
   PetscCall(PetscObjectStateIncrease((PetscObject)x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

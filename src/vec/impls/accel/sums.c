@@ -1,234 +1,196 @@
 /*
-  sums.c - sums, norms and maxima of the entries of one process
+  sums.c - sums, norms and maxima: of the entries of one process, and of all processes, added up as PETSc does
 
-  Kernels make them in two steps (vec.cl) whose order depends on the number of entries and the work group only, so that the same vector
-  gives the same bits each time. Only results come to the host.
+  Kernels make them in two steps (vec.cl) whose order depends on the number of entries and the work group only, so that the same
+  vector gives the same bits each time. Only results come to the host.
 */
 #include "accel.h"
 
-#define SUMS_GROUPS  1024 /* work groups of a first step, at most */
-#define SUMS_RESULTS 256  /* results that are kept on the device until they are fetched together, at most */
+#define SUMS_GROUPS 1024 /* work groups of a first step, at most */
 
 /* Buffers that all operations of this process share */
 static struct {
   SpmvDevice *device;
-  void       *partial, *where; /* results of work groups: [VEC_MANY * SUMS_GROUPS] scalars, [SUMS_GROUPS] places */
-  void       *result, *found;  /* [SUMS_RESULTS] scalars, [1] place */
+  void       *sums;   /* [VEC_RESULTS] results, then [VEC_MANY * SUMS_GROUPS] of work groups */
+  void       *places; /* [1] of a maximum, then [SUMS_GROUPS] of work groups: 64-bit integers */
 } Sums;
 
-static const size_t SumsPartial = VEC_MANY * SUMS_GROUPS * sizeof(PetscScalar), SumsWhere = SUMS_GROUPS * sizeof(uint64_t),
-                    SumsResult = SUMS_RESULTS * sizeof(PetscScalar), SumsFound = sizeof(uint64_t);
+static const size_t SumsBytes   = (VEC_RESULTS + VEC_MANY * SUMS_GROUPS) * sizeof(PetscScalar);
+static const size_t PlacesBytes = (1 + SUMS_GROUPS) * sizeof(uint64_t);
 
 PetscErrorCode VecSumsReset(void)
 {
   PetscFunctionBegin;
-  if (Sums.device) {
-    PetscCall(SpmvDeviceFree(Sums.device, SumsPartial, &Sums.partial));
-    PetscCall(SpmvDeviceFree(Sums.device, SumsWhere, &Sums.where));
-    PetscCall(SpmvDeviceFree(Sums.device, SumsResult, &Sums.result));
-    PetscCall(SpmvDeviceFree(Sums.device, SumsFound, &Sums.found));
-  }
-  Sums.device = NULL;
+  PetscCall(SpmvDeviceFree(Sums.device, SumsBytes, &Sums.sums));
+  PetscCall(SpmvDeviceFree(Sums.device, PlacesBytes, &Sums.places));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Begins an operation that only reads, with the work groups of its first step; without room for the buffers the host is to serve */
+/* Begins an operation that only reads; groups: of its first step. If there is no memory for the buffers, the host is to serve */
 static PetscErrorCode SumsBegin(VecUse *use, PetscInt n, const Vec vec[], int32_t *groups)
 {
-  const int access[VEC_USE_MAX] = {VEC_READ, VEC_READ, VEC_READ, VEC_READ, VEC_READ, VEC_READ, VEC_READ, VEC_READ, VEC_READ};
-
   PetscFunctionBegin;
-  PetscCall(VecUseBegin(use, n, vec, access));
-  if (!vec[0]->map->n) use->run = PETSC_FALSE; /* nothing to add up */
-  if (use->run && !Sums.device) {
-    Sums.device = use->device;
-    PetscCall(SpmvDeviceAlloc(use->device, SumsPartial, &Sums.partial));
-    PetscCall(SpmvDeviceAlloc(use->device, SumsWhere, &Sums.where));
-    PetscCall(SpmvDeviceAlloc(use->device, SumsResult, &Sums.result));
-    PetscCall(SpmvDeviceAlloc(use->device, SumsFound, &Sums.found));
-    if (!Sums.partial || !Sums.where || !Sums.result || !Sums.found) {
-      PetscCall(VecAccelWarn(use->device, VEC_MANY * SUMS_GROUPS));
-      PetscCall(VecSumsReset());
-      use->run = PETSC_FALSE;
-    }
-  }
-  *groups = (int32_t)PetscMin(VecUseGroups(use, (size_t)vec[0]->map->n), SUMS_GROUPS);
+  PetscCall(VecUseBegin(use, n, vec, 0, PETSC_FALSE));
+  *groups = (int32_t)PetscMin(use->groups, SUMS_GROUPS);
+  if (!*groups) use->run = PETSC_FALSE; /* nothing to add up */
+  if (!use->run || Sums.places) PetscFunctionReturn(PETSC_SUCCESS);
+  Sums.device = use->device;
+  PetscCall(SpmvDeviceAlloc(use->device, SumsBytes, &Sums.sums));
+  if (Sums.sums) PetscCall(SpmvDeviceAlloc(use->device, PlacesBytes, &Sums.places));
+  if (Sums.places) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecAccelWarn(use->device, VEC_MANY * SUMS_GROUPS));
+  PetscCall(VecSumsReset());
+  use->run = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sums of x, or of x and y, by a kernel of that name; done: kernels did it */
-static PetscErrorCode VecSums(const char kernel[], PetscInt nresults, Vec x, Vec y, PetscScalar sums[], PetscBool *done)
+/*
+  VecReduce - the result of a SUMS() or a FIRST() kernel of vec.cl for the entries of this process
+
+  Input Parameters:
++ kernel - its name
+. nsums  - results of a SUMS() kernel, 1 or 2; 0: it is a FIRST() kernel
+- x, y   - what it is given
+
+  Output Parameters:
++ result - [nsums] scalars, or one real number, the greatest value
+. place  - the first entry that has it; NULL: nobody asks
+- done   - whether kernels did it; else nothing is set
+*/
+static PetscErrorCode VecReduce(const char kernel[], PetscInt nsums, Vec x, Vec y, void *result, uint64_t *place, PetscBool *done)
 {
-  const uint64_t n     = (uint64_t)x->map->n;
-  const int32_t  first = 0;
-  int32_t        groups;
-  VecUse         use;
+  const int32_t first = 0;
+  int32_t       groups;
+  VecUse        use;
 
   PetscFunctionBegin;
-  PetscCall(SumsBegin(&use, y ? 2 : 1, (Vec[]){x, y}, &groups));
-  PetscCall(VecUseLaunchGroups(&use, kernel, (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[y ? 1 : 0]),
-                               VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(n)));
-  PetscCall(VecUseLaunchGroups(&use, "vec_sums_end", (size_t)nresults, VEC_GIVE(Sums.partial), VEC_GIVE(groups),
-                               VEC_GIVE(Sums.result), VEC_GIVE(first)));
-  PetscCall(VecUseEnd(&use));
+  PetscCall(SumsBegin(&use, 2, (Vec[]){x, y}, &groups));
+  PetscCall(VecUseLaunch(&use, kernel, (size_t)groups, 2, VEC_GIVE(Sums.sums), VEC_GIVE(Sums.places), VEC_GIVE(groups),
+                         VEC_GIVE(use.entries)));
+  PetscCall(VecUseLaunch(&use, nsums ? "vec_sums_end" : "vec_first_end", (size_t)PetscMax(nsums, 1), 0, VEC_GIVE(Sums.sums),
+                         VEC_GIVE(Sums.places), VEC_GIVE(groups), VEC_GIVE(first)));
+  PetscCall(VecUseEnd(&use, 2 * nsums));
   *done = use.run;
-  if (*done) {
-    PetscCall(SpmvDeviceRead(use.device, Sums.result, sums, (size_t)nresults * sizeof(PetscScalar)));
-    PetscCall(SpmvLogFlops((y ? 4.0 : 2.0 * nresults) * (PetscLogDouble)n));
-  }
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvDeviceRead(use.device, Sums.sums, result, nsums ? (size_t)nsums * sizeof(PetscScalar) : sizeof(PetscReal)));
+  if (place) PetscCall(SpmvDeviceRead(use.device, Sums.places, place, sizeof(*place)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The maximum of something that is not negative */
-static PetscErrorCode VecMaximum(const char kernel[], Vec x, Vec y, PetscReal *max, PetscBool *done)
+/*
+  VecDots - z[k] = y[k]^H x or y[k]^T x: VEC_MANY products a kernel, fetched together. What kernels cannot do the host does, as
+  many at a time
+
+  Input Parameters:
++ conjugate - 1 for y^H, 0 for y^T
+- all       - whether the sums of all processes are added up
+*/
+static PetscErrorCode VecDots(Vec x, PetscInt nv, const Vec y[], int32_t conjugate, PetscBool all, PetscScalar z[])
 {
-  const uint64_t n = (uint64_t)x->map->n;
-  int32_t        groups;
-  VecUse         use;
+  const struct _VecOps *host = VecAccelOf(x)->host;
+  PetscMPIInt           nz;
 
   PetscFunctionBegin;
-  PetscCall(SumsBegin(&use, y ? 2 : 1, (Vec[]){x, y}, &groups));
-  PetscCall(VecUseLaunchGroups(&use, kernel, (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(use.buffer[y ? 1 : 0]),
-                               VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(n)));
-  PetscCall(VecUseLaunchGroups(&use, "vec_maximum_end", 1, VEC_GIVE(Sums.partial), VEC_GIVE(groups), VEC_GIVE(Sums.result)));
-  PetscCall(VecUseEnd(&use));
-  *done = use.run;
-  if (*done) PetscCall(SpmvDeviceRead(use.device, Sums.result, max, sizeof(PetscReal)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  PetscCall(PetscMPIIntCast(nv, &nz));
+  for (PetscInt block = 0; block < nv; block += VEC_RESULTS) {
+    const PetscInt n                           = PetscMin(VEC_RESULTS, nv - block);
+    PetscBool      ran[VEC_RESULTS / VEC_MANY] = {PETSC_FALSE}; /* which ones kernels did */
+    SpmvDevice    *device                      = NULL;
 
-/* z[k] = y[k]^H x, or y[k]^T x: VEC_MANY products a kernel, fetched together; what kernels cannot do is left to the host, eight by eight */
-static PetscErrorCode VecDots(Vec x, PetscInt nv, const Vec y[], PetscBool conjugate, PetscScalar z[])
-{
-  const uint64_t n      = (uint64_t)x->map->n;
-  const int32_t  starry = conjugate;
-  VecAccel      *a;
-  PetscScalar    result[SUMS_RESULTS];
-
-  PetscFunctionBegin;
-  PetscCall(VecAccelGet(x, &a));
-  for (PetscInt block = 0; block < nv; block += SUMS_RESULTS) {
-    const PetscInt nblock                       = PetscMin(SUMS_RESULTS, nv - block);
-    SpmvDevice    *ran[SUMS_RESULTS / VEC_MANY] = {NULL}, *any = NULL; /* which ones kernels did */
-
-    for (PetscInt k = 0; k < nblock; k += VEC_MANY) {
-      const int32_t count = (int32_t)PetscMin(VEC_MANY, nblock - k), first = (int32_t)k;
+    for (int32_t k = 0; k < n; k += VEC_MANY) {
+      const int32_t count            = (int32_t)PetscMin(VEC_MANY, n - k);
       Vec           vec[VEC_USE_MAX] = {x};
       int32_t       groups;
       VecUse        use;
 
       for (PetscInt t = 0; t < count; t++) vec[t + 1] = y[block + k + t];
       PetscCall(SumsBegin(&use, count + 1, vec, &groups));
-      for (PetscInt t = count + 1; t < VEC_USE_MAX; t++) use.buffer[t] = use.buffer[1]; /* not read */
-      PetscCall(VecUseLaunchGroups(&use, "vec_dots", (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(count), VEC_GIVE(starry),
-                                   VEC_GIVE(use.buffer[1]), VEC_GIVE(use.buffer[2]), VEC_GIVE(use.buffer[3]),
-                                   VEC_GIVE(use.buffer[4]), VEC_GIVE(use.buffer[5]), VEC_GIVE(use.buffer[6]),
-                                   VEC_GIVE(use.buffer[7]), VEC_GIVE(use.buffer[8]), VEC_GIVE(Sums.partial), VEC_GIVE(groups),
-                                   VEC_GIVE(n)));
-      PetscCall(VecUseLaunchGroups(&use, "vec_sums_end", (size_t)count, VEC_GIVE(Sums.partial), VEC_GIVE(groups),
-                                   VEC_GIVE(Sums.result), VEC_GIVE(first)));
-      PetscCall(VecUseEnd(&use));
-      if (use.run) {
-        ran[k / VEC_MANY] = any = use.device;
-        PetscCall(SpmvLogFlops(2.0 * count * (PetscLogDouble)n));
-      } else PetscCall((*(conjugate ? a->host->mdot_local : a->host->mtdot_local))(x, count, vec + 1, z + block + k));
+      PetscCall(VecUseLaunch(&use, "vec_dots", (size_t)groups, VEC_USE_MAX, VEC_GIVE(count), VEC_GIVE(conjugate),
+                             VEC_GIVE(Sums.sums), VEC_GIVE(groups), VEC_GIVE(use.entries)));
+      PetscCall(VecUseLaunch(&use, "vec_sums_end", (size_t)count, 0, VEC_GIVE(Sums.sums), VEC_GIVE(Sums.places), VEC_GIVE(groups),
+                             VEC_GIVE(k)));
+      PetscCall(VecUseEnd(&use, 2 * count));
+      ran[k / VEC_MANY] = use.run;
+      if (use.run) device = use.device;
     }
-    if (any) PetscCall(SpmvDeviceRead(any, Sums.result, result, (size_t)nblock * sizeof(PetscScalar)));
-    for (PetscInt k = 0; k < nblock; k++) {
-      if (ran[k / VEC_MANY]) z[block + k] = result[k];
+    if (device) PetscCall(SpmvDeviceRead(device, Sums.sums, z + block, (size_t)n * sizeof(PetscScalar)));
+    for (PetscInt k = 0; k < n; k += VEC_MANY) {
+      if (!ran[k / VEC_MANY])
+        PetscCall((conjugate ? host->mdot_local : host->mtdot_local)(x, PetscMin(VEC_MANY, n - k), y + block + k, z + block + k));
     }
   }
+  if (all) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, z, nz, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)x)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VecMDotLocal_Accel(Vec x, PetscInt nv, const Vec y[], PetscScalar z[])
+#define DOTS(Dot, conjugate, all) \
+  static PetscErrorCode Vec##Dot##_Accel(Vec x, Vec y, PetscScalar *z) \
+  { \
+    return VecDots(x, 1, &y, conjugate, all, z); \
+  } \
+  static PetscErrorCode VecM##Dot##_Accel(Vec x, PetscInt nv, const Vec y[], PetscScalar z[]) \
+  { \
+    return VecDots(x, nv, y, conjugate, all, z); \
+  }
+DOTS(Dot, 1, PETSC_TRUE)
+DOTS(TDot, 0, PETSC_TRUE)
+DOTS(DotLocal, 1, PETSC_FALSE)
+DOTS(TDotLocal, 0, PETSC_FALSE)
+
+/* t^H s and t^H t, which is real, in a scalar */
+static PetscErrorCode VecDotNorm2_Accel(Vec s, Vec t, PetscScalar *dot, PetscScalar *norm2)
 {
+  const struct _VecOps *host = VecAccelOf(s)->host;
+  PetscScalar           z[2];
+  PetscBool             done;
+
   PetscFunctionBegin;
-  PetscCall(VecDots(x, nv, y, PETSC_TRUE, z));
+  PetscCall(VecReduce("vec_dotnorm2", 2, s, t, z, NULL, &done));
+  if (!done) {
+    PetscCall((*host->dot_local)(s, t, &z[0]));
+    PetscCall((*host->dot_local)(t, t, &z[1]));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, z, 2, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)s)));
+  *dot   = z[0];
+  *norm2 = z[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode VecMTDotLocal_Accel(Vec x, PetscInt nv, const Vec y[], PetscScalar z[])
+/* all: of all processes, of which the sums of absolute values and of squares are added up */
+static PetscErrorCode VecNormOf(Vec x, NormType type, PetscBool all, PetscReal norm[])
 {
-  PetscFunctionBegin;
-  PetscCall(VecDots(x, nv, y, PETSC_FALSE, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VecDotLocal_Accel(Vec x, Vec y, PetscScalar *z)
-{
-  PetscFunctionBegin;
-  PetscCall(VecDots(x, 1, &y, PETSC_TRUE, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode VecTDotLocal_Accel(Vec x, Vec y, PetscScalar *z)
-{
-  PetscFunctionBegin;
-  PetscCall(VecDots(x, 1, &y, PETSC_FALSE, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What processes add up for a norm: sums of absolute values, of squares, or both, or of one the maximum */
-PetscErrorCode VecNormParts_Accel(Vec x, NormType type, PetscReal part[])
-{
-  PetscScalar sum[2];
-  VecAccel   *a;
-  PetscBool   done;
+  const int         n         = type == NORM_1_AND_2 ? 2 : 1;
+  const PetscBool   squares   = (PetscBool)(type == NORM_2 || type == NORM_FROBENIUS || type == NORM_1_AND_2);
+  const char *const kernels[] = {"vec_norm1", "vec_norm2", "vec_norm2", "vec_norm_infinity", "vec_norm12"}; /* by NormType */
+  PetscScalar       sums[2];
+  PetscBool         done;
 
   PetscFunctionBegin;
-  if (type == NORM_INFINITY) PetscCall(VecMaximum("vec_norm_infinity", x, NULL, part, &done));
+  if (type == NORM_INFINITY) PetscCall(VecReduce(kernels[type], 0, x, x, norm, NULL, &done));
   else {
-    PetscCall(VecSums(type == NORM_1         ? "vec_norm1"
-                      : type == NORM_1_AND_2 ? "vec_norm12"
-                                             : "vec_norm2",
-                      type == NORM_1_AND_2 ? 2 : 1, x, NULL, sum, &done));
-    if (done) part[0] = PetscRealPart(sum[0]);
-    if (done && type == NORM_1_AND_2) part[1] = PetscRealPart(sum[1]);
+    PetscCall(VecReduce(kernels[type], n, x, x, sums, NULL, &done));
+    for (int k = 0; k < n && done; k++) norm[k] = PetscRealPart(sums[k]);
   }
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecAccelGet(x, &a));
-  PetscCall((*a->host->norm_local)(x, type, part));
-  if (type == NORM_2 || type == NORM_FROBENIUS) part[0] *= part[0];
-  if (type == NORM_1_AND_2) part[1] *= part[1];
+  if (!done) {
+    PetscCall((*VecAccelOf(x)->host->norm_local)(x, type, norm));
+    if (squares) norm[n - 1] *= norm[n - 1];
+  }
+  if (all) {
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, norm, n, MPIU_REAL, type == NORM_INFINITY ? MPIU_MAX : MPIU_SUM,
+                               PetscObjectComm((PetscObject)x)));
+  }
+  if (squares) norm[n - 1] = PetscSqrtReal(norm[n - 1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The norm, from all that processes add up */
-void VecNormWhole_Accel(NormType type, PetscReal part[])
+static PetscErrorCode VecNorm_Accel(Vec x, NormType type, PetscReal *norm)
 {
-  if (type == NORM_2 || type == NORM_FROBENIUS) part[0] = PetscSqrtReal(part[0]);
-  if (type == NORM_1_AND_2) part[1] = PetscSqrtReal(part[1]);
+  return VecNormOf(x, type, PETSC_TRUE, norm);
 }
 
 static PetscErrorCode VecNormLocal_Accel(Vec x, NormType type, PetscReal *norm)
 {
-  PetscFunctionBegin;
-  PetscCall(VecNormParts_Accel(x, type, norm));
-  VecNormWhole_Accel(type, norm);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* sums[0] = t^H s, sums[1] = t^H t */
-PetscErrorCode VecDotNorm2Local_Accel(Vec s, Vec t, PetscScalar sums[])
-{
-  const PetscScalar *x, *y;
-  PetscBool          done;
-
-  PetscFunctionBegin;
-  PetscCall(VecSums("vec_dotnorm2", 2, s, t, sums, &done));
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
-  sums[0] = sums[1] = 0;
-  PetscCall(VecGetArrayRead(s, &x));
-  PetscCall(VecGetArrayRead(t, &y));
-  for (PetscInt i = 0; i < s->map->n; i++) {
-    sums[0] += x[i] * PetscConj(y[i]);
-    sums[1] += y[i] * PetscConj(y[i]);
-  }
-  PetscCall(VecRestoreArrayRead(t, &y));
-  PetscCall(VecRestoreArrayRead(s, &x));
-  PetscCall(PetscLogFlops(4.0 * s->map->n));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return VecNormOf(x, type, PETSC_FALSE, norm);
 }
 
 /* PETSc adds up the processes' */
@@ -238,7 +200,7 @@ static PetscErrorCode VecSum_Accel(Vec x, PetscScalar *sum)
   PetscBool          done;
 
   PetscFunctionBegin;
-  PetscCall(VecSums("vec_sum", 1, x, NULL, sum, &done));
+  PetscCall(VecReduce("vec_sum", 1, x, x, sum, NULL, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   *sum = 0;
   PetscCall(VecGetArrayRead(x, &array));
@@ -247,81 +209,92 @@ static PetscErrorCode VecSum_Accel(Vec x, PetscScalar *sum)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the host, as PETSc does it */
-static PetscErrorCode FirstOnHost(Vec x, PetscInt sign, PetscInt *place, PetscReal *value)
+/* The greatest (sign 1) or least (-1) real part of this process's and the first place that has it, -1 if there is no entry */
+static PetscErrorCode ExtremeOnHost(Vec x, PetscInt sign, PetscInt *place, PetscReal *value)
 {
   const PetscScalar *array;
 
   PetscFunctionBegin;
+  *place = -1;
+  *value = sign > 0 ? PETSC_MIN_REAL : PETSC_MAX_REAL;
   PetscCall(VecGetArrayRead(x, &array));
-  *place = 0;
-  for (PetscInt i = 1; i < x->map->n; i++) {
-    if (sign * PetscRealPart(array[i]) > sign * PetscRealPart(array[*place])) *place = i;
+  for (PetscInt i = 0; i < x->map->n; i++) {
+    if (i && !(sign * PetscRealPart(array[i]) > sign * *value)) continue;
+    *place = i;
+    *value = PetscRealPart(array[i]);
   }
-  *value = PetscRealPart(array[*place]);
   PetscCall(VecRestoreArrayRead(x, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The greatest (sign 1) or least (-1) real part and the first place that has it, -1 if there is no entry */
-PetscErrorCode VecFirstLocal_Accel(Vec x, PetscInt sign, PetscInt *place, PetscReal *value)
+/* The same of all processes: the first in the order of all entries. *place is that of this process, if it has such a one */
+static PetscErrorCode VecExtreme(Vec x, PetscInt sign, PetscInt *place, PetscReal *value)
 {
-  const uint64_t n     = (uint64_t)x->map->n;
-  const int32_t  s     = (int32_t)sign;
-  uint64_t       found = ~(uint64_t)0; /* as the kernels say that there is none */
-  int32_t        groups;
-  VecUse         use;
+  uint64_t  found = ~(uint64_t)0; /* as the kernels say that no entry is a number */
+  PetscInt  mine;
+  PetscReal local = 0;
+  PetscBool done;
 
   PetscFunctionBegin;
-  PetscCall(SumsBegin(&use, 1, &x, &groups));
-  PetscCall(VecUseLaunchGroups(&use, "vec_first", (size_t)groups, VEC_GIVE(use.buffer[0]), VEC_GIVE(s), VEC_GIVE(Sums.partial),
-                               VEC_GIVE(Sums.where), VEC_GIVE(groups), VEC_GIVE(n)));
-  PetscCall(VecUseLaunchGroups(&use, "vec_first_end", 1, VEC_GIVE(Sums.partial), VEC_GIVE(Sums.where), VEC_GIVE(groups),
-                               VEC_GIVE(Sums.result), VEC_GIVE(Sums.found)));
-  PetscCall(VecUseEnd(&use));
-  if (use.run) {
-    PetscCall(SpmvDeviceRead(use.device, Sums.found, &found, sizeof(found)));
-    PetscCall(SpmvDeviceRead(use.device, Sums.result, value, sizeof(PetscReal)));
-    *value *= sign;
-  }
-  *place = (PetscInt)found;
-  if (found != ~(uint64_t)0) PetscFunctionReturn(PETSC_SUCCESS);
-  *place = -1;
-  *value = sign > 0 ? PETSC_MIN_REAL : PETSC_MAX_REAL;
-  if (n) PetscCall(FirstOnHost(x, sign, place, value)); /* no kernels, or no entry is a number */
+  PetscCall(VecReduce(sign > 0 ? "vec_max" : "vec_min", 0, x, x, &local, &found, &done));
+  mine = (PetscInt)found;
+  local *= sign;
+  if (found == ~(uint64_t)0) PetscCall(ExtremeOnHost(x, sign, &mine, &local));
+  PetscCallMPI(MPI_Allreduce(&local, value, 1, MPIU_REAL, sign > 0 ? MPIU_MAX : MPIU_MIN, PetscObjectComm((PetscObject)x)));
+  if (!place) PetscFunctionReturn(PETSC_SUCCESS);
+  mine = mine >= 0 && local == *value ? mine + x->map->rstart : x->map->N;
+  PetscCallMPI(MPI_Allreduce(&mine, place, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)x)));
+  if (*place == x->map->N) *place = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VecMax_Accel(Vec x, PetscInt *place, PetscReal *value)
+{
+  return VecExtreme(x, 1, place, value);
+}
+
+static PetscErrorCode VecMin_Accel(Vec x, PetscInt *place, PetscReal *value)
+{
+  return VecExtreme(x, -1, place, value);
 }
 
 /* max |x / y|, |x| where y is 0, over all processes */
 static PetscErrorCode VecMaxPointwiseDivide_Accel(Vec x, Vec y, PetscReal *max)
 {
   const PetscScalar *a, *b;
-  PetscReal          local;
   PetscBool          done;
 
   PetscFunctionBegin;
-  PetscCall(VecMaximum("vec_max_divide", x, y, &local, &done));
+  PetscCall(VecReduce("vec_max_divide", 0, x, y, max, NULL, &done));
   if (!done) {
-    local = 0;
+    *max = 0;
     PetscCall(VecGetArrayRead(x, &a));
     PetscCall(VecGetArrayRead(y, &b));
-    for (PetscInt i = 0; i < x->map->n; i++) local = PetscMax(local, PetscAbsScalar(b[i] != (PetscScalar)0 ? a[i] / b[i] : a[i]));
+    for (PetscInt i = 0; i < x->map->n; i++) *max = PetscMax(*max, PetscAbsScalar(b[i] != (PetscScalar)0 ? a[i] / b[i] : a[i]));
     PetscCall(VecRestoreArrayRead(y, &b));
     PetscCall(VecRestoreArrayRead(x, &a));
   }
-  PetscCallMPI(MPI_Allreduce(&local, max, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)x)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, max, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)x)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode VecSetOps_Sums(Vec v)
 {
   PetscFunctionBegin;
+  v->ops->dot                = VecDot_Accel;
+  v->ops->mdot               = VecMDot_Accel;
+  v->ops->tdot               = VecTDot_Accel;
+  v->ops->mtdot              = VecMTDot_Accel;
   v->ops->dot_local          = VecDotLocal_Accel;
-  v->ops->tdot_local         = VecTDotLocal_Accel;
-  v->ops->norm_local         = VecNormLocal_Accel;
   v->ops->mdot_local         = VecMDotLocal_Accel;
+  v->ops->tdot_local         = VecTDotLocal_Accel;
   v->ops->mtdot_local        = VecMTDotLocal_Accel;
+  v->ops->dotnorm2           = VecDotNorm2_Accel;
+  v->ops->norm               = VecNorm_Accel;
+  v->ops->norm_local         = VecNormLocal_Accel;
   v->ops->sum                = VecSum_Accel;
+  v->ops->max                = VecMax_Accel;
+  v->ops->min                = VecMin_Accel;
   v->ops->maxpointwisedivide = VecMaxPointwiseDivide_Accel;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,15 +1,17 @@
 /*
   vec.cl - operations on vectors
 
-  -DGROUP=n  work items of a work group, a power of two
-  -DMANY=n   vectors that one kernel takes besides the first, 8
-  -DZERO_BY_ZERO=n  0 / 0 in a quotient of vectors; another number by 0 is 0. As this PETSc has it
+  -DGROUP=n         work items of a work group, a power of two
+  -DMANY=n          vectors that one kernel takes besides the first, 8
+  -DRESULTS=n       sums that are kept until they are fetched
+  -DZERO_BY_ZERO=n  0 / 0 in a quotient of vectors, as this PETSc has it; another number by 0 is 0
 
   Entry by entry: a work item for each entry; what is written may be one of the vectors that are read.
 
-  Sums and maxima, in two steps, without atomics, so that the same vector gives the same bits each time: `groups` work groups go through the
-  vector in steps of groups * GROUP entries and leave one partial result each, then one work group adds these up. Where there is
-  more than one result, that of work group g and result k is at k * groups + g, and the second step has a work group for each.
+  Sums and maxima are made in two steps, without atomics, so that the same vector gives the same bits each time: `groups` work
+  groups go through the vector in steps of groups * GROUP entries and leave a partial result each, then one work group adds these
+  up. `sums` has RESULTS results, then the partial ones; that of work group g and result k is at k * groups + g of these, and the
+  second step has a work group for each k. `places` has one result, then the partial ones.
 
   No GPU has run these kernels; NVRTC compiles them, and PoCL and Oclgrind run them.
 */
@@ -48,18 +50,35 @@ INLINE SCALAR Divide(SCALAR a, SCALAR b)
   #define Divide(a, b)          ((a) / (b))
 #endif
 
-/* x <- a */
-KERNEL(GROUP)
-void vec_set(GLOBAL SCALAR *x, SCALAR a, ulong n)
-{
-  const size_t i = GLOBAL_ID;
+/* w <- f of x, y, z and the numbers a, b, c; what f does not name is not read */
+#define ENTRYWISE(name, f) \
+  KERNEL(GROUP) \
+  void vec_##name(GLOBAL SCALAR *w, GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL const SCALAR *z, SCALAR a, SCALAR b, \
+                  SCALAR c, ulong n) \
+  { \
+    const size_t i = GLOBAL_ID; \
+\
+    if (i < n) w[i] = f; \
+  }
 
-  if (i < n) x[i] = a;
-}
+ENTRYWISE(set, a)
+ENTRYWISE(scale, Times(a, x[i]))
+ENTRYWISE(add2, Times(a, x[i]) + Times(b, y[i]))
+ENTRYWISE(add3, Times(a, x[i]) + Times(b, y[i]) + Times(c, z[i]))
+ENTRYWISE(multiply, Times(x[i], y[i]))
+ENTRYWISE(divide, IS_ZERO(y[i]) ? FROM_REAL(IS_ZERO(x[i]) ? ZERO_BY_ZERO : 0) : Divide(x[i], y[i]))
+ENTRYWISE(larger, FROM_REAL(REAL_PART(x[i]) < REAL_PART(y[i]) ? REAL_PART(y[i]) : REAL_PART(x[i])))
+ENTRYWISE(larger_abs, FROM_REAL(ABS(x[i]) < ABS(y[i]) ? ABS(y[i]) : ABS(x[i])))
+ENTRYWISE(smaller, FROM_REAL(REAL_PART(x[i]) < REAL_PART(y[i]) ? REAL_PART(x[i]) : REAL_PART(y[i])))
+ENTRYWISE(reciprocal, IS_ZERO(x[i]) ? x[i] : Divide(a, x[i])) /* a is 1 */
+ENTRYWISE(conjugate, CONJUGATE(x[i]))
+ENTRYWISE(abs, FROM_REAL(ABS(x[i])))
+ENTRYWISE(sqrtabs, FROM_REAL(sqrt(ABS(x[i]))))
+ENTRYWISE(shift, x[i] + a)
 
 /* y[to ...] <- x[from ...] */
 KERNEL(GROUP)
-void vec_copy(GLOBAL SCALAR *y, ulong to, GLOBAL const SCALAR *x, ulong from, ulong n)
+void vec_copy(GLOBAL SCALAR *y, GLOBAL const SCALAR *x, ulong to, ulong from, ulong n)
 {
   const size_t i = GLOBAL_ID;
 
@@ -79,39 +98,12 @@ void vec_swap(GLOBAL SCALAR *x, GLOBAL SCALAR *y, ulong n)
   }
 }
 
-/* w <- a x */
-KERNEL(GROUP)
-void vec_scale(GLOBAL SCALAR *w, SCALAR a, GLOBAL const SCALAR *x, ulong n)
-{
-  const size_t i = GLOBAL_ID;
-
-  if (i < n) w[i] = Times(a, x[i]);
-}
-
-/* w <- a x + b y */
-KERNEL(GROUP)
-void vec_add2(GLOBAL SCALAR *w, SCALAR a, GLOBAL const SCALAR *x, SCALAR b, GLOBAL const SCALAR *y, ulong n)
-{
-  const size_t i = GLOBAL_ID;
-
-  if (i < n) w[i] = Times(a, x[i]) + Times(b, y[i]);
-}
-
-/* w <- a x + b y + c z */
-KERNEL(GROUP)
-void vec_add3(GLOBAL SCALAR *w, SCALAR a, GLOBAL const SCALAR *x, SCALAR b, GLOBAL const SCALAR *y, SCALAR c,
-              GLOBAL const SCALAR *z, ulong n)
-{
-  const size_t i = GLOBAL_ID;
-
-  if (i < n) w[i] = Times(a, x[i]) + Times(b, y[i]) + Times(c, z[i]);
-}
-
 /* w <- w + a0 x0 + ..., the first `count` of the terms */
 KERNEL(GROUP)
-void vec_maxpy(GLOBAL SCALAR *w, int count, SCALAR a0, SCALAR a1, SCALAR a2, SCALAR a3, SCALAR a4, SCALAR a5, SCALAR a6,
-               SCALAR a7, GLOBAL const SCALAR *x0, GLOBAL const SCALAR *x1, GLOBAL const SCALAR *x2, GLOBAL const SCALAR *x3,
-               GLOBAL const SCALAR *x4, GLOBAL const SCALAR *x5, GLOBAL const SCALAR *x6, GLOBAL const SCALAR *x7, ulong n)
+void vec_maxpy(GLOBAL SCALAR *w, GLOBAL const SCALAR *x0, GLOBAL const SCALAR *x1, GLOBAL const SCALAR *x2,
+               GLOBAL const SCALAR *x3, GLOBAL const SCALAR *x4, GLOBAL const SCALAR *x5, GLOBAL const SCALAR *x6,
+               GLOBAL const SCALAR *x7, int count, SCALAR a0, SCALAR a1, SCALAR a2, SCALAR a3, SCALAR a4, SCALAR a5, SCALAR a6,
+               SCALAR a7, ulong n)
 {
   const size_t i = GLOBAL_ID;
 
@@ -129,65 +121,26 @@ void vec_maxpy(GLOBAL SCALAR *w, int count, SCALAR a0, SCALAR a1, SCALAR a2, SCA
   }
 }
 
-/* w <- f(x, y) */
-#define POINTWISE(name, f) \
-  KERNEL(GROUP) \
-  void vec_##name(GLOBAL SCALAR *w, GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, ulong n) \
-  { \
-    const size_t i = GLOBAL_ID; \
-\
-    if (i < n) { \
-      const SCALAR a = x[i], b = y[i]; \
-\
-      w[i] = f; \
-    } \
-  }
-
-POINTWISE(multiply, Times(a, b))
-POINTWISE(divide, IS_ZERO(b) ? FROM_REAL(IS_ZERO(a) ? ZERO_BY_ZERO : 0) : Divide(a, b))
-POINTWISE(larger, FROM_REAL(REAL_PART(a) < REAL_PART(b) ? REAL_PART(b) : REAL_PART(a)))
-POINTWISE(larger_abs, FROM_REAL(ABS(a) < ABS(b) ? ABS(b) : ABS(a)))
-POINTWISE(smaller, FROM_REAL(REAL_PART(a) < REAL_PART(b) ? REAL_PART(a) : REAL_PART(b)))
-
-/* x <- f(x); b is given */
-#define MAP(name, f) \
-  KERNEL(GROUP) \
-  void vec_##name(GLOBAL SCALAR *x, SCALAR b, ulong n) \
-  { \
-    const size_t i = GLOBAL_ID; \
-\
-    if (i < n) { \
-      const SCALAR a = x[i]; \
-\
-      x[i] = f; \
-    } \
-  }
-
-MAP(reciprocal, IS_ZERO(a) ? a : Divide(b, a)) /* b is 1 */
-MAP(conjugate, CONJUGATE(a))
-MAP(abs, FROM_REAL(ABS(a)))
-MAP(sqrtabs, FROM_REAL(sqrt(ABS(a))))
-MAP(shift, a + b)
-
-/* The sums of `count` places of each work item, in place 0 of each; the barriers are the same for all counts */
-INLINE void AddUp(LOCAL_POINTER SCALAR *sums, int count, int t)
+/* Adds up `count` sums, of which each work item has one at sums[k * GROUP + its number]: sum k goes to out[k * step] */
+INLINE void AddUp(LOCAL_POINTER SCALAR *sums, int count, int t, GLOBAL SCALAR *out, int step)
 {
   BARRIER;
-  for (int d = GROUP / 2; d > 0; d /= 2) {
+  for (int d = GROUP / 2; d > 0; d /= 2) { /* the barriers are the same for all counts */
     if (t < d) {
       for (int k = 0; k < count; k++) sums[k * GROUP + t] = sums[k * GROUP + t] + sums[k * GROUP + t + d];
     }
     BARRIER;
   }
+  for (int k = t; k < count; k += GROUP) out[(size_t)k * step] = sums[k * GROUP];
 }
 
 /* Partial sums of x y0, ..., or of x and the conjugate of each y */
 KERNEL(GROUP)
-void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCALAR *y0, GLOBAL const SCALAR *y1,
-              GLOBAL const SCALAR *y2, GLOBAL const SCALAR *y3, GLOBAL const SCALAR *y4, GLOBAL const SCALAR *y5,
-              GLOBAL const SCALAR *y6, GLOBAL const SCALAR *y7, GLOBAL SCALAR *partial, int groups, ulong n)
+void vec_dots(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y0, GLOBAL const SCALAR *y1, GLOBAL const SCALAR *y2,
+              GLOBAL const SCALAR *y3, GLOBAL const SCALAR *y4, GLOBAL const SCALAR *y5, GLOBAL const SCALAR *y6,
+              GLOBAL const SCALAR *y7, int count, int conjugate, GLOBAL SCALAR *sums, int groups, ulong n)
 {
-  LOCAL SCALAR sums[MANY * GROUP];
+  LOCAL SCALAR mine[MANY * GROUP];
   const int    t    = LOCAL_ID;
   const REAL   sign = conjugate ? -1 : 1;
   SCALAR       sum[MANY];
@@ -209,18 +162,17 @@ void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCA
     DOT(7);
   }
   UNROLL
-  for (int k = 0; k < MANY; k++) sums[k * GROUP + t] = sum[k];
-  AddUp(sums, count, t);
-  for (int k = t; k < count; k += GROUP) partial[(size_t)k * groups + GROUP_ID] = sums[k * GROUP];
+  for (int k = 0; k < MANY; k++) mine[k * GROUP + t] = sum[k];
+  AddUp(mine, count, t, sums + RESULTS + GROUP_ID, groups);
 }
 
-/* Partial sums of f, and with two results of g as well */
+/* Partial sums of f, and if there are two results of g */
 #define SUMS(name, results, f, g) \
   KERNEL(GROUP) \
-  void vec_##name(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL SCALAR *partial, int groups, ulong n) \
+  void vec_##name(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL SCALAR *sums, GLOBAL ulong *places, int groups, \
+                  ulong n) \
   { \
-    LOCAL SCALAR sums[results * GROUP]; \
-    const int    t      = LOCAL_ID; \
+    LOCAL SCALAR mine[results * GROUP]; \
     SCALAR       sum[2] = {ZERO, ZERO}; \
 \
     for (size_t i = GLOBAL_ID; i < n; i += (size_t)groups * GROUP) { \
@@ -229,9 +181,8 @@ void vec_dots(GLOBAL const SCALAR *x, int count, int conjugate, GLOBAL const SCA
       sum[0] = sum[0] + f; \
       if (results > 1) sum[1] = sum[1] + g; \
     } \
-    for (int k = 0; k < results; k++) sums[k * GROUP + t] = sum[k]; \
-    AddUp(sums, results, t); \
-    for (int k = t; k < results; k += GROUP) partial[(size_t)k * groups + GROUP_ID] = sums[k * GROUP]; \
+    for (int k = 0; k < results; k++) mine[k * GROUP + LOCAL_ID] = sum[k]; \
+    AddUp(mine, results, LOCAL_ID, sums + RESULTS + GROUP_ID, groups); \
   }
 
 SUMS(sum, 1, a, ZERO)
@@ -240,82 +191,25 @@ SUMS(norm2, 1, FROM_REAL(SQUARE(a)), ZERO)
 SUMS(norm12, 2, FROM_REAL(ABS(a)), FROM_REAL(SQUARE(a)))
 SUMS(dotnorm2, 2, Times(a, CONJUGATE(y[i])), FROM_REAL(SQUARE(y[i])))
 
-/* result[first + k] <- the sum of the partial ones of result k, the number of the work group */
+/* sums[first + k] <- the sum of the partial ones of result k, the number of the work group */
 KERNEL(GROUP)
-void vec_sums_end(GLOBAL const SCALAR *partial, int groups, GLOBAL SCALAR *result, int first)
+void vec_sums_end(GLOBAL SCALAR *sums, GLOBAL ulong *places, int groups, int first)
 {
-  LOCAL SCALAR sums[GROUP];
-  const int    t   = LOCAL_ID;
+  LOCAL SCALAR mine[GROUP];
   SCALAR       sum = ZERO;
 
-  for (int i = t; i < groups; i += GROUP) sum = sum + partial[(size_t)GROUP_ID * groups + i];
-  sums[t] = sum;
-  AddUp(sums, 1, t);
-  if (t == 0) result[first + GROUP_ID] = sums[0];
+  for (int i = LOCAL_ID; i < groups; i += GROUP) sum = sum + sums[RESULTS + (size_t)GROUP_ID * groups + i];
+  mine[LOCAL_ID] = sum;
+  AddUp(mine, 1, LOCAL_ID, sums + first + GROUP_ID, 1);
 }
 
-/* What is not a number stays */
-INLINE REAL Greater(REAL a, REAL b)
-{
-  return b > a || b != b ? b : a;
-}
-
-/* The greatest of one value of each work item, in place 0 */
-INLINE void Greatest(LOCAL_POINTER REAL *values, int t)
-{
-  BARRIER;
-  for (int d = GROUP / 2; d > 0; d /= 2) {
-    if (t < d) values[t] = Greater(values[t], values[t + d]);
-    BARRIER;
-  }
-}
-
-/* Partial maxima of f, which is not negative */
-#define MAXIMUM(name, f) \
-  KERNEL(GROUP) \
-  void vec_##name(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL REAL *partial, int groups, ulong n) \
-  { \
-    LOCAL REAL values[GROUP]; \
-    const int  t = LOCAL_ID; \
-    REAL       v = 0; \
-\
-    for (size_t i = GLOBAL_ID; i < n; i += (size_t)groups * GROUP) v = Greater(v, f); \
-    values[t] = v; \
-    Greatest(values, t); \
-    if (t == 0) partial[GROUP_ID] = values[0]; \
-  }
-
-/* |x / y|, |x| where y is 0 */
-INLINE REAL Ratio(SCALAR x, SCALAR y)
-{
-  if (!IS_ZERO(y)) x = Divide(x, y);
-  return ABS(x);
-}
-
-MAXIMUM(norm_infinity, ABS(x[i]))
-MAXIMUM(max_divide, Ratio(x[i], y[i]))
-
-KERNEL(GROUP)
-void vec_maximum_end(GLOBAL const REAL *partial, int groups, GLOBAL REAL *result)
-{
-  LOCAL REAL values[GROUP];
-  const int  t = LOCAL_ID;
-  REAL       v = 0;
-
-  for (int i = t; i < groups; i += GROUP) v = Greater(v, partial[i]);
-  values[t] = v;
-  Greatest(values, t);
-  if (t == 0) result[0] = values[0];
-}
-
-/*
-  The greatest value and the first place that has it; what is not a number counts for nothing, and NOWHERE is the place where there is no
-  other. Work items leave what they found in `values` and `places`; the answer comes to place 0
-*/
 #define NOWHERE (~(ulong)0)
+/* Whether v at place i is greater than the best so far, or its equal at a lesser place. What is not a number is the greatest */
 #define COMES_FIRST(v, i, best, place) \
-  ((i) != NOWHERE && ((place) == NOWHERE || (v) > (best) || ((v) == (best) && (i) < (place))))
-INLINE void First(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *places, int t)
+  ((i) != NOWHERE && ((place) == NOWHERE || (v) != (v) || (v) > (best) || ((v) == (best) && (i) < (place))))
+
+/* Of one value of each work item and its place, NOWHERE if it has none, the first goes to out and where */
+INLINE void First(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *places, int t, GLOBAL REAL *out, GLOBAL ulong *where)
 {
   BARRIER;
   for (int d = GROUP / 2; d > 0; d /= 2) {
@@ -325,56 +219,63 @@ INLINE void First(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *places, int t
     }
     BARRIER;
   }
-}
-
-/* Of sign times the real parts */
-KERNEL(GROUP)
-void vec_first(GLOBAL const SCALAR *x, int sign, GLOBAL REAL *partial, GLOBAL ulong *where, int groups, ulong n)
-{
-  LOCAL REAL  values[GROUP];
-  LOCAL ulong places[GROUP];
-  const int   t     = LOCAL_ID;
-  REAL        best  = 0;
-  ulong       place = NOWHERE;
-
-  for (size_t i = GLOBAL_ID; i < n; i += (size_t)groups * GROUP) {
-    const REAL v = sign * REAL_PART(x[i]);
-
-    if (v == v && COMES_FIRST(v, (ulong)i, best, place)) {
-      best  = v;
-      place = i;
-    }
-  }
-  values[t] = best;
-  places[t] = place;
-  First(values, places, t);
   if (t == 0) {
-    partial[GROUP_ID] = values[0];
-    where[GROUP_ID]   = places[0];
+    *out   = values[0];
+    *where = places[0];
   }
 }
 
-/* result[0]: the value; found[0]: its place */
+/* The greatest f and its place; numbers_only: what is not a number counts for nothing, else it is the greatest */
+#define FIRST(name, f, numbers_only) \
+  KERNEL(GROUP) \
+  void vec_##name(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL REAL *sums, GLOBAL ulong *places, int groups, ulong n) \
+  { \
+    LOCAL REAL  values[GROUP]; \
+    LOCAL ulong where[GROUP]; \
+    REAL        best  = 0; \
+    ulong       place = NOWHERE; \
+\
+    for (size_t i = GLOBAL_ID; i < n; i += (size_t)groups * GROUP) { \
+      const REAL v = f; \
+\
+      if (v > best || (v == v && place == NOWHERE) || (v != v && !numbers_only)) { \
+        best  = v; \
+        place = i; \
+      } \
+    } \
+    values[LOCAL_ID] = best; \
+    where[LOCAL_ID]  = place; \
+    First(values, where, LOCAL_ID, sums + RESULTS + GROUP_ID, places + 1 + GROUP_ID); \
+  }
+
+/* |x / y|, |x| where y is 0 */
+INLINE REAL Ratio(SCALAR x, SCALAR y)
+{
+  if (!IS_ZERO(y)) x = Divide(x, y);
+  return ABS(x);
+}
+
+FIRST(max, REAL_PART(x[i]), 1)
+FIRST(min, -REAL_PART(x[i]), 1)
+FIRST(norm_infinity, ABS(x[i]), 0)
+FIRST(max_divide, Ratio(x[i], y[i]), 0)
+
+/* sums[0]: the greatest value; places[0]: its place */
 KERNEL(GROUP)
-void vec_first_end(GLOBAL const REAL *partial, GLOBAL const ulong *where, int groups, GLOBAL REAL *result, GLOBAL ulong *found)
+void vec_first_end(GLOBAL REAL *sums, GLOBAL ulong *places, int groups, int first)
 {
   LOCAL REAL  values[GROUP];
-  LOCAL ulong places[GROUP];
-  const int   t     = LOCAL_ID;
+  LOCAL ulong where[GROUP];
   REAL        best  = 0;
   ulong       place = NOWHERE;
 
-  for (int i = t; i < groups; i += GROUP) {
-    if (COMES_FIRST(partial[i], where[i], best, place)) {
-      best  = partial[i];
-      place = where[i];
+  for (int i = LOCAL_ID; i < groups; i += GROUP) {
+    if (COMES_FIRST(sums[RESULTS + i], places[1 + i], best, place)) {
+      best  = sums[RESULTS + i];
+      place = places[1 + i];
     }
   }
-  values[t] = best;
-  places[t] = place;
-  First(values, places, t);
-  if (t == 0) {
-    result[0] = values[0];
-    found[0]  = places[0];
-  }
+  values[LOCAL_ID] = best;
+  where[LOCAL_ID]  = place;
+  First(values, where, LOCAL_ID, sums, places);
 }
