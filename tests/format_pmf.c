@@ -54,13 +54,12 @@ static PetscErrorCode Example(void)
   csr = SpmvTestCSRView(&t);
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "example: %" PetscInt_FMT " nonzeros\n", csr.i[20]));
   for (int k = 0; k < 3; k++) {
-    PmfOrder order = {
-      .partition = algorithm[k], .window = PMF_WINDOW_GLOBAL, .block = 32, .limit = PETSC_MAX_INT, .nparts = 3, .power = power};
+    SpmvPlan plan    = {.value = {algorithm[k], 3, PMF_WINDOW_GLOBAL, 32}, .list = {1, 2, 6}, .threads = 1};
+    PmfOrder order   = PmfOrderOf(&csr, plan.value, 3, power);
     double   entries = 0, elements = 0;
-    SpmvPlan plan = {.value = {algorithm[k], 3, PMF_WINDOW_GLOBAL, 32}, .list = {1, 2, 6}, .threads = 1};
     void    *storage;
 
-    PetscCall(PmfOrderCreate(&csr, &csr, &order));
+    PetscCall(PmfOrderCreate(&csr, &order));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "algorithm %d\n", k + 1));
     for (PetscInt p = 0; p < 3; p++) {
       const PmfPart part = PmfPartOf(&csr, &order, p);
@@ -124,9 +123,10 @@ static PetscErrorCode Theorem(PetscRandom rand)
   PetscFunctionBegin;
   for (PetscInt trial = 0; trial < 300; trial++) {
     const PetscInt m = trial ? 8 : 7, nparts = trial ? 2 + trial % 2 : 2, first[] = {1, 5, 5, 5, 5, 5, 6};
+    const PetscInt knobs[PMF_COMMON_PARAMS] = {PMF_BY_PMF, 0, PMF_WINDOW_GLOBAL, 32};
     PetscInt       length[8], power[3], own[8], part[8], entries[3], wanted[3], elements, all = 1;
     PetscBool      increase;
-    PmfOrder       order = {.window = PMF_WINDOW_GLOBAL, .block = 32, .limit = PETSC_MAX_INT, .nparts = nparts, .power = power};
+    PmfOrder       order;
     SpmvTestCSR    t;
     SpmvCSR        csr;
 
@@ -139,8 +139,9 @@ static PetscErrorCode Theorem(PetscRandom rand)
     }
     for (PetscInt p = 0; p < nparts; p++) power[p] = trial ? 1 + (trial / 2 * (p + 1)) % 5 : p ? 26 : 6;
     PetscCall(FromLengths(m, length, 16, &t));
-    csr = SpmvTestCSRView(&t);
-    PetscCall(PmfOrderCreate(&csr, &csr, &order));
+    csr   = SpmvTestCSRView(&t);
+    order = PmfOrderOf(&csr, knobs, nparts, power);
+    PetscCall(PmfOrderCreate(&csr, &order));
     for (PetscInt p = 0; p < nparts; p++) {
       for (PetscInt k = order.cut[p]; k < order.cut[p + 1]; k++) own[order.row[k]] = p;
     }
@@ -205,14 +206,10 @@ static PetscErrorCode Shared(PetscRandom rand)
     for (PetscInt k = 0; k < nrows; k++) length[rows[k]] = 0;
     PetscCall(FromLengths(m, length, m, &u));
     rest  = SpmvTestCSRView(&u);
-    whole = order =
-      (PmfOrder){.partition = (PmfPartition)(trial % 4), .window = plan.value[PMF_WINDOW], .block = 16, .limit = PETSC_MAX_INT};
-    whole.nparts = 4;
-    whole.power  = list;
-    order.nparts = host.value[PMF_POWERS];
-    order.power  = host.list;
-    PetscCall(PmfOrderCreate(&all, &all, &whole));
-    PetscCall(PmfOrderCreate(&rest, &rest, &order));
+    whole = PmfOrderOf(&all, plan.value, 4, list);
+    order = PmfOrderOf(&rest, plan.value, host.value[PMF_POWERS], host.list);
+    PetscCall(PmfOrderCreate(&all, &whole));
+    PetscCall(PmfOrderCreate(&rest, &order));
     moved += nrows != whole.cut[parts] || order.nparts != 5 - parts;
     for (PetscInt p = parts; p <= 4; p++) moved += whole.cut[p] != order.cut[p - parts + 1];
     for (PetscInt k = whole.cut[parts]; k < m; k++) moved += whole.row[k] != order.row[k];

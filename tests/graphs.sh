@@ -38,7 +38,7 @@ check one_kernel bash -c "! grep '^graph [01]$' '$tmp/with'"
 check alongside grep -q '^wait csradaptive_vector$' "$tmp/with"
 check combine grep -q '^wait csradaptive_combine csradaptive_stream .*csradaptive_vectorl$' "$tmp/with"
 check carry grep -q '^wait bccoo_carry bccoo_product$' "$tmp/with"
-check pieces grep -q '^wait pmf_longs pmf_pieces pmf_slices$' "$tmp/with"
+check chunks grep -q '^wait pmf_longs pmf_chunks pmf_slices$' "$tmp/with"
 check off bash -c "! grep '^graph' '$tmp/without'"
 check logging bash -c "! grep '^graph' '$tmp/logging'" # each kernel has its event
 check same cmp "$tmp/with.run" "$tmp/without.run"

@@ -1,37 +1,34 @@
 /*
   pmf - rows ordered by length, eight of a length across the lanes of a vector
 
-  Storage:   rows are ordered by length in windows, and cut into slices of eight, in which they lie side by side (sliced
-             ELL): a step has an entry of each of the eight. A row much longer than those after it is stored alone, eight
-             of its entries in a step. Columns are uint16 with a base where they fit, else int32: one for a step whose
-             columns are consecutive or all the same, eight for two steps if every lane has two consecutive columns, four for
-             two to four steps whose columns are in four pieces of x with four entries each (and four bits an entry for where
-             in these), else eight. Steps in which some lanes have no entry have a mask. Slices with the same steps make a
-             run with a header.
-  Good for:  short and medium rows of varying length; stencils; rows or columns that are dense; with AVX-512, rows in groups
-             with the same columns, as those of the unknowns of a node: what several steps have of x is loaded once
+  Storage:   rows are ordered by length in windows, and cut into slices of eight, which lie side by side (sliced ELL): a step has
+             an entry of each. A row much longer than those after it is stored alone, eight of its entries in a step.
+             Columns are uint16 with a base where they fit, else int32. A step stores one if its columns are consecutive or all
+             the same; two steps store eight if every lane has two consecutive columns; two to four steps store four, and four
+             bits an entry, if their columns are in four pieces of x with four entries each; other steps store eight. Steps in
+             which some lanes have no entry have a mask. Slices with the same steps make a run with a header.
+  Good for:  short and medium rows of varying length; stencils; rows or columns that are dense; with AVX-512, groups of rows
+             with the same columns, such as the unknowns of a node
   Bad for:   large dense blocks without AVX-512 (bccoo stores one column for a block)
-  Traffic:   (8 + 2) nnz (1 instead of 2 in pairs, 1 to 3/4 where pieces of x are shared, 1/4 where columns are consecutive; twice
-             as much, of pieces 1.5 to 1, where columns of rows side by side are more than 65536 apart) + 2 m (rows of runs that
-             are not consecutive) + 64 a run + 8 (m + n) bytes a product, and the padding, which is a few per cent
+  Traffic:   (8 + 2) nnz (instead of 2: 1 in pairs, 3/4 to 1 with pieces of x, 1/4 where columns are consecutive; twice as much,
+             with pieces 1 to 1.5, where columns of rows side by side are more than 65536 apart) + 2 m (rows of runs that are
+             not consecutive) + 64 a run + 8 (m + n) bytes a product, and the padding, which is a few per cent
 
   Kept besides, for new values: 4 bytes for each column stored, or four pieces, which no product reads.
 
-  Parts are sets of rows for processors of given powers: threads of the host, and a device, which may have all
-  parts or the first ones while the threads have the others. A part of the host is a range of runs with rows of its own. Rows with
-  so many entries that no set of rows would be balanced are split over all parts of the host, and the sums of their fragments are
-  added in the order of the parts; where a device has parts rows are whole.
+  Parts are sets of rows for processors of given powers: threads of the host, and in a joint product a device, which has the first
+  parts. A part of the host is a range of runs. Rows with so many entries that no parts would be balanced are split over all parts
+  of the host, and the sums of their fragments are added in the order of the parts; in a joint product no row is split.
 
   Source: Yang, Li, Mo, Li, Performance Optimization Using Partitioned SpMV on GPUs and Multicore CPUs, IEEE Trans.
   Computers 64(9), 2015: sections 3.2 (density), 4.2 (algorithms 1 to 4), 5.1 (theorem 1).
   We differ:
-  - the paper orders all rows by length; here they are by default in windows, so that x and y stay in cache
-    (-mat_pmf_window global is the paper's order), and algorithm 3 cuts window after window;
+  - the paper orders all rows by length (-mat_pmf_window global); by default windows are ordered, so that x and y stay in cache;
   - each part of the paper is one ELL array, as wide as its longest row; here every slice has its own width. What is printed
     of parts is the paper's rows x width;
   - rows without entries are in no part; rows that are split are in all;
-  - algorithm 4 stores blocks as DIA and the rest as CSR. Here a block's diagonals are cut at every eighth row, pieces without
-    entries are not stored, and the rest is stored in slices;
+  - algorithm 4 stores blocks as DIA and the rest as CSR. Here a block's diagonals are cut at every eighth row, and the rest is
+    stored in slices;
   - theorem 1 does not hold as stated: of rows with 1, 5, 5, 5, 5, 5, 6 entries and shares 6/32 and 26/32 algorithm 3 makes
     {1, 5}, {5, 5, 5, 5, 6}, which is 2 x 5 + 5 x 6 = 40 elements, while {6}, {1, 5, 5, 5, 5, 5} has 1 x 6 + 6 x 5 = 36. Its proof
     takes the longest row to be in the last part. tests/format_pmf.c finds no exception among partitions whose parts come

@@ -8,7 +8,7 @@
     BLOCK    rows of a block along the diagonal, whose kernel comes first and which slices add to; 0: no blocks
     GROUP    work items of a work group
 
-  Rows have different lengths in a slice, of which each work item reads its own: padding is stored, never read, and an Inf
+  Rows of a slice have different lengths, and each work item reads its own row: padding is stored, but never read, and an Inf
   or NaN of x does no harm where there is no entry.
 */
 #if NARROW
@@ -38,17 +38,17 @@ void pmf_slices(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTR
   }
 }
 
-/* A work group for each piece of a long row: each work item adds up every GROUP-th entry, then halves are added */
+/* A work group for each chunk of a long row: each work item adds up every GROUP-th entry, then halves are added */
 KERNEL(GROUP)
-void pmf_pieces(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT columns, GLOBAL const uint *RESTRICT pieces,
+void pmf_chunks(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT columns, GLOBAL const uint *RESTRICT chunks,
                 GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *RESTRICT sums)
 {
   LOCAL SCALAR sum[GROUP];
   const int    t    = LOCAL_ID;
-  const uint   end  = pieces[GROUP_ID + 1];
+  const uint   end  = chunks[GROUP_ID + 1];
   SCALAR       mine = ZERO;
 
-  for (uint n = pieces[GROUP_ID] + (uint)t; n < end; n += GROUP) mine = mine + Times(STREAM(&values[n]), x[STREAM(&columns[n])]);
+  for (uint n = chunks[GROUP_ID] + (uint)t; n < end; n += GROUP) mine = mine + Times(STREAM(&values[n]), x[STREAM(&columns[n])]);
   sum[t] = mine;
   BARRIER;
   for (int reach = GROUP / 2; reach > 0; reach /= 2) {
@@ -58,7 +58,7 @@ void pmf_pieces(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT
   if (t == 0) sums[GROUP_ID] = sum[0];
 }
 
-/* A work item for each long row: its pieces in their order */
+/* A work item for each long row: its chunks in their order */
 KERNEL(GROUP)
 void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRICT sums, GLOBAL const int *RESTRICT rows,
                GLOBAL SCALAR *y, int nsliced, int nlong, int beta)
@@ -68,13 +68,13 @@ void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRIC
   if (l < (size_t)nlong) {
     SCALAR sum = ZERO;
 
-    for (int p = longrows[l]; p < longrows[l + 1]; p++) sum = sum + sums[p];
+    for (int c = longrows[l]; c < longrows[l + 1]; c++) sum = sum + sums[c];
     Put(y, (size_t)rows[(size_t)nsliced + l], sum, BLOCK || beta);
   }
 }
 
 #if BLOCK
-/* A work item for each row: the pieces of diagonals that its block has, in which `masks` tells whether the row has an entry */
+/* A work item for each row: the diagonals that its block has; `masks` tells on which of them the row has an entry */
 KERNEL(GROUP)
 void pmf_diagonals(GLOBAL const SCALAR *RESTRICT values, GLOBAL const uint *RESTRICT diagonals,
                    GLOBAL const int *RESTRICT offsets, GLOBAL const uint *RESTRICT masks, GLOBAL const SCALAR *RESTRICT x,

@@ -1,39 +1,39 @@
 /*
-  pmf_cut.c - which rows the device has of a product that it shares with threads of the host: the first parts, cut to what its memory
-  has room for
+  pmf_cut.c - which rows of a joint product the device has: the first parts, cut to what its memory has room for
 
-  Powers say how many nonzeros the parts of the device have. Where the memory does not hold these, or the vectors of a product
-  beside them, the powers are turned down and those of the host up, until it does: by the bytes of a storage that is laid out,
-  not built. A device that had all rows has one part then, and each thread of the host but one another.
+  Powers say how many nonzeros the device's parts have. Where the device has no room for these and the vectors of a product, its
+  powers are lowered and the host's raised until it has. The bytes are those of a storage that is laid out, but not built. A
+  device that had all rows has one part then, and each thread of the host another one.
 */
 #include "pmf_device.h"
 
 #define PMF_CUT_TRIES 8
-#define PMF_CUT_LEAST 0.001   /* of all nonzeros: for less no device is asked */
-#define PMF_CUT_SPARE 0.97    /* of the room, for padding that differs from share to share */
+#define PMF_CUT_LEAST 0.001   /* of all nonzeros: with less the device is not worth asking */
+#define PMF_CUT_SPARE 0.97    /* of the room, because other rows have other padding */
 #define PMF_CUT_WHOLE 1000000 /* what the powers of a cut plan add up to, about: the largest that one may be */
-#define PMF_CUT_AMPLE 16      /* bytes of room for each of the matrix, from which on nothing is laid out to see */
+#define PMF_CUT_AMPLE 16      /* with so many times the bytes of the matrix, there is room for any layout */
 
-/* The order of all rows, cut into the parts; the device has those at places [0, end); rest: as of PmfOrderCreate() */
-static PetscErrorCode PmfCutParts(const SpmvCSR *csr, const SpmvCSR *rest, const SpmvPlan *plan, PmfOrder *order, PetscInt *end)
+/* The order of all rows, cut into the parts; the device has those at places [0, end) */
+static PetscErrorCode PmfCutParts(const SpmvCSR *csr, const SpmvPlan *plan, PmfOrder *order, PetscInt *end)
 {
   const PetscInt parts = plan->value[PMF_DEVICE_PARTS];
 
   PetscFunctionBegin;
-  *order = PmfOrderOf(plan->value, parts ? plan->value[PMF_POWERS] : 1, parts ? plan->list : NULL);
-  PetscCall(PmfOrderCreate(csr, rest, order));
+  *order = PmfOrderOf(csr, plan->value, parts ? plan->value[PMF_POWERS] : 1, parts ? plan->list : NULL);
+  PetscCall(PmfOrderCreate(csr, order));
   *end = order->cut[PetscMax(1, parts)];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of the device; see SpmvSharing.split(). The host is told where its parts were cut: its matrix has no entries of the device */
+/* The device's rows; see SpmvSharing.split(). The host gets where its parts were cut: its matrix lacks the device's entries */
 PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[])
 {
   const PetscInt parts = plan->value[PMF_DEVICE_PARTS];
-  PmfOrder       order;
+  SPMV_DESTROY_BY(PmfOrderDestroy)
+  PmfOrder order = {.cut = NULL};
 
   PetscFunctionBegin;
-  PetscCall(PmfCutParts(csr, csr, plan, &order, nrows));
+  PetscCall(PmfCutParts(csr, plan, &order, nrows));
   PetscCall(PetscMalloc1(*nrows, rows));
   for (PetscInt k = 0; k < *nrows; k++) (*rows)[k] = order.row[k];
   PetscCall(PetscSortInt(*nrows, *rows));
@@ -41,48 +41,44 @@ PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host
   host->list[0] = -*nrows;
   for (PetscInt p = parts; p < order.nparts; p++) host->list[p - parts + 1] = order.cut[p] - order.cut[p + 1];
   host->value[PMF_POWERS] = order.nparts - parts + 1;
-  PetscCall(PmfOrderDestroy(&order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Bytes that a device holds under a plan, with the vectors of a product */
 static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, PetscLogDouble *bytes)
 {
-  PmfEll    e = {0};
-  PmfHalves halves;
-  PmfOrder  order = PmfOrderOf(plan->value, 1, NULL);
+  SPMV_DESTROY_BY(PmfOrderDestroy)
+  PmfOrder order = {.cut = NULL};
+  SPMV_DESTROY_BY(PmfEllDestroy)
+  void     *storage = NULL;
   SpmvArray arrays[SPMV_ARRAY_MAX];
-  PetscInt  n, end = 0;
+  PetscInt  n, end;
 
   PetscFunctionBegin;
-  PetscCall(PmfHalvesCreate(csr, &order, &halves));
-  PetscCall(PmfCutParts(csr, &halves.csr[1], plan, &order, &end));
-  PetscCall(PmfEllLayOut(&halves, &order, end, plan->value, &e));
-  PetscCall(PmfEllArrays(&e, &n, arrays));
-  *bytes = SpmvArraysRead(n, arrays) + (PetscLogDouble)sizeof(PetscScalar) * (PetscLogDouble)(e.npieces + csr->n + end);
-  PetscCall(PmfEllReset(&e));
-  PetscCall(PmfOrderDestroy(&order));
-  PetscCall(PmfHalvesDestroy(&halves));
+  PetscCall(PmfCutParts(csr, plan, &order, &end));
+  PetscCall(PmfEllLayOut(csr, &order, end, plan->value, &storage));
+  PetscCall(PmfEllArrays(storage, &n, arrays));
+  *bytes = SpmvArraysRead(n, arrays) +
+           (PetscLogDouble)sizeof(PetscScalar) * (PetscLogDouble)(((PmfEll *)storage)->nchunks + csr->n + end);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Cuts the share of the device to what it has room for. A plan is left as it is if all fits, if next to nothing does, or if it is not
-  to be cut; otherwise its powers are replaced, which the parts of the device, and those of the host, keep among themselves
+  Cuts the device's rows to those that it has room for. A plan is left as it is if all fit, if next to none do, or if it is not to
+  be cut. Otherwise its powers are replaced; the device's parts keep their proportions, and so do the host's
 */
 PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   const PetscLogDouble x = (PetscLogDouble)csr->n * sizeof(PetscScalar), y = (PetscLogDouble)csr->m * sizeof(PetscScalar);
-  const PetscLogDouble matrix = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(int32_t)) + x + y,
-                       room   = info->room;
-  SpmvPlan       given = *plan, cut = *plan;
-  PetscInt      *parts = &given.value[PMF_DEVICE_PARTS], *nparts = &given.value[PMF_POWERS];
-  PetscLogDouble needs;
-  double         sum[2] = {0, 0}, share, before;
+  const PetscLogDouble entries = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(int32_t)), room = info->room;
+  SpmvPlan             given = *plan, cut = *plan;
+  PetscInt            *parts = &given.value[PMF_DEVICE_PARTS], *nparts = &given.value[PMF_POWERS];
+  PetscLogDouble       needs;
+  double               sum[2] = {0, 0}, fraction, before; /* of all powers: what the device's parts have */
 
   PetscFunctionBegin;
-  if (!plan->value[PMF_DEVICE_CUT] || room >= PMF_CUT_AMPLE * matrix || csr->m >= INT32_MAX) PetscFunctionReturn(PETSC_SUCCESS);
-  if (*parts > *nparts) PetscFunctionReturn(PETSC_SUCCESS); /* as PmfDeviceAllows() will say */
+  if (!plan->value[PMF_DEVICE_CUT] || room >= PMF_CUT_AMPLE * (entries + x + y)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (csr->m >= INT32_MAX || *parts > *nparts) PetscFunctionReturn(PETSC_SUCCESS); /* PmfDeviceAllows() refuses it */
   PetscCall(PmfCutNeeds(csr, plan, &needs));
   if (!*parts) { /* the host had none */
     *parts  = 1;
@@ -90,20 +86,21 @@ PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
     for (PetscInt p = 0; p < SPMV_LIST_MAX; p++) given.list[p] = p < *nparts;
   }
   for (PetscInt p = 0; p < *nparts; p++) sum[p < *parts] += (double)given.list[p];
-  share = before = plan->value[PMF_DEVICE_PARTS] ? sum[1] / (sum[0] + sum[1]) : 1;
+  fraction = before = plan->value[PMF_DEVICE_PARTS] ? sum[1] / (sum[0] + sum[1]) : 1;
   for (PetscInt k = 0; k < PMF_CUT_TRIES && needs > room; k++) {
-    if (room > x) share *= PMF_CUT_SPARE * (double)((room - x) / (needs - x));
-    if (room <= x || share < PMF_CUT_LEAST) break; /* who sends the storage will say so */
+    if (room > x) fraction *= PMF_CUT_SPARE * (double)((room - x) / (needs - x));
+    if (room <= x || fraction < PMF_CUT_LEAST) break; /* the one who sends the storage will say so */
     cut = given;
     for (PetscInt p = 0; p < *nparts; p++) {
-      cut.list[p] =
-        (PetscInt)PetscMax(1, PMF_CUT_WHOLE * (p < *parts ? share : 1 - share) * (double)given.list[p] / sum[p < *parts]);
+      const double whole = PMF_CUT_WHOLE * (p < *parts ? fraction : 1 - fraction);
+
+      cut.list[p] = (PetscInt)PetscMax(1, whole * (double)given.list[p] / sum[p < *parts]);
     }
     PetscCall(PmfCutNeeds(csr, &cut, &needs));
   }
-  if (needs > room || share == before) PetscFunctionReturn(PETSC_SUCCESS);
+  if (needs > room || fraction == before) PetscFunctionReturn(PETSC_SUCCESS);
   *plan = cut;
   PetscCall(PetscInfo(NULL, "%s has room for %.0f bytes: its share of the nonzeros is cut from %.1f %% to %.1f %%\n", info->name,
-                      (double)room, 100 * before, 100 * share));
+                      (double)room, 100 * before, 100 * fraction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

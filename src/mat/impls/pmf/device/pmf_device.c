@@ -17,12 +17,9 @@ static const char *const PmfCutNames[]   = {"yes", "no"};
 
 #define PMF_HELP_PARTS \
   "how many of the parts the device has, the first ones; host threads have the others at the same time. Without " \
-  "-mat_pmf_powers these " \
-  "are measured at each build, so that who has a row, and its last bit, may change"
+  "-mat_pmf_powers the powers are measured at each build, so that who has a row, and its last bit, may change"
 #define PMF_HELP_CUT \
-  "a share of the device that its memory has no room for is cut to what it has room for, and threads of the host have the " \
-  "rest; no: the " \
-  "host has all then"
+  "rows that the device's memory has no room for are left to threads of the host; no: the host has all rows then"
 
 static const SpmvParam PmfDeviceParams[] = {
   PMF_COMMON_TABLE,
@@ -33,13 +30,12 @@ static const SpmvParam PmfDeviceParams[] = {
   [PMF_DEVICE_CUT]       = SPMV_CHOICES("device_cut", PMF_HELP_CUT, PmfCuts, PmfCutNames),
 };
 
-/* Parts that nobody gave or measured the powers of are equal: one for each thread of the host, but for who drives the device */
+/* Parts whose powers are neither given nor measured are equal; the thread that drives the device has none */
 static PetscErrorCode PmfDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   PetscInt *p = plan->value;
 
   PetscFunctionBegin;
-  if (p[PMF_WINDOW] == PMF_WINDOW_AUTO) p[PMF_WINDOW] = PMF_WINDOW_PRESET;
   if (p[PMF_DEVICE_PARTS] && !p[PMF_POWERS]) {
     p[PMF_POWERS] = PetscMin(SPMV_LIST_MAX, p[PMF_DEVICE_PARTS] + PetscMax(1, plan->threads - 1));
     for (PetscInt k = 0; k < p[PMF_POWERS]; k++) plan->list[k] = 1;
@@ -57,46 +53,28 @@ static PetscErrorCode PmfDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *
 
   PetscFunctionBegin;
   PetscCall(PmfCounts(csr, why, size));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (parts && parts > nparts) {
     PetscCall(SpmvAppend(why, size, "A device cannot have %" PetscInt_FMT " of %" PetscInt_FMT " parts; ", parts, nparts));
     PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_parts to fewer or give -mat_pmf_powers more values"));
-  } else if (group > info->group) {
-    PetscCall(SpmvAppend(why, size, "%zu work items a work group are more than the %zu of %s; ", group, info->group, info->name));
-    PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_workgroup to fewer"));
-  } else if (local > info->local) {
-    PetscCall(SpmvAppend(why, size, "%zu bytes of local memory are more than the %zu of %s; ", local, info->local, info->name));
-    PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_workgroup to fewer"));
+  } else if (group > info->group || local > info->local) {
+    PetscCall(SpmvAppend(why, size, "%zu work items a work group, with %zu bytes of local memory, are more than ", group, local));
+    PetscCall(SpmvAppend(why, size, "%s has, %zu with %zu; set -mat_pmf_device_workgroup to fewer", info->name, info->group,
+                         info->local));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PmfDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
-  PmfOrder       order = PmfOrderOf(plan->value, 1, NULL);
-  PmfHalves      halves;
-  PmfEll        *e;
-  PetscErrorCode ierr;
+  SPMV_DESTROY_BY(PmfOrderDestroy)
+  PmfOrder order = PmfOrderOf(csr, plan->value, 1, NULL);
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&e));
-  *storage = e;
-  PetscCall(PmfHalvesCreate(csr, &order, &halves));
-  PetscCall(PmfOrderCreate(csr, &halves.csr[1], &order));
-  ierr = PmfEllLayOut(&halves, &order, csr->m, plan->value, e);
-  if (!ierr) ierr = PmfEllFill(&halves, e);
-  PetscCall(PmfOrderDestroy(&order));
-  PetscCall(PmfHalvesDestroy(&halves));
-  PetscCall(ierr);
-  e->nentries = csr->i[csr->m];
-  PetscCall(PmfEllSetValues(csr, e));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PmfDeviceDestroy(void **storage)
-{
-  PetscFunctionBegin;
-  PetscCall(PmfEllReset((PmfEll *)*storage));
-  PetscCall(PetscFree(*storage));
+  PetscCall(PmfOrderCreate(csr, &order));
+  PetscCall(PmfEllLayOut(csr, &order, csr->m, plan->value, storage));
+  PetscCall(PmfEllFill(csr, &order, (PmfEll *)*storage));
+  PetscCall(PmfEllSetValues(csr, *storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,14 +105,14 @@ static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan
   PetscCall(SpmvAppend(product->options, sizeof(product->options), "-DGROUP=%zu -DHEIGHT=%" PetscInt_FMT, group, e->height));
   PetscCall(
     SpmvAppend(product->options, sizeof(product->options), " -DNARROW=%d -DBLOCK=%" PetscInt_FMT, (int)e->narrow, e->block));
-  SpmvDeviceWork(product, "sums", (size_t)e->npieces * sizeof(PetscScalar));
+  SpmvDeviceWork(product, "sums", (size_t)e->nchunks * sizeof(PetscScalar));
   if (e->block) {
     SPMV_LAUNCH(product, "pmf_diagonals", SpmvGroups((size_t)e->nblockrows, group), group, PETSC_FALSE,
                 SPMV_GIVE_ARRAY("diagonal values"), SPMV_GIVE_ARRAY("diagonals"), SPMV_GIVE_ARRAY("offsets"),
                 SPMV_GIVE_ARRAY("diagonal masks"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nblockrows), SPMV_GIVE_BETA);
   }
-  SPMV_LAUNCH(product, "pmf_pieces", (size_t)e->npieces, group, PETSC_FALSE, SPMV_GIVE_ARRAY("long values"),
-              SPMV_GIVE_ARRAY("long columns"), SPMV_GIVE_ARRAY("pieces"), SPMV_GIVE_X, sums);
+  SPMV_LAUNCH(product, "pmf_chunks", (size_t)e->nchunks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("long values"),
+              SPMV_GIVE_ARRAY("long columns"), SPMV_GIVE_ARRAY("chunks"), SPMV_GIVE_X, sums);
   if (e->block) SpmvDeviceAlongside(product); /* with the diagonals, which the others add to */
   SPMV_LAUNCH(product, "pmf_slices", SpmvGroups((size_t)e->nsliced, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("slice values"),
               SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("lengths"),
@@ -161,7 +139,7 @@ const SpmvDeviceSide PmfDevice = {
               .setvalues = PmfEllSetValues,
               .arrays    = PmfEllArrays,
               .describe  = PmfDeviceDescribe,
-              .destroy   = PmfDeviceDestroy},
+              .destroy   = PmfEllDestroy},
   .source  = PmfSource,
   .product = PmfDeviceProduct,
   .sharing = &PmfSharing,

@@ -1,26 +1,27 @@
 /*
   pmf_device.h - the device's storage of pmf
 
-  A device has a row for each work item: slices as wide as their longest row, in which entry k of all rows lies side by side.
-  Rows so long that the others of their slice would wait for them are cut into pieces for work groups. With PMF_BY_DIAGONAL
-  the blocks along the diagonal are pieces of diagonals, each as high as its block.
+  A device has a work item for each row: slices as wide as their longest row, in which entry k of all rows lies side by side.
+  Rows so long that the others of their slice would wait for them are cut into chunks for work groups. With PMF_BY_DIAGONAL the
+  blocks are stored as diagonals, each as high as its block.
 
-  pmf_device.c  knobs, arrays, launches, what is printed
+  pmf_device.c  knobs, launches, what is printed
   pmf_ell.c     the arrays
-  pmf_cut.c     which rows the device has of a product that it shares with the host: as many as it has memory for
+  pmf_cut.c     which rows of a joint product the device has: as many as it has memory for
   pmf.cl        the kernels
 */
 #pragma once
 #include "../pmf_partition.h"
 #include "../../../../spmvdevice.h"
 
-enum { /* the knobs besides those that both sides have, in the order of PmfDeviceParams */
-       PMF_DEVICE_WORKGROUP = PMF_COMMON_PARAMS,
-       PMF_DEVICE_SLICE,
-       PMF_DEVICE_LONG,
-       PMF_DEVICE_PARTS,
-       PMF_DEVICE_CUT,
-       PMF_DEVICE_PARAMS
+/* The knobs besides those that both sides have, in the order of PmfDeviceParams */
+enum {
+  PMF_DEVICE_WORKGROUP = PMF_COMMON_PARAMS,
+  PMF_DEVICE_SLICE,
+  PMF_DEVICE_LONG,
+  PMF_DEVICE_PARTS,
+  PMF_DEVICE_CUT,
+  PMF_DEVICE_PARAMS
 };
 
 /* PmfValues: values, and which entries of CSR they are */
@@ -34,17 +35,17 @@ typedef struct {
   PetscInt  nentries;   /* of the matrix */
   PetscInt  height;     /* rows of a slice */
   PetscInt  nsliced;    /* rows in slices */
-  PetscInt  nlong;      /* rows in pieces */
+  PetscInt  nlong;      /* rows in chunks */
   int32_t  *row;        /* [nsliced + nlong] */
   int32_t  *length;     /* [nsliced] entries of each row */
   PetscInt  nslices;    /* the last one may have fewer rows */
   uint32_t *step;       /* [nslices + 1] first step of each slice: entry k of all its rows */
   int32_t  *base;       /* [nslices] what is added to columns */
-  PetscBool narrow;     /* columns are uint16 */
+  PetscBool narrow;     /* columns are uint16, not int32 */
   void     *column;     /* [slices.n] */
-  PetscInt  npieces;    /* of long rows */
-  int32_t  *longrow;    /* [nlong + 1] first piece of each long row */
-  uint32_t *piece;      /* [npieces + 1] first entry of each piece */
+  PetscInt  nchunks;    /* of long rows */
+  int32_t  *longrow;    /* [nlong + 1] first chunk of each long row; NULL if there are none */
+  uint32_t *chunk;      /* [nchunks + 1] first entry of each chunk */
   int32_t  *longcolumn; /* [longs.n] */
   PetscInt  block;      /* PMF_BY_DIAGONAL: rows of a block; otherwise 0 */
   PetscInt  nblockrows; /* rows of the blocks: the first ones of the matrix */
@@ -56,11 +57,11 @@ typedef struct {
 } PmfEll;
 
 /* pmf_ell.c */
-extern PetscErrorCode PmfEllLayOut(const PmfHalves *halves, const PmfOrder *order, PetscInt end, const PetscInt p[], PmfEll *e);
-extern PetscErrorCode PmfEllFill(const PmfHalves *halves, PmfEll *e);
+extern PetscErrorCode PmfEllLayOut(const SpmvCSR *csr, const PmfOrder *order, PetscInt end, const PetscInt p[], void **storage);
+extern PetscErrorCode PmfEllFill(const SpmvCSR *csr, const PmfOrder *order, PmfEll *e);
 extern PetscErrorCode PmfEllSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
-extern PetscErrorCode PmfEllReset(PmfEll *e);
+extern PetscErrorCode PmfEllDestroy(void **storage);
 
 /* pmf_cut.c */
 extern PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);

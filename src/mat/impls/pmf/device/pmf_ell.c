@@ -6,37 +6,47 @@
 */
 #include "pmf_device.h"
 
-#define PMF_ELL_PIECE 4096 /* entries of a piece of a long row, at most */
+#define PMF_ELL_CHUNK 4096 /* entries of a chunk of a long row, at most */
 
 static inline size_t PmfEllColumnSize(const PmfEll *e)
 {
   return e->narrow ? sizeof(uint16_t) : sizeof(int32_t);
 }
 
-/* The rows at places [0, end) of the order: first those of slices, then the long ones */
-static PetscErrorCode PmfEllRows(const SpmvCSR *rest, const PmfOrder *order, PetscInt end, PetscInt longest, PmfEll *e)
+/* The rows at places [0, end) of the order: those of slices, and the long ones with their chunks */
+static PetscErrorCode PmfEllRows(const PmfOrder *order, PetscInt end, PetscInt longest, PmfEll *e)
 {
-  PetscInt empty = 0, k = 0, l;
+  PetscInt sliced = 0, l = 0, c = 0;
+  uint32_t entries = 0;
 
   PetscFunctionBegin;
   for (PetscInt p = 0; p < end; p++) {
-    const PetscInt length = PmfLength(rest, PETSC_MAX_INT, order->row[p]);
+    const PetscInt length = PmfLength(&order->rest, order, order->row[p]);
 
+    e->nsliced += length <= longest && (length || !e->block); /* what blocks have written to an empty row stays */
     e->nlong += length > longest;
-    empty += !length && e->block; /* what blocks have written there stays */
-    e->npieces += length > longest ? (length + PMF_ELL_PIECE - 1) / PMF_ELL_PIECE : 0;
+    e->nchunks += length > longest ? (length + PMF_ELL_CHUNK - 1) / PMF_ELL_CHUNK : 0;
+    e->longs.n += length > longest ? (size_t)length : 0;
   }
-  e->nsliced = end - e->nlong - empty;
   PetscCall(SpmvAlloc((size_t)(e->nsliced + e->nlong) * sizeof(int32_t), &e->row));
   PetscCall(SpmvAlloc((size_t)e->nsliced * sizeof(int32_t), &e->length));
-  l = e->nsliced;
+  if (e->nlong) {
+    PetscCall(SpmvAlloc((size_t)(e->nlong + 1) * sizeof(int32_t), &e->longrow));
+    PetscCall(SpmvAlloc((size_t)(e->nchunks + 1) * sizeof(uint32_t), &e->chunk));
+    e->longrow[e->nlong] = (int32_t)e->nchunks;
+    e->chunk[e->nchunks] = (uint32_t)e->longs.n;
+  }
   for (PetscInt p = 0; p < end; p++) {
-    const PetscInt length = PmfLength(rest, PETSC_MAX_INT, order->row[p]);
+    const PetscInt length = PmfLength(&order->rest, order, order->row[p]);
 
-    if (length > longest) e->row[l++] = order->row[p];
-    else if (length || !e->block) {
-      e->length[k] = (int32_t)length;
-      e->row[k++]  = order->row[p];
+    if (length > longest) {
+      e->longrow[l]            = (int32_t)c;
+      e->row[e->nsliced + l++] = order->row[p];
+      for (PetscInt k = 0; k < length; k += PMF_ELL_CHUNK) e->chunk[c++] = entries + (uint32_t)k;
+      entries += (uint32_t)length;
+    } else if (length || !e->block) {
+      e->length[sliced] = (int32_t)length;
+      e->row[sliced++]  = order->row[p];
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -65,34 +75,15 @@ static PetscErrorCode PmfEllSlices(const SpmvCSR *rest, PmfEll *e)
     }
     e->base[s]     = width ? (int32_t)low : 0;
     e->step[s + 1] = e->step[s] + (uint32_t)width;
-    if (width) reach = PetscMax(reach, high - low);
+    reach          = PetscMax(reach, high - low);
   }
   e->narrow   = (PetscBool)(reach <= UINT16_MAX);
   e->slices.n = (size_t)e->height * e->step[e->nslices];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PmfEllLongs(const SpmvCSR *rest, PmfEll *e)
-{
-  PetscInt p = 0;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvAlloc((size_t)(e->nlong + 1) * sizeof(int32_t), &e->longrow));
-  PetscCall(SpmvAlloc((size_t)(e->npieces + 1) * sizeof(uint32_t), &e->piece));
-  for (PetscInt l = 0; l < e->nlong; l++) {
-    const PetscInt row = e->row[e->nsliced + l], length = rest->i[row + 1] - rest->i[row];
-
-    e->longrow[l] = (int32_t)p;
-    for (PetscInt k = 0; k < length; k += PMF_ELL_PIECE) e->piece[p++] = (uint32_t)(e->longs.n + (size_t)k);
-    e->longs.n += (size_t)length;
-  }
-  e->longrow[e->nlong] = (int32_t)p;
-  e->piece[p]          = (uint32_t)e->longs.n;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The diagonals of each block */
-static PetscErrorCode PmfEllBlocks(const SpmvCSR *blocks, PmfEll *e)
+static PetscErrorCode PmfEllBlocks(const SpmvCSR *csr, PmfEll *e)
 {
   PetscFunctionBegin;
   e->nblocks = (e->nblockrows + e->block - 1) / e->block;
@@ -101,28 +92,27 @@ static PetscErrorCode PmfEllBlocks(const SpmvCSR *blocks, PmfEll *e)
   for (PetscInt k = 0; k < e->nblocks; k++) {
     const PetscInt first = k * e->block, rows = PetscMin(e->block, e->nblockrows - first);
 
-    e->diagonal[k + 1] = e->diagonal[k] + (uint32_t)__builtin_popcountll(PmfDiagonals(blocks, e->block, first, rows));
+    e->diagonal[k + 1] = e->diagonal[k] + (uint32_t)__builtin_popcountll(PmfDiagonals(csr, e->block, first, rows));
   }
   e->diagonals.n = (size_t)e->block * e->diagonal[e->nblocks];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Sizes, and all arrays but those of entries, of a storage that has the rows at places [0, end) of an order, with PMF_BY_DIAGONAL the
-  first ones of the matrix; p: the knobs. To be freed with PmfEllReset(), after an error as well
+  A storage of the rows at places [0, end) of an order, with PMF_BY_DIAGONAL the first ones of the matrix: sizes, and all arrays
+  but those of entries; p: the knobs
 */
-PetscErrorCode PmfEllLayOut(const PmfHalves *halves, const PmfOrder *order, PetscInt end, const PetscInt p[], PmfEll *e)
+PetscErrorCode PmfEllLayOut(const SpmvCSR *csr, const PmfOrder *order, PetscInt end, const PetscInt p[], void **storage)
 {
-  const SpmvCSR *rest = &halves->csr[1];
+  PmfEll *e;
 
   PetscFunctionBegin;
-  *e = (PmfEll){.height = p[PMF_DEVICE_SLICE], .block = order->partition == PMF_BY_DIAGONAL ? order->block : 0};
-  PetscCall(PmfEllRows(rest, order, end, p[PMF_DEVICE_LONG], e));
-  PetscCall(PmfEllSlices(rest, e));
-  PetscCall(PmfEllLongs(rest, e));
-  if (!e->block) PetscFunctionReturn(PETSC_SUCCESS);
-  e->nblockrows = end;
-  PetscCall(PmfEllBlocks(&halves->csr[0], e));
+  PetscCall(PetscNew(&e));
+  *storage = e;
+  *e       = (PmfEll){.nentries = csr->i[csr->m], .height = p[PMF_DEVICE_SLICE], .block = order->block, .nblockrows = end};
+  PetscCall(PmfEllRows(order, end, p[PMF_DEVICE_LONG], e));
+  PetscCall(PmfEllSlices(&order->rest, e));
+  if (e->block) PetscCall(PmfEllBlocks(csr, e));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -135,89 +125,84 @@ static PetscErrorCode PmfValuesCreate(PmfValues *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void PmfEllFillSlices(const PmfHalves *halves, PmfEll *e)
+static void PmfEllFillSlices(const PmfOrder *order, PmfEll *e)
 {
-  const SpmvCSR *rest = &halves->csr[1];
-
   memset(e->column, 0, e->slices.n * PmfEllColumnSize(e));
   for (PetscInt k = 0; k < e->nsliced; k++) {
-    const PetscInt slice = k / e->height, first = rest->i[e->row[k]];
+    const PetscInt slice = k / e->height, first = order->rest.i[e->row[k]];
     size_t         place = (size_t)e->step[slice] * (size_t)e->height + (size_t)(k % e->height);
 
     for (PetscInt n = first; n < first + e->length[k]; n++, place += (size_t)e->height) {
-      const PetscInt column = rest->j[n] - e->base[slice];
+      const PetscInt column = order->rest.j[n] - e->base[slice];
 
       if (e->narrow) ((uint16_t *)e->column)[place] = (uint16_t)column;
       else ((int32_t *)e->column)[place] = (int32_t)column;
-      e->slices.from[place] = PmfEntryOf(halves, 1, n);
+      e->slices.from[place] = PmfEntryOf(order, n);
     }
   }
 }
 
-static void PmfEllFillLongs(const PmfHalves *halves, PmfEll *e)
+static void PmfEllFillLongs(const PmfOrder *order, PmfEll *e)
 {
-  const SpmvCSR *rest  = &halves->csr[1];
-  size_t         place = 0;
+  size_t place = 0;
 
   for (PetscInt l = 0; l < e->nlong; l++) {
     const PetscInt row = e->row[e->nsliced + l];
 
-    for (PetscInt n = rest->i[row]; n < rest->i[row + 1]; n++) {
-      e->longcolumn[place]   = (int32_t)rest->j[n];
-      e->longs.from[place++] = PmfEntryOf(halves, 1, n);
+    for (PetscInt n = order->rest.i[row]; n < order->rest.i[row + 1]; n++) {
+      e->longcolumn[place]   = (int32_t)order->rest.j[n];
+      e->longs.from[place++] = PmfEntryOf(order, n);
     }
   }
 }
 
-static void PmfEllFillBlocks(const PmfHalves *halves, PmfEll *e)
+static void PmfEllFillBlocks(const SpmvCSR *csr, PmfEll *e)
 {
-  const SpmvCSR *blocks = &halves->csr[0];
+  uint64_t diagonals = 0;
 
-  for (PetscInt k = 0; k < e->nblocks; k++) {
-    const PetscInt first = k * e->block, rows = PetscMin(e->block, e->nblockrows - first);
-    uint64_t       diagonals = PmfDiagonals(blocks, e->block, first, rows);
-    uint32_t       number[64]; /* of each diagonal */
+  memset(e->mask, 0, e->diagonal[e->nblocks] * sizeof(uint32_t));
+  for (PetscInt r = 0; r < e->nblockrows; r++) {
+    const PetscInt lane = r % e->block;
 
-    for (uint32_t d = e->diagonal[k]; diagonals; diagonals &= diagonals - 1, d++) {
-      const int bit = __builtin_ctzll(diagonals);
+    if (!lane) diagonals = PmfDiagonals(csr, e->block, r, PetscMin(e->block, e->nblockrows - r));
+    for (PetscInt n = csr->i[r]; n < csr->i[r + 1]; n++) {
+      const int bit = PmfDiagonalOf(e->block, r, csr->j[n]);
+      size_t    d;
 
-      number[bit]  = d;
-      e->offset[d] = (int32_t)(bit - (e->block - 1));
-      e->mask[d]   = 0;
-    }
-    for (PetscInt r = first; r < first + rows; r++) {
-      for (PetscInt n = blocks->i[r]; n < blocks->i[r + 1]; n++) {
-        const uint32_t d = number[blocks->j[n] - r + e->block - 1];
-
-        e->mask[d] |= UINT32_C(1) << (r - first);
-        e->diagonals.from[(size_t)d * (size_t)e->block + (size_t)(r - first)] = PmfEntryOf(halves, 0, n);
-      }
+      if (bit < 0) continue;
+      d            = e->diagonal[r / e->block] + (size_t)PmfDiagonalPlace(diagonals, bit);
+      e->offset[d] = (int32_t)(csr->j[n] - r);
+      e->mask[d] |= UINT32_C(1) << lane;
+      e->diagonals.from[d * (size_t)e->block + (size_t)lane] = (uint32_t)n;
     }
   }
 }
 
 /* The arrays of entries, but for the values */
-PetscErrorCode PmfEllFill(const PmfHalves *halves, PmfEll *e)
+PetscErrorCode PmfEllFill(const SpmvCSR *csr, const PmfOrder *order, PmfEll *e)
 {
   PetscFunctionBegin;
   PetscCall(PmfValuesCreate(&e->slices));
   PetscCall(SpmvAlloc(e->slices.n * PmfEllColumnSize(e), &e->column));
-  PmfEllFillSlices(halves, e);
-  PetscCall(PmfValuesCreate(&e->longs));
-  PetscCall(SpmvAlloc(e->longs.n * sizeof(int32_t), &e->longcolumn));
-  PmfEllFillLongs(halves, e);
-  if (!e->block) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PmfValuesCreate(&e->diagonals));
-  PetscCall(SpmvAlloc(e->diagonal[e->nblocks] * sizeof(int32_t), &e->offset));
-  PetscCall(SpmvAlloc(e->diagonal[e->nblocks] * sizeof(uint32_t), &e->mask));
-  PmfEllFillBlocks(halves, e);
+  PmfEllFillSlices(order, e);
+  if (e->nlong) {
+    PetscCall(PmfValuesCreate(&e->longs));
+    PetscCall(SpmvAlloc(e->longs.n * sizeof(int32_t), &e->longcolumn));
+    PmfEllFillLongs(order, e);
+  }
+  if (e->block) {
+    PetscCall(PmfValuesCreate(&e->diagonals));
+    PetscCall(SpmvAlloc(e->diagonal[e->nblocks] * sizeof(int32_t), &e->offset));
+    PetscCall(SpmvAlloc(e->diagonal[e->nblocks] * sizeof(uint32_t), &e->mask));
+    PmfEllFillBlocks(csr, e);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PmfEllSetValues(const SpmvCSR *csr, void *storage)
 {
-  PmfEll          *e     = (PmfEll *)storage;
-  PmfValues *const all[] = {&e->slices, &e->longs, &e->diagonals};
+  const PmfEll    *e     = (const PmfEll *)storage;
+  const PmfValues *all[] = {&e->slices, &e->longs, &e->diagonals};
 
   PetscFunctionBegin;
   for (size_t v = 0; v < PETSC_STATIC_ARRAY_LENGTH(all); v++) {
@@ -229,7 +214,7 @@ PetscErrorCode PmfEllSetValues(const SpmvCSR *csr, void *storage)
 PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
   const PmfEll *e = (const PmfEll *)storage;
-  const size_t  n = e->block ? e->diagonal[e->nblocks] : 0;
+  const size_t  n = e->block ? e->diagonals.n / (size_t)e->block : 0;
   PetscInt      k = 0;
 
   PetscFunctionBegin;
@@ -244,7 +229,7 @@ PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray ar
     arrays[k++] = SPMV_ARRAY("long values", e->longs.value, e->longs.n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
     arrays[k++] = SPMV_ARRAY("long columns", e->longcolumn, e->longs.n, sizeof(int32_t));
     arrays[k++] = SPMV_ARRAY("long rows", e->longrow, (size_t)e->nlong + 1, sizeof(int32_t));
-    arrays[k++] = SPMV_ARRAY("pieces", e->piece, (size_t)e->npieces + 1, sizeof(uint32_t));
+    arrays[k++] = SPMV_ARRAY("chunks", e->chunk, (size_t)e->nchunks + 1, sizeof(uint32_t));
     arrays[k++] = SPMV_ARRAY("from long rows", e->longs.from, e->longs.n, sizeof(uint32_t), .aside = PETSC_TRUE);
   }
   if (e->block) {
@@ -258,18 +243,16 @@ PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray ar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what a storage has */
-PetscErrorCode PmfEllReset(PmfEll *e)
+/* Does nothing if there is none */
+PetscErrorCode PmfEllDestroy(void **storage)
 {
-  PmfValues  *v[3]     = {&e->slices, &e->longs, &e->diagonals};
-  void *const arrays[] = {&e->row,   &e->length,     &e->step,     &e->base,   &e->column, &e->longrow,
-                          &e->piece, &e->longcolumn, &e->diagonal, &e->offset, &e->mask};
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n;
 
   PetscFunctionBegin;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(arrays); k++) PetscCall(SpmvFree(arrays[k]));
-  for (int k = 0; k < 3; k++) {
-    PetscCall(SpmvFree(&v[k]->value));
-    PetscCall(SpmvFree(&v[k]->from));
-  }
+  if (!*storage) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PmfEllArrays(*storage, &n, arrays));
+  for (PetscInt k = 0; k < n; k++) PetscCall(SpmvFree(&arrays[k].data));
+  PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,9 +5,9 @@
 
 /* PmfSlot: where the columns and entries of a slice go */
 typedef struct {
+  const PmfLayout *layout;
+  const int32_t   *row; /* its rows, but of diagonals and fragments */
   const PmfRun    *run;
-  const PmfHalves *halves;
-  int              half;              /* which of them has the entries */
   PmfSizes         at[PMF_KINDS + 1]; /* where each kind begins in the arrays, which are the slice's: */
   uint16_t        *column;
   uint32_t        *from;
@@ -20,16 +20,17 @@ static void PmfSetColumn(const PmfSlot *slot, size_t k, PetscInt column)
   else slot->column[k] = (uint16_t)(column - slot->run->base);
 }
 
-/* Element k of a kind: a column, and an entry or the place in their rows of all entries of a step */
+/* Element k of a kind: a column, and an entry, or the place in their rows of all entries of a step */
 static void PmfSet(const PmfSlot *slot, PmfKind kind, size_t k, uint32_t from, PetscInt column)
 {
   slot->from[slot->at[kind].froms + k] = from;
   PmfSetColumn(slot, slot->at[kind].columns + k, column);
 }
 
-static uint32_t PmfEntry(const PmfSlot *slot, PetscInt entry)
+/* The same of an entry of the rest, by itself or the first of a pair or step */
+static void PmfSetEntry(const PmfSlot *slot, PmfKind kind, size_t k, PetscInt entry)
 {
-  return PmfEntryOf(slot->halves, slot->half, entry);
+  PmfSet(slot, kind, k, PmfEntryOf(&slot->layout->order, entry), slot->layout->order.rest.j[entry]);
 }
 
 /* Steps that share pieces of x, for the g-th time; k: the first one */
@@ -51,9 +52,9 @@ static void PmfSetRagged(const PmfSlot *slot, size_t r, size_t lanes, PetscInt c
 }
 
 /* The first `full` entries of eight rows, where some steps have one column or share pieces of x; returns how many are gathered */
-static size_t PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const PetscInt start[], PetscInt full, PetscInt n)
+static size_t PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const PetscInt start[], PetscInt full)
 {
-  const PetscInt steps = slot->run->near, times = slot->run->steps[PMF_NEAR];
+  const PetscInt steps = slot->run->near, times = slot->run->steps[PMF_NEAR], n = slot->layout->csr->n;
   const unsigned same            = steps ? PmfNearSame(j, full) : 0;
   PetscInt       g               = 0;
   size_t         next[PMF_KINDS] = {0};
@@ -67,40 +68,60 @@ static size_t PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const
       PmfSetNear(slot, (size_t)g++, k, &near);
       k += steps - 1;
     } else {
-      for (size_t l = 0; l < PMF_LANES; l++) PmfSet(slot, kind, next[kind]++, PmfEntry(slot, start[l] + k), j[l][k]);
+      for (size_t l = 0; l < PMF_LANES; l++) PmfSetEntry(slot, kind, next[kind]++, start[l] + k);
     }
   }
-  return next[PMF_GATHERED] / PMF_LANES;
+  return next[PMF_GATHERED];
+}
+
+/*
+  Entries [first, end) of a row, in every stride-th element of their kinds: pairs from element t on, as many as the slice has, and
+  gathered ones from element s on; returns the next of these. A row alone, with stride 1, may have steps of consecutive columns
+  instead of pairs. Inline, since builds spend their time here
+*/
+static inline __attribute__((always_inline)) size_t PmfFillEntries(const PmfSlot *slot, PetscInt first, PetscInt end, size_t s,
+                                                                   size_t t, size_t stride)
+{
+  const PetscInt *j     = slot->layout->order.rest.j;
+  const size_t    pairs = PMF_LANES * (size_t)slot->run->steps[PMF_PAIRED];
+  const size_t    ones  = stride == 1 ? (size_t)slot->run->steps[PMF_CONSECUTIVE] : 0;
+  size_t          one   = 0;
+
+  for (PetscInt e = first; e < end; e++) {
+    if (t < pairs && PmfIsPair(j, e, end)) {
+      PmfSetEntry(slot, PMF_PAIRED, t, e++);
+      t += stride;
+    } else if (one < ones && (e - first) % PMF_LANES == 0 && e + PMF_LANES <= end && PmfKindAlone(j + e) == PMF_CONSECUTIVE) {
+      PmfSetEntry(slot, PMF_CONSECUTIVE, one++, e);
+      e += PMF_LANES - 1;
+    } else {
+      PmfSetEntry(slot, PMF_GATHERED, s, e);
+      s += stride;
+    }
+  }
+  return s;
 }
 
 /* Eight rows, or fewer, longest first */
-static void PmfFillRows(const PmfSlot *slot, const SpmvCSR *csr, const int32_t row[], size_t rows)
+static void PmfFillRows(const PmfSlot *slot, size_t rows)
 {
+  const SpmvCSR  *csr   = &slot->layout->order.rest;
   const int32_t  *steps = slot->run->steps;
   const PetscInt *j[PMF_LANES];
   PetscInt        start[PMF_LANES], length[PMF_LANES] = {0}, full, first = 0;
   size_t          gathered = 0;
 
   for (size_t l = 0; l < rows; l++) {
-    start[l]  = csr->i[row[l]];
-    length[l] = csr->i[row[l] + 1] - start[l];
+    start[l]  = csr->i[slot->row[l]];
+    length[l] = csr->i[slot->row[l] + 1] - start[l];
     j[l]      = csr->j + start[l];
   }
   full = length[0] - steps[PMF_RAGGED];
   if (steps[PMF_CONSECUTIVE] + steps[PMF_COMMON] + steps[PMF_NEAR]) {
-    gathered = PmfFillSteps(slot, j, start, full, csr->n);
+    gathered = PmfFillSteps(slot, j, start, full);
     first    = full;
   }
-  for (size_t l = 0; l < rows; l++) {
-    size_t s = gathered, t = 0;
-
-    for (PetscInt k = first; k < length[l]; k++) {
-      if (t < (size_t)steps[PMF_PAIRED] && PmfIsPair(j[l], k, length[l])) {
-        PmfSet(slot, PMF_PAIRED, PMF_LANES * t++ + l, PmfEntry(slot, start[l] + k), j[l][k]);
-        k++;
-      } else PmfSet(slot, PMF_GATHERED, PMF_LANES * s++ + l, PmfEntry(slot, start[l] + k), j[l][k]);
-    }
-  }
+  for (size_t l = 0; l < rows; l++) PmfFillEntries(slot, start[l] + first, start[l] + length[l], gathered + l, l, PMF_LANES);
   for (size_t r = 0, lanes = rows; r < (size_t)steps[PMF_RAGGED]; r++) {
     while (length[lanes - 1] <= full + (PetscInt)r) lanes--;
     PmfSetRagged(slot, r, lanes, j[0][0]);
@@ -108,81 +129,75 @@ static void PmfFillRows(const PmfSlot *slot, const SpmvCSR *csr, const int32_t r
 }
 
 /* Entries [first, end) of one row */
-static void PmfFillAlone(const PmfSlot *slot, const SpmvCSR *csr, PetscInt first, PetscInt end)
+static void PmfFillAlone(const PmfSlot *slot, PetscInt first, PetscInt end)
 {
-  const int32_t *steps = slot->run->steps;
-  const size_t   full  = PMF_LANES * (size_t)steps[PMF_GATHERED];
-  size_t         s = 0, t = 0, ones = 0;
+  const size_t full = PMF_LANES * (size_t)slot->run->steps[PMF_GATHERED], n = PmfFillEntries(slot, first, end, 0, 0, 1);
 
-  for (PetscInt e = first; e < end; e++) {
-    if (t < PMF_LANES * (size_t)steps[PMF_PAIRED] && PmfIsPair(csr->j, e, end)) {
-      PmfSet(slot, PMF_PAIRED, t++, PmfEntry(slot, e), csr->j[e]);
-      e++;
-    } else if (ones < (size_t)steps[PMF_CONSECUTIVE] && (e - first) % PMF_LANES == 0 && e + PMF_LANES <= end &&
-               PmfKindAlone(csr->j + e) == PMF_CONSECUTIVE) {
-      PmfSet(slot, PMF_CONSECUTIVE, ones++, PmfEntry(slot, e), csr->j[e]);
-      e += PMF_LANES - 1;
-    } else PmfSet(slot, PMF_GATHERED, s++, PmfEntry(slot, e), csr->j[e]);
-  }
-  if (s > full) PmfSetRagged(slot, 0, s - full, csr->j[first]);
+  if (n > full) PmfSetRagged(slot, 0, n - full, slot->layout->order.rest.j[first]);
 }
 
-/* The pieces of diagonals of rows [first, first + rows) in their block */
-static void PmfFillDiagonals(const PmfSlot *slot, const SpmvCSR *csr, PetscInt block, PetscInt first, PetscInt rows)
+/* What rows [first, first + rows) have on the diagonals of their block */
+static void PmfFillDiagonals(const PmfSlot *slot, PetscInt first, PetscInt rows)
 {
-  PetscInt next[PMF_LANES];
-  size_t   step = 0;
+  const SpmvCSR *csr       = slot->layout->csr;
+  const PetscInt block     = slot->layout->order.block;
+  const uint64_t diagonals = PmfDiagonals(csr, block, first, rows);
 
-  for (PetscInt l = 0; l < rows; l++) next[l] = csr->i[first + l];
-  for (uint64_t diagonals = PmfDiagonals(csr, block, first, rows); diagonals; diagonals &= diagonals - 1, step++) {
-    const PetscInt column = first + __builtin_ctzll(diagonals) - (block - 1); /* of lane 0, below 0 if it has none */
+  memset(slot->mask, 0, (size_t)slot->run->steps[PMF_DIAGONAL]);
+  for (PetscInt l = 0; l < rows; l++) {
+    for (PetscInt e = csr->i[first + l]; e < csr->i[first + l + 1]; e++) {
+      const int d = PmfDiagonalOf(block, first + l, csr->j[e]);
+      size_t    step;
 
-    PmfSetColumn(slot, step, column);
-    slot->mask[step] = 0;
-    for (PetscInt l = 0; l < rows; l++) {
-      if (next[l] == csr->i[first + l + 1] || csr->j[next[l]] != column + l) continue;
-      slot->from[PMF_LANES * step + (size_t)l] = PmfEntry(slot, next[l]++);
+      if (d < 0) continue;
+      step = (size_t)PmfDiagonalPlace(diagonals, d);
+      PmfSetColumn(slot, step, csr->j[e] - l);
+      slot->from[PMF_LANES * step + (size_t)l] = (uint32_t)e;
       slot->mask[step] |= (uint8_t)(1U << l);
     }
   }
 }
 
-/* The slices of a run; row: its rows, but of diagonals and fragments, which have none; from: its elements. Returns how many rows */
-static size_t PmfFillRun(const PmfStorage *b, const PmfRun *run, const PmfLayout *layout, const int32_t row[], uint32_t *from)
+/* The slices of a run; slot: where the first one goes, on return what comes after the last */
+static void PmfFillRun(const PmfStorage *b, const PmfRun *run, PmfSlot *slot)
 {
-  const PetscBool diagonal = (PetscBool)(run->steps[PMF_DIAGONAL] > 0);
-  const SpmvCSR  *csr      = layout->rest;
-  PmfSlot         slot     = {run, &layout->halves, !diagonal, {{0}}, b->column + run->column, from, b->mask + run->mask};
+  const PetscInt *i = slot->layout->order.rest.i, step = run->flags & PMF_ALONE ? 1 : PMF_LANES;
 
-  for (int kind = 0; kind <= PMF_KINDS; kind++) slot.at[kind] = PmfSizesOf(run, kind);
-  for (PetscInt first = 0; first < run->rows; first += run->flags & PMF_ALONE ? 1 : PMF_LANES) {
-    const PetscInt rows = PetscMin(PMF_LANES, run->rows - first);
-
-    if (diagonal) PmfFillDiagonals(&slot, layout->blocks, b->block, run->row + first, rows);
-    else if (run->flags & PMF_FRAGMENT) {
-      const PetscInt k = run->row % b->nsplit, part = run->row / b->nsplit;
-
-      PmfFillAlone(&slot, csr, PmfFragment(csr, b, k, part), PmfFragment(csr, b, k, part + 1));
-    } else if (run->flags & PMF_ALONE) PmfFillAlone(&slot, csr, csr->i[row[first]], csr->i[row[first] + 1]);
-    else PmfFillRows(&slot, csr, row + first, (size_t)rows);
-    slot.column += slot.at[PMF_KINDS].columns * (run->flags & PMF_WIDE ? 2 : 1);
-    slot.from += slot.at[PMF_KINDS].froms;
-    slot.mask += slot.at[PMF_KINDS].masks;
-  }
+  slot->run    = run;
+  slot->column = b->column + run->column;
+  for (int kind = 0; kind <= PMF_KINDS; kind++) slot->at[kind] = PmfSizesOf(run, kind);
   for (int32_t k = 0; k < run->rows && run->flags & PMF_LISTED; k++) {
-    if (b->listsize == sizeof(uint16_t)) ((uint16_t *)b->list)[run->list + (uint32_t)k] = (uint16_t)(row[k] - run->row);
-    else ((int32_t *)b->list)[run->list + (uint32_t)k] = row[k] - run->row;
+    if (b->listsize == sizeof(uint16_t)) ((uint16_t *)b->list)[run->list + (uint32_t)k] = (uint16_t)(slot->row[k] - run->row);
+    else ((int32_t *)b->list)[run->list + (uint32_t)k] = slot->row[k] - run->row;
   }
-  return diagonal || run->flags & PMF_FRAGMENT ? 0 : (size_t)run->rows;
+  for (PetscInt first = 0; first < run->rows; first += step) {
+    const PetscInt rows = PetscMin(step, run->rows - first);
+
+    if (run->steps[PMF_DIAGONAL]) PmfFillDiagonals(slot, run->row + first, rows);
+    else if (run->flags & PMF_FRAGMENT) {
+      PmfFillAlone(slot, PmfFragment(slot->layout, run->row), PmfFragment(slot->layout, run->row + b->nsplit));
+    } else {
+      if (run->flags & PMF_ALONE) PmfFillAlone(slot, i[slot->row[0]], i[slot->row[0] + 1]);
+      else PmfFillRows(slot, (size_t)rows);
+      slot->row += rows;
+    }
+    slot->column += slot->at[PMF_KINDS].columns * (run->flags & PMF_WIDE ? 2 : 1);
+    slot->from += slot->at[PMF_KINDS].froms;
+    slot->mask += slot->at[PMF_KINDS].masks;
+  }
 }
 
-/* All arrays but the values */
-static PetscErrorCode PmfFill(const PmfLayout *layout, PmfStorage *b)
+/* A storage with the pattern and the values of a matrix; see SpmvSide.build() */
+PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
-  const int32_t *row = layout->row;
-  uint32_t      *from;
+  SPMV_DESTROY_BY(PmfLayoutDestroy)
+  PmfLayout   layout = {.csr = csr};
+  PmfSlot     slot   = {.layout = &layout};
+  PmfStorage *b;
 
   PetscFunctionBegin;
+  PetscCall(PmfLayoutCreate(csr, plan, &layout));
+  b = layout.b;
   PetscCall(SpmvAlloc(b->nruns * sizeof(PmfRun), &b->run));
   PetscCall(SpmvAllocShared(PMF_LANES * b->nsteps * sizeof(PetscScalar), b->threads, &b->value));
   PetscCall(SpmvAllocShared(b->ncolumns * sizeof(uint16_t), b->threads, &b->column));
@@ -190,31 +205,15 @@ static PetscErrorCode PmfFill(const PmfLayout *layout, PmfStorage *b)
   PetscCall(SpmvAlloc(b->nlist * b->listsize, &b->list));
   PetscCall(SpmvAlloc(b->nfrom * sizeof(uint32_t), &b->from));
   PetscCall(SpmvAlloc((size_t)b->nparts * (size_t)b->nsplit * sizeof(PetscScalar), &b->sum));
-  PetscCall(PetscArraycpy(b->run, layout->run, b->nruns));
-  from = b->from;
-  for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
-    row += PmfFillRun(b, run, layout, row, from);
-    from += PmfSlices(run) * PmfSizesOf(run, PMF_KINDS).froms;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A storage with the pattern and the values of a matrix; see SpmvSide.build() */
-PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
-{
-  PmfLayout      layout;
-  PmfStorage    *b;
-  PetscErrorCode ierr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&b));
-  *storage = b;
-  ierr     = PmfLayoutCreate(csr, plan, b, &layout);
-  if (!ierr) ierr = PmfFill(&layout, b);
-  plan->value[PMF_PIECES] = layout.pieces;
-  PetscCall(PmfLayoutDestroy(&layout));
-  PetscCall(ierr);
+  PetscCall(PetscArraycpy(b->run, layout.run, b->nruns));
+  slot.row  = layout.row;
+  slot.from = b->from;
+  slot.mask = b->mask;
+  for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) PmfFillRun(b, run, &slot);
   PetscCall(PmfHostSetValues(csr, b));
+  plan->value[PMF_PIECES] = layout.pieces;
+  *storage                = b;
+  layout.b                = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,22 +263,17 @@ PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what a storage has */
-PetscErrorCode PmfHostReset(PmfStorage *b)
+/* Does nothing if there is none */
+PetscErrorCode PmfHostDestroy(void **storage)
 {
-  void *const arrays[] = {&b->run, &b->value, &b->column, &b->mask, &b->list, &b->from, &b->split, &b->sum};
+  PmfStorage *b        = (PmfStorage *)*storage;
+  void       *arrays[] = {&b->run, &b->value, &b->column, &b->mask, &b->list, &b->from, &b->split, &b->sum};
 
   PetscFunctionBegin;
+  if (!b) PetscFunctionReturn(PETSC_SUCCESS);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(arrays); k++) PetscCall(SpmvFree(arrays[k]));
   PetscCall(PetscFree(b->first));
   PetscCall(PetscFree(b->printed));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PmfHostDestroy(void **storage)
-{
-  PetscFunctionBegin;
-  PetscCall(PmfHostReset((PmfStorage *)*storage));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

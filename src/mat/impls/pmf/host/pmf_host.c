@@ -6,26 +6,24 @@
 static const PetscInt    PmfPieceSteps[] = {PMF_PIECES_AUTO, PMF_PIECES_NONE, PMF_PIECES_ANY, 2, 3, 4};
 static const char *const PmfPieceNames[] = {"auto", "none", "any", "2", "3", "4"};
 
+#define PMF_HELP_PIECES \
+  "steps that share four short pieces of x where rows have the same columns; any: what suits a sample of rows best; auto: any " \
+  "for double with AVX-512, else none"
+
 static const SpmvParam PmfHostParams[] = {
   PMF_COMMON_TABLE,
-  [PMF_PIECES] =
-    SPMV_CHOICES("pieces",
-                 "steps that share four short pieces of x where rows have the same columns; any: as a sample of rows "
-                 "says, auto: any for double with AVX-512, else none",
-                 PmfPieceSteps, PmfPieceNames),
+  [PMF_PIECES] = SPMV_CHOICES("pieces", PMF_HELP_PIECES, PmfPieceSteps, PmfPieceNames),
 };
 
 /* Only AVX-512 has an instruction that takes eight of sixteen numbers */
 static PetscErrorCode PmfHostResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   const PetscBool takes = (PetscBool)(plan->isa == SPMV_AVX512 && sizeof(PetscScalar) == 8 && sizeof(PetscReal) == 8);
-  PetscInt       *p     = plan->value;
+  const PetscBool any   = (PetscBool)(takes && plan->value[PMF_PARTITION] != PMF_BY_DIAGONAL);
 
   PetscFunctionBegin;
   (void)csr, (void)info;
-  if (p[PMF_WINDOW] == PMF_WINDOW_AUTO) p[PMF_WINDOW] = PMF_WINDOW_PRESET;
-  if (p[PMF_PIECES] == PMF_PIECES_AUTO)
-    p[PMF_PIECES] = takes && p[PMF_PARTITION] != PMF_BY_DIAGONAL ? PMF_PIECES_ANY : PMF_PIECES_NONE;
+  if (plan->value[PMF_PIECES] == PMF_PIECES_AUTO) plan->value[PMF_PIECES] = any ? PMF_PIECES_ANY : PMF_PIECES_NONE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -38,10 +36,8 @@ static PetscErrorCode PmfHostAllows(const SpmvCSR *csr, const SpmvDeviceInfo *in
   PetscCall(PmfCounts(csr, why, size));
   if (p[PMF_PARTITION] == PMF_BY_DIAGONAL && p[PMF_PIECES] != PMF_PIECES_NONE) {
     PetscCall(
-      PetscStrncpy(why,
-                   "Beside blocks on the diagonal, entries that are side by side in a slice need not be so in their row, so no "
-                   "steps share pieces of x; set -mat_pmf_pieces to auto or none",
-                   size));
+      SpmvAppend(why, size, "Without the blocks on the diagonal, a row's entries are not side by side in memory, so no steps "));
+    PetscCall(SpmvAppend(why, size, "share pieces of x; set -mat_pmf_pieces to auto or none"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,74 +70,73 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 
 static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
-  PmfStorage     b;
-  PmfLayout      layout;
-  SpmvArray      arrays[SPMV_ARRAY_MAX];
-  PetscInt       narrays;
-  PetscErrorCode ierr = PmfLayoutCreate(rows, plan, &b, &layout);
-  const size_t  *kind = b.kind;
+  SPMV_DESTROY_BY(PmfLayoutDestroy)
+  PmfLayout         layout = {.csr = rows};
+  const PmfStorage *b;
+  const size_t     *kind;
+  SpmvArray         arrays[SPMV_ARRAY_MAX];
+  PetscInt          narrays;
 
   PetscFunctionBegin;
-  PetscCall(PmfLayoutDestroy(&layout));
-  PetscCall(PmfHostArrays(&b, &narrays, arrays));
+  PetscCall(PmfLayoutCreate(rows, plan, &layout));
+  b    = layout.b;
+  kind = b->kind;
+  PetscCall(PmfHostArrays(b, &narrays, arrays));
   work->bytes += SpmvArraysRead(narrays, arrays);
-  work->vectors += (PetscLogDouble)b.nsteps;
+  work->vectors += (PetscLogDouble)b->nsteps;
   work->gathered += (PetscLogDouble)(PMF_LANES * (kind[PMF_GATHERED] + kind[PMF_RAGGED]));
   work->gathered +=
-    (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]); /* loads of 16 and 32 bytes */
+    (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]); /* 16, 32 bytes a load */
   work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
-  work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b.nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b.nalone;
-  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b.nruns;
-  work->misses += (PetscLogDouble)b.nruns;
-  PetscCall(PmfHostReset(&b));
-  PetscCall(ierr);
+  work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b->nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b->nalone;
+  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns;
+  work->misses += (PetscLogDouble)b->nruns;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How far the nonzeros of a part are from its share, in percent: 100 |NNZ(A_i) - s_i NNZ| / (s_i NNZ); 0 if it has none */
-static double PmfApart(const PmfPart *part, double entries)
+/* Line 0: the partition; 1: its parts. Relative difference: 100 |NNZ(A_i) - s_i NNZ| / (s_i NNZ), where s_i = PmfPart.power */
+static PetscErrorCode PmfDescribeParts(const PmfStorage *b, PetscInt k, char line[], size_t size)
 {
-  const double share = part->share * entries;
-
-  return share > 0 ? 100 * PetscAbs((double)part->entries - share) / share : 0;
-}
-
-/* Line 0: the partition; 1: rows, nonzeros, density and fill of its parts; 2: the slices */
-static PetscErrorCode PmfHostDescribe(const void *storage, PetscInt k, char line[], size_t size)
-{
-  const PmfStorage *b       = (const PmfStorage *)storage;
-  const size_t     *kind    = b->kind;
-  double            entries = 0, elements = 0, apart = 0, share = 0;
+  double entries = 0, elements = 0, difference = 0;
 
   PetscFunctionBegin;
-  line[0] = 0;
   for (PetscInt p = 0; p < b->nprinted; p++) {
     entries += (double)b->printed[p].entries;
     elements += (double)b->printed[p].elements;
-    share += b->printed[p].share;
   }
-  for (PetscInt p = 0; p < b->nprinted && k < 2; p++) {
-    const PmfPart *part    = &b->printed[p];
-    const double   density = 100 * (double)part->entries / PetscMax(1, (double)part->elements);
+  for (PetscInt p = 0; p < b->nprinted; p++) {
+    const PmfPart *part  = &b->printed[p];
+    const double   meant = part->power * entries, density = 100 * (double)part->entries / PetscMax(1, (double)part->elements);
+    const double   differs = meant > 0 ? 100 * PetscAbs((double)part->entries - meant) / meant : 0;
 
-    apart += PmfApart(part, entries);
+    difference += differs;
     if (k == 0) continue;
     PetscCall(SpmvAppend(line, size, "%s%" PetscInt_FMT " rows, %zu nonzeros, density %.2f %%, fill %.2f %%", p ? "; " : "",
                          part->rows, part->entries, density, part->elements ? 100 - density : 0.));
-    if (part->share * entries > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", PmfApart(part, entries)));
+    if (meant > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", differs));
   }
-  if (k == 0) {
-    PetscCall(SpmvAppend(line, size, "parts by %s: %" PetscInt_FMT ", density %.2f %%", PmfPartitionNames[b->partition],
-                         b->nprinted, 100 * entries / PetscMax(1, elements)));
-    if (share > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", apart));
-    if (b->nsplit) PetscCall(SpmvAppend(line, size, "; rows split over them: %" PetscInt_FMT, b->nsplit));
-  } else if (k == 2) {
-    PetscCall(
-      SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: consecutive %zu, common %zu, paired %zu, near %zu, ",
-                 b->nslices, b->nalone, b->nruns, kind[PMF_CONSECUTIVE], kind[PMF_COMMON], 2 * kind[PMF_PAIRED], b->nnear));
-    PetscCall(
-      SpmvAppend(line, size, "gathered %zu, ragged %zu, diagonal %zu", kind[PMF_GATHERED], kind[PMF_RAGGED], kind[PMF_DIAGONAL]));
-  }
+  if (k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAppend(line, size, "parts by %s: %" PetscInt_FMT ", density %.2f %%", PmfPartitionNames[b->partition],
+                       b->nprinted, 100 * entries / PetscMax(1, elements)));
+  if (b->printed[0].power > 0) PetscCall(SpmvAppend(line, size, ", relative difference %.2f %%", difference));
+  if (b->nsplit) PetscCall(SpmvAppend(line, size, "; rows split over them: %" PetscInt_FMT, b->nsplit));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PmfHostDescribe(const void *storage, PetscInt k, char line[], size_t size)
+{
+  const PmfStorage *b    = (const PmfStorage *)storage;
+  const size_t     *kind = b->kind;
+
+  PetscFunctionBegin;
+  line[0] = 0;
+  if (k < 2) PetscCall(PmfDescribeParts(b, k, line, size));
+  if (k != 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: ", b->nslices, b->nalone, b->nruns));
+  PetscCall(SpmvAppend(line, size, "consecutive %zu, common %zu, ", kind[PMF_CONSECUTIVE], kind[PMF_COMMON]));
+  PetscCall(SpmvAppend(line, size, "paired %zu, near %zu, ", 2 * kind[PMF_PAIRED], b->nnear));
+  PetscCall(SpmvAppend(line, size, "gathered %zu, ragged %zu, ", kind[PMF_GATHERED], kind[PMF_RAGGED]));
+  PetscCall(SpmvAppend(line, size, "diagonal %zu", kind[PMF_DIAGONAL]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

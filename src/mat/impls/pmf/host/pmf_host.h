@@ -2,7 +2,6 @@
   pmf_host.h - the host's storage of pmf: runs of slices
 
   pmf_host.c    knobs, arrays, work, what is printed
-  pmf_near.c    steps whose columns are near each other
   pmf_steps.c   which kinds of steps a slice has
   pmf_layout.c  what a plan makes of a matrix: parts, slices, and slices as runs
   pmf_build.c   from that, the arrays of a storage, and the values
@@ -11,19 +10,12 @@
 #pragma once
 #include "../pmf_partition.h"
 
-enum { /* the knobs besides those that both sides have, in the order of PmfHostParams */
-       PMF_PIECES = PMF_COMMON_PARAMS,
-       PMF_HOST_PARAMS
-};
+/* The knobs besides those that both sides have, in the order of PmfHostParams; values of PMF_PIECES besides numbers of steps */
+enum { PMF_PIECES = PMF_COMMON_PARAMS, PMF_HOST_PARAMS };
+enum { PMF_PIECES_AUTO = 0, PMF_PIECES_NONE = -1, PMF_PIECES_ANY = 1 };
 
-enum { /* values of PMF_PIECES besides numbers of steps */
-       PMF_PIECES_AUTO = 0,
-       PMF_PIECES_NONE = -1,
-       PMF_PIECES_ANY  = 1
-};
-
-#define PMF_KNOWN 8 /* gathered steps that have a loop of their own in the products, at most */
 #define PMF_LANES 8
+#define PMF_KNOWN 8 /* gathered steps that have a loop of their own in the products, at most */
 
 /*
   A step is eight values, side by side in memory, that are multiplied by eight entries of x at a time. A slice is the
@@ -37,13 +29,13 @@ typedef enum {
   PMF_NEAR,        /* counts PmfRun.near steps: all their columns are in four pieces of x, see PmfNear */
   PMF_GATHERED,    /* eight columns */
   PMF_RAGGED,      /* eight columns, and a mask of the lanes that have an entry; the others repeat the first one's column */
-  PMF_DIAGONAL,    /* a piece of a diagonal: one column, which the first lane has or would have, and a mask */
+  PMF_DIAGONAL,    /* on a diagonal of a block: one column, which the first lane has or would have, and a mask */
   PMF_KINDS
 } PmfKind;
 
 /*
-  What a product prefetches: what the caches of a core do not hold. Where no cache holds it at all, the processor does better by
-  itself for steps that read x as vectors or pairs (laplace27:80: 5.9 -> 5.1 ms), but not for those that wait for any x
+  What a product prefetches, where the matrix is in no cache of a core. Where it is in none at all, the processor does better
+  without for steps that read x as vectors or pairs (laplace27:80: 5.9 -> 5.1 ms), but not for those that wait for any x
 */
 typedef enum {
   PMF_PREFETCH_NONE,
@@ -52,18 +44,17 @@ typedef enum {
   PMF_PREFETCH_COUNT
 } PmfPrefetch;
 
-enum {                    /* PmfRun.flags */
-       PMF_ALONE    = 1,  /* each slice is one row */
-       PMF_WIDE     = 2,  /* int32 columns, which take two elements of `column` each */
-       PMF_LISTED   = 4,  /* rows are row + list[]; otherwise row, row + 1, ... */
-       PMF_ADD      = 8,  /* another run has written these rows of y before */
-       PMF_FRAGMENT = 16, /* a fragment of a row that is split over the parts: `row` is its place in `sum` */
-       PMF_PLAIN    = 32  /* slices of gathered steps only */
+enum {                   /* PmfRun.flags */
+       PMF_ALONE    = 1, /* each slice is one row */
+       PMF_WIDE     = 2, /* int32 columns, which take two elements of `column` each */
+       PMF_LISTED   = 4, /* rows are row + list[]; otherwise row, row + 1, ... */
+       PMF_FRAGMENT = 8  /* a fragment of a row that is split over the parts: `row` is its place in `sum` */
 };
 
 /* PmfRun: slices with the same number of steps of each kind. One of fewer than eight rows is a run of its own */
 typedef struct {
-  int32_t  flags;
+  int16_t  flags;
+  int16_t  known;            /* gathered steps, if products have a loop for so many and no others; otherwise 0 */
   int32_t  rows;             /* rows of the run */
   int32_t  row;              /* first row, or what is added to the list of rows */
   int32_t  base;             /* what is added to columns */
@@ -92,7 +83,6 @@ typedef struct {
 typedef struct {
   PetscInt     m, n;
   PmfPartition partition;
-  PetscInt     block;    /* PMF_BY_DIAGONAL: rows of a block on the diagonal */
   PetscInt     threads;  /* tasks of a product: at most the parts */
   PmfPrefetch  prefetch; /* what a product prefetches */
   PetscBool    empty;    /* some rows have no entries, or no run may be the first to write them: y is cleared */
@@ -115,53 +105,48 @@ typedef struct {
   size_t       listsize; /* bytes of an element of list: 2, or 4 if a run may span more than 65536 rows */
   void        *list;     /* [nlist] rows of the runs that are listed */
   size_t       nfrom;
-  uint32_t    *from; /* [nfrom] which entries of CSR the values are, slice after slice; see PmfHostSetValues() */
+  uint32_t    *from; /* [nfrom] which entries of CSR the values are, slice after slice; see PmfSetSteps() */
   PetscInt     nsplit;
   int32_t     *split; /* [nsplit] rows that are split over the parts */
   PetscScalar *sum;   /* [nparts nsplit] the products of their fragments */
 } PmfStorage;
 
-/* PmfSlice: what is not stored yet: a slice, or the run that slices are added to */
+/* PmfSlice: a slice that is not stored yet, or the run that slices are added to */
 typedef struct {
   PmfRun   run;       /* but for where its arrays begin; no rows: none */
   PetscInt low, high; /* least and largest column */
   PetscInt top;       /* largest row; the least one is run.row */
 } PmfSlice;
 
-/* PmfLayout: what a plan makes of a matrix, while it is made and until the storage has its arrays */
+/* PmfLayout: what a plan makes of a matrix, until the storage has its arrays */
 typedef struct {
-  PmfStorage    *b; /* its counts are summed up here */
-  PmfOrder       order;
-  PmfHalves      halves;
-  const SpmvCSR *rest;     /* what goes into slices: the matrix, or what is not in the blocks */
-  const SpmvCSR *blocks;   /* PMF_BY_DIAGONAL: the blocks; otherwise NULL */
-  PmfRun        *run;      /* [b->nruns] */
-  size_t         capacity; /* of run[] */
-  int32_t       *row;      /* [nrows] rows of the runs, but for fragments and diagonals, one after the other */
+  const SpmvCSR *csr;
+  PmfOrder       order; /* slices have the entries of order.rest, the others are on diagonals of blocks */
+  PmfStorage    *b;     /* its counts are summed up here; NULL once somebody else has it */
+  PmfRun        *run;   /* [b->nruns] */
+  size_t         capacity;
+  int32_t       *row; /* [nrows] rows of the runs, but for fragments and diagonals, one after the other */
   size_t         nrows;
-  PetscInt       pieces; /* PMF_PIECES; steps that share pieces, if they do */
-  PmfSlice       open;   /* the run that slices are added to */
+  PetscInt       blockrows; /* rows of the diagonals */
+  PetscInt       pieces;    /* PMF_PIECES; steps that share pieces, if they do */
+  PmfSlice       open;      /* the run that slices are added to */
 } PmfLayout;
 
-/* pmf_near.c */
+/* pmf_steps.c */
 extern unsigned  PmfNearSame(const PetscInt *const j[], PetscInt full);
 extern PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near);
-extern int32_t   PmfNearCount(const PetscInt *const j[], unsigned same, PetscInt full, PetscInt steps, PetscInt n);
-
-/* pmf_steps.c */
-extern PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows, const PetscInt *j[]);
-extern PmfSlice PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt first, PetscInt end);
-extern PetscInt PmfAlone(const SpmvCSR *csr, const int32_t row[], PetscInt rows);
-extern void     PmfLayoutSettle(PmfLayout *layout);
+extern PmfSlice  PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows);
+extern PmfSlice  PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt first, PetscInt end);
+extern PetscInt  PmfAlone(const SpmvCSR *csr, const int32_t row[], PetscInt rows);
+extern void      PmfChoosePieces(PmfLayout *layout);
 
 /* pmf_layout.c */
-extern PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfStorage *b, PmfLayout *layout);
+extern PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayout *layout);
 extern PetscErrorCode PmfLayoutDestroy(PmfLayout *layout);
 
 /* pmf_build.c */
 extern PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage);
-extern PetscErrorCode PmfHostReset(PmfStorage *b);
 extern PetscErrorCode PmfHostDestroy(void **storage);
 
 /* The kind of step k of eight rows that have as many entries */
@@ -176,7 +161,7 @@ static inline PmfKind PmfKindOf(const PetscInt *const j[], PetscInt k)
   return stride ? PMF_CONSECUTIVE : PMF_COMMON;
 }
 
-/* The kind of a step of one row: eight entries with these columns */
+/* The kind of a step of a row alone: eight entries with these columns */
 static inline PmfKind PmfKindAlone(const PetscInt j[])
 {
   return j[PMF_LANES - 1] - j[0] == PMF_LANES - 1 ? PMF_CONSECUTIVE : PMF_GATHERED;
@@ -188,13 +173,14 @@ static inline PetscBool PmfIsPair(const PetscInt j[], PetscInt k, PetscInt n)
   return (PetscBool)(k + 1 < n && j[k + 1] == j[k] + 1);
 }
 
-/* The first entry of the fragment that a part has of the k-th row that is split: fragments are whole steps, but for the last */
-static inline PetscInt PmfFragment(const SpmvCSR *csr, const PmfStorage *b, PetscInt k, PetscInt part)
+/* The first entry of the fragment with this place in `sum`: fragments are whole steps, but for the last part's */
+static inline PetscInt PmfFragment(const PmfLayout *layout, PetscInt place)
 {
-  const PetscInt   first  = csr->i[b->split[k]];
-  const PetscInt64 length = csr->i[b->split[k] + 1] - first;
+  const PmfStorage *b    = layout->b;
+  const PetscInt    part = place / b->nsplit, *i = layout->order.rest.i + b->split[place % b->nsplit];
+  const PetscInt64  length = i[1] - i[0];
 
-  return first + (PetscInt)(part == b->nparts ? length : length * part / b->nparts / PMF_LANES * PMF_LANES);
+  return i[0] + (PetscInt)(part == b->nparts ? length : length * part / b->nparts / PMF_LANES * PMF_LANES);
 }
 
 /* Slices of a run */

@@ -26,7 +26,7 @@ SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const 
   }
 }
 
-/* y <- beta y + A x for the rows of any run; alone: as of its flags */
+/* y <- A x, or y += A x, for the rows of any run; alone: as of its flags */
 SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide,
                              PmfPrefetch prefetch, int alone)
 {
@@ -45,24 +45,22 @@ SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const Petsc
   }
 }
 
+/* y += A^T x for the rows of a run */
 SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide)
 {
+  const int alone = run->flags & PMF_ALONE, fragment = run->flags & PMF_FRAGMENT;
   PmfCursor c = PmfCursorOf(b, run);
 
-  if (run->flags & PMF_ALONE) {
-    for (int32_t k = 0; k < run->rows; k++) {
-      const size_t r = run->flags & PMF_FRAGMENT ? (size_t)b->split[run->row % b->nsplit] : PmfRow(b, run, (size_t)k);
+  for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
+    const size_t row = fragment ? (size_t)b->split[run->row % b->nsplit] : PmfRow(b, run, k);
 
-      PmfTransposeSlice(run, &c, wide, Spmv8Splat(x[r]), y);
-    }
-    return;
+    PmfTransposeSlice(run, &c, wide, alone ? Spmv8Splat(x[row]) : PmfTake(b, run, k, x), y);
   }
-  for (int32_t k = 0; k < run->rows; k += PMF_LANES) PmfTransposeSlice(run, &c, wide, PmfTake(b, run, (size_t)k, x), y);
 }
 
 /*
-  The ways through a run, by how many gathered steps it has if it has no others, no sum to add to, and rows of 16 bits (0: all
-  other runs), by whether its columns are wide, and by what is prefetched
+  The loops over a run: by PmfRun.known (0: any run, and sums may be added to), by whether its columns are wide, and by what is
+  prefetched
 */
 typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
   #define RUN(N, WIDE, FETCH) \
@@ -75,42 +73,25 @@ typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, P
       else PmfApplyGathered(b, run, x, y, WIDE, FETCH, N, 0); \
     }
   #define RUNS(N) RUN(N, 0, 0) RUN(N, 0, 1) RUN(N, 1, 0) RUN(N, 1, 1)
-  #define ENTRY(N, ALL) \
+  #define ROW(N, W) \
     { \
-      {PmfRun_##N##_0_0, PmfRun_##N##_0_1, PmfRun_##N##_0_##ALL}, \
-      { \
-        PmfRun_##N##_1_0, PmfRun_##N##_1_1, PmfRun_##N##_1_##ALL \
-      } \
+      PmfRun_##N##_##W##_0, PmfRun_##N##_##W##_1, PmfRun_##N##_##W##_1 \
     }
+  #define ENTRY(N)   {ROW(N, 0), ROW(N, 1)},
+  #define EACH(WHAT) WHAT(1) WHAT(2) WHAT(3) WHAT(4) WHAT(5) WHAT(6) WHAT(7) WHAT(8)
 RUNS(0)
-RUNS(1)
-RUNS(2)
-RUNS(3)
-RUNS(4)
-RUNS(5)
-RUNS(6)
-RUNS(7)
-RUNS(8)
 RUN(0, 0, 2)
 RUN(0, 1, 2)
+EACH(RUNS)
 static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT] = {
-  ENTRY(0, 2), ENTRY(1, 1), ENTRY(2, 1), ENTRY(3, 1), ENTRY(4, 1), ENTRY(5, 1), ENTRY(6, 1), ENTRY(7, 1), ENTRY(8, 1)};
-
-/* The first index of PmfRuns */
-SPMV_INLINE int32_t PmfKnown(const PmfStorage *b, const PmfRun *run, int add)
-{
-  const int32_t gathered = run->steps[PMF_GATHERED];
-
-  if (add || !(run->flags & PMF_PLAIN) || gathered > PMF_KNOWN) return 0;
-  return run->flags & PMF_LISTED && b->listsize != sizeof(uint16_t) ? 0 : gathered;
-}
+  {{PmfRun_0_0_0, PmfRun_0_0_1, PmfRun_0_0_2}, {PmfRun_0_1_0, PmfRun_0_1_1, PmfRun_0_1_2}}, EACH(ENTRY)};
 
 /* PmfProduct: what the tasks of a product share */
 typedef struct {
   const PmfStorage  *b;
   const PetscScalar *x;
   PetscScalar       *y;
-  PetscBool          beta;
+  PetscBool          add;  /* y is added to; transposed: as beta */
   PetscScalar       *work; /* of a transposed product: vectors of the tasks */
 } PmfProduct;
 
@@ -130,8 +111,8 @@ static void PmfMultTask(void *context, PetscInt t)
   for (PetscInt part = t; part < b->nparts; part += b->threads) {
     for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
       const PmfRun *run      = &b->run[k];
-      const int     fragment = run->flags & PMF_FRAGMENT, add = run->flags & PMF_ADD || (p->beta && !fragment);
-      PmfRunFn     *apply = PmfRuns[PmfKnown(b, run, add)][(run->flags & PMF_WIDE) != 0][b->prefetch];
+      const int     fragment = run->flags & PMF_FRAGMENT, add = p->add && !fragment;
+      PmfRunFn     *apply = PmfRuns[add ? 0 : run->known][(run->flags & PMF_WIDE) != 0][b->prefetch];
 
       apply(b, run, p->x + run->base, fragment ? b->sum : p->y, add);
     }
@@ -141,7 +122,7 @@ static void PmfMultTask(void *context, PetscInt t)
 static void PmfMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
 {
   const PmfStorage *b = (const PmfStorage *)storage;
-  PmfProduct        p = {b, x, y, beta, NULL};
+  PmfProduct p = {b, x, y, (PetscBool)(beta || b->partition == PMF_BY_DIAGONAL), NULL}; /* rows are added to their blocks */
 
   if (!beta && b->empty) SpmvRun(b->threads, PmfClearTask, &p);
   SpmvRun(b->threads, PmfMultTask, &p);
@@ -159,7 +140,7 @@ static void PmfMultTransposeTask(void *context, PetscInt t)
   const PmfStorage *b = p->b;
   PetscScalar      *y = SpmvTaskVector(b->n, t, p->work, p->y);
 
-  if (t || !p->beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
+  if (t || !p->add) memset(y, 0, sizeof(PetscScalar) * (size_t)b->n);
   for (PetscInt part = t; part < b->nparts; part += b->threads) {
     for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
       const PmfRun *run = &b->run[k];

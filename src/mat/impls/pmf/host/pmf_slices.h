@@ -41,12 +41,6 @@ SPMV_INLINE Spmv8 PmfGather(const PmfCursor *c, size_t k, int wide, const PetscS
   return wide ? Spmv8Gather(x, c->column.wide + PMF_LANES * k) : Spmv8GatherU16(x, c->column.narrow + PMF_LANES * k);
 }
 
-SPMV_INLINE void PmfGatherPairs(const PmfCursor *c, size_t k, int wide, const PetscScalar *x, Spmv8 *a, Spmv8 *b)
-{
-  if (wide) Spmv8GatherPairs(x, c->column.wide + PMF_LANES * k, a, b);
-  else Spmv8GatherPairsU16(x, c->column.narrow + PMF_LANES * k, a, b);
-}
-
 /* Moves the cursor over n steps with so many columns each */
 SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, int wide)
 {
@@ -96,18 +90,13 @@ SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, int wide, int prefetch, cons
 
     PmfPrefetchStep(c, 0, wide, prefetch);
     PmfPrefetchStep(c, 1, wide, prefetch);
-    PmfGatherPairs(c, k, wide, x, &x0, &x1);
+    if (wide) Spmv8GatherPairs(x, c->column.wide + PMF_LANES * k, &x0, &x1);
+    else Spmv8GatherPairsU16(x, c->column.narrow + PMF_LANES * k, &x0, &x1);
     sum   = Spmv8Fma(Spmv8Load(c->v), x0, sum);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES), x1, other);
   }
   c->column.byte += n * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
   return Spmv8Add(sum, other);
-}
-
-/* Four pieces of x at the cursor's columns */
-SPMV_INLINE SpmvPieces PmfPieces(const PmfCursor *c, int wide, const PetscScalar *x)
-{
-  return wide ? SpmvPiecesLoad(x, c->column.wide) : SpmvPiecesLoadU16(x, c->column.narrow);
 }
 
 /* The sum of n times so many steps that share pieces of x */
@@ -117,7 +106,7 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, i
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
 
   for (size_t k = 0; k < n; k++) {
-    const SpmvPieces p = PmfPieces(c, wide, x);
+    const SpmvPieces p = wide ? SpmvPiecesLoad(x, c->column.wide) : SpmvPiecesLoadU16(x, c->column.narrow);
 
     PmfPrefetchStep(c, 0, wide, prefetch);
     c->column.byte += pieces;
@@ -135,21 +124,13 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, i
   return Spmv8Add(sum, other);
 }
 
-/* The same for the steps of a run */
-SPMV_INLINE Spmv8 PmfNearOf(const PmfRun *run, PmfCursor *c, int wide, int prefetch, const PetscScalar *x)
-{
-  const size_t n = (size_t)run->steps[PMF_NEAR];
-
-  if (run->near == 3) return PmfNearSteps(c, n, 3, wide, prefetch, x);
-  return run->near == 2 ? PmfNearSteps(c, n, 2, wide, prefetch, x) : PmfNearSteps(c, n, 4, wide, prefetch, x);
-}
-
 /* The sum of a slice with steps of any kind; x: with the run's base */
 SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, int wide, PmfPrefetch prefetch, const PetscScalar *x)
 {
   const int    all = prefetch == PMF_PREFETCH_ALL, any = prefetch != PMF_PREFETCH_NONE;
   const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON];
   const size_t ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
+  const size_t near = (size_t)run->steps[PMF_NEAR];
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
   size_t       k;
 
@@ -167,7 +148,9 @@ SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, int wide, PmfPref
   }
   PmfMove(c, common, 1, wide);
   sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], wide, all, x));
-  if (run->near) sum = Spmv8Add(sum, PmfNearOf(run, c, wide, all, x));
+  if (run->near == 2) sum = Spmv8Add(sum, PmfNearSteps(c, near, 2, wide, all, x));
+  else if (run->near == 3) sum = Spmv8Add(sum, PmfNearSteps(c, near, 3, wide, all, x));
+  else if (run->near) sum = Spmv8Add(sum, PmfNearSteps(c, near, 4, wide, all, x));
   sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], wide, any, x));
   for (k = 0; k < ragged; k++) sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum, c->mask[k]);
   PmfMove(c, ragged, PMF_LANES, wide);
@@ -221,8 +204,8 @@ SPMV_INLINE void PmfScatterAdd(const PmfCursor *c, size_t k, int wide, Spmv8 v, 
   else Spmv8ScatterAddU16(y, c->column.narrow + PMF_LANES * k, v);
 }
 
-/* The same in the lanes of the step's mask */
-SPMV_INLINE void PmfScatterAddMasked(const PmfCursor *c, size_t k, int wide, Spmv8 v, PetscScalar *y)
+/* The same in the lanes of the step's mask; diagonal: it has one column, that of lane 0 */
+SPMV_INLINE void PmfScatterAddMasked(const PmfCursor *c, size_t k, int diagonal, int wide, Spmv8 v, PetscScalar *y)
 {
   PetscScalar lane[PMF_LANES];
 
@@ -230,7 +213,7 @@ SPMV_INLINE void PmfScatterAddMasked(const PmfCursor *c, size_t k, int wide, Spm
   for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) {
     const size_t l = (size_t)__builtin_ctz(mask);
 
-    y[PmfColumnAt(c, PMF_LANES * k + l, wide)] += lane[l];
+    y[diagonal ? PmfColumnAt(c, k, wide) + (ptrdiff_t)l : PmfColumnAt(c, PMF_LANES * k + l, wide)] += lane[l];
   }
 }
 
@@ -282,15 +265,10 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Sp
   }
   for (size_t k = 0; k < gathered; k++) PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
   PmfMove(c, gathered, PMF_LANES, wide);
-  for (size_t k = 0; k < ragged; k++) PmfScatterAddMasked(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
+  for (size_t k = 0; k < ragged; k++) PmfScatterAddMasked(c, k, 0, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
   PmfMove(c, ragged, PMF_LANES, wide);
   c->mask += ragged;
-  for (size_t k = 0; k < diagonal; k++) {
-    PetscScalar *at = y + PmfColumnAt(c, k, wide), lane[PMF_LANES];
-
-    Spmv8Store(lane, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr));
-    for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) at[__builtin_ctz(mask)] += lane[__builtin_ctz(mask)];
-  }
+  for (size_t k = 0; k < diagonal; k++) PmfScatterAddMasked(c, k, 1, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
   PmfMove(c, diagonal, 1, wide);
   c->mask += diagonal;
 }

@@ -1,5 +1,9 @@
 /*
   pmf_steps.c - which kinds of steps a slice has: those that cost least
+
+  A product in cache waits for the loads of x, eight for each step. Rows of the unknowns of one node have the same columns, in
+  short pieces, the unknowns of another node. So what the eight rows of a slice have in several steps may be in a few pieces of x
+  (PMF_NEAR): these are loaded once, and what each lane has of them is taken from registers.
 */
 #include "pmf_host.h"
 
@@ -17,6 +21,66 @@
 /* Of steps that share pieces of x, by how many they are */
 static const double PmfNearCost[PMF_NEAR_MAX + 1] = {1, 1, 1.2, 1.54, 1.95};
 
+/* Bit l: row l has the same columns as row l - 1 in the first `full` steps; 0 if more rows differ than there are pieces */
+unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
+{
+  unsigned same = 0;
+  int      rows = 1;
+
+  for (int l = 1; l < PMF_LANES; l++) {
+    const unsigned is = j[l][0] == j[l - 1][0] && !memcmp(j[l], j[l - 1], sizeof(PetscInt) * (size_t)full);
+
+    rows += !is;
+    if (rows > PMF_NEAR_PIECES) return 0;
+    same |= is << l;
+  }
+  return same;
+}
+
+/*
+  Pieces of x, of n entries, with the columns of eight rows in steps [k, k + steps); false if four are too few; same: not 0; near:
+  NULL to ask only whether there are any
+*/
+PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
+{
+  uint32_t place[PMF_NEAR_MAX] = {0};
+  PetscInt piece               = 0;
+  int      pieces              = 0;
+
+  if (near) *near = (PmfNear){.word = {0}};
+  for (int l = 0; l < PMF_LANES; l++) {
+    for (PetscInt s = 0; s < steps && !(same >> l & 1); s++) {
+      const PetscInt column = j[l][k + s];
+
+      if (s == 0 || column >= piece + PMF_NEAR_LENGTH) {
+        if (pieces == PMF_NEAR_PIECES) return PETSC_FALSE;
+        piece = PetscMin(column, n - PMF_NEAR_LENGTH);
+        if (near) near->piece[pieces] = (int32_t)piece;
+        pieces++;
+      }
+      place[s] = (uint32_t)(PMF_NEAR_LENGTH * (pieces - 1) + column - piece);
+    }
+    for (PetscInt s = 0; s < steps && near; s++) near->word[s] |= place[s] << 4 * l;
+  }
+  return PETSC_TRUE;
+}
+
+/* How many times so many of the full steps of a slice can share pieces of x */
+static int32_t PmfNearCount(const PetscInt *const j[], PetscInt full, PetscInt steps, PetscInt n)
+{
+  const unsigned same  = PmfNearSame(j, full);
+  int32_t        times = 0;
+
+  if (!same || n < PMF_NEAR_LENGTH) return 0;
+  for (PetscInt k = 0; k + steps <= full;) {
+    const PetscBool is = PmfNearFind(j, same, k, steps, n, NULL);
+
+    times += is;
+    k += is ? steps : 1;
+  }
+  return times;
+}
+
 /* Steps of one column */
 static int32_t PmfOnes(const PmfRun *run)
 {
@@ -28,7 +92,7 @@ static void PmfMakeGathered(PmfRun *run, const PmfLayout *layout)
 {
   const int32_t ones = PmfOnes(run);
 
-  if (ones >= run->steps[PMF_GATHERED] && !layout->blocks) return;
+  if (ones >= run->steps[PMF_GATHERED] && !layout->order.block) return;
   run->steps[PMF_GATHERED] += ones;
   run->steps[PMF_CONSECUTIVE] = run->steps[PMF_COMMON] = 0;
 }
@@ -74,22 +138,17 @@ static double PmfCostNear(PetscInt full, PetscInt steps, int32_t times)
   return times * PmfNearCost[steps] + (full - times * steps) + (full > times * steps ? PMF_COST_LOOP : 0);
 }
 
-/* Steps that share pieces of x so many times, and gathered ones */
-static void PmfMakeNear(PmfSlice *s, PetscInt full, PetscInt steps, int32_t times, PetscInt n)
+/* A slice of rows that have entries, longest first */
+PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows)
 {
-  int32_t *kind = s->run.steps;
-
-  kind[PMF_CONSECUTIVE] = kind[PMF_COMMON] = kind[PMF_PAIRED] = 0;
-  kind[PMF_NEAR]                                              = times;
-  kind[PMF_GATHERED]                                          = (int32_t)(full - steps * times);
-  s->run.near                                                 = (int32_t)steps;
-  s->low                                                      = PetscMin(s->low, n - PMF_NEAR_LENGTH);
-}
-
-/* The rows of a slice, and where they and their columns begin and end; j: their columns */
-static PmfSlice PmfExtent(const SpmvCSR *csr, const int32_t row[], PetscInt rows, const PetscInt *j[])
-{
-  PmfSlice s = {.run = {.rows = (int32_t)rows, .row = row[0]}, .top = row[0], .low = PETSC_MAX_INT};
+  const SpmvCSR  *csr    = &layout->order.rest;
+  const PetscInt  common = rows < PMF_LANES ? 0 : csr->i[row[rows - 1] + 1] - csr->i[row[rows - 1]];
+  PetscInt        pairs  = common / 2;
+  int32_t         times  = 0;
+  double          near   = PETSC_MAX_REAL;
+  PmfSlice        s      = {.run = {.rows = (int32_t)rows, .row = row[0]}, .top = row[0], .low = PETSC_MAX_INT};
+  int32_t        *steps  = s.run.steps;
+  const PetscInt *j[PMF_LANES];
 
   for (PetscInt l = 0; l < rows; l++) {
     j[l]      = csr->j + csr->i[row[l]];
@@ -99,63 +158,56 @@ static PmfSlice PmfExtent(const SpmvCSR *csr, const int32_t row[], PetscInt rows
     s.top     = PetscMax(s.top, row[l]);
     if (row[l] != row[0] + l) s.run.flags = PMF_LISTED;
   }
-  return s;
-}
-
-/* A slice of rows that have entries, longest first; j: their columns */
-PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows, const PetscInt *j[])
-{
-  const SpmvCSR *csr    = layout->rest;
-  const PetscInt common = rows < PMF_LANES ? 0 : csr->i[row[rows - 1] + 1] - csr->i[row[rows - 1]];
-  PetscInt       pairs  = common / 2;
-  int32_t        times  = 0;
-  double         near   = PETSC_MAX_REAL;
-  PmfSlice       s      = PmfExtent(csr, row, rows, j);
-
-  for (PetscInt k = 0; k < common; k++) s.run.steps[PmfKindOf(j, k)]++;
-  s.run.steps[PMF_RAGGED] = (int32_t)(csr->i[row[0] + 1] - csr->i[row[0]] - common);
+  for (PetscInt k = 0; k < common; k++) steps[PmfKindOf(j, k)]++;
+  steps[PMF_RAGGED] = (int32_t)(csr->i[row[0] + 1] - csr->i[row[0]] - common);
   PmfMakeGathered(&s.run, layout);
   if (layout->pieces > PMF_PIECES_ANY && PmfCost(&s.run, common) > PmfNearCost[PMF_NEAR_MAX] / PMF_NEAR_MAX * (double)common) {
-    times = PmfNearCount(j, PmfNearSame(j, common), common, layout->pieces, csr->n);
+    times = PmfNearCount(j, common, layout->pieces, csr->n);
     near  = PmfCostNear(common, layout->pieces, times);
   }
-  if (s.run.steps[PMF_GATHERED] == common && near > PMF_COST_LESS * PMF_COST_PAIR / 2 * (double)common) {
+  if (steps[PMF_GATHERED] == common && near > PMF_COST_LESS * PMF_COST_PAIR / 2 * (double)common) {
     for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
     PmfMakePaired(&s.run, pairs);
   }
-  if (times && near < PMF_COST_LESS * PmfCost(&s.run, common)) PmfMakeNear(&s, common, layout->pieces, times, csr->n);
+  if (near < PMF_COST_LESS * PmfCost(&s.run, common)) {
+    steps[PMF_CONSECUTIVE] = steps[PMF_COMMON] = steps[PMF_PAIRED] = 0;
+    steps[PMF_NEAR]                                                = times;
+    steps[PMF_GATHERED]                                            = (int32_t)(common - layout->pieces * times);
+    s.run.near                                                     = (int32_t)layout->pieces;
+    s.low                                                          = PetscMin(s.low, csr->n - PMF_NEAR_LENGTH);
+  }
   return s;
 }
 
-/* Adds what a slice of eight rows of a length costs: [0] if no steps share pieces of x, [steps] if so many may */
-static void PmfTry(const PmfLayout *layout, const int32_t row[], double cost[])
+/* How many steps are to share pieces of x, where that is left open: what makes a sample of slices of equally long rows fastest */
+void PmfChoosePieces(PmfLayout *layout)
 {
-  const SpmvCSR  *csr  = layout->rest;
-  const PetscInt  full = csr->i[row[0] + 1] - csr->i[row[0]];
-  const PetscInt *j[PMF_LANES];
-  PmfSlice        s;
-
-  for (PetscInt l = 0; l < PMF_LANES; l++) {
-    if (!full || csr->i[row[l] + 1] - csr->i[row[l]] != full) return;
-  }
-  s = PmfSliceOf(layout, row, PMF_LANES, j);
-  cost[0] += PmfCost(&s.run, full);
-  for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
-    const double near = PmfCostNear(full, steps, PmfNearCount(j, PmfNearSame(j, full), full, steps, csr->n));
-
-    cost[steps] += PetscMin(PmfCost(&s.run, full), near);
-  }
-}
-
-/* How many steps are to share pieces of x, where that is left open: what makes a sample of slices fastest */
-void PmfLayoutSettle(PmfLayout *layout)
-{
-  const PetscInt slices = layout->rest->m / PMF_LANES, every = PetscMax(PMF_SAMPLE, slices / PMF_SAMPLES);
-  double         cost[PMF_NEAR_MAX + 1] = {0};
+  const SpmvCSR *csr    = &layout->order.rest;
+  const PetscInt slices = csr->m / PMF_LANES, every = PetscMax(PMF_SAMPLE, slices / PMF_SAMPLES);
+  double         cost[PMF_NEAR_MAX + 1] = {0}; /* [0] if none do, [steps] if so many may */
 
   if (layout->pieces != PMF_PIECES_ANY) return;
   layout->pieces = PMF_PIECES_NONE;
-  for (PetscInt k = PetscMin(every, slices) / 2; k < slices; k += every) PmfTry(layout, layout->order.row + PMF_LANES * k, cost);
+  for (PetscInt k = PetscMin(every, slices) / 2; k < slices; k += every) {
+    const int32_t  *row   = layout->order.row + PMF_LANES * k;
+    const PetscInt  full  = csr->i[row[0] + 1] - csr->i[row[0]];
+    PetscInt        equal = 0;
+    const PetscInt *j[PMF_LANES];
+    PmfSlice        s;
+    double          none;
+
+    for (PetscInt l = 0; l < PMF_LANES; l++) {
+      j[l] = csr->j + csr->i[row[l]];
+      equal += csr->i[row[l] + 1] - csr->i[row[l]] == full;
+    }
+    if (!full || equal < PMF_LANES) continue;
+    s    = PmfSliceOf(layout, row, PMF_LANES);
+    none = PmfCost(&s.run, full);
+    cost[0] += none;
+    for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
+      cost[steps] += PetscMin(none, PmfCostNear(full, steps, PmfNearCount(j, full, steps, csr->n)));
+    }
+  }
   cost[0] *= PMF_COST_LESS;
   for (PetscInt steps = 2; steps <= PMF_NEAR_MAX; steps++) {
     if (cost[steps] >= cost[0]) continue;
@@ -167,7 +219,7 @@ void PmfLayoutSettle(PmfLayout *layout)
 /* Entries [first, end) of one row */
 PmfSlice PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt first, PetscInt end)
 {
-  const PetscInt *j      = layout->rest->j;
+  const PetscInt *j      = layout->order.rest.j;
   const PetscInt  length = end - first;
   PmfSlice        s      = {.run = {.flags = PMF_ALONE, .rows = 1, .row = row}, .top = row};
 
