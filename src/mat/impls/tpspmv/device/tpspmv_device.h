@@ -3,22 +3,14 @@
 
   The pairs of a chunk lie by falling number of entries, so that step k, the k-th entries of all pairs that have as many, is of
   the first ones: entry k of pair p is entry p of step k. Nothing is padded, and nothing tells how long a pair is. A row with
-  many entries in a tile makes several pairs.
+  many entries in a tile is cut into segments, each a pair of its own.
 */
 #pragma once
 #include "../../../../spmvdevice.h"
 #include "../tpspmv_cut.h"
 
-enum { /* the knobs, in the order of TpspmvDeviceParams */
-       TPSPMV_DEVICE_CACHE,
-       TPSPMV_DEVICE_TILE,
-       TPSPMV_DEVICE_SLICE,
-       TPSPMV_DEVICE_LONG,
-       TPSPMV_DEVICE_REMOVE,
-       TPSPMV_DEVICE_WORKGROUP,
-       TPSPMV_DEVICE_STAGE,
-       TPSPMV_DEVICE_NPARAMS
-};
+/* The knobs that follow the common ones, in the order of TpspmvDeviceParams */
+enum { TPSPMV_WORKGROUP = TPSPMV_OWN, TPSPMV_STAGE, TPSPMV_DEVICE_NPARAMS };
 
 /* A chunk that is not empty; the kernels read its integers by number */
 typedef struct {
@@ -30,8 +22,7 @@ typedef struct {
 
 typedef struct {
   TpspmvCut        cut;
-  PetscInt         cache;   /* KiB of the cache that tiles are made for */
-  PetscInt         longest; /* entries of a pair, at most: a row with more in a tile makes several */
+  PetscInt         longest; /* entries of a pair, at most */
   PetscBool        narrow;  /* columns are uint16 */
   size_t           nentries, npairs;
   size_t           nchunks, nsteps;
