@@ -1,7 +1,7 @@
 static const char help[] =
   "Files of plans: found again, replaced, broken and foreign lines passed over, eight processes writing at once.\n\n";
 
-#include "tune/wisdom.h"
+#include "tune/tune.h"
 #include <petscsys.h>
 #include <signal.h>
 #include <sys/resource.h>

@@ -13,6 +13,7 @@
 
 typedef struct {
   const SpmvRequest *q;
+  SpmvSearch        *search;
   const SpmvCSR     *csr;
   SpmvBaselineFn    *baseline;
   void              *context;
@@ -67,97 +68,82 @@ static PetscErrorCode MeasureOption(Measurement *w, SpmvOption *option)
 }
 
 /* Measures the option of least estimated cost that was not yet, if there is time for it */
-static PetscErrorCode MeasureNext(Measurement *w, SpmvOptions *options, PetscBool model, PetscBool *more)
+static PetscErrorCode MeasureNext(Measurement *w, PetscBool *more)
 {
-  PetscInt       next  = -1;
-  PetscLogDouble least = PETSC_MAX_REAL, now;
-  SpmvOption    *o;
+  const SpmvRequest *q     = w->q;
+  const PetscBool    model = (PetscBool)(q->kind != SPMV_TUNE_PATIENT && !(q->skipped >> SPMV_HEURISTIC_MODEL & 1));
+  PetscLogDouble     least = PETSC_MAX_REAL, now;
+  SpmvOption        *next  = NULL;
 
   PetscFunctionBegin;
   *more = PETSC_FALSE;
-  for (PetscInt k = 0; k < options->n; k++) {
-    o     = &options->of[k];
+  for (SpmvOption *o = w->search->option; o < w->search->option + w->search->n; o++) {
     least = PetscMin(least, o->predicted);
-    if (o->measured <= 0 && !o->passed && (next < 0 || SpmvOptionCost(w->q, o) < SpmvOptionCost(w->q, &options->of[next])))
-      next = k;
+    if (o->measured <= 0 && (!next || SpmvOptionCost(q, o) < SpmvOptionCost(q, next))) next = o;
   }
-  if (next < 0) PetscFunctionReturn(PETSC_SUCCESS);
-  o = &options->of[next];
+  if (!next) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscTime(&now));
-  if (now - w->start + o->build + MEASURE_PRODUCTS * o->predicted > w->q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
-  if (model && (w->choice->measured > MEASURE_OPTIONS || o->predicted > MEASURE_FACTOR * least))
+  if (now - w->start + next->build + MEASURE_PRODUCTS * next->predicted > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
+  if (model && (w->choice->measured > MEASURE_OPTIONS || next->predicted > MEASURE_FACTOR * least))
     PetscFunctionReturn(PETSC_SUCCESS);
-  o->passed = PETSC_TRUE;
-  PetscCall(MeasureOption(w, o));
+  PetscCall(MeasureOption(w, next));
   *more = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The best measured option of a candidate; NULL if there is none */
-static const SpmvOption *MeasureBest(const SpmvRequest *q, const SpmvOptions *options, PetscInt number)
+/* Adds what is around the best measured option of a candidate, if there is one */
+static PetscErrorCode MeasureAround(Measurement *w, PetscInt number)
 {
   const SpmvOption *best = NULL;
 
-  for (PetscInt k = 0; k < options->n; k++) {
-    const SpmvOption *o = &options->of[k];
-
-    if (o->number == number && o->measured > 0 && (!best || SpmvOptionCost(q, o) < SpmvOptionCost(q, best))) best = o;
+  PetscFunctionBegin;
+  for (const SpmvOption *o = w->search->option; o < w->search->option + w->search->n; o++) {
+    if (o->number == number && o->measured > 0 && (!best || SpmvOptionCost(w->q, o) < SpmvOptionCost(w->q, best))) best = o;
   }
-  return best;
+  if (best) PetscCall(SpmvSearchAround(w->search, number, &best->plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
   SpmvMeasure - measures options, AIJ's kernel first, then by the model's order
 
   Input/Output Parameters:
-+ options - on entry the candidates as their formats have them; on return all that were looked at
-- choice  - products, measured and seconds are set
++ search - on entry the candidates as their formats have them; on return all that were looked at
+- choice - products, measured and seconds are set
 
   Notes:
   SPMV_TUNE_MEASURE looks at the options that the heuristics leave. SPMV_TUNE_PATIENT goes on from the best of each format, one knob
   after the other, until nothing is new.
 */
-PetscErrorCode SpmvMeasure(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options,
-                           SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
+PetscErrorCode SpmvMeasure(SpmvSearch *search, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
-  const PetscBool patient = (PetscBool)(q->kind == SPMV_TUNE_PATIENT),
-                  model   = (PetscBool)(!patient && !(q->skipped >> SPMV_HEURISTIC_MODEL & 1));
-  const PetscInt given    = options->n;
-  PetscInt       before;
-  Measurement    w = {.q = q, .csr = sample->all, .baseline = baseline, .context = context, .choice = choice};
-  PetscLogDouble end;
-  PetscBool      more = PETSC_TRUE;
+  const SpmvRequest *q   = search->request;
+  const SpmvCSR     *csr = search->sample.all;
+  PetscInt           before;
+  PetscLogDouble     end;
+  PetscBool          more;
 
   SPMV_TEMPORARY PetscScalar *x = NULL, *y = NULL;
+  Measurement w = {.q = q, .search = search, .csr = csr, .baseline = baseline, .context = context, .choice = choice};
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&w.start));
-  PetscCall(PetscMalloc1(w.csr->n, &x));
-  PetscCall(PetscMalloc1(w.csr->m, &y));
+  PetscCall(PetscMalloc1(csr->n, &x));
+  PetscCall(PetscMalloc1(csr->m, &y));
   w.x = x;
   w.y = y;
-  for (PetscInt k = 0; k < w.csr->n; k++) x[k] = 1;
-  for (PetscInt k = 0; k < given; k++) {
-    if (options->of[k].number != SPMV_NUMBER_AIJ) continue;
-    options->of[k].passed = PETSC_TRUE;
-    PetscCall(MeasureOption(&w, &options->of[k]));
+  for (PetscInt k = 0; k < csr->n; k++) x[k] = 1;
+  for (PetscInt k = 0; k < search->n; k++) {
+    if (search->option[k].number == SPMV_NUMBER_AIJ) PetscCall(MeasureOption(&w, &search->option[k]));
   }
-  PetscCall(SpmvSearchAll(q, sample, machine, options));
+  PetscCall(SpmvSearchAll(search));
   do {
-    before = options->n;
-    while (more) PetscCall(MeasureNext(&w, options, model, &more));
-    for (PetscInt k = 0; patient && k < SPMV_CANDIDATES; k++) {
-      const SpmvOption *best = MeasureBest(q, options, k);
-      SpmvOption        centre;
-
-      if (!best) continue;
-      centre = *best; /* the list moves as it grows */
-      PetscCall(SpmvSearchAround(q, sample, machine, &centre, options));
-    }
-    more = PETSC_TRUE;
+    before = search->n;
+    do PetscCall(MeasureNext(&w, &more));
+    while (more);
+    for (PetscInt k = 0; q->kind == SPMV_TUNE_PATIENT && k < SPMV_CANDIDATES; k++) PetscCall(MeasureAround(&w, k));
     PetscCall(PetscTime(&end));
-  } while (options->n > before && end - w.start < q->seconds);
-  PetscCall(PetscTime(&end));
+  } while (search->n > before && end - w.start < q->seconds);
   choice->seconds = end - w.start;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,41 +5,33 @@
   for, the matrix. So another program, another run, or another matrix with the same pattern finds it.
 */
 #include "tune.h"
-#include "wisdom.h"
 #include "../hash.h"
 #include <stdio.h>
 
 #define REMEMBER_VERSION 3 /* of what lines mean: raised when formats, their knobs or keys change */
 
 /* The processor's name, as the machine tells, without what a line of wisdom must not have */
-static void RememberProcessor(char name[], size_t size)
+static void RememberProcessor(char name[61])
 {
   FILE *f = fopen("/proc/cpuinfo", "r");
   char  line[256];
 
-  (void)snprintf(name, size, "unknown");
+  strcpy(name, "unknown");
   while (f && fgets(line, sizeof(line), f)) {
-    const char *value = strchr(line, ':');
-
-    if (strncmp(line, "model name", 10) || !value) continue;
-    (void)snprintf(name, size, "%.60s", value + 2);
-    break;
+    if (sscanf(line, "model name : %60[^|\n]", name) == 1) break;
   }
   if (f) (void)fclose(f);
-  for (char *p = name; *p; p++) {
-    if (*p == '|' || *p == '\n') *p = 0;
-  }
 }
 
 static PetscErrorCode RememberKey(const SpmvRequest *q, const SpmvKey *key, PetscInt kind, char text[], size_t size)
 {
   const SpmvKernels *kernels;
   SpmvIsa            isa;
-  char               processor[128];
+  char               processor[61];
   uint64_t           asked = 0;
 
   PetscFunctionBegin;
-  RememberProcessor(processor, sizeof(processor));
+  RememberProcessor(processor);
   PetscCall(SpmvKernelsGet(&SpmvFormat_spmv, q->isa, &kernels, &isa));
   asked = SpmvHash(asked, &q->allowed, sizeof(q->allowed));
   asked = SpmvHash(asked, &q->calls, sizeof(q->calls));
@@ -77,8 +69,8 @@ static PetscErrorCode RememberRead(const SpmvRequest *q, const char value[], Spm
   char       name[32];
   int        used = 0;
   double     measured, build;
-  PetscInt   k    = 0;
-  PetscBool  good = PETSC_FALSE;
+  PetscInt   k = 0;
+  PetscBool  good;
   SpmvOption o;
 
   PetscFunctionBegin;

@@ -1,11 +1,15 @@
 /*
-  wisdom.c - reads and writes files of plans, see wisdom.h
+  wisdom.c - files of plans that were found by measuring, kept from one run to the next
 
-  Nothing that happens to a file is an error: what cannot be read is a miss, what cannot be written is said under -info. Writers take
+  A file has lines "key | value", both text without '|' or line ends. The key says for what the value was found (remember.c);
+  another key is a miss, so files may be copied and shared. The user's own file is read first, then the system's, which is never
+  written.
+
+  Nothing that happens to a file is an error: what cannot be read is a miss, what cannot be written is told by -info. Writers take
   turns by a lock beside the file, read it again, replace or add their line, write a file of another name, and rename it:
   readers see the old one or the new one.
 */
-#include "wisdom.h"
+#include "tune.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -125,8 +129,7 @@ PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char val
   snprintf(lock, sizeof(lock), "%s.lock", file);
   fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd >= 0)
-    (void)flock(
-      fd, LOCK_EX); /* where locks do not work, as on some network disks, entries of the same moment may be lost, files not */
+    (void)flock(fd, LOCK_EX); /* without locks, as on some network disks, lines written at once may be lost, files not */
   reason = WisdomReplace(file, key, value);
   if (fd >= 0) close(fd);
   if (reason) PetscCall(PetscInfo(NULL, "wisdom was not written to %s: %s\n", file, strerror(reason)));

@@ -140,10 +140,10 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
   size_t             nchunks;
 
   PetscFunctionBegin;
-  b->longest  = p[TPSPMV_LONG];
-  b->threads  = plan->threads;
-  b->prefetch = (PetscBool)(entries * sizeof(PetscScalar) > (size_t)p[TPSPMV_CACHE] * 1024);
-  b->hardware = (PetscBool)((PetscLogDouble)entries >= machine->uncached);
+  b->longest          = p[TPSPMV_LONG];
+  b->threads          = plan->threads;
+  b->prefetch         = (PetscBool)(entries * sizeof(PetscScalar) > (size_t)p[TPSPMV_CACHE] * 1024);
+  b->prefetch_vectors = (PetscBool)(b->prefetch && (PetscLogDouble)entries < machine->uncached);
   PetscCall(TpspmvCutCreate(csr, p, &b->cut));
   nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
   PetscCall(SpmvAlloc((nchunks + 1) * sizeof(TpspmvChunk), &b->chunk));

@@ -52,28 +52,28 @@ typedef struct {
 } TpspmvSegment;
 
 typedef struct {
-  TpspmvCut      cut;
-  PetscInt       longest;    /* entries of a pair, at most: rows with more in a tile are long, and cut into segments */
-  PetscInt       align;      /* entries and pairs that the beginning of a chunk is a multiple of */
-  PetscBool      narrow;     /* columns of chunks are uint16 */
-  PetscBool      narrowlong; /* and those of segments */
-  PetscBool      stream;     /* partial sums go past the cache */
-  PetscBool      prefetch;   /* values do not fit the second cache: a product prefetches them ... */
-  PetscBool      hardware; /* ... but where it reads vectors only, of values that fit no cache: the processor does that better */
-  size_t         nentries; /* entries of chunks, with fill */
-  size_t         nlong;    /* entries of segments, which lie behind those of chunks */
-  size_t         nfill;    /* entries that are fill */
-  size_t         npairs;   /* with padding */
-  size_t         nruns, nragged, nsegments;
-  size_t         nconsecutive; /* entries of groups whose columns are one after the other */
-  PetscInt       threads;
-  PetscInt      *chunks;    /* [threads + 1] first chunk of each task of the first phase */
-  PetscInt      *segments;  /* [threads + 1] and its first segment */
-  PetscInt      *slices;    /* [threads + 1] first slice of each task of the second phase */
-  PetscInt      *tiles;     /* [threads + 1] first tile of each task of a transposed product */
-  TpspmvChunk   *chunk;     /* [ntiles nslices + 1] */
-  TpspmvRun     *run;       /* [nruns] */
-  uint8_t       *ragged;    /* [nragged] entries of each ragged pair */
+  TpspmvCut    cut;
+  PetscInt     longest;          /* entries of a pair, at most: rows with more in a tile are long, and cut into segments */
+  PetscInt     align;            /* entries and pairs that the beginning of a chunk is a multiple of */
+  PetscBool    narrow;           /* columns of chunks are uint16 */
+  PetscBool    narrowlong;       /* and those of segments */
+  PetscBool    stream;           /* partial sums go past the cache */
+  PetscBool    prefetch;         /* values do not fit the second cache: products prefetch them */
+  PetscBool    prefetch_vectors; /* the same where x is read by vectors: not where values fit no cache, where the hardware does */
+  size_t       nentries;         /* entries of chunks, with fill */
+  size_t       nlong;            /* entries of segments, which lie behind those of chunks */
+  size_t       nfill;            /* entries that are fill */
+  size_t       npairs;           /* with padding */
+  size_t       nruns, nragged, nsegments;
+  size_t       nconsecutive; /* entries of groups whose columns are one after the other */
+  PetscInt     threads;
+  PetscInt    *chunks;      /* [threads + 1] first chunk of each task of the first phase */
+  PetscInt    *segments;    /* [threads + 1] and its first segment */
+  PetscInt    *slices;      /* [threads + 1] first slice of each task of the second phase */
+  PetscInt    *tiles;       /* [threads + 1] first tile of each task of a transposed product */
+  TpspmvChunk *chunk;       /* [ntiles nslices + 1] */
+  TpspmvRun   *run;         /* [nruns] */
+  uint8_t     *ragged;      /* [nragged] entries of each ragged pair */
   TpspmvSegment *segment;   /* [nsegments + 1] tile after tile, rows increasing */
   uint16_t      *row;       /* [npairs] row of each pair in its slice; padded with 0 */
   void          *index;     /* [nentries] columns as uint16 or int32 */

@@ -39,6 +39,12 @@ SPMV_INLINE TpspmvCursor TpspmvOfSegment(const TpspmvStorage *b, const TpspmvSeg
                         (const char *)b->longindex + (size_t)s->entry * TpspmvIndexSize(narrow), x + s->base};
 }
 
+/* Lanes that are in use when so many entries are left */
+SPMV_INLINE int TpspmvLanes(ptrdiff_t left)
+{
+  return left < 8 ? (int)left : 8;
+}
+
 SPMV_INLINE Spmv8 TpspmvX(const TpspmvCursor *at, PetscBool narrow)
 {
   return narrow ? Spmv8GatherU16(at->x, (const uint16_t *)at->index) : Spmv8Gather(at->x, (const int32_t *)at->index);
@@ -85,72 +91,62 @@ SPMV_INLINE Spmv8 TpspmvStepFirst(TpspmvCursor *at, Spmv8 sum, int n, PetscBool 
   return sum;
 }
 
-/* The sums of a group to where they go: y is that of the slice, or the place of the group's partial sums */
-SPMV_INLINE void TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *y, TpspmvTarget target)
+/* The sums of a group to where they go: y is that of the slice, or the next partial sum, which is returned */
+SPMV_INLINE PetscScalar *TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *y, TpspmvTarget target)
 {
   if (target == TPSPMV_KEEP) Spmv8Store(y, sum);
   else if (target == TPSPMV_PAST) Spmv8Stream(y, sum);
   else if (row[7] - row[0] == 7)
     Spmv8Store(y + row[0], target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8Load(y + row[0])) : sum); /* rows increase in a group */
   else Spmv8ScatterU16(y, row, target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8GatherU16(y, row)) : sum);
+  return target >= TPSPMV_KEEP ? y + 8 : y;
 }
 
 /* The same of fewer than eight, or of ragged pairs, whose rows are in no order */
-SPMV_INLINE void TpspmvPutFirst(Spmv8 sum, int n, const uint16_t *row, PetscScalar *y, TpspmvTarget target)
+SPMV_INLINE PetscScalar *TpspmvPutFirst(Spmv8 sum, int n, const uint16_t *row, PetscScalar *y, TpspmvTarget target)
 {
   PetscScalar s[8];
 
   Spmv8Store(s, sum);
   for (int l = 0; l < n; l++) {
     SPMV_SCALAR_LOOP(l);
-    if (target == TPSPMV_KEEP || target == TPSPMV_PAST) y[l] = s[l];
+    if (target >= TPSPMV_KEEP) y[l] = s[l];
     else y[row[l]] = target == TPSPMV_ADD ? y[row[l]] + s[l] : s[l];
   }
+  return target >= TPSPMV_KEEP ? y + n : y;
 }
 
-/* The groups of a run whose steps have eight columns one after the other; y is that of the slice, or the first partial sum */
-SPMV_INLINE PetscScalar *TpspmvConsecutive(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, const TpspmvRun *run,
-                                           PetscBool prefetch, PetscBool narrow, TpspmvTarget target)
-{
-  TpspmvCursor at = *cursor;
-
-  for (int32_t g = 0; g < run->groups; g++, row += 8) {
-    Spmv8 even = Spmv8Zero(), odd = even;
-
-    for (int32_t k = 0; k + 1 < run->length; k += 2) {
-      even = TpspmvStep(&at, even, prefetch, PETSC_TRUE, narrow);
-      odd  = TpspmvStep(&at, odd, prefetch, PETSC_TRUE, narrow);
-    }
-    if (run->length % 2) even = TpspmvStep(&at, even, PETSC_FALSE, PETSC_TRUE, narrow);
-    TpspmvPut(Spmv8Add(even, odd), row, y, target);
-    if (target >= TPSPMV_KEEP) y += 8;
-  }
-  *cursor = at;
-  return y;
-}
-
-/* The groups of any other run, of `length` entries a pair */
+/* The groups of a run, of `length` entries a pair. Consecutive columns are loaded fast enough for two sums at a time */
 SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, int32_t groups, int32_t length,
-                                      PetscBool prefetch, PetscBool narrow, TpspmvTarget target)
+                                      PetscBool consecutive, PetscBool prefetch, PetscBool narrow, TpspmvTarget target)
 {
   TpspmvCursor at = *cursor;
 
   for (int32_t g = 0; g < groups; g++, row += 8) {
-    Spmv8 sum = Spmv8Mul(Spmv8Load(at.value), TpspmvX(&at, narrow));
+    Spmv8 sum = Spmv8Zero(), odd = sum;
 
-    if (prefetch) TpspmvPrefetch(&at);
-    TpspmvMove(&at, 8, narrow);
-    for (int32_t k = 1; k < length; k++) sum = TpspmvStep(&at, sum, prefetch, PETSC_FALSE, narrow);
-    TpspmvPut(sum, row, y, target);
-    if (target >= TPSPMV_KEEP) y += 8;
+    if (consecutive) {
+      for (int32_t k = 0; k + 1 < length; k += 2) {
+        sum = TpspmvStep(&at, sum, prefetch, PETSC_TRUE, narrow);
+        odd = TpspmvStep(&at, odd, prefetch, PETSC_TRUE, narrow);
+      }
+      if (length % 2) sum = TpspmvStep(&at, sum, PETSC_FALSE, PETSC_TRUE, narrow);
+      sum = Spmv8Add(sum, odd);
+    } else {
+      sum = Spmv8Mul(Spmv8Load(at.value), TpspmvX(&at, narrow));
+      if (prefetch) TpspmvPrefetch(&at);
+      TpspmvMove(&at, 8, narrow);
+      for (int32_t k = 1; k < length; k++) sum = TpspmvStep(&at, sum, prefetch, PETSC_FALSE, narrow);
+    }
+    y = TpspmvPut(sum, row, y, target);
   }
   *cursor = at;
   return y;
 }
 
 /* Up to eight ragged pairs */
-SPMV_INLINE void TpspmvRagged(TpspmvCursor *at, const uint16_t *row, const uint8_t *length, int n, PetscScalar *y,
-                              PetscBool narrow, TpspmvTarget target)
+SPMV_INLINE PetscScalar *TpspmvRagged(TpspmvCursor *at, const uint16_t *row, const uint8_t *length, int n, PetscScalar *y,
+                                      PetscBool narrow, TpspmvTarget target)
 {
   const int all = n;
   Spmv8     sum = Spmv8Zero();
@@ -161,30 +157,27 @@ SPMV_INLINE void TpspmvRagged(TpspmvCursor *at, const uint16_t *row, const uint8
     while (length[n - 1] <= k) n--;
     sum = TpspmvStepFirst(at, sum, n, narrow);
   }
-  TpspmvPutFirst(sum, all, row, y, target);
+  return TpspmvPutFirst(sum, all, row, y, target);
 }
 
 /* The sums of all pairs of a chunk */
 SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y,
                                  PetscBool narrow, TpspmvTarget target)
 {
-  TpspmvCursor    at  = TpspmvOfChunk(b, chunk, x);
+  const PetscBool prefetch = b->prefetch;
+  TpspmvCursor    at       = TpspmvOfChunk(b, chunk, x);
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
   const uint8_t  *ragged = b->ragged + chunk->ragged;
 
-  for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; run++) {
-    if (run->consecutive) y = TpspmvConsecutive(&at, row, y, run, (PetscBool)(b->prefetch && !b->hardware), narrow, target);
-    else if (run->length == 1) y = TpspmvGroups(&at, row, y, run->groups, 1, b->prefetch, narrow, target);
-    else if (run->length == 2) y = TpspmvGroups(&at, row, y, run->groups, 2, b->prefetch, narrow, target);
-    else y = TpspmvGroups(&at, row, y, run->groups, run->length, b->prefetch, narrow, target);
-    row += run->groups * 8;
-  }
-  for (; row < end; row += 8, ragged += 8) {
-    const int n = end - row < 8 ? (int)(end - row) : 8;
+  for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; row += run->groups * 8, run++) {
+    const int32_t n = run->groups, length = run->length;
 
-    TpspmvRagged(&at, row, ragged, n, y, narrow, target);
-    if (target >= TPSPMV_KEEP) y += n;
+    if (run->consecutive) y = TpspmvGroups(&at, row, y, n, length, PETSC_TRUE, b->prefetch_vectors, narrow, target);
+    else if (length == 1) y = TpspmvGroups(&at, row, y, n, 1, PETSC_FALSE, prefetch, narrow, target);
+    else if (length == 2) y = TpspmvGroups(&at, row, y, n, 2, PETSC_FALSE, prefetch, narrow, target);
+    else y = TpspmvGroups(&at, row, y, n, length, PETSC_FALSE, prefetch, narrow, target);
   }
+  for (; row < end; row += 8, ragged += 8) y = TpspmvRagged(&at, row, ragged, TpspmvLanes(end - row), y, narrow, target);
 }
 
 /* v . x of n entries one after the other */
@@ -197,7 +190,7 @@ SPMV_INLINE PetscScalar TpspmvDot(const PetscScalar *v, const PetscScalar *x, si
     for (int l = 0; l < 4; l++) sum[l] = Spmv8Fma(Spmv8Load(v + k + 8 * l), Spmv8Load(x + k + 8 * l), sum[l]);
   }
   for (; k < n; k += 8) {
-    const int rest = n - k < 8 ? (int)(n - k) : 8;
+    const int rest = TpspmvLanes((ptrdiff_t)(n - k));
 
     sum[0] = Spmv8Fma(Spmv8LoadFirst(v + k, rest), Spmv8LoadFirst(x + k, rest), sum[0]);
   }
@@ -218,7 +211,7 @@ SPMV_INLINE PetscScalar TpspmvSegmentMult(const TpspmvStorage *b, const TpspmvSe
     even = TpspmvStep(&at, even, b->prefetch, PETSC_FALSE, narrow);
     odd  = TpspmvStep(&at, odd, b->prefetch, PETSC_FALSE, narrow);
   }
-  for (; k < n; k += 8) even = TpspmvStepFirst(&at, even, n - k < 8 ? (int)(n - k) : 8, narrow);
+  for (; k < n; k += 8) even = TpspmvStepFirst(&at, even, TpspmvLanes((ptrdiff_t)(n - k)), narrow);
   return Spmv8Sum(Spmv8Add(even, odd));
 }
 
@@ -263,7 +256,7 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
     }
   }
   for (; row < end; row += 8, ragged += 8) {
-    int         n  = end - row < 8 ? (int)(end - row) : 8;
+    int         n  = TpspmvLanes(end - row);
     const Spmv8 xg = direct ? Spmv8GatherFirstU16(x, row, n) : Spmv8LoadFirst(x, n);
 
     if (!direct) x += n;

@@ -156,12 +156,23 @@ static void TpspmvGiveTask(void *context, PetscInt task)
   if (b->stream) SpmvStreamEnd();
 }
 
-/* Adds what chunks [first, end) and segments [firstsegment, endsegment) have for y */
-static void TpspmvAddTo(const TpspmvProduct *p, PetscInt first, PetscInt end, PetscInt firstsegment, PetscInt endsegment,
-                        PetscScalar *y)
+/*
+  The first phase turned around: each task has tiles of its own, whose part of y nobody else adds to. With few tiles it has the chunks
+  and segments that it has in a product, and adds them up in a vector of its own ...
+*/
+static void TpspmvTilesTask(void *context, PetscInt t)
 {
-  const TpspmvStorage *b = p->b;
+  const TpspmvProduct *p            = (const TpspmvProduct *)context;
+  const TpspmvStorage *b            = p->b;
+  const int            few          = TpspmvHasFewTiles(b);
+  const PetscInt       first        = few ? b->chunks[t] : b->tiles[t] * b->cut.nslices;
+  const PetscInt       end          = few ? b->chunks[t + 1] : b->tiles[t + 1] * b->cut.nslices;
+  const PetscInt       firstsegment = few ? b->segments[t] : b->chunk[first].segment;
+  const PetscInt       endsegment   = few ? b->segments[t + 1] : b->chunk[end].segment;
+  const PetscInt       column = few ? 0 : b->cut.tile[b->tiles[t]], endcolumn = few ? b->cut.nused : b->cut.tile[b->tiles[t + 1]];
+  PetscScalar         *y = few ? p->own + (size_t)t * (size_t)b->cut.nused : p->y;
 
+  if (few || !p->beta) memset(y + column, 0, sizeof(PetscScalar) * (size_t)(endcolumn - column));
   for (PetscInt c = first; c < end; c++) {
     const TpspmvChunk *chunk = &b->chunk[c];
 
@@ -174,29 +185,6 @@ static void TpspmvAddTo(const TpspmvProduct *p, PetscInt first, PetscInt end, Pe
   for (PetscInt k = firstsegment; k < endsegment; k++) {
     NARROW(b->narrowlong, TpspmvSegmentTranspose(b, &b->segment[k], p->x[b->segment[k].row], y, narrow))
   }
-}
-
-/* The first phase turned around: each task has tiles of its own, whose part of y nobody else adds to */
-static void TpspmvTilesTask(void *context, PetscInt task)
-{
-  const TpspmvProduct *p     = (const TpspmvProduct *)context;
-  const TpspmvStorage *b     = p->b;
-  const PetscInt       first = b->tiles[task], end = b->tiles[task + 1];
-
-  if (!p->beta) memset(p->y + b->cut.tile[first], 0, sizeof(PetscScalar) * (size_t)(b->cut.tile[end] - b->cut.tile[first]));
-  TpspmvAddTo(p, first * b->cut.nslices, end * b->cut.nslices, b->chunk[first * b->cut.nslices].segment,
-              b->chunk[end * b->cut.nslices].segment, p->y);
-}
-
-/* With fewer tiles, each task adds up a vector of its own ... */
-static void TpspmvOwnTask(void *context, PetscInt t)
-{
-  const TpspmvProduct *p = (const TpspmvProduct *)context;
-  const TpspmvStorage *b = p->b;
-  PetscScalar         *y = p->own + (size_t)t * (size_t)b->cut.nused;
-
-  memset(y, 0, sizeof(PetscScalar) * (size_t)b->cut.nused);
-  TpspmvAddTo(p, b->chunks[t], b->chunks[t + 1], b->segments[t], b->segments[t + 1], y);
 }
 
 /* ... and then all are added in the order of tasks */
@@ -231,10 +219,8 @@ static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, Petsc
     p.beta = PETSC_FALSE;
   }
   if (!TpspmvIsDirect(b)) SpmvRun(b->threads, TpspmvGiveTask, &p);
-  if (TpspmvHasFewTiles(b)) {
-    SpmvRun(b->threads, TpspmvOwnTask, &p);
-    SpmvRun(b->threads, TpspmvAddOwnTask, &p);
-  } else SpmvRun(b->threads, TpspmvTilesTask, &p);
+  SpmvRun(b->threads, TpspmvTilesTask, &p);
+  if (TpspmvHasFewTiles(b)) SpmvRun(b->threads, TpspmvAddOwnTask, &p);
   if (!b->cut.column) return;
   if (!beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->cut.n);
   for (PetscInt k = 0; k < b->cut.nused; k++) y[b->cut.column[k]] += b->packed[k];

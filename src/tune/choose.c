@@ -1,17 +1,17 @@
 /*
-  settle.c - what a plan leaves open, by estimate of the plans that its format proposes
+  choose.c - the knobs that a plan leaves open, by estimate of the plans that its format proposes
 
   Section 4 of the BCCOO paper takes the footprint of the candidates, on a sample of the rows, as the first criterion. A matrix in
-  cache is not bound by its footprint, so here it is the time of the model. It goes on to the next round of proposals only where
-  the present one gained, so that a matrix without blocks, say, is not asked for large ones. A few rows
-  decide; whether what they chose instead of the plainest proposal is faster, more rows must confirm.
+  cache is not bound by its footprint, so here it is the time of the model. The next round of proposals is asked for only where
+  the present one gained, so that a matrix without blocks, say, is not tried with large ones. A few rows decide; more rows must
+  confirm that what they chose is faster than the plainest proposal.
 */
 #include "tune.h"
 
-#define SETTLE_GAIN 1.15 /* what proposals after the plainest must gain: they are likely to take longer to build and to set */
+#define CHOOSE_GAIN 1.15 /* what proposals after the plainest must gain: they are likely to take longer to build and to set */
 
 /*
-  SpmvPlanSettle - replaces what a plan leaves open and its format has proposals for
+  SpmvPlanChoose - replaces what a plan leaves open and its format has proposals for
 
   Input Parameters:
 + csr    - the matrix
@@ -22,19 +22,16 @@
 . plan - with threads and backend
 
   Output Parameter:
-. estimated - how many plans were; or NULL
+. estimated - how many plans were estimated; or NULL
 
   Note:
   No clock is read: the same matrix gives the same plan. What is left open on return, the format's resolve() replaces.
 */
-PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated)
+PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated)
 {
-  const SpmvSide    *side    = SpmvFormatSide(SpmvCandidate[number], plan->backend);
-  const SpmvMachine *machine = SpmvMachineGet();
+  const SpmvSide *side = SpmvFormatSide(SpmvCandidate[number], plan->backend);
   SPMV_DESTROY_BY(SpmvSampleDestroy)
-  SpmvSample sample = {0};
-  SPMV_DESTROY_BY(SpmvSampleDestroy)
-  SpmvSample     larger  = {0};
+  SpmvSample     sample = {0}, larger = {0};
   SpmvPlan       best[2] = {*plan, *plan}, plans[SPMV_PROPOSALS]; /* of the plainest, and of all */
   SpmvOption     options[SPMV_PROPOSALS];
   PetscLogDouble least = PETSC_MAX_REAL;
@@ -45,12 +42,12 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
   for (PetscInt round = 0; side->propose && gained; round++) {
     PetscCall(side->propose(csr, plan, round, &n, plans));
     if (!n) break;
-    if (!round) PetscCall(SpmvSampleThin(csr, PETSC_FALSE, &sample));
-    PetscCall(SpmvEstimate(&sample, machine, isa, number, n, plans, options));
+    if (!round) PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_PLANS, &sample));
+    PetscCall(SpmvEstimate(&sample, isa, number, n, plans, options));
     total += n;
     gained = PETSC_FALSE;
     for (PetscInt k = 0; k < n; k++) {
-      const PetscLogDouble cost = (round ? SETTLE_GAIN : 1) * options[k].predicted;
+      const PetscLogDouble cost = (round ? CHOOSE_GAIN : 1) * options[k].predicted;
 
       if (cost >= least) continue;
       least   = cost;
@@ -61,10 +58,10 @@ PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number,
     else rounds += gained;
   }
   if (rounds) {
-    PetscCall(SpmvSampleThin(csr, PETSC_TRUE, &larger));
+    PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_PAIR, &larger));
     larger.accesses = sample.accesses; /* how far x is does not depend on the windows */
     PetscCall(PetscArraycpy(larger.far, sample.far, SPMV_LEVELS));
-    PetscCall(SpmvEstimate(&larger, machine, isa, number, 2, best, options));
+    PetscCall(SpmvEstimate(&larger, isa, number, 2, best, options));
     total += 2;
   }
   *plan = best[rounds && options[1].predicted < options[0].predicted];
