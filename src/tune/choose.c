@@ -11,21 +11,10 @@
 #define CHOOSE_GAIN 1.15 /* what proposals after the plainest must gain: they are likely to take longer to build and to set */
 
 /*
-  SpmvPlanChoose - replaces what a plan leaves open and its format has proposals for
+  SpmvPlanChoose - replaces what a plan, with threads and backend, leaves open, if its format has proposals for it
 
-  Input Parameters:
-+ csr    - the matrix
-. isa    - as in SpmvRequest
-- number - of the candidate
-
-  Input/Output Parameter:
-. plan - with threads and backend
-
-  Output Parameter:
-. estimated - how many plans were estimated; or NULL
-
-  Note:
-  No clock is read: the same matrix gives the same plan. What is left open on return, the format's resolve() replaces.
+  estimated: on return how many plans were estimated; or NULL. No clock is read: the same matrix gives the same plan. The format's
+  resolve() replaces what is still open on return
 */
 PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated)
 {

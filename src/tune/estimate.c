@@ -62,17 +62,9 @@ static PetscErrorCode EstimateWork(const SpmvSide *side, const SpmvCSR *rows, Pe
 }
 
 /*
-  SpmvEstimate - predicts what a candidate takes under some plans that are resolved
+  SpmvEstimate - predicts what a candidate takes under n plans of one backend, which are resolved
 
-  Input Parameters:
-+ s      - a sample of the matrix; SpmvSampleReach() is called for it if that tells the plans apart
-. wanted - the instruction set, as in SpmvRequest
-. number - of the candidate
-. n      - how many plans
-- plans  - [n] of one backend
-
-  Output Parameter:
-. options - [n]
+  SpmvSampleReach() is called for the sample only if it tells the plans apart
 */
 PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt wanted, PetscInt number, PetscInt n, const SpmvPlan plans[],
                             SpmvOption options[])

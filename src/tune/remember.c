@@ -63,7 +63,7 @@ static PetscErrorCode RememberFile(const SpmvRequest *q, char file[], size_t siz
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes a value of wisdom apart; one that is not of the form, or not allowed, is a miss */
+/* Makes a value of wisdom the choice; one that is empty, not of the form, or not allowed is a miss */
 static PetscErrorCode RememberRead(const SpmvRequest *q, const char value[], SpmvChoice *choice)
 {
   char       name[32];
@@ -86,19 +86,19 @@ static PetscErrorCode RememberRead(const SpmvRequest *q, const char value[], Spm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills the choice if wisdom has one for this request and matrix, found with as much patience or more */
+/* Sets the choice if wisdom has one for this request and matrix, of the same SpmvTuneKind or a more patient one */
 PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvKey *key, SpmvChoice *choice)
 {
   char      file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
-  PetscBool found = PETSC_FALSE;
+  PetscBool any = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(RememberFile(q, file, sizeof(file), &found));
-  if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RememberFile(q, file, sizeof(file), &any));
+  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt kind = SPMV_TUNE_PATIENT; kind >= q->kind && choice->from != SPMV_FROM_WISDOM; kind--) {
     PetscCall(RememberKey(q, key, kind, text, sizeof(text)));
-    PetscCall(SpmvWisdomFind(file, text, value, sizeof(value), &found));
-    if (found) PetscCall(RememberRead(q, value, choice));
+    SpmvWisdomFind(file, text, value, sizeof(value));
+    PetscCall(RememberRead(q, value, choice));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

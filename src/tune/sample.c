@@ -24,10 +24,9 @@ static const struct {
 #define SAMPLE_ALL_BUT7 120 /* ... or, where windows lie closer, of all but 7, ... */
 #define SAMPLE_COMMON   24  /* ... or of the commoner ones */
 
-#define SAMPLE_STREAM 4096 /* accesses within which two lines belong to the same stream */
-#define SAMPLE_ACCESSES \
-  262144                     /* entries that warm the caches, and then as many that are counted, at most, in each of two places */
-#define SAMPLE_WEIGHT_MAX 4. /* a window counts at most so many times as its number of rows alone would have it */
+#define SAMPLE_STREAM     4096   /* accesses within which two lines belong to the same stream */
+#define SAMPLE_ACCESSES   262144 /* entries that warm the caches, then as many that are counted, at most, in each of two places */
+#define SAMPLE_WEIGHT_MAX 4.     /* a window counts at most so many times as its number of rows alone would have it */
 
 /* What rows one after the other find in each cache, by a simulation of caches whose lines have one place each */
 typedef struct {
@@ -36,14 +35,6 @@ typedef struct {
   uint32_t *used;                   /* [lines of the last] the access that used it last */
   uint32_t  accesses;
 } SampleCaches;
-
-static PetscErrorCode SampleCachesDestroy(SampleCaches *c)
-{
-  PetscFunctionBegin;
-  for (int k = 0; k < SPMV_LEVELS - 1; k++) PetscCall(PetscFree(c->line[k]));
-  PetscCall(PetscFree(c->used));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvSample *s)
 {
@@ -78,21 +69,26 @@ static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, P
 /* Counts how far x is: sets accesses and far[]. Nothing to do where x fits the first cache, or where it was done */
 PetscErrorCode SpmvSampleReach(SpmvSample *s)
 {
-  const SpmvMachine *machine = SpmvMachineGet();
-  const SpmvCSR     *csr     = s->all;
-  const PetscInt     nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, nz / 6);
-  SPMV_DESTROY_BY(SampleCachesDestroy)
-  SampleCaches c = {.accesses = SAMPLE_STREAM + 1};
+  const SpmvMachine       *machine = SpmvMachineGet();
+  const SpmvCSR           *csr     = s->all;
+  const PetscInt           nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, nz / 6);
+  SPMV_TEMPORARY int32_t  *line  = NULL;
+  SPMV_TEMPORARY uint32_t *used  = NULL;
+  SampleCaches             c     = {.accesses = SAMPLE_STREAM + 1};
+  PetscInt                 total = 0;
 
   PetscFunctionBegin;
   if (s->accesses > 0 || (PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < SPMV_LEVELS - 1; k++) {
     c.lines[k] = 1;
     while (2 * (PetscLogDouble)c.lines[k] * SPMV_CACHE_LINE <= machine->cache[k]) c.lines[k] *= 2;
-    PetscCall(PetscMalloc1(c.lines[k], &c.line[k]));
-    for (PetscInt l = 0; l < c.lines[k]; l++) c.line[k][l] = -2;
+    total += c.lines[k];
   }
-  PetscCall(PetscCalloc1(c.lines[SPMV_LEVELS - 2], &c.used));
+  PetscCall(PetscMalloc1(total, &line));
+  PetscCall(PetscCalloc1(c.lines[SPMV_LEVELS - 2], &used));
+  for (PetscInt l = 0; l < total; l++) line[l] = -2;
+  for (int k = SPMV_LEVELS - 2; k >= 0; k--) c.line[k] = line + (total -= c.lines[k]);
+  c.used = used;
   for (PetscInt w = 0; w < 2; w++) {
     const PetscInt r = SampleRun(csr, csr->m / 2 * w, wanted, PETSC_FALSE, &c, s);
 

@@ -1,5 +1,5 @@
 /*
-  search.c - which options are worth measuring: all combinations of the knobs that make shapes, and one knob at a time around a plan
+  search.c - which options are worth measuring: all combinations of the knobs for shapes, and one knob at a time around a plan
 
   The heuristics of tune.c leave some out; each is for one kind of knob.
 */
@@ -14,34 +14,7 @@ static PetscBool SearchUses(const SpmvRequest *q, SpmvKnob knob)
   return (PetscBool)(q->kind != SPMV_TUNE_PATIENT && !(q->skipped >> (knob - 1) & 1));
 }
 
-/* An option that is not in the list comes to its end, with a plan of which nothing is open */
-static PetscErrorCode SearchAppend(SpmvSearch *search, PetscInt number, const SpmvPlan *plan)
-{
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < search->n; k++) {
-    if (search->option[k].number == number && !memcmp(&search->option[k].plan, plan, sizeof(*plan)))
-      PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (search->n == search->capacity) {
-    SpmvOption *larger;
-
-    search->capacity = PetscMax(32, 2 * search->capacity);
-    PetscCall(PetscMalloc1(search->capacity, &larger));
-    PetscCall(PetscArraycpy(larger, search->option, search->n));
-    PetscCall(PetscFree(search->option));
-    search->option = larger;
-  }
-  PetscCall(SpmvEstimate(&search->sample, search->request->isa, number, 1, plan, &search->option[search->n]));
-  search->n++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  SpmvSearchAdd - adds an option to the list: what its plan leaves open is chosen, and its time estimated
-
-  Note:
-  Nothing is added if the list has it, or if the format does not allow it for this matrix.
-*/
+/* Chooses an option's open knobs, estimates it and adds it, unless the list has it or its format does not allow it */
 PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *asked)
 {
   const SpmvCSR *csr  = search->sample.all;
@@ -51,7 +24,17 @@ PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan
   PetscFunctionBegin;
   PetscCall(SpmvPlanChoose(csr, search->request->isa, number, &plan, NULL));
   PetscCall(SpmvResolve(&SpmvCandidate[number]->host->side, csr, NULL, &plan, why, sizeof(why)));
-  if (!why[0]) PetscCall(SearchAppend(search, number, &plan));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < search->n; k++) {
+    if (search->option[k].number == number && !memcmp(&search->option[k].plan, &plan, sizeof(plan)))
+      PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (search->n == search->capacity) {
+    search->capacity = PetscMax(32, 2 * search->capacity);
+    PetscCall(PetscRealloc((size_t)search->capacity * sizeof(SpmvOption), &search->option));
+  }
+  PetscCall(SpmvEstimate(&search->sample, search->request->isa, number, 1, &plan, &search->option[search->n]));
+  search->n++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,7 +108,7 @@ static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob
   return (PetscBool)(knob == SPMV_KNOB_TILE && v != o && v > 0 && v <= SEARCH_FACTOR * o && o <= SEARCH_FACTOR * v);
 }
 
-/* Other values of each open knob of an option's plan, one at a time: shapes stay, and all else is as asked for, for the format to choose again */
+/* Other values of each open knob of a plan, one at a time; shapes stay, and what else was left open is chosen again */
 PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre)
 {
   const SpmvRequest *q    = search->request;
@@ -151,7 +134,7 @@ PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For each option of the list its format's shapes, and other values of one knob; patient, these are tried around the best that was measured */
+/* For each option of the list its format's shapes, and other values of one knob; SPMV_TUNE_PATIENT tries these after measuring */
 PetscErrorCode SpmvSearchAll(SpmvSearch *search)
 {
   const PetscInt given = search->n;
@@ -171,5 +154,7 @@ PetscErrorCode SpmvSearchDestroy(SpmvSearch *search)
   PetscFunctionBegin;
   PetscCall(SpmvSampleDestroy(&search->sample));
   PetscCall(PetscFree(search->option));
+  PetscCall(PetscFree(search->x));
+  PetscCall(PetscFree(search->y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -87,19 +87,20 @@ PetscErrorCode SpmvRequestAllow(PetscInt n, const char *const names[], SpmvReque
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first candidate that is allowed, its open knobs chosen by estimate; for a device the first with kernels for it, if any has */
+/* The first candidate that is allowed, or that has kernels for the device, if any; its open knobs are chosen by estimate */
 static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscInt backend, SpmvChoice *choice)
 {
-  PetscInt first = SPMV_CANDIDATES;
+  const SpmvSide *side  = NULL;
+  PetscInt        first = -1;
 
   PetscFunctionBegin;
-  for (PetscInt k = SPMV_CANDIDATES - 1; k >= 0; k--) {
-    const PetscBool runs = (PetscBool)(backend != SPMV_BACKEND_DEVICE || SpmvCandidate[k]->device);
-
-    if (q->allowed >> k & 1 && (runs || first == SPMV_CANDIDATES || !SpmvCandidate[first]->device)) first = k;
+  for (PetscInt k = 0; k < SPMV_CANDIDATES && !side; k++) {
+    if (!(q->allowed >> k & 1)) continue;
+    side = SpmvFormatSide(SpmvCandidate[k], backend);
+    if (side || first < 0) first = k;
   }
   choice->best.number = first;
-  choice->best.plan   = backend == SPMV_BACKEND_DEVICE && SpmvCandidate[first]->device ? q->device[first] : q->host[first];
+  choice->best.plan   = side && backend == SPMV_BACKEND_DEVICE ? q->device[first] : q->host[first];
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(csr, q->isa, first, &choice->best.plan, &choice->estimated));
   choice->from = choice->estimated ? SPMV_FROM_ESTIMATE : SPMV_FROM_ASKED;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -107,7 +108,7 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
 
 #define TUNE_GAIN 1.05 /* what another plan than the format's own must gain by estimate */
 
-/* The two options of least cost: of those that were measured, if any was, else of all. The first `own` are the formats' own plans */
+/* The two options of least cost, measured ones if there are any; the first `own` of all are the formats' own plans */
 static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
 {
   const SpmvRequest *q = search->request;
@@ -131,7 +132,7 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
                                 SpmvChoice *choice)
 {
   SPMV_DESTROY_BY(SpmvSearchDestroy)
-  SpmvSearch search = {.request = q};
+  SpmvSearch search = {.request = q, .baseline = baseline, .context = context, .choice = choice};
   PetscInt   own;
 
   PetscFunctionBegin;
@@ -141,7 +142,7 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
     if (q->allowed >> k & 1) PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
   }
   own = search.n;
-  if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(&search, baseline, context, choice));
+  if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(&search));
   TuneBest(&search, own, choice);
   if (!own) PetscCall(TuneFirst(q, csr, SPMV_BACKEND_HOST, choice)); /* all refuse this matrix: the first one is to say why */
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -117,9 +117,14 @@ typedef struct {
 /* SpmvSearch: the options that are looked at for a matrix */
 typedef struct {
   const SpmvRequest *request;
+  SpmvBaselineFn    *baseline;
+  void              *context; /* of baseline */
   SpmvSample         sample;
   PetscInt           n, capacity;
   SpmvOption        *option; /* [n] */
+  SpmvChoice        *choice; /* that will be made; counts what was measured */
+  PetscScalar       *x, *y;  /* of products that are measured */
+  PetscLogDouble     start;  /* of measuring */
 } SpmvSearch;
 
 /* plan.c */
@@ -146,7 +151,7 @@ extern PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, cons
 extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 
 /* measure.c */
-extern PetscErrorCode SpmvMeasure(SpmvSearch *search, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
 
 /* remember.c */
 extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvKey *key, SpmvChoice *choice);
@@ -154,7 +159,7 @@ extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
 
 /* wisdom.c */
 #define SPMV_WISDOM_LINE 1024 /* characters of a line, at most */
-extern PetscErrorCode SpmvWisdomFind(const char file[], const char key[], char value[], size_t size, PetscBool *found);
+extern void           SpmvWisdomFind(const char file[], const char key[], char value[], size_t size);
 extern PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[]);
 
 /* tune.c */

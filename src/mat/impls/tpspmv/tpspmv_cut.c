@@ -7,31 +7,28 @@
 
 #define TPSPMV_QUANTA 256 /* quanta of columns in a tile of the full width */
 
-/* Counts the columns that `remove` leaves. Where it removes any, *number is 1 for each that has entries, else 0 */
-static PetscErrorCode TpspmvFindColumns(const SpmvCSR *csr, const PetscInt p[], int32_t **number, PetscInt *nused)
+/*
+  Counts the columns that a plan's knobs p, with `cache`, leave. Where they remove any, number (or NULL) is on return an array: 1 for
+  each column that has entries, else 0
+*/
+PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused, int32_t **number)
 {
-  const PetscBool open = (PetscBool)(p[TPSPMV_REMOVE] == TPSPMV_AUTO);
-  PetscInt        used = 0;
+  const PetscBool         open = (PetscBool)(p[TPSPMV_REMOVE] == TPSPMV_AUTO);
+  SPMV_TEMPORARY int32_t *used = NULL;
+  PetscInt                n    = 0;
 
   PetscFunctionBegin;
   *nused = csr->n;
   if (p[TPSPMV_REMOVE] == TPSPMV_NO) PetscFunctionReturn(PETSC_SUCCESS);
   if (open && (size_t)csr->n * sizeof(PetscScalar) <= (size_t)p[TPSPMV_CACHE] * 1024) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(csr->n, number));
-  for (PetscInt k = 0; k < csr->i[csr->m]; k++) (*number)[csr->j[k]] = 1;
-  for (PetscInt c = 0; c < csr->n; c++) used += (*number)[c];
-  if (used < csr->n && (!open || used <= csr->n / 2)) *nused = used;
-  else PetscCall(PetscFree(*number));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* How many columns `remove` leaves. p: a plan's knobs, with `cache` */
-PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused)
-{
-  SPMV_TEMPORARY int32_t *number = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(TpspmvFindColumns(csr, p, &number, nused));
+  PetscCall(PetscCalloc1(csr->n, &used));
+  for (PetscInt k = 0; k < csr->i[csr->m]; k++) used[csr->j[k]] = 1;
+  for (PetscInt c = 0; c < csr->n; c++) n += used[c];
+  if (n == csr->n || (open && n > csr->n / 2)) PetscFunctionReturn(PETSC_SUCCESS);
+  *nused = n;
+  if (!number) PetscFunctionReturn(PETSC_SUCCESS);
+  *number = used;
+  used    = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,7 +38,7 @@ PetscErrorCode TpspmvResolveRemove(const SpmvCSR *csr, PetscInt p[], PetscInt *n
   PetscFunctionBegin;
   *nused = csr->n;
   if (p[TPSPMV_REMOVE] == TPSPMV_YES && p[TPSPMV_TILE] && p[TPSPMV_SLICE]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TpspmvColumnsLeft(csr, p, nused));
+  PetscCall(TpspmvColumnsLeft(csr, p, nused, NULL));
   p[TPSPMV_REMOVE] = *nused < csr->n ? TPSPMV_YES : TPSPMV_NO;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -75,7 +72,7 @@ PetscErrorCode TpspmvAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, cons
   PetscFunctionBegin;
   (void)info;
   if (p[TPSPMV_REMOVE] == TPSPMV_YES && (ntiles > UINT16_MAX || nslices >= INT32_MAX / ntiles) && csr->n < INT32_MAX) {
-    PetscCall(TpspmvColumnsLeft(csr, p, &nused));
+    PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
     ntiles = TpspmvParts(nused, p[TPSPMV_TILE]);
   }
   if (csr->m >= INT32_MAX || csr->n >= INT32_MAX) {
@@ -142,7 +139,7 @@ PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, const PetscInt p[], TpspmvCut
   PetscFunctionBegin;
   *cut         = (TpspmvCut){.m = csr->m, .n = csr->n, .cache = p[TPSPMV_CACHE], .height = p[TPSPMV_SLICE]};
   cut->nslices = TpspmvParts(cut->m, cut->height);
-  PetscCall(TpspmvFindColumns(csr, p, &cut->number, &cut->nused));
+  PetscCall(TpspmvColumnsLeft(csr, p, &cut->nused, &cut->number));
   if (cut->number) PetscCall(SpmvAlloc((size_t)cut->nused * sizeof(int32_t), &cut->column));
   for (PetscInt c = 0, k = 0; cut->number && c < cut->n; c++) {
     if (!cut->number[c]) continue;

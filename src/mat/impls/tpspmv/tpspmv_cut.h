@@ -60,11 +60,11 @@ typedef struct {
   int32_t  consecutive; /* for the visitor: 0 when it is called */
 } TpspmvPair;
 
-/* Is given the pairs of a chunk, in the order of rows: n of a tile t and a slice s, chunk = t nslices + s, first row of the slice */
+/* Is given the n pairs of a chunk, in the order of rows. Chunk t nslices + s is of tile t and slice s, from firstrow on */
 typedef void TpspmvVisit(void *context, PetscInt chunk, PetscInt firstrow, TpspmvPair pair[], PetscInt n);
 
 /* tpspmv_cut.c */
-extern PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused);
+extern PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused, int32_t **number);
 extern PetscErrorCode TpspmvResolveRemove(const SpmvCSR *csr, PetscInt p[], PetscInt *nused);
 extern PetscInt       TpspmvTileWidth(PetscInt cache);
 extern PetscInt       TpspmvSliceHeight(const SpmvCSR *csr, PetscInt ntiles, PetscInt least, PetscInt entries);
@@ -75,7 +75,7 @@ extern PetscErrorCode TpspmvCutDescribe(const TpspmvCut *cut, char line[], size_
 extern PetscErrorCode TpspmvCutDestroy(TpspmvCut *cut);
 
 /* tpspmv_walk.c */
-extern PetscErrorCode TpspmvWalk(const SpmvCSR *csr, const TpspmvCut *cut, TpspmvVisit *visit, void *context);
+extern PetscErrorCode TpspmvWalk(const SpmvCSR *csr, const TpspmvCut *cut, PetscInt longest, TpspmvVisit *visit, void *context);
 
 /* Tiles of so many columns at most, or slices of so many rows, that n make; at least one */
 static inline PetscInt TpspmvParts(PetscInt n, PetscInt most)

@@ -115,8 +115,8 @@ static PetscErrorCode TpspmvStepsDescribe(const void *storage, PetscInt k, char 
 }
 
 /*
-  Scalars of local memory for the x of a tile; 0: not staged. By itself it takes at most half of what a work group may have, so that
-  a processor has room for a second group, which works while the first one loads
+  Scalars of local memory for the x of a tile; 0: not staged. On auto it is at most half of what a work group may have, so that a
+  processor has room for a second group, which works while the first one loads
 */
 static size_t TpspmvStage(const TpspmvSteps *b, const PetscInt d[], const SpmvDeviceInfo *info)
 {

@@ -3,7 +3,7 @@
 
   The pairs of a chunk lie by falling number of entries, so that step k, the k-th entries of all pairs that have as many, is of
   the first ones: entry k of pair p is entry p of step k. Nothing is padded, and nothing tells how long a pair is. A row with
-  many entries in a tile is cut into segments, each a pair of its own.
+  many entries in a tile makes several pairs.
 */
 #pragma once
 #include "../../../../spmvdevice.h"
@@ -22,8 +22,7 @@ typedef struct {
 
 typedef struct {
   TpspmvCut        cut;
-  PetscInt         longest; /* entries of a pair, at most */
-  PetscBool        narrow;  /* columns are uint16 */
+  PetscBool        narrow; /* columns are uint16 */
   size_t           nentries, npairs;
   size_t           nchunks, nsteps;
   TpspmvStepChunk *chunk;    /* [nchunks + 1] tile after tile, in a tile slice after slice */

@@ -10,58 +10,42 @@
 typedef struct {
   const SpmvCSR *csr;
   TpspmvSteps   *b;
-  int32_t        reach; /* the largest column that is relative to a chunk's base */
-  int32_t        sums;  /* one tile: rows of several pairs, and their partial sums, so far */
+  PetscInt       longest; /* entries of a pair, at most */
+  int32_t        reach;   /* the largest column that is relative to a chunk's base */
+  int32_t        sums;    /* one tile: rows of several pairs, and their partial sums, so far */
   int32_t        partial;
 } TpspmvPass;
 
-/* Segments of a row with so many entries in a tile, and entries of one of them */
-static inline PetscInt TpspmvSegments(const TpspmvSteps *b, PetscInt length)
+/* True if pair p is of the same row as the one before it */
+static int TpspmvGoesOn(const TpspmvPair pair[], PetscInt n, PetscInt p)
 {
-  return (length + b->longest - 1) / b->longest;
+  return p > 0 && p < n && pair[p - 1].row == pair[p].row;
 }
 
-static inline PetscInt TpspmvSegmentLength(const TpspmvSteps *b, PetscInt length, PetscInt segment)
-{
-  return PetscMin(b->longest, length - segment * b->longest);
-}
-
-/* How many pairs of a chunk have each number of entries */
-static void TpspmvCountSegments(const TpspmvSteps *b, const TpspmvPair pair[], PetscInt n, int32_t count[])
-{
-  memset(count, 0, sizeof(count[0]) * (TPSPMV_LONG_MAX + 1));
-  for (PetscInt p = 0; p < n; p++) {
-    for (PetscInt s = 0; s < TpspmvSegments(b, pair[p].length); s++) count[TpspmvSegmentLength(b, pair[p].length, s)]++;
-  }
-}
-
-/* Sizes of a chunk, in the members that will tell where it begins, its entries in `tile`; with several tiles the partial sums of rows */
+/* Sizes of a chunk, in the members that will tell where it begins, entries in `tile`; how many partial sums rows have */
 static void TpspmvMeasureSteps(void *context, PetscInt c, PetscInt firstrow, TpspmvPair pair[], PetscInt n)
 {
   TpspmvPass      *pass  = (TpspmvPass *)context;
   TpspmvSteps     *b     = pass->b;
   TpspmvStepChunk *chunk = &b->chunk[c];
-  int32_t          low = INT32_MAX, high = 0, count[TPSPMV_LONG_MAX + 1];
+  int32_t          low = INT32_MAX, high = 0;
 
   *chunk = (TpspmvStepChunk){0};
   if (!n) return;
-  TpspmvCountSegments(b, pair, n, count);
-  for (int32_t length = 1; length <= b->longest; length++) {
-    chunk->pair += count[length];
-    if (count[length]) chunk->step = length;
-  }
   for (PetscInt p = 0; p < n; p++) {
-    const PetscInt segments = TpspmvSegments(b, pair[p].length);
+    const int goeson = TpspmvGoesOn(pair, n, p), begins = !goeson && TpspmvGoesOn(pair, n, p + 1);
 
+    chunk->step = PetscMax(chunk->step, pair[p].length);
     chunk->tile += pair[p].length;
     low  = PetscMin(low, TpspmvNumber(&b->cut, pass->csr, pair[p].start));
     high = PetscMax(high, TpspmvNumber(&b->cut, pass->csr, pair[p].start + pair[p].length - 1));
-    if (!TpspmvCutIsDirect(&b->cut)) b->first[firstrow + pair[p].row + 2] += (int32_t)segments;
-    else if (segments > 1) {
-      b->nsums++;
-      b->npartial += (size_t)segments;
+    if (!TpspmvCutIsDirect(&b->cut)) b->first[firstrow + pair[p].row + 2]++;
+    else {
+      b->nsums += (size_t)begins;
+      b->npartial += (size_t)(begins || goeson);
     }
   }
+  chunk->pair = (int32_t)n;
   b->npairs += (size_t)chunk->pair;
   b->nsteps += (size_t)chunk->step;
   chunk->base = low;
@@ -96,7 +80,7 @@ static PetscErrorCode TpspmvMeasureAll(const SpmvPlan *plan, TpspmvPass *pass)
   size_t         nchunks;
 
   PetscFunctionBegin;
-  b->longest = plan->value[TPSPMV_LONG];
+  pass->longest = plan->value[TPSPMV_LONG];
   PetscCall(TpspmvCutCreate(csr, plan->value, &b->cut));
   nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
   if (!TpspmvCutIsDirect(&b->cut)) {
@@ -104,7 +88,7 @@ static PetscErrorCode TpspmvMeasureAll(const SpmvPlan *plan, TpspmvPass *pass)
     memset(b->first, 0, (size_t)(b->cut.m + 2) * sizeof(int32_t));
   }
   PetscCall(SpmvAlloc((nchunks + 1) * sizeof(TpspmvStepChunk), &b->chunk));
-  PetscCall(TpspmvWalk(csr, &b->cut, TpspmvMeasureSteps, pass));
+  PetscCall(TpspmvWalk(csr, &b->cut, pass->longest, TpspmvMeasureSteps, pass));
   PetscCheck(b->npairs < INT32_MAX && b->nsteps < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, TPSPMV_TOO_MANY_PAIRS,
              b->npairs);
   b->nentries = (size_t)csr->i[csr->m];
@@ -133,28 +117,25 @@ static PetscErrorCode TpspmvStepsAllocate(TpspmvSteps *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One pair, a segment of a row: its entries, at place p of each step, and where its sum goes */
-static void TpspmvFillPair(TpspmvPass *pass, const TpspmvStepChunk *chunk, const TpspmvPair *pair, PetscInt row, PetscInt segment,
-                           int32_t p)
+/* Pair p of a chunk: its entries, at the same place of each step, and where its sum goes */
+static void TpspmvFillPair(TpspmvPass *pass, const TpspmvStepChunk *chunk, PetscInt row, const TpspmvPair pair[], PetscInt n,
+                           PetscInt p, int32_t at)
 {
-  TpspmvSteps   *b     = pass->b;
-  const PetscInt start = pair->start + segment * b->longest;
+  TpspmvSteps *b      = pass->b;
+  const int    goeson = TpspmvGoesOn(pair, n, p), begins = !goeson && TpspmvGoesOn(pair, n, p + 1);
 
-  for (PetscInt k = 0; k < TpspmvSegmentLength(b, pair->length, segment); k++) {
-    const size_t place = (size_t)b->step[chunk->step + k] + (size_t)p;
+  for (PetscInt k = 0; k < pair[p].length; k++) {
+    const size_t place = (size_t)b->step[chunk->step + k] + (size_t)at;
 
-    b->from[place] = (uint32_t)(start + k);
-    TpspmvSetIndex(b->index, b->narrow, place, TpspmvNumber(&b->cut, pass->csr, start + k) - chunk->base);
+    b->from[place] = (uint32_t)(pair[p].start + k);
+    TpspmvSetIndex(b->index, b->narrow, place, TpspmvNumber(&b->cut, pass->csr, pair[p].start + k) - chunk->base);
   }
-  if (!TpspmvCutIsDirect(&b->cut)) b->place[b->first[row + 1]++] = chunk->pair + p;
-  else if (pair->length <= b->longest) b->target[chunk->pair + p] = (int32_t)row;
-  else {
-    if (!segment) {
-      b->sumrow[pass->sums]  = (int32_t)row;
-      b->first[pass->sums++] = pass->partial;
-    }
-    b->target[chunk->pair + p] = -1 - pass->partial++;
+  if (begins && TpspmvCutIsDirect(&b->cut)) {
+    b->sumrow[pass->sums]  = (int32_t)row;
+    b->first[pass->sums++] = pass->partial;
   }
+  if (!TpspmvCutIsDirect(&b->cut)) b->place[b->first[row + 1]++] = chunk->pair + at;
+  else b->target[chunk->pair + at] = begins || goeson ? -1 - pass->partial++ : (int32_t)row;
 }
 
 /* The steps of a chunk, the first of which is known, and its pairs */
@@ -163,20 +144,14 @@ static void TpspmvFillChunk(void *context, PetscInt c, PetscInt firstrow, Tpspmv
   TpspmvPass            *pass  = (TpspmvPass *)context;
   TpspmvSteps           *b     = pass->b;
   const TpspmvStepChunk *chunk = &b->chunk[c];
-  int32_t                count[TPSPMV_LONG_MAX + 1], next[TPSPMV_LONG_MAX + 1], longer = 0;
+  int32_t                next[TPSPMV_LONG_MAX + 1]; /* where the next pair of each length goes: behind the longer ones */
 
-  if (!n) return;
-  TpspmvCountSegments(b, pair, n, count);
-  for (PetscInt length = b->longest; length >= 0; length--) { /* where the next pair of this length goes: after the longer ones */
-    next[length] = longer;
-    longer += count[length];
-  }
+  memset(next, 0, sizeof(next));
+  for (PetscInt p = 0; p < n; p++) next[pair[p].length - 1]++;
+  for (PetscInt length = pass->longest; length > 0; length--) next[length - 1] += next[length];
   for (int32_t k = 0; chunk->step + k + 1 < chunk[1].step; k++)
     b->step[chunk->step + k + 1] = b->step[chunk->step + k] + (uint32_t)next[k];
-  for (PetscInt p = 0; p < n; p++) {
-    for (PetscInt s = 0; s < TpspmvSegments(b, pair[p].length); s++)
-      TpspmvFillPair(pass, chunk, &pair[p], firstrow + pair[p].row, s, next[TpspmvSegmentLength(b, pair[p].length, s)]++);
-  }
+  for (PetscInt p = 0; p < n; p++) TpspmvFillPair(pass, chunk, firstrow + pair[p].row, pair, n, p, next[pair[p].length]++);
 }
 
 /* Leaves out chunks without pairs: those that begin where the next does */
@@ -201,7 +176,7 @@ PetscErrorCode TpspmvStepsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
   PetscCall(TpspmvMeasureAll(plan, &pass));
   PetscCall(TpspmvStepsAllocate(b));
   TpspmvPlaceSteps(b);
-  PetscCall(TpspmvWalk(csr, &b->cut, TpspmvFillChunk, &pass));
+  PetscCall(TpspmvWalk(csr, &b->cut, pass.longest, TpspmvFillChunk, &pass));
   if (TpspmvCutIsDirect(&b->cut)) b->first[b->nsums] = pass.partial;
   TpspmvDropEmpty(b);
   PetscCall(TpspmvCutBuilt(&b->cut));

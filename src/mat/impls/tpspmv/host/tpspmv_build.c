@@ -13,9 +13,8 @@ typedef struct {
 
 /* How many pairs of a chunk have each number of entries: a counting sort */
 typedef struct {
-  int32_t longest;                          /* of those that are not long */
-  int32_t count[TPSPMV_LONG_MAX + 1];       /* pairs of this length, those in groups of consecutive ones not counted ... */
-  int32_t consecutive[TPSPMV_LONG_MAX + 1]; /* ... but here */
+  int32_t longest;                       /* of those that are not long */
+  int32_t count[2][TPSPMV_LONG_MAX + 1]; /* pairs of this length: [1] in consecutive groups, [0] others */
 } TpspmvLengths;
 
 /* True if a pair's row and columns are one after those of another */
@@ -42,17 +41,10 @@ static void TpspmvCountLengths(const TpspmvPass *pass, TpspmvPair pair[], PetscI
   }
   l->longest = 0;
   for (PetscInt p = 0; p < n; p++) l->longest = PetscMax(l->longest, (int32_t)PetscMin(pair[p].length, most));
-  memset(l->count, 0, sizeof(l->count[0]) * (size_t)(l->longest + 1));
-  memset(l->consecutive, 0, sizeof(l->consecutive[0]) * (size_t)(l->longest + 1));
+  for (int c = 0; c < 2; c++) memset(l->count[c], 0, sizeof(l->count[c][0]) * (size_t)(l->longest + 1));
   for (PetscInt p = 0; p < n; p++) {
-    if (pair[p].length <= most) (pair[p].consecutive ? l->consecutive : l->count)[pair[p].length]++;
+    if (pair[p].length <= most) l->count[pair[p].consecutive][pair[p].length]++;
   }
-}
-
-/* Entries of segments, at most */
-static inline PetscInt TpspmvSegmentLength(const TpspmvStorage *b)
-{
-  return TPSPMV_SEGMENT * b->longest;
 }
 
 /* Sizes of a chunk, in the members that will tell where it begins; how far its columns and those of its segments reach */
@@ -60,7 +52,7 @@ static void TpspmvMeasureChunk(void *context, PetscInt c, PetscInt firstrow, Tps
 {
   TpspmvPass    *pass   = (TpspmvPass *)context;
   TpspmvStorage *b      = pass->b;
-  const PetscInt length = TpspmvSegmentLength(b);
+  const PetscInt length = TPSPMV_SEGMENT * b->longest;
   TpspmvChunk   *chunk  = &b->chunk[c];
   TpspmvLengths  l;
   int32_t        low = INT32_MAX, high = 0;
@@ -69,11 +61,13 @@ static void TpspmvMeasureChunk(void *context, PetscInt c, PetscInt firstrow, Tps
   memset(chunk, 0, sizeof(*chunk));
   TpspmvCountLengths(pass, pair, n, &l);
   for (int32_t len = 1; len <= l.longest; len++) {
-    chunk->entry += (int64_t)len * (l.count[len] + l.consecutive[len]);
-    chunk->pairs += l.count[len] + l.consecutive[len];
-    chunk->run += (l.count[len] >= TPSPMV_LANES) + (l.consecutive[len] > 0);
-    chunk->ragged += l.count[len] % TPSPMV_LANES;
-    b->nconsecutive += (size_t)len * (size_t)l.consecutive[len];
+    const int32_t others = l.count[0][len], consecutive = l.count[1][len];
+
+    chunk->entry += (int64_t)len * (others + consecutive);
+    chunk->pairs += others + consecutive;
+    chunk->run += (others >= TPSPMV_LANES) + (consecutive > 0);
+    chunk->ragged += others % TPSPMV_LANES;
+    b->nconsecutive += (size_t)len * (size_t)consecutive;
   }
   for (PetscInt p = 0; p < n; p++) {
     const PetscInt end = pair[p].start + pair[p].length;
@@ -147,7 +141,7 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
   PetscCall(TpspmvCutCreate(csr, p, &b->cut));
   nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
   PetscCall(SpmvAlloc((nchunks + 1) * sizeof(TpspmvChunk), &b->chunk));
-  PetscCall(TpspmvWalk(csr, &b->cut, TpspmvMeasureChunk, &pass));
+  PetscCall(TpspmvWalk(csr, &b->cut, INT32_MAX, TpspmvMeasureChunk, &pass));
   PetscCheck(b->npairs < INT32_MAX && b->nsegments < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, TPSPMV_TOO_MANY_PAIRS,
              b->npairs);
   b->narrow     = (PetscBool)(pass.reach <= UINT16_MAX);
@@ -183,7 +177,7 @@ static PetscErrorCode TpspmvAllocate(TpspmvStorage *b)
 /* The segments of a long row, `entry` their length until all are known */
 static TpspmvSegment *TpspmvSetSegments(const TpspmvPass *pass, const TpspmvPair *pair, int32_t row, TpspmvSegment *segment)
 {
-  const int32_t length = (int32_t)TpspmvSegmentLength(pass->b);
+  const int32_t length = (int32_t)(TPSPMV_SEGMENT * pass->b->longest);
 
   for (int32_t k = 0; k < pair->length; k += length) {
     const int32_t  entries = PetscMin(length, pair->length - k);
@@ -211,29 +205,29 @@ static void TpspmvSetChunk(void *context, PetscInt c, PetscInt firstrow, TpspmvP
 
   TpspmvCountLengths(pass, pair, n, &l);
   for (int32_t len = l.longest; len > 0; len--) {
-    const int32_t groups[] = {l.count[len] / TPSPMV_LANES, l.consecutive[len] / TPSPMV_LANES};
-
     for (int consecutive = 1; consecutive >= 0; consecutive--) {
+      const int32_t groups = l.count[consecutive][len] / TPSPMV_LANES;
+
       next[consecutive][len] = row;
-      row += groups[consecutive] * TPSPMV_LANES;
-      if (groups[consecutive]) *run++ = (TpspmvRun){len, groups[consecutive], consecutive};
+      row += groups * TPSPMV_LANES;
+      if (groups) *run++ = (TpspmvRun){len, groups, consecutive};
     }
   }
   for (int32_t len = l.longest; len > 0; len--) {
-    const int32_t rest = l.count[len] % TPSPMV_LANES;
+    const int32_t rest = l.count[0][len] % TPSPMV_LANES;
 
     next[2][len] = row;
     memset(ragged, len, (size_t)rest);
     ragged += rest;
     row += rest;
-    l.count[len] -= rest;
+    l.count[0][len] -= rest;
   }
   memset(row, 0, sizeof(*row) * (size_t)(b->row + chunk[1].pair - row));
   for (PetscInt p = 0; p < n; p++) {
     const int32_t len = pair[p].length;
 
     if (len > b->longest) segment = TpspmvSetSegments(pass, &pair[p], (int32_t)firstrow + pair[p].row, segment);
-    else *next[pair[p].consecutive ? 1 : l.count[len]-- > 0 ? 0 : 2][len]++ = (uint16_t)pair[p].row;
+    else *next[pair[p].consecutive ? 1 : l.count[0][len]-- > 0 ? 0 : 2][len]++ = (uint16_t)pair[p].row;
   }
 }
 
@@ -283,7 +277,7 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PetscCall(TpspmvMeasure(csr, plan, b));
   plan->value[TPSPMV_STREAM] = b->stream ? TPSPMV_YES : TPSPMV_NO;
   PetscCall(TpspmvAllocate(b));
-  PetscCall(TpspmvWalk(csr, &b->cut, TpspmvSetChunk, &pass));
+  PetscCall(TpspmvWalk(csr, &b->cut, INT32_MAX, TpspmvSetChunk, &pass));
   for (size_t k = 0; k < b->nsegments; k++) { /* from lengths to where segments begin */
     const int64_t length = b->segment[k].entry;
 
@@ -298,9 +292,12 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TpspmvFreeArrays(TpspmvStorage *b)
+PetscErrorCode TpspmvDestroy(void **storage)
 {
+  TpspmvStorage *b = (TpspmvStorage *)*storage;
+
   PetscFunctionBegin;
+  if (!b) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TpspmvCutDestroy(&b->cut));
   PetscCall(PetscFree4(b->chunks, b->segments, b->slices, b->tiles));
   PetscCall(SpmvFree(&b->chunk));
@@ -314,13 +311,6 @@ PetscErrorCode TpspmvFreeArrays(TpspmvStorage *b)
   PetscCall(SpmvFree(&b->partial));
   PetscCall(SpmvFree(&b->sum));
   PetscCall(SpmvFree(&b->packed));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode TpspmvDestroy(void **storage)
-{
-  PetscFunctionBegin;
-  PetscCall(TpspmvFreeArrays((TpspmvStorage *)*storage));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

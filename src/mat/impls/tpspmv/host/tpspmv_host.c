@@ -7,7 +7,7 @@
 #define TPSPMV_SLICE_TILES 4096   /* rows of a slice, with several tiles at least */
 #define TPSPMV_SLICE_ONE   8192   /* rows of a slice, with one tile */
 #define TPSPMV_FEW         131072 /* entries that are too few for tiles */
-#define TPSPMV_CHUNK       256 /* entries that a chunk should have; with 512 products are 4 % faster, new values take 20 % longer */
+#define TPSPMV_CHUNK       256    /* entries of a chunk; with 512 products are 4 % faster, new values take 20 % longer */
 
 static const SpmvParam TpspmvParams[] = {
   TPSPMV_PARAMS,
@@ -33,7 +33,7 @@ static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, P
   plans[0] = *asked;
   if (round || p[TPSPMV_TILE] || csr->n <= most || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
   if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TpspmvMachineCache();
-  PetscCall(TpspmvColumnsLeft(csr, p, &nused));
+  PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
   if (nused <= most) PetscFunctionReturn(PETSC_SUCCESS);
   plans[1]                    = plans[0];
   plans[0].value[TPSPMV_TILE] = TPSPMV_ALL;
@@ -100,31 +100,34 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 */
 static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
-  SPMV_DESTROY_BY(TpspmvFreeArrays)
-  TpspmvStorage  b     = {.threads = 1};
+  SPMV_DESTROY_BY(TpspmvDestroy)
+  void          *storage = NULL;
+  TpspmvStorage *b;
   SpmvPlan       whole = *plan;
   SpmvArray      arrays[SPMV_ARRAY_MAX];
   PetscInt       narrays;
-  PetscLogDouble fraction, npairs, entries;
+  PetscLogDouble fraction = 1, npairs, entries, shared;
 
   PetscFunctionBegin;
   if (whole.value[TPSPMV_REMOVE] == TPSPMV_AUTO) whole.value[TPSPMV_REMOVE] = TPSPMV_NO;
   PetscCall(TpspmvResolve(rows, NULL, &whole)); /* a proposal leaves slices open */
-  PetscCall(TpspmvMeasure(rows, &whole, &b));
-  PetscCall(TpspmvArrays(&b, &narrays, arrays));
-  fraction = TpspmvIsDirect(&b) ? 1 : PetscMin(1, (PetscLogDouble)rows->m / (PetscLogDouble)b.cut.height);
-  npairs   = (PetscLogDouble)b.npairs;
-  entries  = (PetscLogDouble)(b.nentries + b.nlong);
-  work->bytes += SpmvArraysRead(narrays, arrays) -
-                 (1 - fraction) * (double)((size_t)b.cut.ntiles * sizeof(TpspmvChunk) + b.nruns * sizeof(TpspmvRun));
-  if (!TpspmvIsDirect(&b)) {
+  PetscCall(PetscNew(&b));
+  storage = b;
+  PetscCall(TpspmvMeasure(rows, &whole, b));
+  PetscCall(TpspmvArrays(b, &narrays, arrays));
+  npairs  = (PetscLogDouble)b->npairs;
+  entries = (PetscLogDouble)(b->nentries + b->nlong);
+  shared  = (PetscLogDouble)((size_t)b->cut.ntiles * sizeof(TpspmvChunk) + b->nruns * sizeof(TpspmvRun));
+  if (!TpspmvIsDirect(b)) {
+    fraction = PetscMin(1, (PetscLogDouble)rows->m / (PetscLogDouble)b->cut.height);
     work->moved += npairs * sizeof(PetscScalar);
     work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
   }
+  work->bytes += SpmvArraysRead(narrays, arrays) - (1 - fraction) * shared;
   work->vectors += entries / TPSPMV_LANES;
-  work->gathered += entries - (PetscLogDouble)b.nconsecutive;
-  work->cycles += TPSPMV_CYCLES_PAIR * npairs + TPSPMV_CYCLES_RUN * fraction * (PetscLogDouble)b.nruns;
-  work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b.nragged + TPSPMV_CYCLES_SEGMENT * (PetscLogDouble)b.nsegments;
+  work->gathered += entries - (PetscLogDouble)b->nconsecutive;
+  work->cycles += TPSPMV_CYCLES_PAIR * npairs + TPSPMV_CYCLES_RUN * fraction * (PetscLogDouble)b->nruns;
+  work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b->nragged + TPSPMV_CYCLES_SEGMENT * (PetscLogDouble)b->nsegments;
   work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -99,7 +99,6 @@ static inline int TpspmvHasFewTiles(const TpspmvStorage *b)
 /* tpspmv_build.c */
 extern PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b);
 extern PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
-extern PetscErrorCode TpspmvFreeArrays(TpspmvStorage *b);
 extern PetscErrorCode TpspmvDestroy(void **storage);
 
 /* tpspmv_values.c */

@@ -50,35 +50,31 @@ SPMV_INLINE void TpspmvClear(const TpspmvStorage *b, PetscInt s, PetscScalar *y)
   memset(y + first, 0, sizeof(PetscScalar) * (size_t)(end - first));
 }
 
-/* The chunks [first, end) */
-SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt first, PetscInt end, PetscBool narrow, TpspmvTarget target)
+/* The chunks of a task */
+SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt t, TpspmvTarget target)
 {
   const TpspmvStorage *b = p->b;
 
-  for (PetscInt c = first; c < end; c++) {
+  for (PetscInt c = b->chunks[t]; c < b->chunks[t + 1]; c++) {
+    PetscScalar *y = target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(&b->cut, c);
+
     if (target == TPSPMV_SET) TpspmvClear(b, c, p->y);
-    TpspmvChunkMult(b, &b->chunk[c], p->x,
-                    target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(&b->cut, c), narrow, target);
+    NARROW(b->narrow, TpspmvChunkMult(b, &b->chunk[c], p->x, y, narrow, target))
   }
 }
 
 /* The first phase: chunks, tile after tile, then segments */
 static void TpspmvFirstTask(void *context, PetscInt t)
 {
-  const TpspmvProduct *p     = (const TpspmvProduct *)context;
-  const TpspmvStorage *b     = p->b;
-  const PetscInt       first = b->chunks[t], end = b->chunks[t + 1];
+  const TpspmvProduct *p = (const TpspmvProduct *)context;
+  const TpspmvStorage *b = p->b;
 
   if (b->stream) {
-    NARROW(b->narrow, TpspmvChunksMult(p, first, end, narrow, TPSPMV_PAST))
+    TpspmvChunksMult(p, t, TPSPMV_PAST);
     SpmvStreamEnd();
-  } else if (!TpspmvIsDirect(b)) {
-    NARROW(b->narrow, TpspmvChunksMult(p, first, end, narrow, TPSPMV_KEEP))
-  } else if (p->beta) {
-    NARROW(b->narrow, TpspmvChunksMult(p, first, end, narrow, TPSPMV_ADD))
-  } else {
-    NARROW(b->narrow, TpspmvChunksMult(p, first, end, narrow, TPSPMV_SET))
-  }
+  } else if (!TpspmvIsDirect(b)) TpspmvChunksMult(p, t, TPSPMV_KEEP);
+  else if (p->beta) TpspmvChunksMult(p, t, TPSPMV_ADD);
+  else TpspmvChunksMult(p, t, TPSPMV_SET);
   for (PetscInt k = b->segments[t]; k < b->segments[t + 1]; k++) {
     NARROW(b->narrowlong, b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, narrow))
   }
@@ -157,8 +153,8 @@ static void TpspmvGiveTask(void *context, PetscInt task)
 }
 
 /*
-  The first phase turned around: each task has tiles of its own, whose part of y nobody else adds to. With few tiles it has the chunks
-  and segments that it has in a product, and adds them up in a vector of its own ...
+  The first phase turned around: each task has tiles of its own, whose part of y nobody else adds to. With few tiles it has the
+  chunks and segments that it has in a product, and adds them up in a vector of its own ...
 */
 static void TpspmvTilesTask(void *context, PetscInt t)
 {
