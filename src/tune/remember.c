@@ -50,16 +50,12 @@ static PetscErrorCode RememberKey(const SpmvRequest *q, const SpmvKey *key, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The file of the user, and whether there is to be any wisdom */
-static PetscErrorCode RememberFile(const SpmvRequest *q, char file[], size_t size, PetscBool *any)
+/* The file that the user names, or the one in the cache folder */
+static PetscErrorCode RememberFile(const SpmvRequest *q, char file[], size_t size)
 {
-  PetscBool none;
-
   PetscFunctionBegin;
-  PetscCall(PetscStrcmp(q->wisdom, "none", &none));
   PetscCall(PetscStrncpy(file, q->wisdom, size));
   if (!file[0]) PetscCall(SpmvUserPath("XDG_CACHE_HOME", ".cache", "wisdom", file, size));
-  *any = (PetscBool)!none;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -89,12 +85,10 @@ static PetscErrorCode RememberRead(const SpmvRequest *q, const char value[], Spm
 /* Sets the choice if wisdom has one for this request and matrix, of the same SpmvTuneKind or a more patient one */
 PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvKey *key, SpmvChoice *choice)
 {
-  char      file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
-  PetscBool any = PETSC_FALSE;
+  char file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
 
   PetscFunctionBegin;
-  PetscCall(RememberFile(q, file, sizeof(file), &any));
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RememberFile(q, file, sizeof(file)));
   for (PetscInt kind = SPMV_TUNE_PATIENT; kind >= q->kind && choice->from != SPMV_FROM_WISDOM; kind--) {
     PetscCall(RememberKey(q, key, kind, text, sizeof(text)));
     SpmvWisdomFind(file, text, value, sizeof(value));
@@ -108,11 +102,9 @@ PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice)
   const SpmvOption *o      = &choice->best;
   const SpmvFormat *format = SpmvCandidate[o->number];
   char              file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
-  PetscBool         any = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(RememberFile(&choice->request, file, sizeof(file), &any));
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RememberFile(&choice->request, file, sizeof(file)));
   PetscCall(RememberKey(&choice->request, &choice->key, choice->request.kind, text, sizeof(text)));
   PetscCall(PetscSNPrintf(value, sizeof(value), "%s %.6g %.6g ", format->name, (double)o->measured, (double)o->build));
   PetscCall(SpmvPlanText(&format->host->side, &o->plan, value, sizeof(value)));

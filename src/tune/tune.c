@@ -197,7 +197,8 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline,
                         void *context, SpmvChoice *choice)
 {
-  const PetscBool one = (PetscBool)(q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)));
+  const PetscBool one    = (PetscBool)(q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)));
+  const PetscBool wisdom = (PetscBool)(q->kind > SPMV_TUNE_ESTIMATE && strcmp(q->wisdom, "none"));
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(choice, sizeof(*choice)));
@@ -207,9 +208,9 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
   choice->best.number = choice->second.number = -1;
   if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || one) PetscCall(TuneFirst(q, csr, backend, choice));
   else {
-    if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
+    if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
     if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, baseline, context, choice));
-    if (choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
+    if (wisdom && choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
   }
   choice->known = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

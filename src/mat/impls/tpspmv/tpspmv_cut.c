@@ -8,8 +8,9 @@
 #define TPSPMV_QUANTA 256 /* quanta of columns in a tile of the full width */
 
 /*
-  Counts the columns that a plan's knobs p, with `cache`, leave. Where they remove any, number (or NULL) is on return an array: 1 for
-  each column that has entries, else 0
+  TpspmvColumnsLeft - counts the columns that a plan's knobs p, with `cache`, leave
+
+  Where they remove any, and number is not NULL, *number is an array for the caller: 1 for a column that has entries, else 0
 */
 PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused, int32_t **number)
 {

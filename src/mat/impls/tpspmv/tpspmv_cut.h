@@ -27,8 +27,8 @@ enum { TPSPMV_CACHE, TPSPMV_TILE, TPSPMV_SLICE, TPSPMV_LONG, TPSPMV_REMOVE, TPSP
 
 #define TPSPMV_PARAMS \
   [TPSPMV_CACHE] = SPMV_RANGE( \
-    "cache", "KiB of the cache that half is for the x of a tile: a core's second one, or a device's; 0: as the machine tells", \
-    0, 0, 1 << 20, SPMV_KNOB_CACHE), \
+    "cache", "KiB of the cache that is to hold the x of a tile twice: a core's second one, or a device's; 0: the machine's", 0, \
+    0, 1 << 20, SPMV_KNOB_CACHE), \
   [TPSPMV_TILE] = SPMV_CHOICES("tile", "columns of a tile, at most, 0: by the cache; 1073741824: one tile", TpspmvTiles, NULL, \
                                SPMV_KNOB_TILE), \
   [TPSPMV_SLICE] = \

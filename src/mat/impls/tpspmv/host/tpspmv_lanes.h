@@ -50,12 +50,6 @@ SPMV_INLINE Spmv8 TpspmvX(const TpspmvCursor *at, PetscBool narrow)
   return narrow ? Spmv8GatherU16(at->x, (const uint16_t *)at->index) : Spmv8Gather(at->x, (const int32_t *)at->index);
 }
 
-SPMV_INLINE Spmv8 TpspmvXFirst(const TpspmvCursor *at, int n, PetscBool narrow)
-{
-  return narrow ? Spmv8GatherFirstU16(at->x, (const uint16_t *)at->index, n)
-                : Spmv8GatherFirst(at->x, (const int32_t *)at->index, n);
-}
-
 SPMV_INLINE void TpspmvMove(TpspmvCursor *at, int n, PetscBool narrow)
 {
   at->value += n;
@@ -86,7 +80,10 @@ SPMV_INLINE Spmv8 TpspmvStep(TpspmvCursor *at, Spmv8 sum, PetscBool prefetch, Pe
 /* The same with the first n entries of a step */
 SPMV_INLINE Spmv8 TpspmvStepFirst(TpspmvCursor *at, Spmv8 sum, int n, PetscBool narrow)
 {
-  sum = Spmv8Fma(Spmv8LoadFirst(at->value, n), TpspmvXFirst(at, n, narrow), sum);
+  const Spmv8 x =
+    narrow ? Spmv8GatherFirstU16(at->x, (const uint16_t *)at->index, n) : Spmv8GatherFirst(at->x, (const int32_t *)at->index, n);
+
+  sum = Spmv8Fma(Spmv8LoadFirst(at->value, n), x, sum);
   TpspmvMove(at, n, narrow);
   return sum;
 }
