@@ -29,26 +29,36 @@ TPSPMV_INLINE void TpspmvSetOne(const TpspmvSetter *set, size_t place, PetscInt 
 TPSPMV_INLINE void TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], PetscInt length, size_t place, int32_t base,
                                   PetscBool indices)
 {
-  PetscInt           from[TPSPMV_LANES];
-  const PetscScalar *a[TPSPMV_LANES]; /* an address for each row, which stay in registers */
-  PetscScalar       *v = set->b->value + place;
+  PetscInt from[TPSPMV_LANES];
 
-#pragma GCC unroll 8
   for (PetscInt l = 0; l < TPSPMV_LANES; l++) {
     from[l] = set->cursor[row[l]];
-    a[l]    = set->csr->a + from[l];
     set->cursor[row[l]] += length;
   }
-  for (PetscInt k = 0; indices && k < length; k++) {
-    for (PetscInt l = 0; l < TPSPMV_LANES; l++) TpspmvSetOne(set, place++, from[l] + k, base, PETSC_TRUE);
-  }
-  for (PetscInt k = 0; !indices && k < length; k++, v += TPSPMV_LANES) {
-    if (set->b->prefetch) { /* the hardware cannot follow eight streams; where rows are sorted, the next groups are about here */
-      __builtin_prefetch(a[0] + k * TPSPMV_LANES + TPSPMV_PREFETCH);
-      __builtin_prefetch(v + TPSPMV_PREFETCH, 1);
+  if (indices) {
+    for (PetscInt k = 0; k < length; k++) {
+      for (PetscInt l = 0; l < TPSPMV_LANES; l++) TpspmvSetOne(set, place++, from[l] + k, base, indices);
     }
-#pragma GCC unroll 8
-    for (PetscInt l = 0; l < TPSPMV_LANES; l++) v[l] = a[l][k];
+  } else { /* an address for each row, which stay in registers */
+    const PetscScalar *a = set->csr->a, *a0 = a + from[0], *a1 = a + from[1], *a2 = a + from[2], *a3 = a + from[3];
+    const PetscScalar *a4 = a + from[4], *a5 = a + from[5], *a6 = a + from[6], *a7 = a + from[7];
+    PetscScalar       *v = set->b->value + place;
+
+    for (PetscInt k = 0; k < length; k++, v += TPSPMV_LANES) {
+      if (set->b
+            ->prefetch) { /* the hardware cannot follow eight streams; where rows are sorted, the next groups are about here */
+        __builtin_prefetch(a0 + k * TPSPMV_LANES + TPSPMV_PREFETCH);
+        __builtin_prefetch(v + TPSPMV_PREFETCH, 1);
+      }
+      v[0] = a0[k];
+      v[1] = a1[k];
+      v[2] = a2[k];
+      v[3] = a3[k];
+      v[4] = a4[k];
+      v[5] = a5[k];
+      v[6] = a6[k];
+      v[7] = a7[k];
+    }
   }
 }
 
