@@ -264,8 +264,8 @@ static PetscErrorCode Tpspmv(void)
   PetscFunctionBegin;
   for (PetscInt r = 0; r < 64; r++) length[r] = 2048;
   PetscCall(Rows(64, 2048, length, &t));
-  csr                            = SpmvTestCSRView(&t);
-  plan.value[TPSPMV_DEVICE_TILE] = 2048;
+  csr                     = SpmvTestCSRView(&t);
+  plan.value[TPSPMV_TILE] = 2048;
   PetscCall(SpmvBuild(&f->device->side, &csr, &Gpu, &plan, &storage));
   for (size_t parts = 1; parts <= 2; parts++) {
     const SpmvDeviceInfo info    = {.name = "a device", .group = 1024, .local = parts * 2048 * sizeof(PetscScalar)};

@@ -1,4 +1,4 @@
-static const char help[] = "tpSpMV: the paper's matrix digit by digit, tiles, fill, pieces of long rows, removed columns.\n\n";
+static const char help[] = "tpSpMV: the paper's matrix digit by digit, tiles, fill, segments of long rows, removed columns.\n\n";
 
 #include "spmvtest.h"
 #include "mat/impls/tpspmv/host/tpspmv_host.h"
@@ -19,7 +19,7 @@ static PetscErrorCode Build(const SpmvTestCSR *t, SpmvPlan plan, TpspmvStorage *
 
   PetscFunctionBegin;
   *b = NULL;
-  PetscCall(SpmvPlanSettle(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_tpspmv, &plan, NULL));
+  PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_tpspmv, &plan, NULL));
   PetscCall(SpmvBuild(SIDE, &csr, NULL, &plan, &storage));
   *b = (TpspmvStorage *)storage;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -212,14 +212,14 @@ static PetscErrorCode LongRow(PetscInt tile)
   }
   PetscCall(Build(&t, PLAN(0, tile, 0, 128, TPSPMV_NO, TPSPMV_NO, threads), &b));
   for (PetscInt p = 0; p < threads; p++) {
-    const int64_t entries = b->piece[b->pieces[p + 1]].entry - b->piece[b->pieces[p]].entry;
+    const int64_t entries = b->segment[b->segments[p + 1]].entry - b->segment[b->segments[p]].entry;
 
     PetscCheck(PetscAbs(entries - n / threads) <= 2048, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "thread %" PetscInt_FMT " has %d entries of the long row", p, (int)entries);
   }
-  for (size_t p = 0; p < b->npieces; p++) dense += b->piece[p].consecutive;
-  PetscCheck(b->npieces >= n / 2048 && dense == (PetscInt)b->npieces, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%zu pieces, %" PetscInt_FMT " consecutive", b->npieces, dense);
+  for (size_t p = 0; p < b->nsegments; p++) dense += b->segment[p].consecutive;
+  PetscCheck(b->nsegments >= n / 2048 && dense == (PetscInt)b->nsegments, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%zu segments, %" PetscInt_FMT " consecutive", b->nsegments, dense);
   PetscCall(CheckProducts(&t, b));
   PetscCall(Destroy(&b));
   PetscCall(SpmvTestCSRDestroy(&t));

@@ -50,22 +50,21 @@ static PetscErrorCode BytesBuilt(PetscInt number, const SpmvCSR *csr, SpmvPlan p
 /* Bytes of each candidate, from a part of the rows, against those built */
 static PetscErrorCode TestSample(void)
 {
-  SpmvTestCSR        t;
-  SpmvCSR            csr;
-  SpmvSample         sample;
-  const SpmvMachine *machine = SpmvMachineGet();
-  PetscReal          share = 0, stands = 0;
+  SpmvTestCSR t;
+  SpmvCSR     csr;
+  SpmvSample  sample;
+  PetscReal   part = 0, stands = 0;
 
   PetscFunctionBegin;
   PetscCall(Band(100000, 9, 3, &t));
   csr = SpmvTestCSRView(&t);
-  PetscCall(SpmvSampleCreate(&csr, machine, &sample));
+  PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_FORMATS, &sample));
   for (PetscInt w = 0; w < sample.nwindows; w++) {
-    share += (PetscReal)sample.window[w].i[sample.window[w].m] / (PetscReal)csr.i[csr.m];
+    part += (PetscReal)sample.window[w].i[sample.window[w].m] / (PetscReal)csr.i[csr.m];
     stands += sample.weight[w] * (PetscReal)sample.window[w].i[sample.window[w].m] / (PetscReal)csr.i[csr.m];
   }
-  PetscCheck(share < 0.2 && share > 0.05 && PetscAbsReal(stands - 1) < 1e-5 && sample.nwindows >= 8, PETSC_COMM_SELF,
-             PETSC_ERR_PLIB, "%d windows, %g of all entries, stand for %g", (int)sample.nwindows, (double)share, (double)stands);
+  PetscCheck(part < 0.2 && part > 0.05 && PetscAbsReal(stands - 1) < 1e-5 && sample.nwindows >= 8, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%d windows, %g of all entries, stand for %g", (int)sample.nwindows, (double)part, (double)stands);
   for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
     const SpmvFormat *f      = SpmvCandidate[k];
     SpmvOption        option = {.number = k, .plan = SpmvTestPlan(f, SPMV_BACKEND_HOST)}, again;
@@ -73,8 +72,8 @@ static PetscErrorCode TestSample(void)
 
     PetscCall(BytesBuilt(k, &csr, option.plan, &bytes));
     if (f->host->side.resolve) PetscCall(f->host->side.resolve(&csr, NULL, &option.plan));
-    PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, k, 1, &option.plan, &option));
-    PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, k, 1, &option.plan, &again));
+    PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, k, 1, &option.plan, &option));
+    PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, k, 1, &option.plan, &again));
     PetscCheck(again.predicted == option.predicted && option.predicted > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g s, then %g",
                f->name, (double)option.predicted, (double)again.predicted);
     PetscCheck(PetscAbsReal((PetscReal)(option.bytes / bytes - 1)) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB,
@@ -196,15 +195,14 @@ static PetscErrorCode TestEmpty(void)
 static PetscErrorCode TestUneven(void)
 {
   enum { M = 50000, HEAD = 200, LONG = 400 };
-  const PetscInt     number = 0;
-  SpmvTestCSR        t      = {.m = M, .n = M};
-  SpmvCSR            csr;
-  SpmvSample         sample;
-  const SpmvMachine *machine = SpmvMachineGet();
-  SpmvOption         option  = {.number = number, .plan = SpmvTestPlan(SpmvCandidate[number], SPMV_BACKEND_HOST)};
-  PetscLogDouble     bytes;
-  PetscBool          good;
-  PetscInt           nz = 0;
+  const PetscInt number = 0;
+  SpmvTestCSR    t      = {.m = M, .n = M};
+  SpmvCSR        csr;
+  SpmvSample     sample;
+  SpmvOption     option = {.number = number, .plan = SpmvTestPlan(SpmvCandidate[number], SPMV_BACKEND_HOST)};
+  PetscLogDouble bytes;
+  PetscBool      good;
+  PetscInt       nz = 0;
 
   PetscFunctionBegin;
   PetscCheck(!strcmp(SpmvCandidate[number]->name, "bccoo"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "candidate %d is %s", (int)number,
@@ -223,8 +221,8 @@ static PetscErrorCode TestUneven(void)
     SpmvPlanRead(&SpmvCandidate[number]->host->side, "block_height=1 block_width=2 bunch=8 tile=64", &option.plan, &good));
   PetscCheck(good, PETSC_COMM_SELF, PETSC_ERR_PLIB, "bccoo has other knobs");
   PetscCall(BytesBuilt(number, &csr, option.plan, &bytes));
-  PetscCall(SpmvSampleThin(&csr, PETSC_TRUE, &sample));
-  PetscCall(SpmvEstimate(&sample, machine, SPMV_ISA_COUNT, number, 1, &option.plan, &option));
+  PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_PAIR, &sample));
+  PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, number, 1, &option.plan, &option));
   PetscCheck(PetscAbsReal(option.bytes / bytes - 1) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes are estimated to be %g",
              (double)bytes, (double)option.bytes);
   PetscCall(SpmvSampleDestroy(&sample));

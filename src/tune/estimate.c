@@ -4,11 +4,11 @@
 #include "tune.h"
 
 /* The level that so many bytes, read over and over, come from */
-static int EstimateLevel(const SpmvMachine *machine, PetscLogDouble bytes)
+static int EstimateLevel(PetscLogDouble bytes)
 {
   int level = 0;
 
-  while (level < SPMV_LEVELS - 1 && bytes > machine->cache[level]) level++;
+  while (level < SPMV_LEVELS - 1 && bytes > SpmvMachineGet()->cache[level]) level++;
   return level;
 }
 
@@ -19,11 +19,12 @@ static int EstimateLevel(const SpmvMachine *machine, PetscLogDouble bytes)
 
   Where a format goes through x part by part, `reach` bytes at a time, x comes from a cache that holds a part.
 */
-static PetscLogDouble EstimateSeconds(const SpmvSample *s, const SpmvMachine *machine, const SpmvWork *w, PetscLogDouble slower)
+static PetscLogDouble EstimateSeconds(const SpmvSample *s, const SpmvWork *w, PetscLogDouble slower)
 {
+  const SpmvMachine   *machine = SpmvMachineGet();
   const PetscLogDouble vectors = (PetscLogDouble)(s->all->m + s->all->n) * sizeof(PetscScalar),
                        bytes   = w->bytes + vectors + 2 * w->moved;
-  const PetscLogDouble load    = bytes * machine->byte[EstimateLevel(machine, bytes)];
+  const PetscLogDouble load    = bytes * machine->byte[EstimateLevel(bytes)];
   const PetscLogDouble work =
     w->cycles * machine->cycle + w->misses * machine->miss + w->vectors * machine->vector + w->gathered * machine->gathered;
   PetscLogDouble wait = 0;
@@ -61,39 +62,31 @@ static PetscErrorCode EstimateWork(const SpmvSide *side, const SpmvCSR *rows, Pe
 }
 
 /*
-  SpmvEstimate - predicts what a candidate takes under some plans that are resolved
+  SpmvEstimate - predicts what a candidate takes under n plans of one backend, which are resolved
 
-  Input Parameters:
-+ s       - a sample of the matrix; how far x is is looked at only if it tells the plans apart, or was looked at before
-. machine - the rates
-. wanted  - the instruction set, as in SpmvRequest
-. number  - of the candidate
-. n       - how many plans
-- plans   - [n] of one backend
-
-  Output Parameter:
-. options - [n]
+  SpmvSampleReach() is called for the sample only if it tells the plans apart
 */
-PetscErrorCode SpmvEstimate(SpmvSample *s, const SpmvMachine *machine, PetscInt wanted, PetscInt number, PetscInt n,
-                            const SpmvPlan plans[], SpmvOption options[])
+PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt wanted, PetscInt number, PetscInt n, const SpmvPlan plans[],
+                            SpmvOption options[])
 {
-  const SpmvFormat  *format = SpmvCandidate[number];
+  const SpmvFormat  *format  = SpmvCandidate[number];
+  const SpmvSide    *side    = SpmvFormatSide(format, plans->backend);
+  const SpmvMachine *machine = SpmvMachineGet();
   const SpmvKernels *kernels;
   SpmvIsa            isa;
   SpmvWork           works[SPMV_PROPOSALS] = {{0}};
-  PetscBool          apart                 = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(SpmvKernelsGet(format, wanted, &kernels, &isa));
-  for (PetscInt w = 0; w < s->nwindows; w++)
-    PetscCall(EstimateWork(SpmvFormatSide(format, plans->backend), &s->window[w], s->weight[w], n, plans, works));
-  for (PetscInt k = 1; k < n; k++) apart = (PetscBool)(apart || works[k].reach != works[0].reach);
-  if (apart) PetscCall(SpmvSampleReach(machine, s));
+  for (PetscInt w = 0; w < s->nwindows; w++) PetscCall(EstimateWork(side, &s->window[w], s->weight[w], n, plans, works));
+  for (PetscInt k = 1; k < n; k++) {
+    if (works[k].reach != works[0].reach) PetscCall(SpmvSampleReach(s));
+  }
   for (PetscInt k = 0; k < n; k++) {
     const SpmvWork *w = &works[k];
 
     options[k] = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
-    options[k].predicted = EstimateSeconds(s, machine, w, format->host->kernels ? machine->isa[isa] : 1);
+    options[k].predicted = EstimateSeconds(s, w, format->host->kernels ? machine->isa[isa] : 1);
     if (format->host->kernels) options[k].predicted /= (PetscLogDouble)plans[k].threads; /* AIJ's kernel has one */
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,9 +21,10 @@ static PetscErrorCode SpmvParamText(const SpmvParam *param, PetscInt value, cons
   while (param->names && index < param->count - 1 && param->choices[index] != value) index++;
   if (param->names) PetscCall(SpmvAppend(text, size, "%s=%s ", param->name, param->names[index]));
   else if (!param->list) PetscCall(SpmvAppend(text, size, "%s=%" PetscInt_FMT " ", param->name, value));
-  for (PetscInt i = 0; param->list && i < value; i++)
-    PetscCall(
-      SpmvAppend(text, size, "%s%s%" PetscInt_FMT "%s", i ? "" : param->name, i ? "," : "=", list[i], i + 1 < value ? "" : " "));
+  for (PetscInt i = 0; param->list && i < value; i++) {
+    if (!i) PetscCall(SpmvAppend(text, size, "%s=", param->name));
+    PetscCall(SpmvAppend(text, size, "%" PetscInt_FMT "%s", list[i], i + 1 < value ? "," : " "));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,12 +57,7 @@ static int SpmvParamRead(const SpmvParam *param, const char text[], PetscInt *va
   return 0;
 }
 
-/*
-  SpmvPlanRead - sets the knobs that a text of SpmvPlanText() names
-
-  Output Parameter:
-. good - PETSC_FALSE if the text has a knob or a value that the side has not; the plan is then of no use
-*/
+/* Sets the knobs that a text of SpmvPlanText() names. Not good: it has what the side has not, and the plan is of no use */
 PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], SpmvPlan *plan, PetscBool *good)
 {
   char copy[1024], *state = NULL;
@@ -75,7 +71,7 @@ PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], SpmvPlan *p
 
     if (value) *value++ = 0;
     while (k < side->nparams && strcmp(side->params[k].name, part)) k++;
-    if (!value || k == side->nparams || !SpmvParamRead(&side->params[k], value, &plan->value[k], plan->list)) *good = PETSC_FALSE;
+    *good = (PetscBool)(value && k < side->nparams && SpmvParamRead(&side->params[k], value, &plan->value[k], plan->list));
     if (!*good) break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -5,41 +5,33 @@
   for, the matrix. So another program, another run, or another matrix with the same pattern finds it.
 */
 #include "tune.h"
-#include "wisdom.h"
 #include "../hash.h"
 #include <stdio.h>
 
 #define REMEMBER_VERSION 3 /* of what lines mean: raised when formats, their knobs or keys change */
 
 /* The processor's name, as the machine tells, without what a line of wisdom must not have */
-static void RememberProcessor(char name[], size_t size)
+static void RememberProcessor(char name[61])
 {
   FILE *f = fopen("/proc/cpuinfo", "r");
   char  line[256];
 
-  (void)snprintf(name, size, "unknown");
+  strcpy(name, "unknown");
   while (f && fgets(line, sizeof(line), f)) {
-    const char *value = strchr(line, ':');
-
-    if (strncmp(line, "model name", 10) || !value) continue;
-    (void)snprintf(name, size, "%.60s", value + 2);
-    break;
+    if (sscanf(line, "model name : %60[^|\n]", name) == 1) break;
   }
   if (f) (void)fclose(f);
-  for (char *p = name; *p; p++) {
-    if (*p == '|' || *p == '\n') *p = 0;
-  }
 }
 
 static PetscErrorCode RememberKey(const SpmvRequest *q, const SpmvKey *key, PetscInt kind, char text[], size_t size)
 {
   const SpmvKernels *kernels;
   SpmvIsa            isa;
-  char               processor[128];
+  char               processor[61];
   uint64_t           asked = 0;
 
   PetscFunctionBegin;
-  RememberProcessor(processor, sizeof(processor));
+  RememberProcessor(processor);
   PetscCall(SpmvKernelsGet(&SpmvFormat_spmv, q->isa, &kernels, &isa));
   asked = SpmvHash(asked, &q->allowed, sizeof(q->allowed));
   asked = SpmvHash(asked, &q->calls, sizeof(q->calls));
@@ -58,27 +50,23 @@ static PetscErrorCode RememberKey(const SpmvRequest *q, const SpmvKey *key, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The file of the user, and whether there is to be any wisdom */
-static PetscErrorCode RememberFile(const SpmvRequest *q, char file[], size_t size, PetscBool *any)
+/* The file that the user names, or the one in the cache folder */
+static PetscErrorCode RememberFile(const SpmvRequest *q, char file[], size_t size)
 {
-  PetscBool none;
-
   PetscFunctionBegin;
-  PetscCall(PetscStrcmp(q->wisdom, "none", &none));
   PetscCall(PetscStrncpy(file, q->wisdom, size));
   if (!file[0]) PetscCall(SpmvUserPath("XDG_CACHE_HOME", ".cache", "wisdom", file, size));
-  *any = (PetscBool)!none;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes a value of wisdom apart; one that is not of the form, or not allowed, is a miss */
+/* Makes a value of wisdom the choice; one that is empty, not of the form, or not allowed is a miss */
 static PetscErrorCode RememberRead(const SpmvRequest *q, const char value[], SpmvChoice *choice)
 {
   char       name[32];
   int        used = 0;
   double     measured, build;
-  PetscInt   k    = 0;
-  PetscBool  good = PETSC_FALSE;
+  PetscInt   k = 0;
+  PetscBool  good;
   SpmvOption o;
 
   PetscFunctionBegin;
@@ -94,19 +82,17 @@ static PetscErrorCode RememberRead(const SpmvRequest *q, const char value[], Spm
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills the choice if wisdom has one for this request and matrix, found with as much patience or more */
+/* Sets the choice if wisdom has one for this request and matrix, of the same SpmvTuneKind or a more patient one */
 PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvKey *key, SpmvChoice *choice)
 {
-  char      file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
-  PetscBool found = PETSC_FALSE;
+  char file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
 
   PetscFunctionBegin;
-  PetscCall(RememberFile(q, file, sizeof(file), &found));
-  if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RememberFile(q, file, sizeof(file)));
   for (PetscInt kind = SPMV_TUNE_PATIENT; kind >= q->kind && choice->from != SPMV_FROM_WISDOM; kind--) {
     PetscCall(RememberKey(q, key, kind, text, sizeof(text)));
-    PetscCall(SpmvWisdomFind(file, text, value, sizeof(value), &found));
-    if (found) PetscCall(RememberRead(q, value, choice));
+    SpmvWisdomFind(file, text, value, sizeof(value));
+    PetscCall(RememberRead(q, value, choice));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -116,11 +102,9 @@ PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice)
   const SpmvOption *o      = &choice->best;
   const SpmvFormat *format = SpmvCandidate[o->number];
   char              file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
-  PetscBool         any = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(RememberFile(&choice->request, file, sizeof(file), &any));
-  if (!any) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(RememberFile(&choice->request, file, sizeof(file)));
   PetscCall(RememberKey(&choice->request, &choice->key, choice->request.kind, text, sizeof(text)));
   PetscCall(PetscSNPrintf(value, sizeof(value), "%s %.6g %.6g ", format->name, (double)o->measured, (double)o->build));
   PetscCall(SpmvPlanText(&format->host->side, &o->plan, value, sizeof(value)));

@@ -1,54 +1,44 @@
 /*
-  search.c - which plans of a format are worth a look: an odometer over the knobs that make shapes, and one knob at a time around a plan
+  search.c - which options are worth measuring: all combinations of the knobs for shapes, and one knob at a time around a plan
 
-  The heuristics of tune.c cut it down; each has a kind of knob.
+  The heuristics of tune.c leave some out; each is for one kind of knob.
 */
 #include "tune.h"
 
 #define SEARCH_SHAPES 4 /* shapes that heuristic 1 leaves */
 #define SEARCH_FACTOR 4 /* between tiles that heuristic 6 leaves and the format's own */
 
-/* A rule is on unless the user, or who is patient, does without it */
+/* True if the heuristic for a kind of knob is followed */
 static PetscBool SearchUses(const SpmvRequest *q, SpmvKnob knob)
 {
   return (PetscBool)(q->kind != SPMV_TUNE_PATIENT && !(q->skipped >> (knob - 1) & 1));
 }
 
-/*
-  SpmvOptionsAdd - adds an option to a list: what its plan leaves open is settled, and its time estimated
-
-  Note:
-  Nothing is added if the list has it, or if the format does not allow it for this matrix.
-*/
-PetscErrorCode SpmvOptionsAdd(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *asked,
-                              SpmvOptions *options)
+/* Chooses an option's open knobs, estimates it and adds it, unless the list has it or its format does not allow it */
+PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *asked)
 {
-  SpmvOption option = *asked;
-  char       why[512];
+  const SpmvCSR *csr  = search->sample.all;
+  SpmvPlan       plan = *asked;
+  char           why[512];
 
   PetscFunctionBegin;
-  PetscCall(SpmvPlanSettle(sample->all, q->isa, option.number, &option.plan, NULL));
-  PetscCall(SpmvResolve(&SpmvCandidate[option.number]->host->side, sample->all, NULL, &option.plan, why, sizeof(why)));
+  PetscCall(SpmvPlanChoose(csr, search->request->isa, number, &plan, NULL));
+  PetscCall(SpmvResolve(&SpmvCandidate[number]->host->side, csr, NULL, &plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < options->n; k++) {
-    if (options->of[k].number == option.number && !memcmp(&options->of[k].plan, &option.plan, sizeof(option.plan)))
+  for (PetscInt k = 0; k < search->n; k++) {
+    if (search->option[k].number == number && !memcmp(&search->option[k].plan, &plan, sizeof(plan)))
       PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SpmvEstimate(sample, machine, q->isa, option.number, 1, &option.plan, &option));
-  if (options->n == options->capacity) {
-    SpmvOption *larger;
-
-    options->capacity = PetscMax(32, 2 * options->capacity);
-    PetscCall(PetscMalloc1(options->capacity, &larger));
-    PetscCall(PetscArraycpy(larger, options->of, options->n));
-    PetscCall(PetscFree(options->of));
-    options->of = larger;
+  if (search->n == search->capacity) {
+    search->capacity = PetscMax(32, 2 * search->capacity);
+    PetscCall(PetscRealloc((size_t)search->capacity * sizeof(SpmvOption), &search->option));
   }
-  options->of[options->n++] = option;
+  PetscCall(SpmvEstimate(&search->sample, search->request->isa, number, 1, &plan, &search->option[search->n]));
+  search->n++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values of a knob that may be tried; of a range the preset, and a quarter and four times of it */
+/* How many values of a knob may be tried: of a range the preset, and a quarter and four times of it */
 static PetscInt SearchValues(const SpmvParam *p)
 {
   return p->choices ? p->count : p->preset ? 3 : 1;
@@ -60,47 +50,49 @@ static PetscInt SearchValue(const SpmvParam *p, PetscInt k)
   return k == 0 ? p->preset : k == 1 ? PetscMax(p->low, p->preset / SEARCH_FACTOR) : PetscMin(p->high, p->preset * SEARCH_FACTOR);
 }
 
-/* The least of the list from `first` on come to its front, as many as are to stay; the rest is dropped */
-static void SearchKeepSmallest(SpmvOptions *options, PetscInt first, PetscInt stay)
+/* Of the options from `first` on, only the SEARCH_SHAPES of least bytes stay */
+static void SearchKeepSmallest(SpmvSearch *search, PetscInt first)
 {
-  for (PetscInt k = first; k < PetscMin(options->n, first + stay); k++) {
-    PetscInt   least = k;
-    SpmvOption swap;
+  for (PetscInt k = first; k < PetscMin(search->n, first + SEARCH_SHAPES); k++) {
+    SpmvOption *least = &search->option[k];
+    SpmvOption  swap  = *least;
 
-    for (PetscInt l = k + 1; l < options->n; l++) {
-      if (options->of[l].bytes < options->of[least].bytes) least = l;
+    for (PetscInt l = k + 1; l < search->n; l++) {
+      if (search->option[l].bytes < least->bytes) least = &search->option[l];
     }
-    swap               = options->of[k];
-    options->of[k]     = options->of[least];
-    options->of[least] = swap;
+    search->option[k] = *least;
+    *least            = swap;
   }
-  options->n = PetscMin(options->n, first + stay);
+  search->n = PetscMin(search->n, first + SEARCH_SHAPES);
+}
+
+/* True if a knob of a candidate makes shapes, and the user leaves it open */
+static PetscBool SearchIsShape(const SpmvRequest *q, PetscInt number, PetscInt p)
+{
+  return (PetscBool)(SpmvCandidate[number]->host->side.params[p].knob == SPMV_KNOB_SHAPE && !(q->pinned[number] >> p & 1));
 }
 
 /* All combinations of the knobs of a format that make shapes and that the user leaves open */
-static PetscErrorCode SearchShapes(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, PetscInt number,
-                                   SpmvOptions *options)
+static PetscErrorCode SearchShapes(SpmvSearch *search, PetscInt number)
 {
-  const SpmvSide *side  = &SpmvCandidate[number]->host->side;
-  PetscInt        total = 1, first = options->n;
-  SpmvOption      option = {.number = number, .plan = q->host[number]};
+  const SpmvRequest *q     = search->request;
+  const SpmvSide    *side  = &SpmvCandidate[number]->host->side;
+  PetscInt           total = 1, first = search->n;
+  SpmvPlan           plan = q->host[number];
 
   PetscFunctionBegin;
-  for (PetscInt p = 0; p < side->nparams; p++)
-    total *= side->params[p].knob == SPMV_KNOB_SHAPE && !(q->pinned[number] >> p & 1) ? SearchValues(&side->params[p]) : 1;
-  for (PetscInt c = 0; c < total && total > 1; c++) {
-    PetscInt rest = c;
-
-    for (PetscInt p = 0; p < side->nparams; p++) {
-      const SpmvParam *param = &side->params[p];
-
-      if (param->knob != SPMV_KNOB_SHAPE || q->pinned[number] >> p & 1) continue;
-      option.plan.value[p] = SearchValue(param, rest % SearchValues(param));
-      rest /= SearchValues(param);
-    }
-    PetscCall(SpmvOptionsAdd(q, sample, machine, &option, options));
+  for (PetscInt p = 0; p < side->nparams; p++) {
+    if (SearchIsShape(q, number, p)) total *= SearchValues(&side->params[p]);
   }
-  if (SearchUses(q, SPMV_KNOB_SHAPE)) SearchKeepSmallest(options, first, SEARCH_SHAPES);
+  for (PetscInt c = 0; c < total && total > 1; c++) {
+    for (PetscInt p = 0, rest = c; p < side->nparams; p++) {
+      if (!SearchIsShape(q, number, p)) continue;
+      plan.value[p] = SearchValue(&side->params[p], rest % SearchValues(&side->params[p]));
+      rest /= SearchValues(&side->params[p]);
+    }
+    PetscCall(SpmvSearchAdd(search, number, &plan));
+  }
+  if (SearchUses(q, SPMV_KNOB_SHAPE)) SearchKeepSmallest(search, first);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,44 +108,53 @@ static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob
   return (PetscBool)(knob == SPMV_KNOB_TILE && v != o && v > 0 && v <= SEARCH_FACTOR * o && o <= SEARCH_FACTOR * v);
 }
 
-/* Other values of each open knob of an option, one at a time; shapes stay, and what else was left open is left to the format again */
-PetscErrorCode SpmvSearchAround(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, const SpmvOption *centre,
-                                SpmvOptions *options)
+/* Other values of each open knob of a plan, one at a time; shapes stay, and what else was left open is chosen again */
+PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre)
 {
-  const PetscInt  number = centre->number;
-  const SpmvSide *side   = &SpmvCandidate[number]->host->side;
-  SpmvOption      option = {.number = number, .plan = q->host[number]};
+  const SpmvRequest *q    = search->request;
+  const SpmvSide    *side = &SpmvCandidate[number]->host->side;
+  const SpmvPlan     own  = *centre; /* a copy: the list moves as it grows */
+  SpmvPlan           plan = q->host[number];
 
   PetscFunctionBegin;
   for (PetscInt p = 0; p < side->nparams; p++) {
-    if (side->params[p].knob == SPMV_KNOB_SHAPE) option.plan.value[p] = centre->plan.value[p];
+    if (side->params[p].knob == SPMV_KNOB_SHAPE) plan.value[p] = own.value[p];
   }
   for (PetscInt p = 0; p < side->nparams; p++) {
     const SpmvParam *param = &side->params[p];
 
-    if (q->pinned[number] >> p & 1) continue;
-    for (PetscInt k = 0; k < SearchValues(param); k++) {
-      SpmvOption other = option;
+    for (PetscInt k = 0; k < SearchValues(param) && !(q->pinned[number] >> p & 1); k++) {
+      SpmvPlan other = plan;
 
-      if (!SearchAllows(q, sample->all, param->knob, SearchValue(param, k), centre->plan.value[p])) continue;
-      other.plan.value[p] = SearchValue(param, k);
-      PetscCall(SpmvOptionsAdd(q, sample, machine, &other, options));
+      other.value[p] = SearchValue(param, k);
+      if (SearchAllows(q, search->sample.all, param->knob, other.value[p], own.value[p]))
+        PetscCall(SpmvSearchAdd(search, number, &other));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Around each option of a list: its format's shapes, and other values of one knob; of these, who is patient asks from the best that was measured */
-PetscErrorCode SpmvSearchAll(const SpmvRequest *q, SpmvSample *sample, const SpmvMachine *machine, SpmvOptions *options)
+/* For each option of the list its format's shapes, and other values of one knob; SPMV_TUNE_PATIENT tries these after measuring */
+PetscErrorCode SpmvSearchAll(SpmvSearch *search)
 {
-  const PetscInt given = options->n;
+  const PetscInt given = search->n;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < given; k++) {
-    const SpmvOption centre = options->of[k]; /* the list moves as it grows */
+    const PetscInt number = search->option[k].number;
 
-    PetscCall(SearchShapes(q, sample, machine, centre.number, options));
-    if (q->kind != SPMV_TUNE_PATIENT) PetscCall(SpmvSearchAround(q, sample, machine, &centre, options));
+    PetscCall(SearchShapes(search, number));
+    if (search->request->kind != SPMV_TUNE_PATIENT) PetscCall(SpmvSearchAround(search, number, &search->option[k].plan));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvSearchDestroy(SpmvSearch *search)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvSampleDestroy(&search->sample));
+  PetscCall(PetscFree(search->option));
+  PetscCall(PetscFree(search->x));
+  PetscCall(PetscFree(search->y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -16,10 +16,10 @@ const char *const SpmvTuneKinds[SPMV_TUNE_COUNT] = {"off", "estimate", "measure"
 
 /*
   The six heuristics of Zhang et al., section 4, in the paper's order, each for one kind of knob of any format; and one of ours.
-  Departures: (2) is said of the texture memory and the offline transpose of a GPU: here formats know which layout to take. (3) and
-  (4) are of a GPU's shared memory. (6) says `according to the dimensions` and no more. What the rules leave is ordered by the model
+  We differ: (2) is about the texture memory and the offline transpose of a GPU: here formats know which layout to take. (3) and
+  (4) are about a GPU's shared memory. (6) says `according to the dimensions` and no more. What they leave is ordered by the model
 */
-static const SpmvHeuristic Heuristics[] = {
+const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS] = {
   {"shapes", "Measure only the block shapes with the 4 smallest storages (1)"},
   {"layout", "Do not measure other layouts than the format's own choice (2)"},
   {"cache", "Do not measure other cache sizes than the machine's (3)"},
@@ -28,8 +28,6 @@ static const SpmvHeuristic Heuristics[] = {
   {"tiles", "Measure only tiles of 1/4 to 4 times the format's own choice, and not larger than the matrix (6)"},
   {"model", "Measure only the 6 options of least estimated time, and none estimated to take twice the least"},
 };
-
-const struct SpmvHeuristicTable SpmvHeuristics = {PETSC_STATIC_ARRAY_LENGTH(Heuristics), Heuristics};
 
 /* Seconds of a product, and of its part of the set-up if calls are counted */
 PetscLogDouble SpmvOptionCost(const SpmvRequest *q, const SpmvOption *o)
@@ -89,77 +87,64 @@ PetscErrorCode SpmvRequestAllow(PetscInt n, const char *const names[], SpmvReque
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first candidate that is allowed, as asked for, but that what it leaves open is estimated; for a device the first that has kernels for it, if any has */
+/* The first candidate that is allowed, or that has kernels for the device, if any; its open knobs are chosen by estimate */
 static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscInt backend, SpmvChoice *choice)
 {
-  PetscInt k = SPMV_CANDIDATES;
+  const SpmvSide *side  = NULL;
+  PetscInt        first = -1;
 
   PetscFunctionBegin;
-  for (PetscInt c = SPMV_CANDIDATES - 1; c >= 0; c--) {
-    const PetscBool runs = (PetscBool)(backend != SPMV_BACKEND_DEVICE || SpmvCandidate[c]->device);
-
-    if (q->allowed >> c & 1 && (runs || k == SPMV_CANDIDATES || !SpmvCandidate[k]->device)) k = c;
+  for (PetscInt k = 0; k < SPMV_CANDIDATES && !side; k++) {
+    if (!(q->allowed >> k & 1)) continue;
+    side = SpmvFormatSide(SpmvCandidate[k], backend);
+    if (side || first < 0) first = k;
   }
-  choice->best =
-    (SpmvOption){.number = k, .plan = backend == SPMV_BACKEND_DEVICE && SpmvCandidate[k]->device ? q->device[k] : q->host[k]};
-  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(csr, q->isa, k, &choice->best.plan, &choice->estimated));
+  choice->best.number = first;
+  choice->best.plan   = side && backend == SPMV_BACKEND_DEVICE ? q->device[first] : q->host[first];
+  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(csr, q->isa, first, &choice->best.plan, &choice->estimated));
   choice->from = choice->estimated ? SPMV_FROM_ESTIMATE : SPMV_FROM_ASKED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void ChoiceOffer(const SpmvRequest *q, const SpmvOption *o, SpmvChoice *c)
-{
-  if (c->best.number < 0 || SpmvOptionCost(q, o) < SpmvOptionCost(q, &c->best)) {
-    c->second = c->best;
-    c->best   = *o;
-  } else if (c->second.number < 0 || SpmvOptionCost(q, o) < SpmvOptionCost(q, &c->second)) c->second = *o;
-}
-
 #define TUNE_GAIN 1.05 /* what another plan than the format's own must gain by estimate */
 
-/* The least of the options that were measured, if any was, else of all, where `own` come first: the formats' own plans */
-static void ChoiceSettle(const SpmvRequest *q, const SpmvOptions *options, PetscInt own, SpmvChoice *c)
+/* The two options of least cost, measured ones if there are any; the first `own` of all are the formats' own plans */
+static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
 {
-  c->estimated = options->n;
-  c->from      = c->products ? SPMV_FROM_MEASURE : SPMV_FROM_ESTIMATE;
-  for (PetscInt k = 0; k < options->n; k++) {
-    const SpmvOption *o = &options->of[k];
+  const SpmvRequest *q = search->request;
 
-    if (c->products ? o->measured > 0 : k < own || TUNE_GAIN * SpmvOptionCost(q, o) < SpmvOptionCost(q, &c->best))
-      ChoiceOffer(q, o, c);
+  c->estimated = search->n;
+  c->from      = c->products ? SPMV_FROM_MEASURE : SPMV_FROM_ESTIMATE;
+  for (PetscInt k = 0; k < search->n; k++) {
+    const SpmvOption    *o    = &search->option[k];
+    const PetscLogDouble cost = SpmvOptionCost(q, o);
+
+    if (c->products ? o->measured <= 0 : k >= own && TUNE_GAIN * cost >= SpmvOptionCost(q, &c->best)) continue;
+    if (c->best.number < 0 || cost < SpmvOptionCost(q, &c->best)) {
+      c->second = c->best;
+      c->best   = *o;
+    } else if (c->second.number < 0 || cost < SpmvOptionCost(q, &c->second)) c->second = *o;
   }
 }
 
-static PetscErrorCode TuneOptionsDestroy(SpmvOptions *options)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(options->of));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Estimates each candidate under the plan that it settles on; to measure, other values of its knobs as well */
+/* Estimates each candidate under the plan that is chosen for it; to measure, other values of its knobs as well */
 static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context,
                                 SpmvChoice *choice)
 {
-  const SpmvMachine *machine = SpmvMachineGet();
-  SPMV_DESTROY_BY(SpmvSampleDestroy)
-  SpmvSample sample = {0};
-  SPMV_DESTROY_BY(TuneOptionsDestroy)
-  SpmvOptions options = {0};
-  PetscInt    own;
+  SPMV_DESTROY_BY(SpmvSearchDestroy)
+  SpmvSearch search = {.request = q, .baseline = baseline, .context = context, .choice = choice};
+  PetscInt   own;
 
   PetscFunctionBegin;
-  PetscCall(SpmvSampleCreate(csr, machine, &sample));
+  PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_FORMATS, &search.sample));
+  PetscCall(SpmvSampleReach(&search.sample));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
-    const SpmvOption option = {.number = k, .plan = q->host[k]};
-
-    if (q->allowed >> k & 1) PetscCall(SpmvOptionsAdd(q, &sample, machine, &option, &options));
+    if (q->allowed >> k & 1) PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
   }
-  own = options.n;
-  if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(q, &sample, machine, &options, baseline, context, choice));
-  ChoiceSettle(q, &options, own, choice);
-  if (!options.n)
-    PetscCall(TuneFirst(q, csr, SPMV_BACKEND_HOST, choice)); /* all refuse this matrix: the first one is to say why */
+  own = search.n;
+  if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(&search));
+  TuneBest(&search, own, choice);
+  if (!own) PetscCall(TuneFirst(q, csr, SPMV_BACKEND_HOST, choice)); /* all refuse this matrix: the first one is to say why */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,7 +187,7 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 + request  - what may be chosen, and how
 . csr      - the matrix, its rows sorted
 . key      - by which it is recognised
-. backend  - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE; of plans for a device none is measured
+. backend  - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE; plans for a device are not measured
 . baseline - runs a product by AIJ's own kernel
 - context  - passed to it
 
@@ -212,19 +197,20 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline,
                         void *context, SpmvChoice *choice)
 {
+  const PetscBool one    = (PetscBool)(q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)));
+  const PetscBool wisdom = (PetscBool)(q->kind > SPMV_TUNE_ESTIMATE && strcmp(q->wisdom, "none"));
+
   PetscFunctionBegin;
   PetscCall(PetscMemzero(choice, sizeof(*choice)));
   choice->key         = *key;
   choice->request     = *q;
   choice->backend     = backend;
   choice->best.number = choice->second.number = -1;
-  if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE ||
-      (q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)))) {
-    PetscCall(TuneFirst(q, csr, backend, choice));
-  } else {
-    if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
+  if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || one) PetscCall(TuneFirst(q, csr, backend, choice));
+  else {
+    if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
     if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, baseline, context, choice));
-    if (choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
+    if (wisdom && choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
   }
   choice->known = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

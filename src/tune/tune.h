@@ -4,10 +4,10 @@
   tune.c      what may be chosen, and the choice: by estimate, by measuring, from wisdom
   aij.c       AIJ's own kernel as a candidate
   sample.c    rows that stand for all
-  estimate.c  work of a candidate on the sample, and the time that a machine takes for it
-  settle.c    what a plan leaves open, by estimate of the plans that its format proposes
-  search.c    walks the knobs of a format
-  measure.c   builds candidates and runs them
+  estimate.c  the work of plans on the sample, and the time that a machine takes for it
+  choose.c    the knobs that a plan leaves open, by estimate of the plans that its format proposes
+  search.c    which options are worth measuring
+  measure.c   builds options and runs them
   plan.c      plans as text
   remember.c  choices as lines of wisdom
   wisdom.c    files of wisdom
@@ -62,14 +62,7 @@ typedef struct {
   PetscLogDouble measured;  /* 0: not measured */
   PetscLogDouble build;     /* seconds to make the storage, predicted or, if the product is, measured */
   PetscLogDouble bytes;     /* that a product reads of the storage, predicted */
-  PetscBool      passed;    /* its turn to be measured has been */
 } SpmvOption;
-
-/* SpmvOptions: a list that grows */
-typedef struct {
-  PetscInt    n, capacity;
-  SpmvOption *of; /* [n] */
-} SpmvOptions;
 
 /* Where a choice comes from */
 typedef enum { SPMV_FROM_ASKED, SPMV_FROM_ESTIMATE, SPMV_FROM_MEASURE, SPMV_FROM_WISDOM, SPMV_FROM_COUNT } SpmvFrom;
@@ -87,22 +80,27 @@ typedef struct {
   PetscLogDouble seconds;             /* that measuring took */
 } SpmvChoice;
 
-/* SpmvHeuristic: a rule that keeps options from being measured, -mat_spmv_tune_<name>. Number k < SPMV_KNOB_COUNT - 1 is for knobs of kind k + 1 */
+/* SpmvHeuristic: a rule that keeps options from being measured, -mat_spmv_tune_<name> */
 typedef struct {
   const char *name, *help;
 } SpmvHeuristic;
 
-#define SPMV_HEURISTIC_MODEL (SPMV_KNOB_COUNT - 1) /* the number of the one that is for all options */
-
-extern const struct SpmvHeuristicTable {
-  PetscInt             count;
-  const SpmvHeuristic *of; /* [count] */
-} SpmvHeuristics;
+/* Number k - 1 is the rule for knobs of kind k; the last one is for all options */
+#define SPMV_HEURISTICS      SPMV_KNOB_COUNT
+#define SPMV_HEURISTIC_MODEL (SPMV_HEURISTICS - 1)
+extern const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS];
 
 #define SPMV_CHOICE_LINES 2 /* of SpmvChoiceText() */
 
 /* A product by AIJ's own kernel, to be timed */
 typedef PetscErrorCode SpmvBaselineFn(void *context);
+
+/* What a sample is for, the largest first */
+typedef enum {
+  SPMV_SAMPLE_FORMATS, /* to choose among formats */
+  SPMV_SAMPLE_PAIR,    /* to choose one of two plans of a format */
+  SPMV_SAMPLE_PLANS    /* to choose among the plans that a format proposes */
+} SpmvSampleUse;
 
 /* SpmvSample: windows of consecutive rows, and how x is read */
 typedef struct {
@@ -112,9 +110,22 @@ typedef struct {
   PetscInt      *i;      /* their row pointers, one after the other */
   PetscReal     *weight; /* [nwindows] how many times the work of a window counts */
 
-  PetscLogDouble accesses;         /* entries looked at for what follows */
-  PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, and was not foreseen; [0]: all */
+  PetscLogDouble accesses;         /* entries that were looked at to count `far`, 0 as long as none were */
+  PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
 } SpmvSample;
+
+/* SpmvSearch: the options that are looked at for a matrix */
+typedef struct {
+  const SpmvRequest *request;
+  SpmvBaselineFn    *baseline;
+  void              *context; /* of baseline */
+  SpmvSample         sample;
+  PetscInt           n, capacity;
+  SpmvOption        *option; /* [n] */
+  SpmvChoice        *choice; /* that will be made; counts what was measured */
+  PetscScalar       *x, *y;  /* of products that are measured */
+  PetscLogDouble     start;  /* of measuring */
+} SpmvSearch;
 
 /* plan.c */
 extern PetscBool      SpmvParamAllows(const SpmvParam *param, PetscInt value);
@@ -122,39 +133,42 @@ extern PetscErrorCode SpmvPlanText(const SpmvSide *side, const SpmvPlan *plan, c
 extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], SpmvPlan *plan, PetscBool *good);
 
 /* sample.c */
-extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, const SpmvMachine *machine, SpmvSample *sample);
-extern PetscErrorCode SpmvSampleThin(const SpmvCSR *csr, PetscBool sure, SpmvSample *sample);
-extern PetscErrorCode SpmvSampleReach(const SpmvMachine *machine, SpmvSample *sample);
+extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
+extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* estimate.c */
-extern PetscErrorCode SpmvEstimate(SpmvSample *sample, const SpmvMachine *machine, PetscInt isa, PetscInt number, PetscInt n,
-                                   const SpmvPlan plans[], SpmvOption options[]);
+extern PetscErrorCode SpmvEstimate(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
+                                   SpmvOption options[]);
 
-/* settle.c */
-extern PetscErrorCode SpmvPlanSettle(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated);
+/* choose.c */
+extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated);
 
 /* search.c */
-extern PetscErrorCode SpmvOptionsAdd(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine,
-                                     const SpmvOption *option, SpmvOptions *options);
-extern PetscErrorCode SpmvSearchAll(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine,
-                                    SpmvOptions *options);
-extern PetscErrorCode SpmvSearchAround(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine,
-                                       const SpmvOption *centre, SpmvOptions *options);
+extern PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *plan);
+extern PetscErrorCode SpmvSearchAll(SpmvSearch *search);
+extern PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre);
+extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 
-/* measure.c, remember.c */
-extern PetscErrorCode SpmvMeasure(const SpmvRequest *request, SpmvSample *sample, const SpmvMachine *machine,
-                                  SpmvOptions *options, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+/* measure.c */
+extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
+
+/* remember.c */
 extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvKey *key, SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
 
+/* wisdom.c */
+#define SPMV_WISDOM_LINE 1024 /* characters of a line, at most */
+extern void           SpmvWisdomFind(const char file[], const char key[], char value[], size_t size);
+extern PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[]);
+
 /* tune.c */
-extern PetscLogDouble SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
-extern PetscBool      SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
-extern PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend);
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
-extern PetscErrorCode    SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
-extern PetscErrorCode    SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *request);
-extern PetscErrorCode    SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
-                                  SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
-extern PetscErrorCode    SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);
+extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
+extern PetscBool         SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
+extern PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend);
+extern PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
+extern PetscErrorCode SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *request);
+extern PetscErrorCode SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
+                               SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);

@@ -176,12 +176,12 @@ static PetscErrorCode SpmvTuneProcess(Mat A, const SpmvFormat *type, SpmvRequest
   PetscCall(PetscOptionsString("-mat_spmv_wisdom",
                                "File of what was found by measuring, or none; by default in the user's cache folder",
                                "MatSpmvSetWisdom", q->wisdom, q->wisdom, sizeof(q->wisdom), NULL));
-  for (PetscInt k = 0; k < SpmvHeuristics.count; k++) {
+  for (PetscInt k = 0; k < SPMV_HEURISTICS; k++) {
     char      name[128];
     PetscBool use = (PetscBool) !(q->skipped >> k & 1);
 
-    PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_tune_%s", SpmvHeuristics.of[k].name));
-    PetscCall(PetscOptionsBool(name, SpmvHeuristics.of[k].help, "MatSpmvSetTune", use, &use, NULL));
+    PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_tune_%s", SpmvHeuristics[k].name));
+    PetscCall(PetscOptionsBool(name, SpmvHeuristics[k].help, "MatSpmvSetTune", use, &use, NULL));
     q->skipped = use ? q->skipped & ~((PetscInt)1 << k) : q->skipped | (PetscInt)1 << k;
   }
   if (type != &SpmvFormat_spmv) PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,7 +45,7 @@ static PetscErrorCode SpmvTransposedFill(const SpmvShadow *s, const SpmvCSR *csr
   PetscFunctionBegin;
   PetscCall(SpmvTransposedCreate(csr, t));
   SpmvTransposedValues(csr, t);
-  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&t->csr, q->isa, number, &plan, NULL));
+  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(&t->csr, q->isa, number, &plan, NULL));
   PetscCall(SpmvBuiltCreate(s, &t->csr, number, &plan, &t->built, full));
   t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) +
                   (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);

@@ -2,15 +2,15 @@
   tpspmv - two-phase product: column tiles make partial sums, rows add them up
 
   Storage:   columns are cut into tiles whose part of x fits the cache, rows into slices. A tile and a row that have entries
-             in common are a pair, with one partial sum. In the chunk that a tile shares with a slice, pairs lie by falling
-             number of entries, eight side by side, one in each lane of a vector; columns count from the chunk's
-             first, rows from the slice's, as uint16. Runs of equal pairs tell where rows end, so nothing is stored or
-             asked for a row. Eight rows with the same entries, each one column further, make groups that need no
-             gather. Rows with many entries in a tile are cut into pieces, each with a partial sum too.
+             in common are a pair, with one partial sum. A tile and a slice share a chunk: its pairs lie by falling number of
+             entries, eight side by side, one in each lane of a vector; columns count from the chunk's first, rows from the
+             slice's, as uint16. Runs of equal pairs tell where rows end, so nothing is stored for a row. Eight rows with the
+             same entries, each one column further, are consecutive groups, which need no gather. Rows with many entries in a
+             tile are long: they are cut into segments, each with a partial sum.
   First phase:  tile after tile reads its part of x from the cache and writes partial sums one after the other.
   Second phase: slice after slice adds the partial sums of all tiles, in their order, to its part of y, in cache.
-  One tile needs no partial sums: rows go straight to y. There is one where x fits the cache, and where rows one after the
-  other find in the last cache most of the x that they need: the tuner chooses (TpspmvPropose()).
+  One tile needs no partial sums: rows go straight to y. There is one where x fits the cache, and where consecutive rows find
+  in the last cache most of the x that they need: the tuner chooses (TpspmvPropose()).
   A device has chunks of its own (device/tpspmv_device.h), without lanes, and the same two phases (device/tpspmv.cl).
   The transposed product turns the phases around: slices spread x over the pairs, then tiles add up their part of y.
   Good for:  matrices whose x does not fit the cache and whose rows have entries anywhere
@@ -22,24 +22,15 @@
   architectures, Information Sciences, 2020: sections 4.1 (first phase), 4.2 (second), 5.1 (empty rows and columns),
   5.2 (aligned slices), 5.3 (pipelining).
   We differ:
-  - Section 4 maps blocks of rows to the core groups of a processor and column tiles to the 64 cores of a group. Here a
-    group is a rank or a NUMA node, and its block of rows the matrix that a storage is made from; a worker is a thread.
-    A core has 64 KiB of local memory there, a cache and prefetch here, so that there are as many tiles as
-    the cache asks for, and a thread takes several. Algorithm 2 says theta where it means delta, the cores.
-  - Equal nonzeros of tiles (layer 2) come second to the fit: tiles are as few as fit. Threads share chunks and pieces by
-    entries, so that a row of any length is shared as well.
+  - In section 4 a core group has a block of rows, and each of its 64 cores a tile that fits 64 KiB of local memory. Here the
+    block of rows is the matrix that a storage is made from, and a thread takes as many tiles as the cache asks for.
+    (Algorithm 2 says theta where it means delta, the cores.)
+  - Equal nonzeros of tiles (layer 2) come after the fit: tiles are as few as fit. Tasks split chunks and segments by entries.
   - blockY is (m / theta) x delta, not m n / theta as in algorithm 4, and dense: a slice without entries in a tile is never
     written but read. Here only pairs have partial sums.
-  - Empty rows are removed from each tile, not only from the matrix. Empty columns are where at least half are.
-  - 5.2 pads slices to 128 bytes, whatever it takes; here chunks to 64, or less where that would fill more than 2 %.
-    Fill is never multiplied.
-  - 5.3 overlaps loading, computing and returning: here what is to come is asked for early, and partial sums leave by stores
-    that go past the cache.
-
-  tpspmv_cut.c    tiles and slices, for both sides
-  tpspmv_walk.h   CSR rows as pairs of a tile and a row, slice after slice, for both sides
-  host/           this processor
-  device/         devices
+  - Empty rows are removed from each tile, not only from the matrix; empty columns where at least half are empty.
+  - 5.2 pads slices to 128 bytes; here chunks to 64, or less where that would fill more than 2 %. Fill is never multiplied.
+  - 5.3 overlaps loading, computing and returning: here what is to come is prefetched, and partial sums go past the cache.
 */
 #include "../../../spmvdevice.h"
 

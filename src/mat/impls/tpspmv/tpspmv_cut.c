@@ -7,39 +7,45 @@
 
 #define TPSPMV_QUANTA 256 /* quanta of columns in a tile of the full width */
 
-/* Numbers the columns that have entries, if few enough have, or if asked to; auto: nothing to gain where x fits a cache of so many KiB */
-PetscErrorCode TpspmvCutColumns(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, TpspmvCut *cut)
+/*
+  TpspmvColumnsLeft - counts the columns that a plan's knobs p, with `cache`, leave
+
+  Where they remove any, and number is not NULL, *number is an array for the caller: 1 for a column that has entries, else 0
+*/
+PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused, int32_t **number)
 {
-  int32_t *number;
-  PetscInt used = 0;
+  const PetscBool         open = (PetscBool)(p[TPSPMV_REMOVE] == TPSPMV_AUTO);
+  SPMV_TEMPORARY int32_t *used = NULL;
+  PetscInt                n    = 0;
 
   PetscFunctionBegin;
-  cut->nused = csr->n;
-  cut->m     = csr->m;
-  cut->n     = csr->n;
-  if (remove == TPSPMV_NO || (remove == TPSPMV_AUTO && (size_t)csr->n * sizeof(PetscScalar) <= (size_t)cache * 1024))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(csr->n, &number));
-  for (PetscInt k = 0; k < csr->i[csr->m]; k++) number[csr->j[k]] = 1;
-  for (PetscInt c = 0; c < csr->n; c++) used += number[c];
-  if (used == csr->n || (remove == TPSPMV_AUTO && used > csr->n / 2)) {
-    PetscCall(PetscFree(number));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  cut->removed = PETSC_TRUE;
-  cut->nused   = used;
-  cut->number  = number;
-  PetscCall(SpmvAlloc((size_t)used * sizeof(int32_t), &cut->column));
-  for (PetscInt c = 0, k = 0; c < csr->n; c++) {
-    if (!number[c]) continue;
-    cut->column[k] = (int32_t)c;
-    number[c]      = (int32_t)k++;
-  }
+  *nused = csr->n;
+  if (p[TPSPMV_REMOVE] == TPSPMV_NO) PetscFunctionReturn(PETSC_SUCCESS);
+  if (open && (size_t)csr->n * sizeof(PetscScalar) <= (size_t)p[TPSPMV_CACHE] * 1024) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1(csr->n, &used));
+  for (PetscInt k = 0; k < csr->i[csr->m]; k++) used[csr->j[k]] = 1;
+  for (PetscInt c = 0; c < csr->n; c++) n += used[c];
+  if (n == csr->n || (open && n > csr->n / 2)) PetscFunctionReturn(PETSC_SUCCESS);
+  *nused = n;
+  if (!number) PetscFunctionReturn(PETSC_SUCCESS);
+  *number = used;
+  used    = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Replaces `remove` auto by yes or no. Columns are counted only where that, or an open `tile` or `slice`, depends on it */
+PetscErrorCode TpspmvResolveRemove(const SpmvCSR *csr, PetscInt p[], PetscInt *nused)
+{
+  PetscFunctionBegin;
+  *nused = csr->n;
+  if (p[TPSPMV_REMOVE] == TPSPMV_YES && p[TPSPMV_TILE] && p[TPSPMV_SLICE]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TpspmvColumnsLeft(csr, p, nused, NULL));
+  p[TPSPMV_REMOVE] = *nused < csr->n ? TPSPMV_YES : TPSPMV_NO;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The largest power of two of columns whose x takes half a cache of so many KiB: the other half is for what streams by */
-PetscInt TpspmvCutWidth(PetscInt cache)
+PetscInt TpspmvTileWidth(PetscInt cache)
 {
   const size_t half = (size_t)cache * 1024 / 2 / sizeof(PetscScalar);
   PetscInt     tile = 16;
@@ -48,35 +54,27 @@ PetscInt TpspmvCutWidth(PetscInt cache)
   return tile;
 }
 
-static PetscInt TpspmvQuantum(PetscInt width)
+/* Rows of a slice, at least so many, for chunks of so many entries where there are several tiles */
+PetscInt TpspmvSliceHeight(const SpmvCSR *csr, PetscInt ntiles, PetscInt least, PetscInt entries)
 {
-  PetscInt quantum = 0;
+  const double wanted = (double)entries * ntiles * csr->m / PetscMax(1, csr->i[csr->m]);
+  PetscInt     height = least;
 
-  while (width >> (quantum + 1) >= TPSPMV_QUANTA) quantum++;
-  return quantum;
+  while (ntiles > 1 && height < wanted && height < UINT16_MAX) height *= 2;
+  return height;
 }
 
-/* Tiles of so many columns, a power of two, at most */
-PetscInt TpspmvCutCount(PetscInt nused, PetscInt width)
-{
-  const PetscInt quantum = TpspmvQuantum(width), most = width >> quantum;
-  const size_t   nquanta = ((size_t)nused + ((size_t)1 << quantum) - 1) >> quantum;
-
-  return PetscMax(1, (PetscInt)((nquanta + (size_t)most - 1) / (size_t)most));
-}
 /* Why a matrix cannot be cut so. Used columns are counted only where that decides */
-PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height,
-                               char why[], size_t size)
+PetscErrorCode TpspmvAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
 {
-  const PetscInt nslices = PetscMax(1, csr->m / height + !!(csr->m % height));
-  PetscInt       ntiles  = TpspmvCutCount(csr->n, width);
-  SPMV_DESTROY_BY(TpspmvCutDestroy)
-  TpspmvCut cut = {0};
+  const PetscInt *p = plan->value, nslices = TpspmvParts(csr->m, p[TPSPMV_SLICE]);
+  PetscInt        nused, ntiles            = TpspmvParts(csr->n, p[TPSPMV_TILE]);
 
   PetscFunctionBegin;
-  if (remove == TPSPMV_YES && (ntiles > UINT16_MAX || nslices >= INT32_MAX / ntiles) && csr->n < INT32_MAX) {
-    PetscCall(TpspmvCutColumns(csr, remove, cache, &cut));
-    ntiles = TpspmvCutCount(cut.nused, width);
+  (void)info;
+  if (p[TPSPMV_REMOVE] == TPSPMV_YES && (ntiles > UINT16_MAX || nslices >= INT32_MAX / ntiles) && csr->n < INT32_MAX) {
+    PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
+    ntiles = TpspmvParts(nused, p[TPSPMV_TILE]);
   }
   if (csr->m >= INT32_MAX || csr->n >= INT32_MAX) {
     PetscCall(SpmvAppend(why, size,
@@ -87,7 +85,7 @@ PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, TpspmvChoice remove, PetscInt
     PetscCall(SpmvAppend(why, size,
                          "%" PetscInt_FMT " tiles of %" PetscInt_FMT
                          " columns are more than %d; set -mat_tpspmv_tile or -mat_tpspmv_cache to a larger value",
-                         ntiles, width, UINT16_MAX));
+                         ntiles, p[TPSPMV_TILE], UINT16_MAX));
   } else if (nslices >= INT32_MAX / ntiles) {
     PetscCall(SpmvAppend(
       why, size,
@@ -98,32 +96,30 @@ PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, TpspmvChoice remove, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cuts the columns into as few tiles as their width allows, of as equal numbers of entries as that allows */
+/* Cuts the columns into as few tiles as their width, a power of two, allows, of as equal numbers of entries as that allows */
 static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvCut *cut)
 {
   SPMV_TEMPORARY PetscInt *count = NULL;
   PetscInt64               left  = csr->i[csr->m];
-  PetscInt                 most;
+  PetscInt                 most, nquanta;
 
   PetscFunctionBegin;
-  cut->quantum = TpspmvQuantum(width);
-  most         = width >> cut->quantum; /* quanta of a tile: width is a power of two */
-  cut->nquanta = ((size_t)cut->nused + ((size_t)1 << cut->quantum) - 1) >> cut->quantum;
-  cut->ntiles  = TpspmvCutCount(cut->nused, width);
-  PetscCall(PetscMalloc1(cut->ntiles + 1, &cut->tile));
-  cut->tile[0]           = 0;
+  while (width >> (cut->quantum + 1) >= TPSPMV_QUANTA) cut->quantum++;
+  most        = width >> cut->quantum; /* quanta of a tile */
+  nquanta     = TpspmvParts(cut->nused, (PetscInt)1 << cut->quantum);
+  cut->ntiles = TpspmvParts(cut->nused, width);
+  PetscCall(PetscCalloc1(cut->ntiles + 1, &cut->tile));
   cut->tile[cut->ntiles] = (int32_t)cut->nused;
   if (cut->ntiles == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(cut->nquanta, &count));
-  PetscCall(PetscMalloc1(cut->nquanta, &cut->tileof));
-  for (PetscInt k = 0; k < csr->i[csr->m]; k++) count[(cut->number ? cut->number[csr->j[k]] : csr->j[k]) >> cut->quantum]++;
+  PetscCall(PetscCalloc1(nquanta, &count));
+  PetscCall(PetscMalloc1(nquanta, &cut->tileof));
+  for (PetscInt k = 0; k < csr->i[csr->m]; k++) count[TpspmvNumber(cut, csr, k) >> cut->quantum]++;
   for (PetscInt t = 0, q = 0; t < cut->ntiles; t++) {
-    const PetscInt rest = (cut->ntiles - t - 1) * most, least = (PetscInt)cut->nquanta - rest,
-                   first   = q; /* what the tiles to come cannot take is for this one */
-    const PetscInt64 share = left / (cut->ntiles - t);
-    PetscInt64       taken = 0;
+    const PetscInt   least = nquanta - (cut->ntiles - t - 1) * most, first = q; /* what later tiles cannot take is for this one */
+    const PetscInt64 wanted = left / (cut->ntiles - t);
+    PetscInt64       taken  = 0;
 
-    while (q < (PetscInt)cut->nquanta && q < first + most && (q < least || taken + count[q] / 2 < share)) {
+    while (q < nquanta && q < first + most && (q < least || taken + count[q] / 2 < wanted)) {
       taken += count[q];
       cut->tileof[q++] = (uint16_t)t;
     }
@@ -134,19 +130,24 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvC
 }
 
 /*
-  TpspmvCutCreate - tiles of `width` columns at most, slices of `height` rows
+  TpspmvCutCreate - tiles and slices by a plan's knobs, which are resolved
 
   Output Parameter:
-. cut - all zeros on entry; to be given to TpspmvCutDestroy(), after an error as well
+. cut - to be given to TpspmvCutDestroy(), after an error as well
 */
-PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height,
-                               TpspmvCut *cut)
+PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, const PetscInt p[], TpspmvCut *cut)
 {
   PetscFunctionBegin;
-  PetscCall(TpspmvCutColumns(csr, remove, cache, cut));
-  PetscCall(TpspmvCutTiles(csr, width, cut));
-  cut->height  = height;
-  cut->nslices = PetscMax(1, csr->m / height + !!(csr->m % height));
+  *cut         = (TpspmvCut){.m = csr->m, .n = csr->n, .cache = p[TPSPMV_CACHE], .height = p[TPSPMV_SLICE]};
+  cut->nslices = TpspmvParts(cut->m, cut->height);
+  PetscCall(TpspmvColumnsLeft(csr, p, &cut->nused, &cut->number));
+  if (cut->number) PetscCall(SpmvAlloc((size_t)cut->nused * sizeof(int32_t), &cut->column));
+  for (PetscInt c = 0, k = 0; cut->number && c < cut->n; c++) {
+    if (!cut->number[c]) continue;
+    cut->column[k] = (int32_t)c;
+    cut->number[c] = (int32_t)k++;
+  }
+  PetscCall(TpspmvCutTiles(csr, p[TPSPMV_TILE], cut));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,6 +157,16 @@ PetscErrorCode TpspmvCutBuilt(TpspmvCut *cut)
   PetscFunctionBegin;
   PetscCall(PetscFree(cut->number));
   PetscCall(PetscFree(cut->tileof));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TpspmvCutDescribe(const TpspmvCut *cut, char line[], size_t size)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(line, size,
+                          "%" PetscInt_FMT " tiles for a cache of %" PetscInt_FMT " KiB, %" PetscInt_FMT
+                          " slices of %" PetscInt_FMT " rows, %" PetscInt_FMT " empty columns removed",
+                          cut->ntiles, cut->cache, cut->nslices, cut->height, cut->n - cut->nused));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,17 +1,18 @@
 /*
-  tpspmv_cut.h - columns cut into tiles, rows into slices: what both sides begin with
+  tpspmv_cut.h - what both sides begin with: common knobs, tiles of columns, slices of rows, CSR as pairs of a tile and a row
 */
 #pragma once
 #include "../../../spmvimpl.h"
 
-#define TPSPMV_ALL      (1 << 30) /* value of a knob tile: one tile */
-#define TPSPMV_LONG_MAX 255       /* entries of a pair, at most: uint8 tells how many a ragged one has */
+#define TPSPMV_ALL      (1 << 30) /* value of the knob tile: one tile */
+#define TPSPMV_LONG_MAX 255       /* entries of a pair, at most: a uint8 counts them */
 
-typedef enum { /* values of the knobs that are automatic, no or yes */
-               TPSPMV_AUTO,
-               TPSPMV_NO,
-               TPSPMV_YES
-} TpspmvChoice;
+#define TPSPMV_TOO_MANY_PAIRS \
+  "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a " \
+  "larger value"
+
+/* Values of the knobs remove, stream and device_stage */
+enum { TPSPMV_AUTO, TPSPMV_NO, TPSPMV_YES };
 
 static const PetscInt TpspmvTiles[]   = {0,     2,      16,     1024,   4096,    8192,    16384,     32768,
                                          65536, 131072, 262144, 524288, 1048576, 2097152, TPSPMV_ALL};
@@ -21,46 +22,66 @@ static const PetscInt TpspmvChoices[] = {TPSPMV_AUTO, TPSPMV_NO, TPSPMV_YES};
 
 static const char *const TpspmvChoiceNames[] = {"auto", "no", "yes"};
 
-/* The knobs that both sides have */
-#define TPSPMV_PARAM_CACHE \
-  SPMV_RANGE( \
-    "cache", \
-    "KiB of the cache that the x of a tile is to fit: a core's second one, or that of a device; 0: as the machine tells", 0, 0, \
-    1 << 20, SPMV_KNOB_CACHE)
-#define TPSPMV_PARAM_TILE \
-  SPMV_CHOICES("tile", "columns of a tile, at most, 0: by the cache; 1073741824: one tile", TpspmvTiles, NULL, SPMV_KNOB_TILE)
-#define TPSPMV_PARAM_SLICE \
-  SPMV_CHOICES("slice", "rows of a slice, 0: by the entries that a tile has in it", TpspmvSlices, NULL, SPMV_KNOB_TILE)
-#define TPSPMV_PARAM_LONG \
-  SPMV_CHOICES("long", "entries of a row in a tile above which it is cut into pieces", TpspmvLongs, NULL, SPMV_KNOB_LOCAL)
-#define TPSPMV_PARAM_REMOVE \
-  SPMV_CHOICES("remove", "empty columns are removed, auto: where x does not fit the cache and half are empty", TpspmvChoices, \
-               TpspmvChoiceNames, SPMV_KNOB_LAYOUT)
+/* The knobs of both sides. Those of one side only follow, from TPSPMV_OWN on */
+enum { TPSPMV_CACHE, TPSPMV_TILE, TPSPMV_SLICE, TPSPMV_LONG, TPSPMV_REMOVE, TPSPMV_OWN };
+
+#define TPSPMV_PARAMS \
+  [TPSPMV_CACHE] = SPMV_RANGE( \
+    "cache", "KiB of the cache that is to hold the x of a tile twice: a core's second one, or a device's; 0: the machine's", 0, \
+    0, 1 << 20, SPMV_KNOB_CACHE), \
+  [TPSPMV_TILE] = SPMV_CHOICES("tile", "columns of a tile, at most, 0: by the cache; 1073741824: one tile", TpspmvTiles, NULL, \
+                               SPMV_KNOB_TILE), \
+  [TPSPMV_SLICE] = \
+    SPMV_CHOICES("slice", "rows of a slice, 0: by the entries that a tile has in it", TpspmvSlices, NULL, SPMV_KNOB_TILE), \
+  [TPSPMV_LONG] = \
+    SPMV_CHOICES("long", "entries of a row in a tile above which it is cut into segments", TpspmvLongs, NULL, SPMV_KNOB_LOCAL), \
+  [TPSPMV_REMOVE] = SPMV_CHOICES("remove", "empty columns are removed, auto: where x does not fit the cache and half are empty", \
+                                 TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LAYOUT)
 
 /* TpspmvCut: columns are those of the matrix, or, where empty ones are removed, numbers of the others; column[] tells which */
 typedef struct {
   PetscInt  m, n;                    /* rows, columns of the matrix */
   PetscInt  nused;                   /* columns that are not removed */
-  PetscBool removed;                 /* empty columns are removed */
+  PetscInt  cache;                   /* KiB of the cache that tiles are made for */
   PetscInt  ntiles, nslices, height; /* height: rows of a slice; the last one may have fewer */
   PetscInt  quantum;                 /* tiles begin at multiples of 2^quantum columns */
-  size_t    nquanta;
-  int32_t  *tile;   /* [ntiles + 1] first column of each tile */
-  int32_t  *column; /* [nused] removed: the columns that are left */
-  int32_t  *number; /* [n] removed: the number of each column; for a build only */
-  uint16_t *tileof; /* [nquanta] several tiles: the tile of each quantum of columns; for a build only */
+  int32_t  *tile;                    /* [ntiles + 1] first column of each tile */
+  int32_t  *column;                  /* [nused] the columns that are left; NULL: none is removed */
+  int32_t  *number;                  /* [n] the number of each column, for a build only; NULL: none is removed */
+  uint16_t *tileof;                  /* [nused / 2^quantum] several tiles: that of each so many columns; for a build only */
 } TpspmvCut;
 
+/* TpspmvPair: the entries that a tile and a row have in common */
+typedef struct {
+  int32_t  row;         /* in its slice */
+  int32_t  length;      /* how many, > 0 */
+  PetscInt start;       /* the first, in CSR */
+  int32_t  tile;        /* the tile */
+  int32_t  consecutive; /* for the visitor: 0 when it is called */
+} TpspmvPair;
+
+/* Is given the n pairs of a chunk, in the order of rows. Chunk t nslices + s is of tile t and slice s, from firstrow on */
+typedef void TpspmvVisit(void *context, PetscInt chunk, PetscInt firstrow, TpspmvPair pair[], PetscInt n);
+
 /* tpspmv_cut.c */
-extern PetscErrorCode TpspmvCutColumns(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, TpspmvCut *cut);
-extern PetscInt       TpspmvCutCount(PetscInt nused, PetscInt width);
-extern PetscInt       TpspmvCutWidth(PetscInt cache);
-extern PetscErrorCode TpspmvCutAllows(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height,
-                                      char why[], size_t size);
-extern PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, TpspmvChoice remove, PetscInt cache, PetscInt width, PetscInt height,
-                                      TpspmvCut *cut);
+extern PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused, int32_t **number);
+extern PetscErrorCode TpspmvResolveRemove(const SpmvCSR *csr, PetscInt p[], PetscInt *nused);
+extern PetscInt       TpspmvTileWidth(PetscInt cache);
+extern PetscInt       TpspmvSliceHeight(const SpmvCSR *csr, PetscInt ntiles, PetscInt least, PetscInt entries);
+extern PetscErrorCode TpspmvAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size);
+extern PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, const PetscInt p[], TpspmvCut *cut);
 extern PetscErrorCode TpspmvCutBuilt(TpspmvCut *cut);
+extern PetscErrorCode TpspmvCutDescribe(const TpspmvCut *cut, char line[], size_t size);
 extern PetscErrorCode TpspmvCutDestroy(TpspmvCut *cut);
+
+/* tpspmv_walk.c */
+extern PetscErrorCode TpspmvWalk(const SpmvCSR *csr, const TpspmvCut *cut, PetscInt longest, TpspmvVisit *visit, void *context);
+
+/* Tiles of so many columns at most, or slices of so many rows, that n make; at least one */
+static inline PetscInt TpspmvParts(PetscInt n, PetscInt most)
+{
+  return PetscMax(1, n / most + !!(n % most));
+}
 
 /* True if there is one tile, so that the sums of pairs go straight to y */
 static inline int TpspmvCutIsDirect(const TpspmvCut *cut)
@@ -74,7 +95,19 @@ static inline PetscInt TpspmvSliceFirst(const TpspmvCut *cut, PetscInt s)
   return (PetscInt)PetscMin(cut->m, (PetscInt64)s * cut->height);
 }
 
+/* The number of the column of entry k */
+static inline int32_t TpspmvNumber(const TpspmvCut *cut, const SpmvCSR *csr, PetscInt k)
+{
+  return cut->number ? cut->number[csr->j[k]] : (int32_t)csr->j[k];
+}
+
 static inline size_t TpspmvIndexSize(PetscBool narrow)
 {
   return narrow ? sizeof(uint16_t) : sizeof(int32_t);
+}
+
+static inline void TpspmvSetIndex(void *index, PetscBool narrow, size_t place, int32_t column)
+{
+  if (narrow) ((uint16_t *)index)[place] = (uint16_t)column;
+  else ((int32_t *)index)[place] = column;
 }

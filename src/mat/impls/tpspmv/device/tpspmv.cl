@@ -36,12 +36,12 @@ void tpspmv_first(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RES
   GLOBAL const int *chunk = chunks + (size_t)GROUP_ID * CHUNK;
   const int         t = LOCAL_ID, first = chunk[PAIR], pairs = chunk[CHUNK + PAIR] - first, end = chunk[CHUNK + STEP];
 #if STAGE
-  LOCAL SCALAR segment[STAGE];
+  LOCAL SCALAR staged[STAGE];
   const int    tile = chunk[TILE], base = chunk[BASE] - tile;
 
-  for (int c = t; c < chunk[TILE_END] - tile; c += GROUP) segment[c] = x[tile + c];
+  for (int c = t; c < chunk[TILE_END] - tile; c += GROUP) staged[c] = x[tile + c];
   BARRIER;
-  #define X(c) segment[c]
+  #define X(c) staged[c]
 #else
   const int base = chunk[BASE];
   #define X(c) x[c]
@@ -72,23 +72,19 @@ void tpspmv_second(GLOBAL const int *RESTRICT rows, GLOBAL const int *RESTRICT f
                    GLOBAL const SCALAR *RESTRICT partial, GLOBAL SCALAR *y, int nsums, int beta)
 {
   const size_t k = GLOBAL_ID;
+#if DIRECT
+  #define ROW(k)     (size_t) rows[k]
+  #define PARTIAL(n) partial[n]
+#else
+  #define ROW(k)     k
+  #define PARTIAL(n) partial[places[n]]
+#endif
 
   if (k < (size_t)nsums) {
-#if DIRECT
-    const size_t row = (size_t)rows[k];
-#else
-    const size_t row   = k;
-#endif
     SCALAR sum = ZERO;
 
-    for (int n = firsts[k]; n < firsts[k + 1]; n++) {
-#if DIRECT
-      sum = sum + partial[n];
-#else
-      sum = sum + partial[places[n]];
-#endif
-    }
-    Put(y, row, sum, beta);
+    for (int n = firsts[k]; n < firsts[k + 1]; n++) sum = sum + PARTIAL(n);
+    Put(y, ROW(k), sum, beta);
   }
 }
 

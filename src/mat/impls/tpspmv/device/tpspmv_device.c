@@ -8,60 +8,42 @@
 static const PetscInt TpspmvWorkgroups[] = {128, 64, 256, 512, 32};
 
 static const SpmvParam TpspmvDeviceParams[] = {
-  [TPSPMV_DEVICE_CACHE]     = TPSPMV_PARAM_CACHE,
-  [TPSPMV_DEVICE_TILE]      = TPSPMV_PARAM_TILE,
-  [TPSPMV_DEVICE_SLICE]     = TPSPMV_PARAM_SLICE,
-  [TPSPMV_DEVICE_LONG]      = TPSPMV_PARAM_LONG,
-  [TPSPMV_DEVICE_REMOVE]    = TPSPMV_PARAM_REMOVE,
-  [TPSPMV_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", TpspmvWorkgroups, NULL),
-  [TPSPMV_DEVICE_STAGE]     = SPMV_CHOICES(
+  TPSPMV_PARAMS,
+  [TPSPMV_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", TpspmvWorkgroups, NULL),
+  [TPSPMV_STAGE]     = SPMV_CHOICES(
         "device_stage",
-        "the x of a tile is loaded to local memory by each work group, auto: where it takes half of that at most and the work group "
-            "has as many entries; no: the cache is counted on; yes makes tiles that fit 32 KiB if -mat_tpspmv_tile is 0",
+        "each work group loads the x of its tile to local memory; auto: where that takes half of it at most and the group has as "
+            "many entries; no: it comes from the cache; yes: tiles fit 32 KiB if -mat_tpspmv_tile is 0",
         TpspmvChoices, TpspmvChoiceNames),
 };
 
-#define TPSPMV_STAGED 32 /* KiB of local memory for the x of a tile */
-#define TPSPMV_L2 \
-  (32 << 10) /* KiB of a GPU's second cache, which all work groups share: an A100 has 40 MiB, an H100 50. No GPU has seen it */
+#define TPSPMV_STAGED 32   /* KiB of local memory for the x of a tile */
 #define TPSPMV_ROWS   512  /* rows of a slice, at least. A guess, as is what follows */
 #define TPSPMV_WANTED 4096 /* entries that a chunk of several tiles should have */
 
-/* Rows of a slice, by what a chunk is to have */
-static PetscInt TpspmvDeviceSlice(const SpmvCSR *csr, PetscInt ntiles)
-{
-  const double wanted = (double)TPSPMV_WANTED * ntiles * csr->m / PetscMax(1, csr->i[csr->m]);
-  PetscInt     height = TPSPMV_ROWS;
-
-  while (ntiles > 1 && height < wanted && height < UINT16_MAX) height *= 2;
-  return height;
-}
+/* KiB of a GPU's second cache, which all work groups share: an A100 has 40 MiB, an H100 50. Not measured on a GPU */
+#define TPSPMV_L2 (32 << 10)
 
 /* Tiles are as few as the cache of the device asks for, or as staging does */
 static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *p = plan->value;
-  SPMV_DESTROY_BY(TpspmvCutDestroy)
-  TpspmvCut cut = {.nused = csr->n};
+  PetscInt *p = plan->value, nused;
 
   PetscFunctionBegin;
   (void)info;
-  if (!p[TPSPMV_DEVICE_CACHE]) p[TPSPMV_DEVICE_CACHE] = TPSPMV_L2;
-  if (p[TPSPMV_DEVICE_REMOVE] != TPSPMV_NO &&
-      (p[TPSPMV_DEVICE_REMOVE] == TPSPMV_AUTO || !p[TPSPMV_DEVICE_SLICE] || !p[TPSPMV_DEVICE_TILE])) {
-    PetscCall(TpspmvCutColumns(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], p[TPSPMV_DEVICE_CACHE], &cut));
-    p[TPSPMV_DEVICE_REMOVE] = cut.removed ? TPSPMV_YES : TPSPMV_NO;
+  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TPSPMV_L2;
+  PetscCall(TpspmvResolveRemove(csr, p, &nused));
+  if (!p[TPSPMV_TILE] && p[TPSPMV_STAGE] == TPSPMV_YES) p[TPSPMV_TILE] = TpspmvTileWidth(2 * TPSPMV_STAGED);
+  if (!p[TPSPMV_TILE]) {
+    const PetscBool fits = (PetscBool)((size_t)nused * sizeof(PetscScalar) <= (size_t)p[TPSPMV_CACHE] * 1024);
+
+    p[TPSPMV_TILE] = fits ? TPSPMV_ALL : TpspmvTileWidth(p[TPSPMV_CACHE]);
   }
-  if (!p[TPSPMV_DEVICE_TILE] && p[TPSPMV_DEVICE_STAGE] == TPSPMV_YES) p[TPSPMV_DEVICE_TILE] = TpspmvCutWidth(2 * TPSPMV_STAGED);
-  if (!p[TPSPMV_DEVICE_TILE])
-    p[TPSPMV_DEVICE_TILE] = (size_t)cut.nused * sizeof(PetscScalar) <= (size_t)p[TPSPMV_DEVICE_CACHE] * 1024
-                              ? TPSPMV_ALL
-                              : TpspmvCutWidth(p[TPSPMV_DEVICE_CACHE]);
-  if (!p[TPSPMV_DEVICE_SLICE]) p[TPSPMV_DEVICE_SLICE] = TpspmvDeviceSlice(csr, TpspmvCutCount(cut.nused, p[TPSPMV_DEVICE_TILE]));
+  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvSliceHeight(csr, TpspmvParts(nused, p[TPSPMV_TILE]), TPSPMV_ROWS, TPSPMV_WANTED);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of local memory for the x of a tile of so many columns, in steps of 256, so that not every matrix has kernels of its own */
+/* Scalars of local memory for so many columns of x: multiples of 256, so that not every matrix has kernels of its own */
 static size_t TpspmvStageWidth(PetscInt columns)
 {
   return ((size_t)columns + 255) / 256 * 256;
@@ -71,13 +53,12 @@ static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInf
                                          size_t size)
 {
   const PetscInt *p      = plan->value;
-  const size_t    group  = (size_t)p[TPSPMV_DEVICE_WORKGROUP];
-  const PetscInt  widest = PetscMin(csr->n, p[TPSPMV_DEVICE_TILE]);
+  const size_t    group  = (size_t)p[TPSPMV_WORKGROUP];
+  const PetscInt  widest = PetscMin(csr->n, p[TPSPMV_TILE]);
   const size_t    bytes  = TpspmvStageWidth(widest) * sizeof(PetscScalar);
 
   PetscFunctionBegin;
-  PetscCall(TpspmvCutAllows(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], p[TPSPMV_DEVICE_CACHE], p[TPSPMV_DEVICE_TILE],
-                            p[TPSPMV_DEVICE_SLICE], why, size));
+  PetscCall(TpspmvAllows(csr, info, plan, why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if ((PetscInt64)csr->i[csr->m] >= INT32_MAX) {
     PetscCall(SpmvAppend(
@@ -89,7 +70,7 @@ static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInf
     PetscCall(SpmvAppend(why, size,
                          "%zu work items a work group are more than the %zu of %s; set -mat_tpspmv_device_workgroup to fewer",
                          group, info->group, info->name));
-  } else if (p[TPSPMV_DEVICE_STAGE] == TPSPMV_YES && bytes > info->local) {
+  } else if (p[TPSPMV_STAGE] == TPSPMV_YES && bytes > info->local) {
     PetscCall(SpmvAppend(why, size,
                          "The x of a tile of %" PetscInt_FMT
                          " columns takes %zu bytes of local memory, which are more than the %zu of %s; set -mat_tpspmv_tile to "
@@ -99,7 +80,6 @@ static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInf
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Targets have a row and rows have sums only with one tile */
 static PetscErrorCode TpspmvStepsArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
   const TpspmvSteps *b = (const TpspmvSteps *)storage;
@@ -115,7 +95,7 @@ static PetscErrorCode TpspmvStepsArrays(const void *storage, PetscInt *narrays, 
     arrays[k++] = SPMV_ARRAY("rows of sums", b->sumrow, b->nsums, sizeof(int32_t));
   } else arrays[k++] = SPMV_ARRAY("places", b->place, b->npartial, sizeof(int32_t));
   if (b->nsums) arrays[k++] = SPMV_ARRAY("firsts", b->first, b->nsums + 1, sizeof(int32_t));
-  if (b->cut.removed) arrays[k++] = SPMV_ARRAY("columns left", b->cut.column, (size_t)b->cut.nused, sizeof(int32_t));
+  if (b->cut.column) arrays[k++] = SPMV_ARRAY("columns left", b->cut.column, (size_t)b->cut.nused, sizeof(int32_t));
   arrays[k++] = SPMV_ARRAY("from", b->from, b->nentries, sizeof(uint32_t), .aside = PETSC_TRUE);
   *narrays    = k;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -127,11 +107,7 @@ static PetscErrorCode TpspmvStepsDescribe(const void *storage, PetscInt k, char 
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (k == 0)
-    PetscCall(PetscSNPrintf(line, size,
-                            "%" PetscInt_FMT " tiles for a cache of %" PetscInt_FMT " KiB, %" PetscInt_FMT
-                            " slices of %" PetscInt_FMT " rows, %" PetscInt_FMT " empty columns removed",
-                            b->cut.ntiles, b->cache, b->cut.nslices, b->cut.height, b->cut.n - b->cut.nused));
+  if (k == 0) PetscCall(TpspmvCutDescribe(&b->cut, line, size));
   if (k == 1)
     PetscCall(PetscSNPrintf(line, size, "on the device: %zu chunks, %zu steps, %zu partial sums of %zu rows", b->nchunks,
                             b->nsteps, b->npartial, b->nsums));
@@ -139,15 +115,15 @@ static PetscErrorCode TpspmvStepsDescribe(const void *storage, PetscInt k, char 
 }
 
 /*
-  Scalars of local memory for the x of a tile; 0: not staged. Nobody having asked for it, it takes half of what a work group may have:
-  one that fills a processor leaves none to work while it loads
+  Scalars of local memory for the x of a tile; 0: not staged. On auto it is at most half of what a work group may have, so that a
+  processor has room for a second group, which works while the first one loads
 */
 static size_t TpspmvStage(const TpspmvSteps *b, const PetscInt d[], const SpmvDeviceInfo *info)
 {
   const size_t    width = TpspmvStageWidth(b->widest), bytes = width * sizeof(PetscScalar);
   const PetscBool pays = (PetscBool)(bytes <= info->local / 2 && b->nentries >= (size_t)b->widest * b->nchunks);
 
-  return d[TPSPMV_DEVICE_STAGE] == TPSPMV_YES || (d[TPSPMV_DEVICE_STAGE] == TPSPMV_AUTO && pays) ? width : 0;
+  return d[TPSPMV_STAGE] == TPSPMV_YES || (d[TPSPMV_STAGE] == TPSPMV_AUTO && pays) ? width : 0;
 }
 
 static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
@@ -155,16 +131,16 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
 {
   const TpspmvSteps  *b     = (const TpspmvSteps *)storage;
   const PetscInt     *d     = plan->value;
-  const size_t        group = (size_t)d[TPSPMV_DEVICE_WORKGROUP];
-  const SpmvDeviceArg x     = b->cut.removed ? SPMV_GIVE_ARRAY("packed") : SPMV_GIVE_X;
+  const size_t        group = (size_t)d[TPSPMV_WORKGROUP];
+  const SpmvDeviceArg x     = b->cut.column ? SPMV_GIVE_ARRAY("packed") : SPMV_GIVE_X;
   const size_t        stage = TpspmvStage(b, d, info);
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
                           "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DNARROW=%d -DREMOVED=%d -DCLEAR=%zu", group, stage,
-                          TpspmvCutIsDirect(&b->cut), (int)b->narrow, (int)b->cut.removed, group));
-  if (b->npartial) { SpmvDeviceWork(product, "partial", b->npartial * sizeof(PetscScalar)); }
-  if (b->cut.removed) {
+                          TpspmvCutIsDirect(&b->cut), (int)b->narrow, !!b->cut.column, group));
+  if (b->npartial) SpmvDeviceWork(product, "partial", b->npartial * sizeof(PetscScalar));
+  if (b->cut.column) {
     SpmvDeviceWork(product, "packed", (size_t)b->cut.nused * sizeof(PetscScalar));
     SPMV_LAUNCH(product, "tpspmv_pack", SpmvGroups((size_t)b->cut.nused, group), group, PETSC_FALSE,
                 SPMV_GIVE_ARRAY("columns left"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("packed"), SPMV_GIVE_INT(b->cut.nused));

@@ -9,16 +9,8 @@
 #include "../../../../spmvdevice.h"
 #include "../tpspmv_cut.h"
 
-enum { /* the knobs, in the order of TpspmvDeviceParams */
-       TPSPMV_DEVICE_CACHE,
-       TPSPMV_DEVICE_TILE,
-       TPSPMV_DEVICE_SLICE,
-       TPSPMV_DEVICE_LONG,
-       TPSPMV_DEVICE_REMOVE,
-       TPSPMV_DEVICE_WORKGROUP,
-       TPSPMV_DEVICE_STAGE,
-       TPSPMV_DEVICE_NPARAMS
-};
+/* The knobs that follow the common ones, in the order of TpspmvDeviceParams */
+enum { TPSPMV_WORKGROUP = TPSPMV_OWN, TPSPMV_STAGE, TPSPMV_DEVICE_NPARAMS };
 
 /* A chunk that is not empty; the kernels read its integers by number */
 typedef struct {
@@ -30,9 +22,7 @@ typedef struct {
 
 typedef struct {
   TpspmvCut        cut;
-  PetscInt         cache;   /* KiB of the cache that tiles are made for */
-  PetscInt         longest; /* entries of a pair, at most: a row with more in a tile makes several */
-  PetscBool        narrow;  /* columns are uint16 */
+  PetscBool        narrow; /* columns are uint16 */
   size_t           nentries, npairs;
   size_t           nchunks, nsteps;
   TpspmvStepChunk *chunk;    /* [nchunks + 1] tile after tile, in a tile slice after slice */

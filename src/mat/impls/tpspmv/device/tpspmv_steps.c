@@ -4,130 +4,101 @@
   Source: as tpspmv.c; section 4.1 for chunks, 4.2 for the sums. A slice of blockY is the list of its rows' partial sums in the
   order of tiles, since it is not dense here.
 */
-#include "../tpspmv_walk.h"
 #include "tpspmv_device.h"
 
-/* The size of a chunk; then its number among those that are not empty */
+/* A pass over all chunks */
 typedef struct {
-  int64_t entries;
-  int32_t pairs, steps, base, number;
-} TpspmvSize;
+  const SpmvCSR *csr;
+  TpspmvSteps   *b;
+  PetscInt       longest; /* entries of a pair, at most */
+  int32_t        reach;   /* the largest column that is relative to a chunk's base */
+  int32_t        sums;    /* one tile: rows of several pairs, and their partial sums, so far */
+  int32_t        partial;
+} TpspmvPass;
 
-/* Pairs that a row with so many entries in a tile makes, and entries of one of them */
-static inline PetscInt TpspmvCuts(const TpspmvSteps *b, PetscInt length)
+/* True if pair p is of the same row as the one before it */
+static int TpspmvGoesOn(const TpspmvPair pair[], PetscInt n, PetscInt p)
 {
-  return (length + b->longest - 1) / b->longest;
+  return p > 0 && p < n && pair[p - 1].row == pair[p].row;
 }
 
-static inline PetscInt TpspmvCutLength(const TpspmvSteps *b, PetscInt length, PetscInt cut)
+/* Sizes of a chunk, in the members that will tell where it begins, entries in `tile`; how many partial sums rows have */
+static void TpspmvMeasureSteps(void *context, PetscInt c, PetscInt firstrow, TpspmvPair pair[], PetscInt n)
 {
-  return PetscMin(b->longest, length - cut * b->longest);
-}
+  TpspmvPass      *pass  = (TpspmvPass *)context;
+  TpspmvSteps     *b     = pass->b;
+  TpspmvStepChunk *chunk = &b->chunk[c];
+  int32_t          low = INT32_MAX, high = 0;
 
-/* How many pairs of a chunk have each number of entries */
-static void TpspmvCountCuts(const TpspmvSteps *b, const TpspmvPair pair[], PetscInt n, int32_t count[])
-{
-  memset(count, 0, sizeof(count[0]) * (TPSPMV_LONG_MAX + 1));
+  *chunk = (TpspmvStepChunk){0};
+  if (!n) return;
   for (PetscInt p = 0; p < n; p++) {
-    for (PetscInt c = 0; c < TpspmvCuts(b, pair[p].length); c++) count[TpspmvCutLength(b, pair[p].length, c)]++;
-  }
-}
+    const int goeson = TpspmvGoesOn(pair, n, p), begins = !goeson && TpspmvGoesOn(pair, n, p + 1);
 
-static void TpspmvMeasureSteps(const SpmvCSR *csr, TpspmvSteps *b, const TpspmvPair pair[], PetscInt n, PetscInt firstrow,
-                               TpspmvSize *size, int32_t *reach)
-{
-  int32_t low = INT32_MAX, high = 0, count[TPSPMV_LONG_MAX + 1];
-
-  *size = (TpspmvSize){0};
-  TpspmvCountCuts(b, pair, n, count);
-  for (int32_t len = 1; len <= b->longest; len++) {
-    size->pairs += count[len];
-    size->entries += (int64_t)len * count[len];
-    if (count[len]) size->steps = len;
-  }
-  for (PetscInt p = 0; p < n; p++) {
-    const PetscInt cuts = TpspmvCuts(b, pair[p].length);
-
-    low  = PetscMin(low, TpspmvNumber(&b->cut, csr, pair[p].start));
-    high = PetscMax(high, TpspmvNumber(&b->cut, csr, pair[p].start + pair[p].length - 1));
-    if (!TpspmvCutIsDirect(&b->cut)) b->first[firstrow + pair[p].row + 1] += (int32_t)cuts;
-    else if (cuts > 1) {
-      b->nsums++;
-      b->npartial += (size_t)cuts;
+    chunk->step = PetscMax(chunk->step, pair[p].length);
+    chunk->tile += pair[p].length;
+    low  = PetscMin(low, TpspmvNumber(&b->cut, pass->csr, pair[p].start));
+    high = PetscMax(high, TpspmvNumber(&b->cut, pass->csr, pair[p].start + pair[p].length - 1));
+    if (!TpspmvCutIsDirect(&b->cut)) b->first[firstrow + pair[p].row + 2]++;
+    else {
+      b->nsums += (size_t)begins;
+      b->npartial += (size_t)(begins || goeson);
     }
   }
-  if (n) {
-    size->base = low;
-    *reach     = PetscMax(*reach, high - low);
-  }
+  chunk->pair = (int32_t)n;
+  b->npairs += (size_t)chunk->pair;
+  b->nsteps += (size_t)chunk->step;
+  chunk->base = low;
+  pass->reach = PetscMax(pass->reach, high - low);
 }
 
-/* From the sizes of chunks to where those that are not empty begin */
-static PetscErrorCode TpspmvPlaceSteps(TpspmvSteps *b, TpspmvSize size[])
+/* From the sizes of chunks to where they begin */
+static void TpspmvPlaceSteps(TpspmvSteps *b)
 {
-  TpspmvStepChunk next = {0};
+  TpspmvStepChunk sum   = {0};
+  uint32_t        entry = 0;
 
-  PetscFunctionBegin;
-  for (PetscInt c = 0; c < b->cut.ntiles * b->cut.nslices; c++) size[c].number = size[c].pairs ? (int32_t)b->nchunks++ : -1;
-  PetscCall(SpmvAlloc((b->nchunks + 1) * sizeof(TpspmvStepChunk), &b->chunk));
   for (PetscInt c = 0; c < b->cut.ntiles * b->cut.nslices; c++) {
-    const PetscInt t = c / b->cut.nslices;
+    const TpspmvStepChunk own  = b->chunk[c];
+    const int32_t        *tile = &b->cut.tile[c / b->cut.nslices];
 
-    if (size[c].number < 0) continue;
-    next.tile                = b->cut.tile[t];
-    next.tileend             = b->cut.tile[t + 1];
-    next.base                = size[c].base;
-    b->chunk[size[c].number] = next;
-    next.pair += size[c].pairs;
-    next.step += size[c].steps;
+    b->chunk[c]       = (TpspmvStepChunk){tile[0], tile[1], own.base, sum.pair, sum.step};
+    b->step[sum.step] = entry;
+    entry += (uint32_t)own.tile;
+    sum.pair += own.pair;
+    sum.step += own.step;
   }
-  b->chunk[b->nchunks] = (TpspmvStepChunk){.pair = next.pair, .step = next.step};
-  PetscFunctionReturn(PETSC_SUCCESS);
+  b->chunk[b->cut.ntiles * b->cut.nslices] = sum;
+  b->step[sum.step]                        = entry;
 }
 
 /* Tiles, slices, and the sizes of everything; of the arrays only chunks and, with several tiles, where sums begin */
-static PetscErrorCode TpspmvMeasureAll(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSteps *b, TpspmvSize **sizes)
+static PetscErrorCode TpspmvMeasureAll(const SpmvPlan *plan, TpspmvPass *pass)
 {
-  const PetscInt *p = plan->value;
-  SPMV_DESTROY_BY(TpspmvWalkDestroy)
-  TpspmvWalk walk  = {.csr = NULL};
-  int32_t    reach = 0;
+  const SpmvCSR *csr = pass->csr;
+  TpspmvSteps   *b   = pass->b;
+  size_t         nchunks;
 
   PetscFunctionBegin;
-  b->cache   = p[TPSPMV_DEVICE_CACHE];
-  b->longest = p[TPSPMV_DEVICE_LONG];
-  PetscCall(TpspmvCutCreate(csr, (TpspmvChoice)p[TPSPMV_DEVICE_REMOVE], b->cache, p[TPSPMV_DEVICE_TILE], p[TPSPMV_DEVICE_SLICE],
-                            &b->cut));
+  pass->longest = plan->value[TPSPMV_LONG];
+  PetscCall(TpspmvCutCreate(csr, plan->value, &b->cut));
+  nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
   if (!TpspmvCutIsDirect(&b->cut)) {
-    PetscCall(SpmvAlloc((size_t)(b->cut.m + 1) * sizeof(int32_t), &b->first));
-    memset(b->first, 0, (size_t)(b->cut.m + 1) * sizeof(int32_t));
+    PetscCall(SpmvAlloc((size_t)(b->cut.m + 2) * sizeof(int32_t), &b->first));
+    memset(b->first, 0, (size_t)(b->cut.m + 2) * sizeof(int32_t));
   }
-  PetscCall(PetscMalloc1(b->cut.ntiles * b->cut.nslices, sizes));
-  PetscCall(TpspmvWalkCreate(csr, &b->cut, &walk));
-  for (PetscInt s = 0; s < b->cut.nslices; s++) {
-    TpspmvWalkSlice(&walk, s);
-    for (PetscInt t = 0; t < b->cut.ntiles; t++) {
-      TpspmvSize *size = &(*sizes)[t * b->cut.nslices + s];
-
-      TpspmvMeasureSteps(csr, b, walk.pair + walk.first[t], walk.first[t + 1] - walk.first[t], TpspmvSliceFirst(&b->cut, s), size,
-                         &reach);
-      b->npairs += (size_t)size->pairs;
-      b->nsteps += (size_t)size->steps;
-    }
-  }
-  PetscCheck(b->npairs < INT32_MAX && b->nsteps < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a "
-             "larger value",
+  PetscCall(SpmvAlloc((nchunks + 1) * sizeof(TpspmvStepChunk), &b->chunk));
+  PetscCall(TpspmvWalk(csr, &b->cut, pass->longest, TpspmvMeasureSteps, pass));
+  PetscCheck(b->npairs < INT32_MAX && b->nsteps < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, TPSPMV_TOO_MANY_PAIRS,
              b->npairs);
-  PetscCall(TpspmvPlaceSteps(b, *sizes));
   b->nentries = (size_t)csr->i[csr->m];
-  b->narrow   = (PetscBool)(reach <= UINT16_MAX);
+  b->narrow   = (PetscBool)(pass->reach <= UINT16_MAX);
   for (PetscInt t = 0; t < b->cut.ntiles; t++) b->widest = PetscMax(b->widest, b->cut.tile[t + 1] - b->cut.tile[t]);
   for (PetscInt r = 0; r < b->cut.m; r++) b->nonempty += csr->i[r + 1] > csr->i[r];
   if (TpspmvCutIsDirect(&b->cut)) PetscFunctionReturn(PETSC_SUCCESS);
   b->nsums    = (size_t)b->cut.m;
   b->npartial = b->npairs;
-  for (PetscInt r = 0; r < b->cut.m; r++) b->first[r + 1] += b->first[r];
+  for (PetscInt r = 1; r <= b->cut.m; r++) b->first[r] += b->first[r - 1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,146 +117,70 @@ static PetscErrorCode TpspmvStepsAllocate(TpspmvSteps *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* TpspmvFill: a storage while it is filled, slice after slice */
-typedef struct {
-  const SpmvCSR *csr;
-  TpspmvSteps   *b;
-  TpspmvSize    *size;  /* [ntiles nslices] of each chunk */
-  uint32_t      *entry; /* [nchunks] where the entries of each that is not empty begin */
-  int32_t       *next;  /* [height] several tiles: where the next partial sum of each row is listed */
-  int32_t        sums;  /* one tile: rows, and partial sums, so far */
-  int32_t        partial;
-} TpspmvFill;
-
-/* One pair: its entries, at place p of each step, and where its sum goes */
-static void TpspmvFillPair(TpspmvFill *f, const TpspmvStepChunk *chunk, const TpspmvPair *pair, PetscInt firstrow, PetscInt cut,
-                           int32_t p)
+/* Pair p of a chunk: its entries, at the same place of each step, and where its sum goes */
+static void TpspmvFillPair(TpspmvPass *pass, const TpspmvStepChunk *chunk, PetscInt row, const TpspmvPair pair[], PetscInt n,
+                           PetscInt p, int32_t at)
 {
-  TpspmvSteps   *b     = f->b;
-  const PetscInt start = pair->start + cut * b->longest, row = firstrow + pair->row;
+  TpspmvSteps *b      = pass->b;
+  const int    goeson = TpspmvGoesOn(pair, n, p), begins = !goeson && TpspmvGoesOn(pair, n, p + 1);
 
-  for (PetscInt k = 0; k < TpspmvCutLength(b, pair->length, cut); k++) {
-    const size_t  place = (size_t)b->step[chunk->step + k] + (size_t)p;
-    const int32_t c     = TpspmvNumber(&b->cut, f->csr, start + k) - chunk->base;
+  for (PetscInt k = 0; k < pair[p].length; k++) {
+    const size_t place = (size_t)b->step[chunk->step + k] + (size_t)at;
 
-    b->from[place] = (uint32_t)(start + k);
-    if (b->narrow) ((uint16_t *)b->index)[place] = (uint16_t)c;
-    else ((int32_t *)b->index)[place] = c;
+    b->from[place] = (uint32_t)(pair[p].start + k);
+    TpspmvSetIndex(b->index, b->narrow, place, TpspmvNumber(&b->cut, pass->csr, pair[p].start + k) - chunk->base);
   }
-  if (!TpspmvCutIsDirect(&b->cut)) b->place[f->next[pair->row]++] = chunk->pair + p;
-  else if (pair->length <= b->longest) b->target[chunk->pair + p] = (int32_t)row;
-  else {
-    if (!cut) {
-      b->sumrow[f->sums]  = (int32_t)row;
-      b->first[f->sums++] = f->partial;
-    }
-    b->target[chunk->pair + p] = -1 - f->partial++;
+  if (begins && TpspmvCutIsDirect(&b->cut)) {
+    b->sumrow[pass->sums]  = (int32_t)row;
+    b->first[pass->sums++] = pass->partial;
   }
+  if (!TpspmvCutIsDirect(&b->cut)) b->place[b->first[row + 1]++] = chunk->pair + at;
+  else b->target[chunk->pair + at] = begins || goeson ? -1 - pass->partial++ : (int32_t)row;
 }
 
-static void TpspmvFillChunk(TpspmvFill *f, const TpspmvStepChunk *chunk, const TpspmvPair pair[], PetscInt n, PetscInt firstrow)
+/* The steps of a chunk, the first of which is known, and its pairs */
+static void TpspmvFillChunk(void *context, PetscInt c, PetscInt firstrow, TpspmvPair pair[], PetscInt n)
 {
-  int32_t count[TPSPMV_LONG_MAX + 1], next[TPSPMV_LONG_MAX + 1], before = 0;
+  TpspmvPass            *pass  = (TpspmvPass *)context;
+  TpspmvSteps           *b     = pass->b;
+  const TpspmvStepChunk *chunk = &b->chunk[c];
+  int32_t                next[TPSPMV_LONG_MAX + 1]; /* where the next pair of each length goes: behind the longer ones */
 
-  TpspmvCountCuts(f->b, pair, n, count);
-  for (PetscInt len = f->b->longest; len > 0; len--) {
-    next[len] = before;
-    before += count[len];
-  }
-  for (PetscInt p = 0; p < n; p++) {
-    for (PetscInt cut = 0; cut < TpspmvCuts(f->b, pair[p].length); cut++)
-      TpspmvFillPair(f, chunk, &pair[p], firstrow, cut, next[TpspmvCutLength(f->b, pair[p].length, cut)]++);
-  }
+  memset(next, 0, sizeof(next));
+  for (PetscInt p = 0; p < n; p++) next[pair[p].length - 1]++;
+  for (PetscInt length = pass->longest; length > 0; length--) next[length - 1] += next[length];
+  for (int32_t k = 0; chunk->step + k + 1 < chunk[1].step; k++)
+    b->step[chunk->step + k + 1] = b->step[chunk->step + k] + (uint32_t)next[k];
+  for (PetscInt p = 0; p < n; p++) TpspmvFillPair(pass, chunk, firstrow + pair[p].row, pair, n, p, next[pair[p].length]++);
 }
 
-/* Where the steps of a chunk begin, the first one at an entry */
-static void TpspmvFillSteps(const TpspmvSteps *b, const TpspmvStepChunk *chunk, const TpspmvPair pair[], PetscInt n,
-                            uint32_t entry)
+/* Leaves out chunks without pairs: those that begin where the next does */
+static void TpspmvDropEmpty(TpspmvSteps *b)
 {
-  int32_t count[TPSPMV_LONG_MAX + 1], left = chunk[1].pair - chunk->pair;
+  const PetscInt n = b->cut.ntiles * b->cut.nslices;
 
-  TpspmvCountCuts(b, pair, n, count);
-  for (int32_t k = 0; k < chunk[1].step - chunk->step; k++) {
-    left -= count[k]; /* pairs with more than k entries */
-    b->step[chunk->step + k] = entry;
-    entry += (uint32_t)left;
+  for (PetscInt c = 0; c < n; c++) {
+    if (b->chunk[c + 1].pair > b->chunk[c].pair) b->chunk[b->nchunks++] = b->chunk[c];
   }
-}
-
-/* Where the entries of each chunk begin, from their sizes */
-static PetscErrorCode TpspmvEntries(const TpspmvSteps *b, const TpspmvSize size[], uint32_t **entries)
-{
-  uint32_t entry = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(b->nchunks, entries));
-  for (PetscInt c = 0; c < b->cut.ntiles * b->cut.nslices; c++) {
-    if (size[c].number < 0) continue;
-    (*entries)[size[c].number] = entry;
-    entry += (uint32_t)size[c].entries;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* All slices, and in each its tiles */
-static PetscErrorCode TpspmvFillAll(TpspmvFill *fill)
-{
-  TpspmvSteps *b = fill->b;
-  SPMV_DESTROY_BY(TpspmvWalkDestroy)
-  TpspmvWalk walk = {.csr = NULL};
-
-  PetscFunctionBegin;
-  PetscCall(TpspmvWalkCreate(fill->csr, &b->cut, &walk));
-  for (PetscInt s = 0; s < b->cut.nslices; s++) {
-    const PetscInt first = TpspmvSliceFirst(&b->cut, s);
-
-    TpspmvWalkSlice(&walk, s);
-    if (!TpspmvCutIsDirect(&b->cut))
-      PetscCall(PetscArraycpy(fill->next, b->first + first, TpspmvSliceFirst(&b->cut, s + 1) - first));
-    for (PetscInt t = 0; t < b->cut.ntiles; t++) {
-      const TpspmvPair *pair   = walk.pair + walk.first[t];
-      const PetscInt    n      = walk.first[t + 1] - walk.first[t];
-      const int32_t     number = fill->size[t * b->cut.nslices + s].number;
-
-      if (number < 0) continue;
-      TpspmvFillSteps(b, &b->chunk[number], pair, n, fill->entry[number]);
-      TpspmvFillChunk(fill, &b->chunk[number], pair, n, first);
-    }
-  }
-  b->step[b->nsteps] = (uint32_t)b->nentries;
-  if (TpspmvCutIsDirect(&b->cut)) b->first[b->nsums] = fill->partial;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* All but the values */
-static PetscErrorCode TpspmvStepsMake(const SpmvPlan *plan, TpspmvFill *fill)
-{
-  TpspmvSteps *b = fill->b;
-
-  PetscFunctionBegin;
-  PetscCall(TpspmvMeasureAll(fill->csr, plan, b, &fill->size));
-  PetscCall(TpspmvStepsAllocate(b));
-  PetscCall(TpspmvEntries(b, fill->size, &fill->entry));
-  PetscCall(PetscMalloc1(b->cut.height, &fill->next));
-  PetscCall(TpspmvFillAll(fill));
-  PetscCall(TpspmvCutBuilt(&b->cut));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  b->chunk[b->nchunks] = b->chunk[n];
 }
 
 PetscErrorCode TpspmvStepsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
-  TpspmvFill     fill = {.csr = csr};
-  PetscErrorCode ierr;
+  TpspmvSteps *b;
+  TpspmvPass   pass = {.csr = csr};
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&fill.b));
-  *storage = fill.b;
-  ierr     = TpspmvStepsMake(plan, &fill);
-  PetscCall(PetscFree(fill.next));
-  PetscCall(PetscFree(fill.entry));
-  PetscCall(PetscFree(fill.size));
-  PetscCall(ierr);
-  PetscCall(TpspmvStepsSetValues(csr, fill.b));
+  PetscCall(PetscNew(&b));
+  *storage = pass.b = b;
+  PetscCall(TpspmvMeasureAll(plan, &pass));
+  PetscCall(TpspmvStepsAllocate(b));
+  TpspmvPlaceSteps(b);
+  PetscCall(TpspmvWalk(csr, &b->cut, pass.longest, TpspmvFillChunk, &pass));
+  if (TpspmvCutIsDirect(&b->cut)) b->first[b->nsums] = pass.partial;
+  TpspmvDropEmpty(b);
+  PetscCall(TpspmvCutBuilt(&b->cut));
+  PetscCall(TpspmvStepsSetValues(csr, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,19 +4,13 @@
 #include "tpspmv_host.h"
 #include "../../../../host/machine.h"
 
-#define TPSPMV_SLICE_TILES 4096  /* rows of a slice, with several tiles at least */
-#define TPSPMV_SLICE_ONE   8192  /* rows of a slice, with one tile */
-#define TPSPMV_SLICE_MAX   65536 /* rows that uint16 counts */
-#define TPSPMV_CHUNK       256 /* entries that a chunk should have; with 512 products are 4 % faster, new values take 20 % longer */
-
-#define TPSPMV_FEW 131072 /* entries that are too few for tiles */
+#define TPSPMV_SLICE_TILES 4096   /* rows of a slice, with several tiles at least */
+#define TPSPMV_SLICE_ONE   8192   /* rows of a slice, with one tile */
+#define TPSPMV_FEW         131072 /* entries that are too few for tiles */
+#define TPSPMV_CHUNK       256    /* entries of a chunk; with 512 products are 4 % faster, new values take 20 % longer */
 
 static const SpmvParam TpspmvParams[] = {
-  [TPSPMV_CACHE]  = TPSPMV_PARAM_CACHE,
-  [TPSPMV_TILE]   = TPSPMV_PARAM_TILE,
-  [TPSPMV_SLICE]  = TPSPMV_PARAM_SLICE,
-  [TPSPMV_LONG]   = TPSPMV_PARAM_LONG,
-  [TPSPMV_REMOVE] = TPSPMV_PARAM_REMOVE,
+  TPSPMV_PARAMS,
   [TPSPMV_STREAM] = SPMV_CHOICES("stream", "partial sums go past the cache, auto: where they are large", TpspmvChoices,
                                  TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
 };
@@ -27,24 +21,23 @@ static PetscInt TpspmvMachineCache(void)
   return (PetscInt)(SpmvMachineGet()->cache[1] / 1024);
 }
 
-/* One tile, or tiles that fit the cache; nothing to choose where a core may count on a part of the last cache that x fits as a whole */
+/* One tile, or tiles that fit the cache; nothing to choose where x fits a core's part of the last cache as a whole */
 static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
                                     SpmvPlan plans[SPMV_PROPOSALS])
 {
-  const PetscInt *p     = asked->value;
-  const PetscInt  cache = p[TPSPMV_CACHE] ? p[TPSPMV_CACHE] : TpspmvMachineCache();
-  const size_t    most  = (size_t)SpmvMachineGet()->cache[2] / sizeof(PetscScalar); /* entries of x */
-  SPMV_DESTROY_BY(TpspmvCutDestroy)
-  TpspmvCut cut = {0};
+  const PetscInt most = (PetscInt)(SpmvMachineGet()->cache[2] / sizeof(PetscScalar)); /* entries of x */
+  PetscInt      *p    = plans[0].value, nused;
 
   PetscFunctionBegin;
-  *n = 0;
-  if (round || p[TPSPMV_TILE] || (size_t)csr->n <= most || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TpspmvCutColumns(csr, (TpspmvChoice)p[TPSPMV_REMOVE], cache, &cut));
-  if ((size_t)cut.nused <= most) PetscFunctionReturn(PETSC_SUCCESS);
-  plans[0] = plans[1]         = *asked;
+  *n       = 0;
+  plans[0] = *asked;
+  if (round || p[TPSPMV_TILE] || csr->n <= most || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TpspmvMachineCache();
+  PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
+  if (nused <= most) PetscFunctionReturn(PETSC_SUCCESS);
+  plans[1]                    = plans[0];
   plans[0].value[TPSPMV_TILE] = TPSPMV_ALL;
-  plans[1].value[TPSPMV_TILE] = TpspmvCutWidth(cache);
+  plans[1].value[TPSPMV_TILE] = TpspmvTileWidth(p[TPSPMV_CACHE]);
   *n                          = 2;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,48 +45,27 @@ static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, P
 /* Slices so high that chunks are not small; with one tile, several for each thread */
 static PetscInt TpspmvChooseSlice(const SpmvCSR *csr, PetscInt ntiles, PetscInt threads)
 {
-  const double wanted = (double)TPSPMV_CHUNK * ntiles * csr->m / PetscMax(1, csr->i[csr->m]);
-  PetscInt     height = TPSPMV_SLICE_TILES;
+  PetscInt height = TPSPMV_SLICE_ONE;
 
-  if (ntiles == 1) {
-    height = TPSPMV_SLICE_ONE;
-    while (threads > 1 && height > 64 && height > csr->m / (8 * threads)) height /= 2;
-    return height;
-  }
-  while (height < wanted && height < TPSPMV_SLICE_MAX) height *= 2;
+  if (ntiles > 1) return TpspmvSliceHeight(csr, ntiles, TPSPMV_SLICE_TILES, TPSPMV_CHUNK);
+  while (threads > 1 && height > 64 && height > csr->m / (8 * threads)) height /= 2;
   return height;
 }
 
-/* Passes over all columns if it is open whether empty ones are removed */
 static PetscErrorCode TpspmvResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *p = plan->value;
-  SPMV_DESTROY_BY(TpspmvCutDestroy)
-  TpspmvCut cut = {.nused = csr->n};
+  PetscInt *p = plan->value, nused;
 
   PetscFunctionBegin;
   (void)info;
   if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TpspmvMachineCache();
   if (!p[TPSPMV_TILE]) p[TPSPMV_TILE] = TPSPMV_ALL;
-  if (p[TPSPMV_REMOVE] != TPSPMV_NO && (p[TPSPMV_REMOVE] == TPSPMV_AUTO || !p[TPSPMV_SLICE])) {
-    PetscCall(TpspmvCutColumns(csr, (TpspmvChoice)p[TPSPMV_REMOVE], p[TPSPMV_CACHE], &cut));
-    p[TPSPMV_REMOVE] = cut.removed ? TPSPMV_YES : TPSPMV_NO;
-  }
-  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvChooseSlice(csr, TpspmvCutCount(cut.nused, p[TPSPMV_TILE]), plan->threads);
+  PetscCall(TpspmvResolveRemove(csr, p, &nused));
+  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvChooseSlice(csr, TpspmvParts(nused, p[TPSPMV_TILE]), plan->threads);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TpspmvAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
-{
-  const PetscInt *p = plan->value;
-
-  PetscFunctionBegin;
-  (void)info;
-  PetscCall(TpspmvCutAllows(csr, (TpspmvChoice)p[TPSPMV_REMOVE], p[TPSPMV_CACHE], p[TPSPMV_TILE], p[TPSPMV_SLICE], why, size));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Every array of a storage, in one place for its size and for those who send it; partial sums are what products write */
+/* Partial sums, which products write, are not listed */
 static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
   const TpspmvStorage *b = (const TpspmvStorage *)storage;
@@ -106,76 +78,74 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
   arrays[k++] = SPMV_ARRAY("chunks", b->chunk, (size_t)b->cut.ntiles * (size_t)b->cut.nslices + 1, sizeof(TpspmvChunk));
   arrays[k++] = SPMV_ARRAY("runs", b->run, b->nruns, sizeof(TpspmvRun));
   arrays[k++] = SPMV_ARRAY("ragged", b->ragged, b->nragged, sizeof(uint8_t));
-  if (b->npieces) {
-    arrays[k++] = SPMV_ARRAY("pieces", b->piece, b->npieces + 1, sizeof(TpspmvPiece));
-    arrays[k++] = SPMV_ARRAY("columns of pieces", b->longindex, b->nlong, TpspmvIndexSize(b->narrowlong));
+  if (b->nsegments) {
+    arrays[k++] = SPMV_ARRAY("segments", b->segment, b->nsegments + 1, sizeof(TpspmvSegment));
+    arrays[k++] = SPMV_ARRAY("columns of segments", b->longindex, b->nlong, TpspmvIndexSize(b->narrowlong));
   }
-  if (b->cut.removed) arrays[k++] = SPMV_ARRAY("columns left", b->cut.column, (size_t)b->cut.nused, sizeof(int32_t));
+  if (b->cut.column) arrays[k++] = SPMV_ARRAY("columns left", b->cut.column, (size_t)b->cut.nused, sizeof(int32_t));
   *narrays = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Cycles of Zen 4, fitted to 82 matrices */
-#define TPSPMV_CYCLES_PAIR   0.7
-#define TPSPMV_CYCLES_RUN    7.0
-#define TPSPMV_CYCLES_RAGGED 5.5
-#define TPSPMV_CYCLES_PIECE  53.0
-#define TPSPMV_CYCLES_BUILD  35.0 /* of an entry */
+#define TPSPMV_CYCLES_PAIR    0.7
+#define TPSPMV_CYCLES_RUN     7.0
+#define TPSPMV_CYCLES_RAGGED  5.5
+#define TPSPMV_CYCLES_SEGMENT 53.0
+#define TPSPMV_CYCLES_BUILD   35.0 /* of an entry */
 
-/* A few rows have as many chunks as a slice would, and about as many runs: all but their share is taken back. Their empty columns are not the matrix's */
+/*
+  A few rows have as many chunks as a whole slice, and about as many runs: only the fraction of a slice that they are is counted.
+  Columns that are empty in them may not be in the matrix
+*/
 static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
+  SPMV_DESTROY_BY(TpspmvDestroy)
+  void          *storage = NULL;
   TpspmvStorage *b;
+  SpmvPlan       whole = *plan;
   SpmvArray      arrays[SPMV_ARRAY_MAX];
   PetscInt       narrays;
-  SpmvPlan       whole = *plan;
-  PetscErrorCode ierr;
-  double         share;
+  PetscLogDouble fraction = 1, npairs, entries, shared;
 
   PetscFunctionBegin;
   if (whole.value[TPSPMV_REMOVE] == TPSPMV_AUTO) whole.value[TPSPMV_REMOVE] = TPSPMV_NO;
   PetscCall(TpspmvResolve(rows, NULL, &whole)); /* a proposal leaves slices open */
   PetscCall(PetscNew(&b));
-  ierr = TpspmvMeasure(rows, &whole, b);
-  if (!ierr) {
-    PetscCall(TpspmvArrays(b, &narrays, arrays));
-    share = TpspmvIsDirect(b) ? 1 : PetscMin(1, (double)rows->m / (double)b->cut.height);
-    work->bytes += SpmvArraysRead(narrays, arrays) -
-                   (1 - share) * (double)((size_t)b->cut.ntiles * sizeof(TpspmvChunk) + b->nruns * sizeof(TpspmvRun));
-    if (!TpspmvIsDirect(b)) {
-      work->moved += (PetscLogDouble)(b->npairs * sizeof(PetscScalar));
-      work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
-    }
-    work->vectors += (PetscLogDouble)(b->nentries + b->nlong) / TPSPMV_LANES;
-    work->gathered += (PetscLogDouble)(b->nentries + b->nlong - b->nconsecutive);
-    work->cycles += TPSPMV_CYCLES_PAIR * (PetscLogDouble)b->npairs + TPSPMV_CYCLES_RUN * share * (PetscLogDouble)b->nruns;
-    work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b->nragged + TPSPMV_CYCLES_PIECE * (PetscLogDouble)b->npieces;
-    work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
+  storage = b;
+  PetscCall(TpspmvMeasure(rows, &whole, b));
+  PetscCall(TpspmvArrays(b, &narrays, arrays));
+  npairs  = (PetscLogDouble)b->npairs;
+  entries = (PetscLogDouble)(b->nentries + b->nlong);
+  shared  = (PetscLogDouble)((size_t)b->cut.ntiles * sizeof(TpspmvChunk) + b->nruns * sizeof(TpspmvRun));
+  if (!TpspmvIsDirect(b)) {
+    fraction = PetscMin(1, (PetscLogDouble)rows->m / (PetscLogDouble)b->cut.height);
+    work->moved += npairs * sizeof(PetscScalar);
+    work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
   }
-  PetscCall(TpspmvDestroy((void **)&b));
-  PetscCall(ierr);
+  work->bytes += SpmvArraysRead(narrays, arrays) - (1 - fraction) * shared;
+  work->vectors += entries / TPSPMV_LANES;
+  work->gathered += entries - (PetscLogDouble)b->nconsecutive;
+  work->cycles += TPSPMV_CYCLES_PAIR * npairs + TPSPMV_CYCLES_RUN * fraction * (PetscLogDouble)b->nruns;
+  work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b->nragged + TPSPMV_CYCLES_SEGMENT * (PetscLogDouble)b->nsegments;
+  work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode TpspmvDescribe(const void *storage, PetscInt k, char line[], size_t size)
 {
   const TpspmvStorage *b       = (const TpspmvStorage *)storage;
-  const size_t         entries = b->nentries + b->nlong - b->nfill;
+  const size_t         entries = b->nentries + b->nlong - b->nfill, sums = TpspmvIsDirect(b) ? 0 : b->npairs;
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (k == 0)
-    PetscCall(PetscSNPrintf(line, size,
-                            "%" PetscInt_FMT " tiles for a cache of %" PetscInt_FMT " KiB, %" PetscInt_FMT
-                            " slices of %" PetscInt_FMT " rows, %" PetscInt_FMT " empty columns removed",
-                            b->cut.ntiles, b->cache, b->cut.nslices, b->cut.height, b->cut.n - b->cut.nused));
+  if (k == 0) PetscCall(TpspmvCutDescribe(&b->cut, line, size));
   if (k == 1)
     PetscCall(PetscSNPrintf(line, size, "chunks begin at multiples of %" PetscInt_FMT " entries: fill %.2f %%", b->align,
                             entries ? 100 * (double)b->nfill / (double)entries : 0.));
   if (k == 2)
-    PetscCall(PetscSNPrintf(line, size, "partial sums: %zu of tiles and rows, %zu of pieces of long rows, %zu bytes",
-                            TpspmvIsDirect(b) ? 0 : b->npairs, b->npieces,
-                            ((TpspmvIsDirect(b) ? 0 : b->npairs) + b->npieces) * sizeof(PetscScalar)));
+    PetscCall(PetscSNPrintf(line, size, "partial sums: %zu of tiles and rows, %zu of segments of long rows, %zu bytes", sums,
+                            b->nsegments, (sums + b->nsegments) * sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,7 +18,7 @@ typedef struct {
   const PetscScalar   *x;
   PetscScalar         *y;
   PetscBool            beta;
-  PetscScalar         *own; /* [threads][nused] transposed, where tasks share tiles: what each adds up */
+  PetscScalar         *own; /* [threads][nused] transposed, with few tiles: what each task adds up */
 } TpspmvProduct;
 
 /* Statement with `narrow` as a constant */
@@ -34,12 +34,11 @@ typedef struct {
 /* x without what is removed */
 static void TpspmvPackTask(void *context, PetscInt t)
 {
-  const TpspmvProduct *p = (const TpspmvProduct *)context;
-  const TpspmvStorage *b = p->b;
+  const TpspmvProduct *p   = (const TpspmvProduct *)context;
+  const TpspmvStorage *b   = p->b;
+  const size_t         end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads);
 
-  for (size_t k = SpmvShare((size_t)b->cut.nused, t, b->threads), end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads);
-       k < end; k++)
-    b->packed[k] = p->x[b->cut.column[k]];
+  for (size_t k = SpmvShare((size_t)b->cut.nused, t, b->threads); k < end; k++) b->packed[k] = p->x[b->cut.column[k]];
 }
 
 /* Where the second phase adds to y, and, with one tile, where rows without a sum are */
@@ -51,48 +50,37 @@ SPMV_INLINE void TpspmvClear(const TpspmvStorage *b, PetscInt s, PetscScalar *y)
   memset(y + first, 0, sizeof(PetscScalar) * (size_t)(end - first));
 }
 
-/* The chunks [first, end) */
-SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt first, PetscInt end, PetscBool narrow, TpspmvTarget target)
+/* The chunks of a task */
+SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt t, TpspmvTarget target)
 {
   const TpspmvStorage *b = p->b;
 
-  for (PetscInt c = first; c < end; c++) {
+  for (PetscInt c = b->chunks[t]; c < b->chunks[t + 1]; c++) {
+    PetscScalar *y = target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(&b->cut, c);
+
     if (target == TPSPMV_SET) TpspmvClear(b, c, p->y);
-    TpspmvChunkMult(b, &b->chunk[c], p->x,
-                    target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(&b->cut, c), narrow, target);
+    NARROW(b->narrow, TpspmvChunkMult(b, &b->chunk[c], p->x, y, narrow, target))
   }
 }
 
-/* The first phase: chunks, tile after tile, then pieces */
+/* The first phase: chunks, tile after tile, then segments */
 static void TpspmvFirstTask(void *context, PetscInt t)
 {
-  const TpspmvProduct *p     = (const TpspmvProduct *)context;
-  const TpspmvStorage *b     = p->b;
-  const PetscInt       first = b->chunks[t], end = b->chunks[t + 1];
+  const TpspmvProduct *p = (const TpspmvProduct *)context;
+  const TpspmvStorage *b = p->b;
 
   if (b->stream) {
-    NARROW(b->narrow, TpspmvChunksMult(p, first, end, narrow, TPSPMV_PAST))
+    TpspmvChunksMult(p, t, TPSPMV_PAST);
     SpmvStreamEnd();
-  } else if (!TpspmvIsDirect(b)) {
-    NARROW(b->narrow, TpspmvChunksMult(p, first, end, narrow, TPSPMV_KEEP))
-  } else if (p->beta) {
-    NARROW(b->narrow, TpspmvChunksMult(p, first, end, narrow, TPSPMV_ADD))
-  } else {
-    NARROW(b->narrow, TpspmvChunksMult(p, first, end, narrow, TPSPMV_SET))
-  }
-  for (PetscInt k = b->pieces[t]; k < b->pieces[t + 1]; k++) {
-    NARROW(b->narrowlong, b->sum[k] = TpspmvPieceMult(b, &b->piece[k], p->x, narrow))
+  } else if (!TpspmvIsDirect(b)) TpspmvChunksMult(p, t, TPSPMV_KEEP);
+  else if (p->beta) TpspmvChunksMult(p, t, TPSPMV_ADD);
+  else TpspmvChunksMult(p, t, TPSPMV_SET);
+  for (PetscInt k = b->segments[t]; k < b->segments[t + 1]; k++) {
+    NARROW(b->narrowlong, b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, narrow))
   }
 }
 
-/* Pair p of the chunk that the next tile has in the same slice, which is next and about as large, is asked for */
-SPMV_INLINE void TpspmvAheadPairs(const TpspmvStorage *b, const TpspmvChunk *next, size_t p)
-{
-  __builtin_prefetch(b->partial + next->pair + p, 0, 2);
-  __builtin_prefetch(b->row + next->pair + p, 0, 2);
-}
-
-/* Adds the partial sums of a chunk to its slice; a chunk has a row once */
+/* Adds the partial sums of a chunk to its slice, and prefetches those of the next one, about as many; a chunk has a row once */
 SPMV_INLINE void TpspmvAccumulate(const TpspmvStorage *b, const TpspmvChunk *chunk, const TpspmvChunk *next, PetscScalar *y)
 {
   const uint16_t    *row     = b->row + chunk->pair;
@@ -101,13 +89,14 @@ SPMV_INLINE void TpspmvAccumulate(const TpspmvStorage *b, const TpspmvChunk *chu
   size_t             p       = 0;
 
   for (; p + 8 <= n; p += 8) {
-    TpspmvAheadPairs(b, next, p);
+    __builtin_prefetch(b->partial + next->pair + p, 0, 2);
+    __builtin_prefetch(b->row + next->pair + p, 0, 2);
     Spmv8ScatterU16(y, row + p, Spmv8Add(Spmv8GatherU16(y, row + p), Spmv8Load(partial + p)));
   }
   for (; p < n; p++) y[row[p]] += partial[p];
 }
 
-/* The second phase: slice after slice, all tiles, then their pieces */
+/* The second phase: slice after slice, all tiles, then their segments */
 static void TpspmvSecondTask(void *context, PetscInt task)
 {
   const TpspmvProduct *p = (const TpspmvProduct *)context;
@@ -120,7 +109,7 @@ static void TpspmvSecondTask(void *context, PetscInt task)
 
       if (!TpspmvIsDirect(b))
         TpspmvAccumulate(b, chunk, t + 1 < b->cut.ntiles ? chunk + b->cut.nslices : chunk, p->y + TpspmvSliceFirst(&b->cut, s));
-      for (int32_t k = chunk->piece; k < chunk[1].piece; k++) p->y[b->piece[k].row] += b->sum[k];
+      for (int32_t k = chunk->segment; k < chunk[1].segment; k++) p->y[b->segment[k].row] += b->sum[k];
     }
   }
 }
@@ -130,12 +119,12 @@ static void TpspmvMult(const void *storage, const PetscScalar *x, PetscScalar *y
   const TpspmvStorage *b = (const TpspmvStorage *)storage;
   TpspmvProduct        p = {b, x, y, beta, NULL};
 
-  if (b->cut.removed) {
+  if (b->cut.column) {
     SpmvRun(b->threads, TpspmvPackTask, &p);
     p.x = b->packed;
   }
   SpmvRun(b->threads, TpspmvFirstTask, &p);
-  if (!TpspmvIsDirect(b) || b->npieces) SpmvRun(b->threads, TpspmvSecondTask, &p);
+  if (!TpspmvIsDirect(b) || b->nsegments) SpmvRun(b->threads, TpspmvSecondTask, &p);
 }
 
 /* ---- transposed ---- */
@@ -163,12 +152,23 @@ static void TpspmvGiveTask(void *context, PetscInt task)
   if (b->stream) SpmvStreamEnd();
 }
 
-/* Adds what chunks [first, end) and pieces [firstpiece, endpiece) have for y */
-static void TpspmvAddTo(const TpspmvProduct *p, PetscInt first, PetscInt end, PetscInt firstpiece, PetscInt endpiece,
-                        PetscScalar *y)
+/*
+  The first phase turned around: each task has tiles of its own, whose part of y nobody else adds to. With few tiles it has the
+  chunks and segments that it has in a product, and adds them up in a vector of its own ...
+*/
+static void TpspmvTilesTask(void *context, PetscInt t)
 {
-  const TpspmvStorage *b = p->b;
+  const TpspmvProduct *p            = (const TpspmvProduct *)context;
+  const TpspmvStorage *b            = p->b;
+  const int            few          = TpspmvHasFewTiles(b);
+  const PetscInt       first        = few ? b->chunks[t] : b->tiles[t] * b->cut.nslices;
+  const PetscInt       end          = few ? b->chunks[t + 1] : b->tiles[t + 1] * b->cut.nslices;
+  const PetscInt       firstsegment = few ? b->segments[t] : b->chunk[first].segment;
+  const PetscInt       endsegment   = few ? b->segments[t + 1] : b->chunk[end].segment;
+  const PetscInt       column = few ? 0 : b->cut.tile[b->tiles[t]], endcolumn = few ? b->cut.nused : b->cut.tile[b->tiles[t + 1]];
+  PetscScalar         *y = few ? p->own + (size_t)t * (size_t)b->cut.nused : p->y;
 
+  if (few || !p->beta) memset(y + column, 0, sizeof(PetscScalar) * (size_t)(endcolumn - column));
   for (PetscInt c = first; c < end; c++) {
     const TpspmvChunk *chunk = &b->chunk[c];
 
@@ -178,42 +178,19 @@ static void TpspmvAddTo(const TpspmvProduct *p, PetscInt first, PetscInt end, Pe
       NARROW(b->narrow, TpspmvChunkTranspose(b, chunk, b->partial + chunk->pair, y, PETSC_FALSE, narrow))
     }
   }
-  for (PetscInt k = firstpiece; k < endpiece; k++) {
-    NARROW(b->narrowlong, TpspmvPieceTranspose(b, &b->piece[k], p->x[b->piece[k].row], y, narrow))
+  for (PetscInt k = firstsegment; k < endsegment; k++) {
+    NARROW(b->narrowlong, TpspmvSegmentTranspose(b, &b->segment[k], p->x[b->segment[k].row], y, narrow))
   }
-}
-
-/* The first phase turned around: each task has tiles of its own, whose part of y nobody else adds to */
-static void TpspmvTilesTask(void *context, PetscInt task)
-{
-  const TpspmvProduct *p     = (const TpspmvProduct *)context;
-  const TpspmvStorage *b     = p->b;
-  const PetscInt       first = b->tiles[task], end = b->tiles[task + 1];
-
-  if (!p->beta) memset(p->y + b->cut.tile[first], 0, sizeof(PetscScalar) * (size_t)(b->cut.tile[end] - b->cut.tile[first]));
-  TpspmvAddTo(p, first * b->cut.nslices, end * b->cut.nslices, b->chunk[first * b->cut.nslices].piece,
-              b->chunk[end * b->cut.nslices].piece, p->y);
-}
-
-/* With fewer tiles, each task adds up a vector of its own ... */
-static void TpspmvOwnTask(void *context, PetscInt t)
-{
-  const TpspmvProduct *p = (const TpspmvProduct *)context;
-  const TpspmvStorage *b = p->b;
-  PetscScalar         *y = p->own + (size_t)t * (size_t)b->cut.nused;
-
-  memset(y, 0, sizeof(PetscScalar) * (size_t)b->cut.nused);
-  TpspmvAddTo(p, b->chunks[t], b->chunks[t + 1], b->pieces[t], b->pieces[t + 1], y);
 }
 
 /* ... and then all are added in the order of tasks */
 static void TpspmvAddOwnTask(void *context, PetscInt t)
 {
-  const TpspmvProduct *p = (const TpspmvProduct *)context;
-  const TpspmvStorage *b = p->b;
+  const TpspmvProduct *p   = (const TpspmvProduct *)context;
+  const TpspmvStorage *b   = p->b;
+  const size_t         end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads);
 
-  for (size_t c = SpmvShare((size_t)b->cut.nused, t, b->threads), end = SpmvShare((size_t)b->cut.nused, t + 1, b->threads);
-       c < end; c++) {
+  for (size_t c = SpmvShare((size_t)b->cut.nused, t, b->threads); c < end; c++) {
     PetscScalar sum = p->beta ? p->y[c] : 0;
 
     for (PetscInt own = 0; own < b->threads; own++) sum += p->own[(size_t)own * (size_t)b->cut.nused + c];
@@ -225,7 +202,7 @@ static size_t TpspmvTransposeWork(const void *storage)
 {
   const TpspmvStorage *b = (const TpspmvStorage *)storage;
 
-  return TpspmvIsShared(b) ? (size_t)b->threads * (size_t)b->cut.nused : 0;
+  return TpspmvHasFewTiles(b) ? (size_t)b->threads * (size_t)b->cut.nused : 0;
 }
 
 static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
@@ -233,16 +210,14 @@ static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, Petsc
   const TpspmvStorage *b = (const TpspmvStorage *)storage;
   TpspmvProduct        p = {b, x, y, beta, work};
 
-  if (b->cut.removed) {
+  if (b->cut.column) {
     p.y    = b->packed;
     p.beta = PETSC_FALSE;
   }
   if (!TpspmvIsDirect(b)) SpmvRun(b->threads, TpspmvGiveTask, &p);
-  if (TpspmvIsShared(b)) {
-    SpmvRun(b->threads, TpspmvOwnTask, &p);
-    SpmvRun(b->threads, TpspmvAddOwnTask, &p);
-  } else SpmvRun(b->threads, TpspmvTilesTask, &p);
-  if (!b->cut.removed) return;
+  SpmvRun(b->threads, TpspmvTilesTask, &p);
+  if (TpspmvHasFewTiles(b)) SpmvRun(b->threads, TpspmvAddOwnTask, &p);
+  if (!b->cut.column) return;
   if (!beta) memset(y, 0, sizeof(PetscScalar) * (size_t)b->cut.n);
   for (PetscInt k = 0; k < b->cut.nused; k++) y[b->cut.column[k]] += b->packed[k];
 }
