@@ -144,7 +144,7 @@ PetscErrorCode SpmvInitializePackage(void)
   PetscCall(MatRegister(MATSEQAIJ #name, MatCreate_SeqAIJ_##name)); \
   PetscCall(MatRegister(MATMPIAIJ #name, MatCreate_MPIAIJ_##name)); \
   PetscCall(MatRegisterRootName(#name, MATSEQAIJ #name, MATMPIAIJ #name)); \
-  PetscCall(MatSeqAIJRegister(MATSEQAIJ #name, MatConvert_SeqAIJ_SeqSpmv));
+  PetscCall(MatSeqAIJRegister(MATSEQAIJ #name, MatConvertFrom_Spmv));
 #include "types.h"
 #undef SPMV_FORMAT
   PetscCall(SpmvRegisterExact());

@@ -5,20 +5,14 @@
 #include "../../device/device.h"
 
 /*
-  SpmvBuiltCreate - builds a matrix under a plan
-
-  Input Parameters:
-+ s      - the shadow, for the plan of the host's rows in products that it shares with a device
-. csr    - the matrix
-. number - of the candidate
-- plan   - as asked for; its backend says where
+  SpmvBuiltCreate - builds A or A^T as candidate `number`, under a plan that says for which backend
 
   Output Parameters:
 + built - nothing in it after an error
-- full  - PETSC_TRUE if the device is out of memory; there is nothing in it then, either
+- nomem - PETSC_TRUE if the device is out of memory, which has been said; there is nothing in it then, either
 */
-PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built,
-                               PetscBool *full)
+PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built,
+                               PetscBool *nomem)
 {
   const SpmvFormat *format = SpmvCandidate[number];
   SpmvBuilt         b      = {.format = format, .plan = *plan};
@@ -27,32 +21,42 @@ PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt
   PetscInt          n;
 
   PetscFunctionBegin;
+  *nomem = PETSC_FALSE;
   PetscCall(PetscMemzero(built, sizeof(*built)));
-  *full = PETSC_FALSE;
+  PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   if (plan->backend == SPMV_BACKEND_DEVICE) {
     PetscCall(SpmvDeviceGet(&device));
-    PetscCall(SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, full));
+    PetscCall(SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, nomem));
   } else if (format->host->kernels) PetscCall(SpmvBuild(&format->host->side, csr, NULL, &b.plan, &b.storage));
-  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
+  if (*nomem) {
+    PetscCall(MatSpmvOutOfMemory(s, format->name));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(SpmvBuiltArrays(&b, &n, arrays)); /* now, while what is borrowed is there */
   b.read = SpmvArraysRead(n, arrays);
   b.own  = SpmvArraysOwn(n, arrays);
   *built = b;
+  s->seq.counts.builds += SpmvBuiltExists(built);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of a matrix with the same pattern */
-PetscErrorCode SpmvBuiltSetValues(const SpmvCSR *csr, SpmvBuilt *b, PetscBool *full)
+/* Takes the values of a matrix with the same pattern */
+PetscErrorCode SpmvBuiltSetValues(Mat A, SpmvShadow *s, const SpmvCSR *csr, SpmvBuilt *b, PetscBool *nomem)
 {
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  if (b->device) PetscCall(SpmvOnDeviceSetValues(b->device, csr, full));
+  *nomem = PETSC_FALSE;
+  PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
+  if (b->device) PetscCall(SpmvOnDeviceSetValues(b->device, csr, nomem));
   else if (b->storage) PetscCall(b->format->host->side.setvalues(csr, b->storage));
+  PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
+  if (*nomem) PetscCall(MatSpmvOutOfMemory(s, b->format->name));
+  else s->seq.counts.refreshes += SpmvBuiltExists(b);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* True if there is a storage of ours */
-PetscBool SpmvBuiltIsThere(const SpmvBuilt *b)
+/* True if there is a storage of ours, not AIJ's kernel */
+PetscBool SpmvBuiltExists(const SpmvBuilt *b)
 {
   return (PetscBool)(b->storage || b->device);
 }

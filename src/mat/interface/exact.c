@@ -1,69 +1,79 @@
 /*
   exact.c - the few functions of PETSc that serve an AIJ matrix only under its exact type name
 
-  They compare with MATSEQAIJ or MATMPIAIJ letter by letter, and refuse a child or, worse, read it as something else. For as
-  long as such a function takes, a Mat of ours bears its parent's name. The functions are registered by name, so ours are
-  registered in their place and call them.
+  They compare with MATSEQAIJ or MATMPIAIJ letter by letter, and refuse a child or, worse, read it as something else. While such
+  a function runs, a Mat of ours has its parent's type name. The functions are registered by name, so ours are registered in
+  their place and call them.
 */
 #include "spmvmat.h"
 #include <petsc/private/pcimpl.h>
 #include <petscmatcoarsen.h>
 
 /*
-  MatSpmvBearParent - gives A its parent's type name; does nothing to a Mat that is not ours
+  MatSpmvHideType - gives A its parent's type name; does nothing to a Mat that is not ours
 
   Output Parameter:
-. name - for MatSpmvBearOwn(), at least 64 characters
+. format - for MatSpmvShowType(), NULL if A is not ours
 */
-PetscErrorCode MatSpmvBearParent(Mat A, char name[])
+PetscErrorCode MatSpmvHideType(Mat A, const SpmvFormat **format)
 {
-  const SpmvFormat *format;
-  SpmvParent       *parent;
+  SpmvParent *parent;
 
   PetscFunctionBegin;
-  name[0] = 0;
-  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
-  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, format));
+  if (!*format) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSpmvGetParent(A, &parent));
-  PetscCall(PetscStrncpy(name, ((PetscObject)A)->type_name, 64));
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, parent->type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives A its own name back */
-PetscErrorCode MatSpmvBearOwn(Mat A, const char name[])
+/* Gives A, whose type name is its parent's, that of our type; does nothing if the format is NULL */
+PetscErrorCode MatSpmvShowType(Mat A, const SpmvFormat *format)
 {
+  char type[64];
+
   PetscFunctionBegin;
-  if (name[0]) PetscCall(PetscObjectChangeTypeName((PetscObject)A, name));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(type, sizeof(type), "%s%s", ((PetscObject)A)->type_name, format->name));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Runs a call while a Mat bears its parent's type name; an error of it is passed on once the Mat has its own again */
+/* Makes a call while a Mat has its parent's type name; an error of it is passed on once the Mat has its own again */
 #define SPMV_AS_PARENT(mat, call) \
   do { \
-    char           type[64]; \
-    PetscErrorCode ierr; \
+    const SpmvFormat *format; \
+    PetscErrorCode    ierr; \
 \
-    PetscCall(MatSpmvBearParent(mat, type)); \
+    PetscCall(MatSpmvHideType(mat, &format)); \
     ierr = (call); \
-    PetscCall(MatSpmvBearOwn(mat, type)); \
+    PetscCall(MatSpmvShowType(mat, format)); \
     PetscCall(ierr); \
   } while (0)
 
-/*
-  SPMV_EXACT - for a type of PETSc's, Name: its constructor and the operation that compares type names, and ours to take their places
+/* PCILU compares type names for that shift only; else A keeps its name, by which packages of solvers are found */
+static PetscBool ComparesILU(PC pc)
+{
+  MatFactorShiftType shift;
 
-  The object is `o`, of a Class; the Mat that the operation looks at is o->member. A constructor that others call for a type of their own
-  works as well, since nothing here asks for the object's type
+  return (PetscBool)(!PCFactorGetShiftType(pc, &shift) && shift == MAT_SHIFT_NONZERO);
+}
+
+/*
+  SPMV_EXACT - of a type of PETSc's, Name: its constructor, its operation that compares type names, and ours to take their places
+
+  The object is `o`, of a Class; the Mat that the operation looks at is o->member; `compares` says whether it does. Nothing here
+  asks for the object's type, so that a type of a program's own may reuse the constructor
 */
-#define SPMV_EXACT(Name, Class, member, operation, parameters, arguments) \
+#define SPMV_EXACT(Name, Class, member, operation, compares, parameters, arguments) \
   static PetscErrorCode (*Create_##Name)(Class); \
   static PetscErrorCode(*Operation_##Name) parameters; \
 \
   static PetscErrorCode Operation_##Name##_Spmv parameters \
   { \
     PetscFunctionBegin; \
-    SPMV_AS_PARENT(o->member, (*Operation_##Name)arguments); \
+    if (compares) SPMV_AS_PARENT(o->member, (*Operation_##Name)arguments); \
+    else PetscCall((*Operation_##Name)arguments); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
 \
@@ -76,31 +86,12 @@ PetscErrorCode MatSpmvBearOwn(Mat A, const char name[])
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
 
-SPMV_EXACT(Greedy, MatColoring, mat, apply, (MatColoring o, ISColoring *coloring), (o, coloring))
-SPMV_EXACT(JP, MatColoring, mat, apply, (MatColoring o, ISColoring *coloring), (o, coloring))
-SPMV_EXACT(HEM, MatCoarsen, graph, apply, (MatCoarsen o), (o))
-SPMV_EXACT(CP, PC, pmat, setup, (PC o), (o))  /* refuses */
-SPMV_EXACT(TFS, PC, pmat, setup, (PC o), (o)) /* refuses */
-SPMV_EXACT(ILU, PC, pmat, setup, (PC o), (o)) /* takes back -pc_factor_shift_type nonzero */
-
-/* Without that shift PCILU compares nothing, and A keeps its name, by which packages of solvers are found */
-static PetscErrorCode PCSetUp_ILU_Spmv(PC pc)
-{
-  MatFactorShiftType shift;
-
-  PetscFunctionBegin;
-  PetscCall(PCFactorGetShiftType(pc, &shift));
-  PetscCall((shift == MAT_SHIFT_NONZERO ? Operation_ILU_Spmv : Operation_ILU)(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCCreate_ILU_Spmv(PC pc)
-{
-  PetscFunctionBegin;
-  PetscCall(Create_ILU_Spmv(pc));
-  pc->ops->setup = PCSetUp_ILU_Spmv;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+SPMV_EXACT(Greedy, MatColoring, mat, apply, PETSC_TRUE, (MatColoring o, ISColoring *coloring), (o, coloring))
+SPMV_EXACT(JP, MatColoring, mat, apply, PETSC_TRUE, (MatColoring o, ISColoring *coloring), (o, coloring))
+SPMV_EXACT(HEM, MatCoarsen, graph, apply, PETSC_TRUE, (MatCoarsen o), (o))
+SPMV_EXACT(CP, PC, pmat, setup, PETSC_TRUE, (PC o), (o))      /* refuses */
+SPMV_EXACT(TFS, PC, pmat, setup, PETSC_TRUE, (PC o), (o))     /* refuses */
+SPMV_EXACT(ILU, PC, pmat, setup, ComparesILU(o), (PC o), (o)) /* takes back -pc_factor_shift_type nonzero */
 
 /* Factorisation in place merges A with a factor of type seqaij; in newer releases MatHeaderMerge() wants two of the same name */
 PetscErrorCode MatLUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info)
@@ -117,18 +108,18 @@ PetscErrorCode MatILUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInf
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ops behind MatSeqAIJKron_C */
+/* Behind MatSeqAIJKron_C */
 PetscErrorCode MatSeqAIJKron_SeqSpmv(Mat A, Mat B, MatReuse reuse, Mat *C)
 {
-  char           a[64], b[64] = "";
-  PetscErrorCode ierr;
+  const SpmvFormat *a, *b = NULL;
+  PetscErrorCode    ierr;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvBearParent(A, a));
-  if (B != A) PetscCall(MatSpmvBearParent(B, b));
+  PetscCall(MatSpmvHideType(A, &a));
+  if (B != A) PetscCall(MatSpmvHideType(B, &b));
   ierr = (*SpmvParentSeq.kron)(A, B, reuse, C);
-  PetscCall(MatSpmvBearOwn(A, a));
-  PetscCall(MatSpmvBearOwn(B, b));
+  PetscCall(MatSpmvShowType(A, a));
+  PetscCall(MatSpmvShowType(B, b));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -150,6 +141,6 @@ PetscErrorCode SpmvRegisterExact(void)
   SPMV_REPLACE(MatCoarsen, MATCOARSENHEM, Create_HEM, Create_HEM_Spmv);
   SPMV_REPLACE(PC, PCCP, Create_CP, Create_CP_Spmv);
   SPMV_REPLACE(PC, PCTFS, Create_TFS, Create_TFS_Spmv);
-  SPMV_REPLACE(PC, PCILU, Create_ILU, PCCreate_ILU_Spmv);
+  SPMV_REPLACE(PC, PCILU, Create_ILU, Create_ILU_Spmv);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -48,7 +48,7 @@ PetscErrorCode SpmvParentReset(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parent of a Mat, by its type name */
+/* The parent of a Mat of AIJ or ours, by its type name */
 PetscErrorCode MatSpmvGetParent(Mat A, SpmvParent **parent)
 {
   PetscBool mpi;
@@ -57,22 +57,6 @@ PetscErrorCode MatSpmvGetParent(Mat A, SpmvParent **parent)
   PetscCall(PetscStrbeginswith(((PetscObject)A)->type_name, MATMPIAIJ, &mpi));
   *parent = mpi ? &SpmvParentMPI : &SpmvParentSeq;
   PetscCall(SpmvParentGet(*parent));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Replaces our type names inside a "MatProductSetFromOptions_A_B_C" by their parents' */
-static PetscErrorCode SpmvProductAppendType(Mat A, char name[], size_t size)
-{
-  const SpmvFormat *format;
-  SpmvParent       *parent;
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrlcat(name, "_", size));
-  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
-  if (format) {
-    PetscCall(MatSpmvGetParent(A, &parent));
-    PetscCall(PetscStrlcat(name, parent->type, size));
-  } else PetscCall(PetscStrlcat(name, ((PetscObject)A)->type_name, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,198 +74,177 @@ static PetscErrorCode MatProductSetFromOptions_Spmv_Any(Mat D)
   PetscFunctionBegin;
   PetscCall(MatProductSetFromOptions_Spmv_Dense(D, &taken));
   if (taken) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < 3; k++) {
-    if (factors[k]) PetscCall(SpmvProductAppendType(factors[k], name, sizeof(name)));
+  for (int k = 0; k < 3 && factors[k]; k++) {
+    const SpmvFormat *format;
+    SpmvParent       *parent;
+
+    PetscCall(SpmvFormatFind(((PetscObject)factors[k])->type_name, &format));
+    PetscCall(MatSpmvGetParent(factors[k], &parent));
+    PetscCall(SpmvAppend(name, sizeof(name), "_%s", format ? parent->type : ((PetscObject)factors[k])->type_name));
   }
   PetscCall(PetscStrlcat(name, "_C", sizeof(name)));
-  for (int k = 0; k < 3 && !f; k++) {
-    if (factors[k]) PetscCall(PetscObjectQueryFunction((PetscObject)factors[k], name, &f));
-  }
+  for (int k = 0; k < 3 && factors[k] && !f; k++) PetscCall(PetscObjectQueryFunction((PetscObject)factors[k], name, &f));
   if (f) PetscCall((*f)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* PETSc copies the stored values back without a sign of it */
-static PetscErrorCode MatRetrieveValues_SeqSpmv(Mat A)
+static PetscErrorCode MatRetrieveValues_Spmv(Mat A)
 {
+  SpmvShadow *s;
+
   PetscFunctionBegin;
-  PetscCall((*SpmvParentSeq.retrievevalues)(A));
+  PetscCall(MatSpmvGetShadow(A, &s));
+  PetscCall((*s->parent->retrievevalues)(A));
   PetscCall(PetscObjectStateIncrease((PetscObject)A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds or takes away what we compose with a Mat */
-PetscErrorCode MatSpmvCompose(Mat A, SpmvParent *parent, PetscBool ours)
+/* What users may ask of a Mat of ours without linking with this library */
+static const struct {
+  const char *name;
+  void (*function)(void);
+} Composed[] = {
+  {"MatProductSetFromOptions_anytype_C", (void (*)(void))MatProductSetFromOptions_Spmv_Any},
+  {"MatSpmvGetCounts_C", (void (*)(void))MatSpmvGetCounts},
+  {"MatSpmvGetBytes_C", (void (*)(void))MatSpmvGetBytes},
+  {"MatSpmvGetPlan_C", (void (*)(void))MatSpmvGetPlan},
+  {"MatSpmvSetTune_C", (void (*)(void))MatSpmvSetTune},
+  {"MatSpmvSetTuneSeconds_C", (void (*)(void))MatSpmvSetTuneSeconds},
+  {"MatSpmvSetTuneFormats_C", (void (*)(void))MatSpmvSetTuneFormats},
+  {"MatSpmvSetExpectedCalls_C", (void (*)(void))MatSpmvSetExpectedCalls},
+  {"MatSpmvSetWisdom_C", (void (*)(void))MatSpmvSetWisdom},
+  {"MatSpmvGetTransfers_C", (void (*)(void))MatSpmvGetTransfers},
+  {"MatSpmvDeviceRepeat_C", (void (*)(void))MatSpmvDeviceRepeat},
+};
+
+/* Composes our functions with A, or takes them away */
+PetscErrorCode MatSpmvCompose(Mat A, const SpmvParent *parent, PetscBool ours)
 {
+  PetscObject o = (PetscObject)A;
+
   PetscFunctionBegin;
-  if (parent == &SpmvParentSeq) {
-    PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C",
-                                         ours ? MatRetrieveValues_SeqSpmv : parent->retrievevalues));
-    if (parent->kron)
-      PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSeqAIJKron_C", ours ? MatSeqAIJKron_SeqSpmv : parent->kron));
-  }
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatProductSetFromOptions_anytype_C",
-                                       ours ? MatProductSetFromOptions_Spmv_Any : NULL));
-  PetscCall(MatSpmvComposeQueries(A, ours));
-  PetscCall(MatSpmvComposeTune(A, ours));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Composed); k++)
+    PetscCall(PetscObjectComposeFunction(o, Composed[k].name, ours ? Composed[k].function : NULL));
+  if (parent->retrievevalues)
+    PetscCall(PetscObjectComposeFunction(o, "MatRetrieveValues_C", ours ? MatRetrieveValues_Spmv : parent->retrievevalues));
+  if (parent->kron) PetscCall(PetscObjectComposeFunction(o, "MatSeqAIJKron_C", ours ? MatSeqAIJKron_SeqSpmv : parent->kron));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatConvert_Spmv(Mat, MatType, MatReuse, Mat *);
-static PetscErrorCode MatConvertFrom_Spmv(Mat, MatType, MatReuse, Mat *);
-
 /* An AIJ matrix, assembled or not, becomes one of ours; of one that lost its shadow, all is set up again */
-PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format)
+PetscErrorCode MatSpmvFromAIJ(Mat A, const SpmvFormat *format)
 {
-  SpmvParent *parent = NULL;
+  SpmvParent *parent;
   SpmvShadow *shadow;
-  char        type[64];
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetParent(A, &parent));
-  PetscCall(PetscSNPrintf(type, sizeof(type), "%s%s", parent->type, format->name));
   PetscCall(PetscNew(&shadow));
   shadow->type   = format;
+  shadow->parent = parent;
   shadow->agreed = SPMV_BACKEND_AUTO;
   A->spptr       = shadow;
   SpmvSetBoundToCPU(A, PETSC_FALSE);
-  PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_TRUE));
-  A->ops->convert     = MatConvert_Spmv;
-  A->ops->convertfrom = MatConvertFrom_Spmv;
+  MatSpmvSetOps(A, parent, PETSC_TRUE);
   PetscCall(MatSpmvCompose(A, parent, PETSC_TRUE));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)A, type));
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, parent->type));
+  PetscCall(MatSpmvShowType(A, format));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One of ours becomes plain AIJ; so do the blocks of a parallel Mat */
-PetscErrorCode MatSpmvRevert(Mat A)
+/* One of ours becomes plain AIJ; so do the blocks of a parallel Mat. Does nothing to one that is not ours */
+PetscErrorCode MatSpmvToAIJ(Mat A)
 {
   SpmvParent       *parent;
   const SpmvFormat *format;
   Mat               blocks[2] = {NULL, NULL};
 
   PetscFunctionBegin;
-  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
+  PetscCall(MatSpmvHideType(A, &format));
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSpmvGetParent(A, &parent));
   if (parent == &SpmvParentMPI) PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
   for (int k = 0; k < 2; k++) {
-    if (blocks[k]) PetscCall(MatSpmvRevert(blocks[k]));
+    if (blocks[k]) PetscCall(MatSpmvToAIJ(blocks[k]));
   }
   PetscCall(MatSpmvDestroyShadow(A));
   SpmvSetBoundToCPU(A, PETSC_TRUE);
-  PetscCall((parent == &SpmvParentSeq ? MatSpmvSetOps_Seq : MatSpmvSetOps_MPI)(A, PETSC_FALSE));
-  A->ops->convert     = parent->ops.convert;
-  A->ops->convertfrom = parent->ops.convertfrom;
+  MatSpmvSetOps(A, parent, PETSC_FALSE);
   PetscCall(MatSpmvCompose(A, parent, PETSC_FALSE));
-  PetscCall(PetscObjectChangeTypeName((PetscObject)A, parent->type));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What ops->destroy of both types does. The type name cannot tell which: MatHeaderMerge() has taken it */
-PetscErrorCode MatDestroy_Spmv(Mat A, SpmvParent *parent)
-{
-  PetscFunctionBegin;
-  PetscCall(MatSpmvDestroyShadow(A));
-  PetscCall(MatSpmvCompose(A, parent, PETSC_FALSE));
-  PetscCall((*parent->ops.destroy)(A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* A new Mat of ours */
 PetscErrorCode MatCreate_Spmv(Mat A, SpmvParent *parent, const SpmvFormat *format)
 {
   PetscFunctionBegin;
   PetscCall(SpmvParentGet(parent));
   PetscCall(MatSetTypeNoOptions(A, parent->type));
-  PetscCall(MatSpmvBecome(A, format));
+  PetscCall(MatSpmvFromAIJ(A, format));
   /* MatSetUp(); MatSetFromOptions(): with AIJ the second keeps what the first allocated, so we must not lose it either */
   if (A->rmap->setupcalled && A->cmap->setupcalled) PetscCall(MatSetUp(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For MatSeqAIJRegister(): -mat_seqaij_type */
-PetscErrorCode MatConvert_SeqAIJ_SeqSpmv(Mat A, MatType type, MatReuse reuse, Mat *M)
-{
-  const SpmvFormat *format;
-
-  PetscFunctionBegin;
-  if (reuse != MAT_INPLACE_MATRIX) {
-    PetscCall(MatConvertFrom_Spmv(A, type, reuse, M));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(SpmvFormatFind(type, &format));
-  PetscCall(MatSpmvRevert(A));
-  PetscCall(MatSpmvBecome(A, format));
-  *M = A;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Any type to ours, through AIJ */
-static PetscErrorCode MatConvertFrom_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
+/* Any type to ours, through AIJ; also for MatSeqAIJRegister(), which -mat_seqaij_type needs before there are rows to convert */
+PetscErrorCode MatConvertFrom_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
 {
   const SpmvFormat *format, *from;
+  PetscBool         plain;
 
   PetscFunctionBegin;
   PetscCall(SpmvFormatFind(type, &format));
   PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &from));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)A, &plain, MATSEQAIJ, MATMPIAIJ, ""));
   if (format == from) { /* a name of the type it has, such as the short one */
     if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, M));
     else if (reuse == MAT_REUSE_MATRIX) PetscCall(MatCopy(A, *M, SAME_NONZERO_PATTERN));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (reuse == MAT_REUSE_MATRIX) PetscCall(MatSpmvRevert(*M));
-  PetscCall(MatConvert(A, MATAIJ, reuse, M));
-  PetscCall(MatSpmvBecome(*M, format));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Ours to AIJ */
-static PetscErrorCode MatConvert_Spmv_AIJ(Mat A, MatReuse reuse, Mat *M)
-{
-  PetscFunctionBegin;
-  if (reuse == MAT_REUSE_MATRIX) {
-    PetscCall(MatCopy(A, *M, SAME_NONZERO_PATTERN));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, M));
-  PetscCall(MatSpmvRevert(*M));
+  if (reuse != MAT_INITIAL_MATRIX) PetscCall(MatSpmvToAIJ(*M));
+  if (reuse != MAT_INPLACE_MATRIX || (!plain && !from)) PetscCall(MatConvert(A, MATAIJ, reuse, M));
+  PetscCall(MatSpmvFromAIJ(*M, format));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Ours to any other type in place: first to AIJ, for siblings such as aijperm only add to what is there */
-static PetscErrorCode MatConvert_Spmv_Inplace(Mat A, MatType type, Mat *M)
+static PetscErrorCode MatSpmvConvertInPlace(Mat A, MatType type, Mat *M)
 {
   const SpmvFormat *format;
   PetscErrorCode    ierr;
 
   PetscFunctionBegin;
   PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
-  PetscCall(MatSpmvRevert(A));
+  PetscCall(MatSpmvToAIJ(A));
   ierr = MatConvert(A, type, MAT_INPLACE_MATRIX, M);
-  if (ierr) PetscCall(MatSpmvBecome(A, format)); /* no such conversion: A is what it was */
+  if (ierr) PetscCall(MatSpmvFromAIJ(A, format)); /* no such conversion: A is what it was */
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ours to any type: for as long as it takes, A bears its parent's name, which PETSc's converters are looked up by */
-static PetscErrorCode MatConvert_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
+/* Ours to any type: while it takes, A has its parent's name, which PETSc's converters are looked up by */
+PetscErrorCode MatConvert_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
 {
-  SpmvParent    *parent = NULL;
-  PetscBool      base;
-  char           name[64];
-  PetscErrorCode ierr;
+  const SpmvFormat *format;
+  SpmvParent       *parent;
+  PetscBool         base;
+  PetscErrorCode    ierr;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetParent(A, &parent));
   PetscCall(PetscStrcmp(type, MATAIJ, &base));
   if (!base) PetscCall(PetscStrcmp(type, parent->type, &base));
-  if (base) PetscCall(MatConvert_Spmv_AIJ(A, reuse, M));
-  else if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatConvert_Spmv_Inplace(A, type, M));
-  else {
-    PetscCall(MatSpmvBearParent(A, name));
+  if (reuse == MAT_INPLACE_MATRIX) PetscCall(MatSpmvConvertInPlace(A, type, M));
+  else if (base && reuse == MAT_REUSE_MATRIX) PetscCall(MatCopy(A, *M, SAME_NONZERO_PATTERN));
+  else if (base) {
+    PetscCall(MatDuplicate(A, MAT_COPY_VALUES, M));
+    PetscCall(MatSpmvToAIJ(*M));
+  } else {
+    PetscCall(MatSpmvHideType(A, &format));
     A->ops->convert = parent->ops.convert;
     ierr            = MatConvert(A, type, reuse, M);
-    PetscCall(MatSpmvBearOwn(A, name));
+    PetscCall(MatSpmvShowType(A, format));
     A->ops->convert = MatConvert_Spmv;
     PetscCall(ierr);
   }

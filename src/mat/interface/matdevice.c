@@ -9,23 +9,14 @@
 #include "../../device/device.h"
 #include "../../vec/vecaccel.h"
 
-#define SPMV_DEVICE_ENTRIES \
-  1000000 /* -mat_spmv_backend auto: fewer are not worth the way to a GPU. A guess: no GPU has been asked */
+/* -mat_spmv_backend auto: fewer entries are not worth the way to a GPU. A guess: it was not measured on one */
+#define SPMV_DEVICE_ENTRIES 1000000
 
 /*
-  MatSpmvBackend - which backend a storage is to be built for
+  MatSpmvBackend - which backend a storage of so many entries is to be built for: SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
-  Input Parameters:
-+ s       - the shadow
-- entries - of the matrix
-
-  Output Parameter:
-. backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
-
-  Notes:
-  Both blocks of a parallel Mat have the backend that its processes agreed on, however few entries there are.
-
-  Between formats the tuner chooses for the host, unless the user asks for a device: then the first that has kernels for it serves.
+  Both blocks of a parallel Mat have the backend that its processes agreed on, however few entries there are. Between formats the
+  tuner chooses for the host, unless the user asks for a device: then the first that has kernels for it serves.
 
   `PETSC_ERR_SUP` if the user asks for a device and the format has no kernels for one; errors as of SpmvDeviceGet().
 */
@@ -52,10 +43,11 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A device that ran out of memory is asked no more, as long as the settings stay: said once for each Mat */
-PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *s, const SpmvKey *key, const char format[])
+/* Warns, and leaves a Mat whose device ran out of memory to the host for as long as its settings stay */
+PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *s, const char format[])
 {
-  SpmvDevice *device;
+  const SpmvKey *key = &s->seq.key;
+  SpmvDevice    *device;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
@@ -69,98 +61,47 @@ PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *s, const SpmvKey *key, const char 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A vector of a product: the buffer of one that lives on the device, or the array of another. One that finds no room there has no buffer */
-typedef struct {
-  Vec                v;
-  PetscBool          reads; /* x */
-  void              *buffer;
-  const PetscScalar *read;  /* of x */
-  PetscScalar       *array; /* of z */
-} DeviceVec;
-
-static PetscErrorCode DeviceVecGetX(Vec x, PetscBool shared, DeviceVec *d)
-{
-  PetscFunctionBegin;
-  *d = (DeviceVec){.v = x, .reads = PETSC_TRUE};
-  if (!shared) PetscCall(SpmvVecGetDevice(x, VEC_READ, &d->buffer));
-  if (!d->buffer) PetscCall(VecGetArrayRead(x, &d->read));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DeviceVecGetZ(Vec z, PetscBool shared, PetscBool beta, DeviceVec *d)
-{
-  PetscFunctionBegin;
-  *d = (DeviceVec){.v = z};
-  if (!shared) PetscCall(SpmvVecGetDevice(z, beta ? VEC_READ | VEC_WRITE : VEC_WRITE, &d->buffer));
-  if (!d->buffer) PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &d->array));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DeviceVecRestore(DeviceVec *d, PetscBool beta, PetscBool written)
-{
-  PetscFunctionBegin;
-  if (d->buffer && d->reads) PetscCall(SpmvVecRestoreDevice(d->v, VEC_READ, PETSC_FALSE, &d->buffer));
-  else if (d->buffer) PetscCall(SpmvVecRestoreDevice(d->v, beta ? VEC_READ | VEC_WRITE : VEC_WRITE, written, &d->buffer));
-  else if (d->reads) PetscCall(VecRestoreArrayRead(d->v, &d->read));
-  else PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(d->v, &d->array));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
-  SpmvOnDeviceProduct - z <- beta z + op(A) x by the device; vectors that live there do not move
+  SpmvProductDevice - z <- beta z + op(A) x by the device, for local entries; vectors that live there do not move
 
-  Input Parameters:
-+ on   - what the device has of A or A^T
-. x    - its local entries are multiplied
-- beta - whether z is added to
-
-  Input/Output Parameter:
-. z - the result
-
-  Output Parameter:
-. full - PETSC_TRUE if memory ran out; z is as it was then, if it is added to
+  A vector that has no buffer, as one of the host and both of a joint product, is an array. nomem: the device is out of memory,
+  and z is as it was, if it is added to
 */
-PetscErrorCode SpmvOnDeviceProduct(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full)
+PetscErrorCode SpmvProductDevice(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *nomem)
 {
-  const PetscBool shared = SpmvOnDeviceIsShared(on);
-  DeviceVec       dx, dz;
-  PetscInt        nx, nz;
+  const PetscScalar *xarray  = NULL;
+  PetscScalar       *zarray  = NULL;
+  void              *xbuffer = NULL, *zbuffer = NULL;
+  const int          access  = beta ? VEC_READ | VEC_WRITE : VEC_WRITE;
+  PetscInt           nx, nz;
 
   PetscFunctionBegin;
   PetscCall(VecGetLocalSize(x, &nx));
   PetscCall(VecGetLocalSize(z, &nz));
-  PetscCall(DeviceVecGetX(x, shared, &dx));
-  PetscCall(DeviceVecGetZ(z, shared, beta, &dz));
-  PetscCall(SpmvOnDeviceMultiply(on, nx, dx.read, dx.buffer, nz, dz.array, dz.buffer, beta, full));
-  PetscCall(DeviceVecRestore(&dx, beta, PETSC_FALSE));
-  PetscCall(DeviceVecRestore(&dz, beta, (PetscBool) !*full));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The API of the device of this process, "none" if there is none */
-PetscErrorCode SpmvDeviceName(const char **name)
-{
-  SpmvDevice *device;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvDeviceGet(&device));
-  *name = device ? device->api->name : "none";
+  if (!SpmvOnDeviceIsShared(on)) {
+    PetscCall(SpmvVecGetDevice(x, VEC_READ, &xbuffer));
+    PetscCall(SpmvVecGetDevice(z, access, &zbuffer));
+  }
+  if (!xbuffer) PetscCall(VecGetArrayRead(x, &xarray));
+  if (!zbuffer) PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &zarray));
+  PetscCall(SpmvOnDeviceMultiply(on, nx, xarray, xbuffer, nz, zarray, zbuffer, beta, nomem));
+  if (xbuffer) PetscCall(SpmvVecRestoreDevice(x, VEC_READ, PETSC_FALSE, &xbuffer));
+  else PetscCall(VecRestoreArrayRead(x, &xarray));
+  if (zbuffer) PetscCall(SpmvVecRestoreDevice(z, access, (PetscBool) !*nomem, &zbuffer));
+  else PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(z, &zarray));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  MatSpmvGetTransfers_Spmv - for tests: what this process has moved to its device and back since the device was opened, for all Mats
-  and Vecs. Found under the name MatSpmvGetTransfers_C
+  MatSpmvGetTransfers - for tests: what this process has moved since the device was opened, for all Mats and Vecs
 
-  Output Parameter:
-. counts - to the device: transfers of a few scalars, others, the bytes of others; then the same from the device; zeros if there is none
+  To the device: transfers of a few scalars, others, the bytes of others; then the same from the device; zeros if there is none
 */
-PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6])
+PetscErrorCode MatSpmvGetTransfers(Mat A, PetscLogDouble counts[6])
 {
   SpmvDevice *device;
 
   PetscFunctionBegin;
-  (void)A;
   PetscCall(SpmvDeviceGet(&device));
   for (int k = 0; k < 2; k++) {
     const SpmvTransfers t = !device ? (SpmvTransfers){0} : k ? device->from : device->to;
@@ -173,23 +114,18 @@ PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6])
 }
 
 /*
-  MatSpmvDeviceRepeat_Spmv - for measuring: n products more of a sequential Mat whose last one was a device's, with its vectors as they
-  are there. Found under the name MatSpmvDeviceRepeat_C
+  MatSpmvDeviceRepeat - for measuring: n products more of a sequential Mat, with the vectors that the device has
 
-  Note:
   `PETSC_ERR_ARG_WRONGSTATE` if no product of `A` has been a device's.
 */
-PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n)
+PetscErrorCode MatSpmvDeviceRepeat(Mat A, PetscInt n)
 {
-  Mat         blocks[2];
-  PetscBool   parallel;
-  SpmvShadow *s;
+  SpmvBlocks blocks;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
-  s = blocks[0] ? (SpmvShadow *)blocks[0]->spptr : NULL;
-  PetscCheck(!parallel && s && s->seq.built.device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+  PetscCall(MatSpmvGetBlocks(A, &blocks));
+  PetscCheck(blocks.n == 1 && blocks.shadow[0]->seq.built.device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The products of this matrix are not run by a device; set -mat_spmv_backend device and multiply first");
-  PetscCall(SpmvOnDeviceRepeat(s->seq.built.device, n));
+  PetscCall(SpmvOnDeviceRepeat(blocks.shadow[0]->seq.built.device, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

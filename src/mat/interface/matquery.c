@@ -2,32 +2,19 @@
   matquery.c - the public functions that ask a Mat of ours: what it did, what it stores, by which plan
 */
 #include "spmvmat.h"
+#include "../../device/device.h"
 
-/* The sequential matrices that hold the storages: the blocks of a parallel Mat (NULL where there is none), or A itself */
-PetscErrorCode MatSpmvGetBlocks(Mat A, Mat blocks[2], PetscBool *parallel)
+/* The blocks of a Mat that somebody asks */
+static PetscErrorCode MatSpmvAsk(Mat A, SpmvBlocks *blocks)
 {
-  SpmvParent *parent = NULL;
+  const SpmvFormat *format;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvGetParent(A, &parent));
-  *parallel = (PetscBool)(parent == &SpmvParentMPI);
-  blocks[0] = A;
-  blocks[1] = NULL;
-  if (*parallel) PetscCall(MatSpmvPrepareBlocks(A, blocks));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatSpmvGetCounts_Spmv(Mat A, SpmvCounts *counts)
-{
-  Mat       blocks[2];
-  PetscBool parallel;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(counts, sizeof(*counts)));
-  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
-  for (int k = 0; k < 2; k++) {
-    if (blocks[k] && blocks[k]->spptr) SpmvCountsAdd(counts, &((SpmvShadow *)blocks[k]->spptr)->seq.counts);
-  }
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
+  PetscCheck(format, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "This matrix is of none of libpetscspmv's types; set -mat_type to one, such as spmv");
+  PetscCall(MatSpmvGetBlocks(A, blocks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -37,23 +24,23 @@ static PetscErrorCode MatSpmvGetCounts_Spmv(Mat A, SpmvCounts *counts)
   Not Collective
 
   Input Parameter:
-. A - the matrix, of a type of this library
+. A - the matrix; `PETSC_ERR_SUP` if it is not of a type of this library
 
   Output Parameter:
 . counts - the counters since the matrix was created or took its type
 
   Level: intermediate
 
-  Note:
-  `PETSC_ERR_SUP` if `A` is of another type.
-
 .seealso: `SpmvCounts`, `MATBCCOO`
 @*/
 PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
 {
+  SpmvBlocks blocks;
+
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscUseMethod(A, "MatSpmvGetCounts_C", (Mat, SpmvCounts *), (A, counts));
+  PetscCall(PetscMemzero(counts, sizeof(*counts)));
+  PetscCall(MatSpmvAsk(A, &blocks));
+  for (int k = 0; k < blocks.n; k++) SpmvCountsAdd(counts, &blocks.shadow[k]->seq.counts);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,40 +48,24 @@ PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
 PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 {
   const SpmvBuilt   *b = &s->seq.built;
-  const char        *device;
+  SpmvDevice        *device;
   const SpmvKernels *kernels;
   SpmvIsa            isa;
 
   PetscFunctionBegin;
   plan[0] = 0;
   if (!b->format) PetscFunctionReturn(PETSC_SUCCESS);
-  if (b->format != s->type) PetscCall(PetscSNPrintf(plan, size, "format=%s%s", b->format->name, SpmvBuiltIsThere(b) ? " " : ""));
-  if (!SpmvBuiltIsThere(b)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (b->format != s->type) PetscCall(PetscSNPrintf(plan, size, "format=%s%s", b->format->name, SpmvBuiltExists(b) ? " " : ""));
+  if (!SpmvBuiltExists(b)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvPlanText(SpmvFormatSide(b->format, b->plan.backend), &b->plan, plan, size));
   if (b->device) {
-    PetscCall(SpmvDeviceName(&device));
-    PetscCall(SpmvAppend(plan, size, "device=%s", device));
+    PetscCall(SpmvDeviceGet(&device));
+    PetscCall(SpmvAppend(plan, size, "device=%s", device->api->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (b->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", b->plan.threads));
   PetscCall(SpmvKernelsGet(b->format, s->settings.request.isa, &kernels, &isa));
   PetscCall(SpmvAppend(plan, size, "isa=%s", SpmvIsaName(isa)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatSpmvGetBytes_Spmv(Mat A, PetscLogDouble *bytes)
-{
-  Mat       blocks[2];
-  PetscBool parallel;
-
-  PetscFunctionBegin;
-  *bytes = 0;
-  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
-  for (int k = 0; k < 2; k++) {
-    const SpmvShadow *s = blocks[k] ? (SpmvShadow *)blocks[k]->spptr : NULL;
-
-    if (s && MatSpmvServes(blocks[k], s)) *bytes += s->seq.built.read;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,37 +75,26 @@ static PetscErrorCode MatSpmvGetBytes_Spmv(Mat A, PetscLogDouble *bytes)
   Not Collective
 
   Input Parameter:
-. A - the matrix, of a type of this library
+. A - the matrix; `PETSC_ERR_SUP` if it is not of a type of this library
 
   Output Parameter:
-. bytes - bytes that a product reads of its arrays, besides those of AIJ; 0 if none is built, or the nonzero pattern has changed since
+. bytes - bytes that a product reads of its arrays, besides those of AIJ; 0 if none is built, or the nonzero pattern has
+          changed since
 
   Level: intermediate
-
-  Note:
-  `PETSC_ERR_SUP` if `A` is of another type.
 
 .seealso: `MatSpmvGetPlan()`, `MatSpmvGetCounts()`, `MatGetInfo()`
 @*/
 PetscErrorCode MatSpmvGetBytes(Mat A, PetscLogDouble *bytes)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscUseMethod(A, "MatSpmvGetBytes_C", (Mat, PetscLogDouble *), (A, bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatSpmvGetPlan_Spmv(Mat A, char plan[], size_t size)
-{
-  const SpmvShadow *s;
-  Mat               blocks[2];
-  PetscBool         parallel;
+  SpmvBlocks blocks;
 
   PetscFunctionBegin;
-  plan[0] = 0;
-  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
-  s = blocks[0] ? (SpmvShadow *)blocks[0]->spptr : NULL;
-  if (s && MatSpmvServes(blocks[0], s)) PetscCall(SpmvShadowPlan(s, plan, size));
+  *bytes = 0;
+  PetscCall(MatSpmvAsk(A, &blocks));
+  for (int k = 0; k < blocks.n; k++) {
+    if (MatSpmvPatternIsBuilt(blocks.mat[k], blocks.shadow[k])) *bytes += blocks.shadow[k]->seq.built.read;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,7 +104,8 @@ static PetscErrorCode MatSpmvGetPlan_Spmv(Mat A, char plan[], size_t size)
   Not Collective
 
   Input Parameters:
-+ A    - the matrix, of a type of this library; of a parallel one, the diagonal block on this process is asked
++ A    - the matrix; of a parallel one, the diagonal block on this process is asked; `PETSC_ERR_SUP` if it is not of a type of
+         this library
 - size - length of `plan`, in characters
 
   Output Parameter:
@@ -153,27 +114,15 @@ static PetscErrorCode MatSpmvGetPlan_Spmv(Mat A, char plan[], size_t size)
 
   Level: intermediate
 
-  Note:
-  `PETSC_ERR_SUP` if `A` is of another type.
-
 .seealso: `MatSpmvGetBytes()`, `MatSpmvGetCounts()`
 @*/
 PetscErrorCode MatSpmvGetPlan(Mat A, char plan[], size_t size)
 {
-  PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
-  PetscUseMethod(A, "MatSpmvGetPlan_C", (Mat, char[], size_t), (A, plan, size));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  SpmvBlocks blocks;
 
-/* Adds these functions to a Mat, or takes them away */
-PetscErrorCode MatSpmvComposeQueries(Mat A, PetscBool ours)
-{
   PetscFunctionBegin;
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetCounts_C", ours ? MatSpmvGetCounts_Spmv : NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetBytes_C", ours ? MatSpmvGetBytes_Spmv : NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetPlan_C", ours ? MatSpmvGetPlan_Spmv : NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvDeviceRepeat_C", ours ? MatSpmvDeviceRepeat_Spmv : NULL));
-  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSpmvGetTransfers_C", ours ? MatSpmvGetTransfers_Spmv : NULL));
+  plan[0] = 0;
+  PetscCall(MatSpmvAsk(A, &blocks));
+  if (blocks.n && MatSpmvPatternIsBuilt(blocks.mat[0], blocks.shadow[0])) PetscCall(SpmvShadowPlan(blocks.shadow[0], plan, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

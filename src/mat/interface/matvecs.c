@@ -3,29 +3,16 @@
   live; MatBindToCPU()
 
   Format and plan are each block's own. The backend is common, since products of devices exchange ghosts in another way than AIJ's
-  (ghosts.c); a process whose device is missing or full takes part in that with vectors of the host.
+  (ghosts.c); a process without a device, or whose device is out of memory, takes part in that with vectors of the host.
 */
 #include "spmvmat.h"
 #include "../../spmvdevice.h"
 #include "../../vec/vecaccel.h"
 
-/* > 0 where AIJ assembles a parallel Mat: it asks the off-diagonal block, which has no settings yet, for the vector of its scatter */
+/* > 0 while AIJ assembles a parallel Mat: it asks the off-diagonal block, which has no settings yet, for a vector */
 int SpmvInsideAssembly;
 
-/* Nonzeros of a sequential matrix, 0 before it has any */
-static PetscErrorCode MatSpmvEntries(Mat A, PetscLogDouble *entries)
-{
-  MatInfo info;
-
-  PetscFunctionBegin;
-  if (!A || !A->preallocated) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvParentGet(&SpmvParentSeq));
-  PetscCall((*SpmvParentSeq.ops.getinfo)(A, MAT_LOCAL, &info));
-  *entries += info.nz_used;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Whether products that a device runs leave both vectors there: not if the host has a share in them */
+/* Whether products that a device runs leave both vectors there: not joint products */
 static PetscBool SpmvVectorsStay(const SpmvShadow *s)
 {
   const SpmvRequest *q = &s->settings.request;
@@ -40,51 +27,46 @@ static PetscBool SpmvVectorsStay(const SpmvShadow *s)
 }
 
 /*
-  MatSpmvAgree - settles which backend runs the products of a Mat
+  MatSpmvAgreeOnBackend - which backend runs the products of a Mat: SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
-  Output Parameter:
-. backend - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
-
-  Note:
-  Collective. The processes of a parallel Mat agree on a device if one of them wants it; they communicate only where A's pattern or
-  its settings have changed, and not if the user wants the host.
+  Collective. The processes of a parallel Mat agree on a device if one of them wants it; they communicate only where A's pattern
+  or its settings have changed, and not if the user wants the host.
 */
-PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend)
+PetscErrorCode MatSpmvAgreeOnBackend(Mat A, PetscInt *backend)
 {
   Mat            blocks[2] = {A, NULL};
-  SpmvParent    *parent    = NULL;
   SpmvShadow    *s;
+  PetscBool      parallel;
+  MatInfo        info;
   PetscLogDouble entries = 0;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvSettingsNeed(A));
+  PetscCall(MatSpmvEnsureSettings(A));
   PetscCall(MatSpmvGetShadow(A, &s));
-  PetscCall(MatSpmvGetParent(A, &parent));
-  if (parent == &SpmvParentMPI) {
+  parallel = (PetscBool)(s->parent == &SpmvParentMPI);
+  if (parallel) {
     *backend = s->agreed;
     if (s->mpi.agreed_version == s->settings.version && s->mpi.agreed_state == A->nonzerostate)
       PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks[0], &blocks[1], NULL));
     s->agreed = SPMV_BACKEND_AUTO;
   }
-  for (int k = 0; k < 2 && s->settings.request.backend == SPMV_BACKEND_AUTO; k++) PetscCall(MatSpmvEntries(blocks[k], &entries));
+  for (int k = 0; k < 2 && s->settings.request.backend == SPMV_BACKEND_AUTO; k++) {
+    if (!blocks[k] || !blocks[k]->preallocated) continue;
+    PetscCall(MatGetInfo(blocks[k], MAT_LOCAL, &info));
+    entries += info.nz_used;
+  }
   PetscCall(MatSpmvBackend(s, (PetscInt)PetscMin(entries, (PetscLogDouble)(PETSC_MAX_INT / 2)), backend));
-  if (parent != &SpmvParentMPI) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->settings.request.backend != SPMV_BACKEND_HOST && !s->bound)
-    PetscCallMPI(
-      MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A))); /* the host is the least */
+  if (!parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->settings.request.backend != SPMV_BACKEND_HOST && !s->bound) /* the host is the least */
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));
   s->agreed             = *backend;
   s->mpi.agreed_version = s->settings.version;
   s->mpi.agreed_state   = A->nonzerostate;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  MatSpmvBind - keeps the products of a Mat on the host until it is let go again; ops->bindtocpu of the sequential type, and of both what it does to the Mat itself
-
-  Note:
-  Collective. The blocks of a parallel Mat are told before its next product.
-*/
+/* Keeps the products of a Mat on the host until it is let go again. Blocks of a parallel Mat are told before its next product */
 PetscErrorCode MatSpmvBind(Mat A, PetscBool bound)
 {
   SpmvShadow *s;
@@ -95,13 +77,23 @@ PetscErrorCode MatSpmvBind(Mat A, PetscBool bound)
   s->bound = bound;
   SpmvSetBoundToCPU(A, bound);
   s->settings.version++;
-  if (s->settings.request.backend != SPMV_BACKEND_HOST) PetscCall(SpmvShadowForget(s));
+  if (s->settings.request.backend != SPMV_BACKEND_HOST) PetscCall(SpmvShadowDrop(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A vector of n entries, of this process only, that lives on the device if there is one */
+PetscErrorCode SpmvVecCreateLocal(PetscInt n, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCreate(PETSC_COMM_SELF, v));
+  PetscCall(VecSetSizes(*v, n, n));
+  PetscCall(VecSetType(*v, VECACCEL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  The type of vectors that a program asks for by -vec_type or -dm_vec_type, if it is one of PETSc's own for devices, else empty: their
-  operations take every argument for such a vector, and only a PETSc with debugging says so
+  The type of vectors that a program asks for by -vec_type or -dm_vec_type, if it is one of PETSc's own for devices, else empty:
+  their operations take every argument for such a vector, and only a PETSc with debugging says so
 */
 static PetscErrorCode SpmvVecsAsked(Mat A, char type[], size_t size)
 {
@@ -130,15 +122,13 @@ static PetscErrorCode SpmvVecsAsked(Mat A, char type[], size_t size)
 PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left)
 {
   char           device[64] = "", *type = A->defaultvectype;
-  SpmvParent    *parent   = NULL;
   PetscBool      standard = PETSC_TRUE;
   PetscInt       backend  = SPMV_BACKEND_HOST;
   SpmvShadow    *s;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvGetParent(A, &parent));
-  if (!SpmvInsideAssembly) PetscCall(MatSpmvAgree(A, &backend));
+  if (!SpmvInsideAssembly) PetscCall(MatSpmvAgreeOnBackend(A, &backend));
   PetscCall(MatSpmvGetShadow(A, &s));
   if (type) PetscCall(PetscStrcmp(type, VECSTANDARD, &standard));
   if (standard && backend == SPMV_BACKEND_DEVICE) {
@@ -146,7 +136,7 @@ PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left)
     if (!*device && SpmvVectorsStay(s)) PetscCall(PetscStrncpy(device, VECACCEL, sizeof(device)));
     if (*device) A->defaultvectype = device;
   }
-  A->ops->getvecs   = parent->ops.getvecs;
+  A->ops->getvecs   = s->parent->ops.getvecs;
   ierr              = MatCreateVecs(A, right, left);
   A->ops->getvecs   = MatCreateVecs_Spmv;
   A->defaultvectype = type;

@@ -11,19 +11,18 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
   double    nz = PetscMax(1, s->seq.key.nz), values = 0;
 
   PetscFunctionBegin;
-  if (!SpmvBuiltIsThere(&s->seq.built)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!SpmvBuiltExists(&s->seq.built)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvBuiltArrays(&s->seq.built, &n, arrays));
   PetscCall(SpmvAppend(line, size, "bytes per nonzero %.2f:", (double)s->seq.built.read / nz));
-  for (PetscInt k = 0; k < n; k++) {
-    if (!arrays[k].aside)
-      PetscCall(SpmvAppend(line, size, " %s %.2f", arrays[k].name, (double)arrays[k].count * (double)arrays[k].size / nz));
-    if (arrays[k].is_values) values += (double)arrays[k].count;
-  }
-  if (s->seq.key.nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
-  for (PetscInt k = 0; k < n; k++) {
-    if (arrays[k].aside)
-      PetscCall(SpmvAppend(line, size, ", kept for new values: %s %.2f", arrays[k].name,
-                           (double)arrays[k].count * (double)arrays[k].size / nz));
+  for (int aside = 0; aside < 2; aside++) {
+    for (PetscInt k = 0; k < n; k++) {
+      const double bytes = (double)arrays[k].count * (double)arrays[k].size;
+
+      if ((int)arrays[k].aside != aside) continue;
+      PetscCall(SpmvAppend(line, size, "%s %s %.2f", aside ? ", kept for new values:" : "", arrays[k].name, bytes / nz));
+      if (arrays[k].is_values) values += (double)arrays[k].count;
+    }
+    if (!aside && s->seq.key.nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -32,7 +31,7 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
 static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[], size_t size)
 {
   const SpmvSeq  *s     = &shadow->seq;
-  const PetscBool built = SpmvBuiltIsThere(&s->built);
+  const PetscBool built = SpmvBuiltExists(&s->built);
 
   PetscFunctionBegin;
   if (built) PetscCall(SpmvAppend(line, size, "built in %.3g s", (double)s->build_seconds));
@@ -62,24 +61,19 @@ static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One storage that is up to date: its plan, bytes and counts, the lines of its format, and the choice; synchronized printing is on */
+/* A storage that is up to date: plan, bytes, counts, the lines of its format, and the choice; synchronized printing is on */
 static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
-  PetscErrorCode (*const lines[])(const SpmvShadow *, char[], size_t) = {SpmvShadowPlan, SpmvShadowLineBytes,
-                                                                         SpmvShadowLineCounts};
+  char line[1024];
 
   PetscFunctionBegin;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lines); k++) {
-    char line[512] = "";
-
-    PetscCall(lines[k](s, line, sizeof(line)));
-    if (!k) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s: %s\n", rank, s->type->name, which, line));
-    else if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
-  }
-  for (PetscInt k = 0; k < 2 * SPMV_LINE_MAX + 1; k++) {
-    char line[1024] = "";
-
-    PetscCall(SpmvBuiltDescribe(&s->seq.built, k, line, sizeof(line)));
+  PetscCall(SpmvShadowPlan(s, line, sizeof(line)));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s: %s\n", rank, s->type->name, which, line));
+  for (PetscInt k = 0; k < 2 + 2 * SPMV_LINE_MAX + 1; k++) {
+    line[0] = 0;
+    if (k == 0) PetscCall(SpmvShadowLineBytes(s, line, sizeof(line)));
+    else if (k == 1) PetscCall(SpmvShadowLineCounts(s, line, sizeof(line)));
+    else PetscCall(SpmvBuiltDescribe(&s->seq.built, k - 2, line, sizeof(line)));
     if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
   }
   PetscCall(SpmvShadowViewChoice(s, "", rank, viewer));
@@ -91,25 +85,23 @@ static PetscErrorCode MatSpmvView(Mat A, PetscBool choices, PetscViewer viewer)
 {
   const char *const which[] = {"", " of the diagonal block", " of the off-diagonal block"};
   PetscMPIInt       rank;
-  Mat               blocks[2];
-  PetscBool         parallel;
+  SpmvBlocks        blocks;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
+  PetscCall(MatSpmvGetBlocks(A, &blocks));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
   PetscCall(PetscViewerASCIIPushSynchronized(viewer));
-  for (int k = 0; k < 2; k++) {
-    const char *block = which[parallel ? 1 + k : 0];
-    SpmvShadow *s;
+  for (int k = 0; k < blocks.n; k++) {
+    const char       *block = which[blocks.n == 2 ? 1 + k : 0];
+    const SpmvShadow *s     = blocks.shadow[k];
 
-    if (!blocks[k]) continue;
-    PetscCall(MatSpmvGetShadow(blocks[k], &s));
     if (choices) PetscCall(SpmvShadowViewChoice(s, block, rank, viewer));
-    else if (s->seq.current && !MatSpmvChanged(blocks[k], s)) PetscCall(SpmvShadowView(s, block, rank, viewer));
+    else if (s->seq.current && !MatSpmvChanged(blocks.mat[k], s)) PetscCall(SpmvShadowView(s, block, rank, viewer));
     else {
+      const char *state = s->seq.built.format ? "out of date" : "not built";
+
       PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s %s; products by AIJ's kernel %" PetscInt64_FMT "\n",
-                                                   rank, s->type->name, block, s->seq.built.format ? "out of date" : "not built",
-                                                   s->seq.counts.deferred));
+                                                   rank, s->type->name, block, state, s->seq.counts.deferred));
     }
   }
   PetscCall(PetscViewerFlush(viewer));
@@ -130,34 +122,24 @@ PetscErrorCode MatSpmvViewDetail(Mat A, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How many times it was settled what serves the products of A's blocks on this process */
-static PetscErrorCode MatSpmvSettled(Mat A, PetscInt64 *settled)
-{
-  Mat       blocks[2];
-  PetscBool parallel;
-
-  PetscFunctionBegin;
-  *settled = 0;
-  PetscCall(MatSpmvGetBlocks(A, blocks, &parallel));
-  for (int k = 0; k < 2; k++) {
-    if (blocks[k] && blocks[k]->spptr) *settled += ((SpmvShadow *)blocks[k]->spptr)->seq.settled;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* -mat_spmv_view and -mat_spmv_tune_view: print if a storage was built since the last time. Collective if an option is set, free if none is */
+/*
+  -mat_spmv_view and -mat_spmv_tune_view: print if a storage was built since the last time. Collective if an option is set, free
+  if none is
+*/
 PetscErrorCode MatSpmvViewBuilt(Mat A)
 {
   SpmvShadow *s;
-  PetscInt64  settled;
+  SpmvBlocks  blocks;
+  PetscInt64  choices = 0;
   int         local, any;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &s));
   if (PetscLikely(!s->settings.viewer && !s->settings.tuneview)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSpmvSettled(A, &settled));
-  local     = settled != s->viewed;
-  s->viewed = settled;
+  PetscCall(MatSpmvGetBlocks(A, &blocks));
+  for (int k = 0; k < blocks.n; k++) choices += blocks.shadow[k]->seq.choices;
+  local     = choices != s->viewed;
+  s->viewed = choices;
   PetscCallMPI(MPI_Allreduce(&local, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->settings.tuneview) PetscCall(MatSpmvView(A, PETSC_TRUE, PETSC_VIEWER_STDOUT_(PetscObjectComm((PetscObject)A))));

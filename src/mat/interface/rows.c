@@ -4,13 +4,27 @@
 #include "spmvmat.h"
 #include "../../hash.h"
 
+/* A's rows as AIJ has them; there is nothing to restore */
+PetscErrorCode MatSpmvGetRows(Mat A, SpmvCSR *csr)
+{
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetCSRAndMemType(A, &csr->i, &csr->j, &a, NULL));
+  PetscCall(MatGetBlockSizes(A, &csr->rbs, &csr->cbs));
+  csr->m = A->rmap->n;
+  csr->n = A->cmap->n;
+  csr->a = a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones. Sorted are those where
   columns fail to increase nowhere but from one row to the next: both are counted, by loops without branches
 */
-PetscBool SpmvRowsSorted(const SpmvRows *rows)
+PetscBool SpmvRowsSorted(const SpmvCSR *csr)
 {
-  const PetscInt *i = rows->csr.i, *j = rows->csr.j, m = rows->csr.m, nz = i[m];
+  const PetscInt *i = csr->i, *j = csr->j, m = csr->m, nz = i[m];
   PetscInt        down = 0, between = 0, first = 0;
 
   for (PetscInt k = 1; k < nz; k++) down += j[k - 1] >= j[k];
@@ -22,66 +36,25 @@ PetscBool SpmvRowsSorted(const SpmvRows *rows)
 /* Rows that have entries */
 PetscInt SpmvRowsNonzero(const SpmvCSR *csr)
 {
-  const PetscInt *i = csr->i, m = csr->m;
-  PetscInt        n = 0;
+  PetscInt n = 0;
 
-  for (PetscInt r = 0; r < m; r++) n += i[r + 1] != i[r];
+  for (PetscInt r = 0; r < csr->m; r++) n += csr->i[r + 1] != csr->i[r];
   return n;
 }
 
-/* Makes sorted copies for SpmvRowsFor(), when they are first asked for */
-PetscErrorCode SpmvRowsSort(SpmvRows *rows)
+/* Replaces columns and values by sorted copies, which are the caller's to PetscFree() */
+PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a)
 {
-  const PetscInt *i = rows->csr.i, nz = i[rows->csr.m];
+  const PetscInt *i = csr->i, nz = i[csr->m];
 
   PetscFunctionBegin;
-  if (!rows->j) {
-    PetscCall(PetscMalloc2(nz, &rows->j, nz, &rows->a));
-    PetscCall(PetscArraycpy(rows->j, rows->aij_j, nz));
-    PetscCall(PetscArraycpy(rows->a, rows->aij_a, nz));
-    for (PetscInt r = 0; r < rows->csr.m; r++)
-      PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], rows->j + i[r], rows->a + i[r]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The rows in the order that a side takes, NULL for the tuner: who borrows takes them as AIJ has them, since sorted copies do not last */
-void SpmvRowsFor(const SpmvSide *side, SpmvRows *rows)
-{
-  const PetscBool sorted = (PetscBool)(rows->j && !(side && side->borrows));
-
-  rows->csr.j = sorted ? rows->j : rows->aij_j;
-  rows->csr.a = sorted ? rows->a : rows->aij_a;
-}
-
-PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows)
-{
-  PetscInt  n;
-  PetscBool done;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(rows, sizeof(*rows)));
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->aij_i, &rows->aij_j, &done));
-  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AIJ gives no row pointers");
-  PetscCall(MatSeqAIJGetArrayRead(A, &rows->aij_a));
-  rows->csr.m = A->rmap->n;
-  rows->csr.n = A->cmap->n;
-  PetscCall(MatGetBlockSizes(A, &rows->csr.rbs, &rows->csr.cbs));
-  rows->csr.i = rows->aij_i;
-  rows->csr.j = rows->aij_j;
-  rows->csr.a = rows->aij_a;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows)
-{
-  PetscInt  n;
-  PetscBool done;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree2(rows->j, rows->a));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &rows->aij_a));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &n, &rows->aij_i, &rows->aij_j, &done));
+  PetscCall(PetscMalloc1(nz, j));
+  PetscCall(PetscMalloc1(nz, a));
+  PetscCall(PetscArraycpy(*j, csr->j, nz));
+  PetscCall(PetscArraycpy(*a, csr->a, nz));
+  for (PetscInt r = 0; r < csr->m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], *j + i[r], *a + i[r]));
+  csr->j = *j;
+  csr->a = *a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,12 +69,11 @@ static uint64_t SpmvHashIndices(uint64_t h, const PetscInt *index, size_t n)
   return h;
 }
 
-/* A second opinion on whether a pattern is the one of before. A hash of all of it would read half as many bytes as new values do */
-SpmvKey SpmvRowsKey(const SpmvRows *rows)
+/* A second opinion on whether a pattern is as before; a hash of all of it would read half as many bytes as new values do */
+SpmvKey SpmvRowsKey(const SpmvCSR *csr)
 {
-  const SpmvCSR *csr = &rows->csr;
+  const PetscInt nz = csr->i[csr->m];
+  const uint64_t h  = SpmvHashIndices((uint64_t)csr->n, csr->i, (size_t)csr->m + 1);
 
-  return (SpmvKey){
-    csr->m, csr->n, csr->i[csr->m],
-    SpmvHashIndices(SpmvHashIndices((uint64_t)csr->n, csr->i, (size_t)csr->m + 1), csr->j, (size_t)csr->i[csr->m])};
+  return (SpmvKey){csr->m, csr->n, nz, SpmvHashIndices(h, csr->j, (size_t)nz)};
 }

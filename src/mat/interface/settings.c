@@ -8,115 +8,66 @@
 #include "spmvmat.h"
 #include "../../spmvdevice.h"
 
-/* Sets *value from an option whose choices have names */
-static PetscErrorCode SpmvParamProcessNames(const SpmvParam *param, const char name[], PetscInt *value, PetscBool *set,
-                                            SpmvOptionItems PetscOptionsObject)
-{
-  PetscInt index = 0;
-
-  PetscFunctionBegin;
-  while (index < param->count - 1 && param->choices[index] != *value) index++;
-  PetscCall(
-    PetscOptionsEList(name, param->help, "MatSetFromOptions", param->names, param->count, param->names[index], &index, set));
-  *value = param->choices[index];
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* What users may write: "one of: 0 1 2", "from 1 to 65536" */
 static PetscErrorCode SpmvParamAllowed(const SpmvParam *param, char allowed[], size_t size)
 {
   PetscFunctionBegin;
   allowed[0] = 0;
-  if (!param->choices) {
-    PetscCall(SpmvAppend(allowed, size, "from %" PetscInt_FMT " to %" PetscInt_FMT, param->low, param->high));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (!param->choices) PetscCall(SpmvAppend(allowed, size, "from %" PetscInt_FMT " to %" PetscInt_FMT, param->low, param->high));
   for (PetscInt k = 0; k < param->count; k++)
     PetscCall(SpmvAppend(allowed, size, "%s%" PetscInt_FMT, k ? " " : "one of: ", param->choices[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  SpmvParamProcess - sets a knob from an option; a value that is not allowed is refused and nothing is changed
-
-  Input Parameters:
-+ format - its name
-- param  - the knob
-
-  Input/Output Parameters:
-+ value - of the knob; of a list its length
-. list  - [SPMV_LIST_MAX] for knobs that are lists
-- isset - PETSC_TRUE if there is such an option, else as it was
-*/
-static PetscErrorCode SpmvParamProcess(const char format[], const SpmvParam *param, PetscInt *value, PetscInt list[],
-                                       PetscBool *isset, SpmvOptionItems PetscOptionsObject)
+/* Sets a knob from an option, if there is one. A value that is not allowed is refused, and nothing is changed */
+static PetscErrorCode SpmvReadParam(const char format[], const SpmvParam *param, PetscInt *value, PetscInt list[], PetscBool *set,
+                                    SpmvOptionItems PetscOptionsObject)
 {
-  char      name[128], full[256], help[512], allowed[256];
-  PetscInt  given[SPMV_LIST_MAX], n = 1;
-  PetscBool set;
+  const char *prefix = PetscOptionsObject->prefix ? PetscOptionsObject->prefix : "";
+  char        name[128], help[512], allowed[256];
+  PetscInt    given[SPMV_LIST_MAX] = {*value}, n = param->list ? SPMV_LIST_MAX : 1, k = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_%s_%s", format, param->name));
   if (param->names) {
-    PetscCall(SpmvParamProcessNames(param, name, value, &set, PetscOptionsObject));
-    if (set) *isset = PETSC_TRUE;
+    while (k < param->count - 1 && param->choices[k] != *value) k++;
+    PetscCall(PetscOptionsEList(name, param->help, "MatSetFromOptions", param->names, param->count, param->names[k], &k, set));
+    *value = param->choices[k];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvParamAllowed(param, allowed, sizeof(allowed)));
   PetscCall(PetscSNPrintf(help, sizeof(help), "%s (%s%s)", param->help, param->list ? "a list of values " : "", allowed));
-  given[0] = *value;
-  if (param->list) {
-    n = SPMV_LIST_MAX;
-    PetscCall(PetscOptionsIntArray(name, help, "MatSetFromOptions", given, &n, &set));
-  } else PetscCall(PetscOptionsInt(name, help, "MatSetFromOptions", given[0], &given[0], &set));
-  if (!set) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", PetscOptionsObject->prefix ? PetscOptionsObject->prefix : "", name + 1));
-  for (PetscInt k = 0; k < n; k++)
+  if (param->list) PetscCall(PetscOptionsIntArray(name, help, "MatSetFromOptions", given, &n, set));
+  else PetscCall(PetscOptionsInt(name, help, "MatSetFromOptions", given[0], &given[0], set));
+  if (!*set) PetscFunctionReturn(PETSC_SUCCESS);
+  for (k = 0; k < n; k++)
     PetscCheck(SpmvParamAllows(param, given[k]), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "%s %s %" PetscInt_FMT " is not %s; set %s to %s", format, param->name, given[k], allowed, full,
+               "%s %s %" PetscInt_FMT " is not %s; set -%s%s to %s", format, param->name, given[k], allowed, prefix, name + 1,
                param->choices ? "one of them" : "a value between");
   *value = param->list ? n : given[0];
-  *isset = PETSC_TRUE;
-  if (param->list) {
-    PetscCall(PetscArrayzero(list, SPMV_LIST_MAX));
-    PetscCall(PetscArraycpy(list, given, n));
-  }
+  if (!param->list) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscArrayzero(list, SPMV_LIST_MAX));
+  PetscCall(PetscArraycpy(list, given, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Without an option: one thread beside other ranks, else what OMP_NUM_THREADS says, one if it says nothing */
-static PetscErrorCode SpmvThreadsDefault(PetscInt *threads)
+/* Without options: one thread beside other ranks, else what OMP_NUM_THREADS says, one if it says nothing */
+static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *type, SpmvSettings *settings)
 {
-  const char *text = getenv("OMP_NUM_THREADS");
+  const char *text    = getenv("OMP_NUM_THREADS");
+  PetscInt    threads = 1;
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  *threads = size == 1 && text ? (PetscInt)strtol(text, NULL, 10) : 1;
-  *threads = PetscMax(1, PetscMin(SPMV_THREADS_MAX, *threads));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *type, SpmvSettings *settings)
-{
-  PetscFunctionBegin;
   settings->build_after = SPMV_BUILD_AFTER;
-  settings->transpose   = SPMV_TRANSPOSE_SHARED;
   PetscCall(SpmvRequestDefault(type, &settings->request));
-  PetscCall(SpmvThreadsDefault(&settings->request.threads));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size == 1 && text) threads = (PetscInt)strtol(text, NULL, 10);
+  settings->request.threads = PetscMax(1, PetscMin(SPMV_THREADS_MAX, threads));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Releases what the settings refer to */
-PetscErrorCode SpmvSettingsReset(SpmvSettings *settings)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscViewerDestroy(&settings->viewer));
-  PetscCall(PetscMemzero(settings, sizeof(*settings)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The knob of a side with the name of another's; -1 if there is none */
+/* The knob of a side that has a name; -1 if there is none */
 static PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
 {
   for (PetscInt k = 0; k < side->nparams; k++) {
@@ -125,42 +76,30 @@ static PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
   return -1;
 }
 
-/* The knobs of one format. What both sides have is one option */
-static PetscErrorCode SpmvFormatProcess(const SpmvFormat *format, SpmvPlan *host, SpmvPlan *device, PetscInt *pinned,
-                                        SpmvOptionItems PetscOptionsObject)
+/* Formats to choose from: names with commas between them */
+PetscErrorCode SpmvRequestAllowText(const char formats[], SpmvRequest *q)
 {
-  const SpmvSide *h = &format->host->side, *d = SpmvFormatSide(format, SPMV_BACKEND_DEVICE);
+  char         **names;
+  int            n;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < h->nparams; k++) {
-    PetscBool set = PETSC_FALSE;
-
-    PetscCall(SpmvParamProcess(format->name, &h->params[k], &host->value[k], host->list, &set, PetscOptionsObject));
-    if (set) *pinned |= (PetscInt)1 << k;
-  }
-  for (PetscInt k = 0; d && k < d->nparams; k++) {
-    const PetscInt same = SpmvSideFind(h, d->params[k].name);
-    PetscBool      set;
-
-    if (same < 0)
-      PetscCall(SpmvParamProcess(format->name, &d->params[k], &device->value[k], device->list, &set, PetscOptionsObject));
-    else device->value[k] = host->value[same];
-    if (same >= 0 && d->params[k].list) PetscCall(PetscArraycpy(device->list, host->list, SPMV_LIST_MAX));
-  }
+  PetscCall(PetscStrToArray(formats, ',', &n, &names));
+  ierr = SpmvRequestAllow((PetscInt)n, (const char *const *)names, q);
+  PetscCall(PetscStrToArrayDestroy(n, names));
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* How to choose among formats and plans */
-static PetscErrorCode SpmvTuneProcess(Mat A, const SpmvFormat *type, SpmvRequest *q, SpmvOptionItems PetscOptionsObject)
+static PetscErrorCode SpmvReadTuning(Mat A, const SpmvFormat *type, SpmvRequest *q, SpmvOptionItems PetscOptionsObject)
 {
-  char     *names[SPMV_CANDIDATES];
-  PetscInt  n = SPMV_CANDIDATES;
+  char      formats[512] = "";
   PetscBool set;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsEList(
-    "-mat_spmv_tune",
-    "How the format and its open knobs are chosen: not at all, by an estimate, by measuring the few best or all",
+    "-mat_spmv_tune", "How format and open knobs are chosen: not at all, by an estimate, by measuring the few best or all",
     "MatSpmvSetTune", SpmvTuneKinds, SPMV_TUNE_COUNT, SpmvTuneKinds[q->kind], &q->kind, NULL));
   PetscCall(PetscOptionsReal("-mat_spmv_tune_seconds", "Seconds that measuring may take", "MatSpmvSetTuneSeconds", q->seconds,
                              &q->seconds, NULL));
@@ -168,13 +107,11 @@ static PetscErrorCode SpmvTuneProcess(Mat A, const SpmvFormat *type, SpmvRequest
              "%g seconds to measure in are not more than 0; set -mat_spmv_tune_seconds to a positive number, or -mat_spmv_tune "
              "to estimate",
              (double)q->seconds);
-  PetscCall(PetscOptionsReal("-mat_spmv_expected_calls",
-                             "Products that are expected, to weigh set-up; 0: so many that it does not count",
+  PetscCall(PetscOptionsReal("-mat_spmv_expected_calls", "Products that set-up is to pay off in; 0: it does not count",
                              "MatSpmvSetExpectedCalls", q->calls, &q->calls, NULL));
   PetscCheck(q->calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%g expected products are less than 0; set -mat_spmv_expected_calls to 0 or more", (double)q->calls);
-  PetscCall(PetscOptionsString("-mat_spmv_wisdom",
-                               "File of what was found by measuring, or none; by default in the user's cache folder",
+  PetscCall(PetscOptionsString("-mat_spmv_wisdom", "File of measured choices, or none; by default in the user's cache folder",
                                "MatSpmvSetWisdom", q->wisdom, q->wisdom, sizeof(q->wisdom), NULL));
   for (PetscInt k = 0; k < SPMV_HEURISTICS; k++) {
     char      name[128];
@@ -185,28 +122,41 @@ static PetscErrorCode SpmvTuneProcess(Mat A, const SpmvFormat *type, SpmvRequest
     q->skipped = use ? q->skipped & ~((PetscInt)1 << k) : q->skipped | (PetscInt)1 << k;
   }
   if (type != &SpmvFormat_spmv) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscOptionsStringArray("-mat_spmv_tune_formats", "Formats to choose from, aij among them for AIJ's own kernel",
-                                    "MatSpmvSetTuneFormats", names, &n, &set));
-  if (set) PetscCall(SpmvRequestAllow(n, (const char *const *)names, q));
-  for (PetscInt k = 0; k < n && set; k++) PetscCall(PetscFree(names[k]));
+  PetscCall(PetscOptionsString("-mat_spmv_tune_formats", "Formats to choose from, aij among them for AIJ's own kernel",
+                               "MatSpmvSetTuneFormats", formats, formats, sizeof(formats), &set));
+  if (set) PetscCall(SpmvRequestAllowText(formats, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The candidates of a type: their knobs; whether the machine runs them */
-static PetscErrorCode SpmvCandidatesProcess(const SpmvFormat *type, SpmvRequest *q, SpmvOptionItems PetscOptionsObject)
+/* The knobs of a type's candidates, one option where both sides have one; whether the machine runs them */
+static PetscErrorCode SpmvReadCandidates(const SpmvFormat *type, SpmvRequest *q, SpmvOptionItems PetscOptionsObject)
 {
   const SpmvKernels *kernels;
   SpmvIsa            isa;
+  PetscBool          set;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     const SpmvFormat *format = SpmvCandidate[k];
+    const SpmvSide   *h = &format->host->side, *d = SpmvFormatSide(format, SPMV_BACKEND_DEVICE);
+    SpmvPlan         *host = &q->host[k], *device = &q->device[k];
 
     if (type != format && type != &SpmvFormat_spmv) continue;
-    PetscCall(SpmvFormatProcess(format, &q->host[k], &q->device[k], &q->pinned[k], PetscOptionsObject));
+    for (PetscInt p = 0; p < h->nparams; p++) {
+      PetscCall(SpmvReadParam(format->name, &h->params[p], &host->value[p], host->list, &set, PetscOptionsObject));
+      if (set) q->pinned[k] |= (PetscInt)1 << p;
+    }
+    for (PetscInt p = 0; d && p < d->nparams; p++) {
+      const SpmvParam *param = &d->params[p];
+      const PetscInt   same  = SpmvSideFind(h, param->name);
+
+      if (same < 0) PetscCall(SpmvReadParam(format->name, param, &device->value[p], device->list, &set, PetscOptionsObject));
+      else device->value[p] = host->value[same];
+      if (same >= 0 && param->list) PetscCall(PetscArraycpy(device->list, host->list, SPMV_LIST_MAX));
+    }
     PetscCall(SpmvKernelsGet(format, q->isa, &kernels, &isa)); /* refuse now what no product could use later */
-    q->host[k].threads = q->threads;
-    q->host[k].isa     = isa;
+    host->threads = q->threads;
+    host->isa     = isa;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,7 +175,7 @@ static const struct {
   {"-mat_pmf_columns", "leave it out: columns take 16 bits where they fit"},
 };
 
-static PetscErrorCode SpmvRemovedRefuse(Mat A)
+static PetscErrorCode SpmvRefuseRemoved(Mat A)
 {
   const char *prefix = ((PetscObject)A)->prefix;
 
@@ -241,7 +191,7 @@ static PetscErrorCode SpmvRemovedRefuse(Mat A)
 }
 
 /* Reads our options inside a PetscOptionsBegin() ... PetscOptionsEnd() */
-PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
+PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
 {
   static const char *const transposes[SPMV_TRANSPOSE_COUNT] = {"shared", "copy"};
   static const char *const backends[SPMV_BACKEND_COUNT]     = {"host", "device", "auto"};
@@ -255,13 +205,13 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(MatSpmvGetShadow(A, &shadow));
   s = shadow->settings;
   if (!s.known) PetscCall(SpmvSettingsDefault(shadow->type, &s));
-  PetscCall(SpmvRemovedRefuse(A));
+  PetscCall(SpmvRefuseRemoved(A));
   PetscOptionsHeadBegin(PetscOptionsObject, "petscspmv options");
   for (PetscInt k = 0; k <= SPMV_ISA_COUNT; k++) isas[k] = SpmvIsaName(k);
   PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1,
                               isas[q->isa], &q->isa, NULL));
   PetscCall(PetscOptionsInt("-mat_spmv_build_after",
-                            "Products that AIJ's kernel serves, after the values changed, before our storage is built",
+                            "Products by AIJ's kernel, after the values changed, before our storage is built",
                             "MatSetFromOptions", s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
@@ -276,15 +226,15 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsEList(
     "-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU if the matrix is large",
     "MatSetFromOptions", backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
-  PetscCall(SpmvTuneProcess(A, shadow->type, q, PetscOptionsObject));
-  PetscCall(SpmvCandidatesProcess(shadow->type, q, PetscOptionsObject));
+  PetscCall(SpmvReadTuning(A, shadow->type, q, PetscOptionsObject));
+  PetscCall(SpmvReadCandidates(shadow->type, q, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_tune_view", "Prints what was chosen, and why, once after each choice", "MatView",
                              s.tuneview, &s.tuneview, NULL));
   PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", "MatView", &set));
   if (set) {
-    PetscCall(PetscViewerDestroy(&s.viewer));
     PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)A), ((PetscObject)A)->options, ((PetscObject)A)->prefix,
                                        "-mat_spmv_view", &s.viewer, &s.viewformat, NULL));
+    PetscCall(PetscViewerDestroy(&shadow->settings.viewer));
   }
   PetscOptionsHeadEnd();
   s.known = PETSC_TRUE;
@@ -294,7 +244,7 @@ PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject)
 }
 
 /* Makes sure that A has settings: reads the options of a Mat that MatSetFromOptions() never saw. Collective on A */
-PetscErrorCode MatSpmvSettingsNeed(Mat A)
+PetscErrorCode MatSpmvEnsureSettings(Mat A)
 {
   SpmvShadow *shadow;
 
@@ -302,13 +252,13 @@ PetscErrorCode MatSpmvSettingsNeed(Mat A)
   PetscCall(MatSpmvGetShadow(A, &shadow));
   if (shadow->settings.known) PetscFunctionReturn(PETSC_SUCCESS);
   PetscObjectOptionsBegin((PetscObject)A);
-  PetscCall(MatSpmvSettingsProcess(A, PetscOptionsObject));
+  PetscCall(MatSpmvReadOptions(A, PetscOptionsObject));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* B, if it is of A's format, takes over A's settings; a viewer only if both live on as many processes */
-PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B)
+PetscErrorCode MatSpmvInheritSettings(Mat A, Mat B)
 {
   const SpmvFormat *fa, *fb;
   SpmvShadow       *sa, *sb;
@@ -323,7 +273,7 @@ PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B)
   PetscCall(MatSpmvGetShadow(B, &sb));
   if (!sa->settings.known) PetscFunctionReturn(PETSC_SUCCESS);
   version = sb->settings.version;
-  PetscCall(SpmvSettingsReset(&sb->settings));
+  PetscCall(PetscViewerDestroy(&sb->settings.viewer));
   sb->settings         = sa->settings;
   sb->settings.version = version + 1;
   PetscCallMPI(MPI_Comm_compare(PetscObjectComm((PetscObject)A), PetscObjectComm((PetscObject)B), &compare));
@@ -332,59 +282,39 @@ PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* B, of A's type, takes over what was chosen for A's blocks; it holds as long as B's pattern is A's */
-static PetscErrorCode MatSpmvChoicesInherit(Mat A, Mat B)
-{
-  Mat       a[2], b[2];
-  PetscBool parallel;
-
-  PetscFunctionBegin;
-  PetscCall(MatSpmvGetBlocks(A, a, &parallel));
-  PetscCall(MatSpmvGetBlocks(B, b, &parallel));
-  for (int k = 0; k < 2; k++) {
-    SpmvShadow *sa, *sb;
-
-    if (!a[k] || !b[k]) continue;
-    PetscCall(MatSpmvGetShadow(a[k], &sa));
-    PetscCall(MatSpmvGetShadow(b[k], &sb));
-    sb->seq.choice = sa->seq.choice;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A duplicate B of A takes over its settings and what was chosen for it; one made while A bore its parent's name is plain AIJ, and is not to have our functions */
-PetscErrorCode MatSpmvDuplicated(Mat A, SpmvParent *parent, Mat B)
+/*
+  A duplicate B of A takes over its settings, and what was chosen for its blocks, which holds as long as B's pattern is A's. One
+  that was made while A had its parent's type name is plain AIJ, and is not to have our functions
+*/
+PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B)
 {
   const SpmvFormat *format;
+  SpmvShadow       *s;
+  SpmvBlocks        from, to;
 
   PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall(SpmvFormatFind(((PetscObject)B)->type_name, &format));
-  if (format) {
-    PetscCall(MatSpmvSettingsInherit(A, B));
-    PetscCall(MatSpmvChoicesInherit(A, B));
-  } else PetscCall(MatSpmvCompose(B, parent, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* New submatrices of A take over its settings */
-PetscErrorCode MatSpmvSettingsInheritAll(Mat A, PetscInt n, MatReuse reuse, Mat B[])
-{
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < n && reuse == MAT_INITIAL_MATRIX; k++) {
-    if (B[k]) PetscCall(MatSpmvSettingsInherit(A, B[k]));
+  if (!format) {
+    PetscCall(MatSpmvCompose(B, s->parent, PETSC_FALSE));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(MatSpmvInheritSettings(A, B));
+  PetscCall(MatSpmvGetBlocks(A, &from));
+  PetscCall(MatSpmvGetBlocks(B, &to));
+  for (int k = 0; k < PetscMin(from.n, to.n); k++) to.shadow[k]->seq.choice = from.shadow[k]->seq.choice;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A product takes over the settings of the first of its factors that is of its format */
-PetscErrorCode MatSpmvSettingsFromProduct(Mat A)
+PetscErrorCode MatSpmvInheritFromFactors(Mat A)
 {
   SpmvShadow *shadow;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &shadow));
   if (shadow->settings.known || !A->product) PetscFunctionReturn(PETSC_SUCCESS);
-  if (A->product->A) PetscCall(MatSpmvSettingsInherit(A->product->A, A));
-  if (!shadow->settings.known && A->product->B) PetscCall(MatSpmvSettingsInherit(A->product->B, A));
+  if (A->product->A) PetscCall(MatSpmvInheritSettings(A->product->A, A));
+  if (!shadow->settings.known && A->product->B) PetscCall(MatSpmvInheritSettings(A->product->B, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,8 +5,7 @@
   A product finds one of these:
     nothing changed                         the storage serves
     values changed, same pattern            the values are replaced
-    pattern, sizes or plan changed, or none the storage is built
-  A storage is built as the tuner chooses (SpmvTune()), once for a pattern; it may choose AIJ's own kernel: then there is none.
+    pattern, sizes or plan changed, or none the storage is built as the tuner chooses; it may choose AIJ's own kernel
   The last two wait for -mat_spmv_build_after products by AIJ's kernel since the values changed, so that a matrix that is
   multiplied a few times costs nothing; they do not wait if as many products followed the change before this one.
 
@@ -25,16 +24,16 @@ PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow)
     const SpmvFormat *format;
 
     PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
-    PetscCheck(format, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONG, "Matrix type %s is not one of libpetscspmv's",
+    PetscCheck(format, PetscObjectComm((PetscObject)A), PETSC_ERR_PLIB, "A matrix of type %s has no shadow",
                ((PetscObject)A)->type_name);
-    PetscCall(MatSpmvBecome(A, format));
+    PetscCall(MatSpmvFromAIJ(A, format));
   }
   *shadow = (SpmvShadow *)A->spptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Drops what was built, on the host and on the device */
-PetscErrorCode SpmvShadowForget(SpmvShadow *shadow)
+PetscErrorCode SpmvShadowDrop(SpmvShadow *shadow)
 {
   SpmvSeq *s = &shadow->seq;
 
@@ -46,7 +45,7 @@ PetscErrorCode SpmvShadowForget(SpmvShadow *shadow)
 }
 
 /* True if A was built for the pattern it has, or AIJ's kernel is to serve; the values may be old */
-PetscBool MatSpmvServes(Mat A, const SpmvShadow *s)
+PetscBool MatSpmvPatternIsBuilt(Mat A, const SpmvShadow *s)
 {
   return (PetscBool)(s->seq.built.format && s->owner == A && s->seq.nonzerostate == A->nonzerostate);
 }
@@ -57,16 +56,13 @@ PetscBool MatSpmvChanged(Mat A, const SpmvShadow *s)
   return (PetscBool)(s->owner != A || s->state != ((PetscObject)A)->state || s->seq.touched);
 }
 
+/* SpmvCounts is nothing but counters */
 void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
 {
-  sum->builds += counts->builds;
-  sum->refreshes += counts->refreshes;
-  sum->products += counts->products;
-  sum->deferred += counts->deferred;
-  sum->fallbacks += counts->fallbacks;
-  sum->columns += counts->columns;
-  sum->aij += counts->aij;
-  sum->tunings += counts->tunings;
+  const PetscInt64 *from = (const PetscInt64 *)counts;
+  PetscInt64       *to   = (PetscInt64 *)sum;
+
+  for (size_t k = 0; k < sizeof(*sum) / sizeof(*to); k++) to[k] += from[k];
 }
 
 PetscErrorCode MatSpmvDestroyShadow(Mat A)
@@ -75,9 +71,9 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
 
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvShadowForget(s));
+  PetscCall(SpmvShadowDrop(s));
   SpmvCountsAdd(&SpmvTotals, &s->seq.counts);
-  PetscCall(SpmvSettingsReset(&s->settings));
+  PetscCall(PetscViewerDestroy(&s->settings.viewer));
   PetscCall(SpmvGhostsDestroy(&s->mpi.ghosts));
   PetscCall(VecDestroy(&s->mpi.result));
   PetscCall(SpmvFree(&s->seq.work));
@@ -85,8 +81,8 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for n scalars, kept for the next product: pages that the system has to clear cost more than they are worth */
-PetscErrorCode SpmvShadowRoom(SpmvShadow *s, size_t n, PetscScalar **room)
+/* n scalars to write to, kept for the next product: pages that the system has to clear cost more than they are worth */
+PetscErrorCode SpmvShadowGetWork(SpmvShadow *s, size_t n, PetscScalar **work)
 {
   PetscFunctionBegin;
   if (s->seq.nwork < n) {
@@ -95,7 +91,7 @@ PetscErrorCode SpmvShadowRoom(SpmvShadow *s, size_t n, PetscScalar **room)
     PetscCall(SpmvAlloc(sizeof(PetscScalar) * n, &s->seq.work));
     s->seq.nwork = n;
   }
-  *room = s->seq.work;
+  *work = s->seq.work;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -120,7 +116,7 @@ static PetscErrorCode SpmvBaselineRun(void *context)
 }
 
 /* Lets the tuner choose, unless it has for this pattern and these settings */
-static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, const SpmvKey *key)
+static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr)
 {
   const SpmvRequest *q        = &s->settings.request;
   SpmvBaseline       baseline = {A, NULL, NULL};
@@ -129,10 +125,10 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   PetscErrorCode     ierr;
 
   PetscFunctionBegin;
-  PetscCall(MatSpmvBackend(s, key->nz, &backend));
-  if (SpmvChoiceAnswers(&s->seq.choice, q, key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
+  if (SpmvChoiceAnswers(&s->seq.choice, q, &s->seq.key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
-  ierr = SpmvTune(q, csr, key, backend, SpmvBaselineRun, &baseline, &choice);
+  ierr = SpmvTune(q, csr, &s->seq.key, backend, SpmvBaselineRun, &baseline, &choice);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
   PetscCall(ierr);
@@ -142,102 +138,79 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows as a side reads them */
-static PetscErrorCode SpmvShadowSort(const SpmvShadow *s, const SpmvSide *side, SpmvRows *rows)
+/* Rows in the order that a side takes, NULL for the tuner. One that borrows rows takes AIJ's, since sorted copies do not last */
+static const SpmvCSR *SpmvRowsFor(const SpmvRows *rows, const SpmvSide *side)
 {
-  PetscFunctionBegin;
-  if (!s->seq.sorted && !(side && side->borrows)) PetscCall(SpmvRowsSort(rows));
-  SpmvRowsFor(side, rows);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return side && side->borrows ? &rows->aij : &rows->sorted;
 }
 
-/* What is to serve is chosen and built; full: a device was chosen and is out of memory */
-static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, SpmvRows *rows, const SpmvKey *key, PetscBool *full)
+/* What is to serve is chosen and built; nomem: a device was chosen and is out of memory */
+static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows *rows, PetscBool *nomem)
 {
   SpmvSeq          *s    = &shadow->seq;
   const SpmvOption *best = &s->choice.best;
+  const SpmvSide   *side;
   PetscLogDouble    start, end;
 
   PetscFunctionBegin;
-  PetscCall(SpmvShadowForget(shadow));
-  PetscCall(SpmvShadowSort(shadow, SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST), rows));
-  PetscCall(SpmvShadowChoose(A, shadow, &rows->csr, key));
-  PetscCall(SpmvShadowSort(shadow, SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend), rows));
-  PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
+  PetscCall(SpmvShadowDrop(shadow));
+  PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST))));
+  side = SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend);
   PetscCall(PetscTime(&start));
-  PetscCall(SpmvBuiltCreate(shadow, &rows->csr, best->number, &best->plan, &s->built, full));
+  PetscCall(SpmvBuiltCreate(A, shadow, SpmvRowsFor(rows, side), best->number, &best->plan, &s->built, nomem));
   PetscCall(PetscTime(&end));
-  PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
-  if (*full) {
-    PetscCall(MatSpmvOutOfMemory(shadow, key, SpmvCandidate[best->number]->name));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvFormatCite(s->built.format));
   s->build_seconds = end - start;
   s->own_seconds   = 0;
-  s->key           = *key;
-  s->nonzerorows   = SpmvRowsNonzero(&rows->csr);
-  s->nonzerostate  = A->nonzerostate;
-  s->counts.builds += SpmvBuiltIsThere(&s->built);
-  s->settled++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *shadow, SpmvRows *rows, PetscBool *full)
-{
-  SpmvSeq *s = &shadow->seq;
-
-  PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  if (!SpmvBuiltIsThere(&s->built)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvShadowSort(shadow, SpmvFormatSide(s->built.format, s->built.plan.backend), rows));
-  PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
-  PetscCall(SpmvBuiltSetValues(&rows->csr, &s->built, full));
-  PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
-  if (*full) PetscCall(MatSpmvOutOfMemory(shadow, &s->key, s->built.format->name));
-  else s->counts.refreshes++;
+  s->choices++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Brings what was built up to date with AIJ's arrays, or builds it */
-static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow, SpmvRows *rows)
+static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
 {
-  SpmvSeq      *s    = &shadow->seq;
-  const SpmvKey key  = SpmvRowsKey(rows);
-  PetscBool     full = PETSC_FALSE;
+  SPMV_TEMPORARY PetscInt    *j    = NULL;
+  SPMV_TEMPORARY PetscScalar *a    = NULL;
+  const SpmvSide             *side = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
+  SpmvSeq                    *s    = &shadow->seq;
+  SpmvBuilt                  *b    = &s->built;
+  SpmvRows                    rows;
+  SpmvKey                     key;
+  PetscBool                   nomem = PETSC_FALSE, same;
 
   PetscFunctionBegin;
-  if (MatSpmvServes(A, shadow) && SpmvKeySame(&s->key, &key)) PetscCall(SpmvShadowRefresh(A, shadow, rows, &full));
-  else {
-    const SpmvSide *side = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
-
-    s->sorted = (PetscBool)((side && side->borrows) || SpmvRowsSorted(rows)); /* who borrows rows does not ask */
-    PetscCall(SpmvShadowBuild(A, shadow, rows, &key, &full));
+  PetscCall(MatSpmvGetRows(A, &rows.aij));
+  rows.sorted = rows.aij;
+  key         = SpmvRowsKey(&rows.aij);
+  same        = (PetscBool)(MatSpmvPatternIsBuilt(A, shadow) && SpmvKeySame(&s->key, &key));
+  if (!same) {
+    s->key          = key;
+    s->sorted       = (PetscBool)((side && side->borrows) || SpmvRowsSorted(&rows.aij)); /* borrowed rows may be unsorted */
+    s->nonzerorows  = SpmvRowsNonzero(&rows.aij);
+    s->nonzerostate = A->nonzerostate;
   }
-  if (full) PetscCall(SpmvShadowBuild(A, shadow, rows, &key, &full)); /* for the host, now */
+  if (!s->sorted) PetscCall(SpmvRowsSort(&rows.sorted, &j, &a));
+  if (!same) PetscCall(SpmvShadowBuild(A, shadow, &rows, &nomem));
+  else if (SpmvBuiltExists(b))
+    PetscCall(SpmvBuiltSetValues(A, shadow, SpmvRowsFor(&rows, SpmvFormatSide(b->format, b->plan.backend)), b, &nomem));
+  if (nomem) PetscCall(SpmvShadowBuild(A, shadow, &rows, &nomem)); /* for the host, now */
   s->current = PETSC_TRUE;
   if (s->transposed) s->transposed->current = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  MatSpmvUpdate - called at each product: is the storage to serve it?
-
-  Output Parameter:
-. current - PETSC_TRUE if the storage is up to date, PETSC_FALSE if AIJ's kernel is to serve
-*/
+/* Before each product: builds or refreshes the storage if it is time to. Unless it is current, AIJ's kernel is to serve */
 PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
 {
   const PetscInt after = shadow->settings.build_after;
   SpmvSeq       *s     = &shadow->seq;
-  SpmvRows       rows;
-  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   if (shadow->version != shadow->settings.version) {
     shadow->version = shadow->settings.version;
     s->hostonly     = PETSC_FALSE;
-    if (memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowForget(shadow));
+    if (memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowDrop(shadow));
   }
   if (MatSpmvChanged(A, shadow)) {
     if (s->since) s->before = s->since;
@@ -248,10 +221,7 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
     shadow->state = ((PetscObject)A)->state;
   }
   if (!s->current && (s->since >= after || s->before >= after)) {
-    PetscCall(SpmvRowsGet(A, &rows));
-    ierr = SpmvShadowRenew(A, shadow, &rows);
-    PetscCall(SpmvRowsRestore(A, &rows));
-    PetscCall(ierr);
+    PetscCall(SpmvShadowRenew(A, shadow));
     PetscCall(MatSpmvViewBuilt(A));
   }
   s->since++;

@@ -2,22 +2,22 @@
   spmvmat.h - the glue between PETSc's Mat and the formats, shared by the files of this folder and register.c
 
   register.c    which types there are
-  matseq.c      the sequential type: its operations
-  matmpi.c      the parallel type: its operations
+  matops.c      which of AIJ's operations both types replace
+  matmpi.c      the parallel type: its blocks, its products
+  dispatch.c    MatMult() and its kin: which kernel, which vectors
   matdense.c    products with dense matrices
   matconvert.c  AIJ <-> ours, anything <-> ours, products with other types
   exact.c       functions of PETSc that want AIJ's exact type name
-  dispatch.c    MatMult() and its kin: which kernel, which vectors
-  shadow.c      the storage beside AIJ's: built, brought up to date, forgotten
+  shadow.c      the storage beside AIJ's: built, brought up to date, dropped
   built.c       a matrix in a format, wherever it is
   transposed.c  the storage of A^T that -mat_spmv_transpose copy asks for
   matdevice.c   the storage on the device
   matvecs.c     which backend the processes agree on, where vectors live, MatBindToCPU()
   ghosts.c      entries of vectors that other processes own
-  rows.c        AIJ's rows, on loan for a build or a refresh
+  rows.c        AIJ's rows, as formats read them
   settings.c    options, and who inherits them
-  matquery.c    the public functions that a program may ask a Mat of ours with
-  mattune.c     those that say how its format and plan are chosen
+  matquery.c    the public functions that ask a Mat of ours what it did
+  mattune.c     the public functions that say how its format and plan are chosen
   matview.c     what -mat_spmv_view and MatView() print
 */
 #pragma once
@@ -44,13 +44,9 @@ typedef struct {
   PetscBool         tuneview; /* -mat_spmv_tune_view */
 } SpmvSettings;
 
-/* SpmvRows: AIJ's arrays on loan, and sorted copies of them */
+/* SpmvRows: a matrix's rows as AIJ has them, and sorted; the same ones if they are */
 typedef struct {
-  SpmvCSR            csr;
-  PetscInt          *j; /* [nz] NULL unless a row was not sorted */
-  PetscScalar       *a;
-  const PetscInt    *aij_i, *aij_j;
-  const PetscScalar *aij_a;
+  SpmvCSR aij, sorted;
 } SpmvRows;
 
 struct _n_SpmvOnDevice; /* a storage on the device, see device/device.h */
@@ -78,17 +74,20 @@ struct _n_SpmvGather; /* entries of a vector on the device, see device/device.h 
 
 /* SpmvGhosts: what a parallel Mat's off-diagonal block multiplies and other processes own */
 typedef struct {
-  PetscInt     n;
-  PetscInt    *column; /* [n] the off-diagonal block's global columns */
-  PetscSF      sf;     /* from the packs to the ghosts */
-  PetscInt     npack;  /* entries of x, or rows of B, that others want */
-  PetscInt    *which;  /* [npack] increasing */
-  PetscScalar *packed; /* [npack] of x */
-  Vec          x;      /* [n] the ghosts; NULL before the first product with a vector */
-  PetscScalar *arriving;
+  PetscInt           n;
+  PetscInt          *column; /* [n] the off-diagonal block's global columns */
+  PetscSF            sf;     /* from local entries of x, or rows of B, to the ghosts of other processes */
+  Vec                x;      /* [n] the ghosts; NULL before the first product with a vector */
+  const PetscScalar *sending;
+  PetscScalar       *arriving;
 
-  struct _n_SpmvGather *gather;   /* packs on the device; NULL: not made */
-  PetscBool             hostonly; /* the device had no room for that */
+  /* Of a vector that only the device has, the entries that other processes want are packed there */
+  PetscInt              npack;
+  PetscInt             *wanted;     /* [npack] increasing */
+  PetscScalar          *packed;     /* [npack] */
+  PetscScalar          *fromdevice; /* [local entries] those of packed at their places; NULL before the first */
+  struct _n_SpmvGather *gather;     /* NULL: not made */
+  PetscBool             hostonly;   /* the device had no room for that */
 } SpmvGhosts;
 
 /* SpmvSeq: of a sequential Mat, what serves its products, and what they were */
@@ -103,15 +102,15 @@ typedef struct {
   PetscBool        hostonly;     /* the device ran out of memory */
   PetscBool        current;      /* what was built has the matrix's values */
   PetscBool        touched;      /* the parallel Mat changed: the block's own state may not tell */
-  PetscBool        member;       /* a block of a parallel Mat that has its settings from that */
+  PetscBool        is_block;     /* of a parallel Mat, which it has its settings from */
   PetscInt64       since;        /* products since the values changed */
   PetscInt64       before;       /* products between that change and the one before */
 
   size_t       nwork;
-  PetscScalar *work; /* [nwork] what transposed products and those with dense matrices write to on their way, made at the first */
+  PetscScalar *work; /* [nwork] what transposed products and those with dense matrices write to on their way */
 
   SpmvCounts     counts;
-  PetscInt64     settled;       /* times that it was settled what serves: builds, and choices of AIJ's kernel */
+  PetscInt64     choices;       /* builds, and choices of AIJ's kernel */
   PetscLogDouble build_seconds; /* of the last build */
   PetscLogDouble aij_seconds;   /* least time of a product by AIJ's kernel, 0 if there was none */
   PetscLogDouble own_seconds;   /* least time of a product by ours */
@@ -126,13 +125,23 @@ typedef struct {
   PetscObjectState agreed_state;   /* of the pattern then */
 } SpmvMPI;
 
+/* SpmvParent: what PETSc's own type does, taken once from a freshly created matrix */
+typedef struct {
+  const char    *type; /* MATSEQAIJ or MATMPIAIJ */
+  PetscBool      known;
+  struct _MatOps ops;
+  PetscErrorCode (*retrievevalues)(Mat);             /* MatRetrieveValues_C */
+  PetscErrorCode (*kron)(Mat, Mat, MatReuse, Mat *); /* MatSeqAIJKron_C, NULL for MATMPIAIJ */
+} SpmvParent;
+
 /* SpmvShadow: A->spptr of both types */
 typedef struct {
   const SpmvFormat *type; /* whose name the Mat's type has */
+  const SpmvParent *parent;
   SpmvSettings      settings;
-  PetscBool         bound; /* MatBindToCPU(): products run on the host */
-  PetscInt   agreed; /* the backend that the processes of the parallel Mat agreed on, SPMV_BACKEND_AUTO if they did not yet */
-  PetscInt64 viewed; /* SpmvSeq.settled of all blocks when -mat_spmv_view printed last */
+  PetscBool         bound;  /* MatBindToCPU(): products run on the host */
+  PetscInt          agreed; /* the backend that the parallel Mat's processes agreed on, SPMV_BACKEND_AUTO before they did */
+  PetscInt64        viewed; /* SpmvSeq.choices of all blocks when -mat_spmv_view printed last */
 
   /* The matrix when it was last looked at */
   Mat              owner; /* MatHeaderMerge() moves a shadow to another Mat */
@@ -143,14 +152,12 @@ typedef struct {
   SpmvMPI mpi;
 } SpmvShadow;
 
-/* SpmvParent: what PETSc's own type does, taken once from a freshly created matrix */
+/* SpmvBlocks: the sequential matrices that have the storages of a Mat */
 typedef struct {
-  const char    *type; /* MATSEQAIJ or MATMPIAIJ */
-  PetscBool      known;
-  struct _MatOps ops;
-  PetscErrorCode (*retrievevalues)(Mat);             /* MatRetrieveValues_C */
-  PetscErrorCode (*kron)(Mat, Mat, MatReuse, Mat *); /* MatSeqAIJKron_C */
-} SpmvParent;
+  int         n; /* 1: the Mat itself; 2: diagonal and off-diagonal block of a parallel one; 0: it has none yet */
+  Mat         mat[2];
+  SpmvShadow *shadow[2];
+} SpmvBlocks;
 
 #define SPMV_BUILD_AFTER 16 /* default of -mat_spmv_build_after; README.md, "When the storage is built", says how it works */
 
@@ -170,40 +177,46 @@ extern PetscErrorCode SpmvParentGet(SpmvParent *parent);
 extern PetscErrorCode SpmvParentReset(void);
 extern PetscErrorCode MatSpmvGetParent(Mat A, SpmvParent **parent);
 extern PetscErrorCode MatCreate_Spmv(Mat A, SpmvParent *parent, const SpmvFormat *format);
-extern PetscErrorCode MatSpmvBecome(Mat A, const SpmvFormat *format);
-extern PetscErrorCode MatSpmvRevert(Mat A);
-extern PetscErrorCode MatSpmvCompose(Mat A, SpmvParent *parent, PetscBool ours);
-extern PetscErrorCode MatDestroy_Spmv(Mat A, SpmvParent *parent);
-extern PetscErrorCode MatConvert_SeqAIJ_SeqSpmv(Mat A, MatType type, MatReuse reuse, Mat *M);
+extern PetscErrorCode MatSpmvFromAIJ(Mat A, const SpmvFormat *format);
+extern PetscErrorCode MatSpmvToAIJ(Mat A);
+extern PetscErrorCode MatSpmvCompose(Mat A, const SpmvParent *parent, PetscBool ours);
+extern PetscErrorCode MatConvert_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M);
+extern PetscErrorCode MatConvertFrom_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M);
 
 /* exact.c */
-extern PetscErrorCode MatSpmvBearParent(Mat A, char name[]);
-extern PetscErrorCode MatSpmvBearOwn(Mat A, const char name[]);
+extern PetscErrorCode MatSpmvHideType(Mat A, const SpmvFormat **format);
+extern PetscErrorCode MatSpmvShowType(Mat A, const SpmvFormat *format);
 extern PetscErrorCode MatLUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info);
 extern PetscErrorCode MatILUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info);
 extern PetscErrorCode MatSeqAIJKron_SeqSpmv(Mat A, Mat B, MatReuse reuse, Mat *C);
 extern PetscErrorCode SpmvRegisterExact(void);
 
-/* matseq.c, matmpi.c */
-extern PetscErrorCode MatSpmvSetOps_Seq(Mat A, PetscBool ours);
-extern PetscErrorCode MatSpmvSetOps_MPI(Mat A, PetscBool ours);
-extern PetscErrorCode MatSpmvPrepareBlocks(Mat A, Mat blocks[2]);
+/* matops.c */
+extern void MatSpmvSetOps(Mat A, const SpmvParent *parent, PetscBool ours);
+
+/* matmpi.c */
+extern PetscErrorCode MatSpmvGetBlocks(Mat A, SpmvBlocks *blocks);
+extern PetscErrorCode MatSpmvProduct_MPI(Mat A, SpmvShadow *shadow, Vec x, Vec y, Vec z, PetscBool transpose);
+
+/* dispatch.c */
+extern PetscErrorCode SpmvProductAIJ(Mat A, const SpmvParent *parent, Vec x, Vec y, Vec z, PetscBool transpose);
+extern PetscErrorCode MatSpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpose);
 
 /* shadow.c */
 extern PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow);
 extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
-extern PetscErrorCode SpmvShadowForget(SpmvShadow *shadow);
+extern PetscErrorCode SpmvShadowDrop(SpmvShadow *shadow);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
-extern PetscErrorCode SpmvShadowRoom(SpmvShadow *shadow, size_t n, PetscScalar **room);
-extern PetscBool      MatSpmvServes(Mat A, const SpmvShadow *shadow);
+extern PetscErrorCode SpmvShadowGetWork(SpmvShadow *shadow, size_t n, PetscScalar **work);
+extern PetscBool      MatSpmvPatternIsBuilt(Mat A, const SpmvShadow *shadow);
 extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
 
 /* built.c */
-extern PetscErrorCode SpmvBuiltCreate(const SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,
-                                      SpmvBuilt *built, PetscBool *full);
-extern PetscErrorCode SpmvBuiltSetValues(const SpmvCSR *csr, SpmvBuilt *built, PetscBool *full);
-extern PetscBool      SpmvBuiltIsThere(const SpmvBuilt *built);
+extern PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,
+                                      SpmvBuilt *built, PetscBool *nomem);
+extern PetscErrorCode SpmvBuiltSetValues(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, SpmvBuilt *built, PetscBool *nomem);
+extern PetscBool      SpmvBuiltExists(const SpmvBuilt *built);
 extern PetscErrorCode SpmvBuiltArrays(const SpmvBuilt *built, PetscInt *n, SpmvArray arrays[]);
 extern PetscErrorCode SpmvBuiltDescribe(const SpmvBuilt *built, PetscInt k, char line[], size_t size);
 extern PetscErrorCode SpmvBuiltDestroy(SpmvBuilt *built);
@@ -214,60 +227,44 @@ extern PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed);
 
 /* matdevice.c */
 extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries, PetscInt *backend);
-extern PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *shadow, const SpmvKey *key, const char format[]);
-extern PetscErrorCode SpmvOnDeviceProduct(struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full);
-extern PetscErrorCode SpmvDeviceName(const char **name);
-extern PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6]);
-extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);
+extern PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *shadow, const char format[]);
+extern PetscErrorCode SpmvProductDevice(struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *nomem);
+extern PetscErrorCode MatSpmvGetTransfers(Mat A, PetscLogDouble counts[6]);
+extern PetscErrorCode MatSpmvDeviceRepeat(Mat A, PetscInt n);
 
 /* matvecs.c */
 extern int            SpmvInsideAssembly;
-extern PetscErrorCode MatSpmvAgree(Mat A, PetscInt *backend);
+extern PetscErrorCode MatSpmvAgreeOnBackend(Mat A, PetscInt *backend);
 extern PetscErrorCode MatSpmvBind(Mat A, PetscBool bound);
+extern PetscErrorCode SpmvVecCreateLocal(PetscInt n, Vec *v);
 extern PetscErrorCode MatCreateVecs_Spmv(Mat A, Vec *right, Vec *left);
 
 /* ghosts.c */
 extern PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *shadow, SpmvGhosts **ghosts);
 extern PetscErrorCode SpmvGhostsBegin(SpmvGhosts *ghosts, Vec x);
-extern PetscErrorCode SpmvGhostsEnd(SpmvGhosts *ghosts);
-extern void SpmvGhostsPackRows(const SpmvGhosts *ghosts, PetscInt width, const PetscScalar rows[], PetscScalar packed[]);
-extern void SpmvGhostsAddRows(const SpmvGhosts *ghosts, PetscInt width, const PetscScalar packed[], PetscScalar rows[]);
+extern PetscErrorCode SpmvGhostsEnd(SpmvGhosts *ghosts, Vec x);
 extern PetscErrorCode SpmvGhostsDestroy(SpmvGhosts **ghosts);
 
 /* matdense.c */
 extern PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *taken);
 
 /* rows.c */
-extern PetscErrorCode SpmvRowsGet(Mat A, SpmvRows *rows);
-extern PetscErrorCode SpmvRowsRestore(Mat A, SpmvRows *rows);
+extern PetscErrorCode MatSpmvGetRows(Mat A, SpmvCSR *csr);
 extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
-extern PetscBool      SpmvRowsSorted(const SpmvRows *rows);
-extern PetscErrorCode SpmvRowsSort(SpmvRows *rows);
-extern void           SpmvRowsFor(const SpmvSide *side, SpmvRows *rows);
-extern SpmvKey        SpmvRowsKey(const SpmvRows *rows);
-
-/* dispatch.c */
-extern PetscErrorCode MatMult_SeqSpmv(Mat, Vec, Vec);
-extern PetscErrorCode MatMultAdd_SeqSpmv(Mat, Vec, Vec, Vec);
-extern PetscErrorCode MatMultTranspose_SeqSpmv(Mat, Vec, Vec);
-extern PetscErrorCode MatMultTransposeAdd_SeqSpmv(Mat, Vec, Vec, Vec);
+extern PetscBool      SpmvRowsSorted(const SpmvCSR *csr);
+extern PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a);
+extern SpmvKey        SpmvRowsKey(const SpmvCSR *csr);
 
 /* settings.c */
-extern PetscErrorCode MatSpmvSettingsProcess(Mat A, SpmvOptionItems PetscOptionsObject);
-extern PetscErrorCode MatSpmvSettingsNeed(Mat A);
-extern PetscErrorCode MatSpmvSettingsInherit(Mat A, Mat B);
-extern PetscErrorCode MatSpmvDuplicated(Mat A, SpmvParent *parent, Mat B);
-extern PetscErrorCode MatSpmvSettingsInheritAll(Mat A, PetscInt n, MatReuse reuse, Mat B[]);
-extern PetscErrorCode MatSpmvSettingsFromProduct(Mat A);
-extern PetscErrorCode SpmvSettingsReset(SpmvSettings *settings);
+extern PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject);
+extern PetscErrorCode MatSpmvEnsureSettings(Mat A);
+extern PetscErrorCode MatSpmvInheritSettings(Mat A, Mat B);
+extern PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B);
+extern PetscErrorCode MatSpmvInheritFromFactors(Mat A);
+extern PetscErrorCode SpmvRequestAllowText(const char formats[], SpmvRequest *request);
 
 /* matquery.c */
-extern PetscErrorCode MatSpmvGetBlocks(Mat A, Mat blocks[2], PetscBool *parallel);
-extern PetscErrorCode MatSpmvComposeQueries(Mat A, PetscBool ours);
 extern PetscErrorCode SpmvShadowPlan(const SpmvShadow *shadow, char plan[], size_t size);
-
-/* mattune.c */
-extern PetscErrorCode MatSpmvComposeTune(Mat A, PetscBool ours);
 
 /* matview.c */
 extern PetscErrorCode MatSpmvViewDetail(Mat A, PetscViewer viewer);

@@ -1,11 +1,12 @@
 /*
   transposed.c - the storage of A^T that -mat_spmv_transpose copy asks for
 
-  Formats multiply by A^T with the storage of A, adding to y in no order. Who multiplies by A^T as often as by A may pay with
-  memory instead: the rows of A^T, their storage, and where each entry comes from, so that new values are one pass.
+  Formats multiply by A^T with the storage of A, adding to y in no order. A program that multiplies by A^T as often as by A may
+  pay with memory instead: the rows of A^T, their storage, and where each entry comes from, so that new values are one pass.
 */
 #include "spmvmat.h"
 
+/* The pattern of A^T */
 static PetscErrorCode SpmvTransposedCreate(const SpmvCSR *csr, SpmvTransposed *t)
 {
   const PetscInt nz = csr->i[csr->m];
@@ -29,95 +30,65 @@ static PetscErrorCode SpmvTransposedCreate(const SpmvCSR *csr, SpmvTransposed *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void SpmvTransposedValues(const SpmvCSR *csr, SpmvTransposed *t)
+static void SpmvTransposedSetValues(const SpmvCSR *csr, SpmvTransposed *t)
 {
   for (PetscInt k = 0; k < csr->i[csr->m]; k++) t->a[k] = csr->a[t->from[k]];
 }
 
 /* The rows of A^T and their storage, on a device if A's is */
-static PetscErrorCode SpmvTransposedFill(const SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, SpmvTransposed *t,
-                                         PetscBool *full)
+static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, SpmvTransposed *t, PetscBool *nomem)
 {
   const PetscInt     number = s->seq.choice.best.number;
   const SpmvRequest *q      = &s->settings.request;
-  SpmvPlan           plan   = backend == SPMV_BACKEND_DEVICE ? q->device[number] : q->host[number];
+  const PetscBool    device = (PetscBool)(s->seq.built.device && !s->seq.hostonly);
+  SpmvPlan           plan   = device ? q->device[number] : q->host[number];
 
   PetscFunctionBegin;
   PetscCall(SpmvTransposedCreate(csr, t));
-  SpmvTransposedValues(csr, t);
+  SpmvTransposedSetValues(csr, t);
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(&t->csr, q->isa, number, &plan, NULL));
-  PetscCall(SpmvBuiltCreate(s, &t->csr, number, &plan, &t->built, full));
-  t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) +
-                  (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
+  PetscCall(SpmvBuiltCreate(A, s, &t->csr, number, &plan, &t->built, nomem));
+  t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar));
+  t->built.own += (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, PetscBool *full)
+/* Brings A^T up to date with A's values, or builds it where there is none. After an error there is none */
+static PetscErrorCode SpmvTransposedRenew(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscBool *nomem)
 {
-  SpmvTransposed *t;
+  SpmvTransposed *t = s->seq.transposed;
   PetscErrorCode  ierr;
 
   PetscFunctionBegin;
-  PetscCall(SpmvTransposedDestroy(&s->seq.transposed));
-  PetscCall(PetscNew(&t));
-  PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
-  ierr = SpmvTransposedFill(s, csr, backend, t, full);
-  PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
-  if (ierr || *full) PetscCall(SpmvTransposedDestroy(&t));
+  s->seq.transposed = NULL;
+  if (t) {
+    SpmvTransposedSetValues(csr, t);
+    ierr = SpmvBuiltSetValues(A, s, &t->csr, &t->built, nomem);
+  } else {
+    PetscCall(PetscNew(&t));
+    ierr = SpmvTransposedBuild(A, s, csr, t, nomem);
+  }
+  if (ierr || *nomem) PetscCall(SpmvTransposedDestroy(&t));
   PetscCall(ierr);
   s->seq.transposed = t;
-  s->seq.counts.builds += t != NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvTransposedRefresh(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscBool *full)
-{
-  SpmvTransposed *t = s->seq.transposed;
-
-  PetscFunctionBegin;
-  PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
-  SpmvTransposedValues(csr, t);
-  PetscCall(SpmvBuiltSetValues(&t->csr, &t->built, full));
-  PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
-  s->seq.counts.refreshes++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode SpmvTransposedRenew(Mat A, SpmvShadow *s, const SpmvCSR *csr)
-{
-  PetscBool full;
-
-  PetscFunctionBegin;
-  if (s->seq.transposed) PetscCall(SpmvTransposedRefresh(A, s, csr, &full));
-  else PetscCall(SpmvTransposedBuild(A, s, csr, s->seq.built.plan.backend, &full));
-  if (full) {
-    PetscCall(MatSpmvOutOfMemory(s, &s->seq.key, s->seq.built.format->name));
-    PetscCall(SpmvTransposedBuild(A, s, csr, SPMV_BACKEND_HOST, &full));
-  }
-  s->seq.transposed->current = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  MatSpmvGetTransposed - A^T as it was built, or is now, or is brought up to date
-
-  Input Parameters:
-+ A - a sequential matrix
-- s - its shadow, whose storage of A is current
-*/
+/* A^T as it was built, or is now, or is brought up to date. What is built of A is current */
 PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *s, const SpmvBuilt **built)
 {
-  PetscFunctionBegin;
-  if (!s->seq.transposed || !s->seq.transposed->current) {
-    SpmvRows       rows;
-    PetscErrorCode ierr;
+  SpmvSeq  *seq = &s->seq;
+  SpmvCSR   csr;
+  PetscBool nomem;
 
-    PetscCall(SpmvRowsGet(A, &rows));
-    ierr = SpmvTransposedRenew(A, s, &rows.csr);
-    PetscCall(SpmvRowsRestore(A, &rows));
-    PetscCall(ierr);
+  PetscFunctionBegin;
+  if (!seq->transposed || !seq->transposed->current) {
+    PetscCall(MatSpmvGetRows(A, &csr));
+    PetscCall(SpmvTransposedRenew(A, s, &csr, &nomem));
+    if (nomem) PetscCall(SpmvTransposedRenew(A, s, &csr, &nomem)); /* for the host, now */
+    seq->transposed->current = PETSC_TRUE;
   }
-  *built = &s->seq.transposed->built;
+  *built = &seq->transposed->built;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
