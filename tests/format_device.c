@@ -64,7 +64,7 @@ static PetscBool IsExact(const SpmvFormat *f, const SpmvPlan *plan)
 /* Products with beta 0 (over NaN) and 1; twice, for the same bits if they are exact */
 static PetscErrorCode Check(const SpmvCSR *csr, SpmvOnDevice *on, PetscBool exact, PetscRandom rand, PetscInt *wrong)
 {
-  PetscBool full;
+  PetscBool nomem;
   Work      w;
 
   PetscFunctionBegin;
@@ -73,8 +73,8 @@ static PetscErrorCode Check(const SpmvCSR *csr, SpmvOnDevice *on, PetscBool exac
     SpmvTestReference(csr, PETSC_FALSE, w.x, beta ? w.y0 : NULL, w.re, w.im, w.size, w.length);
     for (int again = 0; again < (Quick ? 1 : 2); again++) {
       for (PetscInt k = 0; k < csr->m; k++) w.y[k] = beta ? w.y0[k] : (PetscScalar)NAN;
-      PetscCall(SpmvOnDeviceApply(on, csr->n, w.x, csr->m, w.y, (PetscBool)beta, &full));
-      PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+      PetscCall(SpmvOnDeviceApply(on, csr->n, w.x, csr->m, w.y, (PetscBool)beta, &nomem));
+      PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
       *wrong += SpmvTestCompare(csr->m, w.y, w.re, w.im, w.size, w.length);
       if (!again) PetscCall(PetscArraycpy(w.first, w.y, csr->m));
       else if (exact && memcmp(w.first, w.y, csr->m * sizeof(PetscScalar))) ++*wrong;
@@ -88,13 +88,13 @@ static PetscErrorCode Check(const SpmvCSR *csr, SpmvOnDevice *on, PetscBool exac
 static PetscErrorCode CheckInf(const SpmvFormat *f, const SpmvCSR *csr, SpmvOnDevice *on, PetscInt *wrong)
 {
   PetscScalar *x, *y;
-  PetscBool    full;
+  PetscBool    nomem;
 
   PetscFunctionBegin;
   if (!csr->n || !strcmp(f->name, "bccoo")) PetscFunctionReturn(0);
   PetscCall(PetscMalloc2(csr->n, &x, csr->m, &y));
   for (PetscInt k = 0; k < csr->n; k++) x[k] = k == csr->n / 3 || k == 0 ? (PetscScalar)INFINITY : 1;
-  PetscCall(SpmvOnDeviceApply(on, csr->n, x, csr->m, y, PETSC_FALSE, &full));
+  PetscCall(SpmvOnDeviceApply(on, csr->n, x, csr->m, y, PETSC_FALSE, &nomem));
   for (PetscInt r = 0; r < csr->m; r++) {
     PetscBool reached = PETSC_FALSE;
 
@@ -144,7 +144,7 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
   SpmvOnDevice      *on;
   PetscLogDouble     held;
   PetscErrorCode     ierr;
-  PetscBool          full;
+  PetscBool          nomem;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
@@ -156,19 +156,19 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
     for (PetscInt k = 0; k < plan.value[sharing->powers]; k++) plan.list[k] = 1;
   }
   PetscCall(PetscPushErrorHandler(Handler, NULL));
-  ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full);
+  ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &nomem);
   PetscCall(PetscPopErrorHandler());
   if (ierr == PETSC_ERR_ARG_OUTOFRANGE)
     PetscFunctionReturn(0); /* a plan that this matrix or device does not allow is refused, never bent */
   PetscCall(ierr);
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   PetscCall(CheckHeld(on, held, wrong));
   PetscCall(CheckInf(f, &csr, on, wrong));
   for (int values = 0; values < (Quick ? 1 : 2); values++) {
     PetscCall(Check(&csr, on, IsExact(f, &plan), rand, wrong));
     ++*cases;
     for (PetscInt k = 0; k < t->i[t->m]; k++) PetscCall(PetscRandomGetValue(rand, &t->a[k]));
-    PetscCall(SpmvOnDeviceSetValues(on, &csr, &full));
+    PetscCall(SpmvOnDeviceSetValues(on, &csr, &nomem));
   }
   PetscCall(SpmvOnDeviceDestroy(&on));
   PetscFunctionReturn(0);

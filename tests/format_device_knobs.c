@@ -64,7 +64,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   SpmvTestCSR                     t, moved;
   SpmvCSR                         csr;
   SpmvOnDevice                   *on;
-  PetscBool                       full;
+  PetscBool                       nomem;
   const CsradaptiveDeviceStorage *b;
 
   PetscFunctionBegin;
@@ -73,7 +73,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   plan.value[CSRADAPTIVE_DEVICE_NNZ_PER_WG]     = 512;
   plan.value[CSRADAPTIVE_DEVICE_NNZ_MULTIPLIER] = 2;
   other                                         = plan;
-  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &full));
+  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &nomem));
   b = (const CsradaptiveDeviceStorage *)on->storage;
   PetscCall(Arrays(on));
   PetscCall(List("stream", b->nlist[CSRADAPTIVE_STREAM], b->list[CSRADAPTIVE_STREAM]));
@@ -108,13 +108,13 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
     other                                 = plan;
     other.value[CSRADAPTIVE_DEVICE_PARTS] = parts;
     device->info.forward                  = PETSC_TRUE; /* so that the atomics run; what runs here does let work groups go on */
-    PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &full));
-    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &nomem));
+    PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
     PetscCall(Compiles(on));
     PetscCall(Products(&csr, on, &wrong));
     PetscCall(RowsDestroy(&t)); /* new values come in new arrays, and the old ones may be gone */
     csr = SpmvTestCSRView(&moved);
-    PetscCall(SpmvOnDeviceSetValues(on, &csr, &full));
+    PetscCall(SpmvOnDeviceSetValues(on, &csr, &nomem));
     PetscCall(Products(&csr, on, &wrong));
     PetscCall(SpmvOnDeviceDestroy(&on));
     PetscCall(RowsDestroy(&moved));
@@ -141,12 +141,12 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
   csr = SpmvTestCSRView(&t);
   for (int order = CMRS_COLUMNS; order <= CMRS_PADDED; order++) {
     SpmvOnDevice *on;
-    PetscBool     full;
+    PetscBool     nomem;
 
     plan                          = Plan(f);
     plan.value[CMRS_DEVICE_ORDER] = order;
-    PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, NULL, &on, &full));
-    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, NULL, &on, &nomem));
+    PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
     PetscCall(Arrays(on));
     if (order != CMRS_ROWS) PetscCall(Compiles(on)); /* the kernel of columns */
     PetscCall(Products(&csr, on, &wrong));
@@ -175,15 +175,15 @@ static PetscErrorCode PmfCut(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan 
   SpmvCSR              csr   = SpmvTestCSRView(t);
   PetscInt             wrong = 0;
   SpmvOnDevice        *on;
-  PetscBool            full;
+  PetscBool            nomem;
 
   PetscFunctionBegin;
   device->limit             = before + room;
   device->info.room         = room;
   host.threads              = plan.threads;
   host.value[PMF_PARTITION] = plan.value[PMF_PARTITION];
-  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: the device is full", what);
+  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: the device is out of memory", what);
   PetscCall(Products(&csr, on, &wrong)); /* with vectors, or it ends */
   PetscCheck(device->held - before > 0.8 * room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: of %g bytes the device uses %g", what,
              (double)room, (double)(device->held - before));

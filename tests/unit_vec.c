@@ -85,7 +85,7 @@ static PetscErrorCode States(void)
   PetscReal        norm;
   PetscScalar     *a, ones[N];
   PetscObjectState before, after;
-  PetscBool        full = PETSC_FALSE;
+  PetscBool        nomem = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
@@ -108,7 +108,7 @@ static PetscErrorCode States(void)
   PetscCall(IsAll(y, 3, "what was not written"));
   PetscCall(SpmvVecGetDeviceWrite(y, PETSC_FALSE, &yb));
   PetscCall(SpmvDeviceRead(device, xb, ones, sizeof(ones)));
-  PetscCall(SpmvDeviceWrite(device, yb, ones, sizeof(ones), &full)); /* in place of a kernel */
+  PetscCall(SpmvDeviceWrite(device, yb, ones, sizeof(ones), &nomem)); /* in place of a kernel */
   PetscCall(SpmvVecRestoreDeviceWrite(y, PETSC_FALSE, PETSC_TRUE, &yb));
   PetscCall(SpmvVecRestoreDeviceRead(x, &xb));
   PetscCall(PetscObjectStateGet((PetscObject)y, &after));

@@ -6,27 +6,27 @@
 #include "ondevice.h"
 
 /* What the arrays, or their values, are made from */
-static PetscErrorCode ConvertSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
+static PetscErrorCode ConvertSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *nomem)
 {
   SpmvArray sources[SPMV_ARRAY_MAX];
   PetscInt  n;
 
   PetscFunctionBegin;
   PetscCall(on->format->device->sources(on->storage, &n, sources));
-  for (PetscInt k = 0; k < n && !*full; k++) {
+  for (PetscInt k = 0; k < n && !*nomem; k++) {
     OnDeviceBuffer *b     = &on->buffer[on->nbuffers];
     const size_t    bytes = sources[k].count * sources[k].size;
 
     if (values_only && !sources[k].is_values) continue;
-    PetscCall(SpmvOnDeviceAlloc(on, sources[k].name, bytes, b, full));
+    PetscCall(SpmvOnDeviceAlloc(on, sources[k].name, bytes, b, nomem));
     on->nbuffers++;
-    if (bytes && !*full) PetscCall(SpmvDeviceWrite(on->device, b->buffer, sources[k].data, bytes, full));
+    if (bytes && !*nomem) PetscCall(SpmvDeviceWrite(on->device, b->buffer, sources[k].data, bytes, nomem));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The kernels with their work arrays */
-static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conversion, PetscBool *full)
+static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conversion, PetscBool *nomem)
 {
   void     *program;
   PetscBool logging;
@@ -34,22 +34,22 @@ static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conv
   PetscFunctionBegin;
   PetscCall(SpmvProgramGet(on->device, on->format->device->convert_source, conversion->options, &program));
   PetscCall(PetscLogIsActive(&logging));
-  for (PetscInt k = 0; k < conversion->nwork && !*full; k++) {
-    PetscCall(SpmvOnDeviceAlloc(on, conversion->work[k].name, conversion->work[k].bytes, &on->buffer[on->nbuffers++], full));
+  for (PetscInt k = 0; k < conversion->nwork && !*nomem; k++) {
+    PetscCall(SpmvOnDeviceAlloc(on, conversion->work[k].name, conversion->work[k].bytes, &on->buffer[on->nbuffers++], nomem));
   }
-  for (PetscInt k = 0; k < conversion->nlaunches && !*full; k++) {
+  for (PetscInt k = 0; k < conversion->nlaunches && !*nomem; k++) {
     OnDeviceCall call;
 
     if (!conversion->launch[k].groups) continue;
     PetscCall(SpmvOnDeviceCallSet(on, &conversion->launch[k], PETSC_FALSE, &call));
-    PetscCall(SpmvDeviceRun(on->device, program, &call.call, logging, full));
+    PetscCall(SpmvDeviceRun(on->device, program, &call.call, logging, nomem));
   }
   PetscCall(on->device->api->finish(on->device->handle));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the arrays that are the device's to make, or their values. full: memory ran out */
-PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
+/* Makes the arrays that are the device's to make, or their values. nomem: memory ran out */
+PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *nomem)
 {
   const PetscInt     first = on->nbuffers; /* what is here for this time only comes after the others */
   SpmvDeviceProduct *conversion;
@@ -60,8 +60,8 @@ PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, Pets
   PetscCall(PetscNew(&conversion));
   ierr = on->format->device->convert(on->storage, values_only, conversion);
   if (!ierr && conversion->nlaunches) {
-    ierr = ConvertSend(on, values_only, full);
-    if (!ierr && !*full) ierr = ConvertRun(on, conversion, full);
+    ierr = ConvertSend(on, values_only, nomem);
+    if (!ierr && !*nomem) ierr = ConvertRun(on, conversion, nomem);
   }
   for (; on->nbuffers > first; on->nbuffers--) {
     OnDeviceBuffer *b = &on->buffer[on->nbuffers - 1];

@@ -173,12 +173,12 @@ static void DeviceCount(SpmvTransfers *t, size_t bytes)
   }
 }
 
-PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, size_t bytes, PetscBool *full)
+PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, size_t bytes, PetscBool *nomem)
 {
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
-  PetscCall(d->api->write(d->handle, buffer, data, bytes, full));
+  PetscCall(d->api->write(d->handle, buffer, data, bytes, nomem));
   PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   d->sent += (PetscLogDouble)bytes;
   DeviceCount(&d->to, bytes);

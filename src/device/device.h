@@ -45,19 +45,19 @@ typedef struct {
   PetscErrorCode (*free)(
     void *device, void **buffer); /* kernels that run may still use it: the API waits for them, or keeps it until they end */
   PetscErrorCode (*write)(void *device, void *buffer, const void *data, size_t bytes,
-                          PetscBool *full); /* full: memory ran out, which OpenCL may say late */
+                          PetscBool *nomem); /* nomem: memory ran out, which OpenCL may say late */
   PetscErrorCode (*read)(void *device, void *buffer, void *data, size_t bytes);
 
   /* From source; log, of the compiler, is NULL if it went well. Both results are the caller's to PetscFree() */
   PetscErrorCode (*compile)(void *device, const char source[], const char options[], void **program, char **binary, size_t *size,
                             char **log);
   PetscErrorCode (*load)(void *device, const char *binary, size_t size, void **program); /* from a binary; NULL if it is none */
-  PetscErrorCode (*launch)(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full);
+  PetscErrorCode (*launch)(void *device, void *program, const SpmvDeviceCall *call, PetscBool *nomem);
 
   /* Calls with the values that their arguments have now, step after step, to be asked for as one; NULL: the API has no such thing */
   PetscErrorCode (*record)(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **graph,
-                           PetscBool *full);
-  PetscErrorCode (*replay)(void *device, void *graph, PetscBool *full);
+                           PetscBool *nomem);
+  PetscErrorCode (*replay)(void *device, void *graph, PetscBool *nomem);
   PetscErrorCode (*forget)(void *device, void **graph); /* nothing that was recorded may be running */
 
   PetscErrorCode (*release)(void *device, void **program);
@@ -123,7 +123,7 @@ typedef struct _n_SpmvGather SpmvGather;
 extern PetscErrorCode SpmvDeviceGet(SpmvDevice **device);
 extern PetscErrorCode SpmvDeviceAlloc(SpmvDevice *device, size_t bytes, void **buffer);
 extern PetscErrorCode SpmvDeviceFree(SpmvDevice *device, size_t bytes, void **buffer);
-extern PetscErrorCode SpmvDeviceWrite(SpmvDevice *device, void *buffer, const void *data, size_t bytes, PetscBool *full);
+extern PetscErrorCode SpmvDeviceWrite(SpmvDevice *device, void *buffer, const void *data, size_t bytes, PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceRead(SpmvDevice *device, void *buffer, void *data, size_t bytes);
 extern PetscErrorCode SpmvDeviceInitialize(void);
 extern PetscErrorCode SpmvDeviceFinalize(void);
@@ -142,7 +142,7 @@ extern SpmvProgramCounts SpmvPrograms;
 
 /* launch.c */
 extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait,
-                                    PetscBool *full);
+                                    PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceRunReset(void);
 
 /* powers.c */
@@ -152,8 +152,8 @@ extern PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *for
 /* gather.c */
 extern const char     SpmvGatherSource[];
 extern PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvGather **gather,
-                                       PetscBool *full);
-extern PetscErrorCode SpmvGatherRun(SpmvGather *gather, void *x, PetscScalar out[], PetscBool *full);
+                                       PetscBool *nomem);
+extern PetscErrorCode SpmvGatherRun(SpmvGather *gather, void *x, PetscScalar out[], PetscBool *nomem);
 extern PetscErrorCode SpmvGatherDestroy(SpmvGather **gather);
 
 /* graphs.c */
@@ -163,17 +163,17 @@ extern PetscErrorCode SpmvGraphsForget(SpmvGraphs *graphs, SpmvDevice *device);
 
 /* ondevice.c */
 extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
-                                         const SpmvPlan *host, SpmvOnDevice **on, PetscBool *full);
-extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *full);
+                                         const SpmvPlan *host, SpmvOnDevice **on, PetscBool *nomem);
+extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *nomem);
 extern PetscErrorCode SpmvOnDeviceArrays(const SpmvOnDevice *on, PetscInt *n, SpmvArray arrays[]);
 extern PetscErrorCode SpmvOnDeviceDescribe(const SpmvOnDevice *on, PetscInt k, char line[], size_t size);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
 
 /* product.c */
 extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[],
-                                        PetscBool beta, PetscBool *full);
+                                        PetscBool beta, PetscBool *nomem);
 extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny,
-                                           PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full);
+                                           PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *nomem);
 extern PetscBool      SpmvOnDeviceIsShared(const SpmvOnDevice *on);
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
 extern PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data, size_t bytes);

@@ -20,7 +20,7 @@ const char SpmvGatherSource[] =
 #include "gather.cl.h"
   ;
 
-static PetscErrorCode GatherMake(SpmvGather *g, const PetscInt which[], PetscBool *full)
+static PetscErrorCode GatherMake(SpmvGather *g, const PetscInt which[], PetscBool *nomem)
 {
   int32_t       *narrow;
   PetscErrorCode ierr;
@@ -32,12 +32,12 @@ static PetscErrorCode GatherMake(SpmvGather *g, const PetscInt which[], PetscBoo
   PetscCall(SpmvDeviceAlloc(g->device, (size_t)g->n * sizeof(int32_t), &g->which));
   if (g->which) PetscCall(SpmvDeviceAlloc(g->device, (size_t)g->n * sizeof(PetscScalar), &g->out));
   if (!g->out) {
-    *full = PETSC_TRUE;
+    *nomem = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscMalloc1(g->n, &narrow));
   for (PetscInt k = 0; k < g->n; k++) narrow[k] = (int32_t)which[k];
-  ierr = SpmvDeviceWrite(g->device, g->which, narrow, (size_t)g->n * sizeof(int32_t), full);
+  ierr = SpmvDeviceWrite(g->device, g->which, narrow, (size_t)g->n * sizeof(int32_t), nomem);
   PetscCall(PetscFree(narrow));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,15 +52,15 @@ static PetscErrorCode GatherMake(SpmvGather *g, const PetscInt which[], PetscBoo
 - which  - [n] their numbers
 
   Output Parameters:
-+ gather - to be destroyed with SpmvGatherDestroy(); NULL if full, and after an error
-- full   - PETSC_TRUE if the device has not the memory
++ gather - to be destroyed with SpmvGatherDestroy(); NULL if memory ran out, and after an error
+- nomem  - PETSC_TRUE if the device is out of memory
 */
-PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvGather **gather, PetscBool *full)
+PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvGather **gather, PetscBool *nomem)
 {
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
+  *nomem = PETSC_FALSE;
   for (PetscInt k = 0; k < n; k++)
     PetscCheck(which[k] <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "Entry %" PetscInt_FMT
@@ -68,14 +68,14 @@ PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt w
                which[k]);
   PetscCall(PetscNew(gather));
   **gather = (SpmvGather){.device = device, .n = n, .group = PetscMin(GATHER_GROUP, device->info.group)};
-  ierr     = GatherMake(*gather, which, full);
-  if (ierr || *full) PetscCall(SpmvGatherDestroy(gather));
+  ierr     = GatherMake(*gather, which, nomem);
+  if (ierr || *nomem) PetscCall(SpmvGatherDestroy(gather));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings the entries of x, which lives on the device, to out[n]; full: not done, memory ran out */
-PetscErrorCode SpmvGatherRun(SpmvGather *g, void *x, PetscScalar out[], PetscBool *full)
+/* Brings the entries of x, which lives on the device, to out[n]; nomem: not done, memory ran out */
+PetscErrorCode SpmvGatherRun(SpmvGather *g, void *x, PetscScalar out[], PetscBool *nomem)
 {
   const int32_t        n      = (int32_t)g->n;
   const void *const    arg[]  = {&g->which, &x, &g->out, &n};
@@ -90,10 +90,10 @@ PetscErrorCode SpmvGatherRun(SpmvGather *g, void *x, PetscScalar out[], PetscBoo
   PetscBool logging;
 
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
+  *nomem = PETSC_FALSE;
   PetscCall(PetscLogIsActive(&logging));
-  PetscCall(SpmvDeviceRun(g->device, g->program, &call, logging, full));
-  if (!*full) PetscCall(SpmvDeviceRead(g->device, g->out, out, (size_t)g->n * sizeof(PetscScalar)));
+  PetscCall(SpmvDeviceRun(g->device, g->program, &call, logging, nomem));
+  if (!*nomem) PetscCall(SpmvDeviceRead(g->device, g->out, out, (size_t)g->n * sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

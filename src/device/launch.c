@@ -34,9 +34,9 @@ static PetscErrorCode KernelEvent(const char kernel[], PetscLogEvent *event)
 - wait    - whether its end is waited for, so that its event has its time
 
   Output Parameter:
-. full - set if memory ran out: nothing was launched
+. nomem - set if memory ran out: nothing was launched
 */
-PetscErrorCode SpmvDeviceRun(SpmvDevice *d, void *program, const SpmvDeviceCall *call, PetscBool wait, PetscBool *full)
+PetscErrorCode SpmvDeviceRun(SpmvDevice *d, void *program, const SpmvDeviceCall *call, PetscBool wait, PetscBool *nomem)
 {
   PetscLogEvent event = -1;
 
@@ -44,8 +44,8 @@ PetscErrorCode SpmvDeviceRun(SpmvDevice *d, void *program, const SpmvDeviceCall 
   PetscCall(KernelEvent(call->kernel, &event));
   PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(d->api->launch(d->handle, program, call, full));
-  if (wait && !*full) PetscCall(d->api->finish(d->handle));
+  PetscCall(d->api->launch(d->handle, program, call, nomem));
+  if (wait && !*nomem) PetscCall(d->api->finish(d->handle));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);

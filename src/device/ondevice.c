@@ -3,86 +3,86 @@
 */
 #include "ondevice.h"
 
-/* A buffer of so many bytes, perhaps none; full: memory ran out */
-PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full)
+/* A buffer of so many bytes, perhaps none; nomem: memory ran out */
+PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *nomem)
 {
   PetscFunctionBegin;
   *b = (OnDeviceBuffer){.name = name, .bytes = bytes};
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvDeviceAlloc(on->device, bytes, &b->buffer));
-  if (!b->buffer) *full = PETSC_TRUE;
+  if (!b->buffer) *nomem = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmvOnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, PetscBool *full)
+PetscErrorCode SpmvOnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, PetscBool *nomem)
 {
   char *zeros;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(b->bytes, &zeros));
-  PetscCall(SpmvDeviceWrite(on->device, b->buffer, zeros, b->bytes, full));
+  PetscCall(SpmvDeviceWrite(on->device, b->buffer, zeros, b->bytes, nomem));
   PetscCall(PetscFree(zeros));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Every array of the storage, or those with values only. What the device makes it has room for */
-static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
+static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *nomem)
 {
   SpmvArray arrays[SPMV_ARRAY_MAX];
   PetscInt  n;
 
   PetscFunctionBegin;
   PetscCall(on->format->device->side.arrays(on->storage, &n, arrays));
-  for (PetscInt k = 0; k < n && !*full; k++) {
+  for (PetscInt k = 0; k < n && !*nomem; k++) {
     const SpmvArray *a     = &arrays[k];
     const size_t     bytes = a->aside && a->data ? 0 : a->count * a->size;
 
     if (values_only && !a->is_values) continue;
     if (!values_only) {
       on->nbuffers = k + 1;
-      PetscCall(SpmvOnDeviceAlloc(on, a->name, bytes, &on->buffer[k], full));
+      PetscCall(SpmvOnDeviceAlloc(on, a->name, bytes, &on->buffer[k], nomem));
     }
-    if (bytes && a->data && !*full) PetscCall(SpmvDeviceWrite(on->device, on->buffer[k].buffer, a->data, bytes, full));
+    if (bytes && a->data && !*nomem) PetscCall(SpmvDeviceWrite(on->device, on->buffer[k].buffer, a->data, bytes, nomem));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The kernels of the products, and their work arrays */
-static PetscErrorCode OnDeviceSetProduct(SpmvOnDevice *on, PetscBool *full)
+static PetscErrorCode OnDeviceSetProduct(SpmvOnDevice *on, PetscBool *nomem)
 {
   const SpmvDeviceSide *side = on->format->device;
 
   PetscFunctionBegin;
   PetscCall(side->product(on->storage, &on->plan, &on->device->info, &on->product));
   PetscCall(SpmvProgramGet(on->device, side->source, on->product.options, &on->program));
-  PetscCall(OnDeviceSend(on, PETSC_FALSE, full));
-  for (PetscInt k = 0; k < on->product.nwork && !*full; k++) {
+  PetscCall(OnDeviceSend(on, PETSC_FALSE, nomem));
+  for (PetscInt k = 0; k < on->product.nwork && !*nomem; k++) {
     OnDeviceBuffer *b = &on->buffer[on->nbuffers++];
 
-    PetscCall(SpmvOnDeviceAlloc(on, on->product.work[k].name, on->product.work[k].bytes, b, full));
-    if (b->buffer) PetscCall(SpmvOnDeviceClear(on, b, full));
+    PetscCall(SpmvOnDeviceAlloc(on, on->product.work[k].name, on->product.work[k].bytes, b, nomem));
+    if (b->buffer) PetscCall(SpmvOnDeviceClear(on, b, nomem));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The storage of the rows that the device has, or its new values */
-static PetscErrorCode OnDeviceFill(SpmvOnDevice *on, const SpmvCSR *rows, PetscBool values_only, PetscBool *full)
+static PetscErrorCode OnDeviceFill(SpmvOnDevice *on, const SpmvCSR *rows, PetscBool values_only, PetscBool *nomem)
 {
   const SpmvSide *side = &on->format->device->side;
 
   PetscFunctionBegin;
   if (values_only) {
     PetscCall(side->setvalues(rows, on->storage));
-    PetscCall(OnDeviceSend(on, PETSC_TRUE, full));
+    PetscCall(OnDeviceSend(on, PETSC_TRUE, nomem));
   } else {
     PetscCall(side->build(rows, &on->plan, &on->storage));
-    PetscCall(OnDeviceSetProduct(on, full));
+    PetscCall(OnDeviceSetProduct(on, nomem));
   }
-  if (!*full) PetscCall(SpmvOnDeviceConvert(on, values_only, full));
+  if (!*nomem) PetscCall(SpmvOnDeviceConvert(on, values_only, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const SpmvPlan *host, PetscBool *full)
+static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const SpmvPlan *host, PetscBool *nomem)
 {
   const SpmvSharing *sharing = on->format->device->sharing;
   SpmvRowsPart       part;
@@ -94,12 +94,12 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const S
   PetscCall(SpmvDevicePowers(on->device, on->format, csr, &on->plan, host));
   PetscCall(SpmvResolve(&on->format->device->side, csr, &on->device->info, &on->plan, why, sizeof(why)));
   PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", why);
-  *full = (PetscBool)(!host && sharing &&
-                      on->plan.value[sharing->parts]); /* the device has no room for all, and nobody is there to have the rest */
-  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
+  *nomem = (PetscBool)(!host && sharing &&
+                       on->plan.value[sharing->parts]); /* the device has no room for all, and nobody is there to have the rest */
+  if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvSharedCreate(on->format, csr, &on->plan, host, &on->shared));
   PetscCall(SpmvSharedGetPart(on->shared, csr, &part));
-  ierr = OnDeviceFill(on, &part.csr, PETSC_FALSE, full);
+  ierr = OnDeviceFill(on, &part.csr, PETSC_FALSE, nomem);
   PetscCall(SpmvSharedRestorePart(&part));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,44 +118,44 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const S
 . plan - of the device side, as asked for; on return as built
 
   Output Parameters:
-+ on   - to be destroyed with SpmvOnDeviceDestroy(); NULL if full, and after an error
-- full - PETSC_TRUE if the device is out of memory
++ on    - to be destroyed with SpmvOnDeviceDestroy(); NULL if memory ran out, and after an error
+- nomem - PETSC_TRUE if the device is out of memory
 
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not suit the device or the matrix, `PETSC_ERR_LIB` if a kernel does not compile.
 */
 PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
-                                  const SpmvPlan *host, SpmvOnDevice **result, PetscBool *full)
+                                  const SpmvPlan *host, SpmvOnDevice **result, PetscBool *nomem)
 {
   SpmvOnDevice  *on;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  *full   = PETSC_FALSE;
+  *nomem  = PETSC_FALSE;
   *result = NULL;
   PetscCall(PetscNew(&on));
   on->device = device;
   on->format = format;
   on->plan   = *plan;
-  ierr       = OnDeviceMake(on, csr, host, full);
+  ierr       = OnDeviceMake(on, csr, host, nomem);
   *plan      = on->plan;
-  if (ierr || *full) PetscCall(SpmvOnDeviceDestroy(&on));
+  if (ierr || *nomem) PetscCall(SpmvOnDeviceDestroy(&on));
   PetscCall(ierr);
   *result = on;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The values of a matrix with the same pattern */
-PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *full)
+PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *nomem)
 {
   SpmvRowsPart   part;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
+  *nomem = PETSC_FALSE;
   PetscCall(SpmvSharedSetValues(on->shared, csr));
   PetscCall(SpmvSharedGetPart(on->shared, csr, &part));
-  ierr = OnDeviceFill(on, &part.csr, PETSC_TRUE, full);
+  ierr = OnDeviceFill(on, &part.csr, PETSC_TRUE, nomem);
   PetscCall(SpmvSharedRestorePart(&part));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);

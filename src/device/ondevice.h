@@ -61,8 +61,8 @@ typedef struct {
 } OnDeviceCall;
 
 /* ondevice.c */
-extern PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full);
-extern PetscErrorCode SpmvOnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *nomem);
+extern PetscErrorCode SpmvOnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, PetscBool *nomem);
 
 /* product.c */
 extern PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c);
@@ -79,4 +79,4 @@ extern PetscErrorCode SpmvSharedDescribe(const SpmvShared *shared, const SpmvPla
 extern PetscErrorCode SpmvSharedDestroy(SpmvShared **shared);
 
 /* convert.c */
-extern PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *nomem);

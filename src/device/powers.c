@@ -22,8 +22,8 @@ typedef struct {
   PetscScalar  *x, *y;
 } PowersTimed;
 
-/* The least time of a product, which is run once before, in seconds; full: the device is out of memory */
-static PetscErrorCode PowersTime(PowersTimed *t, PetscLogDouble *least, PetscBool *full)
+/* The least time of a product, which is run once before, in seconds; nomem: the device is out of memory */
+static PetscErrorCode PowersTime(PowersTimed *t, PetscLogDouble *least, PetscBool *nomem)
 {
   PetscLogDouble start, end, total = 0;
 
@@ -31,9 +31,9 @@ static PetscErrorCode PowersTime(PowersTimed *t, PetscLogDouble *least, PetscBoo
   *least = PETSC_MAX_REAL;
   for (PetscInt k = 0; k <= POWERS_PRODUCTS || total < POWERS_SECONDS; k++) {
     PetscCall(PetscTime(&start));
-    if (t->on) PetscCall(SpmvOnDeviceApply(t->on, t->n, t->x, t->m, t->y, PETSC_FALSE, full));
+    if (t->on) PetscCall(SpmvOnDeviceApply(t->on, t->n, t->x, t->m, t->y, PETSC_FALSE, nomem));
     else t->apply(t->storage, t->x, t->y, PETSC_FALSE);
-    if (*full) PetscFunctionReturn(PETSC_SUCCESS);
+    if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscTime(&end));
     total += end - start;
     if (k) *least = PetscMin(*least, end - start);
@@ -43,7 +43,7 @@ static PetscErrorCode PowersTime(PowersTimed *t, PetscLogDouble *least, PetscBoo
 
 /* The least time of a product of some rows under a plan, by the device or, if that is NULL, the host */
 static PetscErrorCode PowersMeasure(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan plan,
-                                    PetscLogDouble *least, PetscBool *full)
+                                    PetscLogDouble *least, PetscBool *nomem)
 {
   const SpmvKernels *kernels;
   SpmvIsa            isa;
@@ -51,17 +51,17 @@ static PetscErrorCode PowersMeasure(SpmvDevice *device, const SpmvFormat *format
   PetscErrorCode     ierr;
 
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  if (device) PetscCall(SpmvOnDeviceCreate(device, format, csr, &plan, NULL, &t.on, full));
+  *nomem = PETSC_FALSE;
+  if (device) PetscCall(SpmvOnDeviceCreate(device, format, csr, &plan, NULL, &t.on, nomem));
   else {
     PetscCall(SpmvKernelsGet(format, plan.isa, &kernels, &isa));
     PetscCall(SpmvBuild(&format->host->side, csr, NULL, &plan, &t.storage));
     t.apply = kernels->apply;
   }
-  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   ierr = PetscMalloc2(t.n, &t.x, t.m, &t.y);
   for (PetscInt k = 0; k < t.n && !ierr; k++) t.x[k] = 1;
-  if (!ierr) ierr = PowersTime(&t, least, full);
+  if (!ierr) ierr = PowersTime(&t, least, nomem);
   PetscCall(PetscFree2(t.x, t.y));
   PetscCall(SpmvOnDeviceDestroy(&t.on));
   if (t.storage) PetscCall(format->host->side.destroy(&t.storage));
@@ -93,7 +93,7 @@ PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, co
   SpmvPlan           whole          = *plan, threads;
   PetscLogDouble     device_seconds = 0, host_seconds = 0;
   PetscInt           parts, hosts;
-  PetscBool          full;
+  PetscBool          nomem;
 
   PetscFunctionBegin;
   if (!sharing || !plan->value[sharing->parts] || plan->value[sharing->powers] || !csr->i[csr->m])
@@ -106,10 +106,10 @@ PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, co
              parts, hosts, SPMV_LIST_MAX);
   while (rows.m > 1 && csr->i[rows.m / 2] >= POWERS_ENTRIES) rows.m /= 2;
   whole.value[sharing->parts] = 0;
-  PetscCall(PowersMeasure(device, format, &rows, whole, &device_seconds, &full));
-  if (full) PetscFunctionReturn(PETSC_SUCCESS); /* whoever sends the storage will say so */
+  PetscCall(PowersMeasure(device, format, &rows, whole, &device_seconds, &nomem));
+  if (nomem) PetscFunctionReturn(PETSC_SUCCESS); /* whoever sends the storage will say so */
   threads.threads = hosts;
-  PetscCall(PowersMeasure(NULL, format, &rows, threads, &host_seconds, &full));
+  PetscCall(PowersMeasure(NULL, format, &rows, threads, &host_seconds, &nomem));
   plan->value[sharing->powers] = parts + hosts;
   for (PetscInt k = 0; k < parts + hosts; k++) {
     const double power = POWERS_POWER * (double)hosts * (double)host_seconds / (double)(device_seconds * parts);

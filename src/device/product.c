@@ -13,7 +13,7 @@
 #include "ondevice.h"
 
 /* The place of a vector of n scalars that lives on the host, allocated at the first product */
-static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffer *b, PetscBool *full)
+static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffer *b, PetscBool *nomem)
 {
   const size_t bytes = (size_t)n * sizeof(PetscScalar);
 
@@ -21,7 +21,7 @@ static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffe
   if (b->bytes == bytes && (b->buffer || !bytes)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvGraphsForget(&on->graphs, on->device)); /* they have where it was */
   PetscCall(SpmvDeviceFree(on->device, b->bytes, &b->buffer));
-  PetscCall(SpmvOnDeviceAlloc(on, "vector", bytes, b, full));
+  PetscCall(SpmvOnDeviceAlloc(on, "vector", bytes, b, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,7 +82,7 @@ static PetscBool OnDeviceConstant(const SpmvDeviceProduct *product)
   Memory that runs out does so before the first kernel: what the others want was there before. Where it does not and y has
   been added to, there is no way back.
 */
-static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *full)
+static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *nomem)
 {
   const SpmvDeviceApi *api = on->device->api;
   OnDeviceCall         c[SPMV_DEVICE_LAUNCH_MAX];
@@ -97,7 +97,7 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
   if (on->device->graphs && !logging && on->product.nlaunches > 1 && OnDeviceConstant(&on->product)) {
     PetscCall(SpmvGraphsFind(&on->graphs, on->device, on->xnow, on->ynow, beta, &graph, &seen));
     if (*graph) {
-      PetscCall(api->replay(on->device->handle, *graph, full));
+      PetscCall(api->replay(on->device->handle, *graph, nomem));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
@@ -110,14 +110,14 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
     n++;
   }
   if (n > 1 && graph && (seen || (on->xnow == on->x.buffer && on->ynow == on->y.buffer))) {
-    PetscCall(api->record(on->device->handle, on->program, n, calls, graph, full));
-    if (!*full) PetscCall(api->replay(on->device->handle, *graph, full));
+    PetscCall(api->record(on->device->handle, on->program, n, calls, graph, nomem));
+    if (!*nomem) PetscCall(api->replay(on->device->handle, *graph, nomem));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* With logging, the end of a kernel is waited for, or its time would be counted where y is received */
-  for (PetscInt k = 0; k < n && !*full; k++) {
-    PetscCall(SpmvDeviceRun(on->device, on->program, &calls[k], (PetscBool)(logging && !on->shared), full));
-    PetscCheck(!*full || !k || !beta || on->ynow == on->y.buffer, PETSC_COMM_SELF, PETSC_ERR_MEM,
+  for (PetscInt k = 0; k < n && !*nomem; k++) {
+    PetscCall(SpmvDeviceRun(on->device, on->program, &calls[k], (PetscBool)(logging && !on->shared), nomem));
+    PetscCheck(!*nomem || !k || !beta || on->ynow == on->y.buffer, PETSC_COMM_SELF, PETSC_ERR_MEM,
                "%s has run out of memory between the kernels of a product that adds to a vector; use more processes or "
                "-mat_spmv_backend host",
                on->device->info.name);
@@ -141,7 +141,7 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
 . y - on the host; not looked at if there is a ybuffer
 
   Output Parameter:
-. full - PETSC_TRUE if the device has not the memory; y is then as it was, if it is added to
+. nomem - PETSC_TRUE if the device is out of memory; y is then as it was, if it is added to
 
   Notes:
   With y on the device the kernels may still be running at the return; whatever asks the device for something later comes after them.
@@ -149,24 +149,24 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
   Of a product that the host has a share in, see SpmvOnDeviceIsShared(), both vectors must be on the host.
 */
 PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny,
-                                    PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full)
+                                    PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *nomem)
 {
   const PetscBool add = beta && !on->shared ? PETSC_TRUE : PETSC_FALSE; /* by the kernels */
 
   PetscFunctionBegin;
   PetscCheck(!on->shared || (!xbuffer && !ybuffer), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The host has a share in this product, so x and y must be there");
-  *full  = PETSC_FALSE;
+  *nomem = PETSC_FALSE;
   on->nx = nx;
   on->ny = on->shared ? on->shared->n : ny;
-  if (!xbuffer) PetscCall(OnDeviceVector(on, on->nx, &on->x, full));
-  if (!ybuffer) PetscCall(OnDeviceVector(on, on->ny, &on->y, full));
-  if (!*full && !xbuffer) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
-  if (!*full && !ybuffer && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
+  if (!xbuffer) PetscCall(OnDeviceVector(on, on->nx, &on->x, nomem));
+  if (!ybuffer) PetscCall(OnDeviceVector(on, on->ny, &on->y, nomem));
+  if (!*nomem && !xbuffer) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, nomem));
+  if (!*nomem && !ybuffer && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, nomem));
   on->xnow = xbuffer ? xbuffer : on->x.buffer;
   on->ynow = ybuffer ? ybuffer : on->y.buffer;
-  if (!*full) PetscCall(OnDeviceRun(on, add, full));
-  if (*full || ybuffer) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!*nomem) PetscCall(OnDeviceRun(on, add, nomem));
+  if (*nomem || ybuffer) PetscFunctionReturn(PETSC_SUCCESS);
   if (on->shared) PetscCall(SpmvSharedFinish(on->shared, on->device, on->y.buffer, x, y, beta));
   else PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -174,10 +174,10 @@ PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscSc
 
 /* The same with both vectors on the host; y is as it was if memory ran out */
 PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[],
-                                 PetscBool beta, PetscBool *full)
+                                 PetscBool beta, PetscBool *nomem)
 {
   PetscFunctionBegin;
-  PetscCall(SpmvOnDeviceMultiply(on, nx, x, NULL, ny, y, NULL, beta, full));
+  PetscCall(SpmvOnDeviceMultiply(on, nx, x, NULL, ny, y, NULL, beta, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,23 +195,23 @@ PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
 {
   OnDeviceBuffer *const vectors[2] = {&on->x, &on->y};
   const PetscInt        length[2]  = {on->nx, on->ny};
-  PetscBool             full       = PETSC_FALSE;
+  PetscBool             nomem      = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCheck(!on->shared, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The host has a share in these products: the kernels of the device alone are no product");
   PetscCheck(on->epoch, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "There was no product yet, so no vectors are there; multiply first");
-  for (int k = 0; k < 2 && !full; k++) {
+  for (int k = 0; k < 2 && !nomem; k++) {
     const PetscBool missing = (PetscBool)!vectors[k]->buffer;
 
-    PetscCall(OnDeviceVector(on, length[k], vectors[k], &full));
-    if (missing && vectors[k]->buffer) PetscCall(SpmvOnDeviceClear(on, vectors[k], &full));
+    PetscCall(OnDeviceVector(on, length[k], vectors[k], &nomem));
+    if (missing && vectors[k]->buffer) PetscCall(SpmvOnDeviceClear(on, vectors[k], &nomem));
   }
   on->xnow = on->x.buffer;
   on->ynow = on->y.buffer;
-  for (PetscInt k = 0; k < n && !full; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host",
+  for (PetscInt k = 0; k < n && !nomem; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host",
              on->device->info.name);
   PetscCall(on->device->api->finish(on->device->handle));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -237,7 +237,7 @@ static PetscErrorCode CudaWait(void *device, CUhandle stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaWrite(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full)
+static PetscErrorCode CudaWrite(void *device, void *buffer, const void *data, size_t bytes, PetscBool *nomem)
 {
   CUhandle stream;
   int      code;
@@ -301,7 +301,7 @@ static PetscErrorCode CudaFunction(void *device, void *program, const SpmvDevice
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaLaunch(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full)
+static PetscErrorCode CudaLaunch(void *device, void *program, const SpmvDeviceCall *call, PetscBool *nomem)
 {
   CUhandle function, stream;
   int      code;
@@ -311,7 +311,7 @@ static PetscErrorCode CudaLaunch(void *device, void *program, const SpmvDeviceCa
   PetscCall(CudaStream((CudaDevice *)device, &stream));
   CudaInContext(device, code, LaunchKernel, function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, stream,
                 (void **)call->arg, NULL);
-  if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) *nomem = PETSC_TRUE;
   else CudaCheck(code, "cuLaunchKernel()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -341,7 +341,7 @@ static PetscErrorCode CudaRecordCalls(void *device, CUhandle graph, PetscInt nca
 
 /* No GPU has run a graph */
 static PetscErrorCode CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **result,
-                                 PetscBool *full)
+                                 PetscBool *nomem)
 {
   CUhandle       graph, function[SPMV_DEVICE_LAUNCH_MAX];
   PetscErrorCode ierr;
@@ -356,13 +356,13 @@ static PetscErrorCode CudaRecord(void *device, void *program, PetscInt ncalls, c
   if (!ierr) CudaInContext(device, code, GraphInstantiate, result, graph, 0);
   CudaInContext(device, destroyed, GraphDestroy, graph);
   PetscCall(ierr);
-  if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) *nomem = PETSC_TRUE;
   else CudaCheck(code, "cuGraphInstantiateWithFlags()");
   CudaCheck(destroyed, "cuGraphDestroy()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaReplay(void *device, void *graph, PetscBool *full)
+static PetscErrorCode CudaReplay(void *device, void *graph, PetscBool *nomem)
 {
   CUhandle stream;
   int      code;
@@ -370,7 +370,7 @@ static PetscErrorCode CudaReplay(void *device, void *graph, PetscBool *full)
   PetscFunctionBegin;
   PetscCall(CudaStream((CudaDevice *)device, &stream));
   CudaInContext(device, code, GraphLaunch, graph, stream);
-  if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
+  if (code == CUDA_ERROR_OUT_OF_MEMORY) *nomem = PETSC_TRUE;
   else CudaCheck(code, "cuGraphLaunch()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

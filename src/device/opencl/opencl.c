@@ -120,7 +120,7 @@ static const char *OpenclErrorName(cl_int code)
     OpenclCheck(code_, #function "()"); \
   } while (0)
 
-static inline PetscBool OpenclIsFull(cl_int code)
+static inline PetscBool OpenclNoMemory(cl_int code)
 {
   return (PetscBool)(code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY ||
                      code == CL_INVALID_BUFFER_SIZE);
@@ -241,7 +241,7 @@ static PetscErrorCode OpenclAlloc(void *device, size_t bytes, void **buffer)
 
   PetscFunctionBegin;
   *buffer = cl.clCreateBuffer(((OpenclDevice *)device)->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-  if (OpenclIsFull(code)) *buffer = NULL;
+  if (OpenclNoMemory(code)) *buffer = NULL;
   else OpenclCheck(code, "clCreateBuffer()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,12 +253,12 @@ static PetscErrorCode OpenclFree(void *device, void **buffer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OpenclWrite(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full)
+static PetscErrorCode OpenclWrite(void *device, void *buffer, const void *data, size_t bytes, PetscBool *nomem)
 {
   const cl_int code = cl.clEnqueueWriteBuffer(((OpenclDevice *)device)->queue, buffer, 1, 0, bytes, data, 0, NULL, NULL);
 
   PetscFunctionBegin;
-  if (OpenclIsFull(code)) *full = PETSC_TRUE;
+  if (OpenclNoMemory(code)) *nomem = PETSC_TRUE;
   else OpenclCheck(code, "clEnqueueWriteBuffer()");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -365,7 +365,7 @@ static PetscErrorCode OpenclKernel(OpenclProgram *p, const char name[], cl_handl
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OpenclLaunch(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full)
+static PetscErrorCode OpenclLaunch(void *device, void *program, const SpmvDeviceCall *call, PetscBool *nomem)
 {
   const size_t items = call->groups * call->group;
   cl_handle    kernel;
@@ -375,7 +375,7 @@ static PetscErrorCode OpenclLaunch(void *device, void *program, const SpmvDevice
   PetscCall(OpenclKernel((OpenclProgram *)program, call->kernel, &kernel));
   for (PetscInt k = 0; k < call->nargs; k++) PetscCallOpencl(clSetKernelArg, kernel, (cl_uint)k, call->size[k], call->arg[k]);
   code = cl.clEnqueueNDRangeKernel(((OpenclDevice *)device)->queue, kernel, 1, NULL, &items, &call->group, 0, NULL, NULL);
-  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE) *full = PETSC_TRUE;
+  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE) *nomem = PETSC_TRUE;
   else {
     OpenclCheck(code, "clEnqueueNDRangeKernel()");
     PetscCallOpencl(clFlush, ((OpenclDevice *)device)->queue); /* it is to begin now: the host may have a share of the product */

@@ -15,10 +15,10 @@
 
   Output Parameters:
 + built - nothing in it after an error
-- full  - PETSC_TRUE if the device is out of memory; there is nothing in it then, either
+- nomem - PETSC_TRUE if the device is out of memory; there is nothing in it then, either
 */
 PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built,
-                               PetscBool *full)
+                               PetscBool *nomem)
 {
   const SpmvFormat *format = SpmvCandidate[number];
   SpmvBuilt         b      = {.format = format, .plan = *plan};
@@ -28,12 +28,12 @@ PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(built, sizeof(*built)));
-  *full = PETSC_FALSE;
+  *nomem = PETSC_FALSE;
   if (plan->backend == SPMV_BACKEND_DEVICE) {
     PetscCall(SpmvDeviceGet(&device));
-    PetscCall(SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, full));
+    PetscCall(SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, nomem));
   } else if (format->host->kernels) PetscCall(SpmvBuild(&format->host->side, csr, NULL, &b.plan, &b.storage));
-  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvBuiltArrays(&b, &n, arrays)); /* now, while what is borrowed is there */
   b.read = SpmvArraysRead(n, arrays);
   b.own  = SpmvArraysOwn(n, arrays);
@@ -42,11 +42,11 @@ PetscErrorCode SpmvBuiltCreate(const SpmvShadow *s, const SpmvCSR *csr, PetscInt
 }
 
 /* The values of a matrix with the same pattern */
-PetscErrorCode SpmvBuiltSetValues(const SpmvCSR *csr, SpmvBuilt *b, PetscBool *full)
+PetscErrorCode SpmvBuiltSetValues(const SpmvCSR *csr, SpmvBuilt *b, PetscBool *nomem)
 {
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  if (b->device) PetscCall(SpmvOnDeviceSetValues(b->device, csr, full));
+  *nomem = PETSC_FALSE;
+  if (b->device) PetscCall(SpmvOnDeviceSetValues(b->device, csr, nomem));
   else if (b->storage) PetscCall(b->format->host->side.setvalues(csr, b->storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

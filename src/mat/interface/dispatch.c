@@ -60,18 +60,18 @@ static PetscErrorCode SpmvProductHost(SpmvShadow *s, const SpmvServer *server, V
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By the device if the storage is there. If its memory runs out, full is set and z is what it was, or y */
-static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const SpmvServer *server, Vec x, Vec y, Vec z, PetscBool *full)
+/* By the device if the storage is there. If its memory runs out, nomem is set and z is what it was, or y */
+static PetscErrorCode SpmvProductOurs(SpmvShadow *s, const SpmvServer *server, Vec x, Vec y, Vec z, PetscBool *nomem)
 {
   const PetscBool  beta = y ? PETSC_TRUE : PETSC_FALSE;
   const SpmvBuilt *b    = server->built;
 
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
+  *nomem = PETSC_FALSE;
   if (y && y != z) PetscCall(SpmvVecCopyLocal(y, z));
-  if (b->device) PetscCall(SpmvOnDeviceProduct(b->device, x, z, beta, full));
+  if (b->device) PetscCall(SpmvOnDeviceProduct(b->device, x, z, beta, nomem));
   else PetscCall(SpmvProductHost(s, server, x, z, beta));
-  if (*full) PetscCall(MatSpmvOutOfMemory(s, &s->seq.key, b->format->name));
+  if (*nomem) PetscCall(MatSpmvOutOfMemory(s, &s->seq.key, b->format->name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,7 +95,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   SpmvShadow    *shadow;
   SpmvSeq       *s;
   SpmvServer     server = {NULL};
-  PetscBool      current, full = PETSC_FALSE, ours, there = PETSC_FALSE;
+  PetscBool      current, nomem = PETSC_FALSE, ours, there = PETSC_FALSE;
   PetscLogDouble start, end;
 
   PetscFunctionBegin;
@@ -105,8 +105,8 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   PetscCall(MatSpmvUpdate(A, shadow, &current));
   if (current) PetscCall(SpmvServerGet(A, shadow, transpose, &server));
   PetscCall(PetscTime(&start));
-  if (server.built) PetscCall(SpmvProductOurs(shadow, &server, x, y, z, &full));
-  ours = (PetscBool)(server.built && !full);
+  if (server.built) PetscCall(SpmvProductOurs(shadow, &server, x, y, z, &nomem));
+  ours = (PetscBool)(server.built && !nomem);
   if (ours) {
     if (server.built->device) PetscCall(SpmvVecIsDevice(z, &there));
     PetscCall(SpmvProductFlops(2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows),
@@ -118,7 +118,7 @@ static PetscErrorCode SpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpos
   else if (current && s->built.format == &SpmvFormat_aij) s->counts.aij++;
   else if (current) s->counts.fallbacks++;
   else s->counts.deferred++;
-  if (full) PetscCall(SpmvShadowForget(shadow)); /* the next product finds a storage for the host */
+  if (nomem) PetscCall(SpmvShadowForget(shadow)); /* the next product finds a storage for the host */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -140,16 +140,16 @@ static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x, PetscBool *done)
 {
   SpmvDevice *device;
   void       *buffer = NULL;
-  PetscBool   full   = PETSC_FALSE;
+  PetscBool   nomem  = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
-  if (!g->gather) PetscCall(SpmvGatherCreate(device, g->npack, g->which, &g->gather, &full));
-  if (!full) PetscCall(SpmvVecGetDeviceRead(x, &buffer));
-  if (buffer) PetscCall(SpmvGatherRun(g->gather, buffer, g->packed, &full));
-  *done = (PetscBool)(buffer && !full);
+  if (!g->gather) PetscCall(SpmvGatherCreate(device, g->npack, g->which, &g->gather, &nomem));
+  if (!nomem) PetscCall(SpmvVecGetDeviceRead(x, &buffer));
+  if (buffer) PetscCall(SpmvGatherRun(g->gather, buffer, g->packed, &nomem));
+  *done = (PetscBool)(buffer && !nomem);
   PetscCall(SpmvVecRestoreDeviceRead(x, &buffer));
-  if (*done || !full) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*done || !nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
                          "Warning: %s has no room to pack the %" PetscInt_FMT
                          " entries of a vector that other processes want: all of the vector comes to the host in each product; "

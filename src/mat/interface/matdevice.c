@@ -118,9 +118,9 @@ static PetscErrorCode DeviceVecRestore(DeviceVec *d, PetscBool beta, PetscBool w
 . z - the result
 
   Output Parameter:
-. full - PETSC_TRUE if memory ran out; z is as it was then, if it is added to
+. nomem - PETSC_TRUE if memory ran out; z is as it was then, if it is added to
 */
-PetscErrorCode SpmvOnDeviceProduct(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full)
+PetscErrorCode SpmvOnDeviceProduct(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *nomem)
 {
   const PetscBool shared = SpmvOnDeviceIsShared(on);
   DeviceVec       dx, dz;
@@ -131,9 +131,9 @@ PetscErrorCode SpmvOnDeviceProduct(SpmvOnDevice *on, Vec x, Vec z, PetscBool bet
   PetscCall(VecGetLocalSize(z, &nz));
   PetscCall(DeviceVecGetX(x, shared, &dx));
   PetscCall(DeviceVecGetZ(z, shared, beta, &dz));
-  PetscCall(SpmvOnDeviceMultiply(on, nx, dx.read, dx.buffer, nz, dz.array, dz.buffer, beta, full));
+  PetscCall(SpmvOnDeviceMultiply(on, nx, dx.read, dx.buffer, nz, dz.array, dz.buffer, beta, nomem));
   PetscCall(DeviceVecRestore(&dx, beta, PETSC_FALSE));
-  PetscCall(DeviceVecRestore(&dz, beta, (PetscBool) !*full));
+  PetscCall(DeviceVecRestore(&dz, beta, (PetscBool) !*nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -151,8 +151,8 @@ static PetscErrorCode SpmvShadowSort(const SpmvShadow *s, const SpmvSide *side, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is to serve is chosen and built; full: a device was chosen and is out of memory */
-static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, SpmvRows *rows, const SpmvKey *key, PetscBool *full)
+/* What is to serve is chosen and built; nomem: a device was chosen and is out of memory */
+static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, SpmvRows *rows, const SpmvKey *key, PetscBool *nomem)
 {
   SpmvSeq          *s    = &shadow->seq;
   const SpmvOption *best = &s->choice.best;
@@ -165,10 +165,10 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, SpmvRows *rows,
   PetscCall(SpmvShadowSort(shadow, SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend), rows));
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  PetscCall(SpmvBuiltCreate(shadow, &rows->csr, best->number, &best->plan, &s->built, full));
+  PetscCall(SpmvBuiltCreate(shadow, &rows->csr, best->number, &best->plan, &s->built, nomem));
   PetscCall(PetscTime(&end));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
-  if (*full) {
+  if (*nomem) {
     PetscCall(MatSpmvOutOfMemory(shadow, key, SpmvCandidate[best->number]->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -183,18 +183,18 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, SpmvRows *rows,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *shadow, SpmvRows *rows, PetscBool *full)
+static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *shadow, SpmvRows *rows, PetscBool *nomem)
 {
   SpmvSeq *s = &shadow->seq;
 
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
+  *nomem = PETSC_FALSE;
   if (!SpmvBuiltIsThere(&s->built)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvShadowSort(shadow, SpmvFormatSide(s->built.format, s->built.plan.backend), rows));
   PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
-  PetscCall(SpmvBuiltSetValues(&rows->csr, &s->built, full));
+  PetscCall(SpmvBuiltSetValues(&rows->csr, &s->built, nomem));
   PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
-  if (*full) PetscCall(MatSpmvOutOfMemory(shadow, &s->key, s->built.format->name));
+  if (*nomem) PetscCall(MatSpmvOutOfMemory(shadow, &s->key, s->built.format->name));
   else s->counts.refreshes++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -202,19 +202,19 @@ static PetscErrorCode SpmvShadowRefresh(Mat A, SpmvShadow *shadow, SpmvRows *row
 /* Brings what was built up to date with AIJ's arrays, or builds it */
 static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow, SpmvRows *rows)
 {
-  SpmvSeq      *s    = &shadow->seq;
-  const SpmvKey key  = SpmvRowsKey(rows);
-  PetscBool     full = PETSC_FALSE;
+  SpmvSeq      *s     = &shadow->seq;
+  const SpmvKey key   = SpmvRowsKey(rows);
+  PetscBool     nomem = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (MatSpmvServes(A, shadow) && SpmvKeySame(&s->key, &key)) PetscCall(SpmvShadowRefresh(A, shadow, rows, &full));
+  if (MatSpmvServes(A, shadow) && SpmvKeySame(&s->key, &key)) PetscCall(SpmvShadowRefresh(A, shadow, rows, &nomem));
   else {
     const SpmvSide *side = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
 
     s->sorted = (PetscBool)((side && side->borrows) || SpmvRowsSorted(rows)); /* who borrows rows does not ask */
-    PetscCall(SpmvShadowBuild(A, shadow, rows, &key, &full));
+    PetscCall(SpmvShadowBuild(A, shadow, rows, &key, &nomem));
   }
-  if (full) PetscCall(SpmvShadowBuild(A, shadow, rows, &key, &full)); /* for the host, now */
+  if (nomem) PetscCall(SpmvShadowBuild(A, shadow, rows, &key, &nomem)); /* for the host, now */
   s->current = PETSC_TRUE;
   if (s->transposed) s->transposed->current = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

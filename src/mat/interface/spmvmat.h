@@ -201,8 +201,8 @@ extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
 
 /* built.c */
 extern PetscErrorCode SpmvBuiltCreate(const SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,
-                                      SpmvBuilt *built, PetscBool *full);
-extern PetscErrorCode SpmvBuiltSetValues(const SpmvCSR *csr, SpmvBuilt *built, PetscBool *full);
+                                      SpmvBuilt *built, PetscBool *nomem);
+extern PetscErrorCode SpmvBuiltSetValues(const SpmvCSR *csr, SpmvBuilt *built, PetscBool *nomem);
 extern PetscBool      SpmvBuiltIsThere(const SpmvBuilt *built);
 extern PetscErrorCode SpmvBuiltArrays(const SpmvBuilt *built, PetscInt *n, SpmvArray arrays[]);
 extern PetscErrorCode SpmvBuiltDescribe(const SpmvBuilt *built, PetscInt k, char line[], size_t size);
@@ -215,7 +215,7 @@ extern PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed);
 /* matdevice.c */
 extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries, PetscInt *backend);
 extern PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *shadow, const SpmvKey *key, const char format[]);
-extern PetscErrorCode SpmvOnDeviceProduct(struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceProduct(struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceName(const char **name);
 extern PetscErrorCode MatSpmvGetTransfers_Spmv(Mat A, PetscLogDouble counts[6]);
 extern PetscErrorCode MatSpmvDeviceRepeat_Spmv(Mat A, PetscInt n);

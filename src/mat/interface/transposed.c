@@ -36,7 +36,7 @@ static void SpmvTransposedValues(const SpmvCSR *csr, SpmvTransposed *t)
 
 /* The rows of A^T and their storage, on a device if A's is */
 static PetscErrorCode SpmvTransposedFill(const SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, SpmvTransposed *t,
-                                         PetscBool *full)
+                                         PetscBool *nomem)
 {
   const PetscInt     number = s->seq.choice.best.number;
   const SpmvRequest *q      = &s->settings.request;
@@ -46,13 +46,13 @@ static PetscErrorCode SpmvTransposedFill(const SpmvShadow *s, const SpmvCSR *csr
   PetscCall(SpmvTransposedCreate(csr, t));
   SpmvTransposedValues(csr, t);
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanSettle(&t->csr, q->isa, number, &plan, NULL));
-  PetscCall(SpmvBuiltCreate(s, &t->csr, number, &plan, &t->built, full));
+  PetscCall(SpmvBuiltCreate(s, &t->csr, number, &plan, &t->built, nomem));
   t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) +
                   (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, PetscBool *full)
+static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt backend, PetscBool *nomem)
 {
   SpmvTransposed *t;
   PetscErrorCode  ierr;
@@ -61,23 +61,23 @@ static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *c
   PetscCall(SpmvTransposedDestroy(&s->seq.transposed));
   PetscCall(PetscNew(&t));
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
-  ierr = SpmvTransposedFill(s, csr, backend, t, full);
+  ierr = SpmvTransposedFill(s, csr, backend, t, nomem);
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
-  if (ierr || *full) PetscCall(SpmvTransposedDestroy(&t));
+  if (ierr || *nomem) PetscCall(SpmvTransposedDestroy(&t));
   PetscCall(ierr);
   s->seq.transposed = t;
   s->seq.counts.builds += t != NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SpmvTransposedRefresh(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscBool *full)
+static PetscErrorCode SpmvTransposedRefresh(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscBool *nomem)
 {
   SpmvTransposed *t = s->seq.transposed;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
   SpmvTransposedValues(csr, t);
-  PetscCall(SpmvBuiltSetValues(&t->csr, &t->built, full));
+  PetscCall(SpmvBuiltSetValues(&t->csr, &t->built, nomem));
   PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
   s->seq.counts.refreshes++;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -85,14 +85,14 @@ static PetscErrorCode SpmvTransposedRefresh(Mat A, SpmvShadow *s, const SpmvCSR 
 
 static PetscErrorCode SpmvTransposedRenew(Mat A, SpmvShadow *s, const SpmvCSR *csr)
 {
-  PetscBool full;
+  PetscBool nomem;
 
   PetscFunctionBegin;
-  if (s->seq.transposed) PetscCall(SpmvTransposedRefresh(A, s, csr, &full));
-  else PetscCall(SpmvTransposedBuild(A, s, csr, s->seq.built.plan.backend, &full));
-  if (full) {
+  if (s->seq.transposed) PetscCall(SpmvTransposedRefresh(A, s, csr, &nomem));
+  else PetscCall(SpmvTransposedBuild(A, s, csr, s->seq.built.plan.backend, &nomem));
+  if (nomem) {
     PetscCall(MatSpmvOutOfMemory(s, &s->seq.key, s->seq.built.format->name));
-    PetscCall(SpmvTransposedBuild(A, s, csr, SPMV_BACKEND_HOST, &full));
+    PetscCall(SpmvTransposedBuild(A, s, csr, SPMV_BACKEND_HOST, &nomem));
   }
   s->seq.transposed->current = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

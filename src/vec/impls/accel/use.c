@@ -108,7 +108,7 @@ static PetscErrorCode VecUseSend(VecUse *use, PetscInt k)
 {
   const size_t       bytes = (size_t)use->vec[k]->map->n * sizeof(PetscScalar);
   const PetscScalar *array;
-  PetscBool          full = PETSC_FALSE;
+  PetscBool          nomem = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceAlloc(use->device, bytes, &use->buffer[k]));
@@ -118,10 +118,10 @@ static PetscErrorCode VecUseSend(VecUse *use, PetscInt k)
   }
   use->sent[k] = PETSC_TRUE;
   PetscCall(VecGetArrayRead(use->vec[k], &array));
-  PetscCall(SpmvDeviceWrite(use->device, use->buffer[k], array, bytes, &full));
+  PetscCall(SpmvDeviceWrite(use->device, use->buffer[k], array, bytes, &nomem));
   PetscCall(VecRestoreArrayRead(use->vec[k], &array));
   SpmvVecTotals.sent++;
-  if (full) {
+  if (nomem) {
     PetscCall(SpmvDeviceFree(use->device, bytes, &use->buffer[k]));
     use->sent[k] = PETSC_FALSE;
   }
@@ -191,8 +191,8 @@ PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscI
 {
   const void    *arg[VEC_GIVE_MAX];
   size_t         size[VEC_GIVE_MAX];
-  PetscBool      full = PETSC_FALSE, logging;
-  SpmvDeviceCall call = {.kernel = kernel, .groups = groups, .group = (size_t)Group, .nargs = nargs, .arg = arg, .size = size};
+  PetscBool      nomem = PETSC_FALSE, logging;
+  SpmvDeviceCall call  = {.kernel = kernel, .groups = groups, .group = (size_t)Group, .nargs = nargs, .arg = arg, .size = size};
 
   PetscFunctionBegin;
   if (!use->run || !groups) PetscFunctionReturn(PETSC_SUCCESS);
@@ -202,8 +202,8 @@ PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscI
     size[k] = args[k].size;
   }
   PetscCall(PetscLogIsActive(&logging));
-  PetscCall(SpmvDeviceRun(use->device, Program, &call, logging, &full));
-  if (full) use->run = PETSC_FALSE;
+  PetscCall(SpmvDeviceRun(use->device, Program, &call, logging, &nomem));
+  if (nomem) use->run = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

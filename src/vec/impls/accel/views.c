@@ -82,16 +82,16 @@ PetscErrorCode VecAccelToHost(Vec v, VecAccel *a)
 /* The buffer, made if there is none, and brought up to date if its values are needed; NULL if memory ran out */
 PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep, void **buffer)
 {
-  PetscBool full = PETSC_FALSE;
+  PetscBool nomem = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (!a->buffer) PetscCall(SpmvDeviceAlloc(a->device, VecAccelBytes(v), &a->buffer));
   *buffer = a->buffer;
   if (a->buffer && keep && !a->ondevice) {
     PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
-    PetscCall(SpmvDeviceWrite(a->device, a->buffer, VecAccelArray(v), (size_t)v->map->n * sizeof(PetscScalar), &full));
+    PetscCall(SpmvDeviceWrite(a->device, a->buffer, VecAccelArray(v), (size_t)v->map->n * sizeof(PetscScalar), &nomem));
     PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
-    if (full) {
+    if (nomem) {
       *buffer = NULL;
       if (!a->lent) PetscCall(SpmvDeviceFree(a->device, VecAccelBytes(v), &a->buffer));
     } else {
