@@ -44,13 +44,16 @@ static PetscErrorCode Compare(const void *host, SpmvOnDevice *on, const char wha
   PetscFunctionBegin;
   PetscCall(SpmvFormat_bccoo.device->side.arrays(host, &n, arrays));
   for (PetscInt k = 0; k < n; k++) {
-    const size_t bytes  = arrays[k].count * arrays[k].size;
-    size_t       differ = 0;
-    char        *there;
+    const size_t          bytes  = arrays[k].count * arrays[k].size;
+    size_t                differ = 0;
+    const OnDeviceBuffer *b      = SpmvOnDeviceFind(on, arrays[k].name);
+    char                 *there;
 
     if (arrays[k].aside || !bytes) continue;
+    PetscCheck(b && b->bytes == bytes, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the device has not %zu bytes of %s", bytes,
+               arrays[k].name);
     PetscCall(PetscMalloc1(bytes, &there));
-    PetscCall(SpmvOnDeviceRead(on, arrays[k].name, there, bytes));
+    PetscCall(SpmvDeviceRead(on->device, b->buffer, there, bytes));
     for (size_t b = 0; b < bytes; b++) differ += there[b] != ((const char *)arrays[k].data)[b];
     PetscCall(PetscFree(there));
     Compared++;

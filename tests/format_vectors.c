@@ -73,7 +73,7 @@ static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDe
   SpmvTestReference(csr, PETSC_FALSE, xe, beta ? ye : NULL, re, im, size, length);
   PetscCall(PetscArraycpy(got, ye, y->n));
   if (!ky && !beta) got[0] = NAN;
-  PetscCall(SpmvOnDeviceMultiply(on, x->n, kx ? NULL : xe, x->buffer[kx], y->n, ky ? NULL : got, y->buffer[ky], beta, &nomem));
+  PetscCall(SpmvOnDeviceMultiply(on, kx ? NULL : xe, x->buffer[kx], ky ? NULL : got, y->buffer[ky], beta, &nomem));
   PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   if (device->sent - sent != bx + (beta ? by : 0) || device->received - received != by) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "x %" PetscInt_FMT ", y %" PetscInt_FMT ": %g bytes sent, %g received\n", kx, ky,
@@ -97,7 +97,7 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
 
   PetscFunctionBegin;
   PetscCall(SpmvOnDeviceCreate(device, f, csr, &plan, NULL, &on, &nomem));
-  PetscCheck(!nomem && !SpmvOnDeviceIsShared(on), PETSC_COMM_SELF, PETSC_ERR_PLIB, "out of memory, or shared with the host");
+  PetscCheck(!nomem && !SpmvOnDeviceIsJoint(on), PETSC_COMM_SELF, PETSC_ERR_PLIB, "out of memory, or joint with the host");
   PetscCall(VectorsCreate(device, csr->n, count, &x));
   PetscCall(VectorsCreate(device, csr->m, count, &y));
   for (int round = 0; round < 3; round++) {
@@ -126,12 +126,12 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
   PetscFunctionReturn(0);
 }
 
-/* Every third entry from the end, then the first ones; out of memory at the second try if there is room for the numbers only */
+/* Every third entry from the end, then the first ones; then with too little memory */
 static PetscErrorCode CheckGather(SpmvDevice *device, PetscInt n, PetscInt m, PetscInt *wrong)
 {
   const PetscLogDouble limit = device->limit, held = device->held;
   Vectors              v;
-  SpmvGather          *gather;
+  SpmvOnDevice        *gather;
   PetscInt            *which;
   PetscScalar         *out;
   PetscBool            nomem;
@@ -145,12 +145,17 @@ static PetscErrorCode CheckGather(SpmvDevice *device, PetscInt n, PetscInt m, Pe
   }
   PetscCall(SpmvGatherCreate(device, m, which, &gather, &nomem));
   PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
-  PetscCall(SpmvGatherRun(gather, v.buffer[1], out, &nomem));
+  PetscCall(SpmvOnDeviceMultiply(gather, NULL, v.buffer[1], out, NULL, PETSC_FALSE, &nomem));
   for (PetscInt k = 0; k < m; k++) *wrong += nomem || out[k] != v.entries[n + which[k]];
-  PetscCall(SpmvGatherDestroy(&gather));
-  device->limit = device->held + (PetscLogDouble)m * sizeof(int32_t);
-  PetscCall(SpmvGatherCreate(device, m, which, &gather, &nomem));
-  *wrong += !nomem || gather;
+  PetscCall(SpmvOnDeviceDestroy(&gather));
+  for (int room = 0; room < 2; room++) { /* for nothing, then for the numbers of the entries only */
+    device->limit = device->held + (PetscLogDouble)(room * m) * sizeof(int32_t);
+    PetscCall(SpmvGatherCreate(device, m, which, &gather, &nomem));
+    *wrong += room ? nomem || !gather : !nomem || gather;
+    if (gather) PetscCall(SpmvOnDeviceMultiply(gather, NULL, v.buffer[1], out, NULL, PETSC_FALSE, &nomem));
+    *wrong += !nomem;
+    PetscCall(SpmvOnDeviceDestroy(&gather));
+  }
   device->limit = limit;
   PetscCall(PetscFree2(which, out));
   PetscCall(VectorsDestroy(device, &v));

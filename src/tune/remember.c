@@ -6,7 +6,7 @@
 */
 #include "tune.h"
 #include "wisdom.h"
-#include "../hash.h"
+#include "../sys/hash.h"
 #include <stdio.h>
 
 #define REMEMBER_VERSION 3 /* of what lines mean: raised when formats, their knobs or keys change */

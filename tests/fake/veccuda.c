@@ -9,6 +9,7 @@ static const char help[] =
 */
 #include "../unitvec.h"
 #include "mat/interface/spmvmat.h"
+#include "device/cuda/cuda.h"
 #include <dlfcn.h>
 
 typedef struct {

@@ -16,7 +16,7 @@ PetscErrorCode SpmvGhostsDestroy(SpmvGhosts **ghosts)
   if (!g) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFDestroy(&g->sf));
   PetscCall(VecDestroy(&g->x));
-  PetscCall(SpmvGatherDestroy(&g->gather));
+  PetscCall(SpmvOnDeviceDestroy(&g->gather));
   PetscCall(PetscFree(g->column));
   PetscCall(PetscFree2(g->which, g->packed));
   PetscCall(PetscFree(*ghosts));
@@ -146,7 +146,7 @@ static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x, PetscBool *done)
   PetscCall(SpmvDeviceGet(&device));
   if (!g->gather) PetscCall(SpmvGatherCreate(device, g->npack, g->which, &g->gather, &nomem));
   if (!nomem) PetscCall(SpmvVecGetDeviceRead(x, &buffer));
-  if (buffer) PetscCall(SpmvGatherRun(g->gather, buffer, g->packed, &nomem));
+  if (buffer) PetscCall(SpmvOnDeviceMultiply(g->gather, NULL, buffer, g->packed, NULL, PETSC_FALSE, &nomem));
   *done = (PetscBool)(buffer && !nomem);
   PetscCall(SpmvVecRestoreDeviceRead(x, &buffer));
   if (*done || !nomem) PetscFunctionReturn(PETSC_SUCCESS);

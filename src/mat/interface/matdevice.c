@@ -78,20 +78,20 @@ typedef struct {
   PetscScalar       *array; /* of z */
 } DeviceVec;
 
-static PetscErrorCode DeviceVecGetX(Vec x, PetscBool shared, DeviceVec *d)
+static PetscErrorCode DeviceVecGetX(Vec x, PetscBool joint, DeviceVec *d)
 {
   PetscFunctionBegin;
   *d = (DeviceVec){.v = x, .reads = PETSC_TRUE};
-  if (!shared) PetscCall(SpmvVecGetDeviceRead(x, &d->buffer));
+  if (!joint) PetscCall(SpmvVecGetDeviceRead(x, &d->buffer));
   if (!d->buffer) PetscCall(VecGetArrayRead(x, &d->read));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode DeviceVecGetZ(Vec z, PetscBool shared, PetscBool beta, DeviceVec *d)
+static PetscErrorCode DeviceVecGetZ(Vec z, PetscBool joint, PetscBool beta, DeviceVec *d)
 {
   PetscFunctionBegin;
   *d = (DeviceVec){.v = z};
-  if (!shared) PetscCall(SpmvVecGetDeviceWrite(z, beta, &d->buffer));
+  if (!joint) PetscCall(SpmvVecGetDeviceWrite(z, beta, &d->buffer));
   if (!d->buffer) PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &d->array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -122,16 +122,13 @@ static PetscErrorCode DeviceVecRestore(DeviceVec *d, PetscBool beta, PetscBool w
 */
 PetscErrorCode SpmvOnDeviceProduct(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *nomem)
 {
-  const PetscBool shared = SpmvOnDeviceIsShared(on);
+  const PetscBool joint = SpmvOnDeviceIsJoint(on);
   DeviceVec       dx, dz;
-  PetscInt        nx, nz;
 
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &nx));
-  PetscCall(VecGetLocalSize(z, &nz));
-  PetscCall(DeviceVecGetX(x, shared, &dx));
-  PetscCall(DeviceVecGetZ(z, shared, beta, &dz));
-  PetscCall(SpmvOnDeviceMultiply(on, nx, dx.read, dx.buffer, nz, dz.array, dz.buffer, beta, nomem));
+  PetscCall(DeviceVecGetX(x, joint, &dx));
+  PetscCall(DeviceVecGetZ(z, joint, beta, &dz));
+  PetscCall(SpmvOnDeviceMultiply(on, dx.read, dx.buffer, dz.array, dz.buffer, beta, nomem));
   PetscCall(DeviceVecRestore(&dx, beta, PETSC_FALSE));
   PetscCall(DeviceVecRestore(&dz, beta, (PetscBool) !*nomem));
   PetscFunctionReturn(PETSC_SUCCESS);

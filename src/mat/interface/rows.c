@@ -2,7 +2,7 @@
   rows.c - the rows of a sequential AIJ matrix, as formats read them
 */
 #include "spmvmat.h"
-#include "../../hash.h"
+#include "../../sys/hash.h"
 
 /*
   MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones. Sorted are those where

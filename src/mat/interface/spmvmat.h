@@ -74,8 +74,6 @@ typedef struct {
   PetscBool    current; /* has A's values */
 } SpmvTransposed;
 
-struct _n_SpmvGather; /* entries of a vector on the device, see device/device.h */
-
 /* SpmvGhosts: what a parallel Mat's off-diagonal block multiplies and other processes own */
 typedef struct {
   PetscInt     n;
@@ -87,8 +85,8 @@ typedef struct {
   Vec          x;      /* [n] the ghosts; NULL before the first product with a vector */
   PetscScalar *arriving;
 
-  struct _n_SpmvGather *gather;   /* packs on the device; NULL: not made */
-  PetscBool             hostonly; /* the device had no room for that */
+  struct _n_SpmvOnDevice *gather;   /* packs on the device; NULL: not made */
+  PetscBool               hostonly; /* the device had no room for that */
 } SpmvGhosts;
 
 /* SpmvSeq: of a sequential Mat, what serves its products, and what they were */
@@ -158,7 +156,7 @@ extern SpmvParent    SpmvParentSeq, SpmvParentMPI;
 extern PetscLogEvent SPMV_Build, SPMV_Update, SPMV_Tune;
 extern SpmvCounts    SpmvTotals; /* of all matrices destroyed since PetscInitialize() */
 
-/* layouts.c */
+/* sys/layouts.c */
 extern PetscErrorCode SpmvCheckPetsc(void);
 
 /* register.c */

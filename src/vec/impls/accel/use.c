@@ -191,7 +191,7 @@ PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscI
 {
   const void    *arg[VEC_GIVE_MAX];
   size_t         size[VEC_GIVE_MAX];
-  PetscBool      nomem = PETSC_FALSE, logging;
+  PetscBool      nomem = PETSC_FALSE;
   SpmvDeviceCall call  = {.kernel = kernel, .groups = groups, .group = (size_t)Group, .nargs = nargs, .arg = arg, .size = size};
 
   PetscFunctionBegin;
@@ -201,8 +201,7 @@ PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscI
     arg[k]  = args[k].value;
     size[k] = args[k].size;
   }
-  PetscCall(PetscLogIsActive(&logging));
-  PetscCall(SpmvDeviceRun(use->device, Program, &call, logging, &nomem));
+  PetscCall(SpmvDeviceRun(use->device, Program, &call, PETSC_TRUE, &nomem));
   if (nomem) use->run = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -26,7 +26,7 @@ static PetscErrorCode PmfCutParts(const SpmvCSR *csr, const SpmvCSR *rest, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of the device; see SpmvSharing.split(). The host is told where its parts were cut: its matrix has no entries of the device */
+/* The rows of the device; see SpmvJointRows.split(). The host is told where its parts were cut: its matrix has no entries of the device */
 PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[])
 {
   const PetscInt parts = plan->value[PMF_DEVICE_PARTS];

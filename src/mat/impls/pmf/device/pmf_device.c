@@ -150,7 +150,7 @@ static const char PmfSource[] =
 #include "pmf.cl.h"
   ;
 
-static const SpmvSharing PmfSharing = {.parts = PMF_DEVICE_PARTS, .powers = PMF_POWERS, .split = PmfSplit};
+static const SpmvJointRows PmfJoint = {.parts = PMF_DEVICE_PARTS, .powers = PMF_POWERS, .split = PmfSplit};
 
 const SpmvDeviceSide PmfDevice = {
   .side    = {.nparams   = PMF_DEVICE_PARAMS,
@@ -164,5 +164,5 @@ const SpmvDeviceSide PmfDevice = {
               .destroy   = PmfDeviceDestroy},
   .source  = PmfSource,
   .product = PmfDeviceProduct,
-  .sharing = &PmfSharing,
+  .joint   = &PmfJoint,
 };
