@@ -10,10 +10,6 @@
   #error "petscspmv needs PETSc 3.18 or newer; set PETSC_DIR to one"
 #endif
 
-/* The release whose structs this library was compiled with */
-#define SPMV_PETSC_MAJOR PETSC_VERSION_MAJOR
-#define SPMV_PETSC_MINOR PETSC_VERSION_MINOR
-
 #ifndef PETSC_SUCCESS /* 3.19 */
   #define PETSC_SUCCESS 0
 #endif
@@ -38,27 +34,19 @@ typedef PetscOptionItems SpmvOptionItems;
 #endif
 
 /* VecPointwiseDivide() gives 0 where y is 0, but since 3.26 1 where x is 0 as well */
-#if PETSC_VERSION_LT(3, 26, 0)
-  #define SPMV_ZERO_BY_ZERO 0
-#else
-  #define SPMV_ZERO_BY_ZERO 1
-#endif
+#define SPMV_ZERO_BY_ZERO (PETSC_VERSION_LT(3, 26, 0) ? 0 : 1)
 
-/* VecSetType(v, "accel") of a vector that is of type seqaccel: before 3.20 PETSc destroys it and makes it anew, without its values */
-#if PETSC_VERSION_LT(3, 20, 0)
-  #define SPMV_SETTYPE_FORGETS 1
-#else
-  #define SPMV_SETTYPE_FORGETS 0
-#endif
+/* VecSetType(v, "accel") of a vector of type seqaccel: before 3.20 PETSc destroys it and makes it anew, without its values */
+#define SPMV_SETTYPE_FORGETS PETSC_VERSION_LT(3, 20, 0)
 
-/* MatBindToCPU() and VecBindToCPU() keep a flag in the object, set for all that PETSc itself takes to be on the host, and do nothing if it is as asked for */
+/* MatBindToCPU() and VecBindToCPU() do nothing if this flag is as asked for. PETSc sets it for what it takes for the host's */
 #if defined(PETSC_HAVE_DEVICE)
   #define SpmvSetBoundToCPU(o, flag) ((o)->boundtocpu = (flag))
 #else
   #define SpmvSetBoundToCPU(o, flag) ((void)(o))
 #endif
 
-/* The stream of a device context of CUDA's. PETSc's function gives it itself before 3.20, and where it is since; it is public since then as well */
+/* The stream of a device context of CUDA's. PETSc's function gives the stream before 3.20, and where it is since */
 #if defined(PETSC_HAVE_CUDA)
   #include <petscdevice.h>
   #if PETSC_VERSION_LT(3, 20, 0)
@@ -87,7 +75,7 @@ static inline PetscErrorCode SpmvPetscStream(PetscDeviceContext context, void **
   #define SPMV_DEVICE_PACKAGES "cuda", "hip", "kokkos", "viennacl", "sycl"
 #endif
 
-/* The stack of calls that a PETSc with debugging keeps. Weak, so that one without loads us all the same and is told so (layouts.c) */
+/* The stack of calls of a PETSc with debugging. Weak, so that one without it loads us all the same and is told so (layouts.c) */
 #if PetscDefined(USE_DEBUG)
   #pragma weak petscstack
 #endif

@@ -1,5 +1,5 @@
 /*
-  register.c - what PETSc calls when it loads the library: registers every type of types.h, and forgets all at the end
+  register.c - what PETSc calls when it loads the library: registers every type of mattypes.h, and forgets all at the end
 */
 #include "mat/interface/spmvmat.h"
 #include "device/device.h"
@@ -19,32 +19,21 @@ static struct {
   PetscBool         cited;
 } SpmvFormats[] = {
 #define SPMV_FORMAT(name) {&SpmvFormat_##name, PETSC_FALSE},
-#include "types.h"
+#include "mattypes.h"
 #undef SPMV_FORMAT
 };
 
 /* The format of one of our types, by its short, sequential or parallel name; NULL if the type is not ours */
 PetscErrorCode SpmvFormatFind(const char type[], const SpmvFormat **format)
 {
-  const char *const prefixes[] = {MATSEQAIJ, MATMPIAIJ};
+  const size_t prefix = strlen(MATSEQAIJ); /* that of MATMPIAIJ as well */
 
   PetscFunctionBegin;
   *format = NULL;
   if (!type) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(prefixes); p++) {
-    PetscBool begins;
-
-    PetscCall(PetscStrbeginswith(type, prefixes[p], &begins));
-    if (begins) {
-      type += strlen(prefixes[p]);
-      break;
-    }
-  }
+  if (!strncmp(type, MATSEQAIJ, prefix) || !strncmp(type, MATMPIAIJ, prefix)) type += prefix;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvFormats); k++) {
-    PetscBool same;
-
-    PetscCall(PetscStrcmp(type, SpmvFormats[k].format->name, &same));
-    if (same) *format = SpmvFormats[k].format;
+    if (!strcmp(type, SpmvFormats[k].format->name)) *format = SpmvFormats[k].format;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -63,21 +52,19 @@ PetscErrorCode SpmvFormatCite(const SpmvFormat *format)
 /* -spmv_view_counts: the counters of all matrices, summed over the processes, appended to a file by the first one */
 static PetscErrorCode SpmvViewCounts(void)
 {
-  PetscInt64 local[] = {SpmvTotals.builds, SpmvTotals.refreshes, SpmvTotals.products, SpmvTotals.deferred,
-                        SpmvTotals.aij,    SpmvTotals.tunings,   SpmvTotals.fallbacks},
-             sum[7];
+  const SpmvCounts  t       = SpmvTotals;
+  const char *const names[] = {"builds", "refreshes", "products", "deferred", "aij", "tunings", "fallbacks"};
+  PetscInt64        local[] = {t.builds, t.refreshes, t.products, t.deferred, t.aij, t.tunings, t.fallbacks}, sum[7];
+  FILE             *f;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Reduce(local, sum, 7, MPIU_INT64, MPI_SUM, 0, PETSC_COMM_WORLD));
-  if (!PetscGlobalRank) {
-    FILE *f = fopen(SpmvCountsFile, "a");
-
-    PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN,
-               "Cannot append to %s of -spmv_view_counts; name a file that can be written", SpmvCountsFile);
-    fprintf(f, "builds %lld refreshes %lld products %lld deferred %lld aij %lld tunings %lld fallbacks %lld\n", (long long)sum[0],
-            (long long)sum[1], (long long)sum[2], (long long)sum[3], (long long)sum[4], (long long)sum[5], (long long)sum[6]);
-    fclose(f);
-  }
+  if (PetscGlobalRank) PetscFunctionReturn(PETSC_SUCCESS);
+  f = fopen(SpmvCountsFile, "a");
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot append to %s of -spmv_view_counts; name a file that can be written",
+             SpmvCountsFile);
+  for (int k = 0; k < 7; k++) fprintf(f, "%s %" PetscInt64_FMT "%c", names[k], sum[k], k < 6 ? ' ' : '\n');
+  fclose(f);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,7 +92,7 @@ static PetscErrorCode SpmvFinalizePackage(void)
   { \
     return MatCreate_Spmv(A, &SpmvParentMPI, &SpmvFormat_##name); \
   }
-#include "types.h"
+#include "mattypes.h"
 #undef SPMV_FORMAT
 
 /*@C
@@ -114,14 +101,14 @@ static PetscErrorCode SpmvFinalizePackage(void)
   Logically Collective
 
   Options Database Key:
-+ -spmv_view_counts <file>     - at PetscFinalize(), append the counters of all matrices to a file
-. -spmv_device <api>           - which devices may be used: cuda, opencl or none; without it, the first that has one
-. -spmv_device_index <n>       - which of them; without it, ranks take turns
-. -spmv_device_memory <bytes>  - how much of its memory to use at most; without it, all
-. -spmv_device_graph <bool>     - whether the kernels of a product are recorded and launched as one; without it, where it can be (CUDA)
-. -spmv_vec_workgroup <n>      - work items of a work group in operations on vectors, a power of two; without it, 256 on a GPU, 64 elsewhere
-. -spmv_device_cache <folder>  - where compiled kernels are kept, or none; without it, petscspmv/kernels in $XDG_CACHE_HOME or ~/.cache
-- -spmv_device_view            - at PetscFinalize(), list the devices and what was moved and held
++ -spmv_view_counts <file>    - at PetscFinalize(), append the counters of all matrices to a file
+. -spmv_device <api>          - which devices may be used: cuda, opencl or none; without it, the first that has one
+. -spmv_device_index <n>      - which of them; without it, ranks take turns
+. -spmv_device_memory <bytes> - how much of its memory to use at most; without it, all
+. -spmv_device_graph <bool>   - whether the kernels of a product are recorded and launched as one; without it, with CUDA
+. -spmv_vec_workgroup <n>     - work items of a work group in operations on vectors; see `VECACCEL`
+. -spmv_device_cache <folder> - where compiled kernels are kept, or none; without it, petscspmv/kernels in the user's cache
+- -spmv_device_view           - at PetscFinalize(), list the devices, what was moved and held, and what operations on vectors did
 
   Level: developer
 
@@ -145,7 +132,7 @@ PetscErrorCode SpmvInitializePackage(void)
   PetscCall(MatRegister(MATMPIAIJ #name, MatCreate_MPIAIJ_##name)); \
   PetscCall(MatRegisterRootName(#name, MATSEQAIJ #name, MATMPIAIJ #name)); \
   PetscCall(MatSeqAIJRegister(MATSEQAIJ #name, MatConvertFrom_Spmv));
-#include "types.h"
+#include "mattypes.h"
 #undef SPMV_FORMAT
   PetscCall(SpmvRegisterExact());
   PetscCall(PetscLogEventRegister("MatSpmvBuild", MAT_CLASSID, &SPMV_Build));

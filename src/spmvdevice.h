@@ -1,13 +1,13 @@
 /*
   spmvdevice.h - the interface between a format's device side and src/device
 
-  The kernels are OpenCL C with the words of device/prelude.cl, one source for all APIs. A device takes the arrays of a storage as they
-  are, those aside excepted; setvalues() sends the values anew.
+  The kernels are OpenCL C with the words of device/prelude.cl, one source for all APIs. A device takes the arrays of a storage as
+  they are, those aside excepted; setvalues() sends the values anew.
 */
 #pragma once
 #include "spmvimpl.h"
 
-#define SPMV_DEVICE_ARG_MAX    24   /* arguments of a kernel, at most */
+#define SPMV_DEVICE_ARG_MAX    25   /* arguments of a kernel, at most, and one that ends them */
 #define SPMV_DEVICE_LAUNCH_MAX 8    /* kernels of a product, at most */
 #define SPMV_DEVICE_WORK_MAX   4    /* work arrays, at most */
 #define SPMV_DEVICE_OPTIONS    1024 /* characters of all -D options */
@@ -15,11 +15,12 @@
 /* SpmvDeviceArg: what a kernel is given. What has no array, x of a matrix without columns, say, is given as a null pointer */
 typedef struct {
   enum {
+    SPMV_ARG_NONE,  /* there are no more */
     SPMV_ARG_ARRAY, /* an array of the storage or a work array of the device, by name */
     SPMV_ARG_X,
     SPMV_ARG_Y,
-    SPMV_ARG_BETA, /* int: 0 or 1 */
-    SPMV_ARG_EPOCH, /* uint: 1, 2, ...: the number of this product. For kernels that read it only: such products are not recorded */
+    SPMV_ARG_BETA,  /* int: 0 or 1 */
+    SPMV_ARG_EPOCH, /* uint: the number of this product, 1, 2, ...; a product with such a kernel is not recorded */
     SPMV_ARG_INT    /* int */
   } kind;
   const char *name;
@@ -38,12 +39,9 @@ typedef struct {
 
 /* SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels in an order in which they may run */
 typedef struct {
-  char     options[SPMV_DEVICE_OPTIONS]; /* -D macros that carry the plan */
-  PetscInt nwork;
-  struct {
-    const char *name;
-    size_t      bytes; /* zeros when it is made */
-  } work[SPMV_DEVICE_WORK_MAX];
+  char             options[SPMV_DEVICE_OPTIONS]; /* -D macros that carry the plan */
+  PetscInt         nwork;
+  SpmvArray        work[SPMV_DEVICE_WORK_MAX]; /* without data; zeros when they are made */
   PetscInt         nlaunches;
   SpmvDeviceLaunch launch[SPMV_DEVICE_LAUNCH_MAX];
 } SpmvDeviceProduct;
@@ -56,16 +54,16 @@ typedef struct {
 #define SPMV_GIVE_BETA     ((SpmvDeviceArg){.kind = SPMV_ARG_BETA})
 #define SPMV_GIVE_EPOCH    ((SpmvDeviceArg){.kind = SPMV_ARG_EPOCH})
 
-/* Adds to a product a kernel that takes the arguments given, SPMV_GIVE_..., and waits for all before it; clears: only where y is not added to */
+/* Adds to a product a kernel that is given SPMV_GIVE_... and waits for all before it; clears: not wanted where y is added to */
 #define SPMV_LAUNCH(product, name, ngroups, ngroup, clears, ...) \
-  do { \
-    const SpmvDeviceArg args_[] = {__VA_ARGS__}; \
-    SpmvDeviceLaunch   *l_      = &(product)->launch[(product)->nlaunches++]; \
-    *l_                         = (SpmvDeviceLaunch){ \
-                              .kernel = name, .groups = ngroups, .group = ngroup, .step = (product)->nlaunches, .overwrites = clears}; \
-    l_->nargs = PETSC_STATIC_ARRAY_LENGTH(args_); \
-    memcpy(l_->arg, args_, sizeof(args_)); \
-  } while (0)
+  SpmvDeviceAdd( \
+    product, (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .overwrites = clears, .arg = {__VA_ARGS__}})
+static inline void SpmvDeviceAdd(SpmvDeviceProduct *product, SpmvDeviceLaunch launch)
+{
+  while (launch.arg[launch.nargs].kind) launch.nargs++;
+  product->launch[product->nlaunches++]        = launch;
+  product->launch[product->nlaunches - 1].step = product->nlaunches;
+}
 
 /* The kernel added last need not wait for the one before it: neither reads what the other writes, and they write other rows */
 static inline void SpmvDeviceAlongside(SpmvDeviceProduct *product)
@@ -73,11 +71,10 @@ static inline void SpmvDeviceAlongside(SpmvDeviceProduct *product)
   if (product->nlaunches > 1) product->launch[product->nlaunches - 1].step = product->launch[product->nlaunches - 2].step;
 }
 
-/* Adds to a product a work array */
+/* Adds a work array to a product */
 static inline void SpmvDeviceWork(SpmvDeviceProduct *product, const char name[], size_t bytes)
 {
-  product->work[product->nwork].name    = name;
-  product->work[product->nwork++].bytes = bytes;
+  product->work[product->nwork++] = SPMV_ARRAY(name, NULL, bytes, 1);
 }
 
 /* Work groups of so many work items that there is one for each item */
@@ -87,19 +84,20 @@ static inline size_t SpmvGroups(size_t items, size_t group)
 }
 
 /*
-  SpmvSharing: how a format shares the rows of a product between a device and the host. Each side builds a storage of the rows that
-  it has; device/shared.c joins their products
+  SpmvJointRows: how a format divides the rows of a joint product between a device and the host. Each side builds a storage of the
+  rows that it has; device/joint.c joins their products
 */
 typedef struct {
-  PetscInt parts;  /* the knob that says how many of the parts the device has, the first ones; 0: all, and nothing is shared */
+  PetscInt
+    parts; /* the knob that says how many of the parts the device has, the first ones; 0: all, and the product is not joint */
   PetscInt powers; /* the knob that lists the computing powers of the parts; none: they are measured (device/powers.c) */
 
   /*
-    Which rows the device has, in increasing order, PetscFree() is the caller's; `plan` is the device's, resolved; `host` is on entry the
-    plan that was asked for, on return that of the host's rows. All rows: nothing is left to share
+    The rows that the device has, in increasing order, the caller's to PetscFree(). `plan` is the device's, resolved; `host` is on
+    entry the plan that was asked for, on return that of the host's rows
   */
   PetscErrorCode (*split)(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[]);
-} SpmvSharing;
+} SpmvJointRows;
 
 /* SpmvDeviceSide: products by a device */
 typedef struct _SpmvDeviceSide {
@@ -118,5 +116,5 @@ typedef struct _SpmvDeviceSide {
   /* What those arrays are made from: sent for that time only; those that hold values, when they change again */
   PetscErrorCode (*sources)(const void *storage, PetscInt *n, SpmvArray sources[]);
 
-  const SpmvSharing *sharing; /* NULL: products are not shared */
+  const SpmvJointRows *joint; /* NULL: no joint products */
 } SpmvDeviceSide;

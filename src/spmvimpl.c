@@ -3,7 +3,7 @@
 */
 #include "spmvdevice.h"
 
-/* The side of a format that a plan of a backend is for; NULL if the format has none */
+/* The side of a format for a backend; NULL if the format has none */
 const SpmvSide *SpmvFormatSide(const SpmvFormat *format, PetscInt backend)
 {
   if (backend == SPMV_BACKEND_DEVICE) return format->device ? &format->device->side : NULL;
@@ -58,8 +58,7 @@ PetscLogDouble SpmvArraysRead(PetscInt n, const SpmvArray arrays[])
 {
   PetscLogDouble bytes = 0;
 
-  for (PetscInt k = 0; k < n; k++)
-    bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (PetscLogDouble)arrays[k].size;
+  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].aside ? 0 : (PetscLogDouble)(arrays[k].count * arrays[k].size);
   return bytes;
 }
 
@@ -68,12 +67,11 @@ PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[])
 {
   PetscLogDouble bytes = 0;
 
-  for (PetscInt k = 0; k < n; k++)
-    bytes += arrays[k].borrowed ? 0 : (PetscLogDouble)arrays[k].count * (PetscLogDouble)arrays[k].size;
+  for (PetscInt k = 0; k < n; k++) bytes += arrays[k].borrowed ? 0 : (PetscLogDouble)(arrays[k].count * arrays[k].size);
   return bytes;
 }
 
-/* Appends to a line of `size` characters as far as it has room: lines are printed as a whole, because PETSc indents each call */
+/* Appends to a line of `size` characters as far as there is room. Lines are printed as a whole: PETSc indents each call */
 PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...)
 {
   const size_t used = strlen(line);

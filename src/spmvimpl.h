@@ -3,8 +3,7 @@
 
   A format has two sides, one for the host and one for devices, which know nothing of each other: each has its own knobs,
   storage and builder. A side knows CSR and its own arrays. It does not know PETSc's Mat, other formats, the APIs of devices
-  or the tuner. The glue (mat/interface) knows PETSc's Mat and no format by name. What a device side has besides is in
-  spmvdevice.h.
+  or the tuner. The glue (mat/interface) knows PETSc's Mat and no format by name. spmvdevice.h has the rest of a device side.
 
   Words: a *format* is a storage scheme, a *plan* one value for each knob of a side, a *storage* a matrix in a format under
   a plan, an *ISA* an instruction set of the host, a *device* an OpenCL or CUDA accelerator, a *backend* host or device.
@@ -20,19 +19,20 @@ typedef enum {
   SPMV_ISA_COUNT
 } SpmvIsa;
 
-/* In a *_simd.c: the name that a symbol has for the instruction set it is compiled for, such as BccooKernels_avx2 */
+/* In a *_simd.c: the name of a symbol for the instruction set it is compiled for, such as BccooKernels_avx2 */
 #define SPMV_CAT_(a, b)     a##_##b
 #define SPMV_CAT(a, b)      SPMV_CAT_(a, b)
 #define SPMV_ISA_NAME(name) SPMV_CAT(name, SPMV_ISA_SUFFIX)
 
-#define SPMV_PARAM_MAX   20  /* knobs of one side of a format, at most */
-#define SPMV_LIST_MAX    64  /* values of a knob that is a list, at most */
-#define SPMV_ARRAY_MAX   28  /* arrays of one storage, at most */
-#define SPMV_THREADS_MAX 256 /* threads of a product, at most */
-#define SPMV_CACHE_LINE  ((size_t)64)
-#define SPMV_MUCH        PETSC_MAX_INT
-#define SPMV_LINE_MAX    4  /* lines that a side adds to what is printed of its storage, at most */
-#define SPMV_PROPOSALS   24 /* plans that a side proposes in one round, at most */
+/* At most */
+#define SPMV_PARAM_MAX   20  /* knobs of one side of a format */
+#define SPMV_LIST_MAX    64  /* values of a knob that is a list */
+#define SPMV_ARRAY_MAX   28  /* arrays of one storage */
+#define SPMV_THREADS_MAX 256 /* threads of a product */
+#define SPMV_LINE_MAX    4   /* lines that a side adds to what is printed of its storage */
+#define SPMV_PROPOSALS   24  /* plans that a side proposes in one round */
+
+#define SPMV_CACHE_LINE ((size_t)64) /* bytes */
 
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
 typedef struct {
@@ -119,7 +119,7 @@ static inline SpmvPlan SpmvPlanDefault(SpmvBackend backend, PetscInt n, const Sp
 /* SpmvArray: one array of a storage, described so that others can count, send or print it blindly */
 typedef struct {
   const char *name;
-  const void *data;        /* NULL, though there are elements: the device makes it (SpmvDeviceSide.convert()) */
+  const void *data;        /* NULL, though there are elements: the device makes it */
   size_t      count, size; /* elements, bytes of one element */
   PetscBool   is_values;   /* holds the matrix's values: changes when they change; all other arrays depend on the pattern only */
   PetscBool   aside;       /* no product reads it: kept for when the values change, and not sent to a device */
@@ -129,10 +129,7 @@ typedef struct {
 /* SPMV_ARRAY("values", b->value, n, sizeof(PetscScalar), .is_values = PETSC_TRUE) */
 #define SPMV_ARRAY(n, d, c, ...) ((SpmvArray){.name = n, .data = d, .count = c, .size = __VA_ARGS__})
 
-/*
-  SpmvWork: what a product by a storage costs, in amounts that the rates of a machine turn into time (tune/estimate.c). Time spent
-  loading from memory and time spent working are apart, since a processor does both at once
-*/
+/* SpmvWork: what a product by a storage costs, in amounts that the rates of a machine turn into time (tune/estimate.c) */
 typedef struct {
   PetscLogDouble bytes;    /* of the storage that a product reads, x and y not counted */
   PetscLogDouble moved;    /* and of what it writes besides y and reads again */
@@ -163,31 +160,32 @@ typedef struct {
 typedef struct {
   PetscInt         nparams; /* knobs, <= SPMV_PARAM_MAX */
   const SpmvParam *params;  /* [nparams] */
-  PetscBool
-    borrows; /* the storage keeps the pointers of the SpmvCSR, whose rows may then be unsorted; setvalues() brings them anew */
+  PetscBool        borrows; /* the storage keeps the SpmvCSR's pointers, until setvalues(); rows may then be unsorted */
 
   /*
-    Plans to choose from by their time, for the knobs that `asked` leaves open: the plainest in round 0, then, round by round, others that
-    are likely only if those of the round before are. n = 0: no more. NULL: whatever is left open, resolve() replaces
+    Plans to choose from, for the knobs that `asked` leaves open: the plainest in round 0, then, round by round, others that are
+    likely to be faster only if those of the round before are. n = 0: no more. NULL: whatever is left open, resolve() replaces
   */
   PetscErrorCode (*propose)(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
                             SpmvPlan plans[SPMV_PROPOSALS]);
-  /* Replaces what a plan still leaves open: what sizes and the device tell, and where nobody chose, the plainest. NULL: nothing */
+  /* Replaces what a plan still leaves open, by what sizes and the device tell, or by the plainest. NULL: nothing is left open */
   PetscErrorCode (*resolve)(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
-  /* Why a plan that is resolved cannot be built for a matrix, with the remedy, as one sentence without a full stop; empty if it can. NULL: all can */
+  /* Why a resolved plan cannot be built for a matrix, with the remedy, as one sentence without a full stop; empty if it can be.
+     NULL: all can */
   PetscErrorCode (*allows)(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size);
   /* Adds the work that some consecutive rows of a matrix make, under a plan that is resolved for all of it */
   PetscErrorCode (*work)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
-  /* The same for n plans, where they have passes over the rows in common; NULL: one after the other */
+  /* The same for n plans at once, where they have passes over the rows in common; NULL: one after the other */
   PetscErrorCode (*works)(const SpmvCSR *rows, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
 
-  /* New storage under a plan that is resolved and allowed (call SpmvBuild()); on return the plan has what only building told. After an error *storage is what was made so far, or NULL */
+  /* New storage under a plan that is resolved and allowed (call SpmvBuild()); on return the plan has what only building told.
+     After an error *storage is what was made so far, or NULL */
   PetscErrorCode (*build)(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
   /* Same pattern, new values */
   PetscErrorCode (*setvalues)(const SpmvCSR *csr, void *storage);
-  /* The arrays of a storage, at most SPMV_ARRAY_MAX */
+  /* The arrays of a storage */
   PetscErrorCode (*arrays)(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
-  /* Line k = 0, 1, ..., < SPMV_LINE_MAX, of what -mat_spmv_view prints of a storage besides plan and bytes; empty: no more. NULL: none */
+  /* Line k = 0, 1, ... of what -mat_spmv_view prints of a storage besides plan and bytes; empty: no more. NULL: none */
   PetscErrorCode (*describe)(const void *storage, PetscInt k, char line[], size_t size);
   PetscErrorCode (*destroy)(void **storage);
 } SpmvSide;
@@ -207,14 +205,13 @@ typedef struct {
 
 /* SpmvHostSide: products by this processor */
 typedef struct {
-  SpmvSide side;
-  const SpmvKernels *const
-    *kernels; /* [SPMV_ISA_COUNT] that of SPMV_SCALAR is required; kernels.h makes the table. NULL: AIJ's own kernel */
+  SpmvSide                  side;
+  const SpmvKernels *const *kernels; /* [SPMV_ISA_COUNT] as kernels.h makes it; NULL: AIJ's own kernel */
 } SpmvHostSide;
 
-/* SpmvFormat: a storage scheme; or, without sides, what stands in its place: spmv */
+/* SpmvFormat: a storage scheme; spmv, whose format is chosen, has no sides */
 typedef struct {
-  const char                   *name;     /* as in types.h */
+  const char                   *name;     /* as in mattypes.h */
   const char                   *citation; /* BibTeX, printed by -citations */
   const SpmvHostSide           *host;
   const struct _SpmvDeviceSide *device; /* see spmvdevice.h; NULL: products on the host only */
@@ -244,17 +241,18 @@ extern PetscErrorCode SpmvFree(void *array);
 extern void           SpmvFreeTemporary(void *array);
 
 /*
-  Before a declaration: destroy(&variable) is called wherever the variable goes out of scope, so that an error, which returns early,
-  leaks nothing. SPMV_TEMPORARY is for arrays from PetscMalloc1() and its kin. Such a variable must be initialised
+  Before a declaration: destroy(&variable) is called where the variable goes out of scope, so that an error, which returns early,
+  leaks nothing. SPMV_TEMPORARY is for what PetscMalloc1() or its kin gave. Such a variable must be initialised
 */
 #define SPMV_DESTROY_BY(destroy) __attribute__((cleanup(destroy)))
 #define SPMV_TEMPORARY           SPMV_DESTROY_BY(SpmvFreeTemporary)
 
-/* paths.c */
+/* sys/paths.c */
 extern PetscErrorCode SpmvUserPath(const char variable[], const char folder[], const char name[], char path[], size_t size);
 extern void           SpmvMakeFolders(const char file[]);
 
 /* host/threads.c */
+#define SPMV_WORK_UNKNOWN PETSC_MAX_INT              /* of SpmvRunWork(): threads are used, whatever there is to do */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
 extern void  SpmvRunWork(PetscInt64 products);
@@ -265,7 +263,7 @@ extern void  SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, Pet
 extern void  SpmvAddVectors(PetscInt ntasks, size_t n, const PetscScalar vectors[], PetscScalar y[]);
 extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt first[]);
 
-/* The first of the n things that a task has its equal share of; the first of the next task is where they end */
+/* Where the share of a task begins, of n things that tasks share equally; it ends where that of the next task begins */
 static inline size_t SpmvShare(size_t n, PetscInt task, PetscInt ntasks)
 {
   return (size_t)((uint64_t)n * (uint64_t)task / (uint64_t)ntasks);
@@ -282,5 +280,5 @@ static inline PetscScalar *SpmvTaskVector(PetscInt n, PetscInt task, PetscScalar
 }
 
 #define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
-#include "types.h"
+#include "mattypes.h"
 #undef SPMV_FORMAT

@@ -64,7 +64,7 @@ static PetscBool IsExact(const SpmvFormat *f, const SpmvPlan *plan)
 /* Products with beta 0 (over NaN) and 1; twice, for the same bits if they are exact */
 static PetscErrorCode Check(const SpmvCSR *csr, SpmvOnDevice *on, PetscBool exact, PetscRandom rand, PetscInt *wrong)
 {
-  PetscBool full;
+  PetscBool nomem;
   Work      w;
 
   PetscFunctionBegin;
@@ -73,8 +73,8 @@ static PetscErrorCode Check(const SpmvCSR *csr, SpmvOnDevice *on, PetscBool exac
     SpmvTestReference(csr, PETSC_FALSE, w.x, beta ? w.y0 : NULL, w.re, w.im, w.size, w.length);
     for (int again = 0; again < (Quick ? 1 : 2); again++) {
       for (PetscInt k = 0; k < csr->m; k++) w.y[k] = beta ? w.y0[k] : (PetscScalar)NAN;
-      PetscCall(SpmvOnDeviceApply(on, csr->n, w.x, csr->m, w.y, (PetscBool)beta, &full));
-      PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+      PetscCall(SpmvOnDeviceMultiply(on, w.x, NULL, w.y, NULL, (PetscBool)beta, &nomem));
+      PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
       *wrong += SpmvTestCompare(csr->m, w.y, w.re, w.im, w.size, w.length);
       if (!again) PetscCall(PetscArraycpy(w.first, w.y, csr->m));
       else if (exact && memcmp(w.first, w.y, csr->m * sizeof(PetscScalar))) ++*wrong;
@@ -88,13 +88,13 @@ static PetscErrorCode Check(const SpmvCSR *csr, SpmvOnDevice *on, PetscBool exac
 static PetscErrorCode CheckInf(const SpmvFormat *f, const SpmvCSR *csr, SpmvOnDevice *on, PetscInt *wrong)
 {
   PetscScalar *x, *y;
-  PetscBool    full;
+  PetscBool    nomem;
 
   PetscFunctionBegin;
   if (!csr->n || !strcmp(f->name, "bccoo")) PetscFunctionReturn(0);
   PetscCall(PetscMalloc2(csr->n, &x, csr->m, &y));
   for (PetscInt k = 0; k < csr->n; k++) x[k] = k == csr->n / 3 || k == 0 ? (PetscScalar)INFINITY : 1;
-  PetscCall(SpmvOnDeviceApply(on, csr->n, x, csr->m, y, PETSC_FALSE, &full));
+  PetscCall(SpmvOnDeviceMultiply(on, x, NULL, y, NULL, PETSC_FALSE, &nomem));
   for (PetscInt r = 0; r < csr->m; r++) {
     PetscBool reached = PETSC_FALSE;
 
@@ -116,7 +116,7 @@ static PetscErrorCode CheckHeld(const SpmvOnDevice *on, PetscLogDouble before, P
   PetscCall(on->format->device->side.arrays(on->storage, &n, arrays));
   for (PetscInt k = 0; k < n; k++)
     bytes += arrays[k].aside && arrays[k].data ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
-  for (PetscInt k = 0; k < on->product.nwork; k++) bytes += on->product.work[k].bytes;
+  for (PetscInt k = 0; k < on->product.nwork; k++) bytes += on->product.work[k].count;
   if (on->device->held - before != bytes) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes for %g\n", on->format->name,
                           (double)(on->device->held - before), (double)bytes));
@@ -137,38 +137,38 @@ static PetscErrorCode Handler(MPI_Comm comm, int line, const char *function, con
 static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvPlan *asked, PetscInt threads, PetscRandom rand,
                                 PetscInt *cases, PetscInt *wrong)
 {
-  const SpmvSharing *sharing = f->device->sharing;
-  SpmvCSR            csr     = SpmvTestCSRView(t);
-  SpmvPlan           plan = *asked, host = SpmvTestPlan(f, SPMV_BACKEND_HOST);
-  SpmvDevice        *device;
-  SpmvOnDevice      *on;
-  PetscLogDouble     held;
-  PetscErrorCode     ierr;
-  PetscBool          full;
+  const SpmvJointRows *joint = f->device->joint;
+  SpmvCSR              csr   = SpmvTestCSRView(t);
+  SpmvPlan             plan = *asked, host = SpmvTestPlan(f, SPMV_BACKEND_HOST);
+  SpmvDevice          *device;
+  SpmvOnDevice        *on;
+  PetscLogDouble       held;
+  PetscErrorCode       ierr;
+  PetscBool            nomem;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
   held         = device->held;
   host.threads = threads;
-  if (sharing && plan.value[sharing->parts] &&
-      !plan.value[sharing->powers]) { /* equal powers: what is measured is not the same each time */
-    plan.value[sharing->powers] = plan.value[sharing->parts] + PetscMax(1, threads - 1);
-    for (PetscInt k = 0; k < plan.value[sharing->powers]; k++) plan.list[k] = 1;
+  if (joint && plan.value[joint->parts] &&
+      !plan.value[joint->powers]) { /* equal powers: what is measured is not the same each time */
+    plan.value[joint->powers] = plan.value[joint->parts] + PetscMax(1, threads - 1);
+    for (PetscInt k = 0; k < plan.value[joint->powers]; k++) plan.list[k] = 1;
   }
   PetscCall(PetscPushErrorHandler(Handler, NULL));
-  ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full);
+  ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &nomem);
   PetscCall(PetscPopErrorHandler());
   if (ierr == PETSC_ERR_ARG_OUTOFRANGE)
     PetscFunctionReturn(0); /* a plan that this matrix or device does not allow is refused, never bent */
   PetscCall(ierr);
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   PetscCall(CheckHeld(on, held, wrong));
   PetscCall(CheckInf(f, &csr, on, wrong));
   for (int values = 0; values < (Quick ? 1 : 2); values++) {
     PetscCall(Check(&csr, on, IsExact(f, &plan), rand, wrong));
     ++*cases;
     for (PetscInt k = 0; k < t->i[t->m]; k++) PetscCall(PetscRandomGetValue(rand, &t->a[k]));
-    PetscCall(SpmvOnDeviceSetValues(on, &csr, &full));
+    PetscCall(SpmvOnDeviceSetValues(on, &csr, &nomem));
   }
   PetscCall(SpmvOnDeviceDestroy(&on));
   PetscFunctionReturn(0);
@@ -185,17 +185,17 @@ static PetscInt Tried(const SpmvFormat *f, PetscInt k)
 static PetscErrorCode CheckChoices(const SpmvFormat *f, SpmvTestCSR *t, const char name[], const PetscInt index[],
                                    PetscRandom rand, PetscInt *cases, PetscInt *failures)
 {
-  const SpmvSide    *side    = &f->device->side;
-  const SpmvSharing *sharing = f->device->sharing;
-  SpmvPlan           plan    = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
-  PetscInt           wrong   = 0;
+  const SpmvSide      *side  = &f->device->side;
+  const SpmvJointRows *joint = f->device->joint;
+  SpmvPlan             plan  = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
+  PetscInt             wrong = 0;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < side->nparams; k++) {
     if (side->params[k].choices) plan.value[k] = side->params[k].choices[index[k]];
   }
   PetscCall(CheckPlan(f, t, &plan, 1, rand, cases, &wrong));
-  if (sharing && plan.value[sharing->parts])
+  if (joint && plan.value[joint->parts])
     PetscCall(
       CheckPlan(f, t, &plan, 3, rand, cases, &wrong)); /* with threads of the host beside the one that drives the device */
   if (wrong) {

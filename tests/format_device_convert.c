@@ -44,13 +44,16 @@ static PetscErrorCode Compare(const void *host, SpmvOnDevice *on, const char wha
   PetscFunctionBegin;
   PetscCall(SpmvFormat_bccoo.device->side.arrays(host, &n, arrays));
   for (PetscInt k = 0; k < n; k++) {
-    const size_t bytes  = arrays[k].count * arrays[k].size;
-    size_t       differ = 0;
-    char        *there;
+    const size_t          bytes  = arrays[k].count * arrays[k].size;
+    size_t                differ = 0;
+    const OnDeviceBuffer *b      = SpmvOnDeviceFind(on, arrays[k].name);
+    char                 *there;
 
     if (arrays[k].aside || !bytes) continue;
+    PetscCheck(b && b->bytes == bytes, PETSC_COMM_SELF, PETSC_ERR_PLIB, "the device has not %zu bytes of %s", bytes,
+               arrays[k].name);
     PetscCall(PetscMalloc1(bytes, &there));
-    PetscCall(SpmvOnDeviceRead(on, arrays[k].name, there, bytes));
+    PetscCall(SpmvDeviceRead(on->device, b->buffer, there, bytes));
     for (size_t b = 0; b < bytes; b++) differ += there[b] != ((const char *)arrays[k].data)[b];
     PetscCall(PetscFree(there));
     Compared++;
@@ -75,7 +78,7 @@ static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPl
   char            what[128];
   PetscInt        wrong = 0;
   PetscLogDouble  before;
-  PetscBool       full;
+  PetscBool       nomem;
 
   PetscFunctionBegin;
   PetscCall(Matrix(m, wide, &t));
@@ -84,8 +87,8 @@ static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPl
   other.value[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
   PetscCall(SpmvBuild(side, &csr, &device->info, &plan, &host));
   before = device->held;
-  PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, &csr, &other, &none, &made, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+  PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, &csr, &other, &none, &made, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   PetscCheck(!((BccooDeviceStorage *)made->storage)->b.value && ((BccooDeviceStorage *)host)->b.value, PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "another one converts");
   other.value[BCCOO_DEVICE_CONVERT] = plan.value[BCCOO_DEVICE_CONVERT];
@@ -99,8 +102,8 @@ static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPl
   PetscCall(Compare(host, made, what));
   for (PetscInt k = 0; k < t.i[t.m]; k++) t.a[k] = 1 - 2 * t.a[k];
   PetscCall(side->setvalues(&csr, host));
-  PetscCall(SpmvOnDeviceSetValues(made, &csr, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+  PetscCall(SpmvOnDeviceSetValues(made, &csr, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   PetscCall(Compare(host, made, what));
   PetscCall(Products(&csr, made, &wrong));
   Wrong += wrong;
@@ -142,11 +145,11 @@ static PetscErrorCode Choices(SpmvDevice *device)
        bytes *= 3) { /* it runs out where it is sent the storage, then the matrix, then room for what is found */
     SpmvPlan      built = plan;
     SpmvOnDevice *on;
-    PetscBool     full;
+    PetscBool     nomem;
 
     device->limit = before + bytes;
-    PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, &csr, &built, &host, &on, &full));
-    PetscCheck(full || bytes > 10000, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " bytes are enough", bytes);
+    PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_bccoo, &csr, &built, &host, &on, &nomem));
+    PetscCheck(nomem || bytes > 10000, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " bytes are enough", bytes);
     PetscCall(SpmvOnDeviceDestroy(&on));
     Wrong += device->held != before;
   }

@@ -65,7 +65,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   SpmvTestCSR                     t, moved;
   SpmvCSR                         csr;
   SpmvOnDevice                   *on;
-  PetscBool                       full;
+  PetscBool                       nomem;
   const CsradaptiveDeviceStorage *b;
 
   PetscFunctionBegin;
@@ -74,7 +74,7 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   plan.value[CSRADAPTIVE_NNZ_PER_WG]     = 512;
   plan.value[CSRADAPTIVE_NNZ_MULTIPLIER] = 2;
   other                                  = plan;
-  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &full));
+  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &nomem));
   b = (const CsradaptiveDeviceStorage *)on->storage;
   PetscCall(Arrays(on));
   for (int kernel = 0; kernel < CSRADAPTIVE_LISTS; kernel++)
@@ -108,13 +108,13 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
     other                                 = plan;
     other.value[CSRADAPTIVE_DEVICE_PARTS] = parts;
     device->info.forward                  = PETSC_TRUE; /* so that the atomics run; what runs here does let work groups go on */
-    PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &full));
-    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &nomem));
+    PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
     PetscCall(Compiles(on));
     PetscCall(Products(&csr, on, &wrong));
     PetscCall(RowsDestroy(&t)); /* new values come in new arrays, and the old ones may be gone */
     csr = SpmvTestCSRView(&moved);
-    PetscCall(SpmvOnDeviceSetValues(on, &csr, &full));
+    PetscCall(SpmvOnDeviceSetValues(on, &csr, &nomem));
     PetscCall(Products(&csr, on, &wrong));
     PetscCall(SpmvOnDeviceDestroy(&on));
     PetscCall(RowsDestroy(&moved));
@@ -143,13 +143,13 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
     for (int wide = 0; wide < 2;
          wide++) { /* words of 64 bits, for as many columns as 32 do not hold: so many only while it is built */
       SpmvOnDevice *on;
-      PetscBool     full;
+      PetscBool     nomem;
 
       plan                          = Plan(f);
       plan.value[CMRS_DEVICE_ORDER] = order;
       csr.n                         = wide ? (1 << 28) + 1 : t.n;
-      PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, NULL, &on, &full));
-      PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+      PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, NULL, &on, &nomem));
+      PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
       PetscCheck(strstr(on->product.options, wide ? "-DWORD_BITS=64" : "-DWORD_BITS=32"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                  "words");
       csr.n = t.n;
@@ -182,15 +182,15 @@ static PetscErrorCode PmfCut(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan 
   SpmvCSR              csr   = SpmvTestCSRView(t);
   PetscInt             wrong = 0;
   SpmvOnDevice        *on;
-  PetscBool            full;
+  PetscBool            nomem;
 
   PetscFunctionBegin;
   device->limit             = before + room;
   device->info.room         = room;
   host.threads              = plan.threads;
   host.value[PMF_PARTITION] = plan.value[PMF_PARTITION];
-  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: the device is full", what);
+  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s: the device is out of memory", what);
   PetscCall(Products(&csr, on, &wrong)); /* with vectors, or it ends */
   PetscCheck(device->held - before > 0.8 * room, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: of %g bytes the device uses %g", what,
              (double)room, (double)(device->held - before));

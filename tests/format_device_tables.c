@@ -44,17 +44,17 @@ static PetscErrorCode Try(SpmvDevice *device, const SpmvTestCSR *t, SpmvPlan pla
   SpmvOnDevice     *on     = NULL;
   const PetscInt    before = Refusals;
   PetscInt          wrong  = 0;
-  PetscBool         full;
+  PetscBool         nomem;
   PetscErrorCode    ierr;
 
   PetscFunctionBegin;
   PetscCall(PetscPushErrorHandler(TooLittle, NULL));
-  ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &full);
+  ierr = SpmvOnDeviceCreate(device, f, &csr, &plan, &host, &on, &nomem);
   PetscCall(PetscPopErrorHandler());
   PetscCheck(!ierr || (ierr == PETSC_ERR_ARG_OUTOFRANGE && device->info.gpu && Refusals == before + 1), PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "%s is refused: error %d", what, (int)ierr);
   if (!ierr) {
-    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
     PetscCall(Products(&csr, on, &wrong));
     Plans++;
   }

@@ -5,7 +5,7 @@ static const char help[] =
 
 #include "spmvtest.h"
 #include "spmvdevice.h"
-#include "device/cuda/nvrtc.h"
+#include "device/cuda/cuda.h"
 #include "vec/vecaccel.h"
 
 static const SpmvFormat *const Formats[] = {

@@ -24,13 +24,13 @@ typedef struct {
 
 static PetscErrorCode Fill(SpmvDevice *device, Vectors *v, PetscInt k, PetscScalar shift)
 {
-  PetscScalar *e    = v->entries + (size_t)k * (size_t)v->n;
-  PetscBool    full = PETSC_FALSE;
+  PetscScalar *e     = v->entries + (size_t)k * (size_t)v->n;
+  PetscBool    nomem = PETSC_FALSE;
 
   PetscFunctionBegin;
   for (PetscInt i = 0; i < v->n; i++) e[i] = shift + PetscSinReal((PetscReal)(i + 31 * k));
-  if (v->buffer[k]) PetscCall(SpmvDeviceWrite(device, v->buffer[k], e, sizeof(PetscScalar) * (size_t)v->n, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+  if (v->buffer[k]) PetscCall(SpmvDeviceWrite(device, v->buffer[k], e, sizeof(PetscScalar) * (size_t)v->n, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   PetscFunctionReturn(0);
 }
 
@@ -42,7 +42,7 @@ static PetscErrorCode VectorsCreate(SpmvDevice *device, PetscInt n, PetscInt cou
   PetscCall(PetscMalloc1((count + 1) * n, &v->entries));
   for (PetscInt k = 0; k <= count; k++) {
     if (k) PetscCall(SpmvDeviceAlloc(device, sizeof(PetscScalar) * (size_t)n, &v->buffer[k]));
-    PetscCheck(!k || v->buffer[k], PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    PetscCheck(!k || v->buffer[k], PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
     PetscCall(Fill(device, v, k, 0));
   }
   PetscFunctionReturn(0);
@@ -67,14 +67,14 @@ static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDe
   long double re[ROWS], im[ROWS], size[ROWS];
   PetscInt    length[ROWS];
   PetscScalar got[ROWS];
-  PetscBool   full;
+  PetscBool   nomem;
 
   PetscFunctionBegin;
   SpmvTestReference(csr, PETSC_FALSE, xe, beta ? ye : NULL, re, im, size, length);
   PetscCall(PetscArraycpy(got, ye, y->n));
   if (!ky && !beta) got[0] = NAN;
-  PetscCall(SpmvOnDeviceMultiply(on, x->n, kx ? NULL : xe, x->buffer[kx], y->n, ky ? NULL : got, y->buffer[ky], beta, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+  PetscCall(SpmvOnDeviceMultiply(on, kx ? NULL : xe, x->buffer[kx], ky ? NULL : got, y->buffer[ky], beta, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   if (device->sent - sent != bx + (beta ? by : 0) || device->received - received != by) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "x %" PetscInt_FMT ", y %" PetscInt_FMT ": %g bytes sent, %g received\n", kx, ky,
                           (double)(device->sent - sent), (double)(device->received - received)));
@@ -93,11 +93,11 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
   SpmvPlan      plan = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
   SpmvOnDevice *on;
   Vectors       x, y;
-  PetscBool     full;
+  PetscBool     nomem;
 
   PetscFunctionBegin;
-  PetscCall(SpmvOnDeviceCreate(device, f, csr, &plan, NULL, &on, &full));
-  PetscCheck(!full && !SpmvOnDeviceIsShared(on), PETSC_COMM_SELF, PETSC_ERR_PLIB, "full, or shared with the host");
+  PetscCall(SpmvOnDeviceCreate(device, f, csr, &plan, NULL, &on, &nomem));
+  PetscCheck(!nomem && !SpmvOnDeviceIsJoint(on), PETSC_COMM_SELF, PETSC_ERR_PLIB, "out of memory, or joint with the host");
   PetscCall(VectorsCreate(device, csr->n, count, &x));
   PetscCall(VectorsCreate(device, csr->m, count, &y));
   for (int round = 0; round < 3; round++) {
@@ -115,7 +115,7 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
   PetscCall(VectorsDestroy(device, &x));
   PetscCall(VectorsDestroy(device, &y));
   PetscCall(SpmvOnDeviceDestroy(&on));
-  PetscCall(SpmvOnDeviceCreate(device, f, csr, &plan, NULL, &on, &full)); /* for measuring, with no vectors of its own yet */
+  PetscCall(SpmvOnDeviceCreate(device, f, csr, &plan, NULL, &on, &nomem)); /* for measuring, with no vectors of its own yet */
   PetscCall(VectorsCreate(device, csr->n, 1, &x));
   PetscCall(VectorsCreate(device, csr->m, 1, &y));
   PetscCall(CheckPair(csr, device, on, &x, 1, &y, 1, PETSC_FALSE, wrong));
@@ -126,15 +126,15 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
   PetscFunctionReturn(0);
 }
 
-/* Every third entry from the end, then the first ones; full at the second try if there is room for the numbers only */
+/* Every third entry from the end, then the first ones; then with too little memory */
 static PetscErrorCode CheckGather(SpmvDevice *device, PetscInt n, PetscInt m, PetscInt *wrong)
 {
   const PetscLogDouble limit = device->limit, held = device->held;
   Vectors              v;
-  SpmvGather          *gather;
+  SpmvOnDevice        *gather;
   PetscInt            *which;
   PetscScalar         *out;
-  PetscBool            full;
+  PetscBool            nomem;
 
   PetscFunctionBegin;
   PetscCall(VectorsCreate(device, n, 1, &v));
@@ -143,14 +143,19 @@ static PetscErrorCode CheckGather(SpmvDevice *device, PetscInt n, PetscInt m, Pe
     which[k] = (n - 1 - 3 * k % n + n) % n;
     out[k]   = NAN;
   }
-  PetscCall(SpmvGatherCreate(device, m, which, &gather, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
-  PetscCall(SpmvGatherRun(gather, v.buffer[1], out, &full));
-  for (PetscInt k = 0; k < m; k++) *wrong += full || out[k] != v.entries[n + which[k]];
-  PetscCall(SpmvGatherDestroy(&gather));
-  device->limit = device->held + (PetscLogDouble)m * sizeof(int32_t);
-  PetscCall(SpmvGatherCreate(device, m, which, &gather, &full));
-  *wrong += !full || gather;
+  PetscCall(SpmvGatherCreate(device, m, which, &gather, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
+  PetscCall(SpmvOnDeviceMultiply(gather, NULL, v.buffer[1], out, NULL, PETSC_FALSE, &nomem));
+  for (PetscInt k = 0; k < m; k++) *wrong += nomem || out[k] != v.entries[n + which[k]];
+  PetscCall(SpmvOnDeviceDestroy(&gather));
+  for (int room = 0; room < 2; room++) { /* for nothing, then for the numbers of the entries only */
+    device->limit = device->held + (PetscLogDouble)(room * m) * sizeof(int32_t);
+    PetscCall(SpmvGatherCreate(device, m, which, &gather, &nomem));
+    *wrong += room ? nomem || !gather : !nomem || gather;
+    if (gather) PetscCall(SpmvOnDeviceMultiply(gather, NULL, v.buffer[1], out, NULL, PETSC_FALSE, &nomem));
+    *wrong += !nomem;
+    PetscCall(SpmvOnDeviceDestroy(&gather));
+  }
   device->limit = limit;
   PetscCall(PetscFree2(which, out));
   PetscCall(VectorsDestroy(device, &v));

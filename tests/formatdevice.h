@@ -41,7 +41,7 @@ static inline PetscErrorCode Products(const SpmvCSR *csr, SpmvOnDevice *on, Pets
   PetscScalar *x, *y, *y0;
   long double *re, *im, *size;
   PetscInt    *length;
-  PetscBool    full;
+  PetscBool    nomem;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(csr->n, &x, csr->m, &y, csr->m, &y0));
@@ -53,8 +53,8 @@ static inline PetscErrorCode Products(const SpmvCSR *csr, SpmvOnDevice *on, Pets
 
     SpmvTestReference(csr, PETSC_FALSE, x, beta ? y0 : NULL, re, im, size, length);
     for (PetscInt k = 0; k < csr->m; k++) y[k] = beta ? y0[k] : (PetscScalar)NAN;
-    PetscCall(SpmvOnDeviceApply(on, csr->n, x, csr->m, y, (PetscBool)beta, &full));
-    PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is full");
+    PetscCall(SpmvOnDeviceMultiply(on, x, NULL, y, NULL, (PetscBool)beta, &nomem));
+    PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
     *wrong += SpmvTestCompare(csr->m, y, re, im, size, length);
   }
   PetscCall(PetscFree3(x, y, y0));

@@ -97,7 +97,7 @@ end:
     test:
       suffix: types
       args: -type {{FORMATS spmv}}
-    test: # the device takes csradaptive, which borrows the rows as they are, and is full: what the host takes instead wants them sorted
+    test: # the device takes csradaptive, which borrows the rows as they are, and is out of memory: what the host takes instead wants them sorted
       suffix: device_full
       args: -type spmv -mat_spmv_tune_formats {{csradaptive,pmf csradaptive,tpspmv}} -mat_spmv_backend device -spmv_device opencl -spmv_device_memory 100 -skip_without_device
       filter: grep -v Warning

@@ -1,7 +1,7 @@
 static const char help[] = "Files of the user's: which folders count, and that folders are made; hashes of what differs.\n\n";
 
 #include "spmvimpl.h"
-#include "hash.h"
+#include "sys/hash.h"
 #include <sys/stat.h>
 #include <unistd.h>
 

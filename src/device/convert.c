@@ -5,84 +5,46 @@
 */
 #include "ondevice.h"
 
-/* What the arrays, or their values, are made from */
-static PetscErrorCode ConvertSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
+/* Sends what the arrays, or their values, are made from, and runs the kernels */
+static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conversion, PetscBool values_only, PetscBool *nomem)
 {
-  SpmvArray sources[SPMV_ARRAY_MAX];
-  PetscInt  n;
+  const SpmvDeviceSide *side = on->format->device;
+  SpmvArray             sources[SPMV_ARRAY_MAX];
+  PetscInt              n;
+  void                 *program;
 
   PetscFunctionBegin;
-  PetscCall(on->format->device->sources(on->storage, &n, sources));
-  for (PetscInt k = 0; k < n && !*full; k++) {
-    OnDeviceBuffer *b     = &on->buffer[on->nbuffers];
-    const size_t    bytes = sources[k].count * sources[k].size;
-
-    if (values_only && !sources[k].is_values) continue;
-    PetscCall(SpmvOnDeviceAlloc(on, sources[k].name, bytes, b, full));
-    on->nbuffers++;
-    if (bytes && !*full) PetscCall(SpmvDeviceWrite(on->device, b->buffer, sources[k].data, bytes, full));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The kernels with their work arrays */
-static PetscErrorCode ConvertRun(SpmvOnDevice *on, const SpmvDeviceProduct *conversion, PetscBool *full)
-{
-  void     *program;
-  PetscBool logging;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvProgramGet(on->device, on->format->device->convert_source, conversion->options, &program));
-  PetscCall(PetscLogIsActive(&logging));
-  for (PetscInt k = 0; k < conversion->nwork && !*full; k++) {
-    PetscCall(SpmvOnDeviceAlloc(on, conversion->work[k].name, conversion->work[k].bytes, &on->buffer[on->nbuffers++], full));
-  }
-  for (PetscInt k = 0; k < conversion->nlaunches && !*full; k++) {
+  PetscCall(side->sources(on->storage, &n, sources));
+  PetscCall(SpmvOnDeviceSend(on, n, sources, values_only, PETSC_FALSE, nomem));
+  PetscCall(SpmvOnDeviceSend(on, conversion->nwork, conversion->work, PETSC_FALSE, PETSC_FALSE, nomem));
+  PetscCall(SpmvProgramGet(on->device, side->convert_source, conversion->options, &program));
+  for (PetscInt k = 0; k < conversion->nlaunches && !*nomem; k++) {
     OnDeviceCall call;
 
     if (!conversion->launch[k].groups) continue;
     PetscCall(SpmvOnDeviceCallSet(on, &conversion->launch[k], PETSC_FALSE, &call));
-    PetscCall(SpmvDeviceRun(on->device, program, &call.call, logging, full));
+    PetscCall(SpmvDeviceRun(on->device, program, &call.call, PETSC_TRUE, nomem));
   }
-  PetscCall(on->device->api->finish(on->device->handle));
+  SpmvCallDevice(on->device, NULL, finish);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the arrays that are the device's to make, or their values. full: memory ran out */
-PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
+/* Makes the arrays that are the device's to make, or their values. nomem: memory ran out */
+PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *nomem)
 {
-  const PetscInt     first = on->nbuffers; /* what is here for this time only comes after the others */
-  SpmvDeviceProduct *conversion;
-  PetscErrorCode     ierr;
+  const PetscInt                    first      = on->nbuffers; /* what is here for this time only comes after the others */
+  SPMV_TEMPORARY SpmvDeviceProduct *conversion = NULL;
+  PetscErrorCode                    ierr       = PETSC_SUCCESS;
 
   PetscFunctionBegin;
-  if (!on->format->device->convert) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&conversion));
-  ierr = on->format->device->convert(on->storage, values_only, conversion);
-  if (!ierr && conversion->nlaunches) {
-    ierr = ConvertSend(on, values_only, full);
-    if (!ierr && !*full) ierr = ConvertRun(on, conversion, full);
-  }
-  for (; on->nbuffers > first; on->nbuffers--) {
-    OnDeviceBuffer *b = &on->buffer[on->nbuffers - 1];
+  PetscCall(on->format->device->convert(on->storage, values_only, conversion));
+  if (conversion->nlaunches) ierr = ConvertRun(on, conversion, values_only, nomem);
+  while (on->nbuffers > first) {
+    OnDeviceBuffer *b = &on->buffer[--on->nbuffers];
 
     PetscCall(SpmvDeviceFree(on->device, b->bytes, &b->buffer));
   }
-  PetscCall(PetscFree(conversion));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* For tests: an array as the device has it; of as many bytes */
-PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data, size_t bytes)
-{
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < on->nbuffers; k++) {
-    if (strcmp(on->buffer[k].name, name)) continue;
-    PetscCheck(on->buffer[k].bytes == bytes, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The device has %zu bytes of %s, not %zu",
-               on->buffer[k].bytes, name, bytes);
-    PetscCall(SpmvDeviceRead(on->device, on->buffer[k].buffer, data, bytes));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The device has no array %s", name);
 }

@@ -1,8 +1,8 @@
 /*
-  device.c - the device of this process: which one, its memory, what moves to it and back
+  device.c - the device of this process: which one, its memory, what moves to it and back, launches
 
-  It is looked for when a matrix first asks. Every byte that moves or is held goes through SpmvDeviceWrite(),
-  SpmvDeviceRead() and SpmvDeviceAlloc(), which count.
+  It is looked for when a matrix first asks. Every byte that moves or is held goes through SpmvDeviceWrite(), SpmvDeviceRead() and
+  SpmvDeviceAlloc(), which count.
 */
 #include "device.h"
 #include <petscviewer.h>
@@ -20,20 +20,10 @@ static PetscBool  DeviceView;
 
 static PetscLogEvent ToDevice, FromDevice;
 
-/* "cuda, opencl or none" */
-static PetscErrorCode DeviceNames(char names[], size_t size)
-{
-  PetscFunctionBegin;
-  names[0] = 0;
-  for (PetscInt k = 0; k < SPMV_DEVICE_APIS; k++) PetscCall(SpmvAppend(names, size, "%s%s", k ? ", " : "", DeviceApis[k]->name));
-  PetscCall(SpmvAppend(names, size, " or none"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* -spmv_device: the API asked for by name, or NULL; none: PETSC_TRUE if no device is to be used */
 static PetscErrorCode DeviceAsked(const SpmvDeviceApi **api, PetscBool *none)
 {
-  char      name[64], names[256];
+  char      name[64], names[256] = "";
   PetscBool set, same;
 
   PetscFunctionBegin;
@@ -45,10 +35,10 @@ static PetscErrorCode DeviceAsked(const SpmvDeviceApi **api, PetscBool *none)
   for (PetscInt k = 0; k < SPMV_DEVICE_APIS; k++) {
     PetscCall(PetscStrcmp(name, DeviceApis[k]->name, &same));
     if (same) *api = DeviceApis[k];
+    PetscCall(SpmvAppend(names, sizeof(names), "%s%s", k ? ", " : "", DeviceApis[k]->name));
   }
-  PetscCall(DeviceNames(names, sizeof(names)));
-  PetscCheck(*api || *none, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE, "-spmv_device %s is no API of devices; set it to %s",
-             name, names);
+  PetscCheck(*api || *none, PETSC_COMM_SELF, PETSC_ERR_ARG_UNKNOWN_TYPE,
+             "-spmv_device %s is no API of devices; set it to %s or none", name, names);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -60,44 +50,39 @@ static void DeviceHold(SpmvDevice *d, PetscLogDouble bytes)
   d->info.room = d->limit - d->held;
 }
 
-/* Device `index` of an API; without -spmv_device_index, the one that PETSc uses, or ranks take turns among the GPUs, or among all if there is none */
-static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, PetscInt all, PetscInt gpus)
+/*
+  Opens a device of an API: -spmv_device_index, or the one that PETSc uses, or processes take turns, among GPUs if there are any.
+  One without double is passed over if nobody asked for the API by name
+*/
+static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, PetscInt all, PetscInt gpus, PetscInt petsc)
 {
-  const PetscInt choices = gpus ? gpus : all;
-  PetscReal      limit   = 0;
-  PetscInt       index   = -1;
-  PetscBool      graphs  = (PetscBool)(api->record != NULL), set;
-  SpmvDeviceInfo info;
-  void          *handle;
+  SpmvDevice d     = {.api = api, .graphs = (PetscBool)(api->record != NULL)};
+  PetscReal  limit = 0;
+  PetscBool  set;
 
   PetscFunctionBegin;
-  if (api->petsc) PetscCall(api->petsc(&index));
-  if (index < 0) index = PetscGlobalRank % choices;
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-spmv_device_index", &index, NULL));
-  PetscCheck(index >= 0 && index < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  d.index = petsc < 0 ? PetscGlobalRank % (gpus ? gpus : all) : petsc;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-spmv_device_index", &d.index, NULL));
+  PetscCheck(d.index >= 0 && d.index < all, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "There is no %s device %" PetscInt_FMT ", there are %" PetscInt_FMT
              "; set -spmv_device_index from 0 to %" PetscInt_FMT,
-             api->name, index, all, all - 1);
+             api->name, d.index, all, all - 1);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-spmv_device_memory", &limit, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-spmv_device_graph", &graphs, &set));
-  PetscCheck(!set || !graphs || api->record, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-spmv_device_graph", &d.graphs, &set));
+  PetscCheck(!set || !d.graphs || api->record, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-spmv_device_graph true: %s records no kernels; leave the option out, or set -spmv_device cuda", api->name);
-  PetscCall(api->describe(index, &info));
-  if (sizeof(PetscReal) == 8 && !info.real64) {
+  PetscCall(api->describe(d.index, &d.info));
+  if (sizeof(PetscReal) == 8 && !d.info.real64) {
     PetscCheck(!asked, PETSC_COMM_SELF, PETSC_ERR_SUP,
-               "%s has no double; set -spmv_device or -spmv_device_index to another device", info.name);
-    PetscCall(PetscInfo(NULL, "%s has no double\n", info.name));
+               "%s has no double; set -spmv_device or -spmv_device_index to another device", d.info.name);
+    PetscCall(PetscInfo(NULL, "%s has no double\n", d.info.name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(api->open(index, &handle));
-  Device = (SpmvDevice){.api    = api,
-                        .index  = index,
-                        .handle = handle,
-                        .info   = info,
-                        .limit  = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)info.memory,
-                        .graphs = graphs};
-  DeviceHold(&Device, 0);
-  PetscCall(PetscInfo(NULL, "Products may use %s device %" PetscInt_FMT ": %s\n", api->name, index, info.name));
+  PetscCall(api->open(d.index, &d.handle));
+  d.limit = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)d.info.memory;
+  DeviceHold(&d, 0);
+  Device = d;
+  PetscCall(PetscInfo(NULL, "Products may use %s device %" PetscInt_FMT ": %s\n", api->name, d.index, d.info.name));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,13 +106,13 @@ PetscErrorCode SpmvDeviceGet(SpmvDevice **device)
   if (!DeviceSought) {
     PetscCall(DeviceAsked(&asked, &none));
     for (PetscInt k = 0; k < SPMV_DEVICE_APIS && !Device.handle && !none; k++) {
-      PetscInt all, gpus;
+      PetscInt all, gpus, petsc;
 
       if (asked && asked != DeviceApis[k]) continue;
-      PetscCall(DeviceApis[k]->count(&all, &gpus));
+      PetscCall(DeviceApis[k]->count(&all, &gpus, &petsc));
       PetscCheck(all || !asked, PETSC_COMM_SELF, PETSC_ERR_SUP,
                  "-spmv_device %s: this machine has none; %s, or set -spmv_device none", asked->name, asked->remedy);
-      if (all) PetscCall(DeviceOpen(DeviceApis[k], (PetscBool)(asked != NULL), all, gpus));
+      if (all) PetscCall(DeviceOpen(DeviceApis[k], (PetscBool)(asked != NULL), all, gpus, petsc));
     }
     DeviceSought = PETSC_TRUE;
     if (!Device.handle)
@@ -137,20 +122,31 @@ PetscErrorCode SpmvDeviceGet(SpmvDevice **device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  SpmvDeviceAlloc - memory of a device, freed by SpmvDeviceFree()
+/* Refuses an error of an API's; if memory ran out and nomem is not NULL, that is set instead */
+PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what[], int code, PetscBool *nomem)
+{
+  PetscFunctionBegin;
+  for (const int *k = api->nomem; nomem && code && *k; k++) {
+    if (code != *k) continue;
+    *nomem = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(!code, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s: %s gave error %d (%s); set -mat_spmv_backend host to do without",
+             api->name, what, code, api->error(code));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-  Output Parameter:
-. buffer - NULL if memory ran out
-*/
+/* Memory of a device, freed by SpmvDeviceFree(); NULL if memory ran out */
 PetscErrorCode SpmvDeviceAlloc(SpmvDevice *d, size_t bytes, void **buffer)
 {
+  PetscBool nomem = PETSC_FALSE;
+
   PetscFunctionBegin;
   *buffer = NULL;
   if (d->held + (PetscLogDouble)bytes > d->limit) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(d->api->alloc(d->handle, bytes, buffer));
-  if (!*buffer) PetscFunctionReturn(PETSC_SUCCESS);
-  DeviceHold(d, (PetscLogDouble)bytes);
+  SpmvCallDevice(d, &nomem, alloc, bytes, buffer);
+  if (nomem) *buffer = NULL;
+  else DeviceHold(d, (PetscLogDouble)bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,7 +154,7 @@ PetscErrorCode SpmvDeviceFree(SpmvDevice *d, size_t bytes, void **buffer)
 {
   PetscFunctionBegin;
   if (!*buffer) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(d->api->free(d->handle, buffer));
+  SpmvCallDevice(d, NULL, free, *buffer);
   *buffer = NULL;
   DeviceHold(d, -(PetscLogDouble)bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -173,17 +169,16 @@ static void DeviceCount(SpmvTransfers *t, size_t bytes)
   }
 }
 
-PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, size_t bytes, PetscBool *full)
+PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, size_t bytes, PetscBool *nomem)
 {
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
-  PetscCall(d->api->write(d->handle, buffer, data, bytes, full));
+  SpmvCallDevice(d, nomem, write, buffer, data, bytes);
   PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
   d->sent += (PetscLogDouble)bytes;
   DeviceCount(&d->to, bytes);
-  PetscCall(
-    PetscLogCpuToGpu((PetscLogDouble)bytes)); /* counted by a PETSc that was built for devices; another has nothing here */
+  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes)); /* counted by a PETSc that was built for devices */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,11 +187,39 @@ PetscErrorCode SpmvDeviceRead(SpmvDevice *d, void *buffer, void *data, size_t by
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
-  PetscCall(d->api->read(d->handle, buffer, data, bytes));
+  SpmvCallDevice(d, NULL, read, buffer, data, bytes);
   PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
   d->received += (PetscLogDouble)bytes;
   DeviceCount(&d->from, bytes);
   PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvDeviceRun - launches a kernel; if memory ran out, nomem is set and nothing was launched
+
+  Note:
+  While PETSc logs, this is an event of the kernel's name, and if `wait` its end is waited for, so that the event has its time.
+*/
+PetscErrorCode SpmvDeviceRun(SpmvDevice *d, void *program, const SpmvDeviceCall *call, PetscBool wait, PetscBool *nomem)
+{
+  PetscLogEvent event;
+  PetscBool     logging;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogIsActive(&logging));
+  if (!logging) {
+    SpmvCallDevice(d, nomem, launch, program, call);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscLogEventGetId(call->kernel, &event));
+  if (event < 0) PetscCall(PetscLogEventRegister(call->kernel, MAT_CLASSID, &event));
+  PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+  PetscCall(PetscLogGpuTimeBegin());
+  SpmvCallDevice(d, nomem, launch, program, call);
+  if (wait && !*nomem) SpmvCallDevice(d, NULL, finish);
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,9 +232,9 @@ static PetscErrorCode DeviceViewAll(void)
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < SPMV_DEVICE_APIS; k++) {
-    PetscInt all, gpus;
+    PetscInt all, gpus, petsc;
 
-    PetscCall(DeviceApis[k]->count(&all, &gpus));
+    PetscCall(DeviceApis[k]->count(&all, &gpus, &petsc));
     for (PetscInt i = 0; i < all; i++) {
       SpmvDeviceInfo info;
 
@@ -253,8 +276,6 @@ PetscErrorCode SpmvDeviceFinalize(void)
     PetscCall(SpmvProgramsReset(&Device));
     PetscCall(Device.api->close(&Device.handle));
   }
-  for (PetscInt k = 0; k < SPMV_DEVICE_APIS; k++) PetscCall(DeviceApis[k]->reset());
-  PetscCall(SpmvDeviceRunReset());
   PetscCall(PetscMemzero(&Device, sizeof(Device)));
   PetscCall(PetscMemzero(&SpmvPrograms, sizeof(SpmvPrograms)));
   DeviceSought = DeviceView = PETSC_FALSE;

@@ -1,17 +1,16 @@
 /*
   device.h - accelerators: what an API has to offer, and what the rest of the library makes of it
 
-  device.c      the device of this process: options, which one, memory, transfers and their counts
+  device.c      the device of this process: options, which one, memory, transfers and their counts, launches
+  library.c     the libraries of APIs, opened at run time
   programs.c    kernels compiled once: the program cache, in memory and on disk
-  launch.c      kernels launched under their events
   ondevice.c    a storage on a device
   product.c     its products
-  convert.c     arrays of it that are made there
+  convert.c     arrays of it that the device makes
   graphs.c      products whose kernels were recorded
-  shared.c      products of which the host makes some rows
-  gather.c      some entries of a vector, for other processes
+  joint.c       products of which the host has some of the rows
   powers.c      the computing powers of a device and of threads of the host, for such products
-  petsc.c       what PETSc itself has on CUDA's devices
+  gather.c      some entries of a vector, for other processes
   prelude.cl    the scalars of kernels, the same for all APIs
   <api>/        one folder for each line of devices.h: an SpmvDeviceApi and the API's words for kernels
 
@@ -36,44 +35,47 @@ typedef struct {
   const char *prelude; /* what a kernel's source begins with */
   const char *remedy;  /* "install ...", for who asked for this API and has no device */
 
-  PetscErrorCode (*count)(PetscInt *all, PetscInt *gpus); /* GPUs come first; 0 where the library is missing */
+  /* GPUs come first; none where the library is missing. petsc: the device that PETSc uses, or -1 */
+  PetscErrorCode (*count)(PetscInt *all, PetscInt *gpus, PetscInt *petsc);
   PetscErrorCode (*describe)(PetscInt index, SpmvDeviceInfo *info);
   PetscErrorCode (*open)(PetscInt index, void **device);
   PetscErrorCode (*close)(void **device);
-  PetscErrorCode (*finish)(void *device);                             /* waits for all that was asked of it */
-  PetscErrorCode (*alloc)(void *device, size_t bytes, void **buffer); /* bytes > 0; *buffer is NULL if memory ran out */
-  PetscErrorCode (*free)(
-    void *device, void **buffer); /* kernels that run may still use it: the API waits for them, or keeps it until they end */
-  PetscErrorCode (*write)(void *device, void *buffer, const void *data, size_t bytes,
-                          PetscBool *full); /* full: memory ran out, which OpenCL may say late */
-  PetscErrorCode (*read)(void *device, void *buffer, void *data, size_t bytes);
 
-  /* From source; log, of the compiler, is NULL if it went well. Both results are the caller's to PetscFree() */
+  /* From source; log, of the compiler, is NULL if it went well: there is a program then, or it is to be loaded from the binary.
+     Log and binary are the caller's to PetscFree() */
   PetscErrorCode (*compile)(void *device, const char source[], const char options[], void **program, char **binary, size_t *size,
                             char **log);
-  PetscErrorCode (*load)(void *device, const char *binary, size_t size, void **program); /* from a binary; NULL if it is none */
-  PetscErrorCode (*launch)(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full);
 
-  /* Calls with the values that their arguments have now, step after step, to be asked for as one; NULL: the API has no such thing */
-  PetscErrorCode (*record)(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **graph,
-                           PetscBool *full);
-  PetscErrorCode (*replay)(void *device, void *graph, PetscBool *full);
-  PetscErrorCode (*forget)(void *device, void **graph); /* nothing that was recorded may be running */
+  /* Called before and after each of the functions below; NULL: nothing to do */
+  PetscErrorCode (*enter)(void *device);
+  PetscErrorCode (*leave)(void *device);
 
-  PetscErrorCode (*release)(void *device, void **program);
-  PetscErrorCode (*reset)(void); /* forgets all, at the end; every device is closed by then */
+  /* The functions below return 0 or an error of the API's own: see SpmvCallDevice() */
+  int nomem[4]; /* errors that mean that memory ran out, then 0. OpenCL may say so as late as at a launch */
+  const char *(*error)(int code);
+  int (*finish)(void *device);                             /* waits for all that was asked of it */
+  int (*alloc)(void *device, size_t bytes, void **buffer); /* bytes > 0 */
+  int (*free)(void *device, void *buffer);                 /* kernels that run may still use it */
+  int (*write)(void *device, void *buffer, const void *data, size_t bytes);
+  int (*read)(void *device, void *buffer, void *data, size_t bytes);
+  int (*load)(void *device, const char *binary, size_t size, void **program); /* NULL if it is no binary */
+  int (*release)(void *device, void *program);
+  int (*launch)(void *device, void *program, const SpmvDeviceCall *call);
 
-  /* PETSc's own vectors on devices of this API; both NULL: it has none */
-  PetscErrorCode (*petsc)(PetscInt *index); /* the device that PETSc uses, -1 if none */
-  PetscErrorCode (*owns)(void *device, const void *array,
-                         PetscBool *owns); /* whether an array of PETSc's is memory of this device, so that it is a buffer */
+  /* Calls with the values that their arguments have now, step after step, to be launched as one; NULL: the API cannot */
+  int (*record)(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **graph);
+  int (*replay)(void *device, void *graph);
+  int (*forget)(void *device, void *graph); /* nothing that was recorded may be running */
+
+  /* Whether an array of PETSc's is a buffer of this device; NULL: none is */
+  int (*owns)(void *device, const void *array, PetscBool *owns);
 } SpmvDeviceApi;
 
 #define SPMV_DEVICE(name) extern const SpmvDeviceApi SpmvDeviceApi_##name;
 #include "../devices.h"
 #undef SPMV_DEVICE
 
-/* SpmvTransfers: what was moved one way. A few scalars, as sums of vectors have them, are counted apart: to see whether vectors move */
+/* SpmvTransfers: what was moved one way. Those of a few scalars, as of sums, are counted apart, to see whether vectors move */
 #define SPMV_TRANSFER_FEW (32 * sizeof(PetscScalar))
 typedef struct {
   PetscInt64     few;   /* transfers of so many bytes at most */
@@ -106,33 +108,49 @@ typedef struct {
   SpmvGraph  of[SPMV_GRAPHS_MAX];
 } SpmvGraphs;
 
-/* SpmvPetscCudaFns: of petsc.c; tests put others in their place */
-typedef struct {
-  PetscErrorCode (*stream)(void **stream);  /* PETSc's stream now, NULL for CUDA's default stream: fetch it for each use */
-  PetscErrorCode (*index)(PetscInt *index); /* the device that PETSc uses, -1 if none */
-} SpmvPetscCudaFns;
-extern SpmvPetscCudaFns SpmvPetscCuda;
-
 /* SpmvOnDevice: a storage on a device */
 typedef struct _n_SpmvOnDevice SpmvOnDevice;
 
-/* SpmvGather: some entries of vectors on the device, which are brought to the host */
-typedef struct _n_SpmvGather SpmvGather;
+/* Calls a function of a device's API. If memory ran out, nomem is set unless it is NULL; other errors are refused */
+#define SpmvCallDevice(d, nomem, function, ...) \
+  do { \
+    int code_; \
+    if ((d)->api->enter) PetscCall((d)->api->enter((d)->handle)); \
+    code_ = (d)->api->function((d)->handle, ##__VA_ARGS__); \
+    if ((d)->api->leave) PetscCall((d)->api->leave((d)->handle)); \
+    PetscCall(SpmvDeviceResult((d)->api, #function "()", code_, nomem)); \
+  } while (0)
 
 /* device.c */
+extern PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what[], int code, PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceGet(SpmvDevice **device);
 extern PetscErrorCode SpmvDeviceAlloc(SpmvDevice *device, size_t bytes, void **buffer);
 extern PetscErrorCode SpmvDeviceFree(SpmvDevice *device, size_t bytes, void **buffer);
-extern PetscErrorCode SpmvDeviceWrite(SpmvDevice *device, void *buffer, const void *data, size_t bytes, PetscBool *full);
+extern PetscErrorCode SpmvDeviceWrite(SpmvDevice *device, void *buffer, const void *data, size_t bytes, PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceRead(SpmvDevice *device, void *buffer, void *data, size_t bytes);
+extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait,
+                                    PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceInitialize(void);
 extern PetscErrorCode SpmvDeviceFinalize(void);
+
+/* library.c */
+typedef struct {
+  const char *name;
+  void      **pointer; /* to the function, NULL until it is found */
+} SpmvSymbol;
+extern PetscBool SpmvLibraryLoad(const char *const files[], const SpmvSymbol symbols[]);
+
+/* From a list X(result, name, arguments) of a library's functions: pointers of these names, and Symbols that fill them */
+#define SPMV_LIBRARY_POINTER(result, name, arguments) static result(*name) arguments;
+#define SPMV_LIBRARY_SYMBOL(result, name, arguments)  {#name, (void **)&name},
+#define SPMV_LIBRARY(FUNCTIONS) \
+  FUNCTIONS(SPMV_LIBRARY_POINTER) \
+  static const SpmvSymbol Symbols[] = {FUNCTIONS(SPMV_LIBRARY_SYMBOL){NULL, NULL}};
 
 /* programs.c */
 extern PetscErrorCode SpmvProgramGet(SpmvDevice *device, const char source[], const char options[], void **program);
 extern PetscErrorCode SpmvProgramSource(const SpmvDeviceApi *api, const char source[], char **whole);
 extern PetscErrorCode SpmvProgramOptions(const SpmvDeviceInfo *info, const char options[], char whole[], size_t size);
-extern PetscErrorCode SpmvProgramRefuse(const char api[], const char source[], const char options[], const char log[]);
 extern PetscErrorCode SpmvProgramsReset(SpmvDevice *device);
 
 typedef struct {
@@ -140,21 +158,14 @@ typedef struct {
 } SpmvProgramCounts;
 extern SpmvProgramCounts SpmvPrograms;
 
-/* launch.c */
-extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait,
-                                    PetscBool *full);
-extern PetscErrorCode SpmvDeviceRunReset(void);
-
 /* powers.c */
 extern PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
                                        const SpmvPlan *host);
 
 /* gather.c */
 extern const char     SpmvGatherSource[];
-extern PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvGather **gather,
-                                       PetscBool *full);
-extern PetscErrorCode SpmvGatherRun(SpmvGather *gather, void *x, PetscScalar out[], PetscBool *full);
-extern PetscErrorCode SpmvGatherDestroy(SpmvGather **gather);
+extern PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvOnDevice **gather,
+                                       PetscBool *nomem);
 
 /* graphs.c */
 extern PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void *x, const void *y, PetscBool beta,
@@ -163,17 +174,14 @@ extern PetscErrorCode SpmvGraphsForget(SpmvGraphs *graphs, SpmvDevice *device);
 
 /* ondevice.c */
 extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
-                                         const SpmvPlan *host, SpmvOnDevice **on, PetscBool *full);
-extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *full);
+                                         const SpmvPlan *host, SpmvOnDevice **on, PetscBool *nomem);
+extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *nomem);
 extern PetscErrorCode SpmvOnDeviceArrays(const SpmvOnDevice *on, PetscInt *n, SpmvArray arrays[]);
 extern PetscErrorCode SpmvOnDeviceDescribe(const SpmvOnDevice *on, PetscInt k, char line[], size_t size);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
 
 /* product.c */
-extern PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[],
-                                        PetscBool beta, PetscBool *full);
-extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny,
-                                           PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full);
-extern PetscBool      SpmvOnDeviceIsShared(const SpmvOnDevice *on);
+extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], void *xbuffer, PetscScalar y[], void *ybuffer,
+                                           PetscBool beta, PetscBool *nomem);
+extern PetscBool      SpmvOnDeviceIsJoint(const SpmvOnDevice *on);
 extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
-extern PetscErrorCode SpmvOnDeviceRead(SpmvOnDevice *on, const char name[], void *data, size_t bytes);

@@ -2,109 +2,92 @@
   gather.c - some entries of a vector that lives on the device, brought to the host: what other processes want of it. Nothing else
   of the vector moves
 
+  It is the product with a matrix that has a 1 in each row, as far as the device is concerned: a format of its own, without knobs.
   What is read is waited for, so kernels that are to run meanwhile are asked for after that.
 */
 #include "device.h"
 
 #define GATHER_GROUP 64 /* work items of a work group, if the device has as many */
 
-struct _n_SpmvGather {
-  SpmvDevice *device;
-  void       *program;
-  PetscInt    n;
-  size_t      group;
-  void       *which, *out; /* on the device: 32-bit numbers of entries, the entries */
-};
+typedef struct {
+  PetscInt n;
+  int32_t *which;
+} Gather;
+
+static PetscErrorCode GatherBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
+{
+  Gather *g;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&g));
+  *storage = g;
+  g->n     = csr->m;
+  PetscCall(PetscMalloc1(g->n, &g->which));
+  for (PetscInt k = 0; k < g->n; k++) {
+    PetscCheck(csr->j[k] <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "Entry %" PetscInt_FMT
+               " of a vector does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host",
+               csr->j[k]);
+    g->which[k] = (int32_t)csr->j[k];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GatherArrays(const void *storage, PetscInt *n, SpmvArray arrays[])
+{
+  const Gather *g = storage;
+
+  PetscFunctionBegin;
+  *n        = 1;
+  arrays[0] = SPMV_ARRAY("which", g->which, (size_t)g->n, sizeof(int32_t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GatherProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
+                                    SpmvDeviceProduct *product)
+{
+  const Gather *g     = storage;
+  const size_t  group = PetscMin(GATHER_GROUP, info->group);
+
+  PetscFunctionBegin;
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), "-DGATHER=%zu", group));
+  SPMV_LAUNCH(product, "spmv_gather", SpmvGroups((size_t)g->n, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("which"), SPMV_GIVE_X,
+              SPMV_GIVE_Y, SPMV_GIVE_INT(g->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GatherDestroy(void **storage)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(((Gather *)*storage)->which));
+  PetscCall(PetscFree(*storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 const char SpmvGatherSource[] =
 #include "gather.cl.h"
   ;
 
-static PetscErrorCode GatherMake(SpmvGather *g, const PetscInt which[], PetscBool *full)
-{
-  int32_t       *narrow;
-  PetscErrorCode ierr;
-  char           options[64];
-
-  PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(options, sizeof(options), "-DGATHER=%zu", g->group));
-  PetscCall(SpmvProgramGet(g->device, SpmvGatherSource, options, &g->program));
-  PetscCall(SpmvDeviceAlloc(g->device, (size_t)g->n * sizeof(int32_t), &g->which));
-  if (g->which) PetscCall(SpmvDeviceAlloc(g->device, (size_t)g->n * sizeof(PetscScalar), &g->out));
-  if (!g->out) {
-    *full = PETSC_TRUE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscMalloc1(g->n, &narrow));
-  for (PetscInt k = 0; k < g->n; k++) narrow[k] = (int32_t)which[k];
-  ierr = SpmvDeviceWrite(g->device, g->which, narrow, (size_t)g->n * sizeof(int32_t), full);
-  PetscCall(PetscFree(narrow));
-  PetscCall(ierr);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
-  SpmvGatherCreate - prepares to bring the same entries of vectors to the host, over and over
+  SpmvGatherCreate - prepares to bring the same entries of vectors to the host, over and over, with SpmvOnDeviceMultiply()
 
   Input Parameters:
 + device - that has the vectors
 . n      - how many entries, more than 0
 - which  - [n] their numbers
 
-  Output Parameters:
-+ gather - to be destroyed with SpmvGatherDestroy(); NULL if full, and after an error
-- full   - PETSC_TRUE if the device has not the memory
+  Output Parameters: as of SpmvOnDeviceCreate()
 */
-PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvGather **gather, PetscBool *full)
+PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvOnDevice **gather, PetscBool *nomem)
 {
-  PetscErrorCode ierr;
+  static const SpmvDeviceSide side   = {.side    = {.build = GatherBuild, .arrays = GatherArrays, .destroy = GatherDestroy},
+                                        .source  = SpmvGatherSource,
+                                        .product = GatherProduct};
+  static const SpmvFormat     format = {.name = "gather", .device = &side};
+  const SpmvCSR               csr    = {.m = n, .j = which};
+  SpmvPlan                    plan   = {.threads = 1, .backend = SPMV_BACKEND_DEVICE};
 
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  for (PetscInt k = 0; k < n; k++)
-    PetscCheck(which[k] <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "Entry %" PetscInt_FMT
-               " of a vector does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host",
-               which[k]);
-  PetscCall(PetscNew(gather));
-  **gather = (SpmvGather){.device = device, .n = n, .group = PetscMin(GATHER_GROUP, device->info.group)};
-  ierr     = GatherMake(*gather, which, full);
-  if (ierr || *full) PetscCall(SpmvGatherDestroy(gather));
-  PetscCall(ierr);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Brings the entries of x, which lives on the device, to out[n]; full: not done, memory ran out */
-PetscErrorCode SpmvGatherRun(SpmvGather *g, void *x, PetscScalar out[], PetscBool *full)
-{
-  const int32_t        n      = (int32_t)g->n;
-  const void *const    arg[]  = {&g->which, &x, &g->out, &n};
-  const size_t         size[] = {sizeof(void *), sizeof(void *), sizeof(void *), sizeof(n)};
-  const SpmvDeviceCall call   = {.kernel = "spmv_gather",
-                                 .groups = SpmvGroups((size_t)g->n, g->group),
-                                 .group  = g->group,
-                                 .nargs  = 4,
-                                 .arg    = arg,
-                                 .size   = size};
-
-  PetscBool logging;
-
-  PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  PetscCall(PetscLogIsActive(&logging));
-  PetscCall(SpmvDeviceRun(g->device, g->program, &call, logging, full));
-  if (!*full) PetscCall(SpmvDeviceRead(g->device, g->out, out, (size_t)g->n * sizeof(PetscScalar)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpmvGatherDestroy(SpmvGather **gather)
-{
-  SpmvGather *g = *gather;
-
-  PetscFunctionBegin;
-  if (!g) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvDeviceFree(g->device, (size_t)g->n * sizeof(int32_t), &g->which));
-  PetscCall(SpmvDeviceFree(g->device, (size_t)g->n * sizeof(PetscScalar), &g->out));
-  PetscCall(PetscFree(*gather));
+  PetscCall(SpmvOnDeviceCreate(device, &format, &csr, &plan, NULL, gather, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,19 +7,11 @@
 #include "device.h"
 
 /*
-  SpmvGraphsFind - the graph of a product
+  SpmvGraphsFind - where the graph of a product is, or NULL is if it was not recorded
 
-  Input Parameters:
-+ device - that has the storage
-. x, y   - its vectors there
-- beta   - whether y is added to
-
-  Input/Output Parameter:
-. graphs - of the storage; if there is no room, the one that was not asked for the longest is forgotten
-
-  Output Parameters:
-+ graph - where it is, or NULL is if it was not recorded
-- seen  - PETSC_FALSE if nobody asked for this product before, or that was long ago
+  Note:
+  `seen` is PETSC_FALSE if nobody asked for this product before, or that was long ago: if there is no room, the one that was not
+  asked for the longest is forgotten.
 */
 PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void *x, const void *y, PetscBool beta, void ***graph,
                               PetscBool *seen)
@@ -35,8 +27,8 @@ PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void
   if (!found) {
     found = oldest;
     if (found->graph) {
-      PetscCall(device->api->finish(device->handle));
-      PetscCall(device->api->forget(device->handle, &found->graph));
+      SpmvCallDevice(device, NULL, finish);
+      SpmvCallDevice(device, NULL, forget, found->graph);
     }
     *found = (SpmvGraph){.x = x, .y = y, .beta = beta};
   }
@@ -49,9 +41,9 @@ PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void
 PetscErrorCode SpmvGraphsForget(SpmvGraphs *graphs, SpmvDevice *device)
 {
   PetscFunctionBegin;
-  if (graphs->asked) PetscCall(device->api->finish(device->handle));
+  if (graphs->asked) SpmvCallDevice(device, NULL, finish);
   for (PetscInt k = 0; k < SPMV_GRAPHS_MAX; k++) {
-    if (graphs->of[k].graph) PetscCall(device->api->forget(device->handle, &graphs->of[k].graph));
+    if (graphs->of[k].graph) SpmvCallDevice(device, NULL, forget, graphs->of[k].graph);
   }
   PetscCall(PetscMemzero(graphs, sizeof(*graphs)));
   PetscFunctionReturn(PETSC_SUCCESS);

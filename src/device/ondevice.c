@@ -3,105 +3,82 @@
 */
 #include "ondevice.h"
 
-/* A buffer of so many bytes, perhaps none; full: memory ran out */
-PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full)
+/* The buffer of a name, or NULL */
+OnDeviceBuffer *SpmvOnDeviceFind(SpmvOnDevice *on, const char name[])
 {
+  for (PetscInt k = 0; k < on->nbuffers; k++) {
+    if (!strcmp(on->buffer[k].name, name)) return &on->buffer[k];
+  }
+  return NULL;
+}
+
+/* The buffer of an array, made if it is not there; clear: a new one that is to have no data has zeros */
+static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvArray *a, size_t bytes, PetscBool clear, OnDeviceBuffer **made,
+                                   PetscBool *nomem)
+{
+  OnDeviceBuffer      *b     = SpmvOnDeviceFind(on, a->name);
+  SPMV_TEMPORARY char *zeros = NULL;
+
   PetscFunctionBegin;
-  *b = (OnDeviceBuffer){.name = name, .bytes = bytes};
-  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!b) {
+    b  = &on->buffer[on->nbuffers++];
+    *b = (OnDeviceBuffer){.name = a->name, .bytes = bytes};
+  }
+  *made = b;
+  if (b->buffer || !bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvDeviceAlloc(on->device, bytes, &b->buffer));
-  if (!b->buffer) *full = PETSC_TRUE;
+  if (!b->buffer) *nomem = PETSC_TRUE;
+  if (!b->buffer || !clear || a->data) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc1(bytes, &zeros));
+  PetscCall(SpmvDeviceWrite(on->device, b->buffer, zeros, bytes, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmvOnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, PetscBool *full)
+/*
+  SpmvOnDeviceSend - sends arrays, or those with values only, to buffers that are made if they are not there
+
+  Note:
+  An array without data has a buffer all the same; if `clear`, it has zeros when it is made.
+*/
+PetscErrorCode SpmvOnDeviceSend(SpmvOnDevice *on, PetscInt n, const SpmvArray arrays[], PetscBool values_only, PetscBool clear,
+                                PetscBool *nomem)
 {
-  char *zeros;
-
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(b->bytes, &zeros));
-  PetscCall(SpmvDeviceWrite(on->device, b->buffer, zeros, b->bytes, full));
-  PetscCall(PetscFree(zeros));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Every array of the storage, or those with values only. What the device makes it has room for */
-static PetscErrorCode OnDeviceSend(SpmvOnDevice *on, PetscBool values_only, PetscBool *full)
-{
-  SpmvArray arrays[SPMV_ARRAY_MAX];
-  PetscInt  n;
-
-  PetscFunctionBegin;
-  PetscCall(on->format->device->side.arrays(on->storage, &n, arrays));
-  for (PetscInt k = 0; k < n && !*full; k++) {
+  for (PetscInt k = 0; k < n && !*nomem; k++) {
     const SpmvArray *a     = &arrays[k];
     const size_t     bytes = a->aside && a->data ? 0 : a->count * a->size;
+    OnDeviceBuffer  *b;
 
     if (values_only && !a->is_values) continue;
-    if (!values_only) {
-      on->nbuffers = k + 1;
-      PetscCall(SpmvOnDeviceAlloc(on, a->name, bytes, &on->buffer[k], full));
-    }
-    if (bytes && a->data && !*full) PetscCall(SpmvDeviceWrite(on->device, on->buffer[k].buffer, a->data, bytes, full));
+    PetscCall(OnDeviceMake(on, a, bytes, clear, &b, nomem));
+    if (a->data && !*nomem) PetscCall(SpmvDeviceWrite(on->device, b->buffer, a->data, bytes, nomem));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The kernels of the products, and their work arrays */
-static PetscErrorCode OnDeviceSetProduct(SpmvOnDevice *on, PetscBool *full)
+/* The storage of the rows that the device has, with the kernels of its products; or its new values */
+static PetscErrorCode OnDeviceFill(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool values_only, PetscBool *nomem)
 {
   const SpmvDeviceSide *side = on->format->device;
+  SpmvArray             arrays[SPMV_ARRAY_MAX];
+  PetscInt              n;
+  SPMV_DESTROY_BY(SpmvRowsPartDestroy)
+  SpmvRowsPart part = {.csr = *csr};
 
   PetscFunctionBegin;
-  PetscCall(side->product(on->storage, &on->plan, &on->device->info, &on->product));
-  PetscCall(SpmvProgramGet(on->device, side->source, on->product.options, &on->program));
-  PetscCall(OnDeviceSend(on, PETSC_FALSE, full));
-  for (PetscInt k = 0; k < on->product.nwork && !*full; k++) {
-    OnDeviceBuffer *b = &on->buffer[on->nbuffers++];
-
-    PetscCall(SpmvOnDeviceAlloc(on, on->product.work[k].name, on->product.work[k].bytes, b, full));
-    if (b->buffer) PetscCall(SpmvOnDeviceClear(on, b, full));
+  if (on->joint) PetscCall(SpmvRowsPartCreate(csr, on->joint->n, on->joint->rows, &part));
+  if (values_only) PetscCall(side->side.setvalues(&part.csr, on->storage));
+  else {
+    on->m = part.csr.m;
+    on->n = part.csr.n;
+    PetscCall(side->side.build(&part.csr, &on->plan, &on->storage));
+    PetscCall(side->product(on->storage, &on->plan, &on->device->info, &on->product));
+    PetscCall(SpmvProgramGet(on->device, side->source, on->product.options, &on->program));
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The storage of the rows that the device has, or its new values */
-static PetscErrorCode OnDeviceFill(SpmvOnDevice *on, const SpmvCSR *rows, PetscBool values_only, PetscBool *full)
-{
-  const SpmvSide *side = &on->format->device->side;
-
-  PetscFunctionBegin;
-  if (values_only) {
-    PetscCall(side->setvalues(rows, on->storage));
-    PetscCall(OnDeviceSend(on, PETSC_TRUE, full));
-  } else {
-    PetscCall(side->build(rows, &on->plan, &on->storage));
-    PetscCall(OnDeviceSetProduct(on, full));
-  }
-  if (!*full) PetscCall(SpmvOnDeviceConvert(on, values_only, full));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const SpmvPlan *host, PetscBool *full)
-{
-  const SpmvSharing *sharing = on->format->device->sharing;
-  SpmvRowsPart       part;
-  char               why[512];
-  PetscErrorCode     ierr;
-
-  PetscFunctionBegin;
-  if (host) on->plan.threads = host->threads; /* for who shares products */
-  PetscCall(SpmvDevicePowers(on->device, on->format, csr, &on->plan, host));
-  PetscCall(SpmvResolve(&on->format->device->side, csr, &on->device->info, &on->plan, why, sizeof(why)));
-  PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", why);
-  *full = (PetscBool)(!host && sharing &&
-                      on->plan.value[sharing->parts]); /* the device has no room for all, and nobody is there to have the rest */
-  if (*full) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvSharedCreate(on->format, csr, &on->plan, host, &on->shared));
-  PetscCall(SpmvSharedGetPart(on->shared, csr, &part));
-  ierr = OnDeviceFill(on, &part.csr, PETSC_FALSE, full);
-  PetscCall(SpmvSharedRestorePart(&part));
-  PetscCall(ierr);
+  PetscCall(side->side.arrays(on->storage, &n, arrays));
+  PetscCall(SpmvOnDeviceSend(on, n, arrays, values_only, PETSC_FALSE, nomem));
+  PetscCall(SpmvOnDeviceSend(on, on->product.nwork, on->product.work, values_only, PETSC_TRUE, nomem));
+  if (!*nomem && side->convert) PetscCall(SpmvOnDeviceConvert(on, values_only, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,52 +89,55 @@ static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvCSR *csr, const S
 + device - the device
 . format - a format that has a device side
 . csr    - the matrix
-- host   - the plan that was asked for rows that the host has, of a format that shares products; NULL: it has none
+- host   - the plan that was asked for rows that the host has in joint products; NULL: it has none
 
   Input/Output Parameter:
 . plan - of the device side, as asked for; on return as built
 
   Output Parameters:
-+ on   - to be destroyed with SpmvOnDeviceDestroy(); NULL if full, and after an error
-- full - PETSC_TRUE if the device is out of memory
++ on    - to be destroyed with SpmvOnDeviceDestroy(); NULL if memory ran out, and after an error
+- nomem - PETSC_TRUE if the device is out of memory
 
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not suit the device or the matrix, `PETSC_ERR_LIB` if a kernel does not compile.
 */
 PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
-                                  const SpmvPlan *host, SpmvOnDevice **result, PetscBool *full)
+                                  const SpmvPlan *host, SpmvOnDevice **result, PetscBool *nomem)
 {
-  SpmvOnDevice  *on;
-  PetscErrorCode ierr;
+  const SpmvDeviceSide                              *side = format->device;
+  SPMV_DESTROY_BY(SpmvOnDeviceDestroy) SpmvOnDevice *on   = NULL;
+  char                                               why[512];
 
   PetscFunctionBegin;
-  *full   = PETSC_FALSE;
+  *nomem  = PETSC_FALSE;
   *result = NULL;
+  if (host) plan->threads = host->threads; /* for who has joint products */
+  PetscCall(SpmvDevicePowers(device, format, csr, plan, host));
+  PetscCall(SpmvResolve(&side->side, csr, &device->info, plan, why, sizeof(why)));
+  PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", why);
   PetscCall(PetscNew(&on));
   on->device = device;
   on->format = format;
   on->plan   = *plan;
-  ierr       = OnDeviceMake(on, csr, host, full);
-  *plan      = on->plan;
-  if (ierr || *full) PetscCall(SpmvOnDeviceDestroy(&on));
-  PetscCall(ierr);
+  if (side->joint && plan->value[side->joint->parts]) {
+    if (host) PetscCall(SpmvJointCreate(format, csr, plan, host, &on->joint));
+    else *nomem = PETSC_TRUE; /* the device has no room for all, and nobody is there to have the rest */
+  }
+  if (!*nomem) PetscCall(OnDeviceFill(on, csr, PETSC_FALSE, nomem));
+  *plan = on->plan;
+  if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   *result = on;
+  on      = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The values of a matrix with the same pattern */
-PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *full)
+PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, PetscBool *nomem)
 {
-  SpmvRowsPart   part;
-  PetscErrorCode ierr;
-
   PetscFunctionBegin;
-  *full = PETSC_FALSE;
-  PetscCall(SpmvSharedSetValues(on->shared, csr));
-  PetscCall(SpmvSharedGetPart(on->shared, csr, &part));
-  ierr = OnDeviceFill(on, &part.csr, PETSC_TRUE, full);
-  PetscCall(SpmvSharedRestorePart(&part));
-  PetscCall(ierr);
+  *nomem = PETSC_FALSE;
+  if (on->joint) PetscCall(SpmvJointSetValues(on->joint, csr));
+  PetscCall(OnDeviceFill(on, csr, PETSC_TRUE, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,7 +148,7 @@ PetscErrorCode SpmvOnDeviceArrays(const SpmvOnDevice *on, PetscInt *n, SpmvArray
 
   PetscFunctionBegin;
   PetscCall(on->format->device->side.arrays(on->storage, n, arrays));
-  if (on->shared) PetscCall(on->format->host->side.arrays(on->shared->storage, &more, arrays + *n));
+  if (on->joint) PetscCall(on->format->host->side.arrays(on->joint->storage, &more, arrays + *n));
   *n += more;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -176,14 +156,14 @@ PetscErrorCode SpmvOnDeviceArrays(const SpmvOnDevice *on, PetscInt *n, SpmvArray
 /* Line k of what is printed of the storage, then of who has how many rows, then of the host's rows */
 PetscErrorCode SpmvOnDeviceDescribe(const SpmvOnDevice *on, PetscInt k, char line[], size_t size)
 {
-  const SpmvSide *side = k < SPMV_LINE_MAX ? &on->format->device->side : &on->format->host->side;
+  const SpmvSide *side    = k < SPMV_LINE_MAX ? &on->format->device->side : &on->format->host->side;
+  const void     *storage = k < SPMV_LINE_MAX ? on->storage : on->joint ? on->joint->storage : NULL;
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (k == SPMV_LINE_MAX && on->shared) PetscCall(SpmvSharedDescribe(on->shared, &on->plan, line, size));
-  else if (k < SPMV_LINE_MAX && side->describe) PetscCall(side->describe(on->storage, k, line, size));
-  else if (k > SPMV_LINE_MAX && on->shared && side->describe)
-    PetscCall(side->describe(on->shared->storage, k - SPMV_LINE_MAX - 1, line, size));
+  if (!storage) PetscFunctionReturn(PETSC_SUCCESS);
+  if (k == SPMV_LINE_MAX) PetscCall(SpmvJointDescribe(on->joint, &on->plan, line, size));
+  else if (side->describe) PetscCall(side->describe(storage, k < SPMV_LINE_MAX ? k : k - SPMV_LINE_MAX - 1, line, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,9 +175,7 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
   if (!on) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvGraphsForget(&on->graphs, on->device));
   for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
-  PetscCall(SpmvDeviceFree(on->device, on->x.bytes, &on->x.buffer));
-  PetscCall(SpmvDeviceFree(on->device, on->y.bytes, &on->y.buffer));
-  PetscCall(SpmvSharedDestroy(&on->shared));
+  PetscCall(SpmvJointDestroy(&on->joint));
   if (on->storage) PetscCall(on->format->device->side.destroy(&on->storage));
   PetscCall(PetscFree(*result));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,5 @@
 /*
-  ondevice.h - a storage on a device, as ondevice.c, product.c and convert.c see it
+  ondevice.h - a storage on a device, as ondevice.c, product.c, convert.c and joint.c see it
 */
 #pragma once
 #include "device.h"
@@ -11,7 +11,10 @@ typedef struct {
   void       *buffer; /* NULL: nothing */
 } OnDeviceBuffer;
 
-/* SpmvShared: a product of which the host makes some rows */
+/* Arrays of a storage and of what it is converted from, work arrays of products and of the conversion, the vectors of the host */
+#define ON_DEVICE_BUFFERS (2 * SPMV_ARRAY_MAX + 2 * SPMV_DEVICE_WORK_MAX + 2)
+
+/* SpmvJoint: what a joint product has besides the device's storage: the host's */
 typedef struct {
   const SpmvFormat *format;
   PetscInt          m;       /* rows of the matrix */
@@ -23,9 +26,9 @@ typedef struct {
   SpmvApplyFn      *apply;
   PetscInt          nz, all; /* entries of the host's rows, of all rows */
   PetscInt          threads; /* that put the results in their places */
-} SpmvShared;
+} SpmvJoint;
 
-/* SpmvRowsPart: some rows of a matrix, as one of their own; the arrays are NULL if it is the whole matrix */
+/* SpmvRowsPart: some rows of a matrix, as a matrix of their own; the arrays are NULL if it is the whole matrix */
 typedef struct {
   SpmvCSR      csr;
   PetscInt    *i, *j;
@@ -36,20 +39,17 @@ struct _n_SpmvOnDevice {
   SpmvDevice       *device;
   const SpmvFormat *format;
   SpmvPlan          plan; /* as built */
+  PetscInt          m, n; /* rows of the device, columns */
   void             *storage;
   SpmvDeviceProduct product;
   void             *program;
   PetscInt          nbuffers;
-  OnDeviceBuffer    buffer
-    [2 * SPMV_ARRAY_MAX +
-     2 *
-       SPMV_DEVICE_WORK_MAX]; /* arrays of the storage in the order of arrays(), work arrays of products, and while it is converted what that takes */
-  OnDeviceBuffer x, y;        /* places of vectors that live on the host */
-  void          *xnow, *ynow; /* the vectors of this product */
-  PetscInt       nx, ny;      /* their lengths */
-  uint32_t       epoch;       /* products so far */
-  SpmvGraphs     graphs;
-  SpmvShared    *shared; /* NULL: the storage has all rows of the matrix */
+  OnDeviceBuffer    buffer[ON_DEVICE_BUFFERS];
+  void             *x, *y;        /* the vectors of this product, on the device */
+  PetscBool         xhost, yhost; /* whether they are the places of vectors of the host */
+  uint32_t          epoch;        /* products so far */
+  SpmvGraphs        graphs;
+  SpmvJoint        *joint; /* NULL: the storage has all rows of the matrix */
 };
 
 /* A kernel with its arguments; the pointers of call lead into the other members */
@@ -61,22 +61,23 @@ typedef struct {
 } OnDeviceCall;
 
 /* ondevice.c */
-extern PetscErrorCode SpmvOnDeviceAlloc(SpmvOnDevice *on, const char name[], size_t bytes, OnDeviceBuffer *b, PetscBool *full);
-extern PetscErrorCode SpmvOnDeviceClear(SpmvOnDevice *on, OnDeviceBuffer *b, PetscBool *full);
+extern OnDeviceBuffer *SpmvOnDeviceFind(SpmvOnDevice *on, const char name[]);
+extern PetscErrorCode  SpmvOnDeviceSend(SpmvOnDevice *on, PetscInt n, const SpmvArray arrays[], PetscBool values_only,
+                                        PetscBool clear, PetscBool *nomem);
 
 /* product.c */
-extern PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c);
+extern PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c);
 
-/* shared.c */
-extern PetscErrorCode SpmvSharedCreate(const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan, const SpmvPlan *host,
-                                       SpmvShared **shared);
-extern PetscErrorCode SpmvSharedGetPart(const SpmvShared *shared, const SpmvCSR *csr, SpmvRowsPart *part);
-extern PetscErrorCode SpmvSharedRestorePart(SpmvRowsPart *part);
-extern PetscErrorCode SpmvSharedSetValues(SpmvShared *shared, const SpmvCSR *csr);
-extern PetscErrorCode SpmvSharedFinish(SpmvShared *shared, SpmvDevice *device, void *results, const PetscScalar x[],
-                                       PetscScalar y[], PetscBool beta);
-extern PetscErrorCode SpmvSharedDescribe(const SpmvShared *shared, const SpmvPlan *plan, char line[], size_t size);
-extern PetscErrorCode SpmvSharedDestroy(SpmvShared **shared);
+/* joint.c */
+extern PetscErrorCode SpmvJointCreate(const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan, const SpmvPlan *host,
+                                      SpmvJoint **joint);
+extern PetscErrorCode SpmvJointSetValues(SpmvJoint *joint, const SpmvCSR *csr);
+extern PetscErrorCode SpmvRowsPartCreate(const SpmvCSR *csr, PetscInt m, const PetscInt from[], SpmvRowsPart *part);
+extern void           SpmvRowsPartDestroy(SpmvRowsPart *part);
+extern PetscErrorCode SpmvJointFinish(SpmvJoint *joint, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[],
+                                      PetscBool beta);
+extern PetscErrorCode SpmvJointDescribe(const SpmvJoint *joint, const SpmvPlan *plan, char line[], size_t size);
+extern PetscErrorCode SpmvJointDestroy(SpmvJoint **joint);
 
 /* convert.c */
-extern PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *full);
+extern PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *nomem);

@@ -3,21 +3,22 @@
 
   Scalars are added with +.
 
-  Put(y, row, sum, add)              y[row] <- sum, or y[row] + sum
-  Ticket(counter, told, ngroups)     a number for this work group, in the order in which work groups start: who waits for one of a lower number
-                                     waits for one that has started. counter: 0 in global memory, and 0 again after ngroups work groups;
-                                     told: an integer of local memory for this alone. All work items of the group take part
+  Put(y, row, sum, add)           y[row] <- sum, or y[row] + sum
+  Ticket(counter, told, ngroups)  a number for this work group, in the order in which work groups start: who waits for one of a
+                                  lower number waits for one that has started. counter: 0 in global memory, and 0 again after
+                                  ngroups work groups; told: an integer of local memory for this alone. All work items of the
+                                  group take part
 
   A source with -DCLEAR=n has the kernel spmv_clear, of work groups of n work items: y <- 0, for rows that no other kernel writes.
 
-  Subgroups, for a source with -DSUBGROUPS=1: 32 work items side by side, the last of a group perhaps fewer, that read each other's registers. All work items of
-  the group take part, t is LOCAL_ID, items the size of the group. Where SHUFFLES is 0 they read local memory, which is for
-  tests: kernels that want shuffles are refused there.
+  Subgroups, for a source with -DSUBGROUPS=1: 32 work items side by side, the last of a group perhaps fewer, that read each
+  other's registers. All work items of the group take part, t is LOCAL_ID, items the size of the group. Where SHUFFLES is 0 they
+  read local memory, which is for tests: kernels that want shuffles are refused there.
 
   SubgroupUp(place, items, t, v, d)  v of the work item d before; v of this one if that is in another subgroup. place: local
-                                     memory for as many scalars as there are work items, with nothing in it that is needed
-  SubgroupVotes(starts, items, t)    a bit for each work item of the subgroup, set where starts, local memory written before a barrier,
-                                     is not 0
+                                     memory for a scalar of each work item, free to use
+  SubgroupVotes(starts, items, t)    a bit for each work item of the subgroup, set where starts is not 0: local memory that was
+                                     written before a barrier
 */
 #if COMPLEX
   #define ZERO MakeScalar(0, 0)

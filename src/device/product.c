@@ -2,8 +2,8 @@
   product.c - the products of a storage on a device
 
   Vectors that live on the device stay there. For those on the host there are places of their own on the device: a product
-  sends x (and y, where it is added to) and receives y. A shared product (shared.c) has both on the host, sends x and
-  receives the rows of the device.
+  sends x (and y, where it is added to) and receives y. A joint product (joint.c) has both on the host, sends x and receives the
+  rows of the device.
 
   Where the API can, the kernels of a product are recorded and asked for as one from then on (a graph of CUDA's). What they
   are given is recorded with them, so that there is a graph for each x, y and beta: at once for the places of vectors of the
@@ -12,25 +12,26 @@
 */
 #include "ondevice.h"
 
-/* The place of a vector of n scalars that lives on the host, allocated at the first product */
-static PetscErrorCode OnDeviceVector(SpmvOnDevice *on, PetscInt n, OnDeviceBuffer *b, PetscBool *full)
+/* The place of a vector of the host on the device, made at the first product, and its values there if they are given */
+static PetscErrorCode OnDevicePlace(SpmvOnDevice *on, const char name[], PetscInt n, const PetscScalar data[], PetscBool clear,
+                                    void **place, PetscBool *nomem)
 {
-  const size_t bytes = (size_t)n * sizeof(PetscScalar);
+  const SpmvArray vector = SPMV_ARRAY(name, data, (size_t)n, sizeof(PetscScalar));
 
   PetscFunctionBegin;
-  if (b->bytes == bytes && (b->buffer || !bytes)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvGraphsForget(&on->graphs, on->device)); /* they have where it was */
-  PetscCall(SpmvDeviceFree(on->device, b->bytes, &b->buffer));
-  PetscCall(SpmvOnDeviceAlloc(on, "vector", bytes, b, full));
+  if (!*nomem) PetscCall(SpmvOnDeviceSend(on, 1, &vector, PETSC_FALSE, clear, nomem));
+  if (!*nomem) *place = SpmvOnDeviceFind(on, name)->buffer;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A launch with what it is given */
-PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c)
+PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c)
 {
   static void *const none = NULL;
 
   PetscFunctionBegin;
+  PetscCheck(l->groups <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%zu work groups are more than a device launches; use more processes or larger tiles", l->groups);
   c->call = (SpmvDeviceCall){.kernel = l->kernel,
                              .groups = l->groups,
                              .group  = l->group,
@@ -39,27 +40,30 @@ PetscErrorCode SpmvOnDeviceCallSet(const SpmvOnDevice *on, const SpmvDeviceLaunc
                              .arg    = c->arg,
                              .size   = c->size};
   for (PetscInt k = 0; k < l->nargs; k++) {
-    c->size[k] = sizeof(int32_t);
-    switch (l->arg[k].kind) {
-    case SPMV_ARG_INT:
-      PetscCheck(l->arg[k].value >= INT32_MIN && l->arg[k].value <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+    const SpmvDeviceArg  *arg   = &l->arg[k];
+    const PetscInt        value = arg->kind == SPMV_ARG_BETA ? (PetscInt)beta : arg->value;
+    const OnDeviceBuffer *b;
+
+    c->size[k] = sizeof(void *);
+    switch (arg->kind) {
+    case SPMV_ARG_X: c->arg[k] = &on->x; break;
+    case SPMV_ARG_Y: c->arg[k] = &on->y; break;
+    case SPMV_ARG_ARRAY:
+      b         = SpmvOnDeviceFind(on, arg->name);
+      c->arg[k] = b ? &b->buffer : &none;
+      break;
+    case SPMV_ARG_EPOCH:
+      c->arg[k]  = &on->epoch;
+      c->size[k] = sizeof(on->epoch);
+      break;
+    default:
+      PetscCheck(value >= INT32_MIN && value <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                  "%" PetscInt_FMT
                  " does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host",
-                 l->arg[k].value);
-      c->value[k] = (int32_t)l->arg[k].value;
+                 value);
+      c->value[k] = (int32_t)value;
       c->arg[k]   = &c->value[k];
-      break;
-    case SPMV_ARG_BETA:
-      c->value[k] = (int32_t)beta;
-      c->arg[k]   = &c->value[k];
-      break;
-    case SPMV_ARG_EPOCH: c->arg[k] = &on->epoch; break;
-    default:
-      c->size[k] = sizeof(void *);
-      c->arg[k]  = l->arg[k].kind == SPMV_ARG_X ? &on->xnow : l->arg[k].kind == SPMV_ARG_Y ? &on->ynow : &none;
-      for (PetscInt b = 0; b < on->nbuffers && l->arg[k].kind == SPMV_ARG_ARRAY; b++) {
-        if (!strcmp(on->buffer[b].name, l->arg[k].name)) c->arg[k] = &on->buffer[b].buffer;
-      }
+      c->size[k]  = sizeof(int32_t);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -82,22 +86,21 @@ static PetscBool OnDeviceConstant(const SpmvDeviceProduct *product)
   Memory that runs out does so before the first kernel: what the others want was there before. Where it does not and y has
   been added to, there is no way back.
 */
-static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *full)
+static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *nomem)
 {
-  const SpmvDeviceApi *api = on->device->api;
-  OnDeviceCall         c[SPMV_DEVICE_LAUNCH_MAX];
-  SpmvDeviceCall       calls[SPMV_DEVICE_LAUNCH_MAX];
-  void               **graph = NULL;
-  PetscInt             n     = 0;
-  PetscBool            logging, seen = PETSC_FALSE;
+  OnDeviceCall   c[SPMV_DEVICE_LAUNCH_MAX];
+  SpmvDeviceCall calls[SPMV_DEVICE_LAUNCH_MAX];
+  void         **graph = NULL;
+  PetscInt       n     = 0;
+  PetscBool      logging, seen = PETSC_FALSE;
 
   PetscFunctionBegin;
   on->epoch++;
   PetscCall(PetscLogIsActive(&logging)); /* then each kernel has its event */
   if (on->device->graphs && !logging && on->product.nlaunches > 1 && OnDeviceConstant(&on->product)) {
-    PetscCall(SpmvGraphsFind(&on->graphs, on->device, on->xnow, on->ynow, beta, &graph, &seen));
+    PetscCall(SpmvGraphsFind(&on->graphs, on->device, on->x, on->y, beta, &graph, &seen));
     if (*graph) {
-      PetscCall(api->replay(on->device->handle, *graph, full));
+      SpmvCallDevice(on->device, nomem, replay, *graph);
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
@@ -109,15 +112,15 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
     calls[n] = c[n].call;
     n++;
   }
-  if (n > 1 && graph && (seen || (on->xnow == on->x.buffer && on->ynow == on->y.buffer))) {
-    PetscCall(api->record(on->device->handle, on->program, n, calls, graph, full));
-    if (!*full) PetscCall(api->replay(on->device->handle, *graph, full));
+  if (n > 1 && graph && (seen || (on->xhost && on->yhost))) {
+    SpmvCallDevice(on->device, nomem, record, on->program, n, calls, graph);
+    if (!*nomem) SpmvCallDevice(on->device, nomem, replay, *graph);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  /* With logging, the end of a kernel is waited for, or its time would be counted where y is received */
-  for (PetscInt k = 0; k < n && !*full; k++) {
-    PetscCall(SpmvDeviceRun(on->device, on->program, &calls[k], (PetscBool)(logging && !on->shared), full));
-    PetscCheck(!*full || !k || !beta || on->ynow == on->y.buffer, PETSC_COMM_SELF, PETSC_ERR_MEM,
+  /* While PETSc logs, the end of a kernel is waited for, or its time would be counted where y is received */
+  for (PetscInt k = 0; k < n && !*nomem; k++) {
+    PetscCall(SpmvDeviceRun(on->device, on->program, &calls[k], (PetscBool)!on->joint, nomem));
+    PetscCheck(!*nomem || !k || !beta || on->yhost, PETSC_COMM_SELF, PETSC_ERR_MEM,
                "%s has run out of memory between the kernels of a product that adds to a vector; use more processes or "
                "-mat_spmv_backend host",
                on->device->info.name);
@@ -130,10 +133,8 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
 
   Input Parameters:
 + on      - the storage
-. nx      - length of x
 . x       - on the host; not looked at if there is an xbuffer
 . xbuffer - on the device, or NULL
-. ny      - length of y
 . ybuffer - on the device, or NULL
 - beta    - whether y is added to
 
@@ -141,50 +142,39 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *f
 . y - on the host; not looked at if there is a ybuffer
 
   Output Parameter:
-. full - PETSC_TRUE if the device has not the memory; y is then as it was, if it is added to
+. nomem - PETSC_TRUE if the device is out of memory; y is then as it was, if it is added to
 
   Notes:
-  With y on the device the kernels may still be running at the return; whatever asks the device for something later comes after them.
+  With y on the device the kernels may still be running at the return; what is asked of the device later comes after them.
 
-  Of a product that the host has a share in, see SpmvOnDeviceIsShared(), both vectors must be on the host.
+  Of a joint product both vectors must be on the host; see SpmvOnDeviceIsJoint().
 */
-PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], void *xbuffer, PetscInt ny,
-                                    PetscScalar y[], void *ybuffer, PetscBool beta, PetscBool *full)
+PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], void *xbuffer, PetscScalar y[], void *ybuffer,
+                                    PetscBool beta, PetscBool *nomem)
 {
-  const PetscBool add = beta && !on->shared ? PETSC_TRUE : PETSC_FALSE; /* by the kernels */
+  const PetscBool add = (PetscBool)(beta && !on->joint); /* by the kernels */
 
   PetscFunctionBegin;
-  PetscCheck(!on->shared || (!xbuffer && !ybuffer), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "The host has a share in this product, so x and y must be there");
-  *full  = PETSC_FALSE;
-  on->nx = nx;
-  on->ny = on->shared ? on->shared->n : ny;
-  if (!xbuffer) PetscCall(OnDeviceVector(on, on->nx, &on->x, full));
-  if (!ybuffer) PetscCall(OnDeviceVector(on, on->ny, &on->y, full));
-  if (!*full && !xbuffer) PetscCall(SpmvDeviceWrite(on->device, on->x.buffer, x, on->x.bytes, full));
-  if (!*full && !ybuffer && add) PetscCall(SpmvDeviceWrite(on->device, on->y.buffer, y, on->y.bytes, full));
-  on->xnow = xbuffer ? xbuffer : on->x.buffer;
-  on->ynow = ybuffer ? ybuffer : on->y.buffer;
-  if (!*full) PetscCall(OnDeviceRun(on, add, full));
-  if (*full || ybuffer) PetscFunctionReturn(PETSC_SUCCESS);
-  if (on->shared) PetscCall(SpmvSharedFinish(on->shared, on->device, on->y.buffer, x, y, beta));
-  else PetscCall(SpmvDeviceRead(on->device, on->y.buffer, y, on->y.bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The same with both vectors on the host; y is as it was if memory ran out */
-PetscErrorCode SpmvOnDeviceApply(SpmvOnDevice *on, PetscInt nx, const PetscScalar x[], PetscInt ny, PetscScalar y[],
-                                 PetscBool beta, PetscBool *full)
-{
-  PetscFunctionBegin;
-  PetscCall(SpmvOnDeviceMultiply(on, nx, x, NULL, ny, y, NULL, beta, full));
+  PetscCheck(!on->joint || (!xbuffer && !ybuffer), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The host has some of the rows of this product, so x and y must be there");
+  *nomem    = PETSC_FALSE;
+  on->x     = xbuffer;
+  on->y     = ybuffer;
+  on->xhost = (PetscBool)!xbuffer;
+  on->yhost = (PetscBool)!ybuffer;
+  if (!xbuffer) PetscCall(OnDevicePlace(on, "x", on->n, x, PETSC_FALSE, &on->x, nomem));
+  if (!ybuffer) PetscCall(OnDevicePlace(on, "y", on->m, add ? y : NULL, PETSC_FALSE, &on->y, nomem));
+  if (!*nomem) PetscCall(OnDeviceRun(on, add, nomem));
+  if (*nomem || ybuffer) PetscFunctionReturn(PETSC_SUCCESS);
+  if (on->joint) PetscCall(SpmvJointFinish(on->joint, on->device, on->y, x, y, beta));
+  else PetscCall(SpmvDeviceRead(on->device, on->y, y, (size_t)on->m * sizeof(PetscScalar)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Whether the host makes some of the rows */
-PetscBool SpmvOnDeviceIsShared(const SpmvOnDevice *on)
+PetscBool SpmvOnDeviceIsJoint(const SpmvOnDevice *on)
 {
-  return (PetscBool)(on->shared != NULL);
+  return (PetscBool)(on->joint != NULL);
 }
 
 /*
@@ -193,26 +183,17 @@ PetscBool SpmvOnDeviceIsShared(const SpmvOnDevice *on)
 */
 PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
 {
-  OnDeviceBuffer *const vectors[2] = {&on->x, &on->y};
-  const PetscInt        length[2]  = {on->nx, on->ny};
-  PetscBool             full       = PETSC_FALSE;
+  PetscBool nomem = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCheck(!on->shared, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "The host has a share in these products: the kernels of the device alone are no product");
-  PetscCheck(on->epoch, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-             "There was no product yet, so no vectors are there; multiply first");
-  for (int k = 0; k < 2 && !full; k++) {
-    const PetscBool missing = (PetscBool)!vectors[k]->buffer;
-
-    PetscCall(OnDeviceVector(on, length[k], vectors[k], &full));
-    if (missing && vectors[k]->buffer) PetscCall(SpmvOnDeviceClear(on, vectors[k], &full));
-  }
-  on->xnow = on->x.buffer;
-  on->ynow = on->y.buffer;
-  for (PetscInt k = 0; k < n && !full; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &full));
-  PetscCheck(!full, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host",
+  PetscCheck(!on->joint, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "The host has some of the rows of these products: the kernels of the device alone are no product");
+  on->xhost = on->yhost = PETSC_TRUE;
+  PetscCall(OnDevicePlace(on, "x", on->n, NULL, PETSC_TRUE, &on->x, &nomem));
+  PetscCall(OnDevicePlace(on, "y", on->m, NULL, PETSC_TRUE, &on->y, &nomem));
+  for (PetscInt k = 0; k < n && !nomem; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host",
              on->device->info.name);
-  PetscCall(on->device->api->finish(on->device->handle));
+  SpmvCallDevice(on->device, NULL, finish);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,12 +8,11 @@
            at once do not read each other's halves.
 */
 #include "device.h"
-#include "../hash.h"
+#include "../sys/hash.h"
 #include <inttypes.h>
 #include <unistd.h>
 
-extern const char SpmvDevicePrelude[];
-const char        SpmvDevicePrelude[] =
+static const char Prelude[] =
 #include "prelude.cl.h"
   ;
 
@@ -29,11 +28,11 @@ SpmvProgramCounts SpmvPrograms;
 /* The API's prelude, ours, the kernels */
 PetscErrorCode SpmvProgramSource(const SpmvDeviceApi *api, const char source[], char **whole)
 {
-  const size_t size = strlen(api->prelude) + strlen(SpmvDevicePrelude) + strlen(source) + 1;
+  const size_t size = strlen(api->prelude) + strlen(Prelude) + strlen(source) + 1;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(size, whole));
-  PetscCall(PetscSNPrintf(*whole, size, "%s%s%s", api->prelude, SpmvDevicePrelude, source));
+  PetscCall(PetscSNPrintf(*whole, size, "%s%s%s", api->prelude, Prelude, source));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -62,13 +61,8 @@ static long ProgramErrorLine(const char log[])
   return 0;
 }
 
-/*
-  SpmvProgramRefuse - the error of a compiler that refuses a kernel: what it says, the line it means, the options
-
-  Note:
-  Always `PETSC_ERR_LIB`: the source is ours.
-*/
-PetscErrorCode SpmvProgramRefuse(const char api[], const char source[], const char options[], const char log[])
+/* The error of a compiler that refuses a kernel: what it says, the line it means, the options */
+static PetscErrorCode ProgramRefuse(const char api[], const char source[], const char options[], const char log[])
 {
   const long  line = ProgramErrorLine(log);
   const char *text = source;
@@ -79,10 +73,10 @@ PetscErrorCode SpmvProgramRefuse(const char api[], const char source[], const ch
     if (text) text++;
   }
   if (!line || !text) text = "";
-  SETERRQ(
-    PETSC_COMM_SELF, PETSC_ERR_LIB,
-    "The %s compiler refuses a kernel; set -mat_spmv_backend host to do without.\nLine %ld: %.*s\nOptions: %.600s\nLog: %.900s",
-    api, line, (int)PetscMin(strcspn(text, "\n"), 200), text, options, log);
+  SETERRQ(PETSC_COMM_SELF, PETSC_ERR_LIB,
+          "The %s compiler refuses a kernel; set -mat_spmv_backend host to do without.\n"
+          "Line %ld: %.*s\nOptions: %.600s\nLog: %.900s",
+          api, line, (int)PetscMin(strcspn(text, "\n"), 200), text, options, log);
 }
 
 /* Where files are kept; "" for nowhere */
@@ -101,22 +95,21 @@ static PetscErrorCode ProgramFolder(char folder[], size_t size)
 /* The binary that a file holds under a key; NULL if there is none, or another, or half of one */
 static PetscErrorCode ProgramFileRead(const char file[], const char key[], char **binary, size_t *size)
 {
-  const size_t nkey = strlen(key);
-  FILE        *f    = fopen(file, "rb");
-  size_t       head[3]; /* length of key, length of binary, hash of binary */
-  char        *text = NULL;
+  FILE  *f = fopen(file, "rb");
+  size_t head[3]; /* length of key, length of binary, hash of binary */
+  char  *text;
 
   PetscFunctionBegin;
   *binary = NULL;
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
-  if (fread(head, sizeof(head), 1, f) == 1 && head[0] == nkey && head[1] > 0 && head[1] < (size_t)1 << 30) {
-    PetscCall(PetscMalloc1(nkey, &text));
+  if (fread(head, sizeof(head), 1, f) == 1 && head[0] == strlen(key) && head[1] > 0 && head[1] < (size_t)1 << 30) {
+    PetscCall(PetscMalloc1(head[0], &text));
     PetscCall(PetscMalloc1(head[1], binary));
-    if (fread(text, 1, nkey, f) != nkey || memcmp(text, key, nkey) || fread(*binary, 1, head[1], f) != head[1] ||
-        SpmvHash(0, *binary, head[1]) != head[2])
+    *size = head[1];
+    if (fread(text, 1, head[0], f) != head[0] || memcmp(text, key, head[0]) || fread(*binary, 1, *size, f) != *size ||
+        SpmvHash(0, *binary, *size) != head[2])
       PetscCall(PetscFree(*binary));
     PetscCall(PetscFree(text));
-    *size = head[1];
   }
   fclose(f);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -144,80 +137,61 @@ static PetscErrorCode ProgramFileWrite(const char file[], const char key[], cons
 /* From disk, or compiled and then put there */
 static PetscErrorCode ProgramMake(SpmvDevice *d, const char source[], const char options[], const char key[], void **program)
 {
-  char   folder[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN], *binary = NULL, *log = NULL;
-  size_t size = 0;
+  char                 folder[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN];
+  SPMV_TEMPORARY char *read = NULL, *binary = NULL, *log = NULL;
+  size_t               size = 0;
 
   PetscFunctionBegin;
   *program = NULL;
   PetscCall(ProgramFolder(folder, sizeof(folder)));
   PetscCall(PetscSNPrintf(file, sizeof(file), "%s/%016" PRIx64 ".bin", folder, SpmvHash(0, key, strlen(key))));
-  if (folder[0]) PetscCall(ProgramFileRead(file, key, &binary, &size));
-  if (binary) PetscCall(d->api->load(d->handle, binary, size, program));
-  PetscCall(PetscFree(binary));
+  if (folder[0]) PetscCall(ProgramFileRead(file, key, &read, &size));
+  if (read) SpmvCallDevice(d, NULL, load, read, size, program);
   if (*program) {
     SpmvPrograms.loaded++;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(d->api->compile(d->handle, source, options, program, &binary, &size, &log));
-  if (log) {
-    PetscErrorCode ierr = SpmvProgramRefuse(d->api->name, source, options, log);
-
-    PetscCall(PetscFree(log));
-    PetscCall(ierr);
-  }
+  if (log) PetscCall(ProgramRefuse(d->api->name, source, options, log));
+  if (!*program) SpmvCallDevice(d, NULL, load, binary, size, program);
+  PetscCheck(*program, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "The %s driver does not take what its compiler made: it may be older than the compiler; update the driver, or set "
+             "-mat_spmv_backend host",
+             d->api->name);
   SpmvPrograms.compiled++;
   if (folder[0] && binary) {
     SpmvMakeFolders(file);
     PetscCall(ProgramFileWrite(file, key, binary, size));
   }
-  PetscCall(PetscFree(binary));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  SpmvProgramGet - the program of a source under some options, compiled if nobody did before
-
-  Input Parameters:
-+ device  - the device
-. source  - kernels, without preludes
-- options - -D macros, without those that every kernel gets
-
-  Output Parameter:
-. program - the API's; not the caller's to release
-*/
+/* The program of kernels without preludes, under -D options without those that every kernel gets; not the caller's to release */
 PetscErrorCode SpmvProgramGet(SpmvDevice *d, const char source[], const char options[], void **program)
 {
-  char     all[2 * SPMV_DEVICE_OPTIONS], *whole, *key;
-  size_t   size;
-  Program *p;
+  const SpmvDeviceInfo *info  = &d->info;
+  SPMV_TEMPORARY char  *whole = NULL, *key = NULL;
+  char                  all[2 * SPMV_DEVICE_OPTIONS];
+  Program              *p;
+  size_t                size;
+  void                 *made;
 
   PetscFunctionBegin;
-  PetscCall(SpmvProgramOptions(&d->info, options, all, sizeof(all)));
+  PetscCall(SpmvProgramOptions(info, options, all, sizeof(all)));
   PetscCall(SpmvProgramSource(d->api, source, &whole));
-  size = strlen(whole) + strlen(all) + sizeof(d->info) + 64;
+  size = strlen(whole) + strlen(all) + sizeof(*info) + 64;
   PetscCall(PetscMalloc1(size, &key));
   PetscCall(
-    PetscSNPrintf(key, size, "%s\n%s\n%s\n%s\n%s\n%s", d->api->name, d->info.name, d->info.driver, d->info.compiler, all, whole));
+    PetscSNPrintf(key, size, "%s\n%s\n%s\n%s\n%s\n%s", d->api->name, info->name, info->driver, info->compiler, all, whole));
   for (p = Programs; p && strcmp(p->key, key); p = p->next) {}
-  if (p) {
-    SpmvPrograms.found++;
-    PetscCall(PetscFree(key));
-  } else {
-    PetscErrorCode ierr;
-
+  if (p) SpmvPrograms.found++;
+  else {
+    PetscCall(ProgramMake(d, whole, all, key, &made));
     PetscCall(PetscNew(&p));
-    ierr = ProgramMake(d, whole, all, key, &p->program);
-    if (ierr) {
-      PetscCall(PetscFree(key));
-      PetscCall(PetscFree(p));
-      PetscCall(PetscFree(whole));
-      PetscCall(ierr);
-    }
-    p->key   = key;
-    p->next  = Programs;
+    *p       = (Program){.key = key, .program = made, .next = Programs};
     Programs = p;
+    key      = NULL;
   }
-  PetscCall(PetscFree(whole));
   *program = p->program;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -230,7 +204,7 @@ PetscErrorCode SpmvProgramsReset(SpmvDevice *d)
     Program *p = Programs;
 
     Programs = p->next;
-    PetscCall(d->api->release(d->handle, &p->program));
+    SpmvCallDevice(d, NULL, release, p->program);
     PetscCall(PetscFree(p->key));
     PetscCall(PetscFree(p));
   }

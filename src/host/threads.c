@@ -15,7 +15,7 @@ static PetscBool Alone;
   To begin and to end a parallel region takes some microseconds, and milliseconds where other programs want the processors:
   for less work than SpmvMachine.parallel the calling thread runs all tasks itself. The bits are the same.
 
-  Whoever says so says SPMV_MUCH when it is done.
+  Whoever calls it calls it again with SPMV_WORK_UNKNOWN when the tasks have ended.
 */
 void SpmvRunWork(PetscInt64 products)
 {
@@ -27,7 +27,7 @@ void SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const Petsc
 {
   SpmvRunWork(nz);
   apply(storage, x, y, beta);
-  SpmvRunWork(SPMV_MUCH);
+  SpmvRunWork(SPMV_WORK_UNKNOWN);
 }
 
 /* y <- beta y + A^T x */
@@ -36,7 +36,7 @@ void SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz
 {
   SpmvRunWork(nz);
   apply(storage, x, y, beta, work);
-  SpmvRunWork(SPMV_MUCH);
+  SpmvRunWork(SPMV_WORK_UNKNOWN);
 }
 
 /* Runs task(context, 0), ..., task(context, ntasks - 1), each by a thread of its own where there are as many */

@@ -5,7 +5,7 @@
   for, the matrix. So another program, another run, or another matrix with the same pattern finds it.
 */
 #include "tune.h"
-#include "../hash.h"
+#include "../sys/hash.h"
 #include <stdio.h>
 
 #define REMEMBER_VERSION 3 /* of what lines mean: raised when formats, their knobs or keys change */

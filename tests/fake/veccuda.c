@@ -10,6 +10,7 @@ PETSc's stream.\n\
 */
 #include "../unitvec.h"
 #include "mat/interface/spmvmat.h"
+#include "device/cuda/cuda.h"
 #include <dlfcn.h>
 
 typedef struct {

@@ -1,17 +1,15 @@
 /*
   cuda.c - NVIDIA's GPUs through the CUDA driver API; kernels are compiled by NVRTC (nvrtc.c)
 
-  libcuda comes with the driver, 470 or newer. It is opened at run time, and the few prototypes that are needed stand here.
-  The primary context is used, which is also PETSc's and the CUDA runtime's; it is made current for the time of each call only. All goes to
-  PETSc's stream (petsc.c), in the order in which it is asked for. Where PETSc has none that is the legacy default stream: streams
-  that a program makes in the usual way wait for it and it for them; one made with cudaStreamNonBlocking does not, and who has
-  such a one must wait for it before our vectors and products are used.
+  libcuda comes with the driver, 470 or newer; the few prototypes that are needed stand here. The primary context is used, which
+  is also PETSc's and the CUDA runtime's; it is made current for the time of each call only. All goes to PETSc's stream (petsc.c),
+  in the order in which it is asked for. Where PETSc has none that is the legacy default stream: streams that a program makes in
+  the usual way wait for it and it for them; one made with cudaStreamNonBlocking does not, and who has such a one must wait for it
+  before our vectors and products are used.
 */
-#include "nvrtc.h"
-#include <dlfcn.h>
+#include "cuda.h"
 
-typedef unsigned long long CUdeviceptr;
-typedef void              *CUhandle; /* contexts, modules, functions, streams, graphs and their nodes */
+typedef void *CUhandle; /* contexts, modules, functions, streams, graphs and their nodes */
 
 typedef struct { /* CUDA_KERNEL_NODE_PARAMS_v1 */
   CUhandle function;
@@ -30,47 +28,39 @@ enum { /* of cuda.h */
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR    = 76
 };
 
-/* Every function that is called: name in the library, name here, arguments. All return 0 or an error */
+/* Every function that is called. All return 0 or an error */
 #define CUDA_FUNCTIONS(X) \
-  X("cuInit", Init, (unsigned)) \
-  X("cuGetErrorName", GetErrorName, (int, const char **)) \
-  X("cuDriverGetVersion", DriverGetVersion, (int *)) \
-  X("cuDeviceGetCount", DeviceGetCount, (int *)) \
-  X("cuDeviceGet", DeviceGet, (int *, int)) \
-  X("cuDeviceGetName", DeviceGetName, (char *, int, int)) \
-  X("cuDeviceTotalMem_v2", DeviceTotalMem, (size_t *, int)) \
-  X("cuDeviceGetAttribute", DeviceGetAttribute, (int *, int, int)) \
-  X("cuDevicePrimaryCtxRetain", DevicePrimaryCtxRetain, (CUhandle *, int)) \
-  X("cuDevicePrimaryCtxRelease_v2", DevicePrimaryCtxRelease, (int)) \
-  X("cuCtxPushCurrent_v2", CtxPushCurrent, (CUhandle)) \
-  X("cuCtxPopCurrent_v2", CtxPopCurrent, (CUhandle *)) \
-  X("cuCtxSynchronize", CtxSynchronize, (void)) \
-  X("cuMemAlloc_v2", MemAlloc, (CUdeviceptr *, size_t)) \
-  X("cuMemFree_v2", MemFree, (CUdeviceptr)) \
-  X("cuMemcpyHtoDAsync_v2", MemcpyHtoD, (CUdeviceptr, const void *, size_t, CUhandle)) \
-  X("cuMemcpyDtoHAsync_v2", MemcpyDtoH, (void *, CUdeviceptr, size_t, CUhandle)) \
-  X("cuPointerGetAttribute", PointerGetAttribute, (void *, int, CUdeviceptr)) \
-  X("cuStreamSynchronize", StreamSynchronize, (CUhandle)) \
-  X("cuModuleLoadData", ModuleLoadData, (CUhandle *, const void *)) \
-  X("cuModuleUnload", ModuleUnload, (CUhandle)) \
-  X("cuModuleGetFunction", ModuleGetFunction, (CUhandle *, CUhandle, const char *)) \
-  X("cuLaunchKernel", LaunchKernel, \
+  X(int, cuInit, (unsigned)) \
+  X(int, cuGetErrorName, (int, const char **)) \
+  X(int, cuDriverGetVersion, (int *)) \
+  X(int, cuDeviceGetCount, (int *)) \
+  X(int, cuDeviceGet, (int *, int)) \
+  X(int, cuDeviceGetName, (char *, int, int)) \
+  X(int, cuDeviceTotalMem_v2, (size_t *, int)) \
+  X(int, cuDeviceGetAttribute, (int *, int, int)) \
+  X(int, cuDevicePrimaryCtxRetain, (CUhandle *, int)) \
+  X(int, cuDevicePrimaryCtxRelease_v2, (int)) \
+  X(int, cuCtxPushCurrent_v2, (CUhandle)) \
+  X(int, cuCtxPopCurrent_v2, (CUhandle *)) \
+  X(int, cuCtxSynchronize, (void)) \
+  X(int, cuMemAlloc_v2, (void **, size_t)) \
+  X(int, cuMemFree_v2, (void *)) \
+  X(int, cuMemcpyHtoDAsync_v2, (void *, const void *, size_t, CUhandle)) \
+  X(int, cuMemcpyDtoHAsync_v2, (void *, void *, size_t, CUhandle)) \
+  X(int, cuPointerGetAttribute, (void *, int, const void *)) \
+  X(int, cuStreamSynchronize, (CUhandle)) \
+  X(int, cuModuleLoadData, (CUhandle *, const void *)) \
+  X(int, cuModuleUnload, (CUhandle)) \
+  X(int, cuModuleGetFunction, (CUhandle *, CUhandle, const char *)) \
+  X(int, cuLaunchKernel, \
     (CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **)) \
-  X("cuGraphCreate", GraphCreate, (CUhandle *, unsigned)) \
-  X("cuGraphDestroy", GraphDestroy, (CUhandle)) \
-  X("cuGraphAddKernelNode", GraphAddKernelNode, (CUhandle *, CUhandle, const CUhandle *, size_t, const CUkernelnode *)) \
-  X("cuGraphInstantiateWithFlags", GraphInstantiate, (CUhandle *, CUhandle, unsigned long long)) \
-  X("cuGraphExecDestroy", GraphExecDestroy, (CUhandle)) \
-  X("cuGraphLaunch", GraphLaunch, (CUhandle, CUhandle))
-
-#define X(symbol, name, args) int(*name) args;
-static struct {
-  CUDA_FUNCTIONS(X)
-} cu;
-#undef X
-
-static PetscBool DriverLoaded, Counted;
-static PetscInt  NDevices;
+  X(int, cuGraphCreate, (CUhandle *, unsigned)) \
+  X(int, cuGraphDestroy, (CUhandle)) \
+  X(int, cuGraphAddKernelNode, (CUhandle *, CUhandle, const CUhandle *, size_t, const CUkernelnode *)) \
+  X(int, cuGraphInstantiateWithFlags, (CUhandle *, CUhandle, unsigned long long)) \
+  X(int, cuGraphExecDestroy, (CUhandle)) \
+  X(int, cuGraphLaunch, (CUhandle, CUhandle))
+SPMV_LIBRARY(CUDA_FUNCTIONS)
 
 typedef struct {
   int      id, arch; /* arch: 80, 90, ... */
@@ -78,200 +68,140 @@ typedef struct {
   CUhandle stream; /* PETSc's, at the last call; never used again without asking */
 } CudaDevice;
 
-static const char *CudaErrorName(int code)
+static const char *CudaError(int code)
 {
-  const char *name = NULL;
+  const char *name;
 
-  return cu.GetErrorName && !cu.GetErrorName(code, &name) && name ? name : "unknown";
+  return cuGetErrorName(code, &name) ? "unknown" : name;
 }
 
-#define CudaCheck(code, call) \
-  PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "CUDA: %s gave error %d (%s); set -mat_spmv_backend host to do without", \
-             call, code, CudaErrorName(code))
-#define PetscCallCuda(function, ...) \
-  do { \
-    const int code_ = cu.function(__VA_ARGS__); \
-    CudaCheck(code_, "cu" #function "()"); \
-  } while (0)
-
-#define X(symbol, name, args) \
-  *(void **)&cu.name = dlsym(handle, symbol); \
-  if (!cu.name) return PETSC_FALSE;
-
-static PetscBool CudaLoad(void)
-{
-  void *handle = DriverLoaded ? NULL : dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-
-  if (DriverLoaded) return PETSC_TRUE;
-  if (!handle) return PETSC_FALSE;
-  CUDA_FUNCTIONS(X)
-  return DriverLoaded = PETSC_TRUE;
-}
-#undef X
+#define PetscCallCuda(function, ...) PetscCall(SpmvDeviceResult(&SpmvDeviceApi_cuda, #function "()", function(__VA_ARGS__), NULL))
 
 /* Devices that kernels can be compiled for */
-static PetscErrorCode CudaCount(PetscInt *all, PetscInt *gpus)
+static PetscErrorCode CudaCount(PetscInt *all, PetscInt *gpus, PetscInt *petsc)
 {
-  int n = 0;
+  static const char *const files[] = {"libcuda.so.1", NULL};
+  int                      n       = 0;
 
   PetscFunctionBegin;
-  if (!Counted && CudaLoad() && !cu.Init(0) && !cu.DeviceGetCount(&n) && n > 0) {
-    if (SpmvNvrtcLoad()) NDevices = n;
-    else PetscCall(PetscInfo(NULL, "There is a CUDA driver, but no libnvrtc to compile kernels with\n"));
-  }
-  Counted = PETSC_TRUE;
-  *all = *gpus = NDevices;
+  *all = *gpus = 0;
+  *petsc       = -1;
+  if (!SpmvLibraryLoad(files, Symbols) || cuInit(0) || cuDeviceGetCount(&n)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (SpmvNvrtcLoad()) *all = *gpus = n;
+  else PetscCall(PetscInfo(NULL, "There is a CUDA driver, but no libnvrtc to compile kernels with\n"));
+  if (SpmvPetscCuda.index) PetscCall(SpmvPetscCuda.index(petsc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CudaArch(int id, int *arch)
+{
+  int major, minor;
+
+  PetscFunctionBegin;
+  PetscCallCuda(cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, id);
+  PetscCallCuda(cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, id);
+  *arch = 10 * major + minor;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
 {
-  int id, version, local, group, units, major, minor, a, b;
+  int id, version, local, group, units, arch, major, minor;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(info, sizeof(*info)));
-  PetscCallCuda(DeviceGet, &id, (int)index);
-  PetscCallCuda(DeviceGetName, info->name, (int)sizeof(info->name), id);
-  PetscCallCuda(DeviceTotalMem, &info->memory, id);
-  PetscCallCuda(DriverGetVersion, &version);
-  PetscCallCuda(DeviceGetAttribute, &local, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, id);
-  PetscCallCuda(DeviceGetAttribute, &group, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, id);
-  PetscCallCuda(DeviceGetAttribute, &units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, id);
-  PetscCallCuda(DeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, id);
-  PetscCallCuda(DeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, id);
-  PetscCall(SpmvNvrtcVersion(&a, &b));
+  *info = (SpmvDeviceInfo){
+    .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
+  PetscCallCuda(cuDeviceGet, &id, (int)index);
+  PetscCallCuda(cuDeviceGetName, info->name, (int)sizeof(info->name), id);
+  PetscCallCuda(cuDeviceTotalMem_v2, &info->memory, id);
+  PetscCallCuda(cuDriverGetVersion, &version);
+  PetscCallCuda(cuDeviceGetAttribute, &local, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, id);
+  PetscCallCuda(cuDeviceGetAttribute, &group, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, id);
+  PetscCallCuda(cuDeviceGetAttribute, &units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, id);
+  PetscCall(CudaArch(id, &arch));
+  PetscCall(SpmvNvrtcVersion(&major, &minor));
   PetscCall(PetscSNPrintf(info->driver, sizeof(info->driver), "CUDA %d.%d", version / 1000, version % 1000 / 10));
-  PetscCall(PetscSNPrintf(info->compiler, sizeof(info->compiler), "NVRTC %d.%d for sm_%d%d", a, b, major, minor));
+  PetscCall(PetscSNPrintf(info->compiler, sizeof(info->compiler), "NVRTC %d.%d for sm_%d", major, minor, arch));
   info->local = (size_t)local;
   info->group = (size_t)group;
   info->units = (size_t)units;
-  info->gpu = info->forward = PETSC_TRUE;
-  info->real64 = info->atomic64 = info->shuffles = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CudaOpen(PetscInt index, void **device)
 {
   CudaDevice *d;
-  int         major, minor;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&d));
   *device = d;
-  PetscCallCuda(DeviceGet, &d->id, (int)index);
-  PetscCallCuda(DeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, d->id);
-  PetscCallCuda(DeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, d->id);
-  PetscCallCuda(DevicePrimaryCtxRetain, &d->context, d->id);
-  d->arch = 10 * major + minor;
+  PetscCallCuda(cuDeviceGet, &d->id, (int)index);
+  PetscCall(CudaArch(d->id, &d->arch));
+  PetscCallCuda(cuDevicePrimaryCtxRetain, &d->context, d->id);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode CudaClose(void **device)
 {
   PetscFunctionBegin;
-  PetscCallCuda(DevicePrimaryCtxRelease, ((CudaDevice *)*device)->id);
+  PetscCallCuda(cuDevicePrimaryCtxRelease_v2, ((CudaDevice *)*device)->id);
   PetscCall(PetscFree(*device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls a function with the device's context current, and leaves its result in code */
-#define CudaInContext(device, code, function, ...) \
-  do { \
-    CUhandle before_; \
-    PetscCallCuda(CtxPushCurrent, ((CudaDevice *)(device))->context); \
-    code = cu.function(__VA_ARGS__); \
-    PetscCallCuda(CtxPopCurrent, &before_); \
-  } while (0)
-
-static PetscErrorCode CudaFinish(void *device)
+/* The context is made current; PETSc's stream, NULL for CUDA's default one. At a change all that was asked for is waited for */
+static PetscErrorCode CudaEnter(void *device)
 {
-  int code;
+  CudaDevice *d      = device;
+  CUhandle    stream = NULL;
 
   PetscFunctionBegin;
-  CudaInContext(device, code, CtxSynchronize);
-  CudaCheck(code, "cuCtxSynchronize()");
+  if (SpmvPetscCuda.stream) PetscCall(SpmvPetscCuda.stream(&stream));
+  PetscCallCuda(cuCtxPushCurrent_v2, d->context);
+  if (stream != d->stream) PetscCallCuda(cuCtxSynchronize);
+  d->stream = stream;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc's stream. If it is another one than before, all that was asked for there is waited for */
-static PetscErrorCode CudaStream(CudaDevice *d, CUhandle *stream)
+static PetscErrorCode CudaLeave(void *device)
 {
+  CUhandle context;
+
   PetscFunctionBegin;
-  PetscCall((*SpmvPetscCuda.stream)(stream));
-  if (*stream != d->stream) PetscCall(CudaFinish(d));
-  d->stream = *stream;
+  PetscCallCuda(cuCtxPopCurrent_v2, &context);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaAlloc(void *device, size_t bytes, void **buffer)
+static int CudaFinish(void *device)
 {
-  CUdeviceptr p = 0;
-  int         code;
-
-  PetscFunctionBegin;
-  CudaInContext(device, code, MemAlloc, &p, bytes);
-  if (code == CUDA_ERROR_OUT_OF_MEMORY) p = 0;
-  else CudaCheck(code, "cuMemAlloc()");
-  *buffer = (void *)(uintptr_t)p;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return cuCtxSynchronize();
 }
 
-static PetscErrorCode CudaFree(void *device, void **buffer)
+static int CudaAlloc(void *device, size_t bytes, void **buffer)
 {
-  int code;
-
-  PetscFunctionBegin;
-  CudaInContext(device, code, MemFree, (CUdeviceptr)(uintptr_t)*buffer);
-  CudaCheck(code, "cuMemFree()");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return cuMemAlloc_v2(buffer, bytes);
 }
 
-/* Memory of the host that is pinned may be read or written after a copy has returned, so the copy is waited for, with all before it on its stream */
-static PetscErrorCode CudaWait(void *device, CUhandle stream)
+static int CudaFree(void *device, void *buffer)
 {
-  int code;
-
-  PetscFunctionBegin;
-  CudaInContext(device, code, StreamSynchronize, stream);
-  CudaCheck(code, "cuStreamSynchronize()");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return cuMemFree_v2(buffer);
 }
 
-static PetscErrorCode CudaWrite(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full)
+/* Copies are waited for, with all before them on their stream: those of pinned memory of the host may return before they end */
+static int CudaWrite(void *device, void *buffer, const void *data, size_t bytes)
 {
-  CUhandle stream;
-  int      code;
+  CUhandle  stream = ((CudaDevice *)device)->stream;
+  const int code   = cuMemcpyHtoDAsync_v2(buffer, data, bytes, stream);
 
-  PetscFunctionBegin;
-  PetscCall(CudaStream((CudaDevice *)device, &stream));
-  CudaInContext(device, code, MemcpyHtoD, (CUdeviceptr)(uintptr_t)buffer, data, bytes, stream);
-  CudaCheck(code, "cuMemcpyHtoDAsync()");
-  PetscCall(CudaWait(device, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return code ? code : cuStreamSynchronize(stream);
 }
 
-static PetscErrorCode CudaRead(void *device, void *buffer, void *data, size_t bytes)
+static int CudaRead(void *device, void *buffer, void *data, size_t bytes)
 {
-  CUhandle stream;
-  int      code;
+  CUhandle  stream = ((CudaDevice *)device)->stream;
+  const int code   = cuMemcpyDtoHAsync_v2(data, buffer, bytes, stream);
 
-  PetscFunctionBegin;
-  PetscCall(CudaStream((CudaDevice *)device, &stream));
-  CudaInContext(device, code, MemcpyDtoH, data, (CUdeviceptr)(uintptr_t)buffer, bytes, stream);
-  CudaCheck(code, "cuMemcpyDtoHAsync()");
-  PetscCall(CudaWait(device, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A module, or NULL if the driver does not take the cubin */
-static PetscErrorCode CudaLoadBinary(void *device, const char *binary, size_t size, void **program)
-{
-  int code;
-
-  PetscFunctionBegin;
-  CudaInContext(device, code, ModuleLoadData, program, binary);
-  if (code) *program = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return code ? code : cuStreamSynchronize(stream);
 }
 
 static PetscErrorCode CudaCompile(void *device, const char source[], const char options[], void **program, char **binary,
@@ -280,146 +210,78 @@ static PetscErrorCode CudaCompile(void *device, const char source[], const char 
   PetscFunctionBegin;
   *program = NULL;
   PetscCall(SpmvNvrtcCompile(((CudaDevice *)device)->arch, source, options, binary, size, log));
-  if (!*binary) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscFree(*log));
-  PetscCall(CudaLoadBinary(device, *binary, *size, program));
-  PetscCheck(*program, PETSC_COMM_SELF, PETSC_ERR_LIB,
-             "The CUDA driver does not take what NVRTC compiled: it may be older than the toolkit; update the driver, or set "
-             "-mat_spmv_backend host");
+  if (*binary) PetscCall(PetscFree(*log));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaFunction(void *device, void *program, const SpmvDeviceCall *call, CUhandle *function)
+static int CudaLoad(void *device, const char *binary, size_t size, void **program)
 {
-  int code;
-
-  PetscFunctionBegin;
-  PetscCheck(call->groups <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%zu work groups are more than CUDA launches; use more processes or larger tiles", call->groups);
-  CudaInContext(device, code, ModuleGetFunction, function, program, call->kernel);
-  CudaCheck(code, "cuModuleGetFunction()");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (cuModuleLoadData(program, binary)) *program = NULL;
+  return 0;
 }
 
-static PetscErrorCode CudaLaunch(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full)
+static int CudaRelease(void *device, void *program)
 {
-  CUhandle function, stream;
-  int      code;
+  return cuModuleUnload(program);
+}
 
-  PetscFunctionBegin;
-  PetscCall(CudaFunction(device, program, call, &function));
-  PetscCall(CudaStream((CudaDevice *)device, &stream));
-  CudaInContext(device, code, LaunchKernel, function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, stream,
-                (void **)call->arg, NULL);
-  if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
-  else CudaCheck(code, "cuLaunchKernel()");
-  PetscFunctionReturn(PETSC_SUCCESS);
+static int CudaLaunch(void *device, void *program, const SpmvDeviceCall *call)
+{
+  CUhandle  function;
+  const int code = cuModuleGetFunction(&function, program, call->kernel);
+
+  if (code) return code;
+  return cuLaunchKernel(function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, ((CudaDevice *)device)->stream,
+                        (void **)call->arg, NULL);
 }
 
 /* The nodes of a graph: each kernel waits for those of the step before its own. The driver copies the values of the arguments */
-static PetscErrorCode CudaRecordCalls(void *device, CUhandle graph, PetscInt ncalls, const SpmvDeviceCall calls[],
-                                      const CUhandle function[])
+static int CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **result)
 {
-  CUhandle node[SPMV_DEVICE_LAUNCH_MAX];
+  CUhandle graph, node[SPMV_DEVICE_LAUNCH_MAX];
   PetscInt step = 0, before = 0; /* where the step of this call begins, and the one before it */
+  int      code = cuGraphCreate(&graph, 0);
 
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < ncalls; k++) {
-    const CUkernelnode params = {function[k], (unsigned)calls[k].groups, 1,   1, (unsigned)calls[k].group, 1, 1,
-                                 0,           (void **)calls[k].arg,     NULL};
-    int                code;
+  *result = NULL;
+  if (code) return code;
+  for (PetscInt k = 0; k < ncalls && !code; k++) {
+    CUkernelnode params = {.gridx  = (unsigned)calls[k].groups,
+                           .gridy  = 1,
+                           .gridz  = 1,
+                           .blockx = (unsigned)calls[k].group,
+                           .blocky = 1,
+                           .blockz = 1,
+                           .args   = (void **)calls[k].arg};
 
     if (calls[k].step != calls[step].step) {
       before = step;
       step   = k;
     }
-    CudaInContext(device, code, GraphAddKernelNode, &node[k], graph, &node[before], (size_t)(step - before), &params);
-    CudaCheck(code, "cuGraphAddKernelNode()");
+    code = cuModuleGetFunction(&params.function, program, calls[k].kernel);
+    if (!code) code = cuGraphAddKernelNode(&node[k], graph, &node[before], (size_t)(step - before), &params);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (!code) code = cuGraphInstantiateWithFlags(result, graph, 0);
+  (void)cuGraphDestroy(graph);
+  return code;
 }
 
-/* No GPU has run a graph */
-static PetscErrorCode CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **result,
-                                 PetscBool *full)
+static int CudaReplay(void *device, void *graph)
 {
-  CUhandle       graph, function[SPMV_DEVICE_LAUNCH_MAX];
-  PetscErrorCode ierr;
-  int            code, destroyed;
-
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < ncalls; k++) PetscCall(CudaFunction(device, program, &calls[k], &function[k]));
-  CudaInContext(device, code, GraphCreate, &graph, 0);
-  CudaCheck(code, "cuGraphCreate()");
-  *result = NULL;
-  ierr    = CudaRecordCalls(device, graph, ncalls, calls, function);
-  if (!ierr) CudaInContext(device, code, GraphInstantiate, result, graph, 0);
-  CudaInContext(device, destroyed, GraphDestroy, graph);
-  PetscCall(ierr);
-  if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
-  else CudaCheck(code, "cuGraphInstantiateWithFlags()");
-  CudaCheck(destroyed, "cuGraphDestroy()");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return cuGraphLaunch(graph, ((CudaDevice *)device)->stream);
 }
 
-static PetscErrorCode CudaReplay(void *device, void *graph, PetscBool *full)
+static int CudaForget(void *device, void *graph)
 {
-  CUhandle stream;
-  int      code;
-
-  PetscFunctionBegin;
-  PetscCall(CudaStream((CudaDevice *)device, &stream));
-  CudaInContext(device, code, GraphLaunch, graph, stream);
-  if (code == CUDA_ERROR_OUT_OF_MEMORY) *full = PETSC_TRUE;
-  else CudaCheck(code, "cuGraphLaunch()");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return cuGraphExecDestroy(graph);
 }
 
-static PetscErrorCode CudaForget(void *device, void **graph)
+static int CudaOwns(void *device, const void *array, PetscBool *owns)
 {
-  int code;
+  int       ordinal = -1;
+  const int code    = cuPointerGetAttribute(&ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, array);
 
-  PetscFunctionBegin;
-  CudaInContext(device, code, GraphExecDestroy, *graph);
-  CudaCheck(code, "cuGraphExecDestroy()");
-  *graph = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CudaRelease(void *device, void **program)
-{
-  int code;
-
-  PetscFunctionBegin;
-  CudaInContext(device, code, ModuleUnload, *program);
-  CudaCheck(code, "cuModuleUnload()");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CudaReset(void)
-{
-  PetscFunctionBegin;
-  Counted  = PETSC_FALSE;
-  NDevices = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CudaPetsc(PetscInt *index)
-{
-  PetscFunctionBegin;
-  PetscCall((*SpmvPetscCuda.index)(index));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode CudaOwns(void *device, const void *array, PetscBool *owns)
-{
-  int code, ordinal = -1;
-
-  PetscFunctionBegin;
-  CudaInContext(device, code, PointerGetAttribute, &ordinal, CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (CUdeviceptr)(uintptr_t)array);
-  if (code != CUDA_ERROR_INVALID_VALUE) CudaCheck(code, "cuPointerGetAttribute()");
   *owns = (PetscBool)(!code && ordinal == ((CudaDevice *)device)->id);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return code == CUDA_ERROR_INVALID_VALUE ? 0 : code; /* it is none of CUDA's */
 }
 
 static const char Prelude[] =
@@ -434,19 +296,21 @@ const SpmvDeviceApi SpmvDeviceApi_cuda = {
   .describe = CudaDescribe,
   .open     = CudaOpen,
   .close    = CudaClose,
+  .enter    = CudaEnter,
+  .leave    = CudaLeave,
+  .nomem    = {CUDA_ERROR_OUT_OF_MEMORY},
+  .error    = CudaError,
   .finish   = CudaFinish,
   .alloc    = CudaAlloc,
   .free     = CudaFree,
   .write    = CudaWrite,
   .read     = CudaRead,
   .compile  = CudaCompile,
-  .load     = CudaLoadBinary,
+  .load     = CudaLoad,
   .launch   = CudaLaunch,
   .record   = CudaRecord,
   .replay   = CudaReplay,
   .forget   = CudaForget,
   .release  = CudaRelease,
-  .reset    = CudaReset,
-  .petsc    = CudaPetsc,
   .owns     = CudaOwns,
 };

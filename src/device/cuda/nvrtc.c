@@ -3,68 +3,48 @@
 
   libnvrtc comes with the toolkit. It is opened at run time, and the few prototypes that are needed stand here.
 */
-#include "nvrtc.h"
-#include <dlfcn.h>
+#include "cuda.h"
 
 typedef void *NvrtcProgram;
 
 #define NVRTC_FUNCTIONS(X) \
-  X("nvrtcVersion", Version, (int *, int *)) \
-  X("nvrtcCreateProgram", CreateProgram, \
-    (NvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *)) \
-  X("nvrtcCompileProgram", CompileProgram, (NvrtcProgram, int, const char *const *)) \
-  X("nvrtcGetProgramLogSize", GetProgramLogSize, (NvrtcProgram, size_t *)) \
-  X("nvrtcGetProgramLog", GetProgramLog, (NvrtcProgram, char *)) \
-  X("nvrtcGetCUBINSize", GetCUBINSize, (NvrtcProgram, size_t *)) \
-  X("nvrtcGetCUBIN", GetCUBIN, (NvrtcProgram, char *)) \
-  X("nvrtcDestroyProgram", DestroyProgram, (NvrtcProgram *))
-
-#define X(symbol, name, args) int(*name) args;
-static struct {
-  NVRTC_FUNCTIONS(X)
-} nvrtc;
-#undef X
+  X(int, nvrtcVersion, (int *, int *)) \
+  X(int, nvrtcCreateProgram, (NvrtcProgram *, const char *, const char *, int, const char *const *, const char *const *)) \
+  X(int, nvrtcCompileProgram, (NvrtcProgram, int, const char *const *)) \
+  X(int, nvrtcGetProgramLogSize, (NvrtcProgram, size_t *)) \
+  X(int, nvrtcGetProgramLog, (NvrtcProgram, char *)) \
+  X(int, nvrtcGetCUBINSize, (NvrtcProgram, size_t *)) \
+  X(int, nvrtcGetCUBIN, (NvrtcProgram, char *)) \
+  X(int, nvrtcDestroyProgram, (NvrtcProgram *))
+SPMV_LIBRARY(NVRTC_FUNCTIONS)
 
 #define NVRTC_OPTIONS_MAX 40 /* options of a compilation, at most */
 
-static PetscBool NvrtcLoaded;
-
-#define NvrtcCheck(code, call) \
-  PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "NVRTC: %s gave error %d; set -mat_spmv_backend host to do without", call, \
-             code)
 #define PetscCallNvrtc(function, ...) \
   do { \
-    const int code_ = nvrtc.function(__VA_ARGS__); \
-    NvrtcCheck(code_, "nvrtc" #function "()"); \
+    const int code_ = function(__VA_ARGS__); \
+    PetscCheck(!code_, PETSC_COMM_SELF, PETSC_ERR_LIB, \
+               "NVRTC: " #function "() gave error %d; set -mat_spmv_backend host to do without", code_); \
   } while (0)
-
-#define X(symbol, name, args) \
-  *(void **)&nvrtc.name = dlsym(handle, symbol); \
-  if (!nvrtc.name) return PETSC_FALSE;
 
 /* PETSC_FALSE if there is no NVRTC */
 PetscBool SpmvNvrtcLoad(void)
 {
-  static const char *const names[] = {"libnvrtc.so",
+  static const char *const files[] = {"libnvrtc.so",
                                       "libnvrtc.so.13",
                                       "libnvrtc.so.12",
                                       "libnvrtc.so.11.2",
                                       "/usr/local/cuda/lib64/libnvrtc.so",
-                                      "/usr/local/cuda/lib/libnvrtc.so"};
-  void                    *handle  = NULL;
+                                      "/usr/local/cuda/lib/libnvrtc.so",
+                                      NULL};
 
-  if (NvrtcLoaded) return PETSC_TRUE;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names) && !handle; k++) handle = dlopen(names[k], RTLD_NOW | RTLD_LOCAL);
-  if (!handle) return PETSC_FALSE;
-  NVRTC_FUNCTIONS(X)
-  return NvrtcLoaded = PETSC_TRUE;
+  return SpmvLibraryLoad(files, Symbols);
 }
-#undef X
 
 PetscErrorCode SpmvNvrtcVersion(int *major, int *minor)
 {
   PetscFunctionBegin;
-  PetscCallNvrtc(Version, major, minor);
+  PetscCallNvrtc(nvrtcVersion, major, minor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,17 +74,17 @@ PetscErrorCode SpmvNvrtcCompile(int arch, const char source[], const char option
     PetscCheck(n < NVRTC_OPTIONS_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than %d options: %s", NVRTC_OPTIONS_MAX, options);
     option[n++] = word;
   }
-  PetscCallNvrtc(CreateProgram, &program, source, "petscspmv.cl", 0, NULL, NULL);
-  refused = nvrtc.CompileProgram(program, n, (const char *const *)option);
-  PetscCallNvrtc(GetProgramLogSize, program, &nlog);
+  PetscCallNvrtc(nvrtcCreateProgram, &program, source, "petscspmv.cl", 0, NULL, NULL);
+  refused = nvrtcCompileProgram(program, n, (const char *const *)option);
+  PetscCallNvrtc(nvrtcGetProgramLogSize, program, &nlog);
   PetscCall(PetscCalloc1(nlog + 1, log));
-  PetscCallNvrtc(GetProgramLog, program, *log);
+  PetscCallNvrtc(nvrtcGetProgramLog, program, *log);
   *cubin = NULL;
   if (!refused) {
-    PetscCallNvrtc(GetCUBINSize, program, size);
+    PetscCallNvrtc(nvrtcGetCUBINSize, program, size);
     PetscCall(PetscMalloc1(*size, cubin));
-    PetscCallNvrtc(GetCUBIN, program, *cubin);
+    PetscCallNvrtc(nvrtcGetCUBIN, program, *cubin);
   }
-  PetscCallNvrtc(DestroyProgram, &program);
+  PetscCallNvrtc(nvrtcDestroyProgram, &program);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

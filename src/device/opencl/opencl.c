@@ -1,13 +1,10 @@
 /*
   opencl.c - devices through OpenCL 1.2: GPUs, and processors through PoCL
 
-  libOpenCL is opened at run time, and the few prototypes that are needed stand here, so that neither headers nor the library
-  need to be there. A program that has OpenCL already (linked, or preloaded, as oclgrind does) is served by what it has.
-
-  Memory: clCreateBuffer() may promise what is not there, and say so when the buffer is first written or used.
+  The few prototypes that are needed stand here. clCreateBuffer() may promise memory that is not there, and say so when the buffer
+  is first written or used.
 */
 #include "../device.h"
-#include <dlfcn.h>
 
 typedef int32_t  cl_int;
 typedef uint32_t cl_uint;
@@ -18,7 +15,7 @@ enum { /* of CL/cl.h */
        CL_MEM_OBJECT_ALLOCATION_FAILURE = -4,
        CL_OUT_OF_RESOURCES              = -5,
        CL_OUT_OF_HOST_MEMORY            = -6,
-       CL_BUILD_PROGRAM_FAILURE         = -11,
+       CL_INVALID_KERNEL_NAME           = -46,
        CL_INVALID_BUFFER_SIZE           = -61,
        CL_DEVICE_TYPE_CPU               = 1 << 1,
        CL_DEVICE_TYPE_GPU               = 1 << 2,
@@ -68,17 +65,12 @@ enum { /* of CL/cl.h */
   X(cl_int, clEnqueueNDRangeKernel, \
     (cl_handle, cl_handle, cl_uint, const size_t *, const size_t *, const size_t *, cl_uint, const cl_handle *, cl_handle *))
 
-static struct {
-#define X(result, name, args) result(*name) args;
-  OPENCL_FUNCTIONS(X)
-#undef X
-} cl;
+SPMV_LIBRARY(OPENCL_FUNCTIONS)
 
 #define OPENCL_DEVICES_MAX   64 /* devices of one machine, at most */
 #define OPENCL_PLATFORMS_MAX 16
-#define OPENCL_KERNELS_MAX   48 /* kernels of one program, at most */
+#define OPENCL_KERNELS_MAX   64 /* kernels of one program, at most */
 
-static PetscBool Loaded, Counted;
 static PetscInt  NDevices, NGpus;
 static cl_handle Devices[OPENCL_DEVICES_MAX]; /* GPUs first */
 
@@ -87,117 +79,87 @@ typedef struct {
 } OpenclDevice;
 
 typedef struct {
-  cl_handle program;
-  PetscInt  nkernels;
-  char      name[OPENCL_KERNELS_MAX][64];
-  cl_handle kernel[OPENCL_KERNELS_MAX];
+  cl_handle   program;
+  PetscInt    nkernels;
+  const char *name[OPENCL_KERNELS_MAX];
+  cl_handle   kernel[OPENCL_KERNELS_MAX];
 } OpenclProgram;
 
-/* Names of the errors that users may see; others are in CL/cl.h by number */
-static const char *OpenclErrorName(cl_int code)
+/* Names of the errors that users may see */
+static const char *OpenclError(int code)
 {
-  switch (code) {
-  case -1: return "CL_DEVICE_NOT_FOUND";
-  case -2: return "CL_DEVICE_NOT_AVAILABLE";
-  case CL_MEM_OBJECT_ALLOCATION_FAILURE: return "CL_MEM_OBJECT_ALLOCATION_FAILURE";
-  case CL_OUT_OF_RESOURCES: return "CL_OUT_OF_RESOURCES";
-  case CL_OUT_OF_HOST_MEMORY: return "CL_OUT_OF_HOST_MEMORY";
-  case CL_BUILD_PROGRAM_FAILURE: return "CL_BUILD_PROGRAM_FAILURE";
-  case -46: return "CL_INVALID_KERNEL_NAME";
-  case -52: return "CL_INVALID_KERNEL_ARGS";
-  case -54: return "CL_INVALID_WORK_GROUP_SIZE";
-  case CL_INVALID_BUFFER_SIZE: return "CL_INVALID_BUFFER_SIZE";
-  default: return "see CL/cl.h";
+  static const char *const names[] = {
+    [1] = "CL_DEVICE_NOT_FOUND",     [2] = "CL_DEVICE_NOT_AVAILABLE", [4] = "CL_MEM_OBJECT_ALLOCATION_FAILURE",
+    [5] = "CL_OUT_OF_RESOURCES",     [6] = "CL_OUT_OF_HOST_MEMORY",   [11] = "CL_BUILD_PROGRAM_FAILURE",
+    [46] = "CL_INVALID_KERNEL_NAME", [52] = "CL_INVALID_KERNEL_ARGS", [54] = "CL_INVALID_WORK_GROUP_SIZE",
+    [61] = "CL_INVALID_BUFFER_SIZE"};
+
+  return code < 0 && -code < (int)PETSC_STATIC_ARRAY_LENGTH(names) && names[-code] ? names[-code] : "see CL/cl.h";
+}
+
+#define OpenclCheck(function, code)    PetscCall(SpmvDeviceResult(&SpmvDeviceApi_opencl, #function "()", code, NULL))
+#define PetscCallOpencl(function, ...) OpenclCheck(function, function(__VA_ARGS__))
+
+/* Devices of a kind, of all platforms */
+static void OpenclFind(cl_uint nplatforms, const cl_handle platforms[], cl_ulong kind)
+{
+  for (cl_uint p = 0; p < nplatforms; p++) {
+    cl_handle found[OPENCL_DEVICES_MAX];
+    cl_uint   n = 0;
+
+    if (clGetDeviceIDs(platforms[p], kind, OPENCL_DEVICES_MAX, found, &n)) continue;
+    for (cl_uint k = 0; k < n && NDevices < OPENCL_DEVICES_MAX; k++) {
+      PetscBool known = PETSC_FALSE; /* a simulator says that it is of every kind */
+
+      for (PetscInt i = 0; i < NDevices; i++) known = (PetscBool)(known || Devices[i] == found[k]);
+      if (!known) Devices[NDevices++] = found[k];
+    }
   }
-}
-
-#define OpenclCheck(code, call) \
-  PetscCheck(!(code), PETSC_COMM_SELF, PETSC_ERR_LIB, "OpenCL: %s gave error %d (%s); set -mat_spmv_backend host to do without", \
-             call, (int)(code), OpenclErrorName(code))
-#define PetscCallOpencl(function, ...) \
-  do { \
-    cl_int code_ = cl.function(__VA_ARGS__); \
-    OpenclCheck(code_, #function "()"); \
-  } while (0)
-
-static inline PetscBool OpenclIsFull(cl_int code)
-{
-  return (PetscBool)(code == CL_MEM_OBJECT_ALLOCATION_FAILURE || code == CL_OUT_OF_RESOURCES || code == CL_OUT_OF_HOST_MEMORY ||
-                     code == CL_INVALID_BUFFER_SIZE);
-}
-
-/* The library's functions; PETSC_FALSE if it is missing or lacks one */
-static PetscBool OpenclLoad(void)
-{
-  void *handle = RTLD_DEFAULT;
-
-  if (Loaded) return PETSC_TRUE;
-  if (!dlsym(handle, "clGetPlatformIDs") && !(handle = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL))) return PETSC_FALSE;
-#define X(result, name, args) \
-  *(void **)&cl.name = dlsym(handle, #name); \
-  if (!cl.name) return PETSC_FALSE;
-  OPENCL_FUNCTIONS(X)
-#undef X
-  return Loaded = PETSC_TRUE;
 }
 
 /* The devices of all platforms: GPUs, then the others */
-static PetscErrorCode OpenclCount(PetscInt *all, PetscInt *gpus)
+static PetscErrorCode OpenclCount(PetscInt *all, PetscInt *gpus, PetscInt *petsc)
 {
-  cl_handle platforms[OPENCL_PLATFORMS_MAX];
-  cl_uint   np = 0;
+  static const char *const files[] = {"libOpenCL.so.1", NULL};
+  cl_handle                platforms[OPENCL_PLATFORMS_MAX];
+  cl_uint                  n = 0;
 
   PetscFunctionBegin;
-  if (!Counted && OpenclLoad() && !cl.clGetPlatformIDs(OPENCL_PLATFORMS_MAX, platforms, &np)) {
-    const cl_ulong kinds[] = {CL_DEVICE_TYPE_GPU, CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR};
-
-    np = PetscMin(np, OPENCL_PLATFORMS_MAX);
-    for (int kind = 0; kind < 2; kind++) {
-      for (cl_uint p = 0; p < np; p++) {
-        cl_handle found[OPENCL_DEVICES_MAX];
-        cl_uint   n = 0;
-
-        if (cl.clGetDeviceIDs(platforms[p], kinds[kind], OPENCL_DEVICES_MAX, found, &n)) continue;
-        for (cl_uint k = 0; k < n && NDevices < OPENCL_DEVICES_MAX; k++) {
-          PetscBool known = PETSC_FALSE; /* a simulator says that it is of every kind */
-
-          for (PetscInt i = 0; i < NDevices; i++) known = (PetscBool)(known || Devices[i] == found[k]);
-          if (!known) Devices[NDevices++] = found[k];
-        }
-      }
-      if (!kind) NGpus = NDevices;
-    }
+  NDevices = NGpus = 0;
+  if (SpmvLibraryLoad(files, Symbols) && !clGetPlatformIDs(OPENCL_PLATFORMS_MAX, platforms, &n)) {
+    n = PetscMin(n, OPENCL_PLATFORMS_MAX);
+    OpenclFind(n, platforms, CL_DEVICE_TYPE_GPU);
+    NGpus = NDevices;
+    OpenclFind(n, platforms, CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR);
   }
-  Counted = PETSC_TRUE;
-  *all    = NDevices;
-  *gpus   = NGpus;
+  *all   = NDevices;
+  *gpus  = NGpus;
+  *petsc = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
 {
   const cl_handle id               = Devices[index];
-  char            extensions[8192] = "", version[128] = "";
+  char            extensions[8192] = "";
   cl_ulong        memory = 0, local = 0;
   cl_uint         units = 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(info, sizeof(*info)));
+  *info = (SpmvDeviceInfo){.gpu = (PetscBool)(index < NGpus), .forward = (PetscBool)(index < NGpus)};
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_NAME, sizeof(info->name), info->name, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DRIVER_VERSION, sizeof(info->driver), info->driver, NULL);
-  PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_VERSION, sizeof(version), version, NULL);
+  PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_VERSION, sizeof(info->compiler), info->compiler, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory), &memory, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local), &local, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(info->group), &info->group, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_EXTENSIONS, sizeof(extensions), extensions, NULL);
-  PetscCall(PetscStrncpy(info->compiler, version, sizeof(info->compiler)));
-  info->memory = (size_t)memory;
-  info->local  = (size_t)local;
-  info->units  = (size_t)units;
-  info->gpu = info->forward = (PetscBool)(index < NGpus);
-  info->real64              = (PetscBool)(strstr(extensions, "cl_khr_fp64") != NULL);
-  info->atomic64            = (PetscBool)(strstr(extensions, "cl_khr_int64_base_atomics") != NULL);
+  info->memory   = (size_t)memory;
+  info->local    = (size_t)local;
+  info->units    = (size_t)units;
+  info->real64   = (PetscBool)(strstr(extensions, "cl_khr_fp64") != NULL);
+  info->atomic64 = (PetscBool)(strstr(extensions, "cl_khr_int64_base_atomics") != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -210,16 +172,16 @@ static PetscErrorCode OpenclOpen(PetscInt index, void **device)
   PetscCall(PetscNew(&d));
   *device    = d;
   d->id      = Devices[index];
-  d->context = cl.clCreateContext(NULL, 1, &d->id, NULL, NULL, &code);
-  OpenclCheck(code, "clCreateContext()");
-  d->queue = cl.clCreateCommandQueue(d->context, d->id, 0, &code);
-  OpenclCheck(code, "clCreateCommandQueue()");
+  d->context = clCreateContext(NULL, 1, &d->id, NULL, NULL, &code);
+  OpenclCheck(clCreateContext, code);
+  d->queue = clCreateCommandQueue(d->context, d->id, 0, &code);
+  OpenclCheck(clCreateCommandQueue, code);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode OpenclClose(void **device)
 {
-  OpenclDevice *d = (OpenclDevice *)*device;
+  OpenclDevice *d = *device;
 
   PetscFunctionBegin;
   PetscCallOpencl(clReleaseCommandQueue, d->queue);
@@ -228,57 +190,38 @@ static PetscErrorCode OpenclClose(void **device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OpenclFinish(void *device)
+static int OpenclFinish(void *device)
 {
-  PetscFunctionBegin;
-  PetscCallOpencl(clFinish, ((OpenclDevice *)device)->queue);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return clFinish(((OpenclDevice *)device)->queue);
 }
 
-static PetscErrorCode OpenclAlloc(void *device, size_t bytes, void **buffer)
+/* Where memory is to be had, this error means that there is none; at a launch it may mean any other resource */
+static int OpenclMemory(int code)
 {
-  cl_int code;
-
-  PetscFunctionBegin;
-  *buffer = cl.clCreateBuffer(((OpenclDevice *)device)->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
-  if (OpenclIsFull(code)) *buffer = NULL;
-  else OpenclCheck(code, "clCreateBuffer()");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return code == CL_OUT_OF_RESOURCES ? CL_MEM_OBJECT_ALLOCATION_FAILURE : code;
 }
 
-static PetscErrorCode OpenclFree(void *device, void **buffer)
+static int OpenclAlloc(void *device, size_t bytes, void **buffer)
 {
-  PetscFunctionBegin;
-  PetscCallOpencl(clReleaseMemObject, *buffer);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  int code;
+
+  *buffer = clCreateBuffer(((OpenclDevice *)device)->context, CL_MEM_READ_WRITE, bytes, NULL, &code);
+  return OpenclMemory(code);
 }
 
-static PetscErrorCode OpenclWrite(void *device, void *buffer, const void *data, size_t bytes, PetscBool *full)
+static int OpenclFree(void *device, void *buffer)
 {
-  const cl_int code = cl.clEnqueueWriteBuffer(((OpenclDevice *)device)->queue, buffer, 1, 0, bytes, data, 0, NULL, NULL);
-
-  PetscFunctionBegin;
-  if (OpenclIsFull(code)) *full = PETSC_TRUE;
-  else OpenclCheck(code, "clEnqueueWriteBuffer()");
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return clReleaseMemObject(buffer);
 }
 
-static PetscErrorCode OpenclRead(void *device, void *buffer, void *data, size_t bytes)
+static int OpenclWrite(void *device, void *buffer, const void *data, size_t bytes)
 {
-  PetscFunctionBegin;
-  PetscCallOpencl(clEnqueueReadBuffer, ((OpenclDevice *)device)->queue, buffer, 1, 0, bytes, data, 0, NULL, NULL);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return OpenclMemory(clEnqueueWriteBuffer(((OpenclDevice *)device)->queue, buffer, 1, 0, bytes, data, 0, NULL, NULL));
 }
 
-static PetscErrorCode OpenclRelease(void *device, void **program)
+static int OpenclRead(void *device, void *buffer, void *data, size_t bytes)
 {
-  OpenclProgram *p = (OpenclProgram *)*program;
-
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < p->nkernels; k++) PetscCallOpencl(clReleaseKernel, p->kernel[k]);
-  PetscCallOpencl(clReleaseProgram, p->program);
-  PetscCall(PetscFree(*program));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return clEnqueueReadBuffer(((OpenclDevice *)device)->queue, buffer, 1, 0, bytes, data, 0, NULL, NULL);
 }
 
 /* What the compiler says; the caller's to free */
@@ -296,7 +239,6 @@ static PetscErrorCode OpenclLog(OpenclDevice *d, cl_handle program, char **log)
 static PetscErrorCode OpenclBinary(cl_handle program, char **binary, size_t *size)
 {
   PetscFunctionBegin;
-  *binary = NULL;
   PetscCallOpencl(clGetProgramInfo, program, CL_PROGRAM_BINARY_SIZES, sizeof(*size), size, NULL);
   if (!*size) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(*size, binary));
@@ -304,91 +246,88 @@ static PetscErrorCode OpenclBinary(cl_handle program, char **binary, size_t *siz
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A program that is built */
+static int OpenclProgramCreate(cl_handle made, void **program)
+{
+  OpenclProgram *p = calloc(1, sizeof(*p));
+
+  *program = p;
+  if (p) p->program = made;
+  return p ? 0 : CL_OUT_OF_HOST_MEMORY;
+}
+
 static PetscErrorCode OpenclCompile(void *device, const char source[], const char options[], void **program, char **binary,
                                     size_t *size, char **log)
 {
-  OpenclDevice  *d = (OpenclDevice *)device;
-  OpenclProgram *p;
-  cl_int         code;
+  OpenclDevice *d = device;
+  cl_handle     made;
+  int           code;
 
   PetscFunctionBegin;
-  *log = *binary = NULL;
-  PetscCall(PetscNew(&p));
-  *program   = p;
-  p->program = cl.clCreateProgramWithSource(d->context, 1, &source, NULL, &code);
-  OpenclCheck(code, "clCreateProgramWithSource()");
-  code = cl.clBuildProgram(p->program, 1, &d->id, options, NULL, NULL);
-  if (code) {
-    PetscCall(OpenclLog(d, p->program, log));
-    PetscCall(OpenclRelease(device, program));
-  } else PetscCall(OpenclBinary(p->program, binary, size));
+  *program = *log = *binary = NULL;
+  made                      = clCreateProgramWithSource(d->context, 1, &source, NULL, &code);
+  OpenclCheck(clCreateProgramWithSource, code);
+  if (clBuildProgram(made, 1, &d->id, options, NULL, NULL)) {
+    PetscCall(OpenclLog(d, made, log));
+    PetscCallOpencl(clReleaseProgram, made);
+  } else {
+    PetscCall(OpenclBinary(made, binary, size));
+    OpenclCheck(calloc, OpenclProgramCreate(made, program));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode OpenclLoadBinary(void *device, const char *binary, size_t size, void **program)
+static int OpenclLoad(void *device, const char *binary, size_t size, void **program)
 {
-  OpenclDevice  *d = (OpenclDevice *)device;
-  OpenclProgram *p;
-  cl_int         status, code;
-  cl_handle made = cl.clCreateProgramWithBinary(d->context, 1, &d->id, &size, (const unsigned char **)&binary, &status, &code);
+  OpenclDevice *d = device;
+  int           code;
+  cl_handle     made = clCreateProgramWithBinary(d->context, 1, &d->id, &size, (const unsigned char **)&binary, NULL, &code);
 
-  PetscFunctionBegin;
   *program = NULL;
-  if (code) PetscFunctionReturn(PETSC_SUCCESS);
-  if (status || cl.clBuildProgram(made, 1, &d->id, "", NULL, NULL)) {
-    PetscCallOpencl(clReleaseProgram, made);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscNew(&p));
-  p->program = made;
-  *program   = p;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (code) return 0;
+  if (!clBuildProgram(made, 1, &d->id, "", NULL, NULL)) return OpenclProgramCreate(made, program);
+  return clReleaseProgram(made);
+}
+
+static int OpenclRelease(void *device, void *program)
+{
+  OpenclProgram *p    = program;
+  int            code = clReleaseProgram(p->program);
+
+  for (PetscInt k = 0; k < p->nkernels && !code; k++) code = clReleaseKernel(p->kernel[k]);
+  free(p);
+  return code;
 }
 
 /* The kernel of a name, made once: to make one takes longer than to launch it */
-static PetscErrorCode OpenclKernel(OpenclProgram *p, const char name[], cl_handle *kernel)
+static int OpenclKernel(OpenclProgram *p, const char name[], cl_handle *kernel)
 {
-  cl_int code;
+  PetscInt k = 0;
+  int      code;
 
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < p->nkernels; k++) {
-    if (strcmp(p->name[k], name)) continue;
-    *kernel = p->kernel[k];
-    PetscFunctionReturn(PETSC_SUCCESS);
+  while (k < p->nkernels && strcmp(p->name[k], name)) k++;
+  if (k == OPENCL_KERNELS_MAX) return CL_INVALID_KERNEL_NAME;
+  if (k == p->nkernels) {
+    p->kernel[k] = clCreateKernel(p->program, name, &code);
+    if (code) return code;
+    p->name[k] = name;
+    p->nkernels++;
   }
-  PetscCheck(p->nkernels < OPENCL_KERNELS_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A program has more than %d kernels",
-             OPENCL_KERNELS_MAX);
-  *kernel = cl.clCreateKernel(p->program, name, &code);
-  OpenclCheck(code, "clCreateKernel()");
-  PetscCall(PetscStrncpy(p->name[p->nkernels], name, sizeof(p->name[0])));
-  p->kernel[p->nkernels++] = *kernel;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  *kernel = p->kernel[k];
+  return 0;
 }
 
-static PetscErrorCode OpenclLaunch(void *device, void *program, const SpmvDeviceCall *call, PetscBool *full)
+static int OpenclLaunch(void *device, void *program, const SpmvDeviceCall *call)
 {
-  const size_t items = call->groups * call->group;
-  cl_handle    kernel;
-  cl_int       code;
+  OpenclDevice *d     = device;
+  const size_t  items = call->groups * call->group;
+  cl_handle     kernel;
+  int           code = OpenclKernel(program, call->kernel, &kernel);
 
-  PetscFunctionBegin;
-  PetscCall(OpenclKernel((OpenclProgram *)program, call->kernel, &kernel));
-  for (PetscInt k = 0; k < call->nargs; k++) PetscCallOpencl(clSetKernelArg, kernel, (cl_uint)k, call->size[k], call->arg[k]);
-  code = cl.clEnqueueNDRangeKernel(((OpenclDevice *)device)->queue, kernel, 1, NULL, &items, &call->group, 0, NULL, NULL);
-  if (code == CL_MEM_OBJECT_ALLOCATION_FAILURE) *full = PETSC_TRUE;
-  else {
-    OpenclCheck(code, "clEnqueueNDRangeKernel()");
-    PetscCallOpencl(clFlush, ((OpenclDevice *)device)->queue); /* it is to begin now: the host may have a share of the product */
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode OpenclReset(void)
-{
-  PetscFunctionBegin;
-  Counted  = PETSC_FALSE;
-  NDevices = NGpus = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < call->nargs && !code; k++) code = clSetKernelArg(kernel, (cl_uint)k, call->size[k], call->arg[k]);
+  if (!code) code = clEnqueueNDRangeKernel(d->queue, kernel, 1, NULL, &items, &call->group, 0, NULL, NULL);
+  if (!code) code = clFlush(d->queue); /* it is to begin now: the host may have some of the rows */
+  return code;
 }
 
 static const char Prelude[] =
@@ -403,14 +342,15 @@ const SpmvDeviceApi SpmvDeviceApi_opencl = {
   .describe = OpenclDescribe,
   .open     = OpenclOpen,
   .close    = OpenclClose,
+  .nomem    = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_INVALID_BUFFER_SIZE},
+  .error    = OpenclError,
   .finish   = OpenclFinish,
   .alloc    = OpenclAlloc,
   .free     = OpenclFree,
   .write    = OpenclWrite,
   .read     = OpenclRead,
   .compile  = OpenclCompile,
-  .load     = OpenclLoadBinary,
+  .load     = OpenclLoad,
   .launch   = OpenclLaunch,
   .release  = OpenclRelease,
-  .reset    = OpenclReset,
 };

@@ -46,7 +46,7 @@ static void DenseRun(SpmvTask *task, DenseWork *w)
 {
   SpmvRunWork((PetscInt64)w->d->csr.i[w->d->csr.m] * w->count);
   SpmvRun(w->d->ntasks, task, w);
-  SpmvRunWork(SPMV_MUCH);
+  SpmvRunWork(SPMV_WORK_UNKNOWN);
 }
 
 static void SideBySideTask(void *context, PetscInt task)

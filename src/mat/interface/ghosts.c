@@ -16,7 +16,7 @@ PetscErrorCode SpmvGhostsDestroy(SpmvGhosts **ghosts)
   if (!g) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFDestroy(&g->sf));
   PetscCall(VecDestroy(&g->x));
-  PetscCall(SpmvGatherDestroy(&g->gather));
+  PetscCall(SpmvOnDeviceDestroy(&g->gather));
   PetscCall(PetscFree(g->column));
   PetscCall(PetscFree2(g->wanted, g->packed));
   PetscCall(PetscFree(g->fromdevice));
@@ -93,7 +93,7 @@ static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x)
   PetscCall(SpmvDeviceGet(&device));
   if (!g->gather) PetscCall(SpmvGatherCreate(device, g->npack, g->wanted, &g->gather, &nomem));
   if (!nomem) PetscCall(SpmvVecGetDevice(x, VEC_READ, &buffer));
-  if (buffer) PetscCall(SpmvGatherRun(g->gather, buffer, g->packed, &nomem));
+  if (buffer) PetscCall(SpmvOnDeviceMultiply(g->gather, NULL, buffer, g->packed, NULL, PETSC_FALSE, &nomem));
   if (buffer && !nomem) {
     PetscCall(VecGetLocalSize(x, &n));
     if (!g->fromdevice) PetscCall(PetscMalloc1(n, &g->fromdevice));

@@ -73,18 +73,15 @@ PetscErrorCode SpmvProductDevice(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta,
   PetscScalar       *zarray  = NULL;
   void              *xbuffer = NULL, *zbuffer = NULL;
   const int          access  = beta ? VEC_READ | VEC_WRITE : VEC_WRITE;
-  PetscInt           nx, nz;
 
   PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &nx));
-  PetscCall(VecGetLocalSize(z, &nz));
-  if (!SpmvOnDeviceIsShared(on)) {
+  if (!SpmvOnDeviceIsJoint(on)) {
     PetscCall(SpmvVecGetDevice(x, VEC_READ, &xbuffer));
     PetscCall(SpmvVecGetDevice(z, access, &zbuffer));
   }
   if (!xbuffer) PetscCall(VecGetArrayRead(x, &xarray));
   if (!zbuffer) PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &zarray));
-  PetscCall(SpmvOnDeviceMultiply(on, nx, xarray, xbuffer, nz, zarray, zbuffer, beta, nomem));
+  PetscCall(SpmvOnDeviceMultiply(on, xarray, xbuffer, zarray, zbuffer, beta, nomem));
   if (xbuffer) PetscCall(SpmvVecRestoreDevice(x, VEC_READ, PETSC_FALSE, &xbuffer));
   else PetscCall(VecRestoreArrayRead(x, &xarray));
   if (zbuffer) PetscCall(SpmvVecRestoreDevice(z, access, (PetscBool) !*nomem, &zbuffer));

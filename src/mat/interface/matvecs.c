@@ -21,7 +21,7 @@ static PetscBool SpmvVectorsStay(const SpmvShadow *s)
     const SpmvFormat *format = SpmvCandidate[k];
 
     if (!format->device || (s->type->host ? s->type != format : !(q->allowed >> k & 1))) continue;
-    return (PetscBool)(!format->device->sharing || !q->device[k].value[format->device->sharing->parts]);
+    return (PetscBool)(!format->device->joint || !q->device[k].value[format->device->joint->parts]);
   }
   return PETSC_FALSE;
 }

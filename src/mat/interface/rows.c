@@ -2,7 +2,7 @@
   rows.c - the rows of a sequential AIJ matrix, as formats read them
 */
 #include "spmvmat.h"
-#include "../../hash.h"
+#include "../../sys/hash.h"
 
 /* A's rows as AIJ has them; there is nothing to restore */
 PetscErrorCode MatSpmvGetRows(Mat A, SpmvCSR *csr)

@@ -70,8 +70,6 @@ typedef struct {
   PetscBool    current; /* has A's values */
 } SpmvTransposed;
 
-struct _n_SpmvGather; /* entries of a vector on the device, see device/device.h */
-
 /* SpmvGhosts: what a parallel Mat's off-diagonal block multiplies and other processes own */
 typedef struct {
   PetscInt           n;
@@ -86,7 +84,7 @@ typedef struct {
   PetscInt             *wanted;     /* [npack] increasing */
   PetscScalar          *packed;     /* [npack] */
   PetscScalar          *fromdevice; /* [local entries] those of packed at their places; NULL before the first */
-  struct _n_SpmvGather *gather;     /* NULL: not made */
+  struct _n_SpmvOnDevice *gather;     /* NULL: not made */
   PetscBool             hostonly;   /* the device had no room for that */
 } SpmvGhosts;
 
@@ -165,7 +163,7 @@ extern SpmvParent    SpmvParentSeq, SpmvParentMPI;
 extern PetscLogEvent SPMV_Build, SPMV_Update, SPMV_Tune;
 extern SpmvCounts    SpmvTotals; /* of all matrices destroyed since PetscInitialize() */
 
-/* layouts.c */
+/* sys/layouts.c */
 extern PetscErrorCode SpmvCheckPetsc(void);
 
 /* register.c */

@@ -44,7 +44,7 @@ static PetscErrorCode VecBorrow(Vec v, int access, void **buffer)
   if (access == VEC_READ) PetscCall(VecGetArrayReadAndMemType(v, (const PetscScalar **)&array, &type));
   else if (access == VEC_WRITE) PetscCall(VecGetArrayWriteAndMemType(v, &array, &type));
   else PetscCall(VecGetArrayAndMemType(v, &array, &type));
-  if (array && PetscMemTypeCUDA(type)) PetscCall(device->api->owns(device->handle, array, &owns));
+  if (array && PetscMemTypeCUDA(type)) SpmvCallDevice(device, NULL, owns, array, &owns);
   if (array && !owns)
     PetscCall(
       PetscInfo(v, "The memory of this vector is not on the device in use, so the host serves; see -spmv_device_index\n"));

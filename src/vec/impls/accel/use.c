@@ -163,7 +163,7 @@ PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscI
 {
   const void    *arg[VEC_GIVE_MAX];
   size_t         size[VEC_GIVE_MAX];
-  PetscBool      nomem = PETSC_FALSE, logging;
+  PetscBool      nomem = PETSC_FALSE;
   SpmvDeviceCall call  = {
      .kernel = kernel, .groups = groups, .group = (size_t)Group, .nargs = nbuffers + nargs, .arg = arg, .size = size};
 
@@ -174,8 +174,7 @@ PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscI
     arg[k]  = k >= nbuffers ? args[k - nbuffers].value : &use->buffer[k < use->n ? k : 0];
     size[k] = k >= nbuffers ? args[k - nbuffers].size : sizeof(void *);
   }
-  PetscCall(PetscLogIsActive(&logging));
-  PetscCall(SpmvDeviceRun(use->device, Program, &call, logging, &nomem));
+  PetscCall(SpmvDeviceRun(use->device, Program, &call, PETSC_TRUE, &nomem));
   if (nomem) use->run = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -25,7 +25,7 @@ static PetscErrorCode PmfCutParts(const SpmvCSR *csr, const SpmvPlan *plan, PmfO
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The device's rows; see SpmvSharing.split(). The host gets where its parts were cut: its matrix lacks the device's entries */
+/* The device's rows; see SpmvJointRows.split(). The host gets where its parts were cut: its matrix lacks the device's entries */
 PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[])
 {
   const PetscInt parts = plan->value[PMF_DEVICE_PARTS];

@@ -128,7 +128,7 @@ static const char PmfSource[] =
 #include "pmf.cl.h"
   ;
 
-static const SpmvSharing PmfSharing = {.parts = PMF_DEVICE_PARTS, .powers = PMF_POWERS, .split = PmfSplit};
+static const SpmvJointRows PmfJoint = {.parts = PMF_DEVICE_PARTS, .powers = PMF_POWERS, .split = PmfSplit};
 
 const SpmvDeviceSide PmfDevice = {
   .side    = {.nparams   = PMF_DEVICE_PARAMS,
@@ -142,5 +142,5 @@ const SpmvDeviceSide PmfDevice = {
               .destroy   = PmfEllDestroy},
   .source  = PmfSource,
   .product = PmfDeviceProduct,
-  .sharing = &PmfSharing,
+  .joint   = &PmfJoint,
 };

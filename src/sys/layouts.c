@@ -1,5 +1,5 @@
 /*
-  layouts.c - whether the PETSc in use is like the one that we were compiled for: its structs are ours
+  layouts.c - whether the PETSc in use is like the one that we were compiled for: we use its structs
 
   Inside the structs that we use, petsc/private/{petscimpl,vecimpl,matimpl,pcimpl}.h of PETSc 3.18 to 3.26 ask for
 
@@ -12,12 +12,12 @@
   need petscstack, which may be missing.
 */
 #define _GNU_SOURCE /* dladdr() */
-#include "mat/interface/spmvmat.h"
+#include "../mat/interface/spmvmat.h"
 #include <dlfcn.h>
 
 #define REMEDY "build it again with PETSC_DIR and PETSC_ARCH set to this PETSc"
 
-/* What changes structs, and what tells at run time that a PETSc was compiled with it: a symbol, or any of some packages */
+/* What changes structs, and what shows at run time that a PETSc was compiled with it: a symbol, or any of some packages */
 static const struct {
   const char *macro;
   PetscBool   ours;
@@ -64,9 +64,9 @@ PetscErrorCode SpmvCheckPetsc(void)
   size_t        scalar_size, int_size;
 
   if (PetscGetVersionNumber(&major, &minor, NULL, NULL)) return PETSC_ERR_LIB;
-  PetscCheck(major == SPMV_PETSC_MAJOR && minor == SPMV_PETSC_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libpetscspmv was compiled for PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT "; " REMEDY,
-             SPMV_PETSC_MAJOR, SPMV_PETSC_MINOR, major, minor);
+             PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   if (PetscDataTypeFromString("scalar", &scalar, &found)) return PETSC_ERR_LIB;
   if (PetscDataTypeGetSize(scalar, &scalar_size) || PetscDataTypeGetSize(PETSC_INT, &int_size)) return PETSC_ERR_LIB;
   PetscCheck(scalar == PETSC_SCALAR && scalar_size == sizeof(PetscScalar) && int_size == sizeof(PetscInt), PETSC_COMM_SELF,

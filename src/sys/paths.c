@@ -1,19 +1,12 @@
 /*
   paths.c - files that we keep for a user: where they are, and the folders that they lie in
 */
-#include "spmvimpl.h"
+#include "../spmvimpl.h"
 #include <sys/stat.h>
 
 /*
-  SpmvUserPath - petscspmv/<name> in the folder that an environment variable names, or in one below $HOME
-
-  Input Parameters:
-+ variable - XDG_CACHE_HOME or XDG_CONFIG_HOME; a relative path in it does not count (XDG Base Directory Specification)
-. folder   - below $HOME, where the variable names none: .cache or .config
-- name     - of the file or folder
-
-  Output Parameter:
-. path - "" if $HOME names no folder either
+  SpmvUserPath - petscspmv/<name> in the folder that `variable` names, XDG_CACHE_HOME or XDG_CONFIG_HOME, else in `folder` below
+  $HOME, .cache or .config; "" if there is neither. Relative paths do not count (XDG Base Directory Specification)
 */
 PetscErrorCode SpmvUserPath(const char variable[], const char folder[], const char name[], char path[], size_t size)
 {
