@@ -30,7 +30,6 @@ typedef enum {
 #define SPMV_ARRAY_MAX   28  /* arrays of one storage, at most */
 #define SPMV_THREADS_MAX 256 /* threads of a product, at most */
 #define SPMV_CACHE_LINE  ((size_t)64)
-#define SPMV_MUCH        PETSC_MAX_INT
 #define SPMV_LINE_MAX    4  /* lines that a side adds to what is printed of its storage, at most */
 #define SPMV_PROPOSALS   24 /* plans that a side proposes in one round, at most */
 
@@ -255,7 +254,8 @@ extern void           SpmvMakeFolders(const char file[]);
 /* host/threads.c */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
-extern void  SpmvRunWork(PetscInt64 products);
+extern void  SpmvRunBegin(PetscInt64 products);
+extern void  SpmvRunEnd(void);
 extern void  SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],
                        PetscBool beta);
 extern void  SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],

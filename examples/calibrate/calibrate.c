@@ -289,7 +289,6 @@ static PetscErrorCode MeasureAll(SpmvMachine *here)
   PetscCall(Run(ProbeMisses, &p, &here->miss));
   PetscCall(MeasureLearnt(&p, &here->learnt));
   PetscCall(MeasureIsas(&p, here->isa));
-  SpmvRunWork(SPMV_MUCH);
   here->parallel = Reference.parallel;
   if (sysconf(_SC_NPROCESSORS_ONLN) > 1) PetscCall(Run(ProbeParallel, &p, &here->parallel));
   PetscCall(PetscFree2(p.memory, p.index));

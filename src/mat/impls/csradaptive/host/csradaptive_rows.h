@@ -16,42 +16,42 @@
 #define LANES 8
 #define CSRADAPTIVE_PIECE \
   384 /* entries, about, whose products are made before they are added up: more, and memory waits for additions */
-#define CSRADAPTIVE_AHEAD \
+#define CSRADAPTIVE_PREFETCH \
   512 /* entries from a product to what is asked of memory meanwhile, for a matrix that does not stay in cache */
-#define CSRADAPTIVE_AHEAD_LEAST 32 /* entries of a row of a node from which on that is worth it */
-#define CSRADAPTIVE_ROUND       24 /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
+#define CSRADAPTIVE_PREFETCH_LEAST 32 /* entries of a row of a node from which on that is worth it */
+#define CSRADAPTIVE_ROUND          24 /* rows whose sums wait for the tree: a multiple of LANES and, but for 5, of the rows of a node */
 
 /*
   Asks memory for h rows to come, of n entries each with the same columns, while those from entry k on are at work. Rows that
   are read side by side are many streams, and short ones, for the processor to follow by itself; it follows one as well as we do
 */
-SPMV_INLINE void CsradaptiveAhead(const CsradaptiveStorage *b, PetscInt k, PetscInt n, int h)
+SPMV_INLINE void CsradaptivePrefetch(const CsradaptiveStorage *b, PetscInt k, PetscInt n, int h)
 {
   PetscInt at;
 
-  if (h == 1 || n < CSRADAPTIVE_AHEAD_LEAST) return;
-  at = k + n * h * (CSRADAPTIVE_AHEAD / (n * h) + 1);
-  SpmvAhead(b->a + at, sizeof(PetscScalar) * (size_t)(n * h));
-  SpmvAhead(b->j + at, sizeof(PetscInt) * (size_t)n);
+  if (h == 1 || n < CSRADAPTIVE_PREFETCH_LEAST) return;
+  at = k + n * h * (CSRADAPTIVE_PREFETCH / (n * h) + 1);
+  SpmvPrefetch(b->a + at, sizeof(PetscScalar) * (size_t)(n * h));
+  SpmvPrefetch(b->j + at, sizeof(PetscInt) * (size_t)n);
 }
 
-/* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten; ahead: memory is asked early */
+/* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten; prefetch: those to come are prefetched */
 SPMV_INLINE void CsradaptiveProducts(const CsradaptiveStorage *b, const PetscScalar *x, PetscInt first, PetscInt end,
-                                     PetscScalar *product, PetscBool ahead)
+                                     PetscScalar *product, PetscBool prefetch)
 {
   PetscInt k = first;
 
   for (; end - k >= LANES; k += LANES) {
-    if (ahead) {
-      __builtin_prefetch(b->a + k + CSRADAPTIVE_AHEAD, 0, 2);
-      __builtin_prefetch(b->j + k + CSRADAPTIVE_AHEAD, 0, 2);
+    if (prefetch) {
+      SpmvPrefetch(b->a + k + CSRADAPTIVE_PREFETCH, 1);
+      SpmvPrefetch(b->j + k + CSRADAPTIVE_PREFETCH, 1);
     }
-    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k)));
   }
   if (k == end) return;
   if (end >= LANES) { /* the last vector begins early: some products are made twice, or are those of entries before the first */
     k = end - LANES;
-    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k)));
   } else
     for (; k < end; k++) product[k - first] = b->a[k] * x[b->j[k]];
 }
@@ -160,16 +160,16 @@ SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveStorage *b, const PetscScalar 
   Spmv8 s = Spmv8Zero(), t = Spmv8Zero();
 
   for (; end - k >= 2 * LANES; k += 2 * LANES) {
-    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
-    t = Spmv8Fma(Spmv8Load(b->a + k + LANES), Spmv8GatherInt(x, b->j + k + LANES), t);
+    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k), s);
+    t = Spmv8Fma(Spmv8Load(b->a + k + LANES), Spmv8Gather(x, b->j + k + LANES), t);
   }
   if (end - k >= LANES) {
-    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
+    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k), s);
     k += LANES;
   }
   if (k < end) {
     if (nz - k >= LANES)
-      t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)), (1u << (end - k)) - 1,
+      t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k)), (1u << (end - k)) - 1,
                         t); /* other rows' columns are columns, too */
     else {
       PetscScalar tail[LANES];
@@ -193,13 +193,13 @@ SPMV_INLINE void CsradaptiveNode(const CsradaptiveStorage *b, const PetscScalar 
   SPMV_UNROLL
   for (int l = 0; l < h; l++) s[l] = Spmv8Zero();
   for (; q + LANES <= n; q += LANES) {
-    const Spmv8 xq = Spmv8GatherInt(x, j + q);
+    const Spmv8 xq = Spmv8Gather(x, j + q);
 
     SPMV_UNROLL
     for (int l = 0; l < h; l++) s[l] = Spmv8Fma(Spmv8Load(a + l * n + q), xq, s[l]);
   }
   if (q < n && nz - k - (h - 1) * n - q >= LANES) { /* other rows' columns are columns, too */
-    const Spmv8 xq = Spmv8GatherInt(x, j + q);
+    const Spmv8 xq = Spmv8Gather(x, j + q);
 
     SPMV_UNROLL
     for (int l = 0; l < h; l++) s[l] = Spmv8AddWhere(Spmv8Mul(Spmv8Load(a + l * n + q), xq), (1u << (n - q)) - 1, s[l]);
@@ -229,7 +229,7 @@ SPMV_INLINE void CsradaptiveVectorNodes(const CsradaptiveStorage *b, const Petsc
     for (PetscInt q = 0; q < rows; q += h) {
       const PetscInt k = b->i[r + q], n = b->i[r + q + 1] - k;
 
-      if (b->large) CsradaptiveAhead(b, k, n, h);
+      if (b->large) CsradaptivePrefetch(b, k, n, h);
       if (h == 1) Spmv8Store(sum + q * LANES, CsradaptiveSum(b, x, k, k + n, nz));
       else CsradaptiveNode(b, x, k, n, h, nz, sum + q * LANES);
     }

@@ -231,7 +231,7 @@ static int CsradaptiveTogether(const CsradaptiveStorage *b, size_t k)
 {
   const PetscInt r = CsradaptiveRow(b->block[k]);
 
-  return CsradaptiveNodeRows(b->block[k]) && !(b->large && b->i[r + 1] - b->i[r] >= CSRADAPTIVE_AHEAD_LEAST);
+  return CsradaptiveNodeRows(b->block[k]) && !(b->large && b->i[r + 1] - b->i[r] >= CSRADAPTIVE_PREFETCH_LEAST);
 }
 
 static void CsradaptiveTransposeTask(void *context, PetscInt task)

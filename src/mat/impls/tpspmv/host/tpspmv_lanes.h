@@ -35,12 +35,12 @@ SPMV_INLINE TpspmvCursor TpspmvCursorOf(const TpspmvStorage *b, const TpspmvChun
 
 SPMV_INLINE Spmv8 TpspmvX(const TpspmvCursor *at, PetscBool narrow)
 {
-  return narrow ? Spmv8GatherU16(at->x, (const uint16_t *)at->index) : Spmv8Gather(at->x, (const int32_t *)at->index);
+  return narrow ? Spmv8Gather(at->x, (const uint16_t *)at->index) : Spmv8Gather(at->x, (const int32_t *)at->index);
 }
 
 SPMV_INLINE Spmv8 TpspmvXFirst(const TpspmvCursor *at, int n, PetscBool narrow)
 {
-  return narrow ? Spmv8GatherFirstU16(at->x, (const uint16_t *)at->index, n)
+  return narrow ? Spmv8GatherFirst(at->x, (const uint16_t *)at->index, n)
                 : Spmv8GatherFirst(at->x, (const int32_t *)at->index, n);
 }
 
@@ -50,10 +50,10 @@ SPMV_INLINE void TpspmvMove(TpspmvCursor *at, int n, PetscBool narrow)
   at->index += (size_t)n * TpspmvIndexSize(narrow);
 }
 
-SPMV_INLINE void TpspmvAhead(const TpspmvCursor *at)
+SPMV_INLINE void TpspmvPrefetch(const TpspmvCursor *at)
 {
-  __builtin_prefetch((const char *)at->value + TPSPMV_PREFETCH_VALUES, 0, 2);
-  __builtin_prefetch(at->index + TPSPMV_PREFETCH_COLUMNS, 0, 2);
+  SpmvPrefetch((const char *)at->value + TPSPMV_PREFETCH_VALUES, 1);
+  SpmvPrefetch(at->index + TPSPMV_PREFETCH_COLUMNS, 1);
 }
 
 /* The sums of a group to where they go: y is that of the slice, or the place of the group's partial sums */
@@ -63,7 +63,7 @@ SPMV_INLINE void TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *y, Tpspm
   else if (target == TPSPMV_PAST) Spmv8Stream(y, sum);
   else if (row[7] - row[0] == 7)
     Spmv8Store(y + row[0], target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8Load(y + row[0])) : sum); /* rows increase in a group */
-  else Spmv8ScatterU16(y, row, target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8GatherU16(y, row)) : sum);
+  else Spmv8Scatter(y, row, target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8Gather(y, row)) : sum);
 }
 
 /* The same of fewer than eight, or of ragged pairs, whose rows are in no order */
@@ -87,7 +87,7 @@ SPMV_INLINE size_t TpspmvFirst(const TpspmvCursor *at, PetscBool narrow)
 
 /* The groups of a run whose steps have eight columns one after the other, and rows too */
 SPMV_INLINE PetscScalar *TpspmvConsecutive(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, const TpspmvRun *run,
-                                           PetscBool ahead, PetscBool narrow, TpspmvTarget target)
+                                           PetscBool prefetch, PetscBool narrow, TpspmvTarget target)
 {
   TpspmvCursor at = *cursor;
 
@@ -95,10 +95,10 @@ SPMV_INLINE PetscScalar *TpspmvConsecutive(TpspmvCursor *cursor, const uint16_t 
     Spmv8 even = Spmv8Zero(), odd = even;
 
     for (int32_t k = 0; k + 1 < run->length; k += 2) {
-      if (ahead) TpspmvAhead(&at);
+      if (prefetch) TpspmvPrefetch(&at);
       even = Spmv8Fma(Spmv8Load(at.value), Spmv8Load(at.x + TpspmvFirst(&at, narrow)), even);
       TpspmvMove(&at, 8, narrow);
-      if (ahead) TpspmvAhead(&at);
+      if (prefetch) TpspmvPrefetch(&at);
       odd = Spmv8Fma(Spmv8Load(at.value), Spmv8Load(at.x + TpspmvFirst(&at, narrow)), odd);
       TpspmvMove(&at, 8, narrow);
     }
@@ -115,17 +115,17 @@ SPMV_INLINE PetscScalar *TpspmvConsecutive(TpspmvCursor *cursor, const uint16_t 
 
 /* The groups of a run, of `length` entries a pair; y is that of the slice, or the first partial sum */
 SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, int32_t groups, int32_t length,
-                                      PetscBool ahead, PetscBool narrow, TpspmvTarget target)
+                                      PetscBool prefetch, PetscBool narrow, TpspmvTarget target)
 {
   TpspmvCursor at = *cursor;
 
   for (int32_t g = 0; g < groups; g++, row += 8) {
     Spmv8 sum = Spmv8Mul(Spmv8Load(at.value), TpspmvX(&at, narrow));
 
-    if (ahead) TpspmvAhead(&at);
+    if (prefetch) TpspmvPrefetch(&at);
     TpspmvMove(&at, 8, narrow);
     for (int32_t k = 1; k < length; k++) {
-      if (ahead) TpspmvAhead(&at);
+      if (prefetch) TpspmvPrefetch(&at);
       sum = Spmv8Fma(Spmv8Load(at.value), TpspmvX(&at, narrow), sum);
       TpspmvMove(&at, 8, narrow);
     }
@@ -209,10 +209,10 @@ SPMV_INLINE PetscScalar TpspmvPieceMult(const TpspmvStorage *b, const TpspmvPiec
 
   if (piece->consecutive) return TpspmvDot(at.value, at.x, n);
   for (; k + 16 <= n; k += 16) {
-    if (b->prefetch) TpspmvAhead(&at);
+    if (b->prefetch) TpspmvPrefetch(&at);
     even = Spmv8Fma(Spmv8Load(at.value), TpspmvX(&at, narrow), even);
     TpspmvMove(&at, 8, narrow);
-    if (b->prefetch) TpspmvAhead(&at);
+    if (b->prefetch) TpspmvPrefetch(&at);
     odd = Spmv8Fma(Spmv8Load(at.value), TpspmvX(&at, narrow), odd);
     TpspmvMove(&at, 8, narrow);
   }
@@ -256,14 +256,14 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
   y += chunk->base;
   for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; run++) {
     for (int32_t g = 0; g < run->groups; g++, row += 8) {
-      const Spmv8 xg = direct ? Spmv8GatherU16(x, row) : Spmv8Load(x);
+      const Spmv8 xg = direct ? Spmv8Gather(x, row) : Spmv8Load(x);
 
       if (!direct) {
-        __builtin_prefetch(x + TPSPMV_PREFETCH_VALUES / sizeof(PetscScalar), 0, 2);
+        SpmvPrefetch(x + TPSPMV_PREFETCH_VALUES / sizeof(PetscScalar), 1);
         x += 8;
       }
       for (int32_t k = 0; k < run->length; k++) {
-        if (b->prefetch) TpspmvAhead(&at);
+        if (b->prefetch) TpspmvPrefetch(&at);
         if (run->consecutive) TpspmvSpreadConsecutive(&at, xg, y, narrow);
         else TpspmvSpread(&at, xg, y, 8, narrow);
       }
@@ -271,7 +271,7 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
   }
   for (; row < end; row += 8, ragged += 8) {
     int         n  = end - row < 8 ? (int)(end - row) : 8;
-    const Spmv8 xg = direct ? Spmv8GatherFirstU16(x, row, n) : Spmv8LoadFirst(x, n);
+    const Spmv8 xg = direct ? Spmv8GatherFirst(x, row, n) : Spmv8LoadFirst(x, n);
 
     if (!direct) x += n;
     for (int k = 0; k < ragged[0]; k++) {

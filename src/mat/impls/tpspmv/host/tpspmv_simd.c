@@ -86,10 +86,10 @@ static void TpspmvFirstTask(void *context, PetscInt t)
 }
 
 /* Pair p of the chunk that the next tile has in the same slice, which is next and about as large, is asked for */
-SPMV_INLINE void TpspmvAheadPairs(const TpspmvStorage *b, const TpspmvChunk *next, size_t p)
+SPMV_INLINE void TpspmvPrefetchPairs(const TpspmvStorage *b, const TpspmvChunk *next, size_t p)
 {
-  __builtin_prefetch(b->partial + next->pair + p, 0, 2);
-  __builtin_prefetch(b->row + next->pair + p, 0, 2);
+  SpmvPrefetch(b->partial + next->pair + p, 1);
+  SpmvPrefetch(b->row + next->pair + p, 1);
 }
 
 /* Adds the partial sums of a chunk to its slice; a chunk has a row once */
@@ -101,8 +101,8 @@ SPMV_INLINE void TpspmvAccumulate(const TpspmvStorage *b, const TpspmvChunk *chu
   size_t             p       = 0;
 
   for (; p + 8 <= n; p += 8) {
-    TpspmvAheadPairs(b, next, p);
-    Spmv8ScatterU16(y, row + p, Spmv8Add(Spmv8GatherU16(y, row + p), Spmv8Load(partial + p)));
+    TpspmvPrefetchPairs(b, next, p);
+    Spmv8Scatter(y, row + p, Spmv8Add(Spmv8Gather(y, row + p), Spmv8Load(partial + p)));
   }
   for (; p < n; p++) y[row[p]] += partial[p];
 }
@@ -155,7 +155,7 @@ static void TpspmvGiveTask(void *context, PetscInt task)
       PetscScalar       *partial = b->partial + chunk->pair;
 
       if (b->stream) {
-        for (; row + 8 <= end; row += 8, partial += 8) Spmv8Stream(partial, Spmv8GatherU16(x, row));
+        for (; row + 8 <= end; row += 8, partial += 8) Spmv8Stream(partial, Spmv8Gather(x, row));
       }
       for (; row < end; row++, partial++) *partial = x[*row];
     }
