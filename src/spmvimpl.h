@@ -252,10 +252,10 @@ extern PetscErrorCode SpmvUserPath(const char variable[], const char folder[], c
 extern void           SpmvMakeFolders(const char file[]);
 
 /* host/threads.c */
-#define SPMV_WORK_UNKNOWN PETSC_MAX_INT              /* of SpmvRunWork(): threads are used, whatever there is to do */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
-extern void  SpmvRunWork(PetscInt64 products);
+extern void  SpmvRunBegin(PetscInt64 products);
+extern void  SpmvRunEnd(void);
 extern void  SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],
                        PetscBool beta);
 extern void  SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],

@@ -55,6 +55,9 @@ isas=${LIBRARY#"$PWD"/}
 isas=${isas%/*}/isas.mk
 check isa_absent bash -c "make -s -C '$tmp' $isas && grep -x 'isa_flags_other := -DSPMV_ISA_SELF=OTHER -DSPMV_ISA_SUFFIX=other -DSPMV_ISA_ABSENT' '$tmp/$isas'"
 
+# conf/tune builds it when it is asked for only
+check calibrate $COMPILE -Werror -fsyntax-only examples/calibrate/calibrate.c
+
 prefix=$tmp/prefix
 installed() { for file in lib/libpetscspmv.so include/petscspmv.h lib/pkgconfig/petscspmv.pc lib/petscspmv/conf/petscspmv; do [ -f "$prefix/$file" ] || { echo "$file is missing"; return 1; }; done; }
 check install make --no-print-directory install PREFIX="$prefix"

@@ -249,20 +249,20 @@ static PetscErrorCode MeasureIsas(Probe *p, double slower[])
   PetscFunctionBegin;
   PetscCall(ProductsCreate(p));
   for (PetscInt number = 0; number < SPMV_NUMBER_AIJ; number++) {
-    const SpmvFormat *format = SpmvCandidate[number];
+    const SpmvHostSide *host = SpmvCandidate[number]->host;
 
     for (int isa = 0; isa <= best; isa++) {
-      SpmvPlan plan    = SpmvPlanDefault(format->params, format->nparams);
+      SpmvPlan plan    = SpmvPlanDefault(SPMV_BACKEND_HOST, host->side.nparams, host->side.params);
       void    *storage = NULL;
       double   ns;
 
       plan.isa = isa;
-      PetscCall(format->build(&p->csr, &plan, &storage));
-      p->apply   = format->kernels[isa]->apply ? format->kernels[isa]->apply : format->kernels[SPMV_SCALAR]->apply;
+      PetscCall(SpmvBuild(&host->side, &p->csr, NULL, &plan, &storage));
+      p->apply   = host->kernels[isa]->apply ? host->kernels[isa]->apply : host->kernels[SPMV_SCALAR]->apply;
       p->storage = storage;
       PetscCall(Run(ProbeProduct, p, &ns));
       log2s[isa] += log2(ns) / SPMV_NUMBER_AIJ;
-      PetscCall(format->destroy(&storage));
+      PetscCall(host->side.destroy(&storage));
     }
   }
   for (int isa = 0; isa <= best; isa++) slower[isa] = exp2(log2s[isa] - log2s[best]);
@@ -289,7 +289,6 @@ static PetscErrorCode MeasureAll(SpmvMachine *here)
   PetscCall(Run(ProbeMisses, &p, &here->miss));
   PetscCall(MeasureLearnt(&p, &here->learnt));
   PetscCall(MeasureIsas(&p, here->isa));
-  SpmvRunWork(SPMV_WORK_UNKNOWN);
   here->parallel = Reference.parallel;
   if (sysconf(_SC_NPROCESSORS_ONLN) > 1) PetscCall(Run(ProbeParallel, &p, &here->parallel));
   PetscCall(PetscFree2(p.memory, p.index));

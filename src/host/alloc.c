@@ -32,7 +32,7 @@ PetscErrorCode SpmvAlloc(size_t bytes, void *array)
   *(void **)array  = p;
 #if defined(MADV_HUGEPAGE)
   if (align == SPMV_HUGE_PAGE)
-    (void)madvise(p, bytes / SPMV_HUGE_PAGE * SPMV_HUGE_PAGE, MADV_HUGEPAGE); /* a wish; without it all is as before */
+    (void)madvise(p, bytes / SPMV_HUGE_PAGE * SPMV_HUGE_PAGE, MADV_HUGEPAGE); /* a hint: failure does not matter */
 #endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,18 +53,10 @@ static void SpmvTouchTask(void *context, PetscInt task)
 }
 
 /*
-  SpmvAllocShared - memory for an array that the tasks of a product read in equal parts, one after the other, as by SpmvAlloc()
+  SpmvAllocShared - SpmvAlloc() for an array of which each of the `ntasks` tasks of a product reads an equal part
 
-  Input Parameters:
-+ bytes  - length, >= 0
-- ntasks - tasks of the product
-
-  Output Parameter:
-. array - a `void **`: the address
-
-  Note:
-  Each task's thread is the first to touch its part: on a machine of several memories the system then takes the page from
-  that thread's own, if threads keep to their cores (OMP_PROC_BIND).
+  Each task's thread is the first to touch its part: on a machine of several memories the system then takes the page from that
+  thread's own, if threads keep to their cores (OMP_PROC_BIND).
 */
 PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array)
 {

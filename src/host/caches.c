@@ -1,8 +1,8 @@
 /*
   caches.c - the caches of the first processor, as the system tells
 
-  Linux lists them in /sys, which a container may lack; then an x86 processor tells by itself. sysconf() is not asked: it adds
-  up the last caches of a Zen (320 MiB where a core has 32).
+  Linux lists them in /sys, which a container may lack; then an x86 processor is asked. Not sysconf(): it adds up the last caches
+  of a Zen (320 MiB where a core has 32).
 */
 #include "machine.h"
 #include <stdlib.h>
@@ -32,28 +32,23 @@ static void CacheAdd(SpmvCaches *caches, long level, size_t bytes, long ways)
   if (level == SPMV_LEVELS - 1) caches->ways = (PetscInt)ways;
 }
 
-static void CachesOfFolder(const char folder[], SpmvCaches *caches)
+/* The folder is Linux's, /sys/devices/system/cpu/cpu0/cache. Leaves 4 and 0x8000001D have one form; x86 has one of them */
+void SpmvCachesRead(const char folder[], SpmvCaches *caches)
 {
   char level[16], type[16], size[16], ways[16];
 
+  *caches = (SpmvCaches){{0}, 0};
   for (int k = 0; CacheText(folder, k, "level", level); k++) {
     if (!CacheText(folder, k, "type", type) || type[0] == 'I' || !CacheText(folder, k, "size", size)) continue;
     if (!CacheText(folder, k, "ways_of_associativity", ways)) ways[0] = 0;
     CacheAdd(caches, atol(level), (size_t)atol(size) << 10, atol(ways));
   }
-}
-
-/* The folder is Linux's, /sys/devices/system/cpu/cpu0/cache. Leaves 4 and 0x8000001D have one form; x86 has one of them */
-void SpmvCachesRead(const char folder[], SpmvCaches *caches)
-{
-  *caches = (SpmvCaches){{0}, 0};
-  CachesOfFolder(folder, caches);
 #if defined(__x86_64__)
   for (unsigned leaf = 4; leaf && !caches->bytes[0]; leaf = leaf == 4 ? 0x8000001D : 0) {
     for (unsigned n = 0, a, b, c, d; __get_cpuid_count(leaf, n, &a, &b, &c, &d) && (a & 31); n++) {
-      const size_t ways = (b >> 22) + 1, partitions = (b >> 12 & 1023) + 1, line = (b & 4095) + 1, sets = (size_t)c + 1;
+      const size_t nways = (b >> 22) + 1, partitions = (b >> 12 & 1023) + 1, line = (b & 4095) + 1, sets = (size_t)c + 1;
 
-      if ((a & 31) != 2) CacheAdd(caches, a >> 5 & 7, ways * partitions * line * sets, (long)ways); /* 2: of instructions */
+      if ((a & 31) != 2) CacheAdd(caches, a >> 5 & 7, nways * partitions * line * sets, (long)nways); /* 2: of instructions */
     }
   }
 #endif

@@ -30,14 +30,13 @@ static const SpmvFormat *const Formats[] = {
 
 PetscBool SpmvIsaSupported(SpmvIsa isa)
 {
-  switch (isa) {
-#define SPMV_ISA(NAME, name, flags, runs) \
-  case SPMV_##NAME: \
-    return runs ? PETSC_TRUE : PETSC_FALSE;
+  const int supported[] = {
+#define SPMV_ISA(NAME, name, flags, runs) runs,
 #include "../isas.h"
 #undef SPMV_ISA
-  default: return PETSC_FALSE;
-  }
+  };
+
+  return (PetscBool)(supported[isa] != 0);
 }
 
 /*
@@ -52,7 +51,7 @@ PetscBool SpmvIsaSupported(SpmvIsa isa)
 - isa     - the instruction set they are for
 
   Notes:
-  What has no kernels of its own, as spmv, has the instruction sets of any format.
+  `spmv`, which has no kernels of its own, has the instruction sets of the other formats.
 
   `PETSC_ERR_SUP` if `wanted` names one that the machine or the format lacks: what was asked for by name is not replaced.
 */
@@ -61,9 +60,8 @@ PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const S
   PetscFunctionBegin;
   if (!format->host || !format->host->kernels) format = Formats[0];
   if (wanted == SPMV_ISA_COUNT) {
-    for (wanted = SPMV_ISA_COUNT - 1; wanted > SPMV_SCALAR; wanted--) {
-      if (SpmvIsaSupported((SpmvIsa)wanted) && format->host->kernels[wanted]->apply) break;
-    }
+    do wanted--;
+    while (!SpmvIsaSupported((SpmvIsa)wanted) || !format->host->kernels[wanted]->apply);
   }
   PetscCheck(SpmvIsaSupported((SpmvIsa)wanted), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "This machine does not run %s code; set -mat_spmv_isa auto", SpmvIsaName(wanted));

@@ -2,14 +2,13 @@
   machine.c - what is known of the machine: numbers that were measured, caches as the system tells, the user's file
 
   The built-in numbers are those of one core of Zen 4 at 3.5 GHz, with AVX-512 and a part of 32 MiB of last cache. The rates were
-  fitted, with the cycles that formats count, to products of 82 matrices; the fit does not tell the second cache from the third
-  where single lines of x are concerned. No other machine's rates were fitted, so all begin with these.
+  fitted to products of 82 matrices, with the cycles that formats count; the fit does not distinguish the second cache from the
+  third for single lines of x. No other machine's rates were fitted, so all begin with these.
 
   The user's file, which `make calibrate` writes, is a line with its version and a line for each field that differs, such as
   "byte 0.01 0.018 0.02 0.04". A file with anything else is not used at all, and the user is told.
 */
 #include "machine.h"
-#include <stdlib.h>
 
 #define MACHINE_VERSION 2
 #define MACHINE_FOLDER  "/sys/devices/system/cpu/cpu0/cache"
@@ -49,14 +48,7 @@ static const struct {
 };
 
 /*
-  SpmvMachineBuiltin - what is assumed of a machine without a file
-
-  Input Parameters:
-+ isa    - the best instruction set that it runs
-- caches - as SpmvCachesRead() has them
-
-  Output Parameter:
-. machine - everything
+  SpmvMachineBuiltin - what is assumed of a machine without a file: isa is the best instruction set that it runs
 
   Note:
   Of last caches over a mesh Cascade Lake's was measured: 24 GB/s, the second cache 86, memory 11. Beside 1 MiB of second cache it
@@ -102,27 +94,26 @@ static PetscLogDouble *FieldOf(const SpmvMachine *machine, size_t r)
   return (PetscLogDouble *)(void *)((char *)machine + Fields[r].offset);
 }
 
-/* One line of the file; false if it is not a field's name and its numbers */
-static PetscBool MachineReadLine(char line[], SpmvMachine *machine)
+/* Reads a line of the file; false if it is not a field's name and its numbers */
+static PetscBool MachineReadLine(const char line[], SpmvMachine *machine)
 {
-  char  *state = NULL, *name = strtok_r(line, " \n", &state);
-  size_t r = 0;
+  char   name[32];
+  size_t r    = 0;
+  int    used = 0;
+  double value;
 
-  if (!name) return PETSC_TRUE;
+  if (sscanf(line, "%31s%n", name, &used) != 1) return PETSC_TRUE;
   while (r < PETSC_STATIC_ARRAY_LENGTH(Fields) && strcmp(name, Fields[r].name)) r++;
   if (r == PETSC_STATIC_ARRAY_LENGTH(Fields)) return PETSC_FALSE;
   for (int n = 0; n < Fields[r].count; n++) {
-    const char  *text = strtok_r(NULL, " \n", &state);
-    char        *end;
-    const double value = text ? strtod(text, &end) : -1;
-
-    if (!text || end == text || *end || !(value >= 0) || !(value < MACHINE_MOST)) return PETSC_FALSE;
+    line += used;
+    if (sscanf(line, "%lf%n", &value, &used) != 1 || !(value >= 0 && value < MACHINE_MOST)) return PETSC_FALSE;
     FieldOf(machine, r)[n] = value;
   }
-  return (PetscBool)!strtok_r(NULL, " \n", &state);
+  return (PetscBool)(sscanf(line + used, "%31s", name) != 1);
 }
 
-/* Puts what a file says in place of what a machine has; true if it was used, else why not, or "" where there is no file */
+/* Puts what a file says in place of what a machine has; true if it was used, else why not, or "" if there is no file */
 PetscBool SpmvMachineRead(const char file[], SpmvMachine *machine, char why[], size_t size)
 {
   SpmvMachine read = *machine;
@@ -145,7 +136,6 @@ PetscBool SpmvMachineRead(const char file[], SpmvMachine *machine, char why[], s
   return PETSC_TRUE;
 }
 
-/* Writes a file */
 void SpmvMachineWrite(const SpmvMachine *machine, FILE *f)
 {
   fprintf(f, "petscspmv machine %d\n", MACHINE_VERSION);
@@ -156,7 +146,7 @@ void SpmvMachineWrite(const SpmvMachine *machine, FILE *f)
   }
 }
 
-/* What is known of this machine. The first call, which is to be by one thread, asks the system and the user's file */
+/* What is known of this machine. The first call, which must not be by several threads, asks the system and the user's file */
 const SpmvMachine *SpmvMachineGet(void)
 {
   static SpmvMachine machine;

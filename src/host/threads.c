@@ -2,44 +2,46 @@
   threads.c - the threads of a product, and how rows are shared among them
 
   The number of tasks is part of a plan, and a task's work depends on its number only: the same plan gives the same bits
-  however many threads OpenMP grants. Tasks do not wait for each other; what needs all of a first part is a second SpmvRun().
+  however many threads OpenMP grants. Tasks do not wait for each other; what needs the results of all is a second SpmvRun().
 */
 #include "machine.h"
 
-static PetscBool Alone;
+static PetscBool Alone; /* the calling thread runs all tasks itself */
 
 /*
-  SpmvRunWork - how many products of two numbers the tasks of the next SpmvRun()s make together
+  SpmvRunBegin - tells how many products of two numbers the SpmvRun()s before SpmvRunEnd() make together
 
-  Notes:
-  To begin and to end a parallel region takes some microseconds, and milliseconds where other programs want the processors:
-  for less work than SpmvMachine.parallel the calling thread runs all tasks itself. The bits are the same.
-
-  Whoever calls it calls it again with SPMV_WORK_UNKNOWN when the tasks have ended.
+  To begin and to end a parallel region takes some microseconds, and milliseconds where other programs want the processors: for
+  less work than SpmvMachine.parallel the calling thread runs all tasks itself. The bits are the same.
 */
-void SpmvRunWork(PetscInt64 products)
+void SpmvRunBegin(PetscInt64 products)
 {
   Alone = (PetscBool)((PetscLogDouble)products < SpmvMachineGet()->parallel);
+}
+
+void SpmvRunEnd(void)
+{
+  Alone = PETSC_FALSE;
 }
 
 /* y <- beta y + A x by a kernel of a format; nz: entries of A */
 void SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[], PetscBool beta)
 {
-  SpmvRunWork(nz);
+  SpmvRunBegin(nz);
   apply(storage, x, y, beta);
-  SpmvRunWork(SPMV_WORK_UNKNOWN);
+  SpmvRunEnd();
 }
 
 /* y <- beta y + A^T x */
 void SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],
                         PetscBool beta, PetscScalar work[])
 {
-  SpmvRunWork(nz);
+  SpmvRunBegin(nz);
   apply(storage, x, y, beta, work);
-  SpmvRunWork(SPMV_WORK_UNKNOWN);
+  SpmvRunEnd();
 }
 
-/* Runs task(context, 0), ..., task(context, ntasks - 1), each by a thread of its own where there are as many */
+/* Runs task(context, 0), ..., task(context, ntasks - 1), each by a thread of its own if there are as many */
 void SpmvRun(PetscInt ntasks, SpmvTask *task, void *context)
 {
   if (ntasks <= 1) {
@@ -52,7 +54,7 @@ void SpmvRun(PetscInt ntasks, SpmvTask *task, void *context)
   for (PetscInt t = 0; t < ntasks; t++) task(context, t);
 }
 
-/* What the tasks of SpmvAddVectors() share */
+/* The arguments of SpmvAddVectors() */
 typedef struct {
   PetscInt           ntasks;
   size_t             n;
@@ -73,15 +75,15 @@ static void SpmvAddVectorsTask(void *context, PetscInt task)
 }
 
 /*
-  SpmvAddVectors - adds up what the tasks of a transposed product have, in the order of the tasks
+  SpmvAddVectors - adds up the vectors that the tasks of a transposed product made, in the order of the tasks
 
   Input Parameters:
-+ ntasks  - tasks of the product, which share this, too
++ ntasks  - tasks of the product; each adds a part of the vectors
 . n       - length of a vector
-- vectors - [ntasks - 1][n]  what tasks 1, 2, ... have; see SpmvTaskVector()
+- vectors - [ntasks - 1][n]  those of tasks 1, 2, ...; see SpmvTaskVector()
 
   Input/Output Parameter:
-. y - [n]  what task 0 has; on return the sum
+. y - [n]  that of task 0; on return the sum
 */
 void SpmvAddVectors(PetscInt ntasks, size_t n, const PetscScalar vectors[], PetscScalar y[])
 {
@@ -110,7 +112,7 @@ void SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt f
     const PetscInt wanted = (PetscInt)SpmvShare((size_t)nz, p, parts);
     PetscInt       low = first[p - 1], high = m;
 
-    while (low < high) { /* the first row with as many entries before it */
+    while (low < high) { /* to the first row with as many entries before it */
       const PetscInt middle = low + (high - low) / 2;
 
       if (csr->i[middle] < wanted) low = middle + 1;

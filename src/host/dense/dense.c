@@ -1,18 +1,17 @@
 /*
-  dense.c - rows times several vectors: who computes which rows, and where the vectors lie meanwhile
+  dense.c - rows times several vectors: the tasks of a product C = A B, and how B is laid side by side
 
-  B's columns are laid side by side whole, or by windows: rows that follow each other often have neighbouring columns, as a
-  stencil's do. Then the rows of B that some rows of A need are laid side by side just before, where a cache holds them until
-  they have served, and B is read from memory once instead of three times: once to be laid side by side, again to be
-  written so, and again to be multiplied.
+  B is laid side by side whole, or by windows: consecutive rows of A often have neighbouring columns, as a stencil's do. Then the
+  rows of B that some rows of A need are laid side by side just before, where a cache holds them until they have served. So B is
+  read from memory once instead of being read, written side by side and read again.
 */
 #include "dense.h"
 #include "../machine.h"
 
-#define DENSE_CHUNK   4096 /* rows that are looked at for a window, at least */
-#define DENSE_SAMPLE  16   /* places where it is seen whether rows are shifted */
-#define DENSE_SHIFTED 4    /* rows at once for which that pays, in the mean */
-#define DENSE_SPAN    3 /* rows of a window for each row of A that it serves, at most: those that were there before are moved */
+#define DENSE_CHUNK   4096 /* rows of A that share a window, at least */
+#define DENSE_SAMPLE  16   /* places where SpmvDenseIsShifted() looks */
+#define DENSE_SHIFTED 4    /* shifted rows that follow each other for which their kernel pays, in the mean */
+#define DENSE_SPAN    3    /* rows of a window for each row of A that it serves, at most: to move them costs time */
 
 static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
@@ -20,7 +19,7 @@ static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 #undef SPMV_ISA
 };
 
-/* A product with the rows of csr, which are borrowed, by so many tasks */
+/* Sets up products with the rows of csr, which are borrowed, by so many tasks */
 void SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvDenseProduct *d)
 {
   *d = (SpmvDenseProduct){.kernels = Kernels[isa], .csr = *csr, .ntasks = ntasks};
@@ -31,12 +30,13 @@ void SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvD
 typedef struct {
   const SpmvDenseProduct *d;
   PetscInt                width, count;
-  const PetscScalar      *x; /* side by side; or the columns */
+  const PetscScalar      *x; /* B: columns, or side by side */
   PetscInt                ldx;
   PetscScalar            *y; /* the columns of C */
   PetscInt                ldy;
   SpmvDenseTarget         target;
-  PetscScalar            *window;                 /* [ntasks][capacity][width]; or where all of B goes */
+  PetscBool               shifted;
+  PetscScalar            *window;                 /* [ntasks][capacity][width]; or [n][width] for all of B */
   PetscInt                capacity;               /* rows of a window, at most */
   PetscInt                from[SPMV_THREADS_MAX]; /* the first row of each task that is left to do */
 } DenseWork;
@@ -44,9 +44,9 @@ typedef struct {
 /* Runs the tasks of a product */
 static void DenseRun(SpmvTask *task, DenseWork *w)
 {
-  SpmvRunWork((PetscInt64)w->d->csr.i[w->d->csr.m] * w->count);
+  SpmvRunBegin((PetscInt64)w->d->csr.i[w->d->csr.m] * w->count);
   SpmvRun(w->d->ntasks, task, w);
-  SpmvRunWork(SPMV_WORK_UNKNOWN);
+  SpmvRunEnd();
 }
 
 static void SideBySideTask(void *context, PetscInt task)
@@ -59,7 +59,7 @@ static void SideBySideTask(void *context, PetscInt task)
                             w->window + first * (size_t)w->width);
 }
 
-/* Lays csr.n rows of `count` columns side by side */
+/* Lays `count` columns of B side by side, `width` wide */
 void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns, PetscInt ld,
                          PetscScalar *out)
 {
@@ -68,7 +68,7 @@ void SpmvDenseSideBySide(const SpmvDenseProduct *d, PetscInt width, PetscInt cou
   DenseRun(SideBySideTask, &w);
 }
 
-/* What becomes of C, added to or not: it is written past the caches if its columns are long, and cache lines begin at the same rows of all */
+/* C is written past the caches if its columns are long and cache lines begin at the same rows of all of them */
 static SpmvDenseTarget DenseTarget(const SpmvDenseProduct *d, PetscInt count, PetscInt ldy, PetscBool add)
 {
   if (add) return SPMV_DENSE_ADD;
@@ -76,17 +76,17 @@ static SpmvDenseTarget DenseTarget(const SpmvDenseProduct *d, PetscInt count, Pe
   return (PetscLogDouble)sizeof(PetscScalar) * d->csr.m * count > SpmvMachineGet()->last ? SPMV_DENSE_PAST : SPMV_DENSE_SET;
 }
 
-/* Rows [first, last), panel by panel; row r of x lies at x + r width */
+/* Rows [first, last), panel by panel; row r of x lies at x + r width. Stores past the caches begin where a cache line of y does */
 static void DensePanels(const DenseWork *w, const PetscScalar *x, PetscInt first, PetscInt last)
 {
   const SpmvDenseProduct *d    = w->d;
   const PetscBool         past = (PetscBool)(w->target == SPMV_DENSE_PAST);
   const size_t            into = past ? (size_t)(w->y + first) % SPMV_CACHE_LINE : 0;
+  PetscInt                rows = into ? (PetscInt)((SPMV_CACHE_LINE - into) / sizeof(PetscScalar)) : SPMV_PANEL;
   PetscScalar             panel[SPMV_PANEL * SPMV_WIDTH_MAX];
 
-  for (PetscInt r = first, stop; r < last; r = stop) {
-    stop = PetscMin(r + (r == first && into ? (PetscInt)((SPMV_CACHE_LINE - into) / sizeof(PetscScalar)) : SPMV_PANEL),
-                    last); /* then a line begins */
+  for (PetscInt r = first, stop; r < last; r = stop, rows = SPMV_PANEL) {
+    stop = PetscMin(r + rows, last);
     d->kernels->apply[SpmvDenseWidthIndex(w->width)](&d->csr, r, stop, x, panel);
     d->kernels->separate(panel, w->count, w->width, stop - r, w->target, w->y + r, (size_t)w->ldy);
   }
@@ -100,7 +100,7 @@ static void ApplyTask(void *context, PetscInt task)
   DensePanels(w, w->x, w->from[task], w->d->first[task + 1]);
 }
 
-/* C <- C or 0 + A x for the rows that `from` leaves, or for all */
+/* C <- A x, or C + A x if `add`, with x side by side: rows of task t from from[t] on, or all */
 void SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt width, PetscInt count, const PetscScalar *x,
                     PetscScalar *y, PetscInt ldy, PetscBool add)
 {
@@ -112,20 +112,11 @@ void SpmvDenseApply(const SpmvDenseProduct *d, const PetscInt from[], PetscInt w
 
 static void ColumnsTask(void *context, PetscInt task)
 {
-  const DenseWork *w = (const DenseWork *)context;
+  const DenseWork        *w = (const DenseWork *)context;
+  const SpmvDenseProduct *d = w->d;
 
-  for (PetscInt r = w->d->first[task], last = w->d->first[task + 1]; r < last; r += SPMV_PANEL) {
-    w->d->kernels->apply_columns(&w->d->csr, r, PetscMin(r + SPMV_PANEL, last), w->count, w->x, (size_t)w->ldx, w->y,
-                                 (size_t)w->ldy);
-  }
-}
-
-static void ShiftedTask(void *context, PetscInt task)
-{
-  const DenseWork *w = (const DenseWork *)context;
-
-  w->d->kernels->apply_shifted(&w->d->csr, w->d->first[task], w->d->first[task + 1], w->count, w->x, (size_t)w->ldx, w->target,
-                               w->y, (size_t)w->ldy);
+  d->kernels->apply_columns[w->shifted](&d->csr, d->first[task], d->first[task + 1], w->count, w->x, (size_t)w->ldx, w->target,
+                                        w->y, (size_t)w->ldy);
   if (w->target == SPMV_DENSE_PAST) __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
@@ -133,16 +124,16 @@ static void ShiftedTask(void *context, PetscInt task)
 void SpmvDenseApplyColumns(const SpmvDenseProduct *d, PetscBool shifted, PetscInt count, const PetscScalar *x, PetscInt ldx,
                            PetscScalar *y, PetscInt ldy)
 {
-  DenseWork w = {.d = d, .x = x, .ldx = ldx, .y = y, .ldy = ldy, .target = DenseTarget(d, count, ldy, PETSC_FALSE)};
+  DenseWork w = {.d = d, .x = x, .ldx = ldx, .y = y, .ldy = ldy, .shifted = shifted};
 
+  w.target = DenseTarget(d, count, ldy, PETSC_FALSE);
   for (; count > 0; count -= w.count, w.x += (size_t)w.count * (size_t)ldx, w.y += (size_t)w.count * (size_t)ldy) {
-    w.count =
-      shifted ? PetscMin(count, SPMV_WIDTH_MAX) : count; /* more would read x in more places than the machine keeps apart */
-    DenseRun(shifted ? ShiftedTask : ColumnsTask, &w);
+    w.count = shifted ? PetscMin(count, SPMV_WIDTH_MAX) : count; /* the hardware prefetches from so many places only */
+    DenseRun(ColumnsTask, &w);
   }
 }
 
-/* True if most rows with entries have the columns of the one before plus one, as a sample says, which ends where the first places have none */
+/* True if most rows with entries are shifted, as a sample tells, which ends early if its first places have none */
 PetscBool SpmvDenseIsShifted(const SpmvDenseProduct *d)
 {
   const SpmvCSR *csr  = &d->csr;
@@ -170,33 +161,31 @@ typedef struct {
   PetscInt     low, high;
 } DenseWindow;
 
-/* Rows [first, last) of B, into a window that begins at row low */
-static void WindowFill(const DenseWork *w, DenseWindow *window, PetscInt low, PetscInt first, PetscInt last)
+/* Rows [first, last) of B, into the window */
+static void WindowFill(const DenseWork *w, DenseWindow *window, PetscInt first, PetscInt last)
 {
-  if (first < last)
-    w->d->kernels->interleave(w->x + first, (size_t)w->ldx, w->count, w->width, last - first,
-                              window->at + (size_t)(first - low) * (size_t)w->width);
+  w->d->kernels->interleave(w->x + first, (size_t)w->ldx, w->count, w->width, last - first,
+                            window->at + (size_t)(first - window->low) * (size_t)w->width);
 }
 
-/* The window is to be [low, high): what it has of that is moved, the rest is laid side by side */
+/* Makes the window [low, high): what it has of that is moved, the rest is laid side by side */
 static void WindowMove(const DenseWork *w, DenseWindow *window, PetscInt low, PetscInt high)
 {
-  const PetscInt first = PetscMax(low, window->low),
-                 last  = PetscMax(first, PetscMin(high, window->high)); /* what stays; nothing if first = last */
-  const size_t width   = (size_t)w->width;
+  const size_t width = (size_t)w->width;
+  PetscInt     first = PetscMax(low, window->low), last = PetscMin(high, window->high); /* what stays */
 
-  if (first < last && low != window->low)
+  if (first >= last) first = last = low;
+  else if (low != window->low) {
     memmove(window->at + (size_t)(first - low) * width, window->at + (size_t)(first - window->low) * width,
             sizeof(PetscScalar) * (size_t)(last - first) * width);
-  if (first < last) {
-    WindowFill(w, window, low, low, first);
-    WindowFill(w, window, low, last, high);
-  } else WindowFill(w, window, low, low, high);
+  }
   window->low  = low;
   window->high = high;
+  WindowFill(w, window, low, first);
+  WindowFill(w, window, last, high);
 }
 
-/* The end of rows from r on, and the columns that they have, such that a window of them pays; r if there is none */
+/* The end of the rows from r on that a window serves, and the columns that they have; r if no window pays */
 static PetscInt WindowRows(const DenseWork *w, PetscInt r, PetscInt last, PetscInt *low, PetscInt *high)
 {
   const SpmvCSR *csr  = &w->d->csr;
@@ -233,38 +222,19 @@ static void WindowsTask(void *context, PetscInt task)
 }
 
 /*
-  SpmvDenseApplyWindows - C <- A B with rows of B laid side by side as they are needed
-
-  Input Parameters:
-+ d        - A
-. width    - columns side by side
-. count    - of these, those that B has
-. columns  - of B
-. ld       - from one column of B to the next
-. window   - [ntasks][capacity][width] to work with
-. capacity - rows of a window
-. y        - the columns of C
-- ldy      - from one column of C to the next
-
-  Output Parameter:
-. from - [ntasks] the first row of each task that is left to do, because its columns are too far apart; d->first[task + 1] if none is
+  C <- A B with rows of B laid side by side as they are needed, in window, [ntasks][capacity][width] to work with. Returns true if
+  nothing is left to do; else from[t] is the first row of task t that is, because its columns are too far apart
 */
 PetscBool SpmvDenseApplyWindows(const SpmvDenseProduct *d, PetscInt width, PetscInt count, const PetscScalar *columns,
                                 PetscInt ld, PetscScalar *window, PetscInt capacity, PetscScalar *y, PetscInt ldy,
                                 PetscInt from[])
 {
-  DenseWork w    = {.d        = d,
-                    .width    = width,
-                    .count    = count,
-                    .x        = columns,
-                    .ldx      = ld,
-                    .y        = y,
-                    .ldy      = ldy,
-                    .target   = DenseTarget(d, count, ldy, PETSC_FALSE),
-                    .window   = window,
-                    .capacity = capacity};
+  DenseWork w    = {.d = d, .width = width, .count = count, .x = columns, .ldx = ld, .y = y, .ldy = ldy};
   PetscBool done = PETSC_TRUE;
 
+  w.target   = DenseTarget(d, count, ldy, PETSC_FALSE);
+  w.window   = window;
+  w.capacity = capacity;
   memcpy(w.from, d->first, sizeof(PetscInt) * (size_t)d->ntasks);
   DenseRun(WindowsTask, &w);
   memcpy(from, w.from, sizeof(PetscInt) * (size_t)d->ntasks);

@@ -1,13 +1,13 @@
 /*
   dense.h - compressed sparse rows times several vectors
 
-  With several vectors an entry's place is read once for all of them, and what counts is how x is read: vectors lie side by
-  side, so that an entry multiplies one run of memory. Then no storage is faster than AIJ's own rows by more than its
-  share of the bytes, and every format serves itself from these kernels.
+  With several vectors an entry's column is read once for all of them, and what counts is how x is read: vectors lie side by side,
+  so that an entry multiplies consecutive scalars. Then no format is faster than AIJ's own rows by more than the bytes that it
+  saves, and all formats use these kernels.
 
-  Laying vectors side by side costs as much as some entries a row: rows with few take the vectors as they are, one after
-  the other in memory. So do rows whose columns are those of the row before plus one, as along a line of a grid: then x is read
-  in runs anyway.
+  Laying vectors side by side costs as much as some entries a row: rows with few entries take the vectors as they are, one after
+  the other in memory. So do shifted rows, which have the columns of the row before plus one, as along a line of a grid: they read
+  x in runs anyway.
 */
 #pragma once
 #include "../../spmvimpl.h"
@@ -16,7 +16,7 @@
 #define SPMV_WIDTH_MAX 16
 #define SPMV_PANEL     32 /* rows side by side that stay in the first cache until they have served */
 
-/* What becomes of a result: it replaces what is there, is added to it, or replaces it past the caches, where eight begin a cache line */
+/* What becomes of a result: it replaces what is there, is added to it, or replaces it by stores past the caches (aligned ones) */
 typedef enum { SPMV_DENSE_SET, SPMV_DENSE_ADD, SPMV_DENSE_PAST } SpmvDenseTarget;
 
 /* Which of the kernels a number of vectors has */
@@ -34,29 +34,27 @@ typedef struct {
   void (*apply_transpose[SPMV_WIDTHS])(const SpmvCSR *csr, PetscInt first, PetscInt last, const PetscScalar *x, PetscScalar *y);
 
   /*
-    The same of `count` vectors as they are: entry r of vector c is x[r + c * ldx], and y[r + c * ldy] of the product. apply_shifted is
-    for matrices with runs of rows of which each has the columns of the one before plus one; shifted: how many rows from r on, up to `most`, do
+    The same of `count` vectors as they are: entry r of vector c is x[r + c * ldx], and y[r + c * ldy] of the product. The second
+    is for matrices with runs of shifted rows; shifted: the length of the run from row r on, 1 to `most`
   */
-  void (*apply_columns)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx,
-                        PetscScalar *y, size_t ldy);
-  void (*apply_shifted)(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx,
-                        SpmvDenseTarget target, PetscScalar *y, size_t ldy);
+  void (*apply_columns[2])(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx,
+                           SpmvDenseTarget target, PetscScalar *y, size_t ldy);
   PetscInt (*shifted)(const SpmvCSR *csr, PetscInt r, PetscInt most);
 
-  /* `rows` rows of `count` columns side by side, `width` wide, the last ones zero; and the other way */
+  /* Lays `rows` rows of `count` columns side by side, `width` wide, the last ones zero; separate: the reverse */
   void (*interleave)(const PetscScalar *columns, size_t ld, PetscInt count, PetscInt width, PetscInt rows, PetscScalar *out);
   void (*separate)(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, SpmvDenseTarget target,
                    PetscScalar *columns, size_t ld);
 
-  void (*reach)(const PetscInt *j, PetscInt first, PetscInt end, PetscInt *low,
-                PetscInt *high); /* widens [low, high) by j[first], ..., j[end - 1] */
+  /* Widens [low, high) by j[first], ..., j[end - 1] */
+  void (*reach)(const PetscInt *j, PetscInt first, PetscInt end, PetscInt *low, PetscInt *high);
 } SpmvDenseKernels;
 
 #define SPMV_ISA(NAME, name, flags, runs) extern const SpmvDenseKernels SpmvDenseKernels_##name;
 #include "../../isas.h"
 #undef SPMV_ISA
 
-/* SpmvDenseProduct: rows of a matrix, shared among tasks */
+/* SpmvDenseProduct: a matrix times several vectors, by some tasks */
 typedef struct {
   const SpmvDenseKernels *kernels;
   SpmvCSR                 csr;

@@ -1,33 +1,32 @@
 /*
-  dense_simd.c - rows times several vectors side by side, compiled once for each instruction set of isas.h
+  dense_simd.c - rows times several vectors, compiled once for each instruction set of isas.h
 
-  Matrices that no cache holds are asked for early: a 27-point stencil of 27 million entries takes 24 ms times eight vectors, 31
+  Matrices that no cache holds are prefetched: a 27-point stencil of 27 million entries times eight vectors takes 24 ms, and 31
   without.
 
-  Rows whose columns are each those of the row before plus one, as along a line of a grid, are multiplied eight at a time, a row in
-  each lane, with x and y as they are: laplace7:150 times eight vectors took 150 ms side by side, 93 so (Cascade Lake, 29 for one).
+  Shifted rows (dense.h) are multiplied eight at a time, a row in each lane, with x and y as they are: laplace7:150 times eight
+  vectors takes 93 ms, 150 with vectors side by side (Cascade Lake; 29 times one vector).
 
-  At least four sums are made at a time: a multiplication and addition takes four cycles, and the next would wait for it. They are
-  those of up to four rows that have the same columns, which is looked up anew each time, and of every second or fourth entry of a row.
+  At least four sums are made at a time: a multiplication and addition takes four cycles, and the next one would wait for it. They
+  are those of twins, up to four rows with the same columns, and of every second or fourth entry of a row.
 */
 #include "dense.h"
 #include "../machine.h"
 #include "../simd/simd.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {{NULL}, {NULL}, NULL, NULL, NULL, NULL, NULL, NULL};
+const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {.reach = NULL};
 #else
 
-  #define SPMV_DENSE_AHEAD 2048 /* entries between the row at work and what is asked for */
-  #define SPMV_DENSE_TWINS 4    /* rows at once, at most */
-  #define SPMV_DENSE_X \
-    128 /* rows between the ones at work and those of x that are asked for: shifted rows read x in more places than the machine follows by itself */
-  #define SPMV_SHIFTED_MAX 64 /* entries of a row that is multiplied with others whose columns are shifted, at most */
+  #define SPMV_PREFETCH_ENTRIES 2048 /* entries between what is in use and what is prefetched */
+  #define SPMV_PREFETCH_X       128  /* rows of x: shifted rows read x in more places than the hardware prefetches */
+  #define SPMV_TWINS_MAX        4    /* rows with the same columns that are multiplied together */
+  #define SPMV_SHIFTED_MAX      64   /* entries of a shifted row; longer rows are multiplied one by one */
 
-/* Rows from r on that have the same columns, as the equations at one node of a mesh do, up to SPMV_DENSE_TWINS */
+/* How many rows from r on have the same columns, as the equations at one node of a mesh do, up to SPMV_TWINS_MAX */
 SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt last)
 {
-  const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r], most = PetscMin(last - r, SPMV_DENSE_TWINS);
+  const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r], most = PetscMin(last - r, SPMV_TWINS_MAX);
   PetscInt        twins = 1;
 
   while (twins < most && csr->i[r + twins + 1] - csr->i[r + twins] == n && n && j[twins * n] == j[0] &&
@@ -36,7 +35,7 @@ SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt las
   return twins;
 }
 
-  /* V: a vector of N scalars; NV of them side by side. A row of x is read once for all twins; each has its own sums */
+  /* V: a vector of N scalars; NV of them side by side. A row of x is read once for all twins, which have sums of their own */
   #define SPMV_DENSE(V, N, NV) \
     SPMV_INLINE void SpmvDenseEntry_##V##_##NV(const PetscScalar *a, PetscInt n, int twins, const PetscScalar *x, V sum[][NV]) \
     { \
@@ -54,7 +53,7 @@ SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt las
       const PetscInt     n = csr->i[r + 1] - csr->i[r], *j = csr->j + csr->i[r]; \
       const PetscScalar *a = csr->a + csr->i[r]; \
       PetscInt           k = 0; \
-      V                  sum[4][SPMV_DENSE_TWINS][NV]; \
+      V                  sum[4][SPMV_TWINS_MAX][NV]; \
 \
       SPMV_UNROLL \
       for (int s = 0; s < sums; s++) { \
@@ -64,7 +63,7 @@ SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt las
         } \
       } \
       for (; k + sums <= n; k += sums) { \
-        __builtin_prefetch(a + SPMV_DENSE_AHEAD + k * twins, 0, 2); \
+        SpmvPrefetch(a + SPMV_PREFETCH_ENTRIES + k * twins, 1); \
         SPMV_UNROLL \
         for (int s = 0; s < sums; s++) SpmvDenseEntry_##V##_##NV(a + k + s, n, twins, x + (size_t)j[k + s] * (N * NV), sum[s]); \
       } \
@@ -88,7 +87,7 @@ SPMV_INLINE PetscInt SpmvDenseTwins(const SpmvCSR *csr, PetscInt r, PetscInt las
       for (PetscInt r = first, twins; r < last; r += twins, y += N * NV * twins) { \
         twins = SpmvDenseTwins(csr, r, last); \
         if (large) { \
-          SpmvAhead(csr->j + csr->i[r] + SPMV_DENSE_AHEAD, sizeof(PetscInt) * (size_t)(csr->i[r + twins] - csr->i[r])); \
+          SpmvPrefetch(csr->j + csr->i[r] + SPMV_PREFETCH_ENTRIES, sizeof(PetscInt) * (size_t)(csr->i[r + twins] - csr->i[r])); \
         } \
         if (twins == 1) SpmvDenseRows_##V##_##NV(csr, r, 1, 4 / NV, x, y); \
         else if (twins == 2) SpmvDenseRows_##V##_##NV(csr, r, 2, 2 / NV, x, y); \
@@ -113,13 +112,13 @@ SPMV_DENSE(Spmv8, 8, 1)
 SPMV_DENSE(Spmv8, 8, 2)
   #undef SPMV_DENSE
 
-/* Of so many vectors, those that are multiplied at once */
+/* How many of so many vectors are multiplied at once */
 static inline PetscInt SpmvDenseAtOnce(PetscInt count)
 {
   return count >= 8 ? 8 : count >= 4 ? 4 : count >= 2 ? 2 : 1;
 }
 
-/* n vectors, a constant: their sums are registers */
+/* Rows [first, last) times n vectors, a constant: their sums are registers */
 SPMV_INLINE void SpmvDenseColumns(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt n, const PetscScalar *x, size_t ldx,
                                   PetscScalar *y, size_t ldy)
 {
@@ -139,7 +138,7 @@ SPMV_INLINE void SpmvDenseColumns(const SpmvCSR *csr, PetscInt first, PetscInt l
   }
 }
 
-/* Rows of columns, eight of each at a time as long as there are as many */
+/* Lays columns side by side: eight columns and eight rows at a time while there are as many */
 static void SpmvDenseInterleave(const PetscScalar *columns, size_t ld, PetscInt count, PetscInt width, PetscInt rows,
                                 PetscScalar *out)
 {
@@ -164,7 +163,7 @@ static void SpmvDenseInterleave(const PetscScalar *columns, size_t ld, PetscInt 
   }
 }
 
-/* True if `entries` entries from j on are followed, n later, by the next column */
+/* True if j[k + n] = j[k] + 1 for all k < entries */
 SPMV_INLINE PetscBool SpmvDenseShiftedBy(const PetscInt *j, PetscInt n, PetscInt entries)
 {
   PetscInt differ = 0;
@@ -173,7 +172,7 @@ SPMV_INLINE PetscBool SpmvDenseShiftedBy(const PetscInt *j, PetscInt n, PetscInt
   return (PetscBool)!differ;
 }
 
-/* Rows from r on, up to `most`, of which each has the columns of the one before plus one, as those of a stencil's rows along a line of the grid */
+/* How many rows from r on, up to `most`, each have the columns of the one before plus one */
 static PetscInt SpmvDenseShifted(const SpmvCSR *csr, PetscInt r, PetscInt most)
 {
   const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r];
@@ -186,8 +185,8 @@ static PetscInt SpmvDenseShifted(const SpmvCSR *csr, PetscInt r, PetscInt most)
   return same + 1;
 }
 
-/* `rows` rows with n shifted columns times nc vectors, a constant: a row in each lane. a has entry k of row l at 8 k + l; rows is a constant where it is 8 */
-SPMV_INLINE void SpmvDenseShift(const PetscScalar *a, const PetscInt *j, PetscInt n, int rows, int ahead, PetscInt nc,
+/* `rows` shifted rows of n entries times nc vectors, a constant: a row in each lane. a has entry k of row l at 8 k + l */
+SPMV_INLINE void SpmvDenseShift(const PetscScalar *a, const PetscInt *j, PetscInt n, int rows, int large, PetscInt nc,
                                 const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
 {
   Spmv8 sum[8];
@@ -198,9 +197,9 @@ SPMV_INLINE void SpmvDenseShift(const PetscScalar *a, const PetscInt *j, PetscIn
     const PetscScalar *xk = x + j[k];
     const Spmv8        ak = Spmv8Load(a + 8 * k);
 
-    if (ahead && (!k || j[k] - j[k - 1] >= 8)) {
+    if (large && (!k || j[k] - j[k - 1] >= 8)) {
       SPMV_UNROLL
-      for (PetscInt c = 0; c < nc; c++) __builtin_prefetch(xk + (size_t)c * ldx + SPMV_DENSE_X, 0, 2);
+      for (PetscInt c = 0; c < nc; c++) SpmvPrefetch(xk + (size_t)c * ldx + SPMV_PREFETCH_X, 1);
     }
     SPMV_UNROLL
     for (PetscInt c = 0; c < nc; c++)
@@ -216,65 +215,71 @@ SPMV_INLINE void SpmvDenseShift(const PetscScalar *a, const PetscInt *j, PetscIn
   }
 }
 
-static void SpmvDenseRows(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx,
-                          PetscScalar *y, size_t ldy)
+/* The same with `rows` a constant where it is 8. A single row comes here as well: it rounds as it would among others */
+SPMV_INLINE void SpmvDenseShiftSome(const PetscScalar *a, const PetscInt *j, PetscInt n, int rows, int large, PetscInt nc,
+                                    const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
 {
-  for (PetscInt done; count > 0; count -= done, x += (size_t)done * ldx, y += (size_t)done * ldy) {
-    done = SpmvDenseAtOnce(count);
-    if (done == 8) SpmvDenseColumns(csr, first, last, 8, x, ldx, y, ldy);
-    else if (done == 4) SpmvDenseColumns(csr, first, last, 4, x, ldx, y, ldy);
-    else if (done == 2) SpmvDenseColumns(csr, first, last, 2, x, ldx, y, ldy);
-    else SpmvDenseColumns(csr, first, last, 1, x, ldx, y, ldy);
+  if (rows == 8) SpmvDenseShift(a, j, n, 8, large, nc, x, ldx, target, y, ldy);
+  else SpmvDenseShift(a, j, n, rows, large, nc, x, ldx, target, y, ldy);
+}
+
+static void SpmvDenseRows(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x, size_t ldx,
+                          SpmvDenseTarget target, PetscScalar *y, size_t ldy)
+{
+  for (PetscInt r = first, stop; r < last; r = stop) {
+    stop = PetscMin(r + SPMV_PANEL, last);
+    for (PetscInt c = 0, n; c < count; c += n) {
+      const PetscScalar *xc = x + (size_t)c * ldx;
+      PetscScalar       *yc = y + (size_t)c * ldy;
+
+      n = SpmvDenseAtOnce(count - c);
+      if (n == 8) SpmvDenseColumns(csr, r, stop, 8, xc, ldx, yc, ldy);
+      else if (n == 4) SpmvDenseColumns(csr, r, stop, 4, xc, ldx, yc, ldy);
+      else if (n == 2) SpmvDenseColumns(csr, r, stop, 2, xc, ldx, yc, ldy);
+      else SpmvDenseColumns(csr, r, stop, 1, xc, ldx, yc, ldy);
+    }
   }
 }
 
-/* One to eight rows whose columns are shifted, and nc vectors, a constant */
-SPMV_INLINE void SpmvDenseShiftedFew(const SpmvCSR *csr, PetscInt r, PetscInt rows, int ahead, PetscInt nc, const PetscScalar *a,
-                                     const PetscScalar *x, size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
-{
-  const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r];
-
-  if (rows == 8) SpmvDenseShift(a, j, n, 8, ahead, nc, x, ldx, target, y + r, ldy);
-  else if (n <= SPMV_SHIFTED_MAX)
-    SpmvDenseShift(a, j, n, (int)rows, ahead, nc, x, ldx, target, y + r,
-                   ldy); /* one row as well: it rounds as it would among others */
-  else SpmvDenseColumns(csr, r, r + 1, nc, x, ldx, y, ldy);
-}
-
-/* Eight rows at a time, from where a cache line of each of y's columns begins on if they are written past the caches */
+/* Eight rows at a time. If y is written past the caches, eight begin where a cache line does */
 static void SpmvDenseShiftedRows(const SpmvCSR *csr, PetscInt first, PetscInt last, PetscInt count, const PetscScalar *x,
                                  size_t ldx, SpmvDenseTarget target, PetscScalar *y, size_t ldy)
 {
-  const PetscInt into = target == SPMV_DENSE_PAST ? (PetscInt)((size_t)(y + first) % SPMV_CACHE_LINE / sizeof(PetscScalar)) : 0,
-                 nnz  = csr->i[csr->m];
-  const int   large   = nnz >= SpmvMachineGet()->cached;
-  PetscScalar a[8 * SPMV_SHIFTED_MAX] __attribute__((aligned(64)));
+  const size_t   into  = target == SPMV_DENSE_PAST ? (size_t)(y + first) % SPMV_CACHE_LINE / sizeof(PetscScalar) : 0;
+  const PetscInt nnz   = csr->i[csr->m];
+  const int      large = nnz >= SpmvMachineGet()->cached;
+  PetscScalar    a[8 * SPMV_SHIFTED_MAX] __attribute__((aligned(64)));
 
-  for (PetscInt r = first, rows, stop = first + PetscMin(8 - into % 8, last - first); r < last; r += rows) {
-    const PetscScalar *xc = x;
-    PetscScalar       *yc = y;
+  for (PetscInt r = first, rows, stop = first + PetscMin(8 - (PetscInt)into % 8, last - first); r < last; r += rows) {
+    const PetscInt     n = csr->i[r + 1] - csr->i[r], *j = csr->j + csr->i[r];
+    const PetscScalar *ar = csr->a + csr->i[r];
 
     if (r == stop) stop += PetscMin(8, last - stop);
     rows = SpmvDenseShifted(csr, r, stop - r);
     if (large) {
-      SpmvAhead(csr->j + csr->i[r] + SPMV_DENSE_AHEAD, sizeof(PetscInt) * (size_t)(csr->i[r + rows] - csr->i[r]));
-      SpmvAhead(csr->a + csr->i[r] + SPMV_DENSE_AHEAD, sizeof(PetscScalar) * (size_t)(csr->i[r + rows] - csr->i[r]));
+      SpmvPrefetch(j + SPMV_PREFETCH_ENTRIES, sizeof(PetscInt) * (size_t)(n * rows));
+      SpmvPrefetch(ar + SPMV_PREFETCH_ENTRIES, sizeof(PetscScalar) * (size_t)(n * rows));
     }
-    if (csr->i[r + 1] - csr->i[r] <= SPMV_SHIFTED_MAX) {
-      const PetscInt n = csr->i[r + 1] - csr->i[r], whole = (n + 7) / 8 * 8; /* what follows is read as well, and not used */
+    if (n > SPMV_SHIFTED_MAX) {
+      SpmvDenseRows(csr, r, r + 1, count, x, ldx, target, y, ldy);
+      continue;
+    }
+    /* in eights while what follows may be read, too: it is not used */
+    SpmvDenseInterleave(ar, (size_t)n, rows, 8, rows == 8 && nnz - csr->i[r + 8] >= 8 ? (n + 7) / 8 * 8 : n, a);
+    for (PetscInt c = 0, nc; c < count; c += nc) {
+      const PetscScalar *xc = x + (size_t)c * ldx;
+      PetscScalar       *yc = y + (size_t)c * ldy + (size_t)r;
 
-      SpmvDenseInterleave(csr->a + csr->i[r], (size_t)n, rows, 8, rows == 8 && nnz - csr->i[r + 8] >= 8 ? whole : n, a);
-    }
-    for (PetscInt c = count, done; c > 0; c -= done, xc += (size_t)done * ldx, yc += (size_t)done * ldy) {
-      done = SpmvDenseAtOnce(c);
-      if (done == 8) SpmvDenseShiftedFew(csr, r, rows, large, 8, a, xc, ldx, target, yc, ldy);
-      else if (done == 4) SpmvDenseShiftedFew(csr, r, rows, large, 4, a, xc, ldx, target, yc, ldy);
-      else if (done == 2) SpmvDenseShiftedFew(csr, r, rows, large, 2, a, xc, ldx, target, yc, ldy);
-      else SpmvDenseShiftedFew(csr, r, rows, large, 1, a, xc, ldx, target, yc, ldy);
+      nc = SpmvDenseAtOnce(count - c);
+      if (nc == 8) SpmvDenseShiftSome(a, j, n, (int)rows, large, 8, xc, ldx, target, yc, ldy);
+      else if (nc == 4) SpmvDenseShiftSome(a, j, n, (int)rows, large, 4, xc, ldx, target, yc, ldy);
+      else if (nc == 2) SpmvDenseShiftSome(a, j, n, (int)rows, large, 2, xc, ldx, target, yc, ldy);
+      else SpmvDenseShiftSome(a, j, n, (int)rows, large, 1, xc, ldx, target, yc, ldy);
     }
   }
 }
 
+/* The reverse of SpmvDenseInterleave() */
 static void SpmvDenseSeparate(const PetscScalar *in, PetscInt count, PetscInt width, PetscInt rows, SpmvDenseTarget target,
                               PetscScalar *columns, size_t ld)
 {
@@ -325,8 +330,7 @@ static void SpmvDenseReach(const PetscInt *j, PetscInt first, PetscInt end, Pets
 const SpmvDenseKernels SPMV_ISA_NAME(SpmvDenseKernels) = {
   {SpmvDenseApply_Spmv4_1, SpmvDenseApply_Spmv8_1, SpmvDenseApply_Spmv8_2},
   {SpmvDenseTranspose_Spmv4_1, SpmvDenseTranspose_Spmv8_1, SpmvDenseTranspose_Spmv8_2},
-  SpmvDenseRows,
-  SpmvDenseShiftedRows,
+  {SpmvDenseRows, SpmvDenseShiftedRows},
   SpmvDenseShifted,
   SpmvDenseInterleave,
   SpmvDenseSeparate,

@@ -1,35 +1,47 @@
 /*
   simd.h - vectors of four and eight scalars, for one source compiled for every instruction set
 
-  A *_simd.c includes this file, which includes <instruction set>.h: scalar.h is plain C and defines what each operation
-  means; avx2.h and avx512.h are for real double precision, and any other scalar type uses scalar.h whatever the
-  instruction set.
+  A *_simd.c includes this file, which includes <instruction set>.h. scalar.h is plain C and defines what each operation means;
+  avx2.h and avx512.h are for real double precision. Any other scalar type uses scalar.h, whatever the instruction set, and
+  SPMV_SIMD_PLAIN is 1: its vectors are arrays.
 
-  Spmv4, Spmv8          four, eight scalars. XLoad(p), XLoadFirst(p, n) (the first n, others 0; reads no further),
-                        XStoreFirst(p, v, n), XZero(), XSplat(s), XAdd(a, b), XMul(a, b), XFma(a, b, c) = a b + c rounded
-                        once where the machine can, XSum(v)
-  Spmv8Store(p, v), Spmv8AddWhere(a, m, b) = b, plus a in the lanes of mask m; Spmv8LoadWhere(v, m, p) = v, with the lanes
-                        of m from p[0 .. 7], which may all be read
-  Spmv8LoadMasked(p, m) p[l] in the lanes l of mask m, which are all that is read, 0 in the others
-  Spmv8FmaWhere(a, b, c, m) = a b + c in the lanes of mask m, c in the others, whatever a b is there
-  Spmv8AddFirst(a, b, n) a, plus b in the first n lanes, n = 0 to 8; Spmv8Permute(v, i): lane i[l] of v in lane l, i eight uint8
-  Spmv8Sums(v)          lane l the sum of vector v[l], l = 0 to 7
-  Spmv8SumRuns(p, i, n, depth)  lane l the sum of the first min(n[l], depth) scalars from p[i[l]] on; i eight PetscInt in
-                        memory, n a SpmvIndex, depth 4 or a multiple of 8; all depth scalars may be read
-  Spmv8Gather(x, i)     x[i[l]] in lane l, i eight int32 >= 0 in memory; Spmv8GatherU16() for uint16, Spmv8Gather64() for
-                        int64, Spmv8GatherInt() for PetscInt; Spmv8GatherPacked32(x, w, bits): x[w[l] >> bits], w eight uint32,
-                        Spmv8GatherPacked64() for uint64; Spmv8GatherFirst(x, i, n), Spmv8GatherFirstU16(): the first n lanes, others 0;
-                        i[0 .. 7] may all be read
-  Spmv8GatherPairs(x, i, &a, &b)  a: x[i[l]] in lane l, b: x[i[l] + 1]; Spmv8GatherPairsU16()
-  SpmvPieces            four pieces of x with four scalars each. SpmvPiecesLoad(x, i): from x[i[0]], ..., x[i[3]] on, int32 >= 0 in memory,
-                        SpmvPiecesLoadU16(); SpmvPick(&p, word): in lane l the one that bits 4 l to 4 l + 3 of four bytes tell
-  Spmv8Scatter(y, i, v) y[i[l]] <- lane l of v, in the order of the lanes; Spmv8ScatterU16()
-  Spmv8ScatterAdd(y, i, v)  y[i[l]] += lane l of v, lane after lane: a place may come twice; Spmv8ScatterAddU16()
-  Spmv8Stream(p, v)     as Spmv8Store(), past the cache, p a multiple of 64 bytes; SpmvStreamEnd(): before others read it
-  SpmvIndex             eight int32. SpmvIndexLoad32(), LoadU16(), LoadS16(), Store32(), Add(), Sub(), Min(), MulAdd(a, k, c) = k a + c,
-                        Equal(a, value), Greater(a, value): mask of the lanes that are; Expand(a, m, p): a, with the lanes of m from p[0], p[1],
-                        ...; p[0 .. 7] may all be read; Pack(p, a, m): the lanes of m to p[0], p[1], ...; p[0 .. 7] may all be written;
-                        Scan(a): the sums of lanes 0 to l; Last(a): all lanes as the last; Splat(c)
+  Types: Spmv4 and Spmv8, four and eight scalars; SpmvIndex, eight int32_t; SpmvPieces, four pieces of x of four scalars each. An
+  index is an array of numbers >= 0, of type uint16_t, int32_t or int64_t. A mask has a bit for each lane.
+
+  V is Spmv4 or Spmv8:
+  VZero(), VSplat(s), VLoad(p), VAdd(a, b), VSum(v)
+  VFma(a, b, c)                 a b + c, rounded once where the machine can
+  VLoadFirst(p, n)              the first n lanes, which are all that is read, 0 in the others
+  VStoreFirst(p, v, n)          the first n lanes
+
+  Spmv8Mul(a, b), Spmv8Store(p, v)
+  Spmv8Stream(p, v)             a store past the cache, p a multiple of 64 bytes; SpmvStreamEnd() before others read it
+  Spmv8LoadWhere(v, mask, p)    v, with the lanes of mask from p, which are all that is read
+  Spmv8AddFirst(a, b, n)        a, plus b in the first n lanes
+  Spmv8AddWhere(a, mask, b)     b, plus a in the lanes of mask
+  Spmv8FmaWhere(a, b, c, mask)  c, plus a b in the lanes of mask; a b is unused in the others
+  Spmv8Permute(v, i)            lane i[l] of v in lane l, i eight uint8_t
+  Spmv8Transpose(v)             eight vectors as the rows of a matrix, which is transposed
+  Spmv8Sums(v)                  the sum of v[l] in lane l, v eight vectors
+  Spmv8SumRuns(p, i, n, depth)  the sum of the first min(n[l], depth) scalars from p[i[l]] on in lane l, i eight PetscInt, n an
+                                SpmvIndex, depth 4 or a multiple of 8; all `depth` scalars may be read
+
+  Spmv8Gather(x, i)             x[i[l]] in lane l
+  Spmv8GatherFirst(x, i, n)     the same in the first n lanes, 0 in the others; all of i[0 .. 7] may be read
+  Spmv8GatherPacked(x, w, bits) x[w[l] >> bits] in lane l, w eight uint32_t or uint64_t
+  Spmv8GatherPairs(x, i, a, b)  *a: x[i[l]] in lane l, *b: x[i[l] + 1]
+  Spmv8Scatter(y, i, v)         y[i[l]] <- lane l of v, in the order of the lanes
+  Spmv8ScatterAdd(y, i, v)      y[i[l]] += lane l of v, in the order of the lanes: a place may come twice
+  SpmvPiecesLoad(x, i)          the pieces from x[i[0]], ..., x[i[3]] on
+  SpmvPick(p, word)             in lane l the scalar of the pieces *p that bits 4 l to 4 l + 3 of four bytes tell
+
+  SpmvIndexSplat(c), SpmvIndexLoad32(p), SpmvIndexLoadU16(p), SpmvIndexLoadS16(p), SpmvIndexStore32(p, a)
+  SpmvIndexAdd(a, b), SpmvIndexSub(a, b), SpmvIndexMul(a, b), SpmvIndexMin(a, b)
+  SpmvIndexScan(a)              the sum of lanes 0 to l in lane l
+  SpmvIndexLast(a)              the last lane in all lanes
+  SpmvIndexEqual(a, value), SpmvIndexGreater(a, value)  the mask of the lanes that are
+  SpmvIndexExpand(a, mask, p)   a, with the lanes of mask from p[0], p[1], ...; p[0 .. 7] may all be read
+  SpmvIndexPack(p, a, mask)     the lanes of mask to p[0], p[1], ...; p[0 .. 7] may all be written
 */
 #pragma once
 #include "../../compat.h"
@@ -39,7 +51,7 @@
 #define SPMV_UNROLL _Pragma("GCC unroll 8")
 
 /*
-  In a loop with counter k over places that an index gives: the compiler is not to make a vector of it. On Zen 4 a vector's eight
+  In a loop with counter k over places that an index gives: keeps the compiler from vectorizing it. On Zen 4 a vector's eight
   indices one by one, or a scatter instruction, cost twice what eight scalar loads and stores do
 */
 #define SPMV_SCALAR_LOOP(k) __asm__("" : "+r"(k))
@@ -55,22 +67,32 @@
   #include "scalar.h"
 #endif
 
-#if !defined(SPMV_SIMD_PLAIN)
-  #define SPMV_SIMD_PLAIN 0
-#endif
+static inline Spmv8 SpmvGatherU16(const PetscScalar *x, const uint16_t *i)
+{
+  return SpmvGather8(x, i, sizeof(*i), 0);
+}
+static inline Spmv8 SpmvGather32(const PetscScalar *x, const int32_t *i)
+{
+  return SpmvGather8(x, i, sizeof(*i), 0);
+}
+static inline Spmv8 SpmvGather64(const PetscScalar *x, const int64_t *i)
+{
+  return SpmvGather8(x, i, sizeof(*i), 0);
+}
+#define Spmv8Gather(x, i) _Generic(*(i), uint16_t : SpmvGatherU16, int32_t : SpmvGather32, int64_t : SpmvGather64)(x, i)
 
-/* x[i[l]] in lane l, i eight PetscInt in memory */
-#if defined(PETSC_USE_64BIT_INDICES)
-  #define Spmv8GatherInt Spmv8Gather64
-#else
-  #define Spmv8GatherInt Spmv8Gather
-#endif
+#define Spmv8GatherPacked(x, i, bits) SpmvGather8(x, i, sizeof(*(i)), bits)
+#define Spmv8GatherFirst(x, i, n)     SpmvGatherFirst8(x, i, sizeof(*(i)), n)
+#define Spmv8GatherPairs(x, i, a, b)  SpmvPairs8(x, i, sizeof(*(i)), a, b)
+#define Spmv8Scatter(y, i, v)         SpmvScatter8(y, i, sizeof(*(i)), v)
+#define Spmv8ScatterAdd(y, i, v)      SpmvScatterAdd8(y, i, sizeof(*(i)), v)
+#define SpmvPiecesLoad(x, i)          SpmvPieces4(x, i, sizeof(*(i)))
 
 /*
-  Asks for bytes that memory has to send, into the second cache: the first has too few lines under way to wait for memory in.
-  It pays for arrays that no cache holds from one product to the next, SpmvMachine.cached entries or more, and costs for smaller ones
+  Prefetches bytes into the second cache: the first has too few lines under way to wait for memory in. It pays for arrays that no
+  cache holds from one product to the next, SpmvMachine.cached entries or more, and costs for smaller ones
 */
-SPMV_INLINE void SpmvAhead(const void *first, size_t bytes)
+SPMV_INLINE void SpmvPrefetch(const void *first, size_t bytes)
 {
   for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const char *)first + k, 0, 2);
 }

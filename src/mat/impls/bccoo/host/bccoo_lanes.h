@@ -53,7 +53,7 @@ SPMV_INLINE BccooGroup BccooGroupOf(const BccooBlocks *b, const BccooPart *part,
 /* Eight block columns times the width of a block, to memory */
 SPMV_INLINE void BccooPutColumns(int32_t *out, SpmvIndex c, PetscInt w)
 {
-  SpmvIndexStore32(out, w > 1 ? SpmvIndexMulAdd(c, (int32_t)w, 0) : c);
+  SpmvIndexStore32(out, w > 1 ? SpmvIndexMul(c, SpmvIndexSplat((int32_t)w)) : c);
 }
 
 /*
@@ -102,8 +102,8 @@ SPMV_INLINE const int32_t *BccooGroupColumns(const BccooBlocks *b, const BccooGr
 SPMV_INLINE void BccooPrefetch(const BccooGroup *g, const PetscScalar *v, size_t k, PetscInt entries)
 {
   if (!g->prefetch) return;
-  SpmvAhead((const char *)v + BCCOO_PREFETCH_VALUES, BCCOO_LANES * sizeof(PetscScalar) * (size_t)entries);
-  if (k % 2 == 0) SpmvAhead(g->column + k * g->columns, 1);
+  SpmvPrefetch((const char *)v + BCCOO_PREFETCH_VALUES, BCCOO_LANES * sizeof(PetscScalar) * (size_t)entries);
+  if (k % 2 == 0) SpmvPrefetch(g->column + k * g->columns, 1);
 }
 
 /* Where row i of the block at a place of a group is in arrays that have a group's sums step after step, each row after row */
@@ -138,7 +138,7 @@ SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooBlocks *b, const BccooGroup *g, cons
   Spmv8              sum     = Spmv8Zero();
 
   for (size_t k = 0; k < g->n; k++, v += BCCOO_LANES) {
-    const Spmv8 xk = column ? Spmv8Gather(x, column + k * BCCOO_LANES) : Spmv8GatherU16(x, stored + k * BCCOO_LANES);
+    const Spmv8 xk = column ? Spmv8Gather(x, column + k * BCCOO_LANES) : Spmv8Gather(x, stored + k * BCCOO_LANES);
 
     BccooPrefetch(g, v, k, 1);
     sum = Spmv8AddWhere(sum, goes_on, Spmv8Mul(Spmv8Load(v), xk));
@@ -151,7 +151,7 @@ SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooBlocks *b, const BccooGroup *g, cons
 /* Where entry j of the blocks of a step is in x, if they begin at `at`. Past its end there is only fill: the last entry serves */
 SPMV_INLINE SpmvIndex BccooEntryColumns(const BccooBlocks *b, const int32_t *at, PetscInt j)
 {
-  return SpmvIndexMin(SpmvIndexAdd(SpmvIndexLoad32(at), SpmvIndexSplat((int32_t)j)), (int32_t)b->n - 1);
+  return SpmvIndexMin(SpmvIndexAdd(SpmvIndexLoad32(at), SpmvIndexSplat((int32_t)j)), SpmvIndexSplat((int32_t)b->n - 1));
 }
 
 /* The steps of a group of blocks of any shape: sums as above, at BccooGroupRow(). x is as long as the block columns are wide */

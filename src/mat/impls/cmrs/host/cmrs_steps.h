@@ -44,12 +44,12 @@ SPMV_INLINE uint64_t CmrsWordAt(const CmrsEntries *e, size_t k)
 /* The products of entries k to k + 7 */
 SPMV_INLINE Spmv8 CmrsEight(const CmrsEntries *e, size_t k, const PetscScalar *x)
 {
-  const Spmv8 xk = e->size == sizeof(uint64_t) ? Spmv8GatherPacked64(x, (const uint64_t *)e->word + k, CMRS_BITS)
-                                               : Spmv8GatherPacked32(x, (const uint32_t *)e->word + k, CMRS_BITS);
+  const Spmv8 xk = e->size == sizeof(uint64_t) ? Spmv8GatherPacked(x, (const uint64_t *)e->word + k, CMRS_BITS)
+                                               : Spmv8GatherPacked(x, (const uint32_t *)e->word + k, CMRS_BITS);
 
   if (e->prefetch) {
-    __builtin_prefetch((const char *)(e->value + k) + CMRS_PREFETCH_VALUES, 0, 2);
-    __builtin_prefetch(e->word + k * e->size + CMRS_PREFETCH_WORDS, 0, 2);
+    SpmvPrefetch((const char *)(e->value + k) + CMRS_PREFETCH_VALUES, 1);
+    SpmvPrefetch(e->word + k * e->size + CMRS_PREFETCH_WORDS, 1);
   }
   return Spmv8Mul(Spmv8Load(e->value + k), xk);
 }

@@ -40,8 +40,8 @@ SPMV_INLINE void CsradaptivePrefetch(const CsradaptiveBlocks *b, PetscInt k, Pet
 
   if (h == 1 || n < CSRADAPTIVE_PREFETCH_IF) return;
   at = (size_t)k + (size_t)(n * h * (CSRADAPTIVE_PREFETCH / (n * h) + 1));
-  SpmvAhead(b->a + at, sizeof(PetscScalar) * (size_t)(n * h));
-  SpmvAhead(b->j + at, sizeof(PetscInt) * (size_t)n);
+  SpmvPrefetch(b->a + at, sizeof(PetscScalar) * (size_t)(n * h));
+  SpmvPrefetch(b->j + at, sizeof(PetscInt) * (size_t)n);
 }
 
 /* The products of entries first to end - 1, to product[0], product[1], ...; up to LANES before product[0] are overwritten */
@@ -52,15 +52,15 @@ SPMV_INLINE void CsradaptiveProducts(const CsradaptiveBlocks *b, const PetscScal
 
   for (; end - k >= LANES; k += LANES) {
     if (prefetch) {
-      __builtin_prefetch(b->a + k + CSRADAPTIVE_PREFETCH, 0, 2);
-      __builtin_prefetch(b->j + k + CSRADAPTIVE_PREFETCH, 0, 2);
+      SpmvPrefetch(b->a + k + CSRADAPTIVE_PREFETCH, 1);
+      SpmvPrefetch(b->j + k + CSRADAPTIVE_PREFETCH, 1);
     }
-    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k)));
   }
   if (k == end) return;
   if (end >= LANES) { /* the last vector begins before: some products are made twice, or are those of entries before the first */
     k = end - LANES;
-    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)));
+    Spmv8Store(product + (k - first), Spmv8Mul(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k)));
   } else
     for (; k < end; k++) product[k - first] = b->a[k] * x[b->j[k]];
 }
@@ -159,16 +159,16 @@ SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveBlocks *b, const PetscScalar *
   Spmv8 s = Spmv8Zero(), t = Spmv8Zero();
 
   for (; end - k >= 2 * LANES; k += 2 * LANES) {
-    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
-    t = Spmv8Fma(Spmv8Load(b->a + k + LANES), Spmv8GatherInt(x, b->j + k + LANES), t);
+    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k), s);
+    t = Spmv8Fma(Spmv8Load(b->a + k + LANES), Spmv8Gather(x, b->j + k + LANES), t);
   }
   if (end - k >= LANES) {
-    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k), s);
+    s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k), s);
     k += LANES;
   }
   if (k < end) {
     if (nz - k >= LANES)
-      t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8GatherInt(x, b->j + k)), (1u << (end - k)) - 1,
+      t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k)), (1u << (end - k)) - 1,
                         t); /* other rows' columns are columns, too */
     else {
       PetscScalar tail[LANES];
@@ -192,13 +192,13 @@ SPMV_INLINE void CsradaptiveNode(const CsradaptiveBlocks *b, const PetscScalar *
   SPMV_UNROLL
   for (int l = 0; l < h; l++) s[l] = Spmv8Zero();
   for (; q + LANES <= n; q += LANES) {
-    const Spmv8 xq = Spmv8GatherInt(x, j + q);
+    const Spmv8 xq = Spmv8Gather(x, j + q);
 
     SPMV_UNROLL
     for (int l = 0; l < h; l++) s[l] = Spmv8Fma(Spmv8Load(a + l * n + q), xq, s[l]);
   }
   if (q < n && nz - k - (h - 1) * n - q >= LANES) { /* other rows' columns are columns, too */
-    const Spmv8 xq = Spmv8GatherInt(x, j + q);
+    const Spmv8 xq = Spmv8Gather(x, j + q);
 
     SPMV_UNROLL
     for (int l = 0; l < h; l++) s[l] = Spmv8AddWhere(Spmv8Mul(Spmv8Load(a + l * n + q), xq), (1u << (n - q)) - 1, s[l]);

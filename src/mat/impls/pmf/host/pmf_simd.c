@@ -21,7 +21,7 @@ SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const 
   for (size_t k = 0; k < (size_t)run->rows; k += PMF_LANES) {
     const Spmv8 sum = PmfGathered(&c, gathered, wide, prefetch, x);
 
-    if (listed) Spmv8ScatterU16(y, list + k, sum);
+    if (listed) Spmv8Scatter(y, list + k, sum);
     else Spmv8Store(y + k, sum);
   }
 }

@@ -38,7 +38,7 @@ SPMV_INLINE ptrdiff_t PmfColumnAt(const PmfCursor *c, size_t k, int wide)
 /* x at the eight columns of step k from the cursor on */
 SPMV_INLINE Spmv8 PmfGather(const PmfCursor *c, size_t k, int wide, const PetscScalar *x)
 {
-  return wide ? Spmv8Gather(x, c->column.wide + PMF_LANES * k) : Spmv8GatherU16(x, c->column.narrow + PMF_LANES * k);
+  return wide ? Spmv8Gather(x, c->column.wide + PMF_LANES * k) : Spmv8Gather(x, c->column.narrow + PMF_LANES * k);
 }
 
 /* Moves the cursor over n steps with so many columns each */
@@ -50,13 +50,13 @@ SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, int wide)
 
 SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
 {
-  if (prefetch) __builtin_prefetch((const char *)(c->v + PMF_LANES * k) + PMF_DISTANCE_VALUES, 0, 2);
+  if (prefetch) SpmvPrefetch((const char *)(c->v + PMF_LANES * k) + PMF_DISTANCE_VALUES, 1);
 }
 
 SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, int wide, int prefetch)
 {
   PmfPrefetchValues(c, k, prefetch);
-  if (prefetch) __builtin_prefetch(c->column.byte + PMF_LANES * k * (wide ? 4 : 2) + PMF_DISTANCE_COLUMNS, 0, 2);
+  if (prefetch) SpmvPrefetch(c->column.byte + PMF_LANES * k * (wide ? 4 : 2) + PMF_DISTANCE_COLUMNS, 1);
 }
 
 /* The sum of n gathered steps: two at a time, so that one does not wait for the other */
@@ -91,7 +91,7 @@ SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, int wide, int prefetch, cons
     PmfPrefetchStep(c, 0, wide, prefetch);
     PmfPrefetchStep(c, 1, wide, prefetch);
     if (wide) Spmv8GatherPairs(x, c->column.wide + PMF_LANES * k, &x0, &x1);
-    else Spmv8GatherPairsU16(x, c->column.narrow + PMF_LANES * k, &x0, &x1);
+    else Spmv8GatherPairs(x, c->column.narrow + PMF_LANES * k, &x0, &x1);
     sum   = Spmv8Fma(Spmv8Load(c->v), x0, sum);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES), x1, other);
   }
@@ -106,7 +106,7 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, i
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
 
   for (size_t k = 0; k < n; k++) {
-    const SpmvPieces p = wide ? SpmvPiecesLoad(x, c->column.wide) : SpmvPiecesLoadU16(x, c->column.narrow);
+    const SpmvPieces p = wide ? SpmvPiecesLoad(x, c->column.wide) : SpmvPiecesLoad(x, c->column.narrow);
 
     PmfPrefetchStep(c, 0, wide, prefetch);
     c->column.byte += pieces;
@@ -158,7 +158,9 @@ SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, int wide, PmfPref
   for (k = 0; k < diagonal; k++) {
     const uint8_t mask = c->mask[k];
 
-    sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), Spmv8LoadMasked(x + PmfColumnAt(c, k, wide), mask), sum, mask);
+    const Spmv8   xk   = Spmv8LoadWhere(Spmv8Zero(), mask, x + PmfColumnAt(c, k, wide));
+
+    sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), xk, sum, mask);
   }
   PmfMove(c, diagonal, 1, wide);
   c->mask += diagonal;
@@ -177,7 +179,7 @@ SPMV_INLINE Spmv8 PmfTake(const PmfStorage *b, const PmfRun *run, size_t k, cons
     return Spmv8Load(lane);
   }
   if (!(run->flags & PMF_LISTED)) return Spmv8Load(x + run->row + k);
-  if (b->listsize == sizeof(uint16_t)) return Spmv8GatherU16(x + run->row, (const uint16_t *)b->list + run->list + k);
+  if (b->listsize == sizeof(uint16_t)) return Spmv8Gather(x + run->row, (const uint16_t *)b->list + run->list + k);
   return Spmv8Gather(x + run->row, (const int32_t *)b->list + run->list + k);
 }
 
@@ -193,7 +195,7 @@ SPMV_INLINE void PmfPut(const PmfStorage *b, const PmfRun *run, size_t k, Spmv8 
     Spmv8Store(lane, sum);
     for (size_t l = 0; l < rows; l++) y[PmfRow(b, run, k + l)] = lane[l];
   } else if (!(run->flags & PMF_LISTED)) Spmv8Store(y + run->row + k, sum);
-  else if (b->listsize == sizeof(uint16_t)) Spmv8ScatterU16(y + run->row, (const uint16_t *)b->list + run->list + k, sum);
+  else if (b->listsize == sizeof(uint16_t)) Spmv8Scatter(y + run->row, (const uint16_t *)b->list + run->list + k, sum);
   else Spmv8Scatter(y + run->row, (const int32_t *)b->list + run->list + k, sum);
 }
 
@@ -201,7 +203,7 @@ SPMV_INLINE void PmfPut(const PmfStorage *b, const PmfRun *run, size_t k, Spmv8 
 SPMV_INLINE void PmfScatterAdd(const PmfCursor *c, size_t k, int wide, Spmv8 v, PetscScalar *y)
 {
   if (wide) Spmv8ScatterAdd(y, c->column.wide + PMF_LANES * k, v);
-  else Spmv8ScatterAddU16(y, c->column.narrow + PMF_LANES * k, v);
+  else Spmv8ScatterAdd(y, c->column.narrow + PMF_LANES * k, v);
 }
 
 /* The same in the lanes of the step's mask; diagonal: it has one column, that of lane 0 */

@@ -47,7 +47,7 @@ SPMV_INLINE int TpspmvLanes(ptrdiff_t left)
 
 SPMV_INLINE Spmv8 TpspmvX(const TpspmvCursor *at, PetscBool narrow)
 {
-  return narrow ? Spmv8GatherU16(at->x, (const uint16_t *)at->index) : Spmv8Gather(at->x, (const int32_t *)at->index);
+  return narrow ? Spmv8Gather(at->x, (const uint16_t *)at->index) : Spmv8Gather(at->x, (const int32_t *)at->index);
 }
 
 SPMV_INLINE void TpspmvMove(TpspmvCursor *at, int n, PetscBool narrow)
@@ -58,8 +58,8 @@ SPMV_INLINE void TpspmvMove(TpspmvCursor *at, int n, PetscBool narrow)
 
 SPMV_INLINE void TpspmvPrefetch(const TpspmvCursor *at)
 {
-  __builtin_prefetch((const char *)at->value + TPSPMV_PREFETCH_VALUES, 0, 2);
-  __builtin_prefetch(at->index + TPSPMV_PREFETCH_COLUMNS, 0, 2);
+  SpmvPrefetch((const char *)at->value + TPSPMV_PREFETCH_VALUES, 1);
+  SpmvPrefetch(at->index + TPSPMV_PREFETCH_COLUMNS, 1);
 }
 
 /* The column of entry l of a step, relative to base */
@@ -81,7 +81,7 @@ SPMV_INLINE Spmv8 TpspmvStep(TpspmvCursor *at, Spmv8 sum, PetscBool prefetch, Pe
 SPMV_INLINE Spmv8 TpspmvStepFirst(TpspmvCursor *at, Spmv8 sum, int n, PetscBool narrow)
 {
   const Spmv8 x =
-    narrow ? Spmv8GatherFirstU16(at->x, (const uint16_t *)at->index, n) : Spmv8GatherFirst(at->x, (const int32_t *)at->index, n);
+    narrow ? Spmv8GatherFirst(at->x, (const uint16_t *)at->index, n) : Spmv8GatherFirst(at->x, (const int32_t *)at->index, n);
 
   sum = Spmv8Fma(Spmv8LoadFirst(at->value, n), x, sum);
   TpspmvMove(at, n, narrow);
@@ -95,7 +95,7 @@ SPMV_INLINE PetscScalar *TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *
   else if (target == TPSPMV_PAST) Spmv8Stream(y, sum);
   else if (row[7] - row[0] == 7)
     Spmv8Store(y + row[0], target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8Load(y + row[0])) : sum); /* rows increase in a group */
-  else Spmv8ScatterU16(y, row, target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8GatherU16(y, row)) : sum);
+  else Spmv8Scatter(y, row, target == TPSPMV_ADD ? Spmv8Add(sum, Spmv8Gather(y, row)) : sum);
   return target >= TPSPMV_KEEP ? y + 8 : y;
 }
 
@@ -240,10 +240,10 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
   y += chunk->base;
   for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; run++) {
     for (int32_t g = 0; g < run->groups; g++, row += 8) {
-      const Spmv8 xg = direct ? Spmv8GatherU16(x, row) : Spmv8Load(x);
+      const Spmv8 xg = direct ? Spmv8Gather(x, row) : Spmv8Load(x);
 
       if (!direct) {
-        __builtin_prefetch(x + TPSPMV_PREFETCH_VALUES / sizeof(PetscScalar), 0, 2);
+        SpmvPrefetch(x + TPSPMV_PREFETCH_VALUES / sizeof(PetscScalar), 1);
         x += 8;
       }
       for (int32_t k = 0; k < run->length; k++) {
@@ -254,7 +254,7 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
   }
   for (; row < end; row += 8, ragged += 8) {
     int         n  = TpspmvLanes(end - row);
-    const Spmv8 xg = direct ? Spmv8GatherFirstU16(x, row, n) : Spmv8LoadFirst(x, n);
+    const Spmv8 xg = direct ? Spmv8GatherFirst(x, row, n) : Spmv8LoadFirst(x, n);
 
     if (!direct) x += n;
     for (int k = 0; k < ragged[0]; k++) {

@@ -89,9 +89,9 @@ SPMV_INLINE void TpspmvAccumulate(const TpspmvStorage *b, const TpspmvChunk *chu
   size_t             p       = 0;
 
   for (; p + 8 <= n; p += 8) {
-    __builtin_prefetch(b->partial + next->pair + p, 0, 2);
-    __builtin_prefetch(b->row + next->pair + p, 0, 2);
-    Spmv8ScatterU16(y, row + p, Spmv8Add(Spmv8GatherU16(y, row + p), Spmv8Load(partial + p)));
+    SpmvPrefetch(b->partial + next->pair + p, 1);
+    SpmvPrefetch(b->row + next->pair + p, 1);
+    Spmv8Scatter(y, row + p, Spmv8Add(Spmv8Gather(y, row + p), Spmv8Load(partial + p)));
   }
   for (; p < n; p++) y[row[p]] += partial[p];
 }
@@ -144,7 +144,7 @@ static void TpspmvGiveTask(void *context, PetscInt task)
       PetscScalar       *partial = b->partial + chunk->pair;
 
       if (b->stream) {
-        for (; row + 8 <= end; row += 8, partial += 8) Spmv8Stream(partial, Spmv8GatherU16(x, row));
+        for (; row + 8 <= end; row += 8, partial += 8) Spmv8Stream(partial, Spmv8Gather(x, row));
       }
       for (; row < end; row++, partial++) *partial = x[*row];
     }
