@@ -130,6 +130,30 @@ static PetscErrorCode Regular(PetscInt m, PetscInt length, PetscInt stride, Spmv
   PetscFunctionReturn(0);
 }
 
+/* 32 slices of 44739243 block rows of 3 rows are 2^32 + 32 rows; block rows and columns past the last must not wrap */
+static PetscErrorCode ManyRows(void)
+{
+  const BccooBlocks b           = {.slices = 32, .mb = 44739243, .h = 3};
+  PetscInt          empty[2]    = {0, 0};
+  SpmvPlan          plan        = Plan(8, 8, BCCOO_COLUMNS_INT32, 8, 1);
+  SpmvCSR           csr         = {.m = 1, .n = INT32_MAX - BCCOO_BLOCK_MAX, .rbs = 1, .cbs = 1, .i = empty};
+  char              why[2][256] = {"", ""};
+
+  PetscFunctionBegin;
+  PetscCheck(BccooStackRows(&b) == (size_t)4294967328, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu rows of all slices",
+             BccooStackRows(&b));
+  PetscCall(SpmvFormat_bccoo.host->side.allows(&csr, NULL, &plan, why[0], sizeof(why[0])));
+  csr.n++;
+  PetscCall(SpmvFormat_bccoo.host->side.allows(&csr, NULL, &plan, why[1], sizeof(why[1])));
+  PetscCheck(!why[0][0] && why[1][0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "columns that are many: '%s', one more: '%s'", why[0],
+             why[1]);
+  csr       = (SpmvCSR){.m = PETSC_MAX_INT - 1, .n = 1, .rbs = 1, .cbs = 1, .i = empty};
+  why[1][0] = 0;
+  PetscCall(SpmvFormat_bccoo.host->side.allows(&csr, NULL, &plan, why[1], sizeof(why[1])));
+  PetscCheck(why[1][0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "rows that are too many are allowed");
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   /* Fig. 1, with a to p as 1 to 16 */
@@ -150,6 +174,7 @@ int main(int argc, char **argv)
   PetscCall(Show("empty block rows", 12, 3, E, Plan(2, 2, BCCOO_COLUMNS_INT32, 8, 1)));
   PetscCall(Show("no entries", 4, 3, none, Plan(2, 2, BCCOO_COLUMNS_INT32, 8, 1)));
   PetscCall(Figure8(C));
+  PetscCall(ManyRows());
   PetscCall(Regular(2000, 2000, 0, &t));
   PetscCall(TableIV("Dense", &t, 4, 4, BCCOO_COLUMNS_INT32));
   PetscCall(TableIV("Dense", &t, 4, 4, BCCOO_COLUMNS_UINT16));

@@ -28,11 +28,6 @@ typedef unsigned long long ulong;
 #define ATOMIC_READ(p)        atomicAdd((uint *)(p), 0u)
 #define ATOMIC_WRITE(p, v)    ((void)atomicExch((uint *)(p), v))
 #define UNIFORM_IF(condition) if (condition)
-/* All of the work items of `mask` take part */
-#define SHUFFLES               1
-#define SHUFFLE_UP(mask, v, d) __shfl_up_sync(mask, v, d)
-#define BALLOT(mask, p)        __ballot_sync(mask, p)
-#define LAST_BIT(bits)         (31 - __clz((int)(bits)))
 
 #if REAL_BITS == 64
 typedef double REAL;

@@ -11,7 +11,6 @@
   UNROLL         before a loop of constant length
   UNIFORM_IF     a branch with barriers in it that all work items of a group take or none. Where work groups are not run by
                  hardware it is always taken (PoCL 3.1 hangs on barriers in branches), so what it guards must do no harm
-  LAST_BIT(b)    number of the highest bit set, -1 if there is none
   REAL_WORD      a real number that other work groups read while this kernel runs: put and got in one piece (3.2.3 of the
                  BCCOO paper: 64-bit exchange for double), or added to in one piece. Not there without ATOMIC_64
 */
@@ -41,8 +40,6 @@
 #define ATOMIC_NEXT(p)     atomic_inc(p)
 #define ATOMIC_READ(p)     atomic_add(p, 0u)
 #define ATOMIC_WRITE(p, v) ((void)atomic_xchg(p, v))
-#define SHUFFLES           0 /* OpenCL C 1.2 has none, and no device of ours has those of cl_khr_subgroups: see prelude.cl */
-#define LAST_BIT(bits)     (31 - (int)clz((uint)(bits)))
 #if UNIFORM_BRANCHES
   #define UNIFORM_IF(condition) if (condition)
 #else

@@ -72,7 +72,7 @@ PetscErrorCode SpmvProductDevice(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta,
   const PetscScalar *xarray  = NULL;
   PetscScalar       *zarray  = NULL;
   void              *xbuffer = NULL, *zbuffer = NULL;
-  const int          access  = beta ? VEC_READ | VEC_WRITE : VEC_WRITE;
+  const int          access = beta ? VEC_READ | VEC_WRITE : VEC_WRITE;
 
   PetscFunctionBegin;
   if (!SpmvOnDeviceIsJoint(on)) {

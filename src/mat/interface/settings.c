@@ -167,6 +167,8 @@ static const struct {
 } Removed[] = {
   {"-mat_bccoo_flag_bits",
    "leave it out: the host's products are the same with each value; -mat_bccoo_device_flag_bits sets a device's"},
+  {"-mat_bccoo_device_grid", "leave it out: each work group has one tile of the matrix"},
+  {"-mat_bccoo_device_scan", "leave it out: the scan of a work group goes through local memory"},
   {"-mat_cmrs_order", "leave it out: this processor interleaves the entries of a strip; -mat_cmrs_device_order sets a device's"},
   {"-mat_cmrs_align", "leave it out: this processor always aligns; -mat_cmrs_device_align sets a device's"},
   {"-mat_cmrs_word", "leave it out: columns and rows take 32 bits where they fit"},

@@ -80,12 +80,12 @@ typedef struct {
   PetscScalar       *arriving;
 
   /* Of a vector that only the device has, the entries that other processes want are packed there */
-  PetscInt              npack;
-  PetscInt             *wanted;     /* [npack] increasing */
-  PetscScalar          *packed;     /* [npack] */
-  PetscScalar          *fromdevice; /* [local entries] those of packed at their places; NULL before the first */
+  PetscInt                npack;
+  PetscInt               *wanted;     /* [npack] increasing */
+  PetscScalar            *packed;     /* [npack] */
+  PetscScalar            *fromdevice; /* [local entries] those of packed at their places; NULL before the first */
   struct _n_SpmvOnDevice *gather;     /* NULL: not made */
-  PetscBool             hostonly;   /* the device had no room for that */
+  PetscBool               hostonly;   /* the device had no room for that */
 } SpmvGhosts;
 
 /* SpmvSeq: of a sequential Mat, what serves its products, and what they were */

@@ -11,7 +11,8 @@
   Traffic:   (8 h w + 2 + 1/8) blocks (4 instead of 2 with int32 columns) + 4 to 8 a tile + 2 a block row with a bunch
              (+ 4 non-empty block rows, if any is empty) + 8 (m + n) bytes a product; with slices + 16 slices m
 
-  Block rows with fill keep besides, for new values, 4 bytes an entry that no product reads.
+  Blocks of several entries keep besides, for new values, what no product reads: 8 bytes a block row, and 4 an entry of those with
+  fill.
 
   A block that is partly filled holds zeros: like PETSc's BAIJ, an Inf or NaN of x that meets such a zero gives NaN in
   rows that have no entry in that column. Columns past the matrix's last are never read. 1x1 blocks have no fill.

@@ -3,32 +3,6 @@
 */
 #include "bccoo_blocks.h"
 
-/* What does not need columns: the result entries, the list of block rows, and where each list of escaped columns begins */
-PetscErrorCode BccooBlocksOutline(BccooBlocks *b)
-{
-  const BccooScan *scan = &b->scan;
-  const size_t     tile = (size_t)b->tile, listed = (size_t)b->listed, nlists = b->ntiles / listed;
-  size_t           t = 0;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvAlloc((b->ntiles + 1) * sizeof(int32_t), &b->entry));
-  for (PetscInt k = 0; k < b->nrows; k++) {
-    for (; t * tile < scan->end[k]; t++) b->entry[t] = (int32_t)k;
-  }
-  for (; t <= b->ntiles; t++) b->entry[t] = (int32_t)b->nrows;
-  if (b->nrows < b->slices * b->mb) {
-    PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(int32_t), &b->row));
-    memcpy(b->row, scan->row, (size_t)b->nrows * sizeof(int32_t));
-  }
-  if (b->nescaped) {
-    PetscCall(SpmvAlloc((nlists + 1) * sizeof(int32_t), &b->escape));
-    for (size_t l = 0; l <= nlists; l++) {
-      b->escape[l] = l * listed * tile < b->nblocks ? scan->escape[l * listed] : (int32_t)b->nescaped;
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The columns, tile by tile */
 static void BccooSetColumns(BccooBlocks *b)
 {
@@ -54,7 +28,7 @@ static void BccooSetEscaped(BccooBlocks *b)
   const size_t tile = (size_t)b->tile, listed = (size_t)b->listed;
   size_t       n = 0;
 
-  for (size_t first = 0; first < b->nblocks; first += listed * tile) {
+  for (size_t first = 0; b->nescaped && first < b->nblocks; first += listed * tile) {
     for (size_t k = 0; k < tile; k++) {
       for (size_t q = first + k; q < PetscMin(first + listed * tile, b->nblocks); q += tile) {
         if (((const int16_t *)b->column)[BccooPlace(b, q)] == BCCOO_ESCAPE) b->escaped[n++] = b->scan.column[q];
@@ -68,34 +42,45 @@ static void BccooSetFlags(BccooBlocks *b)
 {
   memset(b->flags, 0xff, b->nflags);
   for (PetscInt k = 0; k < b->nrows; k++) {
-    const size_t place = BccooPlace(b, b->scan.end[k] - 1);
+    const size_t place = BccooPlace(b, (size_t)b->end[k] - 1);
 
     b->flags[place / 8] &= (uint8_t) ~(1U << place % 8);
     if (b->stop) b->stop[k] = (uint16_t)(place % (size_t)(b->tile * b->bunch));
   }
 }
 
-/* Makes all arrays of blocks that were scanned, `stop` if it is there; BccooBlocksSetValues() sets the values. ntasks: that products have */
-PetscErrorCode BccooBlocksMake(PetscInt ntasks, BccooBlocks *b)
+/*
+  Makes the arrays of blocks that were scanned, but for the values themselves, and ends the scan. outline: only those that no
+  device makes. ntasks: that products have
+*/
+PetscErrorCode BccooBlocksMake(PetscInt ntasks, PetscBool outline, BccooBlocks *b)
 {
   const size_t width = BccooColumnSize(b), entries = (size_t)(b->h * b->w), group = (size_t)(b->tile * PetscMax(1, b->whole));
-  const size_t first = b->nblocks / group * group;               /* blocks before this one have no padding among them */
-  const size_t fill  = b->npositions && entries > 1 ? 0 : first; /* and values of blocks before this one no fill */
+  const size_t tile = (size_t)b->tile, first = b->nblocks / group * group; /* blocks before this one have no padding among them */
+  const size_t fill = b->npositions && entries > 1 ? 0 : first;            /* and values of blocks before this one no fill */
+  size_t       t    = 0;
 
   PetscFunctionBegin;
-  PetscCall(BccooBlocksOutline(b));
-  PetscCall(SpmvAlloc(b->nflags, &b->flags));
-  PetscCall(SpmvAllocShared(b->nstored * width, ntasks, &b->column));
-  memset((char *)b->column + first * width, 0, (b->nstored - first) * width);
-  PetscCall(SpmvAllocShared((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), ntasks, &b->value));
-  memset(b->value + fill * entries, 0, ((b->nstored - fill) * entries + BCCOO_PAD) * sizeof(PetscScalar));
-  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) PetscCall(SpmvAlloc(b->ntiles * sizeof(int32_t), &b->base));
-  BccooSetColumns(b);
-  if (b->nescaped) {
-    PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
-    BccooSetEscaped(b);
+  PetscCall(SpmvAlloc((b->ntiles + 1) * sizeof(int32_t), &b->entry));
+  for (PetscInt k = 0; k < b->nrows; k++) {
+    for (; t * tile < b->end[k]; t++) b->entry[t] = (int32_t)k;
   }
-  BccooSetFlags(b);
+  for (; t <= b->ntiles; t++) b->entry[t] = (int32_t)b->nrows;
+  if (!outline) {
+    PetscCall(SpmvAlloc(b->nflags, &b->flags));
+    if (b->listed > 1) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
+    BccooSetFlags(b);
+    PetscCall(SpmvAllocShared(b->nstored * width, ntasks, &b->column));
+    memset((char *)b->column + first * width, 0, (b->nstored - first) * width);
+    PetscCall(SpmvAllocShared((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), ntasks, &b->value));
+    memset(b->value + fill * entries, 0, ((b->nstored - fill) * entries + BCCOO_PAD) * sizeof(PetscScalar));
+    if (b->columns == BCCOO_COLUMNS_DIFFERENCE) PetscCall(SpmvAlloc(b->ntiles * sizeof(int32_t), &b->base));
+    if (b->nescaped) PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
+    BccooSetColumns(b);
+    BccooSetEscaped(b);
+    if (b->scattered || BccooIsSimple(b)) PetscCall(SpmvFree(&b->end));
+  }
+  PetscCall(SpmvFree(&b->scan.own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,10 +109,11 @@ void BccooBlocksSetValues(BccooBlocks *b, const PetscScalar a[])
   else BccooInterleave(b, a, (size_t)b->bunch);
 }
 
-/* Every array, in one place for its size and for those who send it */
-PetscErrorCode BccooBlocksArrays(const BccooBlocks *b, PetscInt *n, SpmvArray arrays[])
+/* Every array of a storage of either side */
+PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arrays[])
 {
-  PetscInt k = 0;
+  const BccooBlocks *b = (const BccooBlocks *)storage;
+  PetscInt           k = 0;
 
   PetscFunctionBegin;
   arrays[k++] = SPMV_ARRAY("values", b->value, b->nstored * (size_t)(b->h * b->w), sizeof(PetscScalar), .is_values = PETSC_TRUE);
@@ -141,24 +127,32 @@ PetscErrorCode BccooBlocksArrays(const BccooBlocks *b, PetscInt *n, SpmvArray ar
     arrays[k++] = SPMV_ARRAY("escapes", b->escape, b->ntiles / (size_t)b->listed + 1, sizeof(int32_t));
   }
   if (b->row) arrays[k++] = SPMV_ARRAY("rows", b->row, (size_t)b->nrows, sizeof(int32_t));
+  if (b->scans) arrays[k++] = SPMV_ARRAY("scans", b->scans, b->ntiles / (size_t)b->whole, 1);
+  if (b->end) arrays[k++] = SPMV_ARRAY("ends", b->end, (size_t)b->nrows, sizeof(uint64_t), .aside = PETSC_TRUE);
   if (b->npositions) arrays[k++] = SPMV_ARRAY("positions", b->position, b->npositions, sizeof(uint32_t), .aside = PETSC_TRUE);
   *n = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode BccooBlocksDestroy(BccooBlocks *b)
+/* Of a storage whose other arrays are freed */
+PetscErrorCode BccooBlocksDestroy(void **storage)
 {
+  BccooBlocks *b = (BccooBlocks *)*storage;
+
   PetscFunctionBegin;
-  PetscCall(BccooScanDestroy(&b->scan));
+  PetscCall(SpmvFree(&b->scan.own));
   PetscCall(SpmvFree(&b->row));
+  PetscCall(SpmvFree(&b->end));
   PetscCall(SpmvFree(&b->flags));
   PetscCall(SpmvFree(&b->entry));
   PetscCall(SpmvFree(&b->stop));
+  PetscCall(SpmvFree(&b->scans));
   PetscCall(SpmvFree(&b->column));
   PetscCall(SpmvFree(&b->base));
   PetscCall(SpmvFree(&b->escaped));
   PetscCall(SpmvFree(&b->escape));
   PetscCall(SpmvFree(&b->value));
   PetscCall(SpmvFree(&b->position));
+  PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -34,24 +34,24 @@ typedef struct {
 
 /* BccooScan: the blocks in row order */
 typedef struct {
-  size_t        *end;    /* [nrows] one past the last block of each non-empty block row */
-  int32_t       *row;    /* [nrows] their block row in the stack of slices */
   const int32_t *column; /* [nblocks] block columns; NULL: not wanted */
   int32_t       *own;    /* column, unless it is CSR's */
-  int32_t       *escape; /* [tiles with blocks] escaped columns before each; NULL: not counted */
   BccooTarget    target; /* of the next block */
 } BccooScan;
 
+/* BccooBlocks: what the storage of either side begins with */
 typedef struct {
+  /* What the plan says */
+  PetscInt     h, w;    /* block height, block width */
+  PetscInt     slices;  /* vertical slices */
+  PetscInt     tile;    /* blocks in a tile */
+  BccooColumns columns; /* how columns are stored */
+
   /* What a side chooses */
-  PetscInt     h, w;      /* block height, block width */
-  PetscInt     slices;    /* vertical slices */
-  PetscInt     tile;      /* blocks in a tile */
-  PetscInt     bunch;     /* tiles in a group */
-  PetscInt     whole;     /* whole tiles: the storage is padded to a multiple of so many; 0: it ends with the last block */
-  PetscInt     listed;    /* tiles whose escaped columns are one list: 1, or the bunch, which has them in the order of storage */
-  PetscBool    scattered; /* all values have positions, not only those of block rows with fill */
-  BccooColumns columns;   /* how columns are stored */
+  PetscInt  bunch;     /* tiles in a group */
+  PetscInt  whole;     /* whole tiles: the storage is padded to a multiple of so many; 0: it ends with the last block */
+  PetscInt  listed;    /* tiles whose escaped columns are one list: 1, or the bunch, which has them in the order of storage */
+  PetscBool scattered; /* all values have positions, not only those of block rows with fill */
 
   /* What the matrix tells then */
   PetscInt  m, n;       /* rows, columns of the matrix */
@@ -68,9 +68,11 @@ typedef struct {
 
   /* The arrays; those that nobody wants, or that a device makes, are NULL */
   int32_t  *row;     /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
+  uint64_t *end;     /* [nrows] number of the last block of each, plus 1: to build, and to set values row by row */
   uint8_t  *flags;   /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b ends its block row; padded with 1 */
   int32_t  *entry;   /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
   uint16_t *stop;    /* [nrows] where the last block of each non-empty block row is stored, less its group's first place */
+  uint8_t  *scans;   /* [ntiles / whole] of a device: 1 if a work item of the work group has no row stop */
   void     *column;  /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
   int32_t  *base;    /* [ntiles] differences: column of the tile's first block */
   int32_t  *escaped; /* [nescaped] columns that have no difference, list after list */
@@ -80,23 +82,26 @@ typedef struct {
   uint32_t *position; /* [npositions] where the value of each of those entries goes */
 } BccooBlocks;
 
-/* bccoo_scan.c */
-extern PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt slices, PetscInt columns, char why[],
-                                       size_t size);
-extern PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscBool outline, BccooBlocks *b);
-extern PetscErrorCode BccooScanDestroy(BccooScan *scan);
+/* bccoo_scan.c; p: values of the knobs that both sides have */
+extern PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, const PetscInt p[], char why[], size_t size);
+extern PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outline, BccooBlocks *b);
 
 /* bccoo_blocks.c */
-extern PetscErrorCode BccooBlocksOutline(BccooBlocks *b);
-extern PetscErrorCode BccooBlocksMake(PetscInt ntasks, BccooBlocks *b);
+extern PetscErrorCode BccooBlocksMake(PetscInt ntasks, PetscBool outline, BccooBlocks *b);
 extern void           BccooBlocksSetValues(BccooBlocks *b, const PetscScalar a[]);
-extern PetscErrorCode BccooBlocksArrays(const BccooBlocks *b, PetscInt *n, SpmvArray arrays[]);
-extern PetscErrorCode BccooBlocksDestroy(BccooBlocks *b);
+extern PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arrays[]);
+extern PetscErrorCode BccooBlocksDestroy(void **storage);
 
-/* How many pieces of a width make n */
+/* n / width, rounded up */
 static inline PetscInt BccooCeil(PetscInt n, PetscInt width)
 {
   return n / width + !!(n % width);
+}
+
+/* Rows of the stack of slices, whole block rows each */
+static inline size_t BccooStackRows(const BccooBlocks *b)
+{
+  return (size_t)b->slices * (size_t)b->mb * (size_t)b->h;
 }
 
 /* Bytes of a column as stored */

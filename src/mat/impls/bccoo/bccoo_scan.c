@@ -1,51 +1,47 @@
 /*
   bccoo_scan.c - the blocks of a matrix in row order: how many there are, what their columns are, where the values of entries go
 */
+#include "bccoo_knobs.h"
 #include "bccoo_walk.h"
 
-PetscErrorCode BccooScanDestroy(BccooScan *scan)
+/* Why a matrix has no storage of such blocks; empty if it has. A block row or column past the last must not wrap either */
+PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, const PetscInt p[], char why[], size_t size)
 {
-  PetscFunctionBegin;
-  PetscCall(SpmvFree(&scan->own));
-  PetscCall(SpmvFree(&scan->escape));
-  PetscCall(PetscFree2(scan->end, scan->row));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Why a matrix has no storage of such blocks; empty if it has */
-PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt slices, PetscInt columns, char why[],
-                                size_t size)
-{
-  const PetscInt nb = BccooCeil(csr->n, w);
+  const PetscInt  nb = BccooCeil(csr->n, p[BCCOO_BLOCK_WIDTH]), mb = BccooCeil(csr->m, p[BCCOO_BLOCK_HEIGHT]);
+  const PetscBool fits = (PetscBool)(csr->n <= INT32_MAX - BCCOO_BLOCK_MAX && csr->m <= PETSC_MAX_INT - BCCOO_BLOCK_MAX);
 
   PetscFunctionBegin;
-  if (csr->n >= INT32_MAX || BccooCeil(csr->m, h) >= INT32_MAX / slices) {
+  if (!fits || mb >= INT32_MAX / p[BCCOO_SLICES]) {
     PetscCall(SpmvAppend(why, size,
                          "Local block of %" PetscInt_FMT " x %" PetscInt_FMT
                          " has more block rows or columns than 32-bit indices count; "
                          "use more processes or -mat_type aij",
                          csr->m, csr->n));
-  } else if (columns == BCCOO_COLUMNS_UINT16 && nb > UINT16_MAX + 1) {
+  } else if (p[BCCOO_COLUMNS] == BCCOO_COLUMNS_UINT16 && nb > UINT16_MAX + 1) {
     PetscCall(SpmvAppend(
       why, size, "%" PetscInt_FMT " block columns do not fit uint16; set -mat_bccoo_columns to auto, int32 or difference", nb));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts escaped columns, once all columns are known */
-static void BccooScanEscapes(BccooBlocks *b)
+/* Counts escaped columns, once all columns are known: how many there are before each list */
+static PetscErrorCode BccooScanEscapes(BccooBlocks *b)
 {
   const int32_t *column = b->scan.column;
-  const size_t   tile   = (size_t)b->tile;
+  const size_t   tile = (size_t)b->tile, listed = (size_t)b->listed;
 
-  for (size_t q = 0; q < b->nblocks; q += tile) {
-    const size_t end = PetscMin(q + tile, b->nblocks);
+  PetscFunctionBegin;
+  PetscCall(SpmvAlloc((b->ntiles / listed + 1) * sizeof(int32_t), &b->escape));
+  for (size_t t = 0; t < b->ntiles; t++) {
+    const size_t end = PetscMin((t + 1) * tile, b->nblocks);
     int32_t      n   = 0;
 
-    b->scan.escape[q / tile] = (int32_t)b->nescaped;
-    for (size_t k = q + 1; k < end; k++) n += BccooIsEscape(column[k] - column[k - 1]);
+    if (t % listed == 0) b->escape[t / listed] = (int32_t)b->nescaped;
+    for (size_t q = t * tile + 1; q < end; q++) n += BccooIsEscape(column[q] - column[q - 1]);
     b->nescaped += (size_t)n;
   }
+  b->escape[b->ntiles / listed] = (int32_t)b->nescaped;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The next block has this column */
@@ -56,35 +52,22 @@ static inline void BccooScanPut(BccooBlocks *b, PetscInt column)
   BccooTargetAdvance(&b->scan.target);
 }
 
-/* How many blocks a block row has, if all of them are full and there is one slice; else 0 */
-static PetscInt BccooFullBlocks(const BccooBlocks *b, const SpmvCSR *csr, PetscInt row)
+/* True if the values of a block row need no positions: all its blocks are full, and there is one slice */
+static PetscBool BccooIsFull(const BccooBlocks *b, const SpmvCSR *csr, PetscInt row)
 {
   const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0];
 
-  if (!n || b->slices > 1 || row + b->h > csr->m || n % b->w) return 0;
+  if (!n || b->scattered || row + b->h > csr->m || n % b->w) return PETSC_FALSE;
   for (PetscInt r = 1; r < b->h; r++) {
-    if (i[r + 1] - i[r] != n || j[n * r] != j[0]) return 0;
+    if (i[r + 1] - i[r] != n || j[n * r] != j[0]) return PETSC_FALSE;
   }
   for (PetscInt k = 0; k < n; k += b->w) { /* columns increase */
-    if (j[k] % b->w || j[k + b->w - 1] - j[k] >= b->w) return 0;
+    if (j[k] % b->w || j[k + b->w - 1] - j[k] >= b->w) return PETSC_FALSE;
   }
   for (PetscInt r = 1; r < b->h; r++) {
-    if (memcmp(j, j + n * r, (size_t)n * sizeof(PetscInt))) return 0;
+    if (memcmp(j, j + n * r, (size_t)n * sizeof(PetscInt))) return PETSC_FALSE;
   }
-  return n / b->w;
-}
-
-/* The same blocks as BccooScanBlocks() finds, without looking for them */
-static void BccooScanFull(BccooBlocks *b, const SpmvCSR *csr, PetscInt row, PetscInt blocks, uint32_t *position)
-{
-  const PetscInt *j = csr->j + csr->i[row], n = blocks * b->w, entries = b->h * b->w;
-
-  for (PetscInt q = 0; q < blocks; q++) {
-    for (PetscInt e = 0; position && e < entries; e++) {
-      position[e % b->h * n + q * b->w + e / b->h] = (uint32_t)(b->scan.target.value + (size_t)(e * b->bunch));
-    }
-    BccooScanPut(b, j[q * b->w] / b->w);
-  }
+  return PETSC_TRUE;
 }
 
 /* The blocks of the block row that walk stands at; where the value of each of its entries goes is written to position */
@@ -145,15 +128,15 @@ BCCOO_INLINE void BccooScanColumns(BccooBlocks *b, const SpmvCSR *csr, PetscInt 
 /* The blocks of the block row that begins with a row */
 static void BccooScanRow(BccooBlocks *b, BccooWalk *walk, PetscInt row)
 {
-  const SpmvCSR *csr      = walk->csr;
-  const PetscInt full     = BccooFullBlocks(b, csr, row);
-  uint32_t      *position = b->position ? b->position + (b->scattered ? (size_t)csr->i[row] : b->npositions) : NULL;
+  const PetscInt *i = walk->csr->i + row, *j = walk->csr->j;
+  uint32_t       *position = b->position ? b->position + (b->scattered ? (size_t)i[0] : b->npositions) : NULL;
 
-  if (full) BccooScanFull(b, csr, row, full, b->scattered ? position : NULL);
-  else {
+  if (BccooIsFull(b, walk->csr, row)) {
+    for (PetscInt k = i[0]; k < i[1]; k += b->w) BccooScanPut(b, j[k] / b->w);
+  } else {
     BccooWalkStart(walk, row);
     if (b->w > 1 || b->slices > 1 || !position) BCCOO_WALK_ROWS(walk, BccooScanBlocks(b, walk, rows, position))
-    else BCCOO_WALK_ROWS(walk, BccooScanColumns(b, csr, row, rows, position))
+    else BCCOO_WALK_ROWS(walk, BccooScanColumns(b, walk->csr, row, rows, position))
   }
 }
 
@@ -163,13 +146,13 @@ static PetscErrorCode BccooScanAlloc(const SpmvCSR *csr, PetscBool outline, Pets
 
   PetscFunctionBegin;
   b->scan.target = BccooTargetOf(b, 0);
-  PetscCall(PetscMalloc2(nrows, &b->scan.end, nrows, &b->scan.row));
+  PetscCall(SpmvAlloc(nrows * sizeof(uint64_t), &b->end));
+  PetscCall(SpmvAlloc(nrows * sizeof(int32_t), &b->row));
   if (BccooIsSimple(b) && sizeof(PetscInt) == sizeof(int32_t)) b->scan.column = (const int32_t *)csr->j;
   else if (!outline || escapes) {
     PetscCall(SpmvAlloc(nz * sizeof(int32_t), &b->scan.own));
     b->scan.column = b->scan.own;
   }
-  if (escapes) PetscCall(SpmvAlloc((nz / (size_t)b->tile + 1) * sizeof(int32_t), &b->scan.escape));
   if (!outline && !BccooIsSimple(b)) PetscCall(SpmvAlloc(nz * sizeof(uint32_t), &b->position));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,25 +177,31 @@ static PetscErrorCode BccooScanRows(const SpmvCSR *csr, BccooBlocks *b)
       else BccooScanRow(b, &walk, row);
       if (entries < (b->nblocks - first) * (size_t)(b->h * b->w)) b->npositions += entries;
       if (b->nblocks == first) continue;
-      b->scan.end[b->nrows]   = b->nblocks;
-      b->scan.row[b->nrows++] = (int32_t)(s * b->mb + row / b->h);
+      b->end[b->nrows]   = b->nblocks;
+      b->row[b->nrows++] = (int32_t)(s * b->mb + row / b->h);
     }
   }
+  if (b->nrows == b->slices * b->mb) PetscCall(SpmvFree(&b->row));
   PetscCall(PetscFree(walk.next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Finds the blocks of a matrix: all sizes of b, `columns`, the positions, and the scan, which is the caller's to destroy. outline: columns
-  and positions are not wanted. PETSC_ERR_ARG_OUTOFRANGE if there are more values than 32-bit positions count
+  Finds the blocks of a matrix under a plan: sizes, kind of columns, positions, and the scan, which BccooBlocksMake() ends.
+  outline: columns and positions are not wanted. PETSC_ERR_ARG_OUTOFRANGE: more values than 32-bit positions count
 */
-PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscBool outline, BccooBlocks *b)
+PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outline, BccooBlocks *b)
 {
-  const PetscInt nb   = BccooCeil(csr->n, b->w);
-  const size_t   tile = (size_t)b->tile, group = tile * (size_t)PetscMax(1, b->whole);
+  const PetscInt nb   = BccooCeil(csr->n, p[BCCOO_BLOCK_WIDTH]);
+  const size_t   tile = (size_t)p[BCCOO_TILE], group = tile * (size_t)PetscMax(1, b->whole);
   PetscBool      escapes;
 
   PetscFunctionBegin;
+  b->h          = p[BCCOO_BLOCK_HEIGHT];
+  b->w          = p[BCCOO_BLOCK_WIDTH];
+  b->slices     = p[BCCOO_SLICES];
+  b->tile       = p[BCCOO_TILE];
+  b->columns    = (BccooColumns)p[BCCOO_COLUMNS];
   b->m          = csr->m;
   b->n          = csr->n;
   b->mb         = BccooCeil(csr->m, b->h);
@@ -221,16 +210,18 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscBool outline, BccooBlock
   escapes = (PetscBool)(b->columns == BCCOO_COLUMNS_AUTO || b->columns == BCCOO_COLUMNS_DIFFERENCE);
   PetscCall(BccooScanAlloc(csr, outline, escapes, b));
   PetscCall(BccooScanRows(csr, b));
-  if (escapes) BccooScanEscapes(b);
-  if (b->columns == BCCOO_COLUMNS_AUTO)
-    b->columns = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
-  if (b->columns != BCCOO_COLUMNS_DIFFERENCE) b->nescaped = 0;
-  if (b->scattered) b->npositions = (size_t)csr->i[csr->m];
-  if (BccooIsSimple(b)) b->npositions = 0;
-  if (!b->npositions) PetscCall(SpmvFree(&b->position));
   b->nstored = b->whole ? (b->nblocks + group - 1) / group * group : b->nblocks;
   b->ntiles  = (b->nstored + tile - 1) / tile;
   b->nflags  = (b->ntiles * tile + 31) / 32 * 4;
+  if (escapes) PetscCall(BccooScanEscapes(b));
+  if (b->columns == BCCOO_COLUMNS_AUTO)
+    b->columns = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
+  if (b->columns != BCCOO_COLUMNS_DIFFERENCE) b->nescaped = 0;
+  if (!b->nescaped) PetscCall(SpmvFree(&b->escape));
+  if (b->scattered) b->npositions = (size_t)csr->i[csr->m];
+  if (BccooIsSimple(b)) b->npositions = 0;
+  if (!b->npositions) PetscCall(SpmvFree(&b->position));
+  p[BCCOO_COLUMNS] = b->columns;
   PetscCheck(!b->npositions || b->nstored * (size_t)(b->h * b->w) <= UINT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " hold more values than 32-bit positions count; "
              "use more processes, or set -mat_bccoo_block_height and -mat_bccoo_block_width to 1",

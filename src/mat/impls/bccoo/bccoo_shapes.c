@@ -18,14 +18,17 @@ static const PetscInt BccooRounds[][3] = {{0, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 3
                                           {3, 8, 4}, {3, 8, 8}};
 
 /*
-  The block sizes of a round, of the height and width that were asked for (0: of any), which no earlier round had. Returns how many; of
-  a small matrix with no declared block size none: as 1x1 it has AIJ's very bits
+  The plans with the block sizes of a round, of the height and width that were asked for, which no earlier round had. None of a
+  small matrix without a declared block size: as 1x1 it has AIJ's very bits
 */
-PetscInt BccooShapes(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt round, PetscInt shapes[BCCOO_SHAPES_MAX][2])
+PetscErrorCode BccooProposeShapes(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
 {
-  PetscInt all[PETSC_STATIC_ARRAY_LENGTH(BccooRounds)][2], n = 0;
+  const PetscInt h = asked->value[BCCOO_BLOCK_HEIGHT], w = asked->value[BCCOO_BLOCK_WIDTH];
+  PetscInt       all[PETSC_STATIC_ARRAY_LENGTH(BccooRounds)][2];
 
-  if (csr->i[csr->m] < BCCOO_SMALL && !h && !w && csr->rbs == 1 && csr->cbs == 1) return 0;
+  PetscFunctionBegin;
+  *n = 0;
+  if (csr->i[csr->m] < BCCOO_SMALL && !h && !w && csr->rbs == 1 && csr->cbs == 1) PetscFunctionReturn(PETSC_SUCCESS);
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(BccooRounds); s++) {
     const PetscInt *r     = BccooRounds[s];
     PetscBool       known = PETSC_FALSE;
@@ -34,9 +37,11 @@ PetscInt BccooShapes(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt round,
     all[s][1] = w ? w : r[2] == BCCOO_DECLARED ? csr->cbs : r[2];
     for (size_t before = 0; before < s; before++) known = (PetscBool)(known || !memcmp(all[before], all[s], sizeof(all[s])));
     if (known || r[0] != round || all[s][0] > BCCOO_BLOCK_MAX || all[s][1] > BCCOO_BLOCK_MAX) continue;
-    memcpy(shapes[n++], all[s], sizeof(all[s]));
+    plans[*n]                              = *asked;
+    plans[*n].value[BCCOO_BLOCK_HEIGHT]    = all[s][0];
+    plans[(*n)++].value[BCCOO_BLOCK_WIDTH] = all[s][1];
   }
-  return n;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, BccooTally *t)
@@ -62,9 +67,10 @@ static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, BccooTa
   for (PetscInt r = 0; r < walk->rows; r++) t->entries += (size_t)(walk->cursor[r] - i[row + r]);
 }
 
-/* Counts the blocks of some rows */
-BccooTally BccooTallyOf(const SpmvCSR *csr, PetscInt h, PetscInt w)
+/* Counts the blocks of some rows, of the size that a plan says */
+BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[])
 {
+  const PetscInt  h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH];
   const PetscBool wide   = (PetscBool)(csr->n / w > UINT16_MAX + 1);
   BccooWalk       walk   = {.csr = csr, .h = h, .w = w, .stop = PETSC_MAX_INT};
   BccooTally      t      = {.h = h, .w = w};
@@ -87,8 +93,9 @@ BccooTally BccooTallyOf(const SpmvCSR *csr, PetscInt h, PetscInt w)
 }
 
 /* Adds what both sides store of a tally's rows, but for padding, which would be much of a few rows, and the work of the build */
-void BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, PetscInt columns, PetscInt tile, PetscInt slices, SpmvWork *work)
+void BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, const PetscInt p[], PetscInt tile, SpmvWork *work)
 {
+  const PetscInt  columns = p[BCCOO_COLUMNS], slices = p[BCCOO_SLICES];
   const PetscBool open   = (PetscBool)(columns == BCCOO_COLUMNS_AUTO && BccooCeil(csr->n, t->w) > UINT16_MAX + 1);
   const PetscBool differ = (PetscBool)(columns == BCCOO_COLUMNS_DIFFERENCE || (open && t->far <= t->blocks / BCCOO_FAR));
   const PetscBool wide   = (PetscBool)(columns == BCCOO_COLUMNS_INT32 || (open && !differ));

@@ -2,10 +2,9 @@
   bccoo_shapes.h - block sizes that are worth an estimate, and what some rows have in blocks of a size
 */
 #pragma once
-#include "bccoo_blocks.h"
+#include "bccoo_knobs.h"
 
-#define BCCOO_SMALL      2048 /* entries below which a matrix gains nothing by blocks or by tiles side by side */
-#define BCCOO_SHAPES_MAX 9    /* shapes of one round, at most */
+#define BCCOO_SMALL 2048 /* entries below which a matrix gains nothing by blocks or by tiles side by side */
 
 /* BccooTally: what some rows have in blocks of some height and width */
 typedef struct {
@@ -18,7 +17,7 @@ typedef struct {
 } BccooTally;
 
 /* bccoo_shapes.c */
-extern PetscInt   BccooShapes(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt round, PetscInt shapes[BCCOO_SHAPES_MAX][2]);
-extern BccooTally BccooTallyOf(const SpmvCSR *csr, PetscInt h, PetscInt w);
-extern void       BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, PetscInt columns, PetscInt tile, PetscInt slices,
-                                SpmvWork *work);
+extern PetscErrorCode BccooProposeShapes(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
+                                         SpmvPlan plans[]);
+extern BccooTally     BccooTallyOf(const SpmvCSR *csr, const PetscInt p[]);
+extern void           BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, const PetscInt p[], PetscInt tile, SpmvWork *work);

@@ -8,8 +8,8 @@ enum { COO_BY_ROWS, COO_BY_COLUMNS };
 
 static const PetscInt    CooOrders[]     = {COO_BY_ROWS, COO_BY_COLUMNS};
 static const char *const CooOrderNames[] = {"rows", "columns"};
-static const SpmvParam   CooParams[]     = {
-  [COO_ORDER] = SPMV_CHOICES("order", "of the entries", CooOrders, CooOrderNames, SPMV_KNOB_LAYOUT)};
+static const SpmvParam   CooParams[]     = {[COO_ORDER] =
+                                              SPMV_CHOICES("order", "of the entries", CooOrders, CooOrderNames, SPMV_KNOB_LAYOUT)};
 
 static PetscErrorCode CooSetValues(const SpmvCSR *csr, void *storage)
 {

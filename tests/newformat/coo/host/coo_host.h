@@ -5,10 +5,10 @@
 #include "../../../../spmvimpl.h"
 
 typedef struct {
-  PetscInt     m, n;    /* rows, columns */
-  size_t       nz;      /* entries */
-  PetscInt    *row;     /* [nz] */
-  PetscInt    *column;  /* [nz] */
-  PetscInt    *from;    /* [nz] the place of each entry in CSR */
-  PetscScalar *value;   /* [nz] */
+  PetscInt     m, n;   /* rows, columns */
+  size_t       nz;     /* entries */
+  PetscInt    *row;    /* [nz] */
+  PetscInt    *column; /* [nz] */
+  PetscInt    *from;   /* [nz] the place of each entry in CSR */
+  PetscScalar *value;  /* [nz] */
 } CooStorage;

@@ -1,5 +1,5 @@
 /*
-  bccoo_block.cl - a block as the kernels of products (bccoo.cl) and of conversion (bccoo_convert.cl) know it; it comes before both
+  bccoo_block.cl - a block as the kernels of products and of conversion know it; it comes before both
 
     HEIGHT, WIDTH; COLUMNS 1 int32, 2 uint16, 3 differences from one column to the next
 */

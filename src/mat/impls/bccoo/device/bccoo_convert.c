@@ -1,9 +1,9 @@
 /*
   bccoo_convert.c - a storage that a device makes from CSR's arrays; the kernels are in bccoo_convert.cl
 
-  The host counts blocks (bccoo_scan.c), of 1x1 blocks row pointers alone, and builds what has an element a tile or a block row;
-  columns, flags and values, which are nearly all bytes of a storage, it neither makes nor sends. New values are sent as they are, for the
-  kernel that puts each in its place: for that the device keeps, of blocks, 4 bytes an entry that no product reads.
+  The host counts blocks (bccoo_scan.c), and builds what has an element a tile or a block row; columns, flags and values, which
+  are nearly all bytes of a storage, it neither makes nor sends. New values are sent as they are, for the kernel that puts each in
+  its place: for that the device keeps, of blocks, 4 bytes an entry that no product reads.
 
   Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4: the first optimisation of tuning.
 */
@@ -13,10 +13,9 @@
   SPMV_LAUNCH(product, name, SpmvGroups(items, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, __VA_ARGS__)
 
 /* The kernels that make the pattern */
-static void BccooConvertPattern(const BccooDeviceStorage *s, SpmvDeviceProduct *product)
+static void BccooConvertPattern(const BccooBlocks *b, SpmvDeviceProduct *product)
 {
-  const BccooBlocks *b       = &s->b;
-  const PetscInt     nstored = (PetscInt)b->nstored, nblocks = (PetscInt)b->nblocks;
+  const PetscInt nstored = (PetscInt)b->nstored, nblocks = (PetscInt)b->nblocks;
 
   SpmvDeviceWork(product, "found", b->nblocks * sizeof(uint32_t));
   BCCOO_LAUNCH("bccoo_find", (size_t)b->nrows, SPMV_GIVE_ARRAY("csr rows"), SPMV_GIVE_ARRAY("csr columns"),
@@ -32,14 +31,15 @@ static void BccooConvertPattern(const BccooDeviceStorage *s, SpmvDeviceProduct *
 
 PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product)
 {
-  const BccooDeviceStorage *s        = (const BccooDeviceStorage *)storage;
-  const BccooBlocks        *b        = &s->b;
-  const BccooMacro          macros[] = {{"BUNCH", b->bunch}, {"INDEX_BITS", (PetscInt)(8 * sizeof(PetscInt))}};
+  const BccooDeviceStorage *s = (const BccooDeviceStorage *)storage;
+  const BccooBlocks        *b = &s->b;
 
   PetscFunctionBegin;
   if (!s->converted) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(BccooDefine(b, PETSC_STATIC_ARRAY_LENGTH(macros), macros, product));
-  if (!values_only) BccooConvertPattern(s, product);
+  PetscCall(BccooDefine(b, product));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBUNCH=%d -DINDEX_BITS=%d", (int)b->bunch,
+                       (int)(8 * sizeof(PetscInt))));
+  if (!values_only) BccooConvertPattern(b, product);
   if (b->npositions) {
     BCCOO_LAUNCH("bccoo_values", b->npositions, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"),
                  SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT((PetscInt)b->npositions));
@@ -60,7 +60,7 @@ PetscErrorCode BccooConvertSources(const void *storage, PetscInt *n, SpmvArray s
   sources[0] = SPMV_ARRAY("csr rows", s->csr.i, (size_t)s->csr.m + 1, sizeof(PetscInt));
   sources[1] = SPMV_ARRAY("csr columns", s->csr.j, nz, sizeof(PetscInt));
   sources[2] = SPMV_ARRAY("csr values", s->csr.a, nz, sizeof(PetscScalar), .is_values = PETSC_TRUE);
-  sources[3] = SPMV_ARRAY("block ends", s->end, (size_t)s->b.nrows + 1, sizeof(uint32_t));
+  sources[3] = SPMV_ARRAY("block ends", s->b.end, (size_t)s->b.nrows, sizeof(uint64_t));
   *n         = 4;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,18 +1,19 @@
 /*
   bccoo_convert.cl - columns, flags and values of a BCCOO storage, made on a device from CSR's rows, columns and values
 
-  Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4 ("we use GPUs to accelerate the translation"),
-  which does not say how. The host has counted the blocks of each block row, so it knows all sizes and where each row's blocks
-  begin: a row's work item finds the blocks again, by moving a cursor in each row of the matrix, and writes down their columns in row
-  order, which the later kernels put where they are stored.
+  Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4 ("we use GPUs to accelerate the
+  translation"), which does not say how. The host has counted the blocks of each block row, so it knows all sizes and where each
+  row's blocks begin: a row's work item finds the blocks again, by moving a cursor in each row of the matrix, and writes down
+  their columns in row order, which the later kernels put where they are stored.
 
-    HEIGHT, WIDTH, TILE, SLICES; BUNCH: tiles side by side in the storage; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if some
-    are escaped; ROWS: non-empty block rows are listed; INDEX_BITS of a PetscInt
+    HEIGHT, WIDTH, TILE, SLICES; BUNCH: tiles side by side in the storage; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if
+    some are escaped; ROWS: non-empty block rows are listed; INDEX_BITS of a PetscInt
 
   All arrays are what the host would have built, to the last bit. No GPU has run this.
 */
-#define STOP 0x80000000u /* of a block found: it ends its block row */
-#define NONE 0xffffffffu /* no column: the row has ended */
+#define STOP      0x80000000u /* of a block found: it ends its block row */
+#define NONE      0xffffffffu /* no column: the row has ended */
+#define POSITIONS (ENTRIES * SLICES > 1)
 
 #if INDEX_BITS == 64
 typedef long INDEX;
@@ -28,7 +29,7 @@ INLINE size_t Place(size_t q)
   return q - r + r % TILE * BUNCH + r / TILE;
 }
 
-/* The number of the block stored at a place: as BccooNumber() */
+/* The number of the block stored at a place */
 INLINE size_t Number(size_t place)
 {
   const size_t r = place % (TILE * BUNCH);
@@ -48,22 +49,19 @@ INLINE size_t From(GLOBAL const INDEX *indices, size_t first, size_t end, size_t
   return first;
 }
 
-/* A work item for each non-empty block row: the columns of its blocks, in row order, and where each of its entries' values is stored */
+/* A work item for each non-empty block row: the columns of its blocks, in row order, and where its entries' values are stored */
 KERNEL(FLAT_GROUP)
-void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTRICT indices, GLOBAL const uint *RESTRICT ends,
+void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTRICT indices, GLOBAL const ulong *RESTRICT ends,
                 GLOBAL const int *RESTRICT rows, GLOBAL uint *RESTRICT found, GLOBAL uint *RESTRICT positions, int nrows, int m,
                 int mb, int slicewidth)
 {
   const size_t k = GLOBAL_ID;
+  size_t       cursor[HEIGHT], end[HEIGHT];
+  uint         next[HEIGHT]; /* column of each row's next entry */
 
   if (k < (size_t)nrows) {
-#if ROWS
-    const int stacked = rows[k];
-#else
-    const int stacked = (int)k;
-#endif
-    size_t cursor[HEIGHT], end[HEIGHT];
-    uint   ahead[HEIGHT]; /* column of each row's next entry */
+    const int    stacked = ROWS ? rows[k] : (int)k;
+    const size_t stop    = (size_t)ends[k];
 
     UNROLL
     for (int i = 0; i < HEIGHT; i++) {
@@ -71,32 +69,25 @@ void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTR
 
       end[i]    = (size_t)pointers[there + 1];
       cursor[i] = row < (size_t)m ? (size_t)pointers[there] : end[i];
-#if SLICES > 1
-      cursor[i] = From(indices, cursor[i], end[i], (size_t)(stacked / mb) * slicewidth * WIDTH);
-#endif
-      ahead[i] = cursor[i] < end[i] ? (uint)indices[cursor[i]] : NONE;
+      if (SLICES > 1) cursor[i] = From(indices, cursor[i], end[i], (size_t)(stacked / mb) * slicewidth * WIDTH);
+      next[i] = cursor[i] < end[i] ? (uint)indices[cursor[i]] : NONE;
     }
-    for (uint q = ends[k]; q < ends[k + 1]; q++) {
-      uint column = ahead[0];
+    for (size_t q = k ? (size_t)ends[k - 1] : 0; q < stop; q++) {
+      const size_t place = Place(q), first = (place - place % BUNCH) * ENTRIES + place % BUNCH;
+      uint         column = next[0];
 
       UNROLL
-      for (int i = 1; i < HEIGHT; i++) column = ahead[i] < column ? ahead[i] : column;
+      for (int i = 1; i < HEIGHT; i++) column = next[i] < column ? next[i] : column;
       column /= WIDTH;
-#if ENTRIES * SLICES > 1
-      const size_t place = Place(q), first = (place - place % BUNCH) * ENTRIES + place % BUNCH;
-#endif
-
       UNROLL
       for (int i = 0; i < HEIGHT; i++) {
-        while (ahead[i] / WIDTH == column && cursor[i] < end[i]) {
-#if ENTRIES * SLICES > 1
-          positions[cursor[i]] = (uint)(first + ((ahead[i] - column * WIDTH) * HEIGHT + i) * BUNCH);
-#endif
+        while (next[i] / WIDTH == column && cursor[i] < end[i]) {
+          if (POSITIONS) positions[cursor[i]] = (uint)(first + ((next[i] - column * WIDTH) * HEIGHT + i) * BUNCH);
           cursor[i]++;
-          ahead[i] = cursor[i] < end[i] ? (uint)indices[cursor[i]] : NONE;
+          next[i] = cursor[i] < end[i] ? (uint)indices[cursor[i]] : NONE;
         }
       }
-      found[q] = q + 1 < ends[k + 1] ? column : column | STOP;
+      found[q] = q + 1 < stop ? column : column | STOP;
     }
   }
 }
@@ -109,29 +100,21 @@ void bccoo_columns(GLOBAL const uint *RESTRICT found, GLOBAL const int *RESTRICT
   const size_t tile = GLOBAL_ID;
 
   if (tile < (size_t)ntiles) {
-#if COLUMNS == 3
-    int before = 0;
-  #if ESCAPES
-    int escape = escapes[tile];
-  #endif
-#endif
+    int before = 0, escape = ESCAPES ? escapes[tile] : 0;
 
     for (int k = 0; k < TILE; k++) {
       const size_t q      = tile * TILE + k;
       const int    column = q < (size_t)nblocks ? (int)(found[q] & ~STOP) : 0;
-#if COLUMNS == 3
-      const int difference = k && q < (size_t)nblocks ? column - before : 0;
-      const int escapes_it = difference < -32768 || difference > 32767 || difference == -1;
+      int          stored = column;
 
-      if (!k) bases[tile] = column;
-  #if ESCAPES
-      if (escapes_it) escaped[escape++] = column;
-  #endif
-      columns[Place(q)] = escapes_it ? (COLUMN)-1 : (COLUMN)difference;
+      if (COLUMNS == 3) {
+        stored = k && q < (size_t)nblocks ? column - before : 0;
+        if (stored < -32768 || stored > 32767) stored = -1;
+        if (ESCAPES && stored == -1) escaped[escape++] = column;
+        if (!k) bases[tile] = column;
+      }
+      columns[Place(q)] = (COLUMN)stored;
       before            = column;
-#else
-      columns[Place(q)] = (COLUMN)column;
-#endif
     }
   }
 }
@@ -141,20 +124,16 @@ KERNEL(FLAT_GROUP)
 void bccoo_flags(GLOBAL const uint *RESTRICT found, GLOBAL uchar *RESTRICT flags, int nbytes, int nstored, int nblocks)
 {
   const size_t byte = GLOBAL_ID;
+  int          bits = 0;
 
-  if (byte < (size_t)nbytes) {
-    int bits = 0;
+  for (int b = 0; b < 8; b++) {
+    const size_t place = byte * 8 + b, q = place < (size_t)nstored ? Number(place) : (size_t)nblocks;
 
-    for (int b = 0; b < 8; b++) {
-      const size_t place = byte * 8 + b, q = place < (size_t)nstored ? Number(place) : (size_t)nblocks;
-
-      bits |= (q < (size_t)nblocks && (found[q] & STOP) ? 0 : 1) << b;
-    }
-    flags[byte] = (uchar)bits;
+    bits |= (q < (size_t)nblocks && (found[q] & STOP) ? 0 : 1) << b;
   }
+  if (byte < (size_t)nbytes) flags[byte] = (uchar)bits;
 }
 
-#if ENTRIES * SLICES > 1
 /* A work item for each value stored: 0, which what is filled or padded stays */
 KERNEL(FLAT_GROUP)
 void bccoo_fill(GLOBAL SCALAR *values, int nstored)
@@ -169,17 +148,12 @@ void bccoo_values(GLOBAL const SCALAR *RESTRICT entries, GLOBAL const uint *REST
 {
   if (GLOBAL_ID < (size_t)nentries) values[positions[GLOBAL_ID]] = entries[GLOBAL_ID];
 }
-#else
-/* A work item for each block stored, which is an entry or padding */
+
+/* The same without positions: a work item for each block stored, which is an entry or padding */
 KERNEL(FLAT_GROUP)
 void bccoo_entries(GLOBAL const SCALAR *RESTRICT entries, GLOBAL SCALAR *RESTRICT values, int nstored, int nblocks)
 {
-  const size_t place = GLOBAL_ID;
+  const size_t place = GLOBAL_ID, q = Number(place);
 
-  if (place < (size_t)nstored) {
-    const size_t q = Number(place);
-
-    values[place] = q < (size_t)nblocks ? entries[q] : ZERO;
-  }
+  if (place < (size_t)nstored) values[place] = q < (size_t)nblocks ? entries[q] : ZERO;
 }
-#endif

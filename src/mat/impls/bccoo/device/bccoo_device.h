@@ -3,7 +3,7 @@
 
   bccoo_device.c   its knobs, its storage
   bccoo_resolve.c  block sizes worth an estimate, what a plan leaves open, what a device allows
-  bccoo_product.c  the kernels of a product; they are in bccoo.cl
+  bccoo_product.c  the kernels of a product; they are in bccoo.cl, which says what is in the other .cl files
   bccoo_convert.c  what a device makes of a storage itself, from CSR's arrays; the kernels are in bccoo_convert.cl
 */
 #pragma once
@@ -17,52 +17,36 @@ enum { /* the knobs, after those that both sides have */
        BCCOO_DEVICE_CACHE,
        BCCOO_DEVICE_BUNCH,
        BCCOO_DEVICE_TRANSPOSE,
-       BCCOO_DEVICE_SCAN,
        BCCOO_DEVICE_CARRY,
        BCCOO_DEVICE_CONVERT,
-       BCCOO_DEVICE_GRID,
        BCCOO_DEVICE_FLAG_BITS,
        BCCOO_DEVICE_NPARAMS
 };
 
-enum { /* values of BCCOO_DEVICE_CONVERT */
-       BCCOO_CONVERT_AUTO,
-       BCCOO_CONVERT_HOST,
-       BCCOO_CONVERT_DEVICE
-};
-
-enum { /* values of BCCOO_DEVICE_CARRY, as in bccoo.cl */
-       BCCOO_CARRY_KERNEL,
-       BCCOO_CARRY_LAST,
-       BCCOO_CARRY_ADJACENT
-};
+/* Values of BCCOO_DEVICE_CONVERT, and of BCCOO_DEVICE_CARRY, as in bccoo_decode.cl */
+enum { BCCOO_CONVERT_AUTO, BCCOO_CONVERT_HOST, BCCOO_CONVERT_DEVICE };
+enum { BCCOO_CARRY_KERNEL, BCCOO_CARRY_LAST, BCCOO_CARRY_ADJACENT };
 
 #define BCCOO_FLAT_GROUP 128 /* work items of a group where they have nothing to do with each other */
 
 /*
   The bunch is a work group, so that block k of all work items lies side by side ("offline transpose", 3.2.2), or 1: blocks are
-  transposed while a product reads them ("online"), or a work item's (strategy 3). The storage ends with a whole work group.
-  Escaped columns are listed tile by tile, since work items do not know of each other's.
+  transposed while a product reads them ("online"), or a work item's (strategy 3). The storage ends with a whole work group:
+  `whole` is the tiles of one. Escaped columns are listed tile by tile, since work items do not know of each other's.
 */
 typedef struct {
   BccooBlocks b;
-  PetscInt    workgroup; /* tiles that a work group works on */
-  PetscInt    item;      /* tiles that a work item works on */
-  uint8_t    *scan;      /* [ntiles / workgroup] 1 if a work item of the work group has no row stop */
-  PetscBool   converted; /* the device makes column, flags, base, escaped, value and position from what follows */
+  PetscBool   converted; /* the device makes column, flags, base, escaped, value and position from `end` and the matrix */
   SpmvCSR     csr;       /* the matrix; its arrays are there only until they are sent, after a build and after new values */
-  uint32_t   *end;       /* [nrows + 1] one past the last block before, and of, each non-empty block row */
 } BccooDeviceStorage;
 
-/* BccooMacro: -Dname=value for the kernels */
-typedef struct {
-  const char *name;
-  PetscInt    value;
-} BccooMacro;
+/* Tiles that a work item works on */
+static inline PetscInt BccooDeviceItem(const PetscInt p[])
+{
+  return p[BCCOO_DEVICE_STRATEGY] == 3 ? p[BCCOO_DEVICE_BUNCH] : 1;
+}
 
 /* bccoo_resolve.c */
-extern PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
-                                         SpmvPlan plans[]);
 extern PetscErrorCode BccooDeviceWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
 extern PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
 extern PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
@@ -70,7 +54,7 @@ extern PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo
 
 /* bccoo_product.c */
 extern const char     BccooSource[];
-extern PetscErrorCode BccooDefine(const BccooBlocks *b, size_t n, const BccooMacro macros[], SpmvDeviceProduct *product);
+extern PetscErrorCode BccooDefine(const BccooBlocks *b, SpmvDeviceProduct *product);
 extern PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
                                          SpmvDeviceProduct *product);
 

@@ -3,25 +3,19 @@
 */
 #include "bccoo_device.h"
 
-/* What all kernels need to know of the blocks, and more */
-PetscErrorCode BccooDefine(const BccooBlocks *b, size_t n, const BccooMacro macros[], SpmvDeviceProduct *product)
+/* What all kernels need to know of the blocks */
+PetscErrorCode BccooDefine(const BccooBlocks *b, SpmvDeviceProduct *product)
 {
-  const BccooMacro blocks[] = {
-    {"HEIGHT", b->h},        {"WIDTH", b->w},          {"TILE", b->tile},  {"SLICES", b->slices},
-    {"COLUMNS", b->columns}, {"ESCAPES", !!b->escape}, {"ROWS", !!b->row}, {"FLAT_GROUP", BCCOO_FLAT_GROUP}};
-
   PetscFunctionBegin;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(blocks) + n; k++) {
-    const BccooMacro *macro = k < n ? &macros[k] : &blocks[k - n];
-
-    PetscCall(
-      SpmvAppend(product->options, sizeof(product->options), "%s-D%s=%" PetscInt_FMT, k ? " " : "", macro->name, macro->value));
-  }
+  PetscCall(SpmvAppend(product->options, sizeof(product->options),
+                       "-DHEIGHT=%d -DWIDTH=%d -DTILE=%d -DSLICES=%d -DCOLUMNS=%d -DESCAPES=%d -DROWS=%d -DFLAT_GROUP=%d",
+                       (int)b->h, (int)b->w, (int)b->tile, (int)b->slices, (int)b->columns, !!b->escape, !!b->row,
+                       BCCOO_FLAT_GROUP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Blocks that a work item has in flight: as many as registers hold without spills on sm_80 and sm_90 */
-static PetscInt BccooDeviceChunk(PetscInt h)
+static int BccooDeviceChunk(PetscInt h)
 {
   const size_t bytes = (size_t)h * sizeof(PetscScalar);
 
@@ -31,58 +25,54 @@ static PetscInt BccooDeviceChunk(PetscInt h)
 PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
                                   SpmvDeviceProduct *product)
 {
-  const BccooDeviceStorage *s = (const BccooDeviceStorage *)storage;
-  const BccooBlocks        *b = &s->b;
-  const PetscInt *p = plan->value, m = b->m, ntiles = (PetscInt)b->ntiles, height = b->mb * b->h, carry = p[BCCOO_DEVICE_CARRY];
-  const size_t    workgroup = (size_t)p[BCCOO_DEVICE_WORKGROUP], h = (size_t)b->h, flat = SpmvGroups((size_t)m, BCCOO_FLAT_GROUP);
-  const size_t    tiles     = b->ntiles / (size_t)s->workgroup,
-               grid         = (size_t)p[BCCOO_DEVICE_GRID] * PetscMax(1, info->units); /* of work groups */
-  const size_t        steps = grid && tiles ? SpmvGroups(tiles, PetscMin(tiles, grid)) : 1, ngroups = SpmvGroups(tiles, steps);
-  const BccooMacro    macros[] = {{"GROUP", p[BCCOO_DEVICE_WORKGROUP]},
-                                  {"BUNCH", s->item},
-                                  {"FLAG_BITS", p[BCCOO_DEVICE_FLAG_BITS]},
-                                  {"STRATEGY", p[BCCOO_DEVICE_STRATEGY]},
-                                  {"REGISTERS", PetscMax(0, p[BCCOO_DEVICE_REGISTERS])},
-                                  {"CACHE", p[BCCOO_DEVICE_CACHE]},
-                                  {"CHUNK", BccooDeviceChunk(b->h)},
-                                  {"ONLINE", p[BCCOO_DEVICE_TRANSPOSE]},
-                                  {"SUBGROUPS", p[BCCOO_DEVICE_SCAN]},
-                                  {"CARRY", carry},
-                                  {"PERSISTENT", steps > 1},
-                                  {"RAGGED", b->n % b->w != 0},
-                                  {"CLEAR", BCCOO_FLAT_GROUP}};
-  const SpmvDeviceArg result   = b->slices > 1 ? SPMV_GIVE_ARRAY("partial") : SPMV_GIVE_Y;
-  const SpmvDeviceArg epoch =
-    carry == BCCOO_CARRY_ADJACENT ? SPMV_GIVE_EPOCH : SPMV_GIVE_INT(0); /* who waits for others reads it */
+  const BccooBlocks  *b = &((const BccooDeviceStorage *)storage)->b;
+  const PetscInt     *p = plan->value, m = b->m, carry = p[BCCOO_DEVICE_CARRY];
+  const size_t        ngroups = b->ntiles / (size_t)b->whole, sums = ngroups * (size_t)b->h * sizeof(PetscScalar);
+  const size_t        flat = SpmvGroups((size_t)m, BCCOO_FLAT_GROUP), carries = SpmvGroups(ngroups, BCCOO_FLAT_GROUP);
+  const SpmvDeviceArg number = SPMV_GIVE_INT((PetscInt)ngroups);
+  const SpmvDeviceArg result = b->slices > 1 ? SPMV_GIVE_ARRAY("partial") : SPMV_GIVE_Y;
+  const SpmvDeviceArg epoch  = carry == BCCOO_CARRY_ADJACENT ? SPMV_GIVE_EPOCH : SPMV_GIVE_INT(0); /* who waits reads it */
 
   PetscFunctionBegin;
-  PetscCall(PetscMemzero(product, sizeof(*product)));
-  PetscCall(BccooDefine(b, PETSC_STATIC_ARRAY_LENGTH(macros), macros, product));
-  SpmvDeviceWork(product, "heads", ngroups * h * sizeof(PetscScalar));
-  SpmvDeviceWork(product, "tails", ngroups * h * sizeof(PetscScalar));
+  PetscCall(BccooDefine(b, product));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options),
+                       " -DGROUP=%d -DBUNCH=%d -DFLAG_BITS=%d -DSTRATEGY=%d -DREGISTERS=%d -DCACHE=%d -DCHUNK=%d -DONLINE=%d "
+                       "-DCARRY=%d -DRAGGED=%d -DCLEAR=%d",
+                       (int)p[BCCOO_DEVICE_WORKGROUP], (int)BccooDeviceItem(p), (int)p[BCCOO_DEVICE_FLAG_BITS],
+                       (int)p[BCCOO_DEVICE_STRATEGY], (int)PetscMax(0, p[BCCOO_DEVICE_REGISTERS]), (int)p[BCCOO_DEVICE_CACHE],
+                       BccooDeviceChunk(b->h), (int)p[BCCOO_DEVICE_TRANSPOSE], (int)carry, b->n % b->w != 0, BCCOO_FLAT_GROUP));
+  SpmvDeviceWork(product, "heads", sums);
+  SpmvDeviceWork(product, "tails", sums);
   if (carry != BCCOO_CARRY_KERNEL) SpmvDeviceWork(product, "sync", (1 + ngroups) * sizeof(uint32_t));
-  if (b->slices > 1) SpmvDeviceWork(product, "partial", (size_t)b->slices * (size_t)height * sizeof(PetscScalar));
+  if (b->slices > 1) SpmvDeviceWork(product, "partial", BccooStackRows(b) * sizeof(PetscScalar));
   else if (b->row) SPMV_LAUNCH(product, "spmv_clear", flat, BCCOO_FLAT_GROUP, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(m));
-  SPMV_LAUNCH(product, "bccoo_product", ngroups, workgroup, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"),
-              SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"),
-              SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result,
-              SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(m), SPMV_GIVE_INT(b->n),
-              SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_INT((PetscInt)steps), SPMV_GIVE_INT(ntiles), SPMV_GIVE_BETA, epoch);
+  SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)p[BCCOO_DEVICE_WORKGROUP], PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
+              SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"),
+              SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"),
+              SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(m),
+              SPMV_GIVE_INT(b->n), number, SPMV_GIVE_BETA, epoch);
   if (carry == BCCOO_CARRY_KERNEL) {
-    SPMV_LAUNCH(product, "bccoo_carry", SpmvGroups(ngroups, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE,
-                SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result,
-                SPMV_GIVE_INT((PetscInt)ngroups), SPMV_GIVE_INT((PetscInt)steps), SPMV_GIVE_INT(ntiles), SPMV_GIVE_INT(m),
+    SPMV_LAUNCH(product, "bccoo_carry", carries, BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("entries"),
+                SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result, number, SPMV_GIVE_INT(m),
                 SPMV_GIVE_BETA);
   }
   if (b->slices > 1) {
     SPMV_LAUNCH(product, "bccoo_combine", flat, BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y,
-                SPMV_GIVE_INT(height), SPMV_GIVE_INT(m), SPMV_GIVE_BETA);
+                SPMV_GIVE_INT(b->mb * b->h), SPMV_GIVE_INT(m), SPMV_GIVE_BETA);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 const char BccooSource[] =
 #include "bccoo_block.cl.h"
-#include "bccoo_words.cl.h"
+#include "bccoo_decode.cl.h"
+#include "bccoo_carry.cl.h"
+  "#if STRATEGY == 1\n"
+#include "bccoo_strategy1.cl.h"
+  "#elif STRATEGY == 2\n"
+#include "bccoo_strategy2.cl.h"
+  "#else\n"
+#include "bccoo_strategy3.cl.h"
+  "#endif\n"
 #include "bccoo.cl.h"
   ;

@@ -9,39 +9,22 @@
 #define BCCOO_BUNCH_TILE      32 /* strategy 3: blocks of a tile, where nothing is asked for: the least of Table II */
 #define BCCOO_CONVERT_ENTRIES 4000000 /* a GPU converts a matrix of so many, or more. A guess: no GPU has been asked */
 
-PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
-{
-  const PetscInt *p = asked->value;
-  PetscInt        shapes[BCCOO_SHAPES_MAX][2];
-
-  PetscFunctionBegin;
-  *n = 0;
-  if (p[BCCOO_BLOCK_HEIGHT] && p[BCCOO_BLOCK_WIDTH]) PetscFunctionReturn(PETSC_SUCCESS);
-  *n = BccooShapes(csr, p[BCCOO_BLOCK_HEIGHT], p[BCCOO_BLOCK_WIDTH], round, shapes);
-  for (PetscInt s = 0; s < *n; s++) {
-    plans[s]                           = *asked;
-    plans[s].value[BCCOO_BLOCK_HEIGHT] = shapes[s][0];
-    plans[s].value[BCCOO_BLOCK_WIDTH]  = shapes[s][1];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Devices are compared by footprint, as in section 4 */
 PetscErrorCode BccooDeviceWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
 {
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; k++) {
     const PetscInt  *p = plans[k].value;
-    const BccooTally t = BccooTallyOf(csr, p[BCCOO_BLOCK_HEIGHT], p[BCCOO_BLOCK_WIDTH]);
+    const BccooTally t = BccooTallyOf(csr, p);
 
-    BccooTallyAdd(csr, &t, p[BCCOO_COLUMNS], p[BCCOO_TILE] ? p[BCCOO_TILE] : 16, p[BCCOO_SLICES], &works[k]);
+    BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : 16, &works[k]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Replaces what a plan leaves open, but for the kind of columns, which the build finds. Tiles of 16 blocks, and of 8 where there would be
-  few work groups, are a guess: no GPU has seen them
+  Replaces what a plan leaves open, but for the kind of columns, which the build finds. Tiles of 16 blocks, and of 8 where there
+  would be few work groups, are a guess: no GPU has seen them
 */
 PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
@@ -72,7 +55,7 @@ PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info
 static size_t BccooDeviceLocal(const PetscInt p[])
 {
   const size_t group = (size_t)p[BCCOO_DEVICE_WORKGROUP], h = (size_t)p[BCCOO_BLOCK_HEIGHT], tile = (size_t)p[BCCOO_TILE];
-  size_t       scalars = 2 * h * group + 3 * h; /* last partial sums, carries */
+  size_t       scalars = 2 * h * group + h + 1; /* last partial sums, what comes before, 1 for a strategy that needs none */
 
   if (p[BCCOO_DEVICE_STRATEGY] == 2) scalars += (size_t)p[BCCOO_DEVICE_CACHE] * group * h;
   else if (p[BCCOO_DEVICE_TRANSPOSE]) scalars += h * (group * tile + group * tile / 32 + 1);
@@ -129,15 +112,15 @@ static PetscErrorCode BccooStrategyAllows(const PetscInt p[], char why[], size_t
 PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
 {
   const PetscInt *p = plan->value, group = p[BCCOO_DEVICE_WORKGROUP], entries = csr->i[csr->m];
-  const size_t    local = BccooDeviceLocal(p);
+  const PetscInt  padding = group * BccooDeviceItem(p) * p[BCCOO_TILE];
+  const size_t    local   = BccooDeviceLocal(p);
 
   PetscFunctionBegin;
   PetscCall(BccooStrategyAllows(p, why, size));
   if (!why[0]) PetscCall(BccooCarryAllows(info, p[BCCOO_DEVICE_CARRY], why, size));
-  if (!why[0])
-    PetscCall(BccooBlocksAllow(csr, p[BCCOO_BLOCK_HEIGHT], p[BCCOO_BLOCK_WIDTH], p[BCCOO_SLICES], p[BCCOO_COLUMNS], why, size));
+  if (!why[0]) PetscCall(BccooBlocksAllow(csr, p, why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  REFUSE(p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE && entries > INT32_MAX,
+  REFUSE(p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE && entries > INT32_MAX - padding,
          "%" PetscInt_FMT
          " entries are more than a device converts, which counts them with 32 bits; set -mat_bccoo_device_convert host",
          entries);
@@ -148,11 +131,7 @@ PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info,
          "%zu bytes of local memory are more than the %zu of %s; "
          "set -mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache to less",
          local, info->local, info->name);
-  REFUSE(p[BCCOO_DEVICE_SCAN] && !info->shuffles,
-         "Work items of %s do not read each other's registers; "
-         "set -mat_bccoo_device_scan local, or -spmv_device cuda where there is one",
-         info->name);
-  REFUSE(csr->m > INT32_MAX,
+  REFUSE(csr->m > INT32_MAX - BCCOO_BLOCK_MAX,
          "%" PetscInt_FMT " rows are more than 32-bit integers count; "
          "use more processes or -mat_spmv_backend host",
          csr->m);

@@ -65,7 +65,10 @@ SPMV_INLINE int BccooChunkNext(const BccooBlocks *b, BccooChunk *c)
   return 1;
 }
 
-/* The sums of a block row: h scalars in one vector, or one scalar for the blocks of height 1 */
+/*
+  The sums of a block row: h scalars in one vector, or one scalar for the blocks of height 1. BccooEnd_...() writes them, and
+  leaves zeros for the next one
+*/
 #define BCCOO_SUMS(V) \
   SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const BccooInput *in, PetscInt h, \
                                 PetscInt w, V sum[]) \
@@ -79,30 +82,12 @@ SPMV_INLINE int BccooChunkNext(const BccooBlocks *b, BccooChunk *c)
       } \
     } \
   } \
-  SPMV_INLINE V BccooTotal_##V(PetscInt h, PetscInt w, V sum[]) \
+  SPMV_INLINE void BccooEnd_##V(PetscScalar out[], PetscInt h, PetscInt w, V sum[]) \
   { \
-    V total = sum[0]; \
-\
-    for (PetscInt j = 1; h > 1 && j < PetscMin(4, w); j++) total = V##Add(total, sum[j]); \
-    return total; \
-  } \
-  SPMV_INLINE void BccooCarry_##V(PetscScalar carry[], PetscInt h, PetscInt w, V sum[]) \
-  { \
-    if (h == 1) carry[0] = V##Sum(sum[0]); \
-    else V##StoreFirst(carry, BccooTotal_##V(h, w, sum), (int)h); \
-  } \
-  SPMV_INLINE void BccooPut_##V(const BccooOutput *o, size_t r, PetscInt h, PetscInt w, V sum[]) \
-  { \
-    V total = BccooTotal_##V(h, w, sum); \
-\
-    if (h == 1) BccooPut(o, r, V##Sum(total)); \
-    else if (r + (size_t)h <= o->limit) { \
-      if (o->beta) total = V##Add(total, V##LoadFirst(o->y + r, (int)h)); \
-      V##StoreFirst(o->y + r, total, (int)h); \
-    } else { \
-      if (o->beta) total = V##Add(total, V##LoadFirst(o->y + r, (int)(o->limit - r))); \
-      V##StoreFirst(o->y + r, total, (int)(o->limit - r)); \
-    } \
+    for (PetscInt j = 1; h > 1 && j < PetscMin(4, w); j++) sum[0] = V##Add(sum[0], sum[j]); \
+    if (h == 1) out[0] = V##Sum(sum[0]); \
+    else V##StoreFirst(out, sum[0], (int)h); \
+    for (int j = 0; j < 4; j++) sum[j] = V##Zero(); \
   }
 BCCOO_SUMS(Spmv4)
 BCCOO_SUMS(Spmv8)
@@ -115,13 +100,6 @@ BCCOO_SUMS(Spmv8)
 SPMV_INLINE PetscScalar BccooStart_1x1(const BccooBlocks *b, const BccooPart *part, const BccooOutput *o, size_t k)
 {
   return o->beta && k < (size_t)b->entry[part->last] ? o->y[BccooRow(b, k)] : 0;
-}
-
-/* 1x1 blocks one after the other: AIJ's loop */
-SPMV_INLINE PetscScalar BccooRun_1x1(const PetscScalar *v, const int32_t *column, size_t n, const PetscScalar *x, PetscScalar sum)
-{
-  for (size_t q = 0; q < n; q++) sum += v[q] * x[column[q]];
-  return sum;
 }
 
 /* y <- beta y + A x, block after block */
@@ -143,8 +121,9 @@ SPMV_INLINE void BccooApplyChunks(const BccooBlocks *b, const BccooPart *part, c
       const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : c.n, n = end - at;
       const PetscScalar *v = b->value + (c.q + at) * (size_t)(h * w);
 
-      if (h * w == 1) sum1 = BccooRun_1x1(v, c.column + at, n, in->x, sum1);
-      else if (wide) BccooRun_Spmv8(v, c.column + at, n, in, h, w, sum8);
+      if (h * w == 1) { /* AIJ's loop */
+        for (size_t q = 0; q < n; q++) sum1 += v[q] * in->x[c.column[at + q]];
+      } else if (wide) BccooRun_Spmv8(v, c.column + at, n, in, h, w, sum8);
       else BccooRun_Spmv4(v, c.column + at, n, in, h, w, sum4);
       at = end;
       if (!stops) break;
@@ -152,18 +131,20 @@ SPMV_INLINE void BccooApplyChunks(const BccooBlocks *b, const BccooPart *part, c
       if (h * w == 1) {
         o->y[BccooRow(b, k++)] = sum1;
         sum1                   = BccooStart_1x1(b, part, o, k);
-      } else if (wide) {
-        BccooPut_Spmv8(o, BccooRow(b, k++) * (size_t)h, h, w, sum8);
-        for (int j = 0; j < 4; j++) sum8[j] = Spmv8Zero();
       } else {
-        BccooPut_Spmv4(o, BccooRow(b, k++) * (size_t)h, h, w, sum4);
-        for (int j = 0; j < 4; j++) sum4[j] = Spmv4Zero();
+        const size_t r      = BccooRow(b, k++) * (size_t)h;
+        const int    direct = !o->beta && r + (size_t)h <= o->limit;
+        PetscScalar  own[BCCOO_BLOCK_MAX], *out = direct ? o->y + r : own;
+
+        if (wide) BccooEnd_Spmv8(out, h, w, sum8);
+        else BccooEnd_Spmv4(out, h, w, sum4);
+        for (size_t i = 0; !direct && i < (size_t)h && r + i < o->limit; i++) BccooPut(o, r + i, own[i]);
       }
     }
   }
   if (h * w == 1) o->carry[0] = sum1;
-  else if (wide) BccooCarry_Spmv8(o->carry, h, w, sum8);
-  else BccooCarry_Spmv4(o->carry, h, w, sum4);
+  else if (wide) BccooEnd_Spmv8(o->carry, h, w, sum8);
+  else BccooEnd_Spmv4(o->carry, h, w, sum4);
 }
 
 /* y <- y + A^T x, block after block */

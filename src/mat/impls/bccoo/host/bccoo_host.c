@@ -20,7 +20,7 @@ static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info
   const PetscInt *p = plan->value, h = p[BCCOO_BLOCK_HEIGHT], rows = h * p[BCCOO_BUNCH];
 
   PetscFunctionBegin;
-  PetscCall(BccooBlocksAllow(csr, h, p[BCCOO_BLOCK_WIDTH], p[BCCOO_SLICES], p[BCCOO_COLUMNS], why, size));
+  PetscCall(BccooBlocksAllow(csr, p, why, size));
   if (why[0] || p[BCCOO_BUNCH] == 1 || rows * p[BCCOO_TILE] <= BCCOO_GROUP_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size,
                        "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; "
@@ -54,40 +54,24 @@ static PetscErrorCode BccooSetParts(BccooStorage *s)
 
 static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
-  PetscInt     *p = plan->value;
   BccooStorage *s;
   BccooBlocks  *b;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   *storage     = s;
-  s->nparts    = plan->threads;
   b            = &s->b;
-  b->h         = p[BCCOO_BLOCK_HEIGHT];
-  b->w         = p[BCCOO_BLOCK_WIDTH];
-  b->slices    = p[BCCOO_SLICES];
-  b->tile      = p[BCCOO_TILE];
-  b->bunch     = p[BCCOO_BUNCH];
+  s->nparts    = plan->threads;
+  b->bunch     = plan->value[BCCOO_BUNCH];
   b->whole     = b->bunch > 1 ? b->bunch : 0;
   b->listed    = b->bunch;
-  b->scattered = (PetscBool)(b->slices > 1);
-  b->columns   = (BccooColumns)p[BCCOO_COLUMNS];
-  PetscCall(BccooBlocksScan(csr, PETSC_FALSE, b));
-  p[BCCOO_COLUMNS] = b->columns;
-  if (b->bunch > 1) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
-  PetscCall(BccooBlocksMake(s->nparts, b));
-  if (b->slices > 1) PetscCall(PetscCalloc1((size_t)b->slices * (size_t)b->mb * (size_t)b->h, &s->partial));
-  if (b->bunch > 1 && b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
+  b->scattered = (PetscBool)(plan->value[BCCOO_SLICES] > 1);
+  PetscCall(BccooBlocksScan(csr, plan->value, PETSC_FALSE, b));
   PetscCall(BccooSetParts(s));
-  PetscCall(BccooScanDestroy(&b->scan));
+  PetscCall(BccooBlocksMake(s->nparts, PETSC_FALSE, b));
+  if (b->slices > 1) PetscCall(PetscCalloc1(BccooStackRows(b), &s->partial));
+  if (b->bunch > 1 && b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
   PetscCall(BccooSetValues(csr, s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode BccooArrays(const void *storage, PetscInt *n, SpmvArray arrays[])
-{
-  PetscFunctionBegin;
-  PetscCall(BccooBlocksArrays(&((const BccooStorage *)storage)->b, n, arrays));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -96,11 +80,10 @@ static PetscErrorCode BccooDestroy(void **storage)
   BccooStorage *s = (BccooStorage *)*storage;
 
   PetscFunctionBegin;
-  PetscCall(BccooBlocksDestroy(&s->b));
   PetscCall(PetscFree(s->partial));
   PetscCall(PetscFree(s->padded));
   PetscCall(PetscFree(s->part));
-  PetscCall(PetscFree(*storage));
+  PetscCall(BccooBlocksDestroy(storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,7 +97,7 @@ const SpmvHostSide        BccooHost = {
                      .works     = BccooWorks,
                      .build     = BccooBuild,
                      .setvalues = BccooSetValues,
-                     .arrays    = BccooArrays,
+                     .arrays    = BccooBlocksArrays,
                      .destroy   = BccooDestroy},
          .kernels = BccooKernels,
 };

@@ -5,8 +5,7 @@
   afterwards by the list of where they are: nothing in a step depends on where rows end but a mask.
 
   Section 3.2.2, strategy 3: there each work item writes its sums, and algorithm 3 adds the last partial sum of a tile to
-  the first result of the next: here BccooCarry(), in the order of the tiles. (As printed, its slice loop stands inside
-  `i != 0`, which loses the carry between the slices of thread 0.)
+  the first result of the next: here BccooCarry(), in the order of the tiles.
 */
 #pragma once
 #include "bccoo_vectors.h"
@@ -66,18 +65,15 @@ SPMV_INLINE const int32_t *BccooGroupColumns(const BccooBlocks *b, const BccooGr
   const int32_t *escaped, *end;
   SpmvIndex      c;
 
-  if (b->columns == BCCOO_COLUMNS_INT32) {
-    const int32_t *in = (const int32_t *)b->column + g->q;
+  if (b->columns != BCCOO_COLUMNS_DIFFERENCE) {
+    const int       wide = b->columns == BCCOO_COLUMNS_INT32;
+    const int32_t  *in32 = (const int32_t *)b->column + g->q;
+    const uint16_t *in16 = (const uint16_t *)b->column + g->q;
 
-    if (w == 1) return in;
-    for (size_t k = 0; k < g->n; k++) BccooPutColumns(buffer + BCCOO_LANES * k, SpmvIndexLoad32(in + BCCOO_LANES * k), w);
-    return buffer;
-  }
-  if (b->columns == BCCOO_COLUMNS_UINT16) {
-    const uint16_t *in = (const uint16_t *)b->column + g->q;
-
-    if (!decode) return NULL;
-    for (size_t k = 0; k < g->n; k++) BccooPutColumns(buffer + BCCOO_LANES * k, SpmvIndexLoadU16(in + BCCOO_LANES * k), w);
+    if (wide && w == 1) return in32;
+    if (!wide && !decode) return NULL;
+    for (size_t k = 0; k < BCCOO_LANES * g->n; k += BCCOO_LANES)
+      BccooPutColumns(buffer + k, wide ? SpmvIndexLoad32(in32 + k) : SpmvIndexLoadU16(in16 + k), w);
     return buffer;
   }
   escaped = b->escape ? b->escaped + b->escape[t] : NULL;
@@ -112,53 +108,25 @@ SPMV_INLINE size_t BccooGroupRow(size_t place, PetscInt h, PetscInt i)
   return place % BCCOO_LANES + (place / BCCOO_LANES * (size_t)h + (size_t)i) * BCCOO_LANES;
 }
 
-/* What eight tiles leave to the tiles after them: sum[i][l] is lane l's last partial sum of row i of a block row */
-SPMV_INLINE void BccooCarry(const BccooBlocks *b, size_t t, BccooOutput *o, PetscInt h, PetscScalar sum[][BCCOO_LANES])
+/* Adds column j of the blocks of a step times what it multiplies */
+SPMV_INLINE void BccooAddColumn(const PetscScalar *v, Spmv8 x, PetscInt j, PetscInt h, Spmv8 own[])
 {
-  for (size_t l = 0; l < BCCOO_LANES; l++) {
-    const int32_t first = b->entry[t + l];
-    const int     stops = b->entry[t + l + 1] > first;
+  for (PetscInt i = 0; i < h; i++) {
+    const Spmv8 vi = Spmv8Load(v + (j * h + i) * BCCOO_LANES);
 
-    for (PetscInt i = 0; i < h; i++) {
-      const size_t r = stops ? BccooRow(b, (size_t)first) * (size_t)h + (size_t)i : 0;
-
-      if (stops && r < o->limit) o->y[r] += o->carry[i];
-      o->carry[i] = stops ? sum[i][l] : o->carry[i] + sum[i][l];
-    }
+    own[i] = j ? Spmv8Fma(vi, x, own[i]) : Spmv8Mul(vi, x);
   }
 }
 
-/* The steps of a group of 1x1 blocks; sums[8 k + l] is the running sum of lane l after step k. Returns the last partial sums */
-SPMV_INLINE Spmv8 BccooSteps_1x1(const BccooBlocks *b, const BccooGroup *g, const int32_t column[], const PetscScalar x[],
-                                 PetscScalar sums[])
-{
-  const PetscScalar *v       = b->value + g->q;
-  const uint16_t    *stored  = (const uint16_t *)b->column + g->q;
-  unsigned           goes_on = 0;
-  Spmv8              sum     = Spmv8Zero();
-
-  for (size_t k = 0; k < g->n; k++, v += BCCOO_LANES) {
-    const Spmv8 xk = column ? Spmv8Gather(x, column + k * BCCOO_LANES) : Spmv8Gather(x, stored + k * BCCOO_LANES);
-
-    BccooPrefetch(g, v, k, 1);
-    sum = Spmv8AddWhere(sum, goes_on, Spmv8Mul(Spmv8Load(v), xk));
-    Spmv8Store(sums + k * BCCOO_LANES, sum);
-    goes_on = g->flags[k];
-  }
-  return Spmv8AddWhere(sum, goes_on, Spmv8Zero());
-}
-
-/* Where entry j of the blocks of a step is in x, if they begin at `at`. Past its end there is only fill: the last entry serves */
-SPMV_INLINE SpmvIndex BccooEntryColumns(const BccooBlocks *b, const int32_t *at, PetscInt j)
-{
-  return SpmvIndexMin(SpmvIndexAdd(SpmvIndexLoad32(at), SpmvIndexSplat((int32_t)j)), SpmvIndexSplat((int32_t)b->n - 1));
-}
-
-/* The steps of a group of blocks of any shape: sums as above, at BccooGroupRow(). x is as long as the block columns are wide */
+/*
+  The steps of a group: sums has the running sums of all lanes after each step, at BccooGroupRow(), sum the last partial sums.
+  x is as long as the block columns are wide. column NULL: 1x1 blocks with uint16 columns, as they are stored
+*/
 SPMV_INLINE void BccooSteps(const BccooBlocks *b, const BccooGroup *g, const int32_t *column, const PetscScalar x[], PetscInt h,
                             PetscInt w, Spmv8 sum[], PetscScalar sums[])
 {
   const PetscScalar *v       = b->value + g->q * (size_t)(h * w);
+  const uint16_t    *stored  = (const uint16_t *)b->column + g->q;
   unsigned           goes_on = 0;
 
   for (PetscInt i = 0; i < h; i++) sum[i] = Spmv8Zero();
@@ -169,22 +137,12 @@ SPMV_INLINE void BccooSteps(const BccooBlocks *b, const BccooGroup *g, const int
     BccooPrefetch(g, v, k, h * w);
     for (PetscInt j = 0; j + 1 < w; j += 2) {
       Spmv8GatherPairs(x + j, at, &x0, &x1);
-      for (PetscInt i = 0; i < h; i++) {
-        const Spmv8 v0 = Spmv8Load(v + (j * h + i) * BCCOO_LANES);
-
-        own[i] = j ? Spmv8Fma(v0, x0, own[i]) : Spmv8Mul(v0, x0);
-        own[i] = Spmv8Fma(Spmv8Load(v + ((j + 1) * h + i) * BCCOO_LANES), x1, own[i]);
-      }
+      BccooAddColumn(v, x0, j, h, own);
+      BccooAddColumn(v, x1, j + 1, h, own);
     }
     if (w % 2) {
-      const PetscInt j = w - 1;
-
-      x0 = Spmv8Gather(x + j, at);
-      for (PetscInt i = 0; i < h; i++) {
-        const Spmv8 v0 = Spmv8Load(v + (j * h + i) * BCCOO_LANES);
-
-        own[i] = j ? Spmv8Fma(v0, x0, own[i]) : Spmv8Mul(v0, x0);
-      }
+      x0 = h * w > 1 || column ? Spmv8Gather(x + w - 1, at) : Spmv8Gather(x, stored + k * BCCOO_LANES);
+      BccooAddColumn(v, x0, w - 1, h, own);
     }
     for (PetscInt i = 0; i < h; i++) {
       sum[i] = Spmv8AddWhere(sum[i], goes_on, own[i]);
@@ -231,12 +189,11 @@ SPMV_INLINE void BccooApplyLanes(const BccooBlocks *b, const BccooPart *part, co
     const int32_t   *column = BccooGroupColumns(b, &g, w, h * w > 1, buffer);
     Spmv8            sum[BCCOO_BLOCK_MAX];
 
-    if (h * w > 1) BccooSteps(b, &g, column, in->x, h, w, sum, sums);
-    else if (column) sum[0] = BccooSteps_1x1(b, &g, column, in->x, sums);
-    else sum[0] = BccooSteps_1x1(b, &g, NULL, in->x, sums);
+    if (h * w > 1 || column) BccooSteps(b, &g, column, in->x, h, w, sum, sums);
+    else BccooSteps(b, &g, NULL, in->x, h, w, sum, sums);
     BccooPutRows(b, &g, sums, o, h);
     for (PetscInt i = 0; i < h; i++) Spmv8Store(last[i], sum[i]);
-    BccooCarry(b, t, o, h, last);
+    for (size_t l = 0; l < BCCOO_LANES; l++) BccooCarry(b, t + l, t + l + 1, &last[0][l], BCCOO_LANES, h, o);
   }
 }
 
@@ -280,15 +237,15 @@ SPMV_INLINE void BccooTransposeLanes(const BccooBlocks *b, const BccooPart *part
         const int32_t *at  = column + k * BCCOO_LANES;
         Spmv8          sum = Spmv8Mul(Spmv8Load(v + j * h * BCCOO_LANES), x[0]);
         int32_t        columns[BCCOO_LANES];
-        PetscScalar    y[BCCOO_LANES];
 
         for (PetscInt i = 1; i < h; i++) sum = Spmv8Fma(Spmv8Load(v + (j * h + i) * BCCOO_LANES), x[i], sum);
-        if (w > 1) {
-          SpmvIndexStore32(columns, BccooEntryColumns(b, at, j));
+        if (w > 1) { /* past the last column there is only fill, which the last column takes */
+          const SpmvIndex c = SpmvIndexAdd(SpmvIndexLoad32(at), SpmvIndexSplat((int32_t)j));
+
+          SpmvIndexStore32(columns, SpmvIndexMin(c, (int32_t)b->n - 1));
           at = columns;
         }
-        Spmv8Store(y, sum);
-        for (size_t l = 0; l < BCCOO_LANES; l++) o->y[at[l]] += y[l];
+        Spmv8ScatterAdd(o->y, at, sum);
       }
       for (PetscInt i = 0; i < h; i++) x[i] = Spmv8LoadWhere(x[i], stops, next + BccooGroupRow(k * BCCOO_LANES, h, i));
     }

@@ -6,28 +6,21 @@
 #include "bccoo_host.h"
 #include "../bccoo_shapes.h"
 
-/* Block shapes, each without a bunch and with one, in whose lanes a small matrix would leave most idle */
+/* Block shapes, each with a bunch and without one; a small matrix would leave most lanes of a bunch idle */
 PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
 {
-  const PetscInt *p = asked->value, bunch = p[BCCOO_BUNCH];
-  PetscInt        shapes[BCCOO_SHAPES_MAX][2], nshapes;
+  const PetscInt *p = asked->value, bunch = p[BCCOO_BUNCH], copies = csr->i[csr->m] < BCCOO_SMALL ? 1 : 2;
 
   PetscFunctionBegin;
   *n = 0;
   if (p[BCCOO_BLOCK_HEIGHT] && p[BCCOO_BLOCK_WIDTH] && bunch) PetscFunctionReturn(PETSC_SUCCESS);
-  nshapes = BccooShapes(csr, p[BCCOO_BLOCK_HEIGHT], p[BCCOO_BLOCK_WIDTH], round, shapes);
-  for (PetscInt s = 0; s < nshapes; s++) {
-    for (int lanes = 0; lanes < 2; lanes++) {
-      SpmvPlan *plan = &plans[*n];
-
-      if (bunch ? bunch != (lanes ? BCCOO_LANES : 1) : lanes && csr->i[csr->m] < BCCOO_SMALL) continue;
-      *plan                           = *asked;
-      plan->value[BCCOO_BLOCK_HEIGHT] = shapes[s][0];
-      plan->value[BCCOO_BLOCK_WIDTH]  = shapes[s][1];
-      plan->value[BCCOO_BUNCH]        = lanes ? BCCOO_LANES : 1;
-      ++*n;
-    }
+  PetscCall(BccooProposeShapes(csr, asked, round, n, plans));
+  if (bunch) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = *n * copies; k-- > 0;) {
+    plans[k]                    = plans[k / copies];
+    plans[k].value[BCCOO_BUNCH] = k % copies ? BCCOO_LANES : 1;
   }
+  *n *= copies;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,11 +77,9 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; k++) {
     const PetscInt *p = plans[k].value, h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH], bunch = p[BCCOO_BUNCH];
-    PetscInt        tile = p[BCCOO_TILE];
 
-    if (t.h != h || t.w != w) t = BccooTallyOf(csr, h, w);
-    if (!tile) tile = BccooTile(csr, h * w, bunch, t.blocks);
-    BccooTallyAdd(csr, &t, p[BCCOO_COLUMNS], tile, p[BCCOO_SLICES], &works[k]);
+    if (t.h != h || t.w != w) t = BccooTallyOf(csr, p);
+    BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : BccooTile(csr, h * w, bunch, t.blocks), &works[k]);
     if (bunch > 1) works[k].bytes += t.part * (double)t.rows * sizeof(uint16_t);
     works[k].cycles += t.part * BCCOO_CYCLES_NS * BccooTallyWork(&t, bunch);
   }

@@ -79,22 +79,15 @@ static void BccooMultPart(void *context, PetscInt p)
   memcpy(product->carry[p], o.carry, sizeof(o.carry));
 }
 
-/* Adds what parts left to the rows that end in later ones, in the order of the parts */
+/* Adds what parts left to the rows that end in later ones, in the order of the parts; there is nothing before the first */
 static void BccooCarryParts(const BccooProduct *product)
 {
-  const BccooStorage *s                      = product->s;
-  PetscScalar         carry[BCCOO_BLOCK_MAX] = {0};
+  const BccooStorage *s = product->s;
+  BccooOutput         o = product->o;
 
   for (PetscInt p = 0; p < s->nparts; p++) {
-    const size_t first = (size_t)s->b.entry[s->part[p].first];
-    const int    stops = (size_t)s->b.entry[s->part[p].last] > first;
-
-    for (size_t i = 0; i < (size_t)s->b.h; i++) {
-      const size_t r = stops ? BccooRow(&s->b, first) * (size_t)s->b.h + i : 0;
-
-      if (stops && p && r < product->o.limit) product->o.y[r] += carry[i];
-      carry[i] = stops ? product->carry[p][i] : carry[i] + product->carry[p][i];
-    }
+    o.limit = p ? product->o.limit : 0;
+    BccooCarry(&s->b, s->part[p].first, s->part[p].last, product->carry[p], 1, s->b.h, &o);
   }
 }
 
@@ -130,7 +123,7 @@ static void BccooMult(const void *storage, const PetscScalar *x, PetscScalar *y,
     product.in.last = (int32_t)(n / w);
     memcpy(product.in.tail, x + n - rest, sizeof(PetscScalar) * rest);
   }
-  if (s->partial) product.o = (BccooOutput){.y = s->partial, .limit = (size_t)b->slices * (size_t)b->mb * (size_t)b->h};
+  if (s->partial) product.o = (BccooOutput){.y = s->partial, .limit = BccooStackRows(b)};
   SpmvRun(s->nparts, BccooMultPart, &product);
   BccooCarryParts(&product);
   product.o.beta = beta;

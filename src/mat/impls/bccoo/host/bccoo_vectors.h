@@ -32,11 +32,31 @@ SPMV_INLINE void BccooPut(const BccooOutput *o, size_t r, PetscScalar value)
 /* The part of x that block row number k multiplies in a transposed product; zeros for rows past the last, and k past the last */
 SPMV_INLINE void BccooRowOf(const BccooBlocks *b, const BccooInput *in, size_t k, PetscInt h, PetscScalar x[])
 {
-  const size_t row = k < (size_t)b->nrows ? BccooRow(b, k) : 0, r = (b->slices == 1 ? row : row % (size_t)b->mb) * (size_t)h;
+  const int    there = k < (size_t)b->nrows; /* without rows mb is 0 */
+  const size_t row = there ? BccooRow(b, k) : 0, r = (!there || b->slices == 1 ? row : row % (size_t)b->mb) * (size_t)h;
 
   for (PetscInt i = 0; i < h; i++) {
     const size_t at = r + (size_t)i;
 
-    x[i] = k < (size_t)b->nrows && (h == 1 || at < in->limit) ? in->x[at] : 0;
+    x[i] = there && (h == 1 || at < in->limit) ? in->x[at] : 0;
+  }
+}
+
+/*
+  Tiles [first, last) after those before them: their first result is given what was left for it, and what they leave is theirs,
+  own[i * stride] of row i of a block row, or, if no row stops in them, added to that
+*/
+SPMV_INLINE void BccooCarry(const BccooBlocks *b, size_t first, size_t last, const PetscScalar own[], size_t stride, PetscInt h,
+                            BccooOutput *o)
+{
+  const int32_t k     = b->entry[first];
+  const int     stops = b->entry[last] > k;
+
+  for (PetscInt i = 0; i < h; i++) {
+    const PetscScalar sum = own[(size_t)i * stride];
+    const size_t      r   = stops ? BccooRow(b, (size_t)k) * (size_t)h + (size_t)i : 0;
+
+    if (stops && r < o->limit) o->y[r] += o->carry[i];
+    o->carry[i] = stops ? sum : o->carry[i] + sum;
   }
 }

@@ -158,7 +158,7 @@ SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, int wide, PmfPref
   for (k = 0; k < diagonal; k++) {
     const uint8_t mask = c->mask[k];
 
-    const Spmv8   xk   = Spmv8LoadWhere(Spmv8Zero(), mask, x + PmfColumnAt(c, k, wide));
+    const Spmv8 xk = Spmv8LoadWhere(Spmv8Zero(), mask, x + PmfColumnAt(c, k, wide));
 
     sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), xk, sum, mask);
   }
