@@ -146,7 +146,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   info->group = (size_t)group;
   info->units = (size_t)units;
   info->gpu = info->forward = PETSC_TRUE;
-  info->real64 = info->atomic64 = info->shuffles = PETSC_TRUE;
+  info->real64 = info->atomic64 = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
