@@ -153,7 +153,6 @@ typedef struct {
   PetscBool      forward;  /* work groups that started go on while others wait for them: GPUs are taken to; no API promises it */
   PetscBool      real64;   /* has double */
   PetscBool      atomic64; /* exchanges 64 bits in one piece */
-  PetscBool      shuffles; /* work items side by side, 32 at a time, read each other's registers */
 } SpmvDeviceInfo;
 
 /* SpmvSide: what both sides of a format have. info is the device of a device side, and NULL for the host */

@@ -316,7 +316,6 @@ int main(int argc, char **argv)
   }
   device->info.forward =
     PETSC_TRUE; /* PoCL and Oclgrind run work groups to their end, each by a thread of the system: who waits for one that started waits for one that goes on */
-  device->info.shuffles = PETSC_TRUE; /* where there are none, the words for them have local memory in their place */
   PetscCall(PetscOptionsHasName(NULL, NULL, "-refuse", &refuse));
   if (refuse) {
     void *program;

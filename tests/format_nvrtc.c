@@ -22,8 +22,7 @@ static const SpmvDeviceInfo Info = {.name     = "GPU",
                                     .gpu      = PETSC_TRUE,
                                     .forward  = PETSC_TRUE,
                                     .real64   = PETSC_TRUE,
-                                    .atomic64 = PETSC_TRUE,
-                                    .shuffles = PETSC_TRUE};
+                                    .atomic64 = PETSC_TRUE};
 
 #define SPILLS \
   (PetscDefined(USE_COMPLEX) ? 4 : 0) /* bytes: of complex numbers ptxas spills one word in one plan to stay with 32 registers */

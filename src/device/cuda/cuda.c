@@ -125,6 +125,11 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   info->local = (size_t)local;
   info->group = (size_t)group;
   info->units = (size_t)units;
+<<<<<<< HEAD
+=======
+  info->gpu = info->forward = PETSC_TRUE;
+  info->real64 = info->atomic64 = PETSC_TRUE;
+>>>>>>> s-bccoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -242,7 +242,7 @@ SPMV_INLINE void BccooTransposeLanes(const BccooBlocks *b, const BccooPart *part
         if (w > 1) { /* past the last column there is only fill, which the last column takes */
           const SpmvIndex c = SpmvIndexAdd(SpmvIndexLoad32(at), SpmvIndexSplat((int32_t)j));
 
-          SpmvIndexStore32(columns, SpmvIndexMin(c, (int32_t)b->n - 1));
+          SpmvIndexStore32(columns, SpmvIndexMin(c, SpmvIndexSplat((int32_t)b->n - 1)));
           at = columns;
         }
         Spmv8ScatterAdd(o->y, at, sum);
