@@ -109,8 +109,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   int id, version, local, group, units, arch, major, minor;
 
   PetscFunctionBegin;
-  *info = (SpmvDeviceInfo){
-    .gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE, .shuffles = PETSC_TRUE};
+  *info = (SpmvDeviceInfo){.gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE};
   PetscCallCuda(cuDeviceGet, &id, (int)index);
   PetscCallCuda(cuDeviceGetName, info->name, (int)sizeof(info->name), id);
   PetscCallCuda(cuDeviceTotalMem_v2, &info->memory, id);
@@ -125,11 +124,6 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   info->local = (size_t)local;
   info->group = (size_t)group;
   info->units = (size_t)units;
-<<<<<<< HEAD
-=======
-  info->gpu = info->forward = PETSC_TRUE;
-  info->real64 = info->atomic64 = PETSC_TRUE;
->>>>>>> s-bccoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
