@@ -43,8 +43,7 @@ static const SpmvDeviceInfo Gpu = {.name     = "a GPU",
                                    .gpu      = PETSC_TRUE,
                                    .forward  = PETSC_TRUE,
                                    .real64   = PETSC_TRUE,
-                                   .atomic64 = PETSC_TRUE,
-                                   .shuffles = PETSC_TRUE};
+                                   .atomic64 = PETSC_TRUE};
 
 static const SpmvDeviceInfo *Info(const SpmvPlan *plan)
 {
