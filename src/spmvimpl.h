@@ -277,7 +277,3 @@ static inline PetscScalar *SpmvTaskVector(PetscInt n, PetscInt task, PetscScalar
 {
   return task ? work + SpmvTaskVectors(n, task) : y;
 }
-
-#define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
-#include "mattypes.h"
-#undef SPMV_FORMAT

@@ -14,6 +14,10 @@ const char *SpmvIsaName(PetscInt isa)
   return isa < SPMV_ISA_COUNT ? IsaNames[isa] : "auto";
 }
 
+#define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
+#include "../formats.h"
+#undef SPMV_FORMAT
+
 static const SpmvFormat *const Formats[] = {
 #define SPMV_FORMAT(name) &SpmvFormat_##name,
 #include "../formats.h"

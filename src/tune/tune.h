@@ -29,6 +29,10 @@ enum {
   SPMV_CANDIDATES
 };
 
+#define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
+#include "../mattypes.h"
+#undef SPMV_FORMAT
+
 extern const SpmvFormat        SpmvFormat_aij; /* has no storage: AIJ's kernel serves */
 extern const SpmvFormat *const SpmvCandidate[SPMV_CANDIDATES];
 
