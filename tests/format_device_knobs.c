@@ -152,7 +152,7 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
       PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
       PetscCheck(strstr(on->product.options, wide ? "-DWORD_BITS=64" : "-DWORD_BITS=32"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                  "words");
-      csr.n = t.n;
+      csr.n = on->n = t.n;
       if (!wide) PetscCall(Arrays(on));
       if (order != CMRS_ROWS) PetscCall(Compiles(on)); /* the kernel of columns */
       PetscCall(Products(&csr, on, &wrong));
