@@ -101,7 +101,7 @@ static PetscErrorCode PmfFindRest(const SpmvCSR *csr, PmfOrder *order)
   PetscInt *i, *j, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(csr->m + 1, &i, csr->i[csr->m], &j, csr->i[csr->m], &order->from));
+  PetscCall(PetscMalloc3(csr->m + 1, &i, csr->i[csr->m], &j, csr->i[csr->m] + 1, &order->from)); /* never NULL */
   order->rest = (SpmvCSR){.m = csr->m, .n = csr->n, .rbs = 1, .cbs = 1, .i = i, .j = j};
   i[0]        = 0;
   for (PetscInt r = 0; r < csr->m; r++) {
