@@ -7,7 +7,7 @@
 static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size_t size)
 {
   SpmvArray arrays[2 * SPMV_ARRAY_MAX];
-  PetscInt  n;
+  PetscInt  n, kept = 0;
   double    nz = PetscMax(1, s->seq.key.nz), values = 0;
 
   PetscFunctionBegin;
@@ -19,7 +19,8 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
       const double bytes = (double)arrays[k].count * (double)arrays[k].size;
 
       if ((int)arrays[k].aside != aside) continue;
-      PetscCall(SpmvAppend(line, size, "%s %s %.2f", aside ? ", kept for new values:" : "", arrays[k].name, bytes / nz));
+      PetscCall(
+        SpmvAppend(line, size, "%s %s %.2f", aside && !kept++ ? ", kept for new values:" : "", arrays[k].name, bytes / nz));
       if (arrays[k].is_values) values += (double)arrays[k].count;
     }
     if (!aside && s->seq.key.nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
