@@ -76,7 +76,7 @@ static SpmvDenseTarget DenseTarget(const SpmvDenseProduct *d, PetscInt count, Pe
   return (PetscLogDouble)sizeof(PetscScalar) * d->csr.m * count > SpmvMachineGet()->last ? SPMV_DENSE_PAST : SPMV_DENSE_SET;
 }
 
-/* Rows [first, last), panel by panel; row r of x lies at x + r width. Stores past the caches begin where a cache line of y does */
+/* Rows [first, last), panel by panel; row r of x is at x + r width. Stores past the caches begin where a cache line of y does */
 static void DensePanels(const DenseWork *w, const PetscScalar *x, PetscInt first, PetscInt last)
 {
   const SpmvDenseProduct *d    = w->d;
