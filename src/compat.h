@@ -75,7 +75,11 @@ static inline PetscErrorCode SpmvPetscStream(PetscDeviceContext context, void **
   #define SPMV_DEVICE_PACKAGES "cuda", "hip", "kokkos", "viennacl", "sycl"
 #endif
 
-/* The stack of calls of a PETSc with debugging. Weak, so that one without it loads us all the same and is told so (layouts.c) */
+/* The stack of calls of a PETSc with debugging. Weak, so that one without it loads us all the same and is told so (sys/layouts.c) */
 #if PetscDefined(USE_DEBUG)
   #pragma weak petscstack
 #endif
+
+/* The release whose structs this library is compiled with */
+#define SPMV_PETSC_MAJOR PETSC_VERSION_MAJOR
+#define SPMV_PETSC_MINOR PETSC_VERSION_MINOR

@@ -64,9 +64,9 @@ PetscErrorCode SpmvCheckPetsc(void)
   size_t        scalar_size, int_size;
 
   if (PetscGetVersionNumber(&major, &minor, NULL, NULL)) return PETSC_ERR_LIB;
-  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
+  PetscCheck(major == SPMV_PETSC_MAJOR && minor == SPMV_PETSC_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libpetscspmv was compiled for PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT "; " REMEDY,
-             PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+             SPMV_PETSC_MAJOR, SPMV_PETSC_MINOR, major, minor);
   if (PetscDataTypeFromString("scalar", &scalar, &found)) return PETSC_ERR_LIB;
   if (PetscDataTypeGetSize(scalar, &scalar_size) || PetscDataTypeGetSize(PETSC_INT, &int_size)) return PETSC_ERR_LIB;
   PetscCheck(scalar == PETSC_SCALAR && scalar_size == sizeof(PetscScalar) && int_size == sizeof(PetscInt), PETSC_COMM_SELF,
