@@ -75,7 +75,7 @@ static inline PetscErrorCode SpmvPetscStream(PetscDeviceContext context, void **
   #define SPMV_DEVICE_PACKAGES "cuda", "hip", "kokkos", "viennacl", "sycl"
 #endif
 
-/* The stack of calls of a PETSc with debugging. Weak, so that one without it loads us all the same and is told so (sys/layouts.c) */
+/* The stack of calls of a PETSc with debugging. Weak, so that one without it loads us all the same and is told so: layouts.c */
 #if PetscDefined(USE_DEBUG)
   #pragma weak petscstack
 #endif
