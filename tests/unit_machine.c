@@ -3,6 +3,7 @@ static const char help[] =
   -file <used, old>   what the user's file is\n\n";
 
 #include "host/machine.h"
+#include "tune/tune.h"
 #include <sys/stat.h>
 
 /* Writes a file, with the folders that it is in */
