@@ -62,17 +62,11 @@ static PetscErrorCode DriverOpen(void)
 
 /* ---- what stands for PETSc's side ---- */
 
-static PetscErrorCode StreamGet(void **stream)
+static PetscErrorCode CudaOfPetsc(PetscInt *index, void **stream)
 {
   PetscFunctionBegin;
-  *stream = StreamNow;
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode IndexGet(PetscInt *index)
-{
-  PetscFunctionBegin;
-  *index = 0;
+  if (stream) *stream = StreamNow;
+  if (index) *index = 0;
   PetscFunctionReturn(0);
 }
 
@@ -558,7 +552,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-results", &results));
   PetscCall(DriverOpen());
-  SpmvPetscCuda = (SpmvPetscCudaFns){StreamGet, IndexGet};
+  SpmvPetscCuda = CudaOfPetsc;
   PetscCall(MatMake(type, &A));
   PetscCall(MatMake(MATAIJ, &B));
   for (int transpose = 0; transpose < 2; transpose++) { /* the storage goes to the device */
