@@ -208,7 +208,7 @@ static PetscErrorCode WorkSplit(Work *w)
   PetscFunctionBegin;
   PetscCall(SpmvResolve(SpmvFormatSide(w->format, SPMV_BACKEND_DEVICE), w->csr, &Gpu, &w->plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(w->format->device->sharing->split(w->csr, &w->plan, &host, &n, &rows));
+  PetscCall(w->format->device->joint->split(w->csr, &w->plan, &host, &n, &rows));
   PetscCall(PetscFree(rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -285,7 +285,7 @@ static PetscErrorCode TestFull(const SpmvFormat *f, const SpmvCSR *csr, const Sp
   w.name = "a prediction";
   PetscCall(RunOutOfMemory(&w, WorkPredict));
   w.name = "a split";
-  if (plan->backend == SPMV_BACKEND_DEVICE && f->device->sharing && plan->value[f->device->sharing->parts])
+  if (plan->backend == SPMV_BACKEND_DEVICE && f->device->joint && plan->value[f->device->joint->parts])
     PetscCall(RunOutOfMemory(&w, WorkSplit));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
