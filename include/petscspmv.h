@@ -15,14 +15,28 @@
   both blocks of the latter are `MATSEQBCCOO`.
 
   Options Database Keys:
-+ -mat_type bccoo           - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type bccoo
-. -mat_bccoo_<knob>         - a knob of the format, such as block_height; -help lists them and says what they are
-. -mat_spmv_backend <host>  - host, device (of OpenCL or CUDA, if there is one), or auto (a GPU if the matrix is large)
-. -mat_spmv_build_after <n> - products that AIJ's kernel serves before the storage is built; see the README
-. -mat_spmv_isa <auto>      - instruction set: auto, scalar, avx2, avx512
-. -mat_spmv_threads <n>     - threads that share a product
-. -mat_spmv_transpose       - what transposed products read: the storage itself, or a copy of the transposed matrix
-- -mat_spmv_view <viewer>   - prints what was built, once after each build
++ -mat_type bccoo                       - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type bccoo
+. -mat_bccoo_block_height <0>           - rows of a block, 1 to 8; 0: the height and width of least estimated time
+. -mat_bccoo_block_width <0>            - columns of a block, 1 to 8; 0: as for the height
+. -mat_bccoo_columns <auto>             - how block columns are stored: int32, uint16, difference; auto: in the fewest bytes
+. -mat_bccoo_tile <0>                   - blocks of a tile, 8 to 1024; 0: by the number of blocks and of tiles side by side
+. -mat_bccoo_slices <1>                 - vertical slices (BCCOO+): 1, 2, 4, 8, 16 or 32
+. -mat_bccoo_bunch <0>                  - host: tiles side by side, one in each lane, 1 or 8; 0: of least estimated time
+. -mat_bccoo_device_workgroup <128>     - work items of a work group, a power of two up to 512
+. -mat_bccoo_device_strategy <0>        - 1: a tile's sums are kept, 2: result cache, 3: tiles side by side; 0: by tile and bunch
+. -mat_bccoo_device_registers <0>       - strategy 1: sums of a tile in registers: -1 for none, 8, 16 or 32; 0: as many as fit
+. -mat_bccoo_device_cache <1>           - strategy 2: block rows of the result cache, times the work group, 1 to 4
+. -mat_bccoo_device_bunch <0>           - strategy 3: tiles side by side in a work item, 1, 2 or 4; 0: as many as fill 8 sums
+. -mat_bccoo_device_transpose <offline> - blocks are transposed by the build (offline) or by each product (online)
+. -mat_bccoo_device_carry <kernel>      - sums across work groups: by a kernel, by the last group, or adjacent groups wait (GPUs)
+. -mat_bccoo_device_convert <auto>      - who makes the arrays: host or device; auto: a GPU, if there are many entries
+. -mat_bccoo_device_flag_bits <32>      - bits of a word of flags: 8, 16 or 32
+. -mat_spmv_backend <host>              - host, device (OpenCL or CUDA, if there is one), or auto (a GPU if the matrix is large)
+. -mat_spmv_build_after <n>             - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_isa <auto>                  - instruction set: auto, scalar, avx2, avx512
+. -mat_spmv_threads <n>                 - threads that share a product
+. -mat_spmv_transpose                   - what transposed products read: the storage itself, or a copy of the transposed matrix
+- -mat_spmv_view <viewer>               - prints what was built, once after each build
 
   Level: beginner
 
@@ -45,6 +59,12 @@ M*/
   A child of `MATAIJ` as `MATBCCOO` is: `MATSEQCMRS` on one process, `MATMPICMRS` on several. Options are those of `MATBCCOO`,
   with knobs of its own.
 
+  Options Database Keys:
++ -mat_cmrs_height <0>             - rows of a strip, 1 to 16; 0: 8; on a device what 64 bytes hold, 12 at most, or 16 if padded
+. -mat_cmrs_device_order <columns> - of the entries in a strip: by columns, by rows, or padded
+. -mat_cmrs_device_align <1>       - 1: a strip that is not padded is read from a multiple of 32 entries, 0: from its first entry
+- -mat_cmrs_device_workgroup <128> - work items of a work group, of which 32 have a strip: 32, 64, 128, 256 or 512
+
   Level: beginner
 
   Note:
@@ -66,6 +86,17 @@ M*/
   not be sorted. A device is sent AIJ's arrays and cuts row blocks by knobs of its own, in the place of three of the host's.
   Options are those of `MATBCCOO`, with knobs of its own.
 
+  Options Database Keys:
++ -mat_csradaptive_nnz_per_wg <2048>              - entries of a row block of several rows, at most, 8 to 4096
+. -mat_csradaptive_num_rows_stream <64>           - rows from which a row block is served by CSR-Stream, not CSR-Vector
+. -mat_csradaptive_nnz_multiplier <2>             - row blocks share a row of more than this times nnz_per_wg entries
+. -mat_csradaptive_device_nnz_per_wg <1536>       - the same for a device: 64 to 4096; 1024 for single precision
+. -mat_csradaptive_device_num_rows_stream <3>     - the same for a device: 1 to 16; 2 for single precision
+. -mat_csradaptive_device_nnz_multiplier <2>      - the same for a device: 1 to 8; 3 for single precision
+. -mat_csradaptive_device_workgroup <256>         - work items of a work group, a power of two up to 512
+. -mat_csradaptive_device_reduction <logarithmic> - CSR-Stream sums a row by several work items, or by one (scalar)
+- -mat_csradaptive_device_parts <kernel>          - parts of a row are added by a kernel, or atomic (GPUs; other bits each time)
+
   Level: beginner
 
   Source: Daga, Greathouse, Structural Agnostic SpMV: Adapting CSR-Adaptive for Irregular Matrices, HiPC 2015
@@ -81,6 +112,16 @@ M*/
 
   A child of `MATAIJ` as `MATBCCOO` is: `MATSEQTPSPMV` on one process, `MATMPITPSPMV` on several. Options are those of `MATBCCOO`,
   with knobs of its own.
+
+  Options Database Keys:
++ -mat_tpspmv_cache <0>              - KiB of the cache that is to hold the x of a tile twice; 0: the machine's
+. -mat_tpspmv_tile <0>               - columns of a tile, at most; 0: by the cache; 1073741824: one tile
+. -mat_tpspmv_slice <0>              - rows of a slice; 0: by the entries that a tile has in it
+. -mat_tpspmv_long <128>             - entries of a row in a tile above which it is cut into segments
+. -mat_tpspmv_remove <auto>          - empty columns are removed: yes, no; auto: where x does not fit the cache and half are empty
+. -mat_tpspmv_stream <auto>          - host: partial sums go past the cache: yes, no; auto: where they are large
+. -mat_tpspmv_device_workgroup <128> - work items of a work group: 32, 64, 128, 256 or 512
+- -mat_tpspmv_device_stage <auto>    - work groups load the x of their tile to local memory: yes, no; auto: where that pays
 
   Level: beginner
 
@@ -103,6 +144,18 @@ M*/
 
   A child of `MATAIJ` as `MATBCCOO` is: `MATSEQPMF` on one process, `MATMPIPMF` on several. Options are those of `MATBCCOO`, with
   knobs of its own.
+
+  Options Database Keys:
++ -mat_pmf_partition <pmf>        - how rows are cut into parts: pmf by length, nnz, rows, or diagonal (blocks and the rest)
+. -mat_pmf_powers <list>          - computing powers of the parts; by default a part of equal power for each thread
+. -mat_pmf_window <4096>          - rows that are ordered by length together, 8 to 16384, or global
+. -mat_pmf_block <32>             - rows of a block on the diagonal, 16 or 32, for -mat_pmf_partition diagonal
+. -mat_pmf_pieces <auto>          - host: steps share four short pieces of x where rows have the same columns: none, any, 2, 3, 4
+. -mat_pmf_device_workgroup <128> - work items of a work group: 32, 64, 128, 256 or 512
+. -mat_pmf_device_slice <32>      - rows of a slice, which are padded to its longest: 1 to 128
+. -mat_pmf_device_long <256>      - entries of a row above which work groups share it
+. -mat_pmf_device_parts <all>     - how many of the parts the device has, 1 to 4, or all; the host has the others at the same time
+- -mat_pmf_device_cut <yes>       - rows that the device's memory has no room for are left to the host; no: the host has all then
 
   Level: beginner
 

@@ -44,6 +44,7 @@ typedef struct {
   SpmvArray        work[SPMV_DEVICE_WORK_MAX]; /* without data; zeros when they are made */
   PetscInt         nlaunches;
   SpmvDeviceLaunch launch[SPMV_DEVICE_LAUNCH_MAX];
+  PetscBool        numbered; /* a kernel is given SPMV_ARG_EPOCH */
 } SpmvDeviceProduct;
 
 /* What SPMV_LAUNCH() gives to a kernel */
@@ -60,7 +61,9 @@ typedef struct {
     product, (SpmvDeviceLaunch){.kernel = name, .groups = ngroups, .group = ngroup, .overwrites = clears, .arg = {__VA_ARGS__}})
 static inline void SpmvDeviceAdd(SpmvDeviceProduct *product, SpmvDeviceLaunch launch)
 {
-  while (launch.arg[launch.nargs].kind) launch.nargs++;
+  for (; launch.arg[launch.nargs].kind; launch.nargs++) {
+    if (launch.arg[launch.nargs].kind == SPMV_ARG_EPOCH) product->numbered = PETSC_TRUE;
+  }
   product->launch[product->nlaunches++]        = launch;
   product->launch[product->nlaunches - 1].step = product->nlaunches;
 }

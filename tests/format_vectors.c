@@ -62,7 +62,7 @@ static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDe
                                 PetscInt ky, PetscBool beta, PetscInt *wrong)
 {
   PetscScalar         *xe = x->entries + (size_t)kx * (size_t)x->n, *ye = y->entries + (size_t)ky * (size_t)y->n;
-  const PetscLogDouble sent = device->sent, received = device->received, bx = kx ? 0 : x->n * sizeof(PetscScalar),
+  const PetscLogDouble sent = device->moved[0].all, received = device->moved[1].all, bx = kx ? 0 : x->n * sizeof(PetscScalar),
                        by = ky ? 0 : y->n * sizeof(PetscScalar);
   long double re[ROWS], im[ROWS], size[ROWS];
   PetscInt    length[ROWS];
@@ -75,9 +75,9 @@ static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDe
   if (!ky && !beta) got[0] = NAN;
   PetscCall(SpmvOnDeviceMultiply(on, kx ? NULL : xe, x->buffer[kx], ky ? NULL : got, y->buffer[ky], beta, &nomem));
   PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
-  if (device->sent - sent != bx + (beta ? by : 0) || device->received - received != by) {
+  if (device->moved[0].all - sent != bx + (beta ? by : 0) || device->moved[1].all - received != by) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "x %" PetscInt_FMT ", y %" PetscInt_FMT ": %g bytes sent, %g received\n", kx, ky,
-                          (double)(device->sent - sent), (double)(device->received - received)));
+                          (double)(device->moved[0].all - sent), (double)(device->moved[1].all - received)));
     ++*wrong;
   }
   if (ky) PetscCall(SpmvDeviceRead(device, y->buffer[ky], got, sizeof(PetscScalar) * (size_t)y->n));

@@ -1,8 +1,8 @@
 /*
   device.c - the device of this process: which one, its memory, what moves to it and back, launches
 
-  It is looked for when a matrix first asks. Every byte that moves or is held goes through SpmvDeviceWrite(), SpmvDeviceRead() and
-  SpmvDeviceAlloc(), which count.
+  It is looked for when a matrix first asks. Every byte that moves or is held goes through SpmvDeviceCopy() and SpmvDeviceAlloc(),
+  which count.
 */
 #include "device.h"
 #include <petscviewer.h>
@@ -18,7 +18,7 @@ static SpmvDevice Device;
 static PetscBool  DeviceSought; /* whether there is one is known */
 static PetscBool  DeviceView;
 
-static PetscLogEvent ToDevice, FromDevice;
+static PetscLogEvent CopyEvents[2]; /* by SpmvDirection */
 
 /* -spmv_device: the API asked for by name, or NULL; none: PETSC_TRUE if no device is to be used */
 static PetscErrorCode DeviceAsked(const SpmvDeviceApi **api, PetscBool *none)
@@ -160,38 +160,23 @@ PetscErrorCode SpmvDeviceFree(SpmvDevice *d, size_t bytes, void **buffer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void DeviceCount(SpmvTransfers *t, size_t bytes)
+/* Copies, and counts, between a buffer and an array of the host; SpmvDeviceWrite() and SpmvDeviceRead() are the two directions */
+PetscErrorCode SpmvDeviceCopy(SpmvDevice *d, SpmvDirection direction, void *to, const void *from, size_t bytes, PetscBool *nomem)
 {
-  if (bytes <= SPMV_TRANSFER_FEW) t->few++;
-  else {
-    t->other++;
-    t->bytes += (PetscLogDouble)bytes;
-  }
-}
+  SpmvTransfers *moved = &d->moved[direction];
 
-PetscErrorCode SpmvDeviceWrite(SpmvDevice *d, void *buffer, const void *data, size_t bytes, PetscBool *nomem)
-{
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(ToDevice, 0, 0, 0, 0));
-  SpmvCallDevice(d, nomem, write, buffer, data, bytes);
-  PetscCall(PetscLogEventEnd(ToDevice, 0, 0, 0, 0));
-  d->sent += (PetscLogDouble)bytes;
-  DeviceCount(&d->to, bytes);
-  PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes)); /* counted by a PETSc that was built for devices */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode SpmvDeviceRead(SpmvDevice *d, void *buffer, void *data, size_t bytes)
-{
-  PetscFunctionBegin;
-  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscLogEventBegin(FromDevice, 0, 0, 0, 0));
-  SpmvCallDevice(d, NULL, read, buffer, data, bytes);
-  PetscCall(PetscLogEventEnd(FromDevice, 0, 0, 0, 0));
-  d->received += (PetscLogDouble)bytes;
-  DeviceCount(&d->from, bytes);
-  PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscCall(PetscLogEventBegin(CopyEvents[direction], 0, 0, 0, 0));
+  SpmvCallDevice(d, nomem, copy, direction, to, from, bytes);
+  PetscCall(PetscLogEventEnd(CopyEvents[direction], 0, 0, 0, 0));
+  moved->all += (PetscLogDouble)bytes;
+  if (bytes > SPMV_TRANSFER_FEW) {
+    moved->other++;
+    moved->bytes += (PetscLogDouble)bytes;
+  } else moved->few++;
+  if (direction == SPMV_TO_DEVICE) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes)); /* for a PETSc built for devices */
+  else PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,8 +211,7 @@ PetscErrorCode SpmvDeviceRun(SpmvDevice *d, void *program, const SpmvDeviceCall 
 /* -spmv_device_view: the devices that the first process sees, then what all processes did with theirs */
 static PetscErrorCode DeviceViewAll(void)
 {
-  PetscLogDouble local[]  = {Device.sent, Device.received, Device.peak, Device.held}, sum[4];
-  PetscInt       counts[] = {SpmvPrograms.compiled, SpmvPrograms.loaded, SpmvPrograms.found}, total[3];
+  PetscLogDouble local[7] = {Device.moved[0].all, Device.moved[1].all, Device.peak, Device.held}, sum[7];
   PetscBool      any      = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -248,12 +232,11 @@ static PetscErrorCode DeviceViewAll(void)
     }
   }
   if (!any) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no device\n"));
-  PetscCallMPI(MPI_Reduce(local, sum, 4, MPI_DOUBLE, MPI_SUM, 0, PETSC_COMM_WORLD));
-  PetscCallMPI(MPI_Reduce(counts, total, 3, MPIU_INT, MPI_SUM, 0, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
-                        "devices: %.0f bytes sent, %.0f received, %.0f held at most, %.0f now; programs: %" PetscInt_FMT
-                        " compiled, %" PetscInt_FMT " from disk, %" PetscInt_FMT " from memory\n",
-                        (double)sum[0], (double)sum[1], (double)sum[2], (double)sum[3], total[0], total[1], total[2]));
+  for (int k = 0; k < SPMV_PROGRAMS; k++) local[4 + k] = SpmvPrograms[k];
+  PetscCallMPI(MPI_Reduce(local, sum, 4 + SPMV_PROGRAMS, MPI_DOUBLE, MPI_SUM, 0, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "devices: %.0f bytes sent, %.0f received, %.0f held at most, %.0f now; ", sum[0],
+                        sum[1], sum[2], sum[3]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "programs: %.0f compiled, %.0f from disk, %.0f from memory\n", sum[4], sum[5], sum[6]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -262,8 +245,8 @@ PetscErrorCode SpmvDeviceInitialize(void)
 {
   PetscFunctionBegin;
   PetscCall(PetscOptionsHasName(NULL, NULL, "-spmv_device_view", &DeviceView));
-  PetscCall(PetscLogEventRegister("SpmvToDevice", MAT_CLASSID, &ToDevice));
-  PetscCall(PetscLogEventRegister("SpmvFromDevice", MAT_CLASSID, &FromDevice));
+  PetscCall(PetscLogEventRegister("SpmvToDevice", MAT_CLASSID, &CopyEvents[SPMV_TO_DEVICE]));
+  PetscCall(PetscLogEventRegister("SpmvFromDevice", MAT_CLASSID, &CopyEvents[SPMV_FROM_DEVICE]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,7 +260,7 @@ PetscErrorCode SpmvDeviceFinalize(void)
     PetscCall(Device.api->close(&Device.handle));
   }
   PetscCall(PetscMemzero(&Device, sizeof(Device)));
-  PetscCall(PetscMemzero(&SpmvPrograms, sizeof(SpmvPrograms)));
+  PetscCall(PetscArrayzero(SpmvPrograms, SPMV_PROGRAMS));
   DeviceSought = DeviceView = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

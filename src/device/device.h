@@ -4,10 +4,8 @@
   device.c      the device of this process: options, which one, memory, transfers and their counts, launches
   library.c     the libraries of APIs, opened at run time
   programs.c    kernels compiled once: the program cache, in memory and on disk
-  ondevice.c    a storage on a device
-  product.c     its products
-  convert.c     arrays of it that the device makes
-  graphs.c      products whose kernels were recorded
+  ondevice.c    a storage on a device: arrays sent, or made there
+  product.c     its products, also of kernels that were recorded
   joint.c       products of which the host has some of the rows
   powers.c      the computing powers of a device and of threads of the host, for such products
   gather.c      some entries of a vector, for other processes
@@ -21,13 +19,16 @@
 
 /* SpmvDeviceCall: a kernel and what it is given */
 typedef struct {
-  const char        *kernel;
-  size_t             groups, group; /* work groups, work items in each */
-  PetscInt           step;          /* as of SpmvDeviceLaunch */
-  PetscInt           nargs;
-  const void *const *arg;  /* [nargs]  where each argument's value is */
-  const size_t      *size; /* [nargs]  its bytes */
+  const char *kernel;
+  size_t      groups, group; /* work groups, work items in each */
+  PetscInt    step;          /* as of SpmvDeviceLaunch */
+  PetscInt    nargs;
+  const void *arg[SPMV_DEVICE_ARG_MAX];   /* [nargs]  where each argument's value is, */
+  int32_t     value[SPMV_DEVICE_ARG_MAX]; /* here if it is an integer */
+  size_t      size[SPMV_DEVICE_ARG_MAX];  /* [nargs]  its bytes */
 } SpmvDeviceCall;
+
+typedef enum { SPMV_TO_DEVICE, SPMV_FROM_DEVICE } SpmvDirection;
 
 /* SpmvDeviceApi: OpenCL, CUDA, ... Devices, buffers and programs are the API's own; a buffer is passed to kernels as it is */
 typedef struct {
@@ -56,9 +57,8 @@ typedef struct {
   int (*finish)(void *device);                             /* waits for all that was asked of it */
   int (*alloc)(void *device, size_t bytes, void **buffer); /* bytes > 0 */
   int (*free)(void *device, void *buffer);                 /* kernels that run may still use it */
-  int (*write)(void *device, void *buffer, const void *data, size_t bytes);
-  int (*read)(void *device, void *buffer, void *data, size_t bytes);
-  int (*load)(void *device, const char *binary, size_t size, void **program); /* NULL if it is no binary */
+  int (*copy)(void *device, SpmvDirection direction, void *to, const void *from, size_t bytes); /* done when it returns */
+  int (*load)(void *device, const char *binary, size_t size, void **program);                   /* NULL if it is no binary */
   int (*release)(void *device, void *program);
   int (*launch)(void *device, void *program, const SpmvDeviceCall *call);
 
@@ -81,6 +81,7 @@ typedef struct {
   PetscInt64     few;   /* transfers of so many bytes at most */
   PetscInt64     other; /* all others */
   PetscLogDouble bytes; /* of those */
+  PetscLogDouble all;   /* bytes of both */
 } SpmvTransfers;
 
 /* SpmvDevice: the device of this process */
@@ -90,23 +91,10 @@ typedef struct {
   void                *handle;
   SpmvDeviceInfo       info;
   PetscLogDouble       limit; /* bytes that we may hold, -spmv_device_memory */
-  PetscLogDouble       held, peak, sent, received;
-  SpmvTransfers        to, from;
-  PetscBool            graphs; /* products of several kernels are recorded, -spmv_device_graph */
+  PetscLogDouble       held, peak;
+  SpmvTransfers        moved[2]; /* by SpmvDirection */
+  PetscBool            graphs;   /* products of several kernels are recorded, -spmv_device_graph */
 } SpmvDevice;
-
-/* SpmvGraphs: products that were asked for, with their kernels if an API has recorded them */
-#define SPMV_GRAPHS_MAX 64 /* GMRES multiplies its 30 vectors in turn, and some more at a restart */
-typedef struct {
-  const void *x, *y; /* on the device */
-  PetscBool   beta;
-  void       *graph; /* NULL: not recorded */
-  PetscInt64  used;  /* when it was asked for last; 0: there is none */
-} SpmvGraph;
-typedef struct {
-  PetscInt64 asked;
-  SpmvGraph  of[SPMV_GRAPHS_MAX];
-} SpmvGraphs;
 
 /* SpmvOnDevice: a storage on a device */
 typedef struct _n_SpmvOnDevice SpmvOnDevice;
@@ -126,8 +114,10 @@ extern PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what
 extern PetscErrorCode SpmvDeviceGet(SpmvDevice **device);
 extern PetscErrorCode SpmvDeviceAlloc(SpmvDevice *device, size_t bytes, void **buffer);
 extern PetscErrorCode SpmvDeviceFree(SpmvDevice *device, size_t bytes, void **buffer);
-extern PetscErrorCode SpmvDeviceWrite(SpmvDevice *device, void *buffer, const void *data, size_t bytes, PetscBool *nomem);
-extern PetscErrorCode SpmvDeviceRead(SpmvDevice *device, void *buffer, void *data, size_t bytes);
+extern PetscErrorCode SpmvDeviceCopy(SpmvDevice *device, SpmvDirection direction, void *to, const void *from, size_t bytes,
+                                     PetscBool *nomem);
+#define SpmvDeviceWrite(device, buffer, data, bytes, nomem) SpmvDeviceCopy(device, SPMV_TO_DEVICE, buffer, data, bytes, nomem)
+#define SpmvDeviceRead(device, buffer, data, bytes)         SpmvDeviceCopy(device, SPMV_FROM_DEVICE, data, buffer, bytes, NULL)
 extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait,
                                     PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceInitialize(void);
@@ -153,10 +143,8 @@ extern PetscErrorCode SpmvProgramSource(const SpmvDeviceApi *api, const char sou
 extern PetscErrorCode SpmvProgramOptions(const SpmvDeviceInfo *info, const char options[], char whole[], size_t size);
 extern PetscErrorCode SpmvProgramsReset(SpmvDevice *device);
 
-typedef struct {
-  PetscInt compiled, loaded, found; /* programs made from source, from disk, found in memory */
-} SpmvProgramCounts;
-extern SpmvProgramCounts SpmvPrograms;
+enum { SPMV_COMPILED, SPMV_LOADED, SPMV_FOUND, SPMV_PROGRAMS };
+extern PetscLogDouble SpmvPrograms[SPMV_PROGRAMS]; /* how many were made from source, from disk, found in memory */
 
 /* powers.c */
 extern PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,
@@ -166,11 +154,6 @@ extern PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *for
 extern const char     SpmvGatherSource[];
 extern PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvOnDevice **gather,
                                        PetscBool *nomem);
-
-/* graphs.c */
-extern PetscErrorCode SpmvGraphsFind(SpmvGraphs *graphs, SpmvDevice *device, const void *x, const void *y, PetscBool beta,
-                                     void ***graph, PetscBool *seen);
-extern PetscErrorCode SpmvGraphsForget(SpmvGraphs *graphs, SpmvDevice *device);
 
 /* ondevice.c */
 extern PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,

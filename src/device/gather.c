@@ -9,57 +9,41 @@
 
 #define GATHER_GROUP 64 /* work items of a work group, if the device has as many */
 
-typedef struct {
-  PetscInt n;
-  int32_t *which;
-} Gather;
-
+/* The storage is the matrix as it was given */
 static PetscErrorCode GatherBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
-  Gather *g;
-
   PetscFunctionBegin;
-  PetscCall(PetscNew(&g));
-  *storage = g;
-  g->n     = csr->m;
-  PetscCall(PetscMalloc1(g->n, &g->which));
-  for (PetscInt k = 0; k < g->n; k++) {
-    PetscCheck(csr->j[k] <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "Entry %" PetscInt_FMT
-               " of a vector does not fit the 32-bit integers of device kernels; use more processes or -mat_spmv_backend host",
-               csr->j[k]);
-    g->which[k] = (int32_t)csr->j[k];
-  }
+  PetscCall(PetscMalloc(sizeof(*csr), storage));
+  memcpy(*storage, csr, sizeof(*csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode GatherArrays(const void *storage, PetscInt *n, SpmvArray arrays[])
 {
-  const Gather *g = storage;
+  const SpmvCSR *csr = storage;
 
   PetscFunctionBegin;
   *n        = 1;
-  arrays[0] = SPMV_ARRAY("which", g->which, (size_t)g->n, sizeof(int32_t));
+  arrays[0] = SPMV_ARRAY("which", csr->j, (size_t)csr->m, sizeof(PetscInt), .borrowed = PETSC_TRUE);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode GatherProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
                                     SpmvDeviceProduct *product)
 {
-  const Gather *g     = storage;
-  const size_t  group = PetscMin(GATHER_GROUP, info->group);
+  const PetscInt n     = ((const SpmvCSR *)storage)->m;
+  const size_t   group = PetscMin(GATHER_GROUP, info->group);
 
   PetscFunctionBegin;
   PetscCall(SpmvAppend(product->options, sizeof(product->options), "-DGATHER=%zu", group));
-  SPMV_LAUNCH(product, "spmv_gather", SpmvGroups((size_t)g->n, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("which"), SPMV_GIVE_X,
-              SPMV_GIVE_Y, SPMV_GIVE_INT(g->n));
+  SPMV_LAUNCH(product, "spmv_gather", SpmvGroups((size_t)n, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("which"), SPMV_GIVE_X,
+              SPMV_GIVE_Y, SPMV_GIVE_INT(n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode GatherDestroy(void **storage)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(((Gather *)*storage)->which));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,16 +52,7 @@ const char SpmvGatherSource[] =
 #include "gather.cl.h"
   ;
 
-/*
-  SpmvGatherCreate - prepares to bring the same entries of vectors to the host, over and over, with SpmvOnDeviceMultiply()
-
-  Input Parameters:
-+ device - that has the vectors
-. n      - how many entries, more than 0
-- which  - [n] their numbers
-
-  Output Parameters: as of SpmvOnDeviceCreate()
-*/
+/* Prepares to bring n > 0 entries of vectors, number which[0], which[1], ..., to the host, each time by SpmvOnDeviceMultiply() */
 PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvOnDevice **gather, PetscBool *nomem)
 {
   static const SpmvDeviceSide side   = {.side    = {.build = GatherBuild, .arrays = GatherArrays, .destroy = GatherDestroy},

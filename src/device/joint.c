@@ -9,30 +9,29 @@
 */
 #include "ondevice.h"
 
-void SpmvRowsPartDestroy(SpmvRowsPart *part)
+void SpmvRowsDestroy(SpmvCSR *rows)
 {
-  (void)PetscFree(part->i);
-  (void)PetscFree(part->j);
-  (void)PetscFree(part->a);
+  (void)PetscFree3(rows->i, rows->j, rows->a);
 }
 
-/* A matrix of m rows: row from[r] for row r, no entries where from[r] < 0. After an error *part is what was made so far */
-PetscErrorCode SpmvRowsPartCreate(const SpmvCSR *csr, PetscInt m, const PetscInt from[], SpmvRowsPart *part)
+/* A matrix of m rows: row from[r] for row r, no entries where from[r] < 0 */
+PetscErrorCode SpmvRowsCreate(const SpmvCSR *csr, PetscInt m, const PetscInt from[], SpmvCSR *rows)
 {
-  PetscInt *i;
+  PetscInt    *i, *j, nz = 0;
+  PetscScalar *a;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(m + 1, &part->i));
-  i = part->i;
-  for (PetscInt r = 0; r < m; r++) i[r + 1] = i[r] + (from[r] < 0 ? 0 : csr->i[from[r] + 1] - csr->i[from[r]]);
-  PetscCall(PetscMalloc1(i[m], &part->j));
-  PetscCall(PetscMalloc1(i[m], &part->a));
+  for (PetscInt r = 0; r < m; r++) nz += from[r] < 0 ? 0 : csr->i[from[r] + 1] - csr->i[from[r]];
+  PetscCall(PetscMalloc3(m + 1, &i, nz, &j, nz, &a));
+  *rows = (SpmvCSR){.m = m, .n = csr->n, .rbs = csr->rbs, .cbs = csr->cbs, .i = i, .j = j, .a = a};
+  i[0]  = 0;
   for (PetscInt r = 0; r < m; r++) {
-    if (from[r] < 0) continue;
-    PetscCall(PetscArraycpy(part->j + i[r], csr->j + csr->i[from[r]], i[r + 1] - i[r]));
-    PetscCall(PetscArraycpy(part->a + i[r], csr->a + csr->i[from[r]], i[r + 1] - i[r]));
+    const PetscInt first = from[r] < 0 ? 0 : csr->i[from[r]], n = from[r] < 0 ? 0 : csr->i[from[r] + 1] - first;
+
+    PetscCall(PetscArraycpy(j + i[r], csr->j + first, n));
+    PetscCall(PetscArraycpy(a + i[r], csr->a + first, n));
+    i[r + 1] = i[r] + n;
   }
-  part->csr = (SpmvCSR){.m = m, .n = csr->n, .rbs = csr->rbs, .cbs = csr->cbs, .i = i, .j = part->j, .a = part->a};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,32 +40,24 @@ PetscErrorCode SpmvJointSetValues(SpmvJoint *joint, const SpmvCSR *csr)
 {
   const SpmvSide          *side = &joint->format->host->side;
   SPMV_TEMPORARY PetscInt *from = NULL;
-  SPMV_DESTROY_BY(SpmvRowsPartDestroy)
-  SpmvRowsPart part = {.i = NULL};
+
+  SPMV_DESTROY_BY(SpmvRowsDestroy) SpmvCSR rows = {0};
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(csr->m, &from));
   for (PetscInt r = 0; r < csr->m; r++) from[r] = r;
   for (PetscInt k = 0; k < joint->n; k++) from[joint->rows[k]] = -1;
-  PetscCall(SpmvRowsPartCreate(csr, csr->m, from, &part));
-  if (joint->storage) PetscCall(side->setvalues(&part.csr, joint->storage));
-  else PetscCall(SpmvBuild(side, &part.csr, NULL, &joint->plan, &joint->storage));
-  joint->nz  = part.i[csr->m];
+  PetscCall(SpmvRowsCreate(csr, csr->m, from, &rows));
+  if (joint->storage) PetscCall(side->setvalues(&rows, joint->storage));
+  else PetscCall(SpmvBuild(side, &rows, NULL, &joint->plan, &joint->storage));
+  joint->nz  = rows.i[csr->m];
   joint->all = csr->i[csr->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  SpmvJointCreate - the host's part of a joint product
-
-  Input Parameters:
-+ format - a format that has joint products
-. csr    - the matrix
-. plan   - of the device side, resolved; some of its parts are the host's
-- host   - as asked for; its threads share the host's rows, but for the one that drives the device
-
-  Output Parameter:
-. joint - to be destroyed with SpmvJointDestroy(); after an error what was made so far
+  The host's part of a joint product. plan: of the device side, resolved; some of its parts are the host's. host: as asked for;
+  its threads share the host's rows, but for the one that drives the device. To be destroyed after an error, too
 */
 PetscErrorCode SpmvJointCreate(const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan, const SpmvPlan *host,
                                SpmvJoint **result)

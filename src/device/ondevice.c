@@ -1,5 +1,5 @@
 /*
-  ondevice.c - a storage on a device: built, its arrays sent once, or made there (convert.c), its values again when they change
+  ondevice.c - a storage on a device: built, its arrays sent once, or made there, its values again when they change
 */
 #include "ondevice.h"
 
@@ -12,46 +12,75 @@ OnDeviceBuffer *SpmvOnDeviceFind(SpmvOnDevice *on, const char name[])
   return NULL;
 }
 
-/* The buffer of an array, made if it is not there; clear: a new one that is to have no data has zeros */
-static PetscErrorCode OnDeviceMake(SpmvOnDevice *on, const SpmvArray *a, size_t bytes, PetscBool clear, OnDeviceBuffer **made,
-                                   PetscBool *nomem)
-{
-  OnDeviceBuffer      *b     = SpmvOnDeviceFind(on, a->name);
-  SPMV_TEMPORARY char *zeros = NULL;
-
-  PetscFunctionBegin;
-  if (!b) {
-    b  = &on->buffer[on->nbuffers++];
-    *b = (OnDeviceBuffer){.name = a->name, .bytes = bytes};
-  }
-  *made = b;
-  if (b->buffer || !bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvDeviceAlloc(on->device, bytes, &b->buffer));
-  if (!b->buffer) *nomem = PETSC_TRUE;
-  if (!b->buffer || !clear || a->data) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscCalloc1(bytes, &zeros));
-  PetscCall(SpmvDeviceWrite(on->device, b->buffer, zeros, bytes, nomem));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  SpmvOnDeviceSend - sends arrays, or those with values only, to buffers that are made if they are not there
-
-  Note:
-  An array without data has a buffer all the same; if `clear`, it has zeros when it is made.
-*/
-PetscErrorCode SpmvOnDeviceSend(SpmvOnDevice *on, PetscInt n, const SpmvArray arrays[], PetscBool values_only, PetscBool clear,
-                                PetscBool *nomem)
+/* Sends arrays, or those with values only, to buffers that are made if they are not there; an array without data has one, too */
+PetscErrorCode SpmvOnDeviceSend(SpmvOnDevice *on, PetscInt n, const SpmvArray arrays[], PetscBool values_only, PetscBool *nomem)
 {
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n && !*nomem; k++) {
     const SpmvArray *a     = &arrays[k];
     const size_t     bytes = a->aside && a->data ? 0 : a->count * a->size;
-    OnDeviceBuffer  *b;
+    OnDeviceBuffer  *b     = SpmvOnDeviceFind(on, a->name);
 
     if (values_only && !a->is_values) continue;
-    PetscCall(OnDeviceMake(on, a, bytes, clear, &b, nomem));
-    if (a->data && !*nomem) PetscCall(SpmvDeviceWrite(on->device, b->buffer, a->data, bytes, nomem));
+    if (!b) {
+      b  = &on->buffer[on->nbuffers++];
+      *b = (OnDeviceBuffer){.name = a->name, .bytes = bytes};
+    }
+    if (!b->buffer && bytes) PetscCall(SpmvDeviceAlloc(on->device, bytes, &b->buffer));
+    if (!b->buffer && bytes) *nomem = PETSC_TRUE;
+    else if (a->data) PetscCall(SpmvDeviceWrite(on->device, b->buffer, a->data, bytes, nomem));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes the work arrays of the products: zeros */
+static PetscErrorCode OnDeviceWork(SpmvOnDevice *on, PetscBool *nomem)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < on->product.nwork; k++) {
+    SpmvArray            work  = on->product.work[k];
+    SPMV_TEMPORARY char *zeros = NULL;
+
+    PetscCall(PetscCalloc1(work.count, &zeros));
+    work.data = zeros;
+    PetscCall(SpmvOnDeviceSend(on, 1, &work, PETSC_FALSE, nomem));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The arrays that kernels of the device make, or their values, from what is sent for this time only. The host builds the rest, and
+  knows all sizes
+*/
+static PetscErrorCode OnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *nomem)
+{
+  const SpmvDeviceSide             *side       = on->format->device;
+  const PetscInt                    first      = on->nbuffers; /* what is here for this time only comes after the others */
+  SPMV_TEMPORARY SpmvDeviceProduct *conversion = NULL;
+  SpmvArray                         sources[SPMV_ARRAY_MAX];
+  PetscInt                          n;
+  void                             *program;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&conversion));
+  PetscCall(side->convert(on->storage, values_only, conversion));
+  if (!conversion->nlaunches) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(side->sources(on->storage, &n, sources));
+  PetscCall(SpmvOnDeviceSend(on, n, sources, values_only, nomem));
+  PetscCall(SpmvOnDeviceSend(on, conversion->nwork, conversion->work, PETSC_FALSE, nomem));
+  PetscCall(SpmvProgramGet(on->device, side->convert_source, conversion->options, &program));
+  for (PetscInt k = 0; k < conversion->nlaunches && !*nomem; k++) {
+    SpmvDeviceCall call;
+
+    if (!conversion->launch[k].groups) continue;
+    PetscCall(SpmvOnDeviceCallSet(on, &conversion->launch[k], PETSC_FALSE, &call));
+    PetscCall(SpmvDeviceRun(on->device, program, &call, PETSC_TRUE, nomem));
+  }
+  SpmvCallDevice(on->device, NULL, finish);
+  while (on->nbuffers > first) {
+    OnDeviceBuffer *b = &on->buffer[--on->nbuffers];
+
+    PetscCall(SpmvDeviceFree(on->device, b->bytes, &b->buffer));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -61,24 +90,28 @@ static PetscErrorCode OnDeviceFill(SpmvOnDevice *on, const SpmvCSR *csr, PetscBo
 {
   const SpmvDeviceSide *side = on->format->device;
   SpmvArray             arrays[SPMV_ARRAY_MAX];
+  const SpmvCSR        *rows = csr;
   PetscInt              n;
-  SPMV_DESTROY_BY(SpmvRowsPartDestroy)
-  SpmvRowsPart part = {.csr = *csr};
+
+  SPMV_DESTROY_BY(SpmvRowsDestroy) SpmvCSR some = {0};
 
   PetscFunctionBegin;
-  if (on->joint) PetscCall(SpmvRowsPartCreate(csr, on->joint->n, on->joint->rows, &part));
-  if (values_only) PetscCall(side->side.setvalues(&part.csr, on->storage));
+  if (on->joint) {
+    PetscCall(SpmvRowsCreate(csr, on->joint->n, on->joint->rows, &some));
+    rows = &some;
+  }
+  if (values_only) PetscCall(side->side.setvalues(rows, on->storage));
   else {
-    on->m = part.csr.m;
-    on->n = part.csr.n;
-    PetscCall(side->side.build(&part.csr, &on->plan, &on->storage));
+    on->m = rows->m;
+    on->n = rows->n;
+    PetscCall(side->side.build(rows, &on->plan, &on->storage));
     PetscCall(side->product(on->storage, &on->plan, &on->device->info, &on->product));
     PetscCall(SpmvProgramGet(on->device, side->source, on->product.options, &on->program));
   }
   PetscCall(side->side.arrays(on->storage, &n, arrays));
-  PetscCall(SpmvOnDeviceSend(on, n, arrays, values_only, PETSC_FALSE, nomem));
-  PetscCall(SpmvOnDeviceSend(on, on->product.nwork, on->product.work, values_only, PETSC_TRUE, nomem));
-  if (!*nomem && side->convert) PetscCall(SpmvOnDeviceConvert(on, values_only, nomem));
+  PetscCall(SpmvOnDeviceSend(on, n, arrays, values_only, nomem));
+  if (!values_only) PetscCall(OnDeviceWork(on, nomem));
+  if (!*nomem && side->convert) PetscCall(OnDeviceConvert(on, values_only, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -173,7 +206,7 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
 
   PetscFunctionBegin;
   if (!on) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvGraphsForget(&on->graphs, on->device));
+  PetscCall(SpmvGraphsForget(on));
   for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
   PetscCall(SpmvJointDestroy(&on->joint));
   if (on->storage) PetscCall(on->format->device->side.destroy(&on->storage));

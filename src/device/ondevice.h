@@ -1,5 +1,5 @@
 /*
-  ondevice.h - a storage on a device, as ondevice.c, product.c, convert.c and joint.c see it
+  ondevice.h - a storage on a device, as ondevice.c, product.c and joint.c see it
 */
 #pragma once
 #include "device.h"
@@ -28,12 +28,14 @@ typedef struct {
   PetscInt          threads; /* that put the results in their places */
 } SpmvJoint;
 
-/* SpmvRowsPart: some rows of a matrix, as a matrix of their own; the arrays are NULL if it is the whole matrix */
+/* SpmvGraph: a product that was asked for, with its kernels if the API has recorded them */
+#define SPMV_GRAPHS_MAX 64 /* GMRES multiplies its 30 vectors in turn, and some more at a restart */
 typedef struct {
-  SpmvCSR      csr;
-  PetscInt    *i, *j;
-  PetscScalar *a;
-} SpmvRowsPart;
+  const void *x, *y; /* on the device */
+  PetscBool   beta;
+  void       *recorded; /* NULL: not yet */
+  uint32_t    epoch;    /* of the last such product; 0: there was none */
+} SpmvGraph;
 
 struct _n_SpmvOnDevice {
   SpmvDevice       *device;
@@ -48,36 +50,26 @@ struct _n_SpmvOnDevice {
   void             *x, *y;        /* the vectors of this product, on the device */
   PetscBool         xhost, yhost; /* whether they are the places of vectors of the host */
   uint32_t          epoch;        /* products so far */
-  SpmvGraphs        graphs;
+  SpmvGraph         graph[SPMV_GRAPHS_MAX];
   SpmvJoint        *joint; /* NULL: the storage has all rows of the matrix */
 };
-
-/* A kernel with its arguments; the pointers of call lead into the other members */
-typedef struct {
-  SpmvDeviceCall call;
-  int32_t        value[SPMV_DEVICE_ARG_MAX];
-  const void    *arg[SPMV_DEVICE_ARG_MAX];
-  size_t         size[SPMV_DEVICE_ARG_MAX];
-} OnDeviceCall;
 
 /* ondevice.c */
 extern OnDeviceBuffer *SpmvOnDeviceFind(SpmvOnDevice *on, const char name[]);
 extern PetscErrorCode  SpmvOnDeviceSend(SpmvOnDevice *on, PetscInt n, const SpmvArray arrays[], PetscBool values_only,
-                                        PetscBool clear, PetscBool *nomem);
+                                        PetscBool *nomem);
 
 /* product.c */
-extern PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c);
+extern PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, SpmvDeviceCall *c);
+extern PetscErrorCode SpmvGraphsForget(SpmvOnDevice *on);
 
 /* joint.c */
 extern PetscErrorCode SpmvJointCreate(const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan, const SpmvPlan *host,
                                       SpmvJoint **joint);
 extern PetscErrorCode SpmvJointSetValues(SpmvJoint *joint, const SpmvCSR *csr);
-extern PetscErrorCode SpmvRowsPartCreate(const SpmvCSR *csr, PetscInt m, const PetscInt from[], SpmvRowsPart *part);
-extern void           SpmvRowsPartDestroy(SpmvRowsPart *part);
+extern PetscErrorCode SpmvRowsCreate(const SpmvCSR *csr, PetscInt m, const PetscInt from[], SpmvCSR *rows);
+extern void           SpmvRowsDestroy(SpmvCSR *rows);
 extern PetscErrorCode SpmvJointFinish(SpmvJoint *joint, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[],
                                       PetscBool beta);
 extern PetscErrorCode SpmvJointDescribe(const SpmvJoint *joint, const SpmvPlan *plan, char line[], size_t size);
 extern PetscErrorCode SpmvJointDestroy(SpmvJoint **joint);
-
-/* convert.c */
-extern PetscErrorCode SpmvOnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, PetscBool *nomem);

@@ -40,15 +40,11 @@ static PetscErrorCode PowersTime(const SpmvCSR *csr, SpmvOnDevice *on, SpmvApply
 static PetscErrorCode PowersOfDevice(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan plan,
                                      PetscLogDouble *least, PetscBool *nomem)
 {
-  SpmvOnDevice  *on;
-  PetscErrorCode ierr;
+  SPMV_DESTROY_BY(SpmvOnDeviceDestroy) SpmvOnDevice *on = NULL;
 
   PetscFunctionBegin;
   PetscCall(SpmvOnDeviceCreate(device, format, csr, &plan, NULL, &on, nomem));
-  if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
-  ierr = PowersTime(csr, on, NULL, NULL, least, nomem);
-  PetscCall(SpmvOnDeviceDestroy(&on));
-  PetscCall(ierr);
+  if (!*nomem) PetscCall(PowersTime(csr, on, NULL, NULL, least, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,19 +66,10 @@ static PetscErrorCode PowersOfHost(const SpmvFormat *format, const SpmvCSR *csr,
 }
 
 /*
-  SpmvDevicePowers - measures the powers of the parts of a joint product, if a plan leaves them open
+  Measures the powers of the parts of a joint product, if the plan of the device side leaves them open: on return it lists those
+  of the device's parts, which are equal, then those of the threads of `host`, the plan that was asked for rows of the host. The
+  list stays empty, and all parts count as equal, if the matrix has no entries or the device is out of memory.
 
-  Input Parameters:
-+ device - the device
-. format - the format
-. csr    - the matrix
-- host   - the plan that was asked for rows that the host has
-
-  Input/Output Parameter:
-. plan - of the device side, with its list of powers: those of the device's parts, which are equal, then those of threads of the
-         host. It is left empty, and all parts count as equal, if the matrix has no entries or the device is out of memory
-
-  Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if there are more parts than a list has values.
 */
 PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,

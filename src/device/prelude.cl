@@ -1,7 +1,7 @@
 /*
   prelude.cl - scalars, real or complex, for the kernels of all APIs; the words it uses are of opencl.cl and cuda.cl
 
-  Scalars are added with +.
+  Scalars are added with +. INDEX is a PetscInt.
 
   Put(y, row, sum, add)           y[row] <- sum, or y[row] + sum
   Ticket(counter, told, ngroups)  a number for this work group, in the order in which work groups start: who waits for one of a
@@ -24,6 +24,12 @@ INLINE SCALAR Times(SCALAR a, SCALAR b)
 {
   return a * b;
 }
+#endif
+
+#if INDEX_BITS == 64
+typedef long INDEX;
+#else
+typedef int INDEX;
 #endif
 
 INLINE void Put(GLOBAL SCALAR *y, size_t row, SCALAR sum, int add)

@@ -5,40 +5,33 @@
   sends x (and y, where it is added to) and receives y. A joint product (joint.c) has both on the host, sends x and receives the
   rows of the device.
 
-  Where the API can, the kernels of a product are recorded and asked for as one from then on (a graph of CUDA's). What they
-  are given is recorded with them, so that there is a graph for each x, y and beta: at once for the places of vectors of the
-  host, and when they come for the second time for others. The number of the product changes each time: products
-  that need it, of kernels that wait for each other, are not recorded.
+  Where the API can, the kernels of a product are recorded and asked for as one from then on (a graph of CUDA's), with all that
+  they are given: for the places of vectors of the host at once, for others when x, y and beta come for the second time. Vectors
+  are known by their addresses, so who frees one need not tell. Kernels that are given the number of the product are not recorded.
 */
 #include "ondevice.h"
 
 /* The place of a vector of the host on the device, made at the first product, and its values there if they are given */
-static PetscErrorCode OnDevicePlace(SpmvOnDevice *on, const char name[], PetscInt n, const PetscScalar data[], PetscBool clear,
-                                    void **place, PetscBool *nomem)
+static PetscErrorCode OnDevicePlace(SpmvOnDevice *on, const char name[], PetscInt n, const PetscScalar data[], void **place,
+                                    PetscBool *nomem)
 {
   const SpmvArray vector = SPMV_ARRAY(name, data, (size_t)n, sizeof(PetscScalar));
 
   PetscFunctionBegin;
-  if (!*nomem) PetscCall(SpmvOnDeviceSend(on, 1, &vector, PETSC_FALSE, clear, nomem));
+  if (!*nomem) PetscCall(SpmvOnDeviceSend(on, 1, &vector, PETSC_FALSE, nomem));
   if (!*nomem) *place = SpmvOnDeviceFind(on, name)->buffer;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A launch with what it is given */
-PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, OnDeviceCall *c)
+PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, PetscBool beta, SpmvDeviceCall *c)
 {
   static void *const none = NULL;
 
   PetscFunctionBegin;
   PetscCheck(l->groups <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%zu work groups are more than a device launches; use more processes or larger tiles", l->groups);
-  c->call = (SpmvDeviceCall){.kernel = l->kernel,
-                             .groups = l->groups,
-                             .group  = l->group,
-                             .step   = l->step,
-                             .nargs  = l->nargs,
-                             .arg    = c->arg,
-                             .size   = c->size};
+  *c = (SpmvDeviceCall){.kernel = l->kernel, .groups = l->groups, .group = l->group, .step = l->step, .nargs = l->nargs};
   for (PetscInt k = 0; k < l->nargs; k++) {
     const SpmvDeviceArg  *arg   = &l->arg[k];
     const PetscInt        value = arg->kind == SPMV_ARG_BETA ? (PetscInt)beta : arg->value;
@@ -69,15 +62,43 @@ PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether all that the kernels are given is the same in each product */
-static PetscBool OnDeviceConstant(const SpmvDeviceProduct *product)
+/* Forgets a graph, which may still run */
+static PetscErrorCode GraphForget(SpmvOnDevice *on, SpmvGraph *graph)
 {
-  for (PetscInt l = 0; l < product->nlaunches; l++) {
-    for (PetscInt k = 0; k < product->launch[l].nargs; k++) {
-      if (product->launch[l].arg[k].kind == SPMV_ARG_EPOCH) return PETSC_FALSE;
-    }
+  PetscFunctionBegin;
+  if (!graph->recorded) PetscFunctionReturn(PETSC_SUCCESS);
+  SpmvCallDevice(on->device, NULL, finish);
+  SpmvCallDevice(on->device, NULL, forget, graph->recorded);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The graph of this product; not `seen` if there was none before, or so long ago that others have taken its place */
+static PetscErrorCode GraphFind(SpmvOnDevice *on, PetscBool beta, SpmvGraph **graph, PetscBool *seen)
+{
+  SpmvGraph *oldest = on->graph, *found = NULL;
+
+  PetscFunctionBegin;
+  for (SpmvGraph *g = on->graph; g < on->graph + SPMV_GRAPHS_MAX && !found; g++) {
+    if (g->epoch && g->x == on->x && g->y == on->y && g->beta == beta) found = g;
+    if (g->epoch < oldest->epoch) oldest = g;
   }
-  return PETSC_TRUE;
+  *seen = (PetscBool)(found != NULL);
+  if (!found) {
+    found = oldest;
+    PetscCall(GraphForget(on, found));
+    *found = (SpmvGraph){.x = on->x, .y = on->y, .beta = beta};
+  }
+  found->epoch = on->epoch;
+  *graph       = found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* When nothing is multiplied any more */
+PetscErrorCode SpmvGraphsForget(SpmvOnDevice *on)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < SPMV_GRAPHS_MAX; k++) PetscCall(GraphForget(on, &on->graph[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
@@ -88,19 +109,18 @@ static PetscBool OnDeviceConstant(const SpmvDeviceProduct *product)
 */
 static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *nomem)
 {
-  OnDeviceCall   c[SPMV_DEVICE_LAUNCH_MAX];
   SpmvDeviceCall calls[SPMV_DEVICE_LAUNCH_MAX];
-  void         **graph = NULL;
+  SpmvGraph     *graph = NULL;
   PetscInt       n     = 0;
   PetscBool      logging, seen = PETSC_FALSE;
 
   PetscFunctionBegin;
   on->epoch++;
   PetscCall(PetscLogIsActive(&logging)); /* then each kernel has its event */
-  if (on->device->graphs && !logging && on->product.nlaunches > 1 && OnDeviceConstant(&on->product)) {
-    PetscCall(SpmvGraphsFind(&on->graphs, on->device, on->x, on->y, beta, &graph, &seen));
-    if (*graph) {
-      SpmvCallDevice(on->device, nomem, replay, *graph);
+  if (on->device->graphs && !logging && on->product.nlaunches > 1 && !on->product.numbered) {
+    PetscCall(GraphFind(on, beta, &graph, &seen));
+    if (graph->recorded) {
+      SpmvCallDevice(on->device, nomem, replay, graph->recorded);
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
@@ -108,13 +128,11 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *n
     const SpmvDeviceLaunch *l = &on->product.launch[k];
 
     if (!l->groups || (l->overwrites && beta)) continue;
-    PetscCall(SpmvOnDeviceCallSet(on, l, beta, &c[n]));
-    calls[n] = c[n].call;
-    n++;
+    PetscCall(SpmvOnDeviceCallSet(on, l, beta, &calls[n++]));
   }
   if (n > 1 && graph && (seen || (on->xhost && on->yhost))) {
-    SpmvCallDevice(on->device, nomem, record, on->program, n, calls, graph);
-    if (!*nomem) SpmvCallDevice(on->device, nomem, replay, *graph);
+    SpmvCallDevice(on->device, nomem, record, on->program, n, calls, &graph->recorded);
+    if (!*nomem) SpmvCallDevice(on->device, nomem, replay, graph->recorded);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* While PETSc logs, the end of a kernel is waited for, or its time would be counted where y is received */
@@ -162,8 +180,8 @@ PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], voi
   on->y     = ybuffer;
   on->xhost = (PetscBool)!xbuffer;
   on->yhost = (PetscBool)!ybuffer;
-  if (!xbuffer) PetscCall(OnDevicePlace(on, "x", on->n, x, PETSC_FALSE, &on->x, nomem));
-  if (!ybuffer) PetscCall(OnDevicePlace(on, "y", on->m, add ? y : NULL, PETSC_FALSE, &on->y, nomem));
+  if (!xbuffer) PetscCall(OnDevicePlace(on, "x", on->n, x, &on->x, nomem));
+  if (!ybuffer) PetscCall(OnDevicePlace(on, "y", on->m, add ? y : NULL, &on->y, nomem));
   if (!*nomem) PetscCall(OnDeviceRun(on, add, nomem));
   if (*nomem || ybuffer) PetscFunctionReturn(PETSC_SUCCESS);
   if (on->joint) PetscCall(SpmvJointFinish(on->joint, on->device, on->y, x, y, beta));
@@ -178,8 +196,8 @@ PetscBool SpmvOnDeviceIsJoint(const SpmvOnDevice *on)
 }
 
 /*
-  For measuring: n products more, y <- A x, in the places of vectors of the host, with what the last product left there, zeros if
-  there was none; returns when they have ended
+  For measuring: n products more, y <- A x, in the places of vectors of the host, with whatever is there; returns when they have
+  ended
 */
 PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
 {
@@ -189,8 +207,8 @@ PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
   PetscCheck(!on->joint, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The host has some of the rows of these products: the kernels of the device alone are no product");
   on->xhost = on->yhost = PETSC_TRUE;
-  PetscCall(OnDevicePlace(on, "x", on->n, NULL, PETSC_TRUE, &on->x, &nomem));
-  PetscCall(OnDevicePlace(on, "y", on->m, NULL, PETSC_TRUE, &on->y, &nomem));
+  PetscCall(OnDevicePlace(on, "x", on->n, NULL, &on->x, &nomem));
+  PetscCall(OnDevicePlace(on, "y", on->m, NULL, &on->y, &nomem));
   for (PetscInt k = 0; k < n && !nomem; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &nomem));
   PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host",
              on->device->info.name);

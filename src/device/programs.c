@@ -1,8 +1,8 @@
 /*
   programs.c - kernels compiled once: a cache in memory for the process, and one on disk for the next
 
-  Key:     source, options, compiler, device and driver. A file is named after the key's hash and begins with the key itself
-           and a hash of the binary: what does not match is a miss, never an error.
+  Key:     source, options, compiler, device and driver. A file is named after the key's hash and begins with a hash of key and
+           binary: what does not match is a miss, never an error.
   Folder:  -spmv_device_cache DIR ("none" for no files), else petscspmv/kernels in $XDG_CACHE_HOME or $HOME/.cache. A
            folder that cannot be written is tolerated. Files are written beside and then renamed, so that processes that start
            at once do not read each other's halves.
@@ -22,8 +22,8 @@ typedef struct _n_Program {
   struct _n_Program *next;
 } Program;
 
-static Program   *Programs;
-SpmvProgramCounts SpmvPrograms;
+static Program *Programs;
+PetscLogDouble  SpmvPrograms[SPMV_PROGRAMS];
 
 /* The API's prelude, ours, the kernels */
 PetscErrorCode SpmvProgramSource(const SpmvDeviceApi *api, const char source[], char **whole)
@@ -40,9 +40,9 @@ PetscErrorCode SpmvProgramSource(const SpmvDeviceApi *api, const char source[], 
 PetscErrorCode SpmvProgramOptions(const SpmvDeviceInfo *info, const char options[], char whole[], size_t size)
 {
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(whole, size, "-DREAL_BITS=%d -DCOMPLEX=%d -DATOMIC_64=%d -DUNIFORM_BRANCHES=%d %s",
-                          (int)(8 * sizeof(PetscReal)), (int)PetscDefined(USE_COMPLEX), (int)info->atomic64, (int)info->gpu,
-                          options));
+  PetscCall(PetscSNPrintf(whole, size, "-DREAL_BITS=%d -DCOMPLEX=%d -DINDEX_BITS=%d -DATOMIC_64=%d -DUNIFORM_BRANCHES=%d %s",
+                          (int)(8 * sizeof(PetscReal)), (int)PetscDefined(USE_COMPLEX), (int)(8 * sizeof(PetscInt)),
+                          (int)info->atomic64, (int)info->gpu, options));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,37 +79,39 @@ static PetscErrorCode ProgramRefuse(const char api[], const char source[], const
           api, line, (int)PetscMin(strcspn(text, "\n"), 200), text, options, log);
 }
 
-/* Where files are kept; "" for nowhere */
-static PetscErrorCode ProgramFolder(char folder[], size_t size)
+/* The file of a key; "" for none */
+static PetscErrorCode ProgramFile(const char key[], char file[], size_t size)
 {
-  PetscBool set, none;
+  char      folder[PETSC_MAX_PATH_LEN];
+  PetscBool set;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_device_cache", folder, size, &set));
-  if (!set) PetscCall(SpmvUserPath("XDG_CACHE_HOME", ".cache", "kernels", folder, size));
-  PetscCall(PetscStrcmp(folder, "none", &none));
-  if (none) folder[0] = 0;
+  file[0] = 0;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_device_cache", folder, sizeof(folder), &set));
+  if (!set) PetscCall(SpmvUserPath("XDG_CACHE_HOME", ".cache", "kernels", folder, sizeof(folder)));
+  if (!folder[0] || !strcmp(folder, "none")) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSNPrintf(file, size, "%s/%016" PRIx64 ".bin", folder, SpmvHash(0, key, strlen(key))));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The hash of a key and its binary */
+static uint64_t ProgramHash(const char key[], const char *binary, size_t size)
+{
+  return SpmvHash(SpmvHash(0, key, strlen(key)), binary, size);
 }
 
 /* The binary that a file holds under a key; NULL if there is none, or another, or half of one */
 static PetscErrorCode ProgramFileRead(const char file[], const char key[], char **binary, size_t *size)
 {
-  FILE  *f = fopen(file, "rb");
-  size_t head[3]; /* length of key, length of binary, hash of binary */
-  char  *text;
+  FILE    *f = fopen(file, "rb");
+  uint64_t head[2]; /* bytes of the binary, hash */
 
   PetscFunctionBegin;
-  *binary = NULL;
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
-  if (fread(head, sizeof(head), 1, f) == 1 && head[0] == strlen(key) && head[1] > 0 && head[1] < (size_t)1 << 30) {
-    PetscCall(PetscMalloc1(head[0], &text));
-    PetscCall(PetscMalloc1(head[1], binary));
-    *size = head[1];
-    if (fread(text, 1, head[0], f) != head[0] || memcmp(text, key, head[0]) || fread(*binary, 1, *size, f) != *size ||
-        SpmvHash(0, *binary, *size) != head[2])
-      PetscCall(PetscFree(*binary));
-    PetscCall(PetscFree(text));
+  if (fread(head, sizeof(head), 1, f) == 1 && head[0] > 0 && head[0] < UINT64_C(1) << 30) {
+    *size = (size_t)head[0];
+    PetscCall(PetscMalloc1(*size, binary));
+    if (fread(*binary, 1, *size, f) != *size || ProgramHash(key, *binary, *size) != head[1]) PetscCall(PetscFree(*binary));
   }
   fclose(f);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,17 +120,17 @@ static PetscErrorCode ProgramFileRead(const char file[], const char key[], char 
 /* Fails silently: the next process compiles again */
 static PetscErrorCode ProgramFileWrite(const char file[], const char key[], const char *binary, size_t size)
 {
-  const size_t head[3] = {strlen(key), size, (size_t)SpmvHash(0, binary, size)};
-  char         beside[PETSC_MAX_PATH_LEN];
-  PetscBool    good;
-  FILE        *f;
+  const uint64_t head[2] = {size, ProgramHash(key, binary, size)};
+  char           beside[PETSC_MAX_PATH_LEN];
+  PetscBool      good;
+  FILE          *f;
 
   PetscFunctionBegin;
+  SpmvMakeFolders(file);
   PetscCall(PetscSNPrintf(beside, sizeof(beside), "%s.%ld", file, (long)getpid()));
   f = fopen(beside, "wb");
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
-  good = (PetscBool)(fwrite(head, sizeof(head), 1, f) == 1 && fwrite(key, 1, head[0], f) == head[0] &&
-                     fwrite(binary, 1, size, f) == size);
+  good = (PetscBool)(fwrite(head, sizeof(head), 1, f) == 1 && fwrite(binary, 1, size, f) == size);
   if (fclose(f)) good = PETSC_FALSE;
   if (!good || rename(beside, file)) (void)unlink(beside);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -137,18 +139,17 @@ static PetscErrorCode ProgramFileWrite(const char file[], const char key[], cons
 /* From disk, or compiled and then put there */
 static PetscErrorCode ProgramMake(SpmvDevice *d, const char source[], const char options[], const char key[], void **program)
 {
-  char                 folder[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN];
+  char                 file[PETSC_MAX_PATH_LEN];
   SPMV_TEMPORARY char *read = NULL, *binary = NULL, *log = NULL;
   size_t               size = 0;
 
   PetscFunctionBegin;
   *program = NULL;
-  PetscCall(ProgramFolder(folder, sizeof(folder)));
-  PetscCall(PetscSNPrintf(file, sizeof(file), "%s/%016" PRIx64 ".bin", folder, SpmvHash(0, key, strlen(key))));
-  if (folder[0]) PetscCall(ProgramFileRead(file, key, &read, &size));
+  PetscCall(ProgramFile(key, file, sizeof(file)));
+  PetscCall(ProgramFileRead(file, key, &read, &size));
   if (read) SpmvCallDevice(d, NULL, load, read, size, program);
   if (*program) {
-    SpmvPrograms.loaded++;
+    SpmvPrograms[SPMV_LOADED]++;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(d->api->compile(d->handle, source, options, program, &binary, &size, &log));
@@ -158,11 +159,8 @@ static PetscErrorCode ProgramMake(SpmvDevice *d, const char source[], const char
              "The %s driver does not take what its compiler made: it may be older than the compiler; update the driver, or set "
              "-mat_spmv_backend host",
              d->api->name);
-  SpmvPrograms.compiled++;
-  if (folder[0] && binary) {
-    SpmvMakeFolders(file);
-    PetscCall(ProgramFileWrite(file, key, binary, size));
-  }
+  SpmvPrograms[SPMV_COMPILED]++;
+  if (file[0] && binary) PetscCall(ProgramFileWrite(file, key, binary, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,7 +182,7 @@ PetscErrorCode SpmvProgramGet(SpmvDevice *d, const char source[], const char opt
   PetscCall(
     PetscSNPrintf(key, size, "%s\n%s\n%s\n%s\n%s\n%s", d->api->name, info->name, info->driver, info->compiler, all, whole));
   for (p = Programs; p && strcmp(p->key, key); p = p->next) {}
-  if (p) SpmvPrograms.found++;
+  if (p) SpmvPrograms[SPMV_FOUND]++;
   else {
     PetscCall(ProgramMake(d, whole, all, key, &made));
     PetscCall(PetscNew(&p));

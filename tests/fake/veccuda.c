@@ -62,17 +62,11 @@ static PetscErrorCode DriverOpen(void)
 
 /* ---- what stands for PETSc's side ---- */
 
-static PetscErrorCode StreamGet(void **stream)
+static PetscErrorCode CudaOfPetsc(PetscInt *index, void **stream)
 {
   PetscFunctionBegin;
-  *stream = StreamNow;
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode IndexGet(PetscInt *index)
-{
-  PetscFunctionBegin;
-  *index = 0;
+  if (stream) *stream = StreamNow;
+  if (index) *index = 0;
   PetscFunctionReturn(0);
 }
 
@@ -419,15 +413,15 @@ static PetscErrorCode Products(Mat A, Mat B, PetscBool device, PetscBool results
       }
       StreamNow = (void *)(uintptr_t)(streams++ % 3 * 0x10); /* a program may change the current device context */
       cu.forget();
-      moved = d->sent + d->received;
+      moved = d->moved[0].all + d->moved[1].all;
       PetscCall(Multiply(A, product, v[0], v[1], v[2]));
       PetscCall(Watching(&w[0], device, PETSC_FALSE, what));
       if (!reads || (device && there))
         PetscCall(Watching(&w[2], device, PETSC_TRUE, what)); /* else y is copied to z wherever less moves */
       if (reads && device && there) PetscCall(Watching(&w[1], device, PETSC_FALSE, what));
       if (device && there)
-        PetscCall(
-          Fact((PetscBool)(d->sent + d->received - moved <= (size > 1 ? 40 * sizeof(PetscScalar) : 0)), what)); /* ghosts */
+        PetscCall(Fact((PetscBool)(d->moved[0].all + d->moved[1].all - moved <= (size > 1 ? 40 * sizeof(PetscScalar) : 0)),
+                       what)); /* ghosts */
       if (device) PetscCall(Fact((PetscBool)(cu.stream() == StreamNow), "PETSc's stream"));
       PetscCall(Multiply(B, product, h[0], h[1], h[2]));
       PetscCall(Same(v[2], h[2], results, what));
@@ -558,7 +552,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-results", &results));
   PetscCall(DriverOpen());
-  SpmvPetscCuda = (SpmvPetscCudaFns){StreamGet, IndexGet};
+  SpmvPetscCuda = CudaOfPetsc;
   PetscCall(MatMake(type, &A));
   PetscCall(MatMake(MATAIJ, &B));
   for (int transpose = 0; transpose < 2; transpose++) { /* the storage goes to the device */

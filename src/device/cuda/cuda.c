@@ -46,7 +46,7 @@ enum { /* of cuda.h */
   X(int, cuMemAlloc_v2, (void **, size_t)) \
   X(int, cuMemFree_v2, (void *)) \
   X(int, cuMemcpyHtoDAsync_v2, (void *, const void *, size_t, CUhandle)) \
-  X(int, cuMemcpyDtoHAsync_v2, (void *, void *, size_t, CUhandle)) \
+  X(int, cuMemcpyDtoHAsync_v2, (void *, const void *, size_t, CUhandle)) \
   X(int, cuPointerGetAttribute, (void *, int, const void *)) \
   X(int, cuStreamSynchronize, (CUhandle)) \
   X(int, cuModuleLoadData, (CUhandle *, const void *)) \
@@ -63,7 +63,7 @@ enum { /* of cuda.h */
 SPMV_LIBRARY(CUDA_FUNCTIONS)
 
 typedef struct {
-  int      id, arch; /* arch: 80, 90, ... */
+  int      id;
   CUhandle context;
   CUhandle stream; /* PETSc's, at the last call; never used again without asking */
 } CudaDevice;
@@ -89,10 +89,11 @@ static PetscErrorCode CudaCount(PetscInt *all, PetscInt *gpus, PetscInt *petsc)
   if (!SpmvLibraryLoad(files, Symbols) || cuInit(0) || cuDeviceGetCount(&n)) PetscFunctionReturn(PETSC_SUCCESS);
   if (SpmvNvrtcLoad()) *all = *gpus = n;
   else PetscCall(PetscInfo(NULL, "There is a CUDA driver, but no libnvrtc to compile kernels with\n"));
-  if (SpmvPetscCuda.index) PetscCall(SpmvPetscCuda.index(petsc));
+  PetscCall(SpmvPetscCuda(petsc, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* 80, 90, ... */
 static PetscErrorCode CudaArch(int id, int *arch)
 {
   int major, minor;
@@ -135,7 +136,6 @@ static PetscErrorCode CudaOpen(PetscInt index, void **device)
   PetscCall(PetscNew(&d));
   *device = d;
   PetscCallCuda(cuDeviceGet, &d->id, (int)index);
-  PetscCall(CudaArch(d->id, &d->arch));
   PetscCallCuda(cuDevicePrimaryCtxRetain, &d->context, d->id);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -155,7 +155,7 @@ static PetscErrorCode CudaEnter(void *device)
   CUhandle    stream = NULL;
 
   PetscFunctionBegin;
-  if (SpmvPetscCuda.stream) PetscCall(SpmvPetscCuda.stream(&stream));
+  PetscCall(SpmvPetscCuda(NULL, &stream));
   PetscCallCuda(cuCtxPushCurrent_v2, d->context);
   if (stream != d->stream) PetscCallCuda(cuCtxSynchronize);
   d->stream = stream;
@@ -187,18 +187,10 @@ static int CudaFree(void *device, void *buffer)
 }
 
 /* Copies are waited for, with all before them on their stream: those of pinned memory of the host may return before they end */
-static int CudaWrite(void *device, void *buffer, const void *data, size_t bytes)
+static int CudaCopy(void *device, SpmvDirection direction, void *to, const void *from, size_t bytes)
 {
   CUhandle  stream = ((CudaDevice *)device)->stream;
-  const int code   = cuMemcpyHtoDAsync_v2(buffer, data, bytes, stream);
-
-  return code ? code : cuStreamSynchronize(stream);
-}
-
-static int CudaRead(void *device, void *buffer, void *data, size_t bytes)
-{
-  CUhandle  stream = ((CudaDevice *)device)->stream;
-  const int code   = cuMemcpyDtoHAsync_v2(data, buffer, bytes, stream);
+  const int code   = (direction == SPMV_TO_DEVICE ? cuMemcpyHtoDAsync_v2 : cuMemcpyDtoHAsync_v2)(to, from, bytes, stream);
 
   return code ? code : cuStreamSynchronize(stream);
 }
@@ -206,9 +198,12 @@ static int CudaRead(void *device, void *buffer, void *data, size_t bytes)
 static PetscErrorCode CudaCompile(void *device, const char source[], const char options[], void **program, char **binary,
                                   size_t *size, char **log)
 {
+  int arch;
+
   PetscFunctionBegin;
   *program = NULL;
-  PetscCall(SpmvNvrtcCompile(((CudaDevice *)device)->arch, source, options, binary, size, log));
+  PetscCall(CudaArch(((CudaDevice *)device)->id, &arch));
+  PetscCall(SpmvNvrtcCompile(arch, source, options, binary, size, log));
   if (*binary) PetscCall(PetscFree(*log));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -302,8 +297,7 @@ const SpmvDeviceApi SpmvDeviceApi_cuda = {
   .finish   = CudaFinish,
   .alloc    = CudaAlloc,
   .free     = CudaFree,
-  .write    = CudaWrite,
-  .read     = CudaRead,
+  .copy     = CudaCopy,
   .compile  = CudaCompile,
   .load     = CudaLoad,
   .launch   = CudaLaunch,

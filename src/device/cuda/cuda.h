@@ -10,9 +10,5 @@ extern PetscErrorCode SpmvNvrtcVersion(int *major, int *minor);
 extern PetscErrorCode SpmvNvrtcCompile(int arch, const char source[], const char options[], char **cubin, size_t *size,
                                        char **log);
 
-/* petsc.c; tests put others in their place. NULL in a PETSc without CUDA; they change nothing where PETSc uses another device */
-typedef struct {
-  PetscErrorCode (*stream)(void **stream);  /* PETSc's stream now: fetch it for each use */
-  PetscErrorCode (*index)(PetscInt *index); /* the device that PETSc uses */
-} SpmvPetscCudaFns;
-extern SpmvPetscCudaFns SpmvPetscCuda;
+/* petsc.c; tests put another in its place */
+extern PetscErrorCode (*SpmvPetscCuda)(PetscInt *index, void **stream);

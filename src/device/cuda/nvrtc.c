@@ -49,17 +49,8 @@ PetscErrorCode SpmvNvrtcVersion(int *major, int *minor)
 }
 
 /*
-  SpmvNvrtcCompile - a cubin; needs NVRTC, but neither a driver nor a GPU
-
-  Input Parameters:
-+ arch    - 80, 90, ...
-. source  - with preludes
-- options - separated by spaces
-
-  Output Parameters:
-+ cubin - NULL if the source was refused; the caller's to PetscFree()
-. size  - its bytes
-- log   - what the compiler said; the caller's to PetscFree()
+  The cubin of a source with its preludes for arch 80, 90, ..., its size in bytes, and what the compiler said; both are the
+  caller's to PetscFree(). There is no cubin if the source was refused. options: separated by blanks
 */
 PetscErrorCode SpmvNvrtcCompile(int arch, const char source[], const char options[], char **cubin, size_t *size, char **log)
 {

@@ -9,43 +9,23 @@
 */
 #include "cuda.h"
 
+/* The device that PETSc uses and its stream now, each unless it is NULL; left as they are where PETSc does not use CUDA */
+static PetscErrorCode PetscCudaContext(PetscInt *index, void **stream)
+{
+  PetscFunctionBegin;
 #if defined(PETSC_HAVE_CUDA)
-/* The current context of PETSc if that is CUDA's, else NULL */
-static PetscErrorCode PetscCudaContext(PetscDeviceContext *context)
-{
-  PetscDeviceType type;
-
-  PetscFunctionBegin;
-  PetscCall(PetscDeviceContextGetCurrentContext(context));
-  PetscCall(PetscDeviceContextGetDeviceType(*context, &type));
-  if (type != PETSC_DEVICE_CUDA) *context = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PetscCudaStream(void **stream)
-{
   PetscDeviceContext context;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCudaContext(&context));
-  if (context) PetscCall(SpmvPetscStream(context, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PetscCudaIndex(PetscInt *index)
-{
-  PetscDeviceContext context;
+  PetscDeviceType    type;
   PetscDevice        device;
 
-  PetscFunctionBegin;
-  PetscCall(PetscCudaContext(&context));
-  if (!context) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextGetDeviceType(context, &type));
+  if (type != PETSC_DEVICE_CUDA) PetscFunctionReturn(PETSC_SUCCESS);
+  if (stream) PetscCall(SpmvPetscStream(context, stream));
   PetscCall(PetscDeviceContextGetDevice(context, &device));
-  PetscCall(PetscDeviceGetDeviceId(device, index));
+  if (index) PetscCall(PetscDeviceGetDeviceId(device, index));
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-SpmvPetscCudaFns SpmvPetscCuda = {PetscCudaStream, PetscCudaIndex};
-#else
-SpmvPetscCudaFns SpmvPetscCuda;
-#endif
+PetscErrorCode (*SpmvPetscCuda)(PetscInt *index, void **stream) = PetscCudaContext;

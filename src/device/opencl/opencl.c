@@ -17,9 +17,7 @@ enum { /* of CL/cl.h */
        CL_OUT_OF_HOST_MEMORY            = -6,
        CL_INVALID_KERNEL_NAME           = -46,
        CL_INVALID_BUFFER_SIZE           = -61,
-       CL_DEVICE_TYPE_CPU               = 1 << 1,
        CL_DEVICE_TYPE_GPU               = 1 << 2,
-       CL_DEVICE_TYPE_ACCELERATOR       = 1 << 3,
        CL_DEVICE_TYPE                   = 0x1000,
        CL_DEVICE_MAX_COMPUTE_UNITS      = 0x1002,
        CL_DEVICE_MAX_WORK_GROUP_SIZE    = 0x1004,
@@ -100,19 +98,19 @@ static const char *OpenclError(int code)
 #define OpenclCheck(function, code)    PetscCall(SpmvDeviceResult(&SpmvDeviceApi_opencl, #function "()", code, NULL))
 #define PetscCallOpencl(function, ...) OpenclCheck(function, function(__VA_ARGS__))
 
-/* Devices of a kind, of all platforms */
-static void OpenclFind(cl_uint nplatforms, const cl_handle platforms[], cl_ulong kind)
+/* Finds GPUs, or all others, of all platforms */
+static void OpenclFind(cl_uint nplatforms, const cl_handle platforms[], PetscBool gpus)
 {
   for (cl_uint p = 0; p < nplatforms; p++) {
     cl_handle found[OPENCL_DEVICES_MAX];
     cl_uint   n = 0;
 
-    if (clGetDeviceIDs(platforms[p], kind, OPENCL_DEVICES_MAX, found, &n)) continue;
-    for (cl_uint k = 0; k < n && NDevices < OPENCL_DEVICES_MAX; k++) {
-      PetscBool known = PETSC_FALSE; /* a simulator says that it is of every kind */
+    if (clGetDeviceIDs(platforms[p], UINT32_MAX /* all kinds */, OPENCL_DEVICES_MAX, found, &n)) continue;
+    for (cl_uint k = 0; k < PetscMin(n, OPENCL_DEVICES_MAX) && NDevices < OPENCL_DEVICES_MAX; k++) {
+      cl_ulong kind = 0;
 
-      for (PetscInt i = 0; i < NDevices; i++) known = (PetscBool)(known || Devices[i] == found[k]);
-      if (!known) Devices[NDevices++] = found[k];
+      (void)clGetDeviceInfo(found[k], CL_DEVICE_TYPE, sizeof(kind), &kind, NULL);
+      if (gpus == (PetscBool) !!(kind & CL_DEVICE_TYPE_GPU)) Devices[NDevices++] = found[k];
     }
   }
 }
@@ -128,9 +126,9 @@ static PetscErrorCode OpenclCount(PetscInt *all, PetscInt *gpus, PetscInt *petsc
   NDevices = NGpus = 0;
   if (SpmvLibraryLoad(files, Symbols) && !clGetPlatformIDs(OPENCL_PLATFORMS_MAX, platforms, &n)) {
     n = PetscMin(n, OPENCL_PLATFORMS_MAX);
-    OpenclFind(n, platforms, CL_DEVICE_TYPE_GPU);
+    OpenclFind(n, platforms, PETSC_TRUE);
     NGpus = NDevices;
-    OpenclFind(n, platforms, CL_DEVICE_TYPE_CPU | CL_DEVICE_TYPE_ACCELERATOR);
+    OpenclFind(n, platforms, PETSC_FALSE);
   }
   *all   = NDevices;
   *gpus  = NGpus;
@@ -214,14 +212,12 @@ static int OpenclFree(void *device, void *buffer)
   return clReleaseMemObject(buffer);
 }
 
-static int OpenclWrite(void *device, void *buffer, const void *data, size_t bytes)
+static int OpenclCopy(void *device, SpmvDirection direction, void *to, const void *from, size_t bytes)
 {
-  return OpenclMemory(clEnqueueWriteBuffer(((OpenclDevice *)device)->queue, buffer, 1, 0, bytes, data, 0, NULL, NULL));
-}
+  cl_handle queue = ((OpenclDevice *)device)->queue;
 
-static int OpenclRead(void *device, void *buffer, void *data, size_t bytes)
-{
-  return clEnqueueReadBuffer(((OpenclDevice *)device)->queue, buffer, 1, 0, bytes, data, 0, NULL, NULL);
+  if (direction == SPMV_FROM_DEVICE) return clEnqueueReadBuffer(queue, (cl_handle)from, 1, 0, bytes, to, 0, NULL, NULL);
+  return OpenclMemory(clEnqueueWriteBuffer(queue, to, 1, 0, bytes, from, 0, NULL, NULL));
 }
 
 /* What the compiler says; the caller's to free */
@@ -347,8 +343,7 @@ const SpmvDeviceApi SpmvDeviceApi_opencl = {
   .finish   = OpenclFinish,
   .alloc    = OpenclAlloc,
   .free     = OpenclFree,
-  .write    = OpenclWrite,
-  .read     = OpenclRead,
+  .copy     = OpenclCopy,
   .compile  = OpenclCompile,
   .load     = OpenclLoad,
   .launch   = OpenclLaunch,

@@ -49,35 +49,29 @@
 #if REAL_BITS == 64
 typedef double  REAL;
 typedef double2 REAL2;
-  #if ATOMIC_64
-typedef ulong REAL_WORD;
-    #define REAL_PUT(p, v) ((void)atom_xchg(p, as_ulong(v)))
-    #define REAL_GET(p)    as_double(atom_add(p, (ulong)0))
-    #define REAL_ADD(p, v) RealAdd(p, v)
-INLINE void RealAdd(volatile GLOBAL ulong *p, double v)
-{
-  ulong was, is = atom_add(p, (ulong)0);
-
-  do {
-    was = is;
-    is  = atom_cmpxchg(p, was, as_ulong(as_double(was) + v));
-  } while (is != was);
-}
-  #endif
+typedef ulong   REAL_WORD;
+  #define REAL_TO_WORD      as_ulong
+  #define WORD_TO_REAL      as_double
+  #define WORD_ATOMIC(name) atom_##name
 #else
 typedef float  REAL;
 typedef float2 REAL2;
 typedef uint   REAL_WORD;
-  #define REAL_PUT(p, v) ((void)atomic_xchg(p, as_uint(v)))
-  #define REAL_GET(p)    as_float(atomic_add(p, 0u))
-  #define REAL_ADD(p, v) RealAdd(p, v)
-INLINE void    RealAdd(volatile GLOBAL uint *p, float v)
+  #define REAL_TO_WORD      as_uint
+  #define WORD_TO_REAL      as_float
+  #define WORD_ATOMIC(name) atomic_##name
+#endif
+
+#if REAL_BITS == 32 || ATOMIC_64
+  #define REAL_PUT(p, v) ((void)WORD_ATOMIC(xchg)(p, REAL_TO_WORD(v)))
+  #define REAL_GET(p)    WORD_TO_REAL(WORD_ATOMIC(add)(p, (REAL_WORD)0))
+INLINE void REAL_ADD(volatile GLOBAL REAL_WORD *p, REAL v)
 {
-  uint was, is = atomic_add(p, 0u);
+  REAL_WORD was, is = WORD_ATOMIC(add)(p, (REAL_WORD)0);
 
   do {
     was = is;
-    is  = atomic_cmpxchg(p, was, as_uint(as_float(was) + v));
+    is  = WORD_ATOMIC(cmpxchg)(p, was, REAL_TO_WORD(WORD_TO_REAL(was) + v));
   } while (is != was);
 }
 #endif

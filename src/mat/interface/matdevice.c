@@ -101,7 +101,7 @@ PetscErrorCode MatSpmvGetTransfers(Mat A, PetscLogDouble counts[6])
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
   for (int k = 0; k < 2; k++) {
-    const SpmvTransfers t = !device ? (SpmvTransfers){0} : k ? device->from : device->to;
+    const SpmvTransfers t = !device ? (SpmvTransfers){0} : device->moved[k];
 
     counts[3 * k]     = (PetscLogDouble)t.few;
     counts[3 * k + 1] = (PetscLogDouble)t.other;

@@ -3,9 +3,7 @@
 
   Storage:   for each strip of up to 16 rows the place of its first entry; for each entry its value and a word, column << 4 |
              row in the strip (32 bits, 64 where there are more than 2^28 columns). The entries of a strip may have any order:
-             interleaved, the host's: the first entries of eight rows, then the second ones, ..., the longest row first in
-             each step, so that there is no padding and a step is known by how many rows it has; what rows much longer than
-             the others have left are tails, and tails of hundreds of entries are cut into segments
+             interleaved, the host's: the first entries of eight rows, then the second ones, ... (cmrs_host.h)
              by rows, by columns and padded, a device's: the paper's, sections 3 and 4.4. Padded are groups of 32 entries with
              at most 8 of a row, which lie together; height 16, strips of whole groups
   Good for:  short and medium rows of like length, stencils, empty rows

@@ -20,7 +20,6 @@
   We differ:
   - figure 7 synchronises the workgroups of a row by its flag, then adds atomically. Here the flag never changes, and parts
     are added in order: the same bits each time.
-  - the workgroup number of a row block that does not share its row, which the paper leaves unused, is the node's h.
   - rows that share columns go to CSR-Vector however many they are.
   - a break between long and short rows is made only where a row block is half full, so that alternating rows do not
     take a word each.

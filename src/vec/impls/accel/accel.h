@@ -64,7 +64,6 @@ typedef struct {
   size_t      size;
 } VecGive;
 #define VEC_GIVE(variable) ((VecGive){&(variable), sizeof(variable)})
-#define VEC_GIVE_MAX       24
 
 /* Launches a kernel. Its arguments: nbuffers buffers of `use`, the first one in place of those it has not, then VEC_GIVE()s */
 #define VecUseLaunch(use, kernel, groups, nbuffers, ...) \

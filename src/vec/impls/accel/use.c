@@ -161,18 +161,16 @@ PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], PetscInt wr
 /* Launches a kernel of vec.cl on so many work groups, unless the host is to run the operation. See VecUseLaunch() */
 PetscErrorCode VecUseRun(VecUse *use, const char kernel[], size_t groups, PetscInt nbuffers, PetscInt nargs, const VecGive args[])
 {
-  const void    *arg[VEC_GIVE_MAX];
-  size_t         size[VEC_GIVE_MAX];
   PetscBool      nomem = PETSC_FALSE;
-  SpmvDeviceCall call  = {
-     .kernel = kernel, .groups = groups, .group = (size_t)Group, .nargs = nbuffers + nargs, .arg = arg, .size = size};
+  SpmvDeviceCall call  = {.kernel = kernel, .groups = groups, .group = (size_t)Group, .nargs = nbuffers + nargs};
 
   PetscFunctionBegin;
   if (!use->run || !groups) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscAssert(nbuffers + nargs <= VEC_GIVE_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Kernel %s has too many arguments", kernel);
+  PetscAssert(nbuffers + nargs <= SPMV_DEVICE_ARG_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Kernel %s has too many arguments",
+              kernel);
   for (PetscInt k = 0; k < nbuffers + nargs; k++) {
-    arg[k]  = k >= nbuffers ? args[k - nbuffers].value : &use->buffer[k < use->n ? k : 0];
-    size[k] = k >= nbuffers ? args[k - nbuffers].size : sizeof(void *);
+    call.arg[k]  = k >= nbuffers ? args[k - nbuffers].value : &use->buffer[k < use->n ? k : 0];
+    call.size[k] = k >= nbuffers ? args[k - nbuffers].size : sizeof(void *);
   }
   PetscCall(SpmvDeviceRun(use->device, Program, &call, PETSC_TRUE, &nomem));
   if (nomem) use->run = PETSC_FALSE;

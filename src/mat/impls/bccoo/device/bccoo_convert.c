@@ -37,8 +37,7 @@ PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDevi
   PetscFunctionBegin;
   if (!s->converted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BccooDefine(b, product));
-  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBUNCH=%d -DINDEX_BITS=%d", (int)b->bunch,
-                       (int)(8 * sizeof(PetscInt))));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBUNCH=%d", (int)b->bunch));
   if (!values_only) BccooConvertPattern(b, product);
   if (b->npositions) {
     BCCOO_LAUNCH("bccoo_values", b->npositions, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"),

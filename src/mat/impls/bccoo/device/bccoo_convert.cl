@@ -7,19 +7,13 @@
   their columns in row order, which the later kernels put where they are stored.
 
     HEIGHT, WIDTH, TILE, SLICES; BUNCH: tiles side by side in the storage; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if
-    some are escaped; ROWS: non-empty block rows are listed; INDEX_BITS of a PetscInt
+    some are escaped; ROWS: non-empty block rows are listed
 
   All arrays are what the host would have built, to the last bit. No GPU has run this.
 */
 #define STOP      0x80000000u /* of a block found: it ends its block row */
 #define NONE      0xffffffffu /* no column: the row has ended */
 #define POSITIONS (ENTRIES * SLICES > 1)
-
-#if INDEX_BITS == 64
-typedef long INDEX;
-#else
-typedef int INDEX;
-#endif
 
 /* Where block number q is stored: as BccooPlace() */
 INLINE size_t Place(size_t q)

@@ -10,7 +10,7 @@
     PADDED 1   LANES is 8 (modulo), HEIGHT is 16: work items that are 8 apart have the same places, but a group of 32 entries
                has at most 8 of a row, and these lie together, so that no two of them are of the same row
     ALIGN      a warp begins at the multiple of 32 entries before its strip, so that it reads whole segments of memory
-    WORD_BITS  of column << 4 | row in the strip; INDEX_BITS of a PetscInt, in which strips are counted
+    WORD_BITS  of column << 4 | row in the strip
 
   We differ:
   - the paper's warp runs in lockstep and has no barriers. Here they stand where its work items read what others wrote.
@@ -29,12 +29,6 @@
 #endif
 
 #define STRIDE (HEIGHT | 1) /* odd, so that work items side by side do not meet in a bank of local memory */
-
-#if INDEX_BITS == 64
-typedef long INDEX;
-#else
-typedef int  INDEX;
-#endif
 
 #if WORD_BITS == 64
 typedef ulong WORD;

@@ -18,8 +18,9 @@ static const PetscInt    CmrsAligns[]     = {1, 0};
 static const SpmvParam CmrsDeviceParams[] = {
   [CMRS_DEVICE_HEIGHT] = CMRS_PARAM_HEIGHT,
   [CMRS_DEVICE_ORDER]  = SPMV_CHOICES("device_order", "of the entries in a strip", CmrsOrders, CmrsOrderNames),
-  [CMRS_DEVICE_ALIGN]  = SPMV_CHOICES(
-     "device_align", "1: an unpadded strip is read from a multiple of 32 entries on, 0: from its first entry", CmrsAligns, NULL),
+  [CMRS_DEVICE_ALIGN] =
+    SPMV_CHOICES("device_align", "1: a strip that is not padded is read from a multiple of 32 entries, 0: from its first entry",
+                 CmrsAligns, NULL),
   [CMRS_DEVICE_WORKGROUP] =
     SPMV_CHOICES("device_workgroup", "work items of a work group, of which 32 have a strip", CmrsWorkgroups, NULL),
 };
@@ -30,7 +31,6 @@ static PetscErrorCode CmrsDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo
   PetscInt *height = &plan->value[CMRS_DEVICE_HEIGHT];
 
   PetscFunctionBegin;
-  (void)csr, (void)info;
   if (*height) PetscFunctionReturn(PETSC_SUCCESS);
   if (plan->value[CMRS_DEVICE_ORDER] == CMRS_PADDED) *height = CMRS_HEIGHT_MAX;
   else *height = PetscMin(CMRS_HEIGHT_DEFAULT, CMRS_LOCAL_BYTES / (PetscInt)sizeof(PetscScalar));
@@ -142,15 +142,16 @@ static PetscErrorCode CmrsSetStrips(const SpmvCSR *csr, CmrsDeviceStorage *c)
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(((size_t)c->strips + 1) * sizeof(PetscInt), &c->strip));
   for (PetscInt s = 0; s < c->strips; s++) {
-    c->strip[s] = c->order == CMRS_PADDED ? (PetscInt)stored : csr->i[s * c->height];
-    if (c->order == CMRS_PADDED) stored += (PetscInt64)CmrsPadStrip(csr, s, NULL, NULL) * CMRS_GROUP;
-    PetscCheck(stored + CMRS_PAD <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+    const PetscInt *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s);
+
+    c->strip[s] = (PetscInt)stored;
+    stored += c->order == CMRS_PADDED ? (PetscInt64)CmrsPadStrip(csr, s, NULL, NULL) * CMRS_GROUP : i[rows] - i[0];
+    PetscCheck(stored <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "%lld entries with padding are more than this PETSc's integers count; "
                "set -mat_cmrs_device_order to another than padded",
                (long long)stored);
   }
-  c->nstored          = c->order == CMRS_PADDED ? (PetscInt)stored : c->nz;
-  c->strip[c->strips] = c->nstored;
+  c->nstored = c->strip[c->strips] = (PetscInt)stored;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,7 +188,6 @@ static PetscErrorCode CmrsDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void *
   PetscCall(PetscNew(&c));
   *storage    = c;
   c->m        = csr->m;
-  c->n        = csr->n;
   c->nz       = csr->i[csr->m];
   c->height   = p[CMRS_DEVICE_HEIGHT];
   c->strips   = CmrsStrips(c->m, c->height);
@@ -195,10 +195,8 @@ static PetscErrorCode CmrsDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void *
   c->wordsize = CmrsWordSize(csr);
   PetscCall(CmrsSetStrips(csr, c));
   PetscCall(CmrsSetPositions(csr, c));
-  PetscCall(SpmvAlloc(((size_t)c->nstored + CMRS_PAD) * c->wordsize, &c->word));
-  PetscCall(SpmvAlloc(((size_t)c->nstored + CMRS_PAD) * sizeof(PetscScalar), &c->value));
-  memset((char *)c->word + (size_t)c->nstored * c->wordsize, 0, CMRS_PAD * c->wordsize);
-  memset(c->value + c->nstored, 0, CMRS_PAD * sizeof(PetscScalar));
+  PetscCall(SpmvAlloc((size_t)c->nstored * c->wordsize, &c->word));
+  PetscCall(SpmvAlloc((size_t)c->nstored * sizeof(PetscScalar), &c->value));
   CmrsSetWords(csr, c);
   PetscCall(CmrsDeviceSetValues(csr, c));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -206,14 +204,11 @@ static PetscErrorCode CmrsDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void *
 
 static PetscErrorCode CmrsDeviceDestroy(void **storage)
 {
-  CmrsDeviceStorage *c = (CmrsDeviceStorage *)*storage;
+  CmrsDeviceStorage *c        = (CmrsDeviceStorage *)*storage;
+  void              *arrays[] = {&c->strip, &c->word, &c->value, &c->items, &c->position};
 
   PetscFunctionBegin;
-  PetscCall(SpmvFree(&c->strip));
-  PetscCall(SpmvFree(&c->word));
-  PetscCall(SpmvFree(&c->value));
-  PetscCall(SpmvFree(&c->items));
-  PetscCall(SpmvFree(&c->position));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(arrays); k++) PetscCall(SpmvFree(arrays[k]));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -259,12 +254,10 @@ static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *pla
   PetscInt                 most   = 0;
 
   PetscFunctionBegin;
-  (void)info;
   for (PetscInt s = 0; padded && s < c->strips; s++) most = PetscMax(most, (c->strip[s + 1] - c->strip[s]) / CMRS_GROUP);
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
-                          "-DHEIGHT=%" PetscInt_FMT " -DGROUP=%zu -DPADDED=%d -DALIGN=%d -DWORD_BITS=%d -DINDEX_BITS=%d",
-                          c->height, group, (int)padded, (int)(!padded && p[CMRS_DEVICE_ALIGN]), (int)(8 * c->wordsize),
-                          (int)(8 * sizeof(PetscInt))));
+                          "-DHEIGHT=%" PetscInt_FMT " -DGROUP=%zu -DPADDED=%d -DALIGN=%d -DWORD_BITS=%d", c->height, group,
+                          (int)padded, (int)(!padded && p[CMRS_DEVICE_ALIGN]), (int)(8 * c->wordsize)));
   SPMV_LAUNCH(product, "cmrs_product", SpmvGroups((size_t)c->strips, group / CMRS_GROUP), group, PETSC_FALSE,
               SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("strips"), SPMV_GIVE_ARRAY("items"),
               SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(c->strips), SPMV_GIVE_INT(c->m), SPMV_GIVE_INT(most), SPMV_GIVE_BETA);

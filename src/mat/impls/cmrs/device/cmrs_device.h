@@ -23,7 +23,7 @@ typedef enum {               /* values of CMRS_DEVICE_ORDER: the entries of a st
 #define CMRS_MODULO 8  /* entries of one row in a group, at most, and together */
 
 typedef struct {
-  PetscInt     m, n;   /* rows, columns of the matrix */
+  PetscInt     m;      /* rows of the matrix */
   PetscInt     height; /* rows of a strip */
   PetscInt     strips; /* ceil(m / height) */
   CmrsOrder    order;
@@ -31,8 +31,8 @@ typedef struct {
   PetscInt     nz;       /* entries */
   PetscInt     nstored;  /* entries and padding */
   PetscInt    *strip;    /* [strips + 1] first entry of each strip (stripptr) */
-  void        *word;     /* [nstored + CMRS_PAD] column << CMRS_BITS | row in the strip, as uint32 or uint64 */
-  PetscScalar *value;    /* [nstored + CMRS_PAD] */
+  void        *word;     /* [nstored] column << CMRS_BITS | row in the strip, as uint32 or uint64 */
+  PetscScalar *value;    /* [nstored] */
   uint8_t     *items;    /* [nstored / CMRS_GROUP] padded: entries of each group, before its padding */
   PetscInt    *position; /* [nstored] by columns and padded: the entry of CSR that each value is, -1 for padding */
 } CmrsDeviceStorage;

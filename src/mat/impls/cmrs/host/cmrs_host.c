@@ -11,7 +11,6 @@ static const SpmvParam CmrsParams[] = {CMRS_PARAM_HEIGHT};
 static PetscErrorCode CmrsResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   PetscFunctionBegin;
-  (void)csr, (void)info;
   if (!plan->value[0]) plan->value[0] = CMRS_VECTOR;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -143,25 +142,16 @@ static PetscErrorCode CmrsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
 
 static PetscErrorCode CmrsDestroy(void **storage)
 {
-  CmrsStorage *c = (CmrsStorage *)*storage;
+  CmrsStorage *c        = (CmrsStorage *)*storage;
+  void        *arrays[] = {&c->strip, &c->word, &c->value,   &c->step, &c->lane,   &c->active,
+                           &c->chunk, &c->tail, &c->segment, &c->task, &c->partial};
 
   PetscFunctionBegin;
-  PetscCall(SpmvFree(&c->strip));
-  PetscCall(SpmvFree(&c->word));
-  PetscCall(SpmvFree(&c->value));
-  PetscCall(SpmvFree(&c->step));
-  PetscCall(SpmvFree(&c->lane));
-  PetscCall(SpmvFree(&c->active));
-  PetscCall(SpmvFree(&c->chunk));
-  PetscCall(SpmvFree(&c->tail));
-  PetscCall(SpmvFree(&c->segment));
-  PetscCall(SpmvFree(&c->task));
-  PetscCall(SpmvFree(&c->partial));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(arrays); k++) PetscCall(SpmvFree(arrays[k]));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every array of a storage, in one place for its size and for those who print it */
 static PetscErrorCode CmrsArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
   const CmrsStorage *c     = (const CmrsStorage *)storage;

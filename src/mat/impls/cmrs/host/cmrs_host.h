@@ -3,7 +3,7 @@
 
   cmrs_host.c     the arrays from CSR's, what is printed
   cmrs_layout.c   rows as lanes, steps, tails, segments and chunks
-  cmrs_simd.c     the products: cmrs_steps.h
+  cmrs_simd.c     the products
 */
 #pragma once
 #include "../cmrs_strips.h"

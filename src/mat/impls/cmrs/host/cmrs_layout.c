@@ -145,12 +145,7 @@ static void CmrsAddRests(const SpmvCSR *csr, CmrsStorage *c, PetscInt s, PetscIn
   }
 }
 
-/*
-  CmrsLayout - chunks, steps, tails and segments of a storage each of whose bands has its steps
-
-  Input/Output Parameter:
-. c - on return the numbers of them; arrays that are there are written
-*/
+/* Counts chunks, steps, tails and segments of a storage whose bands have their steps, and writes those arrays that are there */
 void CmrsLayout(const SpmvCSR *csr, CmrsStorage *c)
 {
   CmrsLayoutState state = {.ended = PETSC_FALSE};

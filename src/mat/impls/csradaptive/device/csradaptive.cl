@@ -16,7 +16,6 @@
     ATOMIC 1        VectorL adds to y atomically, behind the flag that the row's first work group raises once y is begun
                     (figure 7). For GPUs: OpenCL does not promise that a work group goes on while others wait for it. Work
                     groups are numbered as they start, so that the first one of a row has started when others wait for it
-    INDEX_BITS      of a PetscInt: columns and row pointers are AIJ's own
 
   We differ, or put a misprint right:
   - Figure 2 has no barrier between products and sums, and reads on past the end of the row block.
@@ -26,12 +25,6 @@
     own sum rather than with 0. Fences follow what begins y (line 5) and the loop that waits for the flag.
   - Figure 5's text says work groups 2, 5 and 11 where 1, 4 and 10 are meant: they count from 0.
 */
-#if INDEX_BITS == 64
-typedef long INDEX;
-#else
-typedef int INDEX;
-#endif
-
 INLINE size_t RowOf(ulong word)
 {
   return (size_t)(word >> 32);

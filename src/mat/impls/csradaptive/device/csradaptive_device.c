@@ -1,9 +1,8 @@
 /*
   csradaptive_device.c - CSR-Adaptive on devices: knobs, lists of row blocks, which kernels make a product
 
-  The kernels are in csradaptive.cl. A device gets AIJ's arrays, the words of the row blocks and a list of row blocks for
-  each kernel. Row blocks have no nodes: rows that share columns are for vectors of a host. One of more than NNZ_PER_WG
-  entries, which local memory does not hold, is a single row, and CSR-Vector's.
+  A device gets AIJ's arrays, the words of the row blocks and a list of row blocks for each kernel of csradaptive.cl. There are no
+  nodes: they are for vectors of a host. A row block of more than NNZ_PER_WG entries is a single row, and CSR-Vector's.
 
   The defaults are the paper's, for a FirePro W9100: section III-A, figures 4 and 8, table I. Of num_rows_stream they are
   those of the text, 2 and 3: table I has 1 and 2, which come to the same if CSR-Stream gets the row blocks of more rows
@@ -146,12 +145,11 @@ static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPl
   SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("row blocks"), \
     SPMV_GIVE_ARRAY(list), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_BETA
   PetscFunctionBegin;
-  (void)info;
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
                           "-DGROUP=%zu -DNNZ_PER_WG=%" PetscInt_FMT " -DVECTOR_ROWS=%" PetscInt_FMT " -DCHUNK=%" PetscInt_FMT
-                          " -DLOGARITHMIC=%d -DATOMIC=%d -DINDEX_BITS=%d",
+                          " -DLOGARITHMIC=%d -DATOMIC=%d",
                           group, d[CSRADAPTIVE_NNZ_PER_WG], CsradaptiveVectorRows(d), b->chunk,
-                          d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_LOGARITHMIC, (int)atomic, (int)(8 * sizeof(PetscInt))));
+                          d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_LOGARITHMIC, (int)atomic));
   SpmvDeviceWork(product, "partial", atomic ? 0 : vectorl * sizeof(PetscScalar));
   SpmvDeviceWork(product, "sync", atomic && vectorl ? (1 + vectorl) * sizeof(uint32_t) : 0);
   SPMV_LAUNCH(product, "csradaptive_stream", b->amount[CSRADAPTIVE_STREAM].blocks, group, PETSC_FALSE,

@@ -153,7 +153,16 @@ static void CsradaptiveStream(const CsradaptiveProduct *p, PetscInt r, PetscInt 
   }
 }
 
-/* The products of entries k to end - 1, added up in eight sums */
+/* n products, fewer than LANES, then zeros: where the matrix ends, and no vector may be read */
+SPMV_INLINE Spmv8 CsradaptiveLast(const PetscScalar a[], const PetscInt j[], const PetscScalar *x, PetscInt n)
+{
+  PetscScalar product[LANES] = {0};
+
+  for (PetscInt l = 0; l < n; l++) product[l] = a[l] * x[j[l]];
+  return Spmv8Load(product);
+}
+
+/* The products of entries k to end - 1, added up in eight sums. The last vector may be of other rows' entries, too */
 SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveBlocks *b, const PetscScalar *x, PetscInt k, PetscInt end, PetscInt nz)
 {
   Spmv8 s = Spmv8Zero(), t = Spmv8Zero();
@@ -166,17 +175,8 @@ SPMV_INLINE Spmv8 CsradaptiveSum(const CsradaptiveBlocks *b, const PetscScalar *
     s = Spmv8Fma(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k), s);
     k += LANES;
   }
-  if (k < end) {
-    if (nz - k >= LANES)
-      t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k)), (1u << (end - k)) - 1,
-                        t); /* other rows' columns are columns, too */
-    else {
-      PetscScalar tail[LANES];
-
-      for (int l = 0; l < LANES; l++) tail[l] = k + l < end ? b->a[k + l] * x[b->j[k + l]] : 0;
-      t = Spmv8Add(t, Spmv8Load(tail));
-    }
-  }
+  if (k < end && nz - k < LANES) t = Spmv8Add(t, CsradaptiveLast(b->a + k, b->j + k, x, end - k));
+  else if (k < end) t = Spmv8AddWhere(Spmv8Mul(Spmv8Load(b->a + k), Spmv8Gather(x, b->j + k)), (1u << (end - k)) - 1, t);
   return Spmv8Add(s, t);
 }
 
@@ -197,19 +197,14 @@ SPMV_INLINE void CsradaptiveNode(const CsradaptiveBlocks *b, const PetscScalar *
     SPMV_UNROLL
     for (int l = 0; l < h; l++) s[l] = Spmv8Fma(Spmv8Load(a + l * n + q), xq, s[l]);
   }
-  if (q < n && nz - k - (h - 1) * n - q >= LANES) { /* other rows' columns are columns, too */
+  if (q < n && nz - k - (h - 1) * n - q >= LANES) {
     const Spmv8 xq = Spmv8Gather(x, j + q);
 
     SPMV_UNROLL
     for (int l = 0; l < h; l++) s[l] = Spmv8AddWhere(Spmv8Mul(Spmv8Load(a + l * n + q), xq), (1u << (n - q)) - 1, s[l]);
   } else if (q < n) {
     SPMV_UNROLL
-    for (int l = 0; l < h; l++) {
-      PetscScalar tail[LANES] = {0};
-
-      for (PetscInt t = q; t < n; t++) tail[t - q] = a[l * n + t] * x[j[t]];
-      s[l] = Spmv8Add(s[l], Spmv8Load(tail));
-    }
+    for (int l = 0; l < h; l++) s[l] = Spmv8Add(s[l], CsradaptiveLast(a + l * n + q, j + q, x, n - q));
   }
   SPMV_UNROLL
   for (int l = 0; l < h; l++) Spmv8Store(sum + l * LANES, s[l]);
