@@ -226,6 +226,27 @@ static PetscErrorCode LongRow(PetscInt tile)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A long row, then seven that go on, each one column further, where its last segment ends: these eight are no group */
+static PetscErrorCode AfterLongRow(void)
+{
+  enum { m = 8, n = 150, length = 130 };
+  PetscScalar    dense[m * n] = {0};
+  SpmvTestCSR    t;
+  TpspmvStorage *b;
+
+  PetscFunctionBegin;
+  for (PetscInt c = 0; c < length; c++) dense[c] = (PetscScalar)(1 + c % 7);
+  for (PetscInt r = 1; r < m; r++) dense[r * n + length - 2 + r] = dense[r * n + length - 1 + r] = (PetscScalar)r;
+  PetscCall(SpmvTestCSRFromDense(m, n, dense, &t));
+  PetscCall(Build(&t, PLAN(0, TPSPMV_ALL, 0, 8, TPSPMV_NO, TPSPMV_NO, 1), &b));
+  PetscCheck(b->nsegments == 2 && b->nlong == length, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu segments of %zu entries",
+             b->nsegments, b->nlong);
+  PetscCall(CheckProducts(&t, b));
+  PetscCall(Destroy(&b));
+  PetscCall(SpmvTestCSRDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Chunks without entries have no partial sums, and what was left in their padding is not added; an Inf stays with the rows that have its column */
 static PetscErrorCode NothingSpreads(void)
 {
@@ -300,6 +321,7 @@ int main(int argc, char **argv)
   PetscCall(Fill());
   PetscCall(LongRow(TPSPMV_ALL));
   PetscCall(LongRow(16384));
+  PetscCall(AfterLongRow());
   PetscCall(NothingSpreads());
   PetscCall(Consecutive());
   PetscCall(PetscFinalize());

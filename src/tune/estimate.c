@@ -37,30 +37,6 @@ static PetscLogDouble EstimateSeconds(const SpmvSample *s, const SpmvWork *w, Pe
   return 1e-9 * (PetscMax(load, slower * work) + wait);
 }
 
-/* Adds the work of some rows under each of n plans, `weight` times */
-static PetscErrorCode EstimateWork(const SpmvSide *side, const SpmvCSR *rows, PetscReal weight, PetscInt n,
-                                   const SpmvPlan plans[], SpmvWork works[])
-{
-  SpmvWork part[SPMV_PROPOSALS] = {{0}};
-
-  PetscFunctionBegin;
-  if (side->works) PetscCall(side->works(rows, n, plans, part));
-  else {
-    for (PetscInt k = 0; k < n; k++) PetscCall(side->work(rows, &plans[k], &part[k]));
-  }
-  for (PetscInt k = 0; k < n; k++) {
-    works[k].bytes += weight * part[k].bytes;
-    works[k].moved += weight * part[k].moved;
-    works[k].gathered += weight * part[k].gathered;
-    works[k].vectors += weight * part[k].vectors;
-    works[k].cycles += weight * part[k].cycles;
-    works[k].misses += weight * part[k].misses;
-    works[k].build += weight * part[k].build;
-    works[k].reach = part[k].reach;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   SpmvEstimate - predicts what a candidate takes under n plans of one backend, which are resolved
 
@@ -78,7 +54,23 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt wanted, PetscInt number, Pet
 
   PetscFunctionBegin;
   PetscCall(SpmvKernelsGet(format, wanted, &kernels, &isa));
-  for (PetscInt w = 0; w < s->nwindows; w++) PetscCall(EstimateWork(side, &s->window[w], s->weight[w], n, plans, works));
+  for (PetscInt w = 0; w < s->nwindows; w++) {
+    const PetscReal weight               = s->weight[w];
+    SpmvWork        part[SPMV_PROPOSALS] = {{0}};
+
+    for (PetscInt k = 0; k < n && !side->works; k++) PetscCall(side->work(&s->window[w], &plans[k], &part[k]));
+    if (side->works) PetscCall(side->works(&s->window[w], n, plans, part));
+    for (PetscInt k = 0; k < n; k++) {
+      works[k].bytes += weight * part[k].bytes;
+      works[k].moved += weight * part[k].moved;
+      works[k].gathered += weight * part[k].gathered;
+      works[k].vectors += weight * part[k].vectors;
+      works[k].cycles += weight * part[k].cycles;
+      works[k].misses += weight * part[k].misses;
+      works[k].build += weight * part[k].build;
+      works[k].reach = part[k].reach;
+    }
+  }
   for (PetscInt k = 1; k < n; k++) {
     if (works[k].reach != works[0].reach) PetscCall(SpmvSampleReach(s));
   }

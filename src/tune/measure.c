@@ -108,8 +108,7 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
 
   PetscFunctionBegin;
   PetscCall(PetscTime(&search->start));
-  PetscCall(PetscMalloc1(csr->n, &search->x));
-  PetscCall(PetscMalloc1(csr->m, &search->y));
+  PetscCall(PetscMalloc2(csr->n, &search->x, csr->m, &search->y));
   for (PetscInt k = 0; k < csr->n; k++) search->x[k] = 1;
   for (PetscInt k = 0; k < search->n; k++) {
     if (search->option[k].number == SPMV_NUMBER_AIJ) PetscCall(MeasureOption(search, &search->option[k]));

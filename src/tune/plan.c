@@ -12,27 +12,23 @@ PetscBool SpmvParamAllows(const SpmvParam *param, PetscInt value)
   return PETSC_FALSE;
 }
 
-/* Appends "columns=uint16 ", "tile=64 ", "powers=1,2,6 ", or nothing for an empty list */
-static PetscErrorCode SpmvParamText(const SpmvParam *param, PetscInt value, const PetscInt list[], char text[], size_t size)
-{
-  PetscInt index = 0;
-
-  PetscFunctionBegin;
-  while (param->names && index < param->count - 1 && param->choices[index] != value) index++;
-  if (param->names) PetscCall(SpmvAppend(text, size, "%s=%s ", param->name, param->names[index]));
-  else if (!param->list) PetscCall(SpmvAppend(text, size, "%s=%" PetscInt_FMT " ", param->name, value));
-  for (PetscInt i = 0; param->list && i < value; i++) {
-    if (!i) PetscCall(SpmvAppend(text, size, "%s=", param->name));
-    PetscCall(SpmvAppend(text, size, "%" PetscInt_FMT "%s", list[i], i + 1 < value ? "," : " "));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Appends the knobs of a side and their values to a text, a space after each */
+/* Appends the knobs of a side, "columns=uint16 tile=64 powers=1,2,6 ", to a text; a list that is empty is left out */
 PetscErrorCode SpmvPlanText(const SpmvSide *side, const SpmvPlan *plan, char text[], size_t size)
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < side->nparams; k++) PetscCall(SpmvParamText(&side->params[k], plan->value[k], plan->list, text, size));
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    const SpmvParam *param = &side->params[k];
+    const PetscInt   value = plan->value[k];
+    PetscInt         index = 0;
+
+    if (param->list && !value) continue;
+    PetscCall(SpmvAppend(text, size, "%s=", param->name));
+    while (param->names && index < param->count - 1 && param->choices[index] != value) index++;
+    if (param->names) PetscCall(SpmvAppend(text, size, "%s ", param->names[index]));
+    else if (!param->list) PetscCall(SpmvAppend(text, size, "%" PetscInt_FMT " ", value));
+    for (PetscInt i = 0; param->list && i < value; i++)
+      PetscCall(SpmvAppend(text, size, "%" PetscInt_FMT "%s", plan->list[i], i + 1 < value ? "," : " "));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

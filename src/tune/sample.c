@@ -31,7 +31,7 @@ static const struct {
 /* What rows one after the other find in each cache, by a simulation of caches whose lines have one place each */
 typedef struct {
   PetscInt  lines[SPMV_LEVELS - 1]; /* of each cache, a power of two */
-  int32_t  *line[SPMV_LEVELS - 1];  /* [lines] the line of x in each place */
+  int32_t  *line[SPMV_LEVELS - 1];  /* [lines] the line of x in each place, counted from 1; 0: none */
   uint32_t *used;                   /* [lines of the last] the access that used it last */
   uint32_t  accesses;
 } SampleCaches;
@@ -61,7 +61,7 @@ static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, P
 
   for (PetscInt64 end = (PetscInt64)csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) {
     for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++)
-      SampleAccess(c, (int32_t)((size_t)csr->j[k] * sizeof(PetscScalar) / SPMV_CACHE_LINE), counted, s);
+      SampleAccess(c, 1 + (int32_t)((size_t)csr->j[k] * sizeof(PetscScalar) / SPMV_CACHE_LINE), counted, s);
   }
   return r;
 }
@@ -84,9 +84,8 @@ PetscErrorCode SpmvSampleReach(SpmvSample *s)
     while (2 * (PetscLogDouble)c.lines[k] * SPMV_CACHE_LINE <= machine->cache[k]) c.lines[k] *= 2;
     total += c.lines[k];
   }
-  PetscCall(PetscMalloc1(total, &line));
+  PetscCall(PetscCalloc1(total, &line));
   PetscCall(PetscCalloc1(c.lines[SPMV_LEVELS - 2], &used));
-  for (PetscInt l = 0; l < total; l++) line[l] = -2;
   for (int k = SPMV_LEVELS - 2; k >= 0; k--) c.line[k] = line + (total -= c.lines[k]);
   c.used = used;
   for (PetscInt w = 0; w < 2; w++) {
@@ -118,7 +117,6 @@ static PetscInt SampleRows(const SpmvCSR *csr, SpmvSampleUse use, PetscInt *wind
 /*
   SpmvSampleCreate - evenly spread windows, each from a multiple of as many block heights as there is room for
 
-  Note:
   In a SPMV_SAMPLE_PAIR each window stands for the rows around it, so that one with long rows does not outweigh the others; else
   each entry stands for as many. To be destroyed after an error as well.
 */

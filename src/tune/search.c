@@ -29,10 +29,7 @@ PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan
     if (search->option[k].number == number && !memcmp(&search->option[k].plan, &plan, sizeof(plan)))
       PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (search->n == search->capacity) {
-    search->capacity = PetscMax(32, 2 * search->capacity);
-    PetscCall(PetscRealloc((size_t)search->capacity * sizeof(SpmvOption), &search->option));
-  }
+  PetscCall(PetscRealloc((size_t)(search->n + 1) * sizeof(SpmvOption), &search->option));
   PetscCall(SpmvEstimate(&search->sample, search->request->isa, number, 1, &plan, &search->option[search->n]));
   search->n++;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,46 +50,32 @@ static PetscInt SearchValue(const SpmvParam *p, PetscInt k)
 /* Of the options from `first` on, only the SEARCH_SHAPES of least bytes stay */
 static void SearchKeepSmallest(SpmvSearch *search, PetscInt first)
 {
-  for (PetscInt k = first; k < PetscMin(search->n, first + SEARCH_SHAPES); k++) {
-    SpmvOption *least = &search->option[k];
-    SpmvOption  swap  = *least;
+  const PetscInt end = PetscMin(search->n, first + SEARCH_SHAPES);
 
+  for (PetscInt k = first; k < end; k++) {
     for (PetscInt l = k + 1; l < search->n; l++) {
-      if (search->option[l].bytes < least->bytes) least = &search->option[l];
+      const SpmvOption option = search->option[k];
+
+      if (search->option[l].bytes >= option.bytes) continue;
+      search->option[k] = search->option[l];
+      search->option[l] = option;
     }
-    search->option[k] = *least;
-    *least            = swap;
   }
-  search->n = PetscMin(search->n, first + SEARCH_SHAPES);
+  search->n = end;
 }
 
-/* True if a knob of a candidate makes shapes, and the user leaves it open */
-static PetscBool SearchIsShape(const SpmvRequest *q, PetscInt number, PetscInt p)
+/* All combinations of those of the first n knobs that make shapes and that the user leaves open; the others are as in the plan */
+static PetscErrorCode SearchShapes(SpmvSearch *search, PetscInt number, PetscInt n, SpmvPlan *plan)
 {
-  return (PetscBool)(SpmvCandidate[number]->host->side.params[p].knob == SPMV_KNOB_SHAPE && !(q->pinned[number] >> p & 1));
-}
-
-/* All combinations of the knobs of a format that make shapes and that the user leaves open */
-static PetscErrorCode SearchShapes(SpmvSearch *search, PetscInt number)
-{
-  const SpmvRequest *q     = search->request;
-  const SpmvSide    *side  = &SpmvCandidate[number]->host->side;
-  PetscInt           total = 1, first = search->n;
-  SpmvPlan           plan = q->host[number];
+  const SpmvParam *params = SpmvCandidate[number]->host->side.params;
 
   PetscFunctionBegin;
-  for (PetscInt p = 0; p < side->nparams; p++) {
-    if (SearchIsShape(q, number, p)) total *= SearchValues(&side->params[p]);
+  while (n && (params[n - 1].knob != SPMV_KNOB_SHAPE || search->request->pinned[number] >> (n - 1) & 1)) n--;
+  if (!n) PetscCall(SpmvSearchAdd(search, number, plan));
+  for (PetscInt k = 0; n && k < SearchValues(&params[n - 1]); k++) {
+    plan->value[n - 1] = SearchValue(&params[n - 1], k);
+    PetscCall(SearchShapes(search, number, n - 1, plan));
   }
-  for (PetscInt c = 0; c < total && total > 1; c++) {
-    for (PetscInt p = 0, rest = c; p < side->nparams; p++) {
-      if (!SearchIsShape(q, number, p)) continue;
-      plan.value[p] = SearchValue(&side->params[p], rest % SearchValues(&side->params[p]));
-      rest /= SearchValues(&side->params[p]);
-    }
-    PetscCall(SpmvSearchAdd(search, number, &plan));
-  }
-  if (SearchUses(q, SPMV_KNOB_SHAPE)) SearchKeepSmallest(search, first);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,9 +124,11 @@ PetscErrorCode SpmvSearchAll(SpmvSearch *search)
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < given; k++) {
-    const PetscInt number = search->option[k].number;
+    const PetscInt number = search->option[k].number, first = search->n;
+    SpmvPlan       plan = search->request->host[number];
 
-    PetscCall(SearchShapes(search, number));
+    PetscCall(SearchShapes(search, number, SpmvCandidate[number]->host->side.nparams, &plan));
+    if (SearchUses(search->request, SPMV_KNOB_SHAPE)) SearchKeepSmallest(search, first);
     if (search->request->kind != SPMV_TUNE_PATIENT) PetscCall(SpmvSearchAround(search, number, &search->option[k].plan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,7 +139,6 @@ PetscErrorCode SpmvSearchDestroy(SpmvSearch *search)
   PetscFunctionBegin;
   PetscCall(SpmvSampleDestroy(&search->sample));
   PetscCall(PetscFree(search->option));
-  PetscCall(PetscFree(search->x));
-  PetscCall(PetscFree(search->y));
+  PetscCall(PetscFree2(search->x, search->y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

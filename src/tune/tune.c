@@ -181,18 +181,9 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 }
 
 /*
-  SpmvTune - chooses what is to serve the products of a matrix
+  SpmvTune - chooses what is to serve the products of a matrix, whose rows are sorted, by the host or a device
 
-  Input Parameters:
-+ request  - what may be chosen, and how
-. csr      - the matrix, its rows sorted
-. key      - by which it is recognised
-. backend  - SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE; plans for a device are not measured
-. baseline - runs a product by AIJ's own kernel
-- context  - passed to it
-
-  Output Parameter:
-. choice - with `known` set, unless there was an error
+  baseline(context) runs a product by AIJ's own kernel. Plans for a device are not measured. Without an error choice->known is set
 */
 PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline,
                         void *context, SpmvChoice *choice)

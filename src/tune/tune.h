@@ -1,17 +1,6 @@
 /*
   tune.h - the tuner: which format, under which plan, is to serve the products of a matrix
 
-  tune.c      what may be chosen, and the choice: by estimate, by measuring, from wisdom
-  aij.c       AIJ's own kernel as a candidate
-  sample.c    rows that stand for all
-  estimate.c  the work of plans on the sample, and the time that a machine takes for it
-  choose.c    the knobs that a plan leaves open, by estimate of the plans that its format proposes
-  search.c    which options are worth measuring
-  measure.c   builds options and runs them
-  plan.c      plans as text
-  remember.c  choices as lines of wisdom
-  wisdom.c    files of wisdom
-
   It knows formats by their number in formats.h only, and no Mat: products by AIJ's kernel are a call of the glue's.
 */
 #pragma once
@@ -33,7 +22,7 @@ enum {
 #include "../mattypes.h"
 #undef SPMV_FORMAT
 
-extern const SpmvFormat        SpmvFormat_aij; /* has no storage: AIJ's kernel serves */
+extern const SpmvFormat        SpmvFormat_aij; /* aij.c: has no storage, AIJ's kernel serves */
 extern const SpmvFormat *const SpmvCandidate[SPMV_CANDIDATES];
 
 /* SpmvRequest: what a choice depends on besides the matrix. No padding: requests are compared as memory */
@@ -124,49 +113,47 @@ typedef struct {
   SpmvBaselineFn    *baseline;
   void              *context; /* of baseline */
   SpmvSample         sample;
-  PetscInt           n, capacity;
+  PetscInt           n;
   SpmvOption        *option; /* [n] */
   SpmvChoice        *choice; /* that will be made; counts what was measured */
   PetscScalar       *x, *y;  /* of products that are measured */
   PetscLogDouble     start;  /* of measuring */
 } SpmvSearch;
 
-/* plan.c */
+/* plan.c: plans as text */
 extern PetscBool      SpmvParamAllows(const SpmvParam *param, PetscInt value);
 extern PetscErrorCode SpmvPlanText(const SpmvSide *side, const SpmvPlan *plan, char text[], size_t size);
 extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], SpmvPlan *plan, PetscBool *good);
 
-/* sample.c */
+/* sample.c: rows that stand for all */
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
-/* estimate.c */
+/* estimate.c: the work of plans on the sample, and the time that a machine takes for it */
 extern PetscErrorCode SpmvEstimate(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                                    SpmvOption options[]);
 
-/* choose.c */
+/* choose.c: the knobs that a plan leaves open, by estimate of the plans that its format proposes */
 extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated);
 
-/* search.c */
+/* search.c: which options are worth measuring */
 extern PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *plan);
 extern PetscErrorCode SpmvSearchAll(SpmvSearch *search);
 extern PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre);
 extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 
-/* measure.c */
+/* measure.c: builds options and runs them */
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
 
-/* remember.c */
-extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvKey *key, SpmvChoice *choice);
-extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
-
-/* wisdom.c */
+/* wisdom.c: choices that were measured, in files */
 #define SPMV_WISDOM_LINE 1024 /* characters of a line, at most */
 extern void           SpmvWisdomFind(const char file[], const char key[], char value[], size_t size);
 extern PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[]);
+extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvKey *key, SpmvChoice *choice);
+extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
 
-/* tune.c */
+/* tune.c: what may be chosen, and the choice: by estimate, by measuring, from wisdom */
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
 extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
 extern PetscBool         SpmvKeySame(const SpmvKey *a, const SpmvKey *b);

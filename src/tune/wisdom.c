@@ -1,15 +1,17 @@
 /*
   wisdom.c - files of plans that were found by measuring, kept from one run to the next
 
-  A file has lines "key | value", both text without '|' or line ends. The key says for what the value was found (remember.c);
-  another key is a miss, so files may be copied and shared. The user's own file is read first, then the system's, which is never
-  written.
+  A file has lines "key | value", both text without '|' or line ends. The key has all that a choice depends on: library,
+  instruction set, scalar and index width, processor, threads, what was asked for, the matrix. Another key is a miss, so files may
+  be copied and shared, and another program, another run, or another matrix with the same pattern finds the value. The user's own
+  file is read first, then the system's, which is never written.
 
   Nothing that happens to a file is an error: what cannot be read is a miss, what cannot be written is told by -info. Writers take
   turns by a lock beside the file, read it again, replace or add their line, write a file of another name, and rename it:
   readers see the old one or the new one.
 */
 #include "tune.h"
+#include "../sys/hash.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -18,6 +20,7 @@
 #include <unistd.h>
 
 #define SPMV_WISDOM_SYSTEM "/etc/petscspmv/wisdom"
+#define WISDOM_VERSION     3 /* of what lines mean: raised when formats, their knobs or keys change */
 
 /* Splits "key | value\n" in place; 0 if the line is not of that form */
 static int WisdomSplit(char line[], char **value)
@@ -84,16 +87,14 @@ static int WisdomReplace(const char file[], const char key[], const char value[]
   return reason;
 }
 
-/* Keeps a value for a key in a file, "" for none; replaces the one that the file has for it */
+/* Keeps a value for a key in a file, "" for none; replaces the one that it has. A line that is too long is not kept */
 PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[])
 {
   char lock[PETSC_MAX_PATH_LEN + 8];
   int  fd, reason;
 
   PetscFunctionBegin;
-  if (!file[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(strlen(key) + strlen(value) + 5 <= SPMV_WISDOM_LINE && !strpbrk(key, "|\n") && !strpbrk(value, "|\n"),
-             PETSC_COMM_SELF, PETSC_ERR_PLIB, "A line of wisdom is too long or has '|' in it: %s", key);
+  if (!file[0] || strlen(key) + strlen(value) + 5 > SPMV_WISDOM_LINE) PetscFunctionReturn(PETSC_SUCCESS);
   if (!access(file, F_OK) && !WisdomIsFile(file)) {
     PetscCall(PetscInfo(NULL, "wisdom was not written to %s: it is no file\n", file));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,5 +107,107 @@ PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char val
   reason = WisdomReplace(file, key, value);
   if (fd >= 0) close(fd);
   if (reason) PetscCall(PetscInfo(NULL, "wisdom was not written to %s: %s\n", file, strerror(reason)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The processor's name, as the machine tells, without what a line of wisdom must not have */
+static void WisdomProcessor(char name[61])
+{
+  FILE *f = fopen("/proc/cpuinfo", "r");
+  char  line[256];
+
+  strcpy(name, "unknown");
+  while (f && fgets(line, sizeof(line), f)) {
+    if (sscanf(line, "model name : %60[^|\n]", name) == 1) break;
+  }
+  if (f) (void)fclose(f);
+}
+
+static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvKey *key, PetscInt kind, char text[], size_t size)
+{
+  const SpmvKernels *kernels;
+  SpmvIsa            isa;
+  char               processor[61];
+  uint64_t           asked = 0;
+
+  PetscFunctionBegin;
+  WisdomProcessor(processor);
+  PetscCall(SpmvKernelsGet(&SpmvFormat_spmv, q->isa, &kernels, &isa));
+  asked = SpmvHash(asked, &q->allowed, sizeof(q->allowed));
+  asked = SpmvHash(asked, &q->calls, sizeof(q->calls));
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
+    if (!(q->allowed >> k & 1)) continue;
+    asked = SpmvHash(asked, &q->pinned[k], sizeof(q->pinned[k]));
+    asked = SpmvHash(asked, q->host[k].value, sizeof(q->host[k].value));
+    asked = SpmvHash(asked, q->host[k].list, sizeof(q->host[k].list));
+  }
+  PetscCall(PetscSNPrintf(text, size,
+                          "petscspmv %d %s %s int%d %s threads %" PetscInt_FMT " asked %016llx %s matrix %" PetscInt_FMT
+                          " %" PetscInt_FMT " %" PetscInt_FMT " %016llx",
+                          WISDOM_VERSION, SpmvIsaName(isa), PetscDataTypes[PETSC_SCALAR], (int)(8 * sizeof(PetscInt)), processor,
+                          q->threads, (unsigned long long)asked, SpmvTuneKinds[kind], key->m, key->n, key->nz,
+                          (unsigned long long)key->pattern));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The file that the user names, or the one in the cache folder */
+static PetscErrorCode WisdomFile(const SpmvRequest *q, char file[], size_t size)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscStrncpy(file, q->wisdom, size));
+  if (!file[0]) PetscCall(SpmvUserPath("XDG_CACHE_HOME", ".cache", "wisdom", file, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a value of wisdom the choice; one that is empty, not of the form, or not allowed is a miss */
+static PetscErrorCode WisdomChoice(const SpmvRequest *q, const char value[], SpmvChoice *choice)
+{
+  char       name[32];
+  int        used = 0;
+  double     measured, build;
+  PetscInt   k = 0;
+  PetscBool  good;
+  SpmvOption o;
+
+  PetscFunctionBegin;
+  if (sscanf(value, "%31s %lg %lg %n", name, &measured, &build, &used) != 3 || !(measured > 0) || !(build >= 0))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  while (k < SPMV_CANDIDATES && strcmp(SpmvCandidate[k]->name, name)) k++;
+  if (k == SPMV_CANDIDATES || !(q->allowed >> k & 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  o = (SpmvOption){.number = k, .plan = q->host[k], .measured = measured, .build = build};
+  PetscCall(SpmvPlanRead(&SpmvCandidate[k]->host->side, value + used, &o.plan, &good));
+  if (!good) PetscFunctionReturn(PETSC_SUCCESS);
+  choice->best = o;
+  choice->from = SPMV_FROM_WISDOM;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sets the choice if wisdom has one for this request and matrix, of the same SpmvTuneKind or a more patient one */
+PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvKey *key, SpmvChoice *choice)
+{
+  char file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
+
+  PetscFunctionBegin;
+  PetscCall(WisdomFile(q, file, sizeof(file)));
+  for (PetscInt kind = SPMV_TUNE_PATIENT; kind >= q->kind && choice->from != SPMV_FROM_WISDOM; kind--) {
+    PetscCall(WisdomKey(q, key, kind, text, sizeof(text)));
+    SpmvWisdomFind(file, text, value, sizeof(value));
+    PetscCall(WisdomChoice(q, value, choice));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice)
+{
+  const SpmvOption *o      = &choice->best;
+  const SpmvFormat *format = SpmvCandidate[o->number];
+  char              file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
+
+  PetscFunctionBegin;
+  PetscCall(WisdomFile(&choice->request, file, sizeof(file)));
+  PetscCall(WisdomKey(&choice->request, &choice->key, choice->request.kind, text, sizeof(text)));
+  PetscCall(PetscSNPrintf(value, sizeof(value), "%s %.6g %.6g ", format->name, (double)o->measured, (double)o->build));
+  PetscCall(SpmvPlanText(&format->host->side, &o->plan, value, sizeof(value)));
+  PetscCall(SpmvWisdomAdd(file, text, value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,13 +24,13 @@
   We differ:
   - In section 4 a core group has a block of rows, and each of its 64 cores a tile that fits 64 KiB of local memory. Here the
     block of rows is the matrix that a storage is made from, and a thread takes as many tiles as the cache asks for.
-    (Algorithm 2 says theta where it means delta, the cores.)
   - Equal nonzeros of tiles (layer 2) come after the fit: tiles are as few as fit. Tasks split chunks and segments by entries.
-  - blockY is (m / theta) x delta, not m n / theta as in algorithm 4, and dense: a slice without entries in a tile is never
-    written but read. Here only pairs have partial sums.
+  - blockY is dense: a slice without entries in a tile is never written but read. Here only pairs have partial sums.
   - Empty rows are removed from each tile, not only from the matrix; empty columns where at least half are empty.
   - 5.2 pads slices to 128 bytes; here chunks to 64, or less where that would fill more than 2 %. Fill is never multiplied.
   - 5.3 overlaps loading, computing and returning: here what is to come is prefetched, and partial sums go past the cache.
+  Misprints: algorithm 2 says theta where it means delta, the cores; 4 says sliceA for sliceY, i + 1 for j + 1, and that blockY
+  has m n / theta elements, which are (m / theta) x delta.
 */
 #include "../../../spmvdevice.h"
 

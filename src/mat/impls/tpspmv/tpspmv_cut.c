@@ -1,5 +1,5 @@
 /*
-  tpspmv_cut.c - empty columns, tiles, slices
+  tpspmv_cut.c - empty columns, tiles, slices; CSR as pairs of a tile and a row
 
   Source: as tpspmv.c, section 4.1.1: tiles have x segments that fit the local memory first, equal nonzeros second.
 */
@@ -10,7 +10,7 @@
 /*
   TpspmvColumnsLeft - counts the columns that a plan's knobs p, with `cache`, leave
 
-  Where they remove any, and number is not NULL, *number is an array for the caller: 1 for a column that has entries, else 0
+  Where they remove any, and number is not NULL, *number is an array for the caller: the number of each column, negative if empty
 */
 PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused, int32_t **number)
 {
@@ -24,23 +24,12 @@ PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscIn
   if (open && (size_t)csr->n * sizeof(PetscScalar) <= (size_t)p[TPSPMV_CACHE] * 1024) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(csr->n, &used));
   for (PetscInt k = 0; k < csr->i[csr->m]; k++) used[csr->j[k]] = 1;
-  for (PetscInt c = 0; c < csr->n; c++) n += used[c];
+  for (PetscInt c = 0; c < csr->n; c++) used[c] = used[c] ? (int32_t)n++ : -1;
   if (n == csr->n || (open && n > csr->n / 2)) PetscFunctionReturn(PETSC_SUCCESS);
   *nused = n;
   if (!number) PetscFunctionReturn(PETSC_SUCCESS);
   *number = used;
   used    = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Replaces `remove` auto by yes or no. Columns are counted only where that, or an open `tile` or `slice`, depends on it */
-PetscErrorCode TpspmvResolveRemove(const SpmvCSR *csr, PetscInt p[], PetscInt *nused)
-{
-  PetscFunctionBegin;
-  *nused = csr->n;
-  if (p[TPSPMV_REMOVE] == TPSPMV_YES && p[TPSPMV_TILE] && p[TPSPMV_SLICE]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TpspmvColumnsLeft(csr, p, nused, NULL));
-  p[TPSPMV_REMOVE] = *nused < csr->n ? TPSPMV_YES : TPSPMV_NO;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,34 +53,26 @@ PetscInt TpspmvSliceHeight(const SpmvCSR *csr, PetscInt ntiles, PetscInt least, 
   return height;
 }
 
-/* Why a matrix cannot be cut so. Used columns are counted only where that decides */
+/* Why a matrix cannot be cut so */
 PetscErrorCode TpspmvAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
 {
-  const PetscInt *p = plan->value, nslices = TpspmvParts(csr->m, p[TPSPMV_SLICE]);
-  PetscInt        nused, ntiles            = TpspmvParts(csr->n, p[TPSPMV_TILE]);
+  const PetscInt  *p = plan->value, nslices = TpspmvParts(csr->m, p[TPSPMV_SLICE]);
+  const PetscInt64 most  = (PetscInt64)p[TPSPMV_TILE] * PetscMin(UINT16_MAX, (INT32_MAX - 1) / nslices); /* columns */
+  PetscInt         nused = csr->n;
 
   PetscFunctionBegin;
   (void)info;
-  if (p[TPSPMV_REMOVE] == TPSPMV_YES && (ntiles > UINT16_MAX || nslices >= INT32_MAX / ntiles) && csr->n < INT32_MAX) {
-    PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
-    ntiles = TpspmvParts(nused, p[TPSPMV_TILE]);
-  }
+  if (nused > most) PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
   if (csr->m >= INT32_MAX || csr->n >= INT32_MAX) {
     PetscCall(SpmvAppend(why, size,
                          "Local block of %" PetscInt_FMT " x %" PetscInt_FMT
                          " has more rows or columns than 32-bit indices count; use more processes or -mat_type aij",
                          csr->m, csr->n));
-  } else if (ntiles > UINT16_MAX) {
+  } else if (nused > most) {
     PetscCall(SpmvAppend(why, size,
-                         "%" PetscInt_FMT " tiles of %" PetscInt_FMT
-                         " columns are more than %d; set -mat_tpspmv_tile or -mat_tpspmv_cache to a larger value",
-                         ntiles, p[TPSPMV_TILE], UINT16_MAX));
-  } else if (nslices >= INT32_MAX / ntiles) {
-    PetscCall(SpmvAppend(
-      why, size,
-      "%" PetscInt_FMT " tiles and %" PetscInt_FMT
-      " slices make more chunks than 32-bit numbers count; set -mat_tpspmv_tile or -mat_tpspmv_slice to a larger value",
-      ntiles, nslices));
+                         "%" PetscInt_FMT " tiles of %" PetscInt_FMT " columns and %" PetscInt_FMT " slices are too many; ",
+                         TpspmvParts(nused, p[TPSPMV_TILE]), p[TPSPMV_TILE], nslices));
+    PetscCall(SpmvAppend(why, size, "set -mat_tpspmv_tile, -mat_tpspmv_cache or -mat_tpspmv_slice to a larger value"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,12 +110,7 @@ static PetscErrorCode TpspmvCutTiles(const SpmvCSR *csr, PetscInt width, TpspmvC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  TpspmvCutCreate - tiles and slices by a plan's knobs, which are resolved
-
-  Output Parameter:
-. cut - to be given to TpspmvCutDestroy(), after an error as well
-*/
+/* Tiles and slices by a plan's knobs, which are resolved; to be given to TpspmvCutDestroy(), after an error as well */
 PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, const PetscInt p[], TpspmvCut *cut)
 {
   PetscFunctionBegin;
@@ -142,10 +118,8 @@ PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, const PetscInt p[], TpspmvCut
   cut->nslices = TpspmvParts(cut->m, cut->height);
   PetscCall(TpspmvColumnsLeft(csr, p, &cut->nused, &cut->number));
   if (cut->number) PetscCall(SpmvAlloc((size_t)cut->nused * sizeof(int32_t), &cut->column));
-  for (PetscInt c = 0, k = 0; cut->number && c < cut->n; c++) {
-    if (!cut->number[c]) continue;
-    cut->column[k] = (int32_t)c;
-    cut->number[c] = (int32_t)k++;
+  for (PetscInt c = 0; cut->number && c < cut->n; c++) {
+    if (cut->number[c] >= 0) cut->column[cut->number[c]] = (int32_t)c;
   }
   PetscCall(TpspmvCutTiles(csr, p[TPSPMV_TILE], cut));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,5 +150,60 @@ PetscErrorCode TpspmvCutDestroy(TpspmvCut *cut)
   PetscCall(TpspmvCutBuilt(cut));
   PetscCall(PetscFree(cut->tile));
   PetscCall(SpmvFree(&cut->column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  TpspmvWalk - calls visit() for each chunk, slice after slice, in a slice tile after tile, in time linear in the entries
+
+  Input Parameters:
++ longest - entries of a pair, at most: what a tile and a row have more in common makes several pairs, one after the other, ...
+- part    - ... of so many entries each, but the last
+*/
+PetscErrorCode TpspmvWalk(const SpmvCSR *csr, const TpspmvCut *cut, PetscInt longest, PetscInt part, TpspmvVisit *visit,
+                          void *context)
+{
+  const int                  direct = TpspmvIsDirect(cut);
+  SPMV_TEMPORARY TpspmvPair *found = NULL, *pair = NULL; /* of a slice: as they are found, and tile after tile */
+  SPMV_TEMPORARY PetscInt   *at   = NULL;                /* [ntiles + 2] the first of each tile in pair[] */
+  PetscInt64                 most = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt s = 0; s < cut->nslices; s++) {
+    const PetscInt entries = csr->i[TpspmvSliceFirst(cut, s + 1)] - csr->i[TpspmvSliceFirst(cut, s)];
+
+    most = PetscMax(most, PetscMin(entries, (PetscInt64)cut->height * cut->ntiles + entries / part));
+  }
+  PetscCall(PetscMalloc1(most, &pair));
+  PetscCall(PetscMalloc1(cut->ntiles + 2, &at));
+  if (!direct) PetscCall(PetscMalloc1(most, &found));
+  for (PetscInt s = 0; s < cut->nslices; s++) {
+    const PetscInt first = TpspmvSliceFirst(cut, s), end = TpspmvSliceFirst(cut, s + 1);
+    TpspmvPair    *last = direct ? pair : found;
+
+    PetscCall(PetscArrayzero(at, cut->ntiles + 2));
+    for (PetscInt r = first; r < end; r++) {
+      for (PetscInt k = csr->i[r], stop = csr->i[r + 1]; k < stop;) {
+        const int32_t tile = direct ? 0 : cut->tileof[TpspmvNumber(cut, csr, k) >> cut->quantum], limit = cut->tile[tile + 1];
+        PetscInt      next = direct ? stop : k + 1;
+
+        while (next < stop && TpspmvNumber(cut, csr, next) < limit) next++;
+        if (next - k <= longest) {
+          *last++ = (TpspmvPair){(int32_t)(r - first), (int32_t)(next - k), k, tile, 0, 0};
+          at[tile + 2]++;
+          k = next;
+        }
+        for (int32_t p = 1, length; k < next; k += length, p++) {
+          length  = (int32_t)PetscMin(part, next - k);
+          *last++ = (TpspmvPair){(int32_t)(r - first), length, k, tile, p, 0};
+          at[tile + 2]++;
+        }
+      }
+    }
+    if (direct) at[1] = at[2];
+    for (PetscInt t = 2; t <= cut->ntiles; t++) at[t] += at[t - 1];
+    for (const TpspmvPair *p = found; p < last && !direct; p++) pair[at[p->tile + 1]++] = *p;
+    for (PetscInt t = 0; t < cut->ntiles; t++) visit(context, t * cut->nslices + s, first, pair + at[t], at[t + 1] - at[t]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,12 +51,13 @@ typedef struct {
   uint16_t *tileof;                  /* [nused / 2^quantum] several tiles: that of each so many columns; for a build only */
 } TpspmvCut;
 
-/* TpspmvPair: the entries that a tile and a row have in common */
+/* TpspmvPair: the entries that a tile and a row have in common, or, if these are too many, a part of them */
 typedef struct {
   int32_t  row;         /* in its slice */
-  int32_t  length;      /* how many, > 0 */
+  int32_t  length;      /* entries, > 0 */
   PetscInt start;       /* the first, in CSR */
   int32_t  tile;        /* the tile */
+  int32_t  part;        /* 0: all of them; else 1, 2, ... */
   int32_t  consecutive; /* for the visitor: 0 when it is called */
 } TpspmvPair;
 
@@ -65,7 +66,6 @@ typedef void TpspmvVisit(void *context, PetscInt chunk, PetscInt firstrow, Tpspm
 
 /* tpspmv_cut.c */
 extern PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused, int32_t **number);
-extern PetscErrorCode TpspmvResolveRemove(const SpmvCSR *csr, PetscInt p[], PetscInt *nused);
 extern PetscInt       TpspmvTileWidth(PetscInt cache);
 extern PetscInt       TpspmvSliceHeight(const SpmvCSR *csr, PetscInt ntiles, PetscInt least, PetscInt entries);
 extern PetscErrorCode TpspmvAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size);
@@ -73,9 +73,8 @@ extern PetscErrorCode TpspmvCutCreate(const SpmvCSR *csr, const PetscInt p[], Tp
 extern PetscErrorCode TpspmvCutBuilt(TpspmvCut *cut);
 extern PetscErrorCode TpspmvCutDescribe(const TpspmvCut *cut, char line[], size_t size);
 extern PetscErrorCode TpspmvCutDestroy(TpspmvCut *cut);
-
-/* tpspmv_walk.c */
-extern PetscErrorCode TpspmvWalk(const SpmvCSR *csr, const TpspmvCut *cut, PetscInt longest, TpspmvVisit *visit, void *context);
+extern PetscErrorCode TpspmvWalk(const SpmvCSR *csr, const TpspmvCut *cut, PetscInt longest, PetscInt part, TpspmvVisit *visit,
+                                 void *context);
 
 /* Tiles of so many columns at most, or slices of so many rows, that n make; at least one */
 static inline PetscInt TpspmvParts(PetscInt n, PetscInt most)
@@ -84,7 +83,7 @@ static inline PetscInt TpspmvParts(PetscInt n, PetscInt most)
 }
 
 /* True if there is one tile, so that the sums of pairs go straight to y */
-static inline int TpspmvCutIsDirect(const TpspmvCut *cut)
+static inline int TpspmvIsDirect(const TpspmvCut *cut)
 {
   return cut->ntiles == 1;
 }

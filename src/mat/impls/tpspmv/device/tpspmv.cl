@@ -10,9 +10,6 @@
     DIRECT   one tile: sums go to y, but for rows with several
     NARROW   columns are uint16
     REMOVED  empty columns are removed: x is packed first (5.1)
-
-  Misprints put right: algorithm 4 names sliceA where it adds up sliceY, and slices without entries, which algorithm 3 does not
-  write, would be read by it: here every partial sum has a pair. blockY has m / theta x delta elements, not m n / theta.
 */
 #define CHUNK    5 /* integers of a chunk, as of TpspmvStepChunk */
 #define TILE     0

@@ -32,7 +32,8 @@ static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceIn
   PetscFunctionBegin;
   (void)info;
   if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TPSPMV_L2;
-  PetscCall(TpspmvResolveRemove(csr, p, &nused));
+  PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
+  p[TPSPMV_REMOVE] = nused < csr->n ? TPSPMV_YES : TPSPMV_NO;
   if (!p[TPSPMV_TILE] && p[TPSPMV_STAGE] == TPSPMV_YES) p[TPSPMV_TILE] = TpspmvTileWidth(2 * TPSPMV_STAGED);
   if (!p[TPSPMV_TILE]) {
     const PetscBool fits = (PetscBool)((size_t)nused * sizeof(PetscScalar) <= (size_t)p[TPSPMV_CACHE] * 1024);
@@ -52,30 +53,17 @@ static size_t TpspmvStageWidth(PetscInt columns)
 static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
                                          size_t size)
 {
-  const PetscInt *p      = plan->value;
-  const size_t    group  = (size_t)p[TPSPMV_WORKGROUP];
-  const PetscInt  widest = PetscMin(csr->n, p[TPSPMV_TILE]);
-  const size_t    bytes  = TpspmvStageWidth(widest) * sizeof(PetscScalar);
+  const PetscInt *p     = plan->value;
+  const size_t    bytes = TpspmvStageWidth(PetscMin(csr->n, p[TPSPMV_TILE])) * sizeof(PetscScalar);
 
   PetscFunctionBegin;
   PetscCall(TpspmvAllows(csr, info, plan, why, size));
-  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if ((PetscInt64)csr->i[csr->m] >= INT32_MAX) {
-    PetscCall(SpmvAppend(
-      why, size,
-      "%" PetscInt_FMT
-      " nonzeros are more than the 32-bit integers of device kernels count; use more processes or -mat_spmv_backend host",
-      csr->i[csr->m]));
-  } else if (group > info->group) {
-    PetscCall(SpmvAppend(why, size,
-                         "%zu work items a work group are more than the %zu of %s; set -mat_tpspmv_device_workgroup to fewer",
-                         group, info->group, info->name));
-  } else if (p[TPSPMV_STAGE] == TPSPMV_YES && bytes > info->local) {
-    PetscCall(SpmvAppend(why, size,
-                         "The x of a tile of %" PetscInt_FMT
-                         " columns takes %zu bytes of local memory, which are more than the %zu of %s; set -mat_tpspmv_tile to "
-                         "less, or -mat_tpspmv_device_stage no",
-                         widest, bytes, info->local, info->name));
+  PetscCall(SpmvDeviceFits(info, (size_t)p[TPSPMV_WORKGROUP], p[TPSPMV_STAGE] == TPSPMV_YES ? bytes : 0, "tpspmv",
+                           "-mat_tpspmv_tile", why, size));
+  if (!why[0] && (PetscInt64)csr->i[csr->m] >= INT32_MAX) {
+    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " nonzeros are more than the 32-bit integers of device kernels count; ",
+                         csr->i[csr->m]));
+    PetscCall(SpmvAppend(why, size, "use more processes or -mat_spmv_backend host"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,7 +78,7 @@ static PetscErrorCode TpspmvStepsArrays(const void *storage, PetscInt *narrays, 
   arrays[k++] = SPMV_ARRAY("columns", b->index, b->nentries, TpspmvIndexSize(b->narrow));
   arrays[k++] = SPMV_ARRAY("chunks", b->chunk, b->nchunks + 1, sizeof(TpspmvStepChunk));
   arrays[k++] = SPMV_ARRAY("steps", b->step, b->nsteps + 1, sizeof(uint32_t));
-  if (TpspmvCutIsDirect(&b->cut)) {
+  if (TpspmvIsDirect(&b->cut)) {
     arrays[k++] = SPMV_ARRAY("targets", b->target, b->npairs, sizeof(int32_t));
     arrays[k++] = SPMV_ARRAY("rows of sums", b->sumrow, b->nsums, sizeof(int32_t));
   } else arrays[k++] = SPMV_ARRAY("places", b->place, b->npartial, sizeof(int32_t));
@@ -138,14 +126,14 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
                           "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DNARROW=%d -DREMOVED=%d -DCLEAR=%zu", group, stage,
-                          TpspmvCutIsDirect(&b->cut), (int)b->narrow, !!b->cut.column, group));
+                          TpspmvIsDirect(&b->cut), (int)b->narrow, !!b->cut.column, group));
   if (b->npartial) SpmvDeviceWork(product, "partial", b->npartial * sizeof(PetscScalar));
   if (b->cut.column) {
     SpmvDeviceWork(product, "packed", (size_t)b->cut.nused * sizeof(PetscScalar));
     SPMV_LAUNCH(product, "tpspmv_pack", SpmvGroups((size_t)b->cut.nused, group), group, PETSC_FALSE,
                 SPMV_GIVE_ARRAY("columns left"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("packed"), SPMV_GIVE_INT(b->cut.nused));
   }
-  if (TpspmvCutIsDirect(&b->cut) && b->nonempty < b->cut.m) {
+  if (TpspmvIsDirect(&b->cut) && b->npairs - b->npartial + b->nsums < (size_t)b->cut.m) { /* rows are empty */
     SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->cut.m, group), group, PETSC_TRUE, SPMV_GIVE_Y,
                 SPMV_GIVE_INT(b->cut.m));
     SpmvDeviceAlongside(product);

@@ -34,7 +34,6 @@ typedef struct {
   int32_t         *first;    /* [nsums + 1] first partial sum of each row ... */
   int32_t         *place;    /* [npartial] several tiles: ... in this list of where they are, in the order of tiles */
   PetscInt         widest;   /* columns of the widest tile */
-  PetscInt         nonempty; /* rows that are not empty */
   void            *index;    /* [nentries] columns as uint16 or int32 */
   PetscScalar     *value;    /* [nentries] */
   uint32_t        *from;     /* [nentries] which entries of CSR the values are */

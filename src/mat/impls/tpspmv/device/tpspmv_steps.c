@@ -10,17 +10,10 @@
 typedef struct {
   const SpmvCSR *csr;
   TpspmvSteps   *b;
-  PetscInt       longest; /* entries of a pair, at most */
-  int32_t        reach;   /* the largest column that is relative to a chunk's base */
-  int32_t        sums;    /* one tile: rows of several pairs, and their partial sums, so far */
+  int32_t        reach; /* the largest column that is relative to a chunk's base */
+  int32_t        sums;  /* one tile: rows of several pairs, and their partial sums, so far */
   int32_t        partial;
 } TpspmvPass;
-
-/* True if pair p is of the same row as the one before it */
-static int TpspmvGoesOn(const TpspmvPair pair[], PetscInt n, PetscInt p)
-{
-  return p > 0 && p < n && pair[p - 1].row == pair[p].row;
-}
 
 /* Sizes of a chunk, in the members that will tell where it begins, entries in `tile`; how many partial sums rows have */
 static void TpspmvMeasureSteps(void *context, PetscInt c, PetscInt firstrow, TpspmvPair pair[], PetscInt n)
@@ -33,16 +26,14 @@ static void TpspmvMeasureSteps(void *context, PetscInt c, PetscInt firstrow, Tps
   *chunk = (TpspmvStepChunk){0};
   if (!n) return;
   for (PetscInt p = 0; p < n; p++) {
-    const int goeson = TpspmvGoesOn(pair, n, p), begins = !goeson && TpspmvGoesOn(pair, n, p + 1);
-
     chunk->step = PetscMax(chunk->step, pair[p].length);
     chunk->tile += pair[p].length;
     low  = PetscMin(low, TpspmvNumber(&b->cut, pass->csr, pair[p].start));
     high = PetscMax(high, TpspmvNumber(&b->cut, pass->csr, pair[p].start + pair[p].length - 1));
-    if (!TpspmvCutIsDirect(&b->cut)) b->first[firstrow + pair[p].row + 2]++;
+    if (!TpspmvIsDirect(&b->cut)) b->first[firstrow + pair[p].row + 2]++;
     else {
-      b->nsums += (size_t)begins;
-      b->npartial += (size_t)(begins || goeson);
+      b->nsums += pair[p].part == 1;
+      b->npartial += pair[p].part > 0;
     }
   }
   chunk->pair = (int32_t)n;
@@ -75,67 +66,52 @@ static void TpspmvPlaceSteps(TpspmvSteps *b)
 /* Tiles, slices, and the sizes of everything; of the arrays only chunks and, with several tiles, where sums begin */
 static PetscErrorCode TpspmvMeasureAll(const SpmvPlan *plan, TpspmvPass *pass)
 {
-  const SpmvCSR *csr = pass->csr;
-  TpspmvSteps   *b   = pass->b;
+  const SpmvCSR *csr     = pass->csr;
+  const PetscInt longest = plan->value[TPSPMV_LONG];
+  TpspmvSteps   *b       = pass->b;
   size_t         nchunks;
 
   PetscFunctionBegin;
-  pass->longest = plan->value[TPSPMV_LONG];
   PetscCall(TpspmvCutCreate(csr, plan->value, &b->cut));
   nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
-  if (!TpspmvCutIsDirect(&b->cut)) {
+  if (!TpspmvIsDirect(&b->cut)) {
     PetscCall(SpmvAlloc((size_t)(b->cut.m + 2) * sizeof(int32_t), &b->first));
     memset(b->first, 0, (size_t)(b->cut.m + 2) * sizeof(int32_t));
   }
   PetscCall(SpmvAlloc((nchunks + 1) * sizeof(TpspmvStepChunk), &b->chunk));
-  PetscCall(TpspmvWalk(csr, &b->cut, pass->longest, TpspmvMeasureSteps, pass));
+  PetscCall(TpspmvWalk(csr, &b->cut, longest, longest, TpspmvMeasureSteps, pass));
   PetscCheck(b->npairs < INT32_MAX && b->nsteps < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, TPSPMV_TOO_MANY_PAIRS,
              b->npairs);
   b->nentries = (size_t)csr->i[csr->m];
   b->narrow   = (PetscBool)(pass->reach <= UINT16_MAX);
   for (PetscInt t = 0; t < b->cut.ntiles; t++) b->widest = PetscMax(b->widest, b->cut.tile[t + 1] - b->cut.tile[t]);
-  for (PetscInt r = 0; r < b->cut.m; r++) b->nonempty += csr->i[r + 1] > csr->i[r];
-  if (TpspmvCutIsDirect(&b->cut)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (TpspmvIsDirect(&b->cut)) PetscFunctionReturn(PETSC_SUCCESS);
   b->nsums    = (size_t)b->cut.m;
   b->npartial = b->npairs;
   for (PetscInt r = 1; r <= b->cut.m; r++) b->first[r] += b->first[r - 1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TpspmvStepsAllocate(TpspmvSteps *b)
+/* The pair at place `at` of a chunk: its entries, at the same place of each step, and where its sum goes */
+static void TpspmvFillPair(TpspmvPass *pass, const TpspmvStepChunk *chunk, PetscInt row, const TpspmvPair *pair, int32_t at)
 {
-  PetscFunctionBegin;
-  PetscCall(SpmvAlloc((b->nsteps + 1) * sizeof(uint32_t), &b->step));
-  PetscCall(SpmvAlloc(b->nentries * TpspmvIndexSize(b->narrow), &b->index));
-  PetscCall(SpmvAlloc(b->nentries * sizeof(PetscScalar), &b->value));
-  PetscCall(SpmvAlloc(b->nentries * sizeof(uint32_t), &b->from));
-  if (TpspmvCutIsDirect(&b->cut)) {
-    PetscCall(SpmvAlloc(b->npairs * sizeof(int32_t), &b->target));
-    PetscCall(SpmvAlloc(b->nsums * sizeof(int32_t), &b->sumrow));
-    PetscCall(SpmvAlloc((b->nsums + 1) * sizeof(int32_t), &b->first));
-  } else PetscCall(SpmvAlloc(b->npartial * sizeof(int32_t), &b->place));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  TpspmvSteps *b = pass->b;
 
-/* Pair p of a chunk: its entries, at the same place of each step, and where its sum goes */
-static void TpspmvFillPair(TpspmvPass *pass, const TpspmvStepChunk *chunk, PetscInt row, const TpspmvPair pair[], PetscInt n,
-                           PetscInt p, int32_t at)
-{
-  TpspmvSteps *b      = pass->b;
-  const int    goeson = TpspmvGoesOn(pair, n, p), begins = !goeson && TpspmvGoesOn(pair, n, p + 1);
-
-  for (PetscInt k = 0; k < pair[p].length; k++) {
+  for (PetscInt k = 0; k < pair->length; k++) {
     const size_t place = (size_t)b->step[chunk->step + k] + (size_t)at;
 
-    b->from[place] = (uint32_t)(pair[p].start + k);
-    TpspmvSetIndex(b->index, b->narrow, place, TpspmvNumber(&b->cut, pass->csr, pair[p].start + k) - chunk->base);
+    b->from[place] = (uint32_t)(pair->start + k);
+    TpspmvSetIndex(b->index, b->narrow, place, TpspmvNumber(&b->cut, pass->csr, pair->start + k) - chunk->base);
   }
-  if (begins && TpspmvCutIsDirect(&b->cut)) {
+  if (!TpspmvIsDirect(&b->cut)) {
+    b->place[b->first[row + 1]++] = chunk->pair + at;
+    return;
+  }
+  if (pair->part == 1) {
     b->sumrow[pass->sums]  = (int32_t)row;
     b->first[pass->sums++] = pass->partial;
   }
-  if (!TpspmvCutIsDirect(&b->cut)) b->place[b->first[row + 1]++] = chunk->pair + at;
-  else b->target[chunk->pair + at] = begins || goeson ? -1 - pass->partial++ : (int32_t)row;
+  b->target[chunk->pair + at] = pair->part ? -1 - pass->partial++ : (int32_t)row;
 }
 
 /* The steps of a chunk, the first of which is known, and its pairs */
@@ -148,10 +124,10 @@ static void TpspmvFillChunk(void *context, PetscInt c, PetscInt firstrow, Tpspmv
 
   memset(next, 0, sizeof(next));
   for (PetscInt p = 0; p < n; p++) next[pair[p].length - 1]++;
-  for (PetscInt length = pass->longest; length > 0; length--) next[length - 1] += next[length];
+  for (PetscInt length = TPSPMV_LONG_MAX; length > 0; length--) next[length - 1] += next[length];
   for (int32_t k = 0; chunk->step + k + 1 < chunk[1].step; k++)
     b->step[chunk->step + k + 1] = b->step[chunk->step + k] + (uint32_t)next[k];
-  for (PetscInt p = 0; p < n; p++) TpspmvFillPair(pass, chunk, firstrow + pair[p].row, pair, n, p, next[pair[p].length]++);
+  for (PetscInt p = 0; p < n; p++) TpspmvFillPair(pass, chunk, firstrow + pair[p].row, &pair[p], next[pair[p].length]++);
 }
 
 /* Leaves out chunks without pairs: those that begin where the next does */
@@ -174,10 +150,18 @@ PetscErrorCode TpspmvStepsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
   PetscCall(PetscNew(&b));
   *storage = pass.b = b;
   PetscCall(TpspmvMeasureAll(plan, &pass));
-  PetscCall(TpspmvStepsAllocate(b));
+  PetscCall(SpmvAlloc((b->nsteps + 1) * sizeof(uint32_t), &b->step));
+  PetscCall(SpmvAlloc(b->nentries * TpspmvIndexSize(b->narrow), &b->index));
+  PetscCall(SpmvAlloc(b->nentries * sizeof(PetscScalar), &b->value));
+  PetscCall(SpmvAlloc(b->nentries * sizeof(uint32_t), &b->from));
+  if (TpspmvIsDirect(&b->cut)) {
+    PetscCall(SpmvAlloc(b->npairs * sizeof(int32_t), &b->target));
+    PetscCall(SpmvAlloc(b->nsums * sizeof(int32_t), &b->sumrow));
+    PetscCall(SpmvAlloc((b->nsums + 1) * sizeof(int32_t), &b->first));
+  } else PetscCall(SpmvAlloc(b->npartial * sizeof(int32_t), &b->place));
   TpspmvPlaceSteps(b);
-  PetscCall(TpspmvWalk(csr, &b->cut, pass.longest, TpspmvFillChunk, &pass));
-  if (TpspmvCutIsDirect(&b->cut)) b->first[b->nsums] = pass.partial;
+  PetscCall(TpspmvWalk(csr, &b->cut, plan->value[TPSPMV_LONG], plan->value[TPSPMV_LONG], TpspmvFillChunk, &pass));
+  if (TpspmvIsDirect(&b->cut)) b->first[b->nsums] = pass.partial;
   TpspmvDropEmpty(b);
   PetscCall(TpspmvCutBuilt(&b->cut));
   PetscCall(TpspmvStepsSetValues(csr, b));

@@ -17,49 +17,46 @@ typedef struct {
   int32_t count[2][TPSPMV_LONG_MAX + 1]; /* pairs of this length: [1] in consecutive groups, [0] others */
 } TpspmvLengths;
 
-/* True if a pair's row and columns are one after those of another */
+/* True if a pair's row and columns are one after those of another, which is no part of a long row */
 static inline int TpspmvFollows(const SpmvCSR *csr, const TpspmvPair *before, const TpspmvPair *pair)
 {
   const PetscInt *j = csr->j + pair->start, *i = csr->j + before->start;
   int             same = 1;
 
-  if (pair->row != before->row + 1 || pair->length != before->length || j[0] != i[0] + 1) return 0;
+  if (pair->row != before->row + 1 || before->part || pair->length != before->length || j[0] != i[0] + 1) return 0;
   for (int32_t k = 1; k < pair->length; k++) same &= j[k] == i[k] + 1;
   return same;
 }
 
-/* Marks the pairs of groups of consecutive ones, taken from the first on; counts all */
-static void TpspmvCountLengths(const TpspmvPass *pass, TpspmvPair pair[], PetscInt n, TpspmvLengths *l)
+/* Marks the pairs of groups of consecutive ones, taken from the first on; counts all but those of long rows */
+static void TpspmvCountLengths(const SpmvCSR *csr, TpspmvPair pair[], PetscInt n, TpspmvLengths *l)
 {
-  const PetscInt most = pass->b->longest;
-
   for (PetscInt p = 1, streak = 1; p < n; p++) {
-    streak = pair[p].length <= most && TpspmvFollows(pass->csr, &pair[p - 1], &pair[p]) ? streak + 1 : 1;
+    streak = TpspmvFollows(csr, &pair[p - 1], &pair[p]) ? streak + 1 : 1;
     if (streak < TPSPMV_LANES) continue;
     for (PetscInt k = 0; k < TPSPMV_LANES; k++) pair[p - k].consecutive = 1;
     streak = 0;
   }
-  l->longest = 0;
-  for (PetscInt p = 0; p < n; p++) l->longest = PetscMax(l->longest, (int32_t)PetscMin(pair[p].length, most));
-  for (int c = 0; c < 2; c++) memset(l->count[c], 0, sizeof(l->count[c][0]) * (size_t)(l->longest + 1));
+  memset(l, 0, sizeof(*l));
   for (PetscInt p = 0; p < n; p++) {
-    if (pair[p].length <= most) l->count[pair[p].consecutive][pair[p].length]++;
+    if (pair[p].part) continue;
+    l->longest = PetscMax(l->longest, pair[p].length);
+    l->count[pair[p].consecutive][pair[p].length]++;
   }
 }
 
 /* Sizes of a chunk, in the members that will tell where it begins; how far its columns and those of its segments reach */
 static void TpspmvMeasureChunk(void *context, PetscInt c, PetscInt firstrow, TpspmvPair pair[], PetscInt n)
 {
-  TpspmvPass    *pass   = (TpspmvPass *)context;
-  TpspmvStorage *b      = pass->b;
-  const PetscInt length = TPSPMV_SEGMENT * b->longest;
-  TpspmvChunk   *chunk  = &b->chunk[c];
+  TpspmvPass    *pass  = (TpspmvPass *)context;
+  TpspmvStorage *b     = pass->b;
+  TpspmvChunk   *chunk = &b->chunk[c];
   TpspmvLengths  l;
   int32_t        low = INT32_MAX, high = 0;
 
   (void)firstrow;
   memset(chunk, 0, sizeof(*chunk));
-  TpspmvCountLengths(pass, pair, n, &l);
+  TpspmvCountLengths(pass->csr, pair, n, &l);
   for (int32_t len = 1; len <= l.longest; len++) {
     const int32_t others = l.count[0][len], consecutive = l.count[1][len];
 
@@ -70,17 +67,15 @@ static void TpspmvMeasureChunk(void *context, PetscInt c, PetscInt firstrow, Tps
     b->nconsecutive += (size_t)len * (size_t)consecutive;
   }
   for (PetscInt p = 0; p < n; p++) {
-    const PetscInt end = pair[p].start + pair[p].length;
+    const int32_t from = TpspmvNumber(&b->cut, pass->csr, pair[p].start);
+    const int32_t to   = TpspmvNumber(&b->cut, pass->csr, pair[p].start + pair[p].length - 1);
 
-    if (pair[p].length <= b->longest) {
-      low  = PetscMin(low, TpspmvNumber(&b->cut, pass->csr, pair[p].start));
-      high = PetscMax(high, TpspmvNumber(&b->cut, pass->csr, end - 1));
-      continue;
-    }
-    for (PetscInt k = pair[p].start; k < end; k += length, chunk->segment++) {
-      const PetscInt last = PetscMin(k + length, end) - 1;
-
-      pass->longreach = PetscMax(pass->longreach, TpspmvNumber(&b->cut, pass->csr, last) - TpspmvNumber(&b->cut, pass->csr, k));
+    if (pair[p].part) {
+      chunk->segment++;
+      pass->longreach = PetscMax(pass->longreach, to - from);
+    } else {
+      low  = PetscMin(low, from);
+      high = PetscMax(high, to);
     }
   }
   chunk->base = low <= high ? low : 0;
@@ -92,12 +87,11 @@ static void TpspmvMeasureChunk(void *context, PetscInt c, PetscInt firstrow, Tps
 /* The largest alignment of chunks that fills little */
 static void TpspmvAlign(TpspmvStorage *b, size_t nchunks, size_t entries)
 {
-  for (b->align = TPSPMV_ALIGN; b->align > 1; b->align /= 2) {
+  for (b->align = TPSPMV_ALIGN;; b->align /= 2) {
     b->nfill = 0;
     for (size_t c = 0; c < nchunks; c++) b->nfill += (size_t)(-b->chunk[c].entry & (b->align - 1));
     if (b->nfill * TPSPMV_FILL <= entries) return;
   }
-  b->nfill = 0;
 }
 
 /* From the sizes of chunks to where they begin */
@@ -134,14 +128,13 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
   size_t             nchunks;
 
   PetscFunctionBegin;
-  b->longest          = p[TPSPMV_LONG];
   b->threads          = plan->threads;
   b->prefetch         = (PetscBool)(entries * sizeof(PetscScalar) > (size_t)p[TPSPMV_CACHE] * 1024);
   b->prefetch_vectors = (PetscBool)(b->prefetch && (PetscLogDouble)entries < machine->uncached);
   PetscCall(TpspmvCutCreate(csr, p, &b->cut));
   nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
   PetscCall(SpmvAlloc((nchunks + 1) * sizeof(TpspmvChunk), &b->chunk));
-  PetscCall(TpspmvWalk(csr, &b->cut, INT32_MAX, TpspmvMeasureChunk, &pass));
+  PetscCall(TpspmvWalk(csr, &b->cut, p[TPSPMV_LONG], TPSPMV_SEGMENT * p[TPSPMV_LONG], TpspmvMeasureChunk, &pass));
   PetscCheck(b->npairs < INT32_MAX && b->nsegments < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, TPSPMV_TOO_MANY_PAIRS,
              b->npairs);
   b->narrow     = (PetscBool)(pass.reach <= UINT16_MAX);
@@ -151,46 +144,11 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
   b->nlong  = entries - (b->nentries - b->nfill);
   b->stream = (PetscBool)(b->npairs > (size_t)machine->cache[2] / sizeof(PetscScalar));
   if (p[TPSPMV_STREAM] != TPSPMV_AUTO) b->stream = (PetscBool)(p[TPSPMV_STREAM] == TPSPMV_YES);
-  if (TpspmvIsDirect(b) || b->align * sizeof(PetscScalar) % 64) b->stream = PETSC_FALSE;
+  if (TpspmvIsDirect(&b->cut) || b->align * sizeof(PetscScalar) % 64) b->stream = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TpspmvAllocate(TpspmvStorage *b)
-{
-  const PetscInt ends = b->threads + 1;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvAlloc(b->nruns * sizeof(TpspmvRun), &b->run));
-  PetscCall(SpmvAlloc(b->nragged, &b->ragged));
-  PetscCall(SpmvAlloc((b->nsegments + 1) * sizeof(TpspmvSegment), &b->segment));
-  PetscCall(SpmvAlloc(b->npairs * sizeof(uint16_t), &b->row));
-  PetscCall(SpmvAllocShared(b->nentries * TpspmvIndexSize(b->narrow), b->threads, &b->index));
-  PetscCall(SpmvAlloc(b->nlong * TpspmvIndexSize(b->narrowlong), &b->longindex));
-  PetscCall(SpmvAllocShared((b->nentries + b->nlong) * sizeof(PetscScalar), b->threads, &b->value));
-  if (!TpspmvIsDirect(b)) PetscCall(SpmvAlloc(b->npairs * sizeof(PetscScalar), &b->partial));
-  if (b->nsegments) PetscCall(SpmvAlloc(b->nsegments * sizeof(PetscScalar), &b->sum));
-  if (b->cut.column) PetscCall(SpmvAlloc((size_t)b->cut.nused * sizeof(PetscScalar), &b->packed));
-  PetscCall(PetscMalloc4(ends, &b->chunks, ends, &b->segments, ends, &b->slices, ends, &b->tiles));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The segments of a long row, `entry` their length until all are known */
-static TpspmvSegment *TpspmvSetSegments(const TpspmvPass *pass, const TpspmvPair *pair, int32_t row, TpspmvSegment *segment)
-{
-  const int32_t length = (int32_t)(TPSPMV_SEGMENT * pass->b->longest);
-
-  for (int32_t k = 0; k < pair->length; k += length) {
-    const int32_t  entries = PetscMin(length, pair->length - k);
-    const PetscInt first   = pair->start + k;
-    const int32_t  base    = TpspmvNumber(&pass->b->cut, pass->csr, first),
-                  last     = TpspmvNumber(&pass->b->cut, pass->csr, first + entries - 1);
-
-    *segment++ = (TpspmvSegment){entries, row, base, last - base == entries - 1, 0};
-  }
-  return segment;
-}
-
-/* The pairs of a chunk by falling length: their rows, in whole groups first, then what is left; and the segments of long rows */
+/* The pairs of a chunk by falling length: their rows, in whole groups first, then what is left; and its segments */
 static void TpspmvSetChunk(void *context, PetscInt c, PetscInt firstrow, TpspmvPair pair[], PetscInt n)
 {
   const TpspmvPass  *pass    = (const TpspmvPass *)context;
@@ -199,12 +157,14 @@ static void TpspmvSetChunk(void *context, PetscInt c, PetscInt firstrow, TpspmvP
   TpspmvRun         *run     = b->run + chunk->run;
   uint8_t           *ragged  = b->ragged + chunk->ragged;
   TpspmvSegment     *segment = b->segment + chunk->segment;
-  uint16_t          *row     = b->row + chunk->pair;
-  uint16_t          *next[3][TPSPMV_LONG_MAX + 1]; /* where the next row goes: in a group, a consecutive one, or the rest */
+  uint16_t          *row = b->row + chunk->pair, *left = row + chunk->pairs - (chunk[1].ragged - chunk->ragged);
+  uint16_t          *next[3][TPSPMV_LONG_MAX + 1]; /* where the next row goes: in a group, a consecutive one, or what is left */
   TpspmvLengths      l;
 
-  TpspmvCountLengths(pass, pair, n, &l);
+  TpspmvCountLengths(pass->csr, pair, n, &l);
   for (int32_t len = l.longest; len > 0; len--) {
+    const int32_t rest = l.count[0][len] % TPSPMV_LANES;
+
     for (int consecutive = 1; consecutive >= 0; consecutive--) {
       const int32_t groups = l.count[consecutive][len] / TPSPMV_LANES;
 
@@ -212,22 +172,24 @@ static void TpspmvSetChunk(void *context, PetscInt c, PetscInt firstrow, TpspmvP
       row += groups * TPSPMV_LANES;
       if (groups) *run++ = (TpspmvRun){len, groups, consecutive};
     }
-  }
-  for (int32_t len = l.longest; len > 0; len--) {
-    const int32_t rest = l.count[0][len] % TPSPMV_LANES;
-
-    next[2][len] = row;
+    next[2][len] = left;
+    left += rest;
     memset(ragged, len, (size_t)rest);
     ragged += rest;
-    row += rest;
     l.count[0][len] -= rest;
   }
-  memset(row, 0, sizeof(*row) * (size_t)(b->row + chunk[1].pair - row));
+  memset(left, 0, sizeof(*left) * (size_t)(b->row + chunk[1].pair - left));
   for (PetscInt p = 0; p < n; p++) {
     const int32_t len = pair[p].length;
 
-    if (len > b->longest) segment = TpspmvSetSegments(pass, &pair[p], (int32_t)firstrow + pair[p].row, segment);
-    else *next[pair[p].consecutive ? 1 : l.count[0][len]-- > 0 ? 0 : 2][len]++ = (uint16_t)pair[p].row;
+    if (!pair[p].part) *next[pair[p].consecutive ? 1 : l.count[0][len]-- > 0 ? 0 : 2][len]++ = (uint16_t)pair[p].row;
+    else {
+      const int32_t base = TpspmvNumber(&b->cut, pass->csr, pair[p].start);
+      const int32_t last = TpspmvNumber(&b->cut, pass->csr, pair[p].start + len - 1);
+
+      /* `entry` is the length until all are known */
+      *segment++ = (TpspmvSegment){len, (int32_t)firstrow + pair[p].row, base, last - base == len - 1};
+    }
   }
 }
 
@@ -242,7 +204,7 @@ static void TpspmvSplit(const int64_t weight[], PetscInt n, PetscInt parts, Pets
 }
 
 /* What each task does in each phase */
-static PetscErrorCode TpspmvSplitAll(TpspmvStorage *b)
+static PetscErrorCode TpspmvSplitAll(const SpmvCSR *csr, TpspmvStorage *b)
 {
   const PetscInt          nslices = b->cut.nslices, nchunks = b->cut.ntiles * nslices, nsegments = (PetscInt)b->nsegments;
   SPMV_TEMPORARY int64_t *weight = NULL;
@@ -256,17 +218,14 @@ static PetscErrorCode TpspmvSplitAll(TpspmvStorage *b)
   for (PetscInt t = 0; t <= b->cut.ntiles; t++)
     weight[t] = b->chunk[t * nslices].entry + b->segment[b->chunk[t * nslices].segment].entry;
   TpspmvSplit(weight, b->cut.ntiles, b->threads, b->tiles);
-  weight[0] = 0;
-  for (PetscInt s = 0; s < nslices; s++) {
-    weight[s + 1] = weight[s] + TpspmvSliceFirst(&b->cut, s + 1) - TpspmvSliceFirst(&b->cut, s);
-    for (PetscInt t = 0; t < b->cut.ntiles; t++) weight[s + 1] += b->chunk[t * nslices + s].pairs;
-  }
-  TpspmvSplit(weight, nslices, b->threads, b->slices);
+  SpmvSplitRows(csr, b->cut.height, b->threads, b->slices);
+  for (PetscInt t = 0; t <= b->threads; t++) b->slices[t] = b->slices[t] / b->cut.height + !!(b->slices[t] % b->cut.height);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
+  const PetscInt longest = plan->value[TPSPMV_LONG], ends = plan->threads + 1;
   TpspmvPass     pass = {.csr = csr};
   TpspmvStorage *b;
   int64_t        entries = 0;
@@ -276,8 +235,18 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   *storage = pass.b = b;
   PetscCall(TpspmvMeasure(csr, plan, b));
   plan->value[TPSPMV_STREAM] = b->stream ? TPSPMV_YES : TPSPMV_NO;
-  PetscCall(TpspmvAllocate(b));
-  PetscCall(TpspmvWalk(csr, &b->cut, INT32_MAX, TpspmvSetChunk, &pass));
+  PetscCall(SpmvAlloc(b->nruns * sizeof(TpspmvRun), &b->run));
+  PetscCall(SpmvAlloc(b->nragged, &b->ragged));
+  PetscCall(SpmvAlloc((b->nsegments + 1) * sizeof(TpspmvSegment), &b->segment));
+  PetscCall(SpmvAlloc(b->npairs * sizeof(uint16_t), &b->row));
+  PetscCall(SpmvAllocShared(b->nentries * TpspmvIndexSize(b->narrow), b->threads, &b->index));
+  PetscCall(SpmvAlloc(b->nlong * TpspmvIndexSize(b->narrowlong), &b->longindex));
+  PetscCall(SpmvAllocShared((b->nentries + b->nlong) * sizeof(PetscScalar), b->threads, &b->value));
+  if (!TpspmvIsDirect(&b->cut)) PetscCall(SpmvAlloc(b->npairs * sizeof(PetscScalar), &b->partial));
+  if (b->nsegments) PetscCall(SpmvAlloc(b->nsegments * sizeof(PetscScalar), &b->sum));
+  if (b->cut.column) PetscCall(SpmvAlloc((size_t)b->cut.nused * sizeof(PetscScalar), &b->packed));
+  PetscCall(PetscMalloc4(ends, &b->chunks, ends, &b->segments, ends, &b->slices, ends, &b->tiles));
+  PetscCall(TpspmvWalk(csr, &b->cut, longest, TPSPMV_SEGMENT * longest, TpspmvSetChunk, &pass));
   for (size_t k = 0; k < b->nsegments; k++) { /* from lengths to where segments begin */
     const int64_t length = b->segment[k].entry;
 
@@ -285,9 +254,8 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
     entries += length;
   }
   b->segment[b->nsegments] = (TpspmvSegment){.entry = entries};
-  PetscCall(TpspmvSplitAll(b));
-  PetscCall(TpspmvSetIndices(csr, b));
-  PetscCall(TpspmvSetValues(csr, b));
+  PetscCall(TpspmvSplitAll(csr, b));
+  PetscCall(TpspmvSetEntries(csr, b));
   PetscCall(TpspmvCutBuilt(&b->cut));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

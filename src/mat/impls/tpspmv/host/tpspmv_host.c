@@ -15,12 +15,6 @@ static const SpmvParam TpspmvParams[] = {
                                  TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
 };
 
-/* KiB of the second cache */
-static PetscInt TpspmvMachineCache(void)
-{
-  return (PetscInt)(SpmvMachineGet()->cache[1] / 1024);
-}
-
 /* One tile, or tiles that fit the cache; nothing to choose where x fits a core's part of the last cache as a whole */
 static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
                                     SpmvPlan plans[SPMV_PROPOSALS])
@@ -32,7 +26,7 @@ static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, P
   *n       = 0;
   plans[0] = *asked;
   if (round || p[TPSPMV_TILE] || csr->n <= most || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TpspmvMachineCache();
+  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = (PetscInt)(SpmvMachineGet()->cache[1] / 1024);
   PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
   if (nused <= most) PetscFunctionReturn(PETSC_SUCCESS);
   plans[1]                    = plans[0];
@@ -42,26 +36,21 @@ static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Slices so high that chunks are not small; with one tile, several for each thread */
-static PetscInt TpspmvChooseSlice(const SpmvCSR *csr, PetscInt ntiles, PetscInt threads)
-{
-  PetscInt height = TPSPMV_SLICE_ONE;
-
-  if (ntiles > 1) return TpspmvSliceHeight(csr, ntiles, TPSPMV_SLICE_TILES, TPSPMV_CHUNK);
-  while (threads > 1 && height > 64 && height > csr->m / (8 * threads)) height /= 2;
-  return height;
-}
-
+/* Slices are so high that chunks are not small; with one tile there are several for each thread */
 static PetscErrorCode TpspmvResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *p = plan->value, nused;
+  PetscInt *p = plan->value, slice = TPSPMV_SLICE_ONE, nused, ntiles;
 
   PetscFunctionBegin;
   (void)info;
-  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TpspmvMachineCache();
+  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = (PetscInt)(SpmvMachineGet()->cache[1] / 1024);
   if (!p[TPSPMV_TILE]) p[TPSPMV_TILE] = TPSPMV_ALL;
-  PetscCall(TpspmvResolveRemove(csr, p, &nused));
-  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvChooseSlice(csr, TpspmvParts(nused, p[TPSPMV_TILE]), plan->threads);
+  PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
+  p[TPSPMV_REMOVE] = nused < csr->n ? TPSPMV_YES : TPSPMV_NO;
+  ntiles           = TpspmvParts(nused, p[TPSPMV_TILE]);
+  if (ntiles > 1) slice = TpspmvSliceHeight(csr, ntiles, TPSPMV_SLICE_TILES, TPSPMV_CHUNK);
+  while (ntiles == 1 && plan->threads > 1 && slice > 64 && slice > csr->m / (8 * plan->threads)) slice /= 2;
+  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = slice;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,7 +107,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   npairs  = (PetscLogDouble)b->npairs;
   entries = (PetscLogDouble)(b->nentries + b->nlong);
   shared  = (PetscLogDouble)((size_t)b->cut.ntiles * sizeof(TpspmvChunk) + b->nruns * sizeof(TpspmvRun));
-  if (!TpspmvIsDirect(b)) {
+  if (!TpspmvIsDirect(&b->cut)) {
     fraction = PetscMin(1, (PetscLogDouble)rows->m / (PetscLogDouble)b->cut.height);
     work->moved += npairs * sizeof(PetscScalar);
     work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
@@ -135,7 +124,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
 static PetscErrorCode TpspmvDescribe(const void *storage, PetscInt k, char line[], size_t size)
 {
   const TpspmvStorage *b       = (const TpspmvStorage *)storage;
-  const size_t         entries = b->nentries + b->nlong - b->nfill, sums = TpspmvIsDirect(b) ? 0 : b->npairs;
+  const size_t         entries = b->nentries + b->nlong - b->nfill, sums = TpspmvIsDirect(&b->cut) ? 0 : b->npairs;
 
   PetscFunctionBegin;
   line[0] = 0;

@@ -1,10 +1,5 @@
 /*
   tpspmv_host.h - the storage of tpSpMV for this processor
-
-  tpspmv_host.c    knobs, what a plan leaves open, work, what is printed
-  tpspmv_build.c   the pattern
-  tpspmv_values.c  the entries, when built and when values change
-  tpspmv_simd.c    the products: tpspmv_lanes.h (what is done with a chunk or a segment)
 */
 #pragma once
 #include "../tpspmv_cut.h"
@@ -18,9 +13,8 @@ enum { TPSPMV_STREAM = TPSPMV_OWN, TPSPMV_NPARAMS };
 #define TPSPMV_SEGMENT 16 /* a long row is cut into segments of so many times the knob `long` */
 
 /*
-  A chunk is what a tile and a slice have in common. Its rows that are not empty make pairs with the tile, and a pair has one
-  partial sum. Pairs lie by falling number of entries: first groups of 8 pairs of the same number, in runs of such groups,
-  then the ragged rest, 8 at a time. The entries of a group lie side by side: first those that are the first of their
+  A chunk is what a tile and a slice have in common. Its pairs are groups of 8 of the same number of entries, in runs of such
+  groups, then the ragged rest, 8 at a time. The entries of a group lie side by side: first those that are the first of their
   row, then the second, and so on; each step of the rest has as many as there are rows as long.
 
   Chunks lie tile after tile, in a tile slice after slice: number t nslices + s is that of tile t and slice s.
@@ -33,7 +27,6 @@ typedef struct {
   int32_t ragged;  /* first ragged pair, among those of all chunks */
   int32_t segment; /* first segment */
   int32_t base;    /* column that its columns are relative to */
-  int32_t zero;    /* no padding that is undefined */
 } TpspmvChunk;
 
 typedef struct {
@@ -42,18 +35,16 @@ typedef struct {
   int32_t consecutive; /* 1: the eight entries of every step are in eight columns one after the other */
 } TpspmvRun;
 
-/* A segment of the entries that a tile and a long row have in common */
+/* A segment of the entries that a tile and a long row, one with more than the knob `long` in a tile, have in common */
 typedef struct {
   int64_t entry; /* first entry; the segment ends where the next begins */
   int32_t row;
   int32_t base;        /* column that its columns are relative to: that of its first entry */
   int32_t consecutive; /* 1: its columns are one after the other */
-  int32_t zero;        /* no padding that is undefined */
 } TpspmvSegment;
 
 typedef struct {
   TpspmvCut    cut;
-  PetscInt     longest;          /* entries of a pair, at most: rows with more in a tile are long, and cut into segments */
   PetscInt     align;            /* entries and pairs that the beginning of a chunk is a multiple of */
   PetscBool    narrow;           /* columns of chunks are uint16 */
   PetscBool    narrowlong;       /* and those of segments */
@@ -84,12 +75,6 @@ typedef struct {
   PetscScalar   *packed;    /* [nused] x without the columns that are removed, if any are */
 } TpspmvStorage;
 
-/* True if sums of pairs go straight to y */
-static inline int TpspmvIsDirect(const TpspmvStorage *b)
-{
-  return TpspmvCutIsDirect(&b->cut);
-}
-
 /* True if there are too few tiles for each task of a transposed product to have its own */
 static inline int TpspmvHasFewTiles(const TpspmvStorage *b)
 {
@@ -102,5 +87,5 @@ extern PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **sto
 extern PetscErrorCode TpspmvDestroy(void **storage);
 
 /* tpspmv_values.c */
-extern PetscErrorCode TpspmvSetIndices(const SpmvCSR *csr, TpspmvStorage *b);
+extern PetscErrorCode TpspmvSetEntries(const SpmvCSR *csr, TpspmvStorage *b);
 extern PetscErrorCode TpspmvSetValues(const SpmvCSR *csr, void *storage);

@@ -27,22 +27,10 @@ typedef struct {
   const PetscScalar *x; /* from the column on that indices are relative to */
 } TpspmvCursor;
 
-SPMV_INLINE TpspmvCursor TpspmvOfChunk(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x)
+SPMV_INLINE TpspmvCursor TpspmvAt(const PetscScalar *value, const void *index, int64_t entry, const PetscScalar *x,
+                                  PetscBool narrow)
 {
-  return (TpspmvCursor){b->value + chunk->entry, (const char *)b->index + (size_t)chunk->entry * TpspmvIndexSize(b->narrow),
-                        x + chunk->base};
-}
-
-SPMV_INLINE TpspmvCursor TpspmvOfSegment(const TpspmvStorage *b, const TpspmvSegment *s, const PetscScalar *x, PetscBool narrow)
-{
-  return (TpspmvCursor){b->value + b->nentries + s->entry,
-                        (const char *)b->longindex + (size_t)s->entry * TpspmvIndexSize(narrow), x + s->base};
-}
-
-/* Lanes that are in use when so many entries are left */
-SPMV_INLINE int TpspmvLanes(ptrdiff_t left)
-{
-  return left < 8 ? (int)left : 8;
+  return (TpspmvCursor){value + entry, (const char *)index + (size_t)entry * TpspmvIndexSize(narrow), x};
 }
 
 SPMV_INLINE Spmv8 TpspmvX(const TpspmvCursor *at, PetscBool narrow)
@@ -99,20 +87,6 @@ SPMV_INLINE PetscScalar *TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *
   return target >= TPSPMV_KEEP ? y + 8 : y;
 }
 
-/* The same of fewer than eight, or of ragged pairs, whose rows are in no order */
-SPMV_INLINE PetscScalar *TpspmvPutFirst(Spmv8 sum, int n, const uint16_t *row, PetscScalar *y, TpspmvTarget target)
-{
-  PetscScalar s[8];
-
-  Spmv8Store(s, sum);
-  for (int l = 0; l < n; l++) {
-    SPMV_SCALAR_LOOP(l);
-    if (target >= TPSPMV_KEEP) y[l] = s[l];
-    else y[row[l]] = target == TPSPMV_ADD ? y[row[l]] + s[l] : s[l];
-  }
-  return target >= TPSPMV_KEEP ? y + n : y;
-}
-
 /* The groups of a run, of `length` entries a pair. Consecutive columns are loaded fast enough for two sums at a time */
 SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, int32_t groups, int32_t length,
                                       PetscBool consecutive, PetscBool prefetch, PetscBool narrow, TpspmvTarget target)
@@ -141,20 +115,27 @@ SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row,
   return y;
 }
 
-/* Up to eight ragged pairs */
+/* Up to eight ragged pairs, whose rows are in no order */
 SPMV_INLINE PetscScalar *TpspmvRagged(TpspmvCursor *at, const uint16_t *row, const uint8_t *length, int n, PetscScalar *y,
                                       PetscBool narrow, TpspmvTarget target)
 {
-  const int all = n;
-  Spmv8     sum = Spmv8Zero();
-  int       k   = 0;
+  const int   all = n;
+  Spmv8       sum = Spmv8Zero();
+  PetscScalar s[8];
+  int         k = 0;
 
   for (; n == 8 && k < length[7]; k++) sum = TpspmvStep(at, sum, PETSC_FALSE, PETSC_FALSE, narrow);
   for (; k < length[0]; k++) {
     while (length[n - 1] <= k) n--;
     sum = TpspmvStepFirst(at, sum, n, narrow);
   }
-  return TpspmvPutFirst(sum, all, row, y, target);
+  Spmv8Store(s, sum);
+  for (int l = 0; l < all; l++) {
+    SPMV_SCALAR_LOOP(l);
+    if (target >= TPSPMV_KEEP) y[l] = s[l];
+    else y[row[l]] = target == TPSPMV_ADD ? y[row[l]] + s[l] : s[l];
+  }
+  return target >= TPSPMV_KEEP ? y + all : y;
 }
 
 /* The sums of all pairs of a chunk */
@@ -162,7 +143,7 @@ SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chun
                                  PetscBool narrow, TpspmvTarget target)
 {
   const PetscBool prefetch = b->prefetch;
-  TpspmvCursor    at       = TpspmvOfChunk(b, chunk, x);
+  TpspmvCursor    at       = TpspmvAt(b->value, b->index, chunk->entry, x + chunk->base, narrow);
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
   const uint8_t  *ragged = b->ragged + chunk->ragged;
 
@@ -174,7 +155,7 @@ SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chun
     else if (length == 2) y = TpspmvGroups(&at, row, y, n, 2, PETSC_FALSE, prefetch, narrow, target);
     else y = TpspmvGroups(&at, row, y, n, length, PETSC_FALSE, prefetch, narrow, target);
   }
-  for (; row < end; row += 8, ragged += 8) y = TpspmvRagged(&at, row, ragged, TpspmvLanes(end - row), y, narrow, target);
+  for (; row < end; row += 8, ragged += 8) y = TpspmvRagged(&at, row, ragged, (int)PetscMin(8, end - row), y, narrow, target);
 }
 
 /* v . x of n entries one after the other */
@@ -187,7 +168,7 @@ SPMV_INLINE PetscScalar TpspmvDot(const PetscScalar *v, const PetscScalar *x, si
     for (int l = 0; l < 4; l++) sum[l] = Spmv8Fma(Spmv8Load(v + k + 8 * l), Spmv8Load(x + k + 8 * l), sum[l]);
   }
   for (; k < n; k += 8) {
-    const int rest = TpspmvLanes((ptrdiff_t)(n - k));
+    const int rest = (int)PetscMin(8, n - k);
 
     sum[0] = Spmv8Fma(Spmv8LoadFirst(v + k, rest), Spmv8LoadFirst(x + k, rest), sum[0]);
   }
@@ -199,7 +180,7 @@ SPMV_INLINE PetscScalar TpspmvSegmentMult(const TpspmvStorage *b, const TpspmvSe
                                           PetscBool narrow)
 {
   const size_t n    = (size_t)(segment[1].entry - segment->entry);
-  TpspmvCursor at   = TpspmvOfSegment(b, segment, x, narrow);
+  TpspmvCursor at   = TpspmvAt(b->value + b->nentries, b->longindex, segment->entry, x + segment->base, narrow);
   Spmv8        even = Spmv8Zero(), odd = even;
   size_t       k = 0;
 
@@ -208,13 +189,11 @@ SPMV_INLINE PetscScalar TpspmvSegmentMult(const TpspmvStorage *b, const TpspmvSe
     even = TpspmvStep(&at, even, b->prefetch, PETSC_FALSE, narrow);
     odd  = TpspmvStep(&at, odd, b->prefetch, PETSC_FALSE, narrow);
   }
-  for (; k < n; k += 8) even = TpspmvStepFirst(&at, even, TpspmvLanes((ptrdiff_t)(n - k)), narrow);
+  for (; k < n; k += 8) even = TpspmvStepFirst(&at, even, (int)PetscMin(8, n - k), narrow);
   return Spmv8Sum(Spmv8Add(even, odd));
 }
 
-/* ---- transposed: y is from the column on that indices are relative to ---- */
-
-/* Adds the lanes' products with x to the columns of the first n entries of a step */
+/* Transposed: adds the lanes' products with x to the columns of the first n entries of a step; y is from `base` on */
 SPMV_INLINE void TpspmvSpread(TpspmvCursor *at, Spmv8 x, PetscScalar *y, int n, int consecutive, PetscBool narrow)
 {
   PetscScalar product[8];
@@ -229,11 +208,12 @@ SPMV_INLINE void TpspmvSpread(TpspmvCursor *at, Spmv8 x, PetscScalar *y, int n, 
   TpspmvMove(at, n, narrow);
 }
 
-/* Adds what a chunk has for y; x is that of the slice, or what the chunk's pairs were given */
+/* Adds what a chunk has for y; x is that of the slice, or, with several tiles, what the chunk's pairs were given */
 SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y,
-                                      PetscBool direct, PetscBool narrow)
+                                      PetscBool narrow)
 {
-  TpspmvCursor    at  = TpspmvOfChunk(b, chunk, y);
+  const int       direct = TpspmvIsDirect(&b->cut);
+  TpspmvCursor    at     = TpspmvAt(b->value, b->index, chunk->entry, NULL, narrow);
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
   const uint8_t  *ragged = b->ragged + chunk->ragged;
 
@@ -253,7 +233,7 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
     }
   }
   for (; row < end; row += 8, ragged += 8) {
-    int         n  = TpspmvLanes(end - row);
+    int         n  = (int)PetscMin(8, end - row);
     const Spmv8 xg = direct ? Spmv8GatherFirst(x, row, n) : Spmv8LoadFirst(x, n);
 
     if (!direct) x += n;
@@ -267,7 +247,7 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
 SPMV_INLINE void TpspmvSegmentTranspose(const TpspmvStorage *b, const TpspmvSegment *segment, PetscScalar x, PetscScalar *y,
                                         PetscBool narrow)
 {
-  TpspmvCursor at = TpspmvOfSegment(b, segment, y, narrow);
+  TpspmvCursor at = TpspmvAt(b->value + b->nentries, b->longindex, segment->entry, NULL, narrow);
   size_t       n  = (size_t)(segment[1].entry - segment->entry);
 
   y += segment->base;

@@ -4,7 +4,7 @@
   Each phase is a SpmvRun(): its tasks write different partial sums, rows or columns, and the next begins when all have
   ended. With one thread they are plain calls.
 
-  Source: as tpspmv.c; algorithms 2 to 4. (Algorithm 4 says sliceA where it means sliceY, and i + 1 where it means j + 1.)
+  Source: as tpspmv.c; algorithms 2 to 4.
 */
 #include "tpspmv_lanes.h"
 
@@ -21,16 +21,6 @@ typedef struct {
   PetscScalar         *own; /* [threads][nused] transposed, with few tiles: what each task adds up */
 } TpspmvProduct;
 
-/* Statement with `narrow` as a constant */
-  #define NARROW(is, statement) \
-    if (is) { \
-      const PetscBool narrow = PETSC_TRUE; \
-      statement; \
-    } else { \
-      const PetscBool narrow = PETSC_FALSE; \
-      statement; \
-    }
-
 /* x without what is removed */
 static void TpspmvPackTask(void *context, PetscInt t)
 {
@@ -46,7 +36,7 @@ SPMV_INLINE void TpspmvClear(const TpspmvStorage *b, PetscInt s, PetscScalar *y)
 {
   const PetscInt first = TpspmvSliceFirst(&b->cut, s), end = TpspmvSliceFirst(&b->cut, s + 1);
 
-  if (TpspmvIsDirect(b) && b->chunk[s].pairs == end - first) return;
+  if (TpspmvIsDirect(&b->cut) && b->chunk[s].pairs == end - first) return;
   memset(y + first, 0, sizeof(PetscScalar) * (size_t)(end - first));
 }
 
@@ -59,7 +49,8 @@ SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt t, TpspmvTarg
     PetscScalar *y = target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(&b->cut, c);
 
     if (target == TPSPMV_SET) TpspmvClear(b, c, p->y);
-    NARROW(b->narrow, TpspmvChunkMult(b, &b->chunk[c], p->x, y, narrow, target))
+    if (b->narrow) TpspmvChunkMult(b, &b->chunk[c], p->x, y, PETSC_TRUE, target);
+    else TpspmvChunkMult(b, &b->chunk[c], p->x, y, PETSC_FALSE, target);
   }
 }
 
@@ -72,11 +63,12 @@ static void TpspmvFirstTask(void *context, PetscInt t)
   if (b->stream) {
     TpspmvChunksMult(p, t, TPSPMV_PAST);
     SpmvStreamEnd();
-  } else if (!TpspmvIsDirect(b)) TpspmvChunksMult(p, t, TPSPMV_KEEP);
+  } else if (!TpspmvIsDirect(&b->cut)) TpspmvChunksMult(p, t, TPSPMV_KEEP);
   else if (p->beta) TpspmvChunksMult(p, t, TPSPMV_ADD);
   else TpspmvChunksMult(p, t, TPSPMV_SET);
   for (PetscInt k = b->segments[t]; k < b->segments[t + 1]; k++) {
-    NARROW(b->narrowlong, b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, narrow))
+    if (b->narrowlong) b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, PETSC_TRUE);
+    else b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, PETSC_FALSE);
   }
 }
 
@@ -103,11 +95,11 @@ static void TpspmvSecondTask(void *context, PetscInt task)
   const TpspmvStorage *b = p->b;
 
   for (PetscInt s = b->slices[task]; s < b->slices[task + 1]; s++) {
-    if (!TpspmvIsDirect(b) && !p->beta) TpspmvClear(b, s, p->y);
+    if (!TpspmvIsDirect(&b->cut) && !p->beta) TpspmvClear(b, s, p->y);
     for (PetscInt t = 0; t < b->cut.ntiles; t++) {
       const TpspmvChunk *chunk = &b->chunk[t * b->cut.nslices + s];
 
-      if (!TpspmvIsDirect(b))
+      if (!TpspmvIsDirect(&b->cut))
         TpspmvAccumulate(b, chunk, t + 1 < b->cut.ntiles ? chunk + b->cut.nslices : chunk, p->y + TpspmvSliceFirst(&b->cut, s));
       for (int32_t k = chunk->segment; k < chunk[1].segment; k++) p->y[b->segment[k].row] += b->sum[k];
     }
@@ -124,12 +116,10 @@ static void TpspmvMult(const void *storage, const PetscScalar *x, PetscScalar *y
     p.x = b->packed;
   }
   SpmvRun(b->threads, TpspmvFirstTask, &p);
-  if (!TpspmvIsDirect(b) || b->nsegments) SpmvRun(b->threads, TpspmvSecondTask, &p);
+  if (!TpspmvIsDirect(&b->cut) || b->nsegments) SpmvRun(b->threads, TpspmvSecondTask, &p);
 }
 
-/* ---- transposed ---- */
-
-/* The second phase turned around: every pair is given its x, slice after slice */
+/* Transposed, the second phase turned around: every pair is given its x, slice after slice */
 static void TpspmvGiveTask(void *context, PetscInt task)
 {
   const TpspmvProduct *p = (const TpspmvProduct *)context;
@@ -171,15 +161,14 @@ static void TpspmvTilesTask(void *context, PetscInt t)
   if (few || !p->beta) memset(y + column, 0, sizeof(PetscScalar) * (size_t)(endcolumn - column));
   for (PetscInt c = first; c < end; c++) {
     const TpspmvChunk *chunk = &b->chunk[c];
+    const PetscScalar *x     = TpspmvIsDirect(&b->cut) ? p->x + TpspmvSliceFirst(&b->cut, c) : b->partial + chunk->pair;
 
-    if (TpspmvIsDirect(b)) {
-      NARROW(b->narrow, TpspmvChunkTranspose(b, chunk, p->x + TpspmvSliceFirst(&b->cut, c), y, PETSC_TRUE, narrow))
-    } else {
-      NARROW(b->narrow, TpspmvChunkTranspose(b, chunk, b->partial + chunk->pair, y, PETSC_FALSE, narrow))
-    }
+    if (b->narrow) TpspmvChunkTranspose(b, chunk, x, y, PETSC_TRUE);
+    else TpspmvChunkTranspose(b, chunk, x, y, PETSC_FALSE);
   }
-  for (PetscInt k = firstsegment; k < endsegment; k++) {
-    NARROW(b->narrowlong, TpspmvSegmentTranspose(b, &b->segment[k], p->x[b->segment[k].row], y, narrow))
+  for (const TpspmvSegment *k = b->segment + firstsegment; k < b->segment + endsegment; k++) {
+    if (b->narrowlong) TpspmvSegmentTranspose(b, k, p->x[k->row], y, PETSC_TRUE);
+    else TpspmvSegmentTranspose(b, k, p->x[k->row], y, PETSC_FALSE);
   }
 }
 
@@ -214,7 +203,7 @@ static void TpspmvMultTranspose(const void *storage, const PetscScalar *x, Petsc
     p.y    = b->packed;
     p.beta = PETSC_FALSE;
   }
-  if (!TpspmvIsDirect(b)) SpmvRun(b->threads, TpspmvGiveTask, &p);
+  if (!TpspmvIsDirect(&b->cut)) SpmvRun(b->threads, TpspmvGiveTask, &p);
   SpmvRun(b->threads, TpspmvTilesTask, &p);
   if (TpspmvHasFewTiles(b)) SpmvRun(b->threads, TpspmvAddOwnTask, &p);
   if (!b->cut.column) return;

@@ -16,65 +16,63 @@ typedef struct {
   PetscInt      *cursor; /* [height] the next entry of each row of the slice */
 } TpspmvSetter;
 
-/* One entry of a chunk: entry k of CSR */
-TPSPMV_INLINE void TpspmvSetOne(const TpspmvSetter *set, size_t place, PetscInt k, int32_t base, PetscBool indices)
-{
-  TpspmvStorage *b = set->b;
-
-  if (indices) TpspmvSetIndex(b->index, b->narrow, place, TpspmvNumber(&b->cut, set->csr, k) - base);
-  else b->value[place] = set->csr->a[k];
-}
-
 /* A group of pairs of `length` entries */
 TPSPMV_INLINE void TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], PetscInt length, size_t place, int32_t base,
-                                  PetscBool indices)
+                                  PetscBool build)
 {
-  PetscInt from[TPSPMV_LANES];
+  TpspmvStorage     *b      = set->b;
+  const PetscBool    narrow = b->narrow;
+  PetscInt           i[TPSPMV_LANES];
+  PetscScalar       *v = b->value + place;
+  const PetscScalar *a = set->csr->a, *a0, *a1, *a2, *a3, *a4, *a5, *a6, *a7;
 
   for (PetscInt l = 0; l < TPSPMV_LANES; l++) {
-    from[l] = set->cursor[row[l]];
+    i[l] = set->cursor[row[l]];
     set->cursor[row[l]] += length;
   }
-  if (indices) {
-    for (PetscInt k = 0; k < length; k++) {
-      for (PetscInt l = 0; l < TPSPMV_LANES; l++) TpspmvSetOne(set, place++, from[l] + k, base, indices);
+  for (PetscInt k = 0; build && k < length; k++) {
+    for (PetscInt l = 0; l < TPSPMV_LANES; l++)
+      TpspmvSetIndex(b->index, narrow, place++, TpspmvNumber(&b->cut, set->csr, i[l] + k) - base);
+  }
+  /* an address for each row, which stay in registers */
+  a0 = a + i[0], a1 = a + i[1], a2 = a + i[2], a3 = a + i[3], a4 = a + i[4], a5 = a + i[5], a6 = a + i[6], a7 = a + i[7];
+  for (PetscInt k = 0; k < length; k++, v += TPSPMV_LANES) {
+    if (b->prefetch) { /* the hardware cannot follow eight streams; where rows are sorted, the next groups are about here */
+      __builtin_prefetch(a0 + k * TPSPMV_LANES + TPSPMV_PREFETCH);
+      __builtin_prefetch(v + TPSPMV_PREFETCH, 1);
     }
-  } else { /* an address for each row, which stay in registers */
-    const PetscScalar *a = set->csr->a, *a0 = a + from[0], *a1 = a + from[1], *a2 = a + from[2], *a3 = a + from[3];
-    const PetscScalar *a4 = a + from[4], *a5 = a + from[5], *a6 = a + from[6], *a7 = a + from[7];
-    PetscScalar       *v = set->b->value + place;
-
-    for (PetscInt k = 0; k < length; k++, v += TPSPMV_LANES) {
-      if (set->b
-            ->prefetch) { /* the hardware cannot follow eight streams; where rows are sorted, the next groups are about here */
-        __builtin_prefetch(a0 + k * TPSPMV_LANES + TPSPMV_PREFETCH);
-        __builtin_prefetch(v + TPSPMV_PREFETCH, 1);
-      }
-      v[0] = a0[k];
-      v[1] = a1[k];
-      v[2] = a2[k];
-      v[3] = a3[k];
-      v[4] = a4[k];
-      v[5] = a5[k];
-      v[6] = a6[k];
-      v[7] = a7[k];
-    }
+    v[0] = a0[k];
+    v[1] = a1[k];
+    v[2] = a2[k];
+    v[3] = a3[k];
+    v[4] = a4[k];
+    v[5] = a5[k];
+    v[6] = a6[k];
+    v[7] = a7[k];
   }
 }
 
 /* Up to eight pairs of falling length; returns the place after them */
 TPSPMV_INLINE size_t TpspmvSetRagged(const TpspmvSetter *set, const uint16_t row[], const uint8_t length[], PetscInt rows,
-                                     size_t place, int32_t base, PetscBool indices)
+                                     size_t place, int32_t base, PetscBool build)
 {
+  TpspmvStorage  *b      = set->b;
+  const PetscBool narrow = b->narrow;
+
   for (PetscInt k = 0, n = rows; k < length[0]; k++) {
     while (length[n - 1] <= k) n--;
-    for (PetscInt l = 0; l < n; l++) TpspmvSetOne(set, place++, set->cursor[row[l]] + k, base, indices);
+    for (PetscInt l = 0; l < n; l++, place++) {
+      const PetscInt entry = set->cursor[row[l]] + k;
+
+      if (build) TpspmvSetIndex(b->index, narrow, place, TpspmvNumber(&b->cut, set->csr, entry) - base);
+      b->value[place] = set->csr->a[entry];
+    }
   }
   for (PetscInt l = 0; l < rows; l++) set->cursor[row[l]] += length[l];
   return place;
 }
 
-TPSPMV_INLINE void TpspmvSetChunk(const TpspmvSetter *set, const TpspmvChunk *chunk, PetscInt firstrow, PetscBool indices)
+TPSPMV_INLINE void TpspmvSetChunk(const TpspmvSetter *set, const TpspmvChunk *chunk, PetscInt firstrow, PetscBool build)
 {
   TpspmvStorage  *b   = set->b;
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
@@ -83,26 +81,22 @@ TPSPMV_INLINE void TpspmvSetChunk(const TpspmvSetter *set, const TpspmvChunk *ch
 
   for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; run++) {
     for (int32_t g = 0; g < run->groups; g++, row += TPSPMV_LANES, place += (size_t)(TPSPMV_LANES * run->length))
-      TpspmvSetGroup(set, row, run->length, place, chunk->base, indices);
+      TpspmvSetGroup(set, row, run->length, place, chunk->base, build);
   }
   for (; row < end; row += TPSPMV_LANES, ragged += TPSPMV_LANES)
-    place = TpspmvSetRagged(set, row, ragged, PetscMin(TPSPMV_LANES, end - row), place, chunk->base, indices);
-  for (; place < (size_t)chunk[1].entry; place++) { /* no product reads the fill */
-    if (indices) TpspmvSetIndex(b->index, b->narrow, place, 0);
-    else b->value[place] = 0;
-  }
-  for (int32_t s = chunk->segment; s < chunk[1].segment; s++) {
-    const TpspmvSegment *segment = b->segment + s;
-    PetscInt            *k       = &set->cursor[segment->row - firstrow];
+    place = TpspmvSetRagged(set, row, ragged, PetscMin(TPSPMV_LANES, end - row), place, chunk->base, build);
+  for (const TpspmvSegment *s = b->segment + chunk->segment; s < b->segment + chunk[1].segment; s++) {
+    PetscInt *k = &set->cursor[s->row - firstrow];
 
-    for (size_t e = (size_t)segment->entry; e < (size_t)segment[1].entry; e++, ++*k) {
-      if (indices) TpspmvSetIndex(b->longindex, b->narrowlong, e, TpspmvNumber(&b->cut, set->csr, *k) - segment->base);
-      else b->value[b->nentries + e] = set->csr->a[*k];
+    for (size_t e = (size_t)s->entry; e < (size_t)s[1].entry; e++, ++*k) {
+      if (build) TpspmvSetIndex(b->longindex, b->narrowlong, e, TpspmvNumber(&b->cut, set->csr, *k) - s->base);
+      b->value[b->nentries + e] = set->csr->a[*k];
     }
   }
 }
 
-TPSPMV_INLINE PetscErrorCode TpspmvSet(const SpmvCSR *csr, TpspmvStorage *b, PetscBool indices)
+/* Sets the values, and, at a build, the columns. No product reads the fill: it is left as it is */
+TPSPMV_INLINE PetscErrorCode TpspmvSet(const SpmvCSR *csr, TpspmvStorage *b, PetscBool build)
 {
   SPMV_TEMPORARY PetscInt *cursor = NULL;
   TpspmvSetter             set    = {.csr = csr, .b = b};
@@ -114,12 +108,12 @@ TPSPMV_INLINE PetscErrorCode TpspmvSet(const SpmvCSR *csr, TpspmvStorage *b, Pet
     const PetscInt first = TpspmvSliceFirst(&b->cut, s);
 
     PetscCall(PetscArraycpy(cursor, csr->i + first, TpspmvSliceFirst(&b->cut, s + 1) - first));
-    for (PetscInt t = 0; t < b->cut.ntiles; t++) TpspmvSetChunk(&set, &b->chunk[t * b->cut.nslices + s], first, indices);
+    for (PetscInt t = 0; t < b->cut.ntiles; t++) TpspmvSetChunk(&set, &b->chunk[t * b->cut.nslices + s], first, build);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TpspmvSetIndices(const SpmvCSR *csr, TpspmvStorage *b)
+PetscErrorCode TpspmvSetEntries(const SpmvCSR *csr, TpspmvStorage *b)
 {
   PetscFunctionBegin;
   PetscCall(TpspmvSet(csr, b, PETSC_TRUE));
