@@ -13,6 +13,7 @@ static const SpmvFormat *const Formats[] = {
 
 /* PETSc's allocator, but that it refuses more than Most bytes at once, and request number Refused; PetscMallocSet() is no use, since -malloc_dump has called it */
 static PetscErrorCode (*PetscsMalloc)(size_t, PetscBool, int, const char[], const char[], void **);
+static PetscErrorCode (*PetscsRealloc)(size_t, int, const char[], const char[], void **);
 static PetscErrorCode (*PetscsFree)(void *, int, const char[], const char[]);
 static size_t   Most = SIZE_MAX;
 static PetscInt Asked, Refused; /* requests so far; the one that is refused, 0 if none is */
@@ -25,6 +26,18 @@ static PetscErrorCode Malloc(size_t bytes, PetscBool clear, int line, const char
   if (bytes > Most || ++Asked == Refused) return PETSC_ERR_MEM;
   ierr = (*PetscsMalloc)(bytes, clear, line, function, file, result);
   Live += !ierr && *result;
+  return ierr;
+}
+
+/* PetscRealloc() of nothing gives memory as well */
+static PetscErrorCode Realloc(size_t bytes, int line, const char function[], const char file[], void **result)
+{
+  const PetscBool none = (PetscBool) !*result;
+  PetscErrorCode  ierr;
+
+  if (bytes > Most || ++Asked == Refused) return PETSC_ERR_MEM;
+  ierr = (*PetscsRealloc)(bytes, line, function, file, result);
+  Live += !ierr && none && *result;
   return ierr;
 }
 
@@ -208,7 +221,7 @@ static PetscErrorCode WorkSplit(Work *w)
   PetscFunctionBegin;
   PetscCall(SpmvResolve(SpmvFormatSide(w->format, SPMV_BACKEND_DEVICE), w->csr, &Gpu, &w->plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(w->format->device->sharing->split(w->csr, &w->plan, &host, &n, &rows));
+  PetscCall(w->format->device->joint->split(w->csr, &w->plan, &host, &n, &rows));
   PetscCall(PetscFree(rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -285,7 +298,7 @@ static PetscErrorCode TestFull(const SpmvFormat *f, const SpmvCSR *csr, const Sp
   w.name = "a prediction";
   PetscCall(RunOutOfMemory(&w, WorkPredict));
   w.name = "a split";
-  if (plan->backend == SPMV_BACKEND_DEVICE && f->device->sharing && plan->value[f->device->sharing->parts])
+  if (plan->backend == SPMV_BACKEND_DEVICE && f->device->joint && plan->value[f->device->joint->parts])
     PetscCall(RunOutOfMemory(&w, WorkSplit));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -371,10 +384,12 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvInitializePackage());
-  PetscsMalloc  = PetscTrMalloc;
-  PetscsFree    = PetscTrFree;
-  PetscTrMalloc = Malloc;
-  PetscTrFree   = Free;
+  PetscsMalloc   = PetscTrMalloc;
+  PetscsFree     = PetscTrFree;
+  PetscTrMalloc  = Malloc;
+  PetscsRealloc  = PetscTrRealloc;
+  PetscTrRealloc = Realloc;
+  PetscTrFree    = Free;
   PetscCall(Create(0, 3, 1, 1, 1, &t[0]));
   PetscCall(Create(60, 6000, 9, 1, 6000, &t[1]));
   PetscCall(Create(40, 70000, 5, 9000, 700, &t[2]));
@@ -388,8 +403,9 @@ int main(int argc, char **argv)
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Formats); k++) PetscCall(TestWide(Formats[k], &refused));
   PetscCheck(refused > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no transposed product asked for much");
-  PetscTrMalloc = PetscsMalloc;
-  PetscTrFree   = PetscsFree;
+  PetscTrMalloc  = PetscsMalloc;
+  PetscTrRealloc = PetscsRealloc;
+  PetscTrFree    = PetscsFree;
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -40,19 +40,20 @@ PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size)
 /* Rows [first, end) by increasing length in each window; stable, in time linear in rows, windows and the longest row */
 static PetscErrorCode PmfSort(PetscInt first, PetscInt end, const PmfOrder *order)
 {
-  const SpmvCSR *csr = &order->rest;
-  const PetscInt m = end - first, windows = m / order->window + 1;
-  PetscInt       longest = 0, *next, *sorted;
+  const SpmvCSR           *csr = &order->rest;
+  const PetscInt           m = end - first, windows = m / order->window + 1;
+  PetscInt                 longest = 0;
+  SPMV_TEMPORARY PetscInt *next = NULL, *sorted = NULL;
 
   PetscFunctionBegin;
   for (PetscInt r = first; r < end; r++) longest = PetscMax(longest, PmfLength(csr, order, r));
-  PetscCall(PetscCalloc2(PetscMax(longest, windows) + 2, &next, m, &sorted));
+  PetscCall(PetscCalloc1(PetscMax(longest, windows) + 2, &next));
+  PetscCall(PetscMalloc1(m, &sorted));
   for (PetscInt r = first; r < end; r++) next[PmfLength(csr, order, r) + 1]++; /* B, the PMF times the number of rows */
   for (PetscInt k = 0; k <= longest; k++) next[k + 1] += next[k];
   for (PetscInt r = first; r < end; r++) sorted[next[PmfLength(csr, order, r)]++] = r;
   for (PetscInt w = 0; w < windows; w++) next[w] = first + w * order->window;
   for (PetscInt k = 0; k < m; k++) order->row[next[(sorted[k] - first) / order->window]++] = (int32_t)sorted[k];
-  PetscCall(PetscFree2(next, sorted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,9 +102,11 @@ static PetscErrorCode PmfFindRest(const SpmvCSR *csr, PmfOrder *order)
   PetscInt *i, *j, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(csr->m + 1, &i, csr->i[csr->m], &j, csr->i[csr->m], &order->from));
-  order->rest = (SpmvCSR){.m = csr->m, .n = csr->n, .rbs = 1, .cbs = 1, .i = i, .j = j};
-  i[0]        = 0;
+  PetscCall(PetscMalloc1(csr->i[csr->m], &order->from));
+  PetscCall(PetscMalloc1((size_t)csr->m + 1 + (size_t)csr->i[csr->m], &i));
+  order->rest.i = i;
+  order->rest.j = j = i + csr->m + 1;
+  i[0]              = 0;
   for (PetscInt r = 0; r < csr->m; r++) {
     for (PetscInt e = csr->i[r]; e < csr->i[r + 1]; e++) {
       if (PmfDiagonalOf(order->block, r, csr->j[e]) >= 0) continue;
@@ -124,9 +127,11 @@ PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, PmfOrder *order)
   const PetscBool whole = (PetscBool)(order->partition == PMF_BY_PMF);
 
   PetscFunctionBegin;
-  order->rest = *csr;
+  order->rest = (SpmvCSR){.m = csr->m, .n = csr->n};
   if (order->block) PetscCall(PmfFindRest(csr, order));
-  PetscCall(PetscMalloc2(order->nparts + 1, &order->cut, csr->m, &order->row));
+  else order->rest = *csr;
+  PetscCall(PetscMalloc1(order->nparts + 1, &order->cut));
+  PetscCall(PetscMalloc1(csr->m, &order->row));
   order->cut[0]             = 0;
   order->cut[order->nparts] = csr->m;
   if (whole) PetscCall(PmfSort(0, csr->m, order));
@@ -138,8 +143,10 @@ PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, PmfOrder *order)
 PetscErrorCode PmfOrderDestroy(PmfOrder *order)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree2(order->cut, order->row));
-  if (order->from) PetscCall(PetscFree3(order->rest.i, order->rest.j, order->from));
+  PetscCall(PetscFree(order->cut));
+  PetscCall(PetscFree(order->row));
+  if (order->block) PetscCall(PetscFree(order->rest.i));
+  PetscCall(PetscFree(order->from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,4 +179,28 @@ uint64_t PmfDiagonals(const SpmvCSR *csr, PetscInt block, PetscInt first, PetscI
     }
   }
   return diagonals;
+}
+
+/*
+  What rows [first, first + rows) have on diagonals of their block. Of each diagonal in their order: column - row, a bit for each
+  row that has an entry, and these entries, at the rows' places among `height` ones
+*/
+void PmfDiagonalsFill(const SpmvCSR *csr, PetscInt block, PetscInt first, PetscInt rows, size_t height, int32_t offset[],
+                      uint32_t mask[], uint32_t from[])
+{
+  const uint64_t diagonals = PmfDiagonals(csr, block, first, rows);
+
+  memset(mask, 0, sizeof(uint32_t) * (size_t)__builtin_popcountll(diagonals));
+  for (PetscInt l = 0; l < rows; l++) {
+    for (PetscInt k = csr->i[first + l]; k < csr->i[first + l + 1]; k++) {
+      const int d = PmfDiagonalOf(block, first + l, csr->j[k]);
+      size_t    place;
+
+      if (d < 0) continue;
+      place         = (size_t)__builtin_popcountll(diagonals & ((UINT64_C(1) << d) - 1));
+      offset[place] = (int32_t)(d - (block - 1));
+      mask[place] |= UINT32_C(1) << l;
+      from[height * place + (size_t)l] = (uint32_t)k;
+    }
+  }
 }
