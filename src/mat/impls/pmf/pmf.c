@@ -3,16 +3,14 @@
 
   Storage:   rows are ordered by length in windows, and cut into slices of eight, which lie side by side (sliced ELL): a step has
              an entry of each. A row much longer than those after it is stored alone, eight of its entries in a step.
-             Columns are uint16 with a base where they fit, else int32. A step stores one if its columns are consecutive or all
-             the same; two steps store eight if every lane has two consecutive columns; two to four steps store four, and four
-             bits an entry, if their columns are in four pieces of x with four entries each; other steps store eight. Steps in
-             which some lanes have no entry have a mask. Slices with the same steps make a run with a header.
+             Columns are uint16 with a base where they fit, else int32; a step has eight or fewer (PmfKind, host/pmf_host.h).
+             Steps in which some lanes have no entry have a mask. Slices with the same steps make a run with a header.
   Good for:  short and medium rows of varying length; stencils; rows or columns that are dense; with AVX-512, groups of rows
              with the same columns, such as the unknowns of a node
   Bad for:   large dense blocks without AVX-512 (bccoo stores one column for a block)
   Traffic:   (8 + 2) nnz (instead of 2: 1 in pairs, 3/4 to 1 with pieces of x, 1/4 where columns are consecutive; twice as much,
              with pieces 1 to 1.5, where columns of rows side by side are more than 65536 apart) + 2 m (rows of runs that are
-             not consecutive) + 64 a run + 8 (m + n) bytes a product, and the padding, which is a few per cent
+             not consecutive) + 64 a run + 8 (m + n) bytes a product, and a few per cent of padding
 
   Kept besides, for new values: 4 bytes for each column stored, or four pieces, which no product reads.
 

@@ -180,3 +180,27 @@ uint64_t PmfDiagonals(const SpmvCSR *csr, PetscInt block, PetscInt first, PetscI
   }
   return diagonals;
 }
+
+/*
+  What rows [first, first + rows) have on diagonals of their block. Of each diagonal in their order: column - row, a bit for each
+  row that has an entry, and these entries, at the rows' places among `height` ones
+*/
+void PmfDiagonalsFill(const SpmvCSR *csr, PetscInt block, PetscInt first, PetscInt rows, size_t height, int32_t offset[],
+                      uint32_t mask[], uint32_t from[])
+{
+  const uint64_t diagonals = PmfDiagonals(csr, block, first, rows);
+
+  memset(mask, 0, sizeof(uint32_t) * (size_t)__builtin_popcountll(diagonals));
+  for (PetscInt l = 0; l < rows; l++) {
+    for (PetscInt k = csr->i[first + l]; k < csr->i[first + l + 1]; k++) {
+      const int d = PmfDiagonalOf(block, first + l, csr->j[k]);
+      size_t    place;
+
+      if (d < 0) continue;
+      place         = (size_t)__builtin_popcountll(diagonals & ((UINT64_C(1) << d) - 1));
+      offset[place] = (int32_t)(d - (block - 1));
+      mask[place] |= UINT32_C(1) << l;
+      from[height * place + (size_t)l] = (uint32_t)k;
+    }
+  }
+}

@@ -49,6 +49,8 @@ extern PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, PmfOrder *order);
 extern PetscErrorCode PmfOrderDestroy(PmfOrder *order);
 extern PmfPart        PmfPartOf(const SpmvCSR *csr, const PmfOrder *order, PetscInt p);
 extern uint64_t       PmfDiagonals(const SpmvCSR *csr, PetscInt block, PetscInt first, PetscInt rows);
+extern void PmfDiagonalsFill(const SpmvCSR *csr, PetscInt block, PetscInt first, PetscInt rows, size_t height, int32_t offset[],
+                             uint32_t mask[], uint32_t from[]);
 extern PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size);
 
 /*
@@ -91,8 +93,13 @@ static inline int PmfDiagonalOf(PetscInt block, PetscInt row, PetscInt column)
   return column / block == row / block ? (int)(column - row + block - 1) : -1;
 }
 
-/* Where diagonal d comes among these, of which bit d tells */
-static inline PetscInt PmfDiagonalPlace(uint64_t diagonals, int d)
+/* Element k of an array of uint16_t or int32_t, of which an element has this size */
+static inline ptrdiff_t PmfIndexAt(const void *array, size_t size, size_t k)
 {
-  return __builtin_popcountll(diagonals & ((UINT64_C(1) << d) - 1));
+  return size == sizeof(uint16_t) ? ((const uint16_t *)array)[k] : ((const int32_t *)array)[k];
+}
+static inline void PmfIndexSet(void *array, size_t size, size_t k, PetscInt index)
+{
+  if (size == sizeof(uint16_t)) ((uint16_t *)array)[k] = (uint16_t)index;
+  else ((int32_t *)array)[k] = (int32_t)index;
 }

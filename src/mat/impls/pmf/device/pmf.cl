@@ -4,19 +4,13 @@
   Source: Yang, Li, Mo, Li, IEEE Trans. Computers 64(9), 2015: ELL with a thread for each row (5.2, 5.3), blocks along the
   diagonal as DIA (4.2.4). The paper calls NVIDIA's kernels and prints none.
 
-    HEIGHT   rows of a slice; NARROW: columns are uint16, counted from the slice's first
+    HEIGHT   rows of a slice; COLUMN: the type of its columns, counted from the slice's first
     BLOCK    rows of a block along the diagonal, whose kernel comes first and which slices add to; 0: no blocks
     GROUP    work items of a work group
 
   Rows of a slice have different lengths, and each work item reads its own row: padding is stored, but never read, and an Inf
   or NaN of x does no harm where there is no entry.
 */
-#if NARROW
-typedef ushort COLUMN;
-#else
-typedef int COLUMN;
-#endif
-
 /* A work item for each row of the slices */
 KERNEL(GROUP)
 void pmf_slices(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns, GLOBAL const uint *RESTRICT steps,
@@ -61,7 +55,7 @@ void pmf_chunks(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT
 /* A work item for each long row: its chunks in their order */
 KERNEL(GROUP)
 void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRICT sums, GLOBAL const int *RESTRICT rows,
-               GLOBAL SCALAR *y, int nsliced, int nlong, int beta)
+               GLOBAL SCALAR *y, int nrows, int nlong, int beta)
 {
   const size_t l = GLOBAL_ID;
 
@@ -69,7 +63,7 @@ void pmf_longs(GLOBAL const int *RESTRICT longrows, GLOBAL const SCALAR *RESTRIC
     SCALAR sum = ZERO;
 
     for (int c = longrows[l]; c < longrows[l + 1]; c++) sum = sum + sums[c];
-    Put(y, (size_t)rows[(size_t)nsliced + l], sum, BLOCK || beta);
+    Put(y, (size_t)rows[(size_t)nrows - 1 - l], sum, BLOCK || beta);
   }
 }
 

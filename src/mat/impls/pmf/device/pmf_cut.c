@@ -2,8 +2,8 @@
   pmf_cut.c - which rows of a joint product the device has: the first parts, cut to what its memory has room for
 
   Powers say how many nonzeros the device's parts have. Where the device has no room for these and the vectors of a product, its
-  powers are lowered and the host's raised until it has. The bytes are those of a storage that is laid out, but not built. A
-  device that had all rows has one part then, and each thread of the host another one.
+  powers are lowered and the host's raised until it has, unless that leaves it next to none. The bytes are those of a storage that
+  is laid out, but not built. A device that had all rows has one part then, and each thread of the host another one.
 */
 #include "pmf_device.h"
 
@@ -58,15 +58,12 @@ static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, Pets
   PetscCall(PmfCutParts(csr, plan, &order, &end));
   PetscCall(PmfEllLayOut(csr, &order, end, plan->value, &storage));
   PetscCall(PmfEllArrays(storage, &n, arrays));
-  *bytes = SpmvArraysRead(n, arrays) +
-           (PetscLogDouble)sizeof(PetscScalar) * (PetscLogDouble)(((PmfEll *)storage)->nchunks + csr->n + end);
+  *bytes = SpmvArraysRead(n, arrays) + (PetscLogDouble)sizeof(PetscScalar) * ((PetscLogDouble)((PmfEll *)storage)->nchunks +
+                                                                              (PetscLogDouble)csr->n + (PetscLogDouble)end);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Cuts the device's rows to those that it has room for. A plan is left as it is if all fit, if next to none do, or if it is not to
-  be cut. Otherwise its powers are replaced; the device's parts keep their proportions, and so do the host's
-*/
+/* Replaces the powers of a plan that is to be cut; the device's parts keep their proportions, and so do the host's */
 PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   const PetscLogDouble x = (PetscLogDouble)csr->n * sizeof(PetscScalar), y = (PetscLogDouble)csr->m * sizeof(PetscScalar);

@@ -49,19 +49,15 @@ static PetscErrorCode PmfDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *
                                       size_t size)
 {
   const PetscInt parts = plan->value[PMF_DEVICE_PARTS], nparts = plan->value[PMF_POWERS];
-  const size_t   group = (size_t)plan->value[PMF_DEVICE_WORKGROUP], local = group * sizeof(PetscScalar);
+  const size_t   group = (size_t)plan->value[PMF_DEVICE_WORKGROUP];
 
   PetscFunctionBegin;
   PetscCall(PmfCounts(csr, why, size));
-  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (parts && parts > nparts) {
+  if (!why[0] && parts > nparts) {
     PetscCall(SpmvAppend(why, size, "A device cannot have %" PetscInt_FMT " of %" PetscInt_FMT " parts; ", parts, nparts));
     PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_parts to fewer or give -mat_pmf_powers more values"));
-  } else if (group > info->group || local > info->local) {
-    PetscCall(SpmvAppend(why, size, "%zu work items a work group, with %zu bytes of local memory, are more than ", group, local));
-    PetscCall(SpmvAppend(why, size, "%s has, %zu with %zu; set -mat_pmf_device_workgroup to fewer", info->name, info->group,
-                         info->local));
   }
+  PetscCall(SpmvDeviceFits(info, group, group * sizeof(PetscScalar), "pmf", "-mat_pmf_device_workgroup", why, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,29 +93,29 @@ static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan
 {
   const PmfEll       *e     = (const PmfEll *)storage;
   const size_t        group = (size_t)plan->value[PMF_DEVICE_WORKGROUP];
-  const SpmvDeviceArg rows = SPMV_GIVE_ARRAY("slice rows"), sums = SPMV_GIVE_ARRAY("sums"), nsliced = SPMV_GIVE_INT(e->nsliced);
+  const SpmvDeviceArg rows = SPMV_GIVE_ARRAY("slice rows"), sums = SPMV_GIVE_ARRAY("sums");
 
   PetscFunctionBegin;
   (void)info;
   PetscCall(PetscMemzero(product, sizeof(*product)));
   PetscCall(SpmvAppend(product->options, sizeof(product->options), "-DGROUP=%zu -DHEIGHT=%" PetscInt_FMT, group, e->height));
-  PetscCall(
-    SpmvAppend(product->options, sizeof(product->options), " -DNARROW=%d -DBLOCK=%" PetscInt_FMT, (int)e->narrow, e->block));
-  SpmvDeviceWork(product, "sums", (size_t)e->nchunks * sizeof(PetscScalar));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DCOLUMN=%s", e->columnsize == 2 ? "ushort" : "int"));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBLOCK=%" PetscInt_FMT, e->block));
+  SpmvDeviceWork(product, "sums", e->nchunks * sizeof(PetscScalar));
   if (e->block) {
-    SPMV_LAUNCH(product, "pmf_diagonals", SpmvGroups((size_t)e->nblockrows, group), group, PETSC_FALSE,
+    SPMV_LAUNCH(product, "pmf_diagonals", SpmvGroups((size_t)e->nrows, group), group, PETSC_FALSE,
                 SPMV_GIVE_ARRAY("diagonal values"), SPMV_GIVE_ARRAY("diagonals"), SPMV_GIVE_ARRAY("offsets"),
-                SPMV_GIVE_ARRAY("diagonal masks"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nblockrows), SPMV_GIVE_BETA);
+                SPMV_GIVE_ARRAY("diagonal masks"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nrows), SPMV_GIVE_BETA);
   }
-  SPMV_LAUNCH(product, "pmf_chunks", (size_t)e->nchunks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("long values"),
+  SPMV_LAUNCH(product, "pmf_chunks", e->nchunks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("long values"),
               SPMV_GIVE_ARRAY("long columns"), SPMV_GIVE_ARRAY("chunks"), SPMV_GIVE_X, sums);
   if (e->block) SpmvDeviceAlongside(product); /* with the diagonals, which the others add to */
   SPMV_LAUNCH(product, "pmf_slices", SpmvGroups((size_t)e->nsliced, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("slice values"),
               SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("lengths"),
-              rows, SPMV_GIVE_X, SPMV_GIVE_Y, nsliced, SPMV_GIVE_BETA);
+              rows, SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_BETA);
   if (!e->block) SpmvDeviceAlongside(product);
   SPMV_LAUNCH(product, "pmf_longs", SpmvGroups((size_t)e->nlong, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("long rows"), sums,
-              rows, SPMV_GIVE_Y, nsliced, SPMV_GIVE_INT(e->nlong), SPMV_GIVE_BETA);
+              rows, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nrows), SPMV_GIVE_INT(e->nlong), SPMV_GIVE_BETA);
   if (e->block) SpmvDeviceAlongside(product);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

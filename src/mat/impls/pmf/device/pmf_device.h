@@ -34,21 +34,21 @@ typedef struct {
 typedef struct {
   PetscInt  nentries;   /* of the matrix */
   PetscInt  height;     /* rows of a slice */
+  PetscInt  nrows;      /* with PMF_BY_DIAGONAL the first ones of the matrix */
   PetscInt  nsliced;    /* rows in slices */
   PetscInt  nlong;      /* rows in chunks */
-  int32_t  *row;        /* [nsliced + nlong] */
+  int32_t  *row;        /* [nrows] those in slices; from the end on, those in chunks */
   int32_t  *length;     /* [nsliced] entries of each row */
   PetscInt  nslices;    /* the last one may have fewer rows */
   uint32_t *step;       /* [nslices + 1] first step of each slice: entry k of all its rows */
   int32_t  *base;       /* [nslices] what is added to columns */
-  PetscBool narrow;     /* columns are uint16, not int32 */
+  size_t    columnsize; /* bytes of a column: 2 or 4 */
   void     *column;     /* [slices.n] */
-  PetscInt  nchunks;    /* of long rows */
+  size_t    nchunks;    /* of long rows */
   int32_t  *longrow;    /* [nlong + 1] first chunk of each long row; NULL if there are none */
   uint32_t *chunk;      /* [nchunks + 1] first entry of each chunk */
   int32_t  *longcolumn; /* [longs.n] */
   PetscInt  block;      /* PMF_BY_DIAGONAL: rows of a block; otherwise 0 */
-  PetscInt  nblockrows; /* rows of the blocks: the first ones of the matrix */
   PetscInt  nblocks;
   uint32_t *diagonal; /* [nblocks + 1] first diagonal of each block */
   int32_t  *offset;   /* [diagonal[nblocks]] column - row of each diagonal */

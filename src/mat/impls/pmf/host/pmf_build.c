@@ -8,23 +8,24 @@ typedef struct {
   const PmfLayout *layout;
   const int32_t   *row; /* its rows, but of diagonals and fragments */
   const PmfRun    *run;
+  size_t           size;              /* of a column */
   PmfSizes         at[PMF_KINDS + 1]; /* where each kind begins in the arrays, which are the slice's: */
-  uint16_t        *column;
+  char            *column;
   uint32_t        *from;
   uint8_t         *mask;
 } PmfSlot;
 
-static void PmfSetColumn(const PmfSlot *slot, size_t k, PetscInt column)
+/* Column k of a kind */
+static void PmfSetColumn(const PmfSlot *slot, PmfKind kind, size_t k, PetscInt column)
 {
-  if (slot->run->flags & PMF_WIDE) ((int32_t *)(void *)slot->column)[k] = (int32_t)column;
-  else slot->column[k] = (uint16_t)(column - slot->run->base);
+  PmfIndexSet(slot->column + slot->at[kind].columns, slot->size, k, column - slot->run->base);
 }
 
-/* Element k of a kind: a column, and an entry, or the place in their rows of all entries of a step */
+/* Column k of a kind, and an entry, or the place in their rows of all entries of a step */
 static void PmfSet(const PmfSlot *slot, PmfKind kind, size_t k, uint32_t from, PetscInt column)
 {
   slot->from[slot->at[kind].froms + k] = from;
-  PmfSetColumn(slot, slot->at[kind].columns + k, column);
+  PmfSetColumn(slot, kind, k, column);
 }
 
 /* The same of an entry of the rest, by itself or the first of a pair or step */
@@ -36,19 +37,19 @@ static void PmfSetEntry(const PmfSlot *slot, PmfKind kind, size_t k, PetscInt en
 /* Steps that share pieces of x, for the g-th time; k: the first one */
 static void PmfSetNear(const PmfSlot *slot, size_t g, PetscInt k, const PmfNear *near)
 {
-  const size_t words = sizeof(uint32_t) * (size_t)slot->run->near, size = slot->run->flags & PMF_WIDE ? 4 : 2;
-  const size_t columns = slot->at[PMF_NEAR].columns + g * (PMF_NEAR_PIECES + words / size);
+  const size_t words = sizeof(uint32_t) * (size_t)slot->run->near, pieces = PMF_NEAR_PIECES * slot->size;
+  char        *column = slot->column + slot->at[PMF_NEAR].columns + g * (pieces + words);
 
   slot->from[slot->at[PMF_NEAR].froms + g] = (uint32_t)k;
-  for (size_t p = 0; p < PMF_NEAR_PIECES; p++) PmfSetColumn(slot, columns + p, near->piece[p]);
-  memcpy((char *)slot->column + (columns + PMF_NEAR_PIECES) * size, near->word, words);
+  for (size_t p = 0; p < PMF_NEAR_PIECES; p++) PmfIndexSet(column, slot->size, p, near->piece[p] - slot->run->base);
+  memcpy(column + pieces, near->word, words);
 }
 
 /* The mask of ragged step r, whose first lanes have an entry; the others repeat a column that the first one has */
 static void PmfSetRagged(const PmfSlot *slot, size_t r, size_t lanes, PetscInt column)
 {
   slot->mask[r] = (uint8_t)((1U << lanes) - 1);
-  for (size_t l = lanes; l < PMF_LANES; l++) PmfSetColumn(slot, slot->at[PMF_RAGGED].columns + PMF_LANES * r + l, column);
+  for (size_t l = lanes; l < PMF_LANES; l++) PmfSetColumn(slot, PMF_RAGGED, PMF_LANES * r + l, column);
 }
 
 /* The first `full` entries of eight rows, where some steps have one column or share pieces of x; returns how many are gathered */
@@ -139,22 +140,13 @@ static void PmfFillAlone(const PmfSlot *slot, PetscInt first, PetscInt end)
 /* What rows [first, first + rows) have on the diagonals of their block */
 static void PmfFillDiagonals(const PmfSlot *slot, PetscInt first, PetscInt rows)
 {
-  const SpmvCSR *csr       = slot->layout->csr;
-  const PetscInt block     = slot->layout->order.block;
-  const uint64_t diagonals = PmfDiagonals(csr, block, first, rows);
+  int32_t  offset[64];
+  uint32_t mask[64];
 
-  memset(slot->mask, 0, (size_t)slot->run->steps[PMF_DIAGONAL]);
-  for (PetscInt l = 0; l < rows; l++) {
-    for (PetscInt e = csr->i[first + l]; e < csr->i[first + l + 1]; e++) {
-      const int d = PmfDiagonalOf(block, first + l, csr->j[e]);
-      size_t    step;
-
-      if (d < 0) continue;
-      step = (size_t)PmfDiagonalPlace(diagonals, d);
-      PmfSetColumn(slot, step, csr->j[e] - l);
-      slot->from[PMF_LANES * step + (size_t)l] = (uint32_t)e;
-      slot->mask[step] |= (uint8_t)(1U << l);
-    }
+  PmfDiagonalsFill(slot->layout->csr, slot->layout->order.block, first, rows, PMF_LANES, offset, mask, slot->from);
+  for (size_t d = 0; d < (size_t)slot->run->steps[PMF_DIAGONAL]; d++) {
+    PmfSetColumn(slot, PMF_DIAGONAL, d, first + offset[d]);
+    slot->mask[d] = (uint8_t)mask[d];
   }
 }
 
@@ -164,11 +156,11 @@ static void PmfFillRun(const PmfStorage *b, const PmfRun *run, PmfSlot *slot)
   const PetscInt *i = slot->layout->order.rest.i, step = run->flags & PMF_ALONE ? 1 : PMF_LANES;
 
   slot->run    = run;
-  slot->column = b->column + run->column;
+  slot->size   = PmfColumnSize(run);
+  slot->column = (char *)(b->column + run->column);
   for (int kind = 0; kind <= PMF_KINDS; kind++) slot->at[kind] = PmfSizesOf(run, kind);
   for (int32_t k = 0; k < run->rows && run->flags & PMF_LISTED; k++) {
-    if (b->listsize == sizeof(uint16_t)) ((uint16_t *)b->list)[run->list + (uint32_t)k] = (uint16_t)(slot->row[k] - run->row);
-    else ((int32_t *)b->list)[run->list + (uint32_t)k] = slot->row[k] - run->row;
+    PmfIndexSet(b->list, b->listsize, run->list + (size_t)k, slot->row[k] - run->row);
   }
   for (PetscInt first = 0; first < run->rows; first += step) {
     const PetscInt rows = PetscMin(step, run->rows - first);
@@ -181,7 +173,7 @@ static void PmfFillRun(const PmfStorage *b, const PmfRun *run, PmfSlot *slot)
       else PmfFillRows(slot, (size_t)rows);
       slot->row += rows;
     }
-    slot->column += slot->at[PMF_KINDS].columns * (run->flags & PMF_WIDE ? 2 : 1);
+    slot->column += slot->at[PMF_KINDS].columns;
     slot->from += slot->at[PMF_KINDS].froms;
     slot->mask += slot->at[PMF_KINDS].masks;
   }
@@ -196,7 +188,7 @@ PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PmfStorage *b;
 
   PetscFunctionBegin;
-  PetscCall(PmfLayoutCreate(csr, plan, &layout));
+  PetscCall(PmfLayoutCreate(csr, plan, &layout, storage));
   b = layout.b;
   PetscCall(SpmvAlloc(b->nruns * sizeof(PmfRun), &b->run));
   PetscCall(SpmvAllocShared(PMF_LANES * b->nsteps * sizeof(PetscScalar), b->threads, &b->value));
@@ -212,8 +204,6 @@ PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) PmfFillRun(b, run, &slot);
   PetscCall(PmfHostSetValues(csr, b));
   plan->value[PMF_PIECES] = layout.pieces;
-  *storage                = b;
-  layout.b                = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -71,22 +71,23 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
   SPMV_DESTROY_BY(PmfLayoutDestroy)
-  PmfLayout         layout = {.csr = rows};
+  PmfLayout layout = {.csr = rows};
+  SPMV_DESTROY_BY(PmfHostDestroy)
+  void             *storage = NULL;
   const PmfStorage *b;
   const size_t     *kind;
   SpmvArray         arrays[SPMV_ARRAY_MAX];
   PetscInt          narrays;
 
   PetscFunctionBegin;
-  PetscCall(PmfLayoutCreate(rows, plan, &layout));
+  PetscCall(PmfLayoutCreate(rows, plan, &layout, &storage));
   b    = layout.b;
   kind = b->kind;
   PetscCall(PmfHostArrays(b, &narrays, arrays));
   work->bytes += SpmvArraysRead(narrays, arrays);
   work->vectors += (PetscLogDouble)b->nsteps;
   work->gathered += (PetscLogDouble)(PMF_LANES * (kind[PMF_GATHERED] + kind[PMF_RAGGED]));
-  work->gathered +=
-    (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]); /* 16, 32 bytes a load */
+  work->gathered += (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]);
   work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b->nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b->nalone;
   work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns;

@@ -10,7 +10,7 @@
 #pragma once
 #include "../pmf_partition.h"
 
-/* The knobs besides those that both sides have, in the order of PmfHostParams; values of PMF_PIECES besides numbers of steps */
+/* The knob besides those that both sides have, and its values besides numbers of steps */
 enum { PMF_PIECES = PMF_COMMON_PARAMS, PMF_HOST_PARAMS };
 enum { PMF_PIECES_AUTO = 0, PMF_PIECES_NONE = -1, PMF_PIECES_ANY = 1 };
 
@@ -54,7 +54,7 @@ enum {                   /* PmfRun.flags */
 /* PmfRun: slices with the same number of steps of each kind. One of fewer than eight rows is a run of its own */
 typedef struct {
   int16_t  flags;
-  int16_t  known;            /* gathered steps, if products have a loop for so many and no others; otherwise 0 */
+  int16_t  known;            /* gathered steps, if products have a loop for so many and there are no others; otherwise 0 */
   int32_t  rows;             /* rows of the run */
   int32_t  row;              /* first row, or what is added to the list of rows */
   int32_t  base;             /* what is added to columns */
@@ -66,18 +66,14 @@ typedef struct {
   int32_t  steps[PMF_KINDS]; /* of each kind, in each slice */
 } PmfRun;
 
-/*
-  PmfNear: steps that share four pieces of x, of four entries each. Stored are the columns that the pieces begin at, then four
-  bytes for each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has. A slice with such steps has no others but
-  gathered and ragged ones
-*/
-#define PMF_NEAR_MAX    4 /* steps that share pieces, at most */
+#define PMF_NEAR_MAX    4 /* steps that share pieces of x, at most */
 #define PMF_NEAR_PIECES 4
 #define PMF_NEAR_LENGTH 4 /* entries of a piece */
 
+/* PmfNear: what steps that share pieces of x store. A slice with such steps has no others but gathered and ragged ones */
 typedef struct {
-  int32_t  piece[PMF_NEAR_PIECES];
-  uint32_t word[PMF_NEAR_MAX];
+  int32_t  piece[PMF_NEAR_PIECES]; /* columns that the pieces begin at */
+  uint32_t word[PMF_NEAR_MAX];     /* of each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has */
 } PmfNear;
 
 typedef struct {
@@ -103,7 +99,7 @@ typedef struct {
   uint8_t     *mask; /* [nmasks] one for each ragged and each diagonal step */
   size_t       nlist;
   size_t       listsize; /* bytes of an element of list: 2, or 4 if a run may span more than 65536 rows */
-  void        *list;     /* [nlist] rows of the runs that are listed */
+  char        *list;     /* [nlist] rows of the runs that are listed */
   size_t       nfrom;
   uint32_t    *from; /* [nfrom] which entries of CSR the values are, slice after slice; see PmfSetSteps() */
   PetscInt     nsplit;
@@ -122,7 +118,7 @@ typedef struct {
 typedef struct {
   const SpmvCSR *csr;
   PmfOrder       order; /* slices have the entries of order.rest, the others are on diagonals of blocks */
-  PmfStorage    *b;     /* its counts are summed up here; NULL once somebody else has it */
+  PmfStorage    *b;     /* its counts are summed up here */
   PmfRun        *run;   /* [b->nruns] */
   size_t         capacity;
   int32_t       *row; /* [nrows] rows of the runs, but for fragments and diagonals, one after the other */
@@ -141,7 +137,7 @@ extern PetscInt  PmfAlone(const SpmvCSR *csr, const int32_t row[], PetscInt rows
 extern void      PmfChoosePieces(PmfLayout *layout);
 
 /* pmf_layout.c */
-extern PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayout *layout);
+extern PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayout *layout, void **storage);
 extern PetscErrorCode PmfLayoutDestroy(PmfLayout *layout);
 
 /* pmf_build.c */
@@ -183,18 +179,24 @@ static inline PetscInt PmfFragment(const PmfLayout *layout, PetscInt place)
   return i[0] + (PetscInt)(part == b->nparts ? length : length * part / b->nparts / PMF_LANES * PMF_LANES);
 }
 
-/* Slices of a run */
-static inline size_t PmfSlices(const PmfRun *run)
+/* Bytes of a column */
+static inline size_t PmfColumnSize(const PmfRun *run)
 {
-  return run->flags & PMF_ALONE ? (size_t)run->rows : ((size_t)run->rows + PMF_LANES - 1) / PMF_LANES;
+  return run->flags & PMF_WIDE ? sizeof(int32_t) : sizeof(uint16_t);
 }
 
-/* PmfSizes: what a slice has of each array */
+/* Columns of a step; of a pair of steps, or of steps that share pieces of x, those of all together */
+static inline size_t PmfColumnsOf(int kind)
+{
+  if (kind == PMF_NEAR) return PMF_NEAR_PIECES;
+  return kind <= PMF_COMMON || kind == PMF_DIAGONAL ? 1 : PMF_LANES;
+}
+
+/* PmfSizes: what a slice has of each array; PmfSizesOf() counts the kinds before `end`, and so says where that one begins */
 typedef struct {
-  size_t steps, columns, masks, froms;
+  size_t steps, columns /* bytes */, masks, froms;
 } PmfSizes;
 
-/* Of the kinds before `end`: where that one begins */
 static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)
 {
   const size_t near = (size_t)run->near;
@@ -204,8 +206,7 @@ static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)
     const size_t n = (size_t)run->steps[kind];
 
     s.steps += n * (kind == PMF_NEAR ? near : kind == PMF_PAIRED ? 2 : 1);
-    if (kind == PMF_NEAR) s.columns += n * (PMF_NEAR_PIECES + near * (run->flags & PMF_WIDE ? 1 : 2));
-    else s.columns += n * (kind <= PMF_COMMON || kind == PMF_DIAGONAL ? 1 : PMF_LANES);
+    s.columns += n * (PmfColumnsOf(kind) * PmfColumnSize(run) + (kind == PMF_NEAR ? sizeof(uint32_t) * near : 0));
     s.masks += kind >= PMF_RAGGED ? n : 0;
     s.froms += n * (kind <= PMF_COMMON || kind == PMF_NEAR ? 1 : PMF_LANES);
   }
@@ -215,7 +216,5 @@ static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)
 /* Row k of a run */
 static inline size_t PmfRow(const PmfStorage *b, const PmfRun *run, size_t k)
 {
-  if (!(run->flags & PMF_LISTED)) return (size_t)run->row + k;
-  if (b->listsize == sizeof(uint16_t)) return (size_t)run->row + ((const uint16_t *)b->list)[run->list + k];
-  return (size_t)(run->row + ((const int32_t *)b->list)[run->list + k]);
+  return (size_t)run->row + (run->flags & PMF_LISTED ? (size_t)PmfIndexAt(b->list, b->listsize, run->list + k) : k);
 }

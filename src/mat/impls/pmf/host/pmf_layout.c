@@ -16,14 +16,14 @@
 /* Ends the open run, whose sizes are now known */
 static PetscErrorCode PmfClose(PmfLayout *layout)
 {
-  PmfRun        *run    = &layout->open.run;
-  PmfStorage    *b      = layout->b;
-  const size_t   slices = PmfSlices(run), gathered = (size_t)run->steps[PMF_GATHERED];
-  const int      wide = run->flags & PMF_WIDE, listed = run->flags & PMF_LISTED, alone = run->flags & PMF_ALONE;
+  PmfRun        *run  = &layout->open.run;
+  PmfStorage    *b    = layout->b;
+  const int      wide = run->flags & PMF_WIDE, alone = run->flags & PMF_ALONE, gathered = run->steps[PMF_GATHERED];
+  const size_t   rows = (size_t)run->rows, slices = alone ? rows : (rows + PMF_LANES - 1) / PMF_LANES;
   const PmfSizes sizes = PmfSizesOf(run, PMF_KINDS);
 
   PetscFunctionBegin;
-  if (!run->rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
   if (b->nruns == layout->capacity) {
     layout->capacity *= 2;
     PetscCall(PetscRealloc(layout->capacity * sizeof(PmfRun), &layout->run));
@@ -35,15 +35,14 @@ static PetscErrorCode PmfClose(PmfLayout *layout)
   run->column = (uint32_t)b->ncolumns;
   run->mask   = (uint32_t)b->nmasks;
   b->nsteps += slices * sizes.steps;
-  b->ncolumns += slices * sizes.columns * (wide ? 2 : 1);
+  b->ncolumns += slices * sizes.columns / sizeof(uint16_t);
   b->nmasks += slices * sizes.masks;
   b->nfrom += slices * sizes.froms;
-  b->nlist += listed ? (size_t)run->rows : 0;
+  b->nlist += run->flags & PMF_LISTED ? rows : 0;
   *(alone ? &b->nalone : &b->nslices) += slices;
   for (size_t k = 0; k < PMF_KINDS; k++) b->kind[k] += slices * (size_t)run->steps[k];
   b->nnear += slices * (size_t)run->near * (size_t)run->steps[PMF_NEAR];
-  if (alone || sizes.steps > gathered || gathered > PMF_KNOWN || (listed && b->listsize != sizeof(uint16_t))) run->known = 0;
-  else run->known = (int16_t)gathered;
+  run->known              = alone || sizes.steps > (size_t)gathered || gathered > PMF_KNOWN ? 0 : (int16_t)gathered;
   layout->run[b->nruns++] = *run;
   run->rows               = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,8 +189,8 @@ static PetscErrorCode PmfSetPrinted(const PmfLayout *layout)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What a plan makes of a matrix; its storage has all but the arrays of entries and rows. It refers to csr and plan */
-PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayout *layout)
+/* What a plan makes of a matrix, and a storage that has all but the arrays of entries and rows. It refers to csr and plan */
+PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayout *layout, void **storage)
 {
   const PetscInt    *p = plan->value, nz = csr->i[csr->m], nparts = p[PMF_POWERS] ? p[PMF_POWERS] : plan->threads;
   const SpmvMachine *machine = SpmvMachineGet();
@@ -203,10 +202,10 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   *order  = PmfOrderOf(csr, p, nparts, p[PMF_POWERS] ? plan->list : NULL);
   if (nparts > 1 && !PmfIsCut(order)) order->limit = PetscMax(PMF_SPLIT_MIN, nz / (PMF_SPLIT * nparts));
   PetscCall(PetscNew(&b));
-  layout->b   = b;
-  *b          = (PmfStorage){.m = csr->m, .n = csr->n, .partition = order->partition, .nparts = nparts};
-  b->threads  = PetscMin(nparts, plan->threads);
-  b->prefetch = PMF_PREFETCH_GATHERED;
+  *storage = layout->b = b;
+  *b                   = (PmfStorage){.m = csr->m, .n = csr->n, .partition = order->partition, .nparts = nparts};
+  b->threads           = PetscMin(nparts, plan->threads);
+  b->prefetch          = PMF_PREFETCH_GATHERED;
   if (nz < machine->uncached) b->prefetch = nz < machine->cached ? PMF_PREFETCH_NONE : PMF_PREFETCH_ALL;
   b->listsize = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
   b->empty    = (PetscBool)(order->block > 0);
@@ -220,18 +219,18 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   PetscCall(PetscCalloc1(nparts + 1, &b->first));
   PmfChoosePieces(layout);
   for (PetscInt k = 0; k < nparts; k++) PetscCall(PmfLayoutPart(layout, k));
+  PetscCheck(b->ncolumns <= UINT32_MAX && b->nruns <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%zu columns in %zu runs are more than 32-bit indices count; use more processes or -mat_type aij", b->ncolumns,
+             b->nruns);
   PetscCall(PmfSetPrinted(layout));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PmfLayoutDestroy(PmfLayout *layout)
 {
-  void *storage = layout->b;
-
   PetscFunctionBegin;
   PetscCall(PetscFree(layout->row));
   PetscCall(PetscFree(layout->run));
   PetscCall(PmfOrderDestroy(&layout->order));
-  PetscCall(PmfHostDestroy(&storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

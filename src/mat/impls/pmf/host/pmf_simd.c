@@ -10,31 +10,16 @@
 const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
 #else
 
-/* y <- A x for the rows of a run of whole slices with so many gathered steps and no others; listed: as of its flags */
-SPMV_INLINE void PmfApplyGathered(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide,
-                                  int prefetch, size_t gathered, int listed)
+/* y <- A x, or y += A x, for the rows of a run; known: 0, or PmfRun.known */
+SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, size_t size,
+                          PmfPrefetch prefetch, size_t known)
 {
-  const uint16_t *list = (const uint16_t *)b->list + run->list;
-  PmfCursor       c    = PmfCursorOf(b, run);
+  const int alone = !known && run->flags & PMF_ALONE;
+  PmfCursor c     = PmfCursorOf(b, run);
 
-  y += run->row;
-  for (size_t k = 0; k < (size_t)run->rows; k += PMF_LANES) {
-    const Spmv8 sum = PmfGathered(&c, gathered, wide, prefetch, x);
-
-    if (listed) Spmv8Scatter(y, list + k, sum);
-    else Spmv8Store(y + k, sum);
-  }
-}
-
-/* y <- A x, or y += A x, for the rows of any run; alone: as of its flags */
-SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, int wide,
-                             PmfPrefetch prefetch, int alone)
-{
-  const size_t step = alone ? 1 : PMF_LANES;
-  PmfCursor    c    = PmfCursorOf(b, run);
-
-  for (size_t k = 0; k < (size_t)run->rows; k += step) {
-    const Spmv8 sum = PmfSliceSum(run, &c, wide, prefetch, x);
+  for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
+    const Spmv8 sum =
+      known ? PmfGathered(&c, known, size, prefetch != PMF_PREFETCH_NONE, x) : PmfSliceSum(run, &c, size, prefetch, x);
 
     if (alone) {
       const PetscScalar total = Spmv8Sum(sum);
@@ -46,7 +31,7 @@ SPMV_INLINE void PmfApplyAny(const PmfStorage *b, const PmfRun *run, const Petsc
 }
 
 /* y += A^T x for the rows of a run */
-SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int wide)
+SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, size_t size)
 {
   const int alone = run->flags & PMF_ALONE, fragment = run->flags & PMF_FRAGMENT;
   PmfCursor c = PmfCursorOf(b, run);
@@ -54,37 +39,27 @@ SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const P
   for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
     const size_t row = fragment ? (size_t)b->split[run->row % b->nsplit] : PmfRow(b, run, k);
 
-    PmfTransposeSlice(run, &c, wide, alone ? Spmv8Splat(x[row]) : PmfTake(b, run, k, x), y);
+    PmfTransposeSlice(run, &c, size, alone ? Spmv8Splat(x[row]) : PmfTake(b, run, k, x), y);
   }
 }
 
-/*
-  The loops over a run: by PmfRun.known (0: any run, and sums may be added to), by whether its columns are wide, and by what is
-  prefetched
-*/
+/* The loops over a run, by PmfRun.known, by the bytes of its columns, and by what is prefetched */
 typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
-  #define RUN(N, WIDE, FETCH) \
-    static void PmfRun_##N##_##WIDE##_##FETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, \
+  #define RUN(N, SIZE, FETCH) \
+    static void PmfRun_##N##_##SIZE##_##FETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, \
                                               int add) \
     { \
-      if (!N && run->flags & PMF_ALONE) PmfApplyAny(b, run, x, y, add, WIDE, FETCH, 1); \
-      else if (!N) PmfApplyAny(b, run, x, y, add, WIDE, FETCH, 0); \
-      else if (run->flags & PMF_LISTED) PmfApplyGathered(b, run, x, y, WIDE, FETCH, N, 1); \
-      else PmfApplyGathered(b, run, x, y, WIDE, FETCH, N, 0); \
+      PmfApply(b, run, x, y, add, SIZE, FETCH, N); \
     }
-  #define RUNS(N) RUN(N, 0, 0) RUN(N, 0, 1) RUN(N, 1, 0) RUN(N, 1, 1)
-  #define ROW(N, W) \
+  #define RUNS(N) RUN(N, 2, 0) RUN(N, 2, 1) RUN(N, 2, 2) RUN(N, 4, 0) RUN(N, 4, 1) RUN(N, 4, 2)
+  #define ROW(N, SIZE) \
     { \
-      PmfRun_##N##_##W##_0, PmfRun_##N##_##W##_1, PmfRun_##N##_##W##_1 \
+      PmfRun_##N##_##SIZE##_0, PmfRun_##N##_##SIZE##_1, PmfRun_##N##_##SIZE##_2 \
     }
-  #define ENTRY(N)   {ROW(N, 0), ROW(N, 1)},
-  #define EACH(WHAT) WHAT(1) WHAT(2) WHAT(3) WHAT(4) WHAT(5) WHAT(6) WHAT(7) WHAT(8)
-RUNS(0)
-RUN(0, 0, 2)
-RUN(0, 1, 2)
+  #define ENTRY(N)   {ROW(N, 2), ROW(N, 4)},
+  #define EACH(WHAT) WHAT(0) WHAT(1) WHAT(2) WHAT(3) WHAT(4) WHAT(5) WHAT(6) WHAT(7) WHAT(8)
 EACH(RUNS)
-static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT] = {
-  {{PmfRun_0_0_0, PmfRun_0_0_1, PmfRun_0_0_2}, {PmfRun_0_1_0, PmfRun_0_1_1, PmfRun_0_1_2}}, EACH(ENTRY)};
+static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT] = {EACH(ENTRY)};
 
 /* PmfProduct: what the tasks of a product share */
 typedef struct {
@@ -112,7 +87,7 @@ static void PmfMultTask(void *context, PetscInt t)
     for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
       const PmfRun *run      = &b->run[k];
       const int     fragment = run->flags & PMF_FRAGMENT, add = p->add && !fragment;
-      PmfRunFn     *apply = PmfRuns[add ? 0 : run->known][(run->flags & PMF_WIDE) != 0][b->prefetch];
+      PmfRunFn     *apply = PmfRuns[run->known][(run->flags & PMF_WIDE) != 0][b->prefetch];
 
       apply(b, run, p->x + run->base, fragment ? b->sum : p->y, add);
     }
@@ -145,8 +120,8 @@ static void PmfMultTransposeTask(void *context, PetscInt t)
     for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
       const PmfRun *run = &b->run[k];
 
-      if (run->flags & PMF_WIDE) PmfTransposeRun(b, run, p->x, y + run->base, 1);
-      else PmfTransposeRun(b, run, p->x, y + run->base, 0);
+      if (run->flags & PMF_WIDE) PmfTransposeRun(b, run, p->x, y + run->base, sizeof(int32_t));
+      else PmfTransposeRun(b, run, p->x, y + run->base, sizeof(uint16_t));
     }
   }
 }

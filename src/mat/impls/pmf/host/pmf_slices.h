@@ -2,8 +2,7 @@
   pmf_slices.h - what a product and a transposed product do with a slice
 
   A slice's steps are added up in one vector, kind after kind, with no branch in a step: masks keep the padding, and the x
-  that would meet it, out of the sum. Whether columns are int32, and whether there is a prefetch, are constants in each
-  copy of these.
+  that would meet it, out of the sum. The bytes of a column, and whether there is a prefetch, are constants in each copy.
 */
 #pragma once
 #include "pmf_host.h"
@@ -13,39 +12,32 @@
 #define PMF_DISTANCE_COLUMNS 2048
 #define PMF_DISTANCE_VALUES  16384
 
-/* PmfCursor: what comes next of a run's arrays */
+/* PmfCursor: what comes next of a run's arrays. `size`, here and below: bytes of a column */
 typedef struct {
   const PetscScalar *v;
-  union {
-    const char     *byte;
-    const int32_t  *wide;
-    const uint16_t *narrow;
-  } column;
-  const uint8_t *mask;
+  const char        *column;
+  const uint8_t     *mask;
 } PmfCursor;
 
 SPMV_INLINE PmfCursor PmfCursorOf(const PmfStorage *b, const PmfRun *run)
 {
-  return (PmfCursor){b->value + (size_t)PMF_LANES * run->step, {.narrow = b->column + run->column}, b->mask + run->mask};
+  return (PmfCursor){b->value + (size_t)PMF_LANES * run->step, (const char *)(b->column + run->column), b->mask + run->mask};
 }
 
-/* Column k from the cursor on */
-SPMV_INLINE ptrdiff_t PmfColumnAt(const PmfCursor *c, size_t k, int wide)
-{
-  return wide ? c->column.wide[k] : c->column.narrow[k];
-}
-
-/* x at the eight columns of step k from the cursor on */
-SPMV_INLINE Spmv8 PmfGather(const PmfCursor *c, size_t k, int wide, const PetscScalar *x)
-{
-  return wide ? Spmv8Gather(x, c->column.wide + PMF_LANES * k) : Spmv8Gather(x, c->column.narrow + PMF_LANES * k);
-}
-
-/* Moves the cursor over n steps with so many columns each */
-SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, int wide)
+/* Moves the cursor over n steps, which have so many columns together */
+SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, size_t size)
 {
   c->v += PMF_LANES * n;
-  c->column.byte += n * columns * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+  c->column += columns * size;
+}
+
+/* What step k from the cursor on multiplies */
+SPMV_INLINE Spmv8 PmfTakeX(const PmfCursor *c, size_t k, PmfKind kind, size_t size, const PetscScalar *x)
+{
+  if (kind == PMF_CONSECUTIVE) return Spmv8Load(x + PmfIndexAt(c->column, size, k));
+  if (kind == PMF_COMMON) return Spmv8Splat(x[PmfIndexAt(c->column, size, k)]);
+  if (kind == PMF_DIAGONAL) return Spmv8LoadWhere(Spmv8Zero(), c->mask[k], x + PmfIndexAt(c->column, size, k));
+  return SpmvGather8(x, c->column + PMF_LANES * k * size, size, 0);
 }
 
 SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
@@ -53,117 +45,109 @@ SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
   if (prefetch) SpmvPrefetch((const char *)(c->v + PMF_LANES * k) + PMF_DISTANCE_VALUES, 1);
 }
 
-SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, int wide, int prefetch)
+SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, size_t size, int prefetch)
 {
   PmfPrefetchValues(c, k, prefetch);
-  if (prefetch) SpmvPrefetch(c->column.byte + PMF_LANES * k * (wide ? 4 : 2) + PMF_DISTANCE_COLUMNS, 1);
+  if (prefetch) SpmvPrefetch(c->column + PMF_LANES * k * size + PMF_DISTANCE_COLUMNS, 1);
 }
 
-/* The sum of n gathered steps: two at a time, so that one does not wait for the other */
-SPMV_INLINE Spmv8 PmfGathered(PmfCursor *c, size_t n, int wide, int prefetch, const PetscScalar *x)
+SPMV_INLINE void PmfAddStep(const PmfCursor *c, size_t k, PmfKind kind, size_t size, int prefetch, const PetscScalar *x,
+                            Spmv8 *sum)
 {
-  Spmv8  sum = Spmv8Zero(), other = Spmv8Zero();
-  size_t k = 0;
-
-  for (; k + 2 <= n; k += 2) {
-    PmfPrefetchStep(c, k, wide, prefetch);
-    PmfPrefetchStep(c, k + 1, wide, prefetch);
-    sum   = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum);
-    other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * (k + 1)), PmfGather(c, k + 1, wide, x), other);
-  }
-  if (n > 1) sum = Spmv8Add(sum, other);
-  if (k < n) {
-    PmfPrefetchStep(c, k, wide, prefetch);
-    sum = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum);
-  }
-  PmfMove(c, n, PMF_LANES, wide);
-  return sum;
+  PmfPrefetchStep(c, k, size, prefetch);
+  *sum = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), PmfTakeX(c, k, kind, size, x), *sum);
 }
 
-/* The sum of n pairs of steps */
-SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, int wide, int prefetch, const PetscScalar *x)
+/* Adds n steps to two sums by turns, so that one does not wait for the other */
+SPMV_INLINE void PmfAddSteps(PmfCursor *c, size_t n, PmfKind kind, size_t size, int prefetch, const PetscScalar *x, Spmv8 *sum,
+                             Spmv8 *other)
+{
+  for (size_t k = 0; k + 2 <= n; k += 2) {
+    PmfAddStep(c, k, kind, size, prefetch, x, sum);
+    PmfAddStep(c, k + 1, kind, size, prefetch, x, other);
+  }
+  if (n % 2) PmfAddStep(c, n - 1, kind, size, prefetch, x, sum);
+  PmfMove(c, n, n * PmfColumnsOf(kind), size);
+}
+
+/* The sum of n gathered steps */
+SPMV_INLINE Spmv8 PmfGathered(PmfCursor *c, size_t n, size_t size, int prefetch, const PetscScalar *x)
 {
   Spmv8 sum = Spmv8Zero(), other = Spmv8Zero();
 
-  for (size_t k = 0; k < n; k++, c->v += 2 * PMF_LANES) {
+  PmfAddSteps(c, n / 2 * 2, PMF_GATHERED, size, prefetch, x, &sum, &other);
+  if (n > 1) sum = Spmv8Add(sum, other);
+  PmfAddSteps(c, n % 2, PMF_GATHERED, size, prefetch, x, &sum, &other);
+  return sum;
+}
+
+/* Adds n steps with masks */
+SPMV_INLINE void PmfAddMasked(PmfCursor *c, size_t n, PmfKind kind, size_t size, const PetscScalar *x, Spmv8 *sum)
+{
+  for (size_t k = 0; k < n; k++) {
+    *sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), PmfTakeX(c, k, kind, size, x), *sum, c->mask[k]);
+  }
+  PmfMove(c, n, n * PmfColumnsOf(kind), size);
+  c->mask += n;
+}
+
+/* The sum of n pairs of steps */
+SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, size_t size, int prefetch, const PetscScalar *x)
+{
+  Spmv8 sum = Spmv8Zero(), other = Spmv8Zero();
+
+  for (size_t k = 0; k < n; k++) {
     Spmv8 x0, x1;
 
-    PmfPrefetchStep(c, 0, wide, prefetch);
-    PmfPrefetchStep(c, 1, wide, prefetch);
-    if (wide) Spmv8GatherPairs(x, c->column.wide + PMF_LANES * k, &x0, &x1);
-    else Spmv8GatherPairs(x, c->column.narrow + PMF_LANES * k, &x0, &x1);
+    PmfPrefetchStep(c, 0, size, prefetch);
+    PmfPrefetchStep(c, 1, size, prefetch);
+    SpmvPairs8(x, c->column, size, &x0, &x1);
     sum   = Spmv8Fma(Spmv8Load(c->v), x0, sum);
     other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES), x1, other);
+    PmfMove(c, 2, PMF_LANES, size);
   }
-  c->column.byte += n * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
   return Spmv8Add(sum, other);
 }
 
 /* The sum of n times so many steps that share pieces of x */
-SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, int wide, int prefetch, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, size_t size, int prefetch, const PetscScalar *x)
 {
-  const size_t pieces = PMF_NEAR_PIECES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
-  Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
+  Spmv8 sum = Spmv8Zero(), other = Spmv8Zero();
 
   for (size_t k = 0; k < n; k++) {
-    const SpmvPieces p = wide ? SpmvPiecesLoad(x, c->column.wide) : SpmvPiecesLoad(x, c->column.narrow);
+    const SpmvPieces p = SpmvPieces4(x, c->column, size);
 
-    PmfPrefetchStep(c, 0, wide, prefetch);
-    c->column.byte += pieces;
+    PmfPrefetchStep(c, 0, size, prefetch);
+    PmfMove(c, 0, PMF_NEAR_PIECES, size);
     SPMV_UNROLL
     for (size_t t = 0; t < steps; t++) {
-      const Spmv8 v = Spmv8Load(c->v + PMF_LANES * t), xt = SpmvPick(&p, c->column.byte + sizeof(uint32_t) * t);
+      const Spmv8 v = Spmv8Load(c->v + PMF_LANES * t), xt = SpmvPick(&p, c->column + sizeof(uint32_t) * t);
 
       if (t) PmfPrefetchValues(c, t, prefetch);
       if (t % 2) other = Spmv8Fma(v, xt, other);
       else sum = Spmv8Fma(v, xt, sum);
     }
-    c->v += PMF_LANES * steps;
-    c->column.byte += sizeof(uint32_t) * steps;
+    PmfMove(c, steps, steps, sizeof(uint32_t));
   }
   return Spmv8Add(sum, other);
 }
 
 /* The sum of a slice with steps of any kind; x: with the run's base */
-SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, int wide, PmfPrefetch prefetch, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, size_t size, PmfPrefetch prefetch, const PetscScalar *x)
 {
   const int    all = prefetch == PMF_PREFETCH_ALL, any = prefetch != PMF_PREFETCH_NONE;
-  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON];
-  const size_t ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
   const size_t near = (size_t)run->steps[PMF_NEAR];
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
-  size_t       k;
 
-  for (k = 0; k + 2 <= consecutive; k += 2) {
-    PmfPrefetchStep(c, k, wide, all);
-    PmfPrefetchStep(c, k + 1, wide, all);
-    sum   = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Load(x + PmfColumnAt(c, k, wide)), sum);
-    other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * (k + 1)), Spmv8Load(x + PmfColumnAt(c, k + 1, wide)), other);
-  }
-  if (k < consecutive) sum = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Load(x + PmfColumnAt(c, k, wide)), sum);
-  PmfMove(c, consecutive, 1, wide);
-  for (k = 0; k < common; k++) {
-    PmfPrefetchStep(c, k, wide, all);
-    other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), Spmv8Splat(x[PmfColumnAt(c, k, wide)]), other);
-  }
-  PmfMove(c, common, 1, wide);
-  sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], wide, all, x));
-  if (run->near == 2) sum = Spmv8Add(sum, PmfNearSteps(c, near, 2, wide, all, x));
-  else if (run->near == 3) sum = Spmv8Add(sum, PmfNearSteps(c, near, 3, wide, all, x));
-  else if (run->near) sum = Spmv8Add(sum, PmfNearSteps(c, near, 4, wide, all, x));
-  sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], wide, any, x));
-  for (k = 0; k < ragged; k++) sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), PmfGather(c, k, wide, x), sum, c->mask[k]);
-  PmfMove(c, ragged, PMF_LANES, wide);
-  c->mask += ragged;
-  for (k = 0; k < diagonal; k++) {
-    const uint8_t mask = c->mask[k];
-
-    const Spmv8 xk = Spmv8LoadWhere(Spmv8Zero(), mask, x + PmfColumnAt(c, k, wide));
-
-    sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), xk, sum, mask);
-  }
-  PmfMove(c, diagonal, 1, wide);
-  c->mask += diagonal;
+  PmfAddSteps(c, (size_t)run->steps[PMF_CONSECUTIVE], PMF_CONSECUTIVE, size, all, x, &sum, &other);
+  PmfAddSteps(c, (size_t)run->steps[PMF_COMMON], PMF_COMMON, size, all, x, &other, &other);
+  sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], size, all, x));
+  if (run->near == 2) sum = Spmv8Add(sum, PmfNearSteps(c, near, 2, size, all, x));
+  else if (run->near == 3) sum = Spmv8Add(sum, PmfNearSteps(c, near, 3, size, all, x));
+  else if (run->near) sum = Spmv8Add(sum, PmfNearSteps(c, near, 4, size, all, x));
+  sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], size, any, x));
+  PmfAddMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, x, &sum);
+  PmfAddMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, x, &sum);
   return sum;
 }
 
@@ -179,8 +163,7 @@ SPMV_INLINE Spmv8 PmfTake(const PmfStorage *b, const PmfRun *run, size_t k, cons
     return Spmv8Load(lane);
   }
   if (!(run->flags & PMF_LISTED)) return Spmv8Load(x + run->row + k);
-  if (b->listsize == sizeof(uint16_t)) return Spmv8Gather(x + run->row, (const uint16_t *)b->list + run->list + k);
-  return Spmv8Gather(x + run->row, (const int32_t *)b->list + run->list + k);
+  return SpmvGather8(x + run->row, b->list + (run->list + k) * b->listsize, b->listsize, 0);
 }
 
 /* Adds a slice's sums to rows [k, k + 8) of a run, or stores them */
@@ -195,82 +178,72 @@ SPMV_INLINE void PmfPut(const PmfStorage *b, const PmfRun *run, size_t k, Spmv8 
     Spmv8Store(lane, sum);
     for (size_t l = 0; l < rows; l++) y[PmfRow(b, run, k + l)] = lane[l];
   } else if (!(run->flags & PMF_LISTED)) Spmv8Store(y + run->row + k, sum);
-  else if (b->listsize == sizeof(uint16_t)) Spmv8Scatter(y + run->row, (const uint16_t *)b->list + run->list + k, sum);
-  else Spmv8Scatter(y + run->row, (const int32_t *)b->list + run->list + k, sum);
+  else SpmvScatter8(y + run->row, b->list + (run->list + k) * b->listsize, b->listsize, sum);
 }
 
-/* y += v at the columns of step k */
-SPMV_INLINE void PmfScatterAdd(const PmfCursor *c, size_t k, int wide, Spmv8 v, PetscScalar *y)
+/* y += A^T x for n steps with masks */
+SPMV_INLINE void PmfTransposeMasked(PmfCursor *c, size_t n, PmfKind kind, size_t size, Spmv8 xr, PetscScalar *y)
 {
-  if (wide) Spmv8ScatterAdd(y, c->column.wide + PMF_LANES * k, v);
-  else Spmv8ScatterAdd(y, c->column.narrow + PMF_LANES * k, v);
+  for (size_t k = 0; k < n; k++) {
+    PetscScalar lane[PMF_LANES];
+
+    Spmv8Store(lane, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr));
+    for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) {
+      const size_t l = (size_t)__builtin_ctz(mask);
+
+      if (kind == PMF_DIAGONAL) y[PmfIndexAt(c->column, size, k) + (ptrdiff_t)l] += lane[l];
+      else y[PmfIndexAt(c->column, size, PMF_LANES * k + l)] += lane[l];
+    }
+  }
+  PmfMove(c, n, n * PmfColumnsOf(kind), size);
+  c->mask += n;
 }
 
-/* The same in the lanes of the step's mask; diagonal: it has one column, that of lane 0 */
-SPMV_INLINE void PmfScatterAddMasked(const PmfCursor *c, size_t k, int diagonal, int wide, Spmv8 v, PetscScalar *y)
+/* The same for a step that shares pieces of x, whose columns are at `piece` */
+SPMV_INLINE void PmfTransposeNear(const PmfCursor *c, const char *piece, size_t size, Spmv8 xr, PetscScalar *y)
 {
   PetscScalar lane[PMF_LANES];
+  uint32_t    w;
 
-  Spmv8Store(lane, v);
-  for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) {
-    const size_t l = (size_t)__builtin_ctz(mask);
-
-    y[diagonal ? PmfColumnAt(c, k, wide) + (ptrdiff_t)l : PmfColumnAt(c, PMF_LANES * k + l, wide)] += lane[l];
-  }
-}
-
-/* y += v at the columns of a step that shares pieces of x; piece: the first of these, word: the step's */
-SPMV_INLINE void PmfScatterNear(const char *piece, const char *word, int wide, Spmv8 v, PetscScalar *y)
-{
-  const PmfCursor c = {.column = {.byte = piece}};
-  PetscScalar     lane[PMF_LANES];
-  uint32_t        w;
-
-  memcpy(&w, word, sizeof(w));
-  Spmv8Store(lane, v);
+  memcpy(&w, c->column, sizeof(w));
+  Spmv8Store(lane, Spmv8Mul(Spmv8Load(c->v), xr));
   for (size_t l = 0; l < PMF_LANES; l++, w >>= 4) {
     SPMV_SCALAR_LOOP(l);
-    y[PmfColumnAt(&c, w >> 2 & 3, wide) + (ptrdiff_t)(w & 3)] += lane[l];
+    y[PmfIndexAt(piece, size, w >> 2 & 3) + (ptrdiff_t)(w & 3)] += lane[l];
   }
 }
 
 /* y <- y + A^T x for a slice, whose lanes multiply xr */
-SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, int wide, Spmv8 xr, PetscScalar *y)
+SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size, Spmv8 xr, PetscScalar *y)
 {
   const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON];
-  const size_t paired = (size_t)run->steps[PMF_PAIRED], gathered = (size_t)run->steps[PMF_GATHERED];
-  const size_t ragged = (size_t)run->steps[PMF_RAGGED], diagonal = (size_t)run->steps[PMF_DIAGONAL];
 
   /* Every third, since a step must wait for one just before it that overlaps it, as a stencil's neighbours do */
   for (size_t first = 0; first < 3; first++) {
     for (size_t k = first; k < consecutive; k += 3) {
-      PetscScalar *at = y + PmfColumnAt(c, k, wide);
+      PetscScalar *at = y + PmfIndexAt(c->column, size, k);
 
       Spmv8Store(at, Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), xr, Spmv8Load(at)));
     }
   }
-  PmfMove(c, consecutive, 1, wide);
-  for (size_t k = 0; k < common; k++) y[PmfColumnAt(c, k, wide)] += Spmv8Sum(Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr));
-  PmfMove(c, common, 1, wide);
-  for (size_t k = 0; k < paired; k++, c->v += 2 * PMF_LANES) {
-    PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
-    PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES), xr), y + 1);
+  PmfMove(c, consecutive, consecutive, size);
+  for (size_t k = 0; k < common; k++) {
+    y[PmfIndexAt(c->column, size, k)] += Spmv8Sum(Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr));
   }
-  c->column.byte += paired * PMF_LANES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
+  PmfMove(c, common, common, size);
+  for (int32_t k = 0; k < run->steps[PMF_PAIRED]; k++, PmfMove(c, 2, PMF_LANES, size)) {
+    SpmvScatterAdd8(y, c->column, size, Spmv8Mul(Spmv8Load(c->v), xr));
+    SpmvScatterAdd8(y + 1, c->column, size, Spmv8Mul(Spmv8Load(c->v + PMF_LANES), xr));
+  }
   for (int32_t k = 0; k < run->steps[PMF_NEAR]; k++) {
-    const char *piece = c->column.byte;
+    const char *piece = c->column;
 
-    c->column.byte += PMF_NEAR_PIECES * (wide ? sizeof(int32_t) : sizeof(uint16_t));
-    for (int32_t t = 0; t < run->near; t++, c->v += PMF_LANES, c->column.byte += sizeof(uint32_t)) {
-      PmfScatterNear(piece, c->column.byte, wide, Spmv8Mul(Spmv8Load(c->v), xr), y);
-    }
+    PmfMove(c, 0, PMF_NEAR_PIECES, size);
+    for (int32_t t = 0; t < run->near; t++, PmfMove(c, 1, 1, sizeof(uint32_t))) PmfTransposeNear(c, piece, size, xr, y);
   }
-  for (size_t k = 0; k < gathered; k++) PmfScatterAdd(c, k, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
-  PmfMove(c, gathered, PMF_LANES, wide);
-  for (size_t k = 0; k < ragged; k++) PmfScatterAddMasked(c, k, 0, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
-  PmfMove(c, ragged, PMF_LANES, wide);
-  c->mask += ragged;
-  for (size_t k = 0; k < diagonal; k++) PmfScatterAddMasked(c, k, 1, wide, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr), y);
-  PmfMove(c, diagonal, 1, wide);
-  c->mask += diagonal;
+  for (int32_t k = 0; k < run->steps[PMF_GATHERED]; k++, PmfMove(c, 1, PMF_LANES, size)) {
+    SpmvScatterAdd8(y, c->column, size, Spmv8Mul(Spmv8Load(c->v), xr));
+  }
+  PmfTransposeMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, xr, y);
+  PmfTransposeMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, xr, y);
 }
