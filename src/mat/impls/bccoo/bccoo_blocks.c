@@ -1,25 +1,26 @@
 /*
   bccoo_blocks.c - the arrays of blocks, made from what a scan has found, and the values, whenever they change
 */
-#include "bccoo_blocks.h"
+#include "bccoo_knobs.h"
 
 /* The columns, tile by tile */
 static void BccooSetColumns(BccooBlocks *b)
 {
-  const size_t tile = (size_t)b->tile, step = (size_t)b->bunch;
+  const size_t tile = (size_t)b->tile, bunch = (size_t)b->bunch;
 
-#define BCCOO_PUT_COLUMNS(type, value) \
-  for (size_t k = 0; k < n; k++) ((type *)b->column)[place + k * step] = (type)(value)
   for (size_t t = 0, q = 0; t < b->ntiles; t++, q = PetscMin(q + tile, b->nblocks)) {
-    const size_t   n = PetscMin(tile, b->nblocks - q), place = BccooPlace(b, t * tile);
-    const int32_t *c = b->scan.column + q;
+    const size_t   n = PetscMin(tile, b->nblocks - q), place = BccooPlace(b, t * tile, 1);
+    const int32_t *c = b->found + q;
 
     if (b->base) b->base[t] = n ? c[0] : 0;
-    if (b->columns == BCCOO_COLUMNS_INT32) BCCOO_PUT_COLUMNS(int32_t, c[k]);
-    else if (b->columns == BCCOO_COLUMNS_UINT16) BCCOO_PUT_COLUMNS(uint16_t, c[k]);
-    else BCCOO_PUT_COLUMNS(int16_t, !k ? 0 : BccooIsEscape(c[k] - c[k - 1]) ? BCCOO_ESCAPE : c[k] - c[k - 1]);
+    for (size_t k = 0; k < n; k++) {
+      int32_t stored = c[k];
+
+      if (b->base) stored = !k ? 0 : BccooIsEscape(c[k] - c[k - 1]) ? BCCOO_ESCAPE : c[k] - c[k - 1];
+      if (b->columns == BCCOO_COLUMNS_INT32) ((int32_t *)b->column)[place + k * bunch] = stored;
+      else ((uint16_t *)b->column)[place + k * bunch] = (uint16_t)stored;
+    }
   }
-#undef BCCOO_PUT_COLUMNS
 }
 
 /* The columns that have no difference, list after list, each in the order of storage */
@@ -31,7 +32,7 @@ static void BccooSetEscaped(BccooBlocks *b)
   for (size_t first = 0; b->nescaped && first < b->nblocks; first += listed * tile) {
     for (size_t k = 0; k < tile; k++) {
       for (size_t q = first + k; q < PetscMin(first + listed * tile, b->nblocks); q += tile) {
-        if (((const int16_t *)b->column)[BccooPlace(b, q)] == BCCOO_ESCAPE) b->escaped[n++] = b->scan.column[q];
+        if (((const int16_t *)b->column)[BccooPlace(b, q, 1)] == BCCOO_ESCAPE) b->escaped[n++] = b->found[q];
       }
     }
   }
@@ -42,7 +43,7 @@ static void BccooSetFlags(BccooBlocks *b)
 {
   memset(b->flags, 0xff, b->nflags);
   for (PetscInt k = 0; k < b->nrows; k++) {
-    const size_t place = BccooPlace(b, (size_t)b->end[k] - 1);
+    const size_t place = BccooPlace(b, (size_t)b->end[k] - 1, 1);
 
     b->flags[place / 8] &= (uint8_t) ~(1U << place % 8);
     if (b->stop) b->stop[k] = (uint16_t)(place % (size_t)(b->tile * b->bunch));
@@ -50,23 +51,26 @@ static void BccooSetFlags(BccooBlocks *b)
 }
 
 /*
-  Makes the arrays of blocks that were scanned, but for the values themselves, and ends the scan. outline: only those that no
-  device makes. ntasks: that products have
+  Finds the blocks of a matrix under a plan, whose kind of columns it sets, and makes their arrays, but for the values themselves.
+  outline: only those that no device makes. ntasks: that products have
 */
-PetscErrorCode BccooBlocksMake(PetscInt ntasks, PetscBool outline, BccooBlocks *b)
+PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntasks, PetscBool outline, BccooBlocks *b)
 {
-  const size_t width = BccooColumnSize(b), entries = (size_t)(b->h * b->w), group = (size_t)(b->tile * PetscMax(1, b->whole));
-  const size_t tile = (size_t)b->tile, first = b->nblocks / group * group; /* blocks before this one have no padding among them */
-  const size_t fill = b->npositions && entries > 1 ? 0 : first;            /* and values of blocks before this one no fill */
-  size_t       t    = 0;
+  const size_t tile = (size_t)p[BCCOO_TILE], group = tile * (size_t)PetscMax(1, b->whole);
+  size_t       width, entries, first, fill, t = 0;
 
   PetscFunctionBegin;
+  PetscCall(BccooBlocksScan(csr, p, outline, b));
   PetscCall(SpmvAlloc((b->ntiles + 1) * sizeof(int32_t), &b->entry));
   for (PetscInt k = 0; k < b->nrows; k++) {
     for (; t * tile < b->end[k]; t++) b->entry[t] = (int32_t)k;
   }
   for (; t <= b->ntiles; t++) b->entry[t] = (int32_t)b->nrows;
   if (!outline) {
+    width   = BccooColumnSize(b);
+    entries = (size_t)(b->h * b->w);
+    first   = b->nblocks / group * group;               /* blocks before this one have no padding among them, */
+    fill    = b->npositions && entries > 1 ? 0 : first; /* and values of blocks before this one no fill */
     PetscCall(SpmvAlloc(b->nflags, &b->flags));
     if (b->listed > 1) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
     BccooSetFlags(b);
@@ -78,35 +82,73 @@ PetscErrorCode BccooBlocksMake(PetscInt ntasks, PetscBool outline, BccooBlocks *
     if (b->nescaped) PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
     BccooSetColumns(b);
     BccooSetEscaped(b);
-    if (b->scattered || BccooIsSimple(b)) PetscCall(SpmvFree(&b->end));
+    if (b->slices > 1 || BccooIsSimple(b)) PetscCall(SpmvFree(&b->end));
   }
-  PetscCall(SpmvFree(&b->scan.own));
+  PetscCall(SpmvFree(&b->own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* 1x1 blocks in one slice, `bunch` tiles of values beside each other: bunch is b->bunch, for the compiler to unroll by */
-BCCOO_INLINE void BccooInterleave(BccooBlocks *b, const PetscScalar *a, size_t bunch)
+/* The values of blocks from number q on that have no fill: those of h rows of CSR, which have so many entries each */
+BCCOO_INLINE void BccooSetFull(BccooBlocks *b, size_t q, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
 {
-  const size_t tile = (size_t)b->tile, group = tile * bunch;
-  size_t       g = 0;
+  const size_t bunch = (size_t)b->bunch, end = q + (size_t)(length / w);
 
-  for (; g + group <= b->nblocks; g += group) {
-    for (size_t k = 0; k < tile; k++) {
-      __builtin_prefetch(a + g + group + k * bunch); /* of the next group: eight streams are too many for the hardware */
-      for (size_t l = 0; l < bunch; l++) b->value[g + k * bunch + l] = a[g + l * tile + k];
+  while (q < end) {
+    const BccooTarget to    = BccooTargetOf(b, q);
+    const size_t      last  = PetscMin(q + to.left, end); /* of the tile */
+    PetscScalar      *value = b->value + to.value;
+
+    for (; q < last; q++, a += w, value += to.step) {
+      for (PetscInt j = 0; j < w; j++) {
+        for (PetscInt i = 0; i < h; i++) value[(size_t)(j * h + i) * bunch] = a[i * length + j];
+      }
     }
   }
-  for (; g < b->nblocks; g++) b->value[BccooPlace(b, g)] = a[g];
 }
 
-/* The values of 1x1 blocks in one slice, and those of other blocks if all entries have positions */
-void BccooBlocksSetValues(BccooBlocks *b, const PetscScalar a[])
+/* Those of 1x1 blocks in whole groups of eight tiles: 0.28, not 0.56 ns an entry in cache. Returns how many there are */
+static size_t BccooInterleave(BccooBlocks *b, const PetscScalar a[])
 {
-  if (!BccooIsSimple(b)) {
-    for (size_t e = 0; e < b->npositions; e++) b->value[b->position[e]] = a[e];
-  } else if (b->bunch == 1) memcpy(b->value, a, b->nblocks * sizeof(PetscScalar));
-  else if (b->bunch == 8) BccooInterleave(b, a, 8);
-  else BccooInterleave(b, a, (size_t)b->bunch);
+  const size_t tile = (size_t)b->tile;
+  size_t       g    = 0;
+
+  for (; g + 8 * tile <= b->nblocks; g += 8 * tile) {
+    for (size_t k = 0; k < tile; k++) {
+      for (size_t l = 0; l < 8; l++) b->value[g + k * 8 + l] = a[g + l * tile + k];
+    }
+  }
+  return g;
+}
+
+/* The values, from CSR's: at a build, and whenever they change. Block rows without fill have no positions, unless all have */
+PetscErrorCode BccooBlocksSetValues(const SpmvCSR *csr, void *storage)
+{
+  BccooBlocks    *b        = (BccooBlocks *)storage;
+  const uint32_t *position = b->position;
+  const uint64_t *end      = b->end;
+  size_t          q        = 0;
+
+  PetscFunctionBegin;
+  if (BccooIsSimple(b)) {
+    if (b->bunch == 8) q = BccooInterleave(b, csr->a);
+    if (b->bunch == 1) memcpy(b->value, csr->a, b->nblocks * sizeof(PetscScalar));
+    else BccooSetFull(b, q, csr->a + q, csr->i[csr->m] - (PetscInt)q, 1, 1);
+  }
+  for (size_t e = 0; !end && e < b->npositions; e++) b->value[position[e]] = csr->a[e];
+  for (PetscInt row = 0; end && row < csr->m; row += b->h) {
+    const PetscInt     rows = PetscMin(b->h, csr->m - row), entries = csr->i[row + rows] - csr->i[row];
+    const PetscScalar *a = csr->a + csr->i[row];
+
+    if (!entries) continue;
+    if ((size_t)entries == (*end - q) * (size_t)(b->h * b->w)) {
+      if (b->h == 2 && b->w == 2) BccooSetFull(b, q, a, entries / 2, 2, 2); /* for the compiler: a quarter of the time less */
+      else BccooSetFull(b, q, a, entries / rows, b->h, b->w);
+    } else {
+      for (PetscInt e = 0; e < entries; e++) b->value[*position++] = a[e];
+    }
+    q = *end++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Every array of a storage of either side */
@@ -129,30 +171,22 @@ PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arr
   if (b->row) arrays[k++] = SPMV_ARRAY("rows", b->row, (size_t)b->nrows, sizeof(int32_t));
   if (b->scans) arrays[k++] = SPMV_ARRAY("scans", b->scans, b->ntiles / (size_t)b->whole, 1);
   if (b->end) arrays[k++] = SPMV_ARRAY("ends", b->end, (size_t)b->nrows, sizeof(uint64_t), .aside = PETSC_TRUE);
-  if (b->npositions) arrays[k++] = SPMV_ARRAY("positions", b->position, b->npositions, sizeof(uint32_t), .aside = PETSC_TRUE);
+  if (b->npositions || b->position)
+    arrays[k++] = SPMV_ARRAY("positions", b->position, b->npositions, sizeof(uint32_t), .aside = PETSC_TRUE);
   *n = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a storage whose other arrays are freed */
+/* Of a storage, as far as it is built, whose other arrays are freed */
 PetscErrorCode BccooBlocksDestroy(void **storage)
 {
-  BccooBlocks *b = (BccooBlocks *)*storage;
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n;
 
   PetscFunctionBegin;
-  PetscCall(SpmvFree(&b->scan.own));
-  PetscCall(SpmvFree(&b->row));
-  PetscCall(SpmvFree(&b->end));
-  PetscCall(SpmvFree(&b->flags));
-  PetscCall(SpmvFree(&b->entry));
-  PetscCall(SpmvFree(&b->stop));
-  PetscCall(SpmvFree(&b->scans));
-  PetscCall(SpmvFree(&b->column));
-  PetscCall(SpmvFree(&b->base));
-  PetscCall(SpmvFree(&b->escaped));
-  PetscCall(SpmvFree(&b->escape));
-  PetscCall(SpmvFree(&b->value));
-  PetscCall(SpmvFree(&b->position));
+  PetscCall(SpmvFree(&((BccooBlocks *)*storage)->own));
+  PetscCall(BccooBlocksArrays(*storage, &n, arrays));
+  for (PetscInt k = 0; k < n; k++) PetscCall(SpmvFree(&arrays[k].data));
   PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -27,17 +27,11 @@ typedef enum { /* how block columns are stored */
 
 /* BccooTarget: where the values of a block go */
 typedef struct {
-  size_t entries, bunch, tile; /* of a block, of a group, of a lane */
-  size_t step, lane;
-  size_t value; /* the first one's place; the next one of the block is `bunch` further */
+  size_t q;     /* number of the block */
+  size_t value; /* the first value's place; the next one of the block is `bunch` further */
+  size_t step;  /* from there to the first value of the next block of the tile */
+  size_t left;  /* blocks of the tile from this one on */
 } BccooTarget;
-
-/* BccooScan: the blocks in row order */
-typedef struct {
-  const int32_t *column; /* [nblocks] block columns; NULL: not wanted */
-  int32_t       *own;    /* column, unless it is CSR's */
-  BccooTarget    target; /* of the next block */
-} BccooScan;
 
 /* BccooBlocks: what the storage of either side begins with */
 typedef struct {
@@ -48,23 +42,27 @@ typedef struct {
   BccooColumns columns; /* how columns are stored */
 
   /* What a side chooses */
-  PetscInt  bunch;     /* tiles in a group */
-  PetscInt  whole;     /* whole tiles: the storage is padded to a multiple of so many; 0: it ends with the last block */
-  PetscInt  listed;    /* tiles whose escaped columns are one list: 1, or the bunch, which has them in the order of storage */
-  PetscBool scattered; /* all values have positions, not only those of block rows with fill */
+  PetscInt bunch;  /* tiles in a group */
+  PetscInt whole;  /* whole tiles: the storage is padded to a multiple of so many; 0: it ends with the last block */
+  PetscInt listed; /* tiles whose escaped columns are one list: 1, or the bunch, which has them in the order of storage */
 
   /* What the matrix tells then */
-  PetscInt  m, n;       /* rows, columns of the matrix */
-  PetscInt  mb;         /* block rows of the matrix: ceil(m / h) */
-  PetscInt  slicewidth; /* block columns of a slice; the last one may be narrower */
-  PetscInt  nrows;      /* non-empty block rows */
-  size_t    nblocks;    /* blocks with entries */
-  size_t    nstored;    /* blocks stored: nblocks, and padding */
-  size_t    ntiles;     /* tiles: ceil(nstored / tile) */
-  size_t    nflags;     /* bytes of flags: whole tiles and whole words of 32 bits */
-  size_t    nescaped;   /* columns that have no difference */
-  size_t    npositions; /* values that are put in their places one by one; none of 1x1 blocks in one slice */
-  BccooScan scan;       /* while it is built only */
+  PetscInt m, n;       /* rows, columns of the matrix */
+  PetscInt mb;         /* block rows of the matrix: ceil(m / h) */
+  PetscInt slicewidth; /* block columns of a slice; the last one may be narrower */
+  PetscInt nrows;      /* non-empty block rows */
+  size_t   nblocks;    /* blocks with entries */
+  size_t   nstored;    /* blocks stored: nblocks, and padding */
+  size_t   ntiles;     /* tiles: ceil(nstored / tile) */
+  size_t   nflags;     /* bytes of flags: whole tiles and whole words of 32 bits */
+  size_t   nescaped;   /* columns that have no difference */
+  size_t   npositions; /* values that are put in their places one by one: with slices, or if a device makes the storage, all; else
+                           those of block rows with fill; none of 1x1 blocks in one slice */
+
+  /* The scan of a build */
+  const int32_t *found;  /* [nblocks] block columns in row order; NULL: not wanted */
+  int32_t       *own;    /* found, unless it is CSR's */
+  BccooTarget    target; /* of the next block */
 
   /* The arrays; those that nobody wants, or that a device makes, are NULL */
   int32_t  *row;     /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
@@ -87,8 +85,8 @@ extern PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, const PetscInt p[], c
 extern PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outline, BccooBlocks *b);
 
 /* bccoo_blocks.c */
-extern PetscErrorCode BccooBlocksMake(PetscInt ntasks, PetscBool outline, BccooBlocks *b);
-extern void           BccooBlocksSetValues(BccooBlocks *b, const PetscScalar a[]);
+extern PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntasks, PetscBool outline, BccooBlocks *b);
+extern PetscErrorCode BccooBlocksSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arrays[]);
 extern PetscErrorCode BccooBlocksDestroy(void **storage);
 
@@ -122,32 +120,26 @@ static inline PetscBool BccooIsSimple(const BccooBlocks *b)
   return (PetscBool)(b->h * b->w * b->slices == 1);
 }
 
-/* Where block number q is stored */
-static inline size_t BccooPlace(const BccooBlocks *b, size_t q)
+/* Where block number q is stored with entries = 1, its first value with entries = h w */
+static inline size_t BccooPlace(const BccooBlocks *b, size_t q, size_t entries)
 {
-  const size_t tile = (size_t)b->tile, group = tile * (size_t)b->bunch, r = q % group;
+  const size_t tile = (size_t)b->tile, t = q / tile, lane = t % (size_t)b->bunch;
 
-  return b->bunch == 1 ? q : q - r + r % tile * (size_t)b->bunch + r / tile;
+  return ((t - lane) * tile + q % tile * (size_t)b->bunch) * entries + lane;
 }
 
 /* Where the values of block number q go */
 static inline BccooTarget BccooTargetOf(const BccooBlocks *b, size_t q)
 {
-  const size_t bunch = (size_t)b->bunch, tile = (size_t)b->tile, entries = (size_t)(b->h * b->w);
-  const size_t lane = q % (tile * bunch) / tile;
+  const size_t entries = (size_t)(b->h * b->w), tile = (size_t)b->tile;
 
-  return (BccooTarget){entries, bunch, tile, .step = q % tile, .lane = lane, .value = (BccooPlace(b, q) - lane) * entries + lane};
+  return (BccooTarget){q, BccooPlace(b, q, entries), entries * (size_t)b->bunch, tile - q % tile};
 }
 
-/* On to where the values of the next block go: the next step of the same lane, or the next lane, or the next group */
-static inline void BccooTargetAdvance(BccooTarget *p)
+/* On to the next block */
+static inline void BccooTargetAdvance(const BccooBlocks *b, BccooTarget *p)
 {
-  p->value += p->entries * p->bunch;
-  if (p->bunch == 1 || ++p->step < p->tile) return;
-  p->step = 0;
-  p->value -= p->entries * p->bunch * p->tile;
-  p->value++;
-  if (++p->lane < p->bunch) return;
-  p->lane = 0;
-  p->value += p->entries * p->bunch * p->tile - p->bunch;
+  p->q++;
+  p->value += p->step;
+  if (!--p->left) *p = BccooTargetOf(b, p->q);
 }

@@ -27,7 +27,7 @@ PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, const PetscInt p[], char why
 /* Counts escaped columns, once all columns are known: how many there are before each list */
 static PetscErrorCode BccooScanEscapes(BccooBlocks *b)
 {
-  const int32_t *column = b->scan.column;
+  const int32_t *column = b->found;
   const size_t   tile = (size_t)b->tile, listed = (size_t)b->listed;
 
   PetscFunctionBegin;
@@ -47,9 +47,8 @@ static PetscErrorCode BccooScanEscapes(BccooBlocks *b)
 /* The next block has this column */
 static inline void BccooScanPut(BccooBlocks *b, PetscInt column)
 {
-  if (b->scan.own) b->scan.own[b->nblocks] = (int32_t)column;
-  b->nblocks++;
-  BccooTargetAdvance(&b->scan.target);
+  if (b->own) b->own[b->target.q] = (int32_t)column;
+  BccooTargetAdvance(b, &b->target);
 }
 
 /* True if the values of a block row need no positions: all its blocks are full, and there is one slice */
@@ -57,15 +56,12 @@ static PetscBool BccooIsFull(const BccooBlocks *b, const SpmvCSR *csr, PetscInt 
 {
   const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0];
 
-  if (!n || b->scattered || row + b->h > csr->m || n % b->w) return PETSC_FALSE;
-  for (PetscInt r = 1; r < b->h; r++) {
-    if (i[r + 1] - i[r] != n || j[n * r] != j[0]) return PETSC_FALSE;
-  }
+  if (!n || b->slices > 1 || row + b->h > csr->m || n % b->w) return PETSC_FALSE;
   for (PetscInt k = 0; k < n; k += b->w) { /* columns increase */
     if (j[k] % b->w || j[k + b->w - 1] - j[k] >= b->w) return PETSC_FALSE;
   }
   for (PetscInt r = 1; r < b->h; r++) {
-    if (memcmp(j, j + n * r, (size_t)n * sizeof(PetscInt))) return PETSC_FALSE;
+    if (i[r + 1] - i[r] != n || memcmp(j, j + n * r, (size_t)n * sizeof(PetscInt))) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
@@ -82,7 +78,7 @@ BCCOO_INLINE void BccooScanBlocks(BccooBlocks *b, BccooWalk *walk, PetscInt rows
       for (; from[i] < walk->cursor[i]; from[i]++) {
         const PetscInt e = (j[from[i]] - column * walk->w) * walk->h + i;
 
-        position[from[i] - first] = (uint32_t)(b->scan.target.value + (size_t)(e * b->bunch));
+        position[from[i] - first] = (uint32_t)(b->target.value + (size_t)(e * b->bunch));
       }
     }
     BccooScanPut(b, column);
@@ -97,8 +93,7 @@ BCCOO_INLINE void BccooScanColumns(BccooBlocks *b, const SpmvCSR *csr, PetscInt 
 {
   const PetscInt *i = csr->i + row, *j = csr->j, last = csr->i[csr->m] - 1;
   PetscInt        from[BCCOO_BLOCK_MAX], next[BCCOO_BLOCK_MAX];
-  BccooTarget     target = b->scan.target; /* like the next one in registers: stores of integers might change what b has */
-  int32_t        *own    = b->scan.own + b->nblocks;
+  BccooTarget     target = b->target; /* like the next one in registers: stores of integers might change what b has */
   uint32_t        unused;
 
   for (PetscInt r = 0; r < rows; r++) {
@@ -114,24 +109,24 @@ BCCOO_INLINE void BccooScanColumns(BccooBlocks *b, const SpmvCSR *csr, PetscInt 
       const PetscInt takes = next[r] == column, at = from[r] + takes;
       const PetscInt after = at < i[r + 1] ? j[PetscMin(at, last)] : PETSC_MAX_INT;
 
-      *(takes ? position + (from[r] - i[0]) : &unused) = (uint32_t)(target.value + (size_t)r * target.bunch);
+      *(takes ? position + (from[r] - i[0]) : &unused) = (uint32_t)(target.value + (size_t)(r * b->bunch));
       next[r]                                          = takes ? after : next[r];
       from[r]                                          = at;
     }
-    *own++ = (int32_t)column;
-    BccooTargetAdvance(&target);
+    b->own[target.q] = (int32_t)column;
+    BccooTargetAdvance(b, &target);
   }
-  b->nblocks     = (size_t)(own - b->scan.own);
-  b->scan.target = target;
+  b->target = target;
 }
 
 /* The blocks of the block row that begins with a row */
 static void BccooScanRow(BccooBlocks *b, BccooWalk *walk, PetscInt row)
 {
   const PetscInt *i = walk->csr->i + row, *j = walk->csr->j;
-  uint32_t       *position = b->position ? b->position + (b->scattered ? (size_t)i[0] : b->npositions) : NULL;
+  uint32_t       *position = b->position ? b->position + (b->slices > 1 ? (size_t)i[0] : b->npositions) : NULL;
 
-  if (BccooIsFull(b, walk->csr, row)) {
+  if (b->found && !b->own) b->target.q = (size_t)i[1];
+  else if (BccooIsFull(b, walk->csr, row)) {
     for (PetscInt k = i[0]; k < i[1]; k += b->w) BccooScanPut(b, j[k] / b->w);
   } else {
     BccooWalkStart(walk, row);
@@ -140,28 +135,10 @@ static void BccooScanRow(BccooBlocks *b, BccooWalk *walk, PetscInt row)
   }
 }
 
-static PetscErrorCode BccooScanAlloc(const SpmvCSR *csr, PetscBool outline, PetscBool escapes, BccooBlocks *b)
-{
-  const size_t nz = (size_t)csr->i[csr->m], nrows = (size_t)b->slices * (size_t)b->mb;
-
-  PetscFunctionBegin;
-  b->scan.target = BccooTargetOf(b, 0);
-  PetscCall(SpmvAlloc(nrows * sizeof(uint64_t), &b->end));
-  PetscCall(SpmvAlloc(nrows * sizeof(int32_t), &b->row));
-  if (BccooIsSimple(b) && sizeof(PetscInt) == sizeof(int32_t)) b->scan.column = (const int32_t *)csr->j;
-  else if (!outline || escapes) {
-    PetscCall(SpmvAlloc(nz * sizeof(int32_t), &b->scan.own));
-    b->scan.column = b->scan.own;
-  }
-  if (!outline && !BccooIsSimple(b)) PetscCall(SpmvAlloc(nz * sizeof(uint32_t), &b->position));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* All block rows, slice after slice */
 static PetscErrorCode BccooScanRows(const SpmvCSR *csr, BccooBlocks *b)
 {
-  const PetscBool borrowed = (PetscBool)(b->scan.column && !b->scan.own);
-  BccooWalk       walk     = {.csr = csr, .h = b->h, .w = b->w};
+  BccooWalk walk = {.csr = csr, .h = b->h, .w = b->w};
 
   PetscFunctionBegin;
   if (b->slices > 1) {
@@ -171,29 +148,30 @@ static PetscErrorCode BccooScanRows(const SpmvCSR *csr, BccooBlocks *b)
   for (PetscInt s = 0; s < b->slices; s++) {
     walk.stop = s + 1 == b->slices ? PETSC_MAX_INT : (s + 1) * b->slicewidth * b->w;
     for (PetscInt row = 0; row < csr->m; row += b->h) {
-      const size_t first = b->nblocks, entries = (size_t)(csr->i[PetscMin(csr->m, row + b->h)] - csr->i[row]);
+      const size_t first = b->target.q, entries = (size_t)(csr->i[PetscMin(csr->m, row + b->h)] - csr->i[row]);
 
-      if (borrowed) b->nblocks = (size_t)csr->i[row + 1];
-      else BccooScanRow(b, &walk, row);
-      if (entries < (b->nblocks - first) * (size_t)(b->h * b->w)) b->npositions += entries;
-      if (b->nblocks == first) continue;
-      b->end[b->nrows]   = b->nblocks;
+      BccooScanRow(b, &walk, row);
+      if (entries < (b->target.q - first) * (size_t)(b->h * b->w)) b->npositions += entries;
+      if (b->target.q == first) continue;
+      b->end[b->nrows]   = b->target.q;
       b->row[b->nrows++] = (int32_t)(s * b->mb + row / b->h);
     }
   }
+  b->nblocks = b->target.q;
   if (b->nrows == b->slices * b->mb) PetscCall(SpmvFree(&b->row));
   PetscCall(PetscFree(walk.next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  Finds the blocks of a matrix under a plan: sizes, kind of columns, positions, and the scan, which BccooBlocksMake() ends.
+  Finds the blocks of a matrix under a plan: sizes, kind of columns, positions, and the scan, which BccooBlocksBuild() ends.
   outline: columns and positions are not wanted. PETSC_ERR_ARG_OUTOFRANGE: more values than 32-bit positions count
 */
 PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outline, BccooBlocks *b)
 {
   const PetscInt nb   = BccooCeil(csr->n, p[BCCOO_BLOCK_WIDTH]);
-  const size_t   tile = (size_t)p[BCCOO_TILE], group = tile * (size_t)PetscMax(1, b->whole);
+  const size_t   tile = (size_t)p[BCCOO_TILE], group = tile * (size_t)PetscMax(1, b->whole), nz = (size_t)csr->i[csr->m];
+  size_t         nrows;
   PetscBool      escapes;
 
   PetscFunctionBegin;
@@ -205,10 +183,19 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outli
   b->m          = csr->m;
   b->n          = csr->n;
   b->mb         = BccooCeil(csr->m, b->h);
+  nrows         = (size_t)b->slices * (size_t)b->mb;
   b->slicewidth = BccooCeil(nb, b->slices);
   if (b->columns == BCCOO_COLUMNS_AUTO && nb <= UINT16_MAX + 1) b->columns = BCCOO_COLUMNS_UINT16;
   escapes = (PetscBool)(b->columns == BCCOO_COLUMNS_AUTO || b->columns == BCCOO_COLUMNS_DIFFERENCE);
-  PetscCall(BccooScanAlloc(csr, outline, escapes, b));
+  PetscCall(SpmvAlloc(nrows * sizeof(uint64_t), &b->end));
+  PetscCall(SpmvAlloc(nrows * sizeof(int32_t), &b->row));
+  if (BccooIsSimple(b) && sizeof(PetscInt) == sizeof(int32_t)) b->found = (const int32_t *)csr->j;
+  else if (!outline || escapes) {
+    PetscCall(SpmvAlloc(nz * sizeof(int32_t), &b->own));
+    b->found = b->own;
+  }
+  if (!outline && !BccooIsSimple(b)) PetscCall(SpmvAlloc(nz * sizeof(uint32_t), &b->position));
+  b->target = BccooTargetOf(b, 0);
   PetscCall(BccooScanRows(csr, b));
   b->nstored = b->whole ? (b->nblocks + group - 1) / group * group : b->nblocks;
   b->ntiles  = (b->nstored + tile - 1) / tile;
@@ -218,7 +205,7 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outli
     b->columns = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
   if (b->columns != BCCOO_COLUMNS_DIFFERENCE) b->nescaped = 0;
   if (!b->nescaped) PetscCall(SpmvFree(&b->escape));
-  if (b->scattered) b->npositions = (size_t)csr->i[csr->m];
+  if (b->slices > 1 || outline) b->npositions = nz;
   if (BccooIsSimple(b)) b->npositions = 0;
   if (!b->npositions) PetscCall(SpmvFree(&b->position));
   p[BCCOO_COLUMNS] = b->columns;

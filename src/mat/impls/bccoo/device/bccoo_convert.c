@@ -4,8 +4,6 @@
   The host counts blocks (bccoo_scan.c), and builds what has an element a tile or a block row; columns, flags and values, which
   are nearly all bytes of a storage, it neither makes nor sends. New values are sent as they are, for the kernel that puts each in
   its place: for that the device keeps, of blocks, 4 bytes an entry that no product reads.
-
-  Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4: the first optimisation of tuning.
 */
 #include "bccoo_device.h"
 
@@ -25,27 +23,22 @@ static void BccooConvertPattern(const BccooBlocks *b, SpmvDeviceProduct *product
                SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_INT((PetscInt)b->ntiles), SPMV_GIVE_INT(nblocks));
   BCCOO_LAUNCH("bccoo_flags", b->nflags, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_INT((PetscInt)b->nflags),
                SPMV_GIVE_INT(nstored), SPMV_GIVE_INT(nblocks));
-  if (b->npositions)
-    BCCOO_LAUNCH("bccoo_fill", b->nstored * (size_t)(b->h * b->w), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored));
+  BCCOO_LAUNCH("bccoo_fill", b->nstored * (size_t)(b->h * b->w), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored));
 }
 
 PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product)
 {
-  const BccooDeviceStorage *s = (const BccooDeviceStorage *)storage;
-  const BccooBlocks        *b = &s->b;
+  const BccooDeviceStorage *s       = (const BccooDeviceStorage *)storage;
+  const BccooBlocks        *b       = &s->b;
+  const PetscInt            entries = (PetscInt)(b->npositions ? b->npositions : b->nblocks);
 
   PetscFunctionBegin;
   if (!s->converted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BccooDefine(b, product));
   PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBUNCH=%d", (int)b->bunch));
   if (!values_only) BccooConvertPattern(b, product);
-  if (b->npositions) {
-    BCCOO_LAUNCH("bccoo_values", b->npositions, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"),
-                 SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT((PetscInt)b->npositions));
-  } else {
-    BCCOO_LAUNCH("bccoo_entries", b->nstored, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("values"),
-                 SPMV_GIVE_INT((PetscInt)b->nstored), SPMV_GIVE_INT((PetscInt)b->nblocks));
-  }
+  BCCOO_LAUNCH("bccoo_values", (size_t)entries, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"),
+               SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(entries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

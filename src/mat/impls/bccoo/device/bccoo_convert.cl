@@ -1,10 +1,10 @@
 /*
   bccoo_convert.cl - columns, flags and values of a BCCOO storage, made on a device from CSR's rows, columns and values
 
-  Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4 ("we use GPUs to accelerate the
-  translation"), which does not say how. The host has counted the blocks of each block row, so it knows all sizes and where each
-  row's blocks begin: a row's work item finds the blocks again, by moving a cursor in each row of the matrix, and writes down
-  their columns in row order, which the later kernels put where they are stored.
+  Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4, the first optimisation of tuning ("we use
+  GPUs to accelerate the translation"), which does not say how. The host has counted the blocks of each block row: the row's work
+  item finds them again, by moving a cursor in each row of the matrix, and writes down their columns in row order. Later kernels
+  put these where they are stored.
 
     HEIGHT, WIDTH, TILE, SLICES; BUNCH: tiles side by side in the storage; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if
     some are escaped; ROWS: non-empty block rows are listed
@@ -135,19 +135,10 @@ void bccoo_fill(GLOBAL SCALAR *values, int nstored)
   if (GLOBAL_ID < (size_t)nstored * ENTRIES) values[GLOBAL_ID] = ZERO;
 }
 
-/* A work item for each entry of the matrix */
+/* A work item for each entry of the matrix; 1x1 blocks in one slice, which are the entries, have no positions */
 KERNEL(FLAT_GROUP)
 void bccoo_values(GLOBAL const SCALAR *RESTRICT entries, GLOBAL const uint *RESTRICT positions, GLOBAL SCALAR *RESTRICT values,
                   int nentries)
 {
-  if (GLOBAL_ID < (size_t)nentries) values[positions[GLOBAL_ID]] = entries[GLOBAL_ID];
-}
-
-/* The same without positions: a work item for each block stored, which is an entry or padding */
-KERNEL(FLAT_GROUP)
-void bccoo_entries(GLOBAL const SCALAR *RESTRICT entries, GLOBAL SCALAR *RESTRICT values, int nstored, int nblocks)
-{
-  const size_t place = GLOBAL_ID, q = Number(place);
-
-  if (place < (size_t)nstored) values[place] = q < (size_t)nblocks ? entries[q] : ZERO;
+  if (GLOBAL_ID < (size_t)nentries) values[POSITIONS ? positions[GLOBAL_ID] : Place(GLOBAL_ID)] = entries[GLOBAL_ID];
 }

@@ -113,9 +113,12 @@ INLINE void Store(const Work *w, int r, const SCALAR *sum)
   for (int i = 0; i < HEIGHT; i++) StoreRow(w, r, i, sum[i]);
 }
 
-#if STRATEGY != 1
 /* What a strategy does with result r, once it is complete */
+#if STRATEGY == 2
 INLINE void TileResult(const Work *w, int r, const SCALAR *sum);
+#else
+  #define TileResult Store
+#endif
 
 /* Adds the product of a block; a sum that ends there is a result, but for the first one, which is not complete */
 INLINE void AddBlock(const Work *w, size_t place, const SCALAR *product, Tile *s)
@@ -132,4 +135,3 @@ INLINE void AddBlock(const Work *w, size_t place, const SCALAR *product, Tile *s
     s->result++;
   }
 }
-#endif

@@ -51,7 +51,7 @@ static PetscErrorCode BccooDeviceSetValues(const SpmvCSR *csr, void *storage)
 
   PetscFunctionBegin;
   if (s->converted) s->csr = *csr; /* to be sent */
-  else BccooBlocksSetValues(&s->b, csr->a);
+  else PetscCall(BccooBlocksSetValues(csr, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -69,9 +69,7 @@ static PetscErrorCode BccooDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void 
   b->whole     = p[BCCOO_DEVICE_WORKGROUP] * item;
   b->bunch     = p[BCCOO_DEVICE_STRATEGY] == 3 ? item : p[BCCOO_DEVICE_TRANSPOSE] ? 1 : b->whole;
   b->listed    = 1;
-  b->scattered = PETSC_TRUE;
-  PetscCall(BccooBlocksScan(csr, plan->value, s->converted, b));
-  PetscCall(BccooBlocksMake(1, s->converted, b));
+  PetscCall(BccooBlocksBuild(csr, plan->value, 1, s->converted, b));
   PetscCall(SpmvAlloc(b->ntiles / (size_t)b->whole, &b->scans));
   memset(b->scans, 0, b->ntiles / (size_t)b->whole);
   for (size_t t = 0; t < b->ntiles; t += (size_t)item)
@@ -87,7 +85,7 @@ const SpmvDeviceSide        BccooDevice = {
                             .propose   = BccooProposeShapes,
                             .resolve   = BccooDeviceResolve,
                             .allows    = BccooDeviceAllows,
-                            .works     = BccooDeviceWorks,
+                            .work      = BccooDeviceWork,
                             .build     = BccooDeviceBuild,
                             .setvalues = BccooDeviceSetValues,
                             .arrays    = BccooBlocksArrays,

@@ -47,7 +47,7 @@ static inline PetscInt BccooDeviceItem(const PetscInt p[])
 }
 
 /* bccoo_resolve.c */
-extern PetscErrorCode BccooDeviceWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
+extern PetscErrorCode BccooDeviceWork(const SpmvCSR *csr, const SpmvPlan *plan, SpmvWork *work);
 extern PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
 extern PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
                                         size_t size);

@@ -14,14 +14,6 @@ PetscErrorCode BccooDefine(const BccooBlocks *b, SpmvDeviceProduct *product)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks that a work item has in flight: as many as registers hold without spills on sm_80 and sm_90 */
-static int BccooDeviceChunk(PetscInt h)
-{
-  const size_t bytes = (size_t)h * sizeof(PetscScalar);
-
-  return bytes <= 16 ? 8 : bytes <= 32 ? 4 : 1;
-}
-
 PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
                                   SpmvDeviceProduct *product)
 {
@@ -29,6 +21,8 @@ PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, con
   const PetscInt     *p = plan->value, m = b->m, carry = p[BCCOO_DEVICE_CARRY];
   const size_t        ngroups = b->ntiles / (size_t)b->whole, sums = ngroups * (size_t)b->h * sizeof(PetscScalar);
   const size_t        flat = SpmvGroups((size_t)m, BCCOO_FLAT_GROUP), carries = SpmvGroups(ngroups, BCCOO_FLAT_GROUP);
+  const size_t        height = (size_t)b->h * sizeof(PetscScalar);
+  const int           chunk  = height <= 16 ? 8 : height <= 32 ? 4 : 1; /* blocks that registers hold on sm_80 and sm_90 */
   const SpmvDeviceArg number = SPMV_GIVE_INT((PetscInt)ngroups);
   const SpmvDeviceArg result = b->slices > 1 ? SPMV_GIVE_ARRAY("partial") : SPMV_GIVE_Y;
   const SpmvDeviceArg epoch  = carry == BCCOO_CARRY_ADJACENT ? SPMV_GIVE_EPOCH : SPMV_GIVE_INT(0); /* who waits reads it */
@@ -40,7 +34,7 @@ PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, con
                        "-DCARRY=%d -DRAGGED=%d -DCLEAR=%d",
                        (int)p[BCCOO_DEVICE_WORKGROUP], (int)BccooDeviceItem(p), (int)p[BCCOO_DEVICE_FLAG_BITS],
                        (int)p[BCCOO_DEVICE_STRATEGY], (int)PetscMax(0, p[BCCOO_DEVICE_REGISTERS]), (int)p[BCCOO_DEVICE_CACHE],
-                       BccooDeviceChunk(b->h), (int)p[BCCOO_DEVICE_TRANSPOSE], (int)carry, b->n % b->w != 0, BCCOO_FLAT_GROUP));
+                       chunk, (int)p[BCCOO_DEVICE_TRANSPOSE], (int)carry, b->n % b->w != 0, BCCOO_FLAT_GROUP));
   SpmvDeviceWork(product, "heads", sums);
   SpmvDeviceWork(product, "tails", sums);
   if (carry != BCCOO_CARRY_KERNEL) SpmvDeviceWork(product, "sync", (1 + ngroups) * sizeof(uint32_t));

@@ -10,15 +10,13 @@
 #define BCCOO_CONVERT_ENTRIES 4000000 /* a GPU converts a matrix of so many, or more. A guess: no GPU has been asked */
 
 /* Devices are compared by footprint, as in section 4 */
-PetscErrorCode BccooDeviceWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
+PetscErrorCode BccooDeviceWork(const SpmvCSR *csr, const SpmvPlan *plan, SpmvWork *work)
 {
-  PetscFunctionBegin;
-  for (PetscInt k = 0; k < n; k++) {
-    const PetscInt  *p = plans[k].value;
-    const BccooTally t = BccooTallyOf(csr, p);
+  const PetscInt  *p = plan->value;
+  const BccooTally t = BccooTallyOf(csr, p);
 
-    BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : 16, &works[k]);
-  }
+  PetscFunctionBegin;
+  BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : 16, work);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -63,25 +61,20 @@ static size_t BccooDeviceLocal(const PetscInt p[])
   return scalars * sizeof(PetscScalar) + (2 * group + 1) * sizeof(int32_t);
 }
 
-#define REFUSE(refused, ...) \
-  do { \
-    if (!(refused)) break; \
-    PetscCall(PetscSNPrintf(why, size, __VA_ARGS__)); \
-    PetscFunctionReturn(PETSC_SUCCESS); \
-  } while (0)
-
 /* What a device must have for a carry that is not a kernel's */
 static PetscErrorCode BccooCarryAllows(const SpmvDeviceInfo *info, PetscInt carry, char why[], size_t size)
 {
+  const char *name = info->name;
+
   PetscFunctionBegin;
-  if (carry == BCCOO_CARRY_KERNEL) PetscFunctionReturn(PETSC_SUCCESS);
-  REFUSE(carry == BCCOO_CARRY_ADJACENT && !info->forward,
-         "%s is no GPU: it is not known that its work groups go on while others wait for them; set -mat_bccoo_device_carry "
-         "kernel or last",
-         info->name);
-  REFUSE(PetscDefined(USE_COMPLEX), "Complex numbers are not exchanged in one piece; set -mat_bccoo_device_carry kernel");
-  REFUSE(sizeof(PetscReal) > 4 && !info->atomic64,
-         "%s does not exchange 64 bits in one piece; set -mat_bccoo_device_carry kernel", info->name);
+  if (carry == BCCOO_CARRY_ADJACENT && !info->forward) {
+    PetscCall(SpmvAppend(why, size, "%s is no GPU: it is not known that its work groups go on while others wait for them", name));
+    PetscCall(SpmvAppend(why, size, "; set -mat_bccoo_device_carry kernel or last"));
+  } else if (carry != BCCOO_CARRY_KERNEL && PetscDefined(USE_COMPLEX)) {
+    PetscCall(SpmvAppend(why, size, "Complex numbers are not exchanged in one piece; set -mat_bccoo_device_carry kernel"));
+  } else if (carry != BCCOO_CARRY_KERNEL && sizeof(PetscReal) > 4 && !info->atomic64) {
+    PetscCall(SpmvAppend(why, size, "%s does not exchange 64 bits in one piece; set -mat_bccoo_device_carry kernel", name));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,21 +84,20 @@ static PetscErrorCode BccooStrategyAllows(const PetscInt p[], char why[], size_t
   const PetscInt strategy = p[BCCOO_DEVICE_STRATEGY], online = p[BCCOO_DEVICE_TRANSPOSE];
 
   PetscFunctionBegin;
-  REFUSE(strategy == 1 && p[BCCOO_TILE] > BCCOO_KEPT_TILE,
-         "Strategy 1 keeps the sums of a tile of at most %d blocks, not %" PetscInt_FMT "; set -mat_bccoo_tile to less, "
-         "or -mat_bccoo_device_strategy 2",
-         BCCOO_KEPT_TILE, p[BCCOO_TILE]);
-  REFUSE(strategy != 3 && p[BCCOO_DEVICE_BUNCH],
-         "Strategy %" PetscInt_FMT " has no bunch; set -mat_bccoo_device_bunch to 0 or -mat_bccoo_device_strategy to 3",
-         strategy);
-  REFUSE(strategy != 1 && online,
-         "Strategy %" PetscInt_FMT
-         " has no online transpose; set -mat_bccoo_device_strategy 1 or -mat_bccoo_device_transpose offline",
-         strategy);
-  REFUSE(
-    online && p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE,
-    "Columns as differences have no online transpose: each tile is one work item's; set -mat_bccoo_columns to int32 or uint16, "
-    "or -mat_bccoo_device_transpose offline");
+  if (strategy == 1 && p[BCCOO_TILE] > BCCOO_KEPT_TILE) {
+    PetscCall(SpmvAppend(why, size, "Strategy 1 keeps the sums of a tile of at most %d blocks, not %" PetscInt_FMT "; ",
+                         BCCOO_KEPT_TILE, p[BCCOO_TILE]));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_tile to less, or -mat_bccoo_device_strategy 2"));
+  } else if (strategy != 3 && p[BCCOO_DEVICE_BUNCH]) {
+    PetscCall(SpmvAppend(why, size, "Strategy %" PetscInt_FMT " has no bunch; ", strategy));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_device_bunch to 0 or -mat_bccoo_device_strategy to 3"));
+  } else if (strategy != 1 && online) {
+    PetscCall(SpmvAppend(why, size, "Strategy %" PetscInt_FMT " has no online transpose; ", strategy));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_device_strategy 1 or -mat_bccoo_device_transpose offline"));
+  } else if (online && p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) {
+    PetscCall(SpmvAppend(why, size, "Columns as differences have no online transpose: each tile is one work item's; "));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_columns to int32 or uint16, or -mat_bccoo_device_transpose offline"));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,27 +105,21 @@ PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info,
 {
   const PetscInt *p = plan->value, group = p[BCCOO_DEVICE_WORKGROUP], entries = csr->i[csr->m];
   const PetscInt  padding = group * BccooDeviceItem(p) * p[BCCOO_TILE];
-  const size_t    local   = BccooDeviceLocal(p);
 
   PetscFunctionBegin;
   PetscCall(BccooStrategyAllows(p, why, size));
   if (!why[0]) PetscCall(BccooCarryAllows(info, p[BCCOO_DEVICE_CARRY], why, size));
   if (!why[0]) PetscCall(BccooBlocksAllow(csr, p, why, size));
+  PetscCall(SpmvDeviceFits(info, (size_t)group, BccooDeviceLocal(p), "bccoo",
+                           "-mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache", why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  REFUSE(p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE && entries > INT32_MAX - padding,
-         "%" PetscInt_FMT
-         " entries are more than a device converts, which counts them with 32 bits; set -mat_bccoo_device_convert host",
-         entries);
-  REFUSE((size_t)group > info->group,
-         "%" PetscInt_FMT " work items a work group are more than the %zu of %s; set -mat_bccoo_device_workgroup to fewer", group,
-         info->group, info->name);
-  REFUSE(local > info->local,
-         "%zu bytes of local memory are more than the %zu of %s; "
-         "set -mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache to less",
-         local, info->local, info->name);
-  REFUSE(csr->m > INT32_MAX - BCCOO_BLOCK_MAX,
-         "%" PetscInt_FMT " rows are more than 32-bit integers count; "
-         "use more processes or -mat_spmv_backend host",
-         csr->m);
+  if (p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE && entries > INT32_MAX - padding) {
+    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " entries are more than a device converts, which counts them with 32 bits; ",
+                         entries));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_device_convert host"));
+  } else if (csr->m > INT32_MAX - BCCOO_BLOCK_MAX) {
+    PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " rows are more than 32-bit integers count; ", csr->m));
+    PetscCall(SpmvAppend(why, size, "use more processes or -mat_spmv_backend host"));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

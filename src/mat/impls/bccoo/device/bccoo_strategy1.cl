@@ -16,7 +16,6 @@
   #define OWN_SUM(w, k, i) (w)->own[(((k)-REGISTERS) * HEIGHT + (i)) * GROUP + (w)->t]
   #define PLACE(w, k)      (((size_t)(w)->group * TILE + (k)) * GROUP + (w)->t)
 #endif
-#define IN_REGISTER(k) ((k) < REGISTERS || TILE <= REGISTERS)
 
 typedef struct { /* intermediate_sums */
   SCALAR sum[REGISTERS > 0 ? REGISTERS : 1][HEIGHT];
@@ -24,12 +23,12 @@ typedef struct { /* intermediate_sums */
 
 INLINE SCALAR GetSum(const Work *w, const Sums *sums, int k, int i)
 {
-  return IN_REGISTER(k) ? sums->sum[k][i] : OWN_SUM(w, k, i);
+  return k < REGISTERS ? sums->sum[k][i] : OWN_SUM(w, k, i);
 }
 
 INLINE void SetSum(const Work *w, Sums *sums, int k, int i, SCALAR v)
 {
-  if (IN_REGISTER(k)) sums->sum[k][i] = v;
+  if (k < REGISTERS) sums->sum[k][i] = v;
   else OWN_SUM(w, k, i) = v;
 }
 
@@ -78,11 +77,6 @@ INLINE void TileSums(const Work *w, Tile *s, Sums *sums)
     }
     s->seen |= stop;
   }
-}
-
-INLINE void TileResult(const Work *w, int r, const SCALAR *sum)
-{
-  Store(w, r, sum);
 }
 
 /* The row stops after the first one: their sums are complete */

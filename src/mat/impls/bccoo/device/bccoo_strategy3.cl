@@ -10,11 +10,6 @@
 
 typedef int Sums; /* none */
 
-INLINE void TileResult(const Work *w, int r, const SCALAR *sum)
-{
-  Store(w, r, sum);
-}
-
 INLINE void TileSums(const Work *w, Tile *s, Sums *sums)
 {
   const size_t tile = FirstTile(w);

@@ -1,68 +1,37 @@
 /*
   bccoo_chunks.h - products block after block: a vector holds the rows of a block
 
-  Columns are decoded to int32 in chunks first, so that one loop serves every kind. Row stops are found a word of flags
-  at a time.
+  Columns are decoded to int32 first, so that one loop serves every kind. Row stops are found a word of flags at a time.
 */
 #pragma once
 #include "bccoo_vectors.h"
 
-/* BccooChunk: consecutive blocks of one tile, with their columns */
-typedef struct {
-  size_t         q, n;    /* first block, blocks; the chunk before the first has n = 0 */
-  size_t         end;     /* one past the last block of the part */
-  const int32_t *column;  /* [n] */
-  int32_t        before;  /* differences: column of the last block */
-  const int32_t *escaped; /* differences: the next escaped column */
-  int32_t        buffer[BCCOO_CHUNK];
-} BccooChunk;
-
-/* The chunk before the first of a part, a part of whole tiles */
-SPMV_INLINE void BccooChunkStart(const BccooBlocks *b, const BccooPart *part, BccooChunk *c)
+/* The columns of a tile, in the buffer or as they are stored */
+SPMV_INLINE const int32_t *BccooTileColumns(const BccooBlocks *b, size_t t, int32_t buffer[])
 {
-  c->q       = part->first * (size_t)b->tile;
-  c->n       = 0;
-  c->end     = PetscMin(part->last * (size_t)b->tile, b->nblocks);
-  c->escaped = b->escape ? b->escaped + b->escape[part->first] : NULL;
-}
+  const size_t    q = t * (size_t)b->tile, n = PetscMin((size_t)b->tile, b->nblocks - q);
+  const uint16_t *in16 = (const uint16_t *)b->column + q;
+  const int16_t  *d    = (const int16_t *)b->column + q;
 
-/* Moves on by one chunk; 0 after the last */
-SPMV_INLINE int BccooChunkNext(const BccooBlocks *b, BccooChunk *c)
-{
-  const size_t tile = (size_t)b->tile, q = c->q + c->n;
-
-  if (q >= c->end) return 0;
-  c->q = q;
-  c->n = PetscMin(PetscMin(BCCOO_CHUNK, tile - q % tile), c->end - q);
-  if (b->columns == BCCOO_COLUMNS_INT32) {
-    c->column = (const int32_t *)b->column + q;
-    return 1;
-  }
-  c->column = c->buffer;
+  if (b->columns == BCCOO_COLUMNS_INT32) return (const int32_t *)b->column + q;
   if (b->columns == BCCOO_COLUMNS_UINT16) {
-    for (size_t k = 0; k < c->n; k++) c->buffer[k] = ((const uint16_t *)b->column)[q + k];
+    for (size_t k = 0; k < n; k++) buffer[k] = in16[k];
   } else {
-    const int16_t *d = (const int16_t *)b->column + q;
-    int32_t        j = q % tile ? c->before : b->base[q / tile];
+    const int32_t *escaped = b->escape ? b->escaped + b->escape[t] : NULL;
+    const size_t   eights  = escaped && b->escape[t + 1] > b->escape[t] ? 0 : n / 8 * 8;
+    int32_t        j       = b->base[t];
+    SpmvIndex      last    = SpmvIndexSplat(j);
 
-    if (b->escape && b->escape[q / tile + 1] > b->escape[q / tile]) {
-      for (size_t k = 0; k < c->n; k++) c->buffer[k] = j = d[k] == BCCOO_ESCAPE ? *c->escaped++ : j + d[k];
-    } else {
-      SpmvIndex last = SpmvIndexSplat(j);
-      size_t    k    = 0;
+    for (size_t k = 0; k < eights; k += 8) {
+      const SpmvIndex columns = SpmvIndexAdd(SpmvIndexScan(SpmvIndexLoadS16(d + k)), last);
 
-      for (; k + 8 <= c->n; k += 8) {
-        const SpmvIndex columns = SpmvIndexAdd(SpmvIndexScan(SpmvIndexLoadS16(d + k)), last);
-
-        SpmvIndexStore32(c->buffer + k, columns);
-        last = SpmvIndexLast(columns);
-      }
-      if (k) j = c->buffer[k - 1];
-      for (; k < c->n; k++) c->buffer[k] = j += d[k];
+      SpmvIndexStore32(buffer + k, columns);
+      last = SpmvIndexLast(columns);
     }
-    c->before = j;
+    if (eights) j = buffer[eights - 1];
+    for (size_t k = eights; k < n; k++) buffer[k] = j = d[k] == BCCOO_ESCAPE ? *escaped++ : j + d[k];
   }
-  return 1;
+  return buffer;
 }
 
 /*
@@ -70,11 +39,11 @@ SPMV_INLINE int BccooChunkNext(const BccooBlocks *b, BccooChunk *c)
   leaves zeros for the next one
 */
 #define BCCOO_SUMS(V) \
-  SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const BccooInput *in, PetscInt h, \
+  SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const PetscScalar *in, PetscInt h, \
                                 PetscInt w, V sum[]) \
   { \
     for (size_t q = 0; q < n; q++, v += h * w) { \
-      const PetscScalar *x = w > 1 && column[q] == in->last ? in->tail : in->x + (size_t)column[q] * (size_t)w; \
+      const PetscScalar *x = in + (size_t)column[q] * (size_t)w; \
 \
       if (h == 1) sum[0] = V##Fma(V##LoadFirst(v, (int)w), V##LoadFirst(x, (int)w), sum[0]); \
       else { \
@@ -102,43 +71,50 @@ SPMV_INLINE PetscScalar BccooStart_1x1(const BccooBlocks *b, const BccooPart *pa
   return o->beta && k < (size_t)b->entry[part->last] ? o->y[BccooRow(b, k)] : 0;
 }
 
-/* y <- beta y + A x, block after block */
-SPMV_INLINE void BccooApplyChunks(const BccooBlocks *b, const BccooPart *part, const BccooInput *in, BccooOutput *o, PetscInt h,
+/* y <- beta y + A x, block after block; x is as long as the block columns are wide */
+SPMV_INLINE void BccooApplyChunks(const BccooBlocks *b, const BccooPart *part, const PetscScalar x[], BccooOutput *o, PetscInt h,
                                   PetscInt w)
 {
-  const int   wide = h > 4 || (h == 1 && w > 4);
-  size_t      k    = (size_t)b->entry[part->first]; /* the present block row's number */
-  PetscScalar sum1 = h * w == 1 ? BccooStart_1x1(b, part, o, k) : 0;
-  BccooChunk  c;
-  Spmv4       sum4[4] = {Spmv4Zero(), Spmv4Zero(), Spmv4Zero(), Spmv4Zero()};
-  Spmv8       sum8[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
+  const int    wide    = h > 4 || (h == 1 && w > 4);
+  const size_t tile    = (size_t)b->tile;
+  size_t       k       = (size_t)b->entry[part->first]; /* the present block row's number */
+  PetscScalar  sum1    = h * w == 1 ? BccooStart_1x1(b, part, o, k) : 0;
+  Spmv4        sum4[4] = {Spmv4Zero(), Spmv4Zero(), Spmv4Zero(), Spmv4Zero()};
+  Spmv8        sum8[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
+  int32_t      buffer[BCCOO_TILE_MAX];
 
-  BccooChunkStart(b, part, &c);
-  while (BccooChunkNext(b, &c)) {
-    uint64_t stops = BccooStops(b, c.q, c.n);
+  for (size_t t = part->first; t < part->last; t++) {
+    const size_t   first = t * tile, last = PetscMin(first + tile, b->nblocks);
+    const int32_t *column = BccooTileColumns(b, t, buffer);
 
-    for (size_t at = 0;;) {
-      const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : c.n, n = end - at;
-      const PetscScalar *v = b->value + (c.q + at) * (size_t)(h * w);
+    for (size_t from = first; from < last; from += BCCOO_CHUNK) {
+      const size_t size  = PetscMin(BCCOO_CHUNK, last - from);
+      uint64_t     stops = BccooStops(b, from, size);
 
-      if (h * w == 1) { /* AIJ's loop */
-        for (size_t q = 0; q < n; q++) sum1 += v[q] * in->x[c.column[at + q]];
-      } else if (wide) BccooRun_Spmv8(v, c.column + at, n, in, h, w, sum8);
-      else BccooRun_Spmv4(v, c.column + at, n, in, h, w, sum4);
-      at = end;
-      if (!stops) break;
-      stops &= stops - 1;
-      if (h * w == 1) {
-        o->y[BccooRow(b, k++)] = sum1;
-        sum1                   = BccooStart_1x1(b, part, o, k);
-      } else {
-        const size_t r      = BccooRow(b, k++) * (size_t)h;
-        const int    direct = !o->beta && r + (size_t)h <= o->limit;
-        PetscScalar  own[BCCOO_BLOCK_MAX], *out = direct ? o->y + r : own;
+      for (size_t at = 0;;) {
+        const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : size, n = end - at, q = from + at;
+        const PetscScalar *v = b->value + q * (size_t)(h * w);
+        const int32_t     *c = column + (q - first);
 
-        if (wide) BccooEnd_Spmv8(out, h, w, sum8);
-        else BccooEnd_Spmv4(out, h, w, sum4);
-        for (size_t i = 0; !direct && i < (size_t)h && r + i < o->limit; i++) BccooPut(o, r + i, own[i]);
+        if (h * w == 1) { /* AIJ's loop */
+          for (size_t e = 0; e < n; e++) sum1 += v[e] * x[c[e]];
+        } else if (wide) BccooRun_Spmv8(v, c, n, x, h, w, sum8);
+        else BccooRun_Spmv4(v, c, n, x, h, w, sum4);
+        at = end;
+        if (!stops) break;
+        stops &= stops - 1;
+        if (h * w == 1) {
+          o->y[BccooRow(b, k++)] = sum1;
+          sum1                   = BccooStart_1x1(b, part, o, k);
+        } else {
+          const size_t r      = BccooRow(b, k++) * (size_t)h;
+          const int    direct = !o->beta && r + (size_t)h <= o->limit;
+          PetscScalar  own[BCCOO_BLOCK_MAX], *out = direct ? o->y + r : own;
+
+          if (wide) BccooEnd_Spmv8(out, h, w, sum8);
+          else BccooEnd_Spmv4(out, h, w, sum4);
+          for (size_t i = 0; !direct && i < (size_t)h && r + i < o->limit; i++) BccooPut(o, r + i, own[i]);
+        }
       }
     }
   }
@@ -148,35 +124,33 @@ SPMV_INLINE void BccooApplyChunks(const BccooBlocks *b, const BccooPart *part, c
 }
 
 /* y <- y + A^T x, block after block */
-SPMV_INLINE void BccooTransposeChunks(const BccooBlocks *b, const BccooPart *part, const BccooInput *in, BccooOutput *o,
+SPMV_INLINE void BccooTransposeChunks(const BccooBlocks *b, const BccooPart *part, const PetscScalar x[], BccooOutput *o,
                                       PetscInt h, PetscInt w)
 {
-  size_t      k = (size_t)b->entry[part->first]; /* the present block row's number */
-  PetscScalar x[BCCOO_BLOCK_MAX];
-  BccooChunk  c;
+  const size_t   tile = (size_t)b->tile;
+  const PetscInt rest = b->n % w, narrow = rest ? b->n / w : -1;
+  size_t         k = (size_t)b->entry[part->first];                 /* the present block row's number */
+  PetscScalar    own[BCCOO_BLOCK_MAX], tail[BCCOO_BLOCK_MAX] = {0}; /* tail: of the incomplete block column */
+  int32_t        buffer[BCCOO_TILE_MAX];
 
-  BccooChunkStart(b, part, &c);
-  BccooRowOf(b, in, k, h, x);
-  while (BccooChunkNext(b, &c)) {
-    uint64_t stops = BccooStops(b, c.q, c.n);
+  BccooRowOf(b, x, k, h, own);
+  for (size_t t = part->first; t < part->last; t++) {
+    const size_t   first = t * tile, last = PetscMin(first + tile, b->nblocks);
+    const int32_t *column = BccooTileColumns(b, t, buffer);
 
-    for (size_t at = 0;;) {
-      const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : c.n;
-      const PetscScalar *v   = b->value + (c.q + at) * (size_t)(h * w);
+    for (size_t q = first; q < last; q++) {
+      const PetscScalar *v = b->value + q * (size_t)(h * w);
+      const PetscInt     c = column[q - first];
+      PetscScalar       *y = c == narrow ? tail : o->y + (size_t)c * (size_t)w;
 
-      for (; at < end; at++, v += h * w) {
-        PetscScalar *y = w > 1 && c.column[at] == o->last ? o->tail : o->y + (size_t)c.column[at] * (size_t)w;
+      for (PetscInt j = 0; j < w; j++) {
+        PetscScalar sum = v[j * h] * own[0];
 
-        for (PetscInt j = 0; j < w; j++) {
-          PetscScalar sum = v[j * h] * x[0];
-
-          for (PetscInt i = 1; i < h; i++) sum += v[j * h + i] * x[i];
-          y[j] += sum;
-        }
+        for (PetscInt i = 1; i < h; i++) sum += v[j * h + i] * own[i];
+        y[j] += sum;
       }
-      if (!stops) break;
-      stops &= stops - 1;
-      BccooRowOf(b, in, ++k, h, x);
+      if (!(b->flags[q / 8] >> q % 8 & 1)) BccooRowOf(b, x, ++k, h, own);
     }
   }
+  for (PetscInt j = 0; j < rest; j++) o->y[b->n - rest + j] += tail[j];
 }

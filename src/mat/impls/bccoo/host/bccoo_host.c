@@ -29,29 +29,6 @@ static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gives each thread about as many groups. The columns of a part matter only where there are others */
-static PetscErrorCode BccooSetParts(BccooStorage *s)
-{
-  const BccooBlocks *b    = &s->b;
-  const size_t       tile = (size_t)b->tile, bunch = (size_t)b->bunch, ngroups = b->ntiles / bunch;
-  const PetscBool    large = (PetscBool)((PetscLogDouble)b->nblocks * (PetscLogDouble)(b->h * b->w) >= SpmvMachineGet()->cached);
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(s->nparts, &s->part));
-  for (PetscInt p = 0; p < s->nparts; p++) {
-    const size_t first = SpmvShare(ngroups, p, s->nparts) * bunch, last = SpmvShare(ngroups, p + 1, s->nparts) * bunch;
-    PetscInt     low = b->n, high = s->nparts == 1 ? b->n : 0;
-
-    for (size_t q = first * tile; s->nparts > 1 && q < PetscMin(last * tile, b->nblocks); q++) {
-      low  = PetscMin(low, (PetscInt)b->scan.column[q] * b->w);
-      high = PetscMax(high, (PetscInt)b->scan.column[q] * b->w + b->w);
-    }
-    high       = PetscMin(high, b->n);
-    s->part[p] = (BccooPart){first, last, PetscMin(low, high), high, large};
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
   BccooStorage *s;
@@ -59,19 +36,17 @@ static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stor
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
-  *storage     = s;
-  b            = &s->b;
-  s->nparts    = plan->threads;
-  b->bunch     = plan->value[BCCOO_BUNCH];
-  b->whole     = b->bunch > 1 ? b->bunch : 0;
-  b->listed    = b->bunch;
-  b->scattered = (PetscBool)(plan->value[BCCOO_SLICES] > 1);
-  PetscCall(BccooBlocksScan(csr, plan->value, PETSC_FALSE, b));
-  PetscCall(BccooSetParts(s));
-  PetscCall(BccooBlocksMake(s->nparts, PETSC_FALSE, b));
+  *storage  = s;
+  b         = &s->b;
+  s->nparts = plan->threads;
+  b->bunch  = plan->value[BCCOO_BUNCH];
+  b->whole  = b->bunch > 1 ? b->bunch : 0;
+  b->listed = b->bunch;
+  PetscCall(BccooBlocksBuild(csr, plan->value, s->nparts, PETSC_FALSE, b));
+  s->large = (PetscBool)((PetscLogDouble)b->nblocks * b->h * b->w >= SpmvMachineGet()->cached);
   if (b->slices > 1) PetscCall(PetscCalloc1(BccooStackRows(b), &s->partial));
-  if (b->bunch > 1 && b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
-  PetscCall(BccooSetValues(csr, s));
+  if (b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
+  PetscCall(BccooBlocksSetValues(csr, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,7 +57,6 @@ static PetscErrorCode BccooDestroy(void **storage)
   PetscFunctionBegin;
   PetscCall(PetscFree(s->partial));
   PetscCall(PetscFree(s->padded));
-  PetscCall(PetscFree(s->part));
   PetscCall(BccooBlocksDestroy(storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -96,7 +70,7 @@ const SpmvHostSide        BccooHost = {
                      .allows    = BccooAllows,
                      .works     = BccooWorks,
                      .build     = BccooBuild,
-                     .setvalues = BccooSetValues,
+                     .setvalues = BccooBlocksSetValues,
                      .arrays    = BccooBlocksArrays,
                      .destroy   = BccooDestroy},
          .kernels = BccooKernels,

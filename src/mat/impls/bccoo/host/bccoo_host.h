@@ -3,7 +3,6 @@
 
   bccoo_host.c    its knobs, its storage
   bccoo_plan.c    plans worth an estimate and their work; what sizes tell
-  bccoo_values.c  the values
   bccoo_simd.c    the products: bccoo_vectors.h (what they read and write), bccoo_chunks.h (block after block),
                   bccoo_lanes.h (eight tiles at a time)
 */
@@ -18,29 +17,26 @@ enum { /* the knobs, after those that both sides have */
 
 #define BCCOO_LANES     8    /* the bunch that has SIMD kernels: tiles that one instruction works on */
 #define BCCOO_GROUP_MAX 4096 /* rows of the blocks of a group, at most: h x tile x bunch */
-#define BCCOO_CHUNK     64   /* blocks whose columns and flags are looked at at a time, without a bunch */
+#define BCCOO_CHUNK     64   /* blocks whose flags are looked at at a time, without a bunch */
+#define BCCOO_TILE_MAX  1024 /* blocks of a tile, at most */
 
 typedef struct {
   size_t    first, last; /* tiles [first, last), whole groups */
-  PetscInt  low, high;   /* columns [low, high) of the matrix that its blocks lie in */
   PetscBool large;       /* no cache is likely to hold the matrix from one product to the next */
 } BccooPart;             /* what one thread works on */
 
 typedef struct {
   BccooBlocks  b;
   PetscScalar *partial; /* [slices mb h] slices > 1: the products of the slices, before they are added */
-  PetscScalar *padded;  /* [block columns x w] bunch > 1, if w does not divide n: x, then zeros */
+  PetscScalar *padded;  /* [block columns x w] if w does not divide n: x, then zeros */
   PetscInt     nparts;  /* threads */
-  BccooPart   *part;    /* [nparts] about as many blocks each */
+  PetscBool    large;   /* of all parts */
 } BccooStorage;
 
 /* bccoo_plan.c */
 extern PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[]);
 extern PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
 extern PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);
-
-/* bccoo_values.c */
-extern PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage);
 
 /* The block row, in the stack of slices, of the k-th non-empty one */
 static inline size_t BccooRow(const BccooBlocks *b, size_t k)

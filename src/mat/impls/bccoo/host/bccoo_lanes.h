@@ -177,7 +177,7 @@ SPMV_INLINE void BccooPutRows(const BccooBlocks *b, const BccooGroup *g, const P
 }
 
 /* y <- beta y + A x, eight tiles at a time */
-SPMV_INLINE void BccooApplyLanes(const BccooBlocks *b, const BccooPart *part, const BccooInput *in, BccooOutput *o, PetscInt h,
+SPMV_INLINE void BccooApplyLanes(const BccooBlocks *b, const BccooPart *part, const PetscScalar x[], BccooOutput *o, PetscInt h,
                                  PetscInt w)
 {
   PetscScalar sums[BCCOO_GROUP_MAX], last[BCCOO_BLOCK_MAX][BCCOO_LANES];
@@ -189,8 +189,8 @@ SPMV_INLINE void BccooApplyLanes(const BccooBlocks *b, const BccooPart *part, co
     const int32_t   *column = BccooGroupColumns(b, &g, w, h * w > 1, buffer);
     Spmv8            sum[BCCOO_BLOCK_MAX];
 
-    if (h * w > 1 || column) BccooSteps(b, &g, column, in->x, h, w, sum, sums);
-    else BccooSteps(b, &g, NULL, in->x, h, w, sum, sums);
+    if (h * w > 1 || column) BccooSteps(b, &g, column, x, h, w, sum, sums);
+    else BccooSteps(b, &g, NULL, x, h, w, sum, sums);
     BccooPutRows(b, &g, sums, o, h);
     for (PetscInt i = 0; i < h; i++) Spmv8Store(last[i], sum[i]);
     for (size_t l = 0; l < BCCOO_LANES; l++) BccooCarry(b, t + l, t + l + 1, &last[0][l], BCCOO_LANES, h, o);
@@ -198,7 +198,7 @@ SPMV_INLINE void BccooApplyLanes(const BccooBlocks *b, const BccooPart *part, co
 }
 
 /* What lanes multiply by: at the start of a group, and in next, at BccooGroupRow(), after a row stop of lane l in step k */
-SPMV_INLINE void BccooRowsOf(const BccooBlocks *b, const BccooGroup *g, const BccooInput *in, PetscInt h, Spmv8 x[],
+SPMV_INLINE void BccooRowsOf(const BccooBlocks *b, const BccooGroup *g, const PetscScalar in[], PetscInt h, Spmv8 x[],
                              PetscScalar next[])
 {
   PetscScalar xr[BCCOO_BLOCK_MAX], start[BCCOO_BLOCK_MAX][BCCOO_LANES];
@@ -216,7 +216,7 @@ SPMV_INLINE void BccooRowsOf(const BccooBlocks *b, const BccooGroup *g, const Bc
 }
 
 /* y <- y + A^T x, eight tiles at a time */
-SPMV_INLINE void BccooTransposeLanes(const BccooBlocks *b, const BccooPart *part, const BccooInput *in, BccooOutput *o,
+SPMV_INLINE void BccooTransposeLanes(const BccooBlocks *b, const BccooPart *part, const PetscScalar in[], BccooOutput *o,
                                      PetscInt h, PetscInt w)
 {
   PetscScalar next[BCCOO_GROUP_MAX];

@@ -13,14 +13,14 @@
 const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {.apply = NULL};
 #else
 
-typedef void BccooPartFn(const BccooBlocks *b, const BccooPart *part, const BccooInput *in, BccooOutput *o);
+typedef void BccooPartFn(const BccooBlocks *b, const BccooPart *part, const PetscScalar x[], BccooOutput *o);
 
   /* BccooApplyChunks_3x2() and so on, and BccooApplyChunksTable[] of all 64 shapes, row by row */
   #define NAME(F, H, W) F##_##H##x##W,
   #define SHAPE(F, H, W) \
-    static void F##_##H##x##W(const BccooBlocks *b, const BccooPart *part, const BccooInput *in, BccooOutput *o) \
+    static void F##_##H##x##W(const BccooBlocks *b, const BccooPart *part, const PetscScalar x[], BccooOutput *o) \
     { \
-      F(b, part, in, o, H, W); \
+      F(b, part, x, o, H, W); \
     }
   #define WIDTHS(M, F, H) M(F, H, 1) M(F, H, 2) M(F, H, 3) M(F, H, 4) M(F, H, 5) M(F, H, 6) M(F, H, 7) M(F, H, 8)
   #define SHAPES(M, F) \
@@ -36,13 +36,13 @@ TABLE(BccooApplyLanes)
 TABLE(BccooTransposeChunks)
 TABLE(BccooTransposeLanes)
 
-/* What the tasks of a product share */
+/* A product, for its tasks */
 typedef struct {
   const BccooStorage *s;
   BccooPartFn        *part;
-  BccooInput          in;
-  BccooOutput         o;                 /* what the parts write */
+  const PetscScalar  *x;                 /* as long as the block columns are wide */
   PetscScalar        *y;                 /* the result; o.y, or what slices are added to */
+  BccooOutput         o;                 /* what the parts write */
   PetscScalar (*carry)[BCCOO_BLOCK_MAX]; /* [nparts] */
   PetscScalar *work;                     /* of a transposed product: vectors of the parts */
 } BccooProduct;
@@ -53,21 +53,29 @@ static BccooPartFn *BccooPartOf(const BccooBlocks *b, BccooPartFn *const chunks[
   return (b->bunch > 1 ? lanes : chunks)[(b->h - 1) * BCCOO_BLOCK_MAX + b->w - 1];
 }
 
+/* Part p: about as many groups as the others */
+static BccooPart BccooPartNumber(const BccooStorage *s, PetscInt p)
+{
+  const size_t bunch = (size_t)s->b.bunch, ngroups = s->b.ntiles / bunch;
+
+  return (BccooPart){SpmvShare(ngroups, p, s->nparts) * bunch, SpmvShare(ngroups, p + 1, s->nparts) * bunch, s->large};
+}
+
 /* The first row of part p: its own rows are those that end in it, and the empty ones before each */
 static size_t BccooPartRow(const BccooStorage *s, PetscInt p)
 {
   const BccooBlocks *b     = &s->b;
-  const size_t       ended = p < s->nparts ? (size_t)b->entry[s->part[p].first] : (size_t)b->nrows;
+  const size_t       ended = (size_t)b->entry[BccooPartNumber(s, p).first];
 
-  if (p == 0) return 0;
   if (p == s->nparts) return (size_t)b->m;
-  return ended ? PetscMin((BccooRow(b, ended - 1) + 1) * (size_t)b->h, (size_t)b->m) : 0;
+  return p && ended ? PetscMin((BccooRow(b, ended - 1) + 1) * (size_t)b->h, (size_t)b->m) : 0;
 }
 
 static void BccooMultPart(void *context, PetscInt p)
 {
   const BccooProduct *product = (const BccooProduct *)context;
   const BccooStorage *s       = product->s;
+  const BccooPart     part    = BccooPartNumber(s, p);
   BccooOutput         o       = product->o;
 
   if (s->b.row && !s->partial && !o.beta) { /* the rows that are not listed */
@@ -75,7 +83,7 @@ static void BccooMultPart(void *context, PetscInt p)
 
     memset(product->y + first, 0, sizeof(PetscScalar) * (end - first));
   }
-  product->part(&s->b, &s->part[p], &product->in, &o);
+  product->part(&s->b, &part, product->x, &o);
   memcpy(product->carry[p], o.carry, sizeof(o.carry));
 }
 
@@ -86,8 +94,10 @@ static void BccooCarryParts(const BccooProduct *product)
   BccooOutput         o = product->o;
 
   for (PetscInt p = 0; p < s->nparts; p++) {
+    const BccooPart part = BccooPartNumber(s, p);
+
     o.limit = p ? product->o.limit : 0;
-    BccooCarry(&s->b, s->part[p].first, s->part[p].last, product->carry[p], 1, s->b.h, &o);
+    BccooCarry(&s->b, part.first, part.last, product->carry[p], 1, s->b.h, &o);
   }
 }
 
@@ -110,18 +120,13 @@ static void BccooMult(const void *storage, const PetscScalar *x, PetscScalar *y,
 {
   const BccooStorage *s = (const BccooStorage *)storage;
   const BccooBlocks  *b = &s->b;
-  const size_t        m = (size_t)b->m, n = (size_t)b->n, w = (size_t)b->w, rest = n % w;
   PetscScalar         carry[SPMV_THREADS_MAX][BCCOO_BLOCK_MAX];
-  BccooProduct        product = {.s = s, .in = {.x = x, .limit = n, .last = -1}, .o = {.y = y, .beta = beta, .limit = m}, .y = y};
+  BccooProduct        product = {.s = s, .x = x, .y = y, .o = {.y = y, .beta = beta, .limit = (size_t)b->m}, .carry = carry};
 
-  product.carry = carry;
-  product.part  = BccooPartOf(b, BccooApplyChunksTable, BccooApplyLanesTable);
+  product.part = BccooPartOf(b, BccooApplyChunksTable, BccooApplyLanesTable);
   if (s->padded) {
-    memcpy(s->padded, x, sizeof(PetscScalar) * n);
-    product.in.x = s->padded;
-  } else if (rest) {
-    product.in.last = (int32_t)(n / w);
-    memcpy(product.in.tail, x + n - rest, sizeof(PetscScalar) * rest);
+    memcpy(s->padded, x, sizeof(PetscScalar) * (size_t)b->n);
+    product.x = s->padded;
   }
   if (s->partial) product.o = (BccooOutput){.y = s->partial, .limit = BccooStackRows(b)};
   SpmvRun(s->nparts, BccooMultPart, &product);
@@ -134,31 +139,11 @@ static void BccooTransposePart(void *context, PetscInt p)
 {
   const BccooProduct *product = (const BccooProduct *)context;
   const BccooBlocks  *b       = &product->s->b;
-  const BccooPart    *part    = &product->s->part[p];
-  const PetscInt      rest    = b->n % b->w;
+  const BccooPart     part    = BccooPartNumber(product->s, p);
   BccooOutput         o       = {.y = SpmvTaskVector(b->n, p, product->work, product->y)};
 
-  o.last = rest ? (int32_t)(b->n / b->w) : -1;
-  if (p) memset(o.y + part->low, 0, sizeof(PetscScalar) * (size_t)(part->high - part->low));
-  else if (!product->o.beta) memset(o.y, 0, sizeof(PetscScalar) * (size_t)b->n);
-  product->part(b, part, &product->in, &o);
-  for (PetscInt j = 0; j < rest && part->high == b->n; j++) o.y[b->n - rest + j] += o.tail[j];
-}
-
-/* Adds up the parts' vectors: task p those columns that are its share */
-static void BccooAddTransposed(void *context, PetscInt p)
-{
-  const BccooProduct *product = (const BccooProduct *)context;
-  const BccooStorage *s       = product->s;
-  const size_t        n       = (size_t)s->b.n;
-  const PetscInt      first = (PetscInt)SpmvShare(n, p, s->nparts), end = (PetscInt)SpmvShare(n, p + 1, s->nparts);
-
-  for (PetscInt q = 1; q < s->nparts; q++) {
-    const PetscScalar *sum  = SpmvTaskVector(s->b.n, q, product->work, product->y);
-    const PetscInt     stop = PetscMin(end, s->part[q].high);
-
-    for (PetscInt c = PetscMax(first, s->part[q].low); c < stop; c++) product->y[c] += sum[c];
-  }
+  if (p || !product->o.beta) memset(o.y, 0, sizeof(PetscScalar) * (size_t)b->n);
+  product->part(b, &part, product->x, &o);
 }
 
 static size_t BccooTransposeWork(const void *storage)
@@ -171,12 +156,11 @@ static size_t BccooTransposeWork(const void *storage)
 static void BccooMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
 {
   const BccooStorage *s       = (const BccooStorage *)storage;
-  BccooProduct        product = {.s = s, .in = {.x = x, .limit = (size_t)s->b.m, .last = -1}, .o.beta = beta, .y = y};
+  BccooProduct        product = {.s = s, .x = x, .y = y, .o.beta = beta, .work = work};
 
-  product.work = work;
   product.part = BccooPartOf(&s->b, BccooTransposeChunksTable, BccooTransposeLanesTable);
   SpmvRun(s->nparts, BccooTransposePart, &product);
-  if (s->nparts > 1) SpmvRun(s->nparts, BccooAddTransposed, &product);
+  SpmvAddVectors(s->nparts, (size_t)s->b.n, work, y);
 }
 
 const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {

@@ -5,22 +5,12 @@
 #include "bccoo_host.h"
 #include "../../../../host/simd/simd.h"
 
-/* The vector that a product reads, with what its last block column needs when the width does not divide n */
-typedef struct {
-  const PetscScalar *x;
-  size_t             limit;                 /* its length */
-  int32_t            last;                  /* the incomplete block column, -1 if there is none */
-  PetscScalar        tail[BCCOO_BLOCK_MAX]; /* [w] its part of x, then zeros */
-} BccooInput;
-
 /* The vector that a part of a product writes: y, or the partial products of slices; that of a transposed product is added to */
 typedef struct {
   PetscScalar *y;
   PetscBool    beta;
   size_t       limit;                  /* rows */
   PetscScalar  carry[BCCOO_BLOCK_MAX]; /* [h] what the part leaves of a block row that ends after it */
-  int32_t      last;                   /* transposed: as in BccooInput */
-  PetscScalar  tail[BCCOO_BLOCK_MAX];  /* [w] transposed: what the incomplete block column is given, zeros before */
 } BccooOutput;
 
 /* Adds one value to, or stores it as, entry r of the result */
@@ -30,7 +20,7 @@ SPMV_INLINE void BccooPut(const BccooOutput *o, size_t r, PetscScalar value)
 }
 
 /* The part of x that block row number k multiplies in a transposed product; zeros for rows past the last, and k past the last */
-SPMV_INLINE void BccooRowOf(const BccooBlocks *b, const BccooInput *in, size_t k, PetscInt h, PetscScalar x[])
+SPMV_INLINE void BccooRowOf(const BccooBlocks *b, const PetscScalar x[], size_t k, PetscInt h, PetscScalar own[])
 {
   const int    there = k < (size_t)b->nrows; /* without rows mb is 0 */
   const size_t row = there ? BccooRow(b, k) : 0, r = (!there || b->slices == 1 ? row : row % (size_t)b->mb) * (size_t)h;
@@ -38,7 +28,7 @@ SPMV_INLINE void BccooRowOf(const BccooBlocks *b, const BccooInput *in, size_t k
   for (PetscInt i = 0; i < h; i++) {
     const size_t at = r + (size_t)i;
 
-    x[i] = there && (h == 1 || at < in->limit) ? in->x[at] : 0;
+    own[i] = there && (h == 1 || at < (size_t)b->m) ? x[at] : 0;
   }
 }
 
