@@ -251,6 +251,9 @@ extern PetscErrorCode SpmvUserPath(const char variable[], const char folder[], c
 extern void           SpmvMakeFolders(const char file[]);
 
 /* host/threads.c */
+typedef struct {
+  size_t first, end;
+} SpmvSpan;                                          /* entries [first, end) of a vector */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
 extern void  SpmvRunBegin(PetscInt64 products);
@@ -259,7 +262,7 @@ extern void  SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, con
                        PetscBool beta);
 extern void  SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],
                                 PetscBool beta, PetscScalar work[]);
-extern void  SpmvAddVectors(PetscInt ntasks, size_t n, const PetscScalar vectors[], PetscScalar y[]);
+extern void  SpmvAddVectors(PetscInt ntasks, size_t n, const SpmvSpan spans[], const PetscScalar vectors[], PetscScalar y[]);
 extern void  SpmvSplitRows(const SpmvCSR *csr, PetscInt unit, PetscInt parts, PetscInt first[]);
 
 /* Where the share of a task begins, of n things that tasks share equally; it ends where that of the next task begins */

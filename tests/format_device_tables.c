@@ -141,7 +141,7 @@ static PetscErrorCode Carries(SpmvDevice *device, const SpmvTestCSR *t)
 
     plan.value[BCCOO_TILE]             = 8;
     plan.value[BCCOO_DEVICE_STRATEGY]  = 1 + k / 3 % 3;
-    plan.value[BCCOO_DEVICE_CARRY]     = PetscDefined(USE_COMPLEX) ? 0 : k % 3;
+    plan.value[BCCOO_DEVICE_CARRY]     = PetscDefined(USE_COMPLEX) ? 0 : k % 2;
     plan.value[BCCOO_DEVICE_WORKGROUP] = 8;
     plan.value[BCCOO_DEVICE_TRANSPOSE] = k == 9; /* of strategy 1 */
     if (k == 9) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
@@ -159,7 +159,7 @@ static PetscErrorCode Refuse(const SpmvTestCSR *t)
 
   PetscFunctionBegin;
   plan                           = Plan(&SpmvFormat_bccoo);
-  plan.value[BCCOO_DEVICE_CARRY] = 2;
+  plan.value[BCCOO_DEVICE_CARRY] = 1;
   PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "adjacent synchronisation on a device that is no GPU", cpu));
   plan                              = Plan(&SpmvFormat_bccoo);
   plan.value[BCCOO_DEVICE_STRATEGY] = 2;

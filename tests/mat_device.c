@@ -223,7 +223,7 @@ end:
     test: # the last work group adds up, and slices; adjacent synchronisation is for GPUs
       suffix: knobs
       requires: !complex
-      args: -mat_bccoo_slices 4 -mat_bccoo_device_carry last -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
+      args: -mat_bccoo_slices 4 -mat_bccoo_device_carry kernel -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2
     test: # the device converts the matrix, its transpose and new values
       suffix: convert
       args: -mat_bccoo_device_convert device -mat_bccoo_block_height {{1 3}} -mat_bccoo_block_width 2 -mat_bccoo_slices {{1 2}}

@@ -58,6 +58,7 @@ void SpmvRun(PetscInt ntasks, SpmvTask *task, void *context)
 typedef struct {
   PetscInt           ntasks;
   size_t             n;
+  const SpmvSpan    *spans;
   const PetscScalar *vectors;
   PetscScalar       *y;
 } SpmvSum;
@@ -69,8 +70,9 @@ static void SpmvAddVectorsTask(void *context, PetscInt task)
 
   for (PetscInt t = 1; t < s->ntasks; t++) {
     const PetscScalar *vector = s->vectors + (size_t)(t - 1) * s->n;
+    const SpmvSpan     span   = s->spans ? s->spans[t] : (SpmvSpan){0, s->n};
 
-    for (size_t k = first; k < end; k++) s->y[k] += vector[k];
+    for (size_t k = PetscMax(first, span.first); k < PetscMin(end, span.end); k++) s->y[k] += vector[k];
   }
 }
 
@@ -80,14 +82,15 @@ static void SpmvAddVectorsTask(void *context, PetscInt task)
   Input Parameters:
 + ntasks  - tasks of the product; each adds a part of the vectors
 . n       - length of a vector
+. spans   - [ntasks]  what each task wrote of its vector; NULL if all wrote all
 - vectors - [ntasks - 1][n]  those of tasks 1, 2, ...; see SpmvTaskVector()
 
   Input/Output Parameter:
 . y - [n]  that of task 0; on return the sum
 */
-void SpmvAddVectors(PetscInt ntasks, size_t n, const PetscScalar vectors[], PetscScalar y[])
+void SpmvAddVectors(PetscInt ntasks, size_t n, const SpmvSpan spans[], const PetscScalar vectors[], PetscScalar y[])
 {
-  SpmvSum s = {ntasks, n, vectors, y};
+  SpmvSum s = {ntasks, n, spans, vectors, y};
 
   if (ntasks > 1) SpmvRun(ntasks, SpmvAddVectorsTask, &s);
 }

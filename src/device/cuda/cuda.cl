@@ -21,7 +21,6 @@ typedef unsigned long long ulong;
 #define WARP_BARRIER          __syncwarp()
 #define WARPS_ALONE           1
 #define FENCE                 __threadfence()
-#define FENCE_BARRIER         (__threadfence(), __syncthreads())
 #define STREAM(p)             Stream(p)
 #define UNROLL                _Pragma("unroll")
 #define ATOMIC_NEXT(p)        atomicAdd((uint *)(p), 1u)

@@ -2,7 +2,7 @@
   opencl.cl - the words that kernels are written in, for OpenCL C 1.2
 
   KERNEL(items)  a kernel of work groups of so many work items
-  BARRIER        of a work group, for its local memory; FENCE_BARRIER for global memory too
+  BARRIER        of a work group, for its local memory
   WARP_BARRIER   of 32 work items that follow each other, for local memory. OpenCL 1.2 has none, so here it is the work group's:
                  all of that must come to it as often
   WARPS_ALONE    1: they need not, since WARP_BARRIER is of a warp and no more
@@ -34,7 +34,6 @@
 #define WARP_BARRIER  BARRIER
 #define WARPS_ALONE   0
 #define FENCE         mem_fence(CLK_GLOBAL_MEM_FENCE)
-#define FENCE_BARRIER barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE)
 #define STREAM(p)     (*(p))
 #define UNROLL
 #define ATOMIC_NEXT(p)     atomic_inc(p)

@@ -60,7 +60,6 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
     else TileResult(&w, result, s.head);
   }
   TileRest(&w, &s, &kept);
-  if (CARRY == CARRY_LAST) CarryLast(&w, &told);
 }
 
 #if CARRY == CARRY_KERNEL

@@ -2,8 +2,7 @@
   bccoo_carry.cl - sums that go on from one work item to the next (Scan), and from one work group to the next
 
     CARRY 0  a second kernel, bccoo_carry, adds the tails
-    CARRY 1  the work group that ends last does
-    CARRY 2  adjacent synchronisation: each work group waits for the one before. For GPUs, as in the paper: neither API promises
+    CARRY 1  adjacent synchronisation: each work group waits for the one before. For GPUs, as in the paper: neither API promises
              that work groups that started go on, but GPUs run what started to its end. Numbers are given to work groups in the
              order in which they start. Tests run it on PoCL, whose threads run a work group to its end
 
@@ -96,18 +95,4 @@ INLINE void Carry(const Work *w, int g)
   }
   for (int i = 0; i < HEIGHT; i++) sum[i] = sum[i] + GET(&w->heads[(size_t)g * HEIGHT + i]);
   Store(w, first, sum);
-}
-
-/* CARRY 1, the work group that ends last: the first results of all */
-INLINE void CarryLast(const Work *w, LOCAL_POINTER int *told)
-{
-  FENCE;
-  FENCE_BARRIER;
-  if (w->t == 0) *told = ATOMIC_NEXT(&w->sync[0]) == (uint)w->ngroups - 1;
-  BARRIER;
-  if (*told) {
-    FENCE;
-    for (int g = w->t; g < w->ngroups; g += GROUP) Carry(w, g);
-    if (w->t == 0) ATOMIC_WRITE(&w->sync[0], 0u); /* for the next product */
-  }
 }

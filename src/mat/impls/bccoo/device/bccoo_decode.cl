@@ -5,8 +5,7 @@
   in kernels only: in functions that are inlined it brings Oclgrind 21 to a halt.
 */
 #define CARRY_KERNEL   0
-#define CARRY_LAST     1
-#define CARRY_ADJACENT 2
+#define CARRY_ADJACENT 1
 
 #if FLAG_BITS == 8
 typedef uchar FLAGS;

@@ -12,8 +12,8 @@ static const PetscInt    BccooCaches[]         = {1, 2, 3, 4};
 static const PetscInt    BccooBunches[]        = {0, 1, 2, 4};
 static const PetscInt    BccooTransposes[]     = {0, 1};
 static const char *const BccooTransposeNames[] = {"offline", "online"};
-static const PetscInt    BccooCarries[]        = {BCCOO_CARRY_KERNEL, BCCOO_CARRY_LAST, BCCOO_CARRY_ADJACENT};
-static const char *const BccooCarryNames[]     = {"kernel", "last", "adjacent"};
+static const PetscInt    BccooCarries[]        = {BCCOO_CARRY_KERNEL, BCCOO_CARRY_ADJACENT};
+static const char *const BccooCarryNames[]     = {"kernel", "adjacent"};
 static const PetscInt    BccooConverts[]       = {BCCOO_CONVERT_AUTO, BCCOO_CONVERT_HOST, BCCOO_CONVERT_DEVICE};
 static const char *const BccooConvertNames[]   = {"auto", "host", "device"};
 static const PetscInt    BccooFlagBits[]       = {32, 8, 16};
@@ -35,8 +35,7 @@ static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("device_transpose", "blocks are transposed offline, by the build, or by each product",
                                           BccooTransposes, BccooTransposeNames),
   [BCCOO_DEVICE_CARRY] =
-    SPMV_CHOICES("device_carry",
-                 "sums across work groups: by a second kernel, by the last work group, or each waits for the one before (GPUs)",
+    SPMV_CHOICES("device_carry", "sums across work groups: by a second kernel, or each waits for the one before (GPUs only)",
                  BccooCarries, BccooCarryNames),
   [BCCOO_DEVICE_CONVERT] =
     SPMV_CHOICES("device_convert",

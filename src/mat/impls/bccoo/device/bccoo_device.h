@@ -25,7 +25,7 @@ enum { /* the knobs, after those that both sides have */
 
 /* Values of BCCOO_DEVICE_CONVERT, and of BCCOO_DEVICE_CARRY, as in bccoo_decode.cl */
 enum { BCCOO_CONVERT_AUTO, BCCOO_CONVERT_HOST, BCCOO_CONVERT_DEVICE };
-enum { BCCOO_CARRY_KERNEL, BCCOO_CARRY_LAST, BCCOO_CARRY_ADJACENT };
+enum { BCCOO_CARRY_KERNEL, BCCOO_CARRY_ADJACENT };
 
 #define BCCOO_FLAT_GROUP 128 /* work items of a group where they have nothing to do with each other */
 

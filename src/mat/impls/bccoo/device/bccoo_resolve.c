@@ -67,14 +67,15 @@ static PetscErrorCode BccooCarryAllows(const SpmvDeviceInfo *info, PetscInt carr
   const char *name = info->name;
 
   PetscFunctionBegin;
-  if (carry == BCCOO_CARRY_ADJACENT && !info->forward) {
+  if (carry == BCCOO_CARRY_KERNEL) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!info->forward) {
     PetscCall(SpmvAppend(why, size, "%s is no GPU: it is not known that its work groups go on while others wait for them", name));
-    PetscCall(SpmvAppend(why, size, "; set -mat_bccoo_device_carry kernel or last"));
-  } else if (carry != BCCOO_CARRY_KERNEL && PetscDefined(USE_COMPLEX)) {
-    PetscCall(SpmvAppend(why, size, "Complex numbers are not exchanged in one piece; set -mat_bccoo_device_carry kernel"));
-  } else if (carry != BCCOO_CARRY_KERNEL && sizeof(PetscReal) > 4 && !info->atomic64) {
-    PetscCall(SpmvAppend(why, size, "%s does not exchange 64 bits in one piece; set -mat_bccoo_device_carry kernel", name));
+  } else if (PetscDefined(USE_COMPLEX)) {
+    PetscCall(SpmvAppend(why, size, "Complex numbers are not exchanged in one piece"));
+  } else if (sizeof(PetscReal) > 4 && !info->atomic64) {
+    PetscCall(SpmvAppend(why, size, "%s does not exchange 64 bits in one piece", name));
   }
+  if (why[0]) PetscCall(SpmvAppend(why, size, "; set -mat_bccoo_device_carry kernel"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

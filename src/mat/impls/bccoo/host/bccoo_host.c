@@ -29,6 +29,24 @@ static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The columns of the block rows that a part has blocks of; with slices, all */
+static SpmvSpan BccooSpanOf(const SpmvCSR *csr, const BccooBlocks *b, BccooPart part)
+{
+  const size_t h = (size_t)b->h, w = (size_t)b->w, n = (size_t)b->n,
+               last = PetscMin((size_t)b->entry[part.last] + 1, (size_t)b->nrows);
+  SpmvSpan span     = {n, 0};
+
+  if (b->slices > 1) return (SpmvSpan){0, n};
+  for (size_t k = (size_t)b->entry[part.first]; k < last; k++) {
+    for (size_t r = BccooRow(b, k) * h; r < PetscMin((BccooRow(b, k) + 1) * h, (size_t)b->m); r++) {
+      if (csr->i[r] == csr->i[r + 1]) continue;
+      span.first = PetscMin(span.first, (size_t)csr->j[csr->i[r]] / w * w);
+      span.end   = PetscMax(span.end, PetscMin(n, ((size_t)csr->j[csr->i[r + 1] - 1] / w + 1) * w));
+    }
+  }
+  return (SpmvSpan){PetscMin(span.first, span.end), span.end};
+}
+
 static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
   BccooStorage *s;
@@ -45,6 +63,8 @@ static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stor
   PetscCall(BccooBlocksBuild(csr, plan->value, s->nparts, PETSC_FALSE, b));
   s->large = (PetscBool)((PetscLogDouble)b->nblocks * b->h * b->w >= SpmvMachineGet()->cached);
   if (b->slices > 1) PetscCall(PetscCalloc1(BccooStackRows(b), &s->partial));
+  PetscCall(PetscMalloc1(s->nparts, &s->span));
+  for (PetscInt p = 0; p < s->nparts; p++) s->span[p] = BccooSpanOf(csr, b, BccooPartNumber(s, p));
   if (b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
   PetscCall(BccooBlocksSetValues(csr, s));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -57,6 +77,7 @@ static PetscErrorCode BccooDestroy(void **storage)
   PetscFunctionBegin;
   PetscCall(PetscFree(s->partial));
   PetscCall(PetscFree(s->padded));
+  PetscCall(PetscFree(s->span));
   PetscCall(BccooBlocksDestroy(storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -31,7 +31,16 @@ typedef struct {
   PetscScalar *padded;  /* [block columns x w] if w does not divide n: x, then zeros */
   PetscInt     nparts;  /* threads */
   PetscBool    large;   /* of all parts */
+  SpmvSpan    *span;    /* [nparts] the columns of each part */
 } BccooStorage;
+
+/* Part p: about as many groups as the others */
+static inline BccooPart BccooPartNumber(const BccooStorage *s, PetscInt p)
+{
+  const size_t bunch = (size_t)s->b.bunch, ngroups = s->b.ntiles / bunch;
+
+  return (BccooPart){SpmvShare(ngroups, p, s->nparts) * bunch, SpmvShare(ngroups, p + 1, s->nparts) * bunch, s->large};
+}
 
 /* bccoo_plan.c */
 extern PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[]);

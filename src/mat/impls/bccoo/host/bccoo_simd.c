@@ -53,14 +53,6 @@ static BccooPartFn *BccooPartOf(const BccooBlocks *b, BccooPartFn *const chunks[
   return (b->bunch > 1 ? lanes : chunks)[(b->h - 1) * BCCOO_BLOCK_MAX + b->w - 1];
 }
 
-/* Part p: about as many groups as the others */
-static BccooPart BccooPartNumber(const BccooStorage *s, PetscInt p)
-{
-  const size_t bunch = (size_t)s->b.bunch, ngroups = s->b.ntiles / bunch;
-
-  return (BccooPart){SpmvShare(ngroups, p, s->nparts) * bunch, SpmvShare(ngroups, p + 1, s->nparts) * bunch, s->large};
-}
-
 /* The first row of part p: its own rows are those that end in it, and the empty ones before each */
 static size_t BccooPartRow(const BccooStorage *s, PetscInt p)
 {
@@ -140,9 +132,10 @@ static void BccooTransposePart(void *context, PetscInt p)
   const BccooProduct *product = (const BccooProduct *)context;
   const BccooBlocks  *b       = &product->s->b;
   const BccooPart     part    = BccooPartNumber(product->s, p);
+  const SpmvSpan      span    = p ? product->s->span[p] : (SpmvSpan){0, (size_t)b->n};
   BccooOutput         o       = {.y = SpmvTaskVector(b->n, p, product->work, product->y)};
 
-  if (p || !product->o.beta) memset(o.y, 0, sizeof(PetscScalar) * (size_t)b->n);
+  if (p || !product->o.beta) memset(o.y + span.first, 0, sizeof(PetscScalar) * (span.end - span.first));
   product->part(b, &part, product->x, &o);
 }
 
@@ -160,7 +153,7 @@ static void BccooMultTranspose(const void *storage, const PetscScalar *x, PetscS
 
   product.part = BccooPartOf(&s->b, BccooTransposeChunksTable, BccooTransposeLanesTable);
   SpmvRun(s->nparts, BccooTransposePart, &product);
-  SpmvAddVectors(s->nparts, (size_t)s->b.n, work, y);
+  SpmvAddVectors(s->nparts, (size_t)s->b.n, s->span, work, y);
 }
 
 const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {

@@ -261,7 +261,7 @@ static void CmrsMultTranspose(const void *storage, const PetscScalar *x, PetscSc
   CmrsProduct p = {(const CmrsStorage *)storage, x, y, beta, work};
 
   SpmvRun(p.c->threads, CmrsApplyTranspose, &p);
-  SpmvAddVectors(p.c->threads, (size_t)p.c->n, work, y);
+  SpmvAddVectors(p.c->threads, (size_t)p.c->n, NULL, work, y);
 }
 
 const SpmvKernels SPMV_ISA_NAME(CmrsKernels) = {

@@ -256,7 +256,7 @@ static void CsradaptiveMultTranspose(const void *storage, const PetscScalar *x, 
   CsradaptiveProduct p = {(const CsradaptiveStorage *)storage, x, y, beta, work, NULL, NULL};
 
   SpmvRun(p.s->threads, CsradaptiveTransposeTask, &p);
-  SpmvAddVectors(p.s->threads, (size_t)p.s->rows.n, work, y);
+  SpmvAddVectors(p.s->threads, (size_t)p.s->rows.n, NULL, work, y);
 }
 
 const SpmvKernels SPMV_ISA_NAME(CsradaptiveKernels) = {

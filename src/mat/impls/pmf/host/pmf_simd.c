@@ -139,7 +139,7 @@ static void PmfMultTranspose(const void *storage, const PetscScalar *x, PetscSca
   PmfProduct        p = {b, x, y, beta, work};
 
   SpmvRun(b->threads, PmfMultTransposeTask, &p);
-  SpmvAddVectors(b->threads, (size_t)b->n, work, y);
+  SpmvAddVectors(b->threads, (size_t)b->n, NULL, work, y);
 }
 
 const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {PmfMult, PmfMultTranspose, PmfTransposeWork};
