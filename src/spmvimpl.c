@@ -33,7 +33,7 @@ PetscErrorCode SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, const SpmvD
 . plan - what was asked for; on return what was built
 
   Output Parameter:
-. storage - to be destroyed by the side; NULL after an error
+. storage - to be given to SpmvStorageDestroy(); NULL after an error
 
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not suit the matrix or the device.
@@ -48,8 +48,25 @@ PetscErrorCode SpmvBuild(const SpmvSide *side, const SpmvCSR *csr, const SpmvDev
   PetscCall(SpmvResolve(side, csr, info, plan, why, sizeof(why)));
   PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s", why);
   ierr = side->build(csr, plan, storage);
-  if (ierr && *storage) PetscCall(side->destroy(storage));
+  if (ierr) PetscCall(SpmvStorageDestroy(side, storage));
   PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does nothing if there is none */
+PetscErrorCode SpmvStorageDestroy(const SpmvSide *side, void **storage)
+{
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  if (!*storage) PetscFunctionReturn(PETSC_SUCCESS);
+  if (side->destroy) PetscCall(side->destroy(*storage));
+  PetscCall(side->arrays(*storage, &n, arrays));
+  for (PetscInt k = 0; k < n; k++) {
+    if (!arrays[k].borrowed) PetscCall(SpmvFree(&arrays[k].data));
+  }
+  PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

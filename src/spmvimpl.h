@@ -186,7 +186,9 @@ typedef struct {
   PetscErrorCode (*arrays)(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
   /* Line k = 0, 1, ... of what -mat_spmv_view prints of a storage besides plan and bytes; empty: no more. NULL: none */
   PetscErrorCode (*describe)(const void *storage, PetscInt k, char line[], size_t size);
-  PetscErrorCode (*destroy)(void **storage);
+  /* Frees what a storage, which may be half built, has besides its arrays(), which are SpmvAlloc()'s, and itself, which is
+     PetscMalloc()'s (call SpmvStorageDestroy()). NULL: nothing */
+  PetscErrorCode (*destroy)(void *storage);
 } SpmvSide;
 
 /* y <- beta y + A x, beta 0 or 1. With beta = 0, y is not read. x and y do not overlap. No PETSc calls inside */
@@ -222,6 +224,7 @@ extern PetscErrorCode  SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, con
                                    char why[], size_t size);
 extern PetscErrorCode  SpmvBuild(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan,
                                  void **storage);
+extern PetscErrorCode  SpmvStorageDestroy(const SpmvSide *side, void **storage);
 extern PetscLogDouble  SpmvArraysRead(PetscInt n, const SpmvArray arrays[]);
 extern PetscLogDouble  SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
 extern PetscErrorCode  SpmvDeviceFits(const SpmvDeviceInfo *info, size_t group, size_t local, const char format[],

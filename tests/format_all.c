@@ -112,7 +112,7 @@ static PetscErrorCode CheckPlan(const SpmvFormat *f, SpmvTestCSR *t, const SpmvP
     for (PetscInt k = 0; k < t->i[t->m]; k++) PetscCall(PetscRandomGetValue(rand, &t->a[k]));
     PetscCall(side->setvalues(&csr, storage));
   }
-  PetscCall(side->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(side, &storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -56,7 +56,7 @@ static PetscErrorCode Show(const char name[], PetscInt m, PetscInt n, const Pets
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
   for (size_t q = b->nblocks; q < 8 * b->nflags; q++)
     PetscCheck(Flag(b, q), PETSC_COMM_SELF, PETSC_ERR_PLIB, "flag %zu of the padding is 0", q);
-  PetscCall(side->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(side, &storage));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(0);
 }
@@ -88,7 +88,7 @@ static PetscErrorCode Figure8(const PetscScalar C[])
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  product"));
   for (PetscInt r = 0; r < 4; r++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(y[r])));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
-  PetscCall(SpmvFormat_bccoo.host->side.destroy(&storage));
+  PetscCall(SpmvStorageDestroy(&SpmvFormat_bccoo.host->side, &storage));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(0);
 }
@@ -109,7 +109,7 @@ static PetscErrorCode TableIV(const char name[], const SpmvTestCSR *t, PetscInt 
   PetscCall(side->arrays(storage, &n, arrays));
   for (PetscInt k = 0; k < n; k++)
     bytes += arrays[k].aside ? 0 : (PetscLogDouble)arrays[k].count * (arrays[k].is_values ? 4 : arrays[k].size);
-  PetscCall(side->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(side, &storage));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, blocks of %" PetscInt_FMT "x%" PetscInt_FMT ", %s columns: %.2f MB\n", name, h, w,
                         columns == BCCOO_COLUMNS_INT32 ? "int32" : "uint16", (double)bytes / 1e6));
   PetscFunctionReturn(0);

@@ -132,7 +132,7 @@ static PetscErrorCode Show(const char name[], const SpmvTestCSR *t, SpmvPlan pla
   PRINT("rows of steps", c->nsteps, c->active[k]);
   PetscCall(CheckConversion(&csr, HostStrips(c)));
   PetscCall(CheckProducts(&csr, c));
-  PetscCall(HOST->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(HOST, &storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -146,7 +146,7 @@ static PetscErrorCode ShowDevice(const char name[], const SpmvTestCSR *t, SpmvPl
   PetscCall(SpmvBuild(DEVICE, &csr, &Gpu, &plan, &storage));
   PetscCall(ShowStrips(name, DEVICE, storage, DeviceStrips((CmrsDeviceStorage *)storage)));
   PetscCall(CheckConversion(&csr, DeviceStrips((CmrsDeviceStorage *)storage)));
-  PetscCall(DEVICE->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(DEVICE, &storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,7 +209,7 @@ static PetscErrorCode CheckPadded(const SpmvTestCSR *t)
     }
   }
   PetscCall(CheckConversion(&csr, strips));
-  PetscCall(DEVICE->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(DEVICE, &storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -234,14 +234,14 @@ static PetscErrorCode CheckLong(const char name[], const SpmvTestCSR *t, PetscBo
                  "thread %" PetscInt_FMT " has no part of the long row", k);
     PetscCall(CheckConversion(&csr, HostStrips(c)));
     PetscCall(CheckProducts(&csr, c));
-    PetscCall(HOST->destroy(&storage));
+    PetscCall(SpmvStorageDestroy(HOST, &storage));
   }
   for (int order = CMRS_COLUMNS; order <= CMRS_PADDED; order++) {
     SpmvPlan plan = DevicePlan(0, (CmrsOrder)order);
 
     PetscCall(SpmvBuild(DEVICE, &csr, &Gpu, &plan, &storage));
     PetscCall(CheckConversion(&csr, DeviceStrips((CmrsDeviceStorage *)storage)));
-    PetscCall(DEVICE->destroy(&storage));
+    PetscCall(SpmvStorageDestroy(DEVICE, &storage));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -261,7 +261,7 @@ static PetscErrorCode CheckWide(const SpmvTestCSR *t)
     PetscCheck(((CmrsStorage *)storage)->wordsize == 8, PETSC_COMM_SELF, PETSC_ERR_PLIB, "words are not wide");
     PetscCall(CheckConversion(&csr, HostStrips((CmrsStorage *)storage)));
     PetscCall(CheckProducts(&csr, storage));
-    PetscCall(HOST->destroy(&storage));
+    PetscCall(SpmvStorageDestroy(HOST, &storage));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -296,7 +296,7 @@ static PetscErrorCode CheckInf(const SpmvTestCSR *t)
       }
     }
   }
-  PetscCall(HOST->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(HOST, &storage));
   PetscCall(PetscFree2(x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -324,7 +324,7 @@ static PetscErrorCode ShowWord(PetscInt n)
   PetscCall(SpmvBuild(HOST, &csr, NULL, &plan, &storage));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " columns: words of %d bits\n", n,
                         8 * (int)((CmrsStorage *)storage)->wordsize));
-  PetscCall(HOST->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(HOST, &storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

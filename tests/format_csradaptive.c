@@ -89,7 +89,7 @@ static PetscErrorCode Show(const char name[], PetscInt m, const PetscInt length[
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", line));
   PetscCall(SIDE->describe(storage, 1, line, sizeof(line)));
   PetscCheck(!line[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "a second line: %s", line);
-  PetscCall(SIDE->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(SIDE, &storage));
   PetscCall(GuardedDestroy(&t));
   PetscFunctionReturn(0);
 }
@@ -141,7 +141,7 @@ static PetscErrorCode Bytes(const char name[], PetscInt m, PetscInt n, const Pet
   }
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: AIJ's own arrays %d, below 0.1 %% of CSR: %s, and nothing else: %s\n", name,
                         (int)borrowed, own < 0.001 * csr ? "yes" : "no", all == csr + own ? "yes" : "no"));
-  PetscCall(SIDE->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(SIDE, &storage));
   PetscCall(GuardedDestroy(&t));
   PetscFunctionReturn(0);
 }
@@ -212,7 +212,7 @@ static PetscErrorCode Kernels(const char name[], PetscInt m, PetscInt n, const P
         PetscCall(SpmvBuild(SIDE, &t.csr, NULL, &plan, &storage));
         PetscCall(SpmvTestProducts(&FORMAT, &t.csr, storage, &wrong));
         PetscCall(Infinite(&t.csr, storage, &wrong));
-        PetscCall(SIDE->destroy(&storage));
+        PetscCall(SpmvStorageDestroy(SIDE, &storage));
       }
     }
   }
@@ -268,7 +268,7 @@ static PetscErrorCode Values(void)
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "values twice as large:"));
   for (PetscInt r = 0; r < 5; r++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %s", z[r] == (PetscReal)2 * y[r] ? "yes" : "no"));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
-  PetscCall(SIDE->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(SIDE, &storage));
   PetscCall(GuardedDestroy(&after));
   PetscFunctionReturn(0);
 }

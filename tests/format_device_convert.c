@@ -112,7 +112,7 @@ static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPl
     Wrong++;
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes more\n", what, (double)(device->held - before)));
   }
-  PetscCall(side->destroy(&host));
+  PetscCall(SpmvStorageDestroy(side, &host));
   PetscCall(RowsDestroy(&t));
   PetscFunctionReturn(0);
 }

@@ -277,7 +277,7 @@ static PetscErrorCode Tpspmv(void)
                           : strstr(product.options, "-DSTAGE=0")  ? "not staged"
                                                                   : product.options));
   }
-  PetscCall(f->device->side.destroy(&storage));
+  PetscCall(SpmvStorageDestroy(&f->device->side, &storage));
   PetscCall(RowsDestroy(&t));
   PetscFunctionReturn(0);
 }

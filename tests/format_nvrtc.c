@@ -80,7 +80,7 @@ static PetscErrorCode CompilePlan(const SpmvFormat *f, const SpmvTestCSR *t, Spm
   if (!storage) PetscFunctionReturn(0);
   PetscCall(f->device->product(storage, &plan, &Info, &product));
   if (f->device->convert) PetscCall(f->device->convert(storage, PETSC_FALSE, &conversion));
-  PetscCall(f->device->side.destroy(&storage));
+  PetscCall(SpmvStorageDestroy(&f->device->side, &storage));
   PetscCall(SpmvProgramOptions(&Info, product.options, options, sizeof(options)));
   PetscCall(SpmvProgramSource(&SpmvDeviceApi_cuda, f->device->source, &source));
   PetscCall(Compile(f->name, source, options, narch, arch, all, failures));

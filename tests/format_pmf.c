@@ -81,7 +81,7 @@ static PetscErrorCode Example(void)
       PetscCall(PmfHost.side.describe(storage, line, text, sizeof(text)));
       if (text[0]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s\n", text));
     }
-    PetscCall(PmfHost.side.destroy(&storage));
+    PetscCall(SpmvStorageDestroy(&PmfHost.side, &storage));
   }
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -343,7 +343,7 @@ static PetscErrorCode Slices(const char name[], PetscInt m, PetscInt n, Pattern 
   PetscCall(SpmvTestProducts(&SpmvFormat_pmf, &csr, storage, &wrong));
   PetscCall(Spread(&csr, storage, &spread));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "  wrong %" PetscInt_FMT ", reached by an Inf %" PetscInt_FMT "\n", wrong, spread));
-  PetscCall(PmfHost.side.destroy(&storage));
+  PetscCall(SpmvStorageDestroy(&PmfHost.side, &storage));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

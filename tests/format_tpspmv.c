@@ -30,7 +30,7 @@ static PetscErrorCode Destroy(TpspmvStorage **b)
   void *storage = *b;
 
   PetscFunctionBegin;
-  PetscCall(SIDE->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(SIDE, &storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

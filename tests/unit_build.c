@@ -167,7 +167,7 @@ static PetscErrorCode TestGone(const SpmvFormat *f, const SpmvCSR *csr, const Sp
                "%s: %s has %zu elements, then %zu", f->name, before[k].name, before[k].count, after[k].count);
   PetscCheck(!memcmp(lines[0], lines[1], sizeof(lines[0])), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: '%s', then '%s'", f->name,
              lines[0][0], lines[1][0]);
-  PetscCall(side->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(side, &storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,7 +280,7 @@ static PetscErrorCode RunOutOfMemory(Work *work, WorkFn *run)
     }
     PetscCheck(!ierr || ierr == PETSC_ERR_MEM, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%s: %s without the memory of request %" PetscInt_FMT " returned %d", w.format->name, w.name, k, (int)ierr);
-    if (w.storage) PetscCall(SpmvFormatSide(w.format, w.plan.backend)->destroy(&w.storage));
+    if (w.storage) PetscCall(SpmvStorageDestroy(SpmvFormatSide(w.format, w.plan.backend), &w.storage));
     PetscCheck(Live == before, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%s: %s without the memory of request %" PetscInt_FMT " leaves %" PetscInt_FMT " pieces of memory", w.format->name,
                w.name, k, Live - before);
@@ -346,7 +346,7 @@ static PetscErrorCode TestWide(const SpmvFormat *f, PetscInt *refused)
   Most         = (size_t)1 << 30;
   PetscCall(SpmvTestBuild(&f->host->side, &csr, NULL, &plan, &storage));
   fits = (PetscBool)(f->host->kernels[SPMV_SCALAR]->transpose_work(storage) < Most / sizeof(PetscScalar));
-  PetscCall(f->host->side.destroy(&storage));
+  PetscCall(SpmvStorageDestroy(&f->host->side, &storage));
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, MANY, WIDE, i, j, a, &A));
   PetscCall(MatConvert(A, f->name, MAT_INPLACE_MATRIX, &A));
   PetscCall(MatSetFromOptions(A));

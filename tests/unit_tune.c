@@ -43,7 +43,7 @@ static PetscErrorCode BytesBuilt(PetscInt number, const SpmvCSR *csr, SpmvPlan p
   PetscFunctionBegin;
   PetscCall(SpmvBuild(side, csr, NULL, &plan, &storage));
   PetscCall(SpmvTestBytes(side, storage, bytes));
-  PetscCall(side->destroy(&storage));
+  PetscCall(SpmvStorageDestroy(side, &storage));
   PetscFunctionReturn(0);
 }
 

@@ -41,13 +41,6 @@ static PetscErrorCode GatherProduct(const void *storage, const SpmvPlan *plan, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode GatherDestroy(void **storage)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(*storage));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 const char SpmvGatherSource[] =
 #include "gather.cl.h"
   ;
@@ -55,12 +48,11 @@ const char SpmvGatherSource[] =
 /* Prepares to bring n > 0 entries of vectors, number which[0], which[1], ..., to the host, each time by SpmvOnDeviceMultiply() */
 PetscErrorCode SpmvGatherCreate(SpmvDevice *device, PetscInt n, const PetscInt which[], SpmvOnDevice **gather, PetscBool *nomem)
 {
-  static const SpmvDeviceSide side   = {.side    = {.build = GatherBuild, .arrays = GatherArrays, .destroy = GatherDestroy},
-                                        .source  = SpmvGatherSource,
-                                        .product = GatherProduct};
-  static const SpmvFormat     format = {.name = "gather", .device = &side};
-  const SpmvCSR               csr    = {.m = n, .j = which};
-  SpmvPlan                    plan   = {.threads = 1, .backend = SPMV_BACKEND_DEVICE};
+  static const SpmvDeviceSide side = {
+    .side = {.build = GatherBuild, .arrays = GatherArrays}, .source = SpmvGatherSource, .product = GatherProduct};
+  static const SpmvFormat format = {.name = "gather", .device = &side};
+  const SpmvCSR           csr    = {.m = n, .j = which};
+  SpmvPlan                plan   = {.threads = 1, .backend = SPMV_BACKEND_DEVICE};
 
   PetscFunctionBegin;
   PetscCall(SpmvOnDeviceCreate(device, &format, &csr, &plan, NULL, gather, nomem));

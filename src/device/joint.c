@@ -137,7 +137,7 @@ PetscErrorCode SpmvJointDestroy(SpmvJoint **result)
 
   PetscFunctionBegin;
   if (!joint) PetscFunctionReturn(PETSC_SUCCESS);
-  if (joint->storage) PetscCall(joint->format->host->side.destroy(&joint->storage));
+  PetscCall(SpmvStorageDestroy(&joint->format->host->side, &joint->storage));
   PetscCall(PetscFree(joint->rows));
   PetscCall(PetscFree(joint->results));
   PetscCall(PetscFree(*result));

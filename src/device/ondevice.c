@@ -209,7 +209,7 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
   PetscCall(SpmvGraphsForget(on));
   for (PetscInt k = 0; k < on->nbuffers; k++) PetscCall(SpmvDeviceFree(on->device, on->buffer[k].bytes, &on->buffer[k].buffer));
   PetscCall(SpmvJointDestroy(&on->joint));
-  if (on->storage) PetscCall(on->format->device->side.destroy(&on->storage));
+  PetscCall(SpmvStorageDestroy(&on->format->device->side, &on->storage));
   PetscCall(PetscFree(*result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -60,7 +60,7 @@ static PetscErrorCode PowersOfHost(const SpmvFormat *format, const SpmvCSR *csr,
   PetscCall(SpmvKernelsGet(format, plan.isa, &kernels, &isa));
   PetscCall(SpmvBuild(&format->host->side, csr, NULL, &plan, &storage));
   ierr = PowersTime(csr, NULL, kernels->apply, storage, least, &nomem);
-  PetscCall(format->host->side.destroy(&storage));
+  PetscCall(SpmvStorageDestroy(&format->host->side, &storage));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -86,7 +86,7 @@ PetscErrorCode SpmvBuiltDestroy(SpmvBuilt *b)
 {
   PetscFunctionBegin;
   PetscCall(SpmvOnDeviceDestroy(&b->device));
-  if (b->storage) PetscCall(b->format->host->side.destroy(&b->storage));
+  if (b->storage) PetscCall(SpmvStorageDestroy(&b->format->host->side, &b->storage));
   PetscCall(PetscMemzero(b, sizeof(*b)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

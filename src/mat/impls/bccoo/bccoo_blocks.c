@@ -177,16 +177,10 @@ PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a storage, as far as it is built, whose other arrays are freed */
-PetscErrorCode BccooBlocksDestroy(void **storage)
+/* Frees the scan, if it did not end */
+PetscErrorCode BccooBlocksDestroy(void *storage)
 {
-  SpmvArray arrays[SPMV_ARRAY_MAX];
-  PetscInt  n;
-
   PetscFunctionBegin;
-  PetscCall(SpmvFree(&((BccooBlocks *)*storage)->own));
-  PetscCall(BccooBlocksArrays(*storage, &n, arrays));
-  for (PetscInt k = 0; k < n; k++) PetscCall(SpmvFree(&arrays[k].data));
-  PetscCall(PetscFree(*storage));
+  PetscCall(SpmvFree(&((BccooBlocks *)storage)->own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

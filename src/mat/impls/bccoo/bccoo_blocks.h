@@ -88,7 +88,7 @@ extern PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBoo
 extern PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntasks, PetscBool outline, BccooBlocks *b);
 extern PetscErrorCode BccooBlocksSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arrays[]);
-extern PetscErrorCode BccooBlocksDestroy(void **storage);
+extern PetscErrorCode BccooBlocksDestroy(void *storage);
 
 /* n / width, rounded up */
 static inline PetscInt BccooCeil(PetscInt n, PetscInt width)

@@ -209,6 +209,9 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outli
   if (BccooIsSimple(b)) b->npositions = 0;
   if (!b->npositions) PetscCall(SpmvFree(&b->position));
   p[BCCOO_COLUMNS] = b->columns;
+  PetscCheck(b->nescaped <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%zu columns have no 16-bit difference, more than 32-bit integers count; set -mat_bccoo_columns to int32",
+             b->nescaped);
   PetscCheck(!b->npositions || b->nstored * (size_t)(b->h * b->w) <= UINT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " hold more values than 32-bit positions count; "
              "use more processes, or set -mat_bccoo_block_height and -mat_bccoo_block_width to 1",

@@ -203,13 +203,3 @@ PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char line[],
   PetscCall(SpmvAppend(line, size, "%.0f bytes, %.3f %% of CSR", own, 100 * own / (SpmvArraysRead(narrays, arrays) - own)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-PetscErrorCode CsradaptiveDestroy(void **storage)
-{
-  CsradaptiveBlocks *b = (CsradaptiveBlocks *)*storage;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvFree(&b->block));
-  PetscCall(PetscFree(*storage));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

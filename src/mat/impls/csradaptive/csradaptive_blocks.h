@@ -50,7 +50,6 @@ extern PetscErrorCode CsradaptiveCut(const SpmvCSR *csr, const SpmvPlan *plan, P
 extern PetscErrorCode CsradaptiveSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
 extern PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char line[], size_t size);
-extern PetscErrorCode CsradaptiveDestroy(void **storage);
 
 static inline PetscInt CsradaptiveRow(uint64_t word)
 {

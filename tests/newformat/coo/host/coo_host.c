@@ -60,19 +60,6 @@ static PetscErrorCode CooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storag
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CooDestroy(void **storage)
-{
-  CooStorage *s = (CooStorage *)*storage;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvFree(&s->row));
-  PetscCall(SpmvFree(&s->column));
-  PetscCall(SpmvFree(&s->from));
-  PetscCall(SpmvFree(&s->value));
-  PetscCall(PetscFree(*storage));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode CooArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
   const CooStorage *s = (const CooStorage *)storage;
@@ -109,7 +96,6 @@ const SpmvHostSide CooHost = {
               .work      = CooWork,
               .build     = CooBuild,
               .setvalues = CooSetValues,
-              .arrays    = CooArrays,
-              .destroy   = CooDestroy},
+              .arrays    = CooArrays},
   .kernels = CooKernels,
 };

@@ -70,9 +70,9 @@ static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode BccooDestroy(void **storage)
+static PetscErrorCode BccooDestroy(void *storage)
 {
-  BccooStorage *s = (BccooStorage *)*storage;
+  BccooStorage *s = (BccooStorage *)storage;
 
   PetscFunctionBegin;
   PetscCall(PetscFree(s->partial));

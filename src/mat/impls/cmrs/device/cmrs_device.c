@@ -202,17 +202,6 @@ static PetscErrorCode CmrsDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CmrsDeviceDestroy(void **storage)
-{
-  CmrsDeviceStorage *c        = (CmrsDeviceStorage *)*storage;
-  void              *arrays[] = {&c->strip, &c->word, &c->value, &c->items, &c->position};
-
-  PetscFunctionBegin;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(arrays); k++) PetscCall(SpmvFree(arrays[k]));
-  PetscCall(PetscFree(*storage));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CmrsDeviceArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
   const CmrsDeviceStorage *c = (const CmrsDeviceStorage *)storage;
@@ -276,8 +265,7 @@ const SpmvDeviceSide CmrsDevice = {
               .build     = CmrsDeviceBuild,
               .setvalues = CmrsDeviceSetValues,
               .arrays    = CmrsDeviceArrays,
-              .describe  = CmrsDeviceDescribe,
-              .destroy   = CmrsDeviceDestroy},
+              .describe  = CmrsDeviceDescribe},
   .source  = CmrsSource,
   .product = CmrsDeviceProduct,
 };

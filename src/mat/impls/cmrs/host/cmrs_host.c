@@ -140,15 +140,10 @@ static PetscErrorCode CmrsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stora
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CmrsDestroy(void **storage)
+static PetscErrorCode CmrsDestroy(void *storage)
 {
-  CmrsStorage *c        = (CmrsStorage *)*storage;
-  void        *arrays[] = {&c->strip, &c->word, &c->value,   &c->step, &c->lane,   &c->active,
-                           &c->chunk, &c->tail, &c->segment, &c->task, &c->partial};
-
   PetscFunctionBegin;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(arrays); k++) PetscCall(SpmvFree(arrays[k]));
-  PetscCall(PetscFree(*storage));
+  PetscCall(SpmvFree(&((CmrsStorage *)storage)->partial));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -106,17 +106,6 @@ static PetscErrorCode CsradaptiveDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CsradaptiveDeviceDestroy(void **storage)
-{
-  CsradaptiveDeviceStorage *s = (CsradaptiveDeviceStorage *)*storage;
-
-  PetscFunctionBegin;
-  for (int kernel = 0; kernel < CSRADAPTIVE_LISTS; kernel++) PetscCall(SpmvFree(&s->list[kernel]));
-  PetscCall(SpmvFree(&s->part));
-  PetscCall(CsradaptiveDestroy(storage));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode CsradaptiveDeviceArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
   static const char *const        name[CSRADAPTIVE_LISTS] = {"stream", "vector", "vectorl"};
@@ -179,8 +168,7 @@ const SpmvDeviceSide CsradaptiveDevice = {
               .build     = CsradaptiveDeviceBuild,
               .setvalues = CsradaptiveSetValues,
               .arrays    = CsradaptiveDeviceArrays,
-              .describe  = CsradaptiveDescribe,
-              .destroy   = CsradaptiveDeviceDestroy},
+              .describe  = CsradaptiveDescribe},
   .source  = CsradaptiveSource,
   .product = CsradaptiveDeviceProduct,
 };

@@ -64,7 +64,6 @@ const SpmvHostSide CsradaptiveHost = {
               .build     = CsradaptiveBuild,
               .setvalues = CsradaptiveSetValues,
               .arrays    = CsradaptiveArrays,
-              .describe  = CsradaptiveDescribe,
-              .destroy   = CsradaptiveDestroy},
+              .describe  = CsradaptiveDescribe},
   .kernels = CsradaptiveKernels,
 };

@@ -44,12 +44,17 @@ PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static void PmfEllFree(void **storage)
+{
+  (void)SpmvStorageDestroy(&PmfDevice.side, storage);
+}
+
 /* Bytes that a device holds under a plan, with the vectors of a product */
 static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, PetscLogDouble *bytes)
 {
   SPMV_DESTROY_BY(PmfOrderDestroy)
   PmfOrder order = {.cut = NULL};
-  SPMV_DESTROY_BY(PmfEllDestroy)
+  SPMV_DESTROY_BY(PmfEllFree)
   void     *storage = NULL;
   SpmvArray arrays[SPMV_ARRAY_MAX];
   PetscInt  n, end;

@@ -60,8 +60,8 @@ typedef struct {
 extern PetscErrorCode PmfEllLayOut(const SpmvCSR *csr, const PmfOrder *order, PetscInt end, const PetscInt p[], void **storage);
 extern PetscErrorCode PmfEllFill(const SpmvCSR *csr, const PmfOrder *order, PmfEll *e);
 extern PetscErrorCode PmfEllSetValues(const SpmvCSR *csr, void *storage);
-extern PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
-extern PetscErrorCode PmfEllDestroy(void **storage);
+extern const SpmvDeviceSide PmfDevice;
+extern PetscErrorCode       PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
 
 /* pmf_cut.c */
 extern PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);

@@ -206,17 +206,3 @@ PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray ar
   *narrays = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* Does nothing if there is none */
-PetscErrorCode PmfEllDestroy(void **storage)
-{
-  SpmvArray arrays[SPMV_ARRAY_MAX];
-  PetscInt  n;
-
-  PetscFunctionBegin;
-  if (!*storage) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PmfEllArrays(*storage, &n, arrays));
-  for (PetscInt k = 0; k < n; k++) PetscCall(SpmvFree(&arrays[k].data));
-  PetscCall(PetscFree(*storage));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

@@ -253,17 +253,14 @@ PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does nothing if there is none */
-PetscErrorCode PmfHostDestroy(void **storage)
+PetscErrorCode PmfHostDestroy(void *storage)
 {
-  PmfStorage *b        = (PmfStorage *)*storage;
-  void       *arrays[] = {&b->run, &b->value, &b->column, &b->mask, &b->list, &b->from, &b->split, &b->sum};
+  PmfStorage *b = (PmfStorage *)storage;
 
   PetscFunctionBegin;
-  if (!b) PetscFunctionReturn(PETSC_SUCCESS);
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(arrays); k++) PetscCall(SpmvFree(arrays[k]));
+  PetscCall(SpmvFree(&b->split)); /* there, if not listed, without rows that are split */
+  PetscCall(SpmvFree(&b->sum));
   PetscCall(PetscFree(b->first));
   PetscCall(PetscFree(b->printed));
-  PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -141,9 +141,10 @@ extern PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, 
 extern PetscErrorCode PmfLayoutDestroy(PmfLayout *layout);
 
 /* pmf_build.c */
-extern PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
-extern PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage);
-extern PetscErrorCode PmfHostDestroy(void **storage);
+extern PetscErrorCode     PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
+extern PetscErrorCode     PmfHostSetValues(const SpmvCSR *csr, void *storage);
+extern const SpmvHostSide PmfHost;
+extern PetscErrorCode     PmfHostDestroy(void *storage);
 
 /* The kind of step k of eight rows that have as many entries */
 static inline PmfKind PmfKindOf(const PetscInt *const j[], PetscInt k)

@@ -78,11 +78,10 @@ static PetscErrorCode TpspmvStepsArrays(const void *storage, PetscInt *narrays, 
   arrays[k++] = SPMV_ARRAY("columns", b->index, b->nentries, TpspmvIndexSize(b->narrow));
   arrays[k++] = SPMV_ARRAY("chunks", b->chunk, b->nchunks + 1, sizeof(TpspmvStepChunk));
   arrays[k++] = SPMV_ARRAY("steps", b->step, b->nsteps + 1, sizeof(uint32_t));
-  if (TpspmvIsDirect(&b->cut)) {
-    arrays[k++] = SPMV_ARRAY("targets", b->target, b->npairs, sizeof(int32_t));
-    arrays[k++] = SPMV_ARRAY("rows of sums", b->sumrow, b->nsums, sizeof(int32_t));
-  } else arrays[k++] = SPMV_ARRAY("places", b->place, b->npartial, sizeof(int32_t));
-  if (b->nsums) arrays[k++] = SPMV_ARRAY("firsts", b->first, b->nsums + 1, sizeof(int32_t));
+  if (b->target) arrays[k++] = SPMV_ARRAY("targets", b->target, b->npairs, sizeof(int32_t));
+  if (b->sumrow) arrays[k++] = SPMV_ARRAY("rows of sums", b->sumrow, b->nsums, sizeof(int32_t));
+  if (b->place) arrays[k++] = SPMV_ARRAY("places", b->place, b->npartial, sizeof(int32_t));
+  if (b->first) arrays[k++] = SPMV_ARRAY("firsts", b->first, b->nsums + 1, sizeof(int32_t));
   if (b->cut.column) arrays[k++] = SPMV_ARRAY("columns left", b->cut.column, (size_t)b->cut.nused, sizeof(int32_t));
   arrays[k++] = SPMV_ARRAY("from", b->from, b->nentries, sizeof(uint32_t), .aside = PETSC_TRUE);
   *narrays    = k;

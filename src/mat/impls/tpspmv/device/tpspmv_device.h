@@ -42,4 +42,4 @@ typedef struct {
 /* tpspmv_steps.c */
 extern PetscErrorCode TpspmvStepsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode TpspmvStepsSetValues(const SpmvCSR *csr, void *storage);
-extern PetscErrorCode TpspmvStepsDestroy(void **storage);
+extern PetscErrorCode TpspmvStepsDestroy(void *storage);

@@ -177,21 +177,9 @@ PetscErrorCode TpspmvStepsSetValues(const SpmvCSR *csr, void *storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TpspmvStepsDestroy(void **storage)
+PetscErrorCode TpspmvStepsDestroy(void *storage)
 {
-  TpspmvSteps *b = (TpspmvSteps *)*storage;
-
   PetscFunctionBegin;
-  PetscCall(TpspmvCutDestroy(&b->cut));
-  PetscCall(SpmvFree(&b->chunk));
-  PetscCall(SpmvFree(&b->step));
-  PetscCall(SpmvFree(&b->target));
-  PetscCall(SpmvFree(&b->sumrow));
-  PetscCall(SpmvFree(&b->first));
-  PetscCall(SpmvFree(&b->place));
-  PetscCall(SpmvFree(&b->index));
-  PetscCall(SpmvFree(&b->value));
-  PetscCall(SpmvFree(&b->from));
-  PetscCall(PetscFree(*storage));
+  PetscCall(TpspmvCutDestroy(&((TpspmvSteps *)storage)->cut));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

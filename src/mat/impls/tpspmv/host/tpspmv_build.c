@@ -260,25 +260,17 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode TpspmvDestroy(void **storage)
+PetscErrorCode TpspmvDestroy(void *storage)
 {
-  TpspmvStorage *b = (TpspmvStorage *)*storage;
+  TpspmvStorage *b = (TpspmvStorage *)storage;
 
   PetscFunctionBegin;
-  if (!b) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TpspmvCutDestroy(&b->cut));
   PetscCall(PetscFree4(b->chunks, b->segments, b->slices, b->tiles));
-  PetscCall(SpmvFree(&b->chunk));
-  PetscCall(SpmvFree(&b->run));
-  PetscCall(SpmvFree(&b->ragged));
-  PetscCall(SpmvFree(&b->segment));
-  PetscCall(SpmvFree(&b->row));
-  PetscCall(SpmvFree(&b->index));
+  PetscCall(SpmvFree(&b->segment)); /* there, if not listed, without segments */
   PetscCall(SpmvFree(&b->longindex));
-  PetscCall(SpmvFree(&b->value));
   PetscCall(SpmvFree(&b->partial));
   PetscCall(SpmvFree(&b->sum));
   PetscCall(SpmvFree(&b->packed));
-  PetscCall(PetscFree(*storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

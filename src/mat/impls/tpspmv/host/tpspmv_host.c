@@ -83,13 +83,18 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 #define TPSPMV_CYCLES_SEGMENT 53.0
 #define TPSPMV_CYCLES_BUILD   35.0 /* of an entry */
 
+static void TpspmvFree(void **storage)
+{
+  (void)SpmvStorageDestroy(&TpspmvHost.side, storage);
+}
+
 /*
   A few rows have as many chunks as a whole slice, and about as many runs: only the fraction of a slice that they are is counted.
   Columns that are empty in them may not be in the matrix
 */
 static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
-  SPMV_DESTROY_BY(TpspmvDestroy)
+  SPMV_DESTROY_BY(TpspmvFree)
   void          *storage = NULL;
   TpspmvStorage *b;
   SpmvPlan       whole = *plan;

@@ -82,9 +82,10 @@ static inline int TpspmvHasFewTiles(const TpspmvStorage *b)
 }
 
 /* tpspmv_build.c */
-extern PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b);
-extern PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
-extern PetscErrorCode TpspmvDestroy(void **storage);
+extern PetscErrorCode     TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b);
+extern PetscErrorCode     TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
+extern const SpmvHostSide TpspmvHost;
+extern PetscErrorCode     TpspmvDestroy(void *storage);
 
 /* tpspmv_values.c */
 extern PetscErrorCode TpspmvSetEntries(const SpmvCSR *csr, TpspmvStorage *b);
