@@ -67,19 +67,24 @@ PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Only these candidates, by name */
-PetscErrorCode SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *q)
+/* Only these candidates: names with commas between them */
+PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *q)
 {
+  const char *end;
+
   PetscFunctionBegin;
   q->allowed = 0;
-  for (PetscInt i = 0; i < n; i++) {
+  for (const char *name = formats + strspn(formats, ","); *name; name = end + strspn(end, ",")) {
     PetscInt k = 0;
 
-    while (k < SPMV_CANDIDATES && strcmp(SpmvCandidate[k]->name, names[i])) k++;
-    PetscCheck(
-      k < SPMV_CANDIDATES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-      "'%s' is not a format of libpetscspmv; give -mat_spmv_tune_formats names such as bccoo, pmf, and aij for AIJ's own kernel",
-      names[i]);
+    end = name + strcspn(name, ",");
+    while (k < SPMV_CANDIDATES &&
+           (strncmp(SpmvCandidate[k]->name, name, (size_t)(end - name)) || SpmvCandidate[k]->name[end - name]))
+      k++;
+    PetscCheck(k < SPMV_CANDIDATES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "'%.*s' is not a format of libpetscspmv; give -mat_spmv_tune_formats names such as bccoo, pmf, and aij for AIJ's "
+               "own kernel",
+               (int)(end - name), name);
     q->allowed |= (PetscInt)1 << k;
   }
   PetscCheck(q->allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,

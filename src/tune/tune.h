@@ -159,7 +159,7 @@ extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOp
 extern PetscBool         SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
 extern PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend);
 extern PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
-extern PetscErrorCode SpmvRequestAllow(PetscInt n, const char *const names[], SpmvRequest *request);
+extern PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *request);
 extern PetscErrorCode SpmvTune(const SpmvRequest *request, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
                                SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);

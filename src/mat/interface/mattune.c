@@ -153,7 +153,7 @@ PetscErrorCode MatSpmvSetTuneFormats(Mat A, const char formats[])
   PetscCall(MatSpmvGetShadow(A, &s));
   PetscCheck(s->type == &SpmvFormat_spmv, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
              "A matrix of type %s has one format; MatSetType() it to spmv to choose from several", ((PetscObject)A)->type_name);
-  PetscCall(SpmvRequestAllowText(formats, q));
+  PetscCall(SpmvRequestAllow(formats, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -76,21 +76,6 @@ static PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
   return -1;
 }
 
-/* Formats to choose from: names with commas between them */
-PetscErrorCode SpmvRequestAllowText(const char formats[], SpmvRequest *q)
-{
-  char         **names;
-  int            n;
-  PetscErrorCode ierr;
-
-  PetscFunctionBegin;
-  PetscCall(PetscStrToArray(formats, ',', &n, &names));
-  ierr = SpmvRequestAllow((PetscInt)n, (const char *const *)names, q);
-  PetscCall(PetscStrToArrayDestroy(n, names));
-  PetscCall(ierr);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* How to choose among formats and plans */
 static PetscErrorCode SpmvReadTuning(Mat A, const SpmvFormat *type, SpmvRequest *q, SpmvOptionItems PetscOptionsObject)
 {
@@ -124,7 +109,7 @@ static PetscErrorCode SpmvReadTuning(Mat A, const SpmvFormat *type, SpmvRequest 
   if (type != &SpmvFormat_spmv) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsString("-mat_spmv_tune_formats", "Formats to choose from, aij among them for AIJ's own kernel",
                                "MatSpmvSetTuneFormats", formats, formats, sizeof(formats), &set));
-  if (set) PetscCall(SpmvRequestAllowText(formats, q));
+  if (set) PetscCall(SpmvRequestAllow(formats, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

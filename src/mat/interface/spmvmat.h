@@ -259,7 +259,6 @@ extern PetscErrorCode MatSpmvEnsureSettings(Mat A);
 extern PetscErrorCode MatSpmvInheritSettings(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritFromFactors(Mat A);
-extern PetscErrorCode SpmvRequestAllowText(const char formats[], SpmvRequest *request);
 
 /* matquery.c */
 extern PetscErrorCode SpmvShadowPlan(const SpmvShadow *shadow, char plan[], size_t size);

@@ -207,30 +207,43 @@ PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A step of this kind takes the same place of each row */
+static inline PetscBool PmfIsSame(int kind)
+{
+  return (PetscBool)(kind <= PMF_COMMON || kind == PMF_NEAR);
+}
+
 /*
-  The values of a slice's steps of a kind; lane: where the row of each lane begins, or of a row alone lane[l] = a + l
+  The values of n steps of a kind; lane: where the row of each lane begins, or of a row alone lane[l] = a + l
 
   `from` has for a step of one column the place in their rows of all its entries, or of a row alone the entry of lane 0; for
   steps that share pieces of x the first one's place; for a pair of steps the entries of the first one; else the entries.
 */
-static PetscScalar *PmfSetSteps(const PmfRun *run, int kind, const PetscScalar a[], const PetscScalar *const lane[],
-                                const uint32_t **from, const uint8_t **mask, PetscScalar *v)
+static inline __attribute__((always_inline)) PetscScalar *PmfSetSteps(const PmfRun *run, int kind, size_t n,
+                                                                      const PetscScalar a[], const PetscScalar *const lane[],
+                                                                      const uint32_t **from, const uint8_t **mask, PetscScalar *v)
 {
-  const PetscBool same  = (PetscBool)(kind <= PMF_COMMON || kind == PMF_NEAR);
-  const int       steps = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? run->near : 1;
+  const PetscBool same  = PmfIsSame(kind);
+  const size_t    steps = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? (size_t)run->near : 1;
+  const uint32_t *f     = *from;
 
-  for (int32_t k = 0; k < run->steps[kind]; k++, *from += same ? 1 : PMF_LANES) {
-    const uint32_t *f    = *from;
-    const unsigned  here = kind >= PMF_RAGGED ? *(*mask)++ : (1U << PMF_LANES) - 1;
+  for (*from += (same ? 1 : PMF_LANES) * n; f < *from; f += same ? 1 : PMF_LANES) {
+    const unsigned here = kind >= PMF_RAGGED ? *(*mask)++ : 0;
 
-    for (uint32_t t = 0; t < (uint32_t)steps; t++, v += PMF_LANES) {
-      for (int l = 0; l < PMF_LANES; l++) v[l] = same ? lane[l][*f + t] : here >> l & 1 ? a[f[l] + t] : 0;
+    for (size_t t = 0; t < steps; t++, v += PMF_LANES) {
+      if (same) {
+        for (int l = 0; l < PMF_LANES; l++) v[l] = lane[l][*f + t];
+      } else if (kind < PMF_RAGGED) {
+        for (int l = 0; l < PMF_LANES; l++) v[l] = a[f[l] + t];
+      } else {
+        for (int l = 0; l < PMF_LANES; l++) v[l] = here >> l & 1 ? a[f[l]] : 0;
+      }
     }
   }
   return v;
 }
 
-/* The values of a matrix with the same pattern */
+/* The values of a matrix with the same pattern. Of a run of gathered steps alone, all slices at once: fewer loops to begin */
 PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage)
 {
   PmfStorage        *b    = (PmfStorage *)storage;
@@ -241,13 +254,20 @@ PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage)
 
   PetscFunctionBegin;
   for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
-    const PetscBool alone = (PetscBool)((run->flags & PMF_ALONE) != 0);
+    const PetscInt alone = run->flags & PMF_ALONE, slices = alone ? run->rows : (run->rows + PMF_LANES - 1) / PMF_LANES;
+    PetscInt       others = 0, same = 0, once;
 
-    for (PetscInt k = 0; k < run->rows; k += alone ? 1 : PMF_LANES) {
-      for (PetscInt l = 0; l < PMF_LANES; l++) {
-        lane[l] = csr->a + (alone || k + l >= run->rows ? l : csr->i[PmfRow(b, run, (size_t)(k + l))]);
-      }
-      for (int kind = 0; kind < PMF_KINDS; kind++) v = PmfSetSteps(run, kind, csr->a, lane, &from, &mask, v);
+    for (int kind = 0; kind < PMF_KINDS; kind++) {
+      others += kind == PMF_GATHERED ? 0 : run->steps[kind];
+      same += PmfIsSame(kind) ? run->steps[kind] : 0;
+    }
+    once = others ? 1 : slices;
+    for (PetscInt s = 0; s < slices; s += once) {
+      for (PetscInt l = 0, r = PMF_LANES * s; same && l < PMF_LANES; l++, r++)
+        lane[l] = csr->a + (alone || r >= run->rows ? l : csr->i[PmfRow(b, run, (size_t)r)]);
+#pragma GCC unroll 8 /* for the compiler to know the kind */
+      for (int kind = 0; kind < PMF_KINDS; kind++)
+        v = PmfSetSteps(run, kind, (size_t)once * (size_t)run->steps[kind], csr->a, lane, &from, &mask, v);
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
