@@ -28,7 +28,7 @@
 . -mat_bccoo_device_cache <1>           - strategy 2: block rows of the result cache, times the work group, 1 to 4
 . -mat_bccoo_device_bunch <0>           - strategy 3: tiles side by side in a work item, 1, 2 or 4; 0: as many as fill 8 sums
 . -mat_bccoo_device_transpose <offline> - blocks are transposed by the build (offline) or by each product (online)
-. -mat_bccoo_device_carry <kernel>      - sums across work groups: by a second kernel, or each waits for the one before (GPUs only)
+. -mat_bccoo_device_carry <kernel>      - sums across work groups: by a second kernel, or each waits for the one before (GPUs)
 . -mat_bccoo_device_convert <auto>      - who makes the arrays: host or device; auto: a GPU, if there are many entries
 . -mat_bccoo_device_flag_bits <32>      - bits of a word of flags: 8, 16 or 32
 . -mat_spmv_backend <host>              - host, device (OpenCL or CUDA, if there is one), or auto (a GPU if the matrix is large)
