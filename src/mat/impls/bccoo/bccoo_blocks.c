@@ -6,21 +6,20 @@
 /* The columns, tile by tile */
 static void BccooSetColumns(BccooBlocks *b)
 {
-  const size_t tile = (size_t)b->tile, bunch = (size_t)b->bunch;
+  const size_t tile = (size_t)b->tile, step = (size_t)b->bunch;
 
+#define BCCOO_PUT_COLUMNS(type, value) \
+  for (size_t k = 0; k < n; k++) ((type *)b->column)[place + k * step] = (type)(value)
   for (size_t t = 0, q = 0; t < b->ntiles; t++, q = PetscMin(q + tile, b->nblocks)) {
     const size_t   n = PetscMin(tile, b->nblocks - q), place = BccooPlace(b, t * tile, 1);
     const int32_t *c = b->found + q;
 
     if (b->base) b->base[t] = n ? c[0] : 0;
-    for (size_t k = 0; k < n; k++) {
-      int32_t stored = c[k];
-
-      if (b->base) stored = !k ? 0 : BccooIsEscape(c[k] - c[k - 1]) ? BCCOO_ESCAPE : c[k] - c[k - 1];
-      if (b->columns == BCCOO_COLUMNS_INT32) ((int32_t *)b->column)[place + k * bunch] = stored;
-      else ((uint16_t *)b->column)[place + k * bunch] = (uint16_t)stored;
-    }
+    if (b->columns == BCCOO_COLUMNS_INT32) BCCOO_PUT_COLUMNS(int32_t, c[k]);
+    else if (b->columns == BCCOO_COLUMNS_UINT16) BCCOO_PUT_COLUMNS(uint16_t, c[k]);
+    else BCCOO_PUT_COLUMNS(int16_t, !k ? 0 : BccooIsEscape(c[k] - c[k - 1]) ? BCCOO_ESCAPE : c[k] - c[k - 1]);
   }
+#undef BCCOO_PUT_COLUMNS
 }
 
 /* The columns that have no difference, list after list, each in the order of storage */
@@ -114,6 +113,7 @@ static size_t BccooInterleave(BccooBlocks *b, const PetscScalar a[])
 
   for (; g + 8 * tile <= b->nblocks; g += 8 * tile) {
     for (size_t k = 0; k < tile; k++) {
+      __builtin_prefetch(a + g + 8 * tile + k * 8); /* of the next group: eight streams are too many for the hardware */
       for (size_t l = 0; l < 8; l++) b->value[g + k * 8 + l] = a[g + l * tile + k];
     }
   }

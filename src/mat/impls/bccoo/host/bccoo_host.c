@@ -63,8 +63,8 @@ static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stor
   PetscCall(BccooBlocksBuild(csr, plan->value, s->nparts, PETSC_FALSE, b));
   s->large = (PetscBool)((PetscLogDouble)b->nblocks * b->h * b->w >= SpmvMachineGet()->cached);
   if (b->slices > 1) PetscCall(PetscCalloc1(BccooStackRows(b), &s->partial));
-  PetscCall(PetscMalloc1(s->nparts, &s->span));
-  for (PetscInt p = 0; p < s->nparts; p++) s->span[p] = BccooSpanOf(csr, b, BccooPartNumber(s, p));
+  if (s->nparts > 1) PetscCall(PetscMalloc1(s->nparts, &s->span));
+  for (PetscInt p = 1; p < s->nparts; p++) s->span[p] = BccooSpanOf(csr, b, BccooPartNumber(s, p));
   if (b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
   PetscCall(BccooBlocksSetValues(csr, s));
   PetscFunctionReturn(PETSC_SUCCESS);

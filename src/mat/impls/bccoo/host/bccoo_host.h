@@ -31,7 +31,7 @@ typedef struct {
   PetscScalar *padded;  /* [block columns x w] if w does not divide n: x, then zeros */
   PetscInt     nparts;  /* threads */
   PetscBool    large;   /* of all parts */
-  SpmvSpan    *span;    /* [nparts] the columns of each part */
+  SpmvSpan    *span;    /* [nparts] if nparts > 1: the columns of each part but the first, which has all */
 } BccooStorage;
 
 /* Part p: about as many groups as the others */

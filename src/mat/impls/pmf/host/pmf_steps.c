@@ -37,26 +37,30 @@ unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
   return same;
 }
 
-/* Pieces of x, of n entries, with the columns of eight rows in steps [k, k + steps); false if four are too few; same: not 0 */
+/*
+  Pieces of x, of n entries, with the columns of eight rows in steps [k, k + steps); false if four are too few; same: not 0; near:
+  NULL to ask only whether there are any
+*/
 PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
 {
   uint32_t place[PMF_NEAR_MAX] = {0};
   PetscInt piece               = 0;
   int      pieces              = 0;
 
-  *near = (PmfNear){.word = {0}};
+  if (near) *near = (PmfNear){.word = {0}};
   for (int l = 0; l < PMF_LANES; l++) {
     for (PetscInt s = 0; s < steps && !(same >> l & 1); s++) {
       const PetscInt column = j[l][k + s];
 
       if (s == 0 || column >= piece + PMF_NEAR_LENGTH) {
         if (pieces == PMF_NEAR_PIECES) return PETSC_FALSE;
-        piece                 = PetscMin(column, n - PMF_NEAR_LENGTH);
-        near->piece[pieces++] = (int32_t)piece;
+        piece = PetscMin(column, n - PMF_NEAR_LENGTH);
+        if (near) near->piece[pieces] = (int32_t)piece;
+        pieces++;
       }
       place[s] = (uint32_t)(PMF_NEAR_LENGTH * (pieces - 1) + column - piece);
     }
-    for (PetscInt s = 0; s < steps; s++) near->word[s] |= place[s] << 4 * l;
+    for (PetscInt s = 0; s < steps && near; s++) near->word[s] |= place[s] << 4 * l;
   }
   return PETSC_TRUE;
 }
@@ -66,11 +70,10 @@ static int32_t PmfNearCount(const PetscInt *const j[], PetscInt full, PetscInt s
 {
   const unsigned same  = PmfNearSame(j, full);
   int32_t        times = 0;
-  PmfNear        near;
 
   if (!same || n < PMF_NEAR_LENGTH) return 0;
   for (PetscInt k = 0; k + steps <= full;) {
-    const PetscBool is = PmfNearFind(j, same, k, steps, n, &near);
+    const PetscBool is = PmfNearFind(j, same, k, steps, n, NULL);
 
     times += is;
     k += is ? steps : 1;
@@ -99,11 +102,10 @@ static PetscInt PmfPairs(const PetscInt j[], PetscInt n, PetscInt most)
 {
   PetscInt pairs = 0;
 
-  for (PetscInt k = 0; k < n && pairs < most; k++) {
-    const PetscBool is = PmfIsPair(j, k, n);
-
-    pairs += is;
-    k += is;
+  for (PetscInt k = 0; k + 1 < n && pairs < most; k++) {
+    if (!PmfIsPair(j, k, n)) continue;
+    pairs++;
+    k++;
   }
   return pairs;
 }
