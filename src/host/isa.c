@@ -1,7 +1,7 @@
 /*
   isa.c - which instruction sets this machine runs, and which kernels of a format are for it
 */
-#include "../spmvimpl.h"
+#include "../tune/tune.h" /* SpmvCandidate[0]: a format with kernels, for those that have none of their own */
 
 static const char *const IsaNames[] = {
 #define SPMV_ISA(NAME, name, flags, runs) #name,
@@ -13,16 +13,6 @@ const char *SpmvIsaName(PetscInt isa)
 {
   return isa < SPMV_ISA_COUNT ? IsaNames[isa] : "auto";
 }
-
-#define SPMV_FORMAT(name) extern const SpmvFormat SpmvFormat_##name;
-#include "../formats.h"
-#undef SPMV_FORMAT
-
-static const SpmvFormat *const Formats[] = {
-#define SPMV_FORMAT(name) &SpmvFormat_##name,
-#include "../formats.h"
-#undef SPMV_FORMAT
-};
 
 #if defined(SPMV_CPU_FAKE) /* make test-avx512 */
   #define SPMV_CPU(feature) 1
@@ -62,7 +52,7 @@ PetscBool SpmvIsaSupported(SpmvIsa isa)
 PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa)
 {
   PetscFunctionBegin;
-  if (!format->host || !format->host->kernels) format = Formats[0];
+  if (!format->host || !format->host->kernels) format = SpmvCandidate[0];
   if (wanted == SPMV_ISA_COUNT) {
     do wanted--;
     while (!SpmvIsaSupported((SpmvIsa)wanted) || !format->host->kernels[wanted]->apply);

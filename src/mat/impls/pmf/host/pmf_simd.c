@@ -10,12 +10,11 @@
 const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
 #else
 
-/* y <- A x, or y += A x, for the rows of a run; known: 0, or PmfRun.known */
+/* y <- A x, or y += A x, for the rows of a run; known: 0, or PmfRun.known; alone, and listed of a known run: as of its flags */
 SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, size_t size,
-                          PmfPrefetch prefetch, size_t known)
+                          PmfPrefetch prefetch, size_t known, int alone, int listed)
 {
-  const int alone = !known && run->flags & PMF_ALONE;
-  PmfCursor c     = PmfCursorOf(b, run);
+  PmfCursor c = PmfCursorOf(b, run);
 
   for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
     const Spmv8 sum =
@@ -26,7 +25,9 @@ SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscSca
       const size_t      r     = PmfRow(b, run, k);
 
       y[r] = add ? y[r] + total : total;
-    } else PmfPut(b, run, k, sum, y, add);
+    } else if (!known || add) PmfPut(b, run, k, sum, y, add);
+    else if (listed) SpmvScatter8(y + run->row, b->list + (run->list + k) * b->listsize, b->listsize, sum);
+    else Spmv8Store(y + run->row + k, sum);
   }
 }
 
@@ -49,7 +50,10 @@ typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, P
     static void PmfRun_##N##_##SIZE##_##FETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, \
                                               int add) \
     { \
-      PmfApply(b, run, x, y, add, SIZE, FETCH, N); \
+      if (!N && run->flags & PMF_ALONE) PmfApply(b, run, x, y, add, SIZE, FETCH, 0, 1, 0); \
+      else if (!N || add) PmfApply(b, run, x, y, add, SIZE, FETCH, N, 0, 0); \
+      else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, FETCH, N, 0, 1); \
+      else PmfApply(b, run, x, y, 0, SIZE, FETCH, N, 0, 0); \
     }
   #define RUNS(N) RUN(N, 2, 0) RUN(N, 2, 1) RUN(N, 2, 2) RUN(N, 4, 0) RUN(N, 4, 1) RUN(N, 4, 2)
   #define ROW(N, SIZE) \
