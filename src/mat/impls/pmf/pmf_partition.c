@@ -40,20 +40,20 @@ PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size)
 /* Rows [first, end) by increasing length in each window; stable, in time linear in rows, windows and the longest row */
 static PetscErrorCode PmfSort(PetscInt first, PetscInt end, const PmfOrder *order)
 {
-  const SpmvCSR           *csr = &order->rest;
-  const PetscInt           m = end - first, windows = m / order->window + 1;
+  const PmfOrder           o = *order; /* a copy, which stores of integers do not change */
+  const PetscInt           m = end - first, windows = m / o.window + 1;
   PetscInt                 longest = 0;
   SPMV_TEMPORARY PetscInt *next = NULL, *sorted = NULL;
 
   PetscFunctionBegin;
-  for (PetscInt r = first; r < end; r++) longest = PetscMax(longest, PmfLength(csr, order, r));
+  for (PetscInt r = first; r < end; r++) longest = PetscMax(longest, PmfLength(&o.rest, &o, r));
   PetscCall(PetscCalloc1(PetscMax(longest, windows) + 2, &next));
   PetscCall(PetscMalloc1(m, &sorted));
-  for (PetscInt r = first; r < end; r++) next[PmfLength(csr, order, r) + 1]++; /* B, the PMF times the number of rows */
+  for (PetscInt r = first; r < end; r++) next[PmfLength(&o.rest, &o, r) + 1]++; /* B, the PMF times the number of rows */
   for (PetscInt k = 0; k <= longest; k++) next[k + 1] += next[k];
-  for (PetscInt r = first; r < end; r++) sorted[next[PmfLength(csr, order, r)]++] = r;
-  for (PetscInt w = 0; w < windows; w++) next[w] = first + w * order->window;
-  for (PetscInt k = 0; k < m; k++) order->row[next[(sorted[k] - first) / order->window]++] = (int32_t)sorted[k];
+  for (PetscInt r = first; r < end; r++) sorted[next[PmfLength(&o.rest, &o, r)]++] = r;
+  for (PetscInt w = 0; w < windows; w++) next[w] = first + w * o.window;
+  for (PetscInt k = 0; k < m; k++) o.row[next[(sorted[k] - first) / o.window]++] = (int32_t)sorted[k];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
