@@ -16,7 +16,7 @@ include conf/spmvbench
 include conf/tune
 include conf/gpu
 
-.PHONY: lib quickstart run-quickstart test install clean format help
+.PHONY: lib quickstart run-quickstart test test-all install clean format help
 
 lib: lib/libpetscspmv.so
 
@@ -38,6 +38,11 @@ test:
 	@$(MAKE) $(jobs) lib WERROR=1
 	@$(MAKE) run-tests WERROR=1
 
+test-all:
+	@conf/packages test
+	@$(MAKE) $(jobs) lib WERROR=1
+	@$(MAKE) run-tests WERROR=1 ALL=1
+
 install: lib
 	@mkdir -p $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/petscspmv/conf)
 	cp lib/libpetscspmv.so $(DESTDIR)$(PREFIX)/lib/libpetscspmv.so.new
@@ -56,8 +61,9 @@ format:
 help:
 	@echo 'make                     lib/libpetscspmv.so, and nothing else'
 	@echo 'make quickstart          install what is missing, build, and compare with aij in three of PETSc'"'"'s tutorials'
-	@echo 'make test                install what is missing, build, and run every test'
-	@echo 'make test search=NAME    only the tests with NAME in their name'
+	@echo 'make test                install what is missing, build, and test (some 5 minutes on 2 cores)'
+	@echo 'make test-all            the same with every plan, type and number of processes (some 20 minutes)'
+	@echo 'make test search=NAME    only the tests with NAME in their name, long ones among them'
 	@echo 'make test-avx512         the tests of kernels with AVX-512 made of other instructions, on a machine without it (needs libsimde-dev)'
 	@echo 'make bits BASE=FILE      do products have the bits they have with another libpetscspmv.so? bits-device, bits-cuda: on a device'
 	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'

@@ -31,19 +31,21 @@ emulate() { # name, ranks, file of what must be printed, program, options...; $o
 }
 
 append="-dll_append $LIBRARY"
+types=$FORMATS sample= both='up down'
+[ -n "$ALL" ] || types='bccoo pmf' sample='-sample 8' both=up
 product='-mat_spmv_backend device -mat_spmv_build_after 0'
-orders='up down'
-emulate formats 1 tests/output/format_device.out format_device
+orders=$both
+emulate formats 1 tests/output/format_device.out format_device $sample
 emulate vectors 1 tests/output/format_vectors.out format_vectors
 emulate operations 1 tests/output/vec_accel.out vec_accel $append
 orders=up
 echo '0 facts wrong' >"$tmp/facts"
-emulate convert 1 tests/output/format_device_convert.out format_device_convert
+emulate convert 1 tests/output/format_device_convert.out format_device_convert $sample
 emulate knobs 1 tests/output/format_device_knobs.out format_device_knobs
-emulate tables 1 tests/output/format_device_tables.out format_device_tables
+emulate tables 1 tests/output/format_device_tables.out format_device_tables $sample
 emulate groups 1 tests/output/vec_accel.out vec_accel $append -spmv_vec_workgroup 4 -n 40001 -quick
 emulate parallel 2 tests/output/vec_accel.out vec_accel $append -n 65 -quick
-for type in $FORMATS; do
+for type in $types; do
   emulate mat_$type 1 tests/output/mat_device_1_nsize-1.out mat_device $append $product -type $type
   emulate mat_2_$type 2 tests/output/mat_vecs_1_nsize-2.out mat_vecs $append $product -type $type
   emulate veccuda_$type 1 "$tmp/facts" veccuda $product -type $type -results
@@ -52,5 +54,5 @@ done
 emulate ksp 1 tests/output/ksp_accel_1_nsize-1.out ksp_accel $append $product
 # work groups that wait for each other, which complex numbers have no means for
 printf '#include <petscconf.h>\n#ifdef PETSC_USE_COMPLEX\nCOMPLEX\n#endif\n' | $COMPILE -E -x c - | grep -q '^COMPLEX' && exit
-orders='up down'
+orders=$both
 emulate carry 1 tests/output/mat_device_1_nsize-1.out mat_device $append $product -mat_bccoo_device_carry adjacent -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32

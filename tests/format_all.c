@@ -1,5 +1,6 @@
 static const char help[] = "Every format, plan and instruction set against a long double product, entry by entry.\n\
-  -format <name>  only this one\n\n";
+  -format <name>  only this one\n\
+  -sample <N>     every N-th plan only\n\n";
 
 #include "spmvtest.h"
 
@@ -170,7 +171,7 @@ static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char
       for (PetscInt c = 0; c < Tried(f, p) * Tried(f, q); c++) {
         index[p] = c % Tried(f, p);
         index[q] = c / Tried(f, p);
-        if (index[p] && (index[q] || !q)) PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+        if (index[p] && (index[q] || !q) && SpmvTestSampled()) PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
       }
       index[p] = index[q] = 0;
     }
@@ -182,7 +183,7 @@ static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char
       PetscCall(PetscRandomGetValueReal(rand, &u));
       index[k] = PetscMin((PetscInt)((u + 1) / 2 * Tried(f, k)), Tried(f, k) - 1);
     }
-    PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+    if (SpmvTestSampled()) PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -279,6 +280,12 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    args: -sample 8
+    timeoutfactor: 5
+
+  test:
+    suffix: long
+    output_file: output/format_all.out
     timeoutfactor: 15
 
 TEST*/

@@ -1,6 +1,7 @@
 static const char help[] =
   "Every format that has kernels for devices, on a device, against a long double product, entry by entry.\n\
   -format <name>  only this one\n\
+  -sample <N>     every N-th plan only\n\
   -quick          small matrices and few products, for simulators\n\
   -default        only the plans that users get who ask for nothing\n\
   -plans          all values of each two knobs\n\
@@ -219,7 +220,7 @@ static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char
   PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
   for (PetscInt p = 0; p < nknobs; p++) {
     for (index[p] = 1; index[p] < Tried(f, p); index[p]++) {
-      PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+      if (SpmvTestSampled()) PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
       for (PetscInt q = 0; q < p && Pairs; q++) {
         for (index[q] = 1; index[q] < Tried(f, q); index[q]++) PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
         index[q] = 0;
@@ -234,7 +235,7 @@ static PetscErrorCode CheckPlans(const SpmvFormat *f, SpmvTestCSR *t, const char
       PetscCall(PetscRandomGetValueReal(rand, &u));
       index[k] = PetscMin((PetscInt)((u + 1) / 2 * Tried(f, k)), Tried(f, k) - 1);
     }
-    PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
+    if (SpmvTestSampled()) PetscCall(CheckChoices(f, t, name, index, rand, cases, failures));
   }
   PetscFunctionReturn(0);
 }
@@ -356,7 +357,13 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  test:
+    timeoutfactor: 5
+    args: -spmv_device_cache none -sample 8
+
   test: # the kernels of some 80 plans are compiled
+    suffix: long
+    output_file: output/format_device.out
     timeoutfactor: 10
     args: -spmv_device_cache none
 

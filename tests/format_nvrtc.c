@@ -1,6 +1,7 @@
 static const char help[] =
   "Every kernel for devices, compiled for NVIDIA's GPUs by NVRTC, which needs none: no error, no spills.\n\
   -arch <80,90> - compute capabilities\n\
+  -sample <N>   - every N-th plan only\n\
   -all          - print what each plan takes\n\n";
 
 #include "spmvtest.h"
@@ -116,7 +117,7 @@ static PetscErrorCode CompileFormat(const SpmvFormat *f, const SpmvTestCSR *t, P
 
     for (PetscInt c = 1; param->choices && c < param->count; c++) {
       *value = param->choices[c];
-      PetscCall(CompilePlan(f, t, plan, narch, arch, all, &compiled, failures));
+      if (SpmvTestSampled()) PetscCall(CompilePlan(f, t, plan, narch, arch, all, &compiled, failures));
     }
     *value = before;
   }
@@ -177,6 +178,12 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    args: -sample 8 -arch 90
+    timeoutfactor: 5
+
+  test:
+    suffix: long
+    output_file: output/format_nvrtc.out
     timeoutfactor: 10
 
 TEST*/

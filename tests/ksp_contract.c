@@ -307,18 +307,38 @@ int main(int argc, char **argv)
     output_file: output/ksp_contract.out
 
     test:
+      suffix: 1_long
+
+    test:
+      suffix: 2_long
+      nsize: 2
+
+  testset:
+    args: -mat_spmv_build_after 0
+    timeoutfactor: 5
+    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    output_file: output/ksp_contract.out
+
+    test:
       suffix: 1
+      args: -type {{cmrs spmv}}
 
     test:
       suffix: 2
       nsize: 2
+      args: -type bccoo
 
-  test: # products and vectors on a device
-    suffix: device
-    nsize: {{1 2}}
+  testset: # products and vectors on a device
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
     timeoutfactor: 5
     filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/ksp_contract.out
+
+    test:
+      suffix: device
+      nsize: 2
+
+    test:
+      suffix: device_long
 
 TEST*/

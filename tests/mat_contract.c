@@ -236,15 +236,31 @@ int main(int argc, char **argv)
       suffix: 1
 
     test:
+      suffix: 2_long
+      nsize: 2
+
+    test:
+      suffix: 3_long
+      nsize: 3
+
+  testset:
+    args: -mat_spmv_build_after 0
+    timeoutfactor: 5
+    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    output_file: output/mat_contract.out
+
+    test:
       suffix: 2
       nsize: 2
+      args: -type {{bccoo spmv}}
 
     test:
       suffix: 3
       nsize: 3
+      args: -type pmf
 
   test: # products and vectors on a device
-    suffix: device
+    suffix: device_long
     nsize: {{1 2}}
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
     timeoutfactor: 5
@@ -252,8 +268,15 @@ int main(int argc, char **argv)
     output_file: output/mat_contract.out
 
   test:
-    suffix: device_types
+    suffix: device_types_long
     args: -type {{FORMATS}} -mat_spmv_backend device -vec_type accel -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
+    timeoutfactor: 5
+    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    output_file: output/mat_contract.out
+
+  test:
+    suffix: device
+    args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
     timeoutfactor: 5
     filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out

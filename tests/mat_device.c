@@ -220,7 +220,7 @@ end:
     test: # the tuner's type: the first format that has kernels, or AIJ's own
       suffix: tuner
       args: -type spmv -mat_spmv_tune_formats {{bccoo,aij pmf,cmrs aij}separate output}
-    test: # the last work group adds up, and slices; adjacent synchronisation is for GPUs
+    test: # slices; adjacent synchronisation is for GPUs
       suffix: knobs
       requires: !complex
       args: -mat_bccoo_slices 4 -mat_bccoo_device_carry kernel -mat_bccoo_tile 8 -mat_bccoo_device_workgroup 32 -mat_bccoo_block_height 3 -mat_bccoo_block_width 2

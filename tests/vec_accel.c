@@ -237,9 +237,12 @@ end:
     timeoutfactor: 5
     test:
       suffix: 1
-      nsize: {{1 2 3}}
+      nsize: {{1 2}}
+    test:
+      suffix: 3_long
+      nsize: 3
     test: # other work groups than a processor has
-      suffix: workgroup
+      suffix: workgroup_long
       args: -spmv_vec_workgroup {{1 256}} -n 0,1,65,257,1000
     test: # more entries than the first step of a sum takes at once
       suffix: large
