@@ -47,6 +47,10 @@
 #include "../../compat.h"
 #include <stdint.h>
 
+#if !defined(__clang__) /* GCC 12 warns of vectors that the first turn of an unrolled loop sets, with 64-bit indices */
+  #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
+
 /* Before a loop of up to eight iterations over vectors: without it they are kept in memory */
 #define SPMV_UNROLL _Pragma("GCC unroll 8")
 
