@@ -39,9 +39,7 @@ test:
 	@$(MAKE) run-tests WERROR=1
 
 test-all:
-	@conf/packages test
-	@$(MAKE) $(jobs) lib WERROR=1
-	@$(MAKE) run-tests WERROR=1 ALL=1
+	@$(MAKE) test ALL=1
 
 install: lib
 	@mkdir -p $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/petscspmv/conf)
@@ -61,8 +59,8 @@ format:
 help:
 	@echo 'make                     lib/libpetscspmv.so, and nothing else'
 	@echo 'make quickstart          install what is missing, build, and compare with aij in three of PETSc'"'"'s tutorials'
-	@echo 'make test                install what is missing, build, and test (some 5 minutes on 2 cores)'
-	@echo 'make test-all            the same with every plan, type and number of processes (some 20 minutes)'
+	@echo 'make test                install what is missing, build, and test a sample of plans, types and numbers of processes'
+	@echo 'make test-all            the same with all of them'
 	@echo 'make test search=NAME    only the tests with NAME in their name, long ones among them'
 	@echo 'make test-avx512         the tests of kernels with AVX-512 made of other instructions, on a machine without it (needs libsimde-dev)'
 	@echo 'make bits BASE=FILE      do products have the bits they have with another libpetscspmv.so? bits-device, bits-cuda: on a device'

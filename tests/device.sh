@@ -69,14 +69,14 @@ check refused 1 'Line [1-9][0-9]*:   x\[0\] = nobody_knows_this' '' "$tmp/format
 grep -q 'Options: .*-DHEIGHT=1' "$tmp/out" && grep -q 'undeclared' "$tmp/out" && echo 'ok device_refused_log' || echo 'not ok device_refused_log'
 
 command -v oclgrind >/dev/null || { echo 'ok device_races # SKIP there is no oclgrind; install the package oclgrind'; exit 0; }
-for format in $(sed -n 's/^SPMV_FORMAT(\(.*\))/\1/p' src/formats.h); do
+for format in $FORMATS; do
   check "races_$format" 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device" -quick -format "$format" -spmv_device opencl -spmv_device_cache none
 done
 check races_products 0 '^0 wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_vectors" -quick -spmv_device opencl -spmv_device_cache none
 # A storage with fill that the device makes
 check races_convert 0 '^another: device' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/mat_device" $device none -mat_bccoo_device_convert device
 # Memory that is read before it is written. Without optimisation, whose code Oclgrind 21 does not follow there
-[ -n "$ALL" ] && for format in $(sed -n 's/^SPMV_FORMAT(\(.*\))/\1/p' src/formats.h); do
+[ -n "$ALL" ] && for format in $FORMATS; do
   check "uninitialized_$format" 0 '^0 plans wrong' '[Uu]ninit\|Invalid\|OCLGRIND' oclgrind --uninitialized --build-options -cl-opt-disable "$tmp/format_device" -quick -default -format "$format" -spmv_device opencl -spmv_device_cache none
 done
 check races_atomic 0 'parts atomic: 0 entries wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$tmp/format_device_knobs" -spmv_device opencl -spmv_device_cache none

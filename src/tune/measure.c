@@ -52,7 +52,7 @@ static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
     option->build = end - start;
   }
   ierr = MeasureProducts(search, kernels ? kernels->apply : NULL, storage, &option->measured);
-  if (storage) PetscCall(SpmvStorageDestroy(&format->host->side, &storage));
+  PetscCall(SpmvStorageDestroy(&format->host->side, &storage));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -95,6 +95,8 @@ PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char val
 
   PetscFunctionBegin;
   if (!file[0] || strlen(key) + strlen(value) + 5 > SPMV_WISDOM_LINE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(!strpbrk(key, "|\n") && !strpbrk(value, "|\n"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "A line of wisdom has '|' in it: %s", key);
   if (!access(file, F_OK) && !WisdomIsFile(file)) {
     PetscCall(PetscInfo(NULL, "wisdom was not written to %s: it is no file\n", file));
     PetscFunctionReturn(PETSC_SUCCESS);
