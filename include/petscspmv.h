@@ -83,7 +83,7 @@ M*/
 
   A child of `MATAIJ` as `MATBCCOO` is: `MATSEQCSRADAPTIVE` on one process, `MATMPICSRADAPTIVE` on several. The storage is AIJ's
   rows, columns and values, not copied, and eight bytes for each row block; it is made by a pass over the row pointers. Rows need
-  not be sorted. A device is sent AIJ's arrays and cuts row blocks by knobs of its own, in the place of three of the host's.
+  not be sorted. A device is sent AIJ's arrays and cuts row blocks by knobs of its own instead of three of the host's.
   Options are those of `MATBCCOO`, with knobs of its own.
 
   Options Database Keys:
@@ -234,8 +234,8 @@ M*/
   this process. The other way round it is PETSc's operation, which takes all its arguments for `VECCUDA`: with such vectors use
   -vec_type cuda, which `MatCreateVecs()` of our matrices heeds, or `MatSetVecType(A, VECCUDA)`.
 
-  Whoever makes vectors of the type that `MatGetVecType()` gives, as `PCBJACOBI` does for the solvers of its blocks, makes vectors
-  of the host unless `MatSetVecType()` says `VECACCEL`.
+  Code that makes vectors of the type that `MatGetVecType()` gives, as `PCBJACOBI` does for its blocks, gets vectors of the host
+  unless `MatSetVecType()` says `VECACCEL`.
 
   To PETSc it is a vector on the host: `VecGetArrayAndMemType()` gives `PETSC_MEMTYPE_HOST`. While somebody holds an array that
   may be written, operations on the vector are run by the host. `VecGetSubVector()` of entries that follow each other gives a

@@ -70,6 +70,11 @@ PetscErrorCode SpmvStorageDestroy(const SpmvSide *side, void **storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode SpmvOwnedDestroy(SpmvOwned *owned)
+{
+  return SpmvStorageDestroy(owned->side, &owned->storage);
+}
+
 /* Bytes that a product reads, borrowed or not */
 PetscLogDouble SpmvArraysRead(PetscInt n, const SpmvArray arrays[])
 {

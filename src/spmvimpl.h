@@ -218,6 +218,12 @@ typedef struct {
   const struct _SpmvDeviceSide *device; /* see spmvdevice.h; NULL: products on the host only */
 } SpmvFormat;
 
+/* SpmvOwned: a storage that SPMV_DESTROY_BY(SpmvOwnedDestroy) frees */
+typedef struct {
+  const SpmvSide *side;
+  void           *storage;
+} SpmvOwned;
+
 /* spmvimpl.c */
 extern const SpmvSide *SpmvFormatSide(const SpmvFormat *format, PetscInt backend);
 extern PetscErrorCode  SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan,
@@ -225,6 +231,7 @@ extern PetscErrorCode  SpmvResolve(const SpmvSide *side, const SpmvCSR *csr, con
 extern PetscErrorCode  SpmvBuild(const SpmvSide *side, const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan,
                                  void **storage);
 extern PetscErrorCode  SpmvStorageDestroy(const SpmvSide *side, void **storage);
+extern PetscErrorCode  SpmvOwnedDestroy(SpmvOwned *owned);
 extern PetscLogDouble  SpmvArraysRead(PetscInt n, const SpmvArray arrays[]);
 extern PetscLogDouble  SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
 extern PetscErrorCode  SpmvDeviceFits(const SpmvDeviceInfo *info, size_t group, size_t local, const char format[],
@@ -234,7 +241,8 @@ extern PetscErrorCode  SpmvAppend(char line[], size_t size, const char format[],
 /* host/isa.c */
 extern PetscBool      SpmvIsaSupported(SpmvIsa isa);
 extern const char    *SpmvIsaName(PetscInt isa);
-extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa);
+extern PetscErrorCode SpmvIsaGet(PetscInt wanted, SpmvIsa *isa);
+extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels);
 
 /* host/alloc.c */
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);

@@ -266,11 +266,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  {
-    const SpmvKernels *kernels;
-
-    PetscCall(SpmvKernelsGet(SpmvCandidate[0], SPMV_ISA_COUNT, &kernels, &best));
-  }
+  PetscCall(SpmvIsaGet(SPMV_ISA_COUNT, &best));
   for (PetscInt isa = 0; isa <= (PetscInt)best; isa++) {
     SpmvDenseProduct d;
     SpmvCSR          none = {.i = (const PetscInt[]){0}};

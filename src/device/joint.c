@@ -63,7 +63,6 @@ PetscErrorCode SpmvJointCreate(const SpmvFormat *format, const SpmvCSR *csr, con
                                SpmvJoint **result)
 {
   const SpmvKernels *kernels;
-  SpmvIsa            isa;
   SpmvJoint         *joint;
 
   PetscFunctionBegin;
@@ -71,7 +70,7 @@ PetscErrorCode SpmvJointCreate(const SpmvFormat *format, const SpmvCSR *csr, con
   joint               = *result;
   *joint              = (SpmvJoint){.format = format, .plan = *host, .m = csr->m, .threads = host->threads};
   joint->plan.threads = PetscMax(1, host->threads - 1);
-  PetscCall(SpmvKernelsGet(format, host->isa, &kernels, &isa));
+  PetscCall(SpmvKernelsGet(format, host->isa, &kernels));
   joint->apply = kernels->apply;
   PetscCall(format->device->joint->split(csr, plan, &joint->plan, &joint->n, &joint->rows));
   PetscCall(PetscMalloc1(joint->n, &joint->results));

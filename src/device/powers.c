@@ -51,17 +51,14 @@ static PetscErrorCode PowersOfDevice(SpmvDevice *device, const SpmvFormat *forma
 static PetscErrorCode PowersOfHost(const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan plan, PetscLogDouble *least)
 {
   const SpmvKernels *kernels;
-  SpmvIsa            isa;
-  void              *storage;
   PetscBool          nomem = PETSC_FALSE;
-  PetscErrorCode     ierr;
+  SPMV_DESTROY_BY(SpmvOwnedDestroy)
+  SpmvOwned own = {.side = &format->host->side};
 
   PetscFunctionBegin;
-  PetscCall(SpmvKernelsGet(format, plan.isa, &kernels, &isa));
-  PetscCall(SpmvBuild(&format->host->side, csr, NULL, &plan, &storage));
-  ierr = PowersTime(csr, NULL, kernels->apply, storage, least, &nomem);
-  PetscCall(SpmvStorageDestroy(&format->host->side, &storage));
-  PetscCall(ierr);
+  PetscCall(SpmvKernelsGet(format, plan.isa, &kernels));
+  PetscCall(SpmvBuild(own.side, csr, NULL, &plan, &own.storage));
+  PetscCall(PowersTime(csr, NULL, kernels->apply, own.storage, least, &nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,7 @@
 /*
   isa.c - which instruction sets this machine runs, and which kernels of a format are for it
 */
-#include "../tune/tune.h" /* SpmvCandidate[0]: a format with kernels, for those that have none of their own */
+#include "dense/dense.h"
 
 static const char *const IsaNames[] = {
 #define SPMV_ISA(NAME, name, flags, runs) #name,
@@ -33,35 +33,47 @@ PetscBool SpmvIsaSupported(SpmvIsa isa)
   return (PetscBool)(supported[isa] != 0);
 }
 
+/* Some of the kernels: all *_simd.c are compiled alike, with code for an instruction set or without */
+static const SpmvDenseKernels *const Kernels[] = {
+#define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
+#include "../isas.h"
+#undef SPMV_ISA
+};
+
 /*
-  SpmvKernelsGet - the products of a format for an instruction set
+  SpmvIsaGet - the instruction set of kernels
 
-  Input Parameters:
-+ format - the format
-- wanted - an SpmvIsa, or SPMV_ISA_COUNT for the best that the machine supports and the format has
+  Input Parameter:
+. wanted - an SpmvIsa, or SPMV_ISA_COUNT for the best that this machine runs and the library has
 
-  Output Parameters:
-+ kernels - its products
-- isa     - the instruction set they are for
+  Output Parameter:
+. isa - the instruction set
 
-  Notes:
-  `spmv`, which has no kernels of its own, has the instruction sets of the other formats.
-
-  `PETSC_ERR_SUP` if `wanted` names one that the machine or the format lacks: what was asked for by name is not replaced.
+  Note:
+  `PETSC_ERR_SUP` if `wanted` names one that the machine or the library lacks: what was asked for by name is not replaced.
 */
-PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels, SpmvIsa *isa)
+PetscErrorCode SpmvIsaGet(PetscInt wanted, SpmvIsa *isa)
 {
   PetscFunctionBegin;
-  if (!format->host || !format->host->kernels) format = SpmvCandidate[0];
   if (wanted == SPMV_ISA_COUNT) {
     do wanted--;
-    while (!SpmvIsaSupported((SpmvIsa)wanted) || !format->host->kernels[wanted]->apply);
+    while (!SpmvIsaSupported((SpmvIsa)wanted) || !Kernels[wanted]->reach);
   }
   PetscCheck(SpmvIsaSupported((SpmvIsa)wanted), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "This machine does not run %s code; set -mat_spmv_isa auto", SpmvIsaName(wanted));
-  PetscCheck(format->host->kernels[wanted]->apply, PETSC_COMM_SELF, PETSC_ERR_SUP,
-             "Format %s was compiled without %s kernels; set -mat_spmv_isa auto", format->name, SpmvIsaName(wanted));
-  *kernels = format->host->kernels[wanted];
-  *isa     = (SpmvIsa)wanted;
+  PetscCheck(Kernels[wanted]->reach, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "libpetscspmv was compiled without %s kernels; set -mat_spmv_isa auto", SpmvIsaName(wanted));
+  *isa = (SpmvIsa)wanted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The products of a format that has some; `wanted` as at SpmvIsaGet() */
+PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, const SpmvKernels **kernels)
+{
+  SpmvIsa isa;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvIsaGet(wanted, &isa));
+  *kernels = format->host->kernels[isa];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

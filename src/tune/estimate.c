@@ -48,12 +48,11 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt wanted, PetscInt number, Pet
   const SpmvFormat  *format  = SpmvCandidate[number];
   const SpmvSide    *side    = SpmvFormatSide(format, plans->backend);
   const SpmvMachine *machine = SpmvMachineGet();
-  const SpmvKernels *kernels;
   SpmvIsa            isa;
   SpmvWork           works[SPMV_PROPOSALS] = {{0}};
 
   PetscFunctionBegin;
-  PetscCall(SpmvKernelsGet(format, wanted, &kernels, &isa));
+  PetscCall(SpmvIsaGet(wanted, &isa));
   for (PetscInt w = 0; w < s->nwindows; w++) {
     const PetscReal weight               = s->weight[w];
     SpmvWork        part[SPMV_PROPOSALS] = {{0}};

@@ -37,23 +37,20 @@ static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
 {
   const SpmvFormat  *format  = SpmvCandidate[option->number];
   const SpmvKernels *kernels = NULL;
-  SpmvIsa            isa;
   SpmvPlan           plan    = option->plan;
-  void              *storage = NULL;
   PetscLogDouble     start, end;
-  PetscErrorCode     ierr;
+  SPMV_DESTROY_BY(SpmvOwnedDestroy)
+  SpmvOwned own = {.side = &format->host->side};
 
   PetscFunctionBegin;
   if (format->host->kernels) {
-    PetscCall(SpmvKernelsGet(format, search->request->isa, &kernels, &isa));
+    PetscCall(SpmvKernelsGet(format, search->request->isa, &kernels));
     PetscCall(PetscTime(&start));
-    PetscCall(SpmvBuild(&format->host->side, search->sample.all, NULL, &plan, &storage));
+    PetscCall(SpmvBuild(&format->host->side, search->sample.all, NULL, &plan, &own.storage));
     PetscCall(PetscTime(&end));
     option->build = end - start;
   }
-  ierr = MeasureProducts(search, kernels ? kernels->apply : NULL, storage, &option->measured);
-  PetscCall(SpmvStorageDestroy(&format->host->side, &storage));
-  PetscCall(ierr);
+  PetscCall(MeasureProducts(search, kernels ? kernels->apply : NULL, own.storage, &option->measured));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -127,14 +127,13 @@ static void WisdomProcessor(char name[61])
 
 static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvKey *key, PetscInt kind, char text[], size_t size)
 {
-  const SpmvKernels *kernels;
-  SpmvIsa            isa;
-  char               processor[61];
-  uint64_t           asked = 0;
+  SpmvIsa  isa;
+  char     processor[61];
+  uint64_t asked = 0;
 
   PetscFunctionBegin;
   WisdomProcessor(processor);
-  PetscCall(SpmvKernelsGet(&SpmvFormat_spmv, q->isa, &kernels, &isa));
+  PetscCall(SpmvIsaGet(q->isa, &isa));
   asked = SpmvHash(asked, &q->allowed, sizeof(q->allowed));
   asked = SpmvHash(asked, &q->calls, sizeof(q->calls));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {

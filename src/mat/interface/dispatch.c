@@ -25,12 +25,11 @@ static PetscErrorCode SpmvProductHost(SpmvShadow *s, const SpmvBuilt *b, Vec x, 
 {
   const PetscInt     nz = s->seq.key.nz;
   const SpmvKernels *kernels;
-  SpmvIsa            isa;
   const PetscScalar *xa;
   PetscScalar       *za, *work = NULL;
 
   PetscFunctionBegin;
-  PetscCall(SpmvKernelsGet(b->format, s->settings.request.isa, &kernels, &isa));
+  PetscCall(SpmvKernelsGet(b->format, s->settings.request.isa, &kernels));
   if (transpose) PetscCall(SpmvShadowGetWork(s, kernels->transpose_work(b->storage), &work));
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &za));

@@ -131,7 +131,7 @@ PetscErrorCode MatSeqAIJKron_SeqSpmv(Mat A, Mat B, MatReuse reuse, Mat *C)
     if (theirs) PetscCall(Class##Register(type, ours)); \
   } while (0)
 
-/* Puts ours in the place of PETSc's, once after each PetscInitialize() */
+/* Replaces PETSc's constructors by ours, once after each PetscInitialize() */
 PetscErrorCode SpmvRegisterExact(void)
 {
   PetscFunctionBegin;

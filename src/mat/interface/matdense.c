@@ -35,16 +35,15 @@ typedef struct {
 
 static PetscErrorCode DenseWorkBegin(Mat A, Mat B, Mat C, DenseWork *w)
 {
-  const SpmvKernels *kernels;
-  SpmvIsa            isa;
-  SpmvCSR            csr;
+  SpmvIsa isa;
+  SpmvCSR csr;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(w, sizeof(*w)));
   PetscCall(MatSpmvEnsureSettings(A));
   PetscCall(MatSpmvGetShadow(A, &w->shadow));
   PetscCall(MatSpmvGetBlocks(A, &w->blocks));
-  PetscCall(SpmvKernelsGet(w->shadow->type, w->shadow->settings.request.isa, &kernels, &isa));
+  PetscCall(SpmvIsaGet(w->shadow->settings.request.isa, &isa));
   for (int k = 0; k < w->blocks.n; k++) {
     PetscCall(MatSpmvGetRows(w->blocks.mat[k], &csr));
     SpmvDenseProductSet(&csr, isa, w->shadow->settings.request.threads, &w->d[k]);

@@ -47,10 +47,9 @@ PetscErrorCode MatSpmvGetCounts(Mat A, SpmvCounts *counts)
 /* Of what serves: "block_height=3 block_width=3 isa=avx512", with "format=bccoo " before it if the format was chosen */
 PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 {
-  const SpmvBuilt   *b = &s->seq.built;
-  SpmvDevice        *device;
-  const SpmvKernels *kernels;
-  SpmvIsa            isa;
+  const SpmvBuilt *b = &s->seq.built;
+  SpmvDevice      *device;
+  SpmvIsa          isa;
 
   PetscFunctionBegin;
   plan[0] = 0;
@@ -64,7 +63,7 @@ PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (b->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", b->plan.threads));
-  PetscCall(SpmvKernelsGet(b->format, s->settings.request.isa, &kernels, &isa));
+  PetscCall(SpmvIsaGet(s->settings.request.isa, &isa));
   PetscCall(SpmvAppend(plan, size, "isa=%s", SpmvIsaName(isa)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -116,11 +116,11 @@ static PetscErrorCode SpmvReadTuning(Mat A, const SpmvFormat *type, SpmvRequest 
 /* The knobs of a type's candidates, one option where both sides have one; whether the machine runs them */
 static PetscErrorCode SpmvReadCandidates(const SpmvFormat *type, SpmvRequest *q, SpmvOptionItems PetscOptionsObject)
 {
-  const SpmvKernels *kernels;
-  SpmvIsa            isa;
-  PetscBool          set;
+  SpmvIsa   isa;
+  PetscBool set;
 
   PetscFunctionBegin;
+  PetscCall(SpmvIsaGet(q->isa, &isa)); /* refuse now what no product could use later */
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     const SpmvFormat *format = SpmvCandidate[k];
     const SpmvSide   *h = &format->host->side, *d = SpmvFormatSide(format, SPMV_BACKEND_DEVICE);
@@ -139,7 +139,6 @@ static PetscErrorCode SpmvReadCandidates(const SpmvFormat *type, SpmvRequest *q,
       else device->value[p] = host->value[same];
       if (same >= 0 && param->list) PetscCall(PetscArraycpy(device->list, host->list, SPMV_LIST_MAX));
     }
-    PetscCall(SpmvKernelsGet(format, q->isa, &kernels, &isa)); /* refuse now what no product could use later */
     host->threads = q->threads;
     host->isa     = isa;
   }

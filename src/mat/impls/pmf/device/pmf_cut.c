@@ -44,26 +44,21 @@ PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void PmfEllFree(void **storage)
-{
-  (void)SpmvStorageDestroy(&PmfDevice.side, storage);
-}
-
 /* Bytes that a device holds under a plan, with the vectors of a product */
 static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, PetscLogDouble *bytes)
 {
   SPMV_DESTROY_BY(PmfOrderDestroy)
   PmfOrder order = {.cut = NULL};
-  SPMV_DESTROY_BY(PmfEllFree)
-  void     *storage = NULL;
+  SPMV_DESTROY_BY(SpmvOwnedDestroy)
+  SpmvOwned own = {.side = &PmfDevice.side};
   SpmvArray arrays[SPMV_ARRAY_MAX];
   PetscInt  n, end;
 
   PetscFunctionBegin;
   PetscCall(PmfCutParts(csr, plan, &order, &end));
-  PetscCall(PmfEllLayOut(csr, &order, end, plan->value, &storage));
-  PetscCall(PmfEllArrays(storage, &n, arrays));
-  *bytes = SpmvArraysRead(n, arrays) + (PetscLogDouble)sizeof(PetscScalar) * ((PetscLogDouble)((PmfEll *)storage)->nchunks +
+  PetscCall(PmfEllLayOut(csr, &order, end, plan->value, &own.storage));
+  PetscCall(PmfEllArrays(own.storage, &n, arrays));
+  *bytes = SpmvArraysRead(n, arrays) + (PetscLogDouble)sizeof(PetscScalar) * ((PetscLogDouble)((PmfEll *)own.storage)->nchunks +
                                                                               (PetscLogDouble)csr->n + (PetscLogDouble)end);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -68,24 +68,19 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 #define PMF_CYCLES_RUN   40.0
 #define PMF_CYCLES_BUILD 38.0 /* of an entry */
 
-static void PmfHostFree(void **storage)
-{
-  (void)SpmvStorageDestroy(&PmfHost.side, storage);
-}
-
 static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
   SPMV_DESTROY_BY(PmfLayoutDestroy)
   PmfLayout layout = {.csr = rows};
-  SPMV_DESTROY_BY(PmfHostFree)
-  void             *storage = NULL;
+  SPMV_DESTROY_BY(SpmvOwnedDestroy)
+  SpmvOwned         own = {.side = &PmfHost.side};
   const PmfStorage *b;
   const size_t     *kind;
   SpmvArray         arrays[SPMV_ARRAY_MAX];
   PetscInt          narrays;
 
   PetscFunctionBegin;
-  PetscCall(PmfLayoutCreate(rows, plan, &layout, &storage));
+  PetscCall(PmfLayoutCreate(rows, plan, &layout, &own.storage));
   b    = layout.b;
   kind = b->kind;
   PetscCall(PmfHostArrays(b, &narrays, arrays));

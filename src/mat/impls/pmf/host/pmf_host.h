@@ -193,7 +193,7 @@ static inline size_t PmfColumnsOf(int kind)
   return kind <= PMF_COMMON || kind == PMF_DIAGONAL ? 1 : PMF_LANES;
 }
 
-/* PmfSizes: what a slice has of each array; PmfSizesOf() counts the kinds before `end`, and so says where that one begins */
+/* PmfSizes: how much of each array a slice has; PmfSizesOf() adds up the kinds before `end`: that is where kind `end` begins */
 typedef struct {
   size_t steps, columns /* bytes */, masks, froms;
 } PmfSizes;

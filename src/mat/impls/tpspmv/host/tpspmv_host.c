@@ -83,19 +83,14 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 #define TPSPMV_CYCLES_SEGMENT 53.0
 #define TPSPMV_CYCLES_BUILD   35.0 /* of an entry */
 
-static void TpspmvFree(void **storage)
-{
-  (void)SpmvStorageDestroy(&TpspmvHost.side, storage);
-}
-
 /*
   A few rows have as many chunks as a whole slice, and about as many runs: only the fraction of a slice that they are is counted.
   Columns that are empty in them may not be in the matrix
 */
 static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
-  SPMV_DESTROY_BY(TpspmvFree)
-  void          *storage = NULL;
+  SPMV_DESTROY_BY(SpmvOwnedDestroy)
+  SpmvOwned      own = {.side = &TpspmvHost.side};
   TpspmvStorage *b;
   SpmvPlan       whole = *plan;
   SpmvArray      arrays[SPMV_ARRAY_MAX];
@@ -106,7 +101,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   if (whole.value[TPSPMV_REMOVE] == TPSPMV_AUTO) whole.value[TPSPMV_REMOVE] = TPSPMV_NO;
   PetscCall(TpspmvResolve(rows, NULL, &whole)); /* a proposal leaves slices open */
   PetscCall(PetscNew(&b));
-  storage = b;
+  own.storage = b;
   PetscCall(TpspmvMeasure(rows, &whole, b));
   PetscCall(TpspmvArrays(b, &narrays, arrays));
   npairs  = (PetscLogDouble)b->npairs;
