@@ -261,7 +261,7 @@ int main(int argc, char **argv)
 
   test: # products and vectors on a device
     suffix: device_long
-    nsize: {{1 2}}
+    nsize: 2
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
     timeoutfactor: 5
     filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"

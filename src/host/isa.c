@@ -33,12 +33,11 @@ PetscBool SpmvIsaSupported(SpmvIsa isa)
   return (PetscBool)(supported[isa] != 0);
 }
 
-/* Some of the kernels: all *_simd.c are compiled alike, with code for an instruction set or without */
-static const SpmvDenseKernels *const Kernels[] = {
-#define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
-#include "../isas.h"
-#undef SPMV_ISA
-};
+/* Whether the library has code for an instruction set: all *_simd.c are compiled alike */
+static PetscBool SpmvIsaCompiled(PetscInt isa)
+{
+  return (PetscBool)(SpmvDenseKernelsOf[isa]->reach != NULL);
+}
 
 /*
   SpmvIsaGet - the instruction set of kernels
@@ -57,11 +56,11 @@ PetscErrorCode SpmvIsaGet(PetscInt wanted, SpmvIsa *isa)
   PetscFunctionBegin;
   if (wanted == SPMV_ISA_COUNT) {
     do wanted--;
-    while (!SpmvIsaSupported((SpmvIsa)wanted) || !Kernels[wanted]->reach);
+    while (!SpmvIsaSupported((SpmvIsa)wanted) || !SpmvIsaCompiled(wanted));
   }
   PetscCheck(SpmvIsaSupported((SpmvIsa)wanted), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "This machine does not run %s code; set -mat_spmv_isa auto", SpmvIsaName(wanted));
-  PetscCheck(Kernels[wanted]->reach, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(SpmvIsaCompiled(wanted), PETSC_COMM_SELF, PETSC_ERR_SUP,
              "libpetscspmv was compiled without %s kernels; set -mat_spmv_isa auto", SpmvIsaName(wanted));
   *isa = (SpmvIsa)wanted;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -13,7 +13,7 @@
 #define DENSE_SHIFTED 4    /* shifted rows that follow each other for which their kernel pays, in the mean */
 #define DENSE_SPAN    3    /* rows of a window for each row of A that it serves, at most: to move them costs time */
 
-static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
+const SpmvDenseKernels *const SpmvDenseKernelsOf[SPMV_ISA_COUNT] = {
 #define SPMV_ISA(NAME, name, flags, runs) &SpmvDenseKernels_##name,
 #include "../../isas.h"
 #undef SPMV_ISA
@@ -22,7 +22,7 @@ static const SpmvDenseKernels *const Kernels[SPMV_ISA_COUNT] = {
 /* Sets up products with the rows of csr, which are borrowed, by so many tasks */
 void SpmvDenseProductSet(const SpmvCSR *csr, SpmvIsa isa, PetscInt ntasks, SpmvDenseProduct *d)
 {
-  *d = (SpmvDenseProduct){.kernels = Kernels[isa], .csr = *csr, .ntasks = ntasks};
+  *d = (SpmvDenseProduct){.kernels = SpmvDenseKernelsOf[isa], .csr = *csr, .ntasks = ntasks};
   SpmvSplitRows(&d->csr, SPMV_PANEL, ntasks, d->first);
 }
 

@@ -54,6 +54,8 @@ typedef struct {
 #include "../../isas.h"
 #undef SPMV_ISA
 
+extern const SpmvDenseKernels *const SpmvDenseKernelsOf[SPMV_ISA_COUNT];
+
 /* SpmvDenseProduct: a matrix times several vectors, by some tasks */
 typedef struct {
   const SpmvDenseKernels *kernels;
