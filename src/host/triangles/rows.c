@@ -1,0 +1,139 @@
+/*
+  rows.c - builds triangles whose rows are laid out one after the other
+*/
+#include "rows.h"
+
+#define SPMV_ISA(NAME, name, flags, runs) extern const SpmvShapeKernels SPMV_CAT(SpmvRowsKernels, name);
+#include "../../isas.h"
+#undef SPMV_ISA
+
+static const SpmvShapeKernels *const RowsKernels[SPMV_ISA_COUNT] = {
+#define SPMV_ISA(NAME, name, flags, runs) &SPMV_CAT(SpmvRowsKernels, name),
+#include "../../isas.h"
+#undef SPMV_ISA
+};
+
+/* All can be stored so */
+static PetscBool RowsSuits(const SpmvTrianglesSource *s)
+{
+  return PETSC_TRUE;
+}
+
+/* The row that a pass takes as number z */
+static inline PetscInt RowsAt(PetscInt n, SpmvTriangleSide side, PetscInt z)
+{
+  return side == SPMV_LOWER ? z : n - 1 - z;
+}
+
+/* Where each row begins, and the greatest distance: of the first entry of a row below, of the last one above the diagonal */
+static PetscInt RowsCount(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt start[])
+{
+  PetscInt far = 0, nz = 0;
+
+  for (PetscInt z = 0; z < s->n; z++) {
+    const PetscInt i = RowsAt(s->n, side, z);
+    PetscInt       first, end;
+
+    SpmvTrianglesRow(s, side, i, &first, &end);
+    start[z] = nz;
+    nz += end - first;
+    if (end > first) far = PetscMax(far, side == SPMV_LOWER ? i - s->j[first] : s->j[end - 1] - i);
+  }
+  start[s->n] = nz;
+  return far;
+}
+
+#define ROWS_DISTANCES(type) \
+  static void RowsDistances_##type(const SpmvTrianglesSource *s, SpmvTriangleSide side, type *distance) \
+  { \
+    for (PetscInt z = 0; z < s->n; z++) { \
+      const PetscInt i = RowsAt(s->n, side, z); \
+      PetscInt       first, end; \
+\
+      SpmvTrianglesRow(s, side, i, &first, &end); \
+      if (side == SPMV_LOWER) { \
+        for (PetscInt k = first; k < end; k++) *distance++ = (type)(i - s->j[k]); \
+      } else { \
+        for (PetscInt k = end - 1; k >= first; k--) *distance++ = (type)(s->j[k] - i); \
+      } \
+    } \
+  }
+ROWS_DISTANCES(uint16_t)
+ROWS_DISTANCES(PetscInt)
+
+static PetscErrorCode RowsBuild(const SpmvTrianglesSource *s, SpmvTriangles *t)
+{
+  SpmvRowsStorage *r;
+  PetscInt         far[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&r));
+  t->storage = r;
+  for (int side = 0; side < 2; side++) {
+    PetscCall(SpmvAlloc(sizeof(PetscInt) * ((size_t)s->n + 1), &r->triangle[side].start));
+    far[side] = RowsCount(s, (SpmvTriangleSide)side, r->triangle[side].start);
+  }
+  r->wide = (PetscBool)(PetscMax(far[0], far[1]) > UINT16_MAX);
+  t->nz   = r->triangle[0].start[s->n] + r->triangle[1].start[s->n];
+  for (int side = 0; side < 2; side++) {
+    const size_t nz = (size_t)r->triangle[side].start[s->n];
+
+    PetscCall(SpmvAlloc(SpmvRowsWord(r) * nz, &r->triangle[side].distance));
+    PetscCall(SpmvAlloc(sizeof(PetscScalar) * nz, &r->triangle[side].value));
+    if (r->wide) RowsDistances_PetscInt(s, (SpmvTriangleSide)side, (PetscInt *)r->triangle[side].distance);
+    else RowsDistances_uint16_t(s, (SpmvTriangleSide)side, (uint16_t *)r->triangle[side].distance);
+  }
+  PetscCall(SpmvAlloc(sizeof(PetscScalar) * (size_t)s->n, &r->diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of one triangle, times `sign`, and of scaled rows times the inverse diagonal */
+static void RowsValues(const SpmvTrianglesSource *s, SpmvTriangleSide side, const PetscScalar diagonal[], PetscScalar value[])
+{
+  const PetscBool   scaled = SpmvTrianglesScaled(s->kind, side);
+  const PetscScalar sign   = s->kind == SPMV_FACTORS_SYMMETRIC ? -1 : 1;
+
+  for (PetscInt z = 0; z < s->n; z++) {
+    const PetscInt    i = RowsAt(s->n, side, z);
+    const PetscScalar f = scaled ? diagonal[i] : sign;
+    PetscInt          first, end;
+
+    SpmvTrianglesRow(s, side, i, &first, &end);
+    if (side == SPMV_LOWER) {
+      for (PetscInt k = first; k < end; k++) *value++ = f * s->a[k];
+    } else {
+      for (PetscInt k = end - 1; k >= first; k--) *value++ = f * s->a[k];
+    }
+  }
+}
+
+static PetscErrorCode RowsSetValues(const SpmvTrianglesSource *s, SpmvTriangles *t, PetscInt *bad)
+{
+  SpmvRowsStorage *r = (SpmvRowsStorage *)t->storage;
+
+  PetscFunctionBegin;
+  SpmvTrianglesInvert(s, r->diagonal, bad);
+  if (*bad >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int side = 0; side < 2; side++) RowsValues(s, (SpmvTriangleSide)side, r->diagonal, r->triangle[side].value);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsArrays(const SpmvTriangles *t, PetscInt *n, SpmvArray arrays[])
+{
+  const SpmvRowsStorage *r = (const SpmvRowsStorage *)t->storage;
+
+  PetscFunctionBegin;
+  *n = 0;
+  for (int side = 0; side < 2; side++) {
+    const SpmvRowsTriangle *h  = &r->triangle[side];
+    const size_t            nz = h->value ? (size_t)h->start[t->n] : 0;
+
+    arrays[(*n)++] = SPMV_ARRAY("start", h->start, (size_t)t->n + 1, sizeof(PetscInt));
+    arrays[(*n)++] = SPMV_ARRAY("distance", h->distance, nz, SpmvRowsWord(r));
+    arrays[(*n)++] = SPMV_ARRAY("value", h->value, nz, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  }
+  arrays[(*n)++] = SPMV_ARRAY("diagonal", r->diagonal, (size_t)t->n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const SpmvShape SpmvShape_rows = {"rows", RowsSuits, RowsBuild, RowsSetValues, RowsArrays, RowsKernels};

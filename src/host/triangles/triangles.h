@@ -1,0 +1,125 @@
+/*
+  triangles.h - the two triangles of a square matrix, for Gauss-Seidel sweeps and for solves with incomplete factors
+
+  Both go through the rows in their natural order, forwards with the lower triangle and backwards with the upper one, and read x
+  where they have just written it. A *pass* is one way through one triangle. What is stored is what a pass reads, in the order in
+  which it reads it, with rows scaled, so that a pass neither divides nor looks for the diagonal.
+
+  A *shape* is how the rows of a triangle are laid out:
+    rows    one after the other
+    nodes   rows with the same columns (PETSc's inodes) together, a row in each lane; the scaling is by inverse diagonal blocks
+    slices  eight consecutive rows together, a row in each lane
+  rows.c, nodes.c and slices.c build them, *_simd.c has their passes.
+*/
+#pragma once
+#include "../../spmvimpl.h"
+
+/*
+  What the triangles T of a matrix or a factor are made of, by rows: sign S a, S the inverse diagonal where rows are scaled. A
+  factor has its inverse diagonal stored at `diagonal`, a matrix its diagonal
+*/
+typedef enum {
+  SPMV_SWEEPS,            /* Gauss-Seidel and SOR: both triangles scaled, and what a pass of either is given */
+  SPMV_FACTORS,           /* L U: rows of U scaled, and what its pass is given */
+  SPMV_FACTORS_TRANSPOSE, /* (L U)^T, lower triangle U^T: its rows scaled, and what its pass is given */
+  SPMV_FACTORS_SYMMETRIC, /* U^T D U with -a stored: nothing scaled but what the upper triangle's pass is given */
+  SPMV_TRIANGLES_COUNT
+} SpmvTrianglesKind;
+
+/* SpmvTrianglesSource: a borrowed view of the rows; columns increase inside each triangle of a row */
+typedef struct {
+  SpmvTrianglesKind  kind;
+  PetscInt           n;
+  const PetscInt    *j;            /* column of each entry */
+  const PetscScalar *a;            /* value of each entry */
+  const PetscInt    *lower[2];     /* [n] entries of row i left of the diagonal: lower[0][i] <= k < lower[1][i] */
+  const PetscInt    *upper[2];     /* [n] entries of row i right of it: upper[0][i] < k < upper[1][i] */
+  const PetscInt    *diagonal;     /* [n] the entry on the diagonal */
+  PetscReal          omega, shift; /* of SPMV_SWEEPS: rows are scaled by omega / (shift + diagonal) */
+  PetscInt           nnodes;       /* nodes that rows are grouped in, 0: none. Rows of a node have the same columns but for those
+                                      inside the node, which are all there. Sweeps by nodes have omega 1 and shift 0 */
+  const PetscInt    *nodes;        /* [nnodes] rows of each node, >= 1 */
+} SpmvTrianglesSource;
+
+/*
+  SpmvPass: one pass. For each row i, forwards for the lower triangle and backwards for the upper one,
+    p = sum_j T_ij x_j,  s = (S in)_i - p or in_i - p,  x_i = keep x_i + s - minus_i
+  in, minus, before and product may be the same vectors as each other or as x only where said
+*/
+typedef struct {
+  const PetscScalar *in;      /* [n] may be x, or before */
+  PetscBool          scale;   /* S in, not in */
+  PetscScalar        keep;    /* 1 - omega; 0: x_i is not read */
+  const PetscScalar *minus;   /* [n] or NULL; may be product */
+  PetscScalar       *x;       /* [n] */
+  PetscScalar       *before;  /* [n] or NULL: becomes s */
+  PetscScalar       *product; /* [n] or NULL: becomes p */
+} SpmvPass;
+
+/* The common pass, which the shapes have code of its own for: x = S in - T x, or in - T x */
+static inline PetscBool SpmvPassIsPlain(const SpmvPass *p)
+{
+  return (PetscBool)(!p->minus && !p->before && !p->product && p->keep == 0);
+}
+
+typedef enum { SPMV_LOWER, SPMV_UPPER } SpmvTriangleSide;
+
+struct _n_SpmvTriangles;
+
+/* SpmvShapeKernels: of a shape, for an instruction set. No PETSc calls inside */
+typedef struct {
+  void (*pass)(const struct _n_SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *pass);
+  void (*product)(const struct _n_SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y); /* y <- T x */
+} SpmvShapeKernels;
+
+/* SpmvShape */
+typedef struct {
+  const char *name;
+  /* Whether the shape is likely to be the fastest of those that can have a source; a look at some rows */
+  PetscBool (*suits)(const SpmvTrianglesSource *s);
+  /* Makes t->storage; after an error it is what was made so far. Values come with setvalues() */
+  PetscErrorCode (*build)(const SpmvTrianglesSource *s, struct _n_SpmvTriangles *t);
+  /* Takes the values of a source with the same pattern; bad: the first row or node without an inverse diagonal, -1 if none */
+  PetscErrorCode (*setvalues)(const SpmvTrianglesSource *s, struct _n_SpmvTriangles *t, PetscInt *bad);
+  /* The arrays of the storage, to be counted and freed */
+  PetscErrorCode (*arrays)(const struct _n_SpmvTriangles *t, PetscInt *n, SpmvArray arrays[]);
+  const SpmvShapeKernels *const *kernels; /* [SPMV_ISA_COUNT] */
+} SpmvShape;
+
+extern const SpmvShape SpmvShape_rows, SpmvShape_nodes, SpmvShape_slices;
+
+/* SpmvTriangles: both triangles */
+typedef struct _n_SpmvTriangles {
+  SpmvTrianglesKind       kind;
+  PetscInt                n, nz; /* rows; entries of both triangles */
+  const SpmvShape        *shape;
+  const SpmvShapeKernels *kernels;
+  void                   *storage; /* PetscNew() by the shape */
+} SpmvTriangles;
+
+/* Whether rows of a triangle are scaled, and what its pass is given is (SpmvPass.scale) */
+static inline PetscBool SpmvTrianglesScaled(SpmvTrianglesKind kind, SpmvTriangleSide side)
+{
+  return (PetscBool)(kind == SPMV_SWEEPS || kind == (side == SPMV_UPPER ? SPMV_FACTORS : SPMV_FACTORS_TRANSPOSE));
+}
+static inline PetscBool SpmvTrianglesInScaled(SpmvTrianglesKind kind, SpmvTriangleSide side)
+{
+  return (PetscBool)(SpmvTrianglesScaled(kind, side) || (kind == SPMV_FACTORS_SYMMETRIC && side == SPMV_UPPER));
+}
+
+/* Where the entries of row i in a triangle are */
+static inline void SpmvTrianglesRow(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt i, PetscInt *first,
+                                    PetscInt *end)
+{
+  *first = side == SPMV_LOWER ? s->lower[0][i] : s->upper[0][i] + 1;
+  *end   = side == SPMV_LOWER ? s->lower[1][i] : s->upper[1][i];
+}
+
+/* triangles.c */
+extern PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
+                                          SpmvTriangles **triangles, PetscInt *bad);
+extern PetscErrorCode SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);
+extern PetscErrorCode SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *bytes);
+extern PetscErrorCode SpmvTrianglesDestroy(SpmvTriangles **triangles);
+extern void           SpmvTrianglesInvert(const SpmvTrianglesSource *source, PetscScalar inverse[], PetscInt *bad);
+extern void           SpmvTrianglesSolve(const SpmvTriangles *triangles, const PetscScalar *b, PetscScalar *x);
