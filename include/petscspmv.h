@@ -287,6 +287,10 @@ typedef struct {
   PetscInt64 columns;   /* columns of dense matrices multiplied by our kernels */
   PetscInt64 aij;       /* products by AIJ's kernel because the tuner chose it */
   PetscInt64 tunings;   /* choices that the tuner made, not those from wisdom or taken over from another matrix */
+  PetscInt64 sweeps;    /* calls of MatSOR() that our kernels served */
+  PetscInt64 sweepsaij; /* and those that AIJ's served */
+  PetscInt64 solves;    /* right-hand sides that our kernels solved for with a factor; counted for no matrix, in the sum of all */
+  PetscInt64 solvesaij; /* and those that PETSc's solved for */
 } SpmvCounts;
 
 PETSC_EXTERN PetscErrorCode SpmvInitializePackage(void);

@@ -53,17 +53,21 @@ PetscErrorCode SpmvFormatCite(const SpmvFormat *format)
 static PetscErrorCode SpmvViewCounts(void)
 {
   const SpmvCounts  t       = SpmvTotals;
-  const char *const names[] = {"builds", "refreshes", "products", "deferred", "aij", "tunings", "fallbacks"};
-  PetscInt64        local[] = {t.builds, t.refreshes, t.products, t.deferred, t.aij, t.tunings, t.fallbacks}, sum[7];
-  FILE             *f;
+  const char *const names[] = {"builds",    "refreshes", "products",  "deferred", "aij",      "tunings",
+                               "fallbacks", "sweeps",    "sweepsaij", "solves",   "solvesaij"};
+  PetscInt64        local[] = {t.builds,    t.refreshes, t.products,  t.deferred, t.aij,      t.tunings,
+                               t.fallbacks, t.sweeps,    t.sweepsaij, t.solves,   t.solvesaij};
+  enum { N = PETSC_STATIC_ARRAY_LENGTH(local) };
+  PetscInt64 sum[N];
+  FILE      *f;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Reduce(local, sum, 7, MPIU_INT64, MPI_SUM, 0, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Reduce(local, sum, N, MPIU_INT64, MPI_SUM, 0, PETSC_COMM_WORLD));
   if (PetscGlobalRank) PetscFunctionReturn(PETSC_SUCCESS);
   f = fopen(SpmvCountsFile, "a");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot append to %s of -spmv_view_counts; name a file that can be written",
              SpmvCountsFile);
-  for (int k = 0; k < 7; k++) fprintf(f, "%s %" PetscInt64_FMT "%c", names[k], sum[k], k < 6 ? ' ' : '\n');
+  for (int k = 0; k < N; k++) fprintf(f, "%s %" PetscInt64_FMT "%c", names[k], sum[k], k < N - 1 ? ' ' : '\n');
   fclose(f);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -30,7 +30,7 @@ def compare(executable, ranks, options, folder):
     with open(counts) as f:
         line = f.read().strip()
     print('# %s\n# %s' % (line, '\n# '.join(l for l in view if 's: ' in l)))
-    if not line.endswith('fallbacks 0') or ' products 0 ' in line:
+    if ' fallbacks 0 ' not in line or ' products 0 ' in line:
         return 'products by AIJ\'s kernel: %s' % line
     kernels = [int(n) for l in view for n in re.findall(r'^vectors: (\d+) operations by kernels', l)]
     if not kernels or not kernels[0]:

@@ -60,6 +60,7 @@ static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *type, SpmvSettings *
 
   PetscFunctionBegin;
   settings->build_after = SPMV_BUILD_AFTER;
+  settings->solve       = PETSC_TRUE;
   PetscCall(SpmvRequestDefault(type, &settings->request));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (size == 1 && text) threads = (PetscInt)strtol(text, NULL, 10);
@@ -201,6 +202,8 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
                             "MatSetFromOptions", s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
+  PetscCall(PetscOptionsBool("-mat_spmv_solve", "Solves with factors of PCILU and PCICC are ours, not PETSc's",
+                             "MatSetFromOptions", s.solve, &s.solve, NULL));
   PetscCall(PetscOptionsEList(
     "-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix",
     "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));

@@ -203,8 +203,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
 /* Before each product: builds or refreshes the storage if it is time to. Unless it is current, AIJ's kernel is to serve */
 PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
 {
-  const PetscInt after = shadow->settings.build_after;
-  SpmvSeq       *s     = &shadow->seq;
+  SpmvSeq *s = &shadow->seq;
 
   PetscFunctionBegin;
   if (shadow->version != shadow->settings.version) {
@@ -213,18 +212,17 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
     if (memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowDrop(shadow));
   }
   if (MatSpmvChanged(A, shadow)) {
-    if (s->since) s->before = s->since;
-    s->since      = 0;
+    SpmvDueChanged(&s->due);
     s->current    = PETSC_FALSE;
     s->touched    = PETSC_FALSE;
     shadow->owner = A;
     shadow->state = ((PetscObject)A)->state;
   }
-  if (!s->current && (s->since >= after || s->before >= after)) {
+  if (!s->current && SpmvDueAfter(&s->due, shadow->settings.build_after)) {
     PetscCall(SpmvShadowRenew(A, shadow));
     PetscCall(MatSpmvViewBuilt(A));
   }
-  s->since++;
+  s->due.since++;
   *current = s->current;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

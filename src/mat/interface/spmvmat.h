@@ -32,12 +32,41 @@ typedef enum {
   SPMV_TRANSPOSE_COUNT
 } SpmvTransposeKind;
 
+/*
+  SpmvDue: whether a storage is due. It waits for some calls by PETSc's kernel since the values changed, so that a matrix that is
+  used a few times costs nothing, unless as many followed the change before
+*/
+typedef struct {
+  PetscInt64 since;  /* calls since the values changed */
+  PetscInt64 before; /* calls between that change and the one before */
+} SpmvDue;
+
+static inline void SpmvDueChanged(SpmvDue *due)
+{
+  if (due->since) due->before = due->since;
+  due->since = 0;
+}
+
+static inline PetscBool SpmvDueAfter(const SpmvDue *due, PetscInt calls)
+{
+  return (PetscBool)(due->since >= calls || due->before >= calls);
+}
+
+/* Sweeps and solves gain more than products, so that they wait for a part of -mat_spmv_build_after, rounded up */
+#define SPMV_PASSES_GAIN 4
+
+static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products)
+{
+  return SpmvDueAfter(due, products / SPMV_PASSES_GAIN + (products % SPMV_PASSES_GAIN > 0));
+}
+
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
   PetscBool         known;       /* the options database was read, or a parent's settings were taken over */
   PetscInt          version;     /* raised by every change, so that a parallel Mat knows when to tell its blocks */
   PetscInt          transpose;   /* a SpmvTransposeKind */
   PetscInt          build_after; /* products by AIJ's kernel before the storage is built, >= 0 */
+  PetscBool         solve;       /* solves with incomplete factors are ours */
   SpmvRequest       request;     /* formats, plans, instruction set, threads, backend, and how to choose among them */
   PetscViewer       viewer;      /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
@@ -101,8 +130,7 @@ typedef struct {
   PetscBool        current;      /* what was built has the matrix's values */
   PetscBool        touched;      /* the parallel Mat changed: the block's own state may not tell */
   PetscBool        is_block;     /* of a parallel Mat, which it has its settings from */
-  PetscInt64       since;        /* products since the values changed */
-  PetscInt64       before;       /* products between that change and the one before */
+  SpmvDue          due;          /* products */
 
   size_t       nwork;
   PetscScalar *work; /* [nwork] what transposed products and those with dense matrices write to on their way */
