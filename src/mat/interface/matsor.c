@@ -161,6 +161,7 @@ static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal o
     w->state                = ((PetscObject)A)->state;
     w->omega                = omega;
     w->shift                = shift;
+    w->bynodes              = bynodes;
   }
   if (!w->current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after))
     PetscCall(MatSpmvRenewSweeps(A, shadow));
