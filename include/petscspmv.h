@@ -214,6 +214,32 @@ M*/
 #define MATMPISPMV "mpiaijspmv"
 
 /*MC
+  MATSOLVERPETSCSPMV - "petscspmv": ILU(k) and ICC(k) of PETSc's, with solves of this library
+
+  Ordering, shifts, levels, fill and both factorisations are those of `MATSOLVERPETSC`, and so is the factor. Of it a storage is
+  made for `MatSolve()`, `MatSolveTranspose()`, `MatMatSolve()`, `MatForwardSolve()` and `MatBackwardSolve()`.
+
+  Options Database Keys:
++ -pc_factor_mat_solver_type <petscspmv> - what `PCILU` and `PCICC` take for matrices of this library's types; petsc: PETSc's
+. -mat_spmv_solve <true>                 - false: PETSc's solves
+. -mat_spmv_build_after <n>              - a fourth of it are the solves that PETSc's kernel serves before the storage is built
+. -mat_spmv_isa <auto>                   - instruction set: auto, scalar, avx2, avx512
+- -mat_spmv_view <viewer>                - prints what was built, once after each build
+
+  Level: beginner
+
+  Notes:
+  Sums are added up in another order than PETSc's: results differ by the last bits. They are the same bits each time.
+
+  For a `MATSEQAIJ` it is there for who names it, with the defaults of these options.
+
+  Factorisation in place is PETSc's alone. A factor that failed, or whose values are not finite, is solved with by PETSc.
+
+.seealso: `MATSPMV`, `MATSOLVERPETSC`, `MatGetFactor()`, `PCILU`, `PCICC`
+M*/
+#define MATSOLVERPETSCSPMV "petscspmv"
+
+/*MC
   VECACCEL - "accel": vectors that live on the OpenCL or CUDA device of this process
 
   `VECSEQACCEL` on one process, `VECMPIACCEL` on several. A vector has PETSc's own array on the host and a buffer of the device

@@ -26,6 +26,22 @@ typedef PetscOptionItems SpmvOptionItems;
   #define PetscOptionsCreateViewer PetscOptionsGetViewer
 #endif
 
+/* What destroys what a container points to: a function of the pointer before 3.23, of where the pointer is since */
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define SPMV_CONTAINER_DESTROY(name, destroy) \
+    static PetscErrorCode name(void *pointer) \
+    { \
+      return destroy(pointer); \
+    }
+  #define PetscContainerSetCtxDestroy PetscContainerSetUserDestroy
+#else
+  #define SPMV_CONTAINER_DESTROY(name, destroy) \
+    static PetscErrorCode name(void **pointer) \
+    { \
+      return destroy(*pointer); \
+    }
+#endif
+
 /* Flops of a kernel on a device. A PETSc that was built without devices counts all flops as the host's */
 #if defined(PETSC_HAVE_DEVICE)
   #define SpmvLogFlops(n) PetscLogGpuFlops(n)

@@ -139,6 +139,7 @@ PetscErrorCode SpmvInitializePackage(void)
 #include "mattypes.h"
 #undef SPMV_FORMAT
   PetscCall(SpmvRegisterExact());
+  PetscCall(SpmvRegisterFactors());
   PetscCall(PetscLogEventRegister("MatSpmvBuild", MAT_CLASSID, &SPMV_Build));
   PetscCall(PetscLogEventRegister("MatSpmvTune", MAT_CLASSID, &SPMV_Tune));
   PetscCall(PetscLogEventRegister("MatSpmvUpdate", MAT_CLASSID, &SPMV_Update));

@@ -72,6 +72,24 @@ void SpmvTrianglesInvert(const SpmvTrianglesSource *s, PetscScalar inverse[], Pe
   }
 }
 
+/* Whether all values are finite: those of scaled rows are products, which may be too large where the rows' are not */
+PetscErrorCode SpmvTrianglesFinite(const SpmvTriangles *t, PetscBool *finite)
+{
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n, bad = 0;
+
+  PetscFunctionBegin;
+  PetscCall(t->shape->arrays(t, &n, arrays));
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscReal *v     = (const PetscReal *)arrays[k].data;
+    const size_t     count = arrays[k].is_values ? arrays[k].count * arrays[k].size / sizeof(PetscReal) : 0;
+
+    for (size_t e = 0; e < count; e++) bad |= v[e] - v[e] != 0;
+  }
+  *finite = (PetscBool)!bad;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* All that is stored */
 PetscErrorCode SpmvTrianglesBytes(const SpmvTriangles *t, PetscLogDouble *bytes)
 {

@@ -119,6 +119,7 @@ static inline void SpmvTrianglesRow(const SpmvTrianglesSource *s, SpmvTriangleSi
 extern PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
                                           SpmvTriangles **triangles, PetscInt *bad);
 extern PetscErrorCode SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);
+extern PetscErrorCode SpmvTrianglesFinite(const SpmvTriangles *triangles, PetscBool *finite);
 extern PetscErrorCode SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *bytes);
 extern PetscErrorCode SpmvTrianglesDestroy(SpmvTriangles **triangles);
 extern void           SpmvTrianglesInvert(const SpmvTrianglesSource *source, PetscScalar inverse[], PetscInt *bad);

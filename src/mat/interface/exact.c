@@ -59,21 +59,40 @@ static PetscBool ComparesILU(PC pc)
   return (PetscBool)(!PCFactorGetShiftType(pc, &shift) && shift == MAT_SHIFT_NONZERO);
 }
 
+/* And its lookup of a package by A's name, then, would find PETSc's own unless one is named */
+static PetscErrorCode NamePackageILU(PC pc)
+{
+  const SpmvFormat *format;
+  MatSolverType     package;
+  PetscBool         inplace, sequential;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvFormatFind(((PetscObject)pc->pmat)->type_name, &format));
+  PetscCall(PetscStrbeginswith(((PetscObject)pc->pmat)->type_name, MATSEQAIJ, &sequential));
+  PetscCall(PCFactorGetMatSolverType(pc, &package));
+  PetscCall(PCFactorGetUseInPlace(pc, &inplace));
+  if (format && sequential && !package && !inplace) PetscCall(PCFactorSetMatSolverType(pc, MATSOLVERPETSCSPMV));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   SPMV_EXACT - of a type of PETSc's, Name: its constructor, its operation that compares type names, and ours to take their places
 
-  The object is `o`, of a Class; the Mat that the operation looks at is o->member; `compares` says whether it does. Nothing here
-  asks for the object's type, so that a type of a program's own may reuse the constructor
+  The object is `o`, of a Class; the Mat that the operation looks at is o->member; `compares` says whether it does, `before` is
+  called before the Mat's name is hidden. Nothing here asks for the object's type, so that a type of a program's own may reuse the
+  constructor
 */
-#define SPMV_EXACT(Name, Class, member, operation, compares, parameters, arguments) \
+#define SPMV_EXACT(Name, Class, member, operation, compares, before, parameters, arguments) \
   static PetscErrorCode (*Create_##Name)(Class); \
   static PetscErrorCode(*Operation_##Name) parameters; \
 \
   static PetscErrorCode Operation_##Name##_Spmv parameters \
   { \
     PetscFunctionBegin; \
-    if (compares) SPMV_AS_PARENT(o->member, (*Operation_##Name)arguments); \
-    else PetscCall((*Operation_##Name)arguments); \
+    if (compares) { \
+      PetscCall(before); \
+      SPMV_AS_PARENT(o->member, (*Operation_##Name)arguments); \
+    } else PetscCall((*Operation_##Name)arguments); \
     PetscFunctionReturn(PETSC_SUCCESS); \
   } \
 \
@@ -86,12 +105,12 @@ static PetscBool ComparesILU(PC pc)
     PetscFunctionReturn(PETSC_SUCCESS); \
   }
 
-SPMV_EXACT(Greedy, MatColoring, mat, apply, PETSC_TRUE, (MatColoring o, ISColoring *coloring), (o, coloring))
-SPMV_EXACT(JP, MatColoring, mat, apply, PETSC_TRUE, (MatColoring o, ISColoring *coloring), (o, coloring))
-SPMV_EXACT(HEM, MatCoarsen, graph, apply, PETSC_TRUE, (MatCoarsen o), (o))
-SPMV_EXACT(CP, PC, pmat, setup, PETSC_TRUE, (PC o), (o))      /* refuses */
-SPMV_EXACT(TFS, PC, pmat, setup, PETSC_TRUE, (PC o), (o))     /* refuses */
-SPMV_EXACT(ILU, PC, pmat, setup, ComparesILU(o), (PC o), (o)) /* takes back -pc_factor_shift_type nonzero */
+SPMV_EXACT(Greedy, MatColoring, mat, apply, PETSC_TRUE, PETSC_SUCCESS, (MatColoring o, ISColoring *coloring), (o, coloring))
+SPMV_EXACT(JP, MatColoring, mat, apply, PETSC_TRUE, PETSC_SUCCESS, (MatColoring o, ISColoring *coloring), (o, coloring))
+SPMV_EXACT(HEM, MatCoarsen, graph, apply, PETSC_TRUE, PETSC_SUCCESS, (MatCoarsen o), (o))
+SPMV_EXACT(CP, PC, pmat, setup, PETSC_TRUE, PETSC_SUCCESS, (PC o), (o))          /* refuses */
+SPMV_EXACT(TFS, PC, pmat, setup, PETSC_TRUE, PETSC_SUCCESS, (PC o), (o))         /* refuses */
+SPMV_EXACT(ILU, PC, pmat, setup, ComparesILU(o), NamePackageILU(o), (PC o), (o)) /* takes back -pc_factor_shift_type nonzero */
 
 /* Factorisation in place merges A with a factor of type seqaij; in newer releases MatHeaderMerge() wants two of the same name */
 PetscErrorCode MatLUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFactorInfo *info)

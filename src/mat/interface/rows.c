@@ -33,6 +33,29 @@ PetscBool SpmvRowsSorted(const SpmvCSR *csr)
   return (PetscBool)(down == between);
 }
 
+/*
+  MatSpmvGetNodes - PETSc's inodes of A: rows that follow each other and have the same columns
+
+  Output Parameters:
++ n     - how many there are, 0 if PETSc does not use them
+- nodes - [n] the rows of each, the caller's to PetscFree(); NULL if there are none
+*/
+PetscErrorCode MatSpmvGetNodes(Mat A, PetscInt *n, PetscInt **nodes)
+{
+  PetscInt *sizes = NULL, count = 0;
+
+  PetscFunctionBegin;
+  *n     = 0;
+  *nodes = NULL;
+  PetscCall(MatInodeGetInodeSizes(A, &count, &sizes, NULL));
+  if (!count || !sizes) PetscFunctionReturn(PETSC_SUCCESS);
+  *n = count;
+  PetscCall(PetscMalloc1(count, nodes));
+  /* Newer releases give the first row of each, which is 0, where there were sizes */
+  for (PetscInt k = 0; k < count; k++) (*nodes)[k] = sizes[0] ? sizes[k] : sizes[k + 1] - sizes[k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Rows that have entries */
 PetscInt SpmvRowsNonzero(const SpmvCSR *csr)
 {

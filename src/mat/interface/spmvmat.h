@@ -17,6 +17,7 @@
   ghosts.c      entries of vectors that other processes own
   rows.c        AIJ's rows, as formats read them
   settings.c    options, and who inherits them
+  matfactor.c   ILU(k) and ICC(k): PETSc's factors, with solves of ours; matfactor.h
   matquery.c    the public functions that ask a Mat of ours what it did
   mattune.c     the public functions that say how its format and plan are chosen
   matview.c     what -mat_spmv_view and MatView() print
@@ -240,6 +241,9 @@ extern PetscErrorCode MatILUFactor_SeqSpmv(Mat A, IS row, IS column, const MatFa
 extern PetscErrorCode MatSeqAIJKron_SeqSpmv(Mat A, Mat B, MatReuse reuse, Mat *C);
 extern PetscErrorCode SpmvRegisterExact(void);
 
+/* matfactor.c */
+extern PetscErrorCode SpmvRegisterFactors(void);
+
 /* matops.c */
 extern void MatSpmvSetOps(Mat A, const SpmvParent *parent, PetscBool ours);
 
@@ -307,6 +311,7 @@ extern PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *take
 
 /* rows.c */
 extern PetscErrorCode MatSpmvGetRows(Mat A, SpmvCSR *csr);
+extern PetscErrorCode MatSpmvGetNodes(Mat A, PetscInt *n, PetscInt **nodes);
 extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
 extern PetscBool      SpmvRowsSorted(const SpmvCSR *csr);
 extern PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a);

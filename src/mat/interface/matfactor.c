@@ -1,0 +1,366 @@
+/*
+  matfactor.c - the package "petscspmv": ILU(k) and ICC(k), factored by PETSc, solved with by host/triangles
+
+  MatGetFactor() without a package takes the first one that is registered for a matrix's exact type: ours, for our types. The
+  factor is the one that PETSc's own package creates, and both factorisations are PETSc's. They are wrapped, since each sets
+  operations anew: the symbolic one to see the orderings, the numeric one to put our solves in the place of PETSc's. What is ours
+  is composed with the factor and destroyed with it.
+
+  A solve finds triangles that have the factor's values, or some with old values, which are replaced, or none, which are built.
+  The last two wait for a fourth of -mat_spmv_build_after solves by PETSc since the values changed, as products do (shadow.c).
+*/
+#include "matfactor.h"
+#include <petsctime.h>
+
+#define SPMV_FACTOR "petscspmv_factor"
+
+/* What is ours of a factor that MatGetFactor_Spmv() made */
+PetscErrorCode MatSpmvGetFactor(Mat F, SpmvFactor **f)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)F, SPMV_FACTOR, (PetscObject *)&container));
+  PetscCheck(container, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A factor of package %s has nothing of ours", MATSOLVERPETSCSPMV);
+  PetscCall(PetscContainerGetPointer(container, (void **)f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Drops what was built for a pattern */
+static PetscErrorCode SpmvFactorDrop(SpmvFactor *f)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    PetscCall(SpmvTrianglesDestroy(&f->part[k].triangles));
+    PetscCall(SpmvFactorRowsDestroy(&f->part[k].rows));
+    f->part[k].tried = f->part[k].current = PETSC_FALSE;
+  }
+  PetscCall(SpmvFree(&f->work));
+  PetscCall(PetscFree(f->root));
+  PetscCall(ISDestroy(&f->row));
+  PetscCall(ISDestroy(&f->column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvFactorDestroy(void *pointer)
+{
+  SpmvFactor *f = (SpmvFactor *)pointer;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvFactorDrop(f));
+  PetscCall(PetscViewerDestroy(&f->viewer));
+  PetscCall(PetscFree(f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+SPMV_CONTAINER_DESTROY(SpmvFactorDestroyContained, SpmvFactorDestroy)
+
+/* Bytes of all triangles, and of what their values are renewed by */
+static PetscErrorCode SpmvFactorBytes(const SpmvFactor *f, PetscLogDouble *bytes)
+{
+  PetscFunctionBegin;
+  *bytes = 0;
+  for (int k = 0; k < 2; k++) {
+    const SpmvFactorRows *r = &f->part[k].rows;
+    const PetscLogDouble  n = r->source.n;
+    PetscLogDouble        own;
+
+    if (!f->part[k].triangles) continue;
+    PetscCall(SpmvTrianglesBytes(f->part[k].triangles, &own));
+    *bytes += own + sizeof(PetscInt) * (n + 1 + r->source.nnodes);
+    if (r->from) *bytes += sizeof(PetscInt) * (2 * n + 1 + 2.0 * r->start[r->source.n]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What -mat_spmv_view prints after a build */
+static PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool transpose, const char why[], PetscLogDouble seconds)
+{
+  const SpmvFactorPart *part = &f->part[transpose];
+  const char           *name = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU", *which = transpose ? ", transposed" : "";
+  PetscLogDouble        bytes;
+  PetscBool             ascii;
+  SpmvIsa               isa;
+
+  PetscFunctionBegin;
+  if (!f->viewer) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)f->viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerPushFormat(f->viewer, f->viewformat));
+  if (part->current) {
+    PetscCall(SpmvTrianglesBytes(part->triangles, &bytes));
+    PetscCall(SpmvIsaGet(f->isa, &isa));
+    PetscCall(PetscViewerASCIIPrintf(
+      f->viewer, "petscspmv factor (%s%s): shape=%s isa=%s, bytes %g, bytes per nonzero %.2f, built in %.3g s\n", name, which,
+      part->triangles->shape->name, SpmvIsaName(isa), (double)bytes, (double)(bytes / PetscMax(1, part->rows.nz)),
+      (double)seconds));
+  } else
+    PetscCall(
+      PetscViewerASCIIPrintf(f->viewer, "petscspmv factor (%s%s): solves by PETSc's kernel, since %s\n", name, which, why));
+  PetscCall(PetscViewerPopFormat(f->viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The roots that MatForwardSolve() and MatBackwardSolve() take; none where PETSc has an error for them */
+static PetscErrorCode SpmvFactorSetRoots(SpmvFactor *f, const SpmvTrianglesSource *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(f->root));
+  for (PetscInt r = 0; r < s->n; r++) {
+    const PetscScalar d = s->a[s->diagonal[r]];
+
+    if (PetscImaginaryPart(d) != 0 || !(PetscRealPart(d) >= 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(s->n, &f->root));
+  for (PetscInt r = 0; r < s->n; r++) f->root[r] = PetscSqrtReal(PetscRealPart(s->a[s->diagonal[r]]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Gives a part the factor's values; why: empty, or why PETSc's kernel is to serve */
+static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *part, const char **why)
+{
+  SpmvFactorRows *rows   = &part->rows;
+  PetscInt        bad    = -1;
+  PetscBool       finite = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvFactorRowsBegin(F, rows));
+  if (part->triangles) PetscCall(SpmvTrianglesSetValues(&rows->source, part->triangles, &bad));
+  else PetscCall(SpmvTrianglesCreate(&rows->source, NULL, f->isa, &part->triangles, &bad));
+  if (bad < 0) PetscCall(SpmvTrianglesFinite(part->triangles, &finite));
+  if (finite && F->factortype == MAT_FACTOR_ICC) PetscCall(SpmvFactorSetRoots(f, &rows->source));
+  PetscCall(SpmvFactorRowsEnd(rows));
+  part->current = finite;
+  if (!finite) *why = "not all of its scaled values are finite";
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Builds a part, or gives it the values that the factor has now */
+static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
+{
+  SpmvFactorPart   *part  = &f->part[transpose];
+  const PetscBool   build = (PetscBool)!part->triangles;
+  const char       *why   = "";
+  PetscLogDouble    start, end;
+  PetscBool         known = PETSC_TRUE;
+  SpmvTrianglesKind kind  = transpose ? SPMV_FACTORS_TRANSPOSE : SPMV_FACTORS;
+
+  PetscFunctionBegin;
+  if (F->factortype == MAT_FACTOR_ICC) kind = SPMV_FACTORS_SYMMETRIC;
+  part->tried = PETSC_TRUE;
+  PetscCall(PetscLogEventBegin(build ? SPMV_Build : SPMV_Update, F, 0, 0, 0));
+  PetscCall(PetscTime(&start));
+  if (!part->rows.ends) PetscCall(SpmvFactorRowsCreate(F, kind, &part->rows, &known));
+  if (known) PetscCall(SpmvFactorSetValues(F, f, part, &why));
+  else why = "it is not as we know PETSc's factors";
+  if (!known) PetscCall(SpmvFactorRowsDestroy(&part->rows));
+  PetscCall(PetscTime(&end));
+  PetscCall(PetscLogEventEnd(build ? SPMV_Build : SPMV_Update, F, 0, 0, 0));
+  if (build || why[0]) PetscCall(SpmvFactorView(F, f, transpose, why, end - start));
+  if (part->current && build) f->counts.builds++;
+  else if (part->current) f->counts.refreshes++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  MatSpmvFactorUpdate - before each solve: builds or refreshes the triangles if it is time to, and counts
+
+  Output Parameter:
+. triangles - NULL if PETSc's kernel is to serve
+*/
+PetscErrorCode MatSpmvFactorUpdate(Mat F, SpmvFactor *f, PetscBool transpose, PetscInt columns, SpmvTriangles **triangles)
+{
+  const PetscBool which = (PetscBool)(transpose && F->factortype != MAT_FACTOR_ICC);
+  SpmvFactorPart *part  = &f->part[which];
+
+  PetscFunctionBegin;
+  if (!part->tried && f->solve && SpmvDueForPasses(&f->due, f->build_after)) PetscCall(SpmvFactorRenew(F, f, which));
+  *triangles = part->current ? part->triangles : NULL;
+  f->due.since += columns;
+  *(part->current ? &f->counts.solves : &f->counts.solvesaij) += columns;
+  *(part->current ? &SpmvTotals.solves : &SpmvTotals.solvesaij) += columns;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Takes over the settings of A; of one that is not ours, which asked for the package by name, there are none but the defaults */
+static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
+{
+  PetscErrorCode (*composed)(Mat, SpmvCounts *);
+  const SpmvFormat *format;
+  SpmvShadow       *shadow;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerDestroy(&f->viewer));
+  f->solve       = PETSC_TRUE;
+  f->build_after = SPMV_BUILD_AFTER;
+  f->isa         = SPMV_ISA_COUNT;
+  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &composed)); /* its type may be hidden: exact.c */
+  if (!format && (!composed || !A->spptr)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvEnsureSettings(A));
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  f->solve       = shadow->settings.solve;
+  f->build_after = shadow->settings.build_after;
+  f->isa         = shadow->settings.request.isa;
+  f->viewer      = shadow->settings.viewer;
+  f->viewformat  = shadow->settings.viewformat;
+  PetscCall(PetscObjectReference((PetscObject)f->viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Keeps a permutation, unless it is the identity */
+static PetscErrorCode SpmvFactorKeep(IS is, IS *kept)
+{
+  PetscBool identity;
+
+  PetscFunctionBegin;
+  PetscCall(ISIdentity(is, &identity));
+  if (identity) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectReference((PetscObject)is));
+  *kept = is;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* After PETSc's numeric factorisation: there are other values. Those of one that failed are PETSc's business */
+static PetscErrorCode SpmvFactorHasValues(Mat F, SpmvFactor *f)
+{
+  PetscFunctionBegin;
+  SpmvDueChanged(&f->due);
+  for (int k = 0; k < 2; k++) f->part[k].tried = f->part[k].current = PETSC_FALSE;
+  if (!F->factorerrortype) MatSpmvFactorSetOps(F, f, PETSC_TRUE);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatLUFactorNumeric_Spmv(Mat F, Mat A, const MatFactorInfo *info)
+{
+  SpmvFactor *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetFactor(F, &f));
+  MatSpmvFactorSetOps(F, f, PETSC_FALSE);
+  PetscCall((*f->theirs.lufactornumeric)(F, A, info));
+  PetscCall(SpmvFactorHasValues(F, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCholeskyFactorNumeric_Spmv(Mat F, Mat A, const MatFactorInfo *info)
+{
+  SpmvFactor *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetFactor(F, &f));
+  MatSpmvFactorSetOps(F, f, PETSC_FALSE);
+  PetscCall((*f->theirs.choleskyfactornumeric)(F, A, info));
+  PetscCall(SpmvFactorHasValues(F, f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatILUFactorSymbolic_Spmv(Mat F, Mat A, IS row, IS column, const MatFactorInfo *info)
+{
+  SpmvFactor *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetFactor(F, &f));
+  MatSpmvFactorSetOps(F, f, PETSC_FALSE);
+  PetscCall(SpmvFactorDrop(f));
+  PetscCall((*f->theirs.ilufactorsymbolic)(F, A, row, column, info));
+  PetscCall(SpmvFactorSettings(A, f));
+  PetscCall(SpmvFactorKeep(row, &f->row));
+  PetscCall(SpmvFactorKeep(column, &f->column));
+  f->theirs.lufactornumeric = F->ops->lufactornumeric;
+  F->ops->lufactornumeric   = MatLUFactorNumeric_Spmv;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatICCFactorSymbolic_Spmv(Mat F, Mat A, IS permutation, const MatFactorInfo *info)
+{
+  SpmvFactor *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetFactor(F, &f));
+  MatSpmvFactorSetOps(F, f, PETSC_FALSE);
+  PetscCall(SpmvFactorDrop(f));
+  PetscCall((*f->theirs.iccfactorsymbolic)(F, A, permutation, info));
+  PetscCall(SpmvFactorSettings(A, f));
+  PetscCall(SpmvFactorKeep(permutation, &f->row));
+  PetscCall(SpmvFactorKeep(permutation, &f->column));
+  f->theirs.choleskyfactornumeric = F->ops->choleskyfactornumeric;
+  F->ops->choleskyfactornumeric   = MatCholeskyFactorNumeric_Spmv;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetInfo_SpmvFactor(Mat F, MatInfoType flag, MatInfo *info)
+{
+  SpmvFactor    *f;
+  PetscLogDouble bytes;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetFactor(F, &f));
+  PetscCall((*f->theirs.getinfo)(F, flag, info));
+  PetscCall(SpmvFactorBytes(f, &bytes));
+  info->memory += bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For tests: builds, refreshes, solves and solvesaij of one factor */
+static PetscErrorCode MatSpmvFactorGetCounts(Mat F, SpmvCounts *counts)
+{
+  SpmvFactor *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetFactor(F, &f));
+  *counts = f->counts;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatFactorGetSolverType_Spmv(Mat F, MatSolverType *type)
+{
+  PetscFunctionBegin;
+  *type = MATSOLVERPETSCSPMV;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A factor that PETSc's package creates becomes ours; it may decline to create one */
+static PetscErrorCode MatGetFactor_Spmv(Mat A, MatFactorType type, Mat *F)
+{
+  PetscErrorCode (*create)(Mat, MatFactorType, Mat *);
+  PetscContainer container;
+  SpmvFactor    *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatSolverTypeGet(MATSOLVERPETSC, MATSEQAIJ, type, NULL, NULL, &create));
+  PetscCall((*create)(A, type, F));
+  if (!*F) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&f));
+  PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)*F), &container));
+  PetscCall(PetscContainerSetPointer(container, f));
+  PetscCall(PetscContainerSetCtxDestroy(container, SpmvFactorDestroyContained));
+  PetscCall(PetscObjectCompose((PetscObject)*F, SPMV_FACTOR, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  f->theirs          = *(*F)->ops;
+  (*F)->ops->getinfo = MatGetInfo_SpmvFactor;
+  if (type == MAT_FACTOR_ILU) (*F)->ops->ilufactorsymbolic = MatILUFactorSymbolic_Spmv;
+  else (*F)->ops->iccfactorsymbolic = MatICCFactorSymbolic_Spmv;
+  PetscCall(PetscFree((*F)->solvertype));
+  PetscCall(PetscStrallocpy(MATSOLVERPETSCSPMV, &(*F)->solvertype));
+  PetscCall(PetscObjectComposeFunction((PetscObject)*F, "MatFactorGetSolverType_C", MatFactorGetSolverType_Spmv));
+  PetscCall(PetscObjectComposeFunction((PetscObject)*F, "MatSpmvFactorGetCounts_C", MatSpmvFactorGetCounts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Registers the package, once after each PetscInitialize(). For MATSEQAIJ PETSc's own comes first: ours is for who asks for it,
+  and for matrices whose type name is hidden (exact.c)
+*/
+PetscErrorCode SpmvRegisterFactors(void)
+{
+  static const MatFactorType types[] = {MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(types); k++) {
+#define SPMV_FORMAT(name) PetscCall(MatSolverTypeRegister(MATSOLVERPETSCSPMV, MATSEQAIJ #name, types[k], MatGetFactor_Spmv));
+#include "../../mattypes.h"
+#undef SPMV_FORMAT
+    PetscCall(MatSolverTypeRegister(MATSOLVERPETSCSPMV, MATSEQAIJ, types[k], MatGetFactor_Spmv));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
