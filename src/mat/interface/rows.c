@@ -100,27 +100,3 @@ SpmvKey SpmvRowsKey(const SpmvCSR *csr)
 
   return (SpmvKey){csr->m, csr->n, nz, SpmvHashIndices(h, csr->j, (size_t)nz)};
 }
-
-/*
-  MatSpmvGetNodes - PETSc's inodes, consecutive rows with the same columns
-
-  Output Parameters:
-+ n     - how many, 0 where PETSc uses none
-- sizes - [n] rows of each; to be freed by PetscFree()
-*/
-PetscErrorCode MatSpmvGetNodes(Mat A, PetscInt *n, PetscInt **sizes)
-{
-  PetscInt *node;
-
-  PetscFunctionBegin;
-  *sizes = NULL;
-  PetscCall(MatInodeGetInodeSizes(A, n, &node, NULL));
-  if (!node) *n = 0;
-  PetscCall(PetscMalloc1(*n, sizes));
-  if (!*n) PetscFunctionReturn(PETSC_SUCCESS);
-  if (node[0] > 0) PetscCall(PetscArraycpy(*sizes, node, *n));
-  else { /* newer releases give the first row of each node */
-    for (PetscInt k = 0; k < *n; k++) (*sizes)[k] = node[k + 1] - node[k];
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

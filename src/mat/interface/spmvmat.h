@@ -316,7 +316,6 @@ extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
 extern PetscBool      SpmvRowsSorted(const SpmvCSR *csr);
 extern PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a);
 extern SpmvKey        SpmvRowsKey(const SpmvCSR *csr);
-extern PetscErrorCode MatSpmvGetNodes(Mat A, PetscInt *n, PetscInt **sizes);
 
 /* settings.c */
 extern PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject);
