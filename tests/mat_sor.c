@@ -383,7 +383,7 @@ static PetscErrorCode TestSolves(void)
 
   PetscFunctionBegin;
   for (int kind = 0; kind < KINDS; kind++) {
-    for (int k = 0; k < 2; k++) {
+    for (int k = 0; k < (ranks > 1 ? 1 : 2); k++) { /* on several ranks AIJ's PCEISENSTAT is an error without inodes */
       PetscInt           its[2];
       KSPConvergedReason reason[2];
 
