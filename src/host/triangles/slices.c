@@ -1,0 +1,346 @@
+/*
+  slices.c - builds triangles whose rows are laid out by slices of eight
+*/
+#include "slices.h"
+
+#define SPMV_ISA(NAME, name, flags, runs) extern const SpmvShapeKernels SPMV_CAT(SpmvSlicesKernels, name);
+#include "../../isas.h"
+#undef SPMV_ISA
+
+static const SpmvShapeKernels *const SlicesKernels[SPMV_ISA_COUNT] = {
+#define SPMV_ISA(NAME, name, flags, runs) &SPMV_CAT(SpmvSlicesKernels, name),
+#include "../../isas.h"
+#undef SPMV_ISA
+};
+
+#define SLICES_COLUMN 6 /* rows with an entry that make a column */
+#define SLICES_GATHER 5 /* and a gather where there is a list as well */
+
+/* SlicesRows: the rows of a slice, with what is known of them */
+typedef struct {
+  PetscInt r, n;               /* the first row; rows */
+  PetscInt first[8], end[8];   /* entries of each */
+  PetscInt inside, neighbours; /* entries inside the slice; and of these, with the row before in the order of the pass */
+  PetscInt border;             /* 1: the slice's first row in this order has such an entry as well, outside the slice */
+  PetscInt others[8];          /* entries of each row outside that are in no column, that one not counted */
+  PetscInt low, high;          /* their first and last column */
+} SlicesRows;
+
+static inline SlicesRows SlicesGet(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r)
+{
+  SlicesRows rows = {.r = r, .n = PetscMin(8, s->n - r), .low = PETSC_MAX_INT, .high = -1};
+
+  for (PetscInt q = 0; q < rows.n; q++) SpmvTrianglesRow(s, side, r + q, &rows.first[q], &rows.end[q]);
+  return rows;
+}
+
+static inline PetscBool SlicesInside(const SlicesRows *rows, PetscInt column)
+{
+  return (PetscBool)(column >= rows->r && column < rows->r + 8);
+}
+
+/* Counts entries at distance d from the diagonal, in the rows of a mask, that make no column */
+static void SlicesOthers(SlicesRows *rows, SpmvTriangleSide side, PetscInt d, unsigned mask)
+{
+  const PetscBool next = (PetscBool)(d == (side == SPMV_LOWER ? -1 : 1));
+
+  for (; mask; mask &= mask - 1) {
+    const PetscInt q = __builtin_ctz(mask), column = rows->r + q + d;
+
+    if (SlicesInside(rows, column)) {
+      rows->inside++;
+      rows->neighbours += next;
+    } else if (next) {
+      rows->border = 1;
+    } else {
+      rows->others[q]++;
+      rows->low  = PetscMin(rows->low, column);
+      rows->high = PetscMax(rows->high, column);
+    }
+  }
+}
+
+/* Goes through all rows of a slice at once, by distances from the diagonal; writes those of columns to `place` */
+static PetscInt SlicesColumns(const SpmvTrianglesSource *s, SpmvTriangleSide side, SlicesRows *rows, PetscInt place[])
+{
+  PetscInt at[8], distance[8], columns = 0;
+
+  for (PetscInt q = 0; q < rows->n; q++) {
+    at[q]       = rows->first[q];
+    distance[q] = at[q] < rows->end[q] ? s->j[at[q]] - rows->r - q : PETSC_MAX_INT;
+  }
+  while (1) {
+    PetscInt d    = PETSC_MAX_INT;
+    unsigned mask = 0;
+
+    for (PetscInt q = 0; q < rows->n; q++) d = PetscMin(d, distance[q]);
+    if (d == PETSC_MAX_INT) return columns;
+    for (PetscInt q = 0; q < rows->n; q++) {
+      if (distance[q] != d) continue;
+      mask |= 1U << q;
+      distance[q] = ++at[q] < rows->end[q] ? s->j[at[q]] - rows->r - q : PETSC_MAX_INT;
+    }
+    if (__builtin_popcount(mask) >= SLICES_COLUMN && PetscAbs(d) >= 8 && rows->r + d >= 0 && rows->r + d + 8 <= s->n)
+      place[columns++] = d;
+    else SlicesOthers(rows, side, d, mask);
+  }
+}
+
+/* How many rows have more than g entries that are in no column */
+static PetscInt SlicesMore(const SlicesRows *rows, PetscInt g)
+{
+  PetscInt more = 0;
+
+  for (PetscInt q = 0; q < rows->n; q++) more += rows->others[q] > g;
+  return more;
+}
+
+/* How a slice is stored; its places but those of a list */
+static SpmvSlice SlicesLook(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, PetscInt place[])
+{
+  SlicesRows      rows    = SlicesGet(s, side, r);
+  const PetscInt  columns = SlicesColumns(s, side, &rows, place);
+  const PetscBool near    = (PetscBool)(rows.high - rows.low <= UINT16_MAX || rows.high < 0);
+  SpmvSlice       h       = {.columns = columns};
+  PetscInt        nz      = 0;
+
+  h.chain = near && rows.neighbours == rows.inside && rows.inside >= 2;
+  if (!h.chain && rows.border) {
+    const PetscInt q = side == SPMV_LOWER ? 0 : 7, column = side == SPMV_LOWER ? r - 1 : r + 8;
+
+    rows.others[q]++;
+    rows.low  = PetscMin(rows.low, column);
+    rows.high = PetscMax(rows.high, column);
+  }
+  if (rows.high - rows.low <= UINT16_MAX) {
+    while (SlicesMore(&rows, h.gathers) >= (h.chain ? 1 : SLICES_GATHER)) h.gathers++;
+  }
+  if (h.gathers) place[columns] = rows.low - r;
+  if (!h.chain) h.list = rows.inside;
+  for (PetscInt q = 0; q < rows.n; q++) {
+    nz += rows.end[q] - rows.first[q];
+    h.list += PetscMax(0, rows.others[q] - h.gathers);
+  }
+  h.even = rows.n == 8 && !h.gathers && !h.list && nz == 8 * (columns + h.chain);
+  return h;
+}
+
+/* Whether a slice has the pattern of another one, which is even */
+static inline PetscBool SlicesAlike(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
+                                    const PetscInt place[])
+{
+  const PetscInt nz = h->columns + h->chain, before = side == SPMV_UPPER ? h->chain : 0;
+
+  if (r + 8 > s->n) return PETSC_FALSE;
+  for (PetscInt i = r; i < r + 8; i++) {
+    PetscInt first, end, differ = 0;
+
+    SpmvTrianglesRow(s, side, i, &first, &end);
+    if (end - first != nz) return PETSC_FALSE;
+    for (PetscInt k = 0; k < h->columns; k++) differ |= (s->j[first + before + k] - i) ^ place[k];
+    if (h->chain) differ |= side == SPMV_LOWER ? s->j[end - 1] - i + 1 : s->j[first] - i - 1;
+    if (differ) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* SlicesTarget: where the entries of a slice go: their places, or their values */
+typedef struct {
+  PetscInt    *place;
+  uint16_t    *index;
+  PetscScalar *value;
+} SlicesTarget;
+
+/* Rows go in the order of the pass, which is that of the list. Writes indices and a list's places, or values f a */
+static inline void SlicesFill(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
+                              const SlicesTarget *to, PetscBool values, const PetscScalar f[])
+{
+  const SlicesRows rows = SlicesGet(s, side, r);
+  const PetscInt   base = h->gathers ? to->place[h->columns] : 0;
+  PetscInt        *list = to->place + h->columns + (h->gathers > 0), listed = 0;
+  uint16_t        *lane = to->index + 8 * h->gathers;
+
+  if (values) (void)memset(to->value, 0, sizeof(PetscScalar) * SpmvSlicesValues(h));
+  else if (h->gathers)
+    (void)memset(to->index, 0, sizeof(uint16_t) * 8 * (size_t)h->gathers); /* somewhere that is in use anyway */
+  for (PetscInt t = 0; t < rows.n; t++) {
+    const PetscInt q = side == SPMV_LOWER ? t : rows.n - 1 - t;
+    PetscInt       u = 0, g = 0;
+
+    for (PetscInt k = rows.first[q]; k < rows.end[q]; k++) {
+      const PetscInt place = s->j[k] - r, d = place - q;
+      size_t         at;
+
+      while (u < h->columns && to->place[u] < d) u++;
+      if (u < h->columns && to->place[u] == d) {
+        at = (size_t)(8 * u + q);
+      } else if (h->chain && PetscAbs(d) == 1) {
+        at = (size_t)(8 * (h->columns + h->gathers) + q);
+      } else if (g < h->gathers && !SlicesInside(&rows, s->j[k])) {
+        at = (size_t)(8 * (h->columns + g) + q);
+        if (!values) to->index[8 * g + q] = (uint16_t)(place - base);
+        g++;
+      } else {
+        at = (size_t)(8 * (h->columns + h->gathers + h->chain) + listed);
+        if (!values) list[listed] = place;
+        if (!values) lane[listed] = (uint16_t)q;
+        listed++;
+      }
+      if (values) to->value[at] = f[q] * s->a[k];
+    }
+  }
+}
+
+/* After a slice */
+static inline void SlicesAdvance(SlicesTarget *to, const SpmvSlice *h)
+{
+  to->place += SpmvSlicesPlaces(h);
+  to->index += SpmvSlicesIndices(h);
+  to->value += SpmvSlicesValues(h);
+}
+
+/* Slices with their places, to an array that has room for one of each entry and one of each slice */
+static void SlicesPlaces(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t, PetscInt place[])
+{
+  const PetscInt   slices = SpmvSlicesCount(s->n);
+  const SpmvSlice *even   = NULL;
+  const PetscInt  *like   = NULL;
+
+  for (PetscInt z = 0; z < slices; z++) {
+    const PetscInt   r = SpmvSlicesRow(slices, side, z);
+    SpmvSlice *const h = &t->slice[z];
+
+    if (even && SlicesAlike(s, side, r, even, like)) {
+      *h = *even;
+      for (PetscInt k = 0; k < h->columns; k++) place[k] = like[k];
+    } else {
+      *h = SlicesLook(s, side, r, place);
+    }
+    if (h->even) {
+      even = h;
+      like = place;
+    }
+    place += SpmvSlicesPlaces(h);
+    t->nplace += SpmvSlicesPlaces(h);
+    t->nindex += SpmvSlicesIndices(h);
+    t->nvalue += SpmvSlicesValues(h);
+  }
+}
+
+static PetscErrorCode SlicesBuildTriangle(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t, size_t *nz)
+{
+  const PetscInt           slices = SpmvSlicesCount(s->n);
+  SPMV_TEMPORARY PetscInt *place  = NULL;
+  SlicesTarget             to;
+
+  PetscFunctionBegin;
+  *nz = 0;
+  for (PetscInt i = 0; i < s->n; i++) {
+    PetscInt first, end;
+
+    SpmvTrianglesRow(s, side, i, &first, &end);
+    *nz += (size_t)(end - first);
+  }
+  PetscCall(PetscMalloc1(*nz + (size_t)slices, &place));
+  PetscCall(SpmvAlloc(sizeof(SpmvSlice) * (size_t)slices, &t->slice));
+  SlicesPlaces(s, side, t, place);
+  PetscCall(SpmvAlloc(sizeof(PetscInt) * t->nplace, &t->place));
+  PetscCall(PetscArraycpy(t->place, place, t->nplace));
+  PetscCall(SpmvAlloc(sizeof(uint16_t) * t->nindex, &t->index));
+  PetscCall(SpmvAlloc(sizeof(PetscScalar) * t->nvalue, &t->value));
+  to = (SlicesTarget){t->place, t->index, t->value};
+  for (PetscInt z = 0; z < slices; z++) {
+    const SpmvSlice *h = &t->slice[z];
+
+    if (SpmvSlicesIndices(h)) SlicesFill(s, side, SpmvSlicesRow(slices, side, z), h, &to, PETSC_FALSE, NULL);
+    SlicesAdvance(&to, h);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SlicesBuild(const SpmvTrianglesSource *s, SpmvTriangles *t)
+{
+  SpmvSlicesStorage *storage;
+  size_t             nz[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&storage));
+  t->storage = storage;
+  for (int side = 0; side < 2; side++)
+    PetscCall(SlicesBuildTriangle(s, (SpmvTriangleSide)side, &storage->triangle[side], &nz[side]));
+  t->nz = (PetscInt)(nz[0] + nz[1]);
+  PetscCall(SpmvAlloc(sizeof(PetscScalar) * (size_t)s->n, &storage->diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of a slice that is even */
+static inline void SlicesEven(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
+                              PetscScalar value[], const PetscScalar f[])
+{
+  const PetscInt before = side == SPMV_UPPER ? h->chain : 0, chain = 8 * h->columns;
+
+  for (PetscInt q = 0; q < 8; q++) {
+    PetscInt first, end;
+
+    SpmvTrianglesRow(s, side, r + q, &first, &end);
+    for (PetscInt k = 0; k < h->columns; k++) value[8 * k + q] = f[q] * s->a[first + before + k];
+    if (h->chain) value[chain + q] = f[q] * s->a[side == SPMV_LOWER ? end - 1 : first];
+  }
+}
+
+static void SlicesValues(const SpmvTrianglesSource *s, SpmvTriangleSide side, const PetscScalar diagonal[], SpmvSlicesTriangle *t)
+{
+  const PetscBool   scaled = SpmvTrianglesScaled(s->kind, side);
+  const PetscScalar sign   = s->kind == SPMV_FACTORS_SYMMETRIC ? 1 : -1;
+  const PetscInt    slices = SpmvSlicesCount(s->n);
+  SlicesTarget      to     = {t->place, t->index, t->value};
+
+  for (PetscInt z = 0; z < slices; z++) {
+    const PetscInt   r = SpmvSlicesRow(slices, side, z), n = PetscMin(8, s->n - r);
+    SpmvSlice *const h = &t->slice[z];
+    PetscScalar      f[8];
+
+    for (PetscInt q = 0; q < n; q++) f[q] = scaled ? -diagonal[r + q] : sign;
+    if (h->even) SlicesEven(s, side, r, h, to.value, f);
+    else SlicesFill(s, side, r, h, &to, PETSC_TRUE, f);
+    h->steep = 0;
+    for (PetscInt q = 0; h->chain && q < 8; q++) h->steep |= PetscAbsScalar(to.value[8 * (h->columns + h->gathers) + q]) > 1;
+    SlicesAdvance(&to, h);
+  }
+}
+
+static PetscErrorCode SlicesSetValues(const SpmvTrianglesSource *s, SpmvTriangles *t, PetscInt *bad)
+{
+  SpmvSlicesStorage *storage = (SpmvSlicesStorage *)t->storage;
+
+  PetscFunctionBegin;
+  SpmvTrianglesInvert(s, storage->diagonal, bad);
+  if (*bad >= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int side = 0; side < 2; side++) SlicesValues(s, (SpmvTriangleSide)side, storage->diagonal, &storage->triangle[side]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SlicesArrays(const SpmvTriangles *t, PetscInt *n, SpmvArray arrays[])
+{
+  const SpmvSlicesStorage *storage = (const SpmvSlicesStorage *)t->storage;
+
+  PetscFunctionBegin;
+  *n = 0;
+  for (int side = 0; side < 2; side++) {
+    const SpmvSlicesTriangle *h = &storage->triangle[side];
+
+    arrays[(*n)++] = SPMV_ARRAY("slice", h->slice, (size_t)SpmvSlicesCount(t->n), sizeof(SpmvSlice));
+    arrays[(*n)++] = SPMV_ARRAY("place", h->place, h->nplace, sizeof(PetscInt));
+    arrays[(*n)++] = SPMV_ARRAY("index", h->index, h->nindex, sizeof(uint16_t));
+    arrays[(*n)++] = SPMV_ARRAY("value", h->value, h->nvalue, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  }
+  arrays[(*n)++] = SPMV_ARRAY("diagonal", storage->diagonal, (size_t)t->n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscBool SlicesSuits(const SpmvTrianglesSource *s)
+{
+  return PETSC_FALSE;
+}
+
+const SpmvShape SpmvShape_slices = {"slices", SlicesSuits, SlicesBuild, SlicesSetValues, SlicesArrays, SlicesKernels};
