@@ -1,4 +1,12 @@
 #pragma once
+SPMV_INLINE PetscScalar SpmvFma(PetscScalar a, PetscScalar b, PetscScalar c)
+{
+#if SPMV_SIMD_PLAIN
+  return c + a * b;
+#else
+  return __builtin_fma(a, b, c);
+#endif
+}
 #if SPMV_SIMD_PLAIN
 SPMV_INLINE Spmv8 Spmv8ShiftUp(Spmv8 a, Spmv8 b)
 {

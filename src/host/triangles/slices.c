@@ -2,13 +2,14 @@
   slices.c - builds triangles whose rows are laid out by slices of eight
 */
 #include "slices.h"
+#include "../machine.h"
 
-#define SPMV_ISA(NAME, name, flags, runs) extern const SpmvShapeKernels SPMV_CAT(SpmvSlicesKernels, name);
+#define SPMV_ISA(NAME, name, flags, runs) extern const SpmvSlicesKernels SPMV_CAT(SpmvSlicesKernels, name);
 #include "../../isas.h"
 #undef SPMV_ISA
 
 static const SpmvShapeKernels *const SlicesKernels[SPMV_ISA_COUNT] = {
-#define SPMV_ISA(NAME, name, flags, runs) &SPMV_CAT(SpmvSlicesKernels, name),
+#define SPMV_ISA(NAME, name, flags, runs) &SPMV_CAT(SpmvSlicesKernels, name).shape,
 #include "../../isas.h"
 #undef SPMV_ISA
 };
@@ -121,24 +122,28 @@ static SpmvSlice SlicesLook(const SpmvTrianglesSource *s, SpmvTriangleSide side,
     nz += rows.end[q] - rows.first[q];
     h.list += PetscMax(0, rows.others[q] - h.gathers);
   }
-  h.even = rows.n == 8 && !h.gathers && !h.list && nz == 8 * (columns + h.chain);
+  h.even = rows.n == 8 && !h.gathers && !h.list && nz == 8 * columns + (h.chain ? rows.inside + rows.border : 0);
   return h;
 }
 
-/* Whether a slice has the pattern of another one, which is even */
+/* Whether a slice can be stored as another one, which is even */
 static inline PetscBool SlicesAlike(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
                                     const PetscInt place[])
 {
-  const PetscInt nz = h->columns + h->chain, before = side == SPMV_UPPER ? h->chain : 0;
-
   if (r + 8 > s->n) return PETSC_FALSE;
   for (PetscInt i = r; i < r + 8; i++) {
-    PetscInt first, end, differ = 0;
+    PetscInt first, end, more, differ = 0;
 
     SpmvTrianglesRow(s, side, i, &first, &end);
-    if (end - first != nz) return PETSC_FALSE;
-    for (PetscInt k = 0; k < h->columns; k++) differ |= (s->j[first + before + k] - i) ^ place[k];
-    if (h->chain) differ |= side == SPMV_LOWER ? s->j[end - 1] - i + 1 : s->j[first] - i - 1;
+    more = end - first - h->columns;
+    if (more != 0 && (more != 1 || !h->chain)) return PETSC_FALSE;
+    if (side == SPMV_LOWER) {
+      if (more) differ = s->j[end - 1] - i + 1;
+    } else {
+      if (more) differ = s->j[first] - i - 1;
+      first += more;
+    }
+    for (PetscInt k = 0; k < h->columns; k++) differ |= (s->j[first + k] - i) ^ place[k];
     if (differ) return PETSC_FALSE;
   }
   return PETSC_TRUE;
@@ -191,132 +196,153 @@ static inline void SlicesFill(const SpmvTrianglesSource *s, SpmvTriangleSide sid
   }
 }
 
-/* After a slice */
-static inline void SlicesAdvance(SlicesTarget *to, const SpmvSlice *h)
+/* After a slice; before one, if by is -1 */
+static inline void SlicesAdvance(SlicesTarget *to, const SpmvSlice *h, PetscInt by)
 {
-  to->place += SpmvSlicesPlaces(h);
-  to->index += SpmvSlicesIndices(h);
-  to->value += SpmvSlicesValues(h);
+  to->place += by * (PetscInt)SpmvSlicesPlaces(h);
+  to->index += by * (PetscInt)SpmvSlicesIndices(h);
+  to->value += by * (PetscInt)SpmvSlicesValues(h);
 }
 
-/* Slices with their places, to an array that has room for one of each entry and one of each slice */
-static void SlicesPlaces(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t, PetscInt place[])
+/* Both triangles' slices, with their places in the order of rows: both at once, since they share cache lines */
+static void SlicesPlaces(const SpmvTrianglesSource *s, SpmvSlicesStorage *storage, PetscInt *const places[2])
 {
-  const PetscInt   slices = SpmvSlicesCount(s->n);
-  const SpmvSlice *even   = NULL;
-  const PetscInt  *like   = NULL;
+  const PetscInt   slices   = SpmvSlicesCount(s->n);
+  const SpmvSlice *even[2]  = {NULL, NULL};
+  const PetscInt  *like[2]  = {NULL, NULL};
+  PetscInt        *place[2] = {places[0], places[1]};
 
-  for (PetscInt z = 0; z < slices; z++) {
-    const PetscInt   r = SpmvSlicesRow(slices, side, z);
-    SpmvSlice *const h = &t->slice[z];
+  for (PetscInt k = 0; k < slices; k++) {
+    for (int side = 0; side < 2; side++) {
+      SpmvSlicesTriangle *t = &storage->triangle[side];
+      SpmvSlice          *h = &t->slice[side == SPMV_LOWER ? k : slices - 1 - k];
 
-    if (even && SlicesAlike(s, side, r, even, like)) {
-      *h = *even;
-      for (PetscInt k = 0; k < h->columns; k++) place[k] = like[k];
-    } else {
-      *h = SlicesLook(s, side, r, place);
+      if (even[side] && SlicesAlike(s, (SpmvTriangleSide)side, 8 * k, even[side], like[side])) {
+        *h = *even[side];
+        for (PetscInt c = 0; c < h->columns; c++) place[side][c] = like[side][c];
+      } else {
+        *h = SlicesLook(s, (SpmvTriangleSide)side, 8 * k, place[side]);
+      }
+      if (h->even) {
+        even[side] = h;
+        like[side] = place[side];
+      }
+      place[side] += SpmvSlicesPlaces(h);
+      t->nplace += SpmvSlicesPlaces(h);
+      t->nindex += SpmvSlicesIndices(h);
+      t->nvalue += SpmvSlicesValues(h);
     }
-    if (h->even) {
-      even = h;
-      like = place;
-    }
-    place += SpmvSlicesPlaces(h);
-    t->nplace += SpmvSlicesPlaces(h);
-    t->nindex += SpmvSlicesIndices(h);
-    t->nvalue += SpmvSlicesValues(h);
   }
 }
 
-static PetscErrorCode SlicesBuildTriangle(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t, size_t *nz)
+/* The arrays of a triangle, whose places are in the order of rows so far */
+static PetscErrorCode SlicesArray(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t,
+                                  const PetscInt place[])
 {
-  const PetscInt           slices = SpmvSlicesCount(s->n);
-  SPMV_TEMPORARY PetscInt *place  = NULL;
-  SlicesTarget             to;
+  const PetscInt slices = SpmvSlicesCount(s->n);
+  SlicesTarget   to;
 
   PetscFunctionBegin;
-  *nz = 0;
-  for (PetscInt i = 0; i < s->n; i++) {
-    PetscInt first, end;
-
-    SpmvTrianglesRow(s, side, i, &first, &end);
-    *nz += (size_t)(end - first);
-  }
-  PetscCall(PetscMalloc1(*nz + (size_t)slices, &place));
-  PetscCall(SpmvAlloc(sizeof(SpmvSlice) * (size_t)slices, &t->slice));
-  SlicesPlaces(s, side, t, place);
   PetscCall(SpmvAlloc(sizeof(PetscInt) * t->nplace, &t->place));
-  PetscCall(PetscArraycpy(t->place, place, t->nplace));
   PetscCall(SpmvAlloc(sizeof(uint16_t) * t->nindex, &t->index));
   PetscCall(SpmvAlloc(sizeof(PetscScalar) * t->nvalue, &t->value));
   to = (SlicesTarget){t->place, t->index, t->value};
+  if (side == SPMV_UPPER) place += t->nplace;
   for (PetscInt z = 0; z < slices; z++) {
     const SpmvSlice *h = &t->slice[z];
+    const PetscInt   n = (PetscInt)SpmvSlicesPlaces(h);
 
-    if (SpmvSlicesIndices(h)) SlicesFill(s, side, SpmvSlicesRow(slices, side, z), h, &to, PETSC_FALSE, NULL);
-    SlicesAdvance(&to, h);
+    if (side == SPMV_UPPER) place -= n;
+    for (PetscInt k = 0; k < n; k++) to.place[k] = place[k];
+    if (side == SPMV_LOWER) place += n;
+    if (h->gathers || h->list) SlicesFill(s, side, SpmvSlicesRow(slices, side, z), h, &to, PETSC_FALSE, NULL);
+    SlicesAdvance(&to, h, 1);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SlicesBuild(const SpmvTrianglesSource *s, SpmvTriangles *t)
 {
-  SpmvSlicesStorage *storage;
-  size_t             nz[2];
+  const size_t             slices = (size_t)SpmvSlicesCount(s->n);
+  size_t                   nz[2]  = {0, 0};
+  SPMV_TEMPORARY PetscInt *lower = NULL, *upper = NULL;
+  SpmvSlicesStorage       *storage;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&storage));
   t->storage = storage;
-  for (int side = 0; side < 2; side++)
-    PetscCall(SlicesBuildTriangle(s, (SpmvTriangleSide)side, &storage->triangle[side], &nz[side]));
-  t->nz = (PetscInt)(nz[0] + nz[1]);
+  for (PetscInt i = 0; i < s->n; i++) {
+    nz[0] += (size_t)(s->lower[1][i] - s->lower[0][i]);
+    nz[1] += (size_t)(s->upper[1][i] - s->upper[0][i] - 1);
+  }
+  t->nz          = (PetscInt)(nz[0] + nz[1]);
+  storage->large = (PetscBool)(t->nz >= SpmvMachineGet()->cached);
+  PetscCall(PetscMalloc1(nz[0] + slices, &lower)); /* one place of each entry, and one of each slice's gathers, at most */
+  PetscCall(PetscMalloc1(nz[1] + slices, &upper));
+  for (int side = 0; side < 2; side++) PetscCall(SpmvAlloc(sizeof(SpmvSlice) * slices, &storage->triangle[side].slice));
+  SlicesPlaces(s, storage, (PetscInt *const[2]){lower, upper});
+  PetscCall(SlicesArray(s, SPMV_LOWER, &storage->triangle[SPMV_LOWER], lower));
+  PetscCall(SlicesArray(s, SPMV_UPPER, &storage->triangle[SPMV_UPPER], upper));
   PetscCall(SpmvAlloc(sizeof(PetscScalar) * (size_t)s->n, &storage->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The values of a slice that is even */
 static inline void SlicesEven(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
-                              PetscScalar value[], const PetscScalar f[])
+                              PetscScalar value[], const PetscScalar f[], const SpmvSlicesKernels *kernels, PetscBool stream)
 {
-  const PetscInt before = side == SPMV_UPPER ? h->chain : 0, chain = 8 * h->columns;
+  const PetscScalar *a[8];
+  PetscScalar       *chain = value + 8 * h->columns;
 
   for (PetscInt q = 0; q < 8; q++) {
-    PetscInt first, end;
+    PetscInt first, end, more;
 
     SpmvTrianglesRow(s, side, r + q, &first, &end);
-    for (PetscInt k = 0; k < h->columns; k++) value[8 * k + q] = f[q] * s->a[first + before + k];
-    if (h->chain) value[chain + q] = f[q] * s->a[side == SPMV_LOWER ? end - 1 : first];
+    more = end - first - h->columns;
+    a[q] = s->a + (side == SPMV_LOWER ? first : first + more);
+    if (h->chain) chain[q] = more ? f[q] * s->a[side == SPMV_LOWER ? end - 1 : first] : 0;
   }
+  kernels->copy(h->columns, a, f, value, stream);
 }
 
-static void SlicesValues(const SpmvTrianglesSource *s, SpmvTriangleSide side, const PetscScalar diagonal[], SpmvSlicesTriangle *t)
+static void SlicesSlice(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, SpmvSlice *h, const SlicesTarget *to,
+                        const PetscScalar diagonal[], const SpmvSlicesKernels *kernels, PetscBool stream)
 {
   const PetscBool   scaled = SpmvTrianglesScaled(s->kind, side);
   const PetscScalar sign   = s->kind == SPMV_FACTORS_SYMMETRIC ? 1 : -1;
-  const PetscInt    slices = SpmvSlicesCount(s->n);
-  SlicesTarget      to     = {t->place, t->index, t->value};
+  PetscScalar       f[8];
 
-  for (PetscInt z = 0; z < slices; z++) {
-    const PetscInt   r = SpmvSlicesRow(slices, side, z), n = PetscMin(8, s->n - r);
-    SpmvSlice *const h = &t->slice[z];
-    PetscScalar      f[8];
+  for (PetscInt q = 0; q < PetscMin(8, s->n - r); q++) f[q] = scaled ? -diagonal[r + q] : sign;
+  if (h->even) SlicesEven(s, side, r, h, to->value, f, kernels, stream);
+  else SlicesFill(s, side, r, h, to, PETSC_TRUE, f);
+  h->steep = 0;
+  if (h->chain) {
+    const PetscScalar *c = to->value + 8 * (h->columns + h->gathers);
 
-    for (PetscInt q = 0; q < n; q++) f[q] = scaled ? -diagonal[r + q] : sign;
-    if (h->even) SlicesEven(s, side, r, h, to.value, f);
-    else SlicesFill(s, side, r, h, &to, PETSC_TRUE, f);
-    h->steep = 0;
-    for (PetscInt q = 0; h->chain && q < 8; q++) h->steep |= PetscAbsScalar(to.value[8 * (h->columns + h->gathers) + q]) > 1;
-    SlicesAdvance(&to, h);
+    for (PetscInt q = 0; q < 8; q++) h->steep |= PetscAbsScalar(c[q]) > 1;
   }
 }
 
+/* Both triangles at once, since their entries and the diagonal share cache lines */
 static PetscErrorCode SlicesSetValues(const SpmvTrianglesSource *s, SpmvTriangles *t, PetscInt *bad)
 {
-  SpmvSlicesStorage *storage = (SpmvSlicesStorage *)t->storage;
+  const PetscInt           slices  = SpmvSlicesCount(s->n);
+  const SpmvSlicesKernels *kernels = (const SpmvSlicesKernels *)t->kernels; /* its first field */
+  SpmvSlicesStorage       *storage = (SpmvSlicesStorage *)t->storage;
+  SpmvSlicesTriangle      *lower = &storage->triangle[SPMV_LOWER], *upper = &storage->triangle[SPMV_UPPER];
+  SlicesTarget             forth = {lower->place, lower->index, lower->value};
+  SlicesTarget             back  = {upper->place + upper->nplace, upper->index + upper->nindex, upper->value + upper->nvalue};
 
   PetscFunctionBegin;
-  SpmvTrianglesInvert(s, storage->diagonal, bad);
-  if (*bad >= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int side = 0; side < 2; side++) SlicesValues(s, (SpmvTriangleSide)side, storage->diagonal, &storage->triangle[side]);
+  for (PetscInt k = 0; k < slices; k++) {
+    SpmvSlice *l = &lower->slice[k], *u = &upper->slice[slices - 1 - k];
+
+    SpmvTrianglesInvertRows(s, 8 * k, PetscMin(8 * k + 8, s->n), storage->diagonal, bad);
+    SlicesSlice(s, SPMV_LOWER, 8 * k, l, &forth, storage->diagonal, kernels, storage->large);
+    SlicesAdvance(&forth, l, 1);
+    SlicesAdvance(&back, u, -1);
+    SlicesSlice(s, SPMV_UPPER, 8 * k, u, &back, storage->diagonal, kernels, storage->large);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

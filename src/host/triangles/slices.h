@@ -19,7 +19,7 @@
 typedef struct {
   PetscInt columns, gathers, list;
   uint8_t  chain, steep; /* 0 or 1; steep depends on values */
-  uint8_t  even;         /* eight rows, and nothing but columns and the chain, without a zero */
+  uint8_t  even;         /* eight rows, and nothing but columns and the chain, with a zero nowhere but in the chain */
 } SpmvSlice;
 
 /* SpmvSlicesTriangle: all arrays are in the order of the pass */
@@ -34,7 +34,15 @@ typedef struct {
 typedef struct {
   SpmvSlicesTriangle triangle[2];
   PetscScalar       *diagonal; /* [n] the inverse diagonal S */
+  PetscBool          large;    /* no cache keeps it from one pass to the next */
 } SpmvSlicesStorage;
+
+/* SpmvSlicesKernels: of an instruction set */
+typedef struct {
+  SpmvShapeKernels shape;
+  /* value[8 k + q] <- f[q] a[q][k], k < n, eight rows; past the cache if `stream` */
+  void (*copy)(PetscInt n, const PetscScalar *const a[8], const PetscScalar f[8], PetscScalar *value, PetscBool stream);
+} SpmvSlicesKernels;
 
 static inline PetscInt SpmvSlicesCount(PetscInt n)
 {

@@ -6,7 +6,7 @@
 #include "scan.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvShapeKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {NULL, NULL};
+const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{NULL, NULL}, NULL};
 #else
 
   #define SLICES_AHEAD 128 /* values between what is in use and what is prefetched */
@@ -194,5 +194,19 @@ static void Product(const SpmvTriangles *t, SpmvTriangleSide side, const PetscSc
   else SlicesProduct(t, SPMV_UPPER, x, y);
 }
 
-const SpmvShapeKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {Pass, Product};
+/* Eight rows become eight lanes */
+static void Copy(PetscInt n, const PetscScalar *const a[8], const PetscScalar f[8], PetscScalar *value, PetscBool stream)
+{
+  const Spmv8 scale = Spmv8Load(f);
+
+  for (PetscInt k = 0; k < n; k++, value += 8) {
+    const PetscScalar lane[8] = {a[0][k], a[1][k], a[2][k], a[3][k], a[4][k], a[5][k], a[6][k], a[7][k]};
+    const Spmv8       v       = Spmv8Mul(scale, Spmv8Load(lane));
+
+    if (stream) Spmv8Stream(value, v);
+    else Spmv8Store(value, v);
+  }
+}
+
+const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{Pass, Product}, Copy};
 #endif
