@@ -10,9 +10,11 @@ import xml.etree.ElementTree
 SOLVE = ('KSPSolve', 'EPSSolve')
 # Not KSPSetUp: where there is a DM, the program's own assembly is inside it
 SETUP = ('PCSetUp', 'PCSetUpOnBlocks', 'STSetUp', 'EPSSetUp')
-PRODUCTS = ('MatMult', 'MatMultAdd', 'MatMultTranspose', 'MatMultTrAdd')
-SWEEPS = ('MatSOR',)
-SOLVES = ('MatSolve', 'MatSolveAdd', 'MatSolveTranspos', 'MatSolveTrAdd', 'MatForwardSolve', 'MatBackwardSolve')
+KERNELS = {
+    **dict.fromkeys(('MatMult', 'MatMultAdd', 'MatMultTranspose', 'MatMultTrAdd'), 'products_s'),
+    'MatSOR': 'sweeps_s',
+    **dict.fromkeys(('MatSolve', 'MatSolveAdd', 'MatSolveTranspos', 'MatSolveTrAdd', 'MatForwardSolve', 'MatBackwardSolve'), 'solves_s'),
+}
 
 
 class Node:
@@ -42,6 +44,18 @@ def seconds(nodes):
     return sum((node.seconds for node in nodes), 0.)
 
 
+def kernels(nodes, times, around=None):
+    """adds up what products, sweeps and solves took, each without the others inside it: Eisenstat's product is a sweep"""
+    for node in nodes:
+        mine = KERNELS.get(node.name, around)
+        if mine != around:
+            times[mine] += node.seconds
+            if around:
+                times[around] -= node.seconds
+        kernels(node.inside, times, mine)
+    return times
+
+
 def read(path):
     """the numbers of a run; ValueError where the file is no such log"""
     try:
@@ -52,14 +66,11 @@ def read(path):
     except (OSError, xml.etree.ElementTree.ParseError, AttributeError, TypeError, ValueError) as problem:
         raise ValueError('%s is not a log of nested events: %s' % (path, problem))
     solves = [n for n in outermost(tree, (SOLVE + SETUP).__contains__) if n.name in SOLVE]
-    inside = lambda names: seconds(outermost(solves, names.__contains__))
     products = outermost(tree, ('MatMult',).__contains__)
     return {
         'solve_s': seconds(solves),
         'with_setup_s': seconds(outermost(tree, lambda name: name in SOLVE + SETUP or ours(name))),
-        'products_s': inside(PRODUCTS),
-        'sweeps_s': inside(SWEEPS),
-        'solves_s': inside(SOLVES),
+        **kernels(solves, dict.fromkeys(KERNELS.values(), 0.)),
         'product_s': seconds(products) / max(1, sum(n.count for n in products)),
         'build_s': seconds(n for n in alone if ours(n.name)),
         'tune_s': seconds(n for n in alone if ours(n.name) and 'Tune' in n.name),
