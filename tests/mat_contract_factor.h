@@ -71,7 +71,7 @@ static PetscErrorCode RecordSolves(Case *c, Mat A, Mat F)
   PetscFunctionReturn(0);
 }
 
-/* arg: package, what, ordering, fill levels, a word each */
+/* arg: package or "any" for the one that is found, what, ordering, fill levels, a word each */
 static PetscErrorCode FactorSolve(Case *c, Mat A)
 {
   int           words;
@@ -79,7 +79,8 @@ static PetscErrorCode FactorSolve(Case *c, Mat A)
   MatFactorType type = MAT_FACTOR_LU;
   MatFactorInfo info;
   IS            rows = NULL, columns = NULL;
-  Mat           F = NULL;
+  Mat           F       = NULL;
+  MatSolverType package = NULL;
   PetscBool     available, same, ok, external;
 
   PetscFunctionBegin;
@@ -91,10 +92,12 @@ static PetscErrorCode FactorSolve(Case *c, Mat A)
     PetscCall(PetscStrcmp(word[1], names[k], &same));
     if (same) type = types[k];
   }
-  PetscCall(MatGetFactorAvailable(A, word[0], type, &available));
+  PetscCall(PetscStrcmp(word[0], "any", &same));
+  if (!same) package = word[0];
+  PetscCall(MatGetFactorAvailable(A, package, type, &available));
   PetscCall(RecordInt(c, "available", available));
   if (available) {
-    PetscCall(MatGetFactor(A, word[0], type, &F));
+    PetscCall(MatGetFactor(A, package, type, &F));
     PetscCall(MatFactorInfoInitialize(&info));
     info.levels = word[3][0] - '0';
     info.fill   = 5;
@@ -230,10 +233,14 @@ static const Operation factor_operations[] = {
   {"ilu_0", FactorSolve, INVERTIBLE, "petsc ilu natural 0"},
   {"ilu_1", FactorSolve, INVERTIBLE, "petsc ilu natural 1"},
   {"ilu_2_rcm", FactorSolve, INVERTIBLE, "petsc ilu rcm 2"},
+  {"ilu_0_any", FactorSolve, INVERTIBLE, "any ilu natural 0"},
+  {"ilu_2_rcm_any", FactorSolve, INVERTIBLE, "any ilu rcm 2"},
   {"cholesky", FactorSolve, BIT(SYM) | BIT(DIAG), "petsc cholesky natural 0"},
   {"cholesky_nd", FactorSolve, BIT(SYM) | BIT(DIAG), "petsc cholesky nd 0"},
   {"icc_0", FactorSolve, BIT(SYM) | BIT(DIAG), "petsc icc natural 0"},
   {"icc_2", FactorSolve, BIT(SYM) | BIT(DIAG), "petsc icc natural 2"},
+  {"icc_0_any", FactorSolve, BIT(SYM) | BIT(DIAG), "any icc natural 0"},
+  {"icc_2_nd_any", FactorSolve, BIT(SYM) | BIT(DIAG), "any icc nd 2"},
   {"bas", FactorSolve, BIT(SYM), "bas icc natural 0"},
   {"mumps", FactorSolve, INVERTIBLE, "mumps lu external 0"},
   {"mumps_cholesky", FactorSolve, BIT(SYM) | BIT(DIAG), "mumps cholesky external 0"},

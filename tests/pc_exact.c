@@ -32,9 +32,11 @@ static PetscErrorCode Create(const char type[], Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* What a PC makes of a vector; it has been of another type before */
-static PetscErrorCode Apply(const char pctype[], MatFactorShiftType shift, Mat A, Vec y)
+/* What a PC makes of a vector, by a package or, NULL, by the one that it finds; it has been of another type before */
+static PetscErrorCode Apply(const char pctype[], MatFactorShiftType shift, const char package[], const char found[], Mat A, Vec y)
 {
+  MatSolverType      name;
+  PetscBool          same;
   MatFactorShiftType now;
   PC                 pc;
   Vec                x;
@@ -49,9 +51,13 @@ static PetscErrorCode Apply(const char pctype[], MatFactorShiftType shift, Mat A
   }
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCFactorSetShiftType(pc, shift));
+  if (package) PetscCall(PCFactorSetMatSolverType(pc, package));
   PetscCall(PCSetUp(pc));
   PetscCall(PCFactorGetShiftType(pc, &now));
   PetscCall(Fact((PetscBool)(now == shift), "the shift is another after PCSetUp()"));
+  PetscCall(PCFactorGetMatSolverType(pc, &name));
+  PetscCall(PetscStrcmp(name, found, &same));
+  PetscCall(Fact(same, "another package than expected"));
   PetscCall(PCApply(pc, x, y));
   PetscCall(PCDestroy(&pc));
   PetscCall(VecDestroy(&x));
@@ -122,11 +128,11 @@ int main(int argc, char **argv)
   PetscCall(Create(MATAIJ, &B));
   PetscCall(MatCreateVecs(B, &x, &y));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(shifts); k++) {
-    PetscCall(Apply(PCILU, shifts[k], B, y));
-    PetscCall(Apply(PCILU, shifts[k], A, x));
+    PetscCall(Apply(PCILU, shifts[k], NULL, MATSOLVERPETSC, B, y));
+    PetscCall(Apply(PCILU, shifts[k], NULL, MATSOLVERPETSCSPMV, A, x));
     PetscCall(VecEqual(x, y, &equal));
     PetscCall(Fact(equal, MatFactorShiftTypes[shifts[k]]));
-    PetscCall(Apply("mine", shifts[k], A, x));
+    PetscCall(Apply("mine", shifts[k], NULL, MATSOLVERPETSCSPMV, A, x));
     PetscCall(VecEqual(x, y, &equal));
     PetscCall(Fact(equal, "a type that reuses PCILU's constructor"));
   }
@@ -135,11 +141,16 @@ int main(int argc, char **argv)
   PetscCall(Fact((PetscBool)(colors[0] == colors[1]), "a type that reuses the constructor of a coloring"));
   PetscCall(PetscSNPrintf(sequential, sizeof(sequential), "%s%s", MATSEQAIJ, type));
   PetscCall(MatSolverTypeRegister("mine", sequential, MAT_FACTOR_ILU, MatGetFactor_Mine));
-  PetscCall(Apply(PCILU, MAT_SHIFT_INBLOCKS, A, x));
+  PetscCall(Apply(PCILU, MAT_SHIFT_INBLOCKS, "mine", "mine", A, x));
   PetscCall(Fact((PetscBool)(made > 0), "PCILU finds a solver that is registered for the type"));
   made = 0;
-  PetscCall(Apply(PCILU, MAT_SHIFT_INBLOCKS, B, y));
-  PetscCall(Fact((PetscBool)(made == 0), "PCILU with AIJ does not"));
+  PetscCall(Apply(PCILU, MAT_SHIFT_INBLOCKS, NULL, MATSOLVERPETSCSPMV, A, x));
+  PetscCall(Fact((PetscBool)(made == 0), "without a name it takes the first, which is ours"));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(shifts); k++)
+    PetscCall(Apply(PCILU, shifts[k], MATSOLVERPETSC, MATSOLVERPETSC, A, x));
+  PetscCall(Apply(PCILU, MAT_SHIFT_INBLOCKS, MATSOLVERPETSCSPMV, MATSOLVERPETSCSPMV, B, y));
+  PetscCall(Apply(PCILU, MAT_SHIFT_INBLOCKS, NULL, MATSOLVERPETSC, B, y));
+  PetscCall(Apply(PCILU, MAT_SHIFT_INBLOCKS, "mine", "mine", A, x));
   PetscCall(VecEqual(x, y, &equal));
   PetscCall(Fact(equal, "the solver that is registered"));
   PetscCall(MatDestroy(&A));
