@@ -8,6 +8,13 @@ SPMV_INLINE PetscScalar SpmvFma(PetscScalar a, PetscScalar b, PetscScalar c)
 #endif
 }
 #if SPMV_SIMD_PLAIN
+static inline unsigned Spmv8Beyond(Spmv8 v, PetscReal limit)
+{
+  unsigned mask = 0;
+
+  for (int l = 0; l < 8; l++) mask |= (unsigned)(PetscAbsScalar(v.a[l]) > limit) << l;
+  return mask;
+}
 SPMV_INLINE Spmv8 Spmv8ShiftUp(Spmv8 a, Spmv8 b)
 {
   Spmv8 v;
@@ -31,6 +38,10 @@ SPMV_INLINE Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 b)
   return a;
 }
 #elif defined(__AVX512F__)
+static inline unsigned Spmv8Beyond(Spmv8 v, double limit)
+{
+  return _mm512_cmp_pd_mask(_mm512_abs_pd(v), _mm512_set1_pd(limit), _CMP_GT_OQ);
+}
   /* v, `lanes` lanes further, behind those of w */
   #define SPMV_UP(v, w, lanes) \
     _mm512_castsi512_pd(_mm512_alignr_epi64(_mm512_castpd_si512(v), _mm512_castpd_si512(w), 8 - (lanes)))
@@ -65,6 +76,15 @@ SPMV_INLINE Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 b)
   SPMV_SCAN(SPMV_DOWN, 0);
 }
 #else
+static inline unsigned Spmv4Beyond(Spmv4 v, double limit)
+{
+  return (unsigned)_mm256_movemask_pd(
+    _mm256_cmp_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), v), _mm256_set1_pd(limit), _CMP_GT_OQ));
+}
+static inline unsigned Spmv8Beyond(Spmv8 v, double limit)
+{
+  return Spmv4Beyond(v.low, limit) | Spmv4Beyond(v.high, limit) << 4;
+}
 /* Four lanes: those of v, one or two further, behind those of w; and the other way */
 SPMV_INLINE Spmv4 SpmvUp2(Spmv4 v, Spmv4 w)
 {
