@@ -3,7 +3,6 @@
 */
 #include "slices.h"
 #include "../simd/simd.h"
-#include "scan.h"
 
 #if !defined(SPMV_ISA_ABSENT)
 

@@ -4,7 +4,7 @@
 #include "triangles.h"
 
 /* Nodes come first: sweeps must be by nodes where PETSc's are */
-static const SpmvShape *const Shapes[] = {&SpmvShape_slices, &SpmvShape_rows};
+static const SpmvShape *const Shapes[] = {&SpmvShape_nodes, &SpmvShape_slices, &SpmvShape_rows};
 
 /*
   SpmvTrianglesCreate - the triangles of a matrix or a factor, with their values
