@@ -12,6 +12,7 @@ static const struct {
 } Shapes[] = {
   {&SpmvShape_rows, PETSC_FALSE},
   {&SpmvShape_nodes, PETSC_TRUE},
+  {&SpmvShape_slices, PETSC_FALSE},
 };
 
 #define NODE 8 /* rows of a node, at most */

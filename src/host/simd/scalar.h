@@ -180,3 +180,39 @@ static inline void Spmv8Transpose(Spmv8 v[8])
     }
   }
 }
+
+static inline PetscScalar SpmvFma(PetscScalar a, PetscScalar b, PetscScalar c)
+{
+  return c + a * b;
+}
+
+static inline unsigned Spmv8Beyond(Spmv8 v, PetscReal limit)
+{
+  unsigned mask = 0;
+
+  for (int l = 0; l < 8; l++) mask |= (unsigned)(PetscAbsScalar(v.a[l]) > limit) << l;
+  return mask;
+}
+
+SPMV_INLINE Spmv8 Spmv8ShiftUp(Spmv8 v, Spmv8 before)
+{
+  for (int l = 7; l > 0; l--) v.a[l] = v.a[l - 1];
+  v.a[0] = before.a[7];
+  return v;
+}
+SPMV_INLINE Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
+{
+  for (int l = 0; l < 7; l++) v.a[l] = v.a[l + 1];
+  v.a[7] = before.a[0];
+  return v;
+}
+SPMV_INLINE Spmv8 Spmv8ScanUp(Spmv8 a, Spmv8 c, Spmv8 before)
+{
+  for (int l = 0; l < 8; l++) a.a[l] += c.a[l] * (l ? a.a[l - 1] : before.a[7]);
+  return a;
+}
+SPMV_INLINE Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 before)
+{
+  for (int l = 7; l >= 0; l--) a.a[l] += c.a[l] * (l < 7 ? a.a[l + 1] : before.a[0]);
+  return a;
+}

@@ -30,6 +30,13 @@
   Spmv8SumRuns(p, i, n, depth)  the sum of the first min(n[l], depth) scalars from p[i[l]] on in lane l, i eight PetscInt, n an
                                 SpmvIndex, depth 4 or a multiple of 8; all `depth` scalars may be read
 
+  Spmv8Beyond(v, limit)         the mask of the lanes whose size is greater than a limit
+  Spmv8ShiftUp(v, before)       lane l - 1 of v in lane l, lane 7 of `before` in lane 0
+  Spmv8ShiftDown(v, before)     lane l + 1 of v in lane l, lane 0 of `before` in lane 7
+  Spmv8ScanUp(a, c, before)     r = a + c Spmv8ShiftUp(r, before), from lane to lane; Spmv8ScanDown(a, c, before) in the same way.
+                                It may multiply lanes of c by each other
+  SpmvFma(a, b, c)              VFma() of scalars
+
   Spmv8Gather(x, i)             x[i[l]] in lane l
   Spmv8GatherFirst(x, i, n)     the same in the first n lanes, 0 in the others; all of i[0 .. 7] may be read
   Spmv8GatherPacked(x, w, bits) x[w[l] >> bits] in lane l, w eight uint32_t or uint64_t

@@ -57,6 +57,11 @@ static inline Spmv8 Spmv8Fold(Spmv8 v)
   return Spmv8Join(sum, sum);
 }
 
+static inline double SpmvFma(double a, double b, double c)
+{
+  return __builtin_fma(a, b, c);
+}
+
 static inline double Spmv4Sum(Spmv4 v)
 {
   const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));

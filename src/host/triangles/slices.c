@@ -149,19 +149,13 @@ static inline PetscBool SlicesAlike(const SpmvTrianglesSource *s, SpmvTriangleSi
   return PETSC_TRUE;
 }
 
-/* SlicesTarget: where the entries of a slice go: their places, or their values */
-typedef struct {
-  PetscInt    *place;
-  uint16_t    *index;
-  PetscScalar *value;
-} SlicesTarget;
-
-/* Rows go in the order of the pass, which is that of the list. Writes indices and a list's places, or values f a */
-static inline void SlicesFill(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
-                              const SlicesTarget *to, PetscBool values, const PetscScalar f[])
+/* Rows go in the order of the pass, which is that of the list. Writes values f a, or, without f, indices and the places of a list */
+void SpmvSlicesFill(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
+                    const SpmvSlicesTarget *to, const PetscScalar f[])
 {
-  const SlicesRows rows = SlicesGet(s, side, r);
-  const PetscInt   base = h->gathers ? to->place[h->columns] : 0;
+  const SlicesRows rows   = SlicesGet(s, side, r);
+  const PetscBool  values = (PetscBool)(f != NULL);
+  const PetscInt   base   = h->gathers ? to->place[h->columns] : 0;
   PetscInt        *list = to->place + h->columns + (h->gathers > 0), listed = 0;
   uint16_t        *lane = to->index + 8 * h->gathers;
 
@@ -194,14 +188,6 @@ static inline void SlicesFill(const SpmvTrianglesSource *s, SpmvTriangleSide sid
       if (values) to->value[at] = f[q] * s->a[k];
     }
   }
-}
-
-/* After a slice; before one, if by is -1 */
-static inline void SlicesAdvance(SlicesTarget *to, const SpmvSlice *h, PetscInt by)
-{
-  to->place += by * (PetscInt)SpmvSlicesPlaces(h);
-  to->index += by * (PetscInt)SpmvSlicesIndices(h);
-  to->value += by * (PetscInt)SpmvSlicesValues(h);
 }
 
 /* Both triangles' slices, with their places in the order of rows: both at once, since they share cache lines */
@@ -239,14 +225,14 @@ static void SlicesPlaces(const SpmvTrianglesSource *s, SpmvSlicesStorage *storag
 static PetscErrorCode SlicesArray(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t,
                                   const PetscInt place[])
 {
-  const PetscInt slices = SpmvSlicesCount(s->n);
-  SlicesTarget   to;
+  const PetscInt   slices = SpmvSlicesCount(s->n);
+  SpmvSlicesTarget to;
 
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(sizeof(PetscInt) * t->nplace, &t->place));
   PetscCall(SpmvAlloc(sizeof(uint16_t) * t->nindex, &t->index));
   PetscCall(SpmvAlloc(sizeof(PetscScalar) * t->nvalue, &t->value));
-  to = (SlicesTarget){t->place, t->index, t->value};
+  to = (SpmvSlicesTarget){t->place, t->index, t->value};
   if (side == SPMV_UPPER) place += t->nplace;
   for (PetscInt z = 0; z < slices; z++) {
     const SpmvSlice *h = &t->slice[z];
@@ -255,8 +241,8 @@ static PetscErrorCode SlicesArray(const SpmvTrianglesSource *s, SpmvTriangleSide
     if (side == SPMV_UPPER) place -= n;
     for (PetscInt k = 0; k < n; k++) to.place[k] = place[k];
     if (side == SPMV_LOWER) place += n;
-    if (h->gathers || h->list) SlicesFill(s, side, SpmvSlicesRow(slices, side, z), h, &to, PETSC_FALSE, NULL);
-    SlicesAdvance(&to, h, 1);
+    if (h->gathers || h->list) SpmvSlicesFill(s, side, SpmvSlicesRow(slices, side, z), h, &to, NULL);
+    SpmvSlicesAdvance(&to, h, 1);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -287,62 +273,12 @@ static PetscErrorCode SlicesBuild(const SpmvTrianglesSource *s, SpmvTriangles *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of a slice that is even */
-static inline void SlicesEven(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
-                              PetscScalar value[], const PetscScalar f[], const SpmvSlicesKernels *kernels, PetscBool stream)
-{
-  const PetscScalar *a[8];
-  PetscScalar       *chain = value + 8 * h->columns;
-
-  for (PetscInt q = 0; q < 8; q++) {
-    PetscInt first, end, more;
-
-    SpmvTrianglesRow(s, side, r + q, &first, &end);
-    more = end - first - h->columns;
-    a[q] = s->a + (side == SPMV_LOWER ? first : first + more);
-    if (h->chain) chain[q] = more ? f[q] * s->a[side == SPMV_LOWER ? end - 1 : first] : 0;
-  }
-  kernels->copy(h->columns, a, f, value, stream);
-}
-
-static void SlicesSlice(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, SpmvSlice *h, const SlicesTarget *to,
-                        const PetscScalar diagonal[], const SpmvSlicesKernels *kernels, PetscBool stream)
-{
-  const PetscBool   scaled = SpmvTrianglesScaled(s->kind, side);
-  const PetscScalar sign   = s->kind == SPMV_FACTORS_SYMMETRIC ? 1 : -1;
-  PetscScalar       f[8];
-
-  for (PetscInt q = 0; q < PetscMin(8, s->n - r); q++) f[q] = scaled ? -diagonal[r + q] : sign;
-  if (h->even) SlicesEven(s, side, r, h, to->value, f, kernels, stream);
-  else SlicesFill(s, side, r, h, to, PETSC_TRUE, f);
-  h->steep = 0;
-  if (h->chain) {
-    const PetscScalar *c = to->value + 8 * (h->columns + h->gathers);
-
-    for (PetscInt q = 0; q < 8; q++) h->steep |= PetscAbsScalar(c[q]) > 1;
-  }
-}
-
-/* Both triangles at once, since their entries and the diagonal share cache lines */
 static PetscErrorCode SlicesSetValues(const SpmvTrianglesSource *s, SpmvTriangles *t, PetscInt *bad)
 {
-  const PetscInt           slices  = SpmvSlicesCount(s->n);
   const SpmvSlicesKernels *kernels = (const SpmvSlicesKernels *)t->kernels; /* its first field */
-  SpmvSlicesStorage       *storage = (SpmvSlicesStorage *)t->storage;
-  SpmvSlicesTriangle      *lower = &storage->triangle[SPMV_LOWER], *upper = &storage->triangle[SPMV_UPPER];
-  SlicesTarget             forth = {lower->place, lower->index, lower->value};
-  SlicesTarget             back  = {upper->place + upper->nplace, upper->index + upper->nindex, upper->value + upper->nvalue};
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < slices; k++) {
-    SpmvSlice *l = &lower->slice[k], *u = &upper->slice[slices - 1 - k];
-
-    SpmvTrianglesInvertRows(s, 8 * k, PetscMin(8 * k + 8, s->n), storage->diagonal, bad);
-    SlicesSlice(s, SPMV_LOWER, 8 * k, l, &forth, storage->diagonal, kernels, storage->large);
-    SlicesAdvance(&forth, l, 1);
-    SlicesAdvance(&back, u, -1);
-    SlicesSlice(s, SPMV_UPPER, 8 * k, u, &back, storage->diagonal, kernels, storage->large);
-  }
+  kernels->values(s, (SpmvSlicesStorage *)t->storage, bad);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

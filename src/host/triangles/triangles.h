@@ -119,15 +119,18 @@ static inline void SpmvTrianglesRow(const SpmvTrianglesSource *s, SpmvTriangleSi
 static inline void SpmvTrianglesInvertRows(const SpmvTrianglesSource *s, PetscInt first, PetscInt end, PetscScalar inverse[],
                                            PetscInt *bad)
 {
-  const PetscBool unit = (PetscBool)(s->omega == 1 && s->shift == 0);
+  PetscScalar none = 0;
 
-  for (PetscInt i = first; i < end; i++) {
-    const PetscScalar a = s->a[s->diagonal[i]];
-
-    if (s->kind != SPMV_SWEEPS) inverse[i] = a;
-    else if (unit) inverse[i] = (PetscReal)1 / a;
-    else inverse[i] = s->omega / (s->shift + a);
-    if (PetscUnlikely(inverse[i] - inverse[i] != (PetscReal)0) && *bad < 0) *bad = i; /* infinite or not a number */
+  if (s->kind != SPMV_SWEEPS) {
+    for (PetscInt i = first; i < end; i++) inverse[i] = s->a[s->diagonal[i]];
+  } else if (s->omega == 1 && s->shift == 0) {
+    for (PetscInt i = first; i < end; i++) inverse[i] = (PetscReal)1 / s->a[s->diagonal[i]];
+  } else {
+    for (PetscInt i = first; i < end; i++) inverse[i] = s->omega / (s->shift + s->a[s->diagonal[i]]);
+  }
+  for (PetscInt i = first; i < end; i++) none += inverse[i] - inverse[i]; /* not 0 if one is infinite or not a number */
+  for (PetscInt i = first; none != (PetscReal)0 && *bad < 0 && i < end; i++) {
+    if (PetscIsInfOrNanScalar(inverse[i])) *bad = i;
   }
 }
 
