@@ -50,7 +50,7 @@ typedef struct {
   PetscInt (*values)(const SpmvTrianglesSource *s, SpmvNodesStorage *r);
 } SpmvNodesKernels;
 
-/* Whether the sweeps' and the factors' M is to be applied to what a pass is given */
+/* M of the nodes if a pass is to multiply what it is given by it, else NULL */
 static inline const PetscScalar *SpmvNodesBlock(const SpmvTriangles *t, SpmvTriangleSide side, PetscBool scale)
 {
   const SpmvNodesStorage *r = (const SpmvNodesStorage *)t->storage;

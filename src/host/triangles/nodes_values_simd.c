@@ -16,7 +16,8 @@ PetscInt SPMV_ISA_NAME(SpmvNodesValues)(const SpmvTrianglesSource *s, SpmvNodesS
 }
 #else
 
-  #define NODES_BLOCK (SPMV_NODE_MAX * SPMV_NODE_MAX)
+  #define NODES_COLUMN SPMV_NODE_MAX /* blocks are stored by columns of this length until they are put in their place */
+  #define NODES_BLOCK  (SPMV_NODE_MAX * NODES_COLUMN)
 
 /* Where the values of a node go: the lower triangle is filled from its begin, the upper one from its end */
 typedef struct {
@@ -29,65 +30,83 @@ SPMV_INLINE PetscReal NodesPivot(PetscScalar a)
   return PetscAbsReal(PetscRealPart(a)) + PetscAbsReal(PetscImaginaryPart(a));
 }
 
-/* b, by columns <- a^-1; a, by columns, is used up. False if a pivot is zero */
-SPMV_INLINE PetscBool NodesInvert(int size, PetscScalar *a, PetscScalar *b)
+/*
+  b <- a^-1, by operations on columns and a choice of the best column for each row; a is used up. False if there is no inverse, or
+  none that is finite
+*/
+  #define NODES_INVERT(V, N) \
+    SPMV_INLINE void NodesSwap_##V(PetscScalar *p, PetscScalar *q) \
+    { \
+      const V v = V##Load(p); \
+\
+      V##StoreFew(p, V##Load(q), N); \
+      V##StoreFew(q, v, N); \
+    } \
+\
+    SPMV_INLINE PetscBool NodesInvert_##V(int size, PetscScalar *a, PetscScalar *b) \
+    { \
+      V zero = V##Zero(); \
+\
+      for (int c = 0; c < size; c++) { \
+        V##StoreFew(b + c * NODES_COLUMN, V##Zero(), N); \
+        b[c * NODES_COLUMN + c] = 1; \
+      } \
+      for (int k = 0; k < size; k++) { \
+        PetscScalar *ak = a + k * NODES_COLUMN, *bk = b + k * NODES_COLUMN, *best = ak; \
+        V            va, vb, inverse; \
+\
+        for (int c = k + 1; c < size; c++) \
+          best = NodesPivot(a[c * NODES_COLUMN + k]) > NodesPivot(best[k]) ? a + c * NODES_COLUMN : best; \
+        if (best[k] == (PetscScalar)0) return PETSC_FALSE; \
+        if (best != ak) { \
+          NodesSwap_##V(ak, best); \
+          NodesSwap_##V(bk, b + (best - a)); \
+        } \
+        inverse = V##Splat((PetscScalar)1 / ak[k]); \
+        va      = V##Fma(V##Load(ak), inverse, V##Zero()); \
+        vb      = V##Fma(V##Load(bk), inverse, V##Zero()); \
+        V##StoreFew(ak, va, N); \
+        V##StoreFew(bk, vb, N); \
+        for (int c = 0; c < size; c++) { \
+          PetscScalar *ac = a + c * NODES_COLUMN, *bc = b + c * NODES_COLUMN; \
+          const V      f = V##Splat(-ac[k]); \
+\
+          if (c == k) continue; \
+          V##StoreFew(ac, V##Fma(f, va, V##Load(ac)), N); \
+          V##StoreFew(bc, V##Fma(f, vb, V##Load(bc)), N); \
+        } \
+      } \
+      for (int c = 0; c < size; c++) zero = V##Fma(V##Load(b + c * NODES_COLUMN), V##Zero(), zero); \
+      return (PetscBool)(V##Sum(zero) == (PetscScalar)0); \
+    }
+NODES_INVERT(Spmv4, 4)
+NODES_INVERT(Spmv8, 8)
+
+SPMV_INLINE PetscBool NodesIsFinite(int size, const PetscScalar *b)
 {
+  PetscScalar zero[SPMV_NODE_MAX]; /* one for each row: a single one would be waited for */
+
+  for (int r = 0; r < size; r++) zero[r] = 0;
   for (int c = 0; c < size; c++) {
-    for (int r = 0; r < size; r++) b[c * size + r] = r == c;
+    for (int r = 0; r < size; r++) zero[r] += 0 * b[c * NODES_COLUMN + r];
   }
-  for (int k = 0; k < size; k++) {
-    PetscScalar inverse;
-    int         best = k;
-
-    for (int r = k + 1; r < size; r++) best = NodesPivot(a[k * size + r]) > NodesPivot(a[k * size + best]) ? r : best;
-    if (a[k * size + best] == (PetscScalar)0) return PETSC_FALSE;
-    if (best != k) {
-      for (int c = 0; c < size; c++) {
-        const PetscScalar ta = a[c * size + k], tb = b[c * size + k];
-
-        a[c * size + k]    = a[c * size + best];
-        a[c * size + best] = ta;
-        b[c * size + k]    = b[c * size + best];
-        b[c * size + best] = tb;
-      }
-    }
-    inverse = (PetscScalar)1 / a[k * size + k];
-    for (int c = 0; c < size; c++) {
-      a[c * size + k] *= inverse;
-      b[c * size + k] *= inverse;
-    }
-    for (int r = 0; r < size; r++) {
-      const PetscScalar f = a[k * size + r];
-
-      if (r == k) continue;
-      for (int c = k + 1; c < size; c++) a[c * size + r] -= f * a[c * size + k];
-      for (int c = 0; c < size; c++) b[c * size + r] -= f * b[c * size + k];
-    }
-  }
-  return PETSC_TRUE;
-}
-
-SPMV_INLINE PetscBool NodesIsFinite(int n, const PetscScalar *b)
-{
-  PetscScalar zero = 0;
-
-  for (int k = 0; k < n; k++) zero += 0 * b[k]; /* not 0 if b[k] is infinite or not a number */
-  return (PetscBool)(zero == (PetscScalar)0);
+  for (int r = 1; r < size; r++) zero[0] += zero[r];
+  return (PetscBool)(zero[0] == (PetscScalar)0); /* not if a part of b is infinite or not a number */
 }
 
 /* The inverse of the diagonal block of the node that begins with row i, which scales rows and what a pass of sweeps is given */
 SPMV_INLINE PetscBool NodesInverse(const SpmvTrianglesSource *s, PetscInt i, int size, PetscScalar *scale)
 {
-  PetscScalar a[NODES_BLOCK];
+  PetscScalar a[NODES_BLOCK] = {0};
 
   for (int r = 0; r < size; r++) {
     const PetscScalar *lower = s->a + s->lower[1][i + r] - r, *upper = s->a + s->upper[0][i + r] + 1;
 
-    for (int c = 0; c < r; c++) a[c * size + r] = lower[c];
-    a[r * size + r] = s->a[s->diagonal[i + r]];
-    for (int c = r + 1; c < size; c++) a[c * size + r] = upper[c - r - 1];
+    for (int c = 0; c < r; c++) a[c * NODES_COLUMN + r] = lower[c];
+    a[r * NODES_COLUMN + r] = s->a[s->diagonal[i + r]];
+    for (int c = r + 1; c < size; c++) a[c * NODES_COLUMN + r] = upper[c - r - 1];
   }
-  return (PetscBool)(NodesInvert(size, a, scale) && NodesIsFinite(size * size, scale));
+  return size <= 4 ? NodesInvert_Spmv4(size, a, scale) : NodesInvert_Spmv8(size, a, scale);
 }
 
 /*
@@ -106,7 +125,7 @@ SPMV_INLINE PetscBool NodesSolve(const SpmvTrianglesSource *s, SpmvTriangleSide 
     const PetscScalar *a = lower ? s->a + s->lower[1][i + r] - r : s->a + s->upper[0][i + r] - r; /* of the node's column 0 */
     const PetscScalar  f = scaled ? s->a[s->diagonal[i + r]] : sign;
 
-    for (int c = 0; c < size; c++) block[c * size + r] = c == r;
+    for (int c = 0; c < size; c++) block[c * NODES_COLUMN + r] = c == r;
     for (int m = 0; m < k; m++) {
       const int         q = lower ? m : size - 1 - m;
       const PetscScalar t = f * a[q];
@@ -114,7 +133,7 @@ SPMV_INLINE PetscBool NodesSolve(const SpmvTrianglesSource *s, SpmvTriangleSide 
       for (int l = 0; l <= m; l++) {
         const int c = lower ? l : size - 1 - l;
 
-        block[c * size + r] -= t * block[c * size + q];
+        block[c * NODES_COLUMN + r] -= t * block[c * NODES_COLUMN + q];
       }
     }
   }
@@ -122,11 +141,11 @@ SPMV_INLINE PetscBool NodesSolve(const SpmvTrianglesSource *s, SpmvTriangleSide 
     const PetscScalar d = s->a[s->diagonal[i + c]];
 
     for (int r = 0; r < size; r++) {
-      scale[c * size + r] = block[c * size + r] * (scaled ? d : sign);
-      if (in) block[c * size + r] *= d;
+      scale[c * NODES_COLUMN + r] = block[c * NODES_COLUMN + r] * (scaled ? d : sign);
+      if (in) block[c * NODES_COLUMN + r] *= d;
     }
   }
-  return (PetscBool)(NodesIsFinite(size * size, scale) && NodesIsFinite(size * size, block));
+  return NodesIsFinite(size, block);
 }
 
 /* NodesRows: rows of a node, outside of it */
@@ -172,7 +191,7 @@ typedef struct {
 \
       SPMV_UNROLL \
       for (int c = 0; c < size; c++) { \
-        s[c] = V##LoadFew(scale + c * size, size); \
+        s[c] = V##LoadFew(scale + c * NODES_COLUMN, size); \
         if (2 * size <= N) s[c] = V##Fold(s[c]); /* a column in either half */ \
       } \
       if (rows->reverse) { \
@@ -204,38 +223,45 @@ SPMV_INLINE void NodesSide(const SpmvTrianglesSource *s, SpmvTriangleSide side, 
   if (size == 1) {
     for (PetscInt k = 0; k < rows.n; k++) v[k] = scale[0] * rows.a[0][rows.reverse ? rows.n - 1 - k : k];
   } else if (size <= 3) {
-    NodesColumns_Spmv4(scale, &rows, size, all ? size : 1, v);
+    if (all) NodesColumns_Spmv4(scale, &rows, size, size, v);
+    else NodesColumns_Spmv4(scale, &rows, size, 1, v);
   } else {
-    NodesColumns_Spmv8(scale, &rows, size, all ? size : 1, v);
+    if (all && size <= SPMV_NODE_EQUAL) NodesColumns_Spmv8(scale, &rows, size, size, v);
+    else NodesColumns_Spmv8(scale, &rows, size, 1, v);
   }
+}
+
+/* M of a node, without gaps */
+SPMV_INLINE void NodesPutBlock(int size, const PetscScalar *block, PetscScalar **target)
+{
+  for (int c = 0; c < size; c++) memcpy(*target + c * size, block + c * NODES_COLUMN, sizeof(*block) * (size_t)size);
+  *target += size * size;
 }
 
 /* All values of the node that begins with row i */
 SPMV_INLINE PetscBool NodesNodeValues(const SpmvTrianglesSource *s, PetscInt i, int size, PetscBool all, NodesTarget *target)
 {
-  PetscScalar scale[NODES_BLOCK];
+  PetscScalar scale[NODES_BLOCK], block[NODES_BLOCK];
 
-  for (int side = 0; side < 2; side++) {
-    if (s->kind == SPMV_SWEEPS) {
-      if (side == SPMV_LOWER) {
-        if (!NodesInverse(s, i, size, scale)) return PETSC_FALSE;
-        memcpy(target->block[side], scale, sizeof(PetscScalar) * (size_t)(size * size));
-      }
-    } else {
-      if (!NodesSolve(s, (SpmvTriangleSide)side, i, size, scale, target->block[side])) return PETSC_FALSE;
-      target->block[side] += size * size;
-    }
-    if (side == SPMV_LOWER) NodesSide(s, SPMV_LOWER, i, size, all, scale, target);
-    else NodesSide(s, SPMV_UPPER, i, size, all, scale, target);
+  if (s->kind == SPMV_SWEEPS) {
+    if (!NodesInverse(s, i, size, scale)) return PETSC_FALSE;
+    NodesPutBlock(size, scale, &target->block[SPMV_LOWER]);
+  } else {
+    if (!NodesSolve(s, SPMV_LOWER, i, size, scale, block)) return PETSC_FALSE;
+    NodesPutBlock(size, block, &target->block[SPMV_LOWER]);
   }
-  if (s->kind == SPMV_SWEEPS) target->block[SPMV_LOWER] += size * size;
+  NodesSide(s, SPMV_LOWER, i, size, all, scale, target);
+  if (s->kind != SPMV_SWEEPS) {
+    if (!NodesSolve(s, SPMV_UPPER, i, size, scale, block)) return PETSC_FALSE;
+    NodesPutBlock(size, block, &target->block[SPMV_UPPER]);
+  }
+  NodesSide(s, SPMV_UPPER, i, size, all, scale, target);
   return PETSC_TRUE;
 }
 
   #define NODES_CASE(size) \
   case size: \
-    if (size <= SPMV_NODE_EQUAL && all) fine = NodesNodeValues(s, i, size, PETSC_TRUE, &target); \
-    else fine = NodesNodeValues(s, i, size, PETSC_FALSE, &target); \
+    fine = NodesNodeValues(s, i, size, all, &target); \
     break
 
 PetscInt SPMV_ISA_NAME(SpmvNodesValues)(const SpmvTrianglesSource *s, SpmvNodesStorage *r)
