@@ -4,6 +4,7 @@
 #   conf/test       how the tests run
 #   conf/bits       whether two libraries give the same bits
 #   conf/spmvbench  the measuring tool
+#   conf/solvebench whole runs of programs that exist
 #   conf/tune       caches and rates of this machine, and how good the tuner's choices are
 #   conf/gpu        an archive of the device tests for a machine with a GPU and nothing else
 .DEFAULT_GOAL := lib
@@ -13,6 +14,7 @@ include conf/rules
 include conf/test
 include conf/bits
 include conf/spmvbench
+include conf/solvebench
 include conf/tune
 include conf/gpu
 
@@ -67,6 +69,7 @@ help:
 	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'
 	@echo 'make bench               docs/performance.md: all types on $(SHARED)/matrices and generated ones (an hour or so)'
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
+	@echo 'make bench-solve         docs/solve.md: whole runs of programs that exist, aij against TYPES (two hours); search=NAME: some of them'
 	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'
 	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
 	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'

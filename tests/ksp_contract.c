@@ -303,7 +303,7 @@ int main(int argc, char **argv)
   testset:
     args: -type {{FORMATS spmv}} -mat_spmv_build_after 0
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|PetscStrallocpy" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/ksp_contract.out
 
     test:
@@ -316,7 +316,7 @@ int main(int argc, char **argv)
   testset:
     args: -mat_spmv_build_after 0
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|PetscStrallocpy" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/ksp_contract.out
 
     test:
@@ -331,7 +331,7 @@ int main(int argc, char **argv)
   testset: # products and vectors on a device
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|PetscStrallocpy" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/ksp_contract.out
 
     test:

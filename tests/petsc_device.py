@@ -2,7 +2,7 @@
 """PETSc's tutorials, unmodified, with products and vectors on a device, on 1, 2 and 8 processes: the numbers and iterations of aij
 with vectors of the host; every product is ours, and kernels do the vectors' work."""
 import os, re, subprocess, tempfile
-from petsc_examples import build, differ, run
+from petsc_examples import build, differ, petscprogram, run
 
 # what is to be on the device, for programs that take their types from a DM and for those that do not
 OPTIONS = '-mat_spmv_backend device -mat_spmv_build_after 0 -spmv_device opencl -spmv_device_view -vec_type accel -dm_vec_type accel'.split()
@@ -60,7 +60,7 @@ def main():
                     continue
                 try:
                     why = compare(build(program, folder), ranks, options, folder)
-                except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
+                except (petscprogram.Problem, subprocess.TimeoutExpired) as error:
                     why = str(error)[:300]
                 print('%s %s%s' % ('not ok' if why else 'ok', name, ' # ' + why if why else ''), flush=True)
 

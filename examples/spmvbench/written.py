@@ -1,5 +1,15 @@
-"""Where and when a report was measured: the first sentence of each."""
-import datetime, os, platform, subprocess
+"""What the reports share: where and when each was measured, a mean, how a plot begins."""
+import datetime, math, os, platform, subprocess
+
+
+def geomean(values):
+    values = list(values)
+    return math.exp(sum(map(math.log, values)) / len(values)) if values else float('nan')
+
+
+def svg_begin(width, height):
+    """A white sheet"""
+    return ['<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" font-family="sans-serif" font-size="10">' % (width, height), '<rect width="100%" height="100%" fill="white"/>']
 
 
 def cache(level):

@@ -65,6 +65,10 @@ static inline Spmv8 Spmv8Splat(double s)
   return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(s)};
 }
 #define Spmv8Zero() Spmv8Splat(0)
+SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
+{
+  return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(t)};
+}
 static inline Spmv8 Spmv8Add(Spmv8 a, Spmv8 b)
 {
   return (Spmv8){_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};

@@ -23,6 +23,11 @@ typedef __m512d Spmv8;
 #define Spmv8FmaWhere  _mm512_mask3_fmadd_pd
 #define Spmv8LoadWhere _mm512_mask_loadu_pd
 
+SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
+{
+  return _mm512_mask_broadcastsd_pd(_mm512_set1_pd(s), 0xf0, _mm_set_sd(t));
+}
+
 /* The first n lanes, n = 0 to 8 */
 static inline __mmask8 SpmvFirst(int n)
 {

@@ -30,6 +30,8 @@
   { \
     for (int l = 0; l < n; l++) p[l] = v.a[l]; \
   } \
+  SPMV_LANES(N, V, V##SplatTwo, (PetscScalar s, PetscScalar t), l < N / 2 ? s : t) \
+  SPMV_LANES(N, V, V##Fold, (V v), v.a[l] + v.a[(l + N / 2) % N]) \
   SPMV_INLINE PetscScalar V##Sum(V v) \
   { \
     PetscScalar s = v.a[0]; \
@@ -40,6 +42,10 @@
 SPMV_VECTOR(4, Spmv4)
 SPMV_VECTOR(8, Spmv8)
 #undef SPMV_VECTOR
+#define Spmv4LoadFew  Spmv4LoadFirst
+#define Spmv8LoadFew  Spmv8LoadFirst
+#define Spmv4StoreFew Spmv4StoreFirst
+#define Spmv8StoreFew Spmv8StoreFirst
 
 /* Entry k of an index, an unsigned number of so many bytes, without its lowest bits */
 SPMV_INLINE size_t SpmvPlaceAt(const void *index, size_t size, int k, int bits)

@@ -13,6 +13,10 @@
   VFma(a, b, c)                 a b + c, rounded once where the machine can
   VLoadFirst(p, n)              the first n lanes, which are all that is read, 0 in the others
   VStoreFirst(p, v, n)          the first n lanes
+  VLoadFew(p, n), VStoreFew(p, v, n)  the same for a constant n, by loads and stores without masks: what is stored is soon there
+                                to be loaded
+  VSplatTwo(s, t)               s in the first half of the lanes, t in the second
+  VFold(v)                      the sum of the halves, in both of them
 
   Spmv8Mul(a, b), Spmv8Store(p, v)
   Spmv8Stream(p, v)             a store past the cache, p a multiple of 64 bytes; SpmvStreamEnd() before others read it

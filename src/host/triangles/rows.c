@@ -87,34 +87,36 @@ static PetscErrorCode RowsBuild(const SpmvTrianglesSource *s, SpmvTriangles *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of one triangle, times `sign`, and of scaled rows times the inverse diagonal */
-static void RowsValues(const SpmvTrianglesSource *s, SpmvTriangleSide side, const PetscScalar diagonal[], PetscScalar value[])
+/* The entries of a row in a triangle, times f, in the order of the pass; returns how many there are */
+static inline PetscInt RowsCopy(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt i, PetscScalar f,
+                                PetscScalar *value)
 {
-  const PetscBool   scaled = SpmvTrianglesScaled(s->kind, side);
-  const PetscScalar sign   = s->kind == SPMV_FACTORS_SYMMETRIC ? -1 : 1;
+  PetscInt first, end;
 
-  for (PetscInt z = 0; z < s->n; z++) {
-    const PetscInt    i = RowsAt(s->n, side, z);
-    const PetscScalar f = scaled ? diagonal[i] : sign;
-    PetscInt          first, end;
-
-    SpmvTrianglesRow(s, side, i, &first, &end);
-    if (side == SPMV_LOWER) {
-      for (PetscInt k = first; k < end; k++) *value++ = f * s->a[k];
-    } else {
-      for (PetscInt k = end - 1; k >= first; k--) *value++ = f * s->a[k];
-    }
+  SpmvTrianglesRow(s, side, i, &first, &end);
+  if (side == SPMV_LOWER) {
+    for (PetscInt k = first; k < end; k++) *value++ = f * s->a[k];
+  } else {
+    for (PetscInt k = first; k < end; k++) *--value = f * s->a[k];
   }
+  return end - first;
 }
 
+/* Both triangles at once, since their entries and the diagonal share cache lines. Rows times `sign`, or times the inverse diagonal */
 static PetscErrorCode RowsSetValues(const SpmvTrianglesSource *s, SpmvTriangles *t, PetscInt *bad)
 {
-  SpmvRowsStorage *r = (SpmvRowsStorage *)t->storage;
+  const SpmvRowsStorage *r     = (const SpmvRowsStorage *)t->storage;
+  const PetscScalar      sign  = s->kind == SPMV_FACTORS_SYMMETRIC ? -1 : 1;
+  const PetscBool        lower = SpmvTrianglesScaled(s->kind, SPMV_LOWER), upper = SpmvTrianglesScaled(s->kind, SPMV_UPPER);
+  PetscScalar           *at  = r->triangle[SPMV_LOWER].value;
+  PetscScalar           *end = r->triangle[SPMV_UPPER].value + r->triangle[SPMV_UPPER].start[s->n];
 
   PetscFunctionBegin;
-  SpmvTrianglesInvert(s, r->diagonal, bad);
-  if (*bad >= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int side = 0; side < 2; side++) RowsValues(s, (SpmvTriangleSide)side, r->diagonal, r->triangle[side].value);
+  for (PetscInt i = 0; i < s->n; i++) {
+    SpmvTrianglesInvertRows(s, i, i + 1, r->diagonal, bad);
+    at += RowsCopy(s, SPMV_LOWER, i, lower ? r->diagonal[i] : sign, at);
+    end -= RowsCopy(s, SPMV_UPPER, i, upper ? r->diagonal[i] : sign, end);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -6,6 +6,7 @@
 */
 #include "rows.h"
 #include "../simd/simd.h"
+#include "scan.h"
 
 #if defined(SPMV_ISA_ABSENT)
 const SpmvShapeKernels SPMV_ISA_NAME(SpmvRowsKernels) = {NULL, NULL};
@@ -18,61 +19,68 @@ SPMV_INLINE PetscInt RowsDistance(const void *distance, PetscBool wide, PetscInt
   return wide ? ((const PetscInt *)distance)[k] : ((const uint16_t *)distance)[k];
 }
 
-/* sum_j T_ij x_j of the row with entries [k, end); back: -1 for the lower triangle, 1 for the upper one; prev: x of the row before */
-SPMV_INLINE PetscScalar RowsSum(const PetscScalar *restrict v, const void *distance, PetscBool wide, PetscInt k, PetscInt end,
-                                PetscInt back, const PetscScalar *xi, PetscScalar prev, PetscScalar s)
+/*
+  RowsRest - s less T_ij x_j for the entries [k, end) of a row but the last one, whose value and x follow
+
+  Those do not wait for the row before, whose x is prev; back: -1 for the lower triangle, 1 for the upper one
+*/
+SPMV_INLINE PetscScalar RowsRest(const PetscScalar *restrict v, const void *distance, PetscBool wide, PetscInt k, PetscInt end,
+                                 PetscInt back, const PetscScalar *xi, PetscScalar prev, PetscScalar s, PetscScalar *value,
+                                 PetscScalar *last)
 {
-  PetscScalar t = 0, last;
+  PetscScalar t = 0;
 
   __builtin_prefetch(v + k + ROWS_AHEAD, 0, 3);
   __builtin_prefetch(v + k + ROWS_AHEAD + 8, 0, 3);
   for (; k + 2 < end; k += 2) {
-    s -= v[k] * xi[back * RowsDistance(distance, wide, k)];
-    t -= v[k + 1] * xi[back * RowsDistance(distance, wide, k + 1)];
+    s = SpmvFma(-v[k], xi[back * RowsDistance(distance, wide, k)], s);
+    t = SpmvFma(-v[k + 1], xi[back * RowsDistance(distance, wide, k + 1)], t);
   }
   if (k + 1 < end) {
-    t -= v[k] * xi[back * RowsDistance(distance, wide, k)];
+    t = SpmvFma(-v[k], xi[back * RowsDistance(distance, wide, k)], t);
     k++;
   }
-  s += t;
+  *value = *last = 0;
   if (k < end) {
     const PetscInt d = RowsDistance(distance, wide, k);
 
-    last = xi[back * d];
-    if (d == 1) last = prev;
-    s -= v[k] * last;
+    *value = v[k];
+    *last  = prev;
+    if (d != 1) *last = xi[back * d]; /* to be a branch: what it loads is known long before prev is */
   }
-  return s;
+  return s + t;
 }
 
 /* A pass; plain: x = S in - T x, or in - T x */
-SPMV_INLINE void RowsPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, PetscBool plain, PetscBool scale,
+SPMV_INLINE void RowsPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *pass, PetscBool plain, PetscBool scale,
                           PetscBool wide)
 {
   const SpmvRowsStorage  *r    = (const SpmvRowsStorage *)t->storage;
   const SpmvRowsTriangle *h    = &r->triangle[side];
   const PetscInt          back = side == SPMV_LOWER ? -1 : 1, n = t->n, *start = h->start;
-  const PetscScalar      *v = h->value, *in = p->in, *diagonal = r->diagonal;
+  const PetscScalar      *v = h->value, *in = pass->in, *diagonal = r->diagonal;
   const void             *distance = h->distance;
-  PetscScalar            *x = p->x, prev = 0;
+  const SpmvPass          p        = *pass;
+  PetscScalar            *x = p.x, prev = 0, value, last;
 
   for (PetscInt z = 0; z < n; z++) {
     const PetscInt    i    = side == SPMV_LOWER ? z : n - 1 - z;
     const PetscScalar from = scale ? in[i] * diagonal[i] : in[i];
-    PetscScalar       s;
 
     if (plain) {
-      x[i] = prev = RowsSum(v, distance, wide, start[z], start[z + 1], back, x + i, prev, from);
-    } else {
-      const PetscScalar minus = p->minus ? p->minus[i] : 0,
-                        sum   = -RowsSum(v, distance, wide, start[z], start[z + 1], back, x + i, prev, 0);
+      const PetscScalar rest = RowsRest(v, distance, wide, start[z], start[z + 1], back, x + i, prev, from, &value, &last);
 
-      s = from - sum;
-      if (p->before) p->before[i] = s;
-      if (p->product) p->product[i] = sum;
-      s -= minus;
-      if (p->keep != 0) s += p->keep * x[i];
-      x[i] = prev = s;
+      x[i] = prev = SpmvFma(-value, last, rest);
+    } else {
+      const PetscScalar rest = RowsRest(v, distance, wide, start[z], start[z + 1], back, x + i, prev, 0, &value, &last);
+      PetscScalar       add  = from, sum;
+
+      if (p.minus) add -= p.minus[i];
+      if (p.keep != (PetscReal)0) add += p.keep * x[i];
+      x[i] = prev = SpmvFma(-value, last, add + rest);
+      sum         = SpmvFma(-value, last, rest);
+      if (p.before) p.before[i] = from + sum;
+      if (p.product) p.product[i] = -sum;
     }
   }
 }
@@ -101,10 +109,12 @@ SPMV_INLINE void RowsProduct(const SpmvTriangles *t, SpmvTriangleSide side, cons
   const PetscInt          back = side == SPMV_LOWER ? -1 : 1, n = t->n, *start = h->start;
 
   for (PetscInt z = 0; z < n; z++) {
-    const PetscInt i = side == SPMV_LOWER ? z : n - 1 - z;
+    const PetscInt    i = side == SPMV_LOWER ? z : n - 1 - z;
+    PetscScalar       value, last;
+    const PetscScalar rest =
+      RowsRest(h->value, h->distance, wide, start[z], start[z + 1], back, x + i, z ? x[i + back] : 0, 0, &value, &last);
 
-    y[i] =
-      -RowsSum(h->value, h->distance, wide, start[z], start[z + 1], back, x + i, start[z] < start[z + 1] ? x[i + back] : 0, 0);
+    y[i] = -SpmvFma(-value, last, rest);
   }
 }
 

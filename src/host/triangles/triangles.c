@@ -4,7 +4,7 @@
 #include "triangles.h"
 
 /* Nodes come first: sweeps must be by nodes where PETSc's are */
-static const SpmvShape *const Shapes[] = {&SpmvShape_rows};
+static const SpmvShape *const Shapes[] = {&SpmvShape_nodes, &SpmvShape_slices, &SpmvShape_rows};
 
 /*
   SpmvTrianglesCreate - the triangles of a matrix or a factor, with their values
@@ -53,23 +53,11 @@ PetscErrorCode SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTri
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  SpmvTrianglesInvert - the inverse diagonal of each row; a factor has it stored
-
-  Output Parameter:
-. bad - the first row where it is not a finite number, -1 if there is none
-*/
+/* The inverse diagonal of all rows; bad: the first row where it is not a finite number, -1 if there is none */
 void SpmvTrianglesInvert(const SpmvTrianglesSource *s, PetscScalar inverse[], PetscInt *bad)
 {
   *bad = -1;
-  for (PetscInt i = s->n - 1; i >= 0; i--) {
-    const PetscScalar a = s->a[s->diagonal[i]];
-
-    if (s->kind != SPMV_SWEEPS) inverse[i] = a;
-    else if (s->omega == 1 && s->shift == 0) inverse[i] = 1 / a;
-    else inverse[i] = s->omega / (s->shift + a);
-    if (PetscIsInfOrNanScalar(inverse[i])) *bad = i;
-  }
+  SpmvTrianglesInvertRows(s, 0, s->n, inverse, bad);
 }
 
 /* Whether all values are finite: those of scaled rows are products, which may be too large where the rows' are not */

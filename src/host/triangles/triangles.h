@@ -115,6 +115,22 @@ static inline void SpmvTrianglesRow(const SpmvTrianglesSource *s, SpmvTriangleSi
   *end   = side == SPMV_LOWER ? s->lower[1][i] : s->upper[1][i];
 }
 
+/* The inverse diagonal of rows [first, end); a factor has it stored. bad: the first row where it is not a finite number, if it is -1 */
+static inline void SpmvTrianglesInvertRows(const SpmvTrianglesSource *s, PetscInt first, PetscInt end, PetscScalar inverse[],
+                                           PetscInt *bad)
+{
+  const PetscBool unit = (PetscBool)(s->omega == 1 && s->shift == 0);
+
+  for (PetscInt i = first; i < end; i++) {
+    const PetscScalar a = s->a[s->diagonal[i]];
+
+    if (s->kind != SPMV_SWEEPS) inverse[i] = a;
+    else if (unit) inverse[i] = (PetscReal)1 / a;
+    else inverse[i] = s->omega / (s->shift + a);
+    if (PetscUnlikely(inverse[i] - inverse[i] != (PetscReal)0) && *bad < 0) *bad = i; /* infinite or not a number */
+  }
+}
+
 /* triangles.c */
 extern PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
                                           SpmvTriangles **triangles, PetscInt *bad);

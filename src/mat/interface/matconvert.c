@@ -171,6 +171,7 @@ PetscErrorCode MatSpmvToAIJ(Mat A)
   PetscCall(MatSpmvDestroyShadow(A));
   SpmvSetBoundToCPU(A, PETSC_TRUE);
   MatSpmvSetOps(A, parent, PETSC_FALSE);
+  MatSpmvGiveBackDiagonalBlock(A);
   PetscCall(MatSpmvCompose(A, parent, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -41,7 +41,7 @@ static PetscErrorCode MatSpmvPrepareBlock(Mat A, SpmvShadow *s, Mat B, SpmvShado
     PetscCall(PetscViewerDestroy(&b->settings.viewer)); /* A prints for its blocks */
     b->settings.tuneview = PETSC_FALSE;
   }
-  if (s->state != ((PetscObject)A)->state) b->seq.touched = PETSC_TRUE;
+  if (s->state != ((PetscObject)A)->state) b->seq.touched = b->seq.sweeps.touched = PETSC_TRUE;
   PetscCall(MatSpmvBind(B, s->bound));
   PetscCall(PetscStrcmp(A->defaultvectype, VECACCEL, &wanted)); /* by MatSetVecType(): PCBJACOBI asks the block */
   PetscCall(PetscStrcmp(B->defaultvectype, VECACCEL, &has));

@@ -100,7 +100,20 @@ static PetscErrorCode MatGetInfo_SeqSpmv(Mat A, MatInfoType flag, MatInfo *info)
 
   PetscFunctionBegin;
   PetscCall((*SpmvParentSeq.ops.getinfo)(A, flag, info));
-  if (s) info->memory += s->seq.built.own + (s->seq.transposed ? s->seq.transposed->built.own : 0);
+  if (s) info->memory += s->seq.built.own + (s->seq.transposed ? s->seq.transposed->built.own : 0) + s->seq.sweeps.bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc keeps to itself whether inodes are to be used */
+static PetscErrorCode MatSetOption_SeqSpmv(Mat A, MatOption option, PetscBool flag)
+{
+  SpmvShadow *s;
+
+  PetscFunctionBegin;
+  PetscCall((*SpmvParentSeq.ops.setoption)(A, option, flag));
+  if (option != MAT_USE_INODES) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvGetShadow(A, &s));
+  s->seq.sweeps.noinodes = (PetscBool)!flag;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,11 +179,14 @@ static const struct _MatOps OpsOfSeq = {
   .lufactor  = MatLUFactor_SeqSpmv,
   .ilufactor = MatILUFactor_SeqSpmv,
   .getinfo   = MatGetInfo_SeqSpmv,
+  .setoption = MatSetOption_SeqSpmv,
+  .sor       = MatSOR_SeqSpmv,
 };
 static const struct _MatOps OpsOfMPI = {
   .destroy          = MatDestroy_MPISpmv,
   .getdiagonalblock = MatGetDiagonalBlock_MPISpmv,
   .createsubmatrix  = MatCreateSubMatrix_MPISpmv,
+  .sor              = MatSOR_MPISpmv,
 };
 
 /*

@@ -81,6 +81,26 @@ static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What serves MatSOR(), if it was called; synchronized printing is on */
+static PetscErrorCode SpmvSweepsView(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
+{
+  const SpmvSweeps *w         = &s->seq.sweeps;
+  char              line[512] = "";
+
+  PetscFunctionBegin;
+  if (!s->seq.counts.sweeps && !s->seq.counts.sweepsaij) PetscFunctionReturn(PETSC_SUCCESS);
+  if (w->reason) PetscCall(SpmvAppend(line, sizeof(line), "by AIJ's kernel, as %s", w->reason));
+  else if (!s->settings.sor) PetscCall(SpmvAppend(line, sizeof(line), "by AIJ's kernel, as -mat_spmv_sor is no"));
+  else if (!w->triangles) PetscCall(SpmvAppend(line, sizeof(line), "not built"));
+  else
+    PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s, bytes per nonzero %.2f, built in %.3g s",
+                         w->triangles->shape->name, (double)w->bytes / PetscMax(1, w->key.nz), (double)w->build_seconds));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(
+    viewer, "[%d]   sweeps%s: %s; sweeps %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT "\n", rank, which, line,
+    s->seq.counts.sweeps, s->seq.counts.sweepsaij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The storages of A, or no more than what was chosen for them, each process in turn. Collective */
 static PetscErrorCode MatSpmvView(Mat A, PetscBool choices, PetscViewer viewer)
 {
@@ -104,6 +124,7 @@ static PetscErrorCode MatSpmvView(Mat A, PetscBool choices, PetscViewer viewer)
       PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s %s; products by AIJ's kernel %" PetscInt64_FMT "\n",
                                                    rank, s->type->name, block, state, s->seq.counts.deferred));
     }
+    if (!choices) PetscCall(SpmvSweepsView(s, block, rank, viewer));
   }
   PetscCall(PetscViewerFlush(viewer));
   PetscCall(PetscViewerASCIIPopSynchronized(viewer));

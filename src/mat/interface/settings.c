@@ -60,6 +60,7 @@ static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *type, SpmvSettings *
 
   PetscFunctionBegin;
   settings->build_after = SPMV_BUILD_AFTER;
+  settings->sor         = PETSC_TRUE;
   settings->solve       = PETSC_TRUE;
   PetscCall(SpmvRequestDefault(type, &settings->request));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
@@ -202,6 +203,8 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
                             "MatSetFromOptions", s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
+  PetscCall(PetscOptionsBool("-mat_spmv_sor", "Sweeps of MatSOR(), which PCSOR calls, are ours, not AIJ's", "MatSetFromOptions",
+                             s.sor, &s.sor, NULL));
   PetscCall(PetscOptionsBool("-mat_spmv_solve", "Solves with factors of PCILU and PCICC are ours, not PETSc's",
                              "MatSetFromOptions", s.solve, &s.solve, NULL));
   PetscCall(PetscOptionsEList(

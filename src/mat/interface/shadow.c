@@ -72,6 +72,7 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvShadowDrop(s));
+  PetscCall(SpmvSweepsDestroy(&s->seq.sweeps));
   SpmvCountsAdd(&SpmvTotals, &s->seq.counts);
   PetscCall(PetscViewerDestroy(&s->settings.viewer));
   PetscCall(SpmvGhostsDestroy(&s->mpi.ghosts));

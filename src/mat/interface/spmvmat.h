@@ -6,6 +6,7 @@
   matmpi.c      the parallel type: its blocks, its products
   dispatch.c    MatMult() and its kin: which kernel, which vectors
   matdense.c    products with dense matrices
+  matsor.c      MatSOR(): sweeps by our kernels
   matconvert.c  AIJ <-> ours, anything <-> ours, products with other types
   exact.c       functions of PETSc that want AIJ's exact type name
   shadow.c      the storage beside AIJ's: built, brought up to date, dropped
@@ -23,6 +24,7 @@
 */
 #pragma once
 #include "../../tune/tune.h"
+#include "../../host/triangles/triangles.h"
 #include <petscspmv.h>
 #include <petscsf.h>
 
@@ -67,6 +69,7 @@ typedef struct {
   PetscInt          version;     /* raised by every change, so that a parallel Mat knows when to tell its blocks */
   PetscInt          transpose;   /* a SpmvTransposeKind */
   PetscInt          build_after; /* products by AIJ's kernel before the storage is built, >= 0 */
+  PetscBool         sor;         /* sweeps of MatSOR() are ours */
   PetscBool         solve;       /* solves with incomplete factors are ours */
   SpmvRequest       request;     /* formats, plans, instruction set, threads, backend, and how to choose among them */
   PetscViewer       viewer;      /* -mat_spmv_view, or NULL */
@@ -118,6 +121,24 @@ typedef struct {
   PetscBool               hostonly;   /* the device had no room for that */
 } SpmvGhosts;
 
+/* SpmvSweeps: of a sequential Mat, what serves MatSOR(), and when it was made */
+typedef struct {
+  SpmvTriangles   *triangles; /* NULL: not built */
+  PetscInt        *diagonal;  /* [n] place of each row's diagonal entry, when triangles are there */
+  PetscBool        current;   /* the triangles have the matrix's values */
+  PetscBool        touched;   /* as SpmvSeq's */
+  PetscBool        noinodes;  /* MatSetOption(A, MAT_USE_INODES, PETSC_FALSE) */
+  PetscBool        bynodes;   /* PETSc would sweep by inodes, if there are some */
+  PetscBool        nodes;     /* there are: the triangles have them */
+  const char      *reason;    /* why AIJ's kernel serves this matrix; NULL: it need not */
+  PetscReal        omega, shift;
+  Mat              owner;
+  PetscObjectState state, nonzerostate;
+  SpmvKey          key;
+  SpmvDue          due;
+  PetscLogDouble   bytes, build_seconds;
+} SpmvSweeps;
+
 /* SpmvSeq: of a sequential Mat, what serves its products, and what they were */
 typedef struct {
   SpmvChoice       choice; /* what is to serve, as long as the pattern and what is asked for stay */
@@ -133,11 +154,13 @@ typedef struct {
   PetscBool        is_block;     /* of a parallel Mat, which it has its settings from */
   SpmvDue          due;          /* products */
 
+  SpmvSweeps sweeps;
+
   size_t       nwork;
-  PetscScalar *work; /* [nwork] what transposed products and those with dense matrices write to on their way */
+  PetscScalar *work; /* [nwork] what transposed products, those with dense matrices, and sweeps write to on their way */
 
   SpmvCounts     counts;
-  PetscInt64     choices;       /* builds, and choices of AIJ's kernel */
+  PetscInt64     choices;       /* builds, of sweeps too, and choices of AIJ's kernel */
   PetscLogDouble build_seconds; /* of the last build */
   PetscLogDouble aij_seconds;   /* least time of a product by AIJ's kernel, 0 if there was none */
   PetscLogDouble own_seconds;   /* least time of a product by ours */
@@ -274,6 +297,14 @@ extern PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *shadow, SpmvGhosts **g
 extern PetscErrorCode SpmvGhostsBegin(SpmvGhosts *ghosts, Vec x);
 extern PetscErrorCode SpmvGhostsEnd(SpmvGhosts *ghosts, Vec x);
 extern PetscErrorCode SpmvGhostsDestroy(SpmvGhosts **ghosts);
+
+/* matsor.c */
+extern void           MatSpmvGiveBackDiagonalBlock(Mat A);
+extern PetscErrorCode MatSOR_SeqSpmv(Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits,
+                                     Vec x);
+extern PetscErrorCode MatSOR_MPISpmv(Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits,
+                                     Vec x);
+extern PetscErrorCode SpmvSweepsDestroy(SpmvSweeps *sweeps);
 
 /* matdense.c */
 extern PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *taken);

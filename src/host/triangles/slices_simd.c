@@ -1,0 +1,212 @@
+/*
+  slices_simd.c - passes over slices of eight rows, compiled once for each instruction set of isas.h
+*/
+#include "slices.h"
+#include "../simd/simd.h"
+#include "scan.h"
+
+#if defined(SPMV_ISA_ABSENT)
+const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{NULL, NULL}, NULL};
+#else
+
+  #define SLICES_AHEAD 128 /* values between what is in use and what is prefetched */
+
+/* SlicesAt: where a pass is in the arrays of a triangle */
+typedef struct {
+  const PetscScalar *value;
+  const PetscInt    *place;
+  const uint16_t    *index;
+} SlicesAt;
+
+/* s, plus the columns and gathers of a slice; x: of its first row */
+SPMV_INLINE Spmv8 SlicesOutside(SlicesAt *at, const SpmvSlice *h, const PetscScalar *x, Spmv8 s)
+{
+  for (PetscInt k = 0; k < h->columns; k++, at->value += 8) {
+    __builtin_prefetch(at->value + SLICES_AHEAD, 0, 3);
+    s = Spmv8Fma(Spmv8Load(at->value), Spmv8Load(x + *at->place++), s);
+  }
+  if (h->gathers) {
+    const PetscScalar *from = x + *at->place++;
+
+    for (PetscInt k = 0; k < h->gathers; k++, at->value += 8, at->index += 8) {
+      __builtin_prefetch(at->value + SLICES_AHEAD, 0, 3);
+      s = Spmv8Fma(Spmv8Load(at->value), Spmv8Gather(from, at->index), s);
+    }
+  }
+  return s;
+}
+
+/* Adds the entries of a list to y and, if it is there, to sum; x, y: of the slice's first row. In a pass x is y */
+SPMV_INLINE void SlicesList(SlicesAt *at, const SpmvSlice *h, const PetscScalar *x, PetscScalar *y, PetscScalar *sum)
+{
+  for (PetscInt k = 0; k < h->list; k++) {
+    const PetscScalar more = at->value[k] * x[at->place[k]];
+
+    y[at->index[k]] += more;
+    if (sum) sum[at->index[k]] += more;
+  }
+  at->value += SpmvSlicesListed(h);
+  at->place += h->list;
+  at->index += h->list;
+}
+
+/* x_q = r_q + c_q x of the row before; x: of the slice before, as its last row in the order of the pass has it */
+SPMV_INLINE Spmv8 SlicesChain(SpmvTriangleSide side, PetscBool steep, Spmv8 r, const PetscScalar *c, Spmv8 x)
+{
+  if (steep) {
+    PetscScalar lane[8], prev;
+
+    Spmv8Store(lane, x);
+    prev = lane[side == SPMV_LOWER ? 7 : 0];
+    Spmv8Store(lane, r);
+    for (int t = 0; t < 8; t++) {
+      const int q = side == SPMV_LOWER ? t : 7 - t;
+
+      lane[q] = prev = lane[q] + c[q] * prev;
+    }
+    return Spmv8Load(lane);
+  }
+  return side == SPMV_LOWER ? Spmv8ScanUp(r, Spmv8Load(c), x) : Spmv8ScanDown(r, Spmv8Load(c), x);
+}
+
+/* Lane q: x of the row before that of lane q */
+SPMV_INLINE Spmv8 SlicesShift(SpmvTriangleSide side, Spmv8 x, Spmv8 before)
+{
+  return side == SPMV_LOWER ? Spmv8ShiftUp(x, before) : Spmv8ShiftDown(x, before);
+}
+
+SPMV_INLINE Spmv8 SlicesLoad(const PetscScalar *p, PetscInt n)
+{
+  return n == 8 ? Spmv8Load(p) : Spmv8LoadFirst(p, (int)n);
+}
+
+SPMV_INLINE Spmv8 SlicesLess(Spmv8 a, Spmv8 b)
+{
+  return Spmv8Fma(b, Spmv8Splat(-1), a);
+}
+
+/* x <- the vector, plus the list; returns x, in which at least what the next slice's chain needs is right */
+SPMV_INLINE Spmv8 SlicesPut(SpmvTriangleSide side, SlicesAt *at, const SpmvSlice *h, PetscInt rows, PetscScalar *x, Spmv8 v,
+                            PetscScalar *sum)
+{
+  Spmv8Put(x, v, rows, PETSC_FALSE);
+  if (!h->list) return v;
+  SlicesList(at, h, x, x, sum);
+  return Spmv8Splat(x[side == SPMV_LOWER ? rows - 1 : 0]);
+}
+
+/* A slice of any pass; v: S in or in */
+SPMV_INLINE Spmv8 SlicesGeneral(SpmvTriangleSide side, const SpmvPass *p, SlicesAt *at, const SpmvSlice *h, PetscInt r,
+                                PetscInt rows, Spmv8 v, Spmv8 last)
+{
+  const Spmv8 outside = SlicesOutside(at, h, p->x + r, Spmv8Zero());
+  PetscScalar lane[8] = {0};
+  Spmv8       inside = Spmv8Zero(), x = Spmv8Add(v, outside);
+
+  if (p->minus) x = SlicesLess(x, SlicesLoad(p->minus + r, rows));
+  if (p->keep != 0) x = Spmv8Fma(Spmv8Splat(p->keep), SlicesLoad(p->x + r, rows), x);
+  if (h->chain) {
+    x      = SlicesChain(side, (PetscBool)h->steep, x, at->value, last);
+    inside = Spmv8Mul(Spmv8Load(at->value), SlicesShift(side, x, last));
+    at->value += 8;
+  }
+  last = SlicesPut(side, at, h, rows, p->x + r, x, lane);
+  if (h->list) inside = Spmv8Add(inside, Spmv8Load(lane));
+  inside = Spmv8Add(inside, outside);
+  if (p->before) Spmv8Put(p->before + r, Spmv8Add(v, inside), rows, PETSC_FALSE);
+  if (p->product) Spmv8Put(p->product + r, SlicesLess(Spmv8Zero(), inside), rows, PETSC_FALSE);
+  return last;
+}
+
+/* A pass; plain: x = S in - T x, or in - T x */
+SPMV_INLINE void SlicesPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, PetscBool plain, PetscBool scale)
+{
+  const SpmvSlicesStorage  *storage = (const SpmvSlicesStorage *)t->storage;
+  const SpmvSlicesTriangle *h       = &storage->triangle[side];
+  const PetscScalar        *in = p->in, *diagonal = storage->diagonal;
+  PetscScalar              *x      = p->x;
+  const PetscInt            slices = SpmvSlicesCount(t->n);
+  SlicesAt                  at     = {h->value, h->place, h->index};
+  Spmv8                     last   = Spmv8Zero();
+
+  for (PetscInt z = 0; z < slices; z++) {
+    const SpmvSlice *slice = &h->slice[z];
+    const PetscInt   r = SpmvSlicesRow(slices, side, z), rows = PetscMin(8, t->n - r);
+    Spmv8            v = SlicesLoad(in + r, rows);
+
+    if (scale) v = Spmv8Mul(v, SlicesLoad(diagonal + r, rows));
+    if (!plain) {
+      last = SlicesGeneral(side, p, &at, slice, r, rows, v, last);
+      continue;
+    }
+    v = SlicesOutside(&at, slice, x + r, v);
+    if (slice->chain) {
+      v = SlicesChain(side, (PetscBool)slice->steep, v, at.value, last);
+      at.value += 8;
+    }
+    last = SlicesPut(side, &at, slice, rows, x + r, v, NULL);
+  }
+}
+
+  #define SLICES_PASS(side) \
+    do { \
+      if (!SpmvPassIsPlain(p)) SlicesPass(t, side, p, PETSC_FALSE, p->scale); \
+      else if (p->scale) SlicesPass(t, side, p, PETSC_TRUE, PETSC_TRUE); \
+      else SlicesPass(t, side, p, PETSC_TRUE, PETSC_FALSE); \
+    } while (0)
+
+static void Pass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p)
+{
+  if (side == SPMV_LOWER) SLICES_PASS(SPMV_LOWER);
+  else SLICES_PASS(SPMV_UPPER);
+}
+
+SPMV_INLINE void SlicesProduct(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y)
+{
+  const SpmvSlicesTriangle *h      = &((const SpmvSlicesStorage *)t->storage)->triangle[side];
+  const PetscInt            slices = SpmvSlicesCount(t->n);
+  SlicesAt                  at     = {h->value, h->place, h->index};
+  Spmv8                     last   = Spmv8Zero();
+
+  for (PetscInt z = 0; z < slices; z++) {
+    const SpmvSlice *slice = &h->slice[z];
+    const PetscInt   r = SpmvSlicesRow(slices, side, z), rows = PetscMin(8, t->n - r);
+    const Spmv8      v       = SlicesLoad(x + r, rows);
+    Spmv8            s       = SlicesOutside(&at, slice, x + r, Spmv8Zero());
+    PetscScalar      lane[8] = {0};
+
+    if (slice->chain) {
+      s = Spmv8Fma(Spmv8Load(at.value), SlicesShift(side, v, last), s);
+      at.value += 8;
+    }
+    last = v;
+    if (slice->list) {
+      SlicesList(&at, slice, x + r, lane, NULL);
+      s = Spmv8Add(s, Spmv8Load(lane));
+    }
+    Spmv8Put(y + r, SlicesLess(Spmv8Zero(), s), rows, PETSC_FALSE);
+  }
+}
+
+static void Product(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y)
+{
+  if (side == SPMV_LOWER) SlicesProduct(t, SPMV_LOWER, x, y);
+  else SlicesProduct(t, SPMV_UPPER, x, y);
+}
+
+/* Eight rows become eight lanes */
+static void Copy(PetscInt n, const PetscScalar *const a[8], const PetscScalar f[8], PetscScalar *value, PetscBool stream)
+{
+  const Spmv8 scale = Spmv8Load(f);
+
+  for (PetscInt k = 0; k < n; k++, value += 8) {
+    const PetscScalar lane[8] = {a[0][k], a[1][k], a[2][k], a[3][k], a[4][k], a[5][k], a[6][k], a[7][k]};
+    const Spmv8       v       = Spmv8Mul(scale, Spmv8Load(lane));
+
+    if (stream) Spmv8Stream(value, v);
+    else Spmv8Store(value, v);
+  }
+}
+
+const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{Pass, Product}, Copy};
+#endif

@@ -1,0 +1,340 @@
+/*
+  matsor.c - MatSOR(): sweeps by the triangles of host/triangles
+
+  The algorithm is that of PETSc's MatSOR_SeqAIJ(): by rows, or by its inodes where PETSc takes them, which is for omega 1 and shift
+  0. Sums are added in another order, and rows are scaled by the inverse diagonal beforehand. What the triangles do not serve goes to
+  PETSc's kernel: Eisenstat's trick and products with one triangle (SOR_EISENSTAT, SOR_APPLY_UPPER), rows that are not sorted, and
+  diagonals that are missing or cannot be inverted, whose errors are PETSc's to tell.
+
+  The parallel type's MatSOR() is PETSc's own, which calls ops->sor of the diagonal block.
+*/
+#include "spmvmat.h"
+#include <petsctime.h>
+
+#define SOR_FORWARD  (SOR_FORWARD_SWEEP | SOR_LOCAL_FORWARD_SWEEP)
+#define SOR_BACKWARD (SOR_BACKWARD_SWEEP | SOR_LOCAL_BACKWARD_SWEEP)
+
+/* Frees what was built; when values changed last, and how often sweeps came, is kept */
+static PetscErrorCode SpmvSweepsDrop(SpmvSweeps *w)
+{
+  PetscFunctionBegin;
+  w->current = PETSC_FALSE;
+  w->reason  = NULL;
+  w->bytes   = 0;
+  PetscCall(SpmvTrianglesDestroy(&w->triangles));
+  PetscCall(PetscFree(w->diagonal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvSweepsDestroy(SpmvSweeps *w)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvSweepsDrop(w));
+  PetscCall(PetscMemzero(w, sizeof(*w)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The place of each diagonal entry, in sorted rows; returns whether all are there. The search begins where the row before had it */
+static PetscBool SpmvRowsDiagonal(const SpmvCSR *csr, PetscInt diagonal[])
+{
+  PetscInt left = 0; /* entries left of the diagonal */
+
+  for (PetscInt r = 0; r < csr->m; r++) {
+    const PetscInt first = csr->i[r], end = csr->i[r + 1];
+    PetscInt       k = first + left;
+
+    if (first == end) return PETSC_FALSE;
+    k = PetscMin(k, end - 1);
+    while (k > first && csr->j[k] > r) k--;
+    while (k < end - 1 && csr->j[k] < r) k++;
+    if (csr->j[k] != r) return PETSC_FALSE;
+    diagonal[r] = k;
+    left        = k - first;
+  }
+  return PETSC_TRUE;
+}
+
+/* PETSc takes the pivot of a node of one row for zero below this, and goes on with it */
+static PetscBool SpmvNodesTiny(const SpmvTrianglesSource *s)
+{
+  const PetscReal tiny = 100 * PETSC_MACHINE_EPSILON;
+
+  for (PetscInt k = 0, row = 0; k < s->nnodes; row += s->nodes[k++]) {
+    if (s->nodes[k] == 1 && !(PetscAbsScalar(s->a[s->diagonal[row]]) >= tiny)) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
+}
+
+/* Makes the triangles, or gives them the matrix's values; else there is a reason why AIJ's kernel serves */
+static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscInt isa, PetscInt nnodes, const PetscInt nodes[])
+{
+  PetscInt bad = -1;
+
+  PetscFunctionBegin;
+  if (!w->diagonal) {
+    if (csr->m != csr->n) w->reason = "the matrix is not square";
+    else if (!SpmvRowsSorted(csr)) w->reason = "columns are not in order";
+    if (w->reason) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscMalloc1(csr->m, &w->diagonal));
+    if (!SpmvRowsDiagonal(csr, w->diagonal)) w->reason = "a diagonal entry is missing";
+    if (w->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  {
+    const SpmvTrianglesSource s = {.kind     = SPMV_SWEEPS,
+                                   .n        = csr->m,
+                                   .j        = csr->j,
+                                   .a        = csr->a,
+                                   .lower    = {csr->i, w->diagonal},
+                                   .upper    = {w->diagonal, csr->i + 1},
+                                   .diagonal = w->diagonal,
+                                   .omega    = w->omega,
+                                   .shift    = w->omega == 1 && w->shift < 0 ? 0 : w->shift, /* PETSc leaves it out there */
+                                   .nnodes   = nnodes,
+                                   .nodes    = nodes};
+
+    if (SpmvNodesTiny(&s)) bad = 0;
+    else if (w->triangles) PetscCall(SpmvTrianglesSetValues(&s, w->triangles, &bad));
+    else PetscCall(SpmvTrianglesCreate(&s, NULL, isa, &w->triangles, &bad));
+  }
+  if (bad >= 0) w->reason = "a diagonal entry or block has no inverse";
+  if (nnodes && w->triangles && w->triangles->shape != &SpmvShape_nodes)
+    w->reason = "nodes have more rows than there are kernels for";
+  if (w->triangles) PetscCall(SpmvTrianglesBytes(w->triangles, &w->bytes));
+  w->current = (PetscBool)!w->reason;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Brings the triangles up to date, or makes them */
+static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
+{
+  SpmvSweeps              *w      = &shadow->seq.sweeps;
+  SPMV_TEMPORARY PetscInt *nodes  = NULL;
+  PetscInt                 nnodes = 0;
+  SpmvCSR                  csr;
+  SpmvKey                  key;
+  PetscLogDouble           start, end;
+  PetscLogEvent            event;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetRows(A, &csr));
+  key = SpmvRowsKey(&csr);
+  if (w->bynodes) PetscCall(MatSpmvGetNodes(A, &nnodes, &nodes));
+  if (w->nonzerostate != A->nonzerostate || !SpmvKeySame(&w->key, &key) || w->nodes != (PetscBool)(nnodes > 0))
+    PetscCall(SpmvSweepsDrop(w));
+  w->reason       = NULL;
+  w->nodes        = (PetscBool)(nnodes > 0);
+  w->nonzerostate = A->nonzerostate;
+  w->key          = key;
+  event           = w->triangles ? SPMV_Update : SPMV_Build;
+  PetscCall(PetscLogEventBegin(event, A, 0, 0, 0));
+  PetscCall(PetscTime(&start));
+  PetscCall(SpmvSweepsBuild(w, &csr, shadow->settings.request.isa, nnodes, nodes));
+  PetscCall(PetscTime(&end));
+  PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
+  if (event == SPMV_Update) shadow->seq.counts.refreshes++;
+  else {
+    w->build_seconds = end - start;
+    shadow->seq.choices++;
+    if (w->triangles) shadow->seq.counts.builds++;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before each sweep: builds or refreshes the triangles if it is time to. Unless they are current, AIJ's kernel is to serve */
+static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal omega, PetscReal shift, PetscBool *current)
+{
+  SpmvSweeps     *w       = &shadow->seq.sweeps;
+  const PetscBool bynodes = (PetscBool)(omega == 1 && shift == 0 && !w->noinodes);
+  const PetscBool same    = (PetscBool)(w->owner == A && w->state == ((PetscObject)A)->state && !w->touched);
+
+  PetscFunctionBegin;
+  *current = PETSC_FALSE;
+  if (!shadow->settings.sor) {
+    PetscCall(SpmvSweepsDrop(w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!same || w->omega != omega || w->shift != shift || w->bynodes != bynodes) {
+    SpmvDueChanged(&w->due);
+    w->current = w->touched = PETSC_FALSE;
+    w->reason               = NULL;
+    w->owner                = A;
+    w->state                = ((PetscObject)A)->state;
+    w->omega                = omega;
+    w->shift                = shift;
+    w->bynodes              = bynodes;
+  }
+  if (!w->current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after))
+    PetscCall(MatSpmvRenewSweeps(A, shadow));
+  w->due.since++;
+  *current = w->current;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a call of MatSOR() asks for */
+typedef struct {
+  PetscBool          forward, backward, zero;
+  PetscInt           its;
+  PetscScalar        keep; /* 1 - omega */
+  const PetscScalar *b;
+  PetscScalar       *x, *t, *u; /* t: what the backward pass goes on from; u: U x, or L x */
+} SpmvSweep;
+
+/*
+  Forwards and backwards. After the backward pass U x is known, which the next forward pass needs: after the first iteration each
+  takes two passes instead of PETSc's three
+*/
+static void SpmvSweepBoth(const SpmvTriangles *t, const SpmvSweep *s)
+{
+  if (!s->zero) t->kernels->product(t, SPMV_UPPER, s->x, s->u);
+  for (PetscInt it = 0; it < s->its; it++) {
+    const PetscBool zero = (PetscBool)(s->zero && it == 0), last = (PetscBool)(it == s->its - 1);
+    SpmvPass        forward = {.in = s->b, .scale = PETSC_TRUE, .x = s->x}, backward = {.in = s->x, .keep = s->keep, .x = s->x};
+
+    if (!zero) {
+      forward.keep   = s->keep;
+      forward.minus  = s->u;
+      forward.before = s->t;
+      backward.in    = s->t;
+    }
+    if (!last) backward.product = s->u;
+    t->kernels->pass(t, SPMV_LOWER, &forward);
+    t->kernels->pass(t, SPMV_UPPER, &backward);
+  }
+}
+
+/* In one direction; the product with the other triangle comes first, as x is in it all of the time */
+static void SpmvSweepOne(const SpmvTriangles *t, const SpmvSweep *s)
+{
+  const SpmvTriangleSide side = s->forward ? SPMV_LOWER : SPMV_UPPER, other = s->forward ? SPMV_UPPER : SPMV_LOWER;
+
+  for (PetscInt it = 0; it < s->its; it++) {
+    SpmvPass pass = {.in = s->b, .scale = PETSC_TRUE, .x = s->x};
+
+    if (!s->zero || it) {
+      t->kernels->product(t, other, s->x, s->u);
+      pass.keep  = s->keep;
+      pass.minus = s->u;
+    }
+    t->kernels->pass(t, side, &pass);
+  }
+}
+
+/* As many flops as PETSc logs: an entry counts one where a pass goes through half of the matrix */
+static PetscErrorCode SpmvSweepLogFlops(const SpmvSweep *s, PetscInt nz)
+{
+  const PetscLogDouble first = s->forward && s->backward ? 2 : 1, other = s->forward && s->backward ? 3 : 2;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogFlops(nz * (s->zero ? first + other * (s->its - 1) : other * s->its)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SpmvSweepRun(SpmvShadow *shadow, SpmvSweep *s, Vec b, Vec x)
+{
+  const SpmvTriangles *t    = shadow->seq.sweeps.triangles;
+  PetscScalar         *work = NULL;
+
+  PetscFunctionBegin;
+  if (!s->zero || s->its > 1) PetscCall(SpmvShadowGetWork(shadow, 2 * (size_t)t->n, &work));
+  s->t = work;
+  s->u = work ? work + t->n : NULL;
+  PetscCall(VecGetArrayRead(b, &s->b));
+  PetscCall((s->zero ? VecGetArrayWrite : VecGetArray)(x, &s->x));
+  (s->forward && s->backward ? SpmvSweepBoth : SpmvSweepOne)(t, s);
+  PetscCall(VecRestoreArrayRead(b, &s->b));
+  PetscCall((s->zero ? VecRestoreArrayWrite : VecRestoreArray)(x, &s->x));
+  PetscCall(SpmvSweepLogFlops(s, shadow->seq.sweeps.key.nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  y <- D x, D the diagonal blocks of PETSc's inodes: PCEISENSTAT calls it after sweeps. PETSc's operation reads blocks that its own
+  MatSOR() has made, which it may not have been called for
+*/
+static PetscErrorCode MatMultDiagonalBlock_SeqSpmv(Mat A, Vec x, Vec y)
+{
+  SPMV_TEMPORARY PetscInt    *nodes = NULL, *diagonal = NULL;
+  SPMV_TEMPORARY PetscScalar *node = NULL;
+  const PetscScalar          *xa;
+  PetscScalar                *ya;
+  PetscInt                    nnodes, row = 0;
+  SpmvCSR                     csr;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetRows(A, &csr));
+  PetscCall(MatSpmvGetNodes(A, &nnodes, &nodes));
+  PetscCall(PetscMalloc1(csr.m, &diagonal));
+  PetscCall(PetscMalloc1(csr.m, &node));
+  PetscCheck(SpmvRowsDiagonal(&csr, diagonal), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix lacks a diagonal entry; set all of them, zero or not");
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(PetscArraycpy(node, xa, csr.m)); /* y may be x */
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(VecGetArray(y, &ya));
+  for (PetscInt k = 0; k < nnodes; row += nodes[k++]) {
+    for (PetscInt p = 0; p < nodes[k]; p++) {
+      PetscScalar sum = 0;
+
+      for (PetscInt q = 0; q < nodes[k]; q++) sum += csr.a[diagonal[row + p] - p + q] * node[row + q];
+      ya[row + p] = sum;
+    }
+  }
+  PetscCall(VecRestoreArray(y, &ya));
+  PetscCall(PetscLogFlops(2.0 * csr.m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode (*SpmvDiagonalBlockOfAIJ)(Mat, Vec, Vec); /* PETSc's */
+
+/* Takes the place of PETSc's operation, which comes with inodes */
+static void MatSpmvTakeDiagonalBlock(Mat A)
+{
+  if (!A->ops->multdiagonalblock || A->ops->multdiagonalblock == MatMultDiagonalBlock_SeqSpmv) return;
+  SpmvDiagonalBlockOfAIJ    = A->ops->multdiagonalblock;
+  A->ops->multdiagonalblock = MatMultDiagonalBlock_SeqSpmv;
+}
+
+/* For a Mat that becomes plain AIJ */
+void MatSpmvGiveBackDiagonalBlock(Mat A)
+{
+  if (A->ops->multdiagonalblock == MatMultDiagonalBlock_SeqSpmv) A->ops->multdiagonalblock = SpmvDiagonalBlockOfAIJ;
+}
+
+PetscErrorCode MatSOR_SeqSpmv(Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
+{
+  SpmvShadow *shadow;
+  SpmvSweep   s       = {.forward  = (PetscBool)((type & SOR_FORWARD) != 0),
+                         .backward = (PetscBool)((type & SOR_BACKWARD) != 0),
+                         .zero     = (PetscBool)((type & SOR_ZERO_INITIAL_GUESS) != 0),
+                         .keep     = 1 - omega};
+  PetscBool   current = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  PetscCall(MatSpmvEnsureSettings(A));
+  MatSpmvTakeDiagonalBlock(A);
+  if ((s.forward || s.backward) && !(type & (SOR_EISENSTAT | SOR_APPLY_UPPER | SOR_APPLY_LOWER)) && b != x)
+    PetscCall(MatSpmvUpdateSweeps(A, shadow, omega, shift, &current));
+  if (current) {
+    s.its = shadow->seq.sweeps.nodes ? its : its * lits; /* PETSc's sweeps by inodes take no notice of lits */
+    PetscCall(SpmvSweepRun(shadow, &s, b, x));
+    shadow->seq.counts.sweeps++;
+  } else {
+    PetscCall((*SpmvParentSeq.ops.sor)(A, b, omega, type, shift, its, lits, x));
+    shadow->seq.counts.sweepsaij++;
+  }
+  PetscCall(MatSpmvViewBuilt(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSOR_MPISpmv(Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
+{
+  SpmvBlocks blocks;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvEnsureSettings(A));
+  PetscCall(MatSpmvGetBlocks(A, &blocks));
+  PetscCall((*SpmvParentMPI.ops.sor)(A, b, omega, type, shift, its, lits, x));
+  PetscCall(MatSpmvViewBuilt(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
