@@ -15,17 +15,6 @@ static PetscErrorCode Fact(PetscBool holds, const char what[], const char where[
   PetscFunctionReturn(0);
 }
 
-/* Reproducible numbers between 0 and 1 */
-static PetscReal Random(void)
-{
-  static unsigned long long s = 88172645463325252ULL;
-
-  s ^= s << 13;
-  s ^= s >> 7;
-  s ^= s << 17;
-  return (PetscReal)(s % 1000003) / 1000003;
-}
-
 typedef struct {
   PetscInt  n, dofs, seed;       /* rows in all, rows of a node */
   PetscBool symmetric, singular; /* singular: the first pivot is 0, as long as scale is 1 */

@@ -8,6 +8,17 @@ static const char help[] =
 static PetscReal worst;
 static PetscBool never; /* -mat_spmv_solve no: PETSc's kernels only */
 
+/* Reproducible numbers between 0 and 1 */
+static PetscReal Random(void)
+{
+  static unsigned long long s = 88172645463325252ULL;
+
+  s ^= s << 13;
+  s ^= s >> 7;
+  s ^= s << 17;
+  return (PetscReal)(s % 1000003) / 1000003;
+}
+
 static PetscErrorCode Compare(Vec x, Vec y, const char what[], const char where[])
 {
   PetscReal size, error;
