@@ -41,6 +41,34 @@ SPMV_INLINE void SlicesEven(const SpmvTrianglesSource *s, SpmvTriangleSide side,
   }
 }
 
+/* The values of a column or chain, at distance d from the diagonal, in rows whose next entries [at, end) may be there or not */
+SPMV_INLINE Spmv8 SlicesColumn(const SpmvTrianglesSource *s, PetscInt r, PetscInt d, PetscInt at[8], const PetscInt end[8])
+{
+  PetscScalar lane[8];
+
+  SPMV_UNROLL
+  for (int q = 0; q < 8; q++) {
+    const PetscBool here = (PetscBool)(at[q] < end[q] && s->j[at[q]] - r - q == d);
+
+    lane[q] = here ? s->a[at[q]] : 0;
+    at[q] += here;
+  }
+  return Spmv8Load(lane);
+}
+
+/* The values of a slice without gathers and list */
+SPMV_INLINE void SlicesColumns(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, SpmvSlice *h, Spmv8 f,
+                               const PetscInt place[], PetscScalar *value)
+{
+  PetscScalar *const chain = value + 8 * h->columns;
+  PetscInt           at[8] = {0}, end[8] = {0};
+
+  for (int q = 0; q < 8 && r + q < s->n; q++) SpmvTrianglesRow(s, side, r + q, &at[q], &end[q]);
+  if (h->chain && side == SPMV_UPPER) Spmv8Store(chain, Spmv8Mul(f, SlicesColumn(s, r, 1, at, end)));
+  for (PetscInt k = 0; k < h->columns; k++) Spmv8Store(value + 8 * k, Spmv8Mul(f, SlicesColumn(s, r, place[k], at, end)));
+  if (h->chain && side == SPMV_LOWER) Spmv8Store(chain, Spmv8Mul(f, SlicesColumn(s, r, -1, at, end)));
+}
+
 SPMV_INLINE void SlicesSlice(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, SpmvSlice *h,
                              const SpmvSlicesTarget *to, const SpmvSlicesStorage *storage)
 {
@@ -56,7 +84,8 @@ SPMV_INLINE void SlicesSlice(const SpmvTrianglesSource *s, SpmvTriangleSide side
     PetscScalar lane[8];
 
     Spmv8Store(lane, f);
-    SpmvSlicesFill(s, side, r, h, to, lane);
+    if (h->gathers || h->list) SpmvSlicesFill(s, side, r, h, to, lane);
+    else SlicesColumns(s, side, r, h, f, to->place, to->value);
     h->steep = h->chain && Spmv8Beyond(Spmv8Load(to->value + 8 * (h->columns + h->gathers)), 1);
   }
 }
