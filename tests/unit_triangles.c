@@ -14,7 +14,7 @@ static const struct {
   {&SpmvShape_nodes, PETSC_TRUE},
 };
 
-#define NODE 8 /* rows of a node, at most */
+#define NODE 6 /* rows of a node, at most */
 
 static PetscInt wrong;
 
