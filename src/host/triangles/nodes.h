@@ -15,8 +15,7 @@
 #pragma once
 #include "triangles.h"
 
-#define SPMV_NODE_MAX   8 /* rows of a node */
-#define SPMV_NODE_EQUAL 6 /* rows of nodes of one size, for which one distance serves all columns of a node */
+#define SPMV_NODE_MAX 6 /* rows of a node: PETSc has up to five, shells have six unknowns at a point */
 
 /* SpmvNodesTriangle: one of them */
 typedef struct {
@@ -50,7 +49,7 @@ typedef struct {
   PetscInt (*values)(const SpmvTrianglesSource *s, SpmvNodesStorage *r);
 } SpmvNodesKernels;
 
-/* Whether the sweeps' and the factors' M is to be applied to what a pass is given */
+/* M of the nodes if a pass is to multiply what it is given by it, else NULL */
 static inline const PetscScalar *SpmvNodesBlock(const SpmvTriangles *t, SpmvTriangleSide side, PetscBool scale)
 {
   const SpmvNodesStorage *r = (const SpmvNodesStorage *)t->storage;

@@ -16,7 +16,8 @@ PetscInt SPMV_ISA_NAME(SpmvNodesValues)(const SpmvTrianglesSource *s, SpmvNodesS
 }
 #else
 
-  #define NODES_BLOCK (SPMV_NODE_MAX * SPMV_NODE_MAX)
+  #define NODES_COLUMN 8 /* blocks are stored by columns of this length, of a vector, until they are put in their place */
+  #define NODES_BLOCK  (SPMV_NODE_MAX * NODES_COLUMN)
 
 /* Where the values of a node go: the lower triangle is filled from its begin, the upper one from its end */
 typedef struct {
@@ -29,65 +30,89 @@ SPMV_INLINE PetscReal NodesPivot(PetscScalar a)
   return PetscAbsReal(PetscRealPart(a)) + PetscAbsReal(PetscImaginaryPart(a));
 }
 
-/* b, by columns <- a^-1; a, by columns, is used up. False if a pivot is zero */
-SPMV_INLINE PetscBool NodesInvert(int size, PetscScalar *a, PetscScalar *b)
+SPMV_INLINE PetscBool NodesIsFinite(int size, const PetscScalar *b)
 {
+  PetscScalar zero[SPMV_NODE_MAX]; /* one for each row: a single one would be waited for */
+
+  for (int r = 0; r < size; r++) zero[r] = 0;
   for (int c = 0; c < size; c++) {
-    for (int r = 0; r < size; r++) b[c * size + r] = r == c;
+    for (int r = 0; r < size; r++) zero[r] += 0 * b[c * NODES_COLUMN + r];
   }
-  for (int k = 0; k < size; k++) {
-    PetscScalar inverse;
-    int         best = k;
-
-    for (int r = k + 1; r < size; r++) best = NodesPivot(a[k * size + r]) > NodesPivot(a[k * size + best]) ? r : best;
-    if (a[k * size + best] == (PetscScalar)0) return PETSC_FALSE;
-    if (best != k) {
-      for (int c = 0; c < size; c++) {
-        const PetscScalar ta = a[c * size + k], tb = b[c * size + k];
-
-        a[c * size + k]    = a[c * size + best];
-        a[c * size + best] = ta;
-        b[c * size + k]    = b[c * size + best];
-        b[c * size + best] = tb;
-      }
-    }
-    inverse = (PetscScalar)1 / a[k * size + k];
-    for (int c = 0; c < size; c++) {
-      a[c * size + k] *= inverse;
-      b[c * size + k] *= inverse;
-    }
-    for (int r = 0; r < size; r++) {
-      const PetscScalar f = a[k * size + r];
-
-      if (r == k) continue;
-      for (int c = k + 1; c < size; c++) a[c * size + r] -= f * a[c * size + k];
-      for (int c = 0; c < size; c++) b[c * size + r] -= f * b[c * size + k];
-    }
-  }
-  return PETSC_TRUE;
+  for (int r = 1; r < size; r++) zero[0] += zero[r];
+  return (PetscBool)(zero[0] == (PetscScalar)0); /* not if a part of b is infinite or not a number */
 }
 
-SPMV_INLINE PetscBool NodesIsFinite(int n, const PetscScalar *b)
+/* z <- y + f x, columns of a block. z may be x or y */
+SPMV_INLINE void NodesColumn(int size, PetscScalar f, const PetscScalar *x, const PetscScalar *y, PetscScalar *z)
 {
-  PetscScalar zero = 0;
+  #if SPMV_SIMD_PLAIN
+  for (int r = 0; r < size; r++) z[r] = y[r] + f * x[r];
+  #else
+  if (size <= 4) Spmv4StoreFew(z, Spmv4Fma(Spmv4Splat(f), Spmv4Load(x), Spmv4Load(y)), 4);
+  else Spmv8StoreFew(z, Spmv8Fma(Spmv8Splat(f), Spmv8Load(x), Spmv8Load(y)), 8);
+  #endif
+}
 
-  for (int k = 0; k < n; k++) zero += 0 * b[k]; /* not 0 if b[k] is infinite or not a number */
-  return (PetscBool)(zero == (PetscScalar)0);
+SPMV_INLINE void NodesSwap(int size, PetscScalar *x, PetscScalar *y)
+{
+  for (int r = 0; r < size; r++) {
+    const PetscScalar other = x[r];
+
+    x[r] = y[r];
+    y[r] = other;
+  }
+}
+
+/*
+  b <- a^-1, by operations on columns and a choice of the best column for each row; a is used up. False if there is no inverse, or
+  none that is finite
+*/
+SPMV_INLINE PetscBool NodesInvert(int size, PetscScalar *a, PetscScalar *b)
+{
+  static const PetscScalar zero[NODES_COLUMN];
+
+  for (int c = 0; c < size; c++) {
+    NodesColumn(size, 0, zero, zero, b + c * NODES_COLUMN);
+    b[c * NODES_COLUMN + c] = 1;
+  }
+  for (int k = 0; k < size; k++) {
+    PetscScalar *ak = a + k * NODES_COLUMN, *bk = b + k * NODES_COLUMN, *best = ak, inverse;
+
+    for (int c = k + 1; c < size; c++)
+      best = NodesPivot(a[c * NODES_COLUMN + k]) > NodesPivot(best[k]) ? a + c * NODES_COLUMN : best;
+    if (best[k] == (PetscScalar)0) return PETSC_FALSE;
+    if (best != ak) {
+      NodesSwap(size, ak, best);
+      NodesSwap(size, bk, b + (best - a));
+    }
+    inverse = (PetscScalar)1 / ak[k];
+    NodesColumn(size, inverse, ak, zero, ak);
+    NodesColumn(size, inverse, bk, zero, bk);
+    for (int c = 0; c < size; c++) {
+      PetscScalar      *ac = a + c * NODES_COLUMN, *bc = b + c * NODES_COLUMN;
+      const PetscScalar f = -ac[k];
+
+      if (c == k) continue;
+      NodesColumn(size, f, ak, ac, ac);
+      NodesColumn(size, f, bk, bc, bc);
+    }
+  }
+  return NodesIsFinite(size, b);
 }
 
 /* The inverse of the diagonal block of the node that begins with row i, which scales rows and what a pass of sweeps is given */
 SPMV_INLINE PetscBool NodesInverse(const SpmvTrianglesSource *s, PetscInt i, int size, PetscScalar *scale)
 {
-  PetscScalar a[NODES_BLOCK];
+  PetscScalar a[NODES_BLOCK] = {0};
 
   for (int r = 0; r < size; r++) {
     const PetscScalar *lower = s->a + s->lower[1][i + r] - r, *upper = s->a + s->upper[0][i + r] + 1;
 
-    for (int c = 0; c < r; c++) a[c * size + r] = lower[c];
-    a[r * size + r] = s->a[s->diagonal[i + r]];
-    for (int c = r + 1; c < size; c++) a[c * size + r] = upper[c - r - 1];
+    for (int c = 0; c < r; c++) a[c * NODES_COLUMN + r] = lower[c];
+    a[r * NODES_COLUMN + r] = s->a[s->diagonal[i + r]];
+    for (int c = r + 1; c < size; c++) a[c * NODES_COLUMN + r] = upper[c - r - 1];
   }
-  return (PetscBool)(NodesInvert(size, a, scale) && NodesIsFinite(size * size, scale));
+  return NodesInvert(size, a, scale);
 }
 
 /*
@@ -106,7 +131,7 @@ SPMV_INLINE PetscBool NodesSolve(const SpmvTrianglesSource *s, SpmvTriangleSide 
     const PetscScalar *a = lower ? s->a + s->lower[1][i + r] - r : s->a + s->upper[0][i + r] - r; /* of the node's column 0 */
     const PetscScalar  f = scaled ? s->a[s->diagonal[i + r]] : sign;
 
-    for (int c = 0; c < size; c++) block[c * size + r] = c == r;
+    for (int c = 0; c < size; c++) block[c * NODES_COLUMN + r] = c == r;
     for (int m = 0; m < k; m++) {
       const int         q = lower ? m : size - 1 - m;
       const PetscScalar t = f * a[q];
@@ -114,7 +139,7 @@ SPMV_INLINE PetscBool NodesSolve(const SpmvTrianglesSource *s, SpmvTriangleSide 
       for (int l = 0; l <= m; l++) {
         const int c = lower ? l : size - 1 - l;
 
-        block[c * size + r] -= t * block[c * size + q];
+        block[c * NODES_COLUMN + r] -= t * block[c * NODES_COLUMN + q];
       }
     }
   }
@@ -122,11 +147,11 @@ SPMV_INLINE PetscBool NodesSolve(const SpmvTrianglesSource *s, SpmvTriangleSide 
     const PetscScalar d = s->a[s->diagonal[i + c]];
 
     for (int r = 0; r < size; r++) {
-      scale[c * size + r] = block[c * size + r] * (scaled ? d : sign);
-      if (in) block[c * size + r] *= d;
+      scale[c * NODES_COLUMN + r] = block[c * NODES_COLUMN + r] * (scaled ? d : sign);
+      if (in) block[c * NODES_COLUMN + r] *= d;
     }
   }
-  return (PetscBool)(NodesIsFinite(size * size, scale) && NodesIsFinite(size * size, block));
+  return NodesIsFinite(size, block);
 }
 
 /* NodesRows: rows of a node, outside of it */
@@ -136,55 +161,71 @@ typedef struct {
   PetscBool          reverse;          /* they are taken from the last one to the first */
 } NodesRows;
 
-/*
-  Columns are taken `unit` at a time, which keep their order when others are reversed. `columns`: as many as are taken at once; exact:
-  nothing is written behind them
-*/
-  #define NODES_VALUES(V, N) \
-    SPMV_INLINE void NodesTake_##V(const V scale[], NodesRows *rows, int size, int unit, int columns, PetscBool exact, \
-                                   PetscScalar *v) \
-    { \
-      const int lanes = 2 * size <= N ? 2 : 1, back = rows->reverse ? -unit : unit; \
-\
-      SPMV_UNROLL \
-      for (int c = 0; c < columns; c += lanes) { \
-        const int d = c + 1, p = c / unit * back + c % unit, q = d / unit * back + d % unit; \
-        const int two = lanes == 2 && d < columns; \
-        V         sum = V##Zero(); \
-\
-        SPMV_UNROLL \
-        for (int r = 0; r < size; r++) { \
-          const PetscScalar *a = rows->a[r]; \
-\
-          sum = V##Fma(scale[r], two ? V##SplatTwo(a[p], a[q]) : V##Splat(a[p]), sum); \
-        } \
-        V##StoreFew(v + c * size, sum, !exact ? N : two ? 2 * size : size); \
-      } \
-      SPMV_UNROLL \
-      for (int r = 0; r < size; r++) rows->a[r] += rows->reverse ? -columns : columns; \
-      rows->n -= columns; \
-    } \
-\
-    SPMV_INLINE void NodesColumns_##V(const PetscScalar *scale, NodesRows *rows, int size, int unit, PetscScalar *v) \
-    { \
-      const int many = unit == 1 ? 2 : unit; \
-      V         s[SPMV_NODE_MAX]; \
-\
-      SPMV_UNROLL \
-      for (int c = 0; c < size; c++) { \
-        s[c] = V##LoadFew(scale + c * size, size); \
-        if (2 * size <= N) s[c] = V##Fold(s[c]); /* a column in either half */ \
-      } \
-      if (rows->reverse) { \
-        SPMV_UNROLL \
-        for (int r = 0; r < size; r++) rows->a[r] += rows->n - unit; \
-      } \
-      for (; rows->n > many; v += many * size) NodesTake_##V(s, rows, size, unit, many, PETSC_FALSE, v); \
-      if (rows->n == many) NodesTake_##V(s, rows, size, unit, many, PETSC_TRUE, v); \
-      else if (rows->n) NodesTake_##V(s, rows, size, unit, 1, PETSC_TRUE, v); \
+/* v, by columns <- scale times the columns of the rows, `unit` of which keep their order when others are reversed; column by column */
+SPMV_INLINE void NodesPlain(const PetscScalar *scale, const NodesRows *rows, int size, int unit, PetscScalar *v)
+{
+  for (PetscInt k = 0; k < rows->n; k++, v += size) {
+    const PetscInt c = rows->reverse ? rows->n - unit - k / unit * unit + k % unit : k;
+
+    for (int r = 0; r < size; r++) {
+      v[r] = 0;
+      for (int q = 0; q < size; q++) v[r] += scale[q * NODES_COLUMN + r] * rows->a[q][c];
     }
+  }
+}
+
+  #if SPMV_SIMD_PLAIN
+    #define NODES_COLUMNS(V, unit) NodesPlain(scale, &rows, size, unit, v)
+  #else
+    #define NODES_COLUMNS(V, unit) NodesColumns_##V(scale, &rows, size, unit, v)
+
+  /* The same. `columns`: as many as are taken at once; exact: nothing is written behind them */
+    #define NODES_VALUES(V, N) \
+      SPMV_INLINE void NodesTake_##V(const V scale[], NodesRows *rows, int size, int unit, int columns, PetscBool exact, \
+                                     PetscScalar *v) \
+      { \
+        const int lanes = 2 * size <= N ? 2 : 1, back = rows->reverse ? -unit : unit; \
+\
+        SPMV_UNROLL \
+        for (int c = 0; c < columns; c += lanes) { \
+          const int d = c + 1, p = c / unit * back + c % unit, q = d / unit * back + d % unit; \
+          const int two = lanes == 2 && d < columns; \
+          V         sum = V##Zero(); \
+\
+          SPMV_UNROLL \
+          for (int r = 0; r < size; r++) { \
+            const PetscScalar *a = rows->a[r]; \
+\
+            sum = V##Fma(scale[r], two ? V##SplatTwo(a[p], a[q]) : V##Splat(a[p]), sum); \
+          } \
+          V##StoreFew(v + c * size, sum, !exact ? N : two ? 2 * size : size); \
+        } \
+        SPMV_UNROLL \
+        for (int r = 0; r < size; r++) rows->a[r] += rows->reverse ? -columns : columns; \
+        rows->n -= columns; \
+      } \
+\
+      SPMV_INLINE void NodesColumns_##V(const PetscScalar *scale, NodesRows *rows, int size, int unit, PetscScalar *v) \
+      { \
+        const int many = unit == 1 ? 2 : unit; \
+        V         s[SPMV_NODE_MAX]; \
+\
+        SPMV_UNROLL \
+        for (int c = 0; c < size; c++) { \
+          s[c] = V##LoadFew(scale + c * NODES_COLUMN, size); \
+          if (2 * size <= N) s[c] = V##Fold(s[c]); /* a column in either half */ \
+        } \
+        if (rows->reverse) { \
+          SPMV_UNROLL \
+          for (int r = 0; r < size; r++) rows->a[r] += rows->n - unit; \
+        } \
+        for (; rows->n > many; v += many * size) NodesTake_##V(s, rows, size, unit, many, PETSC_FALSE, v); \
+        if (rows->n == many) NodesTake_##V(s, rows, size, unit, many, PETSC_TRUE, v); \
+        else if (rows->n) NodesTake_##V(s, rows, size, unit, 1, PETSC_TRUE, v); \
+      }
 NODES_VALUES(Spmv4, 4)
 NODES_VALUES(Spmv8, 8)
+  #endif
 
 /* The values of a triangle's node that begins with row i */
 SPMV_INLINE void NodesSide(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt i, int size, PetscBool all,
@@ -202,40 +243,47 @@ SPMV_INLINE void NodesSide(const SpmvTrianglesSource *s, SpmvTriangleSide side, 
   v = target->value[side];
   if (!rows.reverse) target->value[side] += rows.n * size;
   if (size == 1) {
-    for (PetscInt k = 0; k < rows.n; k++) v[k] = scale[0] * rows.a[0][rows.reverse ? rows.n - 1 - k : k];
+    NodesPlain(scale, &rows, 1, 1, v);
   } else if (size <= 3) {
-    NodesColumns_Spmv4(scale, &rows, size, all ? size : 1, v);
+    if (all) NODES_COLUMNS(Spmv4, size);
+    else NODES_COLUMNS(Spmv4, 1);
   } else {
-    NodesColumns_Spmv8(scale, &rows, size, all ? size : 1, v);
+    if (all) NODES_COLUMNS(Spmv8, size);
+    else NODES_COLUMNS(Spmv8, 1);
   }
+}
+
+/* M of a node, without gaps */
+SPMV_INLINE void NodesPutBlock(int size, const PetscScalar *block, PetscScalar **target)
+{
+  for (int c = 0; c < size; c++) memcpy(*target + c * size, block + c * NODES_COLUMN, sizeof(*block) * (size_t)size);
+  *target += size * size;
 }
 
 /* All values of the node that begins with row i */
 SPMV_INLINE PetscBool NodesNodeValues(const SpmvTrianglesSource *s, PetscInt i, int size, PetscBool all, NodesTarget *target)
 {
-  PetscScalar scale[NODES_BLOCK];
+  PetscScalar scale[NODES_BLOCK], block[NODES_BLOCK];
 
-  for (int side = 0; side < 2; side++) {
-    if (s->kind == SPMV_SWEEPS) {
-      if (side == SPMV_LOWER) {
-        if (!NodesInverse(s, i, size, scale)) return PETSC_FALSE;
-        memcpy(target->block[side], scale, sizeof(PetscScalar) * (size_t)(size * size));
-      }
-    } else {
-      if (!NodesSolve(s, (SpmvTriangleSide)side, i, size, scale, target->block[side])) return PETSC_FALSE;
-      target->block[side] += size * size;
-    }
-    if (side == SPMV_LOWER) NodesSide(s, SPMV_LOWER, i, size, all, scale, target);
-    else NodesSide(s, SPMV_UPPER, i, size, all, scale, target);
+  if (s->kind == SPMV_SWEEPS) {
+    if (!NodesInverse(s, i, size, scale)) return PETSC_FALSE;
+    NodesPutBlock(size, scale, &target->block[SPMV_LOWER]);
+  } else {
+    if (!NodesSolve(s, SPMV_LOWER, i, size, scale, block)) return PETSC_FALSE;
+    NodesPutBlock(size, block, &target->block[SPMV_LOWER]);
   }
-  if (s->kind == SPMV_SWEEPS) target->block[SPMV_LOWER] += size * size;
+  NodesSide(s, SPMV_LOWER, i, size, all, scale, target);
+  if (s->kind != SPMV_SWEEPS) {
+    if (!NodesSolve(s, SPMV_UPPER, i, size, scale, block)) return PETSC_FALSE;
+    NodesPutBlock(size, block, &target->block[SPMV_UPPER]);
+  }
+  NodesSide(s, SPMV_UPPER, i, size, all, scale, target);
   return PETSC_TRUE;
 }
 
   #define NODES_CASE(size) \
   case size: \
-    if (size <= SPMV_NODE_EQUAL && all) fine = NodesNodeValues(s, i, size, PETSC_TRUE, &target); \
-    else fine = NodesNodeValues(s, i, size, PETSC_FALSE, &target); \
+    fine = NodesNodeValues(s, i, size, all, &target); \
     break
 
 PetscInt SPMV_ISA_NAME(SpmvNodesValues)(const SpmvTrianglesSource *s, SpmvNodesStorage *r)
@@ -254,8 +302,6 @@ PetscInt SPMV_ISA_NAME(SpmvNodesValues)(const SpmvTrianglesSource *s, SpmvNodesS
       NODES_CASE(4);
       NODES_CASE(5);
       NODES_CASE(6);
-      NODES_CASE(7);
-      NODES_CASE(8);
     }
     if (!fine) return i;
   }

@@ -11,7 +11,7 @@ static const SpmvShape *const Shapes[] = {&SpmvShape_nodes, &SpmvShape_slices, &
 
   Input Parameters:
 + source - the rows
-. shape  - NULL for the one that is likely to be the fastest
+. shape  - NULL for the one that is likely to be the fastest; nodes only if they suit
 - isa    - an SpmvIsa, or SPMV_ISA_COUNT for the best
 
   Output Parameters:
