@@ -235,6 +235,27 @@ static PetscErrorCode TestSteep(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TestSuits(void)
+{
+  const PetscInt      grid[] = {1, 12, 144}, node = 1728;
+  Pattern             p;
+  SpmvTrianglesSource s;
+
+  PetscFunctionBegin;
+  for (int random = 0; random < 2; random++) {
+    PetscCall(PatternCreate(node, random ? 0 : 3, grid, 1, random ? 0.004 : 0, &p));
+    s = Source(&p, SPMV_SWEEPS, 1, 0);
+    PetscCheck(SpmvShape_slices.suits(&s) == !random, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s",
+               random ? "random columns suit" : "a grid does not suit");
+    s.nnodes = 1;
+    s.nodes  = &node;
+    PetscCheck(!SpmvShape_slices.suits(&s), PETSC_COMM_SELF, PETSC_ERR_PLIB, "nodes suit");
+    PetscCall(PetscFree6(p.lower[0], p.lower[1], p.upper[0], p.upper[1], p.diagonal, p.i));
+    PetscCall(PetscFree2(p.j, p.a));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const SpmvShape *const shapes[]    = {&SpmvShape_rows, &SpmvShape_slices};
@@ -261,6 +282,7 @@ int main(int argc, char **argv)
     }
   }
   PetscCall(TestSteep());
+  PetscCall(TestSuits());
   PetscCall(PetscFinalize());
   return 0;
 }

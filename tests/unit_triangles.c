@@ -15,7 +15,7 @@ static const struct {
   {&SpmvShape_slices, PETSC_FALSE},
 };
 
-#define NODE 8 /* rows of a node, at most */
+#define NODE 6 /* rows of a node, at most */
 
 static PetscInt wrong;
 

@@ -78,7 +78,7 @@ static PetscErrorCode NodesCount(const SpmvTrianglesSource *s, SpmvNodesStorage 
   PetscCall(SpmvAlloc(sizeof(PetscInt) * (size_t)s->nnodes, &lower->columns));
   PetscCall(SpmvAlloc(sizeof(PetscInt) * (size_t)s->nnodes, &upper->columns));
   r->nnodes = s->nnodes;
-  r->size   = s->nodes[0] <= SPMV_NODE_EQUAL ? s->nodes[0] : 0;
+  r->size   = s->nodes[0] > 1 ? s->nodes[0] : 0;
   for (PetscInt k = 0, i = 0; k < s->nnodes; k++) {
     const PetscInt size = s->nodes[k], last = i + size - 1, nl = s->lower[1][i] - s->lower[0][i],
                    nu = s->upper[1][last] - s->upper[0][last] - 1;

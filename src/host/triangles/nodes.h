@@ -15,8 +15,7 @@
 #pragma once
 #include "triangles.h"
 
-#define SPMV_NODE_MAX   8 /* rows of a node */
-#define SPMV_NODE_EQUAL 6 /* rows of nodes of one size, for which one distance serves all columns of a node */
+#define SPMV_NODE_MAX 6 /* rows of a node: PETSc has up to five, shells have six unknowns at a point */
 
 /* SpmvNodesTriangle: one of them */
 typedef struct {

@@ -16,7 +16,7 @@ PetscInt SPMV_ISA_NAME(SpmvNodesValues)(const SpmvTrianglesSource *s, SpmvNodesS
 }
 #else
 
-  #define NODES_COLUMN SPMV_NODE_MAX /* blocks are stored by columns of this length until they are put in their place */
+  #define NODES_COLUMN 8 /* blocks are stored by columns of this length, of a vector, until they are put in their place */
   #define NODES_BLOCK  (SPMV_NODE_MAX * NODES_COLUMN)
 
 /* Where the values of a node go: the lower triangle is filled from its begin, the upper one from its end */
@@ -30,58 +30,6 @@ SPMV_INLINE PetscReal NodesPivot(PetscScalar a)
   return PetscAbsReal(PetscRealPart(a)) + PetscAbsReal(PetscImaginaryPart(a));
 }
 
-/*
-  b <- a^-1, by operations on columns and a choice of the best column for each row; a is used up. False if there is no inverse, or
-  none that is finite
-*/
-  #define NODES_INVERT(V, N) \
-    SPMV_INLINE void NodesSwap_##V(PetscScalar *p, PetscScalar *q) \
-    { \
-      const V v = V##Load(p); \
-\
-      V##StoreFew(p, V##Load(q), N); \
-      V##StoreFew(q, v, N); \
-    } \
-\
-    SPMV_INLINE PetscBool NodesInvert_##V(int size, PetscScalar *a, PetscScalar *b) \
-    { \
-      V zero = V##Zero(); \
-\
-      for (int c = 0; c < size; c++) { \
-        V##StoreFew(b + c * NODES_COLUMN, V##Zero(), N); \
-        b[c * NODES_COLUMN + c] = 1; \
-      } \
-      for (int k = 0; k < size; k++) { \
-        PetscScalar *ak = a + k * NODES_COLUMN, *bk = b + k * NODES_COLUMN, *best = ak; \
-        V            va, vb, inverse; \
-\
-        for (int c = k + 1; c < size; c++) \
-          best = NodesPivot(a[c * NODES_COLUMN + k]) > NodesPivot(best[k]) ? a + c * NODES_COLUMN : best; \
-        if (best[k] == (PetscScalar)0) return PETSC_FALSE; \
-        if (best != ak) { \
-          NodesSwap_##V(ak, best); \
-          NodesSwap_##V(bk, b + (best - a)); \
-        } \
-        inverse = V##Splat((PetscScalar)1 / ak[k]); \
-        va      = V##Fma(V##Load(ak), inverse, V##Zero()); \
-        vb      = V##Fma(V##Load(bk), inverse, V##Zero()); \
-        V##StoreFew(ak, va, N); \
-        V##StoreFew(bk, vb, N); \
-        for (int c = 0; c < size; c++) { \
-          PetscScalar *ac = a + c * NODES_COLUMN, *bc = b + c * NODES_COLUMN; \
-          const V      f = V##Splat(-ac[k]); \
-\
-          if (c == k) continue; \
-          V##StoreFew(ac, V##Fma(f, va, V##Load(ac)), N); \
-          V##StoreFew(bc, V##Fma(f, vb, V##Load(bc)), N); \
-        } \
-      } \
-      for (int c = 0; c < size; c++) zero = V##Fma(V##Load(b + c * NODES_COLUMN), V##Zero(), zero); \
-      return (PetscBool)(V##Sum(zero) == (PetscScalar)0); \
-    }
-NODES_INVERT(Spmv4, 4)
-NODES_INVERT(Spmv8, 8)
-
 SPMV_INLINE PetscBool NodesIsFinite(int size, const PetscScalar *b)
 {
   PetscScalar zero[SPMV_NODE_MAX]; /* one for each row: a single one would be waited for */
@@ -92,6 +40,64 @@ SPMV_INLINE PetscBool NodesIsFinite(int size, const PetscScalar *b)
   }
   for (int r = 1; r < size; r++) zero[0] += zero[r];
   return (PetscBool)(zero[0] == (PetscScalar)0); /* not if a part of b is infinite or not a number */
+}
+
+/* z <- y + f x, columns of a block. z may be x or y */
+SPMV_INLINE void NodesColumn(int size, PetscScalar f, const PetscScalar *x, const PetscScalar *y, PetscScalar *z)
+{
+  #if SPMV_SIMD_PLAIN
+  for (int r = 0; r < size; r++) z[r] = y[r] + f * x[r];
+  #else
+  if (size <= 4) Spmv4StoreFew(z, Spmv4Fma(Spmv4Splat(f), Spmv4Load(x), Spmv4Load(y)), 4);
+  else Spmv8StoreFew(z, Spmv8Fma(Spmv8Splat(f), Spmv8Load(x), Spmv8Load(y)), 8);
+  #endif
+}
+
+SPMV_INLINE void NodesSwap(int size, PetscScalar *x, PetscScalar *y)
+{
+  for (int r = 0; r < size; r++) {
+    const PetscScalar other = x[r];
+
+    x[r] = y[r];
+    y[r] = other;
+  }
+}
+
+/*
+  b <- a^-1, by operations on columns and a choice of the best column for each row; a is used up. False if there is no inverse, or
+  none that is finite
+*/
+SPMV_INLINE PetscBool NodesInvert(int size, PetscScalar *a, PetscScalar *b)
+{
+  static const PetscScalar zero[NODES_COLUMN];
+
+  for (int c = 0; c < size; c++) {
+    NodesColumn(size, 0, zero, zero, b + c * NODES_COLUMN);
+    b[c * NODES_COLUMN + c] = 1;
+  }
+  for (int k = 0; k < size; k++) {
+    PetscScalar *ak = a + k * NODES_COLUMN, *bk = b + k * NODES_COLUMN, *best = ak, inverse;
+
+    for (int c = k + 1; c < size; c++)
+      best = NodesPivot(a[c * NODES_COLUMN + k]) > NodesPivot(best[k]) ? a + c * NODES_COLUMN : best;
+    if (best[k] == (PetscScalar)0) return PETSC_FALSE;
+    if (best != ak) {
+      NodesSwap(size, ak, best);
+      NodesSwap(size, bk, b + (best - a));
+    }
+    inverse = (PetscScalar)1 / ak[k];
+    NodesColumn(size, inverse, ak, zero, ak);
+    NodesColumn(size, inverse, bk, zero, bk);
+    for (int c = 0; c < size; c++) {
+      PetscScalar      *ac = a + c * NODES_COLUMN, *bc = b + c * NODES_COLUMN;
+      const PetscScalar f = -ac[k];
+
+      if (c == k) continue;
+      NodesColumn(size, f, ak, ac, ac);
+      NodesColumn(size, f, bk, bc, bc);
+    }
+  }
+  return NodesIsFinite(size, b);
 }
 
 /* The inverse of the diagonal block of the node that begins with row i, which scales rows and what a pass of sweeps is given */
@@ -106,7 +112,7 @@ SPMV_INLINE PetscBool NodesInverse(const SpmvTrianglesSource *s, PetscInt i, int
     a[r * NODES_COLUMN + r] = s->a[s->diagonal[i + r]];
     for (int c = r + 1; c < size; c++) a[c * NODES_COLUMN + r] = upper[c - r - 1];
   }
-  return size <= 4 ? NodesInvert_Spmv4(size, a, scale) : NodesInvert_Spmv8(size, a, scale);
+  return NodesInvert(size, a, scale);
 }
 
 /*
@@ -155,55 +161,71 @@ typedef struct {
   PetscBool          reverse;          /* they are taken from the last one to the first */
 } NodesRows;
 
-/*
-  Columns are taken `unit` at a time, which keep their order when others are reversed. `columns`: as many as are taken at once; exact:
-  nothing is written behind them
-*/
-  #define NODES_VALUES(V, N) \
-    SPMV_INLINE void NodesTake_##V(const V scale[], NodesRows *rows, int size, int unit, int columns, PetscBool exact, \
-                                   PetscScalar *v) \
-    { \
-      const int lanes = 2 * size <= N ? 2 : 1, back = rows->reverse ? -unit : unit; \
-\
-      SPMV_UNROLL \
-      for (int c = 0; c < columns; c += lanes) { \
-        const int d = c + 1, p = c / unit * back + c % unit, q = d / unit * back + d % unit; \
-        const int two = lanes == 2 && d < columns; \
-        V         sum = V##Zero(); \
-\
-        SPMV_UNROLL \
-        for (int r = 0; r < size; r++) { \
-          const PetscScalar *a = rows->a[r]; \
-\
-          sum = V##Fma(scale[r], two ? V##SplatTwo(a[p], a[q]) : V##Splat(a[p]), sum); \
-        } \
-        V##StoreFew(v + c * size, sum, !exact ? N : two ? 2 * size : size); \
-      } \
-      SPMV_UNROLL \
-      for (int r = 0; r < size; r++) rows->a[r] += rows->reverse ? -columns : columns; \
-      rows->n -= columns; \
-    } \
-\
-    SPMV_INLINE void NodesColumns_##V(const PetscScalar *scale, NodesRows *rows, int size, int unit, PetscScalar *v) \
-    { \
-      const int many = unit == 1 ? 2 : unit; \
-      V         s[SPMV_NODE_MAX]; \
-\
-      SPMV_UNROLL \
-      for (int c = 0; c < size; c++) { \
-        s[c] = V##LoadFew(scale + c * NODES_COLUMN, size); \
-        if (2 * size <= N) s[c] = V##Fold(s[c]); /* a column in either half */ \
-      } \
-      if (rows->reverse) { \
-        SPMV_UNROLL \
-        for (int r = 0; r < size; r++) rows->a[r] += rows->n - unit; \
-      } \
-      for (; rows->n > many; v += many * size) NodesTake_##V(s, rows, size, unit, many, PETSC_FALSE, v); \
-      if (rows->n == many) NodesTake_##V(s, rows, size, unit, many, PETSC_TRUE, v); \
-      else if (rows->n) NodesTake_##V(s, rows, size, unit, 1, PETSC_TRUE, v); \
+/* v, by columns <- scale times the columns of the rows, `unit` of which keep their order when others are reversed; column by column */
+SPMV_INLINE void NodesPlain(const PetscScalar *scale, const NodesRows *rows, int size, int unit, PetscScalar *v)
+{
+  for (PetscInt k = 0; k < rows->n; k++, v += size) {
+    const PetscInt c = rows->reverse ? rows->n - unit - k / unit * unit + k % unit : k;
+
+    for (int r = 0; r < size; r++) {
+      v[r] = 0;
+      for (int q = 0; q < size; q++) v[r] += scale[q * NODES_COLUMN + r] * rows->a[q][c];
     }
+  }
+}
+
+  #if SPMV_SIMD_PLAIN
+    #define NODES_COLUMNS(V, unit) NodesPlain(scale, &rows, size, unit, v)
+  #else
+    #define NODES_COLUMNS(V, unit) NodesColumns_##V(scale, &rows, size, unit, v)
+
+  /* The same. `columns`: as many as are taken at once; exact: nothing is written behind them */
+    #define NODES_VALUES(V, N) \
+      SPMV_INLINE void NodesTake_##V(const V scale[], NodesRows *rows, int size, int unit, int columns, PetscBool exact, \
+                                     PetscScalar *v) \
+      { \
+        const int lanes = 2 * size <= N ? 2 : 1, back = rows->reverse ? -unit : unit; \
+\
+        SPMV_UNROLL \
+        for (int c = 0; c < columns; c += lanes) { \
+          const int d = c + 1, p = c / unit * back + c % unit, q = d / unit * back + d % unit; \
+          const int two = lanes == 2 && d < columns; \
+          V         sum = V##Zero(); \
+\
+          SPMV_UNROLL \
+          for (int r = 0; r < size; r++) { \
+            const PetscScalar *a = rows->a[r]; \
+\
+            sum = V##Fma(scale[r], two ? V##SplatTwo(a[p], a[q]) : V##Splat(a[p]), sum); \
+          } \
+          V##StoreFew(v + c * size, sum, !exact ? N : two ? 2 * size : size); \
+        } \
+        SPMV_UNROLL \
+        for (int r = 0; r < size; r++) rows->a[r] += rows->reverse ? -columns : columns; \
+        rows->n -= columns; \
+      } \
+\
+      SPMV_INLINE void NodesColumns_##V(const PetscScalar *scale, NodesRows *rows, int size, int unit, PetscScalar *v) \
+      { \
+        const int many = unit == 1 ? 2 : unit; \
+        V         s[SPMV_NODE_MAX]; \
+\
+        SPMV_UNROLL \
+        for (int c = 0; c < size; c++) { \
+          s[c] = V##LoadFew(scale + c * NODES_COLUMN, size); \
+          if (2 * size <= N) s[c] = V##Fold(s[c]); /* a column in either half */ \
+        } \
+        if (rows->reverse) { \
+          SPMV_UNROLL \
+          for (int r = 0; r < size; r++) rows->a[r] += rows->n - unit; \
+        } \
+        for (; rows->n > many; v += many * size) NodesTake_##V(s, rows, size, unit, many, PETSC_FALSE, v); \
+        if (rows->n == many) NodesTake_##V(s, rows, size, unit, many, PETSC_TRUE, v); \
+        else if (rows->n) NodesTake_##V(s, rows, size, unit, 1, PETSC_TRUE, v); \
+      }
 NODES_VALUES(Spmv4, 4)
 NODES_VALUES(Spmv8, 8)
+  #endif
 
 /* The values of a triangle's node that begins with row i */
 SPMV_INLINE void NodesSide(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt i, int size, PetscBool all,
@@ -221,13 +243,13 @@ SPMV_INLINE void NodesSide(const SpmvTrianglesSource *s, SpmvTriangleSide side, 
   v = target->value[side];
   if (!rows.reverse) target->value[side] += rows.n * size;
   if (size == 1) {
-    for (PetscInt k = 0; k < rows.n; k++) v[k] = scale[0] * rows.a[0][rows.reverse ? rows.n - 1 - k : k];
+    NodesPlain(scale, &rows, 1, 1, v);
   } else if (size <= 3) {
-    if (all) NodesColumns_Spmv4(scale, &rows, size, size, v);
-    else NodesColumns_Spmv4(scale, &rows, size, 1, v);
+    if (all) NODES_COLUMNS(Spmv4, size);
+    else NODES_COLUMNS(Spmv4, 1);
   } else {
-    if (all && size <= SPMV_NODE_EQUAL) NodesColumns_Spmv8(scale, &rows, size, size, v);
-    else NodesColumns_Spmv8(scale, &rows, size, 1, v);
+    if (all) NODES_COLUMNS(Spmv8, size);
+    else NODES_COLUMNS(Spmv8, 1);
   }
 }
 
@@ -280,8 +302,6 @@ PetscInt SPMV_ISA_NAME(SpmvNodesValues)(const SpmvTrianglesSource *s, SpmvNodesS
       NODES_CASE(4);
       NODES_CASE(5);
       NODES_CASE(6);
-      NODES_CASE(7);
-      NODES_CASE(8);
     }
     if (!fine) return i;
   }

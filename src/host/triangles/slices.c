@@ -349,8 +349,9 @@ static PetscBool SlicesSuits(const SpmvTrianglesSource *s)
   PetscInt       place[SLICES_LONG], nz = 0, others = 0;
 
   if (s->nnodes > 0 && s->kind == SPMV_SWEEPS) return PETSC_FALSE; /* nodes' rows have a diagonal block */
-  for (PetscInt k = 0; k < looks; k++) {
-    const PetscInt r = 8 * (PetscInt)SpmvShare((size_t)slices, k, looks);
+  for (PetscInt k = 0; k < looks; k++) { /* somewhere in each part: at equal distances all might be where lines of a grid end */
+    const size_t   first = SpmvShare((size_t)slices, k, looks), end = SpmvShare((size_t)slices, k + 1, looks);
+    const PetscInt r = 8 * (PetscInt)(first + (((size_t)k * 40503 & 65535) * (end - first) >> 16));
 
     for (int side = 0; side < 2; side++) {
       const PetscInt entries = SlicesEntries(s, (SpmvTriangleSide)side, r);
