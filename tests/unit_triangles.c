@@ -74,8 +74,8 @@ static void SetValues(Example *e, PetscInt seed)
   for (PetscInt i = 0; i < e->n; i++) e->a[e->diagonal[i]] = (PetscReal)1.5 + Value(&seed) / (PetscReal)4;
 }
 
-/* Rows are stored as a matrix's are, or as PETSc's factors are: rows of L from the first to the last one, then those of U backwards
-   with the diagonal behind them */
+/* Rows are stored as a matrix's are, or as PETSc's factors are: rows of L from the first to the last one, then those of U
+   backwards with the diagonal behind them */
 static PetscErrorCode Create(const Pattern *p, SpmvTrianglesKind kind, PetscInt seed, Example *e)
 {
   PetscInt       columns[2][100], most = 0;
