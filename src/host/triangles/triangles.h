@@ -119,7 +119,8 @@ static inline void SpmvTrianglesRow(const SpmvTrianglesSource *s, SpmvTriangleSi
   *end   = side == SPMV_LOWER ? s->lower[1][i] : s->upper[1][i];
 }
 
-/* The inverse diagonal of rows [first, end); a factor has it stored. bad: the first row where it is not a finite number, if it is -1 */
+/* The inverse diagonal of rows [first, end); a factor has it stored. bad: the first row where it is not a finite number, if
+   it is -1 */
 static inline void SpmvTrianglesInvertRows(const SpmvTrianglesSource *s, PetscInt first, PetscInt end, PetscScalar inverse[],
                                            PetscInt *bad)
 {
