@@ -140,11 +140,12 @@ static inline void SpmvTrianglesInvertRows(const SpmvTrianglesSource *s, PetscIn
 }
 
 /* triangles.c */
-extern PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
-                                          SpmvTriangles **triangles, PetscInt *bad);
-extern PetscErrorCode SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);
-extern PetscErrorCode SpmvTrianglesFinite(const SpmvTriangles *triangles, PetscBool *finite);
-extern PetscErrorCode SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *bytes);
-extern PetscErrorCode SpmvTrianglesDestroy(SpmvTriangles **triangles);
-extern void           SpmvTrianglesInvert(const SpmvTrianglesSource *source, PetscScalar inverse[], PetscInt *bad);
-extern void           SpmvTrianglesSolve(const SpmvTriangles *triangles, const PetscScalar *b, PetscScalar *x);
+extern const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source);
+extern PetscErrorCode   SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
+                                            SpmvTriangles **triangles, PetscInt *bad);
+extern PetscErrorCode   SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);
+extern PetscErrorCode   SpmvTrianglesFinite(const SpmvTriangles *triangles, PetscBool *finite);
+extern PetscErrorCode   SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *bytes);
+extern PetscErrorCode   SpmvTrianglesDestroy(SpmvTriangles **triangles);
+extern void             SpmvTrianglesInvert(const SpmvTrianglesSource *source, PetscScalar inverse[], PetscInt *bad);
+extern void             SpmvTrianglesSolve(const SpmvTriangles *triangles, const PetscScalar *b, PetscScalar *x);

@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
   SpmvFactorRows rows;
   SpmvTriangles *triangles; /* NULL: not built */
+  PetscBool      refused;   /* PETSc's kernel is to serve as long as the pattern stays */
   PetscBool      tried;     /* since the values changed */
   PetscBool      current;   /* has the factor's values: serves */
 } SpmvFactorPart;
