@@ -36,7 +36,7 @@ static PetscErrorCode SpmvFactorDrop(SpmvFactor *f)
     f->part[k].refused = f->part[k].tried = f->part[k].current = PETSC_FALSE;
   }
   PetscCall(SpmvFree(&f->work));
-  PetscCall(PetscFree(f->root));
+  PetscCall(SpmvFree(&f->root));
   PetscCall(ISDestroy(&f->row));
   PetscCall(ISDestroy(&f->column));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -100,21 +100,6 @@ static PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The roots that MatForwardSolve() and MatBackwardSolve() take; none where PETSc has an error for them */
-static PetscErrorCode SpmvFactorSetRoots(SpmvFactor *f, const SpmvTrianglesSource *s)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(f->root));
-  for (PetscInt r = 0; r < s->n; r++) {
-    const PetscScalar d = s->a[s->diagonal[r]];
-
-    if (PetscImaginaryPart(d) != 0 || !(PetscRealPart(d) >= 0)) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscMalloc1(s->n, &f->root));
-  for (PetscInt r = 0; r < s->n; r++) f->root[r] = PetscSqrtReal(PetscRealPart(s->a[s->diagonal[r]]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 #define SPMV_FACTOR_SHORT 8 /* entries of a row, off the diagonal */
 
 /*
@@ -159,7 +144,6 @@ static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *
   if (part->triangles) PetscCall(SpmvTrianglesSetValues(&rows->source, part->triangles, &bad));
   else PetscCall(SpmvTrianglesCreate(&rows->source, NULL, f->isa, &part->triangles, &bad));
   if (bad < 0) PetscCall(SpmvTrianglesFinite(part->triangles, &finite));
-  if (finite && F->factortype == MAT_FACTOR_ICC) PetscCall(SpmvFactorSetRoots(f, &rows->source));
   PetscCall(SpmvFactorRowsEnd(rows));
   part->current = finite;
   if (!finite) *why = "not all of its scaled values are finite";
@@ -257,6 +241,7 @@ static PetscErrorCode SpmvFactorHasValues(Mat F, SpmvFactor *f)
 {
   PetscFunctionBegin;
   SpmvDueChanged(&f->due);
+  f->rooted = PETSC_FALSE;
   for (int k = 0; k < 2; k++) f->part[k].tried = f->part[k].current = PETSC_FALSE;
   if (!F->factorerrortype) MatSpmvFactorSetOps(F, f, PETSC_TRUE);
   PetscFunctionReturn(PETSC_SUCCESS);
