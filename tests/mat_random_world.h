@@ -1,0 +1,397 @@
+/*
+  mat_random_world.h - what the steps of mat_random.c share: random numbers, the two sides, what they record, and its comparison
+*/
+#pragma once
+#include "devicetest.h"
+#include <petscksp.h>
+#include <stdint.h>
+
+#define SLOTS      2   /* preconditioners that are kept */
+#define HELD       128 /* objects of one step */
+#define LABEL      80
+#define MAXENTRIES 6000 /* a matrix does not get replaced by one with more */
+
+/* Each step draws from its own salt, so that it stays as it is where others are removed */
+typedef struct {
+  uint64_t state;
+} Draw;
+
+static uint64_t Mix(uint64_t z)
+{
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  return z ^ (z >> 31);
+}
+
+static uint64_t DrawBits(Draw *d)
+{
+  d->state += UINT64_C(0x9e3779b97f4a7c15);
+  return Mix(d->state);
+}
+
+static PetscInt DrawBelow(Draw *d, PetscInt n)
+{
+  return n > 0 ? (PetscInt)(DrawBits(d) % (uint64_t)n) : 0;
+}
+
+static PetscBool DrawChance(Draw *d, PetscInt percent)
+{
+  return (PetscBool)(DrawBelow(d, 100) < percent);
+}
+
+static PetscReal Unit(uint64_t bits) /* in [0, 1) */
+{
+  return (PetscReal)((double)(bits >> 11) / 9007199254740992.0);
+}
+
+static PetscReal DrawReal(Draw *d, PetscReal low, PetscReal high)
+{
+  return low + (high - low) * Unit(DrawBits(d));
+}
+
+/* Numbers that belong to a place: the same on every process */
+static uint64_t PlaceBits(uint64_t salt, PetscInt i, PetscInt j)
+{
+  return Mix(salt + UINT64_C(0x9e3779b97f4a7c15) * (uint64_t)(i + 1) + UINT64_C(0xd1b54a32d192ed03) * (uint64_t)(j + 1));
+}
+
+static PetscScalar Place(uint64_t salt, PetscInt i, PetscInt j) /* at most 1 */
+{
+  const PetscReal re = 2 * Unit(PlaceBits(salt, i, j)) - 1;
+#if defined(PETSC_USE_COMPLEX)
+  return (re + (2 * Unit(PlaceBits(salt + 1, i, j)) - 1) * PETSC_i) * (PetscReal)0.7;
+#else
+  return re;
+#endif
+}
+
+static PetscInt PlaceBelow(uint64_t salt, PetscInt i, PetscInt j, PetscInt n)
+{
+  return n > 0 ? (PetscInt)(PlaceBits(salt, i, j) % (uint64_t)n) : 0;
+}
+
+typedef struct {
+  char      label[LABEL];
+  PetscInt  first, n;
+  PetscReal scale; /* what errors are relative to; 0: none are allowed */
+} Record;
+
+typedef struct {
+  PetscBool   ours;
+  const char *type; /* for MatSetType() */
+  Mat         A;
+  uint64_t    coo; /* salt of the coordinates that A has; 0: none */
+
+  Mat              swept; /* the matrix that swept last, and its nonzero state then */
+  PetscObjectState sweptstate;
+
+  PC       pc[SLOTS];
+  PetscInt kind[SLOTS], size[SLOTS];
+
+  PetscInt    nheld;
+  PetscObject held[HELD]; /* of this step, so that nothing leaks where it fails */
+
+  PetscInt     nrecords, maxrecords, nvalues, maxvalues;
+  Record      *records;
+  PetscScalar *values;
+} Side;
+
+/* What aij's matrix is before a step */
+typedef struct {
+  PetscInt  M, N, m, n, first, firstcolumn;
+  PetscInt  entries;
+  PetscBool square; /* rows are distributed as columns are, too */
+  PetscReal norm;
+} Facts;
+
+typedef struct {
+  const char *name;
+  PetscErrorCode (*run)(Side *, Draw *);
+  unsigned needs;
+  PetscInt weight;
+} Step;
+
+enum {
+  SQUARE  = 1,
+  ALONE   = 2,
+  PATTERN = 4,
+  DEVICE  = 8
+}; /* what a step needs; PATTERN: what has a new pattern has no coordinates */
+
+static Facts       facts;
+static PetscMPIInt ranks, rank;
+static PetscBool   device, verbose;
+static PetscInt64  compared;
+
+/* With -v: what a step draws */
+static void Say(const Side *s, const char format[], ...)
+{
+  va_list list;
+
+  if (!verbose || s->ours || rank) return;
+  va_start(list, format);
+  vprintf(format, list);
+  va_end(list);
+  fflush(stdout);
+}
+
+static PetscReal Tolerance(void)
+{
+  return PETSC_MACHINE_EPSILON < 1e-12 ? 1e-10 : 1e4 * PETSC_MACHINE_EPSILON;
+}
+
+static PetscErrorCode Hold(Side *s, void *object)
+{
+  PetscFunctionBegin;
+  PetscCheck(s->nheld < HELD, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a step has more than %d objects", HELD);
+  s->held[s->nheld++] = (PetscObject)object;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Release(Side *s)
+{
+  PetscFunctionBegin;
+  while (s->nheld) PetscCall(PetscObjectDestroy(&s->held[--s->nheld]));
+  PetscFunctionReturn(0);
+}
+
+/* The matrix under test is replaced; the old one goes at the end of the step */
+static PetscErrorCode Replace(Side *s, Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(Hold(s, s->A));
+  s->A = A;
+  PetscFunctionReturn(0);
+}
+
+/* PETSc 3.18's preconditioners know a pattern by its nonzero state, which another matrix's inside may have by chance */
+static PetscErrorCode Forget(Side *s)
+{
+  PetscFunctionBegin;
+  s->swept = NULL;
+  for (int k = 0; k < SLOTS; k++) PetscCall(PCDestroy(&s->pc[k]));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RecordValues(Side *s, const char label[], PetscInt n, const PetscScalar v[], PetscReal scale)
+{
+  Record *r;
+
+  PetscFunctionBegin;
+  if (s->nrecords == s->maxrecords) {
+    s->maxrecords = 2 * s->maxrecords + 16;
+    PetscCall(PetscRealloc(sizeof(*s->records) * (size_t)s->maxrecords, &s->records));
+  }
+  if (s->nvalues + n > s->maxvalues) {
+    s->maxvalues = 2 * (s->nvalues + n) + 64;
+    PetscCall(PetscRealloc(sizeof(*s->values) * (size_t)s->maxvalues, &s->values));
+  }
+  r = &s->records[s->nrecords++];
+  PetscCall(PetscStrncpy(r->label, label, sizeof(r->label)));
+  r->first = s->nvalues;
+  r->n     = n;
+  r->scale = scale;
+  PetscCall(PetscArraycpy(s->values + s->nvalues, v, n));
+  s->nvalues += n;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RecordNumber(Side *s, const char label[], PetscScalar v, PetscReal scale)
+{
+  PetscFunctionBegin;
+  PetscCall(RecordValues(s, label, 1, &v, scale));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RecordVec(Side *s, const char label[], Vec v, PetscReal scale)
+{
+  const PetscScalar *a;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetArrayRead(v, &a));
+  PetscCall(RecordValues(s, label, n, a, scale));
+  PetscCall(VecRestoreArrayRead(v, &a));
+  PetscFunctionReturn(0);
+}
+
+/* A solution: relative to its own norm */
+static PetscErrorCode RecordSolution(Side *s, const char label[], Vec v, PetscReal growth)
+{
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  PetscCall(VecNorm(v, NORM_INFINITY, &norm));
+  PetscCall(RecordVec(s, label, v, growth * norm));
+  PetscFunctionReturn(0);
+}
+
+/* All rows: columns as they are, values to a last bit or two, as sums of other processes' entries come in any order */
+static PetscErrorCode RecordRows(Side *s, const char label[], Mat A)
+{
+  PetscInt first, last;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &first, &last));
+  for (PetscInt r = first; r < last; r++) {
+    const PetscInt    *j;
+    const PetscScalar *a;
+    PetscScalar        sum  = 0;
+    PetscReal          size = 0;
+    PetscInt           n;
+
+    PetscCall(MatGetRow(A, r, &n, &j, &a));
+    for (PetscInt k = 0; k < n; k++) {
+      sum += (PetscScalar)(PetscReal)((j[k] + 1) * (k + 1));
+      size = PetscMax(size, PetscAbsScalar(a[k]));
+    }
+    PetscCall(RecordNumber(s, label, (PetscScalar)(PetscReal)n, 0));
+    PetscCall(RecordNumber(s, label, sum, 0));
+    PetscCall(RecordValues(s, label, n, a, size / 100));
+    PetscCall(MatRestoreRow(A, r, &n, &j, &a));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A vector that A multiplies, or a result of it, with random entries */
+static PetscErrorCode VecRandom(Side *s, Mat A, PetscBool right, uint64_t salt, Vec *v)
+{
+  PetscScalar *a;
+  PetscInt     first, last;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, right ? v : NULL, right ? NULL : v));
+  PetscCall(Hold(s, *v));
+  PetscCall(VecGetOwnershipRange(*v, &first, &last));
+  PetscCall(VecGetArrayWrite(*v, &a));
+  for (PetscInt i = first; i < last; i++) a[i - first] = Place(salt, i, 0);
+  PetscCall(VecRestoreArrayWrite(*v, &a));
+  PetscFunctionReturn(0);
+}
+
+/* One whose entries are not to be read */
+static PetscErrorCode VecUnset(Side *s, Mat A, PetscBool right, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, right ? v : NULL, right ? NULL : v));
+  PetscCall(Hold(s, *v));
+  PetscCall(VecSet(*v, (PetscScalar)NAN));
+  PetscFunctionReturn(0);
+}
+
+/* What an error of A x is relative to, where x is at most 1 */
+static PetscErrorCode Scale(Mat A, PetscBool transpose, PetscReal *scale)
+{
+  PetscFunctionBegin;
+  PetscCall(MatNorm(A, transpose ? NORM_1 : NORM_INFINITY, scale));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode RecordMult(Side *s, const char label[], Mat A, uint64_t salt)
+{
+  PetscReal scale;
+  Vec       x, y;
+
+  PetscFunctionBegin;
+  PetscCall(Scale(A, PETSC_FALSE, &scale));
+  PetscCall(VecRandom(s, A, PETSC_TRUE, salt, &x));
+  PetscCall(VecUnset(s, A, PETSC_FALSE, &y));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(RecordVec(s, label, y, scale));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Assemble(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* New entries may come */
+static PetscErrorCode Open(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATIONS, PETSC_TRUE));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(MatSetOption(A, MAT_NO_OFF_PROC_ENTRIES, PETSC_FALSE)); /* conversions set it */
+  PetscFunctionReturn(0);
+}
+
+/* Before the pattern changes: PETSc 3.18 frees twice what a parallel matrix got by coordinates */
+static PetscErrorCode DropCoo(Side *s)
+{
+  Mat B;
+
+  PetscFunctionBegin;
+  if (s->coo && ranks > 1) {
+    PetscCall(MatDuplicate(s->A, MAT_COPY_VALUES, &B));
+    PetscCall(Replace(s, B));
+  }
+  s->coo = 0;
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode GetFacts(Mat A, Facts *f)
+{
+  PetscInt    last, lastcolumn;
+  PetscMPIInt same;
+  MatInfo     info;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &f->M, &f->N));
+  PetscCall(MatGetLocalSize(A, &f->m, &f->n));
+  PetscCall(MatGetOwnershipRange(A, &f->first, &last));
+  PetscCall(MatGetOwnershipRangeColumn(A, &f->firstcolumn, &lastcolumn));
+  PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
+  f->entries = (PetscInt)info.nz_used;
+  PetscCall(MatNorm(A, NORM_INFINITY, &f->norm));
+  same = f->first == f->firstcolumn && last == lastcolumn && f->M == f->N;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  f->square = (PetscBool)same;
+  PetscFunctionReturn(0);
+}
+
+/* The first difference, or an empty string */
+static PetscErrorCode CompareHere(const Side *a, const Side *b, char difference[], size_t size)
+{
+  PetscFunctionBegin;
+  difference[0] = 0;
+  for (PetscInt k = 0; k < PetscMin(a->nrecords, b->nrecords); k++) {
+    const Record *r = &a->records[k], *q = &b->records[k];
+
+    compared++;
+    if (r->n != q->n) {
+      PetscCall(PetscSNPrintf(difference, size, "%s has %" PetscInt_FMT " numbers, not %" PetscInt_FMT, r->label, q->n, r->n));
+      PetscFunctionReturn(0);
+    }
+    for (PetscInt i = 0; i < r->n; i++) {
+      const PetscScalar u = a->values[r->first + i], v = b->values[q->first + i];
+
+      if (PetscAbsScalar(u - v) <= Tolerance() * r->scale || u == v) continue;
+      PetscCall(PetscSNPrintf(difference, size, "%s, number %" PetscInt_FMT " of %" PetscInt_FMT ": %.12g, not %.12g; scale %g",
+                              r->label, i, r->n, (double)PetscRealPart(v), (double)PetscRealPart(u), (double)r->scale));
+      PetscFunctionReturn(0);
+    }
+  }
+  if (a->nrecords != b->nrecords)
+    PetscCall(PetscSNPrintf(difference, size, "%" PetscInt_FMT " results, not %" PetscInt_FMT, b->nrecords, a->nrecords));
+  PetscFunctionReturn(0);
+}
+
+/* On all processes: the difference of the first one that has any */
+static PetscErrorCode Compare(const Side *a, const Side *b, char difference[], size_t size)
+{
+  PetscMPIInt who;
+
+  PetscFunctionBegin;
+  PetscCall(CompareHere(a, b, difference, size));
+  who = difference[0] ? rank : ranks;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &who, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  if (who == ranks) PetscFunctionReturn(0);
+  PetscCallMPI(MPI_Bcast(difference, (PetscMPIInt)size, MPI_CHAR, who, PETSC_COMM_WORLD));
+  PetscFunctionReturn(0);
+}
