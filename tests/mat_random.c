@@ -170,7 +170,7 @@ static PetscErrorCode RunSide(const Sequence *q, PetscInt k, Side *s, PetscError
   if (k < 0) *error = MatStart(s, q->kind, q->n, &d);
   else {
     *error = 0;
-    if (Steps[q->step[k].step].needs & PATTERN) *error = DropCoo(s);
+    if (Steps[q->step[k].step].needs & PATTERN) *error = NewPattern(s);
     if (!*error) *error = Steps[q->step[k].step].run(s, &d);
   }
   if (!*error && (k < 0 || k == q->nsteps - 1 || salt % 4 == 0)) *error = RecordRows(s, "entries of the matrix", s->A);

@@ -57,7 +57,7 @@ static PetscErrorCode Dominate(Side *s, PetscBool both)
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   if (any) {
-    PetscCall(DropCoo(s));
+    PetscCall(NewPattern(s));
     PetscCall(Open(s->A));
     for (PetscInt i = 0; i < facts.m; i++) {
       if (sum[i] < 0) continue;
@@ -257,8 +257,9 @@ static PetscErrorCode DoPC(Side *s, Draw *d)
   }
   if (s->pc[slot]) PetscCall(PCSetOperators(s->pc[slot], A, A));
   else PetscCall(PCNew(s, kind, levels, A, &s->pc[slot]));
-  s->kind[slot] = kind;
-  s->size[slot] = facts.m;
+  s->kind[slot]     = kind;
+  s->size[slot]     = facts.m;
+  s->overlaps[slot] = (PetscBool)!strcmp(Kinds[kind].type, PCASM);
   PetscCall(UsePC(s, d, s->pc[slot], kind));
   PetscFunctionReturn(0);
 }

@@ -85,8 +85,9 @@ typedef struct {
   Mat              swept; /* the matrix that swept last, and its nonzero state then */
   PetscObjectState sweptstate;
 
-  PC       pc[SLOTS];
-  PetscInt kind[SLOTS], size[SLOTS];
+  PC        pc[SLOTS];
+  PetscInt  kind[SLOTS], size[SLOTS];
+  PetscBool overlaps[SLOTS];
 
   PetscInt    nheld;
   PetscObject held[HELD]; /* of this step, so that nothing leaks where it fails */
@@ -321,8 +322,11 @@ static PetscErrorCode Open(Mat A)
   PetscFunctionReturn(0);
 }
 
-/* Before the pattern changes: PETSc 3.18 frees twice what a parallel matrix got by coordinates */
-static PetscErrorCode DropCoo(Side *s)
+/*
+  Before the pattern changes. PETSc 3.18 frees twice what a parallel matrix got by coordinates; and the nonzero state of a parallel
+  matrix is a sum that may stay as it is where one of its blocks is made anew, which PCASM goes by
+*/
+static PetscErrorCode NewPattern(Side *s)
 {
   Mat B;
 
@@ -332,6 +336,8 @@ static PetscErrorCode DropCoo(Side *s)
     PetscCall(Replace(s, B));
   }
   s->coo = 0;
+  for (int k = 0; k < SLOTS && ranks > 1; k++)
+    if (s->overlaps[k]) PetscCall(PCDestroy(&s->pc[k]));
   PetscFunctionReturn(0);
 }
 
