@@ -204,6 +204,58 @@ static PetscErrorCode Test(Pattern *p, const SpmvShape *shape)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Couplings whose products overflow, in rows where x is 0: nothing may be multiplied that a row does not have */
+static PetscErrorCode TestSteep(void)
+{
+  const PetscInt distance = 1;
+  PetscScalar    x[64], in[64] = {0};
+  Pattern        p;
+
+  PetscFunctionBegin;
+  PetscCall(PatternCreate(64, 1, &distance, 1, 0, &p));
+  for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
+    const SpmvTrianglesSource                            s = Source(&p, SPMV_FACTORS_SYMMETRIC, 1, 0);
+    SPMV_DESTROY_BY(SpmvTrianglesDestroy) SpmvTriangles *t = NULL;
+    PetscInt                                             bad;
+
+    if (!SpmvIsaSupported((SpmvIsa)isa)) continue;
+    PatternValues(&p, 1, s.kind);
+    PetscCall(SpmvTrianglesCreate(&s, &SpmvShape_slices, isa, &t, &bad));
+    for (PetscInt k = 0; k < p.i[p.n]; k++) p.a[k] = PETSC_MAX_REAL / 8;
+    PetscCall(SpmvTrianglesSetValues(&s, t, &bad));
+    for (int side = 0; side < 2; side++) {
+      const SpmvPass pass = {.in = in, .x = x};
+
+      t->kernels->pass(t, (SpmvTriangleSide)side, &pass);
+      PetscCall(Compare(p.n, in, x, "steep", (SpmvIsa)isa));
+    }
+  }
+  PetscCall(PetscFree6(p.lower[0], p.lower[1], p.upper[0], p.upper[1], p.diagonal, p.i));
+  PetscCall(PetscFree2(p.j, p.a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSuits(void)
+{
+  const PetscInt      grid[] = {1, 12, 144}, node = 1728;
+  Pattern             p;
+  SpmvTrianglesSource s;
+
+  PetscFunctionBegin;
+  for (int random = 0; random < 2; random++) {
+    PetscCall(PatternCreate(node, random ? 0 : 3, grid, 1, random ? 0.004 : 0, &p));
+    s = Source(&p, SPMV_SWEEPS, 1, 0);
+    PetscCheck(SpmvShape_slices.suits(&s) == !random, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s",
+               random ? "random columns suit" : "a grid does not suit");
+    s.nnodes = 1;
+    s.nodes  = &node;
+    PetscCheck(!SpmvShape_slices.suits(&s), PETSC_COMM_SELF, PETSC_ERR_PLIB, "nodes suit");
+    PetscCall(PetscFree6(p.lower[0], p.lower[1], p.upper[0], p.upper[1], p.diagonal, p.i));
+    PetscCall(PetscFree2(p.j, p.a));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const SpmvShape *const shapes[]    = {&SpmvShape_rows, &SpmvShape_slices};
@@ -229,6 +281,8 @@ int main(int argc, char **argv)
       }
     }
   }
+  PetscCall(TestSteep());
+  PetscCall(TestSuits());
   PetscCall(PetscFinalize());
   return 0;
 }

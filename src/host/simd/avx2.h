@@ -65,6 +65,10 @@ static inline Spmv8 Spmv8Splat(double s)
   return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(s)};
 }
 #define Spmv8Zero() Spmv8Splat(0)
+SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
+{
+  return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(t)};
+}
 static inline Spmv8 Spmv8Add(Spmv8 a, Spmv8 b)
 {
   return (Spmv8){_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
@@ -232,3 +236,65 @@ static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n
   }
   return (Spmv8){SpmvSumHalves(sum[0], sum[1]), SpmvSumHalves(sum[2], sum[3])};
 }
+
+static inline unsigned Spmv4Beyond(Spmv4 v, double limit)
+{
+  return (unsigned)_mm256_movemask_pd(
+    _mm256_cmp_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), v), _mm256_set1_pd(limit), _CMP_GT_OQ));
+}
+static inline unsigned Spmv8Beyond(Spmv8 v, double limit)
+{
+  return Spmv4Beyond(v.low, limit) | Spmv4Beyond(v.high, limit) << 4;
+}
+
+/* v, one or two lanes further up or down, behind lanes of w */
+static inline Spmv4 SpmvUp2(Spmv4 v, Spmv4 w)
+{
+  return _mm256_permute2f128_pd(w, v, 0x21);
+}
+static inline Spmv4 SpmvUp1(Spmv4 v, Spmv4 w)
+{
+  return _mm256_shuffle_pd(SpmvUp2(v, w), v, 5);
+}
+static inline Spmv4 SpmvDown2(Spmv4 v, Spmv4 w)
+{
+  return _mm256_permute2f128_pd(v, w, 0x21);
+}
+static inline Spmv4 SpmvDown1(Spmv4 v, Spmv4 w)
+{
+  return _mm256_shuffle_pd(v, SpmvDown2(v, w), 5);
+}
+static inline Spmv8 Spmv8ShiftUp(Spmv8 v, Spmv8 before)
+{
+  return (Spmv8){SpmvUp1(v.low, before.high), SpmvUp1(v.high, v.low)};
+}
+static inline Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
+{
+  return (Spmv8){SpmvDown1(v.low, v.high), SpmvDown1(v.high, before.low)};
+}
+
+/* Each step doubles the lanes that a lane is made from; c multiplies the one before these, which is 0 before the first lane */
+#define SPMV_SCAN_STEP(a, c, SHIFT) \
+  a = Spmv4Fma(c, SHIFT(a, Spmv4Zero()), a); \
+  c = _mm256_mul_pd(c, SHIFT(c, Spmv4Splat(1)))
+static inline Spmv8 Spmv8ScanUp(Spmv8 a, Spmv8 c, Spmv8 before)
+{
+  SPMV_SCAN_STEP(a.low, c.low, SpmvUp1);
+  SPMV_SCAN_STEP(a.low, c.low, SpmvUp2);
+  SPMV_SCAN_STEP(a.high, c.high, SpmvUp1);
+  SPMV_SCAN_STEP(a.high, c.high, SpmvUp2);
+  a.low  = Spmv4Fma(c.low, _mm256_permute4x64_pd(before.high, 0xff), a.low);
+  a.high = Spmv4Fma(c.high, _mm256_permute4x64_pd(a.low, 0xff), a.high);
+  return a;
+}
+static inline Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 before)
+{
+  SPMV_SCAN_STEP(a.low, c.low, SpmvDown1);
+  SPMV_SCAN_STEP(a.low, c.low, SpmvDown2);
+  SPMV_SCAN_STEP(a.high, c.high, SpmvDown1);
+  SPMV_SCAN_STEP(a.high, c.high, SpmvDown2);
+  a.high = Spmv4Fma(c.high, _mm256_permute4x64_pd(before.low, 0), a.high);
+  a.low  = Spmv4Fma(c.low, _mm256_permute4x64_pd(a.high, 0), a.low);
+  return a;
+}
+#undef SPMV_SCAN_STEP

@@ -23,6 +23,11 @@ typedef __m512d Spmv8;
 #define Spmv8FmaWhere  _mm512_mask3_fmadd_pd
 #define Spmv8LoadWhere _mm512_mask_loadu_pd
 
+SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
+{
+  return _mm512_mask_broadcastsd_pd(_mm512_set1_pd(s), 0xf0, _mm_set_sd(t));
+}
+
 /* The first n lanes, n = 0 to 8 */
 static inline __mmask8 SpmvFirst(int n)
 {
@@ -183,3 +188,44 @@ static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
 {
   _mm256_storeu_si256((__m256i *)p, _mm256_maskz_compress_epi32((__mmask8)mask, a));
 }
+
+static inline unsigned Spmv8Beyond(Spmv8 v, double limit)
+{
+  return _mm512_cmp_pd_mask(_mm512_abs_pd(v), _mm512_set1_pd(limit), _CMP_GT_OQ);
+}
+
+/* v, n lanes further up or down, behind lanes of w */
+#define SPMV_BITS(v)       _mm512_castpd_si512(v)
+#define SPMV_UP(v, w, n)   _mm512_castsi512_pd(_mm512_alignr_epi64(SPMV_BITS(v), SPMV_BITS(w), 8 - (n)))
+#define SPMV_DOWN(v, w, n) _mm512_castsi512_pd(_mm512_alignr_epi64(SPMV_BITS(w), SPMV_BITS(v), n))
+static inline Spmv8 Spmv8ShiftUp(Spmv8 v, Spmv8 before)
+{
+  return SPMV_UP(v, before, 1);
+}
+static inline Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
+{
+  return SPMV_DOWN(v, before, 1);
+}
+
+/* Each step doubles the lanes that a lane is made from; c multiplies the one before these, which is 0 before the first lane */
+#define SPMV_SCAN_STEP(SHIFT, n) \
+  a = Spmv8Fma(c, SHIFT(a, Spmv8Zero(), n), a); \
+  c = Spmv8Mul(c, SHIFT(c, Spmv8Splat(1), n))
+static inline Spmv8 Spmv8ScanUp(Spmv8 a, Spmv8 c, Spmv8 before)
+{
+  SPMV_SCAN_STEP(SPMV_UP, 1);
+  SPMV_SCAN_STEP(SPMV_UP, 2);
+  SPMV_SCAN_STEP(SPMV_UP, 4);
+  return Spmv8Fma(c, _mm512_permutexvar_pd(_mm512_set1_epi64(7), before), a);
+}
+static inline Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 before)
+{
+  SPMV_SCAN_STEP(SPMV_DOWN, 1);
+  SPMV_SCAN_STEP(SPMV_DOWN, 2);
+  SPMV_SCAN_STEP(SPMV_DOWN, 4);
+  return Spmv8Fma(c, _mm512_permutexvar_pd(_mm512_setzero_si512(), before), a);
+}
+#undef SPMV_SCAN_STEP
+#undef SPMV_UP
+#undef SPMV_DOWN
+#undef SPMV_BITS

@@ -30,6 +30,8 @@
   { \
     for (int l = 0; l < n; l++) p[l] = v.a[l]; \
   } \
+  SPMV_LANES(N, V, V##SplatTwo, (PetscScalar s, PetscScalar t), l < N / 2 ? s : t) \
+  SPMV_LANES(N, V, V##Fold, (V v), v.a[l] + v.a[(l + N / 2) % N]) \
   SPMV_INLINE PetscScalar V##Sum(V v) \
   { \
     PetscScalar s = v.a[0]; \
@@ -40,6 +42,10 @@
 SPMV_VECTOR(4, Spmv4)
 SPMV_VECTOR(8, Spmv8)
 #undef SPMV_VECTOR
+#define Spmv4LoadFew  Spmv4LoadFirst
+#define Spmv8LoadFew  Spmv8LoadFirst
+#define Spmv4StoreFew Spmv4StoreFirst
+#define Spmv8StoreFew Spmv8StoreFirst
 
 /* Entry k of an index, an unsigned number of so many bytes, without its lowest bits */
 SPMV_INLINE size_t SpmvPlaceAt(const void *index, size_t size, int k, int bits)
@@ -173,4 +179,40 @@ static inline void Spmv8Transpose(Spmv8 v[8])
       v[l].a[k] = other;
     }
   }
+}
+
+static inline PetscScalar SpmvFma(PetscScalar a, PetscScalar b, PetscScalar c)
+{
+  return c + a * b;
+}
+
+static inline unsigned Spmv8Beyond(Spmv8 v, PetscReal limit)
+{
+  unsigned mask = 0;
+
+  for (int l = 0; l < 8; l++) mask |= (unsigned)(PetscAbsScalar(v.a[l]) > limit) << l;
+  return mask;
+}
+
+SPMV_INLINE Spmv8 Spmv8ShiftUp(Spmv8 v, Spmv8 before)
+{
+  for (int l = 7; l > 0; l--) v.a[l] = v.a[l - 1];
+  v.a[0] = before.a[7];
+  return v;
+}
+SPMV_INLINE Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
+{
+  for (int l = 0; l < 7; l++) v.a[l] = v.a[l + 1];
+  v.a[7] = before.a[0];
+  return v;
+}
+SPMV_INLINE Spmv8 Spmv8ScanUp(Spmv8 a, Spmv8 c, Spmv8 before)
+{
+  for (int l = 0; l < 8; l++) a.a[l] += c.a[l] * (l ? a.a[l - 1] : before.a[7]);
+  return a;
+}
+SPMV_INLINE Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 before)
+{
+  for (int l = 7; l >= 0; l--) a.a[l] += c.a[l] * (l < 7 ? a.a[l + 1] : before.a[0]);
+  return a;
 }

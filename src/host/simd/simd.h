@@ -13,6 +13,10 @@
   VFma(a, b, c)                 a b + c, rounded once where the machine can
   VLoadFirst(p, n)              the first n lanes, which are all that is read, 0 in the others
   VStoreFirst(p, v, n)          the first n lanes
+  VLoadFew(p, n), VStoreFew(p, v, n)  the same for a constant n, by loads and stores without masks: what is stored is soon there
+                                to be loaded
+  VSplatTwo(s, t)               s in the first half of the lanes, t in the second
+  VFold(v)                      the sum of the halves, in both of them
 
   Spmv8Mul(a, b), Spmv8Store(p, v)
   Spmv8Stream(p, v)             a store past the cache, p a multiple of 64 bytes; SpmvStreamEnd() before others read it
@@ -25,6 +29,13 @@
   Spmv8Sums(v)                  the sum of v[l] in lane l, v eight vectors
   Spmv8SumRuns(p, i, n, depth)  the sum of the first min(n[l], depth) scalars from p[i[l]] on in lane l, i eight PetscInt, n an
                                 SpmvIndex, depth 4 or a multiple of 8; all `depth` scalars may be read
+
+  Spmv8Beyond(v, limit)         the mask of the lanes whose size is greater than a limit
+  Spmv8ShiftUp(v, before)       lane l - 1 of v in lane l, lane 7 of `before` in lane 0
+  Spmv8ShiftDown(v, before)     lane l + 1 of v in lane l, lane 0 of `before` in lane 7
+  Spmv8ScanUp(a, c, before)     r = a + c Spmv8ShiftUp(r, before), from lane to lane; Spmv8ScanDown(a, c, before) in the same way.
+                                It may multiply lanes of c by each other
+  SpmvFma(a, b, c)              VFma() of scalars
 
   Spmv8Gather(x, i)             x[i[l]] in lane l
   Spmv8GatherFirst(x, i, n)     the same in the first n lanes, 0 in the others; all of i[0 .. 7] may be read

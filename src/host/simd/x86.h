@@ -16,6 +16,52 @@ typedef __m256i SpmvIndex;
 #define Spmv4Add   _mm256_add_pd
 #define Spmv4Fma   _mm256_fmadd_pd
 
+SPMV_INLINE Spmv4 Spmv4LoadFew(const double *p, int n)
+{
+  if (n >= 4) return Spmv4Load(p);
+  if (n == 3) return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_load_sd(p + 2), 1);
+  return _mm256_zextpd128_pd256(n == 2 ? _mm_loadu_pd(p) : _mm_load_sd(p));
+}
+SPMV_INLINE void Spmv4StoreFew(double *p, Spmv4 v, int n)
+{
+  if (n >= 4) {
+    _mm256_storeu_pd(p, v);
+  } else {
+    if (n == 1) _mm_store_sd(p, _mm256_castpd256_pd128(v));
+    else _mm_storeu_pd(p, _mm256_castpd256_pd128(v));
+    if (n == 3) _mm_store_sd(p + 2, _mm256_extractf128_pd(v, 1));
+  }
+}
+SPMV_INLINE Spmv4 Spmv4SplatTwo(double s, double t)
+{
+  return _mm256_blend_pd(_mm256_set1_pd(s), _mm256_set1_pd(t), 12);
+}
+static inline Spmv4 Spmv4Fold(Spmv4 v)
+{
+  return _mm256_add_pd(v, _mm256_permute2f128_pd(v, v, 1));
+}
+
+SPMV_INLINE Spmv8 Spmv8LoadFew(const double *p, int n)
+{
+  return Spmv8Join(Spmv4LoadFew(p, n), n > 4 ? Spmv4LoadFew(p + 4, n - 4) : Spmv4Zero());
+}
+SPMV_INLINE void Spmv8StoreFew(double *p, Spmv8 v, int n)
+{
+  Spmv4StoreFew(p, Spmv8Low(v), n);
+  if (n > 4) Spmv4StoreFew(p + 4, Spmv8High(v), n - 4);
+}
+static inline Spmv8 Spmv8Fold(Spmv8 v)
+{
+  const Spmv4 sum = _mm256_add_pd(Spmv8Low(v), Spmv8High(v));
+
+  return Spmv8Join(sum, sum);
+}
+
+static inline double SpmvFma(double a, double b, double c)
+{
+  return __builtin_fma(a, b, c);
+}
+
 static inline double Spmv4Sum(Spmv4 v)
 {
   const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));

@@ -6,7 +6,6 @@
 */
 #include "rows.h"
 #include "../simd/simd.h"
-#include "scan.h"
 
 #if defined(SPMV_ISA_ABSENT)
 const SpmvShapeKernels SPMV_ISA_NAME(SpmvRowsKernels) = {NULL, NULL};

@@ -37,12 +37,22 @@ typedef struct {
   PetscBool          large;    /* no cache keeps it from one pass to the next */
 } SpmvSlicesStorage;
 
+/* SpmvSlicesTarget: where the entries of a slice go */
+typedef struct {
+  PetscInt    *place;
+  uint16_t    *index;
+  PetscScalar *value;
+} SpmvSlicesTarget;
+
 /* SpmvSlicesKernels: of an instruction set */
 typedef struct {
   SpmvShapeKernels shape;
-  /* value[8 k + q] <- f[q] a[q][k], k < n, eight rows; past the cache if `stream` */
-  void (*copy)(PetscInt n, const PetscScalar *const a[8], const PetscScalar f[8], PetscScalar *value, PetscBool stream);
+  void (*values)(const SpmvTrianglesSource *s, SpmvSlicesStorage *storage, PetscInt *bad); /* setvalues() of the shape */
 } SpmvSlicesKernels;
+
+/* slices.c */
+extern void SpmvSlicesFill(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
+                           const SpmvSlicesTarget *to, const PetscScalar f[]);
 
 static inline PetscInt SpmvSlicesCount(PetscInt n)
 {
@@ -71,4 +81,12 @@ static inline size_t SpmvSlicesPlaces(const SpmvSlice *h)
 static inline size_t SpmvSlicesIndices(const SpmvSlice *h)
 {
   return 8 * (size_t)h->gathers + (size_t)h->list;
+}
+
+/* After a slice; before one, if by is -1 */
+static inline void SpmvSlicesAdvance(SpmvSlicesTarget *to, const SpmvSlice *h, PetscInt by)
+{
+  to->place += by * (PetscInt)SpmvSlicesPlaces(h);
+  to->index += by * (PetscInt)SpmvSlicesIndices(h);
+  to->value += by * (PetscInt)SpmvSlicesValues(h);
 }

@@ -3,7 +3,6 @@
 */
 #include "slices.h"
 #include "../simd/simd.h"
-#include "scan.h"
 
 #if defined(SPMV_ISA_ABSENT)
 const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{NULL, NULL}, NULL};
@@ -194,19 +193,7 @@ static void Product(const SpmvTriangles *t, SpmvTriangleSide side, const PetscSc
   else SlicesProduct(t, SPMV_UPPER, x, y);
 }
 
-/* Eight rows become eight lanes */
-static void Copy(PetscInt n, const PetscScalar *const a[8], const PetscScalar f[8], PetscScalar *value, PetscBool stream)
-{
-  const Spmv8 scale = Spmv8Load(f);
+extern void SPMV_ISA_NAME(SpmvSlicesValues)(const SpmvTrianglesSource *s, SpmvSlicesStorage *storage, PetscInt *bad);
 
-  for (PetscInt k = 0; k < n; k++, value += 8) {
-    const PetscScalar lane[8] = {a[0][k], a[1][k], a[2][k], a[3][k], a[4][k], a[5][k], a[6][k], a[7][k]};
-    const Spmv8       v       = Spmv8Mul(scale, Spmv8Load(lane));
-
-    if (stream) Spmv8Stream(value, v);
-    else Spmv8Store(value, v);
-  }
-}
-
-const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{Pass, Product}, Copy};
+const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{Pass, Product}, SPMV_ISA_NAME(SpmvSlicesValues)};
 #endif

@@ -4,14 +4,14 @@
 #include "triangles.h"
 
 /* Nodes come first: sweeps must be by nodes where PETSc's are */
-static const SpmvShape *const Shapes[] = {&SpmvShape_slices, &SpmvShape_rows};
+static const SpmvShape *const Shapes[] = {&SpmvShape_nodes, &SpmvShape_slices, &SpmvShape_rows};
 
 /*
   SpmvTrianglesCreate - the triangles of a matrix or a factor, with their values
 
   Input Parameters:
 + source - the rows
-. shape  - NULL for the one that is likely to be the fastest
+. shape  - NULL for the one that is likely to be the fastest; nodes only if they suit
 - isa    - an SpmvIsa, or SPMV_ISA_COUNT for the best
 
   Output Parameters:

@@ -7,7 +7,8 @@
 
   A *shape* is how the rows of a triangle are laid out:
     rows    one after the other
-    nodes   rows with the same columns (PETSc's inodes) together, a row in each lane; the scaling is by inverse diagonal blocks
+    nodes   rows with the same columns (PETSc's inodes) together, a row in each lane; a node's rows are solved for at once (nodes.h).
+            Only for sources that its suits() accepts
     slices  eight consecutive rows together, a row in each lane
   rows.c, nodes.c and slices.c build them, *_simd.c has their passes.
 */
@@ -44,6 +45,9 @@ typedef struct {
 /*
   SpmvPass: one pass. For each row i, forwards for the lower triangle and backwards for the upper one,
     p = sum_j T_ij x_j,  s = (S in)_i - p or in_i - p,  x_i = keep x_i + s - minus_i
+  By nodes, j are the columns outside of the node of row i. Its rows' own part of the matrix is in S and T: sweeps have the inverse of
+  the node's diagonal block for S; factors have rows and `in` multiplied by the inverse of the triangle inside of the node, `in` also
+  where it is not scaled. Factors are passed through with `scale` as SpmvTrianglesInScaled() has it.
   in, minus, before and product may be the same vectors as each other or as x only where said
 */
 typedef struct {
@@ -91,7 +95,7 @@ extern const SpmvShape SpmvShape_rows, SpmvShape_nodes, SpmvShape_slices;
 /* SpmvTriangles: both triangles */
 typedef struct _n_SpmvTriangles {
   SpmvTrianglesKind       kind;
-  PetscInt                n, nz; /* rows; entries of both triangles */
+  PetscInt                n, nz; /* rows; entries of both triangles, of nodes also those inside */
   const SpmvShape        *shape;
   const SpmvShapeKernels *kernels;
   void                   *storage; /* PetscNew() by the shape */
@@ -119,15 +123,18 @@ static inline void SpmvTrianglesRow(const SpmvTrianglesSource *s, SpmvTriangleSi
 static inline void SpmvTrianglesInvertRows(const SpmvTrianglesSource *s, PetscInt first, PetscInt end, PetscScalar inverse[],
                                            PetscInt *bad)
 {
-  const PetscBool unit = (PetscBool)(s->omega == 1 && s->shift == 0);
+  PetscScalar none = 0;
 
-  for (PetscInt i = first; i < end; i++) {
-    const PetscScalar a = s->a[s->diagonal[i]];
-
-    if (s->kind != SPMV_SWEEPS) inverse[i] = a;
-    else if (unit) inverse[i] = (PetscReal)1 / a;
-    else inverse[i] = s->omega / (s->shift + a);
-    if (PetscUnlikely(inverse[i] - inverse[i] != (PetscReal)0) && *bad < 0) *bad = i; /* infinite or not a number */
+  if (s->kind != SPMV_SWEEPS) {
+    for (PetscInt i = first; i < end; i++) inverse[i] = s->a[s->diagonal[i]];
+  } else if (s->omega == 1 && s->shift == 0) {
+    for (PetscInt i = first; i < end; i++) inverse[i] = (PetscReal)1 / s->a[s->diagonal[i]];
+  } else {
+    for (PetscInt i = first; i < end; i++) inverse[i] = s->omega / (s->shift + s->a[s->diagonal[i]]);
+  }
+  for (PetscInt i = first; i < end; i++) none += inverse[i] - inverse[i]; /* not 0 if one is infinite or not a number */
+  for (PetscInt i = first; none != (PetscReal)0 && *bad < 0 && i < end; i++) {
+    if (PetscIsInfOrNanScalar(inverse[i])) *bad = i;
   }
 }
 

@@ -207,14 +207,18 @@ static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Keeps a permutation, unless it is the identity */
+/* Keeps a permutation, unless it is the identity. ISIdentity() remembers what was before -pc_factor_nonzeros_along_diagonal */
 static PetscErrorCode SpmvFactorKeep(IS is, IS *kept)
 {
-  PetscBool identity;
+  const PetscInt *index;
+  PetscInt        n, k = 0;
 
   PetscFunctionBegin;
-  PetscCall(ISIdentity(is, &identity));
-  if (identity) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ISGetLocalSize(is, &n));
+  PetscCall(ISGetIndices(is, &index));
+  while (k < n && index[k] == k) k++;
+  PetscCall(ISRestoreIndices(is, &index));
+  if (k == n) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectReference((PetscObject)is));
   *kept = is;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -97,7 +97,7 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscIn
     else PetscCall(SpmvTrianglesCreate(&s, NULL, isa, &w->triangles, &bad));
   }
   if (bad >= 0) w->reason = "a diagonal entry or block has no inverse";
-  if (nnodes && w->triangles && strcmp(w->triangles->shape->name, "nodes"))
+  if (nnodes && w->triangles && w->triangles->shape != &SpmvShape_nodes)
     w->reason = "nodes have more rows than there are kernels for";
   if (w->triangles) PetscCall(SpmvTrianglesBytes(w->triangles, &w->bytes));
   w->current = (PetscBool)!w->reason;

@@ -120,6 +120,17 @@ static inline void FakeCompress(int32_t *p, unsigned mask, __m256i v)
   FAKE_LANES(8, mask, *p++ = r[l])
 }
 
+/* b's lanes from k on, then a's */
+static inline simde__m512i FakeAlign8(simde__m512i a, simde__m512i b, int k)
+{
+  int64_t p[16];
+
+  memcpy(p, &b, sizeof(b));
+  memcpy(p + 8, &a, sizeof(a));
+  memcpy(&a, p + k, sizeof(a));
+  return a;
+}
+
 #define _load_mask8(p)                            (*(const uint8_t *)(p))
 #define _mm256_maskz_loadu_pd(m, p)               FakeLoad4(m, p)
 #define _mm256_mask_storeu_pd(p, m, v)            FakeStore(p, m, &(v), 4)
@@ -133,5 +144,6 @@ static inline void FakeCompress(int32_t *p, unsigned mask, __m256i v)
 #define _mm512_mask_i32gather_pd(v, m, i, x, k)   FakeGather8(v, m, i, x)
 #define _mm512_mask3_fmadd_pd(a, b, c, m)         FakeFma8(a, b, c, m)
 #define _mm512_shuffle_f64x2(a, b, k)             FakeQuarters8(a, b, k)
+#define _mm512_alignr_epi64(a, b, k)              FakeAlign8(a, b, k)
 #define _mm512_cvtepu8_epi64(v)                   FakeWiden8(v)
 #define _mm512_stream_pd(p, v)                    simde_mm512_storeu_pd(p, v)
