@@ -60,7 +60,7 @@ static const Step Steps[] = {
   {"permute", DoPermute, PATTERN, 1},
   {"submatrix", DoSubMatrix, SQUARE | PATTERN, 1},
   {"header", DoHeader, PATTERN, 2},
-  {"coo", DoCoo, 0, 2},
+  {"coo", DoCoo, COORDINATES, 2},
   {"coovalues", DoCooValues, 0, 2},
   {"assemble", DoAssemble, 0, 1},
   {"option", DoOption, 0, 1},
@@ -150,7 +150,7 @@ static PetscErrorCode SideDestroy(Side *s)
 {
   PetscFunctionBegin;
   PetscCall(Release(s));
-  for (int k = 0; k < SLOTS; k++) PetscCall(PCDestroy(&s->pc[k]));
+  for (int k = 0; k < SLOTS; k++) PetscCall(PCDestroy(&s->slot[k].pc));
   PetscCall(MatDestroy(&s->A));
   PetscCall(PetscFree(s->records));
   PetscCall(PetscFree(s->values));
@@ -170,8 +170,9 @@ static PetscErrorCode RunSide(const Sequence *q, PetscInt k, Side *s, PetscError
   if (k < 0) *error = MatStart(s, q->kind, q->n, &d);
   else {
     *error = 0;
-    if (Steps[q->step[k].step].needs & PATTERN) *error = NewPattern(s);
+    if (Steps[q->step[k].step].needs & PATTERN) *error = DropCoo(s);
     if (!*error) *error = Steps[q->step[k].step].run(s, &d);
+    if (!*error && (Steps[q->step[k].step].needs & (PATTERN | COORDINATES))) *error = NewPattern(s);
   }
   if (!*error && (k < 0 || k == q->nsteps - 1 || salt % 4 == 0)) *error = RecordRows(s, "entries of the matrix", s->A);
   if (!*error && k == q->nsteps - 1) *error = RecordMult(s, "last product", s->A, 1);

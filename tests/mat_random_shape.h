@@ -63,7 +63,6 @@ static PetscErrorCode DoConvert(Side *s, Draw *d)
   PetscFunctionBegin;
   Say(s, " (%s, %s)", type, inplace ? "in place" : "out of place");
   if (inplace) {
-    if (strcmp(type, MATAIJ)) PetscCall(Forget(s));
     PetscCall(MatConvert(s->A, type, MAT_INPLACE_MATRIX, &s->A));
     PetscCall(RecordMult(s, "converted in place", s->A, salt));
     if (scale) PetscCall(MatScale(s->A, (PetscScalar)0.75));
@@ -95,7 +94,6 @@ static PetscErrorCode DoTranspose(Side *s, Draw *d)
   PetscFunctionBegin;
   Say(s, " (%d)", (int)how);
   if (how == 0) {
-    PetscCall(Forget(s));
     PetscCall(MatTranspose(s->A, MAT_INPLACE_MATRIX, &s->A));
     PetscCall(RecordMult(s, "transposed in place", s->A, salt));
     PetscCall(Assemble(s->A)); /* PETSc 3.18 crashes in ILU of some that were not */
@@ -224,7 +222,6 @@ static PetscErrorCode DoHeader(Side *s, Draw *d)
   Mat C;
 
   PetscFunctionBegin;
-  PetscCall(Forget(s));
   PetscCall(Inside(s, d, &C));
   PetscCall(MatHeaderReplace(s->A, &C)); /* transposes in place do it by MatHeaderMerge(), which is not for users */
   PetscCall(Open(s->A));
@@ -284,7 +281,7 @@ static PetscErrorCode DoCoo(Side *s, Draw *d)
   if (fresh) {
     PetscCall(MatNew(s->type, facts.m, facts.n, &B));
     PetscCall(Replace(s, B));
-  } else PetscCall(Forget(s));
+  }
   PetscCall(Coordinates(s, salt, &n, &i, &j));
   PetscCall(MatSetPreallocationCOO(s->A, n, i, j));
   PetscCall(PetscFree2(i, j));

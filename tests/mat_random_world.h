@@ -76,6 +76,13 @@ typedef struct {
   PetscReal scale; /* what errors are relative to; 0: none are allowed */
 } Record;
 
+/* A preconditioner that is kept, or how it was made */
+typedef struct {
+  PetscBool made;
+  PC        pc; /* NULL: it cannot be used any more */
+  PetscInt  kind, levels, rows;
+} Slot;
+
 typedef struct {
   PetscBool   ours;
   const char *type; /* for MatSetType() */
@@ -85,9 +92,8 @@ typedef struct {
   Mat              swept; /* the matrix that swept last, and its nonzero state then */
   PetscObjectState sweptstate;
 
-  PC        pc[SLOTS];
-  PetscInt  kind[SLOTS], size[SLOTS];
-  PetscBool overlaps[SLOTS];
+  Slot             slot[SLOTS];
+  PetscObjectState state; /* the largest nonzero state that there was */
 
   PetscInt    nheld;
   PetscObject held[HELD]; /* of this step, so that nothing leaks where it fails */
@@ -112,12 +118,8 @@ typedef struct {
   PetscInt weight;
 } Step;
 
-enum {
-  SQUARE  = 1,
-  ALONE   = 2,
-  PATTERN = 4,
-  DEVICE  = 8
-}; /* what a step needs; PATTERN: what has a new pattern has no coordinates */
+/* What a step needs, and what it changes: COORDINATES is a new pattern as well */
+enum { SQUARE = 1, DEVICE = 2, PATTERN = 4, COORDINATES = 8 };
 
 static Facts       facts;
 static PetscMPIInt ranks, rank;
@@ -162,15 +164,6 @@ static PetscErrorCode Replace(Side *s, Mat A)
   PetscFunctionBegin;
   PetscCall(Hold(s, s->A));
   s->A = A;
-  PetscFunctionReturn(0);
-}
-
-/* PETSc 3.18's preconditioners know a pattern by its nonzero state, which another matrix's inside may have by chance */
-static PetscErrorCode Forget(Side *s)
-{
-  PetscFunctionBegin;
-  s->swept = NULL;
-  for (int k = 0; k < SLOTS; k++) PetscCall(PCDestroy(&s->pc[k]));
   PetscFunctionReturn(0);
 }
 
@@ -322,11 +315,8 @@ static PetscErrorCode Open(Mat A)
   PetscFunctionReturn(0);
 }
 
-/*
-  Before the pattern changes. PETSc 3.18 frees twice what a parallel matrix got by coordinates; and the nonzero state of a parallel
-  matrix is a sum that may stay as it is where one of its blocks is made anew, which PCASM goes by
-*/
-static PetscErrorCode NewPattern(Side *s)
+/* Before the pattern changes: PETSc 3.18 frees twice what a parallel matrix got by coordinates */
+static PetscErrorCode DropCoo(Side *s)
 {
   Mat B;
 
@@ -336,8 +326,26 @@ static PetscErrorCode NewPattern(Side *s)
     PetscCall(Replace(s, B));
   }
   s->coo = 0;
-  for (int k = 0; k < SLOTS && ranks > 1; k++)
-    if (s->overlaps[k]) PetscCall(PCDestroy(&s->pc[k]));
+  PetscFunctionReturn(0);
+}
+
+/*
+  After the pattern may have changed. PETSc's preconditioners know a pattern by the matrix's nonzero state, which may be one that was
+  before where the matrix got another one's inside, or where a block of a parallel matrix was made anew. Those that are kept go then
+*/
+static PetscErrorCode NewPattern(Side *s)
+{
+  PetscObjectState state;
+  PetscMPIInt      again;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNonzeroState(s->A, &state));
+  again = state <= s->state;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &again, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
+  if (state > s->state) s->state = state;
+  if (!again) PetscFunctionReturn(0);
+  s->swept = NULL;
+  for (int k = 0; k < SLOTS; k++) PetscCall(PCDestroy(&s->slot[k].pc));
   PetscFunctionReturn(0);
 }
 
