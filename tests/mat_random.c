@@ -160,8 +160,9 @@ static PetscErrorCode SideDestroy(Side *s)
 /* One step on one matrix. An error is the step's */
 static PetscErrorCode RunSide(const Sequence *q, PetscInt k, Side *s, PetscErrorCode *error)
 {
-  const uint64_t salt = k < 0 ? q->salt : q->step[k].salt;
-  Draw           d    = {Mix(salt + 1)};
+  const uint64_t salt    = k < 0 ? q->salt : q->step[k].salt;
+  Draw           d       = {Mix(salt + 1)};
+  PetscBool      pattern = PETSC_TRUE;
 
   PetscFunctionBegin;
   s->nrecords = s->nvalues = 0;
@@ -169,11 +170,13 @@ static PetscErrorCode RunSide(const Sequence *q, PetscInt k, Side *s, PetscError
   PetscCall(PetscPushErrorHandler(OnError, NULL));
   if (k < 0) *error = MatStart(s, q->kind, q->n, &d);
   else {
-    *error = 0;
-    if (Steps[q->step[k].step].needs & PATTERN) *error = DropCoo(s);
-    if (!*error) *error = Steps[q->step[k].step].run(s, &d);
-    if (!*error && (Steps[q->step[k].step].needs & (PATTERN | COORDINATES))) *error = NewPattern(s);
+    const Step *step = &Steps[q->step[k].step];
+
+    *error = step->needs & PATTERN ? DropCoo(s) : 0;
+    if (!*error) *error = step->run(s, &d);
+    pattern = (PetscBool)((step->needs & (PATTERN | COORDINATES)) != 0);
   }
+  if (!*error && pattern) *error = NewPattern(s);
   if (!*error && (k < 0 || k == q->nsteps - 1 || salt % 4 == 0)) *error = RecordRows(s, "entries of the matrix", s->A);
   if (!*error && k == q->nsteps - 1) *error = RecordMult(s, "last product", s->A, 1);
   PetscCall(PetscPopErrorHandler());

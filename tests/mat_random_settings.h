@@ -29,7 +29,7 @@ static struct {
   {"-mat_csradaptive_num_rows_stream", "1 2 64", PETSC_FALSE},
   {"-mat_pmf_partition", "pmf nnz rows diagonal", PETSC_FALSE},
   {"-mat_pmf_window", "8 64 4096", PETSC_FALSE},
-  {"-mat_pmf_pieces", "auto none 2 4", PETSC_FALSE},
+  {"-mat_pmf_pieces", "auto none", PETSC_FALSE},
   {"-mat_tpspmv_tile", "0 2 16 1024", PETSC_FALSE},
   {"-mat_tpspmv_slice", "0 8 64", PETSC_FALSE},
   {"-mat_tpspmv_long", "128 8", PETSC_FALSE},

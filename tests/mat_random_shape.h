@@ -312,20 +312,6 @@ static PetscErrorCode DoAssemble(Side *s, Draw *d)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode DoOption(Side *s, Draw *d)
-{
-  PetscFunctionBegin;
-  const PetscInt which = DrawBelow(d, 4);
-  Say(s, " (%d)", (int)which);
-  switch (which) {
-  case 0: PetscCall(MatSetOption(s->A, MAT_USE_INODES, PETSC_FALSE)); break; /* TRUE after that is an error of PETSc's */
-  case 1: PetscCall(MatSetOption(s->A, MAT_KEEP_NONZERO_PATTERN, DrawChance(d, 50))); break;
-  case 2: PetscCall(MatSetOption(s->A, MAT_IGNORE_ZERO_ENTRIES, DrawChance(d, 50))); break;
-  default: PetscCall(MatSetOption(s->A, MAT_NEW_NONZERO_LOCATIONS, DrawChance(d, 50)));
-  }
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode DoBind(Side *s, Draw *d)
 {
   PetscFunctionBegin;

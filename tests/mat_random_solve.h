@@ -137,7 +137,30 @@ static PetscErrorCode DoSOR(Side *s, Draw *d)
   PetscFunctionReturn(0);
 }
 
-/* Preconditioners. With sub: what solves the blocks. No PCLU: PETSc 3.18 reads what it has not set in some that have inodes. Those that sweep get PETSc's matrix as ForSweeps() has it */
+static PetscErrorCode DoOption(Side *s, Draw *d)
+{
+  const PetscInt  which = DrawBelow(d, 4);
+  const PetscBool flag  = DrawChance(d, 50);
+
+  PetscFunctionBegin;
+  Say(s, " (%d: %d)", (int)which, (int)flag);
+  if (which == 0) {
+    /* PETSC_TRUE after that is an error. Inodes still serve factorisations, which PETSc 3.18 cannot do again once they are gone */
+    PetscCall(Forget(s));
+    PetscCall(MatSetOption(s->A, MAT_USE_INODES, PETSC_FALSE));
+    if (facts.square) PetscCall(DoSOR(s, d));
+    PetscCall(Assemble(s->A));
+  }
+  if (which == 1) PetscCall(MatSetOption(s->A, MAT_KEEP_NONZERO_PATTERN, flag));
+  if (which == 2) PetscCall(MatSetOption(s->A, MAT_IGNORE_ZERO_ENTRIES, flag));
+  if (which == 3) PetscCall(MatSetOption(s->A, MAT_NEW_NONZERO_LOCATIONS, flag));
+  PetscFunctionReturn(0);
+}
+
+/*
+  Preconditioners. sub: what solves the blocks; those that sweep get PETSc's matrix as ForSweeps() has it. PCLU is not among them: it
+  is PETSc's, and 3.18 reads what was not set in some matrices with inodes
+*/
 static const struct {
   const char *type, *sub;
   PetscBool   sweeps, alone, factor, transpose;

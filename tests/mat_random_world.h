@@ -329,6 +329,15 @@ static PetscErrorCode DropCoo(Side *s)
   PetscFunctionReturn(0);
 }
 
+/* Preconditioners that are kept cannot be set up again, but only made anew */
+static PetscErrorCode Forget(Side *s)
+{
+  PetscFunctionBegin;
+  s->swept = NULL;
+  for (int k = 0; k < SLOTS; k++) PetscCall(PCDestroy(&s->slot[k].pc));
+  PetscFunctionReturn(0);
+}
+
 /*
   After the pattern may have changed. PETSc's preconditioners know a pattern by the matrix's nonzero state, which may be one that was
   before where the matrix got another one's inside, or where a block of a parallel matrix was made anew. Those that are kept go then
@@ -344,8 +353,7 @@ static PetscErrorCode NewPattern(Side *s)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &again, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   if (state > s->state) s->state = state;
   if (!again) PetscFunctionReturn(0);
-  s->swept = NULL;
-  for (int k = 0; k < SLOTS; k++) PetscCall(PCDestroy(&s->slot[k].pc));
+  PetscCall(Forget(s));
   PetscFunctionReturn(0);
 }
 
