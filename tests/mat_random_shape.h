@@ -58,11 +58,14 @@ static PetscErrorCode DoConvert(Side *s, Draw *d)
   const char              *type    = types[DrawBelow(d, 4)];
   const PetscBool          inplace = DrawChance(d, 50), scale = DrawChance(d, 50);
   const uint64_t           salt = DrawBits(d);
+  PetscBool                swept;
   Mat                      B, C;
 
   PetscFunctionBegin;
   Say(s, " (%s, %s)", type, inplace ? "in place" : "out of place");
   if (inplace) {
+    PetscCall(SweptByAIJ(s->A, &swept));
+    if (swept) s->sweptaij = PETSC_TRUE;
     PetscCall(MatConvert(s->A, type, MAT_INPLACE_MATRIX, &s->A));
     PetscCall(RecordMult(s, "converted in place", s->A, salt));
     if (scale) PetscCall(MatScale(s->A, (PetscScalar)0.75));

@@ -74,18 +74,13 @@ static PetscErrorCode Dominate(Side *s, PetscBool both)
 /* Whether PETSc's kernel may go on with what it made for another pattern of this matrix */
 static PetscErrorCode IsStale(Side *s, PetscMPIInt *stale)
 {
-  PetscErrorCode (*get)(Mat, SpmvCounts *);
-  SpmvCounts       counts;
+  PetscBool        swept;
   PetscObjectState state;
 
   PetscFunctionBegin;
-  *stale = 1;
   PetscCall(MatGetNonzeroState(s->A, &state));
-  PetscCall(PetscObjectQueryFunction((PetscObject)s->A, "MatSpmvGetCounts_C", &get));
-  if (get) {
-    PetscCall((*get)(s->A, &counts));
-    *stale = counts.sweepsaij && (s->swept != s->A || s->sweptstate != state);
-  }
+  PetscCall(SweptByAIJ(s->A, &swept));
+  *stale = s->sweptaij || (swept && (s->swept != s->A || s->sweptstate != state));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, stale, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   s->swept      = *stale ? NULL : s->A;
   s->sweptstate = state;

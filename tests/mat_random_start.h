@@ -2,7 +2,7 @@
   mat_random_start.h - matrices that sequences of mat_random.c begin with, and others of random pattern
 */
 #pragma once
-#include "mat_random_world.h"
+#include "mat_random_record.h"
 
 typedef enum { SCATTERED, EMPTYROWS, DENSEROWS, BLOCKS, NODES, GRID, LINE, DIAGONAL, TALL, WIDE, STARTS } Start;
 static const char *const StartNames[STARTS] = {"scattered", "empty", "dense",    "blocks", "nodes",
