@@ -55,11 +55,11 @@ static PetscErrorCode DoCopy(Side *s, Draw *d)
 static PetscErrorCode DoConvert(Side *s, Draw *d)
 {
   static const char *const types[] = {MATAIJ, MATAIJ, MATDENSE, MATBAIJ};
-  const char              *type    = types[DrawBelow(d, 4)];
-  const PetscBool          inplace = DrawChance(d, 50), scale = DrawChance(d, 50);
-  const uint64_t           salt = DrawBits(d);
-  PetscBool                swept;
-  Mat                      B, C;
+  const char     *type    = types[DrawBelow(d, ranks > 1 ? 3 : 4)]; /* PETSc 3.18 does not allocate enough for all MPIBAIJ */
+  const PetscBool inplace = DrawChance(d, 50), scale = DrawChance(d, 50);
+  const uint64_t  salt = DrawBits(d);
+  PetscBool       swept;
+  Mat             B, C;
 
   PetscFunctionBegin;
   Say(s, " (%s, %s)", type, inplace ? "in place" : "out of place");

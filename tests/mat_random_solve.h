@@ -265,11 +265,11 @@ static PetscErrorCode DoPC(Side *s, Draw *d)
   PetscCall(Fits(slot, &fits));
   if (!keep || !fits) {
     PetscCall(PCDestroy(&slot->pc));
-    slot->made   = PETSC_TRUE;
-    slot->rows   = facts.m;
-    slot->levels = levels;
-    slot->kind   = wanted;
-    if (ranks > 1 && Kinds[wanted].alone) slot->kind += 4; /* the same for blocks, more or less */
+    slot->made    = PETSC_TRUE;
+    slot->rows    = facts.m;
+    slot->levels  = levels;
+    slot->kind    = ranks > 1 && Kinds[wanted].alone ? wanted + 4 : wanted; /* the same for blocks, more or less */
+    slot->overlap = (PetscBool)(Kinds[slot->kind].sweeps && !strcmp(Kinds[slot->kind].type, PCASM));
   }
   Say(s, " (%s %s %s, levels %d)", slot->pc ? "again" : "new", Kinds[slot->kind].type, Kinds[slot->kind].sub, (int)slot->levels);
   icc = (PetscBool)(!strcmp(Kinds[slot->kind].type, PCICC) || !strcmp(Kinds[slot->kind].sub, PCICC));

@@ -60,6 +60,8 @@ static PetscErrorCode DoDiagonalSet(Side *s, Draw *d)
   PetscCall(Open(s->A));
   PetscCall(Factors(s, PETSC_FALSE, salt, &v));
   PetscCall(MatDiagonalSet(s->A, v, add ? ADD_VALUES : INSERT_VALUES));
+  PetscCall(RecordMult(s, "with another diagonal", s->A, salt));
+  PetscCall(Assemble(s->A)); /* PETSc 3.18's MatGetRow() goes on with memory for the longest row that was */
   PetscFunctionReturn(0);
 }
 

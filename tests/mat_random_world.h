@@ -81,6 +81,7 @@ typedef struct {
   PetscBool made;
   PC        pc; /* NULL: it cannot be used any more */
   PetscInt  kind, levels, rows;
+  PetscBool overlap; /* PCASM keeps the overlap of the first pattern; but PETSc's side has a new one each time */
 } Slot;
 
 typedef struct {
@@ -259,8 +260,9 @@ static PetscErrorCode NewPattern(Side *s)
   again = state <= s->state;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &again, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   if (state > s->state) s->state = state;
-  if (!again) PetscFunctionReturn(0);
-  PetscCall(Forget(s));
+  if (again) PetscCall(Forget(s));
+  for (int k = 0; k < SLOTS && ranks > 1; k++)
+    if (s->slot[k].overlap) PetscCall(PCDestroy(&s->slot[k].pc));
   PetscFunctionReturn(0);
 }
 
