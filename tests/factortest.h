@@ -26,7 +26,7 @@ static PetscBool Coupled(const Pattern *c, PetscInt p, PetscInt q)
   const PetscInt low = c->symmetric ? PetscMin(p, q) : p, high = c->symmetric ? PetscMax(p, q) : q;
 
   if (PetscAbsInt(p - q) <= 1) return PETSC_TRUE;
-  return (PetscBool)((low * 7919 + high * 104729 + c->seed * 31) % 37 < 2);
+  return (PetscBool)((low * 7919 + high * 104729 + c->seed * 31) % 37 < 4);
 }
 
 static PetscErrorCode Fill(const Pattern *c, PetscReal scale, Mat A)

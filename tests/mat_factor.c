@@ -201,7 +201,7 @@ static PetscErrorCode Factor(const char type[], const char package[], const Reci
   PetscFunctionReturn(0);
 }
 
-/* Entries that are finite, but not when their rows are scaled: x is what PETSc makes of it. Then others, which are ours to solve with */
+/* Entries that are finite, but not when their rows are scaled: PETSc solves. Then others, which are ours to solve with */
 static PetscErrorCode Overflow(const char type[])
 {
   const PetscReal large = 10 * PetscSqrtReal(PETSC_MAX_REAL);
@@ -256,6 +256,54 @@ static PetscErrorCode Overflow(const char type[])
   PetscFunctionReturn(0);
 }
 
+/* Five points on a grid in the order of RCM: PETSc's kernel serves where rows are not transposed */
+static PetscErrorCode Short(const char type[])
+{
+  const Recipe   r    = {MAT_FACTOR_ILU, MATORDERINGRCM, 0, MAT_SHIFT_NONE};
+  const PetscInt side = 20, n = side * side;
+  MatFactorInfo  info;
+  MatFactorError error;
+  SpmvCounts     counts[2];
+  IS             row, column;
+  Mat            A, F;
+  Vec            b, x;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+  PetscCall(MatSetSizes(A, n, n, n, n));
+  PetscCall(MatSetType(A, type));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatSetUp(A));
+  for (PetscInt i = 0; i < n; i++) {
+    PetscCall(MatSetValue(A, i, i, 5, INSERT_VALUES));
+    if ((i + 1) % side) PetscCall(MatSetValue(A, i, i + 1, -1, INSERT_VALUES));
+    if (i % side) PetscCall(MatSetValue(A, i, i - 1, -1, INSERT_VALUES));
+    if (i + side < n) PetscCall(MatSetValue(A, i, i + side, -1, INSERT_VALUES));
+    if (i >= side) PetscCall(MatSetValue(A, i, i - side, -1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(VecSet(b, 1));
+  PetscCall(MatGetFactor(A, NULL, MAT_FACTOR_ILU, &F));
+  PetscCall(MatGetOrdering(A, r.ordering, &row, &column));
+  PetscCall(Symbolic(&r, F, A, row, column, &info));
+  PetscCall(Numeric(&r, F, A, &info, &error));
+  for (int k = 0; k < 6; k++) PetscCall(MatSolve(F, b, x));
+  PetscCall(Counts(F, &counts[0]));
+  for (int k = 0; k < 2; k++) PetscCall(MatSolveTranspose(F, b, x));
+  PetscCall(Counts(F, &counts[1]));
+  PetscCall(Fact((PetscBool)(counts[0].solves == 0 && counts[0].solvesaij == 6), "PETSc's solves", "short rows"));
+  PetscCall(Fact((PetscBool)(counts[1].solves == (never ? 0 : 2)), "ours with the transpose", "short rows"));
+  PetscCall(ISDestroy(&row));
+  PetscCall(ISDestroy(&column));
+  PetscCall(MatDestroy(&F));
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscFunctionReturn(0);
+}
+
 /* Fill, orderings and nodes; shifts, with a pivot that is 0 at first; a package that AIJ names */
 static PetscErrorCode All(const char type[], PetscInt n)
 {
@@ -284,6 +332,7 @@ static PetscErrorCode All(const char type[], PetscInt n)
                        &(Pattern){n, 3, 1, (PetscBool)k, PETSC_FALSE}));
   }
   PetscCall(Overflow(type));
+  PetscCall(Short(type));
   PetscFunctionReturn(0);
 }
 

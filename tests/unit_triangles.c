@@ -75,8 +75,8 @@ static void SetValues(Example *e, PetscInt seed)
   for (PetscInt i = 0; i < e->n; i++) e->a[e->diagonal[i]] = (PetscReal)1.5 + Value(&seed) / (PetscReal)4;
 }
 
-/* Rows are stored as a matrix's are, or as PETSc's factors are: rows of L from the first to the last one, then those of U backwards
-   with the diagonal behind them */
+/* Rows are stored as a matrix's are, or as PETSc's factors are: rows of L from the first to the last one, then those of U
+   backwards with the diagonal behind them */
 static PetscErrorCode Create(const Pattern *p, SpmvTrianglesKind kind, PetscInt seed, Example *e)
 {
   PetscInt       columns[2][100], most = 0;
@@ -154,6 +154,19 @@ static PetscErrorCode Destroy(Example *e)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The large entry of a row of a node moves to the next column of the node, and leaves 0 on the diagonal */
+static void Rotate(Example *e)
+{
+  for (PetscInt k = 0, i = 0; k < e->nnodes; i += e->nodes[k++]) {
+    for (PetscInt r = 0; r < e->nodes[k] && e->nodes[k] > 1; r++) {
+      const PetscInt c = (r + 1) % e->nodes[k];
+
+      e->a[c > r ? e->upper[0][i + r] + c - r : e->lower[1][i + r] - r + c] = e->a[e->diagonal[i + r]];
+      e->a[e->diagonal[i + r]]                                              = 0;
+    }
+  }
+}
+
 /* b <- B^-1 b by elimination */
 static void Eliminate(PetscInt size, PetscScalar B[NODE][NODE], PetscScalar b[])
 {
@@ -161,6 +174,15 @@ static void Eliminate(PetscInt size, PetscScalar B[NODE][NODE], PetscScalar b[])
 
   memcpy(a, B, sizeof(a));
   for (PetscInt k = 0; k < size; k++) {
+    for (PetscInt r = k + 1; r < size; r++) {
+      if (PetscAbsScalar(a[r][k]) <= PetscAbsScalar(a[k][k])) continue;
+      for (PetscInt c = 0; c <= size; c++) {
+        PetscScalar *p = c < size ? &a[k][c] : &b[k], *q = c < size ? &a[r][c] : &b[r], t = *p;
+
+        *p = *q;
+        *q = t;
+      }
+    }
     for (PetscInt r = k + 1; r < size; r++) {
       const PetscScalar f = a[r][k] / a[k][k];
 
@@ -385,6 +407,12 @@ static PetscErrorCode TestShape(Example *e, size_t k, SpmvIsa isa, PetscBool few
   PetscCall(TestPasses(e, t, nodes, PETSC_TRUE, a, b, where));
   e->s.omega = 1;
   e->s.shift = 0;
+  if (nodes && e->s.kind == SPMV_SWEEPS) {
+    Rotate(e);
+    PetscCall(SpmvTrianglesSetValues(&e->s, t, &bad));
+    PetscCall(Expect((PetscBool)(bad == -1), "rows are not exchanged", where));
+    PetscCall(TestPasses(e, t, nodes, PETSC_TRUE, a, b, where));
+  }
   PetscCall(SpmvTrianglesDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -49,8 +49,8 @@ static PetscBool NodesNodeIsEqual(const SpmvTrianglesSource *s, PetscInt i, Pets
 }
 
 /*
-  Sweeps must be by nodes where the caller has some, and they are a matrix's own. A factor with fill may have other columns in rows
-  that are together in the matrix, and may be solved by other shapes
+  Sweeps must be by nodes where the caller has some, and they are a matrix's own. A factor with fill may have other columns in
+  rows that are together in the matrix, and may be solved by other shapes
 */
 static PetscBool NodesSuits(const SpmvTrianglesSource *s)
 {

@@ -5,9 +5,9 @@
   rows. Then a node's x = R (S in) - R T_o x with R = (I + T_n)^-1, in sweeps R = D^-1 of the node's whole diagonal block. What is
   stored is R T_o by columns, the s rows of a node side by side, and M = R S.
 
-  The order is that of a pass: nodes of the lower triangle from first to last, columns increasing; those of the upper one from last
-  to first, columns decreasing. So what a node waits for longest, the x of the node before it, comes last. Values are not padded:
-  a vector that is longer than a column reads what follows it.
+  The order is that of a pass: nodes of the lower triangle from first to last, columns increasing; those of the upper one from
+  last to first, columns decreasing. So what a node waits for longest, the x of the node before it, comes last. Values are not
+  padded: a vector that is longer than a column reads what follows it.
 
   Where all nodes have one size and their columns come in whole nodes, one distance serves all columns of a node, which then
   increase inside of it in both triangles.

@@ -5,7 +5,7 @@
   columns of nodes of two and three rows, vectors of eight those of larger nodes. Columns are multiplied several at a time, each
   with a sum of its own, since the next addition to a sum would have to wait for the one before it.
 
-  Nodes of one row, and scalars that there are no vectors for, take a loop over rows instead: as vectors they would be a lot of code.
+  Nodes of one row, and scalars that there are no vectors for, take a loop over rows: as vectors they would be a lot of code.
 */
 #include "nodes.h"
 #include "../simd/simd.h"

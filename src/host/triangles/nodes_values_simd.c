@@ -116,8 +116,8 @@ SPMV_INLINE PetscBool NodesInverse(const SpmvTrianglesSource *s, PetscInt i, int
 }
 
 /*
-  The same of a factor. With F what rows of their own are scaled by (triangles.h) and N what is inside of the node, Q = (I + F N)^-1,
-  a triangle, gives scale = Q F and block = Q S, or Q
+  The same of a factor. With F what rows of their own are scaled by (triangles.h) and N what is inside of the node, the triangle
+  Q = (I + F N)^-1 gives scale = Q F and block = Q S, or Q
 */
 SPMV_INLINE PetscBool NodesSolve(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt i, int size, PetscScalar *scale,
                                  PetscScalar *block)
@@ -161,7 +161,7 @@ typedef struct {
   PetscBool          reverse;          /* they are taken from the last one to the first */
 } NodesRows;
 
-/* v, by columns <- scale times the columns of the rows, `unit` of which keep their order when others are reversed; column by column */
+/* v, by columns <- scale times the rows' columns, `unit` of which keep their order when others are reversed; one by one */
 SPMV_INLINE void NodesPlain(const PetscScalar *scale, const NodesRows *rows, int size, int unit, PetscScalar *v)
 {
   for (PetscInt k = 0; k < rows->n; k++, v += size) {

@@ -102,7 +102,8 @@ static inline PetscInt RowsCopy(const SpmvTrianglesSource *s, SpmvTriangleSide s
   return end - first;
 }
 
-/* Both triangles at once, since their entries and the diagonal share cache lines. Rows times `sign`, or times the inverse diagonal */
+/* Both triangles at once, since their entries and the diagonal share cache lines. Rows times `sign`, or times the inverse
+   diagonal */
 static PetscErrorCode RowsSetValues(const SpmvTrianglesSource *s, SpmvTriangles *t, PetscInt *bad)
 {
   const SpmvRowsStorage *r     = (const SpmvRowsStorage *)t->storage;

@@ -1,8 +1,8 @@
 /*
   rows.h - triangles whose rows are laid out one after the other
 
-  In the order of a pass: the rows of the lower triangle from first to last, columns increasing; those of the upper one from last to
-  first, columns decreasing. So what a row waits for longest, the x of the row before it, is its last entry.
+  In the order of a pass: the rows of the lower triangle from first to last, columns increasing; those of the upper one from
+  last to first, columns decreasing. So what a row waits for longest, the x of the row before it, is its last entry.
 */
 #pragma once
 #include "triangles.h"

@@ -1,8 +1,8 @@
 /*
   rows_simd.c - passes over rows that are laid out one after the other, compiled once for each instruction set of isas.h
 
-  A row's sum is made by two chains of additions. The x of the row before comes from a register where it is the last entry's: through
-  memory it would take the time of a store and a load in each row.
+  A row's sum is made by two chains of additions. The x of the row before comes from a register where it is the last entry's:
+  through memory it would take the time of a store and a load in each row.
 */
 #include "rows.h"
 #include "../simd/simd.h"

@@ -142,7 +142,8 @@ static PetscBool SlicesWithin(const SpmvTrianglesSource *s, SpmvTriangleSide sid
   return PETSC_TRUE;
 }
 
-/* Whether a slice can be stored as another one, which is even, with a quarter of zeros at most; even: without any but in the chain */
+/* Whether a slice can be stored as another one, which is even, with a quarter of zeros at most; even: without any but in the
+   chain */
 static inline PetscBool SlicesAlike(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
                                     const PetscInt place[], PetscBool *even)
 {
@@ -171,7 +172,8 @@ static inline PetscBool SlicesAlike(const SpmvTrianglesSource *s, SpmvTriangleSi
   return (PetscBool)(nz >= 6 * (h->columns + h->chain));
 }
 
-/* Rows go in the order of the pass, which is that of the list. Writes values f a, or, without f, indices and the places of a list */
+/* Rows go in the order of the pass, which is that of the list. Writes values f a, or, without f, indices and the places of a
+   list */
 void SpmvSlicesFill(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
                     const SpmvSlicesTarget *to, const PetscScalar f[])
 {
@@ -340,8 +342,8 @@ static PetscInt SlicesEntries(const SpmvTrianglesSource *s, SpmvTriangleSide sid
 }
 
 /*
-  Most entries of some slices are in columns and chains. Elsewhere passes over rows take no more than 1.5 times as long, 1.1 out of
-  cache, while it takes a quarter of the time to build them
+  Most entries of some slices are in columns and chains. Elsewhere passes over rows take no more than 1.5 times as long, 1.1 out
+  of cache, while it takes a quarter of the time to build them
 */
 static PetscBool SlicesSuits(const SpmvTrianglesSource *s)
 {

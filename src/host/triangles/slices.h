@@ -1,16 +1,16 @@
 /*
   slices.h - triangles whose rows are laid out by slices of eight, a row in each lane
 
-  A slice is eight consecutive rows from row r = 8 k on; the last one may have fewer. The slices of the lower triangle are stored from
-  first to last, those of the upper one from last to first, each as
+  A slice is eight consecutive rows from row r = 8 k on; the last one may have fewer. The slices of the lower triangle are
+  stored from first to last, those of the upper one from last to first, each as
     columns  where most rows have an entry at the same distance from the diagonal, outside the slice: x is loaded with unit stride
     gathers  other entries outside, one of each row
     chain    each row's coupling with the row before it in the order of the pass, where nothing else couples rows inside the slice
     list     all other entries, one by one: in the order of the rows, so that those inside the slice find what they wait for
   Where rows have no such entry, columns, gathers and chains have a zero. All is times -1, so that it is added.
 
-  A chain is x_q = r_q + c_q x_{q-1}. Eight rows of it are made in three steps, each of which doubles the rows that x_q is made from
-  and multiplies couplings c. It is a good method while |c| <= 1; a slice with a larger one is `steep` and goes row by row.
+  A chain is x_q = r_q + c_q x_{q-1}. Eight rows of it are made in three steps, each of which doubles the rows that x_q is made
+  from and multiplies couplings c. It is a good method while |c| <= 1; a slice with a larger one is `steep` and goes row by row.
 */
 #pragma once
 #include "triangles.h"

@@ -6,6 +6,15 @@
 /* Nodes come first: sweeps must be by nodes where PETSc's are */
 static const SpmvShape *const Shapes[] = {&SpmvShape_nodes, &SpmvShape_slices, &SpmvShape_rows};
 
+/* The shape that is likely to be the fastest; values are not looked at */
+const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source)
+{
+  size_t k = 0;
+
+  while (!Shapes[k]->suits(source)) k++;
+  return Shapes[k];
+}
+
 /*
   SpmvTrianglesCreate - the triangles of a matrix or a factor, with their values
 
@@ -28,9 +37,7 @@ PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const Spmv
   *triangles = NULL;
   *bad       = -1;
   PetscCall(SpmvIsaGet(isa, &best));
-  for (size_t k = 0; !shape; k++) {
-    if (Shapes[k]->suits(source)) shape = Shapes[k];
-  }
+  if (!shape) shape = SpmvTrianglesShape(source);
   PetscCall(PetscNew(&t));
   t->kind    = source->kind;
   t->n       = source->n;

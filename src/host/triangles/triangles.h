@@ -7,8 +7,8 @@
 
   A *shape* is how the rows of a triangle are laid out:
     rows    one after the other
-    nodes   rows with the same columns (PETSc's inodes) together, a row in each lane; a node's rows are solved for at once (nodes.h).
-            Only for sources that its suits() accepts
+    nodes   rows with the same columns (PETSc's inodes) together, a row in each lane; a node's rows are solved for at once
+            (nodes.h). Only for sources that its suits() accepts
     slices  eight consecutive rows together, a row in each lane
   rows.c, nodes.c and slices.c build them, *_simd.c has their passes.
 */
@@ -45,8 +45,8 @@ typedef struct {
 /*
   SpmvPass: one pass. For each row i, forwards for the lower triangle and backwards for the upper one,
     p = sum_j T_ij x_j,  s = (S in)_i - p or in_i - p,  x_i = keep x_i + s - minus_i
-  By nodes, j are the columns outside of the node of row i. Its rows' own part of the matrix is in S and T: sweeps have the inverse of
-  the node's diagonal block for S; factors have rows and `in` multiplied by the inverse of the triangle inside of the node, `in` also
+  By nodes, j are the columns outside of the node of row i. What is inside of it is in S and T: sweeps have the inverse of the
+  node's diagonal block for S; factors have rows and `in` multiplied by the inverse of the triangle inside of the node, `in` also
   where it is not scaled. Factors are passed through with `scale` as SpmvTrianglesInScaled() has it.
   in, minus, before and product may be the same vectors as each other or as x only where said
 */
@@ -119,7 +119,8 @@ static inline void SpmvTrianglesRow(const SpmvTrianglesSource *s, SpmvTriangleSi
   *end   = side == SPMV_LOWER ? s->lower[1][i] : s->upper[1][i];
 }
 
-/* The inverse diagonal of rows [first, end); a factor has it stored. bad: the first row where it is not a finite number, if it is -1 */
+/* The inverse diagonal of rows [first, end); a factor has it stored. bad: the first row where it is not a finite number, if
+   it is -1 */
 static inline void SpmvTrianglesInvertRows(const SpmvTrianglesSource *s, PetscInt first, PetscInt end, PetscScalar inverse[],
                                            PetscInt *bad)
 {
@@ -139,11 +140,12 @@ static inline void SpmvTrianglesInvertRows(const SpmvTrianglesSource *s, PetscIn
 }
 
 /* triangles.c */
-extern PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
-                                          SpmvTriangles **triangles, PetscInt *bad);
-extern PetscErrorCode SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);
-extern PetscErrorCode SpmvTrianglesFinite(const SpmvTriangles *triangles, PetscBool *finite);
-extern PetscErrorCode SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *bytes);
-extern PetscErrorCode SpmvTrianglesDestroy(SpmvTriangles **triangles);
-extern void           SpmvTrianglesInvert(const SpmvTrianglesSource *source, PetscScalar inverse[], PetscInt *bad);
-extern void           SpmvTrianglesSolve(const SpmvTriangles *triangles, const PetscScalar *b, PetscScalar *x);
+extern const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source);
+extern PetscErrorCode   SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
+                                            SpmvTriangles **triangles, PetscInt *bad);
+extern PetscErrorCode   SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);
+extern PetscErrorCode   SpmvTrianglesFinite(const SpmvTriangles *triangles, PetscBool *finite);
+extern PetscErrorCode   SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *bytes);
+extern PetscErrorCode   SpmvTrianglesDestroy(SpmvTriangles **triangles);
+extern void             SpmvTrianglesInvert(const SpmvTrianglesSource *source, PetscScalar inverse[], PetscInt *bad);
+extern void             SpmvTrianglesSolve(const SpmvTriangles *triangles, const PetscScalar *b, PetscScalar *x);

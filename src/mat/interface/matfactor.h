@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
   SpmvFactorRows rows;
   SpmvTriangles *triangles; /* NULL: not built */
+  PetscBool      refused;   /* PETSc's kernel is to serve as long as the pattern stays */
   PetscBool      tried;     /* since the values changed */
   PetscBool      current;   /* has the factor's values: serves */
 } SpmvFactorPart;
@@ -43,7 +44,8 @@ typedef struct {
   IS             row, column; /* P A Q = L U; NULL: the identity */
   SpmvDue        due;
   SpmvFactorPart part[2]; /* of the factor and of its transpose, which an ICC is itself */
-  PetscReal     *root;    /* [n] roots of ICC's inverse diagonal, where it is real and nonnegative, or NULL */
+  PetscReal     *root;    /* [n] roots of ICC's inverse diagonal, or NULL */
+  PetscBool      rooted;  /* root has those of the factor's values */
   PetscScalar   *work;    /* [n] or NULL */
   SpmvCounts     counts;
 } SpmvFactor;

@@ -127,8 +127,8 @@ static PetscErrorCode SpmvFactorRowsTurn(const SpmvTrianglesSource *s, PetscBool
     lower[r]     = start[r]; /* from here on, where the next entry goes */
     upper[r]     = diagonal[r] + 1;
   }
-  PetscCall(PetscMalloc1(start[n], &rows->j));
-  PetscCall(PetscMalloc1(start[n], &rows->from));
+  PetscCall(SpmvAlloc(sizeof(PetscInt) * (size_t)start[n], &rows->j));
+  PetscCall(SpmvAlloc(sizeof(PetscInt) * (size_t)start[n], &rows->from));
   for (PetscInt r = 0; r < n; r++) {
     PutEntry(rows, diagonal[r], r, s->diagonal[r]);
     SpmvTrianglesRow(s, SPMV_LOWER, r, &first, &end);
@@ -183,7 +183,7 @@ PetscErrorCode SpmvFactorRowsBegin(Mat F, SpmvFactorRows *rows)
   else PetscCall(MatSeqSBAIJGetArray(F, &a));
   s->a = a;
   if (!rows->from) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(rows->start[s->n], &rows->a));
+  PetscCall(SpmvAlloc(sizeof(PetscScalar) * (size_t)rows->start[s->n], &rows->a));
   for (PetscInt k = 0; k < rows->start[s->n]; k++) rows->a[k] = a[rows->from[k]];
   s->a = rows->a;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -192,7 +192,7 @@ PetscErrorCode SpmvFactorRowsBegin(Mat F, SpmvFactorRows *rows)
 PetscErrorCode SpmvFactorRowsEnd(SpmvFactorRows *rows)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(rows->a));
+  PetscCall(SpmvFree(&rows->a));
   rows->source.a = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,9 +204,9 @@ PetscErrorCode SpmvFactorRowsDestroy(SpmvFactorRows *rows)
   PetscCall(PetscFree(rows->nodes));
   PetscCall(PetscFree(rows->start));
   PetscCall(PetscFree(rows->diagonal));
-  PetscCall(PetscFree(rows->j));
-  PetscCall(PetscFree(rows->from));
-  PetscCall(PetscFree(rows->a));
+  PetscCall(SpmvFree(&rows->j));
+  PetscCall(SpmvFree(&rows->from));
+  PetscCall(SpmvFree(&rows->a));
   PetscCall(PetscMemzero(rows, sizeof(*rows)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

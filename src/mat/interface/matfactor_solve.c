@@ -52,16 +52,16 @@ static PetscErrorCode SolveArrays(SpmvFactor *f, const SpmvTriangles *t, PetscBo
 
   PetscFunctionBegin;
   if (!in && !out) {
-    for (PetscInt k = 0; k < columns; k++) SpmvTrianglesSolve(t, b + k * lb, x + k * lx);
+    for (PetscInt k = 0; k < columns; k++) SpmvTrianglesSolve(t, b + (size_t)k * (size_t)lb, x + (size_t)k * (size_t)lx);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(GetWork(f, t->n, &work));
   PetscCall(GetIndices(in, &i));
   PetscCall(GetIndices(out, &o));
   for (PetscInt k = 0; k < columns; k++) {
-    Gather(t->n, i, b + k * lb, work);
+    Gather(t->n, i, b + (size_t)k * (size_t)lb, work);
     SpmvTrianglesSolve(t, work, work);
-    Scatter(t->n, o, work, x + k * lx);
+    Scatter(t->n, o, work, x + (size_t)k * (size_t)lx);
   }
   PetscCall(RestoreIndices(in, &i));
   PetscCall(RestoreIndices(out, &o));
@@ -149,7 +149,24 @@ static PetscErrorCode MatMatSolveTranspose_Spmv(Mat F, Mat B, Mat X)
   return SolveMat(F, B, X, PETSC_TRUE);
 }
 
-/* x <- D^(-1/2) U^-T P b; x <- P^T U^-1 D^(-1/2) b backwards. x may be written before b is read to its end only as a whole */
+/* The roots of the inverse diagonal; there are none where PETSc has an error for it */
+static PetscErrorCode SetRoots(Mat F, SpmvFactor *f)
+{
+  const PetscInt *at = f->part[0].rows.ends + 1, n = F->rmap->n;
+  PetscScalar    *a;
+  PetscInt        wrong = 0;
+
+  PetscFunctionBegin;
+  if (f->rooted) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!f->root) PetscCall(SpmvAlloc(sizeof(PetscReal) * (size_t)n, &f->root));
+  PetscCall(MatSeqSBAIJGetArray(F, &a));
+  for (PetscInt r = 0; r < n; r++) wrong += PetscImaginaryPart(a[at[r]]) != 0 || !(PetscRealPart(a[at[r]]) >= 0);
+  for (PetscInt r = 0; r < n && !wrong; r++) f->root[r] = PetscSqrtReal(PetscRealPart(a[at[r]]));
+  f->rooted = (PetscBool)!wrong;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- D^(-1/2) U^-T P b; x <- P^T U^-1 D^(-1/2) b backwards */
 static PetscErrorCode HalfArrays(SpmvFactor *f, const SpmvTriangles *t, PetscBool backward, const PetscScalar *b, PetscScalar *x)
 {
   const PetscReal *root = f->root;
@@ -181,7 +198,8 @@ static PetscErrorCode SolveHalf(Mat F, Vec b, Vec x, PetscBool backward)
   PetscFunctionBegin;
   PetscCall(MatSpmvGetFactor(F, &f));
   PetscCall(MatSpmvFactorUpdate(F, f, PETSC_FALSE, 1, &t));
-  if (!t || !f->root) { /* where there are no roots, PETSc says what is wrong */
+  if (t) PetscCall(SetRoots(F, f));
+  if (!t || !f->rooted) { /* where there are no roots, PETSc says what is wrong */
     PetscCall((backward ? f->theirs.backwardsolve : f->theirs.forwardsolve)(F, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,10 +1,10 @@
 /*
   matsor.c - MatSOR(): sweeps by the triangles of host/triangles
 
-  The algorithm is that of PETSc's MatSOR_SeqAIJ(): by rows, or by its inodes where PETSc takes them, which is for omega 1 and shift
-  0. Sums are added in another order, and rows are scaled by the inverse diagonal beforehand. What the triangles do not serve goes to
-  PETSc's kernel: Eisenstat's trick and products with one triangle (SOR_EISENSTAT, SOR_APPLY_UPPER), rows that are not sorted, and
-  diagonals that are missing or cannot be inverted, whose errors are PETSc's to tell.
+  The algorithm is that of PETSc's MatSOR_SeqAIJ(): by rows, or by its inodes where PETSc takes them, which is for omega 1 and
+  shift 0. Sums are added in another order, and rows are scaled by the inverse diagonal beforehand. What the triangles do not
+  serve goes to PETSc's kernel: Eisenstat's trick and products with one triangle (SOR_EISENSTAT, SOR_APPLY_UPPER), rows that are
+  not sorted, and diagonals that are missing or cannot be inverted, whose errors are PETSc's to tell.
 
   The parallel type's MatSOR() is PETSc's own, which calls ops->sor of the diagonal block.
 */
@@ -34,7 +34,8 @@ PetscErrorCode SpmvSweepsDestroy(SpmvSweeps *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The place of each diagonal entry, in sorted rows; returns whether all are there. The search begins where the row before had it */
+/* The place of each diagonal entry, in sorted rows; returns whether all are there. The search begins where the row before had
+   it */
 static PetscBool SpmvRowsDiagonal(const SpmvCSR *csr, PetscInt diagonal[])
 {
   PetscInt left = 0; /* entries left of the diagonal */
@@ -248,8 +249,8 @@ static PetscErrorCode SpmvSweepRun(SpmvShadow *shadow, SpmvSweep *s, Vec b, Vec 
 }
 
 /*
-  y <- D x, D the diagonal blocks of PETSc's inodes: PCEISENSTAT calls it after sweeps. PETSc's operation reads blocks that its own
-  MatSOR() has made, which it may not have been called for
+  y <- D x, D the diagonal blocks of PETSc's inodes: PCEISENSTAT calls it after sweeps. PETSc's operation reads blocks that its
+  own MatSOR() has made, which it may not have been called for
 */
 static PetscErrorCode MatMultDiagonalBlock_SeqSpmv(Mat A, Vec x, Vec y)
 {
