@@ -45,12 +45,13 @@ static PetscErrorCode SubMatrix(Case *c, Mat A)
   PetscFunctionReturn(0);
 }
 
-/* Two sequential parts from anywhere on each process; the second has all rows */
+/* Two sequential parts from anywhere on each process; the second has all rows. With an argument the second only */
 static PetscErrorCode SubMatrices(Case *c, Mat A)
 {
-  IS       rows[2], columns[2];
-  Mat     *S;
-  PetscInt M, N;
+  const int first = c->arg ? 1 : 0, n = 2 - first;
+  IS        rows[2], columns[2];
+  Mat      *S;
+  PetscInt  M, N;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(A, &M, &N));
@@ -58,15 +59,15 @@ static PetscErrorCode SubMatrices(Case *c, Mat A)
   PetscCall(ISCreateStride(PETSC_COMM_SELF, M, 0, 1, &rows[1]));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, (N + 2) / 3, 0, 3, &columns[0]));
   PetscCall(ISCreateStride(PETSC_COMM_SELF, N, 0, 1, &columns[1]));
-  PetscCall(MatCreateSubMatrices(A, 2, rows, columns, MAT_INITIAL_MATRIX, &S));
-  for (int k = 0; k < 2; k++) PetscCall(RecordMat(c, "part", S[k]));
+  PetscCall(MatCreateSubMatrices(A, n, rows + first, columns + first, MAT_INITIAL_MATRIX, &S));
+  for (int k = 0; k < n; k++) PetscCall(RecordMat(c, "part", S[k]));
   for (int round = 0; round < 2; round++) {
     PetscCall(Refill(A, KIND(c), round + 3));
-    PetscCall(MatCreateSubMatrices(A, 2, rows, columns, MAT_REUSE_MATRIX, &S));
-    for (int k = 0; k < 2; k++) PetscCall(RecordMat(c, "part again", S[k]));
+    PetscCall(MatCreateSubMatrices(A, n, rows + first, columns + first, MAT_REUSE_MATRIX, &S));
+    for (int k = 0; k < n; k++) PetscCall(RecordMat(c, "part again", S[k]));
   }
-  if (c->arg) PetscCall(MatDestroySubMatrices(2, &S));
-  else PetscCall(MatDestroyMatrices(2, &S));
+  if (c->arg) PetscCall(MatDestroySubMatrices(n, &S));
+  else PetscCall(MatDestroyMatrices(n, &S));
   for (int k = 0; k < 2; k++) {
     PetscCall(ISDestroy(&rows[k]));
     PetscCall(ISDestroy(&columns[k]));
@@ -391,7 +392,7 @@ static const Operation sub_operations[] = {
   {"submatrix_null_columns", SubMatrix, FEW, "t-"},
   {"submatrix_all_rows", SubMatrix, FEW, "at"},
   {"submatrices", SubMatrices, ALL, NULL},
-  {"submatrices_destroyed", SubMatrices, FEW, "destroy"},
+  {"submatrices_whole", SubMatrices, ALL, "whole"},
   {"submatrices_mpi", SubMatricesMPI, FEW & ~BIT(TALL), NULL},
   {"submatrix_local", SubLocal, ALL & ~BIT(BLOCK), NULL},
   {"diagonal_block", SubDiagonalBlock, ALL, NULL},

@@ -71,6 +71,7 @@ static PetscErrorCode MatCreateSubMatrix_MPISpmv(Mat A, IS rows, IS columns, Mat
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where each process wants the whole of a parallel matrix again, PETSc writes to its copies without a sign of it */
 static PetscErrorCode MatCreateSubMatrices_Spmv(Mat A, PetscInt n, const IS rows[], const IS columns[], MatReuse reuse, Mat *B[])
 {
   SpmvShadow *s;
@@ -78,8 +79,10 @@ static PetscErrorCode MatCreateSubMatrices_Spmv(Mat A, PetscInt n, const IS rows
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &s));
   PetscCall((*s->parent->ops.createsubmatrices)(A, n, rows, columns, reuse, B));
-  for (PetscInt k = 0; k < n && reuse == MAT_INITIAL_MATRIX; k++) {
-    if ((*B)[k]) PetscCall(MatSpmvInheritSettings(A, (*B)[k]));
+  for (PetscInt k = 0; k < n; k++) {
+    if (!(*B)[k]) continue;
+    if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatSpmvInheritSettings(A, (*B)[k]));
+    else PetscCall(PetscObjectStateIncrease((PetscObject)(*B)[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
