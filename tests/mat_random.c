@@ -217,20 +217,20 @@ int main(int argc, char **argv)
     output_file: output/mat_random.out
     test:
       suffix: types
-      args: -type {{FORMATS spmv}} -sequences 150
+      args: -type {{FORMATS spmv}} -sequences 600
     test:
       suffix: ranks
       nsize: {{2 3 4}}
-      args: -type spmv -sequences 40
+      args: -type spmv -sequences 150
     test:
       suffix: device
-      args: -type {{FORMATS}} -sequences 10 -device -skip_without_device -spmv_device opencl
+      args: -type {{FORMATS}} -sequences 20 -device -skip_without_device -spmv_device opencl
     test:
       suffix: types_long
-      args: -type {{FORMATS spmv}} -sequences 1500 -seed {{2 3 4}}
+      args: -type {{FORMATS spmv}} -sequences 5000 -seed {{2 3}}
     test:
       suffix: ranks_long
       nsize: {{2 3 4}}
-      args: -type {{FORMATS spmv}} -sequences 150 -seed 2
+      args: -type {{FORMATS spmv}} -sequences 250 -seed 2
 
 TEST*/

@@ -220,13 +220,14 @@ static PetscErrorCode DoPtAP(Side *s, Draw *d)
   PetscFunctionReturn(0);
 }
 
-/* Each process takes some rows and columns as matrices of its own; again with new values */
+/* Each process takes some rows and columns, or all of them, as matrices of its own; again with new values */
 static PetscErrorCode DoSubMatrices(Side *s, Draw *d)
 {
-  const PetscInt n    = 1 + DrawBelow(d, 2);
-  const uint64_t salt = DrawBits(d);
-  IS             row[2], column[2];
-  Mat           *sub;
+  const PetscBool whole = DrawChance(d, 30);
+  const PetscInt  n     = whole ? 1 : 1 + DrawBelow(d, 2);
+  const uint64_t  salt  = DrawBits(d);
+  IS              row[2], column[2];
+  Mat            *sub;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < 2 * n; k++) {
@@ -236,7 +237,7 @@ static PetscErrorCode DoSubMatrices(Side *s, Draw *d)
 
     PetscCall(PetscMalloc1(size + 1, &index));
     for (PetscInt i = 0; i < size; i++)
-      if (PlaceBelow(salt + (uint64_t)k, i, rank, 3)) index[count++] = i;
+      if (whole || PlaceBelow(salt + (uint64_t)k, i, rank, 3)) index[count++] = i;
     PetscCall(ISCreateGeneral(PETSC_COMM_SELF, count, index, PETSC_OWN_POINTER, is));
     PetscCall(Hold(s, *is));
   }

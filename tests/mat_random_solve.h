@@ -257,7 +257,7 @@ static PetscErrorCode DoPC(Side *s, Draw *d)
 {
   Slot           *slot   = &s->slot[DrawBelow(d, SLOTS)];
   const PetscInt  wanted = DrawBelow(d, KINDS), levels = DrawBelow(d, 3);
-  const PetscBool keep = DrawChance(d, 65);
+  const PetscBool keep = DrawChance(d, 80);
   PetscBool       fits, icc;
   Mat             A;
 
