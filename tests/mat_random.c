@@ -217,14 +217,14 @@ int main(int argc, char **argv)
     output_file: output/mat_random.out
     test:
       suffix: types
-      args: -type {{FORMATS spmv}} -sequences 600
+      args: -type {{FORMATS spmv}} -sequences 200
     test:
       suffix: ranks
       nsize: {{2 3 4}}
-      args: -type spmv -sequences 150
+      args: -type spmv -sequences 50
     test:
       suffix: device
-      args: -type {{FORMATS}} -sequences 20 -device -skip_without_device -spmv_device opencl
+      args: -type {{FORMATS}} -sequences 10 -device -skip_without_device -spmv_device opencl
     test:
       suffix: types_long
       args: -type {{FORMATS spmv}} -sequences 5000 -seed {{2 3}}
