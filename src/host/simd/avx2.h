@@ -72,9 +72,9 @@ static inline Spmv8 Spmv8First(Spmv8 v, int n)
 {
   return (Spmv8){Spmv4First(v.low, n), Spmv4First(v.high, n - 4)};
 }
-static inline Spmv8 Spmv8AddBits(Spmv8 v, const int8_t *p)
+static inline Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 unit)
 {
-  return (Spmv8){Spmv4AddBits(v.low, p), Spmv4AddBits(v.high, p + 4)};
+  return (Spmv8){Spmv4AddSteps(v.low, p, least.low, unit.low), Spmv4AddSteps(v.high, p + 4, least.high, unit.high)};
 }
 static inline Spmv8 Spmv8Load(const double *p)
 {

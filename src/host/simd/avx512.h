@@ -57,10 +57,12 @@ static inline Spmv8 Spmv8First(Spmv8 v, int n)
 {
   return _mm512_maskz_mov_pd(SpmvFirst(n), v);
 }
-static inline Spmv8 Spmv8AddBits(Spmv8 v, const int8_t *p)
+static inline Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 unit)
 {
-  return _mm512_castsi512_pd(
-    _mm512_add_epi64(_mm512_castpd_si512(v), _mm512_cvtepi8_epi64(_mm_loadl_epi64((const __m128i *)p))));
+  const Spmv8 power = _mm512_max_pd(_mm512_and_pd(v, _mm512_set1_pd(INFINITY)), least);
+  const Spmv8 steps = _mm512_cvtepi32_pd(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+
+  return _mm512_fmadd_pd(_mm512_mul_pd(steps, power), unit, v);
 }
 /* The instruction waits for its destination even where it zeroes it, and is slow from memory: both are registers of their own */
 static inline Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)

@@ -62,12 +62,13 @@ static inline double SpmvFma(double a, double b, double c)
   return __builtin_fma(a, b, c);
 }
 
-static inline Spmv4 Spmv4AddBits(Spmv4 v, const int8_t *p)
+static inline Spmv4 Spmv4AddSteps(Spmv4 v, const int8_t *p, Spmv4 least, Spmv4 unit)
 {
-  int32_t word;
+  const Spmv4 power = _mm256_max_pd(_mm256_and_pd(v, _mm256_set1_pd(INFINITY)), least);
+  int32_t     word;
 
   memcpy(&word, p, sizeof(word));
-  return _mm256_castsi256_pd(_mm256_add_epi64(_mm256_castpd_si256(v), _mm256_cvtepi8_epi64(_mm_cvtsi32_si128(word))));
+  return _mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(word))), power), unit, v);
 }
 static inline Spmv4 Spmv4Sums(const Spmv4 v[4])
 {

@@ -19,6 +19,8 @@ typedef struct {
   const int8_t      *code;
   const uint16_t    *index;
   const uint8_t     *mask;
+  const PetscScalar *both;
+  PetscReal          least;
   size_t             ahead; /* SBCCOO_AHEAD; 0: a cache has the values */
   PetscBool          conjugate;
 } SbccooAt;
@@ -59,7 +61,7 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
     for (int r = 0; r < b; r++) {
       for (int c = 0; c < b; c++) {
         const PetscScalar a = v[r * b + c];
-        const PetscScalar o = SbccooOther(a, codes ? at->code + (size_t)(r * b + c) * SBCCOO_CODES : NULL, at->conjugate);
+        const PetscScalar o = SbccooOther(a, codes ? at->code + (size_t)(r * b + c) * SBCCOO_CODES : NULL, at->least, at->conjugate);
 
         sum[r] += (transpose ? o : a) * xj[c];
         yj[c] += (transpose ? a : o) * x[r];
@@ -86,6 +88,7 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
     { \
       const PetscScalar *v    = at->value; \
       const V            own  = V##LoadFew(x, b); \
+      const V            least = V##Splat(at->least), unit = V##Splat(SBCCOO_HALF); \
       V                  down = V##LoadFew(y, b), xi[SBCCOO_BLOCK_MAX], sum[SBCCOO_BLOCK_MAX]; \
 \
       SPMV_UNROLL \
@@ -107,7 +110,7 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
         SbccooAhead(at, b *b * (int)sizeof(PetscScalar)); \
         SPMV_UNROLL \
         for (int r = 0; r < b; r++) { \
-          const V a = V##Load(v + r * b), o = codes ? V##AddBits(a, at->code + r * b) : a; \
+          const V a = V##Load(v + r * b), o = codes ? V##AddSteps(a, at->code + r * b, least, unit) : a; \
 \
           sum[r] = V##Fma(transpose ? o : a, xj, sum[r]); \
           yj     = V##Fma(transpose ? a : o, xi[r], yj); \

@@ -9,6 +9,7 @@ typedef struct {
   int8_t      *code;
   uint16_t    *index;
   uint8_t     *mask;
+  size_t       both;
 } FillPlace;
 
 static uint16_t *FillNumber(uint16_t *to, PetscBool wide, PetscInt number)
@@ -66,34 +67,35 @@ static inline PetscBool FillInPiece(const SbccooWalk *w, PetscInt k)
 }
 
 /* The words of a row of scalars: pieces, and the other entries */
-static void FillWords(const SbccooWalk *w, PetscInt i, PetscInt single, PetscInt pieces, FillPlace *at)
+static void FillWords(const SbccooWalk *w, PetscInt i, PetscInt pieces, PetscInt single, FillPlace *at)
 {
-  const PetscBool wide = (PetscBool)(pieces > 255 || single > 255 || (pieces == 255 && single == 255) ||
-                                     (w->n && w->column[w->n - 1] - i > UINT16_MAX));
+  const PetscInt  last  = PetscMax(w->n ? w->column[w->n - 1] : i, w->nboth ? w->bothcolumn[w->nboth - 1] : i);
+  const PetscBool wide  = (PetscBool)(PetscMax(pieces, single) > SBCCOO_COUNT_MAX || w->nboth > SBCCOO_BOTH_MAX || last - i > UINT16_MAX);
+  PetscInt        piece = -1;
 
   if (wide) {
     *at->index++ = SBCCOO_WIDE;
     at->index    = FillNumber(at->index, wide, pieces);
     at->index    = FillNumber(at->index, wide, single);
-  } else *at->index++ = (uint16_t)(pieces + 256 * single);
-  for (PetscInt k = 0, last = -1; k < w->n; k++) {
-    const PetscInt piece = w->column[k] / SBCCOO_PIECE;
-
+    at->index    = FillNumber(at->index, wide, w->nboth);
+  } else *at->index++ = (uint16_t)SBCCOO_COUNTS(pieces, single, w->nboth);
+  for (PetscInt k = 0; k < w->n; k++) {
     if (!FillInPiece(w, k)) continue;
-    if (piece != last) {
+    if (w->column[k] / SBCCOO_PIECE != piece) {
+      piece       = w->column[k] / SBCCOO_PIECE;
       at->index   = FillNumber(at->index, wide, piece - i / SBCCOO_PIECE);
       *at->mask++ = 0;
     }
     at->mask[-1] |= (uint8_t)(1 << w->column[k] % SBCCOO_PIECE);
-    last = piece;
   }
   for (PetscInt k = 0; k < w->n; k++) {
     if (!FillInPiece(w, k)) at->index = FillNumber(at->index, wide, w->column[k] - i);
   }
+  for (PetscInt k = 0; k < w->nboth; k++) at->index = FillNumber(at->index, wide, w->bothcolumn[k] - i);
 }
 
-/* The row at hand as scalars: values of pieces come first */
-static void FillScalars(const SbccooWalk *w, PetscInt i, PetscBool pattern, FillPlace *at)
+/* The row at hand as scalars: values of pieces come first. Which pairs need both entries depends on the values, and so all arrays do */
+static void FillScalars(const SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *at)
 {
   PetscInt inside = 0, pieces = 0, to[2];
 
@@ -103,7 +105,7 @@ static void FillScalars(const SbccooWalk *w, PetscInt i, PetscBool pattern, Fill
     pieces += w->column[k] / SBCCOO_PIECE != last;
     last = w->column[k] / SBCCOO_PIECE;
   }
-  if (pattern) FillWords(w, i, w->n - inside, pieces, at);
+  FillWords(w, i, pieces, w->n - inside, at);
   to[0] = inside; /* of entries that are in no piece */
   to[1] = 0;
   for (PetscInt k = 0; k < w->n; k++) {
@@ -112,8 +114,12 @@ static void FillScalars(const SbccooWalk *w, PetscInt i, PetscBool pattern, Fill
     at->value[place] = w->value[k + 1];
     if (at->code) memcpy(at->code + (size_t)place * SBCCOO_CODES, w->code + (size_t)k * SBCCOO_CODES, SBCCOO_CODES);
   }
+  s->diagonal[i] = w->value[0];
   at->value += w->n;
   if (at->code) at->code += (size_t)w->n * SBCCOO_CODES;
+  if (at->both + (size_t)w->nboth <= s->bothroom)
+    memcpy(s->both + 2 * at->both, w->both, 2 * (size_t)w->nboth * sizeof(PetscScalar));
+  at->both += (size_t)w->nboth;
 }
 
 /* Where a part begins, and how far its rows reach */
@@ -123,6 +129,7 @@ static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
 
   p->value = (size_t)(at->value - s->value);
   p->index = (size_t)(at->index - s->index);
+  p->both  = at->both;
   p->mask  = s->mask ? (size_t)(at->mask - s->mask) : 0;
   p->code  = s->b > 1 ? (p->value - (size_t)p->first * SbccooEntries(s)) * SBCCOO_CODES : p->value * SBCCOO_CODES;
 }
@@ -146,18 +153,18 @@ static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, Sbccoo
       chunk = s->part[part].chunk + from / SBCCOO_CHUNK;
     }
     SbccooWalkRow(w, i, b);
-    if (b == 1) {
-      s->diagonal[i] = w->value[0];
-      FillScalars(w, i, pattern, &at);
-    } else FillBlocks(w, i, b, pattern, &at);
+    if (b == 1) FillScalars(w, i, s, &at);
+    else FillBlocks(w, i, b, pattern, &at);
     if (!pattern) continue;
     reach           = PetscMax(reach, 1 + (w->n ? w->column[w->n - 1] : i));
+    if (w->nboth) reach = PetscMax(reach, 1 + w->bothcolumn[w->nboth - 1]);
     s->front[chunk] = b > 1 ? reach : PetscMin(s->nb, (reach + SBCCOO_PIECE - 1) / SBCCOO_PIECE * SBCCOO_PIECE);
   }
   for (PetscInt p = s->nparts - 1; pattern && p >= 0 && s->part[p].first == s->nb; p--) FillPart(s, p, &at);
   if (pattern) {
     s->nindex  = (size_t)(at.index - s->index);
     s->nmask   = s->mask ? (size_t)(at.mask - s->mask) : 0;
+    s->nboth   = at.both;
     s->nblocks = (size_t)(at.value - s->value) / SbccooEntries(s) - (b > 1 ? (size_t)s->nb : 0);
   }
   for (PetscInt i = s->nb * b; i < s->m; i++) SbccooPass(w, i, s->n);
@@ -194,16 +201,55 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, PetscBool codes, SbccooStora
   size_t words;
 
   PetscFunctionBegin;
-  FillCount(csr, s, &s->nblocks, &s->longest);
-  words = 2 * s->nblocks + 5 * (size_t)s->nb;
+  FillCount(csr, s, &s->room, &s->longest);
+  s->nblocks = s->room;
+  words      = 2 * s->room + 7 * (size_t)s->nb;
   PetscCall(SpmvAllocShared(SbccooValues(s) * sizeof(PetscScalar), s->nparts, &s->value));
   if (codes) PetscCall(SpmvAllocShared(SbccooCodes(s), s->nparts, &s->code));
   PetscCall(SpmvAlloc(words * sizeof(uint16_t), &s->index));
   PetscCall(SpmvAlloc((size_t)s->nchunks * sizeof(PetscInt), &s->front));
   if (s->b == 1) {
-    PetscCall(SpmvAlloc(s->nblocks, &s->mask));
+    PetscCall(SpmvAlloc(s->room, &s->mask));
     PetscCall(SpmvAllocShared((size_t)s->nb * sizeof(PetscScalar), s->nparts, &s->diagonal));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillWalkCreate(const SbccooStorage *s, SbccooWalk *w)
+{
+  const size_t row = (size_t)s->longest + 1, entries = SbccooEntries(s);
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(s->m, &w->next));
+  PetscCall(PetscMalloc2(row, &w->column, row * entries, &w->value));
+  PetscCall(PetscMalloc3(row * entries * SBCCOO_CODES, &w->code, row, &w->bothcolumn, 2 * row, &w->both));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillWalkDestroy(SbccooWalk *w)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(w->next));
+  PetscCall(PetscFree2(w->column, w->value));
+  PetscCall(PetscFree3(w->code, w->bothcolumn, w->both));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the arrays had room for what was found; if not they have now, and rows are to be walked over again */
+static PetscErrorCode FillRoom(const SbccooWalk *w, SbccooStorage *s, PetscBool *done)
+{
+  const size_t codes = s->room * SbccooEntries(s) * SBCCOO_CODES;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (!s->code && w->near * SBCCOO_PAIR_BYTES > codes) PetscCall(SpmvAllocShared(codes, s->nparts, &s->code));
+  else if (w->rest->n > w->rest->room) PetscCall(SbccooListRoom(w->rest->n, w->rest));
+  else if (s->nboth > s->bothroom) {
+    s->bothroom = 0;
+    PetscCall(SpmvFree(&s->both));
+    PetscCall(SpmvAlloc(2 * s->nboth * sizeof(PetscScalar), &s->both));
+    s->bothroom = s->nboth;
+  } else *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -213,41 +259,36 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, PetscBool codes, SbccooStora
   Input Parameters:
 + csr     - the matrix
 . pattern - it is new: the arrays are made
-- codes   - for a new pattern: differences are stored
+- codes   - for a new pattern: steps are stored
 
   Input/Output Parameter:
-. s - with parts and chunks; differences are stored from then on where they need less memory than single entries
+. s - with parts and chunks; steps are stored from then on where they need less memory than both entries
 */
 PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes, SbccooStorage *s)
 {
   SPMV_DESTROY_BY(SbccooListDestroy) SbccooList list = {0};
-  SPMV_TEMPORARY PetscInt    *next = NULL, *column = NULL;
-  SPMV_TEMPORARY PetscScalar *value   = NULL;
-  SPMV_TEMPORARY int8_t      *code    = NULL;
-  const size_t                entries = SbccooEntries(s);
-  SbccooWalk                  w       = {.csr = csr, .nb = s->nb, .conjugate = s->conjugate, .rest = &list};
+  SPMV_DESTROY_BY(FillWalkDestroy)
+  SbccooWalk       w    = {.csr = csr, .nb = s->nb, .rest = &list};
+  SbccooLook       look;
+  PetscBool        done = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(SbccooLookAt(csr, &look));
   if (pattern) PetscCall(FillAlloc(csr, codes, s));
-  PetscCall(PetscMalloc1(csr->m, &next));
-  PetscCall(PetscMalloc1(s->longest + 1, &column));
-  PetscCall(PetscMalloc1((size_t)(s->longest + 1) * entries, &value));
-  PetscCall(PetscMalloc1((size_t)(s->longest + 1) * entries * SBCCOO_CODES, &code));
-  w.next   = next;
-  w.column = column;
-  w.value  = value;
-  w.code   = code;
+  s->least     = look.least;
+  s->conjugate = look.conjugate;
+  w.least      = look.least;
+  w.conjugate  = look.conjugate;
+  PetscCall(FillWalkCreate(s, &w));
   PetscCall(SbccooListRoom(pattern ? 4096 + (size_t)csr->i[csr->m] / 64 : s->restroom[1], &list));
-  for (;;) {
-    PetscCall(PetscArraycpy(next, csr->i, csr->m));
+  while (!done) {
+    PetscCall(PetscArraycpy(w.next, csr->i, csr->m));
     list.n = w.near = 0;
     w.codes         = (PetscBool)(s->code != NULL);
-    if (s->b == 1) FillRows(&w, s, pattern, 1);
+    if (s->b == 1) FillRows(&w, s, PETSC_TRUE, 1);
     else if (s->b == 3) FillRows(&w, s, pattern, 3);
     else FillRows(&w, s, pattern, (int)s->b);
-    if (!s->code && w.near * SBCCOO_PAIR_BYTES > SbccooCodes(s)) PetscCall(SpmvAllocShared(SbccooCodes(s), s->nparts, &s->code));
-    else if (list.n > list.room) PetscCall(SbccooListRoom(list.n, &list));
-    else break;
+    PetscCall(FillRoom(&w, s, &done));
   }
   PetscCall(SbccooRestSet(&list, s));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -24,12 +24,15 @@ static const SpmvParam SbccooParams[] = {
 /* What sizes tell: scalars, unless it is known better; and a sample of the pairs */
 static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *p = plan->value;
+  PetscInt  *p = plan->value;
+  SbccooLook look;
 
   PetscFunctionBegin;
   (void)info;
   if (!p[SBCCOO_BLOCK]) p[SBCCOO_BLOCK] = 1;
-  if (p[SBCCOO_PAIRS] == SBCCOO_FOUND) p[SBCCOO_PAIRS] = SbccooLookAt(csr).near ? SBCCOO_NEAR : SBCCOO_EQUAL;
+  if (p[SBCCOO_PAIRS] != SBCCOO_FOUND) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SbccooLookAt(csr, &look));
+  p[SBCCOO_PAIRS] = look.near ? SBCCOO_NEAR : SBCCOO_EQUAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -58,7 +61,7 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, char why[], size_t size)
     PetscCall(SpmvAppend(why, size, "a block of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns has no other half", csr->m, csr->n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  look = SbccooLookAt(csr);
+  PetscCall(SbccooLookAt(csr, &look));
   if (100. * look.alone <= (double)SBCCOO_ALONE * look.looked) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size,
                        "of %" PetscInt_FMT " entries off the diagonal that were looked at %" PetscInt_FMT
@@ -120,7 +123,6 @@ static PetscErrorCode SbccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **sto
   s->b         = plan->value[SBCCOO_BLOCK];
   s->nb        = PetscMin(s->m, s->n) / s->b;
   s->nparts    = plan->threads;
-  s->conjugate = SBCCOO_CODES > 1 ? SbccooLookAt(csr).conjugate : PETSC_FALSE;
   s->large     = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached);
   PetscCall(SbccooShare(csr, s));
   PetscCall(SbccooFill(csr, PETSC_TRUE, (PetscBool)(plan->value[SBCCOO_PAIRS] == SBCCOO_NEAR), s));
@@ -146,8 +148,9 @@ static PetscErrorCode SbccooArrays(const void *storage, PetscInt *narrays, SpmvA
   arrays[k++] = SPMV_ARRAY("values", s->value, SbccooValues(s), entry, .is_values = PETSC_TRUE);
   if (s->b == 1) arrays[k++] = SPMV_ARRAY("diagonal", s->diagonal, (size_t)s->nb, entry, .is_values = PETSC_TRUE);
   if (s->code) arrays[k++] = SPMV_ARRAY("differences", s->code, SbccooCodes(s), 1, .is_values = PETSC_TRUE);
-  arrays[k++] = SPMV_ARRAY("columns", s->index, s->nindex, sizeof(uint16_t));
-  if (s->b == 1) arrays[k++] = SPMV_ARRAY("masks", s->mask, s->nmask, 1);
+  if (s->b == 1) arrays[k++] = SPMV_ARRAY("both", s->both, 2 * s->nboth, entry, .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("columns", s->index, s->nindex, sizeof(uint16_t), .is_values = (PetscBool)(s->b == 1));
+  if (s->b == 1) arrays[k++] = SPMV_ARRAY("masks", s->mask, s->nmask, 1, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("fronts", s->front, (size_t)s->nchunks, word);
   arrays[k++] = SPMV_ARRAY("single values", s->restvalue, rest, entry, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("single columns", s->restcolumn, rest, word, .is_values = PETSC_TRUE);
@@ -165,9 +168,10 @@ static PetscErrorCode SbccooDescribe(const void *storage, PetscInt k, char line[
   PetscFunctionBegin;
   line[0] = 0;
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvAppend(line, size, "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " stand for two, %" PetscInt_FMT
-                                   " entries in %" PetscInt_FMT " rows for themselves%s",
-                       s->nblocks, s->b, s->b, s->nrest, s->nrestrows, s->conjugate ? "; A^H = A" : ""));
+  PetscCall(SpmvAppend(line, size,
+                       "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " stand for two, %zu pairs have both entries, %" PetscInt_FMT
+                       " entries in %" PetscInt_FMT " rows have no partner%s",
+                       s->nblocks, s->b, s->b, s->nboth, s->nrest, s->nrestrows, s->conjugate ? "; A^H = A" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,7 +19,7 @@ enum { SBCCOO_BLOCK, SBCCOO_PAIRS, SBCCOO_NPARAMS }; /* the knobs */
 typedef enum {
   SBCCOO_FOUND, /* what a sample of the pairs tells */
   SBCCOO_EQUAL, /* one entry, which both are */
-  SBCCOO_NEAR   /* one entry, and what has to be added to its bits to have the other one */
+  SBCCOO_NEAR   /* one entry, and how many steps the other one is from it */
 } SbccooPairs;
 
 #define SBCCOO_BLOCK_MAX 8      /* rows and columns of a block, at most */
@@ -27,6 +27,9 @@ typedef enum {
 #define SBCCOO_PIECE     4      /* columns of a piece */
 #define SBCCOO_WIDE      0xffff /* the first word of a row that needs numbers of 32 bits */
 #define SBCCOO_CODES     (sizeof(PetscScalar) / sizeof(PetscReal)) /* differences of an entry: one for each part of a complex one */
+#define SBCCOO_COUNTS(pieces, single, both) ((pieces) | (single) << 5 | (both) << 10)
+#define SBCCOO_COUNT_MAX 31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
+#define SBCCOO_BOTH_MAX  62
 #define SBCCOO_PAIR_BYTES (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
 
 /* SbccooPart: the block rows of one thread, and where they begin in the arrays */
@@ -34,7 +37,7 @@ typedef struct {
   PetscInt first, last;   /* block rows [first, last) */
   PetscInt chunk;         /* of front[] */
   size_t   value, index;  /* codes lie with the values, whose number they have */
-  size_t   code, mask;
+  size_t   code, mask, both;
   PetscInt rest;          /* rows of the rest that are the part's: from this one to that of the next part */
   PetscInt wfirst, wlast; /* the block rows of its window, wfirst < last < wlast; wfirst = wlast: none */
   size_t   window;        /* place of the window's first entry */
@@ -47,22 +50,27 @@ typedef struct {
   same as numbers of 32 bits. Of its values the diagonal block is first. Blocks are stored by rows. Columns of the first half of
   the blocks alternate with those of the second: a product would have to wait for y_j to be stored where y_j+1 comes next.
 
-  A row of scalars (b = 1) has the number of its pieces, and 256 times that of its other entries; then for each piece
-  j / 4 - i / 4, whose entries mask[] has, and for each other entry j - i. A wide one has the two numbers one after the other.
+  A row of scalars (b = 1) has how many pieces, single entries and pairs of which both entries are stored it has, as SBCCOO_COUNTS()
+  of them; then for each piece j / 4 - i / 4, whose entries mask[] has, and for each of the others j - i. A wide one has the three
+  numbers one after the other. Of blocks a pair of which both entries must be stored is in the rest.
 */
 typedef struct {
   PetscInt     m, n;
   PetscInt     b, nb;   /* size of a block, block rows and columns that can have pairs */
   size_t       nblocks; /* that are stored beyond the diagonal; of scalars entries */
-  size_t       nindex, nmask;
+  size_t       nindex, nmask, nboth;
+  size_t       room;    /* blocks that there is room for */
   PetscInt     longest; /* blocks of a block row beyond the diagonal, at most */
   PetscInt     nchunks;
   PetscScalar *diagonal; /* [nb] of scalars */
   PetscScalar *value;    /* [(nb + nblocks) b b], of scalars [nblocks] */
   int8_t      *code;     /* [nblocks b b SBCCOO_CODES] NULL: both entries of each pair are equal */
+  PetscScalar *both;     /* [2 nboth] of scalars: the two entries of pairs */
+  size_t       bothroom; /* such pairs that there is room for */
   uint16_t    *index;    /* [nindex] */
   uint8_t     *mask;     /* [nmask] */
   PetscInt    *front;    /* [nchunks] the block rows before this one are all that rows up to the chunk's last one add to */
+  PetscReal    least;     /* a step is so much at least, times SBCCOO_HALF */
   PetscBool    conjugate; /* the second entry of a pair is the conjugate of the first */
   PetscBool    large;     /* no cache is likely to hold the matrix from one product to the next */
 
@@ -98,13 +106,14 @@ static inline size_t SbccooValues(const SbccooStorage *s)
 /* SbccooLook: what a sample of the entries beyond the diagonal tells */
 typedef struct {
   PetscInt  looked; /* entries that were looked at */
-  PetscInt  equal, near;
-  PetscInt  alone;     /* no partner, or one that is too different */
+  PetscInt  equal, near, far; /* pairs whose second entry is the first one, is told from it, or is stored */
+  PetscInt  alone;            /* entries without a partner */
+  PetscReal least;            /* as SbccooStorage's */
   PetscBool conjugate; /* as SbccooStorage's */
 } SbccooLook;
 
 /* sbccoo_look.c */
-extern SbccooLook SbccooLookAt(const SpmvCSR *csr);
+extern PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look);
 
 /* sbccoo_fill.c */
 extern PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes, SbccooStorage *s);

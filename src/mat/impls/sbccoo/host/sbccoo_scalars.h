@@ -11,7 +11,7 @@
 SPMV_INLINE void SbccooEntry(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscScalar xi, const PetscScalar *x,
                              PetscScalar *y, PetscScalar *sum)
 {
-  const PetscScalar a = *at->value, o = SbccooOther(a, codes ? at->code : NULL, at->conjugate);
+  const PetscScalar a = *at->value, o = SbccooOther(a, codes ? at->code : NULL, at->least, at->conjugate);
 
   *sum += (transpose ? o : a) * *x;
   *y += (transpose ? a : o) * xi;
@@ -52,13 +52,13 @@ SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool tr
 SPMV_INLINE PetscScalar SbccooPieces(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
                                      PetscScalar xi, const PetscScalar *x, PetscScalar *y)
 {
-  const Spmv4 x4  = Spmv4Splat(xi);
+  const Spmv4 x4  = Spmv4Splat(xi), least = Spmv4Splat(at->least), unit = Spmv4Splat(SBCCOO_HALF);
   Spmv4       sum = Spmv4Zero();
 
   for (PetscInt k = 0; k < n; k++) {
     const unsigned mask = at->mask[k];
     const size_t   j    = SBCCOO_PIECE * SbccooNumber(at->index, k, wide);
-    const Spmv4    v = Spmv4Load(at->value), a = Spmv4Expand(v, mask), o = codes ? Spmv4Expand(Spmv4AddBits(v, at->code), mask) : a;
+    const Spmv4    v = Spmv4Load(at->value), a = Spmv4Expand(v, mask), o = codes ? Spmv4Expand(Spmv4AddSteps(v, at->code, least, unit), mask) : a;
     const int      count = __builtin_popcount(mask);
 
     SbccooAhead(at, 1);
@@ -83,7 +83,7 @@ SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool tr
   for (; k + 2 <= n; k += 2) {
     const size_t      i = SbccooNumber(at->index, k, wide), j = SbccooNumber(at->index, k + 1, wide);
     const PetscScalar a = v[k], b = v[k + 1];
-    const PetscScalar p = codes ? SbccooAddBits(a, at->code[k]) : a, q = codes ? SbccooAddBits(b, at->code[k + 1]) : b;
+    const PetscScalar p = codes ? SbccooAddSteps(a, at->code[k], at->least) : a, q = codes ? SbccooAddSteps(b, at->code[k + 1], at->least) : b;
 
     SPMV_SCALAR_LOOP(k);
     sum[0] += (transpose ? p : a) * x[i];
@@ -93,7 +93,7 @@ SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool tr
   }
   if (k < n) {
     const size_t      i = SbccooNumber(at->index, k, wide);
-    const PetscScalar a = v[k], p = codes ? SbccooAddBits(a, at->code[k]) : a;
+    const PetscScalar a = v[k], p = codes ? SbccooAddSteps(a, at->code[k], at->least) : a;
 
     sum[0] += (transpose ? p : a) * x[i];
     y[i] += (transpose ? a : p) * xi;
@@ -104,15 +104,37 @@ SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool tr
 }
 #endif
 
-/* Row i; x and y from it on. lane: i % 4, so that pieces begin at x - lane */
-SPMV_INLINE void SbccooScalarRow(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt npieces,
-                                 PetscInt nsingle, int lane, const PetscScalar *x, PetscScalar *y)
+/* Pairs of which both entries are stored */
+SPMV_INLINE PetscScalar SbccooBoth(SbccooAt *at, PetscBool transpose, PetscBool wide, PetscInt n, PetscScalar xi,
+                                   const PetscScalar *x, PetscScalar *y)
 {
-  const PetscScalar xi    = *x;
-  PetscScalar       inner = SbccooPieces(at, codes, transpose, wide, npieces, xi, x - lane, y - lane), outer;
+  const PetscScalar *v   = at->both;
+  PetscScalar        sum = 0;
 
-  at->index += wide ? 2 * npieces : npieces;
-  outer = SbccooSingle(at, codes, transpose, wide, nsingle, xi, x, y);
-  at->index += wide ? 2 * nsingle : nsingle;
-  *y += inner + outer;
+  for (PetscInt k = 0; k < n; k++, v += 2) {
+    const size_t j = SbccooNumber(at->index, k, wide);
+
+    SPMV_SCALAR_LOOP(k);
+    __builtin_prefetch((const char *)v + at->ahead, 0, 3);
+    sum += (transpose ? v[1] : v[0]) * x[j];
+    y[j] += (transpose ? v[0] : v[1]) * xi;
+  }
+  at->both = v;
+  return sum;
+}
+
+/* A row with so many pieces, single entries and pairs with both; x and y from it on. lane: i % 4, so that pieces begin at x - lane */
+SPMV_INLINE void SbccooScalarRow(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt npieces,
+                                 PetscInt nsingle, PetscInt nboth, int lane, const PetscScalar *x, PetscScalar *y)
+{
+  const PetscScalar xi  = *x;
+  const int         per = wide ? 2 : 1;
+  PetscScalar       sum = SbccooPieces(at, codes, transpose, wide, npieces, xi, x - lane, y - lane);
+
+  at->index += per * npieces;
+  sum += SbccooSingle(at, codes, transpose, wide, nsingle, xi, x, y);
+  at->index += per * nsingle;
+  if (nboth) sum += SbccooBoth(at, transpose, wide, nboth, xi, x, y);
+  at->index += per * nboth;
+  *y += sum;
 }

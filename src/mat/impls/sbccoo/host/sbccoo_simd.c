@@ -66,17 +66,18 @@ static PetscInt SbccooRest(const SbccooProduct *a, SbccooTarget to, PetscInt k, 
 SPMV_INLINE void SbccooRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscInt i, const PetscScalar *x,
                            PetscScalar *y)
 {
+  const int      lane = (int)(i % SBCCOO_PIECE);
   const uint16_t word = *at->index++;
-  uint32_t       wide[2];
+  uint32_t       wide[3];
 
   if (PetscLikely(word != SBCCOO_WIDE)) {
     if (b > 1) SbccooBlockRow(at, b, codes, transpose, PETSC_FALSE, word, x, y);
-    else SbccooScalarRow(at, codes, transpose, PETSC_FALSE, word & 255, word >> 8, (int)(i % SBCCOO_PIECE), x, y);
+    else SbccooScalarRow(at, codes, transpose, PETSC_FALSE, word & 31, word >> 5 & 31, word >> 10, lane, x, y);
   } else {
     memcpy(wide, at->index, sizeof(wide));
-    at->index += b > 1 ? 2 : 4;
+    at->index += b > 1 ? 2 : 6;
     if (b > 1) SbccooBlockRow(at, b, codes, transpose, PETSC_TRUE, (PetscInt)wide[0], x, y);
-    else SbccooScalarRow(at, codes, transpose, PETSC_TRUE, (PetscInt)wide[0], (PetscInt)wide[1], (int)(i % SBCCOO_PIECE), x, y);
+    else SbccooScalarRow(at, codes, transpose, PETSC_TRUE, (PetscInt)wide[0], (PetscInt)wide[1], (PetscInt)wide[2], lane, x, y);
   }
 }
 
@@ -90,6 +91,8 @@ SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, 
                              .code      = codes ? s->code + p->code : NULL,
                              .index     = s->index + p->index,
                              .mask      = s->mask + p->mask,
+                             .both      = s->both + 2 * p->both,
+                             .least     = s->least,
                              .ahead     = s->large ? SBCCOO_AHEAD : 0,
                              .conjugate = s->conjugate};
 

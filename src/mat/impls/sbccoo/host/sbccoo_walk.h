@@ -12,6 +12,7 @@
 typedef struct {
   const SpmvCSR *csr;
   PetscInt       nb;
+  PetscReal      least;
   PetscBool      conjugate, codes;
   PetscInt      *next; /* [m] the first entry of each row that was not looked at */
   SbccooList    *rest;
@@ -22,7 +23,12 @@ typedef struct {
   PetscScalar *value;  /* [1 + n][b b] the diagonal block, then these */
   int8_t      *code;   /* [n][b b SBCCOO_CODES] */
 
-  size_t near; /* pairs that are stored in the rest, since there are no codes */
+  /* Of a row of scalars: pairs of which both entries are stored */
+  PetscInt     nboth;
+  PetscInt    *bothcolumn; /* [nboth] */
+  PetscScalar *both;       /* [nboth][2] */
+
+  size_t near; /* pairs of which both entries are stored, since there are no codes */
 } SbccooWalk;
 
 static inline void SbccooAlone(SbccooWalk *w, PetscInt row, PetscInt column, PetscScalar value)
@@ -69,6 +75,15 @@ static inline PetscBool SbccooPays(int pairs, int b)
   return (PetscBool)((size_t)pairs * SBCCOO_PAIR_BYTES >= (size_t)(b * b) * (sizeof(PetscScalar) + SBCCOO_CODES) + sizeof(uint16_t));
 }
 
+/* What tells the second entry of a pair from the first one; true if there is such a thing, and the storage has it */
+static inline PetscBool SbccooTell(SbccooWalk *w, PetscScalar a, PetscScalar other, int8_t code[])
+{
+  PetscBool equal, near = SbccooCode(SBCCOO_CODES > 1 && w->conjugate ? PetscConj(a) : a, other, w->least, code, &equal);
+
+  if (near && !equal && !w->codes) w->near++;
+  return w->codes ? near : equal;
+}
+
 /*
   Block (i, j): `upper` has its entries by rows, `lower` those of block (j, i) by columns, so that the two of a pair have the same
   place. What is not there is 0
@@ -76,26 +91,39 @@ static inline PetscBool SbccooPays(int pairs, int b)
 static inline __attribute__((always_inline)) void SbccooPair(SbccooWalk *w, PetscInt i, PetscInt j, int b, uint64_t up,
                                                              const PetscScalar upper[], uint64_t low, const PetscScalar lower[])
 {
-  const PetscBool stored = b == 1 ? (PetscBool)(up & low) : SbccooPays(__builtin_popcountll(up & low), b);
+  const PetscBool stored = SbccooPays(__builtin_popcountll(up & low), b);
   PetscScalar    *value  = w->value + (size_t)(w->n + 1) * (size_t)(b * b);
   int8_t         *code   = w->code + (size_t)w->n * (size_t)(b * b) * SBCCOO_CODES;
 
   for (int k = 0; k < b * b; k++) {
-    PetscBool equal, near = SBCCOO_CODES > 1 && w->conjugate ?
-                              SbccooCode(PetscConj(upper[k]), lower[k], code + (size_t)k * SBCCOO_CODES, &equal) :
-                              SbccooCode(upper[k], lower[k], code + (size_t)k * SBCCOO_CODES, &equal);
-
-    if (stored && near && !equal && !w->codes) w->near++;
-    if (stored && (w->codes ? near : equal)) value[k] = upper[k];
-    else {
-      value[k] = 0;
-      memset(code + (size_t)k * SBCCOO_CODES, 0, SBCCOO_CODES);
-      if (up >> k & 1) SbccooAlone(w, i * b + k / b, j * b + k % b, upper[k]);
-      if (low >> k & 1) SbccooAlone(w, j * b + k % b, i * b + k / b, lower[k]);
-    }
+    value[k] = upper[k];
+    if (stored && SbccooTell(w, upper[k], lower[k], code + (size_t)k * SBCCOO_CODES)) continue;
+    value[k] = 0;
+    memset(code + (size_t)k * SBCCOO_CODES, 0, SBCCOO_CODES);
+    if (up >> k & 1) SbccooAlone(w, i * b + k / b, j * b + k % b, upper[k]);
+    if (low >> k & 1) SbccooAlone(w, j * b + k % b, i * b + k / b, lower[k]);
   }
   w->column[w->n] = j;
   w->n += stored;
+}
+
+/* The same of scalars */
+static inline void SbccooScalarPair(SbccooWalk *w, PetscInt i, PetscInt j, PetscBool up, PetscScalar upper, PetscBool low,
+                                    PetscScalar lower)
+{
+  if (!up || !low) {
+    if (up) SbccooAlone(w, i, j, upper);
+    if (low) SbccooAlone(w, j, i, lower);
+  } else if (SbccooTell(w, upper, lower, w->code + (size_t)w->n * SBCCOO_CODES)) {
+    w->column[w->n]    = j;
+    w->value[w->n + 1] = upper;
+    w->n++;
+  } else {
+    w->bothcolumn[w->nboth]   = j;
+    w->both[2 * w->nboth]     = upper;
+    w->both[2 * w->nboth + 1] = lower;
+    w->nboth++;
+  }
 }
 
 /* Block row i: its diagonal block, and the blocks beyond it that are stored */
@@ -105,7 +133,7 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
   const PetscInt limit = w->nb * b;
   uint64_t       there = 0;
 
-  w->n = 0;
+  w->n = w->nboth = 0;
   for (int k = 0; k < b * b; k++) w->value[k] = 0;
   for (int r = 0; r < b; r++) {
     SbccooPass(w, i * b + r, i * b);
@@ -129,7 +157,8 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
       SbccooPass(w, j * b + r, i * b);
       SbccooTake(w, j * b + r, i * b, b, b, lower + r, &low, r);
     }
-    SbccooPair(w, i, j, b, up, upper, low, lower);
+    if (b > 1) SbccooPair(w, i, j, b, up, upper, low, lower);
+    else SbccooScalarPair(w, i, j, (PetscBool)up, *upper, (PetscBool)low, *lower);
   }
   for (int r = 0; r < b; r++) SbccooPass(w, i * b + r, csr->n);
 }
