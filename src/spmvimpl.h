@@ -173,8 +173,8 @@ typedef struct {
   /* Why a resolved plan cannot be built for a matrix, with the remedy, as one sentence without a full stop; empty if it can be.
      NULL: all can */
   PetscErrorCode (*allows)(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size);
-  /* Why another format is to serve a matrix, whatever the knobs, as half a sentence; empty if none need. It may depend on the values.
-     A matrix that is built all the same has the right products. NULL: all suit */
+  /* Why another format is to serve a matrix, whatever the knobs, as half a sentence; empty if none need. It may depend on the
+     values. A matrix that is built all the same has the right products. NULL: all suit */
   PetscErrorCode (*suits)(const SpmvCSR *csr, char why[], size_t size);
   /* Adds the work that some consecutive rows of a matrix make, under a plan that is resolved for all of it */
   PetscErrorCode (*work)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);

@@ -1,8 +1,8 @@
 /*
   sbccoo_blocks.h - a row of blocks in a product
 
-  y_i += A_ii x_i + sum_j A_ij x_j, and y_j += A_ji x_i for each j of these, where A_ji is told from A_ij. With `transpose` A_ij and
-  A_ji change places, and A_ii is transposed.
+  y_i += A_ii x_i + sum_j A_ij x_j, and y_j += A_ji x_i for each j of these, where A_ji is told from A_ij. With `transpose` A_ij
+  and A_ji change places, and A_ii is transposed.
 
   A row of a block is a vector, so that y_i has a sum for each of them. What lies behind the b entries of a row is the next row: x
   is 0 there, and what such lanes have is neither summed nor stored.
@@ -60,8 +60,8 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
 
     for (int r = 0; r < b; r++) {
       for (int c = 0; c < b; c++) {
-        const PetscScalar a = v[r * b + c];
-        const PetscScalar o = SbccooOther(a, codes ? at->code + (size_t)(r * b + c) * SBCCOO_CODES : NULL, at->least, at->conjugate);
+        const int8_t     *code = codes ? at->code + (size_t)(r * b + c) * SBCCOO_CODES : NULL;
+        const PetscScalar a = v[r * b + c], o = SbccooOther(a, code, at->least, at->conjugate);
 
         sum[r] += (transpose ? o : a) * xj[c];
         yj[c] += (transpose ? a : o) * x[r];

@@ -70,7 +70,8 @@ static inline PetscBool FillInPiece(const SbccooWalk *w, PetscInt k)
 static void FillWords(const SbccooWalk *w, PetscInt i, PetscInt pieces, PetscInt single, FillPlace *at)
 {
   const PetscInt  last  = PetscMax(w->n ? w->column[w->n - 1] : i, w->nboth ? w->bothcolumn[w->nboth - 1] : i);
-  const PetscBool wide  = (PetscBool)(PetscMax(pieces, single) > SBCCOO_COUNT_MAX || w->nboth > SBCCOO_BOTH_MAX || last - i > UINT16_MAX);
+  const PetscBool wide  = (PetscBool)(PetscMax(pieces, single) > SBCCOO_COUNT_MAX || w->nboth > SBCCOO_BOTH_MAX ||
+                                     last - i > UINT16_MAX);
   PetscInt        piece = -1;
 
   if (wide) {
@@ -94,7 +95,7 @@ static void FillWords(const SbccooWalk *w, PetscInt i, PetscInt pieces, PetscInt
   for (PetscInt k = 0; k < w->nboth; k++) at->index = FillNumber(at->index, wide, w->bothcolumn[k] - i);
 }
 
-/* The row at hand as scalars: values of pieces come first. Which pairs need both entries depends on the values, and so all arrays do */
+/* The row at hand as scalars: values of pieces come first. Which pairs need both entries depends on the values: so do arrays */
 static void FillScalars(const SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *at)
 {
   PetscInt inside = 0, pieces = 0, to[2];

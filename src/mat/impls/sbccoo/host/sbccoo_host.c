@@ -58,7 +58,8 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, char why[], size_t size)
 
   PetscFunctionBegin;
   if (csr->m != csr->n) {
-    PetscCall(SpmvAppend(why, size, "a block of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns has no other half", csr->m, csr->n));
+    PetscCall(SpmvAppend(why, size, "a block of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns has no other half", csr->m,
+                         csr->n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SbccooLookAt(csr, &look));
@@ -169,8 +170,8 @@ static PetscErrorCode SbccooDescribe(const void *storage, PetscInt k, char line[
   line[0] = 0;
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(line, size,
-                       "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " stand for two, %zu pairs have both entries, %" PetscInt_FMT
-                       " entries in %" PetscInt_FMT " rows have no partner%s",
+                       "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT
+                       " stand for two, %zu pairs have both entries, %" PetscInt_FMT " entries in %" PetscInt_FMT " rows are alone%s",
                        s->nblocks, s->b, s->b, s->nboth, s->nrest, s->nrestrows, s->conjugate ? "; A^H = A" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

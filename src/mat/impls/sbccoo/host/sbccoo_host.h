@@ -26,7 +26,7 @@ typedef enum {
 #define SBCCOO_CHUNK     64     /* block rows between two looks at which rows of y are needed next; a multiple of SBCCOO_PIECE */
 #define SBCCOO_PIECE     4      /* columns of a piece */
 #define SBCCOO_WIDE      0xffff /* the first word of a row that needs numbers of 32 bits */
-#define SBCCOO_CODES     (sizeof(PetscScalar) / sizeof(PetscReal)) /* differences of an entry: one for each part of a complex one */
+#define SBCCOO_CODES     (sizeof(PetscScalar) / sizeof(PetscReal)) /* of an entry: one for each part of it */
 #define SBCCOO_COUNTS(pieces, single, both) ((pieces) | (single) << 5 | (both) << 10)
 #define SBCCOO_COUNT_MAX 31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
 #define SBCCOO_BOTH_MAX  62
@@ -50,9 +50,9 @@ typedef struct {
   same as numbers of 32 bits. Of its values the diagonal block is first. Blocks are stored by rows. Columns of the first half of
   the blocks alternate with those of the second: a product would have to wait for y_j to be stored where y_j+1 comes next.
 
-  A row of scalars (b = 1) has how many pieces, single entries and pairs of which both entries are stored it has, as SBCCOO_COUNTS()
-  of them; then for each piece j / 4 - i / 4, whose entries mask[] has, and for each of the others j - i. A wide one has the three
-  numbers one after the other. Of blocks a pair of which both entries must be stored is in the rest.
+  A row of scalars (b = 1) has how many pieces, single entries and pairs of which both entries are stored it has, in one word, as
+  SBCCOO_COUNTS(); then for each piece j / 4 - i / 4, whose entries mask[] has, and for each of the others j - i. A wide one has
+  the three numbers one after the other. Of blocks a pair of which both entries must be stored is in the rest.
 */
 typedef struct {
   PetscInt     m, n;

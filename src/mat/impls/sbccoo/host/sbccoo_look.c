@@ -44,8 +44,8 @@ static int LookExponent(PetscReal a)
 }
 
 /*
-  Adds 1 to count[] where the exponents of `least` begin that let a pair be told, and -1 behind them. A step is between a 128th of the
-  difference and its lowest bit; that of the first entry itself may be, and is not to be larger
+  Adds 1 to count[] where the exponents of `least` begin that let a pair be told, and -1 behind them. A step is between a 128th of
+  the difference and its lowest bit; that of the first entry itself may be, and is not to be larger
 */
 static void LookExponents(PetscReal a, PetscReal other, PetscInt count[])
 {

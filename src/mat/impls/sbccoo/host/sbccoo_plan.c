@@ -68,13 +68,14 @@ static void PlanPieces(const SpmvCSR *csr, PetscInt r, PlanTally *t, PetscLogDou
 }
 
 /*
-  Cycles of Zen 4 with all in cache. A block has a load of x, one of y and its store, and is bound by those and by the multiplications
-  of its rows; a row waits for its sums
+  Cycles of Zen 4 with all in cache. A block has a load of x, one of y and its store, and is bound by those and by the
+  multiplications of its rows; a row waits for its sums
 */
 PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
   const PetscInt       b = plan->value[SBCCOO_BLOCK] ? plan->value[SBCCOO_BLOCK] : 1;
-  const PetscLogDouble codes = plan->value[SBCCOO_PAIRS] == SBCCOO_EQUAL ? 0 : (PetscLogDouble)SBCCOO_CODES, block = (PetscLogDouble)(b * b);
+  const PetscBool      steps  = (PetscBool)(plan->value[SBCCOO_PAIRS] != SBCCOO_EQUAL);
+  const PetscLogDouble values = (PetscLogDouble)(b * b), entry = (PetscLogDouble)sizeof(PetscScalar);
   PlanTally            t      = {0};
   PetscLogDouble       inside = 0;
 
@@ -83,11 +84,11 @@ PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *w
     PlanRow(rows, r, b, &t);
     if (b == 1) PlanPieces(rows, r, &t, &inside);
   }
-  work->bytes += t.blocks * block * ((PetscLogDouble)sizeof(PetscScalar) + codes) + t.rows * (block * (PetscLogDouble)sizeof(PetscScalar) + 2);
+  work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0)) + t.rows * (values * entry + 2);
   if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
   else work->bytes += 2 * t.blocks;
-  if (b == 1) work->cycles += (codes > 0 ? 4.5 : 3.5) * t.pieces + (codes > 0 ? 3.2 : 2.4) * (t.blocks - inside) + 14 * t.rows;
-  else work->cycles += t.blocks * (3 + (codes > 0 ? 1.1 : 0.8) * (PetscLogDouble)b * (b > 4 ? 1.6 : 1)) + t.rows * (12 + 3 * (PetscLogDouble)b);
+  if (b == 1) work->cycles += (steps ? 4.5 : 3.5) * t.pieces + (steps ? 3.2 : 2.4) * (t.blocks - inside) + 14 * t.rows;
+  else work->cycles += t.blocks * (3 + (steps ? 1.1 : 0.8) * (PetscLogDouble)b * (b > 4 ? 1.6 : 1)) + t.rows * (12. + 3. * b);
   work->build += 25 * t.entries + 50 * t.blocks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -58,7 +58,8 @@ SPMV_INLINE PetscScalar SbccooPieces(SbccooAt *at, PetscBool codes, PetscBool tr
   for (PetscInt k = 0; k < n; k++) {
     const unsigned mask = at->mask[k];
     const size_t   j    = SBCCOO_PIECE * SbccooNumber(at->index, k, wide);
-    const Spmv4    v = Spmv4Load(at->value), a = Spmv4Expand(v, mask), o = codes ? Spmv4Expand(Spmv4AddSteps(v, at->code, least, unit), mask) : a;
+    const Spmv4    v = Spmv4Load(at->value), a = Spmv4Expand(v, mask);
+    const Spmv4    o = codes ? Spmv4Expand(Spmv4AddSteps(v, at->code, least, unit), mask) : a;
     const int      count = __builtin_popcount(mask);
 
     SbccooAhead(at, 1);
@@ -83,7 +84,8 @@ SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool tr
   for (; k + 2 <= n; k += 2) {
     const size_t      i = SbccooNumber(at->index, k, wide), j = SbccooNumber(at->index, k + 1, wide);
     const PetscScalar a = v[k], b = v[k + 1];
-    const PetscScalar p = codes ? SbccooAddSteps(a, at->code[k], at->least) : a, q = codes ? SbccooAddSteps(b, at->code[k + 1], at->least) : b;
+    const PetscScalar p = codes ? SbccooAddSteps(a, at->code[k], at->least) : a;
+    const PetscScalar q = codes ? SbccooAddSteps(b, at->code[k + 1], at->least) : b;
 
     SPMV_SCALAR_LOOP(k);
     sum[0] += (transpose ? p : a) * x[i];
@@ -123,7 +125,7 @@ SPMV_INLINE PetscScalar SbccooBoth(SbccooAt *at, PetscBool transpose, PetscBool 
   return sum;
 }
 
-/* A row with so many pieces, single entries and pairs with both; x and y from it on. lane: i % 4, so that pieces begin at x - lane */
+/* A row with so many pieces, single entries and pairs with both; x, y from it on. lane: i % 4, pieces begin at x - lane */
 SPMV_INLINE void SbccooScalarRow(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt npieces,
                                  PetscInt nsingle, PetscInt nboth, int lane, const PetscScalar *x, PetscScalar *y)
 {

@@ -1,9 +1,9 @@
 /*
   sbccoo_simd.c - the products of sbccoo, compiled once for each instruction set of isas.h
 
-  A part goes through its rows in their order. Row i adds to rows from i on; which rows of y are needed next is known for each chunk
-  of rows, so that they are set, and what is needed of x and y fetched, as late as it pays. Towards its end a part adds to rows of
-  others as well: from there on it works in a window of its own. Windows are added to y in the order of the parts.
+  A part goes through its rows in their order. Row i adds to rows from i on; which rows of y are needed next is known for each
+  chunk of rows, so that they are set, and what is needed of x and y fetched, as late as it pays. Towards its end a part adds to
+  rows of others as well: from there on it works in a window of its own. Windows are added to y in the order of the parts.
 */
 #include "sbccoo_scalars.h"
 
@@ -24,7 +24,7 @@ typedef struct {
   size_t       first; /* the entry of y that y[0] is */
 } SbccooTarget;
 
-/* Sets the rows of block rows [from, to) to what products are added to: beta y, of scalars also the diagonal's part; 0 for others */
+/* Sets block rows [from, end) to what products are added to: beta y, of scalars also the diagonal's part; 0 those of others */
 static void SbccooBegin(const SbccooProduct *a, const SbccooPart *p, SbccooTarget to, PetscInt from, PetscInt end)
 {
   const SbccooStorage *s = a->s;
@@ -165,7 +165,8 @@ static void SbccooAddWindows(void *context, PetscInt task)
 
   for (PetscInt k = 0; k < task; k++) {
     const SbccooPart *p     = s->part + k;
-    const size_t      first = b * (size_t)PetscMax(p->last, s->part[task].first), end = b * (size_t)PetscMin(p->wlast, s->part[task].last);
+    const size_t      first = b * (size_t)PetscMax(p->last, s->part[task].first);
+    const size_t      end   = b * (size_t)PetscMin(p->wlast, s->part[task].last);
     const PetscScalar *window = s->window + p->window;
 
     for (size_t i = first; i < end; i++) a->y[i] += window[i - b * (size_t)p->wfirst];
@@ -177,7 +178,8 @@ static void SbccooAddRest(void *context, PetscInt task)
 {
   const SbccooProduct *a     = (const SbccooProduct *)context;
   const SbccooStorage *s     = a->s;
-  const PetscInt       first = (PetscInt)SpmvShare((size_t)s->n, task, s->nparts), end = (PetscInt)SpmvShare((size_t)s->n, task + 1, s->nparts);
+  const PetscInt       first = (PetscInt)SpmvShare((size_t)s->n, task, s->nparts);
+  const PetscInt       end   = (PetscInt)SpmvShare((size_t)s->n, task + 1, s->nparts);
 
   for (PetscInt k = 0; k < s->nrestrows; k++) {
     const PetscScalar x = a->x[s->restrow[k]];

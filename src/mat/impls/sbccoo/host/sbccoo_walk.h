@@ -1,8 +1,8 @@
 /*
   sbccoo_walk.h - the pairs of a matrix, block row by block row
 
-  Rows come in their order, so that of each row j the entries in front of the diagonal are asked for in the order of their columns:
-  next[j] moves on to the one that is asked for, and what it passes by has no partner.
+  Rows come in their order, so that of each row j the entries in front of the diagonal are asked for in the order of their
+  columns: next[j] moves on to the one that is asked for, and what it passes by has no partner.
 
   Which blocks are stored depends on the pattern only: those where enough entries have a partner.
 */
@@ -52,7 +52,7 @@ static inline void SbccooPass(SbccooWalk *w, PetscInt row, PetscInt column)
   w->next[row] = k;
 }
 
-/* The next entries of row r of a block, as far as they are in its b columns: values go to block[stride k], the bits of *there tell which */
+/* The next entries of a row, as far as they are in b columns: values go to block[stride k], the bits of *there tell which */
 static inline __attribute__((always_inline)) void SbccooTake(SbccooWalk *w, PetscInt row, PetscInt first, int b, int stride,
                                                              PetscScalar block[], uint64_t *there, int bit)
 {
@@ -72,7 +72,9 @@ static inline __attribute__((always_inline)) void SbccooTake(SbccooWalk *w, Pets
 /* True if a block with so many pairs is smaller as one than as single entries */
 static inline PetscBool SbccooPays(int pairs, int b)
 {
-  return (PetscBool)((size_t)pairs * SBCCOO_PAIR_BYTES >= (size_t)(b * b) * (sizeof(PetscScalar) + SBCCOO_CODES) + sizeof(uint16_t));
+  const size_t block = (size_t)(b * b) * (sizeof(PetscScalar) + SBCCOO_CODES) + sizeof(uint16_t);
+
+  return (PetscBool)((size_t)pairs * SBCCOO_PAIR_BYTES >= block);
 }
 
 /* What tells the second entry of a pair from the first one; true if there is such a thing, and the storage has it */
