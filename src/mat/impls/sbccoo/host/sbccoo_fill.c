@@ -31,7 +31,8 @@ static inline PetscInt FillColumn(PetscInt n, PetscInt k)
 }
 
 /* The row at hand as blocks */
-static void FillBlocks(const SbccooWalk *w, PetscInt i, PetscInt b, PetscBool pattern, FillPlace *at)
+static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w, PetscInt i, int b, PetscBool pattern,
+                                                             FillPlace *at)
 {
   const size_t    entries = (size_t)(b * b), codes = entries * SBCCOO_CODES;
   const PetscInt  n    = w->n;
@@ -56,71 +57,76 @@ static void FillBlocks(const SbccooWalk *w, PetscInt i, PetscInt b, PetscBool pa
   }
 }
 
-/* True if a neighbour of column k is in the same piece, and the piece is whole */
-static inline PetscBool FillInPiece(const SbccooWalk *w, PetscInt k)
+/*
+  Cuts the row at hand into pieces and single entries: values and codes of the former go where they belong, everything else to w->cut.
+  Returns the entries in pieces. Nothing here branches on what columns are
+*/
+static PetscInt FillCut(SbccooWalk *w, const FillPlace *at)
 {
-  const PetscInt piece = w->column[k] / SBCCOO_PIECE;
+  const PetscInt n = w->n, whole = w->nb / SBCCOO_PIECE;
+  SbccooCut     *c      = &w->cut;
+  PetscInt       inside = 0, last = -1;
 
-  if (piece >= w->nb / SBCCOO_PIECE) return PETSC_FALSE;
-  return (PetscBool)((k > 0 && w->column[k - 1] / SBCCOO_PIECE == piece) ||
-                     (k + 1 < w->n && w->column[k + 1] / SBCCOO_PIECE == piece));
+  c->pieces = c->single = 0;
+  for (PetscInt k = 0; k < n; k++) {
+    const unsigned column = (unsigned)w->column[k];
+    const PetscInt piece = (PetscInt)(column / SBCCOO_PIECE), next = k + 1 < n ? w->column[k + 1] / SBCCOO_PIECE : -1;
+    const int      same = piece == last, in = (same | (piece == next)) & (piece < whole);
+    PetscInt       slot;
+
+    c->pieces += in & !same;
+    slot                 = in ? c->pieces : 0;
+    c->piece[slot]       = piece;
+    c->mask[slot]        = (uint8_t)((same ? c->mask[slot] : 0) | in << column % SBCCOO_PIECE);
+    c->column[c->single] = (PetscInt)column;
+    c->value[c->single] = at->value[inside] = w->value[k + 1];
+    for (size_t p = 0; at->code && p < SBCCOO_CODES; p++) {
+      const int8_t code = w->code[(size_t)k * SBCCOO_CODES + p];
+
+      c->code[(size_t)c->single * SBCCOO_CODES + p] = at->code[(size_t)inside * SBCCOO_CODES + p] = code;
+    }
+    c->single += !in;
+    inside += in;
+    last = piece;
+  }
+  return inside;
 }
 
-/* The words of a row of scalars: pieces, and the other entries */
-static void FillWords(const SbccooWalk *w, PetscInt i, PetscInt pieces, PetscInt single, FillPlace *at)
+/* The words of a row of scalars that was cut: pieces, the other entries, and pairs with both */
+static void FillWords(const SbccooWalk *w, PetscInt i, FillPlace *at)
 {
-  const PetscInt  last  = PetscMax(w->n ? w->column[w->n - 1] : i, w->nboth ? w->bothcolumn[w->nboth - 1] : i);
-  const PetscBool wide  = (PetscBool)(PetscMax(pieces, single) > SBCCOO_COUNT_MAX || w->nboth > SBCCOO_BOTH_MAX ||
+  const SbccooCut *c    = &w->cut;
+  const PetscInt   last = PetscMax(w->n ? w->column[w->n - 1] : i, w->nboth ? w->bothcolumn[w->nboth - 1] : i);
+  const PetscBool  wide = (PetscBool)(PetscMax(c->pieces, c->single) > SBCCOO_COUNT_MAX || w->nboth > SBCCOO_BOTH_MAX ||
                                      last - i > UINT16_MAX);
-  PetscInt        piece = -1;
 
   if (wide) {
     *at->index++ = SBCCOO_WIDE;
-    at->index    = FillNumber(at->index, wide, pieces);
-    at->index    = FillNumber(at->index, wide, single);
+    at->index    = FillNumber(at->index, wide, c->pieces);
+    at->index    = FillNumber(at->index, wide, c->single);
     at->index    = FillNumber(at->index, wide, w->nboth);
-  } else *at->index++ = (uint16_t)SBCCOO_COUNTS(pieces, single, w->nboth);
-  for (PetscInt k = 0; k < w->n; k++) {
-    if (!FillInPiece(w, k)) continue;
-    if (w->column[k] / SBCCOO_PIECE != piece) {
-      piece       = w->column[k] / SBCCOO_PIECE;
-      at->index   = FillNumber(at->index, wide, piece - i / SBCCOO_PIECE);
-      *at->mask++ = 0;
-    }
-    at->mask[-1] |= (uint8_t)(1 << w->column[k] % SBCCOO_PIECE);
+  } else *at->index++ = (uint16_t)SBCCOO_COUNTS(c->pieces, c->single, w->nboth);
+  for (PetscInt k = 1; k <= c->pieces; k++) {
+    at->index   = FillNumber(at->index, wide, c->piece[k] - i / SBCCOO_PIECE);
+    *at->mask++ = c->mask[k];
   }
-  for (PetscInt k = 0; k < w->n; k++) {
-    if (!FillInPiece(w, k)) at->index = FillNumber(at->index, wide, w->column[k] - i);
-  }
+  for (PetscInt k = 0; k < c->single; k++) at->index = FillNumber(at->index, wide, c->column[k] - i);
   for (PetscInt k = 0; k < w->nboth; k++) at->index = FillNumber(at->index, wide, w->bothcolumn[k] - i);
 }
 
 /* The row at hand as scalars: values of pieces come first. Which pairs need both entries depends on the values: so do arrays */
-static void FillScalars(const SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *at)
+static void FillScalars(SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *at)
 {
-  PetscInt inside = 0, pieces = 0, to[2];
+  const size_t inside = (size_t)FillCut(w, at), single = (size_t)w->cut.single, nboth = (size_t)w->nboth;
 
-  for (PetscInt k = 0, last = -1; k < w->n; k++) {
-    if (!FillInPiece(w, k)) continue;
-    inside++;
-    pieces += w->column[k] / SBCCOO_PIECE != last;
-    last = w->column[k] / SBCCOO_PIECE;
-  }
-  FillWords(w, i, pieces, w->n - inside, at);
-  to[0] = inside; /* of entries that are in no piece */
-  to[1] = 0;
-  for (PetscInt k = 0; k < w->n; k++) {
-    const PetscInt place = to[FillInPiece(w, k)]++;
-
-    at->value[place] = w->value[k + 1];
-    if (at->code) memcpy(at->code + (size_t)place * SBCCOO_CODES, w->code + (size_t)k * SBCCOO_CODES, SBCCOO_CODES);
-  }
+  FillWords(w, i, at);
+  memcpy(at->value + inside, w->cut.value, single * sizeof(PetscScalar));
+  if (at->code) memcpy(at->code + inside * SBCCOO_CODES, w->cut.code, single * SBCCOO_CODES);
   s->diagonal[i] = w->value[0];
   at->value += w->n;
   if (at->code) at->code += (size_t)w->n * SBCCOO_CODES;
-  if (at->both + (size_t)w->nboth <= s->bothroom)
-    memcpy(s->both + 2 * at->both, w->both, 2 * (size_t)w->nboth * sizeof(PetscScalar));
-  at->both += (size_t)w->nboth;
+  if (nboth && at->both + nboth <= s->bothroom) memcpy(s->both + 2 * at->both, w->both, 2 * nboth * sizeof(PetscScalar));
+  at->both += nboth;
 }
 
 /* Where a part begins, and how far its rows reach */
@@ -153,11 +159,15 @@ static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, Sbccoo
       if (!from) reach = i;
       chunk = s->part[part].chunk + from / SBCCOO_CHUNK;
     }
-    SbccooWalkRow(w, i, b);
-    if (b == 1) FillScalars(w, i, s, &at);
-    else FillBlocks(w, i, b, pattern, &at);
+    if (b == 1) {
+      SbccooWalkScalarRow(w, i);
+      FillScalars(w, i, s, &at);
+    } else {
+      SbccooWalkRow(w, i, b);
+      FillBlocks(w, i, b, pattern, &at);
+    }
     if (!pattern) continue;
-    reach           = PetscMax(reach, 1 + (w->n ? w->column[w->n - 1] : i));
+    reach = PetscMax(reach, 1 + (w->n ? w->column[w->n - 1] : i));
     if (w->nboth) reach = PetscMax(reach, 1 + w->bothcolumn[w->nboth - 1]);
     s->front[chunk] = b > 1 ? reach : PetscMin(s->nb, (reach + SBCCOO_PIECE - 1) / SBCCOO_PIECE * SBCCOO_PIECE);
   }
@@ -218,21 +228,26 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, PetscBool codes, SbccooStora
 
 static PetscErrorCode FillWalkCreate(const SbccooStorage *s, SbccooWalk *w)
 {
-  const size_t row = (size_t)s->longest + 1, entries = SbccooEntries(s);
+  const size_t row = (size_t)s->longest + 2, entries = SbccooEntries(s);
+  SbccooCut   *c   = &w->cut;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(s->m, &w->next));
-  PetscCall(PetscMalloc2(row, &w->column, row * entries, &w->value));
-  PetscCall(PetscMalloc3(row * entries * SBCCOO_CODES, &w->code, row, &w->bothcolumn, 2 * row, &w->both));
+  PetscCall(PetscMalloc1(s->m, &w->left));
+  PetscCall(PetscMalloc3(row, &w->column, row * entries, &w->value, row * entries * SBCCOO_CODES, &w->code));
+  PetscCall(PetscMalloc4(2 * row, &w->pairs, row, &w->pairscolumn, row, &w->bothcolumn, 2 * row, &w->both));
+  PetscCall(PetscMalloc5(row, &c->piece, row, &c->mask, row, &c->column, row, &c->value, row * SBCCOO_CODES, &c->code));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode FillWalkDestroy(SbccooWalk *w)
 {
+  SbccooCut *c = &w->cut;
+
   PetscFunctionBegin;
-  PetscCall(PetscFree(w->next));
-  PetscCall(PetscFree2(w->column, w->value));
-  PetscCall(PetscFree3(w->code, w->bothcolumn, w->both));
+  PetscCall(PetscFree(w->left));
+  PetscCall(PetscFree3(w->column, w->value, w->code));
+  PetscCall(PetscFree4(w->pairs, w->pairscolumn, w->bothcolumn, w->both));
+  PetscCall(PetscFree5(c->piece, c->mask, c->column, c->value, c->code));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,7 +298,7 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
   PetscCall(FillWalkCreate(s, &w));
   PetscCall(SbccooListRoom(pattern ? 4096 + (size_t)csr->i[csr->m] / 64 : s->restroom[1], &list));
   while (!done) {
-    PetscCall(PetscArraycpy(w.next, csr->i, csr->m));
+    for (PetscInt r = 0; r < csr->m; r++) w.left[r] = (SbccooLeft){csr->i[r], csr->i[r + 1]};
     list.n = w.near = 0;
     w.codes         = (PetscBool)(s->code != NULL);
     if (s->b == 1) FillRows(&w, s, PETSC_TRUE, 1);

@@ -28,6 +28,7 @@ typedef uint16_t SbccooBits;
 #endif
 
 #define SBCCOO_HALF (PETSC_MACHINE_EPSILON / 2) /* of a unit in the last place of 1 */
+#define SBCCOO_BIAS (SBCCOO_EXPONENT / 2 & SBCCOO_EXPONENT) /* the exponent of 1 */
 
 static inline SbccooBits SbccooBitsOf(PetscReal a)
 {
@@ -46,6 +47,15 @@ static inline PetscReal SbccooPower(PetscReal a, PetscReal least)
   return PetscMax(a, least);
 }
 
+/* 1 / power for a power of two; anything for the largest ones, 0, Inf and NaN */
+static inline PetscReal SbccooInverse(PetscReal power)
+{
+  const SbccooBits bits = (SbccooBits)(2 * SBCCOO_BIAS - SbccooBitsOf(power));
+
+  memcpy(&power, &bits, sizeof(power));
+  return power;
+}
+
 /* The products with powers of two are exact, so that whether the machine has a fused multiplication does not matter */
 static inline PetscReal SbccooAddSteps(PetscReal a, int8_t steps, PetscReal least)
 {
@@ -62,12 +72,13 @@ static inline PetscBool SbccooCode(PetscScalar a, PetscScalar other, PetscReal l
   memcpy(to, &other, sizeof(other));
   *equal = PETSC_TRUE;
   for (size_t k = 0; k < SBCCOO_CODES; k++) {
-    const PetscReal difference = to[k] - from[k], steps = difference / (SbccooPower(from[k], least) * SBCCOO_HALF);
+    const PetscReal power = SbccooPower(from[k], least), steps = (to[k] - from[k]) * SbccooInverse(power) / SBCCOO_HALF;
     const PetscBool few = (PetscBool)(steps >= -127 && steps <= 127);
+    const int       n   = few ? (int)steps : 0;
 
-    code[k] = few ? (int8_t)steps : 0;
-    if (SbccooBitsOf(from[k]) != SbccooBitsOf(to[k])) *equal = PETSC_FALSE;
-    if (SbccooBitsOf(SbccooAddSteps(from[k], code[k], least)) != SbccooBitsOf(to[k])) near = PETSC_FALSE;
+    code[k] = (int8_t)n;
+    *equal &= SbccooBitsOf(from[k]) == SbccooBitsOf(to[k]);
+    near &= SbccooBitsOf(from[k] + (PetscReal)n * power * SBCCOO_HALF) == SbccooBitsOf(to[k]);
   }
   return near;
 }

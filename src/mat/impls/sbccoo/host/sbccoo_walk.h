@@ -2,19 +2,34 @@
   sbccoo_walk.h - the pairs of a matrix, block row by block row
 
   Rows come in their order, so that of each row j the entries in front of the diagonal are asked for in the order of their
-  columns: next[j] moves on to the one that is asked for, and what it passes by has no partner.
+  columns: left[j] moves on to the one that is asked for, and what it passes by has no partner.
 
   Which blocks are stored depends on the pattern only: those where enough entries have a partner.
 */
 #pragma once
 #include "sbccoo_pairs.h"
 
+/* The entries of a row that were not looked at */
+typedef struct {
+  PetscInt next, end;
+} SbccooLeft;
+
+/* A row of scalars that is cut into pieces and other entries */
+typedef struct {
+  PetscInt     pieces, single;
+  PetscInt    *piece;  /* [1 + pieces] from 1 on */
+  uint8_t     *mask;   /* [1 + pieces] */
+  PetscInt    *column; /* [single] */
+  PetscScalar *value;  /* [single] */
+  int8_t      *code;   /* [single][SBCCOO_CODES] */
+} SbccooCut;
+
 typedef struct {
   const SpmvCSR *csr;
   PetscInt       nb;
   PetscReal      least;
   PetscBool      conjugate, codes;
-  PetscInt      *next; /* [m] the first entry of each row that was not looked at */
+  SbccooLeft    *left; /* [m] */
   SbccooList    *rest;
 
   /* Of the block row at hand */
@@ -23,10 +38,13 @@ typedef struct {
   PetscScalar *value;  /* [1 + n][b b] the diagonal block, then these */
   int8_t      *code;   /* [n][b b SBCCOO_CODES] */
 
-  /* Of a row of scalars: pairs of which both entries are stored */
+  /* Of a row of scalars: all pairs; those of which both entries are stored */
+  PetscScalar *pairs;       /* [longest][2] */
+  PetscInt    *pairscolumn; /* [longest] */
   PetscInt     nboth;
   PetscInt    *bothcolumn; /* [nboth] */
   PetscScalar *both;       /* [nboth][2] */
+  SbccooCut    cut;
 
   size_t near; /* pairs of which both entries are stored, since there are no codes */
 } SbccooWalk;
@@ -46,10 +64,11 @@ static inline void SbccooAlone(SbccooWalk *w, PetscInt row, PetscInt column, Pet
 static inline void SbccooPass(SbccooWalk *w, PetscInt row, PetscInt column)
 {
   const SpmvCSR *csr = w->csr;
-  PetscInt       k   = w->next[row];
+  const PetscInt end = w->left[row].end;
+  PetscInt       k   = w->left[row].next;
 
-  for (; k < csr->i[row + 1] && csr->j[k] < column; k++) SbccooAlone(w, row, csr->j[k], csr->a[k]);
-  w->next[row] = k;
+  for (; k < end && csr->j[k] < column; k++) SbccooAlone(w, row, csr->j[k], csr->a[k]);
+  w->left[row].next = k;
 }
 
 /* The next entries of a row, as far as they are in b columns: values go to block[stride k], the bits of *there tell which */
@@ -57,8 +76,8 @@ static inline __attribute__((always_inline)) void SbccooTake(SbccooWalk *w, Pets
                                                              PetscScalar block[], uint64_t *there, int bit)
 {
   const SpmvCSR *csr = w->csr;
-  const PetscInt end = csr->i[row + 1];
-  PetscInt       k   = w->next[row];
+  const PetscInt end = w->left[row].end;
+  PetscInt       k   = w->left[row].next;
 
   for (; k < end && csr->j[k] < first + b; k++) {
     const int c = (int)(csr->j[k] - first);
@@ -66,7 +85,7 @@ static inline __attribute__((always_inline)) void SbccooTake(SbccooWalk *w, Pets
     block[c * stride] = csr->a[k];
     *there |= UINT64_C(1) << (bit + c * stride);
   }
-  w->next[row] = k;
+  w->left[row].next = k;
 }
 
 /* True if a block with so many pairs is smaller as one than as single entries */
@@ -82,7 +101,7 @@ static inline PetscBool SbccooTell(SbccooWalk *w, PetscScalar a, PetscScalar oth
 {
   PetscBool equal, near = SbccooCode(SBCCOO_CODES > 1 && w->conjugate ? PetscConj(a) : a, other, w->least, code, &equal);
 
-  if (near && !equal && !w->codes) w->near++;
+  w->near += (size_t)(near & !equal & !w->codes);
   return w->codes ? near : equal;
 }
 
@@ -109,25 +128,6 @@ static inline __attribute__((always_inline)) void SbccooPair(SbccooWalk *w, Pets
   w->n += stored;
 }
 
-/* The same of scalars */
-static inline void SbccooScalarPair(SbccooWalk *w, PetscInt i, PetscInt j, PetscBool up, PetscScalar upper, PetscBool low,
-                                    PetscScalar lower)
-{
-  if (!up || !low) {
-    if (up) SbccooAlone(w, i, j, upper);
-    if (low) SbccooAlone(w, j, i, lower);
-  } else if (SbccooTell(w, upper, lower, w->code + (size_t)w->n * SBCCOO_CODES)) {
-    w->column[w->n]    = j;
-    w->value[w->n + 1] = upper;
-    w->n++;
-  } else {
-    w->bothcolumn[w->nboth]   = j;
-    w->both[2 * w->nboth]     = upper;
-    w->both[2 * w->nboth + 1] = lower;
-    w->nboth++;
-  }
-}
-
 /* Block row i: its diagonal block, and the blocks beyond it that are stored */
 static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, PetscInt i, int b)
 {
@@ -135,7 +135,7 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
   const PetscInt limit = w->nb * b;
   uint64_t       there = 0;
 
-  w->n = w->nboth = 0;
+  w->n = 0;
   for (int k = 0; k < b * b; k++) w->value[k] = 0;
   for (int r = 0; r < b; r++) {
     SbccooPass(w, i * b + r, i * b);
@@ -147,20 +147,68 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
     uint64_t    up = 0, low = 0;
 
     for (int r = 0; r < b; r++) {
-      const PetscInt k = w->next[i * b + r];
+      const PetscInt k = w->left[i * b + r].next;
 
-      if (k < csr->i[i * b + r + 1]) column = PetscMin(column, csr->j[k]);
+      if (k < w->left[i * b + r].end) column = PetscMin(column, csr->j[k]);
     }
     if (column >= limit) break;
-    j = b == 1 ? column : (PetscInt)((unsigned)column / (unsigned)b);
+    j = (PetscInt)((unsigned)column / (unsigned)b);
     for (int k = 0; k < b * b; k++) upper[k] = lower[k] = 0;
     for (int r = 0; r < b; r++) SbccooTake(w, i * b + r, j * b, b, 1, upper + r * b, &up, r * b);
     for (int r = 0; r < b; r++) {
       SbccooPass(w, j * b + r, i * b);
       SbccooTake(w, j * b + r, i * b, b, b, lower + r, &low, r);
     }
-    if (b > 1) SbccooPair(w, i, j, b, up, upper, low, lower);
-    else SbccooScalarPair(w, i, j, (PetscBool)up, *upper, (PetscBool)low, *lower);
+    SbccooPair(w, i, j, b, up, upper, low, lower);
   }
   for (int r = 0; r < b; r++) SbccooPass(w, i * b + r, csr->n);
+}
+
+/* Row i of scalars: its diagonal and its pairs; returns how many there are */
+static inline PetscInt SbccooWalkScalars(SbccooWalk *w, PetscInt i)
+{
+  const SpmvCSR *csr = w->csr;
+  const PetscInt end = w->left[i].end;
+  PetscInt       n   = 0, k;
+
+  SbccooPass(w, i, i);
+  k           = w->left[i].next;
+  w->value[0] = k < end && csr->j[k] == i ? csr->a[k++] : 0;
+  for (; k < end; k++) {
+    const PetscInt j = csr->j[k];
+    SbccooLeft    *l;
+
+    if (PetscUnlikely(j >= w->nb)) {
+      SbccooAlone(w, i, j, csr->a[k]);
+      continue;
+    }
+    l = &w->left[j];
+    if (PetscUnlikely(l->next < l->end && csr->j[l->next] < i)) SbccooPass(w, j, i);
+    if (PetscLikely(l->next < l->end && csr->j[l->next] == i)) {
+      w->pairs[2 * n]     = csr->a[k];
+      w->pairs[2 * n + 1] = csr->a[l->next++];
+      w->pairscolumn[n++] = j;
+    } else SbccooAlone(w, i, j, csr->a[k]);
+  }
+  return n;
+}
+
+/* Row i of scalars: pairs that are told from one entry, and pairs with both. The processor does not foresee which: no branches */
+static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
+{
+  const PetscInt pairs = SbccooWalkScalars(w, i);
+  PetscInt       n = 0, nboth = 0;
+
+  for (PetscInt k = 0; k < pairs; k++) {
+    const PetscScalar a = w->pairs[2 * k], other = w->pairs[2 * k + 1];
+    const int         told = SbccooTell(w, a, other, w->code + (size_t)n * SBCCOO_CODES);
+
+    w->column[n]            = w->bothcolumn[nboth] = w->pairscolumn[k];
+    w->value[n + 1]         = w->both[2 * nboth] = a;
+    w->both[2 * nboth + 1]  = other;
+    n += told;
+    nboth += !told;
+  }
+  w->n     = n;
+  w->nboth = nboth;
 }
