@@ -60,6 +60,13 @@ static inline void SbccooAlone(SbccooWalk *w, PetscInt row, PetscInt column, Pet
   list->value[n]  = value;
 }
 
+/* What comes after entry k of a row is asked for some rows later: too late to wait for it, and no processor foresees it */
+static inline void SbccooSoon(const SpmvCSR *csr, PetscInt k)
+{
+  __builtin_prefetch((const char *)(csr->a + k) + SPMV_CACHE_LINE, 0, 2);
+  __builtin_prefetch((const char *)(csr->j + k) + SPMV_CACHE_LINE, 0, 2);
+}
+
 /* The entries of a row in front of a column, from the next one on, are alone */
 static inline void SbccooPass(SbccooWalk *w, PetscInt row, PetscInt column)
 {
@@ -157,6 +164,7 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
     for (int r = 0; r < b; r++) SbccooTake(w, i * b + r, j * b, b, 1, upper + r * b, &up, r * b);
     for (int r = 0; r < b; r++) {
       SbccooPass(w, j * b + r, i * b);
+      SbccooSoon(csr, w->left[j * b + r].next);
       SbccooTake(w, j * b + r, i * b, b, b, lower + r, &low, r);
     }
     SbccooPair(w, i, j, b, up, upper, low, lower);
@@ -185,6 +193,7 @@ static inline PetscInt SbccooWalkScalars(SbccooWalk *w, PetscInt i)
     l = &w->left[j];
     if (PetscUnlikely(l->next < l->end && csr->j[l->next] < i)) SbccooPass(w, j, i);
     if (PetscLikely(l->next < l->end && csr->j[l->next] == i)) {
+      SbccooSoon(csr, l->next);
       w->pairs[2 * n]     = csr->a[k];
       w->pairs[2 * n + 1] = csr->a[l->next++];
       w->pairscolumn[n++] = j;
