@@ -184,7 +184,7 @@ PetscErrorCode MatSpmvFactorUpdate(Mat F, SpmvFactor *f, PetscBool transpose, Pe
   SpmvFactorPart *part  = &f->part[which];
 
   PetscFunctionBegin;
-  if (!part->tried && !part->refused && f->solve && SpmvDueForPasses(&f->due, f->build_after))
+  if (!part->tried && !part->refused && f->solve && SpmvDueForPasses(&f->due, f->build_after, SPMV_SOLVES_GAIN))
     PetscCall(SpmvFactorRenew(F, f, which));
   *triangles = part->current ? part->triangles : NULL;
   f->due.since += columns;

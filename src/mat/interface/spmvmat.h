@@ -56,11 +56,12 @@ static inline PetscBool SpmvDueAfter(const SpmvDue *due, PetscInt calls)
 }
 
 /* Sweeps and solves gain more than products, so that they wait for a part of -mat_spmv_build_after, rounded up */
-#define SPMV_PASSES_GAIN 4
+#define SPMV_SWEEPS_GAIN 8
+#define SPMV_SOLVES_GAIN 4
 
-static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products)
+static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products, PetscInt gain)
 {
-  return SpmvDueAfter(due, products / SPMV_PASSES_GAIN + (products % SPMV_PASSES_GAIN > 0));
+  return SpmvDueAfter(due, products / gain + (products % gain > 0));
 }
 
 /* SpmvSettings: what a user wants of one Mat */
