@@ -20,7 +20,7 @@ static PetscErrorCode SpmvSweepsDrop(SpmvSweeps *w)
   PetscFunctionBegin;
   w->current = PETSC_FALSE;
   w->reason  = NULL;
-  w->bytes   = 0;
+  w->read = w->bytes = 0;
   PetscCall(SpmvTrianglesDestroy(&w->triangles));
   PetscCall(PetscFree(w->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,13 +94,15 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscIn
                                    .nodes    = nodes};
 
     if (SpmvNodesTiny(&s)) bad = 0;
-    else if (w->triangles) PetscCall(SpmvTrianglesSetValues(&s, w->triangles, &bad));
-    else PetscCall(SpmvTrianglesCreate(&s, NULL, isa, &w->triangles, &bad));
+    else if (w->triangles) {
+      w->triangles->floats = w->floats;
+      PetscCall(SpmvTrianglesSetValues(&s, w->triangles, &bad));
+    } else PetscCall(SpmvTrianglesCreate(&s, NULL, isa, w->floats, &w->triangles, &bad));
   }
   if (bad >= 0) w->reason = "a diagonal entry or block has no inverse";
   if (nnodes && w->triangles && w->triangles->shape != &SpmvShape_nodes)
     w->reason = "nodes have more rows than there are kernels for";
-  if (w->triangles) PetscCall(SpmvTrianglesBytes(w->triangles, &w->bytes));
+  if (w->triangles) PetscCall(SpmvTrianglesBytes(w->triangles, &w->read, &w->bytes));
   w->current = (PetscBool)!w->reason;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -154,7 +156,7 @@ static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal o
     PetscCall(SpmvSweepsDrop(w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!same || w->omega != omega || w->shift != shift || w->bynodes != bynodes) {
+  if (!same || w->omega != omega || w->shift != shift || w->bynodes != bynodes || w->floats != shadow->settings.sorfloats) {
     SpmvDueChanged(&w->due);
     w->current = w->touched = PETSC_FALSE;
     w->reason               = NULL;
@@ -163,6 +165,7 @@ static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal o
     w->omega                = omega;
     w->shift                = shift;
     w->bynodes              = bynodes;
+    w->floats               = shadow->settings.sorfloats;
   }
   if (!w->current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after, SPMV_SWEEPS_GAIN))
     PetscCall(MatSpmvRenewSweeps(A, shadow));
@@ -187,7 +190,7 @@ typedef struct {
 */
 static void SpmvSweepBoth(const SpmvTriangles *t, const SpmvSweep *s)
 {
-  if (!s->zero) t->kernels->product(t, SPMV_UPPER, s->x, s->u);
+  if (!s->zero) t->passes->product(t, SPMV_UPPER, s->x, s->u);
   for (PetscInt it = 0; it < s->its; it++) {
     const PetscBool zero = (PetscBool)(s->zero && it == 0), last = (PetscBool)(it == s->its - 1);
     SpmvPass        forward = {.in = s->b, .scale = PETSC_TRUE, .x = s->x}, backward = {.in = s->x, .keep = s->keep, .x = s->x};
@@ -199,8 +202,8 @@ static void SpmvSweepBoth(const SpmvTriangles *t, const SpmvSweep *s)
       backward.in    = s->t;
     }
     if (!last) backward.product = s->u;
-    t->kernels->pass(t, SPMV_LOWER, &forward);
-    t->kernels->pass(t, SPMV_UPPER, &backward);
+    t->passes->pass(t, SPMV_LOWER, &forward);
+    t->passes->pass(t, SPMV_UPPER, &backward);
   }
 }
 
@@ -213,11 +216,11 @@ static void SpmvSweepOne(const SpmvTriangles *t, const SpmvSweep *s)
     SpmvPass pass = {.in = s->b, .scale = PETSC_TRUE, .x = s->x};
 
     if (!s->zero || it) {
-      t->kernels->product(t, other, s->x, s->u);
+      t->passes->product(t, other, s->x, s->u);
       pass.keep  = s->keep;
       pass.minus = s->u;
     }
-    t->kernels->pass(t, side, &pass);
+    t->passes->pass(t, side, &pass);
   }
 }
 
@@ -232,9 +235,9 @@ static void SpmvSweepEisenstat(const SpmvTriangles *t, const SpmvSweep *s)
   const SpmvPass    last  = {.in = s->b, .scale = PETSC_TRUE, .x = s->t, .minus = s->u};
   const PetscScalar part  = 1 + s->keep; /* 2 - omega */
 
-  t->kernels->pass(t, SPMV_UPPER, &first);
+  t->passes->pass(t, SPMV_UPPER, &first);
   for (PetscInt i = 0; i < t->n; i++) s->u[i] = part * s->x[i];
-  t->kernels->pass(t, SPMV_LOWER, &last);
+  t->passes->pass(t, SPMV_LOWER, &last);
   for (PetscInt i = 0; i < t->n; i++) s->x[i] += s->t[i];
 }
 
@@ -340,6 +343,7 @@ PetscErrorCode MatSOR_SeqSpmv(Mat A, Vec b, PetscReal omega, MatSORType type, Pe
     s.its = shadow->seq.sweeps.nodes ? its : its * lits; /* PETSc's sweeps by inodes take no notice of lits */
     PetscCall(SpmvSweepRun(shadow, &s, b, x));
     shadow->seq.counts.sweeps++;
+    shadow->seq.counts.floats += SpmvTrianglesAreFloats(shadow->seq.sweeps.triangles);
   } else {
     PetscCall((*SpmvParentSeq.ops.sor)(A, b, omega, type, shift, its, lits, x));
     shadow->seq.counts.sweepsaij++;
