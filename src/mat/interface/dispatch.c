@@ -71,6 +71,7 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
   PetscCall(PetscTime(&end));
   least = ours ? &s->own_seconds : &s->aij_seconds;
   if (!transpose && !there && (*least == 0 || end - start < *least)) *least = end - start; /* nobody waits for a device */
+  if (ours) s->counts.floats += s->rounded;
   if (ours) s->counts.products++;
   else if (current && s->built.format == &SpmvFormat_aij) s->counts.aij++;
   else if (current) s->counts.fallbacks++;

@@ -51,7 +51,7 @@ static PetscErrorCode SpmvReadParam(const char format[], const SpmvParam *param,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -mat_spmv_<what>_values: whether values are read as floats. Where PETSc's scalars are not double there is no choice */
+/* -mat_spmv_<what>values: whether values are read as floats. Where PETSc's scalars are not double there is no choice */
 static PetscErrorCode SpmvReadFloats(const char what[], const char help[], PetscBool *floats, SpmvOptionItems PetscOptionsObject)
 {
   const char *const names[] = {"scalar", "float"};
@@ -59,12 +59,28 @@ static PetscErrorCode SpmvReadFloats(const char what[], const char help[], Petsc
   PetscInt          k = *floats;
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_%s_values", what));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_%svalues", what));
   PetscCall(PetscSNPrintf(text, sizeof(text), "%s: PETSc's scalars, or floats, added up in double precision", help));
   PetscCall(PetscOptionsEList(name, text, "MatSetFromOptions", names, 2, names[k], &k, NULL));
   PetscCheck(!k || SPMV_FLOATS, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "%s float is for a PETSc with real numbers in double precision, which this one is not; leave the option out", name);
   *floats = (PetscBool)k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix that is a product begins with what -mat_spmv_product_values of its first factor says */
+static PetscErrorCode SpmvSettingsOfProduct(Mat A, SpmvSettings *settings)
+{
+  const SpmvFormat *format = NULL;
+  Mat               factor = A->product ? A->product->A : NULL;
+  SpmvShadow       *shadow;
+
+  PetscFunctionBegin;
+  if (factor) PetscCall(SpmvFormatFind(((PetscObject)factor)->type_name, &format));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvEnsureSettings(factor));
+  PetscCall(MatSpmvGetShadow(factor, &shadow));
+  settings->floats = settings->productfloats = shadow->settings.productfloats;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,7 +225,10 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &shadow));
   s = shadow->settings;
-  if (!s.known) PetscCall(SpmvSettingsDefault(shadow->type, &s));
+  if (!s.known) {
+    PetscCall(SpmvSettingsDefault(shadow->type, &s));
+    PetscCall(SpmvSettingsOfProduct(A, &s));
+  }
   PetscCall(SpmvRefuseRemoved(A));
   PetscOptionsHeadBegin(PetscOptionsObject, "petscspmv options");
   for (PetscInt k = 0; k <= SPMV_ISA_COUNT; k++) isas[k] = SpmvIsaName(k);
@@ -220,12 +239,16 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
                             "MatSetFromOptions", s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
+  PetscCall(SpmvReadFloats("", "Values that our products read", &s.floats, PetscOptionsObject));
+  PetscCall(SpmvReadFloats(
+    "product_", "Values that our products read of a matrix that is a product of this one, as a coarse level of multigrid is",
+    &s.productfloats, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_sor", "Sweeps of MatSOR(), which PCSOR calls, are ours, not AIJ's", "MatSetFromOptions",
                              s.sor, &s.sor, NULL));
-  PetscCall(SpmvReadFloats("sor", "Values that our sweeps of MatSOR() read", &s.sorfloats, PetscOptionsObject));
+  PetscCall(SpmvReadFloats("sor_", "Values that our sweeps of MatSOR() read", &s.sorfloats, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_solve", "Solves with factors of PCILU and PCICC are ours, not PETSc's",
                              "MatSetFromOptions", s.solve, &s.solve, NULL));
-  PetscCall(SpmvReadFloats("solve", "Values of factors that our solves read", &s.solvefloats, PetscOptionsObject));
+  PetscCall(SpmvReadFloats("solve_", "Values of factors that our solves read", &s.solvefloats, PetscOptionsObject));
   PetscCall(PetscOptionsEList(
     "-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix",
     "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));

@@ -179,6 +179,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
   SpmvRows                    rows;
   SpmvKey                     key;
   PetscBool                   nomem = PETSC_FALSE, same;
+  PetscInt                    backend;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetRows(A, &rows.aij));
@@ -192,10 +193,15 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
     s->nonzerostate = A->nonzerostate;
   }
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows.sorted, &j, &a));
+  PetscCall(MatSpmvBackend(shadow, key.nz, &backend));
+  s->floats  = shadow->settings.floats;
+  s->rounded = PETSC_FALSE;
+  if (s->floats && backend == SPMV_BACKEND_HOST) PetscCall(SpmvRowsRound(&rows.sorted, &a, &s->rounded));
   if (!same) PetscCall(SpmvShadowBuild(A, shadow, &rows, &nomem));
   else if (SpmvBuiltExists(b))
     PetscCall(SpmvBuiltSetValues(A, shadow, SpmvRowsFor(&rows, SpmvFormatSide(b->format, b->plan.backend)), b, &nomem));
   if (nomem) PetscCall(SpmvShadowBuild(A, shadow, &rows, &nomem)); /* for the host, now */
+  s->rounded = (PetscBool)(s->rounded && SpmvBuiltExists(b) && !b->format->host->side.borrows);
   s->current = PETSC_TRUE;
   if (s->transposed) s->transposed->current = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -210,7 +216,8 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
   if (shadow->version != shadow->settings.version) {
     shadow->version = shadow->settings.version;
     s->hostonly     = PETSC_FALSE;
-    if (memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowDrop(shadow));
+    if (s->floats != shadow->settings.floats || memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest)))
+      PetscCall(SpmvShadowDrop(shadow));
   }
   if (MatSpmvChanged(A, shadow)) {
     SpmvDueChanged(&s->due);

@@ -66,16 +66,18 @@ static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products, 
 
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
-  PetscBool         known;       /* the options database was read, or a parent's settings were taken over */
-  PetscInt          version;     /* raised by every change, so that a parallel Mat knows when to tell its blocks */
-  PetscInt          transpose;   /* a SpmvTransposeKind */
-  PetscInt          build_after; /* products by AIJ's kernel before the storage is built, >= 0 */
-  PetscBool         sor;         /* sweeps of MatSOR() are ours */
-  PetscBool         sorfloats;   /* and read values as floats */
-  PetscBool         solve;       /* solves with incomplete factors are ours */
-  PetscBool         solvefloats; /* and read values as floats */
-  SpmvRequest       request;     /* formats, plans, instruction set, threads, backend, and how to choose among them */
-  PetscViewer       viewer;      /* -mat_spmv_view, or NULL */
+  PetscBool         known;         /* the options database was read, or a parent's settings were taken over */
+  PetscInt          version;       /* raised by every change, so that a parallel Mat knows when to tell its blocks */
+  PetscInt          transpose;     /* a SpmvTransposeKind */
+  PetscInt          build_after;   /* products by AIJ's kernel before the storage is built, >= 0 */
+  PetscBool         floats;        /* storages of products are made of values that were rounded to floats */
+  PetscBool         productfloats; /* and so they are for matrices that are products of this one */
+  PetscBool         sor;           /* sweeps of MatSOR() are ours */
+  PetscBool         sorfloats;     /* and read values as floats */
+  PetscBool         solve;         /* solves with incomplete factors are ours */
+  PetscBool         solvefloats;   /* and read values as floats */
+  SpmvRequest       request;       /* formats, plans, instruction set, threads, backend, and how to choose among them */
+  PetscViewer       viewer;        /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
   PetscBool         tuneview; /* -mat_spmv_tune_view */
 } SpmvSettings;
@@ -154,6 +156,8 @@ typedef struct {
   SpmvTransposed  *transposed;   /* NULL: not built */
   PetscBool        hostonly;     /* the device ran out of memory */
   PetscBool        current;      /* what was built has the matrix's values */
+  PetscBool        floats;       /* it was to have them rounded to floats, which csradaptive, that borrows them, has not */
+  PetscBool        rounded;      /* and they were: none was too large */
   PetscBool        touched;      /* the parallel Mat changed: the block's own state may not tell */
   PetscBool        is_block;     /* of a parallel Mat, which it has its settings from */
   SpmvDue          due;          /* products */
@@ -319,6 +323,8 @@ extern PetscErrorCode MatSpmvGetNodes(Mat A, PetscInt *n, PetscInt **nodes);
 extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
 extern PetscBool      SpmvRowsSorted(const SpmvCSR *csr);
 extern PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a);
+extern PetscErrorCode SpmvRowsRound(SpmvCSR *csr, PetscScalar **a, PetscBool *good);
+extern void           SpmvRound(size_t n, PetscScalar a[], PetscBool *good);
 extern SpmvKey        SpmvRowsKey(const SpmvCSR *csr);
 
 /* settings.c */
