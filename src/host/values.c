@@ -12,8 +12,8 @@
 #define VALUES_LOOKS 4096 /* values that a guess looks at */
 #define VALUES_SLOTS 1024 /* of the table by which a value's code is found */
 
-const PetscInt    SpmvValuesChoices[SPMV_VALUES_WANTED] = {SPMV_VALUES_AUTO, SPMV_VALUES_PLAIN, SPMV_VALUES_CODED, SPMV_VALUES_FLOAT};
-const char *const SpmvValuesNames[SPMV_VALUES_WANTED]   = {"auto", "plain", "coded", "float"};
+const PetscInt    SpmvValuesChoices[] = {SPMV_VALUES_AUTO, SPMV_VALUES_PLAIN, SPMV_VALUES_CODED, SPMV_VALUES_FLOAT};
+const char *const SpmvValuesNames[]   = {"auto", "plain", "coded", "float"};
 
 /* Different values and their codes */
 typedef struct {
@@ -114,7 +114,7 @@ void SpmvValuesResolve(const SpmvCSR *csr, PetscInt *wanted)
     *wanted = SPMV_VALUES_CODED;
 }
 
-/* Proposes each of n plans whose knob number `knob` is open with plain and with coded values, where they seem to be few or short */
+/* Proposes each of n plans whose knob number `knob` is open with plain and coded values, where they seem to be few or short */
 void SpmvValuesPropose(const SpmvCSR *csr, PetscInt knob, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS])
 {
   PetscInt   given = *n, wanted[SPMV_VALUES_WANTED], copies = 0;
@@ -124,7 +124,8 @@ void SpmvValuesPropose(const SpmvCSR *csr, PetscInt knob, PetscInt *n, SpmvPlan 
   coding = SpmvValuesLook(csr, SPMV_VALUES_CODED);
   if (coding != SPMV_CODING_ONE) wanted[copies++] = SPMV_VALUES_PLAIN;
   if (coding != SPMV_CODING_PLAIN) wanted[copies++] = SPMV_VALUES_CODED;
-  if (coding == SPMV_CODING_MANY && SpmvValuesLook(csr, SPMV_VALUES_FLOAT) == SPMV_CODING_FLOAT) wanted[copies++] = SPMV_VALUES_FLOAT;
+  if (coding == SPMV_CODING_MANY && SpmvValuesLook(csr, SPMV_VALUES_FLOAT) == SPMV_CODING_FLOAT)
+    wanted[copies++] = SPMV_VALUES_FLOAT;
   copies = PetscMin(copies, SPMV_PROPOSALS / given);
   for (PetscInt k = given * copies; k-- > 0;) {
     plans[k]             = plans[k / copies];
@@ -208,7 +209,7 @@ PetscErrorCode SpmvCodesDestroy(SpmvCodes *codes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for n places of a coding, each of `ntasks` tasks the first to touch its part; what was in it is gone if its size is another */
+/* Room for n places of a coding, each of `ntasks` tasks the first to touch its part; what was there is gone */
 PetscErrorCode SpmvValuesTake(SpmvValues *values, size_t n, PetscInt ntasks, const SpmvCodes *codes)
 {
   const size_t now = values->data ? SpmvCodingSize(values->coding) : 0;

@@ -1,5 +1,5 @@
 /*
-  values.h - the values of a storage of the host: as they are, or coded where they are few or short; every value decodes to its bits
+  values.h - the values of a storage of the host: as they are, or coded where they are few or short, each to its bits
 
   one    all values are equal: none is stored
   few    at most SPMV_VALUES_FEW different ones: a byte for each value tells which; the table of them fits two vectors

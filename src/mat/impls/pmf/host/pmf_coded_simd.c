@@ -9,7 +9,10 @@
 
 #if !defined(SPMV_ISA_ABSENT)
   #define RUNS(N, STEPS, CODING) \
-    PMF_RUN(N, STEPS, 2, 0, CODING) PMF_RUN(N, STEPS, 2, 1, CODING) PMF_RUN(N, STEPS, 4, 0, CODING) PMF_RUN(N, STEPS, 4, 1, CODING)
+    PMF_RUN(N, STEPS, 2, 0, CODING) \
+    PMF_RUN(N, STEPS, 2, 1, CODING) \
+    PMF_RUN(N, STEPS, 4, 0, CODING) \
+    PMF_RUN(N, STEPS, 4, 1, CODING)
   #define ROW(N, SIZE, CODING) \
     { \
       PmfRun_##N##_##SIZE##_0_##CODING, PmfRun_##N##_##SIZE##_1_##CODING, PmfRun_##N##_##SIZE##_1_##CODING \

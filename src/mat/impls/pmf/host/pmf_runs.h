@@ -27,7 +27,8 @@ SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscSca
 }
 
 /* y += A^T x for the rows of a run */
-SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, size_t size, SpmvCoding coding)
+SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, size_t size,
+                                 SpmvCoding coding)
 {
   const int alone = run->flags & PMF_ALONE, fragment = run->flags & PMF_FRAGMENT;
   PmfCursor c = PmfCursorOf(b, run, coding);

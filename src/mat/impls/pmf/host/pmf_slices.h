@@ -51,7 +51,9 @@ SPMV_INLINE Spmv8 PmfTakeX(const PmfCursor *c, size_t k, PmfKind kind, size_t si
 
 SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
 {
-  if (prefetch && SpmvCodingSize(c->coding) > 1) SpmvPrefetch(c->v + PMF_LANES * SpmvCodingSize(c->coding) * k + PMF_DISTANCE_VALUES, 1);
+  const size_t step = PMF_LANES * SpmvCodingSize(c->coding);
+
+  if (prefetch && step > PMF_LANES) SpmvPrefetch(c->v + step * k + PMF_DISTANCE_VALUES, 1);
 }
 
 SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, size_t size, int prefetch)
