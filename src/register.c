@@ -53,10 +53,10 @@ PetscErrorCode SpmvFormatCite(const SpmvFormat *format)
 static PetscErrorCode SpmvViewCounts(void)
 {
   const SpmvCounts  t       = SpmvTotals;
-  const char *const names[] = {"builds",    "refreshes", "products",  "deferred", "aij",      "tunings",
-                               "fallbacks", "sweeps",    "sweepsaij", "solves",   "solvesaij"};
-  PetscInt64        local[] = {t.builds,    t.refreshes, t.products,  t.deferred, t.aij,      t.tunings,
-                               t.fallbacks, t.sweeps,    t.sweepsaij, t.solves,   t.solvesaij};
+  const char *const names[] = {"builds",    "refreshes", "products",  "deferred", "aij",       "tunings",
+                               "fallbacks", "sweeps",    "sweepsaij", "solves",   "solvesaij", "floats"};
+  PetscInt64        local[] = {t.builds,    t.refreshes, t.products,  t.deferred, t.aij,       t.tunings,
+                               t.fallbacks, t.sweeps,    t.sweepsaij, t.solves,   t.solvesaij, t.floats};
   enum { N = PETSC_STATIC_ARRAY_LENGTH(local) };
   PetscInt64 sum[N];
   FILE      *f;

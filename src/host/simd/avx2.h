@@ -65,6 +65,10 @@ static inline Spmv8 Spmv8Splat(double s)
   return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(s)};
 }
 #define Spmv8Zero() Spmv8Splat(0)
+static inline Spmv8 Spmv8LoadFloat(const float *p)
+{
+  return (Spmv8){_mm256_cvtps_pd(_mm_loadu_ps(p)), _mm256_cvtps_pd(_mm_loadu_ps(p + 4))};
+}
 SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
 {
   return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(t)};

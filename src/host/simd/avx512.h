@@ -23,6 +23,10 @@ typedef __m512d Spmv8;
 #define Spmv8FmaWhere  _mm512_mask3_fmadd_pd
 #define Spmv8LoadWhere _mm512_mask_loadu_pd
 
+static inline Spmv8 Spmv8LoadFloat(const float *p)
+{
+  return _mm512_cvtps_pd(_mm256_loadu_ps(p));
+}
 SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
 {
   return _mm512_mask_broadcastsd_pd(_mm512_set1_pd(s), 0xf0, _mm_set_sd(t));

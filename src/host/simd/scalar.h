@@ -55,6 +55,7 @@ SPMV_INLINE size_t SpmvPlaceAt(const void *index, size_t size, int k, int bits)
   return ((const uint16_t *)index)[k];
 }
 
+SPMV_LANES(8, Spmv8, Spmv8LoadFloat, (const float *p), (PetscScalar)p[l])
 SPMV_LANES(8, Spmv8, SpmvGather8, (const PetscScalar *x, const void *i, size_t size, int bits), x[SpmvPlaceAt(i, size, l, bits)])
 SPMV_LANES(8, Spmv8, SpmvGatherFirst8, (const PetscScalar *x, const void *i, size_t size, int n),
            l < n ? x[SpmvPlaceAt(i, size, l, 0)] : 0)

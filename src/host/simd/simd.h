@@ -19,6 +19,8 @@
   VSplatTwo(s, t)               s in the first half of the lanes, t in the second
   VFold(v)                      the sum of the halves, in both of them
 
+  VLoadFloat(p), VLoadHalfFloat(p)  floats, all lanes or the first half and zeros, where scalars are double
+
   Spmv8Mul(a, b), Spmv8Store(p, v)
   Spmv8Stream(p, v)             a store past the cache, p a multiple of 64 bytes; SpmvStreamEnd() before others read it
   Spmv8LoadWhere(v, mask, p)    v, with the lanes of mask from p, which are all that is read

@@ -22,6 +22,20 @@ SPMV_INLINE Spmv4 Spmv4LoadFew(const double *p, int n)
   if (n == 3) return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_load_sd(p + 2), 1);
   return _mm256_zextpd128_pd256(n == 2 ? _mm_loadu_pd(p) : _mm_load_sd(p));
 }
+/* Floats become double */
+SPMV_INLINE Spmv4 Spmv4LoadFloat(const float *p)
+{
+  return _mm256_cvtps_pd(_mm_loadu_ps(p));
+}
+SPMV_INLINE Spmv4 Spmv4LoadHalfFloat(const float *p)
+{
+  return _mm256_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)p)));
+}
+SPMV_INLINE Spmv8 Spmv8LoadHalfFloat(const float *p)
+{
+  return Spmv8Join(Spmv4LoadFloat(p), Spmv4Zero());
+}
+
 SPMV_INLINE void Spmv4StoreFew(double *p, Spmv4 v, int n)
 {
   if (n >= 4) {

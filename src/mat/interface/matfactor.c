@@ -62,10 +62,10 @@ static PetscErrorCode SpmvFactorBytes(const SpmvFactor *f, PetscLogDouble *bytes
   for (int k = 0; k < 2; k++) {
     const SpmvFactorRows *r = &f->part[k].rows;
     const PetscLogDouble  n = r->source.n;
-    PetscLogDouble        own;
+    PetscLogDouble        read, own;
 
     if (!f->part[k].triangles) continue;
-    PetscCall(SpmvTrianglesBytes(f->part[k].triangles, &own));
+    PetscCall(SpmvTrianglesBytes(f->part[k].triangles, &read, &own));
     *bytes += own + sizeof(PetscInt) * (n + 1 + r->source.nnodes);
     if (r->from) *bytes += sizeof(PetscInt) * (2 * n + 1 + 2.0 * r->start[r->source.n]);
   }
@@ -77,7 +77,7 @@ static PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool trans
 {
   const SpmvFactorPart *part = &f->part[transpose];
   const char           *name = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU", *which = transpose ? ", transposed" : "";
-  PetscLogDouble        bytes;
+  PetscLogDouble        read, bytes;
   PetscBool             ascii;
   SpmvIsa               isa;
 
@@ -87,12 +87,12 @@ static PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool trans
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerPushFormat(f->viewer, f->viewformat));
   if (part->current) {
-    PetscCall(SpmvTrianglesBytes(part->triangles, &bytes));
+    PetscCall(SpmvTrianglesBytes(part->triangles, &read, &bytes));
     PetscCall(SpmvIsaGet(f->isa, &isa));
     PetscCall(PetscViewerASCIIPrintf(
-      f->viewer, "petscspmv factor (%s%s): shape=%s isa=%s, bytes %g, bytes per nonzero %.2f, built in %.3g s\n", name, which,
-      part->triangles->shape->name, SpmvIsaName(isa), (double)bytes, (double)(bytes / PetscMax(1, part->rows.nz)),
-      (double)seconds));
+      f->viewer, "petscspmv factor (%s%s): shape=%s values=%s isa=%s, bytes %g, bytes per nonzero %.2f, built in %.3g s\n", name,
+      which, part->triangles->shape->name, SpmvTrianglesAreFloats(part->triangles) ? "float" : "scalar", SpmvIsaName(isa),
+      (double)bytes, (double)(read / PetscMax(1, part->rows.nz)), (double)seconds));
   } else
     PetscCall(
       PetscViewerASCIIPrintf(f->viewer, "petscspmv factor (%s%s): solves by PETSc's kernel, since %s\n", name, which, why));
@@ -141,8 +141,9 @@ static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *
 
   PetscFunctionBegin;
   PetscCall(SpmvFactorRowsBegin(F, rows));
+  if (part->triangles) part->triangles->floats = f->floats;
   if (part->triangles) PetscCall(SpmvTrianglesSetValues(&rows->source, part->triangles, &bad));
-  else PetscCall(SpmvTrianglesCreate(&rows->source, NULL, f->isa, &part->triangles, &bad));
+  else PetscCall(SpmvTrianglesCreate(&rows->source, NULL, f->isa, f->floats, &part->triangles, &bad));
   if (bad < 0) PetscCall(SpmvTrianglesFinite(part->triangles, &finite));
   PetscCall(SpmvFactorRowsEnd(rows));
   part->current = finite;
@@ -184,12 +185,16 @@ PetscErrorCode MatSpmvFactorUpdate(Mat F, SpmvFactor *f, PetscBool transpose, Pe
   SpmvFactorPart *part  = &f->part[which];
 
   PetscFunctionBegin;
-  if (!part->tried && !part->refused && f->solve && SpmvDueForPasses(&f->due, f->build_after))
+  if (!part->tried && !part->refused && f->solve && SpmvDueForPasses(&f->due, f->build_after, SPMV_SOLVES_GAIN))
     PetscCall(SpmvFactorRenew(F, f, which));
   *triangles = part->current ? part->triangles : NULL;
   f->due.since += columns;
   *(part->current ? &f->counts.solves : &f->counts.solvesaij) += columns;
   *(part->current ? &SpmvTotals.solves : &SpmvTotals.solvesaij) += columns;
+  if (part->current && SpmvTrianglesAreFloats(part->triangles)) {
+    f->counts.floats += columns;
+    SpmvTotals.floats += columns;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,6 +208,7 @@ static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
   PetscFunctionBegin;
   PetscCall(PetscViewerDestroy(&f->viewer));
   f->solve       = PETSC_TRUE;
+  f->floats      = PETSC_FALSE;
   f->build_after = SPMV_BUILD_AFTER;
   f->isa         = SPMV_ISA_COUNT;
   PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
@@ -211,6 +217,7 @@ static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
   PetscCall(MatSpmvEnsureSettings(A));
   PetscCall(MatSpmvGetShadow(A, &shadow));
   f->solve       = shadow->settings.solve;
+  f->floats      = shadow->settings.solvefloats;
   f->build_after = shadow->settings.build_after;
   f->isa         = shadow->settings.request.isa;
   f->viewer      = shadow->settings.viewer;

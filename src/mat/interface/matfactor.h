@@ -36,7 +36,7 @@ typedef struct {
   struct _MatOps theirs; /* PETSc's operations */
 
   /* Settings of the matrix that is factored */
-  PetscBool         solve;
+  PetscBool         solve, floats;
   PetscInt          build_after, isa;
   PetscViewer       viewer; /* or NULL */
   PetscViewerFormat viewformat;

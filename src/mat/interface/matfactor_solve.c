@@ -181,7 +181,7 @@ static PetscErrorCode HalfArrays(SpmvFactor *f, const SpmvTriangles *t, PetscBoo
     for (PetscInt k = 0; k < t->n; k++) y[k] = root[k] * b[k];
   } else if (index) Gather(t->n, index, b, y);
   pass = (SpmvPass){.in = backward || index ? y : b, .x = y};
-  t->kernels->pass(t, backward ? SPMV_UPPER : SPMV_LOWER, &pass);
+  t->passes->pass(t, backward ? SPMV_UPPER : SPMV_LOWER, &pass);
   if (backward && index) Scatter(t->n, index, y, x);
   for (PetscInt k = 0; k < t->n && !backward; k++) x[k] *= root[k];
   PetscCall(RestoreIndices(f->row, &index));

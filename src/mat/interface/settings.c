@@ -51,6 +51,23 @@ static PetscErrorCode SpmvReadParam(const char format[], const SpmvParam *param,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -mat_spmv_<what>_values: whether values are read as floats. Where PETSc's scalars are not double there is no choice */
+static PetscErrorCode SpmvReadFloats(const char what[], const char help[], PetscBool *floats, SpmvOptionItems PetscOptionsObject)
+{
+  const char *const names[] = {"scalar", "float"};
+  char              name[64], text[128];
+  PetscInt          k = *floats;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_%s_values", what));
+  PetscCall(PetscSNPrintf(text, sizeof(text), "%s: PETSc's scalars, or floats, added up in double precision", help));
+  PetscCall(PetscOptionsEList(name, text, "MatSetFromOptions", names, 2, names[k], &k, NULL));
+  PetscCheck(!k || SPMV_FLOATS, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "%s float is for a PETSc with real numbers in double precision, which this one is not; leave the option out", name);
+  *floats = (PetscBool)k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Without options: one thread beside other ranks, else what OMP_NUM_THREADS says, one if it says nothing */
 static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *type, SpmvSettings *settings)
 {
@@ -205,8 +222,10 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
   PetscCall(PetscOptionsBool("-mat_spmv_sor", "Sweeps of MatSOR(), which PCSOR calls, are ours, not AIJ's", "MatSetFromOptions",
                              s.sor, &s.sor, NULL));
+  PetscCall(SpmvReadFloats("sor", "Values that our sweeps of MatSOR() read", &s.sorfloats, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_solve", "Solves with factors of PCILU and PCICC are ours, not PETSc's",
                              "MatSetFromOptions", s.solve, &s.solve, NULL));
+  PetscCall(SpmvReadFloats("solve", "Values of factors that our solves read", &s.solvefloats, PetscOptionsObject));
   PetscCall(PetscOptionsEList(
     "-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix",
     "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));

@@ -56,11 +56,12 @@ static inline PetscBool SpmvDueAfter(const SpmvDue *due, PetscInt calls)
 }
 
 /* Sweeps and solves gain more than products, so that they wait for a part of -mat_spmv_build_after, rounded up */
-#define SPMV_PASSES_GAIN 4
+#define SPMV_SWEEPS_GAIN 8
+#define SPMV_SOLVES_GAIN 4
 
-static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products)
+static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products, PetscInt gain)
 {
-  return SpmvDueAfter(due, products / SPMV_PASSES_GAIN + (products % SPMV_PASSES_GAIN > 0));
+  return SpmvDueAfter(due, products / gain + (products % gain > 0));
 }
 
 /* SpmvSettings: what a user wants of one Mat */
@@ -70,7 +71,9 @@ typedef struct {
   PetscInt          transpose;   /* a SpmvTransposeKind */
   PetscInt          build_after; /* products by AIJ's kernel before the storage is built, >= 0 */
   PetscBool         sor;         /* sweeps of MatSOR() are ours */
+  PetscBool         sorfloats;   /* and read values as floats */
   PetscBool         solve;       /* solves with incomplete factors are ours */
+  PetscBool         solvefloats; /* and read values as floats */
   SpmvRequest       request;     /* formats, plans, instruction set, threads, backend, and how to choose among them */
   PetscViewer       viewer;      /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
@@ -131,12 +134,13 @@ typedef struct {
   PetscBool        bynodes;   /* PETSc would sweep by inodes, if there are some */
   PetscBool        nodes;     /* there are: the triangles have them */
   const char      *reason;    /* why AIJ's kernel serves this matrix; NULL: it need not */
+  PetscBool        floats;    /* the triangles' values are to be floats */
   PetscReal        omega, shift;
   Mat              owner;
   PetscObjectState state, nonzerostate;
   SpmvKey          key;
   SpmvDue          due;
-  PetscLogDouble   bytes, build_seconds;
+  PetscLogDouble   read, bytes, build_seconds; /* bytes that sweeps read, and that are kept */
 } SpmvSweeps;
 
 /* SpmvSeq: of a sequential Mat, what serves its products, and what they were */
