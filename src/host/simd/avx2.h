@@ -160,10 +160,6 @@ SPMV_INLINE Spmv8 Spmv8Few(const SpmvTable *t, const uint8_t *code)
 {
   return Spmv8Many(t->all, code);
 }
-static inline Spmv8 Spmv8LoadFloat(const float *p)
-{
-  return (Spmv8){_mm256_cvtps_pd(_mm_loadu_ps(p)), _mm256_cvtps_pd(_mm_loadu_ps(p + 4))};
-}
 static inline Spmv8 Spmv8KeepFirst(Spmv8 v, int n)
 {
   return (Spmv8){_mm256_and_pd(v.low, _mm256_castsi256_pd(SpmvFirst(n))),

@@ -105,10 +105,6 @@ SPMV_INLINE Spmv8 Spmv8Few(const SpmvTable *t, const uint8_t *code)
 {
   return _mm512_permutex2var_pd(t->low, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)code)), t->high);
 }
-static inline Spmv8 Spmv8LoadFloat(const float *p)
-{
-  return _mm512_cvtps_pd(_mm256_loadu_ps(p));
-}
 static inline Spmv8 Spmv8KeepFirst(Spmv8 v, int n)
 {
   return _mm512_maskz_mov_pd(SpmvFirst(n), v);

@@ -52,7 +52,6 @@
   SpmvTableOf(p)                the table p of 256 scalars
   Spmv8Few(t, i)                scalar i[l] of *t in lane l, i eight uint8_t less than 16
   Spmv8Many(p, i)               p[i[l]] in lane l, i eight uint8_t
-  Spmv8LoadFloat(p)             eight floats, where scalars are double
   Spmv8KeepFirst(v, n)          the first n lanes of v, 0 in the others
 
   SpmvIndexSplat(c), SpmvIndexLoad32(p), SpmvIndexLoadU16(p), SpmvIndexLoadS16(p), SpmvIndexStore32(p, a)
