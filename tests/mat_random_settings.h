@@ -35,6 +35,7 @@ static struct {
   {"-mat_tpspmv_slice", "0 8 64", PETSC_FALSE},
   {"-mat_tpspmv_long", "128 8", PETSC_FALSE},
   {"-mat_tpspmv_remove", "auto no yes", PETSC_FALSE},
+  {"-mat_tpspmv_values", "auto plain coded float", PETSC_FALSE},
 };
 #define KNOBS (PetscInt) PETSC_STATIC_ARRAY_LENGTH(Knobs)
 

@@ -159,5 +159,8 @@ int main(int argc, char **argv)
     test:
       suffix: threads
       args: -type pmf -mat_pmf_values coded -mat_spmv_threads 3
+    test:
+      suffix: tpspmv
+      args: -type tpspmv -mat_tpspmv_values coded -mat_spmv_threads {{1 2}} -mat_tpspmv_tile {{0 16}}
 
 TEST*/

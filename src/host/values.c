@@ -151,14 +151,14 @@ void SpmvValuesWork(const SpmvValues *values, PetscLogDouble vectors, SpmvWork *
 /* A byte for each value, if they are few; most matrices have too many among their first few hundred */
 static PetscErrorCode CodesFew(const PetscScalar a[], size_t n, SpmvCodes *codes)
 {
-  SPMV_TEMPORARY uint8_t *code = NULL;
-  ValuesTable             t    = {.n = 0};
+  SPMV_DESTROY_BY(SpmvFree) uint8_t *code = NULL;
+  ValuesTable t                           = {.n = 0};
+  int         c                           = ValuesCode(&t, a);
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &code));
+  PetscCall(SpmvAlloc(n, &code));
   for (size_t k = 0; k < n; k++) {
-    const int c = k && ValuesSame(&a[k], &a[k - 1]) ? code[k - 1] : ValuesCode(&t, &a[k]);
-
+    if (k && !ValuesSame(&a[k], &a[k - 1])) c = ValuesCode(&t, &a[k]);
     if (c < 0) PetscFunctionReturn(PETSC_SUCCESS);
     code[k] = (uint8_t)c;
   }
@@ -174,10 +174,10 @@ static PetscErrorCode CodesFew(const PetscScalar a[], size_t n, SpmvCodes *codes
 /* Floats, if all values are */
 static PetscErrorCode CodesFloat(const PetscScalar a[], size_t n, SpmvCodes *codes)
 {
-  SPMV_TEMPORARY float *code = NULL;
+  SPMV_DESTROY_BY(SpmvFree) float *code = NULL;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &code));
+  PetscCall(SpmvAlloc(n * sizeof(float), &code));
   for (size_t k = 0; k < n; k++) {
     if (!ValuesIsFloat(&a[k], &code[k])) PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -205,7 +205,7 @@ PetscErrorCode SpmvCodesCreate(const SpmvCSR *csr, SpmvValuesWanted wanted, Spmv
 PetscErrorCode SpmvCodesDestroy(SpmvCodes *codes)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(codes->own));
+  PetscCall(SpmvFree(&codes->own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -66,7 +66,7 @@ typedef struct {
   SpmvCoding  coding;
   PetscInt    ntable;
   size_t      size; /* bytes of one, 0: none is stored */
-  const char *data; /* [nz] what own is, or the matrix's own values */
+  const char *data; /* [nz] what own is, which SpmvAlloc() gave, or the matrix's own values */
   void       *own;
   PetscScalar table[SPMV_VALUES_MANY];
 } SpmvCodes;
