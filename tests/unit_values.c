@@ -1,5 +1,5 @@
 static const char help[] =
-  "Values that are few or short: each decodes to its bits, products have those of plain values, and a change of values codes them anew.\n\n";
+  "Values that are few or short: each decodes to its bits, products have those of plain values, and a change codes them anew.\n\n";
 
 #include "spmvtest.h"
 #include "host/values.h"
@@ -46,7 +46,7 @@ static SpmvCoding Expected(Set set, SpmvValuesWanted wanted)
   #define DENORMAL (FLT_MIN / 4)
 #endif
 
-/* The bits of 16 values that a conversion or a comparison would take for others: NaNs by their payloads, two of them signalling */
+/* The bits of 16 values that a conversion or a comparison would take for others: NaNs by their payloads, two signalling */
 static void Special(PetscInt k, PetscReal *r)
 {
   unsigned char *byte = (unsigned char *)r;
@@ -224,8 +224,8 @@ static PetscErrorCode TestStorage(const SpmvFormat *f, const SpmvCSR *csr, Petsc
       else PetscCall(SpmvTestBuild(side, csr, NULL, &own, &storage[s]));
     }
     if (!storage[0]) PetscFunctionReturn(PETSC_SUCCESS); /* not allowed */
-    PetscCall(PetscSNPrintf(what, sizeof(what), "values %s, %" PetscInt_FMT " threads, %s", SpmvValuesNames[wanted], plan->threads,
-                            Sets[order[k]].name));
+    PetscCall(PetscSNPrintf(what, sizeof(what), "values %s, %" PetscInt_FMT " threads, %s", SpmvValuesNames[wanted],
+                            plan->threads, Sets[order[k]].name));
     PetscCall(Compare(f, csr, storage, what));
     PetscCall(ValueSize(side, storage[1], &size));
     PetscCheck(size == SpmvCodingSize(Expected(order[k], wanted)), PETSC_COMM_SELF, PETSC_ERR_PLIB,

@@ -219,8 +219,8 @@ SPMV_INLINE PetscScalar TpspmvSegmentMult(const TpspmvStorage *b, const TpspmvSe
   return Spmv8Sum(Spmv8Add(even, odd));
 }
 
-/* Transposed: adds the lanes' products with x to the columns of the first n entries of a step, of which `columns` are stored; y is
-   from `base` on */
+/* Transposed: adds the lanes' products with x to the columns of the first n entries of a step, of which `columns` are stored; y
+   is from `base` on */
 SPMV_INLINE void TpspmvSpread(TpspmvCursor *at, Spmv8 x, PetscScalar *y, int n, int consecutive, int columns, PetscBool narrow)
 {
   PetscScalar product[8];

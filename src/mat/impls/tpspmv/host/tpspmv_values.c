@@ -19,8 +19,8 @@ typedef struct {
 } TpspmvSetter;
 
 /* A group of pairs of `length` entries; column: its first one; size, here and below: bytes of a value */
-TPSPMV_INLINE void TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], const TpspmvRun *run, size_t place, size_t column,
-                                  int32_t base, size_t size, PetscBool build)
+TPSPMV_INLINE void TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], const TpspmvRun *run, size_t place,
+                                  size_t column, int32_t base, size_t size, PetscBool build)
 {
   TpspmvStorage  *b      = set->b;
   const PetscBool narrow = b->narrow;
@@ -92,7 +92,8 @@ TPSPMV_INLINE void TpspmvSetChunk(const TpspmvSetter *set, const TpspmvChunk *ch
     }
   }
   for (; row < end; row += TPSPMV_LANES, ragged += TPSPMV_LANES) {
-    const size_t next = TpspmvSetRagged(set, row, ragged, PetscMin(TPSPMV_LANES, end - row), place, column, chunk->base, size, build);
+    const PetscInt rows = PetscMin(TPSPMV_LANES, end - row);
+    const size_t   next = TpspmvSetRagged(set, row, ragged, rows, place, column, chunk->base, size, build);
 
     column += next - place;
     place = next;
