@@ -149,6 +149,23 @@ SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)
                  SpmvGather4(x, (SpmvPlaces){w >> 16 & 15, w >> 20 & 15, w >> 24 & 15, w >> 28})};
 }
 
+typedef struct {
+  const double *all;
+} SpmvTable;
+SPMV_INLINE SpmvTable SpmvTableOf(const double *p)
+{
+  return (SpmvTable){p};
+}
+SPMV_INLINE Spmv8 Spmv8Few(const SpmvTable *t, const uint8_t *code)
+{
+  return Spmv8Many(t->all, code);
+}
+static inline Spmv8 Spmv8KeepFirst(Spmv8 v, int n)
+{
+  return (Spmv8){_mm256_and_pd(v.low, _mm256_castsi256_pd(SpmvFirst(n))),
+                 _mm256_and_pd(v.high, _mm256_castsi256_pd(SpmvFirst(n - 4)))};
+}
+
 /* Four vectors as the rows of a matrix, which is transposed */
 static inline void SpmvTranspose4(Spmv4 *a, Spmv4 *b, Spmv4 *c, Spmv4 *d)
 {

@@ -165,6 +165,15 @@ SPMV_INLINE Spmv8 SpmvGather8(const double *x, const void *index, size_t size, i
   return Spmv8Join(SpmvGather4(x, SpmvPlacesAt(index, size, 0, bits)), SpmvGather4(x, SpmvPlacesAt(index, size, 4, bits)));
 }
 
+/* Codes are loaded as one word */
+SPMV_INLINE Spmv8 Spmv8Many(const double *table, const uint8_t *code)
+{
+  const uint64_t w = SpmvWord(code);
+
+  return Spmv8Join(SpmvGather4(table, (SpmvPlaces){(uint8_t)w, (uint8_t)(w >> 8), (uint8_t)(w >> 16), (uint8_t)(w >> 24)}),
+                   SpmvGather4(table, (SpmvPlaces){(uint8_t)(w >> 32), (uint8_t)(w >> 40), (uint8_t)(w >> 48), w >> 56}));
+}
+
 SPMV_INLINE void SpmvScatter4(double *y, SpmvPlaces i, Spmv4 v)
 {
   y[i.a] = v[0];

@@ -12,10 +12,9 @@ PetscErrorCode MatSpmvGetRows(Mat A, SpmvCSR *csr)
   PetscScalar *a;
 
   PetscFunctionBegin;
+  *csr = (SpmvCSR){.m = A->rmap->n, .n = A->cmap->n};
   PetscCall(MatSeqAIJGetCSRAndMemType(A, &csr->i, &csr->j, &a, NULL));
   PetscCall(MatGetBlockSizes(A, &csr->rbs, &csr->cbs));
-  csr->m = A->rmap->n;
-  csr->n = A->cmap->n;
   csr->a = a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
