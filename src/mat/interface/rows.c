@@ -82,14 +82,19 @@ PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values become the floats next to them, unless one is finite and too large to be a float; good: they did */
+/* Values become the floats next to them, or 0 where these are too small to keep their digits; unless one is finite and too large to
+   be a float. good: they did */
 void SpmvRound(size_t n, PetscScalar a[], PetscBool *good)
 {
-#if SPMV_FLOATS
+#if SPMV_VALUES_HAS_FLOAT
   PetscInt large = 0;
 
   for (size_t k = 0; k < n; k++) large |= fabs(a[k]) > FLT_MAX && fabs(a[k]) <= DBL_MAX;
-  for (size_t k = 0; k < n && !large; k++) a[k] = (double)(float)a[k];
+  for (size_t k = 0; k < n && !large; k++) {
+    const float f = (float)a[k];
+
+    a[k] = fabsf(f) < FLT_MIN ? 0 : (double)f;
+  }
   *good = (PetscBool)!large;
 #else
   (void)n, (void)a;

@@ -119,17 +119,18 @@ static PetscErrorCode SpmvBaselineRun(void *context)
 /* Lets the tuner choose, unless it has for this pattern and these settings */
 static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr)
 {
-  const SpmvRequest *q        = &s->settings.request;
-  SpmvBaseline       baseline = {A, NULL, NULL};
-  SpmvChoice         choice;
-  PetscInt           backend;
-  PetscErrorCode     ierr;
+  SpmvRequest    q        = s->settings.request;
+  SpmvBaseline   baseline = {A, NULL, NULL};
+  SpmvChoice     choice;
+  PetscInt       backend;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
-  if (SpmvChoiceAnswers(&s->seq.choice, q, &s->seq.key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->seq.rounded) SpmvRequestFloats(&q);
+  if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
-  ierr = SpmvTune(q, csr, &s->seq.key, backend, SpmvBaselineRun, &baseline, &choice);
+  ierr = SpmvTune(&q, csr, &s->seq.key, backend, SpmvBaselineRun, &baseline, &choice);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
   PetscCall(ierr);

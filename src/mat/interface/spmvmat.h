@@ -330,6 +330,7 @@ extern SpmvKey        SpmvRowsKey(const SpmvCSR *csr);
 /* settings.c */
 extern PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject);
 extern PetscErrorCode MatSpmvEnsureSettings(Mat A);
+extern void           SpmvRequestFloats(SpmvRequest *request);
 extern PetscErrorCode MatSpmvInheritSettings(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritFromFactors(Mat A);
