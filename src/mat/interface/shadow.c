@@ -56,6 +56,23 @@ PetscBool MatSpmvChanged(Mat A, const SpmvShadow *s)
   return (PetscBool)(s->owner != A || s->state != ((PetscObject)A)->state || s->seq.touched);
 }
 
+/* What a sequential matrix or a block spent. MatHeaderMerge() destroys some whose inside is another's by then: they have no type */
+static PetscErrorCode MatSpmvSummary(Mat A, const SpmvSeq *s)
+{
+  const char *prefix = s->is_block ? s->prefix : ((PetscObject)A)->prefix;
+  MatInfo     info;
+
+  PetscFunctionBegin;
+  if (!((PetscObject)A)->type_name || !(s->spent.calls[0] + s->spent.calls[1] + s->sweeps.spent.calls[0]))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*SpmvParentSeq.ops.getinfo)(A, MAT_LOCAL, &info));
+  PetscCall(SpmvSummaryAdd("products", prefix, s->built.format ? s->built.format->name : "-", A->rmap->n,
+                           (PetscInt64)info.nz_used, &s->spent));
+  PetscCall(SpmvSummaryAdd("sweeps", prefix, s->sweeps.triangles ? s->sweeps.triangles->shape->name : "-", A->rmap->n,
+                           (PetscInt64)info.nz_used, &s->sweeps.spent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* SpmvCounts is nothing but counters */
 void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
 {
@@ -71,6 +88,7 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
 
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->parent == &SpmvParentSeq) PetscCall(MatSpmvSummary(A, &s->seq));
   PetscCall(SpmvShadowDrop(s));
   PetscCall(SpmvSweepsDestroy(&s->seq.sweeps));
   SpmvCountsAdd(&SpmvTotals, &s->seq.counts);
@@ -164,7 +182,6 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
   if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvFormatCite(s->built.format));
   s->build_seconds = end - start;
-  s->own_seconds   = 0;
   s->choices++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -228,7 +245,12 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
     shadow->state = ((PetscObject)A)->state;
   }
   if (!s->current && SpmvDueAfter(&s->due, shadow->settings.build_after)) {
+    PetscLogDouble start, end;
+
+    PetscCall(PetscTime(&start));
     PetscCall(SpmvShadowRenew(A, shadow));
+    PetscCall(PetscTime(&end));
+    s->spent.setup += end - start;
     PetscCall(MatSpmvViewBuilt(A));
   }
   s->due.since++;

@@ -64,6 +64,14 @@ static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products, 
   return SpmvDueAfter(due, products / gain + (products % gain > 0));
 }
 
+/* SpmvSpent: the time that one kind of work took, [0] by PETSc's kernel and [1] by ours */
+typedef struct {
+  PetscInt64     calls[2];
+  PetscLogDouble seconds[2];
+  PetscLogDouble least[2]; /* seconds of one call; 0: there was none */
+  PetscLogDouble setup;    /* seconds to choose and make what ours read, and to give it new values */
+} SpmvSpent;
+
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
   PetscBool         known;         /* the options database was read, or a parent's settings were taken over */
@@ -142,6 +150,7 @@ typedef struct {
   PetscObjectState state, nonzerostate;
   SpmvKey          key;
   SpmvDue          due;
+  SpmvSpent        spent;
   PetscLogDouble   read, bytes, build_seconds; /* bytes that sweeps read, and that are kept */
 } SpmvSweeps;
 
@@ -160,6 +169,7 @@ typedef struct {
   PetscBool        rounded;      /* and they were: none was too large */
   PetscBool        touched;      /* the parallel Mat changed: the block's own state may not tell */
   PetscBool        is_block;     /* of a parallel Mat, which it has its settings from */
+  char             prefix[24];   /* of that Mat, for the summary */
   SpmvDue          due;          /* products */
 
   SpmvSweeps sweeps;
@@ -170,8 +180,7 @@ typedef struct {
   SpmvCounts     counts;
   PetscInt64     choices;       /* builds, of sweeps too, and choices of AIJ's kernel */
   PetscLogDouble build_seconds; /* of the last build */
-  PetscLogDouble aij_seconds;   /* least time of a product by AIJ's kernel, 0 if there was none */
-  PetscLogDouble own_seconds;   /* least time of a product by ours */
+  SpmvSpent      spent;         /* on products; its least times are of those that are not transposed */
 } SpmvSeq;
 
 /* SpmvMPI: of a parallel Mat, what its processes share; its blocks have the storages */
@@ -272,6 +281,13 @@ extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
 extern PetscErrorCode SpmvShadowGetWork(SpmvShadow *shadow, size_t n, PetscScalar **work);
 extern PetscBool      MatSpmvPatternIsBuilt(Mat A, const SpmvShadow *shadow);
 extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
+
+/* summary.c */
+extern PetscErrorCode SpmvSummaryInitialize(void);
+extern PetscErrorCode SpmvSummaryFinalize(void);
+extern PetscErrorCode SpmvSummaryAdd(const char work[], const char prefix[], const char by[], PetscInt rows, PetscInt64 nonzeros,
+                                     const SpmvSpent *spent);
+extern void           SpmvSpentCall(SpmvSpent *spent, PetscBool ours, PetscInt calls, PetscLogDouble seconds);
 
 /* built.c */
 extern PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,
