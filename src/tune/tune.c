@@ -156,8 +156,8 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
 #define TUNE_EMPTY 4 /* rows for each entry above which a matrix is left to AIJ */
 
 /*
-  A matrix most of whose rows are empty, such as the off-diagonal block of a parallel one: AIJ goes through the other rows only, so
-  that a product takes no time, while a storage and even an estimate take some for each row
+  A matrix most of whose rows are empty, such as the off-diagonal block of a parallel one: AIJ goes through the other rows only,
+  so that a product takes no time, while a storage and even an estimate take some for each row
 */
 static PetscBool TuneIsEmpty(const SpmvRequest *q, const SpmvCSR *csr)
 {

@@ -82,8 +82,8 @@ PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values become the floats next to them, or 0 where these are too small to keep their digits; unless one is finite and too large to
-   be a float. good: they did */
+/* Values become the floats next to them, or 0 where these are too small to keep their digits; unless one is finite and too large
+   to be a float. good: they did */
 void SpmvRound(size_t n, PetscScalar a[], PetscBool *good)
 {
 #if SPMV_VALUES_HAS_FLOAT

@@ -56,7 +56,7 @@ PetscBool MatSpmvChanged(Mat A, const SpmvShadow *s)
   return (PetscBool)(s->owner != A || s->state != ((PetscObject)A)->state || s->seq.touched);
 }
 
-/* What a sequential matrix or a block spent. MatHeaderMerge() destroys some whose inside is another's by then: they have no type */
+/* What a sequential matrix or a block spent. MatHeaderMerge() destroys some whose inside is another's then: they have no type */
 static PetscErrorCode MatSpmvSummary(Mat A, const SpmvSeq *s)
 {
   const char *prefix = s->is_block ? s->prefix : ((PetscObject)A)->prefix;

@@ -1,9 +1,9 @@
 /*
-  summary.c - -spmv_summary: what products, sweeps and solves of this process took, by whose kernel, and what storages cost and saved
+  summary.c - -spmv_summary: what products, sweeps and solves took, by whose kernel, and what storages cost and saved
 
-  Matrices add what they spent when they are destroyed, factors and the blocks of a parallel matrix among them. What is alike (work,
-  prefix, rows, nonzeros, storage) is one line, so that the matrices of a loop, or the levels of a multigrid method that is set up
-  again and again, are no more lines than those of one. The lines are of the first process; the totals, of all.
+  Matrices add what they spent when they are destroyed, factors and the blocks of a parallel matrix among them. What is alike
+  (work, prefix, rows, nonzeros, storage) is one line, so that the matrices of a loop, or the levels of a multigrid method that is
+  set up again and again, are no more lines than those of one. The lines are of the first process; the totals, of all.
 */
 #include "spmvmat.h"
 #include <petsctime.h>
