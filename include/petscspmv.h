@@ -32,7 +32,7 @@
 . -mat_bccoo_device_convert <auto>      - who makes the arrays: host or device; auto: a GPU, if there are many entries
 . -mat_bccoo_device_flag_bits <32>      - bits of a word of flags: 8, 16 or 32
 . -mat_spmv_backend <host>              - host, device (OpenCL or CUDA, if there is one), or auto (a GPU if the matrix is large)
-. -mat_spmv_build_after <n>             - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_build_after <n>             - products that AIJ's kernel serves before the storage is built; see docs/internals.md
 . -mat_spmv_isa <auto>                  - instruction set: auto, scalar, avx2, avx512
 . -mat_spmv_threads <n>                 - threads that share a product
 . -mat_spmv_transpose                   - what transposed products read: the storage itself, or a copy of the transposed matrix
@@ -250,6 +250,7 @@ M*/
   Options Database Keys:
 + -pc_factor_mat_solver_type <petscspmv> - what `PCILU` and `PCICC` take for matrices of this library's types; petsc: PETSc's
 . -mat_spmv_solve <true>                 - false: PETSc's solves
+. -mat_spmv_solve_values <scalar>        - float: the factor's entries are read in single precision
 . -mat_spmv_build_after <n>              - a fourth of it are the solves that PETSc's kernel serves before the storage is built
 . -mat_spmv_isa <auto>                   - instruction set: auto, scalar, avx2, avx512
 - -mat_spmv_view <viewer>                - prints what was built, once after each build
@@ -345,6 +346,7 @@ typedef struct {
   PetscInt64 sweepsaij; /* and those that AIJ's served */
   PetscInt64 solves;    /* right-hand sides that our kernels solved for with a factor; counted for no matrix, in the sum of all */
   PetscInt64 solvesaij; /* and those that PETSc's solved for */
+  PetscInt64 floats;    /* of products, sweeps and solves by our kernels, those that read values in single precision */
 } SpmvCounts;
 
 PETSC_EXTERN PetscErrorCode SpmvInitializePackage(void);

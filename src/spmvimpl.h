@@ -42,6 +42,7 @@ typedef struct {
   const PetscInt    *i;        /* [m + 1]  first entry of each row; i[0] = 0 */
   const PetscInt    *j;        /* [i[m]]   column of each entry, 0 <= j < n */
   const PetscScalar *a;        /* [i[m]]   value of each entry */
+  PetscInt           coding;   /* of some rows of a matrix: how all its values may be coded (host/values.h); 0: not known */
 } SpmvCSR;
 
 /* What a knob is about: the tuner has a rule for each (tune/search.c) */

@@ -84,8 +84,7 @@ static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const S
   if (side->resolve) PetscCall(side->resolve(csr, NULL, &plan));
   if (side->works) PetscCall(side->works(csr, 1, &plan, &work));
   else PetscCall(side->work(csr, &plan, &work));
-  if (work.bytes > built + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] * sizeof(PetscScalar) / 2 ||
-      !(work.cycles + work.vectors >= 0)) {
+  if (work.bytes > built + 64 || work.bytes < (PetscLogDouble)csr->i[csr->m] / 8 || !(work.cycles + work.vectors >= 0)) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %g bytes of work, %g built\n", f->name, (double)work.bytes, (double)built));
     ++*wrong;
   }

@@ -9,7 +9,7 @@ static const char help[] = "tpSpMV: the paper's matrix digit by digit, tiles, fi
 #define PLAN(cache, tile, slice, cut, remove, stream, t) \
   (SpmvPlan) \
   { \
-    .value = {cache, tile, slice, cut, remove, stream}, .threads = t \
+    .value = {cache, tile, slice, cut, remove, stream, SPMV_VALUES_PLAIN}, .threads = t \
   }
 
 static PetscErrorCode Build(const SpmvTestCSR *t, SpmvPlan plan, TpspmvStorage **b)
@@ -89,11 +89,11 @@ static PetscErrorCode Figure1(void)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, ", lengths"));
     for (int32_t p = chunk->ragged; p < chunk[1].ragged; p++) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", b->ragged[p]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  columns"));
-    for (int64_t e = chunk->entry; e < chunk[1].entry; e++)
+    for (int64_t e = chunk->column; e < chunk[1].column; e++)
       PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", chunk->base + ((uint16_t *)b->index)[e]));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  values"));
     for (int64_t e = chunk->entry; e < chunk[1].entry; e++)
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->value[e])));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(((PetscScalar *)b->value.data)[e])));
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n  partial sums"));
     for (int64_t p = 0; p < chunk->pairs; p++)
       PetscCall(PetscPrintf(PETSC_COMM_SELF, " %d", (int)PetscRealPart(b->partial[chunk->pair + p])));

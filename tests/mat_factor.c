@@ -1,12 +1,15 @@
 static const char help[] =
   "Solves with incomplete factors, compared with those of PETSc's package entry by entry, and by whom they were made.\n\
   -type <spmv>  the type under test\n\
+  -floats       values are read in single precision\n\
   -n <90>       rows\n\n";
 
 #include "factortest.h"
+#include <float.h>
 
-static PetscReal worst;
-static PetscBool never; /* -mat_spmv_solve no: PETSc's kernels only */
+static PetscReal worst, epsilon = PETSC_MACHINE_EPSILON;
+static PetscBool never;  /* -mat_spmv_solve no: PETSc's kernels only */
+static PetscBool floats; /* values are read in single precision */
 
 /* Reproducible numbers between 0 and 1 */
 static PetscReal Random(void)
@@ -28,7 +31,7 @@ static PetscErrorCode Compare(Vec x, Vec y, const char what[], const char where[
   PetscCall(VecAXPY(x, -1, y));
   PetscCall(VecNorm(x, NORM_INFINITY, &error));
   worst = PetscMax(worst, error / size);
-  PetscCall(Fact((PetscBool)(error <= 5000 * PETSC_MACHINE_EPSILON * size), what, where));
+  PetscCall(Fact((PetscBool)(error <= 5000 * epsilon * size), what, where));
   PetscFunctionReturn(0);
 }
 
@@ -78,8 +81,7 @@ static PetscErrorCode BothMat(Mat F, Mat G, PetscBool transpose, PetscBool inpla
   PetscCall(MatNorm(Y, NORM_FROBENIUS, &size));
   PetscCall(MatAXPY(X, -1, Y, SAME_NONZERO_PATTERN));
   PetscCall(MatNorm(X, NORM_FROBENIUS, &error));
-  PetscCall(
-    Fact((PetscBool)(error <= 5000 * PETSC_MACHINE_EPSILON * size), transpose ? "MatMatSolveTranspose" : "MatMatSolve", where));
+  PetscCall(Fact((PetscBool)(error <= 5000 * epsilon * size), transpose ? "MatMatSolveTranspose" : "MatMatSolve", where));
   PetscCall(MatDestroy(&B));
   PetscCall(MatDestroy(&X));
   PetscCall(MatDestroy(&Y));
@@ -109,6 +111,8 @@ static PetscErrorCode Solves(Mat F, Mat G, PetscInt before, PetscBool symmetric,
   if (never) before = calls;
   PetscCall(Fact((PetscBool)(to.solvesaij - from.solvesaij == before), "solves before the build are PETSc's", where));
   PetscCall(Fact((PetscBool)(to.solves - from.solves == calls - before), "all others are ours", where));
+  PetscCall(
+    Fact((PetscBool)(to.floats - from.floats == (floats ? calls - before : 0)), "with floats if they are asked for", where));
   PetscFunctionReturn(0);
 }
 
@@ -327,7 +331,7 @@ static PetscErrorCode All(const char type[], PetscInt n)
         PetscCall(Factor(type, NULL, &(Recipe){kind, orderings[shift % 2], shift % 3, (MatFactorShiftType)shift}, &c));
       }
     }
-    if (!never)
+    if (!never && !floats) /* AIJ has no options of ours */
       PetscCall(Factor(MATSEQAIJ, MATSOLVERPETSCSPMV, &(Recipe){kind, MATORDERINGNATURAL, 1, MAT_SHIFT_NONE},
                        &(Pattern){n, 3, 1, (PetscBool)k, PETSC_FALSE}));
   }
@@ -348,10 +352,12 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mat_spmv_solve", &solve, NULL));
   never = (PetscBool)!solve;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-floats", &floats, NULL));
+  if (floats) epsilon = (PetscReal)FLT_EPSILON;
   PetscCall(PetscSNPrintf(sequential, sizeof(sequential), "%s%s", MATSEQAIJ, type));
   PetscCall(All(sequential, n));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " facts wrong\n", failures));
-  if (worst > 5000 * PETSC_MACHINE_EPSILON) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "worst %g\n", (double)worst));
+  if (worst > 5000 * epsilon) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "worst %g\n", (double)worst));
   PetscCall(PetscFinalize());
   return failures ? 1 : 0;
 }
@@ -371,6 +377,11 @@ int main(int argc, char **argv)
     test:
       suffix: isa
       args: -mat_spmv_build_after 0 -mat_spmv_isa scalar
+
+    test:
+      suffix: floats
+      requires: !complex double
+      args: -type spmv -floats -mat_spmv_build_after 0 -mat_spmv_solve_values float
 
     test:
       suffix: off

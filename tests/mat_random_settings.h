@@ -30,12 +30,14 @@ static struct {
   {"-mat_pmf_partition", "pmf nnz rows diagonal", PETSC_FALSE},
   {"-mat_pmf_window", "8 64 4096", PETSC_FALSE},
   {"-mat_pmf_pieces", "auto none", PETSC_FALSE},
-  {"-mat_sbccoo_block", "0 1 2 3", PETSC_FALSE},
+  {"-mat_pmf_values", "auto plain coded float", PETSC_FALSE},
+  {"-mat_sbccoo_block", "0 1", PETSC_FALSE},
   {"-mat_sbccoo_pairs", "found equal near", PETSC_FALSE},
   {"-mat_tpspmv_tile", "0 2 16 1024", PETSC_FALSE},
   {"-mat_tpspmv_slice", "0 8 64", PETSC_FALSE},
   {"-mat_tpspmv_long", "128 8", PETSC_FALSE},
   {"-mat_tpspmv_remove", "auto no yes", PETSC_FALSE},
+  {"-mat_tpspmv_values", "auto plain coded float", PETSC_FALSE},
 };
 #define KNOBS (PetscInt) PETSC_STATIC_ARRAY_LENGTH(Knobs)
 

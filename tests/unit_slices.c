@@ -166,12 +166,12 @@ static PetscErrorCode TestPass(const SpmvTrianglesSource *s, const SpmvTriangles
     q.minus = q.product;
   }
   Reference(s, side, &p);
-  t->kernels->pass(t, side, &q);
+  t->passes->pass(t, side, &q);
   PetscCall(Compare(n, p.x, q.x, "x", isa));
   if (p.before) PetscCall(Compare(n, p.before, q.before, "before", isa));
   if (p.product) PetscCall(Compare(n, p.product, q.product, "product", isa));
   for (PetscInt i = 0; i < n; i++) v[0][i] = Sum(s, side, i, v[1]);
-  t->kernels->product(t, side, v[1], v[6]);
+  t->passes->product(t, side, v[1], v[6]);
   PetscCall(Compare(n, v[0], v[6], "T x", isa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -187,7 +187,7 @@ static PetscErrorCode Test(Pattern *p, const SpmvShape *shape)
 
       if (!SpmvIsaSupported((SpmvIsa)isa)) continue;
       PatternValues(p, 1, s.kind);
-      PetscCall(SpmvTrianglesCreate(&s, shape, isa, &t, &bad));
+      PetscCall(SpmvTrianglesCreate(&s, shape, isa, PETSC_FALSE, &t, &bad));
       PetscCheck(bad == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "bad row");
       for (int round = 0; round < 3; round++) {
         for (unsigned how = 0; how < 128; how += (how ? 5 : 1)) {
@@ -220,13 +220,13 @@ static PetscErrorCode TestSteep(void)
 
     if (!SpmvIsaSupported((SpmvIsa)isa)) continue;
     PatternValues(&p, 1, s.kind);
-    PetscCall(SpmvTrianglesCreate(&s, &SpmvShape_slices, isa, &t, &bad));
+    PetscCall(SpmvTrianglesCreate(&s, &SpmvShape_slices, isa, PETSC_FALSE, &t, &bad));
     for (PetscInt k = 0; k < p.i[p.n]; k++) p.a[k] = PETSC_MAX_REAL / 8;
     PetscCall(SpmvTrianglesSetValues(&s, t, &bad));
     for (int side = 0; side < 2; side++) {
       const SpmvPass pass = {.in = in, .x = x};
 
-      t->kernels->pass(t, (SpmvTriangleSide)side, &pass);
+      t->passes->pass(t, (SpmvTriangleSide)side, &pass);
       PetscCall(Compare(p.n, in, x, "steep", (SpmvIsa)isa));
     }
   }

@@ -6,6 +6,7 @@
   long as a product. For a choice among the plans that a format proposes less has to do.
 */
 #include "tune.h"
+#include "../host/values.h"
 
 /* For each SpmvSampleUse: a matrix is looked at as a whole, or one entry of `part`, but so many entries at least */
 static const struct {
@@ -122,6 +123,7 @@ static PetscInt SampleRows(const SpmvCSR *csr, SpmvSampleUse use, PetscInt *wind
 */
 PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *s)
 {
+  const PetscInt coding = SpmvValuesLook(csr, SPMV_VALUES_CODED);
   PetscInt       nwindows;
   const PetscInt rows = SampleRows(csr, use, &nwindows), last = csr->m - rows, step = last / PetscMax(1, nwindows - 1);
   const PetscInt unit = step >= SAMPLE_ALL ? SAMPLE_ALL : step >= SAMPLE_ALL_BUT7 ? SAMPLE_ALL_BUT7 : SAMPLE_COMMON;
@@ -138,14 +140,15 @@ PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSampl
     PetscReal      weight = 1;
 
     for (PetscInt r = 0; r <= rows; r++) i[r] = csr->i[first + r] - csr->i[first];
-    s->window[w] = (SpmvCSR){.m     = rows,
-                             .n     = csr->n,
-                             .first = first,
-                             .rbs   = csr->rbs,
-                             .cbs   = csr->cbs,
-                             .i     = i,
-                             .j     = csr->j + csr->i[first],
-                             .a     = csr->a + csr->i[first]};
+    s->window[w] = (SpmvCSR){.m      = rows,
+                             .n      = csr->n,
+                             .first  = first,
+                             .rbs    = csr->rbs,
+                             .cbs    = csr->cbs,
+                             .i      = i,
+                             .j      = csr->j + csr->i[first],
+                             .a      = csr->a + csr->i[first],
+                             .coding = coding};
     if (use == SPMV_SAMPLE_PAIR) {
       weight = (PetscReal)(csr->i[to] - csr->i[from]) / (PetscReal)PetscMax(1, i[rows]);
       weight = PetscMin(weight, SAMPLE_WEIGHT_MAX * (PetscReal)(to - from) / (PetscReal)rows);

@@ -100,6 +100,10 @@ static inline Spmv8 Spmv8Splat(double s)
   return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(s)};
 }
 #define Spmv8Zero() Spmv8Splat(0)
+static inline Spmv8 Spmv8LoadFloat(const float *p)
+{
+  return (Spmv8){_mm256_cvtps_pd(_mm_loadu_ps(p)), _mm256_cvtps_pd(_mm_loadu_ps(p + 4))};
+}
 SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
 {
   return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(t)};
@@ -178,6 +182,23 @@ SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)
   memcpy(&w, word, 4);
   return (Spmv8){SpmvGather4(x, (SpmvPlaces){w & 15, w >> 4 & 15, w >> 8 & 15, w >> 12 & 15}),
                  SpmvGather4(x, (SpmvPlaces){w >> 16 & 15, w >> 20 & 15, w >> 24 & 15, w >> 28})};
+}
+
+typedef struct {
+  const double *all;
+} SpmvTable;
+SPMV_INLINE SpmvTable SpmvTableOf(const double *p)
+{
+  return (SpmvTable){p};
+}
+SPMV_INLINE Spmv8 Spmv8Few(const SpmvTable *t, const uint8_t *code)
+{
+  return Spmv8Many(t->all, code);
+}
+static inline Spmv8 Spmv8KeepFirst(Spmv8 v, int n)
+{
+  return (Spmv8){_mm256_and_pd(v.low, _mm256_castsi256_pd(SpmvFirst(n))),
+                 _mm256_and_pd(v.high, _mm256_castsi256_pd(SpmvFirst(n - 4)))};
 }
 
 /* Four vectors as the rows of a matrix, which is transposed */

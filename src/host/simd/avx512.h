@@ -23,6 +23,10 @@ typedef __m512d Spmv8;
 #define Spmv8FmaWhere  _mm512_mask3_fmadd_pd
 #define Spmv8LoadWhere _mm512_mask_loadu_pd
 
+static inline Spmv8 Spmv8LoadFloat(const float *p)
+{
+  return _mm512_cvtps_pd(_mm256_loadu_ps(p));
+}
 SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
 {
   return _mm512_mask_broadcastsd_pd(_mm512_set1_pd(s), 0xf0, _mm_set_sd(t));
@@ -114,6 +118,23 @@ SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)
   memcpy(&w, word, 4);
   return _mm512_permutex2var_pd(p->low, _mm512_srlv_epi64(_mm512_set1_epi32(w), _mm512_setr_epi64(0, 4, 8, 12, 16, 20, 24, 28)),
                                 p->high);
+}
+
+typedef struct {
+  const double *all;
+  Spmv8         low, high;
+} SpmvTable;
+SPMV_INLINE SpmvTable SpmvTableOf(const double *p)
+{
+  return (SpmvTable){p, Spmv8Load(p), Spmv8Load(p + 8)};
+}
+SPMV_INLINE Spmv8 Spmv8Few(const SpmvTable *t, const uint8_t *code)
+{
+  return _mm512_permutex2var_pd(t->low, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)code)), t->high);
+}
+static inline Spmv8 Spmv8KeepFirst(Spmv8 v, int n)
+{
+  return _mm512_maskz_mov_pd(SpmvFirst(n), v);
 }
 
 /* Eight vectors as the rows of a matrix, which is transposed */

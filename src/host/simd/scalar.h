@@ -55,6 +55,7 @@ SPMV_INLINE size_t SpmvPlaceAt(const void *index, size_t size, int k, int bits)
   return ((const uint16_t *)index)[k];
 }
 
+SPMV_LANES(8, Spmv8, Spmv8LoadFloat, (const float *p), (PetscScalar)p[l])
 SPMV_LANES(8, Spmv8, SpmvGather8, (const PetscScalar *x, const void *i, size_t size, int bits), x[SpmvPlaceAt(i, size, l, bits)])
 SPMV_LANES(8, Spmv8, SpmvGatherFirst8, (const PetscScalar *x, const void *i, size_t size, int n),
            l < n ? x[SpmvPlaceAt(i, size, l, 0)] : 0)
@@ -81,6 +82,17 @@ typedef struct {
 } SpmvPieces;
 SPMV_LANES(16, SpmvPieces, SpmvPieces4, (const PetscScalar *x, const void *i, size_t size),
            x[SpmvPlaceAt(i, size, l / 4, 0) + (size_t)l % 4])
+
+typedef struct {
+  const PetscScalar *all;
+} SpmvTable;
+SPMV_INLINE SpmvTable SpmvTableOf(const PetscScalar *p)
+{
+  return (SpmvTable){p};
+}
+SPMV_LANES(8, Spmv8, Spmv8Few, (const SpmvTable *t, const uint8_t *i), t->all[i[l]])
+SPMV_LANES(8, Spmv8, Spmv8Many, (const PetscScalar *p, const uint8_t *i), p[i[l]])
+SPMV_LANES(8, Spmv8, Spmv8KeepFirst, (Spmv8 v, int n), l < n ? v.a[l] : 0)
 #undef SPMV_LANES
 
 SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)

@@ -5,7 +5,8 @@
   avx2.h and avx512.h are for real double precision. Any other scalar type uses scalar.h, whatever the instruction set, and
   SPMV_SIMD_PLAIN is 1: its vectors are arrays.
 
-  Types: Spmv4 and Spmv8, four and eight scalars; SpmvIndex, eight int32_t; SpmvPieces, four pieces of x of four scalars each. An
+  Types: Spmv4 and Spmv8, four and eight scalars; SpmvIndex, eight int32_t; SpmvPieces, four pieces of x of four scalars each;
+  SpmvTable, up to 256 scalars, of which `all` is the address and the first 16 may be in registers. An
   index is an array of numbers >= 0, of type uint16_t, int32_t or int64_t. A mask has a bit for each lane.
 
   V is Spmv4 or Spmv8:
@@ -24,6 +25,8 @@
   Spmv4Sums(v)                  the sum of v[l] in lane l, v four vectors
   Spmv4Expand(v, mask)          lanes 0, 1, ... of v in the lanes of mask, 0 in the others
   Spmv4FmaWhere(a, b, c, mask)  c, plus a b in the lanes of mask; these three, too, only where SPMV_SIMD_PLAIN is 0
+
+  VLoadFloat(p), VLoadHalfFloat(p)  floats, all lanes or the first half and zeros, where scalars are double
 
   Spmv8Mul(a, b), Spmv8Store(p, v)
   Spmv8Stream(p, v)             a store past the cache, p a multiple of 64 bytes; SpmvStreamEnd() before others read it
@@ -52,6 +55,11 @@
   Spmv8ScatterAdd(y, i, v)      y[i[l]] += lane l of v, in the order of the lanes: a place may come twice
   SpmvPiecesLoad(x, i)          the pieces from x[i[0]], ..., x[i[3]] on
   SpmvPick(p, word)             in lane l the scalar of the pieces *p that bits 4 l to 4 l + 3 of four bytes tell
+
+  SpmvTableOf(p)                the table p of 256 scalars
+  Spmv8Few(t, i)                scalar i[l] of *t in lane l, i eight uint8_t less than 16
+  Spmv8Many(p, i)               p[i[l]] in lane l, i eight uint8_t
+  Spmv8KeepFirst(v, n)          the first n lanes of v, 0 in the others
 
   SpmvIndexSplat(c), SpmvIndexLoad32(p), SpmvIndexLoadU16(p), SpmvIndexLoadS16(p), SpmvIndexStore32(p, a)
   SpmvIndexAdd(a, b), SpmvIndexSub(a, b), SpmvIndexMul(a, b), SpmvIndexMin(a, b)

@@ -22,6 +22,20 @@ SPMV_INLINE Spmv4 Spmv4LoadFew(const double *p, int n)
   if (n == 3) return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_load_sd(p + 2), 1);
   return _mm256_zextpd128_pd256(n == 2 ? _mm_loadu_pd(p) : _mm_load_sd(p));
 }
+/* Floats become double */
+SPMV_INLINE Spmv4 Spmv4LoadFloat(const float *p)
+{
+  return _mm256_cvtps_pd(_mm_loadu_ps(p));
+}
+SPMV_INLINE Spmv4 Spmv4LoadHalfFloat(const float *p)
+{
+  return _mm256_cvtps_pd(_mm_castsi128_ps(_mm_loadl_epi64((const __m128i *)(const void *)p)));
+}
+SPMV_INLINE Spmv8 Spmv8LoadHalfFloat(const float *p)
+{
+  return Spmv8Join(Spmv4LoadFloat(p), Spmv4Zero());
+}
+
 SPMV_INLINE void Spmv4StoreFew(double *p, Spmv4 v, int n)
 {
   if (n >= 4) {
@@ -164,6 +178,15 @@ static inline Spmv4 SpmvGather4(const double *x, SpmvPlaces i)
 SPMV_INLINE Spmv8 SpmvGather8(const double *x, const void *index, size_t size, int bits)
 {
   return Spmv8Join(SpmvGather4(x, SpmvPlacesAt(index, size, 0, bits)), SpmvGather4(x, SpmvPlacesAt(index, size, 4, bits)));
+}
+
+/* Codes are loaded as one word */
+SPMV_INLINE Spmv8 Spmv8Many(const double *table, const uint8_t *code)
+{
+  const uint64_t w = SpmvWord(code);
+
+  return Spmv8Join(SpmvGather4(table, (SpmvPlaces){(uint8_t)w, (uint8_t)(w >> 8), (uint8_t)(w >> 16), (uint8_t)(w >> 24)}),
+                   SpmvGather4(table, (SpmvPlaces){(uint8_t)(w >> 32), (uint8_t)(w >> 40), (uint8_t)(w >> 48), w >> 56}));
 }
 
 SPMV_INLINE void SpmvScatter4(double *y, SpmvPlaces i, Spmv4 v)

@@ -211,10 +211,19 @@ static PetscErrorCode NodesArrays(const SpmvTriangles *t, PetscInt *n, SpmvArray
 
     arrays[(*n)++] = SPMV_ARRAY("columns", h->columns, (size_t)r->nnodes, sizeof(PetscInt));
     arrays[(*n)++] = SPMV_ARRAY("distance", h->distance, h->nd, SpmvNodesWord(r));
-    arrays[(*n)++] = SPMV_ARRAY("value", h->value, h->nv, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+    arrays[(*n)++] = SPMV_ARRAY("value", h->value, h->nv, SpmvTrianglesWord(t), .is_values = PETSC_TRUE);
     if (h->block) arrays[(*n)++] = SPMV_ARRAY("block", h->block, r->nb, sizeof(PetscScalar), .is_values = PETSC_TRUE);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SpmvShape SpmvShape_nodes = {"nodes", NodesSuits, NodesBuild, NodesSetValues, NodesArrays, NodesKernels};
+/* The zeros after the values as well */
+static PetscScalar *NodesTriangle(const SpmvTriangles *t, SpmvTriangleSide side, size_t *n)
+{
+  const SpmvNodesTriangle *h = &((const SpmvNodesStorage *)t->storage)->triangle[side];
+
+  *n = h->nv + 8;
+  return h->value;
+}
+
+const SpmvShape SpmvShape_nodes = {"nodes", NodesSuits, NodesBuild, NodesSetValues, NodesArrays, NodesTriangle, NodesKernels};

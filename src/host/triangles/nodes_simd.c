@@ -11,21 +11,36 @@
 #include "../simd/simd.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvNodesKernels SPMV_ISA_NAME(SpmvNodesKernels) = {{NULL, NULL}, NULL};
+const SpmvNodesKernels SPMV_ISA_NAME(SpmvNodesKernels) = {0};
 #else
 
   #define NODES_AHEAD 2048 /* bytes between what is in use and what is prefetched */
 
 /* Where a pass is in a triangle */
 typedef struct {
-  const PetscScalar *value;
+  const char        *value;
   const char        *distance;
-  const PetscScalar *block; /* M of the node, or NULL: what the pass is given is taken as it is */
-  PetscInt           i;     /* first row of the node */
-  PetscInt           n;     /* columns outside of it */
-  PetscInt           back;  /* -1 in the lower triangle, 1 in the upper one */
-  PetscBool          plain; /* SpmvPassIsPlain() */
+  const PetscScalar *block;  /* M of the node, or NULL: what the pass is given is taken as it is */
+  PetscInt           i;      /* first row of the node */
+  PetscInt           n;      /* columns outside of it */
+  PetscInt           back;   /* -1 in the lower triangle, 1 in the upper one */
+  PetscBool          plain;  /* SpmvPassIsPlain() */
+  PetscBool          floats; /* a constant, as all of this is inlined */
 } NodesPlace;
+
+/* Bytes of n values */
+SPMV_INLINE size_t NodesBytes(PetscBool floats, int n)
+{
+  return (size_t)n * (floats ? sizeof(float) : sizeof(PetscScalar));
+}
+
+SPMV_INLINE PetscScalar NodesValue(const char *v, PetscBool floats, int k)
+{
+  #if SPMV_VALUES_HAS_FLOAT
+  if (floats) return ((const float *)(const void *)v)[k];
+  #endif
+  return ((const PetscScalar *)(const void *)v)[k];
+}
 
 /* The first of the `unit` columns of x that distance k stands for */
 SPMV_INLINE const PetscScalar *NodesX(const NodesPlace *at, const PetscScalar *x, int unit, PetscBool wide, int k)
@@ -35,25 +50,26 @@ SPMV_INLINE const PetscScalar *NodesX(const NodesPlace *at, const PetscScalar *x
   return x + at->i + at->back * unit * d;
 }
 
-SPMV_INLINE void NodesAhead(const PetscScalar *v, int n)
+SPMV_INLINE void NodesAhead(const char *v, size_t bytes)
 {
   SPMV_UNROLL
-  for (int k = 0; k < n * (int)sizeof(*v); k += (int)SPMV_CACHE_LINE) __builtin_prefetch((const char *)v + k + NODES_AHEAD, 0, 3);
+  for (size_t k = 0; k < bytes; k += SPMV_CACHE_LINE) __builtin_prefetch(v + k + NODES_AHEAD, 0, 3);
 }
 
 /* A node's part of a pass, or of a product if `in` is NULL; row by row */
 SPMV_INLINE void NodesRows(NodesPlace *at, const SpmvPass *p, int size, int unit, PetscBool wide)
 {
   PetscScalar        sum[SPMV_NODE_MAX], s[SPMV_NODE_MAX];
-  const PetscScalar *v = at->value, *block = at->block;
+  const PetscScalar *block = at->block;
+  const char        *v     = at->value;
 
   for (int r = 0; r < size; r++) sum[r] = s[r] = 0;
   for (; at->n > 0; at->n -= unit) {
     const PetscScalar *x = NodesX(at, p->x, unit, wide, 0);
 
-    NodesAhead(v, unit * size);
-    for (int c = 0; c < unit; c++, v += size) {
-      for (int r = 0; r < size; r++) sum[r] += v[r] * x[c];
+    NodesAhead(v, NodesBytes(at->floats, unit * size));
+    for (int c = 0; c < unit; c++, v += NodesBytes(at->floats, size)) {
+      for (int r = 0; r < size; r++) sum[r] += NodesValue(v, at->floats, r) * x[c];
     }
     at->distance += wide ? sizeof(PetscInt) : sizeof(uint16_t);
   }
@@ -85,23 +101,39 @@ SPMV_INLINE void NodesRows(NodesPlace *at, const SpmvPass *p, int size, int unit
       each. Two of them go into a vector V of N lanes if there is room. A sum for each vector
     */
     #define NODES_VECTOR(V, N) \
-      SPMV_INLINE void NodesMultiply_##V(const PetscScalar *v, int size, int columns, int unit, const PetscScalar *const x[], \
-                                         V sum[]) \
+      SPMV_INLINE V NodesLoad_##V(const char *v, PetscBool floats) \
+      { \
+        if (floats) return V##LoadFloat((const float *)(const void *)v); \
+        return V##Load((const PetscScalar *)(const void *)v); \
+      } \
+\
+      /* The first half of a vector, and zeros */ \
+      SPMV_INLINE V NodesLoadHalf_##V(const char *v, PetscBool floats) \
+      { \
+        if (floats) return V##LoadHalfFloat((const float *)(const void *)v); \
+        return V##LoadFew((const PetscScalar *)(const void *)v, N / 2); \
+      } \
+\
+      SPMV_INLINE void NodesMultiply_##V(const char *v, PetscBool floats, int size, int columns, int unit, \
+                                         const PetscScalar *const x[], V sum[]) \
       { \
         const int last = columns - 1, two = 2 * size <= N; \
 \
-        NodesAhead(v, columns *size); \
+        NodesAhead(v, NodesBytes(floats, columns *size)); \
         if (two) { \
           SPMV_UNROLL \
           for (int c = 0; c < last; c += 2) { \
             const PetscScalar *x0 = x[c / unit] + c % unit, *x1 = x[(c + 1) / unit] + (c + 1) % unit; \
 \
-            sum[c / 2] = V##Fma(V##Load(v + c * size), V##SplatTwo(*x0, *x1), sum[c / 2]); \
+            sum[c / 2] = V##Fma(NodesLoad_##V(v + NodesBytes(floats, c * size), floats), V##SplatTwo(*x0, *x1), sum[c / 2]); \
           } \
-          if (columns % 2) sum[0] = V##Fma(V##LoadFew(v + last * size, size), V##Splat(x[last / unit][last % unit]), sum[0]); \
+          if (columns % 2) \
+            sum[0] = V##Fma(NodesLoadHalf_##V(v + NodesBytes(floats, last * size), floats), \
+                            V##Splat(x[last / unit][last % unit]), sum[0]); \
         } else { \
           SPMV_UNROLL \
-          for (int c = 0; c < columns; c++) sum[c] = V##Fma(V##Load(v + c * size), V##Splat(x[c / unit][c % unit]), sum[c]); \
+          for (int c = 0; c < columns; c++) \
+            sum[c] = V##Fma(NodesLoad_##V(v + NodesBytes(floats, c * size), floats), V##Splat(x[c / unit][c % unit]), sum[c]); \
         } \
       } \
 \
@@ -125,7 +157,7 @@ SPMV_INLINE void NodesRows(NodesPlace *at, const SpmvPass *p, int size, int unit
 \
         SPMV_UNROLL \
         for (int c = 0; c < size; c++) sum[c] = V##Zero(); \
-        NodesMultiply_##V(block, size, size, size, &in, sum); \
+        NodesMultiply_##V((const char *)block, PETSC_FALSE, size, size, size, &in, sum); \
         return NodesTotal_##V(size, size, sum); \
       } \
 \
@@ -143,15 +175,15 @@ SPMV_INLINE void NodesRows(NodesPlace *at, const SpmvPass *p, int size, int unit
 \
           SPMV_UNROLL \
           for (int c = 0; c < many / unit; c++) xs[c] = NodesX(at, x, unit, wide, c); \
-          NodesMultiply_##V(at->value, size, many, unit, xs, sum); \
-          at->value += many * size; \
+          NodesMultiply_##V(at->value, at->floats, size, many, unit, xs, sum); \
+          at->value += NodesBytes(at->floats, many * size); \
           at->distance += many / unit * word; \
         } \
         for (; n > 0; n -= unit) { \
           const PetscScalar *xs = NodesX(at, x, unit, wide, 0); \
 \
-          NodesMultiply_##V(at->value, size, unit, unit, &xs, sum); \
-          at->value += unit * size; \
+          NodesMultiply_##V(at->value, at->floats, size, unit, unit, &xs, sum); \
+          at->value += NodesBytes(at->floats, unit * size); \
           at->distance += word; \
         } \
         return NodesTotal_##V(size, many, sum); \
@@ -196,17 +228,19 @@ SPMV_INLINE void NodesNode(NodesPlace *at, const SpmvPass *p, int size, PetscBoo
 }
 
 /* A pass; size: of all nodes whose columns come in whole nodes, else 0 */
-SPMV_INLINE void NodesPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, int size, PetscBool wide)
+SPMV_INLINE void NodesPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, int size, PetscBool wide,
+                           PetscBool floats)
 {
   const SpmvNodesStorage  *r     = (const SpmvNodesStorage *)t->storage;
   const SpmvNodesTriangle *h     = &r->triangle[side];
   const PetscBool          lower = (PetscBool)(side == SPMV_LOWER);
   const PetscInt           n     = r->nnodes;
   const PetscScalar       *block = p->in ? SpmvNodesBlock(t, side, p->scale) : NULL;
-  NodesPlace               at    = {.value = h->value, .distance = (const char *)h->distance, .i = lower ? 0 : t->n};
+  NodesPlace               at = {.value = (const char *)h->value, .distance = (const char *)h->distance, .i = lower ? 0 : t->n};
 
-  at.back  = lower ? -1 : 1;
-  at.plain = SpmvPassIsPlain(p);
+  at.back   = lower ? -1 : 1;
+  at.plain  = SpmvPassIsPlain(p);
+  at.floats = floats;
   if (block && !lower) block += r->nb;
   for (PetscInt z = 0; z < n; z++) {
     const int rows = size ? size : r->sizes[lower ? z : n - 1 - z];
@@ -222,33 +256,37 @@ SPMV_INLINE void NodesPass(const SpmvTriangles *t, SpmvTriangleSide side, const 
 }
 
 /* Which code a pass takes */
-SPMV_INLINE void NodesPassOf(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, PetscBool wide)
+SPMV_INLINE void NodesPassOf(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, PetscBool wide, PetscBool floats)
 {
   switch (((const SpmvNodesStorage *)t->storage)->size) {
-  case 2: NodesPass(t, side, p, 2, wide); break;
-  case 3: NodesPass(t, side, p, 3, wide); break;
-  case 4: NodesPass(t, side, p, 4, wide); break;
-  case 5: NodesPass(t, side, p, 5, wide); break;
-  case 6: NodesPass(t, side, p, 6, wide); break;
-  default: NodesPass(t, side, p, 0, wide);
+  case 2: NodesPass(t, side, p, 2, wide, floats); break;
+  case 3: NodesPass(t, side, p, 3, wide, floats); break;
+  case 4: NodesPass(t, side, p, 4, wide, floats); break;
+  case 5: NodesPass(t, side, p, 5, wide, floats); break;
+  case 6: NodesPass(t, side, p, 6, wide, floats); break;
+  default: NodesPass(t, side, p, 0, wide, floats);
   }
 }
 
-static void Pass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p)
+SPMV_INLINE void NodesAnyPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, PetscBool floats)
 {
-  if (((const SpmvNodesStorage *)t->storage)->wide) NodesPassOf(t, side, p, PETSC_TRUE);
-  else NodesPassOf(t, side, p, PETSC_FALSE);
+  if (((const SpmvNodesStorage *)t->storage)->wide) NodesPassOf(t, side, p, PETSC_TRUE, floats);
+  else NodesPassOf(t, side, p, PETSC_FALSE, floats);
 }
 
 /* A pass that is given nothing writes no x */
-static void Product(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y)
+SPMV_INLINE void NodesAnyProduct(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y,
+                                 PetscBool floats)
 {
   const SpmvPass p = {.x = (PetscScalar *)x, .product = y};
 
-  Pass(t, side, &p);
+  (void)floats; /* the pass knows */
+  t->passes->pass(t, side, &p);
 }
+
+SPMV_PASSES_DEFINE(NodesAnyPass, NodesAnyProduct)
 
 extern PetscInt SPMV_ISA_NAME(SpmvNodesValues)(const SpmvTrianglesSource *s, SpmvNodesStorage *r); /* nodes_values_simd.c */
 
-const SpmvNodesKernels SPMV_ISA_NAME(SpmvNodesKernels) = {{Pass, Product}, SPMV_ISA_NAME(SpmvNodesValues)};
+const SpmvNodesKernels SPMV_ISA_NAME(SpmvNodesKernels) = {{SPMV_PASSES}, SPMV_ISA_NAME(SpmvNodesValues)};
 #endif

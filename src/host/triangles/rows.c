@@ -133,10 +133,18 @@ static PetscErrorCode RowsArrays(const SpmvTriangles *t, PetscInt *n, SpmvArray 
 
     arrays[(*n)++] = SPMV_ARRAY("start", h->start, (size_t)t->n + 1, sizeof(PetscInt));
     arrays[(*n)++] = SPMV_ARRAY("distance", h->distance, nz, SpmvRowsWord(r));
-    arrays[(*n)++] = SPMV_ARRAY("value", h->value, nz, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+    arrays[(*n)++] = SPMV_ARRAY("value", h->value, nz, SpmvTrianglesWord(t), .is_values = PETSC_TRUE);
   }
   arrays[(*n)++] = SPMV_ARRAY("diagonal", r->diagonal, (size_t)t->n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const SpmvShape SpmvShape_rows = {"rows", RowsSuits, RowsBuild, RowsSetValues, RowsArrays, RowsKernels};
+static PetscScalar *RowsTriangle(const SpmvTriangles *t, SpmvTriangleSide side, size_t *n)
+{
+  const SpmvRowsTriangle *h = &((const SpmvRowsStorage *)t->storage)->triangle[side];
+
+  *n = (size_t)h->start[t->n];
+  return h->value;
+}
+
+const SpmvShape SpmvShape_rows = {"rows", RowsSuits, RowsBuild, RowsSetValues, RowsArrays, RowsTriangle, RowsKernels};

@@ -8,7 +8,7 @@
 #include "../simd/simd.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvShapeKernels SPMV_ISA_NAME(SpmvRowsKernels) = {NULL, NULL};
+const SpmvShapeKernels SPMV_ISA_NAME(SpmvRowsKernels) = {0};
 #else
 
   #define ROWS_AHEAD 128 /* entries between what is in use and what is prefetched */
@@ -18,32 +18,41 @@ SPMV_INLINE PetscInt RowsDistance(const void *distance, PetscBool wide, PetscInt
   return wide ? ((const PetscInt *)distance)[k] : ((const uint16_t *)distance)[k];
 }
 
+SPMV_INLINE PetscScalar RowsValue(const void *v, PetscBool floats, PetscInt k)
+{
+  #if SPMV_VALUES_HAS_FLOAT
+  if (floats) return (PetscScalar)((const float *)v)[k];
+  #endif
+  return ((const PetscScalar *)v)[k];
+}
+
 /*
   RowsRest - s less T_ij x_j for the entries [k, end) of a row but the last one, whose value and x follow
 
   Those do not wait for the row before, whose x is prev; back: -1 for the lower triangle, 1 for the upper one
 */
-SPMV_INLINE PetscScalar RowsRest(const PetscScalar *restrict v, const void *distance, PetscBool wide, PetscInt k, PetscInt end,
-                                 PetscInt back, const PetscScalar *xi, PetscScalar prev, PetscScalar s, PetscScalar *value,
-                                 PetscScalar *last)
+SPMV_INLINE PetscScalar RowsRest(const void *restrict v, PetscBool floats, const void *distance, PetscBool wide, PetscInt k,
+                                 PetscInt end, PetscInt back, const PetscScalar *xi, PetscScalar prev, PetscScalar s,
+                                 PetscScalar *value, PetscScalar *last)
 {
-  PetscScalar t = 0;
+  const char *ahead = (const char *)v + (floats ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(k + ROWS_AHEAD);
+  PetscScalar t     = 0;
 
-  __builtin_prefetch(v + k + ROWS_AHEAD, 0, 3);
-  __builtin_prefetch(v + k + ROWS_AHEAD + 8, 0, 3);
+  __builtin_prefetch(ahead, 0, 3);
+  __builtin_prefetch(ahead + SPMV_CACHE_LINE, 0, 3);
   for (; k + 2 < end; k += 2) {
-    s = SpmvFma(-v[k], xi[back * RowsDistance(distance, wide, k)], s);
-    t = SpmvFma(-v[k + 1], xi[back * RowsDistance(distance, wide, k + 1)], t);
+    s = SpmvFma(-RowsValue(v, floats, k), xi[back * RowsDistance(distance, wide, k)], s);
+    t = SpmvFma(-RowsValue(v, floats, k + 1), xi[back * RowsDistance(distance, wide, k + 1)], t);
   }
   if (k + 1 < end) {
-    t = SpmvFma(-v[k], xi[back * RowsDistance(distance, wide, k)], t);
+    t = SpmvFma(-RowsValue(v, floats, k), xi[back * RowsDistance(distance, wide, k)], t);
     k++;
   }
   *value = *last = 0;
   if (k < end) {
     const PetscInt d = RowsDistance(distance, wide, k);
 
-    *value = v[k];
+    *value = RowsValue(v, floats, k);
     *last  = prev;
     if (d != 1) *last = xi[back * d]; /* to be a branch: what it loads is known long before prev is */
   }
@@ -52,12 +61,12 @@ SPMV_INLINE PetscScalar RowsRest(const PetscScalar *restrict v, const void *dist
 
 /* A pass; plain: x = S in - T x, or in - T x */
 SPMV_INLINE void RowsPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *pass, PetscBool plain, PetscBool scale,
-                          PetscBool wide)
+                          PetscBool wide, PetscBool floats)
 {
   const SpmvRowsStorage  *r    = (const SpmvRowsStorage *)t->storage;
   const SpmvRowsTriangle *h    = &r->triangle[side];
   const PetscInt          back = side == SPMV_LOWER ? -1 : 1, n = t->n, *start = h->start;
-  const PetscScalar      *v = h->value, *in = pass->in, *diagonal = r->diagonal;
+  const PetscScalar      *in = pass->in, *diagonal = r->diagonal;
   const void             *distance = h->distance;
   const SpmvPass          p        = *pass;
   PetscScalar            *x = p.x, prev = 0, value, last;
@@ -67,12 +76,14 @@ SPMV_INLINE void RowsPass(const SpmvTriangles *t, SpmvTriangleSide side, const S
     const PetscScalar from = scale ? in[i] * diagonal[i] : in[i];
 
     if (plain) {
-      const PetscScalar rest = RowsRest(v, distance, wide, start[z], start[z + 1], back, x + i, prev, from, &value, &last);
+      const PetscScalar rest =
+        RowsRest(h->value, floats, distance, wide, start[z], start[z + 1], back, x + i, prev, from, &value, &last);
 
       x[i] = prev = SpmvFma(-value, last, rest);
     } else {
-      const PetscScalar rest = RowsRest(v, distance, wide, start[z], start[z + 1], back, x + i, prev, 0, &value, &last);
-      PetscScalar       add  = from, sum;
+      const PetscScalar rest =
+        RowsRest(h->value, floats, distance, wide, start[z], start[z + 1], back, x + i, prev, 0, &value, &last);
+      PetscScalar add = from, sum;
 
       if (p.minus) add -= p.minus[i];
       if (p.keep != (PetscReal)0) add += p.keep * x[i];
@@ -86,12 +97,12 @@ SPMV_INLINE void RowsPass(const SpmvTriangles *t, SpmvTriangleSide side, const S
 
   #define ROWS_PASS(side, wide) \
     do { \
-      if (!SpmvPassIsPlain(p)) RowsPass(t, side, p, PETSC_FALSE, p->scale, wide); \
-      else if (p->scale) RowsPass(t, side, p, PETSC_TRUE, PETSC_TRUE, wide); \
-      else RowsPass(t, side, p, PETSC_TRUE, PETSC_FALSE, wide); \
+      if (!SpmvPassIsPlain(p)) RowsPass(t, side, p, PETSC_FALSE, p->scale, wide, floats); \
+      else if (p->scale) RowsPass(t, side, p, PETSC_TRUE, PETSC_TRUE, wide, floats); \
+      else RowsPass(t, side, p, PETSC_TRUE, PETSC_FALSE, wide, floats); \
     } while (0)
 
-static void Pass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p)
+SPMV_INLINE void RowsPassOf(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, PetscBool floats)
 {
   const PetscBool wide = ((const SpmvRowsStorage *)t->storage)->wide;
 
@@ -101,7 +112,8 @@ static void Pass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *
   else ROWS_PASS(SPMV_UPPER, PETSC_TRUE);
 }
 
-SPMV_INLINE void RowsProduct(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y, PetscBool wide)
+SPMV_INLINE void RowsProduct(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y, PetscBool wide,
+                             PetscBool floats)
 {
   const SpmvRowsStorage  *r    = (const SpmvRowsStorage *)t->storage;
   const SpmvRowsTriangle *h    = &r->triangle[side];
@@ -111,21 +123,24 @@ SPMV_INLINE void RowsProduct(const SpmvTriangles *t, SpmvTriangleSide side, cons
     const PetscInt    i = side == SPMV_LOWER ? z : n - 1 - z;
     PetscScalar       value, last;
     const PetscScalar rest =
-      RowsRest(h->value, h->distance, wide, start[z], start[z + 1], back, x + i, z ? x[i + back] : 0, 0, &value, &last);
+      RowsRest(h->value, floats, h->distance, wide, start[z], start[z + 1], back, x + i, z ? x[i + back] : 0, 0, &value, &last);
 
     y[i] = -SpmvFma(-value, last, rest);
   }
 }
 
-static void Product(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y)
+SPMV_INLINE void RowsProductOf(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y,
+                               PetscBool floats)
 {
   const PetscBool wide = ((const SpmvRowsStorage *)t->storage)->wide;
 
-  if (side == SPMV_LOWER && !wide) RowsProduct(t, SPMV_LOWER, x, y, PETSC_FALSE);
-  else if (side == SPMV_LOWER) RowsProduct(t, SPMV_LOWER, x, y, PETSC_TRUE);
-  else if (!wide) RowsProduct(t, SPMV_UPPER, x, y, PETSC_FALSE);
-  else RowsProduct(t, SPMV_UPPER, x, y, PETSC_TRUE);
+  if (side == SPMV_LOWER && !wide) RowsProduct(t, SPMV_LOWER, x, y, PETSC_FALSE, floats);
+  else if (side == SPMV_LOWER) RowsProduct(t, SPMV_LOWER, x, y, PETSC_TRUE, floats);
+  else if (!wide) RowsProduct(t, SPMV_UPPER, x, y, PETSC_FALSE, floats);
+  else RowsProduct(t, SPMV_UPPER, x, y, PETSC_TRUE, floats);
 }
 
-const SpmvShapeKernels SPMV_ISA_NAME(SpmvRowsKernels) = {Pass, Product};
+SPMV_PASSES_DEFINE(RowsPassOf, RowsProductOf)
+
+const SpmvShapeKernels SPMV_ISA_NAME(SpmvRowsKernels) = {SPMV_PASSES};
 #endif

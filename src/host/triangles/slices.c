@@ -320,7 +320,7 @@ static PetscErrorCode SlicesArrays(const SpmvTriangles *t, PetscInt *n, SpmvArra
     arrays[(*n)++] = SPMV_ARRAY("slice", h->slice, (size_t)SpmvSlicesCount(t->n), sizeof(SpmvSlice));
     arrays[(*n)++] = SPMV_ARRAY("place", h->place, h->nplace, sizeof(PetscInt));
     arrays[(*n)++] = SPMV_ARRAY("index", h->index, h->nindex, sizeof(uint16_t));
-    arrays[(*n)++] = SPMV_ARRAY("value", h->value, h->nvalue, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+    arrays[(*n)++] = SPMV_ARRAY("value", h->value, h->nvalue, SpmvTrianglesWord(t), .is_values = PETSC_TRUE);
   }
   arrays[(*n)++] = SPMV_ARRAY("diagonal", storage->diagonal, (size_t)t->n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -368,4 +368,13 @@ static PetscBool SlicesSuits(const SpmvTrianglesSource *s)
   return (PetscBool)(5 * others < nz);
 }
 
-const SpmvShape SpmvShape_slices = {"slices", SlicesSuits, SlicesBuild, SlicesSetValues, SlicesArrays, SlicesKernels};
+static PetscScalar *SlicesTriangle(const SpmvTriangles *t, SpmvTriangleSide side, size_t *n)
+{
+  const SpmvSlicesTriangle *h = &((const SpmvSlicesStorage *)t->storage)->triangle[side];
+
+  *n = h->nvalue;
+  return h->value;
+}
+
+const SpmvShape SpmvShape_slices = {"slices",     SlicesSuits,    SlicesBuild,  SlicesSetValues,
+                                    SlicesArrays, SlicesTriangle, SlicesKernels};

@@ -5,31 +5,54 @@
 #include "../simd/simd.h"
 
 #if defined(SPMV_ISA_ABSENT)
-const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{NULL, NULL}, NULL};
+const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {0};
 #else
 
   #define SLICES_AHEAD 128 /* values between what is in use and what is prefetched */
 
 /* SlicesAt: where a pass is in the arrays of a triangle */
 typedef struct {
-  const PetscScalar *value;
-  const PetscInt    *place;
-  const uint16_t    *index;
+  const char     *value;
+  const PetscInt *place;
+  const uint16_t *index;
+  PetscBool       floats; /* a constant, as all of this is inlined */
 } SlicesAt;
+
+/* Value k from where a pass is, eight from there on, and n values further */
+SPMV_INLINE PetscScalar SlicesValue(const SlicesAt *at, PetscInt k)
+{
+  #if SPMV_VALUES_HAS_FLOAT
+  if (at->floats) return ((const float *)(const void *)at->value)[k];
+  #endif
+  return ((const PetscScalar *)(const void *)at->value)[k];
+}
+
+SPMV_INLINE Spmv8 SlicesValues(const SlicesAt *at)
+{
+  #if SPMV_VALUES_HAS_FLOAT
+  if (at->floats) return Spmv8LoadFloat((const float *)(const void *)at->value);
+  #endif
+  return Spmv8Load((const PetscScalar *)(const void *)at->value);
+}
+
+SPMV_INLINE const char *SlicesFurther(const SlicesAt *at, size_t n)
+{
+  return at->value + n * (at->floats ? sizeof(float) : sizeof(PetscScalar));
+}
 
 /* s, plus the columns and gathers of a slice; x: of its first row */
 SPMV_INLINE Spmv8 SlicesOutside(SlicesAt *at, const SpmvSlice *h, const PetscScalar *x, Spmv8 s)
 {
-  for (PetscInt k = 0; k < h->columns; k++, at->value += 8) {
-    __builtin_prefetch(at->value + SLICES_AHEAD, 0, 3);
-    s = Spmv8Fma(Spmv8Load(at->value), Spmv8Load(x + *at->place++), s);
+  for (PetscInt k = 0; k < h->columns; k++, at->value = SlicesFurther(at, 8)) {
+    __builtin_prefetch(SlicesFurther(at, SLICES_AHEAD), 0, 3);
+    s = Spmv8Fma(SlicesValues(at), Spmv8Load(x + *at->place++), s);
   }
   if (h->gathers) {
     const PetscScalar *from = x + *at->place++;
 
-    for (PetscInt k = 0; k < h->gathers; k++, at->value += 8, at->index += 8) {
-      __builtin_prefetch(at->value + SLICES_AHEAD, 0, 3);
-      s = Spmv8Fma(Spmv8Load(at->value), Spmv8Gather(from, at->index), s);
+    for (PetscInt k = 0; k < h->gathers; k++, at->value = SlicesFurther(at, 8), at->index += 8) {
+      __builtin_prefetch(SlicesFurther(at, SLICES_AHEAD), 0, 3);
+      s = Spmv8Fma(SlicesValues(at), Spmv8Gather(from, at->index), s);
     }
   }
   return s;
@@ -39,18 +62,19 @@ SPMV_INLINE Spmv8 SlicesOutside(SlicesAt *at, const SpmvSlice *h, const PetscSca
 SPMV_INLINE void SlicesList(SlicesAt *at, const SpmvSlice *h, const PetscScalar *x, PetscScalar *y, PetscScalar *sum)
 {
   for (PetscInt k = 0; k < h->list; k++) {
-    const PetscScalar more = at->value[k] * x[at->place[k]];
+    const PetscScalar more = SlicesValue(at, k) * x[at->place[k]];
 
     y[at->index[k]] += more;
     if (sum) sum[at->index[k]] += more;
   }
-  at->value += SpmvSlicesListed(h);
+  at->value = SlicesFurther(at, SpmvSlicesListed(h));
   at->place += h->list;
   at->index += h->list;
 }
 
-/* x_q = r_q + c_q x of the row before; x: of the slice before, as its last row in the order of the pass has it */
-SPMV_INLINE Spmv8 SlicesChain(SpmvTriangleSide side, PetscBool steep, Spmv8 r, const PetscScalar *c, Spmv8 x)
+/* x_q = r_q + c_q x of the row before, c where a pass is; x: of the slice before, as its last row in the order of the pass has
+   it */
+SPMV_INLINE Spmv8 SlicesChain(SpmvTriangleSide side, PetscBool steep, Spmv8 r, const SlicesAt *at, Spmv8 x)
 {
   if (steep) {
     PetscScalar lane[8], prev;
@@ -61,11 +85,11 @@ SPMV_INLINE Spmv8 SlicesChain(SpmvTriangleSide side, PetscBool steep, Spmv8 r, c
     for (int t = 0; t < 8; t++) {
       const int q = side == SPMV_LOWER ? t : 7 - t;
 
-      lane[q] = prev = lane[q] + c[q] * prev;
+      lane[q] = prev = lane[q] + SlicesValue(at, q) * prev;
     }
     return Spmv8Load(lane);
   }
-  return side == SPMV_LOWER ? Spmv8ScanUp(r, Spmv8Load(c), x) : Spmv8ScanDown(r, Spmv8Load(c), x);
+  return side == SPMV_LOWER ? Spmv8ScanUp(r, SlicesValues(at), x) : Spmv8ScanDown(r, SlicesValues(at), x);
 }
 
 /* Lane q: x of the row before that of lane q */
@@ -105,9 +129,9 @@ SPMV_INLINE Spmv8 SlicesGeneral(SpmvTriangleSide side, const SpmvPass *p, Slices
   if (p->minus) x = SlicesLess(x, SlicesLoad(p->minus + r, rows));
   if (p->keep != 0) x = Spmv8Fma(Spmv8Splat(p->keep), SlicesLoad(p->x + r, rows), x);
   if (h->chain) {
-    x      = SlicesChain(side, (PetscBool)h->steep, x, at->value, last);
-    inside = Spmv8Mul(Spmv8Load(at->value), SlicesShift(side, x, last));
-    at->value += 8;
+    x         = SlicesChain(side, (PetscBool)h->steep, x, at, last);
+    inside    = Spmv8Mul(SlicesValues(at), SlicesShift(side, x, last));
+    at->value = SlicesFurther(at, 8);
   }
   last = SlicesPut(side, at, h, rows, p->x + r, x, lane);
   if (h->list) inside = Spmv8Add(inside, Spmv8Load(lane));
@@ -118,14 +142,15 @@ SPMV_INLINE Spmv8 SlicesGeneral(SpmvTriangleSide side, const SpmvPass *p, Slices
 }
 
 /* A pass; plain: x = S in - T x, or in - T x */
-SPMV_INLINE void SlicesPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, PetscBool plain, PetscBool scale)
+SPMV_INLINE void SlicesPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, PetscBool plain, PetscBool scale,
+                            PetscBool floats)
 {
   const SpmvSlicesStorage  *storage = (const SpmvSlicesStorage *)t->storage;
   const SpmvSlicesTriangle *h       = &storage->triangle[side];
   const PetscScalar        *in = p->in, *diagonal = storage->diagonal;
   PetscScalar              *x      = p->x;
   const PetscInt            slices = SpmvSlicesCount(t->n);
-  SlicesAt                  at     = {h->value, h->place, h->index};
+  SlicesAt                  at     = {(const char *)h->value, h->place, h->index, floats};
   Spmv8                     last   = Spmv8Zero();
 
   for (PetscInt z = 0; z < slices; z++) {
@@ -140,8 +165,8 @@ SPMV_INLINE void SlicesPass(const SpmvTriangles *t, SpmvTriangleSide side, const
     }
     v = SlicesOutside(&at, slice, x + r, v);
     if (slice->chain) {
-      v = SlicesChain(side, (PetscBool)slice->steep, v, at.value, last);
-      at.value += 8;
+      v        = SlicesChain(side, (PetscBool)slice->steep, v, &at, last);
+      at.value = SlicesFurther(&at, 8);
     }
     last = SlicesPut(side, &at, slice, rows, x + r, v, NULL);
   }
@@ -149,22 +174,23 @@ SPMV_INLINE void SlicesPass(const SpmvTriangles *t, SpmvTriangleSide side, const
 
   #define SLICES_PASS(side) \
     do { \
-      if (!SpmvPassIsPlain(p)) SlicesPass(t, side, p, PETSC_FALSE, p->scale); \
-      else if (p->scale) SlicesPass(t, side, p, PETSC_TRUE, PETSC_TRUE); \
-      else SlicesPass(t, side, p, PETSC_TRUE, PETSC_FALSE); \
+      if (!SpmvPassIsPlain(p)) SlicesPass(t, side, p, PETSC_FALSE, p->scale, floats); \
+      else if (p->scale) SlicesPass(t, side, p, PETSC_TRUE, PETSC_TRUE, floats); \
+      else SlicesPass(t, side, p, PETSC_TRUE, PETSC_FALSE, floats); \
     } while (0)
 
-static void Pass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p)
+SPMV_INLINE void SlicesPassOf(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p, PetscBool floats)
 {
   if (side == SPMV_LOWER) SLICES_PASS(SPMV_LOWER);
   else SLICES_PASS(SPMV_UPPER);
 }
 
-SPMV_INLINE void SlicesProduct(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y)
+SPMV_INLINE void SlicesProduct(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y,
+                               PetscBool floats)
 {
   const SpmvSlicesTriangle *h      = &((const SpmvSlicesStorage *)t->storage)->triangle[side];
   const PetscInt            slices = SpmvSlicesCount(t->n);
-  SlicesAt                  at     = {h->value, h->place, h->index};
+  SlicesAt                  at     = {(const char *)h->value, h->place, h->index, floats};
   Spmv8                     last   = Spmv8Zero();
 
   for (PetscInt z = 0; z < slices; z++) {
@@ -175,8 +201,8 @@ SPMV_INLINE void SlicesProduct(const SpmvTriangles *t, SpmvTriangleSide side, co
     PetscScalar      lane[8] = {0};
 
     if (slice->chain) {
-      s = Spmv8Fma(Spmv8Load(at.value), SlicesShift(side, v, last), s);
-      at.value += 8;
+      s        = Spmv8Fma(SlicesValues(&at), SlicesShift(side, v, last), s);
+      at.value = SlicesFurther(&at, 8);
     }
     last = v;
     if (slice->list) {
@@ -187,13 +213,16 @@ SPMV_INLINE void SlicesProduct(const SpmvTriangles *t, SpmvTriangleSide side, co
   }
 }
 
-static void Product(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y)
+SPMV_INLINE void SlicesProductOf(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y,
+                                 PetscBool floats)
 {
-  if (side == SPMV_LOWER) SlicesProduct(t, SPMV_LOWER, x, y);
-  else SlicesProduct(t, SPMV_UPPER, x, y);
+  if (side == SPMV_LOWER) SlicesProduct(t, SPMV_LOWER, x, y, floats);
+  else SlicesProduct(t, SPMV_UPPER, x, y, floats);
 }
+
+SPMV_PASSES_DEFINE(SlicesPassOf, SlicesProductOf)
 
 extern void SPMV_ISA_NAME(SpmvSlicesValues)(const SpmvTrianglesSource *s, SpmvSlicesStorage *storage, PetscInt *bad);
 
-const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{Pass, Product}, SPMV_ISA_NAME(SpmvSlicesValues)};
+const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {{SPMV_PASSES}, SPMV_ISA_NAME(SpmvSlicesValues)};
 #endif

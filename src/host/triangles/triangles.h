@@ -13,7 +13,7 @@
   rows.c, nodes.c and slices.c build them, *_simd.c has their passes.
 */
 #pragma once
-#include "../../spmvimpl.h"
+#include "../values.h"
 
 /*
   What the triangles T of a matrix or a factor are made of, by rows: sign S a, S the inverse diagonal where rows are scaled. A
@@ -70,11 +70,55 @@ typedef enum { SPMV_LOWER, SPMV_UPPER } SpmvTriangleSide;
 
 struct _n_SpmvTriangles;
 
-/* SpmvShapeKernels: of a shape, for an instruction set. No PETSc calls inside */
+/* SpmvPasses: of a shape, over values of one type. No PETSc calls inside */
 typedef struct {
   void (*pass)(const struct _n_SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *pass);
   void (*product)(const struct _n_SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y); /* y <- T x */
+} SpmvPasses;
+
+/* SpmvShapeKernels: of a shape, for an instruction set */
+typedef struct {
+  SpmvPasses passes[2]; /* over scalars, and over floats (SPMV_VALUES_HAS_FLOAT) */
 } SpmvShapeKernels;
+
+/* T may be stored as floats where values may (SPMV_VALUES_HAS_FLOAT). Sums, and S, are double all the same. A shape's passes, for a *_simd.c: of functions that are told by a last argument whether values are floats */
+#if SPMV_VALUES_HAS_FLOAT
+  #define SPMV_PASSES_FLOAT(pass_, product_) \
+    static void PassFloats(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p) \
+    { \
+      pass_(t, side, p, PETSC_TRUE); \
+    } \
+    static void ProductFloats(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y) \
+    { \
+      product_(t, side, x, y, PETSC_TRUE); \
+    }
+  #define SPMV_PASSES \
+    { \
+      {Pass, Product}, \
+      { \
+        PassFloats, ProductFloats \
+      } \
+    }
+#else
+  #define SPMV_PASSES_FLOAT(pass_, product_)
+  #define SPMV_PASSES \
+    { \
+      {Pass, Product}, \
+      { \
+        NULL, NULL \
+      } \
+    }
+#endif
+#define SPMV_PASSES_DEFINE(pass_, product_) \
+  static void Pass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p) \
+  { \
+    pass_(t, side, p, PETSC_FALSE); \
+  } \
+  static void Product(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y) \
+  { \
+    product_(t, side, x, y, PETSC_FALSE); \
+  } \
+  SPMV_PASSES_FLOAT(pass_, product_)
 
 /* SpmvShape */
 typedef struct {
@@ -87,6 +131,8 @@ typedef struct {
   PetscErrorCode (*setvalues)(const SpmvTrianglesSource *s, struct _n_SpmvTriangles *t, PetscInt *bad);
   /* The arrays of the storage, to be counted and freed */
   PetscErrorCode (*arrays)(const struct _n_SpmvTriangles *t, PetscInt *n, SpmvArray arrays[]);
+  /* The values of T, as setvalues() has set them */
+  PetscScalar *(*triangle)(const struct _n_SpmvTriangles *t, SpmvTriangleSide side, size_t *n);
   const SpmvShapeKernels *const *kernels; /* [SPMV_ISA_COUNT] */
 } SpmvShape;
 
@@ -98,6 +144,8 @@ typedef struct _n_SpmvTriangles {
   PetscInt                n, nz; /* rows; entries of both triangles, of nodes also those inside */
   const SpmvShape        *shape;
   const SpmvShapeKernels *kernels;
+  const SpmvPasses       *passes;  /* of the kernels, for the type of the values */
+  PetscBool               floats;  /* T is stored as floats, unless one of its values is too large for that */
   void                   *storage; /* PetscNew() by the shape */
 } SpmvTriangles;
 
@@ -139,13 +187,25 @@ static inline void SpmvTrianglesInvertRows(const SpmvTrianglesSource *s, PetscIn
   }
 }
 
+/* Whether passes read T as floats */
+static inline PetscBool SpmvTrianglesAreFloats(const SpmvTriangles *t)
+{
+  return (PetscBool)(t->passes == &t->kernels->passes[1]);
+}
+
+/* Bytes of a value of T that a pass reads */
+static inline size_t SpmvTrianglesWord(const SpmvTriangles *t)
+{
+  return SpmvTrianglesAreFloats(t) ? sizeof(float) : sizeof(PetscScalar);
+}
+
 /* triangles.c */
 extern const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source);
 extern PetscErrorCode   SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
-                                            SpmvTriangles **triangles, PetscInt *bad);
+                                            PetscBool floats, SpmvTriangles **triangles, PetscInt *bad);
 extern PetscErrorCode   SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);
 extern PetscErrorCode   SpmvTrianglesFinite(const SpmvTriangles *triangles, PetscBool *finite);
-extern PetscErrorCode   SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *bytes);
+extern PetscErrorCode   SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *read, PetscLogDouble *own);
 extern PetscErrorCode   SpmvTrianglesDestroy(SpmvTriangles **triangles);
 extern void             SpmvTrianglesInvert(const SpmvTrianglesSource *source, PetscScalar inverse[], PetscInt *bad);
 extern void             SpmvTrianglesSolve(const SpmvTriangles *triangles, const PetscScalar *b, PetscScalar *x);

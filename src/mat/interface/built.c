@@ -4,6 +4,19 @@
 #include "spmvmat.h"
 #include "../../device/device.h"
 
+/* Counts the bytes: now, while what is borrowed is there */
+static PetscErrorCode BuiltCount(SpmvBuilt *b)
+{
+  SpmvArray arrays[2 * SPMV_ARRAY_MAX];
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvBuiltArrays(b, &n, arrays));
+  b->read = SpmvArraysRead(n, arrays);
+  b->own  = SpmvArraysOwn(n, arrays);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   SpmvBuiltCreate - builds A or A^T as candidate `number`, under a plan that says for which backend
 
@@ -17,8 +30,6 @@ PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscIn
   const SpmvFormat *format = SpmvCandidate[number];
   SpmvBuilt         b      = {.format = format, .plan = *plan};
   SpmvDevice       *device;
-  SpmvArray         arrays[2 * SPMV_ARRAY_MAX];
-  PetscInt          n;
 
   PetscFunctionBegin;
   *nomem = PETSC_FALSE;
@@ -33,9 +44,7 @@ PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscIn
     PetscCall(MatSpmvOutOfMemory(s, format->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SpmvBuiltArrays(&b, &n, arrays)); /* now, while what is borrowed is there */
-  b.read = SpmvArraysRead(n, arrays);
-  b.own  = SpmvArraysOwn(n, arrays);
+  PetscCall(BuiltCount(&b));
   *built = b;
   s->seq.counts.builds += SpmvBuiltExists(built);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -52,6 +61,7 @@ PetscErrorCode SpmvBuiltSetValues(Mat A, SpmvShadow *s, const SpmvCSR *csr, Spmv
   PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
   if (*nomem) PetscCall(MatSpmvOutOfMemory(s, b->format->name));
   else s->seq.counts.refreshes += SpmvBuiltExists(b);
+  PetscCall(BuiltCount(b)); /* values may be coded otherwise */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -30,6 +30,9 @@ PetscErrorCode MatSpmvGetFactor(Mat F, SpmvFactor **f)
 static PetscErrorCode SpmvFactorDrop(SpmvFactor *f)
 {
   PetscFunctionBegin;
+  PetscCall(
+    SpmvSummaryAdd("solves", f->prefix, f->part[0].triangles ? f->part[0].triangles->shape->name : "-", f->n, f->nz, &f->spent));
+  PetscCall(PetscMemzero(&f->spent, sizeof(f->spent)));
   for (int k = 0; k < 2; k++) {
     PetscCall(SpmvTrianglesDestroy(&f->part[k].triangles));
     PetscCall(SpmvFactorRowsDestroy(&f->part[k].rows));
@@ -62,10 +65,10 @@ static PetscErrorCode SpmvFactorBytes(const SpmvFactor *f, PetscLogDouble *bytes
   for (int k = 0; k < 2; k++) {
     const SpmvFactorRows *r = &f->part[k].rows;
     const PetscLogDouble  n = r->source.n;
-    PetscLogDouble        own;
+    PetscLogDouble        read, own;
 
     if (!f->part[k].triangles) continue;
-    PetscCall(SpmvTrianglesBytes(f->part[k].triangles, &own));
+    PetscCall(SpmvTrianglesBytes(f->part[k].triangles, &read, &own));
     *bytes += own + sizeof(PetscInt) * (n + 1 + r->source.nnodes);
     if (r->from) *bytes += sizeof(PetscInt) * (2 * n + 1 + 2.0 * r->start[r->source.n]);
   }
@@ -77,7 +80,7 @@ static PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool trans
 {
   const SpmvFactorPart *part = &f->part[transpose];
   const char           *name = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU", *which = transpose ? ", transposed" : "";
-  PetscLogDouble        bytes;
+  PetscLogDouble        read, bytes;
   PetscBool             ascii;
   SpmvIsa               isa;
 
@@ -87,12 +90,12 @@ static PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool trans
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerPushFormat(f->viewer, f->viewformat));
   if (part->current) {
-    PetscCall(SpmvTrianglesBytes(part->triangles, &bytes));
+    PetscCall(SpmvTrianglesBytes(part->triangles, &read, &bytes));
     PetscCall(SpmvIsaGet(f->isa, &isa));
     PetscCall(PetscViewerASCIIPrintf(
-      f->viewer, "petscspmv factor (%s%s): shape=%s isa=%s, bytes %g, bytes per nonzero %.2f, built in %.3g s\n", name, which,
-      part->triangles->shape->name, SpmvIsaName(isa), (double)bytes, (double)(bytes / PetscMax(1, part->rows.nz)),
-      (double)seconds));
+      f->viewer, "petscspmv factor (%s%s): shape=%s values=%s isa=%s, bytes %g, bytes per nonzero %.2f, built in %.3g s\n", name,
+      which, part->triangles->shape->name, SpmvTrianglesAreFloats(part->triangles) ? "float" : "scalar", SpmvIsaName(isa),
+      (double)bytes, (double)(read / PetscMax(1, part->rows.nz)), (double)seconds));
   } else
     PetscCall(
       PetscViewerASCIIPrintf(f->viewer, "petscspmv factor (%s%s): solves by PETSc's kernel, since %s\n", name, which, why));
@@ -141,8 +144,9 @@ static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *
 
   PetscFunctionBegin;
   PetscCall(SpmvFactorRowsBegin(F, rows));
+  if (part->triangles) part->triangles->floats = f->floats;
   if (part->triangles) PetscCall(SpmvTrianglesSetValues(&rows->source, part->triangles, &bad));
-  else PetscCall(SpmvTrianglesCreate(&rows->source, NULL, f->isa, &part->triangles, &bad));
+  else PetscCall(SpmvTrianglesCreate(&rows->source, NULL, f->isa, f->floats, &part->triangles, &bad));
   if (bad < 0) PetscCall(SpmvTrianglesFinite(part->triangles, &finite));
   PetscCall(SpmvFactorRowsEnd(rows));
   part->current = finite;
@@ -165,6 +169,7 @@ static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
   if (!part->rows.ends) PetscCall(SpmvFactorSetPattern(F, f, transpose, &why));
   if (!part->refused) PetscCall(SpmvFactorSetValues(F, f, part, &why));
   PetscCall(PetscTime(&end));
+  f->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(build ? SPMV_Build : SPMV_Update, F, 0, 0, 0));
   if (build || why[0]) PetscCall(SpmvFactorView(F, f, transpose, why, end - start));
   if (part->current && build) f->counts.builds++;
@@ -184,12 +189,16 @@ PetscErrorCode MatSpmvFactorUpdate(Mat F, SpmvFactor *f, PetscBool transpose, Pe
   SpmvFactorPart *part  = &f->part[which];
 
   PetscFunctionBegin;
-  if (!part->tried && !part->refused && f->solve && SpmvDueForPasses(&f->due, f->build_after))
+  if (!part->tried && !part->refused && f->solve && SpmvDueForPasses(&f->due, f->build_after, SPMV_SOLVES_GAIN))
     PetscCall(SpmvFactorRenew(F, f, which));
   *triangles = part->current ? part->triangles : NULL;
   f->due.since += columns;
   *(part->current ? &f->counts.solves : &f->counts.solvesaij) += columns;
   *(part->current ? &SpmvTotals.solves : &SpmvTotals.solvesaij) += columns;
+  if (part->current && SpmvTrianglesAreFloats(part->triangles)) {
+    f->counts.floats += columns;
+    SpmvTotals.floats += columns;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,7 +211,9 @@ static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
 
   PetscFunctionBegin;
   PetscCall(PetscViewerDestroy(&f->viewer));
+  PetscCall(PetscStrncpy(f->prefix, ((PetscObject)A)->prefix ? ((PetscObject)A)->prefix : "", sizeof(f->prefix)));
   f->solve       = PETSC_TRUE;
+  f->floats      = PETSC_FALSE;
   f->build_after = SPMV_BUILD_AFTER;
   f->isa         = SPMV_ISA_COUNT;
   PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
@@ -211,6 +222,7 @@ static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
   PetscCall(MatSpmvEnsureSettings(A));
   PetscCall(MatSpmvGetShadow(A, &shadow));
   f->solve       = shadow->settings.solve;
+  f->floats      = shadow->settings.solvefloats;
   f->build_after = shadow->settings.build_after;
   f->isa         = shadow->settings.request.isa;
   f->viewer      = shadow->settings.viewer;
@@ -239,7 +251,12 @@ static PetscErrorCode SpmvFactorKeep(IS is, IS *kept)
 /* After PETSc's numeric factorisation: there are other values. Those of one that failed are PETSc's business */
 static PetscErrorCode SpmvFactorHasValues(Mat F, SpmvFactor *f)
 {
+  MatInfo info;
+
   PetscFunctionBegin;
+  PetscCall((*f->theirs.getinfo)(F, MAT_LOCAL, &info));
+  f->n  = F->rmap->n;
+  f->nz = (PetscInt64)info.nz_used;
   SpmvDueChanged(&f->due);
   f->rooted = PETSC_FALSE;
   for (int k = 0; k < 2; k++) f->part[k].tried = f->part[k].current = PETSC_FALSE;

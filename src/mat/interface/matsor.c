@@ -3,8 +3,8 @@
 
   The algorithm is that of PETSc's MatSOR_SeqAIJ(): by rows, or by its inodes where PETSc takes them, which is for omega 1 and
   shift 0. Sums are added in another order, and rows are scaled by the inverse diagonal beforehand. What the triangles do not
-  serve goes to PETSc's kernel: Eisenstat's trick and products with one triangle (SOR_EISENSTAT, SOR_APPLY_UPPER), rows that are
-  not sorted, and diagonals that are missing or cannot be inverted, whose errors are PETSc's to tell.
+  serve goes to PETSc's kernel: products with one triangle (SOR_APPLY_UPPER), Eisenstat's trick with a shift, rows that are not
+  sorted, and diagonals that are missing or cannot be inverted, whose errors are PETSc's to tell.
 
   The parallel type's MatSOR() is PETSc's own, which calls ops->sor of the diagonal block.
 */
@@ -20,7 +20,7 @@ static PetscErrorCode SpmvSweepsDrop(SpmvSweeps *w)
   PetscFunctionBegin;
   w->current = PETSC_FALSE;
   w->reason  = NULL;
-  w->bytes   = 0;
+  w->read = w->bytes = 0;
   PetscCall(SpmvTrianglesDestroy(&w->triangles));
   PetscCall(PetscFree(w->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -94,13 +94,15 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscIn
                                    .nodes    = nodes};
 
     if (SpmvNodesTiny(&s)) bad = 0;
-    else if (w->triangles) PetscCall(SpmvTrianglesSetValues(&s, w->triangles, &bad));
-    else PetscCall(SpmvTrianglesCreate(&s, NULL, isa, &w->triangles, &bad));
+    else if (w->triangles) {
+      w->triangles->floats = w->floats;
+      PetscCall(SpmvTrianglesSetValues(&s, w->triangles, &bad));
+    } else PetscCall(SpmvTrianglesCreate(&s, NULL, isa, w->floats, &w->triangles, &bad));
   }
   if (bad >= 0) w->reason = "a diagonal entry or block has no inverse";
   if (nnodes && w->triangles && w->triangles->shape != &SpmvShape_nodes)
     w->reason = "nodes have more rows than there are kernels for";
-  if (w->triangles) PetscCall(SpmvTrianglesBytes(w->triangles, &w->bytes));
+  if (w->triangles) PetscCall(SpmvTrianglesBytes(w->triangles, &w->read, &w->bytes));
   w->current = (PetscBool)!w->reason;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -131,6 +133,7 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   PetscCall(PetscTime(&start));
   PetscCall(SpmvSweepsBuild(w, &csr, shadow->settings.request.isa, nnodes, nodes));
   PetscCall(PetscTime(&end));
+  w->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
   if (event == SPMV_Update) shadow->seq.counts.refreshes++;
   else {
@@ -154,7 +157,7 @@ static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal o
     PetscCall(SpmvSweepsDrop(w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!same || w->omega != omega || w->shift != shift || w->bynodes != bynodes) {
+  if (!same || w->omega != omega || w->shift != shift || w->bynodes != bynodes || w->floats != shadow->settings.sorfloats) {
     SpmvDueChanged(&w->due);
     w->current = w->touched = PETSC_FALSE;
     w->reason               = NULL;
@@ -163,8 +166,9 @@ static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal o
     w->omega                = omega;
     w->shift                = shift;
     w->bynodes              = bynodes;
+    w->floats               = shadow->settings.sorfloats;
   }
-  if (!w->current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after))
+  if (!w->current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after, SPMV_SWEEPS_GAIN))
     PetscCall(MatSpmvRenewSweeps(A, shadow));
   w->due.since++;
   *current = w->current;
@@ -174,6 +178,7 @@ static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal o
 /* What a call of MatSOR() asks for */
 typedef struct {
   PetscBool          forward, backward, zero;
+  PetscBool          eisenstat; /* takes the place of all the others */
   PetscInt           its;
   PetscScalar        keep; /* 1 - omega */
   const PetscScalar *b;
@@ -186,7 +191,7 @@ typedef struct {
 */
 static void SpmvSweepBoth(const SpmvTriangles *t, const SpmvSweep *s)
 {
-  if (!s->zero) t->kernels->product(t, SPMV_UPPER, s->x, s->u);
+  if (!s->zero) t->passes->product(t, SPMV_UPPER, s->x, s->u);
   for (PetscInt it = 0; it < s->its; it++) {
     const PetscBool zero = (PetscBool)(s->zero && it == 0), last = (PetscBool)(it == s->its - 1);
     SpmvPass        forward = {.in = s->b, .scale = PETSC_TRUE, .x = s->x}, backward = {.in = s->x, .keep = s->keep, .x = s->x};
@@ -198,8 +203,8 @@ static void SpmvSweepBoth(const SpmvTriangles *t, const SpmvSweep *s)
       backward.in    = s->t;
     }
     if (!last) backward.product = s->u;
-    t->kernels->pass(t, SPMV_LOWER, &forward);
-    t->kernels->pass(t, SPMV_UPPER, &backward);
+    t->passes->pass(t, SPMV_LOWER, &forward);
+    t->passes->pass(t, SPMV_UPPER, &backward);
   }
 }
 
@@ -212,21 +217,39 @@ static void SpmvSweepOne(const SpmvTriangles *t, const SpmvSweep *s)
     SpmvPass pass = {.in = s->b, .scale = PETSC_TRUE, .x = s->x};
 
     if (!s->zero || it) {
-      t->kernels->product(t, other, s->x, s->u);
+      t->passes->product(t, other, s->x, s->u);
       pass.keep  = s->keep;
       pass.minus = s->u;
     }
-    t->kernels->pass(t, side, &pass);
+    t->passes->pass(t, side, &pass);
   }
 }
 
+/*
+  x <- (L + E)^-1 A (E + U)^-1 b with E = D / omega, D the diagonal or the diagonal blocks, as Eisenstat (SIAM J. Sci. Stat.
+  Comput. 2, 1981) has it: (E + U) x = b, then (E + L) t = b - (2 E - D) x and x + t. Rows are scaled by S = E^-1, and so
+  S (2 E - D) x = (2 - omega) x
+*/
+static void SpmvSweepEisenstat(const SpmvTriangles *t, const SpmvSweep *s)
+{
+  const SpmvPass    first = {.in = s->b, .scale = PETSC_TRUE, .x = s->x};
+  const SpmvPass    last  = {.in = s->b, .scale = PETSC_TRUE, .x = s->t, .minus = s->u};
+  const PetscScalar part  = 1 + s->keep; /* 2 - omega */
+
+  t->passes->pass(t, SPMV_UPPER, &first);
+  for (PetscInt i = 0; i < t->n; i++) s->u[i] = part * s->x[i];
+  t->passes->pass(t, SPMV_LOWER, &last);
+  for (PetscInt i = 0; i < t->n; i++) s->x[i] += s->t[i];
+}
+
 /* As many flops as PETSc logs: an entry counts one where a pass goes through half of the matrix */
-static PetscErrorCode SpmvSweepLogFlops(const SpmvSweep *s, PetscInt nz)
+static PetscErrorCode SpmvSweepLogFlops(const SpmvSweep *s, PetscBool nodes, PetscInt n, PetscInt nz)
 {
   const PetscLogDouble first = s->forward && s->backward ? 2 : 1, other = s->forward && s->backward ? 3 : 2;
 
   PetscFunctionBegin;
-  PetscCall(PetscLogFlops(nz * (s->zero ? first + other * (s->its - 1) : other * s->its)));
+  if (s->eisenstat) PetscCall(PetscLogFlops(2.0 * nz + (nodes ? 1.0 : 6.0) * n));
+  else PetscCall(PetscLogFlops(nz * (s->zero ? first + other * (s->its - 1) : other * s->its)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,15 +259,15 @@ static PetscErrorCode SpmvSweepRun(SpmvShadow *shadow, SpmvSweep *s, Vec b, Vec 
   PetscScalar         *work = NULL;
 
   PetscFunctionBegin;
-  if (!s->zero || s->its > 1) PetscCall(SpmvShadowGetWork(shadow, 2 * (size_t)t->n, &work));
+  if (!s->zero || s->its > 1 || s->eisenstat) PetscCall(SpmvShadowGetWork(shadow, 2 * (size_t)t->n, &work));
   s->t = work;
   s->u = work ? work + t->n : NULL;
   PetscCall(VecGetArrayRead(b, &s->b));
   PetscCall((s->zero ? VecGetArrayWrite : VecGetArray)(x, &s->x));
-  (s->forward && s->backward ? SpmvSweepBoth : SpmvSweepOne)(t, s);
+  (s->eisenstat ? SpmvSweepEisenstat : s->forward && s->backward ? SpmvSweepBoth : SpmvSweepOne)(t, s);
   PetscCall(VecRestoreArrayRead(b, &s->b));
   PetscCall((s->zero ? VecRestoreArrayWrite : VecRestoreArray)(x, &s->x));
-  PetscCall(SpmvSweepLogFlops(s, shadow->seq.sweeps.key.nz));
+  PetscCall(SpmvSweepLogFlops(s, shadow->seq.sweeps.nodes, t->n, shadow->seq.sweeps.key.nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -304,26 +327,33 @@ void MatSpmvGiveBackDiagonalBlock(Mat A)
 PetscErrorCode MatSOR_SeqSpmv(Mat A, Vec b, PetscReal omega, MatSORType type, PetscReal shift, PetscInt its, PetscInt lits, Vec x)
 {
   SpmvShadow *shadow;
-  SpmvSweep   s       = {.forward  = (PetscBool)((type & SOR_FORWARD) != 0),
-                         .backward = (PetscBool)((type & SOR_BACKWARD) != 0),
-                         .zero     = (PetscBool)((type & SOR_ZERO_INITIAL_GUESS) != 0),
-                         .keep     = 1 - omega};
-  PetscBool   current = PETSC_FALSE;
+  SpmvSweep   s       = {.forward   = (PetscBool)((type & SOR_FORWARD) != 0),
+                         .backward  = (PetscBool)((type & SOR_BACKWARD) != 0),
+                         .zero      = (PetscBool)((type & SOR_ZERO_INITIAL_GUESS) != 0),
+                         .eisenstat = (PetscBool)((type & SOR_EISENSTAT) != 0),
+                         .keep      = 1 - omega};
+  PetscBool   current = PETSC_FALSE, ours = (PetscBool)(s.eisenstat ? shift == 0 : s.forward || s.backward);
+
+  PetscLogDouble start, end;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &shadow));
   PetscCall(MatSpmvEnsureSettings(A));
   MatSpmvTakeDiagonalBlock(A);
-  if ((s.forward || s.backward) && !(type & (SOR_EISENSTAT | SOR_APPLY_UPPER | SOR_APPLY_LOWER)) && b != x)
+  if (ours && !(type & (SOR_APPLY_UPPER | SOR_APPLY_LOWER)) && b != x)
     PetscCall(MatSpmvUpdateSweeps(A, shadow, omega, shift, &current));
+  PetscCall(PetscTime(&start));
   if (current) {
     s.its = shadow->seq.sweeps.nodes ? its : its * lits; /* PETSc's sweeps by inodes take no notice of lits */
     PetscCall(SpmvSweepRun(shadow, &s, b, x));
     shadow->seq.counts.sweeps++;
+    shadow->seq.counts.floats += SpmvTrianglesAreFloats(shadow->seq.sweeps.triangles);
   } else {
     PetscCall((*SpmvParentSeq.ops.sor)(A, b, omega, type, shift, its, lits, x));
     shadow->seq.counts.sweepsaij++;
   }
+  PetscCall(PetscTime(&end));
+  SpmvSpentCall(&shadow->seq.sweeps.spent, current, 1, end - start);
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

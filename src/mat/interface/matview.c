@@ -36,9 +36,10 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[]
 
   PetscFunctionBegin;
   if (built) PetscCall(SpmvAppend(line, size, "built in %.3g s", (double)s->build_seconds));
-  if (built && s->aij_seconds > 0)
-    PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->aij_seconds)));
-  if (s->own_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products", (double)(s->build_seconds / s->own_seconds)));
+  if (built && s->spent.least[0] > 0)
+    PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->spent.least[0])));
+  if (s->spent.least[1] > 0)
+    PetscCall(SpmvAppend(line, size, " = %.1f products", (double)(s->build_seconds / s->spent.least[1])));
   PetscCall(SpmvAppend(line, size,
                        "%sbuilds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT
                        ", by AIJ's kernel %" PetscInt64_FMT,
@@ -93,8 +94,9 @@ static PetscErrorCode SpmvSweepsView(const SpmvShadow *s, const char which[], Pe
   else if (!s->settings.sor) PetscCall(SpmvAppend(line, sizeof(line), "by AIJ's kernel, as -mat_spmv_sor is no"));
   else if (!w->triangles) PetscCall(SpmvAppend(line, sizeof(line), "not built"));
   else
-    PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s, bytes per nonzero %.2f, built in %.3g s",
-                         w->triangles->shape->name, (double)w->bytes / PetscMax(1, w->key.nz), (double)w->build_seconds));
+    PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s%s, bytes per nonzero %.2f, built in %.3g s",
+                         w->triangles->shape->name, SpmvTrianglesAreFloats(w->triangles) ? " as floats" : "",
+                         (double)w->read / PetscMax(1, w->key.nz), (double)w->build_seconds));
   PetscCall(PetscViewerASCIISynchronizedPrintf(
     viewer, "[%d]   sweeps%s: %s; sweeps %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT "\n", rank, which, line,
     s->seq.counts.sweeps, s->seq.counts.sweepsaij));

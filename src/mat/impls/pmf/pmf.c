@@ -12,6 +12,8 @@
              with pieces 1 to 1.5, where columns of rows side by side are more than 65536 apart) + 2 m (rows of runs that are
              not consecutive) + 64 a run + 8 (m + n) bytes a product, and a few per cent of padding
 
+  Values that are few or short (host/values.h) take 1, 4 or no bytes instead of 8.
+
   Kept besides, for new values: 4 bytes for each column stored, or four pieces, which no product reads.
 
   Parts are sets of rows for processors of given powers: threads of the host, and in a joint product a device, which has the first

@@ -5,8 +5,8 @@
              in common are a pair, with one partial sum. A tile and a slice share a chunk: its pairs lie by falling number of
              entries, eight side by side, one in each lane of a vector; columns count from the chunk's first, rows from the
              slice's, as uint16. Runs of equal pairs tell where rows end, so nothing is stored for a row. Eight rows with the
-             same entries, each one column further, are consecutive groups, which need no gather. Rows with many entries in a
-             tile are long: they are cut into segments, each with a partial sum.
+             same entries, each one column further, are consecutive groups, which need no gather, and one column for eight.
+             Rows with many entries in a tile are long: they are cut into segments, each with a partial sum.
   First phase:  tile after tile reads its part of x from the cache and writes partial sums one after the other.
   Second phase: slice after slice adds the partial sums of all tiles, in their order, to its part of y, in cache.
   One tile needs no partial sums: rows go straight to y. There is one where x fits the cache, and where consecutive rows find
@@ -15,7 +15,8 @@
   The transposed product turns the phases around: slices spread x over the pairs, then tiles add up their part of y.
   Good for:  matrices whose x does not fit the cache and whose rows have entries anywhere
   Bad for:   matrices that find their x in cache and have rows of many different lengths, a few of each
-  Traffic:   (8 + 2) nnz (4 instead of 2 with int32 columns) + 2 pairs + 8 (m + n), and with several tiles 16 pairs for the
+  Traffic:   (8 + 2) nnz (4 instead of 2 with int32 columns, an eighth of that in consecutive groups; 1, 4 or nothing instead of
+             8 where values are few or short: host/values.h) + 2 pairs + 8 (m + n), and with several tiles 16 pairs for the
              partial sums, 24 where they do not go past the cache, bytes a product
 
   Source: Chen, Xiao, Wu, Tang, Li, tpSpMV: A two-phase large-scale sparse matrix-vector multiplication kernel for manycore

@@ -191,7 +191,6 @@ PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PetscCall(PmfLayoutCreate(csr, plan, &layout, storage));
   b = layout.b;
   PetscCall(SpmvAlloc(b->nruns * sizeof(PmfRun), &b->run));
-  PetscCall(SpmvAllocShared(PMF_LANES * b->nsteps * sizeof(PetscScalar), b->threads, &b->value));
   PetscCall(SpmvAllocShared(b->ncolumns * sizeof(uint16_t), b->threads, &b->column));
   PetscCall(SpmvAlloc(b->nmasks, &b->mask));
   PetscCall(SpmvAlloc(b->nlist * b->listsize, &b->list));
@@ -214,45 +213,45 @@ static inline PetscBool PmfIsSame(int kind)
 }
 
 /*
-  The values of n steps of a kind; lane: where the row of each lane begins, or of a row alone lane[l] = a + l
+  The values of n steps of a kind, of `size` bytes each; lane: where the row of each lane begins, or of a row alone a's entry l
 
   `from` has for a step of one column the place in their rows of all its entries, or of a row alone the entry of lane 0; for
   steps that share pieces of x the first one's place; for a pair of steps the entries of the first one; else the entries.
 */
-static inline __attribute__((always_inline)) PetscScalar *PmfSetSteps(const PmfRun *run, int kind, size_t n,
-                                                                      const PetscScalar a[], const PetscScalar *const lane[],
-                                                                      const uint32_t **from, const uint8_t **mask, PetscScalar *v)
+static inline __attribute__((always_inline)) char *PmfSetSteps(const PmfRun *run, int kind, size_t n, const char *a,
+                                                               const char *const lane[], size_t size, const uint32_t **from,
+                                                               const uint8_t **mask, char *v)
 {
   const PetscBool same  = PmfIsSame(kind);
   const size_t    steps = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? (size_t)run->near : 1;
   const uint32_t *f     = *from;
+  const char      zero[sizeof(PetscScalar)] = {0};
 
   for (*from += (same ? 1 : PMF_LANES) * n; f < *from; f += same ? 1 : PMF_LANES) {
     const unsigned here = kind >= PMF_RAGGED ? *(*mask)++ : 0;
 
-    for (size_t t = 0; t < steps; t++, v += PMF_LANES) {
+    for (size_t t = 0; t < steps; t++, v += PMF_LANES * size) {
       if (same) {
-        for (int l = 0; l < PMF_LANES; l++) v[l] = lane[l][*f + t];
+        for (size_t l = 0; l < PMF_LANES; l++) memcpy(v + l * size, lane[l] + (*f + t) * size, size);
       } else if (kind < PMF_RAGGED) {
-        for (int l = 0; l < PMF_LANES; l++) v[l] = a[f[l] + t];
+        for (size_t l = 0; l < PMF_LANES; l++) memcpy(v + l * size, a + (f[l] + t) * size, size);
       } else {
-        for (int l = 0; l < PMF_LANES; l++) v[l] = here >> l & 1 ? a[f[l]] : 0;
+        for (size_t l = 0; l < PMF_LANES; l++) memcpy(v + l * size, here >> l & 1 ? a + f[l] * size : zero, size);
       }
     }
   }
   return v;
 }
 
-/* The values of a matrix with the same pattern. Of a run of gathered steps alone, all slices at once: fewer loops to begin */
-PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage)
+/* The codes of all values, from those in the order of CSR. Of a run of gathered steps alone, all slices at once: fewer loops to
+   begin */
+static inline __attribute__((always_inline)) void PmfSetAll(const SpmvCSR *csr, PmfStorage *b, const char *a, size_t size)
 {
-  PmfStorage        *b    = (PmfStorage *)storage;
-  const uint32_t    *from = b->from;
-  const uint8_t     *mask = b->mask;
-  PetscScalar       *v    = b->value;
-  const PetscScalar *lane[PMF_LANES];
+  const uint32_t *from = b->from;
+  const uint8_t  *mask = b->mask;
+  char           *v    = (char *)b->value.data;
+  const char     *lane[PMF_LANES];
 
-  PetscFunctionBegin;
   for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
     const PetscInt alone = run->flags & PMF_ALONE, slices = alone ? run->rows : (run->rows + PMF_LANES - 1) / PMF_LANES;
     PetscInt       others = 0, same = 0, once;
@@ -264,12 +263,27 @@ PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage)
     once = others ? 1 : slices;
     for (PetscInt s = 0; s < slices; s += once) {
       for (PetscInt l = 0, r = PMF_LANES * s; same && l < PMF_LANES; l++, r++)
-        lane[l] = csr->a + (alone || r >= run->rows ? l : csr->i[PmfRow(b, run, (size_t)r)]);
+        lane[l] = a + size * (size_t)(alone || r >= run->rows ? l : csr->i[PmfRow(b, run, (size_t)r)]);
 #pragma GCC unroll 8 /* for the compiler to know the kind */
       for (int kind = 0; kind < PMF_KINDS; kind++)
-        v = PmfSetSteps(run, kind, (size_t)once * (size_t)run->steps[kind], csr->a, lane, &from, &mask, v);
+        v = PmfSetSteps(run, kind, (size_t)once * (size_t)run->steps[kind], a, lane, size, &from, &mask, v);
     }
   }
+}
+
+/* The values of a matrix with the same pattern; what is coded of them is found anew */
+PetscErrorCode PmfHostSetValues(const SpmvCSR *csr, void *storage)
+{
+  PmfStorage *b = (PmfStorage *)storage;
+  SPMV_DESTROY_BY(SpmvCodesDestroy)
+  SpmvCodes codes = {.own = NULL};
+
+  PetscFunctionBegin;
+  PetscCall(SpmvCodesCreate(csr, (SpmvValuesWanted)b->wanted, &codes));
+  PetscCall(SpmvValuesTake(&b->value, PMF_LANES * b->nsteps, b->threads, &codes));
+  if (codes.size == sizeof(uint8_t)) PmfSetAll(csr, b, codes.data, sizeof(uint8_t));
+  else if (codes.size == sizeof(PetscScalar)) PmfSetAll(csr, b, codes.data, sizeof(PetscScalar));
+  else if (codes.size) PmfSetAll(csr, b, codes.data, sizeof(float));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

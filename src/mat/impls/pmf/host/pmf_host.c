@@ -13,7 +13,20 @@ static const char *const PmfPieceNames[] = {"auto", "none", "any", "2", "3", "4"
 static const SpmvParam PmfHostParams[] = {
   PMF_COMMON_TABLE,
   [PMF_PIECES] = SPMV_CHOICES("pieces", PMF_HELP_PIECES, PmfPieceSteps, PmfPieceNames),
+  [PMF_VALUES] = SPMV_VALUES_KNOB,
 };
+
+/* How values are stored, where that is open; nothing to choose where they are many and long */
+static PetscErrorCode PmfHostPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
+                                     SpmvPlan plans[SPMV_PROPOSALS])
+{
+  PetscFunctionBegin;
+  *n       = !round;
+  plans[0] = *asked;
+  SpmvValuesPropose(csr, PMF_VALUES, n, plans);
+  if (*n == 1) *n = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Only AVX-512 has an instruction that takes eight of sixteen numbers */
 static PetscErrorCode PmfHostResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
@@ -22,8 +35,9 @@ static PetscErrorCode PmfHostResolve(const SpmvCSR *csr, const SpmvDeviceInfo *i
   const PetscBool any   = (PetscBool)(takes && plan->value[PMF_PARTITION] != PMF_BY_DIAGONAL);
 
   PetscFunctionBegin;
-  (void)csr, (void)info;
+  (void)info;
   if (plan->value[PMF_PIECES] == PMF_PIECES_AUTO) plan->value[PMF_PIECES] = any ? PMF_PIECES_ANY : PMF_PIECES_NONE;
+  SpmvValuesResolve(csr, &plan->value[PMF_VALUES]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,7 +62,7 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
   PetscInt          k = 0;
 
   PetscFunctionBegin;
-  arrays[k++] = SPMV_ARRAY("values", b->value, PMF_LANES * b->nsteps, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SpmvValuesArray(&b->value);
   arrays[k++] = SPMV_ARRAY("columns", b->column, b->ncolumns, sizeof(uint16_t));
   arrays[k++] = SPMV_ARRAY("runs", b->run, b->nruns, sizeof(PmfRun));
   arrays[k++] = SPMV_ARRAY("rows", b->list, b->nlist, b->listsize);
@@ -92,6 +106,7 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b->nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b->nalone;
   work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns;
   work->misses += (PetscLogDouble)b->nruns;
+  SpmvValuesWork(&b->value, (PetscLogDouble)b->nsteps, work);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,6 +147,7 @@ static PetscErrorCode PmfHostDescribe(const void *storage, PetscInt k, char line
   PetscFunctionBegin;
   line[0] = 0;
   if (k < 2) PetscCall(PmfDescribeParts(b, k, line, size));
+  if (k == 3) PetscCall(SpmvValuesDescribe(&b->value, line, size));
   if (k != 2) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(line, size, "slices %zu, rows alone %zu, runs %zu; steps: ", b->nslices, b->nalone, b->nruns));
   PetscCall(SpmvAppend(line, size, "consecutive %zu, common %zu, ", kind[PMF_CONSECUTIVE], kind[PMF_COMMON]));
@@ -147,6 +163,7 @@ static PetscErrorCode PmfHostDescribe(const void *storage, PetscInt k, char line
 const SpmvHostSide PmfHost = {
   .side    = {.nparams   = PMF_HOST_PARAMS,
               .params    = PmfHostParams,
+              .propose   = PmfHostPropose,
               .resolve   = PmfHostResolve,
               .allows    = PmfHostAllows,
               .work      = PmfHostWork,

@@ -5,13 +5,15 @@
   pmf_steps.c   which kinds of steps a slice has
   pmf_layout.c  what a plan makes of a matrix: parts, slices, and slices as runs
   pmf_build.c   from that, the arrays of a storage, and the values
-  pmf_simd.c    the products: pmf_slices.h is what is done with a slice
+  pmf_simd.c    the products: pmf_slices.h is what is done with a slice, pmf_runs.h with a run of them
+  pmf_coded_simd.c  the loops over runs whose values are coded
 */
 #pragma once
 #include "../pmf_partition.h"
+#include "../../../../host/values.h"
 
-/* The knob besides those that both sides have, and its values besides numbers of steps */
-enum { PMF_PIECES = PMF_COMMON_PARAMS, PMF_HOST_PARAMS };
+/* The knobs besides those that both sides have, and values of PMF_PIECES besides numbers of steps */
+enum { PMF_PIECES = PMF_COMMON_PARAMS, PMF_VALUES, PMF_HOST_PARAMS };
 enum { PMF_PIECES_AUTO = 0, PMF_PIECES_NONE = -1, PMF_PIECES_ANY = 1 };
 
 #define PMF_LANES 8
@@ -92,7 +94,8 @@ typedef struct {
   size_t       kind[PMF_KINDS]; /* steps of each kind, as PmfRun counts them */
   size_t       nnear;           /* steps that share pieces of x */
   size_t       nsteps;
-  PetscScalar *value; /* [8 nsteps] zero in the lanes that a mask leaves out */
+  PetscInt     wanted; /* the knob values */
+  SpmvValues   value;  /* [8 nsteps] any in the lanes that a mask leaves out */
   size_t       ncolumns;
   uint16_t    *column; /* [ncolumns] slice after slice */
   size_t       nmasks;

@@ -205,6 +205,7 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   *storage = layout->b = b;
   *b                   = (PmfStorage){.m = csr->m, .n = csr->n, .partition = order->partition, .nparts = nparts};
   b->threads           = PetscMin(nparts, plan->threads);
+  b->wanted            = p[PMF_VALUES];
   b->prefetch          = PMF_PREFETCH_GATHERED;
   if (nz < machine->uncached) b->prefetch = nz < machine->cached ? PMF_PREFETCH_NONE : PMF_PREFETCH_ALL;
   b->listsize = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
@@ -223,6 +224,7 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
              "%zu columns in %zu runs are more than 32-bit indices count; use more processes or -mat_type aij", b->ncolumns,
              b->nruns);
   PetscCall(PmfSetPrinted(layout));
+  b->value = (SpmvValues){.coding = SpmvValuesLook(csr, (SpmvValuesWanted)b->wanted), .n = PMF_LANES * b->nsteps};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

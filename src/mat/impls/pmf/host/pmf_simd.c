@@ -4,66 +4,32 @@
   Slices (pmf_slices.h) of a run have the same steps, so the processor knows where each one ends; the runs that are most
   frequent, of a few gathered steps, have a loop of their own for each number of them.
 */
-#include "pmf_slices.h"
+#include "pmf_runs.h"
 
 #if defined(SPMV_ISA_ABSENT)
 const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
 #else
 
-/* y <- A x, or y += A x, for the rows of a run; known: 0, or PmfRun.known; alone, and listed of a known run: as of its flags */
-SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, size_t size,
-                          PmfPrefetch prefetch, size_t known, int alone, int listed)
-{
-  PmfCursor c = PmfCursorOf(b, run);
-
-  for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
-    const Spmv8 sum =
-      known ? PmfGathered(&c, known, size, prefetch != PMF_PREFETCH_NONE, x) : PmfSliceSum(run, &c, size, prefetch, x);
-
-    if (alone) {
-      const PetscScalar total = Spmv8Sum(sum);
-      const size_t      r     = PmfRow(b, run, k);
-
-      y[r] = add ? y[r] + total : total;
-    } else if (!known || add) PmfPut(b, run, k, sum, y, add);
-    else if (listed) SpmvScatter8(y + run->row, b->list + (run->list + k) * b->listsize, b->listsize, sum);
-    else Spmv8Store(y + run->row + k, sum);
-  }
-}
-
-/* y += A^T x for the rows of a run */
-SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, size_t size)
-{
-  const int alone = run->flags & PMF_ALONE, fragment = run->flags & PMF_FRAGMENT;
-  PmfCursor c = PmfCursorOf(b, run);
-
-  for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
-    const size_t row = fragment ? (size_t)b->split[run->row % b->nsplit] : PmfRow(b, run, k);
-
-    PmfTransposeSlice(run, &c, size, alone ? Spmv8Splat(x[row]) : PmfTake(b, run, k, x), y);
-  }
-}
-
-/* The loops over a run, by PmfRun.known, by the bytes of its columns, and by what is prefetched */
-typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
-  #define RUN(N, SIZE, FETCH) \
-    static void PmfRun_##N##_##SIZE##_##FETCH(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, \
-                                              int add) \
+  #define RUNS(N, CODING) \
+    PMF_RUN(N, N, 2, 0, CODING) \
+    PMF_RUN(N, N, 2, 1, CODING) \
+    PMF_RUN(N, N, 2, 2, CODING) PMF_RUN(N, N, 4, 0, CODING) PMF_RUN(N, N, 4, 1, CODING) PMF_RUN(N, N, 4, 2, CODING)
+  #define ROW(N, SIZE, CODING) \
     { \
-      if (!N && run->flags & PMF_ALONE) PmfApply(b, run, x, y, add, SIZE, FETCH, 0, 1, 0); \
-      else if (!N || add) PmfApply(b, run, x, y, add, SIZE, FETCH, N, 0, 0); \
-      else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, FETCH, N, 0, 1); \
-      else PmfApply(b, run, x, y, 0, SIZE, FETCH, N, 0, 0); \
+      PmfRun_##N##_##SIZE##_0_##CODING, PmfRun_##N##_##SIZE##_1_##CODING, PmfRun_##N##_##SIZE##_2_##CODING \
     }
-  #define RUNS(N) RUN(N, 2, 0) RUN(N, 2, 1) RUN(N, 2, 2) RUN(N, 4, 0) RUN(N, 4, 1) RUN(N, 4, 2)
-  #define ROW(N, SIZE) \
-    { \
-      PmfRun_##N##_##SIZE##_0, PmfRun_##N##_##SIZE##_1, PmfRun_##N##_##SIZE##_2 \
-    }
-  #define ENTRY(N)   {ROW(N, 2), ROW(N, 4)},
-  #define EACH(WHAT) WHAT(0) WHAT(1) WHAT(2) WHAT(3) WHAT(4) WHAT(5) WHAT(6) WHAT(7) WHAT(8)
-EACH(RUNS)
-static PmfRunFn *const PmfRuns[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT] = {EACH(ENTRY)};
+  #define ENTRY(N, CODING) {ROW(N, 2, CODING), ROW(N, 4, CODING)},
+PMF_EACH(RUNS, PLAIN)
+static PmfRunTable PmfPlainRuns = {PMF_EACH(ENTRY, PLAIN)};
+
+/* The loop over a run */
+static PmfRunFn *PmfRunOf(const PmfStorage *b, const PmfRun *run)
+{
+  const int wide = (run->flags & PMF_WIDE) != 0;
+
+  if (b->value.coding == SPMV_CODING_PLAIN) return PmfPlainRuns[run->known][wide][b->prefetch];
+  return SPMV_ISA_NAME(PmfCodedRun)(b->value.coding, run->known, wide, b->prefetch);
+}
 
 /* PmfProduct: what the tasks of a product share */
 typedef struct {
@@ -91,9 +57,8 @@ static void PmfMultTask(void *context, PetscInt t)
     for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
       const PmfRun *run      = &b->run[k];
       const int     fragment = run->flags & PMF_FRAGMENT, add = p->add && !fragment;
-      PmfRunFn     *apply = PmfRuns[run->known][(run->flags & PMF_WIDE) != 0][b->prefetch];
 
-      apply(b, run, p->x + run->base, fragment ? b->sum : p->y, add);
+      PmfRunOf(b, run)(b, run, p->x + run->base, fragment ? b->sum : p->y, add);
     }
   }
 }
@@ -113,6 +78,13 @@ static void PmfMult(const void *storage, const PetscScalar *x, PetscScalar *y, P
   }
 }
 
+/* Scattering takes so long that one loop serves all codings */
+SPMV_INLINE void PmfTransposeOf(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, size_t size)
+{
+  if (b->value.coding == SPMV_CODING_PLAIN) PmfTransposeRun(b, run, x, y, size, SPMV_CODING_PLAIN);
+  else PmfTransposeRun(b, run, x, y, size, b->value.coding);
+}
+
 static void PmfMultTransposeTask(void *context, PetscInt t)
 {
   const PmfProduct *p = (const PmfProduct *)context;
@@ -124,8 +96,8 @@ static void PmfMultTransposeTask(void *context, PetscInt t)
     for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
       const PmfRun *run = &b->run[k];
 
-      if (run->flags & PMF_WIDE) PmfTransposeRun(b, run, p->x, y + run->base, sizeof(int32_t));
-      else PmfTransposeRun(b, run, p->x, y + run->base, sizeof(uint16_t));
+      if (run->flags & PMF_WIDE) PmfTransposeOf(b, run, p->x, y + run->base, sizeof(int32_t));
+      else PmfTransposeOf(b, run, p->x, y + run->base, sizeof(uint16_t));
     }
   }
 }

@@ -6,28 +6,37 @@
 */
 #pragma once
 #include "pmf_host.h"
-#include "../../../../host/simd/simd.h"
+#include "../../../../host/simd/values.h"
 
 /* Bytes between what is in use and what is prefetched, into the second cache, of a matrix that is not in cache */
 #define PMF_DISTANCE_COLUMNS 2048
 #define PMF_DISTANCE_VALUES  16384
 
-/* PmfCursor: what comes next of a run's arrays. `size`, here and below: bytes of a column */
+/* PmfCursor: what comes next of a run's arrays. `size`, here and below: bytes of a column; coding: a constant like it */
 typedef struct {
-  const PetscScalar *v;
-  const char        *column;
-  const uint8_t     *mask;
+  const char    *v;
+  const char    *column;
+  const uint8_t *mask;
+  SpmvCoding     coding;
+  SpmvTable      table;
 } PmfCursor;
 
-SPMV_INLINE PmfCursor PmfCursorOf(const PmfStorage *b, const PmfRun *run)
+SPMV_INLINE PmfCursor PmfCursorOf(const PmfStorage *b, const PmfRun *run, SpmvCoding coding)
 {
-  return (PmfCursor){b->value + (size_t)PMF_LANES * run->step, (const char *)(b->column + run->column), b->mask + run->mask};
+  return (PmfCursor){(const char *)b->value.data + PMF_LANES * SpmvCodingSize(coding) * run->step,
+                     (const char *)(b->column + run->column), b->mask + run->mask, coding, SpmvValuesTable(&b->value)};
+}
+
+/* The values of step k from the cursor on */
+SPMV_INLINE Spmv8 PmfValue(const PmfCursor *c, size_t k)
+{
+  return Spmv8Value(&c->table, c->v, PMF_LANES * k, c->coding);
 }
 
 /* Moves the cursor over n steps, which have so many columns together */
 SPMV_INLINE void PmfMove(PmfCursor *c, size_t n, size_t columns, size_t size)
 {
-  c->v += PMF_LANES * n;
+  c->v += PMF_LANES * SpmvCodingSize(c->coding) * n;
   c->column += columns * size;
 }
 
@@ -42,7 +51,9 @@ SPMV_INLINE Spmv8 PmfTakeX(const PmfCursor *c, size_t k, PmfKind kind, size_t si
 
 SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
 {
-  if (prefetch) SpmvPrefetch((const char *)(c->v + PMF_LANES * k) + PMF_DISTANCE_VALUES, 1);
+  const size_t step = PMF_LANES * SpmvCodingSize(c->coding);
+
+  if (prefetch && step > PMF_LANES) SpmvPrefetch(c->v + step * k + PMF_DISTANCE_VALUES, 1);
 }
 
 SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, size_t size, int prefetch)
@@ -55,7 +66,7 @@ SPMV_INLINE void PmfAddStep(const PmfCursor *c, size_t k, PmfKind kind, size_t s
                             Spmv8 *sum)
 {
   PmfPrefetchStep(c, k, size, prefetch);
-  *sum = Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), PmfTakeX(c, k, kind, size, x), *sum);
+  *sum = Spmv8Fma(PmfValue(c, k), PmfTakeX(c, k, kind, size, x), *sum);
 }
 
 /* Adds n steps to two sums by turns, so that one does not wait for the other */
@@ -85,7 +96,7 @@ SPMV_INLINE Spmv8 PmfGathered(PmfCursor *c, size_t n, size_t size, int prefetch,
 SPMV_INLINE void PmfAddMasked(PmfCursor *c, size_t n, PmfKind kind, size_t size, const PetscScalar *x, Spmv8 *sum)
 {
   for (size_t k = 0; k < n; k++) {
-    *sum = Spmv8FmaWhere(Spmv8Load(c->v + PMF_LANES * k), PmfTakeX(c, k, kind, size, x), *sum, c->mask[k]);
+    *sum = Spmv8FmaWhere(PmfValue(c, k), PmfTakeX(c, k, kind, size, x), *sum, c->mask[k]);
   }
   PmfMove(c, n, n * PmfColumnsOf(kind), size);
   c->mask += n;
@@ -102,8 +113,8 @@ SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, size_t size, int prefetch, c
     PmfPrefetchStep(c, 0, size, prefetch);
     PmfPrefetchStep(c, 1, size, prefetch);
     SpmvPairs8(x, c->column, size, &x0, &x1);
-    sum   = Spmv8Fma(Spmv8Load(c->v), x0, sum);
-    other = Spmv8Fma(Spmv8Load(c->v + PMF_LANES), x1, other);
+    sum   = Spmv8Fma(PmfValue(c, 0), x0, sum);
+    other = Spmv8Fma(PmfValue(c, 1), x1, other);
     PmfMove(c, 2, PMF_LANES, size);
   }
   return Spmv8Add(sum, other);
@@ -121,7 +132,7 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, size_t size
     PmfMove(c, 0, PMF_NEAR_PIECES, size);
     SPMV_UNROLL
     for (size_t t = 0; t < steps; t++) {
-      const Spmv8 v = Spmv8Load(c->v + PMF_LANES * t), xt = SpmvPick(&p, c->column + sizeof(uint32_t) * t);
+      const Spmv8 v = PmfValue(c, t), xt = SpmvPick(&p, c->column + sizeof(uint32_t) * t);
 
       if (t) PmfPrefetchValues(c, t, prefetch);
       if (t % 2) other = Spmv8Fma(v, xt, other);
@@ -187,7 +198,7 @@ SPMV_INLINE void PmfTransposeMasked(PmfCursor *c, size_t n, PmfKind kind, size_t
   for (size_t k = 0; k < n; k++) {
     PetscScalar lane[PMF_LANES];
 
-    Spmv8Store(lane, Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr));
+    Spmv8Store(lane, Spmv8Mul(PmfValue(c, k), xr));
     for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) {
       const size_t l = (size_t)__builtin_ctz(mask);
 
@@ -206,7 +217,7 @@ SPMV_INLINE void PmfTransposeNear(const PmfCursor *c, const char *piece, size_t 
   uint32_t    w;
 
   memcpy(&w, c->column, sizeof(w));
-  Spmv8Store(lane, Spmv8Mul(Spmv8Load(c->v), xr));
+  Spmv8Store(lane, Spmv8Mul(PmfValue(c, 0), xr));
   for (size_t l = 0; l < PMF_LANES; l++, w >>= 4) {
     SPMV_SCALAR_LOOP(l);
     y[PmfIndexAt(piece, size, w >> 2 & 3) + (ptrdiff_t)(w & 3)] += lane[l];
@@ -223,17 +234,17 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size,
     for (size_t k = first; k < consecutive; k += 3) {
       PetscScalar *at = y + PmfIndexAt(c->column, size, k);
 
-      Spmv8Store(at, Spmv8Fma(Spmv8Load(c->v + PMF_LANES * k), xr, Spmv8Load(at)));
+      Spmv8Store(at, Spmv8Fma(PmfValue(c, k), xr, Spmv8Load(at)));
     }
   }
   PmfMove(c, consecutive, consecutive, size);
   for (size_t k = 0; k < common; k++) {
-    y[PmfIndexAt(c->column, size, k)] += Spmv8Sum(Spmv8Mul(Spmv8Load(c->v + PMF_LANES * k), xr));
+    y[PmfIndexAt(c->column, size, k)] += Spmv8Sum(Spmv8Mul(PmfValue(c, k), xr));
   }
   PmfMove(c, common, common, size);
   for (int32_t k = 0; k < run->steps[PMF_PAIRED]; k++, PmfMove(c, 2, PMF_LANES, size)) {
-    SpmvScatterAdd8(y, c->column, size, Spmv8Mul(Spmv8Load(c->v), xr));
-    SpmvScatterAdd8(y + 1, c->column, size, Spmv8Mul(Spmv8Load(c->v + PMF_LANES), xr));
+    SpmvScatterAdd8(y, c->column, size, Spmv8Mul(PmfValue(c, 0), xr));
+    SpmvScatterAdd8(y + 1, c->column, size, Spmv8Mul(PmfValue(c, 1), xr));
   }
   for (int32_t k = 0; k < run->steps[PMF_NEAR]; k++) {
     const char *piece = c->column;
@@ -242,7 +253,7 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size,
     for (int32_t t = 0; t < run->near; t++, PmfMove(c, 1, 1, sizeof(uint32_t))) PmfTransposeNear(c, piece, size, xr, y);
   }
   for (int32_t k = 0; k < run->steps[PMF_GATHERED]; k++, PmfMove(c, 1, PMF_LANES, size)) {
-    SpmvScatterAdd8(y, c->column, size, Spmv8Mul(Spmv8Load(c->v), xr));
+    SpmvScatterAdd8(y, c->column, size, Spmv8Mul(PmfValue(c, 0), xr));
   }
   PmfTransposeMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, xr, y);
   PmfTransposeMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, xr, y);

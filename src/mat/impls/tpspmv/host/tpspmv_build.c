@@ -61,6 +61,7 @@ static void TpspmvMeasureChunk(void *context, PetscInt c, PetscInt firstrow, Tps
     const int32_t others = l.count[0][len], consecutive = l.count[1][len];
 
     chunk->entry += (int64_t)len * (others + consecutive);
+    chunk->column += (int64_t)len * (others + consecutive / TPSPMV_LANES);
     chunk->pairs += others + consecutive;
     chunk->run += (others >= TPSPMV_LANES) + (consecutive > 0);
     chunk->ragged += others % TPSPMV_LANES;
@@ -106,6 +107,7 @@ static void TpspmvPlaceChunks(TpspmvStorage *b, size_t nchunks)
     b->chunk[c].base  = own.base;
     b->chunk[c].pairs = own.pairs;
     sum.entry += (own.entry + b->align - 1) / b->align * b->align;
+    sum.column += (own.column + b->align - 1) / b->align * b->align;
     sum.pair += (own.pairs + b->align - 1) / b->align * b->align;
     sum.run += own.run;
     sum.ragged += own.ragged;
@@ -113,6 +115,7 @@ static void TpspmvPlaceChunks(TpspmvStorage *b, size_t nchunks)
   }
   b->chunk[nchunks] = sum;
   b->nentries       = (size_t)sum.entry;
+  b->ncolumns       = (size_t)sum.column;
   b->npairs         = (size_t)sum.pair;
   b->nruns          = (size_t)sum.run;
   b->nragged        = (size_t)sum.ragged;
@@ -142,6 +145,8 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
   TpspmvAlign(b, nchunks, entries);
   TpspmvPlaceChunks(b, nchunks);
   b->nlong  = entries - (b->nentries - b->nfill);
+  b->wanted = p[TPSPMV_VALUES];
+  b->value  = (SpmvValues){.coding = SpmvValuesLook(csr, (SpmvValuesWanted)b->wanted), .n = b->nentries + b->nlong};
   b->stream = (PetscBool)(b->npairs > (size_t)machine->cache[2] / sizeof(PetscScalar));
   if (p[TPSPMV_STREAM] != TPSPMV_AUTO) b->stream = (PetscBool)(p[TPSPMV_STREAM] == TPSPMV_YES);
   if (TpspmvIsDirect(&b->cut) || b->align * sizeof(PetscScalar) % 64) b->stream = PETSC_FALSE;
@@ -239,9 +244,8 @@ PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PetscCall(SpmvAlloc(b->nragged, &b->ragged));
   PetscCall(SpmvAlloc((b->nsegments + 1) * sizeof(TpspmvSegment), &b->segment));
   PetscCall(SpmvAlloc(b->npairs * sizeof(uint16_t), &b->row));
-  PetscCall(SpmvAllocShared(b->nentries * TpspmvIndexSize(b->narrow), b->threads, &b->index));
+  PetscCall(SpmvAllocShared(b->ncolumns * TpspmvIndexSize(b->narrow), b->threads, &b->index));
   PetscCall(SpmvAlloc(b->nlong * TpspmvIndexSize(b->narrowlong), &b->longindex));
-  PetscCall(SpmvAllocShared((b->nentries + b->nlong) * sizeof(PetscScalar), b->threads, &b->value));
   if (!TpspmvIsDirect(&b->cut)) PetscCall(SpmvAlloc(b->npairs * sizeof(PetscScalar), &b->partial));
   if (b->nsegments) PetscCall(SpmvAlloc(b->nsegments * sizeof(PetscScalar), &b->sum));
   if (b->cut.column) PetscCall(SpmvAlloc((size_t)b->cut.nused * sizeof(PetscScalar), &b->packed));

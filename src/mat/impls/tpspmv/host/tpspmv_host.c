@@ -13,19 +13,19 @@ static const SpmvParam TpspmvParams[] = {
   TPSPMV_PARAMS,
   [TPSPMV_STREAM] = SPMV_CHOICES("stream", "partial sums go past the cache, auto: where they are large", TpspmvChoices,
                                  TpspmvChoiceNames, SPMV_KNOB_LAYOUT),
+  [TPSPMV_VALUES] = SPMV_VALUES_KNOB,
 };
 
 /* One tile, or tiles that fit the cache; nothing to choose where x fits a core's part of the last cache as a whole */
-static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
-                                    SpmvPlan plans[SPMV_PROPOSALS])
+static PetscErrorCode TpspmvProposeTiles(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS])
 {
   const PetscInt most = (PetscInt)(SpmvMachineGet()->cache[2] / sizeof(PetscScalar)); /* entries of x */
   PetscInt      *p    = plans[0].value, nused;
 
   PetscFunctionBegin;
-  *n       = 0;
+  *n       = 1;
   plans[0] = *asked;
-  if (round || p[TPSPMV_TILE] || csr->n <= most || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
+  if (p[TPSPMV_TILE] || csr->n <= most || csr->i[csr->m] < TPSPMV_FEW) PetscFunctionReturn(PETSC_SUCCESS);
   if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = (PetscInt)(SpmvMachineGet()->cache[1] / 1024);
   PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
   if (nused <= most) PetscFunctionReturn(PETSC_SUCCESS);
@@ -33,6 +33,19 @@ static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, P
   plans[0].value[TPSPMV_TILE] = TPSPMV_ALL;
   plans[1].value[TPSPMV_TILE] = TpspmvTileWidth(p[TPSPMV_CACHE]);
   *n                          = 2;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same, and how values are stored */
+static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
+                                    SpmvPlan plans[SPMV_PROPOSALS])
+{
+  PetscFunctionBegin;
+  *n = 0;
+  if (round) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TpspmvProposeTiles(csr, asked, n, plans));
+  SpmvValuesPropose(csr, TPSPMV_VALUES, n, plans);
+  if (*n == 1) *n = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,6 +64,7 @@ static PetscErrorCode TpspmvResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
   if (ntiles > 1) slice = TpspmvSliceHeight(csr, ntiles, TPSPMV_SLICE_TILES, TPSPMV_CHUNK);
   while (ntiles == 1 && plan->threads > 1 && slice > 64 && slice > csr->m / (8 * plan->threads)) slice /= 2;
   if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = slice;
+  SpmvValuesResolve(csr, &p[TPSPMV_VALUES]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -61,8 +75,8 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
   PetscInt             k = 0;
 
   PetscFunctionBegin;
-  arrays[k++] = SPMV_ARRAY("values", b->value, b->nentries + b->nlong, sizeof(PetscScalar), .is_values = PETSC_TRUE);
-  arrays[k++] = SPMV_ARRAY("columns", b->index, b->nentries, TpspmvIndexSize(b->narrow));
+  arrays[k++] = SpmvValuesArray(&b->value);
+  arrays[k++] = SPMV_ARRAY("columns", b->index, b->ncolumns, TpspmvIndexSize(b->narrow));
   arrays[k++] = SPMV_ARRAY("rows", b->row, b->npairs, sizeof(uint16_t));
   arrays[k++] = SPMV_ARRAY("chunks", b->chunk, (size_t)b->cut.ntiles * (size_t)b->cut.nslices + 1, sizeof(TpspmvChunk));
   arrays[k++] = SPMV_ARRAY("runs", b->run, b->nruns, sizeof(TpspmvRun));
@@ -117,6 +131,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   work->gathered += entries - (PetscLogDouble)b->nconsecutive;
   work->cycles += TPSPMV_CYCLES_PAIR * npairs + TPSPMV_CYCLES_RUN * fraction * (PetscLogDouble)b->nruns;
   work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b->nragged + TPSPMV_CYCLES_SEGMENT * (PetscLogDouble)b->nsegments;
+  SpmvValuesWork(&b->value, entries / TPSPMV_LANES, work);
   work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -132,6 +147,7 @@ static PetscErrorCode TpspmvDescribe(const void *storage, PetscInt k, char line[
   if (k == 1)
     PetscCall(PetscSNPrintf(line, size, "chunks begin at multiples of %" PetscInt_FMT " entries: fill %.2f %%", b->align,
                             entries ? 100 * (double)b->nfill / (double)entries : 0.));
+  if (k == 3) PetscCall(SpmvValuesDescribe(&b->value, line, size));
   if (k == 2)
     PetscCall(PetscSNPrintf(line, size, "partial sums: %zu of tiles and rows, %zu of segments of long rows, %zu bytes", sums,
                             b->nsegments, (sums + b->nsegments) * sizeof(PetscScalar)));

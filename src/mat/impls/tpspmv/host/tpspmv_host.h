@@ -3,9 +3,10 @@
 */
 #pragma once
 #include "../tpspmv_cut.h"
+#include "../../../../host/values.h"
 
 /* The knobs that follow the common ones, in the order of TpspmvParams */
-enum { TPSPMV_STREAM = TPSPMV_OWN, TPSPMV_NPARAMS };
+enum { TPSPMV_STREAM = TPSPMV_OWN, TPSPMV_VALUES, TPSPMV_NPARAMS };
 
 #define TPSPMV_LANES   8  /* rows of a group: the lanes of a vector */
 #define TPSPMV_ALIGN   8  /* entries that the beginning of a chunk is a multiple of, if that fills little */
@@ -15,12 +16,14 @@ enum { TPSPMV_STREAM = TPSPMV_OWN, TPSPMV_NPARAMS };
 /*
   A chunk is what a tile and a slice have in common. Its pairs are groups of 8 of the same number of entries, in runs of such
   groups, then the ragged rest, 8 at a time. The entries of a group lie side by side: first those that are the first of their
-  row, then the second, and so on; each step of the rest has as many as there are rows as long.
+  row, then the second, and so on; each step of the rest has as many as there are rows as long. There is a column for each entry,
+  but one for each step where its columns are one after the other.
 
   Chunks lie tile after tile, in a tile slice after slice: number t nslices + s is that of tile t and slice s.
 */
 typedef struct {
   int64_t entry;   /* first entry */
+  int64_t column;  /* first column */
   int64_t pair;    /* first pair */
   int32_t pairs;   /* how many pairs, without padding */
   int32_t run;     /* first run */
@@ -52,6 +55,7 @@ typedef struct {
   PetscBool    prefetch;         /* values do not fit the second cache: products prefetch them */
   PetscBool    prefetch_vectors; /* the same where x is read by vectors: not where values fit no cache, where the hardware does */
   size_t       nentries;         /* entries of chunks, with fill */
+  size_t       ncolumns;         /* columns of chunks, with fill */
   size_t       nlong;            /* entries of segments, which lie behind those of chunks */
   size_t       nfill;            /* entries that are fill */
   size_t       npairs;           /* with padding */
@@ -67,9 +71,10 @@ typedef struct {
   uint8_t     *ragged;      /* [nragged] entries of each ragged pair */
   TpspmvSegment *segment;   /* [nsegments + 1] tile after tile, rows increasing */
   uint16_t      *row;       /* [npairs] row of each pair in its slice; padded with 0 */
-  void          *index;     /* [nentries] columns as uint16 or int32 */
+  void          *index;     /* [ncolumns] columns as uint16 or int32 */
   void          *longindex; /* [nlong] those of segments */
-  PetscScalar   *value;     /* [nentries + nlong] */
+  PetscInt       wanted;    /* the knob values */
+  SpmvValues     value;     /* [nentries + nlong] */
   PetscScalar   *partial;   /* [npairs] several tiles: the partial sums */
   PetscScalar   *sum;       /* [nsegments] the partial sums of segments */
   PetscScalar   *packed;    /* [nused] x without the columns that are removed, if any are */

@@ -6,7 +6,7 @@
 */
 #pragma once
 #include "tpspmv_host.h"
-#include "../../../../host/simd/simd.h"
+#include "../../../../host/simd/values.h"
 
 /* Bytes between what is in use and what is prefetched, into the second cache */
 #define TPSPMV_PREFETCH_COLUMNS 2048
@@ -20,17 +20,41 @@ typedef enum {
   TPSPMV_PAST  /* the same, past the cache */
 } TpspmvTarget;
 
-/* The eight entries of a step, and on to the next */
+/* The eight entries of a step, and on to the next; their coding is a constant, as `narrow` is */
 typedef struct {
-  const PetscScalar *value;
+  const char        *value;
   const char        *index;
   const PetscScalar *x; /* from the column on that indices are relative to */
+  SpmvCoding         coding;
+  SpmvTable          table;
 } TpspmvCursor;
 
-SPMV_INLINE TpspmvCursor TpspmvAt(const PetscScalar *value, const void *index, int64_t entry, const PetscScalar *x,
-                                  PetscBool narrow)
+/* From an entry and a column on, both of chunks or, behind all of these, of segments */
+SPMV_INLINE TpspmvCursor TpspmvAt(const TpspmvStorage *b, size_t entry, const void *index, size_t column, const PetscScalar *x,
+                                  PetscBool narrow, SpmvCoding coding)
 {
-  return (TpspmvCursor){value + entry, (const char *)index + (size_t)entry * TpspmvIndexSize(narrow), x};
+  return (TpspmvCursor){(const char *)b->value.data + entry * SpmvCodingSize(coding),
+                        (const char *)index + column * TpspmvIndexSize(narrow), x, coding, SpmvValuesTable(&b->value)};
+}
+SPMV_INLINE TpspmvCursor TpspmvAtChunk(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscBool narrow,
+                                       SpmvCoding coding)
+{
+  return TpspmvAt(b, (size_t)chunk->entry, b->index, (size_t)chunk->column, x, narrow, coding);
+}
+SPMV_INLINE TpspmvCursor TpspmvAtSegment(const TpspmvStorage *b, const TpspmvSegment *segment, const PetscScalar *x,
+                                         PetscBool narrow, SpmvCoding coding)
+{
+  return TpspmvAt(b, b->nentries + (size_t)segment->entry, b->longindex, (size_t)segment->entry, x, narrow, coding);
+}
+
+/* The values of a step, and of its first n entries */
+SPMV_INLINE Spmv8 TpspmvValue(const TpspmvCursor *at)
+{
+  return Spmv8Value(&at->table, at->value, 0, at->coding);
+}
+SPMV_INLINE Spmv8 TpspmvValueFirst(const TpspmvCursor *at, int n)
+{
+  return Spmv8ValueFirst(&at->table, at->value, 0, n, at->coding);
 }
 
 SPMV_INLINE Spmv8 TpspmvX(const TpspmvCursor *at, PetscBool narrow)
@@ -38,15 +62,15 @@ SPMV_INLINE Spmv8 TpspmvX(const TpspmvCursor *at, PetscBool narrow)
   return narrow ? Spmv8Gather(at->x, (const uint16_t *)at->index) : Spmv8Gather(at->x, (const int32_t *)at->index);
 }
 
-SPMV_INLINE void TpspmvMove(TpspmvCursor *at, int n, PetscBool narrow)
+SPMV_INLINE void TpspmvMove(TpspmvCursor *at, int n, int columns, PetscBool narrow)
 {
-  at->value += n;
-  at->index += (size_t)n * TpspmvIndexSize(narrow);
+  at->value += (size_t)n * SpmvCodingSize(at->coding);
+  at->index += (size_t)columns * TpspmvIndexSize(narrow);
 }
 
 SPMV_INLINE void TpspmvPrefetch(const TpspmvCursor *at)
 {
-  SpmvPrefetch((const char *)at->value + TPSPMV_PREFETCH_VALUES, 1);
+  if (SpmvCodingSize(at->coding) > 1) SpmvPrefetch(at->value + TPSPMV_PREFETCH_VALUES, 1);
   SpmvPrefetch(at->index + TPSPMV_PREFETCH_COLUMNS, 1);
 }
 
@@ -60,8 +84,8 @@ SPMV_INLINE size_t TpspmvColumn(const TpspmvCursor *at, int l, PetscBool narrow)
 SPMV_INLINE Spmv8 TpspmvStep(TpspmvCursor *at, Spmv8 sum, PetscBool prefetch, PetscBool consecutive, PetscBool narrow)
 {
   if (prefetch) TpspmvPrefetch(at);
-  sum = Spmv8Fma(Spmv8Load(at->value), consecutive ? Spmv8Load(at->x + TpspmvColumn(at, 0, narrow)) : TpspmvX(at, narrow), sum);
-  TpspmvMove(at, 8, narrow);
+  sum = Spmv8Fma(TpspmvValue(at), consecutive ? Spmv8Load(at->x + TpspmvColumn(at, 0, narrow)) : TpspmvX(at, narrow), sum);
+  TpspmvMove(at, 8, consecutive ? 1 : 8, narrow);
   return sum;
 }
 
@@ -71,8 +95,8 @@ SPMV_INLINE Spmv8 TpspmvStepFirst(TpspmvCursor *at, Spmv8 sum, int n, PetscBool 
   const Spmv8 x =
     narrow ? Spmv8GatherFirst(at->x, (const uint16_t *)at->index, n) : Spmv8GatherFirst(at->x, (const int32_t *)at->index, n);
 
-  sum = Spmv8Fma(Spmv8LoadFirst(at->value, n), x, sum);
-  TpspmvMove(at, n, narrow);
+  sum = Spmv8Fma(TpspmvValueFirst(at, n), x, sum);
+  TpspmvMove(at, n, n, narrow);
   return sum;
 }
 
@@ -104,9 +128,9 @@ SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row,
       if (length % 2) sum = TpspmvStep(&at, sum, PETSC_FALSE, PETSC_TRUE, narrow);
       sum = Spmv8Add(sum, odd);
     } else {
-      sum = Spmv8Mul(Spmv8Load(at.value), TpspmvX(&at, narrow));
+      sum = Spmv8Mul(TpspmvValue(&at), TpspmvX(&at, narrow));
       if (prefetch) TpspmvPrefetch(&at);
-      TpspmvMove(&at, 8, narrow);
+      TpspmvMove(&at, 8, 8, narrow);
       for (int32_t k = 1; k < length; k++) sum = TpspmvStep(&at, sum, prefetch, PETSC_FALSE, narrow);
     }
     y = TpspmvPut(sum, row, y, target);
@@ -140,10 +164,10 @@ SPMV_INLINE PetscScalar *TpspmvRagged(TpspmvCursor *at, const uint16_t *row, con
 
 /* The sums of all pairs of a chunk */
 SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y,
-                                 PetscBool narrow, TpspmvTarget target)
+                                 PetscBool narrow, TpspmvTarget target, SpmvCoding coding)
 {
   const PetscBool prefetch = b->prefetch;
-  TpspmvCursor    at       = TpspmvAt(b->value, b->index, chunk->entry, x + chunk->base, narrow);
+  TpspmvCursor    at       = TpspmvAtChunk(b, chunk, x + chunk->base, narrow, coding);
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
   const uint8_t  *ragged = b->ragged + chunk->ragged;
 
@@ -158,33 +182,35 @@ SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chun
   for (; row < end; row += 8, ragged += 8) y = TpspmvRagged(&at, row, ragged, (int)PetscMin(8, end - row), y, narrow, target);
 }
 
-/* v . x of n entries one after the other */
-SPMV_INLINE PetscScalar TpspmvDot(const PetscScalar *v, const PetscScalar *x, size_t n)
+/* The sum of n entries whose columns are one after the other */
+SPMV_INLINE PetscScalar TpspmvDot(const TpspmvCursor *at, size_t n)
 {
+  const PetscScalar *x = at->x;
   Spmv8  sum[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
   size_t k      = 0;
 
   for (; k + 32 <= n; k += 32) {
-    for (int l = 0; l < 4; l++) sum[l] = Spmv8Fma(Spmv8Load(v + k + 8 * l), Spmv8Load(x + k + 8 * l), sum[l]);
+    for (size_t l = 0; l < 4; l++)
+      sum[l] = Spmv8Fma(Spmv8Value(&at->table, at->value, k + 8 * l, at->coding), Spmv8Load(x + k + 8 * l), sum[l]);
   }
   for (; k < n; k += 8) {
     const int rest = (int)PetscMin(8, n - k);
 
-    sum[0] = Spmv8Fma(Spmv8LoadFirst(v + k, rest), Spmv8LoadFirst(x + k, rest), sum[0]);
+    sum[0] = Spmv8Fma(Spmv8ValueFirst(&at->table, at->value, k, rest, at->coding), Spmv8LoadFirst(x + k, rest), sum[0]);
   }
   return Spmv8Sum(Spmv8Add(Spmv8Add(sum[0], sum[1]), Spmv8Add(sum[2], sum[3])));
 }
 
 /* The sum of a segment of a long row: eight of its entries in the lanes, sixteen at a time */
 SPMV_INLINE PetscScalar TpspmvSegmentMult(const TpspmvStorage *b, const TpspmvSegment *segment, const PetscScalar *x,
-                                          PetscBool narrow)
+                                          PetscBool narrow, SpmvCoding coding)
 {
   const size_t n    = (size_t)(segment[1].entry - segment->entry);
-  TpspmvCursor at   = TpspmvAt(b->value + b->nentries, b->longindex, segment->entry, x + segment->base, narrow);
+  TpspmvCursor at   = TpspmvAtSegment(b, segment, x + segment->base, narrow, coding);
   Spmv8        even = Spmv8Zero(), odd = even;
   size_t       k = 0;
 
-  if (segment->consecutive) return TpspmvDot(at.value, at.x, n);
+  if (segment->consecutive) return TpspmvDot(&at, n);
   for (; k + 16 <= n; k += 16) {
     even = TpspmvStep(&at, even, b->prefetch, PETSC_FALSE, narrow);
     odd  = TpspmvStep(&at, odd, b->prefetch, PETSC_FALSE, narrow);
@@ -193,27 +219,28 @@ SPMV_INLINE PetscScalar TpspmvSegmentMult(const TpspmvStorage *b, const TpspmvSe
   return Spmv8Sum(Spmv8Add(even, odd));
 }
 
-/* Transposed: adds the lanes' products with x to the columns of the first n entries of a step; y is from `base` on */
-SPMV_INLINE void TpspmvSpread(TpspmvCursor *at, Spmv8 x, PetscScalar *y, int n, int consecutive, PetscBool narrow)
+/* Transposed: adds the lanes' products with x to the columns of the first n entries of a step, of which `columns` are stored; y
+   is from `base` on */
+SPMV_INLINE void TpspmvSpread(TpspmvCursor *at, Spmv8 x, PetscScalar *y, int n, int consecutive, int columns, PetscBool narrow)
 {
   PetscScalar product[8];
 
   if (consecutive && n == 8) {
     y += TpspmvColumn(at, 0, narrow);
-    Spmv8Store(y, Spmv8Fma(Spmv8Load(at->value), x, Spmv8Load(y)));
+    Spmv8Store(y, Spmv8Fma(TpspmvValue(at), x, Spmv8Load(y)));
   } else { /* one after the other: two columns may be the same */
-    Spmv8Store(product, Spmv8Mul(n < 8 ? Spmv8LoadFirst(at->value, n) : Spmv8Load(at->value), x));
+    Spmv8Store(product, Spmv8Mul(n < 8 ? TpspmvValueFirst(at, n) : TpspmvValue(at), x));
     for (int l = 0; l < n; l++) y[TpspmvColumn(at, l, narrow)] += product[l];
   }
-  TpspmvMove(at, n, narrow);
+  TpspmvMove(at, n, columns, narrow);
 }
 
 /* Adds what a chunk has for y; x is that of the slice, or, with several tiles, what the chunk's pairs were given */
 SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y,
-                                      PetscBool narrow)
+                                      PetscBool narrow, SpmvCoding coding)
 {
   const int       direct = TpspmvIsDirect(&b->cut);
-  TpspmvCursor    at     = TpspmvAt(b->value, b->index, chunk->entry, NULL, narrow);
+  TpspmvCursor    at     = TpspmvAtChunk(b, chunk, NULL, narrow, coding);
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
   const uint8_t  *ragged = b->ragged + chunk->ragged;
 
@@ -228,7 +255,7 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
       }
       for (int32_t k = 0; k < run->length; k++) {
         if (b->prefetch) TpspmvPrefetch(&at);
-        TpspmvSpread(&at, xg, y, 8, run->consecutive, narrow);
+        TpspmvSpread(&at, xg, y, 8, run->consecutive, run->consecutive ? 1 : 8, narrow);
       }
     }
   }
@@ -239,18 +266,18 @@ SPMV_INLINE void TpspmvChunkTranspose(const TpspmvStorage *b, const TpspmvChunk 
     if (!direct) x += n;
     for (int k = 0; k < ragged[0]; k++) {
       while (ragged[n - 1] <= k) n--;
-      TpspmvSpread(&at, xg, y, n, 0, narrow);
+      TpspmvSpread(&at, xg, y, n, 0, n, narrow);
     }
   }
 }
 
 SPMV_INLINE void TpspmvSegmentTranspose(const TpspmvStorage *b, const TpspmvSegment *segment, PetscScalar x, PetscScalar *y,
-                                        PetscBool narrow)
+                                        PetscBool narrow, SpmvCoding coding)
 {
-  TpspmvCursor at = TpspmvAt(b->value + b->nentries, b->longindex, segment->entry, NULL, narrow);
+  TpspmvCursor at = TpspmvAtSegment(b, segment, NULL, narrow, coding);
   size_t       n  = (size_t)(segment[1].entry - segment->entry);
 
   y += segment->base;
-  for (; n >= 8; n -= 8) TpspmvSpread(&at, Spmv8Splat(x), y, 8, segment->consecutive, narrow);
-  if (n) TpspmvSpread(&at, Spmv8Splat(x), y, (int)n, 0, narrow);
+  for (; n >= 8; n -= 8) TpspmvSpread(&at, Spmv8Splat(x), y, 8, segment->consecutive, 8, narrow);
+  if (n) TpspmvSpread(&at, Spmv8Splat(x), y, (int)n, 0, (int)n, narrow);
 }

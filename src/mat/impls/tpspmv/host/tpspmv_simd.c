@@ -40,8 +40,8 @@ SPMV_INLINE void TpspmvClear(const TpspmvStorage *b, PetscInt s, PetscScalar *y)
   memset(y + first, 0, sizeof(PetscScalar) * (size_t)(end - first));
 }
 
-/* The chunks of a task */
-SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt t, TpspmvTarget target)
+/* The chunks of a task, whose values are coded so */
+SPMV_INLINE void TpspmvChunksCoded(const TpspmvProduct *p, PetscInt t, TpspmvTarget target, SpmvCoding coding)
 {
   const TpspmvStorage *b = p->b;
 
@@ -49,8 +49,31 @@ SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt t, TpspmvTarg
     PetscScalar *y = target >= TPSPMV_KEEP ? b->partial + b->chunk[c].pair : p->y + TpspmvSliceFirst(&b->cut, c);
 
     if (target == TPSPMV_SET) TpspmvClear(b, c, p->y);
-    if (b->narrow) TpspmvChunkMult(b, &b->chunk[c], p->x, y, PETSC_TRUE, target);
-    else TpspmvChunkMult(b, &b->chunk[c], p->x, y, PETSC_FALSE, target);
+    if (b->narrow) TpspmvChunkMult(b, &b->chunk[c], p->x, y, PETSC_TRUE, target, coding);
+    else TpspmvChunkMult(b, &b->chunk[c], p->x, y, PETSC_FALSE, target, coding);
+  }
+}
+
+/* The chunks of a task */
+SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt t, TpspmvTarget target)
+{
+  const SpmvCoding coding = p->b->value.coding;
+
+  if (coding == SPMV_CODING_PLAIN) TpspmvChunksCoded(p, t, target, SPMV_CODING_PLAIN);
+  else if (coding == SPMV_CODING_ONE) TpspmvChunksCoded(p, t, target, SPMV_CODING_ONE);
+  else if (coding == SPMV_CODING_FEW) TpspmvChunksCoded(p, t, target, SPMV_CODING_FEW);
+  else if (coding == SPMV_CODING_MANY) TpspmvChunksCoded(p, t, target, SPMV_CODING_MANY);
+  else TpspmvChunksCoded(p, t, target, SPMV_CODING_FLOAT);
+}
+
+/* The segments of a task; where values are coded, one loop serves all codings: they are few */
+SPMV_INLINE void TpspmvSegmentsMult(const TpspmvProduct *p, PetscInt t, SpmvCoding coding)
+{
+  const TpspmvStorage *b = p->b;
+
+  for (PetscInt k = b->segments[t]; k < b->segments[t + 1]; k++) {
+    if (b->narrowlong) b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, PETSC_TRUE, coding);
+    else b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, PETSC_FALSE, coding);
   }
 }
 
@@ -66,10 +89,8 @@ static void TpspmvFirstTask(void *context, PetscInt t)
   } else if (!TpspmvIsDirect(&b->cut)) TpspmvChunksMult(p, t, TPSPMV_KEEP);
   else if (p->beta) TpspmvChunksMult(p, t, TPSPMV_ADD);
   else TpspmvChunksMult(p, t, TPSPMV_SET);
-  for (PetscInt k = b->segments[t]; k < b->segments[t + 1]; k++) {
-    if (b->narrowlong) b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, PETSC_TRUE);
-    else b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, PETSC_FALSE);
-  }
+  if (b->value.coding == SPMV_CODING_PLAIN) TpspmvSegmentsMult(p, t, SPMV_CODING_PLAIN);
+  else TpspmvSegmentsMult(p, t, b->value.coding);
 }
 
 /* Adds the partial sums of a chunk to its slice, and prefetches those of the next one, about as many; a chunk has a row once */
@@ -163,12 +184,14 @@ static void TpspmvTilesTask(void *context, PetscInt t)
     const TpspmvChunk *chunk = &b->chunk[c];
     const PetscScalar *x     = TpspmvIsDirect(&b->cut) ? p->x + TpspmvSliceFirst(&b->cut, c) : b->partial + chunk->pair;
 
-    if (b->narrow) TpspmvChunkTranspose(b, chunk, x, y, PETSC_TRUE);
-    else TpspmvChunkTranspose(b, chunk, x, y, PETSC_FALSE);
+    if (b->value.coding != SPMV_CODING_PLAIN) TpspmvChunkTranspose(b, chunk, x, y, b->narrow, b->value.coding);
+    else if (b->narrow) TpspmvChunkTranspose(b, chunk, x, y, PETSC_TRUE, SPMV_CODING_PLAIN);
+    else TpspmvChunkTranspose(b, chunk, x, y, PETSC_FALSE, SPMV_CODING_PLAIN);
   }
   for (const TpspmvSegment *k = b->segment + firstsegment; k < b->segment + endsegment; k++) {
-    if (b->narrowlong) TpspmvSegmentTranspose(b, k, p->x[k->row], y, PETSC_TRUE);
-    else TpspmvSegmentTranspose(b, k, p->x[k->row], y, PETSC_FALSE);
+    if (b->value.coding != SPMV_CODING_PLAIN) TpspmvSegmentTranspose(b, k, p->x[k->row], y, b->narrowlong, b->value.coding);
+    else if (b->narrowlong) TpspmvSegmentTranspose(b, k, p->x[k->row], y, PETSC_TRUE, SPMV_CODING_PLAIN);
+    else TpspmvSegmentTranspose(b, k, p->x[k->row], y, PETSC_FALSE, SPMV_CODING_PLAIN);
   }
 }
 

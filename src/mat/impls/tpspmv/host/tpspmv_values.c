@@ -13,48 +13,51 @@
 typedef struct {
   const SpmvCSR *csr;
   TpspmvStorage *b;
+  const char    *a;      /* the values, coded, in the order of CSR ... */
+  char          *value;  /* ... and of the storage */
   PetscInt      *cursor; /* [height] the next entry of each row of the slice */
 } TpspmvSetter;
 
-/* A group of pairs of `length` entries */
-TPSPMV_INLINE void TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], PetscInt length, size_t place, int32_t base,
-                                  PetscBool build)
+/* A group of pairs of `length` entries; column: its first one; size, here and below: bytes of a value */
+TPSPMV_INLINE void TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], const TpspmvRun *run, size_t place,
+                                  size_t column, int32_t base, size_t size, PetscBool build)
 {
-  TpspmvStorage     *b      = set->b;
-  const PetscBool    narrow = b->narrow;
-  PetscInt           i[TPSPMV_LANES];
-  PetscScalar       *v = b->value + place;
-  const PetscScalar *a = set->csr->a, *a0, *a1, *a2, *a3, *a4, *a5, *a6, *a7;
+  TpspmvStorage  *b      = set->b;
+  const PetscBool narrow = b->narrow;
+  const PetscInt  length = run->length, columns = run->consecutive ? 1 : TPSPMV_LANES;
+  const size_t    step = size * TPSPMV_LANES, ahead = size * TPSPMV_PREFETCH;
+  PetscInt        i[TPSPMV_LANES];
+  char           *v = set->value + place * size;
+  const char     *a[TPSPMV_LANES];
 
   for (PetscInt l = 0; l < TPSPMV_LANES; l++) {
     i[l] = set->cursor[row[l]];
     set->cursor[row[l]] += length;
   }
   for (PetscInt k = 0; build && k < length; k++) {
-    for (PetscInt l = 0; l < TPSPMV_LANES; l++)
-      TpspmvSetIndex(b->index, narrow, place++, TpspmvNumber(&b->cut, set->csr, i[l] + k) - base);
+    for (PetscInt l = 0; l < columns; l++)
+      TpspmvSetIndex(b->index, narrow, column++, TpspmvNumber(&b->cut, set->csr, i[l] + k) - base);
   }
-  /* an address for each row, which stay in registers */
-  a0 = a + i[0], a1 = a + i[1], a2 = a + i[2], a3 = a + i[3], a4 = a + i[4], a5 = a + i[5], a6 = a + i[6], a7 = a + i[7];
-  for (PetscInt k = 0; k < length; k++, v += TPSPMV_LANES) {
+  for (PetscInt l = 0; l < TPSPMV_LANES; l++) a[l] = set->a + (size_t)i[l] * size; /* these stay in registers */
+  for (PetscInt k = 0; k < length && size; k++, v += step) {
     if (b->prefetch) { /* the hardware cannot follow eight streams; where rows are sorted, the next groups are about here */
-      __builtin_prefetch(a0 + k * TPSPMV_LANES + TPSPMV_PREFETCH);
-      __builtin_prefetch(v + TPSPMV_PREFETCH, 1);
+      __builtin_prefetch(a[0] + (size_t)k * step + ahead);
+      __builtin_prefetch(v + ahead, 1);
     }
-    v[0] = a0[k];
-    v[1] = a1[k];
-    v[2] = a2[k];
-    v[3] = a3[k];
-    v[4] = a4[k];
-    v[5] = a5[k];
-    v[6] = a6[k];
-    v[7] = a7[k];
+#pragma GCC unroll 8
+    for (PetscInt l = 0; l < TPSPMV_LANES; l++) memcpy(v + (size_t)l * size, a[l] + (size_t)k * size, size);
   }
+}
+
+/* The value of an entry to a place */
+TPSPMV_INLINE void TpspmvSetValue(const TpspmvSetter *set, size_t place, PetscInt entry, size_t size)
+{
+  memcpy(set->value + place * size, set->a + (size_t)entry * size, size);
 }
 
 /* Up to eight pairs of falling length; returns the place after them */
 TPSPMV_INLINE size_t TpspmvSetRagged(const TpspmvSetter *set, const uint16_t row[], const uint8_t length[], PetscInt rows,
-                                     size_t place, int32_t base, PetscBool build)
+                                     size_t place, size_t column, int32_t base, size_t size, PetscBool build)
 {
   TpspmvStorage  *b      = set->b;
   const PetscBool narrow = b->narrow;
@@ -64,52 +67,79 @@ TPSPMV_INLINE size_t TpspmvSetRagged(const TpspmvSetter *set, const uint16_t row
     for (PetscInt l = 0; l < n; l++, place++) {
       const PetscInt entry = set->cursor[row[l]] + k;
 
-      if (build) TpspmvSetIndex(b->index, narrow, place, TpspmvNumber(&b->cut, set->csr, entry) - base);
-      b->value[place] = set->csr->a[entry];
+      if (build) TpspmvSetIndex(b->index, narrow, column++, TpspmvNumber(&b->cut, set->csr, entry) - base);
+      TpspmvSetValue(set, place, entry, size);
     }
   }
   for (PetscInt l = 0; l < rows; l++) set->cursor[row[l]] += length[l];
   return place;
 }
 
-TPSPMV_INLINE void TpspmvSetChunk(const TpspmvSetter *set, const TpspmvChunk *chunk, PetscInt firstrow, PetscBool build)
+TPSPMV_INLINE void TpspmvSetChunk(const TpspmvSetter *set, const TpspmvChunk *chunk, PetscInt firstrow, size_t size,
+                                  PetscBool build)
 {
   TpspmvStorage  *b   = set->b;
   const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
   const uint8_t  *ragged = b->ragged + chunk->ragged;
-  size_t          place  = (size_t)chunk->entry;
+  size_t          place = (size_t)chunk->entry, column = (size_t)chunk->column;
 
   for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; run++) {
-    for (int32_t g = 0; g < run->groups; g++, row += TPSPMV_LANES, place += (size_t)(TPSPMV_LANES * run->length))
-      TpspmvSetGroup(set, row, run->length, place, chunk->base, build);
+    const size_t length = (size_t)run->length;
+
+    for (int32_t g = 0; g < run->groups; g++, row += TPSPMV_LANES, place += TPSPMV_LANES * length) {
+      TpspmvSetGroup(set, row, run, place, column, chunk->base, size, build);
+      column += run->consecutive ? length : TPSPMV_LANES * length;
+    }
   }
-  for (; row < end; row += TPSPMV_LANES, ragged += TPSPMV_LANES)
-    place = TpspmvSetRagged(set, row, ragged, PetscMin(TPSPMV_LANES, end - row), place, chunk->base, build);
+  for (; row < end; row += TPSPMV_LANES, ragged += TPSPMV_LANES) {
+    const PetscInt rows = PetscMin(TPSPMV_LANES, end - row);
+    const size_t   next = TpspmvSetRagged(set, row, ragged, rows, place, column, chunk->base, size, build);
+
+    column += next - place;
+    place = next;
+  }
   for (const TpspmvSegment *s = b->segment + chunk->segment; s < b->segment + chunk[1].segment; s++) {
     PetscInt *k = &set->cursor[s->row - firstrow];
 
     for (size_t e = (size_t)s->entry; e < (size_t)s[1].entry; e++, ++*k) {
       if (build) TpspmvSetIndex(b->longindex, b->narrowlong, e, TpspmvNumber(&b->cut, set->csr, *k) - s->base);
-      b->value[b->nentries + e] = set->csr->a[*k];
+      TpspmvSetValue(set, b->nentries + e, *k, size);
     }
   }
 }
 
-/* Sets the values, and, at a build, the columns. No product reads the fill: it is left as it is */
+/* Sets values of so many bytes, and, at a build, the columns. No product reads the fill: it is left as it is */
+TPSPMV_INLINE void TpspmvSetAll(const TpspmvSetter *set, size_t size, PetscBool build)
+{
+  const TpspmvStorage *b   = set->b;
+  const PetscInt      *row = set->csr->i;
+
+  for (PetscInt s = 0; s < b->cut.nslices; s++) {
+    const PetscInt first = TpspmvSliceFirst(&b->cut, s), end = TpspmvSliceFirst(&b->cut, s + 1);
+
+    memcpy(set->cursor, row + first, (size_t)(end - first) * sizeof(*row));
+    for (PetscInt t = 0; t < b->cut.ntiles; t++) TpspmvSetChunk(set, &b->chunk[t * b->cut.nslices + s], first, size, build);
+  }
+}
+
 TPSPMV_INLINE PetscErrorCode TpspmvSet(const SpmvCSR *csr, TpspmvStorage *b, PetscBool build)
 {
+  SPMV_DESTROY_BY(SpmvCodesDestroy)
+  SpmvCodes                codes  = {.own = NULL};
   SPMV_TEMPORARY PetscInt *cursor = NULL;
   TpspmvSetter             set    = {.csr = csr, .b = b};
 
   PetscFunctionBegin;
+  PetscCall(SpmvCodesCreate(csr, (SpmvValuesWanted)b->wanted, &codes));
+  PetscCall(SpmvValuesTake(&b->value, b->nentries + b->nlong, b->threads, &codes));
   PetscCall(PetscMalloc1(b->cut.height, &cursor));
+  set.a      = codes.data;
+  set.value  = (char *)b->value.data;
   set.cursor = cursor;
-  for (PetscInt s = 0; s < b->cut.nslices; s++) {
-    const PetscInt first = TpspmvSliceFirst(&b->cut, s);
-
-    PetscCall(PetscArraycpy(cursor, csr->i + first, TpspmvSliceFirst(&b->cut, s + 1) - first));
-    for (PetscInt t = 0; t < b->cut.ntiles; t++) TpspmvSetChunk(&set, &b->chunk[t * b->cut.nslices + s], first, build);
-  }
+  if (codes.size == sizeof(PetscScalar)) TpspmvSetAll(&set, sizeof(PetscScalar), build);
+  else if (codes.size == sizeof(uint8_t)) TpspmvSetAll(&set, sizeof(uint8_t), build);
+  else if (codes.size) TpspmvSetAll(&set, sizeof(float), build);
+  else if (build) TpspmvSetAll(&set, 0, build);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

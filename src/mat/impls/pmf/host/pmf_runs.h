@@ -1,0 +1,69 @@
+/*
+  pmf_runs.h - what a product and a transposed product do with a run, and the loops over runs of slices that pmf_simd.c and
+  pmf_coded_simd.c make: each for a number of steps that is known, bytes of a column, what is prefetched, and a coding of values
+*/
+#pragma once
+#include "pmf_slices.h"
+
+/* y <- A x, or y += A x, for the rows of a run; known: 0, or PmfRun.known; alone, and listed of a known run: as of its flags */
+SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, size_t size,
+                          PmfPrefetch prefetch, SpmvCoding coding, size_t known, int alone, int listed)
+{
+  PmfCursor c = PmfCursorOf(b, run, coding);
+
+  for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
+    const Spmv8 sum =
+      known ? PmfGathered(&c, known, size, prefetch != PMF_PREFETCH_NONE, x) : PmfSliceSum(run, &c, size, prefetch, x);
+
+    if (alone) {
+      const PetscScalar total = Spmv8Sum(sum);
+      const size_t      r     = PmfRow(b, run, k);
+
+      y[r] = add ? y[r] + total : total;
+    } else if (!known || add) PmfPut(b, run, k, sum, y, add);
+    else if (listed) SpmvScatter8(y + run->row, b->list + (run->list + k) * b->listsize, b->listsize, sum);
+    else Spmv8Store(y + run->row + k, sum);
+  }
+}
+
+/* y += A^T x for the rows of a run */
+SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, size_t size,
+                                 SpmvCoding coding)
+{
+  const int alone = run->flags & PMF_ALONE, fragment = run->flags & PMF_FRAGMENT;
+  PmfCursor c = PmfCursorOf(b, run, coding);
+
+  for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
+    const size_t row = fragment ? (size_t)b->split[run->row % b->nsplit] : PmfRow(b, run, k);
+
+    PmfTransposeSlice(run, &c, size, alone ? Spmv8Splat(x[row]) : PmfTake(b, run, k, x), y);
+  }
+}
+
+/* A loop over a run */
+typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
+
+/* N: 0, a number of steps, or ANY for what a run has */
+#define PMF_STEPS_ANY (size_t)run->known
+#define PMF_RUN(N, STEPS, SIZE, FETCH, CODING) \
+  static void PmfRun_##N##_##SIZE##_##FETCH##_##CODING(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, \
+                                                       PetscScalar *y, int add) \
+  { \
+    const SpmvCoding coding = SPMV_CODING_##CODING; \
+    const size_t     known  = STEPS; \
+\
+    if (!known && run->flags & PMF_ALONE) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, 0, 1, 0); \
+    else if (!known || add) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, known, 0, 0); \
+    else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 1); \
+    else PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 0); \
+  }
+#define PMF_EACH(WHAT, CODING) \
+  WHAT(0, CODING) \
+  WHAT(1, CODING) \
+  WHAT(2, CODING) WHAT(3, CODING) WHAT(4, CODING) WHAT(5, CODING) WHAT(6, CODING) WHAT(7, CODING) WHAT(8, CODING)
+
+/* The loops over runs of a coding */
+typedef PmfRunFn *const PmfRunTable[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT];
+
+/* pmf_coded_simd.c: the loops over runs by PmfRun.known, bytes of columns, and what is prefetched */
+extern PmfRunFn *SPMV_ISA_NAME(PmfCodedRun)(SpmvCoding coding, int known, int wide, PmfPrefetch prefetch);
