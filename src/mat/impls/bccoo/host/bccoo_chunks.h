@@ -87,7 +87,7 @@ SPMV_INLINE void BccooApplyChunks(const BccooBlocks *b, const BccooPart *part, c
   for (size_t t = part->first; t < part->last; t++) {
     const size_t       first = t * tile, last = PetscMin(first + tile, b->nblocks);
     const int32_t     *column = BccooTileColumns(b, t, buffer);
-    const PetscScalar *value  = h * w == 1 ? BccooDecoded(b, first, last - first, decoded) : b->value + first * (size_t)(h * w);
+    const PetscScalar *value  = BccooValuesOf(b, first, last - first, t > part->first, h, w, decoded);
 
     for (size_t from = first; from < last; from += BCCOO_CHUNK) {
       const size_t size  = PetscMin(BCCOO_CHUNK, last - from);
@@ -140,7 +140,7 @@ SPMV_INLINE void BccooTransposeChunks(const BccooBlocks *b, const BccooPart *par
   for (size_t t = part->first; t < part->last; t++) {
     const size_t       first = t * tile, last = PetscMin(first + tile, b->nblocks);
     const int32_t     *column = BccooTileColumns(b, t, buffer);
-    const PetscScalar *value  = h * w == 1 ? BccooDecoded(b, first, last - first, decoded) : b->value + first * (size_t)(h * w);
+    const PetscScalar *value  = BccooValuesOf(b, first, last - first, t > part->first, h, w, decoded);
 
     for (size_t q = first; q < last; q++) {
       const PetscScalar *v = value + (q - first) * (size_t)(h * w);

@@ -2,7 +2,7 @@
   bccoo_coded.c - the values of 1x1 blocks where they are few or short (host/values.h): how they are stored, and what that costs
 
   A product decodes the values of a tile, or of a bunch of tiles, before it multiplies, as it does with columns, so that its loops
-  are those of plain values.
+  are those of plain values. Values that are all equal are decoded once.
 */
 #include "bccoo_host.h"
 
@@ -50,6 +50,6 @@ void BccooCodedWork(const SpmvCSR *rows, const SpmvPlan *plan, double blocks, Sp
   if (BccooCodes(plan->value)) values.coding = SpmvValuesLook(rows, (SpmvValuesWanted)plan->value[BCCOO_VALUES]);
   if (values.coding == SPMV_CODING_PLAIN) return;
   work->bytes -= blocks * (double)(sizeof(PetscScalar) - SpmvCodingSize(values.coding));
-  work->cycles += BCCOO_CYCLES_DECODE * blocks / BCCOO_LANES;
+  if (values.coding != SPMV_CODING_ONE) work->cycles += BCCOO_CYCLES_DECODE * blocks / BCCOO_LANES;
   SpmvValuesWork(&values, blocks / BCCOO_LANES, work);
 }

@@ -23,9 +23,10 @@ static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info
   PetscFunctionBegin;
   PetscCall(BccooBlocksAllow(csr, p, why, size));
   if (!why[0] && p[BCCOO_VALUES] > SPMV_VALUES_PLAIN && !BccooCodes(p)) {
-    PetscCall(SpmvAppend(why, size, "Values are coded in 1x1 blocks and one slice only, not in %" PetscInt_FMT " x %" PetscInt_FMT, h,
-                         p[BCCOO_BLOCK_WIDTH]));
-    PetscCall(SpmvAppend(why, size, " blocks and %" PetscInt_FMT " slices; set -mat_bccoo_values to auto or plain", p[BCCOO_SLICES]));
+    PetscCall(SpmvAppend(why, size, "Values are coded in 1x1 blocks and one slice only, not in %" PetscInt_FMT, h));
+    PetscCall(SpmvAppend(why, size, " x %" PetscInt_FMT " blocks and %" PetscInt_FMT " slices; ", p[BCCOO_BLOCK_WIDTH],
+                         p[BCCOO_SLICES]));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_values to auto or plain"));
   }
   if (why[0] || p[BCCOO_BUNCH] == 1 || rows * p[BCCOO_TILE] <= BCCOO_GROUP_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size,

@@ -94,14 +94,6 @@ SPMV_INLINE const int32_t *BccooGroupColumns(const BccooBlocks *b, const BccooGr
   return buffer;
 }
 
-/* The values of a group: as they are stored or, of 1x1 blocks, decoded */
-SPMV_INLINE const PetscScalar *BccooGroupValues(const BccooBlocks *b, const BccooGroup *g, PetscInt h, PetscInt w,
-                                                PetscScalar decoded[])
-{
-  if (h * w == 1) return BccooDecoded(b, g->q, BCCOO_LANES * g->n, decoded);
-  return b->value + g->q * (size_t)(h * w);
-}
-
 /* Prefetches what a step to come needs: line by line, since many at once would wait for each other */
 SPMV_INLINE void BccooPrefetch(const BccooGroup *g, const PetscScalar *v, size_t k, PetscInt entries)
 {
@@ -188,14 +180,15 @@ SPMV_INLINE void BccooPutRows(const BccooBlocks *b, const BccooGroup *g, const P
 SPMV_INLINE void BccooApplyLanes(const BccooBlocks *b, const BccooPart *part, const PetscScalar x[], BccooOutput *o, PetscInt h,
                                  PetscInt w)
 {
-  PetscScalar sums[BCCOO_GROUP_MAX], last[BCCOO_BLOCK_MAX][BCCOO_LANES], decoded[h * w == 1 ? BCCOO_GROUP_MAX : 1];
+  PetscScalar sums[BCCOO_GROUP_MAX], last[BCCOO_BLOCK_MAX][BCCOO_LANES];
+  PetscScalar decoded[h * w == 1 ? BCCOO_GROUP_MAX : 1];
   int32_t     buffer[BCCOO_GROUP_MAX];
 
   for (PetscInt i = 0; i < h; i++) o->carry[i] = 0;
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
     const BccooGroup   g      = BccooGroupOf(b, part, t, h * w);
     const int32_t     *column = BccooGroupColumns(b, &g, w, h * w > 1, buffer);
-    const PetscScalar *value  = BccooGroupValues(b, &g, h, w, decoded);
+    const PetscScalar *value  = BccooValuesOf(b, g.q, BCCOO_LANES * g.n, t > part->first, h, w, decoded);
     Spmv8              sum[BCCOO_BLOCK_MAX];
 
     if (h * w > 1 || column) BccooSteps(b, &g, column, value, x, h, w, sum, sums);
@@ -234,7 +227,7 @@ SPMV_INLINE void BccooTransposeLanes(const BccooBlocks *b, const BccooPart *part
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
     const BccooGroup   g      = BccooGroupOf(b, part, t, h * w);
     const int32_t     *column = BccooGroupColumns(b, &g, w, 1, buffer);
-    const PetscScalar *v      = BccooGroupValues(b, &g, h, w, decoded);
+    const PetscScalar *v      = BccooValuesOf(b, g.q, BCCOO_LANES * g.n, t > part->first, h, w, decoded);
     Spmv8              x[BCCOO_BLOCK_MAX];
 
     BccooRowsOf(b, &g, in, h, x, next);
