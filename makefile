@@ -18,7 +18,7 @@ include conf/solvebench
 include conf/tune
 include conf/gpu
 
-.PHONY: lib quickstart run-quickstart test test-all install clean format help
+.PHONY: lib quickstart run-quickstart test test-all install docs/options.md clean format help
 
 lib: lib/libpetscspmv.so
 
@@ -51,6 +51,10 @@ install: lib
 	cp conf/petscspmv $(DESTDIR)$(PREFIX)/lib/petscspmv/conf/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' conf/petscspmv.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/petscspmv.pc
 
+# What -help says; tests/docs.py compares it
+docs/options.md: lib
+	@conf/options --library lib/libpetscspmv.so >$@.new && mv -f $@.new $@
+
 clean:
 	rm -rf build lib
 
@@ -70,6 +74,7 @@ help:
 	@echo 'make bench               docs/performance.md: all types on $(SHARED)/matrices and generated ones (an hour or so)'
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
 	@echo 'make bench-solve         docs/solve.md: whole runs of programs that exist, aij against TYPES (two hours); search=NAME: some of them'
+	@echo 'make docs/options.md    what -help says of every option'
 	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'
 	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
 	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'

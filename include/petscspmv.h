@@ -32,7 +32,7 @@
 . -mat_bccoo_device_convert <auto>      - who makes the arrays: host or device; auto: a GPU, if there are many entries
 . -mat_bccoo_device_flag_bits <32>      - bits of a word of flags: 8, 16 or 32
 . -mat_spmv_backend <host>              - host, device (OpenCL or CUDA, if there is one), or auto (a GPU if the matrix is large)
-. -mat_spmv_build_after <n>             - products that AIJ's kernel serves before the storage is built; see the README
+. -mat_spmv_build_after <n>             - products that AIJ's kernel serves before the storage is built; see docs/internals.md
 . -mat_spmv_isa <auto>                  - instruction set: auto, scalar, avx2, avx512
 . -mat_spmv_threads <n>                 - threads that share a product
 . -mat_spmv_transpose                   - what transposed products read: the storage itself, or a copy of the transposed matrix

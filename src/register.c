@@ -78,12 +78,44 @@ static PetscErrorCode SpmvFinalizePackage(void)
   PetscFunctionBegin;
   if (SpmvCountsFile[0]) PetscCall(SpmvViewCounts());
   SpmvCountsFile[0] = 0;
+  PetscCall(SpmvSummaryFinalize());
   PetscCall(SpmvVecFinalize());
   PetscCall(SpmvDeviceFinalize());
   PetscCall(SpmvParentReset());
   PetscCall(PetscMemzero(&SpmvTotals, sizeof(SpmvTotals)));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvFormats); k++) SpmvFormats[k].cited = PETSC_FALSE;
   SpmvInitialized = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The options of the whole process, for -help: who needs one reads it, later. PETSc prints a section once: it needs a name of its
+   own */
+static PetscErrorCode SpmvListOptions(void)
+{
+  static const char *const list[][3] = {
+    {"-spmv_device", "first", "Devices that may be used: cuda, opencl or none; without it, the first of these that has one"},
+    {"-spmv_device_index", "own", "Which of them; without it, PETSc's own, or ranks take turns"},
+    {"-spmv_device_memory", "all", "Bytes of its memory to use at most"},
+    {"-spmv_device_graph", "auto",
+     "Whether the kernels of a product are recorded and launched as one; without it, where they can be"},
+    {"-spmv_device_cache", "auto",
+     "Folder of compiled kernels, or none; without it, petscspmv/kernels in the user's cache folder"},
+    {"-spmv_device_view", "no", "At the end: lists the devices, bytes moved and held, and operations on vectors"},
+    {"-spmv_vec_workgroup", "auto",
+     "Work items of a work group in operations on vectors; without it, 256 on a GPU, 64 elsewhere"},
+    {"-spmv_summary", "no", "At the end: time of products, sweeps and solves by whose kernel, and what storages cost and saved"},
+    {"-spmv_view_counts", "no", "File that the counters of all matrices are appended to at the end"},
+  };
+  char      value[PETSC_MAX_PATH_LEN];
+  PetscBool help;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsHasHelp(NULL, &help));
+  if (!help) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petscspmv options of the whole process", "petscspmv");
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(list); k++)
+    PetscCall(PetscOptionsString(list[k][0], list[k][2], "SpmvInitializePackage", list[k][1], value, sizeof(value), NULL));
+  PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -106,6 +138,7 @@ static PetscErrorCode SpmvFinalizePackage(void)
 
   Options Database Key:
 + -spmv_view_counts <file>    - at PetscFinalize(), append the counters of all matrices to a file
+. -spmv_summary               - at PetscFinalize(), list what products, sweeps and solves took, and what storages cost and saved
 . -spmv_device <api>          - which devices may be used: cuda, opencl or none; without it, the first that has one
 . -spmv_device_index <n>      - which of them; without it, ranks take turns
 . -spmv_device_memory <bytes> - how much of its memory to use at most; without it, all
@@ -144,6 +177,8 @@ PetscErrorCode SpmvInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatSpmvTune", MAT_CLASSID, &SPMV_Tune));
   PetscCall(PetscLogEventRegister("MatSpmvUpdate", MAT_CLASSID, &SPMV_Update));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_view_counts", SpmvCountsFile, sizeof(SpmvCountsFile), NULL));
+  PetscCall(SpmvListOptions());
+  PetscCall(SpmvSummaryInitialize());
   PetscCall(SpmvDeviceInitialize());
   PetscCall(SpmvVecInitialize());
   PetscCall(PetscRegisterFinalize(SpmvFinalizePackage));

@@ -192,7 +192,7 @@ static PetscErrorCode TestShape(Example *e, size_t k, SpmvIsa isa, PetscBool few
   PetscCall(SpmvTrianglesBytes(t, &bytes, &own));
   PetscCall(Expect((PetscBool)(bytes >= 0 && (e->n == 0 || bytes > 0)), "has no bytes", where));
   PetscCall(TestPasses(e, t, nodes, few, a, b, where));
-  if (SPMV_FLOATS) PetscCall(TestFloats(e, t, nodes, few, a, b, where));
+  if (SPMV_VALUES_HAS_FLOAT) PetscCall(TestFloats(e, t, nodes, few, a, b, where));
   if (e->n) PetscCall(TestBad(e, t, nodes, where));
   SetValues(e, 6);
   if (!nodes && e->s.kind == SPMV_SWEEPS) {

@@ -168,6 +168,29 @@ static PetscErrorCode TestTune(void)
   PetscFunctionReturn(0);
 }
 
+/* A matrix most of whose rows are empty is AIJ's without a look at it; not for a type that does not choose, nor with more entries */
+static PetscErrorCode TestMostlyEmpty(void)
+{
+  SpmvTestCSR t;
+  SpmvChoice *choice;
+  PetscInt    aij;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  for (int few = 0; few < 2; few++) {
+    PetscCall(Band(4000, 1, 1, &t));
+    for (PetscInt r = few ? 700 : 1100; r < t.m; r++) t.i[r + 1] = t.i[r]; /* a quarter of the rows, about */
+    PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
+    PetscCheck(few ? choice->best.number == SPMV_NUMBER_AIJ && !choice->estimated : choice->estimated > 1, PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "%d options of a matrix with %d entries were estimated", (int)choice->estimated, (int)t.i[t.m]);
+    PetscCall(Tune(SPMV_TUNE_ESTIMATE, 1 << SPMV_NUMBER_pmf, 1, &t, &aij, choice));
+    PetscCheck(choice->best.number == SPMV_NUMBER_pmf, PETSC_COMM_SELF, PETSC_ERR_PLIB, "pmf was asked for");
+    PetscCall(BandDestroy(&t));
+  }
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(0);
+}
+
 /* Nothing to sample, nothing to multiply: every candidate is estimated all the same */
 static PetscErrorCode TestEmpty(void)
 {
@@ -241,6 +264,7 @@ int main(int argc, char **argv)
   PetscCall(TestUneven());
   PetscCall(TestText());
   PetscCall(TestTune());
+  PetscCall(TestMostlyEmpty());
   PetscCall(TestEmpty());
   PetscCall(PetscFinalize());
   return 0;

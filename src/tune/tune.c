@@ -153,6 +153,17 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define TUNE_EMPTY 4 /* rows for each entry above which a matrix is left to AIJ */
+
+/*
+  A matrix most of whose rows are empty, such as the off-diagonal block of a parallel one: AIJ goes through the other rows only,
+  so that a product takes no time, while a storage and even an estimate take some for each row
+*/
+static PetscBool TuneIsEmpty(const SpmvRequest *q, const SpmvCSR *csr)
+{
+  return (PetscBool)((q->allowed >> SPMV_NUMBER_AIJ & 1) && csr->i[csr->m] < csr->m / TUNE_EMPTY);
+}
+
 /* Appends "pmf window=4096 ..., predicted 1.2e-05 s, measured 1.3e-05 s" */
 static PetscErrorCode OptionText(const SpmvOption *o, char text[], size_t size)
 {
@@ -203,7 +214,11 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
   choice->backend     = backend;
   choice->best.number = choice->second.number = -1;
   if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || one) PetscCall(TuneFirst(q, csr, backend, choice));
-  else {
+  else if (TuneIsEmpty(q, csr)) {
+    choice->best.number = SPMV_NUMBER_AIJ;
+    choice->best.plan   = q->host[SPMV_NUMBER_AIJ];
+    choice->from        = SPMV_FROM_ESTIMATE;
+  } else {
     if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
     if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, baseline, context, choice));
     if (wisdom && choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));

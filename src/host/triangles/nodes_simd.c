@@ -36,7 +36,7 @@ SPMV_INLINE size_t NodesBytes(PetscBool floats, int n)
 
 SPMV_INLINE PetscScalar NodesValue(const char *v, PetscBool floats, int k)
 {
-  #if SPMV_FLOATS
+  #if SPMV_VALUES_HAS_FLOAT
   if (floats) return ((const float *)(const void *)v)[k];
   #endif
   return ((const PetscScalar *)(const void *)v)[k];

@@ -20,7 +20,7 @@ SPMV_INLINE PetscInt RowsDistance(const void *distance, PetscBool wide, PetscInt
 
 SPMV_INLINE PetscScalar RowsValue(const void *v, PetscBool floats, PetscInt k)
 {
-  #if SPMV_FLOATS
+  #if SPMV_VALUES_HAS_FLOAT
   if (floats) return (PetscScalar)((const float *)v)[k];
   #endif
   return ((const PetscScalar *)v)[k];

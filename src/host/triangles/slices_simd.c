@@ -21,7 +21,7 @@ typedef struct {
 /* Value k from where a pass is, eight from there on, and n values further */
 SPMV_INLINE PetscScalar SlicesValue(const SlicesAt *at, PetscInt k)
 {
-  #if SPMV_FLOATS
+  #if SPMV_VALUES_HAS_FLOAT
   if (at->floats) return ((const float *)(const void *)at->value)[k];
   #endif
   return ((const PetscScalar *)(const void *)at->value)[k];
@@ -29,7 +29,7 @@ SPMV_INLINE PetscScalar SlicesValue(const SlicesAt *at, PetscInt k)
 
 SPMV_INLINE Spmv8 SlicesValues(const SlicesAt *at)
 {
-  #if SPMV_FLOATS
+  #if SPMV_VALUES_HAS_FLOAT
   if (at->floats) return Spmv8LoadFloat((const float *)(const void *)at->value);
   #endif
   return Spmv8Load((const PetscScalar *)(const void *)at->value);

@@ -24,7 +24,7 @@ const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source)
 + source - the rows
 . shape  - NULL for the one that is likely to be the fastest; nodes only if they suit
 . isa    - an SpmvIsa, or SPMV_ISA_COUNT for the best
-- floats - T is stored as floats (SPMV_FLOATS), which is wrong by 6e-8 of each entry
+- floats - T is stored as floats (SPMV_VALUES_HAS_FLOAT), which is wrong by 6e-8 of each entry
 
   Output Parameters:
 + triangles - NULL if `bad` is not -1
@@ -47,7 +47,7 @@ PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const Spmv
   t->shape   = shape;
   t->kernels = shape->kernels[best];
   t->passes  = &t->kernels->passes[0];
-  t->floats  = (PetscBool)(floats && SPMV_FLOATS);
+  t->floats  = (PetscBool)(floats && SPMV_VALUES_HAS_FLOAT);
   PetscCall(shape->build(source, t));
   PetscCall(SpmvTrianglesSetValues(source, t, bad));
   if (*bad >= 0) PetscFunctionReturn(PETSC_SUCCESS);
@@ -56,7 +56,7 @@ PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const Spmv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#if SPMV_FLOATS
+#if SPMV_VALUES_HAS_FLOAT
 /* Whether all of n finite values are finite as floats. Infinite ones are, which others have to find */
 static PetscBool FitFloats(size_t n, const double value[])
 {
@@ -87,7 +87,7 @@ static void MakeFloats(size_t n, double value[])
 /* T becomes floats, if all of it can */
 static void TrianglesNarrow(SpmvTriangles *t)
 {
-#if SPMV_FLOATS
+#if SPMV_VALUES_HAS_FLOAT
   size_t       n[2];
   PetscScalar *value[2];
 

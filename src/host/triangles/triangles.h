@@ -13,7 +13,7 @@
   rows.c, nodes.c and slices.c build them, *_simd.c has their passes.
 */
 #pragma once
-#include "../../spmvimpl.h"
+#include "../values.h"
 
 /*
   What the triangles T of a matrix or a factor are made of, by rows: sign S a, S the inverse diagonal where rows are scaled. A
@@ -78,18 +78,11 @@ typedef struct {
 
 /* SpmvShapeKernels: of a shape, for an instruction set */
 typedef struct {
-  SpmvPasses passes[2]; /* over scalars, and over floats (SPMV_FLOATS) */
+  SpmvPasses passes[2]; /* over scalars, and over floats (SPMV_VALUES_HAS_FLOAT) */
 } SpmvShapeKernels;
 
-/* Whether T may be stored as floats: of real numbers in double precision. Sums, and S, are double all the same */
-#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
-  #define SPMV_FLOATS 1
-#else
-  #define SPMV_FLOATS 0
-#endif
-
-/* A shape's passes, for a *_simd.c: of functions that are told by a last argument whether values are floats */
-#if SPMV_FLOATS
+/* T may be stored as floats where values may (SPMV_VALUES_HAS_FLOAT). Sums, and S, are double all the same. A shape's passes, for a *_simd.c: of functions that are told by a last argument whether values are floats */
+#if SPMV_VALUES_HAS_FLOAT
   #define SPMV_PASSES_FLOAT(pass_, product_) \
     static void PassFloats(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p) \
     { \

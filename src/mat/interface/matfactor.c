@@ -30,6 +30,9 @@ PetscErrorCode MatSpmvGetFactor(Mat F, SpmvFactor **f)
 static PetscErrorCode SpmvFactorDrop(SpmvFactor *f)
 {
   PetscFunctionBegin;
+  PetscCall(
+    SpmvSummaryAdd("solves", f->prefix, f->part[0].triangles ? f->part[0].triangles->shape->name : "-", f->n, f->nz, &f->spent));
+  PetscCall(PetscMemzero(&f->spent, sizeof(f->spent)));
   for (int k = 0; k < 2; k++) {
     PetscCall(SpmvTrianglesDestroy(&f->part[k].triangles));
     PetscCall(SpmvFactorRowsDestroy(&f->part[k].rows));
@@ -166,6 +169,7 @@ static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
   if (!part->rows.ends) PetscCall(SpmvFactorSetPattern(F, f, transpose, &why));
   if (!part->refused) PetscCall(SpmvFactorSetValues(F, f, part, &why));
   PetscCall(PetscTime(&end));
+  f->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(build ? SPMV_Build : SPMV_Update, F, 0, 0, 0));
   if (build || why[0]) PetscCall(SpmvFactorView(F, f, transpose, why, end - start));
   if (part->current && build) f->counts.builds++;
@@ -207,6 +211,7 @@ static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
 
   PetscFunctionBegin;
   PetscCall(PetscViewerDestroy(&f->viewer));
+  PetscCall(PetscStrncpy(f->prefix, ((PetscObject)A)->prefix ? ((PetscObject)A)->prefix : "", sizeof(f->prefix)));
   f->solve       = PETSC_TRUE;
   f->floats      = PETSC_FALSE;
   f->build_after = SPMV_BUILD_AFTER;
@@ -246,7 +251,12 @@ static PetscErrorCode SpmvFactorKeep(IS is, IS *kept)
 /* After PETSc's numeric factorisation: there are other values. Those of one that failed are PETSc's business */
 static PetscErrorCode SpmvFactorHasValues(Mat F, SpmvFactor *f)
 {
+  MatInfo info;
+
   PetscFunctionBegin;
+  PetscCall((*f->theirs.getinfo)(F, MAT_LOCAL, &info));
+  f->n  = F->rmap->n;
+  f->nz = (PetscInt64)info.nz_used;
   SpmvDueChanged(&f->due);
   f->rooted = PETSC_FALSE;
   for (int k = 0; k < 2; k++) f->part[k].tried = f->part[k].current = PETSC_FALSE;

@@ -48,6 +48,12 @@ typedef struct {
   PetscBool      rooted;  /* root has those of the factor's values */
   PetscScalar   *work;    /* [n] or NULL */
   SpmvCounts     counts;
+
+  /* For -spmv_summary */
+  SpmvSpent  spent; /* on solves with one vector */
+  PetscInt   n;     /* rows */
+  PetscInt64 nz;    /* entries of PETSc's factor */
+  char       prefix[64];
 } SpmvFactor;
 
 /* matfactor.c */

@@ -2,6 +2,7 @@
   matfactor_solve.c - solves with PETSc's factors by our triangles, or by PETSc while they are not there
 */
 #include "matfactor.h"
+#include <petsctime.h>
 
 /* n scalars to write to */
 static PetscErrorCode GetWork(SpmvFactor *f, PetscInt n, PetscScalar **work)
@@ -82,20 +83,22 @@ static PetscErrorCode SolveVec(Mat F, Vec b, Vec x, PetscBool transpose)
   PetscScalar       *xa;
   SpmvFactor        *f;
   SpmvTriangles     *t;
+  PetscLogDouble     start, end;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetFactor(F, &f));
   PetscCall(MatSpmvFactorUpdate(F, f, transpose, 1, &t));
-  if (!t) {
-    PetscCall((transpose ? f->theirs.solvetranspose : f->theirs.solve)(F, b, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArrayWrite(x, &xa));
-  PetscCall(SolveArrays(f, t, transpose, 1, ba, 0, xa, 0));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(VecRestoreArrayWrite(x, &xa));
-  PetscCall(PetscLogFlops(SolveFlops(F, f, PETSC_FALSE)));
+  PetscCall(PetscTime(&start));
+  if (t) {
+    PetscCall(VecGetArrayRead(b, &ba));
+    PetscCall(VecGetArrayWrite(x, &xa));
+    PetscCall(SolveArrays(f, t, transpose, 1, ba, 0, xa, 0));
+    PetscCall(VecRestoreArrayRead(b, &ba));
+    PetscCall(VecRestoreArrayWrite(x, &xa));
+    PetscCall(PetscLogFlops(SolveFlops(F, f, PETSC_FALSE)));
+  } else PetscCall((transpose ? f->theirs.solvetranspose : f->theirs.solve)(F, b, x));
+  PetscCall(PetscTime(&end));
+  SpmvSpentCall(&f->spent, (PetscBool)(t != NULL), 1, end - start);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

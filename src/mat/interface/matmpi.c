@@ -38,6 +38,7 @@ static PetscErrorCode MatSpmvPrepareBlock(Mat A, SpmvShadow *s, Mat B, SpmvShado
   if (s->settings.known && (!b->seq.is_block || s->version != s->settings.version)) {
     PetscCall(MatSpmvInheritSettings(A, B));
     b->seq.is_block = PETSC_TRUE;
+    PetscCall(PetscStrncpy(b->seq.prefix, ((PetscObject)A)->prefix ? ((PetscObject)A)->prefix : "", sizeof(b->seq.prefix)));
     PetscCall(PetscViewerDestroy(&b->settings.viewer)); /* A prints for its blocks */
     b->settings.tuneview = PETSC_FALSE;
   }

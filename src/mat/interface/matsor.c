@@ -133,6 +133,7 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   PetscCall(PetscTime(&start));
   PetscCall(SpmvSweepsBuild(w, &csr, shadow->settings.request.isa, nnodes, nodes));
   PetscCall(PetscTime(&end));
+  w->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
   if (event == SPMV_Update) shadow->seq.counts.refreshes++;
   else {
@@ -333,12 +334,15 @@ PetscErrorCode MatSOR_SeqSpmv(Mat A, Vec b, PetscReal omega, MatSORType type, Pe
                          .keep      = 1 - omega};
   PetscBool   current = PETSC_FALSE, ours = (PetscBool)(s.eisenstat ? shift == 0 : s.forward || s.backward);
 
+  PetscLogDouble start, end;
+
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &shadow));
   PetscCall(MatSpmvEnsureSettings(A));
   MatSpmvTakeDiagonalBlock(A);
   if (ours && !(type & (SOR_APPLY_UPPER | SOR_APPLY_LOWER)) && b != x)
     PetscCall(MatSpmvUpdateSweeps(A, shadow, omega, shift, &current));
+  PetscCall(PetscTime(&start));
   if (current) {
     s.its = shadow->seq.sweeps.nodes ? its : its * lits; /* PETSc's sweeps by inodes take no notice of lits */
     PetscCall(SpmvSweepRun(shadow, &s, b, x));
@@ -348,6 +352,8 @@ PetscErrorCode MatSOR_SeqSpmv(Mat A, Vec b, PetscReal omega, MatSORType type, Pe
     PetscCall((*SpmvParentSeq.ops.sor)(A, b, omega, type, shift, its, lits, x));
     shadow->seq.counts.sweepsaij++;
   }
+  PetscCall(PetscTime(&end));
+  SpmvSpentCall(&shadow->seq.sweeps.spent, current, 1, end - start);
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -36,9 +36,10 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[]
 
   PetscFunctionBegin;
   if (built) PetscCall(SpmvAppend(line, size, "built in %.3g s", (double)s->build_seconds));
-  if (built && s->aij_seconds > 0)
-    PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->aij_seconds)));
-  if (s->own_seconds > 0) PetscCall(SpmvAppend(line, size, " = %.1f products", (double)(s->build_seconds / s->own_seconds)));
+  if (built && s->spent.least[0] > 0)
+    PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->spent.least[0])));
+  if (s->spent.least[1] > 0)
+    PetscCall(SpmvAppend(line, size, " = %.1f products", (double)(s->build_seconds / s->spent.least[1])));
   PetscCall(SpmvAppend(line, size,
                        "%sbuilds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT
                        ", by AIJ's kernel %" PetscInt64_FMT,

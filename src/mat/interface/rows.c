@@ -3,6 +3,8 @@
 */
 #include "spmvmat.h"
 #include "../../sys/hash.h"
+#include <float.h>
+#include <math.h>
 
 /* A's rows as AIJ has them; there is nothing to restore */
 PetscErrorCode MatSpmvGetRows(Mat A, SpmvCSR *csr)
@@ -76,6 +78,41 @@ PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a)
   PetscCall(PetscArraycpy(*a, csr->a, nz));
   for (PetscInt r = 0; r < csr->m; r++) PetscCall(PetscSortIntWithScalarArray(i[r + 1] - i[r], *j + i[r], *a + i[r]));
   csr->j = *j;
+  csr->a = *a;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values become the floats next to them, or 0 where these are too small to keep their digits; unless one is finite and too large
+   to be a float. good: they did */
+void SpmvRound(size_t n, PetscScalar a[], PetscBool *good)
+{
+#if SPMV_VALUES_HAS_FLOAT
+  PetscInt large = 0;
+
+  for (size_t k = 0; k < n; k++) large |= fabs(a[k]) > FLT_MAX && fabs(a[k]) <= DBL_MAX;
+  for (size_t k = 0; k < n && !large; k++) {
+    const float f = (float)a[k];
+
+    a[k] = fabsf(f) < FLT_MIN ? 0 : (double)f;
+  }
+  *good = (PetscBool)!large;
+#else
+  (void)n, (void)a;
+  *good = PETSC_FALSE;
+#endif
+}
+
+/* Replaces values by rounded ones, a copy that is the caller's to PetscFree(), unless a is one already */
+PetscErrorCode SpmvRowsRound(SpmvCSR *csr, PetscScalar **a, PetscBool *good)
+{
+  const PetscInt nz = csr->i[csr->m];
+
+  PetscFunctionBegin;
+  if (!*a) {
+    PetscCall(PetscMalloc1(nz, a));
+    PetscCall(PetscArraycpy(*a, csr->a, nz));
+  }
+  SpmvRound((size_t)nz, *a, good);
   csr->a = *a;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,6 +6,7 @@
   settings of the Mat they come from, never its storage.
 */
 #include "spmvmat.h"
+#include "../../host/values.h"
 #include "../../spmvdevice.h"
 
 /* What users may write: "one of: 0 1 2", "from 1 to 65536" */
@@ -51,7 +52,34 @@ static PetscErrorCode SpmvReadParam(const char format[], const SpmvParam *param,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -mat_spmv_<what>_values: whether values are read as floats. Where PETSc's scalars are not double there is no choice */
+/* The knob of a side that has a name; -1 if there is none */
+static PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
+{
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    if (!strcmp(side->params[k].name, name)) return k;
+  }
+  return -1;
+}
+
+/* Of a host side, the knob of how values are stored (host/values.h); -1 if they are always plain */
+static PetscInt SpmvValuesKnob(const SpmvFormat *format)
+{
+  return format->host ? SpmvSideFind(&format->host->side, "values") : -1;
+}
+
+/* What is asked for if values are to be floats: those formats that can store them so, or AIJ's kernel */
+void SpmvRequestFloats(SpmvRequest *q)
+{
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
+    const PetscInt knob = SpmvValuesKnob(SpmvCandidate[k]);
+
+    if (knob >= 0) q->host[k].value[knob] = SPMV_VALUES_FLOAT;
+    else if (k != SPMV_NUMBER_AIJ) q->allowed &= ~((PetscInt)1 << k);
+  }
+  if (!q->allowed) q->allowed = (PetscInt)1 << SPMV_NUMBER_AIJ;
+}
+
+/* -mat_spmv_<what>values: whether values are read as floats. Where PETSc's scalars are not double there is no choice */
 static PetscErrorCode SpmvReadFloats(const char what[], const char help[], PetscBool *floats, SpmvOptionItems PetscOptionsObject)
 {
   const char *const names[] = {"scalar", "float"};
@@ -59,10 +87,10 @@ static PetscErrorCode SpmvReadFloats(const char what[], const char help[], Petsc
   PetscInt          k = *floats;
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_%s_values", what));
+  PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_%svalues", what));
   PetscCall(PetscSNPrintf(text, sizeof(text), "%s: PETSc's scalars, or floats, added up in double precision", help));
   PetscCall(PetscOptionsEList(name, text, "MatSetFromOptions", names, 2, names[k], &k, NULL));
-  PetscCheck(!k || SPMV_FLOATS, PETSC_COMM_SELF, PETSC_ERR_SUP,
+  PetscCheck(!k || SPMV_VALUES_HAS_FLOAT, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "%s float is for a PETSc with real numbers in double precision, which this one is not; leave the option out", name);
   *floats = (PetscBool)k;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -84,15 +112,6 @@ static PetscErrorCode SpmvSettingsDefault(const SpmvFormat *type, SpmvSettings *
   if (size == 1 && text) threads = (PetscInt)strtol(text, NULL, 10);
   settings->request.threads = PetscMax(1, PetscMin(SPMV_THREADS_MAX, threads));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The knob of a side that has a name; -1 if there is none */
-static PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
-{
-  for (PetscInt k = 0; k < side->nparams; k++) {
-    if (!strcmp(side->params[k].name, name)) return k;
-  }
-  return -1;
 }
 
 /* How to choose among formats and plans */
@@ -220,12 +239,16 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
                             "MatSetFromOptions", s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
+  PetscCall(SpmvReadFloats("", "Values that our products read", &s.floats, PetscOptionsObject));
+  PetscCall(SpmvReadFloats(
+    "product_", "Values that our products read of a matrix that is a product of this one, as a coarse level of multigrid is",
+    &s.productfloats, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_sor", "Sweeps of MatSOR(), which PCSOR calls, are ours, not AIJ's", "MatSetFromOptions",
                              s.sor, &s.sor, NULL));
-  PetscCall(SpmvReadFloats("sor", "Values that our sweeps of MatSOR() read", &s.sorfloats, PetscOptionsObject));
+  PetscCall(SpmvReadFloats("sor_", "Values that our sweeps of MatSOR() read", &s.sorfloats, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_solve", "Solves with factors of PCILU and PCICC are ours, not PETSc's",
                              "MatSetFromOptions", s.solve, &s.solve, NULL));
-  PetscCall(SpmvReadFloats("solve", "Values of factors that our solves read", &s.solvefloats, PetscOptionsObject));
+  PetscCall(SpmvReadFloats("solve_", "Values of factors that our solves read", &s.solvefloats, PetscOptionsObject));
   PetscCall(PetscOptionsEList(
     "-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix",
     "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));
@@ -248,6 +271,11 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
     PetscCall(PetscViewerDestroy(&shadow->settings.viewer));
   }
   PetscOptionsHeadEnd();
+  PetscCheck(!s.floats || shadow->type == &SpmvFormat_spmv || SpmvValuesKnob(shadow->type) >= 0, PetscObjectComm((PetscObject)A),
+             PETSC_ERR_SUP,
+             "%s has no values in single precision; leave -mat_spmv_values float out, or set the matrix's type to spmv, which "
+             "chooses a format that has",
+             shadow->type->name);
   s.known = PETSC_TRUE;
   s.version++;
   shadow->settings = s;
@@ -317,7 +345,7 @@ PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A product takes over the settings of the first of its factors that is of its format */
+/* A product takes over the settings of the first of its factors that is of its format, -mat_spmv_product_values for its own */
 PetscErrorCode MatSpmvInheritFromFactors(Mat A)
 {
   SpmvShadow *shadow;
@@ -327,5 +355,6 @@ PetscErrorCode MatSpmvInheritFromFactors(Mat A)
   if (shadow->settings.known || !A->product) PetscFunctionReturn(PETSC_SUCCESS);
   if (A->product->A) PetscCall(MatSpmvInheritSettings(A->product->A, A));
   if (!shadow->settings.known && A->product->B) PetscCall(MatSpmvInheritSettings(A->product->B, A));
+  if (shadow->settings.productfloats) shadow->settings.floats = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

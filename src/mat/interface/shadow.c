@@ -56,6 +56,23 @@ PetscBool MatSpmvChanged(Mat A, const SpmvShadow *s)
   return (PetscBool)(s->owner != A || s->state != ((PetscObject)A)->state || s->seq.touched);
 }
 
+/* What a sequential matrix or a block spent. MatHeaderMerge() destroys some whose inside is another's then: they have no type */
+static PetscErrorCode MatSpmvSummary(Mat A, const SpmvSeq *s)
+{
+  const char *prefix = s->is_block ? s->prefix : ((PetscObject)A)->prefix;
+  MatInfo     info;
+
+  PetscFunctionBegin;
+  if (!((PetscObject)A)->type_name || !(s->spent.calls[0] + s->spent.calls[1] + s->sweeps.spent.calls[0]))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*SpmvParentSeq.ops.getinfo)(A, MAT_LOCAL, &info));
+  PetscCall(SpmvSummaryAdd("products", prefix, s->built.format ? s->built.format->name : "-", A->rmap->n,
+                           (PetscInt64)info.nz_used, &s->spent));
+  PetscCall(SpmvSummaryAdd("sweeps", prefix, s->sweeps.triangles ? s->sweeps.triangles->shape->name : "-", A->rmap->n,
+                           (PetscInt64)info.nz_used, &s->sweeps.spent));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* SpmvCounts is nothing but counters */
 void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
 {
@@ -71,6 +88,7 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
 
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->parent == &SpmvParentSeq) PetscCall(MatSpmvSummary(A, &s->seq));
   PetscCall(SpmvShadowDrop(s));
   PetscCall(SpmvSweepsDestroy(&s->seq.sweeps));
   SpmvCountsAdd(&SpmvTotals, &s->seq.counts);
@@ -119,17 +137,18 @@ static PetscErrorCode SpmvBaselineRun(void *context)
 /* Lets the tuner choose, unless it has for this pattern and these settings */
 static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr)
 {
-  const SpmvRequest *q        = &s->settings.request;
-  SpmvBaseline       baseline = {A, NULL, NULL};
-  SpmvChoice         choice;
-  PetscInt           backend;
-  PetscErrorCode     ierr;
+  SpmvRequest    q        = s->settings.request;
+  SpmvBaseline   baseline = {A, NULL, NULL};
+  SpmvChoice     choice;
+  PetscInt       backend;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
-  if (SpmvChoiceAnswers(&s->seq.choice, q, &s->seq.key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->seq.rounded) SpmvRequestFloats(&q);
+  if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
-  ierr = SpmvTune(q, csr, &s->seq.key, backend, SpmvBaselineRun, &baseline, &choice);
+  ierr = SpmvTune(&q, csr, &s->seq.key, backend, SpmvBaselineRun, &baseline, &choice);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
   PetscCall(ierr);
@@ -163,7 +182,6 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
   if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvFormatCite(s->built.format));
   s->build_seconds = end - start;
-  s->own_seconds   = 0;
   s->choices++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -179,6 +197,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
   SpmvRows                    rows;
   SpmvKey                     key;
   PetscBool                   nomem = PETSC_FALSE, same;
+  PetscInt                    backend;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetRows(A, &rows.aij));
@@ -192,10 +211,15 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
     s->nonzerostate = A->nonzerostate;
   }
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows.sorted, &j, &a));
+  PetscCall(MatSpmvBackend(shadow, key.nz, &backend));
+  s->floats  = shadow->settings.floats;
+  s->rounded = PETSC_FALSE;
+  if (s->floats && backend == SPMV_BACKEND_HOST) PetscCall(SpmvRowsRound(&rows.sorted, &a, &s->rounded));
   if (!same) PetscCall(SpmvShadowBuild(A, shadow, &rows, &nomem));
   else if (SpmvBuiltExists(b))
     PetscCall(SpmvBuiltSetValues(A, shadow, SpmvRowsFor(&rows, SpmvFormatSide(b->format, b->plan.backend)), b, &nomem));
   if (nomem) PetscCall(SpmvShadowBuild(A, shadow, &rows, &nomem)); /* for the host, now */
+  s->rounded = (PetscBool)(s->rounded && SpmvBuiltExists(b) && !b->format->host->side.borrows);
   s->current = PETSC_TRUE;
   if (s->transposed) s->transposed->current = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -210,7 +234,8 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
   if (shadow->version != shadow->settings.version) {
     shadow->version = shadow->settings.version;
     s->hostonly     = PETSC_FALSE;
-    if (memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest))) PetscCall(SpmvShadowDrop(shadow));
+    if (s->floats != shadow->settings.floats || memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest)))
+      PetscCall(SpmvShadowDrop(shadow));
   }
   if (MatSpmvChanged(A, shadow)) {
     SpmvDueChanged(&s->due);
@@ -220,7 +245,12 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
     shadow->state = ((PetscObject)A)->state;
   }
   if (!s->current && SpmvDueAfter(&s->due, shadow->settings.build_after)) {
+    PetscLogDouble start, end;
+
+    PetscCall(PetscTime(&start));
     PetscCall(SpmvShadowRenew(A, shadow));
+    PetscCall(PetscTime(&end));
+    s->spent.setup += end - start;
     PetscCall(MatSpmvViewBuilt(A));
   }
   s->due.since++;

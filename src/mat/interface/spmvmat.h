@@ -64,18 +64,28 @@ static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products, 
   return SpmvDueAfter(due, products / gain + (products % gain > 0));
 }
 
+/* SpmvSpent: the time that one kind of work took, [0] by PETSc's kernel and [1] by ours */
+typedef struct {
+  PetscInt64     calls[2];
+  PetscLogDouble seconds[2];
+  PetscLogDouble least[2]; /* seconds of one call; 0: there was none */
+  PetscLogDouble setup;    /* seconds to choose and make what ours read, and to give it new values */
+} SpmvSpent;
+
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
-  PetscBool         known;       /* the options database was read, or a parent's settings were taken over */
-  PetscInt          version;     /* raised by every change, so that a parallel Mat knows when to tell its blocks */
-  PetscInt          transpose;   /* a SpmvTransposeKind */
-  PetscInt          build_after; /* products by AIJ's kernel before the storage is built, >= 0 */
-  PetscBool         sor;         /* sweeps of MatSOR() are ours */
-  PetscBool         sorfloats;   /* and read values as floats */
-  PetscBool         solve;       /* solves with incomplete factors are ours */
-  PetscBool         solvefloats; /* and read values as floats */
-  SpmvRequest       request;     /* formats, plans, instruction set, threads, backend, and how to choose among them */
-  PetscViewer       viewer;      /* -mat_spmv_view, or NULL */
+  PetscBool         known;         /* the options database was read, or a parent's settings were taken over */
+  PetscInt          version;       /* raised by every change, so that a parallel Mat knows when to tell its blocks */
+  PetscInt          transpose;     /* a SpmvTransposeKind */
+  PetscInt          build_after;   /* products by AIJ's kernel before the storage is built, >= 0 */
+  PetscBool         floats;        /* storages of products are made of values that were rounded to floats */
+  PetscBool         productfloats; /* and so they are for matrices that are products of this one */
+  PetscBool         sor;           /* sweeps of MatSOR() are ours */
+  PetscBool         sorfloats;     /* and read values as floats */
+  PetscBool         solve;         /* solves with incomplete factors are ours */
+  PetscBool         solvefloats;   /* and read values as floats */
+  SpmvRequest       request;       /* formats, plans, instruction set, threads, backend, and how to choose among them */
+  PetscViewer       viewer;        /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
   PetscBool         tuneview; /* -mat_spmv_tune_view */
 } SpmvSettings;
@@ -140,6 +150,7 @@ typedef struct {
   PetscObjectState state, nonzerostate;
   SpmvKey          key;
   SpmvDue          due;
+  SpmvSpent        spent;
   PetscLogDouble   read, bytes, build_seconds; /* bytes that sweeps read, and that are kept */
 } SpmvSweeps;
 
@@ -154,8 +165,11 @@ typedef struct {
   SpmvTransposed  *transposed;   /* NULL: not built */
   PetscBool        hostonly;     /* the device ran out of memory */
   PetscBool        current;      /* what was built has the matrix's values */
+  PetscBool        floats;       /* it was to have them rounded to floats, which csradaptive, that borrows them, has not */
+  PetscBool        rounded;      /* and they were: none was too large */
   PetscBool        touched;      /* the parallel Mat changed: the block's own state may not tell */
   PetscBool        is_block;     /* of a parallel Mat, which it has its settings from */
+  char             prefix[24];   /* of that Mat, for the summary */
   SpmvDue          due;          /* products */
 
   SpmvSweeps sweeps;
@@ -166,8 +180,7 @@ typedef struct {
   SpmvCounts     counts;
   PetscInt64     choices;       /* builds, of sweeps too, and choices of AIJ's kernel */
   PetscLogDouble build_seconds; /* of the last build */
-  PetscLogDouble aij_seconds;   /* least time of a product by AIJ's kernel, 0 if there was none */
-  PetscLogDouble own_seconds;   /* least time of a product by ours */
+  SpmvSpent      spent;         /* on products; its least times are of those that are not transposed */
 } SpmvSeq;
 
 /* SpmvMPI: of a parallel Mat, what its processes share; its blocks have the storages */
@@ -213,7 +226,7 @@ typedef struct {
   SpmvShadow *shadow[2];
 } SpmvBlocks;
 
-#define SPMV_BUILD_AFTER 16 /* default of -mat_spmv_build_after; README.md, "When the storage is built", says how it works */
+#define SPMV_BUILD_AFTER 16 /* default of -mat_spmv_build_after; docs/internals.md says how it works */
 
 extern SpmvParent    SpmvParentSeq, SpmvParentMPI;
 extern PetscLogEvent SPMV_Build, SPMV_Update, SPMV_Tune;
@@ -269,6 +282,13 @@ extern PetscErrorCode SpmvShadowGetWork(SpmvShadow *shadow, size_t n, PetscScala
 extern PetscBool      MatSpmvPatternIsBuilt(Mat A, const SpmvShadow *shadow);
 extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
 
+/* summary.c */
+extern PetscErrorCode SpmvSummaryInitialize(void);
+extern PetscErrorCode SpmvSummaryFinalize(void);
+extern PetscErrorCode SpmvSummaryAdd(const char work[], const char prefix[], const char by[], PetscInt rows, PetscInt64 nonzeros,
+                                     const SpmvSpent *spent);
+extern void           SpmvSpentCall(SpmvSpent *spent, PetscBool ours, PetscInt calls, PetscLogDouble seconds);
+
 /* built.c */
 extern PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,
                                       SpmvBuilt *built, PetscBool *nomem);
@@ -319,11 +339,14 @@ extern PetscErrorCode MatSpmvGetNodes(Mat A, PetscInt *n, PetscInt **nodes);
 extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
 extern PetscBool      SpmvRowsSorted(const SpmvCSR *csr);
 extern PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a);
+extern PetscErrorCode SpmvRowsRound(SpmvCSR *csr, PetscScalar **a, PetscBool *good);
+extern void           SpmvRound(size_t n, PetscScalar a[], PetscBool *good);
 extern SpmvKey        SpmvRowsKey(const SpmvCSR *csr);
 
 /* settings.c */
 extern PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject);
 extern PetscErrorCode MatSpmvEnsureSettings(Mat A);
+extern void           SpmvRequestFloats(SpmvRequest *request);
 extern PetscErrorCode MatSpmvInheritSettings(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritFromFactors(Mat A);

@@ -30,9 +30,13 @@ static PetscErrorCode SpmvTransposedCreate(const SpmvCSR *csr, SpmvTransposed *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void SpmvTransposedSetValues(const SpmvCSR *csr, SpmvTransposed *t)
+/* round: as the storage of A has them */
+static void SpmvTransposedSetValues(const SpmvCSR *csr, PetscBool round, SpmvTransposed *t)
 {
+  PetscBool good = PETSC_TRUE;
+
   for (PetscInt k = 0; k < csr->i[csr->m]; k++) t->a[k] = csr->a[t->from[k]];
+  if (round) SpmvRound((size_t)csr->i[csr->m], t->a, &good);
 }
 
 /* The rows of A^T and their storage, on a device if A's is */
@@ -45,7 +49,7 @@ static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *c
 
   PetscFunctionBegin;
   PetscCall(SpmvTransposedCreate(csr, t));
-  SpmvTransposedSetValues(csr, t);
+  SpmvTransposedSetValues(csr, s->seq.rounded, t);
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(&t->csr, q->isa, number, &plan, NULL));
   PetscCall(SpmvBuiltCreate(A, s, &t->csr, number, &plan, &t->built, nomem));
   t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar));
@@ -62,7 +66,7 @@ static PetscErrorCode SpmvTransposedRenew(Mat A, SpmvShadow *s, const SpmvCSR *c
   PetscFunctionBegin;
   s->seq.transposed = NULL;
   if (t) {
-    SpmvTransposedSetValues(csr, t);
+    SpmvTransposedSetValues(csr, s->seq.rounded, t);
     ierr = SpmvBuiltSetValues(A, s, &t->csr, &t->built, nomem);
   } else {
     PetscCall(PetscNew(&t));

@@ -1,0 +1,225 @@
+static const char help[] = "Values in single precision on request: who has them, how wrong products are, and who inherits them.\n\
+  -type <spmv>  the type under test\n\
+  -refused      what is refused\n\n";
+
+#include "refuse.h"
+#include <float.h>
+
+static PetscInt failures;
+
+static PetscErrorCode Fact(PetscBool holds, const char what[])
+{
+  PetscFunctionBegin;
+  failures += !holds;
+  if (!holds) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "wrong: %s\n", what));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Counts(Mat A, SpmvCounts *counts)
+{
+  PetscErrorCode (*get)(Mat, SpmvCounts *);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &get));
+  PetscCheck(get, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "no MatSpmvGetCounts_C: is the library loaded?");
+  PetscCall((*get)(A, counts));
+  PetscFunctionReturn(0);
+}
+
+/* A grid's matrix whose values are no floats; the one in the middle is `large` */
+static PetscErrorCode Fill(Mat A, PetscReal scale, PetscReal large)
+{
+  PetscInt n, first, end;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetSize(A, &n, NULL));
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  for (PetscInt i = first; i < end; i++) {
+    const PetscInt    j[5] = {i, i + 1, i - 1, i + 37, i - 37};
+    const PetscScalar v[5] = {i == n / 2 && large != 0 ? large : scale * (4 + 1. / (3 + i)), -scale / 3, -scale / 7, -scale * .1,
+                              -scale * .7};
+
+    for (int k = 0; k < 5; k++) {
+      if (j[k] >= 0 && j[k] < n) PetscCall(MatSetValues(A, 1, &i, 1, &j[k], &v[k], INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Create(const char type[], const char prefix[], PetscInt n, Mat *A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(MatSetOptionsPrefix(*A, prefix));
+  PetscCall(MatSetType(*A, type));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 5, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 5, NULL, 5, NULL));
+  PetscCall(Fill(*A, 1, 0));
+  PetscFunctionReturn(0);
+}
+
+/* How wrong a product of A is, against that of B; whether it was counted as one with floats */
+static PetscErrorCode Error(Mat A, Mat B, PetscBool transpose, PetscReal *error, PetscBool *floats)
+{
+  SpmvCounts before, after;
+  Vec        x, y, z;
+  PetscReal  size;
+
+  PetscFunctionBegin;
+  PetscCall(Counts(A, &before));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  PetscCall((transpose ? MatMultTranspose : MatMult)(A, x, y));
+  PetscCall((transpose ? MatMultTranspose : MatMult)(B, x, z));
+  PetscCall(VecNorm(z, NORM_INFINITY, &size));
+  PetscCall(VecAXPY(y, -1, z));
+  PetscCall(VecNorm(y, NORM_INFINITY, error));
+  *error /= size;
+  PetscCall(Counts(A, &after));
+  *floats = (PetscBool)(after.floats > before.floats);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(0);
+}
+
+/* Products of A, forward and transposed, have the error of floats, or that of scalars */
+static PetscErrorCode Expect(Mat A, Mat B, PetscBool floats, const char what[])
+{
+  PetscFunctionBegin;
+  for (int transpose = 0; transpose < 2; transpose++) {
+    PetscReal error;
+    PetscBool counted;
+
+    PetscCall(Error(A, B, (PetscBool)transpose, &error, &counted));
+    PetscCall(Fact((PetscBool)(counted == floats), what));
+    if (floats) PetscCall(Fact((PetscBool)(error > FLT_EPSILON / 1000 && error < FLT_EPSILON), what));
+    else PetscCall(Fact((PetscBool)(error < 100 * PETSC_MACHINE_EPSILON), what));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* New values, one that is too large, the option taken back */
+static PetscErrorCode TestValues(const char type[])
+{
+  Mat A, B;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsSetValue(NULL, "-f_mat_spmv_values", "float"));
+  PetscCall(Create(type, "f_", 2000, &A));
+  PetscCall(Create(MATAIJ, "f_", 2000, &B));
+  PetscCall(Expect(A, B, PETSC_TRUE, "floats"));
+  PetscCall(Fill(A, 3, 0));
+  PetscCall(Fill(B, 3, 0));
+  PetscCall(Expect(A, B, PETSC_TRUE, "floats, new values"));
+  PetscCall(Fill(A, 3, 1e300));
+  PetscCall(Fill(B, 3, 1e300));
+  {
+    PetscReal  error;
+    PetscBool  counted;
+    SpmvCounts counts;
+
+    PetscCall(Error(A, B, PETSC_FALSE, &error, &counted)); /* some block has the value */
+    PetscCall(Counts(A, &counts));
+    PetscCall(Fact((PetscBool)(error < 100 * PETSC_MACHINE_EPSILON), "a value that is too large"));
+  }
+  PetscCall(Fill(A, 1, 0));
+  PetscCall(Fill(B, 1, 0));
+  PetscCall(Expect(A, B, PETSC_TRUE, "floats again"));
+  PetscCall(PetscOptionsSetValue(NULL, "-f_mat_spmv_values", "scalar"));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(Expect(A, B, PETSC_FALSE, "scalars again"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(0);
+}
+
+/* P^T A P of a matrix with -mat_spmv_product_values float, and a product of that one, have floats; the matrix itself has not */
+static PetscErrorCode TestProducts(const char type[])
+{
+  Mat A, B, P, C[3], D[3];
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsSetValue(NULL, "-p_mat_spmv_product_values", "float"));
+  PetscCall(Create(type, "p_", 2000, &A));
+  PetscCall(Create(MATAIJ, NULL, 2000, &B));
+  PetscCall(Create(MATAIJ, NULL, 2000, &P));
+  PetscCall(Expect(A, B, PETSC_FALSE, "the finest level"));
+  PetscCall(MatPtAP(A, P, MAT_INITIAL_MATRIX, 2, &C[0]));
+  PetscCall(MatPtAP(B, P, MAT_INITIAL_MATRIX, 2, &D[0]));
+  PetscCall(Expect(C[0], D[0], PETSC_TRUE, "P^T A P"));
+  PetscCall(MatPtAP(C[0], P, MAT_INITIAL_MATRIX, 2, &C[1]));
+  PetscCall(MatPtAP(D[0], P, MAT_INITIAL_MATRIX, 2, &D[1]));
+  PetscCall(Expect(C[1], D[1], PETSC_TRUE, "P^T (P^T A P) P"));
+  PetscCall(MatMatMult(A, A, MAT_INITIAL_MATRIX, 2, &C[2]));
+  PetscCall(MatMatMult(B, B, MAT_INITIAL_MATRIX, 2, &D[2]));
+  PetscCall(Expect(C[2], D[2], PETSC_TRUE, "A A"));
+  for (int k = 0; k < 3; k++) {
+    PetscCall(MatDestroy(&C[k]));
+    PetscCall(MatDestroy(&D[k]));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(MatDestroy(&P));
+  PetscFunctionReturn(0);
+}
+
+/* A format whose values are always plain */
+static PetscErrorCode TestRefused(void)
+{
+  Mat A;
+
+  PetscFunctionBegin;
+  PetscCall(Create(MATCMRS, "c_", 100, &A));
+  PetscCall(Refuse(A, "-c_mat_spmv_values", "float"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  char      type[64] = MATSPMV;
+  PetscBool refused  = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-refused", &refused, NULL));
+  if (refused) PetscCall(TestRefused());
+  else {
+    PetscCall(TestValues(type));
+    PetscCall(TestProducts(type));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " failures\n", failures));
+  PetscCall(PetscFinalize());
+  return failures ? 1 : 0;
+}
+
+/*TEST
+
+  testset:
+    requires: double !complex
+    output_file: output/mat_floats.out
+    args: -mat_spmv_build_after 0 -f_mat_spmv_build_after 0 -p_mat_spmv_build_after 0
+    test:
+      suffix: types
+      args: -type {{pmf tpspmv spmv}}
+    test:
+      suffix: ranks
+      nsize: {{2 3}}
+    test:
+      suffix: copy
+      args: -f_mat_spmv_transpose copy
+
+  test:
+    suffix: refused
+    requires: double !complex
+    args: -refused
+    filter: grep -E "refused|failures"
+
+TEST*/
