@@ -120,7 +120,8 @@ SPMV_INLINE void BccooAddColumn(const PetscScalar *v, Spmv8 x, PetscInt j, Petsc
 
 /*
   The steps of a group: sums has the running sums of all lanes after each step, at BccooGroupRow(), sum the last partial sums.
-  value: those of the group; x is as long as the block columns are wide. column NULL: 1x1 blocks with uint16 columns, as they are stored
+  value: those of the group; x is as long as the block columns are wide. column NULL: 1x1 blocks with uint16 columns, as they are
+  stored
 */
 SPMV_INLINE void BccooSteps(const BccooBlocks *b, const BccooGroup *g, const int32_t *column, const PetscScalar value[],
                             const PetscScalar x[], PetscInt h, PetscInt w, Spmv8 sum[], PetscScalar sums[])
