@@ -154,6 +154,35 @@ static PetscErrorCode ManyRows(void)
   PetscFunctionReturn(0);
 }
 
+/* The matrix of full blocks that discontinuous elements make, each with four neighbours, of which nobody declared the block size */
+static PetscErrorCode Found(PetscInt size)
+{
+  const PetscInt blocks = 3000, apart[] = {0, 1, 70, 71, 900};
+  SpmvTestCSR    t      = {.m = size * blocks, .n = size * blocks};
+  SpmvCSR        csr;
+  SpmvPlan       plan = SpmvTestPlan(&SpmvFormat_bccoo, SPMV_BACKEND_HOST);
+  PetscInt       nz   = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(t.m + 1, &t.i));
+  PetscCall(PetscMalloc1(5 * size * t.m, &t.j));
+  PetscCall(PetscCalloc1(5 * size * t.m, &t.a));
+  for (PetscInt r = 0; r < t.m; r++) {
+    t.i[r] = nz;
+    for (int k = 0; k < 5; k++) {
+      for (PetscInt c = 0; c < size && r / size + apart[k] < blocks; c++) t.j[nz++] = (r / size + apart[k]) * size + c;
+    }
+  }
+  t.i[t.m] = nz;
+  csr      = SpmvTestCSRView(&t);
+  PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_bccoo, &plan, NULL));
+  PetscCheck(plan.value[BCCOO_BLOCK_HEIGHT] == size && plan.value[BCCOO_BLOCK_WIDTH] == size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " x %" PetscInt_FMT " blocks where all are %" PetscInt_FMT " x %" PetscInt_FMT,
+             plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], size, size);
+  PetscCall(SpmvTestCSRDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   /* Fig. 1, with a to p as 1 to 16 */
@@ -175,6 +204,7 @@ int main(int argc, char **argv)
   PetscCall(Show("no entries", 4, 3, none, Plan(2, 2, BCCOO_COLUMNS_INT32, 8, 1)));
   PetscCall(Figure8(C));
   PetscCall(ManyRows());
+  for (PetscInt size = 3; size <= 8; size++) PetscCall(Found(size));
   PetscCall(Regular(2000, 2000, 0, &t));
   PetscCall(TableIV("Dense", &t, 4, 4, BCCOO_COLUMNS_INT32));
   PetscCall(TableIV("Dense", &t, 4, 4, BCCOO_COLUMNS_UINT16));

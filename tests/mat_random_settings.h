@@ -24,6 +24,7 @@ static struct {
   {"-mat_bccoo_tile", "0 8 64", PETSC_FALSE},
   {"-mat_bccoo_slices", "1 2 4", PETSC_FALSE},
   {"-mat_bccoo_bunch", "0 1 8", PETSC_FALSE},
+  {"-mat_bccoo_values", "auto plain", PETSC_FALSE}, /* others would refuse blocks */
   {"-mat_cmrs_height", "0 1 4 5 8 16", PETSC_FALSE},
   {"-mat_csradaptive_nnz_per_wg", "8 64 2048", PETSC_FALSE},
   {"-mat_csradaptive_num_rows_stream", "1 2 64", PETSC_FALSE},

@@ -160,6 +160,9 @@ int main(int argc, char **argv)
       suffix: threads
       args: -type pmf -mat_pmf_values coded -mat_spmv_threads 3
     test:
+      suffix: bccoo
+      args: -type bccoo -mat_bccoo_values coded -mat_spmv_threads {{1 2}} -mat_bccoo_bunch {{1 8}}
+    test:
       suffix: tpspmv
       args: -type tpspmv -mat_tpspmv_values coded -mat_spmv_threads {{1 2}} -mat_tpspmv_tile {{0 16}}
 

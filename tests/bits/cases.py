@@ -8,7 +8,7 @@ TYPES = 'bccoo', 'cmrs', 'csradaptive', 'pmf', 'sbccoo', 'tpspmv'
 KNOBS = {  # of each type, the values that are tried
     'bccoo': {
         'block_height': '0 1 2 3 4 5 6 7 8', 'block_width': '0 1 2 3 4 5 6 7 8', 'columns': 'auto int32 uint16 difference', 'flag_bits': '32 8 16',
-        'tile': '0 8 16 24 32 40 48 64 96 128 256 512 1024', 'bunch': '0 1 8', 'slices': '1 2 4 8 16 32'},
+        'tile': '0 8 16 24 32 40 48 64 96 128 256 512 1024', 'bunch': '0 1 8', 'slices': '1 2 4 8 16 32', 'values': 'auto plain coded float'},
     'cmrs': {'height': '0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16', 'order': 'auto rows columns interleaved padded', 'word': '0 32 64', 'align': '1 0'},
     'csradaptive': {
         'nnz_per_wg': '8 64 500 2048 4096', 'num_rows_stream': '1 2 16 64 16384', 'nnz_multiplier': '1 2 8 64', 'long': '1 32 128 100000',

@@ -68,6 +68,30 @@ static PetscBool NodesSuits(const SpmvTrianglesSource *s)
   return (PetscBool)(i == s->n);
 }
 
+/*
+  SpmvTrianglesFindNodes - rows that follow each other and may be a node, for a factor whose nodes nobody has
+
+  Output Parameters:
++ nnodes - how many, each of SPMV_NODE_MAX rows at most
+- nodes  - [n] the rows of each, the caller's to PetscFree(); entries after the first nnodes are unused
+*/
+PetscErrorCode SpmvTrianglesFindNodes(const SpmvTrianglesSource *s, PetscInt *nnodes, PetscInt **nodes)
+{
+  PetscFunctionBegin;
+  *nnodes = 0;
+  PetscCall(PetscMalloc1(s->n, nodes));
+  for (PetscInt i = 0, size; i < s->n; i += size) {
+    const PetscInt most = PetscMin(SPMV_NODE_MAX, s->n - i), lower = s->lower[1][i] - s->lower[0][i];
+
+    size = 1;
+    while (size < most && s->lower[1][i + size] - s->lower[0][i + size] == lower + size && NodesNodeIsWhole(s, i, size + 1) &&
+           NodesNodeIsEqual(s, i, size + 1))
+      size++;
+    (*nodes)[(*nnodes)++] = size;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The nodes' sizes, and how many columns each has outside of it */
 static PetscErrorCode NodesCount(const SpmvTrianglesSource *s, SpmvNodesStorage *r)
 {

@@ -199,6 +199,12 @@ static inline size_t SpmvTrianglesWord(const SpmvTriangles *t)
   return SpmvTrianglesAreFloats(t) ? sizeof(float) : sizeof(PetscScalar);
 }
 
+/* rows.c */
+extern PetscBool SpmvRowsGain(const SpmvTrianglesSource *source);
+
+/* nodes.c */
+extern PetscErrorCode SpmvTrianglesFindNodes(const SpmvTrianglesSource *source, PetscInt *nnodes, PetscInt **nodes);
+
 /* triangles.c */
 extern const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source);
 extern PetscErrorCode   SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,

@@ -169,6 +169,8 @@ PetscErrorCode SpmvFactorRowsCreate(Mat F, SpmvTrianglesKind kind, SpmvFactorRow
   s->lower[0] = rows->start;
   s->lower[1] = s->upper[0] = s->diagonal = rows->diagonal;
   s->upper[1]                             = rows->start + 1;
+  PetscCall(SpmvTrianglesFindNodes(s, &s->nnodes, &rows->nodes));
+  s->nodes = rows->nodes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -169,7 +169,7 @@ static PetscErrorCode SetRoots(Mat F, SpmvFactor *f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x <- D^(-1/2) U^-T P b; x <- P^T U^-1 D^(-1/2) b backwards */
+/* x <- D^(-1/2) U^-T P b; x <- P^T U^-1 D^(-1/2) b backwards; root: that of D^-1 */
 static PetscErrorCode HalfArrays(SpmvFactor *f, const SpmvTriangles *t, PetscBool backward, const PetscScalar *b, PetscScalar *x)
 {
   const PetscReal *root = f->root;
@@ -181,9 +181,9 @@ static PetscErrorCode HalfArrays(SpmvFactor *f, const SpmvTriangles *t, PetscBoo
   PetscCall(GetIndices(f->row, &index));
   if (backward && index) PetscCall(GetWork(f, t->n, &y));
   if (backward) {
-    for (PetscInt k = 0; k < t->n; k++) y[k] = root[k] * b[k];
+    for (PetscInt k = 0; k < t->n; k++) y[k] = b[k] / root[k]; /* the pass multiplies it by D^-1 */
   } else if (index) Gather(t->n, index, b, y);
-  pass = (SpmvPass){.in = backward || index ? y : b, .x = y};
+  pass = (SpmvPass){.in = backward || index ? y : b, .scale = backward, .x = y};
   t->passes->pass(t, backward ? SPMV_UPPER : SPMV_LOWER, &pass);
   if (backward && index) Scatter(t->n, index, y, x);
   for (PetscInt k = 0; k < t->n && !backward; k++) x[k] *= root[k];

@@ -11,6 +11,8 @@
   Traffic:   (8 h w + 2 + 1/8) blocks (4 instead of 2 with int32 columns) + 4 to 8 a tile + 2 a block row with a bunch
              (+ 4 non-empty block rows, if any is empty) + 8 (m + n) bytes a product; with slices + 16 slices m
 
+  1x1 blocks have values that are few or short (host/values.h) in 1, 4 or no bytes instead of 8.
+
   Blocks of several entries keep besides, for new values, what no product reads: 8 bytes a block row, and 4 an entry of those with
   fill.
 

@@ -75,8 +75,10 @@ PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntask
     BccooSetFlags(b);
     PetscCall(SpmvAllocShared(b->nstored * width, ntasks, &b->column));
     memset((char *)b->column + first * width, 0, (b->nstored - first) * width);
-    PetscCall(SpmvAllocShared((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), ntasks, &b->value));
-    memset(b->value + fill * entries, 0, ((b->nstored - fill) * entries + BCCOO_PAD) * sizeof(PetscScalar));
+    if (!b->coded) {
+      PetscCall(SpmvAllocShared((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), ntasks, &b->value));
+      memset(b->value + fill * entries, 0, ((b->nstored - fill) * entries + BCCOO_PAD) * sizeof(PetscScalar));
+    }
     if (b->columns == BCCOO_COLUMNS_DIFFERENCE) PetscCall(SpmvAlloc(b->ntiles * sizeof(int32_t), &b->base));
     if (b->nescaped) PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
     BccooSetColumns(b);
@@ -158,7 +160,9 @@ PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arr
   PetscInt           k = 0;
 
   PetscFunctionBegin;
-  arrays[k++] = SPMV_ARRAY("values", b->value, b->nstored * (size_t)(b->h * b->w), sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] =
+    SPMV_ARRAY("values", b->value, b->nstored * (size_t)(b->h * b->w), sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  if (b->coded) arrays[0] = SpmvValuesArray(b->coded);
   arrays[k++] = SPMV_ARRAY("columns", b->column, b->nstored, BccooColumnSize(b));
   arrays[k++] = SPMV_ARRAY("flags", b->flags, b->nflags, 1);
   arrays[k++] = SPMV_ARRAY("entries", b->entry, b->ntiles + 1, sizeof(int32_t));

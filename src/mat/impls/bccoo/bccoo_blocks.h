@@ -9,7 +9,7 @@
   With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */
 #pragma once
-#include "../../../spmvimpl.h"
+#include "../../../host/values.h"
 
 typedef enum { /* how block columns are stored */
                BCCOO_COLUMNS_AUTO,
@@ -77,7 +77,8 @@ typedef struct {
   int32_t  *escape;  /* [ntiles / listed + 1] first of each list; NULL if there is none */
   PetscScalar
            *value; /* [nstored h w + BCCOO_PAD] blocks by columns ("inner-block transpose"), entries e of a step side by side */
-  uint32_t *position; /* [npositions] where the value of each of those entries goes */
+  uint32_t   *position; /* [npositions] where the value of each of those entries goes */
+  SpmvValues *coded;    /* [nstored] of the host, 1x1: the values in the place of `value`; NULL: they are in `value` */
 } BccooBlocks;
 
 /* bccoo_scan.c; p: values of the knobs that both sides have */

@@ -82,10 +82,12 @@ SPMV_INLINE void BccooApplyChunks(const BccooBlocks *b, const BccooPart *part, c
   Spmv4        sum4[4] = {Spmv4Zero(), Spmv4Zero(), Spmv4Zero(), Spmv4Zero()};
   Spmv8        sum8[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
   int32_t      buffer[BCCOO_TILE_MAX];
+  PetscScalar  decoded[h * w == 1 ? BCCOO_TILE_MAX : 1];
 
   for (size_t t = part->first; t < part->last; t++) {
-    const size_t   first = t * tile, last = PetscMin(first + tile, b->nblocks);
-    const int32_t *column = BccooTileColumns(b, t, buffer);
+    const size_t       first = t * tile, last = PetscMin(first + tile, b->nblocks);
+    const int32_t     *column = BccooTileColumns(b, t, buffer);
+    const PetscScalar *value  = BccooValuesOf(b, first, last - first, t > part->first, h, w, decoded);
 
     for (size_t from = first; from < last; from += BCCOO_CHUNK) {
       const size_t size  = PetscMin(BCCOO_CHUNK, last - from);
@@ -93,7 +95,7 @@ SPMV_INLINE void BccooApplyChunks(const BccooBlocks *b, const BccooPart *part, c
 
       for (size_t at = 0;;) {
         const size_t       end = stops ? (size_t)__builtin_ctzll(stops) + 1 : size, n = end - at, q = from + at;
-        const PetscScalar *v = b->value + q * (size_t)(h * w);
+        const PetscScalar *v = value + (q - first) * (size_t)(h * w);
         const int32_t     *c = column + (q - first);
 
         if (h * w == 1) { /* AIJ's loop */
@@ -132,14 +134,16 @@ SPMV_INLINE void BccooTransposeChunks(const BccooBlocks *b, const BccooPart *par
   size_t         k = (size_t)b->entry[part->first];                 /* the present block row's number */
   PetscScalar    own[BCCOO_BLOCK_MAX], tail[BCCOO_BLOCK_MAX] = {0}; /* tail: of the incomplete block column */
   int32_t        buffer[BCCOO_TILE_MAX];
+  PetscScalar    decoded[h * w == 1 ? BCCOO_TILE_MAX : 1];
 
   BccooRowOf(b, x, k, h, own);
   for (size_t t = part->first; t < part->last; t++) {
-    const size_t   first = t * tile, last = PetscMin(first + tile, b->nblocks);
-    const int32_t *column = BccooTileColumns(b, t, buffer);
+    const size_t       first = t * tile, last = PetscMin(first + tile, b->nblocks);
+    const int32_t     *column = BccooTileColumns(b, t, buffer);
+    const PetscScalar *value  = BccooValuesOf(b, first, last - first, t > part->first, h, w, decoded);
 
     for (size_t q = first; q < last; q++) {
-      const PetscScalar *v = b->value + q * (size_t)(h * w);
+      const PetscScalar *v = value + (q - first) * (size_t)(h * w);
       const PetscInt     c = column[q - first];
       PetscScalar       *y = c == narrow ? tail : o->y + (size_t)c * (size_t)w;
 

@@ -13,6 +13,7 @@ static const SpmvParam BccooParams[] = {
   BCCOO_KNOBS,
   [BCCOO_BUNCH] =
     SPMV_CHOICES("bunch", "tiles side by side, one in each lane, 0: of least estimated time", BccooBunches, NULL, SPMV_KNOB_TILE),
+  [BCCOO_VALUES] = SPMV_VALUES_KNOB,
 };
 
 static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
@@ -21,6 +22,12 @@ static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info
 
   PetscFunctionBegin;
   PetscCall(BccooBlocksAllow(csr, p, why, size));
+  if (!why[0] && p[BCCOO_VALUES] > SPMV_VALUES_PLAIN && !BccooCodes(p)) {
+    PetscCall(SpmvAppend(why, size, "Values are coded in 1x1 blocks and one slice only, not in %" PetscInt_FMT, h));
+    PetscCall(SpmvAppend(why, size, " x %" PetscInt_FMT " blocks and %" PetscInt_FMT " slices; ", p[BCCOO_BLOCK_WIDTH],
+                         p[BCCOO_SLICES]));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_values to auto or plain"));
+  }
   if (why[0] || p[BCCOO_BUNCH] == 1 || rows * p[BCCOO_TILE] <= BCCOO_GROUP_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size,
                        "Tiles of %" PetscInt_FMT " blocks of height %" PetscInt_FMT " are too large for a bunch; "
@@ -60,13 +67,25 @@ static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stor
   b->bunch  = plan->value[BCCOO_BUNCH];
   b->whole  = b->bunch > 1 ? b->bunch : 0;
   b->listed = b->bunch;
+  if (plan->value[BCCOO_VALUES] > SPMV_VALUES_PLAIN) PetscCall(PetscNew(&b->coded));
+  s->wanted = plan->value[BCCOO_VALUES];
   PetscCall(BccooBlocksBuild(csr, plan->value, s->nparts, PETSC_FALSE, b));
   s->large = (PetscBool)((PetscLogDouble)b->nblocks * b->h * b->w >= SpmvMachineGet()->cached);
   if (b->slices > 1) PetscCall(PetscCalloc1(BccooStackRows(b), &s->partial));
   if (s->nparts > 1) PetscCall(PetscMalloc1(s->nparts, &s->span));
   for (PetscInt p = 1; p < s->nparts; p++) s->span[p] = BccooSpanOf(csr, b, BccooPartNumber(s, p));
   if (b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
-  PetscCall(BccooBlocksSetValues(csr, s));
+  PetscCall(BccooSetValues(csr, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BccooDescribe(const void *storage, PetscInt k, char line[], size_t size)
+{
+  const BccooStorage *s = (const BccooStorage *)storage;
+
+  PetscFunctionBegin;
+  line[0] = 0;
+  if (k == 0 && s->b.coded) PetscCall(SpmvValuesDescribe(s->b.coded, line, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,6 +94,8 @@ static PetscErrorCode BccooDestroy(void *storage)
   BccooStorage *s = (BccooStorage *)storage;
 
   PetscFunctionBegin;
+  if (s->b.coded) PetscCall(SpmvFree(&s->b.coded->data));
+  PetscCall(PetscFree(s->b.coded));
   PetscCall(PetscFree(s->partial));
   PetscCall(PetscFree(s->padded));
   PetscCall(PetscFree(s->span));
@@ -91,8 +112,9 @@ const SpmvHostSide        BccooHost = {
                      .allows    = BccooAllows,
                      .works     = BccooWorks,
                      .build     = BccooBuild,
-                     .setvalues = BccooBlocksSetValues,
+                     .setvalues = BccooSetValues,
                      .arrays    = BccooBlocksArrays,
+                     .describe  = BccooDescribe,
                      .destroy   = BccooDestroy},
          .kernels = BccooKernels,
 };

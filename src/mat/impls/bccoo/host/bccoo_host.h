@@ -2,6 +2,7 @@
   bccoo_host.h - the host side of bccoo
 
   bccoo_host.c    its knobs, its storage
+  bccoo_coded.c   values of 1x1 blocks that are few or short
   bccoo_plan.c    plans worth an estimate and their work; what sizes tell
   bccoo_simd.c    the products: bccoo_vectors.h (what they read and write), bccoo_chunks.h (block after block),
                   bccoo_lanes.h (eight tiles at a time)
@@ -12,6 +13,7 @@
 
 enum { /* the knobs, after those that both sides have */
        BCCOO_BUNCH = BCCOO_SHARED_KNOBS,
+       BCCOO_VALUES,
        BCCOO_NPARAMS
 };
 
@@ -30,6 +32,7 @@ typedef struct {
   PetscScalar *partial; /* [slices mb h] slices > 1: the products of the slices, before they are added */
   PetscScalar *padded;  /* [block columns x w] if w does not divide n: x, then zeros */
   PetscInt     nparts;  /* threads */
+  PetscInt     wanted;  /* the knob values, of 1x1 blocks */
   PetscBool    large;   /* of all parts */
   SpmvSpan    *span;    /* [nparts] if nparts > 1: the columns of each part but the first, which has all */
 } BccooStorage;
@@ -40,6 +43,16 @@ static inline BccooPart BccooPartNumber(const BccooStorage *s, PetscInt p)
   const size_t bunch = (size_t)s->b.bunch, ngroups = s->b.ntiles / bunch;
 
   return (BccooPart){SpmvShare(ngroups, p, s->nparts) * bunch, SpmvShare(ngroups, p + 1, s->nparts) * bunch, s->large};
+}
+
+/* bccoo_coded.c */
+extern PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage);
+extern void           BccooCodedWork(const SpmvCSR *rows, const SpmvPlan *plan, double blocks, SpmvWork *work);
+
+/* True if a plan, but for the knob values, lets them be coded */
+static inline PetscBool BccooCodes(const PetscInt p[])
+{
+  return (PetscBool)(p[BCCOO_BLOCK_HEIGHT] == 1 && p[BCCOO_BLOCK_WIDTH] == 1 && p[BCCOO_SLICES] == 1);
 }
 
 /* bccoo_plan.c */

@@ -120,12 +120,13 @@ SPMV_INLINE void BccooAddColumn(const PetscScalar *v, Spmv8 x, PetscInt j, Petsc
 
 /*
   The steps of a group: sums has the running sums of all lanes after each step, at BccooGroupRow(), sum the last partial sums.
-  x is as long as the block columns are wide. column NULL: 1x1 blocks with uint16 columns, as they are stored
+  value: those of the group; x is as long as the block columns are wide. column NULL: 1x1 blocks with uint16 columns, as they are
+  stored
 */
-SPMV_INLINE void BccooSteps(const BccooBlocks *b, const BccooGroup *g, const int32_t *column, const PetscScalar x[], PetscInt h,
-                            PetscInt w, Spmv8 sum[], PetscScalar sums[])
+SPMV_INLINE void BccooSteps(const BccooBlocks *b, const BccooGroup *g, const int32_t *column, const PetscScalar value[],
+                            const PetscScalar x[], PetscInt h, PetscInt w, Spmv8 sum[], PetscScalar sums[])
 {
-  const PetscScalar *v       = b->value + g->q * (size_t)(h * w);
+  const PetscScalar *v       = value;
   const uint16_t    *stored  = (const uint16_t *)b->column + g->q;
   unsigned           goes_on = 0;
 
@@ -181,16 +182,18 @@ SPMV_INLINE void BccooApplyLanes(const BccooBlocks *b, const BccooPart *part, co
                                  PetscInt w)
 {
   PetscScalar sums[BCCOO_GROUP_MAX], last[BCCOO_BLOCK_MAX][BCCOO_LANES];
+  PetscScalar decoded[h * w == 1 ? BCCOO_GROUP_MAX : 1];
   int32_t     buffer[BCCOO_GROUP_MAX];
 
   for (PetscInt i = 0; i < h; i++) o->carry[i] = 0;
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
-    const BccooGroup g      = BccooGroupOf(b, part, t, h * w);
-    const int32_t   *column = BccooGroupColumns(b, &g, w, h * w > 1, buffer);
-    Spmv8            sum[BCCOO_BLOCK_MAX];
+    const BccooGroup   g      = BccooGroupOf(b, part, t, h * w);
+    const int32_t     *column = BccooGroupColumns(b, &g, w, h * w > 1, buffer);
+    const PetscScalar *value  = BccooValuesOf(b, g.q, BCCOO_LANES * g.n, t > part->first, h, w, decoded);
+    Spmv8              sum[BCCOO_BLOCK_MAX];
 
-    if (h * w > 1 || column) BccooSteps(b, &g, column, x, h, w, sum, sums);
-    else BccooSteps(b, &g, NULL, x, h, w, sum, sums);
+    if (h * w > 1 || column) BccooSteps(b, &g, column, value, x, h, w, sum, sums);
+    else BccooSteps(b, &g, NULL, value, x, h, w, sum, sums);
     BccooPutRows(b, &g, sums, o, h);
     for (PetscInt i = 0; i < h; i++) Spmv8Store(last[i], sum[i]);
     for (size_t l = 0; l < BCCOO_LANES; l++) BccooCarry(b, t + l, t + l + 1, &last[0][l], BCCOO_LANES, h, o);
@@ -219,13 +222,13 @@ SPMV_INLINE void BccooRowsOf(const BccooBlocks *b, const BccooGroup *g, const Pe
 SPMV_INLINE void BccooTransposeLanes(const BccooBlocks *b, const BccooPart *part, const PetscScalar in[], BccooOutput *o,
                                      PetscInt h, PetscInt w)
 {
-  PetscScalar next[BCCOO_GROUP_MAX];
+  PetscScalar next[BCCOO_GROUP_MAX], decoded[h * w == 1 ? BCCOO_GROUP_MAX : 1];
   int32_t     buffer[BCCOO_GROUP_MAX];
 
   for (size_t t = part->first; t < part->last; t += BCCOO_LANES) {
     const BccooGroup   g      = BccooGroupOf(b, part, t, h * w);
     const int32_t     *column = BccooGroupColumns(b, &g, w, 1, buffer);
-    const PetscScalar *v      = b->value + g.q * (size_t)(h * w);
+    const PetscScalar *v      = BccooValuesOf(b, g.q, BCCOO_LANES * g.n, t > part->first, h, w, decoded);
     Spmv8              x[BCCOO_BLOCK_MAX];
 
     BccooRowsOf(b, &g, in, h, x, next);

@@ -13,8 +13,10 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
 
   PetscFunctionBegin;
   *n = 0;
+  if (round && p[BCCOO_VALUES] > SPMV_VALUES_PLAIN) PetscFunctionReturn(PETSC_SUCCESS); /* 1x1 blocks only */
   if (p[BCCOO_BLOCK_HEIGHT] && p[BCCOO_BLOCK_WIDTH] && bunch) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BccooProposeShapes(csr, asked, round, n, plans));
+  if (*n && BccooCodes(plans[0].value)) SpmvValuesPropose(csr, BCCOO_VALUES, n, plans);
   if (bunch) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = *n * copies; k-- > 0;) {
     plans[k]                    = plans[k / copies];
@@ -46,6 +48,8 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
   if (!p[BCCOO_BLOCK_HEIGHT]) p[BCCOO_BLOCK_HEIGHT] = 1;
   if (!p[BCCOO_BLOCK_WIDTH]) p[BCCOO_BLOCK_WIDTH] = 1;
   entries = p[BCCOO_BLOCK_HEIGHT] * p[BCCOO_BLOCK_WIDTH];
+  if (p[BCCOO_VALUES] == SPMV_VALUES_AUTO && !BccooCodes(p)) p[BCCOO_VALUES] = SPMV_VALUES_PLAIN;
+  SpmvValuesResolve(csr, &p[BCCOO_VALUES]);
   if (!p[BCCOO_BUNCH]) p[BCCOO_BUNCH] = nz < BCCOO_SMALL ? 1 : BCCOO_LANES;
   if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooTile(csr, entries, p[BCCOO_BUNCH], (size_t)(nz / entries));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -80,6 +84,7 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
 
     if (t.h != h || t.w != w) t = BccooTallyOf(csr, p);
     BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : BccooTile(csr, h * w, bunch, t.blocks), &works[k]);
+    BccooCodedWork(csr, &plans[k], t.part * (double)t.blocks, &works[k]);
     if (bunch > 1) works[k].bytes += t.part * (double)t.rows * sizeof(uint16_t);
     works[k].cycles += t.part * BCCOO_CYCLES_NS * BccooTallyWork(&t, bunch);
   }

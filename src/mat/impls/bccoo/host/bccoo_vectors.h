@@ -3,7 +3,7 @@
 */
 #pragma once
 #include "bccoo_host.h"
-#include "../../../../host/simd/simd.h"
+#include "../../../../host/simd/values.h"
 
 /* The vector that a part of a product writes: y, or the partial products of slices; that of a transposed product is added to */
 typedef struct {
@@ -12,6 +12,43 @@ typedef struct {
   size_t       limit;                  /* rows */
   PetscScalar  carry[BCCOO_BLOCK_MAX]; /* [h] what the part leaves of a block row that ends after it */
 } BccooOutput;
+
+#define BCCOO_DECODE(CODING) \
+  for (size_t k = 0; k < n; k += 8) Spmv8Store(buffer + k, Spmv8Value(&t, data, k, SPMV_CODING_##CODING))
+/*
+  The values of n 1x1 blocks stored from place q on, whole groups of tiles but at the end: as they are stored or, if coded, in the
+  buffer, which has room for a multiple of eight; 0 where there is padding. again: those of places before
+  are in the buffer, no fewer than these
+*/
+SPMV_INLINE const PetscScalar *BccooDecoded(const BccooBlocks *b, size_t q, size_t n, int again, PetscScalar buffer[])
+{
+  const SpmvValues *c = b->coded;
+  const size_t      bunch = (size_t)b->bunch, tile = (size_t)b->tile;
+  const char       *data;
+  SpmvTable         t;
+
+  if (!c) return b->value + q;
+  if (c->coding == SPMV_CODING_PLAIN) return (const PetscScalar *)c->data + q;
+  data = (const char *)c->data + q * SpmvCodingSize(c->coding);
+  t    = SpmvValuesTable(c);
+  if (c->coding == SPMV_CODING_ONE) {
+    if (!again) BCCOO_DECODE(ONE);
+  } else if (c->coding == SPMV_CODING_FEW) BCCOO_DECODE(FEW);
+  else if (c->coding == SPMV_CODING_MANY) BCCOO_DECODE(MANY);
+  else BCCOO_DECODE(FLOAT);
+  for (size_t k = 0; k < n && q + n > b->nblocks; k++) {
+    if (q + k % bunch * tile + k / bunch >= b->nblocks) buffer[k] = 0;
+  }
+  return buffer;
+}
+#undef BCCOO_DECODE
+
+/* The same of blocks of any size: larger ones are not coded */
+SPMV_INLINE const PetscScalar *BccooValuesOf(const BccooBlocks *b, size_t q, size_t n, int again, PetscInt h, PetscInt w,
+                                             PetscScalar buffer[])
+{
+  return h * w == 1 ? BccooDecoded(b, q, n, again, buffer) : b->value + q * (size_t)(h * w);
+}
 
 /* Adds one value to, or stores it as, entry r of the result */
 SPMV_INLINE void BccooPut(const BccooOutput *o, size_t r, PetscScalar value)
