@@ -40,7 +40,8 @@ static PetscErrorCode Quadratic(PetscInt n, PetscInt b, PetscRandom rand, Mat *A
   for (PetscInt i = 0; i < 2 * n; i += 2) {
     for (PetscInt j = 0; j < 2 * n; j += 2) {
       const PetscInt at = i * side + j, right = at + 2, up = at + 2 * side, far = up + 2, middle = at + side + 1;
-      const PetscInt lower[] = {at, right, up, at + 1, middle, at + side}, upper[] = {far, up, right, up + 1, middle, right + side};
+      const PetscInt lower[] = {at, right, up, at + 1, middle, at + side};
+      const PetscInt upper[] = {far, up, right, up + 1, middle, right + side};
 
       PetscCall(AddElement(*A, 6, lower, b, rand));
       PetscCall(AddElement(*A, 6, upper, b, rand));

@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w
 }
 
 /*
-  Cuts the row at hand into pieces and single entries: values and codes of the former go where they belong, everything else to w->cut.
+  Cuts the row at hand into pieces and single entries: values and codes of the former go where they belong, all else to w->cut.
   Returns the entries in pieces. Nothing here branches on what columns are
 */
 static PetscInt FillCut(SbccooWalk *w, const FillPlace *at)

@@ -174,9 +174,10 @@ static PetscErrorCode SbccooDescribe(const void *storage, PetscInt k, char line[
   line[0] = 0;
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(line, size,
-                       "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT
-                       " stand for two, %zu pairs have both entries, %" PetscInt_FMT " entries in %" PetscInt_FMT " rows are alone%s",
-                       s->nblocks, s->b, s->b, s->nboth, s->nrest, s->nrestrows, s->conjugate ? "; A^H = A" : ""));
+                       "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " stand for two, %zu pairs have both entries, ",
+                       s->nblocks, s->b, s->b, s->nboth));
+  PetscCall(SpmvAppend(line, size, "%" PetscInt_FMT " entries in %" PetscInt_FMT " rows are alone%s", s->nrest, s->nrestrows,
+                       s->conjugate ? "; A^H = A" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -86,6 +86,14 @@ static inline __attribute__((always_inline)) void SbccooTake(SbccooWalk *w, Pets
   const PetscInt end = w->left[row].end;
   PetscInt       k   = w->left[row].next;
 
+  if (PetscLikely(k + b <= end && csr->j[k] == first && csr->j[k + b - 1] == first + b - 1)) { /* all are there */
+    for (int c = 0; c < b; c++) {
+      block[c * stride] = csr->a[k + c];
+      *there |= UINT64_C(1) << (bit + c * stride);
+    }
+    w->left[row].next = k + b;
+    return;
+  }
   for (; k < end && csr->j[k] < first + b; k++) {
     const int c = (int)(csr->j[k] - first);
 
