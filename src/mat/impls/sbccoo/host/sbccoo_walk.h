@@ -111,13 +111,19 @@ static inline PetscBool SbccooPays(int pairs, int b)
   return (PetscBool)((size_t)pairs * SBCCOO_PAIR_BYTES >= block);
 }
 
-/* What tells the second entry of a pair from the first one; true if there is such a thing, and the storage has it */
-static inline PetscBool SbccooTell(SbccooWalk *w, PetscScalar a, PetscScalar other, int8_t code[])
+/* What tells the second entry of a pair from the first one; 1 if the storage has it. *near: 1 more if it could have it */
+static inline int SbccooTell(PetscScalar a, PetscScalar other, PetscReal least, PetscBool conjugate, PetscBool codes, int8_t code[],
+                             size_t *near)
 {
-  PetscBool equal, near = SbccooCode(SBCCOO_CODES > 1 && w->conjugate ? PetscConj(a) : a, other, w->least, code, &equal);
+  PetscBool equal;
+  int       told;
 
-  w->near += (size_t)(near & !equal & !w->codes);
-  return w->codes ? near : equal;
+  if (SBCCOO_CODES > 1 && conjugate) a = PetscConj(a);
+  memset(code, 0, SBCCOO_CODES);
+  if (!codes && !memcmp(&a, &other, sizeof(a))) return 1; /* of some matrices all pairs are */
+  told = SbccooCode(a, other, least, code, &equal);
+  *near += (size_t)(told & !equal & !codes);
+  return codes ? told : (int)equal;
 }
 
 /*
@@ -125,20 +131,29 @@ static inline PetscBool SbccooTell(SbccooWalk *w, PetscScalar a, PetscScalar oth
   place. What is not there is 0
 */
 static inline __attribute__((always_inline)) void SbccooPair(SbccooWalk *w, PetscInt i, PetscInt j, int b, uint64_t up,
-                                                             const PetscScalar upper[], uint64_t low, const PetscScalar lower[])
+                                                             PetscScalar upper[], uint64_t low, const PetscScalar lower[])
 {
-  const PetscBool stored = SbccooPays(__builtin_popcountll(up & low), b);
+  const PetscBool stored = SbccooPays(__builtin_popcountll(up & low), b), conjugate = w->conjugate, codes = w->codes;
+  const PetscReal least  = w->least; /* of w no copy: a store of an int8_t may be one to anything */
   PetscScalar    *value  = w->value + (size_t)(w->n + 1) * (size_t)(b * b);
   int8_t         *code   = w->code + (size_t)w->n * (size_t)(b * b) * SBCCOO_CODES;
+  int8_t          steps[SBCCOO_BLOCK_MAX * SBCCOO_BLOCK_MAX * SBCCOO_CODES];
+  size_t          near = 0;
+  uint64_t        told = 0;
 
-  for (int k = 0; k < b * b; k++) {
-    value[k] = upper[k];
-    if (stored && SbccooTell(w, upper[k], lower[k], code + (size_t)k * SBCCOO_CODES)) continue;
-    value[k] = 0;
-    memset(code + (size_t)k * SBCCOO_CODES, 0, SBCCOO_CODES);
+  for (int k = 0; k < b * b; k++)
+    told |= (uint64_t)SbccooTell(upper[k], lower[k], least, conjugate, codes, steps + (size_t)k * SBCCOO_CODES, &near) << k;
+  if (stored) w->near += near;
+  else told = 0;
+  for (int k = 0; PetscUnlikely(told != ~UINT64_C(0) >> (64 - b * b)) && k < b * b; k++) {
+    if (told >> k & 1) continue;
     if (up >> k & 1) SbccooAlone(w, i * b + k / b, j * b + k % b, upper[k]);
     if (low >> k & 1) SbccooAlone(w, j * b + k % b, i * b + k / b, lower[k]);
+    upper[k] = 0;
+    memset(steps + (size_t)k * SBCCOO_CODES, 0, SBCCOO_CODES);
   }
+  memcpy(value, upper, (size_t)(b * b) * sizeof(PetscScalar));
+  memcpy(code, steps, (size_t)(b * b) * SBCCOO_CODES);
   w->column[w->n] = j;
   w->n += stored;
 }
@@ -213,19 +228,26 @@ static inline PetscInt SbccooWalkScalars(SbccooWalk *w, PetscInt i)
 /* Row i of scalars: pairs that are told from one entry, and pairs with both. The processor does not foresee which: no branches */
 static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
 {
-  const PetscInt pairs = SbccooWalkScalars(w, i);
-  PetscInt       n = 0, nboth = 0;
+  const PetscInt  pairs     = SbccooWalkScalars(w, i);
+  const PetscReal least     = w->least;
+  const PetscBool conjugate = w->conjugate, codes = w->codes;
+  PetscScalar    *value = w->value + 1, *both = w->both;
+  PetscInt       *column = w->column, *bothcolumn = w->bothcolumn, n = 0, nboth = 0;
+  size_t          near = 0;
 
   for (PetscInt k = 0; k < pairs; k++) {
     const PetscScalar a = w->pairs[2 * k], other = w->pairs[2 * k + 1];
-    const int         told = SbccooTell(w, a, other, w->code + (size_t)n * SBCCOO_CODES);
+    int8_t            code[SBCCOO_CODES];
+    const int         told = SbccooTell(a, other, least, conjugate, codes, code, &near);
 
-    w->column[n]            = w->bothcolumn[nboth] = w->pairscolumn[k];
-    w->value[n + 1]         = w->both[2 * nboth] = a;
-    w->both[2 * nboth + 1]  = other;
+    memcpy(w->code + (size_t)n * SBCCOO_CODES, code, SBCCOO_CODES);
+    column[n] = bothcolumn[nboth] = w->pairscolumn[k];
+    value[n] = both[2 * nboth] = a;
+    both[2 * nboth + 1]        = other;
     n += told;
     nboth += !told;
   }
+  w->near += near;
   w->n     = n;
   w->nboth = nboth;
 }
