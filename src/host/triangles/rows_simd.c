@@ -1,8 +1,7 @@
 /*
   rows_simd.c - passes over rows that are laid out one after the other, compiled once for each instruction set of isas.h
 
-  A row's sum is made by two chains of additions. The x of the row before comes from a register where it is the last entry's:
-  through memory it would take the time of a store and a load in each row.
+  A row's sum is made by two chains of additions. The last entry, whose x is often that of the row before, is multiplied last.
 */
 #include "rows.h"
 #include "../simd/simd.h"
@@ -26,35 +25,50 @@ SPMV_INLINE PetscScalar RowsValue(const void *v, PetscBool floats, PetscInt k)
   return ((const PetscScalar *)v)[k];
 }
 
+  #define ROWS_JUMP 12 /* entries of a row that take one jump */
+
+/* sum less the product of entry end - n of a row and its x */
+  #define ROWS_ENTRY(n, sum) \
+  case n: sum = SpmvFma(-RowsValue(v, floats, end - n), xi[back * RowsDistance(distance, wide, end - n)], sum); \
+    __attribute__((fallthrough));
+
 /*
   RowsRest - s less T_ij x_j for the entries [k, end) of a row but the last one, whose value and x follow
 
-  Those do not wait for the row before, whose x is prev; back: -1 for the lower triangle, 1 for the upper one
+  One jump goes to the code for the rest of a row, since lengths that differ from row to row are not foreseen: neither are then a
+  loop's end, an odd entry and a last one, each of which would cost as much. back: -1 for the lower triangle, 1 for the upper one
 */
 SPMV_INLINE PetscScalar RowsRest(const void *restrict v, PetscBool floats, const void *distance, PetscBool wide, PetscInt k,
-                                 PetscInt end, PetscInt back, const PetscScalar *xi, PetscScalar prev, PetscScalar s,
-                                 PetscScalar *value, PetscScalar *last)
+                                 PetscInt end, PetscInt back, const PetscScalar *xi, PetscScalar s, PetscScalar *value,
+                                 PetscScalar *last)
 {
   const char *ahead = (const char *)v + (floats ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(k + ROWS_AHEAD);
   PetscScalar t     = 0;
 
   __builtin_prefetch(ahead, 0, 3);
   __builtin_prefetch(ahead + SPMV_CACHE_LINE, 0, 3);
-  for (; k + 2 < end; k += 2) {
+  for (; end - k > ROWS_JUMP; k += 2) {
     s = SpmvFma(-RowsValue(v, floats, k), xi[back * RowsDistance(distance, wide, k)], s);
     t = SpmvFma(-RowsValue(v, floats, k + 1), xi[back * RowsDistance(distance, wide, k + 1)], t);
   }
-  if (k + 1 < end) {
-    t = SpmvFma(-RowsValue(v, floats, k), xi[back * RowsDistance(distance, wide, k)], t);
-    k++;
-  }
   *value = *last = 0;
-  if (k < end) {
-    const PetscInt d = RowsDistance(distance, wide, k);
-
-    *value = RowsValue(v, floats, k);
-    *last  = prev;
-    if (d != 1) *last = xi[back * d]; /* to be a branch: what it loads is known long before prev is */
+  switch (end - k) {
+    ROWS_ENTRY(12, s)
+    ROWS_ENTRY(11, t)
+    ROWS_ENTRY(10, s)
+    ROWS_ENTRY(9, t)
+    ROWS_ENTRY(8, s)
+    ROWS_ENTRY(7, t)
+    ROWS_ENTRY(6, s)
+    ROWS_ENTRY(5, t)
+    ROWS_ENTRY(4, s)
+    ROWS_ENTRY(3, t)
+    ROWS_ENTRY(2, s)
+  case 1:
+    *value = RowsValue(v, floats, end - 1);
+    *last  = xi[back * RowsDistance(distance, wide, end - 1)];
+    break;
+  default: break;
   }
   return s + t;
 }
@@ -69,7 +83,7 @@ SPMV_INLINE void RowsPass(const SpmvTriangles *t, SpmvTriangleSide side, const S
   const PetscScalar      *in = pass->in, *diagonal = r->diagonal;
   const void             *distance = h->distance;
   const SpmvPass          p        = *pass;
-  PetscScalar            *x = p.x, prev = 0, value, last;
+  PetscScalar            *x = p.x, value, last;
 
   for (PetscInt z = 0; z < n; z++) {
     const PetscInt    i    = side == SPMV_LOWER ? z : n - 1 - z;
@@ -77,17 +91,17 @@ SPMV_INLINE void RowsPass(const SpmvTriangles *t, SpmvTriangleSide side, const S
 
     if (plain) {
       const PetscScalar rest =
-        RowsRest(h->value, floats, distance, wide, start[z], start[z + 1], back, x + i, prev, from, &value, &last);
+        RowsRest(h->value, floats, distance, wide, start[z], start[z + 1], back, x + i, from, &value, &last);
 
-      x[i] = prev = SpmvFma(-value, last, rest);
+      x[i] = SpmvFma(-value, last, rest);
     } else {
       const PetscScalar rest =
-        RowsRest(h->value, floats, distance, wide, start[z], start[z + 1], back, x + i, prev, 0, &value, &last);
+        RowsRest(h->value, floats, distance, wide, start[z], start[z + 1], back, x + i, 0, &value, &last);
       PetscScalar add = from, sum;
 
       if (p.minus) add -= p.minus[i];
       if (p.keep != (PetscReal)0) add += p.keep * x[i];
-      x[i] = prev = SpmvFma(-value, last, add + rest);
+      x[i] = SpmvFma(-value, last, add + rest);
       sum         = SpmvFma(-value, last, rest);
       if (p.before) p.before[i] = from + sum;
       if (p.product) p.product[i] = -sum;
@@ -123,7 +137,7 @@ SPMV_INLINE void RowsProduct(const SpmvTriangles *t, SpmvTriangleSide side, cons
     const PetscInt    i = side == SPMV_LOWER ? z : n - 1 - z;
     PetscScalar       value, last;
     const PetscScalar rest =
-      RowsRest(h->value, floats, h->distance, wide, start[z], start[z + 1], back, x + i, z ? x[i + back] : 0, 0, &value, &last);
+      RowsRest(h->value, floats, h->distance, wide, start[z], start[z + 1], back, x + i, 0, &value, &last);
 
     y[i] = -SpmvFma(-value, last, rest);
   }

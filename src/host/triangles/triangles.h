@@ -199,6 +199,9 @@ static inline size_t SpmvTrianglesWord(const SpmvTriangles *t)
   return SpmvTrianglesAreFloats(t) ? sizeof(float) : sizeof(PetscScalar);
 }
 
+/* rows.c */
+extern PetscBool SpmvRowsGain(const SpmvTrianglesSource *source);
+
 /* nodes.c */
 extern PetscErrorCode SpmvTrianglesFindNodes(const SpmvTrianglesSource *source, PetscInt *nnodes, PetscInt **nodes);
 

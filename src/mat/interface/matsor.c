@@ -66,10 +66,13 @@ static PetscBool SpmvNodesTiny(const SpmvTrianglesSource *s)
   return PETSC_FALSE;
 }
 
-/* Makes the triangles, or gives them the matrix's values; else there is a reason why AIJ's kernel serves */
-static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscInt isa, PetscInt nnodes, const PetscInt nodes[])
+/* Makes the triangles, or gives them the matrix's values; else there is a reason why AIJ's kernel serves. choose: that may be that
+   nothing is faster */
+static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscInt isa, PetscBool choose, PetscInt nnodes,
+                                      const PetscInt nodes[])
 {
-  PetscInt bad = -1;
+  static const char gainsnothing[] = "its rows are short, of lengths that differ, and in cache, which gains nothing";
+  PetscInt          bad            = -1;
 
   PetscFunctionBegin;
   if (!w->diagonal) {
@@ -93,7 +96,8 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscIn
                                    .nnodes   = nnodes,
                                    .nodes    = nodes};
 
-    if (SpmvNodesTiny(&s)) bad = 0;
+    if (!w->triangles && choose && SpmvTrianglesShape(&s) == &SpmvShape_rows && !SpmvRowsGain(&s)) w->reason = gainsnothing;
+    else if (SpmvNodesTiny(&s)) bad = 0;
     else if (w->triangles) {
       w->triangles->floats = w->floats;
       PetscCall(SpmvTrianglesSetValues(&s, w->triangles, &bad));
@@ -131,7 +135,7 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   event           = w->triangles ? SPMV_Update : SPMV_Build;
   PetscCall(PetscLogEventBegin(event, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  PetscCall(SpmvSweepsBuild(w, &csr, shadow->settings.request.isa, nnodes, nodes));
+  PetscCall(SpmvSweepsBuild(w, &csr, shadow->settings.request.isa, (PetscBool)(shadow->settings.build_after > 0), nnodes, nodes));
   PetscCall(PetscTime(&end));
   w->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
