@@ -47,7 +47,7 @@
 
   Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 2
 
-.seealso: `MATCMRS`, `MATCSRADAPTIVE`, `MATTPSPMV`, `MATPMF`, `MATSPMV`, `MatSpmvGetCounts()`
+.seealso: `MATCMRS`, `MATCSRADAPTIVE`, `MATTPSPMV`, `MATPMF`, `MATSBCCOO`, `MATSPMV`, `MatSpmvGetCounts()`
 M*/
 #define MATBCCOO    "bccoo"
 #define MATSEQBCCOO "seqaijbccoo"
@@ -175,6 +175,34 @@ M*/
 #define MATPMF    "pmf"
 #define MATSEQPMF "seqaijpmf"
 #define MATMPIPMF "mpiaijpmf"
+
+/*MC
+  MATSBCCOO - "sbccoo": AIJ with the products of half of a symmetric matrix, each entry of which is used twice
+
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQSBCCOO` on one process, `MATMPISBCCOO` on several. Options are those of `MATBCCOO`,
+  with knobs of its own. There are no kernels for devices.
+
+  Options Database Keys:
++ -mat_sbccoo_block <0>     - rows and columns of a block, 1 to 8; 0: those of least estimated time
+- -mat_sbccoo_pairs <found> - of an entry and its mirror image is stored: equal, one; near, one and 8 bits that tell the other
+
+  Level: intermediate
+
+  Notes:
+  Products are those of the matrix as it is, to the last bit of each entry; nothing need be declared. Entries and their mirror
+  images differ by rounding in most assembled matrices. Where 8 bits do not tell the one from the other, both are stored.
+
+  Another format takes over, which -info says, where more than a part of the entries has no mirror image: then, and of the
+  off-diagonal blocks of a parallel matrix, `MatSpmvGetPlan()` begins with the name of that format. New values are looked at again.
+
+  Where a block is partly filled, an entry is not on the diagonal, or a pair of entries in blocks is too far apart, Inf and NaN of x
+  spread as in `MATBAIJ`.
+
+.seealso: `MATBCCOO`, `MATSPMV`, `MatSpmvGetPlan()`, `MatSpmvGetCounts()`
+M*/
+#define MATSBCCOO    "sbccoo"
+#define MATSEQSBCCOO "seqaijsbccoo"
+#define MATMPISBCCOO "mpiaijsbccoo"
 
 /*MC
   MATSPMV - "spmv": AIJ with the products of the format that is likely to be the fastest for each matrix

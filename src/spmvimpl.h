@@ -37,6 +37,7 @@ typedef enum {
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
 typedef struct {
   PetscInt           m, n;     /* rows, columns (local) */
+  PetscInt           first;    /* number of the first row: not 0 in a part that the tuner looks at */
   PetscInt           rbs, cbs; /* block sizes of rows and columns that the user declared (MatSetBlockSizes()), 1 if none */
   const PetscInt    *i;        /* [m + 1]  first entry of each row; i[0] = 0 */
   const PetscInt    *j;        /* [i[m]]   column of each entry, 0 <= j < n */
@@ -173,6 +174,9 @@ typedef struct {
   /* Why a resolved plan cannot be built for a matrix, with the remedy, as one sentence without a full stop; empty if it can be.
      NULL: all can */
   PetscErrorCode (*allows)(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size);
+  /* Why another format is to serve a matrix, whatever the knobs, as half a sentence; empty if none need. It may depend on the
+     values. A matrix that is built all the same has the right products. NULL: all suit */
+  PetscErrorCode (*suits)(const SpmvCSR *csr, char why[], size_t size);
   /* Adds the work that some consecutive rows of a matrix make, under a plan that is resolved for all of it */
   PetscErrorCode (*work)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
   /* The same for n plans at once, where they have passes over the rows in common; NULL: one after the other */

@@ -165,6 +165,6 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    args: -type {{bccoo cmrs csradaptive pmf tpspmv spmv}}
+    args: -type {{bccoo cmrs csradaptive pmf sbccoo tpspmv spmv}}
 
 TEST*/

@@ -335,6 +335,7 @@ static PetscErrorCode TestWide(const SpmvFormat *f, PetscInt *refused)
   Vec            x, y;
   PetscBool      fits;
   PetscErrorCode ierr;
+  char           why[512] = "";
 
   PetscFunctionBegin;
   for (PetscInt r = 0; r <= MANY; r++) i[r] = r;
@@ -342,6 +343,8 @@ static PetscErrorCode TestWide(const SpmvFormat *f, PetscInt *refused)
     j[r] = r * (WIDE / MANY);
     a[r] = r + 1;
   }
+  if (f->host->side.suits) PetscCall(f->host->side.suits(&csr, why, sizeof(why)));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS); /* a Mat of this format has another one's storage */
   plan.threads = MANY;
   Most         = (size_t)1 << 30;
   PetscCall(SpmvTestBuild(&f->host->side, &csr, NULL, &plan, &storage));

@@ -142,6 +142,7 @@ PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSampl
     for (PetscInt r = 0; r <= rows; r++) i[r] = csr->i[first + r] - csr->i[first];
     s->window[w] = (SpmvCSR){.m      = rows,
                              .n      = csr->n,
+                             .first  = first,
                              .rbs    = csr->rbs,
                              .cbs    = csr->cbs,
                              .i      = i,

@@ -14,7 +14,7 @@ static PetscBool SearchUses(const SpmvRequest *q, SpmvKnob knob)
   return (PetscBool)(q->kind != SPMV_TUNE_PATIENT && !(q->skipped >> (knob - 1) & 1));
 }
 
-/* Chooses an option's open knobs, estimates it and adds it, unless the list has it or its format does not allow it */
+/* Chooses an option's open knobs, estimates it and adds it, unless the list has it or its format does not allow it or suit */
 PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *asked)
 {
   const SpmvCSR *csr  = search->sample.all;
@@ -22,6 +22,8 @@ PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan
   char           why[512];
 
   PetscFunctionBegin;
+  PetscCall(SpmvSuits(number, csr, why, sizeof(why)));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvPlanChoose(csr, search->request->isa, number, &plan, NULL));
   PetscCall(SpmvResolve(&SpmvCandidate[number]->host->side, csr, NULL, &plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);

@@ -197,20 +197,52 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 }
 
 /*
+  SpmvSuits - says why another format than candidate `number` is to serve a matrix on the host; empty: it may
+*/
+PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, char why[], size_t size)
+{
+  const SpmvSide *side = &SpmvCandidate[number]->host->side;
+
+  PetscFunctionBegin;
+  why[0] = 0;
+  if (side->suits) PetscCall(side->suits(csr, why, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where the one format that is allowed does not suit a matrix, all others are allowed instead, under default plans */
+static PetscErrorCode TuneHandOver(const SpmvCSR *csr, SpmvRequest *q)
+{
+  char     why[512];
+  PetscInt number = 0;
+
+  PetscFunctionBegin;
+  if (q->allowed & (q->allowed - 1)) PetscFunctionReturn(PETSC_SUCCESS);
+  while (!(q->allowed >> number & 1)) number++;
+  PetscCall(SpmvSuits(number, csr, why, sizeof(why)));
+  if (!why[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(NULL, "Format %s hands over to another one: %s\n", SpmvCandidate[number]->name, why));
+  q->allowed = (((PetscInt)1 << SPMV_CANDIDATES) - 1) & ~q->allowed;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
   SpmvTune - chooses what is to serve the products of a matrix, whose rows are sorted, by the host or a device
 
   baseline(context) runs a product by AIJ's own kernel. Plans for a device are not measured. Without an error choice->known is set
 */
-PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, SpmvBaselineFn *baseline,
-                        void *context, SpmvChoice *choice)
+PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
+                        SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
-  const PetscBool one    = (PetscBool)(q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)));
-  const PetscBool wisdom = (PetscBool)(q->kind > SPMV_TUNE_ESTIMATE && strcmp(q->wisdom, "none"));
+  SpmvRequest *q = &choice->request;
+  PetscBool    one, wisdom;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(choice, sizeof(*choice)));
+  *q = *asked;
+  if (backend == SPMV_BACKEND_HOST) PetscCall(TuneHandOver(csr, q));
+  one                 = (PetscBool)(q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)));
+  wisdom              = (PetscBool)(q->kind > SPMV_TUNE_ESTIMATE && strcmp(q->wisdom, "none"));
   choice->key         = *key;
-  choice->request     = *q;
   choice->backend     = backend;
   choice->best.number = choice->second.number = -1;
   if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || one) PetscCall(TuneFirst(q, csr, backend, choice));
@@ -223,6 +255,7 @@ PetscErrorCode SpmvTune(const SpmvRequest *q, const SpmvCSR *csr, const SpmvKey 
     if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, baseline, context, choice));
     if (wisdom && choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
   }
-  choice->known = PETSC_TRUE;
+  choice->request = *asked;
+  choice->known   = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -42,6 +42,41 @@ static inline void Spmv4StoreFirst(double *p, Spmv4 v, int n)
   _mm256_maskstore_pd(p, SpmvFirst(n), v);
 }
 
+static inline Spmv4 Spmv4First(Spmv4 v, int n)
+{
+  return _mm256_and_pd(v, _mm256_castsi256_pd(SpmvFirst(n)));
+}
+static inline Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
+{
+  return _mm256_blendv_pd(c, _mm256_fmadd_pd(a, b, c), SpmvLanes(mask));
+}
+
+/* For each mask which lane of four, as two halves, comes to each lane; any where the mask has none */
+#define SPMV_RANK(m, l)  (((m)&1 && (l) > 0) + ((m) >> 1 & 1 && (l) > 1) + ((m) >> 2 & 1 && (l) > 2))
+#define SPMV_LANE(m, l)  2 * SPMV_RANK(m, l), 2 * SPMV_RANK(m, l) + 1
+#define SPMV_EXPAND(m)   {SPMV_LANE(m, 0), SPMV_LANE(m, 1), SPMV_LANE(m, 2), SPMV_LANE(m, 3)}
+static const int32_t SpmvExpandBits[16][8] = {
+  SPMV_EXPAND(0),  SPMV_EXPAND(1),  SPMV_EXPAND(2),  SPMV_EXPAND(3),  SPMV_EXPAND(4),  SPMV_EXPAND(5),
+  SPMV_EXPAND(6),  SPMV_EXPAND(7),  SPMV_EXPAND(8),  SPMV_EXPAND(9),  SPMV_EXPAND(10), SPMV_EXPAND(11),
+  SPMV_EXPAND(12), SPMV_EXPAND(13), SPMV_EXPAND(14), SPMV_EXPAND(15)};
+#undef SPMV_EXPAND
+#undef SPMV_LANE
+#undef SPMV_RANK
+static inline Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
+{
+  const __m256i lanes = _mm256_loadu_si256((const __m256i *)SpmvExpandBits[mask]);
+
+  return _mm256_and_pd(_mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(v), lanes)), SpmvLanes(mask));
+}
+
+static inline Spmv8 Spmv8First(Spmv8 v, int n)
+{
+  return (Spmv8){Spmv4First(v.low, n), Spmv4First(v.high, n - 4)};
+}
+static inline Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 unit)
+{
+  return (Spmv8){Spmv4AddSteps(v.low, p, least.low, unit.low), Spmv4AddSteps(v.high, p + 4, least.high, unit.high)};
+}
 static inline Spmv8 Spmv8Load(const double *p)
 {
   return (Spmv8){_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)};

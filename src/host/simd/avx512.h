@@ -53,6 +53,33 @@ static inline void Spmv8StoreFirst(double *p, Spmv8 v, int n)
 {
   _mm512_mask_storeu_pd(p, SpmvFirst(n), v);
 }
+static inline Spmv4 Spmv4First(Spmv4 v, int n)
+{
+  return _mm256_maskz_mov_pd(SpmvFirst(n), v);
+}
+static inline Spmv8 Spmv8First(Spmv8 v, int n)
+{
+  return _mm512_maskz_mov_pd(SpmvFirst(n), v);
+}
+static inline Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 unit)
+{
+  const Spmv8 power = _mm512_max_pd(_mm512_and_pd(v, _mm512_set1_pd(INFINITY)), least);
+  const Spmv8 steps = _mm512_cvtepi32_pd(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)));
+
+  return _mm512_fmadd_pd(_mm512_mul_pd(steps, power), unit, v);
+}
+/* The instruction waits for its destination even where it zeroes it, and is slow from memory: both are registers of their own */
+static inline Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
+{
+  Spmv4 zero = _mm256_setzero_pd();
+
+  __asm__("" : "+v"(zero), "+v"(v));
+  return _mm256_mask_expand_pd(zero, (__mmask8)mask, v);
+}
+static inline Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
+{
+  return _mm256_mask3_fmadd_pd(a, b, c, (__mmask8)mask);
+}
 static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return _mm512_mask_add_pd(b, (__mmask8)mask, a, b);

@@ -18,6 +18,13 @@
                                 to be loaded
   VSplatTwo(s, t)               s in the first half of the lanes, t in the second
   VFold(v)                      the sum of the halves, in both of them
+  VFirst(v, n)                  the first n lanes of v, 0 in the others, for a constant n
+  VAddSteps(v, p, least, unit)  v, plus p[l] times the power of two in lane l, or `least` if that is more, times `unit`; p as many
+                                int8_t. This and VFirst() only where SPMV_SIMD_PLAIN is 0
+
+  Spmv4Sums(v)                  the sum of v[l] in lane l, v four vectors
+  Spmv4Expand(v, mask)          lanes 0, 1, ... of v in the lanes of mask, 0 in the others
+  Spmv4FmaWhere(a, b, c, mask)  c, plus a b in the lanes of mask; these three, too, only where SPMV_SIMD_PLAIN is 0
 
   VLoadFloat(p), VLoadHalfFloat(p)  floats, all lanes or the first half and zeros, where scalars are double
 

@@ -76,6 +76,21 @@ static inline double SpmvFma(double a, double b, double c)
   return __builtin_fma(a, b, c);
 }
 
+static inline Spmv4 Spmv4AddSteps(Spmv4 v, const int8_t *p, Spmv4 least, Spmv4 unit)
+{
+  const Spmv4 power = _mm256_max_pd(_mm256_and_pd(v, _mm256_set1_pd(INFINITY)), least);
+  int32_t     word;
+
+  memcpy(&word, p, sizeof(word));
+  return _mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(word))), power), unit, v);
+}
+static inline Spmv4 Spmv4Sums(const Spmv4 v[4])
+{
+  const Spmv4 p = _mm256_hadd_pd(v[0], v[1]), q = _mm256_hadd_pd(v[2], v[3]);
+
+  return _mm256_add_pd(_mm256_permute2f128_pd(p, q, 0x20), _mm256_permute2f128_pd(p, q, 0x31));
+}
+
 static inline double Spmv4Sum(Spmv4 v)
 {
   const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));

@@ -164,6 +164,8 @@ static PetscErrorCode SpmvReadCandidates(const SpmvFormat *type, SpmvRequest *q,
     const SpmvSide   *h = &format->host->side, *d = SpmvFormatSide(format, SPMV_BACKEND_DEVICE);
     SpmvPlan         *host = &q->host[k], *device = &q->device[k];
 
+    host->threads = q->threads; /* of other formats as well: one that does not suit a matrix hands over to them */
+    host->isa     = isa;
     if (type != format && type != &SpmvFormat_spmv) continue;
     for (PetscInt p = 0; p < h->nparams; p++) {
       PetscCall(SpmvReadParam(format->name, &h->params[p], &host->value[p], host->list, &set, PetscOptionsObject));
@@ -177,8 +179,6 @@ static PetscErrorCode SpmvReadCandidates(const SpmvFormat *type, SpmvRequest *q,
       else device->value[p] = host->value[same];
       if (same >= 0 && param->list) PetscCall(PetscArraycpy(device->list, host->list, SPMV_LIST_MAX));
     }
-    host->threads = q->threads;
-    host->isa     = isa;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

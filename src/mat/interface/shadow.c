@@ -186,6 +186,26 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  True if values that are new make another format the one to serve: what was built does not suit them, or the type's own format,
+  which handed over, does
+*/
+static PetscErrorCode SpmvShadowReconsider(const SpmvShadow *s, const SpmvCSR *csr, PetscBool *other)
+{
+  char why[512];
+
+  PetscFunctionBegin;
+  *other = PETSC_FALSE;
+  for (PetscInt k = 0; k < SPMV_CANDIDATES && s->seq.built.plan.backend == SPMV_BACKEND_HOST; k++) {
+    const PetscBool serves = (PetscBool)(SpmvCandidate[k] == s->seq.built.format);
+
+    if (!SpmvCandidate[k]->host->side.suits || (!serves && SpmvCandidate[k] != s->type)) continue;
+    PetscCall(SpmvSuits(k, csr, why, sizeof(why)));
+    if (serves == (why[0] != 0)) *other = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Brings what was built up to date with AIJ's arrays, or builds it */
 static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
 {
@@ -196,7 +216,7 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
   SpmvBuilt                  *b    = &s->built;
   SpmvRows                    rows;
   SpmvKey                     key;
-  PetscBool                   nomem = PETSC_FALSE, same;
+  PetscBool                   nomem = PETSC_FALSE, same, other = PETSC_FALSE;
   PetscInt                    backend;
 
   PetscFunctionBegin;
@@ -215,6 +235,8 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
   s->floats  = shadow->settings.floats;
   s->rounded = PETSC_FALSE;
   if (s->floats && backend == SPMV_BACKEND_HOST) PetscCall(SpmvRowsRound(&rows.sorted, &a, &s->rounded));
+  if (same) PetscCall(SpmvShadowReconsider(shadow, &rows.sorted, &other));
+  if (other) s->choice.known = same = PETSC_FALSE;
   if (!same) PetscCall(SpmvShadowBuild(A, shadow, &rows, &nomem));
   else if (SpmvBuiltExists(b))
     PetscCall(SpmvBuiltSetValues(A, shadow, SpmvRowsFor(&rows, SpmvFormatSide(b->format, b->plan.backend)), b, &nomem));

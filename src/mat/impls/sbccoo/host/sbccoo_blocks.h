@@ -1,0 +1,135 @@
+/*
+  sbccoo_blocks.h - a row of blocks in a product
+
+  y_i += A_ii x_i + sum_j A_ij x_j, and y_j += A_ji x_i for each j of these, where A_ji is told from A_ij. With `transpose` A_ij
+  and A_ji change places, and A_ii is transposed.
+
+  A row of a block is a vector, so that y_i has a sum for each of them. What lies behind the b entries of a row is the next row: x
+  is 0 there, and what such lanes have is neither summed nor stored.
+*/
+#pragma once
+#include "sbccoo_pairs.h"
+#include "../../../../host/simd/simd.h"
+
+#define SBCCOO_AHEAD 2048 /* bytes between the values in use and those that are prefetched */
+
+/* Where a product is in the arrays, and what it is */
+typedef struct {
+  const PetscScalar *value;
+  const int8_t      *code;
+  const uint16_t    *index;
+  const uint8_t     *mask;
+  const PetscScalar *both;
+  PetscReal          least;
+  size_t             ahead; /* SBCCOO_AHEAD; 0: a cache has the values */
+  PetscBool          conjugate;
+} SbccooAt;
+
+/* Number k of an index */
+SPMV_INLINE size_t SbccooNumber(const uint16_t *index, PetscInt k, PetscBool wide)
+{
+  uint32_t word;
+
+  if (!wide) return index[k];
+  memcpy(&word, index + 2 * k, sizeof(word));
+  return word;
+}
+
+SPMV_INLINE void SbccooAhead(const SbccooAt *at, int bytes)
+{
+  SPMV_UNROLL
+  for (int k = 0; k < bytes; k += (int)SPMV_CACHE_LINE) __builtin_prefetch((const char *)at->value + at->ahead + k, 0, 3);
+}
+
+#if SPMV_SIMD_PLAIN
+SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
+                                const PetscScalar *x, PetscScalar *y)
+{
+  PetscScalar        sum[SBCCOO_BLOCK_MAX];
+  const PetscScalar *v = at->value;
+
+  for (int r = 0; r < b; r++) {
+    sum[r] = 0;
+    for (int c = 0; c < b; c++) sum[r] += (transpose ? v[c * b + r] : v[r * b + c]) * x[c];
+  }
+  v += b * b;
+  for (PetscInt k = 0; k < n; k++, v += b * b) {
+    const size_t       j  = (size_t)b * SbccooNumber(at->index, k, wide);
+    const PetscScalar *xj = x + j;
+    PetscScalar       *yj = y + j;
+
+    for (int r = 0; r < b; r++) {
+      for (int c = 0; c < b; c++) {
+        const int8_t     *code = codes ? at->code + (size_t)(r * b + c) * SBCCOO_CODES : NULL;
+        const PetscScalar a = v[r * b + c], o = SbccooOther(a, code, at->least, at->conjugate);
+
+        sum[r] += (transpose ? o : a) * xj[c];
+        yj[c] += (transpose ? a : o) * x[r];
+      }
+    }
+    if (codes) at->code += (size_t)(b * b) * SBCCOO_CODES;
+  }
+  at->index += wide ? 2 * n : n;
+  at->value = v;
+  for (int r = 0; r < b; r++) y[r] += sum[r];
+}
+#else
+  #define SBCCOO_VECTOR(V, N) \
+    /* The sum of the first b lanes of v[l] in lane l, l < b */ \
+    SPMV_INLINE V SbccooTotal_##V(int b, V v[]) \
+    { \
+      SPMV_UNROLL \
+      for (int k = 0; k < N; k++) v[k] = k < b ? V##First(v[k], b) : V##Zero(); \
+      return V##Sums(v); \
+    } \
+\
+    SPMV_INLINE void SbccooBlockRow_##V(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n, \
+                                        const PetscScalar *x, PetscScalar *y) \
+    { \
+      const PetscScalar *v    = at->value; \
+      const V            own  = V##LoadFew(x, b); \
+      const V            least = V##Splat(at->least), unit = V##Splat(SBCCOO_HALF); \
+      V                  down = V##LoadFew(y, b), xi[SBCCOO_BLOCK_MAX], sum[SBCCOO_BLOCK_MAX]; \
+\
+      SPMV_UNROLL \
+      for (int r = 0; r < b; r++) { \
+        const V row = V##Load(v + r * b); \
+\
+        xi[r]  = V##Splat(x[r]); \
+        sum[r] = transpose ? V##Zero() : V##Fma(row, own, V##Zero()); \
+        if (transpose) down = V##Fma(row, xi[r], down); \
+      } \
+      SbccooAhead(at, b *b * (int)sizeof(PetscScalar)); \
+      v += b * b; \
+      for (PetscInt k = 0; k < n; k++, v += b * b) { \
+        const size_t j  = (size_t)b * SbccooNumber(at->index, k, wide); \
+        const V      xj = V##LoadFirst(x + j, b); \
+        V            yj = V##LoadFew(y + j, b); \
+\
+        at->value = v; \
+        SbccooAhead(at, b *b * (int)sizeof(PetscScalar)); \
+        SPMV_UNROLL \
+        for (int r = 0; r < b; r++) { \
+          const V a = V##Load(v + r * b), o = codes ? V##AddSteps(a, at->code + r * b, least, unit) : a; \
+\
+          sum[r] = V##Fma(transpose ? o : a, xj, sum[r]); \
+          yj     = V##Fma(transpose ? a : o, xi[r], yj); \
+        } \
+        V##StoreFew(y + j, yj, b); \
+        if (codes) at->code += b * b; \
+      } \
+      at->index += wide ? 2 * n : n; \
+      at->value = v; \
+      V##StoreFew(y, V##Add(down, SbccooTotal_##V(b, sum)), b); \
+    }
+SBCCOO_VECTOR(Spmv4, 4)
+SBCCOO_VECTOR(Spmv8, 8)
+  #undef SBCCOO_VECTOR
+
+SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
+                                const PetscScalar *x, PetscScalar *y)
+{
+  if (b <= 4) SbccooBlockRow_Spmv4(at, b, codes, transpose, wide, n, x, y);
+  else SbccooBlockRow_Spmv8(at, b, codes, transpose, wide, n, x, y);
+}
+#endif

@@ -1,0 +1,311 @@
+/*
+  sbccoo_fill.c - the arrays of the halves, from the pairs
+*/
+#include "sbccoo_walk.h"
+
+/* Where the next row goes in the arrays */
+typedef struct {
+  PetscScalar *value;
+  int8_t      *code;
+  uint16_t    *index;
+  uint8_t     *mask;
+  size_t       both;
+} FillPlace;
+
+static uint16_t *FillNumber(uint16_t *to, PetscBool wide, PetscInt number)
+{
+  const uint32_t word = (uint32_t)number;
+
+  if (!wide) {
+    *to = (uint16_t)number;
+    return to + 1;
+  }
+  memcpy(to, &word, sizeof(word));
+  return to + 2;
+}
+
+/* Which of n columns is the k-th that is stored: those of the first half alternate with the others */
+static inline PetscInt FillColumn(PetscInt n, PetscInt k)
+{
+  return k % 2 ? (n + 1) / 2 + k / 2 : k / 2;
+}
+
+/* The row at hand as blocks */
+static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w, PetscInt i, int b, PetscBool pattern,
+                                                             FillPlace *at)
+{
+  const size_t    entries = (size_t)(b * b), codes = entries * SBCCOO_CODES;
+  const PetscInt  n    = w->n;
+  const PetscBool wide = (PetscBool)(n >= SBCCOO_WIDE || (n && w->column[n - 1] - i > UINT16_MAX));
+
+  memcpy(at->value, w->value, entries * sizeof(PetscScalar));
+  at->value += entries;
+  if (pattern) {
+    if (wide) *at->index++ = SBCCOO_WIDE;
+    at->index = FillNumber(at->index, wide, n);
+  }
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt c = FillColumn(n, k);
+
+    memcpy(at->value, w->value + (size_t)(c + 1) * entries, entries * sizeof(PetscScalar));
+    at->value += entries;
+    if (at->code) {
+      memcpy(at->code, w->code + (size_t)c * codes, codes);
+      at->code += codes;
+    }
+    if (pattern) at->index = FillNumber(at->index, wide, w->column[c] - i);
+  }
+}
+
+/*
+  Cuts the row at hand into pieces and single entries: values and codes of the former go where they belong, everything else to w->cut.
+  Returns the entries in pieces. Nothing here branches on what columns are
+*/
+static PetscInt FillCut(SbccooWalk *w, const FillPlace *at)
+{
+  const PetscInt n = w->n, whole = w->nb / SBCCOO_PIECE;
+  SbccooCut     *c      = &w->cut;
+  PetscInt       inside = 0, last = -1;
+
+  c->pieces = c->single = 0;
+  for (PetscInt k = 0; k < n; k++) {
+    const unsigned column = (unsigned)w->column[k];
+    const PetscInt piece = (PetscInt)(column / SBCCOO_PIECE), next = k + 1 < n ? w->column[k + 1] / SBCCOO_PIECE : -1;
+    const int      same = piece == last, in = (same | (piece == next)) & (piece < whole);
+    PetscInt       slot;
+
+    c->pieces += in & !same;
+    slot                 = in ? c->pieces : 0;
+    c->piece[slot]       = piece;
+    c->mask[slot]        = (uint8_t)((same ? c->mask[slot] : 0) | in << column % SBCCOO_PIECE);
+    c->column[c->single] = (PetscInt)column;
+    c->value[c->single] = at->value[inside] = w->value[k + 1];
+    for (size_t p = 0; at->code && p < SBCCOO_CODES; p++) {
+      const int8_t code = w->code[(size_t)k * SBCCOO_CODES + p];
+
+      c->code[(size_t)c->single * SBCCOO_CODES + p] = at->code[(size_t)inside * SBCCOO_CODES + p] = code;
+    }
+    c->single += !in;
+    inside += in;
+    last = piece;
+  }
+  return inside;
+}
+
+/* The words of a row of scalars that was cut: pieces, the other entries, and pairs with both */
+static void FillWords(const SbccooWalk *w, PetscInt i, FillPlace *at)
+{
+  const SbccooCut *c    = &w->cut;
+  const PetscInt   last = PetscMax(w->n ? w->column[w->n - 1] : i, w->nboth ? w->bothcolumn[w->nboth - 1] : i);
+  const PetscBool  wide = (PetscBool)(PetscMax(c->pieces, c->single) > SBCCOO_COUNT_MAX || w->nboth > SBCCOO_BOTH_MAX ||
+                                     last - i > UINT16_MAX);
+
+  if (wide) {
+    *at->index++ = SBCCOO_WIDE;
+    at->index    = FillNumber(at->index, wide, c->pieces);
+    at->index    = FillNumber(at->index, wide, c->single);
+    at->index    = FillNumber(at->index, wide, w->nboth);
+  } else *at->index++ = (uint16_t)SBCCOO_COUNTS(c->pieces, c->single, w->nboth);
+  for (PetscInt k = 1; k <= c->pieces; k++) {
+    at->index   = FillNumber(at->index, wide, c->piece[k] - i / SBCCOO_PIECE);
+    *at->mask++ = c->mask[k];
+  }
+  for (PetscInt k = 0; k < c->single; k++) at->index = FillNumber(at->index, wide, c->column[k] - i);
+  for (PetscInt k = 0; k < w->nboth; k++) at->index = FillNumber(at->index, wide, w->bothcolumn[k] - i);
+}
+
+/* The row at hand as scalars: values of pieces come first. Which pairs need both entries depends on the values: so do arrays */
+static void FillScalars(SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *at)
+{
+  const size_t inside = (size_t)FillCut(w, at), single = (size_t)w->cut.single, nboth = (size_t)w->nboth;
+
+  FillWords(w, i, at);
+  memcpy(at->value + inside, w->cut.value, single * sizeof(PetscScalar));
+  if (at->code) memcpy(at->code + inside * SBCCOO_CODES, w->cut.code, single * SBCCOO_CODES);
+  s->diagonal[i] = w->value[0];
+  at->value += w->n;
+  if (at->code) at->code += (size_t)w->n * SBCCOO_CODES;
+  if (nboth && at->both + nboth <= s->bothroom) memcpy(s->both + 2 * at->both, w->both, 2 * nboth * sizeof(PetscScalar));
+  at->both += nboth;
+}
+
+/* Where a part begins, and how far its rows reach */
+static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
+{
+  SbccooPart *p = &s->part[part];
+
+  p->value = (size_t)(at->value - s->value);
+  p->index = (size_t)(at->index - s->index);
+  p->both  = at->both;
+  p->mask  = s->mask ? (size_t)(at->mask - s->mask) : 0;
+  p->code  = s->b > 1 ? (p->value - (size_t)p->first * SbccooEntries(s)) * SBCCOO_CODES : p->value * SBCCOO_CODES;
+}
+
+/* Walks over all rows; `pattern`: index, masks, fronts and parts are set as well */
+static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, SbccooStorage *s, PetscBool pattern, int b)
+{
+  FillPlace at   = {.value = s->value, .code = s->code, .index = s->index, .mask = s->mask};
+  PetscInt  part = 0, chunk = 0, reach = 0;
+
+  for (PetscInt i = 0; i < s->nb; i++) {
+    PetscInt from;
+
+    while (part + 1 < s->nparts && i >= s->part[part + 1].first) part++;
+    from = i - s->part[part].first;
+    if (pattern && !from) {
+      for (PetscInt p = part; p >= 0 && s->part[p].first == i; p--) FillPart(s, p, &at);
+    }
+    if (from % SBCCOO_CHUNK == 0) {
+      if (!from) reach = i;
+      chunk = s->part[part].chunk + from / SBCCOO_CHUNK;
+    }
+    if (b == 1) {
+      SbccooWalkScalarRow(w, i);
+      FillScalars(w, i, s, &at);
+    } else {
+      SbccooWalkRow(w, i, b);
+      FillBlocks(w, i, b, pattern, &at);
+    }
+    if (!pattern) continue;
+    reach = PetscMax(reach, 1 + (w->n ? w->column[w->n - 1] : i));
+    if (w->nboth) reach = PetscMax(reach, 1 + w->bothcolumn[w->nboth - 1]);
+    s->front[chunk] = b > 1 ? reach : PetscMin(s->nb, (reach + SBCCOO_PIECE - 1) / SBCCOO_PIECE * SBCCOO_PIECE);
+  }
+  for (PetscInt p = s->nparts - 1; pattern && p >= 0 && s->part[p].first == s->nb; p--) FillPart(s, p, &at);
+  if (pattern) {
+    s->nindex  = (size_t)(at.index - s->index);
+    s->nmask   = s->mask ? (size_t)(at.mask - s->mask) : 0;
+    s->nboth   = at.both;
+    s->nblocks = (size_t)(at.value - s->value) / SbccooEntries(s) - (b > 1 ? (size_t)s->nb : 0);
+  }
+  for (PetscInt i = s->nb * b; i < s->m; i++) SbccooPass(w, i, s->n);
+}
+
+/* Blocks beyond the diagonal, at most: of a row, and of all */
+static void FillCount(const SpmvCSR *csr, const SbccooStorage *s, size_t *all, PetscInt *row)
+{
+  const PetscInt b = s->b, limit = s->nb * b;
+
+  *all = 0;
+  *row = 0;
+  for (PetscInt i = 0; i < s->nb; i++) {
+    PetscInt n = 0;
+
+    for (PetscInt r = i * b; r < (i + 1) * b; r++) {
+      PetscInt last = i;
+
+      for (PetscInt k = csr->i[r]; k < csr->i[r + 1] && csr->j[k] < limit; k++) {
+        const PetscInt j = b == 1 ? csr->j[k] : csr->j[k] / b;
+
+        n += j > last;
+        last = PetscMax(last, j);
+      }
+    }
+    *all += (size_t)n;
+    *row = PetscMax(*row, n);
+  }
+}
+
+/* Memory for as many blocks as there may be, before the first walk; the part of it that is not used is never touched */
+static PetscErrorCode FillAlloc(const SpmvCSR *csr, PetscBool codes, SbccooStorage *s)
+{
+  size_t words;
+
+  PetscFunctionBegin;
+  FillCount(csr, s, &s->room, &s->longest);
+  s->nblocks = s->room;
+  words      = 2 * s->room + 7 * (size_t)s->nb;
+  PetscCall(SpmvAllocShared(SbccooValues(s) * sizeof(PetscScalar), s->nparts, &s->value));
+  if (codes) PetscCall(SpmvAllocShared(SbccooCodes(s), s->nparts, &s->code));
+  PetscCall(SpmvAlloc(words * sizeof(uint16_t), &s->index));
+  PetscCall(SpmvAlloc((size_t)s->nchunks * sizeof(PetscInt), &s->front));
+  if (s->b == 1) {
+    PetscCall(SpmvAlloc(s->room, &s->mask));
+    PetscCall(SpmvAllocShared((size_t)s->nb * sizeof(PetscScalar), s->nparts, &s->diagonal));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillWalkCreate(const SbccooStorage *s, SbccooWalk *w)
+{
+  const size_t row = (size_t)s->longest + 2, entries = SbccooEntries(s);
+  SbccooCut   *c   = &w->cut;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(s->m, &w->left));
+  PetscCall(PetscMalloc3(row, &w->column, row * entries, &w->value, row * entries * SBCCOO_CODES, &w->code));
+  PetscCall(PetscMalloc4(2 * row, &w->pairs, row, &w->pairscolumn, row, &w->bothcolumn, 2 * row, &w->both));
+  PetscCall(PetscMalloc5(row, &c->piece, row, &c->mask, row, &c->column, row, &c->value, row * SBCCOO_CODES, &c->code));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillWalkDestroy(SbccooWalk *w)
+{
+  SbccooCut *c = &w->cut;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(w->left));
+  PetscCall(PetscFree3(w->column, w->value, w->code));
+  PetscCall(PetscFree4(w->pairs, w->pairscolumn, w->bothcolumn, w->both));
+  PetscCall(PetscFree5(c->piece, c->mask, c->column, c->value, c->code));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether the arrays had room for what was found; if not they have now, and rows are to be walked over again */
+static PetscErrorCode FillRoom(const SbccooWalk *w, SbccooStorage *s, PetscBool *done)
+{
+  const size_t codes = s->room * SbccooEntries(s) * SBCCOO_CODES;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (!s->code && w->near * SBCCOO_PAIR_BYTES > codes) PetscCall(SpmvAllocShared(codes, s->nparts, &s->code));
+  else if (w->rest->n > w->rest->room) PetscCall(SbccooListRoom(w->rest->n, w->rest));
+  else if (s->nboth > s->bothroom) {
+    s->bothroom = 0;
+    PetscCall(SpmvFree(&s->both));
+    PetscCall(SpmvAlloc(2 * s->nboth * sizeof(PetscScalar), &s->both));
+    s->bothroom = s->nboth;
+  } else *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SbccooFill - the values of all arrays
+
+  Input Parameters:
++ csr     - the matrix
+. pattern - it is new: the arrays are made
+- codes   - for a new pattern: steps are stored
+
+  Input/Output Parameter:
+. s - with parts and chunks; steps are stored from then on where they need less memory than both entries
+*/
+PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes, SbccooStorage *s)
+{
+  SPMV_DESTROY_BY(SbccooListDestroy) SbccooList list = {0};
+  SPMV_DESTROY_BY(FillWalkDestroy)
+  SbccooWalk       w    = {.csr = csr, .nb = s->nb, .rest = &list};
+  SbccooLook       look;
+  PetscBool        done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(SbccooLookAt(csr, &look));
+  if (pattern) PetscCall(FillAlloc(csr, codes, s));
+  s->least     = look.least;
+  s->conjugate = look.conjugate;
+  w.least      = look.least;
+  w.conjugate  = look.conjugate;
+  PetscCall(FillWalkCreate(s, &w));
+  PetscCall(SbccooListRoom(pattern ? 4096 + (size_t)csr->i[csr->m] / 64 : s->restroom[1], &list));
+  while (!done) {
+    for (PetscInt r = 0; r < csr->m; r++) w.left[r] = (SbccooLeft){csr->i[r], csr->i[r + 1]};
+    list.n = w.near = 0;
+    w.codes         = (PetscBool)(s->code != NULL);
+    if (s->b == 1) FillRows(&w, s, PETSC_TRUE, 1);
+    else if (s->b == 3) FillRows(&w, s, pattern, 3);
+    else FillRows(&w, s, pattern, (int)s->b);
+    PetscCall(FillRoom(&w, s, &done));
+  }
+  PetscCall(SbccooRestSet(&list, s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,204 @@
+/*
+  sbccoo_host.c - the host side of sbccoo: knobs and storage
+*/
+#include "sbccoo_host.h"
+#include "../../../../host/machine.h"
+
+#define SPMV_KERNELS SbccooKernels
+#include "../../../../kernels.h"
+
+#define SBCCOO_ALONE 10 /* entries in no pair, of a hundred beyond the diagonal, above which another format is to serve */
+
+static const PetscInt    SbccooBlocks[]    = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+static const PetscInt    SbccooPairs_[]    = {SBCCOO_FOUND, SBCCOO_EQUAL, SBCCOO_NEAR};
+static const char *const SbccooPairNames[] = {"found", "equal", "near"};
+
+static const SpmvParam SbccooParams[] = {
+  [SBCCOO_BLOCK] = SPMV_CHOICES("block", "rows and columns of a block, 0: those of least estimated time", SbccooBlocks, NULL,
+                                SPMV_KNOB_SHAPE),
+  [SBCCOO_PAIRS] =
+    SPMV_CHOICES("pairs", "what is stored of a pair: one entry, one and the difference to the other, or as found", SbccooPairs_,
+                 SbccooPairNames, SPMV_KNOB_USERS),
+};
+
+/* What sizes tell: scalars, unless it is known better; and a sample of the pairs */
+static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
+{
+  PetscInt  *p = plan->value;
+  SbccooLook look;
+
+  PetscFunctionBegin;
+  (void)info;
+  if (!p[SBCCOO_BLOCK]) p[SBCCOO_BLOCK] = 1;
+  if (p[SBCCOO_PAIRS] != SBCCOO_FOUND) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SbccooLookAt(csr, &look));
+  p[SBCCOO_PAIRS] = look.near ? SBCCOO_NEAR : SBCCOO_EQUAL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SbccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+{
+  const PetscInt b = plan->value[SBCCOO_BLOCK];
+
+  PetscFunctionBegin;
+  (void)info;
+  if (csr->m % b || csr->n % b) {
+    PetscCall(SpmvAppend(why, size,
+                         "%" PetscInt_FMT " rows and %" PetscInt_FMT " columns are not whole blocks of %" PetscInt_FMT
+                         "; set -mat_sbccoo_block to 1, or to a number that divides both",
+                         csr->m, csr->n, b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Half of a matrix can be left out if it is square, and if most entries have a partner */
+static PetscErrorCode SbccooSuits(const SpmvCSR *csr, char why[], size_t size)
+{
+  SbccooLook look;
+
+  PetscFunctionBegin;
+  if (csr->m != csr->n) {
+    PetscCall(SpmvAppend(why, size, "a block of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns has no other half", csr->m,
+                         csr->n));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SbccooLookAt(csr, &look));
+  if (100. * look.alone <= (double)SBCCOO_ALONE * look.looked) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAppend(why, size,
+                       "of %" PetscInt_FMT " entries off the diagonal that were looked at %" PetscInt_FMT
+                       " have no partner across it, or one of another value: more than %d %%",
+                       look.looked, look.alone, SBCCOO_ALONE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which block rows are whose */
+static PetscErrorCode SbccooShare(const SpmvCSR *csr, SbccooStorage *s)
+{
+  SPMV_TEMPORARY PetscInt *first = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(s->nparts, &s->part));
+  PetscCall(PetscMalloc1(s->nparts + 1, &first));
+  SpmvSplitRows(csr, s->b > 1 ? s->b : SBCCOO_PIECE, s->nparts, first);
+  for (PetscInt k = 0; k < s->nparts; k++) {
+    SbccooPart *p = &s->part[k];
+
+    p->first = PetscMin(s->nb, first[k] / s->b);
+    p->last  = k + 1 < s->nparts ? PetscMin(s->nb, first[k + 1] / s->b) : s->nb;
+    p->chunk = s->nchunks;
+    s->nchunks += (p->last - p->first + SBCCOO_CHUNK - 1) / SBCCOO_CHUNK;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A part's window begins with the first chunk whose rows add to another part's */
+static PetscErrorCode SbccooWindows(SbccooStorage *s)
+{
+  size_t entries = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < s->nparts; k++) {
+    SbccooPart *p = &s->part[k];
+
+    p->wfirst = p->wlast = p->last;
+    for (PetscInt first = p->first, chunk = p->chunk; first < p->last; first += SBCCOO_CHUNK, chunk++) {
+      if (s->front[chunk] > p->last) p->wfirst = PetscMin(p->wfirst, first);
+      p->wlast = PetscMax(p->wlast, s->front[chunk]);
+    }
+    p->window = entries;
+    entries += (size_t)(p->wlast - p->wfirst) * (size_t)s->b;
+  }
+  if (entries) PetscCall(SpmvAlloc(entries * sizeof(PetscScalar), &s->window));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SbccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
+{
+  SbccooStorage *s;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&s));
+  *storage     = s;
+  s->m         = csr->m;
+  s->n         = csr->n;
+  s->b         = plan->value[SBCCOO_BLOCK];
+  s->nb        = PetscMin(s->m, s->n) / s->b;
+  s->nparts    = plan->threads;
+  s->large     = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached);
+  PetscCall(SbccooShare(csr, s));
+  PetscCall(SbccooFill(csr, PETSC_TRUE, (PetscBool)(plan->value[SBCCOO_PAIRS] == SBCCOO_NEAR), s));
+  PetscCall(SbccooWindows(s));
+  plan->value[SBCCOO_PAIRS] = s->code ? SBCCOO_NEAR : SBCCOO_EQUAL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SbccooSetValues(const SpmvCSR *csr, void *storage)
+{
+  PetscFunctionBegin;
+  PetscCall(SbccooFill(csr, PETSC_FALSE, PETSC_FALSE, (SbccooStorage *)storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SbccooArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
+{
+  const SbccooStorage *s    = (const SbccooStorage *)storage;
+  const size_t         rest = (size_t)s->nrest, rows = (size_t)s->nrestrows, entry = sizeof(PetscScalar), word = sizeof(PetscInt);
+  PetscInt             k    = 0;
+
+  PetscFunctionBegin;
+  arrays[k++] = SPMV_ARRAY("values", s->value, SbccooValues(s), entry, .is_values = PETSC_TRUE);
+  if (s->b == 1) arrays[k++] = SPMV_ARRAY("diagonal", s->diagonal, (size_t)s->nb, entry, .is_values = PETSC_TRUE);
+  if (s->code) arrays[k++] = SPMV_ARRAY("differences", s->code, SbccooCodes(s), 1, .is_values = PETSC_TRUE);
+  if (s->b == 1) arrays[k++] = SPMV_ARRAY("both", s->both, 2 * s->nboth, entry, .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("columns", s->index, s->nindex, sizeof(uint16_t), .is_values = (PetscBool)(s->b == 1));
+  if (s->b == 1) arrays[k++] = SPMV_ARRAY("masks", s->mask, s->nmask, 1, .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("fronts", s->front, (size_t)s->nchunks, word);
+  arrays[k++] = SPMV_ARRAY("single values", s->restvalue, rest, entry, .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("single columns", s->restcolumn, rest, word, .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("single rows", s->restrow, rows, word, .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("single starts", s->reststart, rows + 1, word, .is_values = PETSC_TRUE);
+  *narrays    = k;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What became of the entries */
+static PetscErrorCode SbccooDescribe(const void *storage, PetscInt k, char line[], size_t size)
+{
+  const SbccooStorage *s = (const SbccooStorage *)storage;
+
+  PetscFunctionBegin;
+  line[0] = 0;
+  if (k) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAppend(line, size,
+                       "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT
+                       " stand for two, %zu pairs have both entries, %" PetscInt_FMT " entries in %" PetscInt_FMT " rows are alone%s",
+                       s->nblocks, s->b, s->b, s->nboth, s->nrest, s->nrestrows, s->conjugate ? "; A^H = A" : ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SbccooDestroy(void *storage)
+{
+  SbccooStorage *s = (SbccooStorage *)storage;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(s->part));
+  PetscCall(SpmvFree(&s->window));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+extern const SpmvHostSide SbccooHost;
+const SpmvHostSide        SbccooHost = {
+         .side    = {.nparams   = SBCCOO_NPARAMS,
+                     .params    = SbccooParams,
+                     .propose   = SbccooPropose,
+                     .resolve   = SbccooResolve,
+                     .suits     = SbccooSuits,
+                     .allows    = SbccooAllows,
+                     .work      = SbccooWork,
+                     .build     = SbccooBuild,
+                     .setvalues = SbccooSetValues,
+                     .arrays    = SbccooArrays,
+                     .describe  = SbccooDescribe,
+                     .destroy   = SbccooDestroy},
+         .kernels = SbccooKernels,
+};

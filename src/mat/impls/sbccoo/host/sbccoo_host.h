@@ -1,0 +1,133 @@
+/*
+  sbccoo_host.h - the host side of sbccoo
+
+  sbccoo_host.c    its knobs, its storage
+  sbccoo_pairs.h   the two entries of a pair: how the second one is told from the first
+  sbccoo_look.c    what a sample of the pairs tells: whether the format suits a matrix, and what is stored of a pair
+  sbccoo_walk.h    the pairs of a matrix, block row by block row
+  sbccoo_fill.c    the arrays of the halves from them
+  sbccoo_rest.c    the entries that are in no pair
+  sbccoo_plan.c    plans worth an estimate and their work
+  sbccoo_simd.c    the products: sbccoo_blocks.h, sbccoo_scalars.h (a row), sbccoo_parts.h (all rows of a thread)
+*/
+#pragma once
+#include "../../../../spmvimpl.h"
+
+enum { SBCCOO_BLOCK, SBCCOO_PAIRS, SBCCOO_NPARAMS }; /* the knobs */
+
+/* Values of SBCCOO_PAIRS: what is stored of a pair */
+typedef enum {
+  SBCCOO_FOUND, /* what a sample of the pairs tells */
+  SBCCOO_EQUAL, /* one entry, which both are */
+  SBCCOO_NEAR   /* one entry, and how many steps the other one is from it */
+} SbccooPairs;
+
+#define SBCCOO_BLOCK_MAX 8      /* rows and columns of a block, at most */
+#define SBCCOO_CHUNK     64     /* block rows between two looks at which rows of y are needed next; a multiple of SBCCOO_PIECE */
+#define SBCCOO_PIECE     4      /* columns of a piece */
+#define SBCCOO_WIDE      0xffff /* the first word of a row that needs numbers of 32 bits */
+#define SBCCOO_CODES     (sizeof(PetscScalar) / sizeof(PetscReal)) /* of an entry: one for each part of it */
+#define SBCCOO_COUNTS(pieces, single, both) ((pieces) | (single) << 5 | (both) << 10)
+#define SBCCOO_COUNT_MAX 31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
+#define SBCCOO_BOTH_MAX  62
+#define SBCCOO_PAIR_BYTES (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
+
+/* SbccooPart: the block rows of one thread, and where they begin in the arrays */
+typedef struct {
+  PetscInt first, last;   /* block rows [first, last) */
+  PetscInt chunk;         /* of front[] */
+  size_t   value, index;  /* codes lie with the values, whose number they have */
+  size_t   code, mask, both;
+  PetscInt rest;          /* rows of the rest that are the part's: from this one to that of the next part */
+  PetscInt wfirst, wlast; /* the block rows of its window, wfirst < last < wlast; wfirst = wlast: none */
+  size_t   window;        /* place of the window's first entry */
+} SbccooPart;
+
+/*
+  SbccooStorage: halves and rest
+
+  A block row has, in index[]: the number of its blocks beyond the diagonal, then for each of them j - i; or SBCCOO_WIDE, then the
+  same as numbers of 32 bits. Of its values the diagonal block is first. Blocks are stored by rows. Columns of the first half of
+  the blocks alternate with those of the second: a product would have to wait for y_j to be stored where y_j+1 comes next.
+
+  A row of scalars (b = 1) has how many pieces, single entries and pairs of which both entries are stored it has, in one word, as
+  SBCCOO_COUNTS(); then for each piece j / 4 - i / 4, whose entries mask[] has, and for each of the others j - i. A wide one has
+  the three numbers one after the other. Of blocks a pair of which both entries must be stored is in the rest.
+*/
+typedef struct {
+  PetscInt     m, n;
+  PetscInt     b, nb;   /* size of a block, block rows and columns that can have pairs */
+  size_t       nblocks; /* that are stored beyond the diagonal; of scalars entries */
+  size_t       nindex, nmask, nboth;
+  size_t       room;    /* blocks that there is room for */
+  PetscInt     longest; /* blocks of a block row beyond the diagonal, at most */
+  PetscInt     nchunks;
+  PetscScalar *diagonal; /* [nb] of scalars */
+  PetscScalar *value;    /* [(nb + nblocks) b b], of scalars [nblocks] */
+  int8_t      *code;     /* [nblocks b b SBCCOO_CODES] NULL: both entries of each pair are equal */
+  PetscScalar *both;     /* [2 nboth] of scalars: the two entries of pairs */
+  size_t       bothroom; /* such pairs that there is room for */
+  uint16_t    *index;    /* [nindex] */
+  uint8_t     *mask;     /* [nmask] */
+  PetscInt    *front;    /* [nchunks] the block rows before this one are all that rows up to the chunk's last one add to */
+  PetscReal    least;     /* a step is so much at least, times SBCCOO_HALF */
+  PetscBool    conjugate; /* the second entry of a pair is the conjugate of the first */
+  PetscBool    large;     /* no cache is likely to hold the matrix from one product to the next */
+
+  PetscInt     nrest, nrestrows; /* entries in no pair, rows that have some */
+  PetscInt    *restrow;          /* [nrestrows] increasing */
+  PetscInt    *reststart;        /* [nrestrows + 1] */
+  PetscInt    *restcolumn;       /* [nrest] */
+  PetscScalar *restvalue;        /* [nrest] */
+  size_t       restroom[2];      /* rows and entries that there is room for */
+
+  PetscInt     nparts;
+  SbccooPart  *part;   /* [nparts] */
+  PetscScalar *window; /* what parts add to rows of other parts */
+} SbccooStorage;
+
+/* Entries of the block row beyond the diagonal that a block has */
+static inline size_t SbccooEntries(const SbccooStorage *s)
+{
+  return (size_t)s->b * (size_t)s->b;
+}
+
+static inline size_t SbccooCodes(const SbccooStorage *s)
+{
+  return s->nblocks * SbccooEntries(s) * SBCCOO_CODES;
+}
+
+/* Number of all values of the halves but the diagonal of scalars */
+static inline size_t SbccooValues(const SbccooStorage *s)
+{
+  return (s->nblocks + (s->b > 1 ? (size_t)s->nb : 0)) * SbccooEntries(s);
+}
+
+/* SbccooLook: what a sample of the entries beyond the diagonal tells */
+typedef struct {
+  PetscInt  looked; /* entries that were looked at */
+  PetscInt  equal, near, far; /* pairs whose second entry is the first one, is told from it, or is stored */
+  PetscInt  alone;            /* entries without a partner */
+  PetscReal least;            /* as SbccooStorage's */
+  PetscBool conjugate; /* as SbccooStorage's */
+} SbccooLook;
+
+/* sbccoo_look.c */
+extern PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look);
+
+/* sbccoo_fill.c */
+extern PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes, SbccooStorage *s);
+
+/* sbccoo_rest.c: entries one by one, in the order in which they are found; what is beyond the room is counted, not kept */
+typedef struct {
+  PetscInt    *row, *column; /* [room] */
+  PetscScalar *value;        /* [room] */
+  size_t       n, room;
+} SbccooList;
+extern PetscErrorCode SbccooListRoom(size_t room, SbccooList *list);
+extern PetscErrorCode SbccooListDestroy(SbccooList *list);
+extern PetscErrorCode SbccooRestSet(const SbccooList *list, SbccooStorage *s);
+
+/* sbccoo_plan.c */
+extern PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[]);
+extern PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);

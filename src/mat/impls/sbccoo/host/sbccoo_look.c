@@ -1,0 +1,138 @@
+/*
+  sbccoo_look.c - what a sample of the pairs tells, before there is a storage
+*/
+#include "sbccoo_pairs.h"
+
+#define LOOK_ALL   1024 /* entries up to which all are looked at */
+#define LOOK_PART  64   /* beyond: one of so many, ... */
+#define LOOK_LEAST 1024 /* ... so many at least, ... */
+#define LOOK_MOST  2048 /* ... and so many at most */
+
+/* The row of entry k */
+static PetscInt LookRow(const SpmvCSR *csr, PetscInt k)
+{
+  PetscInt low = 0, high = csr->m - 1;
+
+  while (low < high) {
+    const PetscInt middle = low + (high - low + 1) / 2;
+
+    if (csr->i[middle] <= k) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/* The place of entry (i, j), -1 if there is none */
+static PetscInt LookEntry(const SpmvCSR *csr, PetscInt i, PetscInt j)
+{
+  PetscInt low = csr->i[i], high = csr->i[i + 1];
+
+  while (low < high) {
+    const PetscInt middle = low + (high - low) / 2;
+
+    if (csr->j[middle] < j) low = middle + 1;
+    else high = middle;
+  }
+  return low < csr->i[i + 1] && csr->j[low] == j ? low : -1;
+}
+
+#define LOOK_EXPONENTS ((int)(SBCCOO_EXPONENT >> SBCCOO_MANTISSA) + 1)
+
+static int LookExponent(PetscReal a)
+{
+  return (int)((SbccooBitsOf(a) & SBCCOO_EXPONENT) >> SBCCOO_MANTISSA);
+}
+
+/*
+  Adds 1 to count[] where the exponents of `least` begin that let a pair be told, and -1 behind them. A step is between a 128th of
+  the difference and its lowest bit; that of the first entry itself may be, and is not to be larger
+*/
+static void LookExponents(PetscReal a, PetscReal other, PetscInt count[])
+{
+  const PetscReal difference = other - a;
+  const int       high = LookExponent(difference), own = LookExponent(a), step = SBCCOO_MANTISSA + 1;
+  SbccooBits      bits = SbccooBitsOf(difference) | (SbccooBits)1 << SBCCOO_MANTISSA;
+  int             low  = high - SBCCOO_MANTISSA, from, end;
+
+  if (difference == 0 || !high || high == LOOK_EXPONENTS - 1) return;
+  for (; !(bits & 1); bits >>= 1) low++;
+  from = own - step >= high - 6 ? 0 : high - 6 + step;
+  end  = low + step;
+  if (own > end || from > end || end >= LOOK_EXPONENTS - 1) return;
+  count[from]++;
+  count[end + 1]--;
+}
+
+/* The `least` that lets most pairs be told */
+static PetscErrorCode LookLeast(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, PetscReal *least)
+{
+  SPMV_TEMPORARY PetscInt *count = NULL;
+  PetscInt                 sum = 0, most = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(LOOK_EXPONENTS + 1, &count));
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscScalar a = conjugate ? PetscConj(pairs[2 * k]) : pairs[2 * k], other = pairs[2 * k + 1];
+
+    LookExponents(PetscRealPart(a), PetscRealPart(other), count);
+    if (SBCCOO_CODES > 1) LookExponents(PetscImaginaryPart(a), PetscImaginaryPart(other), count);
+  }
+  *least = 0;
+  for (int e = 0; e < LOOK_EXPONENTS; e++) {
+    const SbccooBits bits = (SbccooBits)e << SBCCOO_MANTISSA;
+
+    sum += count[e];
+    if (sum <= most) continue;
+    most = sum;
+    memcpy(least, &bits, sizeof(*least));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What can be said of some pairs; looked and alone are not set */
+static PetscErrorCode LookPairs(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, SbccooLook *look)
+{
+  PetscFunctionBegin;
+  *look = (SbccooLook){.conjugate = conjugate};
+  PetscCall(LookLeast(n, pairs, conjugate, &look->least));
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscScalar a = conjugate ? PetscConj(pairs[2 * k]) : pairs[2 * k];
+    int8_t            code[SBCCOO_CODES];
+    PetscBool         equal, near = SbccooCode(a, pairs[2 * k + 1], look->least, code, &equal);
+
+    look->equal += equal;
+    look->near += near && !equal;
+    look->far += !near && !equal;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Evenly spread entries off the diagonal, and their partners */
+PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look)
+{
+  const PetscInt nz    = csr->i[csr->m];
+  const PetscInt count = nz <= LOOK_ALL ? nz : PetscMin(LOOK_MOST, PetscMax(LOOK_LEAST, nz / LOOK_PART));
+  SPMV_TEMPORARY PetscScalar *pairs  = NULL;
+  PetscInt                    looked = 0, n = 0;
+  SbccooLook                  other;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(2 * count, &pairs));
+  for (PetscInt c = 0; c < count; c++) {
+    const PetscInt k = (PetscInt)SpmvShare((size_t)nz, c, count), i = LookRow(csr, k), j = csr->j[k];
+    const PetscInt partner = i != j && j < csr->m && i < csr->n ? LookEntry(csr, j, i) : -1;
+
+    looked += i != j;
+    if (partner < 0) continue;
+    pairs[2 * n]       = csr->a[i < j ? k : partner];
+    pairs[2 * n++ + 1] = csr->a[i < j ? partner : k];
+  }
+  PetscCall(LookPairs(n, pairs, PETSC_FALSE, look));
+  if (SBCCOO_CODES > 1) {
+    PetscCall(LookPairs(n, pairs, PETSC_TRUE, &other));
+    if (other.far < look->far) *look = other;
+  }
+  look->looked = looked;
+  look->alone  = looked - n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

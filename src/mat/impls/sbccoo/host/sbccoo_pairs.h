@@ -1,0 +1,97 @@
+/*
+  sbccoo_pairs.h - the two entries of a pair: how the second one is told from the first
+
+  They differ by rounding. The terms that an entry is the sum of were added in another order, so that the difference is a small
+  multiple of half a unit in the last place of the entry, or, if larger terms cancelled, of theirs. Of the latter there is one for
+  the whole matrix, `least`. A multiple of -127 to 127 is kept. Where what it decodes to has not all the bits of the second entry,
+  both are stored.
+*/
+#pragma once
+#include "sbccoo_host.h"
+
+#if defined(PETSC_USE_REAL_DOUBLE)
+typedef uint64_t SbccooBits;
+  #define SBCCOO_EXPONENT ((SbccooBits)0x7ff << 52)
+  #define SBCCOO_MANTISSA 52
+#elif defined(PETSC_USE_REAL_SINGLE)
+typedef uint32_t SbccooBits;
+  #define SBCCOO_EXPONENT ((SbccooBits)0xff << 23)
+  #define SBCCOO_MANTISSA 23
+#elif defined(PETSC_USE_REAL___FLOAT128)
+__extension__ typedef unsigned __int128 SbccooBits;
+  #define SBCCOO_EXPONENT ((SbccooBits)0x7fff << 112)
+  #define SBCCOO_MANTISSA 112
+#else
+typedef uint16_t SbccooBits;
+  #define SBCCOO_EXPONENT ((SbccooBits)0x7c00)
+  #define SBCCOO_MANTISSA 10
+#endif
+
+#define SBCCOO_HALF (PETSC_MACHINE_EPSILON / 2) /* of a unit in the last place of 1 */
+#define SBCCOO_BIAS (SBCCOO_EXPONENT / 2 & SBCCOO_EXPONENT) /* the exponent of 1 */
+
+static inline SbccooBits SbccooBitsOf(PetscReal a)
+{
+  SbccooBits bits;
+
+  memcpy(&bits, &a, sizeof(bits));
+  return bits;
+}
+
+/* What a difference is a multiple of, over SBCCOO_HALF: the power of two in a, or `least` if that is more */
+static inline PetscReal SbccooPower(PetscReal a, PetscReal least)
+{
+  const SbccooBits bits = SbccooBitsOf(a) & SBCCOO_EXPONENT;
+
+  memcpy(&a, &bits, sizeof(a));
+  return PetscMax(a, least);
+}
+
+/* 1 / power for a power of two; anything for the largest ones, 0, Inf and NaN */
+static inline PetscReal SbccooInverse(PetscReal power)
+{
+  const SbccooBits bits = (SbccooBits)(2 * SBCCOO_BIAS - SbccooBitsOf(power));
+
+  memcpy(&power, &bits, sizeof(power));
+  return power;
+}
+
+/* The products with powers of two are exact, so that whether the machine has a fused multiplication does not matter */
+static inline PetscReal SbccooAddSteps(PetscReal a, int8_t steps, PetscReal least)
+{
+  return a + (PetscReal)steps * SbccooPower(a, least) * SBCCOO_HALF;
+}
+
+/* True if `other` is told from a by a multiple for each of its parts, which are `code` then; *equal: they are 0 */
+static inline PetscBool SbccooCode(PetscScalar a, PetscScalar other, PetscReal least, int8_t code[], PetscBool *equal)
+{
+  PetscReal from[SBCCOO_CODES], to[SBCCOO_CODES];
+  PetscBool near = PETSC_TRUE;
+
+  memcpy(from, &a, sizeof(a));
+  memcpy(to, &other, sizeof(other));
+  *equal = PETSC_TRUE;
+  for (size_t k = 0; k < SBCCOO_CODES; k++) {
+    const PetscReal power = SbccooPower(from[k], least), steps = (to[k] - from[k]) * SbccooInverse(power) / SBCCOO_HALF;
+    const PetscBool few = (PetscBool)(steps >= -127 && steps <= 127);
+    const int       n   = few ? (int)steps : 0;
+
+    code[k] = (int8_t)n;
+    *equal &= SbccooBitsOf(from[k]) == SbccooBitsOf(to[k]);
+    near &= SbccooBitsOf(from[k] + (PetscReal)n * power * SBCCOO_HALF) == SbccooBitsOf(to[k]);
+  }
+  return near;
+}
+
+/* The second entry of a pair; code: NULL where both are equal */
+static inline PetscScalar SbccooOther(PetscScalar a, const int8_t code[], PetscReal least, PetscBool conjugate)
+{
+  PetscReal part[SBCCOO_CODES];
+
+  if (conjugate) a = PetscConj(a);
+  if (!code) return a;
+  memcpy(part, &a, sizeof(a));
+  for (size_t k = 0; k < SBCCOO_CODES; k++) part[k] = SbccooAddSteps(part[k], code[k], least);
+  memcpy(&a, part, sizeof(a));
+  return a;
+}

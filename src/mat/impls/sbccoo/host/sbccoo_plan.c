@@ -1,0 +1,94 @@
+/*
+  sbccoo_plan.c - plans worth an estimate, and the work of a plan, from the entries beyond the diagonal
+*/
+#include "sbccoo_host.h"
+
+/* Scalars and the blocks that the user declared; then blocks of 2 and 3; then twice these */
+PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
+{
+  const PetscInt declared   = csr->rbs == csr->cbs ? csr->rbs : 1;
+  const PetscInt tried[][2] = {{1, declared}, {2, 3}, {4, 6}};
+
+  PetscFunctionBegin;
+  *n = 0;
+  if (asked->value[SBCCOO_BLOCK] || round >= (PetscInt)PETSC_STATIC_ARRAY_LENGTH(tried)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < 2; k++) {
+    const PetscInt b = tried[round][k];
+
+    if (b > SBCCOO_BLOCK_MAX || csr->m % b || csr->n % b || (round && b == declared) || (!round && k && b == 1)) continue;
+    plans[*n]                       = *asked;
+    plans[(*n)++].value[SBCCOO_BLOCK] = b;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What some rows have beyond the diagonal */
+typedef struct {
+  PetscLogDouble rows, blocks, entries, pieces;
+} PlanTally;
+
+/* Blocks of one block row, or entries and pieces of one row, as if each had its partner */
+static void PlanRow(const SpmvCSR *csr, PetscInt r, PetscInt b, PlanTally *t)
+{
+  PetscInt next[SBCCOO_BLOCK_MAX], i = (csr->first + r) / b;
+
+  for (PetscInt q = 0; q < b; q++) {
+    next[q] = csr->i[r + q];
+    while (next[q] < csr->i[r + q + 1] && csr->j[next[q]] / b <= i) next[q]++;
+  }
+  for (;;) {
+    PetscInt j = PETSC_MAX_INT;
+
+    for (PetscInt q = 0; q < b; q++) {
+      if (next[q] < csr->i[r + q + 1]) j = PetscMin(j, csr->j[next[q]] / b);
+    }
+    if (j == PETSC_MAX_INT) break;
+    t->blocks++;
+    for (PetscInt q = 0; q < b; q++) {
+      for (; next[q] < csr->i[r + q + 1] && csr->j[next[q]] / b == j; next[q]++) t->entries++;
+    }
+  }
+  t->rows++;
+}
+
+/* Pieces of a row of scalars with two entries at least, and how many entries they have */
+static void PlanPieces(const SpmvCSR *csr, PetscInt r, PlanTally *t, PetscLogDouble *inside)
+{
+  PetscInt last = -1, count = 0;
+
+  for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
+    const PetscInt piece = csr->j[k] / SBCCOO_PIECE;
+
+    if (csr->j[k] <= csr->first + r) continue;
+    count = piece == last ? count + 1 : 1;
+    if (count > 1) *inside += count == 2 ? 2 : 1;
+    t->pieces += count == 2;
+    last = piece;
+  }
+}
+
+/*
+  Cycles of Zen 4 with all in cache. A block has a load of x, one of y and its store, and is bound by those and by the
+  multiplications of its rows; a row waits for its sums
+*/
+PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
+{
+  const PetscInt       b = plan->value[SBCCOO_BLOCK] ? plan->value[SBCCOO_BLOCK] : 1;
+  const PetscBool      steps  = (PetscBool)(plan->value[SBCCOO_PAIRS] != SBCCOO_EQUAL);
+  const PetscLogDouble values = (PetscLogDouble)(b * b), entry = (PetscLogDouble)sizeof(PetscScalar);
+  PlanTally            t      = {0};
+  PetscLogDouble       inside = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r + b <= rows->m; r += b) {
+    PlanRow(rows, r, b, &t);
+    if (b == 1) PlanPieces(rows, r, &t, &inside);
+  }
+  work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0)) + t.rows * (values * entry + 2);
+  if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
+  else work->bytes += 2 * t.blocks;
+  if (b == 1) work->cycles += (steps ? 4.5 : 3.5) * t.pieces + (steps ? 3.2 : 2.4) * (t.blocks - inside) + 14 * t.rows;
+  else work->cycles += t.blocks * (3 + (steps ? 1.1 : 0.8) * (PetscLogDouble)b * (b > 4 ? 1.6 : 1)) + t.rows * (12. + 3. * b);
+  work->build += 25 * t.entries + 50 * t.blocks;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

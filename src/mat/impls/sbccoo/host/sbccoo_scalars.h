@@ -1,0 +1,142 @@
+/*
+  sbccoo_scalars.h - a row of scalars in a product, as sbccoo_blocks.h has one of blocks, without the diagonal
+
+  Pieces of four columns are vectors. Lanes that have no entry leave sums and y as they are, whatever x has there.
+*/
+#pragma once
+#include "sbccoo_blocks.h"
+
+#if SPMV_SIMD_PLAIN
+/* One entry: adds to *sum and to *y */
+SPMV_INLINE void SbccooEntry(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscScalar xi, const PetscScalar *x,
+                             PetscScalar *y, PetscScalar *sum)
+{
+  const PetscScalar a = *at->value, o = SbccooOther(a, codes ? at->code : NULL, at->least, at->conjugate);
+
+  *sum += (transpose ? o : a) * *x;
+  *y += (transpose ? a : o) * xi;
+  at->value++;
+  if (codes) at->code += SBCCOO_CODES;
+}
+
+SPMV_INLINE PetscScalar SbccooPieces(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
+                                     PetscScalar xi, const PetscScalar *x, PetscScalar *y)
+{
+  PetscScalar sum = 0;
+
+  for (PetscInt k = 0; k < n; k++) {
+    const size_t j = SBCCOO_PIECE * SbccooNumber(at->index, k, wide);
+
+    for (unsigned mask = *at->mask++; mask; mask &= mask - 1) {
+      const int l = __builtin_ctz(mask);
+
+      SbccooEntry(at, codes, transpose, xi, x + j + l, y + j + l, &sum);
+    }
+  }
+  return sum;
+}
+
+SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
+                                     PetscScalar xi, const PetscScalar *x, PetscScalar *y)
+{
+  PetscScalar sum = 0;
+
+  for (PetscInt k = 0; k < n; k++) {
+    const size_t j = SbccooNumber(at->index, k, wide);
+
+    SbccooEntry(at, codes, transpose, xi, x + j, y + j, &sum);
+  }
+  return sum;
+}
+#else
+SPMV_INLINE PetscScalar SbccooPieces(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
+                                     PetscScalar xi, const PetscScalar *x, PetscScalar *y)
+{
+  const Spmv4 x4  = Spmv4Splat(xi), least = Spmv4Splat(at->least), unit = Spmv4Splat(SBCCOO_HALF);
+  Spmv4       sum = Spmv4Zero();
+
+  for (PetscInt k = 0; k < n; k++) {
+    const unsigned mask = at->mask[k];
+    const size_t   j    = SBCCOO_PIECE * SbccooNumber(at->index, k, wide);
+    const Spmv4    v = Spmv4Load(at->value), a = Spmv4Expand(v, mask);
+    const Spmv4    o = codes ? Spmv4Expand(Spmv4AddSteps(v, at->code, least, unit), mask) : a;
+    const int      count = __builtin_popcount(mask);
+
+    SbccooAhead(at, 1);
+    sum = Spmv4FmaWhere(transpose ? o : a, Spmv4Load(x + j), sum, mask);
+    Spmv4StoreFew(y + j, Spmv4FmaWhere(transpose ? a : o, x4, Spmv4Load(y + j), mask), 4);
+    at->value += count;
+    if (codes) at->code += count;
+  }
+  at->mask += n;
+  return Spmv4Sum(sum);
+}
+
+/* Two at a time: two sums, and loads of the second before the store of the first */
+SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
+                                     PetscScalar xi, const PetscScalar *x, PetscScalar *y)
+{
+  const PetscScalar *v = at->value;
+  PetscScalar        sum[2] = {0, 0};
+  PetscInt           k      = 0;
+
+  for (PetscInt p = 0; p < n; p += 8) __builtin_prefetch((const char *)(v + p) + at->ahead, 0, 3);
+  for (; k + 2 <= n; k += 2) {
+    const size_t      i = SbccooNumber(at->index, k, wide), j = SbccooNumber(at->index, k + 1, wide);
+    const PetscScalar a = v[k], b = v[k + 1];
+    const PetscScalar p = codes ? SbccooAddSteps(a, at->code[k], at->least) : a;
+    const PetscScalar q = codes ? SbccooAddSteps(b, at->code[k + 1], at->least) : b;
+
+    SPMV_SCALAR_LOOP(k);
+    sum[0] += (transpose ? p : a) * x[i];
+    sum[1] += (transpose ? q : b) * x[j];
+    y[i] += (transpose ? a : p) * xi;
+    y[j] += (transpose ? b : q) * xi;
+  }
+  if (k < n) {
+    const size_t      i = SbccooNumber(at->index, k, wide);
+    const PetscScalar a = v[k], p = codes ? SbccooAddSteps(a, at->code[k], at->least) : a;
+
+    sum[0] += (transpose ? p : a) * x[i];
+    y[i] += (transpose ? a : p) * xi;
+  }
+  at->value += n;
+  if (codes) at->code += n;
+  return sum[0] + sum[1];
+}
+#endif
+
+/* Pairs of which both entries are stored */
+SPMV_INLINE PetscScalar SbccooBoth(SbccooAt *at, PetscBool transpose, PetscBool wide, PetscInt n, PetscScalar xi,
+                                   const PetscScalar *x, PetscScalar *y)
+{
+  const PetscScalar *v   = at->both;
+  PetscScalar        sum = 0;
+
+  for (PetscInt k = 0; k < n; k++, v += 2) {
+    const size_t j = SbccooNumber(at->index, k, wide);
+
+    SPMV_SCALAR_LOOP(k);
+    __builtin_prefetch((const char *)v + at->ahead, 0, 3);
+    sum += (transpose ? v[1] : v[0]) * x[j];
+    y[j] += (transpose ? v[0] : v[1]) * xi;
+  }
+  at->both = v;
+  return sum;
+}
+
+/* A row with so many pieces, single entries and pairs with both; x, y from it on. lane: i % 4, pieces begin at x - lane */
+SPMV_INLINE void SbccooScalarRow(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt npieces,
+                                 PetscInt nsingle, PetscInt nboth, int lane, const PetscScalar *x, PetscScalar *y)
+{
+  const PetscScalar xi  = *x;
+  const int         per = wide ? 2 : 1;
+  PetscScalar       sum = SbccooPieces(at, codes, transpose, wide, npieces, xi, x - lane, y - lane);
+
+  at->index += per * npieces;
+  sum += SbccooSingle(at, codes, transpose, wide, nsingle, xi, x, y);
+  at->index += per * nsingle;
+  if (nboth) sum += SbccooBoth(at, transpose, wide, nboth, xi, x, y);
+  at->index += per * nboth;
+  *y += sum;
+}

@@ -1,0 +1,231 @@
+/*
+  sbccoo_simd.c - the products of sbccoo, compiled once for each instruction set of isas.h
+
+  A part goes through its rows in their order. Row i adds to rows from i on; which rows of y are needed next is known for each
+  chunk of rows, so that they are set, and what is needed of x and y fetched, as late as it pays. Towards its end a part adds to
+  rows of others as well: from there on it works in a window of its own. Windows are added to y in the order of the parts.
+*/
+#include "sbccoo_scalars.h"
+
+#if defined(SPMV_ISA_ABSENT)
+const SpmvKernels SPMV_ISA_NAME(SbccooKernels) = {.apply = NULL};
+#else
+
+typedef struct {
+  const SbccooStorage *s;
+  const PetscScalar   *x;
+  PetscScalar         *y;
+  PetscBool            beta, transpose;
+} SbccooProduct;
+
+/* Where a part writes: y, or from wfirst on its window */
+typedef struct {
+  PetscScalar *y;
+  size_t       first; /* the entry of y that y[0] is */
+} SbccooTarget;
+
+/* Sets block rows [from, end) to what products are added to: beta y, of scalars also the diagonal's part; 0 those of others */
+static void SbccooBegin(const SbccooProduct *a, const SbccooPart *p, SbccooTarget to, PetscInt from, PetscInt end)
+{
+  const SbccooStorage *s = a->s;
+  const size_t         b = (size_t)s->b, own = b * (size_t)PetscMin(end, p->last);
+
+  for (size_t k = b * (size_t)from; k < own; k++) {
+    const PetscScalar y = a->beta ? a->y[k] : 0;
+
+    to.y[k - to.first] = s->diagonal ? y + s->diagonal[k] * a->x[k] : y;
+  }
+  for (size_t k = PetscMax(own, b * (size_t)from); k < b * (size_t)end; k++) to.y[k - to.first] = 0;
+}
+
+/* What the next chunk begins with */
+static void SbccooFetch(const SbccooProduct *a, SbccooTarget to, size_t from, size_t end)
+{
+  for (size_t k = from; k < end; k += SPMV_CACHE_LINE / sizeof(PetscScalar)) {
+    __builtin_prefetch(a->x + k, 0, 3);
+    __builtin_prefetch(to.y + (k - to.first), 1, 3);
+    if (a->s->diagonal) __builtin_prefetch(a->s->diagonal + k, 0, 3);
+  }
+}
+
+/* Rows of the rest before row `end`, from number k on; returns the next one */
+static PetscInt SbccooRest(const SbccooProduct *a, SbccooTarget to, PetscInt k, PetscInt end)
+{
+  const SbccooStorage *s = a->s;
+
+  for (; k < s->nrestrows && s->restrow[k] < end; k++) {
+    PetscScalar sum = 0;
+
+    for (PetscInt e = s->reststart[k]; e < s->reststart[k + 1]; e++) sum += s->restvalue[e] * a->x[s->restcolumn[e]];
+    to.y[(size_t)s->restrow[k] - to.first] += sum;
+  }
+  return k;
+}
+
+/* Block row i */
+SPMV_INLINE void SbccooRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscInt i, const PetscScalar *x,
+                           PetscScalar *y)
+{
+  const int      lane = (int)(i % SBCCOO_PIECE);
+  const uint16_t word = *at->index++;
+  uint32_t       wide[3];
+
+  if (PetscLikely(word != SBCCOO_WIDE)) {
+    if (b > 1) SbccooBlockRow(at, b, codes, transpose, PETSC_FALSE, word, x, y);
+    else SbccooScalarRow(at, codes, transpose, PETSC_FALSE, word & 31, word >> 5 & 31, word >> 10, lane, x, y);
+  } else {
+    memcpy(wide, at->index, sizeof(wide));
+    at->index += b > 1 ? 2 : 6;
+    if (b > 1) SbccooBlockRow(at, b, codes, transpose, PETSC_TRUE, (PetscInt)wide[0], x, y);
+    else SbccooScalarRow(at, codes, transpose, PETSC_TRUE, (PetscInt)wide[0], (PetscInt)wide[1], (PetscInt)wide[2], lane, x, y);
+  }
+}
+
+/* All rows of part p. b, codes and transpose are constants where it is called */
+SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, PetscBool codes, PetscBool transpose)
+{
+  const SbccooStorage *s     = a->s;
+  SbccooTarget         to    = {a->y, 0};
+  PetscInt             ready = p->first, rest = p->rest, chunk = p->chunk;
+  SbccooAt             at = {.value     = s->value + p->value,
+                             .code      = codes ? s->code + p->code : NULL,
+                             .index     = s->index + p->index,
+                             .mask      = s->mask + p->mask,
+                             .both      = s->both + 2 * p->both,
+                             .least     = s->least,
+                             .ahead     = s->large ? SBCCOO_AHEAD : 0,
+                             .conjugate = s->conjugate};
+
+  for (PetscInt first = p->first; first < p->last; first += SBCCOO_CHUNK, chunk++) {
+    const PetscInt last = PetscMin(p->last, first + SBCCOO_CHUNK), front = s->front[chunk];
+
+    if (first == p->wfirst && p->wlast > p->wfirst) {
+      to = (SbccooTarget){s->window + p->window, (size_t)first * (size_t)b};
+      memcpy(to.y, a->y + to.first, sizeof(PetscScalar) * (size_t)b * (size_t)(ready - first));
+    }
+    SbccooBegin(a, p, to, ready, front);
+    if (last < p->last) SbccooFetch(a, to, (size_t)front * (size_t)b, (size_t)s->front[chunk + 1] * (size_t)b);
+    ready = front;
+    for (PetscInt i = first; i < last; i++)
+      SbccooRow(&at, b, codes, transpose, i, a->x + (size_t)i * (size_t)b, to.y + ((size_t)i * (size_t)b - to.first));
+    if (!transpose) rest = SbccooRest(a, to, rest, last * b);
+  }
+  if (to.y != a->y) memcpy(a->y + to.first, to.y, sizeof(PetscScalar) * (size_t)b * (size_t)(p->last - p->wfirst));
+}
+
+SPMV_INLINE void SbccooSizes(const SbccooProduct *a, const SbccooPart *p, PetscBool codes, PetscBool transpose)
+{
+  switch (a->s->b) {
+  case 1:
+    SbccooRows(a, p, 1, codes, transpose);
+    break;
+  case 2:
+    SbccooRows(a, p, 2, codes, transpose);
+    break;
+  case 3:
+    SbccooRows(a, p, 3, codes, transpose);
+    break;
+  case 4:
+    SbccooRows(a, p, 4, codes, transpose);
+    break;
+  case 5:
+    SbccooRows(a, p, 5, codes, transpose);
+    break;
+  case 6:
+    SbccooRows(a, p, 6, codes, transpose);
+    break;
+  case 7:
+    SbccooRows(a, p, 7, codes, transpose);
+    break;
+  default:
+    SbccooRows(a, p, 8, codes, transpose);
+  }
+}
+
+static void SbccooTask(void *context, PetscInt task)
+{
+  const SbccooProduct *a = (const SbccooProduct *)context;
+  const SbccooPart    *p = a->s->part + task;
+
+  if (a->transpose) {
+    if (a->s->code) SbccooSizes(a, p, PETSC_TRUE, PETSC_TRUE);
+    else SbccooSizes(a, p, PETSC_FALSE, PETSC_TRUE);
+  } else {
+    if (a->s->code) SbccooSizes(a, p, PETSC_TRUE, PETSC_FALSE);
+    else SbccooSizes(a, p, PETSC_FALSE, PETSC_FALSE);
+  }
+}
+
+/* Adds the windows of the parts before to the rows of part `task`, in the order of the parts */
+static void SbccooAddWindows(void *context, PetscInt task)
+{
+  const SbccooProduct *a = (const SbccooProduct *)context;
+  const SbccooStorage *s = a->s;
+  const size_t         b = (size_t)s->b;
+
+  for (PetscInt k = 0; k < task; k++) {
+    const SbccooPart *p     = s->part + k;
+    const size_t      first = b * (size_t)PetscMax(p->last, s->part[task].first);
+    const size_t      end   = b * (size_t)PetscMin(p->wlast, s->part[task].last);
+    const PetscScalar *window = s->window + p->window;
+
+    for (size_t i = first; i < end; i++) a->y[i] += window[i - b * (size_t)p->wfirst];
+  }
+}
+
+/* The columns of the rest that are the task's */
+static void SbccooAddRest(void *context, PetscInt task)
+{
+  const SbccooProduct *a     = (const SbccooProduct *)context;
+  const SbccooStorage *s     = a->s;
+  const PetscInt       first = (PetscInt)SpmvShare((size_t)s->n, task, s->nparts);
+  const PetscInt       end   = (PetscInt)SpmvShare((size_t)s->n, task + 1, s->nparts);
+
+  for (PetscInt k = 0; k < s->nrestrows; k++) {
+    const PetscScalar x = a->x[s->restrow[k]];
+
+    for (PetscInt e = s->reststart[k]; e < s->reststart[k + 1]; e++) {
+      const PetscInt j = s->restcolumn[e];
+
+      if (j >= first && j < end) a->y[j] += s->restvalue[e] * x;
+    }
+  }
+}
+
+static void SbccooMultiply(SbccooProduct a)
+{
+  const SbccooStorage *s    = a.s;
+  const size_t         done = (size_t)s->nb * (size_t)s->b, rows = (size_t)(a.transpose ? s->n : s->m);
+
+  SpmvRun(s->nparts, SbccooTask, &a);
+  if (!a.beta && rows > done) memset(a.y + done, 0, (rows - done) * sizeof(PetscScalar));
+  if (s->window) SpmvRun(s->nparts, SbccooAddWindows, &a);
+  if (a.transpose && s->nrest) SpmvRun(s->nparts, SbccooAddRest, &a);
+  if (!a.transpose && rows > done) {
+    PetscInt k = s->nrestrows;
+
+    while (k > 0 && (size_t)s->restrow[k - 1] >= done) k--;
+    (void)SbccooRest(&a, (SbccooTarget){a.y, 0}, k, s->m);
+  }
+}
+
+static void SbccooMult(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta)
+{
+  SbccooMultiply((SbccooProduct){(const SbccooStorage *)storage, x, y, beta, PETSC_FALSE});
+}
+
+static void SbccooMultTranspose(const void *storage, const PetscScalar *x, PetscScalar *y, PetscBool beta, PetscScalar *work)
+{
+  (void)work;
+  SbccooMultiply((SbccooProduct){(const SbccooStorage *)storage, x, y, beta, PETSC_TRUE});
+}
+
+static size_t SbccooTransposeWork(const void *storage)
+{
+  (void)storage;
+  return 0;
+}
+
+const SpmvKernels SPMV_ISA_NAME(SbccooKernels) = {
+  .apply = SbccooMult, .apply_transpose = SbccooMultTranspose, .transpose_work = SbccooTransposeWork};
+#endif
