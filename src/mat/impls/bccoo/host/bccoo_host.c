@@ -26,7 +26,7 @@ static PetscErrorCode BccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info
     PetscCall(SpmvAppend(why, size, "Values are coded in 1x1 blocks and one slice only, not in %" PetscInt_FMT, h));
     PetscCall(SpmvAppend(why, size, " x %" PetscInt_FMT " blocks and %" PetscInt_FMT " slices; ", p[BCCOO_BLOCK_WIDTH],
                          p[BCCOO_SLICES]));
-    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_values to auto or plain"));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_values to auto or plain, or both to 1"));
   }
   if (why[0] || p[BCCOO_BUNCH] == 1 || rows * p[BCCOO_TILE] <= BCCOO_GROUP_MAX) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size,
