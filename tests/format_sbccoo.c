@@ -347,6 +347,7 @@ static PetscErrorCode TestAll(PetscRandom rand)
       PetscCall(TestKinds(24 * b, 24 * b, b, threads[k], 0.3, missing[(k + b) % 3], rand));
       PetscCall(TestKinds(7 * b, 9 * b, b, threads[k], 0.5, 0.02, rand));
       PetscCall(TestKinds(9 * b, 7 * b, b, threads[k], 0.5, 0.02, rand));
+      PetscCall(TestKinds(9 * b + b / 2, 9 * b + b / 2, b, threads[k], 0.5, 0.02, rand)); /* a last block that is not whole */
     }
   }
   /* A last piece that is not whole */

@@ -40,21 +40,6 @@ static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SbccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
-{
-  const PetscInt b = plan->value[SBCCOO_BLOCK];
-
-  PetscFunctionBegin;
-  (void)info;
-  if (csr->m % b || csr->n % b) {
-    PetscCall(SpmvAppend(why, size,
-                         "%" PetscInt_FMT " rows and %" PetscInt_FMT " columns are not whole blocks of %" PetscInt_FMT
-                         "; set -mat_sbccoo_block to 1, or to a number that divides both",
-                         csr->m, csr->n, b));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Half of a matrix can be left out if it is square, and if most entries have a partner */
 static PetscErrorCode SbccooSuits(const SpmvCSR *csr, char why[], size_t size)
 {
@@ -198,7 +183,6 @@ const SpmvHostSide        SbccooHost = {
                      .propose   = SbccooPropose,
                      .resolve   = SbccooResolve,
                      .suits     = SbccooSuits,
-                     .allows    = SbccooAllows,
                      .work      = SbccooWork,
                      .build     = SbccooBuild,
                      .setvalues = SbccooSetValues,

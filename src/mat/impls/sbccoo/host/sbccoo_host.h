@@ -56,7 +56,7 @@ typedef struct {
 */
 typedef struct {
   PetscInt     m, n;
-  PetscInt     b, nb;   /* size of a block, block rows and columns that can have pairs */
+  PetscInt     b, nb;   /* size of a block, whole block rows and columns: what is beyond them is in the rest */
   size_t       nblocks; /* that are stored beyond the diagonal; of scalars entries */
   size_t       nindex, nmask, nboth;
   size_t       room;    /* blocks that there is room for */
