@@ -77,18 +77,20 @@ PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *w
   const PetscBool      steps  = (PetscBool)(plan->value[SBCCOO_PAIRS] != SBCCOO_EQUAL);
   const PetscLogDouble values = (PetscLogDouble)(b * b), entry = (PetscLogDouble)sizeof(PetscScalar);
   PlanTally            t      = {0};
-  PetscLogDouble       inside = 0;
+  PetscLogDouble       inside = 0, alone = 0; /* in pieces; in rows behind the last whole block */
 
   PetscFunctionBegin;
   for (PetscInt r = 0; r + b <= rows->m; r += b) {
     PlanRow(rows, r, b, &t);
     if (b == 1) PlanPieces(rows, r, &t, &inside);
   }
-  work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0)) + t.rows * (values * entry + 2);
+  for (PetscInt r = rows->m / b * b; r < rows->m; r++) alone += rows->i[r + 1] - rows->i[r];
+  work->bytes += (entry + (PetscLogDouble)sizeof(PetscInt)) * alone + t.rows * (values * entry + 2);
+  work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0));
   if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
   else work->bytes += 2 * t.blocks;
-  if (b == 1) work->cycles += (steps ? 4.5 : 3.5) * t.pieces + (steps ? 3.2 : 2.4) * (t.blocks - inside) + 14 * t.rows;
-  else work->cycles += t.blocks * (3 + (steps ? 1.1 : 0.8) * (PetscLogDouble)b * (b > 4 ? 1.6 : 1)) + t.rows * (12. + 3. * b);
+  if (b == 1) work->cycles += (steps ? 4.5 : 3.5) * t.pieces + (steps ? 7.5 : 5.5) * (t.blocks - inside) + 14 * t.rows;
+  else work->cycles += t.blocks * (4.5 + (steps ? 1.7 : 1.2) * (PetscLogDouble)b * (b > 4 ? 1.6 : 1)) + t.rows * (18. + 4.5 * b);
   work->build += 25 * t.entries + 50 * t.blocks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
