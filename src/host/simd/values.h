@@ -31,12 +31,3 @@ SPMV_INLINE Spmv8 Spmv8ValueFirst(const SpmvTable *t, const char *data, size_t k
   if (coding == SPMV_CODING_PLAIN) return Spmv8LoadFirst((const PetscScalar *)(const void *)data + k, n);
   return Spmv8KeepFirst(Spmv8Value(t, data, k, coding), n);
 }
-
-/* Value k by itself */
-SPMV_INLINE PetscScalar SpmvValue(const SpmvTable *t, const char *data, size_t k, SpmvCoding coding)
-{
-  if (coding == SPMV_CODING_ONE) return *t->all;
-  if (coding == SPMV_CODING_FEW || coding == SPMV_CODING_MANY) return t->all[((const uint8_t *)data)[k]];
-  if (coding == SPMV_CODING_FLOAT) return (PetscScalar)((const float *)(const void *)data)[k];
-  return ((const PetscScalar *)(const void *)data)[k];
-}
