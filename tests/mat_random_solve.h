@@ -272,7 +272,9 @@ static PetscErrorCode DoPC(Side *s, Draw *d)
     slot->overlap = (PetscBool)(Kinds[slot->kind].sweeps && !strcmp(Kinds[slot->kind].type, PCASM));
   }
   Say(s, " (%s %s %s, levels %d)", slot->pc ? "again" : "new", Kinds[slot->kind].type, Kinds[slot->kind].sub, (int)slot->levels);
-  icc = (PetscBool)(!strcmp(Kinds[slot->kind].type, PCICC) || !strcmp(Kinds[slot->kind].sub, PCICC));
+  if (s->untold) PetscCall(Assemble(s->A)); /* a preconditioner that is kept goes by the parallel matrix's state: PCASM does */
+  s->untold = PETSC_FALSE;
+  icc       = (PetscBool)(!strcmp(Kinds[slot->kind].type, PCICC) || !strcmp(Kinds[slot->kind].sub, PCICC));
   PetscCall(Dominate(s, icc));
   A = s->A;
   if (Kinds[slot->kind].sweeps) {

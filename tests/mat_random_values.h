@@ -314,6 +314,7 @@ static PetscErrorCode DoArray(Side *s, Draw *d)
     PetscCall(PetscFree(old));
   }
   if (tell) PetscCall(Assemble(s->A));
+  s->untold = (PetscBool)!tell;
   PetscFunctionReturn(0);
 }
 

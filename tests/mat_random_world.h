@@ -92,6 +92,7 @@ typedef struct {
 
   Mat              swept; /* the matrix that swept last, and its nonzero state then */
   PetscObjectState sweptstate;
+  PetscBool        untold;   /* values of a block were written and the parallel matrix was not told */
   PetscBool        sweptaij; /* PETSc's kernel swept before the matrix was converted in place */
 
   Slot             slot[SLOTS];
@@ -161,7 +162,7 @@ static PetscErrorCode Replace(Side *s, Mat A)
   PetscFunctionBegin;
   PetscCall(Hold(s, s->A));
   s->A        = A;
-  s->sweptaij = PETSC_FALSE;
+  s->sweptaij = s->untold = PETSC_FALSE;
   PetscFunctionReturn(0);
 }
 
