@@ -73,6 +73,7 @@ help:
 	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'
 	@echo 'make bench               docs/performance.md: all types on $(SHARED)/matrices and generated ones (an hour or so)'
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
+	@echo 'make bench-fem           the part of make bench on finite element matrices alone (needs python3-dolfinx-real); bench-fem-mkl: that of bench-mkl'
 	@echo 'make bench-solve         docs/solve.md: whole runs of programs that exist, aij against TYPES (two hours); search=NAME: some of them'
 	@echo 'make docs/options.md    what -help says of every option'
 	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'
