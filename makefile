@@ -75,6 +75,7 @@ help:
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
 	@echo 'make bench-fem           the part of make bench on finite element matrices alone (needs python3-dolfinx-real); bench-fem-mkl: that of bench-mkl'
 	@echo 'make bench-solve         docs/solve.md: whole runs of programs that exist, aij against TYPES (two hours); search=NAME: some of them'
+	@echo 'make bench-floats        docs/floats.md: iterations, true residuals and times of preconditioners with values in single precision (a quarter of an hour)'
 	@echo 'make docs/options.md    what -help says of every option'
 	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'
 	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
