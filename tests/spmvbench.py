@@ -249,6 +249,13 @@ def binary():
     other = struct.pack(('>%dq' if width == 4 else '>%di') % (4 + rows + entries), *struct.unpack_from(code % (4 + rows + entries), data)) + data[start + entries * width:]
     assert matrix('-f', write('width.petsc', other)) == want, 'indices of the other width'
     assert matrix('-f', write('vector.petsc', data + 3 * data[:16])) == want, 'something comes after the matrix'
+    # The size of blocks that PETSc wrote beside it, where it divides the matrix: baij without a size of its own goes by it
+    for size, blocks in (5, 5), (3, 1), ('x', 1):
+        write('a.petsc.info', '-matload_block_size %s\n' % size)
+        _, _, lines = bench('-f', path('a.petsc'), '-types', 'baij,baij:block_size=5')
+        b = {l['type']: l['bytes'] for l in lines}
+        assert (b['baij'] == b['baij:block_size=5']) == (blocks == 5), b
+    os.remove(path('a.petsc.info'))
     _, _, lines = bench('-f', write('packed.petsc.gz', data))
     assert {l['matrix'] for l in lines} == {'packed'}
     for name, content, status, words in cases:

@@ -287,6 +287,24 @@ static PetscErrorCode BenchNameFromFile(const char file[], char name[], PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The block size that PETSc wrote beside a binary file, in FILE.info, which MatLoad() tells the matrix; 1 if none divides it */
+static PetscErrorCode BenchBlockSizeRead(const char file[], BenchMatrix *M)
+{
+  char  path[PETSC_MAX_PATH_LEN], word[64];
+  FILE *info;
+  int   bs = 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(path, sizeof(path), "%s.info", file));
+  info = fopen(path, "r");
+  while (info && fscanf(info, "%63s", word) == 1) {
+    if (!strcmp(word, "-matload_block_size") && fscanf(info, "%d", &bs) != 1) bs = 1;
+  }
+  if (info) (void)fclose(info);
+  if (bs > 1 && M->m % bs == 0 && M->n % bs == 0) M->bs = bs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A file's matrix; the name is set whatever the outcome, the rest only if it is BENCH_OK */
 PetscErrorCode BenchMatrixRead(const char file[], BenchMatrix *M, BenchOutcome *outcome, char reason[])
 {
@@ -302,6 +320,7 @@ PetscErrorCode BenchMatrixRead(const char file[], BenchMatrix *M, BenchOutcome *
   if (ok && market) PetscCall(BenchMatrixReadText(&t, M, outcome, reason));
   else if (ok) PetscCall(BenchMatrixReadBinary(&t, M, outcome, reason));
   free(t.text);
+  if (*outcome == BENCH_OK) PetscCall(BenchBlockSizeRead(file, M));
   for (PetscInt k = 0; *outcome == BENCH_OK && k < M->i[M->m]; k++) {
     if (isfinite((double)PetscRealPart(M->a[k])) && isfinite((double)PetscImaginaryPart(M->a[k]))) continue;
     PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: an entry in column %" PetscInt_FMT " is not finite", file, M->j[k] + 1));
