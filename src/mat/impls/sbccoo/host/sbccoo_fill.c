@@ -179,7 +179,7 @@ static void FillCount(const SpmvCSR *csr, const SbccooStorage *s, size_t *all, P
   const PetscInt b     = s->b;
   PetscInt       pairs = 1, most = 0;
 
-  while (!SbccooPays((int)pairs, (int)b)) pairs++;
+  while (!SbccooPays(pairs, b)) pairs++;
   for (PetscInt i = 0; i < s->nb; i++) most = PetscMax(most, csr->i[(i + 1) * b] - csr->i[i * b]);
   *all = (size_t)(csr->i[csr->m] / 2 / pairs);
   *row = most / pairs;

@@ -67,7 +67,8 @@ typedef struct {
 
   A row of scalars (b = 1) has how many pieces, single entries and pairs of which both entries are stored it has, in one word, as
   SBCCOO_COUNTS(); then for each piece j / 4 - i / 4, whose entries mask[] has, and for each of the others j - i. A wide one has
-  the three numbers one after the other. Of blocks a pair of which both entries must be stored is in the rest.
+  the three numbers one after the other. Of blocks a pair of which both entries must be stored is in the rest, and
+  so it is of scalars if new values make it one.
 */
 typedef struct {
   PetscInt     m, n;
@@ -118,6 +119,14 @@ static inline size_t SbccooCodes(const SbccooStorage *s)
 static inline size_t SbccooValues(const SbccooStorage *s)
 {
   return (s->nblocks + (s->b > 1 ? (size_t)s->nb : 0)) * SbccooEntries(s);
+}
+
+/* True if a block with so many pairs is smaller as one than as single entries */
+static inline PetscBool SbccooPays(PetscInt pairs, PetscInt b)
+{
+  const size_t block = (size_t)(b * b) * (sizeof(PetscScalar) + SBCCOO_CODES) + sizeof(uint16_t);
+
+  return (PetscBool)((size_t)pairs * SBCCOO_PAIR_BYTES >= block);
 }
 
 /* Which of n columns of blocks is the k-th that is stored: those of the first half alternate with the others */

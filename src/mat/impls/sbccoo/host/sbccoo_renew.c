@@ -2,12 +2,12 @@
   sbccoo_renew.c - new values in the arrays that a storage has
 
   Where a pair lies depends on the pattern only, and what was found of that when the storage was built is taken for granted: in
-  plain rows no column is looked at. A pair that is not told any more is 0 in its place and in the rest, both of it. Where there are
-  more than some of these the arrays are made anew instead.
+  plain rows no column is compared with another. A pair that is not told any more is 0 in its place, and both its entries are in
+  the rest. Where there are more than some of these the arrays are made anew instead.
 */
 #include "sbccoo_walk.h"
 
-#define RENEW_FAR 256 /* one pair of so many may be in the rest, and a few more */
+#define RENEW_FAR 256 /* of so many pairs one may be in the rest, and a few more */
 
 /* Where the next row is in the arrays */
 typedef struct {
@@ -17,7 +17,7 @@ typedef struct {
   size_t          far; /* pairs so far that are not told */
 } RenewPlace;
 
-/* Entry c of block row i's blocks in the order of the columns: which block in the order in which they are stored */
+/* Which of n blocks that are stored is the c-th in the order of the columns */
 static inline PetscInt RenewStored(PetscInt n, PetscInt c)
 {
   const PetscInt half = (n + 1) / 2;
@@ -69,7 +69,7 @@ static inline __attribute__((always_inline)) void RenewPlain(SbccooWalk *w, Pets
       const PetscScalar *mate = a + left[q].next;
 
       left[q].next += b;
-      __builtin_prefetch((const char *)mate + SPMV_CACHE_LINE, 0, 2);
+      __builtin_prefetch((const char *)mate + SPMV_CACHE_LINE, 0, 3);
       for (int r = 0; r < b; r++) other[r * b + q] = mate[r];
     }
   }
@@ -110,95 +110,125 @@ static inline __attribute__((always_inline)) void RenewBlocks(SbccooWalk *w, con
   at->index += wide ? 2 * n : n;
 }
 
-/* The pairs of row i, which is plain */
-static inline void RenewPairs(SbccooWalk *w, PetscInt i)
+/* Where entry k goes: an entry that is in a piece, or by itself. `in` and `one` are how many of each were before it */
+typedef struct {
+  PetscInt in, one, inside;
+} RenewSlots;
+
+static inline PetscInt RenewSlot(RenewSlots *s, int alone)
 {
-  const SpmvCSR  *csr   = w->csr;
-  const PetscInt  first = w->left[i].next + 1, n = w->left[i].end - first;
-  const PetscInt *j     = csr->j + first;
+  const PetscInt to = alone ? s->inside + s->one : s->in;
+
+  s->one += alone;
+  s->in += !alone;
+  return to;
+}
+
+/*
+  Values of row i, which is plain and has no pair of which both entries are stored: the entries in pieces, then the others, the
+  first of each pair to at->value and the second one to w->mate. Nothing here branches on what columns are
+*/
+static void RenewPlainRow(SbccooWalk *w, PetscInt i, PetscInt nsingle, RenewPlace *at)
+{
+  const SpmvCSR     *csr   = w->csr;
+  const PetscInt     first = w->left[i].next + 1, n = w->left[i].end - first, whole = w->nb / SBCCOO_PIECE;
+  const PetscInt    *column = csr->j + first;
+  const PetscScalar *a      = csr->a + first;
+  RenewSlots         slots  = {.inside = n - nsingle};
+  PetscInt           last = -1, piece = n ? column[0] / SBCCOO_PIECE : -1;
 
   for (PetscInt k = 0; k < n; k++) {
-    const PetscScalar *mate = csr->a + w->left[j[k]].next++;
+    const PetscScalar *mate  = csr->a + w->left[column[k]].next++;
+    const PetscInt     next  = k + 1 < n ? (PetscInt)((unsigned)column[k + 1] / SBCCOO_PIECE) : -1;
+    const int          alone = !((piece == last) | (piece == next)) | (piece >= whole);
+    const PetscInt     to    = RenewSlot(&slots, alone);
 
-    __builtin_prefetch((const char *)mate + SPMV_CACHE_LINE, 0, 2);
-    w->other[k] = *mate;
+    __builtin_prefetch((const char *)mate + SPMV_CACHE_LINE, 0, 3);
+    at->value[to] = a[k];
+    w->mate[to]   = *mate;
+    last          = piece;
+    piece         = next;
   }
   w->n = n;
 }
 
 /*
-  Values of row i, whose pairs are in `column`, `a` and w->other: pieces come before single entries, which the index tells from them
-  since both are in the order of the columns. Nothing here branches on what columns are
+  The same of any row, by the index. `far`: instead, pairs that are not told go to the rest
 */
-static inline __attribute__((always_inline)) void RenewRow(SbccooWalk *w, PetscInt i, const PetscInt column[],
-                                                           const PetscScalar a[], PetscBool wide, const PetscInt count[3],
-                                                           RenewPlace *at)
+static void RenewAnyRow(SbccooWalk *w, PetscInt i, PetscBool wide, const PetscInt count[3], PetscBool far, RenewPlace *at)
 {
-  const PetscInt  n = w->n, inside = n - count[1] - count[2];
-  const uint16_t *single = at->index + (wide ? 2 : 1) * count[0], *both = single + (wide ? 2 : 1) * count[1];
-  PetscInt        one = 0, two = 0, in = 0;
+  const PetscInt  words  = wide ? 2 : 1;
+  const uint16_t *single = at->index + words * count[0], *both = single + words * count[1];
+  RenewSlots      slots  = {.inside = w->n - count[1] - count[2]};
+  PetscInt        two    = 0;
 
-  for (PetscInt k = 0; k < n; k++) {
-    const size_t away  = (size_t)(column[k] - i);
-    const int    apart = count[2] && two < count[2] && SbccooNumber(both, two, wide) == away;
-    const int    alone = !apart & (one < count[1]) & (SbccooNumber(single, one, wide) == away);
-    PetscInt     to    = alone ? inside + one : in;
+  for (PetscInt k = 0; k < w->n; k++) {
+    const size_t   away  = (size_t)(w->column[k] - i);
+    const PetscInt one   = slots.one;
+    PetscInt       to;
 
-    if (apart) {
-      at->both[2 * two]     = a[k];
-      at->both[2 * two + 1] = w->other[k];
-      to                    = n; /* behind the row */
-    } else at->value[to] = a[k];
-    w->slot[k]  = to;
-    w->mate[to] = w->other[k];
-    one += alone;
-    two += apart;
-    in += !apart & !alone;
+    if (two < count[2] && SbccooNumber(both, two, wide) == away) {
+      at->both[2 * two]       = w->value[k + 1];
+      at->both[2 * two++ + 1] = w->other[k];
+      continue;
+    }
+    to = RenewSlot(&slots, one < count[1] && SbccooNumber(single, one, wide) == away);
+    if (!far) {
+      at->value[to] = w->value[k + 1];
+      w->mate[to]   = w->other[k];
+    } else if (!SbccooIsTold(w->told, (size_t)to)) {
+      SbccooAlone(w, i, w->column[k], w->value[k + 1]);
+      SbccooAlone(w, w->column[k], i, w->other[k]);
+      at->value[to] = 0;
+      if (at->code) memset(at->code + (size_t)to * SBCCOO_CODES, 0, SBCCOO_CODES);
+      at->far++;
+    }
   }
 }
 
-/* The pairs of row i that are not told */
-static void RenewRowFar(SbccooWalk *w, PetscInt i, const PetscInt column[], RenewPlace *at)
+/* The pairs of row i, which is plain, as SbccooWalkScalars() has them; taken: 1 if their rows have moved on already */
+static void RenewPairs(SbccooWalk *w, PetscInt i, PetscInt taken)
 {
-  for (PetscInt k = 0; k < w->n; k++) {
-    const size_t p = (size_t)w->slot[k];
+  const SpmvCSR *csr   = w->csr;
+  const PetscInt first = w->left[i].next + 1, n = w->left[i].end - first;
 
-    if (w->slot[k] == w->n || SbccooIsTold(w->told, p)) continue;
-    SbccooAlone(w, i, column[k], at->value[p]);
-    SbccooAlone(w, column[k], i, w->mate[p]);
-    at->value[p] = 0;
-    if (at->code) memset(at->code + p * SBCCOO_CODES, 0, SBCCOO_CODES);
-    at->far++;
+  for (PetscInt k = 0; k < n; k++) {
+    w->column[k]    = csr->j[first + k];
+    w->value[k + 1] = csr->a[first + k];
+    w->other[k]     = csr->a[w->left[w->column[k]].next - taken];
+    w->left[w->column[k]].next += 1 - taken;
   }
+  w->value[0] = csr->a[first - 1];
+  w->n        = n;
 }
 
 static void RenewScalars(SbccooWalk *w, SbccooStorage *s, PetscInt i, RenewPlace *at)
 {
-  const PetscInt     first = w->left[i].next + 1, word = *at->index++;
-  const PetscBool    wide     = (PetscBool)(word == SBCCOO_WIDE);
-  PetscInt           count[3] = {word & 31, word >> 5 & 31, word >> 10};
-  const PetscInt    *column   = w->csr->j + first;
-  const PetscScalar *a        = w->csr->a + first;
-  size_t             told;
+  const PetscInt  word  = *at->index++;
+  const PetscBool wide  = (PetscBool)(word == SBCCOO_WIDE), plain = (PetscBool)s->plain[i];
+  PetscInt        count[3] = {word & 31, word >> 5 & 31, word >> 10};
+  PetscBool       quick;
+  size_t          told;
 
   if (PetscUnlikely(wide)) {
     for (int k = 0; k < 3; k++) count[k] = (PetscInt)SbccooNumber(at->index, k, wide);
     at->index += 6;
   }
-  if (PetscLikely(s->plain[i])) {
-    s->diagonal[i] = a[-1];
-    RenewPairs(w, i);
+  quick = (PetscBool)(plain && !count[2]);
+  if (PetscLikely(quick)) {
+    s->diagonal[i] = w->csr->a[w->left[i].next];
+    RenewPlainRow(w, i, count[1], at);
   } else {
-    SbccooWalkScalars(w, i);
+    if (plain) RenewPairs(w, i, 0);
+    else SbccooWalkScalars(w, i);
     s->diagonal[i] = w->value[0];
-    column         = w->column;
-    a              = w->value + 1;
+    RenewAnyRow(w, i, wide, count, PETSC_FALSE, at);
   }
-  if (PetscUnlikely(wide)) RenewRow(w, i, column, a, PETSC_TRUE, count, at);
-  else if (count[2]) RenewRow(w, i, column, a, PETSC_FALSE, count, at);
-  else RenewRow(w, i, column, a, PETSC_FALSE, (const PetscInt[]){count[0], count[1], 0}, at);
   told = (size_t)(w->n - count[2]);
-  if (w->tell(told, at->value, w->mate, w->least, w->conjugate, at->code, w->told)) RenewRowFar(w, i, column, at);
+  if (PetscUnlikely(w->tell(told, at->value, w->mate, w->least, w->conjugate, at->code, w->told))) {
+    if (quick) RenewPairs(w, i, 1);
+    RenewAnyRow(w, i, wide, count, PETSC_TRUE, at);
+  }
   at->value += told;
   at->both += 2 * count[2];
   if (at->code) at->code += told * SBCCOO_CODES;

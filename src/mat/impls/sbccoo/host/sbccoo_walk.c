@@ -16,7 +16,7 @@ PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, Sbcc
   PetscCall(PetscMalloc1(s->m, &w->left));
   PetscCall(PetscMalloc3(row, &w->column, pairs, &w->value, pairs, &w->other));
   PetscCall(PetscMalloc3(row, &w->there, pairs * SBCCOO_CODES, &w->code, pairs / 8 + 1, &w->told));
-  PetscCall(PetscMalloc4(row, &w->bothcolumn, 2 * row, &w->both, row, &w->slot, row, &w->mate));
+  PetscCall(PetscMalloc3(row, &w->bothcolumn, 2 * row, &w->both, row, &w->mate));
   PetscCall(PetscMalloc5(row, &c->piece, row, &c->mask, row, &c->column, row, &c->value, row * SBCCOO_CODES, &c->code));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -29,7 +29,7 @@ PetscErrorCode SbccooWalkDestroy(SbccooWalk *w)
   PetscCall(PetscFree(w->left));
   PetscCall(PetscFree3(w->column, w->value, w->other));
   PetscCall(PetscFree3(w->there, w->code, w->told));
-  PetscCall(PetscFree4(w->bothcolumn, w->both, w->slot, w->mate));
+  PetscCall(PetscFree3(w->bothcolumn, w->both, w->mate));
   PetscCall(PetscFree5(c->piece, c->mask, c->column, c->value, c->code));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

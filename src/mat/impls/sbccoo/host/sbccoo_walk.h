@@ -53,8 +53,7 @@ typedef struct {
   PetscInt    *bothcolumn; /* [nboth] */
   PetscScalar *both;       /* [nboth][2] */
   SbccooCut    cut;
-  PetscInt    *slot; /* [pairs] of sbccoo_renew.c: the place of each of them in the row's values */
-  PetscScalar *mate; /* [pairs + 1] the second entries, in the order of these places */
+  PetscScalar *mate; /* [pairs] of sbccoo_renew.c: the second entries in the order in which the first ones are stored */
 
   size_t far;  /* pairs of blocks that are not told */
   size_t near; /* pairs of which both entries are stored, since there are no codes */
@@ -115,14 +114,6 @@ static inline __attribute__((always_inline)) void SbccooTake(SbccooWalk *w, Pets
   w->left[row].next = k;
 }
 
-/* True if a block with so many pairs is smaller as one than as single entries */
-static inline PetscBool SbccooPays(int pairs, int b)
-{
-  const size_t block = (size_t)(b * b) * (sizeof(PetscScalar) + SBCCOO_CODES) + sizeof(uint16_t);
-
-  return (PetscBool)((size_t)pairs * SBCCOO_PAIR_BYTES >= block);
-}
-
 /* 1 if a pair that is not told could be, if there were codes */
 static inline size_t SbccooNear(const SbccooWalk *w, PetscScalar a, PetscScalar other)
 {
@@ -160,7 +151,7 @@ static void SbccooTellRow(SbccooWalk *w, PetscInt i, int b)
   }
 }
 
-/* Block (i, j), in whose row that is the next one: by rows, and the other one by columns, so that those of a pair have one place */
+/* Block (i, j), the next one of its row, by rows, and block (j, i) by columns, so that the two of a pair have the same place */
 static inline __attribute__((always_inline)) void SbccooTakeBlock(SbccooWalk *w, PetscInt i, PetscInt j, int b)
 {
   PetscScalar *upper = w->value + (size_t)(w->n + 1) * (size_t)(b * b), *lower = w->other + (size_t)w->n * (size_t)(b * b);
