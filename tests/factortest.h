@@ -6,6 +6,7 @@
 #include <petscksp.h>
 
 static PetscInt failures;
+static PetscInt coupled = 4; /* nodes of 37 that a node is coupled with */
 
 static PetscErrorCode Fact(PetscBool holds, const char what[], const char where[])
 {
@@ -26,7 +27,7 @@ static PetscBool Coupled(const Pattern *c, PetscInt p, PetscInt q)
   const PetscInt low = c->symmetric ? PetscMin(p, q) : p, high = c->symmetric ? PetscMax(p, q) : q;
 
   if (PetscAbsInt(p - q) <= 1) return PETSC_TRUE;
-  return (PetscBool)((low * 7919 + high * 104729 + c->seed * 31) % 37 < 4);
+  return (PetscBool)((low * 7919 + high * 104729 + c->seed * 31) % 37 < coupled);
 }
 
 static PetscErrorCode Fill(const Pattern *c, PetscReal scale, Mat A)
@@ -41,7 +42,7 @@ static PetscErrorCode Fill(const Pattern *c, PetscReal scale, Mat A)
         const PetscInt low = PetscMin(i, j), high = PetscMax(i, j), a = c->symmetric ? low : i, b = c->symmetric ? high : j;
         PetscScalar    v = -(1 + (a * 13 + b * 7) % 11) * scale / 11;
 
-        if (i == j) v = c->singular && i == 0 && scale == 1 ? 0 : (20 + i % 5) * scale;
+        if (i == j) v = c->singular && i == 0 && scale == 1 ? 0 : (5 * coupled + i % 5) * scale;
 #if defined(PETSC_USE_COMPLEX)
         if (i != j && !c->symmetric) v *= 1 + PETSC_i * ((i + j) % 3);
 #endif

@@ -2,6 +2,7 @@ static const char help[] =
   "PCILU, PCICC, PCBJACOBI and PCASM with our solves: the same iterations as with AIJ, the package that they name, who solves.\n\
   -type <spmv>  the type under test\n\
   -n <120>      rows\n\
+  -coupled <4>  nodes of 37 that a node is coupled with\n\
   -view         what KSPView() says after each set-up, where our package is to be found\n\n";
 
 #include "factortest.h"
@@ -155,6 +156,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-coupled", &coupled, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Sets); k++) {
@@ -189,6 +191,7 @@ int main(int argc, char **argv)
     test:
       suffix: waits
       nsize: {{1 2}}
+      args: -n 240 -coupled 8
 
   test:
     suffix: view

@@ -2,6 +2,7 @@ static const char help[] =
   "Solves with incomplete factors, compared with those of PETSc's package entry by entry, and by whom they were made.\n\
   -type <spmv>  the type under test\n\
   -floats       values are read in single precision\n\
+  -coupled <4>  nodes of 37 that a node is coupled with\n\
   -n <90>       rows\n\n";
 
 #include "factortest.h"
@@ -214,12 +215,14 @@ static PetscErrorCode Overflow(const char type[])
   MatFactorInfo   info;
   MatFactorError  error;
   PetscReal       norm;
+  PetscInt        before = 0;
   SpmvCounts      counts;
   IS              row, column;
   Mat             A, F;
   Vec             b, x;
 
   PetscFunctionBegin;
+  PetscCall(Before(PETSC_FALSE, &before));
   PetscCall(MatCreate(PETSC_COMM_SELF, &A));
   PetscCall(MatSetSizes(A, n, n, n, n));
   PetscCall(MatSetType(A, type));
@@ -249,7 +252,7 @@ static PetscErrorCode Overflow(const char type[])
     PetscCall(Fact((PetscBool)(norm == (round ? (PetscReal)0.5 : large)), "the solution is finite", "overflow"));
     PetscCall(Counts(F, &counts));
     PetscCall(Fact((PetscBool)(round || !counts.solves), "solves are PETSc's where scaled values are not finite", "overflow"));
-    PetscCall(Fact((PetscBool)(never || !round || counts.solves), "and ours again with other values", "overflow"));
+    PetscCall(Fact((PetscBool)(never || before || !round || counts.solves), "and ours again with other values", "overflow"));
   }
   PetscCall(ISDestroy(&row));
   PetscCall(ISDestroy(&column));
@@ -350,6 +353,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-coupled", &coupled, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mat_spmv_solve", &solve, NULL));
   never = (PetscBool)!solve;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-floats", &floats, NULL));
@@ -373,6 +377,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: waits
+      args: -coupled 14
 
     test:
       suffix: isa

@@ -110,7 +110,7 @@ def made_up(name, times, **changes):
         for repeat, s in enumerate(seconds):
             ours = kind != 'aij'
             numbers = {'whole_s': s + 1, 'solve_s': s, 'with_setup_s': s, 'products_s': s / 2, 'sweeps_s': s / 4, 'solves_s': 0, 'product_s': 0.01, 'build_s': 0.1 * ours, 'tune_s': 0}
-            run = {'case': which, 'type': kind, 'repeat': repeat, 'key': 'k', 'status': 'ok', 'iterations': 7, 'why': '', **numbers, **changes.get('%s_%s' % (which, kind), {})}
+            run = {'case': which, 'type': kind, 'repeat': repeat, 'key': 'k', 'status': 'ok', 'iterations': 7, 'residual': '', 'why': '', **numbers, **changes.get('%s_%s' % (which, kind), {})}
             lines.append('\t'.join(str(run[k]) for k in runs.RUN))
     return write(name, '\n'.join(lines) + '\n')
 
@@ -134,6 +134,19 @@ def reported():
         assert '| two |' not in f.read(), 'a case that was not asked for'
 
 
+def residuals():
+    """iterations, residuals and seconds of each type, where a case tells its residual"""
+    listed, floats = cases('residuals.tsv', case('one'), case('silent')), 'spmv:mat_spmv_sor_values=float'
+    times = {(name, kind): (s, s + 1) for name in ('one', 'silent') for kind, s in (('aij', 4), ('spmv', 3), (floats, 2))}
+    file = made_up('residuals/runs.tsv', times, **{'one_aij': {'residual': 1e-9}, 'one_spmv': {'residual': 1.5e-9}, 'one_' + floats: {'residual': 2.25e-9, 'iterations': 8}})
+    call('report', '--cases', listed, '--runs', file, '--types', 'spmv,' + floats, '--folder', path('residuals'), '--name', 'floats', '--title', 'Floats')
+    with open(path('residuals', 'floats.md')) as f:
+        text = f.read()
+    for part in ('# Floats\n', '(floats.svg)', '| one | 7 | 7 | 8 | 1.0e-09 | 1.5e-09 | 2.2e-09 | 4.00 (4.50) | 3.00 (3.50) | 2.00 (2.50) |', '| case | `spmv` | `spmv` (1) |', '(1): `-mat_spmv_sor_values float`'):
+        assert part in text, part + ' is not in ' + text
+    assert '| silent | 7 |' not in text.split('times faster, with set-up')[0] and os.path.exists(path('residuals', 'floats.svg')), text
+
+
 def malformed():
     good = case('a')
     for text, said in (('name\n', ':1: the first line is not'), (None, 'No such file'), ('\t'.join(runs.CASE) + '\na\tb\n', ':2: 2 columns instead of 7'), ('\t'.join(runs.CASE) + '\n', 'has no cases'),
@@ -145,7 +158,7 @@ def malformed():
     got = call('measure', '--cases', cases('good.tsv', good), '--folder', path('bad'), '--types', 'spmv', '--search', 'zzz', '--library', os.environ['LIBRARY'], status=1)
     assert 'has no case with zzz in its name' in got, got
     head = '\t'.join(runs.RUN) + '\n'
-    line = '\t'.join(['a', 'aij', '0', 'k', 'ok', '1'] + ['1'] * len(runs.TIMES) + ['']) + '\n'
+    line = '\t'.join(['a', 'aij', '0', 'k', 'ok', '1', ''] + ['1'] * len(runs.TIMES) + ['']) + '\n'
     for text, said in (('x' + head, ':1: the first line is not'), (head + 'a\taij\n', ':2: 2 columns'), (head + line + line.replace('\tok\t', '\tgood\t'), ':3: status good'), (head + line.replace('\t1\t1\t', '\t1\tx\t', 1), ':2: could not convert'), ('', ':1: the first line is not')):
         write('bad/runs.tsv', text)
         for script, more, status in ('measure', ['--library', os.environ['LIBRARY']], 1), ('report', ['--runs', path('bad', 'runs.tsv')], 2):
@@ -157,11 +170,14 @@ def malformed():
 
 def committed():
     """the list in the repository can be read, and its sources are there where PETSc's are"""
+    root_folder = os.path.dirname(os.path.dirname(FOLDER))
+    for case in runs.read_cases(os.path.join(FOLDER, 'floats.tsv')):
+        assert '-ksp_view_final_residual' in case.options and (petscprogram.find(case.source, [root_folder]) or petscprogram.find(case.source)), case.name
     listed = runs.read_cases(os.path.join(FOLDER, 'cases.tsv'))
     assert {runs.CONTROL, runs.UNTIMED} < {c.group for c in listed} and len(listed) >= 30, len(listed)
     missing = [c.name for c in listed if c.source.endswith('.c') and 'slepc' not in c.needs and not petscprogram.find(c.source)]
     assert not missing, missing
-    assert all(os.path.exists(os.path.join(os.path.dirname(os.path.dirname(FOLDER)), c.source)) for c in listed if not c.source.endswith('.c'))
+    assert all(os.path.exists(os.path.join(root_folder, c.source)) for c in listed if not c.source.endswith('.c'))
 
 
 def no_dolfinx():
@@ -182,8 +198,8 @@ def test(name, run):
 
 
 here = petscprogram.find(TUTORIAL)
-for check in log, reported, malformed, committed, no_dolfinx, measured, failures:
-    if here or check in (log, reported, malformed):
+for check in log, reported, residuals, malformed, committed, no_dolfinx, measured, failures:
+    if here or check in (log, reported, residuals, malformed):
         test(check.__name__, check)
     else:
         print('ok solvebench_%s # SKIP PETSc\'s tutorials are not installed' % check.__name__)

@@ -3,7 +3,8 @@ import collections, os
 
 CASE = ('name', 'group', 'source', 'ranks', 'needs', 'type_option', 'options')
 TIMES = ('whole_s', 'solve_s', 'with_setup_s', 'products_s', 'sweeps_s', 'solves_s', 'product_s', 'build_s', 'tune_s')
-RUN = ('case', 'type', 'repeat', 'key', 'status', 'iterations', *TIMES, 'why')
+# residual: text, the true one of the last solve where the case asks for it (-ksp_view_final_residual), else empty
+RUN = ('case', 'type', 'repeat', 'key', 'status', 'iterations', 'residual', *TIMES, 'why')
 # What is no comparison of ours: time that our library has no part in, which shows the noise, and more processes than cores
 CONTROL, UNTIMED = 'control', 'iterations only'
 STATUS = ('ok', 'failed', 'skipped')
@@ -51,6 +52,7 @@ def read_runs(path):
         run = Run(*cells)
         try:
             numbers = {key: float(getattr(run, key)) for key in TIMES}
+            float(run.residual or 0)
             run = run._replace(repeat=int(run.repeat), iterations=int(run.iterations), **numbers)
         except ValueError as problem:
             raise ValueError('%s: %s' % (where, problem))

@@ -1,10 +1,28 @@
-"""What the reports share: where and when each was measured, a mean, how a plot begins."""
-import datetime, math, os, platform, subprocess
+"""What the reports share: how a CSV is read, where and when each was measured, a mean, a table, how a plot begins."""
+import csv, datetime, math, os, platform, subprocess
+
+
+def read(path):
+    """{matrix: {type: row}}, numbers as floats, of what spmvbench timed"""
+    found = {}
+    with open(path) as file:
+        for row in csv.DictReader(file):
+            if not row['median_s']:
+                continue
+            for key, value in row.items():
+                if key not in ('matrix', 'type', 'backend', 'plan'):
+                    row[key] = float(value) if value else float('nan')
+            found.setdefault(row['matrix'], {})[row['type']] = row
+    return found
 
 
 def geomean(values):
     values = list(values)
     return math.exp(sum(map(math.log, values)) / len(values)) if values else float('nan')
+
+
+def table(heads, rows):
+    return ['| %s |' % ' | '.join(heads), '|' + '---|' * len(heads), *('| %s |' % ' | '.join(row) for row in rows), '']
 
 
 def svg_begin(width, height):

@@ -54,11 +54,33 @@ static SpmvCoding ValuesCoding(PetscInt n)
   return n <= 1 ? SPMV_CODING_ONE : n <= SPMV_VALUES_FEW ? SPMV_CODING_FEW : SPMV_CODING_MANY;
 }
 
+#if SPMV_VALUES_HAS_FLOAT
+/* Finite, and too large to be a finite float */
+static inline PetscBool ValuesIsLarge(PetscScalar v)
+{
+  return (PetscBool)(PetscAbs(v) > (double)FLT_MAX && PetscAbs(v) <= DBL_MAX);
+}
+#endif
+
+/* Whether all of n finite values are finite as floats too; infinite ones are, which others have to find */
+PetscBool SpmvValuesFitFloats(size_t n, const PetscScalar a[])
+{
+#if SPMV_VALUES_HAS_FLOAT
+  int large = 0;
+
+  for (size_t k = 0; k < n; k++) large |= ValuesIsLarge(a[k]);
+  return (PetscBool)!large;
+#else
+  (void)n, (void)a;
+  return PETSC_FALSE;
+#endif
+}
+
 /* Whether a value is exactly a float; not one that a processor may take for zero, nor a NaN that a conversion would change */
 static inline PetscBool ValuesIsFloat(const PetscScalar *v, float *f)
 {
 #if SPMV_VALUES_HAS_FLOAT
-  if (!(PetscAbs(*v) <= (double)FLT_MAX) && PetscAbs(*v) <= DBL_MAX) return PETSC_FALSE; /* finite, and too large to convert */
+  if (ValuesIsLarge(*v)) return PETSC_FALSE;
   *f = (float)*v;
   if (*v != 0 && PetscAbs(*f) < FLT_MIN) return PETSC_FALSE;
   return ValuesSame(&(PetscScalar){(double)*f}, v);
@@ -134,8 +156,8 @@ void SpmvValuesPropose(const SpmvCSR *csr, PetscInt knob, PetscInt *n, SpmvPlan 
   *n = given * copies;
 }
 
-/* Cycles of Zen 4 to decode a vector of eight: by a permutation, by a conversion; the latter as many as the second cache takes for
-   the 32 bytes that it saves, since there floats had 0.92 of the speed (mip_mitre) */
+/* Cycles of Zen 4 to decode a vector of eight: by a permutation, by a conversion; the latter as many as the second cache takes
+   for the 32 bytes that it saves, since there floats had 0.92 of the speed (mip_mitre) */
 #define VALUES_CYCLES_FEW   1.
 #define VALUES_CYCLES_FLOAT 2.1
 #define VALUES_CYCLES_BUILD 6. /* to code a value */

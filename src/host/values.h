@@ -76,6 +76,7 @@ extern SpmvCoding     SpmvValuesLook(const SpmvCSR *csr, SpmvValuesWanted wanted
 extern void           SpmvValuesResolve(const SpmvCSR *csr, PetscInt *wanted);
 extern void           SpmvValuesPropose(const SpmvCSR *csr, PetscInt knob, PetscInt *n, SpmvPlan plans[SPMV_PROPOSALS]);
 extern void           SpmvValuesWork(const SpmvValues *values, PetscLogDouble vectors, SpmvWork *work);
+extern PetscBool      SpmvValuesFitFloats(size_t n, const PetscScalar a[]);
 extern PetscErrorCode SpmvCodesCreate(const SpmvCSR *csr, SpmvValuesWanted wanted, SpmvCodes *codes);
 extern PetscErrorCode SpmvCodesDestroy(SpmvCodes *codes);
 extern PetscErrorCode SpmvValuesTake(SpmvValues *values, size_t n, PetscInt ntasks, const SpmvCodes *codes);

@@ -223,11 +223,6 @@ SPMV_INLINE Spmv8 Spmv8Few(const SpmvTable *t, const uint8_t *code)
 {
   return Spmv8Many(t->all, code);
 }
-static inline Spmv8 Spmv8KeepFirst(Spmv8 v, int n)
-{
-  return (Spmv8){_mm256_and_pd(v.low, _mm256_castsi256_pd(SpmvFirst(n))),
-                 _mm256_and_pd(v.high, _mm256_castsi256_pd(SpmvFirst(n - 4)))};
-}
 
 /* Four vectors as the rows of a matrix, which is transposed */
 static inline void SpmvTranspose4(Spmv4 *a, Spmv4 *b, Spmv4 *c, Spmv4 *d)

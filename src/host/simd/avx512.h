@@ -148,10 +148,6 @@ SPMV_INLINE Spmv8 Spmv8Few(const SpmvTable *t, const uint8_t *code)
 {
   return _mm512_permutex2var_pd(t->low, _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)code)), t->high);
 }
-static inline Spmv8 Spmv8KeepFirst(Spmv8 v, int n)
-{
-  return _mm512_maskz_mov_pd(SpmvFirst(n), v);
-}
 
 /* Eight vectors as the rows of a matrix, which is transposed */
 static inline void Spmv8Transpose(Spmv8 v[8])

@@ -92,7 +92,7 @@ SPMV_INLINE SpmvTable SpmvTableOf(const PetscScalar *p)
 }
 SPMV_LANES(8, Spmv8, Spmv8Few, (const SpmvTable *t, const uint8_t *i), t->all[i[l]])
 SPMV_LANES(8, Spmv8, Spmv8Many, (const PetscScalar *p, const uint8_t *i), p[i[l]])
-SPMV_LANES(8, Spmv8, Spmv8KeepFirst, (Spmv8 v, int n), l < n ? v.a[l] : 0)
+SPMV_LANES(8, Spmv8, Spmv8First, (Spmv8 v, int n), l < n ? v.a[l] : 0)
 #undef SPMV_LANES
 
 SPMV_INLINE Spmv8 SpmvPick(const SpmvPieces *p, const void *word)

@@ -18,9 +18,9 @@
                                 to be loaded
   VSplatTwo(s, t)               s in the first half of the lanes, t in the second
   VFold(v)                      the sum of the halves, in both of them
-  VFirst(v, n)                  the first n lanes of v, 0 in the others, for a constant n
+  VFirst(v, n)                  the first n lanes of v, 0 in the others; Spmv4First() only where SPMV_SIMD_PLAIN is 0
   VAddSteps(v, p, least, unit)  v, plus p[l] times the power of two in lane l, or `least` if that is more, times `unit`; p as many
-                                int8_t. This and VFirst() only where SPMV_SIMD_PLAIN is 0
+                                int8_t; only where SPMV_SIMD_PLAIN is 0
 
   Spmv8Same(v, w)               the mask of the lanes that have the same bits
   Spmv8FindSteps(v, w, least, unit, p)  what Spmv8AddSteps() is to be given to make w of v: p, -127 to 127, 0 where it takes more;
@@ -62,7 +62,6 @@
   SpmvTableOf(p)                the table p of 256 scalars
   Spmv8Few(t, i)                scalar i[l] of *t in lane l, i eight uint8_t less than 16
   Spmv8Many(p, i)               p[i[l]] in lane l, i eight uint8_t
-  Spmv8KeepFirst(v, n)          the first n lanes of v, 0 in the others
 
   SpmvIndexSplat(c), SpmvIndexLoad32(p), SpmvIndexLoadU16(p), SpmvIndexLoadS16(p), SpmvIndexStore32(p, a)
   SpmvIndexAdd(a, b), SpmvIndexSub(a, b), SpmvIndexMul(a, b), SpmvIndexMin(a, b)

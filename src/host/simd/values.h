@@ -29,5 +29,5 @@ SPMV_INLINE Spmv8 Spmv8Value(const SpmvTable *t, const char *data, size_t k, Spm
 SPMV_INLINE Spmv8 Spmv8ValueFirst(const SpmvTable *t, const char *data, size_t k, int n, SpmvCoding coding)
 {
   if (coding == SPMV_CODING_PLAIN) return Spmv8LoadFirst((const PetscScalar *)(const void *)data + k, n);
-  return Spmv8KeepFirst(Spmv8Value(t, data, k, coding), n);
+  return Spmv8First(Spmv8Value(t, data, k, coding), n);
 }

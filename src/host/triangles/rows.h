@@ -7,20 +7,22 @@
 #pragma once
 #include "triangles.h"
 
+#define SPMV_ROWS_BELOW 65536
+
 /* SpmvRowsTriangle: one of them */
 typedef struct {
-  PetscInt    *start;    /* [n + 1] first entry of each row, in the order of the pass */
-  void        *distance; /* [nz] columns between an entry and the diagonal: uint16_t, or PetscInt where one does not fit */
-  PetscScalar *value;    /* [nz] */
+  PetscInt    *start;  /* [n + 1] first entry of each row, in the order of the pass */
+  void        *offset; /* [nz] column less row: PetscInt, or its last 16 bits where those tell, SPMV_ROWS_BELOW more if negative */
+  PetscScalar *value;  /* [nz] */
 } SpmvRowsTriangle;
 
 typedef struct {
   SpmvRowsTriangle triangle[2];
-  PetscBool        wide;     /* distances are PetscInt */
+  PetscBool        wide;     /* offsets are PetscInt */
   PetscScalar     *diagonal; /* [n] the inverse diagonal S */
 } SpmvRowsStorage;
 
-/* Bytes of a distance */
+/* Bytes of an offset */
 static inline size_t SpmvRowsWord(const SpmvRowsStorage *r)
 {
   return r->wide ? sizeof(PetscInt) : sizeof(uint16_t);

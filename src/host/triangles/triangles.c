@@ -57,15 +57,6 @@ PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const Spmv
 }
 
 #if SPMV_VALUES_HAS_FLOAT
-/* Whether all of n finite values are finite as floats. Infinite ones are, which others have to find */
-static PetscBool FitFloats(size_t n, const double value[])
-{
-  int large = 0;
-
-  for (size_t k = 0; k < n; k++) large |= fabs(value[k]) > FLT_MAX && fabs(value[k]) <= DBL_MAX;
-  return (PetscBool)!large;
-}
-
 /* Values become floats where they are: eight at a time, which are read before they are overwritten */
 static void MakeFloats(size_t n, double value[])
 {
@@ -93,7 +84,7 @@ static void TrianglesNarrow(SpmvTriangles *t)
 
   for (int side = 0; side < 2; side++) {
     value[side] = t->shape->triangle(t, (SpmvTriangleSide)side, &n[side]);
-    if (!FitFloats(n[side], value[side])) return;
+    if (!SpmvValuesFitFloats(n[side], value[side])) return;
   }
   for (int side = 0; side < 2; side++) MakeFloats(n[side], value[side]);
   t->passes = &t->kernels->passes[1];

@@ -81,7 +81,8 @@ typedef struct {
   SpmvPasses passes[2]; /* over scalars, and over floats (SPMV_VALUES_HAS_FLOAT) */
 } SpmvShapeKernels;
 
-/* T may be stored as floats where values may (SPMV_VALUES_HAS_FLOAT). Sums, and S, are double all the same. A shape's passes, for a *_simd.c: of functions that are told by a last argument whether values are floats */
+/* T may be stored as floats where values may (SPMV_VALUES_HAS_FLOAT). Sums, and S, are double all the same. A shape's passes, for
+   a *_simd.c: of functions that are told by a last argument whether values are floats */
 #if SPMV_VALUES_HAS_FLOAT
   #define SPMV_PASSES_FLOAT(pass_, product_) \
     static void PassFloats(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *p) \

@@ -47,7 +47,7 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
   const SpmvBuilt *b    = &s->built;
   const PetscBool  beta = y ? PETSC_TRUE : PETSC_FALSE;
   PetscBool        current, ours, copy, nomem = PETSC_FALSE, there = PETSC_FALSE;
-  PetscLogDouble   start, end, least[2] = {s->spent.least[0], s->spent.least[1]};
+  PetscLogDouble   start, end;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvEnsureSettings(A));
@@ -69,8 +69,7 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
     else PetscCall(PetscLogFlops(flops));
   } else PetscCall(SpmvProductAIJ(A, &SpmvParentSeq, x, y, z, transpose));
   PetscCall(PetscTime(&end));
-  SpmvSpentCall(&s->spent, ours, 1, end - start);
-  if (transpose || there) PetscCall(PetscArraycpy(s->spent.least, least, 2)); /* nobody waits for a device */
+  SpmvSpentCall(&s->spent, ours, (PetscBool)(!transpose && !there), end - start); /* nobody waits for a device */
   if (ours) s->counts.floats += s->rounded;
   if (ours) s->counts.products++;
   else if (current && s->built.format == &SpmvFormat_aij) s->counts.aij++;

@@ -98,7 +98,7 @@ static PetscErrorCode SolveVec(Mat F, Vec b, Vec x, PetscBool transpose)
     PetscCall(PetscLogFlops(SolveFlops(F, f, PETSC_FALSE)));
   } else PetscCall((transpose ? f->theirs.solvetranspose : f->theirs.solve)(F, b, x));
   PetscCall(PetscTime(&end));
-  SpmvSpentCall(&f->spent, (PetscBool)(t != NULL), 1, end - start);
+  SpmvSpentCall(&f->spent, (PetscBool)(t != NULL), PETSC_TRUE, end - start);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -66,12 +66,12 @@ static PetscBool SpmvNodesTiny(const SpmvTrianglesSource *s)
   return PETSC_FALSE;
 }
 
-/* Makes the triangles, or gives them the matrix's values; else there is a reason why AIJ's kernel serves. choose: that may be that
-   nothing is faster */
+/* Makes the triangles, or gives them the matrix's values; else there is a reason why AIJ's kernel serves. choose: that may be
+   that nothing is faster */
 static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscInt isa, PetscBool choose, PetscInt nnodes,
                                       const PetscInt nodes[])
 {
-  static const char gainsnothing[] = "its rows are short, of lengths that differ, and in cache, which gains nothing";
+  static const char gainsnothing[] = "its rows are short and in cache, which gains nothing";
   PetscInt          bad            = -1;
 
   PetscFunctionBegin;
@@ -357,7 +357,7 @@ PetscErrorCode MatSOR_SeqSpmv(Mat A, Vec b, PetscReal omega, MatSORType type, Pe
     shadow->seq.counts.sweepsaij++;
   }
   PetscCall(PetscTime(&end));
-  SpmvSpentCall(&shadow->seq.sweeps.spent, current, 1, end - start);
+  SpmvSpentCall(&shadow->seq.sweeps.spent, current, PETSC_TRUE, end - start);
   PetscCall(MatSpmvViewBuilt(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -86,19 +86,13 @@ PetscErrorCode SpmvRowsSort(SpmvCSR *csr, PetscInt **j, PetscScalar **a)
    to be a float. good: they did */
 void SpmvRound(size_t n, PetscScalar a[], PetscBool *good)
 {
+  *good = SpmvValuesFitFloats(n, a);
 #if SPMV_VALUES_HAS_FLOAT
-  PetscInt large = 0;
-
-  for (size_t k = 0; k < n; k++) large |= fabs(a[k]) > FLT_MAX && fabs(a[k]) <= DBL_MAX;
-  for (size_t k = 0; k < n && !large; k++) {
+  for (size_t k = 0; k < n && *good; k++) {
     const float f = (float)a[k];
 
     a[k] = fabsf(f) < FLT_MIN ? 0 : (double)f;
   }
-  *good = (PetscBool)!large;
-#else
-  (void)n, (void)a;
-  *good = PETSC_FALSE;
 #endif
 }
 

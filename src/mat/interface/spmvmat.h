@@ -287,7 +287,7 @@ extern PetscErrorCode SpmvSummaryInitialize(void);
 extern PetscErrorCode SpmvSummaryFinalize(void);
 extern PetscErrorCode SpmvSummaryAdd(const char work[], const char prefix[], const char by[], PetscInt rows, PetscInt64 nonzeros,
                                      const SpmvSpent *spent);
-extern void           SpmvSpentCall(SpmvSpent *spent, PetscBool ours, PetscInt calls, PetscLogDouble seconds);
+extern void           SpmvSpentCall(SpmvSpent *spent, PetscBool ours, PetscBool typical, PetscLogDouble seconds);
 
 /* built.c */
 extern PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,

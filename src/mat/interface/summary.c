@@ -32,13 +32,12 @@ PetscErrorCode SpmvSummaryInitialize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-void SpmvSpentCall(SpmvSpent *s, PetscBool ours, PetscInt calls, PetscLogDouble seconds)
+/* One more call; typical: its time tells what one of this kernel takes */
+void SpmvSpentCall(SpmvSpent *s, PetscBool ours, PetscBool typical, PetscLogDouble seconds)
 {
-  const PetscLogDouble each = seconds / PetscMax(1, calls);
-
-  s->calls[ours] += calls;
+  s->calls[ours]++;
   s->seconds[ours] += seconds;
-  if (s->least[ours] == 0 || each < s->least[ours]) s->least[ours] = each;
+  if (typical && (s->least[ours] == 0 || seconds < s->least[ours])) s->least[ours] = seconds;
 }
 
 static void SpmvSpentAdd(SpmvSpent *sum, const SpmvSpent *s)
