@@ -308,12 +308,14 @@ static PetscErrorCode TestKinds(PetscInt m, PetscInt n, PetscInt b, PetscInt thr
   SpmvTestCSR t;
   SpmvCSR     csr;
   PetscInt    wrong = 0;
+  SpmvIsa     best;
 
   PetscFunctionBegin;
+  PetscCall(SpmvIsaGet(SPMV_ISA_COUNT, &best));
   PetscCall(Pattern(m, n, b, density, missing, rand, &t));
   csr = SpmvTestCSRView(&t);
   for (int first = 0; first < KIND_COUNT; first++) {
-    SpmvPlan plan = {.value = {b}, .threads = threads};
+    SpmvPlan plan = {.value = {b}, .threads = threads, .isa = first % ((PetscInt)best + 1)};
     void    *storage;
 
     PetscCall(Values((Kind)first, rand, &t));

@@ -77,6 +77,34 @@ static inline Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 u
 {
   return (Spmv8){Spmv4AddSteps(v.low, p, least.low, unit.low), Spmv4AddSteps(v.high, p + 4, least.high, unit.high)};
 }
+static inline unsigned Spmv4Same(Spmv4 v, Spmv4 w)
+{
+  return (unsigned)_mm256_movemask_pd(
+    _mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_castpd_si256(v), _mm256_castpd_si256(w))));
+}
+static inline unsigned Spmv8Same(Spmv8 v, Spmv8 w)
+{
+  return Spmv4Same(v.low, w.low) | Spmv4Same(v.high, w.high) << 4;
+}
+static inline unsigned Spmv4FindSteps(Spmv4 v, Spmv4 w, Spmv4 least, Spmv4 unit, int8_t *p)
+{
+  const Spmv4   power   = _mm256_max_pd(_mm256_and_pd(v, _mm256_set1_pd(INFINITY)), least);
+  const __m256i twice   = _mm256_add_epi64(_mm256_castpd_si256(_mm256_set1_pd(1)), _mm256_castpd_si256(_mm256_set1_pd(1)));
+  const Spmv4   inverse = _mm256_castsi256_pd(_mm256_sub_epi64(twice, _mm256_castpd_si256(power)));
+  const Spmv4   steps   = _mm256_div_pd(_mm256_mul_pd(_mm256_sub_pd(w, v), inverse), unit);
+  const Spmv4   size    = _mm256_andnot_pd(_mm256_set1_pd(-0.0), steps);
+  const Spmv4   few     = _mm256_cmp_pd(size, _mm256_set1_pd(127), _CMP_LE_OQ);
+  const __m128i n       = _mm256_cvttpd_epi32(_mm256_and_pd(few, steps)), words = _mm_packs_epi32(n, n);
+  const int32_t bytes   = _mm_cvtsi128_si32(_mm_packs_epi16(words, words));
+
+  memcpy(p, &bytes, sizeof(bytes));
+  return (unsigned)_mm256_movemask_pd(few) & Spmv4Same(_mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(n), power), unit, v), w);
+}
+static inline unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
+{
+  return Spmv4FindSteps(v.low, w.low, least.low, unit.low, p) |
+         Spmv4FindSteps(v.high, w.high, least.high, unit.high, p + 4) << 4;
+}
 static inline Spmv8 Spmv8Load(const double *p)
 {
   return (Spmv8){_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)};

@@ -68,6 +68,22 @@ static inline Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 u
 
   return _mm512_fmadd_pd(_mm512_mul_pd(steps, power), unit, v);
 }
+static inline unsigned Spmv8Same(Spmv8 v, Spmv8 w)
+{
+  return _mm512_cmpeq_epi64_mask(_mm512_castpd_si512(v), _mm512_castpd_si512(w));
+}
+static inline unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
+{
+  const Spmv8    power = _mm512_max_pd(_mm512_and_pd(v, _mm512_set1_pd(INFINITY)), least);
+  const __m512i  twice = _mm512_add_epi64(_mm512_castpd_si512(_mm512_set1_pd(1)), _mm512_castpd_si512(_mm512_set1_pd(1)));
+  const Spmv8    inverse = _mm512_castsi512_pd(_mm512_sub_epi64(twice, _mm512_castpd_si512(power)));
+  const Spmv8    steps   = _mm512_div_pd(_mm512_mul_pd(_mm512_sub_pd(w, v), inverse), unit);
+  const __mmask8 few     = _mm512_cmp_pd_mask(_mm512_abs_pd(steps), _mm512_set1_pd(127), _CMP_LE_OQ);
+  const __m256i  n       = _mm512_cvttpd_epi32(_mm512_maskz_mov_pd(few, steps));
+
+  _mm_storel_epi64((__m128i *)(void *)p, _mm256_cvtepi32_epi8(n));
+  return few & Spmv8Same(_mm512_fmadd_pd(_mm512_mul_pd(_mm512_cvtepi32_pd(n), power), unit, v), w);
+}
 /* The instruction waits for its destination even where it zeroes it, and is slow from memory: both are registers of their own */
 static inline Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
 {

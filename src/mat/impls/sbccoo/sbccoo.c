@@ -19,7 +19,7 @@
   of an elasticity, P2 or Q2 matrix are not, since their terms were added in another order.
 
   A block that is partly filled holds zeros, as bccoo's: an Inf or NaN of x that meets such a zero gives NaN in rows that have no
-  entry in that column. So does a missing diagonal entry, and the place in a block of a pair that is stored elsewhere.
+  entry in that column. So does a missing diagonal entry, and the place of a pair that is stored elsewhere.
 
   Threads add to rows of others through windows, which are added up in the order of the threads: results depend on their number.
 

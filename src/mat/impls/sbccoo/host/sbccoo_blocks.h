@@ -25,16 +25,6 @@ typedef struct {
   PetscBool          conjugate;
 } SbccooAt;
 
-/* Number k of an index */
-SPMV_INLINE size_t SbccooNumber(const uint16_t *index, PetscInt k, PetscBool wide)
-{
-  uint32_t word;
-
-  if (!wide) return index[k];
-  memcpy(&word, index + 2 * k, sizeof(word));
-  return word;
-}
-
 SPMV_INLINE void SbccooAhead(const SbccooAt *at, int bytes)
 {
   SPMV_UNROLL

@@ -24,15 +24,8 @@ static uint16_t *FillNumber(uint16_t *to, PetscBool wide, PetscInt number)
   return to + 2;
 }
 
-/* Which of n columns is the k-th that is stored: those of the first half alternate with the others */
-static inline PetscInt FillColumn(PetscInt n, PetscInt k)
-{
-  return k % 2 ? (n + 1) / 2 + k / 2 : k / 2;
-}
-
 /* The row at hand as blocks */
-static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w, PetscInt i, int b, PetscBool pattern,
-                                                             FillPlace *at)
+static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w, PetscInt i, int b, FillPlace *at)
 {
   const size_t    entries = (size_t)(b * b), codes = entries * SBCCOO_CODES;
   const PetscInt  n    = w->n;
@@ -40,12 +33,10 @@ static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w
 
   memcpy(at->value, w->value, entries * sizeof(PetscScalar));
   at->value += entries;
-  if (pattern) {
-    if (wide) *at->index++ = SBCCOO_WIDE;
-    at->index = FillNumber(at->index, wide, n);
-  }
+  if (wide) *at->index++ = SBCCOO_WIDE;
+  at->index = FillNumber(at->index, wide, n);
   for (PetscInt k = 0; k < n; k++) {
-    const PetscInt c = FillColumn(n, k);
+    const PetscInt c = SbccooColumn(n, k);
 
     memcpy(at->value, w->value + (size_t)(c + 1) * entries, entries * sizeof(PetscScalar));
     at->value += entries;
@@ -53,7 +44,7 @@ static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w
       memcpy(at->code, w->code + (size_t)c * codes, codes);
       at->code += codes;
     }
-    if (pattern) at->index = FillNumber(at->index, wide, w->column[c] - i);
+    at->index = FillNumber(at->index, wide, w->column[c] - i);
   }
 }
 
@@ -141,8 +132,8 @@ static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
   p->code  = s->b > 1 ? (p->value - (size_t)p->first * SbccooEntries(s)) * SBCCOO_CODES : p->value * SBCCOO_CODES;
 }
 
-/* Walks over all rows; `pattern`: index, masks, fronts and parts are set as well */
-static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, SbccooStorage *s, PetscBool pattern, int b)
+/* Walks over all rows */
+static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, SbccooStorage *s, int b)
 {
   FillPlace at   = {.value = s->value, .code = s->code, .index = s->index, .mask = s->mask};
   PetscInt  part = 0, chunk = 0, reach = 0;
@@ -152,7 +143,7 @@ static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, Sbccoo
 
     while (part + 1 < s->nparts && i >= s->part[part + 1].first) part++;
     from = i - s->part[part].first;
-    if (pattern && !from) {
+    if (!from) {
       for (PetscInt p = part; p >= 0 && s->part[p].first == i; p--) FillPart(s, p, &at);
     }
     if (from % SBCCOO_CHUNK == 0) {
@@ -164,46 +155,34 @@ static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, Sbccoo
       FillScalars(w, i, s, &at);
     } else {
       SbccooWalkRow(w, i, b);
-      FillBlocks(w, i, b, pattern, &at);
+      FillBlocks(w, i, b, &at);
     }
-    if (!pattern) continue;
+    s->plain[i] = (uint8_t)w->plain;
     reach = PetscMax(reach, 1 + (w->n ? w->column[w->n - 1] : i));
     if (w->nboth) reach = PetscMax(reach, 1 + w->bothcolumn[w->nboth - 1]);
     s->front[chunk] = b > 1 ? reach : PetscMin(s->nb, (reach + SBCCOO_PIECE - 1) / SBCCOO_PIECE * SBCCOO_PIECE);
   }
-  for (PetscInt p = s->nparts - 1; pattern && p >= 0 && s->part[p].first == s->nb; p--) FillPart(s, p, &at);
-  if (pattern) {
-    s->nindex  = (size_t)(at.index - s->index);
-    s->nmask   = s->mask ? (size_t)(at.mask - s->mask) : 0;
-    s->nboth   = at.both;
-    s->nblocks = (size_t)(at.value - s->value) / SbccooEntries(s) - (b > 1 ? (size_t)s->nb : 0);
-  }
+  for (PetscInt p = s->nparts - 1; p >= 0 && s->part[p].first == s->nb; p--) FillPart(s, p, &at);
+  s->nindex  = (size_t)(at.index - s->index);
+  s->nmask   = s->mask ? (size_t)(at.mask - s->mask) : 0;
+  s->nboth   = at.both;
+  s->nblocks = (size_t)(at.value - s->value) / SbccooEntries(s) - (b > 1 ? (size_t)s->nb : 0);
   for (PetscInt i = s->nb * b; i < s->m; i++) SbccooPass(w, i, s->n);
 }
 
-/* Blocks beyond the diagonal, at most: of a row, and of all */
+/*
+  Blocks beyond the diagonal, at most: of a row, and of all. Those that are stored have some pairs; what is not used of the memory
+  for the others is never touched, and to count them takes as long as a product
+*/
 static void FillCount(const SpmvCSR *csr, const SbccooStorage *s, size_t *all, PetscInt *row)
 {
-  const PetscInt b = s->b, limit = s->nb * b;
+  const PetscInt b     = s->b;
+  PetscInt       pairs = 1, most = 0;
 
-  *all = 0;
-  *row = 0;
-  for (PetscInt i = 0; i < s->nb; i++) {
-    PetscInt n = 0;
-
-    for (PetscInt r = i * b; r < (i + 1) * b; r++) {
-      PetscInt last = i;
-
-      for (PetscInt k = csr->i[r]; k < csr->i[r + 1] && csr->j[k] < limit; k++) {
-        const PetscInt j = b == 1 ? csr->j[k] : csr->j[k] / b;
-
-        n += j > last;
-        last = PetscMax(last, j);
-      }
-    }
-    *all += (size_t)n;
-    *row = PetscMax(*row, n);
-  }
+  while (!SbccooPays(pairs, b)) pairs++;
+  for (PetscInt i = 0; i < s->nb; i++) most = PetscMax(most, csr->i[(i + 1) * b] - csr->i[i * b]);
+  *all = (size_t)(csr->i[csr->m] / 2 / pairs);
+  *row = most / pairs;
 }
 
 /* Memory for as many blocks as there may be, before the first walk; the part of it that is not used is never touched */
@@ -219,46 +198,23 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, PetscBool codes, SbccooStora
   if (codes) PetscCall(SpmvAllocShared(SbccooCodes(s), s->nparts, &s->code));
   PetscCall(SpmvAlloc(words * sizeof(uint16_t), &s->index));
   PetscCall(SpmvAlloc((size_t)s->nchunks * sizeof(PetscInt), &s->front));
+  PetscCall(SpmvAlloc((size_t)s->nb, &s->plain));
   if (s->b == 1) {
+    s->bothroom = 64 + s->room / 64;
+    PetscCall(SpmvAlloc(2 * s->bothroom * sizeof(PetscScalar), &s->both));
     PetscCall(SpmvAlloc(s->room, &s->mask));
     PetscCall(SpmvAllocShared((size_t)s->nb * sizeof(PetscScalar), s->nparts, &s->diagonal));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode FillWalkCreate(const SbccooStorage *s, SbccooWalk *w)
-{
-  const size_t row = (size_t)s->longest + 2, entries = SbccooEntries(s);
-  SbccooCut   *c   = &w->cut;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(s->m, &w->left));
-  PetscCall(PetscMalloc3(row, &w->column, row * entries, &w->value, row * entries * SBCCOO_CODES, &w->code));
-  PetscCall(PetscMalloc4(2 * row, &w->pairs, row, &w->pairscolumn, row, &w->bothcolumn, 2 * row, &w->both));
-  PetscCall(PetscMalloc5(row, &c->piece, row, &c->mask, row, &c->column, row, &c->value, row * SBCCOO_CODES, &c->code));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode FillWalkDestroy(SbccooWalk *w)
-{
-  SbccooCut *c = &w->cut;
-
-  PetscFunctionBegin;
-  PetscCall(PetscFree(w->left));
-  PetscCall(PetscFree3(w->column, w->value, w->code));
-  PetscCall(PetscFree4(w->pairs, w->pairscolumn, w->bothcolumn, w->both));
-  PetscCall(PetscFree5(c->piece, c->mask, c->column, c->value, c->code));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Whether the arrays had room for what was found; if not they have now, and rows are to be walked over again */
 static PetscErrorCode FillRoom(const SbccooWalk *w, SbccooStorage *s, PetscBool *done)
 {
-  const size_t codes = s->room * SbccooEntries(s) * SBCCOO_CODES;
-
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!s->code && w->near * SBCCOO_PAIR_BYTES > codes) PetscCall(SpmvAllocShared(codes, s->nparts, &s->code));
+  if (!s->code && w->near * SBCCOO_PAIR_BYTES > SbccooCodes(s))
+    PetscCall(SpmvAllocShared(s->room * SbccooEntries(s) * SBCCOO_CODES, s->nparts, &s->code));
   else if (w->rest->n > w->rest->room) PetscCall(SbccooListRoom(w->rest->n, w->rest));
   else if (s->nboth > s->bothroom) {
     s->bothroom = 0;
@@ -283,8 +239,8 @@ static PetscErrorCode FillRoom(const SbccooWalk *w, SbccooStorage *s, PetscBool 
 PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes, SbccooStorage *s)
 {
   SPMV_DESTROY_BY(SbccooListDestroy) SbccooList list = {0};
-  SPMV_DESTROY_BY(FillWalkDestroy)
-  SbccooWalk       w    = {.csr = csr, .nb = s->nb, .rest = &list};
+  SPMV_DESTROY_BY(SbccooWalkDestroy)
+  SbccooWalk       w    = {.rest = &list};
   SbccooLook       look;
   PetscBool        done = PETSC_FALSE;
 
@@ -293,17 +249,13 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
   if (pattern) PetscCall(FillAlloc(csr, codes, s));
   s->least     = look.least;
   s->conjugate = look.conjugate;
-  w.least      = look.least;
-  w.conjugate  = look.conjugate;
-  PetscCall(FillWalkCreate(s, &w));
+  PetscCall(SbccooWalkCreate(csr, s, &w));
   PetscCall(SbccooListRoom(pattern ? 4096 + (size_t)csr->i[csr->m] / 64 : s->restroom[1], &list));
   while (!done) {
-    for (PetscInt r = 0; r < csr->m; r++) w.left[r] = (SbccooLeft){csr->i[r], csr->i[r + 1]};
-    list.n = w.near = 0;
-    w.codes         = (PetscBool)(s->code != NULL);
-    if (s->b == 1) FillRows(&w, s, PETSC_TRUE, 1);
-    else if (s->b == 3) FillRows(&w, s, pattern, 3);
-    else FillRows(&w, s, pattern, (int)s->b);
+    SbccooWalkBegin(s, &w);
+    if (s->b == 1) FillRows(&w, s, 1);
+    else if (s->b == 3) FillRows(&w, s, 3);
+    else FillRows(&w, s, (int)s->b);
     PetscCall(FillRoom(&w, s, &done));
   }
   PetscCall(SbccooRestSet(&list, s));

@@ -7,6 +7,16 @@
 #define SPMV_KERNELS SbccooKernels
 #include "../../../../kernels.h"
 
+#define SPMV_ISA(NAME, name, flags, runs) extern SbccooTellFn SPMV_CAT(SbccooTell, name);
+#include "../../../../isas.h"
+#undef SPMV_ISA
+
+static SbccooTellFn *const SbccooTells[SPMV_ISA_COUNT] = {
+#define SPMV_ISA(NAME, name, flags, runs) SPMV_CAT(SbccooTell, name),
+#include "../../../../isas.h"
+#undef SPMV_ISA
+};
+
 /*
   Entries off the diagonal, of a hundred, that are not told from their partner, above which another format is to serve. With 23 of
   them in the rest, blocks of 3x3 (7.8 million entries) take as long as tpspmv
@@ -113,6 +123,7 @@ static PetscErrorCode SbccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **sto
   s->b         = plan->value[SBCCOO_BLOCK];
   s->nb        = PetscMin(s->m, s->n) / s->b;
   s->nparts    = plan->threads;
+  s->tell      = SbccooTells[plan->isa];
   s->large     = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached);
   PetscCall(SbccooShare(csr, s));
   PetscCall(SbccooFill(csr, PETSC_TRUE, (PetscBool)(plan->value[SBCCOO_PAIRS] == SBCCOO_NEAR), s));
@@ -123,8 +134,12 @@ static PetscErrorCode SbccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **sto
 
 static PetscErrorCode SbccooSetValues(const SpmvCSR *csr, void *storage)
 {
+  SbccooStorage *s = (SbccooStorage *)storage;
+  PetscBool      done;
+
   PetscFunctionBegin;
-  PetscCall(SbccooFill(csr, PETSC_FALSE, PETSC_FALSE, (SbccooStorage *)storage));
+  PetscCall(SbccooRenew(csr, s, &done));
+  if (!done) PetscCall(SbccooFill(csr, PETSC_FALSE, PETSC_FALSE, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,6 +157,7 @@ static PetscErrorCode SbccooArrays(const void *storage, PetscInt *narrays, SpmvA
   arrays[k++] = SPMV_ARRAY("columns", s->index, s->nindex, sizeof(uint16_t), .is_values = (PetscBool)(s->b == 1));
   if (s->b == 1) arrays[k++] = SPMV_ARRAY("masks", s->mask, s->nmask, 1, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("fronts", s->front, (size_t)s->nchunks, word);
+  arrays[k++] = SPMV_ARRAY("plain rows", s->plain, (size_t)s->nb, 1, .aside = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("single values", s->restvalue, rest, entry, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("single columns", s->restcolumn, rest, word, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("single rows", s->restrow, rows, word, .is_values = PETSC_TRUE);

@@ -3,9 +3,11 @@
 
   sbccoo_host.c    its knobs, its storage
   sbccoo_pairs.h   the two entries of a pair: how the second one is told from the first
+  sbccoo_tell_simd.c  the same for a row of pairs
   sbccoo_look.c    what a sample of the pairs tells: whether the format suits a matrix, and what is stored of a pair
   sbccoo_walk.h    the pairs of a matrix, block row by block row
   sbccoo_fill.c    the arrays of the halves from them
+  sbccoo_renew.c   new values in these arrays
   sbccoo_rest.c    the entries that are in no pair
   sbccoo_plan.c    plans worth an estimate and their work
   sbccoo_simd.c    the products: sbccoo_blocks.h, sbccoo_scalars.h (a row), sbccoo_parts.h (all rows of a thread)
@@ -32,6 +34,19 @@ typedef enum {
 #define SBCCOO_BOTH_MAX  62
 #define SBCCOO_PAIR_BYTES (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
 
+/*
+  SbccooTellFn: of n pairs, code[] that tells the second entries from the first ones; NULL: the bits are compared
+
+  Bit k % 8 of told[k / 8]: pair k is told. 0 is returned if all are. No PETSc calls inside
+*/
+typedef size_t SbccooTellFn(size_t n, const PetscScalar a[], const PetscScalar other[], PetscReal least, PetscBool conjugate,
+                            int8_t code[], uint8_t told[]);
+
+static inline int SbccooIsTold(const uint8_t told[], size_t k)
+{
+  return told[k / 8] >> k % 8 & 1;
+}
+
 /* SbccooPart: the block rows of one thread, and where they begin in the arrays */
 typedef struct {
   PetscInt first, last;   /* block rows [first, last) */
@@ -52,7 +67,8 @@ typedef struct {
 
   A row of scalars (b = 1) has how many pieces, single entries and pairs of which both entries are stored it has, in one word, as
   SBCCOO_COUNTS(); then for each piece j / 4 - i / 4, whose entries mask[] has, and for each of the others j - i. A wide one has
-  the three numbers one after the other. Of blocks a pair of which both entries must be stored is in the rest.
+  the three numbers one after the other. Of blocks a pair of which both entries must be stored is in the rest, and
+  so it is of scalars if new values make it one.
 */
 typedef struct {
   PetscInt     m, n;
@@ -70,9 +86,11 @@ typedef struct {
   uint16_t    *index;    /* [nindex] */
   uint8_t     *mask;     /* [nmask] */
   PetscInt    *front;    /* [nchunks] the block rows before this one are all that rows up to the chunk's last one add to */
+  uint8_t     *plain;     /* [nb] 1: of the block row all entries beyond the diagonal have partners, and blocks are full */
   PetscReal    least;     /* a step is so much at least, times SBCCOO_HALF */
   PetscBool    conjugate; /* the second entry of a pair is the conjugate of the first */
   PetscBool    large;     /* no cache is likely to hold the matrix from one product to the next */
+  SbccooTellFn *tell;
 
   PetscInt     nrest, nrestrows; /* entries in no pair, rows that have some */
   PetscInt    *restrow;          /* [nrestrows] increasing */
@@ -103,6 +121,30 @@ static inline size_t SbccooValues(const SbccooStorage *s)
   return (s->nblocks + (s->b > 1 ? (size_t)s->nb : 0)) * SbccooEntries(s);
 }
 
+/* True if a block with so many pairs is smaller as one than as single entries */
+static inline PetscBool SbccooPays(PetscInt pairs, PetscInt b)
+{
+  const size_t block = (size_t)(b * b) * (sizeof(PetscScalar) + SBCCOO_CODES) + sizeof(uint16_t);
+
+  return (PetscBool)((size_t)pairs * SBCCOO_PAIR_BYTES >= block);
+}
+
+/* Which of n columns of blocks is the k-th that is stored: those of the first half alternate with the others */
+static inline PetscInt SbccooColumn(PetscInt n, PetscInt k)
+{
+  return k % 2 ? (n + 1) / 2 + k / 2 : k / 2;
+}
+
+/* Number k of an index */
+static inline __attribute__((always_inline)) size_t SbccooNumber(const uint16_t *index, PetscInt k, PetscBool wide)
+{
+  uint32_t word;
+
+  if (!wide) return index[k];
+  memcpy(&word, index + 2 * k, sizeof(word));
+  return word;
+}
+
 /* SbccooLook: what a sample of the entries beyond the diagonal tells */
 typedef struct {
   PetscInt  looked; /* entries that were looked at */
@@ -117,6 +159,9 @@ extern PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look);
 
 /* sbccoo_fill.c */
 extern PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes, SbccooStorage *s);
+
+/* sbccoo_renew.c */
+extern PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done);
 
 /* sbccoo_rest.c: entries one by one, in the order in which they are found; what is beyond the room is counted, not kept */
 typedef struct {

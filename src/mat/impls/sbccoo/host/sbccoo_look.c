@@ -6,13 +6,17 @@
 #define LOOK_ALL   1024 /* entries up to which all are looked at */
 #define LOOK_PART  64   /* beyond: one of so many, ... */
 #define LOOK_LEAST 1024 /* ... so many at least, ... */
-#define LOOK_MOST  2048 /* ... and so many at most */
+#define LOOK_MOST  1024 /* ... and so many at most */
+#define LOOK_NEAR  8    /* rows that are tried one after the other */
 
-/* The row of entry k */
-static PetscInt LookRow(const SpmvCSR *csr, PetscInt k)
+/* The row of entry k, which is in row `low` or behind it */
+static PetscInt LookRow(const SpmvCSR *csr, PetscInt k, PetscInt low)
 {
-  PetscInt low = 0, high = csr->m - 1;
+  PetscInt high = csr->m - 1;
 
+  for (PetscInt r = low; r < csr->m && r < low + LOOK_NEAR; r++) {
+    if (csr->i[r + 1] > k) return r;
+  }
   while (low < high) {
     const PetscInt middle = low + (high - low + 1) / 2;
 
@@ -22,18 +26,15 @@ static PetscInt LookRow(const SpmvCSR *csr, PetscInt k)
   return low;
 }
 
-/* The place of entry (i, j), -1 if there is none */
+/* The place of entry (i, j), -1 if there is none. No processor foresees which half it is in: no branches */
 static PetscInt LookEntry(const SpmvCSR *csr, PetscInt i, PetscInt j)
 {
-  PetscInt low = csr->i[i], high = csr->i[i + 1];
+  const PetscInt *low = csr->j + csr->i[i];
+  PetscInt        n   = csr->i[i + 1] - csr->i[i];
 
-  while (low < high) {
-    const PetscInt middle = low + (high - low) / 2;
-
-    if (csr->j[middle] < j) low = middle + 1;
-    else high = middle;
-  }
-  return low < csr->i[i + 1] && csr->j[low] == j ? low : -1;
+  if (!n) return -1;
+  for (; n > 1; n -= n / 2) low += low[n / 2] <= j ? n / 2 : 0;
+  return *low == j ? (PetscInt)(low - csr->j) : -1;
 }
 
 #define LOOK_EXPONENTS ((int)(SBCCOO_EXPONENT >> SBCCOO_MANTISSA) + 1)
@@ -113,15 +114,17 @@ PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look)
   const PetscInt nz    = csr->i[csr->m];
   const PetscInt count = nz <= LOOK_ALL ? nz : PetscMin(LOOK_MOST, PetscMax(LOOK_LEAST, nz / LOOK_PART));
   SPMV_TEMPORARY PetscScalar *pairs  = NULL;
-  PetscInt                    looked = 0, n = 0;
+  PetscInt                    looked = 0, n = 0, i = 0;
   SbccooLook                  other;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(2 * count, &pairs));
   for (PetscInt c = 0; c < count; c++) {
-    const PetscInt k = (PetscInt)SpmvShare((size_t)nz, c, count), i = LookRow(csr, k), j = csr->j[k];
-    const PetscInt partner = i != j && j < csr->m && i < csr->n ? LookEntry(csr, j, i) : -1;
+    const PetscInt k = (PetscInt)SpmvShare((size_t)nz, c, count), j = csr->j[k];
+    PetscInt       partner;
 
+    i       = LookRow(csr, k, i);
+    partner = i != j && j < csr->m && i < csr->n ? LookEntry(csr, j, i) : -1;
     looked += i != j;
     if (partner < 0) continue;
     pairs[2 * n]       = csr->a[i < j ? k : partner];

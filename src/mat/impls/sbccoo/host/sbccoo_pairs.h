@@ -78,7 +78,7 @@ static inline PetscBool SbccooCode(PetscScalar a, PetscScalar other, PetscReal l
 
     code[k] = (int8_t)n;
     *equal &= SbccooBitsOf(from[k]) == SbccooBitsOf(to[k]);
-    near &= SbccooBitsOf(from[k] + (PetscReal)n * power * SBCCOO_HALF) == SbccooBitsOf(to[k]);
+    near &= few & (SbccooBitsOf(from[k] + (PetscReal)n * power * SBCCOO_HALF) == SbccooBitsOf(to[k]));
   }
   return near;
 }

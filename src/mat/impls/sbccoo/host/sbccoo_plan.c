@@ -22,9 +22,11 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What some rows have beyond the diagonal */
+#define PLAN_ALONE 8 /* cycles of two entries of the rest */
+
+/* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
-  PetscLogDouble rows, blocks, entries, pieces;
+  PetscLogDouble rows, blocks, entries, pieces, alone;
 } PlanTally;
 
 /* Blocks of one block row, or entries and pieces of one row, as if each had its partner */
@@ -37,16 +39,18 @@ static void PlanRow(const SpmvCSR *csr, PetscInt r, PetscInt b, PlanTally *t)
     while (next[q] < csr->i[r + q + 1] && csr->j[next[q]] / b <= i) next[q]++;
   }
   for (;;) {
-    PetscInt j = PETSC_MAX_INT;
+    PetscInt j = PETSC_MAX_INT, count = 0;
 
     for (PetscInt q = 0; q < b; q++) {
       if (next[q] < csr->i[r + q + 1]) j = PetscMin(j, csr->j[next[q]] / b);
     }
     if (j == PETSC_MAX_INT) break;
-    t->blocks++;
     for (PetscInt q = 0; q < b; q++) {
-      for (; next[q] < csr->i[r + q + 1] && csr->j[next[q]] / b == j; next[q]++) t->entries++;
+      for (; next[q] < csr->i[r + q + 1] && csr->j[next[q]] / b == j; next[q]++) count++;
     }
+    t->entries += count;
+    if (SbccooPays(count, b)) t->blocks++;
+    else t->alone += count;
   }
   t->rows++;
 }
@@ -86,6 +90,8 @@ PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *w
   }
   for (PetscInt r = rows->m / b * b; r < rows->m; r++) alone += rows->i[r + 1] - rows->i[r];
   work->bytes += (entry + (PetscLogDouble)sizeof(PetscInt)) * alone + t.rows * (values * entry + 2);
+  work->bytes += (PetscLogDouble)SBCCOO_PAIR_BYTES * t.alone;
+  work->cycles += PLAN_ALONE * t.alone;
   work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0));
   if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
   else work->bytes += 2 * t.blocks;

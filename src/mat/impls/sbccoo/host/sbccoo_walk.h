@@ -24,11 +24,17 @@ typedef struct {
   int8_t      *code;   /* [single][SBCCOO_CODES] */
 } SbccooCut;
 
+/* Entries of a block and of its mirror image that there are, a bit for each */
+typedef struct {
+  uint64_t up, low;
+} SbccooThere;
+
 typedef struct {
   const SpmvCSR *csr;
   PetscInt       nb;
   PetscReal      least;
   PetscBool      conjugate, codes;
+  SbccooTellFn  *tell;
   SbccooLeft    *left; /* [m] */
   SbccooList    *rest;
 
@@ -36,16 +42,20 @@ typedef struct {
   PetscInt     n;      /* blocks beyond the diagonal */
   PetscInt    *column; /* [n] their block columns, increasing */
   PetscScalar *value;  /* [1 + n][b b] the diagonal block, then these */
+  PetscScalar *other;  /* [n][b b] the second entries of their pairs */
+  SbccooThere *there;  /* [n] of blocks */
   int8_t      *code;   /* [n][b b SBCCOO_CODES] */
+  uint8_t     *told;   /* a bit for each pair */
+  PetscBool    plain;  /* as SbccooStorage's */
 
-  /* Of a row of scalars: all pairs; those of which both entries are stored */
-  PetscScalar *pairs;       /* [longest][2] */
-  PetscInt    *pairscolumn; /* [longest] */
+  /* Of a row of scalars: pairs of which both entries are stored */
   PetscInt     nboth;
   PetscInt    *bothcolumn; /* [nboth] */
   PetscScalar *both;       /* [nboth][2] */
   SbccooCut    cut;
+  PetscScalar *mate; /* [pairs] of sbccoo_renew.c: the second entries in the order in which the first ones are stored */
 
+  size_t far;  /* pairs of blocks that are not told */
   size_t near; /* pairs of which both entries are stored, since there are no codes */
 } SbccooWalk;
 
@@ -94,6 +104,7 @@ static inline __attribute__((always_inline)) void SbccooTake(SbccooWalk *w, Pets
     w->left[row].next = k + b;
     return;
   }
+  for (int c = 0; c < b; c++) block[c * stride] = 0;
   for (; k < end && csr->j[k] < first + b; k++) {
     const int c = (int)(csr->j[k] - first);
 
@@ -103,59 +114,64 @@ static inline __attribute__((always_inline)) void SbccooTake(SbccooWalk *w, Pets
   w->left[row].next = k;
 }
 
-/* True if a block with so many pairs is smaller as one than as single entries */
-static inline PetscBool SbccooPays(int pairs, int b)
+/* 1 if a pair that is not told could be, if there were codes */
+static inline size_t SbccooNear(const SbccooWalk *w, PetscScalar a, PetscScalar other)
 {
-  const size_t block = (size_t)(b * b) * (sizeof(PetscScalar) + SBCCOO_CODES) + sizeof(uint16_t);
-
-  return (PetscBool)((size_t)pairs * SBCCOO_PAIR_BYTES >= block);
-}
-
-/* What tells the second entry of a pair from the first one; 1 if the storage has it. *near: 1 more if it could have it */
-static inline int SbccooTell(PetscScalar a, PetscScalar other, PetscReal least, PetscBool conjugate, PetscBool codes, int8_t code[],
-                             size_t *near)
-{
+  int8_t    code[SBCCOO_CODES];
   PetscBool equal;
-  int       told;
 
-  if (SBCCOO_CODES > 1 && conjugate) a = PetscConj(a);
-  memset(code, 0, SBCCOO_CODES);
-  if (!codes && !memcmp(&a, &other, sizeof(a))) return 1; /* of some matrices all pairs are */
-  told = SbccooCode(a, other, least, code, &equal);
-  *near += (size_t)(told & !equal & !codes);
-  return codes ? told : (int)equal;
+  return !w->codes && SbccooCode(w->conjugate ? PetscConj(a) : a, other, w->least, code, &equal);
 }
 
-/*
-  Block (i, j): `upper` has its entries by rows, `lower` those of block (j, i) by columns, so that the two of a pair have the same
-  place. What is not there is 0
-*/
-static inline __attribute__((always_inline)) void SbccooPair(SbccooWalk *w, PetscInt i, PetscInt j, int b, uint64_t up,
-                                                             PetscScalar upper[], uint64_t low, const PetscScalar lower[])
+/* The entries of a pair of block (i, j), and of its mirror image, that are not stored there */
+static inline void SbccooPairAlone(SbccooWalk *w, PetscInt i, PetscInt j, int b, int k, SbccooThere there, PetscScalar upper,
+                                   PetscScalar lower)
 {
-  const PetscBool stored = SbccooPays(__builtin_popcountll(up & low), b), conjugate = w->conjugate, codes = w->codes;
-  const PetscReal least  = w->least; /* of w no copy: a store of an int8_t may be one to anything */
-  PetscScalar    *value  = w->value + (size_t)(w->n + 1) * (size_t)(b * b);
-  int8_t         *code   = w->code + (size_t)w->n * (size_t)(b * b) * SBCCOO_CODES;
-  int8_t          steps[SBCCOO_BLOCK_MAX * SBCCOO_BLOCK_MAX * SBCCOO_CODES];
-  size_t          near = 0;
-  uint64_t        told = 0;
+  if (there.up >> k & 1) SbccooAlone(w, i * b + k / b, j * b + k % b, upper);
+  if (there.low >> k & 1) SbccooAlone(w, j * b + k % b, i * b + k / b, lower);
+}
 
-  for (int k = 0; k < b * b; k++)
-    told |= (uint64_t)SbccooTell(upper[k], lower[k], least, conjugate, codes, steps + (size_t)k * SBCCOO_CODES, &near) << k;
-  if (stored) w->near += near;
-  else told = 0;
-  for (int k = 0; PetscUnlikely(told != ~UINT64_C(0) >> (64 - b * b)) && k < b * b; k++) {
-    if (told >> k & 1) continue;
-    if (up >> k & 1) SbccooAlone(w, i * b + k / b, j * b + k % b, upper[k]);
-    if (low >> k & 1) SbccooAlone(w, j * b + k % b, i * b + k / b, lower[k]);
-    upper[k] = 0;
-    memset(steps + (size_t)k * SBCCOO_CODES, 0, SBCCOO_CODES);
+/* What tells the second entries of the row at hand; pairs that are not told are alone, and 0 in their blocks */
+static void SbccooTellRow(SbccooWalk *w, PetscInt i, int b)
+{
+  const size_t entries = (size_t)(b * b), pairs = (size_t)w->n * entries;
+
+  if (PetscLikely(!w->tell(pairs, w->value + entries, w->other, w->least, w->conjugate, w->codes ? w->code : NULL, w->told)))
+    return;
+  for (size_t p = 0; p < pairs; p++) {
+    const PetscInt q = (PetscInt)(p / entries);
+    PetscScalar   *a = w->value + entries + p;
+
+    if (SbccooIsTold(w->told, p)) continue;
+    w->near += SbccooNear(w, *a, w->other[p]);
+    w->far++;
+    SbccooPairAlone(w, i, w->column[q], b, (int)(p % entries), w->there[q], *a, w->other[p]);
+    *a = 0;
+    memset(w->code + p * SBCCOO_CODES, 0, SBCCOO_CODES);
   }
-  memcpy(value, upper, (size_t)(b * b) * sizeof(PetscScalar));
-  memcpy(code, steps, (size_t)(b * b) * SBCCOO_CODES);
-  w->column[w->n] = j;
-  w->n += stored;
+}
+
+/* Block (i, j), the next one of its row, by rows, and block (j, i) by columns, so that the two of a pair have the same place */
+static inline __attribute__((always_inline)) void SbccooTakeBlock(SbccooWalk *w, PetscInt i, PetscInt j, int b)
+{
+  PetscScalar *upper = w->value + (size_t)(w->n + 1) * (size_t)(b * b), *lower = w->other + (size_t)w->n * (size_t)(b * b);
+  SbccooThere  there = {0, 0};
+
+  for (int r = 0; r < b; r++) SbccooTake(w, i * b + r, j * b, b, 1, upper + r * b, &there.up, r * b);
+  for (int r = 0; r < b; r++) {
+    SbccooPass(w, j * b + r, i * b);
+    SbccooSoon(w->csr, w->left[j * b + r].next);
+    SbccooTake(w, j * b + r, i * b, b, b, lower + r, &there.low, r);
+  }
+  if (PetscUnlikely((there.up & there.low) != ~UINT64_C(0) >> (64 - b * b))) {
+    w->plain = PETSC_FALSE;
+    if (!SbccooPays(__builtin_popcountll(there.up & there.low), b)) {
+      for (int k = 0; k < b * b; k++) SbccooPairAlone(w, i, j, b, k, there, upper[k], lower[k]);
+      return;
+    }
+  }
+  w->there[w->n]    = there;
+  w->column[w->n++] = j;
 }
 
 /* Block row i: its diagonal block, and the blocks beyond it that are stored */
@@ -163,18 +179,17 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
 {
   const SpmvCSR *csr   = w->csr;
   const PetscInt limit = w->nb * b;
+  const size_t   alone = w->rest->n;
   uint64_t       there = 0;
 
   w->n = 0;
-  for (int k = 0; k < b * b; k++) w->value[k] = 0;
   for (int r = 0; r < b; r++) {
     SbccooPass(w, i * b + r, i * b);
     SbccooTake(w, i * b + r, i * b, b, 1, w->value + r * b, &there, r * b);
   }
+  w->plain = (PetscBool)(there == ~UINT64_C(0) >> (64 - b * b));
   for (;;) {
-    PetscScalar upper[SBCCOO_BLOCK_MAX * SBCCOO_BLOCK_MAX], lower[SBCCOO_BLOCK_MAX * SBCCOO_BLOCK_MAX];
-    PetscInt    column = limit, j;
-    uint64_t    up = 0, low = 0;
+    PetscInt column = limit;
 
     for (int r = 0; r < b; r++) {
       const PetscInt k = w->left[i * b + r].next;
@@ -182,29 +197,27 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
       if (k < w->left[i * b + r].end) column = PetscMin(column, csr->j[k]);
     }
     if (column >= limit) break;
-    j = (PetscInt)((unsigned)column / (unsigned)b);
-    for (int k = 0; k < b * b; k++) upper[k] = lower[k] = 0;
-    for (int r = 0; r < b; r++) SbccooTake(w, i * b + r, j * b, b, 1, upper + r * b, &up, r * b);
-    for (int r = 0; r < b; r++) {
-      SbccooPass(w, j * b + r, i * b);
-      SbccooSoon(csr, w->left[j * b + r].next);
-      SbccooTake(w, j * b + r, i * b, b, b, lower + r, &low, r);
-    }
-    SbccooPair(w, i, j, b, up, upper, low, lower);
+    SbccooTakeBlock(w, i, (PetscInt)((unsigned)column / (unsigned)b), b);
   }
   for (int r = 0; r < b; r++) SbccooPass(w, i * b + r, csr->n);
+  w->plain = (PetscBool)(w->plain && w->rest->n == alone);
+  SbccooTellRow(w, i, b);
 }
 
-/* Row i of scalars: its diagonal and its pairs; returns how many there are */
-static inline PetscInt SbccooWalkScalars(SbccooWalk *w, PetscInt i)
+/* Row i of scalars: its diagonal and its pairs */
+static inline void SbccooWalkScalars(SbccooWalk *w, PetscInt i)
 {
-  const SpmvCSR *csr = w->csr;
-  const PetscInt end = w->left[i].end;
-  PetscInt       n   = 0, k;
+  const SpmvCSR *csr   = w->csr;
+  const PetscInt end   = w->left[i].end;
+  const size_t   alone = w->rest->n;
+  PetscScalar   *value = w->value + 1;
+  PetscInt       n     = 0, k;
+  PetscBool      diagonal;
 
   SbccooPass(w, i, i);
   k           = w->left[i].next;
-  w->value[0] = k < end && csr->j[k] == i ? csr->a[k++] : 0;
+  diagonal    = (PetscBool)(k < end && csr->j[k] == i);
+  w->value[0] = diagonal ? csr->a[k++] : 0;
   for (; k < end; k++) {
     const PetscInt j = csr->j[k];
     SbccooLeft    *l;
@@ -217,37 +230,40 @@ static inline PetscInt SbccooWalkScalars(SbccooWalk *w, PetscInt i)
     if (PetscUnlikely(l->next < l->end && csr->j[l->next] < i)) SbccooPass(w, j, i);
     if (PetscLikely(l->next < l->end && csr->j[l->next] == i)) {
       SbccooSoon(csr, l->next);
-      w->pairs[2 * n]     = csr->a[k];
-      w->pairs[2 * n + 1] = csr->a[l->next++];
-      w->pairscolumn[n++] = j;
+      value[n]       = csr->a[k];
+      w->other[n]    = csr->a[l->next++];
+      w->column[n++] = j;
     } else SbccooAlone(w, i, j, csr->a[k]);
   }
-  return n;
+  w->n     = n;
+  w->plain = (PetscBool)(diagonal && w->rest->n == alone);
 }
 
-/* Row i of scalars: pairs that are told from one entry, and pairs with both. The processor does not foresee which: no branches */
+/* Row i of scalars: pairs that are told from one entry, and pairs with both */
 static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
 {
-  const PetscInt  pairs     = SbccooWalkScalars(w, i);
-  const PetscReal least     = w->least;
-  const PetscBool conjugate = w->conjugate, codes = w->codes;
-  PetscScalar    *value = w->value + 1, *both = w->both;
-  PetscInt       *column = w->column, *bothcolumn = w->bothcolumn, n = 0, nboth = 0;
-  size_t          near = 0;
+  PetscScalar *value = w->value + 1;
+  PetscInt     n     = 0;
 
-  for (PetscInt k = 0; k < pairs; k++) {
-    const PetscScalar a = w->pairs[2 * k], other = w->pairs[2 * k + 1];
-    int8_t            code[SBCCOO_CODES];
-    const int         told = SbccooTell(a, other, least, conjugate, codes, code, &near);
-
-    memcpy(w->code + (size_t)n * SBCCOO_CODES, code, SBCCOO_CODES);
-    column[n] = bothcolumn[nboth] = w->pairscolumn[k];
-    value[n] = both[2 * nboth] = a;
-    both[2 * nboth + 1]        = other;
-    n += told;
-    nboth += !told;
+  SbccooWalkScalars(w, i);
+  w->nboth = 0;
+  if (PetscLikely(!w->tell((size_t)w->n, value, w->other, w->least, w->conjugate, w->codes ? w->code : NULL, w->told))) return;
+  for (PetscInt k = 0; k < w->n; k++) {
+    if (SbccooIsTold(w->told, (size_t)k)) {
+      memmove(w->code + (size_t)n * SBCCOO_CODES, w->code + (size_t)k * SBCCOO_CODES, SBCCOO_CODES);
+      value[n]       = value[k];
+      w->column[n++] = w->column[k];
+    } else {
+      w->near += SbccooNear(w, value[k], w->other[k]);
+      w->bothcolumn[w->nboth]  = w->column[k];
+      w->both[2 * w->nboth]    = value[k];
+      w->both[2 * w->nboth++ + 1] = w->other[k];
+    }
   }
-  w->near += near;
-  w->n     = n;
-  w->nboth = nboth;
+  w->n = n;
 }
+
+/* sbccoo_walk.c */
+extern PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, SbccooWalk *w);
+extern PetscErrorCode SbccooWalkDestroy(SbccooWalk *w);
+extern void           SbccooWalkBegin(const SbccooStorage *s, SbccooWalk *w);

@@ -1,0 +1,55 @@
+/*
+  sbccoo_tell_simd.c - what tells the second entries of pairs from the first ones, of a row at a time, compiled once for each
+  instruction set of isas.h
+*/
+#include "sbccoo_pairs.h"
+#include "../../../../host/simd/simd.h"
+
+extern SbccooTellFn SPMV_ISA_NAME(SbccooTell);
+
+#if SPMV_SIMD_PLAIN
+size_t SPMV_ISA_NAME(SbccooTell)(size_t n, const PetscScalar a[], const PetscScalar other[], PetscReal least, PetscBool conjugate,
+                                 int8_t code[], uint8_t told[])
+{
+  size_t far = 0;
+
+  for (size_t k = 0; k < n; k++) {
+    const PetscScalar first = conjugate ? PetscConj(a[k]) : a[k];
+    PetscBool         equal, near;
+
+    if (code) near = SbccooCode(first, other[k], least, code + k * SBCCOO_CODES, &equal);
+    else near = (PetscBool)!memcmp(&first, other + k, sizeof(first));
+    if (k % 8 == 0) told[k / 8] = 0;
+    told[k / 8] |= (uint8_t)((unsigned)near << k % 8);
+    far += !near;
+  }
+  return far;
+}
+#else
+size_t SPMV_ISA_NAME(SbccooTell)(size_t n, const PetscScalar a[], const PetscScalar other[], PetscReal least, PetscBool conjugate,
+                                 int8_t code[], uint8_t told[])
+{
+  const Spmv8  low = Spmv8Splat(least), unit = Spmv8Splat(SBCCOO_HALF);
+  const size_t whole = n / 8 * 8, more = n - whole;
+  int8_t       last[8];
+  size_t       far = 0;
+
+  (void)conjugate;
+  for (size_t k = 0; k < whole; k += 8) {
+    const Spmv8    v = Spmv8Load(a + k), w = Spmv8Load(other + k);
+    const unsigned lanes = code ? Spmv8FindSteps(v, w, low, unit, code + k) : Spmv8Same(v, w);
+
+    told[k / 8] = (uint8_t)lanes;
+    far += lanes != 255;
+  }
+  if (more) {
+    const Spmv8    v = Spmv8LoadFirst(a + whole, (int)more), w = Spmv8LoadFirst(other + whole, (int)more);
+    const unsigned lanes = code ? Spmv8FindSteps(v, w, low, unit, last) : Spmv8Same(v, w);
+
+    if (code) memcpy(code + whole, last, more);
+    told[whole / 8] = (uint8_t)lanes;
+    far += lanes != 255;
+  }
+  return far;
+}
+#endif
