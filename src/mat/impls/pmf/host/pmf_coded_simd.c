@@ -1,9 +1,9 @@
 /*
   pmf_coded_simd.c - the loops over runs whose values are coded, compiled once for each instruction set of isas.h
 
-  They are apart from those of pmf_simd.c, and only those without values have a loop for each number of steps, for the compiler's
-  sake. Codes are so short that the hardware fetches them by itself:
-  what is prefetched is none or the columns of gathered steps.
+  They are apart from those of pmf_simd.c, and only those without values have a loop for each number of steps, for the
+  compiler's sake. Codes are so short that the hardware fetches them by itself: what is prefetched is columns, of all steps but
+  those that share pieces of x, or none.
 */
 #include "pmf_runs.h"
 

@@ -56,16 +56,16 @@ SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
   if (prefetch && step > PMF_LANES) SpmvPrefetch(c->v + step * k + PMF_DISTANCE_VALUES, 1);
 }
 
-SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, size_t size, int prefetch)
+SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, PmfKind kind, size_t size, int prefetch)
 {
   PmfPrefetchValues(c, k, prefetch);
-  if (prefetch) SpmvPrefetch(c->column + PMF_LANES * k * size + PMF_DISTANCE_COLUMNS, 1);
+  if (prefetch && kind >= PMF_PAIRED) SpmvPrefetch(c->column + PMF_LANES * k * size + PMF_DISTANCE_COLUMNS, 1);
 }
 
 SPMV_INLINE void PmfAddStep(const PmfCursor *c, size_t k, PmfKind kind, size_t size, int prefetch, const PetscScalar *x,
                             Spmv8 *sum)
 {
-  PmfPrefetchStep(c, k, size, prefetch);
+  PmfPrefetchStep(c, k, kind, size, prefetch);
   *sum = Spmv8Fma(PmfValue(c, k), PmfTakeX(c, k, kind, size, x), *sum);
 }
 
@@ -110,8 +110,8 @@ SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, size_t size, int prefetch, c
   for (size_t k = 0; k < n; k++) {
     Spmv8 x0, x1;
 
-    PmfPrefetchStep(c, 0, size, prefetch);
-    PmfPrefetchStep(c, 1, size, prefetch);
+    PmfPrefetchStep(c, 0, PMF_PAIRED, size, prefetch);
+    PmfPrefetchValues(c, 1, prefetch);
     SpmvPairs8(x, c->column, size, &x0, &x1);
     sum   = Spmv8Fma(PmfValue(c, 0), x0, sum);
     other = Spmv8Fma(PmfValue(c, 1), x1, other);
@@ -121,20 +121,20 @@ SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, size_t size, int prefetch, c
 }
 
 /* The sum of n times so many steps that share pieces of x */
-SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, size_t size, int prefetch, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, size_t size, PmfPrefetch prefetch, const PetscScalar *x)
 {
   Spmv8 sum = Spmv8Zero(), other = Spmv8Zero();
 
   for (size_t k = 0; k < n; k++) {
     const SpmvPieces p = SpmvPieces4(x, c->column, size);
 
-    PmfPrefetchStep(c, 0, size, prefetch);
+    PmfPrefetchStep(c, 0, PMF_NEAR, size, prefetch == PMF_PREFETCH_ALL);
     PmfMove(c, 0, PMF_NEAR_PIECES, size);
     SPMV_UNROLL
     for (size_t t = 0; t < steps; t++) {
       const Spmv8 v = PmfValue(c, t), xt = SpmvPick(&p, c->column + sizeof(uint32_t) * t);
 
-      if (t) PmfPrefetchValues(c, t, prefetch);
+      if (t) PmfPrefetchValues(c, t, prefetch == PMF_PREFETCH_ALL);
       if (t % 2) other = Spmv8Fma(v, xt, other);
       else sum = Spmv8Fma(v, xt, sum);
     }
@@ -146,17 +146,16 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, size_t size
 /* The sum of a slice with steps of any kind; x: with the run's base */
 SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, size_t size, PmfPrefetch prefetch, const PetscScalar *x)
 {
-  const int    all = prefetch == PMF_PREFETCH_ALL, any = prefetch != PMF_PREFETCH_NONE;
   const size_t near = (size_t)run->steps[PMF_NEAR];
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
 
-  PmfAddSteps(c, (size_t)run->steps[PMF_CONSECUTIVE], PMF_CONSECUTIVE, size, all, x, &sum, &other);
-  PmfAddSteps(c, (size_t)run->steps[PMF_COMMON], PMF_COMMON, size, all, x, &other, &other);
-  sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], size, all, x));
-  if (run->near == 2) sum = Spmv8Add(sum, PmfNearSteps(c, near, 2, size, all, x));
-  else if (run->near == 3) sum = Spmv8Add(sum, PmfNearSteps(c, near, 3, size, all, x));
-  else if (run->near) sum = Spmv8Add(sum, PmfNearSteps(c, near, 4, size, all, x));
-  sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], size, any, x));
+  PmfAddSteps(c, (size_t)run->steps[PMF_CONSECUTIVE], PMF_CONSECUTIVE, size, prefetch, x, &sum, &other);
+  PmfAddSteps(c, (size_t)run->steps[PMF_COMMON], PMF_COMMON, size, prefetch, x, &other, &other);
+  sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], size, prefetch, x));
+  if (run->near == 2) sum = Spmv8Add(sum, PmfNearSteps(c, near, 2, size, prefetch, x));
+  else if (run->near == 3) sum = Spmv8Add(sum, PmfNearSteps(c, near, 3, size, prefetch, x));
+  else if (run->near) sum = Spmv8Add(sum, PmfNearSteps(c, near, 4, size, prefetch, x));
+  sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], size, prefetch, x));
   PmfAddMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, x, &sum);
   PmfAddMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, x, &sum);
   return sum;
