@@ -184,13 +184,21 @@ M*/
 
   Options Database Keys:
 + -mat_sbccoo_block <0>     - rows and columns of a block, 1 to 8; 0: those of least estimated time
-- -mat_sbccoo_pairs <found> - of an entry and its mirror image is stored: equal, one; near, one and 8 bits that tell the other
+. -mat_sbccoo_pairs <found> - of an entry and its mirror image is stored: equal, one; near, one and 8 bits that tell the other
+- -mat_sbccoo_exact <yes>   - no: where the matrix is declared symmetric, the upper part alone; see below for its error
 
   Level: intermediate
 
   Notes:
   Products are those of the matrix as it is, to the last bit of each entry; nothing need be declared. Entries and their mirror
   images differ by rounding in most assembled matrices. Where 8 bits do not tell the one from the other, both are stored.
+
+  With -mat_sbccoo_exact no, an entry below the diagonal is taken to be its mirror image where `MatSetOption()` has declared
+  the matrix symmetric (`MAT_SYMMETRIC`, `MAT_SPD`, `MAT_HERMITIAN`) when the storage is built or has new values. PETSc forgets
+  that at each assembly unless `MAT_SYMMETRY_ETERNAL` is set: then the storage is exact again. The error of an entry is at most
+  1e-10 of the larger one of its pair, or of the square root of the product of the diagonal entries of its row and column. All
+  pairs are compared each time; one that is further apart is an error that names it. Products read 4.1 to 4.5 bytes an entry then, not 4.5
+  to 5.
 
   Another format takes over, which -info says, where more than a part of the entries has no mirror image: then, and of the
   off-diagonal blocks of a parallel matrix, `MatSpmvGetPlan()` begins with the name of that format. New values are looked at again.

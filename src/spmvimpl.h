@@ -34,6 +34,13 @@ typedef enum {
 
 #define SPMV_CACHE_LINE ((size_t)64) /* bytes */
 
+/* What the user declared of a matrix's entries and their mirror images (MatSetOption()) */
+typedef enum {
+  SPMV_DECLARED_NOTHING,
+  SPMV_DECLARED_SYMMETRIC, /* A^T = A */
+  SPMV_DECLARED_HERMITIAN  /* A^H = A, where that is something else */
+} SpmvDeclared;
+
 /* SpmvCSR: a borrowed view of one process's rows in compressed sparse row form; columns increase inside a row */
 typedef struct {
   PetscInt           m, n;     /* rows, columns (local) */
@@ -42,6 +49,8 @@ typedef struct {
   const PetscInt    *i;        /* [m + 1]  first entry of each row; i[0] = 0 */
   const PetscInt    *j;        /* [i[m]]   column of each entry, 0 <= j < n */
   const PetscScalar *a;        /* [i[m]]   value of each entry */
+  SpmvDeclared       declared; /* of the matrix as it is now */
+  PetscInt           global;   /* number of the first row in the matrix that is shared among processes, for messages */
   PetscInt           coding;   /* of some rows of a matrix: how all its values may be coded (host/values.h); 0: not known */
 } SpmvCSR;
 
@@ -174,9 +183,9 @@ typedef struct {
   /* Why a resolved plan cannot be built for a matrix, with the remedy, as one sentence without a full stop; empty if it can be.
      NULL: all can */
   PetscErrorCode (*allows)(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size);
-  /* Why another format is to serve a matrix, whatever the knobs, as half a sentence; empty if none need. It may depend on the
-     values. A matrix that is built all the same has the right products. NULL: all suit */
-  PetscErrorCode (*suits)(const SpmvCSR *csr, char why[], size_t size);
+  /* Why another format is to serve a matrix, as half a sentence; empty if none need. It may depend on the values, and on knobs
+     that are asked for. A matrix that is built all the same has the right products. NULL: all suit */
+  PetscErrorCode (*suits)(const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size);
   /* Adds the work that some consecutive rows of a matrix make, under a plan that is resolved for all of it */
   PetscErrorCode (*work)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
   /* The same for n plans at once, where they have passes over the rows in common; NULL: one after the other */

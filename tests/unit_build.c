@@ -343,7 +343,7 @@ static PetscErrorCode TestWide(const SpmvFormat *f, PetscInt *refused)
     j[r] = r * (WIDE / MANY);
     a[r] = r + 1;
   }
-  if (f->host->side.suits) PetscCall(f->host->side.suits(&csr, why, sizeof(why)));
+  if (f->host->side.suits) PetscCall(f->host->side.suits(&csr, &plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS); /* a Mat of this format has another one's storage */
   plan.threads = MANY;
   Most         = (size_t)1 << 30;

@@ -71,7 +71,7 @@ static PetscErrorCode TestSample(void)
     PetscLogDouble    bytes;
     char              why[512];
 
-    PetscCall(SpmvSuits(k, &csr, why, sizeof(why)));
+    PetscCall(SpmvSuits(k, &csr, &option.plan, why, sizeof(why)));
     if (why[0]) continue; /* format_sbccoo.c has matrices for it */
     PetscCall(BytesBuilt(k, &csr, option.plan, &bytes));
     if (f->host->side.resolve) PetscCall(f->host->side.resolve(&csr, NULL, &option.plan));
@@ -150,7 +150,9 @@ static PetscErrorCode Suited(const SpmvTestCSR *t, PetscInt *n)
   PetscFunctionBegin;
   *n = 0;
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
-    PetscCall(SpmvSuits(k, &csr, why, sizeof(why)));
+    const SpmvPlan plan = SpmvTestPlan(SpmvCandidate[k], SPMV_BACKEND_HOST);
+
+    PetscCall(SpmvSuits(k, &csr, &plan, why, sizeof(why)));
     *n += !why[0];
   }
   PetscFunctionReturn(0);

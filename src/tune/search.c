@@ -22,7 +22,7 @@ PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan
   char           why[512];
 
   PetscFunctionBegin;
-  PetscCall(SpmvSuits(number, csr, why, sizeof(why)));
+  PetscCall(SpmvSuits(number, csr, asked, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvPlanChoose(csr, search->request->isa, number, &plan, NULL));
   PetscCall(SpmvResolve(&SpmvCandidate[number]->host->side, csr, NULL, &plan, why, sizeof(why)));

@@ -199,13 +199,13 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 /*
   SpmvSuits - says why another format than candidate `number` is to serve a matrix on the host; empty: it may
 */
-PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, char why[], size_t size)
+PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size)
 {
   const SpmvSide *side = &SpmvCandidate[number]->host->side;
 
   PetscFunctionBegin;
   why[0] = 0;
-  if (side->suits) PetscCall(side->suits(csr, why, size));
+  if (side->suits) PetscCall(side->suits(csr, asked, why, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -218,7 +218,7 @@ static PetscErrorCode TuneHandOver(const SpmvCSR *csr, SpmvRequest *q)
   PetscFunctionBegin;
   if (q->allowed & (q->allowed - 1)) PetscFunctionReturn(PETSC_SUCCESS);
   while (!(q->allowed >> number & 1)) number++;
-  PetscCall(SpmvSuits(number, csr, why, sizeof(why)));
+  PetscCall(SpmvSuits(number, csr, &q->host[number], why, sizeof(why)));
   if (!why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(NULL, "Format %s hands over to another one: %s\n", SpmvCandidate[number]->name, why));
   q->allowed = (((PetscInt)1 << SPMV_CANDIDATES) - 1) & ~q->allowed;

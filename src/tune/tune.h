@@ -160,7 +160,7 @@ extern PetscBool         SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
 extern PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend);
 extern PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
 extern PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *request);
-extern PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, char why[], size_t size);
+extern PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size);
 extern PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
                                SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);

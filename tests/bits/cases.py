@@ -16,7 +16,7 @@ KNOBS = {  # of each type, the values that are tried
     'pmf': {
         'partition': 'pmf nnz rows diagonal', 'powers': '1,2,6 1,1 7 3,1,4,1,5', 'window': 'auto 8 64 256 1024 4096 16384 global', 'block': '32 16',
         'columns': 'auto int32', 'pieces': 'auto none any 2 3 4', 'values': 'auto plain coded float'},
-    'sbccoo': {'block': '0 1 2 3 4 5 6 7 8', 'pairs': 'found equal near'},
+    'sbccoo': {'block': '0 1 2 3 4 5 6 7 8', 'pairs': 'found equal near', 'exact': 'yes no'},
     'tpspmv': {
         'cache': '0 1 64 1048576', 'tile': '0 2 16 1024 4096 8192 16384 32768 65536 131072 262144 524288 1048576 2097152 1073741824',
         'slice': '0 8 64 128 256 512 1024 2048 4096 8192 16384 32768 65536', 'long': '128 8 16 32 64 255', 'remove': 'auto no yes',

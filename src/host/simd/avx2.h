@@ -86,6 +86,17 @@ static inline unsigned Spmv8Same(Spmv8 v, Spmv8 w)
 {
   return Spmv4Same(v.low, w.low) | Spmv4Same(v.high, w.high) << 4;
 }
+static inline unsigned Spmv4Close(Spmv4 v, Spmv4 w, Spmv4 relative)
+{
+  const Spmv4 sign = _mm256_set1_pd(-0.0), larger = _mm256_max_pd(_mm256_andnot_pd(sign, v), _mm256_andnot_pd(sign, w));
+
+  return (unsigned)_mm256_movemask_pd(
+    _mm256_cmp_pd(_mm256_andnot_pd(sign, _mm256_sub_pd(w, v)), _mm256_mul_pd(relative, larger), _CMP_LE_OQ));
+}
+static inline unsigned Spmv8Close(Spmv8 v, Spmv8 w, Spmv8 relative)
+{
+  return Spmv4Close(v.low, w.low, relative.low) | Spmv4Close(v.high, w.high, relative.high) << 4;
+}
 static inline unsigned Spmv4FindSteps(Spmv4 v, Spmv4 w, Spmv4 least, Spmv4 unit, int8_t *p)
 {
   const Spmv4   power   = _mm256_max_pd(_mm256_and_pd(v, _mm256_set1_pd(INFINITY)), least);

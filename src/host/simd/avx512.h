@@ -72,6 +72,12 @@ static inline unsigned Spmv8Same(Spmv8 v, Spmv8 w)
 {
   return _mm512_cmpeq_epi64_mask(_mm512_castpd_si512(v), _mm512_castpd_si512(w));
 }
+static inline unsigned Spmv8Close(Spmv8 v, Spmv8 w, Spmv8 relative)
+{
+  const Spmv8 larger = _mm512_max_pd(_mm512_abs_pd(v), _mm512_abs_pd(w));
+
+  return _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_sub_pd(w, v)), _mm512_mul_pd(relative, larger), _CMP_LE_OQ);
+}
 static inline unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
 {
   const Spmv8    power = _mm512_max_pd(_mm512_and_pd(v, _mm512_set1_pd(INFINITY)), least);

@@ -24,7 +24,9 @@
 
   Spmv8Same(v, w)               the mask of the lanes that have the same bits
   Spmv8FindSteps(v, w, least, unit, p)  what Spmv8AddSteps() is to be given to make w of v: p, -127 to 127, 0 where it takes more;
-                                the mask of the lanes where it has the bits of w then. These two only where SPMV_SIMD_PLAIN is 0
+                                the mask of the lanes where it has the bits of w then
+  Spmv8Close(v, w, relative)    the mask of the lanes that differ by so much of the larger one at most. These three only where
+                                SPMV_SIMD_PLAIN is 0
   Spmv4Sums(v)                  the sum of v[l] in lane l, v four vectors
   Spmv4Expand(v, mask)          lanes 0, 1, ... of v in the lanes of mask, 0 in the others
   Spmv4FmaWhere(a, b, c, mask)  c, plus a b in the lanes of mask; these three, too, only where SPMV_SIMD_PLAIN is 0

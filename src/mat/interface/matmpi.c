@@ -64,6 +64,8 @@ PetscErrorCode MatSpmvGetBlocks(Mat A, SpmvBlocks *blocks)
   PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks->mat[0], &blocks->mat[1], NULL));
   blocks->n = blocks->mat[0] ? 2 : 0;
   for (int k = 0; k < blocks->n; k++) PetscCall(MatSpmvPrepareBlock(A, s, blocks->mat[k], &blocks->shadow[k]));
+  if (blocks->n) PetscCall(MatSpmvGetDeclared(A, &blocks->shadow[0]->seq.declared)); /* PETSc does not tell the block */
+  if (blocks->n) blocks->shadow[0]->seq.global = A->rmap->rstart;
   s->state   = ((PetscObject)A)->state;
   s->version = s->settings.version;
   PetscFunctionReturn(PETSC_SUCCESS);

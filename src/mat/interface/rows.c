@@ -19,6 +19,22 @@ PetscErrorCode MatSpmvGetRows(Mat A, SpmvCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the user declared of A. PETSc forgets it at each assembly, unless MAT_SYMMETRY_ETERNAL is set */
+PetscErrorCode MatSpmvGetDeclared(Mat A, SpmvDeclared *declared)
+{
+  PetscBool known, symmetric = PETSC_FALSE, hermitian = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MatIsSymmetricKnown(A, &known, &symmetric));
+  symmetric = (PetscBool)(known && symmetric);
+  PetscCall(MatIsHermitianKnown(A, &known, &hermitian));
+  hermitian = (PetscBool)(known && hermitian);
+  *declared = SPMV_DECLARED_NOTHING;
+  if (hermitian) *declared = PetscDefined(USE_COMPLEX) ? SPMV_DECLARED_HERMITIAN : SPMV_DECLARED_SYMMETRIC;
+  if (symmetric) *declared = SPMV_DECLARED_SYMMETRIC;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   MatCreateSeqAIJWithArrays() lets a user bring rows that are not sorted; formats are promised sorted ones. Sorted are those where
   columns fail to increase nowhere but from one row to the next: both are counted, by loops without branches

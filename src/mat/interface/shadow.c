@@ -200,7 +200,7 @@ static PetscErrorCode SpmvShadowReconsider(const SpmvShadow *s, const SpmvCSR *c
     const PetscBool serves = (PetscBool)(SpmvCandidate[k] == s->seq.built.format);
 
     if (!SpmvCandidate[k]->host->side.suits || (!serves && SpmvCandidate[k] != s->type)) continue;
-    PetscCall(SpmvSuits(k, csr, why, sizeof(why)));
+    PetscCall(SpmvSuits(k, csr, &s->settings.request.host[k], why, sizeof(why)));
     if (serves == (why[0] != 0)) *other = PETSC_TRUE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,6 +221,9 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetRows(A, &rows.aij));
+  if (!s->is_block) PetscCall(MatSpmvGetDeclared(A, &s->declared));
+  rows.aij.declared = s->declared;
+  rows.aij.global   = s->global;
   rows.sorted = rows.aij;
   key         = SpmvRowsKey(&rows.aij);
   same        = (PetscBool)(MatSpmvPatternIsBuilt(A, shadow) && SpmvKeySame(&s->key, &key));

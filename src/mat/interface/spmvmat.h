@@ -168,6 +168,8 @@ typedef struct {
   PetscBool        floats;       /* it was to have them rounded to floats, which csradaptive, that borrows them, has not */
   PetscBool        rounded;      /* and they were: none was too large */
   PetscBool        touched;      /* the parallel Mat changed: the block's own state may not tell */
+  SpmvDeclared     declared;     /* of its entries, by the user */
+  PetscInt         global;       /* of a parallel Mat, the number of its first row */
   PetscBool        is_block;     /* of a parallel Mat, which it has its settings from */
   char             prefix[24];   /* of that Mat, for the summary */
   SpmvDue          due;          /* products */
@@ -335,6 +337,7 @@ extern PetscErrorCode MatProductSetFromOptions_Spmv_Dense(Mat C, PetscBool *take
 
 /* rows.c */
 extern PetscErrorCode MatSpmvGetRows(Mat A, SpmvCSR *csr);
+extern PetscErrorCode MatSpmvGetDeclared(Mat A, SpmvDeclared *declared);
 extern PetscErrorCode MatSpmvGetNodes(Mat A, PetscInt *n, PetscInt **nodes);
 extern PetscInt       SpmvRowsNonzero(const SpmvCSR *csr);
 extern PetscBool      SpmvRowsSorted(const SpmvCSR *csr);

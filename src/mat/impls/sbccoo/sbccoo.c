@@ -18,6 +18,12 @@
   Entries that are assembled one by one are rarely those of a symmetric matrix to the last bit: a third to two thirds of the pairs
   of an elasticity, P2 or Q2 matrix are not, since their terms were added in another order.
 
+  On request (the knob `exact`), of a matrix that the user declared symmetric or Hermitian the upper part is stored alone, without
+  what tells the second entries. The error is that of the pairs, which are all compared at each build and refresh: at most 1e-10
+  of the larger entry, or of sqrt(|a_ii a_jj|) where that is more, since what is left where larger terms cancel is noise; half
+  a unit in the last place for most. A pair that is further apart is refused; in a block on the diagonal both of a pair are
+  stored, and need not be close. It is never chosen unless asked for.
+
   A block that is partly filled holds zeros, as bccoo's: an Inf or NaN of x that meets such a zero gives NaN in rows that have no
   entry in that column. So does a missing diagonal entry, and the place of a pair that is stored elsewhere.
 

@@ -246,9 +246,11 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
 
   PetscFunctionBegin;
   PetscCall(SbccooLookAt(csr, &look));
-  if (pattern) PetscCall(FillAlloc(csr, codes, s));
+  s->upper = SbccooUpper(csr, s->exact);
+  if (pattern) PetscCall(FillAlloc(csr, codes && !s->upper ? PETSC_TRUE : PETSC_FALSE, s));
+  if (s->upper) PetscCall(SpmvFree(&s->code));
   s->least     = look.least;
-  s->conjugate = look.conjugate;
+  s->conjugate = s->upper ? (PetscBool)(csr->declared == SPMV_DECLARED_HERMITIAN) : look.conjugate;
   PetscCall(SbccooWalkCreate(csr, s, &w));
   PetscCall(SbccooListRoom(pattern ? 4096 + (size_t)csr->i[csr->m] / 64 : s->restroom[1], &list));
   while (!done) {
@@ -256,6 +258,7 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
     if (s->b == 1) FillRows(&w, s, 1);
     else if (s->b == 3) FillRows(&w, s, 3);
     else FillRows(&w, s, (int)s->b);
+    PetscCall(SbccooRefuse(&w));
     PetscCall(FillRoom(&w, s, &done));
   }
   PetscCall(SbccooRestSet(&list, s));

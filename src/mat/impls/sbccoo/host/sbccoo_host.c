@@ -7,12 +7,12 @@
 #define SPMV_KERNELS SbccooKernels
 #include "../../../../kernels.h"
 
-#define SPMV_ISA(NAME, name, flags, runs) extern SbccooTellFn SPMV_CAT(SbccooTell, name);
+#define SPMV_ISA(NAME, name, flags, runs) extern SbccooTellFn SPMV_CAT(SbccooTell, name), SPMV_CAT(SbccooClose, name);
 #include "../../../../isas.h"
 #undef SPMV_ISA
 
-static SbccooTellFn *const SbccooTells[SPMV_ISA_COUNT] = {
-#define SPMV_ISA(NAME, name, flags, runs) SPMV_CAT(SbccooTell, name),
+static SbccooTellFn *const SbccooTells[SPMV_ISA_COUNT][2] = {
+#define SPMV_ISA(NAME, name, flags, runs) {SPMV_CAT(SbccooTell, name), SPMV_CAT(SbccooClose, name)},
 #include "../../../../isas.h"
 #undef SPMV_ISA
 };
@@ -26,6 +26,8 @@ static SbccooTellFn *const SbccooTells[SPMV_ISA_COUNT] = {
 static const PetscInt    SbccooBlocks[]    = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 static const PetscInt    SbccooPairs_[]    = {SBCCOO_FOUND, SBCCOO_EQUAL, SBCCOO_NEAR};
 static const char *const SbccooPairNames[] = {"found", "equal", "near"};
+static const PetscInt    SbccooExacts[]     = {SBCCOO_ALWAYS, SBCCOO_DECLARED};
+static const char *const SbccooExactNames[] = {"yes", "no"};
 
 static const SpmvParam SbccooParams[] = {
   [SBCCOO_BLOCK] = SPMV_CHOICES("block", "rows and columns of a block, 0: those of least estimated time", SbccooBlocks, NULL,
@@ -33,6 +35,9 @@ static const SpmvParam SbccooParams[] = {
   [SBCCOO_PAIRS] =
     SPMV_CHOICES("pairs", "what is stored of a pair: one entry, one and the difference to the other, or as found", SbccooPairs_,
                  SbccooPairNames, SPMV_KNOB_USERS),
+  [SBCCOO_EXACT] = SPMV_CHOICES(
+    "exact", "no: of a matrix that was declared symmetric the upper part alone; entries are wrong by 1e-10 of their size at most",
+    SbccooExacts, SbccooExactNames, SPMV_KNOB_USERS),
 };
 
 /* What sizes tell: scalars, unless it is known better; and a sample of the pairs */
@@ -44,14 +49,15 @@ static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
   PetscFunctionBegin;
   (void)info;
   if (!p[SBCCOO_BLOCK]) p[SBCCOO_BLOCK] = 1;
+  if (SbccooUpper(csr, p[SBCCOO_EXACT])) p[SBCCOO_PAIRS] = SBCCOO_EQUAL;
   if (p[SBCCOO_PAIRS] != SBCCOO_FOUND) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SbccooLookAt(csr, &look));
   p[SBCCOO_PAIRS] = look.near ? SBCCOO_NEAR : SBCCOO_EQUAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Half of a matrix can be left out if it is square, and if most entries have a partner */
-static PetscErrorCode SbccooSuits(const SpmvCSR *csr, char why[], size_t size)
+/* Half of a matrix can be left out if it is square, and if most entries have a partner, of a value to tell them by */
+static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size)
 {
   SbccooLook look;
 
@@ -62,6 +68,7 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, char why[], size_t size)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SbccooLookAt(csr, &look));
+  if (SbccooUpper(csr, asked->value[SBCCOO_EXACT])) look.far = 0;
   if (100. * (look.alone + look.far) <= (double)SBCCOO_ALONE * look.looked) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size,
                        "of %" PetscInt_FMT " entries off the diagonal that were looked at %" PetscInt_FMT
@@ -123,7 +130,9 @@ static PetscErrorCode SbccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **sto
   s->b         = plan->value[SBCCOO_BLOCK];
   s->nb        = PetscMin(s->m, s->n) / s->b;
   s->nparts    = plan->threads;
-  s->tell      = SbccooTells[plan->isa];
+  s->exact     = plan->value[SBCCOO_EXACT];
+  s->tell[0]   = SbccooTells[plan->isa][0];
+  s->tell[1]   = SbccooTells[plan->isa][1];
   s->large     = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached);
   PetscCall(SbccooShare(csr, s));
   PetscCall(SbccooFill(csr, PETSC_TRUE, (PetscBool)(plan->value[SBCCOO_PAIRS] == SBCCOO_NEAR), s));
@@ -134,11 +143,13 @@ static PetscErrorCode SbccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **sto
 
 static PetscErrorCode SbccooSetValues(const SpmvCSR *csr, void *storage)
 {
-  SbccooStorage *s = (SbccooStorage *)storage;
-  PetscBool      done;
+  SbccooStorage  *s         = (SbccooStorage *)storage;
+  const PetscBool upper     = SbccooUpper(csr, s->exact);
+  const PetscBool hermitian = (PetscBool)(csr->declared == SPMV_DECLARED_HERMITIAN);
+  PetscBool       done      = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(SbccooRenew(csr, s, &done));
+  if (upper == s->upper && (!upper || hermitian == s->conjugate)) PetscCall(SbccooRenew(csr, s, &done));
   if (!done) PetscCall(SbccooFill(csr, PETSC_FALSE, PETSC_FALSE, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -173,6 +184,10 @@ static PetscErrorCode SbccooDescribe(const void *storage, PetscInt k, char line[
 
   PetscFunctionBegin;
   line[0] = 0;
+  if (k == 1 && s->upper)
+    PetscCall(SpmvAppend(line, size, "the upper part alone, as the matrix was declared: entries are wrong by 1e-10 at most"));
+  else if (k == 1 && s->exact == SBCCOO_DECLARED)
+    PetscCall(SpmvAppend(line, size, "exact: the matrix is not declared symmetric now (MatSetOption(), MAT_SYMMETRIC)"));
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(line, size,
                        "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " stand for two, %zu pairs have both entries, ",

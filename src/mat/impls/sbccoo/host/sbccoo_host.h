@@ -15,7 +15,7 @@
 #pragma once
 #include "../../../../spmvimpl.h"
 
-enum { SBCCOO_BLOCK, SBCCOO_PAIRS, SBCCOO_NPARAMS }; /* the knobs */
+enum { SBCCOO_BLOCK, SBCCOO_PAIRS, SBCCOO_EXACT, SBCCOO_NPARAMS }; /* the knobs */
 
 /* Values of SBCCOO_PAIRS: what is stored of a pair */
 typedef enum {
@@ -23,6 +23,12 @@ typedef enum {
   SBCCOO_EQUAL, /* one entry, which both are */
   SBCCOO_NEAR   /* one entry, and how many steps the other one is from it */
 } SbccooPairs;
+
+/* Values of SBCCOO_EXACT: whether the bits of the second entry of a pair are kept */
+typedef enum {
+  SBCCOO_ALWAYS,
+  SBCCOO_DECLARED /* not where the user declared that both are equal */
+} SbccooExact;
 
 #define SBCCOO_BLOCK_MAX 8      /* rows and columns of a block, at most */
 #define SBCCOO_CHUNK     64     /* block rows between two looks at which rows of y are needed next; a multiple of SBCCOO_PIECE */
@@ -90,7 +96,9 @@ typedef struct {
   PetscReal    least;     /* a step is so much at least, times SBCCOO_HALF */
   PetscBool    conjugate; /* the second entry of a pair is the conjugate of the first */
   PetscBool    large;     /* no cache is likely to hold the matrix from one product to the next */
-  SbccooTellFn *tell;
+  PetscInt     exact; /* the knob */
+  PetscBool    upper; /* the upper part alone: pairs that are close count as equal, and others are refused */
+  SbccooTellFn *tell[2]; /* of a storage that is exact, of the upper part alone */
 
   PetscInt     nrest, nrestrows; /* entries in no pair, rows that have some */
   PetscInt    *restrow;          /* [nrestrows] increasing */
@@ -145,6 +153,12 @@ static inline __attribute__((always_inline)) size_t SbccooNumber(const uint16_t 
   return word;
 }
 
+/* Whether a matrix is to be stored as its upper part alone, by the knob SBCCOO_EXACT */
+static inline PetscBool SbccooUpper(const SpmvCSR *csr, PetscInt exact)
+{
+  return (PetscBool)(exact == SBCCOO_DECLARED && csr->declared != SPMV_DECLARED_NOTHING);
+}
+
 /* SbccooLook: what a sample of the entries beyond the diagonal tells */
 typedef struct {
   PetscInt  looked; /* entries that were looked at */
@@ -155,6 +169,7 @@ typedef struct {
 } SbccooLook;
 
 /* sbccoo_look.c */
+extern PetscInt       SbccooFind(const SpmvCSR *csr, PetscInt i, PetscInt j);
 extern PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look);
 
 /* sbccoo_fill.c */

@@ -27,7 +27,7 @@ static PetscInt LookRow(const SpmvCSR *csr, PetscInt k, PetscInt low)
 }
 
 /* The place of entry (i, j), -1 if there is none. No processor foresees which half it is in: no branches */
-static PetscInt LookEntry(const SpmvCSR *csr, PetscInt i, PetscInt j)
+PetscInt SbccooFind(const SpmvCSR *csr, PetscInt i, PetscInt j)
 {
   const PetscInt *low = csr->j + csr->i[i];
   PetscInt        n   = csr->i[i + 1] - csr->i[i];
@@ -124,7 +124,7 @@ PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look)
     PetscInt       partner;
 
     i       = LookRow(csr, k, i);
-    partner = i != j && j < csr->m && i < csr->n ? LookEntry(csr, j, i) : -1;
+    partner = i != j && j < csr->m && i < csr->n ? SbccooFind(csr, j, i) : -1;
     looked += i != j;
     if (partner < 0) continue;
     pairs[2 * n]       = csr->a[i < j ? k : partner];

@@ -83,6 +83,16 @@ static inline PetscBool SbccooCode(PetscScalar a, PetscScalar other, PetscReal l
   return near;
 }
 
+/* What a pair may differ by where the second entry is taken to be the first one: of the larger of the two, or of `scale` */
+#define SBCCOO_CLOSE PetscMax((PetscReal)1e-10, 64 * PETSC_MACHINE_EPSILON)
+
+static inline PetscBool SbccooIsClose(PetscScalar a, PetscScalar other, PetscReal relative, PetscReal scale)
+{
+  const PetscReal larger = PetscMax(scale, PetscMax(PetscAbsScalar(a), PetscAbsScalar(other)));
+
+  return (PetscBool)(PetscAbsScalar(a - other) <= relative * larger);
+}
+
 /* The second entry of a pair; code: NULL where both are equal */
 static inline PetscScalar SbccooOther(PetscScalar a, const int8_t code[], PetscReal least, PetscBool conjugate)
 {

@@ -37,6 +37,10 @@ static void RenewBlocksFar(SbccooWalk *w, PetscInt i, int b, PetscBool wide, Pet
       const size_t p = (size_t)k * (size_t)(b * b) + (size_t)e;
 
       if (SbccooIsTold(w->told, p)) continue;
+      if (w->upper) {
+        SbccooCheck(w, i * b + e / b, j * b + e % b, at->value[p], w->other[p]);
+        continue;
+      }
       SbccooPairAlone(w, i, j, b, e, all, at->value[p], w->other[p]);
       at->value[p] = 0;
       if (at->code) memset(at->code + p * SBCCOO_CODES, 0, SBCCOO_CODES);
@@ -176,7 +180,9 @@ static void RenewAnyRow(SbccooWalk *w, PetscInt i, PetscBool wide, const PetscIn
     if (!far) {
       at->value[to] = w->value[k + 1];
       w->mate[to]   = w->other[k];
-    } else if (!SbccooIsTold(w->told, (size_t)to)) {
+    } else if (SbccooIsTold(w->told, (size_t)to)) continue;
+    else if (w->upper) SbccooCheck(w, i, w->column[k], w->value[k + 1], w->other[k]);
+    else {
       SbccooAlone(w, i, w->column[k], w->value[k + 1]);
       SbccooAlone(w, w->column[k], i, w->other[k]);
       at->value[to] = 0;
@@ -260,6 +266,7 @@ PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done
     else RenewBlocks(&w, s, i, (int)s->b, &at);
   }
   for (PetscInt i = s->nb * s->b; i < s->m; i++) SbccooPass(&w, i, s->n);
+  PetscCall(SbccooRefuse(&w));
   *done = (PetscBool)(at.far <= limit && list.n <= list.room);
   if (*done) PetscCall(SbccooRestSet(&list, s));
   PetscFunctionReturn(PETSC_SUCCESS);

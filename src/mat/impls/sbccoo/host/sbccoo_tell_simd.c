@@ -5,7 +5,7 @@
 #include "sbccoo_pairs.h"
 #include "../../../../host/simd/simd.h"
 
-extern SbccooTellFn SPMV_ISA_NAME(SbccooTell);
+extern SbccooTellFn SPMV_ISA_NAME(SbccooTell), SPMV_ISA_NAME(SbccooClose);
 
 #if SPMV_SIMD_PLAIN
 size_t SPMV_ISA_NAME(SbccooTell)(size_t n, const PetscScalar a[], const PetscScalar other[], PetscReal least, PetscBool conjugate,
@@ -22,6 +22,22 @@ size_t SPMV_ISA_NAME(SbccooTell)(size_t n, const PetscScalar a[], const PetscSca
     if (k % 8 == 0) told[k / 8] = 0;
     told[k / 8] |= (uint8_t)((unsigned)near << k % 8);
     far += !near;
+  }
+  return far;
+}
+
+size_t SPMV_ISA_NAME(SbccooClose)(size_t n, const PetscScalar a[], const PetscScalar other[], PetscReal relative,
+                                  PetscBool conjugate, int8_t code[], uint8_t told[])
+{
+  size_t far = 0;
+
+  (void)code;
+  for (size_t k = 0; k < n; k++) {
+    const PetscBool close = SbccooIsClose(conjugate ? PetscConj(a[k]) : a[k], other[k], relative, 0);
+
+    if (k % 8 == 0) told[k / 8] = 0;
+    told[k / 8] |= (uint8_t)((unsigned)close << k % 8);
+    far += !close;
   }
   return far;
 }
@@ -49,6 +65,24 @@ size_t SPMV_ISA_NAME(SbccooTell)(size_t n, const PetscScalar a[], const PetscSca
     if (code) memcpy(code + whole, last, more);
     told[whole / 8] = (uint8_t)lanes;
     far += lanes != 255;
+  }
+  return far;
+}
+
+size_t SPMV_ISA_NAME(SbccooClose)(size_t n, const PetscScalar a[], const PetscScalar other[], PetscReal relative,
+                                  PetscBool conjugate, int8_t code[], uint8_t told[])
+{
+  const Spmv8 part = Spmv8Splat(relative);
+  size_t      far  = 0;
+
+  (void)conjugate, (void)code;
+  for (size_t k = 0; k < n; k += 8) {
+    const int      lanes = n - k < 8 ? (int)(n - k) : 8;
+    const unsigned close = lanes < 8 ? Spmv8Close(Spmv8LoadFirst(a + k, lanes), Spmv8LoadFirst(other + k, lanes), part) :
+                                       Spmv8Close(Spmv8Load(a + k), Spmv8Load(other + k), part);
+
+    told[k / 8] = (uint8_t)close;
+    far += close != 255;
   }
   return far;
 }

@@ -11,9 +11,10 @@ PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, Sbcc
 
   PetscFunctionBegin;
   w->csr  = csr;
-  w->tell = s->tell;
+  w->tell = s->tell[s->upper];
   w->nb   = s->nb;
   PetscCall(PetscMalloc1(s->m, &w->left));
+  if (s->upper) PetscCall(PetscMalloc1(s->m, &w->scale));
   PetscCall(PetscMalloc3(row, &w->column, pairs, &w->value, pairs, &w->other));
   PetscCall(PetscMalloc3(row, &w->there, pairs * SBCCOO_CODES, &w->code, pairs / 8 + 1, &w->told));
   PetscCall(PetscMalloc3(row, &w->bothcolumn, 2 * row, &w->both, row, &w->mate));
@@ -27,10 +28,33 @@ PetscErrorCode SbccooWalkDestroy(SbccooWalk *w)
 
   PetscFunctionBegin;
   PetscCall(PetscFree(w->left));
+  PetscCall(PetscFree(w->scale));
   PetscCall(PetscFree3(w->column, w->value, w->other));
   PetscCall(PetscFree3(w->there, w->code, w->told));
   PetscCall(PetscFree3(w->bothcolumn, w->both, w->mate));
   PetscCall(PetscFree5(c->piece, c->mask, c->column, c->value, c->code));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An error if a pair is too far apart for the upper part alone */
+PetscErrorCode SbccooRefuse(const SbccooWalk *w)
+{
+  const SbccooBad *b   = &w->bad;
+  const PetscInt   row = w->csr->global + b->row, column = w->csr->global + b->column;
+  const PetscScalar v = b->value, o = b->other;
+
+  PetscFunctionBegin;
+  PetscCheck(!b->found || SBCCOO_CODES > 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is %.17g and entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is %.17g "
+             "in a matrix that is declared symmetric: more than 1e-10 apart; leave -mat_sbccoo_exact no out, or do not "
+             "declare it",
+             row, column, (double)PetscRealPart(v), column, row, (double)PetscRealPart(o));
+  PetscCheck(!b->found, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is %.17g + %.17g i and entry (%" PetscInt_FMT ", %" PetscInt_FMT
+             ") is %.17g + %.17g i in a matrix that is declared %s: more than 1e-10 apart; leave -mat_sbccoo_exact no out, or do "
+             "not declare it",
+             row, column, (double)PetscRealPart(v), (double)PetscImaginaryPart(v), column, row, (double)PetscRealPart(o),
+             (double)PetscImaginaryPart(o), w->conjugate ? "Hermitian" : "symmetric");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,10 +63,17 @@ void SbccooWalkBegin(const SbccooStorage *s, SbccooWalk *w)
 {
   const PetscInt *i = w->csr->i;
 
-  w->least     = s->least;
+  w->upper     = s->upper;
+  w->bad       = (SbccooBad){0};
+  w->least     = s->upper ? SBCCOO_CLOSE : s->least;
   w->conjugate = s->conjugate;
   w->codes     = (PetscBool)(s->code != NULL);
   w->near = w->far = 0;
   w->rest->n   = 0;
+  for (PetscInt r = 0; s->upper && r < s->m; r++) {
+    const PetscInt d = SbccooFind(w->csr, r, r);
+
+    w->scale[r] = d < 0 ? 0 : PetscSqrtReal(PetscAbsScalar(w->csr->a[d]));
+  }
   for (PetscInt r = 0; r < s->m; r++) w->left[r] = (SbccooLeft){i[r], i[r + 1]};
 }

@@ -29,12 +29,21 @@ typedef struct {
   uint64_t up, low;
 } SbccooThere;
 
+/* The first pair that is too far apart for the upper part alone */
+typedef struct {
+  PetscBool   found;
+  PetscInt    row, column;
+  PetscScalar value, other;
+} SbccooBad;
+
 typedef struct {
   const SpmvCSR *csr;
   PetscInt       nb;
   PetscReal      least;
-  PetscBool      conjugate, codes;
+  PetscBool      conjugate, codes, upper;
   SbccooTellFn  *tell;
+  SbccooBad      bad;
+  PetscReal     *scale; /* [m] of the upper part alone: the square roots of the diagonal entries */
   SbccooLeft    *left; /* [m] */
   SbccooList    *rest;
 
@@ -120,7 +129,7 @@ static inline size_t SbccooNear(const SbccooWalk *w, PetscScalar a, PetscScalar 
   int8_t    code[SBCCOO_CODES];
   PetscBool equal;
 
-  return !w->codes && SbccooCode(w->conjugate ? PetscConj(a) : a, other, w->least, code, &equal);
+  return !w->codes && !w->upper && SbccooCode(w->conjugate ? PetscConj(a) : a, other, w->least, code, &equal);
 }
 
 /* The entries of a pair of block (i, j), and of its mirror image, that are not stored there */
@@ -129,6 +138,19 @@ static inline void SbccooPairAlone(SbccooWalk *w, PetscInt i, PetscInt j, int b,
 {
   if (there.up >> k & 1) SbccooAlone(w, i * b + k / b, j * b + k % b, upper);
   if (there.low >> k & 1) SbccooAlone(w, j * b + k % b, i * b + k / b, lower);
+}
+
+/*
+  Of the upper part alone, a pair that is not close by its own size. What is left where larger terms cancel has no digits: it is
+  to be small beside the diagonal
+*/
+static inline void SbccooCheck(SbccooWalk *w, PetscInt row, PetscInt column, PetscScalar a, PetscScalar other)
+{
+  const PetscScalar first = w->conjugate ? PetscConj(a) : a;
+  const PetscReal   scale = w->scale[row] * w->scale[column];
+
+  if (w->bad.found || SbccooIsClose(first, other, w->least, scale) || !memcmp(&first, &other, sizeof(first))) return;
+  w->bad = (SbccooBad){PETSC_TRUE, row, column, a, other};
 }
 
 /* What tells the second entries of the row at hand; pairs that are not told are alone, and 0 in their blocks */
@@ -143,6 +165,12 @@ static void SbccooTellRow(SbccooWalk *w, PetscInt i, int b)
     PetscScalar   *a = w->value + entries + p;
 
     if (SbccooIsTold(w->told, p)) continue;
+    if (w->upper && (w->there[q].up & w->there[q].low) >> (p % entries) & 1) {
+      const PetscInt e = (PetscInt)(p % entries);
+
+      SbccooCheck(w, i * b + e / b, w->column[q] * b + e % b, *a, w->other[p]);
+      continue;
+    }
     w->near += SbccooNear(w, *a, w->other[p]);
     w->far++;
     SbccooPairAlone(w, i, w->column[q], b, (int)(p % entries), w->there[q], *a, w->other[p]);
@@ -249,7 +277,10 @@ static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
   w->nboth = 0;
   if (PetscLikely(!w->tell((size_t)w->n, value, w->other, w->least, w->conjugate, w->codes ? w->code : NULL, w->told))) return;
   for (PetscInt k = 0; k < w->n; k++) {
-    if (SbccooIsTold(w->told, (size_t)k)) {
+    const int told = SbccooIsTold(w->told, (size_t)k);
+
+    if (!told && w->upper) SbccooCheck(w, i, w->column[k], value[k], w->other[k]);
+    if (told || w->upper) {
       memmove(w->code + (size_t)n * SBCCOO_CODES, w->code + (size_t)k * SBCCOO_CODES, SBCCOO_CODES);
       value[n]       = value[k];
       w->column[n++] = w->column[k];
@@ -266,4 +297,5 @@ static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
 /* sbccoo_walk.c */
 extern PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, SbccooWalk *w);
 extern PetscErrorCode SbccooWalkDestroy(SbccooWalk *w);
+extern PetscErrorCode SbccooRefuse(const SbccooWalk *w);
 extern void           SbccooWalkBegin(const SbccooStorage *s, SbccooWalk *w);
