@@ -197,8 +197,8 @@ M*/
   the matrix symmetric (`MAT_SYMMETRIC`, `MAT_SPD`, `MAT_HERMITIAN`) when the storage is built or has new values. PETSc forgets
   that at each assembly unless `MAT_SYMMETRY_ETERNAL` is set: then the storage is exact again. The error of an entry is at most
   1e-10 of the larger one of its pair, or of the square root of the product of the diagonal entries of its row and column. All
-  pairs are compared each time; one that is further apart is an error that names it. Products read 4.1 to 4.5 bytes an entry then, not 4.5
-  to 5.
+  pairs are compared each time; one that is further apart is an error that names it. Products read 4.1 to 4.5 bytes an entry
+  then, not 4.5 to 5.
 
   Another format takes over, which -info says, where more than a part of the entries has no mirror image: then, and of the
   off-diagonal blocks of a parallel matrix, `MatSpmvGetPlan()` begins with the name of that format. New values are looked at again.

@@ -269,7 +269,7 @@ static PetscErrorCode DoPC(Side *s, Draw *d)
     slot->rows    = facts.m;
     slot->levels  = levels;
     slot->kind    = ranks > 1 && Kinds[wanted].alone ? wanted + 4 : wanted; /* the same for blocks, more or less */
-    slot->overlap = (PetscBool)(Kinds[slot->kind].sweeps && !strcmp(Kinds[slot->kind].type, PCASM));
+    slot->overlap = (PetscBool)!strcmp(Kinds[slot->kind].type, PCASM);
   }
   Say(s, " (%s %s %s, levels %d)", slot->pc ? "again" : "new", Kinds[slot->kind].type, Kinds[slot->kind].sub, (int)slot->levels);
   if (s->untold) PetscCall(Assemble(s->A)); /* a preconditioner that is kept goes by the parallel matrix's state: PCASM does */
