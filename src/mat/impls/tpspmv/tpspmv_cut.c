@@ -6,6 +6,7 @@
 #include "tpspmv_cut.h"
 
 #define TPSPMV_QUANTA 256 /* quanta of columns in a tile of the full width */
+#define TPSPMV_STRIDE 64  /* rows between those looked at one after the other for empty columns: few tell that most are full */
 
 /*
   TpspmvColumnsLeft - counts the columns that a plan's knobs p, with `cache`, leave
@@ -14,22 +15,29 @@
 */
 PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscInt *nused, int32_t **number)
 {
-  const PetscBool         open = (PetscBool)(p[TPSPMV_REMOVE] == TPSPMV_AUTO);
-  SPMV_TEMPORARY int32_t *used = NULL;
-  PetscInt                n    = 0;
+  const PetscBool      open = (PetscBool)(p[TPSPMV_REMOVE] == TPSPMV_AUTO);
+  const PetscInt       most = open ? csr->n / 2 : csr->n - 1; /* if more are left none are removed */
+  SPMV_TEMPORARY char *used = NULL;
+  PetscInt             n    = 0;
 
   PetscFunctionBegin;
   *nused = csr->n;
   if (p[TPSPMV_REMOVE] == TPSPMV_NO) PetscFunctionReturn(PETSC_SUCCESS);
   if (open && (size_t)csr->n * sizeof(PetscScalar) <= (size_t)p[TPSPMV_CACHE] * 1024) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(csr->n, &used));
-  for (PetscInt k = 0; k < csr->i[csr->m]; k++) used[csr->j[k]] = 1;
-  for (PetscInt c = 0; c < csr->n; c++) used[c] = used[c] ? (int32_t)n++ : -1;
-  if (n == csr->n || (open && n > csr->n / 2)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt first = 0; first < TPSPMV_STRIDE && n <= most; first++) {
+    for (PetscInt r = first; r < csr->m && n <= most; r += TPSPMV_STRIDE) {
+      for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
+        n += !used[csr->j[k]];
+        used[csr->j[k]] = 1;
+      }
+    }
+  }
+  if (n > most) PetscFunctionReturn(PETSC_SUCCESS);
   *nused = n;
   if (!number) PetscFunctionReturn(PETSC_SUCCESS);
-  *number = used;
-  used    = NULL;
+  PetscCall(PetscMalloc1(csr->n, number));
+  for (PetscInt c = n = 0; c < csr->n; c++) (*number)[c] = used[c] ? (int32_t)n++ : -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
