@@ -79,7 +79,7 @@ static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const S
   char            why[512] = "";
 
   PetscFunctionBegin;
-  if (side->suits) PetscCall(side->suits(csr, why, sizeof(why)));
+  if (side->suits) PetscCall(side->suits(csr, &plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS); /* nobody asks */
   if (side->resolve) PetscCall(side->resolve(csr, NULL, &plan));
   if (side->works) PetscCall(side->works(csr, 1, &plan, &work));
