@@ -23,8 +23,9 @@ static PetscBool RowsSuits(const SpmvTrianglesSource *s)
 #define ROWS_SHORT 12 /* entries of a triangle's row */
 
 /*
-  Whether passes over rows one after the other are faster than PETSc's. In cache it is the ends of rows that take the time, if they
-  are short: then PETSc's take as long, or less (Zen 4: P1 0.6 to 1.3 times PETSc's speed, P2 and coarse levels of GAMG 1.1 to 1.6)
+  Whether passes over rows one after the other are faster than PETSc's. In cache it is the ends of rows that take the time, if
+  they are short: then PETSc's take as long, or less (Zen 4: P1 0.6 to 1.3 times PETSc's speed, P2 and coarse levels of GAMG 1.1
+  to 1.6)
 */
 PetscBool SpmvRowsGain(const SpmvTrianglesSource *s)
 {

@@ -12,7 +12,7 @@
 /* SpmvRowsTriangle: one of them */
 typedef struct {
   PetscInt    *start;  /* [n + 1] first entry of each row, in the order of the pass */
-  void        *offset; /* [nz] column less row: PetscInt, or its last 16 bits where those tell, SPMV_ROWS_BELOW more if negative */
+  void        *offset; /* [nz] column less row: PetscInt, or 16 bits where those tell, SPMV_ROWS_BELOW more if negative */
   PetscScalar *value;  /* [nz] */
 } SpmvRowsTriangle;
 

@@ -30,8 +30,8 @@ SPMV_INLINE PetscScalar RowsValue(const void *v, PetscBool floats, PetscInt k)
 /*
   RowsRest - s less T_ij x_j for the entries [k, end) of a row but the last one, whose value and x follow
 
-  Lengths that differ from row to row are best foreseen as a loop's end. A jump to the code for each length is foreseen less often:
-  Zen 4 took 1.2 to 3 times as long for short rows, in cache and out of it, though Ice Lake 0.8 times as long in cache
+  Lengths that differ from row to row are best foreseen as a loop's end. A jump to the code for each length is foreseen less
+  often: Zen 4 took 1.2 to 3 times as long for short rows, in cache and out of it, though Ice Lake 0.8 times as long in cache
 */
 SPMV_INLINE PetscScalar RowsRest(const void *restrict v, PetscBool floats, const void *offset, SpmvTriangleSide side,
                                  PetscBool wide, PetscInt k, PetscInt end, const PetscScalar *xi, PetscScalar s,

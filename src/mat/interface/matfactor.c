@@ -106,8 +106,8 @@ static PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool trans
 #define SPMV_FACTOR_SHORT 8 /* entries of a row, off the diagonal */
 
 /*
-  Why rows that lie one after the other gain nothing, or NULL. Short ones that are permuted wait for no row just before, which is
-  what ours gain by, and PETSc's kernel permutes on its way (measured: 0.7 to 1.0); that for transposed solves does not. In cache
+  Why rows that lie one after the other gain nothing; empty if they may. Short ones that are permuted wait for no row just before,
+  which is what ours gain by, and PETSc's kernel permutes on its way (0.7 to 1.0); that for transposed solves does not. In cache
   PETSc's solves by the rows of ILU are as fast, but neither transposed ones nor those of ICC
 */
 static const char *GainsNothing(Mat F, const SpmvFactor *f, const SpmvFactorRows *rows)
@@ -115,11 +115,11 @@ static const char *GainsNothing(Mat F, const SpmvFactor *f, const SpmvFactorRows
   const SpmvTrianglesSource *s   = &rows->source;
   const double               off = (F->factortype == MAT_FACTOR_ICC ? 2.0 : 1.0) * (double)(rows->nz - s->n);
 
-  if (s->kind == SPMV_FACTORS_TRANSPOSE || SpmvTrianglesShape(s) != &SpmvShape_rows) return NULL;
+  if (s->kind == SPMV_FACTORS_TRANSPOSE || SpmvTrianglesShape(s) != &SpmvShape_rows) return "";
   if (f->row && off < SPMV_FACTOR_SHORT * (double)s->n) return "its rows are short and permuted, which gains nothing";
   if (f->build_after > 0 && s->kind == SPMV_FACTORS && !SpmvRowsGain(s))
     return "its rows are short and in cache, which gains nothing";
-  return NULL;
+  return "";
 }
 
 /* The rows of a part; why: empty, or why PETSc's kernel is to serve as long as the pattern stays */
@@ -133,7 +133,7 @@ static PetscErrorCode SpmvFactorSetPattern(Mat F, SpmvFactor *f, PetscBool trans
   if (F->factortype == MAT_FACTOR_ICC) kind = SPMV_FACTORS_SYMMETRIC;
   PetscCall(SpmvFactorRowsCreate(F, kind, &part->rows, &known));
   if (!known) *why = "it is not as we know PETSc's factors";
-  else if (GainsNothing(F, f, &part->rows)) *why = GainsNothing(F, f, &part->rows);
+  else *why = GainsNothing(F, f, &part->rows);
   part->refused = (PetscBool)((*why)[0] != 0);
   if (part->refused) PetscCall(SpmvFactorRowsDestroy(&part->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
