@@ -22,7 +22,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define PLAN_ALONE 8 /* cycles of two entries of the rest */
+#define PLAN_ALONE 14 /* cycles of two entries of the rest */
 
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
