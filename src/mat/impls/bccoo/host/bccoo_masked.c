@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) uint32_t MaskedNext(MaskedWalk *wal
       place[one ? k : nz]     = number << MASKED_RANK | rank;
       place[two ? k + 1 : nz] = number << MASKED_RANK | (rank + 1);
     }
-    mask |= (one << (column - first & 1) | two << 1) << BCCOO_MASKED_WIDTH * r;
+    mask |= (one << ((column - first) & 1) | two << 1) << BCCOO_MASKED_WIDTH * r;
     rank += taken;
     walk->cursor[r] = left;
     walk->column[r] = left >= end ? PETSC_MAX_INT : two ? next : one ? after : column;
@@ -145,42 +145,6 @@ SpmvSpan BccooMaskedSpan(const BccooMasked *s, PetscInt p)
   return (SpmvSpan){PetscMin(span.first, span.end), span.end};
 }
 
-/* New storage, but for the values */
-PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked *s)
-{
-  const PetscInt           m    = csr->m;
-  size_t                   most = 0, block = 0, value = 0;
-  SPMV_TEMPORARY PetscInt *first = NULL;
-  SPMV_TEMPORARY uint32_t *found = NULL;
-  SPMV_TEMPORARY uint32_t *start = NULL;
-
-  PetscFunctionBegin;
-  s->m        = m;
-  s->nentries = (size_t)csr->i[m];
-  s->nparts   = nparts;
-  PetscCall(SpmvAlloc(2 * (size_t)BccooCeil(m, MASKED_ROWS) * sizeof(int32_t), &s->count));
-  MaskedCount(csr, s, &most);
-  PetscCall(SpmvAllocShared(s->nblocks * sizeof(uint32_t), nparts, &s->word));
-  PetscCall(SpmvAllocShared((s->nentries + 8) * sizeof(PetscScalar), nparts, &s->value));
-  PetscCall(SpmvAllocShared(s->nentries * sizeof(uint32_t), nparts, &s->position));
-  memset(s->value + s->nentries, 0, 8 * sizeof(PetscScalar));
-  PetscCall(PetscMalloc1(nparts + 1, &s->part));
-  PetscCall(PetscMalloc1(nparts + 1, &first));
-  PetscCall(PetscMalloc1(most + 1, &found));
-  PetscCall(PetscMalloc1(most + 1, &start));
-  SpmvSplitRows(csr, MASKED_ROWS, nparts, first);
-  for (PetscInt row = 0, p = 0; row <= m; row += MASKED_ROWS) {
-    for (; p < nparts && first[p] == row; p++) s->part[p] = (BccooMaskedPart){(size_t)(row / MASKED_ROWS), block, value};
-    if (row == m) break;
-    MaskedSetGroup(csr, row, block, value, s, found, start);
-    block += (size_t)(s->count[row / MASKED_ROWS * 2] + s->count[row / MASKED_ROWS * 2 + 1]);
-    value += (size_t)(csr->i[PetscMin(m, row + MASKED_ROWS)] - csr->i[row]);
-  }
-  for (PetscInt p = nparts; p >= 0 && first[p] == m; p--)
-    s->part[p] = (BccooMaskedPart){(size_t)BccooCeil(m, MASKED_ROWS), s->nblocks, s->nentries};
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 void BccooMaskedSetValues(const SpmvCSR *csr, BccooMasked *s)
 {
   for (size_t e = 0; e < s->nentries; e++) s->value[s->position[e]] = csr->a[e];
@@ -199,11 +163,15 @@ PetscErrorCode BccooMaskedArrays(const BccooMasked *s, PetscInt *n, SpmvArray ar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what is not among the arrays */
 PetscErrorCode BccooMaskedDestroy(BccooMasked **s)
 {
   PetscFunctionBegin;
-  if (*s) PetscCall(PetscFree((*s)->part));
+  if (!*s) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvFree(&(*s)->word));
+  PetscCall(SpmvFree(&(*s)->count));
+  PetscCall(SpmvFree(&(*s)->value));
+  PetscCall(SpmvFree(&(*s)->position));
+  PetscCall(PetscFree((*s)->part));
   PetscCall(PetscFree(*s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -232,10 +200,10 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
 }
 
 /* Cycles of Zen 4, in cache */
-#define MASKED_CYCLES_BLOCK 3.3  /* of more than four entries */
-#define MASKED_CYCLES_FEW   2.6  /* of others */
-#define MASKED_CYCLES_ROWS  14.0 /* of a group of rows, its two mispredicted ends among them */
-#define MASKED_CYCLES_BUILD 60.0 /* of an entry, to build */
+#define MASKED_CYCLES_BLOCK 5.0  /* of more than four entries */
+#define MASKED_CYCLES_FEW   3.3  /* of others */
+#define MASKED_CYCLES_ROWS  10.0 /* of a group of rows, its two mispredicted ends among them */
+#define MASKED_CYCLES_BUILD 40.0 /* of an entry, to build */
 
 /* What products of some rows cost */
 void BccooMaskedWork(const SpmvCSR *rows, SpmvWork *work)

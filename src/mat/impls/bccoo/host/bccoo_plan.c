@@ -7,17 +7,21 @@
 #include "../bccoo_shapes.h"
 #include "../../../../host/machine.h"
 
-#define BCCOO_MASKS_ROUND 1
 #define BCCOO_MASKS_ROW   12 /* entries of a row in the mean from which on blocks of rows and columns may be well filled */
+#define BCCOO_MASKS_DENSE 4  /* entries of the full blocks that a matrix consists of: of larger ones masks would gain nothing */
 
 /* True if blocks with masks are worth an estimate: out of cache, where they save bytes, and nothing is asked for that they have not */
 static PetscBool BccooMayMask(const SpmvCSR *csr, const PetscInt p[])
 {
   const PetscInt nz = csr->i[csr->m];
+  PetscInt       h, w;
 
-  return (PetscBool)(!p[BCCOO_FILL] && !p[BCCOO_BLOCK_HEIGHT] && !p[BCCOO_BLOCK_WIDTH] && !p[BCCOO_TILE] &&
-                     p[BCCOO_SLICES] == 1 && !p[BCCOO_COLUMNS] && p[BCCOO_VALUES] <= SPMV_VALUES_PLAIN &&
-                     nz / BCCOO_MASKS_ROW >= csr->m && (PetscLogDouble)nz >= SpmvMachineGet()->cached);
+  if (p[BCCOO_FILL] || p[BCCOO_BLOCK_HEIGHT] || p[BCCOO_BLOCK_WIDTH] || p[BCCOO_BUNCH] > 1 || p[BCCOO_SLICES] > 1 ||
+      p[BCCOO_COLUMNS] || p[BCCOO_VALUES] > SPMV_VALUES_PLAIN)
+    return PETSC_FALSE;
+  if ((PetscLogDouble)nz < SpmvMachineGet()->cached || nz / BCCOO_MASKS_ROW < csr->m) return PETSC_FALSE;
+  BccooFindShape(csr, &h, &w);
+  return (PetscBool)(csr->rbs * csr->cbs <= BCCOO_MASKS_DENSE && h * w <= BCCOO_MASKS_DENSE);
 }
 
 /* Block shapes, each with a bunch and without one; a small matrix would leave most lanes of a bunch idle */
@@ -38,7 +42,7 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
     plans[k].value[BCCOO_BUNCH] = k % copies ? BCCOO_LANES : 1;
   }
   *n *= copies;
-  if (round == BCCOO_MASKS_ROUND && BccooMayMask(csr, p)) {
+  if (!round && BccooMayMask(csr, p)) {
     plans[*n]                       = *asked;
     plans[*n].value[BCCOO_BUNCH]    = 1;
     plans[(*n)++].value[BCCOO_FILL] = BCCOO_FILL_MASKS;
