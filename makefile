@@ -7,6 +7,7 @@
 #   conf/solvebench whole runs of programs that exist
 #   conf/tune       caches and rates of this machine, and how good the tuner's choices are
 #   conf/install    make install and make uninstall
+#   conf/dist       make dist and make deb
 #   conf/gpu        an archive of the device tests for a machine with a GPU and nothing else
 .DEFAULT_GOAL := all
 
@@ -19,6 +20,7 @@ include conf/solvebench
 include conf/tune
 include conf/gpu
 include conf/install
+include conf/dist
 
 .PHONY: all lib quickstart run-quickstart test test-all docs/options.md clean format help
 
@@ -82,6 +84,8 @@ help:
 	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'
 	@echo 'make install PREFIX=DIR  library, header, pkg-config file, conf/petscspmv and docs below DIR (now $(PREFIX)); STRIP=: keeps debug data'
 	@echo 'make uninstall           remove them, with the PREFIX they were installed with'
+	@echo 'make dist                $(dist): the sources of the last commit'
+	@echo 'make deb                 build/deb/*.deb: Debian packages of them, a library for each of Debian'"'"'s PETSc builds that is installed'
 	@echo 'make format              clang-format on every C source'
 	@echo 'make clean               remove build/ and lib/'
 	@echo

@@ -1,14 +1,8 @@
 #!/bin/bash
 # The build itself: which PETSc is found and what is said when none is, instruction sets the compiler does not know,
 # and the scripts around the tests.
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+. tests/tap
 
-check() { # name, command...: passes when the command does
-  local name=$1
-  shift
-  if "$@" >"$tmp/out" 2>&1; then echo "ok build_$name"; else echo "not ok build_$name"; sed 's/^/# /' "$tmp/out"; fi
-}
 # make with nothing inherited from the make that runs the tests, and a pkg-config that knows what is in $tmp/pc only
 plain_make() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u PETSC_DIR -u PETSC_ARCH PKG_CONFIG_LIBDIR="$tmp/pc" make --no-print-directory "$@"; }
 # make fails with one line, which has the given words

@@ -1,15 +1,9 @@
 #!/bin/bash
 # make install as users and as makers of packages call it: what is where, programs that are compiled through pkg-config
 # and through conf/petscspmv, make uninstall, and what plain make says at its end.
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+. tests/tap
 unset PETSC_OPTIONS
 
-check() { # name, command...: passes when the command does
-  local name=$1
-  shift
-  if "$@" >"$tmp/out" 2>&1; then echo "ok install_$name"; else echo "not ok install_$name"; sed 's/^/# /' "$tmp/out"; fi
-}
 quiet_make() { make --no-print-directory "$@"; }
 files() { (cd "$1" && find . -type f | sort); }
 
