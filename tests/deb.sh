@@ -35,8 +35,9 @@ check header [ -e /usr/include/petscspmv.h ]
 makefile() { printf 'include /usr/share/petscspmv/conf/petscspmv\nall: ; ls $(PETSCSPMV_LIB)\n' | make -f -; }
 check makefile makefile
 
-check removes apt remove "${names[@]}"
 left() { for file in $files; do [ ! -e "$file" ] || { echo "$file is left"; return 1; }; done; }
-check nothing_left left
+check removes apt remove "${names[@]}"
+check remove_leaves_nothing left
+check installs_again apt install --no-install-recommends "${packages[@]/#/./}"
 check purges apt purge "${names[@]}"
-check nothing_known [ -z "$(dpkg-query -W -f '${Package}\n' "${names[@]}" 2>/dev/null)" ]
+check purge_leaves_nothing left
