@@ -6,7 +6,7 @@
 #   conf/spmvbench  the measuring tool
 #   conf/solvebench whole runs of programs that exist
 #   conf/tune       caches and rates of this machine, and how good the tuner's choices are
-#   conf/install    make install and make uninstall
+#   conf/install    make install and make uninstall; docs/installing.md has the other ways
 #   conf/dist       make dist and make deb
 #   conf/gpu        an archive of the device tests for a machine with a GPU and nothing else
 .DEFAULT_GOAL := all
@@ -83,6 +83,7 @@ help:
 	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
 	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'
 	@echo 'make install PREFIX=DIR  library, header, pkg-config file, conf/petscspmv and docs below DIR (now $(PREFIX)); STRIP=: keeps debug data'
+	@echo '                         (docs/installing.md: Debian packages, pip, Spack, conda, PETSc'"'"'s configure)'
 	@echo 'make uninstall           remove them, with the PREFIX they were installed with'
 	@echo 'make dist                $(dist): the sources of the last commit'
 	@echo 'make deb                 build/deb/*.deb: Debian packages of them, a library for each of Debian'"'"'s PETSc builds that is installed'
