@@ -6,8 +6,10 @@
 #   conf/spmvbench  the measuring tool
 #   conf/solvebench whole runs of programs that exist
 #   conf/tune       caches and rates of this machine, and how good the tuner's choices are
+#   conf/install    make install and make uninstall; docs/installing.md has the other ways
+#   conf/dist       make dist and make deb
 #   conf/gpu        an archive of the device tests for a machine with a GPU and nothing else
-.DEFAULT_GOAL := lib
+.DEFAULT_GOAL := all
 
 include conf/variables
 include conf/rules
@@ -17,13 +19,21 @@ include conf/spmvbench
 include conf/solvebench
 include conf/tune
 include conf/gpu
+include conf/install
+include conf/dist
 
-.PHONY: lib quickstart run-quickstart test test-all install docs/options.md clean format help
-
-lib: lib/libpetscspmv.so
+.PHONY: all lib quickstart run-quickstart test test-all docs/options.md clean format help
 
 # As many commands at a time as there are processors, unless make was told
 jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))
+
+# What plain make does. Another makefile that calls us wants no advice
+all:
+	@$(MAKE) $(jobs) lib
+	@[ '$(MAKELEVEL)' != 0 ] || printf '%s\n' 'Built $(CURDIR)/lib/libpetscspmv.so for PETSc $(petsc_dotted) in $(petsc_root)' \
+	  'Type:  ./app -dll_append $(CURDIR)/lib/libpetscspmv.so -mat_type spmv'
+
+lib: lib/libpetscspmv.so
 
 # Packages come first and the work is done by a second make, because PETSc can
 # only be looked for once it is installed.
@@ -43,14 +53,6 @@ test:
 test-all:
 	@$(MAKE) test ALL=1
 
-install: lib
-	@mkdir -p $(addprefix $(DESTDIR)$(PREFIX)/,include lib/pkgconfig lib/petscspmv/conf)
-	cp lib/libpetscspmv.so $(DESTDIR)$(PREFIX)/lib/libpetscspmv.so.new
-	mv -f $(DESTDIR)$(PREFIX)/lib/libpetscspmv.so.new $(DESTDIR)$(PREFIX)/lib/libpetscspmv.so
-	cp include/petscspmv.h $(DESTDIR)$(PREFIX)/include/
-	cp conf/petscspmv $(DESTDIR)$(PREFIX)/lib/petscspmv/conf/
-	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' conf/petscspmv.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/petscspmv.pc
-
 # What -help says; tests/docs.py compares it
 docs/options.md: lib
 	@conf/options --library lib/libpetscspmv.so >$@.new && mv -f $@.new $@
@@ -63,7 +65,7 @@ format:
 	find src include tests examples -name '*.[ch]' -o -name '*.cl' | xargs $(CLANG_FORMAT) -i
 
 help:
-	@echo 'make                     lib/libpetscspmv.so, and nothing else'
+	@echo 'make                     lib/libpetscspmv.so, by all processors, and the line to type; make lib: by one, and no word'
 	@echo 'make quickstart          install what is missing, build, and compare with aij in three of PETSc'"'"'s tutorials'
 	@echo 'make test                install what is missing, build, and test a sample of plans, types and numbers of processes'
 	@echo 'make test-all            the same with all of them'
@@ -80,7 +82,11 @@ help:
 	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'
 	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
 	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'
-	@echo 'make install PREFIX=DIR  copy library, header and pkg-config file below DIR (now $(PREFIX))'
+	@echo 'make install PREFIX=DIR  library, header, pkg-config file, conf/petscspmv and docs below DIR (now $(PREFIX)); STRIP=: keeps debug data'
+	@echo '                         (docs/installing.md: Debian packages, pip, Spack, conda, PETSc'"'"'s configure)'
+	@echo 'make uninstall           remove them, with the PREFIX they were installed with'
+	@echo 'make dist                $(dist): the sources of the last commit'
+	@echo 'make deb                 build/deb/*.deb: Debian packages of them, a library for each of Debian'"'"'s PETSc builds that is installed'
 	@echo 'make format              clang-format on every C source'
 	@echo 'make clean               remove build/ and lib/'
 	@echo

@@ -1,14 +1,8 @@
 #!/bin/bash
 # The build itself: which PETSc is found and what is said when none is, instruction sets the compiler does not know,
-# installation, and the scripts around the tests.
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+# and the scripts around the tests.
+. tests/tap
 
-check() { # name, command...: passes when the command does
-  local name=$1
-  shift
-  if "$@" >"$tmp/out" 2>&1; then echo "ok build_$name"; else echo "not ok build_$name"; sed 's/^/# /' "$tmp/out"; fi
-}
 # make with nothing inherited from the make that runs the tests, and a pkg-config that knows what is in $tmp/pc only
 plain_make() { env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u PETSC_DIR -u PETSC_ARCH PKG_CONFIG_LIBDIR="$tmp/pc" make --no-print-directory "$@"; }
 # make fails with one line, which has the given words
@@ -57,35 +51,6 @@ check isa_absent bash -c "make -s -C '$tmp' $isas && grep -x 'isa_flags_other :=
 
 # conf/tune builds it when it is asked for only
 check calibrate $COMPILE -Werror -fsyntax-only examples/calibrate/calibrate.c
-
-prefix=$tmp/prefix
-installed() { for file in lib/libpetscspmv.so include/petscspmv.h lib/pkgconfig/petscspmv.pc lib/petscspmv/conf/petscspmv; do [ -f "$prefix/$file" ] || { echo "$file is missing"; return 1; }; done; }
-check install make --no-print-directory install PREFIX="$prefix"
-check install_files installed
-cat >"$tmp/app.c" <<'EOF'
-#include <petscspmv.h>
-int main(int argc, char **argv)
-{
-  Mat A;
-  MatType type;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
-  PetscCall(MatSetSizes(A, 2, 2, PETSC_DECIDE, PETSC_DECIDE));
-  PetscCall(MatSetFromOptions(A));
-  PetscCall(MatGetType(A, &type));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "type %s\n", type));
-  PetscCall(MatDestroy(&A));
-  PetscCall(PetscFinalize());
-  return 0;
-}
-EOF
-cat >"$tmp/user.mk" <<'EOF'
-include $(conf)
-run: ; $(CC) $(PETSC_CC_INCLUDES) $(PETSCSPMV_INCLUDE) app.c -o app $(PETSC_LINK) && $(MPIEXEC) -n 1 ./app $(PETSCSPMV_OPTIONS) -mat_type bccoo
-EOF
-uses() { env -u PETSC_OPTIONS make -C "$tmp" -f user.mk run conf="$1" | tee /dev/stderr | grep -x 'type seqaijbccoo'; }
-check user_makefile_installed uses "$prefix/lib/petscspmv/conf/petscspmv"
-check user_makefile_source uses "$PWD/conf/petscspmv"
 
 # Packages: silent when nothing is missing; a system without apt-get is told in one sentence
 check packages_silent bash -c 'said=$(conf/packages test 2>&1) && [ -z "$said" ]'

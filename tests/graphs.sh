@@ -2,8 +2,7 @@
 # Products recorded as CUDA graphs, with a driver that runs nothing and writes down everything (tests/fake/cuda.c): the
 # kernels of a graph and what they are given must be those of single launches. No results: those need a GPU. The programs
 # compare results nevertheless and end with an error, which is no matter here.
-tmp=$(mktemp -d)
-trap 'rm -rf "$tmp"' EXIT
+. tests/tap
 build=$(dirname "$LIBRARY")
 
 cc=${CC:-cc}
@@ -17,11 +16,6 @@ record() { # log, program, options...
   shift 2
   LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH FAKE_CUDA_LOG=$log timeout 120 "$tmp/$program" -spmv_device cuda -spmv_device_cache none "$@" >"$log.out" 2>&1 </dev/null
   grep '^run' "$log" >"$log.run"
-}
-check() { # name, command...
-  local name=$1
-  shift
-  if "$@" >"$tmp/why" 2>&1; then echo "ok graphs_$name"; else echo "not ok graphs_$name"; head -n 20 "$tmp/why" | sed 's/^/# /'; fi
 }
 
 record with format_device
