@@ -91,7 +91,6 @@ static PetscErrorCode BccooBlocksOf(const SpmvCSR *csr, SpmvPlan *plan, BccooSto
   PetscCall(BccooBlocksBuild(csr, plan->value, s->nparts, PETSC_FALSE, b));
   s->large = (PetscBool)((PetscLogDouble)b->nblocks * b->h * b->w >= SpmvMachineGet()->cached);
   if (b->slices > 1) PetscCall(PetscCalloc1(BccooStackRows(b), &s->partial));
-  if (b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,6 +112,7 @@ static PetscErrorCode BccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stor
   if (s->nparts > 1) PetscCall(PetscMalloc1(s->nparts, &s->span));
   for (PetscInt p = 1; p < s->nparts; p++)
     s->span[p] = s->masked ? BccooMaskedSpan(s->masked, p) : BccooSpanOf(csr, b, BccooPartNumber(s, p));
+  if (s->masked ? b->n == 1 : b->n % b->w) PetscCall(PetscCalloc1((size_t)BccooCeil(b->n, b->w) * (size_t)b->w, &s->padded));
   PetscCall(BccooSetValues(csr, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -40,7 +40,7 @@ typedef struct {
   BccooBlocks  b;       /* without arrays if there are masks */
   BccooMasked *masked;  /* blocks with masks; NULL: those of b, with zeros */
   PetscScalar *partial; /* [slices mb h] slices > 1: the products of the slices, before they are added */
-  PetscScalar *padded;  /* [block columns x w] if w does not divide n: x, then zeros */
+  PetscScalar *padded;  /* [block columns x w] if w does not divide n, with masks if n is 1: x, then zeros */
   PetscInt     nparts;  /* threads */
   PetscInt     wanted;  /* the knob values, of 1x1 blocks */
   PetscBool    large;   /* of all parts */

@@ -41,7 +41,7 @@ static inline __attribute__((always_inline)) uint32_t MaskedNext(MaskedWalk *wal
 
   for (int r = 1; r < MASKED_ROWS; r++) first = PetscMin(first, walk->column[r]);
   if (first == PETSC_MAX_INT) return 0;
-  first = PetscMin(first, walk->csr->n - BCCOO_MASKED_WIDTH); /* the last block stays inside x */
+  first = PetscMin(first, PetscMax(0, walk->csr->n - BCCOO_MASKED_WIDTH)); /* the last block stays inside x */
   MASKED_UNROLL
   for (int r = 0; r < MASKED_ROWS; r++) {
     const PetscInt k = walk->cursor[r], end = walk->end[r], column = walk->column[r];
@@ -109,6 +109,7 @@ PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked
 
   PetscFunctionBegin;
   s->m        = m;
+  s->n        = csr->n;
   s->nentries = (size_t)csr->i[m];
   s->nparts   = nparts;
   for (PetscInt row = 0; row < m; row += MASKED_ROWS) most = PetscMax(most, csr->i[PetscMin(m, row + MASKED_ROWS)] - csr->i[row]);
@@ -190,11 +191,11 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
     PetscCall(SpmvAppend(why, size,
                          "Blocks with masks have one slice, no bunch, int32 columns and plain values; leave "
                          "-mat_bccoo_bunch, _slices, _columns and _values out, or set -mat_bccoo_fill zeros"));
-  } else if (csr->n < BCCOO_MASKED_WIDTH || csr->n > BCCOO_MASKED_MOST || (uint64_t)csr->i[csr->m] > UINT32_MAX) {
+  } else if (csr->n > BCCOO_MASKED_MOST || (uint64_t)csr->i[csr->m] > UINT32_MAX) {
     PetscCall(SpmvAppend(why, size,
-                         "Blocks with masks are for %d to %d columns and at most %" PRIu32 " entries, not %" PetscInt_FMT
+                         "Blocks with masks are for at most %d columns and %" PRIu32 " entries, not %" PetscInt_FMT
                          " and %" PetscInt_FMT "; set -mat_bccoo_fill zeros",
-                         BCCOO_MASKED_WIDTH, BCCOO_MASKED_MOST, UINT32_MAX, csr->n, csr->i[csr->m]));
+                         BCCOO_MASKED_MOST, UINT32_MAX, csr->n, csr->i[csr->m]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,7 +23,7 @@ typedef struct {
 } BccooMaskedPart;
 
 typedef struct {
-  PetscInt         m;        /* rows */
+  PetscInt         m, n;     /* rows, columns */
   size_t           nblocks;  /* blocks */
   size_t           nentries; /* entries */
   uint32_t        *word;     /* [nblocks] first column, and the mask */

@@ -67,14 +67,15 @@ SPMV_INLINE void BccooMaskedTranspose(const BccooMasked *s, PetscInt p, const Pe
   for (size_t g = s->part[p].group; g < s->part[p + 1].group; g++) {
     const int32_t n   = s->count[2 * g] + s->count[2 * g + 1];
     const size_t  row = g * BCCOO_MASKED_HEIGHT, rows = PetscMin(BCCOO_MASKED_HEIGHT, (size_t)s->m - row);
-    PetscScalar   twice[8] = {0};
+    PetscScalar   twice[8] = {0}, pair[BCCOO_MASKED_WIDTH] = {0}, *to = s->n == 1 ? pair : y; /* nothing is behind one column */
     Spmv8         own;
 
     for (size_t l = 0; l < 2 * rows; l++) twice[l] = x[row + l / 2];
     own = Spmv8Load(twice);
     for (int32_t k = 0; k < n; k++, word++) {
-      SpmvAddPairs(y + BccooMaskedColumn(word), Spmv8FmaExpand(v, word, own, Spmv8Zero(), 0));
+      SpmvAddPairs(to + BccooMaskedColumn(word), Spmv8FmaExpand(v, word, own, Spmv8Zero(), 0));
       v = BccooMaskedNext(v, word);
     }
+    if (s->n == 1) y[0] += pair[0];
   }
 }

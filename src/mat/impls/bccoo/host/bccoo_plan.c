@@ -19,7 +19,8 @@ static PetscBool BccooMayMask(const SpmvCSR *csr, const PetscInt p[])
   if (p[BCCOO_FILL] || p[BCCOO_BLOCK_HEIGHT] || p[BCCOO_BLOCK_WIDTH] || p[BCCOO_BUNCH] > 1 || p[BCCOO_SLICES] > 1 ||
       p[BCCOO_COLUMNS] || p[BCCOO_VALUES] > SPMV_VALUES_PLAIN)
     return PETSC_FALSE;
-  if ((PetscLogDouble)nz < SpmvMachineGet()->cached || nz / BCCOO_MASKS_ROW < csr->m) return PETSC_FALSE;
+  if (csr->n > BCCOO_MASKED_MOST || (PetscLogDouble)nz < SpmvMachineGet()->cached || nz / BCCOO_MASKS_ROW < csr->m)
+    return PETSC_FALSE;
   BccooFindShape(csr, &h, &w);
   return (PetscBool)(csr->rbs * csr->cbs <= BCCOO_MASKS_DENSE && h * w <= BCCOO_MASKS_DENSE);
 }
