@@ -50,10 +50,9 @@ typedef struct {
   SpmvCounts     counts;
 
   /* For -spmv_summary */
-  SpmvSpent  spent; /* on solves with one vector */
-  PetscInt   n;     /* rows */
-  PetscInt64 nz;    /* entries of PETSc's factor */
-  char       prefix[64];
+  SpmvSpent   spent;  /* on solves with one vector */
+  SpmvLabel   label;  /* of the matrix that is factored */
+  const char *reason; /* why PETSc's kernel serves, or NULL */
 } SpmvFactor;
 
 /* matfactor.c */
