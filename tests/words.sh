@@ -4,19 +4,20 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 
 cat >"$tmp/app.c" <<'END_C'
-#include <petscmat.h>
+#include <petscksp.h>
 /* A matrix named `stiffness` with prefix foo_, -products of it, -changes of its values; -leave: nobody destroys it */
 int main(int argc, char **argv)
 {
   Mat       A;
   Vec       x, y;
-  PetscInt  products = 20, changes = 1, sweeps = 0;
+  PetscInt  products = 20, changes = 1, sweeps = 0, solves = 0;
   PetscBool leave = PETSC_FALSE;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-products", &products, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-changes", &changes, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-sweeps", &sweeps, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-solves", &solves, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-leave", &leave, NULL));
   PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
   PetscCall(PetscObjectSetName((PetscObject)A, "stiffness"));
@@ -38,6 +39,18 @@ int main(int argc, char **argv)
     PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     for (PetscInt k = 0; k < products; k++) PetscCall(MatMult(A, x, y));
     for (PetscInt k = 0; k < sweeps; k++) PetscCall(MatSOR(A, y, 1, (MatSORType)(SOR_LOCAL_FORWARD_SWEEP | SOR_ZERO_INITIAL_GUESS), 0, 1, 1, x));
+  }
+  if (solves) {
+    KSP ksp;
+    PC  pc;
+
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSetType(ksp, KSPPREONLY));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCILU));
+    for (PetscInt k = 0; k < solves; k++) PetscCall(KSPSolve(ksp, x, y));
+    PetscCall(KSPDestroy(&ksp));
   }
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
@@ -96,6 +109,10 @@ check why_few "$why: 12 products of the 16 that a build waits for" $spmv -foo_ma
 check why_changes "$why: 12 products between two changes of its values at most, of the 16 that a build waits for" $spmv -foo_mat_spmv_view -products 12 -changes 3
 check why_none "$why: no product and no sweep was asked for" $spmv -foo_mat_spmv_tune_view -products 0
 check why_sweeps "$why: 1 products of the 16 that a build waits for (-mat_spmv_build_after); its sweeps are PETSc's, as -mat_spmv_sor is no" $spmv -foo_mat_spmv_view -products 1 -sweeps 5 -foo_mat_spmv_sor no
+check why_solves "nothing was built for the incomplete factor of $name, .* nonzeros: 3 solves of the 4 that a build waits for (-mat_spmv_build_after)" $spmv -foo_mat_spmv_view -solves 3
+check why_solve_no "nothing was built for the incomplete factor of $name, .* nonzeros: -mat_spmv_solve is no" $spmv -foo_mat_spmv_view -solves 9 -foo_mat_spmv_solve no
+check view_factor "^petscspmv factor (ILU) of the $name: " $spmv -foo_mat_spmv_view -solves 9
+check why_solves_built '!nothing was built for the incomplete factor' $spmv -foo_mat_spmv_view -solves 9
 check why_built '!nothing was built' $spmv -foo_mat_spmv_view
 check why_not_asked '!nothing was built' $spmv -products 12
 check why_left "$why: 12 products of the 16" $spmv -foo_mat_spmv_view -products 12 -leave
