@@ -31,7 +31,7 @@ jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN 2
 all:
 	@$(MAKE) $(jobs) lib
 	@[ '$(MAKELEVEL)' != 0 ] || printf '%s\n' 'Built $(CURDIR)/lib/libpetscspmv.so for PETSc $(petsc_dotted) in $(petsc_root)' \
-	  'Type:  ./app -dll_append $(CURDIR)/lib/libpetscspmv.so -mat_type spmv'
+	  'Type: ./app -dll_append $(CURDIR)/lib/libpetscspmv.so -mat_type spmv'
 
 lib: lib/libpetscspmv.so
 

@@ -49,6 +49,40 @@ typedef PetscOptionItems SpmvOptionItems;
   #define SpmvLogFlops(n) PetscLogFlops(n)
 #endif
 
+/* Keeps the log of events that -log_view prints; how many stages it has. Before 3.20 it would take the place of another log */
+#if !PetscDefined(USE_LOG)
+  #define SpmvLogBegin()      PETSC_SUCCESS
+  #define SpmvLogGetStages(n) (*(n) = 0, PETSC_SUCCESS)
+#else
+static inline PetscErrorCode SpmvLogBegin(void)
+{
+  PetscBool active = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (PETSC_VERSION_LT(3, 20, 0)) PetscCall(PetscLogIsActive(&active));
+  if (!active) PetscCall(PetscLogDefaultBegin());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode SpmvLogGetStages(PetscInt *n)
+{
+  #if PETSC_VERSION_LT(3, 20, 0)
+  PetscStageLog log;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogGetStageLog(&log));
+  *n = log->numStages;
+  #else
+  PetscLogState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogGetState(&state));
+  PetscCall(PetscLogStateGetNumStages(state, n));
+  #endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+#endif
+
 /* VecPointwiseDivide() gives 0 where y is 0, but since 3.26 1 where x is 0 as well */
 #define SPMV_ZERO_BY_ZERO (PETSC_VERSION_LT(3, 26, 0) ? 0 : 1)
 

@@ -78,34 +78,44 @@ static PetscErrorCode SpmvFinalizePackage(void)
   PetscFunctionBegin;
   if (SpmvCountsFile[0]) PetscCall(SpmvViewCounts());
   SpmvCountsFile[0] = 0;
+  PetscCall(SpmvLiveFinalize());
   PetscCall(SpmvSummaryFinalize());
   PetscCall(SpmvVecFinalize());
   PetscCall(SpmvDeviceFinalize());
   PetscCall(SpmvParentReset());
+  SpmvWordsReset();
   PetscCall(PetscMemzero(&SpmvTotals, sizeof(SpmvTotals)));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvFormats); k++) SpmvFormats[k].cited = PETSC_FALSE;
   SpmvInitialized = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The options of the whole process, for -help: who needs one reads it, later. PETSc prints a section once: it needs a name of its
-   own */
+/* The options of the whole process: name, default, help. Who needs one reads it, later */
+static const char *const ProcessOptions[][3] = {
+  {"-spmv_device", "first", "Devices that may be used: cuda, opencl or none; without it, the first of these that has one"},
+  {"-spmv_device_index", "own", "Which of them; without it, PETSc's own, or ranks take turns"},
+  {"-spmv_device_memory", "all", "Bytes of its memory to use at most"},
+  {"-spmv_device_graph", "auto",
+   "Whether the kernels of a product are recorded and launched as one; without it, where they can be"},
+  {"-spmv_device_cache", "auto", "Folder of compiled kernels, or none; without it, petscspmv/kernels in the user's cache folder"},
+  {"-spmv_device_view", "no", "At the end: lists the devices, bytes moved and held, and operations on vectors"},
+  {"-spmv_vec_workgroup", "auto", "Work items of a work group in operations on vectors; without it, 256 on a GPU, 64 elsewhere"},
+  {"-spmv_summary", "no", "At the end: time of products, sweeps and solves by whose kernel, and what storages cost and saved"},
+  {"-spmv_advise", "no",
+   "The same, and in words: where the time of the run went, and which option would be next; keeps PETSc's log"},
+  {"-spmv_advise_least", "0.05", "Share of the run, from 0 to 1, below which nothing is said of it"},
+  {"-spmv_view_counts", "no", "File that the counters of all matrices are appended to at the end"},
+};
+
+/* Name k = 0, 1, ... of them without its dash; NULL: no more */
+const char *SpmvProcessOption(size_t k)
+{
+  return k < PETSC_STATIC_ARRAY_LENGTH(ProcessOptions) ? ProcessOptions[k][0] + 1 : NULL;
+}
+
+/* For -help. PETSc prints a section once: it needs a name of its own */
 static PetscErrorCode SpmvListOptions(void)
 {
-  static const char *const list[][3] = {
-    {"-spmv_device", "first", "Devices that may be used: cuda, opencl or none; without it, the first of these that has one"},
-    {"-spmv_device_index", "own", "Which of them; without it, PETSc's own, or ranks take turns"},
-    {"-spmv_device_memory", "all", "Bytes of its memory to use at most"},
-    {"-spmv_device_graph", "auto",
-     "Whether the kernels of a product are recorded and launched as one; without it, where they can be"},
-    {"-spmv_device_cache", "auto",
-     "Folder of compiled kernels, or none; without it, petscspmv/kernels in the user's cache folder"},
-    {"-spmv_device_view", "no", "At the end: lists the devices, bytes moved and held, and operations on vectors"},
-    {"-spmv_vec_workgroup", "auto",
-     "Work items of a work group in operations on vectors; without it, 256 on a GPU, 64 elsewhere"},
-    {"-spmv_summary", "no", "At the end: time of products, sweeps and solves by whose kernel, and what storages cost and saved"},
-    {"-spmv_view_counts", "no", "File that the counters of all matrices are appended to at the end"},
-  };
   char      value[PETSC_MAX_PATH_LEN];
   PetscBool help;
 
@@ -113,8 +123,9 @@ static PetscErrorCode SpmvListOptions(void)
   PetscCall(PetscOptionsHasHelp(NULL, &help));
   if (!help) PetscFunctionReturn(PETSC_SUCCESS);
   PetscOptionsBegin(PETSC_COMM_WORLD, NULL, "petscspmv options of the whole process", "petscspmv");
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(list); k++)
-    PetscCall(PetscOptionsString(list[k][0], list[k][2], "SpmvInitializePackage", list[k][1], value, sizeof(value), NULL));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(ProcessOptions); k++)
+    PetscCall(PetscOptionsString(ProcessOptions[k][0], ProcessOptions[k][2], "petscspmv", ProcessOptions[k][1], value,
+                                 sizeof(value), NULL));
   PetscOptionsEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -139,6 +150,8 @@ static PetscErrorCode SpmvListOptions(void)
   Options Database Key:
 + -spmv_view_counts <file>    - at PetscFinalize(), append the counters of all matrices to a file
 . -spmv_summary               - at PetscFinalize(), list what products, sweeps and solves took, and what storages cost and saved
+. -spmv_advise                - the same, and in words where the time went and which option would be next; keeps PETSc's log
+. -spmv_advise_least <0.05>   - share of the run below which nothing is said of it
 . -spmv_device <api>          - which devices may be used: cuda, opencl or none; without it, the first that has one
 . -spmv_device_index <n>      - which of them; without it, ranks take turns
 . -spmv_device_memory <bytes> - how much of its memory to use at most; without it, all
@@ -150,7 +163,8 @@ static PetscErrorCode SpmvListOptions(void)
   Level: developer
 
   Notes:
-  PETSc calls it when the library is loaded by -dll_append. A program that links the library instead calls it after
+  PETSc calls it when the library is loaded by -dll_append, and in a program that is linked with the library: such a program need
+  not call it. One that calls `PetscInitialize()` again after `PetscFinalize()`, or is given -dll_prepend, calls it itself, after
   `PetscInitialize()`.
 
   `PETSC_ERR_LIB` if the PETSc in use is not the one that the library was compiled for.
@@ -178,6 +192,7 @@ PetscErrorCode SpmvInitializePackage(void)
   PetscCall(PetscLogEventRegister("MatSpmvUpdate", MAT_CLASSID, &SPMV_Update));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-spmv_view_counts", SpmvCountsFile, sizeof(SpmvCountsFile), NULL));
   PetscCall(SpmvListOptions());
+  PetscCall(SpmvWordsCheckTypes());
   PetscCall(SpmvSummaryInitialize());
   PetscCall(SpmvDeviceInitialize());
   PetscCall(SpmvVecInitialize());

@@ -100,7 +100,7 @@ check uninstall_twice quiet_make uninstall PREFIX="$tmp/shared"
 check uninstall_leaves_others [ -f "$tmp/shared/share/doc/petscspmv/mine" ]
 
 # Plain make ends with what to type; called from another make it does not
-line="Type:  ./app -dll_append $PWD/lib/libpetscspmv.so -mat_type spmv"
+line="Type: ./app -dll_append $PWD/lib/libpetscspmv.so -mat_type spmv"
 says() { quiet_make | tee /dev/stderr | tail -n 1 | grep -x "$line"; }
 MAKELEVEL=0 check make_says_what_to_type says
 MAKELEVEL=1 check make_says_nothing_to_make [ -z "$(MAKELEVEL=1 quiet_make | grep Type)" ]

@@ -65,9 +65,10 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  # each line with the matrix that it is of; times order them
   testset:
     args: -spmv_summary
-    filter: grep -E "^  (products|sweeps|solves)" | tr -s " " | cut -d " " -f 2-7,9,10 | sort
+    filter: awk "/^  [a-z].*, type/ { of = \$0 } /^    (products|sweeps|solves)/ { print of, \$1, \$2, \$4, \$11, \$13 }" | sed "s, [a-z_]*=.*,," | sort
     test:
       suffix: 1
       nsize: {{1 2}separate output}

@@ -81,6 +81,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCheck(mkdtemp(folder), PETSC_COMM_SELF, PETSC_ERR_SYS, "mkdtemp");
   PetscCall(PetscSNPrintf(file, sizeof(file), "%s/deep/er/wisdom", folder));
+  SpmvMakeFolders(file);
   PetscCall(Expect("no file", file, "a", ""));
   PetscCall(SpmvWisdomAdd(file, "a", "1"));
   PetscCall(SpmvWisdomAdd(file, "a b", "2"));

@@ -67,12 +67,24 @@ PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* "bccoo cmrs ..." and a last one: "spmv" of types, "aij" of candidates */
+PetscErrorCode SpmvFormatNames(const char last[], char names[], size_t size)
+{
+  PetscFunctionBegin;
+  names[0] = 0;
+  for (int k = 0; k < SPMV_NUMBER_AIJ; k++) PetscCall(SpmvAppend(names, size, "%s ", SpmvCandidate[k]->name));
+  PetscCall(SpmvAppend(names, size, "%s", last));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Only these candidates: names with commas between them */
 PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *q)
 {
   const char *end;
+  char        names[256];
 
   PetscFunctionBegin;
+  PetscCall(SpmvFormatNames("aij", names, sizeof(names)));
   q->allowed = 0;
   for (const char *name = formats + strspn(formats, ","); *name; name = end + strspn(end, ",")) {
     PetscInt k = 0;
@@ -82,13 +94,12 @@ PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *q)
            (strncmp(SpmvCandidate[k]->name, name, (size_t)(end - name)) || SpmvCandidate[k]->name[end - name]))
       k++;
     PetscCheck(k < SPMV_CANDIDATES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "'%.*s' is not a format of libpetscspmv; give -mat_spmv_tune_formats names such as bccoo, pmf, and aij for AIJ's "
-               "own kernel",
-               (int)(end - name), name);
+               "'%.*s' is not a format of libpetscspmv; give -mat_spmv_tune_formats some of these, with commas between them: %s",
+               (int)(end - name), name, names);
     q->allowed |= (PetscInt)1 << k;
   }
   PetscCheck(q->allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "No format is named; give -mat_spmv_tune_formats at least one");
+             "No format is named; give -mat_spmv_tune_formats at least one of: %s", names);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,6 +175,21 @@ static PetscBool TuneIsEmpty(const SpmvRequest *q, const SpmvCSR *csr)
   return (PetscBool)((q->allowed >> SPMV_NUMBER_AIJ & 1) && csr->i[csr->m] < csr->m / TUNE_EMPTY);
 }
 
+/* Estimates of AIJ's kernel and of what serves instead, under a plan of the host that is resolved: [0] and [1] */
+PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan, SpmvOption options[2])
+{
+  SPMV_DESTROY_BY(SpmvSampleDestroy)
+  SpmvSample     sample = {0};
+  const SpmvPlan aij    = SpmvPlanDefault(SPMV_BACKEND_HOST, 0, NULL);
+
+  PetscFunctionBegin;
+  PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_FORMATS, &sample));
+  PetscCall(SpmvSampleReach(&sample));
+  PetscCall(SpmvEstimate(&sample, isa, SPMV_NUMBER_AIJ, 1, &aij, &options[0]));
+  PetscCall(SpmvEstimate(&sample, isa, number, 1, plan, &options[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Appends "pmf window=4096 ..., predicted 1.2e-05 s, measured 1.3e-05 s" */
 static PetscErrorCode OptionText(const SpmvOption *o, char text[], size_t size)
 {
@@ -174,7 +200,7 @@ static PetscErrorCode OptionText(const SpmvOption *o, char text[], size_t size)
   PetscCall(SpmvPlanText(SpmvFormatSide(format, o->plan.backend), &o->plan, text, size));
   if (o->predicted > 0) PetscCall(SpmvAppend(text, size, "predicted %.3g s ", (double)o->predicted));
   if (o->measured > 0) PetscCall(SpmvAppend(text, size, "measured %.3g s ", (double)o->measured));
-  if (o->build > 0) PetscCall(SpmvAppend(text, size, "set-up %.3g s ", (double)o->build));
+  if (o->build > 0) PetscCall(SpmvAppend(text, size, "making it %.3g s ", (double)o->build));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,8 +266,9 @@ PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const Spmv
   PetscCall(PetscMemzero(choice, sizeof(*choice)));
   *q = *asked;
   if (backend == SPMV_BACKEND_HOST) PetscCall(TuneHandOver(csr, q));
-  one                 = (PetscBool)(q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)));
-  wisdom              = (PetscBool)(q->kind > SPMV_TUNE_ESTIMATE && strcmp(q->wisdom, "none"));
+  one    = (PetscBool)(q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)));
+  wisdom = (PetscBool)(q->kind > SPMV_TUNE_ESTIMATE && strcmp(q->wisdom, "none"));
+  if (wisdom) PetscCall(SpmvWisdomLookFor(q));
   choice->key         = *key;
   choice->backend     = backend;
   choice->best.number = choice->second.number = -1;

@@ -150,6 +150,7 @@ extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
 #define SPMV_WISDOM_LINE 1024 /* characters of a line, at most */
 extern void           SpmvWisdomFind(const char file[], const char key[], char value[], size_t size);
 extern PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[]);
+extern PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *request);
 extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvKey *key, SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
 
@@ -159,8 +160,11 @@ extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOp
 extern PetscBool         SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
 extern PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend);
 extern PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
+extern PetscErrorCode SpmvFormatNames(const char last[], char names[], size_t size);
 extern PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *request);
 extern PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size);
 extern PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
                                SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+extern PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan,
+                                       SpmvOption options[2]);
 extern PetscErrorCode SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);

@@ -12,6 +12,7 @@
 */
 #include "tune.h"
 #include "../sys/hash.h"
+#include "../sys/warn.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -101,7 +102,6 @@ PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char val
     PetscCall(PetscInfo(NULL, "wisdom was not written to %s: it is no file\n", file));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  SpmvMakeFolders(file);
   snprintf(lock, sizeof(lock), "%s.lock", file);
   fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
   if (fd >= 0)
@@ -157,6 +157,27 @@ static PetscErrorCode WisdomFile(const SpmvRequest *q, char file[], size_t size)
   PetscFunctionBegin;
   PetscCall(PetscStrncpy(file, q->wisdom, size));
   if (!file[0]) PetscCall(SpmvUserPath("XDG_CACHE_HOME", ".cache", "wisdom", file, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Says once if the folder of the file that the user names is not there: nothing could be kept. Our own folder is made */
+PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *q)
+{
+  static char said[PETSC_MAX_PATH_LEN];
+  char        file[PETSC_MAX_PATH_LEN];
+  char       *end;
+
+  PetscFunctionBegin;
+  PetscCall(WisdomFile(q, file, sizeof(file)));
+  if (!q->wisdom[0]) SpmvMakeFolders(file);
+  end = strrchr(file, '/');
+  if (!q->wisdom[0] || !end || end == file || !strcmp(said, file)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscStrncpy(said, file, sizeof(said)));
+  *end = 0;
+  if (access(file, F_OK))
+    PetscCall(SpmvWarn("wisdom is not kept, as there is no folder %s: make it by mkdir -p %s, or give -mat_spmv_wisdom a file in "
+                       "another one",
+                       file, file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -145,6 +145,7 @@ PetscErrorCode MatSpmvFromAIJ(Mat A, const SpmvFormat *format)
   shadow->parent = parent;
   shadow->agreed = SPMV_BACKEND_AUTO;
   A->spptr       = shadow;
+  SpmvShadowBorn(shadow);
   SpmvSetBoundToCPU(A, PETSC_FALSE);
   MatSpmvSetOps(A, parent, PETSC_TRUE);
   PetscCall(MatSpmvCompose(A, parent, PETSC_TRUE));

@@ -30,9 +30,9 @@ PetscErrorCode MatSpmvGetFactor(Mat F, SpmvFactor **f)
 static PetscErrorCode SpmvFactorDrop(SpmvFactor *f)
 {
   PetscFunctionBegin;
-  PetscCall(
-    SpmvSummaryAdd("solves", f->prefix, f->part[0].triangles ? f->part[0].triangles->shape->name : "-", f->n, f->nz, &f->spent));
+  PetscCall(SpmvFactorEnds(f));
   PetscCall(PetscMemzero(&f->spent, sizeof(f->spent)));
+  f->reason = NULL;
   for (int k = 0; k < 2; k++) {
     PetscCall(SpmvTrianglesDestroy(&f->part[k].triangles));
     PetscCall(SpmvFactorRowsDestroy(&f->part[k].rows));
@@ -56,52 +56,6 @@ static PetscErrorCode SpmvFactorDestroy(void *pointer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 SPMV_CONTAINER_DESTROY(SpmvFactorDestroyContained, SpmvFactorDestroy)
-
-/* Bytes of all triangles, and of what their values are renewed by */
-static PetscErrorCode SpmvFactorBytes(const SpmvFactor *f, PetscLogDouble *bytes)
-{
-  PetscFunctionBegin;
-  *bytes = 0;
-  for (int k = 0; k < 2; k++) {
-    const SpmvFactorRows *r = &f->part[k].rows;
-    const PetscLogDouble  n = r->source.n;
-    PetscLogDouble        read, own;
-
-    if (!f->part[k].triangles) continue;
-    PetscCall(SpmvTrianglesBytes(f->part[k].triangles, &read, &own));
-    *bytes += own + sizeof(PetscInt) * (n + 1 + r->source.nnodes);
-    if (r->from) *bytes += sizeof(PetscInt) * (2 * n + 1 + 2.0 * r->start[r->source.n]);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What -mat_spmv_view prints after a build */
-static PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool transpose, const char why[], PetscLogDouble seconds)
-{
-  const SpmvFactorPart *part = &f->part[transpose];
-  const char           *name = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU", *which = transpose ? ", transposed" : "";
-  PetscLogDouble        read, bytes;
-  PetscBool             ascii;
-  SpmvIsa               isa;
-
-  PetscFunctionBegin;
-  if (!f->viewer) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompare((PetscObject)f->viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerPushFormat(f->viewer, f->viewformat));
-  if (part->current) {
-    PetscCall(SpmvTrianglesBytes(part->triangles, &read, &bytes));
-    PetscCall(SpmvIsaGet(f->isa, &isa));
-    PetscCall(PetscViewerASCIIPrintf(
-      f->viewer, "petscspmv factor (%s%s): shape=%s values=%s isa=%s, bytes %g, bytes per nonzero %.2f, built in %.3g s\n", name,
-      which, part->triangles->shape->name, SpmvTrianglesAreFloats(part->triangles) ? "float" : "scalar", SpmvIsaName(isa),
-      (double)bytes, (double)(read / PetscMax(1, part->rows.nz)), (double)seconds));
-  } else
-    PetscCall(
-      PetscViewerASCIIPrintf(f->viewer, "petscspmv factor (%s%s): solves by PETSc's kernel, since %s\n", name, which, why));
-  PetscCall(PetscViewerPopFormat(f->viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 #define SPMV_FACTOR_SHORT 8 /* entries of a row, off the diagonal */
 
@@ -175,6 +129,7 @@ static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
   PetscCall(PetscTime(&end));
   f->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(build ? SPMV_Build : SPMV_Update, F, 0, 0, 0));
+  if (!transpose) f->reason = why[0] ? why : NULL;
   if (build || why[0]) PetscCall(SpmvFactorView(F, f, transpose, why, end - start));
   if (part->current && build) f->counts.builds++;
   else if (part->current) f->counts.refreshes++;
@@ -215,16 +170,19 @@ static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
 
   PetscFunctionBegin;
   PetscCall(PetscViewerDestroy(&f->viewer));
-  PetscCall(PetscStrncpy(f->prefix, ((PetscObject)A)->prefix ? ((PetscObject)A)->prefix : "", sizeof(f->prefix)));
   f->solve       = PETSC_TRUE;
   f->floats      = PETSC_FALSE;
   f->build_after = SPMV_BUILD_AFTER;
   f->isa         = SPMV_ISA_COUNT;
   PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
   PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &composed)); /* its type may be hidden: exact.c */
+  f->label = (SpmvLabel){.m = A->rmap->n, .n = A->cmap->n, .M = A->rmap->N, .N = A->cmap->N, .level = SPMV_LEVEL_NONE};
+  PetscCall(PetscStrncpy(f->label.prefix, ((PetscObject)A)->prefix ? ((PetscObject)A)->prefix : "", sizeof(f->label.prefix)));
   if (!format && (!composed || !A->spptr)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSpmvEnsureSettings(A));
   PetscCall(MatSpmvGetShadow(A, &shadow));
+  PetscCall(MatSpmvLabel(A, shadow));
+  f->label       = shadow->label;
   f->solve       = shadow->settings.solve;
   f->floats      = shadow->settings.solvefloats;
   f->build_after = shadow->settings.build_after;
@@ -259,8 +217,8 @@ static PetscErrorCode SpmvFactorHasValues(Mat F, SpmvFactor *f)
 
   PetscFunctionBegin;
   PetscCall((*f->theirs.getinfo)(F, MAT_LOCAL, &info));
-  f->n  = F->rmap->n;
-  f->nz = (PetscInt64)info.nz_used;
+  f->label.part     = SPMV_PART_FACTOR;
+  f->label.nonzeros = (PetscInt64)info.nz_used;
   SpmvDueChanged(&f->due);
   f->rooted = PETSC_FALSE;
   for (int k = 0; k < 2; k++) f->part[k].tried = f->part[k].current = PETSC_FALSE;

@@ -27,7 +27,7 @@ static PetscErrorCode MatSpmvConvertBlock(Mat B, const SpmvFormat *format)
 }
 
 /* Makes a block one of ours, with A's settings, and tells it if A changed: MatSetValuesCOO() raises the state of A only */
-static PetscErrorCode MatSpmvPrepareBlock(Mat A, SpmvShadow *s, Mat B, SpmvShadow **block)
+static PetscErrorCode MatSpmvPrepareBlock(Mat A, SpmvShadow *s, int k, Mat B, SpmvShadow **block)
 {
   SpmvShadow *b;
   PetscBool   wanted, has;
@@ -38,11 +38,14 @@ static PetscErrorCode MatSpmvPrepareBlock(Mat A, SpmvShadow *s, Mat B, SpmvShado
   if (s->settings.known && (!b->seq.is_block || s->version != s->settings.version)) {
     PetscCall(MatSpmvInheritSettings(A, B));
     b->seq.is_block = PETSC_TRUE;
-    PetscCall(PetscStrncpy(b->seq.prefix, ((PetscObject)A)->prefix ? ((PetscObject)A)->prefix : "", sizeof(b->seq.prefix)));
+    SpmvLabelBlock(s, k, b);
     PetscCall(PetscViewerDestroy(&b->settings.viewer)); /* A prints for its blocks */
     b->settings.tuneview = PETSC_FALSE;
   }
-  if (s->state != ((PetscObject)A)->state) b->seq.touched = b->seq.sweeps.touched = PETSC_TRUE;
+  if (s->state != ((PetscObject)A)->state) {
+    b->seq.touched = b->seq.sweeps.touched = PETSC_TRUE;
+    SpmvLabelBlock(s, k, b);
+  }
   PetscCall(MatSpmvBind(B, s->bound));
   PetscCall(PetscStrcmp(A->defaultvectype, VECACCEL, &wanted)); /* by MatSetVecType(): PCBJACOBI asks the block */
   PetscCall(PetscStrcmp(B->defaultvectype, VECACCEL, &has));
@@ -63,7 +66,8 @@ PetscErrorCode MatSpmvGetBlocks(Mat A, SpmvBlocks *blocks)
   if (s->parent != &SpmvParentMPI) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatMPIAIJGetSeqAIJ(A, &blocks->mat[0], &blocks->mat[1], NULL));
   blocks->n = blocks->mat[0] ? 2 : 0;
-  for (int k = 0; k < blocks->n; k++) PetscCall(MatSpmvPrepareBlock(A, s, blocks->mat[k], &blocks->shadow[k]));
+  if (s->state != ((PetscObject)A)->state || s->version != s->settings.version) PetscCall(MatSpmvLabel(A, s));
+  for (int k = 0; k < blocks->n; k++) PetscCall(MatSpmvPrepareBlock(A, s, k, blocks->mat[k], &blocks->shadow[k]));
   if (blocks->n) PetscCall(MatSpmvGetDeclared(A, &blocks->shadow[0]->seq.declared)); /* PETSc does not tell the block */
   if (blocks->n) blocks->shadow[0]->seq.global = A->rmap->rstart;
   s->state   = ((PetscObject)A)->state;

@@ -37,6 +37,8 @@ static PetscErrorCode MatAssemblyEnd_Spmv(Mat A, MatAssemblyType mode)
   PetscCall(ierr);
   PetscCall(MatSpmvInheritFromFactors(A));
   PetscCall(MatSpmvGetBlocks(A, &blocks));
+  PetscCall(MatSpmvLabel(A, s));
+  PetscCall(MatSpmvCoarsened(A));
   s->mpi.reassembled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -67,7 +69,10 @@ static PetscErrorCode MatCreateSubMatrix_MPISpmv(Mat A, IS rows, IS columns, Mat
 {
   PetscFunctionBegin;
   PetscCall((*SpmvParentMPI.ops.createsubmatrix)(A, rows, columns, reuse, B));
-  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatSpmvInheritSettings(A, *B));
+  if (reuse == MAT_INITIAL_MATRIX) {
+    PetscCall(MatSpmvInheritSettings(A, *B));
+    PetscCall(MatSpmvInheritLevel(A, *B));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

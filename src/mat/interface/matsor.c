@@ -171,6 +171,7 @@ static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal o
     w->shift                = shift;
     w->bynodes              = bynodes;
     w->floats               = shadow->settings.sorfloats;
+    PetscCall(MatSpmvLabel(A, shadow));
   }
   if (!w->current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after, SPMV_SWEEPS_GAIN))
     PetscCall(MatSpmvRenewSweeps(A, shadow));

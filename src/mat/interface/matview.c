@@ -33,18 +33,44 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[]
 {
   const SpmvSeq  *s     = &shadow->seq;
   const PetscBool built = SpmvBuiltExists(&s->built);
+  const double    setup = (double)(s->build_seconds + s->choose_seconds);
 
   PetscFunctionBegin;
-  if (built) PetscCall(SpmvAppend(line, size, "built in %.3g s", (double)s->build_seconds));
+  if (built)
+    PetscCall(SpmvAppend(line, size, "set-up %.3g s (choosing %.3g, making it %.3g)", setup, (double)s->choose_seconds,
+                         (double)s->build_seconds));
   if (built && s->spent.least[0] > 0)
-    PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", (double)(s->build_seconds / s->spent.least[0])));
-  if (s->spent.least[1] > 0)
-    PetscCall(SpmvAppend(line, size, " = %.1f products", (double)(s->build_seconds / s->spent.least[1])));
+    PetscCall(SpmvAppend(line, size, " = %.1f products of AIJ", setup / (double)s->spent.least[0]));
+  if (built && s->spent.least[1] > 0) PetscCall(SpmvAppend(line, size, " = %.1f products", setup / (double)s->spent.least[1]));
   PetscCall(SpmvAppend(line, size,
                        "%sbuilds %" PetscInt64_FMT ", refreshes %" PetscInt64_FMT ", products %" PetscInt64_FMT
                        ", by AIJ's kernel %" PetscInt64_FMT,
                        built ? "; " : "", s->counts.builds, s->counts.refreshes, s->counts.products,
                        s->counts.deferred + s->counts.fallbacks + s->counts.aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What AIJ's kernel would take, and so what may be gained; for a storage of the host that is up to date */
+static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
+{
+  const SpmvBuilt *b      = &s->seq.built;
+  PetscInt         number = 0;
+  SpmvOption       o[2];
+  SpmvCSR          csr;
+
+  PetscFunctionBegin;
+  if (!b->storage || !s->seq.sorted || !s->seq.key.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  while (SpmvCandidate[number] != b->format) number++;
+  PetscCall(MatSpmvGetRows(A, &csr));
+  csr.declared = s->seq.declared;
+  PetscCall(SpmvEstimateGain(&csr, s->settings.request.isa, number, &b->plan, o));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer,
+                                               "[%d]   aij%s: predicted %.3g s a product, so %.2f times faster is expected", rank,
+                                               which, (double)o[0].predicted, (double)(o[0].predicted / o[1].predicted)));
+  if (s->seq.spent.least[0] > 0)
+    PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "; the least of %" PetscInt64_FMT " took %.3g s", s->seq.spent.calls[0],
+                                                 (double)s->seq.spent.least[0]));
+  PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,12 +120,31 @@ static PetscErrorCode SpmvSweepsView(const SpmvShadow *s, const char which[], Pe
   else if (!s->settings.sor) PetscCall(SpmvAppend(line, sizeof(line), "by AIJ's kernel, as -mat_spmv_sor is no"));
   else if (!w->triangles) PetscCall(SpmvAppend(line, sizeof(line), "not built"));
   else
-    PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s%s, bytes per nonzero %.2f, built in %.3g s",
+    PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s%s, bytes per nonzero %.2f, set-up %.3g s",
                          w->triangles->shape->name, SpmvTrianglesAreFloats(w->triangles) ? " as floats" : "",
                          (double)w->read / PetscMax(1, w->key.nz), (double)w->build_seconds));
   PetscCall(PetscViewerASCIISynchronizedPrintf(
     viewer, "[%d]   sweeps%s: %s; sweeps %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT "\n", rank, which, line,
     s->seq.counts.sweeps, s->seq.counts.sweepsaij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whose storages they are, for what is printed while a program runs */
+static PetscErrorCode MatSpmvViewLabel(Mat A, PetscViewer viewer)
+{
+  SpmvShadow *s;
+  SpmvLabel   label;
+  char        text[256];
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &s));
+  PetscCall(MatSpmvLabel(A, s));
+  label   = s->label;
+  label.m = label.M;
+  label.n = label.N;
+  if (s->parent == &SpmvParentMPI) label.nonzeros = -1;
+  PetscCall(SpmvLabelText(&label, text, sizeof(text)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "storages of the %s\n", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,6 +171,7 @@ static PetscErrorCode MatSpmvView(Mat A, PetscBool choices, PetscViewer viewer)
       PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d] %s storage%s %s; products by AIJ's kernel %" PetscInt64_FMT "\n",
                                                    rank, s->type->name, block, state, s->seq.counts.deferred));
     }
+    if (s->seq.current && !MatSpmvChanged(blocks.mat[k], s)) PetscCall(MatSpmvViewGain(blocks.mat[k], s, block, rank, viewer));
     if (!choices) PetscCall(SpmvSweepsView(s, block, rank, viewer));
   }
   PetscCall(PetscViewerFlush(viewer));
@@ -166,9 +212,15 @@ PetscErrorCode MatSpmvViewBuilt(Mat A)
   s->viewed = choices;
   PetscCallMPI(MPI_Allreduce(&local, &any, 1, MPI_INT, MPI_LOR, PetscObjectComm((PetscObject)A)));
   if (!any) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->settings.tuneview) PetscCall(MatSpmvView(A, PETSC_TRUE, PETSC_VIEWER_STDOUT_(PetscObjectComm((PetscObject)A))));
+  if (s->settings.tuneview) {
+    PetscViewer out = PETSC_VIEWER_STDOUT_(PetscObjectComm((PetscObject)A));
+
+    PetscCall(MatSpmvViewLabel(A, out));
+    PetscCall(MatSpmvView(A, PETSC_TRUE, out));
+  }
   if (!s->settings.viewer) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerPushFormat(s->settings.viewer, s->settings.viewformat));
+  PetscCall(MatSpmvViewLabel(A, s->settings.viewer));
   PetscCall(MatSpmvView(A, PETSC_FALSE, s->settings.viewer));
   PetscCall(PetscViewerPopFormat(s->settings.viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -9,6 +9,8 @@
 #include "../../host/values.h"
 #include "../../spmvdevice.h"
 
+#define SPMV_HELP_WORD "petscspmv" /* at the end of each of our lines of -help, where PETSc has the name of a manual page */
+
 /* What users may write: "one of: 0 1 2", "from 1 to 65536" */
 static PetscErrorCode SpmvParamAllowed(const SpmvParam *param, char allowed[], size_t size)
 {
@@ -32,14 +34,14 @@ static PetscErrorCode SpmvReadParam(const char format[], const SpmvParam *param,
   PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_%s_%s", format, param->name));
   if (param->names) {
     while (k < param->count - 1 && param->choices[k] != *value) k++;
-    PetscCall(PetscOptionsEList(name, param->help, "MatSetFromOptions", param->names, param->count, param->names[k], &k, set));
+    PetscCall(PetscOptionsEList(name, param->help, SPMV_HELP_WORD, param->names, param->count, param->names[k], &k, set));
     *value = param->choices[k];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvParamAllowed(param, allowed, sizeof(allowed)));
   PetscCall(PetscSNPrintf(help, sizeof(help), "%s (%s%s)", param->help, param->list ? "a list of values " : "", allowed));
-  if (param->list) PetscCall(PetscOptionsIntArray(name, help, "MatSetFromOptions", given, &n, set));
-  else PetscCall(PetscOptionsInt(name, help, "MatSetFromOptions", given[0], &given[0], set));
+  if (param->list) PetscCall(PetscOptionsIntArray(name, help, SPMV_HELP_WORD, given, &n, set));
+  else PetscCall(PetscOptionsInt(name, help, SPMV_HELP_WORD, given[0], &given[0], set));
   if (!*set) PetscFunctionReturn(PETSC_SUCCESS);
   for (k = 0; k < n; k++)
     PetscCheck(SpmvParamAllows(param, given[k]), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
@@ -89,7 +91,7 @@ static PetscErrorCode SpmvReadFloats(const char what[], const char help[], Petsc
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_%svalues", what));
   PetscCall(PetscSNPrintf(text, sizeof(text), "%s: PETSc's scalars, or floats, added up in double precision", help));
-  PetscCall(PetscOptionsEList(name, text, "MatSetFromOptions", names, 2, names[k], &k, NULL));
+  PetscCall(PetscOptionsEList(name, text, SPMV_HELP_WORD, names, 2, names[k], &k, NULL));
   PetscCheck(!k || SPMV_VALUES_HAS_FLOAT, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "%s float is for a PETSc with real numbers in double precision, which this one is not; leave the option out", name);
   *floats = (PetscBool)k;
@@ -123,30 +125,30 @@ static PetscErrorCode SpmvReadTuning(Mat A, const SpmvFormat *type, SpmvRequest 
   PetscFunctionBegin;
   PetscCall(PetscOptionsEList(
     "-mat_spmv_tune", "How format and open knobs are chosen: not at all, by an estimate, by measuring the few best or all",
-    "MatSpmvSetTune", SpmvTuneKinds, SPMV_TUNE_COUNT, SpmvTuneKinds[q->kind], &q->kind, NULL));
-  PetscCall(PetscOptionsReal("-mat_spmv_tune_seconds", "Seconds that measuring may take", "MatSpmvSetTuneSeconds", q->seconds,
+    SPMV_HELP_WORD, SpmvTuneKinds, SPMV_TUNE_COUNT, SpmvTuneKinds[q->kind], &q->kind, NULL));
+  PetscCall(PetscOptionsReal("-mat_spmv_tune_seconds", "Seconds that measuring may take", SPMV_HELP_WORD, q->seconds,
                              &q->seconds, NULL));
   PetscCheck(q->seconds > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%g seconds to measure in are not more than 0; set -mat_spmv_tune_seconds to a positive number, or -mat_spmv_tune "
              "to estimate",
              (double)q->seconds);
   PetscCall(PetscOptionsReal("-mat_spmv_expected_calls", "Products that set-up is to pay off in; 0: it does not count",
-                             "MatSpmvSetExpectedCalls", q->calls, &q->calls, NULL));
+                             SPMV_HELP_WORD, q->calls, &q->calls, NULL));
   PetscCheck(q->calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%g expected products are less than 0; set -mat_spmv_expected_calls to 0 or more", (double)q->calls);
   PetscCall(PetscOptionsString("-mat_spmv_wisdom", "File of measured choices, or none; by default in the user's cache folder",
-                               "MatSpmvSetWisdom", q->wisdom, q->wisdom, sizeof(q->wisdom), NULL));
+                               SPMV_HELP_WORD, q->wisdom, q->wisdom, sizeof(q->wisdom), NULL));
   for (PetscInt k = 0; k < SPMV_HEURISTICS; k++) {
     char      name[128];
     PetscBool use = (PetscBool) !(q->skipped >> k & 1);
 
     PetscCall(PetscSNPrintf(name, sizeof(name), "-mat_spmv_tune_%s", SpmvHeuristics[k].name));
-    PetscCall(PetscOptionsBool(name, SpmvHeuristics[k].help, "MatSpmvSetTune", use, &use, NULL));
+    PetscCall(PetscOptionsBool(name, SpmvHeuristics[k].help, SPMV_HELP_WORD, use, &use, NULL));
     q->skipped = use ? q->skipped & ~((PetscInt)1 << k) : q->skipped | (PetscInt)1 << k;
   }
   if (type != &SpmvFormat_spmv) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsString("-mat_spmv_tune_formats", "Formats to choose from, aij among them for AIJ's own kernel",
-                               "MatSpmvSetTuneFormats", formats, formats, sizeof(formats), &set));
+                               SPMV_HELP_WORD, formats, formats, sizeof(formats), &set));
   if (set) PetscCall(SpmvRequestAllow(formats, q));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,42 +231,43 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(MatSpmvGetShadow(A, &shadow));
   s = shadow->settings;
   if (!s.known) PetscCall(SpmvSettingsDefault(shadow->type, &s));
+  PetscCall(SpmvWordsCheck());
   PetscCall(SpmvRefuseRemoved(A));
   PetscOptionsHeadBegin(PetscOptionsObject, "petscspmv options");
   for (PetscInt k = 0; k <= SPMV_ISA_COUNT; k++) isas[k] = SpmvIsaName(k);
-  PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", "MatSetFromOptions", isas, SPMV_ISA_COUNT + 1,
+  PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", SPMV_HELP_WORD, isas, SPMV_ISA_COUNT + 1,
                               isas[q->isa], &q->isa, NULL));
   PetscCall(PetscOptionsInt("-mat_spmv_build_after",
                             "Products by AIJ's kernel, after the values changed, before our storage is built",
-                            "MatSetFromOptions", s.build_after, &s.build_after, NULL));
+                            SPMV_HELP_WORD, s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
   PetscCall(SpmvReadFloats("", "Values that our products read", &s.floats, PetscOptionsObject));
   PetscCall(SpmvReadFloats(
     "product_", "Values that our products read of a matrix that is a product of this one, as a coarse level of multigrid is",
     &s.productfloats, PetscOptionsObject));
-  PetscCall(PetscOptionsBool("-mat_spmv_sor", "Sweeps of MatSOR(), which PCSOR calls, are ours, not AIJ's", "MatSetFromOptions",
+  PetscCall(PetscOptionsBool("-mat_spmv_sor", "Sweeps of MatSOR(), which PCSOR calls, are ours, not AIJ's", SPMV_HELP_WORD,
                              s.sor, &s.sor, NULL));
   PetscCall(SpmvReadFloats("sor_", "Values that our sweeps of MatSOR() read", &s.sorfloats, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_solve", "Solves with factors of PCILU and PCICC are ours, not PETSc's",
-                             "MatSetFromOptions", s.solve, &s.solve, NULL));
+                             SPMV_HELP_WORD, s.solve, &s.solve, NULL));
   PetscCall(SpmvReadFloats("solve_", "Values of factors that our solves read", &s.solvefloats, PetscOptionsObject));
   PetscCall(PetscOptionsEList(
     "-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix",
-    "MatSetFromOptions", transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));
+    SPMV_HELP_WORD, transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));
   PetscCall(
-    PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", "MatSetFromOptions", q->threads, &q->threads, NULL));
+    PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", SPMV_HELP_WORD, q->threads, &q->threads, NULL));
   PetscCheck(q->threads >= 1 && q->threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", q->threads,
              SPMV_THREADS_MAX);
   PetscCall(PetscOptionsEList(
     "-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU if the matrix is large",
-    "MatSetFromOptions", backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
+    SPMV_HELP_WORD, backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
   PetscCall(SpmvReadTuning(A, shadow->type, q, PetscOptionsObject));
   PetscCall(SpmvReadCandidates(shadow->type, q, PetscOptionsObject));
-  PetscCall(PetscOptionsBool("-mat_spmv_tune_view", "Prints what was chosen, and why, once after each choice", "MatView",
+  PetscCall(PetscOptionsBool("-mat_spmv_tune_view", "Prints what was chosen, and why, once after each choice", SPMV_HELP_WORD,
                              s.tuneview, &s.tuneview, NULL));
-  PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", "MatView", &set));
+  PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", SPMV_HELP_WORD, &set));
   if (set) {
     PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)A), ((PetscObject)A)->options, ((PetscObject)A)->prefix,
                                        "-mat_spmv_view", &s.viewer, &s.viewformat, NULL));
@@ -276,6 +279,7 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
              "%s has no values in single precision; leave -mat_spmv_values float out, or set the matrix's type to spmv, which "
              "chooses a format that has",
              shadow->type->name);
+  s.why   = (PetscBool)(s.viewer || s.tuneview);
   s.known = PETSC_TRUE;
   s.version++;
   shadow->settings = s;
@@ -342,6 +346,7 @@ PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B)
   PetscCall(MatSpmvGetBlocks(A, &from));
   PetscCall(MatSpmvGetBlocks(B, &to));
   for (int k = 0; k < PetscMin(from.n, to.n); k++) to.shadow[k]->seq.choice = from.shadow[k]->seq.choice;
+  PetscCall(MatSpmvInheritLevel(A, B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -56,23 +56,6 @@ PetscBool MatSpmvChanged(Mat A, const SpmvShadow *s)
   return (PetscBool)(s->owner != A || s->state != ((PetscObject)A)->state || s->seq.touched);
 }
 
-/* What a sequential matrix or a block spent. MatHeaderMerge() destroys some whose inside is another's then: they have no type */
-static PetscErrorCode MatSpmvSummary(Mat A, const SpmvSeq *s)
-{
-  const char *prefix = s->is_block ? s->prefix : ((PetscObject)A)->prefix;
-  MatInfo     info;
-
-  PetscFunctionBegin;
-  if (!((PetscObject)A)->type_name || !(s->spent.calls[0] + s->spent.calls[1] + s->sweeps.spent.calls[0]))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((*SpmvParentSeq.ops.getinfo)(A, MAT_LOCAL, &info));
-  PetscCall(SpmvSummaryAdd("products", prefix, s->built.format ? s->built.format->name : "-", A->rmap->n,
-                           (PetscInt64)info.nz_used, &s->spent));
-  PetscCall(SpmvSummaryAdd("sweeps", prefix, s->sweeps.triangles ? s->sweeps.triangles->shape->name : "-", A->rmap->n,
-                           (PetscInt64)info.nz_used, &s->sweeps.spent));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* SpmvCounts is nothing but counters */
 void SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts)
 {
@@ -88,7 +71,8 @@ PetscErrorCode MatSpmvDestroyShadow(Mat A)
 
   PetscFunctionBegin;
   if (!s) PetscFunctionReturn(PETSC_SUCCESS);
-  if (s->parent == &SpmvParentSeq) PetscCall(MatSpmvSummary(A, &s->seq));
+  PetscCall(SpmvShadowEnds(s));
+  SpmvShadowGone(s);
   PetscCall(SpmvShadowDrop(s));
   PetscCall(SpmvSweepsDestroy(&s->seq.sweeps));
   SpmvCountsAdd(&SpmvTotals, &s->seq.counts);
@@ -141,6 +125,7 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr)
   SpmvBaseline   baseline = {A, NULL, NULL};
   SpmvChoice     choice;
   PetscInt       backend;
+  PetscLogDouble start, end;
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
@@ -148,11 +133,15 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr)
   if (s->seq.rounded) SpmvRequestFloats(&q);
   if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
+  PetscCall(PetscTime(&start));
   ierr = SpmvTune(&q, csr, &s->seq.key, backend, SpmvBaselineRun, &baseline, &choice);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
   PetscCall(ierr);
   s->seq.choice = choice;
+  PetscCall(PetscTime(&end));
+  s->seq.choose_seconds = end - start;
+  s->seq.spent.choosing += end - start;
   PetscCall(PetscLogEventEnd(SPMV_Tune, A, 0, 0, 0));
   s->seq.counts.tunings += choice.from == SPMV_FROM_ESTIMATE || choice.from == SPMV_FROM_MEASURE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -170,18 +159,15 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
   SpmvSeq          *s    = &shadow->seq;
   const SpmvOption *best = &s->choice.best;
   const SpmvSide   *side;
-  PetscLogDouble    start, end;
 
   PetscFunctionBegin;
+  s->choose_seconds = 0;
   PetscCall(SpmvShadowDrop(shadow));
   PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST))));
   side = SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend);
-  PetscCall(PetscTime(&start));
   PetscCall(SpmvBuiltCreate(A, shadow, SpmvRowsFor(rows, side), best->number, &best->plan, &s->built, nomem));
-  PetscCall(PetscTime(&end));
   if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvFormatCite(s->built.format));
-  s->build_seconds = end - start;
   s->choices++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -222,15 +208,17 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
   PetscFunctionBegin;
   PetscCall(MatSpmvGetRows(A, &rows.aij));
   if (!s->is_block) PetscCall(MatSpmvGetDeclared(A, &s->declared));
+  s->declared_block = PetscMin(rows.aij.rbs, rows.aij.cbs);
   rows.aij.declared = s->declared;
   rows.aij.global   = s->global;
-  rows.sorted = rows.aij;
-  key         = SpmvRowsKey(&rows.aij);
-  same        = (PetscBool)(MatSpmvPatternIsBuilt(A, shadow) && SpmvKeySame(&s->key, &key));
+  rows.sorted       = rows.aij;
+  key               = SpmvRowsKey(&rows.aij);
+  same              = (PetscBool)(MatSpmvPatternIsBuilt(A, shadow) && SpmvKeySame(&s->key, &key));
   if (!same) {
-    s->key          = key;
-    s->sorted       = (PetscBool)((side && side->borrows) || SpmvRowsSorted(&rows.aij)); /* borrowed rows may be unsorted */
-    s->nonzerorows  = SpmvRowsNonzero(&rows.aij);
+    s->key         = key;
+    s->sorted      = (PetscBool)((side && side->borrows) || SpmvRowsSorted(&rows.aij)); /* borrowed rows may be unsorted */
+    s->nonzerorows = SpmvRowsNonzero(&rows.aij);
+    if (SpmvSummaryWanted()) s->found_block = SpmvRowsBlock(&rows.aij);
     s->nonzerostate = A->nonzerostate;
   }
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows.sorted, &j, &a));
@@ -268,13 +256,16 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
     s->touched    = PETSC_FALSE;
     shadow->owner = A;
     shadow->state = ((PetscObject)A)->state;
+    PetscCall(MatSpmvLabel(A, shadow));
   }
   if (!s->current && SpmvDueAfter(&s->due, shadow->settings.build_after)) {
-    PetscLogDouble start, end;
+    const PetscInt64 choices = s->choices;
+    PetscLogDouble   start, end;
 
     PetscCall(PetscTime(&start));
     PetscCall(SpmvShadowRenew(A, shadow));
     PetscCall(PetscTime(&end));
+    if (s->choices > choices) s->build_seconds = end - start - s->choose_seconds;
     s->spent.setup += end - start;
     PetscCall(MatSpmvViewBuilt(A));
   }

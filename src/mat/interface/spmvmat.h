@@ -21,10 +21,13 @@
   matquery.c    the public functions that ask a Mat of ours what it did
   mattune.c     the public functions that say how its format and plan are chosen
   matview.c     what -mat_spmv_view and MatView() print
+  words.c       options and types that are misspelt
+  matreport.c   which matrix it is and what was spent on it, for the end of a run (report/report.h)
 */
 #pragma once
 #include "../../tune/tune.h"
 #include "../../host/triangles/triangles.h"
+#include "../../report/report.h"
 #include <petscspmv.h>
 #include <petscsf.h>
 
@@ -42,11 +45,18 @@ typedef enum {
 typedef struct {
   PetscInt64 since;  /* calls since the values changed */
   PetscInt64 before; /* calls between that change and the one before */
+  PetscInt64 most;   /* calls between two changes, up to that one */
 } SpmvDue;
+
+static inline PetscInt64 SpmvDueMost(const SpmvDue *due)
+{
+  return due->most > due->since ? due->most : due->since;
+}
 
 static inline void SpmvDueChanged(SpmvDue *due)
 {
   if (due->since) due->before = due->since;
+  due->most  = SpmvDueMost(due);
   due->since = 0;
 }
 
@@ -59,18 +69,15 @@ static inline PetscBool SpmvDueAfter(const SpmvDue *due, PetscInt calls)
 #define SPMV_SWEEPS_GAIN 8
 #define SPMV_SOLVES_GAIN 4
 
-static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products, PetscInt gain)
+static inline PetscInt SpmvDuePart(PetscInt products, PetscInt gain)
 {
-  return SpmvDueAfter(due, products / gain + (products % gain > 0));
+  return products / gain + (products % gain > 0);
 }
 
-/* SpmvSpent: the time that one kind of work took, [0] by PETSc's kernel and [1] by ours */
-typedef struct {
-  PetscInt64     calls[2];
-  PetscLogDouble seconds[2];
-  PetscLogDouble least[2]; /* seconds of one call; 0: there was none */
-  PetscLogDouble setup;    /* seconds to choose and make what ours read, and to give it new values */
-} SpmvSpent;
+static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products, PetscInt gain)
+{
+  return SpmvDueAfter(due, SpmvDuePart(products, gain));
+}
 
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
@@ -88,6 +95,7 @@ typedef struct {
   PetscViewer       viewer;        /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
   PetscBool         tuneview; /* -mat_spmv_tune_view */
+  PetscBool         why;      /* one of the two is set: at the end it is said why nothing was built */
 } SpmvSettings;
 
 /* SpmvRows: a matrix's rows as AIJ has them, and sorted; the same ones if they are */
@@ -169,10 +177,10 @@ typedef struct {
   PetscBool        rounded;      /* and they were: none was too large */
   PetscBool        touched;      /* the parallel Mat changed: the block's own state may not tell */
   SpmvDeclared     declared;     /* of its entries, by the user */
-  PetscInt         global;       /* of a parallel Mat, the number of its first row */
-  PetscBool        is_block;     /* of a parallel Mat, which it has its settings from */
-  char             prefix[24];   /* of that Mat, for the summary */
-  SpmvDue          due;          /* products */
+  PetscInt         declared_block, found_block; /* sizes of square blocks: the user's, 1 if none; and those that fill it */
+  PetscInt         global;                      /* of a parallel Mat, the number of its first row */
+  PetscBool        is_block;                    /* of a parallel Mat, which it has its settings from */
+  SpmvDue          due;                         /* products */
 
   SpmvSweeps sweeps;
 
@@ -180,9 +188,10 @@ typedef struct {
   PetscScalar *work; /* [nwork] what transposed products, those with dense matrices, and sweeps write to on their way */
 
   SpmvCounts     counts;
-  PetscInt64     choices;       /* builds, of sweeps too, and choices of AIJ's kernel */
-  PetscLogDouble build_seconds; /* of the last build */
-  SpmvSpent      spent;         /* on products; its least times are of those that are not transposed */
+  PetscInt64     choices;        /* builds, of sweeps too, and choices of AIJ's kernel */
+  PetscLogDouble build_seconds;  /* of the last set-up: to make the storage, sorted rows and all, and ... */
+  PetscLogDouble choose_seconds; /* ... to choose it before */
+  SpmvSpent      spent;          /* on products; its least times are of those that are not transposed */
 } SpmvSeq;
 
 /* SpmvMPI: of a parallel Mat, what its processes share; its blocks have the storages */
@@ -204,10 +213,13 @@ typedef struct {
 } SpmvParent;
 
 /* SpmvShadow: A->spptr of both types */
-typedef struct {
+typedef struct _n_SpmvShadow {
+  struct _n_SpmvShadow *before, *next; /* of all that there are */
+
   const SpmvFormat *type; /* whose name the Mat's type has */
   const SpmvParent *parent;
   SpmvSettings      settings;
+  SpmvLabel         label;  /* which matrix it was when it was last looked at */
   PetscBool         bound;  /* MatBindToCPU(): products run on the host */
   PetscInt          agreed; /* the backend that the parallel Mat's processes agreed on, SPMV_BACKEND_AUTO before they did */
   PetscInt64        viewed; /* SpmvSeq.choices of all blocks when -mat_spmv_view printed last */
@@ -240,6 +252,12 @@ extern PetscErrorCode SpmvCheckPetsc(void);
 /* register.c */
 extern PetscErrorCode SpmvFormatFind(const char type[], const SpmvFormat **format);
 extern PetscErrorCode SpmvFormatCite(const SpmvFormat *format);
+extern const char    *SpmvProcessOption(size_t k);
+
+/* words.c */
+extern PetscErrorCode SpmvWordsCheck(void);
+extern PetscErrorCode SpmvWordsCheckTypes(void);
+extern void           SpmvWordsReset(void);
 
 /* matconvert.c */
 extern PetscErrorCode SpmvParentGet(SpmvParent *parent);
@@ -284,12 +302,19 @@ extern PetscErrorCode SpmvShadowGetWork(SpmvShadow *shadow, size_t n, PetscScala
 extern PetscBool      MatSpmvPatternIsBuilt(Mat A, const SpmvShadow *shadow);
 extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
 
-/* summary.c */
-extern PetscErrorCode SpmvSummaryInitialize(void);
-extern PetscErrorCode SpmvSummaryFinalize(void);
-extern PetscErrorCode SpmvSummaryAdd(const char work[], const char prefix[], const char by[], PetscInt rows, PetscInt64 nonzeros,
-                                     const SpmvSpent *spent);
-extern void           SpmvSpentCall(SpmvSpent *spent, PetscBool ours, PetscBool typical, PetscLogDouble seconds);
+/* matreport.c */
+extern void           SpmvShadowBorn(SpmvShadow *shadow);
+extern void           SpmvShadowGone(SpmvShadow *shadow);
+extern PetscErrorCode MatSpmvLabel(Mat A, SpmvShadow *shadow);
+extern void           SpmvLabelBlock(const SpmvShadow *shadow, int k, SpmvShadow *block);
+extern PetscErrorCode MatSpmvCoarsened(Mat C);
+extern PetscErrorCode MatSpmvInheritLevel(Mat A, Mat B);
+extern PetscInt       SpmvRowsBlock(const SpmvCSR *csr);
+extern PetscErrorCode SpmvDueWhy(const SpmvDue *due, PetscInt64 calls, PetscInt needed, const char work[], char why[],
+                                 size_t size);
+extern PetscErrorCode SpmvNothingBuilt(const SpmvLabel *label, const char why[]);
+extern PetscErrorCode SpmvShadowEnds(const SpmvShadow *shadow);
+extern PetscErrorCode SpmvLiveFinalize(void);
 
 /* built.c */
 extern PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,
