@@ -183,6 +183,41 @@ static PetscErrorCode Found(PetscInt size)
   PetscFunctionReturn(0);
 }
 
+/* Blocks with masks: first columns, masks as rows of two, values; entry by entry they are where the matrix has them */
+static PetscErrorCode Masks(PetscInt m, PetscInt n, const PetscScalar dense[])
+{
+  const SpmvSide    *side = &SpmvFormat_bccoo.host->side;
+  SpmvPlan           plan = SpmvTestPlan(&SpmvFormat_bccoo, SPMV_BACKEND_HOST);
+  SpmvTestCSR        t;
+  void              *storage;
+  const BccooMasked *s;
+  const PetscScalar *v;
+
+  PetscFunctionBegin;
+  plan.value[BCCOO_FILL] = BCCOO_FILL_MASKS;
+  PetscCall(SpmvTestCSRFromDense(m, n, dense, &t));
+  SpmvCSR csr = SpmvTestCSRView(&t);
+  PetscCall(SpmvBuild(side, &csr, NULL, &plan, &storage));
+  s = ((BccooStorage *)storage)->masked;
+  v = s->value;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " x %" PetscInt_FMT " with masks\n", m, n));
+  for (PetscInt g = 0, k = 0; g < BccooCeil(m, BCCOO_MASKED_HEIGHT); g++) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  rows %" PetscInt_FMT ": %d and %d blocks\n", g * BCCOO_MASKED_HEIGHT, s->count[2 * g],
+                          s->count[2 * g + 1]));
+    for (int32_t end = (int32_t)k + s->count[2 * g] + s->count[2 * g + 1]; k < end; k++) {
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "    column %d:", (int)(s->word[k] >> BCCOO_MASKED_BITS)));
+      for (int lane = 0; lane < BCCOO_MASKED_HEIGHT * BCCOO_MASKED_WIDTH; lane++)
+        PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%d", lane % BCCOO_MASKED_WIDTH ? " " : lane ? ", " : " ",
+                              s->word[k] >> lane & 1 ? (int)PetscRealPart(*v++) : 0));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+    }
+  }
+  PetscCheck(v == s->value + s->nentries, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%zu values were not shown", s->nentries);
+  PetscCall(SpmvStorageDestroy(side, &storage));
+  PetscCall(SpmvTestCSRDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   /* Fig. 1, with a to p as 1 to 16 */
@@ -192,6 +227,8 @@ int main(int argc, char **argv)
   /* block rows 1 and 4 of 6 occupied: leading, middle and trailing empty ones */
   const PetscScalar E[]      = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
                                 0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  /* two blocks of five entries, which come before one of four; the last column's, which begins at the one before; one row */
+  const PetscScalar M[] = {1, 2, 3, 0, 0, 0, 0, 0, 4, 5, 0, 6, 7, 0, 0, 8, 9, 0, 10, 0, 11, 0, 12, 13, 0, 14, 15, 0, 0, 0, 0, 0, 0, 0, 16};
   const PetscScalar none[12] = {0};
   SpmvTestCSR       t;
 
@@ -202,6 +239,9 @@ int main(int argc, char **argv)
   PetscCall(Show("C", 4, 8, C, Plan(1, 1, BCCOO_COLUMNS_INT32, 4, 1)));
   PetscCall(Show("empty block rows", 12, 3, E, Plan(2, 2, BCCOO_COLUMNS_INT32, 8, 1)));
   PetscCall(Show("no entries", 4, 3, none, Plan(2, 2, BCCOO_COLUMNS_INT32, 8, 1)));
+  PetscCall(Masks(4, 8, A));
+  PetscCall(Masks(5, 7, M));
+  PetscCall(Masks(4, 3, none));
   PetscCall(Figure8(C));
   PetscCall(ManyRows());
   for (PetscInt size = 3; size <= 8; size++) PetscCall(Found(size));

@@ -259,6 +259,11 @@ int main(int argc, char **argv)
       nsize: 3
       args: -type pmf
 
+    test:
+      suffix: masks
+      nsize: {{1 3}}
+      args: -type bccoo -mat_bccoo_fill masks
+
   test: # products and vectors on a device
     suffix: device_long
     nsize: 2

@@ -52,13 +52,16 @@ static inline Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
 }
 
 /* For each mask which lane of four, as two halves, comes to each lane; any where the mask has none */
-#define SPMV_RANK(m, l)  (((m)&1 && (l) > 0) + ((m) >> 1 & 1 && (l) > 1) + ((m) >> 2 & 1 && (l) > 2))
-#define SPMV_LANE(m, l)  2 * SPMV_RANK(m, l), 2 * SPMV_RANK(m, l) + 1
-#define SPMV_EXPAND(m)   {SPMV_LANE(m, 0), SPMV_LANE(m, 1), SPMV_LANE(m, 2), SPMV_LANE(m, 3)}
-static const int32_t SpmvExpandBits[16][8] = {
-  SPMV_EXPAND(0),  SPMV_EXPAND(1),  SPMV_EXPAND(2),  SPMV_EXPAND(3),  SPMV_EXPAND(4),  SPMV_EXPAND(5),
-  SPMV_EXPAND(6),  SPMV_EXPAND(7),  SPMV_EXPAND(8),  SPMV_EXPAND(9),  SPMV_EXPAND(10), SPMV_EXPAND(11),
-  SPMV_EXPAND(12), SPMV_EXPAND(13), SPMV_EXPAND(14), SPMV_EXPAND(15)};
+#define SPMV_RANK(m, l) (((m)&1 && (l) > 0) + ((m) >> 1 & 1 && (l) > 1) + ((m) >> 2 & 1 && (l) > 2))
+#define SPMV_LANE(m, l) 2 * SPMV_RANK(m, l), 2 * SPMV_RANK(m, l) + 1
+#define SPMV_EXPAND(m) \
+  { \
+    SPMV_LANE(m, 0), SPMV_LANE(m, 1), SPMV_LANE(m, 2), SPMV_LANE(m, 3) \
+  }
+static const int32_t SpmvExpandBits[16][8] = {SPMV_EXPAND(0),  SPMV_EXPAND(1),  SPMV_EXPAND(2),  SPMV_EXPAND(3),
+                                              SPMV_EXPAND(4),  SPMV_EXPAND(5),  SPMV_EXPAND(6),  SPMV_EXPAND(7),
+                                              SPMV_EXPAND(8),  SPMV_EXPAND(9),  SPMV_EXPAND(10), SPMV_EXPAND(11),
+                                              SPMV_EXPAND(12), SPMV_EXPAND(13), SPMV_EXPAND(14), SPMV_EXPAND(15)};
 #undef SPMV_EXPAND
 #undef SPMV_LANE
 #undef SPMV_RANK
@@ -69,6 +72,21 @@ static inline Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
   return _mm256_and_pd(_mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(v), lanes)), SpmvLanes(mask));
 }
 
+SPMV_INLINE Spmv8 Spmv8FmaExpand(const double *p, const uint32_t *word, Spmv8 b, Spmv8 c, int few)
+{
+  const unsigned low = *word & 15, high = *word >> 4 & 15;
+
+  (void)few;
+  c.low  = Spmv4FmaWhere(Spmv4Expand(_mm256_loadu_pd(p), low), b.low, c.low, low);
+  c.high = Spmv4FmaWhere(Spmv4Expand(_mm256_loadu_pd(p + __builtin_popcount(low)), high), b.high, c.high, high);
+  return c;
+}
+SPMV_INLINE Spmv8 Spmv8SplatPair(const double *p)
+{
+  const Spmv4 pair = _mm256_broadcast_pd((const __m128d *)p);
+
+  return (Spmv8){pair, pair};
+}
 static inline Spmv8 Spmv8First(Spmv8 v, int n)
 {
   return (Spmv8){Spmv4First(v.low, n), Spmv4First(v.high, n - 4)};
@@ -79,8 +97,7 @@ static inline Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 u
 }
 static inline unsigned Spmv4Same(Spmv4 v, Spmv4 w)
 {
-  return (unsigned)_mm256_movemask_pd(
-    _mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_castpd_si256(v), _mm256_castpd_si256(w))));
+  return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_castpd_si256(v), _mm256_castpd_si256(w))));
 }
 static inline unsigned Spmv8Same(Spmv8 v, Spmv8 w)
 {
@@ -105,16 +122,15 @@ static inline unsigned Spmv4FindSteps(Spmv4 v, Spmv4 w, Spmv4 least, Spmv4 unit,
   const Spmv4   steps   = _mm256_div_pd(_mm256_mul_pd(_mm256_sub_pd(w, v), inverse), unit);
   const Spmv4   size    = _mm256_andnot_pd(_mm256_set1_pd(-0.0), steps);
   const Spmv4   few     = _mm256_cmp_pd(size, _mm256_set1_pd(127), _CMP_LE_OQ);
-  const __m128i n       = _mm256_cvttpd_epi32(_mm256_and_pd(few, steps)), words = _mm_packs_epi32(n, n);
-  const int32_t bytes   = _mm_cvtsi128_si32(_mm_packs_epi16(words, words));
+  const __m128i n = _mm256_cvttpd_epi32(_mm256_and_pd(few, steps)), words = _mm_packs_epi32(n, n);
+  const int32_t bytes = _mm_cvtsi128_si32(_mm_packs_epi16(words, words));
 
   memcpy(p, &bytes, sizeof(bytes));
   return (unsigned)_mm256_movemask_pd(few) & Spmv4Same(_mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(n), power), unit, v), w);
 }
 static inline unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
 {
-  return Spmv4FindSteps(v.low, w.low, least.low, unit.low, p) |
-         Spmv4FindSteps(v.high, w.high, least.high, unit.high, p + 4) << 4;
+  return Spmv4FindSteps(v.low, w.low, least.low, unit.low, p) | Spmv4FindSteps(v.high, w.high, least.high, unit.high, p + 4) << 4;
 }
 static inline Spmv8 Spmv8Load(const double *p)
 {

@@ -80,8 +80,8 @@ static inline unsigned Spmv8Close(Spmv8 v, Spmv8 w, Spmv8 relative)
 }
 static inline unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
 {
-  const Spmv8    power = _mm512_max_pd(_mm512_and_pd(v, _mm512_set1_pd(INFINITY)), least);
-  const __m512i  twice = _mm512_add_epi64(_mm512_castpd_si512(_mm512_set1_pd(1)), _mm512_castpd_si512(_mm512_set1_pd(1)));
+  const Spmv8    power   = _mm512_max_pd(_mm512_and_pd(v, _mm512_set1_pd(INFINITY)), least);
+  const __m512i  twice   = _mm512_add_epi64(_mm512_castpd_si512(_mm512_set1_pd(1)), _mm512_castpd_si512(_mm512_set1_pd(1)));
   const Spmv8    inverse = _mm512_castsi512_pd(_mm512_sub_epi64(twice, _mm512_castpd_si512(power)));
   const Spmv8    steps   = _mm512_div_pd(_mm512_mul_pd(_mm512_sub_pd(w, v), inverse), unit);
   const __mmask8 few     = _mm512_cmp_pd_mask(_mm512_abs_pd(steps), _mm512_set1_pd(127), _CMP_LE_OQ);
@@ -101,6 +101,26 @@ static inline Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
 static inline Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
 {
   return _mm256_mask3_fmadd_pd(a, b, c, (__mmask8)mask);
+}
+SPMV_INLINE Spmv8 Spmv8FmaExpand(const double *p, const uint32_t *word, Spmv8 b, Spmv8 c, int few)
+{
+  const __mmask8 lanes = _load_mask8((__mmask8 *)word);
+  Spmv8          zero  = _mm512_setzero_pd(), v;
+
+  if (few) {
+    Spmv4 four = _mm256_loadu_pd(p);
+
+    __asm__("" : "+v"(zero), "+v"(four));
+    v = _mm512_castpd256_pd512(four);
+  } else {
+    v = _mm512_loadu_pd(p);
+    __asm__("" : "+v"(zero), "+v"(v));
+  }
+  return _mm512_mask3_fmadd_pd(_mm512_mask_expand_pd(zero, lanes, v), b, c, lanes);
+}
+SPMV_INLINE Spmv8 Spmv8SplatPair(const double *p)
+{
+  return _mm512_broadcast_f64x2(_mm_loadu_pd(p));
 }
 static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {

@@ -61,6 +61,8 @@ SPMV_LANES(8, Spmv8, SpmvGatherFirst8, (const PetscScalar *x, const void *i, siz
            l < n ? x[SpmvPlaceAt(i, size, l, 0)] : 0)
 SPMV_LANES(8, Spmv8, Spmv8Permute, (Spmv8 v, const uint8_t *i), v.a[i[l]])
 SPMV_LANES(8, Spmv8, Spmv8AddWhere, (Spmv8 a, unsigned mask, Spmv8 b), mask >> l & 1 ? a.a[l] + b.a[l] : b.a[l])
+SPMV_LANES(8, Spmv8, Spmv8SplatPair, (const PetscScalar *p), p[l % 2])
+SPMV_LANES(4, Spmv4, Spmv8Pairs, (Spmv8 v), v.a[2 * l] + v.a[2 * l + 1])
 SPMV_LANES(8, Spmv8, Spmv8Sums, (const Spmv8 v[8]), Spmv8Sum(v[l]))
 
 typedef struct {
@@ -146,6 +148,17 @@ static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
 {
   for (; mask; mask &= mask - 1) c.a[__builtin_ctz(mask)] += a.a[__builtin_ctz(mask)] * b.a[__builtin_ctz(mask)];
   return c;
+}
+
+static inline Spmv8 Spmv8FmaExpand(const PetscScalar *p, const uint32_t *word, Spmv8 b, Spmv8 c, int few)
+{
+  (void)few;
+  for (unsigned m = *word & 0xff; m; m &= m - 1) c.a[__builtin_ctz(m)] += *p++ * b.a[__builtin_ctz(m)];
+  return c;
+}
+static inline void SpmvAddPairs(PetscScalar *y, Spmv8 v)
+{
+  for (int l = 0; l < 8; l++) y[l % 2] += v.a[l];
 }
 
 #define SPMV_COMPARE(name, operation) \

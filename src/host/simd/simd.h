@@ -36,6 +36,11 @@
   Spmv8Mul(a, b), Spmv8Store(p, v)
   Spmv8Stream(p, v)             a store past the cache, p a multiple of 64 bytes; SpmvStreamEnd() before others read it
   Spmv8LoadWhere(v, mask, p)    v, with the lanes of mask from p, which are all that is read
+  Spmv8FmaExpand(p, word, b, c, few)  c, plus a b in the lanes of a mask, the lowest eight bits of the uint32_t *word, where a has
+                                p[0], p[1], ... in these lanes; all of p[0 .. 7] may be read; few: four lanes at most
+  Spmv8SplatPair(p)             p[0] in the even lanes, p[1] in the odd ones
+  Spmv8PutPairs(y, v, n, beta)  y[l] <- beta y[l] + the sum of lanes 2 l and 2 l + 1 of v, for l < n <= 4
+  SpmvAddPairs(y, v)            adds the even lanes of v to y[0], the odd ones to y[1]
   Spmv8AddFirst(a, b, n)        a, plus b in the first n lanes
   Spmv8AddWhere(a, mask, b)     b, plus a in the lanes of mask
   Spmv8FmaWhere(a, b, c, mask)  c, plus a b in the lanes of mask; a b is unused in the others
@@ -129,6 +134,15 @@ static inline Spmv8 SpmvGather64(const PetscScalar *x, const int64_t *i)
 SPMV_INLINE void SpmvPrefetch(const void *first, size_t bytes)
 {
   for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const char *)first + k, 0, 2);
+}
+
+/* As the list above says */
+SPMV_INLINE void Spmv8PutPairs(PetscScalar *y, Spmv8 v, PetscInt n, PetscBool beta)
+{
+  const Spmv4 sums = Spmv8Pairs(v);
+
+  if (n == 4) Spmv4StoreFew(y, beta ? Spmv4Add(Spmv4Load(y), sums) : sums, 4);
+  else Spmv4StoreFirst(y, beta ? Spmv4Add(Spmv4LoadFirst(y, (int)n), sums) : sums, (int)n);
 }
 
 /* y[l] <- beta y[l] + lane l of v, for the first n lanes: all if n >= 8, none if n <= 0 */

@@ -71,6 +71,18 @@ static inline Spmv8 Spmv8Fold(Spmv8 v)
   return Spmv8Join(sum, sum);
 }
 
+static inline Spmv4 Spmv8Pairs(Spmv8 v)
+{
+  return _mm256_permute4x64_pd(_mm256_hadd_pd(Spmv8Low(v), Spmv8High(v)), 0xd8);
+}
+static inline void SpmvAddPairs(double *y, Spmv8 v)
+{
+  const Spmv4   sum  = _mm256_add_pd(Spmv8Low(v), Spmv8High(v));
+  const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(sum), _mm256_extractf128_pd(sum, 1));
+
+  _mm_storeu_pd(y, _mm_add_pd(_mm_loadu_pd(y), pair));
+}
+
 static inline double SpmvFma(double a, double b, double c)
 {
   return __builtin_fma(a, b, c);

@@ -26,50 +26,13 @@ PetscErrorCode MatSpmvGetFactor(Mat F, SpmvFactor **f)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of all triangles, and of what their values are renewed by */
-static PetscErrorCode SpmvFactorBytes(const SpmvFactor *f, PetscLogDouble *bytes)
-{
-  PetscFunctionBegin;
-  *bytes = 0;
-  for (int k = 0; k < 2; k++) {
-    const SpmvFactorRows *r = &f->part[k].rows;
-    const PetscLogDouble  n = r->source.n;
-    PetscLogDouble        read, own;
-
-    if (!f->part[k].triangles) continue;
-    PetscCall(SpmvTrianglesBytes(f->part[k].triangles, &read, &own));
-    *bytes += own + sizeof(PetscInt) * (n + 1 + r->source.nnodes);
-    if (r->from) *bytes += sizeof(PetscInt) * (2 * n + 1 + 2.0 * r->start[r->source.n]);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* For -spmv_summary: what was spent on solves */
-static PetscErrorCode SpmvFactorSummary(const SpmvFactor *f)
-{
-  const SpmvTriangles *t = f->part[0].triangles;
-  SpmvUse              u = {.work        = SPMV_WORK_SOLVES,
-                            .matrices    = 1,
-                            .label       = f->label,
-                            .spent       = f->spent,
-                            .most        = SpmvDueMost(&f->due),
-                            .build_after = SpmvDuePart(f->build_after, SPMV_SOLVES_GAIN),
-                            .reason      = f->solve ? f->reason : "-mat_spmv_solve is no"};
-
-  PetscFunctionBegin;
-  u.floats = (PetscBool)(t && SpmvTrianglesAreFloats(t));
-  PetscCall(SpmvFactorBytes(f, &u.bytes));
-  PetscCall(PetscSNPrintf(u.by, sizeof(u.by), "triangles by %s%s", t ? t->shape->name : "-", u.floats ? " as floats" : ""));
-  PetscCall(SpmvSummaryAdd(&u));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Drops what was built for a pattern */
 static PetscErrorCode SpmvFactorDrop(SpmvFactor *f)
 {
   PetscFunctionBegin;
-  PetscCall(SpmvFactorSummary(f));
+  PetscCall(SpmvFactorEnds(f));
   PetscCall(PetscMemzero(&f->spent, sizeof(f->spent)));
+  f->reason = NULL;
   for (int k = 0; k < 2; k++) {
     PetscCall(SpmvTrianglesDestroy(&f->part[k].triangles));
     PetscCall(SpmvFactorRowsDestroy(&f->part[k].rows));
@@ -93,34 +56,6 @@ static PetscErrorCode SpmvFactorDestroy(void *pointer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 SPMV_CONTAINER_DESTROY(SpmvFactorDestroyContained, SpmvFactorDestroy)
-
-/* What -mat_spmv_view prints after a build */
-static PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool transpose, const char why[], PetscLogDouble seconds)
-{
-  const SpmvFactorPart *part = &f->part[transpose];
-  const char           *name = F->factortype == MAT_FACTOR_ICC ? "ICC" : "ILU", *which = transpose ? ", transposed" : "";
-  PetscLogDouble        read, bytes;
-  PetscBool             ascii;
-  SpmvIsa               isa;
-
-  PetscFunctionBegin;
-  if (!f->viewer) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompare((PetscObject)f->viewer, PETSCVIEWERASCII, &ascii));
-  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerPushFormat(f->viewer, f->viewformat));
-  if (part->current) {
-    PetscCall(SpmvTrianglesBytes(part->triangles, &read, &bytes));
-    PetscCall(SpmvIsaGet(f->isa, &isa));
-    PetscCall(PetscViewerASCIIPrintf(
-      f->viewer, "petscspmv factor (%s%s): shape=%s values=%s isa=%s, bytes %g, bytes per nonzero %.2f, built in %.3g s\n", name,
-      which, part->triangles->shape->name, SpmvTrianglesAreFloats(part->triangles) ? "float" : "scalar", SpmvIsaName(isa),
-      (double)bytes, (double)(read / PetscMax(1, part->rows.nz)), (double)seconds));
-  } else
-    PetscCall(
-      PetscViewerASCIIPrintf(f->viewer, "petscspmv factor (%s%s): solves by PETSc's kernel, since %s\n", name, which, why));
-  PetscCall(PetscViewerPopFormat(f->viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 #define SPMV_FACTOR_SHORT 8 /* entries of a row, off the diagonal */
 

@@ -4,6 +4,7 @@
   matfactor.c        the package: creates PETSc's factor, lets PETSc fill it in, replaces its solves, builds the storage
   matfactor_rows.c   the factor's entries, as host/triangles reads them
   matfactor_solve.c  the solves
+  matfactor_report.c what is said of it
 */
 #pragma once
 #include "spmvmat.h"
@@ -65,6 +66,12 @@ extern PetscErrorCode SpmvFactorRowsCreate(Mat F, SpmvTrianglesKind kind, SpmvFa
 extern PetscErrorCode SpmvFactorRowsBegin(Mat F, SpmvFactorRows *rows);
 extern PetscErrorCode SpmvFactorRowsEnd(SpmvFactorRows *rows);
 extern PetscErrorCode SpmvFactorRowsDestroy(SpmvFactorRows *rows);
+
+/* matfactor_report.c */
+extern PetscErrorCode SpmvFactorBytes(const SpmvFactor *factor, PetscLogDouble *bytes);
+extern PetscErrorCode SpmvFactorEnds(const SpmvFactor *factor);
+extern PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *factor, PetscBool transpose, const char why[],
+                                     PetscLogDouble seconds);
 
 /* matfactor_solve.c */
 extern void MatSpmvFactorSetOps(Mat F, SpmvFactor *factor, PetscBool ours);

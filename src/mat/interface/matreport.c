@@ -195,8 +195,7 @@ static PetscErrorCode SpmvShadowSummary(const SpmvShadow *shadow)
 }
 
 /* Why nothing was made for work that some calls asked for */
-static PetscErrorCode SpmvDueWhy(const SpmvDue *due, PetscInt64 calls, PetscInt needed, const char work[], char why[],
-                                 size_t size)
+PetscErrorCode SpmvDueWhy(const SpmvDue *due, PetscInt64 calls, PetscInt needed, const char work[], char why[], size_t size)
 {
   const PetscInt64 most = SpmvDueMost(due);
 
@@ -226,12 +225,15 @@ static PetscErrorCode SpmvShadowWhy(const SpmvShadow *s, char why[], size_t size
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is said of a matrix at the end, kept until then; what is said of several is said once */
-static PetscErrorCode Keep(const char text[])
+/* Keeps a line that is to be said at the end: that nothing was built, and why. What is true of several is said once */
+PetscErrorCode SpmvNothingBuilt(const SpmvLabel *l, const char why[])
 {
   Line **at = &Lines;
+  char   label[256], text[sizeof(Lines->text)];
 
   PetscFunctionBegin;
+  PetscCall(SpmvLabelText(l, label, sizeof(label)));
+  PetscCall(PetscSNPrintf(text, sizeof(text), "nothing was built for the %s: %s", label, why));
   while (*at && strcmp((*at)->text, text)) at = &(*at)->next;
   if (*at) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(at));
@@ -242,17 +244,14 @@ static PetscErrorCode Keep(const char text[])
 /* Before a shadow is destroyed, or PETSc ends: what was spent on a sequential matrix or a block, and why nothing was built for it */
 PetscErrorCode SpmvShadowEnds(const SpmvShadow *s)
 {
-  char why[256], label[256], text[sizeof(Lines->text)];
+  char why[256];
 
   PetscFunctionBegin;
   if (s->parent != &SpmvParentSeq) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvShadowSummary(s));
   if (!s->settings.why || !s->label.type[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvShadowWhy(s, why, sizeof(why)));
-  if (!why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvLabelText(&s->label, label, sizeof(label)));
-  PetscCall(PetscSNPrintf(text, sizeof(text), "nothing was built for the %s: %s", label, why));
-  PetscCall(Keep(text));
+  if (why[0]) PetscCall(SpmvNothingBuilt(&s->label, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -120,7 +120,7 @@ static PetscErrorCode SpmvSweepsView(const SpmvShadow *s, const char which[], Pe
   else if (!s->settings.sor) PetscCall(SpmvAppend(line, sizeof(line), "by AIJ's kernel, as -mat_spmv_sor is no"));
   else if (!w->triangles) PetscCall(SpmvAppend(line, sizeof(line), "not built"));
   else
-    PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s%s, bytes per nonzero %.2f, built in %.3g s",
+    PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s%s, bytes per nonzero %.2f, set-up %.3g s",
                          w->triangles->shape->name, SpmvTrianglesAreFloats(w->triangles) ? " as floats" : "",
                          (double)w->read / PetscMax(1, w->key.nz), (double)w->build_seconds));
   PetscCall(PetscViewerASCIISynchronizedPrintf(

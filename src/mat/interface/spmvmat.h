@@ -310,6 +310,9 @@ extern void           SpmvLabelBlock(const SpmvShadow *shadow, int k, SpmvShadow
 extern PetscErrorCode MatSpmvCoarsened(Mat C);
 extern PetscErrorCode MatSpmvInheritLevel(Mat A, Mat B);
 extern PetscInt       SpmvRowsBlock(const SpmvCSR *csr);
+extern PetscErrorCode SpmvDueWhy(const SpmvDue *due, PetscInt64 calls, PetscInt needed, const char work[], char why[],
+                                 size_t size);
+extern PetscErrorCode SpmvNothingBuilt(const SpmvLabel *label, const char why[]);
 extern PetscErrorCode SpmvShadowEnds(const SpmvShadow *shadow);
 extern PetscErrorCode SpmvLiveFinalize(void);
 

@@ -13,6 +13,9 @@
 
   1x1 blocks have values that are few or short (host/values.h) in 1, 4 or no bytes instead of 8.
 
+  On the host a block of 4 x 2 may have a mask of the entries that there are in the place of zeros where there are none
+  (host/bccoo_masked.h): 8 entries + 4 blocks bytes. Out of cache it is for rows that share columns without dense blocks.
+
   Blocks of several entries keep besides, for new values, what no product reads: 8 bytes a block row, and 4 an entry of those with
   fill.
 

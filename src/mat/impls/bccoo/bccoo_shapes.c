@@ -48,7 +48,7 @@ static PetscInt BccooElected(const PetscInt64 votes[])
 }
 
 /* Height and width of the blocks that rows with the same columns, in some places, consist of; 1 x 1 if there are none */
-static void BccooFindShape(const SpmvCSR *csr, PetscInt *h, PetscInt *w)
+void BccooFindShape(const SpmvCSR *csr, PetscInt *h, PetscInt *w)
 {
   PetscInt64 rows[BCCOO_BLOCK_MAX + 1] = {0}, columns[BCCOO_BLOCK_MAX + 1] = {0};
 

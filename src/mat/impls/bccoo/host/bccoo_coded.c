@@ -23,17 +23,12 @@ static inline __attribute__((always_inline)) void BccooSetCodes(const BccooBlock
 }
 
 /* The values of a matrix with the same pattern; what is coded of them is found anew */
-PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage)
+PetscErrorCode BccooSetCoded(const SpmvCSR *csr, BccooStorage *s)
 {
-  BccooStorage *s = (BccooStorage *)storage;
   SPMV_DESTROY_BY(SpmvCodesDestroy)
   SpmvCodes codes = {.own = NULL};
 
   PetscFunctionBegin;
-  if (!s->b.coded) {
-    PetscCall(BccooBlocksSetValues(csr, storage));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(SpmvCodesCreate(csr, (SpmvValuesWanted)s->wanted, &codes));
   PetscCall(SpmvValuesTake(s->b.coded, s->b.nstored, s->nparts, &codes));
   if (codes.size == sizeof(PetscScalar)) BccooSetCodes(&s->b, codes.data, sizeof(PetscScalar));

@@ -3,19 +3,28 @@
 
   bccoo_host.c    its knobs, its storage
   bccoo_coded.c   values of 1x1 blocks that are few or short
+  bccoo_masked.c  blocks that are partly filled, with masks and no zeros; bccoo_masked_simd.h: their products
   bccoo_plan.c    plans worth an estimate and their work; what sizes tell
   bccoo_simd.c    the products: bccoo_vectors.h (what they read and write), bccoo_chunks.h (block after block),
                   bccoo_lanes.h (eight tiles at a time)
 */
 #pragma once
 #include "../bccoo_knobs.h"
+#include "bccoo_masked.h"
 #include <endian.h>
 
 enum { /* the knobs, after those that both sides have */
        BCCOO_BUNCH = BCCOO_SHARED_KNOBS,
        BCCOO_VALUES,
+       BCCOO_FILL,
        BCCOO_NPARAMS
 };
+
+typedef enum { /* what stands where a block has no entry */
+               BCCOO_FILL_AUTO,
+               BCCOO_FILL_ZEROS,
+               BCCOO_FILL_MASKS
+} BccooFill;
 
 #define BCCOO_LANES     8    /* the bunch that has SIMD kernels: tiles that one instruction works on */
 #define BCCOO_GROUP_MAX 4096 /* rows of the blocks of a group, at most: h x tile x bunch */
@@ -28,9 +37,10 @@ typedef struct {
 } BccooPart;             /* what one thread works on */
 
 typedef struct {
-  BccooBlocks  b;
+  BccooBlocks  b;       /* without arrays if there are masks */
+  BccooMasked *masked;  /* blocks with masks; NULL: those of b, with zeros */
   PetscScalar *partial; /* [slices mb h] slices > 1: the products of the slices, before they are added */
-  PetscScalar *padded;  /* [block columns x w] if w does not divide n: x, then zeros */
+  PetscScalar *padded;  /* [block columns x w] if w does not divide n, with masks if n is 1: x, then zeros */
   PetscInt     nparts;  /* threads */
   PetscInt     wanted;  /* the knob values, of 1x1 blocks */
   PetscBool    large;   /* of all parts */
@@ -46,7 +56,7 @@ static inline BccooPart BccooPartNumber(const BccooStorage *s, PetscInt p)
 }
 
 /* bccoo_coded.c */
-extern PetscErrorCode BccooSetValues(const SpmvCSR *csr, void *storage);
+extern PetscErrorCode BccooSetCoded(const SpmvCSR *csr, BccooStorage *s);
 extern void           BccooCodedWork(const SpmvCSR *rows, const SpmvPlan *plan, double blocks, SpmvWork *work);
 
 /* True if a plan, but for the knob values, lets them be coded */

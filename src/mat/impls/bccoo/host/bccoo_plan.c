@@ -5,6 +5,25 @@
 */
 #include "bccoo_host.h"
 #include "../bccoo_shapes.h"
+#include "../../../../host/machine.h"
+
+#define BCCOO_MASKS_ROW   12 /* entries of a row in the mean from which on blocks of rows and columns may be well filled */
+#define BCCOO_MASKS_DENSE 4  /* entries of the full blocks that a matrix consists of: of larger ones masks would gain nothing */
+
+/* True if blocks with masks are worth an estimate: out of cache, where they save bytes, and nothing is asked for that they have not */
+static PetscBool BccooMayMask(const SpmvCSR *csr, const PetscInt p[])
+{
+  const PetscInt nz = csr->i[csr->m];
+  PetscInt       h, w;
+
+  if (p[BCCOO_FILL] || p[BCCOO_BLOCK_HEIGHT] || p[BCCOO_BLOCK_WIDTH] || p[BCCOO_BUNCH] > 1 || p[BCCOO_SLICES] > 1 ||
+      p[BCCOO_COLUMNS] || p[BCCOO_VALUES] > SPMV_VALUES_PLAIN)
+    return PETSC_FALSE;
+  if (csr->n > BCCOO_MASKED_MOST || (PetscLogDouble)nz < SpmvMachineGet()->cached || nz / BCCOO_MASKS_ROW < csr->m)
+    return PETSC_FALSE;
+  BccooFindShape(csr, &h, &w);
+  return (PetscBool)(csr->rbs * csr->cbs <= BCCOO_MASKS_DENSE && h * w <= BCCOO_MASKS_DENSE);
+}
 
 /* Block shapes, each with a bunch and without one; a small matrix would leave most lanes of a bunch idle */
 PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
@@ -14,7 +33,8 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
   PetscFunctionBegin;
   *n = 0;
   if (round && p[BCCOO_VALUES] > SPMV_VALUES_PLAIN) PetscFunctionReturn(PETSC_SUCCESS); /* 1x1 blocks only */
-  if (p[BCCOO_BLOCK_HEIGHT] && p[BCCOO_BLOCK_WIDTH] && bunch) PetscFunctionReturn(PETSC_SUCCESS);
+  if (p[BCCOO_FILL] == BCCOO_FILL_MASKS || (p[BCCOO_BLOCK_HEIGHT] && p[BCCOO_BLOCK_WIDTH] && bunch))
+    PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BccooProposeShapes(csr, asked, round, n, plans));
   if (*n && BccooCodes(plans[0].value)) SpmvValuesPropose(csr, BCCOO_VALUES, n, plans);
   if (bunch) PetscFunctionReturn(PETSC_SUCCESS);
@@ -23,6 +43,11 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
     plans[k].value[BCCOO_BUNCH] = k % copies ? BCCOO_LANES : 1;
   }
   *n *= copies;
+  if (!round && BccooMayMask(csr, p)) {
+    plans[*n]                       = *asked;
+    plans[*n].value[BCCOO_BUNCH]    = 1;
+    plans[(*n)++].value[BCCOO_FILL] = BCCOO_FILL_MASKS;
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,6 +70,13 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
   PetscInt      *p  = plan->value, entries;
 
   PetscFunctionBegin;
+  if (!p[BCCOO_FILL]) p[BCCOO_FILL] = BCCOO_FILL_ZEROS;
+  if (p[BCCOO_FILL] == BCCOO_FILL_MASKS) {
+    if (!p[BCCOO_BLOCK_HEIGHT]) p[BCCOO_BLOCK_HEIGHT] = BCCOO_MASKED_HEIGHT;
+    if (!p[BCCOO_BLOCK_WIDTH]) p[BCCOO_BLOCK_WIDTH] = BCCOO_MASKED_WIDTH;
+    if (!p[BCCOO_BUNCH]) p[BCCOO_BUNCH] = 1;
+    if (!p[BCCOO_COLUMNS]) p[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
+  }
   if (!p[BCCOO_BLOCK_HEIGHT]) p[BCCOO_BLOCK_HEIGHT] = 1;
   if (!p[BCCOO_BLOCK_WIDTH]) p[BCCOO_BLOCK_WIDTH] = 1;
   entries = p[BCCOO_BLOCK_HEIGHT] * p[BCCOO_BLOCK_WIDTH];
@@ -82,6 +114,10 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
   for (PetscInt k = 0; k < n; k++) {
     const PetscInt *p = plans[k].value, h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH], bunch = p[BCCOO_BUNCH];
 
+    if (p[BCCOO_FILL] == BCCOO_FILL_MASKS) {
+      BccooMaskedWork(csr, &works[k]);
+      continue;
+    }
     if (t.h != h || t.w != w) t = BccooTallyOf(csr, p);
     BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : BccooTile(csr, h * w, bunch, t.blocks), &works[k]);
     BccooCodedWork(csr, &plans[k], t.part * (double)t.blocks, &works[k]);

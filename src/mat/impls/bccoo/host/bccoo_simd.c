@@ -8,6 +8,7 @@
 */
 #include "bccoo_chunks.h"
 #include "bccoo_lanes.h"
+#include "bccoo_masked_simd.h"
 
 #if defined(SPMV_ISA_ABSENT)
 const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {.apply = NULL};
@@ -39,7 +40,7 @@ TABLE(BccooTransposeLanes)
 /* A product, for its tasks */
 typedef struct {
   const BccooStorage *s;
-  BccooPartFn        *part;
+  BccooPartFn        *part;              /* not with masks */
   const PetscScalar  *x;                 /* as long as the block columns are wide */
   PetscScalar        *y;                 /* the result; o.y, or what slices are added to */
   BccooOutput         o;                 /* what the parts write */
@@ -70,6 +71,10 @@ static void BccooMultPart(void *context, PetscInt p)
   const BccooPart     part    = BccooPartNumber(s, p);
   BccooOutput         o       = product->o;
 
+  if (s->masked) {
+    BccooMaskedMult(s->masked, p, product->x, product->y, o.beta);
+    return;
+  }
   if (s->b.row && !s->partial && !o.beta) { /* the rows that are not listed */
     const size_t first = BccooPartRow(s, p), end = BccooPartRow(s, p + 1);
 
@@ -122,6 +127,7 @@ static void BccooMult(const void *storage, const PetscScalar *x, PetscScalar *y,
   }
   if (s->partial) product.o = (BccooOutput){.y = s->partial, .limit = BccooStackRows(b)};
   SpmvRun(s->nparts, BccooMultPart, &product);
+  if (s->masked) return; /* no row is of two parts */
   BccooCarryParts(&product);
   product.o.beta = beta;
   if (s->partial) SpmvRun(s->nparts, BccooAddSlices, &product);
@@ -136,7 +142,8 @@ static void BccooTransposePart(void *context, PetscInt p)
   BccooOutput         o       = {.y = SpmvTaskVector(b->n, p, product->work, product->y)};
 
   if (p || !product->o.beta) memset(o.y + span.first, 0, sizeof(PetscScalar) * (span.end - span.first));
-  product->part(b, &part, product->x, &o);
+  if (product->s->masked) BccooMaskedTranspose(product->s->masked, p, product->x, o.y);
+  else product->part(b, &part, product->x, &o);
 }
 
 static size_t BccooTransposeWork(const void *storage)

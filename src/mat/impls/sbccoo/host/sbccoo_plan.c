@@ -22,7 +22,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define PLAN_ALONE 8 /* cycles of two entries of the rest */
+#define PLAN_ALONE 14 /* cycles of two entries of the rest */
 
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
@@ -72,7 +72,8 @@ static void PlanPieces(const SpmvCSR *csr, PetscInt r, PlanTally *t, PetscLogDou
 }
 
 /*
-  Cycles of Zen 4 with all in cache. A block has a load of x, one of y and its store, and is bound by those and by the
+  Cycles of Zen 4 with all in cache, of scalars out of it: they wait for memory as well as for the stores of y, and take 1.3 times
+  as long there (Q2, P2 and Stokes, 30 M entries); in cache other formats are faster than they are in any case. A block has a load of x, one of y and its store, and is bound by those and by the
   multiplications of its rows; a row waits for its sums
 */
 PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
@@ -95,7 +96,7 @@ PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *w
   work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0));
   if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
   else work->bytes += 2 * t.blocks;
-  if (b == 1) work->cycles += (steps ? 4.5 : 3.5) * t.pieces + (steps ? 7.5 : 5.5) * (t.blocks - inside) + 14 * t.rows;
+  if (b == 1) work->cycles += (steps ? 6 : 3.5) * t.pieces + (steps ? 9.5 : 4) * (t.blocks - inside) + (steps ? 18 : 14) * t.rows;
   else work->cycles += t.blocks * (4.5 + (steps ? 1.7 : 1.2) * (PetscLogDouble)b * (b > 4 ? 1.6 : 1)) + t.rows * (18. + 4.5 * b);
   work->build += 25 * t.entries + 50 * t.blocks;
   PetscFunctionReturn(PETSC_SUCCESS);
