@@ -22,7 +22,7 @@ include conf/gpu
 include conf/install
 include conf/dist
 
-.PHONY: all lib quickstart run-quickstart test test-all docs docs/options.md clean format help
+.PHONY: all lib quickstart run-quickstart test test-all examples docs docs/options.md clean format help
 
 # As many commands at a time as there are processors, unless make was told
 jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))
@@ -52,6 +52,11 @@ test:
 
 test-all:
 	@$(MAKE) test ALL=1
+
+# What docs/examples.md runs, in build/examples
+examples: lib
+	@$(PYTHON) examples/compile --library lib/libpetscspmv.so --folder build/examples
+	@echo 'Now, as docs/examples.md says: cd build/examples; export PETSC_OPTIONS="-dll_append $(CURDIR)/lib/libpetscspmv.so"'
 
 # HTML of the manual pages, which are comments in the sources, and of README.md and docs/
 docs:
@@ -84,6 +89,7 @@ help:
 	@echo 'make bench-fem           the part of make bench on finite element matrices alone (needs python3-dolfinx-real; 40 minutes, FEM_SIZE=L2,L3: 12); bench-fem-mkl: that of bench-mkl'
 	@echo 'make bench-solve         docs/solve.md: whole runs of programs that exist, aij against TYPES (two hours); search=NAME: some of them'
 	@echo 'make bench-floats        docs/floats.md: iterations, true residuals and times of preconditioners with values in single precision (a quarter of an hour)'
+	@echo 'make examples            build/examples: the programs that docs/examples.md runs'
 	@echo 'make docs                build/docs/index.html: manual pages of types, functions and options, README.md and docs/, as HTML'
 	@echo 'make docs/options.md    what -help says of every option'
 	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'

@@ -38,7 +38,7 @@ def unknown():
     with open(os.path.join(ROOT, 'docs/options.md')) as file:
         known = set(re.findall(r'^\| `(-\w+)`', file.read(), re.M))
     bad = []
-    for page in ('README.md', *('docs/%s.md' % name for name in ('choosing', 'internals', 'devices', 'measuring', 'summary'))):
+    for page in ('README.md', *('docs/%s.md' % name for name in ('choosing', 'examples', 'internals', 'devices', 'measuring', 'summary'))):
         with open(os.path.join(ROOT, page)) as file:
             for name in re.findall(r'`(-(?:spmv|mat_(?:spmv|bccoo|cmrs|csradaptive|pmf|tpspmv))_\w+)', file.read()):
                 if name not in known and not (name.endswith('_') and any(k.startswith(name) for k in known)):
