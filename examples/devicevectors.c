@@ -15,7 +15,7 @@ int main(int argc, char **argv)
   Mat       A;
   Vec       x, y;
   VecType   type;
-  PetscInt  n = 1000, first, end;
+  PetscInt  n    = 1000, first, end;
   PetscReal norm = 0;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));

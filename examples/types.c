@@ -31,13 +31,13 @@ static PetscErrorCode Measure(Mat A, Vec x, Vec y, PetscLogDouble *least)
 int main(int argc, char **argv)
 {
   static const char *const types[] = {"spmv", "bccoo", "cmrs", "csradaptive", "tpspmv", "pmf", "sbccoo"};
-  char           file[PETSC_MAX_PATH_LEN];
-  PetscViewer    viewer;
-  PetscBool      set;
-  PetscLogDouble aij, ours;
-  PetscReal      norm, difference;
-  Mat            A, B;
-  Vec            x, y, z;
+  char                     file[PETSC_MAX_PATH_LEN];
+  PetscViewer              viewer;
+  PetscBool                set;
+  PetscLogDouble           aij, ours;
+  PetscReal                norm, difference;
+  Mat                      A, B;
+  Vec                      x, y, z;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-f", file, sizeof(file), &set));

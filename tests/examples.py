@@ -37,11 +37,11 @@ def python(commands):
     module = re.search(r'_(petsc4py|slepc4py|dolfinx)\.py', ' '.join(command for command, _ in commands))
     if not module:
         return sys.executable, None
-    ask = 'import %s, petsc4py; c = petsc4py.get_config(); print(c["PETSC_DIR"], c.get("PETSC_ARCH", ""), sep="/")' % module[1]
+    ask = 'import %s, petsc4py; c = petsc4py.get_config(); print(c["PETSC_DIR"], c.get("PETSC_ARCH", ""))' % module[1]
     ours = os.path.realpath(os.path.join(os.environ['PETSC_DIR'], os.environ.get('PETSC_ARCH', '')))
     for place in (os.environ.get('PYTHON', 'python3'), '/usr/bin/python3'):
         asked = subprocess.run([place, '-c', ask], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        if not asked.returncode and os.path.realpath(asked.stdout.strip().rstrip('/')) == ours:
+        if not asked.returncode and os.path.realpath(os.path.join(*asked.stdout.split())) == ours:
             return place, None
     return None, '%s was not found for the PETSc in %s: install the package python3-%s' % (module[1], ours, module[1])
 
