@@ -22,7 +22,7 @@ include conf/gpu
 include conf/install
 include conf/dist
 
-.PHONY: all lib quickstart run-quickstart test test-all docs/options.md clean format help
+.PHONY: all lib quickstart run-quickstart test test-all docs docs/options.md clean format help
 
 # As many commands at a time as there are processors, unless make was told
 jobs = $(if $(findstring -j,$(MAKEFLAGS)),,-j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1))
@@ -53,6 +53,12 @@ test:
 test-all:
 	@$(MAKE) test ALL=1
 
+# HTML of the manual pages, which are comments in the sources, and of README.md and docs/
+docs:
+	@rm -rf build/docs
+	@$(PYTHON) conf/docs --html build/docs
+	@echo build/docs/index.html
+
 # What -help says; tests/docs.py compares it
 docs/options.md: lib
 	@conf/options --library lib/libpetscspmv.so >$@.new && mv -f $@.new $@
@@ -78,11 +84,12 @@ help:
 	@echo 'make bench-fem           the part of make bench on finite element matrices alone (needs python3-dolfinx-real; 40 minutes, FEM_SIZE=L2,L3: 12); bench-fem-mkl: that of bench-mkl'
 	@echo 'make bench-solve         docs/solve.md: whole runs of programs that exist, aij against TYPES (two hours); search=NAME: some of them'
 	@echo 'make bench-floats        docs/floats.md: iterations, true residuals and times of preconditioners with values in single precision (a quarter of an hour)'
+	@echo 'make docs                build/docs/index.html: manual pages of types, functions and options, README.md and docs/, as HTML'
 	@echo 'make docs/options.md    what -help says of every option'
 	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'
 	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
 	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'
-	@echo 'make install PREFIX=DIR  library, header, pkg-config file, conf/petscspmv and docs below DIR (now $(PREFIX)); STRIP=: keeps debug data'
+	@echo 'make install PREFIX=DIR  library, header, pkg-config file, conf/petscspmv, manual pages and docs below DIR (now $(PREFIX)); STRIP=: keeps debug data'
 	@echo '                         (docs/installing.md: Debian packages, pip, Spack, conda, PETSc'"'"'s configure)'
 	@echo 'make uninstall           remove them, with the PREFIX they were installed with'
 	@echo 'make dist                $(dist): the sources of the last commit'

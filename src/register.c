@@ -147,19 +147,6 @@ static PetscErrorCode SpmvListOptions(void)
 
   Logically Collective
 
-  Options Database Key:
-+ -spmv_view_counts <file>    - at PetscFinalize(), append the counters of all matrices to a file
-. -spmv_summary               - at PetscFinalize(), list what products, sweeps and solves took, and what storages cost and saved
-. -spmv_advise                - the same, and in words where the time went and which option would be next; keeps PETSc's log
-. -spmv_advise_least <0.05>   - share of the run below which nothing is said of it
-. -spmv_device <api>          - which devices may be used: cuda, opencl or none; without it, the first that has one
-. -spmv_device_index <n>      - which of them; without it, ranks take turns
-. -spmv_device_memory <bytes> - how much of its memory to use at most; without it, all
-. -spmv_device_graph <bool>   - whether the kernels of a product are recorded and launched as one; without it, with CUDA
-. -spmv_vec_workgroup <n>     - work items of a work group in operations on vectors; see `VECACCEL`
-. -spmv_device_cache <folder> - where compiled kernels are kept, or none; without it, petscspmv/kernels in the user's cache
-- -spmv_device_view           - at PetscFinalize(), list the devices, what was moved and held, and what operations on vectors did
-
   Level: developer
 
   Notes:
@@ -169,7 +156,7 @@ static PetscErrorCode SpmvListOptions(void)
 
   `PETSC_ERR_LIB` if the PETSc in use is not the one that the library was compiled for.
 
-.seealso: `MATBCCOO`, `VECACCEL`
+.seealso: `MATSPMV`, `VECACCEL`, `MatSpmvOptions`, `SpmvDeviceOptions`, `SpmvReportOptions`
 @*/
 PetscErrorCode SpmvInitializePackage(void)
 {

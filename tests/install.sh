@@ -12,7 +12,7 @@ check install quiet_make install PREFIX="$prefix"
 has_files() {
   local file
   for file in lib/{libpetscspmv.so,pkgconfig/petscspmv.pc,petscspmv/conf/petscspmv} include/petscspmv.h \
-    share/doc/petscspmv/{README.md,LICENSE,docs/options.md}; do
+    share/doc/petscspmv/{README.md,LICENSE,docs/options.md} share/man/man3/{MATSPMV,MatSpmvOptions}.3; do
     [ -f "$prefix/$file" ] || { echo "$file is missing"; return 1; }
   done
 }
@@ -33,7 +33,7 @@ names() { [ "$(grep -l /opt/there "${paths[@]}" | wc -l)" = 2 ] && ! grep -e "$t
 check destdir_names names
 
 # Where a system has other folders
-folders=(DESTDIR="$tmp/folders" PREFIX=/usr LIBDIR=/usr/lib64 INCLUDEDIR=/usr/include/petscspmv DOCDIR=/usr/doc)
+folders=(DESTDIR="$tmp/folders" PREFIX=/usr LIBDIR=/usr/lib64 INCLUDEDIR=/usr/include/petscspmv DOCDIR=/usr/doc MANDIR=/usr/man)
 check folders_install quiet_make install "${folders[@]}"
 check folders_conf grep -x 'PETSCSPMV_LIBDIR .*= /usr/lib64' "$tmp/folders/usr/lib64/petscspmv/conf/petscspmv"
 check folders_pkgconfig grep -x 'includedir=/usr/include/petscspmv' "$tmp/folders/usr/lib64/pkgconfig/petscspmv.pc"

@@ -18,6 +18,7 @@ class Petscspmv(MakefilePackage):
     depends_on("c", type="build")
     depends_on("gmake", type="build")
     depends_on("pkgconfig", type="build")
+    depends_on("python", type="build")
     depends_on("petsc@3.18: +shared")
 
     def _petsc(self):

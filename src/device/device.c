@@ -7,6 +7,26 @@
 #include "device.h"
 #include <petscviewer.h>
 
+/*MC
+  SpmvDeviceOptions - the options of the OpenCL or CUDA device of this process
+
+  They are of the whole process and take no prefix. Which products the device runs, -mat_spmv_backend says (`MatSpmvOptions`).
+
+  Options Database Keys:
++ -spmv_device
+- -spmv_device_*
+
+  Level: intermediate
+
+  Notes:
+  The device is looked for when a matrix or a vector first asks. One that is asked for by name and is not there is an error;
+  otherwise the host works, and -info says so.
+
+  Bytes beyond -spmv_device_memory are not taken: the host runs the products of a matrix that has no room.
+
+.seealso: `VECACCEL`, `MatSpmvOptions`, `SpmvReportOptions`, `SpmvInitializePackage()`
+M*/
+
 static const SpmvDeviceApi *const DeviceApis[] = {
 #define SPMV_DEVICE(name) &SpmvDeviceApi_##name,
 #include "../devices.h"

@@ -12,6 +12,27 @@
 #include <petsctime.h>
 #include <sched.h>
 
+/*MC
+  SpmvReportOptions - the options that print or write at the end of a run what matrices of this library did
+
+  They are of the whole process and take no prefix.
+
+  Options Database Keys:
++ -spmv_summary
+. -spmv_advise
+. -spmv_advise_least
+- -spmv_view_counts
+
+  Level: beginner
+
+  Notes:
+  `PetscFinalize()` prints. Lines are of the first process, totals of all.
+
+  With -spmv_advise, PETSc's default log is switched on when the library is loaded, since PETSc times nothing otherwise.
+
+.seealso: `MatSpmvOptions`, `SpmvDeviceOptions`, `SpmvCounts`, `MatSpmvGetCounts()`, `SpmvInitializePackage()`
+M*/
+
 #define SUMMARY_LINES 32 /* printed, of the matrices of most time */
 
 /* SummaryEntry: a line, and the matrix that it is of */

@@ -14,6 +14,31 @@
 
 #define SPMV_FACTOR "petscspmv_factor"
 
+/*MC
+  MATSOLVERPETSCSPMV - "petscspmv": ILU(k) and ICC(k) of PETSc's, with solves of this library
+
+  Ordering, shifts, levels, fill and both factorisations are those of `MATSOLVERPETSC`, and so is the factor. Of it a storage is
+  made for `MatSolve()`, `MatSolveTranspose()`, `MatMatSolve()`, `MatForwardSolve()` and `MatBackwardSolve()`.
+
+  Options Database Keys:
++ -pc_factor_mat_solver_type petscspmv - what `PCILU` and `PCICC` take for matrices of this library's types; petsc: PETSc's
+. -mat_spmv_solve
+- -mat_spmv_solve_values
+
+  Level: beginner
+
+  Notes:
+  Sums are added up in another order than PETSc's: results differ by the last bits. They are the same bits each time.
+
+  For a `MATSEQAIJ` it is there for who names it, with the defaults of these options.
+
+  PETSc's kernel serves a fourth of -mat_spmv_build_after solves before the storage is built.
+
+  Factorisation in place is PETSc's alone. A factor that failed, or whose values are not finite, is solved with by PETSc.
+
+.seealso: `MatSpmvOptions`, `MATSPMV`, `MATSOLVERPETSC`, `MatGetFactor()`, `PCILU`, `PCICC`
+M*/
+
 /* What is ours of a factor that MatGetFactor_Spmv() made */
 PetscErrorCode MatSpmvGetFactor(Mat F, SpmvFactor **f)
 {

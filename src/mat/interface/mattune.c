@@ -3,6 +3,38 @@
 */
 #include "spmvmat.h"
 
+/*MC
+  MATSPMV - "spmv": AIJ with the products of the format that is likely to be the fastest for each matrix
+
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQSPMV` on one process, `MATMPISPMV` on several. Each block on each process has a
+  format and a plan of its own, chosen without communication. AIJ's own kernel is among the candidates: then no storage is kept.
+
+  Options Database Keys:
++ -mat_type spmv - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type spmv
+. -mat_spmv_tune
+. -mat_spmv_tune_*
+. -mat_spmv_expected_calls
+- -mat_spmv_wisdom
+
+  Level: beginner
+
+  Notes:
+  estimate reads no clock: the same matrix has the same plan, and products the same bits, each time. Its rates are those of one
+  core of Zen 4, with caches as the system tells, unless the user's file has others (make calibrate). measure and patient build
+  and time storages: without wisdom they may choose differently, and so give other last bits, from run to run. With wisdom, which
+  is of this processor, instruction set, precision, number of threads, request and pattern, the second run measures nothing.
+
+  New values with the same pattern are not tuned for again; a duplicate takes over what was chosen.
+
+  Among formats, estimate compares each under the plan that its own rules make; of one format alone, it looks at other plans as
+  well. The estimate is for products, not for transposed ones or those of several columns.
+
+  References:
+. * - the heuristics of measure are those of Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4
+
+.seealso: `MatSpmvOptions`, `MatSpmvSetTune()`, `MatSpmvGetPlan()`, `MatSpmvGetCounts()`, `MATBCCOO`
+M*/
+
 /* What is asked for a Mat, which is about to change: its blocks are told at the next product. NULL: the Mat is not ours */
 static PetscErrorCode MatSpmvChangeRequest(Mat A, SpmvRequest **request)
 {

@@ -9,6 +9,38 @@
 #include "../../host/values.h"
 #include "../../spmvdevice.h"
 
+/*MC
+  MatSpmvOptions - the options that all matrix types of this library have
+
+  They take the prefix of the matrix. A matrix that is made from another one, by `MatDuplicate()`, `MatPtAP()` or
+  `MatCreateSubMatrix()`, say, takes over its settings.
+
+  Options Database Keys:
++ -mat_spmv_isa
+. -mat_spmv_threads
+. -mat_spmv_backend
+. -mat_spmv_build_after
+. -mat_spmv_values
+. -mat_spmv_product_values
+. -mat_spmv_sor
+. -mat_spmv_sor_values
+. -mat_spmv_transpose
+- -mat_spmv_view
+
+  Level: intermediate
+
+  Notes:
+  How a format and its knobs are chosen is on the page of `MATSPMV`, and holds for the other types, which have one format. Solves
+  with factors are on that of `MATSOLVERPETSCSPMV`.
+
+  After each change of the values, AIJ's kernel makes the first -mat_spmv_build_after products, unless as many came between this
+  change and the one before; 0 builds at once. Triangles for sweeps wait for an eighth as many sweeps.
+
+  Values in single precision are added up in double precision; the matrix itself keeps PETSc's scalars.
+
+.seealso: `MATSPMV`, `MATSOLVERPETSCSPMV`, `MatSpmvGetPlan()`, `SpmvDeviceOptions`, `SpmvReportOptions`
+M*/
+
 #define SPMV_HELP_WORD "petscspmv" /* at the end of each of our lines of -help, where PETSc has the name of a manual page */
 
 /* What users may write: "one of: 0 1 2", "from 1 to 65536" */

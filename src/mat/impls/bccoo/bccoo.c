@@ -45,6 +45,29 @@
 extern const SpmvHostSide   BccooHost;
 extern const SpmvDeviceSide BccooDevice;
 
+/*MC
+  MATBCCOO - "bccoo": AIJ with the products of the blocked compressed common coordinate format (yaSpMV)
+
+  A child of `MATAIJ`: the compressed rows of AIJ stay the master copy, and everything but the products (`MatMult()`,
+  `MatMultAdd()`, `MatMultTranspose()`, `MatMultTransposeAdd()`) is AIJ's. `MATSEQBCCOO` on one process, `MATMPIBCCOO` on several;
+  both blocks of the latter are `MATSEQBCCOO`. Options of all types are those of `MatSpmvOptions`.
+
+  Options Database Keys:
++ -mat_type bccoo - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type bccoo
+- -mat_bccoo_*
+
+  Level: beginner
+
+  Notes:
+  `MatCreateVecs()` gives vectors of type `VECACCEL` where a device runs the products.
+
+  Where a block is partly filled, Inf and NaN of x spread as in `MATBAIJ`; blocks of 1 x 1 behave as AIJ.
+
+  References:
+. * - Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, sections 2 to 4
+
+.seealso: `MatSpmvOptions`, `MATCMRS`, `MATCSRADAPTIVE`, `MATTPSPMV`, `MATPMF`, `MATSBCCOO`, `MATSPMV`, `MatSpmvGetCounts()`
+M*/
 const SpmvFormat SpmvFormat_bccoo = {
   .name     = "bccoo",
   .citation = "@article{ZhangLiYanZhou2016,\n"

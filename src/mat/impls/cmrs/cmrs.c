@@ -25,6 +25,25 @@
 extern const SpmvHostSide   CmrsHost;
 extern const SpmvDeviceSide CmrsDevice;
 
+/*MC
+  MATCMRS - "cmrs": AIJ with the products of the compressed multi-row storage format
+
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQCMRS` on one process, `MATMPICMRS` on several.
+
+  Options Database Keys:
++ -mat_type cmrs - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type cmrs
+- -mat_cmrs_*
+
+  Level: beginner
+
+  Note:
+  Inf and NaN of x go where they go in AIJ: padding takes no part in a product. A view tells the memory overhead of padded strips.
+
+  References:
+. * - Koza, Matyka, Szkoda, Miroslaw, SIAM J. Sci. Comput. 36(2), 2014, sections 3 and 4.4
+
+.seealso: `MatSpmvOptions`, `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
 const SpmvFormat SpmvFormat_cmrs = {
   .name     = "cmrs",
   .citation = "@article{KozaMatykaSzkodaMiroslaw2014,\n"

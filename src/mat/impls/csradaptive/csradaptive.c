@@ -31,6 +31,24 @@
 extern const SpmvHostSide   CsradaptiveHost;
 extern const SpmvDeviceSide CsradaptiveDevice;
 
+/*MC
+  MATCSRADAPTIVE - "csradaptive": AIJ with the products of CSR-Adaptive, on AIJ's own arrays
+
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQCSRADAPTIVE` on one process, `MATMPICSRADAPTIVE` on several. The storage is AIJ's
+  rows, columns and values, not copied, and eight bytes for each row block; it is made by a pass over the row pointers. Rows need
+  not be sorted. A device is sent AIJ's arrays and cuts row blocks by knobs of its own instead of three of the host's.
+
+  Options Database Keys:
++ -mat_type csradaptive - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type csradaptive
+- -mat_csradaptive_*
+
+  Level: beginner
+
+  References:
+. * - Daga, Greathouse, Structural Agnostic SpMV: Adapting CSR-Adaptive for Irregular Matrices, HiPC 2015, section III
+
+.seealso: `MatSpmvOptions`, `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
 const SpmvFormat SpmvFormat_csradaptive = {
   .name     = "csradaptive",
   .citation = "@inproceedings{DagaGreathouse2015,\n"

@@ -43,6 +43,31 @@
 extern const SpmvHostSide   PmfHost;
 extern const SpmvDeviceSide PmfDevice;
 
+/*MC
+  MATPMF - "pmf": AIJ with the products of rows ordered by their length, eight at a time, in parts by computing power
+
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQPMF` on one process, `MATMPIPMF` on several.
+
+  Options Database Keys:
++ -mat_type pmf - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type pmf
+- -mat_pmf_*
+
+  Level: beginner
+
+  Notes:
+  Inf and NaN of x reach the rows that have an entry there, and no others. A view tells the density, fill and relative difference
+  of each part.
+
+  Where device and host have some of the rows each and -mat_pmf_powers is not given, the powers are measured at each build: which
+  of the two has a row, and beside which rows, may change from run to run, and with it the last bit of the row, since the two add
+  up entries in different order. The products of one build have the same bits each time, and so have all with powers that are
+  given.
+
+  References:
+. * - Yang, Li, Mo, Li, IEEE Trans. Computers 64(9), 2015, section 4
+
+.seealso: `MatSpmvOptions`, `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
 const SpmvFormat SpmvFormat_pmf = {
   .name     = "pmf",
   .citation = "@article{YangLiMoLi2015,\n"

@@ -40,4 +40,37 @@
 
 extern const SpmvHostSide SbccooHost;
 
+/*MC
+  MATSBCCOO - "sbccoo": AIJ with the products of half of a symmetric matrix, each entry of which is used twice
+
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQSBCCOO` on one process, `MATMPISBCCOO` on several. There are no kernels for devices.
+
+  Options Database Keys:
++ -mat_type sbccoo - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type sbccoo
+- -mat_sbccoo_*
+
+  Level: intermediate
+
+  Notes:
+  Products are those of the matrix as it is, to the last bit of each entry; nothing need be declared. Entries and their mirror
+  images differ by rounding in most assembled matrices. Where 8 bits do not tell the one from the other, both are stored.
+
+  With -mat_sbccoo_exact no, an entry below the diagonal is taken to be its mirror image where `MatSetOption()` has declared
+  the matrix symmetric (`MAT_SYMMETRIC`, `MAT_SPD`, `MAT_HERMITIAN`) when the storage is built or has new values. PETSc forgets
+  that at each assembly unless `MAT_SYMMETRY_ETERNAL` is set: then the storage is exact again. The error of an entry is at most
+  1e-10 of the larger one of its pair, or of the square root of the product of the diagonal entries of its row and column. All
+  pairs are compared each time; one that is further apart is an error that names it. Products read 4.1 to 4.5 bytes an entry
+  then, not 4.5 to 5.
+
+  Another format takes over, which -info says, where more than a part of the entries has no mirror image: then, and of the
+  off-diagonal blocks of a parallel matrix, `MatSpmvGetPlan()` begins with the name of that format. New values are looked at again.
+
+  Where a block is partly filled, an entry is not on the diagonal, or a pair of entries in blocks is too far apart, Inf and NaN of x
+  spread as in `MATBAIJ`.
+
+  References:
+. * - storing one half is as old as symmetric sparse solvers (OSKI); pairs that are equal up to rounding are ours
+
+.seealso: `MatSpmvOptions`, `MATBCCOO`, `MATSPMV`, `MatSpmvGetPlan()`, `MatSpmvGetCounts()`
+M*/
 const SpmvFormat SpmvFormat_sbccoo = {.name = "sbccoo", .citation = NULL, .host = &SbccooHost};

@@ -38,6 +38,28 @@
 extern const SpmvHostSide   TpspmvHost;
 extern const SpmvDeviceSide TpspmvDevice;
 
+/*MC
+  MATTPSPMV - "tpspmv": AIJ with two-phase products (tpSpMV), for matrices whose input vector does not fit the cache
+
+  A child of `MATAIJ` as `MATBCCOO` is: `MATSEQTPSPMV` on one process, `MATMPITPSPMV` on several.
+
+  Options Database Keys:
++ -mat_type tpspmv - sets the type in `MatSetFromOptions()`; DM programs take -dm_mat_type tpspmv
+- -mat_tpspmv_*
+
+  Level: beginner
+
+  Notes:
+  With several tiles a product has its partial sums as memory of its own, 8 bytes for each row of each tile that is not empty
+  there. A view tells tiles, slices, fill and the bytes of partial sums.
+
+  A transposed product reads the same storage.
+
+  References:
+. * - Chen, Xiao, Wu, Tang, Li, tpSpMV, Information Sciences, 2020, sections 4 and 5
+
+.seealso: `MatSpmvOptions`, `MATBCCOO`, `MatSpmvGetCounts()`
+M*/
 const SpmvFormat SpmvFormat_tpspmv = {
   .name = "tpspmv",
   .citation =

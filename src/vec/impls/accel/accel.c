@@ -31,6 +31,45 @@ PetscErrorCode VecAccelWarn(SpmvDevice *d, PetscInt n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*MC
+  VECACCEL - "accel": vectors that live on the OpenCL or CUDA device of this process
+
+  `VECSEQACCEL` on one process, `VECMPIACCEL` on several. A vector has PETSc's own array on the host and a buffer of the device
+  that is made when it is first needed; each is brought up to date when it is read and the other was written. Products, sums,
+  norms and the other operations of Krylov methods are kernels; what has none (`VecSetValues()`, `VecScatter`, `VecView()`, ...)
+  is PETSc's own on the host.
+
+  Options Database Keys:
++ -vec_type accel - sets the type in `VecSetFromOptions()`; DM programs take -dm_vec_type accel
+- -spmv_vec_workgroup
+
+  Level: beginner
+
+  Notes:
+  Other vectors may be arguments of any operation: they are sent along, or the host works, whichever moves fewer vectors. Those of
+  PETSc's own types for CUDA (`VECCUDA`, `VECKOKKOS`) do not move: kernels are given their memory, if it is that of the device of
+  this process. The other way round it is PETSc's operation, which takes all its arguments for `VECCUDA`: with such vectors use
+  -vec_type cuda, which `MatCreateVecs()` of our matrices heeds, or `MatSetVecType(A, VECCUDA)`.
+
+  Code that makes vectors of the type that `MatGetVecType()` gives, as `PCBJACOBI` does for its blocks, gets vectors of the host
+  unless `MatSetVecType()` says `VECACCEL`.
+
+  To PETSc it is a vector on the host: `VecGetArrayAndMemType()` gives `PETSC_MEMTYPE_HOST`. While somebody holds an array that
+  may be written, operations on the vector are run by the host. `VecGetSubVector()` of entries that follow each other gives a
+  copy, which `VecRestoreSubVector()` copies back.
+
+  `KSPIBCGS` and `KSPFBCGSR`, which keep arrays after they have given them back, refuse these vectors: give them a right hand side
+  and a solution of the host, of which their work vectors are duplicates. So do functions of newer PETSc that make a dense matrix
+  for a type of vectors (`MatCreateDenseFromVecType()`).
+
+  Where there is no device, or with -spmv_device none, it is `VECSEQ` or `VECMPI` under another name. If the memory of the device
+  runs out, there is one warning, and the host works on what does not fit.
+
+  Sums are added up in an order that depends on the number of local entries and the work group only: the same bits each time.
+
+.seealso: `SpmvDeviceOptions`, `SpmvInitializePackage()`, `MATBCCOO`
+M*/
+
 /* As PETSc does it: with all that is composed, our own data excepted, and operations that a DM has set */
 static PetscErrorCode VecDuplicate_Accel(Vec w, Vec *result)
 {
