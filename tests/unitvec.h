@@ -9,7 +9,7 @@
 #include "vec/vecaccel.h"
 #include "device/device.h"
 
-#define N 100 /* local entries */
+enum { N = 100 }; /* local entries */
 
 static PetscInt Failures;
 

@@ -141,7 +141,7 @@ SpmvSpan BccooMaskedSpan(const BccooMasked *s, PetscInt p)
     const size_t column = s->word[k] >> BCCOO_MASKED_BITS;
 
     span.first = PetscMin(span.first, column);
-    span.end   = PetscMax(span.end, column + BCCOO_MASKED_WIDTH);
+    span.end   = PetscMax(span.end, PetscMin((size_t)s->n, column + BCCOO_MASKED_WIDTH));
   }
   return (SpmvSpan){PetscMin(span.first, span.end), span.end};
 }
