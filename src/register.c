@@ -76,9 +76,9 @@ static PetscErrorCode SpmvViewCounts(void)
 static PetscErrorCode SpmvFinalizePackage(void)
 {
   PetscFunctionBegin;
+  PetscCall(SpmvLiveFinalize());
   if (SpmvCountsFile[0]) PetscCall(SpmvViewCounts());
   SpmvCountsFile[0] = 0;
-  PetscCall(SpmvLiveFinalize());
   PetscCall(SpmvSummaryFinalize());
   PetscCall(SpmvVecFinalize());
   PetscCall(SpmvDeviceFinalize());

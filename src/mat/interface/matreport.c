@@ -259,7 +259,10 @@ PetscErrorCode SpmvShadowEnds(const SpmvShadow *s)
 PetscErrorCode SpmvLiveFinalize(void)
 {
   PetscFunctionBegin;
-  for (SpmvShadow *s = Live; s; s = s->next) PetscCall(SpmvShadowEnds(s));
+  for (SpmvShadow *s = Live; s; s = s->next) {
+    PetscCall(SpmvShadowEnds(s));
+    SpmvCountsAdd(&SpmvTotals, &s->seq.counts); /* Python destroys its matrices after PETSc has ended, if at all */
+  }
   Live = NULL;
   for (Line *line = Lines, *next; line; line = next) {
     next = line->next;

@@ -244,7 +244,7 @@ typedef struct {
 
 extern SpmvParent    SpmvParentSeq, SpmvParentMPI;
 extern PetscLogEvent SPMV_Build, SPMV_Update, SPMV_Tune;
-extern SpmvCounts    SpmvTotals; /* of all matrices destroyed since PetscInitialize() */
+extern SpmvCounts    SpmvTotals; /* of all matrices destroyed since PetscInitialize(), and at the end of all */
 
 /* sys/layouts.c */
 extern PetscErrorCode SpmvCheckPetsc(void);
