@@ -23,4 +23,4 @@ problem = LinearProblem(ufl.inner(stress, strain(v)) * ufl.dx, ufl.dot(weight, v
                         petsc_options={'ksp_type': 'cg', 'pc_type': 'gamg', 'ksp_rtol': 1e-8})
 solution = problem.solve()
 iterations = problem.solver.getIterationNumber()
-PETSc.Sys.Print('%s: %d iterations, norm %.6f' % (problem.A.getType(), iterations, solution.vector.norm()))
+PETSc.Sys.Print('%s: %d iterations, norm %.6f' % (problem.A.getType(), iterations, solution.x.norm()))

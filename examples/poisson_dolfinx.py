@@ -20,4 +20,4 @@ a, L = ufl.inner(ufl.grad(u), ufl.grad(v)) * ufl.dx, 10 * ufl.sin(5 * x[1]) * v 
 problem = LinearProblem(a, L, bcs=[fixed], petsc_options={'ksp_type': 'cg', 'pc_type': 'sor', 'ksp_rtol': 1e-9})
 solution = problem.solve()
 iterations = problem.solver.getIterationNumber()
-PETSc.Sys.Print('%s: %d iterations, norm %.6f' % (problem.A.getType(), iterations, solution.vector.norm()))
+PETSc.Sys.Print('%s: %d iterations, norm %.6f' % (problem.A.getType(), iterations, solution.x.norm()))

@@ -4,7 +4,7 @@
   A program needs none of this: -dll_append <path>/libpetscspmv.so -mat_type bccoo is enough. This header is for programs
   that name the types in C, link the library instead of loading it, or read its counters.
 
-  Manual pages of types are in the sources, at mat/impls/<format>/<format>.c and its like; make docs makes build/docs of all.
+  Manual pages are comments at types and functions in src/, and below: make docs and make install write them.
 */
 #pragma once
 #include <petscmat.h>
