@@ -297,5 +297,6 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    timeoutfactor: 5
 
 TEST*/
