@@ -30,8 +30,8 @@ static MaskedWalk MaskedStart(const SpmvCSR *csr, PetscInt row)
 }
 
 /*
-  The index word of the next block, 0 at the end. place, unless NULL: [entries of CSR + 1] gets for each entry the block's number and
-  its rank in the block; the last one is for what is written in vain. Nothing branches on columns, which no processor foresees
+  The index word of the next block, 0 at the end. place, unless NULL: [entries of CSR + 1] gets for each entry the number of the
+  block and its rank in the block; the last one is for what is written in vain. Nothing branches on columns, which no processor foresees
 */
 static inline __attribute__((always_inline)) uint32_t MaskedNext(MaskedWalk *walk, uint32_t number, uint32_t place[])
 {

@@ -1,8 +1,8 @@
 /*
   bccoo_masked.h - blocks of four rows and two columns that store the entries they have, and a mask of where these are
 
-  Such blocks need neither flags nor tiles: a group of four rows knows how many it has. Its blocks with more than four entries come
-  first, as those of four at most take less to load. A block begins at the first column that no block before it has.
+  Such blocks need neither flags nor tiles: a group of four rows knows how many it has. Its blocks with more than four entries
+  come first, as those of four at most take less to load. A block begins at the first column that no block before it has.
 
   Source: Bramas and Kus, Computing the sparse matrix vector product using block-based kernels without zero padding on processors
   with AVX-512 instructions, PeerJ Computer Science 4:e151, 2018: the blocks beta(r, c), there aligned by rows and each with its

@@ -10,7 +10,7 @@
 #define BCCOO_MASKS_ROW   12 /* entries of a row in the mean from which on blocks of rows and columns may be well filled */
 #define BCCOO_MASKS_DENSE 4  /* entries of the full blocks that a matrix consists of: of larger ones masks would gain nothing */
 
-/* True if blocks with masks are worth an estimate: out of cache, where they save bytes, and nothing is asked for that they have not */
+/* True if blocks with masks are worth an estimate: out of cache, where they save bytes, if nothing is asked for that they lack */
 static PetscBool BccooMayMask(const SpmvCSR *csr, const PetscInt p[])
 {
   const PetscInt nz = csr->i[csr->m];

@@ -72,9 +72,9 @@ static void PlanPieces(const SpmvCSR *csr, PetscInt r, PlanTally *t, PetscLogDou
 }
 
 /*
-  Cycles of Zen 4 with all in cache, of scalars out of it: they wait for memory as well as for the stores of y, and take 1.3 times
-  as long there (Q2, P2 and Stokes, 30 M entries); in cache other formats are faster than they are in any case. A block has a load of x, one of y and its store, and is bound by those and by the
-  multiplications of its rows; a row waits for its sums
+  Cycles of Zen 4 with all in cache; of scalars with codes out of it: they wait for memory as well as for the stores of y, and take
+  1.3 times as long there (Q2, P2 and Stokes, 30 M entries); in cache other formats are faster in any case. A block has a load of
+  x, one of y and its store, and is bound by those and by the multiplications of its rows; a row waits for its sums
 */
 PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
