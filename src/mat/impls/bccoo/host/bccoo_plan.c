@@ -16,13 +16,14 @@ static PetscBool BccooMayMask(const SpmvCSR *csr, const PetscInt p[])
   const PetscInt nz = csr->i[csr->m];
   PetscInt       h, w;
 
-  if (p[BCCOO_FILL] || p[BCCOO_BLOCK_HEIGHT] || p[BCCOO_BLOCK_WIDTH] || p[BCCOO_BUNCH] > 1 || p[BCCOO_SLICES] > 1 ||
-      p[BCCOO_COLUMNS] || p[BCCOO_VALUES] > SPMV_VALUES_PLAIN)
+  if (p[BCCOO_FILL] || p[BCCOO_BLOCK_HEIGHT] || p[BCCOO_BLOCK_WIDTH] || p[BCCOO_SLICES] > 1 || p[BCCOO_COLUMNS] ||
+      p[BCCOO_VALUES] > SPMV_VALUES_PLAIN)
     return PETSC_FALSE;
-  if (csr->n > BCCOO_MASKED_MOST || (PetscLogDouble)nz < SpmvMachineGet()->cached || nz / BCCOO_MASKS_ROW < csr->m)
+  if (csr->n > BCCOO_MASKED_MOST || (PetscLogDouble)nz < SpmvMachineGet()->cached || nz / BCCOO_MASKS_ROW < csr->m ||
+      csr->rbs * csr->cbs > BCCOO_MASKS_DENSE)
     return PETSC_FALSE;
   BccooFindShape(csr, &h, &w);
-  return (PetscBool)(csr->rbs * csr->cbs <= BCCOO_MASKS_DENSE && h * w <= BCCOO_MASKS_DENSE);
+  return (PetscBool)(h * w <= BCCOO_MASKS_DENSE);
 }
 
 /* Block shapes, each with a bunch and without one; a small matrix would leave most lanes of a bunch idle */
@@ -45,8 +46,7 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
   *n *= copies;
   if (!round && BccooMayMask(csr, p)) {
     plans[*n]                       = *asked;
-    plans[*n].value[BCCOO_BUNCH]    = 1;
-    plans[(*n)++].value[BCCOO_FILL] = BCCOO_FILL_MASKS;
+    plans[(*n)++].value[BCCOO_FILL] = BCCOO_FILL_MASKS; /* BccooResolve() sets what comes with them */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
