@@ -15,7 +15,7 @@ static const struct {
   PetscInt windows;          /* at least */
   PetscInt rows;             /* of a window, at most; a multiple of SAMPLE_COMMON, or all */
 } SampleSizes[] = {
-  [SPMV_SAMPLE_FORMATS] = {384, 49152, 8, 32768, 8, PETSC_MAX_INT},
+  [SPMV_SAMPLE_FORMATS] = {384, 49152, 16, 32768, 8, PETSC_MAX_INT},
   [SPMV_SAMPLE_PAIR]    = {48, 4096, 32, 4096, 8, 72},
   [SPMV_SAMPLE_PLANS]   = {48, 1024, 64, 1024, 1, 72},
 };
@@ -55,14 +55,27 @@ static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvS
   s->accesses += counted;
 }
 
+/* The line of the access before: it is in all caches */
+static inline void SampleAgain(SampleCaches *c, int32_t line, PetscBool counted, SpmvSample *s)
+{
+  c->used[line & (int32_t)(c->lines[SPMV_LEVELS - 2] - 1)] = ++c->accesses;
+  s->accesses += counted;
+}
+
 /* Rows from `first` on, as many as have `wanted` entries; returns the row after them */
 static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, PetscBool counted, SampleCaches *c, SpmvSample *s)
 {
-  PetscInt r = first;
+  PetscInt r      = first;
+  int32_t  before = 0;
 
   for (PetscInt64 end = (PetscInt64)csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) {
-    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++)
-      SampleAccess(c, 1 + (int32_t)((size_t)csr->j[k] * sizeof(PetscScalar) / SPMV_CACHE_LINE), counted, s);
+    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
+      const int32_t line = 1 + (int32_t)((size_t)csr->j[k] * sizeof(PetscScalar) / SPMV_CACHE_LINE);
+
+      if (line != before) SampleAccess(c, line, counted, s);
+      else SampleAgain(c, line, counted, s);
+      before = line;
+    }
   }
   return r;
 }
@@ -72,7 +85,7 @@ PetscErrorCode SpmvSampleReach(SpmvSample *s)
 {
   const SpmvMachine       *machine = SpmvMachineGet();
   const SpmvCSR           *csr     = s->all;
-  const PetscInt           nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, nz / 6);
+  const PetscInt           nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, nz / 12);
   SPMV_TEMPORARY int32_t  *line  = NULL;
   SPMV_TEMPORARY uint32_t *used  = NULL;
   SampleCaches             c     = {.accesses = SAMPLE_STREAM + 1};

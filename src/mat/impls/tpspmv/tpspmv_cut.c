@@ -7,6 +7,24 @@
 
 #define TPSPMV_QUANTA 256 /* quanta of columns in a tile of the full width */
 #define TPSPMV_STRIDE 64  /* rows between those looked at one after the other for empty columns: few tell that most are full */
+#define TPSPMV_SPREAD 512 /* rows looked at for entries on the diagonal */
+
+/* True if rows spread over a square matrix have an entry on the diagonal, three of four at least: so most columns are not empty */
+static PetscBool TpspmvDiagonalFull(const SpmvCSR *csr)
+{
+  const PetscInt rows = PetscMin(csr->m, TPSPMV_SPREAD);
+  PetscInt       full = 0;
+
+  if (csr->m != csr->n) return PETSC_FALSE;
+  for (PetscInt k = 0; k < rows; k++) {
+    const PetscInt r = (PetscInt)((PetscInt64)csr->m * k / rows);
+    PetscInt       e = csr->i[r];
+
+    while (e < csr->i[r + 1] && csr->j[e] != r) e++;
+    full += e < csr->i[r + 1];
+  }
+  return (PetscBool)(4 * full >= 3 * rows);
+}
 
 /*
   TpspmvColumnsLeft - counts the columns that a plan's knobs p, with `cache`, leave
@@ -24,6 +42,7 @@ PetscErrorCode TpspmvColumnsLeft(const SpmvCSR *csr, const PetscInt p[], PetscIn
   *nused = csr->n;
   if (p[TPSPMV_REMOVE] == TPSPMV_NO) PetscFunctionReturn(PETSC_SUCCESS);
   if (open && (size_t)csr->n * sizeof(PetscScalar) <= (size_t)p[TPSPMV_CACHE] * 1024) PetscFunctionReturn(PETSC_SUCCESS);
+  if (open && TpspmvDiagonalFull(csr)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(csr->n, &used));
   for (PetscInt first = 0; first < TPSPMV_STRIDE && n <= most; first++) {
     for (PetscInt r = first; r < csr->m && n <= most; r += TPSPMV_STRIDE) {
