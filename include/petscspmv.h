@@ -87,6 +87,7 @@ PETSC_EXTERN PetscErrorCode MatSpmvGetBytes(Mat, PetscLogDouble *);
 PETSC_EXTERN PetscErrorCode MatSpmvGetPlan(Mat, char[], size_t);
 PETSC_EXTERN PetscErrorCode MatSpmvSetTune(Mat, SpmvTuneKind);
 PETSC_EXTERN PetscErrorCode MatSpmvSetTuneSeconds(Mat, PetscReal);
+PETSC_EXTERN PetscErrorCode MatSpmvSetTuneCheck(Mat, PetscBool);
 PETSC_EXTERN PetscErrorCode MatSpmvSetTuneFormats(Mat, const char[]);
 PETSC_EXTERN PetscErrorCode MatSpmvSetExpectedCalls(Mat, PetscReal);
 PETSC_EXTERN PetscErrorCode MatSpmvSetWisdom(Mat, const char[]);

@@ -292,6 +292,7 @@ static PetscErrorCode TestFunctions(void)
   PetscCall(Refuse(A, "-" PREFIX "mat_spmv_tune_formats", "pmf,nosuch"));
   PetscCall(Refuse(A, "-" PREFIX "mat_spmv_tune_seconds", "0"));
   PetscCall(Refuse(A, "-" PREFIX "mat_spmv_expected_calls", "-1"));
+  PetscCall(Refuse(A, "-" PREFIX "mat_spmv_tune_check", "yes")); /* nothing is by AIJ's kernel here */
   PetscCall(Has("after what was refused", A, "format=pmf"));
   PetscCall(MatDestroy(&A));
 

@@ -127,7 +127,7 @@ static PetscErrorCode TestMatrix(void)
   THERE("lost 1 s: they cost as much as 1500 products save, and there were 1000; -el_mat_spmv_build_after", use.spent.setup = 3);
   NOT("lost", use.spent.setup = 1.9);
   NOT("lost", use.spent.setup = 2.4);
-  THERE("its products are not faster than by PETSc's kernel; -el_mat_type aij", use.spent.least[0] = 0.004; use.spent.setup = 1);
+  THERE("its products are not faster than by PETSc's kernel; -el_mat_spmv_tune_check", use.spent.least[0] = 0.004; use.spent.setup = 1);
 
   THERE("products of type cmrs, which are 0.80 times as fast as those of aij: -el_mat_type spmv", use.chosen = PETSC_FALSE;
         use.spent.least[1] = 0.0075; memcpy(use.label.type, "cmrs", 5));

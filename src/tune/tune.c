@@ -207,7 +207,8 @@ static PetscErrorCode OptionText(const SpmvOption *o, char text[], size_t size)
 /* Line 0: what was chosen, and how; line 1: the next best. Without a line end */
 PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], size_t size)
 {
-  static const char *const from[SPMV_FROM_COUNT] = {"as asked", "by estimate", "by measuring", "from wisdom"};
+  static const char *const from[SPMV_FROM_COUNT] = {"as asked", "by estimate", "by measuring", "from wisdom",
+                                                   "as products by the storage were slower"};
 
   PetscFunctionBegin;
   text[0] = 0;

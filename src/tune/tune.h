@@ -58,7 +58,7 @@ typedef struct {
 } SpmvOption;
 
 /* Where a choice comes from */
-typedef enum { SPMV_FROM_ASKED, SPMV_FROM_ESTIMATE, SPMV_FROM_MEASURE, SPMV_FROM_WISDOM, SPMV_FROM_COUNT } SpmvFrom;
+typedef enum { SPMV_FROM_ASKED, SPMV_FROM_ESTIMATE, SPMV_FROM_MEASURE, SPMV_FROM_WISDOM, SPMV_FROM_CHECK, SPMV_FROM_COUNT } SpmvFrom;
 
 /* SpmvChoice: what serves a matrix, and why */
 typedef struct {

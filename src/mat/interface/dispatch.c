@@ -70,6 +70,8 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
   } else PetscCall(SpmvProductAIJ(A, &SpmvParentSeq, x, y, z, transpose));
   PetscCall(PetscTime(&end));
   SpmvSpentCall(&s->spent, ours, (PetscBool)(!transpose && !there), end - start); /* nobody waits for a device */
+  if (shadow->settings.check && !transpose && !b->device && (ours || !current))
+    PetscCall(MatSpmvCheck(A, shadow, ours, end - start));
   if (ours) s->counts.floats += s->rounded;
   if (ours) s->counts.products++;
   else if (current && s->built.format == &SpmvFormat_aij) s->counts.aij++;

@@ -111,6 +111,7 @@ static const struct {
   {"MatSpmvGetPlan_C", (void (*)(void))MatSpmvGetPlan},
   {"MatSpmvSetTune_C", (void (*)(void))MatSpmvSetTune},
   {"MatSpmvSetTuneSeconds_C", (void (*)(void))MatSpmvSetTuneSeconds},
+  {"MatSpmvSetTuneCheck_C", (void (*)(void))MatSpmvSetTuneCheck},
   {"MatSpmvSetTuneFormats_C", (void (*)(void))MatSpmvSetTuneFormats},
   {"MatSpmvSetExpectedCalls_C", (void (*)(void))MatSpmvSetExpectedCalls},
   {"MatSpmvSetWisdom_C", (void (*)(void))MatSpmvSetWisdom},

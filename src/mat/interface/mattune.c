@@ -123,6 +123,44 @@ PetscErrorCode MatSpmvSetTuneSeconds(Mat A, PetscReal seconds)
 }
 
 /*@
+  MatSpmvSetTuneCheck - whether the first products by a new storage are compared with those by AIJ's kernel before them
+
+  Logically Collective
+
+  Input Parameters:
++ A - the matrix; one that is not of a type of this library stays as it is
+- check - `PETSC_TRUE`: the storage is dropped if the median of its products is longer, and AIJ's kernel serves
+
+  Options Database Key:
+. -mat_spmv_tune_check <no> - the same
+
+  Level: intermediate
+
+  Notes:
+  The last five products by AIJ's kernel, of which -mat_spmv_build_after must leave as many, are compared with five by the storage,
+  once for each pattern and plan; products with the transposed matrix, or on a device, do not count. Each process decides for its
+  own blocks.
+
+  What serves then depends on the clock, and with it the last bits of products: two runs of the same program may differ in them.
+
+.seealso: `MATSPMV`, `MatSpmvSetTune()`, `MatSpmvGetPlan()`
+@*/
+PetscErrorCode MatSpmvSetTuneCheck(Mat A, PetscBool check)
+{
+  SpmvRequest *q;
+  SpmvShadow  *s;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvChangeRequest(A, &q));
+  PetscValidLogicalCollectiveBool(A, check, 2);
+  if (!q) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvGetShadow(A, &s));
+  PetscCall(MatSpmvCheckAllowed(A, check, s->settings.build_after));
+  s->settings.check = check;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
   MatSpmvSetExpectedCalls - how many products set-up is to pay off in
 
   Logically Collective

@@ -297,6 +297,10 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
     SPMV_HELP_WORD, backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
   PetscCall(SpmvReadTuning(A, shadow->type, q, PetscOptionsObject));
   PetscCall(SpmvReadCandidates(shadow->type, q, PetscOptionsObject));
+  PetscCall(PetscOptionsBool("-mat_spmv_tune_check",
+                             "A storage whose first products take longer than those by AIJ's kernel before them is dropped",
+                             SPMV_HELP_WORD, s.check, &s.check, NULL));
+  PetscCall(MatSpmvCheckAllowed(A, s.check, s.build_after));
   PetscCall(PetscOptionsBool("-mat_spmv_tune_view", "Prints what was chosen, and why, once after each choice", SPMV_HELP_WORD,
                              s.tuneview, &s.tuneview, NULL));
   PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", SPMV_HELP_WORD, &set));

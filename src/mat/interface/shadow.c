@@ -162,6 +162,8 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
 
   PetscFunctionBegin;
   s->choose_seconds = 0;
+  s->check.calls[1] = 0;
+  s->check.done     = PETSC_FALSE;
   PetscCall(SpmvShadowDrop(shadow));
   PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST))));
   side = SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend);
@@ -182,6 +184,7 @@ static PetscErrorCode SpmvShadowReconsider(const SpmvShadow *s, const SpmvCSR *c
 
   PetscFunctionBegin;
   *other = PETSC_FALSE;
+  if (s->seq.choice.from == SPMV_FROM_CHECK) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < SPMV_CANDIDATES && s->seq.built.plan.backend == SPMV_BACKEND_HOST; k++) {
     const PetscBool serves = (PetscBool)(SpmvCandidate[k] == s->seq.built.format);
 

@@ -10,6 +10,7 @@
   matconvert.c  AIJ <-> ours, anything <-> ours, products with other types
   exact.c       functions of PETSc that want AIJ's exact type name
   shadow.c      the storage beside AIJ's: built, brought up to date, dropped
+  check.c       -mat_spmv_tune_check: slower than AIJ's kernel after all
   built.c       a matrix in a format, wherever it is
   transposed.c  the storage of A^T that -mat_spmv_transpose copy asks for
   matdevice.c   the storage on the device
@@ -94,6 +95,7 @@ typedef struct {
   SpmvRequest       request;       /* formats, plans, instruction set, threads, backend, and how to choose among them */
   PetscViewer       viewer;        /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
+  PetscBool         check;    /* -mat_spmv_tune_check */
   PetscBool         tuneview; /* -mat_spmv_tune_view */
   PetscBool         why;      /* one of the two is set: at the end it is said why nothing was built */
 } SpmvSettings;
@@ -162,6 +164,16 @@ typedef struct {
   PetscLogDouble   read, bytes, build_seconds; /* bytes that sweeps read, and that are kept */
 } SpmvSweeps;
 
+#define SPMV_CHECK_TIMES 5 /* products of each kind whose medians are compared */
+
+/* SpmvCheck: the times of products with one pattern, [0] by AIJ's kernel and [1] by the storage that was chosen */
+typedef struct {
+  PetscObjectState nonzerostate; /* of the matrix */
+  PetscBool        done;
+  PetscInt64       calls[2];
+  PetscLogDouble   seconds[2][SPMV_CHECK_TIMES]; /* of the last ones */
+} SpmvCheck;
+
 /* SpmvSeq: of a sequential Mat, what serves its products, and what they were */
 typedef struct {
   SpmvChoice       choice; /* what is to serve, as long as the pattern and what is asked for stay */
@@ -181,6 +193,7 @@ typedef struct {
   PetscInt         global;                      /* of a parallel Mat, the number of its first row */
   PetscBool        is_block;                    /* of a parallel Mat, which it has its settings from */
   SpmvDue          due;                         /* products */
+  SpmvCheck        check;
 
   SpmvSweeps sweeps;
 
@@ -301,6 +314,12 @@ extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
 extern PetscErrorCode SpmvShadowGetWork(SpmvShadow *shadow, size_t n, PetscScalar **work);
 extern PetscBool      MatSpmvPatternIsBuilt(Mat A, const SpmvShadow *shadow);
 extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
+
+/* check.c */
+extern void           SpmvCheckCall(SpmvCheck *check, PetscBool ours, PetscLogDouble seconds, PetscBool *lost,
+                                    PetscLogDouble median[2]);
+extern PetscErrorCode MatSpmvCheckAllowed(Mat A, PetscBool check, PetscInt build_after);
+extern PetscErrorCode MatSpmvCheck(Mat A, SpmvShadow *shadow, PetscBool ours, PetscLogDouble seconds);
 
 /* matreport.c */
 extern void           SpmvShadowBorn(SpmvShadow *shadow);
