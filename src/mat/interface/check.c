@@ -74,9 +74,7 @@ PetscErrorCode MatSpmvCheck(Mat A, SpmvShadow *shadow, PetscBool ours, PetscLogD
   if (!lost) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(A, "Products by %s take %g s, those by AIJ's kernel %g s: the storage is dropped (-mat_spmv_tune_check)\n",
                       s->built.format->name, (double)median[1], (double)median[0]));
-  winner = (SpmvOption){.number   = SPMV_NUMBER_AIJ,
-                        .plan     = shadow->settings.request.host[SPMV_NUMBER_AIJ],
-                        .measured = median[0]};
+  winner = (SpmvOption){.number = SPMV_NUMBER_AIJ, .plan = shadow->settings.request.host[SPMV_NUMBER_AIJ], .measured = median[0]};
   s->choice.second          = s->choice.best;
   s->choice.second.measured = median[1];
   s->choice.best            = winner;
