@@ -244,7 +244,7 @@ static PetscErrorCode ListDestroy(char *list[], PetscInt count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tries the types that were asked for on a small matrix, which blocks of all sizes divide: a typing error shall not wait for its turn */
+/* Tries the types that were asked for on a small matrix, which blocks of all sizes divide: a typing error is said at once */
 static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
 {
   BenchMatrix M;
