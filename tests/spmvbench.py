@@ -248,7 +248,11 @@ def binary():
         cases.append(('complex', data + bytes(8 * entries), 0, 'a complex matrix needs a complex PETSc'))
     other = struct.pack(('>%dq' if width == 4 else '>%di') % (4 + rows + entries), *struct.unpack_from(code % (4 + rows + entries), data)) + data[start + entries * width:]
     assert matrix('-f', write('width.petsc', other)) == want, 'indices of the other width'
-    assert matrix('-f', write('vector.petsc', data + 3 * data[:16])) == want, 'something comes after the matrix'
+    assert matrix('-f', write('vector.petsc', data + bytes(48))) == want, 'something comes after the matrix'
+    _, err, lines = bench('-f', write('two.petsc', 2 * data), '-types', 'aij')
+    assert {l['matrix'] for l in lines} == {'two'} and 'the first matrix of this file is measured, no other' in err, err
+    _, err, _ = bench('-f', write('one.petsc', data), '-types', 'aij')
+    assert 'the first matrix' not in err, err
     # The size of blocks that PETSc wrote beside it, where it divides the matrix: baij without a size of its own goes by it
     for size, blocks in (5, 5), (3, 1), ('x', 1):
         write('a.petsc.info', '-matload_block_size %s\n' % size)
@@ -348,7 +352,9 @@ def values_random():
 # ---- types and results ----
 
 def always():
-    _, _, lines = bench('-generate', 'dense:840')
+    _, _, lines = bench('-generate', 'dense:3')
+    assert [l['type'] for l in lines if 'baij' not in l['type']] == ['aij', 'aijperm', 'aijsell', 'sell', 'spmv', *FORMATS], lines
+    _, _, lines = bench('-generate', 'dense:840', '-types', 'bccoo')
     assert [l['type'] for l in lines] == ['aij', 'aijperm', 'aijsell', 'sell'] + ['baij:block_size=%d' % k for k in range(2, 9)] + ['bccoo']
     _, _, lines = bench('-generate', 'elasticity:4,laplace7:10', '-types', 'aij,baij:block_size=2')
     assert [l['type'] for l in lines if l['matrix'] == 'elasticity:4' and 'baij' in l['type']] == ['baij:block_size=2', 'baij:block_size=3', 'baij:block_size=4', 'baij:block_size=6', 'baij:block_size=8']
@@ -357,7 +363,7 @@ def always():
 
 def bytes_of_petsc():
     i, s = (8 if WIDE else 4), (16 if COMPLEX else 8)
-    _, _, lines = bench('-generate', 'elasticity:4')
+    _, _, lines = bench('-generate', 'elasticity:4', '-types', 'aij')
     b = {l['type']: int(l['bytes']) for l in lines}
     assert b['aij'] == 9 * 1000 * (s + i) + 192 * i and b['aijperm'] == b['aij'] + 192 * i, b
     assert b['baij:block_size=3'] == 1000 * (9 * s + i) + 64 * i, b
@@ -469,16 +475,102 @@ def devices():
     assert [l['type'] for l in lines] == ['aij', type] and float(lines[1]['median_s']) > 0 and float(lines[1]['error']) < 8, lines
 
 
+def brief():
+    """what the short report says of a matrix follows from its times, of which it does not matter what they are"""
+    out, _, lines = bench('-generate', 'elasticity:5,laplace7:9,dense:1', '-threads', '2', seconds='0.001')
+    parts = re.findall(r'^(\S+): \d+ x \d+, \d+ nonzeros, \d+ rounds\n(.*?)\n(?=\n)', out, re.M | re.S)
+    assert [name for name, _ in parts] == ['elasticity:5', 'laplace7:9', 'dense:1'] and '3 matrices measured' in out, out
+    for name, text in parts:
+        mine = {l['type']: l for l in lines if l['matrix'] == name}
+        median = {t: float(l['median_s']) for t, l in mine.items()}
+        for t, l in mine.items():  # the table: times faster than aij, MB
+            chosen = re.match('format=(\\w+)', l['plan'])
+            row = re.search('^  %s +(.*)' % re.escape(t + (': ' + chosen[1] if chosen else '')), text, re.M)[1].split()
+            assert abs(float(row[0]) - median['aij'] / median[t]) < 0.006 and abs(float(row[2]) - 1e-6 * int(l['bytes'])) < 6e-4, (t, row, l)
+            kind = chosen[1] if chosen else t
+            added = 'instead' if t == 'sell' or 'baij' in t else 0 if kind in ('aij', 'csradaptive') else 1e-6 * int(l['bytes']) - (1e-6 * int(mine['aij']['bytes']) if kind == 'aijperm' else 0)
+            assert row[3] == added or abs(float(row[3]) - added) < 6e-4, (t, row, added)
+        fastest = min(median, key=lambda t: median[t])
+        near = [t for t in ('aij', 'spmv') if median[t] <= 1.03 * median[fastest]]
+        best = (near + [fastest])[0]
+        words = text.split('  best:    ')[1]
+        if best == 'aij':
+            assert words == 'aij: nothing else is faster\n  type:    nothing', words
+            continue
+        said = re.match(r'([^\s,]+?)(?:, which chooses \w+)?: ([\d.]+) times faster than aij', words)
+        assert said[1] == best and abs(float(said[2]) - median['aij'] / median[best]) < 0.006, (words, median)
+        typed = re.search('  type:    (.*)', words)[1].split()
+        if best in ('spmv', *FORMATS):
+            assert typed == ['./app', '-dll_append', os.path.realpath(os.environ['LIBRARY']), '-mat_type', best, '-mat_spmv_threads', '2'], typed
+        else:
+            kind, _, size = best.partition(':block_size=')
+            assert typed == ['./app', '-mat_type', kind] + (['-mat_block_size', size] if size else []), typed
+    # Who asks for types, or for something else than products, gets the long one
+    for options in ['-types', 'pmf'], ['-operation', 'transpose']:
+        out, _, _ = bench('-generate', 'laplace7:5', *options, seconds='0.001')
+        assert 'per nnz' in out and 'best:' not in out, out
+
+
+def progress():
+    file = write('small.mtx', G + '2 2 2\n1 1 1\n2 2 1\n')
+    command = [PROGRAM, '-f', file, '-generate', 'laplace7:5', '-types', 'pmf', '-seconds', '0.001', '-progress', '0']
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, 'PETSC_OPTIONS': ''})
+    for words in '1 of 2, %s: reading' % file, '1 of 2, %s: 0 MB read' % file, '1 of 2, small: building pmf', '2 of 2, laplace7:5: generating', '2 of 2, laplace7:5: round 1, 0 % of the time':
+        assert re.search(r'^\[\d+ s\] %s$' % re.escape(words), done.stderr, re.M), words + ': ' + done.stderr
+
+
+PLOT = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'examples', 'spmvbench', 'plot')
+
+
+def shapes(text, name):
+    return sum(e.tag.endswith(name) for e in xml.etree.ElementTree.fromstring(text).iter())
+
+
 def plot():
-    bench('-generate', 'laplace7:6,elasticity:3', seconds='0.001')
-    script = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'examples', 'spmvbench', 'plot')
-    for options, dots in ([], len(list(csv.DictReader(open(path('out.csv')))))), (['--types', 'bccoo,sell', '--best'], 4):
-        done = subprocess.run([sys.executable, script, path('out.csv')] + options, capture_output=True, text=True, check=True)
-        drawn = xml.etree.ElementTree.fromstring(done.stdout)
-        assert sum(e.tag.endswith('circle') for e in drawn.iter()) == dots, done.stdout[:300]
+    _, _, lines = bench('-generate', 'laplace7:6,elasticity:3', seconds='0.001')
+    for options, dots in ([], len(lines)), (['--types', 'bccoo,sell', '--best'], 4):
+        done = subprocess.run([sys.executable, PLOT, path('out.csv')] + options, capture_output=True, text=True, check=True)
+        assert shapes(done.stdout, 'circle') == dots, done.stdout[:300]
+    # One matrix: two bars for each type; sheet and legend are rectangles as well
+    out, _, lines = bench('-generate', 'laplace7:6', '-plot', path('one.svg'), seconds='0.001')
+    with open(path('one.svg')) as file:
+        text = file.read()
+    assert shapes(text, 'rect') == 2 * len(lines) + 3 and 'drawn: ' + path('one.svg') in out, text[:300]
+    assert all('>%s</text>' % l['type'] in text and '>%.2f</text>' % float(l['ratio_to_aij']) in text for l in lines), text
     bench('-generate', 'dense:2')
-    done = subprocess.run([sys.executable, script, path('out.csv')], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, PLOT, path('out.csv')], capture_output=True, text=True)
     assert done.returncode == 1 and 'no times of any type' in done.stderr, done.stderr
+
+
+def plot_refused():
+    """nothing is measured for a file that cannot be drawn"""
+    write('matplotlib.py', 'raise ImportError("it is not here")')
+    here = {'PYTHONPATH': folder.name}
+    cases = [(path('x.png'), here, 'x.png needs Matplotlib (it is not here): install it (Debian: python3-matplotlib), set PYTHON'),
+             (path('x.svg'), {'PYTHON': '/nowhere/python'}, '/nowhere/python: No such file or directory: install python3, or set PYTHON'),
+             ('/nowhere/x.svg', {}, 'the folder /nowhere is not there')]
+    for name, env, words in cases:
+        done = subprocess.run([PROGRAM, '-generate', 'dense:2', '-plot', name], capture_output=True, text=True, env={**os.environ, 'PETSC_OPTIONS': '', **env})
+        assert done.returncode == 2 and words in done.stderr and 'measured' not in done.stdout, done.stderr
+    _, err, _ = bench('-generate', 'dense:2', '-plot', path('x.svg'), status=2)
+    assert '-plot draws times, and -seconds 0 takes none' in err, err
+
+
+def plot_png():
+    """by a Python that has Matplotlib"""
+    found = [p for p in (sys.executable, '/usr/bin/python3') if not subprocess.run([p, '-c', 'import matplotlib'], capture_output=True).returncode]
+    if not found:
+        return 'there is no Matplotlib; install python3-matplotlib'
+    for kinds in 'laplace7:6', 'laplace7:6,dense:5':
+        done = subprocess.run([PROGRAM, '-generate', kinds, '-seconds', '0.001', '-plot', path('x.png')], capture_output=True, text=True, env={**os.environ, 'PETSC_OPTIONS': '', 'PYTHON': found[0]})
+        assert done.returncode == 0, done.stderr
+        with open(path('x.png'), 'rb') as file:
+            data = file.read()
+        width, height = struct.unpack('>ii', data[16:24])
+        assert data[:8] == b'\x89PNG\r\n\x1a\n' and width > 1000 and height > 300, data[:24]
+        os.remove(path('x.png'))
+    done = subprocess.run([PROGRAM, '-generate', 'dense:2', '-plot', path('x.picture')], capture_output=True, text=True, env={**os.environ, 'PETSC_OPTIONS': '', 'PYTHON': found[0]})
+    assert done.returncode == 2 and 'x.picture does not end in one of .' in done.stderr and '.png' in done.stderr, done.stderr
 
 
 def usage():
@@ -497,7 +589,7 @@ def shared(where):
     """all real matrices: the sizes of the index, all products right"""
     with open(os.path.join(where, 'INDEX.tsv')) as file:
         index = {r['name']: r for r in csv.DictReader(file, delimiter='\t')}
-    _, err, lines = bench('-f', ','.join(os.path.join(where, name + '.mtx.gz') for name in index))
+    _, err, lines = bench('-f', ','.join(os.path.join(where, name + '.mtx.gz') for name in index), '-types', 'bccoo')
     got = {l['matrix']: [l['rows'], l['cols'], l['nnz']] for l in lines}
     for name, row in index.items():
         if row['field'] == 'complex' and not COMPLEX:
@@ -508,8 +600,8 @@ def shared(where):
 
 def test(name, run, *arguments):
     try:
-        run(*arguments)
-        print('ok spmvbench_' + name, flush=True)
+        why = run(*arguments)
+        print('ok spmvbench_' + name + (' # SKIP ' + why if why else ''), flush=True)
     except (AssertionError, subprocess.SubprocessError, LookupError, ValueError, StopIteration, struct.error, OSError) as error:
         print('not ok spmvbench_%s # %s: %s' % (name, type(error).__name__, ' '.join(str(error).split())[:600]), flush=True)
 
@@ -520,7 +612,7 @@ for group, everything, run in (READ, read_all, read), (BROKEN, broken_all, broke
     test(everything.__name__, lambda: result.append(everything()))
     for case in group:
         test('%s_%s' % (run.__name__, case), run, case, result[0] if result else {})
-for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, operations, devices, plot, usage:
+for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, operations, devices, brief, progress, plot, plot_refused, plot_png, usage:
     test(check.__name__, check)
 real = os.path.join(os.environ.get('SHARED', '../shared'), 'matrices')
 if os.path.exists(os.path.join(real, 'INDEX.tsv')):

@@ -38,6 +38,7 @@ static PetscErrorCode TextRead(const char file[], MMText *t, PetscBool *ok, char
     }
     got = gzread(gz, t->text + t->length, (unsigned)PetscMin(room - t->length - 1, (size_t)1 << 28));
     *ok = (PetscBool)(got == 0);
+    if (got > 0) PetscCall(BenchProgress("%s: %zu MB read", file, (t->length + (size_t)got) >> 20)); /* it may set errno */
   }
   t->text[t->length] = 0;
   if (!*ok) {
@@ -165,6 +166,7 @@ typedef struct {
   size_t  width, parts; /* bytes of an integer; numbers of a value, 1 or 2 */
   int64_t rows, cols, entries;
   size_t  start; /* of the values */
+  size_t  end;   /* of the matrix */
 } BinaryHead;
 
 /*
@@ -192,6 +194,7 @@ static PetscErrorCode BinaryCheck(const MMText *t, BinaryHead *h, BenchOutcome *
                : (double)t->length == needed + 8. * (double)h->entries || !PetscDefined(USE_COMPLEX) ? 1
                                                                                                      : 2;
   needed += 8. * (double)h->parts * (double)h->entries;
+  h->end   = (size_t)PetscMax(needed, 0);
   *outcome = BENCH_SKIPPED;
   if (h->entries < 0) PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: a dense PETSc matrix", t->file));
   else if (PetscMax(PetscMax(h->rows, h->cols), h->entries) > PETSC_MAX_INT)
@@ -210,6 +213,17 @@ static PetscErrorCode BinaryCheck(const MMText *t, BinaryHead *h, BenchOutcome *
                               t->length, (long long)h->rows, (long long)h->entries, needed));
     else *outcome = BENCH_OK;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Who wrote several matrices to one file is told that the first one counts */
+static PetscErrorCode BinaryRestSay(const MMText *t, const BinaryHead *h)
+{
+  PetscFunctionBegin;
+  if (BinaryInt(t, h->width, (double)(h->end / h->width)) != MAT_FILE_CLASSID) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(BenchProgressClear());
+  PetscCall(
+    PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s: the first matrix of this file is measured, no other\n", t->file));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,6 +272,7 @@ static PetscErrorCode BenchMatrixReadBinary(const MMText *t, BenchMatrix *M, Ben
   }
   M->i[M->m] = nz;
   *outcome   = BENCH_OK;
+  PetscCall(BinaryRestSay(t, &h));
   if (nz < h.entries) {
     PetscCall(PetscSNPrintf(reason, BENCH_REASON, "%s: the rows have %" PetscInt_FMT " entries instead of %lld", t->file, nz,
                             (long long)h.entries));

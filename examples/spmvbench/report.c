@@ -46,7 +46,8 @@ PetscErrorCode BenchReportOpen(const char file[], PetscBool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static double BenchMedian(const BenchType *t, PetscInt rounds)
+/* Seconds of a product; NaN if none was timed */
+double BenchMedian(const BenchType *t, PetscInt rounds)
 {
   if (!t->A || !rounds) return NAN;
   return (t->times[(rounds - 1) / 2] + t->times[rounds / 2]) / 2;
@@ -83,6 +84,58 @@ static PetscErrorCode BenchSummaryAdd(const BenchMatrix *M, const BenchType *t, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* BenchRates: what follows from a type's median time, see above; NaN where nothing was timed */
+typedef struct {
+  double median, least, build, gflops, gbs, gbs_csr, fraction, to_aij, to_petsc, eta_minus, eta_plus;
+} BenchRates;
+
+static BenchRates BenchRatesCompute(const BenchMatrix *M, PetscInt rounds, double aij, double petsc, const BenchType *t)
+{
+  const double median = BenchMedian(t, rounds), nz = (double)M->i[M->m];
+  const double vectors = (double)sizeof(PetscScalar) * ((double)M->m + (double)M->n),
+               csr     = (double)(sizeof(PetscScalar) + sizeof(PetscInt)) * nz + (double)sizeof(PetscInt) * (double)M->m;
+  const double gbs     = (t->bytes + vectors) / median / 1e9;
+
+  return (BenchRates){
+    .median    = median,
+    .least     = rounds ? t->times[0] : NAN,
+    .build     = rounds ? PetscMax(0, t->first - median) : NAN,
+    .gflops    = 2 * PETSC_FLOPS_PER_OP * nz / median / 1e9,
+    .gbs       = gbs,
+    .gbs_csr   = (csr + vectors) / median / 1e9,
+    .fraction  = gbs * 1e9 / t->read,
+    .to_aij    = aij / median,
+    .to_petsc  = petsc / median,
+    .eta_minus = (csr + (double)sizeof(PetscScalar) * ((double)M->m + nz)) / median / t->read,
+    .eta_plus  = (csr + vectors) / median / t->read,
+  };
+}
+
+static void TableHead(PetscInt rounds, int width)
+{
+  printf("  %-*s %7s", width, "", "bytes");
+  if (rounds)
+    printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "build", "min", "median", "", "", "GB/s", "of read", "times", "times");
+  printf("\n  %-*s %7s", width, "type", "per nnz");
+  if (rounds)
+    printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "products", "us", "us", "Gflop/s", "GB/s", "as csr", "bandw.", "aij",
+           "best");
+  printf(" %8s", "error");
+  if (rounds) printf(" %7s %7s", "eta-", "eta+");
+  printf("       plan\n");
+}
+
+static void TableLine(const BenchMatrix *M, PetscInt rounds, const BenchRates *r, const BenchType *t, int width)
+{
+  printf("  %-*s %7.2f", width, t->spec, t->bytes / (double)M->i[M->m]);
+  if (rounds)
+    printf(" %8.1f %10.2f %10.2f %7.2f %7.1f %7.1f %7.2f %7.2f %7.2f", r->build / r->median, r->least * 1e6, r->median * 1e6,
+           r->gflops, r->gbs, r->gbs_csr, r->fraction, r->to_aij, r->to_petsc);
+  printf(" %8.2g", t->error);
+  if (rounds) printf(" %7.2f %7.2f", r->eta_minus, r->eta_plus);
+  printf(" %s%s%s\n", t->pass ? "PASS" : "FAIL", t->plan[0] ? "  " : "", t->plan);
+}
+
 /* A cell of the CSV; nothing if the number is not known */
 static void CsvNumber(const char format[], double value)
 {
@@ -90,45 +143,23 @@ static void CsvNumber(const char format[], double value)
   if (!isnan(value)) fprintf(Report.csv, format, value);
 }
 
-/* One line of the table and of the CSV */
-static PetscErrorCode BenchReportType(const BenchMatrix *M, PetscInt rounds, double aij, double petsc, const BenchType *t,
-                                      int width)
+static void CsvLine(const BenchMatrix *M, const BenchRates *r, const BenchType *t)
 {
-  const double median = BenchMedian(t, rounds), least = rounds ? t->times[0] : NAN, nz = (double)M->i[M->m];
-  const double vectors = (double)sizeof(PetscScalar) * ((double)M->m + (double)M->n),
-               csr     = (double)(sizeof(PetscScalar) + sizeof(PetscInt)) * nz + (double)sizeof(PetscInt) * (double)M->m;
-  const double build = rounds ? PetscMax(0, t->first - median) : NAN, gflops = 2 * PETSC_FLOPS_PER_OP * nz / median / 1e9;
-  const double gbs = (t->bytes + vectors) / median / 1e9, gbs_csr = (csr + vectors) / median / 1e9,
-               fraction  = gbs * 1e9 / t->read;
-  const double eta_minus = (csr + (double)sizeof(PetscScalar) * ((double)M->m + nz)) / median / t->read,
-               eta_plus  = (csr + vectors) / median / t->read;
-
-  PetscFunctionBegin;
-  printf("  %-*s %7.2f", width, t->spec, t->bytes / nz);
-  if (rounds)
-    printf(" %8.1f %10.2f %10.2f %7.2f %7.1f %7.1f %7.2f %7.2f %7.2f", build / median, least * 1e6, median * 1e6, gflops, gbs,
-           gbs_csr, fraction, aij / median, petsc / median);
-  printf(" %8.2g", t->error);
-  if (rounds) printf(" %7.2f %7.2f", eta_minus, eta_plus);
-  printf(" %s%s%s\n", t->pass ? "PASS" : "FAIL", t->plan[0] ? "  " : "", t->plan);
-  if (Report.csv) {
-    fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%s,%s,%" PetscInt_FMT ",1,%.0f", M->name,
-            M->m, M->n, M->i[M->m], t->spec, t->A ? t->backend : "host", t->plan, t->threads, t->bytes);
-    CsvNumber("%.3e", build);
-    CsvNumber("%.6e", least);
-    CsvNumber("%.6e", median);
-    CsvNumber("%.4f", gflops);
-    CsvNumber("%.4f", gbs);
-    CsvNumber("%.4f", gbs_csr);
-    CsvNumber("%.4f", fraction);
-    CsvNumber("%.4f", aij / median);
-    CsvNumber("%.4f", petsc / median);
-    CsvNumber("%.4g", t->error);
-    CsvNumber("%.4f", eta_minus);
-    CsvNumber("%.4f", eta_plus);
-    fputc('\n', Report.csv);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%s,%s,%" PetscInt_FMT ",1,%.0f", M->name, M->m,
+          M->n, M->i[M->m], t->spec, t->backend, t->plan, t->threads, t->bytes);
+  CsvNumber("%.3e", r->build);
+  CsvNumber("%.6e", r->least);
+  CsvNumber("%.6e", r->median);
+  CsvNumber("%.4f", r->gflops);
+  CsvNumber("%.4f", r->gbs);
+  CsvNumber("%.4f", r->gbs_csr);
+  CsvNumber("%.4f", r->fraction);
+  CsvNumber("%.4f", r->to_aij);
+  CsvNumber("%.4f", r->to_petsc);
+  CsvNumber("%.4g", t->error);
+  CsvNumber("%.4f", r->eta_minus);
+  CsvNumber("%.4f", r->eta_plus);
+  fputc('\n', Report.csv);
 }
 
 PetscErrorCode BenchReportMatrix(const BenchMatrix *M, const BenchRun *run, PetscInt count, const BenchType types[])
@@ -143,24 +174,19 @@ PetscErrorCode BenchReportMatrix(const BenchMatrix *M, const BenchRun *run, Pets
     width = PetscMax(width, (int)strlen(types[k].spec));
   }
   PetscCall(BenchProgressClear());
+  if (run->brief && Report.count) printf("\n"); /* it is not the first */
   printf("%s: %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " nonzeros", M->name, M->m, M->n, M->i[M->m]);
   if (run->rounds) printf(", %" PetscInt_FMT " rounds", run->rounds);
-  printf("\n  %-*s %7s", width, "", "bytes");
-  if (run->rounds)
-    printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "build", "min", "median", "", "", "GB/s", "of read", "times", "times");
-  printf("\n  %-*s %7s", width, "type", "per nnz");
-  if (run->rounds)
-    printf(" %8s %10s %10s %7s %7s %7s %7s %7s %7s", "products", "us", "us", "Gflop/s", "GB/s", "as csr", "bandw.", "aij",
-           "best");
-  printf(" %8s", "error");
-  if (run->rounds) printf(" %7s %7s", "eta-", "eta+");
-  printf("       plan\n");
+  printf("\n");
+  if (run->brief) PetscCall(BenchBriefPrint(M, run, count, types));
+  else TableHead(run->rounds, width);
   for (PetscInt k = 0; k < count; k++) {
-    const double median = BenchMedian(&types[k], run->rounds);
+    const BenchRates r = BenchRatesCompute(M, run->rounds, aij, petsc, &types[k]);
 
     if (!types[k].A) continue;
-    PetscCall(BenchReportType(M, run->rounds, aij, petsc, &types[k], width));
-    PetscCall(BenchSummaryAdd(M, &types[k], aij / median, petsc / median));
+    if (!run->brief) TableLine(M, run->rounds, &r, &types[k], width);
+    if (Report.csv) CsvLine(M, &r, &types[k]);
+    PetscCall(BenchSummaryAdd(M, &types[k], r.to_aij, r.to_petsc));
   }
   fflush(stdout);
   if (Report.csv) fflush(Report.csv);
@@ -179,14 +205,14 @@ static void BenchSummaryPrint(const BenchSummary *s, int width)
   printf("\n");
 }
 
-/* Prints the summary, our types last, and closes the CSV */
-PetscErrorCode BenchReportClose(void)
+/* Prints the summary, if it is asked for, our types last, and closes the CSV */
+PetscErrorCode BenchReportClose(PetscBool summary)
 {
   int       width = 4;
   PetscBool timed = PETSC_FALSE;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < Report.count; k++) timed = (PetscBool)(timed || Report.types[k].matrices);
+  for (PetscInt k = 0; k < Report.count; k++) timed = (PetscBool)(timed || (summary && Report.types[k].matrices));
   for (PetscInt k = 0; k < Report.count; k++) width = PetscMax(width, (int)strlen(Report.types[k].spec));
   if (timed)
     printf(

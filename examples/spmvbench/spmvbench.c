@@ -4,26 +4,32 @@
   The help text below says what it does; the table's columns are explained in report.c and the method in measure.c.
 */
 static char help[] =
-  "spmvbench - how fast do matrix types multiply, and how exactly?\n\n"
-  "  spmvbench -f a.mtx.gz,b.mtx,c.petsc -types bccoo -csv out.csv\n"
-  "  spmvbench -generate laplace7:60,elasticity:20 -types bccoo,bccoo:block_height=1:block_width=1\n\n"
+  "spmvbench - which matrix type is best for your matrix? How fast do types multiply, and how exactly?\n\n"
+  "  spmvbench -f my.mtx                      the best type, how much faster it is, its memory, and what to type\n"
+  "  spmvbench -f my.mtx -plot my.png         the same, and a picture of it\n"
+  "  ./app -mat_view binary:my.petsc          a matrix of a running program, for -f my.petsc\n"
+  "  spmvbench -f a.mtx.gz,b.petsc -types bccoo,bccoo:block_height=1:block_width=1 -csv out.csv\n"
+  "                                           all that is measured of these types\n\n"
   "  -f FILE,...      Matrix Market (.mtx, .mtx.gz) or PETSc binary files\n"
   "  -generate K:N,.. dense:N, laplace7:N, laplace7var:N, laplace27:N, elasticity:N (nodes of an edge), qcd:N (sites\n"
   "                   of an edge), powerlaw:N, permutation:N, lpwide:N (columns), uniform:N\n"
-  "  -types T,...     types to measure besides PETSc's aij, aijperm, aijsell, sell and baij (bccoo). T may have\n"
+  "  -types T,...     types to measure besides PETSc's aij, aijperm, aijsell, sell and baij; without it all of ours, and\n"
+  "                   a short report of products. T may have\n"
   "                   options: bccoo:block_height=3 sets -mat_bccoo_block_height 3, bccoo:mat_spmv_isa=avx2 sets\n"
   "                   -mat_spmv_isa avx2, bccoo:block_size=3 calls MatSetBlockSize()\n"
   "  -csv FILE        one line for each matrix and type\n"
-  "  -seconds S       seconds of products for each type and matrix (1); 0 looks at errors only\n"
+  "  -plot FILE       draws times and bytes: FILE.svg by Python alone; FILE.png, FILE.pdf by Matplotlib (python3-matplotlib)\n"
+  "  -seconds S       seconds of products for each type and matrix (0.3; 1 with -types); 0 looks at errors only\n"
   "  -threads N       threads that share a product, where a type can (1); bytes are read by as many\n"
   "  -operation O     what is timed: product (default), transpose, refresh (a product with new values), kernels (a product\n"
   "                   on a device that has x and y already; aij on the host beside it), or columns:N (a product with a\n"
   "                   dense matrix of N columns); rates count one product's work\n"
   "  -petsc P         all (default) of PETSc's own types, or aij alone of these, which is all that kernels is compared with\n"
   "  -values V        file (default), or random: the pattern with values of either sign\n"
+  "  -progress S      seconds between two lines about what is going on, where standard error is no terminal (10)\n"
   "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
-  "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, or a product is wrong; 2 the options are wrong, "
-  "nothing was done\n\n";
+  "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, a product is wrong, or nothing could be drawn;\n"
+  "2 the options are wrong, nothing was done\n\n";
 
 #include "spmvbench.h"
 #include "petscspmv.h"
@@ -36,7 +42,11 @@ static char help[] =
 
 /* ---- a line about what is going on, on standard error, when it takes long ---- */
 
-static PetscBool progress_shown = PETSC_FALSE;
+static struct {
+  PetscBool shown;
+  PetscReal pause;         /* seconds between lines, where standard error is no terminal */
+  PetscInt  matrix, total; /* the one that is being measured, from 1, and how many there are */
+} progress = {.pause = 10};
 
 PetscErrorCode BenchProgress(const char format[], ...)
 {
@@ -47,14 +57,15 @@ PetscErrorCode BenchProgress(const char format[], ...)
 
   PetscFunctionBegin;
   if (start == 0) start = now;
-  if (now - start < 2 || now - last < (tty ? 0.2 : 10)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (now - start < PetscMin(2, progress.pause) || now - last < (tty ? 0.2 : progress.pause)) PetscFunctionReturn(PETSC_SUCCESS);
   last = now;
   fprintf(stderr, tty ? "\r\033[K[%.0f s] " : "[%.0f s] ", now - start);
+  if (progress.total > 1) fprintf(stderr, "%" PetscInt_FMT " of %" PetscInt_FMT ", ", progress.matrix, progress.total);
   va_start(arguments, format);
   vfprintf(stderr, format, arguments);
   va_end(arguments);
   if (!tty) fputc('\n', stderr);
-  else progress_shown = PETSC_TRUE;
+  else progress.shown = PETSC_TRUE;
   fflush(stderr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -63,8 +74,8 @@ PetscErrorCode BenchProgress(const char format[], ...)
 PetscErrorCode BenchProgressClear(void)
 {
   PetscFunctionBegin;
-  if (progress_shown) fprintf(stderr, "\r\033[K");
-  progress_shown = PETSC_FALSE;
+  if (progress.shown) fprintf(stderr, "\r\033[K");
+  progress.shown = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -164,6 +175,7 @@ static PetscErrorCode BenchOne(Bench *b, const char name[], PetscBool generate)
   char         reason[BENCH_REASON];
 
   PetscFunctionBegin;
+  progress.matrix++;
   PetscCall(BenchMatrixGet(name, generate, &M, &outcome, reason));
   if (outcome == BENCH_OK) {
     uint64_t state = 31415926;
@@ -196,7 +208,7 @@ static PetscErrorCode BenchOne(Bench *b, const char name[], PetscBool generate)
 
 /* ---- the options ---- */
 
-static PetscErrorCode ListGet(const char option[], const char fallback[], char *list[], PetscInt *count)
+static PetscErrorCode ListGet(const char option[], char *list[], PetscInt *count)
 {
   PetscBool set;
 
@@ -204,7 +216,24 @@ static PetscErrorCode ListGet(const char option[], const char fallback[], char *
   *count = BENCH_LIST_MAX;
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, option, list, count, &set));
   if (!set) *count = 0;
-  if (!set && fallback) PetscCall(PetscStrallocpy(fallback, &list[(*count)++]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The types that are asked for; none: all of ours */
+static PetscErrorCode TypesGet(Bench *b)
+{
+  static const char *const ours[] = {
+    MATSPMV,
+#define SPMV_FORMAT(name) #name,
+#include "formats.h"
+#undef SPMV_FORMAT
+  };
+
+  PetscFunctionBegin;
+  PetscCall(ListGet("-types", b->types, &b->ntypes));
+  if (b->ntypes) PetscFunctionReturn(PETSC_SUCCESS);
+  b->run.brief = PETSC_TRUE;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(ours); k++) PetscCall(PetscStrallocpy(ours[k], &b->types[b->ntypes++]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,7 +244,7 @@ static PetscErrorCode ListDestroy(char *list[], PetscInt count)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tries the types that were asked for on a small matrix, which blocks of all sizes divide: a typing error shall not wait for its turn */
+/* Tries the types that were asked for on a small matrix, which blocks of all sizes divide: a typing error is said at once */
 static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
 {
   BenchMatrix M;
@@ -243,16 +272,19 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   static char       *files[BENCH_LIST_MAX], *kinds[BENCH_LIST_MAX]; /* too large for the stack */
   static const char *values[] = {"file", "random"}, *petscs[] = {"all", "aij"};
   PetscInt           nfiles, nkinds, value = 0, petsc = 0;
-  PetscReal          seconds                 = 1;
+  PetscReal          seconds;
   char               operation[64]           = "product";
-  char               csv[PETSC_MAX_PATH_LEN] = "";
-  PetscBool          ok;
+  char               csv[PETSC_MAX_PATH_LEN] = "", plot[PETSC_MAX_PATH_LEN] = "";
+  PetscBool          ok, own                                                = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(ListGet("-f", NULL, files, &nfiles));
-  PetscCall(ListGet("-generate", NULL, kinds, &nkinds));
-  PetscCall(ListGet("-types", "bccoo", b->types, &b->ntypes));
+  PetscCall(ListGet("-f", files, &nfiles));
+  PetscCall(ListGet("-generate", kinds, &nkinds));
+  PetscCall(TypesGet(b));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", csv, sizeof(csv), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-plot", plot, sizeof(plot), NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-progress", &progress.pause, NULL));
+  seconds = b->run.brief ? (PetscReal)0.3 : 1;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   PetscCheck(seconds >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-seconds %g is negative; set it to 0 or more",
              (double)seconds);
@@ -266,23 +298,31 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-petsc", petscs, 2, &petsc, NULL));
   b->run.others  = (PetscBool)(petsc == 0 && b->run.operation != BENCH_KERNELS);
   b->run.seconds = (double)seconds;
+  b->run.brief   = (PetscBool)(b->run.brief && seconds > 0 && b->run.operation == BENCH_PRODUCT);
+  progress.total = nfiles + nkinds;
   b->random      = (PetscBool)(value == 1);
   b->good        = PETSC_TRUE;
   *status        = 2;
   PetscCall(TypesCheck(b, &ok));
   if (!(nfiles + nkinds))
     fprintf(stderr, "spmvbench: no matrix; give -f FILE,... or -generate KIND:N,... (spmvbench -help says more)\n");
-  else if (ok) {
+  else if (ok && plot[0] && seconds == 0) {
+    fprintf(stderr, "spmvbench: -plot draws times, and -seconds 0 takes none: leave one of them out\n");
+    ok = PETSC_FALSE;
+  } else if (ok) PetscCall(BenchPlotOpen(plot, csv, &own, &ok));
+  if (ok && nfiles + nkinds) {
     PetscCall(BenchReportOpen(csv, &ok));
     if (!ok) fprintf(stderr, "spmvbench: -csv %s cannot be written\n", csv);
   }
   if (ok && nfiles + nkinds) {
     for (PetscInt k = 0; k < nfiles; k++) PetscCall(BenchOne(b, files[k], PETSC_FALSE));
     for (PetscInt k = 0; k < nkinds; k++) PetscCall(BenchOne(b, kinds[k], PETSC_TRUE));
-    PetscCall(BenchReportClose());
-    printf("%" PetscInt_FMT " matrices measured, %" PetscInt_FMT " skipped, %" PetscInt_FMT " broken%s\n", b->measured,
-           b->skipped, b->broken, b->good ? "" : "; a type failed or a product is wrong");
+    PetscCall(BenchReportClose((PetscBool)(!b->run.brief || b->measured > 1)));
+    printf("%" PetscInt_FMT " matri%s measured, %" PetscInt_FMT " skipped, %" PetscInt_FMT " broken%s\n", b->measured,
+           b->measured == 1 ? "x" : "ces", b->skipped, b->broken, b->good ? "" : "; a type failed or a product is wrong");
     *status = b->broken || !b->good;
+    PetscCall(BenchPlot(b->measured ? plot : "", csv, own, &ok));
+    if (!ok) *status = 1;
   }
   PetscCall(ListDestroy(files, nfiles));
   PetscCall(ListDestroy(kinds, nkinds));

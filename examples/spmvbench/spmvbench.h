@@ -11,6 +11,8 @@
   operation.c   what is timed besides products: transposed ones, several columns, new values, kernels alone
   readloop.c    how fast can memory be read?
   report.c      table, CSV, summary
+  brief.c       the report of one who asks which type to take
+  plot.c        a picture of the CSV
 */
 #pragma once
 #if !defined(_GNU_SOURCE)
@@ -76,6 +78,7 @@ typedef struct {
   PetscInt threads; /* that share a product, where a type can */
 
   PetscBool others; /* of PETSc's own types not only aij */
+  PetscBool brief;  /* the report is that of brief.c */
 
   BenchOperation operation;
   PetscInt       columns; /* of BENCH_COLUMNS */
@@ -128,7 +131,13 @@ extern double         BenchClock(void);
 /* report.c */
 extern PetscErrorCode BenchReportOpen(const char[], PetscBool *);
 extern PetscErrorCode BenchReportMatrix(const BenchMatrix *, const BenchRun *, PetscInt, const BenchType[]);
-extern PetscErrorCode BenchReportClose(void);
+extern PetscErrorCode BenchReportClose(PetscBool);
+extern double         BenchMedian(const BenchType *, PetscInt);
+
+/* brief.c, plot.c */
+extern PetscErrorCode BenchBriefPrint(const BenchMatrix *, const BenchRun *, PetscInt, const BenchType[]);
+extern PetscErrorCode BenchPlotOpen(const char[], char[], PetscBool *, PetscBool *);
+extern PetscErrorCode BenchPlot(const char[], const char[], PetscBool, PetscBool *);
 
 /* Adds an entry to row r of a matrix that is being made: BenchMatrixStart(), then pushes and BenchMatrixRowEnd() for each row */
 static inline void BenchPush(BenchMatrix *M, PetscInt r, PetscInt column, PetscScalar value)
