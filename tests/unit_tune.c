@@ -164,14 +164,27 @@ static PetscErrorCode TestTune(void)
   SpmvTestCSR t;
   SpmvChoice *choice;
   PetscInt    aij, suited;
+  char        text[1024];
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&choice));
   PetscCall(Band(3000, 9, 3, &t));
   PetscCall(Suited(&t, &suited));
   PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
-  PetscCheck(!aij && !choice->products && choice->estimated == suited && choice->from == SPMV_FROM_ESTIMATE,
-             PETSC_COMM_SELF, PETSC_ERR_PLIB, "an estimate ran products");
+  PetscCheck(!aij && !choice->products && choice->estimated == suited && choice->from == SPMV_FROM_ESTIMATE, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "an estimate ran products");
+  PetscCall(SpmvChoiceText(choice, 2, text, sizeof(text)));
+  for (int k = 0; k < SPMV_CANDIDATES; k++) {
+    const char  *name = SpmvCandidate[k]->name, *at = strstr(text, name);
+    const size_t length = strlen(name);
+    int          named  = 0;
+
+    for (; at && !named; at = strstr(at + 1, name)) named = at[length] == ' ' && (at == text || at[-1] == ' ');
+    suited -= named;
+    PetscCheck(k != choice->best.number || (!strncmp(text, name, length) && named), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s was chosen, and this considered: %s", name, text);
+  }
+  PetscCheck(!suited, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d are missing: %s", (int)suited, text);
   PetscCall(Tune(SPMV_TUNE_ESTIMATE, 1 << SPMV_NUMBER_bccoo, 1, &t, &aij, choice));
   /* Of complex numbers columns are a small part, and blocks save little */
   PetscCheck(choice->best.plan.value[0] == 3 || PetscDefined(USE_COMPLEX), PETSC_COMM_SELF, PETSC_ERR_PLIB, "blocks of %d x %d",

@@ -58,7 +58,14 @@ typedef struct {
 } SpmvOption;
 
 /* Where a choice comes from */
-typedef enum { SPMV_FROM_ASKED, SPMV_FROM_ESTIMATE, SPMV_FROM_MEASURE, SPMV_FROM_WISDOM, SPMV_FROM_CHECK, SPMV_FROM_COUNT } SpmvFrom;
+typedef enum {
+  SPMV_FROM_ASKED,
+  SPMV_FROM_ESTIMATE,
+  SPMV_FROM_MEASURE,
+  SPMV_FROM_WISDOM,
+  SPMV_FROM_CHECK,
+  SPMV_FROM_COUNT
+} SpmvFrom;
 
 /* SpmvChoice: what serves a matrix, and why */
 typedef struct {
@@ -68,9 +75,10 @@ typedef struct {
   PetscInt       backend; /* that was there: SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE */
   SpmvFrom       from;
   SpmvOption     best, second;
-  PetscInt       estimated, measured; /* options looked at in each way */
-  PetscInt       products;            /* run to measure */
-  PetscLogDouble seconds;             /* that measuring took */
+  PetscInt       estimated, measured;        /* options looked at in each way */
+  PetscInt       products;                   /* run to measure */
+  PetscLogDouble seconds;                    /* that measuring took */
+  PetscLogDouble predicted[SPMV_CANDIDATES]; /* the least for a product by each candidate; 0: it was not looked at */
 } SpmvChoice;
 
 /* SpmvHeuristic: a rule that keeps options from being measured, -mat_spmv_tune_<name> */
@@ -83,7 +91,7 @@ typedef struct {
 #define SPMV_HEURISTIC_MODEL (SPMV_HEURISTICS - 1)
 extern const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS];
 
-#define SPMV_CHOICE_LINES 2 /* of SpmvChoiceText() */
+#define SPMV_CHOICE_LINES 3 /* of SpmvChoiceText() */
 
 /* A product by AIJ's own kernel, to be timed */
 typedef PetscErrorCode SpmvBaselineFn(void *context);

@@ -77,6 +77,8 @@ static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char whi
 /* What was chosen and why, if there was a choice; synchronized printing is on */
 static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
+  static const char *const names[SPMV_CHOICE_LINES] = {"chosen", "next best", "considered"};
+
   PetscFunctionBegin;
   if (!s->seq.choice.known || s->seq.choice.from == SPMV_FROM_ASKED) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < SPMV_CHOICE_LINES; k++) {
@@ -84,7 +86,7 @@ static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which
 
     PetscCall(SpmvChoiceText(&s->seq.choice, k, line, sizeof(line)));
     if (line[0])
-      PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s%s: %s\n", rank, k ? "next best" : "chosen", which, line));
+      PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s%s: %s\n", rank, names[k], which, line));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
