@@ -81,12 +81,22 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  z <- y + op(A) x, y NULL for 0. A product may build, counts itself, and some storages have room for sums in them: a second thread
+  of the program that comes while one is at work is refused
+*/
 PetscErrorCode MatSpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool transpose)
 {
-  SpmvShadow *s;
+  SpmvShadow    *s;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetShadow(A, &s));
-  PetscCall((s->parent == &SpmvParentMPI ? MatSpmvProduct_MPI : MatSpmvProduct_Seq)(A, s, x, y, z, transpose));
+  PetscCheck(!__atomic_exchange_n(&s->busy, 1, __ATOMIC_ACQUIRE), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "Two threads multiply by one matrix of type %s at once; give each a matrix of its own, by MatDuplicate()",
+             ((PetscObject)A)->type_name);
+  ierr = (s->parent == &SpmvParentMPI ? MatSpmvProduct_MPI : MatSpmvProduct_Seq)(A, s, x, y, z, transpose);
+  __atomic_store_n(&s->busy, 0, __ATOMIC_RELEASE);
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -235,6 +235,7 @@ typedef struct _n_SpmvShadow {
   SpmvLabel         label;  /* which matrix it was when it was last looked at */
   PetscBool         bound;  /* MatBindToCPU(): products run on the host */
   PetscInt          agreed; /* the backend that the parallel Mat's processes agreed on, SPMV_BACKEND_AUTO before they did */
+  int               busy;   /* 1: a product is at work */
   PetscInt64        viewed; /* SpmvSeq.choices of all blocks when -mat_spmv_view printed last */
 
   /* The matrix when it was last looked at */
