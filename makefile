@@ -83,7 +83,7 @@ help:
 	@echo 'make test search=NAME    only the tests with NAME in their name, long ones among them'
 	@echo 'make test-avx512         the tests of kernels with AVX-512 made of other instructions, on a machine without it (needs libsimde-dev)'
 	@echo 'make bits BASE=FILE      do products have the bits they have with another libpetscspmv.so? bits-device, bits-cuda: on a device'
-	@echo 'make spmvbench           build/spmvbench, which measures products (needs libsuitesparse-dev and zlib1g-dev)'
+	@echo 'make spmvbench           build/spmvbench: which type is best for your matrix, how fast products are (needs libsuitesparse-dev and zlib1g-dev)'
 	@echo 'make bench               docs/performance.md: all types on $(SHARED)/matrices and generated ones, and on finite elements (two hours or so)'
 	@echo 'make bench-mkl           the same against Intel MKL (fetched from PyPI) and librsb (librsb-dev), one and two threads'
 	@echo 'make bench-fem           the part of make bench on finite element matrices alone (needs python3-dolfinx-real; 40 minutes, FEM_SIZE=L2,L3: 12); bench-fem-mkl: that of bench-mkl'

@@ -60,6 +60,34 @@ check packages_elsewhere bash -c "said=\$(env -i PATH='$tmp/bin' conf/packages t
 
 check quickstart_says_why bash -c "said=\$($PYTHON examples/quickstart --folder '$tmp/quickstart' --library '$LIBRARY' --type nosuchtype 2>&1) && exit 1; echo \"\$said\"; echo \"\$said\" | grep 'it failed, exit status'"
 
+# ... and what it prints of runs that an mpiexec makes up: no more processes than cores, and at the end what to type
+cat >"$tmp/mpiexec" <<'EOF'
+#!/bin/sh
+echo "$2" >>"$RANKS"
+for word; do case $word in :*:ascii_xml) log=${word#:} log=${log%:ascii_xml} ;; aij | spmv) kind=$word ;; esac; done
+echo "Linear solve converged due to CONVERGED_RTOL iterations 7 rows=100, KSP final norm of residual 1e-06"
+[ "$kind" = aij ] && share=60 || share=20
+cat >"$log" <<XML
+<root><petscroot><globalperformance><time><max>2.0</max></time></globalperformance>
+<timertree><event><name>KSPSolve</name><time><value>$share</value></time><ncalls><value>1</value></ncalls></event></timertree>
+<selftimertable></selftimertable></petscroot></root>
+XML
+EOF
+chmod +x "$tmp/mpiexec"
+quickstart_prints() { # how many cores there are; what restricts it to them
+  local cores=$1
+  shift
+  rm -f "$tmp/ranks"
+  RANKS=$tmp/ranks MPIEXEC=$tmp/mpiexec "$@" $PYTHON examples/quickstart --folder "$tmp/quickstart" --library "$LIBRARY" >"$tmp/said" 2>&1
+  cat "$tmp/said"
+  [ "$(sort -n "$tmp/ranks" | tail -n 1)" -le "$cores" ] || return 1
+  grep -q '^ex2 .* 7, 7 .*1.0e-06, 1.0e-06 *1.200 *0.400 *3.00$' "$tmp/said" && grep -Fqx "  ./app -dll_append $LIBRARY -mat_type spmv -spmv_advise" "$tmp/said"
+}
+check quickstart quickstart_prints "$(env -u OMP_NUM_THREADS nproc)" # which heeds it
+core=$($PYTHON -c 'import os; print(min(os.sched_getaffinity(0)))')
+if command -v taskset >/dev/null; then check quickstart_one_core quickstart_prints 1 taskset -c "$core"
+else echo 'ok build_quickstart_one_core # SKIP taskset is not installed'; fi
+
 # .ci/run with a make that only prints: what is skipped must be allowed, and the counts come last
 ci=$tmp/ci
 mkdir -p "$ci/.ci" "$ci/tests" "$ci/bin"
