@@ -3,7 +3,7 @@
 
 And manual pages: all that is public has one, with all arguments and options; man and mandoc accept them; HTML is linked.
 """
-import copy, glob, html.parser, os, re, shutil, subprocess, sys, tempfile
+import copy, glob, html.parser, importlib.machinery, importlib.util, os, re, shutil, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 sys.path.append(os.path.join(ROOT, 'examples'))
@@ -51,6 +51,20 @@ def options():
     done = subprocess.run([sys.executable, os.path.join(ROOT, 'conf/options'), '--library', os.environ['LIBRARY'], '--check', os.path.join(ROOT, 'docs/options.md')],
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     return ['make docs/options.md: ' + ' '.join(done.stdout.split())[:300]] if done.returncode else []
+
+
+def quotes():
+    """numbers that README.md has otherwise than docs/solve.md; and one that is put right"""
+    sys.dont_write_bytecode = True
+    loader = importlib.machinery.SourceFileLoader('quotes', os.path.join(ROOT, 'conf/quotes'))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader('quotes', loader))
+    loader.exec_module(module)
+    with open(os.path.join(ROOT, 'README.md')) as readme, open(os.path.join(ROOT, 'docs/solve.md')) as solve:
+        text, source = readme.read(), solve.read()
+    new = module.quoted(text, source)
+    wrong = re.sub(r'(\*\*)[\d.]+( times faster\*\*)', r'\g<1>9.87\2', text)
+    bad = [] if module.quoted(wrong, source) == new != wrong else ['a wrong number is not put right']
+    return bad + ['README.md: %s; conf/quotes writes %s' % pair for pair in zip(text.split('\n'), new.split('\n')) if pair[0] != pair[1]]
 
 
 def pages():
@@ -162,6 +176,7 @@ if shutil.which('mandoc') or shutil.which('man'):
 else:
     print('ok docs_man # SKIP neither mandoc nor man is there: install the package mandoc')
 say('readme', long())
+say('quotes', quotes())
 say('names', unknown())
 if petscprogram.petsc_has('complex') or petscprogram.petsc_has('real_single'):
     print('ok docs_options # SKIP: docs/options.md is of real numbers in double precision')

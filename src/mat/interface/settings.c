@@ -117,7 +117,7 @@ void SpmvRequestFloats(SpmvRequest *q)
 static PetscErrorCode SpmvReadFloats(const char what[], const char help[], PetscBool *floats, SpmvOptionItems PetscOptionsObject)
 {
   const char *const names[] = {"scalar", "float"};
-  char              name[64], text[128];
+  char              name[64], text[256];
   PetscInt          k = *floats;
 
   PetscFunctionBegin;
@@ -275,9 +275,8 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
   PetscCall(SpmvReadFloats("", "Values that our products read", &s.floats, PetscOptionsObject));
-  PetscCall(SpmvReadFloats(
-    "product_", "Values that our products read of a matrix that is a product of this one, as a coarse level of multigrid is",
-    &s.productfloats, PetscOptionsObject));
+  PetscCall(SpmvReadFloats("product_", "Values that our products read of matrices made from this one (coarse levels of GAMG)",
+                           &s.productfloats, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_sor", "Sweeps of MatSOR(), which PCSOR calls, are ours, not AIJ's", SPMV_HELP_WORD,
                              s.sor, &s.sor, NULL));
   PetscCall(SpmvReadFloats("sor_", "Values that our sweeps of MatSOR() read", &s.sorfloats, PetscOptionsObject));
