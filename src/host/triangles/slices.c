@@ -17,6 +17,8 @@ static const SpmvShapeKernels *const SlicesKernels[SPMV_ISA_COUNT] = {
 #define SLICES_COLUMN 6 /* rows with an entry that make a column */
 #define SLICES_GATHER 5 /* and a gather where there is a list as well */
 
+#define SLICES_LOOKS 64 /* slices that tell whether many have the same values */
+
 #define SLICES_LONG 256 /* entries of a row that it takes too long to look at */
 
 /* SlicesRows: the rows of a slice, with what is known of them */
@@ -242,7 +244,6 @@ static void SlicesPlaces(const SpmvTrianglesSource *s, SpmvSlicesStorage *storag
       place[side] += SpmvSlicesPlaces(h);
       t->nplace += SpmvSlicesPlaces(h);
       t->nindex += SpmvSlicesIndices(h);
-      t->nvalue += SpmvSlicesValues(h);
     }
   }
 }
@@ -257,8 +258,7 @@ static PetscErrorCode SlicesArray(const SpmvTrianglesSource *s, SpmvTriangleSide
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(sizeof(PetscInt) * t->nplace, &t->place));
   PetscCall(SpmvAlloc(sizeof(uint16_t) * t->nindex, &t->index));
-  PetscCall(SpmvAlloc(sizeof(PetscScalar) * t->nvalue, &t->value));
-  to = (SpmvSlicesTarget){t->place, t->index, t->value};
+  to = (SpmvSlicesTarget){t->place, t->index, NULL};
   if (side == SPMV_UPPER) place += t->nplace;
   for (PetscInt z = 0; z < slices; z++) {
     const SpmvSlice *h = &t->slice[z];
@@ -299,11 +299,89 @@ static PetscErrorCode SlicesBuild(const SpmvTrianglesSource *s, SpmvTriangles *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether rows r to r + 7 have the values of rows c to c + 7, and of the diagonal where they are scaled by it: all bits of them */
+static PetscBool SlicesRepeat(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, PetscInt c)
+{
+  const PetscBool scaled = SpmvTrianglesScaled(s->kind, side);
+
+  for (PetscInt q = 0; q < 8; q++) {
+    PetscInt first, end, from, to;
+
+    SpmvTrianglesRow(s, side, r + q, &first, &end);
+    SpmvTrianglesRow(s, side, c + q, &from, &to);
+    if (end - first != to - from) return PETSC_FALSE;
+    for (; first < end; first++, from++) {
+      if (memcmp(&s->a[first], &s->a[from], sizeof(*s->a))) return PETSC_FALSE;
+    }
+    if (scaled && memcmp(&s->a[s->diagonal[r + q]], &s->a[s->diagonal[c + q]], sizeof(*s->a))) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* The number of the first slice from z on that is even, in the order of the pass; `slices` if there is none */
+static PetscInt SlicesNextEven(const SpmvSlicesTriangle *t, PetscInt slices, PetscInt z)
+{
+  while (z < slices && !t->slice[z].even) z++;
+  return z;
+}
+
+/*
+  Finds the values that slices in the middle of a triangle have in common, and which slices are `again`, where half of some that are
+  looked at are. Sets nagain, common and nvalue
+*/
+static void SlicesFindAgain(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t)
+{
+  const PetscInt slices = SpmvSlicesCount(s->n), looks = PetscMin(slices, SLICES_LOOKS);
+  PetscInt       common = SlicesNextEven(t, slices, slices / 2), next = common, even = 0, same = 0;
+
+  for (PetscInt k = 0; k < looks && next < slices; k++) { /* two one after the other */
+    common = next;
+    next   = SlicesNextEven(t, slices, common + 1);
+    if (next < slices && t->slice[next].columns == t->slice[common].columns && t->slice[next].chain == t->slice[common].chain &&
+        SlicesRepeat(s, side, SpmvSlicesRow(slices, side, next), SpmvSlicesRow(slices, side, common)))
+      break;
+  }
+  t->nagain = 0;
+  for (PetscInt z = 0; z < slices; z++) t->slice[z].again = 0;
+  if (next < slices) {
+    const SpmvSlice like = t->slice[common];
+
+    t->common = SpmvSlicesRow(slices, side, common);
+    for (int all = 0; all < 2; all++) {
+      if (all && 2 * same < even) break;
+      for (PetscInt k = 0; k < (all ? slices : looks); k++) {
+        const PetscInt   z = all ? k : (PetscInt)SpmvShare((size_t)slices, k, looks);
+        SpmvSlice *const h = &t->slice[z];
+        const PetscInt   r = SpmvSlicesRow(slices, side, z);
+
+        if (!h->even) continue;
+        even++;
+        if (h->columns != like.columns || h->chain != like.chain || !SlicesRepeat(s, side, r, t->common)) continue;
+        same++;
+        h->again = (uint8_t)all;
+      }
+      if (all) t->nagain = SpmvSlicesEven(&like);
+    }
+  }
+  t->nvalue = t->nagain;
+  for (PetscInt z = 0; z < slices; z++) t->nvalue += SpmvSlicesValues(&t->slice[z]);
+}
+
 static PetscErrorCode SlicesSetValues(const SpmvTrianglesSource *s, SpmvTriangles *t, PetscInt *bad)
 {
   const SpmvSlicesKernels *kernels = (const SpmvSlicesKernels *)t->kernels; /* its first field */
+  SpmvSlicesStorage       *storage = (SpmvSlicesStorage *)t->storage;
 
   PetscFunctionBegin;
+  for (int side = 0; side < 2; side++) {
+    SpmvSlicesTriangle *h   = &storage->triangle[side];
+    const size_t        had = h->value ? h->nvalue : 0;
+
+    SlicesFindAgain(s, (SpmvTriangleSide)side, h);
+    if (h->value && had == h->nvalue) continue;
+    PetscCall(SpmvFree(&h->value));
+    PetscCall(SpmvAlloc(sizeof(PetscScalar) * h->nvalue, &h->value));
+  }
   kernels->values(s, (SpmvSlicesStorage *)t->storage, bad);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

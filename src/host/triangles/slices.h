@@ -9,6 +9,9 @@
     list     all other entries, one by one: in the order of the rows, so that those inside the slice find what they wait for
   Where rows have no such entry, columns, gathers and chains have a zero. All is times -1, so that it is added.
 
+  Of a matrix with constant coefficients most slices have the same values. One such slice has them at the beginning of a triangle's
+  values, and those slices that are `again` have none of their own: they read these.
+
   A chain is x_q = r_q + c_q x_{q-1}. Eight rows of it are made in three steps, each of which doubles the rows that x_q is made
   from and multiplies couplings c. It is a good method while |c| <= 1; a slice with a larger one is `steep` and goes row by row.
 */
@@ -20,6 +23,7 @@ typedef struct {
   PetscInt columns, gathers, list;
   uint8_t  chain, steep; /* 0 or 1; steep depends on values */
   uint8_t  even;         /* eight rows, and nothing but columns and the chain, with a zero nowhere but in the chain */
+  uint8_t  again;        /* even, and with the values that the triangle begins with; depends on values, too */
 } SpmvSlice;
 
 /* SpmvSlicesTriangle: all arrays are in the order of the pass */
@@ -27,8 +31,10 @@ typedef struct {
   SpmvSlice   *slice; /* [slices] */
   PetscInt    *place; /* columns less row r, of: entries of a column in row r; where a slice's gathers begin; entries of a list */
   uint16_t    *index; /* where gathers are from there on, eight at a time; the lanes of a list's entries */
-  PetscScalar *value; /* eight of a column, a gather, a chain; those of a list, and what is missing to a multiple of eight */
-  size_t       nplace, nindex, nvalue;
+  PetscScalar *value; /* those of slices that are again; then eight of a column, a gather, a chain; those of a list, and what is
+                         missing to a multiple of eight */
+  size_t       nplace, nindex, nvalue, nagain; /* nagain: values that slices which are again have */
+  PetscInt     common;                         /* the first row of the slice they were taken from, if there are any */
 } SpmvSlicesTriangle;
 
 typedef struct {
@@ -65,6 +71,12 @@ static inline PetscInt SpmvSlicesRow(PetscInt slices, SpmvTriangleSide side, Pet
   return 8 * (side == SPMV_LOWER ? z : slices - 1 - z);
 }
 
+/* Values of a slice that is even */
+static inline size_t SpmvSlicesEven(const SpmvSlice *h)
+{
+  return 8 * ((size_t)h->columns + h->chain);
+}
+
 /* Values of a list, with what is missing to a multiple of eight */
 static inline size_t SpmvSlicesListed(const SpmvSlice *h)
 {
@@ -72,6 +84,7 @@ static inline size_t SpmvSlicesListed(const SpmvSlice *h)
 }
 static inline size_t SpmvSlicesValues(const SpmvSlice *h)
 {
+  if (h->again) return 0;
   return 8 * ((size_t)h->columns + (size_t)h->gathers + h->chain) + SpmvSlicesListed(h);
 }
 static inline size_t SpmvSlicesPlaces(const SpmvSlice *h)

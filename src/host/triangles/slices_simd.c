@@ -151,6 +151,7 @@ SPMV_INLINE void SlicesPass(const SpmvTriangles *t, SpmvTriangleSide side, const
   PetscScalar              *x      = p->x;
   const PetscInt            slices = SpmvSlicesCount(t->n);
   SlicesAt                  at     = {(const char *)h->value, h->place, h->index, floats};
+  const char               *next   = SlicesFurther(&at, h->nagain);
   Spmv8                     last   = Spmv8Zero();
 
   for (PetscInt z = 0; z < slices; z++) {
@@ -158,9 +159,11 @@ SPMV_INLINE void SlicesPass(const SpmvTriangles *t, SpmvTriangleSide side, const
     const PetscInt   r = SpmvSlicesRow(slices, side, z), rows = PetscMin(8, t->n - r);
     Spmv8            v = SlicesLoad(in + r, rows);
 
+    at.value = slice->again ? (const char *)h->value : next;
     if (scale) v = Spmv8Mul(v, SlicesLoad(diagonal + r, rows));
     if (!plain) {
       last = SlicesGeneral(side, p, &at, slice, r, rows, v, last);
+      if (!slice->again) next = at.value;
       continue;
     }
     v = SlicesOutside(&at, slice, x + r, v);
@@ -169,6 +172,7 @@ SPMV_INLINE void SlicesPass(const SpmvTriangles *t, SpmvTriangleSide side, const
       at.value = SlicesFurther(&at, 8);
     }
     last = SlicesPut(side, &at, slice, rows, x + r, v, NULL);
+    if (!slice->again) next = at.value;
   }
 }
 
@@ -191,15 +195,18 @@ SPMV_INLINE void SlicesProduct(const SpmvTriangles *t, SpmvTriangleSide side, co
   const SpmvSlicesTriangle *h      = &((const SpmvSlicesStorage *)t->storage)->triangle[side];
   const PetscInt            slices = SpmvSlicesCount(t->n);
   SlicesAt                  at     = {(const char *)h->value, h->place, h->index, floats};
+  const char               *next   = SlicesFurther(&at, h->nagain);
   Spmv8                     last   = Spmv8Zero();
 
   for (PetscInt z = 0; z < slices; z++) {
     const SpmvSlice *slice = &h->slice[z];
     const PetscInt   r = SpmvSlicesRow(slices, side, z), rows = PetscMin(8, t->n - r);
     const Spmv8      v       = SlicesLoad(x + r, rows);
-    Spmv8            s       = SlicesOutside(&at, slice, x + r, Spmv8Zero());
     PetscScalar      lane[8] = {0};
+    Spmv8            s;
 
+    at.value = slice->again ? (const char *)h->value : next;
+    s        = SlicesOutside(&at, slice, x + r, Spmv8Zero());
     if (slice->chain) {
       s        = Spmv8Fma(SlicesValues(&at), SlicesShift(side, v, last), s);
       at.value = SlicesFurther(&at, 8);
@@ -210,6 +217,7 @@ SPMV_INLINE void SlicesProduct(const SpmvTriangles *t, SpmvTriangleSide side, co
       s = Spmv8Add(s, Spmv8Load(lane));
     }
     Spmv8Put(y + r, SlicesLess(Spmv8Zero(), s), rows, PETSC_FALSE);
+    if (!slice->again) next = at.value;
   }
 }
 

@@ -92,22 +92,40 @@ SPMV_INLINE void SlicesSlice(const SpmvTrianglesSource *s, SpmvTriangleSide side
 
 extern void SPMV_ISA_NAME(SpmvSlicesValues)(const SpmvTrianglesSource *s, SpmvSlicesStorage *storage, PetscInt *bad);
 
+/* What slices that are again have: their values, and whether these are steep */
+static uint8_t SlicesAgain(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesStorage *storage)
+{
+  SpmvSlicesTriangle    *t      = &storage->triangle[side];
+  const SpmvSlicesTarget to     = {t->place, t->index, t->value};
+  PetscInt               slices = SpmvSlicesCount(s->n), bad = -1; /* rows before are looked at for the first that is bad */
+  SpmvSlice              h;
+
+  if (!t->nagain) return 0;
+  h = t->slice[side == SPMV_LOWER ? t->common / 8 : slices - 1 - t->common / 8];
+  SpmvTrianglesInvertRows(s, t->common, t->common + 8, storage->diagonal, &bad);
+  SlicesSlice(s, side, t->common, &h, &to, storage);
+  return h.steep;
+}
+
 /* Both triangles at once, since their entries and the diagonal share cache lines */
 void SPMV_ISA_NAME(SpmvSlicesValues)(const SpmvTrianglesSource *s, SpmvSlicesStorage *storage, PetscInt *bad)
 {
   const PetscInt      slices = SpmvSlicesCount(s->n);
   SpmvSlicesTriangle *lower = &storage->triangle[SPMV_LOWER], *upper = &storage->triangle[SPMV_UPPER];
-  SpmvSlicesTarget    forth = {lower->place, lower->index, lower->value};
-  SpmvSlicesTarget    back  = {upper->place + upper->nplace, upper->index + upper->nindex, upper->value + upper->nvalue};
+  SpmvSlicesTarget    forth    = {lower->place, lower->index, lower->value + lower->nagain};
+  SpmvSlicesTarget    back     = {upper->place + upper->nplace, upper->index + upper->nindex, upper->value + upper->nvalue};
+  const uint8_t       steep[2] = {SlicesAgain(s, SPMV_LOWER, storage), SlicesAgain(s, SPMV_UPPER, storage)};
 
   for (PetscInt k = 0; k < slices; k++) {
     SpmvSlice *l = &lower->slice[k], *u = &upper->slice[slices - 1 - k];
 
     SpmvTrianglesInvertRows(s, 8 * k, PetscMin(8 * k + 8, s->n), storage->diagonal, bad);
-    SlicesSlice(s, SPMV_LOWER, 8 * k, l, &forth, storage);
+    if (l->again) l->steep = steep[SPMV_LOWER];
+    else SlicesSlice(s, SPMV_LOWER, 8 * k, l, &forth, storage);
     SpmvSlicesAdvance(&forth, l, 1);
     SpmvSlicesAdvance(&back, u, -1);
-    SlicesSlice(s, SPMV_UPPER, 8 * k, u, &back, storage);
+    if (u->again) u->steep = steep[SPMV_UPPER];
+    else SlicesSlice(s, SPMV_UPPER, 8 * k, u, &back, storage);
   }
   SpmvStreamEnd();
 }
