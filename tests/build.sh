@@ -52,6 +52,9 @@ check isa_absent bash -c "make -s -C '$tmp' $isas && grep -x 'isa_flags_other :=
 # conf/tune builds it when it is asked for only
 check calibrate $COMPILE -Werror -fsyntax-only examples/calibrate/calibrate.c
 
+# What spmvbench needs beside PETSc
+check spmvbench_says_why fails 'install the packages libsuitesparse-dev and zlib1g-dev' env -u MAKEFLAGS make spmvbench cholmod_cflags=-I/nowhere
+
 # Packages: silent when nothing is missing; a system without apt-get is told in one sentence
 check packages_silent bash -c 'said=$(conf/packages test 2>&1) && [ -z "$said" ]'
 mkdir "$tmp/bin"

@@ -15,10 +15,16 @@
 
 #define NOISE 1.03
 
-/* The format that multiplies: spmv's plan begins with it */
+/* Does another format serve than the type's name says? spmv chooses one, and sbccoo does for a matrix that is not symmetric */
+static PetscBool ChoosesFormat(const BenchType *t)
+{
+  return (PetscBool)!strncmp(t->plan, "format=", 7);
+}
+
+/* The format that multiplies: where one was chosen, the plan begins with it */
 static const char *FormatName(const BenchType *t, char name[BENCH_SPEC])
 {
-  const char *start = strncmp(t->plan, "format=", 7) ? t->spec : t->plan + 7;
+  const char *start = ChoosesFormat(t) ? t->plan + 7 : t->spec;
 
   (void)snprintf(name, BENCH_SPEC, "%.*s", (int)strcspn(start, " :"), start);
   return name;
@@ -89,7 +95,7 @@ static void TablePrint(const BenchMatrix *M, const BenchRun *run, PetscInt count
     const BenchType *t = &types[k];
 
     if (!t->A) continue;
-    (void)snprintf(shown, sizeof(shown), strcmp(t->spec, MATSPMV) ? "%s" : "%s: %s", t->spec, FormatName(t, name));
+    (void)snprintf(shown, sizeof(shown), ChoosesFormat(t) ? "%s: %s" : "%s", t->spec, FormatName(t, name));
     printf("  %-22s %8.2f %12.1f %10.3f ", shown, aij / BenchMedian(t, run->rounds),
            PetscMax(0, t->first - BenchMedian(t, run->rounds)) / aij, 1e-6 * t->bytes);
     if (strstr(t->spec, "sell") == t->spec || strstr(t->spec, "baij") == t->spec) printf("%10s", "instead");
@@ -112,7 +118,7 @@ PetscErrorCode BenchBriefPrint(const BenchMatrix *M, const BenchRun *run, PetscI
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   printf("  best:    %s", best->spec);
-  if (!strcmp(best->spec, MATSPMV)) printf(", which chooses %s", FormatName(best, name));
+  if (ChoosesFormat(best)) printf(", which chooses %s", FormatName(best, name));
   printf(": %.2f times faster than aij", aij / time);
   if (best->ours && petsc != &types[0])
     printf("; of PETSc's own types %s is the fastest: %.2f", petsc->spec, aij / BenchMedian(petsc, run->rounds));

@@ -7,7 +7,7 @@ static char help[] =
   "spmvbench - which matrix type is best for your matrix? How fast do types multiply, and how exactly?\n\n"
   "  spmvbench -f my.mtx                      the best type, how much faster it is, its memory, and what to type\n"
   "  spmvbench -f my.mtx -plot my.png         the same, and a picture of it\n"
-  "  ./app -mat_view binary:my.petsc          a matrix of a running program, for -f my.petsc\n"
+  "  ./app -ksp_view_mat binary:my.petsc      writes the matrix of a running program, for -f my.petsc\n"
   "  spmvbench -f a.mtx.gz,b.petsc -types bccoo,bccoo:block_height=1:block_width=1 -csv out.csv\n"
   "                                           all that is measured of these types\n\n"
   "  -f FILE,...      Matrix Market (.mtx, .mtx.gz) or PETSc binary files\n"
