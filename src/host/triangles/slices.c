@@ -299,6 +299,14 @@ static PetscErrorCode SlicesBuild(const SpmvTrianglesSource *s, SpmvTriangles *t
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A slice somewhere in part k of `parts`: at equal distances all might be where lines of a grid end */
+static PetscInt SlicesSomewhere(PetscInt slices, PetscInt parts, PetscInt k)
+{
+  const size_t first = SpmvShare((size_t)slices, k, parts), end = SpmvShare((size_t)slices, k + 1, parts);
+
+  return (PetscInt)(first + (((size_t)k * 40503 & 65535) * (end - first) >> 16));
+}
+
 /* Whether rows r to r + 7 have the values of rows c to c + 7, and of the diagonal where they are scaled by it: all bits of them */
 static PetscBool SlicesRepeat(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, PetscInt c)
 {
@@ -318,50 +326,49 @@ static PetscBool SlicesRepeat(const SpmvTrianglesSource *s, SpmvTriangleSide sid
   return PETSC_TRUE;
 }
 
-/* The number of the first slice from z on that is even, in the order of the pass; `slices` if there is none */
-static PetscInt SlicesNextEven(const SpmvSlicesTriangle *t, PetscInt slices, PetscInt z)
+/* Of a triangle's slices those that are like slice `common`: of some that are looked at, or of all, which are marked */
+static PetscInt SlicesCountAgain(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t, PetscInt common,
+                                 PetscBool all)
 {
-  while (z < slices && !t->slice[z].even) z++;
-  return z;
+  const PetscInt  slices = SpmvSlicesCount(s->n), n = all ? slices : PetscMin(slices, SLICES_LOOKS);
+  const SpmvSlice like = t->slice[common];
+  PetscInt        same = 0;
+
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt   z = all ? k : SlicesSomewhere(slices, n, k);
+    SpmvSlice *const h = &t->slice[z];
+
+    if (!h->even || h->columns != like.columns || h->chain != like.chain) continue;
+    if (!SlicesRepeat(s, side, SpmvSlicesRow(slices, side, z), SpmvSlicesRow(slices, side, common))) continue;
+    h->again = (uint8_t)all;
+    same++;
+  }
+  return same;
 }
 
 /*
-  Finds the values that slices in the middle of a triangle have in common, and which slices are `again`, where half of some that are
-  looked at are. Sets nagain, common and nvalue
+  Finds values that many slices of a triangle have in common, a quarter of those that are looked at, and marks these. Sets nagain,
+  common and nvalue
 */
 static void SlicesFindAgain(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t)
 {
   const PetscInt slices = SpmvSlicesCount(s->n), looks = PetscMin(slices, SLICES_LOOKS);
-  PetscInt       common = SlicesNextEven(t, slices, slices / 2), next = common, even = 0, same = 0;
+  PetscInt       common = -1, most = looks / 4;
 
-  for (PetscInt k = 0; k < looks && next < slices; k++) { /* two one after the other */
-    common = next;
-    next   = SlicesNextEven(t, slices, common + 1);
-    if (next < slices && t->slice[next].columns == t->slice[common].columns && t->slice[next].chain == t->slice[common].chain &&
-        SlicesRepeat(s, side, SpmvSlicesRow(slices, side, next), SpmvSlicesRow(slices, side, common)))
-      break;
+  for (PetscInt z = 0; z < slices; z++) t->slice[z].again = 0;
+  for (PetscInt k = 0; k < looks; k += 8) {
+    const PetscInt z    = SlicesSomewhere(slices, looks, k);
+    const PetscInt same = t->slice[z].even ? SlicesCountAgain(s, side, t, z, PETSC_FALSE) : 0;
+
+    if (same <= most) continue;
+    most   = same;
+    common = z;
   }
   t->nagain = 0;
-  for (PetscInt z = 0; z < slices; z++) t->slice[z].again = 0;
-  if (next < slices) {
-    const SpmvSlice like = t->slice[common];
-
+  if (common >= 0) {
     t->common = SpmvSlicesRow(slices, side, common);
-    for (int all = 0; all < 2; all++) {
-      if (all && 2 * same < even) break;
-      for (PetscInt k = 0; k < (all ? slices : looks); k++) {
-        const PetscInt   z = all ? k : (PetscInt)SpmvShare((size_t)slices, k, looks);
-        SpmvSlice *const h = &t->slice[z];
-        const PetscInt   r = SpmvSlicesRow(slices, side, z);
-
-        if (!h->even) continue;
-        even++;
-        if (h->columns != like.columns || h->chain != like.chain || !SlicesRepeat(s, side, r, t->common)) continue;
-        same++;
-        h->again = (uint8_t)all;
-      }
-      if (all) t->nagain = SpmvSlicesEven(&like);
-    }
+    t->nagain = SpmvSlicesEven(&t->slice[common]);
+    (void)SlicesCountAgain(s, side, t, common, PETSC_TRUE);
   }
   t->nvalue = t->nagain;
   for (PetscInt z = 0; z < slices; z++) t->nvalue += SpmvSlicesValues(&t->slice[z]);
@@ -429,9 +436,8 @@ static PetscBool SlicesSuits(const SpmvTrianglesSource *s)
   PetscInt       place[SLICES_LONG], nz = 0, others = 0;
 
   if (s->nnodes > 0 && s->kind == SPMV_SWEEPS) return PETSC_FALSE; /* nodes' rows have a diagonal block */
-  for (PetscInt k = 0; k < looks; k++) { /* somewhere in each part: at equal distances all might be where lines of a grid end */
-    const size_t   first = SpmvShare((size_t)slices, k, looks), end = SpmvShare((size_t)slices, k + 1, looks);
-    const PetscInt r = 8 * (PetscInt)(first + (((size_t)k * 40503 & 65535) * (end - first) >> 16));
+  for (PetscInt k = 0; k < looks; k++) {
+    const PetscInt r = 8 * SlicesSomewhere(slices, looks, k);
 
     for (int side = 0; side < 2; side++) {
       const PetscInt entries = SlicesEntries(s, (SpmvTriangleSide)side, r);
