@@ -254,7 +254,7 @@ typedef struct {
   SpmvShadow *shadow[2];
 } SpmvBlocks;
 
-#define SPMV_BUILD_AFTER 16 /* default of -mat_spmv_build_after; docs/internals.md says how it works */
+#define SPMV_BUILD_AFTER 8 /* default of -mat_spmv_build_after; docs/internals.md says how it works */
 
 extern SpmvParent    SpmvParentSeq, SpmvParentMPI;
 extern PetscLogEvent SPMV_Build, SPMV_Update, SPMV_Tune;
