@@ -94,7 +94,7 @@ static PetscErrorCode Run(const char type[], const char options[], const Pattern
 static PetscErrorCode Same(const char type[], const char options[], PetscBool ours, PetscBool view, const Pattern *c)
 {
   Outcome  o[3], aij[3];
-  PetscInt after = 16;
+  PetscInt after = 8;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-mat_spmv_build_after", &after, NULL));

@@ -120,7 +120,7 @@ static PetscErrorCode Solves(Mat F, Mat G, PetscInt before, PetscBool symmetric,
 /* Solves that PETSc's kernel serves before a storage is built */
 static PetscErrorCode Before(PetscBool named, PetscInt *before)
 {
-  PetscInt after = 16;
+  PetscInt after = 8;
 
   PetscFunctionBegin;
   if (!named) PetscCall(PetscOptionsGetInt(NULL, NULL, "-mat_spmv_build_after", &after, NULL)); /* AIJ has no such option */
