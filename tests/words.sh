@@ -94,21 +94,21 @@ check help_all all_lines
 # The views
 name="matrix 'stiffness', prefix foo_, type spmv, 200 x 200"
 check view_name says "^storages of the $name, 400 nonzeros" $app $spmv -foo_mat_spmv_view
-check view_gain says 'aij: predicted .* s a product, so .* times faster is expected; the least of 16 took' $app $spmv -foo_mat_spmv_view
+check view_gain says 'aij: predicted .* s a product, so .* times faster is expected; the least of 8 took' $app $spmv -foo_mat_spmv_view
 check view_setup says 'set-up .* s (choosing .*, making it .*)' $app $spmv -foo_mat_spmv_view
 check tune_view says "^storages of the $name" $app $spmv -foo_mat_spmv_tune_view
 check view_blocks says "^storages of the $name$" $two $spmv -foo_mat_spmv_view -foo_mat_spmv_build_after 0
 why="petscspmv: nothing was built for the $name, 400 nonzeros"
-check why_few says "$why: 12 products of the 16 that a build waits for" $app $spmv -foo_mat_spmv_view -products 12
-check why_changes says "$why: 12 products between two changes of its values at most, of the 16 that a build waits for" $app $spmv -foo_mat_spmv_view -products 12 -changes 3
+check why_few says "$why: 5 products of the 8 that a build waits for" $app $spmv -foo_mat_spmv_view -products 5
+check why_changes says "$why: 5 products between two changes of its values at most, of the 8 that a build waits for" $app $spmv -foo_mat_spmv_view -products 5 -changes 3
 check why_none says "$why: no product and no sweep was asked for" $app $spmv -foo_mat_spmv_tune_view -products 0
-check why_sweeps says "$why: 1 products of the 16 that a build waits for (-mat_spmv_build_after); its sweeps are PETSc's, as -mat_spmv_sor is no" $app $spmv -foo_mat_spmv_view -products 1 -sweeps 5 -foo_mat_spmv_sor no
-check why_solves says "nothing was built for the incomplete factor of $name, .* nonzeros: 3 solves of the 4 that a build waits for (-mat_spmv_build_after)" $app $spmv -foo_mat_spmv_view -solves 3
+check why_sweeps says "$why: 1 products of the 8 that a build waits for (-mat_spmv_build_after); its sweeps are PETSc's, as -mat_spmv_sor is no" $app $spmv -foo_mat_spmv_view -products 1 -sweeps 5 -foo_mat_spmv_sor no
+check why_solves says "nothing was built for the incomplete factor of $name, .* nonzeros: 1 solves of the 2 that a build waits for (-mat_spmv_build_after)" $app $spmv -foo_mat_spmv_view -solves 1
 check why_solve_no says "nothing was built for the incomplete factor of $name, .* nonzeros: -mat_spmv_solve is no" $app $spmv -foo_mat_spmv_view -solves 9 -foo_mat_spmv_solve no
 check view_factor says "^petscspmv factor (ILU) of the $name: " $app $spmv -foo_mat_spmv_view -solves 9
 check why_solves_built says '!nothing was built for the incomplete factor' $app $spmv -foo_mat_spmv_view -solves 9
 check why_built says '!nothing was built' $app $spmv -foo_mat_spmv_view
-check why_not_asked says '!nothing was built' $app $spmv -products 12
-check why_left says "$why: 12 products of the 16" $app $spmv -foo_mat_spmv_view -products 12 -leave
+check why_not_asked says '!nothing was built' $app $spmv -products 5
+check why_left says "$why: 5 products of the 8" $app $spmv -foo_mat_spmv_view -products 5 -leave
 check summary_left says "^  $name" $app $spmv -spmv_summary -leave
-check why_blocks says "nothing was built for the off-diagonal block of $name, here 100 x 1, 1 nonzeros: 12 products of the 16" $two $spmv -foo_mat_spmv_view -products 12
+check why_blocks says "nothing was built for the off-diagonal block of $name, here 100 x 1, 1 nonzeros: 5 products of the 8" $two $spmv -foo_mat_spmv_view -products 5
