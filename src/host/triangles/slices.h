@@ -60,6 +60,10 @@ typedef struct {
 extern void SpmvSlicesFill(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r, const SpmvSlice *h,
                            const SpmvSlicesTarget *to, const PetscScalar f[]);
 
+/* slices_again.c */
+extern PetscInt SpmvSlicesSomewhere(PetscInt slices, PetscInt parts, PetscInt k);
+extern void     SpmvSlicesFindAgain(const SpmvTrianglesSource *s, SpmvTriangleSide side, SpmvSlicesTriangle *t);
+
 static inline PetscInt SpmvSlicesCount(PetscInt n)
 {
   return n / 8 + (n % 8 > 0);
