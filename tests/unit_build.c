@@ -3,6 +3,7 @@ static const char help[] =
   "matrix, count with 64 bits, and of a build that runs out of memory nothing is left.\n\n";
 
 #include "spmvtest.h"
+#include "refusing.h"
 #include "spmvdevice.h"
 
 static const SpmvFormat *const Formats[] = {
@@ -11,40 +12,12 @@ static const SpmvFormat *const Formats[] = {
 #undef SPMV_FORMAT
 };
 
-/* PETSc's allocator, but that it refuses more than Most bytes at once, and request number Refused; PetscMallocSet() is no use, since -malloc_dump has called it */
-static PetscErrorCode (*PetscsMalloc)(size_t, PetscBool, int, const char[], const char[], void **);
-static PetscErrorCode (*PetscsRealloc)(size_t, int, const char[], const char[], void **);
-static PetscErrorCode (*PetscsFree)(void *, int, const char[], const char[]);
-static size_t   Most = SIZE_MAX;
-static PetscInt Asked, Refused; /* requests so far; the one that is refused, 0 if none is */
-static PetscInt Live;           /* what was given and not yet freed */
+static size_t Most = SIZE_MAX; /* more bytes at once are refused */
 
-static PetscErrorCode Malloc(size_t bytes, PetscBool clear, int line, const char function[], const char file[], void **result)
+static PetscBool RefuseRequest(size_t bytes, const char file[])
 {
-  PetscErrorCode ierr;
-
-  if (bytes > Most || ++Asked == Refused) return PETSC_ERR_MEM;
-  ierr = (*PetscsMalloc)(bytes, clear, line, function, file, result);
-  Live += !ierr && *result;
-  return ierr;
-}
-
-/* PetscRealloc() of nothing gives memory as well */
-static PetscErrorCode Realloc(size_t bytes, int line, const char function[], const char file[], void **result)
-{
-  const PetscBool none = (PetscBool) !*result;
-  PetscErrorCode  ierr;
-
-  if (bytes > Most || ++Asked == Refused) return PETSC_ERR_MEM;
-  ierr = (*PetscsRealloc)(bytes, line, function, file, result);
-  Live += !ierr && none && *result;
-  return ierr;
-}
-
-static PetscErrorCode Free(void *pointer, int line, const char function[], const char file[])
-{
-  Live -= pointer != NULL;
-  return (*PetscsFree)(pointer, line, function, file);
+  (void)file;
+  return (PetscBool)(bytes > Most || ++Asked == Refused);
 }
 
 /* Device plans are built for this one, which need not be there */
@@ -387,12 +360,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvInitializePackage());
-  PetscsMalloc   = PetscTrMalloc;
-  PetscsFree     = PetscTrFree;
-  PetscTrMalloc  = Malloc;
-  PetscsRealloc  = PetscTrRealloc;
-  PetscTrRealloc = Realloc;
-  PetscTrFree    = Free;
+  RefusingBegins();
   PetscCall(Create(0, 3, 1, 1, 1, &t[0]));
   PetscCall(Create(60, 6000, 9, 1, 6000, &t[1]));
   PetscCall(Create(40, 70000, 5, 9000, 700, &t[2]));
@@ -406,9 +374,7 @@ int main(int argc, char **argv)
   }
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Formats); k++) PetscCall(TestWide(Formats[k], &refused));
   PetscCheck(refused > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no transposed product asked for much");
-  PetscTrMalloc  = PetscsMalloc;
-  PetscTrRealloc = PetscsRealloc;
-  PetscTrFree    = PetscsFree;
+  RefusingEnds();
   PetscCall(PetscFinalize());
   return 0;
 }

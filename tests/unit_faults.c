@@ -3,46 +3,15 @@ static const char help[] = "Matrices that run out of memory: each request of the
                            "the matrix can be used again, or destroyed.\n\n";
 
 #include "spmvtest.h"
+#include "refusing.h"
 
 #define ROWS 90
 
-/* PETSc's allocator, but that it refuses request number Refused of those that the library's own files make */
-static PetscErrorCode (*PetscsMalloc)(size_t, PetscBool, int, const char[], const char[], void **);
-static PetscErrorCode (*PetscsRealloc)(size_t, int, const char[], const char[], void **);
-static PetscErrorCode (*PetscsFree)(void *, int, const char[], const char[]);
-static PetscInt Asked, Refused; /* requests so far; the one that is refused, 0 if none is */
-static PetscInt Live;           /* what was given, to PETSc as well, and not yet freed */
-
-static PetscBool Refuse(const char file[])
+/* Of those that the library's own files make */
+static PetscBool RefuseRequest(size_t bytes, const char file[])
 {
+  (void)bytes;
   return (PetscBool)(Refused && !strncmp(file, "src/", 4) && ++Asked == Refused);
-}
-
-static PetscErrorCode Malloc(size_t bytes, PetscBool clear, int line, const char function[], const char file[], void **result)
-{
-  PetscErrorCode ierr;
-
-  if (Refuse(file)) return PETSC_ERR_MEM;
-  ierr = (*PetscsMalloc)(bytes, clear, line, function, file, result);
-  Live += !ierr && *result;
-  return ierr;
-}
-
-static PetscErrorCode Realloc(size_t bytes, int line, const char function[], const char file[], void **result)
-{
-  const PetscBool none = (PetscBool) !*result;
-  PetscErrorCode  ierr;
-
-  if (Refuse(file)) return PETSC_ERR_MEM;
-  ierr = (*PetscsRealloc)(bytes, line, function, file, result);
-  Live += !ierr && none && *result;
-  return ierr;
-}
-
-static PetscErrorCode Free(void *pointer, int line, const char function[], const char file[])
-{
-  Live -= pointer != NULL;
-  return (*PetscsFree)(pointer, line, function, file);
 }
 
 /* Rows of a band, a few entries in other places; symmetric, and so that incomplete factors exist */
@@ -308,12 +277,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
-  PetscsMalloc   = PetscTrMalloc;
-  PetscsFree     = PetscTrFree;
-  PetscsRealloc  = PetscTrRealloc;
-  PetscTrMalloc  = Malloc;
-  PetscTrRealloc = Realloc;
-  PetscTrFree    = Free;
+  RefusingBegins();
   PetscCall(FirstUse(type));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Cases); k++) {
     PetscInt refused = 0;
@@ -325,9 +289,7 @@ int main(int argc, char **argv)
                "%s asks for no memory", Cases[k].name);
   }
   PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " requests were refused\n", total));
-  PetscTrMalloc  = PetscsMalloc;
-  PetscTrRealloc = PetscsRealloc;
-  PetscTrFree    = PetscsFree;
+  RefusingEnds();
   PetscCall(PetscFinalize());
   return 0;
 }
