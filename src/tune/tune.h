@@ -5,6 +5,7 @@
 */
 #pragma once
 #include "../host/machine.h"
+#include "../host/order.h"
 #include <petscspmv.h>
 
 #define SPMV_TUNE_COUNT (SPMV_TUNE_PATIENT + 1)
@@ -146,6 +147,7 @@ extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], Spmv
 /* sample.c: rows that stand for all */
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
+extern PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, SpmvOrder **order);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* estimate.c: the work of plans on the sample, and the time that a machine takes for it */

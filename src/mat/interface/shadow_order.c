@@ -1,0 +1,75 @@
+/*
+  shadow_order.c - whether a storage has its rows and columns in an order of ours, and when that is looked for
+
+  An order takes 20 to 35 products by AIJ's kernel to make, with the rows in it and the storage of these (matrices of 5 and 30 M
+  entries in random numbering, where memory is touched for the first time), and gains 0.2 to 0.6 of one with each product. So it
+  waits for SPMV_ORDER_WAIT times as many products as a storage does, until which the storage serves with rows as they come.
+*/
+#include "spmvmat.h"
+
+/* True if so many products came that an order may pay */
+static PetscBool OrderDue(const SpmvShadow *shadow)
+{
+  const PetscInt after = shadow->settings.build_after;
+
+  return SpmvDueAfter(&shadow->seq.due, after > PETSC_MAX_INT / SPMV_ORDER_WAIT ? PETSC_MAX_INT : SPMV_ORDER_WAIT * after);
+}
+
+/* True if a storage that serves may be built again in an order */
+PetscBool SpmvOrderWorthLook(const SpmvShadow *shadow)
+{
+  const SpmvSeq *s = &shadow->seq;
+
+  return (PetscBool)(s->current && s->built.format && !s->built.device && !s->built.order && !s->ordertried &&
+                     shadow->settings.order == SPMV_ORDER_AUTO && OrderDue(shadow));
+}
+
+/* True if what was chosen has a storage of its own on the host, which rows in an order can be put into */
+PetscBool SpmvOrderServes(const SpmvOption *o)
+{
+  const SpmvHostSide *host = SpmvCandidate[o->number]->host;
+
+  return (PetscBool)(o->plan.backend == SPMV_BACKEND_HOST && host->kernels && !host->side.borrows);
+}
+
+/* Seconds of a product in the present order by what was chosen */
+static PetscErrorCode OrderPredicted(const SpmvShadow *shadow, const SpmvCSR *csr, PetscLogDouble *seconds)
+{
+  const SpmvOption *best = &shadow->seq.choice.best;
+  SpmvPlan          plan = best->plan;
+  SpmvOption        options[2];
+  char              why[512];
+
+  PetscFunctionBegin;
+  *seconds = best->predicted;
+  if (*seconds > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvResolve(&SpmvCandidate[best->number]->host->side, csr, NULL, &plan, why, sizeof(why)));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS); /* the build says it */
+  PetscCall(SpmvEstimateGain(csr, shadow->settings.request.isa, best->number, &plan, options));
+  *seconds = options[1].predicted;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The order that a storage is to have, after what is to serve without one was chosen; NULL: none. Looked for once for each pattern */
+PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOrder **order)
+{
+  SpmvSeq       *s       = &shadow->seq;
+  const PetscInt kind    = shadow->settings.order;
+  SpmvRequest    q       = shadow->settings.request;
+  PetscLogDouble seconds = 0;
+
+  PetscFunctionBegin;
+  *order = NULL;
+  SpmvRequestOrdered(&q);
+  if (kind == SPMV_ORDER_NONE || s->ordertried || !q.allowed || s->choice.best.plan.backend == SPMV_BACKEND_DEVICE)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (kind == SPMV_ORDER_AUTO && (q.kind == SPMV_TUNE_OFF || !OrderDue(shadow))) PetscFunctionReturn(PETSC_SUCCESS);
+  s->ordertried = PETSC_TRUE;
+  if (kind == SPMV_ORDER_LEVELS) {
+    if (SpmvOrderAllows(csr)) PetscCall(SpmvOrderCreate(csr, q.threads, order));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(OrderPredicted(shadow, csr, &seconds));
+  if (seconds > 0) PetscCall(SpmvTuneOrder(csr, seconds, q.threads, order));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
