@@ -4,8 +4,11 @@
 
   Each *_simd.c is compiled once per line, with these flags (conf/rules reads this file). A machine runs the last line
   that it supports unless -mat_spmv_isa says otherwise; SCALAR is what the compiler does without being asked.
+
+  SPMV_FEW_LOOPS: large blocks, short runs and the like share a loop where others have one each; no bit depends on that. Vectors
+  that are loops over their lanes take the compiler longest, and next to nobody runs them.
 */
-SPMV_ISA(SCALAR, scalar, "", 1)
+SPMV_ISA(SCALAR, scalar, "-DSPMV_FEW_LOOPS", 1)
 SPMV_ISA(AVX2, avx2, "-mavx2 -mfma", SPMV_CPU("avx2") && SPMV_CPU("fma"))
 SPMV_ISA(AVX512, avx512, "-mavx512f -mavx512dq -mavx512bw -mavx512vl -mavx2 -mfma",
          SPMV_CPU("avx512f") && SPMV_CPU("avx512dq") && SPMV_CPU("avx512bw") && SPMV_CPU("avx512vl"))

@@ -29,6 +29,7 @@ root=$PETSC_DIR${PETSC_ARCH:+/$PETSC_ARCH}
 PYTHONPATH=$tmp $PYTHON "$tmp/recipe.py" "$tmp/by_spack" "$root" >"$tmp/targets"
 check spack_version [ "$(sed -n 1p "$tmp/targets")" = "$version" ]
 check spack_readme grep -q "petscspmv@$version" conf/spack/README.md
+check spack_archive grep -q "petscspmv-$version.tar.xz" conf/spack/package.py
 if [ -z "$PETSC_ARCH" ]; then # Spack's PETSc is an installed one
   check spack_builds make --no-print-directory $(sed -n 2p "$tmp/targets")
   check spack_installs make --no-print-directory $(sed -n 3p "$tmp/targets")

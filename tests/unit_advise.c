@@ -17,6 +17,7 @@ static void Reset(void)
                         .bytes          = 1e5,
                         .most           = 1016,
                         .build_after    = 16,
+                        .products       = 16,
                         .declared_block = 1,
                         .found_block    = 1,
                         .threads        = 1,
@@ -125,6 +126,8 @@ static PetscErrorCode TestMatrix(void)
   NOT("is worth a try", NEVER; use.reason = "it is likely to be the fastest");
 
   THERE("lost 1 s: they cost as much as 1500 products save, and there were 1000; -el_mat_spmv_build_after", use.spent.setup = 3);
+  THERE("1500 solves save, and there were 1000; -el_mat_spmv_build_after with a larger number than 16 makes", use.spent.setup = 3;
+        use.work = SPMV_WORK_SOLVES; use.build_after = 4);
   NOT("lost", use.spent.setup = 1.9);
   NOT("lost", use.spent.setup = 2.4);
   THERE("its products are not faster than by PETSc's kernel; -el_mat_spmv_tune_check", use.spent.least[0] = 0.004; use.spent.setup = 1);

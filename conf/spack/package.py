@@ -1,4 +1,6 @@
 """Spack's recipe. conf/spack/README.md says how to use it."""
+import os
+
 from spack.package import *
 
 try:  # Spack 1.0 and newer
@@ -10,6 +12,10 @@ except ImportError:
 class Petscspmv(MakefilePackage):
     """Matrix types for PETSc with faster matrix-vector products, SOR sweeps and ILU/ICC solves.
     Programs load it at run time: -dll_append <prefix>/lib/libpetscspmv.so -mat_type spmv"""
+
+    # The archive of "make dist", in the folder where spack is called
+    url = "file://{0}/petscspmv-0.1.0.tar.xz".format(os.getcwd())
+    manual_download = True
 
     license("BSD-2-Clause")
 

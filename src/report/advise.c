@@ -39,7 +39,7 @@ static PetscBool Faster(const SpmvSpent *s)
   return (PetscBool)(s->least[1] > 0 && s->least[0] >= ADVISE_FASTER * s->least[1]);
 }
 
-/* A kind of work, its name in -log_view, the option for single precision, and what part of -mat_spmv_build_after it waits for */
+/* A kind of work, its name in -log_view and the option for single precision */
 static const struct {
   const char *name, *event, *option;
 } Works[SPMV_WORK_COUNT] = {{"products", "MatMult", "product_"}, {"sweeps", "MatSOR", "sor_"}, {"solves", "MatSolve", "solve_"}};
@@ -221,7 +221,7 @@ static PetscErrorCode Lost(const SpmvReport *run, char line[], size_t size)
                            "they cost as much as %.0f %s save, and there were %" PetscInt64_FMT
                            "; -%smat_spmv_build_after with a "
                            "larger number than %" PetscInt_FMT " makes fewer",
-                           (double)(u->spent.setup / gain), Works[u->work].name, u->spent.calls[1], Prefix(u), u->build_after));
+                           (double)(u->spent.setup / gain), Works[u->work].name, u->spent.calls[1], Prefix(u), u->products));
     else
       PetscCall(SpmvAppend(line, size, "its %s are not faster than by PETSc's kernel; -%smat_%s", Works[u->work].name, Prefix(u),
                            u->work == SPMV_WORK_PRODUCTS ? "spmv_tune_check drops such a storage" : "type aij leaves it to PETSc"));

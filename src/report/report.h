@@ -52,7 +52,8 @@ typedef struct {
   PetscLogDouble bytes;                       /* of what was made for it */
   const char    *reason;                      /* why PETSc's kernel served in the end, or NULL */
   PetscInt64     most;                        /* calls between two changes of the values */
-  PetscInt       build_after;                 /* calls by PETSc's kernel that a build waits for */
+  PetscInt       build_after;                 /* calls by PETSc's kernel that a build waits for ... */
+  PetscInt       products;                    /* ... and -mat_spmv_build_after, of which sweeps and solves wait for a part */
   PetscInt       declared_block, found_block; /* sizes of square blocks that fill the matrix, 1: none */
   PetscInt       threads;
   PetscBool      chosen;    /* the format was ours to choose */

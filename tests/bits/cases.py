@@ -40,6 +40,7 @@ TOGETHER = {
     'csradaptive': [{'nnz_per_wg': '8 64 4096', 'num_rows_stream': '1 64 16384', 'nnz_multiplier': '1 64', 'long': '1 128', 'short': '0 32'}],
     'pmf': [{'partition': 'pmf nnz rows diagonal', 'window': '8 256 global', 'columns': 'auto int32', 'pieces': 'none any 3'},
             {'partition': 'diagonal', 'block': '32 16', 'powers': '1,2,6 1,1', 'columns': 'auto int32'}],
+    'sbccoo': [{'block': '1 2 3 6', 'pairs': 'found equal near', 'exact': 'yes no'}],
     'tpspmv': [{'tile': '2 16 1024 1073741824', 'slice': '8 64 1024', 'long': '8 128', 'remove': 'no yes', 'stream': 'no yes'}]}
 
 DEVICE_TOGETHER = {
@@ -137,7 +138,7 @@ def parallel_device():
 
 def device():
     """All matrices of a plan together, since they have a program in common."""
-    for kind in TYPES:
+    for kind in DEVICE_KNOBS:
         shared = singles({'device_parts': '1 2'}) if kind == 'pmf' else []
         shared = [options + (('powers', '1,2,6'),) for options in shared]
         plans = [()] + singles(DEVICE_KNOBS[kind], 'device_') + singles(KNOBS[kind]) + list(products(DEVICE_TOGETHER[kind])) + shared

@@ -31,6 +31,7 @@ static PetscErrorCode SpmvFactorSummary(const SpmvFactor *f)
                             .spent       = f->spent,
                             .most        = SpmvDueMost(&f->due),
                             .build_after = SpmvDuePart(f->build_after, SPMV_SOLVES_GAIN),
+                            .products    = f->build_after,
                             .reason      = f->solve ? f->reason : "-mat_spmv_solve is no"};
 
   PetscFunctionBegin;

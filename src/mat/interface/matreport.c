@@ -171,6 +171,7 @@ static PetscErrorCode SpmvShadowSummary(const SpmvShadow *shadow)
   u.bytes          = s->built.own;
   u.most           = SpmvDueMost(&s->due);
   u.build_after    = q->build_after;
+  u.products       = q->build_after;
   u.declared_block = s->declared_block;
   u.found_block    = s->found_block;
   u.threads        = q->request.threads;

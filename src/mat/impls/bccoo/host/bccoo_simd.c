@@ -16,21 +16,32 @@ const SpmvKernels SPMV_ISA_NAME(BccooKernels) = {.apply = NULL};
 
 typedef void BccooPartFn(const BccooBlocks *b, const BccooPart *part, const PetscScalar x[], BccooOutput *o);
 
-  /* BccooApplyChunks_3x2() and so on, and BccooApplyChunksTable[] of all 64 shapes, row by row */
+  /* BccooApplyChunks_3x2() and so on, and BccooApplyChunksTable[] of all shapes that have loops of their own, row by row */
   #define NAME(F, H, W) F##_##H##x##W,
   #define SHAPE(F, H, W) \
     static void F##_##H##x##W(const BccooBlocks *b, const BccooPart *part, const PetscScalar x[], BccooOutput *o) \
     { \
-      F(b, part, x, o, H, W); \
+      const PetscInt h = H ? H : b->h, w = W ? W : b->w; \
+\
+      if (!H && h * w == 1) __builtin_unreachable(); \
+      F(b, part, x, o, h, w); \
     }
-  #define WIDTHS(M, F, H) M(F, H, 1) M(F, H, 2) M(F, H, 3) M(F, H, 4) M(F, H, 5) M(F, H, 6) M(F, H, 7) M(F, H, 8)
-  #define SHAPES(M, F) \
-    WIDTHS(M, F, 1) \
-    WIDTHS(M, F, 2) \
-    WIDTHS(M, F, 3) WIDTHS(M, F, 4) WIDTHS(M, F, 5) WIDTHS(M, F, 6) WIDTHS(M, F, 7) WIDTHS(M, F, 8)
+  #if defined(SPMV_FEW_LOOPS)
+    /* Those of up to 4 x 4; the last loop, 0x0, is for the others */
+    #define OWN_MAX         4
+    #define WIDTHS(M, F, H) M(F, H, 1) M(F, H, 2) M(F, H, 3) M(F, H, 4)
+    #define SHAPES(M, F)    WIDTHS(M, F, 1) WIDTHS(M, F, 2) WIDTHS(M, F, 3) WIDTHS(M, F, 4) M(F, 0, 0)
+  #else
+    #define OWN_MAX         BCCOO_BLOCK_MAX
+    #define WIDTHS(M, F, H) M(F, H, 1) M(F, H, 2) M(F, H, 3) M(F, H, 4) M(F, H, 5) M(F, H, 6) M(F, H, 7) M(F, H, 8)
+    #define SHAPES(M, F) \
+      WIDTHS(M, F, 1) \
+      WIDTHS(M, F, 2) \
+      WIDTHS(M, F, 3) WIDTHS(M, F, 4) WIDTHS(M, F, 5) WIDTHS(M, F, 6) WIDTHS(M, F, 7) WIDTHS(M, F, 8)
+  #endif
   #define TABLE(F) \
     SHAPES(SHAPE, F) \
-    static BccooPartFn *const F##Table[BCCOO_BLOCK_MAX * BCCOO_BLOCK_MAX] = {SHAPES(NAME, F)};
+    static BccooPartFn *const F##Table[] = {SHAPES(NAME, F)};
 
 TABLE(BccooApplyChunks)
 TABLE(BccooApplyLanes)
@@ -51,7 +62,9 @@ typedef struct {
 /* That of these for a storage's shape, by chunks or by lanes */
 static BccooPartFn *BccooPartOf(const BccooBlocks *b, BccooPartFn *const chunks[], BccooPartFn *const lanes[])
 {
-  return (b->bunch > 1 ? lanes : chunks)[(b->h - 1) * BCCOO_BLOCK_MAX + b->w - 1];
+  const int own = b->h <= OWN_MAX && b->w <= OWN_MAX;
+
+  return (b->bunch > 1 ? lanes : chunks)[own ? (b->h - 1) * OWN_MAX + b->w - 1 : OWN_MAX * OWN_MAX];
 }
 
 /* The first row of part p: its own rows are those that end in it, and the empty ones before each */

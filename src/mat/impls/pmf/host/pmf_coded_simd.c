@@ -8,32 +8,33 @@
 #include "pmf_runs.h"
 
 #if !defined(SPMV_ISA_ABSENT)
-  #define RUNS(N, STEPS, CODING) \
-    PMF_RUN(N, STEPS, 2, 0, CODING) \
-    PMF_RUN(N, STEPS, 2, 1, CODING) \
-    PMF_RUN(N, STEPS, 4, 0, CODING) \
-    PMF_RUN(N, STEPS, 4, 1, CODING)
+  #define RUNS(N, CODING) PMF_RUN(N, 2, 0, CODING) PMF_RUN(N, 2, 1, CODING) PMF_RUN(N, 4, 0, CODING) PMF_RUN(N, 4, 1, CODING)
   #define ROW(N, SIZE, CODING) \
     { \
       PmfRun_##N##_##SIZE##_0_##CODING, PmfRun_##N##_##SIZE##_1_##CODING, PmfRun_##N##_##SIZE##_1_##CODING \
     }
-  #define EACH(N, CODING)  RUNS(N, N, CODING)
   #define ENTRY(N, CODING) {ROW(N, 2, CODING), ROW(N, 4, CODING)},
-PMF_EACH(EACH, ONE)
-static PmfRunTable PmfRuns_ONE = {PMF_EACH(ENTRY, ONE)};
 
   /* The loops for no number that is known, and for any that is */
   #define CODED(CODING) \
-    RUNS(0, 0, CODING) \
-    RUNS(ANY, PMF_STEPS_ANY, CODING) \
+    RUNS(0, CODING) \
+    RUNS(ANY, CODING) \
     static PmfRunFn *const PmfRuns_##CODING[2][2][PMF_PREFETCH_COUNT] = {ENTRY(0, CODING) ENTRY(ANY, CODING)};
+  #if defined(SPMV_FEW_LOOPS)
+CODED(ONE)
+    #define LOOP_OF_ONE(known) ((known) > 0)
+  #else
+PMF_EACH(RUNS, ONE)
+static PmfRunTable PmfRuns_ONE = {PMF_EACH(ENTRY, ONE)};
+    #define LOOP_OF_ONE(known) (known)
+  #endif
 CODED(FEW)
 CODED(MANY)
 CODED(FLOAT)
 
 PmfRunFn *SPMV_ISA_NAME(PmfCodedRun)(SpmvCoding coding, int known, int wide, PmfPrefetch prefetch)
 {
-  if (coding == SPMV_CODING_ONE) return PmfRuns_ONE[known][wide][prefetch];
+  if (coding == SPMV_CODING_ONE) return PmfRuns_ONE[LOOP_OF_ONE(known)][wide][prefetch];
   if (coding == SPMV_CODING_FEW) return PmfRuns_FEW[known > 0][wide][prefetch];
   if (coding == SPMV_CODING_MANY) return PmfRuns_MANY[known > 0][wide][prefetch];
   return PmfRuns_FLOAT[known > 0][wide][prefetch];

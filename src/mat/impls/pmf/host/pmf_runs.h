@@ -42,20 +42,46 @@ SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const P
 /* A loop over a run */
 typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, PetscScalar *, int);
 
-/* N: 0, a number of steps, or ANY for what a run has */
-#define PMF_STEPS_ANY (size_t)run->known
-#define PMF_RUN(N, STEPS, SIZE, FETCH, CODING) \
+/* The steps of a run that has one or more: the compiler must be told so, or the loop for 0 is in that for any number, too */
+SPMV_INLINE size_t PmfKnown(const PmfRun *run)
+{
+  if (!run->known) __builtin_unreachable();
+  return (size_t)run->known;
+}
+
+/* N: a number of steps, or 0, or ANY for what a run has */
+#define PMF_STEPS_0   0
+#define PMF_STEPS_1   1
+#define PMF_STEPS_2   2
+#define PMF_STEPS_3   3
+#define PMF_STEPS_4   4
+#define PMF_STEPS_5   5
+#define PMF_STEPS_6   6
+#define PMF_STEPS_7   7
+#define PMF_STEPS_8   8
+#define PMF_STEPS_ANY PmfKnown(run)
+#define PMF_RUN(N, SIZE, FETCH, CODING) \
   static void PmfRun_##N##_##SIZE##_##FETCH##_##CODING(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, \
                                                        PetscScalar *y, int add) \
   { \
-    const SpmvCoding coding = SPMV_CODING_##CODING; \
-    const size_t     known  = STEPS; \
-\
-    if (!known && run->flags & PMF_ALONE) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, 0, 1, 0); \
-    else if (!known || add) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, known, 0, 0); \
-    else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 1); \
-    else PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 0); \
+    PMF_RUN_BODY(PMF_STEPS_##N, SIZE, FETCH, SPMV_CODING_##CODING) \
   }
+
+#if defined(SPMV_FEW_LOOPS) /* what a run's flags say is asked slice by slice */
+  #define PMF_RUN_BODY(STEPS, SIZE, FETCH, coding) \
+    const size_t known = STEPS; \
+    const int    alone = !known && run->flags & PMF_ALONE; \
+\
+    PmfApply(b, run, x, y, add, SIZE, FETCH, coding, known, alone, (run->flags & PMF_LISTED) != 0);
+#else
+  #define PMF_RUN_BODY(STEPS, SIZE, FETCH, coding) \
+    const size_t known = STEPS; \
+\
+    if (!known) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, 0, (run->flags & PMF_ALONE) != 0, 0); \
+    else if (add) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, known, 0, 0); \
+    else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 1); \
+    else PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 0);
+#endif
 #define PMF_EACH(WHAT, CODING) \
   WHAT(0, CODING) \
   WHAT(1, CODING) \

@@ -11,9 +11,9 @@ const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
 #else
 
   #define RUNS(N, CODING) \
-    PMF_RUN(N, N, 2, 0, CODING) \
-    PMF_RUN(N, N, 2, 1, CODING) \
-    PMF_RUN(N, N, 2, 2, CODING) PMF_RUN(N, N, 4, 0, CODING) PMF_RUN(N, N, 4, 1, CODING) PMF_RUN(N, N, 4, 2, CODING)
+    PMF_RUN(N, 2, 0, CODING) \
+    PMF_RUN(N, 2, 1, CODING) \
+    PMF_RUN(N, 2, 2, CODING) PMF_RUN(N, 4, 0, CODING) PMF_RUN(N, 4, 1, CODING) PMF_RUN(N, 4, 2, CODING)
   #define ROW(N, SIZE, CODING) \
     { \
       PmfRun_##N##_##SIZE##_0_##CODING, PmfRun_##N##_##SIZE##_1_##CODING, PmfRun_##N##_##SIZE##_2_##CODING \

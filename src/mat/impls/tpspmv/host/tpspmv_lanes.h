@@ -12,6 +12,13 @@
 #define TPSPMV_PREFETCH_COLUMNS 2048
 #define TPSPMV_PREFETCH_VALUES  8192
 
+/* Whether pairs of one and of two entries have loops of their own */
+#if defined(SPMV_FEW_LOOPS)
+  #define TPSPMV_SHORT 0
+#else
+  #define TPSPMV_SHORT 1
+#endif
+
 /* Where the sums of pairs go */
 typedef enum {
   TPSPMV_SET,  /* one tile: y */
@@ -175,8 +182,8 @@ SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chun
     const int32_t n = run->groups, length = run->length;
 
     if (run->consecutive) y = TpspmvGroups(&at, row, y, n, length, PETSC_TRUE, b->prefetch_vectors, narrow, target);
-    else if (length == 1) y = TpspmvGroups(&at, row, y, n, 1, PETSC_FALSE, prefetch, narrow, target);
-    else if (length == 2) y = TpspmvGroups(&at, row, y, n, 2, PETSC_FALSE, prefetch, narrow, target);
+    else if (TPSPMV_SHORT && length == 1) y = TpspmvGroups(&at, row, y, n, 1, PETSC_FALSE, prefetch, narrow, target);
+    else if (TPSPMV_SHORT && length == 2) y = TpspmvGroups(&at, row, y, n, 2, PETSC_FALSE, prefetch, narrow, target);
     else y = TpspmvGroups(&at, row, y, n, length, PETSC_FALSE, prefetch, narrow, target);
   }
   for (; row < end; row += 8, ragged += 8) y = TpspmvRagged(&at, row, ragged, (int)PetscMin(8, end - row), y, narrow, target);

@@ -83,7 +83,7 @@ static void TpspmvFirstTask(void *context, PetscInt t)
   const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
 
-  if (b->stream) {
+  if (b->stream && !SPMV_SIMD_PLAIN) { /* a vector that is an array is stored as any other */
     TpspmvChunksMult(p, t, TPSPMV_PAST);
     SpmvStreamEnd();
   } else if (!TpspmvIsDirect(&b->cut)) TpspmvChunksMult(p, t, TPSPMV_KEEP);
