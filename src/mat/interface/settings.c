@@ -39,7 +39,7 @@
 
   A storage on the host may have rows and columns in another order than the matrix, so that entries of a vector that are used
   together lie together: by levels of its graph, whose numbering then hardly matters. x and y are brought into that order and back
-  in each product. With auto this is done after 8 times -mat_spmv_build_after products with the same values, where it is estimated
+  in each product. With auto this is done after 16 times -mat_spmv_build_after products with the same values, where it is estimated
   to gain a fifth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in another order.
 
   Values in single precision are added up in double precision; the matrix itself keeps PETSc's scalars.
@@ -117,14 +117,6 @@ void SpmvRequestFloats(SpmvRequest *q)
     else if (k != SPMV_NUMBER_AIJ) q->allowed &= ~((PetscInt)1 << k);
   }
   if (!q->allowed) q->allowed = (PetscInt)1 << SPMV_NUMBER_AIJ;
-}
-
-/* What is asked for of rows in an order of ours: formats with a storage of their own. None may be left */
-void SpmvRequestOrdered(SpmvRequest *q)
-{
-  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
-    if (!SpmvCandidate[k]->host->kernels || SpmvCandidate[k]->host->side.borrows) q->allowed &= ~((PetscInt)1 << k);
-  }
 }
 
 /* -mat_spmv_<what>values: whether values are read as floats. Where PETSc's scalars are not double there is no choice */

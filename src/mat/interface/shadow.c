@@ -132,7 +132,7 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   PetscFunctionBegin;
   PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
   if (s->seq.rounded) SpmvRequestFloats(&q);
-  if (ordered) SpmvRequestOrdered(&q);
+  if (ordered) SpmvOrderRequest(&s->seq.choice, &q);
   if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
   PetscCall(PetscTime(&start));

@@ -81,7 +81,7 @@ static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products, 
 }
 
 /* An order costs more to make than a storage, so that it waits for so many times -mat_spmv_build_after products */
-#define SPMV_ORDER_WAIT 8
+#define SPMV_ORDER_WAIT 16
 
 /* Which order the rows and columns of a storage have */
 typedef enum {
@@ -354,6 +354,7 @@ extern PetscErrorCode SpmvLiveFinalize(void);
 /* shadow_order.c */
 extern PetscBool      SpmvOrderWorthLook(const SpmvShadow *shadow);
 extern PetscBool      SpmvOrderServes(const SpmvOption *option);
+extern void           SpmvOrderRequest(const SpmvChoice *choice, SpmvRequest *request);
 extern PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOrder **order);
 
 /* built.c */
@@ -415,7 +416,6 @@ extern SpmvKey        SpmvRowsKey(const SpmvCSR *csr);
 extern PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject);
 extern PetscErrorCode MatSpmvEnsureSettings(Mat A);
 extern void           SpmvRequestFloats(SpmvRequest *request);
-extern void           SpmvRequestOrdered(SpmvRequest *request);
 extern PetscErrorCode MatSpmvInheritSettings(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritFromFactors(Mat A);
