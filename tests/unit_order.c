@@ -189,6 +189,66 @@ static PetscErrorCode TestChoice(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* n products of A, of which the last is compared with aij's; the plan that serves says in the end whether there is an order */
+static PetscErrorCode Multiply(Mat A, Mat aij, PetscInt n, PetscBool ordered, const char when[])
+{
+  Vec       x, y, z;
+  char      plan[512];
+  PetscReal difference, norm;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(VecSetRandom(x, NULL));
+  while (n--) PetscCall(MatMult(A, x, y));
+  PetscCall(MatMult(aij, x, z));
+  PetscCall(VecNorm(z, NORM_INFINITY, &norm));
+  PetscCall(VecAXPY(z, -1, y));
+  PetscCall(VecNorm(z, NORM_INFINITY, &difference));
+  PetscCheck(difference <= 100 * PETSC_MACHINE_EPSILON * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: off by %g", when,
+             (double)difference);
+  PetscCall(MatSpmvGetPlan(A, plan, sizeof(plan)));
+  PetscCheck((strstr(plan, "order=levels") != NULL) == ordered, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the plan is '%s'", when,
+             plan);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By default a matrix has an order after 16 times as many products as a storage waits for; new values stay in it */
+static PetscErrorCode TestWait(void)
+{
+  SPMV_DESTROY_BY(GridDestroy) SpmvCSR csr     = {0};
+  SpmvMachine                          machine = *SpmvMachineGet(), small;
+  Mat                                  aij, A;
+
+  PetscFunctionBegin;
+  small = machine;
+  for (int k = 0; k < SPMV_LEVELS - 1; k++) small.cache[k] = 1024 << k; /* so that a matrix need not be large */
+  SpmvMachineSet(&small);
+  PetscCall(Grid(14, 1, PETSC_TRUE, &csr));
+  PetscCall(
+    MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, csr.m, csr.n, (PetscInt *)csr.i, (PetscInt *)csr.j, (PetscScalar *)csr.a, &aij));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "2"));
+  PetscCall(MatConvert(aij, MATSPMV, MAT_INITIAL_MATRIX, &A));
+  PetscCall(Multiply(A, aij, 32, PETSC_FALSE, "before the order is due"));
+  PetscCall(Multiply(A, aij, 2, PETSC_TRUE, "after that"));
+  PetscCall(MatScale(A, 2));
+  PetscCall(MatScale(aij, 2));
+  PetscCall(Multiply(A, aij, 4, PETSC_TRUE, "new values"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_order", "none"));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(Multiply(A, aij, 40, PETSC_FALSE, "without an order"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_order", "levels"));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(Multiply(A, aij, 4, PETSC_TRUE, "with an order at once"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&aij));
+  SpmvMachineSet(&machine);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt i[3] = {0, 1, 2}, j[2] = {0, 2};
@@ -201,6 +261,8 @@ int main(int argc, char **argv)
   for (PetscInt b = 1; b <= 4; b++) PetscCall(TestRows(b));
   for (PetscInt threads = 1; threads <= 3; threads += 2) PetscCall(TestProducts(threads));
   PetscCall(TestChoice());
+  PetscCall(SpmvInitializePackage());
+  PetscCall(TestWait());
   PetscCall(PetscFinalize());
   return 0;
 }
