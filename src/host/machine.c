@@ -105,10 +105,12 @@ void SpmvMachineAssumed(SpmvMachine *machine)
                   machine->cycle == EmeraldRapids.cycle ? "Emerald Rapids" : "Zen 4");
 }
 
-/* petscspmv/machine in the user's configuration folder; "" if there is none */
+/* petscspmv/machine in the user's configuration folder, other scalars than double having a file of their own; "" if there is none */
 void SpmvMachineFile(char file[], size_t size)
 {
-  if (SpmvUserPath("XDG_CONFIG_HOME", ".config", "machine", file, size)) file[0] = 0;
+  const char *name = PetscDefined(USE_COMPLEX) ? "machine-complex" : PetscDefined(USE_REAL_DOUBLE) ? "machine" : "machine-single";
+
+  if (SpmvUserPath("XDG_CONFIG_HOME", ".config", name, file, size)) file[0] = 0;
 }
 
 static PetscLogDouble *FieldOf(const SpmvMachine *machine, size_t r)
