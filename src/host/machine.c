@@ -105,7 +105,7 @@ void SpmvMachineAssumed(SpmvMachine *machine)
                   machine->cycle == EmeraldRapids.cycle ? "Emerald Rapids" : "Zen 4");
 }
 
-/* petscspmv/machine in the user's configuration folder, other scalars than double having a file of their own; "" if there is none */
+/* petscspmv/machine in the user's configuration folder, scalars other than double with a file of their own; "" if there is none */
 void SpmvMachineFile(char file[], size_t size)
 {
   const char *name = PetscDefined(USE_COMPLEX) ? "machine-complex" : PetscDefined(USE_REAL_DOUBLE) ? "machine" : "machine-single";

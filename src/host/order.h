@@ -1,9 +1,9 @@
 /*
   order.h - a square matrix with its rows and columns in an order that keeps neighbours together, in the place of the user's
 
-  A matrix whose unknowns are numbered as they came reads x all over memory: a line of x for each entry. Where the numbers follow the
-  graph, a line serves many entries. x is brought into the new order before a product, and y back after it: two lines a row in the
-  place of one for each entry. See E. Cuthill, J. McKee, Reducing the bandwidth of sparse symmetric matrices, Proc. 24th Nat. Conf.
+  A matrix whose unknowns are numbered as they came reads x all over memory: a line of x for each entry. Where the numbers follow
+  the graph, a line serves many entries. x is brought into the new order before a product, and y back after it: two lines a row in
+  the place of one for each entry. See E. Cuthill, J. McKee, Reducing the bandwidth of sparse symmetric matrices, Proc. 24th Nat. Conf.
   ACM, 1969; of theirs, only the levels are kept here, since the order inside a level hardly matters to caches.
 */
 #pragma once

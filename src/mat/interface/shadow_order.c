@@ -73,7 +73,7 @@ static PetscErrorCode OrderPredicted(const SpmvShadow *shadow, const SpmvCSR *cs
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The order that a storage is to have, after what is to serve without one was chosen; NULL: none. Looked for once for each pattern */
+/* The order that a storage is to have, after what serves without one was chosen; NULL: none. Looked for once for each pattern */
 PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOrder **order)
 {
   SpmvSeq       *s       = &shadow->seq;
