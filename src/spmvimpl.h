@@ -149,6 +149,7 @@ typedef struct {
   PetscLogDouble cycles;   /* of all else, by one core */
   PetscLogDouble misses;   /* branches that the processor does not foresee */
   PetscLogDouble reach;    /* bytes of x that are used over and over before the next ones are; 0: as the rows come */
+  PetscLogDouble waits;    /* lines waited for, for each line of x: more than 1 where y is written out of order; 0: as 1 */
   PetscLogDouble build;    /* cycles to make the storage */
 } SpmvWork;
 

@@ -173,6 +173,7 @@ static PetscErrorCode Found(PetscInt size)
       for (PetscInt c = 0; c < size && r / size + apart[k] < blocks; c++) t.j[nz++] = (r / size + apart[k]) * size + c;
     }
   }
+  for (PetscInt k = 0; k < nz; k++) t.a[k] = k; /* values that are few would leave blocks nothing to gain */
   t.i[t.m] = nz;
   csr      = SpmvTestCSRView(&t);
   PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_bccoo, &plan, NULL));

@@ -264,6 +264,16 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
       args: -type bccoo -mat_bccoo_fill masks
 
+    test:
+      suffix: order
+      nsize: {{1 3}}
+      args: -type {{sbccoo spmv}} -mat_spmv_order levels
+
+    test:
+      suffix: order_long
+      nsize: {{1 3}}
+      args: -type {{FORMATS}} -mat_spmv_order levels
+
   test: # products and vectors on a device
     suffix: device_long
     nsize: 2

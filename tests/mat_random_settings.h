@@ -11,6 +11,7 @@ static struct {
 } Knobs[] = {
   {"-mat_spmv_build_after", "0 0 0 1 2 3 4 5", PETSC_FALSE}, /* the first one is set when a sequence begins */
   {"-mat_spmv_threads", "1 2 3", PETSC_FALSE},
+  {"-mat_spmv_order", "auto levels none", PETSC_FALSE},
   {"-mat_spmv_transpose", "shared copy", PETSC_FALSE},
   {"-mat_spmv_sor", "yes no yes", PETSC_FALSE},
   {"-mat_spmv_solve", "yes no yes", PETSC_FALSE},
@@ -81,7 +82,7 @@ static PetscErrorCode DoSettings(Side *s, Draw *d)
   const PetscInt count = 1 + DrawBelow(d, 3);
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < count; k++) PetscCall(KnobDraw(s, DrawChance(d, 40) ? DrawBelow(d, 5) : DrawBelow(d, KNOBS), d));
+  for (PetscInt k = 0; k < count; k++) PetscCall(KnobDraw(s, DrawChance(d, 40) ? DrawBelow(d, 6) : DrawBelow(d, KNOBS), d));
   PetscCall(MatSetFromOptions(s->A));
   PetscFunctionReturn(0);
 }

@@ -99,3 +99,10 @@ for option in mat_bccoo_block_height mat_bccoo_block_width mat_spmv_tune mat_spm
 done
 check counts_file 1 'Cannot append to /nowhere/counts of -spmv_view_counts' "$tmp/app" $options -spmv_view_counts /nowhere/counts
 check unknown_isa 1 'Unknown option mmx for -mat_spmv_isa. Available options: scalar avx2 avx512 auto' "$tmp/app" $options -mat_spmv_isa mmx
+
+# -mat_spmv_tune_calibrate measures once, whatever the number of processes, and later runs read the file
+if [ "$ALL" ]; then
+  export XDG_CONFIG_HOME=$tmp/config
+  check calibrates 0 "measured this machine in [0-9]* seconds; .*; $tmp/config/petscspmv/machine has it" $MPIEXEC -n 2 "$tmp/app" $options -mat_spmv_tune_calibrate
+  check calibrates_once 0 '/petscspmv/machine is there: nothing is measured' "$tmp/app" $options -mat_spmv_tune_calibrate -info
+fi

@@ -3,6 +3,7 @@ static const char help[] = "Matrices that run out of memory: each request of the
                            "the matrix can be used again, or destroyed.\n\n";
 
 #include "spmvtest.h"
+#include "host/machine.h"
 #include "refusing.h"
 
 #define ROWS 90
@@ -270,11 +271,15 @@ static PetscErrorCode FirstUse(MatType type)
 
 int main(int argc, char **argv)
 {
-  char     type[64] = MATSPMV;
-  PetscInt total    = 0;
+  const SpmvCaches caches = {{32768, 1048576, 33554432}, 16}; /* where the last one is far, some products need no memory */
+  SpmvMachine      machine;
+  char             type[64] = MATSPMV;
+  PetscInt         total    = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  SpmvMachineBuiltin(SPMV_AVX2, &caches, &machine);
+  SpmvMachineSet(&machine);
   PetscCall(SpmvInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   RefusingBegins();

@@ -39,6 +39,7 @@ typedef struct {
 
 /* machine.c */
 extern const SpmvMachine *SpmvMachineGet(void);
+extern void               SpmvMachineSet(const SpmvMachine *machine);
 extern void               SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *machine);
 extern void               SpmvMachineAssumed(SpmvMachine *machine);
 extern void               SpmvMachineFile(char file[], size_t size);

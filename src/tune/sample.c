@@ -62,30 +62,47 @@ static inline void SampleAgain(SampleCaches *c, int32_t line, PetscBool counted,
   s->accesses += counted;
 }
 
-/* Rows from `first` on, as many as have `wanted` entries; returns the row after them */
-static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, PetscBool counted, SampleCaches *c, SpmvSample *s)
-{
-  PetscInt r      = first;
-  int32_t  before = 0;
+/* Rows and columns in an order: row[k] is row k, place[c] is column c; both NULL as they come */
+typedef struct {
+  const PetscInt *row, *place;
+} SampleOrder;
 
-  for (PetscInt64 end = (PetscInt64)csr->i[r] + wanted; r < csr->m && csr->i[r] < end; r++) {
-    for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
-      const int32_t line = 1 + (int32_t)((size_t)csr->j[k] * sizeof(PetscScalar) / SPMV_CACHE_LINE);
+/* Rows from `first` on, as many as have `wanted` entries; returns the row after them */
+static PetscInt SampleRun(const SpmvCSR *csr, const SampleOrder *o, PetscInt first, PetscInt wanted, PetscBool counted,
+                          SampleCaches *c, SpmvSample *s)
+{
+  PetscInt   r      = first;
+  PetscInt64 done   = 0;
+  int32_t    before = 0;
+
+  for (; r < csr->m && done < wanted; r++) {
+    const PetscInt row = o->row ? o->row[r] : r;
+
+    for (PetscInt k = csr->i[row]; k < csr->i[row + 1]; k++) {
+      const PetscInt column = o->place ? o->place[csr->j[k]] : csr->j[k];
+      const int32_t  line   = 1 + (int32_t)((size_t)column * sizeof(PetscScalar) / SPMV_CACHE_LINE);
 
       if (line != before) SampleAccess(c, line, counted, s);
       else SampleAgain(c, line, counted, s);
       before = line;
     }
+    done += csr->i[row + 1] - csr->i[row];
   }
   return r;
 }
 
-/* Counts how far x is: sets accesses and far[]. Nothing to do where x fits the first cache, or where it was done */
-PetscErrorCode SpmvSampleReach(SpmvSample *s)
+/*
+  Counts how far x is: sets accesses and far[]. Nothing to do where x fits the first cache, or where it was done
+
+  row: the rows in the order that they are to have, which is that of the columns as well; NULL as they come
+*/
+static PetscErrorCode SampleReach(SpmvSample *s, const PetscInt row[])
 {
   const SpmvMachine       *machine = SpmvMachineGet();
   const SpmvCSR           *csr     = s->all;
   const PetscInt           nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, nz / 12);
+  SPMV_TEMPORARY PetscInt *place = NULL;
+  SampleOrder              order = {row, NULL};
   SPMV_TEMPORARY int32_t  *line  = NULL;
   SPMV_TEMPORARY uint32_t *used  = NULL;
   SampleCaches             c     = {.accesses = SAMPLE_STREAM + 1};
@@ -102,15 +119,72 @@ PetscErrorCode SpmvSampleReach(SpmvSample *s)
   PetscCall(PetscCalloc1(c.lines[SPMV_LEVELS - 2], &used));
   for (int k = SPMV_LEVELS - 2; k >= 0; k--) c.line[k] = line + (total -= c.lines[k]);
   c.used = used;
+  if (row) {
+    PetscCall(PetscMalloc1(csr->m, &place));
+    for (PetscInt k = 0; k < csr->m; k++) place[row[k]] = k;
+    order.place = place;
+  }
   for (PetscInt w = 0; w < 2; w++) {
-    const PetscInt r = SampleRun(csr, csr->m / 2 * w, wanted, PETSC_FALSE, &c, s);
+    const PetscInt r = SampleRun(csr, &order, csr->m / 2 * w, wanted, PETSC_FALSE, &c, s);
 
-    if (r < csr->m) (void)SampleRun(csr, r, wanted, PETSC_TRUE, &c, s);
+    if (r < csr->m) (void)SampleRun(csr, &order, r, wanted, PETSC_TRUE, &c, s);
   }
   for (int k = 0; k < SPMV_LEVELS - 1; k++) { /* what is first seen late in a sample has been there since the product before */
     if ((PetscLogDouble)csr->n * sizeof(PetscScalar) > machine->cache[k]) continue;
     for (int l = k + 1; l < SPMV_LEVELS; l++) s->far[l] = 0;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvSampleReach(SpmvSample *s)
+{
+  return SampleReach(s, NULL);
+}
+
+/* Nanoseconds that the entries of x of all rows are waited for, by a sample of them */
+static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], PetscLogDouble *wait)
+{
+  const SpmvMachine *machine = SpmvMachineGet();
+  SpmvSample         sample  = {.all = csr};
+
+  PetscFunctionBegin;
+  *wait = 0;
+  PetscCall(SampleReach(&sample, row));
+  for (int level = 1; level < SPMV_LEVELS && sample.accesses > 0; level++)
+    *wait +=
+      sample.far[level] / sample.accesses * (PetscLogDouble)csr->i[csr->m] * (machine->line[level] - machine->line[level - 1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define ORDER_LINES 2.5 /* lines that are waited for to bring an entry of x into an order, and one of y back */
+#define ORDER_GAIN  1.2 /* what products must gain by an order, by estimate */
+
+/*
+  SpmvTuneOrder - an order of a matrix with which its products are estimated to be faster; NULL if there is none
+
+  predicted: seconds of a product in the present order. A square matrix whose x is in the second cache has none: what waits there
+  are matrices are not known to gain
+*/
+PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, SpmvOrder **order)
+{
+  const SpmvMachine   *machine = SpmvMachineGet();
+  const PetscLogDouble vectors = 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar);
+  PetscLogDouble       before, after, bring;
+  int                  level = 2; /* the matrix, which goes by, leaves neither vector in the second cache */
+
+  PetscFunctionBegin;
+  *order = NULL;
+  if (!SpmvOrderAllows(csr) || vectors <= machine->cache[1] / 2) PetscFunctionReturn(PETSC_SUCCESS);
+  while (level < SPMV_LEVELS - 1 && vectors > machine->cache[level]) level++;
+  bring = ORDER_LINES * (PetscLogDouble)csr->m * machine->line[level];
+  PetscCall(SampleWait(csr, NULL, &before));
+  if (1e9 * predicted < ORDER_GAIN * (1e9 * predicted - before + bring)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvOrderCreate(csr, threads, order));
+  PetscCall(SampleWait(csr, (*order)->row, &after));
+  PetscCall(PetscInfo(NULL,
+                      "Waits for x take %g s a product; ordered by levels they would take %g s, and %g s to order vectors\n",
+                      1e-9 * before, 1e-9 * after, 1e-9 * bring));
+  if (1e9 * predicted < ORDER_GAIN * (1e9 * predicted - before + after + bring)) PetscCall(SpmvOrderDestroy(order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,6 +5,7 @@
 */
 #pragma once
 #include "../host/machine.h"
+#include "../host/order.h"
 #include <petscspmv.h>
 
 #define SPMV_TUNE_COUNT (SPMV_TUNE_PATIENT + 1)
@@ -115,6 +116,16 @@ typedef struct {
   PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
 } SpmvSample;
 
+/* SpmvTerms: what the time of a product is made of, before the rates of a machine make seconds of it */
+typedef struct {
+  SpmvWork       work;
+  PetscLogDouble slower; /* by how much all of the work takes longer than with the best instruction set */
+  PetscLogDouble bytes;  /* that are read and written, x and y among them */
+  int            level;  /* of memory that they come from, if they are read over and over */
+  PetscLogDouble
+    far[SPMV_LEVELS]; /* lines of vectors that are waited for: they are in no level before this one; [0] is not set */
+} SpmvTerms;
+
 /* SpmvSearch: the options that are looked at for a matrix */
 typedef struct {
   const SpmvRequest *request;
@@ -136,9 +147,13 @@ extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], Spmv
 /* sample.c: rows that stand for all */
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
+extern PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, SpmvOrder **order);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* estimate.c: the work of plans on the sample, and the time that a machine takes for it */
+extern PetscErrorCode SpmvEstimateTerms(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
+                                        SpmvTerms terms[]);
+extern PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *terms);
 extern PetscErrorCode SpmvEstimate(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                                    SpmvOption options[]);
 
@@ -153,6 +168,15 @@ extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 
 /* measure.c: builds options and runs them */
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
+
+/* calibrate.c, calibrate_matrices.c: rates of this machine, from products of matrices that are made for it */
+extern PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error);
+extern PetscErrorCode SpmvCalibrateFit(PetscInt n, const SpmvTerms terms[], const PetscLogDouble seconds[], SpmvMachine *machine,
+                                       PetscLogDouble *error);
+extern PetscErrorCode SpmvCalibrateSave(const char file[], const SpmvMachine *machine);
+extern PetscErrorCode SpmvCalibrateInitialize(void);
+extern PetscErrorCode SpmvCalibrateMatrix(PetscInt number, PetscInt part, SpmvCSR *csr, char name[], size_t size);
+extern PetscErrorCode SpmvCalibrateMatrixDestroy(SpmvCSR *csr);
 
 /* wisdom.c: choices that were measured, in files */
 #define SPMV_WISDOM_LINE 1024 /* characters of a line, at most */

@@ -20,12 +20,15 @@ static PetscErrorCode BuiltCount(SpmvBuilt *b)
 /*
   SpmvBuiltCreate - builds A or A^T as candidate `number`, under a plan that says for which backend
 
+  Input/Output Parameter:
+. order - the order that the rows of csr are in, which is taken over; NULL, or a pointer to NULL, if they are as they come
+
   Output Parameters:
 + built - nothing in it after an error
 - nomem - PETSC_TRUE if the device is out of memory, which has been said; there is nothing in it then, either
 */
-PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvBuilt *built,
-                               PetscBool *nomem)
+PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvOrder **order,
+                               SpmvBuilt *built, PetscBool *nomem)
 {
   const SpmvFormat *format = SpmvCandidate[number];
   SpmvBuilt         b      = {.format = format, .plan = *plan};
@@ -44,9 +47,24 @@ PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscIn
     PetscCall(MatSpmvOutOfMemory(s, format->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (order && b.storage) {
+    b.order = *order;
+    *order  = NULL;
+  }
   PetscCall(BuiltCount(&b));
   *built = b;
   s->seq.counts.builds += SpmvBuiltExists(built);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The storage of the host takes new values, in its order if it has one */
+static PetscErrorCode BuiltSetValuesHost(const SpmvCSR *csr, SpmvBuilt *b)
+{
+  SPMV_DESTROY_BY(SpmvOrderRowsDestroy) SpmvCSR ordered = {0};
+
+  PetscFunctionBegin;
+  if (b->order) PetscCall(SpmvOrderRows(b->order, csr, &ordered));
+  PetscCall(b->format->host->side.setvalues(b->order ? &ordered : csr, b->storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,7 +75,7 @@ PetscErrorCode SpmvBuiltSetValues(Mat A, SpmvShadow *s, const SpmvCSR *csr, Spmv
   *nomem = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
   if (b->device) PetscCall(SpmvOnDeviceSetValues(b->device, csr, nomem));
-  else if (b->storage) PetscCall(b->format->host->side.setvalues(csr, b->storage));
+  else if (b->storage) PetscCall(BuiltSetValuesHost(csr, b));
   PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
   if (*nomem) PetscCall(MatSpmvOutOfMemory(s, b->format->name));
   else s->seq.counts.refreshes += SpmvBuiltExists(b);
@@ -78,6 +96,7 @@ PetscErrorCode SpmvBuiltArrays(const SpmvBuilt *b, PetscInt *n, SpmvArray arrays
   *n = 0;
   if (b->device) PetscCall(SpmvOnDeviceArrays(b->device, n, arrays));
   else if (b->storage) PetscCall(b->format->host->side.arrays(b->storage, n, arrays));
+  if (b->order) PetscCall(SpmvOrderArrays(b->order, n, arrays));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,6 +116,7 @@ PetscErrorCode SpmvBuiltDestroy(SpmvBuilt *b)
   PetscFunctionBegin;
   PetscCall(SpmvOnDeviceDestroy(&b->device));
   if (b->storage) PetscCall(SpmvStorageDestroy(&b->format->host->side, &b->storage));
+  PetscCall(SpmvOrderDestroy(&b->order));
   PetscCall(PetscMemzero(b, sizeof(*b)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -33,7 +33,9 @@ static PetscErrorCode SpmvProductHost(SpmvShadow *s, const SpmvBuilt *b, Vec x, 
   if (transpose) PetscCall(SpmvShadowGetWork(s, kernels->transpose_work(b->storage), &work));
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall((beta ? VecGetArray : VecGetArrayWrite)(z, &za));
-  if (transpose) SpmvApplyTranspose(kernels->apply_transpose, b->storage, nz, xa, za, beta, work);
+  if (b->order && transpose) SpmvOrderApplyTranspose(b->order, kernels->apply_transpose, b->storage, nz, xa, za, beta, work);
+  else if (b->order) SpmvOrderApply(b->order, kernels->apply, b->storage, nz, xa, za, beta);
+  else if (transpose) SpmvApplyTranspose(kernels->apply_transpose, b->storage, nz, xa, za, beta, work);
   else SpmvApply(kernels->apply, b->storage, nz, xa, za, beta);
   PetscCall(VecRestoreArrayRead(x, &xa));
   PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(z, &za));

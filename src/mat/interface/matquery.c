@@ -62,6 +62,7 @@ PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
     PetscCall(SpmvAppend(plan, size, "device=%s", device->api->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (b->order) PetscCall(SpmvAppend(plan, size, "order=levels "));
   if (b->plan.threads > 1) PetscCall(SpmvAppend(plan, size, "threads=%" PetscInt_FMT " ", b->plan.threads));
   PetscCall(SpmvIsaGet(s->settings.request.isa, &isa));
   PetscCall(SpmvAppend(plan, size, "isa=%s", SpmvIsaName(isa)));

@@ -20,7 +20,8 @@
 
   Notes:
   estimate reads no clock: the same matrix has the same plan, and products the same bits, each time. Its rates are those of one
-  core of Zen 4, with caches as the system tells, unless the user's file has others (make calibrate). measure and patient build
+  core of Zen 4 or of Emerald Rapids, with caches as the system tells, unless the user's file has others
+  (-mat_spmv_tune_calibrate). measure and patient build
   and time storages: without wisdom they may choose differently, and so give other last bits, from run to run. With wisdom, which
   is of this processor, instruction set, precision, number of threads, request and pattern, the second run measures nothing.
 
@@ -62,8 +63,10 @@ static PetscErrorCode MatSpmvChangeRequest(Mat A, SpmvRequest **request)
 + A - the matrix; one that is not of a type of this library stays as it is
 - kind - `SPMV_TUNE_OFF`, `SPMV_TUNE_ESTIMATE`, `SPMV_TUNE_MEASURE` or `SPMV_TUNE_PATIENT`
 
-  Options Database Key:
-. -mat_spmv_tune <off, estimate, measure, patient> - the same
+  Options Database Keys:
++ -mat_spmv_tune <off, estimate, measure, patient> - the same
+- -mat_spmv_tune_calibrate <no> - of the whole process: measures this machine now, unless the user has a file of its rates, and
+  writes that file
 
   Level: intermediate
 

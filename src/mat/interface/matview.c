@@ -50,7 +50,7 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What AIJ's kernel would take, and so what may be gained; for a storage of the host that is up to date */
+/* What AIJ's kernel would take, and so what may be gained; for a storage of the host that is up to date, with rows as they come */
 static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
   const SpmvBuilt *b      = &s->seq.built;
@@ -59,7 +59,7 @@ static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char whi
   SpmvCSR          csr;
 
   PetscFunctionBegin;
-  if (!b->storage || !s->seq.sorted || !s->seq.key.nz) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!b->storage || b->order || !s->seq.sorted || !s->seq.key.nz) PetscFunctionReturn(PETSC_SUCCESS);
   while (SpmvCandidate[number] != b->format) number++;
   PetscCall(MatSpmvGetRows(A, &csr));
   csr.declared = s->seq.declared;

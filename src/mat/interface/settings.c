@@ -20,6 +20,7 @@
 . -mat_spmv_threads
 . -mat_spmv_backend
 . -mat_spmv_build_after
+. -mat_spmv_order
 . -mat_spmv_values
 . -mat_spmv_product_values
 . -mat_spmv_sor
@@ -35,6 +36,11 @@
 
   After each change of the values, AIJ's kernel makes the first -mat_spmv_build_after products, unless as many came between this
   change and the one before; 0 builds at once. Triangles for sweeps wait for an eighth as many sweeps.
+
+  A storage on the host may have rows and columns in another order than the matrix, so that entries of a vector that are used
+  together lie together: by levels of its graph, whose numbering then hardly matters. x and y are brought into that order and back
+  in each product. With auto this is done after 16 times -mat_spmv_build_after products with the same values, where it is estimated
+  to gain a fifth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in another order.
 
   Values in single precision are added up in double precision; the matrix itself keeps PETSc's scalars.
 
@@ -253,6 +259,7 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
 {
   static const char *const transposes[SPMV_TRANSPOSE_COUNT] = {"shared", "copy"};
   static const char *const backends[SPMV_BACKEND_COUNT]     = {"host", "device", "auto"};
+  static const char *const orders[SPMV_ORDER_COUNT]         = {"auto", "none", "levels"};
   const char              *isas[SPMV_ISA_COUNT + 1];
   SpmvShadow              *shadow;
   SpmvSettings             s;
@@ -274,6 +281,9 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
                             SPMV_HELP_WORD, s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
+  PetscCall(PetscOptionsEList("-mat_spmv_order",
+                              "Order of rows and columns of storages: as they come, by levels of the graph, or what is faster",
+                              SPMV_HELP_WORD, orders, SPMV_ORDER_COUNT, orders[s.order], &s.order, NULL));
   PetscCall(SpmvReadFloats("", "Values that our products read", &s.floats, PetscOptionsObject));
   PetscCall(SpmvReadFloats("product_", "Values that our products read of matrices made from this one (coarse levels of GAMG)",
                            &s.productfloats, PetscOptionsObject));

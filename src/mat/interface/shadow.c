@@ -7,7 +7,8 @@
     values changed, same pattern            the values are replaced
     pattern, sizes or plan changed, or none the storage is built as the tuner chooses; it may choose AIJ's own kernel
   The last two wait for -mat_spmv_build_after products by AIJ's kernel since the values changed, so that a matrix that is
-  multiplied a few times costs nothing; they do not wait if as many products followed the change before this one.
+  multiplied a few times costs nothing; they do not wait if as many products followed the change before this one. Later a storage
+  may be built again, with its rows and columns in an order of ours (shadow_order.c).
 
   "Values changed" is PETSc's object state, of the block or of the parallel Mat around it. "Same pattern" is the nonzero
   state, which AIJ's own inodes rely on, and the sizes; a hash of some row pointers and columns is a second opinion that
@@ -118,8 +119,8 @@ static PetscErrorCode SpmvBaselineRun(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lets the tuner choose, unless it has for this pattern and these settings */
-static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr)
+/* Lets the tuner choose, unless it has for this pattern and these settings; ordered: the rows are in an order of ours */
+static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscBool ordered)
 {
   SpmvRequest    q        = s->settings.request;
   SpmvBaseline   baseline = {A, NULL, NULL};
@@ -131,6 +132,7 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr)
   PetscFunctionBegin;
   PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
   if (s->seq.rounded) SpmvRequestFloats(&q);
+  if (ordered) SpmvOrderRequest(&s->seq.choice, &q);
   if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
@@ -153,21 +155,43 @@ static const SpmvCSR *SpmvRowsFor(const SpmvRows *rows, const SpmvSide *side)
   return side && side->borrows ? &rows->aij : &rows->sorted;
 }
 
-/* What is to serve is chosen and built; nomem: a device was chosen and is out of memory */
-static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows *rows, PetscBool *nomem)
+/* What is to serve is chosen, for rows in the order that was found, or that is found now, if there is one; *csr: those rows */
+static PetscErrorCode SpmvShadowChooseRows(Mat A, SpmvShadow *shadow, const SpmvRows *rows, SpmvOrder **order, SpmvCSR *ordered,
+                                           const SpmvCSR **csr)
 {
-  SpmvSeq          *s    = &shadow->seq;
-  const SpmvOption *best = &s->choice.best;
-  const SpmvSide   *side;
+  const SpmvOption *best = &shadow->seq.choice.best;
+  const SpmvSide   *type = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
+
+  PetscFunctionBegin;
+  if (!*order) PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, type), PETSC_FALSE));
+  if (!*order) PetscCall(SpmvShadowFindOrder(shadow, &rows->sorted, order));
+  if (*order) {
+    PetscCall(SpmvOrderRows(*order, &rows->sorted, ordered));
+    PetscCall(SpmvShadowChoose(A, shadow, ordered, PETSC_TRUE));
+    *csr = ordered;
+    if (SpmvOrderServes(best)) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(SpmvOrderDestroy(order)); /* the type's own format handed over to one that needs AIJ's rows */
+    PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, type), PETSC_FALSE));
+  }
+  *csr = SpmvRowsFor(rows, SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is to serve is chosen and built; nomem: a device was chosen and is out of memory */
+static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows *rows, SpmvOrder **order, PetscBool *nomem)
+{
+  SPMV_DESTROY_BY(SpmvOrderRowsDestroy) SpmvCSR ordered = {0};
+  SpmvSeq                                      *s       = &shadow->seq;
+  const SpmvOption                             *best    = &s->choice.best;
+  const SpmvCSR                                *csr;
 
   PetscFunctionBegin;
   s->choose_seconds = 0;
   s->check.calls[1] = 0;
   s->check.done     = PETSC_FALSE;
   PetscCall(SpmvShadowDrop(shadow));
-  PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST))));
-  side = SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend);
-  PetscCall(SpmvBuiltCreate(A, shadow, SpmvRowsFor(rows, side), best->number, &best->plan, &s->built, nomem));
+  PetscCall(SpmvShadowChooseRows(A, shadow, rows, order, &ordered, &csr));
+  PetscCall(SpmvBuiltCreate(A, shadow, csr, best->number, &best->plan, order, &s->built, nomem));
   if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvFormatCite(s->built.format));
   s->choices++;
@@ -198,15 +222,17 @@ static PetscErrorCode SpmvShadowReconsider(const SpmvShadow *s, const SpmvCSR *c
 /* Brings what was built up to date with AIJ's arrays, or builds it */
 static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
 {
-  SPMV_TEMPORARY PetscInt    *j    = NULL;
-  SPMV_TEMPORARY PetscScalar *a    = NULL;
-  const SpmvSide             *side = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
-  SpmvSeq                    *s    = &shadow->seq;
-  SpmvBuilt                  *b    = &s->built;
-  SpmvRows                    rows;
-  SpmvKey                     key;
-  PetscBool                   nomem = PETSC_FALSE, same, other = PETSC_FALSE;
-  PetscInt                    backend;
+  SPMV_TEMPORARY PetscInt                     *j     = NULL;
+  SPMV_TEMPORARY PetscScalar                  *a     = NULL;
+  const SpmvSide                              *side  = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
+  SpmvSeq                                     *s     = &shadow->seq;
+  SpmvBuilt                                   *b     = &s->built;
+  SPMV_DESTROY_BY(SpmvOrderDestroy) SpmvOrder *order = NULL;
+  SpmvRows                                     rows;
+  SpmvKey                                      key;
+  const PetscBool                              look  = s->current; /* whether what serves is to have an order */
+  PetscBool                                    nomem = PETSC_FALSE, same, other = PETSC_FALSE;
+  PetscInt                                     backend;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetRows(A, &rows.aij));
@@ -223,18 +249,22 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
     s->nonzerorows = SpmvRowsNonzero(&rows.aij);
     if (SpmvSummaryWanted()) s->found_block = SpmvRowsBlock(&rows.aij);
     s->nonzerostate = A->nonzerostate;
+    s->ordertried   = PETSC_FALSE;
   }
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows.sorted, &j, &a));
   PetscCall(MatSpmvBackend(shadow, key.nz, &backend));
-  s->floats  = shadow->settings.floats;
-  s->rounded = PETSC_FALSE;
+  s->floats    = shadow->settings.floats;
+  s->orderkind = shadow->settings.order;
+  s->rounded   = PETSC_FALSE;
   if (s->floats && backend == SPMV_BACKEND_HOST) PetscCall(SpmvRowsRound(&rows.sorted, &a, &s->rounded));
   if (same) PetscCall(SpmvShadowReconsider(shadow, &rows.sorted, &other));
   if (other) s->choice.known = same = PETSC_FALSE;
-  if (!same) PetscCall(SpmvShadowBuild(A, shadow, &rows, &nomem));
-  else if (SpmvBuiltExists(b))
+  if (same && !b->device && !b->order) PetscCall(SpmvShadowFindOrder(shadow, &rows.sorted, &order));
+  if (order) same = PETSC_FALSE;
+  if (!same) PetscCall(SpmvShadowBuild(A, shadow, &rows, &order, &nomem));
+  else if (SpmvBuiltExists(b) && !look)
     PetscCall(SpmvBuiltSetValues(A, shadow, SpmvRowsFor(&rows, SpmvFormatSide(b->format, b->plan.backend)), b, &nomem));
-  if (nomem) PetscCall(SpmvShadowBuild(A, shadow, &rows, &nomem)); /* for the host, now */
+  if (nomem) PetscCall(SpmvShadowBuild(A, shadow, &rows, &order, &nomem)); /* for the host, now */
   s->rounded = (PetscBool)(s->rounded && SpmvBuiltExists(b) && !b->format->host->side.borrows);
   s->current = PETSC_TRUE;
   if (s->transposed) s->transposed->current = PETSC_FALSE;
@@ -250,7 +280,8 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
   if (shadow->version != shadow->settings.version) {
     shadow->version = shadow->settings.version;
     s->hostonly     = PETSC_FALSE;
-    if (s->floats != shadow->settings.floats || memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest)))
+    if (s->floats != shadow->settings.floats || s->orderkind != shadow->settings.order ||
+        memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest)))
       PetscCall(SpmvShadowDrop(shadow));
   }
   if (MatSpmvChanged(A, shadow)) {
@@ -261,7 +292,7 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
     shadow->state = ((PetscObject)A)->state;
     PetscCall(MatSpmvLabel(A, shadow));
   }
-  if (!s->current && SpmvDueAfter(&s->due, shadow->settings.build_after)) {
+  if ((!s->current && SpmvDueAfter(&s->due, shadow->settings.build_after)) || SpmvOrderWorthLook(shadow)) {
     const PetscInt64 choices = s->choices;
     PetscLogDouble   start, end;
 

@@ -80,12 +80,24 @@ static inline PetscBool SpmvDueForPasses(const SpmvDue *due, PetscInt products, 
   return SpmvDueAfter(due, SpmvDuePart(products, gain));
 }
 
+/* An order costs more to make than a storage, so that it waits for so many times -mat_spmv_build_after products */
+#define SPMV_ORDER_WAIT 16
+
+/* Which order the rows and columns of a storage have */
+typedef enum {
+  SPMV_ORDER_AUTO, /* the one that is estimated to be faster, after SPMV_ORDER_WAIT times as many products */
+  SPMV_ORDER_NONE,
+  SPMV_ORDER_LEVELS,
+  SPMV_ORDER_COUNT
+} SpmvOrderKind;
+
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
   PetscBool         known;         /* the options database was read, or a parent's settings were taken over */
   PetscInt          version;       /* raised by every change, so that a parallel Mat knows when to tell its blocks */
   PetscInt          transpose;     /* a SpmvTransposeKind */
   PetscInt          build_after;   /* products by AIJ's kernel before the storage is built, >= 0 */
+  PetscInt          order;         /* a SpmvOrderKind */
   PetscBool         floats;        /* storages of products are made of values that were rounded to floats */
   PetscBool         productfloats; /* and so they are for matrices that are products of this one */
   PetscBool         sor;           /* sweeps of MatSOR() are ours */
@@ -112,6 +124,7 @@ typedef struct {
   const SpmvFormat       *format; /* NULL: nothing was built; SpmvFormat_aij: AIJ's kernel serves */
   SpmvPlan                plan;   /* as built */
   void                   *storage;
+  SpmvOrder              *order; /* that the storage has its rows and columns in; NULL: as they come */
   struct _n_SpmvOnDevice *device;
   PetscLogDouble          read, own; /* bytes that a product reads, and that are not AIJ's */
 } SpmvBuilt;
@@ -185,6 +198,8 @@ typedef struct {
   SpmvTransposed  *transposed;   /* NULL: not built */
   PetscBool        hostonly;     /* the device ran out of memory */
   PetscBool        current;      /* what was built has the matrix's values */
+  PetscBool        ordertried;   /* it was seen whether this pattern is to have an order ... */
+  PetscInt         orderkind;    /* ... when this was asked for */
   PetscBool        floats;       /* it was to have them rounded to floats, which csradaptive, that borrows them, has not */
   PetscBool        rounded;      /* and they were: none was too large */
   PetscBool        touched;      /* the parallel Mat changed: the block's own state may not tell */
@@ -336,9 +351,15 @@ extern PetscErrorCode SpmvNothingBuilt(const SpmvLabel *label, const char why[])
 extern PetscErrorCode SpmvShadowEnds(const SpmvShadow *shadow);
 extern PetscErrorCode SpmvLiveFinalize(void);
 
+/* shadow_order.c */
+extern PetscBool      SpmvOrderWorthLook(const SpmvShadow *shadow);
+extern PetscBool      SpmvOrderServes(const SpmvOption *option);
+extern void           SpmvOrderRequest(const SpmvChoice *choice, SpmvRequest *request);
+extern PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOrder **order);
+
 /* built.c */
 extern PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,
-                                      SpmvBuilt *built, PetscBool *nomem);
+                                      SpmvOrder **order, SpmvBuilt *built, PetscBool *nomem);
 extern PetscErrorCode SpmvBuiltSetValues(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, SpmvBuilt *built, PetscBool *nomem);
 extern PetscBool      SpmvBuiltExists(const SpmvBuilt *built);
 extern PetscErrorCode SpmvBuiltArrays(const SpmvBuilt *built, PetscInt *n, SpmvArray arrays[]);

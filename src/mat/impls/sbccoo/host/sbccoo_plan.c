@@ -16,13 +16,14 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
     const PetscInt b = tried[round][k];
 
     if (b > SBCCOO_BLOCK_MAX || csr->m % b || csr->n % b || (round && b == declared) || (!round && k && b == 1)) continue;
-    plans[*n]                       = *asked;
+    plans[*n]                         = *asked;
     plans[(*n)++].value[SBCCOO_BLOCK] = b;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define PLAN_ALONE 14 /* cycles of two entries of the rest */
+#define PLAN_ALONE 14  /* cycles of two entries of the rest */
+#define PLAN_WAITS 1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
 
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
@@ -78,7 +79,7 @@ static void PlanPieces(const SpmvCSR *csr, PetscInt r, PlanTally *t, PetscLogDou
 */
 PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
-  const PetscInt       b = plan->value[SBCCOO_BLOCK] ? plan->value[SBCCOO_BLOCK] : 1;
+  const PetscInt       b      = plan->value[SBCCOO_BLOCK] ? plan->value[SBCCOO_BLOCK] : 1;
   const PetscBool      steps  = (PetscBool)(plan->value[SBCCOO_PAIRS] != SBCCOO_EQUAL);
   const PetscLogDouble values = (PetscLogDouble)(b * b), entry = (PetscLogDouble)sizeof(PetscScalar);
   PlanTally            t      = {0};
@@ -98,6 +99,7 @@ PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *w
   else work->bytes += 2 * t.blocks;
   if (b == 1) work->cycles += (steps ? 6 : 3.5) * t.pieces + (steps ? 9.5 : 4) * (t.blocks - inside) + (steps ? 18 : 14) * t.rows;
   else work->cycles += t.blocks * (4.5 + (steps ? 1.7 : 1.2) * (PetscLogDouble)b * (b > 4 ? 1.6 : 1)) + t.rows * (18. + 4.5 * b);
+  work->waits = PLAN_WAITS;
   work->build += 25 * t.entries + 50 * t.blocks;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
