@@ -215,8 +215,9 @@ int cuDeviceGetAttribute(int *value, int attribute, int id)
   *value = attribute == 1    ? 1024
            : attribute == 8  ? 49152
            : attribute == 16 ? 2
+           : attribute == 38 ? 50 << 20
            : attribute == 75 ? 9
-                             : 0; /* work items, shared memory, processors, sm_90 */
+                             : 0; /* work items, shared memory, processors, L2, sm_90 */
   return id;
 }
 

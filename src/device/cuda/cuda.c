@@ -24,6 +24,7 @@ enum { /* of cuda.h */
        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK       = 1,
        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT        = 16,
+       CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE               = 38,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR    = 75,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR    = 76
 };
@@ -107,7 +108,7 @@ static PetscErrorCode CudaArch(int id, int *arch)
 
 static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
 {
-  int id, version, local, group, units, arch, major, minor;
+  int id, version, local, group, units, cache, arch, major, minor;
 
   PetscFunctionBegin;
   *info = (SpmvDeviceInfo){.gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE};
@@ -118,6 +119,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCallCuda(cuDeviceGetAttribute, &local, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, id);
   PetscCallCuda(cuDeviceGetAttribute, &group, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, id);
   PetscCallCuda(cuDeviceGetAttribute, &units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, id);
+  PetscCallCuda(cuDeviceGetAttribute, &cache, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, id);
   PetscCall(CudaArch(id, &arch));
   PetscCall(SpmvNvrtcVersion(&major, &minor));
   PetscCall(PetscSNPrintf(info->driver, sizeof(info->driver), "CUDA %d.%d", version / 1000, version % 1000 / 10));
@@ -125,6 +127,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   info->local = (size_t)local;
   info->group = (size_t)group;
   info->units = (size_t)units;
+  info->cache = (size_t)cache;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -21,6 +21,7 @@ enum { /* of CL/cl.h */
        CL_DEVICE_TYPE                   = 0x1000,
        CL_DEVICE_MAX_COMPUTE_UNITS      = 0x1002,
        CL_DEVICE_MAX_WORK_GROUP_SIZE    = 0x1004,
+       CL_DEVICE_GLOBAL_MEM_CACHE_SIZE  = 0x101E,
        CL_DEVICE_GLOBAL_MEM_SIZE        = 0x101F,
        CL_DEVICE_LOCAL_MEM_SIZE         = 0x1023,
        CL_DEVICE_NAME                   = 0x102B,
@@ -140,7 +141,7 @@ static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
 {
   const cl_handle id               = Devices[index];
   char            extensions[8192] = "";
-  cl_ulong        memory = 0, local = 0;
+  cl_ulong        memory = 0, local = 0, cache = 0;
   cl_uint         units = 1;
 
   PetscFunctionBegin;
@@ -149,6 +150,7 @@ static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCallOpencl(clGetDeviceInfo, id, CL_DRIVER_VERSION, sizeof(info->driver), info->driver, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_VERSION, sizeof(info->compiler), info->compiler, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof(memory), &memory, NULL);
+  PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_GLOBAL_MEM_CACHE_SIZE, sizeof(cache), &cache, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_LOCAL_MEM_SIZE, sizeof(local), &local, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof(units), &units, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof(info->group), &info->group, NULL);
@@ -156,6 +158,7 @@ static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
   info->memory   = (size_t)memory;
   info->local    = (size_t)local;
   info->units    = (size_t)units;
+  info->cache    = (size_t)cache;
   info->real64   = (PetscBool)(strstr(extensions, "cl_khr_fp64") != NULL);
   info->atomic64 = (PetscBool)(strstr(extensions, "cl_khr_int64_base_atomics") != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
