@@ -8,6 +8,7 @@
 #   conf/tune       caches and rates of this machine, and how good the tuner's choices are
 #   conf/install    make install and make uninstall; docs/installing.md has the other ways
 #   conf/dist       make dist and make deb
+#   conf/traffic    what products on devices would ask of a GPU's memory
 #   conf/gpu        an archive of the device tests for a machine with a GPU and nothing else
 .DEFAULT_GOAL := all
 
@@ -18,6 +19,7 @@ include conf/bits
 include conf/spmvbench
 include conf/solvebench
 include conf/tune
+include conf/traffic
 include conf/gpu
 include conf/install
 include conf/dist
@@ -94,6 +96,8 @@ help:
 	@echo 'make docs/options.md    what -help says of every option'
 	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'
 	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
+	@echo 'make traffic             what kernels would ask of an H100'"'"'s memory, without one: then tests/traffic/run -matrix laplace7:40 -format pmf'
+	@echo 'make traffic-allow       tests/traffic/allowed.tsv: kernels that read over 1.1 of their own bytes, which the test lets pass'
 	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'
 	@echo 'make install PREFIX=DIR  library, header, pkg-config file, conf/petscspmv, manual pages and docs below DIR (now $(PREFIX)); STRIP=: keeps debug data'
 	@echo '                         (docs/installing.md: Debian packages, pip, Spack, conda, PETSc'"'"'s configure)'

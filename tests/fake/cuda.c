@@ -16,6 +16,7 @@
   gives out in order, and integers of 32 bits. Memory is real, so that transfers out of bounds are found, and new memory is
   full of NaN. Streams are any pointers; work on one while another may still be working is bad, as nothing orders the two.
 */
+#include "meter.h"
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -29,7 +30,7 @@
 #define ARENA     ((size_t)1 << 36)
 
 typedef struct {
-  char   name[64];
+  char   name[64], arg[ARGS_MAX][64];
   int    nargs, pointer[ARGS_MAX], constant[ARGS_MAX];
   size_t bytes[ARGS_MAX];
   void  *code; /* emulate.c's */
@@ -78,6 +79,9 @@ extern WEAK void *EmulateLoad(const char *name);
 extern WEAK void  EmulateUnload(void *code);
 extern WEAK void *EmulateFind(void *code, const char *kernel, size_t bytes[]);
 extern WEAK char *EmulateRun(void *kernel, unsigned grid, unsigned block, void **args);
+#pragma weak      MeterOn
+#pragma weak      MeterLaunch
+#pragma weak      MeterLaunchEnds
 
 /* A file for each process */
 static FILE *Log(void)
@@ -214,7 +218,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int id)
 {
   *value = attribute == 1    ? 1024
            : attribute == 8  ? 49152
-           : attribute == 16 ? 2
+           : attribute == 16 ? (MeterOn && MeterOn() ? 132 : 2)
            : attribute == 38 ? 50 << 20
            : attribute == 75 ? 9
                              : 0; /* work items, shared memory, processors, L2, sm_90 */
@@ -349,6 +353,15 @@ static const char *Arguments(const char *source, const char *name)
   return p ? p + strlen(text) : NULL;
 }
 
+/* The word that begins at p, if one does: the last one before a comma is the name of an argument */
+static void ArgumentName(const char *p, char name[64])
+{
+  const char  *letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789";
+  const size_t n       = strchr(letters, p[-1]) ? 0 : strspn(p, letters);
+
+  if (n) snprintf(name, 64, "%.*s", (int)n, p);
+}
+
 int cuModuleGetFunction(void **function, void *module, const char *name)
 {
   Module     *m = module;
@@ -370,6 +383,7 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
   snprintf(f->name, sizeof(f->name), "%s", name);
   f->nargs = 1;
   for (; *p && *p != ')'; p++) {
+    ArgumentName(p, f->arg[f->nargs - 1]);
     if (*p == '*') f->pointer[f->nargs - 1] = 1;
     if (!strncmp(p, "GLOBAL const", 12)) f->constant[f->nargs - 1] = 1;
     if (*p == ',') f->nargs++;
@@ -388,6 +402,21 @@ static void NodeSet(Node *node, const Function *f, unsigned grid, unsigned block
   for (int k = 0; k < f->nargs; k++) memcpy(node->arg[k], args[k], f->bytes[k]);
 }
 
+static void NodeMeter(const Node *node)
+{
+  const Function *f                 = node->function;
+  uint64_t        pointer[ARGS_MAX] = {0}, bytes[ARGS_MAX] = {0};
+
+  for (int k = 0; k < f->nargs; k++) {
+    const long buffer = f->pointer[k] ? Find(node->arg[k][0]) : -1;
+
+    if (buffer < 0) continue;
+    pointer[k] = node->arg[k][0];
+    bytes[k]   = size[buffer];
+  }
+  MeterLaunch(f->name, f->nargs, f->arg, pointer, bytes, arena, node->grid, node->block);
+}
+
 static int NodeRun(const Node *node)
 {
   char  line[2048], *why = NULL;
@@ -404,7 +433,9 @@ static int NodeRun(const Node *node)
     if (pointer && a && Find(a) < 0) Say("bad argument %d of %s: freed", k, node->function->name);
   }
   Say("run %s %u %u%s", node->function->name, node->grid, node->block, line);
+  if (EmulateRun && MeterOn && MeterOn()) NodeMeter(node);
   if (EmulateRun) why = EmulateRun(node->function->code, node->grid, node->block, args);
+  if (EmulateRun && MeterOn && MeterOn()) MeterLaunchEnds();
   if (why) Say("bad kernel %s: %s", node->function->name, why);
   return why != NULL;
 }

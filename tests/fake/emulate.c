@@ -14,6 +14,7 @@
 
   $FAKE_CUDA_FOLDER has what was compiled, under a hash of source and options; $CXX is the compiler.
 */
+#include "meter.h"
 #include <dlfcn.h>
 #include <setjmp.h>
 #include <stdint.h>
@@ -43,6 +44,17 @@ typedef struct {
 } Fiber;
 
 typedef void Kernel(void **args);
+
+/* meter.c is linked, and asked for. Blocks stay where the source has them, once each, so that it knows where lanes meet again */
+#define METERED (MeterOn && MeterOn())
+#define METER_FLAGS \
+  "-O2 -fno-tree-vectorize -fno-reorder-blocks -fno-reorder-blocks-and-partition -fno-thread-jumps -fno-tree-tail-merge " \
+  "-fno-tree-loop-distribute-patterns -fsanitize=thread -fsanitize-coverage=trace-pc"
+#pragma weak MeterOn
+#pragma weak MeterModule
+#pragma weak MeterItem
+#pragma weak MeterWait
+#pragma weak MeterGroupEnds
 
 static Emulated emulated;
 static Fiber    fiber[ITEMS];
@@ -93,7 +105,7 @@ int EmulateCompile(const char *source, int n, const char *const *options, char n
 {
   const char *folder     = getenv("FAKE_CUDA_FOLDER") ? getenv("FAKE_CUDA_FOLDER") : "/tmp",
              *cxx        = getenv("CXX") ? getenv("CXX") : "c++";
-  char     defines[4096] = "", base[2048], command[16384];
+  char     defines[4096] = "", base[2048], command[32768];
   uint64_t h             = Hash(14695981039346656037u, source);
   FILE    *f;
 
@@ -101,7 +113,7 @@ int EmulateCompile(const char *source, int n, const char *const *options, char n
     if (strncmp(options[k], "-D", 2)) continue;
     snprintf(defines + strlen(defines), sizeof(defines) - strlen(defines), " '%s'", options[k]);
   }
-  h = Hash(h, defines);
+  h = Hash(Hash(h, defines), METERED ? METER_FLAGS : "");
   snprintf(name, 4096, "%s/%016llx.so", folder, (unsigned long long)h);
   if (!access(name, R_OK)) return 0;
   snprintf(base, sizeof(base), "%s/%016llx.%ld", folder, (unsigned long long)h, (long)getpid());
@@ -116,23 +128,26 @@ int EmulateCompile(const char *source, int n, const char *const *options, char n
   snprintf(command, sizeof(command), "%s.cc", base);
   if (AddKernels(command)) return 1;
   snprintf(command, sizeof(command),
-           "%s -O1 -w -shared -fPIC -ffp-contract=off -fno-strict-aliasing -DEMULATED_KERNEL= %s.cc -o %s.so && mv %s.so %s && "
-           "rm -f %s.in %s.cc",
-           cxx, base, base, base, name, base, base);
+           "%s %s -w -fPIC -ffp-contract=off -fno-strict-aliasing -DEMULATED_KERNEL= -c %s.cc -o %s.o && "
+           "%s -shared %s.o -o %s.so && mv %s.so %s && rm -f %s.in %s.cc %s.o",
+           cxx, METERED ? METER_FLAGS : "-O1", base, base, cxx, base, base, base, name, base, base, base);
   return system(command) != 0;
 }
 
 /* From a cubin, whose first line is the name */
 void *EmulateLoad(const char *cubin)
 {
-  char  name[4096];
-  void *code, **them;
+  char         name[4096];
+  void        *code, **them;
+  char *const *shared;
 
   if (sscanf(cubin, "%4095[^\n]", name) != 1) return NULL;
   code = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   them = code ? dlsym(code, "emulated") : NULL;
   if (them) *them = &emulated;
   else fprintf(stderr, "emulate: %s\n", dlerror());
+  shared = code ? dlsym(code, "emulated_range") : NULL;
+  if (shared && METERED) MeterModule(shared[0], shared[1]);
   return code;
 }
 
@@ -205,6 +220,7 @@ static int Release(int first, int last, State what)
   for (int k = first; k < last; k++) {
     if (fiber[k].state == what) fiber[k].state = READY;
   }
+  if (waiting && METERED) MeterWait(first, last, what == WAITS_FOR_GROUP);
   return waiting;
 }
 
@@ -221,7 +237,9 @@ static int RunGroup(int n, int down)
       const int k = down ? n - 1 - i : i;
 
       if (fiber[k].state != READY) continue;
+      if (METERED) MeterItem(k);
       Resume(k);
+      if (METERED) MeterItem(-1);
       alive -= fiber[k].state == DONE;
       progress++;
     }
@@ -229,6 +247,7 @@ static int RunGroup(int n, int down)
     progress += Release(0, n, WAITS_FOR_GROUP);
     if (!progress && alive) return 0;
   }
+  if (METERED) MeterGroupEnds();
   return 1;
 }
 

@@ -23,6 +23,12 @@ struct Emulated {
 };
 extern struct Emulated *emulated;
 struct Emulated        *emulated;
+
+/* Where shared memory begins and ends, which the linker says; null if there is none */
+extern char        __start_emulated_shared __attribute__((weak, visibility("hidden")));
+extern char        __stop_emulated_shared __attribute__((weak, visibility("hidden")));
+extern char *const emulated_range[2];
+char *const        emulated_range[2] = {&__start_emulated_shared, &__stop_emulated_shared};
 }
 
 #define threadIdx (emulated->thread)
@@ -30,9 +36,9 @@ struct Emulated        *emulated;
 #define blockDim  (emulated->threads)
 #define gridDim   (emulated->blocks)
 #define __device__
-#define __forceinline__ inline
+#define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(n)
-#define __shared__      static
+#define __shared__      static __attribute__((section("emulated_shared"), aligned(128)))
 #define __syncthreads() emulated->wait(0)
 #define __syncwarp()    emulated->wait(1)
 #define __threadfence() ((void)0)
@@ -69,14 +75,17 @@ template <typename To, typename From> static inline To EmulatedBits(From from)
 #define __float_as_uint(v)      EmulatedBits<unsigned, float>(v)
 #define __uint_as_float(v)      EmulatedBits<float, unsigned>(v)
 
+/* A GPU has an instruction for it, so that meter.c is not to see how it is done here */
+#define EMULATED_WORD static __attribute__((noinline, no_sanitize_coverage, no_sanitize_thread))
+
 /* A value that all of the warp show each other; what follows must be read before the second wait */
-template <typename T> static inline void EmulatedShow(T v)
+template <typename T> EMULATED_WORD void EmulatedShow(T v)
 {
   static_assert(sizeof(v) <= sizeof(emulated->slot[0]), "");
   __builtin_memcpy(emulated->slot[threadIdx.x], &v, sizeof(v));
   emulated->wait(1);
 }
-template <typename T> static inline T __shfl_up_sync(unsigned mask, T v, unsigned d)
+template <typename T> EMULATED_WORD T __shfl_up_sync(unsigned mask, T v, unsigned d)
 {
   T up = v;
 
@@ -85,7 +94,7 @@ template <typename T> static inline T __shfl_up_sync(unsigned mask, T v, unsigne
   emulated->wait(1);
   return up;
 }
-static inline unsigned __ballot_sync(unsigned mask, int p)
+EMULATED_WORD unsigned __ballot_sync(unsigned mask, int p)
 {
   unsigned votes = 0;
 
