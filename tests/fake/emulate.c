@@ -39,7 +39,7 @@ typedef struct {
   State      state;
   ucontext_t start;
   jmp_buf    here;
-  int        made;
+  int        made, shows; /* shows: waits to show others something */
   char      *stack;
 } Fiber;
 
@@ -51,6 +51,7 @@ typedef void Kernel(void **args);
   "-O2 -fno-tree-vectorize -fno-reorder-blocks -fno-reorder-blocks-and-partition -fno-thread-jumps -fno-tree-tail-merge " \
   "-fno-tree-loop-distribute-patterns -fsanitize=thread -fsanitize-coverage=trace-pc"
 #pragma weak MeterOn
+#pragma weak MeterLoads
 #pragma weak MeterModule
 #pragma weak MeterItem
 #pragma weak MeterWait
@@ -142,6 +143,7 @@ void *EmulateLoad(const char *cubin)
   char *const *shared;
 
   if (sscanf(cubin, "%4095[^\n]", name) != 1) return NULL;
+  if (METERED) MeterLoads();
   code = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   them = code ? dlsym(code, "emulated") : NULL;
   if (them) *them = &emulated;
@@ -178,6 +180,7 @@ static void Leave(State state)
 
 static void Wait(int warp)
 {
+  fiber[item].shows = warp == 2;
   Leave(warp ? WAITS_FOR_WARP : WAITS_FOR_GROUP);
 }
 
@@ -211,16 +214,17 @@ static void Resume(int k)
 /* Lets those go on of [first, last) that wait, if all that have not ended do */
 static int Release(int first, int last, State what)
 {
-  int waiting = 0;
+  int waiting = 0, shows = 0;
 
   for (int k = first; k < last; k++) {
     if (fiber[k].state != DONE && fiber[k].state != what) return 0;
     waiting += fiber[k].state == what;
+    shows |= fiber[k].state == what && fiber[k].shows;
   }
   for (int k = first; k < last; k++) {
     if (fiber[k].state == what) fiber[k].state = READY;
   }
-  if (waiting && METERED) MeterWait(first, last, what == WAITS_FOR_GROUP);
+  if (waiting && METERED) MeterWait(first, last, what == WAITS_FOR_GROUP, shows);
   return waiting;
 }
 

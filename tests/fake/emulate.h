@@ -18,8 +18,8 @@ struct Emulated {
   struct {
     unsigned x;
   } thread, block, threads, blocks;
-  void (*wait)(int warp); /* returns when all work items of the group, or of the warp, have called it */
-  double slot[1024][2];   /* what a work item shows to others of its warp */
+  void (*wait)(int warp); /* returns when all of the group, or of the warp, have called it; 2: to show each other something */
+  double slot[1024][2]; /* what a work item shows to others of its warp */
 };
 extern struct Emulated *emulated;
 struct Emulated        *emulated;
@@ -83,7 +83,7 @@ template <typename T> EMULATED_WORD void EmulatedShow(T v)
 {
   static_assert(sizeof(v) <= sizeof(emulated->slot[0]), "");
   __builtin_memcpy(emulated->slot[threadIdx.x], &v, sizeof(v));
-  emulated->wait(1);
+  emulated->wait(2);
 }
 template <typename T> EMULATED_WORD T __shfl_up_sync(unsigned mask, T v, unsigned d)
 {
@@ -91,7 +91,7 @@ template <typename T> EMULATED_WORD T __shfl_up_sync(unsigned mask, T v, unsigne
 
   EmulatedShow(v);
   if (threadIdx.x % 32 >= d) __builtin_memcpy(&up, emulated->slot[threadIdx.x - d], sizeof(up));
-  emulated->wait(1);
+  emulated->wait(2);
   return up;
 }
 EMULATED_WORD unsigned __ballot_sync(unsigned mask, int p)
@@ -105,7 +105,7 @@ EMULATED_WORD unsigned __ballot_sync(unsigned mask, int p)
     __builtin_memcpy(&one, emulated->slot[(threadIdx.x / 32 * 32 + k) % 1024], sizeof(one));
     if (mask >> k & 1 && one) votes |= 1u << k;
   }
-  emulated->wait(1);
+  emulated->wait(2);
   return votes;
 }
 

@@ -37,16 +37,29 @@ typedef struct {
   uint64_t others; /* loads and stores of global memory that no argument points to */
 } MeterKernel;
 
+#define METER_SECTOR 32
+#define METER_LINE   4           /* sectors of a line */
+#define METER_SHARED (228 << 10) /* bytes of shared memory of a processor, with 1 KiB for each work group */
+
+/* The requests of a warp, one after the other: argument << 16 | kind << 8 | sectors, then the sectors */
+typedef struct {
+  uint32_t *word;
+  size_t    n, room, at;
+} MeterRequests;
+
+extern void MeterCaches(MeterKernel *kernel, MeterRequests *requests, unsigned groups, unsigned warps);
+
 /* Those launched since MeterForget() */
 extern const MeterKernel *MeterTaken(int *n);
 extern void               MeterForget(void);
 
 /* emulate.c and cuda.c */
 extern int  MeterOn(void);
+extern void MeterLoads(void);
 extern void MeterModule(const char *shared, const char *shared_end);
 extern void MeterLaunch(const char *name, int nargs, const char (*names)[64], const uint64_t *pointer, const uint64_t *bytes,
                         const char *arena, unsigned grid, unsigned block);
 extern void MeterItem(int item);
-extern void MeterWait(int first, int last, int group);
+extern void MeterWait(int first, int last, int whole, int shows);
 extern void MeterGroupEnds(void);
 extern void MeterLaunchEnds(void);

@@ -2,6 +2,7 @@
   matrices.c - the matrices that the traffic of formats is compared on, small enough to be multiplied by the emulated driver
 
   p2:N       quadratic finite elements on N x N x N cubes of six tetrahedra: 11 to 65 entries a row
+  unit:N     the unit matrix
   longrow:N  one row of N entries, in the midst of N / 50 rows of 5
   and those of examples/spmvbench/generate.c
 */
@@ -102,6 +103,19 @@ static PetscErrorCode MatrixLongRow(PetscInt N, BenchMatrix *M)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatrixUnit(PetscInt N, BenchMatrix *M)
+{
+  PetscFunctionBegin;
+  M->m = M->n = N;
+  PetscCall(PetscMalloc3(N + 1, &M->i, N, &M->j, N, &M->a));
+  for (PetscInt r = 0; r <= N; r++) M->i[r] = r;
+  for (PetscInt r = 0; r < N; r++) {
+    M->j[r] = r;
+    M->a[r] = 1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Its arrays stay until the program ends */
 PetscErrorCode TrafficMatrix(const char description[], BenchMatrix *M)
 {
@@ -112,6 +126,7 @@ PetscErrorCode TrafficMatrix(const char description[], BenchMatrix *M)
   PetscCall(PetscMemzero(M, sizeof(*M)));
   M->bs = 1;
   if (!strncmp(description, "p2:", 3) && number > 0) PetscCall(MatrixP2(number, M));
+  else if (!strncmp(description, "unit:", 5) && number > 0) PetscCall(MatrixUnit(number, M));
   else if (!strncmp(description, "longrow:", 8) && number >= 50) PetscCall(MatrixLongRow(number, M));
   else PetscCall(BenchMatrixGenerate(description, M));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,7 +3,8 @@ static const char help[] =
   -matrix <kind:N,...>   which, as spmvbench -generate has them, and p2:N, longrow:N; default: the list of matrices.c\n\
   -format <name,...>     which; default: all that have kernels, csr-vector and merge\n\
   -plan <knob=value,...> instead of the default plan\n\
-  -tsv                   numbers for scripts\n\n";
+  -tsv                   numbers for scripts\n\
+  -code <folder>         no products: kernels compiled by NVRTC for sm_90 into files of this folder; see Code()\n\n";
 
 #include "traffic.h"
 #include "device/cuda/cuda.h"
@@ -15,7 +16,7 @@ static const SpmvFormat *const Formats[] = {
 #define SPMV_FORMAT(name) &SpmvFormat_##name,
 #include "formats.h"
 #undef SPMV_FORMAT
-  &TrafficCsrVector, &TrafficMerge};
+  &TrafficCsrVector, &TrafficMerge, &TrafficKnown};
 
 static const MeterKernel *(*Taken)(int *);
 static void (*Forget)(void);
@@ -114,6 +115,26 @@ static void KernelText(const Case *c, const MeterKernel *k)
          (unsigned long long)k->others);
 }
 
+/* The options that the kernels were compiled with, and those launched: how many work groups, and whether they are given values */
+static PetscErrorCode LaunchesTsv(const Case *c)
+{
+  const SpmvDeviceProduct *p = &c->on->product;
+  char                     options[2 * SPMV_DEVICE_OPTIONS];
+
+  PetscFunctionBegin;
+  PetscCall(SpmvProgramOptions(&c->on->device->info, p->options, options, sizeof(options)));
+  printf("program\t%s\t%s\t%s\n", c->matrix, c->format, options);
+  for (PetscInt l = 0; l < p->nlaunches; l++) {
+    PetscBool values = PETSC_FALSE;
+
+    for (PetscInt a = 0; a < p->launch[l].nargs; a++)
+      values = (PetscBool)(values || (p->launch[l].arg[a].name && strstr(p->launch[l].arg[a].name, "values")));
+    if (p->launch[l].groups)
+      printf("launch\t%s\t%s\t%s\t%zu\t%d\n", c->matrix, c->format, p->launch[l].kernel, p->launch[l].groups, (int)values);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Print(const Case *c)
 {
   int                n;
@@ -122,6 +143,7 @@ static PetscErrorCode Print(const Case *c)
 
   PetscFunctionBegin;
   PetscCall(SpmvPlanText(&c->on->format->device->side, &c->on->plan, plan, sizeof(plan)));
+  if (Tsv) PetscCall(LaunchesTsv(c));
   if (Tsv)
     printf("product\t%s\t%s\t%s\t%.0f\t%" PetscInt_FMT "\t%" PetscInt_FMT "\n", c->matrix, c->format, plan, c->nz, c->on->m,
            c->on->n);
@@ -182,6 +204,61 @@ static PetscErrorCode Measure(SpmvDevice *device, const SpmvFormat *f, const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ---- code ---- */
+
+/* The format of a name; NULL if there is none */
+static const SpmvFormat *Named(const char name[])
+{
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(Formats); f++) {
+    if (Formats[f]->device && !strcmp(Formats[f]->name, name)) return Formats[f];
+  }
+  return NULL;
+}
+
+static PetscErrorCode CodeWrite(const char kernels[], const char options[], const char folder[], const char number[])
+{
+  char  *source, *cubin, *log, name[PETSC_MAX_PATH_LEN];
+  size_t size;
+  FILE  *file;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvProgramSource(&SpmvDeviceApi_cuda, kernels, &source));
+  PetscCall(SpmvNvrtcCompile(90, source, options, &cubin, &size, &log));
+  PetscCheck(cubin, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s: %s", options, log);
+  for (int k = 0; k < 2; k++) {
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%s/%s.%s", folder, number, k ? "log" : "cubin"));
+    file = fopen(name, "wb");
+    PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s cannot be written", name);
+    fwrite(k ? log : cubin, k ? strlen(log) : size, 1, file);
+    fclose(file);
+  }
+  PetscCall(PetscFree(source));
+  PetscCall(PetscFree(cubin));
+  PetscCall(PetscFree(log));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Lines "number, format, options", as -tsv prints formats and options: <folder>/<number>.cubin and .log of each */
+static PetscErrorCode Code(FILE *lines, const char folder[])
+{
+  char line[4096];
+
+  PetscFunctionBegin;
+  if (!SpmvNvrtcLoad()) {
+    printf("skip\tthere is no libnvrtc.so; install the CUDA toolkit\n");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  while (fgets(line, sizeof(line), lines)) {
+    const char *number = strtok(line, "\t\n"), *name = strtok(NULL, "\t\n"), *options = strtok(NULL, "\t\n");
+
+    PetscCheck(options && Named(name), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "-code: a line is no number, format and options");
+    PetscCall(CodeWrite(Named(name)->device->source, options, folder, number));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ---- what is asked for ---- */
+
 /* A name of a comma-separated list, or any if the list is empty */
 static PetscBool Among(const char list[], const char name[])
 {
@@ -201,7 +278,7 @@ static PetscErrorCode MeasureAll(SpmvDevice *device, const char matrix[], const 
   PetscFunctionBegin;
   PetscCall(TrafficMatrix(matrix, &M));
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(Formats); f++) {
-    if (!Formats[f]->device || !Among(formats, Formats[f]->name)) continue;
+    if (!Formats[f]->device || !Among(formats, Formats[f]->name) || (!formats[0] && Formats[f] == &TrafficKnown)) continue;
     known = PETSC_TRUE;
     PetscCall(Measure(device, Formats[f], matrix, &M, plan));
   }
@@ -209,37 +286,46 @@ static PetscErrorCode MeasureAll(SpmvDevice *device, const char matrix[], const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode Run(void)
 {
   char        matrices[512] = "", formats[512] = "", plan[512] = "";
   SpmvDevice *device;
   void       *driver = dlopen("libcuda.so.1", RTLD_NOW);
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(SpmvInitializePackage());
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", matrices, sizeof(matrices), NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-format", formats, sizeof(formats), NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-plan", plan, sizeof(plan), NULL));
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-tsv", &Tsv));
-  for (char *p = plan; *p; p++) {
-    if (*p == ',') *p = ' ';
-  }
-  if (Tsv && (sizeof(PetscScalar) != 8 || sizeof(PetscReal) != 8 || sizeof(PetscInt) != 4)) {
-    printf("skip\tnumbers are listed for real double precision and 32-bit indices\n");
-    PetscCall(PetscFinalize());
-    return 0;
-  }
+  PetscFunctionBegin;
   *(void **)&Taken  = driver ? dlsym(driver, "MeterTaken") : NULL;
   *(void **)&Forget = driver ? dlsym(driver, "MeterForget") : NULL;
   PetscCheck(Taken && Forget, PETSC_COMM_SELF, PETSC_ERR_SUP, "libcuda.so.1 is not that of tests/fake; use tests/traffic/run");
   PetscCall(SpmvDeviceGet(&device));
   PetscCheck(device, PETSC_COMM_SELF, PETSC_ERR_SUP, "there is no device; use tests/traffic/run");
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-matrix", matrices, sizeof(matrices), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-format", formats, sizeof(formats), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-plan", plan, sizeof(plan), NULL));
+  for (char *p = plan; *p; p++) {
+    if (*p == ',') *p = ' ';
+  }
   if (!matrices[0]) {
     for (int k = 0; TrafficMatrices[k]; k++) PetscCall(MeasureAll(device, TrafficMatrices[k], formats, plan));
   } else {
     for (char *one = strtok(matrices, ","); one; one = strtok(NULL, ",")) PetscCall(MeasureAll(device, one, formats, plan));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  char      folder[PETSC_MAX_PATH_LEN];
+  PetscBool code;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SpmvInitializePackage());
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-code", folder, sizeof(folder), &code));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-tsv", &Tsv));
+  if (code) PetscCall(Code(stdin, folder));
+  else if (Tsv && (sizeof(PetscScalar) != 8 || sizeof(PetscReal) != 8 || sizeof(PetscInt) != 4))
+    printf("skip\tnumbers are listed for real double precision and 32-bit indices\n");
+  else PetscCall(Run());
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -4,6 +4,7 @@
   traffic.c   options, products, what is printed
   matrices.c  the list of matrices, and those that spmvbench cannot generate
   csr.c       two ways to multiply by CSR to compare with; csr.cl their kernels
+  known.c     kernels whose requests can be counted by hand, to test the meter; known.cl
 */
 #pragma once
 #include "../spmvtest.h"
@@ -13,4 +14,4 @@
 extern const char *const TrafficMatrices[]; /* NULL at the end */
 extern PetscErrorCode    TrafficMatrix(const char description[], BenchMatrix *M);
 
-extern const SpmvFormat TrafficCsrVector, TrafficMerge;
+extern const SpmvFormat TrafficCsrVector, TrafficMerge, TrafficKnown;
