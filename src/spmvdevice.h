@@ -102,6 +102,27 @@ typedef struct {
   PetscErrorCode (*split)(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[]);
 } SpmvJointRows;
 
+/*
+  SpmvDeviceLoad: what a product costs a device, in amounts that the device's rates turn into time (tune/rates.c). Formats count
+  with spmvload.h
+*/
+typedef struct {
+  PetscLogDouble bytes;    /* of the storage that a product reads, x and y not counted */
+  PetscLogDouble moved;    /* and of what it writes besides y and reads again */
+  PetscLogDouble sectors;  /* pieces of SPMV_SECTOR bytes of x that SPMV_LOCKSTEP work items side by side ask for together */
+  PetscLogDouble cycles;   /* instructions of work items, those that idle beside others in lockstep among them, ... */
+  PetscLogDouble apart;    /* ... and those that are behind branches or barriers, which a processor works off one by one */
+  PetscLogDouble items;    /* work items that have something to do */
+  PetscLogDouble flight;   /* bytes that one of them asks for before it waits */
+  PetscLogDouble chain;    /* loads that wait for each other, of the work item that has most */
+  PetscLogDouble launches; /* kernels one after the other */
+  PetscLogDouble reach;    /* bytes of x that are used over and over before the next ones are; 0: as the rows come */
+  PetscLogDouble build;    /* cycles of the host to make the storage */
+} SpmvDeviceLoad;
+
+#define SPMV_SECTOR   32 /* bytes that memory gives a GPU at a time */
+#define SPMV_LOCKSTEP 32 /* work items in lockstep, about: 32 on NVIDIA's GPUs, 32 or 64 on AMD's, 16 or 32 on Intel's */
+
 /* SpmvDeviceSide: products by a device */
 typedef struct _SpmvDeviceSide {
   SpmvSide    side;
@@ -120,4 +141,7 @@ typedef struct _SpmvDeviceSide {
   PetscErrorCode (*sources)(const void *storage, PetscInt *n, SpmvArray sources[]);
 
   const SpmvJointRows *joint; /* NULL: no joint products */
+
+  /* Adds what some consecutive rows of a matrix make, under a plan that is resolved for all of it; for the tuner, like side.work() */
+  PetscErrorCode (*load)(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load);
 } SpmvDeviceSide;

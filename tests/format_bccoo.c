@@ -176,7 +176,7 @@ static PetscErrorCode Found(PetscInt size)
   for (PetscInt k = 0; k < nz; k++) t.a[k] = k; /* values that are few would leave blocks nothing to gain */
   t.i[t.m] = nz;
   csr      = SpmvTestCSRView(&t);
-  PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_bccoo, &plan, NULL));
+  PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, NULL, SPMV_NUMBER_bccoo, &plan, NULL));
   PetscCheck(plan.value[BCCOO_BLOCK_HEIGHT] == size && plan.value[BCCOO_BLOCK_WIDTH] == size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%" PetscInt_FMT " x %" PetscInt_FMT " blocks where all are %" PetscInt_FMT " x %" PetscInt_FMT,
              plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], size, size);

@@ -19,7 +19,7 @@ static PetscErrorCode Build(const SpmvTestCSR *t, SpmvPlan plan, TpspmvStorage *
 
   PetscFunctionBegin;
   *b = NULL;
-  PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_tpspmv, &plan, NULL));
+  PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, NULL, SPMV_NUMBER_tpspmv, &plan, NULL));
   PetscCall(SpmvBuild(SIDE, &csr, NULL, &plan, &storage));
   *b = (TpspmvStorage *)storage;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -220,9 +220,12 @@ end:
       suffix: tiles
       nsize: 2
       args: -type tpspmv -mat_tpspmv_tile 16 -mat_tpspmv_slice 64 -mat_tpspmv_long 8 -mat_tpspmv_remove yes -mat_tpspmv_device_stage {{yes no}} -mat_tpspmv_device_workgroup 32
-    test: # the tuner's type: the first format that has kernels, or AIJ's own
+    test: # the tuner's type: by estimate one of the formats that have kernels, or AIJ's own if none has
       suffix: tuner
       args: -type spmv -mat_spmv_tune_formats {{bccoo,aij pmf,cmrs aij}separate output}
+    test: # by measuring: which one depends on the clock, the products do not
+      suffix: measured
+      args: -type spmv -mat_spmv_tune {{measure patient}} -mat_spmv_tune_formats csradaptive,pmf,aij -mat_spmv_tune_seconds 2 -mat_spmv_wisdom none
     test: # slices; adjacent synchronisation is for GPUs
       suffix: knobs
       requires: !complex

@@ -28,6 +28,13 @@ typedef struct {
   size_t      size[SPMV_DEVICE_ARG_MAX];  /* [nargs]  its bytes */
 } SpmvDeviceCall;
 
+/* SpmvDeviceTold: what an API tells of how fast a device is */
+typedef struct {
+  char           vendor[128];
+  PetscLogDouble clock;     /* of its processors, in Hz; 0: not told */
+  PetscLogDouble bandwidth; /* of its memory, in bytes a second; 0: not told */
+} SpmvDeviceTold;
+
 typedef enum { SPMV_TO_DEVICE, SPMV_FROM_DEVICE } SpmvDirection;
 
 /* SpmvDeviceApi: OpenCL, CUDA, ... Devices, buffers and programs are the API's own; a buffer is passed to kernels as it is */
@@ -39,6 +46,7 @@ typedef struct {
   /* GPUs come first; none where the library is missing. petsc: the device that PETSc uses, or -1 */
   PetscErrorCode (*count)(PetscInt *all, PetscInt *gpus, PetscInt *petsc);
   PetscErrorCode (*describe)(PetscInt index, SpmvDeviceInfo *info);
+  PetscErrorCode (*tell)(PetscInt index, SpmvDeviceTold *told);
   PetscErrorCode (*open)(PetscInt index, void **device);
   PetscErrorCode (*close)(void **device);
 
@@ -145,6 +153,7 @@ extern PetscErrorCode SpmvProgramsReset(SpmvDevice *device);
 
 enum { SPMV_COMPILED, SPMV_LOADED, SPMV_FOUND, SPMV_PROGRAMS };
 extern PetscLogDouble SpmvPrograms[SPMV_PROGRAMS]; /* how many were made from source, from disk, found in memory */
+extern PetscLogDouble SpmvProgramSeconds;          /* that making them took */
 
 /* powers.c */
 extern PetscErrorCode SpmvDevicePowers(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, SpmvPlan *plan,

@@ -10,6 +10,7 @@
 #include "device.h"
 #include "../sys/hash.h"
 #include <inttypes.h>
+#include <petsctime.h>
 #include <unistd.h>
 
 static const char Prelude[] =
@@ -24,6 +25,7 @@ typedef struct _n_Program {
 
 static Program *Programs;
 PetscLogDouble  SpmvPrograms[SPMV_PROGRAMS];
+PetscLogDouble  SpmvProgramSeconds;
 
 /* The API's prelude, ours, the kernels */
 PetscErrorCode SpmvProgramSource(const SpmvDeviceApi *api, const char source[], char **whole)
@@ -184,7 +186,12 @@ PetscErrorCode SpmvProgramGet(SpmvDevice *d, const char source[], const char opt
   for (p = Programs; p && strcmp(p->key, key); p = p->next) {}
   if (p) SpmvPrograms[SPMV_FOUND]++;
   else {
+    PetscLogDouble start, end;
+
+    PetscCall(PetscTime(&start));
     PetscCall(ProgramMake(d, whole, all, key, &made));
+    PetscCall(PetscTime(&end));
+    SpmvProgramSeconds += end - start;
     PetscCall(PetscNew(&p));
     *p       = (Program){.key = key, .program = made, .next = Programs};
     Programs = p;

@@ -10,13 +10,36 @@
 
 #define CHOOSE_GAIN 1.15 /* what proposals after the plainest must gain: they are likely to take longer to build and to set */
 
+/* Estimates proposals; of a device they are resolved before, and what it does not allow takes forever */
+static PetscErrorCode ChooseEstimate(SpmvSample *s, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
+                                     SpmvOption options[])
+{
+  SpmvPlan resolved[SPMV_PROPOSALS];
+  char     why[512];
+
+  PetscFunctionBegin;
+  if (plans->backend == SPMV_BACKEND_HOST) {
+    PetscCall(SpmvEstimate(s, isa, number, n, plans, options));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 0; k < n; k++) {
+    resolved[k] = plans[k];
+    PetscCall(SpmvResolve(SpmvFormatSide(SpmvCandidate[number], SPMV_BACKEND_DEVICE), s->all, s->target->info, &resolved[k], why,
+                          sizeof(why)));
+    if (why[0]) options[k].predicted = PETSC_MAX_REAL;
+    else PetscCall(SpmvEstimate(s, isa, number, 1, &resolved[k], &options[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   SpmvPlanChoose - replaces what a plan, with threads and backend, leaves open, if its format has proposals for it
 
-  estimated: on return how many plans were estimated; or NULL. No clock is read: the same matrix gives the same plan. The format's
+  target: the device, for plans for one. estimated: on return how many plans were estimated; or NULL. No clock is read: the same matrix gives the same plan. The format's
   resolve() replaces what is still open on return
 */
-PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated)
+PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const SpmvTarget *target, PetscInt number, SpmvPlan *plan,
+                              PetscInt *estimated)
 {
   const SpmvSide *side = SpmvFormatSide(SpmvCandidate[number], plan->backend);
   SPMV_DESTROY_BY(SpmvSampleDestroy)
@@ -32,7 +55,8 @@ PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, PetscInt number,
     PetscCall(side->propose(csr, plan, round, &n, plans));
     if (!n) break;
     if (!round) PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_PLANS, &sample));
-    PetscCall(SpmvEstimate(&sample, isa, number, n, plans, options));
+    sample.target = target;
+    PetscCall(ChooseEstimate(&sample, isa, number, n, plans, options));
     total += n;
     gained = PETSC_FALSE;
     for (PetscInt k = 0; k < n; k++) {
@@ -50,7 +74,8 @@ PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, PetscInt number,
     PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_PAIR, &larger));
     larger.accesses = sample.accesses; /* how far x is does not depend on the windows */
     PetscCall(PetscArraycpy(larger.far, sample.far, SPMV_LEVELS));
-    PetscCall(SpmvEstimate(&larger, isa, number, 2, best, options));
+    larger.target = target;
+    PetscCall(ChooseEstimate(&larger, isa, number, 2, best, options));
     total += 2;
   }
   *plan = best[rounds && options[1].predicted < options[0].predicted];

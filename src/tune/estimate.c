@@ -49,7 +49,7 @@ static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, SpmvTerms 
 }
 
 /*
-  SpmvEstimateTerms - what makes the time of a product by a candidate, under n plans of one backend, which are resolved
+  SpmvEstimateTerms - what makes the time of a product by a candidate, under n plans for the host, which are resolved
 
   SpmvSampleReach() is called for the sample only if it tells the plans apart
 */
@@ -57,7 +57,7 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
                                  SpmvTerms terms[])
 {
   const SpmvFormat *format = SpmvCandidate[number];
-  const SpmvSide   *side   = SpmvFormatSide(format, plans->backend);
+  const SpmvSide   *side   = &format->host->side;
   SpmvIsa           isa;
 
   PetscFunctionBegin;
@@ -90,6 +90,82 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define ESTIMATE_AROUND 64 /* rows around the longest one */
+
+/* How long the longest row keeps a work item waiting: the windows may be without it */
+static PetscErrorCode EstimateChain(SpmvSample *s, const SpmvDeviceSide *side, const SpmvPlan *plan, SpmvDeviceLoad *load)
+{
+  const SpmvCSR *all                    = s->all;
+  PetscInt       i[ESTIMATE_AROUND + 1] = {0}, first, rows;
+  SpmvDeviceLoad around                 = {0};
+  SpmvCSR        part                   = *all;
+
+  PetscFunctionBegin;
+  if (s->nwindows <= 1 || !all->m) PetscFunctionReturn(PETSC_SUCCESS); /* the window is all */
+  if (!s->longest) {
+    s->longest = 1;
+    for (PetscInt r = 1; r < all->m; r++) {
+      if (all->i[r + 1] - all->i[r] > all->i[s->longest] - all->i[s->longest - 1]) s->longest = r + 1;
+    }
+  }
+  first = PetscMax(0, s->longest - ESTIMATE_AROUND / 2);
+  rows  = PetscMin(ESTIMATE_AROUND, all->m - first);
+  for (PetscInt r = 0; r <= rows; r++) i[r] = all->i[first + r] - all->i[first];
+  part.m     = rows;
+  part.first = first;
+  part.i     = i;
+  part.j     = all->j + all->i[first];
+  part.a     = all->a + all->i[first];
+  PetscCall(side->load(&part, plan, &around));
+  load->chain = PetscMax(load->chain, around.chain);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What all rows cost a device under a plan, from the windows */
+static PetscErrorCode EstimateLoad(SpmvSample *s, const SpmvDeviceSide *side, const SpmvPlan *plan, SpmvDeviceLoad *load)
+{
+  PetscFunctionBegin;
+  *load = (SpmvDeviceLoad){0};
+  for (PetscInt w = 0; w < s->nwindows; w++) {
+    const PetscReal weight = s->weight[w];
+    SpmvDeviceLoad  part   = {0};
+
+    PetscCall(side->load(&s->window[w], plan, &part));
+    load->bytes += weight * part.bytes;
+    load->moved += weight * part.moved;
+    load->sectors += weight * part.sectors;
+    load->cycles += weight * part.cycles;
+    load->apart += weight * part.apart;
+    load->items += weight * part.items;
+    load->build += weight * part.build;
+    load->chain    = PetscMax(load->chain, part.chain);
+    load->launches = PetscMax(load->launches, part.launches);
+    load->flight   = part.flight;
+    load->reach    = part.reach;
+  }
+  PetscCall(EstimateChain(s, side, plan, load));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Predicts what a candidate takes under n plans for the device, which are resolved */
+static PetscErrorCode EstimateDevice(SpmvSample *s, PetscInt number, PetscInt n, const SpmvPlan plans[], SpmvOption options[])
+{
+  const SpmvRates     *rates = &s->target->rates;
+  const PetscLogDouble x = (PetscLogDouble)s->all->n * sizeof(PetscScalar), y = (PetscLogDouble)s->all->m * sizeof(PetscScalar);
+  const PetscBool      held   = (PetscBool)(x <= rates->cache || s->accesses <= 0);
+  const PetscLogDouble missed = held ? 0 : s->far[SPMV_LEVELS - 1] / s->accesses * (PetscLogDouble)s->all->i[s->all->m];
+  SpmvDeviceLoad       load;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; k++) {
+    PetscCall(EstimateLoad(s, SpmvCandidate[number]->device, &plans[k], &load));
+    options[k]           = (SpmvOption){.number = number, .plan = plans[k], .bytes = load.bytes};
+    options[k].predicted = SpmvDeviceSeconds(rates, &load, x + y, load.reach > 0 && load.reach <= rates->cache ? 0 : missed);
+    options[k].build     = 1e-9 * SpmvMachineGet()->cycle * load.build + load.bytes * rates->byte + rates->transfer;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* SpmvEstimate - predicts what a candidate takes under n plans of one backend, which are resolved */
 PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                             SpmvOption options[])
@@ -98,6 +174,10 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt isa, PetscInt number, PetscI
   SpmvTerms          terms[SPMV_PROPOSALS];
 
   PetscFunctionBegin;
+  if (plans->backend == SPMV_BACKEND_DEVICE) {
+    PetscCall(EstimateDevice(s, number, n, plans, options));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(SpmvEstimateTerms(s, isa, number, n, plans, terms));
   for (PetscInt k = 0; k < n; k++) {
     const SpmvWork *w = &terms[k].work;

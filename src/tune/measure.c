@@ -2,13 +2,33 @@
   measure.c - builds options and runs them, the likeliest first
 
   A product is timed alone, and the least of a few counts, since noise only adds. What building takes is timed as well, and all of
-  it counts against -mat_spmv_tune_seconds: nothing is begun that would not end in time.
+  it counts against -mat_spmv_tune_seconds: nothing is begun that would not end in time. On a device compiling counts, too; programs
+  that were compiled before, for another plan, another matrix, or by an earlier run, are taken again.
 */
 #include "tune.h"
+#include "../device/device.h"
 #include <petsctime.h>
+
+static PetscErrorCode (*MeasureClock)(PetscLogDouble *seconds);
+
+/* Seconds since some time */
+static PetscErrorCode MeasureTime(PetscLogDouble *seconds)
+{
+  PetscFunctionBegin;
+  if (MeasureClock) PetscCall((*MeasureClock)(seconds));
+  else PetscCall(PetscTime(seconds));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For tests: another clock; NULL: the system's */
+void SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds))
+{
+  MeasureClock = clock;
+}
 
 #define MEASURE_OPTIONS  6   /* options measured besides AIJ's kernel, at most, and ... */
 #define MEASURE_FACTOR   2.0 /* ... how much slower than the least one may be estimated */
+#define MEASURE_DEVICE   28  /* of a device, whose estimates are worse: as many as the paper runs in the mean */
 #define MEASURE_PRODUCTS 7   /* of each; the first brings things into cache and is not timed */
 
 /* The least time of a product by a storage, or, without a kernel, by AIJ's */
@@ -21,19 +41,17 @@ static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, co
   for (PetscInt k = 0; k < MEASURE_PRODUCTS; k++) {
     PetscLogDouble start, end;
 
-    PetscCall(PetscTime(&start));
+    PetscCall(MeasureTime(&start));
     if (apply) SpmvApply(apply, storage, csr->i[csr->m], search->x, search->y, PETSC_FALSE);
     else PetscCall((*search->baseline)(search->context));
-    PetscCall(PetscTime(&end));
+    PetscCall(MeasureTime(&end));
     if (k) *least = PetscMin(*least, PetscMax(end - start, 1e-9));
   }
-  search->choice->products += MEASURE_PRODUCTS;
-  search->choice->measured++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Builds an option, runs it, and destroys it */
-static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
+/* Builds an option of the host, runs it, and destroys it */
+static PetscErrorCode MeasureHost(SpmvSearch *search, SpmvOption *option)
 {
   const SpmvFormat  *format  = SpmvCandidate[option->number];
   const SpmvKernels *kernels = NULL;
@@ -45,56 +63,119 @@ static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
   PetscFunctionBegin;
   if (format->host->kernels) {
     PetscCall(SpmvKernelsGet(format, search->request->isa, &kernels));
-    PetscCall(PetscTime(&start));
+    PetscCall(MeasureTime(&start));
     PetscCall(SpmvBuild(&format->host->side, search->sample.all, NULL, &plan, &own.storage));
-    PetscCall(PetscTime(&end));
+    PetscCall(MeasureTime(&end));
     option->build = end - start;
   }
   PetscCall(MeasureProducts(search, kernels ? kernels->apply : NULL, own.storage, &option->measured));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Measures the option of least estimated cost that was not yet measured, if there is time for it */
-static PetscErrorCode MeasureNext(SpmvSearch *search, PetscBool *more)
+/* The same of the device; one that it has no room for takes forever */
+static PetscErrorCode MeasureDevice(SpmvSearch *search, SpmvOption *option)
 {
-  const SpmvRequest *q     = search->request;
-  const PetscBool    model = (PetscBool)(q->kind != SPMV_TUNE_PATIENT && !(q->skipped >> SPMV_HEURISTIC_MODEL & 1));
-  PetscLogDouble     least = PETSC_MAX_REAL, now;
-  SpmvOption        *next  = NULL;
+  const SpmvTarget *target   = search->sample.target;
+  PetscLogDouble    compiled = SpmvPrograms[SPMV_COMPILED], reused = SpmvPrograms[SPMV_LOADED] + SpmvPrograms[SPMV_FOUND];
+  SpmvTrial         trial;
 
   PetscFunctionBegin;
-  *more = PETSC_FALSE;
-  for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    least = PetscMin(least, o->predicted);
-    if (o->measured <= 0 && (!next || SpmvOptionCost(q, o) < SpmvOptionCost(q, next))) next = o;
-  }
-  if (!next) PetscFunctionReturn(PETSC_SUCCESS);
-  if (model && (search->choice->measured > MEASURE_OPTIONS || next->predicted > MEASURE_FACTOR * least))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscTime(&now));
-  *more = (PetscBool)(now - search->start + next->build + MEASURE_PRODUCTS * next->predicted <= q->seconds);
-  if (*more) PetscCall(MeasureOption(search, next));
+  PetscCall(target->attempt(target, SpmvCandidate[option->number], search->sample.all, &option->plan,
+                            &search->request->host[option->number], MEASURE_PRODUCTS, &trial));
+  option->measured = trial.nomem ? PETSC_MAX_REAL : trial.product + search->moving;
+  option->build    = trial.build;
+  if (!trial.nomem) search->off[option->number] = option->measured / option->predicted;
+  search->choice->compiled += (PetscInt)(SpmvPrograms[SPMV_COMPILED] - compiled);
+  search->choice->reused += (PetscInt)(SpmvPrograms[SPMV_LOADED] + SpmvPrograms[SPMV_FOUND] - reused);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds what is around the best measured option of a candidate, if there is one */
-static PetscErrorCode MeasureAround(SpmvSearch *search, PetscInt number)
+static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
+{
+  char text[1024] = "";
+
+  PetscFunctionBegin;
+  PetscCall((option->plan.backend == SPMV_BACKEND_DEVICE ? MeasureDevice : MeasureHost)(search, option));
+  search->choice->products += MEASURE_PRODUCTS;
+  search->choice->measured++;
+  PetscCall(SpmvOptionText(option, text, sizeof(text)));
+  PetscCall(PetscInfo(NULL, "Measured: %s\n", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  What is expected of an option: its estimate. On a device, of which less is known, it goes by how far off the estimate was of the
+  format's plan that was measured last; before the first one it is 0, so that each format is measured once
+*/
+static PetscLogDouble MeasureExpected(const SpmvSearch *search, const SpmvOption *o)
+{
+  return o->plan.backend == SPMV_BACKEND_DEVICE ? search->off[o->number] * o->predicted : o->predicted;
+}
+
+/* True if an option is not likely to be worth measuring; least: what is expected of the best of its backend */
+static PetscBool MeasureIsFar(const SpmvSearch *search, const SpmvOption *o, PetscLogDouble least)
+{
+  const SpmvRequest *q      = search->request;
+  const PetscBool    device = (PetscBool)(o->plan.backend == SPMV_BACKEND_DEVICE);
+
+  if (q->kind == SPMV_TUNE_PATIENT || q->skipped >> SPMV_HEURISTIC_MODEL & 1) return PETSC_FALSE;
+  if (search->measured[o->plan.backend] >= (device ? MEASURE_DEVICE : MEASURE_OPTIONS)) return PETSC_TRUE;
+  return (PetscBool)(MeasureExpected(search, o) > MEASURE_FACTOR * least);
+}
+
+/* Measures the option of least estimated cost that was not yet measured, if there is time for it */
+static PetscErrorCode MeasureNext(SpmvSearch *search, PetscBool *more)
+{
+  const SpmvRequest *q        = search->request;
+  PetscLogDouble     least[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, before = 0, now, needs;
+  SpmvOption        *next = NULL;
+
+  PetscFunctionBegin;
+  *more = PETSC_FALSE;
+  for (PetscInt k = 0; k < search->n; k++) {
+    const SpmvOption *o = &search->option[k];
+
+    if (o->plan.backend == SPMV_BACKEND_HOST) least[0] = PetscMin(least[0], o->predicted);
+    else if (o->measured > 0) least[1] = PetscMin(least[1], o->measured);
+  }
+  for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    PetscLogDouble cost;
+
+    if (o->measured > 0 || MeasureIsFar(search, o, least[o->plan.backend])) continue;
+    cost = MeasureExpected(search, o) + (q->calls > 0 ? o->build / q->calls : 0);
+    if (!next || cost < before) {
+      next   = o;
+      before = cost;
+    }
+  }
+  if (!next) PetscFunctionReturn(PETSC_SUCCESS);
+  needs = next->build + MEASURE_PRODUCTS * next->predicted;
+  if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += search->sample.target->rates.compile;
+  PetscCall(MeasureTime(&now));
+  *more = (PetscBool)(now - search->start + needs <= q->seconds);
+  if (*more) PetscCall(MeasureOption(search, next));
+  if (*more) search->measured[next->plan.backend]++;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds what is around the best measured option of a candidate and a backend, if there is one; number < 0: of all candidates */
+static PetscErrorCode MeasureAround(SpmvSearch *search, PetscInt number, PetscInt backend)
 {
   const SpmvOption *best = NULL;
 
   PetscFunctionBegin;
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    if (o->number != number || o->measured <= 0) continue;
+    if ((number >= 0 && o->number != number) || o->plan.backend != backend || o->measured <= 0) continue;
     if (!best || SpmvOptionCost(search->request, o) < SpmvOptionCost(search->request, best)) best = o;
   }
-  if (best) PetscCall(SpmvSearchAround(search, number, &best->plan));
+  if (best && best->number != SPMV_NUMBER_AIJ) PetscCall(SpmvSearchAround(search, best->number, &best->plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
   Measures options, AIJ's kernel first, then by the model's order. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE
-  measures what the heuristics leave, SPMV_TUNE_PATIENT goes on from the best of each format, one knob after the other, until
-  nothing is new
+  measures what the heuristics leave, and on a device goes on from the best of all, as far as they leave something there;
+  SPMV_TUNE_PATIENT goes on from the best of each format. Both go one knob after the other, until nothing is new
 */
 PetscErrorCode SpmvMeasure(SpmvSearch *search)
 {
@@ -104,7 +185,7 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
   PetscBool      more;
 
   PetscFunctionBegin;
-  PetscCall(PetscTime(&search->start));
+  PetscCall(MeasureTime(&search->start));
   PetscCall(PetscMalloc2(csr->n, &search->x, csr->m, &search->y));
   for (PetscInt k = 0; k < csr->n; k++) search->x[k] = 1;
   for (PetscInt k = 0; k < search->n; k++) {
@@ -114,9 +195,12 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
   do {
     before = search->n;
     for (more = PETSC_TRUE; more;) PetscCall(MeasureNext(search, &more));
-    for (PetscInt k = 0; search->request->kind == SPMV_TUNE_PATIENT && k < SPMV_CANDIDATES; k++)
-      PetscCall(MeasureAround(search, k));
-    PetscCall(PetscTime(&end));
+    for (PetscInt k = 0; search->request->kind == SPMV_TUNE_PATIENT && k < SPMV_CANDIDATES; k++) {
+      PetscCall(MeasureAround(search, k, SPMV_BACKEND_HOST));
+      PetscCall(MeasureAround(search, k, SPMV_BACKEND_DEVICE));
+    }
+    if (search->request->kind == SPMV_TUNE_MEASURE) PetscCall(MeasureAround(search, -1, SPMV_BACKEND_DEVICE));
+    PetscCall(MeasureTime(&end));
   } while (search->n > before && end - search->start < search->request->seconds);
   search->choice->seconds = end - search->start;
   PetscFunctionReturn(PETSC_SUCCESS);

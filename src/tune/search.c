@@ -17,15 +17,17 @@ static PetscBool SearchUses(const SpmvRequest *q, SpmvKnob knob)
 /* Chooses an option's open knobs, estimates it and adds it, unless the list has it or its format does not allow it or suit */
 PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *asked)
 {
-  const SpmvCSR *csr  = search->sample.all;
-  SpmvPlan       plan = *asked;
-  char           why[512];
+  const SpmvCSR    *csr    = search->sample.all;
+  const SpmvSide   *side   = SpmvFormatSide(SpmvCandidate[number], asked->backend);
+  const SpmvTarget *target = asked->backend == SPMV_BACKEND_DEVICE ? search->sample.target : NULL;
+  SpmvPlan          plan   = *asked;
+  char              why[512];
 
   PetscFunctionBegin;
   PetscCall(SpmvSuits(number, csr, asked, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvPlanChoose(csr, search->request->isa, number, &plan, NULL));
-  PetscCall(SpmvResolve(&SpmvCandidate[number]->host->side, csr, NULL, &plan, why, sizeof(why)));
+  if (search->request->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(csr, search->request->isa, target, number, &plan, NULL));
+  PetscCall(SpmvResolve(side, csr, target ? target->info : NULL, &plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < search->n; k++) {
     if (search->option[k].number == number && !memcmp(&search->option[k].plan, &plan, sizeof(plan)))
@@ -33,6 +35,7 @@ PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan
   }
   PetscCall(PetscRealloc((size_t)(search->n + 1) * sizeof(SpmvOption), &search->option));
   PetscCall(SpmvEstimate(&search->sample, search->request->isa, number, 1, &plan, &search->option[search->n]));
+  if (target) search->option[search->n].predicted += search->moving;
   search->n++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -69,10 +72,11 @@ static void SearchKeepSmallest(SpmvSearch *search, PetscInt first)
 /* All combinations of those of the first n knobs that make shapes and that the user leaves open; the others are as in the plan */
 static PetscErrorCode SearchShapes(SpmvSearch *search, PetscInt number, PetscInt n, SpmvPlan *plan)
 {
-  const SpmvParam *params = SpmvCandidate[number]->host->side.params;
+  const SpmvParam *params = SpmvFormatSide(SpmvCandidate[number], plan->backend)->params;
+  const PetscInt   pinned = search->request->pinned[plan->backend][number];
 
   PetscFunctionBegin;
-  while (n && (params[n - 1].knob != SPMV_KNOB_SHAPE || search->request->pinned[number] >> (n - 1) & 1)) n--;
+  while (n && (params[n - 1].knob != SPMV_KNOB_SHAPE || pinned >> (n - 1) & 1)) n--;
   if (!n) PetscCall(SpmvSearchAdd(search, number, plan));
   for (PetscInt k = 0; n && k < SearchValues(&params[n - 1]); k++) {
     plan->value[n - 1] = SearchValue(&params[n - 1], k);
@@ -93,43 +97,58 @@ static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob
   return (PetscBool)(knob == SPMV_KNOB_TILE && v != o && v > 0 && v <= SEARCH_FACTOR * o && o <= SEARCH_FACTOR * v);
 }
 
-/* Other values of each open knob of a plan, one at a time; shapes stay, and what else was left open is chosen again */
-PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre)
+/* Other values of each open knob, one at a time, beside a plan whose other knobs stay or are chosen again; `own` is near it */
+static PetscErrorCode SearchBeside(SpmvSearch *search, PetscInt number, const SpmvPlan *plan, const SpmvPlan *own)
 {
-  const SpmvRequest *q    = search->request;
-  const SpmvSide    *side = &SpmvCandidate[number]->host->side;
-  const SpmvPlan     own  = *centre; /* a copy: the list moves as it grows */
-  SpmvPlan           plan = q->host[number];
+  const SpmvRequest *q      = search->request;
+  const SpmvSide    *side   = SpmvFormatSide(SpmvCandidate[number], plan->backend);
+  const PetscInt     pinned = q->pinned[plan->backend][number];
 
   PetscFunctionBegin;
   for (PetscInt p = 0; p < side->nparams; p++) {
-    if (side->params[p].knob == SPMV_KNOB_SHAPE) plan.value[p] = own.value[p];
-  }
-  for (PetscInt p = 0; p < side->nparams; p++) {
     const SpmvParam *param = &side->params[p];
 
-    for (PetscInt k = 0; k < SearchValues(param) && !(q->pinned[number] >> p & 1); k++) {
-      SpmvPlan other = plan;
+    for (PetscInt k = 0; k < SearchValues(param) && !(pinned >> p & 1); k++) {
+      SpmvPlan other = *plan;
 
       other.value[p] = SearchValue(param, k);
-      if (SearchAllows(q, search->sample.all, param->knob, other.value[p], own.value[p]))
+      if (SearchAllows(q, search->sample.all, param->knob, other.value[p], own->value[p]))
         PetscCall(SpmvSearchAdd(search, number, &other));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For each option of the list its format's shapes, and other values of one knob; SPMV_TUNE_PATIENT tries these after measuring */
+/*
+  Other values of each open knob of a plan, one at a time; shapes stay, and what else was left open is chosen again. The knobs of a
+  device depend on each other more, and less is known of what to choose: there the others stay as well as not
+*/
+PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre)
+{
+  const SpmvPlan  own  = *centre; /* a copy: the list moves as it grows */
+  const SpmvSide *side = SpmvFormatSide(SpmvCandidate[number], own.backend);
+  SpmvPlan        plan = *SpmvAsked(search->request, number, own.backend);
+
+  PetscFunctionBegin;
+  for (PetscInt p = 0; p < side->nparams; p++) {
+    if (side->params[p].knob == SPMV_KNOB_SHAPE) plan.value[p] = own.value[p];
+  }
+  PetscCall(SearchBeside(search, number, &plan, &own));
+  if (own.backend == SPMV_BACKEND_DEVICE) PetscCall(SearchBeside(search, number, &own, &own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For each option of the list that is a format's own plan, its format's shapes, and other values of one knob; SPMV_TUNE_PATIENT tries these after measuring */
 PetscErrorCode SpmvSearchAll(SpmvSearch *search)
 {
   const PetscInt given = search->n;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < given; k++) {
-    const PetscInt number = search->option[k].number, first = search->n;
-    SpmvPlan       plan = search->request->host[number];
+    const PetscInt number = search->option[k].number, first = search->n, backend = search->option[k].plan.backend;
+    SpmvPlan       plan = *SpmvAsked(search->request, number, backend);
 
-    PetscCall(SearchShapes(search, number, SpmvCandidate[number]->host->side.nparams, &plan));
+    PetscCall(SearchShapes(search, number, SpmvFormatSide(SpmvCandidate[number], backend)->nparams, &plan));
     if (SearchUses(search->request, SPMV_KNOB_SHAPE)) SearchKeepSmallest(search, first);
     if (search->request->kind != SPMV_TUNE_PATIENT) PetscCall(SpmvSearchAround(search, number, &search->option[k].plan));
   }

@@ -17,7 +17,8 @@ const char *const SpmvTuneKinds[SPMV_TUNE_COUNT] = {"off", "estimate", "measure"
 /*
   The six heuristics of Zhang et al., section 4, in the paper's order, each for one kind of knob of any format; and one of ours.
   We differ: (2) is about the texture memory and the offline transpose of a GPU: here formats know which layout to take. (3) and
-  (4) are about a GPU's shared memory. (6) says `according to the dimensions` and no more. What they leave is ordered by the model
+  (4) are about a GPU's shared memory, and reduce a range: here nothing is left of it. (6) says `according to the dimensions` and no
+  more. What they leave is ordered by the model
 */
 const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS] = {
   {"shapes", "Measure only the block shapes with the 4 smallest storages (1)"},
@@ -40,10 +41,17 @@ PetscBool SpmvKeySame(const SpmvKey *a, const SpmvKey *b)
   return (PetscBool)(a->m == b->m && a->n == b->n && a->nz == b->nz && a->pattern == b->pattern);
 }
 
-/* True if a choice that was made serves a matrix, a request and a backend */
-PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend)
+/*
+  True if a choice that was made serves a matrix, a request and a backend; moves: the vectors are on the host. Where the host was
+  found to be faster than a device that need not move them, it is so if the device must
+*/
+PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend,
+                            PetscBool moves)
 {
-  return (PetscBool)(choice->known && choice->backend == backend && SpmvKeySame(&choice->key, key) &&
+  const PetscBool same = (PetscBool)(backend != SPMV_BACKEND_AUTO || choice->moves == moves ||
+                                     (moves && choice->best.plan.backend == SPMV_BACKEND_HOST));
+
+  return (PetscBool)(choice->known && same && choice->backend == backend && SpmvKeySame(&choice->key, key) &&
                      !memcmp(&choice->request, request, sizeof(*request)));
 }
 
@@ -104,7 +112,8 @@ PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *q)
 }
 
 /* The first candidate that is allowed, or that has kernels for the device, if any; its open knobs are chosen by estimate */
-static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscInt backend, SpmvChoice *choice)
+static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscInt backend, const SpmvTarget *target,
+                                SpmvChoice *choice)
 {
   const SpmvSide *side  = NULL;
   PetscInt        first = -1;
@@ -116,8 +125,8 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
     if (side || first < 0) first = k;
   }
   choice->best.number = first;
-  choice->best.plan   = side && backend == SPMV_BACKEND_DEVICE ? q->device[first] : q->host[first];
-  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(csr, q->isa, first, &choice->best.plan, &choice->estimated));
+  choice->best.plan   = *SpmvAsked(q, first, side ? backend : SPMV_BACKEND_HOST);
+  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(csr, q->isa, target, first, &choice->best.plan, &choice->estimated));
   choice->from = choice->estimated ? SPMV_FROM_ESTIMATE : SPMV_FROM_ASKED;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -134,7 +143,7 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
   for (PetscInt k = 0; k < search->n; k++) {
     const SpmvOption    *o     = &search->option[k];
     const PetscLogDouble cost  = SpmvOptionCost(q, o);
-    PetscLogDouble      *least = &c->predicted[o->number];
+    PetscLogDouble      *least = &c->predicted[o->plan.backend][o->number];
 
     if (*least <= 0 || o->predicted < *least) *least = o->predicted;
     if (c->products ? o->measured <= 0 : k >= own && TUNE_GAIN * cost >= SpmvOptionCost(q, &c->best)) continue;
@@ -145,9 +154,12 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
   }
 }
 
-/* Estimates each candidate under the plan that is chosen for it; to measure, other values of its knobs as well */
-static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBaselineFn *baseline, void *context,
-                                SpmvChoice *choice)
+/*
+  Estimates each candidate under the plan that is chosen for it, for the backend or, where host and device are compared, for both;
+  to measure, other values of its knobs as well
+*/
+static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const SpmvTarget *target, SpmvBaselineFn *baseline,
+                                void *context, SpmvChoice *choice)
 {
   SPMV_DESTROY_BY(SpmvSearchDestroy)
   SpmvSearch search = {.request = q, .baseline = baseline, .context = context, .choice = choice};
@@ -156,13 +168,20 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, SpmvBa
   PetscFunctionBegin;
   PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_FORMATS, &search.sample));
   PetscCall(SpmvSampleReach(&search.sample));
+  search.sample.target = target;
+  if (choice->moves && choice->backend == SPMV_BACKEND_AUTO)
+    search.moving = SpmvMoveSeconds(&target->rates, (PetscLogDouble)csr->m, (PetscLogDouble)csr->n);
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
-    if (q->allowed >> k & 1) PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
+    if (!(q->allowed >> k & 1)) continue;
+    if (choice->backend != SPMV_BACKEND_DEVICE) PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
+    if (choice->backend != SPMV_BACKEND_HOST && SpmvCandidate[k]->device) PetscCall(SpmvSearchAdd(&search, k, &q->device[k]));
+    if (q->kind == SPMV_TUNE_OFF && search.n) break; /* the first one, by the host or the device */
   }
   own = search.n;
-  if (q->kind > SPMV_TUNE_ESTIMATE) PetscCall(SpmvMeasure(&search));
+  if (q->kind > SPMV_TUNE_ESTIMATE && own) PetscCall(SpmvMeasure(&search));
   TuneBest(&search, own, choice);
-  if (!own) PetscCall(TuneFirst(q, csr, SPMV_BACKEND_HOST, choice)); /* all refuse this matrix: the first one is to say why */
+  if (!own)
+    PetscCall(TuneFirst(q, csr, choice->backend, target, choice)); /* all refuse this matrix: the first one is to say why */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,12 +212,12 @@ PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt numbe
 }
 
 /* Appends "pmf window=4096 ..., predicted 1.2e-05 s, measured 1.3e-05 s" */
-static PetscErrorCode OptionText(const SpmvOption *o, char text[], size_t size)
+PetscErrorCode SpmvOptionText(const SpmvOption *o, char text[], size_t size)
 {
   const SpmvFormat *format = SpmvCandidate[o->number];
 
   PetscFunctionBegin;
-  PetscCall(SpmvAppend(text, size, "%s ", format->name));
+  PetscCall(SpmvAppend(text, size, "%s %s", format->name, o->plan.backend == SPMV_BACKEND_DEVICE ? "on the device " : ""));
   PetscCall(SpmvPlanText(SpmvFormatSide(format, o->plan.backend), &o->plan, text, size));
   if (o->predicted > 0) PetscCall(SpmvAppend(text, size, "predicted %.3g s ", (double)o->predicted));
   if (o->measured > 0) PetscCall(SpmvAppend(text, size, "measured %.3g s ", (double)o->measured));
@@ -208,26 +227,33 @@ static PetscErrorCode OptionText(const SpmvOption *o, char text[], size_t size)
 
 #define TUNE_SURE 1.15 /* docs/tune.md: of nine plans in ten that were chosen the best is not this much faster */
 
-/* Appends "pmf 0.000996, tpspmv 0.00102, aij 0.00402 s a product by estimate", the fastest first; and how clear that is */
+/*
+  Appends "pmf 0.000996, tpspmv 0.00102, aij 0.00402 s a product by estimate", the fastest first; and how clear that is, unless it
+  is of a device: how far those estimates are off is not known
+*/
 static PetscErrorCode ConsideredText(const SpmvChoice *c, char text[], size_t size)
 {
-  PetscLogDouble last = 0, first[2] = {0, 0};
-  PetscInt       n = 0;
+  const PetscLogDouble *predicted = &c->predicted[0][0];
+  PetscLogDouble        last = 0, first[2] = {0, 0};
+  PetscInt              n = 0;
 
   PetscFunctionBegin;
   for (;; n++) {
     PetscInt next = -1;
 
-    for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
-      if (c->predicted[k] > last && (next < 0 || c->predicted[k] < c->predicted[next])) next = k;
+    for (PetscInt k = 0; k < 2 * SPMV_CANDIDATES; k++) {
+      if (predicted[k] > last && (next < 0 || predicted[k] < predicted[next])) next = k;
     }
     if (next < 0) break;
-    last = c->predicted[next];
+    last = predicted[next];
     if (n < 2) first[n] = last;
-    PetscCall(SpmvAppend(text, size, "%s%s %.3g", n ? ", " : "", SpmvCandidate[next]->name, (double)last));
+    PetscCall(SpmvAppend(text, size, "%s%s%s %.3g", n ? ", " : "", SpmvCandidate[next % SPMV_CANDIDATES]->name,
+                         next < SPMV_CANDIDATES ? "" : " on the device", (double)last));
   }
   if (n) PetscCall(SpmvAppend(text, size, " s a product by estimate"));
-  if (n > 1 && !c->products)
+  if (n && c->moves && c->backend == SPMV_BACKEND_AUTO)
+    PetscCall(SpmvAppend(text, size, ", with the vectors that a device's move"));
+  if (n > 1 && !c->products && c->backend == SPMV_BACKEND_HOST)
     PetscCall(SpmvAppend(text, size, "; the first two differ by %s than the estimate may be off: -mat_spmv_tune measure %s",
                          first[1] < TUNE_SURE * first[0] ? "less" : "more",
                          first[1] < TUNE_SURE * first[0] ? "tells" : "is not likely to choose another one"));
@@ -242,24 +268,27 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
 
   PetscFunctionBegin;
   text[0] = 0;
-  if (line == 1 && c->second.number >= 0) PetscCall(OptionText(&c->second, text, size));
+  if (line == 1 && c->second.number >= 0) PetscCall(SpmvOptionText(&c->second, text, size));
   if (line == 2) PetscCall(ConsideredText(c, text, size));
   if (line) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(OptionText(&c->best, text, size));
+  PetscCall(SpmvOptionText(&c->best, text, size));
   PetscCall(SpmvAppend(text, size, "%s", from[c->from]));
   if (c->estimated) PetscCall(SpmvAppend(text, size, " of %" PetscInt_FMT " options", c->estimated));
   if (c->products)
     PetscCall(SpmvAppend(text, size, ", %" PetscInt_FMT " measured by %" PetscInt_FMT " products in %.3g s", c->measured,
                          c->products, (double)c->seconds));
+  if (c->compiled || c->reused)
+    PetscCall(SpmvAppend(text, size, "; kernels compiled %" PetscInt_FMT " times, found %" PetscInt_FMT " times", c->compiled,
+                         c->reused));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  SpmvSuits - says why another format than candidate `number` is to serve a matrix on the host; empty: it may
+  SpmvSuits - says why another format than candidate `number` is to serve a matrix; empty: it may
 */
 PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size)
 {
-  const SpmvSide *side = &SpmvCandidate[number]->host->side;
+  const SpmvSide *side = SpmvFormatSide(SpmvCandidate[number], asked->backend);
 
   PetscFunctionBegin;
   why[0] = 0;
@@ -283,36 +312,58 @@ static PetscErrorCode TuneHandOver(const SpmvCSR *csr, SpmvRequest *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  SpmvTune - chooses what is to serve the products of a matrix, whose rows are sorted, by the host or a device
+/* What is asked with one candidate under one plan, or is plain: nothing is compared */
+static PetscBool TuneIsPlain(const SpmvRequest *q, PetscInt backend)
+{
+  PetscInt n = 0;
 
-  baseline(context) runs a product by AIJ's own kernel. Plans for a device are not measured. Without an error choice->known is set
+  if (q->kind == SPMV_TUNE_OFF) return PETSC_TRUE;
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) n += q->allowed >> k & 1 && SpmvFormatSide(SpmvCandidate[k], backend) != NULL;
+  return (PetscBool)(!n || (n == 1 && q->kind == SPMV_TUNE_ESTIMATE));
+}
+
+/*
+  SpmvTune - chooses what is to serve the products of a matrix, whose rows are sorted
+
+  Input Parameters:
++ asked    - the request
+. csr      - the matrix
+. key      - what it is recognised by
+. backend  - by whom: the host, the device, or whoever is faster (SPMV_BACKEND_AUTO)
+. moves    - the vectors are on the host, so that a device's products send and receive them: what SPMV_BACKEND_AUTO counts
+. target   - the device; NULL for the host
+. baseline - runs a product by AIJ's own kernel
+- context  - is given to it
+
+  Output Parameter:
+. choice - without an error choice->known is set
 */
-PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
-                        SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
+PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, PetscBool moves,
+                        const SpmvTarget *target, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
 {
   SpmvRequest *q = &choice->request;
-  PetscBool    one, wisdom;
+  PetscBool    wisdom;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(choice, sizeof(*choice)));
   *q = *asked;
   if (backend == SPMV_BACKEND_HOST) PetscCall(TuneHandOver(csr, q));
-  one    = (PetscBool)(q->kind == SPMV_TUNE_ESTIMATE && !(q->allowed & (q->allowed - 1)));
   wisdom = (PetscBool)(q->kind > SPMV_TUNE_ESTIMATE && strcmp(q->wisdom, "none"));
   if (wisdom) PetscCall(SpmvWisdomLookFor(q));
   choice->key         = *key;
   choice->backend     = backend;
+  choice->moves       = moves;
   choice->best.number = choice->second.number = -1;
-  if (q->kind == SPMV_TUNE_OFF || backend == SPMV_BACKEND_DEVICE || one) PetscCall(TuneFirst(q, csr, backend, choice));
-  else if (TuneIsEmpty(q, csr)) {
+  if (backend != SPMV_BACKEND_AUTO && TuneIsPlain(q, backend)) PetscCall(TuneFirst(q, csr, backend, target, choice));
+  else if (backend != SPMV_BACKEND_DEVICE && TuneIsEmpty(q, csr)) {
     choice->best.number = SPMV_NUMBER_AIJ;
     choice->best.plan   = q->host[SPMV_NUMBER_AIJ];
     choice->from        = SPMV_FROM_ESTIMATE;
   } else {
-    if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, key, choice));
-    if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, baseline, context, choice));
-    if (wisdom && choice->from == SPMV_FROM_MEASURE) PetscCall(SpmvChoiceToWisdom(choice));
+    if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, target, choice));
+    if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, target, baseline, context, choice));
+    if (wisdom && choice->from == SPMV_FROM_MEASURE && choice->best.measured < PETSC_MAX_REAL)
+      PetscCall(SpmvChoiceToWisdom(target, choice));
   }
   choice->request = *asked;
   choice->known   = PETSC_TRUE;

@@ -6,6 +6,7 @@
 #pragma once
 #include "../host/machine.h"
 #include "../host/order.h"
+#include "target.h"
 #include <petscspmv.h>
 
 #define SPMV_TUNE_COUNT (SPMV_TUNE_PATIENT + 1)
@@ -36,8 +37,8 @@ typedef struct {
   PetscInt  skipped; /* bit k: heuristic number k of SpmvHeuristics is not used */
   PetscInt  backend; /* an SpmvBackend */
   PetscInt  threads;
-  PetscInt  pinned[SPMV_CANDIDATES]; /* bit k: knob number k of that format's host side is the user's */
-  SpmvPlan  host[SPMV_CANDIDATES];   /* as asked for */
+  PetscInt  pinned[2][SPMV_CANDIDATES]; /* by backend; bit k: knob number k of that format's side is the user's */
+  SpmvPlan  host[SPMV_CANDIDATES];      /* as asked for */
   SpmvPlan  device[SPMV_CANDIDATES];
   char      wisdom[PETSC_MAX_PATH_LEN];
 } SpmvRequest;
@@ -73,13 +74,15 @@ typedef struct {
   PetscBool      known;
   SpmvKey        key;
   SpmvRequest    request; /* that it answers */
-  PetscInt       backend; /* that was there: SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE */
+  PetscInt       backend; /* that it was made for: SPMV_BACKEND_AUTO if host and device were compared */
+  PetscBool      moves;   /* it was with vectors on the host, which a device's products send and receive */
   SpmvFrom       from;
   SpmvOption     best, second;
-  PetscInt       estimated, measured;        /* options looked at in each way */
-  PetscInt       products;                   /* run to measure */
-  PetscLogDouble seconds;                    /* that measuring took */
-  PetscLogDouble predicted[SPMV_CANDIDATES]; /* the least for a product by each candidate; 0: it was not looked at */
+  PetscInt       estimated, measured;           /* options looked at in each way */
+  PetscInt       products;                      /* run to measure */
+  PetscLogDouble seconds;                       /* that measuring took */
+  PetscInt       compiled, reused;              /* programs of a device: made from source; from disk or memory */
+  PetscLogDouble predicted[2][SPMV_CANDIDATES]; /* by backend, the least for a product by each candidate; 0: not looked at */
 } SpmvChoice;
 
 /* SpmvHeuristic: a rule that keeps options from being measured, -mat_spmv_tune_<name> */
@@ -94,6 +97,12 @@ extern const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS];
 
 #define SPMV_CHOICE_LINES 3 /* of SpmvChoiceText() */
 
+/* What is asked of a candidate for a backend */
+static inline const SpmvPlan *SpmvAsked(const SpmvRequest *q, PetscInt number, PetscInt backend)
+{
+  return backend == SPMV_BACKEND_DEVICE ? &q->device[number] : &q->host[number];
+}
+
 /* A product by AIJ's own kernel, to be timed */
 typedef PetscErrorCode SpmvBaselineFn(void *context);
 
@@ -106,11 +115,13 @@ typedef enum {
 
 /* SpmvSample: windows of consecutive rows, and how x is read */
 typedef struct {
-  const SpmvCSR *all;
-  PetscInt       nwindows;
-  SpmvCSR       *window; /* [nwindows] */
-  PetscInt      *i;      /* their row pointers, one after the other */
-  PetscReal     *weight; /* [nwindows] how many times the work of a window counts */
+  const SpmvCSR    *all;
+  const SpmvTarget *target;  /* that plans for a device are estimated for; NULL: none */
+  PetscInt          longest; /* number of the longest row, plus 1; 0: not known */
+  PetscInt          nwindows;
+  SpmvCSR          *window; /* [nwindows] */
+  PetscInt         *i;      /* their row pointers, one after the other */
+  PetscReal        *weight; /* [nwindows] how many times the work of a window counts */
 
   PetscLogDouble accesses;         /* entries that were looked at to count `far`, 0 as long as none were */
   PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
@@ -129,14 +140,17 @@ typedef struct {
 /* SpmvSearch: the options that are looked at for a matrix */
 typedef struct {
   const SpmvRequest *request;
+  PetscLogDouble     moving; /* seconds that a product by the device moves vectors for, where that is to count */
   SpmvBaselineFn    *baseline;
   void              *context; /* of baseline */
   SpmvSample         sample;
   PetscInt           n;
-  SpmvOption        *option; /* [n] */
-  SpmvChoice        *choice; /* that will be made; counts what was measured */
-  PetscScalar       *x, *y;  /* of products that are measured */
-  PetscLogDouble     start;  /* of measuring */
+  SpmvOption        *option;               /* [n] */
+  SpmvChoice        *choice;               /* that will be made; counts what was measured */
+  PetscInt           measured[2];          /* options, by backend, besides AIJ's kernel */
+  PetscLogDouble     off[SPMV_CANDIDATES]; /* on a device, measured over predicted of the last; 0: none was measured */
+  PetscScalar       *x, *y;                /* of products that are measured */
+  PetscLogDouble     start;                /* of measuring */
 } SpmvSearch;
 
 /* plan.c: plans as text */
@@ -158,7 +172,8 @@ extern PetscErrorCode SpmvEstimate(SpmvSample *sample, PetscInt isa, PetscInt nu
                                    SpmvOption options[]);
 
 /* choose.c: the knobs that a plan leaves open, by estimate of the plans that its format proposes */
-extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, PetscInt number, SpmvPlan *plan, PetscInt *estimated);
+extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const SpmvTarget *target, PetscInt number, SpmvPlan *plan,
+                                     PetscInt *estimated);
 
 /* search.c: which options are worth measuring */
 extern PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *plan);
@@ -168,6 +183,7 @@ extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 
 /* measure.c: builds options and runs them */
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
+extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
 
 /* calibrate.c, calibrate_matrices.c: rates of this machine, from products of matrices that are made for it */
 extern PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error);
@@ -183,20 +199,23 @@ extern PetscErrorCode SpmvCalibrateMatrixDestroy(SpmvCSR *csr);
 extern void           SpmvWisdomFind(const char file[], const char key[], char value[], size_t size);
 extern PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[]);
 extern PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *request);
-extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvKey *key, SpmvChoice *choice);
-extern PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice);
+extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvTarget *target, SpmvChoice *choice);
+extern PetscErrorCode SpmvChoiceToWisdom(const SpmvTarget *target, const SpmvChoice *choice);
 
 /* tune.c: what may be chosen, and the choice: by estimate, by measuring, from wisdom */
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
 extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
 extern PetscBool         SpmvKeySame(const SpmvKey *a, const SpmvKey *b);
-extern PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend);
+extern PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request, const SpmvKey *key, PetscInt backend,
+                                   PetscBool moves);
 extern PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
 extern PetscErrorCode SpmvFormatNames(const char last[], char names[], size_t size);
 extern PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *request);
 extern PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size);
 extern PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
-                               SpmvBaselineFn *baseline, void *context, SpmvChoice *choice);
+                               PetscBool moves, const SpmvTarget *target, SpmvBaselineFn *baseline, void *context,
+                               SpmvChoice *choice);
 extern PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan,
                                        SpmvOption options[2]);
+extern PetscErrorCode SpmvOptionText(const SpmvOption *option, char text[], size_t size);
 extern PetscErrorCode SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);

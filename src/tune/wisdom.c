@@ -2,9 +2,9 @@
   wisdom.c - files of plans that were found by measuring, kept from one run to the next
 
   A file has lines "key | value", both text without '|' or line ends. The key has all that a choice depends on: library,
-  instruction set, scalar and index width, processor, threads, what was asked for, the matrix. Another key is a miss, so files may
-  be copied and shared, and another program, another run, or another matrix with the same pattern finds the value. The user's own
-  file is read first, then the system's, which is never written.
+  instruction set, scalar and index width, processor, threads, what was asked for, the matrix; where a device takes part, its API,
+  name, driver and compiler. Another key is a miss, so files may be copied and shared, and another program, another run, or another
+  matrix with the same pattern finds the value. The user's own file is read first, then the system's, which is never written.
 
   Nothing that happens to a file is an error: what cannot be read is a miss, what cannot be written is told by -info. Writers take
   turns by a lock beside the file, read it again, replace or add their line, write a file of another name, and rename it:
@@ -125,11 +125,31 @@ static void WisdomProcessor(char name[61])
   if (f) (void)fclose(f);
 }
 
-static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvKey *key, PetscInt kind, char text[], size_t size)
+/* Appends what a choice depends on besides, if it is not for the host alone */
+static PetscErrorCode WisdomDevice(const SpmvTarget *target, const SpmvChoice *choice, char text[], size_t size)
 {
-  SpmvIsa  isa;
-  char     processor[61];
-  uint64_t asked = 0;
+  const size_t used = strlen(text);
+
+  PetscFunctionBegin;
+  if (choice->backend == SPMV_BACKEND_HOST) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAppend(text, size, " %s %s %s, driver %s, compiler %s",
+                       choice->backend == SPMV_BACKEND_DEVICE ? "device"
+                       : choice->moves                        ? "auto, vectors move,"
+                                                              : "auto",
+                       target->api, target->info->name, target->info->driver, target->info->compiler));
+  for (char *c = text + used; *c; c++) {
+    if (*c == '|' || *c == '\n') *c = '/';
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvTarget *target, const SpmvChoice *choice, PetscInt kind,
+                                char text[], size_t size)
+{
+  const SpmvKey *key = &choice->key;
+  SpmvIsa        isa;
+  char           processor[61];
+  uint64_t       asked = 0;
 
   PetscFunctionBegin;
   WisdomProcessor(processor);
@@ -138,9 +158,14 @@ static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvKey *key, PetscI
   asked = SpmvHash(asked, &q->calls, sizeof(q->calls));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     if (!(q->allowed >> k & 1)) continue;
-    asked = SpmvHash(asked, &q->pinned[k], sizeof(q->pinned[k]));
-    asked = SpmvHash(asked, q->host[k].value, sizeof(q->host[k].value));
-    asked = SpmvHash(asked, q->host[k].list, sizeof(q->host[k].list));
+    for (PetscInt b = SPMV_BACKEND_HOST; b <= SPMV_BACKEND_DEVICE; b++) {
+      const SpmvPlan *plan = SpmvAsked(q, k, b);
+
+      if (choice->backend != SPMV_BACKEND_AUTO && choice->backend != b) continue;
+      asked = SpmvHash(asked, &q->pinned[b][k], sizeof(q->pinned[b][k]));
+      asked = SpmvHash(asked, plan->value, sizeof(plan->value));
+      asked = SpmvHash(asked, plan->list, sizeof(plan->list));
+    }
   }
   PetscCall(PetscSNPrintf(text, size,
                           "petscspmv %d %s %s int%d %s threads %" PetscInt_FMT " asked %016llx %s matrix %" PetscInt_FMT
@@ -148,6 +173,7 @@ static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvKey *key, PetscI
                           WISDOM_VERSION, SpmvIsaName(isa), PetscDataTypes[PETSC_SCALAR], (int)(8 * sizeof(PetscInt)), processor,
                           q->threads, (unsigned long long)asked, SpmvTuneKinds[kind], key->m, key->n, key->nz,
                           (unsigned long long)key->pattern));
+  PetscCall(WisdomDevice(target, choice, text, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,20 +210,26 @@ PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *q)
 /* Makes a value of wisdom the choice; one that is empty, not of the form, or not allowed is a miss */
 static PetscErrorCode WisdomChoice(const SpmvRequest *q, const char value[], SpmvChoice *choice)
 {
-  char       name[32];
-  int        used = 0;
-  double     measured, build;
-  PetscInt   k = 0;
-  PetscBool  good;
-  SpmvOption o;
+  static const char device[] = "device ";
+  const PetscInt    backend  = strncmp(value, device, strlen(device)) ? SPMV_BACKEND_HOST : SPMV_BACKEND_DEVICE;
+  const SpmvSide   *side     = NULL;
+  char              name[32];
+  int               used = 0;
+  double            measured, build;
+  PetscInt          k = 0;
+  PetscBool         good;
+  SpmvOption        o;
 
   PetscFunctionBegin;
+  if (choice->backend != SPMV_BACKEND_AUTO && choice->backend != backend) PetscFunctionReturn(PETSC_SUCCESS);
+  if (backend == SPMV_BACKEND_DEVICE) value += strlen(device);
   if (sscanf(value, "%31s %lg %lg %n", name, &measured, &build, &used) != 3 || !(measured > 0) || !(build >= 0))
     PetscFunctionReturn(PETSC_SUCCESS);
   while (k < SPMV_CANDIDATES && strcmp(SpmvCandidate[k]->name, name)) k++;
-  if (k == SPMV_CANDIDATES || !(q->allowed >> k & 1)) PetscFunctionReturn(PETSC_SUCCESS);
-  o = (SpmvOption){.number = k, .plan = q->host[k], .measured = measured, .build = build};
-  PetscCall(SpmvPlanRead(&SpmvCandidate[k]->host->side, value + used, &o.plan, &good));
+  if (k < SPMV_CANDIDATES && q->allowed >> k & 1) side = SpmvFormatSide(SpmvCandidate[k], backend);
+  if (!side) PetscFunctionReturn(PETSC_SUCCESS);
+  o = (SpmvOption){.number = k, .plan = *SpmvAsked(q, k, backend), .measured = measured, .build = build};
+  PetscCall(SpmvPlanRead(side, value + used, &o.plan, &good));
   if (!good) PetscFunctionReturn(PETSC_SUCCESS);
   choice->best = o;
   choice->from = SPMV_FROM_WISDOM;
@@ -205,21 +237,21 @@ static PetscErrorCode WisdomChoice(const SpmvRequest *q, const char value[], Spm
 }
 
 /* Sets the choice if wisdom has one for this request and matrix, of the same SpmvTuneKind or a more patient one */
-PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvKey *key, SpmvChoice *choice)
+PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvTarget *target, SpmvChoice *choice)
 {
   char file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
 
   PetscFunctionBegin;
   PetscCall(WisdomFile(q, file, sizeof(file)));
   for (PetscInt kind = SPMV_TUNE_PATIENT; kind >= q->kind && choice->from != SPMV_FROM_WISDOM; kind--) {
-    PetscCall(WisdomKey(q, key, kind, text, sizeof(text)));
+    PetscCall(WisdomKey(q, target, choice, kind, text, sizeof(text)));
     SpmvWisdomFind(file, text, value, sizeof(value));
     PetscCall(WisdomChoice(q, value, choice));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice)
+PetscErrorCode SpmvChoiceToWisdom(const SpmvTarget *target, const SpmvChoice *choice)
 {
   const SpmvOption *o      = &choice->best;
   const SpmvFormat *format = SpmvCandidate[o->number];
@@ -227,9 +259,10 @@ PetscErrorCode SpmvChoiceToWisdom(const SpmvChoice *choice)
 
   PetscFunctionBegin;
   PetscCall(WisdomFile(&choice->request, file, sizeof(file)));
-  PetscCall(WisdomKey(&choice->request, &choice->key, choice->request.kind, text, sizeof(text)));
-  PetscCall(PetscSNPrintf(value, sizeof(value), "%s %.6g %.6g ", format->name, (double)o->measured, (double)o->build));
-  PetscCall(SpmvPlanText(&format->host->side, &o->plan, value, sizeof(value)));
+  PetscCall(WisdomKey(&choice->request, target, choice, choice->request.kind, text, sizeof(text)));
+  PetscCall(PetscSNPrintf(value, sizeof(value), "%s%s %.6g %.6g ", o->plan.backend == SPMV_BACKEND_DEVICE ? "device " : "",
+                          format->name, (double)o->measured, (double)o->build));
+  PetscCall(SpmvPlanText(SpmvFormatSide(format, o->plan.backend), &o->plan, value, sizeof(value)));
   PetscCall(SpmvWisdomAdd(file, text, value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

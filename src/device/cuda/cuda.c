@@ -23,7 +23,10 @@ enum { /* of cuda.h */
        CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL             = 9,
        CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK       = 1,
        CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK = 8,
+       CU_DEVICE_ATTRIBUTE_CLOCK_RATE                  = 13,
        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT        = 16,
+       CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE           = 36,
+       CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH     = 37,
        CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE               = 38,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR    = 75,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR    = 76
@@ -103,6 +106,22 @@ static PetscErrorCode CudaArch(int id, int *arch)
   PetscCallCuda(cuDeviceGetAttribute, &major, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, id);
   PetscCallCuda(cuDeviceGetAttribute, &minor, CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, id);
   *arch = 10 * major + minor;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Clocks, which are told in kHz, and the memory's bandwidth: two transfers a clock, of as many bits as the bus is wide */
+static PetscErrorCode CudaTell(PetscInt index, SpmvDeviceTold *told)
+{
+  int id, clock, memory, bits;
+
+  PetscFunctionBegin;
+  *told = (SpmvDeviceTold){.vendor = "NVIDIA"};
+  PetscCallCuda(cuDeviceGet, &id, (int)index);
+  PetscCallCuda(cuDeviceGetAttribute, &clock, CU_DEVICE_ATTRIBUTE_CLOCK_RATE, id);
+  PetscCallCuda(cuDeviceGetAttribute, &memory, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, id);
+  PetscCallCuda(cuDeviceGetAttribute, &bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, id);
+  told->clock     = 1e3 * clock;
+  told->bandwidth = 2e3 * memory * bits / 8;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,6 +310,7 @@ const SpmvDeviceApi SpmvDeviceApi_cuda = {
   .remedy   = "install NVIDIA's driver (libcuda.so.1) and NVRTC (libnvrtc.so, of the CUDA toolkit)",
   .count    = CudaCount,
   .describe = CudaDescribe,
+  .tell     = CudaTell,
   .open     = CudaOpen,
   .close    = CudaClose,
   .enter    = CudaEnter,

@@ -21,10 +21,12 @@ enum { /* of CL/cl.h */
        CL_DEVICE_TYPE                   = 0x1000,
        CL_DEVICE_MAX_COMPUTE_UNITS      = 0x1002,
        CL_DEVICE_MAX_WORK_GROUP_SIZE    = 0x1004,
+       CL_DEVICE_MAX_CLOCK_FREQUENCY    = 0x100C,
        CL_DEVICE_GLOBAL_MEM_CACHE_SIZE  = 0x101E,
        CL_DEVICE_GLOBAL_MEM_SIZE        = 0x101F,
        CL_DEVICE_LOCAL_MEM_SIZE         = 0x1023,
        CL_DEVICE_NAME                   = 0x102B,
+       CL_DEVICE_VENDOR                 = 0x102C,
        CL_DRIVER_VERSION                = 0x102D,
        CL_DEVICE_VERSION                = 0x102F,
        CL_DEVICE_EXTENSIONS             = 0x1030,
@@ -161,6 +163,18 @@ static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
   info->cache    = (size_t)cache;
   info->real64   = (PetscBool)(strstr(extensions, "cl_khr_fp64") != NULL);
   info->atomic64 = (PetscBool)(strstr(extensions, "cl_khr_int64_base_atomics") != NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode OpenclTell(PetscInt index, SpmvDeviceTold *told)
+{
+  cl_uint megahertz = 0;
+
+  PetscFunctionBegin;
+  *told = (SpmvDeviceTold){.vendor = ""};
+  PetscCallOpencl(clGetDeviceInfo, Devices[index], CL_DEVICE_MAX_CLOCK_FREQUENCY, sizeof(megahertz), &megahertz, NULL);
+  PetscCallOpencl(clGetDeviceInfo, Devices[index], CL_DEVICE_VENDOR, sizeof(told->vendor), told->vendor, NULL);
+  told->clock = 1e6 * megahertz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -339,6 +353,7 @@ const SpmvDeviceApi SpmvDeviceApi_opencl = {
   .remedy   = "install a driver that has OpenCL (for processors the package pocl-opencl-icd)",
   .count    = OpenclCount,
   .describe = OpenclDescribe,
+  .tell     = OpenclTell,
   .open     = OpenclOpen,
   .close    = OpenclClose,
   .nomem    = {CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_OUT_OF_HOST_MEMORY, CL_INVALID_BUFFER_SIZE},

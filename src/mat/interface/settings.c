@@ -209,14 +209,16 @@ static PetscErrorCode SpmvReadCandidates(const SpmvFormat *type, SpmvRequest *q,
     if (type != format && type != &SpmvFormat_spmv) continue;
     for (PetscInt p = 0; p < h->nparams; p++) {
       PetscCall(SpmvReadParam(format->name, &h->params[p], &host->value[p], host->list, &set, PetscOptionsObject));
-      if (set) q->pinned[k] |= (PetscInt)1 << p;
+      if (set) q->pinned[SPMV_BACKEND_HOST][k] |= (PetscInt)1 << p;
     }
     for (PetscInt p = 0; d && p < d->nparams; p++) {
       const SpmvParam *param = &d->params[p];
       const PetscInt   same  = SpmvSideFind(h, param->name);
 
+      set = (PetscBool)(same >= 0 && q->pinned[SPMV_BACKEND_HOST][k] >> same & 1);
       if (same < 0) PetscCall(SpmvReadParam(format->name, param, &device->value[p], device->list, &set, PetscOptionsObject));
       else device->value[p] = host->value[same];
+      if (set) q->pinned[SPMV_BACKEND_DEVICE][k] |= (PetscInt)1 << p;
       if (same >= 0 && param->list) PetscCall(PetscArraycpy(device->list, host->list, SPMV_LIST_MAX));
     }
   }

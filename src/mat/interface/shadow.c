@@ -125,6 +125,8 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   SpmvRequest    q        = s->settings.request;
   SpmvBaseline   baseline = {A, NULL, NULL};
   SpmvChoice     choice;
+  SpmvTarget     target;
+  PetscBool      found = PETSC_FALSE;
   PetscInt       backend;
   PetscLogDouble start, end;
   PetscErrorCode ierr;
@@ -133,10 +135,11 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
   if (s->seq.rounded) SpmvRequestFloats(&q);
   if (ordered) SpmvOrderRequest(&s->seq.choice, &q);
-  if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend, PETSC_FALSE)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (backend != SPMV_BACKEND_HOST) PetscCall(SpmvTargetGet(&target, &found));
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  ierr = SpmvTune(&q, csr, &s->seq.key, backend, SpmvBaselineRun, &baseline, &choice);
+  ierr = SpmvTune(&q, csr, &s->seq.key, backend, PETSC_FALSE, found ? &target : NULL, SpmvBaselineRun, &baseline, &choice);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
   PetscCall(ierr);

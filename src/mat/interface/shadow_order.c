@@ -45,12 +45,13 @@ PetscBool SpmvOrderServes(const SpmvOption *o)
 */
 void SpmvOrderRequest(const SpmvChoice *choice, SpmvRequest *q)
 {
-  PetscInt fastest = -1;
+  const PetscLogDouble *predicted = choice->predicted[SPMV_BACKEND_HOST];
+  PetscInt              fastest   = -1;
 
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     if (!OrderTakes(k)) q->allowed &= ~((PetscInt)1 << k);
-    if (!(q->allowed >> k & 1) || choice->predicted[k] <= 0) continue;
-    if (fastest < 0 || choice->predicted[k] < choice->predicted[fastest]) fastest = k;
+    if (!(q->allowed >> k & 1) || predicted[k] <= 0) continue;
+    if (fastest < 0 || predicted[k] < predicted[fastest]) fastest = k;
   }
   if (fastest >= 0) q->allowed = (PetscInt)1 << fastest;
 }

@@ -45,12 +45,15 @@ static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *c
   const PetscInt     number = s->seq.choice.best.number;
   const SpmvRequest *q      = &s->settings.request;
   const PetscBool    device = (PetscBool)(s->seq.built.device && !s->seq.hostonly);
-  SpmvPlan           plan   = device ? q->device[number] : q->host[number];
+  SpmvPlan           plan   = *SpmvAsked(q, number, device ? SPMV_BACKEND_DEVICE : SPMV_BACKEND_HOST);
+  SpmvTarget         target;
+  PetscBool          found = PETSC_FALSE;
 
   PetscFunctionBegin;
+  if (device) PetscCall(SpmvTargetGet(&target, &found));
   PetscCall(SpmvTransposedCreate(csr, t));
   SpmvTransposedSetValues(csr, s->seq.rounded, t);
-  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(&t->csr, q->isa, number, &plan, NULL));
+  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(&t->csr, q->isa, found ? &target : NULL, number, &plan, NULL));
   PetscCall(SpmvBuiltCreate(A, s, &t->csr, number, &plan, NULL, &t->built, nomem));
   t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar));
   t->built.own += (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);

@@ -20,20 +20,21 @@ static const PetscInt    BccooFlagBits[]       = {32, 8, 16};
 
 static const SpmvParam BccooDeviceParams[] = {
   BCCOO_KNOBS,
-  [BCCOO_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", BccooWorkgroups, NULL),
-  [BCCOO_DEVICE_STRATEGY]  = SPMV_CHOICES(
-     "device_strategy", "1: a tile's sums are kept, 2: they go to a result cache, 3: tiles side by side, 0: by tile and bunch",
-     BccooStrategies, NULL),
+  [BCCOO_DEVICE_WORKGROUP] =
+    SPMV_CHOICES("device_workgroup", "work items of a work group", BccooWorkgroups, NULL, SPMV_KNOB_TILE),
+  [BCCOO_DEVICE_STRATEGY] = SPMV_CHOICES(
+    "device_strategy", "1: a tile's sums are kept, 2: they go to a result cache, 3: tiles side by side, 0: by tile and bunch",
+    BccooStrategies, NULL, SPMV_KNOB_TILE),
   [BCCOO_DEVICE_REGISTERS] = SPMV_CHOICES(
     "device_registers", "strategy 1: a tile's sums in registers, the others in local memory, 0: as many as fit, -1: none",
-    BccooRegisters, NULL),
-  [BCCOO_DEVICE_CACHE] =
-    SPMV_CHOICES("device_cache", "strategy 2: block rows of the result cache, times the work group", BccooCaches, NULL),
+    BccooRegisters, NULL, SPMV_KNOB_LOCAL),
+  [BCCOO_DEVICE_CACHE] = SPMV_CHOICES("device_cache", "strategy 2: block rows of the result cache, times the work group",
+                                      BccooCaches, NULL, SPMV_KNOB_CACHE),
   [BCCOO_DEVICE_BUNCH] = SPMV_CHOICES(
     "device_bunch", "strategy 3: tiles that a work item has side by side, 0: as many as fill a vector of 8 sums, at most 4",
-    BccooBunches, NULL),
+    BccooBunches, NULL, SPMV_KNOB_TILE),
   [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("device_transpose", "blocks are transposed offline, by the build, or by each product",
-                                          BccooTransposes, BccooTransposeNames),
+                                          BccooTransposes, BccooTransposeNames, SPMV_KNOB_LAYOUT),
   [BCCOO_DEVICE_CARRY] =
     SPMV_CHOICES("device_carry", "sums across work groups: by a second kernel, or each waits for the one before (GPUs only)",
                  BccooCarries, BccooCarryNames),
@@ -41,7 +42,7 @@ static const SpmvParam BccooDeviceParams[] = {
     SPMV_CHOICES("device_convert",
                  "who makes columns, flags and values: this processor, or the device; auto: a GPU, if there are many entries",
                  BccooConverts, BccooConvertNames),
-  [BCCOO_DEVICE_FLAG_BITS] = SPMV_CHOICES("device_flag_bits", "bits of a word of flags", BccooFlagBits, NULL),
+  [BCCOO_DEVICE_FLAG_BITS] = SPMV_CHOICES("device_flag_bits", "bits of a word of flags", BccooFlagBits, NULL, SPMV_KNOB_LOCAL),
 };
 
 static PetscErrorCode BccooDeviceSetValues(const SpmvCSR *csr, void *storage)
@@ -84,12 +85,12 @@ const SpmvDeviceSide        BccooDevice = {
                             .propose   = BccooProposeShapes,
                             .resolve   = BccooDeviceResolve,
                             .allows    = BccooDeviceAllows,
-                            .work      = BccooDeviceWork,
                             .build     = BccooDeviceBuild,
                             .setvalues = BccooDeviceSetValues,
                             .arrays    = BccooBlocksArrays,
                             .destroy   = BccooBlocksDestroy},
          .source         = BccooSource,
+         .load           = BccooDeviceLoad,
          .product        = BccooDeviceProduct,
          .convert_source = BccooConvertSource,
          .convert        = BccooConvert,

@@ -2,7 +2,8 @@
   bccoo_device.h - the device side of bccoo
 
   bccoo_device.c   its knobs, its storage
-  bccoo_resolve.c  block sizes worth an estimate, what a plan leaves open, what a device allows
+  bccoo_resolve.c  what a plan leaves open, what a device allows
+  bccoo_load.c  the work of a plan, by which block sizes and other knobs are chosen
   bccoo_product.c  the kernels of a product; they are in bccoo.cl, which says what is in the other .cl files
   bccoo_convert.c  what a device makes of a storage itself, from CSR's arrays; the kernels are in bccoo_convert.cl
 */
@@ -46,8 +47,10 @@ static inline PetscInt BccooDeviceItem(const PetscInt p[])
   return p[BCCOO_DEVICE_STRATEGY] == 3 ? p[BCCOO_DEVICE_BUNCH] : 1;
 }
 
+/* bccoo_load.c */
+extern PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDeviceLoad *load);
+
 /* bccoo_resolve.c */
-extern PetscErrorCode BccooDeviceWork(const SpmvCSR *csr, const SpmvPlan *plan, SpmvWork *work);
 extern PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
 extern PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
                                         size_t size);

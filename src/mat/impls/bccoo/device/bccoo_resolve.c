@@ -9,17 +9,6 @@
 #define BCCOO_BUNCH_TILE      32 /* strategy 3: blocks of a tile, where nothing is asked for: the least of Table II */
 #define BCCOO_CONVERT_ENTRIES 4000000 /* a GPU converts a matrix of so many, or more. A guess: no GPU has been asked */
 
-/* Devices are compared by footprint, as in section 4 */
-PetscErrorCode BccooDeviceWork(const SpmvCSR *csr, const SpmvPlan *plan, SpmvWork *work)
-{
-  const PetscInt  *p = plan->value;
-  const BccooTally t = BccooTallyOf(csr, p);
-
-  PetscFunctionBegin;
-  BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : 16, work);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   Replaces what a plan leaves open, but for the kind of columns, which the build finds. Tiles of 16 blocks, and of 8 where there
   would be few work groups, are a guess: no GPU has seen them

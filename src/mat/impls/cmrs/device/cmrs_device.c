@@ -17,12 +17,12 @@ static const PetscInt    CmrsAligns[]     = {1, 0};
 
 static const SpmvParam CmrsDeviceParams[] = {
   [CMRS_DEVICE_HEIGHT] = CMRS_PARAM_HEIGHT,
-  [CMRS_DEVICE_ORDER]  = SPMV_CHOICES("device_order", "of the entries in a strip", CmrsOrders, CmrsOrderNames),
+  [CMRS_DEVICE_ORDER]  = SPMV_CHOICES("device_order", "of the entries in a strip", CmrsOrders, CmrsOrderNames, SPMV_KNOB_LAYOUT),
   [CMRS_DEVICE_ALIGN] =
     SPMV_CHOICES("device_align", "1: a strip that is not padded is read from a multiple of 32 entries, 0: from its first entry",
-                 CmrsAligns, NULL),
-  [CMRS_DEVICE_WORKGROUP] =
-    SPMV_CHOICES("device_workgroup", "work items of a work group, of which 32 have a strip", CmrsWorkgroups, NULL),
+                 CmrsAligns, NULL, SPMV_KNOB_LAYOUT),
+  [CMRS_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group, of which 32 have a strip",
+                                         CmrsWorkgroups, NULL, SPMV_KNOB_TILE),
 };
 
 /* The heights are the best of a GTX 480, not the lower ones of a K20M: newer GPUs have more local memory */
@@ -267,5 +267,6 @@ const SpmvDeviceSide CmrsDevice = {
               .arrays    = CmrsDeviceArrays,
               .describe  = CmrsDeviceDescribe},
   .source  = CmrsSource,
+  .load    = CmrsDeviceLoad,
   .product = CmrsDeviceProduct,
 };

@@ -36,3 +36,6 @@ typedef struct {
   uint8_t     *items;    /* [nstored / CMRS_GROUP] padded: entries of each group, before its padding */
   PetscInt    *position; /* [nstored] by columns and padded: the entry of CSR that each value is, -1 for padding */
 } CmrsDeviceStorage;
+
+/* cmrs_load.c */
+extern PetscErrorCode CmrsDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load);

@@ -24,16 +24,18 @@ static const char *const CsradaptivePartsNames[]     = {"kernel", "atomic"};
 static const SpmvParam CsradaptiveDeviceParams[] = {
   [CSRADAPTIVE_NNZ_PER_WG] =
     SPMV_CHOICES("device_nnz_per_wg", "entries of a row block of several rows, at most: local memory has their products",
-                 CsradaptiveNnzPerWg, NULL),
-  [CSRADAPTIVE_NUM_ROWS_STREAM] = SPMV_CHOICES(
-    "device_num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector", CsradaptiveRowsStream, NULL),
+                 CsradaptiveNnzPerWg, NULL, SPMV_KNOB_TILE),
+  [CSRADAPTIVE_NUM_ROWS_STREAM] =
+    SPMV_CHOICES("device_num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector",
+                 CsradaptiveRowsStream, NULL, SPMV_KNOB_TILE),
   [CSRADAPTIVE_NNZ_MULTIPLIER] =
     SPMV_CHOICES("device_nnz_multiplier", "a row of more than this times nnz_per_wg entries is shared by several work groups",
-                 CsradaptiveMultipliers, NULL),
-  [CSRADAPTIVE_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", CsradaptiveWorkgroups, NULL),
+                 CsradaptiveMultipliers, NULL, SPMV_KNOB_TILE),
+  [CSRADAPTIVE_DEVICE_WORKGROUP] =
+    SPMV_CHOICES("device_workgroup", "work items of a work group", CsradaptiveWorkgroups, NULL, SPMV_KNOB_TILE),
   [CSRADAPTIVE_DEVICE_REDUCTION] =
     SPMV_CHOICES("device_reduction", "CSR-Stream sums a row by as many work items as there are for each row, or by one",
-                 CsradaptiveReductions, CsradaptiveReductionNames),
+                 CsradaptiveReductions, CsradaptiveReductionNames, SPMV_KNOB_LOCAL),
   [CSRADAPTIVE_DEVICE_PARTS] =
     SPMV_CHOICES("device_parts",
                  "the parts of a shared row are added by a second kernel, or atomically (GPUs only: not the same bits each time)",
@@ -170,5 +172,6 @@ const SpmvDeviceSide CsradaptiveDevice = {
               .arrays    = CsradaptiveDeviceArrays,
               .describe  = CsradaptiveDescribe},
   .source  = CsradaptiveSource,
+  .load    = CsradaptiveDeviceLoad,
   .product = CsradaptiveDeviceProduct,
 };

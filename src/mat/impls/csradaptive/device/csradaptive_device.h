@@ -23,3 +23,6 @@ typedef struct {
   int32_t          *list[CSRADAPTIVE_LISTS]; /* [rows.amount[kernel].blocks] row blocks of each kernel */
   int32_t          *part; /* [rows.amount[CSRADAPTIVE_VECTORL].rows + 1] where each row that is shared begins on the last list */
 } CsradaptiveDeviceStorage;
+
+/* csradaptive_load.c */
+extern PetscErrorCode CsradaptiveDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load);

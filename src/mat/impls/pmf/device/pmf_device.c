@@ -23,11 +23,13 @@ static const char *const PmfCutNames[]   = {"yes", "no"};
 
 static const SpmvParam PmfDeviceParams[] = {
   PMF_COMMON_TABLE,
-  [PMF_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", PmfWorkgroups, NULL),
-  [PMF_DEVICE_SLICE]     = SPMV_CHOICES("device_slice", "rows of a slice, which are padded to its longest", PmfHeights, NULL),
-  [PMF_DEVICE_LONG]      = SPMV_CHOICES("device_long", "entries of a row above which work groups share it", PmfLongs, NULL),
-  [PMF_DEVICE_PARTS]     = SPMV_CHOICES("device_parts", PMF_HELP_PARTS, PmfParts, PmfPartNames),
-  [PMF_DEVICE_CUT]       = SPMV_CHOICES("device_cut", PMF_HELP_CUT, PmfCuts, PmfCutNames),
+  [PMF_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", PmfWorkgroups, NULL, SPMV_KNOB_TILE),
+  [PMF_DEVICE_SLICE] =
+    SPMV_CHOICES("device_slice", "rows of a slice, which are padded to its longest", PmfHeights, NULL, SPMV_KNOB_TILE),
+  [PMF_DEVICE_LONG] =
+    SPMV_CHOICES("device_long", "entries of a row above which work groups share it", PmfLongs, NULL, SPMV_KNOB_TILE),
+  [PMF_DEVICE_PARTS] = SPMV_CHOICES("device_parts", PMF_HELP_PARTS, PmfParts, PmfPartNames),
+  [PMF_DEVICE_CUT]   = SPMV_CHOICES("device_cut", PMF_HELP_CUT, PmfCuts, PmfCutNames),
 };
 
 /* Parts whose powers are neither given nor measured are equal; the thread that drives the device has none */
@@ -136,6 +138,7 @@ const SpmvDeviceSide PmfDevice = {
               .arrays    = PmfEllArrays,
               .describe  = PmfDeviceDescribe},
   .source  = PmfSource,
+  .load    = PmfDeviceLoad,
   .product = PmfDeviceProduct,
   .joint   = &PmfJoint,
 };

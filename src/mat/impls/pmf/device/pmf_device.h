@@ -63,6 +63,9 @@ extern PetscErrorCode PmfEllSetValues(const SpmvCSR *csr, void *storage);
 extern const SpmvDeviceSide PmfDevice;
 extern PetscErrorCode       PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
 
+/* pmf_load.c */
+extern PetscErrorCode PmfDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load);
+
 /* pmf_cut.c */
 extern PetscErrorCode PmfCutToRoom(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
 extern PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host, PetscInt *nrows, PetscInt *rows[]);

@@ -9,12 +9,12 @@ static const PetscInt TpspmvWorkgroups[] = {128, 64, 256, 512, 32};
 
 static const SpmvParam TpspmvDeviceParams[] = {
   TPSPMV_PARAMS,
-  [TPSPMV_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", TpspmvWorkgroups, NULL),
+  [TPSPMV_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", TpspmvWorkgroups, NULL, SPMV_KNOB_TILE),
   [TPSPMV_STAGE]     = SPMV_CHOICES(
         "device_stage",
         "each work group loads the x of its tile to local memory; auto: where that takes half of it at most and the group has as "
             "many entries; no: it comes from the cache; yes: tiles fit 32 KiB if -mat_tpspmv_tile is 0",
-        TpspmvChoices, TpspmvChoiceNames),
+        TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LOCAL),
 };
 
 #define TPSPMV_STAGED 32   /* KiB of local memory for the x of a tile */
@@ -161,5 +161,6 @@ const SpmvDeviceSide TpspmvDevice = {
               .describe  = TpspmvStepsDescribe,
               .destroy   = TpspmvStepsDestroy},
   .source  = TpspmvSource,
+  .load    = TpspmvDeviceLoad,
   .product = TpspmvDeviceProduct,
 };

@@ -39,6 +39,9 @@ typedef struct {
   uint32_t        *from;     /* [nentries] which entries of CSR the values are */
 } TpspmvSteps;
 
+/* tpspmv_load.c */
+extern PetscErrorCode TpspmvDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load);
+
 /* tpspmv_steps.c */
 extern PetscErrorCode TpspmvStepsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode TpspmvStepsSetValues(const SpmvCSR *csr, void *storage);

@@ -1,0 +1,58 @@
+/*
+  bccoo_load.c - what a product by a device takes: a tile of blocks for each work item, or several
+*/
+#include "bccoo_device.h"
+#include "../bccoo_shapes.h"
+#include "../../../../spmvload.h"
+
+#define BCCOO_LOAD_BLOCK  12.0 /* instructions of a block: column, flag, the branch at a row stop; ... */
+#define BCCOO_LOAD_ENTRY  4.0  /* ... of an entry of one, ... */
+#define BCCOO_LOAD_SUM    4.0  /* ... of a sum that is kept and read again (strategy 1), or transposed (online), ... */
+#define BCCOO_LOAD_TILE   60.0 /* ... of a tile: the scan of the work group. Guesses for GPUs */
+#define BCCOO_LOAD_FLIGHT 8    /* blocks that a work item asks for before it waits */
+
+/* Sectors of x that 1x1 blocks ask for: work items are a tile apart, or side by side if each product transposes */
+static void BccooLoadSectors(const SpmvCSR *csr, const PetscInt p[], SpmvDeviceLoad *load)
+{
+  const PetscInt nz = csr->i[csr->m], tile = p[BCCOO_TILE];
+  SpmvDeviceLoad steps = {0};
+
+  if (p[BCCOO_DEVICE_TRANSPOSE]) {
+    load->sectors += SpmvSectorsAlong(nz, csr->j);
+    return;
+  }
+  for (PetscInt at = 0; at < nz; at += SPMV_LOCKSTEP * tile) {
+    SpmvRuns runs = {0};
+
+    for (PetscInt k = at; k < PetscMin(nz, at + SPMV_LOCKSTEP * tile); k += tile) SpmvRunsAdd(&runs, k, PetscMin(tile, nz - k));
+    SpmvRunsCount(&runs, csr->j, 0, &steps);
+  }
+  load->sectors += steps.sectors;
+}
+
+PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDeviceLoad *load)
+{
+  const PetscInt  *p = plan->value, h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH], strategy = p[BCCOO_DEVICE_STRATEGY];
+  const BccooTally t      = BccooTallyOf(csr, p);
+  const double     blocks = t.part * (double)t.blocks, tiles = blocks / (double)p[BCCOO_TILE];
+  double           block  = BCCOO_LOAD_BLOCK + BCCOO_LOAD_ENTRY * (double)(h * w);
+  SpmvWork         stored = {0};
+
+  PetscFunctionBegin;
+  BccooTallyAdd(csr, &t, p, p[BCCOO_TILE], &stored);
+  load->bytes += stored.bytes;
+  load->moved += stored.moved;
+  load->build += stored.build;
+  load->reach = stored.reach;
+  if (h * w == 1) BccooLoadSectors(csr, p, load);
+  else load->sectors += blocks * (1 + (double)((size_t)(w - 1) * sizeof(PetscScalar)) / SPMV_SECTOR);
+  if (strategy == 1) block += BCCOO_LOAD_SUM * (double)h;
+  if (p[BCCOO_DEVICE_TRANSPOSE]) block += BCCOO_LOAD_SUM * (double)h;
+  load->apart += block * blocks + BCCOO_LOAD_TILE * (double)h * tiles / (double)BccooDeviceItem(p);
+  load->moved += 2 * tiles * (double)h * sizeof(PetscScalar) / (double)(p[BCCOO_DEVICE_WORKGROUP] * BccooDeviceItem(p));
+  load->items += tiles / (double)BccooDeviceItem(p);
+  load->flight   = PetscMin(BCCOO_LOAD_FLIGHT, p[BCCOO_TILE]) * ((double)((h * w + w) * (PetscInt)sizeof(PetscScalar)) + 2);
+  load->chain    = (double)p[BCCOO_TILE] / BCCOO_LOAD_FLIGHT;
+  load->launches = 1 + (p[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL) + (p[BCCOO_SLICES] > 1 || t.empty);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

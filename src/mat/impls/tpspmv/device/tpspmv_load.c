@@ -1,0 +1,65 @@
+/*
+  tpspmv_load.c - what a product by a device takes: pairs of a tile and a row side by side, by falling length
+*/
+#include "tpspmv_device.h"
+#include "../../../../spmvload.h"
+
+#define TPSPMV_LOAD_STEP   9.0  /* instructions of an entry, and ... */
+#define TPSPMV_LOAD_PAIR   25.0 /* ... of a pair. Guesses for GPUs; their ratios are those of PoCL */
+#define TPSPMV_LOAD_FLIGHT 4    /* entries that a work item asks for before it waits */
+#define TPSPMV_LOAD_BUILD  60.0 /* cycles of the host for an entry */
+
+/* The pairs of a slice, whose tiles follow each other in a row; a row with too many entries makes several. Returns how many */
+static PetscInt TpspmvLoadPairs(const SpmvCSR *rows, PetscInt r, PetscInt end, PetscInt tile, PetscInt longest, PetscInt key[],
+                                PetscInt first[])
+{
+  PetscInt n = 0;
+
+  for (; r < end; r++) {
+    for (PetscInt k = rows->i[r], l; k < rows->i[r + 1]; k = l) {
+      for (l = k + 1; l < rows->i[r + 1] && l < k + longest && rows->j[l] / tile == rows->j[k] / tile;) l++;
+      key[n]     = (rows->j[k] / tile) * (TPSPMV_LONG_MAX + 1) + TPSPMV_LONG_MAX - (l - k); /* by tile, then by falling length */
+      first[n++] = k;
+    }
+  }
+  return n;
+}
+
+PetscErrorCode TpspmvDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load)
+{
+  const PetscInt          *p = plan->value, m = rows->m, slice = p[TPSPMV_SLICE];
+  const PetscInt           tile = PetscMin(p[TPSPMV_TILE], PETSC_MAX_INT / (TPSPMV_LONG_MAX + 1));
+  const PetscBool          one  = (PetscBool)(rows->n <= p[TPSPMV_TILE]);
+  SPMV_TEMPORARY PetscInt *key = NULL, *first = NULL;
+  double                   pairs = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(rows->i[m], &key));
+  PetscCall(PetscMalloc1(rows->i[m], &first));
+  for (PetscInt r = 0; r < m; r += slice) {
+    const PetscInt n = TpspmvLoadPairs(rows, r, PetscMin(m, r + slice), tile, p[TPSPMV_LONG], key, first);
+
+    PetscCall(PetscSortIntWithArray(n, key, first));
+    for (PetscInt k = 0; k < n; k += SPMV_LOCKSTEP) {
+      SpmvRuns runs = {0};
+
+      for (PetscInt l = k; l < PetscMin(n, k + SPMV_LOCKSTEP); l++)
+        SpmvRunsAdd(&runs, first[l], TPSPMV_LONG_MAX - key[l] % (TPSPMV_LONG_MAX + 1));
+      load->chain = PetscMax(load->chain, runs.length[0] / TPSPMV_LOAD_FLIGHT); /* the first one of a tile is the longest */
+      SpmvRunsCount(&runs, rows->j, TPSPMV_LOAD_STEP, load);
+      load->cycles += TPSPMV_LOAD_PAIR * SPMV_LOCKSTEP;
+    }
+    pairs += n;
+  }
+  load->bytes +=
+    (double)rows->i[m] * (double)(sizeof(PetscScalar) + TpspmvIndexSize((PetscBool)(PetscMin(rows->n, tile) <= UINT16_MAX + 1)));
+  load->bytes += 5 * pairs;
+  load->moved += one ? 0 : pairs * (double)(sizeof(PetscScalar) + 4);
+  load->cycles += one ? 0 : TPSPMV_LOAD_STEP * pairs;
+  load->items += pairs;
+  load->flight   = TPSPMV_LOAD_FLIGHT * (2 * sizeof(PetscScalar) + 2);
+  load->launches = 1 + !one + (p[TPSPMV_REMOVE] == TPSPMV_YES);
+  load->reach    = one ? 0 : (PetscLogDouble)p[TPSPMV_TILE] * sizeof(PetscScalar);
+  load->build += TPSPMV_LOAD_BUILD * rows->i[m];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

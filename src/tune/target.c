@@ -1,0 +1,66 @@
+/*
+  target.c - the device of this process as a target of the tuner: plans are built, sent, multiplied by, and timed there
+
+  The vectors are on the device, so that products move none: kernels are launched, and the device is waited for. Of a joint product
+  the host has some rows, so that its vectors are there and move.
+*/
+#include "tune.h"
+#include "target.h"
+#include "../device/device.h"
+#include <petsctime.h>
+
+/* The times of products by a storage on the device; the first is not timed */
+static PetscErrorCode TargetProducts(SpmvOnDevice *on, const SpmvCSR *csr, PetscInt products, SpmvTrial *trial)
+{
+  SPMV_TEMPORARY PetscScalar *x = NULL, *y = NULL;
+  const PetscBool             joint = SpmvOnDeviceIsJoint(on);
+  PetscLogDouble              start, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(csr->n, &x));
+  PetscCall(PetscMalloc1(csr->m, &y));
+  for (PetscInt k = 0; k < csr->n; k++) x[k] = 1;
+  PetscCall(SpmvOnDeviceMultiply(on, x, NULL, y, NULL, PETSC_FALSE, &trial->nomem)); /* makes the places of the vectors */
+  trial->product = PETSC_MAX_REAL;
+  for (PetscInt k = 1; k < products && !trial->nomem; k++) {
+    PetscCall(PetscTime(&start));
+    if (joint) PetscCall(SpmvOnDeviceMultiply(on, x, NULL, y, NULL, PETSC_FALSE, &trial->nomem));
+    else PetscCall(SpmvOnDeviceRepeat(on, 1));
+    PetscCall(PetscTime(&end));
+    trial->product = PetscMin(trial->product, PetscMax(end - start, 1e-9));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TargetAttempt(const SpmvTarget *target, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *asked,
+                                    const SpmvPlan *host, PetscInt products, SpmvTrial *trial)
+{
+  SPMV_DESTROY_BY(SpmvOnDeviceDestroy) SpmvOnDevice *on   = NULL;
+  SpmvPlan                                           plan = *asked;
+  PetscLogDouble                                     start, end, compiling = SpmvProgramSeconds;
+
+  PetscFunctionBegin;
+  *trial = (SpmvTrial){0};
+  PetscCall(PetscTime(&start));
+  PetscCall(SpmvOnDeviceCreate((SpmvDevice *)target->context, format, csr, &plan, host, &on, &trial->nomem));
+  PetscCall(PetscTime(&end));
+  trial->build = PetscMax(end - start - (SpmvProgramSeconds - compiling), 0);
+  if (!trial->nomem) PetscCall(TargetProducts(on, csr, products, trial));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The device of this process; not found: there is none. Errors as of SpmvDeviceGet() */
+PetscErrorCode SpmvTargetGet(SpmvTarget *target, PetscBool *found)
+{
+  SpmvDevice    *device;
+  SpmvDeviceTold told;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvDeviceGet(&device));
+  *found = (PetscBool)(device != NULL);
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
+  *target = (SpmvTarget){.api = device->api->name, .info = &device->info, .attempt = TargetAttempt, .context = device};
+  PetscCall(device->api->tell(device->index, &told));
+  SpmvRatesOf(&device->info, &told, &target->rates);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

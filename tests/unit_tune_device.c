@@ -1,0 +1,494 @@
+static const char help[] =
+  "The tuner for devices that are not there: rates, estimates of every format, host against device, measuring by a "
+  "clock that the test moves, heuristics, wisdom.\n\n";
+
+#include "spmvtest.h"
+#include <unistd.h>
+
+#define SECOND_BUILD 0.25 /* seconds that an attempt takes, by the clock of the test */
+
+static double Now;
+
+static PetscErrorCode Clock(PetscLogDouble *seconds)
+{
+  *seconds = Now += 1e-6;
+  return PETSC_SUCCESS;
+}
+
+/* What a device is, and how fast it is told to be */
+static const struct {
+  SpmvDeviceInfo info;
+  SpmvDeviceTold told;
+} Devices[] = {
+  {{.name     = "H100",
+    .driver   = "CUDA 12.4",
+    .compiler = "NVRTC 12.4 for sm_90",
+    .memory   = (size_t)80 << 30,
+    .room     = 80e9,
+    .local    = 49152,
+    .cache    = (size_t)50 << 20,
+    .group    = 1024,
+    .units    = 132,
+    .gpu      = PETSC_TRUE,
+    .forward  = PETSC_TRUE,
+    .real64   = PETSC_TRUE,
+    .atomic64 = PETSC_TRUE},
+   {"NVIDIA", 1.98e9, 3.35e12}},
+  {{.name     = "MI250X",
+    .driver   = "3590",
+    .compiler = "OpenCL 2.0",
+    .memory   = (size_t)64 << 30,
+    .room     = 64e9,
+    .local    = 65536,
+    .cache    = 16384,
+    .group    = 256,
+    .units    = 110,
+    .gpu      = PETSC_TRUE,
+    .forward  = PETSC_TRUE,
+    .real64   = PETSC_TRUE,
+    .atomic64 = PETSC_TRUE},
+   {"Advanced Micro Devices, Inc.", 1.7e9, 0}},
+  {{.name     = "Max 1550",
+    .driver   = "23",
+    .compiler = "OpenCL 3.0",
+    .memory   = (size_t)64 << 30,
+    .room     = 64e9,
+    .local    = 131072,
+    .cache    = (size_t)208 << 20,
+    .group    = 1024,
+    .units    = 512,
+    .gpu      = PETSC_TRUE,
+    .forward  = PETSC_TRUE,
+    .real64   = PETSC_TRUE,
+    .atomic64 = PETSC_TRUE},
+   {"Intel(R) Corporation", 1.6e9, 0}},
+  {{.name     = "a processor",
+    .driver   = "3.1",
+    .compiler = "PoCL",
+    .memory   = (size_t)16 << 30,
+    .room     = 16e9,
+    .local    = 1 << 20,
+    .cache    = 32 << 20,
+    .group    = 4096,
+    .units    = 8,
+    .real64   = PETSC_TRUE},
+   {"AuthenticAMD", 3.5e9, 0}},
+};
+enum { H100, MI250X, MAX1550, POCL, DEVICES };
+
+/* What the device of the test does: nothing, in a time that depends on the plan */
+typedef struct {
+  PetscInt attempts;
+  PetscInt number;     /* plans of this candidate take 2 ms, all others 4; */
+  PetscInt knob, fast; /* with this value of this knob a twentieth of it */
+  PetscInt seen[64];   /* how often that knob had each of its choices */
+} Play;
+
+static PetscErrorCode Attempt(const SpmvTarget *target, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan,
+                              const SpmvPlan *host, PetscInt products, SpmvTrial *trial)
+{
+  Play           *play = (Play *)target->context;
+  const PetscBool own  = (PetscBool)(SpmvCandidate[play->number] == format);
+
+  PetscFunctionBegin;
+  (void)csr, (void)host, (void)products;
+  play->attempts++;
+  Now += SECOND_BUILD;
+  if (own) play->seen[plan->value[play->knob] & 63]++;
+  *trial = (SpmvTrial){.build = SECOND_BUILD, .product = own ? 2e-3 : 4e-3};
+  if (own && plan->value[play->knob] == play->fast) trial->product /= 20;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static SpmvTarget Target(int device, Play *play)
+{
+  SpmvTarget t = {.api = "test", .info = &Devices[device].info, .attempt = Attempt, .context = play};
+
+  SpmvRatesOf(t.info, &Devices[device].told, &t.rates);
+  return t;
+}
+
+/* m rows of `length` entries around the diagonal, and every 100-th row of twice as many */
+static PetscErrorCode Band(PetscInt m, PetscInt length, SpmvTestCSR *t)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  *t = (SpmvTestCSR){.m = m, .n = m};
+  PetscCall(PetscMalloc3(m + 1, &t->i, 2 * m * length, &t->j, 2 * m * length, &t->a));
+  for (PetscInt r = 0; r < m; r++) {
+    const PetscInt n = r % 100 ? length : 2 * length;
+
+    t->i[r] = nz;
+    for (PetscInt k = 0; k < n && r + 2 * k < m; k++) {
+      t->j[nz]   = r + 2 * k;
+      t->a[nz++] = 1 + (PetscReal)(r % 7);
+    }
+  }
+  t->i[m] = nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BandDestroy(SpmvTestCSR *t)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree3(t->i, t->j, t->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Baseline(void *context)
+{
+  ++*(PetscInt *)context;
+  Now += 3e-3;
+  return PETSC_SUCCESS;
+}
+
+/* Each kind has rates, those that are told are taken, and times grow with what there is to do */
+static PetscErrorCode TestRates(void)
+{
+  PetscFunctionBegin;
+  for (int d = 0; d < DEVICES; d++) {
+    const SpmvTarget     t    = Target(d, NULL);
+    const SpmvRates     *r    = &t.rates;
+    const SpmvDeviceLoad load = {
+      .bytes = 1e9, .sectors = 1e6, .cycles = 1e8, .items = 1e6, .flight = 64, .chain = 8, .launches = 1};
+    const PetscLogDouble all = SpmvDeviceSeconds(r, &load, 1e7, 0);
+    SpmvDeviceLoad       more;
+
+    PetscCheck(r->bandwidth > 1e10 && r->cached >= r->bandwidth && r->cache > 1e6 && r->launch > 0 && r->byte > 0,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g bytes a second, %g from a cache of %g", t.info->name,
+               (double)r->bandwidth, (double)r->cached, (double)r->cache);
+    PetscCheck(all >= 1e9 / r->bandwidth, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s reads faster than its memory", t.info->name);
+#define GROWS(field, by, strictly) \
+  more = load; \
+  more.field *= by; \
+  PetscCheck(SpmvDeviceSeconds(r, &more, 1e7, 0) > all || !(strictly), PETSC_COMM_SELF, PETSC_ERR_PLIB, \
+             "%s does not mind its " #field, t.info->name)
+    GROWS(bytes, 2, 1);
+    GROWS(cycles, 1000, 1);
+    GROWS(launches, 2, 1);
+    GROWS(chain, 1e6, 1);
+    GROWS(sectors, 1e3, 1);
+    GROWS(items, 1e-3, t.info->gpu); /* too few work items to keep memory busy */
+    PetscCheck(SpmvMoveSeconds(r, 1e6, 1e6) > SpmvMoveSeconds(r, 1e3, 1e3), PETSC_COMM_SELF, PETSC_ERR_PLIB, "moving is free");
+  }
+  PetscCheck(PetscAbsReal((PetscReal)(Target(H100, NULL).rates.bandwidth / 3.35e12 - 0.9)) < 0.01, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "%g is not what CUDA told", (double)Target(H100, NULL).rates.bandwidth);
+  PetscCheck(Target(MI250X, NULL).rates.cache > 1e6, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "AMD's first cache is taken for the second");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of a storage as it is built */
+static PetscErrorCode BytesBuilt(const SpmvSide *side, const SpmvTarget *target, const SpmvCSR *csr, SpmvPlan plan,
+                                 PetscLogDouble *bytes)
+{
+  void *storage;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvBuild(side, csr, target->info, &plan, &storage));
+  PetscCall(SpmvTestBytes(side, storage, bytes));
+  PetscCall(SpmvStorageDestroy(side, &storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each format with kernels has an estimate, the same one each time, whose bytes are those that are built; more rows take longer */
+static PetscErrorCode TestEstimates(void)
+{
+  SpmvTestCSR t[2];
+
+  PetscFunctionBegin;
+  PetscCall(Band(30000, 12, &t[0]));
+  PetscCall(Band(300000, 12, &t[1]));
+  for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
+    const SpmvFormat *f = SpmvCandidate[k];
+
+    for (int d = 0; d < DEVICES && f->device; d++) {
+      const SpmvTarget target = Target(d, NULL);
+      SpmvOption       option[2], again;
+      PetscLogDouble   bytes = 0;
+
+      for (int size = 0; size < 2; size++) {
+        const SpmvCSR csr    = SpmvTestCSRView(&t[size]);
+        SpmvPlan      plan   = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
+        SpmvSample    sample = {0};
+        char          why[512];
+
+        PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, &target, k, &plan, NULL));
+        PetscCall(SpmvResolve(&f->device->side, &csr, target.info, &plan, why, sizeof(why)));
+        PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s on %s: %s", f->name, target.info->name, why);
+        PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_FORMATS, &sample));
+        sample.target = &target;
+        PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, k, 1, &plan, &option[size]));
+        PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, k, 1, &plan, &again));
+        PetscCheck(again.predicted == option[size].predicted && again.predicted > target.rates.launch, PETSC_COMM_SELF,
+                   PETSC_ERR_PLIB, "%s on %s: %g s, then %g", f->name, target.info->name, (double)option[size].predicted,
+                   (double)again.predicted);
+        PetscCall(SpmvSampleDestroy(&sample));
+        if (d != H100 || !size) continue;
+        PetscCall(BytesBuilt(&f->device->side, &target, &csr, plan, &bytes));
+        PetscCheck(PetscAbsReal((PetscReal)(option[size].bytes / bytes - 1)) < 0.25, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "%s: %g bytes by a sample, %g in all", f->name, (double)option[size].bytes, (double)bytes);
+      }
+      PetscCheck(option[1].predicted > option[0].predicted || (d != POCL && option[1].predicted == option[0].predicted),
+                 /* as one row takes */ PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s on %s: %g s, ten times as much %g", f->name,
+                 target.info->name, (double)option[0].predicted, (double)option[1].predicted);
+    }
+  }
+  for (int size = 0; size < 2; size++) PetscCall(BandDestroy(&t[size]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Request, matrix, backend, device: a choice */
+static PetscErrorCode Tune(const SpmvRequest *q, const SpmvTestCSR *t, PetscInt backend, PetscBool moves,
+                           const SpmvTarget *target, PetscInt *aij, SpmvChoice *choice)
+{
+  const SpmvCSR csr = SpmvTestCSRView(t);
+  const SpmvKey key = {csr.m, csr.n, csr.i[csr.m], 17};
+
+  PetscFunctionBegin;
+  *aij = 0;
+  PetscCall(SpmvTune(q, &csr, &key, backend, moves, target, Baseline, aij, choice));
+  PetscCheck(choice->known && choice->best.number >= 0 && SpmvChoiceAnswers(choice, q, &key, backend, moves), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "no choice");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Request(PetscInt kind, SpmvRequest *q)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvRequestDefault(&SpmvFormat_spmv, q));
+  q->kind    = kind;
+  q->seconds = 1e6;
+  PetscCall(PetscStrncpy(q->wisdom, "none", sizeof(q->wisdom)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a device, all formats with kernels are estimated and nothing is run; of both, whoever is faster serves */
+static PetscErrorCode TestChoice(SpmvRequest *q, SpmvChoice *choice)
+{
+  Play             play   = {0};
+  const SpmvTarget target = Target(H100, &play);
+  PetscInt         aij;
+  SpmvTestCSR      small, large;
+  char             text[1024];
+
+  PetscFunctionBegin;
+  PetscCall(Band(200, 5, &small));
+  PetscCall(Band(400000, 12, &large));
+  PetscCall(Request(SPMV_TUNE_ESTIMATE, q));
+  PetscCall(Tune(q, &large, SPMV_BACKEND_DEVICE, PETSC_TRUE, &target, &aij, choice));
+  PetscCheck(!aij && !play.attempts && choice->best.plan.backend == SPMV_BACKEND_DEVICE && choice->from == SPMV_FROM_ESTIMATE,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "an estimate for a device");
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++)
+    PetscCheck((choice->predicted[SPMV_BACKEND_DEVICE][k] > 0) == (SpmvCandidate[k]->device != NULL) &&
+                 choice->predicted[SPMV_BACKEND_HOST][k] == 0,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s was%s estimated", SpmvCandidate[k]->name,
+               SpmvCandidate[k]->device ? " not" : "");
+  PetscCall(SpmvChoiceText(choice, 0, text, sizeof(text)));
+  PetscCheck(strstr(text, " on the device ") && strstr(text, "by estimate"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s", text);
+  PetscCall(SpmvChoiceText(choice, 2, text, sizeof(text)));
+  PetscCheck(strstr(text, "pmf on the device ") && !strstr(text, "aij"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s", text);
+
+  PetscCall(Tune(q, &large, SPMV_BACKEND_AUTO, PETSC_FALSE, &target, &aij, choice));
+  PetscCheck(choice->best.plan.backend == SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a large matrix is the host's");
+  PetscCall(Tune(q, &small, SPMV_BACKEND_AUTO, PETSC_FALSE, &target, &aij, choice));
+  PetscCheck(choice->best.plan.backend == SPMV_BACKEND_HOST && choice->predicted[SPMV_BACKEND_DEVICE][SPMV_NUMBER_pmf] > 0,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "a small matrix is the device's");
+  q->calls = 1;
+  PetscCall(Tune(q, &large, SPMV_BACKEND_AUTO, PETSC_FALSE, &target, &aij, choice));
+  PetscCheck(choice->best.plan.backend == SPMV_BACKEND_HOST, PETSC_COMM_SELF, PETSC_ERR_PLIB, "one product pays for a transfer");
+  PetscCall(BandDestroy(&small));
+  PetscCall(BandDestroy(&large));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Between a size that is the host's and one that is the device's there is one that the device has only while vectors stay there */
+static PetscErrorCode TestMoves(SpmvRequest *q, SpmvChoice *choice)
+{
+  const SpmvTarget target = Target(H100, NULL);
+  PetscInt         aij, differ = 0;
+  SpmvTestCSR      t;
+
+  PetscFunctionBegin;
+  PetscCall(Request(SPMV_TUNE_ESTIMATE, q));
+  for (PetscInt m = 500; m <= 100000; m = m * 3 / 2) {
+    PetscInt backend[2];
+
+    PetscCall(Band(m, 5, &t));
+    for (int moves = 0; moves < 2; moves++) {
+      PetscCall(Tune(q, &t, SPMV_BACKEND_AUTO, (PetscBool)moves, &target, &aij, choice));
+      backend[moves] = choice->best.plan.backend;
+    }
+    PetscCheck(backend[1] == SPMV_BACKEND_HOST || backend[0] == SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%d rows go to the device only if vectors move", (int)m);
+    differ += backend[0] != backend[1];
+    PetscCall(BandDestroy(&t));
+  }
+  PetscCheck(differ, PETSC_COMM_SELF, PETSC_ERR_PLIB, "transfers never count");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The knob of a device side that has a name, and what its values are */
+static PetscInt Knob(PetscInt number, const char name[])
+{
+  const SpmvSide *side = &SpmvCandidate[number]->device->side;
+
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    if (!strcmp(side->params[k].name, name)) return k;
+  }
+  return -1;
+}
+
+/* Measuring finds what is fast on the device, keeps to its seconds, and to what heuristics leave */
+static PetscErrorCode TestMeasure(SpmvRequest *q, SpmvChoice *choice)
+{
+  Play        play = {.number = SPMV_NUMBER_bccoo, .knob = Knob(SPMV_NUMBER_bccoo, "device_workgroup"), .fast = 256};
+  SpmvTarget  target;
+  PetscInt    aij, few;
+  SpmvTestCSR t;
+  char        text[1024];
+
+  PetscFunctionBegin;
+  PetscCall(Band(3000, 9, &t));
+  target = Target(POCL, &play);
+  PetscCall(Request(SPMV_TUNE_MEASURE, q));
+  PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
+  PetscCheck(choice->best.number == SPMV_NUMBER_bccoo && choice->best.plan.value[play.knob] == 256 &&
+               choice->from == SPMV_FROM_MEASURE,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts did not find a work group of 256", (int)play.attempts);
+  PetscCheck(play.attempts <= 28 && choice->measured == play.attempts && !aij, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%d attempts, %d measured", (int)play.attempts, (int)choice->measured);
+  PetscCheck(choice->best.measured == 2e-3 / 20 && choice->best.build == SECOND_BUILD, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%g s a product, %g s to build", (double)choice->best.measured, (double)choice->best.build);
+  PetscCall(SpmvChoiceText(choice, 0, text, sizeof(text)));
+  PetscCheck(strstr(text, "by measuring"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s", text);
+
+  few        = (PetscInt)(2 / SECOND_BUILD);
+  q->seconds = 2;
+  play       = (Play){.number = SPMV_NUMBER_bccoo, .knob = play.knob, .fast = -1};
+  PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
+  PetscCheck(play.attempts && play.attempts <= few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts in 2 seconds",
+             (int)play.attempts);
+  q->seconds = 1e-3;
+  play       = (Play){.number = SPMV_NUMBER_bccoo, .knob = play.knob, .fast = -1};
+  PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
+  PetscCheck(!play.attempts && choice->from == SPMV_FROM_ESTIMATE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts in no time",
+             (int)play.attempts);
+  PetscCall(BandDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A heuristic keeps a knob from being turned; without it all of its values are measured; what the user has set stays */
+static PetscErrorCode TestHeuristics(SpmvRequest *q, SpmvChoice *choice)
+{
+  const struct {
+    const char *knob;
+    SpmvKnob    kind;
+  } knobs[] = {{"device_transpose", SPMV_KNOB_LAYOUT}, {"device_flag_bits", SPMV_KNOB_LOCAL}, {"slices", SPMV_KNOB_SLICES}};
+  SpmvTestCSR t;
+  PetscInt    aij;
+
+  PetscFunctionBegin;
+  PetscCall(Band(3000, 9, &t)); /* as wide as high: slices are not measured */
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(knobs); k++) {
+    const PetscInt   knob  = Knob(SPMV_NUMBER_bccoo, knobs[k].knob);
+    const SpmvParam *param = &SpmvCandidate[SPMV_NUMBER_bccoo]->device->side.params[knob];
+
+    for (int off = 0; off < 3; off++) { /* 2: off, and the user has set it */
+      Play             play   = {.number = SPMV_NUMBER_bccoo, .knob = knob, .fast = -1};
+      const SpmvTarget target = Target(POCL, &play);
+      PetscInt         values = 0;
+
+      PetscCall(Request(SPMV_TUNE_MEASURE, q));
+      q->allowed = 1 << SPMV_NUMBER_bccoo;
+      if (off) q->skipped = 1 << (knobs[k].kind - 1) | 1 << SPMV_HEURISTIC_MODEL;
+      if (off == 2) q->pinned[SPMV_BACKEND_DEVICE][SPMV_NUMBER_bccoo] = 1 << knob;
+      PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
+      for (PetscInt c = 0; c < param->count; c++) values += play.seen[param->choices[c] & 63] > 0;
+      PetscCheck(values == (off == 1 ? param->count : 1), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s had %d values, case %d",
+                 param->name, (int)values, off);
+    }
+  }
+  PetscCall(BandDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What was measured is found again on the same device, by another run; not under another driver, nor for the host */
+static PetscErrorCode TestWisdom(SpmvRequest *q, SpmvChoice *choice)
+{
+  char           file[] = "/tmp/petscspmv-tune-device-XXXXXX", lock[64];
+  Play           play   = {.number = SPMV_NUMBER_csradaptive, .fast = -1};
+  SpmvTarget     target = Target(H100, &play), newer = target;
+  SpmvDeviceInfo info = *target.info;
+  SpmvPlan       plan;
+  PetscInt       aij, before;
+  SpmvTestCSR    t;
+  const int      fd = mkstemp(file);
+
+  PetscFunctionBegin;
+  PetscCheck(fd >= 0 && !close(fd), PETSC_COMM_SELF, PETSC_ERR_SYS, "mkstemp");
+  PetscCall(Band(3000, 9, &t));
+  PetscCall(Request(SPMV_TUNE_MEASURE, q));
+  PetscCall(PetscStrncpy(q->wisdom, file, sizeof(q->wisdom)));
+  PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
+  PetscCheck(play.attempts && choice->from == SPMV_FROM_MEASURE && choice->best.number == SPMV_NUMBER_csradaptive,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "it was not measured");
+  plan   = choice->best.plan;
+  before = play.attempts;
+  PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
+  PetscCheck(play.attempts == before && choice->from == SPMV_FROM_WISDOM && !memcmp(&plan, &choice->best.plan, sizeof(plan)),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "wisdom has another plan, or none");
+  PetscCall(PetscStrncpy(info.driver, "CUDA 13.0", sizeof(info.driver)));
+  newer.info = &info;
+  PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &newer, &aij, choice));
+  PetscCheck(play.attempts > before && choice->from == SPMV_FROM_MEASURE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "another driver has its wisdom");
+  PetscCall(Tune(q, &t, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, &aij, choice));
+  PetscCheck(choice->from == SPMV_FROM_MEASURE && choice->best.plan.backend == SPMV_BACKEND_HOST && aij, PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "the host has a device's wisdom");
+  before = play.attempts;
+  PetscCall(Tune(q, &t, SPMV_BACKEND_AUTO, PETSC_TRUE, &target, &aij, choice));
+  PetscCheck(play.attempts > before && aij && choice->from == SPMV_FROM_MEASURE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "host and device were not both measured");
+  before = play.attempts;
+  PetscCall(Tune(q, &t, SPMV_BACKEND_AUTO, PETSC_TRUE, &target, &aij, choice));
+  PetscCheck(play.attempts == before && !aij && choice->from == SPMV_FROM_WISDOM, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "they were measured again");
+  PetscCall(BandDestroy(&t));
+  PetscCall(PetscSNPrintf(lock, sizeof(lock), "%s.lock", file));
+  (void)unlink(lock);
+  (void)unlink(file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  SpmvRequest *q;
+  SpmvChoice  *choice;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCheck(!setenv("XDG_CONFIG_HOME", "/nowhere", 1), PETSC_COMM_SELF, PETSC_ERR_SYS,
+             "setenv"); /* the user's file is not to count */
+  SpmvMeasureBy(Clock);
+  PetscCall(PetscNew(&q));
+  PetscCall(PetscNew(&choice));
+  PetscCall(TestRates());
+  PetscCall(TestEstimates());
+  PetscCall(TestChoice(q, choice));
+  PetscCall(TestMoves(q, choice));
+  PetscCall(TestMeasure(q, choice));
+  PetscCall(TestHeuristics(q, choice));
+  PetscCall(TestWisdom(q, choice));
+  PetscCall(PetscFree(q));
+  PetscCall(PetscFree(choice));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+
+TEST*/
