@@ -13,10 +13,10 @@ def nvdisasm():
 
 
 def said(log):
-    """{kernel: (registers, bytes of shared memory, bytes spilled)}"""
+    """{kernel: (registers, bytes of shared memory, bytes spilled or on the stack, as arrays are whose indices are not known)}"""
     found = {}
     for part in log.split("Compiling entry function '")[1:]:
-        spills = sum(int(number) for number in re.findall(r'(\d+) bytes spill', part))
+        spills = sum(int(number) for number in re.findall(r'(\d+) bytes (?:spill|stack)', part))
         shared = re.search(r'(\d+) bytes smem', part)
         found[part.split("'")[0]] = (int(re.search(r'Used (\d+) registers', part)[1]), int(shared[1]) if shared else 0, spills)
     return found
@@ -30,8 +30,11 @@ def occupancy(registers, shared, group):
 
 
 def functions(cubin):
-    """{kernel: [(label or None, operation, operands), ...]}"""
-    text = subprocess.run([nvdisasm(), '-c', cubin], stdout=subprocess.PIPE, text=True, check=True).stdout
+    return parse(subprocess.run([nvdisasm(), '-c', cubin], stdout=subprocess.PIPE, text=True, check=True).stdout)
+
+
+def parse(text):
+    """{kernel: [(labels, operation, operands), ...]}"""
     found, label = {}, []
     for line in text.splitlines():
         name, code = re.match(r'\.text\.(\w+):', line), LINE.match(line)
