@@ -190,7 +190,7 @@ def allow(found, seen):
 
 def read_wrong(key, ratio, known):
     """What is wrong with the ratios of a kernel"""
-    for number, what, limit in zip(ratio, ('from L2', 'by warps'), known.get(key, (LIMIT, LIMIT))):
+    for number, what, limit in zip(ratio, ('from L2', 'by warps'), known.get(key, (0, 0))):
         if number > max(LIMIT, limit + SLACK):
             return '%s: %.3f of its own bytes are read %s, over %.3f' % (' '.join(key), number, what, max(LIMIT, limit))
         if key in known and number < limit - SLACK:
@@ -277,8 +277,21 @@ def row(found, k, seen):
 HEADS = ('kernel', 'own', 'L2', 'warps', 'x', 'L2', 'lines', 'y, work', 'L2', 'passes', 'barriers', 'apart', 'groups', 'registers', 'warps', 'loads', 'chain', *(name for name, _ in BANDWIDTHS))
 
 
+def summary(found):
+    """Bytes of memory of all kernels, a row for each matrix"""
+    moved = {}
+    for k in found['kernel']:
+        place = k['matrix'], k['format']
+        moved[place] = moved.get(place, 0) + amount(found, (*place, k['kernel']), 'dram', *MATRIX, *X, *REST)
+    formats = list(dict.fromkeys(name for _, name in moved))
+    lines = ['### All kernels together: bytes to and from memory', '', '| matrix | %s |' % ' | '.join(formats), '|---%s|' % ('|--:' * len(formats))]
+    for matrix in dict.fromkeys(matrix for matrix, _ in moved):
+        lines.append('| %s | %s |' % (matrix, ' | '.join('%.2f' % moved[matrix, name] for name in formats)))
+    return [*lines, '']
+
+
 def tables(found, seen):
-    lines = []
+    lines = summary(found)
     for matrix in dict.fromkeys(p['matrix'] for p in found['product']):
         products = [p for p in found['product'] if p['matrix'] == matrix]
         lines += ['### %s' % matrix, '', '%d rows, %d columns, %d nonzeros.' % (products[0]['rows'], products[0]['columns'], products[0]['nz']), '',
