@@ -163,7 +163,7 @@ typedef struct {
   size_t         group;    /* work items of a work group, at most */
   size_t         units;    /* processors that work groups are given to */
   PetscBool      gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once */
-  PetscBool      forward;  /* work groups that started go on while others wait for them: GPUs are taken to; no API promises it */
+  PetscBool      forward;  /* work groups go on while others wait for what they write: GPUs that have fences for that are taken to */
   PetscBool      real64;   /* has double */
   PetscBool      atomic64; /* exchanges 64 bits in one piece */
 } SpmvDeviceInfo;

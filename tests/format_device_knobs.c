@@ -90,6 +90,8 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   plan.value[CSRADAPTIVE_DEVICE_PARTS] = CSRADAPTIVE_PARTS_ATOMIC;
   info                                 = Gpu;
   info.forward                         = PETSC_FALSE;
+  PetscCall(Refused(f, &t, plan, "atomic on a GPU without fences of device scope", info));
+  info.gpu = PETSC_FALSE;
   PetscCall(Refused(f, &t, plan, "atomic on a device that is no GPU", info));
   info          = Gpu;
   info.atomic64 = PETSC_FALSE;

@@ -34,6 +34,8 @@ static const SpmvDeviceApi *const DeviceApis[] = {
 };
 #define SPMV_DEVICE_APIS ((PetscInt)PETSC_STATIC_ARRAY_LENGTH(DeviceApis))
 
+#define DEVICE_STAGING (4 << 20) /* bytes */
+
 static SpmvDevice Device;
 static PetscBool  DeviceSought; /* whether there is one is known */
 static PetscBool  DeviceView;
@@ -77,8 +79,8 @@ static void DeviceHold(SpmvDevice *d, PetscLogDouble bytes)
 static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, PetscInt all, PetscInt gpus, PetscInt petsc)
 {
   SpmvDevice d     = {.api = api, .graphs = (PetscBool)(api->record != NULL)};
-  PetscReal  limit = 0;
-  PetscBool  set;
+  PetscReal  limit = 0, piece = DEVICE_STAGING;
+  PetscBool  set, staged;
 
   PetscFunctionBegin;
   d.index = petsc < 0 ? PetscGlobalRank % (gpus ? gpus : all) : petsc;
@@ -88,6 +90,9 @@ static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, Pets
              "; set -spmv_device_index from 0 to %" PetscInt_FMT,
              api->name, d.index, all, all - 1);
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-spmv_device_memory", &limit, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-spmv_device_staging", &piece, &staged));
+  PetscCheck(piece >= 0 && piece <= 1 << 30, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "%g bytes of page-locked memory are not from 0 to %d; set -spmv_device_staging to a value between", (double)piece, 1 << 30);
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-spmv_device_graph", &d.graphs, &set));
   PetscCheck(!set || !d.graphs || api->record, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-spmv_device_graph true: %s records no kernels; leave the option out, or set -spmv_device cuda", api->name);
@@ -99,6 +104,7 @@ static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, Pets
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(api->open(d.index, &d.handle));
+  if (api->pin && (staged || d.info.gpu)) d.piece = (size_t)piece; /* a processor reads all memory of the host */
   d.limit = limit > 0 ? (PetscLogDouble)limit : (PetscLogDouble)d.info.memory;
   DeviceHold(&d, 0);
   Device = d;
@@ -110,7 +116,7 @@ static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, Pets
   SpmvDeviceGet - the device of this process
 
   Output Parameter:
-. device - the device, or NULL if there is none and none was asked for by name
+. device - the device, which may have failed, or NULL if there is none and none was asked for by name
 
   Note:
   `PETSC_ERR_SUP` if -spmv_device names an API that has no device here, `PETSC_ERR_ARG_OUTOFRANGE` if
@@ -142,17 +148,54 @@ PetscErrorCode SpmvDeviceGet(SpmvDevice **device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Refuses an error of an API's; if memory ran out and nomem is not NULL, that is set instead */
-PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what[], int code, PetscBool *nomem)
+/* Refuses an error of an API's; not of a device that has failed and is tolerant */
+PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what[], int code)
 {
   PetscFunctionBegin;
-  for (const int *k = api->nomem; nomem && code && *k; k++) {
-    if (code != *k) continue;
-    *nomem = PETSC_TRUE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (Device.failed && Device.tolerant) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!code, PETSC_COMM_SELF, PETSC_ERR_LIB, "%s: %s gave error %d (%s); set -mat_spmv_backend host to do without",
              api->name, what, code, api->error(code));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvDeviceFailed - a function of a device's API gave an error
+
+  If memory ran out and nomem is not NULL, that is set. Else the device has failed, and is not used any more: that is an error, or,
+  while the device is tolerant, nomem is set, unless it is NULL
+*/
+PetscErrorCode SpmvDeviceFailed(SpmvDevice *d, const char what[], int code, PetscBool *nomem)
+{
+  PetscFunctionBegin;
+  if (nomem) *nomem = PETSC_TRUE;
+  for (const int *k = d->api->nomem; nomem && *k; k++) {
+    if (code == *k) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!d->failed)
+    PetscCall(PetscSNPrintf(d->failure, sizeof(d->failure), "%s: %s gave error %d (%s)", d->api->name, what, code,
+                            d->api->error(code)));
+  d->failed = PETSC_TRUE;
+  if (d->tolerant) PetscFunctionReturn(PETSC_SUCCESS);
+  d->told = PETSC_TRUE;
+  PetscCall(SpmvDeviceResult(d->api, what, code));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Before and, if it was entered, after many calls of a device's API: what each of them would do is done once */
+PetscErrorCode SpmvDeviceEnter(SpmvDevice *d, PetscBool *entered)
+{
+  const int code = d->api->enter ? d->api->enter(d->handle) : 0;
+
+  PetscFunctionBegin;
+  *entered = (PetscBool)!code;
+  if (code) PetscCall(SpmvDeviceFailed(d, "enter()", code, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SpmvDeviceLeave(SpmvDevice *d)
+{
+  PetscFunctionBegin;
+  if (d->api->leave) (void)d->api->leave(d->handle);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,22 +217,34 @@ PetscErrorCode SpmvDeviceFree(SpmvDevice *d, size_t bytes, void **buffer)
 {
   PetscFunctionBegin;
   if (!*buffer) PetscFunctionReturn(PETSC_SUCCESS);
-  SpmvCallDevice(d, NULL, free, *buffer);
+  SpmvReleaseDevice(d, free, *buffer);
   *buffer = NULL;
   DeviceHold(d, -(PetscLogDouble)bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies, and counts, between a buffer and an array of the host; SpmvDeviceWrite() and SpmvDeviceRead() are the two directions */
+/*
+  Copies, and counts, between a buffer and an array of the host; SpmvDeviceWrite() and SpmvDeviceRead() are the two directions. The
+  array may be written to at the return; while PETSc logs, the copy has ended, so that the event has its time
+*/
 PetscErrorCode SpmvDeviceCopy(SpmvDevice *d, SpmvDirection direction, void *to, const void *from, size_t bytes, PetscBool *nomem)
 {
-  SpmvTransfers *moved = &d->moved[direction];
+  SpmvTransfers *moved  = &d->moved[direction];
+  PetscBool      failed = PETSC_FALSE, logging;
 
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscLogIsActive(&logging));
   PetscCall(PetscLogEventBegin(CopyEvents[direction], 0, 0, 0, 0));
-  SpmvCallDevice(d, nomem, copy, direction, to, from, bytes);
+  PetscCall(SpmvStagedCopy(d, direction, to, from, bytes, logging, &failed));
   PetscCall(PetscLogEventEnd(CopyEvents[direction], 0, 0, 0, 0));
+  if (failed) {
+    if (!nomem) d->told = PETSC_TRUE;
+    PetscCheck(nomem, PETSC_COMM_SELF, d->failed ? PETSC_ERR_LIB : PETSC_ERR_MEM, "%s has %s: what it holds is lost", d->info.name,
+               d->failed ? "failed" : "run out of memory");
+    *nomem = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   moved->all += (PetscLogDouble)bytes;
   if (bytes > SPMV_TRANSFER_FEW) {
     moved->other++;
@@ -197,6 +252,24 @@ PetscErrorCode SpmvDeviceCopy(SpmvDevice *d, SpmvDirection direction, void *to, 
   } else moved->few++;
   if (direction == SPMV_TO_DEVICE) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes)); /* for a PETSc built for devices */
   else PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* While PETSc logs, an event of this name begins, or ends */
+static PetscErrorCode DeviceEvent(const char name[], PetscBool begins)
+{
+  PetscLogEvent event;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogEventGetId(name, &event));
+  if (event < 0) PetscCall(PetscLogEventRegister(name, MAT_CLASSID, &event));
+  if (begins) {
+    PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
+    PetscCall(PetscLogGpuTimeBegin());
+  } else {
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,23 +281,28 @@ PetscErrorCode SpmvDeviceCopy(SpmvDevice *d, SpmvDirection direction, void *to, 
 */
 PetscErrorCode SpmvDeviceRun(SpmvDevice *d, void *program, const SpmvDeviceCall *call, PetscBool wait, PetscBool *nomem)
 {
-  PetscLogEvent event;
-  PetscBool     logging;
+  PetscBool logging;
 
   PetscFunctionBegin;
   PetscCall(PetscLogIsActive(&logging));
-  if (!logging) {
-    SpmvCallDevice(d, nomem, launch, program, call);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscLogEventGetId(call->kernel, &event));
-  if (event < 0) PetscCall(PetscLogEventRegister(call->kernel, MAT_CLASSID, &event));
-  PetscCall(PetscLogEventBegin(event, 0, 0, 0, 0));
-  PetscCall(PetscLogGpuTimeBegin());
+  if (logging) PetscCall(DeviceEvent(call->kernel, PETSC_TRUE));
   SpmvCallDevice(d, nomem, launch, program, call);
-  if (wait && !*nomem) SpmvCallDevice(d, NULL, finish);
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PetscLogEventEnd(event, 0, 0, 0, 0));
+  if (logging && wait && !*nomem) SpmvCallDevice(d, nomem, finish);
+  if (logging) PetscCall(DeviceEvent(call->kernel, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Launches kernels that were recorded; while PETSc logs, they are one event, of this name, and their end is waited for */
+PetscErrorCode SpmvDeviceReplay(SpmvDevice *d, void *graph, const char name[], PetscBool *nomem)
+{
+  PetscBool logging;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLogIsActive(&logging));
+  if (logging) PetscCall(DeviceEvent(name, PETSC_TRUE));
+  SpmvCallDevice(d, nomem, replay, graph);
+  if (logging && !*nomem) SpmvCallDevice(d, nomem, finish);
+  if (logging) PetscCall(DeviceEvent(name, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,6 +354,8 @@ PetscErrorCode SpmvDeviceFinalize(void)
   PetscFunctionBegin;
   if (DeviceView) PetscCall(DeviceViewAll());
   if (Device.handle) {
+    if (Device.failed) Device.tolerant = 1;
+    PetscCall(SpmvStagingReset(&Device));
     PetscCall(SpmvProgramsReset(&Device));
     PetscCall(Device.api->close(&Device.handle));
   }

@@ -2,6 +2,7 @@
   device.h - accelerators: what an API has to offer, and what the rest of the library makes of it
 
   device.c      the device of this process: options, which one, memory, transfers and their counts, launches
+  staging.c     transfers through page-locked memory of the host
   library.c     the libraries of APIs, opened at run time
   programs.c    kernels compiled once: the program cache, in memory and on disk
   ondevice.c    a storage on a device: arrays sent, or made there
@@ -37,6 +38,31 @@ typedef struct {
 
 typedef enum { SPMV_TO_DEVICE, SPMV_FROM_DEVICE } SpmvDirection;
 
+#define SPMV_STAGING_SLOTS 2 /* pieces of a transfer that are on their way at once */
+
+/* SpmvKernelTable: the kernels of a program that were launched so far: an API takes longer to look one up than to launch it */
+#define SPMV_PROGRAM_KERNELS 64 /* at most */
+typedef struct {
+  PetscInt    n;
+  const char *name[SPMV_PROGRAM_KERNELS];
+  void       *kernel[SPMV_PROGRAM_KERNELS]; /* [n] the API's; NULL: not looked up yet */
+} SpmvKernelTable;
+
+/* The place of a kernel in a table; NULL if that is full. The name is kept as it is */
+static inline void **SpmvKernelPlace(SpmvKernelTable *t, const char name[])
+{
+  PetscInt k = 0;
+
+  while (k < t->n && t->name[k] != name && strcmp(t->name[k], name)) k++;
+  if (k == SPMV_PROGRAM_KERNELS) return NULL;
+  if (k == t->n) {
+    t->name[k]   = name;
+    t->kernel[k] = NULL;
+    t->n++;
+  }
+  return &t->kernel[k];
+}
+
 /* SpmvDeviceApi: OpenCL, CUDA, ... Devices, buffers and programs are the API's own; a buffer is passed to kernels as it is */
 typedef struct {
   const char *name;
@@ -55,18 +81,31 @@ typedef struct {
   PetscErrorCode (*compile)(void *device, const char source[], const char options[], void **program, char **binary, size_t *size,
                             char **log);
 
-  /* Called before and after each of the functions below; NULL: nothing to do */
-  PetscErrorCode (*enter)(void *device);
-  PetscErrorCode (*leave)(void *device);
-
   /* The functions below return 0 or an error of the API's own: see SpmvCallDevice() */
+
+  /* Called before and after each of the functions below; may be nested, for what makes many calls. NULL: nothing to do */
+  int (*enter)(void *device);
+  int (*leave)(void *device);
+
   int nomem[4]; /* errors that mean that memory ran out, then 0. OpenCL may say so as late as at a launch */
   const char *(*error)(int code);
   int (*finish)(void *device);                             /* waits for all that was asked of it */
   int (*alloc)(void *device, size_t bytes, void **buffer); /* bytes > 0 */
   int (*free)(void *device, void *buffer);                 /* kernels that run may still use it */
   int (*copy)(void *device, SpmvDirection direction, void *to, const void *from, size_t bytes); /* done when it returns */
-  int (*load)(void *device, const char *binary, size_t size, void **program);                   /* NULL if it is no binary */
+
+  /*
+    Page-locked memory of the host, from which the hardware copies by itself: *memory is what unpin() takes. begin() is copy() of
+    some bytes of a buffer from or to such an array, but only begins; wait() waits for the last one of a slot. `early`: nothing can
+    run out once a copy to the device has begun, so that nobody need wait for it before kernels are launched. pin NULL: no such memory
+  */
+  PetscBool early;
+  int (*pin)(void *device, size_t bytes, void **memory, void **array);
+  int (*unpin)(void *device, void *memory, void *array);
+  int (*begin)(void *device, SpmvDirection direction, void *buffer, size_t offset, void *array, size_t bytes, int slot);
+  int (*wait)(void *device, int slot);
+
+  int (*load)(void *device, const char *binary, size_t size, void **program); /* NULL if it is no binary */
   int (*release)(void *device, void *program);
   int (*launch)(void *device, void *program, const SpmvDeviceCall *call);
 
@@ -93,7 +132,7 @@ typedef struct {
 } SpmvTransfers;
 
 /* SpmvDevice: the device of this process */
-typedef struct {
+typedef struct _n_SpmvDevice {
   const SpmvDeviceApi *api;
   PetscInt             index;
   void                *handle;
@@ -102,24 +141,53 @@ typedef struct {
   PetscLogDouble       held, peak;
   SpmvTransfers        moved[2]; /* by SpmvDirection */
   PetscBool            graphs;   /* products of several kernels are recorded, -spmv_device_graph */
+
+  size_t piece; /* bytes of a piece of a transfer through page-locked memory, -spmv_device_staging; 0: the API copies */
+  struct {
+    void     *memory, *array; /* NULL before the first transfer */
+    PetscBool busy;           /* a transfer that nobody has waited for */
+  } slot[SPMV_STAGING_SLOTS];
+  int next; /* slot of the next piece */
+
+  PetscBool failed;       /* an error other than that memory ran out: nothing is asked of it any more, but to free what it has */
+  PetscBool told;         /* and the user knows, from an error or a warning */
+  PetscBool half;         /* it failed in a product whose y may have some of the sums and lack others */
+  int       tolerant;     /* > 0: who calls looks at `failed` afterwards, so that errors are not raised */
+  char      failure[256]; /* the first error */
 } SpmvDevice;
 
 /* SpmvOnDevice: a storage on a device */
 typedef struct _n_SpmvOnDevice SpmvOnDevice;
 
-/* Calls a function of a device's API. If memory ran out, nomem is set unless it is NULL; other errors are refused */
+/*
+  Calls a function of a device's API. If memory ran out, nomem is set unless it is NULL; other errors are raised, or, while the
+  device is `tolerant`, noted, and nomem is set
+*/
 #define SpmvCallDevice(d, nomem, function, ...) \
   do { \
-    int code_; \
-    if ((d)->api->enter) PetscCall((d)->api->enter((d)->handle)); \
-    code_ = (d)->api->function((d)->handle, ##__VA_ARGS__); \
-    if ((d)->api->leave) PetscCall((d)->api->leave((d)->handle)); \
-    PetscCall(SpmvDeviceResult((d)->api, #function "()", code_, nomem)); \
+    int code_ = (d)->api->enter ? (d)->api->enter((d)->handle) : 0; \
+    if (!code_) { \
+      code_ = (d)->api->function((d)->handle, ##__VA_ARGS__); \
+      if ((d)->api->leave) (void)(d)->api->leave((d)->handle); \
+    } \
+    if (code_) PetscCall(SpmvDeviceFailed(d, #function "()", code_, nomem)); \
+  } while (0)
+
+/* The same for what gives something back: a device that has failed has nothing more to say */
+#define SpmvReleaseDevice(d, function, ...) \
+  do { \
+    const int tolerant_ = (d)->tolerant; \
+    if ((d)->failed) (d)->tolerant = 1; \
+    SpmvCallDevice(d, NULL, function, ##__VA_ARGS__); \
+    (d)->tolerant = tolerant_; \
   } while (0)
 
 /* device.c */
-extern PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what[], int code, PetscBool *nomem);
+extern PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what[], int code);
+extern PetscErrorCode SpmvDeviceFailed(SpmvDevice *device, const char what[], int code, PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceGet(SpmvDevice **device);
+extern PetscErrorCode SpmvDeviceEnter(SpmvDevice *device, PetscBool *entered);
+extern PetscErrorCode SpmvDeviceLeave(SpmvDevice *device);
 extern PetscErrorCode SpmvDeviceAlloc(SpmvDevice *device, size_t bytes, void **buffer);
 extern PetscErrorCode SpmvDeviceFree(SpmvDevice *device, size_t bytes, void **buffer);
 extern PetscErrorCode SpmvDeviceCopy(SpmvDevice *device, SpmvDirection direction, void *to, const void *from, size_t bytes,
@@ -128,8 +196,14 @@ extern PetscErrorCode SpmvDeviceCopy(SpmvDevice *device, SpmvDirection direction
 #define SpmvDeviceRead(device, buffer, data, bytes)         SpmvDeviceCopy(device, SPMV_FROM_DEVICE, data, buffer, bytes, NULL)
 extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait,
                                     PetscBool *nomem);
+extern PetscErrorCode SpmvDeviceReplay(SpmvDevice *device, void *graph, const char name[], PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceInitialize(void);
 extern PetscErrorCode SpmvDeviceFinalize(void);
+
+/* staging.c */
+extern PetscErrorCode SpmvStagedCopy(SpmvDevice *device, SpmvDirection direction, void *to, const void *from, size_t bytes,
+                                     PetscBool wait, PetscBool *nomem);
+extern PetscErrorCode SpmvStagingReset(SpmvDevice *device);
 
 /* library.c */
 typedef struct {
@@ -171,6 +245,7 @@ extern PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr
 extern PetscErrorCode SpmvOnDeviceArrays(const SpmvOnDevice *on, PetscInt *n, SpmvArray arrays[]);
 extern PetscErrorCode SpmvOnDeviceDescribe(const SpmvOnDevice *on, PetscInt k, char line[], size_t size);
 extern PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **on);
+extern SpmvDevice    *SpmvOnDeviceDevice(const SpmvOnDevice *on);
 
 /* product.c */
 extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], void *xbuffer, PetscScalar y[], void *ybuffer,

@@ -98,16 +98,17 @@ static void JointMergeTask(void *context, PetscInt task)
   }
 }
 
-/* The rest of a product whose kernels run; results: their vector, on the device */
+/* The rest of a product whose kernels run; results: their vector, on the device. nomem: they could not be received */
 PetscErrorCode SpmvJointFinish(SpmvJoint *joint, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[],
-                               PetscBool beta)
+                               PetscBool beta, PetscBool *nomem)
 {
   JointMerge merge = {.joint = joint, .y = y, .beta = beta};
 
   PetscFunctionBegin;
   SpmvApply(joint->apply, joint->storage, joint->nz, x, y, beta);
-  PetscCall(SpmvDeviceRead(device, results, joint->results, (size_t)joint->n * sizeof(PetscScalar)));
-  SpmvRun(joint->threads, JointMergeTask, &merge);
+  PetscCall(SpmvDeviceCopy(device, SPMV_FROM_DEVICE, joint->results, results, (size_t)joint->n * sizeof(PetscScalar), nomem));
+  if (*nomem) device->half = PETSC_TRUE; /* y has the host's rows */
+  else SpmvRun(joint->threads, JointMergeTask, &merge);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

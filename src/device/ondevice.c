@@ -69,6 +69,7 @@ static PetscErrorCode OnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, P
   PetscCall(SpmvOnDeviceSend(on, n, sources, values_only, nomem));
   PetscCall(SpmvOnDeviceSend(on, conversion->nwork, conversion->work, PETSC_FALSE, nomem));
   PetscCall(SpmvProgramGet(on->device, side->convert_source, conversion->options, &program));
+  if (!program) *nomem = PETSC_TRUE; /* the device has failed */
   for (PetscInt k = 0; k < conversion->nlaunches && !*nomem; k++) {
     SpmvDeviceCall call;
 
@@ -76,7 +77,7 @@ static PetscErrorCode OnDeviceConvert(SpmvOnDevice *on, PetscBool values_only, P
     PetscCall(SpmvOnDeviceCallSet(on, &conversion->launch[k], PETSC_FALSE, &call));
     PetscCall(SpmvDeviceRun(on->device, program, &call, PETSC_TRUE, nomem));
   }
-  SpmvCallDevice(on->device, NULL, finish);
+  if (!*nomem) SpmvCallDevice(on->device, nomem, finish);
   while (on->nbuffers > first) {
     OnDeviceBuffer *b = &on->buffer[--on->nbuffers];
 
@@ -106,11 +107,13 @@ static PetscErrorCode OnDeviceFill(SpmvOnDevice *on, const SpmvCSR *csr, PetscBo
     on->n = rows->n;
     PetscCall(side->side.build(rows, &on->plan, &on->storage));
     PetscCall(side->product(on->storage, &on->plan, &on->device->info, &on->product));
+    if (on->product.numbered) PetscCall(SpmvAppend(on->product.options, sizeof(on->product.options), " " SPMV_ACROSS));
     PetscCall(SpmvProgramGet(on->device, side->source, on->product.options, &on->program));
+    if (!on->program) *nomem = PETSC_TRUE; /* the device has failed */
   }
   PetscCall(side->side.arrays(on->storage, &n, arrays));
-  PetscCall(SpmvOnDeviceSend(on, n, arrays, values_only, nomem));
-  if (!values_only) PetscCall(OnDeviceWork(on, nomem));
+  if (!*nomem) PetscCall(SpmvOnDeviceSend(on, n, arrays, values_only, nomem));
+  if (!values_only && !*nomem) PetscCall(OnDeviceWork(on, nomem));
   if (!*nomem && side->convert) PetscCall(OnDeviceConvert(on, values_only, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,7 +132,7 @@ static PetscErrorCode OnDeviceFill(SpmvOnDevice *on, const SpmvCSR *csr, PetscBo
 
   Output Parameters:
 + on    - to be destroyed with SpmvOnDeviceDestroy(); NULL if memory ran out, and after an error
-- nomem - PETSC_TRUE if the device is out of memory
+- nomem - PETSC_TRUE if the device is out of memory, or has failed and is tolerant
 
   Note:
   `PETSC_ERR_ARG_OUTOFRANGE` if the plan does not suit the device or the matrix, `PETSC_ERR_LIB` if a kernel does not compile.
@@ -158,6 +161,7 @@ PetscErrorCode SpmvOnDeviceCreate(SpmvDevice *device, const SpmvFormat *format, 
   }
   if (!*nomem) PetscCall(OnDeviceFill(on, csr, PETSC_FALSE, nomem));
   *plan = on->plan;
+  if (device->failed) *nomem = PETSC_TRUE;
   if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   *result = on;
   on      = NULL;
@@ -171,6 +175,7 @@ PetscErrorCode SpmvOnDeviceSetValues(SpmvOnDevice *on, const SpmvCSR *csr, Petsc
   *nomem = PETSC_FALSE;
   if (on->joint) PetscCall(SpmvJointSetValues(on->joint, csr));
   PetscCall(OnDeviceFill(on, csr, PETSC_TRUE, nomem));
+  if (on->device->failed) *nomem = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,4 +217,10 @@ PetscErrorCode SpmvOnDeviceDestroy(SpmvOnDevice **result)
   PetscCall(SpmvStorageDestroy(&on->format->device->side, &on->storage));
   PetscCall(PetscFree(*result));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Its device, which is there as long as it is */
+SpmvDevice *SpmvOnDeviceDevice(const SpmvOnDevice *on)
+{
+  return on->device;
 }

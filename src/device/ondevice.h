@@ -35,6 +35,7 @@ typedef struct {
   PetscBool   beta;
   void       *recorded; /* NULL: not yet */
   uint32_t    epoch;    /* of the last such product; 0: there was none */
+  char        name[64]; /* of its event */
 } SpmvGraph;
 
 struct _n_SpmvOnDevice {
@@ -70,6 +71,6 @@ extern PetscErrorCode SpmvJointSetValues(SpmvJoint *joint, const SpmvCSR *csr);
 extern PetscErrorCode SpmvRowsCreate(const SpmvCSR *csr, PetscInt m, const PetscInt from[], SpmvCSR *rows);
 extern void           SpmvRowsDestroy(SpmvCSR *rows);
 extern PetscErrorCode SpmvJointFinish(SpmvJoint *joint, SpmvDevice *device, void *results, const PetscScalar x[], PetscScalar y[],
-                                      PetscBool beta);
+                                      PetscBool beta, PetscBool *nomem);
 extern PetscErrorCode SpmvJointDescribe(const SpmvJoint *joint, const SpmvPlan *plan, char line[], size_t size);
 extern PetscErrorCode SpmvJointDestroy(SpmvJoint **joint);

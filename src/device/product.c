@@ -8,6 +8,7 @@
   Where the API can, the kernels of a product are recorded and asked for as one from then on (a graph of CUDA's), with all that
   they are given: for the places of vectors of the host at once, for others when x, y and beta come for the second time. Vectors
   are known by their addresses, so who frees one need not tell. Kernels that are given the number of the product are not recorded.
+  While PETSc logs, kernels that were recorded are one event, named after the first and the number of the others: csradaptive_stream+3.
 */
 #include "ondevice.h"
 
@@ -67,8 +68,8 @@ static PetscErrorCode GraphForget(SpmvOnDevice *on, SpmvGraph *graph)
 {
   PetscFunctionBegin;
   if (!graph->recorded) PetscFunctionReturn(PETSC_SUCCESS);
-  SpmvCallDevice(on->device, NULL, finish);
-  SpmvCallDevice(on->device, NULL, forget, graph->recorded);
+  SpmvReleaseDevice(on->device, finish);
+  SpmvReleaseDevice(on->device, forget, graph->recorded);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,22 +106,21 @@ PetscErrorCode SpmvGraphsForget(SpmvOnDevice *on)
   The kernels of a product, with the vectors on the device
 
   Memory that runs out does so before the first kernel: what the others want was there before. Where it does not and y has
-  been added to, there is no way back.
+  been added to, there is no way back: the device says `half`.
 */
 static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *nomem)
 {
   SpmvDeviceCall calls[SPMV_DEVICE_LAUNCH_MAX];
   SpmvGraph     *graph = NULL;
   PetscInt       n     = 0;
-  PetscBool      logging, seen = PETSC_FALSE;
+  PetscBool      seen  = PETSC_FALSE;
 
   PetscFunctionBegin;
   on->epoch++;
-  PetscCall(PetscLogIsActive(&logging)); /* then each kernel has its event */
-  if (on->device->graphs && !logging && on->product.nlaunches > 1 && !on->product.numbered) {
+  if (on->device->graphs && on->product.nlaunches > 1 && !on->product.numbered) {
     PetscCall(GraphFind(on, beta, &graph, &seen));
     if (graph->recorded) {
-      SpmvCallDevice(on->device, nomem, replay, graph->recorded);
+      PetscCall(SpmvDeviceReplay(on->device, graph->recorded, graph->name, nomem));
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
@@ -132,17 +132,37 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *n
   }
   if (n > 1 && graph && (seen || (on->xhost && on->yhost))) {
     SpmvCallDevice(on->device, nomem, record, on->program, n, calls, &graph->recorded);
-    if (!*nomem) SpmvCallDevice(on->device, nomem, replay, graph->recorded);
+    PetscCall(PetscSNPrintf(graph->name, sizeof(graph->name), "%s+%" PetscInt_FMT, calls[0].kernel, n - 1));
+    if (!*nomem) PetscCall(SpmvDeviceReplay(on->device, graph->recorded, graph->name, nomem));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   /* While PETSc logs, the end of a kernel is waited for, or its time would be counted where y is received */
   for (PetscInt k = 0; k < n && !*nomem; k++) {
     PetscCall(SpmvDeviceRun(on->device, on->program, &calls[k], (PetscBool)!on->joint, nomem));
-    PetscCheck(!*nomem || !k || !beta || on->yhost, PETSC_COMM_SELF, PETSC_ERR_MEM,
-               "%s has run out of memory between the kernels of a product that adds to a vector; use more processes or "
-               "-mat_spmv_backend host",
-               on->device->info.name);
+    if (*nomem && k && beta && !on->yhost) on->device->half = PETSC_TRUE;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* SpmvOnDeviceMultiply() while the device is entered */
+static PetscErrorCode OnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], void *xbuffer, PetscScalar y[], void *ybuffer,
+                                       PetscBool beta, PetscBool *nomem)
+{
+  const PetscBool add = (PetscBool)(beta && !on->joint); /* by the kernels */
+  SpmvDevice     *d   = on->device;
+
+  PetscFunctionBegin;
+  on->x     = xbuffer;
+  on->y     = ybuffer;
+  on->xhost = (PetscBool)!xbuffer;
+  on->yhost = (PetscBool)!ybuffer;
+  if (!xbuffer) PetscCall(OnDevicePlace(on, "x", on->n, x, &on->x, nomem));
+  if (!ybuffer) PetscCall(OnDevicePlace(on, "y", on->m, add ? y : NULL, &on->y, nomem));
+  if (!*nomem) PetscCall(OnDeviceRun(on, add, nomem));
+  if (d->failed) *nomem = PETSC_TRUE; /* whoever noticed */
+  if (*nomem || ybuffer) PetscFunctionReturn(PETSC_SUCCESS);
+  if (on->joint) PetscCall(SpmvJointFinish(on->joint, d, on->y, x, y, beta, nomem));
+  else PetscCall(SpmvDeviceCopy(d, SPMV_FROM_DEVICE, y, on->y, (size_t)on->m * sizeof(PetscScalar), nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,7 +180,8 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *n
 . y - on the host; not looked at if there is a ybuffer
 
   Output Parameter:
-. nomem - PETSC_TRUE if the device is out of memory; y is then as it was, if it is added to
+. nomem - PETSC_TRUE if the device is out of memory, or has failed and is tolerant; y is then as it was, if it
+          is added to, unless the device says `half`
 
   Notes:
   With y on the device the kernels may still be running at the return; what is asked of the device later comes after them.
@@ -170,22 +191,23 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *n
 PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], void *xbuffer, PetscScalar y[], void *ybuffer,
                                     PetscBool beta, PetscBool *nomem)
 {
-  const PetscBool add = (PetscBool)(beta && !on->joint); /* by the kernels */
+  SpmvDevice    *d = on->device;
+  PetscBool      entered = PETSC_FALSE;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCheck(!on->joint || (!xbuffer && !ybuffer), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The host has some of the rows of this product, so x and y must be there");
-  *nomem    = PETSC_FALSE;
-  on->x     = xbuffer;
-  on->y     = ybuffer;
-  on->xhost = (PetscBool)!xbuffer;
-  on->yhost = (PetscBool)!ybuffer;
-  if (!xbuffer) PetscCall(OnDevicePlace(on, "x", on->n, x, &on->x, nomem));
-  if (!ybuffer) PetscCall(OnDevicePlace(on, "y", on->m, add ? y : NULL, &on->y, nomem));
-  if (!*nomem) PetscCall(OnDeviceRun(on, add, nomem));
-  if (*nomem || ybuffer) PetscFunctionReturn(PETSC_SUCCESS);
-  if (on->joint) PetscCall(SpmvJointFinish(on->joint, on->device, on->y, x, y, beta));
-  else PetscCall(SpmvDeviceRead(on->device, on->y, y, (size_t)on->m * sizeof(PetscScalar)));
+  *nomem  = PETSC_FALSE;
+  d->half = PETSC_FALSE;
+  if (!d->failed) PetscCall(SpmvDeviceEnter(d, &entered));
+  if (entered) {
+    ierr = OnDeviceMultiply(on, x, xbuffer, y, ybuffer, beta, nomem);
+    PetscCall(SpmvDeviceLeave(d));
+    PetscCall(ierr);
+  }
+  if (d->failed) *nomem = PETSC_TRUE;
+  if (d->failed && ybuffer) d->half = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

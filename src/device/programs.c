@@ -157,16 +157,20 @@ static PetscErrorCode ProgramMake(SpmvDevice *d, const char source[], const char
   PetscCall(d->api->compile(d->handle, source, options, program, &binary, &size, &log));
   if (log) PetscCall(ProgramRefuse(d->api->name, source, options, log));
   if (!*program) SpmvCallDevice(d, NULL, load, binary, size, program);
-  PetscCheck(*program, PETSC_COMM_SELF, PETSC_ERR_LIB,
+  PetscCheck(*program || d->failed, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "The %s driver does not take what its compiler made: it may be older than the compiler; update the driver, or set "
              "-mat_spmv_backend host",
              d->api->name);
+  if (!*program) PetscFunctionReturn(PETSC_SUCCESS);
   SpmvPrograms[SPMV_COMPILED]++;
   if (file[0] && binary) PetscCall(ProgramFileWrite(file, key, binary, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The program of kernels without preludes, under -D options without those that every kernel gets; not the caller's to release */
+/*
+  The program of kernels without preludes, under -D options without those that every kernel gets; not the caller's to release. NULL
+  if the device fails and is tolerant
+*/
 PetscErrorCode SpmvProgramGet(SpmvDevice *d, const char source[], const char options[], void **program)
 {
   const SpmvDeviceInfo *info  = &d->info;
@@ -177,6 +181,7 @@ PetscErrorCode SpmvProgramGet(SpmvDevice *d, const char source[], const char opt
   void                 *made;
 
   PetscFunctionBegin;
+  *program = NULL;
   PetscCall(SpmvProgramOptions(info, options, all, sizeof(all)));
   PetscCall(SpmvProgramSource(d->api, source, &whole));
   size = strlen(whole) + strlen(all) + sizeof(*info) + 64;
@@ -192,6 +197,7 @@ PetscErrorCode SpmvProgramGet(SpmvDevice *d, const char source[], const char opt
     PetscCall(ProgramMake(d, whole, all, key, &made));
     PetscCall(PetscTime(&end));
     SpmvProgramSeconds += end - start;
+    if (!made) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscNew(&p));
     *p       = (Program){.key = key, .program = made, .next = Programs};
     Programs = p;
@@ -209,7 +215,7 @@ PetscErrorCode SpmvProgramsReset(SpmvDevice *d)
     Program *p = Programs;
 
     Programs = p->next;
-    SpmvCallDevice(d, NULL, release, p->program);
+    SpmvReleaseDevice(d, release, p->program);
     PetscCall(PetscFree(p->key));
     PetscCall(PetscFree(p));
   }

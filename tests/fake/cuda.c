@@ -64,7 +64,7 @@ typedef struct { /* CUDA_KERNEL_NODE_PARAMS_v1 of cuda.h */
 static FILE  *out;
 static char  *arena;
 static size_t used, freed[ALLOCS], nallocs, size[ALLOCS], start[ALLOCS];
-static int    depth, context, graphs, execs, modules, buffers, busy;
+static int    depth, context, graphs, execs, modules, buffers, busy, pinned, events;
 static void  *now; /* the stream of the last call that had one */
 
 static struct { /* for tests: pointers given to kernels since FakeForget() */
@@ -109,6 +109,20 @@ static void Say(const char format[], ...)
 static void Current(const char call[])
 {
   if (!depth) Say("bad %s without a context", call);
+}
+
+/* What was sent from page-locked memory arrives late: at the next call that shows what is there. Until then its source must stay */
+static struct {
+  void       *to;
+  const void *from;
+  size_t      bytes;
+} late[64];
+static int nlate;
+
+static void Arrive(void)
+{
+  for (int k = 0; k < nlate; k++) memcpy(late[k].to, late[k].from, late[k].bytes);
+  nlate = 0;
 }
 
 /* A call that goes to a stream: what another one has been asked for must have ended */
@@ -184,6 +198,11 @@ int cuDevicePrimaryCtxRelease_v2(int id)
   context--;
   return id;
 }
+int cuCtxGetCurrent(void **c)
+{
+  *c = depth ? &context : NULL;
+  return 0;
+}
 int cuCtxPushCurrent_v2(void *c)
 {
   depth++;
@@ -197,6 +216,7 @@ int cuCtxPopCurrent_v2(void **c)
 int cuCtxSynchronize(void)
 {
   Current("cuCtxSynchronize");
+  Arrive();
   busy = 0;
   return 0;
 }
@@ -204,6 +224,7 @@ int cuCtxSynchronize(void)
 int cuStreamSynchronize(void *stream)
 {
   Current("cuStreamSynchronize");
+  Arrive();
   if (stream == now) busy = 0;
   return 0;
 }
@@ -262,11 +283,27 @@ static long Find(unsigned long long pointer)
   return low < nallocs && start[low] == p && !freed[low] ? (long)low : -1;
 }
 
+/* Whether a buffer has these bytes */
+static int Inside(unsigned long long pointer, size_t bytes)
+{
+  const unsigned long long p   = Number(pointer);
+  size_t                   low = 0, high = nallocs;
+
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+
+    if (start[middle] <= p) low = middle + 1;
+    else high = middle;
+  }
+  return low && !freed[low - 1] && p + bytes <= start[low - 1] + size[low - 1];
+}
+
 int cuMemFree_v2(unsigned long long p)
 {
   const long k = Find(p);
 
   Current("cuMemFree");
+  Arrive();
   if (k < 0) Say("bad cuMemFree of what is no buffer");
   else {
     freed[k] = 1;
@@ -277,25 +314,103 @@ int cuMemFree_v2(unsigned long long p)
 
 static int Copy(unsigned long long p, size_t bytes, void *stream, const char call[])
 {
-  const long k = Find(p);
+  const int bad = !Inside(p, bytes);
 
   OnStream(stream, call);
-  if (k < 0 || size[k] < bytes) Say("bad %s of %zu bytes", call, bytes);
-  return k < 0 || size[k] < bytes;
+  if (bad) Say("bad %s of %zu bytes", call, bytes);
+  return bad;
+}
+
+/* Page-locked memory of the host */
+static char  *locked[64];
+static size_t lockedsize[64];
+
+static int IsPinned(const void *p)
+{
+  for (int k = 0; k < 64; k++) {
+    if (locked[k] && (const char *)p >= locked[k] && (const char *)p < locked[k] + lockedsize[k]) return 1;
+  }
+  return 0;
+}
+
+int cuMemHostAlloc(void **p, size_t bytes, unsigned flags)
+{
+  int k = 0;
+
+  Current("cuMemHostAlloc");
+  while (k < 64 && locked[k]) k++;
+  if (k == 64) return 2;
+  *p = locked[k] = malloc(bytes);
+  lockedsize[k]  = bytes;
+  pinned++;
+  return flags != 0;
+}
+
+int cuMemFreeHost(void *p)
+{
+  Current("cuMemFreeHost");
+  Arrive();
+  for (int k = 0; k < 64; k++) {
+    if (!p || locked[k] != p) continue;
+    locked[k] = NULL;
+    free(p);
+    pinned--;
+    return 0;
+  }
+  Say("bad cuMemFreeHost of what is no page-locked memory");
+  return 1;
+}
+
+/* Events: everything has ended where one is waited for, as streams run one after the other */
+int cuEventCreate(void **event, unsigned flags)
+{
+  Current("cuEventCreate");
+  *event = calloc(1, 1);
+  events++;
+  return flags != 2;
+}
+int cuEventDestroy_v2(void *event)
+{
+  Current("cuEventDestroy");
+  free(event);
+  events--;
+  return 0;
+}
+int cuEventRecord(void *event, void *stream)
+{
+  OnStream(stream, "cuEventRecord");
+  return !event;
+}
+int cuEventSynchronize(void *event)
+{
+  Current("cuEventSynchronize");
+  Arrive();
+  busy = 0;
+  return !event;
 }
 
 int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t bytes, void *stream)
 {
   const int bad = Copy(to, bytes, stream, "cuMemcpyHtoDAsync");
 
-  if (!bad) memcpy((void *)(uintptr_t)to, from, bytes);
-  return bad;
+  if (bad) return bad;
+  if (nlate == 64) Arrive();
+  if (IsPinned(from)) {
+    late[nlate].to      = (void *)(uintptr_t)to;
+    late[nlate].from    = from;
+    late[nlate++].bytes = bytes;
+  } else {
+    Arrive();
+    memcpy((void *)(uintptr_t)to, from, bytes);
+  }
+  return 0;
 }
 
 int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *stream)
 {
   const int bad = Copy(from, bytes, stream, "cuMemcpyDtoHAsync");
 
+  Arrive();
   if (!bad) memcpy(to, (void *)(uintptr_t)from, bytes);
   return bad;
 }
@@ -446,6 +561,7 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
   Node node;
 
   OnStream(stream, "cuLaunchKernel");
+  Arrive();
   if (!gx || gy != 1 || gz != 1 || !bx || bx > 1024 || by != 1 || bz != 1 || shared || extra) Say("bad cuLaunchKernel");
   NodeSet(&node, f, gx, bx, args);
   return NodeRun(&node) ? 700 : 0;
@@ -538,6 +654,7 @@ int cuGraphLaunch(void *exec, void *stream)
   int          bad = 0;
 
   OnStream(stream, "cuGraphLaunch");
+  Arrive();
   if (!e->alive) Say("bad cuGraphLaunch");
   Say("graph %d", e->n);
   for (int k = 0; k < e->n; k++) bad |= NodeRun(&e->node[k]);
@@ -619,6 +736,7 @@ int nvrtcDestroyProgram(void **program)
 
 __attribute__((destructor)) static void End(void)
 {
+  if (out && (pinned || events)) Say("bad end: %d page-locked arrays and %d events are left", pinned, events);
   if (out)
     Say("left %d graphs, %d to launch, %d buffers, %d modules, %d contexts, %d current", graphs, execs, buffers, modules, context,
         depth);

@@ -2,8 +2,8 @@
   cuda.c - NVIDIA's GPUs through the CUDA driver API; kernels are compiled by NVRTC (nvrtc.c)
 
   libcuda comes with the driver, 470 or newer; the few prototypes that are needed stand here. The primary context is used, which
-  is also PETSc's and the CUDA runtime's; it is made current for the time of each call only. All goes to PETSc's stream (petsc.c),
-  in the order in which it is asked for. Where PETSc has none that is the legacy default stream: streams that a program makes in
+  is also PETSc's and the CUDA runtime's; it is made current for the time of each call, or of a product, unless it is. All goes to
+  PETSc's stream (petsc.c), in the order in which it is asked for. Where PETSc has none that is the legacy default stream: streams that a program makes in
   the usual way wait for it and it for them; one made with cudaStreamNonBlocking does not, and who has such a one must wait for it
   before our vectors and products are used.
 */
@@ -28,6 +28,8 @@ enum { /* of cuda.h */
        CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE           = 36,
        CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH     = 37,
        CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE               = 38,
+       CU_EVENT_DISABLE_TIMING                         = 2,
+       CUDA_ERROR_UNKNOWN                              = 999,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR    = 75,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR    = 76
 };
@@ -44,11 +46,18 @@ enum { /* of cuda.h */
   X(int, cuDeviceGetAttribute, (int *, int, int)) \
   X(int, cuDevicePrimaryCtxRetain, (CUhandle *, int)) \
   X(int, cuDevicePrimaryCtxRelease_v2, (int)) \
+  X(int, cuCtxGetCurrent, (CUhandle *)) \
   X(int, cuCtxPushCurrent_v2, (CUhandle)) \
   X(int, cuCtxPopCurrent_v2, (CUhandle *)) \
   X(int, cuCtxSynchronize, (void)) \
   X(int, cuMemAlloc_v2, (void **, size_t)) \
   X(int, cuMemFree_v2, (void *)) \
+  X(int, cuMemHostAlloc, (void **, size_t, unsigned)) \
+  X(int, cuMemFreeHost, (void *)) \
+  X(int, cuEventCreate, (CUhandle *, unsigned)) \
+  X(int, cuEventDestroy_v2, (CUhandle)) \
+  X(int, cuEventRecord, (CUhandle, CUhandle)) \
+  X(int, cuEventSynchronize, (CUhandle)) \
   X(int, cuMemcpyHtoDAsync_v2, (void *, const void *, size_t, CUhandle)) \
   X(int, cuMemcpyDtoHAsync_v2, (void *, const void *, size_t, CUhandle)) \
   X(int, cuPointerGetAttribute, (void *, int, const void *)) \
@@ -70,7 +79,16 @@ typedef struct {
   int      id;
   CUhandle context;
   CUhandle stream; /* PETSc's, at the last call; never used again without asking */
+  CUhandle event[SPMV_STAGING_SLOTS];
 } CudaDevice;
+
+typedef struct {
+  CUhandle        module;
+  SpmvKernelTable functions;
+} CudaProgram;
+
+/* Of this thread of the program: how often CudaEnter() was called, and whether our context came upon another one */
+static _Thread_local int Entered, Pushed;
 
 static const char *CudaError(int code)
 {
@@ -79,7 +97,7 @@ static const char *CudaError(int code)
   return cuGetErrorName(code, &name) ? "unknown" : name;
 }
 
-#define PetscCallCuda(function, ...) PetscCall(SpmvDeviceResult(&SpmvDeviceApi_cuda, #function "()", function(__VA_ARGS__), NULL))
+#define PetscCallCuda(function, ...) PetscCall(SpmvDeviceResult(&SpmvDeviceApi_cuda, #function "()", function(__VA_ARGS__)))
 
 /* Devices that kernels can be compiled for */
 static PetscErrorCode CudaCount(PetscInt *all, PetscInt *gpus, PetscInt *petsc)
@@ -162,34 +180,54 @@ static PetscErrorCode CudaOpen(PetscInt index, void **device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode CudaClose(void **device)
-{
-  PetscFunctionBegin;
-  PetscCallCuda(cuDevicePrimaryCtxRelease_v2, ((CudaDevice *)*device)->id);
-  PetscCall(PetscFree(*device));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The context is made current; PETSc's stream, NULL for CUDA's default one. At a change all that was asked for is waited for */
-static PetscErrorCode CudaEnter(void *device)
+static int CudaEnter(void *device)
 {
   CudaDevice *d      = device;
-  CUhandle    stream = NULL;
+  CUhandle    stream = NULL, current;
+  int         code;
 
-  PetscFunctionBegin;
-  PetscCall(SpmvPetscCuda(NULL, &stream));
-  PetscCallCuda(cuCtxPushCurrent_v2, d->context);
-  if (stream != d->stream) PetscCallCuda(cuCtxSynchronize);
+  if (Entered) {
+    Entered++;
+    return 0;
+  }
+  if (SpmvPetscCuda(NULL, &stream)) return CUDA_ERROR_UNKNOWN;
+  code = cuCtxGetCurrent(&current);
+  if (!code && current != d->context) {
+    code   = cuCtxPushCurrent_v2(d->context);
+    Pushed = !code;
+  }
+  if (!code && stream != d->stream) code = cuCtxSynchronize();
+  if (code && Pushed) (void)cuCtxPopCurrent_v2(&current);
+  if (code) {
+    Pushed = 0;
+    return code;
+  }
   d->stream = stream;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  Entered   = 1;
+  return 0;
 }
 
-static PetscErrorCode CudaLeave(void *device)
+static int CudaLeave(void *device)
 {
-  CUhandle context;
+  CUhandle  context;
+  const int pop = !--Entered && Pushed;
+
+  if (pop) Pushed = 0;
+  return pop ? cuCtxPopCurrent_v2(&context) : 0;
+}
+
+static PetscErrorCode CudaClose(void **device)
+{
+  CudaDevice *d = *device;
 
   PetscFunctionBegin;
-  PetscCallCuda(cuCtxPopCurrent_v2, &context);
+  if (!CudaEnter(d)) {
+    for (int k = 0; k < SPMV_STAGING_SLOTS; k++) (void)(d->event[k] && cuEventDestroy_v2(d->event[k]));
+    (void)CudaLeave(d);
+  }
+  PetscCallCuda(cuDevicePrimaryCtxRelease_v2, d->id);
+  PetscCall(PetscFree(*device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -217,6 +255,36 @@ static int CudaCopy(void *device, SpmvDirection direction, void *to, const void 
   return code ? code : cuStreamSynchronize(stream);
 }
 
+static int CudaPin(void *device, size_t bytes, void **memory, void **array)
+{
+  const int code = cuMemHostAlloc(array, bytes, 0);
+
+  *memory = *array;
+  return code;
+}
+
+static int CudaUnpin(void *device, void *memory, void *array)
+{
+  return cuMemFreeHost(array);
+}
+
+static int CudaBegin(void *device, SpmvDirection direction, void *buffer, size_t offset, void *array, size_t bytes, int slot)
+{
+  CudaDevice *d    = device;
+  char       *at   = (char *)buffer + offset;
+  int         code = d->event[slot] ? 0 : cuEventCreate(&d->event[slot], CU_EVENT_DISABLE_TIMING);
+
+  if (code) return code;
+  code = direction == SPMV_TO_DEVICE ? cuMemcpyHtoDAsync_v2(at, array, bytes, d->stream)
+                                     : cuMemcpyDtoHAsync_v2(array, at, bytes, d->stream);
+  return code ? code : cuEventRecord(d->event[slot], d->stream);
+}
+
+static int CudaWait(void *device, int slot)
+{
+  return cuEventSynchronize(((CudaDevice *)device)->event[slot]);
+}
+
 static PetscErrorCode CudaCompile(void *device, const char source[], const char options[], void **program, char **binary,
                                   size_t *size, char **log)
 {
@@ -232,19 +300,36 @@ static PetscErrorCode CudaCompile(void *device, const char source[], const char 
 
 static int CudaLoad(void *device, const char *binary, size_t size, void **program)
 {
-  if (cuModuleLoadData(program, binary)) *program = NULL;
+  CudaProgram *p = calloc(1, sizeof(*p));
+
+  *program = NULL;
+  if (!p) return CUDA_ERROR_OUT_OF_MEMORY;
+  if (cuModuleLoadData(&p->module, binary)) free(p);
+  else *program = p;
   return 0;
 }
 
 static int CudaRelease(void *device, void *program)
 {
-  return cuModuleUnload(program);
+  const int code = cuModuleUnload(((CudaProgram *)program)->module);
+
+  free(program);
+  return code;
+}
+
+static int CudaFunction(CudaProgram *p, const char name[], CUhandle *function)
+{
+  CUhandle *place = SpmvKernelPlace(&p->functions, name);
+  const int code  = !place ? CUDA_ERROR_UNKNOWN : *place ? 0 : cuModuleGetFunction(place, p->module, name);
+
+  if (!code) *function = *place;
+  return code;
 }
 
 static int CudaLaunch(void *device, void *program, const SpmvDeviceCall *call)
 {
-  CUhandle  function;
-  const int code = cuModuleGetFunction(&function, program, call->kernel);
+  CUhandle  function = NULL;
+  const int code     = CudaFunction(program, call->kernel, &function);
 
   if (code) return code;
   return cuLaunchKernel(function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, ((CudaDevice *)device)->stream,
@@ -273,7 +358,7 @@ static int CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDe
       before = step;
       step   = k;
     }
-    code = cuModuleGetFunction(&params.function, program, calls[k].kernel);
+    code = CudaFunction(program, calls[k].kernel, &params.function);
     if (!code) code = cuGraphAddKernelNode(&node[k], graph, &node[before], (size_t)(step - before), &params);
   }
   if (!code) code = cuGraphInstantiateWithFlags(result, graph, 0);
@@ -321,6 +406,11 @@ const SpmvDeviceApi SpmvDeviceApi_cuda = {
   .alloc    = CudaAlloc,
   .free     = CudaFree,
   .copy     = CudaCopy,
+  .early    = PETSC_TRUE,
+  .pin      = CudaPin,
+  .unpin    = CudaUnpin,
+  .begin    = CudaBegin,
+  .wait     = CudaWait,
   .compile  = CudaCompile,
   .load     = CudaLoad,
   .launch   = CudaLaunch,

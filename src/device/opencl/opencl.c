@@ -30,7 +30,14 @@ enum { /* of CL/cl.h */
        CL_DRIVER_VERSION                = 0x102D,
        CL_DEVICE_VERSION                = 0x102F,
        CL_DEVICE_EXTENSIONS             = 0x1030,
+       CL_DEVICE_ATOMIC_MEMORY          = 0x1063, /* _CAPABILITIES, as the next */
+       CL_DEVICE_ATOMIC_FENCE           = 0x1064,
+       CL_DEVICE_ATOMIC_ORDER_RELAXED   = 1 << 0,
+       CL_DEVICE_ATOMIC_ORDER_ACQ_REL   = 1 << 1,
+       CL_DEVICE_ATOMIC_SCOPE_DEVICE    = 1 << 5,
        CL_MEM_READ_WRITE                = 1 << 0,
+       CL_MEM_ALLOC_HOST_PTR            = 1 << 4,
+       CL_MAP_READ_AND_WRITE            = 3,
        CL_PROGRAM_BINARY_SIZES          = 0x1165,
        CL_PROGRAM_BINARIES              = 0x1166,
        CL_PROGRAM_BUILD_LOG             = 0x1183
@@ -53,6 +60,11 @@ enum { /* of CL/cl.h */
     (cl_handle, cl_handle, cl_uint, size_t, size_t, const void *, cl_uint, const cl_handle *, cl_handle *)) \
   X(cl_int, clEnqueueReadBuffer, \
     (cl_handle, cl_handle, cl_uint, size_t, size_t, void *, cl_uint, const cl_handle *, cl_handle *)) \
+  X(void *, clEnqueueMapBuffer, \
+    (cl_handle, cl_handle, cl_uint, cl_ulong, size_t, size_t, cl_uint, const cl_handle *, cl_handle *, cl_int *)) \
+  X(cl_int, clEnqueueUnmapMemObject, (cl_handle, cl_handle, void *, cl_uint, const cl_handle *, cl_handle *)) \
+  X(cl_int, clWaitForEvents, (cl_uint, const cl_handle *)) \
+  X(cl_int, clReleaseEvent, (cl_handle)) \
   X(cl_handle, clCreateProgramWithSource, (cl_handle, cl_uint, const char **, const size_t *, cl_int *)) \
   X(cl_handle, clCreateProgramWithBinary, \
     (cl_handle, cl_uint, const cl_handle *, const size_t *, const unsigned char **, cl_int *, cl_int *)) \
@@ -70,20 +82,19 @@ SPMV_LIBRARY(OPENCL_FUNCTIONS)
 
 #define OPENCL_DEVICES_MAX   64 /* devices of one machine, at most */
 #define OPENCL_PLATFORMS_MAX 16
-#define OPENCL_KERNELS_MAX   64 /* kernels of one program, at most */
 
 static PetscInt  NDevices, NGpus;
 static cl_handle Devices[OPENCL_DEVICES_MAX]; /* GPUs first */
 
 typedef struct {
-  cl_handle id, context, queue;
+  cl_handle   id, context, queue;
+  const char *across; /* what the compiler is told of kernels whose work groups wait for each other */
+  cl_handle   event[SPMV_STAGING_SLOTS];
 } OpenclDevice;
 
 typedef struct {
-  cl_handle   program;
-  PetscInt    nkernels;
-  const char *name[OPENCL_KERNELS_MAX];
-  cl_handle   kernel[OPENCL_KERNELS_MAX];
+  cl_handle       program;
+  SpmvKernelTable kernels;
 } OpenclProgram;
 
 /* Names of the errors that users may see */
@@ -98,7 +109,7 @@ static const char *OpenclError(int code)
   return code < 0 && -code < (int)PETSC_STATIC_ARRAY_LENGTH(names) && names[-code] ? names[-code] : "see CL/cl.h";
 }
 
-#define OpenclCheck(function, code)    PetscCall(SpmvDeviceResult(&SpmvDeviceApi_opencl, #function "()", code, NULL))
+#define OpenclCheck(function, code)    PetscCall(SpmvDeviceResult(&SpmvDeviceApi_opencl, #function "()", code))
 #define PetscCallOpencl(function, ...) OpenclCheck(function, function(__VA_ARGS__))
 
 /* Finds GPUs, or all others, of all platforms */
@@ -139,6 +150,23 @@ static PetscErrorCode OpenclCount(PetscInt *all, PetscInt *gpus, PetscInt *petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  The option of the compiler under which fences and atomics reach all work groups of a device; NULL if it has no such: fences of
+  OpenCL 1.2 order memory inside a work group only. OpenCL 2 has them all, 3 those that it tells
+*/
+static const char *OpenclAcross(cl_handle id, const char version[])
+{
+  const cl_ulong device = CL_DEVICE_ATOMIC_SCOPE_DEVICE;
+  cl_ulong       memory = 0, fence = 0;
+
+  if (!strncmp(version, "OpenCL 1", 8)) return NULL;
+  if (!strncmp(version, "OpenCL 2", 8)) return "-cl-std=CL2.0";
+  (void)clGetDeviceInfo(id, CL_DEVICE_ATOMIC_MEMORY, sizeof(memory), &memory, NULL);
+  (void)clGetDeviceInfo(id, CL_DEVICE_ATOMIC_FENCE, sizeof(fence), &fence, NULL);
+  if (~memory & (device | CL_DEVICE_ATOMIC_ORDER_RELAXED) || ~fence & (device | CL_DEVICE_ATOMIC_ORDER_ACQ_REL)) return NULL;
+  return "-cl-std=CL3.0";
+}
+
 static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
 {
   const cl_handle id               = Devices[index];
@@ -147,7 +175,7 @@ static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
   cl_uint         units = 1;
 
   PetscFunctionBegin;
-  *info = (SpmvDeviceInfo){.gpu = (PetscBool)(index < NGpus), .forward = (PetscBool)(index < NGpus)};
+  *info = (SpmvDeviceInfo){.gpu = (PetscBool)(index < NGpus)};
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_NAME, sizeof(info->name), info->name, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DRIVER_VERSION, sizeof(info->driver), info->driver, NULL);
   PetscCallOpencl(clGetDeviceInfo, id, CL_DEVICE_VERSION, sizeof(info->compiler), info->compiler, NULL);
@@ -162,6 +190,7 @@ static PetscErrorCode OpenclDescribe(PetscInt index, SpmvDeviceInfo *info)
   info->units    = (size_t)units;
   info->cache    = (size_t)cache;
   info->real64   = (PetscBool)(strstr(extensions, "cl_khr_fp64") != NULL);
+  info->forward  = (PetscBool)(info->gpu && OpenclAcross(id, info->compiler));
   info->atomic64 = (PetscBool)(strstr(extensions, "cl_khr_int64_base_atomics") != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -180,13 +209,16 @@ static PetscErrorCode OpenclTell(PetscInt index, SpmvDeviceTold *told)
 
 static PetscErrorCode OpenclOpen(PetscInt index, void **device)
 {
+  char          version[128] = "";
   OpenclDevice *d;
   cl_int        code;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&d));
-  *device    = d;
-  d->id      = Devices[index];
+  *device = d;
+  d->id   = Devices[index];
+  PetscCallOpencl(clGetDeviceInfo, d->id, CL_DEVICE_VERSION, sizeof(version), version, NULL);
+  d->across  = OpenclAcross(d->id, version);
   d->context = clCreateContext(NULL, 1, &d->id, NULL, NULL, &code);
   OpenclCheck(clCreateContext, code);
   d->queue = clCreateCommandQueue(d->context, d->id, 0, &code);
@@ -237,6 +269,48 @@ static int OpenclCopy(void *device, SpmvDirection direction, void *to, const voi
   return OpenclMemory(clEnqueueWriteBuffer(queue, to, 1, 0, bytes, from, 0, NULL, NULL));
 }
 
+/* What the host sees of a buffer that is made of such memory, for as long as there is one */
+static int OpenclPin(void *device, size_t bytes, void **memory, void **array)
+{
+  OpenclDevice *d = device;
+  int           code;
+
+  *memory = clCreateBuffer(d->context, CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, NULL, &code);
+  if (code) return OpenclMemory(code);
+  *array = clEnqueueMapBuffer(d->queue, *memory, 1, CL_MAP_READ_AND_WRITE, 0, bytes, 0, NULL, NULL, &code);
+  if (code) (void)clReleaseMemObject(*memory);
+  return OpenclMemory(code);
+}
+
+static int OpenclUnpin(void *device, void *memory, void *array)
+{
+  OpenclDevice *d    = device;
+  int           code = clEnqueueUnmapMemObject(d->queue, memory, array, 0, NULL, NULL);
+
+  if (!code) code = clFinish(d->queue);
+  return code ? code : clReleaseMemObject(memory);
+}
+
+static int OpenclBegin(void *device, SpmvDirection direction, void *buffer, size_t offset, void *array, size_t bytes, int slot)
+{
+  OpenclDevice *d = device;
+  int           code;
+
+  if (direction == SPMV_FROM_DEVICE)
+    code = clEnqueueReadBuffer(d->queue, buffer, 0, offset, bytes, array, 0, NULL, &d->event[slot]);
+  else code = OpenclMemory(clEnqueueWriteBuffer(d->queue, buffer, 0, offset, bytes, array, 0, NULL, &d->event[slot]));
+  return code ? code : clFlush(d->queue);
+}
+
+static int OpenclWait(void *device, int slot)
+{
+  OpenclDevice *d    = device;
+  int           code = clWaitForEvents(1, &d->event[slot]);
+
+  (void)clReleaseEvent(d->event[slot]);
+  return code;
+}
+
 /* What the compiler says; the caller's to free */
 static PetscErrorCode OpenclLog(OpenclDevice *d, cl_handle program, char **log)
 {
@@ -273,14 +347,16 @@ static PetscErrorCode OpenclCompile(void *device, const char source[], const cha
                                     size_t *size, char **log)
 {
   OpenclDevice *d = device;
+  char          all[4 * SPMV_DEVICE_OPTIONS];
   cl_handle     made;
   int           code;
 
   PetscFunctionBegin;
   *program = *log = *binary = NULL;
+  PetscCall(PetscSNPrintf(all, sizeof(all), "%s %s", options, d->across && strstr(options, SPMV_ACROSS) ? d->across : ""));
   made                      = clCreateProgramWithSource(d->context, 1, &source, NULL, &code);
   OpenclCheck(clCreateProgramWithSource, code);
-  if (clBuildProgram(made, 1, &d->id, options, NULL, NULL)) {
+  if (clBuildProgram(made, 1, &d->id, all, NULL, NULL)) {
     PetscCall(OpenclLog(d, made, log));
     PetscCallOpencl(clReleaseProgram, made);
   } else {
@@ -307,27 +383,21 @@ static int OpenclRelease(void *device, void *program)
   OpenclProgram *p    = program;
   int            code = clReleaseProgram(p->program);
 
-  for (PetscInt k = 0; k < p->nkernels && !code; k++) code = clReleaseKernel(p->kernel[k]);
+  for (PetscInt k = 0; k < p->kernels.n && !code; k++) {
+    if (p->kernels.kernel[k]) code = clReleaseKernel(p->kernels.kernel[k]);
+  }
   free(p);
   return code;
 }
 
-/* The kernel of a name, made once: to make one takes longer than to launch it */
 static int OpenclKernel(OpenclProgram *p, const char name[], cl_handle *kernel)
 {
-  PetscInt k = 0;
-  int      code;
+  cl_handle *place = SpmvKernelPlace(&p->kernels, name);
+  int        code  = place ? 0 : CL_INVALID_KERNEL_NAME;
 
-  while (k < p->nkernels && strcmp(p->name[k], name)) k++;
-  if (k == OPENCL_KERNELS_MAX) return CL_INVALID_KERNEL_NAME;
-  if (k == p->nkernels) {
-    p->kernel[k] = clCreateKernel(p->program, name, &code);
-    if (code) return code;
-    p->name[k] = name;
-    p->nkernels++;
-  }
-  *kernel = p->kernel[k];
-  return 0;
+  if (place && !*place) *place = clCreateKernel(p->program, name, &code);
+  if (!code) *kernel = *place;
+  return code;
 }
 
 static int OpenclLaunch(void *device, void *program, const SpmvDeviceCall *call)
@@ -362,6 +432,10 @@ const SpmvDeviceApi SpmvDeviceApi_opencl = {
   .alloc    = OpenclAlloc,
   .free     = OpenclFree,
   .copy     = OpenclCopy,
+  .pin      = OpenclPin,
+  .unpin    = OpenclUnpin,
+  .begin    = OpenclBegin,
+  .wait     = OpenclWait,
   .compile  = OpenclCompile,
   .load     = OpenclLoad,
   .launch   = OpenclLaunch,

@@ -6,7 +6,8 @@
   WARP_BARRIER   of 32 work items that follow each other, for local memory. OpenCL 1.2 has none, so here it is the work group's:
                  all of that must come to it as often
   WARPS_ALONE    1: they need not, since WARP_BARRIER is of a warp and no more
-  FENCE          what was written to global memory before is there for others before what is written after
+  FENCE          what was written to global memory before is there for others before what is written after: for others of the
+                 work group, and with -DACROSS=1 for all work groups, which OpenCL 1.2 has no fence for (its atomics have that scope)
   STREAM(p)      *p, which is read once
   UNROLL         before a loop of constant length
   UNIFORM_IF     a branch with barriers in it that all work items of a group take or none. Where work groups are not run by
@@ -33,7 +34,11 @@
 #define BARRIER       barrier(CLK_LOCAL_MEM_FENCE)
 #define WARP_BARRIER  BARRIER
 #define WARPS_ALONE   0
-#define FENCE         mem_fence(CLK_GLOBAL_MEM_FENCE)
+#if ACROSS
+  #define FENCE atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
+#else
+  #define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
+#endif
 #define STREAM(p)     (*(p))
 #define UNROLL
 #define ATOMIC_NEXT(p)     atomic_inc(p)

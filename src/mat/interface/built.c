@@ -25,14 +25,15 @@ static PetscErrorCode BuiltCount(SpmvBuilt *b)
 
   Output Parameters:
 + built - nothing in it after an error
-- nomem - PETSC_TRUE if the device is out of memory, which has been said; there is nothing in it then, either
+- nomem - PETSC_TRUE if the device is out of memory or has failed, which has been said; there is nothing in it then, either
 */
 PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvOrder **order,
                                SpmvBuilt *built, PetscBool *nomem)
 {
   const SpmvFormat *format = SpmvCandidate[number];
   SpmvBuilt         b      = {.format = format, .plan = *plan};
-  SpmvDevice       *device;
+  SpmvDevice       *device = NULL;
+  PetscErrorCode    ierr   = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   *nomem = PETSC_FALSE;
@@ -40,11 +41,15 @@ PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscIn
   PetscCall(PetscLogEventBegin(SPMV_Build, A, 0, 0, 0));
   if (plan->backend == SPMV_BACKEND_DEVICE) {
     PetscCall(SpmvDeviceGet(&device));
-    PetscCall(SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, nomem));
+    *nomem = device->failed;
+    device->tolerant++;
+    if (!*nomem) ierr = SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, nomem);
+    device->tolerant--;
+    PetscCall(ierr);
   } else if (format->host->kernels) PetscCall(SpmvBuild(&format->host->side, csr, NULL, &b.plan, &b.storage));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
   if (*nomem) {
-    PetscCall(MatSpmvOutOfMemory(s, format->name));
+    PetscCall(MatSpmvLeaveDevice(s, device, format->name));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (order && b.storage) {
@@ -68,16 +73,31 @@ static PetscErrorCode BuiltSetValuesHost(const SpmvCSR *csr, SpmvBuilt *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode BuiltSetValuesDevice(const SpmvCSR *csr, SpmvOnDevice *on, PetscBool *nomem)
+{
+  SpmvDevice    *device = SpmvOnDeviceDevice(on);
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  *nomem = device->failed;
+  if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
+  device->tolerant++;
+  ierr = SpmvOnDeviceSetValues(on, csr, nomem);
+  device->tolerant--;
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Takes the values of a matrix with the same pattern */
 PetscErrorCode SpmvBuiltSetValues(Mat A, SpmvShadow *s, const SpmvCSR *csr, SpmvBuilt *b, PetscBool *nomem)
 {
   PetscFunctionBegin;
   *nomem = PETSC_FALSE;
   PetscCall(PetscLogEventBegin(SPMV_Update, A, 0, 0, 0));
-  if (b->device) PetscCall(SpmvOnDeviceSetValues(b->device, csr, nomem));
+  if (b->device) PetscCall(BuiltSetValuesDevice(csr, b->device, nomem));
   else if (b->storage) PetscCall(BuiltSetValuesHost(csr, b));
   PetscCall(PetscLogEventEnd(SPMV_Update, A, 0, 0, 0));
-  if (*nomem) PetscCall(MatSpmvOutOfMemory(s, b->format->name));
+  if (*nomem) PetscCall(MatSpmvLeaveDevice(s, SpmvOnDeviceDevice(b->device), b->format->name));
   else s->seq.counts.refreshes += SpmvBuiltExists(b);
   PetscCall(BuiltCount(b)); /* values may be coded otherwise */
   PetscFunctionReturn(PETSC_SUCCESS);

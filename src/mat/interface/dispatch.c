@@ -6,6 +6,7 @@
   entries they stand for.
 */
 #include "spmvmat.h"
+#include "../../device/device.h"
 #include "../../vec/vecaccel.h"
 #include <petsctime.h>
 
@@ -58,10 +59,10 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
   copy = (PetscBool)(ours && transpose && (shadow->settings.transpose == SPMV_TRANSPOSE_COPY || b->device));
   if (copy) PetscCall(MatSpmvGetTransposed(A, shadow, &b));
   PetscCall(PetscTime(&start));
-  if (ours && y && y != z) PetscCall(SpmvVecCopyLocal(y, z));
-  if (ours && b->device) PetscCall(SpmvProductDevice(b->device, x, z, beta, &nomem));
+  if (ours && !b->device && y && y != z) PetscCall(SpmvVecCopyLocal(y, z));
+  if (ours && b->device) PetscCall(SpmvProductDevice(b->device, x, y, z, &nomem));
   else if (ours) PetscCall(SpmvProductHost(shadow, b, x, z, beta, (PetscBool)(transpose && !copy)));
-  if (nomem) PetscCall(MatSpmvOutOfMemory(shadow, b->format->name)); /* z is what it was, or y */
+  if (nomem) PetscCall(MatSpmvLeaveDevice(shadow, SpmvOnDeviceDevice(b->device), b->format->name)); /* z is what it was, or y */
   ours = (PetscBool)(ours && !nomem);
   if (ours) {
     const PetscLogDouble flops = 2.0 * s->key.nz - (y || transpose ? 0 : s->nonzerorows); /* AIJ's, whatever the fill */

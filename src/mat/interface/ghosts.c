@@ -81,33 +81,50 @@ PetscErrorCode MatSpmvGetGhosts(Mat A, SpmvShadow *s, SpmvGhosts **ghosts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* g->sending <- what others want of a vector that only the device has; stays NULL where memory runs out */
+/* g->packed <- what others want of a vector that only the device has; packed: unless memory runs out, or the device fails */
+static PetscErrorCode GhostsPack(SpmvGhosts *g, SpmvDevice *device, Vec x, PetscBool *packed)
+{
+  void     *buffer = NULL;
+  PetscBool nomem  = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (!g->gather) PetscCall(SpmvGatherCreate(device, g->npack, g->wanted, &g->gather, &nomem));
+  if (!nomem) PetscCall(SpmvVecGetDevice(x, VEC_READ, &buffer));
+  *packed = (PetscBool)(buffer != NULL);
+  if (buffer) PetscCall(SpmvOnDeviceMultiply(g->gather, NULL, buffer, g->packed, NULL, PETSC_FALSE, &nomem));
+  PetscCall(SpmvVecRestoreDevice(x, VEC_READ, PETSC_FALSE, &buffer));
+  if (nomem) *packed = PETSC_FALSE;
+  if (nomem) g->hostonly = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* g->sending <- what others want of a vector that only the device has; stays NULL where memory runs out, or the device fails */
 static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x)
 {
-  SpmvDevice *device;
-  void       *buffer = NULL;
-  PetscBool   nomem  = PETSC_FALSE;
-  PetscInt    n;
+  SpmvDevice    *device;
+  PetscBool      packed = PETSC_FALSE;
+  PetscInt       n;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
-  if (!g->gather) PetscCall(SpmvGatherCreate(device, g->npack, g->wanted, &g->gather, &nomem));
-  if (!nomem) PetscCall(SpmvVecGetDevice(x, VEC_READ, &buffer));
-  if (buffer) PetscCall(SpmvOnDeviceMultiply(g->gather, NULL, buffer, g->packed, NULL, PETSC_FALSE, &nomem));
-  if (buffer && !nomem) {
+  if (device->failed) PetscFunctionReturn(PETSC_SUCCESS);
+  device->tolerant++;
+  ierr = GhostsPack(g, device, x, &packed);
+  device->tolerant--;
+  PetscCall(ierr);
+  if (packed) {
     PetscCall(VecGetLocalSize(x, &n));
     if (!g->fromdevice) PetscCall(PetscMalloc1(n, &g->fromdevice));
     for (PetscInt k = 0; k < g->npack; k++) g->fromdevice[g->wanted[k]] = g->packed[k];
     g->sending = g->fromdevice;
   }
-  PetscCall(SpmvVecRestoreDevice(x, VEC_READ, PETSC_FALSE, &buffer));
-  if (!nomem) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!g->hostonly || device->failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
                          "Warning: %s has no room to pack the %" PetscInt_FMT
                          " entries of a vector that other processes want: all of the vector comes to the host in each product; "
                          "use more processes, or set -mat_spmv_backend host\n",
                          device->info.name, g->npack));
-  g->hostonly = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -39,42 +39,68 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvDeviceGet(&device));
-  if (device && (asked == SPMV_BACKEND_DEVICE || device->info.gpu)) *backend = SPMV_BACKEND_DEVICE;
+  if (device && !device->failed && (asked == SPMV_BACKEND_DEVICE || device->info.gpu)) *backend = SPMV_BACKEND_DEVICE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Warns, and leaves a Mat whose device ran out of memory to the host for as long as its settings stay */
-PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *s, const char format[])
+/* Of a device that has failed: an error, or a warning, the first time, as -mat_spmv_on_device_error says */
+static PetscErrorCode MatSpmvDeviceFailed(SpmvShadow *s, SpmvDevice *device)
 {
-  const SpmvKey *key = &s->seq.key;
-  SpmvDevice    *device;
+  const PetscBool told = device->told, error = (PetscBool)(s->settings.on_device_error == SPMV_ON_DEVICE_ERROR);
 
   PetscFunctionBegin;
-  PetscCall(SpmvDeviceGet(&device));
+  device->told = PETSC_TRUE;
+  if (told) PetscCall(PetscInfo(NULL, "%s has failed (%s): the host runs products\n", device->info.name, device->failure));
+  if (told) PetscFunctionReturn(PETSC_SUCCESS);
+  if (error) PetscCall(SpmvShadowDrop(s));
+  PetscCheck(!error, PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "%s has failed, %s; the host runs all products from now on. Set -mat_spmv_on_device_error fallback to go on there "
+             "without an error, or -mat_spmv_backend host",
+             device->info.name, device->failure);
+  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                         "Warning: %s has failed, %s: the host runs all products from now on; set -mat_spmv_on_device_error error "
+                         "to stop, or -mat_spmv_backend host\n",
+                         device->info.name, device->failure));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Leaves a Mat to the host for as long as its settings stay, since its device ran out of memory, which is said, or has failed.
+  `PETSC_ERR_LIB` if that is to be an error; there is no storage then
+*/
+PetscErrorCode MatSpmvLeaveDevice(SpmvShadow *s, struct _n_SpmvDevice *device, const char format[])
+{
+  const SpmvKey *key = &s->seq.key;
+
+  PetscFunctionBegin;
+  s->seq.hostonly = PETSC_TRUE;
+  if (device->failed) {
+    PetscCall(MatSpmvDeviceFailed(s, device));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
                          "Warning: %s has no room for a %s storage of %" PetscInt_FMT " x %" PetscInt_FMT
                          " rows and columns with %" PetscInt_FMT
                          " nonzeros beside the %.0f bytes that are there: the host runs its products; use more processes, or set "
                          "-mat_spmv_backend host\n",
                          device->info.name, format, key->m, key->n, key->nz, (double)device->held));
-  s->seq.hostonly = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  SpmvProductDevice - z <- beta z + op(A) x by the device, for local entries; vectors that live there do not move
-
-  A vector that has no buffer, as one of the host and both of a joint product, is an array. nomem: the device is out of memory,
-  and z is as it was, if it is added to
+  A vector that has no buffer, as one of the host and both of a joint product, is an array. The device may fail at any of this;
+  but if only it has the values of a vector, they are lost
 */
-PetscErrorCode SpmvProductDevice(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *nomem)
+static PetscErrorCode ProductDevice(SpmvOnDevice *on, Vec x, Vec y, Vec z, PetscBool *nomem)
 {
+  const PetscBool    beta    = (PetscBool)(y != NULL);
   const PetscScalar *xarray  = NULL;
   PetscScalar       *zarray  = NULL;
   void              *xbuffer = NULL, *zbuffer = NULL;
-  const int          access = beta ? VEC_READ | VEC_WRITE : VEC_WRITE;
+  const int          access  = beta ? VEC_READ | VEC_WRITE : VEC_WRITE;
 
   PetscFunctionBegin;
+  if (y && y != z) PetscCall(SpmvVecCopyLocal(y, z));
   if (!SpmvOnDeviceIsJoint(on)) {
     PetscCall(SpmvVecGetDevice(x, VEC_READ, &xbuffer));
     PetscCall(SpmvVecGetDevice(z, access, &zbuffer));
@@ -86,6 +112,36 @@ PetscErrorCode SpmvProductDevice(SpmvOnDevice *on, Vec x, Vec z, PetscBool beta,
   else PetscCall(VecRestoreArrayRead(x, &xarray));
   if (zbuffer) PetscCall(SpmvVecRestoreDevice(z, access, (PetscBool) !*nomem, &zbuffer));
   else PetscCall((beta ? VecRestoreArray : VecRestoreArrayWrite)(z, &zarray));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvProductDevice - z <- y + op(A) x by the device, y NULL for 0, for local entries; vectors that live there do not move
+
+  nomem: the device is out of memory, or has failed, and y is as it was; z is to be overwritten, or is y
+*/
+PetscErrorCode SpmvProductDevice(SpmvOnDevice *on, Vec x, Vec y, Vec z, PetscBool *nomem)
+{
+  SpmvDevice    *device = SpmvOnDeviceDevice(on);
+  PetscScalar   *array;
+  PetscErrorCode ierr = PETSC_SUCCESS;
+
+  PetscFunctionBegin;
+  *nomem = device->failed;
+  device->tolerant++;
+  if (!*nomem) ierr = ProductDevice(on, x, y, z, nomem);
+  device->tolerant--;
+  PetscCall(ierr);
+  if (!*nomem) PetscFunctionReturn(PETSC_SUCCESS);
+  if (y == z) {
+    if (device->half) device->told = PETSC_TRUE;
+    PetscCheck(!device->half, PETSC_COMM_SELF, device->failed ? PETSC_ERR_LIB : PETSC_ERR_MEM,
+               "%s: %s in the midst of a product; the vector that it was to add to may have some of the sums and lack others",
+               device->info.name, device->failed ? device->failure : "memory has run out");
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayWrite(z, &array)); /* whatever the device has of it */
+  PetscCall(VecRestoreArrayWrite(z, &array));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

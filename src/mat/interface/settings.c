@@ -19,6 +19,7 @@
 + -mat_spmv_isa
 . -mat_spmv_threads
 . -mat_spmv_backend
+. -mat_spmv_on_device_error
 . -mat_spmv_build_after
 . -mat_spmv_order
 . -mat_spmv_values
@@ -43,6 +44,11 @@
   to gain a fifth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in another order.
 
   Values in single precision are added up in double precision; the matrix itself keeps PETSc's scalars.
+
+  A device that fails in mid-run is not used again in this run. With -mat_spmv_on_device_error error the product that finds out is
+  an error (`PETSC_ERR_LIB`), since what a device gave before it failed may be wrong as well; the matrix can be used, and the host
+  runs its products. With fallback a warning is printed once, and the host makes this product, too. The values of a vector that
+  only the device has are lost either way, which is an error. Memory that runs out is no failure: the host serves, after a warning.
 
 .seealso: `MATSPMV`, `MATSOLVERPETSCSPMV`, `MatSpmvGetPlan()`, `SpmvDeviceOptions`, `SpmvReportOptions`
 M*/
@@ -262,6 +268,7 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
   static const char *const transposes[SPMV_TRANSPOSE_COUNT] = {"shared", "copy"};
   static const char *const backends[SPMV_BACKEND_COUNT]     = {"host", "device", "auto"};
   static const char *const orders[SPMV_ORDER_COUNT]         = {"auto", "none", "levels"};
+  static const char *const failures[SPMV_ON_DEVICE_COUNT]   = {"error", "fallback"};
   const char              *isas[SPMV_ISA_COUNT + 1];
   SpmvShadow              *shadow;
   SpmvSettings             s;
@@ -306,6 +313,10 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsEList(
     "-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU if the matrix is large",
     SPMV_HELP_WORD, backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
+  PetscCall(PetscOptionsEList("-mat_spmv_on_device_error",
+                              "If the device fails in mid-run: an error, or a warning and the host runs products from then on",
+                              SPMV_HELP_WORD, failures, SPMV_ON_DEVICE_COUNT, failures[s.on_device_error], &s.on_device_error,
+                              NULL));
   PetscCall(SpmvReadTuning(A, shadow->type, q, PetscOptionsObject));
   PetscCall(SpmvReadCandidates(shadow->type, q, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_tune_check",

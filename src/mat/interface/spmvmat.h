@@ -91,6 +91,9 @@ typedef enum {
   SPMV_ORDER_COUNT
 } SpmvOrderKind;
 
+/* What is to happen when a device fails in mid-run */
+typedef enum { SPMV_ON_DEVICE_ERROR, SPMV_ON_DEVICE_FALLBACK, SPMV_ON_DEVICE_COUNT } SpmvOnDeviceError;
+
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
   PetscBool         known;         /* the options database was read, or a parent's settings were taken over */
@@ -98,6 +101,7 @@ typedef struct {
   PetscInt          transpose;     /* a SpmvTransposeKind */
   PetscInt          build_after;   /* products by AIJ's kernel before the storage is built, >= 0 */
   PetscInt          order;         /* a SpmvOrderKind */
+  PetscInt          on_device_error; /* a SpmvOnDeviceError */
   PetscBool         floats;        /* storages of products are made of values that were rounded to floats */
   PetscBool         productfloats; /* and so they are for matrices that are products of this one */
   PetscBool         sor;           /* sweeps of MatSOR() are ours */
@@ -118,6 +122,7 @@ typedef struct {
 } SpmvRows;
 
 struct _n_SpmvOnDevice; /* a storage on the device, see device/device.h */
+struct _n_SpmvDevice;
 
 /* SpmvBuilt: a matrix in a format. At most one of storage and device is there: none where AIJ's kernel serves */
 typedef struct {
@@ -154,7 +159,7 @@ typedef struct {
   PetscScalar            *packed;     /* [npack] */
   PetscScalar            *fromdevice; /* [local entries] those of packed at their places; NULL before the first */
   struct _n_SpmvOnDevice *gather;     /* NULL: not made */
-  PetscBool               hostonly;   /* the device had no room for that */
+  PetscBool               hostonly;   /* the device had no room for that, or has failed */
 } SpmvGhosts;
 
 /* SpmvSweeps: of a sequential Mat, what serves MatSOR(), and when it was made */
@@ -196,7 +201,7 @@ typedef struct {
   PetscInt         nonzerorows;  /* rows with entries, for the flop count that AIJ logs */
   PetscBool        sorted;       /* columns increase in each of its rows */
   SpmvTransposed  *transposed;   /* NULL: not built */
-  PetscBool        hostonly;     /* the device ran out of memory */
+  PetscBool        hostonly;     /* the device ran out of memory, or has failed */
   PetscBool        current;      /* what was built has the matrix's values */
   PetscBool        ordertried;   /* it was seen whether this pattern is to have an order ... */
   PetscInt         orderkind;    /* ... when this was asked for */
@@ -372,8 +377,8 @@ extern PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed);
 
 /* matdevice.c */
 extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries, PetscInt *backend);
-extern PetscErrorCode MatSpmvOutOfMemory(SpmvShadow *shadow, const char format[]);
-extern PetscErrorCode SpmvProductDevice(struct _n_SpmvOnDevice *on, Vec x, Vec z, PetscBool beta, PetscBool *nomem);
+extern PetscErrorCode MatSpmvLeaveDevice(SpmvShadow *shadow, struct _n_SpmvDevice *device, const char format[]);
+extern PetscErrorCode SpmvProductDevice(struct _n_SpmvOnDevice *on, Vec x, Vec y, Vec z, PetscBool *nomem);
 extern PetscErrorCode MatSpmvGetTransfers(Mat A, PetscLogDouble counts[6]);
 extern PetscErrorCode MatSpmvDeviceRepeat(Mat A, PetscInt n);
 

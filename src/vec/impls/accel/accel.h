@@ -88,10 +88,10 @@ extern PetscErrorCode VecGetArrayRead_Accel(Vec v, const PetscScalar **array);
 extern PetscErrorCode VecRestoreArrayRead_Accel(Vec v, const PetscScalar **array);
 extern PetscErrorCode VecBindToCPU_Accel(Vec v, PetscBool bound);
 
-/* Whether kernels may work on a vector: nobody holds its array for writing */
+/* Whether kernels may work on a vector: nobody holds its array for writing, and the device has not failed */
 static inline PetscBool VecAccelReady(const VecAccel *a)
 {
-  return (PetscBool)(a->device && !a->bound && !a->writers);
+  return (PetscBool)(a->device && !a->device->failed && !a->bound && !a->writers);
 }
 
 static inline PetscScalar *VecAccelArray(Vec v)

@@ -16,7 +16,7 @@ PetscErrorCode VecMayBorrow(Vec v, PetscBool *may)
   *may = PETSC_FALSE;
   if (VecAccelOf(v) || !(v->ops->getarrayandmemtype || v->ops->getarrayreadandmemtype)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvDeviceGet(&device));
-  *may = (PetscBool)(device && device->api->owns);
+  *may = (PetscBool)(device && !device->failed && device->api->owns);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

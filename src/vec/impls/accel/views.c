@@ -24,6 +24,7 @@ PetscErrorCode VecAccelFree(Vec v, VecAccel *a)
 PetscErrorCode VecAccelToHost(Vec v, VecAccel *a)
 {
   PetscScalar *array = VecAccelArray(v);
+  PetscBool    lost  = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (a->onhost) PetscFunctionReturn(PETSC_SUCCESS);
@@ -31,8 +32,11 @@ PetscErrorCode VecAccelToHost(Vec v, VecAccel *a)
     for (PetscInt i = 0; i < v->map->n; i++) array[i] = a->value;
   } else {
     PetscCall(PetscLogEventBegin(VecFromDevice, 0, 0, 0, 0));
-    PetscCall(SpmvDeviceRead(a->device, a->buffer, array, (size_t)v->map->n * sizeof(PetscScalar)));
+    PetscCall(SpmvDeviceCopy(a->device, SPMV_FROM_DEVICE, array, a->buffer, (size_t)v->map->n * sizeof(PetscScalar), &lost));
     PetscCall(PetscLogEventEnd(VecFromDevice, 0, 0, 0, 0));
+    if (lost) a->device->told = PETSC_TRUE;
+    PetscCheck(!lost, PETSC_COMM_SELF, PETSC_ERR_LIB, "The values of a vector are on %s only, and are lost: %s",
+               a->device->info.name, a->device->failed ? a->device->failure : "there is no memory to receive them");
     SpmvVecTotals.down += v->map->n > 0;
   }
   a->onhost = PETSC_TRUE;
@@ -55,7 +59,7 @@ PetscErrorCode VecAccelToDevice(Vec v, VecAccel *a, PetscBool keep, void **buffe
     SpmvVecTotals.up += !nomem && v->map->n > 0;
   }
   *buffer = nomem ? NULL : a->buffer;
-  if (!*buffer) PetscCall(VecAccelWarn(a->device, v->map->n));
+  if (!*buffer && !a->device->failed) PetscCall(VecAccelWarn(a->device, v->map->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

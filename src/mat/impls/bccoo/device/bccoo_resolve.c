@@ -57,7 +57,9 @@ static PetscErrorCode BccooCarryAllows(const SpmvDeviceInfo *info, PetscInt carr
 
   PetscFunctionBegin;
   if (carry == BCCOO_CARRY_KERNEL) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!info->forward) {
+  if (!info->forward && info->gpu) {
+    PetscCall(SpmvAppend(why, size, "%s has no fences of device scope, which OpenCL has from 2.0 on", name));
+  } else if (!info->forward) {
     PetscCall(SpmvAppend(why, size, "%s is no GPU: it is not known that its work groups go on while others wait for them", name));
   } else if (PetscDefined(USE_COMPLEX)) {
     PetscCall(SpmvAppend(why, size, "Complex numbers are not exchanged in one piece"));

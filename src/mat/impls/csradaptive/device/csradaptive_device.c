@@ -63,7 +63,9 @@ static PetscErrorCode CsradaptiveDeviceAllows(const SpmvCSR *csr, const SpmvDevi
                            "-mat_csradaptive_device_num_rows_stream",
                            why, size));
   if (why[0] || d[CSRADAPTIVE_DEVICE_PARTS] != CSRADAPTIVE_PARTS_ATOMIC) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!info->forward) {
+  if (!info->forward && info->gpu) {
+    PetscCall(SpmvAppend(why, size, "%s has no fences of device scope, which OpenCL has from 2.0 on", info->name));
+  } else if (!info->forward) {
     PetscCall(SpmvAppend(why, size, "%s is no GPU: its work groups may stop while others wait for them", info->name));
   } else if (sizeof(PetscReal) == 8 && !info->atomic64) {
     PetscCall(SpmvAppend(why, size, "%s has no 64-bit atomics", info->name));
