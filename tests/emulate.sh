@@ -10,7 +10,7 @@ ${CXX:-c++} --version >/dev/null 2>&1 || { echo 'ok emulate # SKIP there is no C
 driver="${CC:-cc} -O1 -g -shared -fPIC -Wno-unused-parameter -DEMULATE_H=\"$PWD/tests/fake/emulate.h\" tests/fake/cuda.c tests/fake/emulate.c -ldl"
 { $driver -o "$tmp/libcuda.so.1" && cp "$tmp/libcuda.so.1" "$tmp/libnvrtc.so" &&
   for program in vec_accel mat_device mat_vecs ksp_accel; do $COMPILE tests/$program.c -o "$tmp/$program" $PETSC_LINK -lm || exit; done &&
-  for program in format_device format_device_convert format_device_knobs format_device_tables format_vectors unit_device_faults fake/veccuda; do $COMPILE tests/$program.c "$build/libpetscspmv.a" -o "$tmp/${program##*/}" $PETSC_LINK -lm -ldl -lpthread || exit; done; } >"$tmp/log" 2>&1 ||
+  for program in format_device format_device_convert format_device_knobs format_device_tables format_vectors unit_device_faults fake/veccuda fake/auto; do $COMPILE tests/$program.c "$build/libpetscspmv.a" -o "$tmp/${program##*/}" $PETSC_LINK -lm -ldl -lpthread || exit; done; } >"$tmp/log" 2>&1 ||
   { echo 'not ok emulate_compile'; sed 's/^/# /' "$tmp/log"; exit 0; }
 
 left='^left 0 graphs, 0 to launch, 0 buffers, 0 modules, 0 contexts, 0 current'
@@ -55,6 +55,8 @@ for type in $types; do
   emulate veccuda_$type 1 "$tmp/facts" veccuda $product -type $type -results
   emulate veccuda_2_$type 2 "$tmp/facts" veccuda $product -type $type -results
 done
+emulate auto 1 "$tmp/facts" auto
+emulate auto_2 2 "$tmp/facts" auto
 emulate ksp 1 tests/output/ksp_accel_1_nsize-1.out ksp_accel $append $product
 # work groups that wait for each other, which complex numbers have no means for
 printf '#include <petscconf.h>\n#ifdef PETSC_USE_COMPLEX\nCOMPLEX\n#endif\n' | $COMPILE -E -x c - | grep -q '^COMPLEX' && exit

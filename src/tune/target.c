@@ -32,8 +32,8 @@ static PetscErrorCode TargetProducts(SpmvOnDevice *on, const SpmvCSR *csr, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TargetAttempt(const SpmvTarget *target, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *asked,
-                                    const SpmvPlan *host, PetscInt products, SpmvTrial *trial)
+static PetscErrorCode TargetTry(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *asked,
+                                const SpmvPlan *host, PetscInt products, SpmvTrial *trial)
 {
   SPMV_DESTROY_BY(SpmvOnDeviceDestroy) SpmvOnDevice *on   = NULL;
   SpmvPlan                                           plan = *asked;
@@ -42,10 +42,26 @@ static PetscErrorCode TargetAttempt(const SpmvTarget *target, const SpmvFormat *
   PetscFunctionBegin;
   *trial = (SpmvTrial){0};
   PetscCall(PetscTime(&start));
-  PetscCall(SpmvOnDeviceCreate((SpmvDevice *)target->context, format, csr, &plan, host, &on, &trial->nomem));
+  PetscCall(SpmvOnDeviceCreate(device, format, csr, &plan, host, &on, &trial->nomem));
   PetscCall(PetscTime(&end));
   trial->build = PetscMax(end - start - (SpmvProgramSeconds - compiling), 0);
   if (!trial->nomem) PetscCall(TargetProducts(on, csr, products, trial));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A device that fails meanwhile has no room for anything from then on: who builds what is chosen says that it has failed */
+static PetscErrorCode TargetAttempt(const SpmvTarget *target, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan,
+                                    const SpmvPlan *host, PetscInt products, SpmvTrial *trial)
+{
+  SpmvDevice    *device = (SpmvDevice *)target->context;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  device->tolerant++;
+  ierr = TargetTry(device, format, csr, plan, host, products, trial);
+  device->tolerant--;
+  PetscCall(ierr);
+  if (device->failed) trial->nomem = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -43,6 +43,19 @@ static PetscErrorCode SpmvProductHost(SpmvShadow *s, const SpmvBuilt *b, Vec x, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether a device would move the vectors of a product: what the tuner counts where it is to choose between host and device */
+static PetscErrorCode SpmvVecsMove(SpmvShadow *s, Vec x, Vec z)
+{
+  PetscBool xthere, zthere;
+
+  PetscFunctionBegin;
+  if (s->settings.request.backend != SPMV_BACKEND_AUTO) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvVecIsDevice(x, &xthere));
+  PetscCall(SpmvVecIsDevice(z, &zthere));
+  s->seq.moves = (PetscBool)(!xthere || !zthere);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What serves: AIJ's kernel, the storage of A, or that of A^T */
 static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y, Vec z, PetscBool transpose)
 {
@@ -54,6 +67,7 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
 
   PetscFunctionBegin;
   PetscCall(MatSpmvEnsureSettings(A));
+  PetscCall(SpmvVecsMove(shadow, x, z));
   PetscCall(MatSpmvUpdate(A, shadow, &current));
   ours = (PetscBool)(current && SpmvBuiltExists(b));
   copy = (PetscBool)(ours && transpose && (shadow->settings.transpose == SPMV_TRANSPOSE_COPY || b->device));

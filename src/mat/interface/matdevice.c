@@ -9,28 +9,29 @@
 #include "../../device/device.h"
 #include "../../vec/vecaccel.h"
 
-/* -mat_spmv_backend auto: fewer entries are not worth the way to a GPU. A guess: it was not measured on one */
-#define SPMV_DEVICE_ENTRIES 1000000
+/* -mat_spmv_backend auto: the host multiplies fewer entries before a kernel of a device has begun, so nothing is estimated */
+#define SPMV_DEVICE_ENTRIES 2000
 
 /*
-  MatSpmvBackend - which backend a storage of so many entries is to be built for: SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
+  MatSpmvBackend - which backend a storage of so many entries is to be built for: SPMV_BACKEND_HOST, SPMV_BACKEND_DEVICE, or
+  SPMV_BACKEND_AUTO, if the tuner is to say it: a GPU is there and may be faster
 
-  Both blocks of a parallel Mat have the backend that its processes agreed on, however few entries there are. Between formats the
-  tuner chooses for the host, unless the user asks for a device: then the first that has kernels for it serves.
+  Both blocks of a parallel Mat have the backend that its processes agreed on, however few entries there are. Values that are
+  rounded to floats are the host's.
 
   `PETSC_ERR_SUP` if the user asks for a device and the format has no kernels for one; errors as of SpmvDeviceGet().
 */
 PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *backend)
 {
-  const PetscInt asked = s->settings.request.backend;
-  SpmvDevice    *device;
+  const PetscInt  asked = s->settings.request.backend;
+  const PetscBool open  = (PetscBool)(asked == SPMV_BACKEND_AUTO && s->agreed == SPMV_BACKEND_AUTO);
+  SpmvDevice     *device;
 
   PetscFunctionBegin;
   *backend = SPMV_BACKEND_HOST;
   if (asked == SPMV_BACKEND_HOST || s->agreed == SPMV_BACKEND_HOST || s->seq.hostonly || s->bound)
     PetscFunctionReturn(PETSC_SUCCESS);
-  if (asked == SPMV_BACKEND_AUTO && (!s->type->host || (s->agreed == SPMV_BACKEND_AUTO && entries < SPMV_DEVICE_ENTRIES)))
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (open && (entries < SPMV_DEVICE_ENTRIES || s->settings.floats)) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->type->host && !s->type->device) {
     PetscCheck(asked != SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_SUP,
                "Format %s has no kernels for devices; set -mat_spmv_backend to host or auto, or take another -mat_type",
@@ -39,7 +40,8 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvDeviceGet(&device));
-  if (device && !device->failed && (asked == SPMV_BACKEND_DEVICE || device->info.gpu)) *backend = SPMV_BACKEND_DEVICE;
+  if (!device || device->failed || (asked != SPMV_BACKEND_DEVICE && !device->info.gpu)) PetscFunctionReturn(PETSC_SUCCESS);
+  *backend = open ? SPMV_BACKEND_AUTO : SPMV_BACKEND_DEVICE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -17,20 +17,24 @@ static PetscBool SpmvVectorsStay(const SpmvShadow *s)
 {
   const SpmvRequest *q = &s->settings.request;
 
-  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) { /* a type among formats takes the first that has kernels */
+  PetscBool any = PETSC_FALSE;
+
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) { /* a type among formats may take any of them */
     const SpmvFormat *format = SpmvCandidate[k];
 
     if (!format->device || (s->type->host ? s->type != format : !(q->allowed >> k & 1))) continue;
-    return (PetscBool)(!format->device->joint || !q->device[k].value[format->device->joint->parts]);
+    if (format->device->joint && q->device[k].value[format->device->joint->parts]) return PETSC_FALSE;
+    any = PETSC_TRUE;
   }
-  return PETSC_FALSE;
+  return any;
 }
 
 /*
   MatSpmvAgreeOnBackend - which backend runs the products of a Mat: SPMV_BACKEND_HOST or SPMV_BACKEND_DEVICE
 
   Collective. The processes of a parallel Mat agree on a device if one of them wants it; they communicate only where A's pattern
-  or its settings have changed, and not if the user wants the host.
+  or its settings have changed, and not if the user wants the host. With SPMV_BACKEND_AUTO a process wants it if its diagonal
+  block is estimated to be faster there, with vectors that are there.
 */
 PetscErrorCode MatSpmvAgreeOnBackend(Mat A, PetscInt *backend)
 {
@@ -57,6 +61,7 @@ PetscErrorCode MatSpmvAgreeOnBackend(Mat A, PetscInt *backend)
     entries += info.nz_used;
   }
   PetscCall(MatSpmvBackend(s, (PetscInt)PetscMin(entries, (PetscLogDouble)(PETSC_MAX_INT / 2)), backend));
+  if (*backend == SPMV_BACKEND_AUTO) PetscCall(MatSpmvFaster(blocks[0], s, backend));
   if (!parallel) PetscFunctionReturn(PETSC_SUCCESS);
   if (s->settings.request.backend != SPMV_BACKEND_HOST && !s->bound) /* the host is the least */
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, backend, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A)));

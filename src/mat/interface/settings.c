@@ -43,6 +43,9 @@
   in each product. With auto this is done after 16 times -mat_spmv_build_after products with the same values, where it is estimated
   to gain a fifth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in another order.
 
+  With -mat_spmv_backend auto a GPU has the products of a matrix that is estimated, or with -mat_spmv_tune measured, to be faster
+  there, with the transfers of vectors that live on the host. `MatCreateVecs()` puts vectors where the products will be.
+
   Values in single precision are added up in double precision; the matrix itself keeps PETSc's scalars.
 
   A device that fails in mid-run is not used again in this run. With -mat_spmv_on_device_error error the product that finds out is
@@ -311,7 +314,7 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
              "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", q->threads,
              SPMV_THREADS_MAX);
   PetscCall(PetscOptionsEList(
-    "-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU if the matrix is large",
+    "-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU where it is estimated to be faster",
     SPMV_HELP_WORD, backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
   PetscCall(PetscOptionsEList("-mat_spmv_on_device_error",
                               "If the device fails in mid-run: an error, or a warning and the host runs products from then on",

@@ -134,12 +134,15 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   PetscFunctionBegin;
   PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
   if (s->seq.rounded) SpmvRequestFloats(&q);
-  if (ordered) SpmvOrderRequest(&s->seq.choice, &q);
-  if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend, PETSC_FALSE)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ordered) {
+    SpmvOrderRequest(&s->seq.choice, &q);
+    backend = SPMV_BACKEND_HOST; /* which was chosen before rows were ordered */
+  }
+  if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend, s->seq.moves)) PetscFunctionReturn(PETSC_SUCCESS);
   if (backend != SPMV_BACKEND_HOST) PetscCall(SpmvTargetGet(&target, &found));
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  ierr = SpmvTune(&q, csr, &s->seq.key, backend, PETSC_FALSE, found ? &target : NULL, SpmvBaselineRun, &baseline, &choice);
+  ierr = SpmvTune(&q, csr, &s->seq.key, backend, s->seq.moves, found ? &target : NULL, SpmvBaselineRun, &baseline, &choice);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
   PetscCall(ierr);
@@ -149,6 +152,40 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   s->seq.spent.choosing += end - start;
   PetscCall(PetscLogEventEnd(SPMV_Tune, A, 0, 0, 0));
   s->seq.counts.tunings += choice.from == SPMV_FROM_ESTIMATE || choice.from == SPMV_FROM_MEASURE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Whether a device is estimated to be faster than the host for a sequential Mat, or a block, whose vectors will be where its products
+  are: before it has a product, so that it is known where to put these. Settings are those of `s`, which may be the parallel Mat's
+*/
+PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *s, PetscInt *backend)
+{
+  SPMV_TEMPORARY PetscInt    *j = NULL;
+  SPMV_TEMPORARY PetscScalar *a = NULL;
+  SpmvRequest                 q = s->settings.request;
+  SpmvChoice                  choice;
+  SpmvTarget                  target;
+  SpmvCSR                     csr;
+  SpmvKey                     key;
+  PetscBool                   found;
+
+  PetscFunctionBegin;
+  *backend = SPMV_BACKEND_HOST;
+  PetscCall(SpmvTargetGet(&target, &found));
+  if (!found || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvGetRows(A, &csr));
+  key = SpmvRowsKey(&csr);
+  if (SpmvChoiceAnswers(&s->seq.choice, &q, &key, SPMV_BACKEND_AUTO, PETSC_FALSE)) {
+    *backend = s->seq.choice.best.plan.backend;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!SpmvRowsSorted(&csr)) PetscCall(SpmvRowsSort(&csr, &j, &a));
+  q.kind = PetscMin(q.kind, SPMV_TUNE_ESTIMATE);
+  PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_AUTO, PETSC_FALSE, &target, NULL, NULL, &choice));
+  *backend = choice.best.plan.backend;
+  if (q.kind != s->settings.request.kind || s->parent != &SpmvParentSeq) PetscFunctionReturn(PETSC_SUCCESS);
+  s->seq.choice = choice; /* the first product need not estimate again */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

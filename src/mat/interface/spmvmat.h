@@ -202,6 +202,7 @@ typedef struct {
   PetscBool        sorted;       /* columns increase in each of its rows */
   SpmvTransposed  *transposed;   /* NULL: not built */
   PetscBool        hostonly;     /* the device ran out of memory, or has failed */
+  PetscBool        moves;        /* vectors of the present product are on the host */
   PetscBool        current;      /* what was built has the matrix's values */
   PetscBool        ordertried;   /* it was seen whether this pattern is to have an order ... */
   PetscInt         orderkind;    /* ... when this was asked for */
@@ -330,6 +331,7 @@ extern PetscErrorCode MatSpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool trans
 extern PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow);
 extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
+extern PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *shadow, PetscInt *backend);
 extern PetscErrorCode SpmvShadowDrop(SpmvShadow *shadow);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
 extern PetscErrorCode SpmvShadowGetWork(SpmvShadow *shadow, size_t n, PetscScalar **work);
