@@ -25,12 +25,13 @@ LIMIT, SLACK = 1.1, 0.02
 FLIGHT, FORMATS = 4, ('cmrs', 'csradaptive', 'pmf', 'tpspmv')
 COMPARED = ('csr-vector', 'merge')  # measured to compare with, not ours to mend
 BANDWIDTHS = (('H100', 3.35e12), ('H200', 4.8e12))  # SXM, bytes a second
+PROCESSORS, CLOCK = 132, 1.7e9  # of both; the clock under load
 FIELDS = {
     'product': ('matrix', 'format', 'plan', 'nz', 'rows', 'columns'),
     'program': ('matrix', 'format', 'options'),
     'launch': ('matrix', 'format', 'kernel', 'groups', 'values'),
     'kernel': ('matrix', 'format', 'kernel', 'nz', 'launches', 'groups', 'group', 'shared', 'residents', 'warps', 'barriers', 'syncs', 'steps', 'active', 'apart',
-               'shared_requests', 'shared_passes', 'shared_least', 'others'),
+               'shared_requests', 'shared_passes', 'shared_least', 'others', 'most'),
     'array': ('matrix', 'format', 'kernel', 'nz', 'array', 'role', 'kind', 'requests', 'bytes', 'distinct', 'sectors', 'lines', 'l2', 'dram'),
 }
 TEXT = ('matrix', 'format', 'kernel', 'plan', 'options', 'array', 'role', 'kind')
@@ -107,7 +108,7 @@ def flights(found, seen):
     return least
 
 
-# What tests/traffic/known.cl asks for: requests, sectors, lines, sectors from or to L2, and memory; shared memory; apart; barriers
+# What tests/traffic/known.cl asks for: requests, sectors, lines, sectors from or to L2, and memory; shared memory
 KNOWN = {
     ('known_copy', 'x'): (32, 256, 64, 256, 256),
     ('known_copy', 'y'): (32, 256, 64, 256, 256),
@@ -116,6 +117,7 @@ KNOWN = {
     ('known_twice', 'x'): (64, 512, 128, 256, 256),
     ('known_loops', 'x'): (256, 2048, 512, 512, 64),
     ('known_loops', 'apart'): (192,),
+    ('known_loops', 'most'): (10,),
     ('known_twice', 'barriers'): (8,),
     ('known_banks', 'shared'): (128, 32 * (32 + 2 + 2 + 2), 256),
 }
@@ -126,7 +128,7 @@ def test_known():
     for a in found['array']:
         seen[a['kernel'], a['array']] = tuple(a[name] for name in ('requests', 'sectors', 'lines', 'l2', 'dram'))
     for k in found['kernel']:
-        seen[k['kernel'], 'apart'], seen[k['kernel'], 'barriers'] = (k['apart'],), (k['barriers'],)
+        seen.update(((k['kernel'], name), (k[name],)) for name in ('apart', 'barriers', 'most'))
         seen[k['kernel'], 'shared'] = tuple(k['shared_' + name] for name in ('requests', 'passes', 'least'))
     say('traffic', 'known', ['%s: %s, not %s' % (' '.join(key), seen.get(key), counts) for key, counts in KNOWN.items() if seen.get(key) != counts])
 
@@ -251,9 +253,13 @@ def amount(found, key, level, *wanted):
 MATRIX, X, REST = [('matrix', 'load')], [('x', 'load')], [(role, kind) for role in ('y', 'work') for kind in ('load', 'store')]
 
 
-def nanoseconds(found, key, nz):
-    bytes_moved = nz * amount(found, key, 'dram', *MATRIX, *X, *REST)
-    return ['%.0f' % (1e9 * bytes_moved / rate) for _, rate in BANDWIDTHS]
+def nanoseconds(found, k):
+    """To look up a line, or go through the banks, in each cycle of the processors that have a work group; to move bytes"""
+    key = k['matrix'], k['format'], k['kernel']
+    lines = sum(a['lines'] for a in found['array'] if (a['matrix'], a['format'], a['kernel']) == key)
+    bytes_moved = k['nz'] * amount(found, key, 'dram', *MATRIX, *X, *REST)
+    times = [(lines + k['shared_passes']) / CLOCK / min(PROCESSORS, k['groups'])] + [bytes_moved / rate for _, rate in BANDWIDTHS]
+    return ['%.0f' % (1e9 * time) for time in times]
 
 
 def row(found, k, seen):
@@ -269,12 +275,13 @@ def row(found, k, seen):
         ', '.join('%.0f%s' % (k[name] / k[among], of) for name, among, of in (('barriers', 'groups', ''), ('syncs', 'warps', ' w')) if k[name]),
         '%.0f %%' % (100 * k['apart'] / max(k['steps'], 1)), '%d' % k['groups'], '%d' % registers,
         '%.0f %%' % (100 * sass.occupancy(registers, shared, k['group'])), '%d' % least if least == most else '%d to %d' % (least, most),
-        '%d' % chain,
-        *nanoseconds(found, key, k['nz'])
+        '%d' % chain, '%d' % k['most'],
+        *nanoseconds(found, k)
     ]
 
 
-HEADS = ('kernel', 'own', 'L2', 'warps', 'x', 'L2', 'lines', 'y, work', 'L2', 'passes', 'barriers', 'apart', 'groups', 'registers', 'warps', 'loads', 'chain', *(name for name, _ in BANDWIDTHS))
+TIMES = ('L1', *(name for name, _ in BANDWIDTHS))
+HEADS = ('kernel', 'own', 'L2', 'warps', 'x', 'L2', 'lines', 'y, work', 'L2', 'passes', 'barriers', 'apart', 'groups', 'registers', 'warps', 'loads', 'chain', 'most', *TIMES)
 
 
 def summary(found):
@@ -300,7 +307,7 @@ def tables(found, seen):
             kernels = [k for k in found['kernel'] if (k['matrix'], k['format']) == (matrix, p['format'])]
             rows = [row(found, k, seen) for k in kernels]
             if len(rows) > 1:
-                rows.append(['**all**'] + [''] * (len(HEADS) - 1 - len(BANDWIDTHS)) + ['**%d**' % sum(int(r[k]) for r in rows) for k in range(-len(BANDWIDTHS), 0)])
+                rows.append(['**all**'] + [''] * (len(HEADS) - 1 - len(TIMES)) + ['**%d**' % sum(int(r[k]) for r in rows) for k in range(-len(TIMES), 0)])
             lines += ['| %s | %s |' % ('' if number else p['format'], ' | '.join(cells)) for number, cells in enumerate(rows)]
         lines.append('')
     return '\n'.join(lines)

@@ -4,11 +4,11 @@
   With $FAKE_CUDA_METER=1 kernels are compiled with GCC's calls for -fsanitize=thread, one before each load and store, and for
   -fsanitize-coverage=trace-pc, one in each basic block, which are defined here. A work item's calls are kept in their order, each
   with the place in the code that it comes from. Whenever a warp is complete, as its work items wait for each other or have ended,
-  they are put together: again and again the lowest place that a work item stands at is taken, and all that stand there go on at once.
-  As loops are laid out before what follows them, this is how the lanes of a GPU's warp meet again behind loops and branches.
+  they are put together: again and again the lowest place that a work item stands at is taken, and all that stand there go on at
+  once. As loops are laid out before what follows them, this is how the lanes of a GPU's warp meet again behind loops and branches.
 
-  One load of a warp is one request; it asks for the sectors of 32 bytes, in lines of 128, that its lanes touch. MeterRequests are run
-  through caches when the kernel has ended: see metercache.c.
+  One load of a warp is one request; it asks for the sectors of 32 bytes, in lines of 128, that its lanes touch. Requests are
+  run through caches when the kernel has ended: see metercache.c.
 
   What this does not show:
   - the code is GCC's (-O2, no vectors), not NVRTC's, which may keep other values in registers, and load ahead of branches. What
@@ -207,6 +207,7 @@ static void Request(MeterRequests *r, int a, int kind, const Event *const event[
     }
   }
   count->requests++;
+  r->requests++;
   count->sectors += nsectors;
   count->lines += nlines;
   for (unsigned k = 0; k <= nsectors; k++) {
@@ -377,7 +378,10 @@ void MeterLaunchEnds(void)
       free(touched[a][kind]);
     }
   }
-  for (size_t k = 0; k < (size_t)groups * warps; k++) free(requests[k].word);
+  for (size_t k = 0; k < (size_t)groups * warps; k++) {
+    if (now->most < requests[k].requests) now->most = requests[k].requests;
+    free(requests[k].word);
+  }
   free(requests);
   now = NULL;
 }

@@ -34,6 +34,7 @@ typedef struct {
   uint64_t   steps, active, apart; /* basic blocks that warps came to, work items in them, those without some of the warp */
   uint64_t   shared_requests, shared_passes,
     shared_least;  /* passes: times that the banks are gone through; least: without conflicts */
+  uint64_t most;   /* requests of the warp that makes the most */
   uint64_t others; /* loads and stores of global memory that no argument points to */
 } MeterKernel;
 
@@ -45,6 +46,7 @@ typedef struct {
 typedef struct {
   uint32_t *word;
   size_t    n, room, at;
+  uint64_t  requests;
 } MeterRequests;
 
 extern void MeterCaches(MeterKernel *kernel, MeterRequests *requests, unsigned groups, unsigned warps);

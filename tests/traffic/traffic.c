@@ -63,8 +63,8 @@ static void KernelTsv(const Case *c, const MeterKernel *k)
          k->residents);
   printf("\t%llu\t%llu\t%llu", (unsigned long long)k->warps, (unsigned long long)k->barriers, (unsigned long long)k->syncs);
   printf("\t%llu\t%llu\t%llu", (unsigned long long)k->steps, (unsigned long long)k->active, (unsigned long long)k->apart);
-  printf("\t%llu\t%llu\t%llu\t%llu\n", (unsigned long long)k->shared_requests, (unsigned long long)k->shared_passes,
-         (unsigned long long)k->shared_least, (unsigned long long)k->others);
+  printf("\t%llu\t%llu\t%llu\t%llu\t%llu\n", (unsigned long long)k->shared_requests, (unsigned long long)k->shared_passes,
+         (unsigned long long)k->shared_least, (unsigned long long)k->others, (unsigned long long)k->most);
   for (int a = 0; a < k->nargs; a++) {
     for (int kind = 0; kind < METER_KINDS; kind++) {
       const MeterCount *n = &k->count[a][kind];
@@ -110,9 +110,10 @@ static void KernelText(const Case *c, const MeterKernel *k)
          "%.2f of a warp\n",
          1000. * (double)k->shared_requests / nz, 1000. * (double)k->shared_passes / nz, 1000. * (double)k->shared_least / nz,
          (double)k->barriers / (double)k->groups, (double)k->syncs / (double)k->warps);
-  printf("    steps: %.1f per 1000 nz, %.0f %% divergent, %.1f work items in one; others: %llu\n", 1000. * (double)k->steps / nz,
-         100. * (double)k->apart / (double)PetscMax(k->steps, 1), (double)k->active / (double)PetscMax(k->steps, 1),
-         (unsigned long long)k->others);
+  printf(
+    "    steps: %.1f per 1000 nz, %.0f %% divergent, %.1f work items in one; at most %llu requests by a warp; others: %llu\n",
+    1000. * (double)k->steps / nz, 100. * (double)k->apart / (double)PetscMax(k->steps, 1),
+    (double)k->active / (double)PetscMax(k->steps, 1), (unsigned long long)k->most, (unsigned long long)k->others);
 }
 
 /* The options that the kernels were compiled with, and those launched: how many work groups, and whether they are given values */
