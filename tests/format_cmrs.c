@@ -213,6 +213,67 @@ static PetscErrorCode CheckPadded(const SpmvTestCSR *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Groups of a strip have its entries by column, and each group by row; the parts of strips that are shared have all of theirs */
+static PetscErrorCode CheckGrouped(const SpmvTestCSR *t, PetscInt align)
+{
+  SpmvCSR            csr  = SpmvTestCSRView(t);
+  SpmvPlan           plan = DevicePlan(0, CMRS_GROUPED);
+  void              *storage;
+  CmrsDeviceStorage *c;
+  Strips             strips;
+  size_t             part = 0, shared = 0;
+
+  PetscFunctionBegin;
+  plan.value[CMRS_DEVICE_ALIGN] = align;
+  plan.value[CMRS_DEVICE_PART]  = 128;
+  PetscCall(SpmvBuild(DEVICE, &csr, &Gpu, &plan, &storage));
+  c      = (CmrsDeviceStorage *)storage;
+  strips = DeviceStrips(c);
+  PetscCall(CheckConversion(&csr, strips));
+  for (PetscInt s = 0; s < c->strips; s++) {
+    PetscInt group = -1, row = 0, before = 0, most = 0;
+
+    for (PetscInt k = c->strip[s]; k < c->strip[s + 1]; k++) {
+      const PetscInt here = (k - c->strip[s] + c->strip[s] % align) / CMRS_GROUP, r = (PetscInt)(Word(&strips, k) & 15),
+                     column = (PetscInt)(Word(&strips, k) >> CMRS_BITS);
+
+      if (here != group) before = most;
+      PetscCheck(here != group || r >= row, PETSC_COMM_SELF, PETSC_ERR_PLIB, "entry %" PetscInt_FMT " is not by row", k);
+      PetscCheck(column >= before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "entry %" PetscInt_FMT " is of a group before", k);
+      most  = PetscMax(most, column);
+      group = here;
+      row   = r;
+    }
+    if (c->strip[s + 1] - c->strip[s] + c->strip[s] % align <= 128) continue;
+    PetscCheck(c->longs[shared++] == ((uint64_t)s << 32 | part), PETSC_COMM_SELF, PETSC_ERR_PLIB, "strip %" PetscInt_FMT, s);
+    for (PetscInt k = c->strip[s]; k < c->strip[s + 1]; k += (PetscInt)(c->parts[part++] >> 48)) {
+      PetscCheck(part < c->nparts && (c->parts[part] & ((UINT64_C(1) << 48) - 1)) == (uint64_t)k && c->parts[part] >> 48 <= 128,
+                 PETSC_COMM_SELF, PETSC_ERR_PLIB, "part %zu", part);
+    }
+  }
+  PetscCheck(shared == c->nlongs && part == c->nparts && (!shared || c->longs[shared] == part), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%zu strips are shared, in %zu parts", shared, part);
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%d strips, aligned %d: %zu shared\n", (int)c->strips, (int)align, shared));
+  PetscCall(SpmvStorageDestroy(DEVICE, &storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What auto stands for */
+static PetscErrorCode ShowAuto(const SpmvTestCSR *t, const SpmvDeviceInfo *info)
+{
+  SpmvCSR  csr  = SpmvTestCSRView(t);
+  SpmvPlan plan = SpmvTestPlan(&SpmvFormat_cmrs, SPMV_BACKEND_DEVICE);
+  char     why[512];
+
+  PetscFunctionBegin;
+  PetscCall(SpmvResolve(DEVICE, &csr, info, &plan, why, sizeof(why)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%d rows, %d entries, %zu processors: %s, aligned %d, height %s, parts of %d\n",
+                        (int)csr.m, (int)csr.i[csr.m], info->units,
+                        plan.value[CMRS_DEVICE_ORDER] == CMRS_COLUMNS ? "columns" : "grouped", (int)plan.value[CMRS_DEVICE_ALIGN],
+                        plan.value[CMRS_DEVICE_HEIGHT] == CMRS_HEIGHT_MAX ? "16" : "less", (int)plan.value[CMRS_DEVICE_PART]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Tails and segments, by one thread and several; a long row must be shared by the threads; and the device's orders */
 static PetscErrorCode CheckLong(const char name[], const SpmvTestCSR *t, PetscBool shared)
 {
@@ -302,11 +363,12 @@ static PetscErrorCode CheckInf(const SpmvTestCSR *t)
 }
 
 /* A plan is refused */
-static PetscErrorCode CheckRefused(const SpmvCSR *csr, SpmvPlan plan)
+static PetscErrorCode CheckRefused(const SpmvCSR *csr, SpmvPlan plan, PetscInt align)
 {
   char why[512];
 
   PetscFunctionBegin;
+  plan.value[CMRS_DEVICE_ALIGN] = align;
   PetscCall(SpmvResolve(DEVICE, csr, &Gpu, &plan, why, sizeof(why)));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "refused: %s\n", why));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -387,10 +449,13 @@ int main(int argc, char **argv)
 
   PetscCall(Rows(100, 40, LengthShort, &t));
   PetscCall(CheckPadded(&t));
+  for (PetscInt align = 1; align <= CMRS_GROUP; align += align == 1 ? 7 : 24) PetscCall(CheckGrouped(&t, align));
+  PetscCall(ShowAuto(&t, &Gpu));
   PetscCall(CheckInf(&t));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(Rows(300, 120000, LengthPowers, &t));
   PetscCall(CheckPadded(&t));
+  for (PetscInt align = 1; align <= CMRS_GROUP; align += align == 1 ? 7 : 24) PetscCall(CheckGrouped(&t, align));
   PetscCall(CheckLong("rows of 0 to 100000 entries", &t, PETSC_FALSE));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(Rows(5, 100000, LengthLong, &t));
@@ -400,13 +465,20 @@ int main(int argc, char **argv)
   PetscCall(CheckLong("rows of 3000 entries", &t, PETSC_TRUE));
   PetscCall(SpmvTestCSRDestroy(&t));
 
+  PetscCall(Rows(60, 5000, LengthMany, &t));
+  PetscCall(ShowAuto(&t, &(SpmvDeviceInfo){.name = "a small GPU", .group = 1024, .local = 49152, .gpu = PETSC_TRUE, .units = 1}));
+  PetscCall(
+    ShowAuto(&t, &(SpmvDeviceInfo){.name = "a large GPU", .group = 1024, .local = 49152, .gpu = PETSC_TRUE, .units = 132}));
+  PetscCall(SpmvTestCSRDestroy(&t));
+
   PetscCall(Rows(300, 5000, LengthPowers, &t));
   PetscCall(CheckWide(&t));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(CheckMany());
   PetscCall(ShowWord(MANY));
   PetscCall(ShowWord(MANY - 1));
-  PetscCall(CheckRefused(&(SpmvCSR){.m = 1, .n = 9}, DevicePlan(8, CMRS_PADDED)));
+  PetscCall(CheckRefused(&(SpmvCSR){.m = 1, .n = 9, .i = (const PetscInt[]){0, 0}}, DevicePlan(8, CMRS_PADDED), 0));
+  PetscCall(CheckRefused(&(SpmvCSR){.m = 1, .n = 9, .i = (const PetscInt[]){0, 0}}, DevicePlan(0, CMRS_PADDED), 8));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -77,8 +77,16 @@ static PetscErrorCode Csradaptive(SpmvDevice *device)
   PetscCall(SpmvOnDeviceCreate(device, f, &csr, &other, NULL, &on, &nomem));
   b = (const CsradaptiveDeviceStorage *)on->storage;
   PetscCall(Arrays(on));
-  for (int kernel = 0; kernel < CSRADAPTIVE_LISTS; kernel++)
-    PetscCall(List(kernels[kernel], b->rows.amount[kernel].blocks, b->list[kernel]));
+  for (int kernel = 0; kernel < CSRADAPTIVE_LISTS; kernel++) {
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %s:", kernels[kernel]));
+    for (size_t k = 0; k < b->rows.amount[kernel].blocks; k++) {
+      const CsradaptiveListed *l = &b->list[kernel][k];
+
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, " row %d, %d, from %d %d;", (int)(l->row >> 32), (int)(l->row & UINT32_MAX),
+                            (int)l->entries, (int)(l->entries >> 48)));
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
+  }
   PetscCall(List("parts", b->rows.amount[CSRADAPTIVE_VECTORL].rows + 1, b->part));
   PetscCall(SpmvOnDeviceDestroy(&on));
 
@@ -161,7 +169,7 @@ static PetscErrorCode Cmrs(SpmvDevice *device)
       PetscCall(SpmvOnDeviceDestroy(&on));
     }
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "order %s: %" PetscInt_FMT " entries wrong\n",
-                          f->device->side.params[CMRS_DEVICE_ORDER].names[order], wrong));
+                          Name(&f->device->side.params[CMRS_DEVICE_ORDER], order), wrong));
   }
   plan                              = Plan(f);
   plan.value[CMRS_DEVICE_WORKGROUP] = 512;

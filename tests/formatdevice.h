@@ -11,6 +11,15 @@ static inline SpmvPlan Plan(const SpmvFormat *f)
   return SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
 }
 
+/* What users write for a value of a knob */
+static inline const char *Name(const SpmvParam *param, PetscInt value)
+{
+  PetscInt k = 0;
+
+  while (param->choices[k] != value) k++;
+  return param->names[k];
+}
+
 /* m rows of the given lengths, columns apart from each other */
 static inline PetscErrorCode Rows(PetscInt m, PetscInt n, const PetscInt length[], SpmvTestCSR *t)
 {

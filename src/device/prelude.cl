@@ -8,6 +8,16 @@
                                   lower number waits for one that has started. counter: 0 in global memory, and 0 again after
                                   ngroups work groups; told: an integer of local memory for this alone. All work items of the
                                   group take part
+  ARRIVED(bits, flag)             true, which no compiler knows: bits are those of several loads, or'ed to a uint, flag is an
+                                  argument of the kernel that is 0 or 1. `if (ARRIVED(...))` lets nothing behind it begin before
+                                  all have arrived, so that a compiler that saves registers has to ask for them together
+  BITS_OF(v)                      some bits of a scalar, for ARRIVED()
+  SumAcross(v, width, sums)       the sum of v over `width` work items that follow each other, for the first of them; width: a power
+                                  of two up to 32. All work items of the group take part; sums: a scalar of local memory for each
+                                  of them, which is not used where a warp needs none (WARPS_ALONE)
+  GroupSums(v, count, sums)       of each v[k], k < count, the sum over the work group, for work item k % GROUP in sums[k * GROUP].
+                                  Two barriers, one where warps are alone; sums: count * GROUP scalars of local memory. For
+                                  sources with -DGROUP=n, work items of a work group, a power of two
 
   A source with -DCLEAR=n has the kernel spmv_clear, of work groups of n work items: y <- 0, for rows that no other kernel writes.
 */
@@ -46,6 +56,56 @@ INLINE int Ticket(GLOBAL volatile uint *counter, LOCAL_POINTER int *told, int ng
   BARRIER;
   return *told;
 }
+
+#if WARPS_ALONE
+  #define ARRIVED(bits, flag) ((int)((bits) >> 31) + 2 > (flag))
+  #if COMPLEX
+    #define BITS_OF(v) HighBits((v).x)
+  #else
+    #define BITS_OF(v) HighBits(v)
+  #endif
+#else
+  #define ARRIVED(bits, flag) 1
+  #define BITS_OF(v)          0
+#endif
+
+INLINE SCALAR SumAcross(SCALAR v, int width, LOCAL_POINTER SCALAR *sums)
+{
+#if WARPS_ALONE
+  for (int d = width / 2; d > 0; d /= 2) v = v + ShuffleDown(v, d);
+#else
+  sums[LOCAL_ID] = v;
+  BARRIER;
+  for (int k = 1; k < width && LOCAL_ID % width == 0; k++) v = v + sums[LOCAL_ID + k];
+#endif
+  return v;
+}
+
+#ifdef GROUP
+  #define ACROSS (GROUP < 32 ? GROUP : 32)
+
+INLINE void GroupSums(SCALAR *v, int count, LOCAL_POINTER SCALAR *sums)
+{
+  #if WARPS_ALONE
+  UNROLL
+  for (int q = 0; q < count; q++) v[q] = SumAcross(v[q], ACROSS, sums);
+  #else
+  for (int q = 0; q < count; q++) sums[q * GROUP + LOCAL_ID] = v[q];
+  BARRIER;
+  for (int q = 0; q < count && LOCAL_ID % ACROSS == 0; q++) {
+    for (int k = 1; k < ACROSS; k++) v[q] = v[q] + sums[q * GROUP + LOCAL_ID + k];
+  }
+  #endif
+  UNROLL
+  for (int q = 0; q < count; q++) { /* nobody else reads these places before the barrier */
+    if (LOCAL_ID % ACROSS == 0) sums[q * GROUP + LOCAL_ID] = v[q];
+  }
+  BARRIER;
+  for (int q = LOCAL_ID; q < count; q += GROUP) {
+    for (int k = ACROSS; k < GROUP; k += ACROSS) sums[q * GROUP] = sums[q * GROUP] + sums[q * GROUP + k];
+  }
+}
+#endif
 
 #ifdef CLEAR
 KERNEL(CLEAR)

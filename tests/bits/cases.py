@@ -26,7 +26,7 @@ DEVICE_KNOBS = {
     'bccoo': {
         'workgroup': '128 64 256 512 1 2 4 8 16 32', 'strategy': '0 1 2 3', 'registers': '0 -1 8 16 32', 'cache': '1 2 3 4', 'bunch': '0 1 2 4',
         'transpose': 'offline online', 'carry': 'kernel adjacent', 'convert': 'auto host device'},
-    'cmrs': {'workgroup': '128 32 64 256 512'},
+    'cmrs': {'workgroup': '128 32 64 256 512', 'order': 'auto columns grouped rows padded', 'align': '0 32 8 1', 'part': '0 128 256 512 1024 2048 4096 8192 16384 32768'},
     'csradaptive': {
         'workgroup': '256 64 128 512 1 2 4 8 16 32', 'nnz_per_wg': '0 64 256 512 1024 1536 2048 3072 4096', 'num_rows_stream': '0 1 2 3 4 8 16',
         'nnz_multiplier': '0 1 2 3 4 8', 'reduction': 'logarithmic scalar', 'parts': 'kernel atomic'},
@@ -52,7 +52,8 @@ DEVICE_TOGETHER = {
               {'device_strategy': '1', 'device_registers': '-1 8', 'tile': '16 32', 'block_height': '1 4'},
               {'device_strategy': '2', 'device_cache': '1 4', 'device_workgroup': '8 64'},
               {'device_strategy': '3', 'device_bunch': '1 2 4', 'block_height': '1 3', 'slices': '1 4'}],
-    'cmrs': [{'device_workgroup': '32 256', 'order': 'rows columns padded', 'height': '0 4 16', 'word': '32 64'}, {'order': 'rows padded', 'align': '1 0'}],
+    'cmrs': [{'device_workgroup': '32 256', 'device_order': 'columns grouped rows padded', 'height': '0 4 16'},
+             {'device_order': 'columns grouped rows', 'device_align': '32 8 1', 'device_part': '128 1024'}, {'device_order': 'padded', 'device_part': '128 1024'}],
     'csradaptive': [{'device_workgroup': '16 256', 'device_nnz_per_wg': '64 1024', 'device_num_rows_stream': '1 16', 'device_reduction': 'logarithmic scalar'}],
     'pmf': [{'partition': 'pmf nnz rows diagonal', 'window': '8 global', 'device_slice': '8 32', 'device_long': '32 256'},
             {'device_parts': '1 2', 'powers': '1,2,6', 'partition': 'pmf nnz rows diagonal', 'columns': 'auto int32'},

@@ -13,6 +13,10 @@ float  sqrtf(float);
 double hypot(double, double);
 float  hypotf(float, float);
 
+struct ulong2 {
+  unsigned long x, y;
+};
+
 /* What emulate.c tells the work item that runs, and does for it */
 struct Emulated {
   struct {
@@ -72,6 +76,7 @@ template <typename To, typename From> static inline To EmulatedBits(From from)
 }
 #define __double_as_longlong(v) EmulatedBits<long long, double>(v)
 #define __longlong_as_double(v) EmulatedBits<double, long long>(v)
+#define __double2hiint(v)       ((int)(EmulatedBits<long long, double>(v) >> 32))
 #define __float_as_uint(v)      EmulatedBits<unsigned, float>(v)
 #define __uint_as_float(v)      EmulatedBits<float, unsigned>(v)
 
@@ -93,6 +98,16 @@ template <typename T> EMULATED_WORD T __shfl_up_sync(unsigned mask, T v, unsigne
   if (threadIdx.x % 32 >= d) __builtin_memcpy(&up, emulated->slot[threadIdx.x - d], sizeof(up));
   emulated->wait(2);
   return up;
+}
+template <typename T> EMULATED_WORD T __shfl_down_sync(unsigned mask, T v, unsigned d)
+{
+  T down = v;
+
+  EmulatedShow(v);
+  if (threadIdx.x % 32 + d < 32 && threadIdx.x + d < blockDim.x)
+    __builtin_memcpy(&down, emulated->slot[threadIdx.x + d], sizeof(down));
+  emulated->wait(2);
+  return down;
 }
 EMULATED_WORD unsigned __ballot_sync(unsigned mask, int p)
 {

@@ -96,8 +96,8 @@ def chain(body):
 
 
 def loads(body):
-    """Loads under way, at least and at most over the innermost loops that load; without such loops of the whole kernel"""
+    """Loads under way, at least and at most over the innermost loops that read the matrix (STREAM() is .EF); without such loops of the whole kernel"""
     inner = [body[first:last + 1] for first, last in loops(body)]
-    inner = [code for code in inner if any(re.match(r'LDG|LD\.', operation) for _, operation, _ in code)]
+    inner = [code for code in inner if any(re.match(r'LDG\S*\.EF\b', operation) for _, operation, _ in code)]
     counts = [flight(code + code) for code in inner] or [flight(body)]
     return min(counts), max(counts)

@@ -27,6 +27,13 @@ typedef unsigned long long ulong;
 #define ATOMIC_READ(p)        atomicAdd((uint *)(p), 0u)
 #define ATOMIC_WRITE(p, v)    ((void)atomicExch((uint *)(p), v))
 #define UNIFORM_IF(condition) if (condition)
+#define BALLOT(p)             __ballot_sync(WARP_ITEMS, p)
+#define HIGHEST_BIT(word)     (31 - __clz((int)(word)))
+#if defined(GROUP) && GROUP < 32
+  #define WARP_ITEMS ((1u << GROUP) - 1)
+#else
+  #define WARP_ITEMS (~0u)
+#endif
 
 #if REAL_BITS == 64
 typedef double REAL;
@@ -40,10 +47,23 @@ typedef uint  REAL_WORD;
   #define REAL_GET(p)    __uint_as_float(atomicAdd(p, 0u))
 #endif
 #define REAL_ADD(p, v) ((void)atomicAdd((REAL *)(p), v))
+#if REAL_BITS == 64
+  #define HighBits(v) ((uint)__double2hiint(v))
+#else
+  #define HighBits(v) __float_as_uint(v)
+#endif
 
 template <typename T> INLINE T Stream(const T *p)
 {
   return __ldcs(p);
+}
+template <typename T> INLINE T ShuffleUp(T v, int d)
+{
+  return __shfl_up_sync(WARP_ITEMS, v, d);
+}
+template <typename T> INLINE T ShuffleDown(T v, int d)
+{
+  return __shfl_down_sync(WARP_ITEMS, v, d);
 }
 
 #if COMPLEX
@@ -61,5 +81,13 @@ INLINE SCALAR MakeScalar(REAL x, REAL y)
 INLINE SCALAR Stream(const SCALAR *p)
 {
   return SCALAR{__ldcs(&p->x), __ldcs(&p->y)};
+}
+INLINE SCALAR ShuffleUp(SCALAR v, int d)
+{
+  return SCALAR{ShuffleUp(v.x, d), ShuffleUp(v.y, d)};
+}
+INLINE SCALAR ShuffleDown(SCALAR v, int d)
+{
+  return SCALAR{ShuffleDown(v.x, d), ShuffleDown(v.y, d)};
 }
 #endif

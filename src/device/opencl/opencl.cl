@@ -5,7 +5,10 @@
   BARRIER        of a work group, for its local memory
   WARP_BARRIER   of 32 work items that follow each other, for local memory. OpenCL 1.2 has none, so here it is the work group's:
                  all of that must come to it as often
-  WARPS_ALONE    1: they need not, since WARP_BARRIER is of a warp and no more
+  WARPS_ALONE    1: they need not, since WARP_BARRIER is of a warp and no more. Then, and only then, there are words for all work
+                 items of a warp: ShuffleUp(v, d) and ShuffleDown(v, d), the v of the work item d before or after this one (its
+                 own or anything where there is none), BALLOT(p), a bit for each that has p, HIGHEST_BIT(word), and HighBits(v), the
+                 first 32 bits of a real number
   FENCE          what was written to global memory before is there for others before what is written after: for others of the
                  work group, and with -DACROSS=1 for all work groups, which OpenCL 1.2 has no fence for (its atomics have that scope)
   STREAM(p)      *p, which is read once

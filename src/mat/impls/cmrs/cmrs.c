@@ -6,8 +6,10 @@
              interleaved, the host's: the first entries of eight rows, then the second ones, ... (cmrs_host.h)
              by rows, by columns and padded, a device's: the paper's, sections 3 and 4.4. Padded are groups of 32 entries with
              at most 8 of a row, which lie together; height 16, strips of whole groups
+             grouped, a device's for short rows: by columns, then each 32 entries by rows
   Good for:  short and medium rows of like length, stencils, empty rows
   Bad for:   dense blocks, whose columns other formats share
+  Long rows: a device gives a strip of many entries to several warps
   Traffic:   (8 + 4) nnz + steps + (4 + 12) m / 8 + 8 (m + n) bytes a product with nnz / 8 to nnz steps, commonly nnz / 6
              (interleaved); (8 + 4) stored + 4 m / height + 8 (m + n) (a device)
 
@@ -18,6 +20,7 @@
   - the paper refuses 2^28 columns and more; here words grow.
   - padding has a value of 0 and the word of the entry before it; a device that multiplied it would make NaN of an Inf in x.
     Here products leave it out, by the number of entries that each group has.
+  - a warp of the paper has all of a strip, however long. Here strips of more than device_part entries are shared.
   - the host has none of the paper's orders: on Zen 4 they take 2 to 4 times as long as the interleaved one.
 */
 #include "../../../spmvdevice.h"

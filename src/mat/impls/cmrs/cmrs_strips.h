@@ -11,7 +11,7 @@
 static const PetscInt CmrsHeights[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16};
 
 #define CMRS_PARAM_HEIGHT \
-  SPMV_CHOICES("height", "rows of a strip, 0: 8; on a device as many as 64 bytes hold scalars, at most 12, or 16 if padded", \
+  SPMV_CHOICES("height", "rows of a strip, 0: 8; on a device 16, by columns as many as 64 bytes hold scalars, at most 12", \
                CmrsHeights, NULL, SPMV_KNOB_TILE)
 
 /* Bytes of a word: of more where columns and rows in the strip need more than 32 bits */

@@ -171,7 +171,8 @@ PetscErrorCode CsradaptiveSetValues(const SpmvCSR *csr, void *storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
+/* AIJ's arrays, the first ones of both sides */
+PetscErrorCode CsradaptiveBorrowed(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
   const CsradaptiveBlocks *b = (const CsradaptiveBlocks *)storage;
 
@@ -179,25 +180,20 @@ PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, SpmvArr
   arrays[0] = SPMV_ARRAY("values", b->a, b->nentries, sizeof(PetscScalar), .is_values = PETSC_TRUE, .borrowed = PETSC_TRUE);
   arrays[1] = SPMV_ARRAY("columns", b->j, b->nentries, sizeof(PetscInt), .borrowed = PETSC_TRUE);
   arrays[2] = SPMV_ARRAY("row pointers", b->i, (size_t)b->m + 1, sizeof(PetscInt), .borrowed = PETSC_TRUE);
-  arrays[3] = SPMV_ARRAY("row blocks", b->block, b->nblocks + 1, sizeof(uint64_t));
-  *narrays  = 4;
+  *narrays  = 3;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Row blocks of each kernel, and what they add to CSR */
-PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char line[], size_t size)
+/* Row blocks of each kernel, and what they add to CSR, by the arrays of their storage */
+PetscErrorCode CsradaptiveDescribe(const CsradaptiveBlocks *b, PetscInt narrays, const SpmvArray arrays[], PetscInt k,
+                                   char line[], size_t size)
 {
-  const CsradaptiveBlocks *b      = (const CsradaptiveBlocks *)storage;
-  const size_t             vector = b->amount[CSRADAPTIVE_VECTOR].blocks + b->amount[CSRADAPTIVE_NODES].blocks;
-  SpmvArray                arrays[SPMV_ARRAY_MAX];
-  PetscInt                 narrays;
-  double                   own;
+  const size_t vector = b->amount[CSRADAPTIVE_VECTOR].blocks + b->amount[CSRADAPTIVE_NODES].blocks;
+  const double own    = SpmvArraysOwn(narrays, arrays);
 
   PetscFunctionBegin;
   line[0] = 0;
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(CsradaptiveArrays(b, &narrays, arrays));
-  own = SpmvArraysOwn(narrays, arrays);
   PetscCall(SpmvAppend(line, size, "row blocks %zu: stream %zu, vector %zu, vectorl %zu; ", b->nblocks,
                        b->amount[CSRADAPTIVE_STREAM].blocks, vector, b->amount[CSRADAPTIVE_VECTORL].blocks));
   PetscCall(SpmvAppend(line, size, "%.0f bytes, %.3f %% of CSR", own, 100 * own / (SpmvArraysRead(narrays, arrays) - own)));

@@ -48,8 +48,9 @@ extern PetscErrorCode CsradaptiveAllows(const SpmvCSR *csr, const SpmvDeviceInfo
 extern PetscErrorCode CsradaptiveCut(const SpmvCSR *csr, const SpmvPlan *plan, PetscBool nodes, PetscInt entries_stream,
                                      CsradaptiveBlocks *b);
 extern PetscErrorCode CsradaptiveSetValues(const SpmvCSR *csr, void *storage);
-extern PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
-extern PetscErrorCode CsradaptiveDescribe(const void *storage, PetscInt k, char line[], size_t size);
+extern PetscErrorCode CsradaptiveBorrowed(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
+extern PetscErrorCode CsradaptiveDescribe(const CsradaptiveBlocks *b, PetscInt narrays, const SpmvArray arrays[], PetscInt k,
+                                          char line[], size_t size);
 
 static inline PetscInt CsradaptiveRow(uint64_t word)
 {

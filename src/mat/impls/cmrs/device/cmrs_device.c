@@ -1,40 +1,90 @@
 /*
-  cmrs_device.c - CMRS on devices: knobs, the arrays from CSR's, the kernel that makes a product
+  cmrs_device.c - CMRS on devices: knobs, the arrays from CSR's, the kernels that make a product
 
-  The kernel is in cmrs.cl. A device adds the entries of a strip by their words alone.
+  The kernels are in cmrs.cl. A device adds the entries of a strip by their words alone. Strips by columns have places in local
+  memory, which cost 2 HEIGHT accesses a strip and 2 for each group of 32 entries; all others have runs of rows, which cost
+  neighbours some 3 exchanges and 2 accesses a group. So short rows are grouped and long ones are by columns.
 
-  Source: as cmrs.c, section 3 for strips and orders, section 4.4 for padding.
+  Source: as cmrs.c, section 4 for the defaults.
 */
 #include "cmrs_device.h"
 
-#define CMRS_LOCAL_BYTES    64 /* that a work item has of the buffer, by default: the paper's 8 doubles of a GTX 480, */
-#define CMRS_HEIGHT_DEFAULT 12 /* and its 12 floats */
+#define CMRS_LOCAL_BYTES    64   /* that a work item has of the places, by default: the paper's 8 doubles of a GTX 480, */
+#define CMRS_HEIGHT_DEFAULT 12   /* and its 12 floats */
+#define CMRS_SHORT          16   /* entries of a row, at most, for which runs cost less than places */
+#define CMRS_PART_LEAST     1024 /* entries of a part by default, and more where strips have more and there are many */
+#define CMRS_WARPS          64   /* that a processor should have */
+#define CMRS_COMBINE        256  /* work items that add up the parts of a strip */
 
 static const PetscInt    CmrsWorkgroups[] = {128, 32, 64, 256, 512}; /* section 4: fewer than 128 do not read at full speed */
-static const PetscInt    CmrsOrders[]     = {CMRS_COLUMNS, CMRS_ROWS, CMRS_PADDED};
-static const char *const CmrsOrderNames[] = {"columns", "rows", "padded"};
-static const PetscInt    CmrsAligns[]     = {1, 0};
+static const PetscInt    CmrsOrders[]     = {CMRS_AUTO, CMRS_COLUMNS, CMRS_GROUPED, CMRS_ROWS, CMRS_PADDED};
+static const char *const CmrsOrderNames[] = {"auto", "columns", "grouped", "rows", "padded"};
+static const PetscInt    CmrsAligns[]     = {0, CMRS_GROUP, CMRS_SECTOR, 1};
+static const PetscInt    CmrsParts[]      = {0, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768};
 
 static const SpmvParam CmrsDeviceParams[] = {
   [CMRS_DEVICE_HEIGHT] = CMRS_PARAM_HEIGHT,
-  [CMRS_DEVICE_ORDER]  = SPMV_CHOICES("device_order", "of the entries in a strip", CmrsOrders, CmrsOrderNames, SPMV_KNOB_LAYOUT),
+  [CMRS_DEVICE_ORDER]  = SPMV_CHOICES("device_order",
+                                      "of the entries in a strip: by column, the same and then 32 each by row, by row, padded; "
+                                       "auto: grouped for up to 16 entries a row, else columns",
+                                      CmrsOrders, CmrsOrderNames, SPMV_KNOB_LAYOUT),
   [CMRS_DEVICE_ALIGN] =
-    SPMV_CHOICES("device_align", "1: a strip that is not padded is read from a multiple of 32 entries, 0: from its first entry",
+    SPMV_CHOICES("device_align",
+                 "a strip is read from a multiple of so many entries; 0: 32 by columns and padded, for whole segments of memory, "
+                 "else 8, whole sectors",
                  CmrsAligns, NULL, SPMV_KNOB_LAYOUT),
+  [CMRS_DEVICE_PART] = SPMV_CHOICES(
+    "device_part", "entries of a strip that 32 work items have, at most; others have the rest. 0: by rows and processors",
+    CmrsParts, NULL, SPMV_KNOB_TILE),
   [CMRS_DEVICE_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group, of which 32 have a strip",
                                          CmrsWorkgroups, NULL, SPMV_KNOB_TILE),
 };
 
-/* The heights are the best of a GTX 480, not the lower ones of a K20M: newer GPUs have more local memory */
+/*
+  Entries of a part, by default: twice those of an average strip, so that few are shared, but no more than leaves each processor
+  its warps, and in any case enough to be worth the sums of rows that a part leaves behind
+*/
+static PetscInt CmrsDevicePart(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscInt height)
+{
+  const PetscInt strips = PetscMax(CmrsStrips(csr->m, height), 1), warps = CMRS_WARPS * (PetscInt)PetscMax(info->units, 1);
+  PetscInt       part = CMRS_PART_LEAST;
+
+  while (part < 16384 && part < 2 * (csr->i[csr->m] / strips) && 2 * part <= csr->i[csr->m] / warps) part *= 2;
+  return part;
+}
+
+/* Whether rows are short: on average, where those that are not count as twice as long, so that a few do not speak for all */
+static PetscBool CmrsRowsAreShort(const SpmvCSR *csr)
+{
+  PetscInt64 sum = 0;
+
+  for (PetscInt r = 0; r < csr->m; r++) sum += PetscMin(csr->i[r + 1] - csr->i[r], 2 * CMRS_SHORT);
+  return (PetscBool)(sum <= (PetscInt64)CMRS_SHORT * csr->m);
+}
+
+/* The heights by columns are the best of a GTX 480, not the lower ones of a K20M: newer GPUs have more local memory */
 static PetscErrorCode CmrsDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *height = &plan->value[CMRS_DEVICE_HEIGHT];
+  PetscInt *height = &plan->value[CMRS_DEVICE_HEIGHT], *order = &plan->value[CMRS_DEVICE_ORDER],
+           *align = &plan->value[CMRS_DEVICE_ALIGN], *part = &plan->value[CMRS_DEVICE_PART];
 
   PetscFunctionBegin;
-  if (*height) PetscFunctionReturn(PETSC_SUCCESS);
-  if (plan->value[CMRS_DEVICE_ORDER] == CMRS_PADDED) *height = CMRS_HEIGHT_MAX;
-  else *height = PetscMin(CMRS_HEIGHT_DEFAULT, CMRS_LOCAL_BYTES / (PetscInt)sizeof(PetscScalar));
+  if (*order == CMRS_AUTO) *order = CmrsRowsAreShort(csr) ? CMRS_GROUPED : CMRS_COLUMNS;
+  if (!*height)
+    *height =
+      *order == CMRS_COLUMNS ? PetscMin(CMRS_HEIGHT_DEFAULT, CMRS_LOCAL_BYTES / (PetscInt)sizeof(PetscScalar)) : CMRS_HEIGHT_MAX;
+  if (!*align) *align = *order == CMRS_COLUMNS || *order == CMRS_PADDED ? CMRS_GROUP : CMRS_SECTOR;
+  if (!*part) *part = CmrsDevicePart(csr, info, *height);
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of local memory of a work group: of the widest kernel, on an API whose warps are not alone (cmrs.cl) */
+static size_t CmrsDeviceLocal(const PetscInt p[])
+{
+  const size_t group = (size_t)p[CMRS_DEVICE_WORKGROUP], warps = group / CMRS_GROUP, height = (size_t)p[CMRS_DEVICE_HEIGHT];
+
+  if (p[CMRS_DEVICE_ORDER] == CMRS_COLUMNS) return (warps * CMRS_GROUP * height + group) * sizeof(PetscScalar) + sizeof(int32_t);
+  return (warps * 4 * (height + CMRS_GROUP) + group) * sizeof(PetscScalar) + 4 * group * sizeof(int32_t);
 }
 
 static PetscErrorCode CmrsDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
@@ -42,130 +92,23 @@ static PetscErrorCode CmrsDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo 
 {
   const PetscInt  height = plan->value[CMRS_DEVICE_HEIGHT];
   const PetscBool padded = (PetscBool)(plan->value[CMRS_DEVICE_ORDER] == CMRS_PADDED);
-  const size_t    group = (size_t)plan->value[CMRS_DEVICE_WORKGROUP], lanes = padded ? CMRS_MODULO : CMRS_GROUP;
-  const size_t    local = group / CMRS_GROUP * lanes * (size_t)(height | 1) * sizeof(PetscScalar);
 
   PetscFunctionBegin;
   if (padded && height != CMRS_HEIGHT_MAX) {
     PetscCall(SpmvAppend(why, size, "Strips of height %" PetscInt_FMT " cannot be padded; ", height));
     PetscCall(SpmvAppend(why, size, "set -mat_cmrs_height to 0 or %d, or -mat_cmrs_device_order to another than padded",
                          CMRS_HEIGHT_MAX));
+  } else if (padded && plan->value[CMRS_DEVICE_ALIGN] != CMRS_GROUP) {
+    PetscCall(SpmvAppend(why, size, "Padded strips begin at multiples of %d entries, not of %" PetscInt_FMT "; ", CMRS_GROUP,
+                         plan->value[CMRS_DEVICE_ALIGN]));
+    PetscCall(SpmvAppend(why, size, "set -mat_cmrs_device_align to 0 or %d, or -mat_cmrs_device_order to another than padded",
+                         CMRS_GROUP));
   } else if (csr->m > INT32_MAX) {
     PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " rows are more than 32-bit integers count; ", csr->m));
     PetscCall(SpmvAppend(why, size, "use more processes or -mat_spmv_backend host"));
   }
-  PetscCall(SpmvDeviceFits(info, group, local, "cmrs", "-mat_cmrs_device_workgroup or -mat_cmrs_height", why, size));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  The entries of a strip in groups of CMRS_GROUP with at most CMRS_MODULO of a row, those together. Returns the number of
-  groups; and, unless they are NULL, position, [groups CMRS_GROUP] the entry of CSR at each place, -1 for padding, and
-  items, [groups] entries of each group, which come before its padding.
-
-  Each group takes from the rows that have most left, which is why there are as few as can be: the larger of
-  entries / CMRS_GROUP and of the longest row / CMRS_MODULO, rounded up.
-*/
-static PetscInt CmrsPadStrip(const SpmvCSR *csr, PetscInt s, PetscInt position[], uint8_t items[])
-{
-  const PetscInt *i = csr->i + s * CMRS_HEIGHT_MAX, rows = CmrsStripRows(csr->m, CMRS_HEIGHT_MAX, s);
-  PetscInt        next[CMRS_HEIGHT_MAX], left = i[rows] - i[0], groups = 0;
-
-  for (PetscInt r = 0; r < rows; r++) next[r] = i[r];
-  for (; left > 0; groups++) {
-    PetscInt room  = CMRS_GROUP;
-    unsigned taken = 0;
-
-    while (room > 0) {
-      PetscInt most = 0, row = 0, n;
-
-      for (PetscInt r = 0; r < rows; r++) {
-        if (taken >> r & 1 || i[r + 1] - next[r] <= most) continue;
-        most = i[r + 1] - next[r];
-        row  = r;
-      }
-      n = PetscMin(PetscMin(most, CMRS_MODULO), room);
-      if (!n) break;
-      for (PetscInt k = 0; position && k < n; k++) position[groups * CMRS_GROUP + CMRS_GROUP - room + k] = next[row] + k;
-      taken |= 1U << row;
-      next[row] += n;
-      room -= n;
-      left -= n;
-    }
-    for (PetscInt k = CMRS_GROUP - room; position && k < CMRS_GROUP; k++) position[groups * CMRS_GROUP + k] = -1;
-    if (items) items[groups] = (uint8_t)(CMRS_GROUP - room);
-  }
-  return groups;
-}
-
-/* The positions of the entries of strip s by columns, then by rows: from its rows, which are sorted, always the least column */
-static void CmrsSortStrip(const SpmvCSR *csr, CmrsDeviceStorage *c, PetscInt s)
-{
-  const PetscInt *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s);
-  PetscInt        next[CMRS_HEIGHT_MAX], column[CMRS_HEIGHT_MAX];
-
-  for (PetscInt r = 0; r < rows; r++) {
-    next[r]   = i[r];
-    column[r] = i[r] < i[r + 1] ? csr->j[i[r]] : PETSC_MAX_INT;
-  }
-  for (PetscInt k = c->strip[s]; k < c->strip[s + 1]; k++) {
-    PetscInt row = 0;
-
-    for (PetscInt r = 1; r < rows; r++) row = column[r] < column[row] ? r : row;
-    c->position[k] = next[row]++;
-    column[row]    = next[row] < i[row + 1] ? csr->j[next[row]] : PETSC_MAX_INT;
-  }
-}
-
-/* The words; padding repeats the one before it, which its row has */
-static void CmrsSetWords(const SpmvCSR *csr, CmrsDeviceStorage *c)
-{
-  for (PetscInt s = 0; s < c->strips; s++) {
-    const PetscInt *i    = csr->i + s * c->height;
-    PetscInt        from = 0, row = 0;
-
-    for (PetscInt k = c->strip[s]; k < c->strip[s + 1]; k++) {
-      if (!c->position || c->position[k] >= 0) {
-        from = c->position ? c->position[k] : k;
-        for (row = 0; i[row + 1] <= from;) row++;
-      }
-      CmrsSetWord(c->wordsize, c->word, k, csr->j[from], row);
-    }
-  }
-}
-
-/* The first entry of each strip, and how many there are, padding included */
-static PetscErrorCode CmrsSetStrips(const SpmvCSR *csr, CmrsDeviceStorage *c)
-{
-  PetscInt64 stored = 0;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvAlloc(((size_t)c->strips + 1) * sizeof(PetscInt), &c->strip));
-  for (PetscInt s = 0; s < c->strips; s++) {
-    const PetscInt *i = csr->i + s * c->height, rows = CmrsStripRows(c->m, c->height, s);
-
-    c->strip[s] = (PetscInt)stored;
-    stored += c->order == CMRS_PADDED ? (PetscInt64)CmrsPadStrip(csr, s, NULL, NULL) * CMRS_GROUP : i[rows] - i[0];
-    PetscCheck(stored <= (PetscInt64)PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-               "%lld entries with padding are more than this PETSc's integers count; "
-               "set -mat_cmrs_device_order to another than padded",
-               (long long)stored);
-  }
-  c->nstored = c->strip[c->strips] = (PetscInt)stored;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The order of the entries */
-static PetscErrorCode CmrsSetPositions(const SpmvCSR *csr, CmrsDeviceStorage *c)
-{
-  PetscFunctionBegin;
-  if (c->order == CMRS_ROWS) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvAlloc((size_t)c->nstored * sizeof(PetscInt), &c->position));
-  if (c->order == CMRS_PADDED) PetscCall(SpmvAlloc((size_t)(c->nstored / CMRS_GROUP), &c->items));
-  for (PetscInt s = 0; s < c->strips; s++) {
-    if (c->order == CMRS_COLUMNS) CmrsSortStrip(csr, c, s);
-    else (void)CmrsPadStrip(csr, s, c->position + c->strip[s], c->items + c->strip[s] / CMRS_GROUP);
-  }
+  PetscCall(SpmvDeviceFits(info, (size_t)plan->value[CMRS_DEVICE_WORKGROUP], CmrsDeviceLocal(plan->value), "cmrs",
+                           "-mat_cmrs_device_workgroup or -mat_cmrs_height", why, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -192,8 +135,11 @@ static PetscErrorCode CmrsDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void *
   c->height   = p[CMRS_DEVICE_HEIGHT];
   c->strips   = CmrsStrips(c->m, c->height);
   c->order    = (CmrsOrder)p[CMRS_DEVICE_ORDER];
+  c->align    = p[CMRS_DEVICE_ALIGN];
+  c->part     = p[CMRS_DEVICE_PART];
   c->wordsize = CmrsWordSize(csr);
   PetscCall(CmrsSetStrips(csr, c));
+  PetscCall(CmrsSetParts(c));
   PetscCall(CmrsSetPositions(csr, c));
   PetscCall(SpmvAlloc((size_t)c->nstored * c->wordsize, &c->word));
   PetscCall(SpmvAlloc((size_t)c->nstored * sizeof(PetscScalar), &c->value));
@@ -212,6 +158,8 @@ static PetscErrorCode CmrsDeviceArrays(const void *storage, PetscInt *narrays, S
   arrays[k++] = SPMV_ARRAY("words", c->word, (size_t)c->nstored, c->wordsize);
   arrays[k++] = SPMV_ARRAY("strips", c->strip, (size_t)c->strips + 1, sizeof(PetscInt));
   if (c->items) arrays[k++] = SPMV_ARRAY("items", c->items, (size_t)(c->nstored / CMRS_GROUP), 1);
+  if (c->nlongs) arrays[k++] = SPMV_ARRAY("parts", c->parts, c->nparts, sizeof(uint64_t));
+  if (c->nlongs) arrays[k++] = SPMV_ARRAY("longs", c->longs, c->nlongs + 1, sizeof(uint64_t));
   if (c->position) arrays[k++] = SPMV_ARRAY("positions", c->position, (size_t)c->nstored, sizeof(PetscInt), .aside = PETSC_TRUE);
   *narrays = k;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -224,10 +172,11 @@ static PetscErrorCode CmrsDeviceDescribe(const void *storage, PetscInt k, char l
 
   PetscFunctionBegin;
   line[0] = 0;
-  if (k == 0)
+  if (k == 0) {
     PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " strips of height %" PetscInt_FMT ", words of %d bits", c->strips,
                             c->height, (int)c->wordsize * 8));
-  else if (k == 1 && c->items)
+    if (c->nlongs) PetscCall(SpmvAppend(line, size, "; %zu long ones in %zu parts", c->nlongs, c->nparts));
+  } else if (k == 1 && c->items)
     PetscCall(PetscSNPrintf(line, size, "%" PetscInt_FMT " entries of padding: memory overhead %.1f %%", padding,
                             c->nz ? 100. * (double)padding / (double)c->nz : 0.));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -236,20 +185,28 @@ static PetscErrorCode CmrsDeviceDescribe(const void *storage, PetscInt k, char l
 static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
                                         SpmvDeviceProduct *product)
 {
-  const CmrsDeviceStorage *c      = (const CmrsDeviceStorage *)storage;
-  const PetscInt          *p      = plan->value;
-  const PetscBool          padded = (PetscBool)(c->order == CMRS_PADDED);
-  const size_t             group  = (size_t)p[CMRS_DEVICE_WORKGROUP];
-  PetscInt                 most   = 0;
+  const CmrsDeviceStorage *c     = (const CmrsDeviceStorage *)storage;
+  const size_t             group = (size_t)plan->value[CMRS_DEVICE_WORKGROUP], step = 4 * CMRS_GROUP; /* entries of cmrs.cl's */
+  const size_t             combine = info->group < CMRS_COMBINE ? group : PetscMax(group, CMRS_COMBINE);
 
   PetscFunctionBegin;
-  for (PetscInt s = 0; padded && s < c->strips; s++) most = PetscMax(most, (c->strip[s + 1] - c->strip[s]) / CMRS_GROUP);
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
-                          "-DHEIGHT=%" PetscInt_FMT " -DGROUP=%zu -DPADDED=%d -DALIGN=%d -DWORD_BITS=%d", c->height, group,
-                          (int)padded, (int)(!padded && p[CMRS_DEVICE_ALIGN]), (int)(8 * c->wordsize)));
+                          "-DHEIGHT=%" PetscInt_FMT " -DGROUP=%zu -DRUNS=%d -DPADDED=%d -DALIGN=%" PetscInt_FMT
+                          " -DPART=%" PetscInt_FMT " -DCOMBINE=%zu -DWORD_BITS=%d",
+                          c->height, group, (int)(c->order != CMRS_COLUMNS), (int)(c->order == CMRS_PADDED), c->align, c->part,
+                          combine, (int)(8 * c->wordsize)));
   SPMV_LAUNCH(product, "cmrs_product", SpmvGroups((size_t)c->strips, group / CMRS_GROUP), group, PETSC_FALSE,
               SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("strips"), SPMV_GIVE_ARRAY("items"),
-              SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(c->strips), SPMV_GIVE_INT(c->m), SPMV_GIVE_INT(most), SPMV_GIVE_BETA);
+              SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(c->strips), SPMV_GIVE_INT(c->m),
+              SPMV_GIVE_INT((PetscInt)SpmvGroups((size_t)c->longest, step)), SPMV_GIVE_BETA);
+  if (!c->nlongs) PetscFunctionReturn(PETSC_SUCCESS);
+  SpmvDeviceWork(product, "partial", c->nparts * (size_t)c->height * sizeof(PetscScalar));
+  SPMV_LAUNCH(product, "cmrs_parts", SpmvGroups(c->nparts, group / CMRS_GROUP), group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
+              SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("parts"), SPMV_GIVE_ARRAY("items"), SPMV_GIVE_X,
+              SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_INT((PetscInt)c->nparts), SPMV_GIVE_BETA);
+  SpmvDeviceAlongside(product);
+  SPMV_LAUNCH(product, "cmrs_combine", c->nlongs, combine, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("longs"),
+              SPMV_GIVE_Y, SPMV_GIVE_INT(c->m), SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,117 +5,209 @@
   block. Each kernel is launched for a list of its own row blocks, so that no barrier is in a branch:
 
     csradaptive_stream   all products of the row block go to local memory, then the rows are summed from there
-    csradaptive_vector   at most VECTOR_ROWS rows, or one of many entries: the work group sums row after row, then all by one tree
-    csradaptive_vectorl  a part of CHUNK entries of a row that several work groups share
+    csradaptive_vector   at most VECTOR_ROWS rows, or one of many entries: each work item sums its entries of each row, then all
+                         by one tree
+    csradaptive_vectorl  a part of a row that several work groups share
     csradaptive_combine  adds the parts of such a row, a work group for each row, always in the same order
 
+  A list has two words for each row block, read as one:
+
+    x   row << 32 | rows; for csradaptive_vectorl the number of this part among those of the row
+    y   entries << 48 | first entry
+
+  so that columns and values are asked for right after it, AT_ONCE of each by each work item before the first is needed (4 to 8,
+  all of a row block where it can be), and the rows' ends at the same time. A work group begins at the multiple of LINE entries
+  before its first one, and so reads whole segments of memory.
+
     LOGARITHMIC 0   Stream sums a row by one work item (figure 2)
-    LOGARITHMIC 1   by as many as there are for each row, a power of two, then by a tree (figure 3); by one work item if
-                    there are not two for each (figure 9)
+    LOGARITHMIC 1   by as many as there are for each row, a power of two up to 32, then by a tree (figure 3); by one work item
+                    if there are not two for each (figure 9)
     ATOMIC 0        VectorL leaves its sums to csradaptive_combine: the same bits each time
     ATOMIC 1        VectorL adds to y atomically, behind the flag that the row's first work group raises once y is begun
                     (figure 7). For GPUs: OpenCL does not promise that a work group goes on while others wait for it. Work
                     groups are numbered as they start, so that the first one of a row has started when others wait for it
 
   We differ, or put a misprint right:
-  - Figure 2 has no barrier between products and sums, and reads on past the end of the row block.
+  - Figure 2 has no barrier between products and sums, and reads on past the end of the row block. It finds the row block by two
+    loads, one after the other.
   - Figure 3 drops the remainder of nnzInLocalRow / numThreadsRed. Its line 17 writes sums over products that other work items
-    may not have read yet: here sums have a place of their own. Its tree has no barriers, and reads past the end of local memory.
+    may not have read yet, its tree has no barriers, and reads past the end of local memory. Here the tree is of work items of a
+    warp, without local memory, or has a place of its own and one barrier.
+  - Products have a gap after each GAP of them, so that rows of 8, 16, ... entries do not begin in one bank of local memory.
   - Figure 7: the flag holds the number of the product, so that nobody has to clear it. The first work group begins y with its
     own sum rather than with 0. Fences follow what begins y (line 5) and the loop that waits for the flag.
   - Figure 5's text says work groups 2, 5 and 11 where 1, 4 and 10 are meant: they count from 0.
 */
-INLINE size_t RowOf(ulong word)
+#define SLOT(k) ((k) + (k) / GAP)
+
+INLINE size_t RowOf(ulong2 block)
 {
-  return (size_t)(word >> 32);
+  return (size_t)(block.x >> 32);
+}
+INLINE int NumberOf(ulong2 block)
+{
+  return (int)(block.x & 0xffffffff);
 }
 
-/* What work item t has of n products, from entry `first` on */
-INLINE SCALAR Products(GLOBAL const SCALAR *values, GLOBAL const INDEX *columns, GLOBAL const SCALAR *x, size_t first, int n,
-                       int t)
-{
-  SCALAR sum = ZERO;
+/* Where a row block is: its entries are [begin, end) from entry `base` on, a multiple of LINE */
+typedef struct {
+  size_t base;
+  int    begin, end;
+} SPAN;
 
-  for (int k = t; k < n; k += GROUP) sum = sum + Times(STREAM(&values[first + k]), x[STREAM(&columns[first + k])]);
-  return sum;
+INLINE SPAN SpanOf(ulong2 block)
+{
+  const size_t first = (size_t)(block.y & (((ulong)1 << 48) - 1));
+  SPAN         span;
+
+  span.begin = (int)(first % LINE);
+  span.base  = first - span.begin;
+  span.end   = span.begin + (int)(block.y >> 48);
+  return span;
 }
 
 /*
-  A tree for each `width` work items that follow each other, a power of two, and for `rows` sums of each work item, GROUP
-  apart: the first of them gets the sum of all
+  The products of AT_ONCE entries, GROUP apart, from entry k of the row block on; 0 for those that it has not: what is asked
+  for in their place are entries of its own, so that nothing waits for a branch
 */
-INLINE void Reduce(LOCAL_POINTER SCALAR *sums, int t, int width, int rows)
+INLINE void Products(GLOBAL const SCALAR *values, GLOBAL const INDEX *columns, GLOBAL const SCALAR *x, SPAN span, int k, int beta,
+                     SCALAR *product)
 {
-  BARRIER;
+  uint   bits = 0;
+  INDEX  column[AT_ONCE];
+  SCALAR value[AT_ONCE];
+
+  values += span.base;
+  columns += span.base;
   UNROLL
-  for (int d = GROUP / 2; d > 0; d /= 2) {
-    if (d < width && t % width < d) {
-      for (int q = 0; q < rows; q++) sums[q * GROUP + t] = sums[q * GROUP + t] + sums[q * GROUP + t + d];
+  for (int q = 0; q < AT_ONCE; q++) {
+    int j = k + q * GROUP;
+
+    j         = j >= span.begin || q * GROUP >= LINE ? j : span.begin; /* which is less than LINE */
+    j         = j < span.end ? j : span.end - 1;                       /* of no entries it is the one before them */
+    column[q] = STREAM(&columns[j]);
+    value[q]  = STREAM(&values[j]);
+  }
+  UNROLL
+  for (int q = 0; q < AT_ONCE; q++) {
+    bits |= (uint)column[q] | BITS_OF(value[q]);
+    product[q] = ZERO;
+  }
+  if (ARRIVED(bits, beta)) {
+    UNROLL
+    for (int q = 0; q < AT_ONCE; q++) {
+      product[q] = x[column[q]];
+      bits |= BITS_OF(product[q]);
     }
-    BARRIER;
+    if (ARRIVED(bits, beta)) {
+      UNROLL
+      for (int q = 0; q < AT_ONCE; q++) {
+        const int j = k + q * GROUP;
+
+        product[q] = (j >= span.begin || q * GROUP >= LINE) && j < span.end ? Times(value[q], product[q]) : ZERO;
+      }
+    }
   }
 }
 
 KERNEL(GROUP)
 void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns,
-                        GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks,
-                        GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta)
+                        GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong2 *RESTRICT blocks,
+                        GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta)
 {
-  LOCAL SCALAR product[NNZ_PER_WG];
+  LOCAL SCALAR products[SLOTS];
 #if LOGARITHMIC
   LOCAL SCALAR sums[GROUP];
 #endif
-  const int    t = LOCAL_ID, block = list[GROUP_ID];
-  const size_t row = RowOf(blocks[block]), first = (size_t)pointers[row];
-  const int    rows = (int)(RowOf(blocks[block + 1]) - row), entries = (int)((size_t)pointers[row + rows] - first);
-  int          r = t; /* the row of this work item */
+  const ulong2 block = blocks[GROUP_ID];
+  const SPAN   span  = SpanOf(block);
+  const size_t row   = RowOf(block);
+  const int    t = LOCAL_ID, rows = NumberOf(block);
+  SCALAR       sum = ZERO;
+  int width = 1, r, begin = 0, end = 0; /* width: numThreadsRed; r: the row of this work item, [begin, end) its entries */
 
-  for (int k = t; k < entries; k += GROUP) product[k] = Times(STREAM(&values[first + k]), x[STREAM(&columns[first + k])]);
+#define ROW_FROM(r) ((int)((size_t)pointers[row + (r)] - span.base))
+#if LOGARITHMIC
+  while (2 * width * rows <= GROUP && width < 32) width *= 2;
+#endif
+  r = t / width;
+#if WARPS_ALONE /* the end of a row is where that of the next work items begins, unless these are of another warp */
+  const int apart = t % ACROSS + width >= ACROSS;
+
+  if (r <= rows) begin = ROW_FROM(r);
+#else
+  const int apart = 1;
+
+  if (r < rows) begin = ROW_FROM(r);
+#endif
+  if (r < rows && apart) end = ROW_FROM(r + 1);
+  for (int first = 0; first < span.end; first += AT_ONCE * GROUP) {
+    const int k = first + t;
+    SCALAR    product[AT_ONCE];
+
+    Products(values, columns, x, span, k, beta, product);
+    UNROLL
+    for (int q = 0; q < AT_ONCE; q++) {
+      if (k + q * GROUP < span.end) products[SLOT(k + q * GROUP)] = product[q];
+    }
+  }
   BARRIER;
 
-#define ROW_FROM(r) ((int)((size_t)pointers[row + (r)] - first))
-#if LOGARITHMIC
-  SCALAR sum   = ZERO;
-  int    width = 1; /* numThreadsRed */
+#if WARPS_ALONE
+  const int next = ShuffleDown(begin, width);
 
-  while (2 * width * rows <= GROUP) width *= 2;
-  r = t / width;
-  if (r < rows) {
-    for (int k = ROW_FROM(r) + t % width; k < ROW_FROM(r + 1); k += width) sum = sum + product[k];
-  }
-  sums[t] = sum;
-  UNIFORM_IF(width > 1)
-  {
-    Reduce(sums, t, width, 1);
-  }
-  if (r < rows && t % width == 0) Put(y, row + r, sums[t], beta);
-  r += GROUP; /* there are rows left only where each has one work item */
+  if (!apart) end = next;
 #endif
-  for (; r < rows; r += GROUP) {
-    SCALAR one = ZERO;
-
-    for (int k = ROW_FROM(r); k < ROW_FROM(r + 1); k++) one = one + product[k];
-    Put(y, row + r, one, beta);
+  for (int k = begin + t % width; k < end && r < rows; k += width) sum = sum + products[SLOT(k)];
+#if LOGARITHMIC
+  sum = SumAcross(sum, width, sums);
+#endif
+  if (r < rows && t % width == 0) Put(y, row + r, sum, beta);
+  for (r += GROUP; r < rows; r += GROUP) { /* there are rows left only where each has one work item */
+    sum = ZERO;
+    end = ROW_FROM(r + 1);
+    for (int k = ROW_FROM(r); k < end; k++) sum = sum + products[SLOT(k)];
+    Put(y, row + r, sum, beta);
   }
 }
 
 KERNEL(GROUP)
 void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns,
-                        GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks,
-                        GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta)
+                        GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong2 *RESTRICT blocks,
+                        GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta)
 {
   LOCAL SCALAR sums[VECTOR_ROWS * GROUP];
-  const int    t = LOCAL_ID, block = list[GROUP_ID];
-  const size_t row  = RowOf(blocks[block]);
-  const int    rows = (int)(RowOf(blocks[block + 1]) - row);
+  const ulong2 block = blocks[GROUP_ID];
+  const SPAN   span  = SpanOf(block);
+  const size_t row   = RowOf(block);
+  const int    rows  = NumberOf(block);
+  SCALAR       sum[VECTOR_ROWS];
+  int          end[VECTOR_ROWS]; /* of each row */
 
+  UNROLL
   for (int r = 0; r < VECTOR_ROWS; r++) {
-    const size_t first = r < rows ? (size_t)pointers[row + r] : 0, end = r < rows ? (size_t)pointers[row + r + 1] : 0;
-
-    sums[r * GROUP + t] = Products(values, columns, x, first, (int)(end - first), t);
+    sum[r] = ZERO;
+    end[r] = r < rows - 1 ? ROW_FROM(r + 1) : span.end;
   }
-  Reduce(sums, t, GROUP, VECTOR_ROWS);
-  for (int r = t; r < rows; r += GROUP) Put(y, row + r, sums[r * GROUP], beta);
+  for (int first = 0; first < span.end; first += AT_ONCE * GROUP) {
+    const int k = first + LOCAL_ID;
+    SCALAR    product[AT_ONCE];
+
+    Products(values, columns, x, span, k, beta, product);
+    UNROLL
+    for (int q = 0; q < AT_ONCE; q++) {
+      const int j = k + q * GROUP;
+
+      UNROLL
+      for (int r = 0; r < VECTOR_ROWS; r++) {
+        if ((r == 0 || j >= end[r ? r - 1 : 0]) && j < end[r]) sum[r] = sum[r] + product[q];
+      }
+    }
+  }
+  GroupSums(sum, VECTOR_ROWS, sums);
+  for (int r = LOCAL_ID; r < VECTOR_ROWS; r += GROUP) {
+    if (r < rows) Put(y, row + r, sums[r * GROUP], beta);
+  }
 }
 
 #if ATOMIC /* real and imaginary part may be added one after the other */
@@ -128,52 +220,59 @@ void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
 
 KERNEL(GROUP)
 void csradaptive_vectorl(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX *RESTRICT columns,
-                         GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong *RESTRICT blocks,
-                         GLOBAL const int *RESTRICT list, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta,
+                         GLOBAL const ulong2 *RESTRICT blocks, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta,
                          GLOBAL SCALAR *partial, GLOBAL volatile uint *sync, int ngroups, uint epoch)
 {
   LOCAL SCALAR sums[GROUP];
-  const int    t = LOCAL_ID;
 #if ATOMIC
   LOCAL int told; /* by work item 0 to the others */
   const int g = Ticket(&sync[0], &told, ngroups);
 #else
   const int g = GROUP_ID;
 #endif
-  const ulong  word   = blocks[list[g]];
-  const int    number = (int)(word & 0x7fffffff); /* of this work group, among those of the row */
-  const size_t row = RowOf(word), first = (size_t)pointers[row] + (size_t)number * CHUNK,
-               left = (size_t)pointers[row + 1] - first;
+  const ulong2 block = blocks[g];
+  const SPAN   span  = SpanOf(block);
+  SCALAR       sum[1];
 
-  sums[t] = Products(values, columns, x, first, left < CHUNK ? (int)left : CHUNK, t);
-  Reduce(sums, t, GROUP, 1);
+  sum[0] = ZERO;
+  for (int first = 0; first < span.end; first += AT_ONCE * GROUP) {
+    SCALAR product[AT_ONCE];
+
+    Products(values, columns, x, span, first + LOCAL_ID, beta, product);
+    UNROLL
+    for (int q = 0; q < AT_ONCE; q++) sum[0] = sum[0] + product[q];
+  }
+  GroupSums(sum, 1, sums);
 #if ATOMIC
-  if (t == 0 && number == 0) {
+  const size_t row    = RowOf(block);
+  const int    number = NumberOf(block);
+
+  if (LOCAL_ID == 0 && number == 0) {
     if (beta) EACH(REAL_ADD, &y[row], sums[0]);
     else EACH(REAL_PUT, &y[row], sums[0]);
     FENCE;
     ATOMIC_WRITE(&sync[1 + g], epoch);
-  } else if (t == 0) {
+  } else if (LOCAL_ID == 0) {
     while (ATOMIC_READ(&sync[1 + g - number]) != epoch) {}
     FENCE;
     EACH(REAL_ADD, &y[row], sums[0]);
   }
 #else
-  if (t == 0) partial[g] = sums[0];
+  if (LOCAL_ID == 0) partial[g] = sums[0];
 #endif
 }
 
 /* parts[g]: the place on VectorL's list, and among the sums, where row g of those that are shared begins */
 KERNEL(GROUP)
 void csradaptive_combine(GLOBAL const SCALAR *RESTRICT partial, GLOBAL const int *RESTRICT parts,
-                         GLOBAL const ulong *RESTRICT blocks, GLOBAL const int *RESTRICT list, GLOBAL SCALAR *y, int beta)
+                         GLOBAL const ulong2 *RESTRICT blocks, GLOBAL SCALAR *y, int beta)
 {
   LOCAL SCALAR sums[GROUP];
-  const int    t = LOCAL_ID, begin = parts[GROUP_ID], end = parts[GROUP_ID + 1];
-  SCALAR       sum = ZERO;
+  const int    begin = parts[GROUP_ID], end = parts[GROUP_ID + 1];
+  SCALAR       sum[1];
 
-  for (int k = begin + t; k < end; k += GROUP) sum = sum + partial[k];
-  sums[t] = sum;
-  Reduce(sums, t, GROUP, 1);
-  if (t == 0) Put(y, RowOf(blocks[list[begin]]), sums[0], beta);
+  sum[0] = ZERO;
+  for (int k = begin + LOCAL_ID; k < end; k += GROUP) sum[0] = sum[0] + partial[k];
+  GroupSums(sum, 1, sums);
+  if (LOCAL_ID == 0) Put(y, RowOf(blocks[begin]), sums[0], beta);
 }

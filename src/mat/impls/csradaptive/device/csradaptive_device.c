@@ -1,7 +1,8 @@
 /*
   csradaptive_device.c - CSR-Adaptive on devices: knobs, lists of row blocks, which kernels make a product
 
-  A device gets AIJ's arrays, the words of the row blocks and a list of row blocks for each kernel of csradaptive.cl. There are no
+  A device gets AIJ's arrays and a list of row blocks for each kernel of csradaptive.cl, of all that a kernel has to know of one, in
+  place of the words. There are no
   nodes: they are for vectors of a host. A row block of more than NNZ_PER_WG entries is a single row, and CSR-Vector's.
 
   The defaults are the paper's, for a FirePro W9100: section III-A, figures 4 and 8, table I. Of num_rows_stream they are
@@ -54,7 +55,8 @@ static PetscErrorCode CsradaptiveDeviceAllows(const SpmvCSR *csr, const SpmvDevi
   const PetscInt *d       = plan->value;
   const size_t    group   = (size_t)d[CSRADAPTIVE_DEVICE_WORKGROUP];
   const size_t    sums    = d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_LOGARITHMIC ? group : 0;
-  const size_t    scalars = PetscMax((size_t)d[CSRADAPTIVE_NNZ_PER_WG] + sums, (size_t)CsradaptiveVectorRows(d) * group);
+  const size_t    stream  = (size_t)CsradaptiveSlots(d[CSRADAPTIVE_NNZ_PER_WG]) + sums;
+  const size_t    scalars = PetscMax(stream, (size_t)CsradaptiveVectorRows(d) * group);
 
   PetscFunctionBegin;
   PetscCall(CsradaptiveAllows(csr, info, plan, why, size));
@@ -86,13 +88,21 @@ static PetscErrorCode CsradaptiveDeviceLists(CsradaptiveDeviceStorage *s)
              "processes",
              b->nblocks);
   for (int kernel = 0; kernel < CSRADAPTIVE_LISTS; kernel++)
-    PetscCall(SpmvAlloc(sizeof(int32_t) * b->amount[kernel].blocks, &s->list[kernel]));
+    PetscCall(SpmvAlloc(sizeof(CsradaptiveListed) * b->amount[kernel].blocks, &s->list[kernel]));
   PetscCall(SpmvAlloc(sizeof(int32_t) * (b->amount[CSRADAPTIVE_VECTORL].rows + 1), &s->part));
   for (size_t k = 0; k < b->nblocks; k++) {
     const CsradaptiveKernel kernel = CsradaptiveKernelAt(b, k);
+    const PetscInt          row = CsradaptiveRow(b->block[k]), rows = CsradaptiveRow(b->block[k + 1]) - row;
+    PetscInt                number = rows, first = b->i[row], end = b->i[row + rows];
 
-    if (kernel == CSRADAPTIVE_VECTORL && !CsradaptiveWorkgroup(b->block[k])) s->part[shared++] = (int32_t)n[kernel];
-    s->list[kernel][n[kernel]++] = (int32_t)k;
+    if (kernel == CSRADAPTIVE_VECTORL) {
+      number = CsradaptiveWorkgroup(b->block[k]);
+      first += number * b->chunk;
+      end = b->i[row + 1] - first < b->chunk ? b->i[row + 1] : first + b->chunk;
+      if (!number) s->part[shared++] = (int32_t)n[kernel];
+    }
+    s->list[kernel][n[kernel]++] = (CsradaptiveListed){.row     = (uint64_t)row << 32 | (uint64_t)number,
+                                                       .entries = (uint64_t)(end - first) << 48 | (uint64_t)first};
   }
   s->part[shared] = (int32_t)n[CSRADAPTIVE_VECTORL];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -107,6 +117,15 @@ static PetscErrorCode CsradaptiveDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan,
   *storage = s;
   PetscCall(CsradaptiveCut(csr, plan, PETSC_FALSE, plan->value[CSRADAPTIVE_NNZ_PER_WG], &s->rows));
   PetscCall(CsradaptiveDeviceLists(s));
+  PetscCall(SpmvFree(&s->rows.block));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The words of a storage that is half built */
+static PetscErrorCode CsradaptiveDeviceDestroy(void *storage)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvFree(&((CsradaptiveDeviceStorage *)storage)->rows.block));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,10 +136,21 @@ static PetscErrorCode CsradaptiveDeviceArrays(const void *storage, PetscInt *nar
   const CsradaptiveAmount        *amount                  = s->rows.amount;
 
   PetscFunctionBegin;
-  PetscCall(CsradaptiveArrays(storage, narrays, arrays));
+  PetscCall(CsradaptiveBorrowed(storage, narrays, arrays));
   for (int kernel = 0; kernel < CSRADAPTIVE_LISTS; kernel++)
-    arrays[(*narrays)++] = SPMV_ARRAY(name[kernel], s->list[kernel], amount[kernel].blocks, sizeof(int32_t));
+    arrays[(*narrays)++] = SPMV_ARRAY(name[kernel], s->list[kernel], amount[kernel].blocks, sizeof(CsradaptiveListed));
   arrays[(*narrays)++] = SPMV_ARRAY("parts", s->part, amount[CSRADAPTIVE_VECTORL].rows + 1, sizeof(int32_t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CsradaptiveDeviceDescribe(const void *storage, PetscInt k, char line[], size_t size)
+{
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(CsradaptiveDeviceArrays(storage, &n, arrays));
+  PetscCall(CsradaptiveDescribe((const CsradaptiveBlocks *)storage, n, arrays, k, line, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,30 +164,30 @@ static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPl
   const PetscBool          atomic = (PetscBool)(d[CSRADAPTIVE_DEVICE_PARTS] == CSRADAPTIVE_PARTS_ATOMIC);
   const SpmvDeviceArg      epoch  = atomic ? SPMV_GIVE_EPOCH : SPMV_GIVE_INT(0); /* who waits for others reads it */
 
-#define CSRADAPTIVE_GIVE(list) \
-  SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("row blocks"), \
-    SPMV_GIVE_ARRAY(list), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_BETA
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
-                          "-DGROUP=%zu -DNNZ_PER_WG=%" PetscInt_FMT " -DVECTOR_ROWS=%" PetscInt_FMT " -DCHUNK=%" PetscInt_FMT
-                          " -DLOGARITHMIC=%d -DATOMIC=%d",
-                          group, d[CSRADAPTIVE_NNZ_PER_WG], CsradaptiveVectorRows(d), b->chunk,
-                          d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_LOGARITHMIC, (int)atomic));
+                          "-DGROUP=%zu -DSLOTS=%" PetscInt_FMT " -DVECTOR_ROWS=%" PetscInt_FMT
+                          " -DLOGARITHMIC=%d -DATOMIC=%d -DLINE=%d -DGAP=%d -DAT_ONCE=%zu",
+                          group, CsradaptiveSlots(d[CSRADAPTIVE_NNZ_PER_WG]), CsradaptiveVectorRows(d),
+                          d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_LOGARITHMIC, (int)atomic, CSRADAPTIVE_LINE,
+                          CSRADAPTIVE_GAP, CsradaptiveAtOnce(d)));
   SpmvDeviceWork(product, "partial", atomic ? 0 : vectorl * sizeof(PetscScalar));
   SpmvDeviceWork(product, "sync", atomic && vectorl ? (1 + vectorl) * sizeof(uint32_t) : 0);
-  SPMV_LAUNCH(product, "csradaptive_stream", b->amount[CSRADAPTIVE_STREAM].blocks, group, PETSC_FALSE,
-              CSRADAPTIVE_GIVE("stream"));
-  SPMV_LAUNCH(product, "csradaptive_vector", b->amount[CSRADAPTIVE_VECTOR].blocks, group, PETSC_FALSE,
-              CSRADAPTIVE_GIVE("vector"));
+  SPMV_LAUNCH(product, "csradaptive_stream", b->amount[CSRADAPTIVE_STREAM].blocks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
+              SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("stream"), SPMV_GIVE_X, SPMV_GIVE_Y,
+              SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "csradaptive_vector", b->amount[CSRADAPTIVE_VECTOR].blocks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
+              SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("vector"), SPMV_GIVE_X, SPMV_GIVE_Y,
+              SPMV_GIVE_BETA);
   SpmvDeviceAlongside(product); /* the lists have no row in common */
-  SPMV_LAUNCH(product, "csradaptive_vectorl", vectorl, group, PETSC_FALSE, CSRADAPTIVE_GIVE("vectorl"),
-              SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT((PetscInt)vectorl), epoch);
+  SPMV_LAUNCH(product, "csradaptive_vectorl", vectorl, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"),
+              SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_BETA, SPMV_GIVE_ARRAY("partial"),
+              SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT((PetscInt)vectorl), epoch);
   SpmvDeviceAlongside(product);
   if (!atomic)
     SPMV_LAUNCH(product, "csradaptive_combine", shared, group, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("parts"),
-                SPMV_GIVE_ARRAY("row blocks"), SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_Y, SPMV_GIVE_BETA);
+                SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_Y, SPMV_GIVE_BETA);
   PetscFunctionReturn(PETSC_SUCCESS);
-#undef CSRADAPTIVE_GIVE
 }
 
 static const char CsradaptiveSource[] =
@@ -172,7 +202,8 @@ const SpmvDeviceSide CsradaptiveDevice = {
               .build     = CsradaptiveDeviceBuild,
               .setvalues = CsradaptiveSetValues,
               .arrays    = CsradaptiveDeviceArrays,
-              .describe  = CsradaptiveDescribe},
+              .describe  = CsradaptiveDeviceDescribe,
+              .destroy   = CsradaptiveDeviceDestroy},
   .source  = CsradaptiveSource,
   .load    = CsradaptiveDeviceLoad,
   .product = CsradaptiveDeviceProduct,

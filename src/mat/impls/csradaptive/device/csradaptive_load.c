@@ -4,17 +4,17 @@
 #include "csradaptive_device.h"
 #include "../../../../spmvload.h"
 
-#define CSRADAPTIVE_LOAD_STEP   18.0 /* instructions of an entry: to local memory, and from there into a sum; ... */
-#define CSRADAPTIVE_LOAD_GROUP  60.0 /* ... and of each work item for a row block: sums by halves, barriers. Guesses */
-#define CSRADAPTIVE_LOAD_FLIGHT 4    /* entries that a work item asks for before it waits */
-#define CSRADAPTIVE_LOAD_CHAIN  4    /* loads before the first entry, of all work items */
-#define CSRADAPTIVE_LOAD_BUILD  10.0 /* cycles of the host for a row */
+#define CSRADAPTIVE_LOAD_STEP  18.0 /* instructions of an entry: to local memory, and from there into a sum; ... */
+#define CSRADAPTIVE_LOAD_GROUP 60.0 /* ... and of each work item for a row block: sums of rows, barriers. Guesses */
+#define CSRADAPTIVE_LOAD_CHAIN 1    /* loads before the first entry, of all work items */
+#define CSRADAPTIVE_LOAD_BUILD 10.0 /* cycles of the host for a row */
 
 PetscErrorCode CsradaptiveDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load)
 {
-  const PetscInt *p = plan->value, most = p[CSRADAPTIVE_NNZ_PER_WG], group = p[CSRADAPTIVE_DEVICE_WORKGROUP], m = rows->m;
-  double          blocks  = 0;
-  PetscBool       several = PETSC_FALSE;
+  const PetscInt *p = plan->value, most = p[CSRADAPTIVE_NNZ_PER_WG], group = p[CSRADAPTIVE_DEVICE_WORKGROUP], m = rows->m,
+                 flight = (PetscInt)CsradaptiveAtOnce(p);
+  double    blocks      = 0;
+  PetscBool several     = PETSC_FALSE;
 
   PetscFunctionBegin;
   for (PetscInt r = 0, end; r < m; r = end) {
@@ -30,8 +30,8 @@ PetscErrorCode CsradaptiveDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, 
     (double)rows->i[m] * (double)(sizeof(PetscScalar) + sizeof(PetscInt)) + (double)m * sizeof(PetscInt) + 16 * blocks;
   load->items += blocks * group;
   load->build += CSRADAPTIVE_LOAD_BUILD * m;
-  load->flight   = CSRADAPTIVE_LOAD_FLIGHT * (2 * sizeof(PetscScalar) + sizeof(PetscInt));
-  load->chain    = CSRADAPTIVE_LOAD_CHAIN + most / group / CSRADAPTIVE_LOAD_FLIGHT;
+  load->flight   = flight * (2 * sizeof(PetscScalar) + sizeof(PetscInt));
+  load->chain    = CSRADAPTIVE_LOAD_CHAIN + most / group / flight;
   load->launches = several ? 2 : 1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

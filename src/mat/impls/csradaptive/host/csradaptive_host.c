@@ -55,6 +55,27 @@ static PetscErrorCode CsradaptiveWork(const SpmvCSR *rows, const SpmvPlan *plan,
 #define SPMV_KERNELS CsradaptiveKernels
 #include "../../../../kernels.h"
 
+static PetscErrorCode CsradaptiveArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
+{
+  const CsradaptiveBlocks *b = (const CsradaptiveBlocks *)storage;
+
+  PetscFunctionBegin;
+  PetscCall(CsradaptiveBorrowed(b, narrays, arrays));
+  arrays[(*narrays)++] = SPMV_ARRAY("row blocks", b->block, b->nblocks + 1, sizeof(uint64_t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CsradaptiveHostDescribe(const void *storage, PetscInt k, char line[], size_t size)
+{
+  SpmvArray arrays[SPMV_ARRAY_MAX];
+  PetscInt  n;
+
+  PetscFunctionBegin;
+  PetscCall(CsradaptiveArrays(storage, &n, arrays));
+  PetscCall(CsradaptiveDescribe((const CsradaptiveBlocks *)storage, n, arrays, k, line, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const SpmvHostSide CsradaptiveHost = {
   .side    = {.nparams   = CSRADAPTIVE_NPARAMS,
               .params    = CsradaptiveParams,
@@ -64,6 +85,6 @@ const SpmvHostSide CsradaptiveHost = {
               .build     = CsradaptiveBuild,
               .setvalues = CsradaptiveSetValues,
               .arrays    = CsradaptiveArrays,
-              .describe  = CsradaptiveDescribe},
+              .describe  = CsradaptiveHostDescribe},
   .kernels = CsradaptiveKernels,
 };
