@@ -47,7 +47,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   BARRIER;
   UNIFORM_IF(scans[group])
   {
-    turn = Scan(sums, starts, t);
+    turn = Scan(sums, starts, t, GROUP);
   }
   if (t == 0) PutTail(&w, &sums[turn * GROUP + GROUP - 1], before);
   if (CARRY == CARRY_ADJACENT) BARRIER;
@@ -68,9 +68,11 @@ KERNEL(FLAT_GROUP)
 void bccoo_carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails,
                  GLOBAL SCALAR *y, int ngroups, int m, int beta)
 {
-  const Work w = {entries, rows, heads, tails, y, m, beta};
+  LOCAL SCALAR sums[2 * HEIGHT * FLAT_GROUP], before[HEIGHT];
+  LOCAL int    starts[2 * FLAT_GROUP];
+  const Work   w = {entries, rows, heads, tails, y, m, beta, 0, ngroups};
 
-  if (GLOBAL_ID < (size_t)ngroups) Carry(&w, (int)GLOBAL_ID);
+  Carry(&w, GROUP_ID * FLAT_GROUP, LOCAL_ID, sums, starts, before);
 }
 #endif
 
