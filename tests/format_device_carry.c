@@ -1,4 +1,5 @@
-static const char help[] = "Rows that go on over many work groups of a bccoo product on a device: what comes before is carried to where they end.\n\n";
+static const char help[] =
+  "Rows that go on over many work groups of a bccoo product on a device: what comes before is carried to where they end.\n\n";
 
 #include "formatdevice.h"
 #include "mat/impls/bccoo/device/bccoo_device.h"

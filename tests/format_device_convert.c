@@ -9,13 +9,13 @@ static const char help[] =
 static PetscInt Compared, Wrong;
 
 /* Arrays that must have been compared */
-static const char *const Names[] = {"values", "columns", "flags", "entries", "bases", "escaped", "escapes", "rows", "scans"};
+static const char *const Names[] = {"values", "columns", "flags", "entries", "bases", "escaped", "escapes", "rows", "firsts", "scans"};
 static PetscInt          Seen[PETSC_STATIC_ARRAY_LENGTH(Names)];
 
 /* m x n, n > 65536 if `wide`: rows of many lengths, some empty, blocks full and filled, columns near each other and far */
 static PetscErrorCode Matrix(PetscInt m, PetscBool wide, SpmvTestCSR *t)
 {
-  const PetscInt n = wide ? 300000 : 5000;
+  const PetscInt n = wide ? 1500000 : 5000;
 
   PetscFunctionBegin;
   *t = (SpmvTestCSR){.m = m, .n = n};
@@ -174,16 +174,13 @@ static PetscErrorCode Plans(SpmvDevice *device)
 
     plan.value[BCCOO_BLOCK_HEIGHT]     = k % 13 ? heights[k % 5] : 1;
     plan.value[BCCOO_BLOCK_WIDTH]      = k % 13 ? widths[k % 4] : 1;
-    plan.value[BCCOO_COLUMNS]          = columns[k % (wide || online ? 3 : 4)];
+    plan.value[BCCOO_COLUMNS]          = columns[k % (wide ? 3 : 4)];
     plan.value[BCCOO_DEVICE_FLAG_BITS] = bits[k % 3];
     plan.value[BCCOO_TILE]             = online ? 8 : tiles[k / 2 % 3]; /* a GPU has 48 kB of local memory */
     plan.value[BCCOO_SLICES]           = k % 13 ? slices[k % 5] : 1;
     plan.value[BCCOO_DEVICE_WORKGROUP] = groups[k % 4];
     plan.value[BCCOO_DEVICE_STRATEGY]  = k % 7 == 3 && !online ? 3 : 0;
-    if (online) {
-      plan.value[BCCOO_DEVICE_TRANSPOSE] = 1;
-      if (columns[k % 3] == BCCOO_COLUMNS_DIFFERENCE) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
-    }
+    if (online) plan.value[BCCOO_DEVICE_TRANSPOSE] = BCCOO_TRANSPOSE_ONLINE;
     while ((size_t)(plan.value[BCCOO_BLOCK_HEIGHT] * plan.value[BCCOO_DEVICE_WORKGROUP]) * sizeof(PetscScalar) > 8192)
       plan.value[BCCOO_DEVICE_WORKGROUP] /= 2; /* complex numbers: the same */
     if (SpmvTestSampled()) PetscCall(Try(device, k % 11 == 5 ? 3 : 403, wide, plan));

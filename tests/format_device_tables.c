@@ -87,10 +87,8 @@ static PetscErrorCode Strategy1(SpmvDevice *device, const SpmvTestCSR *t)
     plan.value[BCCOO_TILE]             = registers + local;
     plan.value[BCCOO_DEVICE_STRATEGY]  = 1;
     plan.value[BCCOO_DEVICE_REGISTERS] = registers ? registers : -1;
-    plan.value[BCCOO_DEVICE_TRANSPOSE] = k / 16;
+    plan.value[BCCOO_DEVICE_TRANSPOSE] = k / 16 ? BCCOO_TRANSPOSE_ONLINE : BCCOO_TRANSPOSE_OFFLINE;
     plan.value[BCCOO_DEVICE_WORKGROUP] = workgroups[registers + local > 32 ? 0 : k % 4];
-    if (k / 16 && plan.value[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE)
-      plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32; /* none online */
     PetscCall(Try(device, t, plan, k / 16 ? "strategy 1 online" : "strategy 1"));
   }
   PetscFunctionReturn(0);
@@ -143,8 +141,7 @@ static PetscErrorCode Carries(SpmvDevice *device, const SpmvTestCSR *t)
     plan.value[BCCOO_DEVICE_STRATEGY]  = 1 + k / 3 % 3;
     plan.value[BCCOO_DEVICE_CARRY]     = PetscDefined(USE_COMPLEX) ? 0 : k % 2;
     plan.value[BCCOO_DEVICE_WORKGROUP] = 8;
-    plan.value[BCCOO_DEVICE_TRANSPOSE] = k == 9; /* of strategy 1 */
-    if (k == 9) plan.value[BCCOO_COLUMNS] = BCCOO_COLUMNS_INT32;
+    plan.value[BCCOO_DEVICE_TRANSPOSE] = k == 9 ? BCCOO_TRANSPOSE_ONLINE : BCCOO_TRANSPOSE_OFFLINE; /* of strategy 1 */
     PetscCall(Try(device, t, plan, "carries"));
   }
   PetscFunctionReturn(0);
@@ -165,8 +162,60 @@ static PetscErrorCode Refuse(const SpmvTestCSR *t)
   plan.value[BCCOO_DEVICE_BUNCH]    = 2;
   PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "a bunch with strategy 2", cpu));
   plan.value[BCCOO_DEVICE_STRATEGY]  = 3;
-  plan.value[BCCOO_DEVICE_TRANSPOSE] = 1;
+  plan.value[BCCOO_DEVICE_BUNCH]     = 0;
+  plan.value[BCCOO_DEVICE_TRANSPOSE] = BCCOO_TRANSPOSE_ONLINE;
   PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "strategy 3 online", cpu));
+  plan                               = Plan(&SpmvFormat_bccoo);
+  plan.value[BCCOO_DEVICE_STRATEGY]  = 2;
+  plan.value[BCCOO_DEVICE_REGISTERS] = 8;
+  PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "strategy 2 with sums in registers", cpu));
+  plan.value[BCCOO_DEVICE_STRATEGY]  = 1;
+  plan.value[BCCOO_TILE]             = 8;
+  plan.value[BCCOO_DEVICE_REGISTERS] = 16;
+  PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "a tile of 8 with 16 sums in registers", cpu));
+  plan.value[BCCOO_DEVICE_REGISTERS] = 0;
+  plan.value[BCCOO_DEVICE_CACHE]     = 2;
+  PetscCall(Refused(&SpmvFormat_bccoo, t, plan, "strategy 1 with a result cache", cpu));
+  PetscFunctionReturn(0);
+}
+
+/* What is left open: a GPU transposes low blocks online, where they fit; who asks for a knob of a strategy gets that strategy */
+static PetscErrorCode Resolves(const SpmvTestCSR *t)
+{
+  static const struct {
+    PetscBool gpu;
+    PetscInt  height, asked, knob, value, strategy, transpose;
+    size_t    local;
+  } cases[] = {
+    {PETSC_TRUE, 1, 0, -1, 0, 1, BCCOO_TRANSPOSE_ONLINE, 49152},
+    {PETSC_TRUE, 2, 0, -1, 0, 1, BCCOO_TRANSPOSE_ONLINE, 49152},
+    {PETSC_TRUE, 3, 0, -1, 0, 1, BCCOO_TRANSPOSE_OFFLINE, 49152},
+    {PETSC_TRUE, 1, 0, -1, 0, 1, BCCOO_TRANSPOSE_OFFLINE, 8192},
+    {PETSC_TRUE, 1, 2, -1, 0, 2, BCCOO_TRANSPOSE_OFFLINE, 49152},
+    {PETSC_FALSE, 1, 0, -1, 0, 1, BCCOO_TRANSPOSE_OFFLINE, 49152},
+    {PETSC_FALSE, 8, 0, BCCOO_DEVICE_TRANSPOSE, BCCOO_TRANSPOSE_ONLINE, 1, BCCOO_TRANSPOSE_ONLINE, 1 << 20},
+    {PETSC_TRUE, 8, 0, BCCOO_DEVICE_REGISTERS, 16, 1, BCCOO_TRANSPOSE_OFFLINE, 1 << 20},
+    {PETSC_TRUE, 1, 0, BCCOO_DEVICE_CACHE, 2, 2, BCCOO_TRANSPOSE_OFFLINE, 49152},
+    {PETSC_TRUE, 1, 0, BCCOO_DEVICE_BUNCH, 2, 3, BCCOO_TRANSPOSE_OFFLINE, 49152},
+  };
+  const SpmvCSR csr = SpmvTestCSRView(t);
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
+    const SpmvDeviceInfo info = {.name = "a device", .group = 1024, .local = cases[k].local, .gpu = cases[k].gpu};
+    SpmvPlan             plan = Plan(&SpmvFormat_bccoo);
+    char                 why[512];
+
+    plan.value[BCCOO_BLOCK_HEIGHT]    = cases[k].height;
+    plan.value[BCCOO_BLOCK_WIDTH]     = 1;
+    plan.value[BCCOO_DEVICE_STRATEGY] = cases[k].asked;
+    if (cases[k].knob >= 0) plan.value[cases[k].knob] = cases[k].value;
+    PetscCall(SpmvResolve(&SpmvFormat_bccoo.device->side, &csr, &info, &plan, why, sizeof(why)));
+    PetscCheck(!why[0] && plan.value[BCCOO_DEVICE_STRATEGY] == cases[k].strategy &&
+                 plan.value[BCCOO_DEVICE_TRANSPOSE] == cases[k].transpose,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "case %zu: strategy %" PetscInt_FMT ", transpose %" PetscInt_FMT " %s", k,
+               plan.value[BCCOO_DEVICE_STRATEGY], plan.value[BCCOO_DEVICE_TRANSPOSE], why);
+  }
   PetscFunctionReturn(0);
 }
 
@@ -193,6 +242,7 @@ int main(int argc, char **argv)
   PetscCall(Strategy3(device, &t));
   PetscCall(Carries(device, &t));
   PetscCall(Refuse(&t));
+  if (sizeof(PetscScalar) == 8) PetscCall(Resolves(&t)); /* what fits is of that size */
   PetscCheck(Tries == 52 && Plans + Refusals == (Tries + SpmvTestSample() - 1) / SpmvTestSample(), PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "%" PetscInt_FMT " plans ran, %" PetscInt_FMT " were refused", Plans, Refusals);
   /* The others need more than 48 kB of real numbers */

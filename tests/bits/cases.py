@@ -25,7 +25,7 @@ KNOBS = {  # of each type, the values that are tried
 DEVICE_KNOBS = {
     'bccoo': {
         'workgroup': '128 64 256 512 1 2 4 8 16 32', 'strategy': '0 1 2 3', 'registers': '0 -1 8 16 32', 'cache': '1 2 3 4', 'bunch': '0 1 2 4',
-        'transpose': 'offline online', 'carry': 'kernel adjacent', 'convert': 'auto host device'},
+        'transpose': 'auto offline online', 'carry': 'kernel adjacent', 'convert': 'auto host device'},
     'cmrs': {'workgroup': '128 32 64 256 512', 'order': 'auto columns grouped rows padded', 'align': '0 32 8 1', 'part': '0 128 256 512 1024 2048 4096 8192 16384 32768'},
     'csradaptive': {
         'workgroup': '256 64 128 512 1 2 4 8 16 32', 'nnz_per_wg': '0 64 256 512 1024 1536 2048 3072 4096', 'num_rows_stream': '0 1 2 3 4 8 16',
@@ -48,7 +48,7 @@ DEVICE_TOGETHER = {
               {'device_strategy': '1 2 3', 'columns': 'int32 uint16 difference', 'tile': '8 32'},
               {'device_strategy': '1 2 3', 'device_carry': 'kernel', 'device_workgroup': '32 256'},
               {'device_strategy': '1 3', 'device_convert': 'device', 'columns': 'int32 uint16 difference', 'block_height': '1 2', 'block_width': '1 2'},
-              {'device_strategy': '1', 'device_transpose': 'online', 'device_workgroup': '32 128', 'columns': 'int32 uint16', 'block_height': '1 3'},
+              {'device_strategy': '1', 'device_transpose': 'online', 'device_workgroup': '32 128', 'columns': 'int32 uint16 difference', 'block_height': '1 3'},
               {'device_strategy': '1', 'device_registers': '-1 8', 'tile': '16 32', 'block_height': '1 4'},
               {'device_strategy': '2', 'device_cache': '1 4', 'device_workgroup': '8 64'},
               {'device_strategy': '3', 'device_bunch': '1 2 4', 'block_height': '1 3', 'slices': '1 4'}],

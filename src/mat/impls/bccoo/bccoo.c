@@ -4,8 +4,9 @@
   Storage:   blocks of h x w entries in row order; for each its block column and one bit, 0 if it is the last block of its
              block row (a "row stop"); values by columns inside a block; a list of the non-empty block rows when any is
              empty. Blocks are cut into tiles of equal number, whatever the rows: a tile knows its first result. Columns
-             are int32, uint16, or 16-bit differences inside a tile with the few that do not fit kept in full. With a
-             bunch of 8, eight tiles lie side by side, one in each lane of a vector.
+             are int32, uint16, or 16-bit differences inside a tile with the few that do not fit kept in full, on a device
+             16-bit distances from a base with lists of those that do not fit. With a bunch of 8, eight tiles lie side by
+             side, one in each lane of a vector.
   Good for:  matrices with small dense blocks (several unknowns a node), long rows beside short ones, empty rows
   Bad for:   permutations and other matrices with an entry or two a row
   Traffic:   (8 h w + 2 + 1/8) blocks (4 instead of 2 with int32 columns) + 4 to 8 a tile + 2 a block row with a bunch
@@ -30,15 +31,17 @@
   - 2.2 takes the difference -1 for the escape, which collides with a true -1, and has no base for a tile's first
     column; here a tile has a base, a true -1 is escaped too, and only escaped columns are stored in full.
   - 2.3 gives the temporary buffer slices x length of the vector multiplied; it is slices x rows.
-  - flags, too, lie in the order of storage, so that with a bunch one byte has a step of all lanes.
+  - flags, too, lie in the order of storage on the host, so that with a bunch one byte has a step of all lanes. On a device
+    they lie in row order, so that a work item finds those of its tile in a word.
 
   Both sides store blocks in the same way (bccoo_blocks.h), made from CSR by the same code:
 
-  bccoo_walk.h    CSR rows as blocks
-  bccoo_scan.c    the blocks of a matrix in row order
-  bccoo_blocks.c  their arrays, and the values
-  bccoo_shapes.c  block sizes worth an estimate, and what storing them costs
-  bccoo_knobs.h   the knobs that both sides have
+  bccoo_walk.h       CSR rows as blocks
+  bccoo_scan.c       the blocks of a matrix in row order
+  bccoo_blocks.c     their arrays, and the values
+  bccoo_distances.c  16-bit columns for devices
+  bccoo_shapes.c     block sizes worth an estimate, and what storing them costs
+  bccoo_knobs.h      the knobs that both sides have
 */
 #include "../../../spmvdevice.h"
 

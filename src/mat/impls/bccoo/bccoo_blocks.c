@@ -6,7 +6,7 @@
 /* The columns, tile by tile */
 static void BccooSetColumns(BccooBlocks *b)
 {
-  const size_t tile = (size_t)b->tile, step = (size_t)b->bunch;
+  const size_t tile = (size_t)b->tile, step = b->depth == 1 ? 1 : (size_t)b->bunch;
 
 #define BCCOO_PUT_COLUMNS(type, value) \
   for (size_t k = 0; k < n; k++) ((type *)b->column)[place + k * step] = (type)(value)
@@ -42,7 +42,7 @@ static void BccooSetFlags(BccooBlocks *b)
 {
   memset(b->flags, 0xff, b->nflags);
   for (PetscInt k = 0; k < b->nrows; k++) {
-    const size_t place = BccooPlace(b, (size_t)b->end[k] - 1, 1);
+    const size_t q = (size_t)b->end[k] - 1, place = b->inorder ? q : BccooPlace(b, q, 1);
 
     b->flags[place / 8] &= (uint8_t) ~(1U << place % 8);
     if (b->stop) b->stop[k] = (uint16_t)(place % (size_t)(b->tile * b->bunch));
@@ -71,7 +71,7 @@ PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntask
     first   = b->nblocks / group * group;               /* blocks before this one have no padding among them, */
     fill    = b->npositions && entries > 1 ? 0 : first; /* and values of blocks before this one no fill */
     PetscCall(SpmvAlloc(b->nflags, &b->flags));
-    if (b->listed > 1) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
+    if (b->listed > 1 && !b->reach) PetscCall(SpmvAlloc((size_t)b->nrows * sizeof(uint16_t), &b->stop));
     BccooSetFlags(b);
     PetscCall(SpmvAllocShared(b->nstored * width, ntasks, &b->column));
     memset((char *)b->column + first * width, 0, (b->nstored - first) * width);
@@ -79,10 +79,13 @@ PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntask
       PetscCall(SpmvAllocShared((b->nstored * entries + BCCOO_PAD) * sizeof(PetscScalar), ntasks, &b->value));
       memset(b->value + fill * entries, 0, ((b->nstored - fill) * entries + BCCOO_PAD) * sizeof(PetscScalar));
     }
-    if (b->columns == BCCOO_COLUMNS_DIFFERENCE) PetscCall(SpmvAlloc(b->ntiles * sizeof(int32_t), &b->base));
-    if (b->nescaped) PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
-    BccooSetColumns(b);
-    BccooSetEscaped(b);
+    if (b->columns == BCCOO_COLUMNS_DIFFERENCE && b->reach) BccooDistancesSet(b);
+    else {
+      if (b->columns == BCCOO_COLUMNS_DIFFERENCE) PetscCall(SpmvAlloc(b->ntiles * sizeof(int32_t), &b->base));
+      if (b->nescaped) PetscCall(SpmvAlloc(b->nescaped * sizeof(int32_t), &b->escaped));
+      BccooSetColumns(b);
+      BccooSetEscaped(b);
+    }
     if (b->slices > 1 || BccooIsSimple(b)) PetscCall(SpmvFree(&b->end));
   }
   PetscCall(SpmvFree(&b->own));
@@ -110,7 +113,7 @@ BCCOO_INLINE void BccooSetFull(BccooBlocks *b, size_t q, const PetscScalar *a, P
 /* Those of 1x1 blocks in whole groups of eight tiles: 0.28, not 0.56 ns an entry in cache. Returns how many there are */
 static size_t BccooInterleave(BccooBlocks *b, const PetscScalar a[])
 {
-  const size_t tile = (size_t)b->tile;
+  const size_t tile = (size_t)b->depth;
   size_t       g    = 0;
 
   for (; g + 8 * tile <= b->nblocks; g += 8 * tile) {
@@ -133,7 +136,7 @@ PetscErrorCode BccooBlocksSetValues(const SpmvCSR *csr, void *storage)
   PetscFunctionBegin;
   if (BccooIsSimple(b)) {
     if (b->bunch == 8) q = BccooInterleave(b, csr->a);
-    if (b->bunch == 1) memcpy(b->value, csr->a, b->nblocks * sizeof(PetscScalar));
+    if (b->bunch == 1 || b->depth == 1) memcpy(b->value, csr->a, b->nblocks * sizeof(PetscScalar));
     else BccooSetFull(b, q, csr->a + q, csr->i[csr->m] - (PetscInt)q, 1, 1);
   }
   for (size_t e = 0; !end && e < b->npositions; e++) b->value[position[e]] = csr->a[e];
@@ -167,12 +170,13 @@ PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arr
   arrays[k++] = SPMV_ARRAY("flags", b->flags, b->nflags, 1);
   arrays[k++] = SPMV_ARRAY("entries", b->entry, b->ntiles + 1, sizeof(int32_t));
   if (b->stop) arrays[k++] = SPMV_ARRAY("stops", b->stop, (size_t)b->nrows, sizeof(uint16_t));
-  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = SPMV_ARRAY("bases", b->base, b->ntiles, sizeof(int32_t));
+  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = SPMV_ARRAY("bases", b->base, BccooBases(b), sizeof(int32_t));
   if (b->nescaped) {
     arrays[k++] = SPMV_ARRAY("escaped", b->escaped, b->nescaped, sizeof(int32_t));
     arrays[k++] = SPMV_ARRAY("escapes", b->escape, b->ntiles / (size_t)b->listed + 1, sizeof(int32_t));
   }
   if (b->row) arrays[k++] = SPMV_ARRAY("rows", b->row, (size_t)b->nrows, sizeof(int32_t));
+  if (b->firsts) arrays[k++] = SPMV_ARRAY("firsts", b->firsts, b->ntiles / (size_t)b->whole + 1, sizeof(int32_t));
   if (b->scans) arrays[k++] = SPMV_ARRAY("scans", b->scans, b->ntiles / (size_t)b->whole, 1);
   if (b->end) arrays[k++] = SPMV_ARRAY("ends", b->end, (size_t)b->nrows, sizeof(uint64_t), .aside = PETSC_TRUE);
   if (b->npositions || b->position)

@@ -4,7 +4,11 @@
   A block has two places: its number in row order, and where it is stored. Tile t holds the numbers [t tile, (t + 1) tile).
   With bunch 1 both are the same. With bunch B, B tiles make a group, and the k-th blocks of all of them are neighbours:
   number q is stored at g B tile + k B + l, where g = q / (B tile), l = q % (B tile) / tile, k = q % tile. The k-th blocks
-  of a group are a step.
+  of a group are a step. Or blocks lie in row order (depth 1), and a group is any B of them that follow each other: that matters
+  for the order of their values, which are side by side for the blocks of a step.
+
+  16-bit columns are differences from the block before in the tile, with the few that do not fit in full. Devices, whose work items
+  do not read a tile one block after the other, have distances from a base that `reach` blocks have in common (bccoo_distances.c).
 
   With several slices the matrix is the stack of its vertical slices, slices x mb block rows.
 */
@@ -42,9 +46,12 @@ typedef struct {
   BccooColumns columns; /* how columns are stored */
 
   /* What a side chooses */
-  PetscInt bunch;  /* tiles in a group */
-  PetscInt whole;  /* whole tiles: the storage is padded to a multiple of so many; 0: it ends with the last block */
-  PetscInt listed; /* tiles whose escaped columns are one list: 1, or the bunch, which has them in the order of storage */
+  PetscInt  bunch;   /* tiles in a group */
+  PetscInt  whole;   /* whole tiles: the storage is padded to a multiple of so many; 0: it ends with the last block */
+  PetscInt  listed;  /* tiles whose escaped columns are one list: 1, or the bunch, which has them in the order of storage */
+  PetscInt  depth;   /* blocks of a tile that lie `bunch` apart: tile, which 0 stands for, or 1: blocks lie in row order */
+  PetscInt  reach;   /* blocks whose 16-bit columns are distances from one base, a divisor of tile; 0: they are differences */
+  PetscBool inorder; /* flags lie in row order, wherever blocks are stored */
 
   /* What the matrix tells then */
   PetscInt m, n;       /* rows, columns of the matrix */
@@ -55,7 +62,7 @@ typedef struct {
   size_t   nstored;    /* blocks stored: nblocks, and padding */
   size_t   ntiles;     /* tiles: ceil(nstored / tile) */
   size_t   nflags;     /* bytes of flags: whole tiles and whole words of 32 bits */
-  size_t   nescaped;   /* columns that have no difference */
+  size_t   nescaped;   /* columns that have no difference; elements of `escaped` */
   size_t   npositions; /* values that are put in their places one by one: with slices, or if a device makes the storage, all; else
                            those of block rows with fill; none of 1x1 blocks in one slice */
 
@@ -67,16 +74,17 @@ typedef struct {
   /* The arrays; those that nobody wants, or that a device makes, are NULL */
   int32_t  *row;     /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
   uint64_t *end;     /* [nrows] number of the last block of each, plus 1: to build, and to set values row by row */
-  uint8_t  *flags;   /* [nflags] bit b of byte k is 0 if the block stored at 8 k + b ends its block row; padded with 1 */
+  uint8_t  *flags;   /* [nflags] bit b of byte k: 0 if the block stored at 8 k + b, or number 8 k + b, ends its row; then 1 */
   int32_t  *entry;   /* [ntiles + 1] result entries: row stops before each tile, so the number of its first result */
-  uint16_t *stop;    /* [nrows] where the last block of each non-empty block row is stored, less its group's first place */
+  uint16_t *stop;    /* [nrows] of the host: where the last block of each non-empty block row lies, less its group's first */
+  int32_t  *firsts;  /* [ntiles / whole + 1] of a device: `entry` of the first tile of each work group, side by side */
   uint8_t  *scans;   /* [ntiles / whole] of a device: 1 if a work item of the work group has no row stop */
   void     *column;  /* [nstored] block columns as int32, uint16, or int16 differences from the block before in the tile */
-  int32_t  *base;    /* [ntiles] differences: column of the tile's first block */
-  int32_t  *escaped; /* [nescaped] columns that have no difference, list after list */
+  int32_t  *base;    /* [BccooBases()] differences: column of the tile's first block; distances: see bccoo_distances.c */
+  int32_t  *escaped; /* [nescaped] columns that have no difference, or distances of more than 15 bits, list after list */
   int32_t  *escape;  /* [ntiles / listed + 1] first of each list; NULL if there is none */
   PetscScalar
-           *value; /* [nstored h w + BCCOO_PAD] blocks by columns ("inner-block transpose"), entries e of a step side by side */
+             *value; /* [nstored h w + BCCOO_PAD] blocks by columns ("inner-block transpose"), entries e of a step side by side */
   uint32_t   *position; /* [npositions] where the value of each of those entries goes */
   SpmvValues *coded;    /* [nstored] of the host, 1x1: the values in the place of `value`; NULL: they are in `value` */
 } BccooBlocks;
@@ -84,6 +92,10 @@ typedef struct {
 /* bccoo_scan.c; p: values of the knobs that both sides have */
 extern PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, const PetscInt p[], char why[], size_t size);
 extern PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outline, BccooBlocks *b);
+
+/* bccoo_distances.c */
+extern PetscErrorCode BccooDistancesScan(BccooBlocks *b);
+extern void           BccooDistancesSet(BccooBlocks *b);
 
 /* bccoo_blocks.c */
 extern PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntasks, PetscBool outline, BccooBlocks *b);
@@ -109,6 +121,12 @@ static inline size_t BccooColumnSize(const BccooBlocks *b)
   return b->columns == BCCOO_COLUMNS_INT32 ? sizeof(int32_t) : sizeof(int16_t);
 }
 
+/* Bases of 16-bit columns */
+static inline size_t BccooBases(const BccooBlocks *b)
+{
+  return b->reach ? b->nstored / (size_t)b->reach : b->ntiles;
+}
+
 /* True if the column of a block cannot be stored as its difference from the one before */
 static inline int BccooIsEscape(int32_t difference)
 {
@@ -124,17 +142,17 @@ static inline PetscBool BccooIsSimple(const BccooBlocks *b)
 /* Where block number q is stored with entries = 1, its first value with entries = h w */
 static inline size_t BccooPlace(const BccooBlocks *b, size_t q, size_t entries)
 {
-  const size_t tile = (size_t)b->tile, t = q / tile, lane = t % (size_t)b->bunch;
+  const size_t depth = (size_t)b->depth, t = q / depth, lane = t % (size_t)b->bunch;
 
-  return ((t - lane) * tile + q % tile * (size_t)b->bunch) * entries + lane;
+  return ((t - lane) * depth + q % depth * (size_t)b->bunch) * entries + lane;
 }
 
 /* Where the values of block number q go */
 static inline BccooTarget BccooTargetOf(const BccooBlocks *b, size_t q)
 {
-  const size_t entries = (size_t)(b->h * b->w), tile = (size_t)b->tile;
+  const size_t entries = (size_t)(b->h * b->w), depth = (size_t)b->depth;
 
-  return (BccooTarget){q, BccooPlace(b, q, entries), entries * (size_t)b->bunch, tile - q % tile};
+  return (BccooTarget){q, BccooPlace(b, q, entries), entries * (size_t)b->bunch, depth - q % depth};
 }
 
 /* On to the next block */

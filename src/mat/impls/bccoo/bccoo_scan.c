@@ -179,6 +179,7 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outli
   b->w          = p[BCCOO_BLOCK_WIDTH];
   b->slices     = p[BCCOO_SLICES];
   b->tile       = p[BCCOO_TILE];
+  b->depth      = b->depth ? b->depth : b->tile;
   b->columns    = (BccooColumns)p[BCCOO_COLUMNS];
   b->m          = csr->m;
   b->n          = csr->n;
@@ -200,7 +201,7 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outli
   b->nstored = b->whole ? (b->nblocks + group - 1) / group * group : b->nblocks;
   b->ntiles  = (b->nstored + tile - 1) / tile;
   b->nflags  = (b->ntiles * tile + 31) / 32 * 4;
-  if (escapes) PetscCall(BccooScanEscapes(b));
+  if (escapes) PetscCall(b->reach ? BccooDistancesScan(b) : BccooScanEscapes(b));
   if (b->columns == BCCOO_COLUMNS_AUTO)
     b->columns = b->nescaped <= b->nblocks / BCCOO_FAR ? BCCOO_COLUMNS_DIFFERENCE : BCCOO_COLUMNS_INT32;
   if (b->columns != BCCOO_COLUMNS_DIFFERENCE) b->nescaped = 0;

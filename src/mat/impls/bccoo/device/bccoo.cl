@@ -8,13 +8,13 @@
 
     bccoo_block.cl, bccoo_decode.cl  HEIGHT, WIDTH, COLUMNS (ESCAPES: some are escaped), FLAG_BITS, SLICES; ROWS: non-empty
                                      block rows are listed; RAGGED: the last block column is narrower than WIDTH
+    bccoo_cache.cl                   results of a work group that wait to be written in one go
     bccoo_strategy1.cl, 2 or 3       STRATEGY. BUNCH: thread tiles of a work item, 1 but in strategy 3
     bccoo_carry.cl                   CARRY
 
   A strategy has OWN scalars of local memory, Sums that it keeps, and
 
     TileSums(w, s, sums)    what the tiles of a work item add up to
-    TileResult(w, r, sum)   takes result r, which is complete
     TileRest(w, s, sums)    the results of a work item after its first one
 
   The host has strategy 3 as well, with vectors of its own (bccoo_lanes.h).
@@ -25,18 +25,20 @@
 */
 KERNEL(GROUP)
 void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RESTRICT columns,
-                   GLOBAL const FLAGS *RESTRICT flags, GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT bases,
-                   GLOBAL const int *RESTRICT escaped, GLOBAL const int *RESTRICT escapes, GLOBAL const int *RESTRICT rows,
-                   GLOBAL const uchar *RESTRICT scans, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SHARED *heads,
-                   GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int m, int n, int ngroups, int beta, uint epoch)
+                   GLOBAL const FLAGS *RESTRICT flags, GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT firsts,
+                   GLOBAL const int *RESTRICT bases, GLOBAL const int *RESTRICT escaped, GLOBAL const int *RESTRICT escapes,
+                   GLOBAL const int *RESTRICT rows, GLOBAL const uchar *RESTRICT scans, GLOBAL const SCALAR *RESTRICT x,
+                   GLOBAL SCALAR *y, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int m, int n,
+                   int ngroups, int beta, uint epoch)
 {
-  LOCAL SCALAR sums[2 * HEIGHT * GROUP]; /* last_partial_sums, twice */
-  LOCAL SCALAR own[OWN], before[HEIGHT]; /* before: pre_partial_sum */
-  LOCAL int    starts[2 * GROUP], told;  /* told: by work item 0 to the others */
+  LOCAL SCALAR memory[OWN + 2 * HEIGHT * GROUP]; /* the strategy's own, then last_partial_sums, twice */
+  LOCAL SCALAR before[HEIGHT];                   /* pre_partial_sum */
+  LOCAL int    starts[2 * GROUP], told;          /* told: by work item 0 to the others */
+  LOCAL_POINTER SCALAR *sums = memory + OWN;
   const int    t = LOCAL_ID, group = CARRY == CARRY_ADJACENT ? Ticket(&sync[0], &told, ngroups) : GROUP_ID;
-  const int    first = entries[(size_t)group * TILES];
-  const Work   w     = {entries, rows,  heads, tails,  y, m,       beta,  n,     ngroups, group,   t,
-                        first,   epoch, sync,  values, x, columns, flags, bases, escaped, escapes, own};
+  const int    first = firsts[group];
+  const Work   w     = {firsts, rows,  heads, tails,  y, m,       beta,  n,       ngroups, group,   t,
+                        first,  epoch, sync,  values, x, columns, flags, entries, bases,   escaped, escapes, memory};
   int          turn  = 0, result;
   Tile         s;
   Sums         kept;
@@ -52,7 +54,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
   if (t == 0) PutTail(&w, &sums[turn * GROUP + GROUP - 1], before);
   if (CARRY == CARRY_ADJACENT) BARRIER;
   if (s.seen) { /* algorithms 1 and 2: what comes before the first row stop of this work item */
-    result = entries[FirstTile(&w)];
+    result = s.first;
     if (t > 0) {
       for (int i = 0; i < HEIGHT; i++) s.head[i] = sums[i * 2 * GROUP + turn * GROUP + t - 1] + s.head[i];
     }
@@ -65,12 +67,12 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
 #if CARRY == CARRY_KERNEL
 /* A work item for each work group of the product */
 KERNEL(FLAT_GROUP)
-void bccoo_carry(GLOBAL const int *RESTRICT entries, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails,
+void bccoo_carry(GLOBAL const int *RESTRICT firsts, GLOBAL const int *RESTRICT rows, GLOBAL SHARED *heads, GLOBAL SHARED *tails,
                  GLOBAL SCALAR *y, int ngroups, int m, int beta)
 {
   LOCAL SCALAR sums[2 * HEIGHT * FLAT_GROUP], before[HEIGHT];
   LOCAL int    starts[2 * FLAT_GROUP];
-  const Work   w = {entries, rows, heads, tails, y, m, beta, 0, ngroups};
+  const Work   w = {firsts, rows, heads, tails, y, m, beta, 0, ngroups};
 
   Carry(&w, GROUP_ID * FLAT_GROUP, LOCAL_ID, sums, starts, before);
 }

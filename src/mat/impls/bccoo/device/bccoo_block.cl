@@ -1,14 +1,12 @@
 /*
   bccoo_block.cl - a block as the kernels of products and of conversion know it; it comes before both
 
-    HEIGHT, WIDTH; COLUMNS 1 int32, 2 uint16, 3 differences from one column to the next
+    HEIGHT, WIDTH; COLUMNS 1 int32, 2 uint16, 3 distances from a base (bccoo_distances.c)
 */
 #define ENTRIES (HEIGHT * WIDTH)
 
 #if COLUMNS == 1
 typedef int COLUMN;
-#elif COLUMNS == 2
-typedef ushort COLUMN;
 #else
-typedef short COLUMN;
+typedef ushort COLUMN;
 #endif

@@ -1,9 +1,9 @@
 /*
   bccoo_convert.c - a storage that a device makes from CSR's arrays; the kernels are in bccoo_convert.cl
 
-  The host counts blocks (bccoo_scan.c), and builds what has an element a tile or a block row; columns, flags and values, which
-  are nearly all bytes of a storage, it neither makes nor sends. New values are sent as they are, for the kernel that puts each in
-  its place: for that the device keeps, of blocks, 4 bytes an entry that no product reads.
+  The host counts blocks (bccoo_scan.c), and builds lists and what has an element a tile or a block row; columns, flags and values,
+  which are nearly all bytes of a storage, it neither makes nor sends. New values are sent as they are, for the kernel that puts
+  each in its place: for that the device keeps, of blocks, 4 bytes an entry that no product reads.
 */
 #include "bccoo_device.h"
 
@@ -19,10 +19,11 @@ static void BccooConvertPattern(const BccooBlocks *b, SpmvDeviceProduct *product
   BCCOO_LAUNCH("bccoo_find", (size_t)b->nrows, SPMV_GIVE_ARRAY("csr rows"), SPMV_GIVE_ARRAY("csr columns"),
                SPMV_GIVE_ARRAY("block ends"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("positions"),
                SPMV_GIVE_INT(b->nrows), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->mb), SPMV_GIVE_INT(b->slicewidth));
-  BCCOO_LAUNCH("bccoo_columns", b->ntiles, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("columns"),
-               SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_INT((PetscInt)b->ntiles), SPMV_GIVE_INT(nblocks));
+  BCCOO_LAUNCH("bccoo_columns", b->ntiles, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"),
+               SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_INT((PetscInt)b->ntiles),
+               SPMV_GIVE_INT(nblocks));
   BCCOO_LAUNCH("bccoo_flags", b->nflags, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_INT((PetscInt)b->nflags),
-               SPMV_GIVE_INT(nstored), SPMV_GIVE_INT(nblocks));
+               SPMV_GIVE_INT(nblocks));
   BCCOO_LAUNCH("bccoo_fill", b->nstored * (size_t)(b->h * b->w), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored));
 }
 
@@ -35,7 +36,7 @@ PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDevi
   PetscFunctionBegin;
   if (!s->converted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BccooDefine(b, product));
-  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBUNCH=%d", (int)b->bunch));
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBUNCH=%d -DDEPTH=%d", (int)b->bunch, (int)b->depth));
   if (!values_only) BccooConvertPattern(b, product);
   BCCOO_LAUNCH("bccoo_values", (size_t)entries, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"),
                SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(entries));

@@ -6,8 +6,8 @@
   item finds them again, by moving a cursor in each row of the matrix, and writes down their columns in row order. Later kernels
   put these where they are stored.
 
-    HEIGHT, WIDTH, TILE, SLICES; BUNCH: tiles side by side in the storage; COLUMNS 1 int32, 2 uint16, 3 differences, ESCAPES if
-    some are escaped; ROWS: non-empty block rows are listed
+    HEIGHT, WIDTH, TILE, SLICES; BUNCH, DEPTH: as in bccoo_blocks.h; COLUMNS 1 int32, 2 uint16, 3 distances from a base of REACH
+    blocks, ESCAPES if some are in lists of LISTED tiles, which are the host's; ROWS: non-empty block rows are listed
 
   All arrays are what the host would have built, to the last bit. No GPU has run this.
 */
@@ -18,17 +18,9 @@
 /* Where block number q is stored: as BccooPlace() */
 INLINE size_t Place(size_t q)
 {
-  const size_t r = q % (TILE * BUNCH);
+  const size_t r = q % (DEPTH * BUNCH);
 
-  return q - r + r % TILE * BUNCH + r / TILE;
-}
-
-/* The number of the block stored at a place */
-INLINE size_t Number(size_t place)
-{
-  const size_t r = place % (TILE * BUNCH);
-
-  return place - r + r % BUNCH * TILE + r / BUNCH;
+  return q - r + r % DEPTH * BUNCH + r / DEPTH;
 }
 
 /* The first of the entries [first, end) of a row whose column is `column` or more */
@@ -86,42 +78,56 @@ void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTR
   }
 }
 
+#if COLUMNS == 3
+/* A column as it is stored: its distance from the base, or the number of that in the list [first, end) */
+INLINE int Stored(GLOBAL const int *escaped, int first, int end, int distance)
+{
+  const int list = first;
+
+  if (distance >= 0 && distance <= 32767) return distance;
+  while (first < end) {
+    const int middle = first + (end - first) / 2;
+
+    if (escaped[middle] < distance) first = middle + 1;
+    else end = middle;
+  }
+  return 32768 + first - list;
+}
+#endif
+
 /* A work item for each tile: its columns as they are stored, padded with 0 */
 KERNEL(FLAT_GROUP)
-void bccoo_columns(GLOBAL const uint *RESTRICT found, GLOBAL const int *RESTRICT escapes, GLOBAL COLUMN *RESTRICT columns,
-                   GLOBAL int *RESTRICT bases, GLOBAL int *RESTRICT escaped, int ntiles, int nblocks)
+void bccoo_columns(GLOBAL const uint *RESTRICT found, GLOBAL const int *RESTRICT bases, GLOBAL const int *RESTRICT escaped,
+                   GLOBAL const int *RESTRICT escapes, GLOBAL COLUMN *RESTRICT columns, int ntiles, int nblocks)
 {
   const size_t tile = GLOBAL_ID;
 
   if (tile < (size_t)ntiles) {
-    int before = 0, escape = ESCAPES ? escapes[tile] : 0;
-
     for (int k = 0; k < TILE; k++) {
       const size_t q      = tile * TILE + k;
-      const int    column = q < (size_t)nblocks ? (int)(found[q] & ~STOP) : 0;
-      int          stored = column;
+      int          column = q < (size_t)nblocks ? (int)(found[q] & ~STOP) : 0;
 
-      if (COLUMNS == 3) {
-        stored = k && q < (size_t)nblocks ? column - before : 0;
-        if (stored < -32768 || stored > 32767) stored = -1;
-        if (ESCAPES && stored == -1) escaped[escape++] = column;
-        if (!k) bases[tile] = column;
+#if COLUMNS == 3
+      if (q < (size_t)nblocks) {
+        const int first = ESCAPES ? escapes[tile / LISTED] : 0, end = ESCAPES ? escapes[tile / LISTED + 1] : 0;
+
+        column = Stored(escaped, first, end, column - bases[q / REACH]);
       }
-      columns[Place(q)] = (COLUMN)stored;
-      before            = column;
+#endif
+      columns[Place(q)] = (COLUMN)column;
     }
   }
 }
 
 /* A work item for eight flags: 0 where a block is the last of its block row, 1 elsewhere */
 KERNEL(FLAT_GROUP)
-void bccoo_flags(GLOBAL const uint *RESTRICT found, GLOBAL uchar *RESTRICT flags, int nbytes, int nstored, int nblocks)
+void bccoo_flags(GLOBAL const uint *RESTRICT found, GLOBAL uchar *RESTRICT flags, int nbytes, int nblocks)
 {
   const size_t byte = GLOBAL_ID;
   int          bits = 0;
 
   for (int b = 0; b < 8; b++) {
-    const size_t place = byte * 8 + b, q = place < (size_t)nstored ? Number(place) : (size_t)nblocks;
+    const size_t q = byte * 8 + b;
 
     bits |= (q < (size_t)nblocks && (found[q] & STOP) ? 0 : 1) << b;
   }

@@ -27,9 +27,18 @@ typedef REAL_WORD SHARED;
 
 #define TILES (GROUP * BUNCH) /* of a work group */
 
+/* Blocks whose flags a work item has in one word: a tile's, or those of a part of it */
+#if TILE % FLAG_BITS == 0
+  #define FLAG_STEP FLAG_BITS
+#elif TILE % 16 == 0
+  #define FLAG_STEP 16
+#else
+  #define FLAG_STEP 8
+#endif
+
 /* What a work item works with. bccoo_carry has no more than the first lines */
 typedef struct {
-  GLOBAL const int     *entries, *rows;
+  GLOBAL const int     *firsts, *rows; /* numbers of the first results of work groups */
   GLOBAL SHARED        *heads, *tails; /* [work groups x HEIGHT] */
   GLOBAL SCALAR        *y;
   int                   m, beta;
@@ -40,15 +49,15 @@ typedef struct {
   GLOBAL const SCALAR  *values, *x;
   GLOBAL const COLUMN  *columns;
   GLOBAL const FLAGS   *flags;
-  GLOBAL const int     *bases, *escaped, *escapes;
+  GLOBAL const int     *entries, *bases, *escaped, *escapes;
   LOCAL_POINTER SCALAR *own; /* [OWN] local memory of the strategy */
 } Work;
 
 /* A thread tile, block after block */
 typedef struct {
   SCALAR head[HEIGHT], last[HEIGHT]; /* the sum at the first row stop; the last partial sum */
-  int    seen, result;               /* whether there was a row stop; number of the next result */
-  int    column, escape;             /* of the block before, if columns are differences; number of the next escaped one */
+  int    seen, result, first;        /* whether there was a row stop; numbers of the next result, of the tile's first one */
+  int    base, list;                 /* columns that are distances: the base, where the list begins */
 } Tile;
 
 INLINE void TileBegin(const Work *w, size_t tile, Tile *s)
@@ -56,9 +65,8 @@ INLINE void TileBegin(const Work *w, size_t tile, Tile *s)
   UNROLL
   for (int i = 0; i < HEIGHT; i++) s->head[i] = s->last[i] = ZERO;
   s->seen   = 0;
-  s->result = w->entries[tile];
-  if (COLUMNS == 3) s->column = w->bases[tile];
-  if (ESCAPES) s->escape = w->escapes[tile];
+  s->result = s->first = w->entries[tile];
+  if (ESCAPES) s->list = w->escapes[tile / LISTED];
 }
 
 /* The first thread tile of a work item */
@@ -70,16 +78,33 @@ INLINE size_t FirstTile(const Work *w)
 /* Number of the first result of work group g */
 INLINE int FirstResult(const Work *w, int g)
 {
-  return w->entries[(size_t)g * TILES];
+  return w->firsts[g];
+}
+
+/* The column as it is stored at a place */
+INLINE int Code(const Work *w, size_t place)
+{
+  return (int)STREAM(&w->columns[place]);
+}
+
+/* The base of block number q */
+INLINE int Base(const Work *w, size_t q)
+{
+  return COLUMNS == 3 ? w->bases[q / REACH] : 0;
+}
+
+/* The column that is meant: whoever's is far reads its distance, and none waits for another */
+INLINE int Column(const Work *w, const Tile *s, int base, int code)
+{
+  if (COLUMNS != 3) return code;
+  return base + (ESCAPES && code > 32767 ? w->escaped[s->list + code - 32768] : code);
 }
 
 /* The product of the block at place + lane, one of `bunch` that are stored side by side from `place` on */
-INLINE void Product(const Work *w, size_t place, int lane, size_t bunch, Tile *s, SCALAR *sum)
+INLINE void Product(const Work *w, size_t place, int lane, size_t bunch, int column, SCALAR *sum)
 {
-  GLOBAL const SCALAR *value  = w->values + place * ENTRIES + lane;
-  int                  column = STREAM(&w->columns[place + lane]);
+  GLOBAL const SCALAR *value = w->values + place * ENTRIES + lane;
 
-  if (COLUMNS == 3) column = s->column = ESCAPES && column == -1 ? w->escaped[s->escape++] : s->column + column;
   UNROLL
   for (int i = 0; i < HEIGHT; i++) sum[i] = ZERO;
   UNROLL
@@ -92,9 +117,10 @@ INLINE void Product(const Work *w, size_t place, int lane, size_t bunch, Tile *s
   }
 }
 
-INLINE int IsStop(const Work *w, size_t place)
+/* The row stops among FLAG_STEP blocks from number q on: bit b is 1 if block q + b is one. The bits after them are anything */
+INLINE uint Stops(const Work *w, size_t q)
 {
-  return !(w->flags[place / FLAG_BITS] >> place % FLAG_BITS & 1);
+  return ~((uint)w->flags[q / FLAG_BITS] >> q % FLAG_BITS);
 }
 
 /* Row i of result r, complete, to y; with slices, to the product of its slice */
@@ -110,27 +136,4 @@ INLINE void Store(const Work *w, int r, const SCALAR *sum)
 {
   UNROLL
   for (int i = 0; i < HEIGHT; i++) StoreRow(w, r, i, sum[i]);
-}
-
-/* What a strategy does with result r, once it is complete */
-#if STRATEGY == 2
-INLINE void TileResult(const Work *w, int r, const SCALAR *sum);
-#else
-  #define TileResult Store
-#endif
-
-/* Adds the product of a block; a sum that ends there is a result, but for the first one, which is not complete */
-INLINE void AddBlock(const Work *w, size_t place, const SCALAR *product, Tile *s)
-{
-  UNROLL
-  for (int i = 0; i < HEIGHT; i++) s->last[i] = s->last[i] + product[i];
-  if (IsStop(w, place)) {
-    if (s->seen) TileResult(w, s->result, s->last);
-    for (int i = 0; i < HEIGHT; i++) {
-      if (!s->seen) s->head[i] = s->last[i];
-      s->last[i] = ZERO;
-    }
-    s->seen = 1;
-    s->result++;
-  }
 }

@@ -10,8 +10,8 @@ static const PetscInt    BccooStrategies[]     = {0, 1, 2, 3};
 static const PetscInt    BccooRegisters[]      = {0, -1, 8, 16, 32};
 static const PetscInt    BccooCaches[]         = {1, 2, 3, 4};
 static const PetscInt    BccooBunches[]        = {0, 1, 2, 4};
-static const PetscInt    BccooTransposes[]     = {0, 1};
-static const char *const BccooTransposeNames[] = {"offline", "online"};
+static const PetscInt    BccooTransposes[]     = {BCCOO_TRANSPOSE_AUTO, BCCOO_TRANSPOSE_OFFLINE, BCCOO_TRANSPOSE_ONLINE};
+static const char *const BccooTransposeNames[] = {"auto", "offline", "online"};
 static const PetscInt    BccooCarries[]        = {BCCOO_CARRY_KERNEL, BCCOO_CARRY_ADJACENT};
 static const char *const BccooCarryNames[]     = {"kernel", "adjacent"};
 static const PetscInt    BccooConverts[]       = {BCCOO_CONVERT_AUTO, BCCOO_CONVERT_HOST, BCCOO_CONVERT_DEVICE};
@@ -33,8 +33,10 @@ static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_BUNCH] = SPMV_CHOICES(
     "device_bunch", "strategy 3: tiles that a work item has side by side, 0: as many as fill a vector of 8 sums, at most 4",
     BccooBunches, NULL, SPMV_KNOB_TILE),
-  [BCCOO_DEVICE_TRANSPOSE] = SPMV_CHOICES("device_transpose", "blocks are transposed offline, by the build, or by each product",
-                                          BccooTransposes, BccooTransposeNames, SPMV_KNOB_LAYOUT),
+  [BCCOO_DEVICE_TRANSPOSE] =
+    SPMV_CHOICES("device_transpose",
+                 "blocks are transposed offline, by the build, or by each product; auto: by each on a GPU, if of 1 or 2 rows",
+                 BccooTransposes, BccooTransposeNames, SPMV_KNOB_LAYOUT),
   [BCCOO_DEVICE_CARRY] =
     SPMV_CHOICES("device_carry", "sums across work groups: by a second kernel, or each waits for the one before (GPUs only)",
                  BccooCarries, BccooCarryNames),
@@ -55,6 +57,33 @@ static PetscErrorCode BccooDeviceSetValues(const SpmvCSR *csr, void *storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How blocks are stored under a plan */
+static void BccooDeviceLayout(const PetscInt p[], BccooBlocks *b)
+{
+  const PetscInt item = BccooDeviceItem(p), tile = p[BCCOO_TILE];
+
+  b->whole   = p[BCCOO_DEVICE_WORKGROUP] * item;
+  b->bunch   = p[BCCOO_DEVICE_STRATEGY] == 3 ? item : b->whole;
+  b->depth   = p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE ? 1 : tile;
+  b->reach   = tile <= 32 ? tile : tile % 32 == 0 ? 32 : tile % 16 == 0 ? 16 : 8;
+  b->inorder = PETSC_TRUE;
+  for (b->listed = 1; 2 * b->listed <= b->whole && 2 * b->listed * tile <= INT16_MAX + 1;) b->listed *= 2;
+}
+
+/* What work groups begin with, and whether one of its work items, which has so many tiles, has no row stop */
+static PetscErrorCode BccooDeviceGroups(BccooBlocks *b, PetscInt item)
+{
+  const size_t whole = (size_t)b->whole, ngroups = b->ntiles / whole;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvAlloc((ngroups + 1) * sizeof(int32_t), &b->firsts));
+  for (size_t g = 0; g <= ngroups; g++) b->firsts[g] = b->entry[g * whole];
+  PetscCall(SpmvAlloc(ngroups, &b->scans));
+  memset(b->scans, 0, ngroups);
+  for (size_t t = 0; t < b->ntiles; t += (size_t)item) b->scans[t / whole] |= b->entry[t] == b->entry[t + (size_t)item];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BccooDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
   const PetscInt     *p = plan->value, item = BccooDeviceItem(p);
@@ -66,14 +95,9 @@ static PetscErrorCode BccooDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void 
   *storage     = s;
   s->converted = (PetscBool)(p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE);
   b            = &s->b;
-  b->whole     = p[BCCOO_DEVICE_WORKGROUP] * item;
-  b->bunch     = p[BCCOO_DEVICE_STRATEGY] == 3 ? item : p[BCCOO_DEVICE_TRANSPOSE] ? 1 : b->whole;
-  b->listed    = 1;
+  BccooDeviceLayout(p, b);
   PetscCall(BccooBlocksBuild(csr, plan->value, 1, s->converted, b));
-  PetscCall(SpmvAlloc(b->ntiles / (size_t)b->whole, &b->scans));
-  memset(b->scans, 0, b->ntiles / (size_t)b->whole);
-  for (size_t t = 0; t < b->ntiles; t += (size_t)item)
-    b->scans[t / (size_t)b->whole] |= b->entry[t] == b->entry[t + (size_t)item];
+  PetscCall(BccooDeviceGroups(b, item));
   PetscCall(BccooDeviceSetValues(csr, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

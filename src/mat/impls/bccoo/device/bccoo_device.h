@@ -27,17 +27,19 @@ enum { /* the knobs, after those that both sides have */
 /* Values of BCCOO_DEVICE_CONVERT, and of BCCOO_DEVICE_CARRY, as in bccoo_decode.cl */
 enum { BCCOO_CONVERT_AUTO, BCCOO_CONVERT_HOST, BCCOO_CONVERT_DEVICE };
 enum { BCCOO_CARRY_KERNEL, BCCOO_CARRY_ADJACENT };
+enum { BCCOO_TRANSPOSE_AUTO, BCCOO_TRANSPOSE_OFFLINE, BCCOO_TRANSPOSE_ONLINE };
 
 #define BCCOO_FLAT_GROUP 128 /* work items of a group where they have nothing to do with each other */
 
 /*
-  The bunch is a work group, so that block k of all work items lies side by side ("offline transpose", 3.2.2), or 1: blocks are
-  transposed while a product reads them ("online"), or a work item's (strategy 3). The storage ends with a whole work group:
-  `whole` is the tiles of one. Escaped columns are listed tile by tile, since work items do not know of each other's.
+  The bunch is a work group, so that block k of all work items lies side by side ("offline transpose", 3.2.2), or a work item's
+  (strategy 3). Or blocks lie in row order and are transposed while a product reads them ("online"); the bunch is a work group then,
+  too, and orders the values of blocks with several. The storage ends with a whole work group: `whole` is the tiles of one. Flags
+  lie in row order, so that a work item finds those of its tile in a word or a few.
 */
 typedef struct {
   BccooBlocks b;
-  PetscBool   converted; /* the device makes column, flags, base, escaped, value and position from `end` and the matrix */
+  PetscBool   converted; /* the device makes column, flags, value and position from `end` and the matrix */
   SpmvCSR     csr;       /* the matrix; its arrays are there only until they are sent, after a build and after new values */
 } BccooDeviceStorage;
 

@@ -17,7 +17,7 @@ static void BccooLoadSectors(const SpmvCSR *csr, const PetscInt p[], SpmvDeviceL
   const PetscInt nz = csr->i[csr->m], tile = p[BCCOO_TILE];
   SpmvDeviceLoad steps = {0};
 
-  if (p[BCCOO_DEVICE_TRANSPOSE]) {
+  if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) {
     load->sectors += SpmvSectorsAlong(nz, csr->j);
     return;
   }
@@ -47,7 +47,7 @@ PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDev
   if (h * w == 1) BccooLoadSectors(csr, p, load);
   else load->sectors += blocks * (1 + (double)((size_t)(w - 1) * sizeof(PetscScalar)) / SPMV_SECTOR);
   if (strategy == 1) block += BCCOO_LOAD_SUM * (double)h;
-  if (p[BCCOO_DEVICE_TRANSPOSE]) block += BCCOO_LOAD_SUM * (double)h;
+  if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) block += BCCOO_LOAD_SUM * (double)h;
   load->apart += block * blocks + BCCOO_LOAD_TILE * (double)h * tiles / (double)BccooDeviceItem(p);
   load->moved += 2 * tiles * (double)h * sizeof(PetscScalar) / (double)(p[BCCOO_DEVICE_WORKGROUP] * BccooDeviceItem(p));
   load->items += tiles / (double)BccooDeviceItem(p);

@@ -8,9 +8,10 @@ PetscErrorCode BccooDefine(const BccooBlocks *b, SpmvDeviceProduct *product)
 {
   PetscFunctionBegin;
   PetscCall(SpmvAppend(product->options, sizeof(product->options),
-                       "-DHEIGHT=%d -DWIDTH=%d -DTILE=%d -DSLICES=%d -DCOLUMNS=%d -DESCAPES=%d -DROWS=%d -DFLAT_GROUP=%d",
-                       (int)b->h, (int)b->w, (int)b->tile, (int)b->slices, (int)b->columns, !!b->escape, !!b->row,
-                       BCCOO_FLAT_GROUP));
+                       "-DHEIGHT=%d -DWIDTH=%d -DTILE=%d -DSLICES=%d -DCOLUMNS=%d -DREACH=%d -DLISTED=%d -DESCAPES=%d -DROWS=%d "
+                       "-DFLAT_GROUP=%d",
+                       (int)b->h, (int)b->w, (int)b->tile, (int)b->slices, (int)b->columns, (int)b->reach, (int)b->listed,
+                       !!b->escape, !!b->row, BCCOO_FLAT_GROUP));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -34,19 +35,20 @@ PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, con
                        "-DCARRY=%d -DRAGGED=%d -DCLEAR=%d",
                        (int)p[BCCOO_DEVICE_WORKGROUP], (int)BccooDeviceItem(p), (int)p[BCCOO_DEVICE_FLAG_BITS],
                        (int)p[BCCOO_DEVICE_STRATEGY], (int)PetscMax(0, p[BCCOO_DEVICE_REGISTERS]), (int)p[BCCOO_DEVICE_CACHE],
-                       chunk, (int)p[BCCOO_DEVICE_TRANSPOSE], (int)carry, b->n % b->w != 0, BCCOO_FLAT_GROUP));
+                       chunk, p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE, (int)carry, b->n % b->w != 0,
+                       BCCOO_FLAT_GROUP));
   SpmvDeviceWork(product, "heads", sums);
   SpmvDeviceWork(product, "tails", sums);
   if (carry != BCCOO_CARRY_KERNEL) SpmvDeviceWork(product, "sync", (1 + ngroups) * sizeof(uint32_t));
   if (b->slices > 1) SpmvDeviceWork(product, "partial", BccooStackRows(b) * sizeof(PetscScalar));
   else if (b->row) SPMV_LAUNCH(product, "spmv_clear", flat, BCCOO_FLAT_GROUP, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(m));
   SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)p[BCCOO_DEVICE_WORKGROUP], PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
-              SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("bases"),
-              SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("scans"),
-              SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(m),
-              SPMV_GIVE_INT(b->n), number, SPMV_GIVE_BETA, epoch);
+              SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("firsts"),
+              SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"),
+              SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"),
+              SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(m), SPMV_GIVE_INT(b->n), number, SPMV_GIVE_BETA, epoch);
   if (carry == BCCOO_CARRY_KERNEL) {
-    SPMV_LAUNCH(product, "bccoo_carry", carries, BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("entries"),
+    SPMV_LAUNCH(product, "bccoo_carry", carries, BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("firsts"),
                 SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result, number, SPMV_GIVE_INT(m),
                 SPMV_GIVE_BETA);
   }
@@ -61,6 +63,7 @@ const char BccooSource[] =
 #include "bccoo_block.cl.h"
 #include "bccoo_decode.cl.h"
 #include "bccoo_carry.cl.h"
+#include "bccoo_cache.cl.h"
   "#if STRATEGY == 1\n"
 #include "bccoo_strategy1.cl.h"
   "#elif STRATEGY == 2\n"

@@ -7,47 +7,65 @@
 #define BCCOO_REGISTERS       32 /* scalars that a work item keeps in registers */
 #define BCCOO_KEPT_TILE       64 /* strategy 1: blocks of a tile, at most: Table I has no longer ones, and compilers unroll it */
 #define BCCOO_BUNCH_TILE      32 /* strategy 3: blocks of a tile, where nothing is asked for: the least of Table II */
+#define BCCOO_ONLINE_HEIGHT   2  /* rows of a block, for which blocks are transposed online: see BccooTransposeResolve() */
 #define BCCOO_CONVERT_ENTRIES 4000000 /* a GPU converts a matrix of so many, or more. A guess: no GPU has been asked */
+
+/* Bytes of local memory that bccoo_product takes */
+static size_t BccooDeviceLocal(const PetscInt p[])
+{
+  const size_t group = (size_t)p[BCCOO_DEVICE_WORKGROUP], h = (size_t)p[BCCOO_BLOCK_HEIGHT], tile = (size_t)p[BCCOO_TILE];
+  const size_t banked  = 128 / sizeof(PetscScalar);
+  size_t       scalars = 2 * h * group + h + 1; /* last partial sums, what comes before, 1 for a strategy that needs none */
+
+  if (p[BCCOO_DEVICE_STRATEGY] == 2) scalars += (size_t)p[BCCOO_DEVICE_CACHE] * group * h;
+  else if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) scalars += h * (group * tile + group * tile / banked + 1);
+  else if (p[BCCOO_DEVICE_STRATEGY] == 1) scalars += (tile - (size_t)PetscMax(0, p[BCCOO_DEVICE_REGISTERS])) * h * group;
+  return scalars * sizeof(PetscScalar) + (2 * group + 1) * sizeof(int32_t);
+}
+
+/*
+  Online or offline, where that is open. Offline, neighbouring work items read x a tile apart in row order: 20 to 30 lines of 128
+  bytes for a warp of 32, of which L1 serves one a cycle. Each entry of x meets the h values of a column of a block, 256 h bytes for
+  the warp, which come from memory at some 14 bytes a cycle and processor (H100). So L1 holds up blocks of 1 row, and might those of
+  2. Online it is 5 to 12 lines. Higher blocks have no need, and would take much local memory
+*/
+static void BccooTransposeResolve(const SpmvDeviceInfo *info, PetscInt p[])
+{
+  PetscInt *transpose = &p[BCCOO_DEVICE_TRANSPOSE];
+
+  if (*transpose != BCCOO_TRANSPOSE_AUTO) return;
+  *transpose = BCCOO_TRANSPOSE_OFFLINE;
+  if (!info->gpu || p[BCCOO_DEVICE_STRATEGY] != 1 || p[BCCOO_BLOCK_HEIGHT] > BCCOO_ONLINE_HEIGHT) return;
+  *transpose = BCCOO_TRANSPOSE_ONLINE;
+  if (p[BCCOO_TILE] > BCCOO_KEPT_TILE || BccooDeviceLocal(p) > info->local) *transpose = BCCOO_TRANSPOSE_OFFLINE;
+}
 
 /*
   Replaces what a plan leaves open, but for the kind of columns, which the build finds. Tiles of 16 blocks, and of 8 where there
-  would be few work groups, are a guess: no GPU has seen them
+  would be few work groups or much local memory, are a guess: no GPU has seen them
 */
 PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   PetscInt      *p = plan->value, *strategy = &p[BCCOO_DEVICE_STRATEGY], *bunch = &p[BCCOO_DEVICE_BUNCH], *tile = &p[BCCOO_TILE];
-  PetscInt      *convert = &p[BCCOO_DEVICE_CONVERT];
-  const PetscInt entries = csr->i[csr->m], online = p[BCCOO_DEVICE_TRANSPOSE];
+  PetscInt      *registers = &p[BCCOO_DEVICE_REGISTERS], *convert = &p[BCCOO_DEVICE_CONVERT];
+  const PetscInt entries = csr->i[csr->m], online = p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE;
   const PetscInt gpu = info->gpu && entries >= BCCOO_CONVERT_ENTRIES && entries <= INT32_MAX / 2; /* and padding */
   PetscInt       h, w;
 
   PetscFunctionBegin;
   h = p[BCCOO_BLOCK_HEIGHT] = PetscMax(1, p[BCCOO_BLOCK_HEIGHT]);
   w = p[BCCOO_BLOCK_WIDTH] = PetscMax(1, p[BCCOO_BLOCK_WIDTH]);
-  if (!*strategy && *bunch) *strategy = 3;
-  if (!*tile) *tile = *strategy == 3 ? BCCOO_BUNCH_TILE : entries / (h * w) >= 1 << 20 ? 16 : 8;
+  if (!*strategy) *strategy = *bunch ? 3 : p[BCCOO_DEVICE_CACHE] > 1 ? 2 : *registers > 0 ? 1 : 0;
+  if (!*tile) {
+    *tile = *strategy == 3 ? BCCOO_BUNCH_TILE : entries / (h * w) < 1 << 20 || (info->gpu && h == 2) ? 8 : 16;
+    *tile = PetscMax(*tile, *registers);
+  }
   if (!*strategy) *strategy = online || *tile * h <= BCCOO_REGISTERS ? 1 : 2;
   if (!*bunch && *strategy == 3) *bunch = h <= 2 ? 4 : h <= 4 ? 2 : 1;
-  if (!p[BCCOO_DEVICE_REGISTERS]) p[BCCOO_DEVICE_REGISTERS] = BCCOO_REGISTERS / h;
-  p[BCCOO_DEVICE_REGISTERS] = *strategy == 1 ? PetscMin(p[BCCOO_DEVICE_REGISTERS], *tile) : 0;
-  if (online && p[BCCOO_COLUMNS] == BCCOO_COLUMNS_AUTO) {
-    p[BCCOO_COLUMNS] =
-      BccooCeil(csr->n, w) <= UINT16_MAX + 1 ? BCCOO_COLUMNS_UINT16 : BCCOO_COLUMNS_INT32; /* differences are offline only */
-  }
+  if (!*registers && *strategy == 1) *registers = PetscMin(BCCOO_REGISTERS / h, *tile);
+  BccooTransposeResolve(info, p);
   if (*convert == BCCOO_CONVERT_AUTO) *convert = gpu ? BCCOO_CONVERT_DEVICE : BCCOO_CONVERT_HOST;
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Bytes of local memory that bccoo_product takes */
-static size_t BccooDeviceLocal(const PetscInt p[])
-{
-  const size_t group = (size_t)p[BCCOO_DEVICE_WORKGROUP], h = (size_t)p[BCCOO_BLOCK_HEIGHT], tile = (size_t)p[BCCOO_TILE];
-  size_t       scalars = 2 * h * group + h + 1; /* last partial sums, what comes before, 1 for a strategy that needs none */
-
-  if (p[BCCOO_DEVICE_STRATEGY] == 2) scalars += (size_t)p[BCCOO_DEVICE_CACHE] * group * h;
-  else if (p[BCCOO_DEVICE_TRANSPOSE]) scalars += h * (group * tile + group * tile / 32 + 1);
-  else if (p[BCCOO_DEVICE_STRATEGY] == 1) scalars += (tile - (size_t)PetscMax(0, p[BCCOO_DEVICE_REGISTERS])) * h * group;
-  return scalars * sizeof(PetscScalar) + (2 * group + 1) * sizeof(int32_t);
 }
 
 /* What a device must have for a carry that is not a kernel's */
@@ -73,22 +91,29 @@ static PetscErrorCode BccooCarryAllows(const SpmvDeviceInfo *info, PetscInt carr
 /* The strategy, and what goes with it */
 static PetscErrorCode BccooStrategyAllows(const PetscInt p[], char why[], size_t size)
 {
-  const PetscInt strategy = p[BCCOO_DEVICE_STRATEGY], online = p[BCCOO_DEVICE_TRANSPOSE];
+  const PetscInt strategy = p[BCCOO_DEVICE_STRATEGY], tile = p[BCCOO_TILE], registers = p[BCCOO_DEVICE_REGISTERS];
 
   PetscFunctionBegin;
-  if (strategy == 1 && p[BCCOO_TILE] > BCCOO_KEPT_TILE) {
+  if (strategy == 1 && tile > BCCOO_KEPT_TILE) {
     PetscCall(SpmvAppend(why, size, "Strategy 1 keeps the sums of a tile of at most %d blocks, not %" PetscInt_FMT "; ",
-                         BCCOO_KEPT_TILE, p[BCCOO_TILE]));
+                         BCCOO_KEPT_TILE, tile));
     PetscCall(SpmvAppend(why, size, "set -mat_bccoo_tile to less, or -mat_bccoo_device_strategy 2"));
+  } else if (strategy == 1 && registers > tile) {
+    PetscCall(SpmvAppend(why, size, "A tile of %" PetscInt_FMT " blocks has no %" PetscInt_FMT " sums to keep in registers; ",
+                         tile, registers));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_device_registers to 0 or -mat_bccoo_tile to more"));
+  } else if (strategy != 1 && registers > 0) {
+    PetscCall(SpmvAppend(why, size, "Strategy %" PetscInt_FMT " keeps no sums in registers; ", strategy));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_device_registers to 0 or -mat_bccoo_device_strategy to 1"));
+  } else if (strategy != 2 && p[BCCOO_DEVICE_CACHE] > 1) {
+    PetscCall(SpmvAppend(why, size, "Strategy %" PetscInt_FMT " has no result cache; ", strategy));
+    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_device_cache to 1 or -mat_bccoo_device_strategy to 2"));
   } else if (strategy != 3 && p[BCCOO_DEVICE_BUNCH]) {
     PetscCall(SpmvAppend(why, size, "Strategy %" PetscInt_FMT " has no bunch; ", strategy));
     PetscCall(SpmvAppend(why, size, "set -mat_bccoo_device_bunch to 0 or -mat_bccoo_device_strategy to 3"));
-  } else if (strategy != 1 && online) {
+  } else if (strategy != 1 && p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) {
     PetscCall(SpmvAppend(why, size, "Strategy %" PetscInt_FMT " has no online transpose; ", strategy));
     PetscCall(SpmvAppend(why, size, "set -mat_bccoo_device_strategy 1 or -mat_bccoo_device_transpose offline"));
-  } else if (online && p[BCCOO_COLUMNS] == BCCOO_COLUMNS_DIFFERENCE) {
-    PetscCall(SpmvAppend(why, size, "Columns as differences have no online transpose: each tile is one work item's; "));
-    PetscCall(SpmvAppend(why, size, "set -mat_bccoo_columns to int32 or uint16, or -mat_bccoo_device_transpose offline"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,39 +6,39 @@
   register until they are complete, rather than in the cache or, past its end, in the result. It has no barrier between the last
   sums that go to the cache and the loop that writes the cache to the result.
 */
-#define CACHED      (CACHE * GROUP)
-#define OWN         (CACHED * HEIGHT) /* result_cache */
-#define PLACE(w, k) (((size_t)(w)->group * TILE + (k)) * GROUP)
+#define OWN (CACHED * HEIGHT) /* result_cache */
 
 typedef int Sums; /* none */
 
-INLINE void TileResult(const Work *w, int r, const SCALAR *sum)
+/* CHUNK blocks from number k of the tile on: their columns are read, then all else, before the first branch on a flag */
+INLINE void TileChunk(const Work *w, int k, uint stops, Tile *s)
 {
-  const int k = r - w->first;
+  const size_t first = ((size_t)w->group * TILE + k) * GROUP;
+  int          column[CHUNK];
+  SCALAR       p[CHUNK][HEIGHT];
 
-  if (k < CACHED) {
-    for (int i = 0; i < HEIGHT; i++) w->own[k * HEIGHT + i] = sum[i];
-  } else Store(w, r, sum);
+  if (k % REACH == 0) s->base = Base(w, FirstTile(w) * TILE + k);
+  UNROLL
+  for (int c = 0; c < CHUNK; c++) column[c] = Code(w, first + (size_t)c * GROUP + w->t);
+  UNROLL
+  for (int c = 0; c < CHUNK; c++) column[c] = Column(w, s, s->base, column[c]);
+  UNROLL
+  for (int c = 0; c < CHUNK; c++) Product(w, first + (size_t)c * GROUP, w->t, GROUP, column[c], p[c]);
+  UNROLL
+  for (int c = 0; c < CHUNK; c++) AddBlock(w, stops >> c & 1, p[c], s);
 }
 
 INLINE void TileSums(const Work *w, Tile *s, Sums *sums)
 {
   TileBegin(w, FirstTile(w), s);
-  for (int start = 0; start < TILE; start += CHUNK) {
-    SCALAR p[CHUNK][HEIGHT];
+  for (int start = 0; start < TILE; start += FLAG_STEP) {
+    const uint stops = Stops(w, FirstTile(w) * TILE + start);
 
-    UNROLL
-    for (int k = 0; k < CHUNK; k++) Product(w, PLACE(w, start + k), w->t, GROUP, s, p[k]); /* before the first branch on a flag */
-    UNROLL
-    for (int k = 0; k < CHUNK; k++) AddBlock(w, PLACE(w, start + k) + w->t, p[k], s);
+    for (int c = 0; c < FLAG_STEP; c += CHUNK) TileChunk(w, start + c, stops >> c, s);
   }
 }
 
-/* The cache to y, but for the first result of the work group: side by side where no block row is empty */
 INLINE void TileRest(const Work *w, const Tile *s, const Sums *sums)
 {
-  const int results = FirstResult(w, w->group + 1) - w->first, cached = (results < CACHED ? results : CACHED) * HEIGHT;
-
-  BARRIER;
-  for (int q = HEIGHT + w->t; q < cached; q += GROUP) StoreRow(w, w->first + q / HEIGHT, q % HEIGHT, w->own[q]);
+  WriteResults(w);
 }

@@ -10,6 +10,21 @@
 
 typedef int Sums; /* none */
 
+/* Block k of each lane */
+INLINE void TileStep(const Work *w, int k, uint *stops, Tile *lane)
+{
+  SCALAR p[BUNCH][HEIGHT];
+
+  UNROLL
+  for (int l = 0; l < BUNCH; l++) /* before the first branch on a flag */
+    Product(w, PLACE(w, k), l, BUNCH, Column(w, &lane[l], lane[l].base, Code(w, PLACE(w, k) + l)), p[l]);
+  UNROLL
+  for (int l = 0; l < BUNCH; l++) {
+    AddBlock(w, stops[l] & 1, p[l], &lane[l]);
+    stops[l] >>= 1;
+  }
+}
+
 INLINE void TileSums(const Work *w, Tile *s, Sums *sums)
 {
   const size_t tile = FirstTile(w);
@@ -17,19 +32,21 @@ INLINE void TileSums(const Work *w, Tile *s, Sums *sums)
 
   UNROLL
   for (int l = 0; l < BUNCH; l++) TileBegin(w, tile + l, &lane[l]);
-  for (int k = 0; k < TILE; k++) {
-    SCALAR p[BUNCH][HEIGHT];
+  for (int start = 0; start < TILE; start += FLAG_STEP) {
+    uint stops[BUNCH];
 
     UNROLL
-    for (int l = 0; l < BUNCH; l++) Product(w, PLACE(w, k), l, BUNCH, &lane[l], p[l]); /* before the first branch on a flag */
-    UNROLL
-    for (int l = 0; l < BUNCH; l++) AddBlock(w, PLACE(w, k) + l, p[l], &lane[l]);
+    for (int l = 0; l < BUNCH; l++) {
+      stops[l] = Stops(w, (tile + l) * TILE + start);
+      if (start % REACH == 0) lane[l].base = Base(w, (tile + l) * TILE + start);
+    }
+    for (int k = start; k < start + FLAG_STEP; k++) TileStep(w, k, stops, lane);
   }
   TileBegin(w, tile, s);
   UNROLL
   for (int l = 0; l < BUNCH; l++) { /* lines 10 to 12: what the tiles before left goes to this one's first row stop */
     for (int i = 0; i < HEIGHT; i++) lane[l].head[i] = s->last[i] + lane[l].head[i];
-    if (lane[l].seen && s->seen) Store(w, w->entries[tile + l], lane[l].head);
+    if (lane[l].seen && s->seen) Store(w, lane[l].first, lane[l].head);
     for (int i = 0; i < HEIGHT; i++) {
       if (lane[l].seen && !s->seen) s->head[i] = lane[l].head[i];
       s->last[i] = lane[l].seen ? lane[l].last[i] : s->last[i] + lane[l].last[i];
