@@ -87,6 +87,13 @@ static inline size_t SpmvGroups(size_t items, size_t group)
   return (items + group - 1) / group;
 }
 
+/* Work items of a work group for so many of them: `most`, a power of two, or fewer, so that each processor has several groups */
+static inline PetscInt SpmvDeviceGroup(const SpmvDeviceInfo *info, size_t items, PetscInt most)
+{
+  while (most > 32 && items / (size_t)most < 4 * info->units) most /= 2;
+  return most;
+}
+
 /*
   SpmvJointRows: how a format divides the rows of a joint product between a device and the host. Each side builds a storage of the
   rows that it has; device/joint.c joins their products

@@ -27,7 +27,7 @@ check unknown 1 'is no API of devices; set it to cuda, opencl or none' '' "$tmp/
 
 run "$tmp/mat_device" $device none
 if ! grep -q 'device 0' "$tmp/out"; then
-  for name in index no_graphs vec_workgroup vec_events refused cache events events_phases shares races races_vectors; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
+  for name in index no_graphs vec_workgroup vec_events refused cache events events_phases shares unused unused_info unused_none unused_joint races races_vectors; do echo "ok device_$name # SKIP there is no device; install pocl-opencl-icd"; done
   exit 0
 fi
 device="-spmv_device opencl $device"
@@ -63,6 +63,13 @@ grep -q '^tpspmv_second' "$tmp/out" && echo 'ok device_events_second' || echo 'n
 # Parts on the device and on the host: powers that were measured, and the shares, are printed
 check shares 0 'powers=[0-9]*,1000,1000 ' 'PETSC ERROR' "$tmp/mat_device" $device none -type pmf -mat_pmf_device_parts 1 -mat_spmv_threads 3 -mat_spmv_view
 grep -q 'on the device: 1 of 3 parts, share [0-9.]* %, has [0-9.]* % of the nonzeros' "$tmp/out" && echo 'ok device_shares_printed' || echo 'not ok device_shares_printed'
+
+# What was asked for and is the host's alone: said in a view and under -info. The host's rows of a joint product have their knobs
+unused="-type pmf -mat_pmf_pieces none -mat_spmv_transpose shared -mat_spmv_order levels"
+check unused 0 'the device makes no use of -mat_pmf_pieces -mat_spmv_transpose shared -mat_spmv_order levels$' 'PETSC ERROR' "$tmp/mat_device" $device none $unused -mat_spmv_view
+check unused_info 0 'The device makes no use of -mat_pmf_pieces -mat_spmv_transpose shared -mat_spmv_order levels; set' 'PETSC ERROR' "$tmp/mat_device" $device none $unused -info
+check unused_none 0 'bytes per nonzero' 'makes no use\|PETSC ERROR' "$tmp/mat_device" $device none -type pmf -mat_pmf_device_slice 16 -mat_spmv_transpose copy -mat_spmv_view
+check unused_joint 0 'of 3 parts' 'no use of -mat_pmf\|PETSC ERROR' "$tmp/mat_device" $device none -type pmf -mat_pmf_pieces none -mat_pmf_device_parts 1 -mat_spmv_threads 3 -mat_spmv_view
 
 # What a compiler refuses: the line, the options, the log
 check refused 1 'Line [1-9][0-9]*:   x\[0\] = nobody_knows_this' '' "$tmp/format_device" -spmv_device opencl -spmv_device_cache none -refuse

@@ -261,6 +261,134 @@ static PetscErrorCode Pmf(SpmvDevice *device)
   PetscFunctionReturn(0);
 }
 
+/* A GPU of 132 processors with 50 MiB that they share */
+static const SpmvDeviceInfo Large = {
+  .name = "a large GPU", .group = 1024, .local = 49152, .units = 132, .cache = 50 << 20, .room = 1e12, .gpu = PETSC_TRUE};
+
+/* One that is no GPU, with 512 KiB */
+static const SpmvDeviceInfo Small = {
+  .name = "a small device", .group = 1024, .local = 49152, .units = 1, .cache = 512 << 10, .room = 1e12};
+
+/* m x n rows of so many entries: from the diagonal on, or anywhere */
+static PetscErrorCode Alike(PetscInt m, PetscInt n, PetscInt entries, PetscBool anywhere, SpmvTestCSR *t)
+{
+  uint64_t state = 1;
+
+  PetscFunctionBegin;
+  *t = (SpmvTestCSR){.m = m, .n = n};
+  PetscCall(PetscMalloc1(m + 1, &t->i));
+  PetscCall(PetscMalloc2(m * entries, &t->j, m * entries, &t->a));
+  for (PetscInt r = 0; r <= m; r++) t->i[r] = r * entries;
+  for (PetscInt k = 0; k < m * entries; k++) {
+    const PetscInt part = n / entries, near = (PetscInt)((double)(k / entries) / m * (n - entries)) + k % entries;
+
+    state   = state * 6364136223846793005 + 1442695040888963407;
+    t->j[k] = anywhere ? k % entries * part + (PetscInt)((state >> 33) % (uint64_t)part) : near;
+    t->a[k] = 1;
+  }
+  PetscFunctionReturn(0);
+}
+
+/* How many work items share a row, which slices and work groups that makes */
+static PetscErrorCode PmfShared(const SpmvDeviceInfo *info, PetscInt m, PetscInt entries)
+{
+  SpmvPlan    plan = Plan(&SpmvFormat_pmf);
+  SpmvTestCSR t;
+  SpmvCSR     csr;
+  char        why[512];
+
+  PetscFunctionBegin;
+  PetscCall(Alike(m, m, entries, PETSC_FALSE, &t));
+  csr = SpmvTestCSRView(&t);
+  PetscCall(SpmvResolve(&SpmvFormat_pmf.device->side, &csr, info, &plan, why, sizeof(why)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "pmf, %s, %" PetscInt_FMT " rows of %" PetscInt_FMT ": ", info->name, m, entries));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "%" PetscInt_FMT " work items a row, slices of %" PetscInt_FMT ", work groups of %" PetscInt_FMT "\n",
+                        plan.value[PMF_DEVICE_LANES], plan.value[PMF_DEVICE_SLICE], plan.value[PMF_DEVICE_WORKGROUP]));
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+/* Columns have 16 bits in some slices and 32 in others: 300 rows near the diagonal, 300 that reach from end to end, one long of each */
+static PetscErrorCode Mixed(SpmvDevice *device, const SpmvFormat *f, SpmvPlan plan)
+{
+  const PetscInt m = 602, n = 200000;
+  PetscInt       length[602], wrong = 0, narrays;
+  SpmvTestCSR    t;
+  SpmvCSR        csr;
+  SpmvOnDevice  *on;
+  SpmvArray      arrays[SPMV_ARRAY_MAX];
+  PetscBool      nomem;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < m; r++) length[r] = r < 300 ? 3 + r % 5 : r < 600 ? 9 + r % 7 : 5000;
+  PetscCall(Rows(m, n, length, &t));
+  for (PetscInt r = 0; r < m; r++) {
+    for (PetscInt k = t.i[r]; k < t.i[r + 1] && (r < 300 || r == 600); k++) t.j[k] = 100 * r + 7 * (k - t.i[r]);
+  }
+  csr = SpmvTestCSRView(&t);
+  PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, NULL, &on, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
+  PetscCall(Products(&csr, on, &wrong));
+  PetscCall(SpmvOnDeviceArrays(on, &narrays, arrays));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, columns of both kinds:", f->name));
+  for (PetscInt k = 0; k < narrays; k++) {
+    if (strstr(arrays[k].name, "columns")) PetscCall(PetscPrintf(PETSC_COMM_SELF, " %zu x %zu", arrays[k].count, arrays[k].size));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "; %" PetscInt_FMT " entries wrong\n", wrong));
+  PetscCall(SpmvOnDeviceDestroy(&on));
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+/* Tiles by the cache of the device, for an x of 200000: of columns near each other none are needed, however small the cache is */
+static PetscErrorCode TpspmvByCache(const SpmvDeviceInfo *info, PetscBool anywhere, const char what[])
+{
+  SpmvPlan    plan = Plan(&SpmvFormat_tpspmv);
+  SpmvTestCSR t;
+  SpmvCSR     csr;
+  char        why[512];
+
+  PetscFunctionBegin;
+  PetscCall(Alike(20000, 200000, 64, anywhere, &t));
+  csr = SpmvTestCSRView(&t);
+  PetscCall(SpmvResolve(&SpmvFormat_tpspmv.device->side, &csr, info, &plan, why, sizeof(why)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "tpspmv, %s, %s: %s for a cache of %" PetscInt_FMT " KiB, work groups of %" PetscInt_FMT "\n",
+                        info->name, what, plan.value[TPSPMV_TILE] < csr.n ? "several tiles" : "one tile", plan.value[TPSPMV_CACHE],
+                        plan.value[TPSPMV_WORKGROUP]));
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
+/* A row with more partial sums than a work item is to add up, of one tile and of several */
+static PetscErrorCode TpspmvMany(SpmvDevice *device)
+{
+  static const PetscInt tiles[] = {TPSPMV_ALL, 1024};
+  PetscInt              length[50], wrong = 0;
+  SpmvTestCSR           t;
+
+  PetscFunctionBegin;
+  for (PetscInt r = 0; r < 50; r++) length[r] = r == 20 ? 3000 : r == 31 ? 2100 : r % 9;
+  PetscCall(Rows(50, 4000, length, &t));
+  for (int k = 0; k < 2; k++) {
+    SpmvPlan      plan = Plan(&SpmvFormat_tpspmv);
+    SpmvCSR       csr  = SpmvTestCSRView(&t);
+    SpmvOnDevice *on;
+    PetscBool     nomem;
+
+    plan.value[TPSPMV_TILE] = tiles[k];
+    plan.value[TPSPMV_LONG] = 8;
+    PetscCall(SpmvOnDeviceCreate(device, &SpmvFormat_tpspmv, &csr, &plan, NULL, &on, &nomem));
+    PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
+    PetscCall(Products(&csr, on, &wrong));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "tpspmv, %s: %zu rows of many partial sums, %" PetscInt_FMT " entries wrong\n",
+                          k ? "several tiles" : "one tile", ((TpspmvStrips *)on->storage)->nmany, wrong));
+    PetscCall(SpmvOnDeviceDestroy(&on));
+  }
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
 /* The x of a tile goes to local memory by itself only if that leaves half of it */
 static PetscErrorCode Tpspmv(void)
 {
@@ -305,7 +433,18 @@ int main(int argc, char **argv)
     PetscCall(Csradaptive(device));
     PetscCall(Cmrs(device));
     PetscCall(Pmf(device));
+    PetscCall(PmfShared(&Large, 300000, 7));
+    PetscCall(PmfShared(&Large, 100000, 7));
+    PetscCall(PmfShared(&Large, 10000, 40));
+    PetscCall(PmfShared(&Large, 10000, 3));
+    PetscCall(PmfShared(&Small, 10000, 40));
+    PetscCall(Mixed(device, &SpmvFormat_pmf, Plan(&SpmvFormat_pmf)));
+    PetscCall(Mixed(device, &SpmvFormat_tpspmv, Plan(&SpmvFormat_tpspmv)));
     PetscCall(Tpspmv());
+    PetscCall(TpspmvByCache(&Large, PETSC_TRUE, "columns anywhere"));
+    PetscCall(TpspmvByCache(&Small, PETSC_TRUE, "columns anywhere"));
+    PetscCall(TpspmvByCache(&Small, PETSC_FALSE, "columns near each other"));
+    PetscCall(TpspmvMany(device));
   }
   PetscCall(PetscFinalize());
   return 0;

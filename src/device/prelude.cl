@@ -18,6 +18,10 @@
   GroupSums(v, count, sums)       of each v[k], k < count, the sum over the work group, for work item k % GROUP in sums[k * GROUP].
                                   Two barriers, one where warps are alone; sums: count * GROUP scalars of local memory. For
                                   sources with -DGROUP=n, work items of a work group, a power of two
+  DOT(name, COLUMN, XSPACE)       defines name(values, columns, x, base, stride, least, count): the sum of `count` products of
+                                  values and x at base + columns, whose entries are `stride` elements apart. Four are asked for at a
+                                  time. least <= count is the same for work items that read side by side, which ask for so many
+                                  together; what comes after an item's last is not read. XSPACE: GLOBAL or LOCAL_POINTER
 
   A source with -DCLEAR=n has the kernel spmv_clear, of work groups of n work items: y <- 0, for rows that no other kernel writes.
 */
@@ -46,6 +50,29 @@ INLINE void Put(GLOBAL SCALAR *y, size_t row, SCALAR sum, int add)
 {
   y[row] = add ? y[row] + sum : sum;
 }
+
+#define DOT(name, COLUMN, XSPACE) \
+  INLINE SCALAR name(GLOBAL const SCALAR *values, GLOBAL const COLUMN *columns, XSPACE const SCALAR *x, int base, int stride, \
+                     int least, int count) \
+  { \
+    SCALAR value[4], factor[4], sum = ZERO; \
+    int    column[4]; \
+\
+    count -= least / 4 * 4; \
+    ROLLED for (; least >= 4; least -= 4, values += 4 * stride, columns += 4 * stride) { \
+      UNROLL for (int k = 0; k < 4; k++) column[k] = (int)STREAM(&columns[k * stride]); \
+      UNROLL for (int k = 0; k < 4; k++) value[k] = STREAM(&values[k * stride]); \
+      UNROLL for (int k = 0; k < 4; k++) factor[k] = x[base + column[k]]; \
+      UNROLL for (int k = 0; k < 4; k++) sum = sum + Times(value[k], factor[k]); \
+    } \
+    ROLLED for (; count > 0; count -= 4, values += 4 * stride, columns += 4 * stride) { \
+      UNROLL for (int k = 0; k < 4; k++) column[k] = k < count ? (int)STREAM(&columns[k * stride]) : 0; \
+      UNROLL for (int k = 0; k < 4; k++) value[k] = k < count ? STREAM(&values[k * stride]) : ZERO; \
+      UNROLL for (int k = 0; k < 4; k++) factor[k] = x[base + column[k]]; \
+      UNROLL for (int k = 0; k < 4; k++) sum = sum + (k < count ? Times(value[k], factor[k]) : ZERO); \
+    } \
+    return sum; \
+  }
 
 INLINE int Ticket(GLOBAL volatile uint *counter, LOCAL_POINTER int *told, int ngroups)
 {

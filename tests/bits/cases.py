@@ -55,7 +55,7 @@ DEVICE_TOGETHER = {
     'cmrs': [{'device_workgroup': '32 256', 'device_order': 'columns grouped rows padded', 'height': '0 4 16'},
              {'device_order': 'columns grouped rows', 'device_align': '32 8 1', 'device_part': '128 1024'}, {'device_order': 'padded', 'device_part': '128 1024'}],
     'csradaptive': [{'device_workgroup': '16 256', 'device_nnz_per_wg': '64 1024', 'device_num_rows_stream': '1 16', 'device_reduction': 'logarithmic scalar'}],
-    'pmf': [{'partition': 'pmf nnz rows diagonal', 'window': '8 global', 'device_slice': '8 32', 'device_long': '32 256'},
+    'pmf': [{'partition': 'pmf nnz rows diagonal', 'window': '8 global', 'device_slice': '8 32', 'device_lanes': '1 4', 'device_long': '32 256'},
             {'device_parts': '1 2', 'powers': '1,2,6', 'partition': 'pmf nnz rows diagonal', 'columns': 'auto int32'},
             {'device_parts': '1', 'powers': '5,1 1,5', 'window': '8 global', 'device_long': '32 256'}],
     'tpspmv': [{'device_stage': 'no yes', 'device_workgroup': '32 128', 'tile': '16 1024 1073741824', 'slice': '64 1024'}, {'remove': 'no yes', 'tile': '16 1024', 'long': '8 128'}]}

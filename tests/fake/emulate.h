@@ -35,6 +35,17 @@ extern char *const emulated_range[2];
 char *const        emulated_range[2] = {&__start_emulated_shared, &__stop_emulated_shared};
 }
 
+/* Copied as a whole, as a GPU loads it */
+struct alignas(16) int4 {
+  int x, y, z, w;
+  int4(const int4 &from)
+  {
+    typedef int Whole __attribute__((vector_size(16), may_alias));
+
+    *(Whole *)this = *(const Whole *)&from;
+  }
+};
+
 #define threadIdx (emulated->thread)
 #define blockIdx  (emulated->block)
 #define blockDim  (emulated->threads)

@@ -23,6 +23,7 @@ typedef unsigned long long ulong;
 #define FENCE                 __threadfence()
 #define STREAM(p)             Stream(p)
 #define UNROLL                _Pragma("unroll")
+#define ROLLED                _Pragma("unroll 1")
 #define ATOMIC_NEXT(p)        atomicAdd((uint *)(p), 1u)
 #define ATOMIC_READ(p)        atomicAdd((uint *)(p), 0u)
 #define ATOMIC_WRITE(p, v)    ((void)atomicExch((uint *)(p), v))

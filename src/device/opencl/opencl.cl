@@ -13,6 +13,7 @@
                  work group, and with -DACROSS=1 for all work groups, which OpenCL 1.2 has no fence for (its atomics have that scope)
   STREAM(p)      *p, which is read once
   UNROLL         before a loop of constant length
+  ROLLED         before a loop that compilers are to leave as it is
   UNIFORM_IF     a branch with barriers in it that all work items of a group take or none. Where work groups are not run by
                  hardware it is always taken (PoCL 3.1 hangs on barriers in branches), so what it guards must do no harm
   REAL_WORD      a real number that other work groups read while this kernel runs: put and got in one piece (3.2.3 of the
@@ -44,6 +45,7 @@
 #endif
 #define STREAM(p)     (*(p))
 #define UNROLL
+#define ROLLED
 #define ATOMIC_NEXT(p)     atomic_inc(p)
 #define ATOMIC_READ(p)     atomic_add(p, 0u)
 #define ATOMIC_WRITE(p, v) ((void)atomic_xchg(p, v))

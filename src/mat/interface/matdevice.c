@@ -45,6 +45,30 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the user asked for that the device that has the storage makes no use of; empty if there is nothing */
+PetscErrorCode MatSpmvUnused(const SpmvShadow *s, char line[], size_t size)
+{
+  const SpmvBuilt *b = &s->seq.built;
+  PetscInt         number = 0;
+
+  PetscFunctionBegin;
+  line[0] = 0;
+  if (!b->device) PetscFunctionReturn(PETSC_SUCCESS);
+  while (SpmvCandidate[number] != b->format) number++;
+  for (PetscInt p = 0; p < b->format->host->side.nparams && !SpmvOnDeviceIsJoint(b->device); p++) {
+    const char     *name = b->format->host->side.params[p].name;
+    const PetscBool set  = (PetscBool)((s->settings.request.pinned[SPMV_BACKEND_HOST][number] >> p & 1) != 0);
+
+    if (set && SpmvSideFind(&b->format->device->side, name) < 0)
+      PetscCall(SpmvAppend(line, size, " -mat_%s_%s", b->format->name, name));
+  }
+  if (s->settings.transposeset && s->settings.transpose == SPMV_TRANSPOSE_SHARED)
+    PetscCall(SpmvAppend(line, size, " -mat_spmv_transpose shared"));
+  if (s->settings.order == SPMV_ORDER_LEVELS) PetscCall(SpmvAppend(line, size, " -mat_spmv_order levels"));
+  if (s->settings.floats) PetscCall(SpmvAppend(line, size, " -mat_spmv_values float"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Of a device that has failed: an error, or a warning, the first time, as -mat_spmv_on_device_error says */
 static PetscErrorCode MatSpmvDeviceFailed(SpmvShadow *s, SpmvDevice *device)
 {

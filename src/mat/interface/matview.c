@@ -106,6 +106,8 @@ static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], Pe
     else PetscCall(SpmvBuiltDescribe(&s->seq.built, k - 2, line, sizeof(line)));
     if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s\n", rank, line));
   }
+  PetscCall(MatSpmvUnused(s, line, sizeof(line)));
+  if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   the device makes no use of%s\n", rank, line));
   PetscCall(SpmvShadowViewChoice(s, "", rank, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

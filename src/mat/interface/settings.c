@@ -102,7 +102,7 @@ static PetscErrorCode SpmvReadParam(const char format[], const SpmvParam *param,
 }
 
 /* The knob of a side that has a name; -1 if there is none */
-static PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
+PetscInt SpmvSideFind(const SpmvSide *side, const char name[])
 {
   for (PetscInt k = 0; k < side->nparams; k++) {
     if (!strcmp(side->params[k].name, name)) return k;
@@ -307,7 +307,8 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(SpmvReadFloats("solve_", "Values of factors that our solves read", &s.solvefloats, PetscOptionsObject));
   PetscCall(PetscOptionsEList(
     "-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix",
-    SPMV_HELP_WORD, transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, NULL));
+    SPMV_HELP_WORD, transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, &set));
+  s.transposeset = (PetscBool)(s.transposeset || set);
   PetscCall(
     PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", SPMV_HELP_WORD, q->threads, &q->threads, NULL));
   PetscCheck(q->threads >= 1 && q->threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,

@@ -224,6 +224,7 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
   SpmvSeq                                      *s       = &shadow->seq;
   const SpmvOption                             *best    = &s->choice.best;
   const SpmvCSR                                *csr;
+  char                                          unused[512];
 
   PetscFunctionBegin;
   s->choose_seconds = 0;
@@ -233,6 +234,9 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
   PetscCall(SpmvShadowChooseRows(A, shadow, rows, order, &ordered, &csr));
   PetscCall(SpmvBuiltCreate(A, shadow, csr, best->number, &best->plan, order, &s->built, nomem));
   if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSpmvUnused(shadow, unused, sizeof(unused)));
+  if (unused[0])
+    PetscCall(PetscInfo(A, "The device makes no use of%s; set -mat_spmv_backend host to have what these ask for\n", unused));
   PetscCall(SpmvFormatCite(s->built.format));
   s->choices++;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -99,6 +99,7 @@ typedef struct {
   PetscBool         known;         /* the options database was read, or a parent's settings were taken over */
   PetscInt          version;       /* raised by every change, so that a parallel Mat knows when to tell its blocks */
   PetscInt          transpose;     /* a SpmvTransposeKind */
+  PetscBool         transposeset;  /* the user's */
   PetscInt          build_after;   /* products by AIJ's kernel before the storage is built, >= 0 */
   PetscInt          order;         /* a SpmvOrderKind */
   PetscInt          on_device_error; /* a SpmvOnDeviceError */
@@ -378,6 +379,7 @@ extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const Spmv
 extern PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed);
 
 /* matdevice.c */
+extern PetscErrorCode MatSpmvUnused(const SpmvShadow *shadow, char line[], size_t size);
 extern PetscErrorCode MatSpmvBackend(const SpmvShadow *shadow, PetscInt entries, PetscInt *backend);
 extern PetscErrorCode MatSpmvLeaveDevice(SpmvShadow *shadow, struct _n_SpmvDevice *device, const char format[]);
 extern PetscErrorCode SpmvProductDevice(struct _n_SpmvOnDevice *on, Vec x, Vec y, Vec z, PetscBool *nomem);
@@ -420,6 +422,7 @@ extern void           SpmvRound(size_t n, PetscScalar a[], PetscBool *good);
 extern SpmvKey        SpmvRowsKey(const SpmvCSR *csr);
 
 /* settings.c */
+extern PetscInt       SpmvSideFind(const SpmvSide *side, const char name[]);
 extern PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject);
 extern PetscErrorCode MatSpmvEnsureSettings(Mat A);
 extern void           SpmvRequestFloats(SpmvRequest *request);

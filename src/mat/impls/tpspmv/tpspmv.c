@@ -11,7 +11,7 @@
   Second phase: slice after slice adds the partial sums of all tiles, in their order, to its part of y, in cache.
   One tile needs no partial sums: rows go straight to y. There is one where x fits the cache, and where consecutive rows find
   in the last cache most of the x that they need: the tuner chooses (TpspmvPropose()).
-  A device has chunks of its own (device/tpspmv_device.h), without lanes, and the same two phases (device/tpspmv.cl).
+  A device has chunks of its own (device/tpspmv_device.h), in strips of 32 pairs, and the same two phases (device/tpspmv.cl).
   The transposed product turns the phases around: slices spread x over the pairs, then tiles add up their part of y.
   Good for:  matrices whose x does not fit the cache and whose rows have entries anywhere
   Bad for:   matrices that find their x in cache and have rows of many different lengths, a few of each
@@ -28,7 +28,8 @@
   - Equal nonzeros of tiles (layer 2) come after the fit: tiles are as few as fit. Tasks split chunks and segments by entries.
   - blockY is dense: a slice without entries in a tile is never written but read. Here only pairs have partial sums.
   - Empty rows are removed from each tile, not only from the matrix; empty columns where at least half are empty.
-  - 5.2 pads slices to 128 bytes; here chunks to 64, or less where that would fill more than 2 %. Fill is never multiplied.
+  - 5.2 pads slices to 128 bytes; here chunks to 64, or less where that would fill more than 2 %, and on a device each strip.
+    Fill is never multiplied.
   - 5.3 overlaps loading, computing and returning: here what is to come is prefetched, and partial sums go past the cache.
   Misprints: algorithm 2 says theta where it means delta, the cores; 4 says sliceA for sliceY, i + 1 for j + 1, and that blockY
   has m n / theta elements, which are (m / theta) x delta.

@@ -1,9 +1,11 @@
 /*
   pmf_device.h - the device's storage of pmf
 
-  A device has a work item for each row: slices as wide as their longest row, in which entry k of all rows lies side by side.
-  Rows so long that the others of their slice would wait for them are cut into chunks for work groups. With PMF_BY_DIAGONAL the
-  blocks are stored as diagonals, each as high as its block.
+  A device has a work item for each row, or several lanes: slices as wide as their longest row, in which entry k of all rows lies
+  side by side; of several lanes entry k of 32 / lanes rows, then entry k + 1 of the same rows, and so on. Rows so long that the
+  others of their slice would wait for them are cut into chunks for work groups. The columns of a slice and of a chunk count from
+  its least one, and take 16 bits where they can. With PMF_BY_DIAGONAL the blocks are stored as diagonals, each as high as its
+  block.
 
   pmf_device.c  knobs, launches, what is printed
   pmf_ell.c     the arrays
@@ -18,6 +20,7 @@
 enum {
   PMF_DEVICE_WORKGROUP = PMF_COMMON_PARAMS,
   PMF_DEVICE_SLICE,
+  PMF_DEVICE_LANES,
   PMF_DEVICE_LONG,
   PMF_DEVICE_PARTS,
   PMF_DEVICE_CUT,
@@ -31,29 +34,45 @@ typedef struct {
   uint32_t    *from;  /* [n] UINT32_MAX: padding, which is 0 and no product reads */
 } PmfValues;
 
+/* Columns of slices or chunks, some with 16 bits and some with 32 */
 typedef struct {
-  PetscInt  nentries;   /* of the matrix */
-  PetscInt  height;     /* rows of a slice */
-  PetscInt  nrows;      /* with PMF_BY_DIAGONAL the first ones of the matrix */
-  PetscInt  nsliced;    /* rows in slices */
-  PetscInt  nlong;      /* rows in chunks */
-  int32_t  *row;        /* [nrows] those in slices; from the end on, those in chunks */
-  int32_t  *length;     /* [nsliced] entries of each row */
-  PetscInt  nslices;    /* the last one may have fewer rows */
-  uint32_t *step;       /* [nslices + 1] first step of each slice: entry k of all its rows */
-  int32_t  *base;       /* [nslices] what is added to columns */
-  size_t    columnsize; /* bytes of a column: 2 or 4 */
-  void     *column;     /* [slices.n] */
-  size_t    nchunks;    /* of long rows */
-  int32_t  *longrow;    /* [nlong + 1] first chunk of each long row; NULL if there are none */
-  uint32_t *chunk;      /* [nchunks + 1] first entry of each chunk */
-  int32_t  *longcolumn; /* [longs.n] */
-  PetscInt  block;      /* PMF_BY_DIAGONAL: rows of a block; otherwise 0 */
+  size_t    nnarrow, nwide;
+  uint16_t *narrow; /* [nnarrow] */
+  int32_t  *wide;   /* [nwide] */
+} PmfColumns;
+
+/* A slice or a chunk: an int4 of the kernels */
+typedef struct {
+  uint32_t first;  /* of a slice: its first step, which is entry k of all its rows; of a chunk: its first entry */
+  uint32_t column; /* the same in the array that has its columns */
+  int32_t  base;   /* its least column b, if its columns have 16 bits; -1 - b, if 32 */
+  int32_t  target; /* of a chunk: the row, if it has all of it, or -1; of a slice: entries that each work item has, at least */
+} PmfStrip;
+
+typedef struct {
+  PetscInt  nentries; /* of the matrix */
+  PetscInt  height;   /* rows of a slice */
+  PetscInt  lanes;    /* work items of a row in a slice */
+  PetscInt  nrows;    /* with PMF_BY_DIAGONAL the first ones of the matrix */
+  PetscInt  nsliced;  /* rows in slices */
+  PetscInt  nlong;    /* rows in chunks */
+  int32_t  *row;      /* [nrows] those in slices; from the end on, those in chunks */
+  uint16_t *length;   /* [nsliced] entries of each row */
+  PetscInt  nslices;  /* the last one may have fewer rows */
+  PmfStrip *slice;    /* [nslices] */
+  size_t    nchunks;  /* of long rows */
+  PmfStrip *chunk;    /* [nchunks] */
+  int32_t  *size;     /* [nchunks] entries of each chunk */
+  PetscInt  nmany;    /* long rows of several chunks */
+  int32_t  *manyrow;  /* [nmany] these rows */
+  int32_t  *many;     /* [2 nmany] the first chunk of each, and the first that it has no more */
+  PetscInt  block;    /* PMF_BY_DIAGONAL: rows of a block; otherwise 0 */
   PetscInt  nblocks;
   uint32_t *diagonal; /* [nblocks + 1] first diagonal of each block */
   int32_t  *offset;   /* [diagonal[nblocks]] column - row of each diagonal */
   uint32_t *mask;     /* [diagonal[nblocks]] the rows of its block that have an entry on it */
-  PmfValues slices, longs, diagonals;
+  PmfValues  slices, longs, diagonals;
+  PmfColumns columns, longcolumns; /* of slices, of chunks */
 } PmfEll;
 
 /* pmf_ell.c */

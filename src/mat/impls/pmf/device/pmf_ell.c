@@ -7,69 +7,127 @@
 #include "pmf_device.h"
 
 #define PMF_ELL_CHUNK 4096 /* entries of a chunk of a long row, at most */
+#define PMF_ELL_ALIGN 16   /* entries: chunks begin at multiples, so that a work group reads whole lines */
 
-/* The rows at places [0, end) of the order: those of slices, and from the end on the long ones, with their chunks */
+/*
+  Gives a strip its place among columns of so many elements a step: as many steps as it has, from column low to high. False: they
+  take 32 bits
+*/
+static void PmfStripColumns(PetscInt low, PetscInt high, uint32_t steps, size_t element, PmfStrip *strip, PmfColumns *c)
+{
+  const PetscBool narrow = (PetscBool)(high - low <= UINT16_MAX);
+  size_t         *n      = narrow ? &c->nnarrow : &c->nwide;
+
+  strip->column = (uint32_t)(*n / element);
+  strip->base   = (int32_t)(narrow ? low : -1 - low);
+  *n += steps * element;
+}
+
+static PetscErrorCode PmfColumnsCreate(PmfColumns *c)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvAlloc(c->nnarrow * sizeof(uint16_t), &c->narrow));
+  PetscCall(SpmvAlloc(c->nwide * sizeof(int32_t), &c->wide));
+  memset(c->narrow, 0, c->nnarrow * sizeof(uint16_t));
+  memset(c->wide, 0, c->nwide * sizeof(int32_t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Column number k of those of a strip */
+static inline void PmfColumnSet(const PmfStrip *strip, size_t element, size_t k, PetscInt column, PmfColumns *c)
+{
+  const size_t place = strip->column * element + k;
+
+  if (strip->base >= 0) c->narrow[place] = (uint16_t)(column - strip->base);
+  else c->wide[place] = (int32_t)(column - (-1 - strip->base));
+}
+
+/* The rows at places [0, end) of the order: those of slices, and from the end on the long ones */
 static PetscErrorCode PmfEllRows(const PmfOrder *order, PetscInt end, PetscInt longest, PmfEll *e)
 {
-  uint32_t chunks = 0, entries = 0;
-
   PetscFunctionBegin;
   PetscCall(SpmvAlloc((size_t)end * sizeof(int32_t), &e->row));
-  PetscCall(SpmvAlloc((size_t)end * sizeof(int32_t), &e->length));
+  PetscCall(SpmvAlloc((size_t)end * sizeof(uint16_t), &e->length));
   for (PetscInt p = 0; p < end; p++) {
     const PetscInt length = PmfLength(&order->rest, order, order->row[p]);
 
     if (length > longest) {
       e->row[end - ++e->nlong] = order->row[p];
       e->nchunks += SpmvGroups((size_t)length, PMF_ELL_CHUNK);
-      e->longs.n += (size_t)length;
+      e->nmany += length > PMF_ELL_CHUNK;
     } else if (length || !e->block) { /* what blocks have written to an empty row stays */
-      e->length[e->nsliced] = (int32_t)length;
+      e->length[e->nsliced] = (uint16_t)length;
       e->row[e->nsliced++]  = order->row[p];
     }
   }
-  if (!e->nlong) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvAlloc((size_t)(e->nlong + 1) * sizeof(int32_t), &e->longrow));
-  PetscCall(SpmvAlloc((e->nchunks + 1) * sizeof(uint32_t), &e->chunk));
-  for (PetscInt l = 0; l < e->nlong; l++) {
-    const uint32_t length = (uint32_t)PmfLength(&order->rest, order, e->row[end - 1 - l]);
-
-    e->longrow[l] = (int32_t)chunks;
-    for (uint32_t k = 0; k < length; k += PMF_ELL_CHUNK) e->chunk[chunks++] = entries + k;
-    entries += length;
-  }
-  e->longrow[e->nlong] = (int32_t)chunks;
-  e->chunk[chunks]     = entries;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* How wide each slice is, and its least column */
+/* The chunks of long rows */
+static PetscErrorCode PmfEllChunks(const SpmvCSR *rest, PmfEll *e)
+{
+  size_t   n    = 0;
+  PetscInt many = 0;
+
+  PetscFunctionBegin;
+  if (!e->nlong) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvAlloc(e->nchunks * sizeof(PmfStrip), &e->chunk));
+  PetscCall(SpmvAlloc(e->nchunks * sizeof(int32_t), &e->size));
+  PetscCall(SpmvAlloc((size_t)e->nmany * sizeof(int32_t), &e->manyrow));
+  PetscCall(SpmvAlloc((size_t)(2 * e->nmany) * sizeof(int32_t), &e->many));
+  for (PetscInt l = 0; l < e->nlong; l++) {
+    const PetscInt  row = e->row[e->nrows - 1 - l], end = rest->i[row + 1];
+    const PetscBool alone = (PetscBool)(end - rest->i[row] <= PMF_ELL_CHUNK);
+
+    if (!alone) e->manyrow[many / 2] = (int32_t)row;
+    if (!alone) e->many[many++] = (int32_t)n;
+    for (PetscInt k = rest->i[row]; k < end; k += PMF_ELL_CHUNK, n++) {
+      const PetscInt last  = PetscMin(end, k + PMF_ELL_CHUNK) - 1;
+      const uint32_t steps = (uint32_t)SpmvGroups((size_t)(last + 1 - k), PMF_ELL_ALIGN);
+
+      e->size[n]  = (int32_t)(last + 1 - k);
+      e->chunk[n] = (PmfStrip){.first = (uint32_t)e->longs.n, .target = alone ? (int32_t)row : -1};
+      PmfStripColumns(rest->j[k], rest->j[last], steps * PMF_ELL_ALIGN, 1, &e->chunk[n], &e->longcolumns);
+      e->longs.n += steps * PMF_ELL_ALIGN;
+    }
+    if (!alone) e->many[many++] = (int32_t)n;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Elements of a step of all slices */
+static inline size_t PmfEllStep(const PmfEll *e)
+{
+  return (size_t)e->height * (size_t)e->lanes;
+}
+
+/* How many steps each slice has, and its columns */
 static PetscErrorCode PmfEllSlices(const SpmvCSR *rest, PmfEll *e)
 {
-  PetscInt reach = 0;
+  uint32_t steps = 0;
 
   PetscFunctionBegin;
   e->nslices = (PetscInt)SpmvGroups((size_t)e->nsliced, (size_t)e->height);
-  PetscCall(SpmvAlloc((size_t)(e->nslices + 1) * sizeof(uint32_t), &e->step));
-  PetscCall(SpmvAlloc((size_t)e->nslices * sizeof(int32_t), &e->base));
-  e->step[0] = 0;
+  PetscCall(SpmvAlloc((size_t)e->nslices * sizeof(PmfStrip), &e->slice));
   for (PetscInt s = 0; s < e->nslices; s++) {
-    PetscInt width = 0, low = PETSC_MAX_INT, high = 0;
+    PetscInt longest = 0, least = PETSC_MAX_INT, low = PETSC_MAX_INT, high = 0;
+    uint32_t width;
 
     for (PetscInt k = s * e->height, l = 0; k < e->nsliced && l < e->height; k++, l++) {
       const PetscInt first = rest->i[e->row[k]];
 
+      least = PetscMin(least, e->length[k] / e->lanes);
       if (!e->length[k]) continue;
-      width = PetscMax(width, e->length[k]);
-      low   = PetscMin(low, rest->j[first]);
-      high  = PetscMax(high, rest->j[first + e->length[k] - 1]);
+      longest = PetscMax(longest, e->length[k]);
+      low     = PetscMin(low, rest->j[first]);
+      high    = PetscMax(high, rest->j[first + e->length[k] - 1]);
     }
-    e->base[s]     = width ? (int32_t)low : 0;
-    e->step[s + 1] = e->step[s] + (uint32_t)width;
-    reach          = PetscMax(reach, high - low);
+    width       = (uint32_t)SpmvGroups((size_t)longest, (size_t)e->lanes);
+    e->slice[s] = (PmfStrip){.first = steps, .target = (int32_t)least};
+    PmfStripColumns(width ? low : 0, high, width, PmfEllStep(e), &e->slice[s], &e->columns);
+    steps += width;
   }
-  e->columnsize = reach <= UINT16_MAX ? sizeof(uint16_t) : sizeof(int32_t);
-  e->slices.n   = (size_t)e->height * e->step[e->nslices];
+  e->slices.n = PmfEllStep(e) * steps;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,8 +158,13 @@ PetscErrorCode PmfEllLayOut(const SpmvCSR *csr, const PmfOrder *order, PetscInt 
   PetscFunctionBegin;
   PetscCall(PetscNew(&e));
   *storage = e;
-  *e       = (PmfEll){.nentries = csr->i[csr->m], .nrows = end, .height = p[PMF_DEVICE_SLICE], .block = order->block};
+  *e       = (PmfEll){.nentries = csr->i[csr->m],
+                      .nrows    = end,
+                      .height   = p[PMF_DEVICE_SLICE],
+                      .lanes    = p[PMF_DEVICE_LANES],
+                      .block    = order->block};
   PetscCall(PmfEllRows(order, end, p[PMF_DEVICE_LONG], e));
+  PetscCall(PmfEllChunks(&order->rest, e));
   PetscCall(PmfEllSlices(&order->rest, e));
   if (e->block) PetscCall(PmfEllBlocks(csr, e));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,37 +179,59 @@ static PetscErrorCode PmfValuesCreate(PmfValues *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entries of a row from a place on, so many elements apart */
-static void PmfEllFillRow(const PmfOrder *order, PetscInt row, PetscInt base, size_t place, size_t stride, PmfValues *v,
-                          void *column, size_t size)
+/*
+  The entries of all rows in slices: entry n of a row is of step n / lanes and lane n % lanes. In a step `side` rows lie side by
+  side, lane after lane, so that 32 work items have them, and then the next ones
+*/
+static void PmfEllFillSlices(const PmfOrder *order, PmfEll *e)
 {
-  for (PetscInt n = order->rest.i[row]; n < order->rest.i[row + 1]; n++, place += stride) {
-    PmfIndexSet(column, size, place, order->rest.j[n] - base);
-    v->from[place] = PmfEntryOf(order, n);
+  const size_t lanes = (size_t)e->lanes, height = (size_t)e->height, step = PmfEllStep(e), side = PetscMin(height, 32 / lanes);
+
+  for (size_t k = 0; k < (size_t)e->nsliced; k++) {
+    const PmfStrip *slice = &e->slice[k / height];
+    const PetscInt  first = order->rest.i[e->row[k]];
+    const size_t    row   = k % height / side * side * lanes + k % side;
+
+    for (size_t n = 0; n < e->length[k]; n++) {
+      const PetscInt entry = first + (PetscInt)n;
+      const size_t   place = n / lanes * step + row + n % lanes * side;
+
+      PmfColumnSet(slice, step, place, order->rest.j[entry], &e->columns);
+      e->slices.from[slice->first * step + place] = PmfEntryOf(order, entry);
+    }
+  }
+}
+
+/* The entries of long rows */
+static void PmfEllFillChunks(const PmfOrder *order, PmfEll *e)
+{
+  size_t n = 0;
+
+  for (PetscInt l = 0; l < e->nlong; l++) {
+    const PetscInt row = e->row[e->nrows - 1 - l];
+
+    for (PetscInt k = order->rest.i[row]; k < order->rest.i[row + 1]; n++) {
+      for (size_t at = 0; at < (size_t)e->size[n]; at++, k++) {
+        PmfColumnSet(&e->chunk[n], 1, at, order->rest.j[k], &e->longcolumns);
+        e->longs.from[e->chunk[n].first + at] = PmfEntryOf(order, k);
+      }
+    }
   }
 }
 
 /* The arrays of entries, but for the values */
 PetscErrorCode PmfEllFill(const SpmvCSR *csr, const PmfOrder *order, PmfEll *e)
 {
-  const size_t height = (size_t)e->height, ndiagonals = e->block ? e->diagonal[e->nblocks] : 0;
+  const size_t ndiagonals = e->block ? e->diagonal[e->nblocks] : 0;
 
   PetscFunctionBegin;
   PetscCall(PmfValuesCreate(&e->slices));
-  PetscCall(SpmvAlloc(e->slices.n * e->columnsize, &e->column));
-  memset(e->column, 0, e->slices.n * e->columnsize);
-  for (size_t k = 0; k < (size_t)e->nsliced; k++) {
-    const size_t slice = k / height;
-
-    PmfEllFillRow(order, e->row[k], e->base[slice], e->step[slice] * height + k % height, height, &e->slices, e->column,
-                  e->columnsize);
-  }
+  PetscCall(PmfColumnsCreate(&e->columns));
+  PmfEllFillSlices(order, e);
   if (e->nlong) {
     PetscCall(PmfValuesCreate(&e->longs));
-    PetscCall(SpmvAlloc(e->longs.n * sizeof(int32_t), &e->longcolumn));
-  }
-  for (PetscInt l = 0; l < e->nlong; l++) {
-    PmfEllFillRow(order, e->row[e->nrows - 1 - l], 0, e->chunk[e->longrow[l]], 1, &e->longs, e->longcolumn, sizeof(int32_t));
+    PetscCall(PmfColumnsCreate(&e->longcolumns));
+    PmfEllFillChunks(order, e);
   }
   if (e->block) {
     PetscCall(PmfValuesCreate(&e->diagonals));
@@ -183,17 +268,20 @@ PetscErrorCode PmfEllArrays(const void *storage, PetscInt *narrays, SpmvArray ar
 
   PetscFunctionBegin;
   arrays[k++] = SPMV_ARRAY("slice values", e->slices.value, e->slices.n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
-  arrays[k++] = SPMV_ARRAY("slice columns", e->column, e->slices.n, e->columnsize);
-  arrays[k++] = SPMV_ARRAY("steps", e->step, (size_t)e->nslices + 1, sizeof(uint32_t));
-  arrays[k++] = SPMV_ARRAY("bases", e->base, (size_t)e->nslices, sizeof(int32_t));
-  arrays[k++] = SPMV_ARRAY("lengths", e->length, (size_t)e->nsliced, sizeof(int32_t));
-  arrays[k++] = SPMV_ARRAY("slice rows", e->row, (size_t)e->nrows, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("slice columns", e->columns.narrow, e->columns.nnarrow, sizeof(uint16_t));
+  arrays[k++] = SPMV_ARRAY("wide slice columns", e->columns.wide, e->columns.nwide, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("slices", e->slice, (size_t)e->nslices, sizeof(PmfStrip));
+  arrays[k++] = SPMV_ARRAY("lengths", e->length, (size_t)e->nsliced, sizeof(uint16_t));
+  arrays[k++] = SPMV_ARRAY("slice rows", e->row, (size_t)e->nsliced, sizeof(int32_t));
   arrays[k++] = SPMV_ARRAY("from slices", e->slices.from, e->slices.n, sizeof(uint32_t), .aside = PETSC_TRUE);
   if (e->nlong) {
     arrays[k++] = SPMV_ARRAY("long values", e->longs.value, e->longs.n, sizeof(PetscScalar), .is_values = PETSC_TRUE);
-    arrays[k++] = SPMV_ARRAY("long columns", e->longcolumn, e->longs.n, sizeof(int32_t));
-    arrays[k++] = SPMV_ARRAY("long rows", e->longrow, (size_t)e->nlong + 1, sizeof(int32_t));
-    arrays[k++] = SPMV_ARRAY("chunks", e->chunk, e->nchunks + 1, sizeof(uint32_t));
+    arrays[k++] = SPMV_ARRAY("long columns", e->longcolumns.narrow, e->longcolumns.nnarrow, sizeof(uint16_t));
+    arrays[k++] = SPMV_ARRAY("wide long columns", e->longcolumns.wide, e->longcolumns.nwide, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("chunks", e->chunk, e->nchunks, sizeof(PmfStrip));
+    arrays[k++] = SPMV_ARRAY("chunk sizes", e->size, e->nchunks, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("long rows", e->manyrow, (size_t)e->nmany, sizeof(int32_t));
+    arrays[k++] = SPMV_ARRAY("their chunks", e->many, 2 * (size_t)e->nmany, sizeof(int32_t));
     arrays[k++] = SPMV_ARRAY("from long rows", e->longs.from, e->longs.n, sizeof(uint32_t), .aside = PETSC_TRUE);
   }
   if (e->block) {

@@ -10,7 +10,7 @@
 #define PMF_LOAD_BUILD  40.0 /* cycles of the host for an entry */
 
 /* Rows of SPMV_LOCKSTEP work items, from place `at` of the order on */
-static void PmfLoadRows(const PmfOrder *order, PetscInt at, PetscInt longest, SpmvDeviceLoad *load)
+static void PmfLoadRows(const PmfOrder *order, PetscInt at, PetscInt longest, PetscInt lanes, SpmvDeviceLoad *load)
 {
   const SpmvCSR *csr  = &order->rest;
   SpmvRuns       runs = {0};
@@ -27,7 +27,7 @@ static void PmfLoadRows(const PmfOrder *order, PetscInt at, PetscInt longest, Sp
     else { /* its chunks */ load->sectors += SpmvSectorsAlong(length, csr->j + first);
       load->cycles += PMF_LOAD_STEP * length;
     }
-    load->chain = PetscMax(load->chain, PetscMin(length, longest) / PMF_LOAD_FLIGHT);
+    load->chain = PetscMax(load->chain, PetscMin(length, longest) / (lanes * PMF_LOAD_FLIGHT));
   }
   SpmvRunsCount(&runs, csr->j, PMF_LOAD_STEP, load);
   load->cycles += PMF_LOAD_ROW * SPMV_LOCKSTEP;
@@ -37,12 +37,13 @@ static void PmfLoadRows(const PmfOrder *order, PetscInt at, PetscInt longest, Sp
 PetscErrorCode PmfDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load)
 {
   SPMV_DESTROY_BY(PmfOrderDestroy)
-  PmfOrder order = PmfOrderOf(rows, plan->value, 1, NULL);
+  PmfOrder       order = PmfOrderOf(rows, plan->value, 1, NULL);
+  const PetscInt lanes = plan->value[PMF_DEVICE_LANES];
 
   PetscFunctionBegin;
   PetscCall(PmfOrderCreate(rows, &order));
-  for (PetscInt at = 0; at < rows->m; at += SPMV_LOCKSTEP) PmfLoadRows(&order, at, plan->value[PMF_DEVICE_LONG], load);
-  load->bytes += 8. * rows->m; /* numbers and lengths of rows */
+  for (PetscInt at = 0; at < rows->m; at += SPMV_LOCKSTEP) PmfLoadRows(&order, at, plan->value[PMF_DEVICE_LONG], lanes, load);
+  load->bytes += 6.5 * rows->m; /* numbers and lengths of rows, and what a slice has of its own */
   if (order.block) {           /* the diagonals of blocks: their entries are not in the rest */
     const double blocks = rows->i[rows->m] - order.rest.i[rows->m];
 
@@ -50,7 +51,7 @@ PetscErrorCode PmfDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDevi
     load->cycles += PMF_LOAD_STEP * blocks;
     load->launches++;
   }
-  load->items += rows->m;
+  load->items += (double)rows->m * (double)lanes;
   load->flight = PMF_LOAD_FLIGHT * (2 * sizeof(PetscScalar) + 2);
   load->launches++;
   load->build += PMF_LOAD_BUILD * rows->i[rows->m];

@@ -5,44 +5,24 @@
 */
 #include "tpspmv_device.h"
 
-static const PetscInt TpspmvWorkgroups[] = {128, 64, 256, 512, 32};
+static const PetscInt TpspmvWorkgroups[] = {0, 128, 64, 256, 512, 32};
 
 static const SpmvParam TpspmvDeviceParams[] = {
   TPSPMV_PARAMS,
-  [TPSPMV_WORKGROUP] = SPMV_CHOICES("device_workgroup", "work items of a work group", TpspmvWorkgroups, NULL, SPMV_KNOB_TILE),
-  [TPSPMV_STAGE]     = SPMV_CHOICES(
-        "device_stage",
-        "each work group loads the x of its tile to local memory; auto: where that takes half of it at most and the group has as "
-            "many entries; no: it comes from the cache; yes: tiles fit 32 KiB if -mat_tpspmv_tile is 0",
-        TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LOCAL),
+  [TPSPMV_WORKGROUP] =
+    SPMV_CHOICES("device_workgroup", "work items of a work group; 0: 128, or fewer where rows are too few for all processors",
+                 TpspmvWorkgroups, NULL, SPMV_KNOB_TILE),
+  [TPSPMV_STAGE] = SPMV_CHOICES(
+    "device_stage",
+    "each work group loads the x of its tile to local memory; auto: where that takes half of it at most and the group has as "
+        "many entries; no: it comes from the cache; yes: tiles fit 32 KiB if -mat_tpspmv_tile is 0",
+    TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LOCAL),
 };
 
-#define TPSPMV_STAGED 32   /* KiB of local memory for the x of a tile */
-#define TPSPMV_ROWS   512  /* rows of a slice, at least. A guess, as is what follows */
-#define TPSPMV_WANTED 4096 /* entries that a chunk of several tiles should have */
-
-/* KiB of a GPU's second cache, which all work groups share: an A100 has 40 MiB, an H100 50. Not measured on a GPU */
-#define TPSPMV_L2 (32 << 10)
-
-/* Tiles are as few as the cache of the device asks for, or as staging does */
-static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
-{
-  PetscInt *p = plan->value, nused;
-
-  PetscFunctionBegin;
-  (void)info;
-  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = TPSPMV_L2;
-  PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
-  p[TPSPMV_REMOVE] = nused < csr->n ? TPSPMV_YES : TPSPMV_NO;
-  if (!p[TPSPMV_TILE] && p[TPSPMV_STAGE] == TPSPMV_YES) p[TPSPMV_TILE] = TpspmvTileWidth(2 * TPSPMV_STAGED);
-  if (!p[TPSPMV_TILE]) {
-    const PetscBool fits = (PetscBool)((size_t)nused * sizeof(PetscScalar) <= (size_t)p[TPSPMV_CACHE] * 1024);
-
-    p[TPSPMV_TILE] = fits ? TPSPMV_ALL : TpspmvTileWidth(p[TPSPMV_CACHE]);
-  }
-  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvSliceHeight(csr, TpspmvParts(nused, p[TPSPMV_TILE]), TPSPMV_ROWS, TPSPMV_WANTED);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+#define TPSPMV_STAGED 32         /* KiB of local memory for the x of a tile */
+#define TPSPMV_ROWS   2048       /* rows of a slice, at least: pairs are ordered by length among so many */
+#define TPSPMV_WANTED 4096       /* entries that a chunk of several tiles should have. A guess */
+#define TPSPMV_L2     (32 << 10) /* KiB of the cache of a device that does not tell */
 
 /* Scalars of local memory for so many columns of x: multiples of 256, so that not every matrix has kernels of its own */
 static size_t TpspmvStageWidth(PetscInt columns)
@@ -50,16 +30,58 @@ static size_t TpspmvStageWidth(PetscInt columns)
   return ((size_t)columns + 255) / 256 * 256;
 }
 
+/* A tile where x is staged or as wide as the cache of the device, unless one tile moves less */
+static PetscErrorCode TpspmvDeviceTile(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscInt nused, PetscInt p[])
+{
+  const PetscInt width = TpspmvTileWidth(p[TPSPMV_STAGE] == TPSPMV_YES ? 2 * TPSPMV_STAGED : p[TPSPMV_CACHE]);
+  PetscBool      one   = (PetscBool)((size_t)nused * sizeof(PetscScalar) <= (size_t)p[TPSPMV_CACHE] * 1024);
+
+  PetscFunctionBegin;
+  if (p[TPSPMV_STAGE] == TPSPMV_YES) one = PETSC_FALSE;
+  else if (!one) PetscCall(TpspmvOneTileMovesLess(csr, info, p[TPSPMV_CACHE], width, &one));
+  p[TPSPMV_TILE] = one ? TPSPMV_ALL : width;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The rows of a slice: among more, pairs are ordered better; where x is staged a slice is a work group's, and there are to be
+  several for each processor
+*/
+static PetscInt TpspmvDeviceSlice(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscInt nused, const PetscInt p[])
+{
+  const size_t   bytes  = TpspmvStageWidth(PetscMin(nused, p[TPSPMV_TILE])) * sizeof(PetscScalar);
+  const PetscInt ntiles = TpspmvParts(nused, p[TPSPMV_TILE]);
+  PetscInt       slice  = TpspmvSliceHeight(csr, ntiles, TPSPMV_ROWS, TPSPMV_WANTED);
+
+  if (p[TPSPMV_STAGE] == TPSPMV_NO || (p[TPSPMV_STAGE] == TPSPMV_AUTO && bytes > info->local / 2)) return slice;
+  while (slice > 64 && (size_t)ntiles * (size_t)TpspmvParts(csr->m, slice) < 4 * info->units) slice /= 2;
+  return slice;
+}
+
+static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
+{
+  PetscInt *p = plan->value, nused;
+
+  PetscFunctionBegin;
+  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = info->cache ? (PetscInt)PetscMin(info->cache / 1024, 1 << 20) : TPSPMV_L2;
+  PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
+  p[TPSPMV_REMOVE] = nused < csr->n ? TPSPMV_YES : TPSPMV_NO;
+  if (!p[TPSPMV_TILE]) PetscCall(TpspmvDeviceTile(csr, info, nused, p));
+  if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvDeviceSlice(csr, info, nused, p);
+  if (!p[TPSPMV_WORKGROUP]) p[TPSPMV_WORKGROUP] = SpmvDeviceGroup(info, (size_t)csr->m, 128);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
                                          size_t size)
 {
   const PetscInt *p     = plan->value;
-  const size_t    bytes = TpspmvStageWidth(PetscMin(csr->n, p[TPSPMV_TILE])) * sizeof(PetscScalar);
+  const size_t    stage = TpspmvStageWidth(PetscMin(csr->n, p[TPSPMV_TILE])), group = (size_t)p[TPSPMV_WORKGROUP];
+  const size_t    local = PetscMax(2 * group, p[TPSPMV_STAGE] == TPSPMV_YES ? stage : 0) * sizeof(PetscScalar);
 
   PetscFunctionBegin;
   PetscCall(TpspmvAllows(csr, info, plan, why, size));
-  PetscCall(SpmvDeviceFits(info, (size_t)p[TPSPMV_WORKGROUP], p[TPSPMV_STAGE] == TPSPMV_YES ? bytes : 0, "tpspmv",
-                           "-mat_tpspmv_tile", why, size));
+  PetscCall(SpmvDeviceFits(info, group, local, "tpspmv", "-mat_tpspmv_tile or -mat_tpspmv_device_workgroup", why, size));
   if (!why[0] && (PetscInt64)csr->i[csr->m] >= INT32_MAX) {
     PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " nonzeros are more than the 32-bit integers of device kernels count; ",
                          csr->i[csr->m]));
@@ -68,64 +90,93 @@ static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInf
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TpspmvStepsArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
+static PetscErrorCode TpspmvStripsArrays(const void *storage, PetscInt *narrays, SpmvArray arrays[])
 {
-  const TpspmvSteps *b = (const TpspmvSteps *)storage;
-  PetscInt           k = 0;
+  const TpspmvStrips *b      = (const TpspmvStrips *)storage;
+  const size_t        places = b->nstrips * TPSPMV_HEIGHT, elements = b->nsteps * TPSPMV_HEIGHT;
+  PetscInt            k = 0;
 
   PetscFunctionBegin;
-  arrays[k++] = SPMV_ARRAY("values", b->value, b->nentries, sizeof(PetscScalar), .is_values = PETSC_TRUE);
-  arrays[k++] = SPMV_ARRAY("columns", b->index, b->nentries, TpspmvIndexSize(b->narrow));
-  arrays[k++] = SPMV_ARRAY("chunks", b->chunk, b->nchunks + 1, sizeof(TpspmvStepChunk));
-  arrays[k++] = SPMV_ARRAY("steps", b->step, b->nsteps + 1, sizeof(uint32_t));
-  if (b->target) arrays[k++] = SPMV_ARRAY("targets", b->target, b->npairs, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("values", b->value, elements, sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("columns", b->narrow, b->nnarrow * TPSPMV_HEIGHT, sizeof(uint16_t));
+  arrays[k++] = SPMV_ARRAY("wide columns", b->wide, b->nwide * TPSPMV_HEIGHT, sizeof(int32_t));
+  arrays[k++] = SPMV_ARRAY("chunks", b->chunk, b->nchunks + 1, sizeof(TpspmvStripChunk));
+  arrays[k++] = SPMV_ARRAY("strips", b->strip, b->nstrips, sizeof(TpspmvStrip));
+  arrays[k++] = SPMV_ARRAY("lengths", b->length, places, sizeof(uint8_t));
+  if (b->target) arrays[k++] = SPMV_ARRAY("targets", b->target, places, sizeof(int32_t));
   if (b->sumrow) arrays[k++] = SPMV_ARRAY("rows of sums", b->sumrow, b->nsums, sizeof(int32_t));
-  if (b->place) arrays[k++] = SPMV_ARRAY("places", b->place, b->npartial, sizeof(int32_t));
+  if (b->place) arrays[k++] = SPMV_ARRAY("places", b->place, b->npairs, sizeof(int32_t));
   if (b->first) arrays[k++] = SPMV_ARRAY("firsts", b->first, b->nsums + 1, sizeof(int32_t));
+  if (b->many) arrays[k++] = SPMV_ARRAY("rows of many sums", b->many, b->nmany, sizeof(int32_t));
   if (b->cut.column) arrays[k++] = SPMV_ARRAY("columns left", b->cut.column, (size_t)b->cut.nused, sizeof(int32_t));
-  arrays[k++] = SPMV_ARRAY("from", b->from, b->nentries, sizeof(uint32_t), .aside = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("from", b->from, elements, sizeof(uint32_t), .aside = PETSC_TRUE);
   *narrays    = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TpspmvStepsDescribe(const void *storage, PetscInt k, char line[], size_t size)
+static PetscErrorCode TpspmvStripsDescribe(const void *storage, PetscInt k, char line[], size_t size)
 {
-  const TpspmvSteps *b = (const TpspmvSteps *)storage;
+  const TpspmvStrips *b    = (const TpspmvStrips *)storage;
+  const double        wide = b->nsteps ? 100 * (double)b->nwide / (double)b->nsteps : 0;
 
   PetscFunctionBegin;
   line[0] = 0;
   if (k == 0) PetscCall(TpspmvCutDescribe(&b->cut, line, size));
   if (k == 1)
-    PetscCall(PetscSNPrintf(line, size, "on the device: %zu chunks, %zu steps, %zu partial sums of %zu rows", b->nchunks,
-                            b->nsteps, b->npartial, b->nsums));
+    PetscCall(PetscSNPrintf(line, size, "on the device: %zu chunks, %zu strips, %zu partial sums of %zu rows, %.2f %% wide columns",
+                            b->nchunks, b->nstrips, b->place ? b->npairs : b->npartial, b->nsums, wide));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
   Scalars of local memory for the x of a tile; 0: not staged. On auto it is at most half of what a work group may have, so that a
-  processor has room for a second group, which works while the first one loads
+  processor has room for a second group, which works while the first one loads, and there are chunks for all processors
 */
-static size_t TpspmvStage(const TpspmvSteps *b, const PetscInt d[], const SpmvDeviceInfo *info)
+static size_t TpspmvStage(const TpspmvStrips *b, const PetscInt d[], const SpmvDeviceInfo *info)
 {
   const size_t    width = TpspmvStageWidth(b->widest), bytes = width * sizeof(PetscScalar);
-  const PetscBool pays = (PetscBool)(bytes <= info->local / 2 && b->nentries >= (size_t)b->widest * b->nchunks);
+  const PetscBool pays  = (PetscBool)(bytes <= info->local / 2 && b->nentries >= (size_t)b->widest * b->nchunks);
+  const PetscBool fills = (PetscBool)(b->nchunks >= info->units);
 
-  return d[TPSPMV_STAGE] == TPSPMV_YES || (d[TPSPMV_STAGE] == TPSPMV_AUTO && pays) ? width : 0;
+  return d[TPSPMV_STAGE] == TPSPMV_YES || (d[TPSPMV_STAGE] == TPSPMV_AUTO && pays && fills) ? width : 0;
+}
+
+/* Work items of a row in the second phase: as many as a row has partial sums, about; on others than GPUs one after the other */
+static PetscInt TpspmvAdders(const TpspmvStrips *b, const SpmvDeviceInfo *info)
+{
+  const size_t sums   = b->place ? b->npairs : b->npartial;
+  PetscInt     adders = 1;
+
+  while (info->gpu && adders < TPSPMV_HEIGHT && 2 * (size_t)adders * b->nsums <= sums) adders *= 2;
+  return adders;
+}
+
+/* The kernels of the second phase, which write other rows */
+static void TpspmvDeviceSecond(const TpspmvStrips *b, size_t group, PetscInt adders, SpmvDeviceProduct *product)
+{
+  const SpmvDeviceArg rows = SPMV_GIVE_ARRAY("rows of sums"), firsts = SPMV_GIVE_ARRAY("firsts");
+  const SpmvDeviceArg places = SPMV_GIVE_ARRAY("places"), partial = SPMV_GIVE_ARRAY("partial");
+
+  SPMV_LAUNCH(product, "tpspmv_second", SpmvGroups(b->nsums * (size_t)adders, group), group, PETSC_FALSE, rows, firsts, places,
+              partial, SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)b->nsums), SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "tpspmv_many", b->nmany, group, PETSC_FALSE, SPMV_GIVE_ARRAY("rows of many sums"), rows, firsts, places,
+              partial, SPMV_GIVE_Y, SPMV_GIVE_BETA);
+  SpmvDeviceAlongside(product);
 }
 
 static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
                                           SpmvDeviceProduct *product)
 {
-  const TpspmvSteps  *b     = (const TpspmvSteps *)storage;
-  const PetscInt     *d     = plan->value;
-  const size_t        group = (size_t)d[TPSPMV_WORKGROUP];
-  const SpmvDeviceArg x     = b->cut.column ? SPMV_GIVE_ARRAY("packed") : SPMV_GIVE_X;
-  const size_t        stage = TpspmvStage(b, d, info);
+  const TpspmvStrips *b      = (const TpspmvStrips *)storage;
+  const size_t        group  = (size_t)plan->value[TPSPMV_WORKGROUP];
+  const SpmvDeviceArg x      = b->cut.column ? SPMV_GIVE_ARRAY("packed") : SPMV_GIVE_X;
+  const size_t        stage  = TpspmvStage(b, plan->value, info);
+  const PetscInt      adders = TpspmvAdders(b, info);
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
-                          "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DNARROW=%d -DREMOVED=%d -DCLEAR=%zu", group, stage,
-                          TpspmvIsDirect(&b->cut), (int)b->narrow, !!b->cut.column, group));
+                          "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DREMOVED=%d -DCLEAR=%zu -DADDERS=%d -DMANY=%d", group, stage,
+                          TpspmvIsDirect(&b->cut), !!b->cut.column, group, (int)adders, TPSPMV_MANY));
   if (b->npartial) SpmvDeviceWork(product, "partial", b->npartial * sizeof(PetscScalar));
   if (b->cut.column) {
     SpmvDeviceWork(product, "packed", (size_t)b->cut.nused * sizeof(PetscScalar));
@@ -137,12 +188,11 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
                 SPMV_GIVE_INT(b->cut.m));
     SpmvDeviceAlongside(product);
   }
-  SPMV_LAUNCH(product, "tpspmv_first", b->nchunks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"),
-              SPMV_GIVE_ARRAY("chunks"), SPMV_GIVE_ARRAY("steps"), SPMV_GIVE_ARRAY("targets"), x, SPMV_GIVE_Y,
-              SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_BETA);
-  SPMV_LAUNCH(product, "tpspmv_second", SpmvGroups(b->nsums, group), group, PETSC_FALSE, SPMV_GIVE_ARRAY("rows of sums"),
-              SPMV_GIVE_ARRAY("firsts"), SPMV_GIVE_ARRAY("places"), SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_Y,
-              SPMV_GIVE_INT((PetscInt)b->nsums), SPMV_GIVE_BETA);
+  SPMV_LAUNCH(product, "tpspmv_first", stage ? b->nchunks : SpmvGroups(b->nstrips * TPSPMV_HEIGHT, group), group, PETSC_FALSE,
+              SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("wide columns"), SPMV_GIVE_ARRAY("chunks"),
+              SPMV_GIVE_ARRAY("strips"), SPMV_GIVE_ARRAY("lengths"), SPMV_GIVE_ARRAY("targets"), x, SPMV_GIVE_Y,
+              SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_INT((PetscInt)b->nstrips), SPMV_GIVE_BETA);
+  TpspmvDeviceSecond(b, group, adders, product);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -155,11 +205,11 @@ const SpmvDeviceSide TpspmvDevice = {
               .params    = TpspmvDeviceParams,
               .resolve   = TpspmvDeviceResolve,
               .allows    = TpspmvDeviceAllows,
-              .build     = TpspmvStepsBuild,
-              .setvalues = TpspmvStepsSetValues,
-              .arrays    = TpspmvStepsArrays,
-              .describe  = TpspmvStepsDescribe,
-              .destroy   = TpspmvStepsDestroy},
+              .build     = TpspmvStripsBuild,
+              .setvalues = TpspmvStripsSetValues,
+              .arrays    = TpspmvStripsArrays,
+              .describe  = TpspmvStripsDescribe,
+              .destroy   = TpspmvStripsDestroy},
   .source  = TpspmvSource,
   .load    = TpspmvDeviceLoad,
   .product = TpspmvDeviceProduct,
