@@ -152,7 +152,8 @@ static PetscErrorCode TestProducts(PetscInt threads)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An order is found for a large grid in random numbering, and not for one as it comes, nor where x is in cache */
+/* An order is found for grids in random numbering, x in the second cache or beyond, not for those as they come, nor where x is in
+   the first one */
 static PetscErrorCode TestChoice(void)
 {
   const struct {
@@ -161,6 +162,8 @@ static PetscErrorCode TestChoice(void)
   } grids[] = {
     {60, PETSC_TRUE, PETSC_TRUE},
     {60, PETSC_FALSE, PETSC_FALSE},
+    {24, PETSC_TRUE, PETSC_TRUE},
+    {24, PETSC_FALSE, PETSC_FALSE},
     {16, PETSC_TRUE, PETSC_FALSE},
   };
   SpmvMachine machine = *SpmvMachineGet();
@@ -171,7 +174,7 @@ static PetscErrorCode TestChoice(void)
   machine.cache[2] = 8388608;
   for (int k = 0; k < SPMV_LEVELS; k++) {
     machine.byte[k] = 0.01 * (k + 1);
-    machine.line[k] = 2. * k;
+    machine.line[k] = 4. * k;
   }
   SpmvMachineSet(&machine);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(grids); k++) {

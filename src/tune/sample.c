@@ -25,7 +25,8 @@ static const struct {
 #define SAMPLE_ALL_BUT7 120 /* ... or, where windows lie closer, of all but 7, ... */
 #define SAMPLE_COMMON   24  /* ... or of the commoner ones */
 
-#define SAMPLE_STREAM     4096   /* accesses within which two lines belong to the same stream */
+#define SAMPLE_STREAM     4096   /* accesses within which two lines belong to the same stream, at most, ... */
+#define SAMPLE_LINES      4      /* ... and one for so many lines of x: else lines at random would belong together */
 #define SAMPLE_ACCESSES   262144 /* entries that warm the caches, then as many that are counted, at most, in each of two places */
 #define SAMPLE_WEIGHT_MAX 4.     /* a window counts at most so many times as its number of rows alone would have it */
 
@@ -34,14 +35,14 @@ typedef struct {
   PetscInt  lines[SPMV_LEVELS - 1]; /* of each cache, a power of two */
   int32_t  *line[SPMV_LEVELS - 1];  /* [lines] the line of x in each place, counted from 1; 0: none */
   uint32_t *used;                   /* [lines of the last] the access that used it last */
-  uint32_t  accesses;
+  uint32_t  accesses, stream;
 } SampleCaches;
 
 static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvSample *s)
 {
   const int     last = SPMV_LEVELS - 2;
   const int32_t at = line & (int32_t)(c->lines[last] - 1), before = (line - 1) & (int32_t)(c->lines[last] - 1);
-  const int prefetched = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= SAMPLE_STREAM; /* by the machine */
+  const int prefetched = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= c->stream; /* by the machine */
 
   c->accesses++;
   for (int k = 0; k <= last; k++) {
@@ -118,7 +119,8 @@ static PetscErrorCode SampleReach(SpmvSample *s, const PetscInt row[])
   PetscCall(PetscCalloc1(total, &line));
   PetscCall(PetscCalloc1(c.lines[SPMV_LEVELS - 2], &used));
   for (int k = SPMV_LEVELS - 2; k >= 0; k--) c.line[k] = line + (total -= c.lines[k]);
-  c.used = used;
+  c.used   = used;
+  c.stream = (uint32_t)PetscMin(SAMPLE_STREAM, csr->n / (SPMV_CACHE_LINE / sizeof(PetscScalar)) / SAMPLE_LINES);
   if (row) {
     PetscCall(PetscMalloc1(csr->m, &place));
     for (PetscInt k = 0; k < csr->m; k++) place[row[k]] = k;
@@ -162,19 +164,20 @@ static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], Petsc
 /*
   SpmvTuneOrder - an order of a matrix with which its products are estimated to be faster; NULL if there is none
 
-  predicted: seconds of a product in the present order. A square matrix whose x is in the second cache has none: what waits there
-  are matrices are not known to gain
+  predicted: seconds of a product in the present order. There is none where x fits the first cache. Where it fits the second one, a
+  line of x for each entry is still two to three times as long as the work (Zen 5, Q2 and DG2 in random numbering, a million
+  entries: 0.43 ns an entry, 0.17 in an order)
 */
 PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, SpmvOrder **order)
 {
   const SpmvMachine   *machine = SpmvMachineGet();
   const PetscLogDouble vectors = 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar);
   PetscLogDouble       before, after, bring;
-  int                  level = 2; /* the matrix, which goes by, leaves neither vector in the second cache */
+  int                  level = vectors <= machine->cache[1] / 2 ? 1 : 2; /* beside the matrix, which goes by */
 
   PetscFunctionBegin;
   *order = NULL;
-  if (!SpmvOrderAllows(csr) || vectors <= machine->cache[1] / 2) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!SpmvOrderAllows(csr) || vectors <= machine->cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
   while (level < SPMV_LEVELS - 1 && vectors > machine->cache[level]) level++;
   bring = ORDER_LINES * (PetscLogDouble)csr->m * machine->line[level];
   PetscCall(SampleWait(csr, NULL, &before));
