@@ -14,7 +14,7 @@
 const SpmvNodesKernels SPMV_ISA_NAME(SpmvNodesKernels) = {0};
 #else
 
-  #define NODES_AHEAD 2048 /* bytes between what is in use and what is prefetched */
+  #define NODES_AHEAD 6144 /* bytes between what is in use and what is prefetched */
 
 /* Where a pass is in a triangle */
 typedef struct {

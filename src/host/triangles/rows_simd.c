@@ -10,7 +10,7 @@
 const SpmvShapeKernels SPMV_ISA_NAME(SpmvRowsKernels) = {0};
 #else
 
-  #define ROWS_AHEAD 128 /* entries between what is in use and what is prefetched */
+  #define ROWS_AHEAD 512 /* entries between what is in use and what is prefetched */
 
 /* The x of entry k, from the place of its row's; a constant is left in the address, so that an entry takes two instructions */
 SPMV_INLINE PetscScalar RowsX(const PetscScalar *xi, const void *offset, SpmvTriangleSide side, PetscBool wide, PetscInt k)

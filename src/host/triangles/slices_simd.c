@@ -8,7 +8,7 @@
 const SpmvSlicesKernels SPMV_ISA_NAME(SpmvSlicesKernels) = {0};
 #else
 
-  #define SLICES_AHEAD 128 /* values between what is in use and what is prefetched */
+  #define SLICES_AHEAD 512 /* values between what is in use and what is prefetched */
 
 /* SlicesAt: where a pass is in the arrays of a triangle */
 typedef struct {

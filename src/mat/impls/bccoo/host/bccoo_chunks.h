@@ -6,6 +6,10 @@
 #pragma once
 #include "bccoo_vectors.h"
 
+/* Bytes between the values in use and those that are prefetched, out of cache. 3 x 3 blocks of 30 M entries on Zen 5 took 0.255 to
+   0.265 ns an entry with 4096, 0.275 to 0.285 with 2048 or none */
+#define BCCOO_CHUNKS_AHEAD 4096
+
 /* The columns of a tile, in the buffer or as they are stored */
 SPMV_INLINE const int32_t *BccooTileColumns(const BccooBlocks *b, size_t t, int32_t buffer[])
 {
@@ -39,12 +43,14 @@ SPMV_INLINE const int32_t *BccooTileColumns(const BccooBlocks *b, size_t t, int3
   leaves zeros for the next one
 */
 #define BCCOO_SUMS(V) \
-  SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, const PetscScalar *in, PetscInt h, \
-                                PetscInt w, V sum[]) \
+  SPMV_INLINE void BccooRun_##V(const PetscScalar *v, const int32_t *column, size_t n, PetscBool large, const PetscScalar *in, \
+                                PetscInt h, PetscInt w, V sum[]) \
   { \
     for (size_t q = 0; q < n; q++, v += h * w) { \
       const PetscScalar *x = in + (size_t)column[q] * (size_t)w; \
 \
+      for (size_t k = 0; large && k < (size_t)(h * w) * sizeof(*v); k += SPMV_CACHE_LINE) \
+        __builtin_prefetch((const char *)v + BCCOO_CHUNKS_AHEAD + k, 0, 3); \
       if (h == 1) sum[0] = V##Fma(V##LoadFirst(v, (int)w), V##LoadFirst(x, (int)w), sum[0]); \
       else { \
         for (PetscInt j = 0; j < w; j++) sum[j % 4] = V##Fma(V##Load(v + j * h), V##Splat(x[j]), sum[j % 4]); \
@@ -100,8 +106,8 @@ SPMV_INLINE void BccooApplyChunks(const BccooBlocks *b, const BccooPart *part, c
 
         if (h * w == 1) { /* AIJ's loop */
           for (size_t e = 0; e < n; e++) sum1 += v[e] * x[c[e]];
-        } else if (wide) BccooRun_Spmv8(v, c, n, x, h, w, sum8);
-        else BccooRun_Spmv4(v, c, n, x, h, w, sum4);
+        } else if (wide) BccooRun_Spmv8(v, c, n, part->large, x, h, w, sum8);
+        else BccooRun_Spmv4(v, c, n, part->large, x, h, w, sum4);
         at = end;
         if (!stops) break;
         stops &= stops - 1;

@@ -6,7 +6,7 @@
 #pragma once
 #include "bccoo_vectors.h"
 
-#define BCCOO_MASKED_AHEAD 2048 /* bytes between values in use and those asked for */
+#define BCCOO_MASKED_AHEAD 4096 /* bytes between values in use and those asked for */
 
 SPMV_INLINE size_t BccooMaskedColumn(const uint32_t *word)
 {

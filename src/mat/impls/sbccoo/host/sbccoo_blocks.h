@@ -11,7 +11,9 @@
 #include "sbccoo_pairs.h"
 #include "../../../../host/simd/simd.h"
 
-#define SBCCOO_AHEAD 2048 /* bytes between the values in use and those that are prefetched */
+/* Bytes between the values in use and those that are prefetched. Hexahedra elasticity of 30 M entries took 0.165, 0.143, 0.130,
+   0.133 ns an entry with 2048, 4096, 8192, 12288 on Zen 5, where one core reads 33 GB/s; scalars hardly differ */
+#define SBCCOO_AHEAD 8192
 
 /* Where a product is in the arrays, and what it is */
 typedef struct {
