@@ -38,7 +38,7 @@
 #define BARRIER       barrier(CLK_LOCAL_MEM_FENCE)
 #define WARP_BARRIER  BARRIER
 #define WARPS_ALONE   0
-#if ACROSS
+#if ACROSS && __OPENCL_C_VERSION__ >= 200 /* tests have work groups of 1.2 wait as well, in simulators */
   #define FENCE atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
 #else
   #define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
