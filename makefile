@@ -99,6 +99,7 @@ help:
 	@echo 'make traffic             what kernels would ask of an H100'"'"'s memory, without one: then tests/traffic/run -matrix laplace7:40 -format pmf'
 	@echo 'make device-traffic      the same for all formats and a list of matrices, with a prediction of times: the tables of docs/devices.md (a minute)'
 	@echo 'make traffic-allow       tests/traffic/*.tsv: kernels that read too much or have few loads under way, which the test lets pass'
+	@echo 'make tune-device-report  docs/tune-device.md: the same on a device (TUNE_DEVICE=opencl), against the best of the papers'"'"' tables'
 	@echo 'make gpu-bundle          build/petscspmv-gpu.tar.xz: device tests and spmvbench for a machine with a GPU and nothing else'
 	@echo 'make install PREFIX=DIR  library, header, pkg-config file, conf/petscspmv, manual pages and docs below DIR (now $(PREFIX)); STRIP=: keeps debug data'
 	@echo '                         (docs/installing.md: Debian packages, pip, Spack, conda, PETSc'"'"'s configure)'

@@ -120,7 +120,8 @@ typedef struct {
   PetscLogDouble sectors;  /* pieces of SPMV_SECTOR bytes of x that SPMV_LOCKSTEP work items side by side ask for together */
   PetscLogDouble cycles;   /* instructions of work items, those that idle beside others in lockstep among them, ... */
   PetscLogDouble apart;    /* ... and those that are behind branches or barriers, which a processor works off one by one */
-  PetscLogDouble items;    /* work items that have something to do */
+  PetscLogDouble items;    /* work items that have something to do, ... */
+  PetscLogDouble whole;    /* ... which is filled up to multiples of so many, padding as much work as any; 0: it is not */
   PetscLogDouble flight;   /* bytes that one of them asks for before it waits */
   PetscLogDouble chain;    /* loads that wait for each other, of the work item that has most */
   PetscLogDouble launches; /* kernels one after the other */

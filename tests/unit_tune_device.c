@@ -357,7 +357,7 @@ static PetscErrorCode TestMeasure(SpmvRequest *q, SpmvChoice *choice)
   PetscCheck(choice->best.number == SPMV_NUMBER_bccoo && choice->best.plan.value[play.knob] == 256 &&
                choice->from == SPMV_FROM_MEASURE,
              PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts did not find a work group of 256", (int)play.attempts);
-  PetscCheck(play.attempts <= 28 && choice->measured == play.attempts && !aij, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCheck(play.attempts <= 64 && choice->measured == play.attempts && !aij, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%d attempts, %d measured", (int)play.attempts, (int)choice->measured);
   PetscCheck(choice->best.measured == 2e-3 / 20 && choice->best.build == SECOND_BUILD, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%g s a product, %g s to build", (double)choice->best.measured, (double)choice->best.build);
@@ -394,7 +394,7 @@ static PetscErrorCode TestHeuristics(SpmvRequest *q, SpmvChoice *choice)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(knobs); k++) {
     const PetscInt   knob  = Knob(SPMV_NUMBER_bccoo, knobs[k].knob);
     const SpmvParam *param = &SpmvCandidate[SPMV_NUMBER_bccoo]->device->side.params[knob];
-    const PetscInt   all   = param->count - (param->names && !strcmp(param->names[0], "auto")); /* which is one of the others then */
+    const PetscInt all = param->count - (param->names && !strcmp(param->names[0], "auto")); /* which is one of the others then */
 
     for (int off = 0; off < 3; off++) { /* 2: off, and the user has set it */
       Play             play   = {.number = SPMV_NUMBER_bccoo, .knob = knob, .fast = -1};
@@ -407,8 +407,8 @@ static PetscErrorCode TestHeuristics(SpmvRequest *q, SpmvChoice *choice)
       if (off == 2) q->pinned[SPMV_BACKEND_DEVICE][SPMV_NUMBER_bccoo] = 1 << knob;
       PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
       for (PetscInt c = 0; c < param->count; c++) values += play.seen[param->choices[c] & 63] > 0;
-      PetscCheck(values == (off == 1 ? all : 1), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s had %d values, case %d",
-                 param->name, (int)values, off);
+      PetscCheck(values == (off == 1 ? all : 1), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s had %d values, case %d", param->name,
+                 (int)values, off);
     }
   }
   PetscCall(BandDestroy(&t));

@@ -141,7 +141,16 @@ static PetscErrorCode EstimateLoad(SpmvSample *s, const SpmvDeviceSide *side, co
     load->chain    = PetscMax(load->chain, part.chain);
     load->launches = PetscMax(load->launches, part.launches);
     load->flight   = part.flight;
+    load->whole    = part.whole;
     load->reach    = part.reach;
+  }
+  if (load->whole > 0 && load->items > 0) {
+    const PetscLogDouble filled = ceil(load->items / load->whole) * load->whole / load->items;
+
+    load->bytes *= filled;
+    load->cycles *= filled;
+    load->apart *= filled;
+    load->items *= filled;
   }
   PetscCall(EstimateChain(s, side, plan, load));
   PetscFunctionReturn(PETSC_SUCCESS);

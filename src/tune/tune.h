@@ -148,7 +148,7 @@ typedef struct {
   SpmvOption        *option;               /* [n] */
   SpmvChoice        *choice;               /* that will be made; counts what was measured */
   PetscInt           measured[2];          /* options, by backend, besides AIJ's kernel */
-  PetscLogDouble     off[SPMV_CANDIDATES]; /* on a device, measured over predicted of the last; 0: none was measured */
+  PetscLogDouble     off[SPMV_CANDIDATES]; /* on a device, measured over predicted of the best; 0: none was measured */
   PetscScalar       *x, *y;                /* of products that are measured */
   PetscLogDouble     start;                /* of measuring */
 } SpmvSearch;

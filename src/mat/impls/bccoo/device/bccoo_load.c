@@ -5,11 +5,14 @@
 #include "../bccoo_shapes.h"
 #include "../../../../spmvload.h"
 
-#define BCCOO_LOAD_BLOCK  12.0 /* instructions of a block: column, flag, the branch at a row stop; ... */
-#define BCCOO_LOAD_ENTRY  4.0  /* ... of an entry of one, ... */
-#define BCCOO_LOAD_SUM    4.0  /* ... of a sum that is kept and read again (strategy 1), or transposed (online), ... */
-#define BCCOO_LOAD_TILE   60.0 /* ... of a tile: the scan of the work group. Guesses for GPUs */
-#define BCCOO_LOAD_FLIGHT 8    /* blocks that a work item asks for before it waits */
+/* Instructions: of a block, by strategy, of an entry of it, of a sum that is transposed, of a tile for each row of a block, and of a
+   work group. Fitted to 164 plans of laplace7 on PoCL within a factor of 1.75; for GPUs guesses */
+static const double BccooLoadBlocks[] = {30, 30, 33, 17};
+#define BCCOO_LOAD_ENTRY  1.0
+#define BCCOO_LOAD_ONLINE 30.0
+#define BCCOO_LOAD_TILE   51.0
+#define BCCOO_LOAD_GROUP  3000.0
+#define BCCOO_LOAD_FLIGHT 8 /* blocks that a work item asks for before it waits */
 
 /* Sectors of x that 1x1 blocks ask for: work items are a tile apart, or side by side if each product transposes */
 static void BccooLoadSectors(const SpmvCSR *csr, const PetscInt p[], SpmvDeviceLoad *load)
@@ -35,7 +38,8 @@ PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDev
   const PetscInt  *p = plan->value, h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH], strategy = p[BCCOO_DEVICE_STRATEGY];
   const BccooTally t      = BccooTallyOf(csr, p);
   const double     blocks = t.part * (double)t.blocks, tiles = blocks / (double)p[BCCOO_TILE];
-  double           block  = BCCOO_LOAD_BLOCK + BCCOO_LOAD_ENTRY * (double)(h * w);
+  const double     items = tiles / (double)BccooDeviceItem(p), group = (double)p[BCCOO_DEVICE_WORKGROUP];
+  double           block  = BccooLoadBlocks[strategy] + BCCOO_LOAD_ENTRY * (double)(h * w);
   SpmvWork         stored = {0};
 
   PetscFunctionBegin;
@@ -46,11 +50,12 @@ PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDev
   load->reach = stored.reach;
   if (h * w == 1) BccooLoadSectors(csr, p, load);
   else load->sectors += blocks * (1 + (double)((size_t)(w - 1) * sizeof(PetscScalar)) / SPMV_SECTOR);
-  if (strategy == 1) block += BCCOO_LOAD_SUM * (double)h;
-  if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) block += BCCOO_LOAD_SUM * (double)h;
-  load->apart += block * blocks + BCCOO_LOAD_TILE * (double)h * tiles / (double)BccooDeviceItem(p);
-  load->moved += 2 * tiles * (double)h * sizeof(PetscScalar) / (double)(p[BCCOO_DEVICE_WORKGROUP] * BccooDeviceItem(p));
-  load->items += tiles / (double)BccooDeviceItem(p);
+  if (strategy == 3) load->sectors += blocks * (double)(h * w); /* values of work items side by side are tiles apart */
+  if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) block += BCCOO_LOAD_ONLINE * (double)h;
+  load->apart += block * blocks + BCCOO_LOAD_TILE * (double)h * items + BCCOO_LOAD_GROUP * items / group;
+  load->moved += 2 * items / group * (double)h * sizeof(PetscScalar);
+  load->items += items;
+  load->whole    = group;
   load->flight   = PetscMin(BCCOO_LOAD_FLIGHT, p[BCCOO_TILE]) * ((double)((h * w + w) * (PetscInt)sizeof(PetscScalar)) + 2);
   load->chain    = (double)p[BCCOO_TILE] / BCCOO_LOAD_FLIGHT;
   load->launches = 1 + (p[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL) + (p[BCCOO_SLICES] > 1 || t.empty);
