@@ -167,7 +167,7 @@ int main(int argc, char **argv)
     if (Formats[f]->device) PetscCall(CompileFormat(Formats[f], &t, narch, arch, all, &failures));
   }
   for (size_t g = 0; g < 2; g++) { /* operations on vectors, with the work groups of a GPU and a processor */
-    PetscCall(SpmvVecOptions(g ? 64 : 256, options, sizeof(options)));
+    PetscCall(SpmvVecOptions(g ? 64 : 256, (PetscBool)!g, options, sizeof(options)));
     PetscCall(CompileSource("vectors", SpmvVecSource(), options, narch, arch, all, &failures));
   }
   PetscCall(CompileSource("gather", SpmvGatherSource, "-DGATHER=64", narch, arch, all, &failures));

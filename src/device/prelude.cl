@@ -109,27 +109,27 @@ INLINE SCALAR SumAcross(SCALAR v, int width, LOCAL_POINTER SCALAR *sums)
 }
 
 #ifdef GROUP
-  #define ACROSS (GROUP < 32 ? GROUP : 32)
+  #define SIDE_BY_SIDE (GROUP < 32 ? GROUP : 32)
 
 INLINE void GroupSums(SCALAR *v, int count, LOCAL_POINTER SCALAR *sums)
 {
   #if WARPS_ALONE
   UNROLL
-  for (int q = 0; q < count; q++) v[q] = SumAcross(v[q], ACROSS, sums);
+  for (int q = 0; q < count; q++) v[q] = SumAcross(v[q], SIDE_BY_SIDE, sums);
   #else
   for (int q = 0; q < count; q++) sums[q * GROUP + LOCAL_ID] = v[q];
   BARRIER;
-  for (int q = 0; q < count && LOCAL_ID % ACROSS == 0; q++) {
-    for (int k = 1; k < ACROSS; k++) v[q] = v[q] + sums[q * GROUP + LOCAL_ID + k];
+  for (int q = 0; q < count && LOCAL_ID % SIDE_BY_SIDE == 0; q++) {
+    for (int k = 1; k < SIDE_BY_SIDE; k++) v[q] = v[q] + sums[q * GROUP + LOCAL_ID + k];
   }
   #endif
   UNROLL
   for (int q = 0; q < count; q++) { /* nobody else reads these places before the barrier */
-    if (LOCAL_ID % ACROSS == 0) sums[q * GROUP + LOCAL_ID] = v[q];
+    if (LOCAL_ID % SIDE_BY_SIDE == 0) sums[q * GROUP + LOCAL_ID] = v[q];
   }
   BARRIER;
   for (int q = LOCAL_ID; q < count; q += GROUP) {
-    for (int k = ACROSS; k < GROUP; k += ACROSS) sums[q * GROUP] = sums[q * GROUP] + sums[q * GROUP + k];
+    for (int k = SIDE_BY_SIDE; k < GROUP; k += SIDE_BY_SIDE) sums[q * GROUP] = sums[q * GROUP] + sums[q * GROUP + k];
   }
 }
 #endif

@@ -44,4 +44,4 @@ extern PetscErrorCode SpmvVecCopyLocal(Vec x, Vec y);
 extern PetscErrorCode SpmvVecInitialize(void);
 extern PetscErrorCode SpmvVecFinalize(void);
 extern const char    *SpmvVecSource(void);
-extern PetscErrorCode SpmvVecOptions(PetscInt group, char options[], size_t size);
+extern PetscErrorCode SpmvVecOptions(PetscInt group, PetscBool last, char options[], size_t size);

@@ -457,14 +457,17 @@ static const char *Arguments(const char *source, const char *name)
   p = strstr(source, text);
   if (p) return p + strlen(text);
   if (!tail) return NULL;
-  snprintf(text, sizeof(text), "(%s,", tail + 1);
-  use = strstr(source, text);
-  if (!use) return NULL;
-  for (begin = use; begin > source && begin[-1] != '\n';) begin--;
-  snprintf(text, sizeof(text), "#define %.*s(", (int)(use - begin), begin);
-  p = strstr(source, text);
+  for (use = source; use; use++) { /* not where a function is called with something of this name */
+    snprintf(text, sizeof(text), "(%s,", tail + 1);
+    use = strstr(use, text);
+    if (!use) return NULL;
+    for (begin = use; begin > source && begin[-1] != '\n';) begin--;
+    snprintf(text, sizeof(text), "#define %.*s(", (int)(use - begin), begin);
+    p = strstr(source, text);
+    if (p) break;
+  }
   snprintf(text, sizeof(text), "void %.*s##name(", (int)(tail + 1 - name), name);
-  p = p ? strstr(p, text) : NULL;
+  p = strstr(p, text);
   return p ? p + strlen(text) : NULL;
 }
 

@@ -77,6 +77,10 @@ template <typename T> static inline T __ldcs(const T *p)
 {
   return *p;
 }
+template <typename T> static inline T __ldcg(const T *p)
+{
+  return *p;
+}
 template <typename To, typename From> static inline To EmulatedBits(From from)
 {
   To to;

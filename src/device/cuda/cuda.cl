@@ -22,6 +22,7 @@ typedef unsigned long long ulong;
 #define WARPS_ALONE           1
 #define FENCE                 __threadfence()
 #define STREAM(p)             Stream(p)
+#define FRESH(p)              Fresh(p)
 #define UNROLL                _Pragma("unroll")
 #define ROLLED                _Pragma("unroll 1")
 #define ATOMIC_NEXT(p)        atomicAdd((uint *)(p), 1u)
@@ -58,6 +59,10 @@ template <typename T> INLINE T Stream(const T *p)
 {
   return __ldcs(p);
 }
+template <typename T> INLINE T Fresh(const T *p)
+{
+  return __ldcg(p);
+}
 template <typename T> INLINE T ShuffleUp(T v, int d)
 {
   return __shfl_up_sync(WARP_ITEMS, v, d);
@@ -82,6 +87,10 @@ INLINE SCALAR MakeScalar(REAL x, REAL y)
 INLINE SCALAR Stream(const SCALAR *p)
 {
   return SCALAR{__ldcs(&p->x), __ldcs(&p->y)};
+}
+INLINE SCALAR Fresh(const SCALAR *p)
+{
+  return SCALAR{__ldcg(&p->x), __ldcg(&p->y)};
 }
 INLINE SCALAR ShuffleUp(SCALAR v, int d)
 {

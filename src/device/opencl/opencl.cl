@@ -12,6 +12,7 @@
   FENCE          what was written to global memory before is there for others before what is written after: for others of the
                  work group, and with -DACROSS=1 for all work groups, which OpenCL 1.2 has no fence for (its atomics have that scope)
   STREAM(p)      *p, which is read once
+  FRESH(p)       *p, which another work group wrote while this kernel runs, behind a fence
   UNROLL         before a loop of constant length
   ROLLED         before a loop that compilers are to leave as it is
   UNIFORM_IF     a branch with barriers in it that all work items of a group take or none. Where work groups are not run by
@@ -44,6 +45,7 @@
   #define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
 #define STREAM(p)     (*(p))
+#define FRESH(p)      (*(p))
 #define UNROLL
 #define ROLLED
 #define ATOMIC_NEXT(p)     atomic_inc(p)

@@ -55,7 +55,8 @@ typedef struct {
   uint64_t    entries;           /* local ones, of the shortest vector */
   size_t      groups;            /* work groups with a work item for each entry */
   SpmvDevice *device;
-  PetscBool   run; /* the kernels are to be run; in the end: they were */
+  PetscBool   run;  /* the kernels are to be run; in the end: they were */
+  PetscBool   last; /* the work group of a sum that ends last adds up what all have (LAST of vec.cl): there is no second kernel */
 } VecUse;
 
 /* VecGive: an argument of a kernel */

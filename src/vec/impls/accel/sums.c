@@ -2,7 +2,8 @@
   sums.c - sums, norms and maxima: of the entries of one process, and of all processes, added up as PETSc does
 
   Kernels make them in two steps (vec.cl) whose order depends on the number of entries and the work group only, so that the same
-  vector gives the same bits each time. Only results come to the host.
+  vector gives the same bits each time: one kernel where a work group can tell that it ends last (`last` of VecUse), else two. Only
+  results come to the host.
 */
 #include "accel.h"
 
@@ -13,6 +14,7 @@ static struct {
   SpmvDevice *device;
   void       *sums;   /* [VEC_RESULTS] results, then [VEC_MANY * SUMS_GROUPS] of work groups */
   void       *places; /* [1] of a maximum, then [SUMS_GROUPS] of work groups: 64-bit integers */
+  void       *done;   /* [1] work groups that have ended: 32-bit integer, 0 between kernels */
 } Sums;
 
 static const size_t SumsBytes   = (VEC_RESULTS + VEC_MANY * SUMS_GROUPS) * sizeof(PetscScalar);
@@ -23,21 +25,27 @@ PetscErrorCode VecSumsReset(void)
   PetscFunctionBegin;
   PetscCall(SpmvDeviceFree(Sums.device, SumsBytes, &Sums.sums));
   PetscCall(SpmvDeviceFree(Sums.device, PlacesBytes, &Sums.places));
+  PetscCall(SpmvDeviceFree(Sums.device, sizeof(uint32_t), &Sums.done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Begins an operation that only reads; groups: of its first step. If there is no memory for the buffers, the host is to serve */
 static PetscErrorCode SumsBegin(VecUse *use, PetscInt n, const Vec vec[], int32_t *groups)
 {
+  const uint32_t none  = 0;
+  PetscBool      nomem = PETSC_FALSE;
+
   PetscFunctionBegin;
   PetscCall(VecUseBegin(use, n, vec, 0, PETSC_FALSE));
   *groups = (int32_t)PetscMin(use->groups, SUMS_GROUPS);
   if (!*groups) use->run = PETSC_FALSE; /* nothing to add up */
-  if (!use->run || Sums.places) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!use->run || Sums.done) PetscFunctionReturn(PETSC_SUCCESS);
   Sums.device = use->device;
   PetscCall(SpmvDeviceAlloc(use->device, SumsBytes, &Sums.sums));
   if (Sums.sums) PetscCall(SpmvDeviceAlloc(use->device, PlacesBytes, &Sums.places));
-  if (Sums.places) PetscFunctionReturn(PETSC_SUCCESS);
+  if (Sums.places) PetscCall(SpmvDeviceAlloc(use->device, sizeof(none), &Sums.done));
+  if (Sums.done) PetscCall(SpmvDeviceWrite(use->device, Sums.done, &none, sizeof(none), &nomem));
+  if (Sums.done && !nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecAccelWarn(use->device, VEC_MANY * SUMS_GROUPS));
   PetscCall(VecSumsReset());
   use->run = PETSC_FALSE;
@@ -59,16 +67,18 @@ static PetscErrorCode SumsBegin(VecUse *use, PetscInt n, const Vec vec[], int32_
 */
 static PetscErrorCode VecReduce(const char kernel[], PetscInt nsums, Vec x, Vec y, void *result, uint64_t *place, PetscBool *done)
 {
-  const int32_t first = 0;
+  const int32_t first = 0, count = (int32_t)nsums;
   int32_t       groups;
   VecUse        use;
 
   PetscFunctionBegin;
   PetscCall(SumsBegin(&use, 2, (Vec[]){x, y}, &groups));
-  PetscCall(VecUseLaunch(&use, kernel, (size_t)groups, 2, VEC_GIVE(Sums.sums), VEC_GIVE(Sums.places), VEC_GIVE(groups),
-                         VEC_GIVE(use.entries)));
-  PetscCall(VecUseLaunch(&use, nsums ? "vec_sums_end" : "vec_first_end", (size_t)PetscMax(nsums, 1), 0, VEC_GIVE(Sums.sums),
-                         VEC_GIVE(Sums.places), VEC_GIVE(groups), VEC_GIVE(first)));
+  PetscCall(VecUseLaunch(&use, kernel, (size_t)groups, 2, VEC_GIVE(Sums.sums), VEC_GIVE(Sums.places), VEC_GIVE(Sums.done),
+                         VEC_GIVE(groups), VEC_GIVE(use.entries)));
+  if (!use.last && nsums)
+    PetscCall(VecUseLaunch(&use, "vec_sums_end", 1, 0, VEC_GIVE(Sums.sums), VEC_GIVE(count), VEC_GIVE(groups), VEC_GIVE(first)));
+  else if (!use.last)
+    PetscCall(VecUseLaunch(&use, "vec_first_end", 1, 0, VEC_GIVE(Sums.sums), VEC_GIVE(Sums.places), VEC_GIVE(groups)));
   PetscCall(VecUseEnd(&use, 2 * nsums));
   *done = use.run;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,9 +116,9 @@ static PetscErrorCode VecDots(Vec x, PetscInt nv, const Vec y[], int32_t conjuga
       for (PetscInt t = 0; t < count; t++) vec[t + 1] = y[block + k + t];
       PetscCall(SumsBegin(&use, count + 1, vec, &groups));
       PetscCall(VecUseLaunch(&use, "vec_dots", (size_t)groups, VEC_USE_MAX, VEC_GIVE(count), VEC_GIVE(conjugate),
-                             VEC_GIVE(Sums.sums), VEC_GIVE(groups), VEC_GIVE(use.entries)));
-      PetscCall(VecUseLaunch(&use, "vec_sums_end", (size_t)count, 0, VEC_GIVE(Sums.sums), VEC_GIVE(Sums.places), VEC_GIVE(groups),
-                             VEC_GIVE(k)));
+                             VEC_GIVE(Sums.sums), VEC_GIVE(Sums.done), VEC_GIVE(groups), VEC_GIVE(k), VEC_GIVE(use.entries)));
+      if (!use.last)
+        PetscCall(VecUseLaunch(&use, "vec_sums_end", 1, 0, VEC_GIVE(Sums.sums), VEC_GIVE(count), VEC_GIVE(groups), VEC_GIVE(k)));
       PetscCall(VecUseEnd(&use, 2 * count));
       ran[k / VEC_MANY] = use.run;
       if (use.run) device = use.device;

@@ -14,8 +14,9 @@ static const char Source[] =
 #include "vec.cl.h"
   ;
 
-static void    *Program; /* of the device of this process; the program cache destroys it */
-static PetscInt Group;
+static void     *Program; /* of the device of this process; the program cache destroys it */
+static PetscInt  Group;
+static PetscBool Last; /* of its kernels: see VecUse */
 
 /* The kernels and what they are compiled with, for tests of compilers */
 const char *SpmvVecSource(void)
@@ -23,11 +24,11 @@ const char *SpmvVecSource(void)
   return Source;
 }
 
-PetscErrorCode SpmvVecOptions(PetscInt group, char options[], size_t size)
+PetscErrorCode SpmvVecOptions(PetscInt group, PetscBool last, char options[], size_t size)
 {
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(options, size, "-DGROUP=%" PetscInt_FMT " -DMANY=%d -DRESULTS=%d -DZERO_BY_ZERO=%d", group, VEC_MANY,
-                          VEC_RESULTS, SPMV_ZERO_BY_ZERO));
+  PetscCall(PetscSNPrintf(options, size, "-DGROUP=%" PetscInt_FMT " -DMANY=%d -DRESULTS=%d -DZERO_BY_ZERO=%d -DLAST=%d %s", group,
+                          VEC_MANY, VEC_RESULTS, SPMV_ZERO_BY_ZERO, (int)last, last ? SPMV_ACROSS : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,7 +50,8 @@ static PetscErrorCode VecUseProgram(SpmvDevice *d)
              "Work groups of %" PetscInt_FMT
              " work items need %zu bytes of local memory and %s has %zu; set -spmv_vec_workgroup to less",
              group, local, d->info.name, d->info.local);
-  PetscCall(SpmvVecOptions(group, options, sizeof(options)));
+  Last = (PetscBool)(d->info.gpu && d->info.forward);
+  PetscCall(SpmvVecOptions(group, Last, options, sizeof(options)));
   PetscCall(SpmvProgramGet(d, Source, options, &Program));
   Group = group;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,6 +149,7 @@ PetscErrorCode VecUseBegin(VecUse *use, PetscInt n, const Vec vec[], PetscInt wr
   }
   PetscCall(VecUseDecide(use));
   if (use->run) PetscCall(VecUseProgram(use->device));
+  use->last = Last;
   for (PetscInt k = 0; k < n && use->run; k++) {
     if (use->same[k] < k) use->buffer[k] = use->buffer[use->same[k]];
     else PetscCall(SpmvVecGetDevice(vec[k], use->access[k], &use->buffer[k]));

@@ -8,10 +8,14 @@
 
   Entry by entry: a work item for each entry; what is written may be one of the vectors that are read.
 
-  Sums and maxima are made in two steps, without atomics, so that the same vector gives the same bits each time: `groups` work
-  groups go through the vector in steps of groups * GROUP entries and leave a partial result each, then one work group adds these
-  up. `sums` has RESULTS results, then the partial ones; that of work group g and result k is at k * groups + g of these, and the
-  second step has a work group for each k. `places` has one result, then the partial ones.
+  Sums and maxima are made in two steps, in an order of their own, so that the same vector gives the same bits each time: `groups`
+  work groups go through the vector in steps of groups * GROUP entries and leave a partial result each, then one work group adds
+  these up. `sums` has RESULTS results, of which the kernel makes those from `first` on, then the partial ones; that of work group g
+  and result k is at k * groups + g of these. `places` has one result, then the partial ones.
+
+  -DLAST=1  the work group that ends last makes the second step: `done` counts those that have ended, and is 0 again after it. For
+            devices whose fences reach other work groups
+  -DLAST=0  a second kernel does
 
   No GPU has run these kernels; NVRTC compiles them, and PoCL and Oclgrind run them.
 */
@@ -121,27 +125,59 @@ void vec_maxpy(GLOBAL SCALAR *w, GLOBAL const SCALAR *x0, GLOBAL const SCALAR *x
   }
 }
 
-/* Adds up `count` sums, of which each work item has one at sums[k * GROUP + its number]: sum k goes to out[k * step] */
-INLINE void AddUp(LOCAL_POINTER SCALAR *sums, int count, int t, GLOBAL SCALAR *out, int step)
+/* The sums of the work group; often there is one of `most` */
+INLINE void GroupAll(SCALAR *sum, int most, int count, LOCAL_POINTER SCALAR *mine)
 {
-  BARRIER;
-  for (int d = GROUP / 2; d > 0; d /= 2) { /* the barriers are the same for all counts */
-    if (t < d) {
-      for (int k = 0; k < count; k++) sums[k * GROUP + t] = sums[k * GROUP + t] + sums[k * GROUP + t + d];
-    }
-    BARRIER;
+#if WARPS_ALONE
+  if (count == 1) {
+    GroupSums(sum, 1, mine);
+    return;
   }
-  for (int k = t; k < count; k += GROUP) out[(size_t)k * step] = sums[k * GROUP];
+#endif
+  GroupSums(sum, most, mine);
+}
+
+/* `count` sums, `most` at most, from the partial ones of `groups` work groups: by one work group, to sums[first ...] */
+INLINE void SumAll(SCALAR *sum, int most, int count, LOCAL_POINTER SCALAR *mine, GLOBAL SCALAR *sums, int groups, int first)
+{
+  UNROLL
+  for (int k = 0; k < most; k++) sum[k] = ZERO;
+  for (int i = LOCAL_ID; i < groups; i += GROUP) {
+    UNROLL
+    for (int k = 0; k < most; k++) {
+      if (k < count) sum[k] = sum[k] + FRESH(&sums[RESULTS + (size_t)k * groups + i]);
+    }
+  }
+  GroupAll(sum, most, count, mine);
+  for (int k = LOCAL_ID; k < count; k += GROUP) sums[first + k] = mine[k * GROUP];
+}
+
+/* What work items have of the sums goes to the partial ones; LAST: and then to the results */
+INLINE void AddUp(SCALAR *sum, int most, int count, LOCAL_POINTER SCALAR *mine, LOCAL_POINTER int *told, GLOBAL SCALAR *sums,
+                  GLOBAL volatile uint *done, int groups, int first)
+{
+  GroupAll(sum, most, count, mine);
+  for (int k = LOCAL_ID; k < count; k += GROUP) sums[RESULTS + (size_t)k * groups + GROUP_ID] = mine[k * GROUP];
+#if LAST
+  FENCE;
+  BARRIER;
+  UNIFORM_IF(Ticket(done, told, groups) == groups - 1)
+  {
+    FENCE;
+    SumAll(sum, most, count, mine, sums, groups, first);
+  }
+#endif
 }
 
 /* Partial sums of x y0, ..., or of x and the conjugate of each y */
 KERNEL(GROUP)
 void vec_dots(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y0, GLOBAL const SCALAR *y1, GLOBAL const SCALAR *y2,
               GLOBAL const SCALAR *y3, GLOBAL const SCALAR *y4, GLOBAL const SCALAR *y5, GLOBAL const SCALAR *y6,
-              GLOBAL const SCALAR *y7, int count, int conjugate, GLOBAL SCALAR *sums, int groups, ulong n)
+              GLOBAL const SCALAR *y7, int count, int conjugate, GLOBAL SCALAR *sums, GLOBAL volatile uint *done, int groups,
+              int first, ulong n)
 {
   LOCAL SCALAR mine[MANY * GROUP];
-  const int    t    = LOCAL_ID;
+  LOCAL int    told;
   const REAL   sign = conjugate ? -1 : 1;
   SCALAR       sum[MANY];
 
@@ -161,18 +197,17 @@ void vec_dots(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y0, GLOBAL const SCAL
     DOT(6);
     DOT(7);
   }
-  UNROLL
-  for (int k = 0; k < MANY; k++) mine[k * GROUP + t] = sum[k];
-  AddUp(mine, count, t, sums + RESULTS + GROUP_ID, groups);
+  AddUp(sum, MANY, count, mine, &told, sums, done, groups, first);
 }
 
 /* Partial sums of f, and if there are two results of g */
 #define SUMS(name, results, f, g) \
   KERNEL(GROUP) \
-  void vec_##name(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL SCALAR *sums, GLOBAL ulong *places, int groups, \
-                  ulong n) \
+  void vec_##name(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL SCALAR *sums, GLOBAL ulong *places, \
+                  GLOBAL volatile uint *done, int groups, ulong n) \
   { \
     LOCAL SCALAR mine[results * GROUP]; \
+    LOCAL int    told; \
     SCALAR       sum[2] = {ZERO, ZERO}; \
 \
     for (size_t i = GLOBAL_ID; i < n; i += (size_t)groups * GROUP) { \
@@ -181,8 +216,7 @@ void vec_dots(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y0, GLOBAL const SCAL
       sum[0] = sum[0] + f; \
       if (results > 1) sum[1] = sum[1] + g; \
     } \
-    for (int k = 0; k < results; k++) mine[k * GROUP + LOCAL_ID] = sum[k]; \
-    AddUp(mine, results, LOCAL_ID, sums + RESULTS + GROUP_ID, groups); \
+    AddUp(sum, results, results, mine, &told, sums, done, groups, 0); \
   }
 
 SUMS(sum, 1, a, ZERO)
@@ -191,17 +225,16 @@ SUMS(norm2, 1, FROM_REAL(SQUARE(a)), ZERO)
 SUMS(norm12, 2, FROM_REAL(ABS(a)), FROM_REAL(SQUARE(a)))
 SUMS(dotnorm2, 2, Times(a, CONJUGATE(y[i])), FROM_REAL(SQUARE(y[i])))
 
-/* sums[first + k] <- the sum of the partial ones of result k, the number of the work group */
+#if !LAST
 KERNEL(GROUP)
-void vec_sums_end(GLOBAL SCALAR *sums, GLOBAL ulong *places, int groups, int first)
+void vec_sums_end(GLOBAL SCALAR *sums, int count, int groups, int first)
 {
-  LOCAL SCALAR mine[GROUP];
-  SCALAR       sum = ZERO;
+  LOCAL SCALAR mine[MANY * GROUP];
+  SCALAR       sum[MANY];
 
-  for (int i = LOCAL_ID; i < groups; i += GROUP) sum = sum + sums[RESULTS + (size_t)GROUP_ID * groups + i];
-  mine[LOCAL_ID] = sum;
-  AddUp(mine, 1, LOCAL_ID, sums + first + GROUP_ID, 1);
+  SumAll(sum, MANY, count, mine, sums, groups, first);
 }
+#endif
 
 #define NOWHERE (~(ulong)0)
 /* Whether v at place i is greater than the best so far, or its equal at a lesser place. What is not a number is the greatest */
@@ -225,13 +258,49 @@ INLINE void First(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *places, int t
   }
 }
 
+/* The first of the partial ones, by one work group */
+INLINE void FirstOfAll(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *where, GLOBAL REAL *sums, GLOBAL ulong *places,
+                       int groups)
+{
+  REAL  best  = 0;
+  ulong place = NOWHERE;
+
+  for (int i = LOCAL_ID; i < groups; i += GROUP) {
+    const REAL  v = FRESH(&sums[RESULTS + i]);
+    const ulong p = FRESH(&places[1 + i]);
+
+    if (COMES_FIRST(v, p, best, place)) {
+      best  = v;
+      place = p;
+    }
+  }
+  values[LOCAL_ID] = best;
+  where[LOCAL_ID]  = place;
+  First(values, where, LOCAL_ID, sums, places);
+}
+
+#if LAST
+  #define FIRST_LAST \
+    FENCE; \
+    BARRIER; \
+    UNIFORM_IF(Ticket(done, &told, groups) == groups - 1) \
+    { \
+      FENCE; \
+      FirstOfAll(values, where, sums, places, groups); \
+    }
+#else
+  #define FIRST_LAST
+#endif
+
 /* The greatest f and its place; numbers_only: what is not a number counts for nothing, else it is the greatest */
 #define FIRST(name, f, numbers_only) \
   KERNEL(GROUP) \
-  void vec_##name(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL REAL *sums, GLOBAL ulong *places, int groups, ulong n) \
+  void vec_##name(GLOBAL const SCALAR *x, GLOBAL const SCALAR *y, GLOBAL REAL *sums, GLOBAL ulong *places, \
+                  GLOBAL volatile uint *done, int groups, ulong n) \
   { \
     LOCAL REAL  values[GROUP]; \
     LOCAL ulong where[GROUP]; \
+    LOCAL int   told; \
     REAL        best  = 0; \
     ulong       place = NOWHERE; \
 \
@@ -246,6 +315,7 @@ INLINE void First(LOCAL_POINTER REAL *values, LOCAL_POINTER ulong *places, int t
     values[LOCAL_ID] = best; \
     where[LOCAL_ID]  = place; \
     First(values, where, LOCAL_ID, sums + RESULTS + GROUP_ID, places + 1 + GROUP_ID); \
+    FIRST_LAST \
   }
 
 /* |x / y|, |x| where y is 0 */
@@ -260,22 +330,13 @@ FIRST(min, -REAL_PART(x[i]), 1)
 FIRST(norm_infinity, ABS(x[i]), 0)
 FIRST(max_divide, Ratio(x[i], y[i]), 0)
 
-/* sums[0]: the greatest value; places[0]: its place */
+#if !LAST
 KERNEL(GROUP)
-void vec_first_end(GLOBAL REAL *sums, GLOBAL ulong *places, int groups, int first)
+void vec_first_end(GLOBAL REAL *sums, GLOBAL ulong *places, int groups)
 {
   LOCAL REAL  values[GROUP];
   LOCAL ulong where[GROUP];
-  REAL        best  = 0;
-  ulong       place = NOWHERE;
 
-  for (int i = LOCAL_ID; i < groups; i += GROUP) {
-    if (COMES_FIRST(sums[RESULTS + i], places[1 + i], best, place)) {
-      best  = sums[RESULTS + i];
-      place = places[1 + i];
-    }
-  }
-  values[LOCAL_ID] = best;
-  where[LOCAL_ID]  = place;
-  First(values, where, LOCAL_ID, sums, places);
+  FirstOfAll(values, where, sums, places, groups);
 }
+#endif

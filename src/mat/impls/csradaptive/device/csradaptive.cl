@@ -132,7 +132,7 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
 #endif
   r = t / width;
 #if WARPS_ALONE /* the end of a row is where that of the next work items begins, unless these are of another warp */
-  const int apart = t % ACROSS + width >= ACROSS;
+  const int apart = t % SIDE_BY_SIDE + width >= SIDE_BY_SIDE;
 
   if (r <= rows) begin = ROW_FROM(r);
 #else
