@@ -240,6 +240,22 @@ static PetscErrorCode GeneratePowerlaw(PetscInt N, BenchMatrix *M)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A bidiagonal matrix but for its first row, which is full: what one row costs that is longer than all others together */
+static PetscErrorCode GenerateLongrow(PetscInt N, BenchMatrix *M)
+{
+  uint64_t state = BenchSeed(11, 0);
+
+  PetscFunctionBegin;
+  PetscCall(BenchMatrixStart(M, N, N, 3 * N));
+  for (PetscInt r = 0; r < N; r++) {
+    const PetscInt first = r ? r - 1 : 0, last = r ? r : N - 1;
+
+    for (PetscInt c = first; c <= last; c++) BenchPush(M, r, c, 1 + (PetscReal)(BenchRandom(&state) % 1024) / 1024);
+    PetscCall(BenchMatrixRowEnd(M, r));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode GeneratePermutation(PetscInt N, BenchMatrix *M)
 {
   uint64_t  state = BenchSeed(5, 0);
@@ -341,7 +357,7 @@ static const struct {
   {"dense", GenerateDense},         {"laplace7", GenerateLaplace7Constant},  {"laplace7var", GenerateLaplace7Variable},
   {"laplace27", GenerateLaplace27}, {"elasticity", BenchGenerateElasticity}, {"qcd", GenerateQcd},
   {"powerlaw", GeneratePowerlaw},   {"permutation", GeneratePermutation},    {"lpwide", GenerateLpwide},
-  {"uniform", GenerateUniform},
+  {"uniform", GenerateUniform},     {"longrow", GenerateLongrow},
 };
 
 /*

@@ -13,6 +13,8 @@ static const BenchPeer Peers[] = {
 #endif
   {"cusparse", PETSC_FALSE, BenchPeerCreateCusparse},
   {"cusparse_alg2", PETSC_FALSE, BenchPeerCreateCusparseAlg2},
+  {"cusparse_sell", PETSC_FALSE, BenchPeerCreateCusparseSell},
+  {"cusparse_bsr", PETSC_TRUE, BenchPeerCreateCusparseBsr},
   {NULL, PETSC_FALSE, NULL}};
 
 /* The peer of a type's name; NULL if it is none */

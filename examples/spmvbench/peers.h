@@ -1,5 +1,6 @@
 /*
-  peers.h - libraries that spmvbench races against, each a type: mkl, mkl:block_size=3, rsb, cusparse, cusparse_alg2
+  peers.h - libraries that spmvbench races against, each a type: mkl, mkl:block_size=3, rsb, cusparse, cusparse_alg2,
+  cusparse_sell, cusparse_bsr:block_size=3
 
   A peer's matrix is a MATSHELL whose MatMult() is the library's product. Those of the host are there if spmvbench was
   compiled with them: make bench-mkl defines BENCH_MKL and BENCH_RSB. cuSPARSE is looked for at run time.
@@ -18,6 +19,8 @@ extern PetscErrorCode BenchPeerFind(const char type[], const BenchPeer **peer);
 
 extern PetscErrorCode BenchPeerCreateCusparse(const BenchMatrix *, PetscInt, PetscInt, Mat *, PetscLogDouble *);
 extern PetscErrorCode BenchPeerCreateCusparseAlg2(const BenchMatrix *, PetscInt, PetscInt, Mat *, PetscLogDouble *);
+extern PetscErrorCode BenchPeerCreateCusparseSell(const BenchMatrix *, PetscInt, PetscInt, Mat *, PetscLogDouble *);
+extern PetscErrorCode BenchPeerCreateCusparseBsr(const BenchMatrix *, PetscInt, PetscInt, Mat *, PetscLogDouble *);
 #if defined(BENCH_MKL)
 extern PetscErrorCode BenchPeerCreateMKL(const BenchMatrix *, PetscInt, PetscInt, Mat *, PetscLogDouble *);
 #endif

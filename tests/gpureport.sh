@@ -1,0 +1,38 @@
+#!/bin/bash
+# conf/gpu-report: what it proposes, from numbers that are known
+. tests/tap
+head='run,matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus'
+line() { echo "$1,$2,9,9,9,$3,cuda,p,1,1,9,0,0,$4,1,1,$5,1,1,1,0,1,1"; } # run, matrix, type, seconds, GB/s
+pmf=pmf:mat_spmv_backend=device
+{
+  echo "$head"
+  for matrix in a b; do
+    line kernels_cuda $matrix aij 9e-3 1
+    line kernels_cuda $matrix $pmf 2e-5 500
+    line kernels_cuda $matrix cusparse $([ $matrix = a ] && echo 3e-5 || echo 1e-5) 300
+    line kernels_cuda $matrix cusparse_alg2 4e-5 200
+  done
+} >"$tmp/bench.csv"
+{
+  echo "$head"
+  for matrix in a b; do
+    line sweep_cuda $matrix $pmf 2e-5 1
+    line sweep_cuda $matrix $pmf:device_workgroup=64 1.9e-5 1
+    line sweep_cuda $matrix $pmf:device_workgroup=256 1.6e-5 1                                # 1.25 on both
+    line sweep_cuda $matrix $pmf:device_slice=8 $([ $matrix = a ] && echo 1e-5 || echo 4e-5) 1 # 2 and 0.5
+    line sweep_cuda $matrix $pmf:device_long=32 1.99e-5 1                                     # not worth it
+    line sweep_cuda $matrix $pmf:device_long=64 nan 1                                         # refused
+  done
+} >"$tmp/sweep.csv"
+printf 'cg,matrix type,vector type,unknowns,iterations,seconds,norm\ncg_cuda_pmf,seqpmf,seqaccel,1000,20,1e-5,1\n' >"$tmp/cg.csv"
+check runs "${PYTHON:-python3}" conf/gpu-report "$tmp"
+printf 'run\tformat\tknob\tdefault\tgain\tmatrices\nsweep_cuda\tpmf\tdevice_workgroup\t256\t1.250\t2\n' >"$tmp/wanted"
+check defaults cmp "$tmp/wanted" "$tmp/defaults.tsv"
+check race grep -q '^| kernels_cuda | a | pmf | 20.0 | 500 | 1.50 |$' "$tmp/report.md"
+check mean grep -q '^| pmf | 2 | 0.87 | 0.50 | b |$' "$tmp/report.md"
+check new grep -q 'device_workgroup=256 .*| new default |$' "$tmp/report.md"
+check left_open grep -q 'device_slice=8 .*| by the matrix |$' "$tmp/report.md"
+check nothing grep -q 'device_long=32 .*|  |$' "$tmp/report.md"
+check cg grep -q '^| cg_cuda_pmf | seqpmf | seqaccel | 1000 | 10.0 |$' "$tmp/report.md"
+rm "$tmp"/*.csv
+check empty "${PYTHON:-python3}" conf/gpu-report "$tmp"
