@@ -18,7 +18,7 @@
   GroupSums(v, count, sums)       of each v[k], k < count, the sum over the work group, for work item k % GROUP in sums[k * GROUP].
                                   Two barriers, one where warps are alone; sums: count * GROUP scalars of local memory. For
                                   sources with -DGROUP=n, work items of a work group, a power of two
-  DOT(name, COLUMN, XSPACE)       defines name(values, columns, x, base, stride, least, count): the sum of `count` products of
+  DEFINE_DOT(name, COLUMN, XSPACE)  defines name(values, columns, x, base, stride, least, count): the sum of `count` products of
                                   values and x at base + columns, whose entries are `stride` elements apart. Four are asked for at a
                                   time. least <= count is the same for work items that read side by side, which ask for so many
                                   together; what comes after an item's last is not read. XSPACE: GLOBAL or LOCAL_POINTER
@@ -51,7 +51,7 @@ INLINE void Put(GLOBAL SCALAR *y, size_t row, SCALAR sum, int add)
   y[row] = add ? y[row] + sum : sum;
 }
 
-#define DOT(name, COLUMN, XSPACE) \
+#define DEFINE_DOT(name, COLUMN, XSPACE) \
   INLINE SCALAR name(GLOBAL const SCALAR *values, GLOBAL const COLUMN *columns, XSPACE const SCALAR *x, int base, int stride, \
                      int least, int count) \
   { \

@@ -1,7 +1,7 @@
 static const char help[] = "-mat_spmv_backend auto, with the driver that stands in for CUDA's: which matrices, and which of "
                            "their vectors, are the device's.\n\n";
 
-#include "spmvtest.h"
+#include "../spmvtest.h"
 #include "device/device.h"
 
 static int Wrong;

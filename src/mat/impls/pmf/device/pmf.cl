@@ -20,8 +20,8 @@
 #define ADDS(beta) (BLOCK || (beta))
 
 /* Slices and chunks are PmfStrips: first, column, base, target as x, y, z, w */
-DOT(DotNarrow, ushort, GLOBAL)
-DOT(DotWide, int, GLOBAL)
+DEFINE_DOT(DotNarrow, ushort, GLOBAL)
+DEFINE_DOT(DotWide, int, GLOBAL)
 
 /* A work item, or several, for each row of the slices. The columns of a slice are ushort or int, from its base on */
 KERNEL(GROUP)

@@ -2,7 +2,7 @@
   tpspmv.cl - the two phases of a tpSpMV product on a device
 
   Source: Chen, Xiao, Wu, Tang, Li, Information Sciences, 2020: algorithm 3 (first phase), algorithm 4 (second phase), 5.2 (aligned
-  slices), 5.3 (pipelining: DOT() asks for four entries before it needs the first). A CPE goes through all slices of its tile and
+  slices), 5.3 (pipelining: four entries are asked for before the first is needed). A CPE goes through all slices of its tile and
   has x in its local memory. Here 32 work items have a strip of 32 pairs, tile after tile, so that there is as much to do at once
   as there are pairs, and x comes from the cache that all share. Where x is staged a work group stands for a CPE, its local memory
   for the LDM: it has the chunk that a tile and a slice share.
@@ -26,8 +26,8 @@
   #define XSPACE GLOBAL
 #endif
 
-DOT(DotNarrow, ushort, XSPACE)
-DOT(DotWide, int, XSPACE)
+DEFINE_DOT(DotNarrow, ushort, XSPACE)
+DEFINE_DOT(DotWide, int, XSPACE)
 
 /* The sum of pair number `lane` of a strip, which may have none there; x begins with column `tile` */
 INLINE void FirstOf(GLOBAL const SCALAR *values, GLOBAL const ushort *narrow, GLOBAL const int *wide, GLOBAL const int4 *strips,
