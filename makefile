@@ -95,7 +95,7 @@ help:
 	@echo 'make docs                build/docs/index.html: manual pages of types, functions and options, README.md and docs/, as HTML'
 	@echo 'make docs/options.md    what -help says of every option'
 	@echo 'make calibrate           measure this machine'"'"'s caches and rates, which formats and the tuner go by, and write them to the user'"'"'s file'
-	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of a grid'
+	@echo 'make tune-report         docs/tune.md: what -mat_type spmv chooses, against the best of all plans (an hour)'
 	@echo 'make traffic             what kernels would ask of an H100'"'"'s memory, without one: then tests/traffic/run -matrix laplace7:40 -format pmf'
 	@echo 'make device-traffic      the same for all formats and a list of matrices, with a prediction of times: the tables of docs/devices.md (a minute)'
 	@echo 'make traffic-allow       tests/traffic/*.tsv: kernels that read too much or have few loads under way, which the test lets pass'
