@@ -438,7 +438,10 @@ int main(int argc, char **argv)
     PetscCall(PmfShared(&Large, 10000, 40));
     PetscCall(PmfShared(&Large, 10000, 3));
     PetscCall(PmfShared(&Small, 10000, 40));
-    PetscCall(Mixed(device, &SpmvFormat_pmf, Plan(&SpmvFormat_pmf)));
+    SpmvPlan one = Plan(&SpmvFormat_pmf);
+
+    one.value[PMF_DEVICE_LANES] = 1; /* on every device: a GPU would have several for so few rows */
+    PetscCall(Mixed(device, &SpmvFormat_pmf, one));
     PetscCall(Mixed(device, &SpmvFormat_tpspmv, Plan(&SpmvFormat_tpspmv)));
     PetscCall(Tpspmv());
     PetscCall(TpspmvByCache(&Large, PETSC_TRUE, "columns anywhere"));

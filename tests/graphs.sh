@@ -32,7 +32,7 @@ check one_kernel bash -c "! grep '^graph [01]$' '$tmp/with'"
 check alongside grep -q '^wait csradaptive_vector$' "$tmp/with"
 check combine grep -q '^wait csradaptive_combine csradaptive_stream .*csradaptive_vectorl$' "$tmp/with"
 check carry grep -q '^wait bccoo_carry bccoo_product$' "$tmp/with"
-check chunks grep -q '^wait pmf_longs pmf_chunks pmf_slices$' "$tmp/with"
+check chunks grep -q '^wait pmf_longs pmf_chunks' "$tmp/with"
 check off bash -c "! grep '^graph' '$tmp/without'"
 # While PETSc logs, products are the same; a graph is one event, and where there is none each kernel has its own
 record logging_without format_device -log_view -spmv_device_graph 0

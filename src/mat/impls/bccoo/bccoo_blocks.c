@@ -156,7 +156,7 @@ PetscErrorCode BccooBlocksSetValues(const SpmvCSR *csr, void *storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Every array of a storage of either side */
+/* Every array of a storage of either side, which may be half built */
 PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arrays[])
 {
   const BccooBlocks *b = (const BccooBlocks *)storage;
@@ -170,8 +170,9 @@ PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arr
   arrays[k++] = SPMV_ARRAY("flags", b->flags, b->nflags, 1);
   arrays[k++] = SPMV_ARRAY("entries", b->entry, b->ntiles + 1, sizeof(int32_t));
   if (b->stop) arrays[k++] = SPMV_ARRAY("stops", b->stop, (size_t)b->nrows, sizeof(uint16_t));
-  if (b->columns == BCCOO_COLUMNS_DIFFERENCE) arrays[k++] = SPMV_ARRAY("bases", b->base, BccooBases(b), sizeof(int32_t));
-  if (b->nescaped) {
+  if (b->columns == BCCOO_COLUMNS_DIFFERENCE || b->base)
+    arrays[k++] = SPMV_ARRAY("bases", b->base, BccooBases(b), sizeof(int32_t));
+  if (b->nescaped || b->escape || b->escaped) {
     arrays[k++] = SPMV_ARRAY("escaped", b->escaped, b->nescaped, sizeof(int32_t));
     arrays[k++] = SPMV_ARRAY("escapes", b->escape, b->ntiles / (size_t)b->listed + 1, sizeof(int32_t));
   }
