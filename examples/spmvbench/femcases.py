@@ -1,9 +1,16 @@
 """The finite element matrices of the benchmarks: fem.tsv says which kinds in which sizes and numberings."""
-import collections, csv
+import collections, csv, os
+
+PYTHON = '/usr/bin/python3'  # Debian's, which has DOLFINx and petsc4py
 
 SIZES = ('L2', 'L3', 'memory')
 NUMBERINGS = ('natural', 'rcm', 'random')
 COLUMNS = ['kind', 'size', 'n', 'numberings']
+
+
+def environment():
+    """for that Python: its petsc4py brings its own PETSc, whichever one is measured"""
+    return {key: value for key, value in os.environ.items() if key not in ('PETSC_DIR', 'PETSC_ARCH', 'PETSC_OPTIONS')}
 
 
 class Case(collections.namedtuple('Case', ('kind', 'size', 'n', 'numbering'))):
