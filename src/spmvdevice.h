@@ -33,6 +33,7 @@ typedef struct {
   const char   *kernel;        /* its name in the source */
   size_t        groups, group; /* work groups, work items in each; with no groups it is not launched */
   PetscInt      step;          /* it waits for the kernels of lesser steps, and for none of its own */
+  size_t        local;         /* bytes of its LOCAL_LARGE array, 0: it has none */
   PetscBool     overwrites;    /* wanted only where y is not added to: it clears what the others do not write */
   PetscInt      nargs;
   SpmvDeviceArg arg[SPMV_DEVICE_ARG_MAX];
@@ -73,6 +74,12 @@ static inline void SpmvDeviceAdd(SpmvDeviceProduct *product, SpmvDeviceLaunch la
 static inline void SpmvDeviceAlongside(SpmvDeviceProduct *product)
 {
   if (product->nlaunches > 1) product->launch[product->nlaunches - 1].step = product->launch[product->nlaunches - 2].step;
+}
+
+/* The bytes of the LOCAL_LARGE array of the kernel added last, where warps are alone (opencl.cl) */
+static inline void SpmvDeviceLocal(SpmvDeviceProduct *product, size_t bytes)
+{
+  product->launch[product->nlaunches - 1].local = bytes;
 }
 
 /* Adds a work array to a product */

@@ -112,7 +112,8 @@ PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...)
   Input Parameters:
 + info   - the device
 . group  - work items of a work group
-. local  - bytes of local memory that a work group needs
+. local  - bytes of local memory that a work group needs in arrays that kernels declare by LOCAL
+. large  - and in the one of LOCAL_LARGE, if there is one
 . format - its name, for the option -mat_<format>_device_workgroup
 . less   - the options that are to be less where local memory is too small
 - size   - characters of `why`
@@ -120,16 +121,18 @@ PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...)
   Input/Output Parameter:
 . why - nothing is added if the device can run them, or if there is something in it already
 */
-PetscErrorCode SpmvDeviceFits(const SpmvDeviceInfo *info, size_t group, size_t local, const char format[], const char less[],
-                              char why[], size_t size)
+PetscErrorCode SpmvDeviceFits(const SpmvDeviceInfo *info, size_t group, size_t local, size_t large, const char format[],
+                              const char less[], char why[], size_t size)
 {
+  const size_t room = large && local <= info->local ? PetscMax(info->local, info->large) : info->local;
+
   PetscFunctionBegin;
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (group > info->group) {
     PetscCall(SpmvAppend(why, size, "%zu work items a work group are more than the %zu of %s; ", group, info->group, info->name));
     PetscCall(SpmvAppend(why, size, "set -mat_%s_device_workgroup to fewer", format));
-  } else if (local > info->local) {
-    PetscCall(SpmvAppend(why, size, "%zu bytes of local memory are more than the %zu of %s; ", local, info->local, info->name));
+  } else if (local + large > room) {
+    PetscCall(SpmvAppend(why, size, "%zu bytes of local memory are more than the %zu of %s; ", local + large, room, info->name));
     PetscCall(SpmvAppend(why, size, "set %s to less", less));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -159,6 +159,7 @@ typedef struct {
   size_t         memory;   /* bytes */
   PetscLogDouble room;     /* bytes that we may still take of it */
   size_t         local;    /* bytes that a work group shares */
+  size_t         large;    /* the same if one array of a kernel is LOCAL_LARGE; 0: no more than `local` */
   size_t         cache;    /* bytes of the cache that all processors share: a GPU's L2; 0: not told */
   size_t         group;    /* work items of a work group, at most */
   size_t         units;    /* processors that work groups are given to */
@@ -250,7 +251,7 @@ extern PetscErrorCode  SpmvStorageDestroy(const SpmvSide *side, void **storage);
 extern PetscErrorCode  SpmvOwnedDestroy(SpmvOwned *owned);
 extern PetscLogDouble  SpmvArraysRead(PetscInt n, const SpmvArray arrays[]);
 extern PetscLogDouble  SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
-extern PetscErrorCode  SpmvDeviceFits(const SpmvDeviceInfo *info, size_t group, size_t local, const char format[],
+extern PetscErrorCode  SpmvDeviceFits(const SpmvDeviceInfo *info, size_t group, size_t local, size_t large, const char format[],
                                       const char less[], char why[], size_t size);
 extern PetscErrorCode  SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 

@@ -10,7 +10,7 @@ ${CXX:-c++} --version >/dev/null 2>&1 || { echo 'ok emulate # SKIP there is no C
 driver="${CC:-cc} -O1 -g -shared -fPIC -Wno-unused-parameter -DEMULATE_H=\"$PWD/tests/fake/emulate.h\" tests/fake/cuda.c tests/fake/emulate.c -ldl"
 { $driver -o "$tmp/libcuda.so.1" && cp "$tmp/libcuda.so.1" "$tmp/libnvrtc.so" &&
   for program in vec_accel mat_device mat_vecs ksp_accel; do $COMPILE tests/$program.c -o "$tmp/$program" $PETSC_LINK -lm || exit; done &&
-  for program in format_device format_device_carry format_device_columns format_device_convert format_device_knobs format_device_tables format_vectors unit_device_faults fake/veccuda fake/auto; do $COMPILE tests/$program.c "$build/libpetscspmv.a" -o "$tmp/${program##*/}" $PETSC_LINK -lm -ldl -lpthread || exit; done; } >"$tmp/log" 2>&1 ||
+  for program in format_device format_device_carry format_device_columns format_device_convert format_device_knobs format_device_tables format_vectors unit_device unit_device_faults fake/veccuda fake/auto; do $COMPILE tests/$program.c "$build/libpetscspmv.a" -o "$tmp/${program##*/}" $PETSC_LINK -lm -ldl -lpthread || exit; done; } >"$tmp/log" 2>&1 ||
   { echo 'not ok emulate_compile'; sed 's/^/# /' "$tmp/log"; exit 0; }
 
 left='^left 0 graphs, 0 to launch, 0 buffers, 0 modules, 0 contexts, 0 current'
@@ -41,6 +41,7 @@ emulate operations 1 tests/output/vec_accel.out vec_accel $append
 orders=up
 echo '0 facts wrong' >"$tmp/facts"
 emulate convert 1 tests/output/format_device_convert.out format_device_convert $sample
+emulate local 1 /dev/null unit_device
 emulate carries 1 tests/output/format_device_carry.out format_device_carry
 emulate columns 1 tests/output/format_device_columns.out format_device_columns
 emulate knobs 1 tests/output/format_device_knobs.out format_device_knobs

@@ -22,7 +22,8 @@
 typedef struct {
   const char *kernel;
   size_t      groups, group; /* work groups, work items in each */
-  PetscInt    step;          /* as of SpmvDeviceLaunch */
+  size_t      local;         /* as of SpmvDeviceLaunch, */
+  PetscInt    step;          /* and this */
   PetscInt    nargs;
   const void *arg[SPMV_DEVICE_ARG_MAX];   /* [nargs]  where each argument's value is, */
   int32_t     value[SPMV_DEVICE_ARG_MAX]; /* here if it is an integer */

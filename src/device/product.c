@@ -32,7 +32,8 @@ PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, 
   PetscFunctionBegin;
   PetscCheck(l->groups <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%zu work groups are more than a device launches; use more processes or larger tiles", l->groups);
-  *c = (SpmvDeviceCall){.kernel = l->kernel, .groups = l->groups, .group = l->group, .step = l->step, .nargs = l->nargs};
+  *c = (SpmvDeviceCall){
+    .kernel = l->kernel, .groups = l->groups, .group = l->group, .local = l->local, .step = l->step, .nargs = l->nargs};
   for (PetscInt k = 0; k < l->nargs; k++) {
     const SpmvDeviceArg  *arg   = &l->arg[k];
     const PetscInt        value = arg->kind == SPMV_ARG_BETA ? (PetscInt)beta : arg->value;
@@ -191,7 +192,7 @@ static PetscErrorCode OnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], 
 PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], void *xbuffer, PetscScalar y[], void *ybuffer,
                                     PetscBool beta, PetscBool *nomem)
 {
-  SpmvDevice    *d = on->device;
+  SpmvDevice    *d       = on->device;
   PetscBool      entered = PETSC_FALSE;
   PetscErrorCode ierr;
 

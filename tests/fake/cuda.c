@@ -33,12 +33,13 @@ typedef struct {
   char   name[64], arg[ARGS_MAX][64];
   int    nargs, pointer[ARGS_MAX], constant[ARGS_MAX];
   size_t bytes[ARGS_MAX];
-  void  *code; /* emulate.c's */
+  int    dynamic; /* shared memory that a launch may ask for */
+  void  *code;    /* emulate.c's */
 } Function;
 
 typedef struct {
   const Function *function;
-  unsigned        grid, block;
+  unsigned        grid, block, shared;
   uint64_t        arg[ARGS_MAX][2];
   char            waits[NODES_MAX]; /* in a graph: for this node, or for one that does */
 } Node;
@@ -78,7 +79,7 @@ extern WEAK int   EmulateCompile(const char *source, int noptions, const char *c
 extern WEAK void *EmulateLoad(const char *name);
 extern WEAK void  EmulateUnload(void *code);
 extern WEAK void *EmulateFind(void *code, const char *kernel, size_t bytes[]);
-extern WEAK char *EmulateRun(void *kernel, unsigned grid, unsigned block, void **args);
+extern WEAK char *EmulateRun(void *kernel, unsigned grid, unsigned block, unsigned shared, void **args);
 #pragma weak      MeterOn
 #pragma weak      MeterLaunch
 #pragma weak      MeterLaunchEnds
@@ -242,6 +243,7 @@ int cuDeviceGetAttribute(int *value, int attribute, int id)
            : attribute == 16 ? (MeterOn && MeterOn() ? 132 : 2)
            : attribute == 38 ? 50 << 20
            : attribute == 75 ? 9
+           : attribute == 97 ? 232448
                              : 0; /* work items, shared memory, processors, L2, sm_90 */
   return id;
 }
@@ -511,7 +513,8 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
   }
   f = &m->function[m->nfunctions++];
   snprintf(f->name, sizeof(f->name), "%s", name);
-  f->nargs = 1;
+  f->nargs   = 1;
+  f->dynamic = 49152;
   for (; *p && *p != ')'; p++) {
     ArgumentName(p, f->arg[f->nargs - 1]);
     if (*p == '*') f->pointer[f->nargs - 1] = 1;
@@ -526,9 +529,17 @@ int cuModuleGetFunction(void **function, void *module, const char *name)
 
 /* ---- launches, graphs ---- */
 
-static void NodeSet(Node *node, const Function *f, unsigned grid, unsigned block, void **args)
+int cuFuncSetAttribute(void *function, int attribute, int value)
 {
-  *node = (Node){.function = f, .grid = grid, .block = block};
+  Current("cuFuncSetAttribute");
+  if (attribute != 8 || value < 0 || value > 232448) Say("bad cuFuncSetAttribute %d %d", attribute, value);
+  ((Function *)function)->dynamic = value;
+  return 0;
+}
+
+static void NodeSet(Node *node, const Function *f, unsigned grid, unsigned block, unsigned shared, void **args)
+{
+  *node = (Node){.function = f, .grid = grid, .block = block, .shared = shared};
   for (int k = 0; k < f->nargs; k++) memcpy(node->arg[k], args[k], f->bytes[k]);
 }
 
@@ -564,7 +575,7 @@ static int NodeRun(const Node *node)
   }
   Say("run %s %u %u%s", node->function->name, node->grid, node->block, line);
   if (EmulateRun && MeterOn && MeterOn()) NodeMeter(node);
-  if (EmulateRun) why = EmulateRun(node->function->code, node->grid, node->block, args);
+  if (EmulateRun) why = EmulateRun(node->function->code, node->grid, node->block, node->shared, args);
   if (EmulateRun && MeterOn && MeterOn()) MeterLaunchEnds();
   if (why) Say("bad kernel %s: %s", node->function->name, why);
   return why != NULL;
@@ -577,8 +588,9 @@ int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, 
 
   OnStream(stream, "cuLaunchKernel");
   Arrive();
-  if (!gx || gy != 1 || gz != 1 || !bx || bx > 1024 || by != 1 || bz != 1 || shared || extra) Say("bad cuLaunchKernel");
-  NodeSet(&node, f, gx, bx, args);
+  if (!gx || gy != 1 || gz != 1 || !bx || bx > 1024 || by != 1 || bz != 1 || extra) Say("bad cuLaunchKernel");
+  if (shared > (unsigned)((Function *)f)->dynamic) Say("bad cuLaunchKernel: %u bytes of shared memory", shared);
+  NodeSet(&node, f, gx, bx, shared, args);
   return NodeRun(&node) ? 700 : 0;
 }
 
@@ -637,9 +649,9 @@ int cuGraphAddKernelNode(void **node, void *graph, void *const *before, size_t n
 
   Current("cuGraphAddKernelNode");
   if (g->n == NODES_MAX || !p->grid[0] || p->grid[1] != 1 || p->grid[2] != 1 || !p->block[0] || p->block[1] != 1 ||
-      p->block[2] != 1 || p->shared || p->extra)
+      p->block[2] != 1 || p->shared > (unsigned)((Function *)p->function)->dynamic || p->extra)
     Say("bad cuGraphAddKernelNode");
-  NodeSet(&g->node[g->n], p->function, p->grid[0], p->block[0], p->args);
+  NodeSet(&g->node[g->n], p->function, p->grid[0], p->block[0], p->shared, p->args);
   NodeWaits(g, before, nbefore);
   *node = &g->node[g->n++];
   return 0;

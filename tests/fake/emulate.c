@@ -31,6 +31,7 @@ typedef struct { /* of emulate.h */
   unsigned thread, block, threads, blocks;
   void (*wait)(int warp);
   double slot[ITEMS][2];
+  size_t large;
 } Emulated;
 
 typedef enum { DONE, READY, WAITS_FOR_GROUP, WAITS_FOR_WARP } State;
@@ -256,7 +257,7 @@ static int RunGroup(int n, int down)
 }
 
 /* NULL, or what went wrong */
-char *EmulateRun(void *code, unsigned grid, unsigned block, void **args)
+char *EmulateRun(void *code, unsigned grid, unsigned block, unsigned shared, void **args)
 {
   const char *order = getenv("FAKE_CUDA_ORDER");
 
@@ -267,9 +268,11 @@ char *EmulateRun(void *code, unsigned grid, unsigned block, void **args)
   emulated.wait     = Wait;
   emulated.threads  = block;
   emulated.blocks   = grid;
+  emulated.large    = 0;
   for (unsigned g = 0; g < grid; g++) {
     emulated.block = g;
     if (!RunGroup((int)block, order && !strcmp(order, "down"))) return "its work items wait for different things";
   }
-  return NULL;
+  if (emulated.large > shared) return "its launch has less shared memory than it uses";
+  return emulated.large < shared ? "its launch has more shared memory than it uses" : NULL;
 }

@@ -28,6 +28,8 @@ enum { /* of cuda.h */
        CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE           = 36,
        CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH     = 37,
        CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE               = 38,
+       CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_OPTIN     = 97, /* PER_BLOCK_OPTIN */
+       CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED            = 8,  /* SIZE_BYTES */
        CU_EVENT_DISABLE_TIMING                         = 2,
        CUDA_ERROR_UNKNOWN                              = 999,
        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR    = 75,
@@ -65,6 +67,7 @@ enum { /* of cuda.h */
   X(int, cuModuleLoadData, (CUhandle *, const void *)) \
   X(int, cuModuleUnload, (CUhandle)) \
   X(int, cuModuleGetFunction, (CUhandle *, CUhandle, const char *)) \
+  X(int, cuFuncSetAttribute, (CUhandle, int, int)) \
   X(int, cuLaunchKernel, \
     (CUhandle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, CUhandle, void **, void **)) \
   X(int, cuGraphCreate, (CUhandle *, unsigned)) \
@@ -145,7 +148,7 @@ static PetscErrorCode CudaTell(PetscInt index, SpmvDeviceTold *told)
 
 static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
 {
-  int id, version, local, group, units, cache, arch, major, minor;
+  int id, version, local, large, group, units, cache, arch, major, minor;
 
   PetscFunctionBegin;
   *info = (SpmvDeviceInfo){.gpu = PETSC_TRUE, .forward = PETSC_TRUE, .real64 = PETSC_TRUE, .atomic64 = PETSC_TRUE};
@@ -154,6 +157,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCallCuda(cuDeviceTotalMem_v2, &info->memory, id);
   PetscCallCuda(cuDriverGetVersion, &version);
   PetscCallCuda(cuDeviceGetAttribute, &local, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK, id);
+  PetscCallCuda(cuDeviceGetAttribute, &large, CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_OPTIN, id);
   PetscCallCuda(cuDeviceGetAttribute, &group, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, id);
   PetscCallCuda(cuDeviceGetAttribute, &units, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, id);
   PetscCallCuda(cuDeviceGetAttribute, &cache, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, id);
@@ -162,6 +166,7 @@ static PetscErrorCode CudaDescribe(PetscInt index, SpmvDeviceInfo *info)
   PetscCall(PetscSNPrintf(info->driver, sizeof(info->driver), "CUDA %d.%d", version / 1000, version % 1000 / 10));
   PetscCall(PetscSNPrintf(info->compiler, sizeof(info->compiler), "NVRTC %d.%d for sm_%d", major, minor, arch));
   info->local = (size_t)local;
+  info->large = (size_t)large;
   info->group = (size_t)group;
   info->units = (size_t)units;
   info->cache = (size_t)cache;
@@ -317,23 +322,25 @@ static int CudaRelease(void *device, void *program)
   return code;
 }
 
-static int CudaFunction(CudaProgram *p, const char name[], CUhandle *function)
+/* The function of a kernel, looked up once. What a work group shares beyond 48 kB has to be asked for, once: a plan has one size */
+static int CudaFunction(CudaProgram *p, const SpmvDeviceCall *call, CUhandle *function)
 {
-  CUhandle *place = SpmvKernelPlace(&p->functions, name);
-  const int code  = !place ? CUDA_ERROR_UNKNOWN : *place ? 0 : cuModuleGetFunction(place, p->module, name);
+  CUhandle *place = SpmvKernelPlace(&p->functions, call->kernel), found = place ? *place : NULL;
+  int       code  = !place ? CUDA_ERROR_UNKNOWN : found ? 0 : cuModuleGetFunction(&found, p->module, call->kernel);
 
-  if (!code) *function = *place;
+  if (!code && !*place && call->local) code = cuFuncSetAttribute(found, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED, (int)call->local);
+  if (!code) *function = *place = found;
   return code;
 }
 
 static int CudaLaunch(void *device, void *program, const SpmvDeviceCall *call)
 {
   CUhandle  function = NULL;
-  const int code     = CudaFunction(program, call->kernel, &function);
+  const int code     = CudaFunction(program, call, &function);
 
   if (code) return code;
-  return cuLaunchKernel(function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, 0, ((CudaDevice *)device)->stream,
-                        (void **)call->arg, NULL);
+  return cuLaunchKernel(function, (unsigned)call->groups, 1, 1, (unsigned)call->group, 1, 1, (unsigned)call->local,
+                        ((CudaDevice *)device)->stream, (void **)call->arg, NULL);
 }
 
 /* The nodes of a graph: each kernel waits for those of the step before its own. The driver copies the values of the arguments */
@@ -352,13 +359,14 @@ static int CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDe
                            .blockx = (unsigned)calls[k].group,
                            .blocky = 1,
                            .blockz = 1,
+                           .shared = (unsigned)calls[k].local,
                            .args   = (void **)calls[k].arg};
 
     if (calls[k].step != calls[step].step) {
       before = step;
       step   = k;
     }
-    code = CudaFunction(program, calls[k].kernel, &params.function);
+    code = CudaFunction(program, &calls[k], &params.function);
     if (!code) code = cuGraphAddKernelNode(&node[k], graph, &node[before], (size_t)(step - before), &params);
   }
   if (!code) code = cuGraphInstantiateWithFlags(result, graph, 0);

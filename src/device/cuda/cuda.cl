@@ -12,6 +12,10 @@ typedef unsigned long long ulong;
 #define GLOBAL
 #define LOCAL __shared__
 #define LOCAL_POINTER
+#ifndef LOCAL_LARGE
+extern __shared__ double2 LocalLarge[]; /* of the size that the launch has */
+  #define LOCAL_LARGE(type, name, count) type *const name = (type *)LocalLarge
+#endif
 #define RESTRICT              __restrict__
 #define INLINE                static __device__ __forceinline__
 #define LOCAL_ID              ((int)threadIdx.x)

@@ -11,6 +11,9 @@
                  first 32 bits of a real number
   FENCE          what was written to global memory before is there for others before what is written after: for others of the
                  work group, and with -DACROSS=1 for all work groups, which OpenCL 1.2 has no fence for (its atomics have that scope)
+  LOCAL_LARGE(type, name, count)
+                 the largest local array of a kernel, first thing in it: CUDA has more memory for one that the launch gives the
+                 size of (SpmvDeviceLocal()) than for those that are declared
   STREAM(p)      *p, which is read once
   FRESH(p)       *p, which another work group wrote while this kernel runs, behind a fence
   UNROLL         before a loop of constant length
@@ -31,6 +34,7 @@
 #define GLOBAL        __global
 #define LOCAL         __local
 #define LOCAL_POINTER __local
+#define LOCAL_LARGE(type, name, count) __local type name[count]
 #define RESTRICT      restrict
 #define INLINE        static inline
 #define LOCAL_ID      ((int)get_local_id(0))

@@ -31,7 +31,7 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
                    GLOBAL SCALAR *y, GLOBAL SHARED *heads, GLOBAL SHARED *tails, GLOBAL volatile uint *sync, int m, int n,
                    int ngroups, int beta, uint epoch)
 {
-  LOCAL SCALAR memory[OWN + 2 * HEIGHT * GROUP]; /* the strategy's own, then last_partial_sums, twice */
+  LOCAL_LARGE(SCALAR, memory, OWN + 2 * HEIGHT * GROUP); /* the strategy's own, then last_partial_sums, twice */
   LOCAL SCALAR before[HEIGHT];                   /* pre_partial_sum */
   LOCAL int    starts[2 * GROUP], told;          /* told: by work item 0 to the others */
   LOCAL_POINTER SCALAR *sums = memory + OWN;

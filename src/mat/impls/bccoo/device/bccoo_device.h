@@ -53,6 +53,7 @@ static inline PetscInt BccooDeviceItem(const PetscInt p[])
 extern PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDeviceLoad *load);
 
 /* bccoo_resolve.c */
+extern size_t         BccooDeviceMemory(const PetscInt p[]);
 extern PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan);
 extern PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
                                         size_t size);

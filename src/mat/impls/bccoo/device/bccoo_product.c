@@ -47,6 +47,7 @@ PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, con
               SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"),
               SPMV_GIVE_ARRAY("scans"), SPMV_GIVE_X, result, SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"),
               SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT(m), SPMV_GIVE_INT(b->n), number, SPMV_GIVE_BETA, epoch);
+  SpmvDeviceLocal(product, BccooDeviceMemory(p));
   if (carry == BCCOO_CARRY_KERNEL) {
     SPMV_LAUNCH(product, "bccoo_carry", carries, BCCOO_FLAT_GROUP, PETSC_FALSE, SPMV_GIVE_ARRAY("firsts"),
                 SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("heads"), SPMV_GIVE_ARRAY("tails"), result, number, SPMV_GIVE_INT(m),

@@ -10,17 +10,23 @@
 #define BCCOO_ONLINE_HEIGHT   2  /* rows of a block, for which blocks are transposed online: see BccooTransposeResolve() */
 #define BCCOO_CONVERT_ENTRIES 4000000 /* a GPU converts a matrix of so many, or more. A guess: no GPU has been asked */
 
-/* Bytes of local memory that bccoo_product takes */
-static size_t BccooDeviceLocal(const PetscInt p[])
+/* Bytes of bccoo_product's `memory` */
+size_t BccooDeviceMemory(const PetscInt p[])
 {
   const size_t group = (size_t)p[BCCOO_DEVICE_WORKGROUP], h = (size_t)p[BCCOO_BLOCK_HEIGHT], tile = (size_t)p[BCCOO_TILE];
-  const size_t banked  = 128 / sizeof(PetscScalar);
-  size_t       scalars = 2 * h * group + h + 1; /* last partial sums, what comes before, 1 for a strategy that needs none */
+  const size_t registers = (size_t)PetscMax(0, p[BCCOO_DEVICE_REGISTERS]), banked = 128 / sizeof(PetscScalar);
+  size_t       own = 1; /* of a strategy that needs none */
 
-  if (p[BCCOO_DEVICE_STRATEGY] == 2) scalars += (size_t)p[BCCOO_DEVICE_CACHE] * group * h;
-  else if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) scalars += h * (group * tile + group * tile / banked + 1);
-  else if (p[BCCOO_DEVICE_STRATEGY] == 1) scalars += (tile - (size_t)PetscMax(0, p[BCCOO_DEVICE_REGISTERS])) * h * group;
-  return scalars * sizeof(PetscScalar) + (2 * group + 1) * sizeof(int32_t);
+  if (p[BCCOO_DEVICE_STRATEGY] == 2) own = (size_t)p[BCCOO_DEVICE_CACHE] * group * h;
+  else if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) own = h * (group * tile + group * tile / banked + 1);
+  else if (p[BCCOO_DEVICE_STRATEGY] == 1 && tile > registers) own = (tile - registers) * h * group;
+  return (own + 2 * h * group) * sizeof(PetscScalar); /* and last partial sums, twice */
+}
+
+/* ... and of the arrays besides it: what comes before, and starts */
+static size_t BccooDeviceLocal(const PetscInt p[])
+{
+  return (size_t)p[BCCOO_BLOCK_HEIGHT] * sizeof(PetscScalar) + (2 * (size_t)p[BCCOO_DEVICE_WORKGROUP] + 1) * sizeof(int32_t);
 }
 
 /*
@@ -37,7 +43,8 @@ static void BccooTransposeResolve(const SpmvDeviceInfo *info, PetscInt p[])
   *transpose = BCCOO_TRANSPOSE_OFFLINE;
   if (!info->gpu || p[BCCOO_DEVICE_STRATEGY] != 1 || p[BCCOO_BLOCK_HEIGHT] > BCCOO_ONLINE_HEIGHT) return;
   *transpose = BCCOO_TRANSPOSE_ONLINE;
-  if (p[BCCOO_TILE] > BCCOO_KEPT_TILE || BccooDeviceLocal(p) > info->local) *transpose = BCCOO_TRANSPOSE_OFFLINE;
+  if (p[BCCOO_TILE] > BCCOO_KEPT_TILE || BccooDeviceMemory(p) + BccooDeviceLocal(p) > info->local)
+    *transpose = BCCOO_TRANSPOSE_OFFLINE;
 }
 
 /*
@@ -127,7 +134,7 @@ PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info,
   PetscCall(BccooStrategyAllows(p, why, size));
   if (!why[0]) PetscCall(BccooCarryAllows(info, p[BCCOO_DEVICE_CARRY], why, size));
   if (!why[0]) PetscCall(BccooBlocksAllow(csr, p, why, size));
-  PetscCall(SpmvDeviceFits(info, (size_t)group, BccooDeviceLocal(p), "bccoo",
+  PetscCall(SpmvDeviceFits(info, (size_t)group, BccooDeviceLocal(p), BccooDeviceMemory(p), "bccoo",
                            "-mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache", why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE && entries > INT32_MAX - padding) {

@@ -222,7 +222,7 @@ INLINE SCALAR AddRows(GLOBAL const SCALAR *values, GLOBAL const WORD *words, GLO
 }
 
 #define LOCAL_ARRAYS \
-  LOCAL SCALAR buffer[WARPS * PLACES]; \
+  LOCAL_LARGE(SCALAR, buffer, WARPS *PLACES); \
   LOCAL SCALAR sums[GROUP];                             /* for SumAcross() */ \
   LOCAL int    rows[RUNS ? WARPS * AT_ONCE * WARP : 1]; /* for AddRuns() */ \
   const int    warp = LOCAL_ID / WARP;

@@ -78,13 +78,21 @@ static PetscErrorCode CmrsDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of local memory of a work group: of the widest kernel, on an API whose warps are not alone (cmrs.cl) */
+/* Bytes of cmrs.cl's `buffer`: on an API whose warps are alone, or on others, which need more */
+static size_t CmrsDeviceBuffer(const PetscInt p[], PetscBool alone)
+{
+  const size_t group = (size_t)p[CMRS_DEVICE_WORKGROUP], height = (size_t)p[CMRS_DEVICE_HEIGHT];
+  const size_t places = p[CMRS_DEVICE_ORDER] == CMRS_COLUMNS ? CMRS_GROUP * height : 4 * (height + (alone ? 0 : CMRS_GROUP));
+
+  return group / CMRS_GROUP * places * sizeof(PetscScalar);
+}
+
+/* ... and of the arrays besides it */
 static size_t CmrsDeviceLocal(const PetscInt p[])
 {
-  const size_t group = (size_t)p[CMRS_DEVICE_WORKGROUP], warps = group / CMRS_GROUP, height = (size_t)p[CMRS_DEVICE_HEIGHT];
+  const size_t group = (size_t)p[CMRS_DEVICE_WORKGROUP];
 
-  if (p[CMRS_DEVICE_ORDER] == CMRS_COLUMNS) return (warps * CMRS_GROUP * height + group) * sizeof(PetscScalar) + sizeof(int32_t);
-  return (warps * 4 * (height + CMRS_GROUP) + group) * sizeof(PetscScalar) + 4 * group * sizeof(int32_t);
+  return group * sizeof(PetscScalar) + (p[CMRS_DEVICE_ORDER] == CMRS_COLUMNS ? 1 : 4 * group) * sizeof(int32_t);
 }
 
 static PetscErrorCode CmrsDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
@@ -107,8 +115,9 @@ static PetscErrorCode CmrsDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo 
     PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " rows are more than 32-bit integers count; ", csr->m));
     PetscCall(SpmvAppend(why, size, "use more processes or -mat_spmv_backend host"));
   }
-  PetscCall(SpmvDeviceFits(info, (size_t)plan->value[CMRS_DEVICE_WORKGROUP], CmrsDeviceLocal(plan->value), "cmrs",
-                           "-mat_cmrs_device_workgroup or -mat_cmrs_height", why, size));
+  PetscCall(SpmvDeviceFits(info, (size_t)plan->value[CMRS_DEVICE_WORKGROUP], CmrsDeviceLocal(plan->value),
+                           CmrsDeviceBuffer(plan->value, PETSC_FALSE), "cmrs", "-mat_cmrs_device_workgroup or -mat_cmrs_height",
+                           why, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -187,6 +196,7 @@ static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *pla
 {
   const CmrsDeviceStorage *c     = (const CmrsDeviceStorage *)storage;
   const size_t             group = (size_t)plan->value[CMRS_DEVICE_WORKGROUP], step = 4 * CMRS_GROUP; /* entries of cmrs.cl's */
+  const size_t             buffer  = CmrsDeviceBuffer(plan->value, PETSC_TRUE);
   const size_t             combine = info->group < CMRS_COMBINE ? group : PetscMax(group, CMRS_COMBINE);
 
   PetscFunctionBegin;
@@ -199,11 +209,13 @@ static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *pla
               SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("strips"), SPMV_GIVE_ARRAY("items"),
               SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(c->strips), SPMV_GIVE_INT(c->m),
               SPMV_GIVE_INT((PetscInt)SpmvGroups((size_t)c->longest, step)), SPMV_GIVE_BETA);
+  SpmvDeviceLocal(product, buffer);
   if (!c->nlongs) PetscFunctionReturn(PETSC_SUCCESS);
   SpmvDeviceWork(product, "partial", c->nparts * (size_t)c->height * sizeof(PetscScalar));
   SPMV_LAUNCH(product, "cmrs_parts", SpmvGroups(c->nparts, group / CMRS_GROUP), group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
               SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("parts"), SPMV_GIVE_ARRAY("items"), SPMV_GIVE_X,
               SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_INT((PetscInt)c->nparts), SPMV_GIVE_BETA);
+  SpmvDeviceLocal(product, buffer);
   SpmvDeviceAlongside(product);
   SPMV_LAUNCH(product, "cmrs_combine", c->nlongs, combine, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("longs"),
               SPMV_GIVE_Y, SPMV_GIVE_INT(c->m), SPMV_GIVE_BETA);

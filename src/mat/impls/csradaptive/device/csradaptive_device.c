@@ -52,15 +52,16 @@ static PetscInt CsradaptiveVectorRows(const PetscInt d[])
 static PetscErrorCode CsradaptiveDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[],
                                               size_t size)
 {
-  const PetscInt *d       = plan->value;
-  const size_t    group   = (size_t)d[CSRADAPTIVE_DEVICE_WORKGROUP];
-  const size_t    sums    = d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_LOGARITHMIC ? group : 0;
-  const size_t    stream  = (size_t)CsradaptiveSlots(d[CSRADAPTIVE_NNZ_PER_WG]) + sums;
-  const size_t    scalars = PetscMax(stream, (size_t)CsradaptiveVectorRows(d) * group);
+  const PetscInt *d      = plan->value;
+  const size_t    group  = (size_t)d[CSRADAPTIVE_DEVICE_WORKGROUP];
+  const size_t    sums   = d[CSRADAPTIVE_DEVICE_REDUCTION] == CSRADAPTIVE_LOGARITHMIC ? group : 0;
+  const size_t    stream = (size_t)CsradaptiveSlots(d[CSRADAPTIVE_NNZ_PER_WG]), vector = (size_t)CsradaptiveVectorRows(d) * group;
+  const PetscBool streams = (PetscBool)(stream + sums > vector); /* that kernel needs most */
 
   PetscFunctionBegin;
   PetscCall(CsradaptiveAllows(csr, info, plan, why, size));
-  PetscCall(SpmvDeviceFits(info, group, scalars * sizeof(PetscScalar) + sizeof(int32_t), "csradaptive",
+  PetscCall(SpmvDeviceFits(info, group, (streams ? sums : 0) * sizeof(PetscScalar) + sizeof(int32_t),
+                           (streams ? stream : vector) * sizeof(PetscScalar), "csradaptive",
                            "-mat_csradaptive_device_nnz_per_wg, -mat_csradaptive_device_workgroup or "
                            "-mat_csradaptive_device_num_rows_stream",
                            why, size));
@@ -176,9 +177,11 @@ static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPl
   SPMV_LAUNCH(product, "csradaptive_stream", b->amount[CSRADAPTIVE_STREAM].blocks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
               SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("stream"), SPMV_GIVE_X, SPMV_GIVE_Y,
               SPMV_GIVE_BETA);
+  SpmvDeviceLocal(product, (size_t)CsradaptiveSlots(d[CSRADAPTIVE_NNZ_PER_WG]) * sizeof(PetscScalar));
   SPMV_LAUNCH(product, "csradaptive_vector", b->amount[CSRADAPTIVE_VECTOR].blocks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
               SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("vector"), SPMV_GIVE_X, SPMV_GIVE_Y,
               SPMV_GIVE_BETA);
+  SpmvDeviceLocal(product, (size_t)CsradaptiveVectorRows(d) * group * sizeof(PetscScalar));
   SpmvDeviceAlongside(product); /* the lists have no row in common */
   SPMV_LAUNCH(product, "csradaptive_vectorl", vectorl, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"),
               SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_BETA, SPMV_GIVE_ARRAY("partial"),

@@ -110,7 +110,7 @@ static PetscErrorCode PmfDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *
     PetscCall(SpmvAppend(why, size, "A device cannot have %" PetscInt_FMT " of %" PetscInt_FMT " parts; ", parts, nparts));
     PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_parts to fewer or give -mat_pmf_powers more values"));
   }
-  PetscCall(SpmvDeviceFits(info, group, (group + (lanes > 1 ? group / lanes : 0)) * sizeof(PetscScalar), "pmf",
+  PetscCall(SpmvDeviceFits(info, group, (group + (lanes > 1 ? group / lanes : 0)) * sizeof(PetscScalar), 0, "pmf",
                            "-mat_pmf_device_workgroup", why, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -62,7 +62,7 @@ void tpspmv_first(GLOBAL const SCALAR *RESTRICT values, GLOBAL const ushort *RES
                   int nstrips, int beta)
 {
 #if STAGE
-  LOCAL SCALAR      staged[STAGE];
+  LOCAL_LARGE(SCALAR, staged, STAGE);
   GLOBAL const int *chunk = chunks + (size_t)GROUP_ID * CHUNK;
   const int         t = LOCAL_ID, tile = chunk[TILE], width = chunk[END] - tile, end = chunk[CHUNK + STRIPS];
 

@@ -77,11 +77,12 @@ static PetscErrorCode TpspmvDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInf
 {
   const PetscInt *p     = plan->value;
   const size_t    stage = TpspmvStageWidth(PetscMin(csr->n, p[TPSPMV_TILE])), group = (size_t)p[TPSPMV_WORKGROUP];
-  const size_t    local = PetscMax(2 * group, p[TPSPMV_STAGE] == TPSPMV_YES ? stage : 0) * sizeof(PetscScalar);
+  const size_t large = p[TPSPMV_STAGE] == TPSPMV_YES ? stage * sizeof(PetscScalar) : 0; /* of tpspmv_first, which has no other, */
+  const size_t local = large ? 0 : 2 * group * sizeof(PetscScalar);                     /* or of the second phase */
 
   PetscFunctionBegin;
   PetscCall(TpspmvAllows(csr, info, plan, why, size));
-  PetscCall(SpmvDeviceFits(info, group, local, "tpspmv", "-mat_tpspmv_tile or -mat_tpspmv_device_workgroup", why, size));
+  PetscCall(SpmvDeviceFits(info, group, local, large, "tpspmv", "-mat_tpspmv_tile or -mat_tpspmv_device_workgroup", why, size));
   if (!why[0] && (PetscInt64)csr->i[csr->m] >= INT32_MAX) {
     PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " nonzeros are more than the 32-bit integers of device kernels count; ",
                          csr->i[csr->m]));
@@ -192,6 +193,7 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
               SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("wide columns"), SPMV_GIVE_ARRAY("chunks"),
               SPMV_GIVE_ARRAY("strips"), SPMV_GIVE_ARRAY("lengths"), SPMV_GIVE_ARRAY("targets"), x, SPMV_GIVE_Y,
               SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_INT((PetscInt)b->nstrips), SPMV_GIVE_BETA);
+  SpmvDeviceLocal(product, stage * sizeof(PetscScalar));
   TpspmvDeviceSecond(b, group, adders, product);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
