@@ -55,11 +55,8 @@ int main(int argc, char **argv)
   SpmvDevice           *device;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(SpmvInitializePackage());
-  PetscCall(SpmvDeviceGet(&device));
-  if (!device) PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
-  else {
+  PetscCall(Begin(&argc, &argv, help, &device));
+  if (device) {
     for (PetscInt r = 0; r < 400; r++) length[r] = r == 200 ? 1000000 : r % 3;
     PetscCall(Try(device, "a row of 10^6 entries", 400, 1000000, length, Small(1, 1)));
     PetscCall(Try(device, "a row of 10^6 entries, default work groups", 400, 1000000, length, Plan(&SpmvFormat_bccoo)));

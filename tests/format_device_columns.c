@@ -93,11 +93,8 @@ int main(int argc, char **argv)
   SpmvPlan    plan = Plan(&SpmvFormat_bccoo);
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(SpmvInitializePackage());
-  PetscCall(SpmvDeviceGet(&device));
-  if (!device) PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
-  else {
+  PetscCall(Begin(&argc, &argv, help, &device));
+  if (device) {
     PetscCall(ByHand(device));
     plan.value[BCCOO_BLOCK_HEIGHT] = plan.value[BCCOO_BLOCK_WIDTH] = 1;
     plan.value[BCCOO_TILE]                                         = 16;

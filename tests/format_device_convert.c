@@ -193,11 +193,8 @@ int main(int argc, char **argv)
   SpmvDevice *device;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(SpmvInitializePackage());
-  PetscCall(SpmvDeviceGet(&device));
-  if (!device) PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
-  else {
+  PetscCall(Begin(&argc, &argv, help, &device));
+  if (device) {
     PetscCall(Plans(device));
     PetscCall(Choices(device));
     PetscCheck(Compared > 300 / SpmvTestSample(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " arrays were compared", Compared);

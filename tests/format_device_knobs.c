@@ -425,11 +425,8 @@ int main(int argc, char **argv)
   SpmvDevice *device;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(SpmvInitializePackage());
-  PetscCall(SpmvDeviceGet(&device));
-  if (!device) PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
-  else {
+  PetscCall(Begin(&argc, &argv, help, &device));
+  if (device) {
     PetscCall(Csradaptive(device));
     PetscCall(Cmrs(device));
     PetscCall(Pmf(device));

@@ -5,6 +5,17 @@
 #include "spmvtest.h"
 #include "device/device.h"
 
+/* What programs begin with: the device; NULL: there is none, and the test is skipped */
+static inline PetscErrorCode Begin(int *argc, char ***argv, const char help[], SpmvDevice **device)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscInitialize(argc, argv, NULL, help));
+  PetscCall(SpmvInitializePackage());
+  PetscCall(SpmvDeviceGet(device));
+  if (!*device) PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: there is no device; install pocl-opencl-icd\n"));
+  PetscFunctionReturn(0);
+}
+
 /* The default plan for a device */
 static inline SpmvPlan Plan(const SpmvFormat *f)
 {

@@ -447,6 +447,14 @@ def timed():
     assert [l.split()[0] for l in summary if l.startswith('  ')][-1] == 'bccoo' and '2 matrices measured, 0 skipped, 0 broken' in out, out
 
 
+def goes_on():
+    """a type that fails for one matrix is said, and the others are timed"""
+    _, err, lines = bench('-generate', 'laplace7:4,dense:10', '-types', 'baij:block_size=5,bccoo', '-petsc', 'aij', seconds='0.001', status=1)
+    assert 'laplace7:4: type baij:block_size=5 cannot be measured: blocks of 5 do not divide 64 x 64' in err, err
+    timed = [(l['matrix'], l['type']) for l in lines if float(l['median_s']) > 0]
+    assert timed == [('laplace7:4', 'aij'), ('laplace7:4', 'bccoo')] + [('dense:10', t) for t in ('aij', 'baij:block_size=5', 'bccoo')], timed
+
+
 def operations():
     for operation in 'product', 'transpose', 'refresh', 'columns:3':
         _, err, lines = bench('-generate', 'laplace7:6', '-types', ','.join(FORMATS), '-operation', operation, seconds='0.001')
@@ -613,7 +621,7 @@ for group, everything, run in (READ, read_all, read), (BROKEN, broken_all, broke
     test(everything.__name__, lambda: result.append(everything()))
     for case in group:
         test('%s_%s' % (run.__name__, case), run, case, result[0] if result else {})
-for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, operations, devices, brief, progress, plot, plot_refused, plot_png, usage:
+for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, goes_on, operations, devices, brief, progress, plot, plot_refused, plot_png, usage:
     test(check.__name__, check)
 real = os.path.join(os.environ.get('SHARED', '../shared'), 'matrices')
 if os.path.exists(os.path.join(real, 'INDEX.tsv')):

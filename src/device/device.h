@@ -183,6 +183,16 @@ typedef struct _n_SpmvOnDevice SpmvOnDevice;
     (d)->tolerant = tolerant_; \
   } while (0)
 
+/* A call whose caller looks at `failed` afterwards: meanwhile the device is tolerant */
+#define SpmvTolerantly(d, call) \
+  do { \
+    PetscErrorCode ierr_; \
+    (d)->tolerant++; \
+    ierr_ = call; \
+    (d)->tolerant--; \
+    PetscCall(ierr_); \
+  } while (0)
+
 /* device.c */
 extern PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what[], int code);
 extern PetscErrorCode SpmvDeviceFailed(SpmvDevice *device, const char what[], int code, PetscBool *nomem);

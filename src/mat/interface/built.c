@@ -33,7 +33,6 @@ PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscIn
   const SpmvFormat *format = SpmvCandidate[number];
   SpmvBuilt         b      = {.format = format, .plan = *plan};
   SpmvDevice       *device = NULL;
-  PetscErrorCode    ierr   = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   *nomem = PETSC_FALSE;
@@ -42,10 +41,9 @@ PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscIn
   if (plan->backend == SPMV_BACKEND_DEVICE) {
     PetscCall(SpmvDeviceGet(&device));
     *nomem = device->failed;
-    device->tolerant++;
-    if (!*nomem) ierr = SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, nomem);
-    device->tolerant--;
-    PetscCall(ierr);
+    if (!*nomem)
+      SpmvTolerantly(device,
+                     SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, nomem));
   } else if (format->host->kernels) PetscCall(SpmvBuild(&format->host->side, csr, NULL, &b.plan, &b.storage));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
   if (*nomem) {
@@ -75,16 +73,11 @@ static PetscErrorCode BuiltSetValuesHost(const SpmvCSR *csr, SpmvBuilt *b)
 
 static PetscErrorCode BuiltSetValuesDevice(const SpmvCSR *csr, SpmvOnDevice *on, PetscBool *nomem)
 {
-  SpmvDevice    *device = SpmvOnDeviceDevice(on);
-  PetscErrorCode ierr;
+  SpmvDevice *device = SpmvOnDeviceDevice(on);
 
   PetscFunctionBegin;
   *nomem = device->failed;
-  if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
-  device->tolerant++;
-  ierr = SpmvOnDeviceSetValues(on, csr, nomem);
-  device->tolerant--;
-  PetscCall(ierr);
+  if (!*nomem) SpmvTolerantly(device, SpmvOnDeviceSetValues(on, csr, nomem));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -101,18 +101,14 @@ static PetscErrorCode GhostsPack(SpmvGhosts *g, SpmvDevice *device, Vec x, Petsc
 /* g->sending <- what others want of a vector that only the device has; stays NULL where memory runs out, or the device fails */
 static PetscErrorCode GhostsPackDevice(SpmvGhosts *g, Vec x)
 {
-  SpmvDevice    *device;
-  PetscBool      packed = PETSC_FALSE;
-  PetscInt       n;
-  PetscErrorCode ierr;
+  SpmvDevice *device;
+  PetscBool   packed = PETSC_FALSE;
+  PetscInt    n;
 
   PetscFunctionBegin;
   PetscCall(SpmvDeviceGet(&device));
   if (device->failed) PetscFunctionReturn(PETSC_SUCCESS);
-  device->tolerant++;
-  ierr = GhostsPack(g, device, x, &packed);
-  device->tolerant--;
-  PetscCall(ierr);
+  SpmvTolerantly(device, GhostsPack(g, device, x, &packed));
   if (packed) {
     PetscCall(VecGetLocalSize(x, &n));
     if (!g->fromdevice) PetscCall(PetscMalloc1(n, &g->fromdevice));

@@ -148,16 +148,12 @@ static PetscErrorCode ProductDevice(SpmvOnDevice *on, Vec x, Vec y, Vec z, Petsc
 */
 PetscErrorCode SpmvProductDevice(SpmvOnDevice *on, Vec x, Vec y, Vec z, PetscBool *nomem)
 {
-  SpmvDevice    *device = SpmvOnDeviceDevice(on);
-  PetscScalar   *array;
-  PetscErrorCode ierr = PETSC_SUCCESS;
+  SpmvDevice  *device = SpmvOnDeviceDevice(on);
+  PetscScalar *array;
 
   PetscFunctionBegin;
   *nomem = device->failed;
-  device->tolerant++;
-  if (!*nomem) ierr = ProductDevice(on, x, y, z, nomem);
-  device->tolerant--;
-  PetscCall(ierr);
+  if (!*nomem) SpmvTolerantly(device, ProductDevice(on, x, y, z, nomem));
   if (!*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   if (y == z) {
     if (device->half) device->told = PETSC_TRUE;
