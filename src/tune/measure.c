@@ -28,8 +28,9 @@ void SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds))
 
 #define MEASURE_OPTIONS  6   /* options measured besides AIJ's kernel, at most, and ... */
 #define MEASURE_FACTOR   2.0 /* ... how much slower than the least one may be estimated */
-#define MEASURE_DEVICE   64  /* of a device, whose estimates are worse; the paper runs 28 in the mean, of one format */
-#define MEASURE_PRODUCTS 7   /* of each; the first brings things into cache and is not timed */
+#define MEASURE_NEAR     1.5 /* of the least: what is measured to take more on a device leads nowhere */
+#define MEASURE_DEVICE   96  /* of a device, whose estimates are worse; the paper runs 28 in the mean, of one format */
+#define MEASURE_PRODUCTS 7   /* of each, at least; the first brings things into cache and is not timed */
 
 /* The least time of a product by a storage, or, without a kernel, by AIJ's */
 static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscLogDouble *least)
@@ -69,6 +70,7 @@ static PetscErrorCode MeasureHost(SpmvSearch *search, SpmvOption *option)
     option->build = end - start;
   }
   PetscCall(MeasureProducts(search, kernels ? kernels->apply : NULL, own.storage, &option->measured));
+  search->choice->products += MEASURE_PRODUCTS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,6 +86,7 @@ static PetscErrorCode MeasureDevice(SpmvSearch *search, SpmvOption *option)
                             &search->request->host[option->number], MEASURE_PRODUCTS, &trial));
   option->measured = trial.nomem ? PETSC_MAX_REAL : trial.product + search->moving;
   option->build    = trial.build;
+  search->choice->products += trial.products;
   for (PetscInt k = 0; k < search->n; k++) {
     const SpmvOption *o = &search->option[k];
 
@@ -103,7 +106,6 @@ static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
 
   PetscFunctionBegin;
   PetscCall((option->plan.backend == SPMV_BACKEND_DEVICE ? MeasureDevice : MeasureHost)(search, option));
-  search->choice->products += MEASURE_PRODUCTS;
   search->choice->measured++;
   PetscCall(SpmvOptionText(option, text, sizeof(text)));
   PetscCall(PetscInfo(NULL, "Measured: %s\n", text));
@@ -130,20 +132,30 @@ static PetscBool MeasureIsFar(const SpmvSearch *search, const SpmvOption *o, Pet
   return (PetscBool)(MeasureExpected(search, o) > MEASURE_FACTOR * least);
 }
 
-/* Measures the option of least estimated cost that was not yet measured, if there is time for it */
-static PetscErrorCode MeasureNext(SpmvSearch *search, PetscBool *more)
+/* The least that was measured of a backend */
+static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
+{
+  PetscLogDouble least = PETSC_MAX_REAL;
+
+  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    if (o->plan.backend == backend && o->measured > 0) least = PetscMin(least, o->measured);
+  }
+  return least;
+}
+
+/* Measures the option of least estimated cost that was not yet measured, if there is time for it; measured: its number, or -1 */
+static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
 {
   const SpmvRequest *q        = search->request;
-  PetscLogDouble     least[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, before = 0, now, needs;
+  PetscLogDouble     least[2] = {PETSC_MAX_REAL, MeasureLeast(search, SPMV_BACKEND_DEVICE)}, before = 0, now, needs;
   SpmvOption        *next = NULL;
 
   PetscFunctionBegin;
-  *more = PETSC_FALSE;
+  *measured = -1;
   for (PetscInt k = 0; k < search->n; k++) {
     const SpmvOption *o = &search->option[k];
 
     if (o->plan.backend == SPMV_BACKEND_HOST) least[0] = PetscMin(least[0], o->predicted);
-    else if (o->measured > 0) least[1] = PetscMin(least[1], o->measured);
   }
   for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
     PetscLogDouble cost;
@@ -159,37 +171,53 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscBool *more)
   needs = next->build + MEASURE_PRODUCTS * next->predicted;
   if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += search->sample.target->rates.compile;
   PetscCall(MeasureTime(&now));
-  *more = (PetscBool)(now - search->start + needs <= q->seconds);
-  if (*more) PetscCall(MeasureOption(search, next));
-  if (*more) search->measured[next->plan.backend]++;
+  if (now - search->start + needs > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MeasureOption(search, next));
+  search->measured[next->plan.backend]++;
+  *measured = (PetscInt)(next - search->option);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Adds what is around the best measured option of a candidate and a backend, if there is one; number < 0: of all candidates */
+/* Adds what is around the best measured option of a candidate and a backend, if there is one */
 static PetscErrorCode MeasureAround(SpmvSearch *search, PetscInt number, PetscInt backend)
 {
   const SpmvOption *best = NULL;
 
   PetscFunctionBegin;
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    if ((number >= 0 && o->number != number) || o->plan.backend != backend || o->measured <= 0) continue;
+    if (o->number != number || o->plan.backend != backend || o->measured <= 0) continue;
     if (!best || SpmvOptionCost(search->request, o) < SpmvOptionCost(search->request, best)) best = o;
   }
   if (best && best->number != SPMV_NUMBER_AIJ) PetscCall(SpmvSearchAround(search, best->number, &best->plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Adds what is around an option that was measured on a device, if it is the best of its shape so far and not far from the best of all */
+static PetscErrorCode MeasureLead(SpmvSearch *search, const SpmvOption *o)
+{
+  const SpmvPlan plan = o->plan; /* the list moves as it grows */
+
+  PetscFunctionBegin;
+  if (o->plan.backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (o->measured > MEASURE_NEAR * MeasureLeast(search, SPMV_BACKEND_DEVICE)) PetscFunctionReturn(PETSC_SUCCESS);
+  for (const SpmvOption *other = search->option; other < search->option + search->n; other++) {
+    if (other != o && SpmvSearchSameShape(o, other) && other->measured > 0 && other->measured <= o->measured)
+      PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SpmvSearchAround(search, o->number, &plan));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Measures options, AIJ's kernel first, then by the model's order. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE
-  measures what the heuristics leave, and on a device goes on from the best of all, as far as they leave something there;
+  measures what the heuristics leave, and on a device what they leave around each plan that leads, as soon as it does;
   SPMV_TUNE_PATIENT goes on from the best of each format. Both go one knob after the other, until nothing is new
 */
 PetscErrorCode SpmvMeasure(SpmvSearch *search)
 {
   const SpmvCSR *csr = search->sample.all;
-  PetscInt       before;
+  PetscInt       before, measured;
   PetscLogDouble end;
-  PetscBool      more;
 
   PetscFunctionBegin;
   PetscCall(MeasureTime(&search->start));
@@ -201,12 +229,14 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
   PetscCall(SpmvSearchAll(search));
   do {
     before = search->n;
-    for (more = PETSC_TRUE; more;) PetscCall(MeasureNext(search, &more));
+    do {
+      PetscCall(MeasureNext(search, &measured));
+      if (measured >= 0 && search->request->kind == SPMV_TUNE_MEASURE) PetscCall(MeasureLead(search, &search->option[measured]));
+    } while (measured >= 0);
     for (PetscInt k = 0; search->request->kind == SPMV_TUNE_PATIENT && k < SPMV_CANDIDATES; k++) {
       PetscCall(MeasureAround(search, k, SPMV_BACKEND_HOST));
       PetscCall(MeasureAround(search, k, SPMV_BACKEND_DEVICE));
     }
-    if (search->request->kind == SPMV_TUNE_MEASURE) PetscCall(MeasureAround(search, -1, SPMV_BACKEND_DEVICE));
     PetscCall(MeasureTime(&end));
   } while (search->n > before && end - search->start < search->request->seconds);
   search->choice->seconds = end - search->start;

@@ -52,7 +52,13 @@ static PetscInt SearchValue(const SpmvParam *p, PetscInt k)
   return k == 0 ? p->preset : k == 1 ? PetscMax(p->low, p->preset / SEARCH_FACTOR) : PetscMin(p->high, p->preset * SEARCH_FACTOR);
 }
 
-/* Of the options from `first` on, only the SEARCH_SHAPES of least bytes stay */
+/* What heuristic 1 orders shapes by: bytes, as the paper; on a device, which may not be bound by them, the time that is estimated */
+static PetscLogDouble SearchSize(const SpmvOption *o)
+{
+  return o->plan.backend == SPMV_BACKEND_DEVICE ? o->predicted : o->bytes;
+}
+
+/* Of the options from `first` on, only the SEARCH_SHAPES smallest stay */
 static void SearchKeepSmallest(SpmvSearch *search, PetscInt first)
 {
   const PetscInt end = PetscMin(search->n, first + SEARCH_SHAPES);
@@ -61,7 +67,7 @@ static void SearchKeepSmallest(SpmvSearch *search, PetscInt first)
     for (PetscInt l = k + 1; l < search->n; l++) {
       const SpmvOption option = search->option[k];
 
-      if (search->option[l].bytes >= option.bytes) continue;
+      if (SearchSize(&search->option[l]) >= SearchSize(&option)) continue;
       search->option[k] = search->option[l];
       search->option[l] = option;
     }
@@ -119,6 +125,38 @@ static PetscErrorCode SearchBeside(SpmvSearch *search, PetscInt number, const Sp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether two options are of one candidate, backend and shape */
+PetscBool SpmvSearchSameShape(const SpmvOption *a, const SpmvOption *b)
+{
+  const SpmvSide *side = SpmvFormatSide(SpmvCandidate[a->number], a->plan.backend);
+
+  if (a->number != b->number || a->plan.backend != b->plan.backend) return PETSC_FALSE;
+  for (PetscInt p = 0; p < side->nparams; p++) {
+    if (side->params[p].knob == SPMV_KNOB_SHAPE && a->plan.value[p] != b->plan.value[p]) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* The shapes that were measured, each with all else of a plan: which one is best depends on tiles and work groups */
+static PetscErrorCode SearchOtherShapes(SpmvSearch *search, PetscInt number, const SpmvPlan *plan)
+{
+  const SpmvSide *side = SpmvFormatSide(SpmvCandidate[number], plan->backend);
+  const PetscInt  n    = search->n;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; k++) {
+    const SpmvOption *o     = &search->option[k];
+    SpmvPlan          other = *plan;
+
+    if (o->number != number || o->plan.backend != plan->backend || o->measured <= 0) continue;
+    for (PetscInt p = 0; p < side->nparams; p++) {
+      if (side->params[p].knob == SPMV_KNOB_SHAPE) other.value[p] = o->plan.value[p];
+    }
+    PetscCall(SpmvSearchAdd(search, number, &other));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Other values of each open knob of a plan, one at a time; shapes stay, and what else was left open is chosen again. The knobs of a
   device depend on each other more, and less is known of what to choose: there the others stay as well as not
@@ -134,7 +172,9 @@ PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvP
     if (side->params[p].knob == SPMV_KNOB_SHAPE) plan.value[p] = own.value[p];
   }
   PetscCall(SearchBeside(search, number, &plan, &own));
-  if (own.backend == SPMV_BACKEND_DEVICE) PetscCall(SearchBeside(search, number, &own, &own));
+  if (own.backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SearchBeside(search, number, &own, &own));
+  PetscCall(SearchOtherShapes(search, number, &own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -21,7 +21,7 @@ const char *const SpmvTuneKinds[SPMV_TUNE_COUNT] = {"off", "estimate", "measure"
   more. What they leave is ordered by the model
 */
 const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS] = {
-  {"shapes", "Measure only the block shapes with the 4 smallest storages (1)"},
+  {"shapes", "Measure only the block shapes with the 4 smallest storages, on a device the 4 of least estimated time (1)"},
   {"layout", "Do not measure other layouts than the format's own choice (2)"},
   {"cache", "Do not measure other cache sizes than the machine's (3)"},
   {"local", "Do not measure other words and local memories than the default (4)"},

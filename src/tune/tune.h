@@ -178,6 +178,7 @@ extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const Spm
 /* search.c: which options are worth measuring */
 extern PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *plan);
 extern PetscErrorCode SpmvSearchAll(SpmvSearch *search);
+extern PetscBool      SpmvSearchSameShape(const SpmvOption *a, const SpmvOption *b);
 extern PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre);
 extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 

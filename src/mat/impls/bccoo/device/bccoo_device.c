@@ -106,7 +106,7 @@ extern const SpmvDeviceSide BccooDevice;
 const SpmvDeviceSide        BccooDevice = {
          .side           = {.nparams   = BCCOO_DEVICE_NPARAMS,
                             .params    = BccooDeviceParams,
-                            .propose   = BccooProposeShapes,
+                            .propose   = BccooDevicePropose,
                             .resolve   = BccooDeviceResolve,
                             .allows    = BccooDeviceAllows,
                             .build     = BccooDeviceBuild,

@@ -50,6 +50,8 @@ static inline PetscInt BccooDeviceItem(const PetscInt p[])
 }
 
 /* bccoo_load.c */
+extern PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
+                                         SpmvPlan plans[]);
 extern PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDeviceLoad *load);
 
 /* bccoo_resolve.c */

@@ -12,7 +12,30 @@ static const double BccooLoadBlocks[] = {30, 30, 33, 17};
 #define BCCOO_LOAD_ONLINE 30.0
 #define BCCOO_LOAD_TILE   51.0
 #define BCCOO_LOAD_GROUP  3000.0
-#define BCCOO_LOAD_FLIGHT 8 /* blocks that a work item asks for before it waits */
+#define BCCOO_LOAD_FLIGHT 8   /* blocks that a work item asks for before it waits */
+#define BCCOO_LOAD_LONG   128 /* blocks of a tile that one work item goes through, in the manner of Table II */
+
+/*
+  Block sizes, each as asked and, if that is open, by strategy 3 with one long tile for each work item: Table II, for devices whose
+  work items follow each other. There it takes a third of the time (PoCL)
+*/
+PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
+{
+  const PetscInt *p    = asked->value;
+  const PetscBool open = (PetscBool)(!p[BCCOO_DEVICE_STRATEGY] && !p[BCCOO_DEVICE_BUNCH] && !p[BCCOO_TILE] &&
+                                     !p[BCCOO_DEVICE_REGISTERS] && !p[BCCOO_DEVICE_TRANSPOSE] && p[BCCOO_DEVICE_CACHE] == 1);
+
+  PetscFunctionBegin;
+  PetscCall(BccooProposeShapes(csr, asked, round, n, plans));
+  if (!*n && !round) plans[(*n)++] = *asked; /* of one block size */
+  for (PetscInt k = 0, end = open ? *n : 0; k < end; k++) {
+    plans[*n]                              = plans[k];
+    plans[*n].value[BCCOO_DEVICE_STRATEGY] = 3;
+    plans[*n].value[BCCOO_DEVICE_BUNCH]    = 1;
+    plans[(*n)++].value[BCCOO_TILE]        = BCCOO_LOAD_LONG;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* Sectors of x that 1x1 blocks ask for: work items are a tile apart, or side by side if each product transposes */
 static void BccooLoadSectors(const SpmvCSR *csr, const PetscInt p[], SpmvDeviceLoad *load)
@@ -52,7 +75,10 @@ PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDev
   else load->sectors += blocks * (1 + (double)((size_t)(w - 1) * sizeof(PetscScalar)) / SPMV_SECTOR);
   if (strategy == 3) load->sectors += blocks * (double)(h * w); /* values of work items side by side are tiles apart */
   if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) block += BCCOO_LOAD_ONLINE * (double)h;
-  load->apart += block * blocks + BCCOO_LOAD_TILE * (double)h * items + BCCOO_LOAD_GROUP * items / group;
+  if (strategy == 3 && p[BCCOO_DEVICE_BUNCH] == 1 && w == 1)
+    load->cycles += block * blocks; /* a loop that PoCL makes vectors of */
+  else load->apart += block * blocks;
+  load->apart += BCCOO_LOAD_TILE * (double)h * items + BCCOO_LOAD_GROUP * items / group;
   load->moved += 2 * items / group * (double)h * sizeof(PetscScalar);
   load->items += items;
   load->whole    = group;
