@@ -282,7 +282,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    args: -sample 8
+    args: -sample 20
     timeoutfactor: 5
 
   test:

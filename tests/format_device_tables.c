@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 
   test:
     timeoutfactor: 3
-    args: -spmv_device_cache none -sample 6
+    args: -spmv_device_cache none -sample 8
 
   test: # the kernels of 52 plans are compiled
     suffix: long

@@ -180,7 +180,7 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
-    args: -sample 8 -arch 90
+    args: -sample 16 -arch 90
     timeoutfactor: 5
 
   test:

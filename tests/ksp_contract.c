@@ -2,6 +2,7 @@ static char help[] = "Every solver and preconditioner does on a type derived fro
   -type <bccoo>   the type under test\n\
   -only <names>   run these option sets, a comma between two\n\
   -skip <names>   do not run these\n\
+  -sample <N>     every N-th pair of an option set and a problem only\n\
   -v              a line for each\n\n";
 
 /*
@@ -13,6 +14,7 @@ static char help[] = "Every solver and preconditioner does on a type derived fro
 #include <petscksp.h>
 #include <petscdmda.h>
 #include "devicetest.h"
+#include "sample.h"
 #include "ksp_contract_options.h"
 
 #define RESIDUAL_SLACK 2  /* times the residual of AIJ: products of the two types differ in the last bit */
@@ -230,7 +232,7 @@ static PetscErrorCode RunSet(const Set *set, const char type[], PetscBool verbos
     char        why[256] = "", after[32] = "0";
     const char *where = problemnames[problem];
 
-    if (!(set->problems & (1u << problem))) continue;
+    if (!(set->problems & (1u << problem)) || !SpmvTestSampled()) continue;
     PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_spmv_build_after", after, sizeof(after), NULL));
     PetscCall(PetscOptionsCreate(&options)); /* of this set alone */
     PetscCall(PetscOptionsInsertString(options, set->options));
@@ -323,12 +325,12 @@ int main(int argc, char **argv)
 
     test:
       suffix: 1
-      args: -type {{cmrs spmv}}
+      args: -type {{cmrs spmv}} -sample 2
 
     test:
       suffix: 2
       nsize: 2
-      args: -type bccoo
+      args: -type bccoo -sample 4
 
   testset: # products and vectors on a device
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
@@ -339,8 +341,10 @@ int main(int argc, char **argv)
     test:
       suffix: device
       nsize: 2
+      args: -sample 6
 
     test:
       suffix: device_long
+      nsize: {{1 2}}
 
 TEST*/

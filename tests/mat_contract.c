@@ -3,6 +3,7 @@ static char help[] = "Every Mat operation gives on a type derived from AIJ what 
   -only <names>   run these operations, a comma between two\n\
   -skip <names>   do not run these\n\
   -kind <name>    on this matrix only\n\
+  -sample <N>     every N-th pair of an operation and a matrix only\n\
   -v              a line for each operation\n\n";
 
 /*
@@ -15,6 +16,7 @@ static char help[] = "Every Mat operation gives on a type derived from AIJ what 
   Sanity: `-type aij` passes everything. PETSc's own `aijsell` and `aijperm` do not, which shows that the test can fail.
 */
 #include "devicetest.h"
+#include "sample.h"
 #include "mat_contract_matrices.h"
 #include "mat_contract_create.h"
 #include "mat_contract_arrays.h"
@@ -147,7 +149,7 @@ static PetscErrorCode RunOperation(const Operation *operation, const Choice *cho
   for (int kind = 0; kind < KINDS; kind++) {
     if (!(operation->kinds & BIT(kind))) continue;
     PetscCall(PetscStrcmp(choice->kind, kindnames[kind], &wanted));
-    if (choice->onekind && !wanted) continue;
+    if ((choice->onekind && !wanted) || !SpmvTestSampled()) continue;
     PetscCall(RunKind(PETSC_COMM_WORLD, operation, kind, choice->root, difference, sizeof(difference), &outcome, &refused));
     if (outcome == 0) agreed++;
     else if (outcome < 0) {
@@ -252,31 +254,39 @@ int main(int argc, char **argv)
     test:
       suffix: 2
       nsize: 2
-      args: -type {{bccoo spmv}}
+      args: -type {{bccoo spmv}} -sample 5
 
     test:
       suffix: 3
       nsize: 3
-      args: -type pmf
+      args: -type pmf -sample 5
 
     test:
       suffix: masks
+      args: -type bccoo -mat_bccoo_fill masks
+
+    test:
+      suffix: masks_long
       nsize: {{1 3}}
       args: -type bccoo -mat_bccoo_fill masks
 
     test:
       suffix: order
-      nsize: {{1 3}}
       args: -type {{sbccoo spmv}} -mat_spmv_order levels
+
+    test:
+      suffix: order_2
+      nsize: 2
+      args: -type spmv -mat_spmv_order levels -sample 5
 
     test:
       suffix: order_long
       nsize: {{1 3}}
-      args: -type {{FORMATS}} -mat_spmv_order levels
+      args: -type {{FORMATS spmv}} -mat_spmv_order levels
 
   test: # products and vectors on a device
     suffix: device_long
-    nsize: 2
+    nsize: {{1 2}}
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
     timeoutfactor: 5
     filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
@@ -291,7 +301,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: device
-    args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
+    args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device -sample 3
     timeoutfactor: 5
     filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out

@@ -199,6 +199,10 @@ end:
       args: -type {{FORMATS}}
     test: # the host has some rows: by powers measured, with threads for it and without
       suffix: shared
+      args: -type pmf -mat_pmf_device_parts {{1 2}} -mat_spmv_threads 2 -mat_pmf_partition {{pmf nnz diagonal}}
+    test:
+      suffix: shared_long
+      output_file: output/mat_device_shared.out
       args: -type pmf -mat_pmf_device_parts {{1 2}} -mat_spmv_threads {{1 2 3}} -mat_pmf_partition {{pmf nnz diagonal}}
     test: # by powers given
       suffix: shared_powers
@@ -227,6 +231,10 @@ end:
       args: -type spmv -mat_spmv_tune_formats {{bccoo,aij pmf,cmrs aij}separate output}
     test: # by measuring: which one depends on the clock, the products do not
       suffix: measured
+      args: -type spmv -mat_spmv_tune measure -mat_spmv_tune_formats csradaptive,pmf,aij -mat_spmv_tune_seconds 1 -mat_spmv_wisdom none
+    test:
+      suffix: measured_long
+      output_file: output/mat_device_measured.out
       args: -type spmv -mat_spmv_tune {{measure patient}} -mat_spmv_tune_formats csradaptive,pmf,aij -mat_spmv_tune_seconds 2 -mat_spmv_wisdom none
     test: # slices; adjacent synchronisation is for GPUs
       suffix: knobs
@@ -257,6 +265,11 @@ end:
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # of vectors, matrix, packs and transpose some fit: nothing is lost
       suffix: some_fits
+      args: -mat_bccoo_block_height 1 -mat_bccoo_block_width 1 -spmv_device_memory {{9000 36000 44000 54000 80000 101000}}
+      filter: grep -v "^Warning" | sed -e "s|: .*builds.*||"
+    test:
+      suffix: some_fits_long
+      output_file: output/mat_device_some_fits.out
       nsize: {{1 2}}
       args: -mat_bccoo_block_height 1 -mat_bccoo_block_width 1 -spmv_device_memory {{1000 9000 20000 36000 41000 44000 47000 54000 70000 80000 90000 101000 116000}}
       filter: grep -v "^Warning" | sed -e "s|: .*builds.*||"

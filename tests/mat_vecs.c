@@ -325,7 +325,17 @@ end:
     timeoutfactor: 3
     test:
       suffix: 1
-      nsize: {{1 2 3}separate output}
+      nsize: {{1 2}separate output}
+      args: -type {{FORMATS}}
+    test:
+      suffix: 3
+      nsize: 3
+      output_file: output/mat_vecs_1_nsize-3.out
+      args: -type bccoo
+    test:
+      suffix: 3_long
+      nsize: 3
+      output_file: output/mat_vecs_1_nsize-3.out
       args: -type {{FORMATS}}
     test: # the host has some rows, and all vectors
       suffix: shared

@@ -6,23 +6,9 @@
 #pragma once
 #include "spmvimpl.h"
 #include "mat/interface/spmvmat.h"
+#include "sample.h"
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* -sample N: of the many plans that a test tries, every N-th only, as in "make test"; without it all, as in "make test-all" */
-static inline PetscInt SpmvTestSample(void)
-{
-  static PetscInt n;
-
-  if (!n && (PetscOptionsGetInt(NULL, NULL, "-sample", &n, NULL) || n < 1)) n = 1;
-  return n;
-}
-static inline PetscBool SpmvTestSampled(void)
-{
-  static PetscInt k;
-
-  return (PetscBool)(k++ % SpmvTestSample() == 0);
-}
 
 /* SpmvGuarded: n scalars that end where an inaccessible page begins: reading or writing past the end is a crash */
 typedef struct {

@@ -1,5 +1,5 @@
-static const char help[] =
-  "Values that are few or short: each decodes to its bits, products have those of plain values, and a change codes them anew.\n\n";
+static const char help[] = "Values that are few or short: each decodes to its bits, products have those of plain values, and a "
+                           "change codes them anew.\n\n";
 
 #include "spmvtest.h"
 #include "host/values.h"
@@ -160,7 +160,7 @@ static PetscInt Different(PetscInt n, const PetscScalar a[], const PetscScalar b
 /* Products of two storages by each instruction set: the same bits? */
 static PetscErrorCode Compare(const SpmvFormat *f, const SpmvCSR *csr, void *const storage[2], const char what[])
 {
-  PetscScalar *x, *y[2];
+  PetscScalar   *x, *y[2];
   const PetscInt n = PetscMax(csr->m, csr->n);
 
   PetscFunctionBegin;
@@ -253,6 +253,7 @@ static PetscErrorCode TestFormat(const SpmvFormat *f, SpmvTestCSR *t, PetscRando
       for (int wanted = SPMV_VALUES_CODED; wanted <= SPMV_VALUES_FLOAT; wanted++) {
         SpmvPlan plan = SpmvTestPlan(f, SPMV_BACKEND_HOST);
 
+        if (!SpmvTestSampled()) continue;
         plan.threads = 1 + 2 * (k % 2);
         if (p->choices) plan.value[k] = p->choices[c];
         plan.value[knob] = wanted;
@@ -286,8 +287,8 @@ int main(int argc, char **argv)
     for (int k = 0; k < 3; k++) PetscCall(TestFormat(Formats[f], &t[k], rand, &tested));
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(known); k++) formats += tested && !strcmp(Formats[f]->name, known[k]);
   }
-  PetscCheck(formats == PETSC_STATIC_ARRAY_LENGTH(known), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " formats were tested",
-             formats);
+  PetscCheck(formats == PETSC_STATIC_ARRAY_LENGTH(known), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " formats were tested", formats);
   for (int k = 0; k < 3; k++) PetscCall(SpmvTestCSRDestroy(&t[k]));
   PetscCall(PetscRandomDestroy(&rand));
   PetscCall(PetscFinalize());
@@ -297,6 +298,12 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    args: -sample 4
+    timeoutfactor: 5
+
+  test:
+    suffix: long
+    output_file: output/unit_values.out
     timeoutfactor: 5
 
 TEST*/
