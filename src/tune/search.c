@@ -52,7 +52,7 @@ static PetscInt SearchValue(const SpmvParam *p, PetscInt k)
   return k == 0 ? p->preset : k == 1 ? PetscMax(p->low, p->preset / SEARCH_FACTOR) : PetscMin(p->high, p->preset * SEARCH_FACTOR);
 }
 
-/* What heuristic 1 orders shapes by: bytes, as the paper; on a device, which may not be bound by them, the time that is estimated */
+/* What heuristic 1 orders shapes by: bytes, as the paper; on a device, which may not be bound by them, the estimated time */
 static PetscLogDouble SearchSize(const SpmvOption *o)
 {
   return o->plan.backend == SPMV_BACKEND_DEVICE ? o->predicted : o->bytes;
