@@ -2,6 +2,7 @@
 #   conf/variables  which PETSc, which compiler, which flags
 #   conf/rules      how sources become lib/libpetscspmv.so
 #   conf/test       how the tests run
+#   conf/suites     longer tests: PETSc's and SLEPc's own, every PETSc, fuzzers, faults, random sequences
 #   conf/bits       whether two libraries give the same bits
 #   conf/spmvbench  the measuring tool
 #   conf/solvebench whole runs of programs that exist
@@ -15,6 +16,7 @@
 include conf/variables
 include conf/rules
 include conf/test
+include conf/suites
 include conf/bits
 include conf/spmvbench
 include conf/solvebench
@@ -83,6 +85,11 @@ help:
 	@echo 'make test                install what is missing, build, and test a sample of plans, types and numbers of processes'
 	@echo 'make test-all            the same with all of them'
 	@echo 'make test search=NAME    only the tests with NAME in their name, long ones among them'
+	@echo 'make test-petsc          PETSc'"'"'s own tests under each type against aij (with $(SHARED)/tools); test-slepc: SLEPc'"'"'s (docs/testing.md has all suites)'
+	@echo 'make test-variants       build and test with each PETSc that is installed, or VARIANTS="complex int64 debug", and write docs/variants.md'
+	@echo 'make test-fuzz           fuzzers of parsers and of structures times plans, FUZZ_SECONDS each (needs clang)'
+	@echo 'make test-faults         all that makes allocations, devices, disks and caches fail'
+	@echo 'make test-random         random sequences of operations, RANDOM_SECONDS for each type and number of processes, another seed each time'
 	@echo 'make test-avx512         the tests of kernels with AVX-512 made of other instructions, on a machine without it (needs libsimde-dev)'
 	@echo 'make bits BASE=FILE      do products have the bits they have with another libpetscspmv.so? bits-device, bits-cuda: on a device'
 	@echo 'make spmvbench           build/spmvbench: which type is best for your matrix, how fast products are (needs libsuitesparse-dev and zlib1g-dev)'

@@ -1,0 +1,68 @@
+/*
+  fuzz.h - what the fuzzers share: PETSc is there, a file in memory, numbers drawn from the input
+
+  Each program is libFuzzer's (make test-fuzz): LLVMFuzzerTestOneInput() is called with bytes of its invention; what goes wrong aborts.
+*/
+#pragma once
+#include <petscsys.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerInitialize(int *argc, char ***argv);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* What must hold */
+#define FUZZ_CHECK(condition, ...) \
+  do { \
+    if (!(condition)) { \
+      fprintf(stderr, __VA_ARGS__); \
+      abort(); \
+    } \
+  } while (0)
+#define FUZZ_CALL(call) FUZZ_CHECK(!(call), "%s is an error\n", #call)
+
+/* libFuzzer's options are none of PETSc's */
+static inline void FuzzBegin(void)
+{
+  int    argc   = 1;
+  char  *name[] = {(char *)"fuzz", NULL};
+  char **argv   = name;
+
+  FUZZ_CALL(PetscInitialize(&argc, &argv, NULL, NULL));
+}
+
+/* The path of a file with these bytes; the same file each time */
+static inline const char *FuzzFile(const uint8_t *data, size_t size)
+{
+  static char path[64];
+  static int  fd = -1;
+
+  if (fd < 0) {
+    fd = memfd_create("fuzz", 0);
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+  }
+  FUZZ_CHECK(fd >= 0 && !ftruncate(fd, (off_t)size) && pwrite(fd, data, size, 0) == (ssize_t)size, "no file in memory\n");
+  return path;
+}
+
+/* Bytes of the input, one after the other; 0 behind its end */
+typedef struct {
+  const uint8_t *next, *end;
+} FuzzInput;
+
+static inline unsigned FuzzByte(FuzzInput *in)
+{
+  return in->next < in->end ? *in->next++ : 0;
+}
+
+/* Below n */
+static inline PetscInt FuzzBelow(FuzzInput *in, PetscInt n)
+{
+  unsigned value = FuzzByte(in);
+
+  if (n > 256) value = value << 8 | FuzzByte(in);
+  return n > 1 ? (PetscInt)value % n : 0;
+}

@@ -1,0 +1,149 @@
+/*
+  structure - a matrix of any structure and values, in any format, under any plan, by each instruction set: what is built gives the
+  products of a reference in long double, before and after new values, the same bits each time; what is refused is refused by a sentence
+*/
+#include "fuzz.h"
+#include "../spmvtest.h"
+
+static const SpmvFormat *const Formats[] = {
+#define SPMV_FORMAT(name) &SpmvFormat_##name,
+#include "formats.h"
+#undef SPMV_FORMAT
+};
+
+#define MOST 400 /* entries */
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+  (void)argc, (void)argv;
+  FuzzBegin();
+  FUZZ_CALL(SpmvInitializePackage());
+  return 0;
+}
+
+/* Few values, so that codes are chosen too, or many */
+static PetscScalar Value(FuzzInput *in, unsigned kind)
+{
+  static const PetscReal few[] = {1, -1, 0.5, 3, -0.125, 7, 1e-30, 12345.678};
+
+  return kind % 2 ? few[FuzzBelow(in, 8)] : ((PetscReal)FuzzBelow(in, 1000) - 500) / 37;
+}
+
+/* Rows of which each has a length and the steps from one column to the next; a row may be that of the row before, once more */
+static void Matrix(FuzzInput *in, SpmvTestCSR *t)
+{
+  const unsigned kind = FuzzByte(in);
+  PetscInt       nz   = 0;
+
+  t->m = FuzzBelow(in, 61);
+  t->n = kind % 32 == 31 ? 60000 + FuzzBelow(in, 20000) : FuzzBelow(in, 90);
+  FUZZ_CALL(PetscMalloc1(t->m + 1, &t->i));
+  FUZZ_CALL(PetscMalloc1(MOST, &t->j));
+  FUZZ_CALL(PetscMalloc1(MOST, &t->a));
+  for (PetscInt r = 0; r < t->m; r++) {
+    const unsigned what = FuzzByte(in);
+    PetscInt       c = what & 128 ? 0 : FuzzBelow(in, t->n), length = what & 15,
+             step = (what >> 4 & 3) == 3 ? 1 + t->n / 7 : 1 + (what >> 4 & 3);
+
+    t->i[r] = nz;
+    if (what & 64 && r) {
+      for (PetscInt k = t->i[r - 1]; k < t->i[r] && nz < MOST; k++) t->j[nz++] = t->j[k];
+    } else {
+      for (PetscInt k = 0; k < (length == 15 ? 80 : length) && c < t->n && nz < MOST; k++, c += step) t->j[nz++] = c;
+    }
+    for (PetscInt k = t->i[r]; k < nz; k++) t->a[k] = Value(in, kind);
+  }
+  t->i[t->m] = nz;
+}
+
+static SpmvPlan DrawPlan(FuzzInput *in, const SpmvSide *side)
+{
+  SpmvPlan plan = SpmvPlanDefault(SPMV_BACKEND_HOST, side->nparams, side->params);
+
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    const SpmvParam *p = &side->params[k];
+
+    if (FuzzByte(in) % 3) continue;
+    if (p->choices) plan.value[k] = p->choices[FuzzBelow(in, p->count)];
+    else if (p->list) {
+      plan.value[k] = FuzzBelow(in, 4);
+      for (PetscInt i = 0; i < plan.value[k]; i++) plan.list[i] = PetscMin(p->high, p->low + FuzzBelow(in, 300));
+    } else plan.value[k] = FuzzByte(in) % 4 == 0 ? p->high : PetscMin(p->high, p->low + FuzzBelow(in, 300));
+  }
+  plan.threads = FuzzByte(in) % 8 ? 1 : 1 + FuzzBelow(in, 5);
+  return plan;
+}
+
+/* A product and its transpose, twice each */
+static void Products(const SpmvFormat *f, const SpmvCSR *csr, const void *storage, SpmvIsa isa, const PetscScalar x[])
+{
+  const PetscInt n = PetscMax(csr->m, csr->n);
+  PetscScalar   *y, *again;
+  long double   *re, *im, *size;
+  PetscInt      *length;
+
+  FUZZ_CALL(PetscMalloc6(n, &y, n, &again, n, &re, n, &im, n, &size, n, &length));
+  for (int mode = 0; mode < 4; mode++) {
+    const PetscBool transpose = (PetscBool)(mode / 2), beta = (PetscBool)(mode % 2);
+    const PetscInt  ny = transpose ? csr->n : csr->m;
+
+    for (PetscInt k = 0; k < ny; k++) y[k] = again[k] = beta ? (PetscScalar)(k % 5) : (PetscScalar)NAN;
+    SpmvTestReference(csr, transpose, x, beta ? y : NULL, re, im, size, length);
+    FUZZ_CALL(SpmvTestApply(f->host->kernels[isa], transpose, storage, x, y, beta));
+    FUZZ_CHECK(!SpmvTestCompare(ny, y, re, im, size, length), "%s, %s: entries of %sA x are wrong\n", f->name, SpmvIsaName(isa),
+               transpose ? "the transposed " : "");
+    FUZZ_CALL(SpmvTestApply(f->host->kernels[isa], transpose, storage, x, again, beta));
+    FUZZ_CHECK(!ny || !memcmp(y, again, (size_t)ny * sizeof(*y)), "%s, %s: other bits the second time\n", f->name,
+               SpmvIsaName(isa));
+  }
+  FUZZ_CALL(PetscFree6(y, again, re, im, size, length));
+}
+
+/* Values in single precision, which a knob asks for, are those that the reference must have */
+static PetscBool Rounds(const SpmvSide *side, const SpmvPlan *plan)
+{
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    if (strcmp(side->params[k].name, "values")) continue;
+    for (PetscInt c = 0; side->params[k].names && c < side->params[k].count; c++) {
+      if (side->params[k].choices[c] == plan->value[k]) return (PetscBool)!strcmp(side->params[k].names[c], "float");
+    }
+  }
+  return PETSC_FALSE;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+  FuzzInput         in   = {data, data + size};
+  const SpmvFormat *f    = Formats[FuzzBelow(&in, PETSC_STATIC_ARRAY_LENGTH(Formats))];
+  const SpmvSide   *side = &f->host->side;
+  SpmvPlan          plan = DrawPlan(&in, side);
+  SpmvTestCSR       t    = {0};
+  SpmvCSR           csr;
+  PetscScalar      *x;
+  void             *storage  = NULL;
+  char              why[512] = "";
+
+  Matrix(&in, &t);
+  csr = SpmvTestCSRView(&t);
+  FUZZ_CALL(PetscMalloc1(PetscMax(t.m, t.n), &x));
+  for (PetscInt k = 0; k < PetscMax(t.m, t.n); k++) x[k] = (PetscReal)(k % 13) - 6 + (PetscReal)(k % 7) / 9;
+  FUZZ_CALL(SpmvResolve(side, &csr, NULL, &plan, why, sizeof(why)));
+  if (!why[0]) {
+    FUZZ_CALL(SpmvBuild(side, &csr, NULL, &plan, &storage));
+    for (int round = 0; round < 2; round++) {
+      if (Rounds(side, &plan)) {
+        for (PetscInt k = 0; k < t.i[t.m]; k++) t.a[k] = (PetscScalar)(float)PetscRealPart(t.a[k]);
+        FUZZ_CALL(side->setvalues(&csr, storage));
+      }
+      for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) {
+        if (SpmvIsaSupported((SpmvIsa)isa) && f->host->kernels[isa]->apply) Products(f, &csr, storage, (SpmvIsa)isa, x);
+      }
+      for (PetscInt k = 0; k < t.i[t.m]; k++) t.a[k] = Value(&in, round);
+      FUZZ_CALL(side->setvalues(&csr, storage));
+    }
+    FUZZ_CALL(SpmvStorageDestroy(side, &storage));
+  } else FUZZ_CHECK(strlen(why) > 10, "%s refuses by \"%s\"\n", f->name, why);
+  FUZZ_CALL(PetscFree(x));
+  FUZZ_CALL(SpmvTestCSRDestroy(&t));
+  return 0;
+}
