@@ -167,6 +167,7 @@ BROKEN = {  # name: the file, the line in which it is wrong (0: not a matter of 
     'huge_size': (G + '99999999999999999999 2 1\n1 1 1\n', 2, 'expected three sizes'),
     'huge_array': ('%%MatrixMarket matrix array real general\n9999999999 9999999999\n1\n', 2, 'are too many'),
     'not_square': ('%%MatrixMarket matrix coordinate real symmetric\n2 3 1\n1 1 1\n', 2, 'only a general matrix need not be square'),
+    'array_not_square': ('%%MatrixMarket matrix array real symmetric\n255555555555555 2\n1\n', 2, 'only a general matrix need not be square'),
     'ends_early': (G + '2 2 3\n1 1 1\n2 2 1\n', 4, 'ends after 2 of 3 entries'),
     'too_many': (G + '2 2 1\n1 1 1\n2 2 1\n', 4, 'comes after the last of 1 entries'),
     'no_value': (G + '2 2 2\n1 1 1\n2 2\n', 4, "expected row, column, value, found '2 2'"),

@@ -158,14 +158,16 @@ static PetscErrorCode MMCheckSizes(MMText *t, MMCursor *c, PetscBool *ok, char r
   }
   t->rows = size[0];
   t->cols = size[1];
+  if (t->symmetry != 'g' && t->rows != t->cols) { /* before entries are counted, by the square of its rows */
+    PetscCall(MMWrong(t, c, reason, "%lld rows and %lld columns: only a general matrix need not be square", size[0], size[1]));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!t->array) t->entries = size[2];
   else
     t->entries = t->symmetry == 'g'   ? t->rows * t->cols
                  : t->symmetry == 'k' ? t->rows * (t->rows - 1) / 2
                                       : t->rows * (t->rows + 1) / 2;
-  if (t->symmetry != 'g' && t->rows != t->cols)
-    PetscCall(MMWrong(t, c, reason, "%lld rows and %lld columns: only a general matrix need not be square", size[0], size[1]));
-  else *ok = PETSC_TRUE;
+  *ok = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
