@@ -146,8 +146,10 @@ typedef struct {
   PetscLogDouble moved;    /* and of what it writes besides y and reads again */
   PetscLogDouble gathered; /* entries of x that are loaded one by one into a vector */
   PetscLogDouble vectors;  /* vectors of eight scalars that are multiplied and added */
+  PetscLogDouble blocked;  /* cycles of Zen 4 in loops over dense blocks: loads and multiplications, nothing is gathered */
   PetscLogDouble cycles;   /* of all else, by one core */
   PetscLogDouble misses;   /* branches that the processor does not foresee */
+  PetscLogDouble near;     /* entries of x that the first cache does not have, but would if rows were taken as they come */
   PetscLogDouble reach;    /* bytes of x that are used over and over before the next ones are; 0: as the rows come */
   PetscLogDouble waits;    /* lines waited for, for each line of x: more than 1 where y is written out of order; 0: as 1 */
   PetscLogDouble build;    /* cycles to make the storage */

@@ -37,10 +37,11 @@ static PetscErrorCode TestBuiltin(void)
   } machines[] = {
     {"Zen 4", SPMV_AVX512, {{32768, 1048576, 33554432}, 16}, {32768, 1048576, 8388608}, 0, 0},
     {"Zen 4 3D", SPMV_AVX512, {{32768, 1048576, 100663296}, 16}, {32768, 1048576, 8388608}, 0, 0},
+    {"Zen 5", SPMV_AVX512, {{49152, 1048576, 33554432}, 16}, {49152, 1048576, 8388608}, 0, 2},
     {"Zen 3", SPMV_AVX2, {{32768, 524288, 33554432}, 16}, {32768, 524288, 4194304}, 0, 0},
     {"Cascade Lake", SPMV_AVX512, {{32768, 1048576, 37486592}, 11}, {32768, 1048576, 8388608}, 1, 0},
-    {"Sapphire Rapids", SPMV_AVX512, {{49152, 2097152, 110100480}, 15}, {49152, 2097152, 16777216}, 1, 4},
-    {"Emerald Rapids", SPMV_AVX512, {{49152, 2097152, 272629760}, 20}, {49152, 2097152, 16777216}, 1, 4},
+    {"Sapphire Rapids", SPMV_AVX512, {{49152, 2097152, 110100480}, 15}, {49152, 2097152, 16777216}, 1, 5},
+    {"Emerald Rapids", SPMV_AVX512, {{49152, 2097152, 272629760}, 20}, {49152, 2097152, 16777216}, 1, 5},
     {"the same without AVX-512", SPMV_AVX2, {{49152, 2097152, 110100480}, 15}, {49152, 2097152, 16777216}, 0, 0},
     {"Rocket Lake", SPMV_AVX512, {{49152, 524288, 16777216}, 16}, {49152, 524288, 4194304}, 0, 0},
     {"Broadwell", SPMV_AVX2, {{32768, 262144, 47185920}, 20}, {32768, 262144, 2097152}, 0, 0},
@@ -116,16 +117,16 @@ static PetscErrorCode TestFile(const char file[])
     {"", "another version"},
     {"cycle 2\n", "another version"},
     {"petscspmv machine 1\ncycle 2\n", "another version"},
-    {"petscspmv machine 3\ncycle 2\n", "another version"},
-    {"petscspmv machine 2\ncycle 2\nnosuch 1\n", "line 3"},
-    {"petscspmv machine 2\nbyte 1 2 3\ncycle 2\n", "line 2"},
-    {"petscspmv machine 2\ncycle 2 3\n", "line 2"},
-    {"petscspmv machine 2\ncycle 2\n\nmiss -4\n", "line 4"},
-    {"petscspmv machine 2\nmiss x\n", "line 2"},
-    {"petscspmv machine 2\nmiss\n", "line 2"},
-    {"petscspmv machine 2\nvector nan\n", "line 2"},
-    {"petscspmv machine 2\nvector inf\n", "line 2"},
-    {"petscspmv machine 2\ncache 32768 1048576 1e15\n", "line 2"},
+    {"petscspmv machine 99\ncycle 2\n", "another version"},
+    {"petscspmv machine 3\ncycle 2\nnosuch 1\n", "line 3"},
+    {"petscspmv machine 3\nbyte 1 2 3\ncycle 2\n", "line 2"},
+    {"petscspmv machine 3\ncycle 2 3\n", "line 2"},
+    {"petscspmv machine 3\ncycle 2\n\nmiss -4\n", "line 4"},
+    {"petscspmv machine 3\nmiss x\n", "line 2"},
+    {"petscspmv machine 3\nmiss\n", "line 2"},
+    {"petscspmv machine 3\nvector nan\n", "line 2"},
+    {"petscspmv machine 3\nvector inf\n", "line 2"},
+    {"petscspmv machine 3\ncache 32768 1048576 1e15\n", "line 2"},
   };
   const SpmvCaches caches = {{32768, 1048576, 37486592}, 11};
   SpmvMachine      builtin, machine;
@@ -180,7 +181,7 @@ static PetscErrorCode TestGet(const char folder[], PetscBool old)
   PetscCheck(!setenv("XDG_CONFIG_HOME", folder, 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv");
   SpmvMachineFile(file, sizeof(file));
   PetscCheck(!strncmp(file, folder, strlen(folder)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the file is %s", file);
-  PetscCall(Put(file, old ? "cycle 2\n" : "petscspmv machine 2\ncache 32768 65536 131072\ncycle 2\nline 0 1 2 3\nfar 1\n"));
+  PetscCall(Put(file, old ? "cycle 2\n" : "petscspmv machine 3\ncache 32768 65536 131072\ncycle 2\nline 0 1 2 3\nfar 1\n"));
   PetscCall(PetscSNPrintf(path, sizeof(path), "%s/screen", folder));
   PETSC_STDERR = f = fopen(path, "w+");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);

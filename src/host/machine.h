@@ -28,6 +28,7 @@ typedef struct {
   PetscLogDouble miss;                /* a mispredicted branch */
   PetscLogDouble vector;              /* to multiply and add eight scalars, of real numbers in double precision */
   PetscLogDouble gathered;            /* to load one entry of x into a vector */
+  PetscLogDouble blocked;             /* what loops over dense blocks do in a cycle of Zen 4: less where vectors are whole */
   PetscLogDouble isa[SPMV_ISA_COUNT]; /* by how much all of a format's work is slower than with the best instruction set */
 } SpmvMachine;
 

@@ -22,7 +22,7 @@
 #define CALIBRATE_HOLD    0.25                /* how much the distance from the assumed rates counts */
 #define CALIBRATE_STEP    0.5                 /* of the logarithm of a rate, at first, ... */
 #define CALIBRATE_LAST    0.005               /* ... and at last */
-#define CALIBRATE_RATES   10
+#define CALIBRATE_RATES   11
 #define CALIBRATE_MOST    100. /* times as long is the most that counts: more is other programs' doing */
 #define CALIBRATE_FAR     3.   /* how much slower than the second cache one is that is far */
 
@@ -33,7 +33,7 @@ static PetscLogDouble *Rate(SpmvMachine *machine, int k)
 {
   PetscLogDouble *rates[CALIBRATE_RATES] = {&machine->byte[1], &machine->byte[2], &machine->byte[3], &machine->line[1],
                                             &machine->line[2], &machine->line[3], &machine->cycle,   &machine->miss,
-                                            &machine->vector,  &machine->gathered};
+                                            &machine->vector,  &machine->gathered, &machine->blocked};
 
   return rates[k];
 }

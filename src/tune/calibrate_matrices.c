@@ -9,7 +9,7 @@
 
 #define MATRIX_SMALL  60000    /* entries of a matrix in the second cache, about, ... */
 #define MATRIX_MIDDLE 1000000  /* ... in the last one, ... */
-#define MATRIX_LARGE  12000000 /* ... and out of it */
+#define MATRIX_LARGE  24000000 /* ... and out of it */
 #define MATRIX_FEW    100      /* different values, if they are few */
 
 typedef struct {

@@ -4,13 +4,28 @@
 #include "tune.h"
 #include <math.h>
 
-/* The level that so many bytes, read over and over, come from */
-static int EstimateLevel(PetscLogDouble bytes)
+/*
+  The level that so many bytes, read over and over, come from. The last cache is shared: between what a core may count on and what it
+  is likely to hold, a part comes from there
+*/
+static PetscLogDouble EstimateLevel(PetscLogDouble bytes)
 {
-  int level = 0;
+  const SpmvMachine *machine = SpmvMachineGet();
+  const int          last    = SPMV_LEVELS - 2;
+  int                level   = 0;
 
-  while (level < SPMV_LEVELS - 1 && bytes > SpmvMachineGet()->cache[level]) level++;
+  while (level <= last && bytes > machine->cache[level]) level++;
+  if (level > last && bytes < machine->last)
+    return last + (bytes - machine->cache[last]) / (machine->last - machine->cache[last]);
   return level;
+}
+
+/* Nanoseconds to read a byte at a level, which may be between two */
+static PetscLogDouble EstimateByte(const SpmvMachine *machine, PetscLogDouble level)
+{
+  const int low = PetscMin(SPMV_LEVELS - 2, (int)level);
+
+  return machine->byte[low] + (level - low) * (machine->byte[low + 1] - machine->byte[low]);
 }
 
 /*
@@ -22,9 +37,9 @@ static int EstimateLevel(PetscLogDouble bytes)
 PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
   const SpmvWork      *w    = &t->work;
-  const PetscLogDouble load = t->bytes * machine->byte[t->level];
+  const PetscLogDouble load = t->bytes * EstimateByte(machine, t->level);
   const PetscLogDouble work = t->slower * (w->cycles * machine->cycle + w->misses * machine->miss + w->vectors * machine->vector +
-                                           w->gathered * machine->gathered);
+                                           w->gathered * machine->gathered + w->blocked * machine->blocked);
   PetscLogDouble       wait = 0;
 
   for (int level = 1; level < SPMV_LEVELS; level++) wait += t->far[level] * (machine->line[level] - machine->line[level - 1]);
@@ -44,6 +59,7 @@ static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, SpmvTerms 
     const PetscBool held = (PetscBool)(w->reach > 0 && w->reach <= machine->cache[level - 1]);
 
     t->far[level] = s->accesses <= 0 || held ? 0 : s->far[level] / s->accesses * (PetscLogDouble)s->all->i[s->all->m];
+    if (level == 1 && s->accesses > 0) t->far[level] += w->near;
     if (w->waits > 0) t->far[level] *= w->waits;
   }
 }
@@ -75,10 +91,12 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
       sum->bytes += weight * part[k].bytes;
       sum->moved += weight * part[k].moved;
       sum->gathered += weight * part[k].gathered;
+      sum->blocked += weight * part[k].blocked;
       sum->vectors += weight * part[k].vectors;
       sum->cycles += weight * part[k].cycles;
       sum->misses += weight * part[k].misses;
       sum->build += weight * part[k].build;
+      sum->near += weight * part[k].near;
       sum->reach = part[k].reach;
       sum->waits = part[k].waits;
     }

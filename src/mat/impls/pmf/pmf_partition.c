@@ -16,13 +16,8 @@ const PetscInt    PmfPartitions[]     = {PMF_BY_PMF, PMF_BY_NNZ, PMF_BY_ROWS, PM
 const char *const PmfPartitionNames[] = {"pmf", "nnz", "rows", "diagonal"};
 const PetscInt    PmfBlocks[]         = {32, 16};
 
-/*
-  Of 32 matrices of the shared set on one core of Zen 4, windows of 8, 64, 256, 1024, 4096, 16384 rows and all rows give 1.26,
-  1.57, 1.73, 1.76, 1.83, 1.81 and 1.86 times AIJ's speed (geometric means): runs of one length must be long. Windows of 4096 keep
-  their part of y in the first cache.
-*/
-const PetscInt    PmfWindows[]     = {4096, 8, 64, 256, 1024, 16384, PMF_WINDOW_GLOBAL};
-const char *const PmfWindowNames[] = {"4096", "8", "64", "256", "1024", "16384", "global"};
+const PetscInt    PmfWindows[]     = {PMF_WINDOW_AUTO, 8, 64, 256, 1024, 4096, 16384, PMF_WINDOW_GLOBAL};
+const char *const PmfWindowNames[] = {"auto", "8", "64", "256", "1024", "4096", "16384", "global"};
 
 /* Why a matrix has too many rows, columns or entries for 32-bit numbers; empty if it has not */
 PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size)

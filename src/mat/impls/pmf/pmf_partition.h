@@ -8,19 +8,22 @@
 enum { PMF_PARTITION, PMF_POWERS, PMF_WINDOW, PMF_BLOCK, PMF_COMMON_PARAMS };
 typedef enum { PMF_BY_PMF, PMF_BY_NNZ, PMF_BY_ROWS, PMF_BY_DIAGONAL } PmfPartition;
 
-#define PMF_WINDOW_GLOBAL (-1) /* the value of PMF_WINDOW for all rows */
+#define PMF_WINDOW_AUTO   0    /* values of PMF_WINDOW: chosen, ... */
+#define PMF_WINDOW_GLOBAL (-1) /* ... all rows */
+#define PMF_WINDOW_ROWS   4096 /* the rows of a window where nothing is known of the matrix */
 
-extern const PetscInt    PmfPartitions[4], PmfWindows[7], PmfBlocks[2];
-extern const char *const PmfPartitionNames[4], *const PmfWindowNames[7];
+extern const PetscInt    PmfPartitions[4], PmfWindows[8], PmfBlocks[2];
+extern const char *const PmfPartitionNames[4], *const PmfWindowNames[8];
 
 /* Their lines in the table of a side */
 #define PMF_HELP_PARTITION \
   "how rows are cut into parts: by length (algorithm 3), nonzeros (2), rows (1), or blocks on the diagonal and the rest (4)"
+#define PMF_HELP_WINDOW "rows that are ordered by length together; auto: 4096, or less where x is then found in cache more often"
 #define PMF_HELP_POWERS "computing powers of the parts; by default a part of equal power for each thread"
 #define PMF_COMMON_TABLE \
   [PMF_PARTITION] = SPMV_CHOICES("partition", PMF_HELP_PARTITION, PmfPartitions, PmfPartitionNames, SPMV_KNOB_LAYOUT), \
   [PMF_POWERS]    = SPMV_LIST("powers", PMF_HELP_POWERS, 1, 1000000), \
-  [PMF_WINDOW] = SPMV_CHOICES("window", "rows that are ordered by length together", PmfWindows, PmfWindowNames, SPMV_KNOB_TILE), \
+  [PMF_WINDOW] = SPMV_CHOICES("window", PMF_HELP_WINDOW, PmfWindows, PmfWindowNames, SPMV_KNOB_TILE), \
   [PMF_BLOCK]  = SPMV_CHOICES("block", "rows of a block on the diagonal, for -mat_pmf_partition diagonal", PmfBlocks, NULL)
 
 /* PmfOrder: rows in order, and cut into parts. PmfOrderOf() sets what is asked for, PmfOrderCreate() the rest */
@@ -62,11 +65,18 @@ static inline PetscBool PmfIsCut(const PmfOrder *order)
   return (PetscBool)(order->power && order->power[0] <= 0);
 }
 
+/* The rows of a window */
+static inline PetscInt PmfWindowRows(const SpmvCSR *csr, const PetscInt p[])
+{
+  if (p[PMF_WINDOW] == PMF_WINDOW_GLOBAL) return PetscMax(1, csr->m);
+  return p[PMF_WINDOW] == PMF_WINDOW_AUTO ? PMF_WINDOW_ROWS : p[PMF_WINDOW];
+}
+
 /* What the first knobs of a plan ask for, where no row is split; power: as of PmfOrder */
 static inline PmfOrder PmfOrderOf(const SpmvCSR *csr, const PetscInt p[], PetscInt nparts, const PetscInt power[])
 {
   return (PmfOrder){.partition = (PmfPartition)p[PMF_PARTITION],
-                    .window    = p[PMF_WINDOW] == PMF_WINDOW_GLOBAL ? PetscMax(1, csr->m) : p[PMF_WINDOW],
+                    .window    = PmfWindowRows(csr, p),
                     .block     = p[PMF_PARTITION] == PMF_BY_DIAGONAL ? p[PMF_BLOCK] : 0,
                     .limit     = PETSC_MAX_INT,
                     .nparts    = nparts,

@@ -122,7 +122,7 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
     BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : BccooTile(csr, h * w, bunch, t.blocks), &works[k]);
     BccooCodedWork(csr, &plans[k], t.part * (double)t.blocks, &works[k]);
     if (bunch > 1) works[k].bytes += t.part * (double)t.rows * sizeof(uint16_t);
-    works[k].cycles += t.part * BCCOO_CYCLES_NS * BccooTallyWork(&t, bunch);
+    *(h * w > 1 ? &works[k].blocked : &works[k].cycles) += t.part * BCCOO_CYCLES_NS * BccooTallyWork(&t, bunch);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

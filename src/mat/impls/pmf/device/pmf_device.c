@@ -88,6 +88,7 @@ static PetscErrorCode PmfDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo 
   PetscInt *p = plan->value;
 
   PetscFunctionBegin;
+  if (p[PMF_WINDOW] == PMF_WINDOW_AUTO) p[PMF_WINDOW] = PMF_WINDOW_ROWS;
   if (p[PMF_DEVICE_PARTS] && !p[PMF_POWERS]) {
     p[PMF_POWERS] = PetscMin(SPMV_LIST_MAX, p[PMF_DEVICE_PARTS] + PetscMax(1, plan->threads - 1));
     for (PetscInt k = 0; k < p[PMF_POWERS]; k++) plan->list[k] = 1;

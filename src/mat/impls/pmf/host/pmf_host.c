@@ -2,6 +2,7 @@
   pmf_host.c - the host side of pmf: knobs, arrays, what a product costs, what is printed
 */
 #include "pmf_host.h"
+#include "../../../../host/near.h"
 
 static const PetscInt    PmfPieceSteps[] = {PMF_PIECES_AUTO, PMF_PIECES_NONE, PMF_PIECES_ANY, 2, 3, 4};
 static const char *const PmfPieceNames[] = {"auto", "none", "any", "2", "3", "4"};
@@ -36,6 +37,7 @@ static PetscErrorCode PmfHostResolve(const SpmvCSR *csr, const SpmvDeviceInfo *i
 
   PetscFunctionBegin;
   (void)info;
+  if (plan->value[PMF_WINDOW] == PMF_WINDOW_AUTO) PetscCall(PmfWindowChoose(csr, &plan->value[PMF_WINDOW]));
   if (plan->value[PMF_PIECES] == PMF_PIECES_AUTO) plan->value[PMF_PIECES] = any ? PMF_PIECES_ANY : PMF_PIECES_NONE;
   SpmvValuesResolve(csr, &plan->value[PMF_VALUES]);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -79,7 +81,9 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 */
 #define PMF_CYCLES_SLICE 3.5
 #define PMF_CYCLES_ALONE 8.5
-#define PMF_CYCLES_RUN   40.0
+#define PMF_CYCLES_RUN   28.0
+#define PMF_CYCLES_NEAR  0.7 /* of a step that shares pieces of x, besides those */
+#define PMF_CYCLES_FEW   2.0 /* of a step whose values are few, besides decoding them */
 #define PMF_CYCLES_BUILD 38.0 /* of an entry */
 
 static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
@@ -104,7 +108,9 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
   work->gathered += (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]);
   work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b->nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b->nalone;
-  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns;
+  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns + PMF_CYCLES_NEAR * (PetscLogDouble)kind[PMF_NEAR];
+  if (b->value.coding == SPMV_CODING_FEW) work->cycles += PMF_CYCLES_FEW * (PetscLogDouble)b->nsteps;
+  work->near += SpmvNearMore(rows, layout.row, (PetscInt)layout.nrows);
   work->misses += (PetscLogDouble)b->nruns;
   SpmvValuesWork(&b->value, (PetscLogDouble)b->nsteps, work);
   PetscFunctionReturn(PETSC_SUCCESS);

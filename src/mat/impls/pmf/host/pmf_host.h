@@ -141,6 +141,9 @@ extern PmfSlice  PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt fi
 extern PetscInt  PmfAlone(const SpmvCSR *csr, const int32_t row[], PetscInt rows);
 extern void      PmfChoosePieces(PmfLayout *layout);
 
+/* pmf_window.c */
+extern PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window);
+
 /* pmf_layout.c */
 extern PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayout *layout, void **storage);
 extern PetscErrorCode PmfLayoutDestroy(PmfLayout *layout);

@@ -245,7 +245,7 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
   PetscBool        done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(SbccooLookAt(csr, &look));
+  PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
   s->upper = SbccooUpper(csr, s->exact);
   if (pattern) PetscCall(FillAlloc(csr, codes && !s->upper ? PETSC_TRUE : PETSC_FALSE, s));
   if (s->upper) PetscCall(SpmvFree(&s->code));

@@ -51,7 +51,7 @@ static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
   if (!p[SBCCOO_BLOCK]) p[SBCCOO_BLOCK] = 1;
   if (SbccooUpper(csr, p[SBCCOO_EXACT])) p[SBCCOO_PAIRS] = SBCCOO_EQUAL;
   if (p[SBCCOO_PAIRS] != SBCCOO_FOUND) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SbccooLookAt(csr, &look));
+  PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
   p[SBCCOO_PAIRS] = look.near ? SBCCOO_NEAR : SBCCOO_EQUAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -67,7 +67,7 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, cha
                          csr->n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SbccooLookAt(csr, &look));
+  PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
   if (SbccooUpper(csr, asked->value[SBCCOO_EXACT])) look.far = 0;
   if (100. * (look.alone + look.far) <= (double)SBCCOO_ALONE * look.looked) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size,

@@ -38,6 +38,7 @@ typedef enum {
 #define SBCCOO_COUNTS(pieces, single, both) ((pieces) | (single) << 5 | (both) << 10)
 #define SBCCOO_COUNT_MAX 31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
 #define SBCCOO_BOTH_MAX  62
+#define SBCCOO_LOOK       1024 /* entries of a matrix whose partners are looked at */
 #define SBCCOO_PAIR_BYTES (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
 
 /*
@@ -170,7 +171,7 @@ typedef struct {
 
 /* sbccoo_look.c */
 extern PetscInt       SbccooFind(const SpmvCSR *csr, PetscInt i, PetscInt j);
-extern PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look);
+extern PetscErrorCode SbccooLookAt(const SpmvCSR *csr, PetscInt most, SbccooLook *look);
 
 /* sbccoo_fill.c */
 extern PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes, SbccooStorage *s);

@@ -3,11 +3,7 @@
 */
 #include "sbccoo_pairs.h"
 
-#define LOOK_ALL   1024 /* entries up to which all are looked at */
-#define LOOK_PART  64   /* beyond: one of so many, ... */
-#define LOOK_LEAST 1024 /* ... so many at least, ... */
-#define LOOK_MOST  1024 /* ... and so many at most */
-#define LOOK_NEAR  8    /* rows that are tried one after the other */
+#define LOOK_NEAR 8 /* rows that are tried one after the other */
 
 /* The row of entry k, which is in row `low` or behind it */
 static PetscInt LookRow(const SpmvCSR *csr, PetscInt k, PetscInt low)
@@ -108,11 +104,10 @@ static PetscErrorCode LookPairs(PetscInt n, const PetscScalar pairs[], PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Evenly spread entries off the diagonal, and their partners */
-PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look)
+/* `most` evenly spread entries off the diagonal, and their partners. Of some rows of a matrix: those that have both */
+PetscErrorCode SbccooLookAt(const SpmvCSR *csr, PetscInt most, SbccooLook *look)
 {
-  const PetscInt nz    = csr->i[csr->m];
-  const PetscInt count = nz <= LOOK_ALL ? nz : PetscMin(LOOK_MOST, PetscMax(LOOK_LEAST, nz / LOOK_PART));
+  const PetscInt nz = csr->i[csr->m], count = PetscMin(nz, most);
   SPMV_TEMPORARY PetscScalar *pairs  = NULL;
   PetscInt                    looked = 0, n = 0, i = 0;
   SbccooLook                  other;
@@ -120,12 +115,13 @@ PetscErrorCode SbccooLookAt(const SpmvCSR *csr, SbccooLook *look)
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(2 * count, &pairs));
   for (PetscInt c = 0; c < count; c++) {
-    const PetscInt k = (PetscInt)SpmvShare((size_t)nz, c, count), j = csr->j[k];
+    const PetscInt k = (PetscInt)SpmvShare((size_t)nz, c, count), j = csr->j[k] - csr->first;
     PetscInt       partner;
 
-    i       = LookRow(csr, k, i);
-    partner = i != j && j < csr->m && i < csr->n ? SbccooFind(csr, j, i) : -1;
-    looked += i != j;
+    i = LookRow(csr, k, i);
+    if (i == j || j < 0 || j >= csr->m) continue;
+    looked++;
+    partner = SbccooFind(csr, j, csr->first + i);
     if (partner < 0) continue;
     pairs[2 * n]       = csr->a[i < j ? k : partner];
     pairs[2 * n++ + 1] = csr->a[i < j ? partner : k];

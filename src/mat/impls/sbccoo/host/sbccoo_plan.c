@@ -23,6 +23,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 }
 
 #define PLAN_ALONE 14  /* cycles of two entries of the rest */
+#define PLAN_LOOK  128 /* entries of some rows whose partners are looked at */
 #define PLAN_WAITS 1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
 
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
@@ -72,6 +73,20 @@ static void PlanPieces(const SpmvCSR *csr, PetscInt r, PlanTally *t, PetscLogDou
   }
 }
 
+/* What goes to the rest besides: pairs of which one cannot be told from the other, by those that both have their rows here */
+static PetscErrorCode PlanRest(const SpmvCSR *csr, const SpmvPlan *plan, PlanTally *t)
+{
+  SbccooLook     look;
+  PetscLogDouble rest;
+
+  PetscFunctionBegin;
+  if (plan->value[SBCCOO_EXACT] == SBCCOO_DECLARED) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SbccooLookAt(csr, PLAN_LOOK, &look));
+  rest = look.alone + look.far + (plan->value[SBCCOO_PAIRS] == SBCCOO_EQUAL ? look.near : 0);
+  if (look.looked) t->alone += t->entries * rest / look.looked;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Cycles of Zen 4 with all in cache; of scalars with codes out of it: they wait for memory as well as for the stores of y, and take
   1.3 times as long there (Q2, P2 and Stokes, 30 M entries); in cache other formats are faster in any case. A block has a load of
@@ -91,6 +106,7 @@ PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *w
     if (b == 1) PlanPieces(rows, r, &t, &inside);
   }
   for (PetscInt r = rows->m / b * b; r < rows->m; r++) alone += rows->i[r + 1] - rows->i[r];
+  PetscCall(PlanRest(rows, plan, &t));
   work->bytes += (entry + (PetscLogDouble)sizeof(PetscInt)) * alone + t.rows * (values * entry + 2);
   work->bytes += (PetscLogDouble)SBCCOO_PAIR_BYTES * t.alone;
   work->cycles += PLAN_ALONE * t.alone;
@@ -98,7 +114,7 @@ PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *w
   if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
   else work->bytes += 2 * t.blocks;
   if (b == 1) work->cycles += (steps ? 6 : 3.5) * t.pieces + (steps ? 9.5 : 4) * (t.blocks - inside) + (steps ? 18 : 14) * t.rows;
-  else work->cycles += t.blocks * (4.5 + (steps ? 1.7 : 1.2) * (PetscLogDouble)b * (b > 4 ? 1.6 : 1)) + t.rows * (18. + 4.5 * b);
+  else work->cycles += t.blocks * ((steps ? 4 : 3.4) * (PetscLogDouble)b - 1) + 12 * t.rows;
   work->waits = PLAN_WAITS;
   work->build += 25 * t.entries + 50 * t.blocks;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -3,6 +3,7 @@
 */
 #include "tpspmv_host.h"
 #include "../../../../host/machine.h"
+#include "../../../../host/near.h"
 
 #define TPSPMV_SLICE_TILES 4096   /* rows of a slice, with several tiles at least */
 #define TPSPMV_SLICE_ONE   8192   /* rows of a slice, with one tile */
@@ -97,6 +98,22 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 #define TPSPMV_CYCLES_SEGMENT 53.0
 #define TPSPMV_CYCLES_BUILD   35.0 /* of an entry */
 
+/* Rows of a slice are taken by length, all but long ones, which come as they are */
+static PetscErrorCode TpspmvWorkNear(const SpmvCSR *rows, PetscInt height, PetscInt longest, SpmvWork *work)
+{
+  SPMV_TEMPORARY int32_t *order = NULL;
+  PetscInt                n     = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(rows->m, &order));
+  SpmvNearOrder(rows, 0, rows->m, height, order);
+  for (PetscInt k = 0; k < rows->m; k++) {
+    if (rows->i[order[k] + 1] - rows->i[order[k]] <= longest) order[n++] = order[k];
+  }
+  if (2 * n > rows->m) work->near += SpmvNearMore(rows, order, n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   A few rows have as many chunks as a whole slice, and about as many runs: only the fraction of a slice that they are is counted.
   Columns that are empty in them may not be in the matrix
@@ -132,6 +149,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   work->cycles += TPSPMV_CYCLES_PAIR * npairs + TPSPMV_CYCLES_RUN * fraction * (PetscLogDouble)b->nruns;
   work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b->nragged + TPSPMV_CYCLES_SEGMENT * (PetscLogDouble)b->nsegments;
   SpmvValuesWork(&b->value, entries / TPSPMV_LANES, work);
+  if (TpspmvIsDirect(&b->cut)) PetscCall(TpspmvWorkNear(rows, b->cut.height, plan->value[TPSPMV_LONG], work));
   work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,92 @@
+/*
+  near.c - counts the entries of x that the first cache does not have
+*/
+#include "near.h"
+#include "machine.h"
+
+#define NEAR_LENGTHS 1024  /* longer rows are ordered as of this length */
+#define NEAR_ENTRIES 4096  /* entries that are looked at in each order */
+#define NEAR_ROWS    96    /* rows that are too few to tell what an order of more of them does */
+
+/* An empty cache: half of the first one, since entries of the matrix go through it as well */
+void SpmvNearBegin(SpmvNear *near)
+{
+  PetscInt lines = 1;
+
+  while (lines < SPMV_NEAR_LINES && 4 * (PetscLogDouble)lines * SPMV_CACHE_LINE <= SpmvMachineGet()->cache[0]) lines *= 2;
+  *near = (SpmvNear){.mask = (int32_t)(lines - 1)};
+}
+
+static inline void NearAccess(SpmvNear *near, PetscInt column)
+{
+  const int32_t line  = 1 + (int32_t)((size_t)column * sizeof(PetscScalar) / SPMV_CACHE_LINE);
+  int32_t      *place = &near->line[line & near->mask];
+
+  near->missed += *place != line;
+  *place = line;
+}
+
+/* Rows side by side, SPMV_NEAR_LANES at most, entry by entry */
+void SpmvNearRows(SpmvNear *near, const SpmvCSR *csr, const int32_t row[], PetscInt rows)
+{
+  PetscInt start[SPMV_NEAR_LANES], length[SPMV_NEAR_LANES], longest = 0, shortest = PETSC_MAX_INT;
+
+  for (PetscInt l = 0; l < rows; l++) {
+    start[l]  = csr->i[row[l]];
+    length[l] = csr->i[row[l] + 1] - start[l];
+    longest   = PetscMax(longest, length[l]);
+    shortest  = PetscMin(shortest, length[l]);
+    near->entries += length[l];
+  }
+  near->places += rows * longest;
+  for (PetscInt k = 0; k < shortest; k++) {
+    for (PetscInt l = 0; l < rows; l++) NearAccess(near, csr->j[start[l] + k]);
+  }
+  for (PetscInt k = shortest; k < longest; k++) {
+    for (PetscInt l = 0; l < rows; l++) {
+      if (k < length[l]) NearAccess(near, csr->j[start[l] + k]);
+    }
+  }
+}
+
+static PetscInt NearLength(const SpmvCSR *csr, PetscInt r)
+{
+  return PetscMin(NEAR_LENGTHS, csr->i[r + 1] - csr->i[r]);
+}
+
+/* order[0 ... end - first): rows [first, end), in each window by length, the longest first */
+void SpmvNearOrder(const SpmvCSR *csr, PetscInt first, PetscInt end, PetscInt window, int32_t order[])
+{
+  PetscInt next[NEAR_LENGTHS + 2], most = 0;
+
+  for (PetscInt r = first; r < end; r++) most = PetscMax(most, NearLength(csr, r));
+  for (PetscInt from = first, to; from < end; from = to) {
+    to = PetscMin(from + window, end);
+    memset(next, 0, (size_t)(most + 2) * sizeof(*next)); /* a counting sort */
+    for (PetscInt r = from; r < to; r++) next[most - NearLength(csr, r) + 1]++;
+    for (PetscInt k = 0; k <= most; k++) next[k + 1] += next[k];
+    for (PetscInt r = from; r < to; r++) order[from - first + next[most - NearLength(csr, r)]++] = (int32_t)r;
+  }
+}
+
+/*
+  SpmvNearMore - how many more entries of x the first cache lacks where rows, all of a matrix but a few, are taken in an order,
+  SPMV_NEAR_LANES side by side, than where they are taken as they come: by the first ones of both, but of the order from its middle
+*/
+PetscLogDouble SpmvNearMore(const SpmvCSR *csr, const int32_t row[], PetscInt rows)
+{
+  SpmvNear ordered, plain;
+
+  if (csr->m < NEAR_ROWS || (PetscLogDouble)csr->n * sizeof(PetscScalar) <= SpmvMachineGet()->cache[0]) return 0;
+  SpmvNearBegin(&ordered);
+  SpmvNearBegin(&plain);
+  for (PetscInt k = rows / 2, n = 0; n < rows && ordered.entries < NEAR_ENTRIES; n += SPMV_NEAR_LANES) {
+    SpmvNearRows(&ordered, csr, row + k, PetscMin(SPMV_NEAR_LANES, rows - k));
+    k = k + SPMV_NEAR_LANES < rows ? k + SPMV_NEAR_LANES : 0;
+  }
+  for (int32_t r = 0; r < csr->m && plain.entries < NEAR_ENTRIES; r++) SpmvNearRows(&plain, csr, &r, 1);
+  if (!ordered.entries || !plain.entries) return 0;
+  return PetscMax(0, (PetscLogDouble)ordered.missed / (PetscLogDouble)ordered.entries -
+                       (PetscLogDouble)plain.missed / (PetscLogDouble)plain.entries) *
+         (PetscLogDouble)csr->i[csr->m];
+}
