@@ -252,12 +252,12 @@ end:
     test: # the matrix and its vectors fit, its transpose does not
       suffix: transpose
       requires: !complex
-      args: -host -spmv_device_memory 60000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
+      args: -host -spmv_device_memory 60000 -mat_spmv_tune off -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # the matrix fits, its vectors do not (bytes of real numbers, here and above)
       suffix: vectors
       requires: !complex
-      args: -host -spmv_device_memory 36000 -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
+      args: -host -spmv_device_memory 36000 -mat_spmv_tune off -mat_bccoo_block_height 1 -mat_bccoo_block_width 1
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # nothing fits
       suffix: full
