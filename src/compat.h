@@ -18,7 +18,7 @@
 #if PETSC_VERSION_LT(3, 23, 0)
 typedef PetscOptionItems *SpmvOptionItems;
 #else
-typedef PetscOptionItems SpmvOptionItems;
+typedef PetscOptionItems     SpmvOptionItems;
 #endif
 
 /* The viewer that an option names; ours to destroy in every release */

@@ -7,10 +7,10 @@
 #pragma once
 #include "spmvimpl.h"
 
-#define SPMV_DEVICE_ARG_MAX    25   /* arguments of a kernel, at most, and one that ends them */
-#define SPMV_DEVICE_LAUNCH_MAX 8    /* kernels of a product, at most */
-#define SPMV_DEVICE_WORK_MAX   4    /* work arrays, at most */
-#define SPMV_DEVICE_OPTIONS    1024 /* characters of all -D options */
+#define SPMV_DEVICE_ARG_MAX    25           /* arguments of a kernel, at most, and one that ends them */
+#define SPMV_DEVICE_LAUNCH_MAX 8            /* kernels of a product, at most */
+#define SPMV_DEVICE_WORK_MAX   4            /* work arrays, at most */
+#define SPMV_DEVICE_OPTIONS    1024         /* characters of all -D options */
 #define SPMV_ACROSS            "-DACROSS=1" /* added to those of a product whose kernels are given its number */
 
 /* SpmvDeviceArg: what a kernel is given. What has no array, x of a matrix without columns, say, is given as a null pointer */

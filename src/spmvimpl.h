@@ -158,17 +158,17 @@ typedef struct {
 /* SpmvDeviceInfo: what a device is and how much it has */
 typedef struct {
   char           name[128], driver[128], compiler[128];
-  size_t         memory;   /* bytes */
-  PetscLogDouble room;     /* bytes that we may still take of it */
-  size_t         local;    /* bytes that a work group shares */
-  size_t         large;    /* the same if one array of a kernel is LOCAL_LARGE; 0: no more than `local` */
-  size_t         cache;    /* bytes of the cache that all processors share: a GPU's L2; 0: not told */
-  size_t         group;    /* work items of a work group, at most */
-  size_t         units;    /* processors that work groups are given to */
-  PetscBool      gpu;      /* work groups run in lockstep, so that all barriers may be skipped at once */
-  PetscBool      forward;  /* work groups go on while others wait for what they write: GPUs that have fences for that are taken to */
-  PetscBool      real64;   /* has double */
-  PetscBool      atomic64; /* exchanges 64 bits in one piece */
+  size_t         memory; /* bytes */
+  PetscLogDouble room;   /* bytes that we may still take of it */
+  size_t         local;  /* bytes that a work group shares */
+  size_t         large;  /* the same if one array of a kernel is LOCAL_LARGE; 0: no more than `local` */
+  size_t         cache;  /* bytes of the cache that all processors share: a GPU's L2; 0: not told */
+  size_t         group;  /* work items of a work group, at most */
+  size_t         units;  /* processors that work groups are given to */
+  PetscBool      gpu;    /* work groups run in lockstep, so that all barriers may be skipped at once */
+  PetscBool forward;  /* work groups go on while others wait for what they write: GPUs that have fences for that are taken to */
+  PetscBool real64;   /* has double */
+  PetscBool atomic64; /* exchanges 64 bits in one piece */
 } SpmvDeviceInfo;
 
 /* SpmvSide: what both sides of a format have. info is the device of a device side, and NULL for the host */

@@ -73,9 +73,9 @@ static PetscErrorCode Check(const SpmvFormat *f, SpmvIsa isa, const SpmvCSR *csr
 static PetscErrorCode CheckWork(const SpmvFormat *f, const SpmvCSR *csr, const SpmvPlan *asked, PetscLogDouble built,
                                 PetscInt *wrong)
 {
-  const SpmvSide *side = &f->host->side;
-  SpmvPlan        plan = *asked;
-  SpmvWork        work = {0};
+  const SpmvSide *side     = &f->host->side;
+  SpmvPlan        plan     = *asked;
+  SpmvWork        work     = {0};
   char            why[512] = "";
 
   PetscFunctionBegin;

@@ -158,7 +158,7 @@ static PetscErrorCode ManyRows(void)
 static PetscErrorCode Found(PetscInt size)
 {
   const PetscInt blocks = 3000, apart[] = {0, 1, 70, 71, 900};
-  SpmvTestCSR    t      = {.m = size * blocks, .n = size * blocks};
+  SpmvTestCSR    t = {.m = size * blocks, .n = size * blocks};
   SpmvCSR        csr;
   SpmvPlan       plan = SpmvTestPlan(&SpmvFormat_bccoo, SPMV_BACKEND_HOST);
   PetscInt       nz   = 0;
@@ -203,12 +203,15 @@ static PetscErrorCode Masks(PetscInt m, PetscInt n, const PetscScalar dense[])
   v = s->value;
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " x %" PetscInt_FMT " with masks\n", m, n));
   for (PetscInt g = 0, k = 0; g < BccooCeil(m, BCCOO_MASKED_HEIGHT); g++) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  rows %" PetscInt_FMT ": %d and %d blocks\n", g * BCCOO_MASKED_HEIGHT, s->count[2 * g],
-                          s->count[2 * g + 1]));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  rows %" PetscInt_FMT ": %d and %d blocks\n", g * BCCOO_MASKED_HEIGHT,
+                          s->count[2 * g], s->count[2 * g + 1]));
     for (int32_t end = (int32_t)k + s->count[2 * g] + s->count[2 * g + 1]; k < end; k++) {
       PetscCall(PetscPrintf(PETSC_COMM_SELF, "    column %d:", (int)(s->word[k] >> BCCOO_MASKED_BITS)));
       for (int lane = 0; lane < BCCOO_MASKED_HEIGHT * BCCOO_MASKED_WIDTH; lane++)
-        PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%d", lane % BCCOO_MASKED_WIDTH ? " " : lane ? ", " : " ",
+        PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s%d",
+                              lane % BCCOO_MASKED_WIDTH ? " "
+                              : lane                    ? ", "
+                                                        : " ",
                               s->word[k] >> lane & 1 ? (int)PetscRealPart(*v++) : 0));
       PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n"));
     }
@@ -226,10 +229,11 @@ int main(int argc, char **argv)
   /* Fig. 7(a), with A' to P' as 1 to 16 */
   const PetscScalar C[] = {1, 0, 2, 0, 3, 0, 4, 5, 0, 0, 0, 6, 0, 0, 7, 0, 0, 8, 0, 9, 0, 10, 0, 0, 0, 11, 12, 13, 0, 14, 15, 16};
   /* block rows 1 and 4 of 6 occupied: leading, middle and trailing empty ones */
-  const PetscScalar E[]      = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
-                                0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
+  const PetscScalar E[] = {0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0,
+                           0, 0, 0, 0, 0, 0, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
   /* two blocks of five entries, which come before one of four; the last column's, which begins at the one before; one row */
-  const PetscScalar M[] = {1, 2, 3, 0, 0, 0, 0, 0, 4, 5, 0, 6, 7, 0, 0, 8, 9, 0, 10, 0, 11, 0, 12, 13, 0, 14, 15, 0, 0, 0, 0, 0, 0, 0, 16};
+  const PetscScalar M[]      = {1,  2, 3,  0, 0,  0,  0, 0,  4,  5, 0, 6, 7, 0, 0, 8, 9, 0,
+                                10, 0, 11, 0, 12, 13, 0, 14, 15, 0, 0, 0, 0, 0, 0, 0, 16};
   const PetscScalar none[12] = {0};
   SpmvTestCSR       t;
 

@@ -9,7 +9,8 @@ static const char help[] =
 static PetscInt Compared, Wrong;
 
 /* Arrays that must have been compared */
-static const char *const Names[] = {"values", "columns", "flags", "entries", "bases", "escaped", "escapes", "rows", "firsts", "scans"};
+static const char *const Names[] = {"values",  "columns", "flags", "entries", "bases",
+                                    "escaped", "escapes", "rows",  "firsts",  "scans"};
 static PetscInt          Seen[PETSC_STATIC_ARRAY_LENGTH(Names)];
 
 /* m x n, n > 65536 if `wide`: rows of many lengths, some empty, blocks full and filled, columns near each other and far */
@@ -197,7 +198,8 @@ int main(int argc, char **argv)
   if (device) {
     PetscCall(Plans(device));
     PetscCall(Choices(device));
-    PetscCheck(Compared > 300 / SpmvTestSample(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " arrays were compared", Compared);
+    PetscCheck(Compared > 300 / SpmvTestSample(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " arrays were compared",
+               Compared);
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(Names); i++)
       PetscCheck(Seen[i] || SpmvTestSample() > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no %s were compared", Names[i]);
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " arrays wrong\n", Wrong));

@@ -312,7 +312,7 @@ static PetscErrorCode PmfShared(const SpmvDeviceInfo *info, PetscInt m, PetscInt
 /* Columns have 16 bits in some slices and 32 in others: 300 rows near the diagonal, 300 that reach from end to end, one long of each */
 static PetscErrorCode Mixed(SpmvDevice *device, const SpmvFormat *f, SpmvPlan plan)
 {
-  const PetscInt m = 602, n = 200000;
+  const PetscInt m = 602, n         = 200000;
   PetscInt       length[602], wrong = 0, narrays;
   SpmvTestCSR    t;
   SpmvCSR        csr;
@@ -353,8 +353,9 @@ static PetscErrorCode TpspmvByCache(const SpmvDeviceInfo *info, PetscBool anywhe
   PetscCall(Alike(20000, 200000, 64, anywhere, &t));
   csr = SpmvTestCSRView(&t);
   PetscCall(SpmvResolve(&SpmvFormat_tpspmv.device->side, &csr, info, &plan, why, sizeof(why)));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "tpspmv, %s, %s: %s for a cache of %" PetscInt_FMT " KiB, work groups of %" PetscInt_FMT "\n",
-                        info->name, what, plan.value[TPSPMV_TILE] < csr.n ? "several tiles" : "one tile", plan.value[TPSPMV_CACHE],
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "tpspmv, %s, %s: %s for a cache of %" PetscInt_FMT " KiB, work groups of %" PetscInt_FMT "\n", info->name,
+                        what, plan.value[TPSPMV_TILE] < csr.n ? "several tiles" : "one tile", plan.value[TPSPMV_CACHE],
                         plan.value[TPSPMV_WORKGROUP]));
   PetscCall(RowsDestroy(&t));
   PetscFunctionReturn(0);

@@ -246,8 +246,9 @@ int main(int argc, char **argv)
   PetscCheck(Tries == 52 && Plans + Refusals == (Tries + SpmvTestSample() - 1) / SpmvTestSample(), PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "%" PetscInt_FMT " plans ran, %" PetscInt_FMT " were refused", Plans, Refusals);
   /* The others need more than 48 kB of real numbers */
-  PetscCheck(Plans >= 40 / SpmvTestSample() || device->info.local < 49152 || device->info.group < 512 || sizeof(PetscScalar) > 8, PETSC_COMM_SELF,
-             PETSC_ERR_PLIB, "only %" PetscInt_FMT " plans ran in %zu bytes of local memory", Plans, device->info.local);
+  PetscCheck(Plans >= 40 / SpmvTestSample() || device->info.local < 49152 || device->info.group < 512 || sizeof(PetscScalar) > 8,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " plans ran in %zu bytes of local memory", Plans,
+             device->info.local);
   PetscCall(RowsDestroy(&t));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", Wrong));
   PetscCall(PetscFinalize());

@@ -190,9 +190,8 @@ static PetscErrorCode CheckDecoded(const SpmvCSR *csr, const SbccooStorage *s)
     for (PetscInt k = csr->i[i]; k < csr->i[i + 1]; k++) {
       PetscScalar *at_ = dense + i * csr->n + csr->j[k];
 
-      PetscCheck(!memcmp(at_, csr->a + k, sizeof(*at_)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                 "entry %d, %d is %a, stored is %a", (int)i, (int)csr->j[k], (double)PetscRealPart(csr->a[k]),
-                 (double)PetscRealPart(*at_));
+      PetscCheck(!memcmp(at_, csr->a + k, sizeof(*at_)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "entry %d, %d is %a, stored is %a",
+                 (int)i, (int)csr->j[k], (double)PetscRealPart(csr->a[k]), (double)PetscRealPart(*at_));
       *at_ = 0;
     }
   }
@@ -205,11 +204,11 @@ static PetscErrorCode CheckDecoded(const SpmvCSR *csr, const SbccooStorage *s)
 /* Kinds of pairs */
 typedef enum {
   KIND_EQUAL,
-  KIND_STEPS,  /* 1 to 200 units in the last place apart */
-  KIND_NOISE,  /* what is left where larger terms cancel */
-  KIND_SIGNS,  /* some have the other sign, 0 and -0 among them */
-  KIND_SKEW,   /* a_ji = -a_ij for the last rows */
-  KIND_APART,  /* other numbers */
+  KIND_STEPS,   /* 1 to 200 units in the last place apart */
+  KIND_NOISE,   /* what is left where larger terms cancel */
+  KIND_SIGNS,   /* some have the other sign, 0 and -0 among them */
+  KIND_SKEW,    /* a_ji = -a_ij for the last rows */
+  KIND_APART,   /* other numbers */
   KIND_STRANGE, /* NaN, Inf, the largest and the least numbers */
   KIND_CONJUGATE,
   KIND_COUNT
@@ -241,18 +240,14 @@ static PetscScalar Partner(Kind kind, PetscRandom rand, PetscBool last, PetscSca
   case KIND_SIGNS:
     if (u < 0.1) *a = 0;
     return u < 0.3 ? -*a : *a;
-  case KIND_SKEW:
-    return last ? -*a : *a;
-  case KIND_APART:
-    return *a + u;
+  case KIND_SKEW: return last ? -*a : *a;
+  case KIND_APART: return *a + u;
   case KIND_STRANGE:
     if (u > 0.5) return *a;
     *a = strange[(int)(15.99 * u)];
     return strange[(int)(7.99 * Random(rand))];
-  case KIND_CONJUGATE:
-    return PetscConj(*a);
-  default:
-    return *a;
+  case KIND_CONJUGATE: return PetscConj(*a);
+  default: return *a;
   }
 }
 
@@ -375,7 +370,7 @@ static PetscErrorCode TestFar(PetscInt b)
     const PetscInt mine = i / b, other = (mine + nb / 2) % nb, third = nb - 1 - mine; /* and a few near ones */
 
     t.i[i] = nz;
-    for (PetscInt j = PetscMin(mine, PetscMin(other, third)); j >= 0; ) {
+    for (PetscInt j = PetscMin(mine, PetscMin(other, third)); j >= 0;) {
       PetscInt next = nb;
 
       for (PetscInt c = 0; c < b; c++) {

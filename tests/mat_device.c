@@ -133,11 +133,11 @@ static PetscErrorCode Errors(const char type[], Mat A, Mat B)
                      (const char[][40]){"-mat_bccoo_device_strategy"}, 1));
     PetscCall(
       Refuse(A, "-mat_bccoo_device_strategy 1 -mat_bccoo_device_cache 2", (const char[][40]){"-mat_bccoo_device_cache"}, 1));
-    PetscCall(Refuse(
-      A,
-      "-mat_bccoo_columns int32 -mat_bccoo_device_transpose offline -mat_bccoo_device_workgroup 512 -mat_bccoo_tile 1024 "
-      "-mat_bccoo_device_cache 1",
-      (const char[][40]){"-mat_bccoo_tile"}, 1));
+    PetscCall(
+      Refuse(A,
+             "-mat_bccoo_columns int32 -mat_bccoo_device_transpose offline -mat_bccoo_device_workgroup 512 -mat_bccoo_tile 1024 "
+             "-mat_bccoo_device_cache 1",
+             (const char[][40]){"-mat_bccoo_tile"}, 1));
     /* over 2 MiB of local memory: PoCL takes the size of a cache for it */
     PetscCall(Refuse(
       A, "-mat_bccoo_tile 64 -mat_bccoo_block_height 8 -mat_bccoo_block_width 1 -mat_bccoo_device_transpose online",

@@ -130,7 +130,8 @@ static PetscErrorCode TestMatrix(void)
         use.work = SPMV_WORK_SOLVES; use.build_after = 4);
   NOT("lost", use.spent.setup = 1.9);
   NOT("lost", use.spent.setup = 2.4);
-  THERE("its products are not faster than by PETSc's kernel; -el_mat_spmv_tune_check", use.spent.least[0] = 0.004; use.spent.setup = 1);
+  THERE("its products are not faster than by PETSc's kernel; -el_mat_spmv_tune_check", use.spent.least[0] = 0.004;
+        use.spent.setup = 1);
 
   THERE("products of type cmrs, which are 0.80 times as fast as those of aij: -el_mat_type spmv", use.chosen = PETSC_FALSE;
         use.spent.least[1] = 0.0075; memcpy(use.label.type, "cmrs", 5));

@@ -96,7 +96,7 @@ static PetscErrorCode Serves(Mat A, const char what[], PetscBool aij, PetscInt64
 /* The verdict comes with the last of so many products, from medians, once */
 static PetscErrorCode TestCall(void)
 {
-  const PetscLogDouble aij[] = {9, 1, 3, 2, 5, 4, 100};      /* the last five: 2 3 4 5 100 */
+  const PetscLogDouble aij[]  = {9, 1, 3, 2, 5, 4, 100};     /* the last five: 2 3 4 5 100 */
   const PetscLogDouble ours[] = {50, 50, 3, 6, 4.5, 1, 200}; /* but for two: 1 3 4.5 6 200 */
   SpmvCheck            c      = {.done = PETSC_FALSE};
   PetscLogDouble       median[2];

@@ -78,7 +78,9 @@ static PetscErrorCode Check(const char what[], Mat A, Mat R, PetscBool upper)
   PetscCall(MatSpmvGetBlocks(A, &blocks));
   s = (const SbccooStorage *)blocks.shadow[0]->seq.built.storage;
   PetscCheck(s && s->upper == upper && (!upper || !s->code), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: stored is %s", what,
-             !s ? "nothing" : s->upper ? "the upper part" : "all");
+             !s         ? "nothing"
+             : s->upper ? "the upper part"
+                        : "all");
   PetscCall(SpmvFormat_sbccoo.host->side.describe(s, 1, line, sizeof(line)));
   PetscCheck(!strncmp(line, upper ? "the upper part alone" : "exact", 5), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: view says %s",
              what, line);
@@ -126,8 +128,10 @@ static PetscErrorCode Refused(Mat A, PetscInt b)
   PetscCall(PetscPushErrorHandler(Keep, NULL));
   ierr = MatMult(blocks.mat[0], x, y);
   PetscCall(PetscPopErrorHandler());
-  PetscCheck(ierr == PETSC_ERR_ARG_INCOMP, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pair that is off by 1e-6 was taken: error %d", (int)ierr);
-  PetscCall(PetscSNPrintf(pair, sizeof(pair), "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is", first + 4, first + 4 + REACH * b));
+  PetscCheck(ierr == PETSC_ERR_ARG_INCOMP, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pair that is off by 1e-6 was taken: error %d",
+             (int)ierr);
+  PetscCall(
+    PetscSNPrintf(pair, sizeof(pair), "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is", first + 4, first + 4 + REACH * b));
   PetscCheck(strstr(Message, pair) && strstr(Message, "-mat_sbccoo_exact no"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, not %s",
              Message, pair);
   PetscCall(VecDestroy(&x));

@@ -1,5 +1,6 @@
-static const char help[] = "A device that fails in mid-run, or runs out of memory: each call of its API is refused in turn. The product is "
-                           "right, or an error; the matrix goes on on the host, and nothing is left on the device.\n\n";
+static const char help[] =
+  "A device that fails in mid-run, or runs out of memory: each call of its API is refused in turn. The product is "
+  "right, or an error; the matrix goes on on the host, and nothing is left on the device.\n\n";
 
 #include "vec/impls/accel/accel.h"
 #include "mat/interface/spmvmat.h"
@@ -127,7 +128,8 @@ static PetscErrorCode Fill(Mat A, PetscReal scale)
     for (PetscInt j = 0; j < ROWS; j++) {
       const PetscInt far = PetscAbsInt(i - j);
 
-      if (far <= 3 || far == 40 || i == 7) PetscCall(MatSetValue(A, i, j, scale * (1 + (PetscReal)((i + 2 * j) % 9) / 8), INSERT_VALUES));
+      if (far <= 3 || far == 40 || i == 7)
+        PetscCall(MatSetValue(A, i, j, scale * (1 + (PetscReal)((i + 2 * j) % 9) / 8), INSERT_VALUES));
     }
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
@@ -234,13 +236,13 @@ static const struct {
   WorkFn     *before, *run;
   PetscBool   half; /* a vector that is added to in place may be lost, which is an error */
 } Cases[] = {
-  {"a first product",      Nothing,    Product,      PETSC_FALSE},
-  {"products",             Products,   Products,     PETSC_FALSE},
-  {"a sum",                Product,    Added,        PETSC_FALSE},
-  {"a sum in place",       Product,    AddedInPlace, PETSC_TRUE },
-  {"a transposed product", Product,    Transposed,   PETSC_FALSE},
-  {"new values",           Products,   NewValues,    PETSC_FALSE},
-  {"new values of A^T",    Transposed, NewValues,    PETSC_FALSE},
+  {"a first product", Nothing, Product, PETSC_FALSE},
+  {"products", Products, Products, PETSC_FALSE},
+  {"a sum", Product, Added, PETSC_FALSE},
+  {"a sum in place", Product, AddedInPlace, PETSC_TRUE},
+  {"a transposed product", Product, Transposed, PETSC_FALSE},
+  {"new values", Products, NewValues, PETSC_FALSE},
+  {"new values of A^T", Transposed, NewValues, PETSC_FALSE},
 };
 
 /* Whether z is what aij makes of the same */
@@ -265,7 +267,8 @@ static PetscErrorCode Right(Work *w, size_t k, WorkFn *run, const char what[])
 static PetscBool Fallback; /* -mat_spmv_on_device_error */
 
 /* One call is refused; *failed: there was such a call */
-static PetscErrorCode RunRefused(SpmvDevice *d, MatType type, VecType vec, size_t k, PetscInt call, PetscBool memory, PetscBool *failed)
+static PetscErrorCode RunRefused(SpmvDevice *d, MatType type, VecType vec, size_t k, PetscInt call, PetscBool memory,
+                                 PetscBool *failed)
 {
   char          *said = NULL, what[256];
   size_t         size;
@@ -295,16 +298,18 @@ static PetscErrorCode RunRefused(SpmvDevice *d, MatType type, VecType vec, size_
   PETSC_STDERR = err;
   for (const char *p = said; (p = strstr(p, "Warning:")); p++) warnings++;
   if (memory) {
-    PetscCheck(!ierr || (Cases[k].half && ierr == PETSC_ERR_MEM), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s returns %d", what, (int)ierr);
+    PetscCheck(!ierr || (Cases[k].half && ierr == PETSC_ERR_MEM), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s returns %d", what,
+               (int)ierr);
     PetscCheck(!d->failed, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is a failure", what);
   } else {
     const PetscBool error = (PetscBool)(ierr == PETSC_ERR_LIB), may = (PetscBool)(Dead && Cases[k].half);
 
     PetscCheck(d->failed == Dead, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is a failure: %d", what, (int)d->failed);
     PetscCheck(!ierr || error, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s returns %d", what, (int)ierr);
-    PetscCheck(may || error == (PetscBool)(Dead && !Fallback), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is an error: %d", what, (int)error);
-    PetscCheck(may || warnings == (Dead && Fallback), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s gives %" PetscInt_FMT " warnings", what,
-               warnings);
+    PetscCheck(may || error == (PetscBool)(Dead && !Fallback), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is an error: %d", what,
+               (int)error);
+    PetscCheck(may || warnings == (Dead && Fallback), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s gives %" PetscInt_FMT " warnings",
+               what, warnings);
   }
   free(said);
   if (!ierr) PetscCall(Right(&w, k, Cases[k].run, what));
@@ -312,7 +317,8 @@ static PetscErrorCode RunRefused(SpmvDevice *d, MatType type, VecType vec, size_
   PetscCall(MatCopy(w.A, w.R, SAME_NONZERO_PATTERN));
   PetscCall(Right(&w, k, Product, what));
   PetscCall(Destroy(&w));
-  PetscCheck(d->held == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s leaves %g bytes on the device", what, (double)(d->held - before));
+  PetscCheck(d->held == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s leaves %g bytes on the device", what,
+             (double)(d->held - before));
   PetscCheck(!d->tolerant, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s leaves the device tolerant", what);
   Dead = Sticky = PETSC_FALSE;
   d->failed = d->told = PETSC_FALSE;
@@ -338,7 +344,7 @@ static PetscErrorCode FirstSum(void)
 int main(int argc, char **argv)
 {
   char        type[64] = MATSPMV;
-  PetscInt    calls = 0, piece;
+  PetscInt    calls    = 0, piece;
   SpmvDevice *device;
   PetscBool   supported = PETSC_FALSE, failed;
   size_t      size;
@@ -349,10 +355,12 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-fallback", &Fallback));
   PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_on_device_error", Fallback ? "fallback" : "error"));
-  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) supported |= (PetscBool)(!strcmp(SpmvCandidate[k]->name, type) && SpmvCandidate[k]->device);
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++)
+    supported |= (PetscBool)(!strcmp(SpmvCandidate[k]->name, type) && SpmvCandidate[k]->device);
   PetscCall(SpmvDeviceGet(&device));
   if (!device || !supported) {
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: %s\n", supported ? "there is no device; install pocl-opencl-icd" : "the format has no kernels for devices"));
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "SKIP: %s\n",
+                          supported ? "there is no device; install pocl-opencl-icd" : "the format has no kernels for devices"));
     PetscCall(PetscFinalize());
     return 0;
   }

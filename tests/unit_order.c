@@ -160,11 +160,8 @@ static PetscErrorCode TestChoice(void)
     PetscInt  n;
     PetscBool random, wanted;
   } grids[] = {
-    {60, PETSC_TRUE, PETSC_TRUE},
-    {60, PETSC_FALSE, PETSC_FALSE},
-    {24, PETSC_TRUE, PETSC_TRUE},
-    {24, PETSC_FALSE, PETSC_FALSE},
-    {16, PETSC_TRUE, PETSC_FALSE},
+    {60, PETSC_TRUE, PETSC_TRUE},   {60, PETSC_FALSE, PETSC_FALSE}, {24, PETSC_TRUE, PETSC_TRUE},
+    {24, PETSC_FALSE, PETSC_FALSE}, {16, PETSC_TRUE, PETSC_FALSE},
   };
   SpmvMachine machine = *SpmvMachineGet();
 

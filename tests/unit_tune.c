@@ -136,8 +136,8 @@ static PetscErrorCode Tune(PetscInt kind, PetscInt allowed, PetscReal seconds, c
   PetscCall(PetscStrncpy(q.wisdom, "none", sizeof(q.wisdom)));
   *aij = 0;
   PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, Baseline, aij, choice));
-  PetscCheck(choice->known && choice->best.number >= 0 && SpmvChoiceAnswers(choice, &q, &key, SPMV_BACKEND_HOST, PETSC_FALSE), PETSC_COMM_SELF,
-             PETSC_ERR_PLIB, "no choice");
+  PetscCheck(choice->known && choice->best.number >= 0 && SpmvChoiceAnswers(choice, &q, &key, SPMV_BACKEND_HOST, PETSC_FALSE),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "no choice");
   PetscFunctionReturn(0);
 }
 

@@ -354,10 +354,17 @@ static const struct {
   const char *name;
   PetscErrorCode (*generate)(PetscInt, BenchMatrix *);
 } BenchKinds[] = {
-  {"dense", GenerateDense},         {"laplace7", GenerateLaplace7Constant},  {"laplace7var", GenerateLaplace7Variable},
-  {"laplace27", GenerateLaplace27}, {"elasticity", BenchGenerateElasticity}, {"qcd", GenerateQcd},
-  {"powerlaw", GeneratePowerlaw},   {"permutation", GeneratePermutation},    {"lpwide", GenerateLpwide},
-  {"uniform", GenerateUniform},     {"longrow", GenerateLongrow},
+  {"dense", GenerateDense},
+  {"laplace7", GenerateLaplace7Constant},
+  {"laplace7var", GenerateLaplace7Variable},
+  {"laplace27", GenerateLaplace27},
+  {"elasticity", BenchGenerateElasticity},
+  {"qcd", GenerateQcd},
+  {"powerlaw", GeneratePowerlaw},
+  {"permutation", GeneratePermutation},
+  {"lpwide", GenerateLpwide},
+  {"uniform", GenerateUniform},
+  {"longrow", GenerateLongrow},
 };
 
 /*

@@ -239,13 +239,15 @@ static PetscErrorCode PeerSell(const BenchMatrix *M, PeerCusparse *p, PetscLogDo
   PetscScalar   *value;
 
   PetscFunctionBegin;
-  PetscCheck(cusparse.CreateSlicedEll, PETSC_COMM_SELF, PETSC_ERR_SUP, "cuSPARSE here is too old: it has no cusparseCreateSlicedEll");
+  PetscCheck(cusparse.CreateSlicedEll, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "cuSPARSE here is too old: it has no cusparseCreateSlicedEll");
   PetscCall(PetscCalloc1(slices + 1, &offset));
   for (PetscInt s = 0; s < slices; s++) {
     PetscInt longest = 0;
 
     for (PetscInt r = s * height; r < PetscMin(M->m, (s + 1) * height); r++) longest = PetscMax(longest, M->i[r + 1] - M->i[r]);
-    PetscCheck(longest <= (PETSC_MAX_INT - offset[s]) / height, PETSC_COMM_SELF, PETSC_ERR_SUP, "slices are too long for its integers");
+    PetscCheck(longest <= (PETSC_MAX_INT - offset[s]) / height, PETSC_COMM_SELF, PETSC_ERR_SUP,
+               "slices are too long for its integers");
     offset[s + 1] = offset[s] + longest * height;
   }
   most = offset[slices];
@@ -285,7 +287,8 @@ static PetscErrorCode PeerBsr(const BenchMatrix *M, PetscInt bs, PeerCusparse *p
   PetscCheck(bs > 1 && M->m % bs == 0 && M->n % bs == 0, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "blocks of %" PetscInt_FMT " do not divide the rows and columns; write cusparse_bsr:block_size=N", bs);
   PetscCall(PetscMalloc1(rows + 1, &first));
-  PetscCall(PetscMalloc1(cols, &seen)); /* the place of the last block of a block column, and so whether it is in this block row */
+  PetscCall(
+    PetscMalloc1(cols, &seen)); /* the place of the last block of a block column, and so whether it is in this block row */
   PetscCall(PetscMalloc1(M->i[M->m], &column));
   for (PetscInt c = 0; c < cols; c++) seen[c] = -1;
   first[0] = 0;

@@ -92,7 +92,8 @@ static PetscErrorCode DeviceOpen(const SpmvDeviceApi *api, PetscBool asked, Pets
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-spmv_device_memory", &limit, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-spmv_device_staging", &piece, &staged));
   PetscCheck(piece >= 0 && piece <= 1 << 30, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
-             "%g bytes of page-locked memory are not from 0 to %d; set -spmv_device_staging to a value between", (double)piece, 1 << 30);
+             "%g bytes of page-locked memory are not from 0 to %d; set -spmv_device_staging to a value between", (double)piece,
+             1 << 30);
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-spmv_device_graph", &d.graphs, &set));
   PetscCheck(!set || !d.graphs || api->record, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-spmv_device_graph true: %s records no kernels; leave the option out, or set -spmv_device cuda", api->name);
@@ -172,8 +173,8 @@ PetscErrorCode SpmvDeviceFailed(SpmvDevice *d, const char what[], int code, Pets
     if (code == *k) PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!d->failed)
-    PetscCall(PetscSNPrintf(d->failure, sizeof(d->failure), "%s: %s gave error %d (%s)", d->api->name, what, code,
-                            d->api->error(code)));
+    PetscCall(
+      PetscSNPrintf(d->failure, sizeof(d->failure), "%s: %s gave error %d (%s)", d->api->name, what, code, d->api->error(code)));
   d->failed = PETSC_TRUE;
   if (d->tolerant) PetscFunctionReturn(PETSC_SUCCESS);
   d->told = PETSC_TRUE;
@@ -240,8 +241,8 @@ PetscErrorCode SpmvDeviceCopy(SpmvDevice *d, SpmvDirection direction, void *to, 
   PetscCall(PetscLogEventEnd(CopyEvents[direction], 0, 0, 0, 0));
   if (failed) {
     if (!nomem) d->told = PETSC_TRUE;
-    PetscCheck(nomem, PETSC_COMM_SELF, d->failed ? PETSC_ERR_LIB : PETSC_ERR_MEM, "%s has %s: what it holds is lost", d->info.name,
-               d->failed ? "failed" : "run out of memory");
+    PetscCheck(nomem, PETSC_COMM_SELF, d->failed ? PETSC_ERR_LIB : PETSC_ERR_MEM, "%s has %s: what it holds is lost",
+               d->info.name, d->failed ? "failed" : "run out of memory");
     *nomem = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -59,17 +59,19 @@ INLINE void Put(GLOBAL SCALAR *y, size_t row, SCALAR sum, int add)
     int    column[4]; \
 \
     count -= least / 4 * 4; \
-    ROLLED for (; least >= 4; least -= 4, values += 4 * stride, columns += 4 * stride) { \
+    ROLLED for (; least >= 4; least -= 4, values += 4 * stride, columns += 4 * stride) \
+    { \
       UNROLL for (int k = 0; k < 4; k++) column[k] = (int)STREAM(&columns[k * stride]); \
-      UNROLL for (int k = 0; k < 4; k++) value[k] = STREAM(&values[k * stride]); \
+      UNROLL for (int k = 0; k < 4; k++) value[k]  = STREAM(&values[k * stride]); \
       UNROLL for (int k = 0; k < 4; k++) factor[k] = x[base + column[k]]; \
-      UNROLL for (int k = 0; k < 4; k++) sum = sum + Times(value[k], factor[k]); \
+      UNROLL for (int k = 0; k < 4; k++) sum       = sum + Times(value[k], factor[k]); \
     } \
-    ROLLED for (; count > 0; count -= 4, values += 4 * stride, columns += 4 * stride) { \
+    ROLLED for (; count > 0; count -= 4, values += 4 * stride, columns += 4 * stride) \
+    { \
       UNROLL for (int k = 0; k < 4; k++) column[k] = k < count ? (int)STREAM(&columns[k * stride]) : 0; \
-      UNROLL for (int k = 0; k < 4; k++) value[k] = k < count ? STREAM(&values[k * stride]) : ZERO; \
+      UNROLL for (int k = 0; k < 4; k++) value[k]  = k < count ? STREAM(&values[k * stride]) : ZERO; \
       UNROLL for (int k = 0; k < 4; k++) factor[k] = x[base + column[k]]; \
-      UNROLL for (int k = 0; k < 4; k++) sum = sum + (k < count ? Times(value[k], factor[k]) : ZERO); \
+      UNROLL for (int k = 0; k < 4; k++) sum       = sum + (k < count ? Times(value[k], factor[k]) : ZERO); \
     } \
     return sum; \
   }

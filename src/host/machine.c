@@ -1,10 +1,11 @@
 /*
   machine.c - what is known of the machine: numbers that were measured, caches as the system tells, the user's file
 
-  The built-in numbers are those of one core of Zen 4 at 3.5 GHz, with a part of 32 MiB of last cache, of one of Zen 5, whose vectors
-  of 512 bits are whole, and of one of Emerald Rapids, whose last cache is behind a mesh; all with AVX-512. Zen 4's were fitted to products of 82 matrices, with the cycles that formats
-  count; the fit does not distinguish the second cache from the third for single lines of x. The others' are what
-  src/tune/calibrate.c found, from products of generated matrices only. What is like none is taken for Zen 4.
+  The built-in numbers are those of one core of Zen 4 at 3.5 GHz, with a part of 32 MiB of last cache; of one of Zen 5, whose vectors
+  of 512 bits are whole; and of one of Emerald Rapids, whose last cache is behind a mesh; all with AVX-512. Zen 4's were fitted to
+  products of 82 matrices, with the cycles that formats count; the fit does not distinguish the second cache from the third for
+  single lines of x. The others' are what src/tune/calibrate.c found, from products of generated matrices only; of Zen 5, `byte` is
+  between that and what products of finite element matrices tell. What is like none is taken for Zen 4.
 
   The user's file, which -mat_spmv_tune_calibrate and `make calibrate` write, is a line with its version and a line for each field
   that differs, such as "byte 0.01 0.018 0.02 0.04". A file with anything else is not used at all, and the user is told.
@@ -82,8 +83,9 @@ static const struct {
   { \
     #name, offsetof(SpmvMachine, name), sizeof(((SpmvMachine *)0)->name) / sizeof(PetscLogDouble) \
   }
-  FIELD(cache), FIELD(far),  FIELD(last),  FIELD(cached), FIELD(uncached), FIELD(column),   FIELD(learnt), FIELD(parallel),
-  FIELD(byte),  FIELD(line), FIELD(cycle), FIELD(miss),   FIELD(vector),   FIELD(gathered), FIELD(blocked), FIELD(isa)
+  FIELD(cache),  FIELD(far),      FIELD(last),    FIELD(cached), FIELD(uncached), FIELD(column),
+  FIELD(learnt), FIELD(parallel), FIELD(byte),    FIELD(line),   FIELD(cycle),    FIELD(miss),
+  FIELD(vector), FIELD(gathered), FIELD(blocked), FIELD(isa)
 #undef FIELD
 };
 
@@ -125,7 +127,9 @@ void SpmvMachineAssumed(SpmvMachine *machine)
   (void)PetscInfo(NULL, "%s, caches of %zu, %zu and %zu kB, the last of %d ways: assumed to be %s; rates are %s's\n",
                   SpmvIsaName(isa), caches.bytes[0] >> 10, caches.bytes[1] >> 10, caches.bytes[2] >> 10, (int)caches.ways,
                   machine->far > 0 ? "over a mesh" : "next to its cores",
-                  machine->cycle == EmeraldRapids.cycle ? "Emerald Rapids" : machine->cycle == Zen5.cycle ? "Zen 5" : "Zen 4");
+                  machine->cycle == EmeraldRapids.cycle ? "Emerald Rapids"
+                  : machine->cycle == Zen5.cycle        ? "Zen 5"
+                                                        : "Zen 4");
 }
 
 /* petscspmv/machine in the user's configuration folder, scalars other than double with a file of their own; "" if there is none */

@@ -4,9 +4,9 @@
 #include "near.h"
 #include "machine.h"
 
-#define NEAR_LENGTHS 1024  /* longer rows are ordered as of this length */
-#define NEAR_ENTRIES 4096  /* entries that are looked at in each order */
-#define NEAR_ROWS    96    /* rows that are too few to tell what an order of more of them does */
+#define NEAR_LENGTHS 1024 /* longer rows are ordered as of this length */
+#define NEAR_ENTRIES 4096 /* entries that are looked at in each order */
+#define NEAR_ROWS    96   /* rows that are too few to tell what an order of more of them does */
 
 /* An empty cache: half of the first one, since entries of the matrix go through it as well */
 void SpmvNearBegin(SpmvNear *near)

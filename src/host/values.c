@@ -108,7 +108,7 @@ SpmvCoding SpmvValuesLook(const SpmvCSR *csr, SpmvValuesWanted wanted)
   for (size_t k = 0; k < looks && (coded || isfloat); k++) {
     /* one of each part, not always at the same distance: a stencil's would all be on one diagonal */
     const size_t       first = n / looks * k, place = first + k * 40503 % (n / looks);
-    const PetscScalar *v     = &csr->a[place];
+    const PetscScalar *v = &csr->a[place];
 
     coded   = (PetscBool)(coded && ValuesCode(&t, v) >= 0);
     isfloat = (PetscBool)(isfloat && ValuesIsFloat(v, &f));
@@ -175,8 +175,8 @@ void SpmvValuesWork(const SpmvValues *values, PetscLogDouble vectors, SpmvWork *
 static PetscErrorCode CodesFew(const PetscScalar a[], size_t n, SpmvCodes *codes)
 {
   SPMV_DESTROY_BY(SpmvFree) uint8_t *code = NULL;
-  ValuesTable t                           = {.n = 0};
-  int         c                           = ValuesCode(&t, a);
+  ValuesTable                        t    = {.n = 0};
+  int                                c    = ValuesCode(&t, a);
 
   PetscFunctionBegin;
   PetscCall(SpmvAlloc(n, &code));

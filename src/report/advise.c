@@ -223,8 +223,9 @@ static PetscErrorCode Lost(const SpmvReport *run, char line[], size_t size)
                            "larger number than %" PetscInt_FMT " makes fewer",
                            (double)(u->spent.setup / gain), Works[u->work].name, u->spent.calls[1], Prefix(u), u->products));
     else
-      PetscCall(SpmvAppend(line, size, "its %s are not faster than by PETSc's kernel; -%smat_%s", Works[u->work].name, Prefix(u),
-                           u->work == SPMV_WORK_PRODUCTS ? "spmv_tune_check drops such a storage" : "type aij leaves it to PETSc"));
+      PetscCall(
+        SpmvAppend(line, size, "its %s are not faster than by PETSc's kernel; -%smat_%s", Works[u->work].name, Prefix(u),
+                   u->work == SPMV_WORK_PRODUCTS ? "spmv_tune_check drops such a storage" : "type aij leaves it to PETSc"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

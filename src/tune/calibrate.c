@@ -31,8 +31,8 @@
 /* The rates that products tell */
 static PetscLogDouble *Rate(SpmvMachine *machine, int k)
 {
-  PetscLogDouble *rates[CALIBRATE_RATES] = {&machine->byte[1], &machine->byte[2], &machine->byte[3], &machine->line[1],
-                                            &machine->line[2], &machine->line[3], &machine->cycle,   &machine->miss,
+  PetscLogDouble *rates[CALIBRATE_RATES] = {&machine->byte[1], &machine->byte[2],  &machine->byte[3], &machine->line[1],
+                                            &machine->line[2], &machine->line[3],  &machine->cycle,   &machine->miss,
                                             &machine->vector,  &machine->gathered, &machine->blocked};
 
   return rates[k];

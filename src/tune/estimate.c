@@ -5,8 +5,8 @@
 #include <math.h>
 
 /*
-  The level that so many bytes, read over and over, come from. The last cache is shared: between what a core may count on and what it
-  is likely to hold, a part comes from there
+  The level that so many bytes, read over and over, come from. The last cache is shared: between what a core may count on and what
+  it is likely to hold, a part comes from there
 */
 static PetscLogDouble EstimateLevel(PetscLogDouble bytes)
 {

@@ -42,7 +42,7 @@ static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvS
 {
   const int     last = SPMV_LEVELS - 2;
   const int32_t at = line & (int32_t)(c->lines[last] - 1), before = (line - 1) & (int32_t)(c->lines[last] - 1);
-  const int prefetched = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= c->stream; /* by the machine */
+  const int     prefetched = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= c->stream; /* by the machine */
 
   c->accesses++;
   for (int k = 0; k <= last; k++) {

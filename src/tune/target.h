@@ -23,10 +23,10 @@ typedef struct {
 
 /* SpmvTrial: what came of a plan that was tried */
 typedef struct {
-  PetscLogDouble build;   /* seconds to make the storage and send it, kernels not counted */
-  PetscLogDouble product; /* the least of some products, by a device that has the vectors */
+  PetscLogDouble build;    /* seconds to make the storage and send it, kernels not counted */
+  PetscLogDouble product;  /* the least of some products, by a device that has the vectors */
   PetscInt       products; /* how many that were */
-  PetscBool      nomem;   /* the device has no room for it, and nothing else is set */
+  PetscBool      nomem;    /* the device has no room for it, and nothing else is set */
 } SpmvTrial;
 
 /* SpmvTarget: a device, and what tries a plan on it: builds, multiplies, destroys. A test has its own */

@@ -8,10 +8,10 @@
 typedef enum { CSR, SELL, BSR } Kind;
 
 typedef struct {
-  Kind     kind;
-  int64_t  rows, size; /* block rows; rows of a slice, or of a block */
-  int     *offsets, *columns;
-  double  *values;
+  Kind    kind;
+  int64_t rows, size; /* block rows; rows of a slice, or of a block */
+  int    *offsets, *columns;
+  double *values;
 } Matrix;
 
 static int Good(int a, int b, int base, int scalar)
@@ -21,7 +21,7 @@ static int Good(int a, int b, int base, int scalar)
 
 static int New(void **A, Matrix m)
 {
-  *A             = malloc(sizeof(m));
+  *A            = malloc(sizeof(m));
   *(Matrix *)*A = m;
   return 0;
 }
@@ -64,10 +64,11 @@ int cusparseCreateSlicedEll(void **A, int64_t rows, int64_t cols, int64_t nnz, i
          New(A, (Matrix){SELL, rows, height, offsets, columns, values});
 }
 
-int cusparseCreateBsr(void **A, int64_t rows, int64_t cols, int64_t nnz, int64_t height, int64_t width, void *offsets, void *columns,
-                      void *values, int a, int b, int base, int scalar, int order)
+int cusparseCreateBsr(void **A, int64_t rows, int64_t cols, int64_t nnz, int64_t height, int64_t width, void *offsets,
+                      void *columns, void *values, int a, int b, int base, int scalar, int order)
 {
-  return !Good(a, b, base, scalar) || height != width || order != 2 || New(A, (Matrix){BSR, rows, height, offsets, columns, values});
+  return !Good(a, b, base, scalar) || height != width || order != 2 ||
+         New(A, (Matrix){BSR, rows, height, offsets, columns, values});
 }
 
 int cusparseSpMV_bufferSize(void *handle, int op, const void *alpha, void *A, void *x, const void *beta, void *y, int scalar,
@@ -112,11 +113,12 @@ static void Bsr(const Matrix *m, const double *x, double *y)
 int cusparseSpMV(void *handle, int op, const void *alpha, void *A, void *x, const void *beta, void *y, int scalar, int algorithm,
                  void *buffer)
 {
-  const Matrix *m                        = A;
+  const Matrix *m                                                      = A;
   static void (*const run[])(const Matrix *, const double *, double *) = {Csr, Sell, Bsr};
-  static const int first[] = {0, 5, 6};
+  static const int first[]                                             = {0, 5, 6};
 
-  if (!buffer || *(const double *)alpha != 1 || *(const double *)beta != 0 || (algorithm != first[m->kind] && (m->kind || algorithm != 3)))
+  if (!buffer || *(const double *)alpha != 1 || *(const double *)beta != 0 ||
+      (algorithm != first[m->kind] && (m->kind || algorithm != 3)))
     return 1;
   run[m->kind](m, x, y);
   return 0;

@@ -23,8 +23,8 @@ struct Emulated {
     unsigned x;
   } thread, block, threads, blocks;
   void (*wait)(int warp); /* returns when all of the group, or of the warp, have called it; 2: to show each other something */
-  double slot[1024][2]; /* what a work item shows to others of its warp */
-  size_t large;         /* bytes of the LOCAL_LARGE array, which the kernel says */
+  double slot[1024][2];   /* what a work item shows to others of its warp */
+  size_t large;           /* bytes of the LOCAL_LARGE array, which the kernel says */
 };
 extern struct Emulated *emulated;
 struct Emulated        *emulated;
@@ -54,7 +54,7 @@ struct alignas(16) int4 {
 #define __device__
 #define __forceinline__ inline __attribute__((always_inline))
 #define __launch_bounds__(n)
-#define __shared__      static __attribute__((section("emulated_shared"), aligned(128)))
+#define __shared__ static __attribute__((section("emulated_shared"), aligned(128)))
 #define LOCAL_LARGE(type, name, count) \
   __shared__ type name[count]; \
   emulated->large = sizeof(name)

@@ -29,7 +29,7 @@ void csr_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT
   for (int high_ = (diagonal) < (nrows) ? (diagonal) : (nrows); found < high_;) { \
     const int middle_ = (found + high_) / 2; \
 \
-    if (END(middle_) <= (diagonal) - 1 - middle_) found = middle_ + 1; \
+    if (END(middle_) <= (diagonal)-1 - middle_) found = middle_ + 1; \
     else high_ = middle_; \
   }
 
@@ -48,13 +48,13 @@ void merge_search(GLOBAL const int *RESTRICT pointers, GLOBAL int *starts, int m
 
 KERNEL(GROUP)
 void merge_tile(GLOBAL const SCALAR *RESTRICT values, GLOBAL const int *RESTRICT columns, GLOBAL const int *RESTRICT pointers,
-                GLOBAL const int *RESTRICT starts, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SCALAR *carries, int m,
-                int nz, int beta)
+                GLOBAL const int *RESTRICT starts, GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, GLOBAL SCALAR *carries,
+                int m, int nz, int beta)
 {
   LOCAL SCALAR product[GROUP * ITEMS], carry[2][GROUP];
   LOCAL int    ends[GROUP * ITEMS + 1], last[2][GROUP];
   const int    t = LOCAL_ID, tile = GROUP_ID, total = m + nz, from = tile * (GROUP * ITEMS),
-            to = from + GROUP * ITEMS < total ? from + GROUP * ITEMS : total;
+            to  = from + GROUP * ITEMS < total ? from + GROUP * ITEMS : total;
   const int row = starts[tile], entry = from - row, rows = starts[tile + 1] - row, entries = to - from - rows;
 
   for (int k = t; k < entries; k += GROUP) product[k] = Times(STREAM(&values[entry + k]), x[STREAM(&columns[entry + k])]);

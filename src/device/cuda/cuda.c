@@ -326,7 +326,7 @@ static int CudaRelease(void *device, void *program)
 static int CudaFunction(CudaProgram *p, const SpmvDeviceCall *call, CUhandle *function)
 {
   CUhandle *place = SpmvKernelPlace(&p->functions, call->kernel), found = place ? *place : NULL;
-  int       code  = !place ? CUDA_ERROR_UNKNOWN : found ? 0 : cuModuleGetFunction(&found, p->module, call->kernel);
+  int       code = !place ? CUDA_ERROR_UNKNOWN : found ? 0 : cuModuleGetFunction(&found, p->module, call->kernel);
 
   if (!code && !*place && call->local) code = cuFuncSetAttribute(found, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED, (int)call->local);
   if (!code) *function = *place = found;

@@ -354,7 +354,7 @@ static PetscErrorCode OpenclCompile(void *device, const char source[], const cha
   PetscFunctionBegin;
   *program = *log = *binary = NULL;
   PetscCall(PetscSNPrintf(all, sizeof(all), "%s %s", options, d->across && strstr(options, SPMV_ACROSS) ? d->across : ""));
-  made                      = clCreateProgramWithSource(d->context, 1, &source, NULL, &code);
+  made = clCreateProgramWithSource(d->context, 1, &source, NULL, &code);
   OpenclCheck(clCreateProgramWithSource, code);
   if (clBuildProgram(made, 1, &d->id, all, NULL, NULL)) {
     PetscCall(OpenclLog(d, made, log));

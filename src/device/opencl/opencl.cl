@@ -30,26 +30,26 @@
   #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
 
-#define KERNEL(items) __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
-#define GLOBAL        __global
-#define LOCAL         __local
-#define LOCAL_POINTER __local
+#define KERNEL(items)                  __kernel __attribute__((reqd_work_group_size(items, 1, 1)))
+#define GLOBAL                         __global
+#define LOCAL                          __local
+#define LOCAL_POINTER                  __local
 #define LOCAL_LARGE(type, name, count) __local type name[count]
-#define RESTRICT      restrict
-#define INLINE        static inline
-#define LOCAL_ID      ((int)get_local_id(0))
-#define GROUP_ID      ((int)get_group_id(0))
-#define GLOBAL_ID     (get_global_id(0))
-#define BARRIER       barrier(CLK_LOCAL_MEM_FENCE)
-#define WARP_BARRIER  BARRIER
-#define WARPS_ALONE   0
+#define RESTRICT                       restrict
+#define INLINE                         static inline
+#define LOCAL_ID                       ((int)get_local_id(0))
+#define GROUP_ID                       ((int)get_group_id(0))
+#define GLOBAL_ID                      (get_global_id(0))
+#define BARRIER                        barrier(CLK_LOCAL_MEM_FENCE)
+#define WARP_BARRIER                   BARRIER
+#define WARPS_ALONE                    0
 #if ACROSS && __OPENCL_C_VERSION__ >= 200 /* tests have work groups of 1.2 wait as well, in simulators */
   #define FENCE atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_acq_rel, memory_scope_device)
 #else
   #define FENCE mem_fence(CLK_GLOBAL_MEM_FENCE)
 #endif
-#define STREAM(p)     (*(p))
-#define FRESH(p)      (*(p))
+#define STREAM(p) (*(p))
+#define FRESH(p)  (*(p))
 #define UNROLL
 #define ROLLED
 #define ATOMIC_NEXT(p)     atomic_inc(p)

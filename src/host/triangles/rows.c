@@ -30,7 +30,7 @@ static PetscBool RowsSuits(const SpmvTrianglesSource *s)
 PetscBool SpmvRowsGain(const SpmvTrianglesSource *s)
 {
   const PetscInt looks = PetscMin(s->n, 4096), step = looks ? s->n / looks : 1;
-  PetscInt64     nz    = 0;
+  PetscInt64     nz = 0;
 
   for (PetscInt k = 0; k < looks; k++) nz += s->lower[1][k * step] - s->lower[0][k * step];
   return (PetscBool)(nz >= (PetscInt64)ROWS_SHORT * looks || 2 * nz * step >= SpmvMachineGet()->cached);

@@ -62,32 +62,30 @@ SPMV_INLINE PetscScalar RowsRest(const void *restrict v, PetscBool floats, const
 SPMV_INLINE void RowsPass(const SpmvTriangles *t, SpmvTriangleSide side, const SpmvPass *pass, PetscBool plain, PetscBool scale,
                           PetscBool wide, PetscBool floats)
 {
-  const SpmvRowsStorage  *r    = (const SpmvRowsStorage *)t->storage;
-  const SpmvRowsTriangle *h    = &r->triangle[side];
+  const SpmvRowsStorage  *r = (const SpmvRowsStorage *)t->storage;
+  const SpmvRowsTriangle *h = &r->triangle[side];
   const PetscInt          n = t->n, *start = h->start;
   const PetscScalar      *in = pass->in, *diagonal = r->diagonal;
   const void             *offset = h->offset;
   const SpmvPass          p      = *pass;
-  PetscScalar            *x = p.x, value, last;
+  PetscScalar            *x      = p.x, value, last;
 
   for (PetscInt z = 0; z < n; z++) {
     const PetscInt    i    = side == SPMV_LOWER ? z : n - 1 - z;
     const PetscScalar from = scale ? in[i] * diagonal[i] : in[i];
 
     if (plain) {
-      const PetscScalar rest =
-        RowsRest(h->value, floats, offset, side, wide, start[z], start[z + 1], x + i, from, &value, &last);
+      const PetscScalar rest = RowsRest(h->value, floats, offset, side, wide, start[z], start[z + 1], x + i, from, &value, &last);
 
       x[i] = SpmvFma(-value, last, rest);
     } else {
-      const PetscScalar rest =
-        RowsRest(h->value, floats, offset, side, wide, start[z], start[z + 1], x + i, 0, &value, &last);
-      PetscScalar add = from, sum;
+      const PetscScalar rest = RowsRest(h->value, floats, offset, side, wide, start[z], start[z + 1], x + i, 0, &value, &last);
+      PetscScalar       add  = from, sum;
 
       if (p.minus) add -= p.minus[i];
       if (p.keep != (PetscReal)0) add += p.keep * x[i];
       x[i] = SpmvFma(-value, last, add + rest);
-      sum         = SpmvFma(-value, last, rest);
+      sum  = SpmvFma(-value, last, rest);
       if (p.before) p.before[i] = from + sum;
       if (p.product) p.product[i] = -sum;
     }
@@ -114,15 +112,14 @@ SPMV_INLINE void RowsPassOf(const SpmvTriangles *t, SpmvTriangleSide side, const
 SPMV_INLINE void RowsProduct(const SpmvTriangles *t, SpmvTriangleSide side, const PetscScalar *x, PetscScalar *y, PetscBool wide,
                              PetscBool floats)
 {
-  const SpmvRowsStorage  *r    = (const SpmvRowsStorage *)t->storage;
-  const SpmvRowsTriangle *h    = &r->triangle[side];
+  const SpmvRowsStorage  *r = (const SpmvRowsStorage *)t->storage;
+  const SpmvRowsTriangle *h = &r->triangle[side];
   const PetscInt          n = t->n, *start = h->start;
 
   for (PetscInt z = 0; z < n; z++) {
     const PetscInt    i = side == SPMV_LOWER ? z : n - 1 - z;
     PetscScalar       value, last;
-    const PetscScalar rest =
-      RowsRest(h->value, floats, h->offset, side, wide, start[z], start[z + 1], x + i, 0, &value, &last);
+    const PetscScalar rest = RowsRest(h->value, floats, h->offset, side, wide, start[z], start[z + 1], x + i, 0, &value, &last);
 
     y[i] = -SpmvFma(-value, last, rest);
   }

@@ -48,7 +48,7 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 /* What the user asked for that the device that has the storage makes no use of; empty if there is nothing */
 PetscErrorCode MatSpmvUnused(const SpmvShadow *s, char line[], size_t size)
 {
-  const SpmvBuilt *b = &s->seq.built;
+  const SpmvBuilt *b      = &s->seq.built;
   PetscInt         number = 0;
 
   PetscFunctionBegin;
@@ -83,10 +83,11 @@ static PetscErrorCode MatSpmvDeviceFailed(SpmvShadow *s, SpmvDevice *device)
              "%s has failed, %s; the host runs all products from now on. Set -mat_spmv_on_device_error fallback to go on there "
              "without an error, or -mat_spmv_backend host",
              device->info.name, device->failure);
-  PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
-                         "Warning: %s has failed, %s: the host runs all products from now on; set -mat_spmv_on_device_error error "
-                         "to stop, or -mat_spmv_backend host\n",
-                         device->info.name, device->failure));
+  PetscCall(
+    PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                 "Warning: %s has failed, %s: the host runs all products from now on; set -mat_spmv_on_device_error error "
+                 "to stop, or -mat_spmv_backend host\n",
+                 device->info.name, device->failure));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,7 +124,7 @@ static PetscErrorCode ProductDevice(SpmvOnDevice *on, Vec x, Vec y, Vec z, Petsc
   const PetscScalar *xarray  = NULL;
   PetscScalar       *zarray  = NULL;
   void              *xbuffer = NULL, *zbuffer = NULL;
-  const int          access  = beta ? VEC_READ | VEC_WRITE : VEC_WRITE;
+  const int          access = beta ? VEC_READ | VEC_WRITE : VEC_WRITE;
 
   PetscFunctionBegin;
   if (y && y != z) PetscCall(SpmvVecCopyLocal(y, z));

@@ -85,8 +85,7 @@ static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which
     char line[1024] = "";
 
     PetscCall(SpmvChoiceText(&s->seq.choice, k, line, sizeof(line)));
-    if (line[0])
-      PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s%s: %s\n", rank, names[k], which, line));
+    if (line[0]) PetscCall(PetscViewerASCIISynchronizedPrintf(viewer, "[%d]   %s%s: %s\n", rank, names[k], which, line));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -173,8 +173,8 @@ static PetscErrorCode SpmvReadTuning(Mat A, const SpmvFormat *type, SpmvRequest 
   PetscCall(PetscOptionsEList(
     "-mat_spmv_tune", "How format and open knobs are chosen: not at all, by an estimate, by measuring the few best or all",
     SPMV_HELP_WORD, SpmvTuneKinds, SPMV_TUNE_COUNT, SpmvTuneKinds[q->kind], &q->kind, NULL));
-  PetscCall(PetscOptionsReal("-mat_spmv_tune_seconds", "Seconds that measuring may take", SPMV_HELP_WORD, q->seconds,
-                             &q->seconds, NULL));
+  PetscCall(
+    PetscOptionsReal("-mat_spmv_tune_seconds", "Seconds that measuring may take", SPMV_HELP_WORD, q->seconds, &q->seconds, NULL));
   PetscCheck(q->seconds > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%g seconds to measure in are not more than 0; set -mat_spmv_tune_seconds to a positive number, or -mat_spmv_tune "
              "to estimate",
@@ -289,8 +289,8 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(PetscOptionsEList("-mat_spmv_isa", "Instruction set of the products", SPMV_HELP_WORD, isas, SPMV_ISA_COUNT + 1,
                               isas[q->isa], &q->isa, NULL));
   PetscCall(PetscOptionsInt("-mat_spmv_build_after",
-                            "Products by AIJ's kernel, after the values changed, before our storage is built",
-                            SPMV_HELP_WORD, s.build_after, &s.build_after, NULL));
+                            "Products by AIJ's kernel, after the values changed, before our storage is built", SPMV_HELP_WORD,
+                            s.build_after, &s.build_after, NULL));
   PetscCheck(s.build_after >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " products before a build is negative; set -mat_spmv_build_after to 0 or more", s.build_after);
   PetscCall(PetscOptionsEList("-mat_spmv_order",
@@ -299,28 +299,27 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(SpmvReadFloats("", "Values that our products read", &s.floats, PetscOptionsObject));
   PetscCall(SpmvReadFloats("product_", "Values that our products read of matrices made from this one (coarse levels of GAMG)",
                            &s.productfloats, PetscOptionsObject));
-  PetscCall(PetscOptionsBool("-mat_spmv_sor", "Sweeps of MatSOR(), which PCSOR calls, are ours, not AIJ's", SPMV_HELP_WORD,
-                             s.sor, &s.sor, NULL));
+  PetscCall(PetscOptionsBool("-mat_spmv_sor", "Sweeps of MatSOR(), which PCSOR calls, are ours, not AIJ's", SPMV_HELP_WORD, s.sor,
+                             &s.sor, NULL));
   PetscCall(SpmvReadFloats("sor_", "Values that our sweeps of MatSOR() read", &s.sorfloats, PetscOptionsObject));
-  PetscCall(PetscOptionsBool("-mat_spmv_solve", "Solves with factors of PCILU and PCICC are ours, not PETSc's",
-                             SPMV_HELP_WORD, s.solve, &s.solve, NULL));
+  PetscCall(PetscOptionsBool("-mat_spmv_solve", "Solves with factors of PCILU and PCICC are ours, not PETSc's", SPMV_HELP_WORD,
+                             s.solve, &s.solve, NULL));
   PetscCall(SpmvReadFloats("solve_", "Values of factors that our solves read", &s.solvefloats, PetscOptionsObject));
-  PetscCall(PetscOptionsEList(
-    "-mat_spmv_transpose", "What transposed products read: the storage itself, or a copy of the transposed matrix",
-    SPMV_HELP_WORD, transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, &set));
+  PetscCall(PetscOptionsEList("-mat_spmv_transpose",
+                              "What transposed products read: the storage itself, or a copy of the transposed matrix",
+                              SPMV_HELP_WORD, transposes, SPMV_TRANSPOSE_COUNT, transposes[s.transpose], &s.transpose, &set));
   s.transposeset = (PetscBool)(s.transposeset || set);
-  PetscCall(
-    PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", SPMV_HELP_WORD, q->threads, &q->threads, NULL));
+  PetscCall(PetscOptionsInt("-mat_spmv_threads", "Threads that share a product", SPMV_HELP_WORD, q->threads, &q->threads, NULL));
   PetscCheck(q->threads >= 1 && q->threads <= SPMV_THREADS_MAX, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "%" PetscInt_FMT " threads are not from 1 to %d; set -mat_spmv_threads to a value between", q->threads,
              SPMV_THREADS_MAX);
   PetscCall(PetscOptionsEList(
-    "-mat_spmv_backend", "Who runs the products: the host, the device if there is one, or auto: a GPU where it is estimated to be faster",
+    "-mat_spmv_backend",
+    "Who runs the products: the host, the device if there is one, or auto: a GPU where it is estimated to be faster",
     SPMV_HELP_WORD, backends, SPMV_BACKEND_COUNT, backends[q->backend], &q->backend, NULL));
-  PetscCall(PetscOptionsEList("-mat_spmv_on_device_error",
-                              "If the device fails in mid-run: an error, or a warning and the host runs products from then on",
-                              SPMV_HELP_WORD, failures, SPMV_ON_DEVICE_COUNT, failures[s.on_device_error], &s.on_device_error,
-                              NULL));
+  PetscCall(PetscOptionsEList(
+    "-mat_spmv_on_device_error", "If the device fails in mid-run: an error, or a warning and the host runs products from then on",
+    SPMV_HELP_WORD, failures, SPMV_ON_DEVICE_COUNT, failures[s.on_device_error], &s.on_device_error, NULL));
   PetscCall(SpmvReadTuning(A, shadow->type, q, PetscOptionsObject));
   PetscCall(SpmvReadCandidates(shadow->type, q, PetscOptionsObject));
   PetscCall(PetscOptionsBool("-mat_spmv_tune_check",

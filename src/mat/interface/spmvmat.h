@@ -96,21 +96,21 @@ typedef enum { SPMV_ON_DEVICE_ERROR, SPMV_ON_DEVICE_FALLBACK, SPMV_ON_DEVICE_COU
 
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
-  PetscBool         known;         /* the options database was read, or a parent's settings were taken over */
-  PetscInt          version;       /* raised by every change, so that a parallel Mat knows when to tell its blocks */
-  PetscInt          transpose;     /* a SpmvTransposeKind */
-  PetscBool         transposeset;  /* the user's */
-  PetscInt          build_after;   /* products by AIJ's kernel before the storage is built, >= 0 */
-  PetscInt          order;         /* a SpmvOrderKind */
+  PetscBool         known;           /* the options database was read, or a parent's settings were taken over */
+  PetscInt          version;         /* raised by every change, so that a parallel Mat knows when to tell its blocks */
+  PetscInt          transpose;       /* a SpmvTransposeKind */
+  PetscBool         transposeset;    /* the user's */
+  PetscInt          build_after;     /* products by AIJ's kernel before the storage is built, >= 0 */
+  PetscInt          order;           /* a SpmvOrderKind */
   PetscInt          on_device_error; /* a SpmvOnDeviceError */
-  PetscBool         floats;        /* storages of products are made of values that were rounded to floats */
-  PetscBool         productfloats; /* and so they are for matrices that are products of this one */
-  PetscBool         sor;           /* sweeps of MatSOR() are ours */
-  PetscBool         sorfloats;     /* and read values as floats */
-  PetscBool         solve;         /* solves with incomplete factors are ours */
-  PetscBool         solvefloats;   /* and read values as floats */
-  SpmvRequest       request;       /* formats, plans, instruction set, threads, backend, and how to choose among them */
-  PetscViewer       viewer;        /* -mat_spmv_view, or NULL */
+  PetscBool         floats;          /* storages of products are made of values that were rounded to floats */
+  PetscBool         productfloats;   /* and so they are for matrices that are products of this one */
+  PetscBool         sor;             /* sweeps of MatSOR() are ours */
+  PetscBool         sorfloats;       /* and read values as floats */
+  PetscBool         solve;           /* solves with incomplete factors are ours */
+  PetscBool         solvefloats;     /* and read values as floats */
+  SpmvRequest       request;         /* formats, plans, instruction set, threads, backend, and how to choose among them */
+  PetscViewer       viewer;          /* -mat_spmv_view, or NULL */
   PetscViewerFormat viewformat;
   PetscBool         check;    /* -mat_spmv_tune_check */
   PetscBool         tuneview; /* -mat_spmv_tune_view */
@@ -340,8 +340,7 @@ extern PetscBool      MatSpmvPatternIsBuilt(Mat A, const SpmvShadow *shadow);
 extern PetscBool      MatSpmvChanged(Mat A, const SpmvShadow *shadow);
 
 /* check.c */
-extern void           SpmvCheckCall(SpmvCheck *check, PetscBool ours, PetscLogDouble seconds, PetscBool *lost,
-                                    PetscLogDouble median[2]);
+extern void SpmvCheckCall(SpmvCheck *check, PetscBool ours, PetscLogDouble seconds, PetscBool *lost, PetscLogDouble median[2]);
 extern PetscErrorCode MatSpmvCheckAllowed(Mat A, PetscBool check, PetscInt build_after);
 extern PetscErrorCode MatSpmvCheck(Mat A, SpmvShadow *shadow, PetscBool ours, PetscLogDouble seconds);
 

@@ -163,8 +163,7 @@ PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arr
   PetscInt           k = 0;
 
   PetscFunctionBegin;
-  arrays[k++] =
-    SPMV_ARRAY("values", b->value, b->nstored * (size_t)(b->h * b->w), sizeof(PetscScalar), .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("values", b->value, b->nstored * (size_t)(b->h * b->w), sizeof(PetscScalar), .is_values = PETSC_TRUE);
   if (b->coded) arrays[0] = SpmvValuesArray(b->coded);
   arrays[k++] = SPMV_ARRAY("columns", b->column, b->nstored, BccooColumnSize(b));
   arrays[k++] = SPMV_ARRAY("flags", b->flags, b->nflags, 1);

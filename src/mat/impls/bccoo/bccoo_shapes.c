@@ -16,11 +16,24 @@
 #define BCCOO_BUILD_ENTRIES 30.0  /* the same of 1x1 blocks */
 
 /* Round, height and width: larger blocks are likely to pay only if smaller ones do, or if most entries are in such blocks */
-static const PetscInt BccooRounds[][3] = {{0, 1, 1}, {1, 2, 1}, {1, 1, 2}, {1, 3, 3}, {1, BCCOO_DECLARED, BCCOO_DECLARED},
+static const PetscInt BccooRounds[][3] = {{0, 1, 1},
+                                          {1, 2, 1},
+                                          {1, 1, 2},
+                                          {1, 3, 3},
+                                          {1, BCCOO_DECLARED, BCCOO_DECLARED},
                                           {1, BCCOO_FOUND, BCCOO_FOUND},
-                                          {2, 3, 1}, {2, 1, 3}, {2, 2, 2}, {3, 4, 1}, {3, 4, 2},
-                                          {3, 4, 4}, {3, 5, 5}, {3, 6, 6}, {3, 7, 7}, {3, 8, 1},
-                                          {3, 8, 4}, {3, 8, 8}};
+                                          {2, 3, 1},
+                                          {2, 1, 3},
+                                          {2, 2, 2},
+                                          {3, 4, 1},
+                                          {3, 4, 2},
+                                          {3, 4, 4},
+                                          {3, 5, 5},
+                                          {3, 6, 6},
+                                          {3, 7, 7},
+                                          {3, 8, 1},
+                                          {3, 8, 4},
+                                          {3, 8, 8}};
 
 /* How many rows from one on, BCCOO_ROWS at most, have the same columns */
 static PetscInt BccooSameRows(const SpmvCSR *csr, PetscInt row)
@@ -75,7 +88,7 @@ void BccooFindShape(const SpmvCSR *csr, PetscInt *h, PetscInt *w)
 */
 PetscErrorCode BccooProposeShapes(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
 {
-  const PetscInt h = asked->value[BCCOO_BLOCK_HEIGHT], w = asked->value[BCCOO_BLOCK_WIDTH];
+  const PetscInt h = asked->value[BCCOO_BLOCK_HEIGHT], w                  = asked->value[BCCOO_BLOCK_WIDTH];
   PetscInt       all[PETSC_STATIC_ARRAY_LENGTH(BccooRounds)][2], found[2] = {1, 1};
 
   PetscFunctionBegin;

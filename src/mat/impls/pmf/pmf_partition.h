@@ -23,8 +23,8 @@ extern const char *const PmfPartitionNames[4], *const PmfWindowNames[8];
 #define PMF_COMMON_TABLE \
   [PMF_PARTITION] = SPMV_CHOICES("partition", PMF_HELP_PARTITION, PmfPartitions, PmfPartitionNames, SPMV_KNOB_LAYOUT), \
   [PMF_POWERS]    = SPMV_LIST("powers", PMF_HELP_POWERS, 1, 1000000), \
-  [PMF_WINDOW] = SPMV_CHOICES("window", PMF_HELP_WINDOW, PmfWindows, PmfWindowNames, SPMV_KNOB_TILE), \
-  [PMF_BLOCK]  = SPMV_CHOICES("block", "rows of a block on the diagonal, for -mat_pmf_partition diagonal", PmfBlocks, NULL)
+  [PMF_WINDOW]    = SPMV_CHOICES("window", PMF_HELP_WINDOW, PmfWindows, PmfWindowNames, SPMV_KNOB_TILE), \
+  [PMF_BLOCK]     = SPMV_CHOICES("block", "rows of a block on the diagonal, for -mat_pmf_partition diagonal", PmfBlocks, NULL)
 
 /* PmfOrder: rows in order, and cut into parts. PmfOrderOf() sets what is asked for, PmfOrderCreate() the rest */
 typedef struct {

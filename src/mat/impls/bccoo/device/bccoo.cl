@@ -32,16 +32,16 @@ void bccoo_product(GLOBAL const SCALAR *RESTRICT values, GLOBAL const COLUMN *RE
                    int ngroups, int beta, uint epoch)
 {
   LOCAL_LARGE(SCALAR, memory, OWN + 2 * HEIGHT * GROUP); /* the strategy's own, then last_partial_sums, twice */
-  LOCAL SCALAR before[HEIGHT];                   /* pre_partial_sum */
-  LOCAL int    starts[2 * GROUP], told;          /* told: by work item 0 to the others */
+  LOCAL SCALAR          before[HEIGHT];                  /* pre_partial_sum */
+  LOCAL int             starts[2 * GROUP], told;         /* told: by work item 0 to the others */
   LOCAL_POINTER SCALAR *sums = memory + OWN;
-  const int    t = LOCAL_ID, group = CARRY == CARRY_ADJACENT ? Ticket(&sync[0], &told, ngroups) : GROUP_ID;
-  const int    first = firsts[group];
-  const Work   w     = {firsts, rows,  heads, tails,  y, m,       beta,  n,       ngroups, group,   t,
-                        first,  epoch, sync,  values, x, columns, flags, entries, bases,   escaped, escapes, memory};
-  int          turn  = 0, result;
-  Tile         s;
-  Sums         kept;
+  const int             t = LOCAL_ID, group = CARRY == CARRY_ADJACENT ? Ticket(&sync[0], &told, ngroups) : GROUP_ID;
+  const int             first = firsts[group];
+  const Work            w     = {firsts, rows, heads,  tails, y,       m,     beta,    n,     ngroups, group,   t,     first,
+                                 epoch,  sync, values, x,     columns, flags, entries, bases, escaped, escapes, memory};
+  int                   turn  = 0, result;
+  Tile                  s;
+  Sums                  kept;
 
   TileSums(&w, &s, &kept);
   for (int i = 0; i < HEIGHT; i++) sums[i * 2 * GROUP + t] = s.last[i];

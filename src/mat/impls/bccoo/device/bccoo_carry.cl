@@ -104,9 +104,10 @@ INLINE int FirstTail(const Work *w, int g)
   first of them, which may be most of a long row, is added up by all work items, each every FLAT_GROUP-th tail; then their own tails
   are scanned. Only those in which a row ends add up what was before, so that each tail is read twice at most
 */
-INLINE void Carry(const Work *w, int g, int t, LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts, LOCAL_POINTER SCALAR *before)
+INLINE void Carry(const Work *w, int g, int t, LOCAL_POINTER SCALAR *sums, LOCAL_POINTER int *starts,
+                  LOCAL_POINTER SCALAR *before)
 {
-  const int end  = w->ngroups - g < FLAT_GROUP ? w->ngroups : g + FLAT_GROUP, here = g + t < end ? g + t : end;
+  const int end = w->ngroups - g < FLAT_GROUP ? w->ngroups : g + FLAT_GROUP, here = g + t < end ? g + t : end;
   const int from = FirstResult(w, g) < FirstResult(w, end) ? FirstTail(w, g) : g; /* without a row stop there is no result */
   const int ends = here < end && FirstResult(w, here) < FirstResult(w, here + 1);
   int       turn;

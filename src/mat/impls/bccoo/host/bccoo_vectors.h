@@ -22,7 +22,7 @@ typedef struct {
 */
 SPMV_INLINE const PetscScalar *BccooDecoded(const BccooBlocks *b, size_t q, size_t n, int again, PetscScalar buffer[])
 {
-  const SpmvValues *c = b->coded;
+  const SpmvValues *c     = b->coded;
   const size_t      bunch = (size_t)b->bunch, tile = (size_t)b->tile;
   const char       *data;
   SpmvTable         t;

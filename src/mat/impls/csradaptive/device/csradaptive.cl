@@ -176,7 +176,7 @@ void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
                         GLOBAL const INDEX *RESTRICT pointers, GLOBAL const ulong2 *RESTRICT blocks,
                         GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int beta)
 {
-  LOCAL_LARGE(SCALAR, sums, VECTOR_ROWS *GROUP);
+  LOCAL_LARGE(SCALAR, sums, VECTOR_ROWS * GROUP);
   const ulong2 block = blocks[GROUP_ID];
   const SPAN   span  = SpanOf(block);
   const size_t row   = RowOf(block);

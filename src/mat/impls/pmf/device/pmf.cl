@@ -15,8 +15,8 @@
   or NaN of x does no harm where there is no entry.
 */
 #define SIDE       (HEIGHT < 32 / LANES ? HEIGHT : 32 / LANES) /* rows whose first lanes lie side by side, then the second */
-#define BUNDLE     (SIDE * LANES)   /* work items that have these rows */
-#define WIDTH      (HEIGHT * LANES) /* entries of a step */
+#define BUNDLE     (SIDE * LANES)                              /* work items that have these rows */
+#define WIDTH      (HEIGHT * LANES)                            /* entries of a step */
 #define ADDS(beta) (BLOCK || (beta))
 
 /* Slices and chunks are PmfStrips: first, column, base, target as x, y, z, w */
@@ -30,14 +30,14 @@ void pmf_slices(GLOBAL const SCALAR *RESTRICT values, GLOBAL const ushort *RESTR
                 GLOBAL const SCALAR *RESTRICT x, GLOBAL SCALAR *y, int nsliced, int beta)
 {
   const int    lane = (int)(GLOBAL_ID % BUNDLE) / SIDE;
-  const size_t row = GLOBAL_ID / BUNDLE * SIDE + GLOBAL_ID % SIDE;
-  SCALAR       sum = ZERO;
+  const size_t row  = GLOBAL_ID / BUNDLE * SIDE + GLOBAL_ID % SIDE;
+  SCALAR       sum  = ZERO;
 
   if (row < (size_t)nsliced) {
     const int4   slice = slices[row / HEIGHT];
     const size_t place = GLOBAL_ID % WIDTH, first = (size_t)(uint)slice.x * WIDTH + place;
     const size_t column = (size_t)(uint)slice.y * WIDTH + place;
-    const int    count = ((int)lengths[row] + LANES - 1 - lane) / LANES;
+    const int    count  = ((int)lengths[row] + LANES - 1 - lane) / LANES;
 
     if (slice.z >= 0) sum = DotNarrow(values + first, narrow + column, x, slice.z, WIDTH, slice.w, count);
     else sum = DotWide(values + first, wide + column, x, -1 - slice.z, WIDTH, slice.w, count);
@@ -52,7 +52,7 @@ void pmf_slices(GLOBAL const SCALAR *RESTRICT values, GLOBAL const ushort *RESTR
   lanes[t + t / BUNDLE * SIDE] = sum;
   BARRIER;
   if (t < GROUP / LANES && mine < (size_t)nsliced) {
-    sum = lanes[at];
+    sum                                        = lanes[at];
     UNROLL for (int k = 1; k < LANES; k++) sum = sum + lanes[at + k * SIDE];
     Put(y, (size_t)rows[mine], sum, ADDS(beta));
   }
@@ -123,12 +123,13 @@ void pmf_diagonals(GLOBAL const SCALAR *RESTRICT values, GLOBAL const uint *REST
     SCALAR       value[4], factor[4], sum = ZERO;
     int          offset[4], has[4];
 
-    ROLLED for (uint d = diagonals[r / BLOCK]; d < end; d += 4) {
-      UNROLL for (uint k = 0; k < 4; k++) has[k] = d + k < end ? (int)(masks[d + k] >> lane & 1) : 0;
+    ROLLED for (uint d = diagonals[r / BLOCK]; d < end; d += 4)
+    {
+      UNROLL for (uint k = 0; k < 4; k++) has[k]    = d + k < end ? (int)(masks[d + k] >> lane & 1) : 0;
       UNROLL for (uint k = 0; k < 4; k++) offset[k] = d + k < end ? offsets[d + k] : 0;
-      UNROLL for (uint k = 0; k < 4; k++) value[k] = has[k] ? STREAM(&values[(size_t)(d + k) * BLOCK + lane]) : ZERO;
+      UNROLL for (uint k = 0; k < 4; k++) value[k]  = has[k] ? STREAM(&values[(size_t)(d + k) * BLOCK + lane]) : ZERO;
       UNROLL for (uint k = 0; k < 4; k++) factor[k] = has[k] ? x[(int)r + offset[k]] : ZERO;
-      UNROLL for (uint k = 0; k < 4; k++) sum = sum + Times(value[k], factor[k]);
+      UNROLL for (uint k = 0; k < 4; k++) sum       = sum + Times(value[k], factor[k]);
     }
     Put(y, r, sum, beta);
   }

@@ -50,27 +50,27 @@ typedef struct {
 } PmfStrip;
 
 typedef struct {
-  PetscInt  nentries; /* of the matrix */
-  PetscInt  height;   /* rows of a slice */
-  PetscInt  lanes;    /* work items of a row in a slice */
-  PetscInt  nrows;    /* with PMF_BY_DIAGONAL the first ones of the matrix */
-  PetscInt  nsliced;  /* rows in slices */
-  PetscInt  nlong;    /* rows in chunks */
-  int32_t  *row;      /* [nrows] those in slices; from the end on, those in chunks */
-  uint16_t *length;   /* [nsliced] entries of each row */
-  PetscInt  nslices;  /* the last one may have fewer rows */
-  PmfStrip *slice;    /* [nslices] */
-  size_t    nchunks;  /* of long rows */
-  PmfStrip *chunk;    /* [nchunks] */
-  int32_t  *size;     /* [nchunks] entries of each chunk */
-  PetscInt  nmany;    /* long rows of several chunks */
-  int32_t  *manyrow;  /* [nmany] these rows */
-  int32_t  *many;     /* [2 nmany] the first chunk of each, and the first that it has no more */
-  PetscInt  block;    /* PMF_BY_DIAGONAL: rows of a block; otherwise 0 */
-  PetscInt  nblocks;
-  uint32_t *diagonal; /* [nblocks + 1] first diagonal of each block */
-  int32_t  *offset;   /* [diagonal[nblocks]] column - row of each diagonal */
-  uint32_t *mask;     /* [diagonal[nblocks]] the rows of its block that have an entry on it */
+  PetscInt   nentries; /* of the matrix */
+  PetscInt   height;   /* rows of a slice */
+  PetscInt   lanes;    /* work items of a row in a slice */
+  PetscInt   nrows;    /* with PMF_BY_DIAGONAL the first ones of the matrix */
+  PetscInt   nsliced;  /* rows in slices */
+  PetscInt   nlong;    /* rows in chunks */
+  int32_t   *row;      /* [nrows] those in slices; from the end on, those in chunks */
+  uint16_t  *length;   /* [nsliced] entries of each row */
+  PetscInt   nslices;  /* the last one may have fewer rows */
+  PmfStrip  *slice;    /* [nslices] */
+  size_t     nchunks;  /* of long rows */
+  PmfStrip  *chunk;    /* [nchunks] */
+  int32_t   *size;     /* [nchunks] entries of each chunk */
+  PetscInt   nmany;    /* long rows of several chunks */
+  int32_t   *manyrow;  /* [nmany] these rows */
+  int32_t   *many;     /* [2 nmany] the first chunk of each, and the first that it has no more */
+  PetscInt   block;    /* PMF_BY_DIAGONAL: rows of a block; otherwise 0 */
+  PetscInt   nblocks;
+  uint32_t  *diagonal; /* [nblocks + 1] first diagonal of each block */
+  int32_t   *offset;   /* [diagonal[nblocks]] column - row of each diagonal */
+  uint32_t  *mask;     /* [diagonal[nblocks]] the rows of its block that have an entry on it */
   PmfValues  slices, longs, diagonals;
   PmfColumns columns, longcolumns; /* of slices, of chunks */
 } PmfEll;

@@ -158,11 +158,8 @@ PetscErrorCode PmfEllLayOut(const SpmvCSR *csr, const PmfOrder *order, PetscInt 
   PetscFunctionBegin;
   PetscCall(PetscNew(&e));
   *storage = e;
-  *e       = (PmfEll){.nentries = csr->i[csr->m],
-                      .nrows    = end,
-                      .height   = p[PMF_DEVICE_SLICE],
-                      .lanes    = p[PMF_DEVICE_LANES],
-                      .block    = order->block};
+  *e       = (PmfEll){
+          .nentries = csr->i[csr->m], .nrows = end, .height = p[PMF_DEVICE_SLICE], .lanes = p[PMF_DEVICE_LANES], .block = order->block};
   PetscCall(PmfEllRows(order, end, p[PMF_DEVICE_LONG], e));
   PetscCall(PmfEllChunks(&order->rest, e));
   PetscCall(PmfEllSlices(&order->rest, e));

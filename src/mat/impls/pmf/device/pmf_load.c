@@ -44,7 +44,7 @@ PetscErrorCode PmfDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDevi
   PetscCall(PmfOrderCreate(rows, &order));
   for (PetscInt at = 0; at < rows->m; at += SPMV_LOCKSTEP) PmfLoadRows(&order, at, plan->value[PMF_DEVICE_LONG], lanes, load);
   load->bytes += 6.5 * rows->m; /* numbers and lengths of rows, and what a slice has of its own */
-  if (order.block) {           /* the diagonals of blocks: their entries are not in the rest */
+  if (order.block) {            /* the diagonals of blocks: their entries are not in the rest */
     const double blocks = rows->i[rows->m] - order.rest.i[rows->m];
 
     load->bytes += blocks * sizeof(PetscScalar);

@@ -222,9 +222,9 @@ static inline __attribute__((always_inline)) char *PmfSetSteps(const PmfRun *run
                                                                const char *const lane[], size_t size, const uint32_t **from,
                                                                const uint8_t **mask, char *v)
 {
-  const PetscBool same  = PmfIsSame(kind);
-  const size_t    steps = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? (size_t)run->near : 1;
-  const uint32_t *f     = *from;
+  const PetscBool same                      = PmfIsSame(kind);
+  const size_t    steps                     = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? (size_t)run->near : 1;
+  const uint32_t *f                         = *from;
   const char      zero[sizeof(PetscScalar)] = {0};
 
   for (*from += (same ? 1 : PMF_LANES) * n; f < *from; f += same ? 1 : PMF_LANES) {

@@ -82,8 +82,8 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 #define PMF_CYCLES_SLICE 3.5
 #define PMF_CYCLES_ALONE 8.5
 #define PMF_CYCLES_RUN   28.0
-#define PMF_CYCLES_NEAR  0.7 /* of a step that shares pieces of x, besides those */
-#define PMF_CYCLES_FEW   2.0 /* of a step whose values are few, besides decoding them */
+#define PMF_CYCLES_NEAR  0.7  /* of a step that shares pieces of x, besides those */
+#define PMF_CYCLES_FEW   2.0  /* of a step whose values are few, besides decoding them */
 #define PMF_CYCLES_BUILD 38.0 /* of an entry */
 
 static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)

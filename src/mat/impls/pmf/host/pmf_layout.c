@@ -207,8 +207,8 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   b->threads           = PetscMin(nparts, plan->threads);
   b->wanted            = p[PMF_VALUES];
   b->prefetch          = nz < machine->cached ? PMF_PREFETCH_NONE : nz < machine->uncached ? PMF_PREFETCH_ALL : PMF_PREFETCH_MOST;
-  b->listsize = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
-  b->empty    = (PetscBool)(order->block > 0);
+  b->listsize          = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
+  b->empty             = (PetscBool)(order->block > 0);
   PetscCall(PmfOrderCreate(csr, order));
   PetscCall(SpmvAlloc((size_t)(PMF_SPLIT * nparts) * sizeof(int32_t), &b->split)); /* more than there are such rows */
   for (PetscInt r = 0; r < csr->m; r++) {

@@ -95,9 +95,7 @@ SPMV_INLINE Spmv8 PmfGathered(PmfCursor *c, size_t n, size_t size, int prefetch,
 /* Adds n steps with masks */
 SPMV_INLINE void PmfAddMasked(PmfCursor *c, size_t n, PmfKind kind, size_t size, const PetscScalar *x, Spmv8 *sum)
 {
-  for (size_t k = 0; k < n; k++) {
-    *sum = Spmv8FmaWhere(PmfValue(c, k), PmfTakeX(c, k, kind, size, x), *sum, c->mask[k]);
-  }
+  for (size_t k = 0; k < n; k++) { *sum = Spmv8FmaWhere(PmfValue(c, k), PmfTakeX(c, k, kind, size, x), *sum, c->mask[k]); }
   PmfMove(c, n, n * PmfColumnsOf(kind), size);
   c->mask += n;
 }
@@ -237,9 +235,7 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size,
     }
   }
   PmfMove(c, consecutive, consecutive, size);
-  for (size_t k = 0; k < common; k++) {
-    y[PmfIndexAt(c->column, size, k)] += Spmv8Sum(Spmv8Mul(PmfValue(c, k), xr));
-  }
+  for (size_t k = 0; k < common; k++) { y[PmfIndexAt(c->column, size, k)] += Spmv8Sum(Spmv8Mul(PmfValue(c, k), xr)); }
   PmfMove(c, common, common, size);
   for (int32_t k = 0; k < run->steps[PMF_PAIRED]; k++, PmfMove(c, 2, PMF_LANES, size)) {
     SpmvScatterAdd8(y, c->column, size, Spmv8Mul(PmfValue(c, 0), xr));

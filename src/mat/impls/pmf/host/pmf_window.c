@@ -23,11 +23,12 @@ static PetscLogDouble WindowTime(const SpmvCSR *csr, const SpmvNear *near)
 {
   const SpmvMachine   *machine = SpmvMachineGet();
   const PetscLogDouble bytes = WINDOW_ENTRY * csr->i[csr->m], x = (PetscLogDouble)csr->n * sizeof(PetscScalar);
+  const PetscLogDouble gather = machine->gathered + machine->vector / PMF_LANES;
   int                  level = 0, far = 1;
 
   while (level < SPMV_LEVELS - 1 && bytes > machine->cache[level]) level++;
   while (far < SPMV_LEVELS - 1 && x > machine->cache[far]) far++;
-  return (PetscLogDouble)near->places * PetscMax(WINDOW_ENTRY * machine->byte[level], machine->gathered + machine->vector / PMF_LANES) +
+  return (PetscLogDouble)near->places * PetscMax(WINDOW_ENTRY * machine->byte[level], gather) +
          (PetscLogDouble)near->missed * machine->line[far];
 }
 
@@ -39,8 +40,8 @@ static PetscLogDouble WindowTime(const SpmvCSR *csr, const SpmvNear *near)
 PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window)
 {
   static const PetscInt   windows[] = {PMF_WINDOW_ROWS, 256, 64, PMF_LANES};
-  const PetscInt          nz        = csr->i[csr->m], wanted = PetscMax(WINDOW_LEAST, PetscMin(WINDOW_MOST, nz / WINDOW_PART));
-  SPMV_TEMPORARY int32_t *order     = NULL;
+  const PetscInt          nz = csr->i[csr->m], wanted = PetscMax(WINDOW_LEAST, PetscMin(WINDOW_MOST, nz / WINDOW_PART));
+  SPMV_TEMPORARY int32_t *order = NULL;
   PetscLogDouble          own = 0, least = 0;
 
   PetscFunctionBegin;

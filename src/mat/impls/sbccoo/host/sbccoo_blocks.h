@@ -78,8 +78,8 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
     SPMV_INLINE void SbccooBlockRow_##V(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n, \
                                         const PetscScalar *x, PetscScalar *y) \
     { \
-      const PetscScalar *v    = at->value; \
-      const V            own  = V##LoadFew(x, b); \
+      const PetscScalar *v     = at->value; \
+      const V            own   = V##LoadFew(x, b); \
       const V            least = V##Splat(at->least), unit = V##Splat(SBCCOO_HALF); \
       V                  down = V##LoadFew(y, b), xi[SBCCOO_BLOCK_MAX], sum[SBCCOO_BLOCK_MAX]; \
 \
@@ -91,7 +91,7 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
         sum[r] = transpose ? V##Zero() : V##Fma(row, own, V##Zero()); \
         if (transpose) down = V##Fma(row, xi[r], down); \
       } \
-      SbccooAhead(at, b *b * (int)sizeof(PetscScalar)); \
+      SbccooAhead(at, b *b *(int)sizeof(PetscScalar)); \
       v += b * b; \
       for (PetscInt k = 0; k < n; k++, v += b * b) { \
         const size_t j  = (size_t)b * SbccooNumber(at->index, k, wide); \
@@ -99,7 +99,7 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
         V            yj = V##LoadFew(y + j, b); \
 \
         at->value = v; \
-        SbccooAhead(at, b *b * (int)sizeof(PetscScalar)); \
+        SbccooAhead(at, b *b *(int)sizeof(PetscScalar)); \
         SPMV_UNROLL \
         for (int r = 0; r < b; r++) { \
           const V a = V##Load(v + r * b), o = codes ? V##AddSteps(a, at->code + r * b, least, unit) : a; \

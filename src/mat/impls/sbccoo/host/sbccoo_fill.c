@@ -88,8 +88,8 @@ static void FillWords(const SbccooWalk *w, PetscInt i, FillPlace *at)
 {
   const SbccooCut *c    = &w->cut;
   const PetscInt   last = PetscMax(w->n ? w->column[w->n - 1] : i, w->nboth ? w->bothcolumn[w->nboth - 1] : i);
-  const PetscBool  wide = (PetscBool)(PetscMax(c->pieces, c->single) > SBCCOO_COUNT_MAX || w->nboth > SBCCOO_BOTH_MAX ||
-                                     last - i > UINT16_MAX);
+  const PetscBool  wide =
+    (PetscBool)(PetscMax(c->pieces, c->single) > SBCCOO_COUNT_MAX || w->nboth > SBCCOO_BOTH_MAX || last - i > UINT16_MAX);
 
   if (wide) {
     *at->index++ = SBCCOO_WIDE;
@@ -158,7 +158,7 @@ static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, Sbccoo
       FillBlocks(w, i, b, &at);
     }
     s->plain[i] = (uint8_t)w->plain;
-    reach = PetscMax(reach, 1 + (w->n ? w->column[w->n - 1] : i));
+    reach       = PetscMax(reach, 1 + (w->n ? w->column[w->n - 1] : i));
     if (w->nboth) reach = PetscMax(reach, 1 + w->bothcolumn[w->nboth - 1]);
     s->front[chunk] = b > 1 ? reach : PetscMin(s->nb, (reach + SBCCOO_PIECE - 1) / SBCCOO_PIECE * SBCCOO_PIECE);
   }
@@ -240,9 +240,9 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
 {
   SPMV_DESTROY_BY(SbccooListDestroy) SbccooList list = {0};
   SPMV_DESTROY_BY(SbccooWalkDestroy)
-  SbccooWalk       w    = {.rest = &list};
-  SbccooLook       look;
-  PetscBool        done = PETSC_FALSE;
+  SbccooWalk w = {.rest = &list};
+  SbccooLook look;
+  PetscBool  done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));

@@ -23,18 +23,17 @@ static SbccooTellFn *const SbccooTells[SPMV_ISA_COUNT][2] = {
 */
 #define SBCCOO_ALONE 15
 
-static const PetscInt    SbccooBlocks[]    = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-static const PetscInt    SbccooPairs_[]    = {SBCCOO_FOUND, SBCCOO_EQUAL, SBCCOO_NEAR};
-static const char *const SbccooPairNames[] = {"found", "equal", "near"};
+static const PetscInt    SbccooBlocks[]     = {0, 1, 2, 3, 4, 5, 6, 7, 8};
+static const PetscInt    SbccooPairs_[]     = {SBCCOO_FOUND, SBCCOO_EQUAL, SBCCOO_NEAR};
+static const char *const SbccooPairNames[]  = {"found", "equal", "near"};
 static const PetscInt    SbccooExacts[]     = {SBCCOO_ALWAYS, SBCCOO_DECLARED};
 static const char *const SbccooExactNames[] = {"yes", "no"};
 
 static const SpmvParam SbccooParams[] = {
-  [SBCCOO_BLOCK] = SPMV_CHOICES("block", "rows and columns of a block, 0: those of least estimated time", SbccooBlocks, NULL,
-                                SPMV_KNOB_SHAPE),
-  [SBCCOO_PAIRS] =
-    SPMV_CHOICES("pairs", "what is stored of a pair: one entry, one and the difference to the other, or as found", SbccooPairs_,
-                 SbccooPairNames, SPMV_KNOB_USERS),
+  [SBCCOO_BLOCK] =
+    SPMV_CHOICES("block", "rows and columns of a block, 0: those of least estimated time", SbccooBlocks, NULL, SPMV_KNOB_SHAPE),
+  [SBCCOO_PAIRS] = SPMV_CHOICES("pairs", "what is stored of a pair: one entry, one and the difference to the other, or as found",
+                                SbccooPairs_, SbccooPairNames, SPMV_KNOB_USERS),
   [SBCCOO_EXACT] = SPMV_CHOICES(
     "exact", "no: of a matrix that was declared symmetric the upper part alone; entries are wrong by 1e-10 of their size at most",
     SbccooExacts, SbccooExactNames, SPMV_KNOB_USERS),
@@ -63,8 +62,8 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, cha
 
   PetscFunctionBegin;
   if (csr->m != csr->n) {
-    PetscCall(SpmvAppend(why, size, "a block of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns has no other half", csr->m,
-                         csr->n));
+    PetscCall(
+      SpmvAppend(why, size, "a block of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns has no other half", csr->m, csr->n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
@@ -124,16 +123,16 @@ static PetscErrorCode SbccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **sto
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
-  *storage     = s;
-  s->m         = csr->m;
-  s->n         = csr->n;
-  s->b         = plan->value[SBCCOO_BLOCK];
-  s->nb        = PetscMin(s->m, s->n) / s->b;
-  s->nparts    = plan->threads;
-  s->exact     = plan->value[SBCCOO_EXACT];
-  s->tell[0]   = SbccooTells[plan->isa][0];
-  s->tell[1]   = SbccooTells[plan->isa][1];
-  s->large     = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached);
+  *storage   = s;
+  s->m       = csr->m;
+  s->n       = csr->n;
+  s->b       = plan->value[SBCCOO_BLOCK];
+  s->nb      = PetscMin(s->m, s->n) / s->b;
+  s->nparts  = plan->threads;
+  s->exact   = plan->value[SBCCOO_EXACT];
+  s->tell[0] = SbccooTells[plan->isa][0];
+  s->tell[1] = SbccooTells[plan->isa][1];
+  s->large   = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached);
   PetscCall(SbccooShare(csr, s));
   PetscCall(SbccooFill(csr, PETSC_TRUE, (PetscBool)(plan->value[SBCCOO_PAIRS] == SBCCOO_NEAR), s));
   PetscCall(SbccooWindows(s));
@@ -158,7 +157,7 @@ static PetscErrorCode SbccooArrays(const void *storage, PetscInt *narrays, SpmvA
 {
   const SbccooStorage *s    = (const SbccooStorage *)storage;
   const size_t         rest = (size_t)s->nrest, rows = (size_t)s->nrestrows, entry = sizeof(PetscScalar), word = sizeof(PetscInt);
-  PetscInt             k    = 0;
+  PetscInt             k = 0;
 
   PetscFunctionBegin;
   arrays[k++] = SPMV_ARRAY("values", s->value, SbccooValues(s), entry, .is_values = PETSC_TRUE);

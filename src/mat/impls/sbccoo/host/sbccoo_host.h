@@ -30,16 +30,16 @@ typedef enum {
   SBCCOO_DECLARED /* not where the user declared that both are equal */
 } SbccooExact;
 
-#define SBCCOO_BLOCK_MAX 8      /* rows and columns of a block, at most */
-#define SBCCOO_CHUNK     64     /* block rows between two looks at which rows of y are needed next; a multiple of SBCCOO_PIECE */
-#define SBCCOO_PIECE     4      /* columns of a piece */
-#define SBCCOO_WIDE      0xffff /* the first word of a row that needs numbers of 32 bits */
-#define SBCCOO_CODES     (sizeof(PetscScalar) / sizeof(PetscReal)) /* of an entry: one for each part of it */
+#define SBCCOO_BLOCK_MAX                    8 /* rows and columns of a block, at most */
+#define SBCCOO_CHUNK                        64 /* block rows between two looks at which rows of y are needed next; a multiple of SBCCOO_PIECE */
+#define SBCCOO_PIECE                        4      /* columns of a piece */
+#define SBCCOO_WIDE                         0xffff /* the first word of a row that needs numbers of 32 bits */
+#define SBCCOO_CODES                        (sizeof(PetscScalar) / sizeof(PetscReal)) /* of an entry: one for each part of it */
 #define SBCCOO_COUNTS(pieces, single, both) ((pieces) | (single) << 5 | (both) << 10)
-#define SBCCOO_COUNT_MAX 31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
-#define SBCCOO_BOTH_MAX  62
-#define SBCCOO_LOOK       1024 /* entries of a matrix whose partners are looked at */
-#define SBCCOO_PAIR_BYTES (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
+#define SBCCOO_COUNT_MAX                    31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
+#define SBCCOO_BOTH_MAX                     62
+#define SBCCOO_LOOK                         1024 /* entries of a matrix whose partners are looked at */
+#define SBCCOO_PAIR_BYTES                   (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
 
 /*
   SbccooTellFn: of n pairs, code[] that tells the second entries from the first ones; NULL: the bits are compared
@@ -56,9 +56,9 @@ static inline int SbccooIsTold(const uint8_t told[], size_t k)
 
 /* SbccooPart: the block rows of one thread, and where they begin in the arrays */
 typedef struct {
-  PetscInt first, last;   /* block rows [first, last) */
-  PetscInt chunk;         /* of front[] */
-  size_t   value, index;  /* codes lie with the values, whose number they have */
+  PetscInt first, last;  /* block rows [first, last) */
+  PetscInt chunk;        /* of front[] */
+  size_t   value, index; /* codes lie with the values, whose number they have */
   size_t   code, mask, both;
   PetscInt rest;          /* rows of the rest that are the part's: from this one to that of the next part */
   PetscInt wfirst, wlast; /* the block rows of its window, wfirst < last < wlast; wfirst = wlast: none */
@@ -78,28 +78,28 @@ typedef struct {
   so it is of scalars if new values make it one.
 */
 typedef struct {
-  PetscInt     m, n;
-  PetscInt     b, nb;   /* size of a block, whole block rows and columns: what is beyond them is in the rest */
-  size_t       nblocks; /* that are stored beyond the diagonal; of scalars entries */
-  size_t       nindex, nmask, nboth;
-  size_t       room;    /* blocks that there is room for */
-  PetscInt     longest; /* blocks of a block row beyond the diagonal, at most */
-  PetscInt     nchunks;
-  PetscScalar *diagonal; /* [nb] of scalars */
-  PetscScalar *value;    /* [(nb + nblocks) b b], of scalars [nblocks] */
-  int8_t      *code;     /* [nblocks b b SBCCOO_CODES] NULL: both entries of each pair are equal */
-  PetscScalar *both;     /* [2 nboth] of scalars: the two entries of pairs */
-  size_t       bothroom; /* such pairs that there is room for */
-  uint16_t    *index;    /* [nindex] */
-  uint8_t     *mask;     /* [nmask] */
-  PetscInt    *front;    /* [nchunks] the block rows before this one are all that rows up to the chunk's last one add to */
-  uint8_t     *plain;     /* [nb] 1: of the block row all entries beyond the diagonal have partners, and blocks are full */
-  PetscReal    least;     /* a step is so much at least, times SBCCOO_HALF */
-  PetscBool    conjugate; /* the second entry of a pair is the conjugate of the first */
-  PetscBool    large;     /* no cache is likely to hold the matrix from one product to the next */
-  PetscInt     exact; /* the knob */
-  PetscBool    upper; /* the upper part alone: pairs that are close count as equal, and others are refused */
-  SbccooTellFn *tell[2]; /* of a storage that is exact, of the upper part alone */
+  PetscInt      m, n;
+  PetscInt      b, nb;   /* size of a block, whole block rows and columns: what is beyond them is in the rest */
+  size_t        nblocks; /* that are stored beyond the diagonal; of scalars entries */
+  size_t        nindex, nmask, nboth;
+  size_t        room;    /* blocks that there is room for */
+  PetscInt      longest; /* blocks of a block row beyond the diagonal, at most */
+  PetscInt      nchunks;
+  PetscScalar  *diagonal;  /* [nb] of scalars */
+  PetscScalar  *value;     /* [(nb + nblocks) b b], of scalars [nblocks] */
+  int8_t       *code;      /* [nblocks b b SBCCOO_CODES] NULL: both entries of each pair are equal */
+  PetscScalar  *both;      /* [2 nboth] of scalars: the two entries of pairs */
+  size_t        bothroom;  /* such pairs that there is room for */
+  uint16_t     *index;     /* [nindex] */
+  uint8_t      *mask;      /* [nmask] */
+  PetscInt     *front;     /* [nchunks] the block rows before this one are all that rows up to the chunk's last one add to */
+  uint8_t      *plain;     /* [nb] 1: of the block row all entries beyond the diagonal have partners, and blocks are full */
+  PetscReal     least;     /* a step is so much at least, times SBCCOO_HALF */
+  PetscBool     conjugate; /* the second entry of a pair is the conjugate of the first */
+  PetscBool     large;     /* no cache is likely to hold the matrix from one product to the next */
+  PetscInt      exact;     /* the knob */
+  PetscBool     upper;     /* the upper part alone: pairs that are close count as equal, and others are refused */
+  SbccooTellFn *tell[2];   /* of a storage that is exact, of the upper part alone */
 
   PetscInt     nrest, nrestrows; /* entries in no pair, rows that have some */
   PetscInt    *restrow;          /* [nrestrows] increasing */
@@ -162,11 +162,11 @@ static inline PetscBool SbccooUpper(const SpmvCSR *csr, PetscInt exact)
 
 /* SbccooLook: what a sample of the entries beyond the diagonal tells */
 typedef struct {
-  PetscInt  looked; /* entries that were looked at */
+  PetscInt  looked;           /* entries that were looked at */
   PetscInt  equal, near, far; /* pairs whose second entry is the first one, is told from it, or is stored */
   PetscInt  alone;            /* entries without a partner */
   PetscReal least;            /* as SbccooStorage's */
-  PetscBool conjugate; /* as SbccooStorage's */
+  PetscBool conjugate;        /* as SbccooStorage's */
 } SbccooLook;
 
 /* sbccoo_look.c */

@@ -107,7 +107,7 @@ static PetscErrorCode LookPairs(PetscInt n, const PetscScalar pairs[], PetscBool
 /* `most` evenly spread entries off the diagonal, and their partners. Of some rows of a matrix: those that have both */
 PetscErrorCode SbccooLookAt(const SpmvCSR *csr, PetscInt most, SbccooLook *look)
 {
-  const PetscInt nz = csr->i[csr->m], count = PetscMin(nz, most);
+  const PetscInt              nz = csr->i[csr->m], count = PetscMin(nz, most);
   SPMV_TEMPORARY PetscScalar *pairs  = NULL;
   PetscInt                    looked = 0, n = 0, i = 0;
   SbccooLook                  other;

@@ -27,7 +27,7 @@ typedef uint16_t SbccooBits;
   #define SBCCOO_MANTISSA 10
 #endif
 
-#define SBCCOO_HALF (PETSC_MACHINE_EPSILON / 2) /* of a unit in the last place of 1 */
+#define SBCCOO_HALF (PETSC_MACHINE_EPSILON / 2)             /* of a unit in the last place of 1 */
 #define SBCCOO_BIAS (SBCCOO_EXPONENT / 2 & SBCCOO_EXPONENT) /* the exponent of 1 */
 
 static inline SbccooBits SbccooBitsOf(PetscReal a)

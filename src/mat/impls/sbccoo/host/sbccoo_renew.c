@@ -54,7 +54,7 @@ static inline __attribute__((always_inline)) void RenewPlain(SbccooWalk *w, Pets
                                                              RenewPlace *at)
 {
   const size_t       entries = (size_t)(b * b);
-  const PetscScalar *a = w->csr->a, *row[SBCCOO_BLOCK_MAX];
+  const PetscScalar *a       = w->csr->a, *row[SBCCOO_BLOCK_MAX];
   PetscScalar       *value = at->value, *other = w->other;
 
   for (int r = 0; r < b; r++) {
@@ -163,12 +163,12 @@ static void RenewAnyRow(SbccooWalk *w, PetscInt i, PetscBool wide, const PetscIn
 {
   const PetscInt  words  = wide ? 2 : 1;
   const uint16_t *single = at->index + words * count[0], *both = single + words * count[1];
-  RenewSlots      slots  = {.inside = w->n - count[1] - count[2]};
-  PetscInt        two    = 0;
+  RenewSlots      slots = {.inside = w->n - count[1] - count[2]};
+  PetscInt        two   = 0;
 
   for (PetscInt k = 0; k < w->n; k++) {
-    const size_t   away  = (size_t)(w->column[k] - i);
-    const PetscInt one   = slots.one;
+    const size_t   away = (size_t)(w->column[k] - i);
+    const PetscInt one  = slots.one;
     PetscInt       to;
 
     if (two < count[2] && SbccooNumber(both, two, wide) == away) {
@@ -210,8 +210,8 @@ static void RenewPairs(SbccooWalk *w, PetscInt i, PetscInt taken)
 
 static void RenewScalars(SbccooWalk *w, SbccooStorage *s, PetscInt i, RenewPlace *at)
 {
-  const PetscInt  word  = *at->index++;
-  const PetscBool wide  = (PetscBool)(word == SBCCOO_WIDE), plain = (PetscBool)s->plain[i];
+  const PetscInt  word = *at->index++;
+  const PetscBool wide = (PetscBool)(word == SBCCOO_WIDE), plain = (PetscBool)s->plain[i];
   PetscInt        count[3] = {word & 31, word >> 5 & 31, word >> 10};
   PetscBool       quick;
   size_t          told;

@@ -52,14 +52,14 @@ SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool tr
 SPMV_INLINE PetscScalar SbccooPieces(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
                                      PetscScalar xi, const PetscScalar *x, PetscScalar *y)
 {
-  const Spmv4 x4  = Spmv4Splat(xi), least = Spmv4Splat(at->least), unit = Spmv4Splat(SBCCOO_HALF);
+  const Spmv4 x4 = Spmv4Splat(xi), least = Spmv4Splat(at->least), unit = Spmv4Splat(SBCCOO_HALF);
   Spmv4       sum = Spmv4Zero();
 
   for (PetscInt k = 0; k < n; k++) {
     const unsigned mask = at->mask[k];
     const size_t   j    = SBCCOO_PIECE * SbccooNumber(at->index, k, wide);
     const Spmv4    v = Spmv4Load(at->value), a = Spmv4Expand(v, mask);
-    const Spmv4    o = codes ? Spmv4Expand(Spmv4AddSteps(v, at->code, least, unit), mask) : a;
+    const Spmv4    o     = codes ? Spmv4Expand(Spmv4AddSteps(v, at->code, least, unit), mask) : a;
     const int      count = __builtin_popcount(mask);
 
     SbccooAhead(at, 1);
@@ -76,7 +76,7 @@ SPMV_INLINE PetscScalar SbccooPieces(SbccooAt *at, PetscBool codes, PetscBool tr
 SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
                                      PetscScalar xi, const PetscScalar *x, PetscScalar *y)
 {
-  const PetscScalar *v = at->value;
+  const PetscScalar *v      = at->value;
   PetscScalar        sum[2] = {0, 0};
   PetscInt           k      = 0;
 

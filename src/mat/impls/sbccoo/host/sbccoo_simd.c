@@ -116,29 +116,14 @@ SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, 
 SPMV_INLINE void SbccooSizes(const SbccooProduct *a, const SbccooPart *p, PetscBool codes, PetscBool transpose)
 {
   switch (a->s->b) {
-  case 1:
-    SbccooRows(a, p, 1, codes, transpose);
-    break;
-  case 2:
-    SbccooRows(a, p, 2, codes, transpose);
-    break;
-  case 3:
-    SbccooRows(a, p, 3, codes, transpose);
-    break;
-  case 4:
-    SbccooRows(a, p, 4, codes, transpose);
-    break;
-  case 5:
-    SbccooRows(a, p, 5, codes, transpose);
-    break;
-  case 6:
-    SbccooRows(a, p, 6, codes, transpose);
-    break;
-  case 7:
-    SbccooRows(a, p, 7, codes, transpose);
-    break;
-  default:
-    SbccooRows(a, p, 8, codes, transpose);
+  case 1: SbccooRows(a, p, 1, codes, transpose); break;
+  case 2: SbccooRows(a, p, 2, codes, transpose); break;
+  case 3: SbccooRows(a, p, 3, codes, transpose); break;
+  case 4: SbccooRows(a, p, 4, codes, transpose); break;
+  case 5: SbccooRows(a, p, 5, codes, transpose); break;
+  case 6: SbccooRows(a, p, 6, codes, transpose); break;
+  case 7: SbccooRows(a, p, 7, codes, transpose); break;
+  default: SbccooRows(a, p, 8, codes, transpose);
   }
 }
 
@@ -164,9 +149,9 @@ static void SbccooAddWindows(void *context, PetscInt task)
   const size_t         b = (size_t)s->b;
 
   for (PetscInt k = 0; k < task; k++) {
-    const SbccooPart *p     = s->part + k;
-    const size_t      first = b * (size_t)PetscMax(p->last, s->part[task].first);
-    const size_t      end   = b * (size_t)PetscMin(p->wlast, s->part[task].last);
+    const SbccooPart  *p      = s->part + k;
+    const size_t       first  = b * (size_t)PetscMax(p->last, s->part[task].first);
+    const size_t       end    = b * (size_t)PetscMin(p->wlast, s->part[task].last);
     const PetscScalar *window = s->window + p->window;
 
     for (size_t i = first; i < end; i++) a->y[i] += window[i - b * (size_t)p->wfirst];

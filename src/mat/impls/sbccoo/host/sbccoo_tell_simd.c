@@ -78,8 +78,8 @@ size_t SPMV_ISA_NAME(SbccooClose)(size_t n, const PetscScalar a[], const PetscSc
   (void)conjugate, (void)code;
   for (size_t k = 0; k < n; k += 8) {
     const int      lanes = n - k < 8 ? (int)(n - k) : 8;
-    const unsigned close = lanes < 8 ? Spmv8Close(Spmv8LoadFirst(a + k, lanes), Spmv8LoadFirst(other + k, lanes), part) :
-                                       Spmv8Close(Spmv8Load(a + k), Spmv8Load(other + k), part);
+    const unsigned close = lanes < 8 ? Spmv8Close(Spmv8LoadFirst(a + k, lanes), Spmv8LoadFirst(other + k, lanes), part)
+                                     : Spmv8Close(Spmv8Load(a + k), Spmv8Load(other + k), part);
 
     told[k / 8] = (uint8_t)close;
     far += close != 255;

@@ -7,7 +7,7 @@
 PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, SbccooWalk *w)
 {
   const size_t row = (size_t)s->longest + 2, entries = SbccooEntries(s), pairs = row * entries;
-  SbccooCut   *c   = &w->cut;
+  SbccooCut   *c = &w->cut;
 
   PetscFunctionBegin;
   w->csr  = csr;
@@ -39,8 +39,8 @@ PetscErrorCode SbccooWalkDestroy(SbccooWalk *w)
 /* An error if a pair is too far apart for the upper part alone */
 PetscErrorCode SbccooRefuse(const SbccooWalk *w)
 {
-  const SbccooBad *b   = &w->bad;
-  const PetscInt   row = w->csr->global + b->row, column = w->csr->global + b->column;
+  const SbccooBad  *b   = &w->bad;
+  const PetscInt    row = w->csr->global + b->row, column = w->csr->global + b->column;
   const PetscScalar v = b->value, o = b->other;
 
   PetscFunctionBegin;
@@ -69,7 +69,7 @@ void SbccooWalkBegin(const SbccooStorage *s, SbccooWalk *w)
   w->conjugate = s->conjugate;
   w->codes     = (PetscBool)(s->code != NULL);
   w->near = w->far = 0;
-  w->rest->n   = 0;
+  w->rest->n       = 0;
   for (PetscInt r = 0; s->upper && r < s->m; r++) {
     const PetscInt d = SbccooFind(w->csr, r, r);
 

@@ -44,7 +44,7 @@ typedef struct {
   SbccooTellFn  *tell;
   SbccooBad      bad;
   PetscReal     *scale; /* [m] of the upper part alone: the square roots of the diagonal entries */
-  SbccooLeft    *left; /* [m] */
+  SbccooLeft    *left;  /* [m] */
   SbccooList    *rest;
 
   /* Of the block row at hand */
@@ -286,8 +286,8 @@ static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
       w->column[n++] = w->column[k];
     } else {
       w->near += SbccooNear(w, value[k], w->other[k]);
-      w->bothcolumn[w->nboth]  = w->column[k];
-      w->both[2 * w->nboth]    = value[k];
+      w->bothcolumn[w->nboth]     = w->column[k];
+      w->both[2 * w->nboth]       = value[k];
       w->both[2 * w->nboth++ + 1] = w->other[k];
     }
   }

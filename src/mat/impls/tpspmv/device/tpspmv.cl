@@ -15,7 +15,7 @@
     MANY     partial sums of a row that these are to add up, at most; a work group has a row with more
 */
 #define HEIGHT 32 /* pairs of a strip */
-#define CHUNK  3 /* integers of a chunk, as of TpspmvStripChunk */
+#define CHUNK  3  /* integers of a chunk, as of TpspmvStripChunk */
 #define TILE   0
 #define END    1
 #define STRIPS 2
@@ -35,7 +35,7 @@ INLINE void FirstOf(GLOBAL const SCALAR *values, GLOBAL const ushort *narrow, GL
                     GLOBAL SCALAR *partial, int beta, size_t s, int lane)
 {
   const int4   strip = strips[s]; /* a TpspmvStrip: first, column, base, least */
-  const size_t pair = s * HEIGHT + lane;
+  const size_t pair  = s * HEIGHT + lane;
   const size_t first = (size_t)(uint)strip.x * HEIGHT + lane, column = (size_t)(uint)strip.y * HEIGHT + lane;
   const int    length = (int)lengths[pair];
   SCALAR       sum;
@@ -79,7 +79,7 @@ void tpspmv_first(GLOBAL const SCALAR *RESTRICT values, GLOBAL const ushort *RES
 }
 
 #if DIRECT
-  #define ROW(k)   (size_t)rows[k]
+  #define ROW(k)   (size_t) rows[k]
   #define PLACE(n) n
 #else
   #define ROW(k)   k
@@ -92,10 +92,11 @@ INLINE SCALAR Added(GLOBAL const int *places, GLOBAL const SCALAR *partial, int 
   SCALAR part[4], sum = ZERO;
   int    place[4];
 
-  ROLLED for (; n < end; n += 4 * stride) {
+  ROLLED for (; n < end; n += 4 * stride)
+  {
     UNROLL for (int k = 0; k < 4; k++) place[k] = n + k * stride < end ? PLACE(n + k * stride) : 0;
-    UNROLL for (int k = 0; k < 4; k++) part[k] = n + k * stride < end ? partial[place[k]] : ZERO;
-    UNROLL for (int k = 0; k < 4; k++) sum = sum + part[k];
+    UNROLL for (int k = 0; k < 4; k++) part[k]  = n + k * stride < end ? partial[place[k]] : ZERO;
+    UNROLL for (int k = 0; k < 4; k++) sum      = sum + part[k];
   }
   return sum;
 }
@@ -105,8 +106,8 @@ KERNEL(GROUP)
 void tpspmv_second(GLOBAL const int *RESTRICT rows, GLOBAL const int *RESTRICT firsts, GLOBAL const int *RESTRICT places,
                    GLOBAL const SCALAR *RESTRICT partial, GLOBAL SCALAR *y, int nsums, int beta)
 {
-  const size_t k     = GLOBAL_ID / ADDERS;
-  const int    lane  = (int)(GLOBAL_ID % ADDERS), first = k < (size_t)nsums ? firsts[k] : 0;
+  const size_t k    = GLOBAL_ID / ADDERS;
+  const int    lane = (int)(GLOBAL_ID % ADDERS), first = k < (size_t)nsums ? firsts[k] : 0;
   const int    count = k < (size_t)nsums ? firsts[k + 1] - first : 0;
   const int    mine  = k < (size_t)nsums && count <= MANY;
   SCALAR       sum   = ZERO;
@@ -118,9 +119,7 @@ void tpspmv_second(GLOBAL const int *RESTRICT rows, GLOBAL const int *RESTRICT f
 
   lanes[t] = sum;
   BARRIER;
-  if (lane == 0) {
-    UNROLL for (int n = 1; n < ADDERS; n++) sum = sum + lanes[t + n];
-  }
+  if (lane == 0) { UNROLL for (int n = 1; n < ADDERS; n++) sum = sum + lanes[t + n]; }
 #endif
   if (mine && lane == 0) Put(y, ROW(k), sum, beta);
 }

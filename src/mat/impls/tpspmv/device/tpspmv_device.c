@@ -15,7 +15,7 @@ static const SpmvParam TpspmvDeviceParams[] = {
   [TPSPMV_STAGE] = SPMV_CHOICES(
     "device_stage",
     "each work group loads the x of its tile to local memory; auto: where that takes half of it at most and the group has as "
-        "many entries; no: it comes from the cache; yes: tiles fit 32 KiB if -mat_tpspmv_tile is 0",
+    "many entries; no: it comes from the cache; yes: tiles fit 32 KiB if -mat_tpspmv_tile is 0",
     TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LOCAL),
 };
 
@@ -124,7 +124,8 @@ static PetscErrorCode TpspmvStripsDescribe(const void *storage, PetscInt k, char
   line[0] = 0;
   if (k == 0) PetscCall(TpspmvCutDescribe(&b->cut, line, size));
   if (k == 1)
-    PetscCall(PetscSNPrintf(line, size, "on the device: %zu chunks, %zu strips, %zu partial sums of %zu rows, %.2f %% wide columns",
+    PetscCall(PetscSNPrintf(line, size,
+                            "on the device: %zu chunks, %zu strips, %zu partial sums of %zu rows, %.2f %% wide columns",
                             b->nchunks, b->nstrips, b->place ? b->npairs : b->npartial, b->nsums, wide));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -42,19 +42,19 @@ typedef struct {
   TpspmvStripChunk *chunk;          /* [nchunks + 1] tile after tile, in a tile slice after slice */
   TpspmvStrip      *strip;          /* [nstrips] */
   uint8_t          *length;         /* [nstrips x 32] entries of each pair; 0: there is none */
-  size_t            npartial; /* partial sums: one for each place in strips, with one tile those of rows of several pairs */
-  int32_t          *target;   /* [nstrips x 32] one tile: where the sum of a pair goes: row r of y, or partial sum -r - 1 */
-  size_t            nsums;    /* rows that have partial sums; with several tiles all rows */
-  int32_t          *sumrow;   /* [nsums] one tile: these rows */
-  int32_t          *first;    /* [nsums + 1] first partial sum of each row ... */
-  int32_t          *place;    /* [npairs] several tiles: ... in this list of where they are, in the order of tiles */
-  size_t            nmany;    /* of the nsums, those with more than TPSPMV_MANY */
-  int32_t          *many;     /* [nmany] which */
-  PetscInt          widest;   /* columns of the widest tile */
-  uint16_t         *narrow;   /* [nnarrow x 32] columns */
-  int32_t          *wide;     /* [nwide x 32] */
-  PetscScalar      *value;    /* [nsteps x 32] */
-  uint32_t         *from;     /* [nsteps x 32] which entries of CSR the values are; UINT32_MAX: fill */
+  size_t            npartial;       /* partial sums: one for each place in strips, with one tile those of rows of several pairs */
+  int32_t          *target;         /* [nstrips x 32] one tile: where the sum of a pair goes: row r of y, or partial sum -r - 1 */
+  size_t            nsums;          /* rows that have partial sums; with several tiles all rows */
+  int32_t          *sumrow;         /* [nsums] one tile: these rows */
+  int32_t          *first;          /* [nsums + 1] first partial sum of each row ... */
+  int32_t          *place;          /* [npairs] several tiles: ... in this list of where they are, in the order of tiles */
+  size_t            nmany;          /* of the nsums, those with more than TPSPMV_MANY */
+  int32_t          *many;           /* [nmany] which */
+  PetscInt          widest;         /* columns of the widest tile */
+  uint16_t         *narrow;         /* [nnarrow x 32] columns */
+  int32_t          *wide;           /* [nwide x 32] */
+  PetscScalar      *value;          /* [nsteps x 32] */
+  uint32_t         *from;           /* [nsteps x 32] which entries of CSR the values are; UINT32_MAX: fill */
 } TpspmvStrips;
 
 /* tpspmv_load.c */

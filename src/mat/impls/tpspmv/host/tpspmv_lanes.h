@@ -192,9 +192,9 @@ SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chun
 /* The sum of n entries whose columns are one after the other */
 SPMV_INLINE PetscScalar TpspmvDot(const TpspmvCursor *at, size_t n)
 {
-  const PetscScalar *x = at->x;
-  Spmv8  sum[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
-  size_t k      = 0;
+  const PetscScalar *x      = at->x;
+  Spmv8              sum[4] = {Spmv8Zero(), Spmv8Zero(), Spmv8Zero(), Spmv8Zero()};
+  size_t             k      = 0;
 
   for (; k + 32 <= n; k += 32) {
     for (size_t l = 0; l < 4; l++)
