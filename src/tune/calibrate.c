@@ -367,7 +367,7 @@ PetscErrorCode SpmvCalibrateInitialize(void)
   SpmvMachineAssumed(&machine);
   SpmvMachineFile(file, sizeof(file));
   if (!PetscGlobalRank) known = SpmvMachineRead(file, &machine, why, sizeof(why));
-  PetscCallMPI(MPI_Bcast(&known, 1, MPIU_BOOL, 0, PETSC_COMM_WORLD));
+  PetscCallMPI(MPI_Bcast(&known, (PetscMPIInt)sizeof(known), MPI_BYTE, 0, PETSC_COMM_WORLD));
   if (known) {
     PetscCall(PetscInfo(NULL, "%s is there: nothing is measured\n", file));
     PetscFunctionReturn(PETSC_SUCCESS);
