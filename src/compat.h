@@ -27,8 +27,8 @@ typedef PetscOptionItems     SpmvOptionItems;
 #endif
 
 /*
-  What destroys what a container points to: a function of the pointer before 3.23, of where the pointer is since; the type of that is
-  void ** before 3.25, void * since
+  What destroys what a container points to: a function of the pointer before 3.23, of where the pointer is since; the type of that
+  is void ** before 3.25, void * since
 */
 #if PETSC_VERSION_LT(3, 23, 0)
   #define SPMV_CONTAINER_DESTROY(name, destroy) \
@@ -38,16 +38,16 @@ typedef PetscOptionItems     SpmvOptionItems;
     }
   #define PetscContainerSetCtxDestroy PetscContainerSetUserDestroy
 #else
+  #if PETSC_VERSION_LT(3, 25, 0)
+typedef void               **SpmvDestroyed;
+  #else
+typedef void *SpmvDestroyed;
+  #endif
   #define SPMV_CONTAINER_DESTROY(name, destroy) \
     static PetscErrorCode name(SpmvDestroyed place) \
     { \
       return destroy(*(void **)place); \
     }
-  #if PETSC_VERSION_LT(3, 25, 0)
-typedef void **SpmvDestroyed;
-  #else
-typedef void *SpmvDestroyed;
-  #endif
 #endif
 
 /* Flops of a kernel on a device. A PETSc that was built without devices counts all flops as the host's */

@@ -1,11 +1,11 @@
 /*
   machine.c - what is known of the machine: numbers that were measured, caches as the system tells, the user's file
 
-  The built-in numbers are those of one core of Zen 4 at 3.5 GHz, with a part of 32 MiB of last cache; of one of Zen 5, whose vectors
-  of 512 bits are whole; and of one of Emerald Rapids, whose last cache is behind a mesh; all with AVX-512. Zen 4's were fitted to
-  products of 82 matrices, with the cycles that formats count; the fit does not distinguish the second cache from the third for
-  single lines of x. The others' are what src/tune/calibrate.c found, from products of generated matrices only; of Zen 5, `byte` is
-  between that and what products of finite element matrices tell. What is like none is taken for Zen 4.
+  The built-in numbers are those of one core of Zen 4 at 3.5 GHz, with a part of 32 MiB of last cache; of one of Zen 5, whose
+  vectors of 512 bits are whole; and of one of Emerald Rapids, whose last cache is behind a mesh; all with AVX-512. Zen 4's were
+  fitted to products of 82 matrices, with the cycles that formats count; the fit does not distinguish the second cache from the
+  third for single lines of x. The others' are what src/tune/calibrate.c found, from products of generated matrices only; of Zen 5,
+  `byte` is between that and what products of finite element matrices tell. What is like none is taken for Zen 4.
 
   The user's file, which -mat_spmv_tune_calibrate and `make calibrate` write, is a line with its version and a line for each field
   that differs, such as "byte 0.01 0.018 0.02 0.04". A file with anything else is not used at all, and the user is told.
@@ -16,61 +16,55 @@
 #define MACHINE_FOLDER  "/sys/devices/system/cpu/cpu0/cache"
 #define MACHINE_MOST    1e9 /* all numbers are less */
 
-static const SpmvMachine Zen4 = {
-  .cache    = {32768, 1048576, 8388608},
-  .far      = 0,
-  .last     = 25165824,
-  .cached   = 700000,
-  .uncached = 7000000,
-  .column   = 1000000,
-  .learnt   = 32768,
-  .parallel = 10000,
-  .byte     = {0.01, 0.018, 0.02, 0.04},
-  .line     = {0, 0.9, 0.9, 5},
-  .cycle    = 0.286,
-  .miss     = 4,
-  .vector   = 0.25,
-  .gathered = 0.225,
-  .blocked  = 0.286,
-  .isa      = {1.5, 1.05, 1},
-};
+/* Of these only Zen 4's were measured; the others have the same */
+#define MACHINE_ASSUMED .last = 25165824, .cached = 700000, .uncached = 7000000, .column = 1000000
 
-static const SpmvMachine EmeraldRapids = {
-  .cache    = {49152, 2097152, 16777216},
-  .far      = 1,
-  .last     = 25165824, /* this one and the next three were not measured here */
-  .cached   = 700000,
-  .uncached = 7000000,
-  .column   = 1000000,
-  .learnt   = 8192,
-  .parallel = 10000,
-  .byte     = {0.0101, 0.0178, 0.0361, 0.069},
-  .line     = {0, 0.73, 2.09, 7.2},
-  .cycle    = 0.289,
-  .miss     = 3.5,
-  .vector   = 0.275,
-  .gathered = 0.242,
-  .blocked  = 0.289,
-  .isa      = {1.29, 1.11, 1},
-};
-
-static const SpmvMachine Zen5 = {
-  .cache    = {49152, 1048576, 8388608},
-  .far      = 0,
-  .last     = 25165824, /* this one and the next four were not measured here */
-  .cached   = 700000,
-  .uncached = 7000000,
-  .column   = 1000000,
-  .learnt   = 32768,
-  .parallel = 10000,
-  .byte     = {0.0062, 0.0095, 0.0155, 0.026},
-  .line     = {0, 0.3, 0.53, 4},
-  .cycle    = 0.178,
-  .miss     = 3.3,
-  .vector   = 0.22,
-  .gathered = 0.108,
-  .blocked  = 0.133,
-  .isa      = {6.4, 1.06, 1},
+/* Machines that were measured. The first one is what every other is taken for */
+enum { MACHINE_ZEN4, MACHINE_ZEN5, MACHINE_EMERALD_RAPIDS };
+static const struct {
+  const char *name;
+  SpmvMachine numbers;
+} Machines[] = {
+  [MACHINE_ZEN4]           = {"Zen 4",
+                              {.cache = {32768, 1048576, 8388608},
+                               MACHINE_ASSUMED,
+                               .learnt   = 32768,
+                               .parallel = 10000,
+                               .byte     = {0.01, 0.018, 0.02, 0.04},
+                               .line     = {0, 0.9, 0.9, 5},
+                               .cycle    = 0.286,
+                               .miss     = 4,
+                               .vector   = 0.25,
+                               .gathered = 0.225,
+                               .blocked  = 0.286,
+                               .isa      = {1.5, 1.05, 1}}},
+  [MACHINE_ZEN5]           = {"Zen 5",
+                              {.cache = {49152, 1048576, 8388608},
+                               MACHINE_ASSUMED,
+                               .learnt   = 32768, /* this one and the next were not measured here either */
+                               .parallel = 10000,
+                               .byte     = {0.0062, 0.0095, 0.0155, 0.026},
+                               .line     = {0, 0.3, 0.53, 4},
+                               .cycle    = 0.178,
+                               .miss     = 3.3,
+                               .vector   = 0.22,
+                               .gathered = 0.108,
+                               .blocked  = 0.133,
+                               .isa      = {6.4, 1.06, 1}}},
+  [MACHINE_EMERALD_RAPIDS] = {"Emerald Rapids",
+                              {.cache = {49152, 2097152, 16777216},
+                               .far   = 1,
+                               MACHINE_ASSUMED,
+                               .learnt   = 8192,
+                               .parallel = 10000,
+                               .byte     = {0.0101, 0.0178, 0.0361, 0.069},
+                               .line     = {0, 0.73, 2.09, 7.2},
+                               .cycle    = 0.289,
+                               .miss     = 3.5,
+                               .vector   = 0.275,
+                               .gathered = 0.242,
+                               .blocked  = 0.289,
+                               .isa      = {1.29, 1.11, 1}}},
 };
 
 /* Every field by its name in the file */
@@ -90,22 +84,31 @@ static const struct {
 };
 
 /*
-  SpmvMachineBuiltin - what is assumed of a machine without a file: isa is the best instruction set that it runs
+  The machine that one is taken for: its place in Machines[]; mesh: whether its last cache has slices over a mesh
 
-  Note:
   Of last caches over a mesh Cascade Lake's was measured: 24 GB/s, the second cache 86, memory 11. Beside 1 MiB of second cache it
   has slices of 11 ways; Ice Lake's have 12, Sapphire Rapids' 15. One that is next to its cores has a power of two (Zen: 16).
-  Cores with 2 MiB of second cache and AVX-512 behind a mesh are Sapphire Rapids and what came after it; with 1 MiB, 48 KiB of first
-  cache and no mesh, Zen 5.
+  Cores with 2 MiB of second cache and AVX-512 behind a mesh are Sapphire Rapids and what came after it; with 1 MiB, 48 KiB of
+  first cache and no mesh, Zen 5.
 */
+static int MachineLike(SpmvIsa isa, const SpmvCaches *caches, int *mesh)
+{
+  const size_t *told = caches->bytes;
+
+  *mesh = isa == SPMV_AVX512 && told[1] >= (size_t)1 << 20 && (caches->ways & (caches->ways - 1));
+  if (*mesh && told[1] == (size_t)1 << 21) return MACHINE_EMERALD_RAPIDS;
+  if (isa == SPMV_AVX512 && !*mesh && told[0] == 49152 && told[1] == (size_t)1 << 20) return MACHINE_ZEN5;
+  return MACHINE_ZEN4;
+}
+
+/* SpmvMachineBuiltin - what is assumed of a machine without a file: isa is the best instruction set that it runs */
 void SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *machine)
 {
   const size_t *told                  = caches->bytes;
   const size_t  size[SPMV_LEVELS - 1] = {told[0], told[1], PetscMin(told[2] / 4, 8 * told[1])};
-  const int     mesh                  = isa == SPMV_AVX512 && told[1] >= (size_t)1 << 20 && (caches->ways & (caches->ways - 1));
-  const int     zen5                  = isa == SPMV_AVX512 && !mesh && told[0] == 49152 && told[1] == (size_t)1 << 20;
+  int           mesh;
 
-  *machine = mesh && told[1] == (size_t)1 << 21 ? EmeraldRapids : zen5 ? Zen5 : Zen4;
+  *machine = Machines[MachineLike(isa, caches, &mesh)].numbers;
   for (int k = 0; k < SPMV_LEVELS - 1; k++) {
     if (size[k] >= 4096 && size[k] < MACHINE_MOST && (!k || size[k] >= size[k - 1])) machine->cache[k] = (PetscLogDouble)size[k];
   }
@@ -119,6 +122,7 @@ void SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *mach
 void SpmvMachineAssumed(SpmvMachine *machine)
 {
   PetscInt   isa = SPMV_ISA_COUNT - 1;
+  int        mesh;
   SpmvCaches caches;
 
   while (!SpmvIsaSupported((SpmvIsa)isa)) isa--;
@@ -127,9 +131,7 @@ void SpmvMachineAssumed(SpmvMachine *machine)
   (void)PetscInfo(NULL, "%s, caches of %zu, %zu and %zu kB, the last of %d ways: assumed to be %s; rates are %s's\n",
                   SpmvIsaName(isa), caches.bytes[0] >> 10, caches.bytes[1] >> 10, caches.bytes[2] >> 10, (int)caches.ways,
                   machine->far > 0 ? "over a mesh" : "next to its cores",
-                  machine->cycle == EmeraldRapids.cycle ? "Emerald Rapids"
-                  : machine->cycle == Zen5.cycle        ? "Zen 5"
-                                                        : "Zen 4");
+                  Machines[MachineLike((SpmvIsa)isa, &caches, &mesh)].name);
 }
 
 /* petscspmv/machine in the user's configuration folder, scalars other than double with a file of their own; "" if there is none */

@@ -38,6 +38,28 @@ typedef struct {
   PetscInt ways; /* of the last: lines that share a place */
 } SpmvCaches;
 
+/* The first level from `first` on that has room for so many bytes */
+static inline int SpmvMachineLevel(const SpmvMachine *machine, int first, PetscLogDouble bytes)
+{
+  while (first < SPMV_LEVELS - 1 && bytes > machine->cache[first]) first++;
+  return first;
+}
+
+/* The lines that so many bytes of a cache have room for, at most 2^30; a power of two */
+static inline PetscInt SpmvMachineLines(PetscLogDouble bytes)
+{
+  PetscInt lines = 1;
+
+  while (lines < (PetscInt)1 << 30 && 2 * (PetscLogDouble)lines * SPMV_CACHE_LINE <= bytes) lines *= 2;
+  return lines;
+}
+
+/* The line of x that a column is in, counted from 1 */
+static inline int32_t SpmvMachineLine(PetscInt column)
+{
+  return 1 + (int32_t)((size_t)column * sizeof(PetscScalar) / SPMV_CACHE_LINE);
+}
+
 /* machine.c */
 extern const SpmvMachine *SpmvMachineGet(void);
 extern void               SpmvMachineSet(const SpmvMachine *machine);

@@ -11,15 +11,14 @@
 /* An empty cache: half of the first one, since entries of the matrix go through it as well */
 void SpmvNearBegin(SpmvNear *near)
 {
-  PetscInt lines = 1;
+  const PetscInt lines = PetscMin(SPMV_NEAR_LINES, SpmvMachineLines(SpmvMachineGet()->cache[0] / 2));
 
-  while (lines < SPMV_NEAR_LINES && 4 * (PetscLogDouble)lines * SPMV_CACHE_LINE <= SpmvMachineGet()->cache[0]) lines *= 2;
   *near = (SpmvNear){.mask = (int32_t)(lines - 1)};
 }
 
 static inline void NearAccess(SpmvNear *near, PetscInt column)
 {
-  const int32_t line  = 1 + (int32_t)((size_t)column * sizeof(PetscScalar) / SPMV_CACHE_LINE);
+  const int32_t line  = SpmvMachineLine(column);
   int32_t      *place = &near->line[line & near->mask];
 
   near->missed += *place != line;
@@ -69,15 +68,24 @@ void SpmvNearOrder(const SpmvCSR *csr, PetscInt first, PetscInt end, PetscInt wi
   }
 }
 
+/* Whether an order of a matrix's rows can matter, and be told from them: x does not fit the first cache, and there are some rows */
+PetscBool SpmvNearMatters(const SpmvCSR *csr)
+{
+  const PetscLogDouble x = (PetscLogDouble)csr->n * sizeof(PetscScalar);
+
+  return (PetscBool)(csr->m >= NEAR_ROWS && SpmvMachineLevel(SpmvMachineGet(), 0, x) > 0);
+}
+
 /*
   SpmvNearMore - how many more entries of x the first cache lacks where rows, all of a matrix but a few, are taken in an order,
-  SPMV_NEAR_LANES side by side, than where they are taken as they come: by the first ones of both, but of the order from its middle
+  SPMV_NEAR_LANES side by side, than where they are taken as they come: by the first ones of both, but of the order from its
+  middle. 0 where that does not matter
 */
 PetscLogDouble SpmvNearMore(const SpmvCSR *csr, const int32_t row[], PetscInt rows)
 {
   SpmvNear ordered, plain;
 
-  if (csr->m < NEAR_ROWS || (PetscLogDouble)csr->n * sizeof(PetscScalar) <= SpmvMachineGet()->cache[0]) return 0;
+  if (!SpmvNearMatters(csr)) return 0;
   SpmvNearBegin(&ordered);
   SpmvNearBegin(&plain);
   for (PetscInt k = rows / 2, n = 0; n < rows && ordered.entries < NEAR_ENTRIES; n += SPMV_NEAR_LANES) {

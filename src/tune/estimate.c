@@ -12,9 +12,8 @@ static PetscLogDouble EstimateLevel(PetscLogDouble bytes)
 {
   const SpmvMachine *machine = SpmvMachineGet();
   const int          last    = SPMV_LEVELS - 2;
-  int                level   = 0;
+  const int          level   = SpmvMachineLevel(machine, 0, bytes);
 
-  while (level <= last && bytes > machine->cache[level]) level++;
   if (level > last && bytes < machine->last)
     return last + (bytes - machine->cache[last]) / (machine->last - machine->cache[last]);
   return level;

@@ -81,7 +81,7 @@ static PetscInt SampleRun(const SpmvCSR *csr, const SampleOrder *o, PetscInt fir
 
     for (PetscInt k = csr->i[row]; k < csr->i[row + 1]; k++) {
       const PetscInt column = o->place ? o->place[csr->j[k]] : csr->j[k];
-      const int32_t  line   = 1 + (int32_t)((size_t)column * sizeof(PetscScalar) / SPMV_CACHE_LINE);
+      const int32_t  line   = SpmvMachineLine(column);
 
       if (line != before) SampleAccess(c, line, counted, s);
       else SampleAgain(c, line, counted, s);
@@ -112,8 +112,7 @@ static PetscErrorCode SampleReach(SpmvSample *s, const PetscInt row[])
   PetscFunctionBegin;
   if (s->accesses > 0 || (PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int k = 0; k < SPMV_LEVELS - 1; k++) {
-    c.lines[k] = 1;
-    while (2 * (PetscLogDouble)c.lines[k] * SPMV_CACHE_LINE <= machine->cache[k]) c.lines[k] *= 2;
+    c.lines[k] = SpmvMachineLines(machine->cache[k]);
     total += c.lines[k];
   }
   PetscCall(PetscCalloc1(total, &line));
@@ -178,7 +177,7 @@ PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, Petsc
   PetscFunctionBegin;
   *order = NULL;
   if (!SpmvOrderAllows(csr) || vectors <= machine->cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  while (level < SPMV_LEVELS - 1 && vectors > machine->cache[level]) level++;
+  level = SpmvMachineLevel(machine, level, vectors);
   bring = ORDER_LINES * (PetscLogDouble)csr->m * machine->line[level];
   PetscCall(SampleWait(csr, NULL, &before));
   if (1e9 * predicted < ORDER_GAIN * (1e9 * predicted - before + bring)) PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,17 +1,17 @@
 /*
   fuzz.h - what the fuzzers share: PETSc is there, a file in memory, numbers drawn from the input
 
-  Each program is libFuzzer's (make test-fuzz): LLVMFuzzerTestOneInput() is called with bytes of its invention; what goes wrong aborts.
+  Each program is libFuzzer's (make test-fuzz): LLVMFuzzerTestOneInput() is called with bytes of its invention; what goes wrong
+  aborts.
 */
 #pragma once
-#include <petscsys.h>
+#include <petscspmv.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* What must hold */
@@ -24,14 +24,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
   } while (0)
 #define FUZZ_CALL(call) FUZZ_CHECK(!(call), "%s is an error\n", #call)
 
-/* libFuzzer's options are none of PETSc's */
-static inline void FuzzBegin(void)
+/* What libFuzzer calls first. Its options are none of PETSc's */
+int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
-  int    argc   = 1;
+  int    one    = 1;
   char  *name[] = {(char *)"fuzz", NULL};
-  char **argv   = name;
+  char **names  = name;
 
-  FUZZ_CALL(PetscInitialize(&argc, &argv, NULL, NULL));
+  (void)argc, (void)argv;
+  FUZZ_CALL(PetscInitialize(&one, &names, NULL, NULL));
+  FUZZ_CALL(SpmvInitializePackage());
+  return 0;
 }
 
 /* The path of a file with these bytes; the same file each time */

@@ -4,13 +4,6 @@
 #include "fuzz.h"
 #include "host/machine.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-  (void)argc, (void)argv;
-  FuzzBegin();
-  return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   SpmvCaches  caches = {{32768, 1048576, 33554432}, 16};

@@ -4,13 +4,6 @@
 #include "fuzz.h"
 #include "../../examples/spmvbench/spmvbench.h"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-  (void)argc, (void)argv;
-  FuzzBegin();
-  return 0;
-}
-
 /* Progress is for terminals */
 PetscErrorCode BenchProgress(const char format[], ...)
 {

@@ -13,14 +13,6 @@ static const SpmvFormat *const Formats[] = {
 
 #define MOST 400 /* entries */
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-  (void)argc, (void)argv;
-  FuzzBegin();
-  FUZZ_CALL(SpmvInitializePackage());
-  return 0;
-}
-
 /* Few values, so that codes are chosen too, or many */
 static PetscScalar Value(FuzzInput *in, unsigned kind)
 {

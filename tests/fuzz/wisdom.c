@@ -7,13 +7,6 @@
 
 #define KEY "petscspmv key"
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
-{
-  (void)argc, (void)argv;
-  FuzzBegin();
-  return 0;
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
   char        value[SPMV_WISDOM_LINE], plan[256];

@@ -3,9 +3,9 @@
 
   libcuda comes with the driver, 470 or newer; the few prototypes that are needed stand here. The primary context is used, which
   is also PETSc's and the CUDA runtime's; it is made current for the time of each call, or of a product, unless it is. All goes to
-  PETSc's stream (petsc.c), in the order in which it is asked for. Where PETSc has none that is the legacy default stream: streams that a program makes in
-  the usual way wait for it and it for them; one made with cudaStreamNonBlocking does not, and who has such a one must wait for it
-  before our vectors and products are used.
+  PETSc's stream (petsc.c), in the order in which it is asked for. Where PETSc has none that is the legacy default stream: streams
+  that a program makes in the usual way wait for it and it for them; one made with cudaStreamNonBlocking does not, and who has such
+  a one must wait for it before our vectors and products are used.
 */
 #include "cuda.h"
 

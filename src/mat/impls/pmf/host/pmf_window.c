@@ -24,12 +24,9 @@ static PetscLogDouble WindowTime(const SpmvCSR *csr, const SpmvNear *near)
   const SpmvMachine   *machine = SpmvMachineGet();
   const PetscLogDouble bytes = WINDOW_ENTRY * csr->i[csr->m], x = (PetscLogDouble)csr->n * sizeof(PetscScalar);
   const PetscLogDouble gather = machine->gathered + machine->vector / PMF_LANES;
-  int                  level = 0, far = 1;
+  const PetscLogDouble place  = PetscMax(WINDOW_ENTRY * machine->byte[SpmvMachineLevel(machine, 0, bytes)], gather);
 
-  while (level < SPMV_LEVELS - 1 && bytes > machine->cache[level]) level++;
-  while (far < SPMV_LEVELS - 1 && x > machine->cache[far]) far++;
-  return (PetscLogDouble)near->places * PetscMax(WINDOW_ENTRY * machine->byte[level], gather) +
-         (PetscLogDouble)near->missed * machine->line[far];
+  return (PetscLogDouble)near->places * place + (PetscLogDouble)near->missed * machine->line[SpmvMachineLevel(machine, 1, x)];
 }
 
 /*
@@ -46,8 +43,8 @@ PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window)
 
   PetscFunctionBegin;
   *window = PMF_WINDOW_ROWS;
-  if ((PetscLogDouble)csr->n * sizeof(PetscScalar) <= SpmvMachineGet()->cache[0] || nz < 2 * WINDOW_PLACES * WINDOW_LEAST)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!SpmvMachineLevel(SpmvMachineGet(), 0, (PetscLogDouble)csr->n * sizeof(PetscScalar))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (nz < 2 * WINDOW_PLACES * WINDOW_LEAST) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(PMF_WINDOW_ROWS, &order));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(windows); k++) {
     SpmvNear       near;

@@ -30,16 +30,18 @@ typedef enum {
   SBCCOO_DECLARED /* not where the user declared that both are equal */
 } SbccooExact;
 
-#define SBCCOO_BLOCK_MAX                    8 /* rows and columns of a block, at most */
-#define SBCCOO_CHUNK                        64 /* block rows between two looks at which rows of y are needed next; a multiple of SBCCOO_PIECE */
-#define SBCCOO_PIECE                        4      /* columns of a piece */
-#define SBCCOO_WIDE                         0xffff /* the first word of a row that needs numbers of 32 bits */
-#define SBCCOO_CODES                        (sizeof(PetscScalar) / sizeof(PetscReal)) /* of an entry: one for each part of it */
+#define SBCCOO_BLOCK_MAX  8      /* rows and columns of a block, at most */
+#define SBCCOO_CHUNK      64     /* block rows between two looks at which rows of y are needed next; a multiple of SBCCOO_PIECE */
+#define SBCCOO_PIECE      4      /* columns of a piece */
+#define SBCCOO_WIDE       0xffff /* the first word of a row that needs numbers of 32 bits */
+#define SBCCOO_LOOK       1024   /* entries of a matrix whose partners are looked at */
+#define SBCCOO_CODES      (sizeof(PetscScalar) / sizeof(PetscReal))      /* of an entry: one for each part of it */
+#define SBCCOO_PAIR_BYTES (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
+
 #define SBCCOO_COUNTS(pieces, single, both) ((pieces) | (single) << 5 | (both) << 10)
-#define SBCCOO_COUNT_MAX                    31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
-#define SBCCOO_BOTH_MAX                     62
-#define SBCCOO_LOOK                         1024 /* entries of a matrix whose partners are looked at */
-#define SBCCOO_PAIR_BYTES                   (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
+
+#define SBCCOO_COUNT_MAX 31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
+#define SBCCOO_BOTH_MAX  62
 
 /*
   SbccooTellFn: of n pairs, code[] that tells the second entries from the first ones; NULL: the bits are compared
@@ -191,4 +193,4 @@ extern PetscErrorCode SbccooRestSet(const SbccooList *list, SbccooStorage *s);
 
 /* sbccoo_plan.c */
 extern PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[]);
-extern PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work);
+extern PetscErrorCode SbccooWorks(const SpmvCSR *rows, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);

@@ -73,18 +73,11 @@ static void PlanPieces(const SpmvCSR *csr, PetscInt r, PlanTally *t, PetscLogDou
   }
 }
 
-/* What goes to the rest besides: pairs of which one cannot be told from the other, by those that both have their rows here */
-static PetscErrorCode PlanRest(const SpmvCSR *csr, const SpmvPlan *plan, PlanTally *t)
+/* The part of the entries that go to the rest besides: of pairs of which one cannot be told from the other */
+static PetscLogDouble PlanRest(const SpmvPlan *plan, const SbccooLook *look)
 {
-  SbccooLook     look;
-  PetscLogDouble rest;
-
-  PetscFunctionBegin;
-  if (plan->value[SBCCOO_EXACT] == SBCCOO_DECLARED) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SbccooLookAt(csr, PLAN_LOOK, &look));
-  rest = look.alone + look.far + (plan->value[SBCCOO_PAIRS] == SBCCOO_EQUAL ? look.near : 0);
-  if (look.looked) t->alone += t->entries * rest / look.looked;
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (plan->value[SBCCOO_EXACT] == SBCCOO_DECLARED || !look->looked) return 0;
+  return (look->alone + look->far + (plan->value[SBCCOO_PAIRS] == SBCCOO_EQUAL ? look->near : 0)) / (PetscLogDouble)look->looked;
 }
 
 /*
@@ -92,7 +85,7 @@ static PetscErrorCode PlanRest(const SpmvCSR *csr, const SpmvPlan *plan, PlanTal
   1.3 times as long there (Q2, P2 and Stokes, 30 M entries); in cache other formats are faster in any case. A block has a load of
   x, one of y and its store, and is bound by those and by the multiplications of its rows; a row waits for its sums
 */
-PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
+static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook *look, SpmvWork *work)
 {
   const PetscInt       b      = plan->value[SBCCOO_BLOCK] ? plan->value[SBCCOO_BLOCK] : 1;
   const PetscBool      steps  = (PetscBool)(plan->value[SBCCOO_PAIRS] != SBCCOO_EQUAL);
@@ -100,13 +93,12 @@ PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *w
   PlanTally            t      = {0};
   PetscLogDouble       inside = 0, alone = 0; /* in pieces; in rows behind the last whole block */
 
-  PetscFunctionBegin;
   for (PetscInt r = 0; r + b <= rows->m; r += b) {
     PlanRow(rows, r, b, &t);
     if (b == 1) PlanPieces(rows, r, &t, &inside);
   }
   for (PetscInt r = rows->m / b * b; r < rows->m; r++) alone += rows->i[r + 1] - rows->i[r];
-  PetscCall(PlanRest(rows, plan, &t));
+  t.alone += t.entries * PlanRest(plan, look);
   work->bytes += (entry + (PetscLogDouble)sizeof(PetscInt)) * alone + t.rows * (values * entry + 2);
   work->bytes += (PetscLogDouble)SBCCOO_PAIR_BYTES * t.alone;
   work->cycles += PLAN_ALONE * t.alone;
@@ -117,5 +109,15 @@ PetscErrorCode SbccooWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *w
   else work->cycles += t.blocks * ((steps ? 4 : 3.4) * (PetscLogDouble)b - 1) + 12 * t.rows;
   work->waits = PLAN_WAITS;
   work->build += 25 * t.entries + 50 * t.blocks;
+}
+
+/* Pairs that both have their rows here are looked at once for all plans */
+PetscErrorCode SbccooWorks(const SpmvCSR *rows, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
+{
+  SbccooLook look;
+
+  PetscFunctionBegin;
+  PetscCall(SbccooLookAt(rows, PLAN_LOOK, &look));
+  for (PetscInt k = 0; k < n; k++) PlanWork(rows, &plans[k], &look, &works[k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -149,7 +149,8 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   work->cycles += TPSPMV_CYCLES_PAIR * npairs + TPSPMV_CYCLES_RUN * fraction * (PetscLogDouble)b->nruns;
   work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b->nragged + TPSPMV_CYCLES_SEGMENT * (PetscLogDouble)b->nsegments;
   SpmvValuesWork(&b->value, entries / TPSPMV_LANES, work);
-  if (TpspmvIsDirect(&b->cut)) PetscCall(TpspmvWorkNear(rows, b->cut.height, plan->value[TPSPMV_LONG], work));
+  if (TpspmvIsDirect(&b->cut) && SpmvNearMatters(rows))
+    PetscCall(TpspmvWorkNear(rows, b->cut.height, plan->value[TPSPMV_LONG], work));
   work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
