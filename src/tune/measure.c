@@ -26,21 +26,38 @@ void SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds))
   MeasureClock = clock;
 }
 
-#define MEASURE_OPTIONS  6   /* options measured besides AIJ's kernel, at most, and ... */
-#define MEASURE_FACTOR   2.0 /* ... how much slower than the least one may be estimated */
+/* Of the host and of a device, whose estimates are worse; the paper measures 28 options in the mean, of one format */
+static const struct {
+  PetscInt       options; /* that are measured besides AIJ's kernel, at most */
+  PetscLogDouble factor;  /* how much slower than the least one may be expected; on the host no fastest of 256 was left out */
+} MeasureLimits[] = {[SPMV_BACKEND_HOST] = {6, 1.4}, [SPMV_BACKEND_DEVICE] = {96, 2}};
+
+#define MEASURE_TIME     30  /* products of AIJ's kernel, after which no second plan of a format is measured on the host */
+#define MEASURE_LOST     1.1 /* of the least: what has taken longer three times is not timed again */
 #define MEASURE_NEAR     1.5 /* of the least: what is measured to take more on a device leads nowhere */
-#define MEASURE_DEVICE   96  /* of a device, whose estimates are worse; the paper runs 28 in the mean, of one format */
 #define MEASURE_AGAIN    6   /* of least time, that are measured again at the end */
 #define MEASURE_PRODUCTS 7   /* of each, at least; the first brings things into cache and is not timed */
+
+/* The least that was measured of a backend */
+static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
+{
+  PetscLogDouble least = PETSC_MAX_REAL;
+
+  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    if (o->plan.backend == backend && o->measured > 0) least = PetscMin(least, o->measured);
+  }
+  return least;
+}
 
 /* The least time of a product by a storage, or, without a kernel, by AIJ's */
 static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscLogDouble *least)
 {
-  const SpmvCSR *csr = search->sample.all;
+  const SpmvCSR       *csr  = search->sample.all;
+  const PetscLogDouble best = MeasureLeast(search, SPMV_BACKEND_HOST);
 
   PetscFunctionBegin;
   *least = PETSC_MAX_REAL;
-  for (PetscInt k = 0; k < MEASURE_PRODUCTS; k++) {
+  for (PetscInt k = 0; k < MEASURE_PRODUCTS && (k <= 3 || *least <= MEASURE_LOST * best); k++) {
     PetscLogDouble start, end;
 
     PetscCall(MeasureTime(&start));
@@ -48,6 +65,7 @@ static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, co
     else PetscCall((*search->baseline)(search->context));
     PetscCall(MeasureTime(&end));
     if (k) *least = PetscMin(*least, PetscMax(end - start, 1e-9));
+    search->choice->products++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -71,7 +89,6 @@ static PetscErrorCode MeasureHost(SpmvSearch *search, SpmvOption *option)
     option->build = end - start;
   }
   PetscCall(MeasureProducts(search, kernels ? kernels->apply : NULL, own.storage, &option->measured));
-  search->choice->products += MEASURE_PRODUCTS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,14 +105,6 @@ static PetscErrorCode MeasureDevice(SpmvSearch *search, SpmvOption *option)
   option->measured = trial.nomem ? PETSC_MAX_REAL : trial.product + search->moving;
   option->build    = trial.build;
   search->choice->products += trial.products;
-  for (PetscInt k = 0; k < search->n; k++) {
-    const SpmvOption *o = &search->option[k];
-
-    if (o->number == option->number && o->plan.backend == SPMV_BACKEND_DEVICE && o->measured > 0 &&
-        o->measured < option->measured)
-      PetscFunctionReturn(PETSC_SUCCESS); /* another one of the format tells more */
-  }
-  search->off[option->number] = trial.nomem ? PETSC_MAX_REAL / 1e30 : option->measured / option->predicted;
   search->choice->compiled += (PetscInt)(SpmvPrograms[SPMV_COMPILED] - compiled);
   search->choice->reused += (PetscInt)(SpmvPrograms[SPMV_LOADED] + SpmvPrograms[SPMV_FOUND] - reused);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -103,70 +112,103 @@ static PetscErrorCode MeasureDevice(SpmvSearch *search, SpmvOption *option)
 
 static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
 {
-  char text[1024] = "";
+  const PetscInt backend    = option->plan.backend;
+  char           text[1024] = "";
+  PetscBool      best       = PETSC_TRUE; /* of its format and backend: it tells the most of the estimates of others */
 
   PetscFunctionBegin;
-  PetscCall((option->plan.backend == SPMV_BACKEND_DEVICE ? MeasureDevice : MeasureHost)(search, option));
+  PetscCall((backend == SPMV_BACKEND_DEVICE ? MeasureDevice : MeasureHost)(search, option));
   search->choice->measured++;
+  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    if (o->number == option->number && o->plan.backend == backend && o->measured > 0 && o->measured < option->measured)
+      best = PETSC_FALSE;
+  }
+  if (best) search->off[backend][option->number] = PetscMin(option->measured, PETSC_MAX_REAL / 1e30) / option->predicted;
   PetscCall(SpmvOptionText(option, text, sizeof(text)));
   PetscCall(PetscInfo(NULL, "Measured: %s\n", text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  What is expected of an option: its estimate. On a device, of which less is known, it goes by how far off the estimate was of the
-  format's best plan so far; before the first one it is 0, so that each format is measured once
+  What is expected of an option: its estimate times how far off the estimate of the format's best plan was; before the first one 0,
+  so that each format is measured once
 */
 static PetscLogDouble MeasureExpected(const SpmvSearch *search, const SpmvOption *o)
 {
-  return o->plan.backend == SPMV_BACKEND_DEVICE ? search->off[o->number] * o->predicted : o->predicted;
+  return search->off[o->plan.backend][o->number] * o->predicted;
 }
 
-/* True if an option is not likely to be worth measuring; least: what is expected of the best of its backend */
-static PetscBool MeasureIsFar(const SpmvSearch *search, const SpmvOption *o, PetscLogDouble least)
+/* Whether measuring has taken all the time that several plans of a format may take on the host */
+static PetscErrorCode MeasureIsLate(const SpmvSearch *search, PetscBool *late)
 {
-  const SpmvRequest *q      = search->request;
-  const PetscBool    device = (PetscBool)(o->plan.backend == SPMV_BACKEND_DEVICE);
+  PetscLogDouble now, product = 0;
 
-  if (q->kind == SPMV_TUNE_PATIENT || q->skipped >> SPMV_HEURISTIC_MODEL & 1) return PETSC_FALSE;
-  if (search->measured[o->plan.backend] >= (device ? MEASURE_DEVICE : MEASURE_OPTIONS)) return PETSC_TRUE;
-  return (PetscBool)(MeasureExpected(search, o) > MEASURE_FACTOR * least);
-}
-
-/* The least that was measured of a backend */
-static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
-{
-  PetscLogDouble least = PETSC_MAX_REAL;
-
+  PetscFunctionBegin;
+  *late = PETSC_FALSE;
+  PetscCall(MeasureTime(&now));
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    if (o->plan.backend == backend && o->measured > 0) least = PetscMin(least, o->measured);
+    if (o->number == SPMV_NUMBER_AIJ) product = o->measured;
   }
-  return least;
+  *late = (PetscBool)(product > 0 && now - search->start > MEASURE_TIME * product);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Measures the option of least estimated cost that was not yet measured, if there is time for it; measured: its number, or -1 */
+/* True if the model is followed and not every option is measured */
+static PetscBool MeasureByModel(const SpmvRequest *q)
+{
+  return (PetscBool)(q->kind != SPMV_TUNE_PATIENT && !(q->skipped >> SPMV_HEURISTIC_MODEL & 1));
+}
+
+/*
+  True if an option is not likely to be worth measuring. Of a format of which nothing was measured: if another one's is estimated to
+  be much faster; not on a device, of which less is known. Of others: if it is expected to be slower than what was measured. late:
+  there is no time for these on the host
+*/
+static PetscBool MeasureIsFar(const SpmvSearch *search, const SpmvOption *o, const PetscLogDouble predicted[2],
+                              const PetscLogDouble measured[2], PetscBool late)
+{
+  const PetscInt       backend  = o->plan.backend;
+  const PetscLogDouble expected = MeasureExpected(search, o);
+
+  if (search->measured[backend] >= MeasureLimits[backend].options) return PETSC_TRUE;
+  if (expected > 0)
+    return (PetscBool)((late && backend == SPMV_BACKEND_HOST) || expected > MeasureLimits[backend].factor * measured[backend]);
+  return (PetscBool)(backend == SPMV_BACKEND_HOST && o->predicted > MeasureLimits[backend].factor * predicted[backend]);
+}
+
+/* True if option a is to be measured before b: a format's first one, then what is expected to cost least */
+static PetscBool MeasureBefore(const SpmvSearch *search, const SpmvOption *a, const SpmvOption *b)
+{
+  const PetscReal      calls    = search->request->calls;
+  const PetscLogDouble first[2] = {MeasureExpected(search, a), MeasureExpected(search, b)};
+  PetscLogDouble       cost[2];
+
+  if ((first[0] > 0) != (first[1] > 0)) return (PetscBool)(first[1] > 0);
+  for (int k = 0; k < 2; k++) {
+    const SpmvOption *o = k ? b : a;
+
+    cost[k] = (first[k] > 0 ? first[k] : o->predicted) + (calls > 0 ? o->build / calls : 0);
+  }
+  return (PetscBool)(cost[0] < cost[1]);
+}
+
+/* Measures the option that comes next, if there is one and time for it; measured: its number, or -1 */
 static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
 {
-  const SpmvRequest *q        = search->request;
-  PetscLogDouble     least[2] = {PETSC_MAX_REAL, MeasureLeast(search, SPMV_BACKEND_DEVICE)}, before = 0, now, needs;
-  SpmvOption        *next = NULL;
+  const SpmvRequest   *q            = search->request;
+  const PetscLogDouble least[2]     = {MeasureLeast(search, SPMV_BACKEND_HOST), MeasureLeast(search, SPMV_BACKEND_DEVICE)};
+  PetscLogDouble       predicted[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, now, needs;
+  SpmvOption          *next         = NULL;
+  PetscBool            late         = PETSC_FALSE;
 
   PetscFunctionBegin;
   *measured = -1;
-  for (PetscInt k = 0; k < search->n; k++) {
-    const SpmvOption *o = &search->option[k];
-
-    if (o->plan.backend == SPMV_BACKEND_HOST) least[0] = PetscMin(least[0], o->predicted);
-  }
+  PetscCall(MeasureIsLate(search, &late));
+  for (const SpmvOption *o = search->option; o < search->option + search->n; o++)
+    predicted[o->plan.backend] = PetscMin(predicted[o->plan.backend], o->predicted);
   for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    PetscLogDouble cost;
-
-    if (o->measured > 0 || MeasureIsFar(search, o, least[o->plan.backend])) continue;
-    cost = MeasureExpected(search, o) + (q->calls > 0 ? o->build / q->calls : 0);
-    if (!next || cost < before) {
-      next   = o;
-      before = cost;
-    }
+    if (o->measured > 0 || (MeasureByModel(q) && MeasureIsFar(search, o, predicted, least, late))) continue;
+    if (!next || MeasureBefore(search, o, next)) next = o;
   }
   if (!next) PetscFunctionReturn(PETSC_SUCCESS);
   needs = next->build + MEASURE_PRODUCTS * next->predicted;
@@ -257,16 +299,52 @@ static PetscErrorCode MeasureAgain(SpmvSearch *search)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Measures options one after the other, as long as there is one that comes next */
+static PetscErrorCode MeasureAll(SpmvSearch *search)
+{
+  PetscInt measured;
+
+  PetscFunctionBegin;
+  do {
+    PetscCall(MeasureNext(search, &measured));
+    if (measured >= 0 && search->request->kind == SPMV_TUNE_MEASURE) PetscCall(MeasureLead(search, &search->option[measured]));
+  } while (measured >= 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
-  Measures options, AIJ's kernel first, then by the model's order. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE
-  measures what the heuristics leave, and on a device what they leave around each plan that leads, as soon as it does;
-  SPMV_TUNE_PATIENT goes on from the best of each format. Both go one knob after the other, until nothing is new
+  Adds other plans of the formats whose own plans are the first `given` options: of all of them; if the model is followed, on the host
+  of the best one only, while it is early, since to estimate a plan may take as long as a dozen products
+*/
+static PetscErrorCode MeasureOthers(SpmvSearch *search, PetscInt given)
+{
+  const PetscBool      model = MeasureByModel(search->request);
+  const PetscLogDouble least = MeasureLeast(search, SPMV_BACKEND_HOST);
+  PetscBool            late;
+
+  PetscFunctionBegin;
+  PetscCall(MeasureIsLate(search, &late));
+  for (PetscInt k = 0; k < given; k++) {
+    const SpmvOption *o    = &search->option[k];
+    const PetscBool   best = (PetscBool)(!late && o->measured > 0 && o->measured <= least);
+
+    if (!model || o->plan.backend == SPMV_BACKEND_DEVICE || best) PetscCall(SpmvSearchFrom(search, k));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Measures options, AIJ's kernel first. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE measures those, then others that
+  the heuristics leave, on a device those around each plan that leads, as soon as it does. SPMV_TUNE_PATIENT begins with all shapes,
+  and goes on from the best of each format. Both go one knob after the other, until nothing is new
 */
 PetscErrorCode SpmvMeasure(SpmvSearch *search)
 {
-  const SpmvCSR *csr = search->sample.all;
-  PetscInt       before, measured;
-  PetscLogDouble end;
+  const SpmvCSR  *csr     = search->sample.all;
+  const PetscInt  given   = search->n;
+  const PetscBool patient = (PetscBool)(search->request->kind == SPMV_TUNE_PATIENT);
+  PetscInt        before;
+  PetscLogDouble  end;
 
   PetscFunctionBegin;
   PetscCall(MeasureTime(&search->start));
@@ -275,14 +353,12 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
   for (PetscInt k = 0; k < search->n; k++) {
     if (search->option[k].number == SPMV_NUMBER_AIJ) PetscCall(MeasureOption(search, &search->option[k]));
   }
-  PetscCall(SpmvSearchAll(search));
+  if (MeasureByModel(search->request)) PetscCall(MeasureAll(search));
+  PetscCall(MeasureOthers(search, given));
   do {
     before = search->n;
-    do {
-      PetscCall(MeasureNext(search, &measured));
-      if (measured >= 0 && search->request->kind == SPMV_TUNE_MEASURE) PetscCall(MeasureLead(search, &search->option[measured]));
-    } while (measured >= 0);
-    for (PetscInt k = 0; search->request->kind == SPMV_TUNE_PATIENT && k < SPMV_CANDIDATES; k++) {
+    PetscCall(MeasureAll(search));
+    for (PetscInt k = 0; patient && k < SPMV_CANDIDATES; k++) {
       PetscCall(MeasureAround(search, k, SPMV_BACKEND_HOST));
       PetscCall(MeasureAround(search, k, SPMV_BACKEND_DEVICE));
     }

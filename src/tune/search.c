@@ -178,20 +178,19 @@ PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For each option of the list that is a format's own plan, its format's shapes, and other values of one knob; SPMV_TUNE_PATIENT tries these after measuring */
-PetscErrorCode SpmvSearchAll(SpmvSearch *search)
+/*
+  Adds to the list what belongs to number `own` of it, which is a format's own plan: the format's shapes, and other values of one
+  knob; SPMV_TUNE_PATIENT tries these after measuring
+*/
+PetscErrorCode SpmvSearchFrom(SpmvSearch *search, PetscInt own)
 {
-  const PetscInt given = search->n;
+  const PetscInt number = search->option[own].number, backend = search->option[own].plan.backend, first = search->n;
+  SpmvPlan       plan = *SpmvAsked(search->request, number, backend);
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < given; k++) {
-    const PetscInt number = search->option[k].number, first = search->n, backend = search->option[k].plan.backend;
-    SpmvPlan       plan = *SpmvAsked(search->request, number, backend);
-
-    PetscCall(SearchShapes(search, number, SpmvFormatSide(SpmvCandidate[number], backend)->nparams, &plan));
-    if (SearchUses(search->request, SPMV_KNOB_SHAPE)) SearchKeepSmallest(search, first);
-    if (search->request->kind != SPMV_TUNE_PATIENT) PetscCall(SpmvSearchAround(search, number, &search->option[k].plan));
-  }
+  PetscCall(SearchShapes(search, number, SpmvFormatSide(SpmvCandidate[number], backend)->nparams, &plan));
+  if (SearchUses(search->request, SPMV_KNOB_SHAPE)) SearchKeepSmallest(search, first);
+  if (search->request->kind != SPMV_TUNE_PATIENT) PetscCall(SpmvSearchAround(search, number, &search->option[own].plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

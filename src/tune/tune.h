@@ -145,12 +145,12 @@ typedef struct {
   void              *context; /* of baseline */
   SpmvSample         sample;
   PetscInt           n;
-  SpmvOption        *option;               /* [n] */
-  SpmvChoice        *choice;               /* that will be made; counts what was measured */
-  PetscInt           measured[2];          /* options, by backend, besides AIJ's kernel */
-  PetscLogDouble     off[SPMV_CANDIDATES]; /* on a device, measured over predicted of the best; 0: none was measured */
-  PetscScalar       *x, *y;                /* of products that are measured */
-  PetscLogDouble     start;                /* of measuring */
+  SpmvOption        *option;                  /* [n] */
+  SpmvChoice        *choice;                  /* that will be made; counts what was measured */
+  PetscInt           measured[2];             /* options, by backend, besides AIJ's kernel */
+  PetscLogDouble     off[2][SPMV_CANDIDATES]; /* by backend, measured over predicted of the best; 0: none was measured */
+  PetscScalar       *x, *y;                   /* of products that are measured */
+  PetscLogDouble     start;                   /* of measuring */
 } SpmvSearch;
 
 /* plan.c: plans as text */
@@ -177,7 +177,7 @@ extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const Spm
 
 /* search.c: which options are worth measuring */
 extern PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *plan);
-extern PetscErrorCode SpmvSearchAll(SpmvSearch *search);
+extern PetscErrorCode SpmvSearchFrom(SpmvSearch *search, PetscInt own);
 extern PetscBool      SpmvSearchSameShape(const SpmvOption *a, const SpmvOption *b);
 extern PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre);
 extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
