@@ -66,8 +66,8 @@ SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt t, TpspmvTarg
   else TpspmvChunksCoded(p, t, target, SPMV_CODING_FLOAT);
 }
 
-/* The segments of a task; where values are coded, one loop serves all codings: they are few */
-SPMV_INLINE void TpspmvSegmentsMult(const TpspmvProduct *p, PetscInt t, SpmvCoding coding)
+/* The segments of a task, whose values are coded so */
+SPMV_INLINE void TpspmvSegmentsCoded(const TpspmvProduct *p, PetscInt t, SpmvCoding coding)
 {
   const TpspmvStorage *b = p->b;
 
@@ -75,6 +75,18 @@ SPMV_INLINE void TpspmvSegmentsMult(const TpspmvProduct *p, PetscInt t, SpmvCodi
     if (b->narrowlong) b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, PETSC_TRUE, coding);
     else b->sum[k] = TpspmvSegmentMult(b, &b->segment[k], p->x, PETSC_FALSE, coding);
   }
+}
+
+/* The segments of a task */
+static void TpspmvSegmentsMult(const TpspmvProduct *p, PetscInt t)
+{
+  const SpmvCoding coding = p->b->value.coding;
+
+  if (coding == SPMV_CODING_PLAIN) TpspmvSegmentsCoded(p, t, SPMV_CODING_PLAIN);
+  else if (coding == SPMV_CODING_ONE) TpspmvSegmentsCoded(p, t, SPMV_CODING_ONE);
+  else if (coding == SPMV_CODING_FEW) TpspmvSegmentsCoded(p, t, SPMV_CODING_FEW);
+  else if (coding == SPMV_CODING_MANY) TpspmvSegmentsCoded(p, t, SPMV_CODING_MANY);
+  else TpspmvSegmentsCoded(p, t, SPMV_CODING_FLOAT);
 }
 
 /* The first phase: chunks, tile after tile, then segments */
@@ -89,8 +101,7 @@ static void TpspmvFirstTask(void *context, PetscInt t)
   } else if (!TpspmvIsDirect(&b->cut)) TpspmvChunksMult(p, t, TPSPMV_KEEP);
   else if (p->beta) TpspmvChunksMult(p, t, TPSPMV_ADD);
   else TpspmvChunksMult(p, t, TPSPMV_SET);
-  if (b->value.coding == SPMV_CODING_PLAIN) TpspmvSegmentsMult(p, t, SPMV_CODING_PLAIN);
-  else TpspmvSegmentsMult(p, t, b->value.coding);
+  TpspmvSegmentsMult(p, t);
 }
 
 /* Adds the partial sums of a chunk to its slice, and prefetches those of the next one, about as many; a chunk has a row once */
