@@ -1,8 +1,9 @@
 /*
-  near.h - entries of x that the first cache does not have, in the order in which a format takes rows
+  near.h - entries of x that a cache does not have, in the order in which a format takes rows
 
   Rows that follow each other in a matrix mostly have columns in common. A format that takes them in another order, by length say,
-  finds their lines of x in the second cache.
+  finds their lines of x in the second cache. And the lines of x that no row before had come from memory: in that order the hardware
+  does not see that they follow each other, so that the format fetches them ahead.
 */
 #pragma once
 #include "../spmvimpl.h"
@@ -24,4 +25,5 @@ extern void           SpmvNearBegin(SpmvNear *near);
 extern void           SpmvNearRows(SpmvNear *near, const SpmvCSR *csr, const int32_t row[], PetscInt rows);
 extern void           SpmvNearOrder(const SpmvCSR *csr, PetscInt first, PetscInt end, PetscInt window, int32_t order[]);
 extern PetscBool      SpmvNearMatters(const SpmvCSR *csr);
+extern PetscInt       SpmvNearAhead(const SpmvCSR *csr);
 extern PetscLogDouble SpmvNearMore(const SpmvCSR *csr, const int32_t row[], PetscInt rows);

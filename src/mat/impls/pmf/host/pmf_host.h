@@ -85,6 +85,7 @@ typedef struct {
   PmfPartition partition;
   PetscInt     threads;  /* tasks of a product: at most the parts */
   PmfPrefetch  prefetch; /* what a product prefetches */
+  PetscInt     ahead;    /* a row fetches x so many columns after its own number; 0: it does not */
   PetscBool    empty;    /* some rows have no entries, or no run may be the first to write them: y is cleared */
   PetscInt     nparts;   /* parts: what one thread works on; with PMF_BY_DIAGONAL each has rows of the blocks and of the rest */
   int32_t     *first;    /* [nparts + 1] first run of each part */

@@ -6,6 +6,7 @@
   goes alone.
 */
 #include "pmf_host.h"
+#include "../../../../host/near.h"
 #include "../../../../host/machine.h"
 
 #define PMF_HEADER    8   /* steps of a slice that save more bytes by uint16 columns than a run of its own costs */
@@ -207,6 +208,7 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   b->threads           = PetscMin(nparts, plan->threads);
   b->wanted            = p[PMF_VALUES];
   b->prefetch          = nz < machine->cached ? PMF_PREFETCH_NONE : nz < machine->uncached ? PMF_PREFETCH_ALL : PMF_PREFETCH_MOST;
+  b->ahead             = b->prefetch ? SpmvNearAhead(csr) : 0;
   b->listsize          = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
   b->empty             = (PetscBool)(order->block > 0);
   PetscCall(PmfOrderCreate(csr, order));

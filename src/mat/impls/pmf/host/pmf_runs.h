@@ -12,7 +12,10 @@ SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscSca
   PmfCursor c = PmfCursorOf(b, run, coding);
 
   for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
-    const Spmv8 sum = known ? PmfGathered(&c, known, size, prefetch, x) : PmfSliceSum(run, &c, size, prefetch, x);
+    Spmv8 sum;
+
+    PmfPrefetchX(b, run, k, x, prefetch);
+    sum = known ? PmfGathered(&c, known, size, prefetch, x) : PmfSliceSum(run, &c, size, prefetch, x);
 
     if (alone) {
       const PetscScalar total = Spmv8Sum(sum);

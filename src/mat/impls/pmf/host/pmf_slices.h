@@ -174,6 +174,16 @@ SPMV_INLINE Spmv8 PmfTake(const PmfStorage *b, const PmfRun *run, size_t k, cons
   return SpmvGather8(x + run->row, b->list + (run->list + k) * b->listsize, b->listsize, 0);
 }
 
+/* Fetches what rows far behind rows [k, k + 8) of a run will be the first to take of x, which begins at the column run->base */
+SPMV_INLINE void PmfPrefetchX(const PmfStorage *b, const PmfRun *run, size_t k, const PetscScalar *x, PmfPrefetch prefetch)
+{
+  PetscInt64 column;
+
+  if (prefetch == PMF_PREFETCH_NONE || !b->ahead) return;
+  column = (PetscInt64)PmfRow(b, run, k) + b->ahead;
+  if (column < b->n) SpmvPrefetch(x - run->base + column, 128);
+}
+
 /* Adds a slice's sums to rows [k, k + 8) of a run, or stores them */
 SPMV_INLINE void PmfPut(const PmfStorage *b, const PmfRun *run, size_t k, Spmv8 sum, PetscScalar *y, int add)
 {

@@ -118,15 +118,30 @@ SPMV_INLINE PetscScalar *TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *
   return target >= TPSPMV_KEEP ? y + 8 : y;
 }
 
+/* What rows far behind those of a group will be the first to take of x: where it begins for row 0 of the slice, and where x ends */
+typedef struct {
+  const PetscScalar *x, *end;
+} TpspmvAhead;
+
+SPMV_INLINE TpspmvAhead TpspmvAheadOf(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, TpspmvTarget target)
+{
+  const PetscInt first =
+    target >= TPSPMV_KEEP || !b->ahead ? b->cut.nused : TpspmvSliceFirst(&b->cut, (PetscInt)(chunk - b->chunk));
+
+  return (TpspmvAhead){x + PetscMin(first + b->ahead, b->cut.nused), x + b->cut.nused};
+}
+
 /* The groups of a run, of `length` entries a pair. Consecutive columns are loaded fast enough for two sums at a time */
 SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row, PetscScalar *y, int32_t groups, int32_t length,
-                                      PetscBool consecutive, PetscBool prefetch, PetscBool narrow, TpspmvTarget target)
+                                      PetscBool consecutive, PetscBool prefetch, PetscBool narrow, TpspmvTarget target,
+                                      TpspmvAhead ahead)
 {
   TpspmvCursor at = *cursor;
 
   for (int32_t g = 0; g < groups; g++, row += 8) {
     Spmv8 sum = Spmv8Zero(), odd = sum;
 
+    if (target < TPSPMV_KEEP && ahead.end - ahead.x > row[0]) SpmvPrefetch(ahead.x + row[0], 128);
     if (consecutive) {
       for (int32_t k = 0; k + 1 < length; k += 2) {
         sum = TpspmvStep(&at, sum, prefetch, PETSC_TRUE, narrow);
@@ -173,18 +188,19 @@ SPMV_INLINE PetscScalar *TpspmvRagged(TpspmvCursor *at, const uint16_t *row, con
 SPMV_INLINE void TpspmvChunkMult(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, PetscScalar *y,
                                  PetscBool narrow, TpspmvTarget target, SpmvCoding coding)
 {
-  const PetscBool prefetch = b->prefetch;
-  TpspmvCursor    at       = TpspmvAtChunk(b, chunk, x + chunk->base, narrow, coding);
-  const uint16_t *row = b->row + chunk->pair, *end = row + chunk->pairs;
-  const uint8_t  *ragged = b->ragged + chunk->ragged;
+  const PetscBool   prefetch = b->prefetch;
+  const TpspmvAhead ahead    = TpspmvAheadOf(b, chunk, x, target);
+  TpspmvCursor      at       = TpspmvAtChunk(b, chunk, x + chunk->base, narrow, coding);
+  const uint16_t   *row = b->row + chunk->pair, *end = row + chunk->pairs;
+  const uint8_t    *ragged = b->ragged + chunk->ragged;
 
   for (const TpspmvRun *run = b->run + chunk->run; run < b->run + chunk[1].run; row += run->groups * 8, run++) {
     const int32_t n = run->groups, length = run->length;
 
-    if (run->consecutive) y = TpspmvGroups(&at, row, y, n, length, PETSC_TRUE, b->prefetch_vectors, narrow, target);
-    else if (TPSPMV_SHORT && length == 1) y = TpspmvGroups(&at, row, y, n, 1, PETSC_FALSE, prefetch, narrow, target);
-    else if (TPSPMV_SHORT && length == 2) y = TpspmvGroups(&at, row, y, n, 2, PETSC_FALSE, prefetch, narrow, target);
-    else y = TpspmvGroups(&at, row, y, n, length, PETSC_FALSE, prefetch, narrow, target);
+    if (run->consecutive) y = TpspmvGroups(&at, row, y, n, length, PETSC_TRUE, b->prefetch_vectors, narrow, target, ahead);
+    else if (TPSPMV_SHORT && length == 1) y = TpspmvGroups(&at, row, y, n, 1, PETSC_FALSE, prefetch, narrow, target, ahead);
+    else if (TPSPMV_SHORT && length == 2) y = TpspmvGroups(&at, row, y, n, 2, PETSC_FALSE, prefetch, narrow, target, ahead);
+    else y = TpspmvGroups(&at, row, y, n, length, PETSC_FALSE, prefetch, narrow, target, ahead);
   }
   for (; row < end; row += 8, ragged += 8) y = TpspmvRagged(&at, row, ragged, (int)PetscMin(8, end - row), y, narrow, target);
 }
