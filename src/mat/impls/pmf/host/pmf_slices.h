@@ -179,7 +179,7 @@ SPMV_INLINE void PmfPrefetchX(const PmfStorage *b, const PmfRun *run, size_t k, 
 {
   PetscInt64 column;
 
-  if (prefetch == PMF_PREFETCH_NONE || !b->ahead) return;
+  if (prefetch != PMF_PREFETCH_MOST || !b->ahead) return; /* of a matrix that a cache holds x is in one, too */
   column = (PetscInt64)PmfRow(b, run, k) + b->ahead;
   if (column < b->n) SpmvPrefetch(x - run->base + column, 128);
 }

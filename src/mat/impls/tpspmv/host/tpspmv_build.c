@@ -136,7 +136,7 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
   b->prefetch         = (PetscBool)(entries * sizeof(PetscScalar) > (size_t)p[TPSPMV_CACHE] * 1024);
   b->prefetch_vectors = (PetscBool)(b->prefetch && (PetscLogDouble)entries < machine->uncached);
   PetscCall(TpspmvCutCreate(csr, p, &b->cut));
-  if ((PetscLogDouble)entries >= machine->cached && TpspmvIsDirect(&b->cut) && !b->cut.column) b->ahead = SpmvNearAhead(csr);
+  if ((PetscLogDouble)entries >= machine->uncached && TpspmvIsDirect(&b->cut) && !b->cut.column) b->ahead = SpmvNearAhead(csr);
   nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
   PetscCall(SpmvAlloc((nchunks + 1) * sizeof(TpspmvChunk), &b->chunk));
   PetscCall(TpspmvWalk(csr, &b->cut, p[TPSPMV_LONG], TPSPMV_SEGMENT * p[TPSPMV_LONG], TpspmvMeasureChunk, &pass));
