@@ -202,6 +202,46 @@ static PetscErrorCode TestTune(void)
   PetscFunctionReturn(0);
 }
 
+/* A clock on which what is read between two numbers of times takes longer, and after the second one no time */
+static PetscInt       clockreads, clockbusy[2];
+static PetscErrorCode BusyClock(PetscLogDouble *seconds)
+{
+  static PetscLogDouble now;
+
+  PetscFunctionBegin;
+  clockreads++;
+  now += clockreads <= clockbusy[0] ? 1e-4 : clockreads <= clockbusy[1] ? 1e-3 : 1e-5;
+  *seconds = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A machine that is busy after AIJ's kernel was measured: the likeliest option and that are measured again */
+static PetscErrorCode TestBusy(void)
+{
+  SpmvTestCSR t;
+  SpmvChoice *choice;
+  PetscInt    aij, likeliest;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  PetscCall(Band(3000, 9, 3, &t));
+  PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
+  likeliest = choice->best.number; /* it is measured first */
+  SpmvMeasureBy(BusyClock);
+  for (int busy = 0; busy < 2; busy++) { /* to the end; until they are measured again, the end of which was counted before */
+    clockbusy[0] = 16;
+    clockbusy[1] = busy ? clockreads - 24 : PETSC_MAX_INT;
+    clockreads   = 0;
+    PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 1000, &t, &aij, choice));
+    PetscCheck(choice->best.number == (busy ? likeliest : SPMV_NUMBER_AIJ), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s was chosen, busy %d", SpmvCandidate[choice->best.number]->name, busy);
+  }
+  SpmvMeasureBy(NULL);
+  PetscCall(BandDestroy(&t));
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A matrix most of whose rows are empty is AIJ's without a look at it; not for a type that does not choose, nor with more entries */
 static PetscErrorCode TestMostlyEmpty(void)
 {
@@ -298,6 +338,7 @@ int main(int argc, char **argv)
   PetscCall(TestUneven());
   PetscCall(TestText());
   PetscCall(TestTune());
+  PetscCall(TestBusy());
   PetscCall(TestMostlyEmpty());
   PetscCall(TestEmpty());
   PetscCall(PetscFinalize());

@@ -34,6 +34,7 @@ static const struct {
 
 #define MEASURE_TIME     30  /* products of AIJ's kernel, after which no second plan of a format is measured on the host */
 #define MEASURE_LOST     1.1 /* of the least: what has taken longer three times is not timed again */
+#define MEASURE_DOUBT    0.7 /* of AIJ's time: an estimate that is not given up for one that was measured to be slower */
 #define MEASURE_NEAR     1.5 /* of the least: what is measured to take more on a device leads nowhere */
 #define MEASURE_AGAIN    6   /* of least time, that are measured again at the end */
 #define MEASURE_PRODUCTS 7   /* of each, at least; the first brings things into cache and is not timed */
@@ -334,6 +335,34 @@ static PetscErrorCode MeasureOthers(SpmvSearch *search, PetscInt given)
 }
 
 /*
+  If AIJ's kernel is measured to be the fastest and another option was estimated to be much faster, both are measured once more: a
+  machine that was busy for a moment is likelier than such an estimate
+*/
+static PetscErrorCode MeasureDoubt(SpmvSearch *search)
+{
+  SpmvOption *aij = NULL, *other = NULL, *again[2];
+
+  PetscFunctionBegin;
+  for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    if (o->plan.backend != SPMV_BACKEND_HOST || o->measured <= 0) continue;
+    if (o->number == SPMV_NUMBER_AIJ) aij = o;
+    else if (!other || o->predicted < other->predicted) other = o;
+  }
+  if (!aij || !other || aij->measured > MeasureLeast(search, SPMV_BACKEND_HOST) ||
+      other->predicted > MEASURE_DOUBT * aij->predicted)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  again[0] = other;
+  again[1] = aij;
+  for (int k = 0; k < 2; k++) {
+    const PetscLogDouble before = again[k]->measured;
+
+    PetscCall(MeasureOption(search, again[k]));
+    again[k]->measured = PetscMin(before, again[k]->measured);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
   Measures options, AIJ's kernel first. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE measures those, then others that
   the heuristics leave, on a device those around each plan that leads, as soon as it does. SPMV_TUNE_PATIENT begins with all shapes,
   and goes on from the best of each format. Both go one knob after the other, until nothing is new
@@ -365,6 +394,7 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
     PetscCall(MeasureTime(&end));
   } while (search->n > before && end - search->start < search->request->seconds);
   PetscCall(MeasureAgain(search));
+  if (end - search->start < search->request->seconds) PetscCall(MeasureDoubt(search));
   PetscCall(MeasureTime(&end));
   search->choice->seconds = end - search->start;
   PetscFunctionReturn(PETSC_SUCCESS);
