@@ -109,10 +109,10 @@ PetscLogDouble SpmvNearMore(const SpmvCSR *csr, const int32_t row[], PetscInt ro
 /*
   SpmvNearAhead - at row r, x is to be fetched from column r + ahead; 0: it is not
 
-  csr: columns ascend in rows, or nothing is gained. On a mesh that is numbered level by level, in whatever way, a line of x is first
-  taken by rows that are as far from it as the largest column of any row around is from that row, however near most columns are. (P2 in
-  the plane, 30 million entries, Zen 5: distances are 1500 in the median and 6094 at most; pmf takes 0.51 ns an entry, 0.44 with x
-  fetched from column r + 6000, 0.33 from r + 6500 to r + 12000, and 0.38 from r + 50000.)
+  csr: columns ascend in rows, or nothing is gained. On a mesh that is numbered level by level, in whatever way, a line of x is
+  first taken by rows that are as far from it as the largest column of any row around is from that row, however near most columns
+  are. (P2 in the plane, 30 million entries, Zen 5: distances are 1500 in the median and 6094 at most; pmf takes 0.51 ns an entry,
+  0.44 with x fetched from column r + 6000, 0.33 from r + 6500 to r + 12000, and 0.38 from r + 50000.)
 */
 PetscInt SpmvNearAhead(const SpmvCSR *csr)
 {

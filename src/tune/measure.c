@@ -139,19 +139,15 @@ static PetscLogDouble MeasureExpected(const SpmvSearch *search, const SpmvOption
   return search->off[o->plan.backend][o->number] * o->predicted;
 }
 
-/* Whether measuring has taken all the time that several plans of a format may take on the host */
-static PetscErrorCode MeasureIsLate(const SpmvSearch *search, PetscBool *late)
+/* Whether measuring has, at a time, taken all that several plans of a format may take on the host */
+static PetscBool MeasureIsLate(const SpmvSearch *search, PetscLogDouble now)
 {
-  PetscLogDouble now, product = 0;
+  PetscLogDouble product = 0;
 
-  PetscFunctionBegin;
-  *late = PETSC_FALSE;
-  PetscCall(MeasureTime(&now));
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
     if (o->number == SPMV_NUMBER_AIJ) product = o->measured;
   }
-  *late = (PetscBool)(product > 0 && now - search->start > MEASURE_TIME * product);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscBool)(product > 0 && now - search->start > MEASURE_TIME * product);
 }
 
 /* True if the model is followed and not every option is measured */
@@ -200,11 +196,12 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
   const PetscLogDouble least[2]     = {MeasureLeast(search, SPMV_BACKEND_HOST), MeasureLeast(search, SPMV_BACKEND_DEVICE)};
   PetscLogDouble       predicted[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, now, needs;
   SpmvOption          *next         = NULL;
-  PetscBool            late         = PETSC_FALSE;
+  PetscBool            late;
 
   PetscFunctionBegin;
   *measured = -1;
-  PetscCall(MeasureIsLate(search, &late));
+  PetscCall(MeasureTime(&now));
+  late = MeasureIsLate(search, now);
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++)
     predicted[o->plan.backend] = PetscMin(predicted[o->plan.backend], o->predicted);
   for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
@@ -214,7 +211,6 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
   if (!next) PetscFunctionReturn(PETSC_SUCCESS);
   needs = next->build + MEASURE_PRODUCTS * next->predicted;
   if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += search->sample.target->rates.compile;
-  PetscCall(MeasureTime(&now));
   if (now - search->start + needs > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MeasureOption(search, next));
   search->measured[next->plan.backend]++;
@@ -314,20 +310,20 @@ static PetscErrorCode MeasureAll(SpmvSearch *search)
 }
 
 /*
-  Adds other plans of the formats whose own plans are the first `given` options: of all of them; if the model is followed, on the host
-  of the best one only, while it is early, since to estimate a plan may take as long as a dozen products
+  Adds other plans of the formats whose own plans are the first `given` options: of all of them; if the model is followed, on the
+  host of the best one only, while it is early, since to estimate a plan may take as long as a dozen products
 */
 static PetscErrorCode MeasureOthers(SpmvSearch *search, PetscInt given)
 {
   const PetscBool      model = MeasureByModel(search->request);
   const PetscLogDouble least = MeasureLeast(search, SPMV_BACKEND_HOST);
-  PetscBool            late;
+  PetscLogDouble       now;
 
   PetscFunctionBegin;
-  PetscCall(MeasureIsLate(search, &late));
+  PetscCall(MeasureTime(&now));
   for (PetscInt k = 0; k < given; k++) {
     const SpmvOption *o    = &search->option[k];
-    const PetscBool   best = (PetscBool)(!late && o->measured > 0 && o->measured <= least);
+    const PetscBool   best = (PetscBool)(!MeasureIsLate(search, now) && o->measured > 0 && o->measured <= least);
 
     if (!model || o->plan.backend == SPMV_BACKEND_DEVICE || best) PetscCall(SpmvSearchFrom(search, k));
   }
@@ -363,9 +359,9 @@ static PetscErrorCode MeasureDoubt(SpmvSearch *search)
 }
 
 /*
-  Measures options, AIJ's kernel first. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE measures those, then others that
-  the heuristics leave, on a device those around each plan that leads, as soon as it does. SPMV_TUNE_PATIENT begins with all shapes,
-  and goes on from the best of each format. Both go one knob after the other, until nothing is new
+  Measures options, AIJ's kernel first. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE measures those, then others
+  that the heuristics leave, on a device those around each plan that leads, as soon as it does. SPMV_TUNE_PATIENT begins with all
+  shapes, and goes on from the best of each format. Both go one knob after the other, until nothing is new
 */
 PetscErrorCode SpmvMeasure(SpmvSearch *search)
 {

@@ -159,8 +159,8 @@ static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], Petsc
 
 #define ORDER_LINES 2.5 /* lines that are waited for to bring an entry of x into an order, and one of y back */
 /*
-  What products must gain by an order, by estimate, which is less than they do: with 1.06 to 1.09 by estimate P1 in the plane, Raviart-
-  Thomas and Q1 elasticity in random numbering gain 1.43, 1.34 and 1.27 (Zen 5, a million entries)
+  What products must gain by an order, by estimate, which is less than they do: with 1.06 to 1.09 by estimate P1 in the plane,
+  Raviart-Thomas and Q1 elasticity in random numbering gain 1.43, 1.34 and 1.27 (Zen 5, a million entries)
 */
 #define ORDER_GAIN 1.05
 

@@ -27,7 +27,9 @@ const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS] = {
   {"local", "Do not measure other words and local memories than the default (4)"},
   {"slices", "Measure vertical slices only where the matrix is wider than high (5)"},
   {"tiles", "Measure only tiles of 1/4 to 4 times the format's own choice, and not larger than the matrix (6)"},
-  {"model", "Measure the plan of each format that is estimated to take at most 1.4 times the least, others of the best only within 30 products"},
+  {"model",
+   "Measure the plan of each format that is estimated to take at most 1.4 times the least, others of the best only within 30 "
+   "products"},
 };
 
 /* Seconds of a product, and of its part of the set-up if calls are counted */

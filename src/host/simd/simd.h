@@ -136,6 +136,12 @@ SPMV_INLINE void SpmvPrefetch(const void *first, size_t bytes)
   for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const char *)first + k, 0, 2);
 }
 
+/* Two lines of n entries of x, from entry k on, for a row that fetches ahead (SpmvNearAhead()): eight rows are seldom in one line */
+SPMV_INLINE void SpmvPrefetchAhead(const PetscScalar *x, PetscInt64 k, PetscInt64 n)
+{
+  if (k < n) SpmvPrefetch(x + k, 128);
+}
+
 /* As the list above says */
 SPMV_INLINE void Spmv8PutPairs(PetscScalar *y, Spmv8 v, PetscInt n, PetscBool beta)
 {

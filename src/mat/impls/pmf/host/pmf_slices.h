@@ -177,11 +177,8 @@ SPMV_INLINE Spmv8 PmfTake(const PmfStorage *b, const PmfRun *run, size_t k, cons
 /* Fetches what rows far behind rows [k, k + 8) of a run will be the first to take of x, which begins at the column run->base */
 SPMV_INLINE void PmfPrefetchX(const PmfStorage *b, const PmfRun *run, size_t k, const PetscScalar *x, PmfPrefetch prefetch)
 {
-  PetscInt64 column;
-
   if (prefetch != PMF_PREFETCH_MOST || !b->ahead) return; /* of a matrix that a cache holds x is in one, too */
-  column = (PetscInt64)PmfRow(b, run, k) + b->ahead;
-  if (column < b->n) SpmvPrefetch(x - run->base + column, 128);
+  SpmvPrefetchAhead(x - run->base, (PetscInt64)PmfRow(b, run, k) + b->ahead, b->n);
 }
 
 /* Adds a slice's sums to rows [k, k + 8) of a run, or stores them */

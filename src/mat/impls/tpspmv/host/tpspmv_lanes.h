@@ -118,17 +118,19 @@ SPMV_INLINE PetscScalar *TpspmvPut(Spmv8 sum, const uint16_t *row, PetscScalar *
   return target >= TPSPMV_KEEP ? y + 8 : y;
 }
 
-/* What rows far behind those of a group will be the first to take of x: where it begins for row 0 of the slice, and where x ends */
+/* What rows far behind those of a group will be the first to take of x: from where on for row 0 of the slice, and how many entries */
 typedef struct {
-  const PetscScalar *x, *end;
+  const PetscScalar *x;
+  PetscInt           n;
 } TpspmvAhead;
 
 SPMV_INLINE TpspmvAhead TpspmvAheadOf(const TpspmvStorage *b, const TpspmvChunk *chunk, const PetscScalar *x, TpspmvTarget target)
 {
-  const PetscInt first =
-    target >= TPSPMV_KEEP || !b->ahead ? b->cut.nused : TpspmvSliceFirst(&b->cut, (PetscInt)(chunk - b->chunk));
+  PetscInt first = b->cut.nused;
 
-  return (TpspmvAhead){x + PetscMin(first + b->ahead, b->cut.nused), x + b->cut.nused};
+  if (target < TPSPMV_KEEP && b->ahead)
+    first = PetscMin(first, TpspmvSliceFirst(&b->cut, (PetscInt)(chunk - b->chunk)) + b->ahead);
+  return (TpspmvAhead){x + first, b->cut.nused - first};
 }
 
 /* The groups of a run, of `length` entries a pair. Consecutive columns are loaded fast enough for two sums at a time */
@@ -141,7 +143,7 @@ SPMV_INLINE PetscScalar *TpspmvGroups(TpspmvCursor *cursor, const uint16_t *row,
   for (int32_t g = 0; g < groups; g++, row += 8) {
     Spmv8 sum = Spmv8Zero(), odd = sum;
 
-    if (target < TPSPMV_KEEP && ahead.end - ahead.x > row[0]) SpmvPrefetch(ahead.x + row[0], 128);
+    if (target < TPSPMV_KEEP) SpmvPrefetchAhead(ahead.x, row[0], ahead.n);
     if (consecutive) {
       for (int32_t k = 0; k + 1 < length; k += 2) {
         sum = TpspmvStep(&at, sum, prefetch, PETSC_TRUE, narrow);

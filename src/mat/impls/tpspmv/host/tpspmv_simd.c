@@ -40,8 +40,8 @@ SPMV_INLINE void TpspmvClear(const TpspmvStorage *b, PetscInt s, PetscScalar *y)
   memset(y + first, 0, sizeof(PetscScalar) * (size_t)(end - first));
 }
 
-/* The chunks of a task, whose values are coded so */
-SPMV_INLINE void TpspmvChunksCoded(const TpspmvProduct *p, PetscInt t, TpspmvTarget target, SpmvCoding coding)
+/* The chunks of a task */
+SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt t, TpspmvTarget target, SpmvCoding coding)
 {
   const TpspmvStorage *b = p->b;
 
@@ -54,20 +54,8 @@ SPMV_INLINE void TpspmvChunksCoded(const TpspmvProduct *p, PetscInt t, TpspmvTar
   }
 }
 
-/* The chunks of a task */
-SPMV_INLINE void TpspmvChunksMult(const TpspmvProduct *p, PetscInt t, TpspmvTarget target)
-{
-  const SpmvCoding coding = p->b->value.coding;
-
-  if (coding == SPMV_CODING_PLAIN) TpspmvChunksCoded(p, t, target, SPMV_CODING_PLAIN);
-  else if (coding == SPMV_CODING_ONE) TpspmvChunksCoded(p, t, target, SPMV_CODING_ONE);
-  else if (coding == SPMV_CODING_FEW) TpspmvChunksCoded(p, t, target, SPMV_CODING_FEW);
-  else if (coding == SPMV_CODING_MANY) TpspmvChunksCoded(p, t, target, SPMV_CODING_MANY);
-  else TpspmvChunksCoded(p, t, target, SPMV_CODING_FLOAT);
-}
-
-/* The segments of a task, whose values are coded so */
-SPMV_INLINE void TpspmvSegmentsCoded(const TpspmvProduct *p, PetscInt t, SpmvCoding coding)
+/* The segments of a task */
+SPMV_INLINE void TpspmvSegmentsMult(const TpspmvProduct *p, PetscInt t, SpmvCoding coding)
 {
   const TpspmvStorage *b = p->b;
 
@@ -77,31 +65,31 @@ SPMV_INLINE void TpspmvSegmentsCoded(const TpspmvProduct *p, PetscInt t, SpmvCod
   }
 }
 
-/* The segments of a task */
-static void TpspmvSegmentsMult(const TpspmvProduct *p, PetscInt t)
-{
-  const SpmvCoding coding = p->b->value.coding;
-
-  if (coding == SPMV_CODING_PLAIN) TpspmvSegmentsCoded(p, t, SPMV_CODING_PLAIN);
-  else if (coding == SPMV_CODING_ONE) TpspmvSegmentsCoded(p, t, SPMV_CODING_ONE);
-  else if (coding == SPMV_CODING_FEW) TpspmvSegmentsCoded(p, t, SPMV_CODING_FEW);
-  else if (coding == SPMV_CODING_MANY) TpspmvSegmentsCoded(p, t, SPMV_CODING_MANY);
-  else TpspmvSegmentsCoded(p, t, SPMV_CODING_FLOAT);
-}
-
 /* The first phase: chunks, tile after tile, then segments */
-static void TpspmvFirstTask(void *context, PetscInt t)
+SPMV_INLINE void TpspmvFirst(const TpspmvProduct *p, PetscInt t, SpmvCoding coding)
 {
-  const TpspmvProduct *p = (const TpspmvProduct *)context;
   const TpspmvStorage *b = p->b;
 
   if (b->stream && !SPMV_SIMD_PLAIN) { /* a vector that is an array is stored as any other */
-    TpspmvChunksMult(p, t, TPSPMV_PAST);
+    TpspmvChunksMult(p, t, TPSPMV_PAST, coding);
     SpmvStreamEnd();
-  } else if (!TpspmvIsDirect(&b->cut)) TpspmvChunksMult(p, t, TPSPMV_KEEP);
-  else if (p->beta) TpspmvChunksMult(p, t, TPSPMV_ADD);
-  else TpspmvChunksMult(p, t, TPSPMV_SET);
-  TpspmvSegmentsMult(p, t);
+  } else if (!TpspmvIsDirect(&b->cut)) TpspmvChunksMult(p, t, TPSPMV_KEEP, coding);
+  else if (p->beta) TpspmvChunksMult(p, t, TPSPMV_ADD, coding);
+  else TpspmvChunksMult(p, t, TPSPMV_SET, coding);
+  TpspmvSegmentsMult(p, t, coding);
+}
+
+/* The same, with loops for how values are coded */
+static void TpspmvFirstTask(void *context, PetscInt t)
+{
+  const TpspmvProduct *p      = (const TpspmvProduct *)context;
+  const SpmvCoding     coding = p->b->value.coding;
+
+  if (coding == SPMV_CODING_PLAIN) TpspmvFirst(p, t, SPMV_CODING_PLAIN);
+  else if (coding == SPMV_CODING_ONE) TpspmvFirst(p, t, SPMV_CODING_ONE);
+  else if (coding == SPMV_CODING_FEW) TpspmvFirst(p, t, SPMV_CODING_FEW);
+  else if (coding == SPMV_CODING_MANY) TpspmvFirst(p, t, SPMV_CODING_MANY);
+  else TpspmvFirst(p, t, SPMV_CODING_FLOAT);
 }
 
 /* Adds the partial sums of a chunk to its slice, and prefetches those of the next one, about as many; a chunk has a row once */
