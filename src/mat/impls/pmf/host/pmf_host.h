@@ -35,19 +35,6 @@ typedef enum {
   PMF_KINDS
 } PmfKind;
 
-/*
-  What a product prefetches, where the matrix is in no cache of a core. Steps that share pieces of x have many values for few
-  columns, and the processor fetches them in time if the matrix is in no cache at all (elasticity on hexahedra: 0.33 ns an entry,
-  0.40 with a prefetch), but not from the last one (tetrahedra: 0.28 ns, 0.18 with it). All others gain by it (P2 out of cache:
-  0.73 ns, 0.41 with it)
-*/
-typedef enum {
-  PMF_PREFETCH_NONE,
-  PMF_PREFETCH_MOST, /* all but steps that share pieces of x */
-  PMF_PREFETCH_ALL,
-  PMF_PREFETCH_COUNT
-} PmfPrefetch;
-
 enum {                   /* PmfRun.flags */
        PMF_ALONE    = 1, /* each slice is one row */
        PMF_WIDE     = 2, /* int32 columns, which take two elements of `column` each */
@@ -84,7 +71,7 @@ typedef struct {
   PetscInt     m, n;
   PmfPartition partition;
   PetscInt     threads;  /* tasks of a product: at most the parts */
-  PmfPrefetch  prefetch; /* what a product prefetches */
+  PetscBool    prefetch; /* values and columns: the matrix is not in a cache of one core */
   PetscInt     ahead;    /* a row fetches x so many columns after its own number; 0: it does not */
   PetscBool    empty;    /* some rows have no entries, or no run may be the first to write them: y is cleared */
   PetscInt     nparts;   /* parts: what one thread works on; with PMF_BY_DIAGONAL each has rows of the blocks and of the rest */

@@ -207,8 +207,8 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   *b                   = (PmfStorage){.m = csr->m, .n = csr->n, .partition = order->partition, .nparts = nparts};
   b->threads           = PetscMin(nparts, plan->threads);
   b->wanted            = p[PMF_VALUES];
-  b->prefetch          = nz < machine->cached ? PMF_PREFETCH_NONE : nz < machine->uncached ? PMF_PREFETCH_ALL : PMF_PREFETCH_MOST;
-  b->ahead             = b->prefetch == PMF_PREFETCH_MOST ? SpmvNearAhead(csr) : 0;
+  b->prefetch          = (PetscBool)(nz >= machine->cached);
+  b->ahead             = nz >= machine->uncached ? SpmvNearAhead(csr) : 0; /* the last cache has x as well */
   b->listsize          = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
   b->empty             = (PetscBool)(order->block > 0);
   PetscCall(PmfOrderCreate(csr, order));

@@ -1,13 +1,13 @@
 /*
   pmf_runs.h - what a product and a transposed product do with a run, and the loops over runs of slices that pmf_simd.c and
-  pmf_coded_simd.c make: each for a number of steps that is known, bytes of a column, what is prefetched, and a coding of values
+  pmf_coded_simd.c make: each for a number of steps that is known, bytes of a column, whether there is a prefetch, and a coding of values
 */
 #pragma once
 #include "pmf_slices.h"
 
 /* y <- A x, or y += A x, for the rows of a run; known: 0, or PmfRun.known; alone, and listed of a known run: as of its flags */
 SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, size_t size,
-                          PmfPrefetch prefetch, SpmvCoding coding, size_t known, int alone, int listed)
+                          int prefetch, SpmvCoding coding, size_t known, int alone, int listed)
 {
   PmfCursor c = PmfCursorOf(b, run, coding);
 
@@ -85,13 +85,19 @@ SPMV_INLINE size_t PmfKnown(const PmfRun *run)
     else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 1); \
     else PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 0);
 #endif
+#define PMF_RUNS(N, CODING) PMF_RUN(N, 2, 0, CODING) PMF_RUN(N, 2, 1, CODING) PMF_RUN(N, 4, 0, CODING) PMF_RUN(N, 4, 1, CODING)
+#define PMF_ROW(N, SIZE, CODING) \
+  { \
+    PmfRun_##N##_##SIZE##_0_##CODING, PmfRun_##N##_##SIZE##_1_##CODING \
+  }
+#define PMF_ENTRY(N, CODING) {PMF_ROW(N, 2, CODING), PMF_ROW(N, 4, CODING)},
 #define PMF_EACH(WHAT, CODING) \
   WHAT(0, CODING) \
   WHAT(1, CODING) \
   WHAT(2, CODING) WHAT(3, CODING) WHAT(4, CODING) WHAT(5, CODING) WHAT(6, CODING) WHAT(7, CODING) WHAT(8, CODING)
 
 /* The loops over runs of a coding */
-typedef PmfRunFn *const PmfRunTable[PMF_KNOWN + 1][2][PMF_PREFETCH_COUNT];
+typedef PmfRunFn *const PmfRunTable[PMF_KNOWN + 1][2][2];
 
-/* pmf_coded_simd.c: the loops over runs by PmfRun.known, bytes of columns, and what is prefetched */
-extern PmfRunFn *SPMV_ISA_NAME(PmfCodedRun)(SpmvCoding coding, int known, int wide, PmfPrefetch prefetch);
+/* pmf_coded_simd.c: the loops over runs by PmfRun.known, bytes of columns, and whether there is a prefetch */
+extern PmfRunFn *SPMV_ISA_NAME(PmfCodedRun)(SpmvCoding coding, int known, int wide, int prefetch);

@@ -10,17 +10,8 @@
 const SpmvKernels SPMV_ISA_NAME(PmfKernels) = {.apply = NULL};
 #else
 
-  #define RUNS(N, CODING) \
-    PMF_RUN(N, 2, 0, CODING) \
-    PMF_RUN(N, 2, 1, CODING) \
-    PMF_RUN(N, 2, 2, CODING) PMF_RUN(N, 4, 0, CODING) PMF_RUN(N, 4, 1, CODING) PMF_RUN(N, 4, 2, CODING)
-  #define ROW(N, SIZE, CODING) \
-    { \
-      PmfRun_##N##_##SIZE##_0_##CODING, PmfRun_##N##_##SIZE##_1_##CODING, PmfRun_##N##_##SIZE##_2_##CODING \
-    }
-  #define ENTRY(N, CODING) {ROW(N, 2, CODING), ROW(N, 4, CODING)},
-PMF_EACH(RUNS, PLAIN)
-static PmfRunTable PmfPlainRuns = {PMF_EACH(ENTRY, PLAIN)};
+PMF_EACH(PMF_RUNS, PLAIN)
+static PmfRunTable PmfPlainRuns = {PMF_EACH(PMF_ENTRY, PLAIN)};
 
 /* The loop over a run */
 static PmfRunFn *PmfRunOf(const PmfStorage *b, const PmfRun *run)

@@ -119,20 +119,20 @@ SPMV_INLINE Spmv8 PmfPaired(PmfCursor *c, size_t n, size_t size, int prefetch, c
 }
 
 /* The sum of n times so many steps that share pieces of x */
-SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, size_t size, PmfPrefetch prefetch, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, size_t size, int prefetch, const PetscScalar *x)
 {
   Spmv8 sum = Spmv8Zero(), other = Spmv8Zero();
 
   for (size_t k = 0; k < n; k++) {
     const SpmvPieces p = SpmvPieces4(x, c->column, size);
 
-    PmfPrefetchStep(c, 0, PMF_NEAR, size, prefetch == PMF_PREFETCH_ALL);
+    PmfPrefetchStep(c, 0, PMF_NEAR, size, prefetch);
     PmfMove(c, 0, PMF_NEAR_PIECES, size);
     SPMV_UNROLL
     for (size_t t = 0; t < steps; t++) {
       const Spmv8 v = PmfValue(c, t), xt = SpmvPick(&p, c->column + sizeof(uint32_t) * t);
 
-      if (t) PmfPrefetchValues(c, t, prefetch == PMF_PREFETCH_ALL);
+      if (t) PmfPrefetchValues(c, t, prefetch);
       if (t % 2) other = Spmv8Fma(v, xt, other);
       else sum = Spmv8Fma(v, xt, sum);
     }
@@ -142,7 +142,7 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, size_t size
 }
 
 /* The sum of a slice with steps of any kind; x: with the run's base */
-SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, size_t size, PmfPrefetch prefetch, const PetscScalar *x)
+SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, size_t size, int prefetch, const PetscScalar *x)
 {
   const size_t near = (size_t)run->steps[PMF_NEAR];
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
@@ -175,9 +175,9 @@ SPMV_INLINE Spmv8 PmfTake(const PmfStorage *b, const PmfRun *run, size_t k, cons
 }
 
 /* Fetches what rows far behind rows [k, k + 8) of a run will be the first to take of x, which begins at the column run->base */
-SPMV_INLINE void PmfPrefetchX(const PmfStorage *b, const PmfRun *run, size_t k, const PetscScalar *x, PmfPrefetch prefetch)
+SPMV_INLINE void PmfPrefetchX(const PmfStorage *b, const PmfRun *run, size_t k, const PetscScalar *x, int prefetch)
 {
-  if (prefetch != PMF_PREFETCH_MOST || !b->ahead) return; /* of a matrix that a cache holds x is in one, too */
+  if (!prefetch || !b->ahead) return;
   SpmvPrefetchAhead(x - run->base, (PetscInt64)PmfRow(b, run, k) + b->ahead, b->n);
 }
 
