@@ -402,13 +402,13 @@ int main(int argc, char **argv)
 
   test:
     suffix: fallback
-    args: -type {{bccoo pmf}} -mat_spmv_backend device -mat_spmv_build_after 0 -fallback -spmv_device_staging 700 -malloc_dump
+    args: -type {{bccoo pmf}} -mat_spmv_backend device -mat_spmv_build_after 0 -fallback -spmv_device_staging 500 -malloc_dump
     timeoutfactor: 5
 
   test:
     suffix: fallback_long
     output_file: output/unit_device_faults_fallback.out
-    args: -type {{FORMATS}} -mat_spmv_backend device -mat_spmv_build_after 0 -fallback -spmv_device_staging 700 -malloc_dump
+    args: -type {{FORMATS}} -mat_spmv_backend device -mat_spmv_build_after 0 -fallback -spmv_device_staging 500 -malloc_dump
     timeoutfactor: 5
 
 TEST*/

@@ -76,10 +76,11 @@ static PetscErrorCode StagingSend(SpmvDevice *d, void *to, const char *from, siz
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A piece is copied out of its slot while the next one arrives */
+/* A piece is copied out of its slot while the next one arrives. Whatever stops it, half says whether one was copied */
 static PetscErrorCode StagingReceive(SpmvDevice *d, char *to, void *from, size_t bytes, PetscBool *nomem)
 {
   const size_t pieces = (bytes + d->piece - 1) / d->piece;
+  size_t       copied = 0;
 
   PetscFunctionBegin;
   for (size_t k = 0; k <= pieces && !*nomem; k++) {
@@ -91,14 +92,15 @@ static PetscErrorCode StagingReceive(SpmvDevice *d, char *to, void *from, size_t
         PetscCall(StagingBegin(d, SPMV_FROM_DEVICE, from, k * d->piece, PetscMin(d->piece, bytes - k * d->piece), slot, nomem));
     }
     if (k && !*nomem) {
-      const size_t done = (k - 1) * d->piece;
-      const int    slot = (int)((k - 1) % SPMV_STAGING_SLOTS);
+      const int slot = (int)((k - 1) % SPMV_STAGING_SLOTS);
 
       PetscCall(StagingWait(d, slot, nomem));
-      if (*nomem) d->half = (PetscBool)(done > 0);
-      else memcpy(to + done, d->slot[slot].array, PetscMin(d->piece, bytes - done));
+      if (*nomem) break;
+      memcpy(to + copied, d->slot[slot].array, PetscMin(d->piece, bytes - copied));
+      copied += d->piece;
     }
   }
+  if (*nomem) d->half = (PetscBool)(copied > 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
