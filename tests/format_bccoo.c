@@ -1,6 +1,7 @@
 static const char help[] = "The worked examples of the BCCOO paper, digit by digit, as its ERRATA recompute them.\n\n";
 
 #include "spmvtest.h"
+#include "mat/impls/bccoo/bccoo_shapes.h"
 #include "mat/impls/bccoo/host/bccoo_host.h"
 
 /* A plan for one thread without a bunch */
@@ -154,14 +155,17 @@ static PetscErrorCode ManyRows(void)
   PetscFunctionReturn(0);
 }
 
-/* The matrix of full blocks that discontinuous elements make, each with four neighbours, of which nobody declared the block size */
+/*
+  The matrix of full blocks that discontinuous elements make, each with four neighbours, of which nobody declared the block size. Of
+  complex numbers the columns are a ninth of the bytes: out of cache blocks gain less than the choice asks of them
+*/
 static PetscErrorCode Found(PetscInt size)
 {
   const PetscInt blocks = 3000, apart[] = {0, 1, 70, 71, 900};
   SpmvTestCSR    t = {.m = size * blocks, .n = size * blocks};
   SpmvCSR        csr;
   SpmvPlan       plan = SpmvTestPlan(&SpmvFormat_bccoo, SPMV_BACKEND_HOST);
-  PetscInt       nz   = 0;
+  PetscInt       nz   = 0, h, w;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(t.m + 1, &t.i));
@@ -176,10 +180,15 @@ static PetscErrorCode Found(PetscInt size)
   for (PetscInt k = 0; k < nz; k++) t.a[k] = k; /* values that are few would leave blocks nothing to gain */
   t.i[t.m] = nz;
   csr      = SpmvTestCSRView(&t);
-  PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, NULL, SPMV_NUMBER_bccoo, &plan, NULL));
-  PetscCheck(plan.value[BCCOO_BLOCK_HEIGHT] == size && plan.value[BCCOO_BLOCK_WIDTH] == size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%" PetscInt_FMT " x %" PetscInt_FMT " blocks where all are %" PetscInt_FMT " x %" PetscInt_FMT,
-             plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], size, size);
+  BccooFindShape(&csr, &h, &w);
+  if (!PetscDefined(USE_COMPLEX)) {
+    PetscCheck(h == size && w == size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "found %" PetscInt_FMT " x %" PetscInt_FMT, h, w);
+    PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, NULL, SPMV_NUMBER_bccoo, &plan, NULL));
+    h = plan.value[BCCOO_BLOCK_HEIGHT];
+    w = plan.value[BCCOO_BLOCK_WIDTH];
+  }
+  PetscCheck(h == size && w == size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " x %" PetscInt_FMT " blocks where all are %" PetscInt_FMT " x %" PetscInt_FMT, h, w, size, size);
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(0);
 }

@@ -149,7 +149,7 @@ static PetscErrorCode CheckGather(SpmvDevice *device, PetscInt n, PetscInt m, Pe
   for (PetscInt k = 0; k < m; k++) *wrong += nomem || out[k] != v.entries[n + which[k]];
   PetscCall(SpmvOnDeviceDestroy(&gather));
   for (int room = 0; room < 2; room++) { /* for nothing, then for the numbers of the entries only */
-    device->limit = device->held + (PetscLogDouble)(room * m) * sizeof(int32_t);
+    device->limit = device->held + (PetscLogDouble)(room * m) * sizeof(PetscInt);
     PetscCall(SpmvGatherCreate(device, m, which, &gather, &nomem));
     *wrong += room ? nomem || !gather : !nomem || gather;
     if (gather) PetscCall(SpmvOnDeviceMultiply(gather, NULL, v.buffer[1], out, NULL, PETSC_FALSE, &nomem));

@@ -129,7 +129,8 @@ static const Set sets[] = {
   {"gamg_asm", P | E, PLAIN, 0,
    "-ksp_type fgmres -pc_type gamg -mg_levels_ksp_type richardson -mg_levels_pc_type asm -mg_levels_ksp_max_it 1"},
   {"gamg_jacobi", P | C | E, PLAIN, 0,
-   "-ksp_type gmres -pc_type gamg -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi -pc_gamg_repartition"},
+   "-ksp_type gmres -pc_type gamg -mg_levels_ksp_type chebyshev -mg_levels_pc_type jacobi -pc_gamg_repartition "
+   "-pc_gamg_mat_partitioning_type average"},
   {"gamg_w_cycle", P | E, PLAIN, 0, "-ksp_type cg -pc_type gamg -pc_mg_cycle_type w -pc_mg_multiplicative_cycles 2"},
   {"gamg_full", P | E, PLAIN, 0, "-ksp_type fgmres -pc_type gamg -pc_mg_type full"},
   {"gamg_kaskade", P, PLAIN, 0, "-ksp_type fgmres -pc_type gamg -pc_mg_type kaskade"},

@@ -127,13 +127,20 @@ static PetscErrorCode TestMarks(SpmvDevice *d)
 }
 
 /* Plans of which a work group shares more than 48 kB */
+/* With as many bytes of scalars in a work item's tile, whatever a scalar has */
+#if defined(PETSC_USE_COMPLEX)
+  #define TILE "32"
+#else
+  #define TILE "64"
+#endif
+
 static const struct {
   const SpmvFormat *format;
   const char       *plan;
 } Plans[] = {
   {&SpmvFormat_bccoo, "block_height=4 block_width=4 device_strategy=2 device_cache=4 device_workgroup=256"},
   {&SpmvFormat_bccoo, "block_height=1 block_width=1 device_strategy=1 device_transpose=online tile=32 device_workgroup=256"},
-  {&SpmvFormat_bccoo, "block_height=2 block_width=1 device_strategy=1 tile=64 device_registers=8 device_workgroup=128"},
+  {&SpmvFormat_bccoo, "block_height=2 block_width=1 device_strategy=1 tile=" TILE " device_registers=8 device_workgroup=128"},
   {&SpmvFormat_cmrs, "device_order=columns height=16 device_workgroup=512"},
   {&SpmvFormat_csradaptive, "device_num_rows_stream=16 device_workgroup=512"},
   {&SpmvFormat_tpspmv, "device_stage=yes tile=16384"},
