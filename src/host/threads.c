@@ -6,7 +6,8 @@
 */
 #include "machine.h"
 
-static PetscBool Alone; /* the calling thread runs all tasks itself */
+/* The calling thread runs all tasks itself. Of each thread: two of a program may multiply by matrices of their own at once */
+static _Thread_local PetscBool Alone;
 
 /*
   SpmvRunBegin - tells how many products of two numbers the SpmvRun()s before SpmvRunEnd() make together
