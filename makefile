@@ -87,7 +87,7 @@ help:
 	@echo 'make test search=NAME    only the tests with NAME in their name, long ones among them'
 	@echo 'make test-petsc          PETSc'"'"'s own tests under each type against aij (with $(SHARED)/tools); test-slepc: SLEPc'"'"'s (docs/testing.md has all suites)'
 	@echo 'make test-variants       build and test with each PETSc that is installed, or VARIANTS="complex int64 debug", and write docs/variants.md'
-	@echo 'make test-asan           the test programs with AddressSanitizer and UBSan; test-tsan, test-valgrind: with those; coverage: lines that none ran'
+	@echo 'make test-asan           the test programs with AddressSanitizer and UBSan; test-tsan, test-valgrind: with those; coverage: lines that none ran; lint: cppcheck, clang-tidy'
 	@echo 'make test-fuzz           fuzzers of parsers and of structures times plans, FUZZ_SECONDS each (needs clang)'
 	@echo 'make test-faults         all that makes allocations, devices, disks and caches fail'
 	@echo 'make test-random         random sequences of operations, RANDOM_SECONDS for each type and number of processes, another seed each time'

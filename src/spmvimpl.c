@@ -96,13 +96,15 @@ PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[])
 /* Appends to a line of `size` characters as far as there is room. Lines are printed as a whole: PETSc indents each call */
 PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...)
 {
-  const size_t used = strlen(line);
-  va_list      args;
+  const size_t   used = strlen(line);
+  va_list        args;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   va_start(args, format);
-  PetscCall(PetscVSNPrintf(line + used, size - used, format, NULL, args));
+  ierr = PetscVSNPrintf(line + used, size - used, format, NULL, args);
   va_end(args);
+  PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

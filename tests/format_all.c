@@ -1,6 +1,7 @@
 static const char help[] = "Every format, plan and instruction set against a long double product, entry by entry.\n\
   -format <name>  only this one\n\
-  -sample <N>     every N-th plan only\n\n";
+  -sample <N>     every N-th plan only\n\
+  -uncached       as matrices that no cache holds\n\n";
 
 #include "spmvtest.h"
 
@@ -258,6 +259,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-format", only, sizeof(only), NULL));
+  PetscCall(SpmvTestUncached());
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(PetscRandomSetInterval(rand, -1, 1));
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(Formats); f++) {
@@ -283,6 +285,12 @@ int main(int argc, char **argv)
 
   test:
     args: -sample 20
+    timeoutfactor: 5
+
+  test:
+    suffix: uncached
+    output_file: output/format_all.out
+    args: -sample 61 -uncached
     timeoutfactor: 5
 
   test:

@@ -9,6 +9,20 @@
 #include "sample.h"
 #include <sys/mman.h>
 #include <unistd.h>
+#include "host/machine.h"
+
+/* -uncached: all matrices are taken for larger than caches, so that small ones go through what else only large ones do */
+static inline PetscErrorCode SpmvTestUncached(void)
+{
+  SpmvMachine machine = *SpmvMachineGet();
+  PetscBool   set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-uncached", &set));
+  machine.cached = machine.uncached = 0;
+  if (set) SpmvMachineSet(&machine);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 /* SpmvGuarded: n scalars that end where an inaccessible page begins: reading or writing past the end is a crash */
 typedef struct {

@@ -152,6 +152,35 @@ static PetscErrorCode Test(MatType type)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The function says what the option says, for a matrix of ours; one that AIJ's kernel serves too few products of refuses */
+static PetscErrorCode TestFunction(void)
+{
+  Mat            A, B;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(Create(MATPMF, &A));
+  PetscCall(MatSpmvSetTuneCheck(A, PETSC_FALSE));
+  PetscCall(Multiply(A, WAIT));
+  PetscCall(Pretend(A, 0));
+  PetscCall(Multiply(A, 10));
+  PetscCall(Serves(A, "slower, but nobody looks", PETSC_FALSE, 0));
+  PetscCall(MatSpmvSetTuneCheck(A, PETSC_TRUE));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_tune_check", "no"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "2"));
+  PetscCall(Create(MATPMF, &A));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = MatSpmvSetTuneCheck(A, PETSC_TRUE);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(ierr == PETSC_ERR_ARG_INCOMP, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Two products before a check give %d", (int)ierr);
+  PetscCall(MatDestroy(&A));
+  PetscCall(Create(MATAIJ, &B));
+  PetscCall(MatSpmvSetTuneCheck(B, PETSC_TRUE)); /* nothing to do */
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
@@ -160,6 +189,7 @@ int main(int argc, char **argv)
   PetscCall(TestCall());
   PetscCall(Test(MATSPMV));
   PetscCall(Test(MATPMF));
+  PetscCall(TestFunction());
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -196,4 +196,9 @@ int main(int argc, char **argv)
     nsize: {{1 2}}
     args: -mat_sbccoo_exact no -mat_spmv_build_after 0 -mat_spmv_threads {{1 2}}
 
+  test:
+    suffix: isa
+    output_file: output/unit_declared.out
+    args: -mat_sbccoo_exact no -mat_spmv_build_after 0 -mat_spmv_isa {{scalar avx2}}
+
 TEST*/

@@ -266,6 +266,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(SpmvTestUncached());
   PetscCall(SpmvIsaGet(SPMV_ISA_COUNT, &best));
   for (PetscInt isa = 0; isa <= (PetscInt)best; isa++) {
     SpmvDenseProduct d;
@@ -303,5 +304,10 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+
+  test:
+    suffix: uncached
+    output_file: output/unit_dense.out
+    args: -uncached
 
 TEST*/

@@ -104,13 +104,6 @@ PetscErrorCode SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTri
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inverse diagonal of all rows; bad: the first row where it is not a finite number, -1 if there is none */
-void SpmvTrianglesInvert(const SpmvTrianglesSource *s, PetscScalar inverse[], PetscInt *bad)
-{
-  *bad = -1;
-  SpmvTrianglesInvertRows(s, 0, s->n, inverse, bad);
-}
-
 /* Whether all values are finite: those of scaled rows are products, which may be too large where the rows' are not */
 PetscErrorCode SpmvTrianglesFinite(const SpmvTriangles *t, PetscBool *finite)
 {

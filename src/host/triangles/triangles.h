@@ -214,5 +214,4 @@ extern PetscErrorCode   SpmvTrianglesSetValues(const SpmvTrianglesSource *source
 extern PetscErrorCode   SpmvTrianglesFinite(const SpmvTriangles *triangles, PetscBool *finite);
 extern PetscErrorCode   SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *read, PetscLogDouble *own);
 extern PetscErrorCode   SpmvTrianglesDestroy(SpmvTriangles **triangles);
-extern void             SpmvTrianglesInvert(const SpmvTrianglesSource *source, PetscScalar inverse[], PetscInt *bad);
 extern void             SpmvTrianglesSolve(const SpmvTriangles *triangles, const PetscScalar *b, PetscScalar *x);
