@@ -119,7 +119,10 @@ static const struct {
   {"MatSpmvDeviceRepeat_C", (void (*)(void))MatSpmvDeviceRepeat},
 };
 
-/* Composes our functions with A, or takes them away */
+/*
+  Composes our functions with A, or takes them away; parent is NULL if A is destroyed, which takes away AIJ's. MatHeaderMerge()
+  destroys A's inside without its list of functions: one that we begin then is lost
+*/
 PetscErrorCode MatSpmvCompose(Mat A, const SpmvParent *parent, PetscBool ours)
 {
   PetscObject o = (PetscObject)A;
@@ -127,9 +130,10 @@ PetscErrorCode MatSpmvCompose(Mat A, const SpmvParent *parent, PetscBool ours)
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Composed); k++)
     PetscCall(PetscObjectComposeFunction(o, Composed[k].name, ours ? Composed[k].function : NULL));
-  if (parent->retrievevalues)
+  if (parent && parent->retrievevalues)
     PetscCall(PetscObjectComposeFunction(o, "MatRetrieveValues_C", ours ? MatRetrieveValues_Spmv : parent->retrievevalues));
-  if (parent->kron) PetscCall(PetscObjectComposeFunction(o, "MatSeqAIJKron_C", ours ? MatSeqAIJKron_SeqSpmv : parent->kron));
+  if (parent && parent->kron)
+    PetscCall(PetscObjectComposeFunction(o, "MatSeqAIJKron_C", ours ? MatSeqAIJKron_SeqSpmv : parent->kron));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

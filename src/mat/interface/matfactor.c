@@ -322,6 +322,17 @@ static PetscErrorCode MatGetInfo_SpmvFactor(Mat F, MatInfoType flag, MatInfo *in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatDestroy_SpmvFactor(Mat F)
+{
+  SpmvFactor *f;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetFactor(F, &f));
+  PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatSpmvFactorGetCounts_C", NULL));
+  PetscCall((*f->theirs.destroy)(F));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* For tests: builds, refreshes, solves and solvesaij of one factor */
 static PetscErrorCode MatSpmvFactorGetCounts(Mat F, SpmvCounts *counts)
 {
@@ -359,6 +370,7 @@ static PetscErrorCode MatGetFactor_Spmv(Mat A, MatFactorType type, Mat *F)
   PetscCall(PetscContainerDestroy(&container));
   f->theirs          = *(*F)->ops;
   (*F)->ops->getinfo = MatGetInfo_SpmvFactor;
+  (*F)->ops->destroy = MatDestroy_SpmvFactor;
   if (type == MAT_FACTOR_ILU) (*F)->ops->ilufactorsymbolic = MatILUFactorSymbolic_Spmv;
   else (*F)->ops->iccfactorsymbolic = MatICCFactorSymbolic_Spmv;
   PetscCall(PetscFree((*F)->solvertype));

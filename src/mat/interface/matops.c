@@ -152,7 +152,7 @@ static PetscErrorCode MatSpmvDestroy(Mat A, SpmvParent *parent)
 {
   PetscFunctionBegin;
   PetscCall(MatSpmvDestroyShadow(A));
-  PetscCall(MatSpmvCompose(A, parent, PETSC_FALSE));
+  PetscCall(MatSpmvCompose(A, NULL, PETSC_FALSE));
   PetscCall((*parent->ops.destroy)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
