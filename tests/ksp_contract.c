@@ -20,6 +20,17 @@ static char help[] = "Every solver and preconditioner does on a type derived fro
 #define RESIDUAL_SLACK 2  /* times the residual of AIJ: products of the two types differ in the last bit */
 #define RESIDUAL_STEP  20 /* times as much where a set allows one iteration less, which TCQMR may take */
 
+/* What is asked for, what is no difference, iterations more or less. Below their precision PETSc's own solvers break down */
+#if defined(PETSC_USE_REAL_SINGLE)
+  #define RTOL  1e-3
+  #define NOISE 1e-5
+  #define ITS   1
+#else
+  #define RTOL  1e-8
+  #define NOISE 1e-10
+  #define ITS   0
+#endif
+
 static char lasterror[256];
 
 static PetscErrorCode ErrorKeep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode code,
@@ -138,9 +149,10 @@ static PetscErrorCode Solve(KSP ksp, Mode mode, Mat R, Vec b, Vec x, Outcome *ou
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(VecSet(x, 0.5));
   if (mode == BLOCK) {
-    Mat      B, X;
-    PetscInt m;
-    Vec      column;
+    Mat            B, X;
+    PetscInt       m;
+    Vec            column;
+    PetscErrorCode error;
 
     PetscCall(VecGetLocalSize(b, &m));
     PetscCall(MatCreateDense(PETSC_COMM_WORLD, m, PETSC_DECIDE, PETSC_DETERMINE, 3, NULL, &B));
@@ -153,12 +165,13 @@ static PetscErrorCode Solve(KSP ksp, Mode mode, Mat R, Vec b, Vec x, Outcome *ou
     PetscCall(MatAssemblyBegin(B, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(B, MAT_FINAL_ASSEMBLY));
     PetscCall(MatDuplicate(B, MAT_DO_NOT_COPY_VALUES, &X));
-    PetscCall(KSPMatSolve(ksp, B, X));
+    error = KSPMatSolve(ksp, B, X);
     PetscCall(MatDenseGetColumnVecRead(X, 0, &column));
     PetscCall(VecCopy(column, x));
     PetscCall(MatDenseRestoreColumnVecRead(X, 0, &column));
     PetscCall(MatDestroy(&B));
     PetscCall(MatDestroy(&X));
+    PetscCall(error); /* where a package is not there */
   } else if (mode == TRANSPOSE) PetscCall(KSPSolveTranspose(ksp, b, x));
   else PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &outcome->reason));
@@ -197,7 +210,7 @@ static PetscErrorCode RunOn(const Set *set, Problem problem, const char type[], 
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetDM(pc, dm)); /* for multigrid */
-  PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, 200));
+  PetscCall(KSPSetTolerances(ksp, RTOL, PETSC_DEFAULT, PETSC_DEFAULT, 200));
   PetscCall(KSPSetOperators(ksp, set->mode == AMAT_AIJ ? R : A, set->mode == PMAT_AIJ ? R : A));
   outcome[0].failed = outcome[1].failed = PETSC_FALSE;
   for (int round = 0; round < 2 && !outcome[0].failed; round++) {
@@ -254,8 +267,8 @@ static PetscErrorCode RunSet(const Set *set, const char type[], PetscBool verbos
     for (int round = 0; round < 2 && !aij[0].failed; round++) {
       const Outcome  *r = &aij[round], *m = &mine[round];
       const PetscReal slack = m->its < r->its ? RESIDUAL_SLACK * RESIDUAL_STEP : RESIDUAL_SLACK;
-      const PetscBool same  = (PetscBool)(r->reason == m->reason && PetscAbsInt(r->its - m->its) <= set->slack &&
-                                         m->residual <= slack * r->residual + 1e-10);
+      const PetscBool same  = (PetscBool)(r->reason == m->reason && PetscAbsInt(r->its - m->its) <= set->slack + ITS &&
+                                         m->residual <= slack * r->residual + NOISE);
 
       if (same && !verbose) continue;
       if (!same) *agrees = PETSC_FALSE;
@@ -304,10 +317,12 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  # PETSc's ILU(0) and PCREDUNDANT copy A's list of functions to what they make of it; the harness of newer releases has these names printed
+
   testset:
     args: -type {{FORMATS spmv}} -mat_spmv_build_after 0
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ\|PetscStrallocpy" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|PetscStrallocpy\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/ksp_contract.out
 
     test:
@@ -320,7 +335,7 @@ int main(int argc, char **argv)
   testset:
     args: -mat_spmv_build_after 0
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ\|PetscStrallocpy" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|PetscStrallocpy\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/ksp_contract.out
 
     test:
@@ -335,7 +350,7 @@ int main(int argc, char **argv)
   testset: # products and vectors on a device
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ\|PetscStrallocpy" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|PetscStrallocpy\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/ksp_contract.out
 
     test:

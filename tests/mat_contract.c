@@ -228,10 +228,12 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  # PETSc's ILU(0) and PCREDUNDANT copy A's list of functions to what they make of it; the harness of newer releases has these names printed
+
   testset:
     args: -type {{FORMATS spmv}} -mat_spmv_build_after 0
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out
 
     test:
@@ -248,7 +250,7 @@ int main(int argc, char **argv)
   testset:
     args: -mat_spmv_build_after 0
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out
 
     test:
@@ -289,21 +291,21 @@ int main(int argc, char **argv)
     nsize: {{1 2}}
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out
 
   test:
     suffix: device_types_long
     args: -type {{FORMATS}} -mat_spmv_backend device -vec_type accel -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out
 
   test:
     suffix: device
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device -sample 3
     timeoutfactor: 5
-    filter: grep -v "MatCreate_MAIJ" | sed -E "s,contract: [0-9]+,contract: N,"
+    filter: grep -v "MatCreate_MAIJ\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out
 
 TEST*/
