@@ -364,8 +364,11 @@ int main(int argc, char **argv)
       suffix: rows
       args: -type spmv -mat_no_inode
     test:
-      suffix: isa
-      args: -type spmv -mat_spmv_isa {{scalar avx2}}
+      suffix: scalar
+      args: -type spmv -mat_spmv_isa scalar
+    test:
+      suffix: avx2
+      args: -type spmv -mat_spmv_isa avx2
     test:
       suffix: floats
       requires: !complex double
