@@ -234,6 +234,8 @@ static PetscErrorCode RunOn(const Set *set, Problem problem, const char type[], 
   PetscFunctionReturn(0);
 }
 
+static const char *const Passed[] = {"-mat_spmv_build_after", "-mat_spmv_backend"}; /* from the command line to each set */
+
 static PetscErrorCode RunSet(const Set *set, const char type[], PetscBool verbose, PetscBool *agrees)
 {
   PetscOptions options;
@@ -242,14 +244,19 @@ static PetscErrorCode RunSet(const Set *set, const char type[], PetscBool verbos
   *agrees = PETSC_TRUE;
   for (int problem = 0; problem < PROBLEMS; problem++) {
     Outcome     aij[2], mine[2];
-    char        why[256] = "", after[32] = "0";
+    char        why[256] = "", value[32];
     const char *where = problemnames[problem];
 
     if (!(set->problems & (1u << problem)) || !SpmvTestSampled()) continue;
-    PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_spmv_build_after", after, sizeof(after), NULL));
     PetscCall(PetscOptionsCreate(&options)); /* of this set alone */
     PetscCall(PetscOptionsInsertString(options, set->options));
-    PetscCall(PetscOptionsSetValue(options, "-mat_spmv_build_after", after));
+    PetscCall(PetscOptionsSetValue(options, "-mat_spmv_build_after", "0"));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Passed); k++) {
+      PetscBool given;
+
+      PetscCall(PetscOptionsGetString(NULL, NULL, Passed[k], value, sizeof(value), &given));
+      if (given) PetscCall(PetscOptionsSetValue(options, Passed[k], value));
+    }
     PetscCall(PetscOptionsPush(options));
     PetscCall(RunOn(set, (Problem)problem, MATAIJ, aij));
     if (aij[0].failed) PetscCall(PetscStrncpy(why, lasterror, sizeof(why)));
