@@ -5,7 +5,7 @@
   vectors of 512 bits are whole; and of one of Emerald Rapids, whose last cache is behind a mesh; all with AVX-512. Zen 4's were
   fitted to products of 82 matrices, with the cycles that formats count; the fit does not distinguish the second cache from the
   third for single lines of x. The others' are what src/tune/calibrate.c found, from products of generated matrices only; of Zen 5,
-  `byte` is between that and what products of finite element matrices tell. What is like none is taken for Zen 4.
+  `byte` and `blocked` are between that and what products of finite element matrices tell. What is like none is taken for Zen 4.
 
   The user's file, which -mat_spmv_tune_calibrate and `make calibrate` write, is a line with its version and a line for each field
   that differs, such as "byte 0.01 0.018 0.02 0.04". A file with anything else is not used at all, and the user is told.
@@ -49,7 +49,7 @@ static const struct {
                                .miss     = 3.3,
                                .vector   = 0.22,
                                .gathered = 0.108,
-                               .blocked  = 0.133,
+                               .blocked  = 0.08,
                                .isa      = {6.4, 1.06, 1}}},
   [MACHINE_EMERALD_RAPIDS] = {"Emerald Rapids",
                               {.cache = {49152, 2097152, 16777216},

@@ -135,7 +135,7 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
   if (s->seq.rounded) SpmvRequestFloats(&q);
   if (ordered) {
-    SpmvOrderRequest(&s->seq.choice, &q);
+    SpmvOrderRequest(&q);
     backend = SPMV_BACKEND_HOST; /* which was chosen before rows were ordered */
   }
   if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend, s->seq.moves)) PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,22 +38,12 @@ PetscBool SpmvOrderServes(const SpmvOption *o)
   return (PetscBool)(o->plan.backend == SPMV_BACKEND_HOST && OrderTakes(o->number));
 }
 
-/*
-  What is asked for of rows in an order, where `choice` is what was chosen without one: the format that was the fastest of those
-  that can take them, under a plan of its own. Not another one: by estimate sbccoo would gain the most where its y, which is
-  scattered inside a level, makes it the slowest (P1 on 0.3 M rows: 1.5 ns an entry where pmf takes 0.74)
-*/
-void SpmvOrderRequest(const SpmvChoice *choice, SpmvRequest *q)
+/* What is asked for of rows in an order: the formats that can take them */
+void SpmvOrderRequest(SpmvRequest *q)
 {
-  const PetscLogDouble *predicted = choice->predicted[SPMV_BACKEND_HOST];
-  PetscInt              fastest   = -1;
-
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     if (!OrderTakes(k)) q->allowed &= ~((PetscInt)1 << k);
-    if (!(q->allowed >> k & 1) || predicted[k] <= 0) continue;
-    if (fastest < 0 || predicted[k] < predicted[fastest]) fastest = k;
   }
-  if (fastest >= 0) q->allowed = (PetscInt)1 << fastest;
 }
 
 /* Seconds of a product in the present order by what was chosen */
@@ -84,7 +74,7 @@ PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvO
 
   PetscFunctionBegin;
   *order = NULL;
-  SpmvOrderRequest(&s->choice, &q);
+  SpmvOrderRequest(&q);
   if (kind == SPMV_ORDER_NONE || s->ordertried || !q.allowed || s->choice.best.plan.backend == SPMV_BACKEND_DEVICE)
     PetscFunctionReturn(PETSC_SUCCESS);
   if (kind == SPMV_ORDER_AUTO && (q.kind == SPMV_TUNE_OFF || !OrderDue(shadow))) PetscFunctionReturn(PETSC_SUCCESS);

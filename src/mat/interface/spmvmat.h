@@ -361,7 +361,7 @@ extern PetscErrorCode SpmvLiveFinalize(void);
 /* shadow_order.c */
 extern PetscBool      SpmvOrderWorthLook(const SpmvShadow *shadow);
 extern PetscBool      SpmvOrderServes(const SpmvOption *option);
-extern void           SpmvOrderRequest(const SpmvChoice *choice, SpmvRequest *request);
+extern void           SpmvOrderRequest(SpmvRequest *request);
 extern PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOrder **order);
 
 /* built.c */

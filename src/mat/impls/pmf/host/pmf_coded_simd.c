@@ -18,7 +18,7 @@ CODED(ONE)
   #else
 PMF_EACH(PMF_RUNS, ONE)
 static PmfRunTable PmfRuns_ONE = {PMF_EACH(PMF_ENTRY, ONE)};
-    #define LOOP_OF_ONE(known) (known)
+    #define LOOP_OF_ONE(known) PmfRunIndex(known)
   #endif
 CODED(FEW)
 CODED(MANY)

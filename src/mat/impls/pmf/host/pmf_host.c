@@ -82,7 +82,7 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 #define PMF_CYCLES_SLICE 3.5
 #define PMF_CYCLES_ALONE 8.5
 #define PMF_CYCLES_RUN   28.0
-#define PMF_CYCLES_NEAR  0.7  /* of a step that shares pieces of x, besides those */
+#define PMF_CYCLES_NEAR  1.8  /* of a step that shares pieces of x, besides those: as PmfNearCost has it */
 #define PMF_CYCLES_FEW   2.0  /* of a step whose values are few, besides decoding them */
 #define PMF_CYCLES_BUILD 38.0 /* of an entry */
 
@@ -108,7 +108,7 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
   work->gathered += (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]);
   work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b->nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b->nalone;
-  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns + PMF_CYCLES_NEAR * (PetscLogDouble)kind[PMF_NEAR];
+  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns + PMF_CYCLES_NEAR * (PetscLogDouble)b->nnear;
   if (b->value.coding == SPMV_CODING_FEW) work->cycles += PMF_CYCLES_FEW * (PetscLogDouble)b->nsteps;
   work->near += SpmvNearMore(rows, layout.row, (PetscInt)layout.nrows);
   work->misses += (PetscLogDouble)b->nruns;

@@ -45,7 +45,7 @@ enum {                   /* PmfRun.flags */
 /* PmfRun: slices with the same number of steps of each kind. One of fewer than eight rows is a run of its own */
 typedef struct {
   int16_t  flags;
-  int16_t  known;            /* gathered steps, if products have a loop for so many and there are no others; otherwise 0 */
+  int16_t  known;            /* gathered steps, if there are no others; otherwise 0 */
   int32_t  rows;             /* rows of the run */
   int32_t  row;              /* first row, or what is added to the list of rows */
   int32_t  base;             /* what is added to columns */

@@ -14,6 +14,15 @@
 #define PMF_SPLIT     16  /* a row of more than 1/16 of the entries of a part is split over the parts ... */
 #define PMF_SPLIT_MIN 256 /* ... if it has as many, and no device has some of the parts */
 
+/*
+  Gathered steps of a run, at most, that is told from one with steps of other kinds as well. In cache that saves 5 to 12 % (P2,
+  Raviart-Thomas, P1 in space); where x is fetched ahead, P2 in the plane takes 1.2 times as long with it, and others as long (Zen 5)
+*/
+static int PmfMostKnown(const PmfStorage *b)
+{
+  return b->ahead ? PMF_KNOWN : INT16_MAX;
+}
+
 /* Ends the open run, whose sizes are now known */
 static PetscErrorCode PmfClose(PmfLayout *layout)
 {
@@ -43,7 +52,7 @@ static PetscErrorCode PmfClose(PmfLayout *layout)
   *(alone ? &b->nalone : &b->nslices) += slices;
   for (size_t k = 0; k < PMF_KINDS; k++) b->kind[k] += slices * (size_t)run->steps[k];
   b->nnear += slices * (size_t)run->near * (size_t)run->steps[PMF_NEAR];
-  run->known              = alone || sizes.steps > (size_t)gathered || gathered > PMF_KNOWN ? 0 : (int16_t)gathered;
+  run->known              = alone || sizes.steps > (size_t)gathered || gathered > PmfMostKnown(b) ? 0 : (int16_t)gathered;
   layout->run[b->nruns++] = *run;
   run->rows               = 0;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -94,10 +94,16 @@ SPMV_INLINE size_t PmfKnown(const PmfRun *run)
 #define PMF_EACH(WHAT, CODING) \
   WHAT(0, CODING) \
   WHAT(1, CODING) \
-  WHAT(2, CODING) WHAT(3, CODING) WHAT(4, CODING) WHAT(5, CODING) WHAT(6, CODING) WHAT(7, CODING) WHAT(8, CODING)
+  WHAT(2, CODING) \
+  WHAT(3, CODING) WHAT(4, CODING) WHAT(5, CODING) WHAT(6, CODING) WHAT(7, CODING) WHAT(8, CODING) WHAT(ANY, CODING)
 
-/* The loops over runs of a coding */
-typedef PmfRunFn *const PmfRunTable[PMF_KNOWN + 1][2][2];
+/* The loops over runs of a coding by PmfRunIndex(), bytes of columns, and whether there is a prefetch */
+typedef PmfRunFn *const PmfRunTable[PMF_KNOWN + 2][2][2];
+
+static inline int PmfRunIndex(int known)
+{
+  return PetscMin(known, PMF_KNOWN + 1);
+}
 
 /* pmf_coded_simd.c: the loops over runs by PmfRun.known, bytes of columns, and whether there is a prefetch */
 extern PmfRunFn *SPMV_ISA_NAME(PmfCodedRun)(SpmvCoding coding, int known, int wide, int prefetch);

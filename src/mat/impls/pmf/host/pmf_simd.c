@@ -18,7 +18,7 @@ static PmfRunFn *PmfRunOf(const PmfStorage *b, const PmfRun *run)
 {
   const int wide = (run->flags & PMF_WIDE) != 0;
 
-  if (b->value.coding == SPMV_CODING_PLAIN) return PmfPlainRuns[run->known][wide][b->prefetch];
+  if (b->value.coding == SPMV_CODING_PLAIN) return PmfPlainRuns[PmfRunIndex(run->known)][wide][b->prefetch];
   return SPMV_ISA_NAME(PmfCodedRun)(b->value.coding, run->known, wide, b->prefetch);
 }
 
