@@ -7,9 +7,9 @@
 #include "spmvimpl.h"
 #include "mat/interface/spmvmat.h"
 #include "sample.h"
+#include "host/machine.h"
 #include <sys/mman.h>
 #include <unistd.h>
-#include "host/machine.h"
 
 /* -uncached: all matrices are taken for larger than caches, so that small ones go through what else only large ones do */
 static inline PetscErrorCode SpmvTestUncached(void)

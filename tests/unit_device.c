@@ -126,14 +126,14 @@ static PetscErrorCode TestMarks(SpmvDevice *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Plans of which a work group shares more than 48 kB */
-/* With as many bytes of scalars in a work item's tile, whatever a scalar has */
+/* As many bytes of scalars in a work item's tile, whatever a scalar has */
 #if defined(PETSC_USE_COMPLEX)
   #define TILE "32"
 #else
   #define TILE "64"
 #endif
 
+/* Plans of which a work group shares more than 48 kB */
 static const struct {
   const SpmvFormat *format;
   const char       *plan;

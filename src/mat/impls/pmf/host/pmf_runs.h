@@ -1,6 +1,7 @@
 /*
   pmf_runs.h - what a product and a transposed product do with a run, and the loops over runs of slices that pmf_simd.c and
-  pmf_coded_simd.c make: each for a number of steps that is known, bytes of a column, whether there is a prefetch, and a coding of values
+  pmf_coded_simd.c make: each for a number of steps that is known, bytes of a column, whether there is a prefetch, and a coding of
+  values
 */
 #pragma once
 #include "pmf_slices.h"
