@@ -158,6 +158,21 @@ static PetscErrorCode Numeric(const Recipe *r, Mat F, Mat A, const MatFactorInfo
   PetscFunctionReturn(0);
 }
 
+/*
+  In PETSc 3.25 and 3.26, MAT_SHIFT_POSITIVE_DEFINITE of ILU with fill of a matrix with rows alike reads where the diagonal is, which
+  only other operations find: a segmentation fault without one of them (MatLUFactorNumeric_SeqAIJ_Inode(), a->diag)
+*/
+static PetscErrorCode FindDiagonal(Mat A)
+{
+  Vec diagonal;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &diagonal, NULL));
+  PetscCall(MatGetDiagonal(A, diagonal));
+  PetscCall(VecDestroy(&diagonal));
+  PetscFunctionReturn(0);
+}
+
 /* A factor of type's by a package, or the one that is found, and PETSc's of AIJ: three times, with new values between */
 static PetscErrorCode Factor(const char type[], const char package[], const Recipe *r, const Pattern *c)
 {
@@ -180,6 +195,8 @@ static PetscErrorCode Factor(const char type[], const char package[], const Reci
   PetscCall(Create(PETSC_COMM_SELF, c, MATSEQAIJ, &B));
   PetscCall(Fill(c, 1, A));
   PetscCall(Fill(c, 1, B));
+  PetscCall(FindDiagonal(A));
+  PetscCall(FindDiagonal(B));
   PetscCall(MatGetFactor(A, package, r->kind, &F));
   PetscCall(MatGetFactor(B, MATSOLVERPETSC, r->kind, &G));
   PetscCall(MatFactorGetSolverType(F, &found));

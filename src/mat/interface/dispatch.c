@@ -21,6 +21,24 @@ PetscErrorCode SpmvProductAIJ(Mat A, const SpmvParent *parent, Vec x, Vec y, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  The same of a sequential matrix. Its transposed product begins with VecSet() or VecCopy(), events for which -log_sync makes all
+  processes wait where z is a parallel vector, though the blocks of others may be multiplied by kernels of ours: z is set without
+*/
+static PetscErrorCode SpmvProductSeqAIJ(Mat A, Vec x, Vec y, Vec z, PetscBool transpose)
+{
+  PetscScalar *za;
+
+  PetscFunctionBegin;
+  if (transpose && !y) {
+    PetscCall(VecGetArrayWrite(z, &za));
+    PetscCall(PetscArrayzero(za, A->cmap->n));
+    PetscCall(VecRestoreArrayWrite(z, &za));
+  } else if (transpose && y != z) PetscCall(SpmvVecCopyLocal(y, z));
+  PetscCall(SpmvProductAIJ(A, &SpmvParentSeq, x, transpose ? z : y, z, transpose));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z <- beta z + op(A) x by the host */
 static PetscErrorCode SpmvProductHost(SpmvShadow *s, const SpmvBuilt *b, Vec x, Vec z, PetscBool beta, PetscBool transpose)
 {
@@ -84,7 +102,7 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
     if (b->device) PetscCall(SpmvVecIsDevice(z, &there));
     if (b->device) PetscCall(SpmvLogFlops(flops));
     else PetscCall(PetscLogFlops(flops));
-  } else PetscCall(SpmvProductAIJ(A, &SpmvParentSeq, x, y, z, transpose));
+  } else PetscCall(SpmvProductSeqAIJ(A, x, y, z, transpose));
   PetscCall(PetscTime(&end));
   SpmvSpentCall(&s->spent, ours, (PetscBool)(!transpose && !there), end - start); /* nobody waits for a device */
   if (shadow->settings.check && !transpose && !b->device && (ours || !current))
