@@ -126,11 +126,13 @@ static PetscErrorCode TestMarks(SpmvDevice *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As many bytes of scalars in a work item's tile, whatever a scalar has */
+/* As many bytes of scalars in a tile, whatever a scalar has */
 #if defined(PETSC_USE_COMPLEX)
   #define TILE "32"
+  #define STAGED "8192"
 #else
   #define TILE "64"
+  #define STAGED "16384"
 #endif
 
 /* Plans of which a work group shares more than 48 kB */
@@ -143,7 +145,7 @@ static const struct {
   {&SpmvFormat_bccoo, "block_height=2 block_width=1 device_strategy=1 tile=" TILE " device_registers=8 device_workgroup=128"},
   {&SpmvFormat_cmrs, "device_order=columns height=16 device_workgroup=512"},
   {&SpmvFormat_csradaptive, "device_num_rows_stream=16 device_workgroup=512"},
-  {&SpmvFormat_tpspmv, "device_stage=yes tile=16384"},
+  {&SpmvFormat_tpspmv, "device_stage=yes tile=" STAGED},
 };
 
 /* Where there is room for it, a plan that has no room in what kernels declare makes the right products; elsewhere it is refused */
