@@ -139,6 +139,20 @@ typedef struct {
   PetscReal          residual; /* |b - A x| / |b| with the product of AIJ */
 } Outcome;
 
+/* A preconditioner of a package that PETSc was built without. PCSetFromOptions() would say so, and lose what it began to read */
+static PetscErrorCode PreconditionerFind(void)
+{
+  char      name[64];
+  PetscBool given;
+  void (*make)(void) = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-pc_type", name, sizeof(name), &given));
+  if (given) PetscCall(PetscFunctionListFind(PCList, name, &make));
+  PetscCheck(!given || make, PETSC_COMM_WORLD, PETSC_ERR_ARG_UNKNOWN_TYPE, "This PETSc has no preconditioner %s", name);
+  PetscFunctionReturn(0);
+}
+
 /* One solve; R is the matrix as AIJ, for the residual */
 static PetscErrorCode Solve(KSP ksp, Mode mode, Mat R, Vec b, Vec x, Outcome *outcome)
 {
@@ -146,6 +160,7 @@ static PetscErrorCode Solve(KSP ksp, Mode mode, Mat R, Vec b, Vec x, Outcome *ou
   PetscReal norm;
 
   PetscFunctionBegin;
+  PetscCall(PreconditionerFind());
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(VecSet(x, 0.5));
   if (mode == BLOCK) {
