@@ -260,7 +260,7 @@ static PetscErrorCode RunSet(const Set *set, const char type[], PetscBool verbos
   for (int problem = 0; problem < PROBLEMS; problem++) {
     Outcome     aij[2], mine[2];
     char        why[256] = "", value[32];
-    const char *where = problemnames[problem];
+    const char *where    = problemnames[problem];
 
     if (!(set->problems & (1u << problem)) || !SpmvTestSampled()) continue;
     PetscCall(PetscOptionsCreate(&options)); /* of this set alone */
