@@ -32,8 +32,10 @@ static PetscErrorCode GuardMalloc(size_t bytes, PetscBool clear, int line, const
 {
   const size_t pages = 1 + (bytes + GUARD_PAGE - 1) / GUARD_PAGE;
 
-  if (Guard.left >= 0 && bytes && !Guard.left--)
+  if (Guard.left >= 0 && bytes && !Guard.left--) {
+    PetscFunctionBegin; /* PetscError() takes it off the stack of a PETSc with debugging */
     return PetscError(PETSC_COMM_SELF, line, function, file, PETSC_ERR_MEM, PETSC_ERROR_INITIAL, "This allocation is to fail");
+  }
   if (!Guard.on || !bytes) return (*Guard.malloc)(bytes, clear, line, function, file, p);
   *p = Guard.base + Guard.used + GUARD_PAGE;
   Guard.used += pages * GUARD_PAGE;

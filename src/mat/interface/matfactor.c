@@ -329,6 +329,7 @@ static PetscErrorCode MatDestroy_SpmvFactor(Mat F)
   PetscFunctionBegin;
   PetscCall(MatSpmvGetFactor(F, &f));
   PetscCall(PetscObjectComposeFunction((PetscObject)F, "MatSpmvFactorGetCounts_C", NULL));
+  PetscCall(MatSpmvCompose(F, NULL, PETSC_FALSE)); /* AIJ's ILU(0) copied A's */
   PetscCall((*f->theirs.destroy)(F));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
