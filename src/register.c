@@ -4,6 +4,7 @@
 #include "mat/interface/spmvmat.h"
 #include "device/device.h"
 #include "vec/vecaccel.h"
+#include <pthread.h>
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_petscspmv(void);
 
@@ -147,6 +148,13 @@ static PetscErrorCode SpmvListOptions(void)
 #include "mattypes.h"
 #undef SPMV_FORMAT
 
+/* What a child of fork() has not: the threads of its parent, and its device */
+static void SpmvForked(void)
+{
+  SpmvThreadsForked();
+  SpmvDeviceForked();
+}
+
 /*@C
   SpmvInitializePackage - registers the matrix and vector types, log events and options of this library
 
@@ -165,10 +173,13 @@ static PetscErrorCode SpmvListOptions(void)
 @*/
 PetscErrorCode SpmvInitializePackage(void)
 {
+  static PetscBool     watched;
   const PetscErrorCode ierr = SpmvInitialized ? PETSC_SUCCESS : SpmvCheckPetsc(); /* before PetscFunctionBegin: see there */
 
   if (ierr || SpmvInitialized) return ierr;
   PetscFunctionBegin;
+  if (!watched) PetscCheck(!pthread_atfork(NULL, NULL, SpmvForked), PETSC_COMM_SELF, PETSC_ERR_MEM, "There is no memory");
+  watched = PETSC_TRUE;
   PetscCall(MatInitializePackage());
 #define SPMV_FORMAT(name) \
   PetscCall(MatRegister(MATSEQAIJ #name, MatCreate_SeqAIJ_##name)); \

@@ -37,6 +37,27 @@ for file in "$tmp"/cache/deep/*.bin; do truncate -s -100 "$file"; done
 check cache_short 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$PROGRAMS/mat_device" $device "$tmp/cache/deep"
 for file in "$tmp"/cache/deep/*.bin; do printf 'something else' | dd of="$file" bs=1 seek=$(($(stat -c %s "$file") - 64)) conv=notrunc 2>/dev/null; done
 check cache_other 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$PROGRAMS/mat_device" $device "$tmp/cache/deep"
+# What others may write to, what another user owns and what is behind a link is not taken, and the file is ours and plain again
+for way in writable linked foreign; do
+  for file in "$tmp"/cache/deep/*.bin; do
+    case $way in
+      writable) chmod go+w "$file" ;;
+      linked) mv "$file" "$tmp/elsewhere" && ln -s "$tmp/elsewhere" "$file" && cp "$tmp/elsewhere" "$tmp/kept" ;;
+      foreign) chown 12345 "$file" 2>/dev/null || rm "$file" ;; # root alone can give a file away
+    esac
+  done
+  check cache_$way 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$PROGRAMS/mat_device" $device "$tmp/cache/deep"
+  [ -n "$(find "$tmp/cache/deep" -name '*.bin' -type f -user "$(id -u)" ! -perm /022)" ] && echo "ok device_cache_${way}_anew" || echo "not ok device_cache_${way}_anew"
+done
+cmp -s "$tmp/elsewhere" "$tmp/kept" && echo 'ok device_cache_behind_the_link' || echo 'not ok device_cache_behind_the_link'
+# Processes that compile at once for one folder: each is right, one file is left, and that one is whole
+rm -r "$tmp/cache"
+for k in $(seq $([ "$ALL" ] && echo 8 || echo 3)); do
+  env -u PETSC_OPTIONS timeout 300 "$PROGRAMS/mat_device" $device "$tmp/cache/deep" >"$tmp/at_once.$k" 2>&1 </dev/null || echo PETSC ERROR >>"$tmp/at_once.$k" &
+done
+wait
+! grep -q 'PETSC ERROR' "$tmp"/at_once.* && [ "$(ls "$tmp/cache/deep" | wc -l)" = 1 ] && echo 'ok device_cache_at_once' || echo 'not ok device_cache_at_once'
+check cache_at_once_whole 0 'programs: 0 compiled, 1 from disk' 'PETSC ERROR' "$PROGRAMS/mat_device" $device "$tmp/cache/deep"
 check cache_nowhere 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' "$PROGRAMS/mat_device" $device /proc/nowhere
 check cache_home 0 'programs: 1 compiled, 0 from disk' 'PETSC ERROR' env XDG_CACHE_HOME="$tmp/xdg" "$PROGRAMS/mat_device" ${device% *}
 [ -n "$(ls "$tmp/xdg/petscspmv/kernels" 2>/dev/null)" ] && echo 'ok device_cache_xdg' || echo 'not ok device_cache_xdg'

@@ -45,6 +45,12 @@ cat >"$tmp/layout.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <petscsys.h>
+#if FLIP_MPIUNI != PetscDefined(HAVE_MPIUNI)
+int MPIUNI_Memcpy;
+#endif
+#if FLIP_OPENMPI && !defined(OPEN_MPI)
+int ompi_mpi_comm_world;
+#endif
 #if FLIP_DEBUG != PetscDefined(USE_DEBUG)
 PetscStack petscstack;
 #endif
@@ -62,10 +68,11 @@ END
 # $COMPILE has -fvisibility=hidden for our own objects; what plays PETSc must be seen
 for name in app version width; do
   shared=$([ $name = app ] || echo -shared)
-  $COMPILE -fvisibility=default $shared "$tmp/$name.c" -o "$tmp/$name" $PETSC_LINK -ldl >"$tmp/log" 2>&1 || { echo "not ok registration_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
+  $COMPILE -Wl,--no-as-needed -fvisibility=default $shared "$tmp/$name.c" -o "$tmp/$name" $PETSC_LINK -ldl >"$tmp/log" 2>&1 || { echo "not ok registration_compile_$name"; sed 's/^/# /' "$tmp/log"; exit 0; }
 done
-for flip in none DEBUG DEVICE SAWS; do
-  $COMPILE -fvisibility=default -shared -DFLIP_DEBUG=0 -DFLIP_DEVICE=0 -DFLIP_SAWS=0 -UFLIP_$flip -DFLIP_$flip=1 "$tmp/layout.c" -o "$tmp/$flip" -ldl >"$tmp/log" 2>&1 || { echo "not ok registration_compile_$flip"; sed 's/^/# /' "$tmp/log"; exit 0; }
+for flip in none DEBUG DEVICE SAWS MPIUNI OPENMPI; do
+  needed=$([ $flip = OPENMPI ] && echo -Wl,--as-needed || echo -Wl,--no-as-needed) # Open MPI is beside a PETSc that needs it
+  $COMPILE $needed -fvisibility=default -shared -DFLIP_MPIUNI=0 -DFLIP_OPENMPI=0 -DFLIP_DEBUG=0 -DFLIP_DEVICE=0 -DFLIP_SAWS=0 -UFLIP_$flip -DFLIP_$flip=1 "$tmp/layout.c" -o "$tmp/$flip" -ldl >"$tmp/log" 2>&1 || { echo "not ok registration_compile_$flip"; sed 's/^/# /' "$tmp/log"; exit 0; }
 done
 
 check() { # name, expected exit (0 or 1), words, command...
@@ -83,6 +90,11 @@ check other_width 1 'libpetscspmv was compiled for scalars of .* build it again'
 check same_layouts 0 'no unused options' env LD_PRELOAD="$tmp/none" "$tmp/app" $options -options_left
 for macro in USE_DEBUG HAVE_DEVICE HAVE_SAWS; do
   check "other_$macro" 1 "libpetscspmv was compiled for a PETSc with\(out\)* PETSC_$macro and this program runs one with\(out\)* it; build it again" env LD_PRELOAD="$tmp/${macro#*_}" "$tmp/app" $options
+done
+
+# Another MPI: an error by its functions would be none that it knows
+for mpi in MPIUNI OPENMPI; do
+  check "other_$mpi" 1 "^libpetscspmv was compiled for a PETSc with\(out\)* \(MPIUNI\|Open MPI\) and this program runs one with\(out\)* it; build it again" env LD_PRELOAD="$tmp/$mpi" "$tmp/app" $options
 done
 
 # A PETSc of the same version by conf/build-petsc, with debugging where ours has none, or the other way round: the real thing

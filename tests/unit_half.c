@@ -206,7 +206,15 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
-    args: -mat_spmv_build_after 0 -mat_spmv_threads {{1 3}}
+  testset:
+    args: -mat_spmv_build_after 0
+    test:
+      suffix: 1
+      args: -mat_spmv_threads {{1 3}}
+      output_file: output/unit_half.out
+    test: # as Valgrind runs it, which lacks an instruction of the others
+      suffix: scalar
+      args: -mat_spmv_isa scalar
+      filter: grep -v "another format"
 
 TEST*/

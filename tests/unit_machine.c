@@ -3,8 +3,9 @@ static const char help[] =
   -file <used, old>   what the user's file is\n\n";
 
 #include "host/machine.h"
+#include "sys/paths.h"
 #include "tune/tune.h"
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* Writes a file, with the folders that it is in */
 static PetscErrorCode Put(const char file[], const char text[])
@@ -148,6 +149,11 @@ static PetscErrorCode TestFile(const char file[])
   memset(&machine, 0, sizeof(machine));
   PetscCheck(SpmvMachineRead(file, &machine, why, sizeof(why)) && !memcmp(&machine, &builtin, sizeof(builtin)), PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "not read back: %s", why);
+  PetscCheck(!chmod(file, 0666) && !SpmvMachineRead(file, &machine, why, sizeof(why)) && strstr(why, "other users may"),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "a file that all may write to: '%s'", why);
+  PetscCheck(!remove(file) && !symlink("/etc/passwd", file) && !SpmvMachineRead(file, &machine, why, sizeof(why)) &&
+               strstr(why, "a link"),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "a link: '%s'", why);
   PetscCheck(!remove(file) && !SpmvMachineRead(file, &machine, why, sizeof(why)) && !why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "no file: '%s'", why);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,8 +1,8 @@
-static const char help[] = "Files of the user's: which folders count, and that folders are made; hashes of what differs.\n\n";
+static const char help[] =
+  "Files of the user's: which folders and whose files count, and that folders are made; hashes of what differs.\n\n";
 
-#include "spmvimpl.h"
 #include "sys/hash.h"
-#include <sys/stat.h>
+#include "sys/paths.h"
 #include <unistd.h>
 
 /* NULL: not set */
@@ -49,6 +49,85 @@ static PetscErrorCode TestFolders(void)
   PetscFunctionReturn(0);
 }
 
+/* Files of others, those that others may write to, and what is no file do not count */
+static PetscErrorCode TestDistrust(void)
+{
+  static const struct {
+    uid_t       owner;
+    mode_t      mode;
+    const char *words; /* "": it counts */
+  } files[] = {
+    {1000, S_IFREG | 0644, ""},
+    {1000, S_IFREG | 0600, ""},
+    {0, S_IFREG | 0644, ""},
+    {1001, S_IFREG | 0644, "another user owns"},
+    {1000, S_IFREG | 0664, "other users may"},
+    {1000, S_IFREG | 0646, "other users may"},
+    {0, S_IFREG | 0666, "other users may"},
+    {1000, S_IFDIR | 0700, "no plain file"},
+    {1000, S_IFIFO | 0600, "no plain file"},
+  };
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(files); k++) {
+    const struct stat is  = {.st_uid = files[k].owner, .st_mode = files[k].mode};
+    const char       *why = SpmvDistrust(&is, 1000);
+
+    PetscCheck(files[k].words[0] ? strstr(why, files[k].words) != NULL : !why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "owner %d, mode %o: '%s'", (int)files[k].owner, (unsigned)files[k].mode, why);
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Opens(const char file[], const char words[])
+{
+  const char *why;
+  FILE       *f = SpmvOpenTrusted(file, &why);
+
+  PetscFunctionBegin;
+  PetscCheck(words ? !f && (words[0] ? strstr(why, words) != NULL : !why[0]) : f && !why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: %s, '%s'", file, f ? "opened" : "not opened", why);
+  if (f) (void)fclose(f);
+  PetscFunctionReturn(0);
+}
+
+/* A file is written beside and renamed, through no link that waits there; links are not read through, nor is a file of another user */
+static PetscErrorCode TestReplace(void)
+{
+  char  folder[] = "/tmp/petscspmv-trust-XXXXXX", file[PETSC_MAX_PATH_LEN], beside[PETSC_MAX_PATH_LEN], link[PETSC_MAX_PATH_LEN];
+  FILE *f;
+
+  PetscFunctionBegin;
+  PetscCheck(mkdtemp(folder), PETSC_COMM_SELF, PETSC_ERR_SYS, "mkdtemp");
+  PetscCall(PetscSNPrintf(file, sizeof(file), "%s/file", folder));
+  PetscCall(PetscSNPrintf(link, sizeof(link), "%s/link", folder));
+  PetscCall(Opens(file, ""));
+  PetscCall(PetscSNPrintf(beside, sizeof(beside), "%s.%ld.0", file, (long)getpid()));
+  PetscCheck(!symlink(link, beside), PETSC_COMM_SELF, PETSC_ERR_SYS, "symlink");
+  f = SpmvReplaceBegin(file, beside, sizeof(beside));
+  PetscCheck(f && fputs("text", f) > 0 && !SpmvReplaceEnd(f, PETSC_TRUE, beside, file), PETSC_COMM_SELF, PETSC_ERR_SYS, "%s",
+             file);
+  PetscCheck(access(link, F_OK), PETSC_COMM_SELF, PETSC_ERR_PLIB, "it was written through a link");
+  PetscCall(Opens(file, NULL));
+  f = SpmvReplaceBegin(file, beside, sizeof(beside));
+  PetscCheck(f && SpmvReplaceEnd(f, PETSC_FALSE, beside, file) && access(beside, F_OK), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "what is not good is kept");
+  PetscCall(Opens(file, NULL));
+  PetscCheck(!symlink(file, link), PETSC_COMM_SELF, PETSC_ERR_SYS, "symlink");
+  PetscCall(Opens(link, "a link"));
+  PetscCheck(!chmod(file, 0666), PETSC_COMM_SELF, PETSC_ERR_SYS, "chmod");
+  PetscCall(Opens(file, "other users may"));
+  PetscCheck(!chmod(file, 0644), PETSC_COMM_SELF, PETSC_ERR_SYS, "chmod");
+  if (!geteuid() && !chown(file, 12345, 12345)) PetscCall(Opens(file, "another user owns"));
+  PetscCall(Opens(folder, "no plain file"));
+  PetscCall(PetscSNPrintf(beside, sizeof(beside), "%s.%ld.0", file, (long)getpid()));
+  PetscCheck(!unlink(file) && !unlink(link) && !unlink(beside) && !rmdir(folder), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s is not empty", folder);
+  PetscCheck(!SpmvReplaceBegin("/proc/no/such", beside, sizeof(beside)) && !SpmvReplaceBegin(file, beside, 8), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "opened where nothing can be");
+  PetscFunctionReturn(0);
+}
+
 /* Texts that differ in one bit, and by length, have different hashes */
 static PetscErrorCode TestHash(void)
 {
@@ -82,6 +161,8 @@ int main(int argc, char **argv)
   PetscCall(Expect(NULL, "/b", "relative", "", "/b/petscspmv/machine"));
   PetscCall(Expect("relative", NULL, NULL, "", ""));
   PetscCall(TestFolders());
+  PetscCall(TestDistrust());
+  PetscCall(TestReplace());
   PetscCall(TestHash());
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "paths and hashes hold\n"));
   PetscCall(PetscFinalize());

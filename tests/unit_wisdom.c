@@ -1,9 +1,11 @@
 static const char help[] =
   "Files of plans: found again, replaced, broken and foreign lines passed over, eight processes writing at once.\n\n";
 
+#include "sys/paths.h"
 #include "tune/tune.h"
 #include <petscsys.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -37,6 +39,45 @@ static PetscErrorCode TestFull(const char file[])
   PetscCheck(!setrlimit(RLIMIT_FSIZE, &before), PETSC_COMM_SELF, PETSC_ERR_SYS, "setrlimit");
   PetscCall(Expect("disk was full", file, "a", "3"));
   PetscCall(Expect("disk was full", file, "too late", ""));
+  PetscFunctionReturn(0);
+}
+
+/* What another user may have written is neither read nor replaced, and nothing goes through a link */
+static PetscErrorCode TestForeign(const char file[])
+{
+  char  name[PETSC_MAX_PATH_LEN], target[PETSC_MAX_PATH_LEN];
+  FILE *f;
+
+  PetscFunctionBegin;
+  PetscCheck(!chmod(file, 0666), PETSC_COMM_SELF, PETSC_ERR_SYS, "chmod");
+  PetscCall(SpmvWisdomAdd(file, "a", "5"));
+  PetscCall(Expect("all may write to it", file, "a", ""));
+  PetscCheck(!chmod(file, 0644), PETSC_COMM_SELF, PETSC_ERR_SYS, "chmod");
+  if (!geteuid() && !chown(file, 12345, 12345)) {
+    PetscCall(SpmvWisdomAdd(file, "a", "5"));
+    PetscCall(Expect("another user's", file, "a", ""));
+    PetscCheck(!chown(file, 0, 0), PETSC_COMM_SELF, PETSC_ERR_SYS, "chown");
+  }
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%s.link", file));
+  PetscCheck(!symlink(file, name), PETSC_COMM_SELF, PETSC_ERR_SYS, "symlink");
+  PetscCall(Expect("a link", name, "a", ""));
+  PetscCall(SpmvWisdomAdd(name, "a", "5"));
+  PetscCheck(!unlink(name), PETSC_COMM_SELF, PETSC_ERR_SYS, "unlink");
+  PetscCall(Expect("again ours", file, "a", "3"));
+  /* a lock that is a link: written without one */
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%s.lock", file));
+  PetscCall(PetscSNPrintf(target, sizeof(target), "%s.target", file));
+  (void)unlink(name);
+  PetscCheck(!symlink(target, name), PETSC_COMM_SELF, PETSC_ERR_SYS, "symlink");
+  PetscCall(SpmvWisdomAdd(file, "b", "6"));
+  PetscCheck(access(target, F_OK) && !unlink(name), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a lock was made through a link");
+  PetscCall(Expect("without a lock", file, "b", "6"));
+  /* nobody waits for a lock that is another user's */
+  f = fopen(name, "w");
+  PetscCheck(f && !fchmod(fileno(f), 0666) && !flock(fileno(f), LOCK_EX), PETSC_COMM_SELF, PETSC_ERR_SYS, "flock");
+  PetscCall(SpmvWisdomAdd(file, "b", "7"));
+  PetscCheck(!fclose(f) && !unlink(name), PETSC_COMM_SELF, PETSC_ERR_SYS, "unlink");
+  PetscCall(Expect("beside a foreign lock", file, "b", "7"));
   PetscFunctionReturn(0);
 }
 
@@ -106,6 +147,7 @@ int main(int argc, char **argv)
   PetscCall(SpmvWisdomAdd("/dev/null", "a", "1"));
   PetscCall(SpmvWisdomAdd("", "a", "1"));
   PetscCall(TestFull(file));
+  PetscCall(TestForeign(file));
   PetscCall(TestConcurrent(file));
   PetscCall(Expect("after eight writers", file, "a b", "2"));
 

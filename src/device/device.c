@@ -339,6 +339,43 @@ static PetscErrorCode DeviceViewAll(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static int GoneEnter(void *device)
+{
+  return -1;
+}
+
+static const char *GoneError(int code)
+{
+  return "this process is a fork() of the one that opened the device";
+}
+
+static PetscErrorCode GoneClose(void **device)
+{
+  *device = NULL;
+  return PETSC_SUCCESS;
+}
+
+/*
+  In the child of a fork(): what the device has is the parent's, and a call of its API may wait for ever for threads that the parent
+  alone has. So the device has failed, and its API is one that refuses each call
+*/
+void SpmvDeviceForked(void)
+{
+  static SpmvDeviceApi gone;
+
+  if (!Device.handle || Device.api == &gone) return;
+  gone          = *Device.api;
+  gone.enter    = GoneEnter;
+  gone.leave    = NULL;
+  gone.error    = GoneError;
+  gone.close    = GoneClose;
+  gone.nomem[0] = 0;
+  Device.api    = &gone;
+  Device.failed = PETSC_TRUE;
+  Device.told   = PETSC_FALSE;
+  (void)snprintf(Device.failure, sizeof(Device.failure), "%s", GoneError(0));
+}
+
 /* What SpmvInitializePackage() calls: options that are looked at at the end */
 PetscErrorCode SpmvDeviceInitialize(void)
 {

@@ -208,6 +208,7 @@ extern PetscErrorCode SpmvDeviceCopy(SpmvDevice *device, SpmvDirection direction
 extern PetscErrorCode SpmvDeviceRun(SpmvDevice *device, void *program, const SpmvDeviceCall *call, PetscBool wait,
                                     PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceReplay(SpmvDevice *device, void *graph, const char name[], PetscBool *nomem);
+extern void           SpmvDeviceForked(void);
 extern PetscErrorCode SpmvDeviceInitialize(void);
 extern PetscErrorCode SpmvDeviceFinalize(void);
 

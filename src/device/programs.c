@@ -4,14 +4,14 @@
   Key:     source, options, compiler, device and driver. A file is named after the key's hash and begins with a hash of key and
            binary: what does not match is a miss, never an error.
   Folder:  -spmv_device_cache DIR ("none" for no files), else petscspmv/kernels in $XDG_CACHE_HOME or $HOME/.cache. A
-           folder that cannot be written is tolerated. Files are written beside and then renamed, so that processes that start
-           at once do not read each other's halves.
+           folder that cannot be written is tolerated, a file that another user can have written is a miss. Files are written
+           beside and then renamed, so that processes that start at once do not read each other's halves.
 */
 #include "device.h"
 #include "../sys/hash.h"
+#include "../sys/paths.h"
 #include <inttypes.h>
 #include <petsctime.h>
-#include <unistd.h>
 
 static const char Prelude[] =
 #include "prelude.cl.h"
@@ -105,10 +105,12 @@ static uint64_t ProgramHash(const char key[], const char *binary, size_t size)
 /* The binary that a file holds under a key; NULL if there is none, or another, or half of one */
 static PetscErrorCode ProgramFileRead(const char file[], const char key[], char **binary, size_t *size)
 {
-  FILE    *f = fopen(file, "rb");
-  uint64_t head[2]; /* bytes of the binary, hash */
+  const char *why;
+  FILE       *f = SpmvOpenTrusted(file, &why);
+  uint64_t    head[2]; /* bytes of the binary, hash */
 
   PetscFunctionBegin;
+  if (*why) PetscCall(PetscInfo(NULL, "%s is not used: %s\n", file, why));
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
   if (fread(head, sizeof(head), 1, f) == 1 && head[0] > 0 && head[0] < UINT64_C(1) << 30) {
     *size = (size_t)head[0];
@@ -129,12 +131,10 @@ static PetscErrorCode ProgramFileWrite(const char file[], const char key[], cons
 
   PetscFunctionBegin;
   SpmvMakeFolders(file);
-  PetscCall(PetscSNPrintf(beside, sizeof(beside), "%s.%ld", file, (long)getpid()));
-  f = fopen(beside, "wb");
+  f = SpmvReplaceBegin(file, beside, sizeof(beside));
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
   good = (PetscBool)(fwrite(head, sizeof(head), 1, f) == 1 && fwrite(binary, 1, size, f) == size);
-  if (fclose(f)) good = PETSC_FALSE;
-  if (!good || rename(beside, file)) (void)unlink(beside);
+  (void)SpmvReplaceEnd(f, good, beside, file);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,6 +11,7 @@
   that differs, such as "byte 0.01 0.018 0.02 0.04". A file with anything else is not used at all, and the user is told.
 */
 #include "machine.h"
+#include "../sys/paths.h"
 
 #define MACHINE_VERSION 3
 #define MACHINE_FOLDER  "/sys/devices/system/cpu/cpu0/cache"
@@ -172,9 +173,10 @@ PetscBool SpmvMachineRead(const char file[], SpmvMachine *machine, char why[], s
   SpmvMachine read = *machine;
   char        line[256];
   int         version = 0, number = 1;
-  FILE       *f = file[0] ? fopen(file, "r") : NULL;
+  const char *distrust;
+  FILE       *f = SpmvOpenTrusted(file, &distrust);
 
-  why[0] = 0;
+  (void)snprintf(why, size, "%s", distrust);
   if (!f) return PETSC_FALSE;
   if (!fgets(line, sizeof(line), f) || sscanf(line, "petscspmv machine %d", &version) != 1 || version != MACHINE_VERSION) {
     (void)snprintf(why, size, "another version wrote it: its first line is not \"petscspmv machine %d\"", MACHINE_VERSION);

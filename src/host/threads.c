@@ -5,6 +5,10 @@
   however many threads OpenMP grants. Tasks do not wait for each other; what needs the results of all is a second SpmvRun().
 */
 #include "machine.h"
+#include "../mat/interface/spmvmat.h"
+
+/* This process is a copy of another one, without its threads: OpenMP would wait for them */
+static PetscBool Forked;
 
 /* The calling thread runs all tasks itself. Of each thread: two of a program may multiply by matrices of their own at once */
 static _Thread_local PetscBool Alone;
@@ -42,11 +46,17 @@ void SpmvApplyTranspose(SpmvTransposeFn *apply, const void *storage, PetscInt nz
   SpmvRunEnd();
 }
 
+/* In the child of a fork() */
+void SpmvThreadsForked(void)
+{
+  Forked = PETSC_TRUE;
+}
+
 /* Runs task(context, 0), ..., task(context, ntasks - 1), each by a thread of its own if there are as many */
 void SpmvRun(PetscInt ntasks, SpmvTask *task, void *context)
 {
-  if (ntasks <= 1) {
-    task(context, 0);
+  if (ntasks <= 1 || Forked) {
+    for (PetscInt t = 0; t < PetscMax(ntasks, 1); t++) task(context, t);
     return;
   }
 #if defined(_OPENMP)

@@ -241,7 +241,11 @@ PetscErrorCode SpmvValuesTake(SpmvValues *values, size_t n, PetscInt ntasks, con
   if (codes->size != now || values->n != n) {
     PetscCall(SpmvFree(&values->data));
     values->coding = SPMV_CODING_ONE; /* if there is no room, a storage without values, which is not used */
-    if (codes->size) PetscCall(SpmvAllocShared(n * codes->size, ntasks, &values->data));
+    if (codes->size) {
+      PetscCall(SpmvAllocShared(n * codes->size, ntasks, &values->data));
+      /* a vector of codes is looked up as a whole: fill as well, and what follows the last one */
+      if (codes->size == sizeof(uint8_t)) memset(values->data, 0, n + SPMV_CACHE_LINE);
+    }
   }
   values->n      = n;
   values->coding = codes->coding;

@@ -8,7 +8,9 @@
     PETSC_HAVE_SAWS    every object: what is published
     PETSC_USE_COMPLEX  every object, since 3.20: seen from the type of scalars
 
-  and for nothing else. Functions here have no PetscFunctionBegin and no PetscCall(): in a library for a PETSc with debugging both
+  and for nothing else. What MPI's handles are is another matter, and the first one: without it no error can be raised.
+
+  Functions here have no PetscFunctionBegin and no PetscCall(): in a library for a PETSc with debugging both
   need petscstack, which may be missing.
 */
 #define _GNU_SOURCE /* dladdr() */
@@ -16,6 +18,19 @@
 #include <dlfcn.h>
 
 #define REMEDY "build it again with PETSC_DIR and PETSC_ARCH set to this PETSc"
+
+/* An MPI, and what shows at run time that a PETSc has it: MPIUNI is in libpetsc, Open MPI beside it. Any other has handles like MPICH */
+static const struct {
+  const char *name;
+  PetscBool   ours;
+  const char *symbol;
+} Mpis[] = {{"MPIUNI", (PetscBool)PetscDefined(HAVE_MPIUNI), "MPIUNI_Memcpy"},
+#if defined(OPEN_MPI)
+            {"Open MPI", PETSC_TRUE, "ompi_mpi_comm_world"}
+#else
+             {"Open MPI", PETSC_FALSE, "ompi_mpi_comm_world"}
+#endif
+};
 
 /* What changes structs, and what shows at run time that a PETSc was compiled with it: a symbol, or any of some packages */
 static const struct {
@@ -40,6 +55,20 @@ static PetscBool HasSymbol(const char symbol[])
   return exports;
 }
 
+/* PetscError() would be given a communicator that is none to this program's MPI: we say it ourselves, PETSc says where */
+static PetscErrorCode CheckMpi(void)
+{
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Mpis); k++) {
+    const PetscBool theirs = HasSymbol(Mpis[k].symbol);
+
+    if (theirs == Mpis[k].ours) continue;
+    (void)fprintf(stderr, "libpetscspmv was compiled for a PETSc %s %s and this program runs one %s it; " REMEDY "\n",
+                  Mpis[k].ours ? "with" : "without", Mpis[k].name, theirs ? "with" : "without");
+    return PETSC_ERR_LIB;
+  }
+  return PETSC_SUCCESS;
+}
+
 static PetscErrorCode CheckLayouts(void)
 {
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Layouts); k++) {
@@ -55,7 +84,7 @@ static PetscErrorCode CheckLayouts(void)
   return PETSC_SUCCESS;
 }
 
-/* `PETSC_ERR_LIB` if version, scalars, indices or structs of the PETSc in use are not those that we were compiled for */
+/* `PETSC_ERR_LIB` if MPI, version, scalars, indices or structs of the PETSc in use are not those that we were compiled for */
 PetscErrorCode SpmvCheckPetsc(void)
 {
   PetscInt      major, minor;
@@ -63,6 +92,7 @@ PetscErrorCode SpmvCheckPetsc(void)
   PetscBool     found;
   size_t        scalar_size, int_size;
 
+  if (CheckMpi()) return PETSC_ERR_LIB;
   if (PetscGetVersionNumber(&major, &minor, NULL, NULL)) return PETSC_ERR_LIB;
   PetscCheck(major == SPMV_PETSC_MAJOR && minor == SPMV_PETSC_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB,
              "libpetscspmv was compiled for PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT "; " REMEDY,

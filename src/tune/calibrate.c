@@ -9,6 +9,7 @@
   Sizes of caches are what the system tells, and what the last one is likely to hold is as it was assumed.
 */
 #include "tune.h"
+#include "../sys/paths.h"
 #include "../sys/warn.h"
 #include <petsctime.h>
 #include <math.h>
@@ -340,12 +341,11 @@ PetscErrorCode SpmvCalibrateSave(const char file[], const SpmvMachine *machine)
 
   PetscFunctionBegin;
   SpmvMakeFolders(file);
-  PetscCall(PetscSNPrintf(path, sizeof(path), "%s.%ld", file, (long)getpid()));
-  f = fopen(path, "w");
+  f = SpmvReplaceBegin(file, path, sizeof(path));
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s; set XDG_CONFIG_HOME to a folder that can be written",
              path);
   SpmvMachineWrite(machine, f);
-  PetscCheck(!fclose(f) && !rename(path, file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
+  PetscCheck(!SpmvReplaceEnd(f, PETSC_TRUE, path, file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
              "Cannot write %s; set XDG_CONFIG_HOME to a folder that can be written", file);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

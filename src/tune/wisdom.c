@@ -6,18 +6,18 @@
   name, driver and compiler. Another key is a miss, so files may be copied and shared, and another program, another run, or another
   matrix with the same pattern finds the value. The user's own file is read first, then the system's, which is never written.
 
-  Nothing that happens to a file is an error: what cannot be read is a miss, what cannot be written is told by -info. Writers take
-  turns by a lock beside the file, read it again, replace or add their line, write a file of another name, and rename it:
-  readers see the old one or the new one.
+  Nothing that happens to a file is an error: what cannot be read, or another user can have written, is a miss, what cannot be
+  written is told by -info. Writers take turns by a lock beside the file, read it again, replace or add their line, write a file of
+  another name, and rename it: readers see the old one or the new one.
 */
 #include "tune.h"
 #include "../sys/hash.h"
+#include "../sys/paths.h"
 #include "../sys/warn.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/file.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #define SPMV_WISDOM_SYSTEM "/etc/petscspmv/wisdom"
@@ -36,20 +36,13 @@ static int WisdomSplit(char line[], char **value)
   return **value && !strchr(*value, '|');
 }
 
-/* A device or a pipe is not read, and not replaced */
-static PetscBool WisdomIsFile(const char file[])
-{
-  struct stat is;
-
-  return (PetscBool)(!stat(file, &is) && S_ISREG(is.st_mode));
-}
-
 /* Goes through the good lines of a file: the first value of a key, "" if it has none; the other lines go to `out`, if given */
 static int WisdomRead(const char file[], const char key[], char value[], size_t size, FILE *out)
 {
-  FILE *f = WisdomIsFile(file) ? fopen(file, "r") : NULL;
-  char  line[SPMV_WISDOM_LINE], *v;
-  int   good = 1;
+  const char *why;
+  FILE       *f = SpmvOpenTrusted(file, &why);
+  char        line[SPMV_WISDOM_LINE], *v;
+  int         good = 1;
 
   value[0] = 0;
   while (f && fgets(line, sizeof(line), f)) {
@@ -71,41 +64,46 @@ void SpmvWisdomFind(const char file[], const char key[], char value[], size_t si
 /* 0, or errno of what failed; the old file is whole in either case */
 static int WisdomReplace(const char file[], const char key[], const char value[])
 {
-  char  temporary[PETSC_MAX_PATH_LEN + 32], old[SPMV_WISDOM_LINE];
-  FILE *out;
-  int   good, reason;
+  char  beside[PETSC_MAX_PATH_LEN + 32], old[SPMV_WISDOM_LINE];
+  FILE *out = SpmvReplaceBegin(file, beside, sizeof(beside));
 
-  snprintf(temporary, sizeof(temporary), "%s.%ld", file, (long)getpid());
-  out = fopen(temporary, "w");
   if (!out) return errno;
-  errno  = 0;
-  good   = WisdomRead(file, key, old, sizeof(old), out) && fprintf(out, "%s | %s\n", key, value) > 0;
-  good   = !fclose(out) && good;
-  good   = good && !rename(temporary, file);
-  reason = errno ? errno : EIO;
-  if (good) return 0;
-  (void)unlink(temporary);
-  return reason;
+  return SpmvReplaceEnd(
+    out, (PetscBool)(WisdomRead(file, key, old, sizeof(old), out) && fprintf(out, "%s | %s\n", key, value) > 0), beside, file);
+}
+
+/* Waits for those who write at this moment; what is returned is to be closed. Without locks, as on some network disks, lines written
+   at once may be lost, files not. One of another user, who might never give it back, is no lock */
+static int WisdomLock(const char file[])
+{
+  char        lock[PETSC_MAX_PATH_LEN + 8];
+  struct stat is;
+  int         fd;
+
+  snprintf(lock, sizeof(lock), "%s.lock", file);
+  fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
+  if (fd >= 0 && !fstat(fd, &is) && !*SpmvDistrust(&is, geteuid())) (void)flock(fd, LOCK_EX);
+  return fd;
 }
 
 /* Keeps a value for a key in a file, "" for none; replaces the one that it has. A line that is too long is not kept */
 PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[])
 {
-  char lock[PETSC_MAX_PATH_LEN + 8];
-  int  fd, reason;
+  const char *why;
+  FILE       *f;
+  int         fd, reason;
 
   PetscFunctionBegin;
   if (!file[0] || strlen(key) + strlen(value) + 5 > SPMV_WISDOM_LINE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!strpbrk(key, "|\n") && !strpbrk(value, "|\n"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "A line of wisdom has '|' in it: %s", key);
-  if (!access(file, F_OK) && !WisdomIsFile(file)) {
-    PetscCall(PetscInfo(NULL, "wisdom was not written to %s: it is no file\n", file));
+  f = SpmvOpenTrusted(file, &why);
+  if (f) (void)fclose(f);
+  if (*why) { /* what we do not read we do not replace */
+    PetscCall(PetscInfo(NULL, "wisdom was not written to %s: %s\n", file, why));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  snprintf(lock, sizeof(lock), "%s.lock", file);
-  fd = open(lock, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (fd >= 0)
-    (void)flock(fd, LOCK_EX); /* without locks, as on some network disks, lines written at once may be lost, files not */
+  fd     = WisdomLock(file);
   reason = WisdomReplace(file, key, value);
   if (fd >= 0) close(fd);
   if (reason) PetscCall(PetscInfo(NULL, "wisdom was not written to %s: %s\n", file, strerror(reason)));
@@ -186,19 +184,26 @@ static PetscErrorCode WisdomFile(const SpmvRequest *q, char file[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Says once if the folder of the file that the user names is not there: nothing could be kept. Our own folder is made */
+/* Says once if nothing could be kept in the file that the user names, or what it has does not count. Our own folder is made */
 PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *q)
 {
   static char said[PETSC_MAX_PATH_LEN];
   char        file[PETSC_MAX_PATH_LEN];
+  const char *why;
   char       *end;
+  FILE       *f;
 
   PetscFunctionBegin;
   PetscCall(WisdomFile(q, file, sizeof(file)));
   if (!q->wisdom[0]) SpmvMakeFolders(file);
-  end = strrchr(file, '/');
-  if (!q->wisdom[0] || !end || end == file || !strcmp(said, file)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!q->wisdom[0] || !strcmp(said, file)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(said, file, sizeof(said)));
+  f = SpmvOpenTrusted(file, &why);
+  if (f) (void)fclose(f);
+  if (*why)
+    PetscCall(SpmvWarn("wisdom is neither read from %s nor kept there: %s; give -mat_spmv_wisdom a file of your own", file, why));
+  end = strrchr(file, '/');
+  if (!end || end == file) PetscFunctionReturn(PETSC_SUCCESS);
   *end = 0;
   if (access(file, F_OK))
     PetscCall(SpmvWarn("wisdom is not kept, as there is no folder %s: make it by mkdir -p %s, or give -mat_spmv_wisdom a file in "

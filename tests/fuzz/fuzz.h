@@ -37,18 +37,25 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
   return 0;
 }
 
+/* In memory, but no memfd_create(), whose path is a link: what is behind one is not read */
+static char FuzzPath[] = "/dev/shm/petscspmv-fuzz-XXXXXX";
+
+static void FuzzRemove(void)
+{
+  (void)unlink(FuzzPath);
+}
+
 /* The path of a file with these bytes; the same file each time */
 static inline const char *FuzzFile(const uint8_t *data, size_t size)
 {
-  static char path[64];
-  static int  fd = -1;
+  static int fd = -1;
 
   if (fd < 0) {
-    fd = memfd_create("fuzz", 0);
-    snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+    fd = mkstemp(FuzzPath);
+    FUZZ_CHECK(fd >= 0 && !atexit(FuzzRemove), "no file in memory\n");
   }
-  FUZZ_CHECK(fd >= 0 && !ftruncate(fd, (off_t)size) && pwrite(fd, data, size, 0) == (ssize_t)size, "no file in memory\n");
-  return path;
+  FUZZ_CHECK(!ftruncate(fd, (off_t)size) && pwrite(fd, data, size, 0) == (ssize_t)size, "no file in memory\n");
+  return FuzzPath;
 }
 
 /* Bytes of the input, one after the other; 0 behind its end */

@@ -249,7 +249,7 @@ PetscErrorCode MatSpmvSetTuneFormats(Mat A, const char formats[])
 
   Notes:
   After the user's file, /etc/petscspmv/wisdom is read, never written. A file that cannot be read or written is no error;
-  -info tells.
+  -info tells. One that is a link, or that a user other than root may have written, is neither read nor written.
 
 .seealso: `MATSPMV`, `SpmvTuneKind`, `MatSpmvGetPlan()`
 @*/

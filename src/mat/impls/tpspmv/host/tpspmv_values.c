@@ -108,7 +108,7 @@ TPSPMV_INLINE void TpspmvSetChunk(const TpspmvSetter *set, const TpspmvChunk *ch
   }
 }
 
-/* Sets values of so many bytes, and, at a build, the columns. No product reads the fill: it is left as it is */
+/* Sets values of so many bytes, and, at a build, the columns. No product has the fill in its sums: it is left as it is */
 TPSPMV_INLINE void TpspmvSetAll(const TpspmvSetter *set, size_t size, PetscBool build)
 {
   const TpspmvStorage *b   = set->b;
