@@ -45,11 +45,14 @@ def python(commands):
     module = re.search(r'_(petsc4py|slepc4py|dolfinx)\.py', text)
     if not module:
         return sys.executable, None
-    ask = 'import %s, petsc4py; c = petsc4py.get_config(); print(c["PETSC_DIR"], c.get("PETSC_ARCH", ""))' % module[1]
+    # petsc4py says which PETSc it takes, Debian's the one of PETSC_DIR; slepc4py has no function that tells
+    ask = ('import %s as m, petsc4py, glob, re\nc = petsc4py.get_config()\nprint(c["PETSC_DIR"], c.get("PETSC_ARCH", ""))\n'
+           'for name in glob.glob(m.__path__[0] + "/lib/slepc.cfg"): print(*re.findall(r"^PETSC_\\w+ *= *(.*)", open(name).read(), re.M))' % module[1])
     ours = os.path.realpath(os.path.join(os.environ['PETSC_DIR'], os.environ.get('PETSC_ARCH', '')))
     for place in (os.environ.get('PYTHON', 'python3'), '/usr/bin/python3'):
         asked = subprocess.run([place, '-c', ask], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-        if not asked.returncode and os.path.realpath(os.path.join(*asked.stdout.split())) == ours:
+        found = {os.path.realpath(os.path.join(*line.split())) for line in asked.stdout.splitlines()}
+        if not asked.returncode and found == {ours}:
             return place, None
     return None, '%s was not found for the PETSc in %s: install the package python3-%s' % (module[1], ours, module[1])
 
