@@ -31,34 +31,36 @@ emulate() { # name, ranks, file of what must be printed, program, options...; $o
 }
 
 append="-dll_append $LIBRARY"
-types=$FORMATS sample= both='up down'
-[ -n "$ALL" ] || types='bccoo pmf' sample='-sample 12' both=up
+types=$FORMATS sample= both='up down' quick=
+[ -n "$ALL" ] || types='bccoo pmf' sample='-sample 24' both=up quick=-quick
+# What PoCL runs in the same way, and what another line shows as well
+all() { [ -z "$ALL" ] || emulate "$@"; }
 product='-mat_spmv_backend device -mat_spmv_build_after 0'
 orders=$both
 emulate formats 1 tests/output/format_device.out format_device $sample
 emulate vectors 1 tests/output/format_vectors.out format_vectors
-emulate operations 1 tests/output/vec_accel.out vec_accel $append
+emulate operations 1 tests/output/vec_accel.out vec_accel $append $quick
 orders=up
 echo '0 facts wrong' >"$tmp/facts"
 emulate convert 1 tests/output/format_device_convert.out format_device_convert $sample
 emulate local 1 /dev/null unit_device
-emulate carries 1 tests/output/format_device_carry.out format_device_carry
-emulate columns 1 tests/output/format_device_columns.out format_device_columns
+all carries 1 tests/output/format_device_carry.out format_device_carry
+all columns 1 tests/output/format_device_columns.out format_device_columns
 emulate knobs 1 tests/output/format_device_knobs.out format_device_knobs
-for type in $types; do emulate faults_$type 1 /dev/null unit_device_faults $product -type $type -fallback; done
+for type in $([ "$ALL" ] && echo $types || echo pmf); do emulate faults_$type 1 /dev/null unit_device_faults $product -type $type -fallback; done
 # Transfers in small pieces, and by the driver alone
 emulate pieces 1 tests/output/format_vectors.out format_vectors -spmv_device_staging 100
-emulate unstaged 1 tests/output/format_vectors.out format_vectors -spmv_device_staging 0
-emulate tables 1 tests/output/format_device_tables.out format_device_tables $sample
-emulate groups 1 tests/output/vec_accel.out vec_accel $append -spmv_vec_workgroup 4 -n 40001 -quick
+all unstaged 1 tests/output/format_vectors.out format_vectors -spmv_device_staging 0
+all tables 1 tests/output/format_device_tables.out format_device_tables $sample
+all groups 1 tests/output/vec_accel.out vec_accel $append -spmv_vec_workgroup 4 -n 40001 -quick
 emulate parallel 2 tests/output/vec_accel.out vec_accel $append -n 65 -quick
 for type in $types; do
   emulate mat_$type 1 tests/output/mat_device_1_nsize-1.out mat_device $append $product -type $type
-  emulate mat_2_$type 2 tests/output/mat_vecs_1_nsize-2.out mat_vecs $append $product -type $type
-  emulate veccuda_$type 1 "$tmp/facts" veccuda $product -type $type -results
+  all mat_2_$type 2 tests/output/mat_vecs_1_nsize-2.out mat_vecs $append $product -type $type
+  all veccuda_$type 1 "$tmp/facts" veccuda $product -type $type -results
   emulate veccuda_2_$type 2 "$tmp/facts" veccuda $product -type $type -results
 done
-emulate auto 1 "$tmp/facts" auto
+all auto 1 "$tmp/facts" auto
 emulate auto_2 2 "$tmp/facts" auto
 emulate ksp 1 tests/output/ksp_accel_1_nsize-1.out ksp_accel $append $product
 # work groups that wait for each other, which complex numbers have no means for

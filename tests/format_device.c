@@ -359,7 +359,7 @@ int main(int argc, char **argv)
 
   test:
     timeoutfactor: 5
-    args: -spmv_device_cache none -sample 12
+    args: -spmv_device_cache none -sample 24
 
   test: # the kernels of some 80 plans are compiled
     suffix: long

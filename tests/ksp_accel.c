@@ -218,6 +218,15 @@ end:
     test: # no vector moves on one process, only what others want on two
       suffix: 1
       nsize: {{1 2}separate output}
+      args: -type {{bccoo pmf}}
+    test:
+      suffix: 1_long
+      output_file: output/ksp_accel_1_nsize-1.out
+      args: -type {{FORMATS}}
+    test:
+      suffix: 2_long
+      nsize: 2
+      output_file: output/ksp_accel_1_nsize-2.out
       args: -type {{FORMATS}}
     test: # AIJ's kernel serves for a while, then the device
       suffix: later

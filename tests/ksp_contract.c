@@ -362,12 +362,12 @@ int main(int argc, char **argv)
 
     test:
       suffix: 1
-      args: -type {{cmrs spmv}} -sample 2
+      args: -type {{cmrs spmv}} -sample 3
 
     test:
       suffix: 2
       nsize: 2
-      args: -type bccoo -sample 4
+      args: -type bccoo -sample 6
 
   testset: # products and vectors on a device
     args: -type bccoo -mat_spmv_backend device -spmv_device opencl -skip_without_device
@@ -378,7 +378,7 @@ int main(int argc, char **argv)
     test:
       suffix: device
       nsize: 2
-      args: -sample 6
+      args: -sample 12
 
     test:
       suffix: device_long

@@ -236,8 +236,12 @@ int main(int argc, char **argv)
     filter: grep -v "MatCreate_MAIJ\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out
 
-    test:
+    test: # types begin at different ones, so that together they do all
       suffix: 1
+      args: -sample 3
+
+    test:
+      suffix: 1_long
 
     test:
       suffix: 2_long
@@ -256,16 +260,16 @@ int main(int argc, char **argv)
     test:
       suffix: 2
       nsize: 2
-      args: -type {{bccoo spmv}} -sample 5
+      args: -type {{bccoo spmv}} -sample 8
 
     test:
       suffix: 3
       nsize: 3
-      args: -type pmf -sample 5
+      args: -type pmf -sample 12
 
     test:
       suffix: masks
-      args: -type bccoo -mat_bccoo_fill masks
+      args: -type bccoo -mat_bccoo_fill masks -sample 3
 
     test:
       suffix: masks_long
@@ -274,12 +278,12 @@ int main(int argc, char **argv)
 
     test:
       suffix: order
-      args: -type {{sbccoo spmv}} -mat_spmv_order levels
+      args: -type {{sbccoo spmv}} -mat_spmv_order levels -sample 3
 
     test:
       suffix: order_2
       nsize: 2
-      args: -type spmv -mat_spmv_order levels -sample 5
+      args: -type spmv -mat_spmv_order levels -sample 8
 
     test:
       suffix: order_long

@@ -4,7 +4,10 @@
 #pragma once
 #include <petscsys.h>
 
-/* -sample N: of the many things that a test tries, every N-th only, as in "make test"; without it all, as in "make test-all" */
+/*
+  -sample N: of the many things that a test tries, every N-th only, as in "make test"; without it all, as in "make test-all". With -type T
+  the length of the type's name says where it begins: types together try more of them
+*/
 static inline PetscInt SpmvTestSample(void)
 {
   static PetscInt n;
@@ -14,7 +17,11 @@ static inline PetscInt SpmvTestSample(void)
 }
 static inline PetscBool SpmvTestSampled(void)
 {
-  static PetscInt k;
+  static PetscInt k = -1;
+  char            type[64];
+  PetscBool       set;
 
+  if (k < 0 && (PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), &set) || !set)) type[0] = 0;
+  if (k < 0) k = (PetscInt)strlen(type);
   return (PetscBool)(k++ % SpmvTestSample() == 0);
 }

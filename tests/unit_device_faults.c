@@ -402,7 +402,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: fallback
-    args: -type {{bccoo pmf}} -mat_spmv_backend device -mat_spmv_build_after 0 -fallback -spmv_device_staging 500 -malloc_dump
+    args: -type pmf -mat_spmv_backend device -mat_spmv_build_after 0 -fallback -spmv_device_staging 500 -malloc_dump
     timeoutfactor: 5
 
   test:
