@@ -15,7 +15,7 @@ typedef struct {
 #include "x86.h"
 
 /* All bits of the first n of four lanes, n = 0 to 4: of none if less than 0, of all if more than 4 */
-static inline __m256i SpmvFirst(int n)
+SPMV_INLINE __m256i SpmvFirst(int n)
 {
   return _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_setr_epi64x(0, 1, 2, 3));
 }
@@ -28,25 +28,25 @@ static const int64_t SpmvLanesBits[] = {SPMV_FOUR(0),  SPMV_FOUR(1),  SPMV_FOUR(
 #undef SPMV_FOUR
 
 /* All bits of the lanes of a mask of four */
-static inline __m256d SpmvLanes(unsigned mask)
+SPMV_INLINE __m256d SpmvLanes(unsigned mask)
 {
   return _mm256_loadu_pd((const double *)SpmvLanesBits + 4 * mask);
 }
 
-static inline Spmv4 Spmv4LoadFirst(const double *p, int n)
+SPMV_INLINE Spmv4 Spmv4LoadFirst(const double *p, int n)
 {
   return _mm256_maskload_pd(p, SpmvFirst(n));
 }
-static inline void Spmv4StoreFirst(double *p, Spmv4 v, int n)
+SPMV_INLINE void Spmv4StoreFirst(double *p, Spmv4 v, int n)
 {
   _mm256_maskstore_pd(p, SpmvFirst(n), v);
 }
 
-static inline Spmv4 Spmv4First(Spmv4 v, int n)
+SPMV_INLINE Spmv4 Spmv4First(Spmv4 v, int n)
 {
   return _mm256_and_pd(v, _mm256_castsi256_pd(SpmvFirst(n)));
 }
-static inline Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
+SPMV_INLINE Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
 {
   return _mm256_blendv_pd(c, _mm256_fmadd_pd(a, b, c), SpmvLanes(mask));
 }
@@ -65,7 +65,7 @@ static const int32_t SpmvExpandBits[16][8] = {SPMV_EXPAND(0),  SPMV_EXPAND(1),  
 #undef SPMV_EXPAND
 #undef SPMV_LANE
 #undef SPMV_RANK
-static inline Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
+SPMV_INLINE Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
 {
   const __m256i lanes = _mm256_loadu_si256((const __m256i *)SpmvExpandBits[mask]);
 
@@ -87,34 +87,34 @@ SPMV_INLINE Spmv8 Spmv8SplatPair(const double *p)
 
   return (Spmv8){pair, pair};
 }
-static inline Spmv8 Spmv8First(Spmv8 v, int n)
+SPMV_INLINE Spmv8 Spmv8First(Spmv8 v, int n)
 {
   return (Spmv8){Spmv4First(v.low, n), Spmv4First(v.high, n - 4)};
 }
-static inline Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 unit)
+SPMV_INLINE Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 unit)
 {
   return (Spmv8){Spmv4AddSteps(v.low, p, least.low, unit.low), Spmv4AddSteps(v.high, p + 4, least.high, unit.high)};
 }
-static inline unsigned Spmv4Same(Spmv4 v, Spmv4 w)
+SPMV_INLINE unsigned Spmv4Same(Spmv4 v, Spmv4 w)
 {
   return (unsigned)_mm256_movemask_pd(_mm256_castsi256_pd(_mm256_cmpeq_epi64(_mm256_castpd_si256(v), _mm256_castpd_si256(w))));
 }
-static inline unsigned Spmv8Same(Spmv8 v, Spmv8 w)
+SPMV_INLINE unsigned Spmv8Same(Spmv8 v, Spmv8 w)
 {
   return Spmv4Same(v.low, w.low) | Spmv4Same(v.high, w.high) << 4;
 }
-static inline unsigned Spmv4Close(Spmv4 v, Spmv4 w, Spmv4 relative)
+SPMV_INLINE unsigned Spmv4Close(Spmv4 v, Spmv4 w, Spmv4 relative)
 {
   const Spmv4 sign = _mm256_set1_pd(-0.0), larger = _mm256_max_pd(_mm256_andnot_pd(sign, v), _mm256_andnot_pd(sign, w));
 
   return (unsigned)_mm256_movemask_pd(
     _mm256_cmp_pd(_mm256_andnot_pd(sign, _mm256_sub_pd(w, v)), _mm256_mul_pd(relative, larger), _CMP_LE_OQ));
 }
-static inline unsigned Spmv8Close(Spmv8 v, Spmv8 w, Spmv8 relative)
+SPMV_INLINE unsigned Spmv8Close(Spmv8 v, Spmv8 w, Spmv8 relative)
 {
   return Spmv4Close(v.low, w.low, relative.low) | Spmv4Close(v.high, w.high, relative.high) << 4;
 }
-static inline unsigned Spmv4FindSteps(Spmv4 v, Spmv4 w, Spmv4 least, Spmv4 unit, int8_t *p)
+SPMV_INLINE unsigned Spmv4FindSteps(Spmv4 v, Spmv4 w, Spmv4 least, Spmv4 unit, int8_t *p)
 {
   const Spmv4   power   = _mm256_max_pd(_mm256_and_pd(v, _mm256_set1_pd(INFINITY)), least);
   const __m256i twice   = _mm256_add_epi64(_mm256_castpd_si256(_mm256_set1_pd(1)), _mm256_castpd_si256(_mm256_set1_pd(1)));
@@ -128,34 +128,34 @@ static inline unsigned Spmv4FindSteps(Spmv4 v, Spmv4 w, Spmv4 least, Spmv4 unit,
   memcpy(p, &bytes, sizeof(bytes));
   return (unsigned)_mm256_movemask_pd(few) & Spmv4Same(_mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(n), power), unit, v), w);
 }
-static inline unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
+SPMV_INLINE unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
 {
   return Spmv4FindSteps(v.low, w.low, least.low, unit.low, p) | Spmv4FindSteps(v.high, w.high, least.high, unit.high, p + 4) << 4;
 }
-static inline Spmv8 Spmv8Load(const double *p)
+SPMV_INLINE Spmv8 Spmv8Load(const double *p)
 {
   return (Spmv8){_mm256_loadu_pd(p), _mm256_loadu_pd(p + 4)};
 }
-static inline void Spmv8Store(double *p, Spmv8 v)
+SPMV_INLINE void Spmv8Store(double *p, Spmv8 v)
 {
   _mm256_storeu_pd(p, v.low);
   _mm256_storeu_pd(p + 4, v.high);
 }
-static inline Spmv8 Spmv8LoadFirst(const double *p, int n)
+SPMV_INLINE Spmv8 Spmv8LoadFirst(const double *p, int n)
 {
   return (Spmv8){Spmv4LoadFirst(p, n), Spmv4LoadFirst(p + 4, n - 4)};
 }
-static inline void Spmv8StoreFirst(double *p, Spmv8 v, int n)
+SPMV_INLINE void Spmv8StoreFirst(double *p, Spmv8 v, int n)
 {
   Spmv4StoreFirst(p, v.low, n);
   if (n > 4) Spmv4StoreFirst(p + 4, v.high, n - 4);
 }
-static inline Spmv8 Spmv8Splat(double s)
+SPMV_INLINE Spmv8 Spmv8Splat(double s)
 {
   return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(s)};
 }
 #define Spmv8Zero() Spmv8Splat(0)
-static inline Spmv8 Spmv8LoadFloat(const float *p)
+SPMV_INLINE Spmv8 Spmv8LoadFloat(const float *p)
 {
   return (Spmv8){_mm256_cvtps_pd(_mm_loadu_ps(p)), _mm256_cvtps_pd(_mm_loadu_ps(p + 4))};
 }
@@ -163,29 +163,29 @@ SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
 {
   return (Spmv8){_mm256_set1_pd(s), _mm256_set1_pd(t)};
 }
-static inline Spmv8 Spmv8Add(Spmv8 a, Spmv8 b)
+SPMV_INLINE Spmv8 Spmv8Add(Spmv8 a, Spmv8 b)
 {
   return (Spmv8){_mm256_add_pd(a.low, b.low), _mm256_add_pd(a.high, b.high)};
 }
-static inline Spmv8 Spmv8Mul(Spmv8 a, Spmv8 b)
+SPMV_INLINE Spmv8 Spmv8Mul(Spmv8 a, Spmv8 b)
 {
   return (Spmv8){_mm256_mul_pd(a.low, b.low), _mm256_mul_pd(a.high, b.high)};
 }
-static inline Spmv8 Spmv8Fma(Spmv8 a, Spmv8 b, Spmv8 c)
+SPMV_INLINE Spmv8 Spmv8Fma(Spmv8 a, Spmv8 b, Spmv8 c)
 {
   return (Spmv8){_mm256_fmadd_pd(a.low, b.low, c.low), _mm256_fmadd_pd(a.high, b.high, c.high)};
 }
-static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
+SPMV_INLINE Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return (Spmv8){_mm256_add_pd(_mm256_and_pd(a.low, SpmvLanes(mask & 15)), b.low),
                  _mm256_add_pd(_mm256_and_pd(a.high, SpmvLanes(mask >> 4)), b.high)};
 }
-static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
+SPMV_INLINE Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
 {
   return (Spmv8){_mm256_add_pd(a.low, _mm256_and_pd(b.low, _mm256_castsi256_pd(SpmvFirst((int)n)))),
                  _mm256_add_pd(a.high, _mm256_and_pd(b.high, _mm256_castsi256_pd(SpmvFirst((int)n - 4))))};
 }
-static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
+SPMV_INLINE Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
 {
   double lane[8];
 
@@ -193,19 +193,19 @@ static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
   return (Spmv8){SpmvGather4(lane, (SpmvPlaces){i[0], i[1], i[2], i[3]}),
                  SpmvGather4(lane, (SpmvPlaces){i[4], i[5], i[6], i[7]})};
 }
-static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
+SPMV_INLINE Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const double *p)
 {
   const __m256d low = SpmvLanes(mask & 15), high = SpmvLanes(mask >> 4);
 
   return (Spmv8){_mm256_blendv_pd(v.low, _mm256_maskload_pd(p, _mm256_castpd_si256(low)), low),
                  _mm256_blendv_pd(v.high, _mm256_maskload_pd(p + 4, _mm256_castpd_si256(high)), high)};
 }
-static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+SPMV_INLINE Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
 {
   return (Spmv8){_mm256_blendv_pd(c.low, _mm256_fmadd_pd(a.low, b.low, c.low), SpmvLanes(mask & 15)),
                  _mm256_blendv_pd(c.high, _mm256_fmadd_pd(a.high, b.high, c.high), SpmvLanes(mask >> 4))};
 }
-static inline void Spmv8Stream(double *p, Spmv8 v)
+SPMV_INLINE void Spmv8Stream(double *p, Spmv8 v)
 {
   _mm256_stream_pd(p, v.low);
   _mm256_stream_pd(p + 4, v.high);
@@ -252,7 +252,7 @@ SPMV_INLINE Spmv8 Spmv8Few(const SpmvTable *t, const uint8_t *code)
 }
 
 /* Four vectors as the rows of a matrix, which is transposed */
-static inline void SpmvTranspose4(Spmv4 *a, Spmv4 *b, Spmv4 *c, Spmv4 *d)
+SPMV_INLINE void SpmvTranspose4(Spmv4 *a, Spmv4 *b, Spmv4 *c, Spmv4 *d)
 {
   const Spmv4 p = _mm256_unpacklo_pd(*a, *b), q = _mm256_unpackhi_pd(*a, *b), r = _mm256_unpacklo_pd(*c, *d),
               s = _mm256_unpackhi_pd(*c, *d);
@@ -263,7 +263,7 @@ static inline void SpmvTranspose4(Spmv4 *a, Spmv4 *b, Spmv4 *c, Spmv4 *d)
   *d = _mm256_permute2f128_pd(q, s, 0x31);
 }
 /* The same of eight: two quarters change places */
-static inline void Spmv8Transpose(Spmv8 v[8])
+SPMV_INLINE void Spmv8Transpose(Spmv8 v[8])
 {
   SpmvTranspose4(&v[0].low, &v[1].low, &v[2].low, &v[3].low);
   SpmvTranspose4(&v[0].high, &v[1].high, &v[2].high, &v[3].high);
@@ -277,11 +277,11 @@ static inline void Spmv8Transpose(Spmv8 v[8])
   }
 }
 
-static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
+SPMV_INLINE unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {
   return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpeq_epi32(a, _mm256_set1_epi32(value))));
 }
-static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_t *p)
+SPMV_INLINE SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_t *p)
 {
   int32_t lane[8];
 
@@ -289,24 +289,24 @@ static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_
   for (; mask; mask &= mask - 1) lane[__builtin_ctz(mask)] = *p++;
   return _mm256_loadu_si256((const __m256i *)lane);
 }
-static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
+SPMV_INLINE void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
 {
   int32_t lane[8];
 
   _mm256_storeu_si256((__m256i *)lane, a);
   for (; mask; mask &= mask - 1) *p++ = lane[__builtin_ctz(mask)];
 }
-static inline unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
+SPMV_INLINE unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
 {
   return (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(_mm256_cmpgt_epi32(a, _mm256_set1_epi32(value))));
 }
 
 /* The sum of a's halves, then that of b's */
-static inline Spmv4 SpmvSumHalves(Spmv4 a, Spmv4 b)
+SPMV_INLINE Spmv4 SpmvSumHalves(Spmv4 a, Spmv4 b)
 {
   return _mm256_add_pd(_mm256_permute2f128_pd(a, b, 0x20), _mm256_permute2f128_pd(a, b, 0x31));
 }
-static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
+SPMV_INLINE Spmv8 Spmv8Sums(const Spmv8 v[8])
 {
   Spmv4 h[8];
 
@@ -317,7 +317,7 @@ static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
 }
 
 /* The sums of neighbours of a and b, as _mm256_hadd_pd() has them, without the lanes from n - k on; n: a's, b's, a's, b's */
-static inline Spmv4 SpmvSumPairsFirst(Spmv4 a, Spmv4 b, __m256i n, int32_t k)
+SPMV_INLINE Spmv4 SpmvSumPairsFirst(Spmv4 a, Spmv4 b, __m256i n, int32_t k)
 {
   const __m256i even = _mm256_cmpgt_epi64(n, _mm256_add_epi64(_mm256_set1_epi64x(k), _mm256_setr_epi64x(0, 0, 2, 2)));
   const __m256i odd  = _mm256_cmpgt_epi64(n, _mm256_add_epi64(_mm256_set1_epi64x(k), _mm256_setr_epi64x(1, 1, 3, 3)));
@@ -325,7 +325,7 @@ static inline Spmv4 SpmvSumPairsFirst(Spmv4 a, Spmv4 b, __m256i n, int32_t k)
   return _mm256_add_pd(_mm256_and_pd(_mm256_castsi256_pd(even), _mm256_unpacklo_pd(a, b)),
                        _mm256_and_pd(_mm256_castsi256_pd(odd), _mm256_unpackhi_pd(a, b)));
 }
-static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n, int32_t depth)
+SPMV_INLINE Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n, int32_t depth)
 {
   const __m256i half[2] = {_mm256_cvtepi32_epi64(_mm256_castsi256_si128(n)),
                            _mm256_cvtepi32_epi64(_mm256_extracti128_si256(n, 1))};
@@ -343,38 +343,38 @@ static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n
   return (Spmv8){SpmvSumHalves(sum[0], sum[1]), SpmvSumHalves(sum[2], sum[3])};
 }
 
-static inline unsigned Spmv4Beyond(Spmv4 v, double limit)
+SPMV_INLINE unsigned Spmv4Beyond(Spmv4 v, double limit)
 {
   return (unsigned)_mm256_movemask_pd(
     _mm256_cmp_pd(_mm256_andnot_pd(_mm256_set1_pd(-0.0), v), _mm256_set1_pd(limit), _CMP_GT_OQ));
 }
-static inline unsigned Spmv8Beyond(Spmv8 v, double limit)
+SPMV_INLINE unsigned Spmv8Beyond(Spmv8 v, double limit)
 {
   return Spmv4Beyond(v.low, limit) | Spmv4Beyond(v.high, limit) << 4;
 }
 
 /* v, one or two lanes further up or down, behind lanes of w */
-static inline Spmv4 SpmvUp2(Spmv4 v, Spmv4 w)
+SPMV_INLINE Spmv4 SpmvUp2(Spmv4 v, Spmv4 w)
 {
   return _mm256_permute2f128_pd(w, v, 0x21);
 }
-static inline Spmv4 SpmvUp1(Spmv4 v, Spmv4 w)
+SPMV_INLINE Spmv4 SpmvUp1(Spmv4 v, Spmv4 w)
 {
   return _mm256_shuffle_pd(SpmvUp2(v, w), v, 5);
 }
-static inline Spmv4 SpmvDown2(Spmv4 v, Spmv4 w)
+SPMV_INLINE Spmv4 SpmvDown2(Spmv4 v, Spmv4 w)
 {
   return _mm256_permute2f128_pd(v, w, 0x21);
 }
-static inline Spmv4 SpmvDown1(Spmv4 v, Spmv4 w)
+SPMV_INLINE Spmv4 SpmvDown1(Spmv4 v, Spmv4 w)
 {
   return _mm256_shuffle_pd(v, SpmvDown2(v, w), 5);
 }
-static inline Spmv8 Spmv8ShiftUp(Spmv8 v, Spmv8 before)
+SPMV_INLINE Spmv8 Spmv8ShiftUp(Spmv8 v, Spmv8 before)
 {
   return (Spmv8){SpmvUp1(v.low, before.high), SpmvUp1(v.high, v.low)};
 }
-static inline Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
+SPMV_INLINE Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
 {
   return (Spmv8){SpmvDown1(v.low, v.high), SpmvDown1(v.high, before.low)};
 }
@@ -383,7 +383,7 @@ static inline Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
 #define SPMV_SCAN_STEP(a, c, SHIFT) \
   a = Spmv4Fma(c, SHIFT(a, Spmv4Zero()), a); \
   c = _mm256_mul_pd(c, SHIFT(c, Spmv4Splat(1)))
-static inline Spmv8 Spmv8ScanUp(Spmv8 a, Spmv8 c, Spmv8 before)
+SPMV_INLINE Spmv8 Spmv8ScanUp(Spmv8 a, Spmv8 c, Spmv8 before)
 {
   SPMV_SCAN_STEP(a.low, c.low, SpmvUp1);
   SPMV_SCAN_STEP(a.low, c.low, SpmvUp2);
@@ -393,7 +393,7 @@ static inline Spmv8 Spmv8ScanUp(Spmv8 a, Spmv8 c, Spmv8 before)
   a.high = Spmv4Fma(c.high, _mm256_permute4x64_pd(a.low, 0xff), a.high);
   return a;
 }
-static inline Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 before)
+SPMV_INLINE Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 before)
 {
   SPMV_SCAN_STEP(a.low, c.low, SpmvDown1);
   SPMV_SCAN_STEP(a.low, c.low, SpmvDown2);

@@ -23,7 +23,7 @@ typedef __m512d Spmv8;
 #define Spmv8FmaWhere  _mm512_mask3_fmadd_pd
 #define Spmv8LoadWhere _mm512_mask_loadu_pd
 
-static inline Spmv8 Spmv8LoadFloat(const float *p)
+SPMV_INLINE Spmv8 Spmv8LoadFloat(const float *p)
 {
   return _mm512_cvtps_pd(_mm256_loadu_ps(p));
 }
@@ -33,52 +33,52 @@ SPMV_INLINE Spmv8 Spmv8SplatTwo(double s, double t)
 }
 
 /* The first n lanes, n = 0 to 8 */
-static inline __mmask8 SpmvFirst(int n)
+SPMV_INLINE __mmask8 SpmvFirst(int n)
 {
   return (__mmask8)((1 << n) - 1);
 }
-static inline Spmv4 Spmv4LoadFirst(const double *p, int n)
+SPMV_INLINE Spmv4 Spmv4LoadFirst(const double *p, int n)
 {
   return _mm256_maskz_loadu_pd(SpmvFirst(n), p);
 }
-static inline void Spmv4StoreFirst(double *p, Spmv4 v, int n)
+SPMV_INLINE void Spmv4StoreFirst(double *p, Spmv4 v, int n)
 {
   _mm256_mask_storeu_pd(p, SpmvFirst(n), v);
 }
-static inline Spmv8 Spmv8LoadFirst(const double *p, int n)
+SPMV_INLINE Spmv8 Spmv8LoadFirst(const double *p, int n)
 {
   return _mm512_maskz_loadu_pd(SpmvFirst(n), p);
 }
-static inline void Spmv8StoreFirst(double *p, Spmv8 v, int n)
+SPMV_INLINE void Spmv8StoreFirst(double *p, Spmv8 v, int n)
 {
   _mm512_mask_storeu_pd(p, SpmvFirst(n), v);
 }
-static inline Spmv4 Spmv4First(Spmv4 v, int n)
+SPMV_INLINE Spmv4 Spmv4First(Spmv4 v, int n)
 {
   return _mm256_maskz_mov_pd(SpmvFirst(n), v);
 }
-static inline Spmv8 Spmv8First(Spmv8 v, int n)
+SPMV_INLINE Spmv8 Spmv8First(Spmv8 v, int n)
 {
   return _mm512_maskz_mov_pd(SpmvFirst(n), v);
 }
-static inline Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 unit)
+SPMV_INLINE Spmv8 Spmv8AddSteps(Spmv8 v, const int8_t *p, Spmv8 least, Spmv8 unit)
 {
   const Spmv8 power = _mm512_max_pd(_mm512_and_pd(v, _mm512_set1_pd(INFINITY)), least);
   const Spmv8 steps = _mm512_cvtepi32_pd(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)));
 
   return _mm512_fmadd_pd(_mm512_mul_pd(steps, power), unit, v);
 }
-static inline unsigned Spmv8Same(Spmv8 v, Spmv8 w)
+SPMV_INLINE unsigned Spmv8Same(Spmv8 v, Spmv8 w)
 {
   return _mm512_cmpeq_epi64_mask(_mm512_castpd_si512(v), _mm512_castpd_si512(w));
 }
-static inline unsigned Spmv8Close(Spmv8 v, Spmv8 w, Spmv8 relative)
+SPMV_INLINE unsigned Spmv8Close(Spmv8 v, Spmv8 w, Spmv8 relative)
 {
   const Spmv8 larger = _mm512_max_pd(_mm512_abs_pd(v), _mm512_abs_pd(w));
 
   return _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_sub_pd(w, v)), _mm512_mul_pd(relative, larger), _CMP_LE_OQ);
 }
-static inline unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
+SPMV_INLINE unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
 {
   const Spmv8    power   = _mm512_max_pd(_mm512_and_pd(v, _mm512_set1_pd(INFINITY)), least);
   const __m512i  twice   = _mm512_add_epi64(_mm512_castpd_si512(_mm512_set1_pd(1)), _mm512_castpd_si512(_mm512_set1_pd(1)));
@@ -91,14 +91,14 @@ static inline unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit,
   return few & Spmv8Same(_mm512_fmadd_pd(_mm512_mul_pd(_mm512_cvtepi32_pd(n), power), unit, v), w);
 }
 /* The instruction waits for its destination even where it zeroes it, and is slow from memory: both are registers of their own */
-static inline Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
+SPMV_INLINE Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
 {
   Spmv4 zero = _mm256_setzero_pd();
 
   __asm__("" : "+v"(zero), "+v"(v));
   return _mm256_mask_expand_pd(zero, (__mmask8)mask, v);
 }
-static inline Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
+SPMV_INLINE Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
 {
   return _mm256_mask3_fmadd_pd(a, b, c, (__mmask8)mask);
 }
@@ -122,17 +122,17 @@ SPMV_INLINE Spmv8 Spmv8SplatPair(const double *p)
 {
   return _mm512_broadcast_f64x2(_mm_loadu_pd(p));
 }
-static inline Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
+SPMV_INLINE Spmv8 Spmv8AddWhere(Spmv8 a, unsigned mask, Spmv8 b)
 {
   return _mm512_mask_add_pd(b, (__mmask8)mask, a, b);
 }
-static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
+SPMV_INLINE Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
 {
   static const uint8_t first[] = {0, 1, 3, 7, 15, 31, 63, 127, 255};
 
   return _mm512_mask_add_pd(a, _load_mask8((__mmask8 *)&first[n]), a, b);
 }
-static inline Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
+SPMV_INLINE Spmv8 Spmv8Permute(Spmv8 v, const uint8_t *i)
 {
   return _mm512_permutexvar_pd(_mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)i)), v);
 }
@@ -176,7 +176,7 @@ SPMV_INLINE Spmv8 Spmv8Few(const SpmvTable *t, const uint8_t *code)
 }
 
 /* Eight vectors as the rows of a matrix, which is transposed */
-static inline void Spmv8Transpose(Spmv8 v[8])
+SPMV_INLINE void Spmv8Transpose(Spmv8 v[8])
 {
   Spmv8 pair[8], four[8];
 
@@ -196,42 +196,42 @@ static inline void Spmv8Transpose(Spmv8 v[8])
   }
 }
 
-static inline unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
+SPMV_INLINE unsigned SpmvIndexEqual(SpmvIndex a, int32_t value)
 {
   return _mm256_cmpeq_epi32_mask(a, _mm256_set1_epi32(value));
 }
-static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_t *p)
+SPMV_INLINE SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_t *p)
 {
   return _mm256_mask_expand_epi32(a, (__mmask8)mask, _mm256_loadu_si256((const __m256i *)p));
 }
-static inline unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
+SPMV_INLINE unsigned SpmvIndexGreater(SpmvIndex a, int32_t value)
 {
   return _mm256_cmpgt_epi32_mask(a, _mm256_set1_epi32(value));
 }
 
 /* a and b, sums of neighbours: lanes 0, 1 those of a's and b's lanes 0, 1; lanes 2, 3 those of their lanes 2, 3; and so on */
-static inline Spmv8 SpmvSumPairs(Spmv8 a, Spmv8 b)
+SPMV_INLINE Spmv8 SpmvSumPairs(Spmv8 a, Spmv8 b)
 {
   return _mm512_add_pd(_mm512_unpacklo_pd(a, b), _mm512_unpackhi_pd(a, b));
 }
 /* The same without lanes k >= n; k in `even` for a's and b's even lanes, in `odd` for the others */
-static inline Spmv8 SpmvSumPairsFirst(Spmv8 a, Spmv8 b, __m256i n, __m256i even, __m256i odd)
+SPMV_INLINE Spmv8 SpmvSumPairsFirst(Spmv8 a, Spmv8 b, __m256i n, __m256i even, __m256i odd)
 {
   return _mm512_add_pd(_mm512_maskz_unpacklo_pd(_mm256_cmpgt_epi32_mask(n, even), a, b),
                        _mm512_maskz_unpackhi_pd(_mm256_cmpgt_epi32_mask(n, odd), a, b));
 }
-static inline Spmv8 SpmvSumQuarters(Spmv8 a, Spmv8 b)
+SPMV_INLINE Spmv8 SpmvSumQuarters(Spmv8 a, Spmv8 b)
 {
   return _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xdd));
 }
-static inline Spmv8 Spmv8Sums(const Spmv8 v[8])
+SPMV_INLINE Spmv8 Spmv8Sums(const Spmv8 v[8])
 {
   return SpmvSumQuarters(SpmvSumQuarters(SpmvSumPairs(v[0], v[1]), SpmvSumPairs(v[2], v[3])),
                          SpmvSumQuarters(SpmvSumPairs(v[4], v[5]), SpmvSumPairs(v[6], v[7])));
 }
 
 /* Masked loads take twice the time on Zen 4: lanes that are not a run's are left out where the tree of sums begins */
-static inline Spmv8 SpmvSumRunsOfFour(const double *p, const PetscInt *i, SpmvIndex n)
+SPMV_INLINE Spmv8 SpmvSumRunsOfFour(const double *p, const PetscInt *i, SpmvIndex n)
 {
   const __m256i even = _mm256_setr_epi32(0, 0, 2, 2, 0, 0, 2, 2), odd = _mm256_setr_epi32(1, 1, 3, 3, 1, 1, 3, 3);
   const __m512i low = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13), high = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
@@ -248,7 +248,7 @@ static inline Spmv8 SpmvSumRunsOfFour(const double *p, const PetscInt *i, SpmvIn
   }
   return _mm512_add_pd(_mm512_permutex2var_pd(v[0], low, v[1]), _mm512_permutex2var_pd(v[0], high, v[1]));
 }
-static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n, int32_t depth)
+SPMV_INLINE Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n, int32_t depth)
 {
   __m256i even = _mm256_setr_epi32(0, 0, 2, 2, 4, 4, 6, 6), odd = _mm256_setr_epi32(1, 1, 3, 3, 5, 5, 7, 7);
   Spmv8   sum[4];
@@ -270,12 +270,12 @@ static inline Spmv8 Spmv8SumRuns(const double *p, const PetscInt *i, SpmvIndex n
   return SpmvSumQuarters(SpmvSumQuarters(sum[0], sum[1]), SpmvSumQuarters(sum[2], sum[3]));
 }
 /* Through a register: to memory at once it takes ten times as long */
-static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
+SPMV_INLINE void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
 {
   _mm256_storeu_si256((__m256i *)p, _mm256_maskz_compress_epi32((__mmask8)mask, a));
 }
 
-static inline unsigned Spmv8Beyond(Spmv8 v, double limit)
+SPMV_INLINE unsigned Spmv8Beyond(Spmv8 v, double limit)
 {
   return _mm512_cmp_pd_mask(_mm512_abs_pd(v), _mm512_set1_pd(limit), _CMP_GT_OQ);
 }
@@ -284,11 +284,11 @@ static inline unsigned Spmv8Beyond(Spmv8 v, double limit)
 #define SPMV_BITS(v)       _mm512_castpd_si512(v)
 #define SPMV_UP(v, w, n)   _mm512_castsi512_pd(_mm512_alignr_epi64(SPMV_BITS(v), SPMV_BITS(w), 8 - (n)))
 #define SPMV_DOWN(v, w, n) _mm512_castsi512_pd(_mm512_alignr_epi64(SPMV_BITS(w), SPMV_BITS(v), n))
-static inline Spmv8 Spmv8ShiftUp(Spmv8 v, Spmv8 before)
+SPMV_INLINE Spmv8 Spmv8ShiftUp(Spmv8 v, Spmv8 before)
 {
   return SPMV_UP(v, before, 1);
 }
-static inline Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
+SPMV_INLINE Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
 {
   return SPMV_DOWN(v, before, 1);
 }
@@ -297,14 +297,14 @@ static inline Spmv8 Spmv8ShiftDown(Spmv8 v, Spmv8 before)
 #define SPMV_SCAN_STEP(SHIFT, n) \
   a = Spmv8Fma(c, SHIFT(a, Spmv8Zero(), n), a); \
   c = Spmv8Mul(c, SHIFT(c, Spmv8Splat(1), n))
-static inline Spmv8 Spmv8ScanUp(Spmv8 a, Spmv8 c, Spmv8 before)
+SPMV_INLINE Spmv8 Spmv8ScanUp(Spmv8 a, Spmv8 c, Spmv8 before)
 {
   SPMV_SCAN_STEP(SPMV_UP, 1);
   SPMV_SCAN_STEP(SPMV_UP, 2);
   SPMV_SCAN_STEP(SPMV_UP, 4);
   return Spmv8Fma(c, _mm512_permutexvar_pd(_mm512_set1_epi64(7), before), a);
 }
-static inline Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 before)
+SPMV_INLINE Spmv8 Spmv8ScanDown(Spmv8 a, Spmv8 c, Spmv8 before)
 {
   SPMV_SCAN_STEP(SPMV_DOWN, 1);
   SPMV_SCAN_STEP(SPMV_DOWN, 2);

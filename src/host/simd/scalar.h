@@ -123,40 +123,40 @@ SPMV_INLINE void SpmvScatterAdd8(PetscScalar *y, const void *i, size_t size, Spm
   for (int l = 0; l < 8; l++) y[SpmvPlaceAt(i, size, l, 0)] += v.a[l];
 }
 
-static inline void SpmvIndexStore32(int32_t *p, SpmvIndex v)
+SPMV_INLINE void SpmvIndexStore32(int32_t *p, SpmvIndex v)
 {
   for (int l = 0; l < 8; l++) p[l] = v.a[l];
 }
 
 #define Spmv8Store(p, v) Spmv8StoreFirst(p, v, 8)
 #define Spmv8Stream      Spmv8Store
-static inline void SpmvStreamEnd(void) {}
+SPMV_INLINE void SpmvStreamEnd(void) {}
 
-static inline Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
+SPMV_INLINE Spmv8 Spmv8AddFirst(Spmv8 a, Spmv8 b, unsigned n)
 {
   for (unsigned l = 0; l < n; l++) a.a[l] += b.a[l];
   return a;
 }
 
-static inline Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const PetscScalar *p)
+SPMV_INLINE Spmv8 Spmv8LoadWhere(Spmv8 v, unsigned mask, const PetscScalar *p)
 {
   for (; mask; mask &= mask - 1) v.a[__builtin_ctz(mask)] = p[__builtin_ctz(mask)];
   return v;
 }
 
-static inline Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
+SPMV_INLINE Spmv8 Spmv8FmaWhere(Spmv8 a, Spmv8 b, Spmv8 c, unsigned mask)
 {
   for (; mask; mask &= mask - 1) c.a[__builtin_ctz(mask)] += a.a[__builtin_ctz(mask)] * b.a[__builtin_ctz(mask)];
   return c;
 }
 
-static inline Spmv8 Spmv8FmaExpand(const PetscScalar *p, const uint32_t *word, Spmv8 b, Spmv8 c, int few)
+SPMV_INLINE Spmv8 Spmv8FmaExpand(const PetscScalar *p, const uint32_t *word, Spmv8 b, Spmv8 c, int few)
 {
   (void)few;
   for (unsigned m = *word & 0xff; m; m &= m - 1) c.a[__builtin_ctz(m)] += *p++ * b.a[__builtin_ctz(m)];
   return c;
 }
-static inline void SpmvAddPairs(PetscScalar *y, Spmv8 v)
+SPMV_INLINE void SpmvAddPairs(PetscScalar *y, Spmv8 v)
 {
   for (int l = 0; l < 8; l++) y[l % 2] += v.a[l];
 }
@@ -173,18 +173,18 @@ SPMV_COMPARE(SpmvIndexEqual, ==)
 SPMV_COMPARE(SpmvIndexGreater, >)
 #undef SPMV_COMPARE
 
-static inline SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_t *p)
+SPMV_INLINE SpmvIndex SpmvIndexExpand(SpmvIndex a, unsigned mask, const int32_t *p)
 {
   for (; mask; mask &= mask - 1) a.a[__builtin_ctz(mask)] = *p++;
   return a;
 }
 
-static inline void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
+SPMV_INLINE void SpmvIndexPack(int32_t *p, SpmvIndex a, unsigned mask)
 {
   for (; mask; mask &= mask - 1) *p++ = a.a[__builtin_ctz(mask)];
 }
 
-static inline Spmv8 Spmv8SumRuns(const PetscScalar *p, const PetscInt *i, SpmvIndex n, int32_t depth)
+SPMV_INLINE Spmv8 Spmv8SumRuns(const PetscScalar *p, const PetscInt *i, SpmvIndex n, int32_t depth)
 {
   Spmv8 s = Spmv8Zero();
 
@@ -194,7 +194,7 @@ static inline Spmv8 Spmv8SumRuns(const PetscScalar *p, const PetscInt *i, SpmvIn
 }
 
 /* Eight vectors as the rows of a matrix, which is transposed */
-static inline void Spmv8Transpose(Spmv8 v[8])
+SPMV_INLINE void Spmv8Transpose(Spmv8 v[8])
 {
   for (int k = 0; k < 8; k++) {
     for (int l = 0; l < k; l++) {
@@ -206,12 +206,12 @@ static inline void Spmv8Transpose(Spmv8 v[8])
   }
 }
 
-static inline PetscScalar SpmvFma(PetscScalar a, PetscScalar b, PetscScalar c)
+SPMV_INLINE PetscScalar SpmvFma(PetscScalar a, PetscScalar b, PetscScalar c)
 {
   return c + a * b;
 }
 
-static inline unsigned Spmv8Beyond(Spmv8 v, PetscReal limit)
+SPMV_INLINE unsigned Spmv8Beyond(Spmv8 v, PetscReal limit)
 {
   unsigned mask = 0;
 

@@ -106,15 +106,15 @@
   #include "scalar.h"
 #endif
 
-static inline Spmv8 SpmvGatherU16(const PetscScalar *x, const uint16_t *i)
+SPMV_INLINE Spmv8 SpmvGatherU16(const PetscScalar *x, const uint16_t *i)
 {
   return SpmvGather8(x, i, sizeof(*i), 0);
 }
-static inline Spmv8 SpmvGather32(const PetscScalar *x, const int32_t *i)
+SPMV_INLINE Spmv8 SpmvGather32(const PetscScalar *x, const int32_t *i)
 {
   return SpmvGather8(x, i, sizeof(*i), 0);
 }
-static inline Spmv8 SpmvGather64(const PetscScalar *x, const int64_t *i)
+SPMV_INLINE Spmv8 SpmvGather64(const PetscScalar *x, const int64_t *i)
 {
   return SpmvGather8(x, i, sizeof(*i), 0);
 }

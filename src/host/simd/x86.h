@@ -50,7 +50,7 @@ SPMV_INLINE Spmv4 Spmv4SplatTwo(double s, double t)
 {
   return _mm256_blend_pd(_mm256_set1_pd(s), _mm256_set1_pd(t), 12);
 }
-static inline Spmv4 Spmv4Fold(Spmv4 v)
+SPMV_INLINE Spmv4 Spmv4Fold(Spmv4 v)
 {
   return _mm256_add_pd(v, _mm256_permute2f128_pd(v, v, 1));
 }
@@ -64,18 +64,18 @@ SPMV_INLINE void Spmv8StoreFew(double *p, Spmv8 v, int n)
   Spmv4StoreFew(p, Spmv8Low(v), n);
   if (n > 4) Spmv4StoreFew(p + 4, Spmv8High(v), n - 4);
 }
-static inline Spmv8 Spmv8Fold(Spmv8 v)
+SPMV_INLINE Spmv8 Spmv8Fold(Spmv8 v)
 {
   const Spmv4 sum = _mm256_add_pd(Spmv8Low(v), Spmv8High(v));
 
   return Spmv8Join(sum, sum);
 }
 
-static inline Spmv4 Spmv8Pairs(Spmv8 v)
+SPMV_INLINE Spmv4 Spmv8Pairs(Spmv8 v)
 {
   return _mm256_permute4x64_pd(_mm256_hadd_pd(Spmv8Low(v), Spmv8High(v)), 0xd8);
 }
-static inline void SpmvAddPairs(double *y, Spmv8 v)
+SPMV_INLINE void SpmvAddPairs(double *y, Spmv8 v)
 {
   const Spmv4   sum  = _mm256_add_pd(Spmv8Low(v), Spmv8High(v));
   const __m128d pair = _mm_add_pd(_mm256_castpd256_pd128(sum), _mm256_extractf128_pd(sum, 1));
@@ -83,12 +83,12 @@ static inline void SpmvAddPairs(double *y, Spmv8 v)
   _mm_storeu_pd(y, _mm_add_pd(_mm_loadu_pd(y), pair));
 }
 
-static inline double SpmvFma(double a, double b, double c)
+SPMV_INLINE double SpmvFma(double a, double b, double c)
 {
   return __builtin_fma(a, b, c);
 }
 
-static inline Spmv4 Spmv4AddSteps(Spmv4 v, const int8_t *p, Spmv4 least, Spmv4 unit)
+SPMV_INLINE Spmv4 Spmv4AddSteps(Spmv4 v, const int8_t *p, Spmv4 least, Spmv4 unit)
 {
   const Spmv4 power = _mm256_max_pd(_mm256_and_pd(v, _mm256_set1_pd(INFINITY)), least);
   int32_t     word;
@@ -96,20 +96,20 @@ static inline Spmv4 Spmv4AddSteps(Spmv4 v, const int8_t *p, Spmv4 least, Spmv4 u
   memcpy(&word, p, sizeof(word));
   return _mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(word))), power), unit, v);
 }
-static inline Spmv4 Spmv4Sums(const Spmv4 v[4])
+SPMV_INLINE Spmv4 Spmv4Sums(const Spmv4 v[4])
 {
   const Spmv4 p = _mm256_hadd_pd(v[0], v[1]), q = _mm256_hadd_pd(v[2], v[3]);
 
   return _mm256_add_pd(_mm256_permute2f128_pd(p, q, 0x20), _mm256_permute2f128_pd(p, q, 0x31));
 }
 
-static inline double Spmv4Sum(Spmv4 v)
+SPMV_INLINE double Spmv4Sum(Spmv4 v)
 {
   const __m128d s = _mm_add_pd(_mm256_castpd256_pd128(v), _mm256_extractf128_pd(v, 1));
 
   return _mm_cvtsd_f64(s) + _mm_cvtsd_f64(_mm_unpackhi_pd(s, s));
 }
-static inline double Spmv8Sum(Spmv8 v)
+SPMV_INLINE double Spmv8Sum(Spmv8 v)
 {
   return Spmv4Sum(_mm256_add_pd(Spmv8Low(v), Spmv8High(v)));
 }
@@ -120,31 +120,31 @@ static inline double Spmv8Sum(Spmv8 v)
 #define SpmvIndexMin   _mm256_min_epi32
 #define SpmvIndexSplat _mm256_set1_epi32
 
-static inline SpmvIndex SpmvIndexLoad32(const int32_t *p)
+SPMV_INLINE SpmvIndex SpmvIndexLoad32(const int32_t *p)
 {
   return _mm256_loadu_si256((const __m256i *)p);
 }
-static inline SpmvIndex SpmvIndexLoadU16(const uint16_t *p)
+SPMV_INLINE SpmvIndex SpmvIndexLoadU16(const uint16_t *p)
 {
   return _mm256_cvtepu16_epi32(_mm_loadu_si128((const __m128i *)p));
 }
-static inline SpmvIndex SpmvIndexLoadS16(const int16_t *p)
+SPMV_INLINE SpmvIndex SpmvIndexLoadS16(const int16_t *p)
 {
   return _mm256_cvtepi16_epi32(_mm_loadu_si128((const __m128i *)p));
 }
-static inline void SpmvIndexStore32(int32_t *p, SpmvIndex v)
+SPMV_INLINE void SpmvIndexStore32(int32_t *p, SpmvIndex v)
 {
   _mm256_storeu_si256((__m256i *)p, v);
 }
-static inline SpmvIndex SpmvIndexLane(SpmvIndex a, int32_t l)
+SPMV_INLINE SpmvIndex SpmvIndexLane(SpmvIndex a, int32_t l)
 {
   return _mm256_permutevar8x32_epi32(a, _mm256_set1_epi32(l));
 }
-static inline SpmvIndex SpmvIndexLast(SpmvIndex a)
+SPMV_INLINE SpmvIndex SpmvIndexLast(SpmvIndex a)
 {
   return SpmvIndexLane(a, 7);
 }
-static inline SpmvIndex SpmvIndexScan(SpmvIndex a)
+SPMV_INLINE SpmvIndex SpmvIndexScan(SpmvIndex a)
 {
   a = _mm256_add_epi32(a, _mm256_slli_si256(a, 4));
   a = _mm256_add_epi32(a, _mm256_slli_si256(a, 8));
@@ -182,7 +182,7 @@ SPMV_INLINE SpmvPlaces SpmvPlacesAt(const void *index, size_t size, int k, int b
 }
 
 /* Loads of x, not the gather instruction: on Zen 4 they take 0.25 ns an entry, x in L1, where the instruction takes 0.56 */
-static inline Spmv4 SpmvGather4(const double *x, SpmvPlaces i)
+SPMV_INLINE Spmv4 SpmvGather4(const double *x, SpmvPlaces i)
 {
   return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadh_pd(_mm_load_sd(x + i.a), x + i.b)),
                               _mm_loadh_pd(_mm_load_sd(x + i.c), x + i.d), 1);
