@@ -148,7 +148,8 @@ typedef struct {
   PetscLogDouble vectors;  /* vectors of eight scalars that are multiplied and added */
   PetscLogDouble blocked;  /* cycles of Zen 4 in loops over dense blocks: loads and multiplications, nothing is gathered */
   PetscLogDouble cycles;   /* of all else, by one core */
-  PetscLogDouble misses;   /* branches that the processor does not foresee */
+  PetscLogDouble branches; /* that a branch predictor has to know */
+  PetscLogDouble misses;   /* and those of them that it does not foresee unless it knows all of them */
   PetscLogDouble near;     /* entries of x that the first cache does not have, but would if rows were taken as they come */
   PetscLogDouble reach;    /* bytes of x that are used over and over before the next ones are; 0: as the rows come */
   PetscLogDouble waits;    /* lines waited for, for each line of x: more than 1 where y is written out of order; 0: as 1 */

@@ -81,6 +81,7 @@ static PetscErrorCode TestFit(void)
     terms[k]               = (SpmvTerms){.slower = 1, .bytes = nz * (2 + 20 * Random(&x)), .level = 1 + (int)(k % 3)};
     terms[k].work.cycles   = (k / 3) % 4 == 0 ? nz * 8 * Random(&x) : 0;
     terms[k].work.misses   = (k / 3) % 4 == 1 ? nz * Random(&x) : 0;
+    terms[k].work.branches = 10 * made.learnt;
     terms[k].work.gathered = (k / 3) % 4 == 2 ? nz * 5 * Random(&x) : 0;
     terms[k].work.vectors  = nz / 8;
     for (int level = 1; level < SPMV_LEVELS; level++) terms[k].far[level] = k % 2 ? nz * Random(&x) / level : 0;

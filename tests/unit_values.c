@@ -264,6 +264,32 @@ static PetscErrorCode TestFormat(const SpmvFormat *f, SpmvTestCSR *t, PetscRando
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values of which a look at some sees fewer than 256: whether there are more in all is told from how often each was seen */
+static PetscErrorCode TestLook(void)
+{
+  enum { ENTRIES = 300000 };
+  PetscInt     i[2] = {0, ENTRIES};
+  PetscScalar *a;
+  SpmvCSR      csr = {.m = 1, .n = ENTRIES, .rbs = 1, .cbs = 1, .i = i};
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(ENTRIES, &a));
+  csr.a = a;
+  for (PetscInt rare = 0; rare < 2; rare++) { /* 99 values that are common, and 150 or 15,000 that are not */
+    PetscInt64 x = 20240607;
+
+    for (PetscInt k = 0; k < ENTRIES; k++) {
+      x    = (x * 16807) % 2147483647;
+      a[k] = 0.1 * (PetscReal)(1 + (x % 20 ? x / 20 % 99 : 100 + x / 20 % (rare ? 15000 : 150)));
+    }
+    PetscCheck(SpmvValuesLook(&csr, SPMV_VALUES_CODED) == (rare ? SPMV_CODING_PLAIN : SPMV_CODING_MANY), PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "a look at values of which %d are rare takes them for coding %d", rare ? 15000 : 150,
+               (int)SpmvValuesLook(&csr, SPMV_VALUES_CODED));
+  }
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const char *const known[] = {"bccoo", "pmf", "tpspmv"}; /* that have the knob, at least */
@@ -279,6 +305,7 @@ int main(int argc, char **argv)
     for (int wanted = SPMV_VALUES_PLAIN; wanted <= SPMV_VALUES_FLOAT; wanted++)
       PetscCall(TestCodes((Set)set, (SpmvValuesWanted)wanted, rand));
   }
+  PetscCall(TestLook());
   PetscCall(Create(500, 500, PETSC_TRUE, &t[0]));
   PetscCall(Create(400, 300, PETSC_FALSE, &t[1]));
   PetscCall(Create(180, 70000, PETSC_FALSE, &t[2]));

@@ -92,6 +92,25 @@ static inline PetscBool ValuesIsFloat(const PetscScalar *v, float *f)
 }
 
 /*
+  Whether codes of a byte are enough for all values, where seen[] of each in t were in a sample
+
+  There are at least so many more as n_1 (n_1 - 1) / (2 (n_2 + 1)), where n_k values were seen k times
+
+  Source: A. Chao, "Nonparametric estimation of the number of classes in a population", Scandinavian Journal of Statistics 11
+  (1984), with the correction of its bias
+*/
+static PetscBool ValuesEnough(const ValuesTable *t, const int16_t seen[])
+{
+  PetscLogDouble once = 0, twice = 0;
+
+  for (PetscInt k = 0; k < t->n; k++) {
+    once += seen[k] == 1;
+    twice += seen[k] == 2;
+  }
+  return (PetscBool)(t->n + once * (once - 1) / (2 * (twice + 1)) <= SPMV_VALUES_MANY);
+}
+
+/*
   SpmvValuesLook - how all values of a matrix can be coded, as far as a look at some tells
 
   A sample of the rows brings what a look at the whole matrix told (SpmvCSR.coding, which is for SPMV_VALUES_CODED).
@@ -99,21 +118,25 @@ static inline PetscBool ValuesIsFloat(const PetscScalar *v, float *f)
 SpmvCoding SpmvValuesLook(const SpmvCSR *csr, SpmvValuesWanted wanted)
 {
   const size_t n = (size_t)csr->i[csr->m], looks = PetscMin(n, VALUES_LOOKS);
-  ValuesTable  t     = {.n = 0};
+  ValuesTable  t                      = {.n = 0};
+  int16_t      seen[SPMV_VALUES_MANY] = {0};
   PetscBool    coded = (PetscBool)(wanted != SPMV_VALUES_FLOAT), isfloat = PETSC_TRUE;
   float        f;
 
   if (wanted == SPMV_VALUES_PLAIN || !n || !csr->a) return SPMV_CODING_PLAIN;
   if (coded && csr->coding) return (SpmvCoding)csr->coding;
   for (size_t k = 0; k < looks && (coded || isfloat); k++) {
-    /* one of each part, not always at the same distance: a stencil's would all be on one diagonal */
-    const size_t       first = n / looks * k, place = first + k * 40503 % (n / looks);
-    const PetscScalar *v = &csr->a[place];
+    /* one of each part, not always at the same distance: a stencil's would all be on one diagonal. The last one, as the first, may
+       be of a boundary, where values differ */
+    const size_t       first = n / looks * k, place = k + 1 == looks ? n - 1 : first + k * 40503 % (n / looks);
+    const PetscScalar *v    = &csr->a[place];
+    const int          code = coded ? ValuesCode(&t, v) : -1;
 
-    coded   = (PetscBool)(coded && ValuesCode(&t, v) >= 0);
+    coded   = (PetscBool)(code >= 0);
     isfloat = (PetscBool)(isfloat && ValuesIsFloat(v, &f));
+    if (coded) seen[code]++;
   }
-  if (coded) return ValuesCoding(t.n);
+  if (coded && (looks == n || ValuesEnough(&t, seen))) return ValuesCoding(t.n);
   return isfloat ? SPMV_CODING_FLOAT : SPMV_CODING_PLAIN;
 }
 
@@ -156,9 +179,10 @@ void SpmvValuesPropose(const SpmvCSR *csr, PetscInt knob, PetscInt *n, SpmvPlan 
   *n = given * copies;
 }
 
-/* Cycles of Zen 4 to decode a vector of eight: by a permutation, by a conversion; the latter as many as the second cache takes
-   for the 32 bytes that it saves, since there floats had 0.92 of the speed (mip_mitre) */
+/* Cycles of Zen 4 to decode a vector of eight: by a permutation, by loads from a table, besides those, by a conversion; the latter
+   as many as the second cache takes for the 32 bytes that it saves, since there floats had 0.92 of the speed (mip_mitre) */
 #define VALUES_CYCLES_FEW   1.
+#define VALUES_CYCLES_MANY  2.
 #define VALUES_CYCLES_FLOAT 2.1
 #define VALUES_CYCLES_BUILD 6. /* to code a value */
 
@@ -167,7 +191,10 @@ void SpmvValuesWork(const SpmvValues *values, PetscLogDouble vectors, SpmvWork *
 {
   if (values->coding == SPMV_CODING_FEW) work->cycles += VALUES_CYCLES_FEW * vectors;
   if (values->coding == SPMV_CODING_FLOAT) work->cycles += VALUES_CYCLES_FLOAT * vectors;
-  if (values->coding == SPMV_CODING_MANY) work->gathered += 8 * vectors;
+  if (values->coding == SPMV_CODING_MANY) {
+    work->cycles += VALUES_CYCLES_MANY * vectors;
+    work->gathered += 8 * vectors;
+  }
   if (values->coding != SPMV_CODING_PLAIN) work->build += VALUES_CYCLES_BUILD * 8 * vectors;
 }
 

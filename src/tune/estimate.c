@@ -36,8 +36,9 @@ static PetscLogDouble EstimateByte(const SpmvMachine *machine, PetscLogDouble le
 PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
   const SpmvWork      *w    = &t->work;
+  const PetscLogDouble missed = w->branches > machine->learnt ? w->misses : 0;
   const PetscLogDouble load = t->bytes * EstimateByte(machine, t->level);
-  const PetscLogDouble work = t->slower * (w->cycles * machine->cycle + w->misses * machine->miss + w->vectors * machine->vector +
+  const PetscLogDouble work = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
   PetscLogDouble       wait = 0;
 
@@ -93,6 +94,7 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
       sum->blocked += weight * part[k].blocked;
       sum->vectors += weight * part[k].vectors;
       sum->cycles += weight * part[k].cycles;
+      sum->branches += weight * part[k].branches;
       sum->misses += weight * part[k].misses;
       sum->build += weight * part[k].build;
       sum->near += weight * part[k].near;

@@ -76,13 +76,13 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 }
 
 /*
-  Cycles of Zen 4, fitted to 82 matrices: a slice begins and ends, a row alone is summed up across the lanes, the header of a run
-  is read and its loops end where the processor does not foresee it
+  Cycles of Zen 4, fitted to 82 matrices: a slice begins and ends, a row alone is summed up across the lanes; those of a run are in
+  pmf_host.h
 */
 #define PMF_CYCLES_SLICE 3.5
 #define PMF_CYCLES_ALONE 8.5
-#define PMF_CYCLES_RUN   28.0
-#define PMF_CYCLES_NEAR  1.8  /* of a step that shares pieces of x, besides those: as PmfNearCost has it */
+#define PMF_CYCLES_NEAR  2.0  /* of steps that share pieces of x, besides those, and ... */
+#define PMF_CYCLES_PICK  1.0  /* ... of each of them, in whole vectors */
 #define PMF_CYCLES_FEW   2.0  /* of a step whose values are few, besides decoding them */
 #define PMF_CYCLES_BUILD 38.0 /* of an entry */
 
@@ -108,10 +108,12 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
   work->gathered += (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + PMF_NEAR_PIECES * kind[PMF_NEAR]);
   work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b->nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b->nalone;
-  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns + PMF_CYCLES_NEAR * (PetscLogDouble)b->nnear;
+  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns + PMF_CYCLES_NEAR * (PetscLogDouble)kind[PMF_NEAR];
+  work->blocked += PMF_CYCLES_PICK * (PetscLogDouble)b->nnear;
   if (b->value.coding == SPMV_CODING_FEW) work->cycles += PMF_CYCLES_FEW * (PetscLogDouble)b->nsteps;
   work->near += SpmvNearMore(rows, layout.row, (PetscInt)layout.nrows);
-  work->misses += (PetscLogDouble)b->nruns;
+  work->branches += PMF_BRANCHES * (PetscLogDouble)(b->nslices + b->nruns);
+  work->misses += PMF_MISSES_RUN * (PetscLogDouble)b->nruns;
   SpmvValuesWork(&b->value, (PetscLogDouble)b->nsteps, work);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

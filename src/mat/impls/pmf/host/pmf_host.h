@@ -20,6 +20,15 @@ enum { PMF_PIECES_AUTO = 0, PMF_PIECES_NONE = -1, PMF_PIECES_ANY = 1 };
 #define PMF_KNOWN 8 /* gathered steps that have a loop of their own in the products, at most */
 
 /*
+  What a run costs besides its slices: cycles of Zen 4 to read its header and begin its loops, and branches that are not foreseen
+  where these end. A branch predictor knows them from one product to the next as long as it has not too many to know, some of each
+  slice and of each run: runs of matrices of 50,000 entries take 3 to 12 ns each, of those of a million 18 to 25 (Zen 5)
+*/
+#define PMF_CYCLES_RUN 28.
+#define PMF_MISSES_RUN 4.
+#define PMF_BRANCHES   4.
+
+/*
   A step is eight values, side by side in memory, that are multiplied by eight entries of x at a time. A slice is the
   steps of eight rows, a row in each lane; or of one row alone, eight of its entries in each step. Its steps come in the
   order of their kinds:

@@ -18,15 +18,19 @@
 #define WINDOW_ENTRY  10.    /* bytes of a place of a slice */
 #define WINDOW_GAIN   1.1    /* what a smaller window must gain */
 
-/* Nanoseconds, the work of a slice left out, which no window changes */
-static PetscLogDouble WindowTime(const SpmvCSR *csr, const SpmvNear *near)
+/* Nanoseconds of rows with so many runs, the work of a slice left out, which no window changes */
+static PetscLogDouble WindowTime(const SpmvCSR *csr, const SpmvNear *near, PetscInt runs)
 {
   const SpmvMachine   *machine = SpmvMachineGet();
   const PetscLogDouble bytes = WINDOW_ENTRY * csr->i[csr->m], x = (PetscLogDouble)csr->n * sizeof(PetscScalar);
   const PetscLogDouble gather = machine->gathered + machine->vector / PMF_LANES;
   const PetscLogDouble place  = PetscMax(WINDOW_ENTRY * machine->byte[SpmvMachineLevel(machine, 0, bytes)], gather);
+  const PetscLogDouble part   = (PetscLogDouble)near->entries / (PetscLogDouble)csr->i[csr->m];
+  const PetscLogDouble known  = part * machine->learnt / PMF_BRANCHES - part * (PetscLogDouble)csr->m / PMF_LANES;
+  const PetscLogDouble missed = (PetscLogDouble)runs > known ? PMF_MISSES_RUN * (PetscLogDouble)runs : 0;
 
-  return (PetscLogDouble)near->places * place + (PetscLogDouble)near->missed * machine->line[SpmvMachineLevel(machine, 1, x)];
+  return (PetscLogDouble)near->places * place + (PetscLogDouble)near->missed * machine->line[SpmvMachineLevel(machine, 1, x)] +
+         (PetscLogDouble)runs * PMF_CYCLES_RUN * machine->cycle + missed * machine->miss;
 }
 
 /*
@@ -49,17 +53,24 @@ PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(windows); k++) {
     SpmvNear       near;
     PetscLogDouble time;
+    PetscInt       runs = 0;
 
     SpmvNearBegin(&near);
     for (PetscInt p = 1; p <= WINDOW_PLACES; p++) {
       const PetscInt first = (PetscInt)SpmvShare((size_t)csr->m, p, WINDOW_PLACES + 1);
-      PetscInt       rows  = 0;
+      PetscInt       rows = 0, length = -1;
 
       while (rows < PMF_WINDOW_ROWS && first + rows < csr->m && csr->i[first + rows] - csr->i[first] < wanted) rows++;
       SpmvNearOrder(csr, first, first + rows, windows[k], order);
-      for (PetscInt r = 0; r < rows; r += PMF_LANES) SpmvNearRows(&near, csr, order + r, PetscMin(PMF_LANES, rows - r));
+      for (PetscInt r = 0; r < rows; r += PMF_LANES) { /* the first of eight rows is their longest */
+        const PetscInt longest = csr->i[order[r] + 1] - csr->i[order[r]];
+
+        runs += longest != length;
+        length = longest;
+        SpmvNearRows(&near, csr, order + r, PetscMin(PMF_LANES, rows - r));
+      }
     }
-    time = WindowTime(csr, &near);
+    time = WindowTime(csr, &near, runs);
     if (!k) own = least = time;
     else if (time < least && WINDOW_GAIN * time < own) {
       least   = time;
