@@ -180,7 +180,10 @@ void SpmvValuesPropose(const SpmvCSR *csr, PetscInt knob, PetscInt *n, SpmvPlan 
 }
 
 /* Cycles of Zen 4 to decode a vector of eight: by a permutation, by loads from a table, besides those, by a conversion; the latter
-   as many as the second cache takes for the 32 bytes that it saves, since there floats had 0.92 of the speed (mip_mitre) */
+   as many as the second cache takes for the 32 bytes that it saves, since there floats had 0.92 of the speed (mip_mitre). One value
+   is in a register: what a load of it takes of those of x is saved (0.9 cycles in the median of 18 matrices by pmf, 2.9 of 24 by
+   tpspmv, Zen 5) */
+#define VALUES_CYCLES_ONE   1.5
 #define VALUES_CYCLES_FEW   1.
 #define VALUES_CYCLES_MANY  2.
 #define VALUES_CYCLES_FLOAT 2.1
@@ -189,6 +192,7 @@ void SpmvValuesPropose(const SpmvCSR *csr, PetscInt knob, PetscInt *n, SpmvPlan 
 /* Adds what decoding so many vectors of eight costs */
 void SpmvValuesWork(const SpmvValues *values, PetscLogDouble vectors, SpmvWork *work)
 {
+  if (values->coding == SPMV_CODING_ONE) work->cycles -= VALUES_CYCLES_ONE * vectors;
   if (values->coding == SPMV_CODING_FEW) work->cycles += VALUES_CYCLES_FEW * vectors;
   if (values->coding == SPMV_CODING_FLOAT) work->cycles += VALUES_CYCLES_FLOAT * vectors;
   if (values->coding == SPMV_CODING_MANY) {

@@ -27,6 +27,8 @@ static PetscLogDouble EstimateByte(const SpmvMachine *machine, PetscLogDouble le
   return machine->byte[low] + (level - low) * (machine->byte[low + 1] - machine->byte[low]);
 }
 
+#define ESTIMATE_LEARNT 0.25 /* what is missed all the same of branches that a predictor can know */
+
 /*
   SpmvSeconds - of a product by one thread: T = (load^4 + work^4)^(1/4) + wait
 
@@ -36,7 +38,7 @@ static PetscLogDouble EstimateByte(const SpmvMachine *machine, PetscLogDouble le
 PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
   const SpmvWork      *w    = &t->work;
-  const PetscLogDouble missed = w->branches > machine->learnt ? w->misses : 0;
+  const PetscLogDouble missed = w->branches > machine->learnt ? w->misses : ESTIMATE_LEARNT * w->misses;
   const PetscLogDouble load = t->bytes * EstimateByte(machine, t->level);
   const PetscLogDouble work = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
