@@ -4,8 +4,8 @@
   Of 32 matrices of the shared set on one core of Zen 4, windows of 8, 64, 256, 1024, 4096, 16384 rows and all rows give 1.26,
   1.57, 1.73, 1.76, 1.83, 1.81 and 1.86 times AIJ's speed (geometric means): runs of one length must be long. Windows of 4096 keep
   their part of y in the first cache. But rows that are near in length may be far from each other in the matrix, and then each has
-  other lines of x: where these do not fit the first cache, as of GAMG's coarse levels, with a hundred entries a row, windows of 8
-  or 256 rows are 1.6 times as fast as of 4096 (Zen 5).
+  other lines of x: where these do not fit the first cache, as of GAMG's coarse levels, with a hundred entries a row, windows of 64
+  or 256 rows are 1.5 times as fast as of 4096 (Zen 5).
 */
 #include "pmf_host.h"
 #include "../../../../host/machine.h"
@@ -18,18 +18,21 @@
 #define WINDOW_ENTRY  10.    /* bytes of a place of a slice */
 #define WINDOW_GAIN   1.1    /* what a smaller window must gain */
 
-/* Nanoseconds of rows with so many runs, the work of a slice left out, which no window changes */
+/*
+  Nanoseconds of rows with so many runs, the work of a slice left out, which no window changes. What the first cache lacks of x is
+  in the second one, wherever x is as a whole: a window takes it again before it is gone
+*/
 static PetscLogDouble WindowTime(const SpmvCSR *csr, const SpmvNear *near, PetscInt runs)
 {
   const SpmvMachine   *machine = SpmvMachineGet();
-  const PetscLogDouble bytes = WINDOW_ENTRY * csr->i[csr->m], x = (PetscLogDouble)csr->n * sizeof(PetscScalar);
+  const PetscLogDouble bytes = WINDOW_ENTRY * csr->i[csr->m];
   const PetscLogDouble gather = machine->gathered + machine->vector / PMF_LANES;
   const PetscLogDouble place  = PetscMax(WINDOW_ENTRY * machine->byte[SpmvMachineLevel(machine, 0, bytes)], gather);
   const PetscLogDouble part   = (PetscLogDouble)near->entries / (PetscLogDouble)csr->i[csr->m];
   const PetscLogDouble known  = part * machine->learnt / PMF_BRANCHES - part * (PetscLogDouble)csr->m / PMF_LANES;
   const PetscLogDouble missed = (PetscLogDouble)runs > known ? PMF_MISSES_RUN * (PetscLogDouble)runs : 0;
 
-  return (PetscLogDouble)near->places * place + (PetscLogDouble)near->missed * machine->line[SpmvMachineLevel(machine, 1, x)] +
+  return (PetscLogDouble)near->places * place + (PetscLogDouble)near->missed * machine->line[1] +
          (PetscLogDouble)runs * PMF_CYCLES_RUN * machine->cycle + missed * machine->miss;
 }
 
@@ -40,7 +43,7 @@ static PetscLogDouble WindowTime(const SpmvCSR *csr, const SpmvNear *near, Petsc
 */
 PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window)
 {
-  static const PetscInt   windows[] = {PMF_WINDOW_ROWS, 256, 64, PMF_LANES};
+  static const PetscInt   windows[] = {PMF_WINDOW_ROWS, 256, 64};
   const PetscInt          nz = csr->i[csr->m], wanted = PetscMax(WINDOW_LEAST, PetscMin(WINDOW_MOST, nz / WINDOW_PART));
   SPMV_TEMPORARY int32_t *order = NULL;
   PetscLogDouble          own = 0, least = 0;
