@@ -37,12 +37,12 @@ static PetscLogDouble EstimateByte(const SpmvMachine *machine, PetscLogDouble le
 */
 PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
-  const SpmvWork      *w    = &t->work;
+  const SpmvWork      *w      = &t->work;
   const PetscLogDouble missed = w->branches > machine->learnt ? w->misses : ESTIMATE_LEARNT * w->misses;
-  const PetscLogDouble load = t->bytes * EstimateByte(machine, t->level);
-  const PetscLogDouble work = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
+  const PetscLogDouble load   = t->bytes * EstimateByte(machine, t->level);
+  const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
-  PetscLogDouble       wait = 0;
+  PetscLogDouble       wait   = 0;
 
   for (int level = 1; level < SPMV_LEVELS; level++) wait += t->far[level] * (machine->line[level] - machine->line[level - 1]);
   return 1e-9 * (sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + wait);

@@ -25,12 +25,12 @@
 static PetscLogDouble WindowTime(const SpmvCSR *csr, const SpmvNear *near, PetscInt runs)
 {
   const SpmvMachine   *machine = SpmvMachineGet();
-  const PetscLogDouble bytes = WINDOW_ENTRY * csr->i[csr->m];
-  const PetscLogDouble gather = machine->gathered + machine->vector / PMF_LANES;
-  const PetscLogDouble place  = PetscMax(WINDOW_ENTRY * machine->byte[SpmvMachineLevel(machine, 0, bytes)], gather);
-  const PetscLogDouble part   = (PetscLogDouble)near->entries / (PetscLogDouble)csr->i[csr->m];
-  const PetscLogDouble known  = part * machine->learnt / PMF_BRANCHES - part * (PetscLogDouble)csr->m / PMF_LANES;
-  const PetscLogDouble missed = (PetscLogDouble)runs > known ? PMF_MISSES_RUN * (PetscLogDouble)runs : 0;
+  const PetscLogDouble bytes   = WINDOW_ENTRY * csr->i[csr->m];
+  const PetscLogDouble gather  = machine->gathered + machine->vector / PMF_LANES;
+  const PetscLogDouble place   = PetscMax(WINDOW_ENTRY * machine->byte[SpmvMachineLevel(machine, 0, bytes)], gather);
+  const PetscLogDouble part    = (PetscLogDouble)near->entries / (PetscLogDouble)csr->i[csr->m];
+  const PetscLogDouble known   = part * machine->learnt / PMF_BRANCHES - part * (PetscLogDouble)csr->m / PMF_LANES;
+  const PetscLogDouble missed  = (PetscLogDouble)runs > known ? PMF_MISSES_RUN * (PetscLogDouble)runs : 0;
 
   return (PetscLogDouble)near->places * place + (PetscLogDouble)near->missed * machine->line[1] +
          (PetscLogDouble)runs * PMF_CYCLES_RUN * machine->cycle + missed * machine->miss;
