@@ -176,8 +176,11 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  # PETSc's ILU(0) copies A's list of functions, whose names the harness of newer releases has printed
+
   testset:
     output_file: output/ksp_factor.out
+    filter: grep -v "name: MatSpmv\|_anytype_C"
 
     test:
       suffix: 1

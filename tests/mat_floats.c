@@ -205,7 +205,7 @@ int main(int argc, char **argv)
   testset:
     requires: double !complex
     output_file: output/mat_floats.out
-    args: -mat_spmv_build_after 0 -f_mat_spmv_build_after 0 -p_mat_spmv_build_after 0
+    args: -f_mat_spmv_build_after 0 -p_mat_spmv_build_after 0
     test:
       suffix: types
       args: -type {{pmf tpspmv spmv}}

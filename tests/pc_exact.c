@@ -164,7 +164,10 @@ int main(int argc, char **argv)
 
 /*TEST
 
+  # PETSc's ILU(0) copies A's list of functions, whose names the harness of newer releases has printed
+
   test:
+    filter: grep -v "name: MatSpmv\|_anytype_C"
     args: -type {{bccoo cmrs csradaptive pmf sbccoo tpspmv spmv}}
 
 TEST*/

@@ -334,6 +334,8 @@ static PetscErrorCode TestWide(const SpmvFormat *f, PetscInt *refused)
   ierr = MatMultTranspose(A, x, y);
   PetscCall(PetscPopErrorHandler());
   Most = SIZE_MAX;
+  PetscCall(VecDestroy(&x)); /* an error leaves it locked */
+  PetscCall(MatCreateVecs(A, NULL, &x));
   PetscCheck(ierr == (fits ? PETSC_SUCCESS : PETSC_ERR_MEM), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%s: a transposed product whose work %s returned %d", f->name, fits ? "fits" : "does not fit", (int)ierr);
   PetscCall(VecGetArray(y, &v));

@@ -411,6 +411,8 @@ static PetscErrorCode Products(Mat A, Mat B, PetscBool device, PetscBool results
         PetscCall(Vector(HOST, (k == 0) != transpose ? n : m, k + 1, &h[k]));
         PetscCall(Watch(kind[k], v[k], &w[k]));
       }
+      /* The scatter of a PETSc without devices would be given memory of one, and send what the vector before had in its place */
+      if (!device && size > 1 && (kind[0] == CUDA || kind[0] == ELSEWHERE)) PetscCall((*v[0]->ops->bindtocpu)(v[0], PETSC_TRUE));
       StreamNow = (void *)(uintptr_t)(streams++ % 3 * 0x10); /* a program may change the current device context */
       cu.forget();
       moved = d->moved[0].all + d->moved[1].all;
