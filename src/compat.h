@@ -94,6 +94,12 @@ static inline PetscErrorCode SpmvLogGetStages(PetscInt *n)
 /* VecPointwiseDivide() gives 0 where y is 0, but since 3.26 1 where x is 0 as well */
 #define SPMV_ZERO_BY_ZERO (PETSC_VERSION_LT(3, 26, 0) ? 0 : 1)
 
+/*
+  For tests: MatMatMult() of an mpiaij with ghosts by a dense matrix of which this process has no rows is a segmentation fault, in
+  MatMatMultSymbolic_MPIAIJ_MPIDense()
+*/
+#define SPMV_DENSE_NEEDS_ROWS (PETSC_VERSION_GE(3, 25, 0) && PETSC_VERSION_LT(3, 26, 0))
+
 /* VecSetType(v, "accel") of a vector of type seqaccel: before 3.20 PETSc destroys it and makes it anew, without its values */
 #define SPMV_SETTYPE_FORGETS PETSC_VERSION_LT(3, 20, 0)
 

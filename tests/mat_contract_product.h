@@ -3,6 +3,7 @@
 */
 #pragma once
 #include "mat_contract_view.h"
+#include "compat.h"
 
 /* A factor: m mine, a AIJ, d dense */
 static PetscErrorCode FactorMake(Case *c, char letter, Kind kind, PetscInt seed, Mat *F)
@@ -249,12 +250,15 @@ static PetscErrorCode ProductKron(Case *c, Mat A)
   PetscFunctionReturn(0);
 }
 
+/* Where the matrix has one column, PETSc multiplies by a dense one of one row, which one process has */
+#define BY_DENSE (SPMV_DENSE_NEEDS_ROWS ? ALL & ~BIT(ONECOL) : ALL)
+
 static const Operation product_operations[] = {
   {"matmult", Product, ALL, "AB mm -"},
   {"matmult_by_aij", Product, ALL, "AB ma -"},
   {"matmult_of_aij", Product, ALL, "AB am -"},
-  {"matmult_by_dense", Product, ALL, "AB md -"},
-  {"matmult_of_dense", Product, ALL, "AB dm -"},
+  {"matmult_by_dense", Product, BY_DENSE, "AB md -"},
+  {"matmult_of_dense", Product, BY_DENSE, "AB dm -"},
   {"matmult_sorted", Product, FEW, "AB mm sorted"},
   {"matmult_scalable", Product, FEW, "AB mm scalable"},
   {"matmult_scalable_fast", Product, FEW, "AB mm scalable_fast"},

@@ -86,8 +86,8 @@ static PetscErrorCode DoQuery(Side *s, Draw *d)
   if (facts.square) {
     PetscCall(MatGetDiagonal(s->A, v));
     PetscCall(RecordVec(s, "diagonal", v, facts.norm));
-    PetscCall(MatMissingDiagonal(s->A, &missing, NULL));
-    PetscCall(RecordNumber(s, "MatMissingDiagonal", missing, 0));
+    PetscCall(DiagonalMissing(s->A, &missing));
+    PetscCall(RecordNumber(s, "missing on the diagonal", missing, 0));
   }
   if (DrawChance(d, 30)) PetscCall(RecordRows(s, "rows", s->A));
   PetscFunctionReturn(0);

@@ -181,7 +181,7 @@ static PetscErrorCode RowsToZero(Side *s, Draw *d, PetscInt rows[], PetscInt *n,
 
     if (!*n || rows[*n - 1] < r) rows[(*n)++] = r;
   }
-  PetscCall(MatMissingDiagonal(s->A, &missing, NULL));
+  PetscCall(DiagonalMissing(s->A, &missing));
   any = missing;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &any, 1, MPI_INT, MPI_MAX, PETSC_COMM_WORLD));
   *diagonal = !any && DrawChance(d, 60) ? 1 : 0;

@@ -286,3 +286,23 @@ static PetscErrorCode GetFacts(Mat A, Facts *f)
   f->square = (PetscBool)same;
   PetscFunctionReturn(0);
 }
+
+/* Whether a row of this process has no entry on the diagonal of its block: MatMissingDiagonal(), which 3.25 has no more */
+static PetscErrorCode DiagonalMissing(Mat A, PetscBool *missing)
+{
+  PetscFunctionBegin;
+  *missing = PETSC_FALSE;
+  for (PetscInt i = facts.first; i < facts.first + facts.m; i++) {
+    const PetscInt *j;
+    PetscInt        count;
+    PetscBool       found = PETSC_FALSE;
+
+    PetscCall(MatGetRow(A, i, &count, &j, NULL));
+    for (PetscInt k = 0; k < count; k++) {
+      if (j[k] - facts.firstcolumn == i - facts.first) found = PETSC_TRUE;
+    }
+    PetscCall(MatRestoreRow(A, i, &count, &j, NULL));
+    if (!found) *missing = PETSC_TRUE;
+  }
+  PetscFunctionReturn(0);
+}
