@@ -45,8 +45,13 @@ cat >"$tmp/layout.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <petscsys.h>
-#if FLIP_MPIUNI != PetscDefined(HAVE_MPIUNI)
-int MPIUNI_Memcpy;
+#if FLIP_MPIUNI != PetscDefined(HAVE_MPIUNI) /* by another name, as PETSc's mpi.h may declare it; and it may be called */
+int Memcpy(void *to, const void *from, long long n) __asm__("MPIUNI_Memcpy");
+int Memcpy(void *to, const void *from, long long n)
+{
+  int (*next)(void *, const void *, long long) = dlsym(RTLD_NEXT, "MPIUNI_Memcpy");
+  return next ? next(to, from, n) : 0;
+}
 #endif
 #if FLIP_OPENMPI && !defined(OPEN_MPI)
 int ompi_mpi_comm_world;
