@@ -225,6 +225,7 @@ int main(int argc, char **argv)
     test:
       suffix: device
       args: -type {{FORMATS}} -sequences 10 -device -skip_without_device -spmv_device opencl
+      filter: grep -v "WARNING!\|unused database option\|Option left"
     test:
       suffix: types_long
       args: -type {{FORMATS spmv}} -sequences 5000 -seed {{2 3}}

@@ -110,10 +110,12 @@ other=${PETSCSPMV_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/petscspmv}/petsc-$versi
 words='a PETSc with\(out\)* PETSC_USE_DEBUG and this program runs one with\(out\)* it'
 [ "$(config 'PETSC_USE_COMPLEX PETSC_USE_REAL_DOUBLE PETSC_USE_64BIT_INDICES')" = 'PETSC_USE_COMPLEX 1 PETSC_USE_64BIT_INDICES' ] || # the other's are these
   words='scalars of .* bytes (.*) and indices of .*, and this program'
+says="libpetscspmv was compiled for $words.*build it again"
+[ "$(config PETSC_HAVE_MPIUNI)" != 1 ] || says='undefined symbol: MPIUNI_' # before we are asked
 if [ -e "$other/.built" ]; then
   cc=$(sed -n 's/^CC = //p' "$other/lib/petsc/conf/petscvariables")
   $cc -I"$other/include" -I"${other%/*}/include" "$tmp/app.c" -o "$tmp/other" -L"$other/lib" -Wl,-rpath,"$other/lib" -lpetsc >"$tmp/log" 2>&1 || { echo 'not ok registration_compile_other_build'; sed 's/^/# /' "$tmp/log"; exit 0; }
-  check other_build 1 "libpetscspmv was compiled for $words.*build it again" "$tmp/other" $options
+  check other_build 1 "$says" "$tmp/other" $options
 else echo "ok registration_other_build # SKIP $other is not there: conf/build-petsc -v $version ${other##*arch-}"; fi
 for option in mat_bccoo_block_height mat_bccoo_block_width mat_spmv_tune mat_spmv_wisdom mat_spmv_isa mat_spmv_build_after mat_spmv_view; do
   check "help_$option" 0 "-$option.*[A-Z]*[a-z]* [a-z]* [a-z]*" "$tmp/app" $options -help
