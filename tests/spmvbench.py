@@ -486,10 +486,11 @@ def devices():
 
 def brief():
     """what the short report says of a matrix follows from its times, of which it does not matter what they are"""
-    out, _, lines = bench('-generate', 'elasticity:5,laplace7:9,powerlaw:300,dense:1', '-threads', '2', seconds='0.001')
+    kinds = ['elasticity:5', 'laplace7:9', 'powerlaw:300', 'dense:1'] if os.environ.get('ALL') else ['powerlaw:300', 'dense:1']
+    out, _, lines = bench('-generate', ','.join(kinds), '-threads', '2', seconds='0.001')
     assert re.search(r'^  sbccoo: \w+ ', out, re.M), 'the matrix of powerlaw is not symmetric'
     parts = re.findall(r'^(\S+): \d+ x \d+, \d+ nonzeros, \d+ rounds\n(.*?)\n(?=\n)', out, re.M | re.S)
-    assert [name for name, _ in parts] == ['elasticity:5', 'laplace7:9', 'powerlaw:300', 'dense:1'] and '4 matrices measured' in out, out
+    assert [name for name, _ in parts] == kinds and '%d matrices measured' % len(kinds) in out, out
     for name, text in parts:
         mine = {l['type']: l for l in lines if l['matrix'] == name}
         median = {t: float(l['median_s']) for t, l in mine.items()}
