@@ -287,6 +287,7 @@ typedef struct {
 } SpmvSpan;                                          /* entries [first, end) of a vector */
 typedef void SpmvTask(void *context, PetscInt task); /* no PETSc calls inside */
 extern void  SpmvRun(PetscInt ntasks, SpmvTask *task, void *context);
+extern void  SpmvThreadsForked(void);
 extern void  SpmvRunBegin(PetscInt64 products);
 extern void  SpmvRunEnd(void);
 extern void  SpmvApply(SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[], PetscScalar y[],

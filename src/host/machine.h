@@ -45,6 +45,12 @@ static inline int SpmvMachineLevel(const SpmvMachine *machine, int first, PetscL
   return first;
 }
 
+/* Whether the branch predictor may know so many branches from one product to the next */
+static inline PetscBool SpmvMachineKnows(const SpmvMachine *machine, PetscLogDouble branches)
+{
+  return (PetscBool)(branches <= machine->learnt);
+}
+
 /* The lines that so many bytes of a cache have room for, at most 2^30; a power of two */
 static inline PetscInt SpmvMachineLines(PetscLogDouble bytes)
 {

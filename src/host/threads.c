@@ -5,7 +5,6 @@
   however many threads OpenMP grants. Tasks do not wait for each other; what needs the results of all is a second SpmvRun().
 */
 #include "machine.h"
-#include "../mat/interface/spmvmat.h"
 
 /* This process is a copy of another one, without its threads: OpenMP would wait for them */
 static PetscBool Forked;

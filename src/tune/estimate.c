@@ -38,7 +38,7 @@ static PetscLogDouble EstimateByte(const SpmvMachine *machine, PetscLogDouble le
 PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
   const SpmvWork      *w      = &t->work;
-  const PetscLogDouble missed = w->branches > machine->learnt ? w->misses : ESTIMATE_LEARNT * w->misses;
+  const PetscLogDouble missed = SpmvMachineKnows(machine, w->branches) ? ESTIMATE_LEARNT * w->misses : w->misses;
   const PetscLogDouble load   = t->bytes * EstimateByte(machine, t->level);
   const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);

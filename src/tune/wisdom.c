@@ -86,19 +86,27 @@ static int WisdomLock(const char file[])
   return fd;
 }
 
+/* Why a file is neither read nor replaced; "" if it counts or is not there */
+static const char *WisdomDistrusted(const char file[])
+{
+  const char *why;
+  FILE       *f = SpmvOpenTrusted(file, &why);
+
+  if (f) (void)fclose(f);
+  return why;
+}
+
 /* Keeps a value for a key in a file, "" for none; replaces the one that it has. A line that is too long is not kept */
 PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[])
 {
   const char *why;
-  FILE       *f;
   int         fd, reason;
 
   PetscFunctionBegin;
   if (!file[0] || strlen(key) + strlen(value) + 5 > SPMV_WISDOM_LINE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(!strpbrk(key, "|\n") && !strpbrk(value, "|\n"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "A line of wisdom has '|' in it: %s", key);
-  f = SpmvOpenTrusted(file, &why);
-  if (f) (void)fclose(f);
+  why = WisdomDistrusted(file);
   if (*why) { /* what we do not read we do not replace */
     PetscCall(PetscInfo(NULL, "wisdom was not written to %s: %s\n", file, why));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -191,15 +199,13 @@ PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *q)
   char        file[PETSC_MAX_PATH_LEN];
   const char *why;
   char       *end;
-  FILE       *f;
 
   PetscFunctionBegin;
   PetscCall(WisdomFile(q, file, sizeof(file)));
   if (!q->wisdom[0]) SpmvMakeFolders(file);
   if (!q->wisdom[0] || !strcmp(said, file)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrncpy(said, file, sizeof(said)));
-  f = SpmvOpenTrusted(file, &why);
-  if (f) (void)fclose(f);
+  why = WisdomDistrusted(file);
   if (*why)
     PetscCall(SpmvWarn("wisdom is neither read from %s nor kept there: %s; give -mat_spmv_wisdom a file of your own", file, why));
   end = strrchr(file, '/');

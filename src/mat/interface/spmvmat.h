@@ -285,9 +285,6 @@ extern SpmvCounts    SpmvTotals; /* of all matrices destroyed since PetscInitial
 /* sys/layouts.c */
 extern PetscErrorCode SpmvCheckPetsc(void);
 
-/* host/threads.c */
-extern void SpmvThreadsForked(void);
-
 /* register.c */
 extern PetscErrorCode SpmvFormatFind(const char type[], const SpmvFormat **format);
 extern PetscErrorCode SpmvFormatCite(const SpmvFormat *format);

@@ -28,9 +28,10 @@ static PetscLogDouble WindowTime(const SpmvCSR *csr, const SpmvNear *near, Petsc
   const PetscLogDouble bytes   = WINDOW_ENTRY * csr->i[csr->m];
   const PetscLogDouble gather  = machine->gathered + machine->vector / PMF_LANES;
   const PetscLogDouble place   = PetscMax(WINDOW_ENTRY * machine->byte[SpmvMachineLevel(machine, 0, bytes)], gather);
-  const PetscLogDouble part    = (PetscLogDouble)near->entries / (PetscLogDouble)csr->i[csr->m];
-  const PetscLogDouble known   = part * machine->learnt / PMF_BRANCHES - part * (PetscLogDouble)csr->m / PMF_LANES;
-  const PetscLogDouble missed  = (PetscLogDouble)runs > known ? PMF_MISSES_RUN * (PetscLogDouble)runs : 0;
+  const PetscLogDouble all     = (PetscLogDouble)csr->i[csr->m] / (PetscLogDouble)PetscMax(1, near->entries);
+  const PetscLogDouble slices  = (PetscLogDouble)csr->m / PMF_LANES;
+  const PetscBool      known   = SpmvMachineKnows(machine, PMF_BRANCHES * (slices + all * (PetscLogDouble)runs));
+  const PetscLogDouble missed  = known ? 0 : PMF_MISSES_RUN * (PetscLogDouble)runs;
 
   return (PetscLogDouble)near->places * place + (PetscLogDouble)near->missed * machine->line[1] +
          (PetscLogDouble)runs * PMF_CYCLES_RUN * machine->cycle + missed * machine->miss;
