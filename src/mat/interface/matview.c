@@ -23,7 +23,7 @@ static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size
         SpmvAppend(line, size, "%s %s %.2f", aside && !kept++ ? ", kept for new values:" : "", arrays[k].name, bytes / nz));
       if (arrays[k].is_values) values += (double)arrays[k].count;
     }
-    if (!aside && s->seq.key.nz) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
+    if (!aside && values > 0) PetscCall(SpmvAppend(line, size, ", fill %.2f %%", 100 * (values / nz - 1)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
