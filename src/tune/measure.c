@@ -35,13 +35,13 @@ static const struct {
   PetscLogDouble factor;  /* how much slower than the least one may be expected */
 } MeasureLimits[] = {[SPMV_BACKEND_HOST] = {6, 1.3}, [SPMV_BACKEND_DEVICE] = {96, 2}};
 
-#define MEASURE_LOST     1.1 /* of the least: what has taken longer three times is not timed again */
-#define MEASURE_DOUBT    0.7 /* of AIJ's time: an estimate that is not given up for one that was measured to be slower */
-#define MEASURE_NEAR     1.5 /* of the least: what is measured to take more on a device leads nowhere */
-#define MEASURE_AGAIN    6   /* of least time, that are measured again at the end */
-#define MEASURE_PRODUCTS 7   /* of each, at most; the first brings things into cache and is not timed */
-#define MEASURE_FEWEST   4   /* of each, at least */
-#define MEASURE_LONG    2e-3 /* seconds of a product of which so few are enough: the matrix is read from memory */
+#define MEASURE_LOST     1.1  /* of the least: what has taken longer three times is not timed again */
+#define MEASURE_DOUBT    0.7  /* of AIJ's time: an estimate that is not given up for one that was measured to be slower */
+#define MEASURE_NEAR     1.5  /* of the least: what is measured to take more on a device leads nowhere */
+#define MEASURE_AGAIN    6    /* of least time, that are measured again at the end */
+#define MEASURE_PRODUCTS 7    /* of each, at most; the first brings things into cache and is not timed */
+#define MEASURE_FEWEST   4    /* of each, at least */
+#define MEASURE_LONG     2e-3 /* seconds of a product of which so few are enough: the matrix is read from memory */
 
 /* The least that was measured of a backend */
 static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
