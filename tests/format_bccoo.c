@@ -1,6 +1,7 @@
 static const char help[] = "The worked examples of the BCCOO paper, digit by digit, as its ERRATA recompute them.\n\n";
 
 #include "spmvtest.h"
+#include "host/shape.h"
 #include "mat/impls/bccoo/bccoo_shapes.h"
 #include "mat/impls/bccoo/host/bccoo_host.h"
 
@@ -180,7 +181,7 @@ static PetscErrorCode Found(PetscInt size)
   for (PetscInt k = 0; k < nz; k++) t.a[k] = k; /* values that are few would leave blocks nothing to gain */
   t.i[t.m] = nz;
   csr      = SpmvTestCSRView(&t);
-  BccooFindShape(&csr, &h, &w);
+  SpmvShapeFind(&csr, BCCOO_BLOCK_MAX, &h, &w);
   if (!PetscDefined(USE_COMPLEX)) {
     PetscCheck(h == size && w == size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "found %" PetscInt_FMT " x %" PetscInt_FMT, h, w);
     PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, NULL, SPMV_NUMBER_bccoo, &plan, NULL));

@@ -284,6 +284,7 @@ static PetscErrorCode ConvertSeqSetType(Case *c, Mat A)
   }
 #define TO_ALL(name, type, kinds)   TO(name, type, kinds), TO_REUSE(name, type, kinds), TO_INPLACE(name, type, kinds)
 #define FROM_ALL(name, type, kinds) FROM(name, type, kinds), FROM_REUSE(name, type, kinds), FROM_INPLACE(name, type, kinds)
+#define SELL                        (SPMV_SELL_CRASHES ? 0 : ALL)
 #define TO_IS                       (ALL & ~BIT(ONEROW) & ~BIT(ONECOL))
 
 static const Operation convert_operations[] = {
@@ -295,7 +296,7 @@ static const Operation convert_operations[] = {
   TO_ALL("sbaij", MATSBAIJ, BIT(SYM) | BIT(DIAG)),
   TO_ALL("dense", MATDENSE, ALL),
   TO_ALL("is", MATIS, TO_IS),
-  TO_ALL("sell", MATSELL, ALL),
+  TO_ALL("sell", MATSELL, SELL),
   TO_ALL("hypre", MATHYPRE, ALL),
   TO("aijperm", MATAIJPERM, ALL),
   TO_INPLACE("aijperm", MATAIJPERM, ALL),
@@ -314,7 +315,7 @@ static const Operation convert_operations[] = {
   FROM("dense", MATDENSE, ALL),
   FROM_INPLACE("dense", MATDENSE, ALL),
   FROM_ALL("is", MATIS, TO_IS),
-  FROM_ALL("sell", MATSELL, ALL),
+  FROM_ALL("sell", MATSELL, SELL),
   FROM_ALL("hypre", MATHYPRE, ALL),
   FROM_ALL("aijperm", MATAIJPERM, FEW),
   FROM_ALL("aijsell", MATAIJSELL, FEW),

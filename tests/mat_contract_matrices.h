@@ -3,6 +3,7 @@
 */
 #pragma once
 #include "mat_contract_log.h"
+#include "compat.h"
 
 typedef enum {
   SQUARE, /* 37 rows of 1 to 7 entries, one full row, unsymmetric, a dominant diagonal */

@@ -3,7 +3,6 @@
 */
 #pragma once
 #include "mat_contract_view.h"
-#include "compat.h"
 
 /* A factor: m mine, a AIJ, d dense */
 static PetscErrorCode FactorMake(Case *c, char letter, Kind kind, PetscInt seed, Mat *F)

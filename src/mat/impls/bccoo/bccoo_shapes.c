@@ -5,15 +5,13 @@
 */
 #include "bccoo_shapes.h"
 #include "bccoo_walk.h"
+#include "../../../host/shape.h"
 
-#define BCCOO_SAMPLE_LONG   512   /* blocks looked at of a block row */
-#define BCCOO_DECLARED      0     /* in BccooRounds: the block size that the user declared */
-#define BCCOO_FOUND         (-1)  /* the one that rows with the same columns tell */
-#define BCCOO_PLACES        64    /* where such rows are looked for */
-#define BCCOO_ROWS          64    /* of them at most */
-#define BCCOO_PART          0.9   /* of the rows and entries there that must be in whole blocks */
-#define BCCOO_BUILD_BLOCKS  100.0 /* cycles of an entry, to build */
-#define BCCOO_BUILD_ENTRIES 30.0  /* the same of 1x1 blocks */
+#define BCCOO_SAMPLE_LONG   512  /* blocks looked at of a block row */
+#define BCCOO_DECLARED      0    /* in BccooRounds: the block size that the user declared */
+#define BCCOO_FOUND         (-1) /* the one that rows with the same columns tell */
+#define BCCOO_BUILD_BLOCKS  17.0 /* cycles of an entry, to build: half of them for memory that nobody has touched */
+#define BCCOO_BUILD_ENTRIES 19.0 /* the same of 1x1 blocks */
 
 /* Round, height and width: larger blocks are likely to pay only if smaller ones do, or if most entries are in such blocks */
 static const PetscInt BccooRounds[][3] = {{0, 1, 1},
@@ -35,53 +33,6 @@ static const PetscInt BccooRounds[][3] = {{0, 1, 1},
                                           {3, 8, 4},
                                           {3, 8, 8}};
 
-/* How many rows from one on, BCCOO_ROWS at most, have the same columns */
-static PetscInt BccooSameRows(const SpmvCSR *csr, PetscInt row)
-{
-  const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0], most = PetscMin(BCCOO_ROWS, csr->m - row);
-  PetscInt        rows = 1;
-
-  while (rows < most && i[rows + 1] - i[rows] == n && !memcmp(j, j + rows * n, (size_t)n * sizeof(*j))) rows++;
-  return rows;
-}
-
-/* Votes for each size that whole blocks could have of what begins at `first` */
-static void BccooVote(PetscInt first, PetscInt length, PetscInt64 votes[])
-{
-  for (PetscInt size = 1; size <= BCCOO_BLOCK_MAX; size++) votes[size] += first % size || length % size ? 0 : length;
-}
-
-/* The largest size that nearly all are for */
-static PetscInt BccooElected(const PetscInt64 votes[])
-{
-  PetscInt size = BCCOO_BLOCK_MAX;
-
-  while (size > 1 && (double)votes[size] < BCCOO_PART * (double)votes[1]) size--;
-  return size;
-}
-
-/* Height and width of the blocks that rows with the same columns, in some places, consist of; 1 x 1 if there are none */
-void BccooFindShape(const SpmvCSR *csr, PetscInt *h, PetscInt *w)
-{
-  PetscInt64 rows[BCCOO_BLOCK_MAX + 1] = {0}, columns[BCCOO_BLOCK_MAX + 1] = {0};
-
-  for (PetscInt place = 0; place < BCCOO_PLACES; place++) {
-    PetscInt row = (PetscInt)SpmvShare((size_t)csr->m, place, BCCOO_PLACES), last;
-
-    if (row && row < csr->m) row += BccooSameRows(csr, row); /* to where others begin */
-    if (row >= csr->m || csr->i[row] == csr->i[row + 1]) continue;
-    BccooVote(row, BccooSameRows(csr, row), rows);
-    last = csr->i[row + 1];
-    for (PetscInt first = csr->i[row], k = first + 1; k <= last; k++) {
-      if (k < last && csr->j[k] == csr->j[k - 1] + 1) continue;
-      BccooVote(csr->j[first], k - first, columns);
-      first = k;
-    }
-  }
-  *h = BccooElected(rows);
-  *w = BccooElected(columns);
-}
-
 /*
   The plans with the block sizes of a round, of the height and width that were asked for, which no earlier round had. None of a
   small matrix without a declared block size: as 1x1 it has AIJ's very bits
@@ -94,7 +45,7 @@ PetscErrorCode BccooProposeShapes(const SpmvCSR *csr, const SpmvPlan *asked, Pet
   PetscFunctionBegin;
   *n = 0;
   if (csr->i[csr->m] < BCCOO_SMALL && !h && !w && csr->rbs == 1 && csr->cbs == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  if (round) BccooFindShape(csr, &found[0], &found[1]);
+  if (round) SpmvShapeFind(csr, BCCOO_BLOCK_MAX, &found[0], &found[1]);
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(BccooRounds); s++) {
     const PetscInt *r     = BccooRounds[s];
     PetscBool       known = PETSC_FALSE;

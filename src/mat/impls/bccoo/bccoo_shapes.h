@@ -19,6 +19,5 @@ typedef struct {
 /* bccoo_shapes.c */
 extern PetscErrorCode BccooProposeShapes(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
                                          SpmvPlan plans[]);
-extern void           BccooFindShape(const SpmvCSR *csr, PetscInt *h, PetscInt *w);
 extern BccooTally     BccooTallyOf(const SpmvCSR *csr, const PetscInt p[]);
 extern void           BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, const PetscInt p[], PetscInt tile, SpmvWork *work);

@@ -204,7 +204,7 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
 #define MASKED_CYCLES_BLOCK 5.0  /* of more than four entries */
 #define MASKED_CYCLES_FEW   3.3  /* of others */
 #define MASKED_CYCLES_ROWS  10.0 /* of a group of rows, its two mispredicted ends among them */
-#define MASKED_CYCLES_BUILD 40.0 /* of an entry, to build */
+#define MASKED_CYCLES_BUILD 48.0 /* of an entry, to build, 8 of them for memory that nobody has touched */
 
 /* What products of some rows cost */
 void BccooMaskedWork(const SpmvCSR *rows, SpmvWork *work)

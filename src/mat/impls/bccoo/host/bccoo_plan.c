@@ -6,6 +6,7 @@
 #include "bccoo_host.h"
 #include "../bccoo_shapes.h"
 #include "../../../../host/machine.h"
+#include "../../../../host/shape.h"
 
 #define BCCOO_MASKS_ROW   12 /* entries of a row in the mean from which on blocks of rows and columns may be well filled */
 #define BCCOO_MASKS_DENSE 4  /* entries of the full blocks that a matrix consists of: of larger ones masks would gain nothing */
@@ -22,7 +23,7 @@ static PetscBool BccooMayMask(const SpmvCSR *csr, const PetscInt p[])
   if (csr->n > BCCOO_MASKED_MOST || (PetscLogDouble)nz < SpmvMachineGet()->cached || nz / BCCOO_MASKS_ROW < csr->m ||
       csr->rbs * csr->cbs > BCCOO_MASKS_DENSE)
     return PETSC_FALSE;
-  BccooFindShape(csr, &h, &w);
+  SpmvShapeFind(csr, BCCOO_BLOCK_MAX, &h, &w);
   return (PetscBool)(h * w <= BCCOO_MASKS_DENSE);
 }
 
@@ -53,13 +54,15 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
 
 /*
   A tile of 64 blocks in each lane, fewer if the matrix would not fill a few groups of them; long tiles without a bunch. Lanes are
-  a tile apart, and so is what they read of a long x: 32 blocks are 3 % faster than 64 (13 matrices of more than 65,536 columns;
-  mdual 14 %)
+  a tile apart, and so is what they read of x: of a long one, 32 blocks are 3 % faster than 64 (13 matrices of more than 65,536
+  columns; mdual 14 %). Large blocks read more of it: 40 of 3x3 to 5x5 are 5 % faster (29 matrices, Zen 5; 2x2: 1 % slower)
 */
+#define BCCOO_LARGE 9 /* entries of a large block */
+
 static PetscInt BccooTile(const SpmvCSR *csr, PetscInt entries, PetscInt bunch, size_t nblocks)
 {
   if (bunch == 1) return 512; /* a whole number of BCCOO_CHUNK */
-  if (nblocks >= 4096) return entries == 1 && csr->n > UINT16_MAX + 1 ? 32 : 64;
+  if (nblocks >= 4096) return entries >= BCCOO_LARGE ? 40 : entries == 1 && csr->n > UINT16_MAX + 1 ? 32 : 64;
   return nblocks >= 1024 ? 16 : 8;
 }
 
@@ -96,9 +99,10 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
 */
 static double BccooTallyWork(const BccooTally *t, PetscInt bunch, double *dense)
 {
-  const double blocks = (double)t->blocks, rows = (double)t->rows, entries = (double)(t->h * t->w);
+  const double   blocks = (double)t->blocks, rows = (double)t->rows, entries = (double)(t->h * t->w);
+  const PetscInt height = t->h <= 2 ? t->h : t->h <= 4 ? 4 : 8; /* of the vectors that hold a column of a block */
 
-  *dense = blocks * entries * (bunch == 1 ? 0.083 : t->w > 1 ? 0.09 : 0.12);
+  *dense = blocks * (bunch == 1 ? 0.083 * (double)(height * t->w) : entries * (t->w > 1 ? 0.09 : 0.12));
   if (bunch == 1) return blocks * 0.6 + rows * 0.9 + (double)t->changes * 4;
   return blocks * (0.02 + 0.15 * (double)(t->w % 2) + 0.2 * (double)(t->w / 2)) + rows * (0.4 + 0.6 * (double)(t->h - 1));
 }

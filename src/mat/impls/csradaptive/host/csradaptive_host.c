@@ -29,7 +29,7 @@ static PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void 
 }
 
 #define CSRADAPTIVE_CYCLES_BLOCK 130.0
-#define CSRADAPTIVE_CYCLES_BUILD 2.0 /* of an entry */
+#define CSRADAPTIVE_CYCLES_BUILD 0.4 /* of an entry */
 
 /* Cycles of Zen 4, fitted to 82 matrices: of a row block, of the entries and rows of each kernel, of the entries of nodes */
 static PetscErrorCode CsradaptiveWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)

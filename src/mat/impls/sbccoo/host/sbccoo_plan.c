@@ -2,20 +2,24 @@
   sbccoo_plan.c - plans worth an estimate, and the work of a plan, from the entries beyond the diagonal
 */
 #include "sbccoo_host.h"
+#include "../../../../host/shape.h"
 
-/* Scalars and the blocks that the user declared; then blocks of 2 and 3; then twice these */
+/* Scalars, the blocks that the user declared, and those that rows with the same columns tell; then blocks of 2 and 3; then twice these */
 PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
 {
   const PetscInt declared   = csr->rbs == csr->cbs ? csr->rbs : 1;
-  const PetscInt tried[][2] = {{1, declared}, {2, 3}, {4, 6}};
+  PetscInt       tried[][3] = {{1, declared, 1}, {2, 3, 1}, {4, 6, 1}}, h, w;
 
   PetscFunctionBegin;
   *n = 0;
   if (asked->value[SBCCOO_BLOCK] || round >= (PetscInt)PETSC_STATIC_ARRAY_LENGTH(tried)) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < 2; k++) {
+  SpmvShapeFind(csr, SBCCOO_BLOCK_MAX, &h, &w);
+  if (h == w && h != declared) tried[0][2] = h;
+  for (int k = 0; k < 3; k++) {
     const PetscInt b = tried[round][k];
 
-    if (b > SBCCOO_BLOCK_MAX || csr->m % b || csr->n % b || (round && b == declared) || (!round && k && b == 1)) continue;
+    if (b > SBCCOO_BLOCK_MAX || csr->m % b || csr->n % b || (k && b == 1)) continue;
+    if (round && (b == declared || b == tried[0][2])) continue;
     plans[*n]                         = *asked;
     plans[(*n)++].value[SBCCOO_BLOCK] = b;
   }

@@ -1,0 +1,57 @@
+/*
+  shape.c - blocks that a matrix consists of, whatever block size was declared: found where rows have the same columns, as those of a
+  node's or an element's unknowns have
+*/
+#include "shape.h"
+
+#define SHAPE_MOST   8   /* largest height and width */
+#define SHAPE_PLACES 64  /* where such rows are looked for */
+#define SHAPE_ROWS   64  /* of them at most */
+#define SHAPE_PART   0.9 /* of the rows and entries there that must be in whole blocks */
+
+/* How many rows from one on, SHAPE_ROWS at most, have the same columns */
+static PetscInt ShapeSameRows(const SpmvCSR *csr, PetscInt row)
+{
+  const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0], most = PetscMin(SHAPE_ROWS, csr->m - row);
+  PetscInt        rows = 1;
+
+  while (rows < most && i[rows + 1] - i[rows] == n && !memcmp(j, j + rows * n, (size_t)n * sizeof(*j))) rows++;
+  return rows;
+}
+
+/* Votes for each size that whole blocks could have of what begins at `first` */
+static void ShapeVote(PetscInt first, PetscInt length, PetscInt64 votes[])
+{
+  for (PetscInt size = 1; size <= SHAPE_MOST; size++) votes[size] += first % size || length % size ? 0 : length;
+}
+
+/* The largest size, `most` at most, that nearly all are for */
+static PetscInt ShapeElected(const PetscInt64 votes[], PetscInt most)
+{
+  PetscInt size = most;
+
+  while (size > 1 && (double)votes[size] < SHAPE_PART * (double)votes[1]) size--;
+  return size;
+}
+
+/* Height and width, `most` at most, of the blocks that rows with the same columns, in some places, consist of; 1 x 1 if there are none */
+void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w)
+{
+  PetscInt64 rows[SHAPE_MOST + 1] = {0}, columns[SHAPE_MOST + 1] = {0};
+
+  for (PetscInt place = 0; place < SHAPE_PLACES; place++) {
+    PetscInt row = (PetscInt)SpmvShare((size_t)csr->m, place, SHAPE_PLACES), last;
+
+    if (row && row < csr->m) row += ShapeSameRows(csr, row); /* to where others begin */
+    if (row >= csr->m || csr->i[row] == csr->i[row + 1]) continue;
+    ShapeVote(row, ShapeSameRows(csr, row), rows);
+    last = csr->i[row + 1];
+    for (PetscInt first = csr->i[row], k = first + 1; k <= last; k++) {
+      if (k < last && csr->j[k] == csr->j[k - 1] + 1) continue;
+      ShapeVote(csr->j[first], k - first, columns);
+      first = k;
+    }
+  }
+  *h = ShapeElected(rows, most);
+  *w = ShapeElected(columns, most);
+}

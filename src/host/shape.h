@@ -1,0 +1,7 @@
+/*
+  shape.h - blocks that a matrix consists of, whatever block size was declared
+*/
+#pragma once
+#include "../spmvimpl.h"
+
+extern void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w);
