@@ -1,6 +1,6 @@
 /*
-  shape.c - blocks that a matrix consists of, whatever block size was declared: found where rows have the same columns, as those of a
-  node's or an element's unknowns have
+  shape.c - blocks that a matrix consists of, whatever block size was declared: found where rows have the same columns, as those of
+  a node's or an element's unknowns have
 */
 #include "shape.h"
 
@@ -34,7 +34,7 @@ static PetscInt ShapeElected(const PetscInt64 votes[], PetscInt most)
   return size;
 }
 
-/* Height and width, `most` at most, of the blocks that rows with the same columns, in some places, consist of; 1 x 1 if there are none */
+/* Height and width, `most` at most, of the blocks that rows with the same columns consist of in some places; 1 x 1 if there are none */
 void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w)
 {
   PetscInt64 rows[SHAPE_MOST + 1] = {0}, columns[SHAPE_MOST + 1] = {0};

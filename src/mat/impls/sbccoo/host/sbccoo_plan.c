@@ -4,7 +4,7 @@
 #include "sbccoo_host.h"
 #include "../../../../host/shape.h"
 
-/* Scalars, the blocks that the user declared, those that rows with the same columns tell; then blocks of 2 and 3; then twice these */
+/* Scalars, blocks that the user declared, blocks that rows with the same columns tell; then of 2 and 3; then twice these */
 PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
 {
   const PetscInt declared   = csr->rbs == csr->cbs ? csr->rbs : 1;
@@ -37,7 +37,7 @@ typedef struct {
   PetscLogDouble again; /* blocks of rows with the columns of the block row before */
 } PlanTally;
 
-/* Whether row r has the columns of the block row before: parts of y are loaded soon after they were stored, with a mask for some b */
+/* Whether row r has the columns of the block row before: y is loaded soon after it was stored, for some b with a mask */
 static PetscBool PlanStoredBefore(const SpmvCSR *csr, PetscInt r, PetscInt b)
 {
   const PetscInt *i = csr->i + r, n = i[1] - i[0];
