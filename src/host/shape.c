@@ -34,7 +34,7 @@ static PetscInt ShapeElected(const PetscInt64 votes[], PetscInt most)
   return size;
 }
 
-/* Height and width, `most` at most, of the blocks that rows with the same columns consist of in some places; 1 x 1 if there are none */
+/* Height and width, at most `most`, of the blocks that rows with the same columns consist of in some places; or 1 x 1 */
 void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w)
 {
   PetscInt64 rows[SHAPE_MOST + 1] = {0}, columns[SHAPE_MOST + 1] = {0};
