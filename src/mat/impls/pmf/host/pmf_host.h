@@ -18,6 +18,7 @@ enum { PMF_PIECES_AUTO = 0, PMF_PIECES_NONE = -1, PMF_PIECES_ANY = 1 };
 
 #define PMF_LANES 8
 #define PMF_KNOWN 8 /* gathered steps that have a loop of their own in the products, at most */
+#define PMF_ONLY  3 /* such loops for steps of some kinds only */
 
 /*
   What a run costs besides its slices: cycles of Zen 4 to read its header and begin its loops, and branches that are not foreseen
@@ -44,6 +45,16 @@ typedef enum {
   PMF_KINDS
 } PmfKind;
 
+/* Kinds that a slice has often without any other: a stencil's, those of nodes with one unknown, and with several */
+#define PMF_BIT(kind) (1u << (kind))
+#define PMF_ALL       (PMF_BIT(PMF_KINDS) - 1)
+#define PMF_LINES     PMF_BIT(PMF_CONSECUTIVE)
+#define PMF_PAIRS     (PMF_BIT(PMF_PAIRED) | PMF_BIT(PMF_GATHERED))
+#define PMF_NEARS     (PMF_BIT(PMF_NEAR) | PMF_BIT(PMF_GATHERED))
+
+/* PmfRun.known: gathered steps, if there are no others; else one of these, if the others do not occur */
+enum { PMF_ONLY_NEAR = -PMF_ONLY, PMF_ONLY_PAIR, PMF_ONLY_LINE };
+
 enum {                   /* PmfRun.flags */
        PMF_ALONE    = 1, /* each slice is one row */
        PMF_WIDE     = 2, /* int32 columns, which take two elements of `column` each */
@@ -54,7 +65,7 @@ enum {                   /* PmfRun.flags */
 /* PmfRun: slices with the same number of steps of each kind. One of fewer than eight rows is a run of its own */
 typedef struct {
   int16_t  flags;
-  int16_t  known;            /* gathered steps, if there are no others; otherwise 0 */
+  int16_t  known;            /* which loop multiplies it: see above; 0: that for all kinds */
   int32_t  rows;             /* rows of the run */
   int32_t  row;              /* first row, or what is added to the list of rows */
   int32_t  base;             /* what is added to columns */

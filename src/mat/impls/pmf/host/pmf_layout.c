@@ -23,12 +23,24 @@ static int PmfMostKnown(const PmfStorage *b)
   return b->ahead ? PMF_KNOWN : INT16_MAX;
 }
 
+/* PmfRun.known of slices of eight rows */
+static int16_t PmfKnownOf(const PmfStorage *b, const PmfRun *run)
+{
+  unsigned kinds = 0;
+
+  for (int k = 0; k < PMF_KINDS; k++) kinds |= run->steps[k] ? PMF_BIT(k) : 0;
+  if (kinds == PMF_BIT(PMF_GATHERED) && run->steps[PMF_GATHERED] <= PmfMostKnown(b)) return (int16_t)run->steps[PMF_GATHERED];
+  if (!(kinds & ~PMF_LINES)) return PMF_ONLY_LINE;
+  if (!(kinds & ~PMF_PAIRS)) return PMF_ONLY_PAIR;
+  return kinds & ~PMF_NEARS ? 0 : PMF_ONLY_NEAR;
+}
+
 /* Ends the open run, whose sizes are now known */
 static PetscErrorCode PmfClose(PmfLayout *layout)
 {
   PmfRun        *run  = &layout->open.run;
   PmfStorage    *b    = layout->b;
-  const int      wide = run->flags & PMF_WIDE, alone = run->flags & PMF_ALONE, gathered = run->steps[PMF_GATHERED];
+  const int      wide = run->flags & PMF_WIDE, alone = run->flags & PMF_ALONE;
   const size_t   rows = (size_t)run->rows, slices = alone ? rows : (rows + PMF_LANES - 1) / PMF_LANES;
   const PmfSizes sizes = PmfSizesOf(run, PMF_KINDS);
 
@@ -52,7 +64,7 @@ static PetscErrorCode PmfClose(PmfLayout *layout)
   *(alone ? &b->nalone : &b->nslices) += slices;
   for (size_t k = 0; k < PMF_KINDS; k++) b->kind[k] += slices * (size_t)run->steps[k];
   b->nnear += slices * (size_t)run->near * (size_t)run->steps[PMF_NEAR];
-  run->known              = alone || sizes.steps > (size_t)gathered || gathered > PmfMostKnown(b) ? 0 : (int16_t)gathered;
+  run->known              = alone ? 0 : PmfKnownOf(b, run);
   layout->run[b->nruns++] = *run;
   run->rows               = 0;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -6,9 +6,15 @@
 #pragma once
 #include "pmf_slices.h"
 
-/* y <- A x, or y += A x, for the rows of a run; known: 0, or PmfRun.known; alone, and listed of a known run: as of its flags */
+/* How the sums of eight rows come to y: as the run's flags say, or side by side, or through its list */
+enum { PMF_AS_FLAGS, PMF_STORE, PMF_SCATTER };
+
+/*
+  y <- A x, or y += A x, for the rows of a run. Constants are: known, a number of gathered steps, all that there are; or 0, and the
+  kinds of steps that there may be; alone, as of the run's flags; to, one of those above
+*/
 SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, PetscScalar *y, int add, size_t size,
-                          int prefetch, SpmvCoding coding, size_t known, int alone, int listed)
+                          int prefetch, SpmvCoding coding, size_t known, unsigned kinds, int alone, int to)
 {
   PmfCursor c = PmfCursorOf(b, run, coding);
 
@@ -16,15 +22,15 @@ SPMV_INLINE void PmfApply(const PmfStorage *b, const PmfRun *run, const PetscSca
     Spmv8 sum;
 
     PmfPrefetchX(b, run, k, x, prefetch);
-    sum = known ? PmfGathered(&c, known, size, prefetch, x) : PmfSliceSum(run, &c, size, prefetch, x);
+    sum = known ? PmfGathered(&c, known, size, prefetch, x) : PmfSliceSum(run, &c, size, prefetch, x, kinds);
 
     if (alone) {
       const PetscScalar total = Spmv8Sum(sum);
       const size_t      r     = PmfRow(b, run, k);
 
       y[r] = add ? y[r] + total : total;
-    } else if (!known || add) PmfPut(b, run, k, sum, y, add);
-    else if (listed) SpmvScatter8(y + run->row, b->list + (run->list + k) * b->listsize, b->listsize, sum);
+    } else if (to == PMF_AS_FLAGS) PmfPut(b, run, k, sum, y, add);
+    else if (to == PMF_SCATTER) SpmvScatter8(y + run->row, b->list + (run->list + k) * b->listsize, b->listsize, sum);
     else Spmv8Store(y + run->row + k, sum);
   }
 }
@@ -49,43 +55,45 @@ typedef void PmfRunFn(const PmfStorage *, const PmfRun *, const PetscScalar *, P
 /* The steps of a run that has one or more: the compiler must be told so, or the loop for 0 is in that for any number, too */
 SPMV_INLINE size_t PmfKnown(const PmfRun *run)
 {
-  if (!run->known) __builtin_unreachable();
+  if (run->known <= 0) __builtin_unreachable();
   return (size_t)run->known;
 }
 
-/* N: a number of steps, or 0, or ANY for what a run has */
-#define PMF_STEPS_0   0
-#define PMF_STEPS_1   1
-#define PMF_STEPS_2   2
-#define PMF_STEPS_3   3
-#define PMF_STEPS_4   4
-#define PMF_STEPS_5   5
-#define PMF_STEPS_6   6
-#define PMF_STEPS_7   7
-#define PMF_STEPS_8   8
-#define PMF_STEPS_ANY PmfKnown(run)
+/* The loops: gathered steps, as many or, ANY, what a run has; or the kinds of steps that there may be */
+#define PMF_LOOP_0    0, PMF_ALL
+#define PMF_LOOP_1    1, 0
+#define PMF_LOOP_2    2, 0
+#define PMF_LOOP_3    3, 0
+#define PMF_LOOP_4    4, 0
+#define PMF_LOOP_5    5, 0
+#define PMF_LOOP_6    6, 0
+#define PMF_LOOP_7    7, 0
+#define PMF_LOOP_8    8, 0
+#define PMF_LOOP_ANY  PmfKnown(run), 0
+#define PMF_LOOP_LINE 0, PMF_LINES
+#define PMF_LOOP_PAIR 0, PMF_PAIRS
+#define PMF_LOOP_NEAR 0, PMF_NEARS
+
+/* Whether there are loops, too, for each way to y: where slices are short */
+#if defined(SPMV_FEW_LOOPS)
+  #define PMF_APART(kinds) 0
+#else
+  #define PMF_APART(kinds) ((kinds) == 0 || (kinds) == PMF_LINES)
+#endif
 #define PMF_RUN(N, SIZE, FETCH, CODING) \
   static void PmfRun_##N##_##SIZE##_##FETCH##_##CODING(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, \
                                                        PetscScalar *y, int add) \
   { \
-    PMF_RUN_BODY(PMF_STEPS_##N, SIZE, FETCH, SPMV_CODING_##CODING) \
+    PMF_RUN_OF(SIZE, FETCH, SPMV_CODING_##CODING, PMF_LOOP_##N) \
   }
-
-#if defined(SPMV_FEW_LOOPS) /* what a run's flags say is asked slice by slice */
-  #define PMF_RUN_BODY(STEPS, SIZE, FETCH, coding) \
-    const size_t known = STEPS; \
-    const int    alone = !known && run->flags & PMF_ALONE; \
+#define PMF_RUN_OF(...) PMF_RUN_BODY(__VA_ARGS__)
+#define PMF_RUN_BODY(SIZE, FETCH, coding, STEPS, KINDS) \
+  const size_t known = STEPS; \
+  const int    alone = KINDS == PMF_ALL && run->flags & PMF_ALONE; \
 \
-    PmfApply(b, run, x, y, add, SIZE, FETCH, coding, known, alone, (run->flags & PMF_LISTED) != 0);
-#else
-  #define PMF_RUN_BODY(STEPS, SIZE, FETCH, coding) \
-    const size_t known = STEPS; \
-\
-    if (!known) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, 0, (run->flags & PMF_ALONE) != 0, 0); \
-    else if (add) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, known, 0, 0); \
-    else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 1); \
-    else PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, 0, 0);
-#endif
+  if (!PMF_APART(KINDS) || add) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, known, KINDS, alone, PMF_AS_FLAGS); \
+  else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, KINDS, 0, PMF_SCATTER); \
+  else PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, KINDS, 0, PMF_STORE);
 #define PMF_RUNS(N, CODING) PMF_RUN(N, 2, 0, CODING) PMF_RUN(N, 2, 1, CODING) PMF_RUN(N, 4, 0, CODING) PMF_RUN(N, 4, 1, CODING)
 #define PMF_ROW(N, SIZE, CODING) \
   { \
@@ -96,14 +104,18 @@ SPMV_INLINE size_t PmfKnown(const PmfRun *run)
   WHAT(0, CODING) \
   WHAT(1, CODING) \
   WHAT(2, CODING) \
-  WHAT(3, CODING) WHAT(4, CODING) WHAT(5, CODING) WHAT(6, CODING) WHAT(7, CODING) WHAT(8, CODING) WHAT(ANY, CODING)
+  WHAT(3, CODING) \
+  WHAT(4, CODING) \
+  WHAT(5, CODING) \
+  WHAT(6, CODING) WHAT(7, CODING) WHAT(8, CODING) WHAT(ANY, CODING) WHAT(LINE, CODING) WHAT(PAIR, CODING) WHAT(NEAR, CODING)
 
 /* The loops over runs of a coding by PmfRunIndex(), bytes of columns, and whether there is a prefetch */
-typedef PmfRunFn *const PmfRunTable[PMF_KNOWN + 2][2][2];
+#define PMF_LOOPS (PMF_KNOWN + 2 + PMF_ONLY)
+typedef PmfRunFn *const PmfRunTable[PMF_LOOPS][2][2];
 
 static inline int PmfRunIndex(int known)
 {
-  return PetscMin(known, PMF_KNOWN + 1);
+  return known < 0 ? PMF_KNOWN + 1 - known : PetscMin(known, PMF_KNOWN + 1);
 }
 
 /* pmf_coded_simd.c: the loops over runs by PmfRun.known, bytes of columns, and whether there is a prefetch */

@@ -141,21 +141,25 @@ SPMV_INLINE Spmv8 PmfNearSteps(PmfCursor *c, size_t n, size_t steps, size_t size
   return Spmv8Add(sum, other);
 }
 
-/* The sum of a slice with steps of any kind; x: with the run's base */
-SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, size_t size, int prefetch, const PetscScalar *x)
+/* The sum of a slice with steps of some kinds, a constant; the bits are the same with more kinds; x: with the run's base */
+SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, size_t size, int prefetch, const PetscScalar *x, unsigned kinds)
 {
   const size_t near = (size_t)run->steps[PMF_NEAR];
   Spmv8        sum = Spmv8Zero(), other = Spmv8Zero();
 
-  PmfAddSteps(c, (size_t)run->steps[PMF_CONSECUTIVE], PMF_CONSECUTIVE, size, prefetch, x, &sum, &other);
-  PmfAddSteps(c, (size_t)run->steps[PMF_COMMON], PMF_COMMON, size, prefetch, x, &other, &other);
-  sum = Spmv8Add(Spmv8Add(sum, other), PmfPaired(c, (size_t)run->steps[PMF_PAIRED], size, prefetch, x));
-  if (run->near == 2) sum = Spmv8Add(sum, PmfNearSteps(c, near, 2, size, prefetch, x));
-  else if (run->near == 3) sum = Spmv8Add(sum, PmfNearSteps(c, near, 3, size, prefetch, x));
-  else if (run->near) sum = Spmv8Add(sum, PmfNearSteps(c, near, 4, size, prefetch, x));
-  sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], size, prefetch, x));
-  PmfAddMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, x, &sum);
-  PmfAddMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, x, &sum);
+  if (kinds & PMF_BIT(PMF_CONSECUTIVE))
+    PmfAddSteps(c, (size_t)run->steps[PMF_CONSECUTIVE], PMF_CONSECUTIVE, size, prefetch, x, &sum, &other);
+  if (kinds & PMF_BIT(PMF_COMMON)) PmfAddSteps(c, (size_t)run->steps[PMF_COMMON], PMF_COMMON, size, prefetch, x, &other, &other);
+  sum = Spmv8Add(Spmv8Add(sum, other),
+                 kinds & PMF_BIT(PMF_PAIRED) ? PmfPaired(c, (size_t)run->steps[PMF_PAIRED], size, prefetch, x) : Spmv8Zero());
+  if (kinds & PMF_BIT(PMF_NEAR)) {
+    if (run->near == 2) sum = Spmv8Add(sum, PmfNearSteps(c, near, 2, size, prefetch, x));
+    else if (run->near == 3) sum = Spmv8Add(sum, PmfNearSteps(c, near, 3, size, prefetch, x));
+    else if (run->near) sum = Spmv8Add(sum, PmfNearSteps(c, near, 4, size, prefetch, x));
+  }
+  if (kinds & PMF_BIT(PMF_GATHERED)) sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], size, prefetch, x));
+  if (kinds & PMF_BIT(PMF_RAGGED)) PmfAddMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, x, &sum);
+  if (kinds & PMF_BIT(PMF_DIAGONAL)) PmfAddMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, x, &sum);
   return sum;
 }
 
