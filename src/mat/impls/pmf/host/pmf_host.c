@@ -81,7 +81,7 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 */
 #define PMF_CYCLES_SLICE 3.5
 #define PMF_CYCLES_ALONE 8.5
-#define PMF_CYCLES_NEAR  2.0  /* of steps that share pieces of x, besides those, and ... */
+#define PMF_CYCLES_NEAR  1.0  /* of steps that share pieces of x, besides those, and ... */
 #define PMF_CYCLES_PICK  1.0  /* ... of each of them, in whole vectors */
 #define PMF_CYCLES_FEW   1.0  /* of a step whose values are few, besides decoding them */
 #define PMF_CYCLES_BUILD 33.0 /* of an entry, 9 of them for memory that nobody has touched */
