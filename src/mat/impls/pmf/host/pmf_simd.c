@@ -2,7 +2,7 @@
   pmf_simd.c - the products of PMF, compiled once for each instruction set of isas.h
 
   Slices (pmf_slices.h) of a run have the same steps, so the processor knows where each one ends; the runs that are most
-  frequent, of a few gathered steps, have a loop of their own for each number of them.
+  frequent have loops of their own, for each of a few numbers of gathered steps, and for kinds that come without others.
 */
 #include "pmf_runs.h"
 
