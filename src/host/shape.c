@@ -8,6 +8,7 @@
 #define SHAPE_PLACES 64  /* where such rows are looked for */
 #define SHAPE_ROWS   64  /* of them at most */
 #define SHAPE_PART   0.9 /* of the rows and entries there that must be in whole blocks */
+#define SHAPE_SHARED 0.2 /* of the rows there, which share their columns: some of the matrix may be in blocks */
 
 /* How many rows from one on, SHAPE_ROWS at most, have the same columns */
 static PetscInt ShapeSameRows(const SpmvCSR *csr, PetscInt row)
@@ -54,4 +55,19 @@ void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w)
   }
   *h = ShapeElected(rows, most);
   *w = ShapeElected(columns, most);
+}
+
+/* Whether some rows have the columns of a neighbour: else there are hardly any blocks */
+PetscBool SpmvShapeShared(const SpmvCSR *csr)
+{
+  PetscInt all = 0, shared = 0;
+
+  for (PetscInt place = 0; place < SHAPE_PLACES; place++) {
+    const PetscInt row  = (PetscInt)SpmvShare((size_t)csr->m, place, SHAPE_PLACES);
+    const PetscInt rows = row < csr->m ? ShapeSameRows(csr, row) : 0;
+
+    all += rows;
+    if (rows > 1 || (rows && row + 1 < csr->m && ShapeSameRows(csr, row + 1) > 1)) shared += rows;
+  }
+  return (PetscBool)((double)shared >= SHAPE_SHARED * (double)all);
 }

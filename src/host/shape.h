@@ -4,4 +4,5 @@
 #pragma once
 #include "../spmvimpl.h"
 
-extern void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w);
+extern void      SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w);
+extern PetscBool SpmvShapeShared(const SpmvCSR *csr);

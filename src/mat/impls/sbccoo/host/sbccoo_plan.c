@@ -4,7 +4,10 @@
 #include "sbccoo_host.h"
 #include "../../../../host/shape.h"
 
-/* Scalars, blocks that the user declared, blocks that rows with the same columns tell; then of 2 and 3; then twice these */
+/*
+  Scalars, blocks that the user declared, blocks that rows with the same columns tell; then of 2 and 3; then twice these. No blocks
+  where nobody declared any and rows have other columns than their neighbours: to look at each size takes half a product
+*/
 PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[])
 {
   const PetscInt declared   = csr->rbs == csr->cbs ? csr->rbs : 1;
@@ -14,6 +17,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
   *n = 0;
   if (asked->value[SBCCOO_BLOCK] || round >= (PetscInt)PETSC_STATIC_ARRAY_LENGTH(tried)) PetscFunctionReturn(PETSC_SUCCESS);
   SpmvShapeFind(csr, SBCCOO_BLOCK_MAX, &h, &w);
+  if (round && declared == 1 && !SpmvShapeShared(csr)) PetscFunctionReturn(PETSC_SUCCESS);
   if (h == w && h != declared) tried[0][2] = h;
   for (int k = 0; k < 3; k++) {
     const PetscInt b = tried[round][k];
@@ -46,7 +50,18 @@ static PetscBool PlanStoredBefore(const SpmvCSR *csr, PetscInt r, PetscInt b)
   return (PetscBool)!memcmp(csr->j + i[0], csr->j + i[-b], (size_t)n * sizeof(*csr->j));
 }
 
-/* Blocks of one block row, or entries and pieces of one row, as if each had its partner */
+/* The entries of one row, which are its blocks, as if each had its partner */
+static void PlanScalars(const SpmvCSR *csr, PetscInt r, PlanTally *t)
+{
+  PetscInt k = csr->i[r];
+
+  while (k < csr->i[r + 1] && csr->j[k] <= csr->first + r) k++;
+  t->entries += csr->i[r + 1] - k;
+  t->blocks += csr->i[r + 1] - k;
+  t->rows++;
+}
+
+/* The blocks of one block row, in the same way */
 static void PlanRow(const SpmvCSR *csr, PetscInt r, PetscInt b, PlanTally *t)
 {
   const PetscLogDouble before = t->blocks;
@@ -111,8 +126,11 @@ static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook
   PetscLogDouble       inside = 0, alone = 0; /* in pieces; in rows behind the last whole block */
 
   for (PetscInt r = 0; r + b <= rows->m; r += b) {
-    PlanRow(rows, r, b, &t);
-    if (b == 1) PlanPieces(rows, r, &t, &inside);
+    if (b > 1) PlanRow(rows, r, b, &t);
+    else {
+      PlanScalars(rows, r, &t);
+      PlanPieces(rows, r, &t, &inside);
+    }
   }
   for (PetscInt r = rows->m / b * b; r < rows->m; r++) alone += rows->i[r + 1] - rows->i[r];
   t.alone += t.entries * PlanRest(plan, look);
