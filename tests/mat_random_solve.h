@@ -252,13 +252,30 @@ static PetscErrorCode Fits(const Slot *slot, PetscBool *fits)
   PetscFunctionReturn(0);
 }
 
+/* Whether a parallel matrix and its diagonal block, which has the inverses, have the same block size: else PCPBJACOBI reads beyond them */
+static PetscErrorCode BlocksAgree(Mat A, PetscBool *agree)
+{
+  Mat         block;
+  PetscInt    bs, own;
+  PetscMPIInt same;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetDiagonalBlock(A, &block));
+  PetscCall(MatGetBlockSize(A, &bs));
+  PetscCall(MatGetBlockSize(block, &own));
+  same = bs == own;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  *agree = (PetscBool)same;
+  PetscFunctionReturn(0);
+}
+
 /* A new preconditioner, which is kept, or one that was: with the matrix as it is now */
 static PetscErrorCode DoPC(Side *s, Draw *d)
 {
   Slot           *slot   = &s->slot[DrawBelow(d, SLOTS)];
   const PetscInt  wanted = DrawBelow(d, KINDS), levels = DrawBelow(d, 3);
   const PetscBool keep = DrawChance(d, 80);
-  PetscBool       fits, icc;
+  PetscBool       fits, icc, agree = PETSC_TRUE;
   Mat             A;
 
   PetscFunctionBegin;
@@ -280,6 +297,12 @@ static PetscErrorCode DoPC(Side *s, Draw *d)
   if (Kinds[slot->kind].sweeps) {
     PetscCall(ForSweeps(s, &A));
     if (!s->ours) PetscCall(PCDestroy(&slot->pc));
+  }
+  if (!strcmp(Kinds[slot->kind].type, PCPBJACOBI)) PetscCall(BlocksAgree(A, &agree));
+  if (!agree) {
+    PetscCall(PCDestroy(&slot->pc));
+    slot->made = PETSC_FALSE;
+    PetscFunctionReturn(0);
   }
   if (slot->pc) PetscCall(PCSetOperators(slot->pc, A, A));
   else PetscCall(PCNew(slot->kind, slot->levels, A, &slot->pc));
