@@ -95,7 +95,7 @@ command -v oclgrind >/dev/null || { echo 'ok device_races # SKIP there is no ocl
 # A simulated kernel takes a thousand times as long: the plans that users get who ask for nothing, of formats whose work items share
 # most; a vector of more entries than a work group has
 some=-default n=37 formats='bccoo csradaptive'
-[ -z "$ALL" ] || some='' n=0,1,37,300 formats=$FORMATS
+[ -z "$ALL" ] || some='' n=0,1,37,300 formats=$DEVICE_FORMATS
 for format in $formats; do
   check "races_$format" 0 '^0 plans wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$PROGRAMS/format_device" -quick $some -format "$format" -spmv_device opencl -spmv_device_cache none
 done
@@ -103,7 +103,7 @@ check races_products 0 '^0 wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-race
 # A storage with fill that the device makes
 [ -z "$ALL" ] || check races_convert 0 '^another: device' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$PROGRAMS/mat_device" $device none -mat_bccoo_device_convert device
 # Memory that is read before it is written. Without optimisation, whose code Oclgrind 21 does not follow there
-[ -n "$ALL" ] && for format in $FORMATS; do
+[ -n "$ALL" ] && for format in $DEVICE_FORMATS; do
   check "uninitialized_$format" 0 '^0 plans wrong' '[Uu]ninit\|Invalid\|OCLGRIND' oclgrind --uninitialized --build-options -cl-opt-disable "$PROGRAMS/format_device" -quick -default -format "$format" -spmv_device opencl -spmv_device_cache none
 done
 [ -z "$ALL" ] || check races_atomic 0 'parts atomic: 0 entries wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$PROGRAMS/format_device_knobs" -spmv_device opencl -spmv_device_cache none

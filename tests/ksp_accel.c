@@ -222,12 +222,12 @@ end:
     test:
       suffix: 1_long
       output_file: output/ksp_accel_1_nsize-1.out
-      args: -type {{FORMATS}}
+      args: -type {{DEVICE_FORMATS}}
     test:
       suffix: 2_long
       nsize: 2
       output_file: output/ksp_accel_1_nsize-2.out
-      args: -type {{FORMATS}}
+      args: -type {{DEVICE_FORMATS}}
     test: # AIJ's kernel serves for a while, then the device
       suffix: later
       args: -mat_spmv_build_after 3

@@ -301,7 +301,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: device_types_long
-    args: -type {{FORMATS}} -mat_spmv_backend device -vec_type accel -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
+    args: -type {{DEVICE_FORMATS}} -mat_spmv_backend device -vec_type accel -mat_spmv_build_after 0 -spmv_device opencl -skip_without_device
     timeoutfactor: 5
     filter: grep -v "MatCreate_MAIJ\|name: MatSpmv\|_anytype_C" | sed -E "s,contract: [0-9]+,contract: N,"
     output_file: output/mat_contract.out

@@ -196,7 +196,7 @@ end:
     test:
       suffix: 1
       nsize: {{1 2}separate output}
-      args: -type {{FORMATS}}
+      args: -type {{DEVICE_FORMATS}}
     test: # the host has some rows: by powers measured, with threads for it and without
       suffix: shared
       args: -type pmf -mat_pmf_device_parts {{1 2}} -mat_spmv_threads 2 -mat_pmf_partition {{pmf nnz diagonal}}

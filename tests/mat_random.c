@@ -224,7 +224,7 @@ int main(int argc, char **argv)
       args: -type spmv -sequences 50
     test:
       suffix: device
-      args: -type {{FORMATS}} -sequences 10 -device -skip_without_device -spmv_device opencl
+      args: -type {{DEVICE_FORMATS}} -sequences 10 -device -skip_without_device -spmv_device opencl
       filter: grep -v "WARNING!\|unused database option\|Option left"
     test:
       suffix: types_long

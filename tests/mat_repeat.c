@@ -128,19 +128,19 @@ end:
 /*TEST
 
   testset:
-    args: -type {{FORMATS spmv}} -mat_spmv_build_after 0
+    args: -mat_spmv_build_after 0
     output_file: output/mat_repeat.out
     test:
       suffix: threads
-      args: -mat_spmv_threads 2
+      args: -type {{FORMATS spmv}} -mat_spmv_threads 2
     test:
       suffix: long
       nsize: {{1 2}}
-      args: -mat_spmv_threads {{1 2 4}} -repeats 100
+      args: -type {{FORMATS spmv}} -mat_spmv_threads {{1 2 4}} -repeats 100
       timeoutfactor: 3
     test:
       suffix: device
-      args: -mat_spmv_backend device -spmv_device opencl -skip_without_device -repeats 10
+      args: -type {{DEVICE_FORMATS spmv}} -mat_spmv_backend device -spmv_device opencl -skip_without_device -repeats 10
       filter: grep -v Warning
 
 TEST*/

@@ -326,7 +326,7 @@ end:
     test:
       suffix: 1
       nsize: {{1 2}separate output}
-      args: -type {{FORMATS}}
+      args: -type {{DEVICE_FORMATS}}
     test:
       suffix: 3
       nsize: 3
@@ -336,7 +336,7 @@ end:
       suffix: 3_long
       nsize: 3
       output_file: output/mat_vecs_1_nsize-3.out
-      args: -type {{FORMATS}}
+      args: -type {{DEVICE_FORMATS}}
     test: # the host has some rows, and all vectors
       suffix: shared
       nsize: {{1 2}separate output}

@@ -397,7 +397,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: error
-    args: -type {{FORMATS}} -mat_spmv_backend device -mat_spmv_build_after 0 -malloc_dump
+    args: -type {{DEVICE_FORMATS}} -mat_spmv_backend device -mat_spmv_build_after 0 -malloc_dump
     timeoutfactor: 5
 
   test:
@@ -408,7 +408,7 @@ int main(int argc, char **argv)
   test:
     suffix: fallback_long
     output_file: output/unit_device_faults_fallback.out
-    args: -type {{FORMATS}} -mat_spmv_backend device -mat_spmv_build_after 0 -fallback -spmv_device_staging 500 -malloc_dump
+    args: -type {{DEVICE_FORMATS}} -mat_spmv_backend device -mat_spmv_build_after 0 -fallback -spmv_device_staging 500 -malloc_dump
     timeoutfactor: 5
 
 TEST*/

@@ -27,6 +27,12 @@ static PetscLogDouble EstimateByte(const SpmvMachine *machine, PetscLogDouble le
   return machine->byte[low] + (level - low) * (machine->byte[low + 1] - machine->byte[low]);
 }
 
+/* By how much a product's bytes take longer than one stream's: more streams than one or two make memory slower, and no cache */
+static PetscLogDouble EstimateSlower(const SpmvTerms *t)
+{
+  return t->work.slow > 0 ? 1 + (t->work.slow - 1) * PetscMax(0, t->level - (SPMV_LEVELS - 2)) : 1;
+}
+
 #define ESTIMATE_LEARNT 0.25 /* what is missed all the same of branches that a predictor can know */
 
 /*
@@ -39,7 +45,7 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
   const SpmvWork      *w      = &t->work;
   const PetscLogDouble missed = SpmvMachineKnows(machine, w->branches) ? ESTIMATE_LEARNT * w->misses : w->misses;
-  const PetscLogDouble load   = t->bytes * EstimateByte(machine, t->level);
+  const PetscLogDouble load   = t->bytes * EstimateByte(machine, t->level) * EstimateSlower(t);
   const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
   PetscLogDouble       wait   = 0;
@@ -102,6 +108,7 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
       sum->near += weight * part[k].near;
       sum->reach = part[k].reach;
       sum->waits = part[k].waits;
+      sum->slow  = part[k].slow;
     }
   }
   for (PetscInt k = 1; k < n; k++) {

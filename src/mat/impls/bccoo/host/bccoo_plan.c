@@ -90,7 +90,8 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define BCCOO_CYCLES_NS 4.1 /* of a nanosecond of BccooTallyWork(), whose ratios are right; fitted to 82 matrices on Zen 4 */
+#define BCCOO_SLOW      1.25 /* from memory, where the lanes read x in as many places: 7 matrices of 30 M entries, Zen 5 */
+#define BCCOO_CYCLES_NS 4.1  /* of a nanosecond of BccooTallyWork(), whose ratios are right; fitted to 82 matrices on Zen 4 */
 
 /*
   Nanoseconds of work on blocks in cache, on one core of Zen 4 at 3.5 GHz: fitted to 24 shapes of 1x1 to 8x8 with 4 and 24 blocks
@@ -124,7 +125,10 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
     if (t.h != h || t.w != w) t = BccooTallyOf(csr, p);
     BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : BccooTile(csr, h * w, bunch, t.blocks), &works[k]);
     BccooCodedWork(csr, &plans[k], t.part * (double)t.blocks, &works[k]);
-    if (bunch > 1) works[k].bytes += t.part * (double)t.rows * sizeof(uint16_t);
+    if (bunch > 1) {
+      works[k].bytes += t.part * (double)t.rows * sizeof(uint16_t);
+      works[k].slow = BCCOO_SLOW;
+    }
     works[k].cycles += t.part * BCCOO_CYCLES_NS * BccooTallyWork(&t, bunch, &dense);
     *(h * w > 1 ? &works[k].blocked : &works[k].cycles) += t.part * BCCOO_CYCLES_NS * dense;
   }
