@@ -52,13 +52,13 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define BCCOO_LARGE 9 /* entries of a large block, to BccooTile() */
+
 /*
   A tile of 64 blocks in each lane, fewer if the matrix would not fill a few groups of them; long tiles without a bunch. Lanes are
   a tile apart, and so is what they read of x: of a long one, 32 blocks are 3 % faster than 64 (13 matrices of more than 65,536
   columns; mdual 14 %). Large blocks read more of it: 40 of 3x3 to 5x5 are 5 % faster (29 matrices, Zen 5; 2x2: 1 % slower)
 */
-#define BCCOO_LARGE 9 /* entries of a large block */
-
 static PetscInt BccooTile(const SpmvCSR *csr, PetscInt entries, PetscInt bunch, size_t nblocks)
 {
   if (bunch == 1) return 512; /* a whole number of BCCOO_CHUNK */
