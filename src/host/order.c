@@ -2,6 +2,7 @@
   order.c - rows and columns of a matrix in the order of a search of its graph, level by level
 */
 #include "order.h"
+#include "shape.h"
 
 #define ORDER_GROUP   8          /* rows that stay together, at most */
 #define ORDER_LOOKS   256        /* places in which it is looked whether rows belong together */
@@ -12,10 +13,7 @@ static PetscBool OrderIsGroup(const SpmvCSR *csr, PetscInt r, PetscInt g)
 {
   const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r];
 
-  for (PetscInt k = 1; k < g; k++) {
-    if (csr->i[r + k + 1] - csr->i[r + k] != n || memcmp(j, csr->j + csr->i[r + k], (size_t)n * sizeof(*j))) return PETSC_FALSE;
-  }
-  if (n % g) return PETSC_FALSE;
+  if (n % g || SpmvSameRows(csr, r, g) < g) return PETSC_FALSE;
   for (PetscInt k = 0; k < n; k++) {
     if (j[k] % g != k % g || (k % g && j[k] != j[k - 1] + 1)) return PETSC_FALSE;
   }

@@ -10,16 +10,6 @@
 #define SHAPE_PART   0.9 /* of the rows and entries there that must be in whole blocks */
 #define SHAPE_SHARED 0.2 /* of the rows there, which share their columns: some of the matrix may be in blocks */
 
-/* How many rows from one on, SHAPE_ROWS at most, have the same columns */
-static PetscInt ShapeSameRows(const SpmvCSR *csr, PetscInt row)
-{
-  const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0], most = PetscMin(SHAPE_ROWS, csr->m - row);
-  PetscInt        rows = 1;
-
-  while (rows < most && i[rows + 1] - i[rows] == n && !memcmp(j, j + rows * n, (size_t)n * sizeof(*j))) rows++;
-  return rows;
-}
-
 /* Votes for each size that whole blocks could have of what begins at `first` */
 static void ShapeVote(PetscInt first, PetscInt length, PetscInt64 votes[])
 {
@@ -43,9 +33,9 @@ void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w)
   for (PetscInt place = 0; place < SHAPE_PLACES; place++) {
     PetscInt row = (PetscInt)SpmvShare((size_t)csr->m, place, SHAPE_PLACES), last;
 
-    if (row && row < csr->m) row += ShapeSameRows(csr, row); /* to where others begin */
+    if (row && row < csr->m) row += SpmvSameRows(csr, row, SHAPE_ROWS); /* to where others begin */
     if (row >= csr->m || csr->i[row] == csr->i[row + 1]) continue;
-    ShapeVote(row, ShapeSameRows(csr, row), rows);
+    ShapeVote(row, SpmvSameRows(csr, row, SHAPE_ROWS), rows);
     last = csr->i[row + 1];
     for (PetscInt first = csr->i[row], k = first + 1; k <= last; k++) {
       if (k < last && csr->j[k] == csr->j[k - 1] + 1) continue;
@@ -64,10 +54,10 @@ PetscBool SpmvShapeShared(const SpmvCSR *csr)
 
   for (PetscInt place = 0; place < SHAPE_PLACES; place++) {
     const PetscInt row  = (PetscInt)SpmvShare((size_t)csr->m, place, SHAPE_PLACES);
-    const PetscInt rows = row < csr->m ? ShapeSameRows(csr, row) : 0;
+    const PetscInt rows = row < csr->m ? SpmvSameRows(csr, row, SHAPE_ROWS) : 0;
 
     all += rows;
-    if (rows > 1 || (rows && row + 1 < csr->m && ShapeSameRows(csr, row + 1) > 1)) shared += rows;
+    if (rows > 1 || (rows && row + 1 < csr->m && SpmvSameRows(csr, row + 1, SHAPE_ROWS) > 1)) shared += rows;
   }
   return (PetscBool)((double)shared >= SHAPE_SHARED * (double)all);
 }

@@ -4,21 +4,10 @@
   Where enough consecutive rows have the same columns (inodes), AIJ reads columns and x once for up to five rows.
 */
 #include "tune.h"
+#include "../host/shape.h"
 
 #define AIJ_NODE  5   /* rows of an inode, at most */
 #define AIJ_NODES 0.8 /* inodes, for a row, above which AIJ does without them */
-
-/* Rows from r on that have the columns of row r, r among them */
-static PetscInt AijNode(const SpmvCSR *csr, PetscInt r)
-{
-  const PetscInt n = csr->i[r + 1] - csr->i[r];
-  PetscInt       h = 1;
-
-  while (h < AIJ_NODE && r + h < csr->m && csr->i[r + h + 1] - csr->i[r + h] == n &&
-         !memcmp(csr->j + csr->i[r], csr->j + csr->i[r + h], (size_t)n * sizeof(PetscInt)))
-    h++;
-  return h;
-}
 
 /* Cycles of Zen 4, fitted to 82 matrices, by entry and by row */
 static PetscErrorCode AijWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
@@ -29,7 +18,7 @@ static PetscErrorCode AijWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWor
   PetscFunctionBegin;
   (void)plan;
   for (PetscInt r = 0, h; r < rows->m; r += h) {
-    h = AijNode(rows, r);
+    h = SpmvSameRows(rows, r, AIJ_NODE);
     nodes++;
   }
   work->bytes += nz * (sizeof(PetscScalar) + sizeof(PetscInt)) + m * sizeof(PetscInt);

@@ -3,6 +3,7 @@
 */
 #include "bccoo_knobs.h"
 #include "bccoo_walk.h"
+#include "../../../host/shape.h"
 
 /* Why a matrix has no storage of such blocks; empty if it has. A block row or column past the last must not wrap either */
 PetscErrorCode BccooBlocksAllow(const SpmvCSR *csr, const PetscInt p[], char why[], size_t size)
@@ -60,10 +61,7 @@ static PetscBool BccooIsFull(const BccooBlocks *b, const SpmvCSR *csr, PetscInt 
   for (PetscInt k = 0; k < n; k += b->w) { /* columns increase */
     if (j[k] % b->w || j[k + b->w - 1] - j[k] >= b->w) return PETSC_FALSE;
   }
-  for (PetscInt r = 1; r < b->h; r++) {
-    if (i[r + 1] - i[r] != n || memcmp(j, j + n * r, (size_t)n * sizeof(PetscInt))) return PETSC_FALSE;
-  }
-  return PETSC_TRUE;
+  return (PetscBool)(SpmvSameRows(csr, row, b->h) == b->h);
 }
 
 /* The blocks of the block row that walk stands at; where the value of each of its entries goes is written to position */

@@ -16,8 +16,8 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
   PetscFunctionBegin;
   *n = 0;
   if (asked->value[SBCCOO_BLOCK] || round >= (PetscInt)PETSC_STATIC_ARRAY_LENGTH(tried)) PetscFunctionReturn(PETSC_SUCCESS);
-  SpmvShapeFind(csr, SBCCOO_BLOCK_MAX, &h, &w);
   if (round && declared == 1 && !SpmvShapeShared(csr)) PetscFunctionReturn(PETSC_SUCCESS);
+  SpmvShapeFind(csr, SBCCOO_BLOCK_MAX, &h, &w);
   if (h == w && h != declared) tried[0][2] = h;
   for (int k = 0; k < 3; k++) {
     const PetscInt b = tried[round][k];
@@ -44,10 +44,7 @@ typedef struct {
 /* Whether row r has the columns of the block row before: y is loaded soon after it was stored, for some b with a mask */
 static PetscBool PlanStoredBefore(const SpmvCSR *csr, PetscInt r, PetscInt b)
 {
-  const PetscInt *i = csr->i + r, n = i[1] - i[0];
-
-  if (r < b || b <= 4 || b == 8 || n != i[1 - b] - i[-b]) return PETSC_FALSE;
-  return (PetscBool)!memcmp(csr->j + i[0], csr->j + i[-b], (size_t)n * sizeof(*csr->j));
+  return (PetscBool)(r >= b && b > 4 && b < 8 && SpmvSameColumns(csr, r, r - b));
 }
 
 /* The entries of one row, which are its blocks, as if each had its partner */
