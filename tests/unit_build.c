@@ -219,7 +219,7 @@ static PetscErrorCode WorkTune(Work *w)
   request.kind    = w->kind == SPMV_TUNE_OFF ? SPMV_TUNE_ESTIMATE : w->kind;
   request.seconds = 1e-3;
   PetscCall(PetscStrncpy(request.wisdom, "none", sizeof(request.wisdom)));
-  PetscCall(SpmvTune(&request, w->csr, &key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, Baseline, &products, &w->choice));
+  PetscCall(SpmvTune(&request, w->csr, &key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, Baseline, &products, &w->choice, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -274,7 +274,7 @@ static PetscErrorCode Tune(const SpmvRequest *q, const SpmvTestCSR *t, PetscInt 
 
   PetscFunctionBegin;
   *aij = 0;
-  PetscCall(SpmvTune(q, &csr, &key, backend, moves, target, Baseline, aij, choice));
+  PetscCall(SpmvTune(q, &csr, &key, backend, moves, target, Baseline, aij, choice, NULL));
   PetscCheck(choice->known && choice->best.number >= 0 && SpmvChoiceAnswers(choice, q, &key, backend, moves), PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "no choice");
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -40,7 +40,7 @@ static const struct {
 #define MEASURE_NEAR     1.5  /* of the least: what is measured to take more on a device leads nowhere */
 #define MEASURE_AGAIN    6    /* of least time, that are measured again at the end */
 #define MEASURE_PRODUCTS 7    /* of each, at most; the first brings things into cache and is not timed */
-#define MEASURE_FEWEST   4    /* of each, at least */
+#define MEASURE_FEWEST   4    /* of each, at least, and of AIJ's kernel, to which others are compared */
 #define MEASURE_LONG     2e-3 /* seconds of a product of which so few are enough: the matrix is read from memory */
 
 /* The least that was measured of a backend */
@@ -65,7 +65,7 @@ static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, co
   for (PetscInt k = 0; k < MEASURE_PRODUCTS; k++) {
     PetscLogDouble start, end;
 
-    if (k >= MEASURE_FEWEST && (*least > MEASURE_LOST * best || *least > MEASURE_LONG)) break;
+    if (k >= MEASURE_FEWEST && (!apply || *least > MEASURE_LOST * best || *least > MEASURE_LONG)) break;
     PetscCall(MeasureTime(&start));
     if (apply) SpmvApply(apply, storage, csr->i[csr->m], search->x, search->y, PETSC_FALSE);
     else PetscCall((*search->baseline)(search->context));
@@ -76,25 +76,57 @@ static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Builds an option of the host, runs it, and destroys it */
+/* Whether a storage of this candidate and plan is kept */
+PetscBool SpmvKeptIs(const SpmvKept *kept, PetscInt number, const SpmvPlan *asked)
+{
+  return (PetscBool)(kept->own.storage && kept->number == number && !memcmp(&kept->asked, asked, sizeof(*asked)));
+}
+
+PetscErrorCode SpmvKeptDestroy(SpmvKept *kept)
+{
+  PetscFunctionBegin;
+  if (kept->own.storage) PetscCall(SpmvOwnedDestroy(&kept->own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Keeps the storage of an option that was measured if none has cost less: at most one is there beside the one that is measured. What
+  borrows is built in no time; SPMV_TUNE_PATIENT may have measured for so long that building once more does not count
+*/
+static PetscErrorCode MeasureKeep(SpmvSearch *search, const SpmvOption *option, SpmvKept *made)
+{
+  PetscFunctionBegin;
+  if (!made->own.storage || made->own.side->borrows || search->request->kind != SPMV_TUNE_MEASURE)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    if (o->measured > 0 && SpmvOptionCost(search->request, o) < SpmvOptionCost(search->request, option))
+      PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(SpmvKeptDestroy(&search->kept));
+  search->kept      = *made;
+  made->own.storage = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Builds an option of the host and runs it */
 static PetscErrorCode MeasureHost(SpmvSearch *search, SpmvOption *option)
 {
   const SpmvFormat  *format  = SpmvCandidate[option->number];
   const SpmvKernels *kernels = NULL;
-  SpmvPlan           plan    = option->plan;
   PetscLogDouble     start, end;
-  SPMV_DESTROY_BY(SpmvOwnedDestroy)
-  SpmvOwned own = {.side = &format->host->side};
+  SPMV_DESTROY_BY(SpmvKeptDestroy)
+  SpmvKept made = {.number = option->number, .asked = option->plan, .plan = option->plan, .own.side = &format->host->side};
 
   PetscFunctionBegin;
   if (format->host->kernels) {
     PetscCall(SpmvKernelsGet(format, search->request->isa, &kernels));
     PetscCall(MeasureTime(&start));
-    PetscCall(SpmvBuild(&format->host->side, search->sample.all, NULL, &plan, &own.storage));
+    PetscCall(SpmvBuild(made.own.side, search->sample.all, NULL, &made.plan, &made.own.storage));
     PetscCall(MeasureTime(&end));
     option->build = end - start;
   }
-  PetscCall(MeasureProducts(search, kernels ? kernels->apply : NULL, own.storage, &option->measured));
+  PetscCall(MeasureProducts(search, kernels ? kernels->apply : NULL, made.own.storage, &option->measured));
+  PetscCall(MeasureKeep(search, option, &made));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

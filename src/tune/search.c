@@ -198,6 +198,7 @@ PetscErrorCode SpmvSearchDestroy(SpmvSearch *search)
 {
   PetscFunctionBegin;
   PetscCall(SpmvSampleDestroy(&search->sample));
+  PetscCall(SpmvKeptDestroy(&search->kept));
   PetscCall(PetscFree(search->option));
   PetscCall(PetscFree2(search->x, search->y));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -27,8 +27,8 @@ const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS] = {
   {"local", "Do not measure other words and local memories than the default (4)"},
   {"slices", "Measure vertical slices only where the matrix is wider than high (5)"},
   {"tiles", "Measure only tiles of 1/4 to 4 times the format's own choice, and not larger than the matrix (6)"},
-  {"model",
-   "Measure only what is estimated to take at most twice the least, on the host only each format's own plan and at most 1.3 times"},
+  {"model", "Measure only what is estimated to take at most twice the least, on the host only each format's own plan and at most "
+            "1.3 times"},
 };
 
 /* Seconds of a product, and of its part of the set-up if calls are counted */
@@ -160,7 +160,7 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
   to measure, other values of its knobs as well
 */
 static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const SpmvTarget *target, SpmvBaselineFn *baseline,
-                                void *context, SpmvChoice *choice)
+                                void *context, SpmvChoice *choice, SpmvKept *kept)
 {
   SPMV_DESTROY_BY(SpmvSearchDestroy)
   SpmvSearch search = {.request = q, .baseline = baseline, .context = context, .choice = choice};
@@ -181,6 +181,10 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const 
   own = search.n;
   if (q->kind > SPMV_TUNE_ESTIMATE && own) PetscCall(SpmvMeasure(&search));
   TuneBest(&search, own, choice);
+  if (kept && SpmvKeptIs(&search.kept, choice->best.number, &choice->best.plan)) {
+    *kept                   = search.kept;
+    search.kept.own.storage = NULL;
+  }
   if (!own)
     PetscCall(TuneFirst(q, csr, choice->backend, target, choice)); /* all refuse this matrix: the first one is to say why */
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -336,11 +340,12 @@ static PetscBool TuneIsPlain(const SpmvRequest *q, PetscInt backend)
 . baseline - runs a product by AIJ's own kernel
 - context  - is given to it
 
-  Output Parameter:
-. choice - without an error choice->known is set
+  Output Parameters:
++ choice - without an error choice->known is set
+- kept   - the storage of what was chosen, if measuring has left it; NULL: it is not asked for
 */
 PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, PetscBool moves,
-                        const SpmvTarget *target, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice)
+                        const SpmvTarget *target, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice, SpmvKept *kept)
 {
   SpmvRequest *q = &choice->request;
   PetscBool    wisdom;
@@ -362,7 +367,7 @@ PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const Spmv
     choice->from        = SPMV_FROM_ESTIMATE;
   } else {
     if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, target, choice));
-    if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, target, baseline, context, choice));
+    if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, target, baseline, context, choice, kept));
     if (wisdom && choice->from == SPMV_FROM_MEASURE && choice->best.measured < PETSC_MAX_REAL)
       PetscCall(SpmvChoiceToWisdom(target, choice));
   }

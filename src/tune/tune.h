@@ -137,6 +137,13 @@ typedef struct {
     far[SPMV_LEVELS]; /* lines of vectors that are waited for: they are in no level before this one; [0] is not set */
 } SpmvTerms;
 
+/* SpmvKept: the storage of an option of the host that was measured, so that it need not be built again; it borrows nothing */
+typedef struct {
+  PetscInt  number;
+  SpmvPlan  asked, plan; /* the option's, and what it was resolved to */
+  SpmvOwned own;         /* without a storage: nothing is kept */
+} SpmvKept;
+
 /* SpmvSearch: the options that are looked at for a matrix */
 typedef struct {
   const SpmvRequest *request;
@@ -149,6 +156,7 @@ typedef struct {
   SpmvChoice        *choice;                  /* that will be made; counts what was measured */
   PetscInt           measured[2];             /* options, by backend, besides AIJ's kernel */
   PetscLogDouble     off[2][SPMV_CANDIDATES]; /* by backend, measured over predicted of the best; 0: none was measured */
+  SpmvKept           kept;                    /* of the least cost that was measured */
   PetscScalar       *x, *y;                   /* of products that are measured */
   PetscLogDouble     start;                   /* of measuring */
 } SpmvSearch;
@@ -183,6 +191,8 @@ extern PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, cons
 extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 
 /* measure.c: builds options and runs them */
+extern PetscBool      SpmvKeptIs(const SpmvKept *kept, PetscInt number, const SpmvPlan *asked);
+extern PetscErrorCode SpmvKeptDestroy(SpmvKept *kept);
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
 extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
 
@@ -215,7 +225,7 @@ extern PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *reques
 extern PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size);
 extern PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
                                PetscBool moves, const SpmvTarget *target, SpmvBaselineFn *baseline, void *context,
-                               SpmvChoice *choice);
+                               SpmvChoice *choice, SpmvKept *kept);
 extern PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan,
                                        SpmvOption options[2]);
 extern PetscErrorCode SpmvOptionText(const SpmvOption *option, char text[], size_t size);

@@ -20,15 +20,16 @@ static PetscErrorCode BuiltCount(SpmvBuilt *b)
 /*
   SpmvBuiltCreate - builds A or A^T as candidate `number`, under a plan that says for which backend
 
-  Input/Output Parameter:
-. order - the order that the rows of csr are in, which is taken over; NULL, or a pointer to NULL, if they are as they come
+  Input/Output Parameters:
++ kept  - a storage of csr that the tuner has left, which is taken over if it is what is asked for; NULL: there is none
+- order - the order that the rows of csr are in, which is taken over; NULL, or a pointer to NULL, if they are as they come
 
   Output Parameters:
 + built - nothing in it after an error
 - nomem - PETSC_TRUE if the device is out of memory or has failed, which has been said; there is nothing in it then, either
 */
-PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvOrder **order,
-                               SpmvBuilt *built, PetscBool *nomem)
+PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan, SpmvKept *kept,
+                               SpmvOrder **order, SpmvBuilt *built, PetscBool *nomem)
 {
   const SpmvFormat *format = SpmvCandidate[number];
   SpmvBuilt         b      = {.format = format, .plan = *plan};
@@ -44,6 +45,10 @@ PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscIn
     if (!*nomem)
       SpmvTolerantly(device,
                      SpmvOnDeviceCreate(device, format, csr, &b.plan, &s->settings.request.host[number], &b.device, nomem));
+  } else if (kept && SpmvKeptIs(kept, number, plan)) {
+    b.plan            = kept->plan;
+    b.storage         = kept->own.storage;
+    kept->own.storage = NULL;
   } else if (format->host->kernels) PetscCall(SpmvBuild(&format->host->side, csr, NULL, &b.plan, &b.storage));
   PetscCall(PetscLogEventEnd(SPMV_Build, A, 0, 0, 0));
   if (*nomem) {

@@ -119,8 +119,11 @@ static PetscErrorCode SpmvBaselineRun(void *context)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lets the tuner choose, unless it has for this pattern and these settings; ordered: the rows are in an order of ours */
-static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscBool ordered)
+/*
+  Lets the tuner choose, unless it has for this pattern and these settings. ordered: the rows are in an order of ours; kept: the
+  storage of what was chosen, if it was measured just now
+*/
+static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscBool ordered, SpmvKept *kept)
 {
   SpmvRequest    q        = s->settings.request;
   SpmvBaseline   baseline = {A, NULL, NULL};
@@ -132,6 +135,7 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   PetscErrorCode ierr;
 
   PetscFunctionBegin;
+  PetscCall(SpmvKeptDestroy(kept));
   PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
   if (s->seq.rounded) SpmvRequestFloats(&q);
   if (ordered) {
@@ -142,7 +146,7 @@ static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr,
   if (backend != SPMV_BACKEND_HOST) PetscCall(SpmvTargetGet(&target, &found));
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  ierr = SpmvTune(&q, csr, &s->seq.key, backend, s->seq.moves, found ? &target : NULL, SpmvBaselineRun, &baseline, &choice);
+  ierr = SpmvTune(&q, csr, &s->seq.key, backend, s->seq.moves, found ? &target : NULL, SpmvBaselineRun, &baseline, &choice, kept);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
   PetscCall(ierr);
@@ -182,7 +186,7 @@ PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *s, PetscInt *backend)
   }
   if (!SpmvRowsSorted(&csr)) PetscCall(SpmvRowsSort(&csr, &j, &a));
   q.kind = PetscMin(q.kind, SPMV_TUNE_ESTIMATE);
-  PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_AUTO, PETSC_FALSE, &target, NULL, NULL, &choice));
+  PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_AUTO, PETSC_FALSE, &target, NULL, NULL, &choice, NULL));
   *backend = choice.best.plan.backend;
   if (q.kind != s->settings.request.kind || s->parent != &SpmvParentSeq) PetscFunctionReturn(PETSC_SUCCESS);
   s->seq.choice = choice; /* the first product need not estimate again */
@@ -196,22 +200,22 @@ static const SpmvCSR *SpmvRowsFor(const SpmvRows *rows, const SpmvSide *side)
 }
 
 /* What is to serve is chosen, for rows in the order that was found, or that is found now, if there is one; *csr: those rows */
-static PetscErrorCode SpmvShadowChooseRows(Mat A, SpmvShadow *shadow, const SpmvRows *rows, SpmvOrder **order, SpmvCSR *ordered,
-                                           const SpmvCSR **csr)
+static PetscErrorCode SpmvShadowChooseRows(Mat A, SpmvShadow *shadow, const SpmvRows *rows, SpmvKept *kept, SpmvOrder **order,
+                                           SpmvCSR *ordered, const SpmvCSR **csr)
 {
   const SpmvOption *best = &shadow->seq.choice.best;
   const SpmvSide   *type = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
 
   PetscFunctionBegin;
-  if (!*order) PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, type), PETSC_FALSE));
+  if (!*order) PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, type), PETSC_FALSE, kept));
   if (!*order) PetscCall(SpmvShadowFindOrder(shadow, &rows->sorted, order));
   if (*order) {
     PetscCall(SpmvOrderRows(*order, &rows->sorted, ordered));
-    PetscCall(SpmvShadowChoose(A, shadow, ordered, PETSC_TRUE));
+    PetscCall(SpmvShadowChoose(A, shadow, ordered, PETSC_TRUE, kept));
     *csr = ordered;
     if (SpmvOrderServes(best)) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(SpmvOrderDestroy(order)); /* the type's own format handed over to one that needs AIJ's rows */
-    PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, type), PETSC_FALSE));
+    PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, type), PETSC_FALSE, kept));
   }
   *csr = SpmvRowsFor(rows, SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -221,6 +225,7 @@ static PetscErrorCode SpmvShadowChooseRows(Mat A, SpmvShadow *shadow, const Spmv
 static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows *rows, SpmvOrder **order, PetscBool *nomem)
 {
   SPMV_DESTROY_BY(SpmvOrderRowsDestroy) SpmvCSR ordered = {0};
+  SPMV_DESTROY_BY(SpmvKeptDestroy) SpmvKept     kept    = {0};
   SpmvSeq                                      *s       = &shadow->seq;
   const SpmvOption                             *best    = &s->choice.best;
   const SpmvCSR                                *csr;
@@ -231,8 +236,8 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
   s->check.calls[1] = 0;
   s->check.done     = PETSC_FALSE;
   PetscCall(SpmvShadowDrop(shadow));
-  PetscCall(SpmvShadowChooseRows(A, shadow, rows, order, &ordered, &csr));
-  PetscCall(SpmvBuiltCreate(A, shadow, csr, best->number, &best->plan, order, &s->built, nomem));
+  PetscCall(SpmvShadowChooseRows(A, shadow, rows, &kept, order, &ordered, &csr));
+  PetscCall(SpmvBuiltCreate(A, shadow, csr, best->number, &best->plan, &kept, order, &s->built, nomem));
   if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSpmvUnused(shadow, unused, sizeof(unused)));
   if (unused[0])

@@ -366,7 +366,7 @@ extern PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr
 
 /* built.c */
 extern PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,
-                                      SpmvOrder **order, SpmvBuilt *built, PetscBool *nomem);
+                                      SpmvKept *kept, SpmvOrder **order, SpmvBuilt *built, PetscBool *nomem);
 extern PetscErrorCode SpmvBuiltSetValues(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, SpmvBuilt *built, PetscBool *nomem);
 extern PetscBool      SpmvBuiltExists(const SpmvBuilt *built);
 extern PetscErrorCode SpmvBuiltArrays(const SpmvBuilt *built, PetscInt *n, SpmvArray arrays[]);

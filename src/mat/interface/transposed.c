@@ -54,7 +54,7 @@ static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *c
   PetscCall(SpmvTransposedCreate(csr, t));
   SpmvTransposedSetValues(csr, s->seq.rounded, t);
   if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(&t->csr, q->isa, found ? &target : NULL, number, &plan, NULL));
-  PetscCall(SpmvBuiltCreate(A, s, &t->csr, number, &plan, NULL, &t->built, nomem));
+  PetscCall(SpmvBuiltCreate(A, s, &t->csr, number, &plan, NULL, NULL, &t->built, nomem));
   t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar));
   t->built.own += (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
