@@ -30,6 +30,8 @@ static const Recipe Recipes[] = {
   {.name = "27-point of 3x3", .dim = 3, .reach = 3, .block = 3, .symmetric = PETSC_TRUE, .large = PETSC_TRUE},
   {.name = "9-point of 2x2", .dim = 2, .reach = 2, .block = 2, .symmetric = PETSC_TRUE},
   {.name = "7-point of 3x3", .dim = 3, .reach = 1, .block = 3},
+  {.name = "7-point of 4x4", .dim = 3, .reach = 1, .block = 4, .symmetric = PETSC_TRUE},
+  {.name = "5-point of 5x5", .dim = 2, .reach = 1, .block = 5},
   {.name = "short rows near the diagonal", .low = 2, .high = 6, .near = 100},
   {.name = "rows near the diagonal", .low = 5, .high = 25, .near = 600, .large = PETSC_TRUE},
   {.name = "rows anywhere", .low = 1, .high = 20, .large = PETSC_TRUE},
