@@ -153,7 +153,8 @@ typedef struct {
   PetscLogDouble misses;   /* and those of them that it does not foresee unless it knows all of them */
   PetscLogDouble near;     /* entries of x that the first cache does not have, but would if rows were taken as they come */
   PetscLogDouble reach;    /* bytes of x that are used over and over before the next ones are; 0: as the rows come */
-  PetscLogDouble waits;    /* lines waited for, for each line of x: more than 1 where y is written out of order; 0: as 1 */
+  PetscLogDouble waits;    /* lines waited for, for each line of x: more than 1 where y is written out of order, less where
+                              many loads are under way; 0: as 1 */
   PetscLogDouble build;    /* cycles to make the storage */
 } SpmvWork;
 

@@ -1,8 +1,9 @@
 /*
   machine.h - what is known of the machine: its caches, what they hold of a matrix, how fast a core is
 
-  Formats, the glue and the tuner read it; SpmvMachineGet() fills it once. Without the user's file only `cache`, by which plans
-  are chosen, and `far` differ from one machine to the next: on the others depends how a few products under one plan round.
+  Formats, the glue and the tuner read it; SpmvMachineGet() fills it once. Without the user's file only `cache` and `last`, by
+  which plans are chosen, and `far` differ from one machine to the next: on the others depends how a few products under one plan
+  round.
 */
 #pragma once
 #include "../spmvimpl.h"
@@ -14,7 +15,7 @@
 typedef struct {
   PetscLogDouble cache[SPMV_LEVELS - 1]; /* bytes of each cache that a core may count on: of the last, which is shared, a part */
   PetscLogDouble far;                    /* 1: the last cache has a third of the second one's bandwidth at most; else 0 */
-  PetscLogDouble last;                   /* bytes that the last cache is likely to hold during a product */
+  PetscLogDouble last;                   /* bytes that the last cache is likely to hold of one process's product */
   PetscLogDouble cached;                 /* entries of a matrix that are likely to stay in cache from one product to the next */
   PetscLogDouble uncached;               /* entries of a matrix that no cache holds */
   PetscLogDouble column;                 /* entries of a vector that are likely to stay in cache beside other vectors */
@@ -68,6 +69,7 @@ static inline int32_t SpmvMachineLine(PetscInt column)
 
 /* machine.c */
 extern const SpmvMachine *SpmvMachineGet(void);
+extern PetscLogDouble     SpmvMachineHeld(void);
 extern void               SpmvMachineSet(const SpmvMachine *machine);
 extern void               SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *machine);
 extern void               SpmvMachineAssumed(SpmvMachine *machine);

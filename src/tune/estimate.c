@@ -4,19 +4,23 @@
 #include "tune.h"
 #include <math.h>
 
+#define ESTIMATE_PASSED \
+  1.5 /* times a cache's size: nothing of what is read over and over is found there (Emerald Rapids, 2 MiB) */
+
 /*
-  The level that so many bytes, read over and over, come from. The last cache is shared: between what a core may count on and what
-  it is likely to hold, a part comes from there
+  The level that so many bytes, read over and over, come from: a part of what is a little more than a cache has room for comes from
+  there. The last cache is shared: more of it is likely to be there than a process may count on
 */
 static PetscLogDouble EstimateLevel(PetscLogDouble bytes)
 {
   const SpmvMachine *machine = SpmvMachineGet();
-  const int          last    = SPMV_LEVELS - 2;
   const int          level   = SpmvMachineLevel(machine, 0, bytes);
+  PetscLogDouble     held, passed;
 
-  if (level > last && bytes < machine->last)
-    return last + (bytes - machine->cache[last]) / (machine->last - machine->cache[last]);
-  return level;
+  if (!level) return 0;
+  held   = machine->cache[level - 1];
+  passed = level == SPMV_LEVELS - 1 ? SpmvMachineHeld() : ESTIMATE_PASSED * held;
+  return level - 1 + (bytes < passed ? (bytes - held) / (passed - held) : 1);
 }
 
 /* Nanoseconds to read a byte at a level, which may be between two */

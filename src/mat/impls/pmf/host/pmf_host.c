@@ -85,6 +85,7 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 #define PMF_CYCLES_PICK  1.0  /* ... of each of them, in whole vectors */
 #define PMF_CYCLES_FEW   1.0  /* of a step whose values are few, besides decoding them */
 #define PMF_SLOW         1.08 /* from memory: 17 finite element matrices of 30 M entries, Zen 5 */
+#define PMF_WAITS        0.7  /* of the lines of x that a row after the other waits for (20 matrices, Emerald Rapids) */
 #define PMF_CYCLES_BUILD 33.0 /* of an entry, 9 of them for memory that nobody has touched */
 
 static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
@@ -112,7 +113,8 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
   work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns + PMF_CYCLES_NEAR * (PetscLogDouble)kind[PMF_NEAR];
   work->blocked += PMF_CYCLES_PICK * (PetscLogDouble)b->nnear;
   if (b->value.coding == SPMV_CODING_FEW) work->cycles += PMF_CYCLES_FEW * (PetscLogDouble)b->nsteps;
-  work->slow = PMF_SLOW;
+  work->slow  = PMF_SLOW;
+  work->waits = PMF_WAITS;
   work->near += SpmvNearMore(rows, layout.row, (PetscInt)layout.nrows);
   work->branches += PMF_BRANCHES * (PetscLogDouble)(b->nslices + b->nruns);
   work->misses += PMF_MISSES_RUN * (PetscLogDouble)b->nruns;

@@ -96,6 +96,7 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 #define TPSPMV_CYCLES_RUN     7.0
 #define TPSPMV_CYCLES_RAGGED  5.5
 #define TPSPMV_CYCLES_SEGMENT 53.0
+#define TPSPMV_WAITS          0.7  /* of the lines of x that a row after the other waits for (19 matrices, Emerald Rapids) */
 #define TPSPMV_CYCLES_BUILD   22.0 /* of an entry, 9 of them for memory that nobody has touched */
 
 /* Rows of a slice are taken by length, all but long ones, which come as they are */
@@ -144,6 +145,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
     work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
   }
   work->bytes += SpmvArraysRead(narrays, arrays) - (1 - fraction) * shared;
+  work->waits = TPSPMV_WAITS;
   work->vectors += entries / TPSPMV_LANES;
   work->gathered += entries - (PetscLogDouble)b->nconsecutive;
   work->cycles += TPSPMV_CYCLES_PAIR * npairs + TPSPMV_CYCLES_RUN * fraction * (PetscLogDouble)b->nruns;
