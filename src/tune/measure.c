@@ -28,12 +28,13 @@ void SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds))
 
 /*
   Of the host and of a device, whose estimates are worse; the paper measures 28 options in the mean, of one format. On the host, of
-  258 matrices the fastest format was left out of four, and was 1.01 to 1.11 times as fast as what is measured, 2.4 in the mean
+  235 matrices the fastest format was left out of three, and was 1.02 to 1.07 times as fast as what is measured: 2.2 formats in the
+  mean, for 2.6 with a factor of 1.3 (Emerald Rapids)
 */
 static const struct {
   PetscInt       options; /* that are measured besides AIJ's kernel, at most */
   PetscLogDouble factor;  /* how much slower than the least one may be expected */
-} MeasureLimits[] = {[SPMV_BACKEND_HOST] = {6, 1.3}, [SPMV_BACKEND_DEVICE] = {96, 2}};
+} MeasureLimits[] = {[SPMV_BACKEND_HOST] = {6, 1.2}, [SPMV_BACKEND_DEVICE] = {96, 2}};
 
 #define MEASURE_LOST     1.1  /* of the least: what has taken longer three times is not timed again */
 #define MEASURE_DOUBT    0.7  /* of AIJ's time: an estimate that is not given up for one that was measured to be slower */
