@@ -217,6 +217,43 @@ static PetscErrorCode TestGet(const char folder[], PetscBool old)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What is a little larger than a cache comes from it in part; a last cache is divided among processes, of which there is one here */
+static PetscErrorCode TestLevels(void)
+{
+  static const struct {
+    double cache[3], last; /* over the bytes of a product */
+    double level;
+  } cases[] = {
+    {{2, 3, 4}, 5, 0},       {{1, 2, 3}, 4, 0},         {{0.8, 2, 3}, 4, 0.5},       {{0.5, 2, 3}, 4, 1},
+    {{0.1, 0.8, 3}, 4, 1.5}, {{0.1, 0.5, 3}, 4, 2},     {{0.1, 0.2, 0.5}, 1.5, 2.5}, {{0.1, 0.2, 0.5}, 1, 3},
+    {{0.1, 0.2, 0.5}, 0, 3}, {{0.1, 0.2, 0.3}, 0.2, 3},
+  };
+  const PetscInt    i[] = {0, 1, 2, 3}, j[] = {0, 1, 2};
+  const PetscScalar a[]   = {1, 2, 3};
+  const SpmvCSR     csr   = {.m = 3, .n = 3, .rbs = 1, .cbs = 1, .i = i, .j = j, .a = a};
+  const SpmvPlan    plan  = SpmvPlanDefault(SPMV_BACKEND_HOST, 0, NULL);
+  const SpmvMachine known = *SpmvMachineGet();
+  SpmvMachine       machine;
+  SpmvSample        sample = {0};
+  SpmvTerms         terms;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_FORMATS, &sample));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
+    PetscCall(SpmvEstimateTerms(&sample, SPMV_ISA_COUNT, SPMV_NUMBER_AIJ, 1, &plan, &terms));
+    machine      = known;
+    machine.last = cases[k].last * terms.bytes;
+    for (int c = 0; c < 3; c++) machine.cache[c] = cases[k].cache[c] * terms.bytes;
+    SpmvMachineSet(&machine);
+    PetscCall(SpmvEstimateTerms(&sample, SPMV_ISA_COUNT, SPMV_NUMBER_AIJ, 1, &plan, &terms));
+    PetscCheck(PetscAbsReal(terms.level - cases[k].level) < 1e-9, PETSC_COMM_SELF, PETSC_ERR_PLIB, "case %d: from level %g",
+               (int)k, terms.level);
+    SpmvMachineSet(&known);
+  }
+  PetscCall(SpmvSampleDestroy(&sample));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   char      folder[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN], kind[16] = "used";
@@ -233,6 +270,7 @@ int main(int argc, char **argv)
   PetscCall(TestCaches(folder));
   PetscCall(TestFile(file));
   PetscCall(TestGet(folder, old));
+  PetscCall(TestLevels());
   PetscCall(PetscFinalize());
   return 0;
 }
