@@ -11,8 +11,8 @@
 
 static PetscErrorCode (*MeasureClock)(PetscLogDouble *seconds);
 
-/* Seconds since some time */
-static PetscErrorCode MeasureTime(PetscLogDouble *seconds)
+/* Seconds since some time, by the clock that is measured with */
+PetscErrorCode SpmvMeasureTime(PetscLogDouble *seconds)
 {
   PetscFunctionBegin;
   if (MeasureClock) PetscCall((*MeasureClock)(seconds));
@@ -36,16 +36,13 @@ static const struct {
   PetscLogDouble factor;  /* how much slower than the least one may be expected */
 } MeasureLimits[] = {[SPMV_BACKEND_HOST] = {6, 1.2}, [SPMV_BACKEND_DEVICE] = {96, 2}};
 
-#define MEASURE_LOST     1.1  /* of the least: what has taken longer three times is not timed again */
-#define MEASURE_DOUBT    0.7  /* of AIJ's time: an estimate that is not given up for one that was measured to be slower */
-#define MEASURE_NEAR     1.5  /* of the least: what is measured to take more on a device leads nowhere */
-#define MEASURE_AGAIN    6    /* of least time, that are measured again at the end */
-#define MEASURE_PRODUCTS 7    /* of each, at most; the first brings things into cache and is not timed */
-#define MEASURE_FEWEST   4    /* of each, at least, and of AIJ's kernel, to which others are compared */
-#define MEASURE_LONG     2e-3 /* seconds of a product of which so few are enough: the matrix is read from memory */
+#define MEASURE_LOST   1.1  /* of the least: what has taken longer three times is not timed again */
+#define MEASURE_NEAR   1.5  /* of the least: what is measured to take more on a device leads nowhere */
+#define MEASURE_FEWEST 4    /* of each, at least, and of AIJ's kernel, to which others are compared */
+#define MEASURE_LONG   2e-3 /* seconds of a product of which so few are enough: the matrix is read from memory */
 
 /* The least that was measured of a backend */
-static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
+PetscLogDouble SpmvMeasureLeast(const SpmvSearch *search, PetscInt backend)
 {
   PetscLogDouble least = PETSC_MAX_REAL;
 
@@ -59,18 +56,18 @@ static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
 static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscLogDouble *least)
 {
   const SpmvCSR       *csr  = search->sample.all;
-  const PetscLogDouble best = MeasureLeast(search, SPMV_BACKEND_HOST);
+  const PetscLogDouble best = SpmvMeasureLeast(search, SPMV_BACKEND_HOST);
 
   PetscFunctionBegin;
   *least = PETSC_MAX_REAL;
-  for (PetscInt k = 0; k < MEASURE_PRODUCTS; k++) {
+  for (PetscInt k = 0; k < SPMV_MEASURED; k++) {
     PetscLogDouble start, end;
 
     if (k >= MEASURE_FEWEST && (!apply || *least > MEASURE_LOST * best || *least > MEASURE_LONG)) break;
-    PetscCall(MeasureTime(&start));
+    PetscCall(SpmvMeasureTime(&start));
     if (apply) SpmvApply(apply, storage, csr->i[csr->m], search->x, search->y, PETSC_FALSE);
     else PetscCall((*search->baseline)(search->context));
-    PetscCall(MeasureTime(&end));
+    PetscCall(SpmvMeasureTime(&end));
     if (k) *least = PetscMin(*least, PetscMax(end - start, 1e-9));
     search->choice->products++;
   }
@@ -121,9 +118,9 @@ static PetscErrorCode MeasureHost(SpmvSearch *search, SpmvOption *option)
   PetscFunctionBegin;
   if (format->host->kernels) {
     PetscCall(SpmvKernelsGet(format, search->request->isa, &kernels));
-    PetscCall(MeasureTime(&start));
+    PetscCall(SpmvMeasureTime(&start));
     PetscCall(SpmvBuild(made.own.side, search->sample.all, NULL, &made.plan, &made.own.storage));
-    PetscCall(MeasureTime(&end));
+    PetscCall(SpmvMeasureTime(&end));
     option->build = end - start;
   }
   PetscCall(MeasureProducts(search, kernels ? kernels->apply : NULL, made.own.storage, &option->measured));
@@ -140,7 +137,7 @@ static PetscErrorCode MeasureDevice(SpmvSearch *search, SpmvOption *option)
 
   PetscFunctionBegin;
   PetscCall(target->attempt(target, SpmvCandidate[option->number], search->sample.all, &option->plan,
-                            &search->request->host[option->number], MEASURE_PRODUCTS, &trial));
+                            &search->request->host[option->number], SPMV_MEASURED, &trial));
   option->measured = trial.nomem ? PETSC_MAX_REAL : trial.product + search->moving;
   option->build    = trial.build;
   search->choice->products += trial.products;
@@ -149,7 +146,8 @@ static PetscErrorCode MeasureDevice(SpmvSearch *search, SpmvOption *option)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
+/* Builds an option and runs it, which corrects what is expected of the format's others */
+PetscErrorCode SpmvMeasureOption(SpmvSearch *search, SpmvOption *option)
 {
   const PetscInt backend    = option->plan.backend;
   char           text[1024] = "";
@@ -217,14 +215,14 @@ static PetscBool MeasureBefore(const SpmvSearch *search, const SpmvOption *a, co
 /* Measures the option that comes next, if there is one and time for it; measured: its number, or -1 */
 static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
 {
-  const SpmvRequest   *q            = search->request;
-  const PetscLogDouble least[2]     = {MeasureLeast(search, SPMV_BACKEND_HOST), MeasureLeast(search, SPMV_BACKEND_DEVICE)};
+  const SpmvRequest   *q        = search->request;
+  const PetscLogDouble least[2] = {SpmvMeasureLeast(search, SPMV_BACKEND_HOST), SpmvMeasureLeast(search, SPMV_BACKEND_DEVICE)};
   PetscLogDouble       predicted[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, now, needs;
   SpmvOption          *next         = NULL;
 
   PetscFunctionBegin;
   *measured = -1;
-  PetscCall(MeasureTime(&now));
+  PetscCall(SpmvMeasureTime(&now));
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++)
     predicted[o->plan.backend] = PetscMin(predicted[o->plan.backend], o->predicted);
   for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
@@ -232,10 +230,10 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
     if (!next || MeasureBefore(search, o, next)) next = o;
   }
   if (!next) PetscFunctionReturn(PETSC_SUCCESS);
-  needs = next->build + MEASURE_PRODUCTS * next->predicted;
+  needs = next->build + SPMV_MEASURED * next->predicted;
   if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += search->sample.target->rates.compile;
   if (now - search->start + needs > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MeasureOption(search, next));
+  PetscCall(SpmvMeasureOption(search, next));
   search->measured[next->plan.backend]++;
   *measured = (PetscInt)(next - search->option);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -262,60 +260,12 @@ static PetscErrorCode MeasureLead(SpmvSearch *search, const SpmvOption *o)
 
   PetscFunctionBegin;
   if (o->plan.backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (o->measured > MEASURE_NEAR * MeasureLeast(search, SPMV_BACKEND_DEVICE)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (o->measured > MEASURE_NEAR * SpmvMeasureLeast(search, SPMV_BACKEND_DEVICE)) PetscFunctionReturn(PETSC_SUCCESS);
   for (const SpmvOption *other = search->option; other < search->option + search->n; other++) {
     if (other != o && SpmvSearchSameShape(o, other) && other->measured > 0 && other->measured <= o->measured)
       PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SpmvSearchAround(search, o->number, &plan));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The device's measured option of least time that is not among n others; NULL: there is none */
-static SpmvOption *MeasureBest(const SpmvSearch *search, PetscInt n, SpmvOption *const others[])
-{
-  SpmvOption *best = NULL;
-
-  for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    PetscInt k = 0;
-
-    while (k < n && others[k] != o) k++;
-    if (k < n || o->plan.backend != SPMV_BACKEND_DEVICE || o->measured <= 0) continue;
-    if (!best || o->measured < best->measured) best = o;
-  }
-  return best;
-}
-
-/*
-  Measures the best options of a device again, one right after the other: what slows a machine down for a while slows down some
-  options and not others, unless they are so near. The best of them keeps the least time that was seen, the others have it times
-  how much slower they were now
-*/
-static PetscErrorCode MeasureAgain(SpmvSearch *search)
-{
-  const SpmvTarget *target = search->sample.target;
-  SpmvOption       *option[MEASURE_AGAIN];
-  PetscLogDouble    again[MEASURE_AGAIN], least = PETSC_MAX_REAL, now;
-  PetscInt          n = 0, m = 0;
-
-  PetscFunctionBegin;
-  while (n < MEASURE_AGAIN && (option[n] = MeasureBest(search, n, option))) n++;
-  for (; m < n; m++) {
-    SpmvOption *o = option[m];
-    SpmvTrial   trial;
-
-    PetscCall(MeasureTime(&now));
-    if (now - search->start + o->build + MEASURE_PRODUCTS * o->measured > search->request->seconds) break;
-    PetscCall(target->attempt(target, SpmvCandidate[o->number], search->sample.all, &o->plan, &search->request->host[o->number],
-                              MEASURE_PRODUCTS, &trial));
-    search->choice->products += trial.products;
-    search->choice->measured++;
-    again[m] = trial.nomem ? PETSC_MAX_REAL : trial.product + search->moving;
-    least    = PetscMin(least, again[m]);
-  }
-  if (m < n || !n || least == PETSC_MAX_REAL) PetscFunctionReturn(PETSC_SUCCESS); /* there was no time for all */
-  for (PetscInt k = n - 1; k >= 0; k--) /* the first one's time is asked for until the end */
-    option[k]->measured = PetscMin(PETSC_MAX_REAL / 2, option[0]->measured * (again[k] / least));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -348,34 +298,6 @@ static PetscErrorCode MeasureOthers(SpmvSearch *search, PetscInt given)
 }
 
 /*
-  If AIJ's kernel is measured to be the fastest and another option was estimated to be much faster, both are measured once more: a
-  machine that was busy for a moment is likelier than such an estimate
-*/
-static PetscErrorCode MeasureDoubt(SpmvSearch *search)
-{
-  SpmvOption *aij = NULL, *other = NULL, *again[2];
-
-  PetscFunctionBegin;
-  for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    if (o->plan.backend != SPMV_BACKEND_HOST || o->measured <= 0) continue;
-    if (o->number == SPMV_NUMBER_AIJ) aij = o;
-    else if (!other || o->predicted < other->predicted) other = o;
-  }
-  if (!aij || !other || aij->measured > MeasureLeast(search, SPMV_BACKEND_HOST) ||
-      other->predicted > MEASURE_DOUBT * aij->predicted)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  again[0] = other;
-  again[1] = aij;
-  for (int k = 0; k < 2; k++) {
-    const PetscLogDouble before = again[k]->measured;
-
-    PetscCall(MeasureOption(search, again[k]));
-    again[k]->measured = PetscMin(before, again[k]->measured);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
   Measures options, AIJ's kernel first. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE measures those, then others
   that the heuristics leave, on a device those around each plan that leads, as soon as it does. SPMV_TUNE_PATIENT begins with all
   shapes, and goes on from the best of each format. Both go one knob after the other, until nothing is new
@@ -389,11 +311,11 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
   PetscLogDouble  end;
 
   PetscFunctionBegin;
-  PetscCall(MeasureTime(&search->start));
+  PetscCall(SpmvMeasureTime(&search->start));
   PetscCall(PetscMalloc2(csr->n, &search->x, csr->m, &search->y));
   for (PetscInt k = 0; k < csr->n; k++) search->x[k] = 1;
   for (PetscInt k = 0; k < search->n; k++) {
-    if (search->option[k].number == SPMV_NUMBER_AIJ) PetscCall(MeasureOption(search, &search->option[k]));
+    if (search->option[k].number == SPMV_NUMBER_AIJ) PetscCall(SpmvMeasureOption(search, &search->option[k]));
   }
   if (MeasureByModel(search->request)) PetscCall(MeasureAll(search));
   PetscCall(MeasureOthers(search, given));
@@ -404,11 +326,11 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
       PetscCall(MeasureAround(search, k, SPMV_BACKEND_HOST));
       PetscCall(MeasureAround(search, k, SPMV_BACKEND_DEVICE));
     }
-    PetscCall(MeasureTime(&end));
+    PetscCall(SpmvMeasureTime(&end));
   } while (search->n > before && end - search->start < search->request->seconds);
-  PetscCall(MeasureAgain(search));
-  if (end - search->start < search->request->seconds) PetscCall(MeasureDoubt(search));
-  PetscCall(MeasureTime(&end));
+  PetscCall(SpmvMeasureAgain(search));
+  if (end - search->start < search->request->seconds) PetscCall(SpmvMeasureDoubt(search));
+  PetscCall(SpmvMeasureTime(&end));
   search->choice->seconds = end - search->start;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

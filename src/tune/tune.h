@@ -193,8 +193,16 @@ extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 /* measure.c: builds options and runs them */
 extern PetscBool      SpmvKeptIs(const SpmvKept *kept, PetscInt number, const SpmvPlan *asked);
 extern PetscErrorCode SpmvKeptDestroy(SpmvKept *kept);
+#define SPMV_MEASURED 7 /* products of an option, at most; the first brings things into cache and is not timed */
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
+extern PetscErrorCode SpmvMeasureOption(SpmvSearch *search, SpmvOption *option);
+extern PetscLogDouble SpmvMeasureLeast(const SpmvSearch *search, PetscInt backend);
+extern PetscErrorCode SpmvMeasureTime(PetscLogDouble *seconds);
 extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
+
+/* again.c: measures some options once more */
+extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
+extern PetscErrorCode SpmvMeasureDoubt(SpmvSearch *search);
 
 /* calibrate.c, calibrate_matrices.c: rates of this machine, from products of matrices that are made for it */
 extern PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error);
