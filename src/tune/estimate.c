@@ -4,8 +4,7 @@
 #include "tune.h"
 #include <math.h>
 
-#define ESTIMATE_PASSED \
-  1.5 /* times a cache's size: nothing of what is read over and over is found there (Emerald Rapids, 2 MiB) */
+#define ESTIMATE_PASSED 1.5 /* times a cache's size: of what is read over and over nothing is left there (Emerald Rapids) */
 
 /*
   The level that so many bytes, read over and over, come from: a part of what is a little more than a cache has room for comes from
