@@ -151,6 +151,30 @@ static PetscErrorCode TestHash(void)
   PetscFunctionReturn(0);
 }
 
+/* A folder is held by one at a time, others wait as long as they are told to; what is no folder cannot be held */
+static PetscErrorCode TestHold(void)
+{
+  char folder[] = "/tmp/petscspmv-paths-XXXXXX", file[PETSC_MAX_PATH_LEN];
+  int  held[2];
+
+  PetscFunctionBegin;
+  PetscCheck(mkdtemp(folder), PETSC_COMM_SELF, PETSC_ERR_SYS, "mkdtemp");
+  PetscCall(PetscSNPrintf(file, sizeof(file), "%s/file", folder));
+  for (int k = 0; k < 2; k++) {
+    held[0] = SpmvFolderHold(file, 0);
+    held[1] = SpmvFolderHold(file, k ? 0.05 : 0);
+    PetscCheck(held[0] >= 0 && held[1] < 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "held: %d, and at the same time %d", held[0],
+               held[1]);
+    SpmvFolderRelease(&held[1]);
+    SpmvFolderRelease(&held[0]);
+    PetscCheck(held[0] == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d is still held", held[0]);
+  }
+  for (const char *const *none = (const char *const[]){"/no/such/folder", "file", "", NULL}; *none; none++)
+    PetscCheck(SpmvFolderHold(*none, 1) == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "'%s' is held", *none);
+  PetscCheck(!rmdir(folder), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is not empty", folder);
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
@@ -163,6 +187,7 @@ int main(int argc, char **argv)
   PetscCall(TestFolders());
   PetscCall(TestDistrust());
   PetscCall(TestReplace());
+  PetscCall(TestHold());
   PetscCall(TestHash());
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "paths and hashes hold\n"));
   PetscCall(PetscFinalize());

@@ -5,7 +5,8 @@
            binary: what does not match is a miss, never an error.
   Folder:  -spmv_device_cache DIR ("none" for no files), else petscspmv/kernels in $XDG_CACHE_HOME or $HOME/.cache. A
            folder that cannot be written is tolerated, a file that another user can have written is a miss. Files are written
-           beside and then renamed, so that processes that start at once do not read each other's halves.
+           beside and then renamed, so that processes that start at once do not read each other's halves. One of them
+           compiles while the others wait for what it puts there: PoCL 3.1 fails where several compile the same at once.
 */
 #include "device.h"
 #include "../sys/hash.h"
@@ -130,7 +131,6 @@ static PetscErrorCode ProgramFileWrite(const char file[], const char key[], cons
   FILE          *f;
 
   PetscFunctionBegin;
-  SpmvMakeFolders(file);
   f = SpmvReplaceBegin(file, beside, sizeof(beside));
   if (!f) PetscFunctionReturn(PETSC_SUCCESS);
   good = (PetscBool)(fwrite(head, sizeof(head), 1, f) == 1 && fwrite(binary, 1, size, f) == size);
@@ -138,22 +138,39 @@ static PetscErrorCode ProgramFileWrite(const char file[], const char key[], cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What a file holds under a key; NULL if that is nothing the device takes */
+static PetscErrorCode ProgramLoad(SpmvDevice *d, const char file[], const char key[], void **program)
+{
+  SPMV_TEMPORARY char *read = NULL;
+  size_t               size = 0;
+
+  PetscFunctionBegin;
+  PetscCall(ProgramFileRead(file, key, &read, &size));
+  if (read) SpmvCallDevice(d, NULL, load, read, size, program);
+  SpmvPrograms[SPMV_LOADED] += *program != NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define PROGRAM_WAIT 30. /* seconds that another process may take to compile before this one does so as well */
+
 /* From disk, or compiled and then put there */
 static PetscErrorCode ProgramMake(SpmvDevice *d, const char source[], const char options[], const char key[], void **program)
 {
-  char                 file[PETSC_MAX_PATH_LEN];
-  SPMV_TEMPORARY char *read = NULL, *binary = NULL, *log = NULL;
-  size_t               size = 0;
+  char                                   file[PETSC_MAX_PATH_LEN];
+  SPMV_TEMPORARY char                   *binary = NULL, *log = NULL;
+  SPMV_DESTROY_BY(SpmvFolderRelease) int held = -1;
+  size_t                                 size = 0;
 
   PetscFunctionBegin;
   *program = NULL;
   PetscCall(ProgramFile(key, file, sizeof(file)));
-  PetscCall(ProgramFileRead(file, key, &read, &size));
-  if (read) SpmvCallDevice(d, NULL, load, read, size, program);
-  if (*program) {
-    SpmvPrograms[SPMV_LOADED]++;
-    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ProgramLoad(d, file, key, program));
+  if (!*program && file[0]) {
+    SpmvMakeFolders(file);
+    held = SpmvFolderHold(file, PROGRAM_WAIT);
+    if (held >= 0) PetscCall(ProgramLoad(d, file, key, program)); /* another process may have put it there meanwhile */
   }
+  if (*program) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(d->api->compile(d->handle, source, options, program, &binary, &size, &log));
   if (log) PetscCall(ProgramRefuse(d->api->name, source, options, log));
   if (!*program) SpmvCallDevice(d, NULL, load, binary, size, program);

@@ -7,9 +7,11 @@
 #include "paths.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <unistd.h>
 
-#define PATHS_TRIES 100 /* names of temporary files: each run that was killed while it wrote leaves one */
+#define PATHS_STEP  10000 /* microseconds between two looks at who holds a folder */
+#define PATHS_TRIES 100   /* names of temporary files: each run that was killed while it wrote leaves one */
 
 /*
   SpmvUserPath - petscspmv/<name> in the folder that `variable` names, XDG_CACHE_HOME or XDG_CONFIG_HOME, else in `folder` below
@@ -92,4 +94,32 @@ int SpmvReplaceEnd(FILE *f, PetscBool good, const char beside[], const char file
   reason = errno ? errno : EIO;
   (void)unlink(beside);
   return reason;
+}
+
+/*
+  Holds the folder that a file lies in, which others that call this wait for, some seconds at most; SpmvFolderRelease() lets it go.
+  -1: it is held for longer, or cannot be
+*/
+int SpmvFolderHold(const char file[], double seconds)
+{
+  const char *slash = strrchr(file, '/');
+  char        folder[PETSC_MAX_PATH_LEN];
+  int         fd;
+
+  if (!slash || snprintf(folder, sizeof(folder), "%.*s/", (int)(slash - file), file) >= (int)sizeof(folder)) return -1;
+  fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  while (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
+    if (errno == EWOULDBLOCK && seconds > 0) {
+      (void)usleep(PATHS_STEP);
+      seconds -= 1e-6 * PATHS_STEP;
+    } else SpmvFolderRelease(&fd);
+  }
+  return fd;
+}
+
+/* Lets a folder go that is held, if one is */
+void SpmvFolderRelease(int *held)
+{
+  if (*held >= 0) (void)close(*held);
+  *held = -1;
 }
