@@ -226,15 +226,23 @@ const SpmvMachine *SpmvMachineGet(void)
   return &Machine;
 }
 
+/* Processors of this machine. The system is asked once: it reads a file each time */
+static PetscInt MachineProcessors(void)
+{
+  static PetscInt processors;
+
+  if (!processors) processors = (PetscInt)PetscMax(1, sysconf(_SC_NPROCESSORS_ONLN));
+  return processors;
+}
+
 /* Bytes that the last cache is likely to hold of what this process reads: the others of this node have their part of it */
 PetscLogDouble SpmvMachineHeld(void)
 {
-  const SpmvMachine *machine    = SpmvMachineGet();
-  const long         processors = sysconf(_SC_NPROCESSORS_ONLN);
-  PetscMPIInt        processes  = 1;
+  const SpmvMachine *machine   = SpmvMachineGet();
+  PetscMPIInt        processes = 1;
 
   (void)MPI_Comm_size(PETSC_COMM_WORLD, &processes);
-  return PetscMax(machine->cache[SPMV_LEVELS - 2], machine->last / (PetscLogDouble)PetscMax(1, PetscMin(processes, processors)));
+  return PetscMax(machine->cache[SPMV_LEVELS - 2], machine->last / (PetscLogDouble)PetscMin(processes, MachineProcessors()));
 }
 
 /* From now on this is known of it */

@@ -82,9 +82,7 @@ PetscBool SpmvKeptIs(const SpmvKept *kept, PetscInt number, const SpmvPlan *aske
 
 PetscErrorCode SpmvKeptDestroy(SpmvKept *kept)
 {
-  PetscFunctionBegin;
-  if (kept->own.storage) PetscCall(SpmvOwnedDestroy(&kept->own));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return SpmvOwnedDestroy(&kept->own);
 }
 
 /*
