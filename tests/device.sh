@@ -108,8 +108,8 @@ check races_products 0 '^0 wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-race
 done
 [ -z "$ALL" ] || check races_atomic 0 'parts atomic: 0 entries wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$PROGRAMS/format_device_knobs" -spmv_device opencl -spmv_device_cache none
 
-# Operations on vectors, half a minute of one core; the last: more work groups than the first step of a sum has
+# Operations on vectors, two minutes of one core each; the last: more work groups than the first step of a sum has
 [ -n "$ALL" ] || exit 0
 vectors="-dll_append $LIBRARY -spmv_device opencl -spmv_device_cache none -quick"
-check races_vectors 0 '^0 operations wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$PROGRAMS/vec_accel" $vectors -n $n -spmv_vec_workgroup 16
+check races_vectors 0 '^0 operations wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$PROGRAMS/vec_accel" $vectors -n 0,37 -spmv_vec_workgroup 16
 check races_vectors_steps 0 '^0 operations wrong' 'Invalid\|race\|OCLGRIND' oclgrind --data-races "$PROGRAMS/vec_accel" $vectors -n 2100 -spmv_vec_workgroup 2
