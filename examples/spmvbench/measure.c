@@ -7,7 +7,9 @@
 
   Time: in each round every type multiplies for about BATCH seconds, at least once, and the time of the batch is divided
   by its products. Types take turns so that what slows the machine down for a while slows all of them; the order is
-  turned round in each round. A batch of several begins with one that is not timed, which brings into the caches what stays
+  turned round in each round. How slow a round was is the median over the types of their times over their own medians; all
+  times of the round are divided by it, so that neither a slow minute nor a fast second decides between types (one step of
+  Tukey's median polish: Exploratory Data Analysis, 1977, chapter 11). The least time is as it was seen. A batch of several begins with one that is not timed, which brings into the caches what stays
   there. Reading memory has a turn beside each type, as many bytes as its product moves, by another loop each round.
 */
 #include "spmvbench.h"
@@ -241,6 +243,38 @@ static void BenchReadBatch(BenchReader *reader, const void *memory, size_t bytes
   *best = PetscMax(*best, (double)bytes * (double)repeats / (BenchClock() - start));
 }
 
+/* The median of n > 0 sorted numbers */
+static double Middle(const double sorted[], PetscInt n)
+{
+  return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
+}
+
+/* Divides the times of each round by how slow it was; work: [rounds + 2 count] */
+static void BenchPolish(PetscInt rounds, PetscInt count, BenchType types[], double work[])
+{
+  double *median = work + rounds, *slow = median + count;
+
+  for (PetscInt k = 0; k < count; k++) {
+    if (!types[k].A) continue;
+    for (PetscInt r = 0; r < rounds; r++) work[r] = types[k].times[r];
+    qsort(work, (size_t)rounds, sizeof(double), CompareDouble);
+    median[k]      = Middle(work, rounds);
+    types[k].least = work[0];
+  }
+  for (PetscInt r = 0; r < rounds; r++) {
+    PetscInt live = 0;
+
+    for (PetscInt k = 0; k < count; k++) {
+      if (types[k].A) slow[live++] = types[k].times[r] / median[k];
+    }
+    if (live < 2) return; /* nothing to compare it with */
+    qsort(slow, (size_t)live, sizeof(double), CompareDouble);
+    for (PetscInt k = 0; k < count; k++) {
+      if (types[k].A) types[k].times[r] /= Middle(slow, live);
+    }
+  }
+}
+
 static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt count, BenchType types[], Vec x, Vec y)
 {
   const PetscInt      most = LEAST_ROUND + (PetscInt)(2 * run->seconds / BATCH);
@@ -248,7 +282,7 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
   BenchReader *const *reader;
   size_t              bytes = 1 << 16;
   void               *memory;
-  double              spent = 0;
+  double              spent = 0, *work;
 
   PetscFunctionBegin;
   PetscCall(BenchReadersGet(&readers, &reader));
@@ -278,6 +312,9 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
     }
   }
   PetscCheck(!munmap(memory, bytes), PETSC_COMM_SELF, PETSC_ERR_SYS, "munmap");
+  PetscCall(PetscMalloc1(run->rounds + 2 * count, &work));
+  BenchPolish(run->rounds, count, types, work);
+  PetscCall(PetscFree(work));
   for (PetscInt k = 0; k < count; k++) {
     if (types[k].A) qsort(types[k].times, (size_t)run->rounds, sizeof(double), CompareDouble);
   }

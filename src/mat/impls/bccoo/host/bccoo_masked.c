@@ -11,108 +11,128 @@
 #define MASKED_RANK   3    /* bits of the place of an entry in its block */
 #define MASKED_SAMPLE 1024 /* blocks looked at of a group of rows, for an estimate */
 
-/* The rows of a group that a walk goes through block by block; a row that is not there has no entries left */
+/* The rows of a group that a walk goes through block by block */
 typedef struct {
-  const SpmvCSR *csr;
-  PetscInt       cursor[MASKED_ROWS], end[MASKED_ROWS]; /* entries of each row that are left */
-  PetscInt       column[MASKED_ROWS];                   /* of the next one, PETSC_MAX_INT if there is none */
+  PetscInt        first;             /* of the last block, at most: it stays inside x */
+  const PetscInt *next[MASKED_ROWS]; /* the columns of each row that are left, then two of MASKED_END */
+  PetscInt       *columns;           /* [MASKED_ROOM(entries of the group)] those of all rows */
 } MaskedWalk;
 
-static MaskedWalk MaskedStart(const SpmvCSR *csr, PetscInt row)
-{
-  MaskedWalk walk = {.csr = csr};
+#define MASKED_END           PETSC_MAX_INT
+#define MASKED_ROOM(entries) ((size_t)(entries) + 2 * MASKED_ROWS)
 
+/* walk->columns has room for the group's */
+static void MaskedStart(const SpmvCSR *csr, PetscInt row, MaskedWalk *walk)
+{
+  PetscInt *to = walk->columns;
+
+  walk->first = PetscMax(0, csr->n - BCCOO_MASKED_WIDTH);
   for (PetscInt r = 0; r < MASKED_ROWS; r++) {
-    if (row + r < csr->m) walk.cursor[r] = csr->i[row + r], walk.end[r] = csr->i[row + r + 1];
-    walk.column[r] = walk.cursor[r] < walk.end[r] ? csr->j[walk.cursor[r]] : PETSC_MAX_INT;
+    const PetscInt begin = row + r < csr->m ? csr->i[row + r] : 0, n = row + r < csr->m ? csr->i[row + r + 1] - begin : 0;
+
+    walk->next[r] = to;
+    memcpy(to, csr->j + begin, (size_t)n * sizeof(PetscInt));
+    to += n;
+    *to++ = MASKED_END;
+    *to++ = MASKED_END;
   }
-  return walk;
 }
 
 /*
-  The index word of the next block, 0 at the end. place, unless NULL: [entries of CSR + 1] gets for each entry the number of the
-  block and its rank in the block; the last one is for what is written in vain. Nothing branches on columns, which no processor foresees
+  The index word of the next block, 0 at the end, and its entries. place, unless NULL: beside each of walk->columns gets the number of
+  the block and the rank in the block; what is written for a column that the block has not is written over by the one that has
+  it. Nothing branches on columns, which no processor foresees
 */
-static inline __attribute__((always_inline)) uint32_t MaskedNext(MaskedWalk *walk, uint32_t number, uint32_t place[])
+static inline __attribute__((always_inline)) uint32_t MaskedNext(MaskedWalk *walk, uint32_t number, uint32_t place[],
+                                                                 uint32_t *entries)
 {
-  const PetscInt *j = walk->csr->j, nz = walk->csr->i[walk->csr->m];
-  PetscInt        first = walk->column[0];
-  uint32_t        mask = 0, rank = 0;
+  PetscInt first = *walk->next[0];
+  uint32_t mask = 0, rank = 0;
 
-  for (int r = 1; r < MASKED_ROWS; r++) first = PetscMin(first, walk->column[r]);
-  if (first == PETSC_MAX_INT) return 0;
-  first = PetscMin(first, PetscMax(0, walk->csr->n - BCCOO_MASKED_WIDTH)); /* the last block stays inside x */
+  for (int r = 1; r < MASKED_ROWS; r++) first = PetscMin(first, *walk->next[r]);
+  if (first == MASKED_END) return 0;
+  first = PetscMin(first, walk->first);
   MASKED_UNROLL
   for (int r = 0; r < MASKED_ROWS; r++) {
-    const PetscInt k = walk->cursor[r], end = walk->end[r], column = walk->column[r];
-    const PetscInt after = j[PetscMin(k + 1, nz - 1)];
-    const uint32_t one = column <= first + 1, two = (column == first) & (k + 1 < end) & (after == first + 1), taken = one + two;
-    const PetscInt next = j[PetscMin(k + 2, nz - 1)], left = k + (PetscInt)taken;
+    const PetscInt *at = walk->next[r], column = at[0];
+    const uint32_t  one = column <= first + 1, two = (column == first) & (at[1] == first + 1);
 
     if (place) {
-      place[one ? k : nz]     = number << MASKED_RANK | rank;
-      place[two ? k + 1 : nz] = number << MASKED_RANK | (rank + 1);
+      uint32_t *to = place + (at - walk->columns);
+
+      to[two] = number << MASKED_RANK | (rank + 1);
+      to[0]   = number << MASKED_RANK | rank;
     }
     mask |= (one << ((column - first) & 1) | two << 1) << BCCOO_MASKED_WIDTH * r;
-    rank += taken;
-    walk->cursor[r] = left;
-    walk->column[r] = left >= end ? PETSC_MAX_INT : two ? next : one ? after : column;
+    rank += one + two;
+    walk->next[r] = at + one + two;
   }
+  *entries = rank;
   return (uint32_t)first << BCCOO_MASKED_BITS | mask;
 }
 
-static inline uint32_t MaskedEntries(uint32_t word)
-{
-  return (uint32_t)__builtin_popcount(word & UINT8_MAX);
-}
+/* What the group of rows at hand has while it is stored */
+typedef struct {
+  MaskedWalk walk;
+  uint32_t  *place;   /* [MASKED_ROOM(entries of the group)] of walk.columns */
+  uint32_t  *word;    /* [blocks + 1] */
+  uint32_t  *entries; /* [blocks + 1] */
+  uint32_t  *start;   /* [blocks + 1] the number of their first value */
+} MaskedGroup;
 
-/* 1 if a block is of the second kind */
-static inline size_t MaskedIsFew(uint32_t word)
+/* A group of rows whose first value is number `value` */
+static void MaskedSetGroup(BccooMasked *s, const SpmvCSR *csr, PetscInt row, size_t value, MaskedGroup *g)
 {
-  return MaskedEntries(word) <= BCCOO_MASKED_FEW;
-}
+  int32_t        *count = s->count + row / MASKED_ROWS * 2;
+  const uint32_t *place = g->place;
+  size_t          n     = 0;
 
-/* A group of rows whose first value is number `value`; found, start: room for its blocks, one more, and twice as many */
-static void MaskedSetGroup(BccooMasked *s, const SpmvCSR *csr, PetscInt row, size_t value, uint32_t found[], uint32_t start[])
-{
-  const PetscInt end   = csr->i[PetscMin(csr->m, row + MASKED_ROWS)];
-  int32_t       *count = s->count + row / MASKED_ROWS * 2;
-  MaskedWalk     walk  = MaskedStart(csr, row);
-  size_t         n     = 0;
-
-  while ((found[n] = MaskedNext(&walk, (uint32_t)n, s->position)) != 0) n++;
+  MaskedStart(csr, row, &g->walk);
+  while ((g->word[n] = MaskedNext(&g->walk, (uint32_t)n, g->place, &g->entries[n])) != 0) n++;
   count[0] = 0;
   for (size_t few = 0; few < 2; few++) {
     for (size_t k = 0; k < n; k++) {
-      const size_t here = MaskedIsFew(found[k]) == few;
+      const size_t here = (g->entries[k] <= BCCOO_MASKED_FEW) == few;
 
-      s->word[s->nblocks] = found[k];
-      start[k]            = here ? (uint32_t)value : start[k];
+      s->word[s->nblocks] = g->word[k];
+      g->start[k]         = here ? (uint32_t)value : g->start[k];
       s->nblocks += here;
-      value += here * MaskedEntries(found[k]);
+      value += here * g->entries[k];
       count[0] += (int32_t)(here & !few);
     }
   }
   count[1] = (int32_t)n - count[0];
-  for (PetscInt e = csr->i[row]; e < end; e++)
-    s->position[e] = start[s->position[e] >> MASKED_RANK] + (s->position[e] & ((1U << MASKED_RANK) - 1));
+  for (PetscInt r = row; r < PetscMin(csr->m, row + MASKED_ROWS); r++, place += 2) {
+    for (PetscInt e = csr->i[r]; e < csr->i[r + 1]; e++, place++)
+      s->position[e] = g->start[*place >> MASKED_RANK] + (*place & ((1U << MASKED_RANK) - 1));
+  }
+}
+
+/* Entries of a group of rows, at most */
+static PetscInt MaskedMost(const SpmvCSR *csr)
+{
+  PetscInt most = 0;
+
+  for (PetscInt row = 0; row < csr->m; row += MASKED_ROWS)
+    most = PetscMax(most, csr->i[PetscMin(csr->m, row + MASKED_ROWS)] - csr->i[row]);
+  return most;
 }
 
 /* New storage, but for the values */
 PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked *s)
 {
-  const PetscInt           m     = csr->m;
-  PetscInt                 most  = 0;
-  SPMV_TEMPORARY PetscInt *first = NULL;
-  SPMV_TEMPORARY uint32_t *found = NULL;
-  SPMV_TEMPORARY uint32_t *start = NULL;
+  const PetscInt           m       = csr->m;
+  const PetscInt           most    = MaskedMost(csr);
+  SPMV_TEMPORARY PetscInt *first   = NULL;
+  SPMV_TEMPORARY PetscInt *columns = NULL;
+  SPMV_TEMPORARY uint32_t *found   = NULL;
+  MaskedGroup              group;
 
   PetscFunctionBegin;
   s->m        = m;
   s->n        = csr->n;
   s->nentries = (size_t)csr->i[m];
   s->nparts   = nparts;
-  for (PetscInt row = 0; row < m; row += MASKED_ROWS) most = PetscMax(most, csr->i[PetscMin(m, row + MASKED_ROWS)] - csr->i[row]);
   PetscCall(SpmvAlloc(2 * (size_t)BccooCeil(m, MASKED_ROWS) * sizeof(int32_t), &s->count));
   PetscCall(
     SpmvAlloc((s->nentries + 1) * sizeof(uint32_t), &s->word)); /* for as many blocks; pages that none needs stay untouched */
@@ -121,13 +141,16 @@ PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked
   memset(s->value + s->nentries, 0, BCCOO_PAD * sizeof(PetscScalar));
   PetscCall(PetscMalloc1(nparts + 1, &s->part));
   PetscCall(PetscMalloc1(nparts + 1, &first));
-  PetscCall(PetscMalloc1(most + 1, &found));
-  PetscCall(PetscMalloc1(most + 1, &start));
+  PetscCall(PetscMalloc1(MASKED_ROOM(most), &columns));
+  PetscCall(PetscMalloc1(MASKED_ROOM(most) + 3 * (size_t)(most + 1), &found));
+  group         = (MaskedGroup){.walk = {.columns = columns}, .place = found, .word = found + MASKED_ROOM(most)};
+  group.entries = group.word + most + 1;
+  group.start   = group.entries + most + 1;
   SpmvSplitRows(csr, MASKED_ROWS, nparts, first);
   for (PetscInt p = 0; p <= nparts; p++) {
     s->part[p] = (BccooMaskedPart){(size_t)BccooCeil(first[p], MASKED_ROWS), s->nblocks, (size_t)csr->i[first[p]]};
     for (PetscInt row = first[p]; p < nparts && row < first[p + 1]; row += MASKED_ROWS)
-      MaskedSetGroup(s, csr, row, (size_t)csr->i[row], found, start);
+      MaskedSetGroup(s, csr, row, (size_t)csr->i[row], &group);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,25 +227,30 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
 #define MASKED_CYCLES_BLOCK 5.0  /* of more than four entries */
 #define MASKED_CYCLES_FEW   3.3  /* of others */
 #define MASKED_CYCLES_ROWS  10.0 /* of a group of rows, its two mispredicted ends among them */
-#define MASKED_CYCLES_BUILD 48.0 /* of an entry, to build, 8 of them for memory that nobody has touched */
+#define MASKED_CYCLES_BUILD 30.0 /* of an entry, to build, 8 of them for memory that nobody has touched */
 
 /* What products of some rows cost */
-void BccooMaskedWork(const SpmvCSR *rows, SpmvWork *work)
+PetscErrorCode BccooMaskedWork(const SpmvCSR *rows, SpmvWork *work)
 {
-  const double nz     = (double)rows->i[rows->m];
-  double       groups = 0, entries = 0, blocks[2] = {0, 0}, part;
+  const double             nz     = (double)rows->i[rows->m];
+  double                   groups = 0, entries = 0, blocks[2] = {0, 0}, part;
+  SPMV_TEMPORARY PetscInt *columns = NULL;
 
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(MASKED_ROOM(MaskedMost(rows)), &columns));
   for (PetscInt row = 0; row < rows->m; row += MASKED_ROWS, groups++) {
-    MaskedWalk walk = MaskedStart(rows, row);
-    PetscInt   n    = 0;
+    MaskedWalk walk = {.columns = columns};
+    uint32_t   few;
 
-    for (uint32_t word; n < MASKED_SAMPLE && (word = MaskedNext(&walk, 0, NULL)) != 0; n++) {
-      blocks[MaskedIsFew(word)]++;
-      entries += MaskedEntries(word);
+    MaskedStart(rows, row, &walk);
+    for (PetscInt n = 0; n < MASKED_SAMPLE && MaskedNext(&walk, 0, NULL, &few) != 0; n++) {
+      blocks[few <= BCCOO_MASKED_FEW]++;
+      entries += few;
     }
   }
   part = entries > 0 ? nz / entries : 0;
   work->bytes += nz * sizeof(PetscScalar) + part * (blocks[0] + blocks[1]) * sizeof(uint32_t) + groups * 2 * sizeof(int32_t);
   work->cycles += part * (blocks[0] * MASKED_CYCLES_BLOCK + blocks[1] * MASKED_CYCLES_FEW) + groups * MASKED_CYCLES_ROWS;
   work->build += nz * MASKED_CYCLES_BUILD;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }

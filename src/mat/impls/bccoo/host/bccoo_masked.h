@@ -41,4 +41,4 @@ extern void           BccooMaskedSetValues(const SpmvCSR *csr, BccooMasked *s);
 extern PetscErrorCode BccooMaskedArrays(const BccooMasked *s, PetscInt *n, SpmvArray arrays[]);
 extern PetscErrorCode BccooMaskedDestroy(BccooMasked **s);
 extern PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char why[], size_t size);
-extern void           BccooMaskedWork(const SpmvCSR *rows, SpmvWork *work);
+extern PetscErrorCode BccooMaskedWork(const SpmvCSR *rows, SpmvWork *work);

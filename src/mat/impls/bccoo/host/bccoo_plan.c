@@ -121,7 +121,7 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
     const PetscInt *p = plans[k].value, h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH], bunch = p[BCCOO_BUNCH];
 
     if (p[BCCOO_FILL] == BCCOO_FILL_MASKS) {
-      BccooMaskedWork(csr, &works[k]);
+      PetscCall(BccooMaskedWork(csr, &works[k]));
       continue;
     }
     if (t.h != h || t.w != w) t = BccooTallyOf(csr, p);
