@@ -9,8 +9,9 @@
   by its products. Types take turns so that what slows the machine down for a while slows all of them; the order is
   turned round in each round. How slow a round was is the median over the types of their times over their own medians; all
   times of the round are divided by it, so that neither a slow minute nor a fast second decides between types (one step of
-  Tukey's median polish: Exploratory Data Analysis, 1977, chapter 11). The least time is as it was seen. A batch of several begins with one that is not timed, which brings into the caches what stays
-  there. Reading memory has a turn beside each type, as many bytes as its product moves, by another loop each round.
+  Tukey's median polish: Exploratory Data Analysis, 1977, chapter 11). A batch of several begins with one that is
+  not timed, which brings into the caches what stays there. Reading memory has a turn beside each type, as many bytes as its
+  product moves, by another loop each round.
 */
 #include "spmvbench.h"
 #include <float.h>
@@ -258,8 +259,7 @@ static void BenchPolish(PetscInt rounds, PetscInt count, BenchType types[], doub
     if (!types[k].A) continue;
     for (PetscInt r = 0; r < rounds; r++) work[r] = types[k].times[r];
     qsort(work, (size_t)rounds, sizeof(double), CompareDouble);
-    median[k]      = Middle(work, rounds);
-    types[k].least = work[0];
+    median[k] = Middle(work, rounds);
   }
   for (PetscInt r = 0; r < rounds; r++) {
     PetscInt live = 0;

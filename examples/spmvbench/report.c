@@ -98,7 +98,7 @@ static BenchRates BenchRatesCompute(const BenchMatrix *M, PetscInt rounds, doubl
 
   return (BenchRates){
     .median    = median,
-    .least     = isnan(median) ? NAN : t->least, /* of a type that failed there are none */
+    .least     = isnan(median) ? NAN : t->times[0], /* of a type that failed there are none */
     .build     = rounds ? PetscMax(0, t->first - median) : NAN,
     .gflops    = 2 * PETSC_FLOPS_PER_OP * nz / median / 1e9,
     .gbs       = gbs,

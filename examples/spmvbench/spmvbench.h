@@ -62,8 +62,7 @@ typedef struct {
   PetscLogDouble bytes;            /* of the storage that a product reads, x and y not counted */
   double         first;            /* seconds of a Mat's first product, the median of a few Mats */
   PetscInt       repeats;          /* products timed together as one batch */
-  double        *times;            /* [rounds] seconds of a product in each round, in the end as of equal rounds, and sorted */
-  double         least;            /* of them as they were seen */
+  double        *times;            /* [rounds] seconds of a product in each round; in the end as if none had been slow, sorted */
   double         read;             /* the most bytes a second that were read, this type's number of bytes at a time */
   double         error;            /* the largest |y - yref| in units of eps |A||x| */
   PetscBool      pass;             /* all of them within their bounds */

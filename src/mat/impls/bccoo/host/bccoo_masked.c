@@ -39,8 +39,8 @@ static void MaskedStart(const SpmvCSR *csr, PetscInt row, MaskedWalk *walk)
 }
 
 /*
-  The index word of the next block, 0 at the end, and its entries. place, unless NULL: beside each of walk->columns gets the number of
-  the block and the rank in the block; what is written for a column that the block has not is written over by the one that has
+  The index word of the next block, 0 at the end, and its entries. place, unless NULL: beside each of walk->columns gets the number
+  of the block and the rank in the block; what is written for a column that the block has not is written over by the one that has
   it. Nothing branches on columns, which no processor foresees
 */
 static inline __attribute__((always_inline)) uint32_t MaskedNext(MaskedWalk *walk, uint32_t number, uint32_t place[],
