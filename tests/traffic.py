@@ -134,7 +134,8 @@ def test_known():
     say('traffic', 'known', ['%s: %s, not %s' % (' '.join(key), seen.get(key), counts) for key, counts in KNOWN.items() if seen.get(key) != counts])
 
 
-# A loop that loads a column, a value and what the column names; one that loads four values before it adds them
+# A loop that loads a column, a value and what the column names; one that loads four values before it adds them; loads that wait by a
+# uniform register, by a carry, and by a predicate that is the load's own; a predicate that was set again since
 CODE = """
 .text.one:
 .L_x_0:
@@ -156,13 +157,40 @@ CODE = """
         /*0070*/                   DADD R18, R10, R18 ;
         /*0080*/                   DADD R18, R12, R18 ;
         /*0090*/               @P0 BRA `(.L_x_1) ;
+.text.uniform:
+        /*0010*/                   LDG.E.128.CONSTANT R4, desc[UR12][R2.64] ;
+        /*0020*/                   R2UR UR10, R4 ;
+        /*0030*/                   UIADD3 UR4, UP2, UR10, UR6, URZ ;
+        /*0040*/                   UIADD3.X UR5, UR5, UR7, URZ, UP2, !UPT ;
+        /*0050*/                   IMAD.U32 R8, RZ, RZ, UR4 ;
+        /*0060*/                   LDG.E.EF R6, desc[UR12][R8.64] ;
+        /*0070*/                   IMAD.WIDE R10, R6, 0x8, R14 ;
+        /*0080*/                   LDG.E.64.CONSTANT R12, desc[UR12][R10.64] ;
+.text.carry:
+        /*0010*/                   LDG.E R4, desc[UR12][R2.64] ;
+        /*0020*/                   IADD3 RZ, P1, R4, UR16, RZ ;
+        /*0030*/                   LEA.HI.X.SX32 R9, R0, UR5, 0x1, P1 ;
+        /*0040*/                   LDG.E R6, desc[UR12][R8.64] ;
+.text.predicate:
+        /*0010*/                   LDG.E R4, desc[UR12][R2.64] ;
+        /*0020*/                   ISETP.GE.AND P0, PT, R4, UR6, PT ;
+        /*0030*/               @P0 LDG.E R6, desc[UR12][R8.64] ;
+        /*0040*/              @!P0 MOV R6, RZ ;
+        /*0050*/                   IMAD.WIDE R8, R6, 0x8, R10 ;
+        /*0060*/                   LDG.E R7, desc[UR12][R8.64] ;
+.text.again:
+        /*0010*/                   LDG.E R4, desc[UR12][R2.64] ;
+        /*0020*/                   ISETP.GE.AND P0, PT, R4, UR6, PT ;
+        /*0030*/                   ISETP.GE.AND P0, PT, R0, UR6, PT ;
+        /*0040*/               @P0 LDG.E R6, desc[UR12][R8.64] ;
 """
+CODE_SEEN = {'one': (2, 2, 2), 'four': (4, 4, 1), 'uniform': (1, 1, 3), 'carry': (1, 1, 2), 'predicate': (1, 1, 3), 'again': (1, 1, 1)}
 
 
 def test_sass():
     bodies = sass.parse(CODE)
     seen = {kernel: (*sass.loads(body), sass.chain(body)) for kernel, body in bodies.items()}
-    say('traffic', 'sass', ['%s' % seen] * (seen != {'one': (2, 2, 2), 'four': (4, 4, 1)}))
+    say('traffic', 'sass', ['%s: %s, not %s' % (kernel, seen.get(kernel), counts) for kernel, counts in CODE_SEEN.items() if seen.get(kernel) != counts])
 
 
 # ---- the lists ----
