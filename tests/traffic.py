@@ -259,6 +259,7 @@ def test(found):
     test_known()
     test_sass()
     seen = {p['matrix'] for p in found['product']}
+    say('traffic', 'matrices', ['%s was not multiplied' % matrix for matrix in (SOME[1].split(',') if SOME else ()) if matrix not in seen])
     test_list('traffic', 1, ratios(found), {key: limit for key, limit in listed(ALLOWED, 3).items() if key[0] in seen or not SOME}, read_wrong)
     try:
         seen = code(found)

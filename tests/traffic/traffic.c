@@ -250,7 +250,9 @@ static PetscErrorCode Code(FILE *lines, const char folder[])
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   while (fgets(line, sizeof(line), lines)) {
-    const char *number = strtok(line, "\t\n"), *name = strtok(NULL, "\t\n"), *options = strtok(NULL, "\t\n");
+    char       *rest   = NULL;
+    const char *number = strtok_r(line, "\t\n", &rest), *name = strtok_r(NULL, "\t\n", &rest);
+    const char *options = strtok_r(NULL, "\t\n", &rest);
 
     PetscCheck(options && Named(name), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "-code: a line is no number, format and options");
     PetscCall(CodeWrite(Named(name)->device->source, options, folder, number));
@@ -289,7 +291,7 @@ static PetscErrorCode MeasureAll(SpmvDevice *device, const char matrix[], const 
 
 static PetscErrorCode Run(void)
 {
-  char        matrices[512] = "", formats[512] = "", plan[512] = "";
+  char        matrices[512] = "", formats[512] = "", plan[512] = "", *rest = NULL;
   SpmvDevice *device;
   void       *driver = dlopen("libcuda.so.1", RTLD_NOW);
 
@@ -308,7 +310,8 @@ static PetscErrorCode Run(void)
   if (!matrices[0]) {
     for (int k = 0; TrafficMatrices[k]; k++) PetscCall(MeasureAll(device, TrafficMatrices[k], formats, plan));
   } else {
-    for (char *one = strtok(matrices, ","); one; one = strtok(NULL, ",")) PetscCall(MeasureAll(device, one, formats, plan));
+    for (char *one = strtok_r(matrices, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+      PetscCall(MeasureAll(device, one, formats, plan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
