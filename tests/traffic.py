@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the default plans' kernels ask of an H100's memory, by the emulated driver's meter, and what NVRTC makes of them.
+"""What kernels ask of an H100's memory, by the emulated driver's meter, and what NVRTC makes of them. Plans are those that users get
+who set no knob: what the tuner's estimate chooses for an H100.
 
 usage: traffic.py [--allow | --write]
 
@@ -28,14 +29,14 @@ COMPARED = ('csr-vector', 'merge')  # measured to compare with, not ours to mend
 BANDWIDTHS = (('H100', 3.35e12), ('H200', 4.8e12))  # SXM, bytes a second
 PROCESSORS, CLOCK = 132, 1.7e9  # of both; the clock under load
 FIELDS = {
-    'product': ('matrix', 'format', 'plan', 'nz', 'rows', 'columns'),
+    'product': ('matrix', 'format', 'plan', 'chosen', 'nz', 'rows', 'columns'),
     'program': ('matrix', 'format', 'options'),
     'launch': ('matrix', 'format', 'kernel', 'groups', 'values'),
     'kernel': ('matrix', 'format', 'kernel', 'nz', 'launches', 'groups', 'group', 'shared', 'residents', 'warps', 'barriers', 'syncs', 'steps', 'active', 'apart',
                'shared_requests', 'shared_passes', 'shared_least', 'others', 'most'),
     'array': ('matrix', 'format', 'kernel', 'nz', 'array', 'role', 'kind', 'requests', 'bytes', 'distinct', 'sectors', 'lines', 'l2', 'dram'),
 }
-TEXT = ('matrix', 'format', 'kernel', 'plan', 'options', 'array', 'role', 'kind')
+TEXT = ('matrix', 'format', 'kernel', 'plan', 'chosen', 'options', 'array', 'role', 'kind')
 
 
 class Skip(Exception):
@@ -134,6 +135,13 @@ def test_known():
     say('traffic', 'known', ['%s: %s, not %s' % (' '.join(key), seen.get(key), counts) for key, counts in KNOWN.items() if seen.get(key) != counts])
 
 
+def test_chosen():
+    """A knob that is set stays; of the others bccoo's blocks are by the matrix"""
+    plans = {plan: measure('-matrix', 'elasticity:16', '-format', 'bccoo', '-plan', plan)['product'][0]['plan'].split() for plan in ('', 'block_height=2')}
+    say('traffic', 'chosen', ['%s: %s' % (plan, ' '.join(plans[plan])) for plan, words in (('', ('block_height=3', 'block_width=3')), ('block_height=2', ('block_height=2',)))
+                              if not set(words) <= set(plans[plan])])
+
+
 # A loop that loads a column, a value and what the column names; one that loads four values before it adds them; loads that wait by a
 # uniform register, by a carry, and by a predicate that is the load's own; a predicate that was set again since
 CODE = """
@@ -210,9 +218,9 @@ def write(path, comment, rows):
 
 def allow(found, seen):
     order = sorted(ratios(found).items(), key=lambda item: (item[0][1:], item[0][0]))
-    write(ALLOWED, 'Kernels of default plans that read over %.1f of their own bytes of a matrix: sectors from L2, sectors of warps' % LIMIT,
+    write(ALLOWED, 'Kernels of the plans that users get that read over %.1f of their own bytes of a matrix: sectors from L2, sectors of warps' % LIMIT,
           [(*key, *('%.3f' % number for number in ratio)) for key, ratio in order if max(ratio) > LIMIT])
-    write(FEW, 'Kernels of default plans with fewer than %d loads under way in an innermost loop' % FLIGHT,
+    write(FEW, 'Kernels of the plans that users get with fewer than %d loads under way in an innermost loop' % FLIGHT,
           [(*key, str(loads)) for key, loads in sorted(flights(found, seen).items()) if loads < FLIGHT])
 
 
@@ -257,6 +265,7 @@ def test_list(what, position, values, known, wrong):
 
 def test(found):
     test_known()
+    test_chosen()
     test_sass()
     seen = {p['matrix'] for p in found['product']}
     say('traffic', 'matrices', ['%s was not multiplied' % matrix for matrix in (SOME[1].split(',') if SOME else ()) if matrix not in seen])
@@ -298,7 +307,7 @@ def row(found, k, seen):
     gathers = [a for a in found['array'] if (a['matrix'], a['format'], a['kernel']) == key and a['role'] == 'x']
     registers, shared, _, least, most, chain = seen[key]
     return [
-        k['kernel'], *('%.2f' % amount(found, key, level, *MATRIX) for level in ('distinct', 'l2', 'sectors')),
+        k['kernel'] + (', %d launches' % k['launches'] if k['launches'] > 1 else ''), *('%.2f' % amount(found, key, level, *MATRIX) for level in ('distinct', 'l2', 'sectors')),
         *('%.2f' % amount(found, key, level, *X) for level in ('dram', 'l2')),
         '%.1f' % (sum(a['lines'] for a in gathers) / sum(a['requests'] for a in gathers)) if gathers else '',
         *('%.2f' % amount(found, key, level, *REST) for level in ('dram', 'l2')),
@@ -311,8 +320,9 @@ def row(found, k, seen):
     ]
 
 
-TIMES = ('L1', *(name for name, _ in BANDWIDTHS))
-HEADS = ('kernel', 'own', 'L2', 'warps', 'x', 'L2', 'lines', 'y, work', 'L2', 'passes', 'barriers', 'apart', 'groups', 'registers', 'warps', 'loads', 'chain', 'most', *TIMES)
+TIMES = ('ns from L1', *('ns on %s' % name for name, _ in BANDWIDTHS))
+HEADS = ('kernel', 'matrix: own', 'matrix: L1 misses', 'matrix: asked by warps', 'x: memory', 'x: L1 misses', 'x: lines a load', 'y, work: memory', 'y, work: L1 misses',
+         'passes', 'barriers', 'divergent', 'groups', 'registers', 'occupancy', 'loads', 'chain', 'longest warp', *TIMES)
 
 
 def summary(found):
@@ -322,7 +332,7 @@ def summary(found):
         place = k['matrix'], k['format']
         moved[place] = moved.get(place, 0) + amount(found, (*place, k['kernel']), 'dram', *MATRIX, *X, *REST)
     formats = list(dict.fromkeys(name for _, name in moved))
-    lines = ['### All kernels together: bytes to and from memory', '', '| matrix | %s |' % ' | '.join(formats), '|---%s|' % ('|--:' * len(formats))]
+    lines = ['### All kernels together: bytes to and from memory for each nonzero', '', '| matrix | %s |' % ' | '.join(formats), '|---%s|' % ('|--:' * len(formats))]
     for matrix in dict.fromkeys(matrix for matrix, _ in moved):
         lines.append('| %s | %s |' % (matrix, ' | '.join('%.2f' % moved[matrix, name] for name in formats)))
     return [*lines, '']
@@ -332,7 +342,8 @@ def tables(found, seen):
     lines = summary(found)
     for matrix in dict.fromkeys(p['matrix'] for p in found['product']):
         products = [p for p in found['product'] if p['matrix'] == matrix]
-        lines += ['### %s' % matrix, '', '%d rows, %d columns, %d nonzeros.' % (products[0]['rows'], products[0]['columns'], products[0]['nz']), '',
+        chosen = ''.join(' The estimate chooses for %s: `%s`.' % (p['format'], p['chosen'].replace(' ', '`, `')) for p in products if p['chosen'])
+        lines += ['### %s' % matrix, '', '%d rows, %d columns, %d nonzeros.%s' % (products[0]['rows'], products[0]['columns'], products[0]['nz'], chosen), '',
                   '| type | %s |' % ' | '.join(HEADS), '|---|---%s|' % ('|--:' * (len(HEADS) - 1))]
         for p in products:
             kernels = [k for k in found['kernel'] if (k['matrix'], k['format']) == (matrix, p['format'])]
