@@ -1,8 +1,8 @@
 #!/bin/bash
-# conf/gpu-report: what it proposes, from numbers that are known
+# conf/gpu-report: what it proposes, from numbers that are known; make gpu-bundle: are all tests of devices in it?
 . tests/tap
 head='run,matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus'
-line() { echo "$1,$2,9,9,9,$3,cuda,p,1,1,9,0,0,$4,1,1,$5,1,1,1,0,1,1"; } # run, matrix, type, seconds, GB/s
+line() { echo "$1,$2,9,9,9,$3,${6:-cuda},${7:-p},1,1,9,0,0,$4,1,1,$5,1,1,1,0,1,1"; } # run, matrix, type, seconds, GB/s, backend, plan
 pmf=pmf:mat_spmv_backend=device
 {
   echo "$head"
@@ -11,28 +11,51 @@ pmf=pmf:mat_spmv_backend=device
     line kernels_cuda $matrix $pmf 2e-5 500
     line kernels_cuda $matrix cusparse $([ $matrix = a ] && echo 3e-5 || echo 1e-5) 300
     line kernels_cuda $matrix cusparse_alg2 4e-5 200
+    line kernels_cuda $matrix spmv:mat_spmv_backend=device 2.5e-5 400 cuda format=bccoo
+    line auto_cuda $matrix aij 4e-5 1 host
+    line auto_cuda $matrix spmv:mat_spmv_backend=auto 8e-5 1 host format=aij
   done
 } >"$tmp/bench.csv"
-{
+default() { line sweep_cuda $1 $pmf $2 1; }
+value() { line sweep_cuda $1 $pmf:$2 $3 1; }
+{ # a run for each knob, each with a time by the default of its own
   echo "$head"
-  for matrix in a b; do
-    line sweep_cuda $matrix $pmf 2e-5 1
-    line sweep_cuda $matrix $pmf:device_workgroup=64 1.9e-5 1
-    line sweep_cuda $matrix $pmf:device_workgroup=256 1.6e-5 1                                # 1.25 on both
-    line sweep_cuda $matrix $pmf:device_slice=8 $([ $matrix = a ] && echo 1e-5 || echo 4e-5) 1 # 2 and 0.5
-    line sweep_cuda $matrix $pmf:device_long=32 1.99e-5 1                                     # not worth it
-    line sweep_cuda $matrix $pmf:device_long=64 nan 1                                         # refused
+  for matrix in a b c d e; do
+    default $matrix 2e-5
+    value $matrix device_workgroup=64 1.9e-5
+    value $matrix device_workgroup=256 1.6e-5 # 1.25 on all
   done
+  for matrix in a b c d e; do
+    default $matrix 4e-5 # the clock was lower meanwhile
+    value $matrix device_slice=8 $([ $matrix = a ] && echo 2e-5 || echo 8e-5) # 2 and 0.5
+    value $matrix device_long=32 3.98e-5                                      # not worth it
+    value $matrix device_long=64 nan                                          # refused
+  done
+  for matrix in a b c d; do # the time was over then
+    default $matrix 2e-5
+    value $matrix device_lanes=4 1e-5
+  done
+  default e nan
+  value e device_lanes=4 1e-5
 } >"$tmp/sweep.csv"
 printf 'cg,matrix type,vector type,unknowns,iterations,seconds,norm\ncg_cuda_pmf,seqpmf,seqaccel,1000,20,1e-5,1\n' >"$tmp/cg.csv"
 check runs "${PYTHON:-python3}" conf/gpu-report "$tmp"
-printf 'run\tformat\tknob\tdefault\tgain\tmatrices\nsweep_cuda\tpmf\tdevice_workgroup\t256\t1.250\t2\n' >"$tmp/wanted"
+printf 'run\tformat\tknob\tdefault\tgain\tmatrices\nsweep_cuda\tpmf\tdevice_workgroup\t256\t1.250\t5\n' >"$tmp/wanted"
 check defaults cmp "$tmp/wanted" "$tmp/defaults.tsv"
 check race grep -q '^| kernels_cuda | a | pmf | 20.0 | 500 | 1.50 |$' "$tmp/report.md"
 check mean grep -q '^| pmf | 2 | 0.87 | 0.50 | b |$' "$tmp/report.md"
+check chosen grep -q '^| kernels_cuda | a | spmv | cuda | format=bccoo | 0.80 |$' "$tmp/report.md"
+check chosen_auto grep -q '^| auto_cuda | b | spmv:mat_spmv_backend=auto | host | format=aij | 0.50 |$' "$tmp/report.md"
 check new grep -q 'device_workgroup=256 .*| new default |$' "$tmp/report.md"
+check too_few grep -q 'device_lanes=4 | 4 | 2.000 .*| too few matrices |$' "$tmp/report.md"
 check left_open grep -q 'device_slice=8 .*| by the matrix |$' "$tmp/report.md"
 check nothing grep -q 'device_long=32 .*|  |$' "$tmp/report.md"
 check cg grep -q '^| cg_cuda_pmf | seqpmf | seqaccel | 1000 | 10.0 |$' "$tmp/report.md"
 rm "$tmp"/*.csv
 check empty "${PYTHON:-python3}" conf/gpu-report "$tmp"
+
+for test in tests/format_device*.c tests/unit_device*.c tests/vec_accel.c tests/mat_device.c; do basename "$test" .c; done >"$tmp/tests"
+bundled() { # all of a list are words of conf/gpu
+  while read -r test; do grep -qw "$test" conf/gpu || { echo "$test is not in the bundle"; return 1; }; done <"$1"
+}
+check bundle bundled "$tmp/tests"

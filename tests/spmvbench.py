@@ -281,6 +281,9 @@ def generator_sizes():
     sizes('laplace7var:9', 729, 729, 7 * 729 - 6 * 81)
     sizes('laplace27:9', 729, 729, 25 ** 3)
     sizes('elasticity:5', 375, 375, 9 * 13 ** 3)
+    sizes('p2:3', 343, 343, 7525)
+    sizes('longrow:1000', 21, 1000, 1100)
+    sizes('longrow:7', 1, 7, 7)
     sizes('qcd:8', 49152, 49152, 1916928)
     sizes('permutation:1001', 1001, 1001, 1001)
     sizes('dense:1', 1, 1, 1)
@@ -309,6 +312,9 @@ def generator_values():
         assert all(close(sum(a.get((r, c), 0) for c in range(d, m, 3)), 0) for r in range(m))
     turn = [(-(k // 3 // 4 % 4), k // 3 % 4, 0)[k % 3] for k in range(m)]
     assert all(close(sum(a.get((r, c), 0) * turn[c] for c in range(m)), 0) for r in range(m))
+    m, _, a = matrix('-generate', 'p2:2')
+    rows = [sorted(c for q, c in a if q == r) for r in range(m)]
+    assert all((c, r) in a for r, c in a) and len(rows[62]) == 65 and rows[9] == [2, 3, 4, 8, 9, 14, 33, 34, 39, 64]
     m, _, a = matrix('-generate', 'qcd:3')
     rows = [sorted(c for q, c in a if q == r) for r in range(12)]  # the first site
     assert all(len(cols) == 39 and cols == [c + k for c in cols[::3] for k in range(3)] and cols[0] % 3 == 0 for cols in rows)

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""What the default plans' kernels ask of an H100's memory, by the emulated driver's meter, and what NVRTC makes of them.
+"""What kernels ask of an H100's memory, by the emulated driver's meter, and what NVRTC makes of them. Plans are those that users get
+who set no knob: what the tuner's estimate chooses for an H100.
 
 usage: traffic.py [--allow | --write]
 
@@ -28,14 +29,14 @@ COMPARED = ('csr-vector', 'merge')  # measured to compare with, not ours to mend
 BANDWIDTHS = (('H100', 3.35e12), ('H200', 4.8e12))  # SXM, bytes a second
 PROCESSORS, CLOCK = 132, 1.7e9  # of both; the clock under load
 FIELDS = {
-    'product': ('matrix', 'format', 'plan', 'nz', 'rows', 'columns'),
+    'product': ('matrix', 'format', 'plan', 'chosen', 'nz', 'rows', 'columns'),
     'program': ('matrix', 'format', 'options'),
     'launch': ('matrix', 'format', 'kernel', 'groups', 'values'),
     'kernel': ('matrix', 'format', 'kernel', 'nz', 'launches', 'groups', 'group', 'shared', 'residents', 'warps', 'barriers', 'syncs', 'steps', 'active', 'apart',
                'shared_requests', 'shared_passes', 'shared_least', 'others', 'most'),
     'array': ('matrix', 'format', 'kernel', 'nz', 'array', 'role', 'kind', 'requests', 'bytes', 'distinct', 'sectors', 'lines', 'l2', 'dram'),
 }
-TEXT = ('matrix', 'format', 'kernel', 'plan', 'options', 'array', 'role', 'kind')
+TEXT = ('matrix', 'format', 'kernel', 'plan', 'chosen', 'options', 'array', 'role', 'kind')
 
 
 class Skip(Exception):
@@ -134,7 +135,15 @@ def test_known():
     say('traffic', 'known', ['%s: %s, not %s' % (' '.join(key), seen.get(key), counts) for key, counts in KNOWN.items() if seen.get(key) != counts])
 
 
-# A loop that loads a column, a value and what the column names; one that loads four values before it adds them
+def test_chosen():
+    """A knob that is set stays; of the others bccoo's blocks are by the matrix"""
+    plans = {plan: measure('-matrix', 'elasticity:16', '-format', 'bccoo', '-plan', plan)['product'][0]['plan'].split() for plan in ('', 'block_height=2')}
+    say('traffic', 'chosen', ['%s: %s' % (plan, ' '.join(plans[plan])) for plan, words in (('', ('block_height=3', 'block_width=3')), ('block_height=2', ('block_height=2',)))
+                              if not set(words) <= set(plans[plan])])
+
+
+# A loop that loads a column, a value and what the column names; one that loads four values before it adds them; loads that wait by a
+# uniform register, by a carry, and by a predicate that is the load's own; a predicate that was set again since
 CODE = """
 .text.one:
 .L_x_0:
@@ -156,13 +165,40 @@ CODE = """
         /*0070*/                   DADD R18, R10, R18 ;
         /*0080*/                   DADD R18, R12, R18 ;
         /*0090*/               @P0 BRA `(.L_x_1) ;
+.text.uniform:
+        /*0010*/                   LDG.E.128.CONSTANT R4, desc[UR12][R2.64] ;
+        /*0020*/                   R2UR UR10, R4 ;
+        /*0030*/                   UIADD3 UR4, UP2, UR10, UR6, URZ ;
+        /*0040*/                   UIADD3.X UR5, UR5, UR7, URZ, UP2, !UPT ;
+        /*0050*/                   IMAD.U32 R8, RZ, RZ, UR4 ;
+        /*0060*/                   LDG.E.EF R6, desc[UR12][R8.64] ;
+        /*0070*/                   IMAD.WIDE R10, R6, 0x8, R14 ;
+        /*0080*/                   LDG.E.64.CONSTANT R12, desc[UR12][R10.64] ;
+.text.carry:
+        /*0010*/                   LDG.E R4, desc[UR12][R2.64] ;
+        /*0020*/                   IADD3 RZ, P1, R4, UR16, RZ ;
+        /*0030*/                   LEA.HI.X.SX32 R9, R0, UR5, 0x1, P1 ;
+        /*0040*/                   LDG.E R6, desc[UR12][R8.64] ;
+.text.predicate:
+        /*0010*/                   LDG.E R4, desc[UR12][R2.64] ;
+        /*0020*/                   ISETP.GE.AND P0, PT, R4, UR6, PT ;
+        /*0030*/               @P0 LDG.E R6, desc[UR12][R8.64] ;
+        /*0040*/              @!P0 MOV R6, RZ ;
+        /*0050*/                   IMAD.WIDE R8, R6, 0x8, R10 ;
+        /*0060*/                   LDG.E R7, desc[UR12][R8.64] ;
+.text.again:
+        /*0010*/                   LDG.E R4, desc[UR12][R2.64] ;
+        /*0020*/                   ISETP.GE.AND P0, PT, R4, UR6, PT ;
+        /*0030*/                   ISETP.GE.AND P0, PT, R0, UR6, PT ;
+        /*0040*/               @P0 LDG.E R6, desc[UR12][R8.64] ;
 """
+CODE_SEEN = {'one': (2, 2, 2), 'four': (4, 4, 1), 'uniform': (1, 1, 3), 'carry': (1, 1, 2), 'predicate': (1, 1, 3), 'again': (1, 1, 1)}
 
 
 def test_sass():
     bodies = sass.parse(CODE)
     seen = {kernel: (*sass.loads(body), sass.chain(body)) for kernel, body in bodies.items()}
-    say('traffic', 'sass', ['%s' % seen] * (seen != {'one': (2, 2, 2), 'four': (4, 4, 1)}))
+    say('traffic', 'sass', ['%s: %s, not %s' % (kernel, seen.get(kernel), counts) for kernel, counts in CODE_SEEN.items() if seen.get(kernel) != counts])
 
 
 # ---- the lists ----
@@ -182,9 +218,9 @@ def write(path, comment, rows):
 
 def allow(found, seen):
     order = sorted(ratios(found).items(), key=lambda item: (item[0][1:], item[0][0]))
-    write(ALLOWED, 'Kernels of default plans that read over %.1f of their own bytes of a matrix: sectors from L2, sectors of warps' % LIMIT,
+    write(ALLOWED, 'Kernels of the plans that users get that read over %.1f of their own bytes of a matrix: sectors from L2, sectors of warps' % LIMIT,
           [(*key, *('%.3f' % number for number in ratio)) for key, ratio in order if max(ratio) > LIMIT])
-    write(FEW, 'Kernels of default plans with fewer than %d loads under way in an innermost loop' % FLIGHT,
+    write(FEW, 'Kernels of the plans that users get with fewer than %d loads under way in an innermost loop' % FLIGHT,
           [(*key, str(loads)) for key, loads in sorted(flights(found, seen).items()) if loads < FLIGHT])
 
 
@@ -229,8 +265,10 @@ def test_list(what, position, values, known, wrong):
 
 def test(found):
     test_known()
+    test_chosen()
     test_sass()
     seen = {p['matrix'] for p in found['product']}
+    say('traffic', 'matrices', ['%s was not multiplied' % matrix for matrix in (SOME[1].split(',') if SOME else ()) if matrix not in seen])
     test_list('traffic', 1, ratios(found), {key: limit for key, limit in listed(ALLOWED, 3).items() if key[0] in seen or not SOME}, read_wrong)
     try:
         seen = code(found)
@@ -269,7 +307,7 @@ def row(found, k, seen):
     gathers = [a for a in found['array'] if (a['matrix'], a['format'], a['kernel']) == key and a['role'] == 'x']
     registers, shared, _, least, most, chain = seen[key]
     return [
-        k['kernel'], *('%.2f' % amount(found, key, level, *MATRIX) for level in ('distinct', 'l2', 'sectors')),
+        k['kernel'] + (', %d launches' % k['launches'] if k['launches'] > 1 else ''), *('%.2f' % amount(found, key, level, *MATRIX) for level in ('distinct', 'l2', 'sectors')),
         *('%.2f' % amount(found, key, level, *X) for level in ('dram', 'l2')),
         '%.1f' % (sum(a['lines'] for a in gathers) / sum(a['requests'] for a in gathers)) if gathers else '',
         *('%.2f' % amount(found, key, level, *REST) for level in ('dram', 'l2')),
@@ -282,8 +320,9 @@ def row(found, k, seen):
     ]
 
 
-TIMES = ('L1', *(name for name, _ in BANDWIDTHS))
-HEADS = ('kernel', 'own', 'L2', 'warps', 'x', 'L2', 'lines', 'y, work', 'L2', 'passes', 'barriers', 'apart', 'groups', 'registers', 'warps', 'loads', 'chain', 'most', *TIMES)
+TIMES = ('ns from L1', *('ns on %s' % name for name, _ in BANDWIDTHS))
+HEADS = ('kernel', 'matrix: own', 'matrix: L1 misses', 'matrix: asked by warps', 'x: memory', 'x: L1 misses', 'x: lines a load', 'y, work: memory', 'y, work: L1 misses',
+         'passes', 'barriers', 'divergent', 'groups', 'registers', 'occupancy', 'loads', 'chain', 'longest warp', *TIMES)
 
 
 def summary(found):
@@ -293,7 +332,7 @@ def summary(found):
         place = k['matrix'], k['format']
         moved[place] = moved.get(place, 0) + amount(found, (*place, k['kernel']), 'dram', *MATRIX, *X, *REST)
     formats = list(dict.fromkeys(name for _, name in moved))
-    lines = ['### All kernels together: bytes to and from memory', '', '| matrix | %s |' % ' | '.join(formats), '|---%s|' % ('|--:' * len(formats))]
+    lines = ['### All kernels together: bytes to and from memory for each nonzero', '', '| matrix | %s |' % ' | '.join(formats), '|---%s|' % ('|--:' * len(formats))]
     for matrix in dict.fromkeys(matrix for matrix, _ in moved):
         lines.append('| %s | %s |' % (matrix, ' | '.join('%.2f' % moved[matrix, name] for name in formats)))
     return [*lines, '']
@@ -303,7 +342,8 @@ def tables(found, seen):
     lines = summary(found)
     for matrix in dict.fromkeys(p['matrix'] for p in found['product']):
         products = [p for p in found['product'] if p['matrix'] == matrix]
-        lines += ['### %s' % matrix, '', '%d rows, %d columns, %d nonzeros.' % (products[0]['rows'], products[0]['columns'], products[0]['nz']), '',
+        chosen = ''.join(' The estimate chooses for %s: `%s`.' % (p['format'], p['chosen'].replace(' ', '`, `')) for p in products if p['chosen'])
+        lines += ['### %s' % matrix, '', '%d rows, %d columns, %d nonzeros.%s' % (products[0]['rows'], products[0]['columns'], products[0]['nz'], chosen), '',
                   '| type | %s |' % ' | '.join(HEADS), '|---|---%s|' % ('|--:' * (len(HEADS) - 1))]
         for p in products:
             kernels = [k for k in found['kernel'] if (k['matrix'], k['format']) == (matrix, p['format'])]

@@ -6,11 +6,13 @@
   laplace7var:N  the same with a coefficient of its own for each face, from 0.1 to 10
   laplace27:N    27 points, 26 and -1
   elasticity:N   see elasticity.c
+  p2:N           see p2.c
   qcd:L          lattice QCD on L^4 sites, 12 rows a site in 3 x 3 blocks, 39 entries a row: real instead of complex numbers
   powerlaw:N     as a web graph: a quarter of the rows empty, others up to N / 20 long, hubs among the columns
   permutation:N  one entry, 1, in each row and column
   lpwide:N       a linear program's constraints: 400 rows, N columns of 2 to 14 small integers
   uniform:N      8 entries in each of N rows, in columns at random: no product finds the x that it needs nearby
+  longrow:N      one row of N entries, in the middle of N / 50 rows of 5
 */
 #include "spmvbench.h"
 #include <math.h>
@@ -240,17 +242,18 @@ static PetscErrorCode GeneratePowerlaw(PetscInt N, BenchMatrix *M)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A bidiagonal matrix but for its first row, which is full: what one row costs that is longer than all others together */
+/* What one row costs that is longer than all others together */
 static PetscErrorCode GenerateLongrow(PetscInt N, BenchMatrix *M)
 {
-  uint64_t state = BenchSeed(11, 0);
+  const PetscInt rows = N / 50 + 1;
 
   PetscFunctionBegin;
-  PetscCall(BenchMatrixStart(M, N, N, 3 * N));
-  for (PetscInt r = 0; r < N; r++) {
-    const PetscInt first = r ? r - 1 : 0, last = r ? r : N - 1;
+  PetscCall(BenchMatrixStart(M, rows, N, N + 5. * (rows - 1)));
+  for (PetscInt r = 0; r < rows; r++) {
+    const PetscInt first = r == rows / 2 ? 0 : 10 * r, end = r == rows / 2 ? N : 10 * r + 5;
+    uint64_t       state = BenchSeed(11, (uint64_t)r);
 
-    for (PetscInt c = first; c <= last; c++) BenchPush(M, r, c, 1 + (PetscReal)(BenchRandom(&state) % 1024) / 1024);
+    for (PetscInt c = first; c < end; c++) BenchPush(M, r, c, BenchSigned(&state));
     PetscCall(BenchMatrixRowEnd(M, r));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -359,6 +362,7 @@ static const struct {
   {"laplace7var", GenerateLaplace7Variable},
   {"laplace27", GenerateLaplace27},
   {"elasticity", BenchGenerateElasticity},
+  {"p2", BenchGenerateP2},
   {"qcd", GenerateQcd},
   {"powerlaw", GeneratePowerlaw},
   {"permutation", GeneratePermutation},

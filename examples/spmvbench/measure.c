@@ -134,12 +134,12 @@ typedef struct {
 } BenchFirst;
 
 #define FIRST_TIMES   3        /* a first product happens once to a Mat, so it is seen of so many Mats, one after the other ... */
-#define FIRST_ENTRIES 20000000 /* ... of fewer entries than these */
+#define FIRST_ENTRIES 20000000 /* ... of fewer entries than these; where kernels alone are timed, of one */
 
 static PetscErrorCode BenchFirstProduct(void *context)
 {
   BenchFirst    *f = context;
-  const PetscInt n = f->M->i[f->M->m] < FIRST_ENTRIES ? FIRST_TIMES : 1;
+  const PetscInt n = f->M->i[f->M->m] < FIRST_ENTRIES && f->run->operation != BENCH_KERNELS ? FIRST_TIMES : 1;
   double         start, first[FIRST_TIMES];
 
   PetscFunctionBegin;

@@ -4,7 +4,8 @@
   spmvbench.c   options, the loop over the matrices
   read.c        a file becomes a BenchMatrix: PETSc binary, or Matrix Market
   mmcheck.c     Matrix Market text: is it right, and if not, in which line?
-  generate.c    stencils and dense, qcd, power-law, permutation and LP matrices; elasticity.c  3-D elasticity
+  generate.c    stencils and dense, qcd, power-law, permutation and LP matrices; elasticity.c  3-D elasticity;
+                p2.c  quadratic finite elements
   types.c       a BenchMatrix becomes a Mat of some type with some options; the bytes it stores
   peers.c       libraries to race against: peer_mkl.c, peer_rsb.c, peer_cusparse.c
   measure.c     errors and times of products, all types taking turns
@@ -89,13 +90,14 @@ extern PetscErrorCode BenchProgress(const char[], ...) PETSC_ATTRIBUTE_FORMAT(1,
 extern PetscErrorCode BenchProgressClear(void);
 extern PetscErrorCode BenchTry(PetscErrorCode (*)(void *), void *, char[], PetscBool *);
 
-/* read.c, generate.c, elasticity.c */
+/* read.c, generate.c, elasticity.c, p2.c */
 extern PetscErrorCode BenchMatrixRead(const char[], BenchMatrix *, BenchOutcome *, char[]);
 extern PetscErrorCode BenchMatrixGenerate(const char[], BenchMatrix *);
 extern PetscErrorCode BenchMatrixDestroy(BenchMatrix *);
 extern PetscErrorCode BenchMatrixStart(BenchMatrix *, double, double, double);
 extern PetscErrorCode BenchMatrixRowEnd(BenchMatrix *, PetscInt);
 extern PetscErrorCode BenchGenerateElasticity(PetscInt, BenchMatrix *);
+extern PetscErrorCode BenchGenerateP2(PetscInt, BenchMatrix *);
 
 /* MMText: a Matrix Market file in memory, and what its first lines say */
 typedef struct {

@@ -1,8 +1,8 @@
 static const char help[] =
   "What products on a device would ask of an H100's memory: kernels run by the emulated driver with its meter.\n\
-  -matrix <kind:N,...>   which, as spmvbench -generate has them, and p2:N, longrow:N; default: the list of matrices.c\n\
+  -matrix <kind:N,...>   which, as spmvbench -generate has them; default: the list of matrices.c\n\
   -format <name,...>     which; default: all that have kernels, csr-vector and merge\n\
-  -plan <knob=value,...> instead of the default plan\n\
+  -plan <knob=value,...> knobs that are set; the others are chosen by estimate for an H100, or have their defaults\n\
   -tsv                   numbers for scripts\n\
   -code <folder>         no products: kernels compiled by NVRTC for sm_90 into files of this folder; see Code()\n\n";
 
@@ -26,6 +26,7 @@ static PetscBool Tsv;
 typedef struct {
   const char   *matrix, *format;
   double        nz;
+  char          chosen[512]; /* knobs that the estimate has set otherwise than they would be without it */
   SpmvOnDevice *on;
 } Case;
 
@@ -146,8 +147,8 @@ static PetscErrorCode Print(const Case *c)
   PetscCall(SpmvPlanText(&c->on->format->device->side, &c->on->plan, plan, sizeof(plan)));
   if (Tsv) PetscCall(LaunchesTsv(c));
   if (Tsv)
-    printf("product\t%s\t%s\t%s\t%.0f\t%" PetscInt_FMT "\t%" PetscInt_FMT "\n", c->matrix, c->format, plan, c->nz, c->on->m,
-           c->on->n);
+    printf("product\t%s\t%s\t%s\t%s\t%.0f\t%" PetscInt_FMT "\t%" PetscInt_FMT "\n", c->matrix, c->format, plan, c->chosen, c->nz,
+           c->on->m, c->on->n);
   else
     printf("%s, %s: %" PetscInt_FMT " x %" PetscInt_FMT ", %.0f nonzeros; %s\n", c->matrix, c->format, c->on->m, c->on->n, c->nz,
            plan);
@@ -184,6 +185,46 @@ static PetscErrorCode Product(Case *c, const SpmvCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What of a plan is not as in another one, as users write it */
+static PetscErrorCode Differs(const SpmvSide *side, const SpmvPlan *plan, const SpmvPlan *other, char text[], size_t size)
+{
+  PetscFunctionBegin;
+  text[0] = 0;
+  for (PetscInt k = 0; k < side->nparams; k++) {
+    const SpmvParam *p     = &side->params[k];
+    const PetscInt   value = plan->value[k];
+    PetscInt         name  = 0;
+
+    if (value == other->value[k]) continue;
+    while (p->names && p->choices[name] != value) name++;
+    if (p->names) PetscCall(SpmvAppend(text, size, "%s%s=%s", text[0] ? " " : "", p->name, p->names[name]));
+    else PetscCall(SpmvAppend(text, size, "%s%s=%" PetscInt_FMT, text[0] ? " " : "", p->name, value));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The plan that users get: knobs that are not set are chosen as the tuner does, for the H100 that the driver with its meter is */
+static PetscErrorCode Choose(const SpmvFormat *f, const SpmvCSR *csr, SpmvPlan *plan, char chosen[], size_t size)
+{
+  const SpmvSide *side  = &f->device->side;
+  SpmvPlan        plain = *plan;
+  SpmvTarget      target;
+  PetscBool       found;
+  char            why[512];
+
+  PetscFunctionBegin;
+  PetscCall(SpmvTargetGet(&target, &found));
+  PetscCheck(found, PETSC_COMM_SELF, PETSC_ERR_SUP, "there is no device");
+  for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
+    if (SpmvCandidate[k] == f) PetscCall(SpmvPlanChoose(csr, SPMV_ISA_COUNT, &target, k, plan, NULL));
+  }
+  PetscCall(SpmvResolve(side, csr, target.info, plan, why, sizeof(why)));
+  PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "%s: %s", f->name, why);
+  PetscCall(SpmvResolve(side, csr, target.info, &plain, why, sizeof(why)));
+  PetscCall(Differs(side, plan, &plain, chosen, size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Measure(SpmvDevice *device, const SpmvFormat *f, const char matrix[], const BenchMatrix *M,
                               const char asked[])
 {
@@ -196,6 +237,7 @@ static PetscErrorCode Measure(SpmvDevice *device, const SpmvFormat *f, const cha
   PetscFunctionBegin;
   PetscCall(SpmvPlanRead(side, asked, &plan, &good));
   PetscCheck(good, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-plan %s: %s has no such knob or value", asked, f->name);
+  PetscCall(Choose(f, &csr, &plan, c.chosen, sizeof(c.chosen)));
   PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, NULL, &c.on, &nomem));
   PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   PetscCall(Product(&c, &csr));
@@ -250,7 +292,9 @@ static PetscErrorCode Code(FILE *lines, const char folder[])
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   while (fgets(line, sizeof(line), lines)) {
-    const char *number = strtok(line, "\t\n"), *name = strtok(NULL, "\t\n"), *options = strtok(NULL, "\t\n");
+    char       *rest   = NULL;
+    const char *number = strtok_r(line, "\t\n", &rest), *name = strtok_r(NULL, "\t\n", &rest);
+    const char *options = strtok_r(NULL, "\t\n", &rest);
 
     PetscCheck(options && Named(name), PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "-code: a line is no number, format and options");
     PetscCall(CodeWrite(Named(name)->device->source, options, folder, number));
@@ -289,7 +333,7 @@ static PetscErrorCode MeasureAll(SpmvDevice *device, const char matrix[], const 
 
 static PetscErrorCode Run(void)
 {
-  char        matrices[512] = "", formats[512] = "", plan[512] = "";
+  char        matrices[512] = "", formats[512] = "", plan[512] = "", *rest = NULL;
   SpmvDevice *device;
   void       *driver = dlopen("libcuda.so.1", RTLD_NOW);
 
@@ -308,7 +352,8 @@ static PetscErrorCode Run(void)
   if (!matrices[0]) {
     for (int k = 0; TrafficMatrices[k]; k++) PetscCall(MeasureAll(device, TrafficMatrices[k], formats, plan));
   } else {
-    for (char *one = strtok(matrices, ","); one; one = strtok(NULL, ",")) PetscCall(MeasureAll(device, one, formats, plan));
+    for (char *one = strtok_r(matrices, ",", &rest); one; one = strtok_r(NULL, ",", &rest))
+      PetscCall(MeasureAll(device, one, formats, plan));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -54,14 +54,14 @@ PetscErrorCode SpmvNvrtcVersion(int *major, int *minor)
 */
 PetscErrorCode SpmvNvrtcCompile(int arch, const char source[], const char options[], char **cubin, size_t *size, char **log)
 {
-  char         all[4 * SPMV_DEVICE_OPTIONS], *option[NVRTC_OPTIONS_MAX];
+  char         all[4 * SPMV_DEVICE_OPTIONS], *option[NVRTC_OPTIONS_MAX], *rest = NULL;
   NvrtcProgram program;
   size_t       nlog;
   int          n = 0, refused;
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(all, sizeof(all), "-arch=sm_%d -default-device --ptxas-options=-v %s", arch, options));
-  for (char *word = strtok(all, " "); word; word = strtok(NULL, " ")) {
+  for (char *word = strtok_r(all, " ", &rest); word; word = strtok_r(NULL, " ", &rest)) {
     PetscCheck(n < NVRTC_OPTIONS_MAX, PETSC_COMM_SELF, PETSC_ERR_PLIB, "More than %d options: %s", NVRTC_OPTIONS_MAX, options);
     option[n++] = word;
   }
