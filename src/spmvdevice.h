@@ -94,6 +94,15 @@ static inline size_t SpmvGroups(size_t items, size_t group)
   return (items + group - 1) / group;
 }
 
+#define SPMV_DEVICE_L2_LEAST ((size_t)256 << 10) /* bytes that a GPU's second cache has at least */
+#define SPMV_DEVICE_L2       ((size_t)8 << 20)   /* of a GPU that does not tell: an MI250X's */
+
+/* Bytes of the cache that all processors share; 0: not known. AMD's OpenCL tells of the first cache of one processor, 16 KiB */
+static inline size_t SpmvDeviceCache(const SpmvDeviceInfo *info)
+{
+  return info->gpu && info->cache < SPMV_DEVICE_L2_LEAST ? SPMV_DEVICE_L2 : info->cache;
+}
+
 /* Work items of a work group for so many of them: `most`, a power of two, or fewer, so that each processor has several groups */
 static inline PetscInt SpmvDeviceGroup(const SpmvDeviceInfo *info, size_t items, PetscInt most)
 {

@@ -269,6 +269,10 @@ static const SpmvDeviceInfo Large = {
 static const SpmvDeviceInfo Small = {
   .name = "a small device", .group = 1024, .local = 49152, .units = 1, .cache = 512 << 10, .room = 1e12};
 
+/* An MI250X, whose OpenCL tells 16 KiB */
+static const SpmvDeviceInfo Amd = {
+  .name = "an MI250X", .group = 256, .local = 65536, .units = 110, .cache = 16 << 10, .room = 1e12, .gpu = PETSC_TRUE};
+
 /* m x n rows of so many entries: from the diagonal on, or anywhere */
 static PetscErrorCode Alike(PetscInt m, PetscInt n, PetscInt entries, PetscBool anywhere, SpmvTestCSR *t)
 {
@@ -443,6 +447,7 @@ int main(int argc, char **argv)
     PetscCall(Mixed(device, &SpmvFormat_tpspmv, Plan(&SpmvFormat_tpspmv)));
     PetscCall(Tpspmv());
     PetscCall(TpspmvByCache(&Large, PETSC_TRUE, "columns anywhere"));
+    PetscCall(TpspmvByCache(&Amd, PETSC_TRUE, "columns anywhere"));
     PetscCall(TpspmvByCache(&Small, PETSC_TRUE, "columns anywhere"));
     PetscCall(TpspmvByCache(&Small, PETSC_FALSE, "columns near each other"));
     PetscCall(TpspmvMany(device));

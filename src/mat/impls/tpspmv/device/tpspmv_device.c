@@ -60,10 +60,11 @@ static PetscInt TpspmvDeviceSlice(const SpmvCSR *csr, const SpmvDeviceInfo *info
 
 static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt *p = plan->value, nused;
+  const size_t cache = SpmvDeviceCache(info);
+  PetscInt    *p     = plan->value, nused;
 
   PetscFunctionBegin;
-  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = info->cache ? (PetscInt)PetscMin(info->cache / 1024, 1 << 20) : TPSPMV_L2;
+  if (!p[TPSPMV_CACHE]) p[TPSPMV_CACHE] = cache ? (PetscInt)PetscMin(cache / 1024, 1 << 20) : TPSPMV_L2;
   PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
   p[TPSPMV_REMOVE] = nused < csr->n ? TPSPMV_YES : TPSPMV_NO;
   if (!p[TPSPMV_TILE]) PetscCall(TpspmvDeviceTile(csr, info, nused, p));
