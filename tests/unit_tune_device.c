@@ -218,6 +218,72 @@ static PetscErrorCode BytesBuilt(const SpmvSide *side, const SpmvTarget *target,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Seven points in nx x nx x nz, row after row: planes are nx^2 columns apart */
+static PetscErrorCode Stencil(PetscInt nx, PetscInt nz, SpmvTestCSR *t)
+{
+  const PetscInt plane = nx * nx, m = plane * nz, at[] = {-plane, -nx, -1, 0, 1, nx, plane};
+  PetscInt       n = 0;
+
+  PetscFunctionBegin;
+  *t = (SpmvTestCSR){.m = m, .n = m};
+  PetscCall(PetscMalloc3(m + 1, &t->i, 7 * m, &t->j, 7 * m, &t->a));
+  for (PetscInt r = 0; r < m; r++) {
+    t->i[r] = n;
+    for (int k = 0; k < 7; k++) {
+      if (r + at[k] < 0 || r + at[k] >= m) continue;
+      t->j[n]   = r + at[k];
+      t->a[n++] = 1 + (PetscReal)(r % 7);
+    }
+  }
+  t->i[m] = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The plan that a format chooses, and its estimate */
+static PetscErrorCode Estimate(const SpmvTarget *target, const SpmvTestCSR *t, PetscInt number, SpmvOption *option)
+{
+  const SpmvCSR     csr    = SpmvTestCSRView(t);
+  const SpmvFormat *f      = SpmvCandidate[number];
+  SpmvPlan          plan   = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
+  SpmvSample        sample = {0};
+  char              why[512];
+
+  PetscFunctionBegin;
+  PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, target, number, &plan, NULL));
+  PetscCall(SpmvResolve(&f->device->side, &csr, target->info, &plan, why, sizeof(why)));
+  PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s on %s: %s", f->name, target->info->name, why);
+  PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_FORMATS, &sample));
+  sample.target = target;
+  PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, number, 1, &plan, option));
+  PetscCall(SpmvSampleDestroy(&sample));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The bytes of a stencil whose planes are too far apart for 15 bits are estimated as they are built */
+static PetscErrorCode TestPlanes(void)
+{
+  const SpmvTarget target = Target(H100, NULL);
+  SpmvTestCSR      t;
+  SpmvCSR          csr;
+
+  PetscFunctionBegin;
+  PetscCall(Stencil(200, 8, &t));
+  csr = SpmvTestCSRView(&t);
+  for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
+    const SpmvFormat *f = SpmvCandidate[k];
+    SpmvOption        option;
+    PetscLogDouble    bytes;
+
+    if (!f->device) continue;
+    PetscCall(Estimate(&target, &t, k, &option));
+    PetscCall(BytesBuilt(&f->device->side, &target, &csr, option.plan, &bytes));
+    PetscCheck(PetscAbsReal((PetscReal)(option.bytes / bytes - 1)) < 0.1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: %g bytes of a stencil by a sample, %g in all", f->name, (double)option.bytes, (double)bytes);
+  }
+  PetscCall(BandDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Each format with kernels has an estimate, the same one each time, whose bytes are those that are built; more rows take longer */
 static PetscErrorCode TestEstimates(void)
 {
@@ -513,6 +579,7 @@ int main(int argc, char **argv)
   PetscCall(PetscNew(&choice));
   PetscCall(TestRates());
   PetscCall(TestEstimates());
+  PetscCall(TestPlanes());
   PetscCall(TestChoice(q, choice));
   PetscCall(TestMoves(q, choice));
   PetscCall(TestMeasure(q, choice));
