@@ -239,6 +239,24 @@ static PetscErrorCode Stencil(PetscInt nx, PetscInt nz, SpmvTestCSR *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* m rows of `length` entries anywhere in n columns */
+static PetscErrorCode Anywhere(PetscInt m, PetscInt n, PetscInt length, SpmvTestCSR *t)
+{
+  const PetscInt part  = n / length;
+  uint64_t       state = 1;
+
+  PetscFunctionBegin;
+  *t = (SpmvTestCSR){.m = m, .n = n};
+  PetscCall(PetscMalloc3(m + 1, &t->i, m * length, &t->j, m * length, &t->a));
+  for (PetscInt r = 0; r <= m; r++) t->i[r] = r * length;
+  for (PetscInt k = 0; k < m * length; k++) {
+    state   = state * 6364136223846793005 + 1442695040888963407;
+    t->j[k] = k % length * part + (PetscInt)((state >> 33) % (uint64_t)part);
+    t->a[k] = 1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The plan that a format chooses, and its estimate */
 static PetscErrorCode Estimate(const SpmvTarget *target, const SpmvTestCSR *t, PetscInt number, SpmvOption *option)
 {
@@ -280,6 +298,31 @@ static PetscErrorCode TestPlanes(void)
     PetscCheck(PetscAbsReal((PetscReal)(option.bytes / bytes - 1)) < 0.1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%s: %g bytes of a stencil by a sample, %g in all", f->name, (double)option.bytes, (double)bytes);
   }
+  PetscCall(BandDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An x of 100 MB anywhere in which entries are misses the device's cache, although this processor's would hold it */
+static PetscErrorCode TestMisses(void)
+{
+  const SpmvMachine machine = *SpmvMachineGet();
+  const SpmvTarget  target  = Target(H100, NULL);
+  SpmvMachine       large   = machine;
+  const PetscInt    m = 400000, n = (PetscInt)(100000000 / sizeof(PetscScalar)), nz = 8 * m;
+  SpmvOption        option;
+  SpmvTestCSR       t;
+  PetscLogDouble    once, missed;
+
+  PetscFunctionBegin;
+  large.cache[SPMV_LEVELS - 2] = large.last = 260e6;
+  SpmvMachineSet(&large);
+  PetscCall(Anywhere(m, n, 8, &t));
+  PetscCall(Estimate(&target, &t, SPMV_NUMBER_csradaptive, &option));
+  once   = (option.bytes + (PetscLogDouble)(m + n) * sizeof(PetscScalar)) / target.rates.bandwidth;
+  missed = 0.5 * nz * SPMV_SECTOR / target.rates.bandwidth; /* what a cache of 50 MB holds less */
+  PetscCheck(option.predicted > once + nz * SPMV_SECTOR / target.rates.cached + missed, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%g s are predicted, of which reading all once takes %g", (double)option.predicted, (double)once);
+  SpmvMachineSet(&machine);
   PetscCall(BandDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -580,6 +623,7 @@ int main(int argc, char **argv)
   PetscCall(TestRates());
   PetscCall(TestEstimates());
   PetscCall(TestPlanes());
+  PetscCall(TestMisses());
   PetscCall(TestChoice(q, choice));
   PetscCall(TestMoves(q, choice));
   PetscCall(TestMeasure(q, choice));

@@ -168,7 +168,7 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const 
 
   PetscFunctionBegin;
   PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_FORMATS, &search.sample));
-  PetscCall(SpmvSampleReach(&search.sample));
+  if (choice->backend != SPMV_BACKEND_DEVICE) PetscCall(SpmvSampleReach(&search.sample));
   search.sample.target = target;
   if (choice->moves && choice->backend == SPMV_BACKEND_AUTO)
     search.moving = SpmvMoveSeconds(&target->rates, (PetscLogDouble)csr->m, (PetscLogDouble)csr->n);
