@@ -94,6 +94,15 @@ static inline size_t SpmvGroups(size_t items, size_t group)
   return (items + group - 1) / group;
 }
 
+#define SPMV_DEVICE_L2_LEAST ((size_t)256 << 10) /* bytes that a GPU's second cache has at least */
+#define SPMV_DEVICE_L2       ((size_t)8 << 20)   /* of a GPU that does not tell: an MI250X's */
+
+/* Bytes of the cache that all processors share; 0: not known. AMD's OpenCL tells of the first cache of one processor, 16 KiB */
+static inline size_t SpmvDeviceCache(const SpmvDeviceInfo *info)
+{
+  return info->gpu && info->cache < SPMV_DEVICE_L2_LEAST ? SPMV_DEVICE_L2 : info->cache;
+}
+
 /* Work items of a work group for so many of them: `most`, a power of two, or fewer, so that each processor has several groups */
 static inline PetscInt SpmvDeviceGroup(const SpmvDeviceInfo *info, size_t items, PetscInt most)
 {
@@ -129,6 +138,8 @@ typedef struct {
   PetscLogDouble apart;    /* ... and those that are behind branches or barriers, which a processor works off one by one */
   PetscLogDouble items;    /* work items that have something to do, ... */
   PetscLogDouble whole;    /* ... which is filled up to multiples of so many, padding as much work as any; 0: it is not */
+  PetscLogDouble group;    /* of a work group, and ... */
+  PetscLogDouble local;    /* ... bytes of the most that this shares: what a processor has room for at a time depends on both */
   PetscLogDouble flight;   /* bytes that one of them asks for before it waits */
   PetscLogDouble chain;    /* loads that wait for each other, of the work item that has most */
   PetscLogDouble launches; /* kernels one after the other */

@@ -165,7 +165,7 @@ typedef struct {
   PetscLogDouble room;   /* bytes that we may still take of it */
   size_t         local;  /* bytes that a work group shares */
   size_t         large;  /* the same if one array of a kernel is LOCAL_LARGE; 0: no more than `local` */
-  size_t         cache;  /* bytes of the cache that all processors share: a GPU's L2; 0: not told */
+  size_t         cache;  /* bytes of a cache that the API tells; 0: none. See SpmvDeviceCache() */
   size_t         group;  /* work items of a work group, at most */
   size_t         units;  /* processors that work groups are given to */
   PetscBool      gpu;    /* work groups run in lockstep, so that all barriers may be skipped at once */

@@ -26,6 +26,7 @@ static const struct {
     .memory   = (size_t)80 << 30,
     .room     = 80e9,
     .local    = 49152,
+    .large    = 232448,
     .cache    = (size_t)50 << 20,
     .group    = 1024,
     .units    = 132,
@@ -198,6 +199,25 @@ static PetscErrorCode TestRates(void)
     GROWS(items, 1e-3, t.info->gpu); /* too few work items to keep memory busy */
     PetscCheck(SpmvMoveSeconds(r, 1e6, 1e6) > SpmvMoveSeconds(r, 1e3, 1e3), PETSC_COMM_SELF, PETSC_ERR_PLIB, "moving is free");
   }
+  for (int d = 0; d < DEVICES; d++) { /* groups that are small, or share much, leave room for fewer work items */
+    const SpmvTarget     t     = Target(d, NULL);
+    const PetscBool      known = (PetscBool)(d == H100 || d == MI250X); /* for how many there is room */
+    SpmvDeviceLoad       load  = {.bytes = 1e9, .items = 1e6, .flight = 2, .launches = 1}, small, large;
+    const PetscLogDouble all   = SpmvDeviceSeconds(&t.rates, &load, 0, 0);
+
+    load.group = 256;
+    load.local = t.rates.local / 8;
+    PetscCheck(SpmvDeviceSeconds(&t.rates, &load, 0, 0) == all, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s has no room for 8 groups of 256", t.info->name);
+    small = large = load;
+    small.group   = 32;
+    small.local   = 0;
+    large.local   = t.rates.local / 1.5;
+    PetscCheck((SpmvDeviceSeconds(&t.rates, &small, 0, 0) > 1.9 * all) == known, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: work groups of 32 do not fill a processor", t.info->name);
+    PetscCheck((SpmvDeviceSeconds(&t.rates, &large, 0, 0) > 7 * all) == known, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: one work group that takes most of local memory does not fill a processor", t.info->name);
+  }
   PetscCheck(PetscAbsReal((PetscReal)(Target(H100, NULL).rates.bandwidth / 3.35e12 - 0.9)) < 0.01, PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "%g is not what CUDA told", (double)Target(H100, NULL).rates.bandwidth);
   PetscCheck(Target(MI250X, NULL).rates.cache > 1e6, PETSC_COMM_SELF, PETSC_ERR_PLIB,
@@ -215,6 +235,115 @@ static PetscErrorCode BytesBuilt(const SpmvSide *side, const SpmvTarget *target,
   PetscCall(SpmvBuild(side, csr, target->info, &plan, &storage));
   PetscCall(SpmvTestBytes(side, storage, bytes));
   PetscCall(SpmvStorageDestroy(side, &storage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Seven points in nx x nx x nz, row after row: planes are nx^2 columns apart */
+static PetscErrorCode Stencil(PetscInt nx, PetscInt nz, SpmvTestCSR *t)
+{
+  const PetscInt plane = nx * nx, m = plane * nz, at[] = {-plane, -nx, -1, 0, 1, nx, plane};
+  PetscInt       n = 0;
+
+  PetscFunctionBegin;
+  *t = (SpmvTestCSR){.m = m, .n = m};
+  PetscCall(PetscMalloc3(m + 1, &t->i, 7 * m, &t->j, 7 * m, &t->a));
+  for (PetscInt r = 0; r < m; r++) {
+    t->i[r] = n;
+    for (int k = 0; k < 7; k++) {
+      if (r + at[k] < 0 || r + at[k] >= m) continue;
+      t->j[n]   = r + at[k];
+      t->a[n++] = 1 + (PetscReal)(r % 7);
+    }
+  }
+  t->i[m] = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* m rows of `length` entries anywhere in n columns */
+static PetscErrorCode Anywhere(PetscInt m, PetscInt n, PetscInt length, SpmvTestCSR *t)
+{
+  const PetscInt part  = n / length;
+  uint64_t       state = 1;
+
+  PetscFunctionBegin;
+  *t = (SpmvTestCSR){.m = m, .n = n};
+  PetscCall(PetscMalloc3(m + 1, &t->i, m * length, &t->j, m * length, &t->a));
+  for (PetscInt r = 0; r <= m; r++) t->i[r] = r * length;
+  for (PetscInt k = 0; k < m * length; k++) {
+    state   = state * 6364136223846793005 + 1442695040888963407;
+    t->j[k] = k % length * part + (PetscInt)((state >> 33) % (uint64_t)part);
+    t->a[k] = 1;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The plan that a format chooses, and its estimate */
+static PetscErrorCode Estimate(const SpmvTarget *target, const SpmvTestCSR *t, PetscInt number, SpmvOption *option)
+{
+  const SpmvCSR     csr    = SpmvTestCSRView(t);
+  const SpmvFormat *f      = SpmvCandidate[number];
+  SpmvPlan          plan   = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
+  SpmvSample        sample = {0};
+  char              why[512];
+
+  PetscFunctionBegin;
+  PetscCall(SpmvPlanChoose(&csr, SPMV_ISA_COUNT, target, number, &plan, NULL));
+  PetscCall(SpmvResolve(&f->device->side, &csr, target->info, &plan, why, sizeof(why)));
+  PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s on %s: %s", f->name, target->info->name, why);
+  PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_FORMATS, &sample));
+  sample.target = target;
+  PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, number, 1, &plan, option));
+  PetscCall(SpmvSampleDestroy(&sample));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The bytes of a stencil whose planes are too far apart for 15 bits are estimated as they are built */
+static PetscErrorCode TestPlanes(void)
+{
+  const SpmvTarget target = Target(H100, NULL);
+  SpmvTestCSR      t;
+  SpmvCSR          csr;
+
+  PetscFunctionBegin;
+  PetscCall(Stencil(200, 8, &t));
+  csr = SpmvTestCSRView(&t);
+  for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
+    const SpmvFormat *f = SpmvCandidate[k];
+    SpmvOption        option;
+    PetscLogDouble    bytes;
+
+    if (!f->device) continue;
+    PetscCall(Estimate(&target, &t, k, &option));
+    PetscCall(BytesBuilt(&f->device->side, &target, &csr, option.plan, &bytes));
+    PetscCheck(PetscAbsReal((PetscReal)(option.bytes / bytes - 1)) < 0.1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: %g bytes of a stencil by a sample, %g in all", f->name, (double)option.bytes, (double)bytes);
+  }
+  PetscCall(BandDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An x of 100 MB anywhere in which entries are misses the device's cache, although this processor's would hold it */
+static PetscErrorCode TestMisses(void)
+{
+  const SpmvMachine machine = *SpmvMachineGet();
+  const SpmvTarget  target  = Target(H100, NULL);
+  SpmvMachine       large   = machine;
+  const PetscInt    m = 400000, n = (PetscInt)(100000000 / sizeof(PetscScalar)), nz = 8 * m;
+  SpmvOption        option;
+  SpmvTestCSR       t;
+  PetscLogDouble    once, missed;
+
+  PetscFunctionBegin;
+  large.cache[SPMV_LEVELS - 2] = large.last = 260e6;
+  SpmvMachineSet(&large);
+  PetscCall(Anywhere(m, n, 8, &t));
+  PetscCall(Estimate(&target, &t, SPMV_NUMBER_csradaptive, &option));
+  once   = (option.bytes + (PetscLogDouble)(m + n) * sizeof(PetscScalar)) / target.rates.bandwidth;
+  missed = 0.5 * nz * SPMV_SECTOR / target.rates.bandwidth; /* what a cache of 50 MB holds less */
+  PetscCheck(option.predicted > once + nz * SPMV_SECTOR / target.rates.cached + missed, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%g s are predicted, of which reading all once takes %g", (double)option.predicted, (double)once);
+  SpmvMachineSet(&machine);
+  PetscCall(BandDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -451,6 +580,43 @@ static PetscErrorCode TestHeuristics(SpmvRequest *q, SpmvChoice *choice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On a GPU measuring finds a fast layout or local memory that is not the format's own choice, among the plans of all formats */
+static PetscErrorCode TestGpu(SpmvRequest *q, SpmvChoice *choice)
+{
+  static const struct {
+    PetscInt    number;
+    const char *knob;
+    PetscInt    fast; /* not what a GPU has by itself */
+  } knobs[]                        = {{SPMV_NUMBER_bccoo, "device_transpose", 1}, {SPMV_NUMBER_cmrs, "device_order", 0},
+                                      {SPMV_NUMBER_cmrs, "device_align", 1},      {SPMV_NUMBER_csradaptive, "device_reduction", 1},
+                                      {SPMV_NUMBER_tpspmv, "long", 16},           {SPMV_NUMBER_tpspmv, "device_stage", 2}};
+  static const char *const given[] = {"block_height", "block_width",
+                                      "device_strategy"}; /* else these come with both transposes */
+  SpmvTestCSR              t;
+  PetscInt                 aij;
+
+  PetscFunctionBegin;
+  PetscCall(Band(3000, 9, &t));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(knobs); k++) {
+    Play             play   = {.number = knobs[k].number, .knob = Knob(knobs[k].number, knobs[k].knob), .fast = knobs[k].fast};
+    const SpmvTarget target = Target(H100, &play);
+
+    PetscCall(Request(SPMV_TUNE_MEASURE, q));
+    for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(given); g++) {
+      const PetscInt knob = Knob(SPMV_NUMBER_bccoo, given[g]);
+
+      q->device[SPMV_NUMBER_bccoo].value[knob] = 1;
+      q->pinned[SPMV_BACKEND_DEVICE][SPMV_NUMBER_bccoo] |= (PetscInt)1 << knob;
+    }
+    PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
+    PetscCheck(choice->best.number == play.number && choice->best.plan.value[play.knob] == play.fast, PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "%d attempts did not find that %s is fast", (int)play.attempts, knobs[k].knob);
+    PetscCheck(play.attempts <= 96 + 6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts", (int)play.attempts);
+  }
+  PetscCall(BandDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What was measured is found again on the same device, by another run; not under another driver, nor for the host */
 static PetscErrorCode TestWisdom(SpmvRequest *q, SpmvChoice *choice)
 {
@@ -513,11 +679,14 @@ int main(int argc, char **argv)
   PetscCall(PetscNew(&choice));
   PetscCall(TestRates());
   PetscCall(TestEstimates());
+  PetscCall(TestPlanes());
+  PetscCall(TestMisses());
   PetscCall(TestChoice(q, choice));
   PetscCall(TestMoves(q, choice));
   PetscCall(TestMeasure(q, choice));
   PetscCall(TestTogether(q, choice));
   PetscCall(TestHeuristics(q, choice));
+  PetscCall(TestGpu(q, choice));
   PetscCall(TestWisdom(q, choice));
   PetscCall(PetscFree(q));
   PetscCall(PetscFree(choice));

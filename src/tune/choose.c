@@ -72,8 +72,8 @@ PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const SpmvTarget
   }
   if (rounds) {
     PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_PAIR, &larger));
-    larger.accesses = sample.accesses; /* how far x is does not depend on the windows */
-    PetscCall(PetscArraycpy(larger.far, sample.far, SPMV_LEVELS));
+    larger.host   = sample.host; /* how far x is does not depend on the windows */
+    larger.device = sample.device;
     larger.target = target;
     PetscCall(ChooseEstimate(&larger, isa, number, 2, best, options));
     total += 2;

@@ -69,8 +69,9 @@ static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, SpmvTerms 
   for (int level = 1; level < SPMV_LEVELS; level++) {
     const PetscBool held = (PetscBool)(w->reach > 0 && w->reach <= machine->cache[level - 1]);
 
-    t->far[level] = s->accesses <= 0 || held ? 0 : s->far[level] / s->accesses * (PetscLogDouble)s->all->i[s->all->m];
-    if (level == 1 && s->accesses > 0) t->far[level] += w->near;
+    t->far[level] =
+      s->host.accesses <= 0 || held ? 0 : s->host.far[level] / s->host.accesses * (PetscLogDouble)s->all->i[s->all->m];
+    if (level == 1 && s->host.accesses > 0) t->far[level] += w->near;
     if (w->waits > 0) t->far[level] *= w->waits;
   }
 }
@@ -171,6 +172,8 @@ static PetscErrorCode EstimateLoad(SpmvSample *s, const SpmvDeviceSide *side, co
     load->build += weight * part.build;
     load->chain    = PetscMax(load->chain, part.chain);
     load->launches = PetscMax(load->launches, part.launches);
+    load->group    = part.group;
+    load->local    = part.local;
     load->flight   = part.flight;
     load->whole    = part.whole;
     load->reach    = part.reach;
@@ -192,11 +195,12 @@ static PetscErrorCode EstimateDevice(SpmvSample *s, PetscInt number, PetscInt n,
 {
   const SpmvRates     *rates = &s->target->rates;
   const PetscLogDouble x = (PetscLogDouble)s->all->n * sizeof(PetscScalar), y = (PetscLogDouble)s->all->m * sizeof(PetscScalar);
-  const PetscBool      held   = (PetscBool)(x <= rates->cache || s->accesses <= 0);
-  const PetscLogDouble missed = held ? 0 : s->far[SPMV_LEVELS - 1] / s->accesses * (PetscLogDouble)s->all->i[s->all->m];
+  PetscLogDouble       missed = 0;
   SpmvDeviceLoad       load;
 
   PetscFunctionBegin;
+  PetscCall(SpmvSampleReachDevice(s));
+  if (s->device.accesses > 0) missed = s->device.far[1] / s->device.accesses * (PetscLogDouble)s->all->i[s->all->m];
   for (PetscInt k = 0; k < n; k++) {
     PetscCall(EstimateLoad(s, SpmvCandidate[number]->device, &plans[k], &load));
     options[k]           = (SpmvOption){.number = number, .plan = plans[k], .bytes = load.bytes};

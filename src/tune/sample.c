@@ -32,15 +32,16 @@ static const struct {
 
 /* What rows one after the other find in each cache, by a simulation of caches whose lines have one place each */
 typedef struct {
+  int       levels;                 /* caches */
   PetscInt  lines[SPMV_LEVELS - 1]; /* of each cache, a power of two */
   int32_t  *line[SPMV_LEVELS - 1];  /* [lines] the line of x in each place, counted from 1; 0: none */
   uint32_t *used;                   /* [lines of the last] the access that used it last */
   uint32_t  accesses, stream;
 } SampleCaches;
 
-static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvSample *s)
+static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvReach *s)
 {
-  const int     last = SPMV_LEVELS - 2;
+  const int     last = c->levels - 1;
   const int32_t at = line & (int32_t)(c->lines[last] - 1), before = (line - 1) & (int32_t)(c->lines[last] - 1);
   const int     prefetched = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= c->stream; /* by the machine */
 
@@ -57,9 +58,9 @@ static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvS
 }
 
 /* The line of the access before: it is in all caches */
-static inline void SampleAgain(SampleCaches *c, int32_t line, PetscBool counted, SpmvSample *s)
+static inline void SampleAgain(SampleCaches *c, int32_t line, PetscBool counted, SpmvReach *s)
 {
-  c->used[line & (int32_t)(c->lines[SPMV_LEVELS - 2] - 1)] = ++c->accesses;
+  c->used[line & (int32_t)(c->lines[c->levels - 1] - 1)] = ++c->accesses;
   s->accesses += counted;
 }
 
@@ -70,7 +71,7 @@ typedef struct {
 
 /* Rows from `first` on, as many as have `wanted` entries; returns the row after them */
 static PetscInt SampleRun(const SpmvCSR *csr, const SampleOrder *o, PetscInt first, PetscInt wanted, PetscBool counted,
-                          SampleCaches *c, SpmvSample *s)
+                          SampleCaches *c, SpmvReach *s)
 {
   PetscInt   r      = first;
   PetscInt64 done   = 0;
@@ -93,31 +94,32 @@ static PetscInt SampleRun(const SpmvCSR *csr, const SampleOrder *o, PetscInt fir
 }
 
 /*
-  Counts how far x is: sets accesses and far[]. Nothing to do where x fits the first cache, or where it was done
+  Counts how far x is. Nothing to do where it fits the first cache, or where it was done
 
   row: the rows in the order that they are to have, which is that of the columns as well; NULL as they come
+  cache: bytes of so many caches, the nearest first
 */
-static PetscErrorCode SampleReach(SpmvSample *s, const PetscInt row[])
+static PetscErrorCode SampleReach(const SpmvCSR *csr, const PetscInt row[], int levels, const PetscLogDouble cache[],
+                                  SpmvReach *s)
 {
-  const SpmvMachine       *machine = SpmvMachineGet();
-  const SpmvCSR           *csr     = s->all;
+  const PetscLogDouble     x  = (PetscLogDouble)csr->n * sizeof(PetscScalar);
   const PetscInt           nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, nz / 12);
   SPMV_TEMPORARY PetscInt *place = NULL;
   SampleOrder              order = {row, NULL};
   SPMV_TEMPORARY int32_t  *line  = NULL;
   SPMV_TEMPORARY uint32_t *used  = NULL;
-  SampleCaches             c     = {.accesses = SAMPLE_STREAM + 1};
+  SampleCaches             c     = {.levels = levels, .accesses = SAMPLE_STREAM + 1};
   PetscInt                 total = 0;
 
   PetscFunctionBegin;
-  if (s->accesses > 0 || (PetscLogDouble)csr->n * sizeof(PetscScalar) <= machine->cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < SPMV_LEVELS - 1; k++) {
-    c.lines[k] = SpmvMachineLines(machine->cache[k]);
+  if (s->accesses > 0 || x <= cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < levels; k++) {
+    c.lines[k] = SpmvMachineLines(cache[k]);
     total += c.lines[k];
   }
   PetscCall(PetscCalloc1(total, &line));
-  PetscCall(PetscCalloc1(c.lines[SPMV_LEVELS - 2], &used));
-  for (int k = SPMV_LEVELS - 2; k >= 0; k--) c.line[k] = line + (total -= c.lines[k]);
+  PetscCall(PetscCalloc1(c.lines[levels - 1], &used));
+  for (int k = levels - 1; k >= 0; k--) c.line[k] = line + (total -= c.lines[k]);
   c.used   = used;
   c.stream = (uint32_t)PetscMin(SAMPLE_STREAM, csr->n / (SPMV_CACHE_LINE / sizeof(PetscScalar)) / SAMPLE_LINES);
   if (row) {
@@ -130,30 +132,37 @@ static PetscErrorCode SampleReach(SpmvSample *s, const PetscInt row[])
 
     if (r < csr->m) (void)SampleRun(csr, &order, r, wanted, PETSC_TRUE, &c, s);
   }
-  for (int k = 0; k < SPMV_LEVELS - 1; k++) { /* what is first seen late in a sample has been there since the product before */
-    if ((PetscLogDouble)csr->n * sizeof(PetscScalar) > machine->cache[k]) continue;
-    for (int l = k + 1; l < SPMV_LEVELS; l++) s->far[l] = 0;
+  for (int k = 0; k < levels; k++) { /* what is first seen late in a sample has been there since the product before */
+    if (x > cache[k]) continue;
+    for (int l = k + 1; l <= levels; l++) s->far[l] = 0;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How far x is from this processor */
 PetscErrorCode SpmvSampleReach(SpmvSample *s)
 {
-  return SampleReach(s, NULL);
+  return SampleReach(s->all, NULL, SPMV_LEVELS - 1, SpmvMachineGet()->cache, &s->host);
+}
+
+/* The same from the processors of the target, which share a cache */
+PetscErrorCode SpmvSampleReachDevice(SpmvSample *s)
+{
+  return SampleReach(s->all, NULL, 1, &s->target->rates.cache, &s->device);
 }
 
 /* Nanoseconds that the entries of x of all rows are waited for, by a sample of them */
 static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], PetscLogDouble *wait)
 {
   const SpmvMachine *machine = SpmvMachineGet();
-  SpmvSample         sample  = {.all = csr};
+  SpmvReach          reach   = {0};
 
   PetscFunctionBegin;
   *wait = 0;
-  PetscCall(SampleReach(&sample, row));
-  for (int level = 1; level < SPMV_LEVELS && sample.accesses > 0; level++)
+  PetscCall(SampleReach(csr, row, SPMV_LEVELS - 1, machine->cache, &reach));
+  for (int level = 1; level < SPMV_LEVELS && reach.accesses > 0; level++)
     *wait +=
-      sample.far[level] / sample.accesses * (PetscLogDouble)csr->i[csr->m] * (machine->line[level] - machine->line[level - 1]);
+      reach.far[level] / reach.accesses * (PetscLogDouble)csr->i[csr->m] * (machine->line[level] - machine->line[level - 1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -113,6 +113,12 @@ typedef enum {
   SPMV_SAMPLE_PLANS    /* to choose among the plans that a format proposes */
 } SpmvSampleUse;
 
+/* SpmvReach: how often the entries of x, as rows come, are in none of some caches */
+typedef struct {
+  PetscLogDouble accesses;         /* entries that were looked at, 0 as long as none were */
+  PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
+} SpmvReach;
+
 /* SpmvSample: windows of consecutive rows, and how x is read */
 typedef struct {
   const SpmvCSR    *all;
@@ -123,8 +129,8 @@ typedef struct {
   PetscInt         *i;      /* their row pointers, one after the other */
   PetscReal        *weight; /* [nwindows] how many times the work of a window counts */
 
-  PetscLogDouble accesses;         /* entries that were looked at to count `far`, 0 as long as none were */
-  PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
+  SpmvReach host;   /* this processor's caches */
+  SpmvReach device; /* the target's one cache: far[1] */
 } SpmvSample;
 
 /* SpmvTerms: what the time of a product is made of, before the rates of a machine make seconds of it */
@@ -169,6 +175,7 @@ extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], Spmv
 /* sample.c: rows that stand for all */
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
+extern PetscErrorCode SpmvSampleReachDevice(SpmvSample *sample);
 extern PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, SpmvOrder **order);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 

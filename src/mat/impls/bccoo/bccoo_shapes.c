@@ -61,34 +61,48 @@ PetscErrorCode BccooProposeShapes(const SpmvCSR *csr, const SpmvPlan *asked, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, BccooTally *t)
+/* True if columns of a plan's blocks do not fit 16 bits as they are */
+PetscBool BccooIsWide(const SpmvCSR *csr, const PetscInt p[])
+{
+  return (PetscBool)(BccooCeil(csr->n, p[BCCOO_BLOCK_WIDTH]) > UINT16_MAX + 1);
+}
+
+/* The blocks of a block row; column: where their columns go, or NULL */
+static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, int32_t column[], BccooTally *t)
 {
   const PetscInt *i = walk->csr->i, *j = walk->csr->j;
   size_t          blocks = 0;
-  PetscInt        before = 0, column;
+  PetscInt        before = 0, next;
 
   if (walk->h * walk->w == 1) {
     for (PetscInt k = i[row] + 1; k < i[row + 1] && wide; k++) t->far += j[k] - j[k - 1] > INT16_MAX;
+    for (PetscInt k = i[row]; k < i[row + 1] && column; k++) *column++ = (int32_t)j[k];
     t->entries += (size_t)(i[row + 1] - i[row]);
     t->blocks += (size_t)(i[row + 1] - i[row]);
     return;
   }
   BccooWalkStart(walk, row);
   BCCOO_WALK_ROWS(
-    walk, while (blocks < BCCOO_SAMPLE_LONG && (column = BccooWalkNext(walk, rows)) >= 0) {
-      t->far += blocks && column - before > INT16_MAX;
-      before = column;
+    walk, while (blocks < BCCOO_SAMPLE_LONG && (next = BccooWalkNext(walk, rows)) >= 0) {
+      t->far += blocks && next - before > INT16_MAX;
+      if (column) column[blocks] = (int32_t)next;
+      before = next;
       blocks++;
     })
   t->blocks += blocks;
   for (PetscInt r = 0; r < walk->rows; r++) t->entries += (size_t)(walk->cursor[r] - i[row + r]);
 }
 
-/* Counts the blocks of some rows, of the size that a plan says */
-BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[])
+/*
+  Counts the blocks of some rows, of the size that a plan says
+
+  column: [entries] of those blocks that were looked at, in row order; or NULL. 16-bit columns are the host's: differences from the
+  block before, of which few are too large
+*/
+BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[], int32_t column[])
 {
   const PetscInt  h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH];
-  const PetscBool wide   = (PetscBool)(csr->n / w > UINT16_MAX + 1);
+  const PetscBool wide   = BccooIsWide(csr, p);
   BccooWalk       walk   = {.csr = csr, .h = h, .w = w, .stop = PETSC_MAX_INT};
   BccooTally      t      = {.h = h, .w = w};
   size_t          before = 0;
@@ -100,12 +114,13 @@ BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[])
       t.empty++;
       continue;
     }
-    BccooTallyRow(&walk, row, wide, &t);
+    BccooTallyRow(&walk, row, wide, column ? column + blocks : NULL, &t);
     t.rows++;
     t.changes += t.blocks - blocks != before;
     before = t.blocks - blocks;
   }
-  t.part = t.entries ? (double)csr->i[csr->m] / (double)t.entries : 0;
+  t.part   = t.entries ? (double)csr->i[csr->m] / (double)t.entries : 0;
+  t.differ = (PetscBool)(t.far <= t.blocks / BCCOO_FAR);
   return t;
 }
 
@@ -113,10 +128,11 @@ BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[])
 void BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, const PetscInt p[], PetscInt tile, SpmvWork *work)
 {
   const PetscInt  columns = p[BCCOO_COLUMNS], slices = p[BCCOO_SLICES];
-  const PetscBool open   = (PetscBool)(columns == BCCOO_COLUMNS_AUTO && BccooCeil(csr->n, t->w) > UINT16_MAX + 1);
-  const PetscBool differ = (PetscBool)(columns == BCCOO_COLUMNS_DIFFERENCE || (open && t->far <= t->blocks / BCCOO_FAR));
+  const PetscBool open   = (PetscBool)(columns == BCCOO_COLUMNS_AUTO && BccooIsWide(csr, p));
+  const PetscBool differ = (PetscBool)(columns == BCCOO_COLUMNS_DIFFERENCE || (open && t->differ));
   const PetscBool wide   = (PetscBool)(columns == BCCOO_COLUMNS_INT32 || (open && !differ));
-  const double block = (double)(t->h * t->w) * sizeof(PetscScalar) + (wide ? 4 : 2) + 1. / 8 + (differ ? 8. : 4.) / (double)tile;
+  const double    base   = differ ? 4. / (double)(t->reach ? t->reach : tile) : 0;
+  const double    block  = (double)(t->h * t->w) * sizeof(PetscScalar) + (wide ? 4 : 2) + 1. / 8 + 4. / (double)tile + base;
 
   work->bytes += t->part * ((double)t->blocks * block + (differ ? 4 * (double)t->far : 0) + (t->empty ? 4 * (double)t->rows : 0));
   work->build += (t->h * t->w > 1 ? BCCOO_BUILD_BLOCKS : BCCOO_BUILD_ENTRIES) * (PetscLogDouble)csr->i[csr->m];

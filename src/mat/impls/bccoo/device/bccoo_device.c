@@ -58,7 +58,7 @@ static PetscErrorCode BccooDeviceSetValues(const SpmvCSR *csr, void *storage)
 }
 
 /* How blocks are stored under a plan */
-static void BccooDeviceLayout(const PetscInt p[], BccooBlocks *b)
+void BccooDeviceLayout(const PetscInt p[], BccooBlocks *b)
 {
   const PetscInt item = BccooDeviceItem(p), tile = p[BCCOO_TILE];
 

@@ -49,6 +49,9 @@ static inline PetscInt BccooDeviceItem(const PetscInt p[])
   return p[BCCOO_DEVICE_STRATEGY] == 3 ? p[BCCOO_DEVICE_BUNCH] : 1;
 }
 
+/* bccoo_device.c */
+extern void BccooDeviceLayout(const PetscInt p[], BccooBlocks *b);
+
 /* bccoo_load.c */
 extern PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n,
                                          SpmvPlan plans[]);

@@ -56,16 +56,53 @@ static void BccooLoadSectors(const SpmvCSR *csr, const PetscInt p[], SpmvDeviceL
   load->sectors += steps.sectors;
 }
 
-PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDeviceLoad *load)
+static void BccooLoadFree(BccooBlocks *b)
 {
-  const PetscInt  *p = plan->value, h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH], strategy = p[BCCOO_DEVICE_STRATEGY];
-  const BccooTally t      = BccooTallyOf(csr, p);
-  const double     blocks = t.part * (double)t.blocks, tiles = blocks / (double)p[BCCOO_TILE];
-  const double     items = tiles / (double)BccooDeviceItem(p), group = (double)p[BCCOO_DEVICE_WORKGROUP];
-  double           block  = BccooLoadBlocks[strategy] + BCCOO_LOAD_ENTRY * (double)(h * w);
-  SpmvWork         stored = {0};
+  (void)SpmvFree(&b->base);
+  (void)SpmvFree(&b->escape);
+  (void)SpmvFree(&b->escaped);
+}
+
+/* What the rows have in blocks, whose 16-bit columns, of a wide matrix, are those of a build: distances from bases */
+static PetscErrorCode BccooLoadTally(const SpmvCSR *csr, const PetscInt p[], BccooTally *t)
+{
+  SPMV_DESTROY_BY(BccooLoadFree)
+  BccooBlocks             b      = {.tile = p[BCCOO_TILE], .columns = (BccooColumns)p[BCCOO_COLUMNS]};
+  SPMV_TEMPORARY int32_t *column = NULL;
+  size_t                  group;
 
   PetscFunctionBegin;
+  if (b.columns != BCCOO_COLUMNS_DIFFERENCE && (b.columns != BCCOO_COLUMNS_AUTO || !BccooIsWide(csr, p))) {
+    *t = BccooTallyOf(csr, p, NULL);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(csr->i[csr->m], &column));
+  *t = BccooTallyOf(csr, p, column);
+  BccooDeviceLayout(p, &b);
+  group     = (size_t)b.whole * (size_t)b.tile;
+  b.found   = column;
+  b.nblocks = t->blocks;
+  b.nstored = SpmvGroups(b.nblocks, group) * group;
+  b.ntiles  = b.nstored / (size_t)b.tile;
+  PetscCall(BccooDistancesScan(&b));
+  t->differ = (PetscBool)(b.columns == BCCOO_COLUMNS_DIFFERENCE);
+  t->far    = b.nescaped;
+  t->reach  = b.reach;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDeviceLoad *load)
+{
+  const PetscInt *p = plan->value, h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH], strategy = p[BCCOO_DEVICE_STRATEGY];
+  const double    group = (double)p[BCCOO_DEVICE_WORKGROUP];
+  double          blocks, items, block = BccooLoadBlocks[strategy] + BCCOO_LOAD_ENTRY * (double)(h * w);
+  SpmvWork        stored = {0};
+  BccooTally      t;
+
+  PetscFunctionBegin;
+  PetscCall(BccooLoadTally(csr, p, &t));
+  blocks = t.part * (double)t.blocks;
+  items  = blocks / (double)p[BCCOO_TILE] / (double)BccooDeviceItem(p);
   BccooTallyAdd(csr, &t, p, p[BCCOO_TILE], &stored);
   load->bytes += stored.bytes;
   load->moved += stored.moved;
@@ -82,6 +119,8 @@ PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDev
   load->moved += 2 * items / group * (double)h * sizeof(PetscScalar);
   load->items += items;
   load->whole    = group;
+  load->group    = group;
+  load->local    = (PetscLogDouble)BccooDeviceMemory(p);
   load->flight   = PetscMin(BCCOO_LOAD_FLIGHT, p[BCCOO_TILE]) * ((double)((h * w + w) * (PetscInt)sizeof(PetscScalar)) + 2);
   load->chain    = (double)p[BCCOO_TILE] / BCCOO_LOAD_FLIGHT;
   load->launches = 1 + (p[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL) + (p[BCCOO_SLICES] > 1 || t.empty);

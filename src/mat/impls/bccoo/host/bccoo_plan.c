@@ -124,7 +124,7 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
       PetscCall(BccooMaskedWork(csr, &works[k]));
       continue;
     }
-    if (t.h != h || t.w != w) t = BccooTallyOf(csr, p);
+    if (t.h != h || t.w != w) t = BccooTallyOf(csr, p, NULL);
     BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : BccooTile(csr, h * w, bunch, t.blocks), &works[k]);
     BccooCodedWork(csr, &plans[k], t.part * (double)t.blocks, &works[k]);
     if (bunch > 1) {
