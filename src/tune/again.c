@@ -1,10 +1,9 @@
 /*
-  again.c - what is measured once more before the choice: the best options of a device, and AIJ's kernel where it surprises
+  again.c - what is measured once more before the choice: the best options of a device
 */
 #include "tune.h"
 
-#define AGAIN_MOST  6   /* options of a device of least time that are measured again at the end */
-#define AGAIN_DOUBT 0.7 /* of AIJ's time: an estimate that is not given up for one that was measured to be slower */
+#define AGAIN_MOST 6 /* options of a device of least time that are measured again at the end */
 
 /* The device's measured option of least time that is not among n others; NULL: there is none */
 static SpmvOption *AgainBest(const SpmvSearch *search, PetscInt n, SpmvOption *const others[])
@@ -51,33 +50,5 @@ PetscErrorCode SpmvMeasureAgain(SpmvSearch *search)
   if (m < n || !n || least == PETSC_MAX_REAL) PetscFunctionReturn(PETSC_SUCCESS); /* there was no time for all */
   for (PetscInt k = n - 1; k >= 0; k--) /* the first one's time is asked for until the end */
     option[k]->measured = PetscMin(PETSC_MAX_REAL / 2, option[0]->measured * (again[k] / least));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  If AIJ's kernel is measured to be the fastest and another option was estimated to be much faster, both are measured once more: a
-  machine that was busy for a moment is likelier than such an estimate
-*/
-PetscErrorCode SpmvMeasureDoubt(SpmvSearch *search)
-{
-  SpmvOption *aij = NULL, *other = NULL, *again[2];
-
-  PetscFunctionBegin;
-  for (SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    if (o->plan.backend != SPMV_BACKEND_HOST || o->measured <= 0) continue;
-    if (o->number == SPMV_NUMBER_AIJ) aij = o;
-    else if (!other || o->predicted < other->predicted) other = o;
-  }
-  if (!aij || !other || aij->measured > SpmvMeasureLeast(search, SPMV_BACKEND_HOST) ||
-      other->predicted > AGAIN_DOUBT * aij->predicted)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  again[0] = other;
-  again[1] = aij;
-  for (int k = 0; k < 2; k++) {
-    const PetscLogDouble before = again[k]->measured;
-
-    PetscCall(SpmvMeasureOption(search, again[k]));
-    again[k]->measured = PetscMin(before, again[k]->measured);
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,9 +1,10 @@
 /*
   measure.c - builds options and runs them, the likeliest first
 
-  A product is timed alone, and the least of a few counts, since noise only adds. What building takes is timed as well, and all of
-  it counts against -mat_spmv_tune_seconds: nothing is begun that would not end in time. On a device compiling counts, too; programs
-  that were compiled before, for another plan, another matrix, or by an earlier run, are taken again.
+  A product is timed alone, and the least of a few counts, since noise only adds. What slows the machine down for longer than that
+  would count against whoever is measured meanwhile: right after an option the best one so far runs again. What building takes is
+  timed as well, and all of it counts against -mat_spmv_tune_seconds: nothing is begun that would not end in time. On a device
+  compiling counts, too; programs that were compiled before, for another plan, another matrix, or by an earlier run, are taken again.
 */
 #include "tune.h"
 #include "../device/device.h"
@@ -40,6 +41,7 @@ static const struct {
 #define MEASURE_NEAR   1.5  /* of the least: what is measured to take more on a device leads nowhere */
 #define MEASURE_FEWEST 4    /* of each, at least, and of AIJ's kernel, to which others are compared */
 #define MEASURE_LONG   2e-3 /* seconds of a product of which so few are enough: the matrix is read from memory */
+#define MEASURE_BESIDE 3    /* of the best one so far, after those of an option */
 
 /* The least that was measured of a backend */
 PetscLogDouble SpmvMeasureLeast(const SpmvSearch *search, PetscInt backend)
@@ -52,15 +54,16 @@ PetscLogDouble SpmvMeasureLeast(const SpmvSearch *search, PetscInt backend)
   return least;
 }
 
-/* The least time of a product by a storage, or, without a kernel, by AIJ's */
-static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscLogDouble *least)
+/* The least time of one of n products by a storage, or, without a kernel, by AIJ's; fewer if these are enough */
+static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscInt n,
+                                      PetscLogDouble *least)
 {
   const SpmvCSR       *csr  = search->sample.all;
   const PetscLogDouble best = SpmvMeasureLeast(search, SPMV_BACKEND_HOST);
 
   PetscFunctionBegin;
   *least = PETSC_MAX_REAL;
-  for (PetscInt k = 0; k < SPMV_MEASURED; k++) {
+  for (PetscInt k = 0; k < n; k++) {
     PetscLogDouble start, end;
 
     if (k >= MEASURE_FEWEST && (!apply || *least > MEASURE_LOST * best || *least > MEASURE_LONG)) break;
@@ -104,24 +107,61 @@ static PetscErrorCode MeasureKeep(SpmvSearch *search, const SpmvOption *option, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The kernel of a candidate's products; NULL: AIJ's */
+static PetscErrorCode MeasureKernel(const SpmvSearch *search, PetscInt number, SpmvApplyFn **apply)
+{
+  const SpmvKernels *kernels = NULL;
+
+  PetscFunctionBegin;
+  if (SpmvCandidate[number]->host->kernels) PetscCall(SpmvKernelsGet(SpmvCandidate[number], search->request->isa, &kernels));
+  *apply = kernels ? kernels->apply : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Runs, right after an option, the best one so far that can run: the one whose storage is kept, or AIJ's kernel. The option's time is
+  then that one's, as it was measured before, times how much longer the option took now
+*/
+static PetscErrorCode MeasureBeside(SpmvSearch *search, SpmvOption *option)
+{
+  const SpmvOption *other = NULL;
+  SpmvApplyFn      *apply = NULL;
+  PetscLogDouble    now;
+
+  PetscFunctionBegin;
+  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    if (o == option || o->measured <= 0 || (o->number != SPMV_NUMBER_AIJ && !SpmvKeptIs(&search->kept, o->number, &o->plan)))
+      continue;
+    if (o->plan.backend == SPMV_BACKEND_HOST && (!other || o->measured < other->measured)) other = o;
+  }
+  if (!other) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MeasureKernel(search, other->number, &apply));
+  PetscCall(MeasureProducts(search, apply, apply ? search->kept.own.storage : NULL, MEASURE_BESIDE, &now));
+  option->measured *= other->measured / now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Builds an option of the host and runs it */
 static PetscErrorCode MeasureHost(SpmvSearch *search, SpmvOption *option)
 {
-  const SpmvFormat  *format  = SpmvCandidate[option->number];
-  const SpmvKernels *kernels = NULL;
-  PetscLogDouble     start, end;
+  PetscLogDouble start, end;
+  SpmvApplyFn   *apply = NULL;
   SPMV_DESTROY_BY(SpmvKeptDestroy)
-  SpmvKept made = {.number = option->number, .asked = option->plan, .plan = option->plan, .own.side = &format->host->side};
+  SpmvKept made = {.number   = option->number,
+                   .asked    = option->plan,
+                   .plan     = option->plan,
+                   .own.side = &SpmvCandidate[option->number]->host->side};
 
   PetscFunctionBegin;
-  if (format->host->kernels) {
-    PetscCall(SpmvKernelsGet(format, search->request->isa, &kernels));
+  PetscCall(MeasureKernel(search, option->number, &apply));
+  if (apply) {
     PetscCall(SpmvMeasureTime(&start));
     PetscCall(SpmvBuild(made.own.side, search->sample.all, NULL, &made.plan, &made.own.storage));
     PetscCall(SpmvMeasureTime(&end));
     option->build = end - start;
   }
-  PetscCall(MeasureProducts(search, kernels ? kernels->apply : NULL, made.own.storage, &option->measured));
+  PetscCall(MeasureProducts(search, apply, made.own.storage, SPMV_MEASURED, &option->measured));
+  if (apply) PetscCall(MeasureBeside(search, option));
   PetscCall(MeasureKeep(search, option, &made));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -327,7 +367,6 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
     PetscCall(SpmvMeasureTime(&end));
   } while (search->n > before && end - search->start < search->request->seconds);
   PetscCall(SpmvMeasureAgain(search));
-  if (end - search->start < search->request->seconds) PetscCall(SpmvMeasureDoubt(search));
   PetscCall(SpmvMeasureTime(&end));
   search->choice->seconds = end - search->start;
   PetscFunctionReturn(PETSC_SUCCESS);

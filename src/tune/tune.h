@@ -209,7 +209,6 @@ extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seco
 
 /* again.c: measures some options once more */
 extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
-extern PetscErrorCode SpmvMeasureDoubt(SpmvSearch *search);
 
 /* calibrate.c, calibrate_matrices.c: rates of this machine, from products of matrices that are made for it */
 extern PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error);
