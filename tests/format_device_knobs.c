@@ -269,6 +269,10 @@ static const SpmvDeviceInfo Large = {
 static const SpmvDeviceInfo Small = {
   .name = "a small device", .group = 1024, .local = 49152, .units = 1, .cache = 512 << 10, .room = 1e12};
 
+/* One of few processors */
+static const SpmvDeviceInfo Few = {
+  .name = "a small GPU", .group = 1024, .local = 49152, .units = 10, .cache = 4 << 20, .room = 1e12, .gpu = PETSC_TRUE};
+
 /* An MI250X, whose OpenCL tells 16 KiB */
 static const SpmvDeviceInfo Amd = {
   .name = "an MI250X", .group = 256, .local = 65536, .units = 110, .cache = 16 << 10, .room = 1e12, .gpu = PETSC_TRUE};
@@ -365,6 +369,34 @@ static PetscErrorCode TpspmvByCache(const SpmvDeviceInfo *info, PetscBool anywhe
   PetscFunctionReturn(0);
 }
 
+/* Entries of the segments of long rows, where nothing is given: so many rows alike, and a last one */
+static PetscErrorCode TpspmvLong(const SpmvDeviceInfo *info, PetscInt rows, PetscInt entries, PetscInt last)
+{
+  SpmvPlan                 plan   = Plan(&SpmvFormat_tpspmv);
+  SPMV_TEMPORARY PetscInt *length = NULL;
+  SpmvTestCSR              t;
+  SpmvCSR                  csr;
+  char                     why[512];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(rows + 1, &length));
+  for (PetscInt r = 0; r <= rows; r++) length[r] = r < rows ? entries : last;
+  PetscCall(Rows(rows + 1, 1000000, length, &t));
+  csr = SpmvTestCSRView(&t);
+  PetscCall(SpmvResolve(&SpmvFormat_tpspmv.device->side, &csr, info, &plan, why, sizeof(why)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "tpspmv, %s, %" PetscInt_FMT " rows of %" PetscInt_FMT " entries and one of %" PetscInt_FMT
+                        ": segments of %" PetscInt_FMT "\n",
+                        info->name, rows, entries, last, plan.value[TPSPMV_LONG]));
+  plan                    = Plan(&SpmvFormat_tpspmv);
+  plan.value[TPSPMV_LONG] = 255;
+  PetscCall(SpmvResolve(&SpmvFormat_tpspmv.device->side, &csr, info, &plan, why, sizeof(why)));
+  PetscCheck(plan.value[TPSPMV_LONG] == 255, PETSC_COMM_SELF, PETSC_ERR_PLIB, "segments of 255 were asked for, and are %d",
+             (int)plan.value[TPSPMV_LONG]);
+  PetscCall(RowsDestroy(&t));
+  PetscFunctionReturn(0);
+}
+
 /* A row with more partial sums than a work item is to add up, of one tile and of several */
 static PetscErrorCode TpspmvMany(SpmvDevice *device)
 {
@@ -440,16 +472,24 @@ int main(int argc, char **argv)
     PetscCall(PmfShared(&Large, 10000, 40));
     PetscCall(PmfShared(&Large, 10000, 3));
     PetscCall(PmfShared(&Small, 10000, 40));
-    SpmvPlan one = Plan(&SpmvFormat_pmf);
+    SpmvPlan one = Plan(&SpmvFormat_pmf), whole = Plan(&SpmvFormat_tpspmv);
 
-    one.value[PMF_DEVICE_LANES] = 1; /* on every device: a GPU would have several for so few rows */
+    one.value[PMF_DEVICE_LANES] = 1;   /* on every device: a GPU would have several for so few rows, */
+    whole.value[TPSPMV_LONG]    = 128; /* and shorter segments */
     PetscCall(Mixed(device, &SpmvFormat_pmf, one));
-    PetscCall(Mixed(device, &SpmvFormat_tpspmv, Plan(&SpmvFormat_tpspmv)));
+    PetscCall(Mixed(device, &SpmvFormat_tpspmv, whole));
     PetscCall(Tpspmv());
     PetscCall(TpspmvByCache(&Large, PETSC_TRUE, "columns anywhere"));
     PetscCall(TpspmvByCache(&Amd, PETSC_TRUE, "columns anywhere"));
     PetscCall(TpspmvByCache(&Small, PETSC_TRUE, "columns anywhere"));
     PetscCall(TpspmvByCache(&Small, PETSC_FALSE, "columns near each other"));
+    PetscCall(TpspmvLong(&Large, 12288, 71, 71));     /* fewer pairs than a large GPU can have at once */
+    PetscCall(TpspmvLong(&Large, 40000, 71, 71));     /* nearly enough */
+    PetscCall(TpspmvLong(&Large, 80000, 71, 71));     /* enough */
+    PetscCall(TpspmvLong(&Large, 12288, 7, 7));       /* nothing to cut */
+    PetscCall(TpspmvLong(&Large, 12288, 71, 500000)); /* the long one would have too many sums */
+    PetscCall(TpspmvLong(&Few, 12288, 71, 71));
+    PetscCall(TpspmvLong(&Small, 100, 71, 71)); /* no GPU */
     PetscCall(TpspmvMany(device));
   }
   PetscCall(PetscFinalize());

@@ -6,6 +6,7 @@
 
 #define TPSPMV_ALL      (1 << 30) /* value of the knob tile: one tile */
 #define TPSPMV_LONG_MAX 255       /* entries of a pair, at most: a uint8 counts them */
+#define TPSPMV_LONG_OWN 128       /* the same where nothing tells another number */
 
 #define TPSPMV_TOO_MANY_PAIRS \
   "%zu pairs of a tile and a row are more than 32-bit indices count; use more processes, or set -mat_tpspmv_tile to a " \
@@ -17,7 +18,7 @@ enum { TPSPMV_AUTO, TPSPMV_NO, TPSPMV_YES };
 static const PetscInt TpspmvTiles[]   = {0,     2,      16,     1024,   4096,    8192,    16384,     32768,
                                          65536, 131072, 262144, 524288, 1048576, 2097152, TPSPMV_ALL};
 static const PetscInt TpspmvSlices[]  = {0, 8, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
-static const PetscInt TpspmvLongs[]   = {128, 8, 16, 32, 64, 255};
+static const PetscInt TpspmvLongs[]   = {0, 128, 8, 16, 32, 64, 255};
 static const PetscInt TpspmvChoices[] = {TPSPMV_AUTO, TPSPMV_NO, TPSPMV_YES};
 
 static const char *const TpspmvChoiceNames[] = {"auto", "no", "yes"};
@@ -33,8 +34,10 @@ enum { TPSPMV_CACHE, TPSPMV_TILE, TPSPMV_SLICE, TPSPMV_LONG, TPSPMV_REMOVE, TPSP
                                SPMV_KNOB_TILE), \
   [TPSPMV_SLICE] = \
     SPMV_CHOICES("slice", "rows of a slice, 0: by the entries that a tile has in it", TpspmvSlices, NULL, SPMV_KNOB_TILE), \
-  [TPSPMV_LONG] = \
-    SPMV_CHOICES("long", "entries of a row in a tile above which it is cut into segments", TpspmvLongs, NULL, SPMV_KNOB_LOCAL), \
+  [TPSPMV_LONG]   = SPMV_CHOICES("long", \
+                                 "entries of a row in a tile above which it is cut into segments, 0: 128, or, on a GPU, so few " \
+                                   "that its work items are enough", \
+                                 TpspmvLongs, NULL, SPMV_KNOB_LOCAL), \
   [TPSPMV_REMOVE] = SPMV_CHOICES("remove", "empty columns are removed, auto: where x does not fit the cache and half are empty", \
                                  TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LAYOUT)
 

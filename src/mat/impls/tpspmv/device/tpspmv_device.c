@@ -23,6 +23,9 @@ static const SpmvParam TpspmvDeviceParams[] = {
 #define TPSPMV_ROWS   2048       /* rows of a slice, at least: pairs are ordered by length among so many */
 #define TPSPMV_WANTED 4096       /* entries that a chunk of several tiles should have. A guess */
 #define TPSPMV_L2     (32 << 10) /* KiB of the cache of a device that does not tell */
+#define TPSPMV_BUSY   512        /* pairs that keep a processor of a GPU busy: see TpspmvDeviceLong() */
+#define TPSPMV_SHORT  32         /* entries of a segment, at least, where they are chosen */
+#define TPSPMV_SUMS   2048       /* segments of a row, at most, by that: 32 work items add them up in 16 steps of four */
 
 /* Scalars of local memory for so many columns of x: multiples of 256, so that not every matrix has kernels of its own */
 static size_t TpspmvStageWidth(PetscInt columns)
@@ -58,6 +61,43 @@ static PetscInt TpspmvDeviceSlice(const SpmvCSR *csr, const SpmvDeviceInfo *info
   return slice;
 }
 
+/* Pairs of rows and tiles of so many columns, of `longest` entries at most; once there are enough, the others do not count */
+static size_t TpspmvPairs(const SpmvCSR *csr, PetscInt tile, PetscInt longest, size_t enough)
+{
+  size_t n = 0;
+
+  for (PetscInt r = 0; r < csr->m && n < enough; r++) {
+    for (PetscInt k = csr->i[r], next; k < csr->i[r + 1]; k = next) {
+      next = tile < csr->n ? k + 1 : csr->i[r + 1];
+      while (next < csr->i[r + 1] && csr->j[next] / tile == csr->j[k] / tile) next++;
+      n += (size_t)TpspmvParts(next - k, longest);
+    }
+  }
+  return n;
+}
+
+/*
+  Entries of a pair, at most. A work item goes through its pair alone, four entries at a time: of these 72 bytes are under way, so
+  that 512 for each processor of an H100 ask for 8 TB/s at a latency of 0.6 us, more than twice what its memory gives. Where a GPU
+  has fewer pairs, long ones are cut, as far as that makes more of them: a segment has 21 bytes besides its entries, for its sum to
+  be written and read and for where it goes, 7 % of 32 entries
+*/
+static PetscInt TpspmvDeviceLong(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscInt tile)
+{
+  const size_t enough  = info->units * TPSPMV_BUSY;
+  PetscInt     longest = TPSPMV_LONG_OWN, least = TPSPMV_SHORT;
+  size_t       pairs = info->gpu ? TpspmvPairs(csr, tile, longest, enough) : enough;
+
+  for (PetscInt r = 0; r < csr->m && pairs < enough; r++) least = PetscMax(least, (csr->i[r + 1] - csr->i[r]) / TPSPMV_SUMS);
+  for (PetscInt shorter = longest / 2; shorter >= least && pairs < enough; shorter /= 2) {
+    const size_t more = TpspmvPairs(csr, tile, shorter, enough);
+
+    if (more > pairs) longest = shorter;
+    pairs = more;
+  }
+  return longest;
+}
+
 static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   const size_t cache = SpmvDeviceCache(info);
@@ -68,6 +108,7 @@ static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceIn
   PetscCall(TpspmvColumnsLeft(csr, p, &nused, NULL));
   p[TPSPMV_REMOVE] = nused < csr->n ? TPSPMV_YES : TPSPMV_NO;
   if (!p[TPSPMV_TILE]) PetscCall(TpspmvDeviceTile(csr, info, nused, p));
+  if (!p[TPSPMV_LONG]) p[TPSPMV_LONG] = TpspmvDeviceLong(csr, info, p[TPSPMV_TILE]);
   if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvDeviceSlice(csr, info, nused, p);
   if (!p[TPSPMV_WORKGROUP]) p[TPSPMV_WORKGROUP] = SpmvDeviceGroup(info, (size_t)csr->m, 128);
   PetscFunctionReturn(PETSC_SUCCESS);

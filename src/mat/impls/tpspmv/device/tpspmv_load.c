@@ -9,18 +9,25 @@
 #define TPSPMV_LOAD_FLIGHT 4    /* entries that a work item asks for before it waits */
 #define TPSPMV_LOAD_BUILD  60.0 /* cycles of the host for an entry */
 
-/* The pairs of a slice, whose tiles follow each other in a row; a row with too many entries makes several. Returns how many */
+/*
+  The pairs of a slice, whose tiles follow each other in a row; a row with too many entries makes several. Returns how many; those
+  that are not all that their row has are added to *parts, and *most is the most of a row
+*/
 static PetscInt TpspmvLoadPairs(const SpmvCSR *rows, PetscInt r, PetscInt end, PetscInt tile, PetscInt longest, PetscInt key[],
-                                PetscInt first[])
+                                PetscInt first[], PetscLogDouble *parts, PetscInt *most)
 {
   PetscInt n = 0;
 
   for (; r < end; r++) {
+    const PetscInt before = n;
+
     for (PetscInt k = rows->i[r], l; k < rows->i[r + 1]; k = l) {
       for (l = k + 1; l < rows->i[r + 1] && l < k + longest && rows->j[l] / tile == rows->j[k] / tile;) l++;
       key[n]     = (rows->j[k] / tile) * (TPSPMV_LONG_MAX + 1) + TPSPMV_LONG_MAX - (l - k); /* by tile, then by falling length */
       first[n++] = k;
     }
+    if (n > before + 1) *parts += n - before;
+    *most = PetscMax(*most, n - before);
   }
   return n;
 }
@@ -31,13 +38,14 @@ PetscErrorCode TpspmvDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvD
   const PetscInt           tile = PetscMin(p[TPSPMV_TILE], PETSC_MAX_INT / (TPSPMV_LONG_MAX + 1));
   const PetscBool          one  = (PetscBool)(rows->n <= p[TPSPMV_TILE]);
   SPMV_TEMPORARY PetscInt *key = NULL, *first = NULL;
-  double                   pairs = 0;
+  PetscLogDouble           pairs = 0, parts = 0;
+  PetscInt                 most = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(rows->i[m], &key));
   PetscCall(PetscMalloc1(rows->i[m], &first));
   for (PetscInt r = 0; r < m; r += slice) {
-    const PetscInt n = TpspmvLoadPairs(rows, r, PetscMin(m, r + slice), tile, p[TPSPMV_LONG], key, first);
+    const PetscInt n = TpspmvLoadPairs(rows, r, PetscMin(m, r + slice), tile, p[TPSPMV_LONG], key, first, &parts, &most);
 
     PetscCall(PetscSortIntWithArray(n, key, first));
     for (PetscInt k = 0; k < n; k += SPMV_LOCKSTEP) {
@@ -54,11 +62,12 @@ PetscErrorCode TpspmvDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvD
   load->bytes +=
     (double)rows->i[m] * (double)(sizeof(PetscScalar) + TpspmvIndexSize((PetscBool)(PetscMin(rows->n, tile) <= UINT16_MAX + 1)));
   load->bytes += 5 * pairs;
-  load->moved += one ? 0 : pairs * (double)(sizeof(PetscScalar) + 4);
-  load->cycles += one ? 0 : TPSPMV_LOAD_STEP * pairs;
+  load->moved += one ? parts * (double)sizeof(PetscScalar) : pairs * (double)(sizeof(PetscScalar) + 4);
+  load->cycles += TPSPMV_LOAD_STEP * (one ? parts : pairs);
   load->items += pairs;
-  load->flight   = TPSPMV_LOAD_FLIGHT * (2 * sizeof(PetscScalar) + 2);
-  load->launches = 1 + !one + (p[TPSPMV_REMOVE] == TPSPMV_YES);
+  load->flight = TPSPMV_LOAD_FLIGHT * (2 * sizeof(PetscScalar) + 2);
+  if (most > TPSPMV_MANY) load->chain = PetscMax(load->chain, (double)most / (p[TPSPMV_WORKGROUP] * TPSPMV_LOAD_FLIGHT));
+  load->launches = 1 + (!one || parts > 0) + (p[TPSPMV_REMOVE] == TPSPMV_YES);
   load->reach    = one ? 0 : (PetscLogDouble)p[TPSPMV_TILE] * sizeof(PetscScalar);
   load->build += TPSPMV_LOAD_BUILD * rows->i[m];
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -65,6 +65,7 @@ static PetscErrorCode TpspmvResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
   if (ntiles > 1) slice = TpspmvSliceHeight(csr, ntiles, TPSPMV_SLICE_TILES, TPSPMV_CHUNK);
   while (ntiles == 1 && plan->threads > 1 && slice > 64 && slice > csr->m / (8 * plan->threads)) slice /= 2;
   if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = slice;
+  if (!p[TPSPMV_LONG]) p[TPSPMV_LONG] = TPSPMV_LONG_OWN;
   SpmvValuesResolve(csr, &p[TPSPMV_VALUES]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,7 +153,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b->nragged + TPSPMV_CYCLES_SEGMENT * (PetscLogDouble)b->nsegments;
   SpmvValuesWork(&b->value, entries / TPSPMV_LANES, work);
   if (TpspmvIsDirect(&b->cut) && SpmvNearMatters(rows))
-    PetscCall(TpspmvWorkNear(rows, b->cut.height, plan->value[TPSPMV_LONG], work));
+    PetscCall(TpspmvWorkNear(rows, b->cut.height, whole.value[TPSPMV_LONG], work));
   work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
