@@ -560,6 +560,43 @@ static PetscErrorCode TestHeuristics(SpmvRequest *q, SpmvChoice *choice)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On a GPU measuring finds a fast layout or local memory that is not the format's own choice, among the plans of all formats */
+static PetscErrorCode TestGpu(SpmvRequest *q, SpmvChoice *choice)
+{
+  static const struct {
+    PetscInt    number;
+    const char *knob;
+    PetscInt    fast; /* not what a GPU has by itself */
+  } knobs[]                        = {{SPMV_NUMBER_bccoo, "device_transpose", 1}, {SPMV_NUMBER_cmrs, "device_order", 0},
+                                      {SPMV_NUMBER_cmrs, "device_align", 1},      {SPMV_NUMBER_csradaptive, "device_reduction", 1},
+                                      {SPMV_NUMBER_tpspmv, "long", 16},           {SPMV_NUMBER_tpspmv, "device_stage", 2}};
+  static const char *const given[] = {"block_height", "block_width",
+                                      "device_strategy"}; /* else these come with both transposes */
+  SpmvTestCSR              t;
+  PetscInt                 aij;
+
+  PetscFunctionBegin;
+  PetscCall(Band(3000, 9, &t));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(knobs); k++) {
+    Play             play   = {.number = knobs[k].number, .knob = Knob(knobs[k].number, knobs[k].knob), .fast = knobs[k].fast};
+    const SpmvTarget target = Target(H100, &play);
+
+    PetscCall(Request(SPMV_TUNE_MEASURE, q));
+    for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(given); g++) {
+      const PetscInt knob = Knob(SPMV_NUMBER_bccoo, given[g]);
+
+      q->device[SPMV_NUMBER_bccoo].value[knob] = 1;
+      q->pinned[SPMV_BACKEND_DEVICE][SPMV_NUMBER_bccoo] |= (PetscInt)1 << knob;
+    }
+    PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
+    PetscCheck(choice->best.number == play.number && choice->best.plan.value[play.knob] == play.fast, PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "%d attempts did not find that %s is fast", (int)play.attempts, knobs[k].knob);
+    PetscCheck(play.attempts <= 96 + 6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts", (int)play.attempts);
+  }
+  PetscCall(BandDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What was measured is found again on the same device, by another run; not under another driver, nor for the host */
 static PetscErrorCode TestWisdom(SpmvRequest *q, SpmvChoice *choice)
 {
@@ -629,6 +666,7 @@ int main(int argc, char **argv)
   PetscCall(TestMeasure(q, choice));
   PetscCall(TestTogether(q, choice));
   PetscCall(TestHeuristics(q, choice));
+  PetscCall(TestGpu(q, choice));
   PetscCall(TestWisdom(q, choice));
   PetscCall(PetscFree(q));
   PetscCall(PetscFree(choice));

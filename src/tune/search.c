@@ -91,14 +91,18 @@ static PetscErrorCode SearchShapes(SpmvSearch *search, PetscInt number, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* True if no heuristic is against a value of a knob; `own` is what the format chose */
-static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, SpmvKnob knob, PetscInt value, PetscInt own)
+/*
+  True if no heuristic is against a value of a knob; `own` is what the format chose. On a GPU that choice of layouts and local
+  memories is a guess
+*/
+static PetscBool SearchAllows(const SpmvRequest *q, const SpmvCSR *csr, PetscBool gpu, SpmvKnob knob, PetscInt value,
+                              PetscInt own)
 {
   const PetscInt64 larger = PetscMax(csr->m, csr->n), v = value < 0 ? larger : PetscMin(value, larger);
   const PetscInt64 o = own < 0 ? larger : PetscMin(own, larger);
 
   if (knob == SPMV_KNOB_USERS || knob == SPMV_KNOB_SHAPE) return PETSC_FALSE;
-  if (!SearchUses(q, knob)) return PETSC_TRUE;
+  if (!SearchUses(q, knob) || (gpu && (knob == SPMV_KNOB_LAYOUT || knob == SPMV_KNOB_LOCAL))) return PETSC_TRUE;
   if (knob == SPMV_KNOB_SLICES) return (PetscBool)(csr->n > csr->m);
   return (PetscBool)(knob == SPMV_KNOB_TILE && v != o && v > 0 && v <= SEARCH_FACTOR * o && o <= SEARCH_FACTOR * v);
 }
@@ -109,6 +113,7 @@ static PetscErrorCode SearchBeside(SpmvSearch *search, PetscInt number, const Sp
   const SpmvRequest *q      = search->request;
   const SpmvSide    *side   = SpmvFormatSide(SpmvCandidate[number], plan->backend);
   const PetscInt     pinned = q->pinned[plan->backend][number];
+  const PetscBool    gpu    = (PetscBool)(plan->backend == SPMV_BACKEND_DEVICE && search->sample.target->info->gpu);
 
   PetscFunctionBegin;
   for (PetscInt p = 0; p < side->nparams; p++) {
@@ -118,7 +123,7 @@ static PetscErrorCode SearchBeside(SpmvSearch *search, PetscInt number, const Sp
       SpmvPlan other = *plan;
 
       other.value[p] = SearchValue(param, k);
-      if (SearchAllows(q, search->sample.all, param->knob, other.value[p], own->value[p]))
+      if (SearchAllows(q, search->sample.all, gpu, param->knob, other.value[p], own->value[p]))
         PetscCall(SpmvSearchAdd(search, number, &other));
     }
   }

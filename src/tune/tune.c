@@ -16,15 +16,16 @@ const char *const SpmvTuneKinds[SPMV_TUNE_COUNT] = {"off", "estimate", "measure"
 
 /*
   The six heuristics of Zhang et al., section 4, in the paper's order, each for one kind of knob of any format; and one of ours.
-  We differ: (2) is about the texture memory and the offline transpose of a GPU: here formats know which layout to take. (3) and
-  (4) are about a GPU's shared memory, and reduce a range: here nothing is left of it. (6) says `according to the dimensions` and no
-  more. What they leave is ordered by the model
+  We differ: (2) is `always texture memory and offline transpose`, and (4) `no shared memory for the sums of strategy 1`, which the
+  authors had found to be best on GPUs of 2012 and for one format. Here formats choose layouts and what is kept at hand, and on a
+  GPU these choices are guesses: there both are measured. (3) reduces a range, of a result cache: here nothing is left of it. (6)
+  says `according to the dimensions` and no more. What they leave is ordered by the model
 */
 const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS] = {
   {"shapes", "Measure only the block shapes with the 4 smallest storages, on a device the 4 of least estimated time (1)"},
-  {"layout", "Do not measure other layouts than the format's own choice (2)"},
+  {"layout", "Do not measure other layouts than the format's own choice (2); on a GPU they are measured"},
   {"cache", "Do not measure other cache sizes than the machine's (3)"},
-  {"local", "Do not measure other words and local memories than the default (4)"},
+  {"local", "Do not measure other words and local memories than the default (4); on a GPU they are measured"},
   {"slices", "Measure vertical slices only where the matrix is wider than high (5)"},
   {"tiles", "Measure only tiles of 1/4 to 4 times the format's own choice, and not larger than the matrix (6)"},
   {"model", "Measure only what is estimated to take at most twice the least, on the host only each format's own plan and at most "
