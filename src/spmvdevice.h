@@ -138,6 +138,8 @@ typedef struct {
   PetscLogDouble apart;    /* ... and those that are behind branches or barriers, which a processor works off one by one */
   PetscLogDouble items;    /* work items that have something to do, ... */
   PetscLogDouble whole;    /* ... which is filled up to multiples of so many, padding as much work as any; 0: it is not */
+  PetscLogDouble group;    /* of a work group, and ... */
+  PetscLogDouble local;    /* ... bytes of the most that this shares: what a processor has room for at a time depends on both */
   PetscLogDouble flight;   /* bytes that one of them asks for before it waits */
   PetscLogDouble chain;    /* loads that wait for each other, of the work item that has most */
   PetscLogDouble launches; /* kernels one after the other */

@@ -26,6 +26,7 @@ static const struct {
     .memory   = (size_t)80 << 30,
     .room     = 80e9,
     .local    = 49152,
+    .large    = 232448,
     .cache    = (size_t)50 << 20,
     .group    = 1024,
     .units    = 132,
@@ -197,6 +198,25 @@ static PetscErrorCode TestRates(void)
     GROWS(sectors, 1e3, 1);
     GROWS(items, 1e-3, t.info->gpu); /* too few work items to keep memory busy */
     PetscCheck(SpmvMoveSeconds(r, 1e6, 1e6) > SpmvMoveSeconds(r, 1e3, 1e3), PETSC_COMM_SELF, PETSC_ERR_PLIB, "moving is free");
+  }
+  for (int d = 0; d < DEVICES; d++) { /* groups that are small, or share much, leave room for fewer work items */
+    const SpmvTarget     t     = Target(d, NULL);
+    const PetscBool      known = (PetscBool)(d == H100 || d == MI250X); /* for how many there is room */
+    SpmvDeviceLoad       load  = {.bytes = 1e9, .items = 1e6, .flight = 2, .launches = 1}, small, large;
+    const PetscLogDouble all   = SpmvDeviceSeconds(&t.rates, &load, 0, 0);
+
+    load.group = 256;
+    load.local = t.rates.local / 8;
+    PetscCheck(SpmvDeviceSeconds(&t.rates, &load, 0, 0) == all, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s has no room for 8 groups of 256", t.info->name);
+    small = large = load;
+    small.group   = 32;
+    small.local   = 0;
+    large.local   = t.rates.local / 1.5;
+    PetscCheck((SpmvDeviceSeconds(&t.rates, &small, 0, 0) > 1.9 * all) == known, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: work groups of 32 do not fill a processor", t.info->name);
+    PetscCheck((SpmvDeviceSeconds(&t.rates, &large, 0, 0) > 7 * all) == known, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: one work group that takes most of local memory does not fill a processor", t.info->name);
   }
   PetscCheck(PetscAbsReal((PetscReal)(Target(H100, NULL).rates.bandwidth / 3.35e12 - 0.9)) < 0.01, PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "%g is not what CUDA told", (double)Target(H100, NULL).rates.bandwidth);

@@ -172,6 +172,8 @@ static PetscErrorCode EstimateLoad(SpmvSample *s, const SpmvDeviceSide *side, co
     load->build += weight * part.build;
     load->chain    = PetscMax(load->chain, part.chain);
     load->launches = PetscMax(load->launches, part.launches);
+    load->group    = part.group;
+    load->local    = part.local;
     load->flight   = part.flight;
     load->whole    = part.whole;
     load->reach    = part.reach;

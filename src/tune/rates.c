@@ -18,13 +18,14 @@ static const struct {
   PetscLogDouble clock;
   PetscLogDouble latency;
   PetscLogDouble items, lanes; /* that it has at a time, that begin an instruction in a clock */
+  PetscLogDouble groups;       /* that it has at a time; 0: these and local memory are of several of what the API counts */
   PetscLogDouble launch, transfer, byte, compile;
 } Kinds[] = {
-  {"NVIDIA", "NVIDIA (H100)", 25e9, 26, 1.75e9, 6e-7, 2048, 128, 2.5e-6, 1e-5, 1e-10, 0.4},
-  {"Advanced Micro", "AMD (MI250X)", 14.5e9, 32, 1.7e9, 8e-7, 2048, 64, 5e-6, 1.5e-5, 1e-10, 0.5},
-  {"AMD", "AMD (MI250X)", 14.5e9, 32, 1.7e9, 8e-7, 2048, 64, 5e-6, 1.5e-5, 1e-10, 0.5},
-  {"Intel", "Intel (Max 1550)", 3.1e9, 8, 1.6e9, 8e-7, 128, 16, 6e-6, 1.5e-5, 1e-10, 0.5},
-  {NULL, "a GPU (MI250X)", 14.5e9, 32, 1.7e9, 8e-7, 2048, 64, 5e-6, 1.5e-5, 1e-10, 0.5},
+  {"NVIDIA", "NVIDIA (H100)", 25e9, 26, 1.75e9, 6e-7, 2048, 128, 32, 2.5e-6, 1e-5, 1e-10, 0.4},
+  {"Advanced Micro", "AMD (MI250X)", 14.5e9, 32, 1.7e9, 8e-7, 2048, 64, 32, 5e-6, 1.5e-5, 1e-10, 0.5},
+  {"AMD", "AMD (MI250X)", 14.5e9, 32, 1.7e9, 8e-7, 2048, 64, 32, 5e-6, 1.5e-5, 1e-10, 0.5},
+  {"Intel", "Intel (Max 1550)", 3.1e9, 8, 1.6e9, 8e-7, 128, 16, 0, 6e-6, 1.5e-5, 1e-10, 0.5},
+  {NULL, "a GPU (MI250X)", 14.5e9, 32, 1.7e9, 8e-7, 2048, 64, 32, 5e-6, 1.5e-5, 1e-10, 0.5},
 };
 
 #define RATES_REACHED 0.9 /* of the bandwidth that a maker tells */
@@ -78,6 +79,9 @@ void SpmvRatesOf(const SpmvDeviceInfo *info, const SpmvDeviceTold *told, SpmvRat
                       .cache     = RATES_HELD * (PetscLogDouble)SpmvDeviceCache(info),
                       .latency   = Kinds[k].latency,
                       .items     = units * Kinds[k].items,
+                      .units     = units,
+                      .groups    = Kinds[k].groups,
+                      .local     = (PetscLogDouble)PetscMax(info->local, info->large),
                       .lanes     = units * Kinds[k].lanes,
                       .cycles    = units * clock * Kinds[k].lanes,
                       .apart     = units * clock * Kinds[k].lanes,
@@ -85,6 +89,16 @@ void SpmvRatesOf(const SpmvDeviceInfo *info, const SpmvDeviceTold *told, SpmvRat
                       .transfer  = Kinds[k].transfer,
                       .byte      = Kinds[k].byte,
                       .compile   = Kinds[k].compile};
+}
+
+/* Work items that a device has room for at a time, in work groups such as a product's */
+static PetscLogDouble RatesRoom(const SpmvRates *r, const SpmvDeviceLoad *w)
+{
+  PetscLogDouble groups = r->groups;
+
+  if (r->groups <= 0 || w->group <= 0) return r->items;
+  if (w->local > 0) groups = PetscMax(1, PetscMin(groups, floor(r->local / w->local)));
+  return PetscMin(r->items, r->units * groups * w->group);
 }
 
 /*
@@ -104,7 +118,7 @@ void SpmvRatesOf(const SpmvDeviceInfo *info, const SpmvDeviceTold *told, SpmvRat
 PetscLogDouble SpmvDeviceSeconds(const SpmvRates *r, const SpmvDeviceLoad *w, PetscLogDouble vectors, PetscLogDouble missed)
 {
   const PetscLogDouble bytes   = w->bytes + 2 * w->moved + vectors;
-  const PetscLogDouble items   = PetscMax(1, PetscMin(w->items, r->items));
+  const PetscLogDouble items   = PetscMax(1, PetscMin(w->items, RatesRoom(r, w)));
   const PetscLogDouble rate    = bytes <= r->cache ? r->cached : r->bandwidth;
   const PetscLogDouble asked   = PetscMax(w->flight, 1) * items / r->latency; /* bytes a second that they may have */
   const PetscLogDouble sectors = w->sectors * SPMV_SECTOR;

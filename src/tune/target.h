@@ -11,7 +11,10 @@ typedef struct {
   PetscLogDouble cached;    /* and from the cache that all processors share */
   PetscLogDouble cache;     /* bytes of a matrix and its vectors that stay in that cache */
   PetscLogDouble latency;   /* seconds from asking for an entry of x to having it */
-  PetscLogDouble items;     /* work items that it has at a time, at most */
+  PetscLogDouble items;     /* work items that it has at a time, at most, on ... */
+  PetscLogDouble units;     /* ... so many processors, of which each has ... */
+  PetscLogDouble groups;    /* ... so many work groups, at most, 0: not known, and ... */
+  PetscLogDouble local;     /* ... so many bytes for all that these share */
   PetscLogDouble lanes;     /* of these, so many keep it busy */
   PetscLogDouble cycles;    /* instructions of work items that it begins in a second, ... */
   PetscLogDouble apart;     /* ... and of those behind branches or barriers */

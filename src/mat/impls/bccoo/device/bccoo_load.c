@@ -119,6 +119,8 @@ PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDev
   load->moved += 2 * items / group * (double)h * sizeof(PetscScalar);
   load->items += items;
   load->whole    = group;
+  load->group    = group;
+  load->local    = (PetscLogDouble)BccooDeviceMemory(p);
   load->flight   = PetscMin(BCCOO_LOAD_FLIGHT, p[BCCOO_TILE]) * ((double)((h * w + w) * (PetscInt)sizeof(PetscScalar)) + 2);
   load->chain    = (double)p[BCCOO_TILE] / BCCOO_LOAD_FLIGHT;
   load->launches = 1 + (p[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL) + (p[BCCOO_SLICES] > 1 || t.empty);

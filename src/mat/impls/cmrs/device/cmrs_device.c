@@ -79,7 +79,7 @@ static PetscErrorCode CmrsDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo
 }
 
 /* Bytes of cmrs.cl's `buffer`: on an API whose warps are alone, or on others, which need more */
-static size_t CmrsDeviceBuffer(const PetscInt p[], PetscBool alone)
+size_t CmrsDeviceBuffer(const PetscInt p[], PetscBool alone)
 {
   const size_t group = (size_t)p[CMRS_DEVICE_WORKGROUP], height = (size_t)p[CMRS_DEVICE_HEIGHT];
   const size_t places = p[CMRS_DEVICE_ORDER] == CMRS_COLUMNS ? CMRS_GROUP * height : 4 * (height + (alone ? 0 : CMRS_GROUP));

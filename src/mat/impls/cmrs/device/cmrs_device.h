@@ -48,6 +48,9 @@ typedef struct {
   PetscInt     longest;  /* entries of the longest strip that is not shared, from where a warp begins */
 } CmrsDeviceStorage;
 
+/* cmrs_device.c */
+extern size_t CmrsDeviceBuffer(const PetscInt p[], PetscBool alone);
+
 /* cmrs_load.c */
 extern PetscErrorCode CmrsDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load);
 

@@ -32,6 +32,8 @@ PetscErrorCode CmrsDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDev
     if (n > plan->value[CMRS_DEVICE_PART]) several = PETSC_TRUE;
   }
   load->bytes += (double)rows->i[m] * (double)(sizeof(PetscScalar) + CmrsWordSize(rows)) + (double)sizeof(PetscInt) * m / height;
+  load->group    = plan->value[CMRS_DEVICE_WORKGROUP];
+  load->local    = (PetscLogDouble)CmrsDeviceBuffer(plan->value, PETSC_TRUE);
   load->flight   = CMRS_LOAD_FLIGHT * (2 * sizeof(PetscScalar) + 4);
   load->launches = several ? 2 : 1;
   load->build += CMRS_LOAD_BUILD * rows->i[m];

@@ -30,6 +30,8 @@ PetscErrorCode CsradaptiveDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, 
     (double)rows->i[m] * (double)(sizeof(PetscScalar) + sizeof(PetscInt)) + (double)m * sizeof(PetscInt) + 16 * blocks;
   load->items += blocks * group;
   load->build += CSRADAPTIVE_LOAD_BUILD * m;
+  load->group    = group;
+  load->local    = CsradaptiveSlots(most) * (PetscLogDouble)sizeof(PetscScalar);
   load->flight   = flight * (2 * sizeof(PetscScalar) + sizeof(PetscInt));
   load->chain    = CSRADAPTIVE_LOAD_CHAIN + most / group / flight;
   load->launches = several ? 2 : 1;

@@ -52,6 +52,8 @@ PetscErrorCode PmfDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDevi
     load->launches++;
   }
   load->items += (double)rows->m * (double)lanes;
+  load->group  = plan->value[PMF_DEVICE_WORKGROUP];
+  load->local  = load->group * sizeof(PetscScalar);
   load->flight = PMF_LOAD_FLIGHT * (2 * sizeof(PetscScalar) + 2);
   load->launches++;
   load->build += PMF_LOAD_BUILD * rows->i[rows->m];

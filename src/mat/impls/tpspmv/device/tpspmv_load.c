@@ -65,6 +65,8 @@ PetscErrorCode TpspmvDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvD
   load->moved += one ? parts * (double)sizeof(PetscScalar) : pairs * (double)(sizeof(PetscScalar) + 4);
   load->cycles += TPSPMV_LOAD_STEP * (one ? parts : pairs);
   load->items += pairs;
+  load->group  = p[TPSPMV_WORKGROUP];
+  load->local  = p[TPSPMV_STAGE] == TPSPMV_YES ? PetscMin(rows->n, tile) * (PetscLogDouble)sizeof(PetscScalar) : 0;
   load->flight = TPSPMV_LOAD_FLIGHT * (2 * sizeof(PetscScalar) + 2);
   if (most > TPSPMV_MANY) load->chain = PetscMax(load->chain, (double)most / (p[TPSPMV_WORKGROUP] * TPSPMV_LOAD_FLIGHT));
   load->launches = 1 + (!one || parts > 0) + (p[TPSPMV_REMOVE] == TPSPMV_YES);
