@@ -87,8 +87,8 @@ static PetscErrorCode CheckPair(const SpmvCSR *csr, SpmvDevice *device, SpmvOnDe
 }
 
 /* Each pair, with beta 0 and 1, several times: by kernels launched one by one first, then as they were recorded, or recorded anew */
-static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvDevice *device, PetscInt count, PetscBool quick,
-                                  PetscInt *wrong)
+static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvDevice *device, PetscInt count, PetscInt repeats,
+                                  PetscBool quick, PetscInt *wrong)
 {
   SpmvPlan      plan = SpmvTestPlan(f, SPMV_BACKEND_DEVICE);
   SpmvOnDevice *on;
@@ -111,7 +111,7 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
       }
     }
   }
-  PetscCall(SpmvOnDeviceRepeat(on, 2));
+  PetscCall(SpmvOnDeviceRepeat(on, repeats));
   PetscCall(VectorsDestroy(device, &x));
   PetscCall(VectorsDestroy(device, &y));
   PetscCall(SpmvOnDeviceDestroy(&on));
@@ -119,7 +119,7 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
   PetscCall(VectorsCreate(device, csr->n, 1, &x));
   PetscCall(VectorsCreate(device, csr->m, 1, &y));
   PetscCall(CheckPair(csr, device, on, &x, 1, &y, 1, PETSC_FALSE, wrong));
-  PetscCall(SpmvOnDeviceRepeat(on, 2));
+  PetscCall(SpmvOnDeviceRepeat(on, repeats));
   PetscCall(VectorsDestroy(device, &x));
   PetscCall(VectorsDestroy(device, &y));
   PetscCall(SpmvOnDeviceDestroy(&on));
@@ -170,13 +170,14 @@ int main(int argc, char **argv)
   SpmvDevice    *device;
   SpmvTestCSR    t;
   SpmvCSR        csr;
-  PetscInt       count = 6, wrong = 0;
+  PetscInt       count = 6, repeats = 2, wrong = 0;
   PetscBool      quick;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvInitializePackage());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-vectors", &count, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-quick", &quick));
   PetscCall(SpmvDeviceGet(&device));
   if (!device) {
@@ -193,7 +194,7 @@ int main(int argc, char **argv)
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(Formats); f++) {
     PetscInt bad = 0;
 
-    if (Formats[f]->device) PetscCall(CheckFormat(Formats[f], &csr, device, quick ? 1 : count, quick, &bad));
+    if (Formats[f]->device) PetscCall(CheckFormat(Formats[f], &csr, device, quick ? 1 : count, repeats, quick, &bad));
     if (bad) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " wrong\n", Formats[f]->name, bad));
     wrong += bad;
   }

@@ -23,6 +23,7 @@ record many format_vectors
 record many_without format_vectors -spmv_device_graph 0
 record few format_vectors -vectors 2
 record few_without format_vectors -vectors 2 -spmv_device_graph 0
+record repeats format_vectors -vectors 2 -spmv_device_graph 0 -repeats 40
 check ended grep -q 'plans wrong' "$tmp/with.out"
 check used grep -q '^graph [2-9]' "$tmp/with"
 check one_kernel bash -c "! grep '^graph [01]$' '$tmp/with'"
@@ -43,8 +44,11 @@ check same_logging cmp "$tmp/with.run" "$tmp/logging.run"
 check many cmp "$tmp/many.run" "$tmp/many_without.run"
 check few cmp "$tmp/few.run" "$tmp/few_without.run"
 check few_used test "$(grep -c '^graph [2-9]' "$tmp/few")" -gt 100
+# However many products are measured at once, the context is made current once for all of them
+check repeats_more test "$(wc -l <"$tmp/repeats.run")" -gt $(($(wc -l <"$tmp/few_without.run") + 300))
+check repeats_pushes test "$(grep -c '^push$' "$tmp/repeats")" -eq "$(grep -c '^push$' "$tmp/few_without")"
 check some test "$(wc -l <"$tmp/with.run")" -gt 500
-for log in with without logging logging_without many many_without few few_without; do
+for log in with without logging logging_without many many_without few few_without repeats; do
   check "calls_$log" bash -c "! grep '^bad' '$tmp/$log'"
   check "left_$log" grep -q '^left 0 graphs, 0 to launch, 0 buffers, 0 modules, 0 contexts, 0 current' "$tmp/$log"
 done
@@ -55,4 +59,7 @@ check vectors_ended grep -q 'operations wrong' "$tmp/vectors.out"
 check vectors_calls bash -c "! grep '^bad' '$tmp/vectors'"
 all=$(grep -E '^(void vec_|(ENTRYWISE|SUMS|FIRST)\()' src/vec/impls/accel/vec.cl | grep -cv '_end(') # with vec_conjugate, which real numbers have no use for; second kernels are not for CUDA
 check vectors_kernels test "$(grep -o '^run vec_[a-z0-9_]*' "$tmp/vectors" | sort -u | wc -l)" -ge $((all - 1))
+# The context stays current from the kernels of a sum to its result, and from one kernel of an operation to the next
+check vectors_sums awk '/^run vec_(dots|dotnorm2|norm[a-z0-9_]*|sum|max|min|max_divide) / { sum = 1; sums++ } /^push$/ && sum { exit bad = 1 } /^receive / { sum = 0 } END { exit bad || !sums }' "$tmp/vectors"
+check vectors_several awk '$0 ~ /^run vec_maxpy / && last ~ /^run vec_maxpy / { several = 1 } { last = $0 } END { exit !several }' "$tmp/vectors"
 check vectors_left grep -q '^left 0 graphs, 0 to launch, 0 buffers, 0 modules, 0 contexts, 0 current' "$tmp/vectors"

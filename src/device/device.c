@@ -182,22 +182,30 @@ PetscErrorCode SpmvDeviceFailed(SpmvDevice *d, const char what[], int code, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Before and, if it was entered, after many calls of a device's API: what each of them would do is done once */
-PetscErrorCode SpmvDeviceEnter(SpmvDevice *d, PetscBool *entered)
+/*
+  SpmvDeviceEnter - before many calls of a device's API: what each of them would do is done once
+
+  entered: the device, for SPMV_DESTROY_BY(SpmvDeviceLeave) to leave it; NULL if it has failed
+*/
+PetscErrorCode SpmvDeviceEnter(SpmvDevice *d, SpmvDevice **entered)
 {
-  const int code = d->api->enter ? d->api->enter(d->handle) : 0;
+  int code;
 
   PetscFunctionBegin;
-  *entered = (PetscBool)!code;
+  *entered = NULL;
+  if (d->failed) PetscFunctionReturn(PETSC_SUCCESS);
+  code = d->api->enter ? d->api->enter(d->handle) : 0;
   if (code) PetscCall(SpmvDeviceFailed(d, "enter()", code, NULL));
+  else *entered = d;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode SpmvDeviceLeave(SpmvDevice *d)
+void SpmvDeviceLeave(SpmvDevice **entered)
 {
-  PetscFunctionBegin;
-  if (d->api->leave) (void)d->api->leave(d->handle);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  SpmvDevice *d = *entered;
+
+  *entered = NULL;
+  if (d && d->api->leave) (void)d->api->leave(d->handle);
 }
 
 /* Memory of a device, freed by SpmvDeviceFree(); NULL if memory ran out */

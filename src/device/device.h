@@ -197,8 +197,8 @@ typedef struct _n_SpmvOnDevice SpmvOnDevice;
 extern PetscErrorCode SpmvDeviceResult(const SpmvDeviceApi *api, const char what[], int code);
 extern PetscErrorCode SpmvDeviceFailed(SpmvDevice *device, const char what[], int code, PetscBool *nomem);
 extern PetscErrorCode SpmvDeviceGet(SpmvDevice **device);
-extern PetscErrorCode SpmvDeviceEnter(SpmvDevice *device, PetscBool *entered);
-extern PetscErrorCode SpmvDeviceLeave(SpmvDevice *device);
+extern PetscErrorCode SpmvDeviceEnter(SpmvDevice *device, SpmvDevice **entered);
+extern void           SpmvDeviceLeave(SpmvDevice **entered);
 extern PetscErrorCode SpmvDeviceAlloc(SpmvDevice *device, size_t bytes, void **buffer);
 extern PetscErrorCode SpmvDeviceFree(SpmvDevice *device, size_t bytes, void **buffer);
 extern PetscErrorCode SpmvDeviceCopy(SpmvDevice *device, SpmvDirection direction, void *to, const void *from, size_t bytes,

@@ -192,21 +192,16 @@ static PetscErrorCode OnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], 
 PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], void *xbuffer, PetscScalar y[], void *ybuffer,
                                     PetscBool beta, PetscBool *nomem)
 {
-  SpmvDevice    *d       = on->device;
-  PetscBool      entered = PETSC_FALSE;
-  PetscErrorCode ierr;
+  SPMV_DESTROY_BY(SpmvDeviceLeave) SpmvDevice *entered = NULL;
+  SpmvDevice                                  *d       = on->device;
 
   PetscFunctionBegin;
   PetscCheck(!on->joint || (!xbuffer && !ybuffer), PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "The host has some of the rows of this product, so x and y must be there");
   *nomem  = PETSC_FALSE;
   d->half = PETSC_FALSE;
-  if (!d->failed) PetscCall(SpmvDeviceEnter(d, &entered));
-  if (entered) {
-    ierr = OnDeviceMultiply(on, x, xbuffer, y, ybuffer, beta, nomem);
-    PetscCall(SpmvDeviceLeave(d));
-    PetscCall(ierr);
-  }
+  PetscCall(SpmvDeviceEnter(d, &entered));
+  if (entered) PetscCall(OnDeviceMultiply(on, x, xbuffer, y, ybuffer, beta, nomem));
   if (d->failed) *nomem = PETSC_TRUE;
   if (d->failed && ybuffer) d->half = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -224,11 +219,13 @@ PetscBool SpmvOnDeviceIsJoint(const SpmvOnDevice *on)
 */
 PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
 {
-  PetscBool nomem = PETSC_FALSE;
+  SPMV_DESTROY_BY(SpmvDeviceLeave) SpmvDevice *entered = NULL;
+  PetscBool                                    nomem   = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCheck(!on->joint, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The host has some of the rows of these products: the kernels of the device alone are no product");
+  PetscCall(SpmvDeviceEnter(on->device, &entered));
   on->xhost = on->yhost = PETSC_TRUE;
   PetscCall(OnDevicePlace(on, "x", on->n, NULL, &on->x, &nomem));
   PetscCall(OnDevicePlace(on, "y", on->m, NULL, &on->y, &nomem));

@@ -207,6 +207,7 @@ int cuCtxGetCurrent(void **c)
 int cuCtxPushCurrent_v2(void *c)
 {
   depth++;
+  Say("push");
   return c != &context;
 }
 int cuCtxPopCurrent_v2(void **c)
@@ -414,6 +415,7 @@ int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t bytes, void *
 
   Arrive();
   if (!bad) memcpy(to, (void *)(uintptr_t)from, bytes);
+  Say("receive %zu", bytes);
   return bad;
 }
 

@@ -100,6 +100,16 @@ static inline PetscScalar *VecAccelArray(Vec v)
   return *(PetscScalar **)v->data; /* VECHEADER begins with it */
 }
 
+/* Before several kernels and copies of an operation that begins with a vector of ours; SPMV_DESTROY_BY(SpmvDeviceLeave) ends it */
+static inline PetscErrorCode VecAccelEnter(Vec v, SpmvDevice **entered)
+{
+  const VecAccel *a = VecAccelOf(v);
+
+  PetscFunctionBegin;
+  if (VecAccelReady(a)) PetscCall(SpmvDeviceEnter(a->device, entered));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* others.c */
 extern PetscErrorCode VecMayBorrow(Vec v, PetscBool *may);
 

@@ -129,7 +129,10 @@ static PetscErrorCode VecAXPBYPCZ_Accel(Vec z, PetscScalar alpha, PetscScalar be
 /* Up to VEC_MANY terms a kernel; what kernels cannot do of it is left to the host, eight by eight as well */
 static PetscErrorCode VecMAXPY_Accel(Vec w, PetscInt nv, const PetscScalar alpha[], Vec x[])
 {
+  SPMV_DESTROY_BY(SpmvDeviceLeave) SpmvDevice *entered = NULL;
+
   PetscFunctionBegin;
+  PetscCall(VecAccelEnter(w, &entered));
   for (PetscInt k = 0; k < nv; k += VEC_MANY) {
     const int32_t count            = (int32_t)PetscMin(VEC_MANY, nv - k);
     Vec           vec[VEC_USE_MAX] = {w};

@@ -67,11 +67,13 @@ static PetscErrorCode SumsBegin(VecUse *use, PetscInt n, const Vec vec[], int32_
 */
 static PetscErrorCode VecReduce(const char kernel[], PetscInt nsums, Vec x, Vec y, void *result, uint64_t *place, PetscBool *done)
 {
-  const int32_t first = 0, count = (int32_t)nsums;
-  int32_t       groups;
-  VecUse        use;
+  SPMV_DESTROY_BY(SpmvDeviceLeave) SpmvDevice *entered = NULL;
+  const int32_t                                first = 0, count = (int32_t)nsums;
+  int32_t                                      groups;
+  VecUse                                       use;
 
   PetscFunctionBegin;
+  PetscCall(VecAccelEnter(x, &entered));
   PetscCall(SumsBegin(&use, 2, (Vec[]){x, y}, &groups));
   PetscCall(VecUseLaunch(&use, kernel, (size_t)groups, 2, VEC_GIVE(Sums.sums), VEC_GIVE(Sums.places), VEC_GIVE(Sums.done),
                          VEC_GIVE(groups), VEC_GIVE(use.entries)));
@@ -103,10 +105,12 @@ static PetscErrorCode VecDots(Vec x, PetscInt nv, const Vec y[], int32_t conjuga
   PetscFunctionBegin;
   PetscCall(PetscMPIIntCast(nv, &nz));
   for (PetscInt block = 0; block < nv; block += VEC_RESULTS) {
-    const PetscInt n                           = PetscMin(VEC_RESULTS, nv - block);
-    PetscBool      ran[VEC_RESULTS / VEC_MANY] = {PETSC_FALSE}; /* which ones kernels did */
-    SpmvDevice    *device                      = NULL;
+    const PetscInt                               n                           = PetscMin(VEC_RESULTS, nv - block);
+    PetscBool                                    ran[VEC_RESULTS / VEC_MANY] = {PETSC_FALSE}; /* which ones kernels did */
+    SpmvDevice                                  *device                      = NULL;
+    SPMV_DESTROY_BY(SpmvDeviceLeave) SpmvDevice *entered                     = NULL;
 
+    PetscCall(VecAccelEnter(x, &entered));
     for (int32_t k = 0; k < n; k += VEC_MANY) {
       const int32_t count            = (int32_t)PetscMin(VEC_MANY, n - k);
       Vec           vec[VEC_USE_MAX] = {x};
