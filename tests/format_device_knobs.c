@@ -472,11 +472,12 @@ int main(int argc, char **argv)
     PetscCall(PmfShared(&Large, 10000, 40));
     PetscCall(PmfShared(&Large, 10000, 3));
     PetscCall(PmfShared(&Small, 10000, 40));
-    SpmvPlan one = Plan(&SpmvFormat_pmf);
+    SpmvPlan one = Plan(&SpmvFormat_pmf), whole = Plan(&SpmvFormat_tpspmv);
 
-    one.value[PMF_DEVICE_LANES] = 1; /* on every device: a GPU would have several for so few rows */
+    one.value[PMF_DEVICE_LANES] = 1;   /* on every device: a GPU would have several for so few rows, */
+    whole.value[TPSPMV_LONG]    = 128; /* and shorter segments */
     PetscCall(Mixed(device, &SpmvFormat_pmf, one));
-    PetscCall(Mixed(device, &SpmvFormat_tpspmv, Plan(&SpmvFormat_tpspmv)));
+    PetscCall(Mixed(device, &SpmvFormat_tpspmv, whole));
     PetscCall(Tpspmv());
     PetscCall(TpspmvByCache(&Large, PETSC_TRUE, "columns anywhere"));
     PetscCall(TpspmvByCache(&Amd, PETSC_TRUE, "columns anywhere"));
