@@ -245,7 +245,7 @@ static void BenchReadBatch(BenchReader *reader, const void *memory, size_t bytes
 }
 
 /* The median of n > 0 sorted numbers */
-static double Middle(const double sorted[], PetscInt n)
+double BenchMiddle(const double sorted[], PetscInt n)
 {
   return (sorted[(n - 1) / 2] + sorted[n / 2]) / 2;
 }
@@ -259,18 +259,20 @@ static void BenchPolish(PetscInt rounds, PetscInt count, BenchType types[], doub
     if (!types[k].A) continue;
     for (PetscInt r = 0; r < rounds; r++) work[r] = types[k].times[r];
     qsort(work, (size_t)rounds, sizeof(double), CompareDouble);
-    median[k] = Middle(work, rounds);
+    median[k] = BenchMiddle(work, rounds);
   }
   for (PetscInt r = 0; r < rounds; r++) {
     PetscInt live = 0;
+    double   slower;
 
     for (PetscInt k = 0; k < count; k++) {
       if (types[k].A) slow[live++] = types[k].times[r] / median[k];
     }
     if (live < 2) return; /* nothing to compare it with */
     qsort(slow, (size_t)live, sizeof(double), CompareDouble);
+    slower = BenchMiddle(slow, live);
     for (PetscInt k = 0; k < count; k++) {
-      if (types[k].A) types[k].times[r] /= Middle(slow, live);
+      if (types[k].A) types[k].times[r] /= slower;
     }
   }
 }

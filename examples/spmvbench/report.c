@@ -49,8 +49,7 @@ PetscErrorCode BenchReportOpen(const char file[], PetscBool *ok)
 /* Seconds of a product; NaN if none was timed */
 double BenchMedian(const BenchType *t, PetscInt rounds)
 {
-  if (!t->A || !rounds) return NAN;
-  return (t->times[(rounds - 1) / 2] + t->times[rounds / 2]) / 2;
+  return t->A && rounds ? BenchMiddle(t->times, rounds) : NAN;
 }
 
 static PetscErrorCode BenchSummaryAdd(const BenchMatrix *M, const BenchType *t, double to_aij, double to_petsc)

@@ -129,6 +129,7 @@ typedef uint64_t      BenchReader(const void *, size_t);
 extern PetscErrorCode BenchMeasure(const BenchMatrix *, BenchRun *, PetscInt, BenchType[], PetscBool *);
 extern PetscErrorCode BenchReadersGet(PetscInt *, BenchReader *const **);
 extern double         BenchClock(void);
+extern double         BenchMiddle(const double[], PetscInt);
 
 /* report.c */
 extern PetscErrorCode BenchReportOpen(const char[], PetscBool *);

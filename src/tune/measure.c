@@ -44,7 +44,7 @@ static const struct {
 #define MEASURE_BESIDE 3    /* of the best one so far, after those of an option */
 
 /* The least that was measured of a backend */
-PetscLogDouble SpmvMeasureLeast(const SpmvSearch *search, PetscInt backend)
+static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
 {
   PetscLogDouble least = PETSC_MAX_REAL;
 
@@ -59,7 +59,7 @@ static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, co
                                       PetscLogDouble *least)
 {
   const SpmvCSR       *csr  = search->sample.all;
-  const PetscLogDouble best = SpmvMeasureLeast(search, SPMV_BACKEND_HOST);
+  const PetscLogDouble best = MeasureLeast(search, SPMV_BACKEND_HOST);
 
   PetscFunctionBegin;
   *least = PETSC_MAX_REAL;
@@ -185,7 +185,7 @@ static PetscErrorCode MeasureDevice(SpmvSearch *search, SpmvOption *option)
 }
 
 /* Builds an option and runs it, which corrects what is expected of the format's others */
-PetscErrorCode SpmvMeasureOption(SpmvSearch *search, SpmvOption *option)
+static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
 {
   const PetscInt backend    = option->plan.backend;
   char           text[1024] = "";
@@ -253,8 +253,8 @@ static PetscBool MeasureBefore(const SpmvSearch *search, const SpmvOption *a, co
 /* Measures the option that comes next, if there is one and time for it; measured: its number, or -1 */
 static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
 {
-  const SpmvRequest   *q        = search->request;
-  const PetscLogDouble least[2] = {SpmvMeasureLeast(search, SPMV_BACKEND_HOST), SpmvMeasureLeast(search, SPMV_BACKEND_DEVICE)};
+  const SpmvRequest   *q            = search->request;
+  const PetscLogDouble least[2]     = {MeasureLeast(search, SPMV_BACKEND_HOST), MeasureLeast(search, SPMV_BACKEND_DEVICE)};
   PetscLogDouble       predicted[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, now, needs;
   SpmvOption          *next         = NULL;
 
@@ -271,7 +271,7 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
   needs = next->build + SPMV_MEASURED * next->predicted;
   if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += search->sample.target->rates.compile;
   if (now - search->start + needs > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvMeasureOption(search, next));
+  PetscCall(MeasureOption(search, next));
   search->measured[next->plan.backend]++;
   *measured = (PetscInt)(next - search->option);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -298,7 +298,7 @@ static PetscErrorCode MeasureLead(SpmvSearch *search, const SpmvOption *o)
 
   PetscFunctionBegin;
   if (o->plan.backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (o->measured > MEASURE_NEAR * SpmvMeasureLeast(search, SPMV_BACKEND_DEVICE)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (o->measured > MEASURE_NEAR * MeasureLeast(search, SPMV_BACKEND_DEVICE)) PetscFunctionReturn(PETSC_SUCCESS);
   for (const SpmvOption *other = search->option; other < search->option + search->n; other++) {
     if (other != o && SpmvSearchSameShape(o, other) && other->measured > 0 && other->measured <= o->measured)
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -353,7 +353,7 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
   PetscCall(PetscMalloc2(csr->n, &search->x, csr->m, &search->y));
   for (PetscInt k = 0; k < csr->n; k++) search->x[k] = 1;
   for (PetscInt k = 0; k < search->n; k++) {
-    if (search->option[k].number == SPMV_NUMBER_AIJ) PetscCall(SpmvMeasureOption(search, &search->option[k]));
+    if (search->option[k].number == SPMV_NUMBER_AIJ) PetscCall(MeasureOption(search, &search->option[k]));
   }
   if (MeasureByModel(search->request)) PetscCall(MeasureAll(search));
   PetscCall(MeasureOthers(search, given));

@@ -202,12 +202,10 @@ extern PetscBool      SpmvKeptIs(const SpmvKept *kept, PetscInt number, const Sp
 extern PetscErrorCode SpmvKeptDestroy(SpmvKept *kept);
 #define SPMV_MEASURED 7 /* products of an option, at most; the first brings things into cache and is not timed */
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
-extern PetscErrorCode SpmvMeasureOption(SpmvSearch *search, SpmvOption *option);
-extern PetscLogDouble SpmvMeasureLeast(const SpmvSearch *search, PetscInt backend);
 extern PetscErrorCode SpmvMeasureTime(PetscLogDouble *seconds);
 extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
 
-/* again.c: measures some options once more */
+/* again.c: measures the best options of a device once more */
 extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
 
 /* calibrate.c, calibrate_matrices.c: rates of this machine, from products of matrices that are made for it */

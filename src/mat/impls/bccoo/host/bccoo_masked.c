@@ -240,12 +240,12 @@ PetscErrorCode BccooMaskedWork(const SpmvCSR *rows, SpmvWork *work)
   PetscCall(PetscMalloc1(MASKED_ROOM(MaskedMost(rows)), &columns));
   for (PetscInt row = 0; row < rows->m; row += MASKED_ROWS, groups++) {
     MaskedWalk walk = {.columns = columns};
-    uint32_t   few;
+    uint32_t   has;
 
     MaskedStart(rows, row, &walk);
-    for (PetscInt n = 0; n < MASKED_SAMPLE && MaskedNext(&walk, 0, NULL, &few) != 0; n++) {
-      blocks[few <= BCCOO_MASKED_FEW]++;
-      entries += few;
+    for (PetscInt n = 0; n < MASKED_SAMPLE && MaskedNext(&walk, 0, NULL, &has) != 0; n++) {
+      blocks[has <= BCCOO_MASKED_FEW]++;
+      entries += has;
     }
   }
   part = entries > 0 ? nz / entries : 0;
