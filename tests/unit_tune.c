@@ -260,7 +260,7 @@ static PetscErrorCode TestBusy(void)
   clockaij = &aij;
   SpmvMeasureBy(BusyClock);
   for (int busy = 0; busy < 2; busy++) {
-    clockbusy  = busy ? 9 : 0; /* the start, and four products between two readings each */
+    clockbusy  = busy ? 13 : 0; /* the start, and six products between two readings each */
     clockreads = 0;
     PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 1000, &t, &aij, choice));
     PetscCheck(choice->best.number != SPMV_NUMBER_AIJ && choice->measured > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
@@ -270,6 +270,45 @@ static PetscErrorCode TestBusy(void)
   PetscCheck(chosen[0] == chosen[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s was chosen, and where it was busy %s",
              SpmvCandidate[chosen[0]]->name, SpmvCandidate[chosen[1]]->name);
   SpmvMeasureBy(NULL);
+  PetscCall(BandDestroy(&t));
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A clock for which whatever runs takes from 10 to 15 microseconds */
+static PetscErrorCode NoisyClock(PetscLogDouble *seconds)
+{
+  static PetscLogDouble now;
+  static uint32_t       random = 1;
+
+  PetscFunctionBegin;
+  random = random * 1664525u + 1013904223u;
+  now += 1e-5 * (1 + 0.5 * random / UINT32_MAX);
+  *seconds = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define NOISY 400
+
+/* Of two that take as long, whichever is measured later is chosen as often: the least of more products is less */
+static PetscErrorCode TestNoisy(void)
+{
+  SpmvTestCSR t;
+  SpmvChoice *choice;
+  PetscInt    aij, later = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  PetscCall(Band(300, 9, 3, &t));
+  SpmvMeasureBy(NoisyClock);
+  for (PetscInt k = 0; k < NOISY; k++) {
+    PetscCall(Tune(SPMV_TUNE_MEASURE, (1 << SPMV_NUMBER_pmf) | (1 << SPMV_NUMBER_AIJ), 1000, &t, &aij, choice));
+    PetscCheck(choice->measured == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d options were measured", (int)choice->measured);
+    later += choice->best.number == SPMV_NUMBER_pmf;
+  }
+  SpmvMeasureBy(NULL);
+  PetscCheck(later > 0.4 * NOISY && later < 0.6 * NOISY, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "the later one was chosen %d times of %d", (int)later, NOISY);
   PetscCall(BandDestroy(&t));
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -372,6 +411,7 @@ int main(int argc, char **argv)
   PetscCall(TestText());
   PetscCall(TestTune());
   PetscCall(TestBusy());
+  PetscCall(TestNoisy());
   PetscCall(TestMostlyEmpty());
   PetscCall(TestEmpty());
   PetscCall(PetscFinalize());

@@ -2,9 +2,10 @@
   measure.c - builds options and runs them, the likeliest first
 
   A product is timed alone, and the least of a few counts, since noise only adds. What slows the machine down for longer than that
-  would count against whoever is measured meanwhile: right after an option the best one so far runs again. What building takes is
-  timed as well, and all of it counts against -mat_spmv_tune_seconds: nothing is begun that would not end in time. On a device
-  compiling counts, too; programs that were compiled before, for another plan, another matrix, or by an earlier run, are taken again.
+  would count against whoever is measured meanwhile: an option and the best one so far take turns, as many products each, since
+  the least of more is less. What building takes is timed as well, and all of it counts against -mat_spmv_tune_seconds: nothing is
+  begun that would not end in time. On a device compiling counts, too; programs that were compiled before, for another plan,
+  another matrix, or by an earlier run, are taken again.
 */
 #include "tune.h"
 #include "../device/device.h"
@@ -37,11 +38,11 @@ static const struct {
   PetscLogDouble factor;  /* how much slower than the least one may be expected */
 } MeasureLimits[] = {[SPMV_BACKEND_HOST] = {6, 1.2}, [SPMV_BACKEND_DEVICE] = {96, 2}};
 
-#define MEASURE_LOST   1.1  /* of the least: what has taken longer three times is not timed again */
-#define MEASURE_NEAR   1.5  /* of the least: what is measured to take more on a device leads nowhere */
-#define MEASURE_FEWEST 4    /* of each, at least, and of AIJ's kernel, to which others are compared */
-#define MEASURE_LONG   2e-3 /* seconds of a product of which so few are enough: the matrix is read from memory */
-#define MEASURE_BESIDE 3    /* of the best one so far, after those of an option */
+#define MEASURE_NEAR  1.5  /* of the least: what is measured to take more on a device leads nowhere */
+#define MEASURE_TURN  3    /* products of an option, then as many of the best one so far; the first is not timed */
+#define MEASURE_TURNS 2    /* at most; one is enough ... */
+#define MEASURE_LOST  1.1  /* ... for what takes so many times as long as the best one so far, ... */
+#define MEASURE_LONG  2e-3 /* ... and for products of so many seconds: the matrix is read from memory */
 
 /* The least that was measured of a backend */
 static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
@@ -54,19 +55,16 @@ static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
   return least;
 }
 
-/* The least time of one of n products by a storage, or, without a kernel, by AIJ's; fewer if these are enough */
+/* Lowers `least` to the least time of one of n products by a storage, or, without a kernel, by AIJ's; the first is not timed */
 static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscInt n,
                                       PetscLogDouble *least)
 {
-  const SpmvCSR       *csr  = search->sample.all;
-  const PetscLogDouble best = MeasureLeast(search, SPMV_BACKEND_HOST);
+  const SpmvCSR *csr = search->sample.all;
 
   PetscFunctionBegin;
-  *least = PETSC_MAX_REAL;
   for (PetscInt k = 0; k < n; k++) {
     PetscLogDouble start, end;
 
-    if (k >= MEASURE_FEWEST && (!apply || *least > MEASURE_LOST * best || *least > MEASURE_LONG)) break;
     PetscCall(SpmvMeasureTime(&start));
     if (apply) SpmvApply(apply, storage, csr->i[csr->m], search->x, search->y, PETSC_FALSE);
     else PetscCall((*search->baseline)(search->context));
@@ -118,26 +116,38 @@ static PetscErrorCode MeasureKernel(const SpmvSearch *search, PetscInt number, S
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Runs, right after an option, the best one so far that can run: the one whose storage is kept, or AIJ's kernel. The option's time is
-  then that one's, as it was measured before, times how much longer the option took now
-*/
-static PetscErrorCode MeasureBeside(SpmvSearch *search, SpmvOption *option)
+/* The best option of the host so far that can run: the one whose storage is kept, or AIJ's kernel; NULL: there is none */
+static const SpmvOption *MeasureBest(const SpmvSearch *search)
 {
-  const SpmvOption *other = NULL;
-  SpmvApplyFn      *apply = NULL;
-  PetscLogDouble    now;
+  const SpmvOption *best = NULL;
+
+  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    const PetscBool runs = (PetscBool)(o->number == SPMV_NUMBER_AIJ || SpmvKeptIs(&search->kept, o->number, &o->plan));
+
+    if (runs && o->measured > 0 && o->plan.backend == SPMV_BACKEND_HOST && (!best || o->measured < best->measured)) best = o;
+  }
+  return best;
+}
+
+/*
+  The time of a product by a storage, or by AIJ's kernel. If there is a best option so far, it runs in turns with it, and the time is
+  that one's, as it was measured before, times how much longer this one took now
+*/
+static PetscErrorCode MeasureTurns(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscLogDouble *measured)
+{
+  const SpmvOption *other = MeasureBest(search);
+  const void       *its   = search->kept.own.storage;
+  SpmvApplyFn      *by    = NULL;
+  PetscLogDouble    least = PETSC_MAX_REAL, beside = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
-  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    if (o == option || o->measured <= 0 || (o->number != SPMV_NUMBER_AIJ && !SpmvKeptIs(&search->kept, o->number, &o->plan)))
-      continue;
-    if (o->plan.backend == SPMV_BACKEND_HOST && (!other || o->measured < other->measured)) other = o;
+  if (other) PetscCall(MeasureKernel(search, other->number, &by));
+  for (PetscInt turn = 0; turn < MEASURE_TURNS; turn++) {
+    PetscCall(MeasureProducts(search, apply, storage, MEASURE_TURN, &least));
+    if (other) PetscCall(MeasureProducts(search, by, by ? its : NULL, MEASURE_TURN, &beside));
+    if (least > MEASURE_LONG || least > MEASURE_LOST * beside) break;
   }
-  if (!other) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MeasureKernel(search, other->number, &apply));
-  PetscCall(MeasureProducts(search, apply, apply ? search->kept.own.storage : NULL, MEASURE_BESIDE, &now));
-  option->measured *= other->measured / now;
+  *measured = other ? other->measured * (least / beside) : least;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -160,8 +170,7 @@ static PetscErrorCode MeasureHost(SpmvSearch *search, SpmvOption *option)
     PetscCall(SpmvMeasureTime(&end));
     option->build = end - start;
   }
-  PetscCall(MeasureProducts(search, apply, made.own.storage, SPMV_MEASURED, &option->measured));
-  if (apply) PetscCall(MeasureBeside(search, option));
+  PetscCall(MeasureTurns(search, apply, made.own.storage, &option->measured));
   PetscCall(MeasureKeep(search, option, &made));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -256,6 +265,7 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
   const SpmvRequest   *q            = search->request;
   const PetscLogDouble least[2]     = {MeasureLeast(search, SPMV_BACKEND_HOST), MeasureLeast(search, SPMV_BACKEND_DEVICE)};
   PetscLogDouble       predicted[2] = {PETSC_MAX_REAL, PETSC_MAX_REAL}, now, needs;
+  const SpmvOption    *best         = MeasureBest(search);
   SpmvOption          *next         = NULL;
 
   PetscFunctionBegin;
@@ -268,8 +278,9 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
     if (!next || MeasureBefore(search, o, next)) next = o;
   }
   if (!next) PetscFunctionReturn(PETSC_SUCCESS);
-  needs = next->build + SPMV_MEASURED * next->predicted;
-  if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += search->sample.target->rates.compile;
+  needs = next->build;
+  if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += SPMV_MEASURED * next->predicted + search->sample.target->rates.compile;
+  else needs += MEASURE_TURNS * MEASURE_TURN * (next->predicted + (best ? best->measured : 0));
   if (now - search->start + needs > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MeasureOption(search, next));
   search->measured[next->plan.backend]++;

@@ -200,7 +200,7 @@ extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 /* measure.c: builds options and runs them */
 extern PetscBool      SpmvKeptIs(const SpmvKept *kept, PetscInt number, const SpmvPlan *asked);
 extern PetscErrorCode SpmvKeptDestroy(SpmvKept *kept);
-#define SPMV_MEASURED 7 /* products of an option, at most; the first brings things into cache and is not timed */
+#define SPMV_MEASURED 7 /* products of an option of a device, at most; the first brings things into cache and is not timed */
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
 extern PetscErrorCode SpmvMeasureTime(PetscLogDouble *seconds);
 extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
