@@ -158,10 +158,14 @@ static PetscErrorCode TestChoice(void)
 {
   const struct {
     PetscInt  n;
-    PetscBool random, wanted;
+    PetscBool random;
+    PetscInt  threads;
+    PetscReal calls; /* 0: set-up does not count */
+    PetscBool wanted;
   } grids[] = {
-    {60, PETSC_TRUE, PETSC_TRUE},   {60, PETSC_FALSE, PETSC_FALSE}, {24, PETSC_TRUE, PETSC_TRUE},
-    {24, PETSC_FALSE, PETSC_FALSE}, {16, PETSC_TRUE, PETSC_FALSE},
+    {60, PETSC_TRUE, 1, 0, PETSC_TRUE},   {60, PETSC_TRUE, 4, 0, PETSC_TRUE},   {60, PETSC_TRUE, 1, 20, PETSC_FALSE},
+    {60, PETSC_TRUE, 1, 1e4, PETSC_TRUE}, {60, PETSC_FALSE, 1, 0, PETSC_FALSE}, {60, PETSC_FALSE, 4, 0, PETSC_FALSE},
+    {24, PETSC_TRUE, 1, 0, PETSC_TRUE},   {24, PETSC_FALSE, 1, 0, PETSC_FALSE}, {16, PETSC_TRUE, 1, 0, PETSC_FALSE},
   };
   SpmvMachine machine = *SpmvMachineGet();
 
@@ -182,9 +186,12 @@ static PetscErrorCode TestChoice(void)
 
     PetscCall(Grid(grids[k].n, 1, grids[k].random, &csr));
     PetscCall(SpmvEstimateGain(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_AIJ, &plan, options));
-    PetscCall(SpmvTuneOrder(&csr, options[0].predicted, 1, &order));
-    PetscCheck((order != NULL) == grids[k].wanted, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a grid of %d^3, %s, has %s order",
-               (int)grids[k].n, grids[k].random ? "numbered at random" : "as it comes", order ? "an" : "no");
+    PetscCall(
+      SpmvTuneOrder(&csr, options[0].predicted / SpmvSharers(&csr, grids[k].threads), grids[k].threads, grids[k].calls, &order));
+    PetscCheck((order != NULL) == grids[k].wanted, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "a grid of %d^3, %s, has %s order with %d threads for %g products", (int)grids[k].n,
+               grids[k].random ? "numbered at random" : "as it comes", order ? "an" : "no", (int)grids[k].threads,
+               (double)grids[k].calls);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -314,6 +314,34 @@ static PetscErrorCode TestNoisy(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Threads share a product that has entries enough for them, and no other one */
+static PetscErrorCode TestThreads(void)
+{
+  PetscFunctionBegin;
+  for (int large = 0; large < 2; large++) {
+    SpmvTestCSR    t;
+    PetscLogDouble predicted[2];
+
+    PetscCall(Band(large ? 8000 : 300, 9, 3, &t));
+    for (PetscInt threads = 1; threads <= 2; threads++) {
+      const SpmvCSR  csr  = SpmvTestCSRView(&t);
+      const SpmvSide side = SpmvFormat_pmf.host->side;
+      SpmvPlan       plan = SpmvPlanDefault(SPMV_BACKEND_HOST, side.nparams, side.params);
+      SpmvOption     options[2];
+      char           why[512];
+
+      plan.threads = threads;
+      PetscCall(SpmvResolve(&side, &csr, NULL, &plan, why, sizeof(why)));
+      PetscCall(SpmvEstimateGain(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_pmf, &plan, options));
+      predicted[threads - 1] = options[1].predicted;
+    }
+    PetscCheck(large ? predicted[1] < 0.7 * predicted[0] : predicted[1] > 0.9 * predicted[0], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%d entries: %g s by one thread, %g s by two", (int)t.i[t.m], (double)predicted[0], (double)predicted[1]);
+    PetscCall(BandDestroy(&t));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A matrix most of whose rows are empty is AIJ's without a look at it; not for a type that does not choose, nor with more entries */
 static PetscErrorCode TestMostlyEmpty(void)
 {
@@ -412,6 +440,7 @@ int main(int argc, char **argv)
   PetscCall(TestTune());
   PetscCall(TestBusy());
   PetscCall(TestNoisy());
+  PetscCall(TestThreads());
   PetscCall(TestMostlyEmpty());
   PetscCall(TestEmpty());
   PetscCall(PetscFinalize());

@@ -210,6 +210,12 @@ static PetscErrorCode EstimateDevice(SpmvSample *s, PetscInt number, PetscInt n,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The threads that share a product: for few entries there is one (SpmvRunBegin()) */
+PetscLogDouble SpmvSharers(const SpmvCSR *csr, PetscInt threads)
+{
+  return (PetscLogDouble)csr->i[csr->m] < SpmvMachineGet()->parallel ? 1 : (PetscLogDouble)threads;
+}
+
 /* SpmvEstimate - predicts what a candidate takes under n plans of one backend, which are resolved */
 PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                             SpmvOption options[])
@@ -228,7 +234,7 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt isa, PetscInt number, PetscI
 
     options[k] = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
     options[k].predicted = SpmvSeconds(machine, &terms[k]);
-    if (SpmvCandidate[number]->host->kernels) options[k].predicted /= (PetscLogDouble)plans[k].threads; /* AIJ's kernel has one */
+    if (SpmvCandidate[number]->host->kernels) options[k].predicted /= SpmvSharers(s->all, plans[k].threads); /* AIJ's has one */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -172,18 +172,21 @@ static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], Petsc
   Raviart-Thomas and Q1 elasticity in random numbering gain 1.43, 1.34 and 1.27 (Zen 5, a million entries)
 */
 #define ORDER_GAIN 1.05
+#define ORDER_MAKE 60 /* products that making an order and the storage in it take: 20 to 45 by AIJ's kernel, which is slower */
 
 /*
   SpmvTuneOrder - an order of a matrix with which its products are estimated to be faster; NULL if there is none
 
-  predicted: seconds of a product in the present order. There is none where x fits the first cache. Where it fits the second one, a
-  line of x for each entry is still two to three times as long as the work (Zen 5, Q2 and DG2 in random numbering, a million
-  entries: 0.43 ns an entry, 0.17 in an order)
+  predicted: seconds of a product in the present order, by so many threads. calls: products that set-up is shared by; 0: not counted.
+  There is none where x fits the first cache. Where it fits the second one, a line of x for each entry is still two to three times
+  as long as the work (Zen 5, Q2 and DG2 in random numbering, a million entries: 0.43 ns an entry, 0.17 in an order)
 */
-PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, SpmvOrder **order)
+PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, PetscReal calls, SpmvOrder **order)
 {
   const SpmvMachine   *machine = SpmvMachineGet();
   const PetscLogDouble vectors = 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar);
+  const PetscLogDouble product = 1e9 * predicted * SpmvSharers(csr, threads); /* by one, as all that follows: it is shared, too */
+  const PetscLogDouble make    = calls > 0 ? ORDER_MAKE * product / calls : 0;
   PetscLogDouble       before, after, bring;
   int                  level = vectors <= machine->cache[1] / 2 ? 1 : 2; /* beside the matrix, which goes by */
 
@@ -193,13 +196,13 @@ PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, Petsc
   level = SpmvMachineLevel(machine, level, vectors);
   bring = ORDER_LINES * (PetscLogDouble)csr->m * machine->line[level];
   PetscCall(SampleWait(csr, NULL, &before));
-  if (1e9 * predicted < ORDER_GAIN * (1e9 * predicted - before + bring)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (product < ORDER_GAIN * (product - before + bring) + make) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOrderCreate(csr, threads, order));
   PetscCall(SampleWait(csr, (*order)->row, &after));
   PetscCall(PetscInfo(NULL,
                       "Waits for x take %g s a product; ordered by levels they would take %g s, and %g s to order vectors\n",
                       1e-9 * before, 1e-9 * after, 1e-9 * bring));
-  if (1e9 * predicted < ORDER_GAIN * (1e9 * predicted - before + after + bring)) PetscCall(SpmvOrderDestroy(order));
+  if (product < ORDER_GAIN * (product - before + after + bring) + make) PetscCall(SpmvOrderDestroy(order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

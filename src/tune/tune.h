@@ -176,13 +176,15 @@ extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], Spmv
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReachDevice(SpmvSample *sample);
-extern PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, SpmvOrder **order);
+extern PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, PetscReal calls,
+                                    SpmvOrder **order);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* estimate.c: the work of plans on the sample, and the time that a machine takes for it */
 extern PetscErrorCode SpmvEstimateTerms(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                                         SpmvTerms terms[]);
 extern PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *terms);
+extern PetscLogDouble SpmvSharers(const SpmvCSR *csr, PetscInt threads);
 extern PetscErrorCode SpmvEstimate(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                                    SpmvOption options[]);
 

@@ -84,6 +84,6 @@ PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvO
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(OrderPredicted(shadow, csr, &seconds));
-  if (seconds > 0) PetscCall(SpmvTuneOrder(csr, seconds, q.threads, order));
+  if (seconds > 0) PetscCall(SpmvTuneOrder(csr, seconds, q.threads, q.calls, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
