@@ -219,6 +219,8 @@ static PetscErrorCode TestTune(void)
   /* Of complex numbers columns are a small part, and blocks save little */
   PetscCheck(choice->best.plan.value[0] == 3 || PetscDefined(USE_COMPLEX), PETSC_COMM_SELF, PETSC_ERR_PLIB, "blocks of %d x %d",
              (int)choice->best.plan.value[0], (int)choice->best.plan.value[1]);
+  PetscCall(BandDestroy(&t));
+  PetscCall(Band(30000, 9, 3, &t)); /* of a product that is shorter than a processor's change to other vectors more are needed */
   PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 10, &t, &aij, choice));
   PetscCheck(aij > 0 && choice->products <= 50 && choice->measured > 1 && choice->best.measured > 0, PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "%d products", (int)choice->products);
@@ -241,7 +243,7 @@ static PetscErrorCode BusyClock(PetscLogDouble *seconds)
   static PetscInt       before;
 
   PetscFunctionBegin;
-  now += (*clockaij != before ? 3e-5 : 1e-5) * (++clockreads > clockbusy ? 10 : 1);
+  now += (*clockaij != before ? 6e-5 : 2e-5) * (++clockreads > clockbusy ? 10 : 1);
   before   = *clockaij;
   *seconds = now;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,7 +277,7 @@ static PetscErrorCode TestBusy(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A clock for which whatever runs takes from 10 to 15 microseconds */
+/* A clock for which whatever runs takes from 20 to 30 microseconds */
 static PetscErrorCode NoisyClock(PetscLogDouble *seconds)
 {
   static PetscLogDouble now;
@@ -283,7 +285,7 @@ static PetscErrorCode NoisyClock(PetscLogDouble *seconds)
 
   PetscFunctionBegin;
   random = random * 1664525u + 1013904223u;
-  now += 1e-5 * (1 + 0.5 * random / UINT32_MAX);
+  now += 2e-5 * (1 + 0.5 * random / UINT32_MAX);
   *seconds = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,7 +13,7 @@
 /* Votes for each size that whole blocks could have of what begins at `first` */
 static void ShapeVote(PetscInt first, PetscInt length, PetscInt64 votes[])
 {
-  for (PetscInt size = 1; size <= SHAPE_MOST; size++) votes[size] += first % size || length % size ? 0 : length;
+  for (PetscInt size = 1; size <= PetscMin(length, SHAPE_MOST); size++) votes[size] += first % size || length % size ? 0 : length;
 }
 
 /* The largest size, `most` at most, that nearly all are for */

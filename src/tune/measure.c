@@ -38,11 +38,13 @@ static const struct {
   PetscLogDouble factor;  /* how much slower than the least one may be expected */
 } MeasureLimits[] = {[SPMV_BACKEND_HOST] = {6, 1.2}, [SPMV_BACKEND_DEVICE] = {96, 2}};
 
-#define MEASURE_NEAR  1.5  /* of the least: what is measured to take more on a device leads nowhere */
-#define MEASURE_TURN  3    /* products of an option, then as many of the best one so far; the first is not timed */
-#define MEASURE_TURNS 2    /* at most; one is enough ... */
-#define MEASURE_LOST  1.1  /* ... for what takes so many times as long as the best one so far, ... */
-#define MEASURE_LONG  2e-3 /* ... and for products of so many seconds: the matrix is read from memory */
+#define MEASURE_NEAR   1.5  /* of the least: what is measured to take more on a device leads nowhere */
+#define MEASURE_TURN   2    /* timed products of an option, then as many of the best one so far */
+#define MEASURE_SETTLE 2e-5 /* seconds of products before them, or ... */
+#define MEASURE_FIRST  8    /* ... so many, whichever is less */
+#define MEASURE_TURNS  2    /* at most; one is enough ... */
+#define MEASURE_LOST   1.1  /* ... for what takes so many times as long as the best one so far, ... */
+#define MEASURE_LONG   2e-3 /* ... and for products of so many seconds: the matrix is read from memory */
 
 /* The least that was measured of a backend */
 static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
@@ -55,22 +57,28 @@ static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
   return least;
 }
 
-/* Lowers `least` to the least time of one of n products by a storage, or, without a kernel, by AIJ's; the first is not timed */
+/*
+  Lowers `least` to the least time of one of n products by a storage, or, without a kernel, by AIJ's. Those before them are not
+  timed: one brings things into cache, and a processor is slow for some microseconds when other vectors begin
+*/
 static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscInt n,
                                       PetscLogDouble *least)
 {
-  const SpmvCSR *csr = search->sample.all;
+  const SpmvCSR *csr     = search->sample.all;
+  PetscLogDouble settled = 0;
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < n; k++) {
+  for (PetscInt k = -MEASURE_FIRST; k < n; k++) {
     PetscLogDouble start, end;
 
     PetscCall(SpmvMeasureTime(&start));
     if (apply) SpmvApply(apply, storage, csr->i[csr->m], search->x, search->y, PETSC_FALSE);
     else PetscCall((*search->baseline)(search->context));
     PetscCall(SpmvMeasureTime(&end));
-    if (k) *least = PetscMin(*least, PetscMax(end - start, 1e-9));
     search->choice->products++;
+    settled += end - start;
+    if (k >= 0) *least = PetscMin(*least, PetscMax(end - start, 1e-9));
+    else if (settled >= MEASURE_SETTLE) k = -1;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -280,7 +288,7 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
   if (!next) PetscFunctionReturn(PETSC_SUCCESS);
   needs = next->build;
   if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += SPMV_MEASURED * next->predicted + search->sample.target->rates.compile;
-  else needs += MEASURE_TURNS * MEASURE_TURN * (next->predicted + (best ? best->measured : 0));
+  else needs += MEASURE_TURNS * (MEASURE_TURN + 1) * (next->predicted + (best ? best->measured : 0));
   if (now - search->start + needs > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MeasureOption(search, next));
   search->measured[next->plan.backend]++;

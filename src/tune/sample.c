@@ -37,31 +37,23 @@ typedef struct {
   int32_t  *line[SPMV_LEVELS - 1];  /* [lines] the line of x in each place, counted from 1; 0: none */
   uint32_t *used;                   /* [lines of the last] the access that used it last */
   uint32_t  accesses, stream;
+  uint32_t  far[SPMV_LEVELS]; /* accesses whose line is in no cache before this level, and which nobody prefetches */
 } SampleCaches;
 
-static void SampleAccess(SampleCaches *c, int32_t line, PetscBool counted, SpmvReach *s)
+/* A line that is not in the first cache */
+static void SampleMiss(SampleCaches *c, int32_t line)
 {
-  const int     last = c->levels - 1;
-  const int32_t at = line & (int32_t)(c->lines[last] - 1), before = (line - 1) & (int32_t)(c->lines[last] - 1);
+  const int     last       = c->levels - 1;
+  const int32_t before     = (line - 1) & (int32_t)(c->lines[last] - 1);
   const int     prefetched = c->line[last][before] == line - 1 && c->accesses - c->used[before] <= c->stream; /* by the machine */
 
-  c->accesses++;
   for (int k = 0; k <= last; k++) {
     int32_t *place = &c->line[k][line & (int32_t)(c->lines[k] - 1)];
 
     if (*place == line) break;
     *place = line;
-    if (counted && !prefetched) s->far[k + 1]++;
+    c->far[k + 1] += !prefetched;
   }
-  c->used[at] = c->accesses;
-  s->accesses += counted;
-}
-
-/* The line of the access before: it is in all caches */
-static inline void SampleAgain(SampleCaches *c, int32_t line, PetscBool counted, SpmvReach *s)
-{
-  c->used[line & (int32_t)(c->lines[c->levels - 1] - 1)] = ++c->accesses;
-  s->accesses += counted;
 }
 
 /* Rows and columns in an order: row[k] is row k, place[c] is column c; both NULL as they come */
@@ -70,25 +62,24 @@ typedef struct {
 } SampleOrder;
 
 /* Rows from `first` on, as many as have `wanted` entries; returns the row after them */
-static PetscInt SampleRun(const SpmvCSR *csr, const SampleOrder *o, PetscInt first, PetscInt wanted, PetscBool counted,
-                          SampleCaches *c, SpmvReach *s)
+static PetscInt SampleRun(const SpmvCSR *csr, const SampleOrder *o, PetscInt first, PetscInt wanted, SampleCaches *c)
 {
-  PetscInt   r      = first;
-  PetscInt64 done   = 0;
-  int32_t    before = 0;
+  const int32_t  near = (int32_t)(c->lines[0] - 1), last = (int32_t)(c->lines[c->levels - 1] - 1);
+  const int32_t *nearest = c->line[0];
+  PetscInt       r       = first;
+  PetscInt64     done    = 0;
 
   for (; r < csr->m && done < wanted; r++) {
-    const PetscInt row = o->row ? o->row[r] : r;
+    const PetscInt row = o->row ? o->row[r] : r, begin = csr->i[row], end = csr->i[row + 1];
 
-    for (PetscInt k = csr->i[row]; k < csr->i[row + 1]; k++) {
+    for (PetscInt k = begin; k < end; k++) {
       const PetscInt column = o->place ? o->place[csr->j[k]] : csr->j[k];
       const int32_t  line   = SpmvMachineLine(column);
 
-      if (line != before) SampleAccess(c, line, counted, s);
-      else SampleAgain(c, line, counted, s);
-      before = line;
+      if (nearest[line & near] != line) SampleMiss(c, line);
+      c->used[line & last] = ++c->accesses;
     }
-    done += csr->i[row + 1] - csr->i[row];
+    done += end - begin;
   }
   return r;
 }
@@ -109,12 +100,13 @@ static PetscErrorCode SampleReach(const SpmvCSR *csr, const PetscInt row[], int 
   SPMV_TEMPORARY int32_t  *line  = NULL;
   SPMV_TEMPORARY uint32_t *used  = NULL;
   SampleCaches             c     = {.levels = levels, .accesses = SAMPLE_STREAM + 1};
-  PetscInt                 total = 0;
+  PetscInt                 total = 0, most = 1; /* places for all lines of x: in more nothing else would happen */
 
   PetscFunctionBegin;
   if (s->accesses > 0 || x <= cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  while (most <= SpmvMachineLine(csr->n)) most *= 2;
   for (int k = 0; k < levels; k++) {
-    c.lines[k] = SpmvMachineLines(cache[k]);
+    c.lines[k] = PetscMin(most, SpmvMachineLines(cache[k]));
     total += c.lines[k];
   }
   PetscCall(PetscCalloc1(total, &line));
@@ -128,9 +120,13 @@ static PetscErrorCode SampleReach(const SpmvCSR *csr, const PetscInt row[], int 
     order.place = place;
   }
   for (PetscInt w = 0; w < 2; w++) {
-    const PetscInt r = SampleRun(csr, &order, csr->m / 2 * w, wanted, PETSC_FALSE, &c, s);
+    const PetscInt r      = SampleRun(csr, &order, csr->m / 2 * w, wanted, &c); /* it warms the caches */
+    const uint32_t warmed = c.accesses;
 
-    if (r < csr->m) (void)SampleRun(csr, &order, r, wanted, PETSC_TRUE, &c, s);
+    PetscCall(PetscArrayzero(c.far, SPMV_LEVELS));
+    if (r < csr->m) (void)SampleRun(csr, &order, r, wanted, &c);
+    s->accesses += c.accesses - warmed;
+    for (int k = 1; k <= levels; k++) s->far[k] += c.far[k];
   }
   for (int k = 0; k < levels; k++) { /* what is first seen late in a sample has been there since the product before */
     if (x > cache[k]) continue;
