@@ -167,6 +167,16 @@ static PetscErrorCode Refused(Mat A, PetscInt b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc wants to know whether a matrix is symmetric that is Hermitian for ever */
+static PetscErrorCode DeclareForEver(Mat A, MatOption declare)
+{
+  PetscFunctionBegin;
+  if (PetscDefined(USE_COMPLEX) && Hermitian) PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE));
+  PetscCall(MatSetOption(A, declare, PETSC_TRUE));
+  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Test(PetscInt b, MatOption declare)
 {
   Mat A, R;
@@ -186,8 +196,7 @@ static PetscErrorCode Test(PetscInt b, MatOption declare)
   PetscCall(Check("assembled again", A, R, PETSC_FALSE));
   PetscCall(MatDestroy(&A));
   PetscCall(Create(MATSBCCOO, b, &A));
-  PetscCall(MatSetOption(A, declare, PETSC_TRUE));
-  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  PetscCall(DeclareForEver(A, declare));
   PetscCall(Check("declared for ever", A, R, PETSC_TRUE));
   PetscCall(Again(A, R, b, 0));
   PetscCall(Check("assembled again", A, R, PETSC_TRUE));
@@ -204,8 +213,7 @@ static PetscErrorCode Test(PetscInt b, MatOption declare)
   PetscCall(Refused(A, b));
   PetscCall(MatDestroy(&A));
   PetscCall(Create(MATSBCCOO, b, &A));
-  PetscCall(MatSetOption(A, declare, PETSC_TRUE));
-  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  PetscCall(DeclareForEver(A, declare));
   PetscCall(Fill(A, b, 1e-6));
   PetscCall(Refused(A, b)); /* a build */
   PetscCall(MatDestroy(&A));
