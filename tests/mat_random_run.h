@@ -49,6 +49,7 @@ static const Step Steps[] = {
   {"pc", DoPC, SQUARE, 8},
   {"ksp", DoKSP, SQUARE, 2},
   {"settings", DoSettings, 0, 4},
+  {"declared", DoDeclared, SQUARE | PATTERN, 2},
   {"device", DoDevice, DEVICE, 4},
 };
 #define STEPS (PetscInt) PETSC_STATIC_ARRAY_LENGTH(Steps)

@@ -33,8 +33,9 @@ static struct {
   {"-mat_pmf_window", "8 64 4096", PETSC_FALSE},
   {"-mat_pmf_pieces", "auto none", PETSC_FALSE},
   {"-mat_pmf_values", "auto plain coded float", PETSC_FALSE},
-  {"-mat_sbccoo_block", "0 1 2 3", PETSC_FALSE},
+  {"-mat_sbccoo_block", "0 1 2 3 4 5 6 7 8", PETSC_FALSE},
   {"-mat_sbccoo_pairs", "found equal near", PETSC_FALSE},
+  {"-mat_sbccoo_exact", "yes no", PETSC_FALSE}, /* the same while nobody declares anything: DoDeclared() */
   {"-mat_tpspmv_tile", "0 2 16 1024", PETSC_FALSE},
   {"-mat_tpspmv_slice", "0 8 64", PETSC_FALSE},
   {"-mat_tpspmv_long", "128 8", PETSC_FALSE},
@@ -84,6 +85,26 @@ static PetscErrorCode DoSettings(Side *s, Draw *d)
   PetscFunctionBegin;
   for (PetscInt k = 0; k < count; k++) PetscCall(KnobDraw(s, DrawChance(d, 40) ? DrawBelow(d, 6) : DrawBelow(d, KNOBS), d));
   PetscCall(MatSetFromOptions(s->A));
+  PetscFunctionReturn(0);
+}
+
+/* A symmetric matrix is declared so, under any plan of the format for these, for some products and new values */
+static PetscErrorCode DoDeclared(Side *s, Draw *d)
+{
+  const uint64_t salt = DrawBits(d);
+
+  PetscFunctionBegin;
+  PetscCall(DoSymmetrize(s, d));
+  for (PetscInt k = 0; k < KNOBS; k++)
+    if (!strncmp(Knobs[k].name, "-mat_sbccoo_", 12)) PetscCall(KnobDraw(s, k, d));
+  PetscCall(MatSetFromOptions(s->A));
+  PetscCall(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_TRUE));
+  for (PetscInt k = 0; k < 3; k++) {
+    PetscCall(RecordMult(s, "declared symmetric", s->A, salt + (uint64_t)k));
+    if (k) PetscCall(MatScale(s->A, (PetscScalar)0.9));
+  }
+  PetscCall(MatSetOption(s->A, MAT_SYMMETRIC, PETSC_FALSE));
+  PetscCall(RecordMult(s, "not declared any more", s->A, salt));
   PetscFunctionReturn(0);
 }
 

@@ -118,10 +118,12 @@ static PetscErrorCode DoTranspose(Side *s, Draw *d)
   PetscFunctionReturn(0);
 }
 
-/* A becomes (A + A^T) / 2 */
+/* A becomes (A + A^T) / 2, with factors for rows and columns at times: of each pair one is rounded after the other factor */
 static PetscErrorCode DoSymmetrize(Side *s, Draw *d)
 {
-  Mat T;
+  const PetscInt times = DrawBelow(d, 4);
+  Mat            T;
+  Vec            v;
 
   PetscFunctionBegin;
   PetscCall(MatTranspose(s->A, MAT_INITIAL_MATRIX, &T));
@@ -129,6 +131,10 @@ static PetscErrorCode DoSymmetrize(Side *s, Draw *d)
   PetscCall(Open(s->A));
   PetscCall(MatAXPY(s->A, 1, T, DrawChance(d, 50) ? DIFFERENT_NONZERO_PATTERN : UNKNOWN_NONZERO_PATTERN));
   PetscCall(MatScale(s->A, (PetscScalar)0.5));
+  for (PetscInt k = 0; k < times; k++) {
+    PetscCall(Factors(s, PETSC_FALSE, DrawBits(d), &v));
+    PetscCall(MatDiagonalScale(s->A, v, v));
+  }
   PetscFunctionReturn(0);
 }
 

@@ -6,7 +6,11 @@ static const char help[] = "-mat_sbccoo_exact no: the upper part alone where the
 #define NODES 60
 #define REACH 4 /* of the pattern, in nodes */
 
-/* Entry (i, j) of a matrix that is symmetric but for the last bits; that of `row` and `column` is off by so much */
+static PetscBool Hermitian;
+
+/*
+  Entry (i, j) of a matrix that is symmetric, or Hermitian, but for the last bits; that of `row` and `column` is off by so much
+*/
 static PetscScalar Entry(PetscInt i, PetscInt j, PetscInt row, PetscInt column, PetscReal off)
 {
   const PetscInt  low = PetscMin(i, j), high = PetscMax(i, j);
@@ -14,7 +18,8 @@ static PetscScalar Entry(PetscInt i, PetscInt j, PetscInt row, PetscInt column, 
   PetscScalar     v = s;
 
 #if defined(PETSC_USE_COMPLEX)
-  v += PETSC_i * PetscCosReal((PetscReal)(low + high));
+  v += PETSC_i * PetscCosReal((PetscReal)(low + high)) * (PetscReal)(!Hermitian || i != j);
+  if (Hermitian && i > j) v = PetscConj(v);
 #endif
   if (i > j) v *= 1 + (PetscReal)((i * 7 + j) % 5) * PETSC_MACHINE_EPSILON;
   return i == row && j == column ? v * (1 + off) : v;
@@ -81,6 +86,8 @@ static PetscErrorCode Check(const char what[], Mat A, Mat R, PetscBool upper)
              !s         ? "nothing"
              : s->upper ? "the upper part"
                         : "all");
+  PetscCheck(!upper || s->conjugate == (PetscBool)(Hermitian && PetscDefined(USE_COMPLEX)), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s: the second entry of a pair is taken to be %s", what, s->conjugate ? "the conjugate" : "the first one");
   PetscCall(SpmvFormat_sbccoo.host->side.describe(s, 1, line, sizeof(line)));
   PetscCheck(!strncmp(line, upper ? "the upper part alone" : "exact", 5), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: view says %s",
              what, line);
@@ -88,6 +95,24 @@ static PetscErrorCode Check(const char what[], Mat A, Mat R, PetscBool upper)
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pair that is off is noise and 0: it is so many times as far apart as a pair may be beside these diagonal entries */
+static PetscErrorCode Noise(Mat A, PetscInt b, PetscReal times)
+{
+  PetscInt    first, row, column;
+  PetscScalar noise;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &first, NULL));
+  row    = first + 4;
+  column = row + REACH * b;
+  noise  = times * SBCCOO_CLOSE * PetscSqrtReal(PetscAbsScalar(Entry(row, row, -1, -1, 0) * Entry(column, column, -1, -1, 0)));
+  PetscCall(MatSetValue(A, row, column, noise, INSERT_VALUES));
+  PetscCall(MatSetValue(A, column, row, 0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,15 +153,27 @@ static PetscErrorCode Refused(Mat A, PetscInt b)
   PetscCall(PetscPushErrorHandler(Keep, NULL));
   ierr = MatMult(blocks.mat[0], x, y);
   PetscCall(PetscPopErrorHandler());
-  PetscCheck(ierr == PETSC_ERR_ARG_INCOMP, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pair that is off by 1e-6 was taken: error %d",
+  PetscCheck(ierr == PETSC_ERR_ARG_INCOMP, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a pair that is too far apart was taken: error %d",
              (int)ierr);
   PetscCall(
     PetscSNPrintf(pair, sizeof(pair), "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is", first + 4, first + 4 + REACH * b));
-  PetscCheck(strstr(Message, pair) && strstr(Message, "-mat_sbccoo_exact no"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, not %s",
-             Message, pair);
+  PetscCheck(strstr(Message, pair) && strstr(Message, "more than " SBCCOO_CLOSE_TEXT " apart") &&
+               strstr(Message, "-mat_sbccoo_exact no") &&
+               (!PetscDefined(USE_COMPLEX) || strstr(Message, Hermitian ? "Hermitian" : "symmetric")),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, not %s", Message, pair);
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a pair is off: refused\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc wants to know whether a matrix is symmetric that is Hermitian for ever */
+static PetscErrorCode DeclareForEver(Mat A, MatOption declare)
+{
+  PetscFunctionBegin;
+  if (PetscDefined(USE_COMPLEX) && Hermitian) PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE));
+  PetscCall(MatSetOption(A, declare, PETSC_TRUE));
+  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,6 +182,7 @@ static PetscErrorCode Test(PetscInt b, MatOption declare)
   Mat A, R;
 
   PetscFunctionBegin;
+  Hermitian = (PetscBool)(declare == MAT_HERMITIAN);
   PetscCall(Create(MATSBCCOO, b, &A));
   PetscCall(Create(MATAIJ, b, &R));
   PetscCall(Check("nothing declared", A, R, PETSC_FALSE));
@@ -158,8 +196,7 @@ static PetscErrorCode Test(PetscInt b, MatOption declare)
   PetscCall(Check("assembled again", A, R, PETSC_FALSE));
   PetscCall(MatDestroy(&A));
   PetscCall(Create(MATSBCCOO, b, &A));
-  PetscCall(MatSetOption(A, declare, PETSC_TRUE));
-  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  PetscCall(DeclareForEver(A, declare));
   PetscCall(Check("declared for ever", A, R, PETSC_TRUE));
   PetscCall(Again(A, R, b, 0));
   PetscCall(Check("assembled again", A, R, PETSC_TRUE));
@@ -169,10 +206,14 @@ static PetscErrorCode Test(PetscInt b, MatOption declare)
   PetscCall(Refused(A, b));
   PetscCall(Again(A, R, b, 0));
   PetscCall(Check("mended", A, R, PETSC_TRUE));
+  PetscCall(Noise(A, b, 0.9));
+  PetscCall(Noise(R, b, 0.9));
+  PetscCall(Check("noise that is small beside the diagonal", A, R, PETSC_TRUE));
+  PetscCall(Noise(A, b, 1.1));
+  PetscCall(Refused(A, b));
   PetscCall(MatDestroy(&A));
   PetscCall(Create(MATSBCCOO, b, &A));
-  PetscCall(MatSetOption(A, declare, PETSC_TRUE));
-  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  PetscCall(DeclareForEver(A, declare));
   PetscCall(Fill(A, b, 1e-6));
   PetscCall(Refused(A, b)); /* a build */
   PetscCall(MatDestroy(&A));
@@ -186,6 +227,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvInitializePackage());
   for (PetscInt b = 1; b <= 3; b++) PetscCall(Test(b, b == 2 ? MAT_SPD : MAT_SYMMETRIC));
+  for (PetscInt b = 1; b <= 3; b++) PetscCall(Test(b, MAT_HERMITIAN));
   PetscCall(PetscFinalize());
   return 0;
 }

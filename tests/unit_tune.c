@@ -72,7 +72,7 @@ static PetscErrorCode TestSample(void)
     char              why[512];
 
     PetscCall(SpmvSuits(k, &csr, &option.plan, why, sizeof(why)));
-    if (why[0]) continue; /* format_sbccoo.c has matrices for it */
+    if (why[0]) continue; /* unit_half_bytes.c has matrices for it */
     PetscCall(BytesBuilt(k, &csr, option.plan, &bytes));
     if (f->host->side.resolve) PetscCall(f->host->side.resolve(&csr, NULL, &option.plan));
     PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, k, 1, &option.plan, &option));

@@ -241,15 +241,16 @@ PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSampl
     PetscReal      weight = 1;
 
     for (PetscInt r = 0; r <= rows; r++) i[r] = csr->i[first + r] - csr->i[first];
-    s->window[w] = (SpmvCSR){.m      = rows,
-                             .n      = csr->n,
-                             .first  = first,
-                             .rbs    = csr->rbs,
-                             .cbs    = csr->cbs,
-                             .i      = i,
-                             .j      = csr->j + csr->i[first],
-                             .a      = csr->a + csr->i[first],
-                             .coding = coding};
+    s->window[w] = (SpmvCSR){.m        = rows,
+                             .n        = csr->n,
+                             .first    = first,
+                             .rbs      = csr->rbs,
+                             .cbs      = csr->cbs,
+                             .i        = i,
+                             .j        = csr->j + csr->i[first],
+                             .a        = csr->a + csr->i[first],
+                             .declared = csr->declared,
+                             .coding   = coding};
     if (use == SPMV_SAMPLE_PAIR) {
       weight = (PetscReal)(csr->i[to] - csr->i[from]) / (PetscReal)PetscMax(1, i[rows]);
       weight = PetscMin(weight, SAMPLE_WEIGHT_MAX * (PetscReal)(to - from) / (PetscReal)rows);

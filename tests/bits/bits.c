@@ -234,6 +234,7 @@ static PetscErrorCode CaseMatrix(Case *c, Mat source, PetscBool copy, Mat *A)
   PetscFunctionBegin;
   PetscCall(OptionsSet(c, copy));
   PetscCall(MatConvert(source, c->type, MAT_INITIAL_MATRIX, A));
+  PetscCall(MatrixDeclare(c->matrix, *A));
   PetscCall(PetscObjectSetOptions((PetscObject)*A, c->database));
   PetscCall(MatSetFromOptions(*A));
   PetscCall(OptionsCheck(c));

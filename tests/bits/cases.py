@@ -60,16 +60,17 @@ DEVICE_TOGETHER = {
             {'device_parts': '1', 'powers': '5,1 1,5', 'window': '8 global', 'device_long': '32 256'}],
     'tpspmv': [{'device_stage': 'no yes', 'device_workgroup': '32 128', 'tile': '16 1024 1073741824', 'slice': '64 1024'}, {'remove': 'no yes', 'tile': '16 1024', 'long': '8 128'}]}
 
+MIRRORED = 'mirror:150:1:4', 'mirror:90:2:0', 'mirror:60:3:4', 'mirror:40:6:2', 'declared:90:1', 'declared:60:3', 'declared:40:6'  # sbccoo leaves all others to another format
 SMALL = ('random:700:600:8:6', 'fem:90:2:0', 'fem:90:3:1', 'fem:60:4:1', 'grid5:36', 'grid7:11', 'grid27:8', 'random:150:3000:25:5', 'random:2500:140:3:20',
          'power:900:900:2', 'power:700:100000:3', 'unsorted:700:600:8:6')
 MANY_COLUMNS = SMALL.index('power:700:100000:3')
 TINY = 'random:0:0', 'random:0:50', 'random:50:0', 'random:40:40:0:0', 'random:1:500:9:0', 'random:500:1:1:0', 'dense:37:53', 'arrow:300', 'random:17:9:3:30'
-MEDIUM = 'random:9000:9000:12:5', 'fem:1500:3:1', 'grid7:30', 'power:20000:150000:2'
+MEDIUM = 'random:9000:9000:12:5', 'fem:1500:3:1', 'grid7:30', 'power:20000:150000:2', 'mirror:9000:1:4', 'mirror:1500:3:4', 'declared:1500:3'
 LARGE = 'random:40000:40000:20:5', 'random:300000:300000:25:1'  # entries that caches hold no more, and that no cache holds
 FILES = ('bcsstk16', 'memplus', 'rail516', 'lp_fit2d', 'well1033', 'p2p-Gnutella31', 'debian_deps', 'email-Enron', 'ibm03_netlist', 'hypre_beam_tet_dof2475',
          'raefsky6', 'lp_80bau3b')
 DEVICE = 'random:700:600:8:6', 'fem:60:3:1', 'random:2500:140:3:20', 'power:300:70000:3', 'random:0:50'
-PARALLEL = 'random:700:600:8:6', 'fem:90:3:1', 'grid7:11', 'power:700:100000:3', 'random:2500:140:3:20', 'random:0:50', 'random:1:500:9:0'
+PARALLEL = 'random:700:600:8:6', 'fem:90:3:1', 'grid7:11', 'power:700:100000:3', 'random:2500:140:3:20', 'random:0:50', 'random:1:500:9:0', 'mirror:90:3:4', 'declared:90:2'
 
 
 def text(options):
@@ -100,20 +101,25 @@ def defaults(kind):
     return CHOICES if kind == 'spmv' else [(), OFF, (('mat_spmv_expected_calls', '1'),), (('mat_spmv_build_after', '2'),)]
 
 
+def small(kind):
+    return MIRRORED + SMALL[:3] if kind == 'sbccoo' else SMALL
+
+
 def host(files):
     """Sets, matrices, types, options, ISAs, threads, backends."""
-    for matrix in SMALL:
-        for kind in TYPES:
+    for kind in TYPES:
+        for matrix in small(kind):
             for options in singles(KNOBS[kind]):
                 for isa, threads in itertools.product(ISAS, (1, 2, 3)):
                     yield 'all' if threads == 2 else 'few', matrix, kind, text(options), isa, threads, 'host'
                 for isa in ISAS:
                     yield 'few', matrix, kind, text(options + OFF), isa, 1, 'host'
     for kind in TYPES:
+        some = MIRRORED if kind == 'sbccoo' else SMALL
         for k, options in enumerate(itertools.chain(pairs(KNOBS[kind]), products(TOGETHER[kind]))):
             for isa, matrix in ('scalar', k), ('avx2', k + 3), ('avx512', k + 5), ('avx512', k + 10), ('avx512', MANY_COLUMNS):
-                yield 'few', SMALL[matrix % len(SMALL)], kind, text(options + OFF), isa, 1 + k // len(SMALL) % 3, 'host'
-    for matrix in SMALL + TINY + MEDIUM + LARGE + tuple('file:' + name for name in files):
+                yield 'few', some[matrix % len(some)], kind, text(options + OFF), isa, 1 + k // len(some) % 3, 'host'
+    for matrix in SMALL + MIRRORED + TINY + MEDIUM + LARGE + tuple('file:' + name for name in files):
         for kind in TYPES + ('spmv',):
             for options in defaults(kind) if matrix not in LARGE else [(), OFF]:
                 for isa, threads in itertools.product(ISAS, (1, 2, 3)) if matrix not in LARGE else (('avx2', 1), ('auto', 1), ('auto', 2)):

@@ -8,9 +8,13 @@
   arrow:n                    the diagonal, a full first column, a full last row
   dense:m:n
   unsorted:m:n:length        as random, columns of a row not in order
+  mirror:nodes:b:far         blocks of b x b between near nodes. Of ten pairs of entries three are equal, the others 1 to 60 units in
+                             the last place apart, of a hundred so many far apart. Some rows have the diagonal only
+  declared:nodes:b           the same, none far apart, and declared symmetric for ever (MatSetOption())
   file:name                  the pattern of <-matrices>/name.mtx.gz, a Matrix Market file
 
-  Values are numbers of either sign by row and column, the same on every machine.
+  Values are numbers of either sign by row and column, the same on every machine; of mirror and declared the same number for both of
+  a pair but for that.
 */
 #pragma once
 #include <petscmat.h>
@@ -25,6 +29,7 @@ typedef struct {
   PetscInt    *i, *j; /* the whole pattern */
   PetscInt    *mine;  /* row pointers of this process's rows */
   PetscScalar *a;     /* their values */
+  PetscBool    mirrored;
 } Pattern;
 
 /* splitmix64 */
@@ -52,6 +57,19 @@ static inline PetscScalar NumberOf(PetscInt seed, PetscInt i, PetscInt j)
 #else
   return re;
 #endif
+}
+
+/* The same for both of a pair, but that the one below the diagonal may be some units in the last place away, or -1 times as much */
+static inline PetscScalar MirroredOf(PetscInt i, PetscInt j, PetscInt far)
+{
+  const PetscInt    low = PetscMin(i, j), high = PetscMax(i, j);
+  const PetscScalar a     = NumberOf(99, low, high);
+  uint64_t          state = (uint64_t)low * UINT64_C(0x9e3779b97f4a7c15) + (uint64_t)high;
+  const PetscInt    units = Below(&state, 10) < 3 ? 0 : 1 + Below(&state, 30);
+
+  if (i <= j) return i < j ? a : a + 2;
+  if (Below(&state, 100) < far) return -a;
+  return a * (1 + (PetscReal)units * PETSC_MACHINE_EPSILON); /* the factor is exact; it is up to twice as many units */
 }
 
 static int CompareColumns(const void *a, const void *b)
@@ -113,6 +131,19 @@ static PetscErrorCode RowFem(Pattern *p, const PetscInt number[], PetscInt row, 
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode RowMirror(Pattern *p, const PetscInt number[], PetscInt row)
+{
+  static const PetscInt away[] = {-23, -5, -1, 0, 1, 5, 23};
+  const PetscInt        b = number[1], node = row / b;
+
+  PetscFunctionBegin;
+  if (node % 29 == 7) PetscCall(Push(p, row, row));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(away) && node % 29 != 7; k++) {
+    for (PetscInt c = 0; c < b && node + away[k] >= 0; c++) PetscCall(Push(p, row, (node + away[k]) * b + c));
+  }
+  PetscFunctionReturn(0);
+}
+
 /* The points are so many of the cube's 27, or of the square's */
 static PetscErrorCode RowGrid(Pattern *p, PetscInt points, PetscInt N, PetscInt row)
 {
@@ -145,22 +176,24 @@ static PetscErrorCode RowPower(Pattern *p, const PetscInt number[], PetscInt row
 
 static PetscErrorCode PatternGenerate(const char kind[], const PetscInt number[], Pattern *p)
 {
-  const PetscBool grid   = (PetscBool)!strncmp(kind, "grid", 4);
+  const PetscBool grid = (PetscBool)!strncmp(kind, "grid", 4), fem = (PetscBool)!strcmp(kind, "fem");
   const PetscInt  points = grid ? (PetscInt)strtol(kind + 4, NULL, 10) : 0;
   uint64_t        state  = 271828;
 
   PetscFunctionBegin;
   p->m = p->n = number[0];
   p->bs       = 1;
+  p->mirrored = (PetscBool)(!strcmp(kind, "mirror") || !strcmp(kind, "declared"));
   if (grid) p->m = p->n = number[0] * number[0] * (points == 5 ? 1 : number[0]);
-  else if (!strcmp(kind, "fem")) p->m = p->n = number[0] * number[1];
+  else if (fem || p->mirrored) p->m = p->n = number[0] * number[1];
   else if (strcmp(kind, "arrow")) p->n = number[1];
-  if (!strcmp(kind, "fem") && number[2]) p->bs = number[1];
+  if ((fem && number[2]) || p->mirrored) p->bs = number[1];
   PetscCall(PetscCalloc1(p->m + 1, &p->i));
   for (PetscInt row = 0; row < p->m; row++) {
     p->i[row + 1] = p->i[row];
     if (grid) PetscCall(RowGrid(p, points, number[0], row));
-    else if (!strcmp(kind, "fem")) PetscCall(RowFem(p, number, row, &state));
+    else if (fem) PetscCall(RowFem(p, number, row, &state));
+    else if (p->mirrored) PetscCall(RowMirror(p, number, row));
     else if (!strcmp(kind, "power")) PetscCall(RowPower(p, number, row, &state));
     else if (!strcmp(kind, "random") || !strcmp(kind, "unsorted")) PetscCall(RowRandom(p, number, row, &state));
     else if (!strcmp(kind, "arrow") || !strcmp(kind, "dense")) {
@@ -242,7 +275,11 @@ static PetscErrorCode MatrixCreate(const char name[], Pattern *p, Mat *A)
   for (PetscInt r = 0; r <= m; r++) p->mine[r] = p->i[first + r] - p->i[first];
   PetscCall(PetscMalloc1(p->mine[m], &p->a));
   for (PetscInt r = 0; r < m; r++) {
-    for (PetscInt k = p->mine[r]; k < p->mine[r + 1]; k++) p->a[k] = NumberOf(99, first + r, p->j[p->i[first] + k]);
+    for (PetscInt k = p->mine[r]; k < p->mine[r + 1]; k++) {
+      const PetscInt column = p->j[p->i[first] + k];
+
+      p->a[k] = p->mirrored ? MirroredOf(first + r, column, number[2]) : NumberOf(99, first + r, column);
+    }
   }
   if (size == 1) PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, m, n, p->mine, p->j, p->a, A));
   else
@@ -264,10 +301,23 @@ static PetscErrorCode MatrixDestroy(Pattern *p, Mat *A)
   PetscFunctionReturn(0);
 }
 
+/* What a user says of a matrix, after each conversion of it */
+static PetscErrorCode MatrixDeclare(const char name[], Mat A)
+{
+  PetscFunctionBegin;
+  if (strncmp(name, "declared:", 9)) PetscFunctionReturn(0);
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatSetOption(A, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  PetscFunctionReturn(0);
+}
+
 /* What MatrixRenew() changes of a matrix: columns[row], or -1; and whether MatSetValues() can, which needs sorted rows */
 static PetscErrorCode RowsLook(Mat A, PetscInt first, PetscInt end, PetscInt columns[], PetscBool *sorted)
 {
+  PetscBool set = PETSC_FALSE, symmetric = PETSC_FALSE;
+
   PetscFunctionBegin;
+  PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
   *sorted = PETSC_TRUE;
   for (PetscInt row = first; row < end; row++) {
     const PetscInt *j;
@@ -275,7 +325,7 @@ static PetscErrorCode RowsLook(Mat A, PetscInt first, PetscInt end, PetscInt col
 
     PetscCall(MatGetRow(A, row, &n, &j, NULL));
     for (PetscInt k = 1; k < n; k++) *sorted = (PetscBool)(*sorted && j[k - 1] < j[k]);
-    columns[row - first] = n && row % 7 == 3 ? j[n / 2] : -1;
+    columns[row - first] = n && row % 7 == 3 ? set && symmetric ? row : j[n / 2] : -1; /* it is to stay symmetric */
     PetscCall(MatRestoreRow(A, row, &n, &j, NULL));
   }
   PetscFunctionReturn(0);
@@ -285,7 +335,7 @@ static PetscErrorCode RowsLook(Mat A, PetscInt first, PetscInt end, PetscInt col
 static PetscErrorCode MatrixRenew(Mat A)
 {
   PetscInt     first, end, *columns;
-  PetscBool    sorted;
+  PetscBool    sorted = PETSC_TRUE;
   PetscScalar *a;
 
   PetscFunctionBegin;

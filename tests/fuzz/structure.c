@@ -35,17 +35,65 @@ static PetscScalar Value(FuzzInput *in, unsigned kind)
   return kind % 2 ? few[FuzzBelow(in, 8)] : ((PetscReal)FuzzBelow(in, 1000) - 500) / 37;
 }
 
+/* What kinds of matrices have their partners, and of which both of a pair are equal */
+#define MIRRORED(kind) ((kind) % 16 == 7 || (kind) % 16 == 11)
+#define EQUAL(kind)    ((kind) % 16 == 11)
+
+/* Values by rows; the one below the diagonal may be its partner, some units in the last place away from it, or -1 times as much */
+static void Values(FuzzInput *in, unsigned kind, SpmvTestCSR *t)
+{
+  for (PetscInt r = 0; r < t->m; r++) {
+    for (PetscInt k = t->i[r]; k < t->i[r + 1]; k++) {
+      PetscInt q = t->i[t->j[k] < r ? t->j[k] : r];
+
+      if (!MIRRORED(kind) || t->j[k] >= r) {
+        t->a[k] = Value(in, kind);
+        continue;
+      }
+      while (q < t->i[t->j[k] + 1] && t->j[q] < r) q++;
+      if (q == t->i[t->j[k] + 1] || t->j[q] != r) t->a[k] = Value(in, kind);
+      else {
+        const unsigned how = EQUAL(kind) ? 0 : FuzzByte(in);
+
+        t->a[k] = (how % 32 == 31 ? -1 : 1) * t->a[q] * (1 + (PetscReal)(how % 3 ? how / 4 : 0) * PETSC_MACHINE_EPSILON);
+      }
+    }
+  }
+}
+
+/* A square matrix is given the partner of each entry beyond the diagonal, but of some */
+static void Mirror(FuzzInput *in, SpmvTestCSR *t)
+{
+  static unsigned char there[61][61];
+  PetscInt             nz = 0;
+
+  memset(there, 0, sizeof(there));
+  for (PetscInt r = 0; r < t->m; r++) {
+    for (PetscInt k = t->i[r]; k < t->i[r + 1]; k++) {
+      there[r][t->j[k]] = 1;
+      if (FuzzByte(in) % 16 != 15) there[t->j[k]][r] = 1;
+    }
+  }
+  for (PetscInt r = 0; r < t->m; r++) {
+    t->i[r] = nz;
+    for (PetscInt c = 0; c < t->m; c++) {
+      if (there[r][c]) t->j[nz++] = c;
+    }
+  }
+  t->i[t->m] = nz;
+}
+
 /* Rows of which each has a length and the steps from one column to the next; a row may be that of the row before, once more */
-static void Matrix(FuzzInput *in, SpmvTestCSR *t)
+static unsigned Matrix(FuzzInput *in, SpmvTestCSR *t)
 {
   const unsigned kind = FuzzByte(in);
   PetscInt       nz   = 0;
 
   t->m = FuzzBelow(in, 61);
-  t->n = kind % 32 == 31 ? COLUMNS - 1 - FuzzBelow(in, 20000) : FuzzBelow(in, 90);
+  t->n = MIRRORED(kind) ? t->m : kind % 32 == 31 ? COLUMNS - 1 - FuzzBelow(in, 20000) : FuzzBelow(in, 90);
   FUZZ_CALL(PetscMalloc1(t->m + 1, &t->i));
-  FUZZ_CALL(PetscMalloc1(MOST, &t->j));
-  FUZZ_CALL(PetscMalloc1(MOST, &t->a));
+  FUZZ_CALL(PetscMalloc1(2 * MOST, &t->j));
+  FUZZ_CALL(PetscMalloc1(2 * MOST, &t->a));
   for (PetscInt r = 0; r < t->m; r++) {
     const unsigned what = FuzzByte(in);
     PetscInt       c = what & 128 ? 0 : FuzzBelow(in, t->n), length = what & 15,
@@ -57,9 +105,11 @@ static void Matrix(FuzzInput *in, SpmvTestCSR *t)
     } else {
       for (PetscInt k = 0; k < (length == 15 ? 80 : length) && c < t->n && nz < MOST; k++, c += step) t->j[nz++] = c;
     }
-    for (PetscInt k = t->i[r]; k < nz; k++) t->a[k] = Value(in, kind);
   }
   t->i[t->m] = nz;
+  if (MIRRORED(kind)) Mirror(in, t);
+  Values(in, kind, t);
+  return kind;
 }
 
 static SpmvPlan DrawPlan(FuzzInput *in, const SpmvSide *side)
@@ -138,10 +188,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
   SpmvCSR           csr;
   void             *storage  = NULL;
   char              why[512] = "";
+  unsigned          kind;
 
   Vectors();
-  Matrix(&in, &t);
-  csr = SpmvTestCSRView(&t);
+  kind = Matrix(&in, &t);
+  csr  = SpmvTestCSRView(&t);
+  if (EQUAL(kind)) csr.declared = SPMV_DECLARED_SYMMETRIC;
   FUZZ_CALL(SpmvResolve(side, &csr, NULL, &plan, why, sizeof(why)));
   if (!why[0]) {
     FUZZ_CALL(SpmvBuild(side, &csr, NULL, &plan, &storage));
@@ -151,7 +203,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         FUZZ_CALL(side->setvalues(&csr, storage));
       }
       Products(f, &csr, storage);
-      for (PetscInt k = 0; k < t.i[t.m]; k++) t.a[k] = Value(&in, round);
+      Values(&in, MIRRORED(kind) ? kind : (unsigned)round, &t);
       FUZZ_CALL(side->setvalues(&csr, storage));
     }
     FUZZ_CALL(SpmvStorageDestroy(side, &storage));

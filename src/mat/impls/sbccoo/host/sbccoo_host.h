@@ -10,7 +10,7 @@
   sbccoo_renew.c   new values in these arrays
   sbccoo_rest.c    the entries that are in no pair
   sbccoo_plan.c    plans worth an estimate and their work
-  sbccoo_simd.c    the products: sbccoo_blocks.h, sbccoo_scalars.h (a row), sbccoo_parts.h (all rows of a thread)
+  sbccoo_simd.c    the products: sbccoo_blocks.h, sbccoo_scalars.h have a row
 */
 #pragma once
 #include "../../../../spmvimpl.h"
@@ -37,6 +37,9 @@ typedef enum {
 #define SBCCOO_LOOK       1024   /* entries of a matrix whose partners are looked at */
 #define SBCCOO_CODES      (sizeof(PetscScalar) / sizeof(PetscReal))      /* of an entry: one for each part of it */
 #define SBCCOO_PAIR_BYTES (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
+
+/* What a pair may differ by in the upper part alone, for users (SbccooCheck()) */
+#define SBCCOO_CLOSE_TEXT "1e-10 of the largest of a_ij, a_ji, sqrt(a_ii a_jj)"
 
 #define SBCCOO_COUNTS(pieces, single, both) ((pieces) | (single) << 5 | (both) << 10)
 

@@ -31,6 +31,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 }
 
 #define PLAN_ALONE 14  /* cycles of two entries of the rest */
+#define PLAN_BOTH  9.5 /* of a pair of scalars of which both are stored: as of one with a step (P2, Emerald Rapids) */
 #define PLAN_LOOK  128 /* entries of some rows whose partners are looked at */
 #define PLAN_AGAIN 22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
 #define PLAN_WAITS 1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
@@ -102,11 +103,19 @@ static void PlanPieces(const SpmvCSR *csr, PetscInt r, PlanTally *t, PetscLogDou
   }
 }
 
-/* The part of the entries that go to the rest besides: of pairs of which one cannot be told from the other */
-static PetscLogDouble PlanRest(const SpmvPlan *plan, const SbccooLook *look)
+/* Parts of the entries off the diagonal: those without a partner; those of pairs of which one cannot be told from the other */
+typedef struct {
+  PetscLogDouble alone, both;
+} PlanParts;
+
+static PlanParts PlanPairs(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook *look)
 {
-  if (plan->value[SBCCOO_EXACT] == SBCCOO_DECLARED || !look->looked) return 0;
-  return (look->alone + look->far + (plan->value[SBCCOO_PAIRS] == SBCCOO_EQUAL ? look->near : 0)) / (PetscLogDouble)look->looked;
+  const PetscLogDouble looked = PetscMax(1, look->looked);
+  PlanParts            parts  = {.alone = look->alone / looked};
+
+  if (SbccooUpper(rows, plan->value[SBCCOO_EXACT])) return parts;
+  parts.both = (look->far + (plan->value[SBCCOO_PAIRS] == SBCCOO_EQUAL ? look->near : 0)) / looked;
+  return parts;
 }
 
 /*
@@ -120,7 +129,9 @@ static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook
   const PetscBool      steps  = (PetscBool)(plan->value[SBCCOO_PAIRS] != SBCCOO_EQUAL);
   const PetscLogDouble values = (PetscLogDouble)(b * b), entry = (PetscLogDouble)sizeof(PetscScalar);
   PlanTally            t      = {0};
+  const PlanParts      parts  = PlanPairs(rows, plan, look);
   PetscLogDouble       inside = 0, alone = 0; /* in pieces; in rows behind the last whole block */
+  PetscLogDouble       both, stored; /* of scalars, pairs that are stored as two entries; the part that is stored as one */
 
   for (PetscInt r = 0; r + b <= rows->m; r += b) {
     if (b > 1) PlanRow(rows, r, b, &t);
@@ -130,10 +141,16 @@ static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook
     }
   }
   for (PetscInt r = rows->m / b * b; r < rows->m; r++) alone += rows->i[r + 1] - rows->i[r];
-  t.alone += t.entries * PlanRest(plan, look);
+  both   = b == 1 ? t.entries * parts.both : 0;
+  stored = 1 - parts.alone - (b == 1 ? parts.both : 0); /* of blocks the place of a pair is, whatever is in it */
+  t.alone += t.entries * (parts.alone + parts.both) - both;
+  t.blocks *= stored;
+  t.pieces *= stored;
+  inside *= stored;
   work->bytes += (entry + (PetscLogDouble)sizeof(PetscInt)) * alone + t.rows * (values * entry + 2);
   work->bytes += (PetscLogDouble)SBCCOO_PAIR_BYTES * t.alone;
-  work->cycles += PLAN_ALONE * t.alone;
+  work->cycles += PLAN_ALONE * t.alone + PLAN_BOTH * both;
+  work->bytes += (2 * entry + 2) * both;
   work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0));
   if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
   else work->bytes += 2 * t.blocks;

@@ -46,13 +46,13 @@ PetscErrorCode SbccooRefuse(const SbccooWalk *w)
   PetscFunctionBegin;
   PetscCheck(!b->found || SBCCOO_CODES > 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is %.17g and entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is %.17g "
-             "in a matrix that is declared symmetric: more than 1e-10 apart; leave -mat_sbccoo_exact no out, or do not "
-             "declare it",
+             "in a matrix that is declared symmetric: more than " SBCCOO_CLOSE_TEXT
+             " apart; leave -mat_sbccoo_exact no out, or do not declare it",
              row, column, (double)PetscRealPart(v), column, row, (double)PetscRealPart(o));
   PetscCheck(!b->found, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
              "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is %.17g + %.17g i and entry (%" PetscInt_FMT ", %" PetscInt_FMT
-             ") is %.17g + %.17g i in a matrix that is declared %s: more than 1e-10 apart; leave -mat_sbccoo_exact no out, or do "
-             "not declare it",
+             ") is %.17g + %.17g i in a matrix that is declared %s: more than " SBCCOO_CLOSE_TEXT
+             " apart; leave -mat_sbccoo_exact no out, or do not declare it",
              row, column, (double)PetscRealPart(v), (double)PetscImaginaryPart(v), column, row, (double)PetscRealPart(o),
              (double)PetscImaginaryPart(o), w->conjugate ? "Hermitian" : "symmetric");
   PetscFunctionReturn(PETSC_SUCCESS);
