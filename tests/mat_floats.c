@@ -1,8 +1,10 @@
 static const char help[] = "Values in single precision on request: who has them, how wrong products are, and who inherits them.\n\
   -type <spmv>  the type under test\n\
-  -refused      what is refused\n\n";
+  -refused      what is refused\n\
+  -view         what is printed of values that were rounded, and of values that are floats\n\n";
 
 #include "refuse.h"
+#include <petscksp.h>
 #include <float.h>
 
 static PetscInt failures;
@@ -169,14 +171,67 @@ static PetscErrorCode TestProducts(const char type[])
   PetscFunctionReturn(0);
 }
 
-/* A format whose values are always plain */
+/* Formats whose values are always plain: of a matrix, and of those that are products of it and have its type */
 static PetscErrorCode TestRefused(void)
+{
+  const char *const types[] = {MATCMRS, MATCSRADAPTIVE, MATSBCCOO};
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 3; k++) {
+    Mat A;
+
+    PetscCall(Create(types[k], "c_", 100, &A));
+    PetscCall(Refuse(A, "-c_mat_spmv_values", "float"));
+    PetscCall(Refuse(A, "-c_mat_spmv_product_values", "float"));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A product, a sweep and a solve, then the view */
+static PetscErrorCode View(Mat A)
+{
+  KSP ksp;
+  PC  pc;
+  Vec x, y;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(MatSOR(A, x, 1, SOR_SYMMETRIC_SWEEP, 0, 1, 1, y));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, KSPPREONLY));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCILU));
+  PetscCall(KSPSolve(ksp, x, y)); /* -mat_spmv_view prints the factor */
+  PetscCall(PetscViewerPushFormat(PETSC_VIEWER_STDOUT_WORLD, PETSC_VIEWER_ASCII_INFO_DETAIL));
+  PetscCall(MatView(A, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(PetscViewerPopFormat(PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(0);
+}
+
+/* Values that are rounded, those of another matrix that are floats already, and new values of it that are rounded */
+static PetscErrorCode TestView(const char type[])
 {
   Mat A;
 
   PetscFunctionBegin;
-  PetscCall(Create(MATCMRS, "c_", 100, &A));
-  PetscCall(Refuse(A, "-c_mat_spmv_values", "float"));
+  PetscCall(Create(type, "v_", 200, &A));
+  PetscCall(View(A));
+  PetscCall(MatDestroy(&A));
+  PetscCall(Create(type, "e_", 200, &A));
+  PetscCall(MatZeroEntries(A));
+  PetscCall(MatShift(A, 3));
+  PetscCall(View(A));
+  PetscCall(PetscOptionsSetValue(NULL, "-e_mat_spmv_values", "float"));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(Fill(A, 1, 0));
+  PetscCall(View(A));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
@@ -184,13 +239,15 @@ static PetscErrorCode TestRefused(void)
 int main(int argc, char **argv)
 {
   char      type[64] = MATSPMV;
-  PetscBool refused  = PETSC_FALSE;
+  PetscBool refused = PETSC_FALSE, view = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-refused", &refused, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
   if (refused) PetscCall(TestRefused());
+  else if (view) PetscCall(TestView(type));
   else {
     PetscCall(TestValues(type));
     PetscCall(TestProducts(type));
@@ -221,5 +278,12 @@ int main(int argc, char **argv)
     requires: double !complex
     args: -refused
     filter: grep -E "refused|failures"
+
+  test:
+    suffix: view
+    requires: double !complex
+    args: -view -type {{pmf tpspmv}} -v_mat_spmv_build_after 0 -e_mat_spmv_build_after 0 -v_mat_spmv_values float
+    args: -v_mat_spmv_sor_values float -v_mat_spmv_solve_values float -v_mat_spmv_view -e_mat_pmf_values float -e_mat_tpspmv_values float
+    filter: grep -oE "values: (rounded|as float).*|as floats, [^,]*|values=float \(.*\)|[0-9]+ failures"
 
 TEST*/

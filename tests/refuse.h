@@ -5,8 +5,8 @@
 #include <petscspmv.h>
 
 /* Prints the message of an error instead of a stack */
-static PetscErrorCode Refused(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n, PetscErrorType p,
-                              const char *message, void *ctx)
+static inline PetscErrorCode Refused(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode n,
+                                     PetscErrorType p, const char *message, void *ctx)
 {
   if (p == PETSC_ERROR_INITIAL && !PetscGlobalRank) printf("refused: %s\n", message);
   (void)comm, (void)line, (void)function, (void)file, (void)ctx;
@@ -14,7 +14,7 @@ static PetscErrorCode Refused(MPI_Comm comm, int line, const char *function, con
 }
 
 /* MatSetFromOptions() with one more option, which it must refuse */
-static PetscErrorCode Refuse(Mat A, const char option[], const char value[])
+static inline PetscErrorCode Refuse(Mat A, const char option[], const char value[])
 {
   PetscErrorCode ierr;
 

@@ -158,7 +158,8 @@ static PetscErrorCode TestMatrix(void)
   NOT("made of full blocks", use.found_block = 3; use.label.level = 1);
   NOT("made of full blocks", use.found_block = 3; use.spent.seconds[1] = 0.1);
 
-#define HALF(plan) memcpy(use.by, "sbccoo block=1 " plan, sizeof("sbccoo block=1 " plan))
+#define BY(plan)   memcpy(use.by, plan, sizeof(plan))
+#define HALF(plan) BY("sbccoo block=1 " plan)
   THERE("half of a matrix that is declared symmetric: -el_mat_sbccoo_exact no", HALF("pairs=near exact=yes");
         use.symmetric = PETSC_TRUE);
   THERE("MAT_SYMMETRY_ETERNAL, and -el_mat_sbccoo_exact no", HALF("pairs=near exact=yes"));
@@ -192,6 +193,17 @@ static PetscErrorCode TestSingle(void)
   NOT("-mat_spmv_solve_values float", SOLVES; use.bytes = 2e6; THEIRS);
   EXPECT("products with coarse levels that read double precision; -mat_spmv_product_values float", has, use.bytes = 2e6;
          use.label.level = 1);
+#define LEVEL(plan) \
+  use.bytes       = 2e6; \
+  use.label.level = 1; \
+  BY(plan)
+  EXPECT("-mat_spmv_product_values float", has, LEVEL("bccoo block_height=1 block_width=1 columns=uint16 values=plain isa=avx2"));
+  NOT("-mat_spmv_product_values float", LEVEL("bccoo block_height=3 block_width=3 columns=uint16 values=plain isa=avx2"));
+  NOT("-mat_spmv_product_values float", LEVEL("bccoo block_height=1 block_width=3 columns=uint16 values=plain isa=avx2"));
+  NOT("-mat_spmv_product_values float", LEVEL("sbccoo block=3 pairs=equal exact=yes isa=avx2"));
+  EXPECT("-mat_spmv_product_values float", has, LEVEL("cmrs height=4 isa=avx2"));
+  NOT("-mat_spmv_product_values float", LEVEL("cmrs height=4 isa=avx2"); use.chosen = PETSC_FALSE);
+  EXPECT("-mat_spmv_product_values float", has, LEVEL("pmf window=4096 values=plain isa=avx2"); use.chosen = PETSC_FALSE);
   NOT("-mat_spmv_product_values float", use.bytes = 2e6; use.label.level = 0);
   NOT("-mat_spmv_product_values float", use.bytes = 2e6);
   PetscFunctionReturn(0);

@@ -247,7 +247,7 @@ PetscErrorCode SpmvCodesCreate(const SpmvCSR *csr, SpmvValuesWanted wanted, Spmv
   const size_t n = (size_t)csr->i[csr->m];
 
   PetscFunctionBegin;
-  *codes = (SpmvCodes){.coding = SPMV_CODING_PLAIN};
+  *codes = (SpmvCodes){.coding = SPMV_CODING_PLAIN, .rounded = csr->rounded};
   if (n && wanted == SPMV_VALUES_CODED) PetscCall(CodesFew(csr->a, n, codes));
   if (n && wanted >= SPMV_VALUES_CODED && codes->coding == SPMV_CODING_PLAIN && SPMV_VALUES_HAS_FLOAT)
     PetscCall(CodesFloat(csr->a, n, codes));
@@ -278,9 +278,10 @@ PetscErrorCode SpmvValuesTake(SpmvValues *values, size_t n, PetscInt ntasks, con
       if (codes->size == sizeof(uint8_t)) memset(values->data, 0, n + SPMV_CACHE_LINE);
     }
   }
-  values->n      = n;
-  values->coding = codes->coding;
-  values->ntable = codes->ntable;
+  values->n       = n;
+  values->coding  = codes->coding;
+  values->rounded = codes->rounded;
+  values->ntable  = codes->ntable;
   PetscCall(PetscArraycpy(values->table, codes->table, SPMV_VALUES_MANY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -296,7 +297,9 @@ PetscErrorCode SpmvValuesDescribe(const SpmvValues *values, char line[], size_t 
 {
   PetscFunctionBegin;
   if (values->coding == SPMV_CODING_ONE) PetscCall(PetscSNPrintf(line, size, "values: all equal, none stored"));
-  else if (values->coding == SPMV_CODING_FLOAT) PetscCall(PetscSNPrintf(line, size, "values: as float, exactly"));
+  else if (values->coding == SPMV_CODING_FLOAT)
+    PetscCall(
+      PetscSNPrintf(line, size, "values: %s", values->rounded ? "rounded to floats, " SPMV_VALUES_ERROR : "as float, exactly"));
   else if (values->coding != SPMV_CODING_PLAIN)
     PetscCall(PetscSNPrintf(line, size, "values: %" PetscInt_FMT " different ones, a byte each", values->ntable));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -23,6 +23,9 @@
   #define SPMV_VALUES_HAS_FLOAT 0
 #endif
 
+/* Of values that were rounded, for what is printed: 2^-24 */
+#define SPMV_VALUES_ERROR "each wrong by up to 6e-8 of itself"
+
 /* How values are stored; an SpmvCSR of which nothing is known has SPMV_CODING_UNKNOWN */
 typedef enum {
   SPMV_CODING_UNKNOWN,
@@ -55,9 +58,10 @@ extern const char *const SpmvValuesNames[SPMV_VALUES_WANTED];
 /* SpmvValues: the values of a storage */
 typedef struct {
   SpmvCoding  coding;
-  PetscInt    ntable; /* different values: few, many; 1: one */
-  size_t      n;      /* places */
-  void       *data;   /* [n] values, uint8_t or float; NULL: one */
+  PetscInt    ntable;  /* different values: few, many; 1: one */
+  PetscBool   rounded; /* they were, to be floats (SpmvCSR.rounded) */
+  size_t      n;       /* places */
+  void       *data;    /* [n] values, uint8_t or float; NULL: one */
   PetscScalar table[SPMV_VALUES_MANY];
 } SpmvValues;
 
@@ -65,6 +69,7 @@ typedef struct {
 typedef struct {
   SpmvCoding  coding;
   PetscInt    ntable;
+  PetscBool   rounded;
   size_t      size; /* bytes of one, 0: none is stored */
   const char *data; /* [nz] what own is, which SpmvAlloc() gave, or the matrix's own values */
   void       *own;

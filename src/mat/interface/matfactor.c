@@ -32,6 +32,9 @@
 
   For a `MATSEQAIJ` it is there for who names it, with the defaults of these options.
 
+  With -mat_spmv_solve_values float the values of the factor that solves read are in single precision, each wrong by up to 6e-8
+  (2^-24) of itself, unless one is above 3e38. Sums are double, and the factor itself keeps PETSc's scalars.
+
   PETSc's kernel serves a fourth of -mat_spmv_build_after solves before the storage is built.
 
   Factorisation in place is PETSc's alone. A factor that failed, or whose values are not finite, is solved with by PETSc.

@@ -90,8 +90,9 @@ PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool transpose, c
     PetscCall(PetscViewerASCIIPrintf(
       f->viewer,
       "petscspmv factor (%s%s) of the %s: shape=%s values=%s isa=%s, bytes %g, bytes per nonzero %.2f, set-up %.3g s\n", name,
-      which, of, part->triangles->shape->name, SpmvTrianglesAreFloats(part->triangles) ? "float" : "scalar", SpmvIsaName(isa),
-      (double)bytes, (double)(read / PetscMax(1, part->rows.nz)), (double)seconds));
+      which, of, part->triangles->shape->name,
+      SpmvTrianglesAreFloats(part->triangles) ? "float (" SPMV_VALUES_ERROR ")" : "scalar", SpmvIsaName(isa), (double)bytes,
+      (double)(read / PetscMax(1, part->rows.nz)), (double)seconds));
   } else
     PetscCall(PetscViewerASCIIPrintf(f->viewer, "petscspmv factor (%s%s) of the %s: solves by PETSc's kernel, since %s\n", name,
                                      which, of, why));

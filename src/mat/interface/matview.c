@@ -2,6 +2,7 @@
   matview.c - what MatView() adds under ::ascii_info_detail, and -mat_spmv_view after each build
 */
 #include "spmvmat.h"
+#include "../../host/values.h"
 
 /* The bytes, by array, and the fill */
 static PetscErrorCode SpmvShadowLineBytes(const SpmvShadow *s, char line[], size_t size)
@@ -124,7 +125,7 @@ static PetscErrorCode SpmvSweepsView(const SpmvShadow *s, const char which[], Pe
   else if (!w->triangles) PetscCall(SpmvAppend(line, sizeof(line), "not built"));
   else
     PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s%s, bytes per nonzero %.2f, set-up %.3g s",
-                         w->triangles->shape->name, SpmvTrianglesAreFloats(w->triangles) ? " as floats" : "",
+                         w->triangles->shape->name, SpmvTrianglesAreFloats(w->triangles) ? " as floats, " SPMV_VALUES_ERROR : "",
                          (double)w->read / PetscMax(1, w->key.nz), (double)w->build_seconds));
   PetscCall(PetscViewerASCIISynchronizedPrintf(
     viewer, "[%d]   sweeps%s: %s; sweeps %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT "\n", rank, which, line,

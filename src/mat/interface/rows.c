@@ -123,7 +123,8 @@ PetscErrorCode SpmvRowsRound(SpmvCSR *csr, PetscScalar **a, PetscBool *good)
     PetscCall(PetscArraycpy(*a, csr->a, nz));
   }
   SpmvRound((size_t)nz, *a, good);
-  csr->a = *a;
+  csr->a       = *a;
+  csr->rounded = *good;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,9 +1,5 @@
 /*
-  settings.c - what a user wants of a matrix: options, and who inherits them
-
-  Options are read in ops->setfromoptions, and at the first product of a Mat that never saw it. A parallel Mat reads them
-  once and hands them to its blocks, which have no options prefix. Duplicates, submatrices and products take over the
-  settings of the Mat they come from, never its storage.
+  settings.c - what a user wants of a matrix: options
 */
 #include "spmvmat.h"
 #include "../../host/values.h"
@@ -13,7 +9,8 @@
   MatSpmvOptions - the options that all matrix types of this library have
 
   They take the prefix of the matrix. A matrix that is made from another one, by `MatDuplicate()`, `MatPtAP()` or
-  `MatCreateSubMatrix()`, say, takes over its settings.
+  `MatCreateSubMatrix()`, say, takes over its settings; where it is given a prefix, options with that come on top. So has `PCASM`,
+  and `PCBJACOBI` with several blocks on a process, whose matrices have the prefix sub_.
 
   Options Database Keys:
 + -mat_spmv_isa
@@ -46,7 +43,13 @@
   With -mat_spmv_backend auto a GPU has the products of a matrix that is estimated, or with -mat_spmv_tune measured, to be faster
   there, with the transfers of vectors that live on the host. `MatCreateVecs()` puts vectors where the products will be.
 
-  Values in single precision are added up in double precision; the matrix itself keeps PETSc's scalars.
+  With -mat_spmv_values, -mat_spmv_product_values, -mat_spmv_sor_values or -mat_spmv_solve_values float, what is made for products,
+  for those of matrices that are products of this one, for sweeps and for solves with its factors has values in single precision.
+  Each is wrong by up to 6e-8 (2^-24) of itself, or 0 where it is below 1e-38. Sums are double, and the matrix itself keeps PETSc's
+  scalars. Where a value is above 3e38, all stay double. The first of these changes what the matrix does, so the residuals of a
+  solver whose matrix it is; the others change a preconditioner. Products need pmf, tpspmv, or bccoo with blocks of 1 x 1, of which
+  spmv chooses: larger blocks have no floats, and a matrix that has such blocks may be multiplied more slowly. No option is on by
+  default.
 
   A device that fails in mid-run is not used again in this run. With -mat_spmv_on_device_error error the product that finds out is
   an error (`PETSC_ERR_LIB`), since what a device gave before it failed may be wrong as well; the matrix can be used, and the host
@@ -335,92 +338,15 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
     PetscCall(PetscViewerDestroy(&shadow->settings.viewer));
   }
   PetscOptionsHeadEnd();
-  PetscCheck(!s.floats || shadow->type == &SpmvFormat_spmv || SpmvValuesKnob(shadow->type) >= 0, PetscObjectComm((PetscObject)A),
-             PETSC_ERR_SUP,
-             "%s has no values in single precision; leave -mat_spmv_values float out, or set the matrix's type to spmv, which "
+  PetscCheck(!(s.floats || s.productfloats) || shadow->type == &SpmvFormat_spmv || SpmvValuesKnob(shadow->type) >= 0,
+             PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "%s has no values in single precision; leave -mat_spmv_%svalues float out, or set the matrix's type to spmv, which "
              "chooses a format that has",
-             shadow->type->name);
-  s.why   = (PetscBool)(s.viewer || s.tuneview);
-  s.known = PETSC_TRUE;
+             shadow->type->name, s.floats ? "" : "product_");
+  s.why       = (PetscBool)(s.viewer || s.tuneview);
+  s.known     = PETSC_TRUE;
+  s.inherited = PETSC_FALSE;
   s.version++;
   shadow->settings = s;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Makes sure that A has settings: reads the options of a Mat that MatSetFromOptions() never saw. Collective on A */
-PetscErrorCode MatSpmvEnsureSettings(Mat A)
-{
-  SpmvShadow *shadow;
-
-  PetscFunctionBegin;
-  PetscCall(MatSpmvGetShadow(A, &shadow));
-  if (shadow->settings.known) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscObjectOptionsBegin((PetscObject)A);
-  PetscCall(MatSpmvReadOptions(A, PetscOptionsObject));
-  PetscOptionsEnd();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* B, if it is of A's format, takes over A's settings; a viewer only if both live on as many processes */
-PetscErrorCode MatSpmvInheritSettings(Mat A, Mat B)
-{
-  const SpmvFormat *fa, *fb;
-  SpmvShadow       *sa, *sb;
-  PetscInt          version;
-  PetscMPIInt       compare;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &fa));
-  PetscCall(SpmvFormatFind(((PetscObject)B)->type_name, &fb));
-  if (!fa || fa != fb) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSpmvGetShadow(A, &sa));
-  PetscCall(MatSpmvGetShadow(B, &sb));
-  if (!sa->settings.known) PetscFunctionReturn(PETSC_SUCCESS);
-  version = sb->settings.version;
-  PetscCall(PetscViewerDestroy(&sb->settings.viewer));
-  sb->settings         = sa->settings;
-  sb->settings.version = version + 1;
-  PetscCallMPI(MPI_Comm_compare(PetscObjectComm((PetscObject)A), PetscObjectComm((PetscObject)B), &compare));
-  if (compare == MPI_UNEQUAL) sb->settings.viewer = NULL;
-  PetscCall(PetscObjectReference((PetscObject)sb->settings.viewer));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  A duplicate B of A takes over its settings, and what was chosen for its blocks, which holds as long as B's pattern is A's. One
-  that was made while A had its parent's type name is plain AIJ, and is not to have our functions
-*/
-PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B)
-{
-  const SpmvFormat *format;
-  SpmvShadow       *s;
-  SpmvBlocks        from, to;
-
-  PetscFunctionBegin;
-  PetscCall(MatSpmvGetShadow(A, &s));
-  PetscCall(SpmvFormatFind(((PetscObject)B)->type_name, &format));
-  if (!format) {
-    PetscCall(MatSpmvCompose(B, s->parent, PETSC_FALSE));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatSpmvInheritSettings(A, B));
-  PetscCall(MatSpmvGetBlocks(A, &from));
-  PetscCall(MatSpmvGetBlocks(B, &to));
-  for (int k = 0; k < PetscMin(from.n, to.n); k++) to.shadow[k]->seq.choice = from.shadow[k]->seq.choice;
-  PetscCall(MatSpmvInheritLevel(A, B));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A product takes over the settings of the first of its factors that is of its format, -mat_spmv_product_values for its own */
-PetscErrorCode MatSpmvInheritFromFactors(Mat A)
-{
-  SpmvShadow *shadow;
-
-  PetscFunctionBegin;
-  PetscCall(MatSpmvGetShadow(A, &shadow));
-  if (shadow->settings.known || !A->product) PetscFunctionReturn(PETSC_SUCCESS);
-  if (A->product->A) PetscCall(MatSpmvInheritSettings(A->product->A, A));
-  if (!shadow->settings.known && A->product->B) PetscCall(MatSpmvInheritSettings(A->product->B, A));
-  if (shadow->settings.productfloats) shadow->settings.floats = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

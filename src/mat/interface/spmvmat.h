@@ -17,7 +17,8 @@
   matvecs.c     which backend the processes agree on, where vectors live, MatBindToCPU()
   ghosts.c      entries of vectors that other processes own
   rows.c        AIJ's rows, as formats read them
-  settings.c    options, and who inherits them
+  settings.c    options
+  inherit.c     when they are read, and who takes over whose settings
   matfactor.c   ILU(k) and ICC(k): PETSc's factors, with solves of ours; matfactor.h
   matquery.c    the public functions that ask a Mat of ours what it did
   mattune.c     the public functions that say how its format and plan are chosen
@@ -96,7 +97,8 @@ typedef enum { SPMV_ON_DEVICE_ERROR, SPMV_ON_DEVICE_FALLBACK, SPMV_ON_DEVICE_COU
 
 /* SpmvSettings: what a user wants of one Mat */
 typedef struct {
-  PetscBool         known;           /* the options database was read, or a parent's settings were taken over */
+  PetscBool         known;           /* the options database was read, or another Mat's settings were taken over */
+  PetscBool         inherited;       /* they are another Mat's, and a prefix of this one was not looked for yet */
   PetscInt          version;         /* raised by every change, so that a parallel Mat knows when to tell its blocks */
   PetscInt          transpose;       /* a SpmvTransposeKind */
   PetscBool         transposeset;    /* the user's */
@@ -423,8 +425,10 @@ extern SpmvKey        SpmvRowsKey(const SpmvCSR *csr);
 /* settings.c */
 extern PetscInt       SpmvSideFind(const SpmvSide *side, const char name[]);
 extern PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject);
-extern PetscErrorCode MatSpmvEnsureSettings(Mat A);
 extern void           SpmvRequestFloats(SpmvRequest *request);
+
+/* inherit.c */
+extern PetscErrorCode MatSpmvEnsureSettings(Mat A);
 extern PetscErrorCode MatSpmvInheritSettings(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritByDuplicate(Mat A, Mat B);
 extern PetscErrorCode MatSpmvInheritFromFactors(Mat A);

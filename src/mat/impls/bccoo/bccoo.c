@@ -34,6 +34,10 @@
   - flags, too, lie in the order of storage on the host, so that with a bunch one byte has a step of all lanes. On a device
     they lie in row order, so that a work item finds those of its tile in a word.
 
+  Source of blocks with masks (SPC5): Bramas, Kus, Computing the sparse matrix vector product using block-based kernels without
+  zero padding on processors with AVX-512 instructions, PeerJ Computer Science 4:e151, 2018: the blocks beta(r, c).
+  host/bccoo_masked.h says where we differ.
+
   Both sides store blocks in the same way (bccoo_blocks.h), made from CSR by the same code:
 
   bccoo_walk.h       CSR rows as blocks
@@ -67,7 +71,8 @@ extern const SpmvDeviceSide BccooDevice;
   Where a block is partly filled, Inf and NaN of x spread as in `MATBAIJ`; blocks of 1 x 1 behave as AIJ.
 
   References:
-. * - Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, sections 2 to 4
++ * - Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, sections 2 to 4
+- * - Bramas, Kus, PeerJ Computer Science 4:e151, 2018 (SPC5): blocks with masks
 
 .seealso: `MatSpmvOptions`, `MATCMRS`, `MATCSRADAPTIVE`, `MATTPSPMV`, `MATPMF`, `MATSBCCOO`, `MATSPMV`, `MatSpmvGetCounts()`
 M*/
@@ -80,6 +85,15 @@ const SpmvFormat SpmvFormat_bccoo = {
               "  volume  = {13},\n"
               "  number  = {4},\n"
               "  year    = {2016}\n"
+              "}\n"
+              "@article{BramasKus2018,\n"
+              "  title   = {Computing the sparse matrix vector product using block-based kernels without zero padding on\n"
+              "             processors with {AVX-512} instructions},\n"
+              "  author  = {B{\\'e}renger Bramas and Pavel K{\\r{u}}s},\n"
+              "  journal = {PeerJ Computer Science},\n"
+              "  volume  = {4},\n"
+              "  pages   = {e151},\n"
+              "  year    = {2018}\n"
               "}\n",
   .host     = &BccooHost,
   .device   = &BccooDevice,
