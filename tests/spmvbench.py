@@ -619,6 +619,8 @@ def together():
     with open(path('two.csv')) as file:
         lines = [(l['matrix'], l['type'], l['ranks']) for l in csv.DictReader(file)]
     assert lines == [(m, t, '2') for m in ('laplace7:4', 'dense:9') for t in ('aij', 'bccoo')], lines
+    done = subprocess.run(command[:-1] + ['/nowhere/x'], capture_output=True, text=True, timeout=120, env={**os.environ, 'PETSC_OPTIONS': ''})
+    assert done.returncode == 2 and done.stderr.count('-csv /nowhere/x cannot be written') == 1, done.stderr
 
 
 def shared(where):

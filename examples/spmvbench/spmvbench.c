@@ -271,6 +271,17 @@ static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Whether it is so in all processes */
+static PetscErrorCode GoodOfAll(PetscBool *good)
+{
+  int mine = (int)*good, all = mine;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  *good = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Everything between PetscInitialize() and PetscFinalize() */
 static PetscErrorCode BenchMain(Bench *b, int *status)
 {
@@ -323,6 +334,7 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
     PetscCall(BenchReportOpen(csv, &ok));
     if (!ok) fprintf(stderr, "spmvbench: -csv %s cannot be written\n", csv);
   }
+  PetscCall(GoodOfAll(&ok)); /* the others would wait for one that gives up */
   if (ok && nfiles + nkinds) {
     for (PetscInt k = 0; k < nfiles; k++) PetscCall(BenchOne(b, files[k], PETSC_FALSE));
     for (PetscInt k = 0; k < nkinds; k++) PetscCall(BenchOne(b, kinds[k], PETSC_TRUE));
