@@ -108,7 +108,7 @@ static const char *const ProcessOptions[][3] = {
    "The same, and in words: where the time of the run went, and which option would be next; keeps PETSc's log"},
   {"-spmv_advise_least", "0.05", "Share of the run, from 0 to 1, below which nothing is said of it"},
   {"-mat_spmv_tune_calibrate", "no",
-   "If the user has no file of this machine's rates: measures them now, which takes about 15 seconds, and keeps them in "
+   "If the user has no file of this machine's rates: measures them now, which takes about 25 seconds, and keeps them in "
    "petscspmv/machine"},
   {"-spmv_view_counts", "no", "File that the counters of all matrices are appended to at the end"},
 };

@@ -9,7 +9,7 @@ import xml.etree.ElementTree
 
 PROGRAM = os.environ.get('SPMVBENCH', 'build/spmvbench')
 FORMATS = os.environ['FORMATS'].split()
-COLUMNS = 'matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus'
+COLUMNS = 'matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus,choose_s,make_s,make_predicted_s'
 folder = tempfile.TemporaryDirectory()
 
 
@@ -596,10 +596,31 @@ def usage():
     env = {**os.environ, 'PETSC_OPTIONS': ''}
     done = subprocess.run([PROGRAM, '-generate', 'dense:2', '-csv', '/nowhere/x'], capture_output=True, text=True, env=env)
     assert done.returncode == 2 and '-csv /nowhere/x cannot be written' in done.stderr, done.stderr
-    done = subprocess.run(shlex.split(os.environ['MPIEXEC']) + ['-n', '2', PROGRAM, '-generate', 'dense:2'], capture_output=True, text=True, env=env)
-    assert done.returncode and 'measures one process and was started on 2' in done.stderr, done.stderr
     done = subprocess.run([PROGRAM, '-help'], capture_output=True, text=True, env=env)
     assert '-generate K:N' in done.stdout, done.stdout[:300]
+
+
+def setup():
+    """a set-up has two parts; what is not chosen by estimate has no prediction, and PETSc's types tell nothing"""
+    _, _, lines = bench('-generate', 'elasticity:5', '-types', 'spmv,bccoo:mat_spmv_tune=off', '-petsc', 'aij', seconds='0.001')
+    told = {l['type']: [bool(l[c]) for c in ('choose_s', 'make_s', 'make_predicted_s')] for l in lines}
+    assert told == {'aij': [False] * 3, 'spmv': [True] * 3, 'bccoo:mat_spmv_tune=off': [True, True, False]}, told
+    mine = next(l for l in lines if l['type'] == 'spmv')
+    assert all(float(mine[c]) > 0 for c in ('choose_s', 'make_s', 'make_predicted_s')), mine
+    _, _, lines = bench('-generate', 'dense:3', '-types', 'spmv')
+    assert not any(l[c] for l in lines for c in ('choose_s', 'make_s', 'make_predicted_s')), lines
+
+
+def together():
+    """two processes: the first one reports, once"""
+    command = shlex.split(os.environ['MPIEXEC']) + ['-n', '2', PROGRAM, '-generate', 'laplace7:4,dense:9', '-types', 'bccoo', '-petsc', 'aij', '-seconds', '0.001', '-csv', path('two.csv')]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, env={**os.environ, 'PETSC_OPTIONS': ''})
+    assert done.returncode == 0 and done.stdout.count('2 matrices measured') == 1, done.stdout + done.stderr
+    with open(path('two.csv')) as file:
+        lines = [(l['matrix'], l['type'], l['ranks']) for l in csv.DictReader(file)]
+    assert lines == [(m, t, '2') for m in ('laplace7:4', 'dense:9') for t in ('aij', 'bccoo')], lines
+    done = subprocess.run(command[:-1] + ['/nowhere/x'], capture_output=True, text=True, timeout=120, env={**os.environ, 'PETSC_OPTIONS': ''})
+    assert done.returncode == 2 and done.stderr.count('-csv /nowhere/x cannot be written') == 1, done.stderr
 
 
 def shared(where):
@@ -631,7 +652,7 @@ for group, everything, run in (READ, read_all, read), (BROKEN, broken_all, broke
     test(everything.__name__, lambda: result.append(everything()))
     for case in group:
         test('%s_%s' % (run.__name__, case), run, case, result[0] if result else {})
-for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, goes_on, operations, devices, brief, progress, plot, plot_refused, plot_png, usage:
+for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, goes_on, operations, devices, brief, progress, plot, plot_refused, plot_png, usage, setup, together:
     test(check.__name__, check)
 real = os.path.join(os.environ.get('SHARED', '../shared'), 'matrices')
 if os.path.exists(os.path.join(real, 'INDEX.tsv')):

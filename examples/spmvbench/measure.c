@@ -5,6 +5,8 @@
   if it is at most 4 max(8, sqrt(entries of the row)) in each entry, and y exactly 0 where |A| |x| is. y is full of NaN
   before. Looked at after the first product and after the last.
 
+  Several processes do all of this at once; the first one is not alone at any time, see BenchGoesOn().
+
   Time: in each round every type multiplies for about BATCH seconds, at least once, and the time of the batch is divided
   by its products. Types take turns so that what slows the machine down for a while slows all of them; the order is
   turned round in each round. How slow a round was is the median over the types of their times over their own medians; all
@@ -140,7 +142,7 @@ static PetscErrorCode BenchFirstProduct(void *context)
 {
   BenchFirst    *f = context;
   const PetscInt n = f->M->i[f->M->m] < FIRST_ENTRIES && f->run->operation != BENCH_KERNELS ? FIRST_TIMES : 1;
-  double         start, first[FIRST_TIMES];
+  double         start, first[FIRST_TIMES], choosing[FIRST_TIMES], making[FIRST_TIMES];
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; k++) {
@@ -150,10 +152,15 @@ static PetscErrorCode BenchFirstProduct(void *context)
     start = BenchClock();
     PetscCall(MatMult(f->t->A, f->x, f->y));
     first[k] = BenchClock() - start;
+    PetscCall(BenchTypeSetup(f->t, &choosing[k], &making[k], &f->t->predicted));
   }
   qsort(first, (size_t)n, sizeof(double), CompareDouble);
-  f->t->first = first[n / 2];
-  f->t->pass  = PETSC_TRUE;
+  qsort(choosing, (size_t)n, sizeof(double), CompareDouble);
+  qsort(making, (size_t)n, sizeof(double), CompareDouble);
+  f->t->first    = first[n / 2];
+  f->t->choosing = choosing[n / 2];
+  f->t->making   = making[n / 2];
+  f->t->pass     = PETSC_TRUE;
   PetscCall(BenchErrorAdd(f->M, f->exact, f->y, f->t));
   PetscCall(BenchOperationSetUp(f->M, f->run, f->x, f->t));
   PetscCall(BenchOperate(f->run, f->t, 1, f->x, f->y));
@@ -182,6 +189,7 @@ static PetscErrorCode BenchFirstAll(BenchFirst *f, PetscInt count, BenchType typ
     PetscInt  lock = 0;
 
     f->t = &types[k];
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD)); /* what all processes do at once is the same */
     PetscCall(BenchProgress("%s: building %s", f->M->name, types[k].spec));
     PetscCall(BenchTry(BenchFirstProduct, f, why, &ok));
     if (ok) continue;
@@ -277,6 +285,23 @@ static void BenchPolish(PetscInt rounds, PetscInt count, BenchType types[], doub
   }
 }
 
+/*
+  Whether there is another round. The first process says when it has measured enough; the others go on until then, so that it is
+  never alone: times are kept of as many rounds as there is room for. ended: their request for its message
+*/
+static PetscErrorCode BenchGoesOn(const BenchRun *run, PetscInt round, PetscBool enough, MPI_Request *ended, PetscBool *more)
+{
+  int flag = 0;
+
+  PetscFunctionBegin;
+  if (run->rank && !round) PetscCallMPI(MPI_Irecv(NULL, 0, MPI_INT, 0, 0, PETSC_COMM_WORLD, ended));
+  if (run->rank) PetscCallMPI(MPI_Test(ended, &flag, MPI_STATUS_IGNORE));
+  *more = (PetscBool)(run->rank ? !flag || round < 1 : !enough);
+  for (PetscMPIInt k = 1; !run->rank && enough && k < run->ranks; k++)
+    PetscCallMPI(MPI_Send(NULL, 0, MPI_INT, k, 0, PETSC_COMM_WORLD));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt count, BenchType types[], Vec x, Vec y)
 {
   const PetscInt      most = LEAST_ROUND + (PetscInt)(2 * run->seconds / BATCH);
@@ -285,6 +310,7 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
   size_t              bytes = 1 << 16;
   void               *memory;
   double              spent = 0, *work;
+  MPI_Request         ended = MPI_REQUEST_NULL;
 
   PetscFunctionBegin;
   PetscCall(BenchReadersGet(&readers, &reader));
@@ -299,18 +325,24 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
   PetscCheck(memory != MAP_FAILED, PETSC_COMM_SELF, PETSC_ERR_MEM, "no memory for %zu bytes to read", bytes);
   (void)madvise(memory, bytes, MADV_HUGEPAGE);
   memset(memory, 1, bytes);
-  for (run->rounds = 0; run->rounds < most && (run->rounds < LEAST_ROUND || spent < run->seconds * (double)live); run->rounds++) {
-    PetscCall(BenchProgress("%s: round %" PetscInt_FMT ", %d %% of the time", M->name, run->rounds + 1,
+  for (PetscInt round = 0;; round++) {
+    const PetscBool enough = (PetscBool)(round >= most || (round >= LEAST_ROUND && spent >= run->seconds * (double)live));
+    PetscBool       more;
+
+    run->rounds = PetscMin(round, most);
+    PetscCall(BenchGoesOn(run, round, enough, &ended, &more));
+    if (!more) break;
+    PetscCall(BenchProgress("%s: round %" PetscInt_FMT ", %d %% of the time", M->name, round + 1,
                             (int)PetscMin(100, 100 * spent / (run->seconds * (double)live))));
     for (PetscInt k = 0; k < count; k++) {
-      BenchType *t       = &types[run->rounds % 2 ? count - 1 - k : k];
+      BenchType *t       = &types[round % 2 ? count - 1 - k : k];
       double     seconds = 0;
 
       if (!t->A) continue;
       PetscCall(BenchBatch(run, t, x, y, &seconds));
-      t->times[run->rounds] = seconds / (double)t->repeats;
+      t->times[round % most] = seconds / (double)t->repeats;
       spent += seconds;
-      BenchReadBatch(reader[run->rounds % readers], memory, PetscMax((size_t)BytesMoved(M, t), 4096), t->threads, &t->read);
+      BenchReadBatch(reader[round % readers], memory, PetscMax((size_t)BytesMoved(M, t), 4096), t->threads, &t->read);
     }
   }
   PetscCheck(!munmap(memory, bytes), PETSC_COMM_SELF, PETSC_ERR_SYS, "munmap");

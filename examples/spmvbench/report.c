@@ -10,6 +10,9 @@
   fastest reading of as many bytes as the type moves. The paper has the bandwidth that the maker of its devices states
   instead. The same bytes count for every type, so eta_plus is gbs_csr over that reading, and above 1 for a type that stores
   less than AIJ; eta_minus above eta_plus, which it always is but for empty columns, says how much of x the caches saved.
+
+  build_s is how much longer a Mat's first product takes. Of our types choose_s and make_s are the library's own times of its
+  two parts, and make_predicted_s is what the estimate said of the second one, if the plan was chosen by estimate.
 */
 #include "spmvbench.h"
 #include <math.h>
@@ -42,7 +45,7 @@ PetscErrorCode BenchReportOpen(const char file[], PetscBool *ok)
   *ok        = (PetscBool) !!Report.csv;
   if (!*ok) PetscFunctionReturn(PETSC_SUCCESS);
   fprintf(Report.csv, "matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_"
-                      "bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus\n");
+                      "bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus,choose_s,make_s,make_predicted_s\n");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -142,10 +145,10 @@ static void CsvNumber(const char format[], double value)
   if (!isnan(value)) fprintf(Report.csv, format, value);
 }
 
-static void CsvLine(const BenchMatrix *M, const BenchRates *r, const BenchType *t)
+static void CsvLine(const BenchMatrix *M, const BenchRun *run, const BenchRates *r, const BenchType *t)
 {
-  fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%s,%s,%" PetscInt_FMT ",1,%.0f", M->name, M->m,
-          M->n, M->i[M->m], t->spec, t->backend, t->plan, t->threads, t->bytes);
+  fprintf(Report.csv, "%s,%" PetscInt_FMT ",%" PetscInt_FMT ",%" PetscInt_FMT ",%s,%s,%s,%" PetscInt_FMT ",%d,%.0f", M->name,
+          M->m, M->n, M->i[M->m], t->spec, t->backend, t->plan, t->threads, (int)run->ranks, t->bytes);
   CsvNumber("%.3e", r->build);
   CsvNumber("%.6e", r->least);
   CsvNumber("%.6e", r->median);
@@ -158,6 +161,9 @@ static void CsvLine(const BenchMatrix *M, const BenchRates *r, const BenchType *
   CsvNumber("%.4g", t->error);
   CsvNumber("%.4f", r->eta_minus);
   CsvNumber("%.4f", r->eta_plus);
+  CsvNumber("%.3e", run->rounds && t->ours ? t->choosing : NAN);
+  CsvNumber("%.3e", run->rounds && t->ours ? t->making : NAN);
+  CsvNumber("%.3e", run->rounds && t->predicted > 0 ? t->predicted : NAN);
   fputc('\n', Report.csv);
 }
 
@@ -184,7 +190,7 @@ PetscErrorCode BenchReportMatrix(const BenchMatrix *M, const BenchRun *run, Pets
 
     if (!types[k].A) continue;
     if (!run->brief) TableLine(M, run->rounds, &r, &types[k], width);
-    if (Report.csv) CsvLine(M, &r, &types[k]);
+    if (Report.csv) CsvLine(M, run, &r, &types[k]);
     PetscCall(BenchSummaryAdd(M, &types[k], r.to_aij, r.to_petsc));
   }
   fflush(stdout);

@@ -29,6 +29,7 @@ static char help[] =
   "  -values V        file (default), or random: the pattern with values of either sign\n"
   "  -progress S      seconds between two lines about what is going on, where standard error is no terminal (10)\n"
   "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
+  "mpiexec -n N: N processes measure the same at once, each for itself, and the first one reports its own times\n\n"
   "Exit status: 0 all is well; 1 a file is broken, a type asked for fails, a product is wrong, or nothing could be drawn;\n"
   "2 the options are wrong, nothing was done\n\n";
 
@@ -190,7 +191,7 @@ static PetscErrorCode BenchOne(Bench *b, const char name[], PetscBool generate)
         PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s: a product of type %s is wrong by %g eps |A||x|\n",
                                M.name, types[k].spec, types[k].error));
     }
-    if (types[0].A) { /* aij; its prefix is no user's */
+    if (types[0].A && !b->run.rank) { /* aij; its prefix is no user's */
       PetscCall(MatSetOptionsPrefix(types[0].A, NULL));
       PetscCall(MatViewFromOptions(types[0].A, NULL, "-matrix_view"));
     }
@@ -251,9 +252,12 @@ static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
   BenchMatrix M;
   BenchType  *types;
   PetscInt    count;
-  BenchRun    run = {
-       .threads = 1, .others = b->run.others, .operation = b->run.operation == BENCH_KERNELS ? BENCH_KERNELS : BENCH_PRODUCT};
-  PetscBool good;
+  BenchRun    run = {.threads   = 1,
+                     .rank      = b->run.rank,
+                     .ranks     = b->run.ranks,
+                     .others    = b->run.others,
+                     .operation = b->run.operation == BENCH_KERNELS ? BENCH_KERNELS : BENCH_PRODUCT};
+  PetscBool   good;
 
   PetscFunctionBegin;
   *ok = PETSC_TRUE;
@@ -264,6 +268,17 @@ static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
   for (PetscInt k = 0; k < count; k++) *ok = (PetscBool)(*ok && (types[k].A || !types[k].asked));
   PetscCall(BenchTypesDestroy(count, &types));
   PetscCall(BenchMatrixDestroy(&M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Whether it is so in all processes */
+static PetscErrorCode GoodOfAll(PetscBool *good)
+{
+  int mine = (int)*good, all = mine;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  *good = (PetscBool)all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -285,6 +300,10 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-csv", csv, sizeof(csv), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-plot", plot, sizeof(plot), NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-progress", &progress.pause, NULL));
+  if (b->run.rank) {
+    csv[0] = plot[0] = 0;
+    progress.pause   = PETSC_MAX_REAL;
+  }
   seconds = b->run.brief ? (PetscReal)0.3 : 1;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-seconds", &seconds, NULL));
   PetscCheck(seconds >= 0, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-seconds %g is negative; set it to 0 or more",
@@ -315,6 +334,7 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
     PetscCall(BenchReportOpen(csv, &ok));
     if (!ok) fprintf(stderr, "spmvbench: -csv %s cannot be written\n", csv);
   }
+  PetscCall(GoodOfAll(&ok)); /* the others would wait for one that gives up */
   if (ok && nfiles + nkinds) {
     for (PetscInt k = 0; k < nfiles; k++) PetscCall(BenchOne(b, files[k], PETSC_FALSE));
     for (PetscInt k = 0; k < nkinds; k++) PetscCall(BenchOne(b, kinds[k], PETSC_TRUE));
@@ -334,16 +354,14 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
 int main(int argc, char **argv)
 {
   static Bench b; /* too large for the stack */
-  PetscMPIInt  ranks;
   int          status = 2;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvInitializePackage());
-  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
-  if (ranks == 1) PetscCall(BenchMain(&b, &status));
-  else
-    PetscCall(PetscFPrintf(PETSC_COMM_WORLD, PETSC_STDERR,
-                           "spmvbench: it measures one process and was started on %d; leave out mpiexec\n", ranks));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &b.run.ranks));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &b.run.rank));
+  if (b.run.rank && !freopen("/dev/null", "w", stdout)) fclose(stdout); /* what is reported is the first one's */
+  PetscCall(BenchMain(&b, &status));
   PetscCall(PetscFinalize());
   return status;
 }

@@ -62,6 +62,9 @@ typedef struct {
   char           backend[16];      /* who runs the products: host, or the API of a device */
   PetscLogDouble bytes;            /* of the storage that a product reads, x and y not counted */
   double         first;            /* seconds of a Mat's first product, the median of a few Mats */
+  double         choosing;         /* seconds of those before it to choose a plan, and ... */
+  double         making;           /* ... to make the storage; medians as well, 0 of types that do not tell */
+  double         predicted;        /* seconds to make it as the estimate has them; 0 if it says nothing */
   PetscInt       repeats;          /* products timed together as one batch */
   double        *times;            /* [rounds] seconds of a product in each round; in the end as if none had been slow, sorted */
   double         read;             /* the most bytes a second that were read, this type's number of bytes at a time */
@@ -77,6 +80,8 @@ typedef struct {
   double   seconds; /* of products for each type; 0: none are timed */
   PetscInt rounds;  /* of the matrix measured last */
   PetscInt threads; /* that share a product, where a type can */
+
+  PetscMPIInt rank, ranks; /* processes that measure the same at once; the first one reports */
 
   PetscBool others; /* of PETSc's own types not only aij */
   PetscBool brief;  /* the report is that of brief.c */
@@ -116,6 +121,7 @@ extern PetscErrorCode BenchTypesDestroy(PetscInt, BenchType *[]);
 extern PetscErrorCode BenchBlocksCount(const BenchMatrix *, PetscInt, PetscInt *, PetscInt[]);
 extern PetscErrorCode BenchTypeBuild(const BenchMatrix *, PetscInt, BenchType *);
 extern PetscErrorCode BenchTypeQuery(const BenchMatrix *, BenchType *);
+extern PetscErrorCode BenchTypeSetup(const BenchType *, double *, double *, double *);
 extern PetscErrorCode BenchTypeForget(BenchType *);
 
 /* operation.c */

@@ -293,6 +293,21 @@ static PetscErrorCode BenchTypeBackend(BenchType *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Seconds of a Mat's set-up: to choose, to make the storage, and as the estimate has the latter; 0 where it does not tell */
+PetscErrorCode BenchTypeSetup(const BenchType *t, double *choosing, double *making, double *predicted)
+{
+  PetscLogDouble seconds[3] = {0, 0, 0};
+  PetscErrorCode (*setup)(Mat, PetscLogDouble *, PetscLogDouble *, PetscLogDouble *);
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)t->A, "MatSpmvGetSetup_C", &setup));
+  if (setup) PetscCall((*setup)(t->A, &seconds[0], &seconds[1], &seconds[2]));
+  *choosing  = (double)seconds[0];
+  *making    = (double)seconds[1];
+  *predicted = (double)seconds[2];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Asks a Mat that has multiplied what it stores and by which plan; refuses options that nobody asked for */
 PetscErrorCode BenchTypeQuery(const BenchMatrix *M, BenchType *t)
 {

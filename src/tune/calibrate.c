@@ -311,7 +311,7 @@ static void RunParallel(void *context)
 }
 
 /*
-  SpmvCalibrate - measures this machine, which takes about 20 seconds
+  SpmvCalibrate - measures this machine, which takes about 25 seconds
 
   part: by which sizes of matrices are divided; 1 but in tests. machine: on entry what is assumed. error: on return how far the
   estimate is from what was measured, the mean of |log(predicted / measured)|. Nothing else should run meanwhile

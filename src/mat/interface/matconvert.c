@@ -109,6 +109,7 @@ static const struct {
   {"MatSpmvGetCounts_C", (void (*)(void))MatSpmvGetCounts},
   {"MatSpmvGetBytes_C", (void (*)(void))MatSpmvGetBytes},
   {"MatSpmvGetPlan_C", (void (*)(void))MatSpmvGetPlan},
+  {"MatSpmvGetSetup_C", (void (*)(void))MatSpmvGetSetup},
   {"MatSpmvSetTune_C", (void (*)(void))MatSpmvSetTune},
   {"MatSpmvSetTuneSeconds_C", (void (*)(void))MatSpmvSetTuneSeconds},
   {"MatSpmvSetTuneCheck_C", (void (*)(void))MatSpmvSetTuneCheck},

@@ -126,3 +126,21 @@ PetscErrorCode MatSpmvGetPlan(Mat A, char plan[], size_t size)
   if (blocks.n && MatSpmvPatternIsBuilt(blocks.mat[0], blocks.shadow[0])) PetscCall(SpmvShadowPlan(blocks.shadow[0], plan, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Seconds of the last set-up, of a parallel matrix that of the diagonal block: to choose, to make the storage, and what the
+   estimate said of the latter; 0 if it said nothing */
+PetscErrorCode MatSpmvGetSetup(Mat A, PetscLogDouble *choosing, PetscLogDouble *making, PetscLogDouble *predicted)
+{
+  SpmvBlocks     blocks;
+  const SpmvSeq *s;
+
+  PetscFunctionBegin;
+  *choosing = *making = *predicted = 0;
+  PetscCall(MatSpmvAsk(A, &blocks));
+  if (!blocks.n || !MatSpmvPatternIsBuilt(blocks.mat[0], blocks.shadow[0])) PetscFunctionReturn(PETSC_SUCCESS);
+  s         = &blocks.shadow[0]->seq;
+  *choosing = s->choose_seconds;
+  *making   = s->build_seconds;
+  if (s->choice.from == SPMV_FROM_ESTIMATE) *predicted = s->choice.best.build;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -38,7 +38,7 @@
   A storage on the host may have rows and columns in another order than the matrix, so that entries of a vector that are used
   together lie together: by levels of its graph, whose numbering then hardly matters. x and y are brought into that order and back
   in each product. With auto this is done after 16 times -mat_spmv_build_after products with the same values, where it is estimated
-  to gain a fifth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in another order.
+  to gain a twentieth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in another order.
 
   With -mat_spmv_backend auto a GPU has the products of a matrix that is estimated, or with -mat_spmv_tune measured, to be faster
   there, with the transfers of vectors that live on the host. `MatCreateVecs()` puts vectors where the products will be.
@@ -325,9 +325,11 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
     SPMV_HELP_WORD, failures, SPMV_ON_DEVICE_COUNT, failures[s.on_device_error], &s.on_device_error, NULL));
   PetscCall(SpmvReadTuning(A, shadow->type, q, PetscOptionsObject));
   PetscCall(SpmvReadCandidates(shadow->type, q, PetscOptionsObject));
-  PetscCall(PetscOptionsBool("-mat_spmv_tune_check",
-                             "A storage whose first products take longer than those by AIJ's kernel before them is dropped",
-                             SPMV_HELP_WORD, s.check, &s.check, NULL));
+  PetscCall(
+    PetscOptionsBool("-mat_spmv_tune_check",
+                     "A storage whose first products take longer than those by AIJ's kernel before them is dropped; what serves, "
+                     "and so the last bits of products, then depends on the clock",
+                     SPMV_HELP_WORD, s.check, &s.check, NULL));
   PetscCall(MatSpmvCheckAllowed(A, s.check, s.build_after));
   PetscCall(PetscOptionsBool("-mat_spmv_tune_view", "Prints what was chosen, and why, once after each choice", SPMV_HELP_WORD,
                              s.tuneview, &s.tuneview, NULL));

@@ -387,6 +387,9 @@ extern PetscErrorCode SpmvProductDevice(struct _n_SpmvOnDevice *on, Vec x, Vec y
 extern PetscErrorCode MatSpmvGetTransfers(Mat A, PetscLogDouble counts[6]);
 extern PetscErrorCode MatSpmvDeviceRepeat(Mat A, PetscInt n);
 
+/* matquery.c */
+extern PetscErrorCode MatSpmvGetSetup(Mat A, PetscLogDouble *choosing, PetscLogDouble *making, PetscLogDouble *predicted);
+
 /* matvecs.c */
 extern int            SpmvInsideAssembly;
 extern PetscErrorCode MatSpmvAgreeOnBackend(Mat A, PetscInt *backend);
