@@ -231,6 +231,7 @@ typedef struct {
 typedef struct {
   SpmvSide                  side;
   const SpmvKernels *const *kernels; /* [SPMV_ISA_COUNT] as kernels.h makes it; NULL: AIJ's own kernel */
+  PetscInt                  safe;    /* the tuner takes what has more of it where estimates are too near to tell */
 } SpmvHostSide;
 
 /* SpmvFormat: a storage scheme; spmv, whose format is chosen, has no sides */

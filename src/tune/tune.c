@@ -135,6 +135,29 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
 
 #define TUNE_GAIN 1.05 /* what another plan than the format's own must gain by estimate */
 
+#define TUNE_NEAR 1.05 /* times the least: estimates do not tell what is faster */
+
+static PetscInt TuneSafe(const SpmvOption *o)
+{
+  return SpmvCandidate[o->number]->host->safe;
+}
+
+/* Of options of the host whose estimates are near the least the safer one is taken */
+static void TuneSafer(const SpmvSearch *search, SpmvChoice *c)
+{
+  const SpmvOption *safer = NULL;
+
+  if (c->products || c->best.number < 0 || c->best.plan.backend == SPMV_BACKEND_DEVICE) return;
+  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    if (o->plan.backend == SPMV_BACKEND_DEVICE) continue;
+    if (SpmvOptionCost(search->request, o) > TUNE_NEAR * SpmvOptionCost(search->request, &c->best)) continue;
+    if (TuneSafe(o) > TuneSafe(safer ? safer : &c->best)) safer = o;
+  }
+  if (!safer) return;
+  c->second = c->best;
+  c->best   = *safer;
+}
+
 /* The two options of least cost, measured ones if there are any; the first `own` of all are the formats' own plans */
 static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
 {
@@ -182,6 +205,7 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const 
   own = search.n;
   if (q->kind > SPMV_TUNE_ESTIMATE && own) PetscCall(SpmvMeasure(&search));
   TuneBest(&search, own, choice);
+  TuneSafer(&search, choice);
   if (kept && SpmvKeptIs(&search.kept, choice->best.number, &choice->best.plan)) {
     *kept                   = search.kept;
     search.kept.own.storage = NULL;
@@ -259,6 +283,9 @@ static PetscErrorCode ConsideredText(const SpmvChoice *c, char text[], size_t si
   if (n) PetscCall(SpmvAppend(text, size, " s a product by estimate"));
   if (n && c->moves && c->backend == SPMV_BACKEND_AUTO)
     PetscCall(SpmvAppend(text, size, ", with the vectors that a device's move"));
+  if (c->from == SPMV_FROM_ESTIMATE && c->second.number >= 0 && c->best.predicted > c->second.predicted)
+    PetscCall(SpmvAppend(text, size, "; %s, as %s", SpmvCandidate[c->best.number]->name,
+                         c->request.calls > 0 ? "set-up counts" : "it is the safer one of those that are near"));
   if (n > 1 && !c->products && c->backend == SPMV_BACKEND_HOST)
     PetscCall(SpmvAppend(text, size, "; the first two differ by %s than the estimate may be off: -mat_spmv_tune measure %s",
                          first[1] < TUNE_SURE * first[0] ? "less" : "more",
