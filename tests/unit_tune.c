@@ -402,8 +402,9 @@ static PetscErrorCode TestMostlyEmpty(void)
     PetscCall(Band(4000, 1, 1, &t));
     for (PetscInt r = few ? 700 : 1100; r < t.m; r++) t.i[r + 1] = t.i[r]; /* a quarter of the rows, about */
     PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
-    PetscCheck(few ? choice->best.number == SPMV_NUMBER_AIJ && !choice->estimated : choice->estimated > 1, PETSC_COMM_SELF,
-               PETSC_ERR_PLIB, "%d options of a matrix with %d entries were estimated", (int)choice->estimated, (int)t.i[t.m]);
+    PetscCheck(few ? choice->best.number == SPMV_NUMBER_AIJ && choice->from == SPMV_FROM_EMPTY : choice->estimated > 1,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d options of a matrix with %d entries were estimated", (int)choice->estimated,
+               (int)t.i[t.m]);
     PetscCall(Tune(SPMV_TUNE_ESTIMATE, 1 << SPMV_NUMBER_pmf, 1, &t, &aij, choice));
     PetscCheck(choice->best.number == SPMV_NUMBER_pmf, PETSC_COMM_SELF, PETSC_ERR_PLIB, "pmf was asked for");
     PetscCall(BandDestroy(&t));
