@@ -171,7 +171,7 @@ static PetscErrorCode Tune(PetscInt kind, PetscInt allowed, PetscReal seconds, c
   PetscFunctionReturn(0);
 }
 
-/* Candidates that a matrix suits */
+/* Candidates that a matrix in the second cache suits */
 static PetscErrorCode Suited(const SpmvTestCSR *t, PetscInt *n)
 {
   const SpmvCSR csr = SpmvTestCSRView(t);
@@ -183,7 +183,7 @@ static PetscErrorCode Suited(const SpmvTestCSR *t, PetscInt *n)
     const SpmvPlan plan = SpmvTestPlan(SpmvCandidate[k], SPMV_BACKEND_HOST);
 
     PetscCall(SpmvSuits(k, &csr, &plan, why, sizeof(why)));
-    *n += !why[0];
+    *n += !why[0] && !SpmvCandidate[k]->host->far;
   }
   PetscFunctionReturn(0);
 }
@@ -211,6 +211,7 @@ static PetscErrorCode TestTune(void)
 
     for (; at && !named; at = strstr(at + 1, name)) named = at[length] == ' ' && (at == text || at[-1] == ' ');
     suited -= named;
+    PetscCheck(!named || !SpmvCandidate[k]->host->far, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is looked at: %s", name, text);
     PetscCheck(k != choice->best.number || (named && (!strncmp(text, name, length) || strstr(text, "the safer one"))),
                PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s was chosen, and this considered: %s", name, text);
   }

@@ -179,6 +179,16 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
   }
 }
 
+/* Whether a candidate is left out unseen, as others are faster where the matrix is so near; not if few are allowed, or all asked for */
+static PetscBool TuneIsNear(const SpmvRequest *q, const SpmvCSR *csr, PetscInt number)
+{
+  const PetscInt       others = q->allowed & ~((PetscInt)1 << number | (PetscInt)1 << SPMV_NUMBER_AIJ);
+  const PetscLogDouble bytes  = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(PetscInt));
+
+  return (PetscBool)(SpmvCandidate[number]->host->far && others && q->kind != SPMV_TUNE_PATIENT &&
+                     bytes <= SpmvMachineGet()->cache[1]);
+}
+
 /*
   Estimates each candidate under the plan that is chosen for it, for the backend or, where host and device are compared, for both;
   to measure, other values of its knobs as well
@@ -198,7 +208,7 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const 
     search.moving = SpmvMoveSeconds(&target->rates, (PetscLogDouble)csr->m, (PetscLogDouble)csr->n);
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     if (!(q->allowed >> k & 1)) continue;
-    if (choice->backend != SPMV_BACKEND_DEVICE) PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
+    if (choice->backend != SPMV_BACKEND_DEVICE && !TuneIsNear(q, csr, k)) PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
     if (choice->backend != SPMV_BACKEND_HOST && SpmvCandidate[k]->device) PetscCall(SpmvSearchAdd(&search, k, &q->device[k]));
     if (q->kind == SPMV_TUNE_OFF && search.n) break; /* the first one, by the host or the device */
   }
