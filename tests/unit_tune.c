@@ -171,7 +171,7 @@ static PetscErrorCode Tune(PetscInt kind, PetscInt allowed, PetscReal seconds, c
   PetscFunctionReturn(0);
 }
 
-/* Candidates that a matrix suits */
+/* Candidates that a matrix in the second cache suits */
 static PetscErrorCode Suited(const SpmvTestCSR *t, PetscInt *n)
 {
   const SpmvCSR csr = SpmvTestCSRView(t);
@@ -183,7 +183,7 @@ static PetscErrorCode Suited(const SpmvTestCSR *t, PetscInt *n)
     const SpmvPlan plan = SpmvTestPlan(SpmvCandidate[k], SPMV_BACKEND_HOST);
 
     PetscCall(SpmvSuits(k, &csr, &plan, why, sizeof(why)));
-    *n += !why[0];
+    *n += !why[0] && !SpmvCandidate[k]->host->far;
   }
   PetscFunctionReturn(0);
 }
@@ -211,6 +211,7 @@ static PetscErrorCode TestTune(void)
 
     for (; at && !named; at = strstr(at + 1, name)) named = at[length] == ' ' && (at == text || at[-1] == ' ');
     suited -= named;
+    PetscCheck(!named || !SpmvCandidate[k]->host->far, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s is looked at: %s", name, text);
     PetscCheck(k != choice->best.number || (named && (!strncmp(text, name, length) || strstr(text, "the safer one"))),
                PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s was chosen, and this considered: %s", name, text);
   }
@@ -402,8 +403,9 @@ static PetscErrorCode TestMostlyEmpty(void)
     PetscCall(Band(4000, 1, 1, &t));
     for (PetscInt r = few ? 700 : 1100; r < t.m; r++) t.i[r + 1] = t.i[r]; /* a quarter of the rows, about */
     PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
-    PetscCheck(few ? choice->best.number == SPMV_NUMBER_AIJ && !choice->estimated : choice->estimated > 1, PETSC_COMM_SELF,
-               PETSC_ERR_PLIB, "%d options of a matrix with %d entries were estimated", (int)choice->estimated, (int)t.i[t.m]);
+    PetscCheck(few ? choice->best.number == SPMV_NUMBER_AIJ && choice->from == SPMV_FROM_EMPTY : choice->estimated > 1,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d options of a matrix with %d entries were estimated", (int)choice->estimated,
+               (int)t.i[t.m]);
     PetscCall(Tune(SPMV_TUNE_ESTIMATE, 1 << SPMV_NUMBER_pmf, 1, &t, &aij, choice));
     PetscCheck(choice->best.number == SPMV_NUMBER_pmf, PETSC_COMM_SELF, PETSC_ERR_PLIB, "pmf was asked for");
     PetscCall(BandDestroy(&t));

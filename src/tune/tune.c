@@ -179,6 +179,16 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
   }
 }
 
+/* Whether a candidate is left out unseen, as others are faster where the matrix is so near; not if few are allowed, or all asked for */
+static PetscBool TuneIsNear(const SpmvRequest *q, const SpmvCSR *csr, PetscInt number)
+{
+  const PetscInt       others = q->allowed & ~((PetscInt)1 << number | (PetscInt)1 << SPMV_NUMBER_AIJ);
+  const PetscLogDouble bytes  = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(PetscInt));
+
+  return (PetscBool)(SpmvCandidate[number]->host->far && others && q->kind != SPMV_TUNE_PATIENT &&
+                     bytes <= SpmvMachineGet()->cache[1]);
+}
+
 /*
   Estimates each candidate under the plan that is chosen for it, for the backend or, where host and device are compared, for both;
   to measure, other values of its knobs as well
@@ -198,7 +208,7 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const 
     search.moving = SpmvMoveSeconds(&target->rates, (PetscLogDouble)csr->m, (PetscLogDouble)csr->n);
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     if (!(q->allowed >> k & 1)) continue;
-    if (choice->backend != SPMV_BACKEND_DEVICE) PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
+    if (choice->backend != SPMV_BACKEND_DEVICE && !TuneIsNear(q, csr, k)) PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
     if (choice->backend != SPMV_BACKEND_HOST && SpmvCandidate[k]->device) PetscCall(SpmvSearchAdd(&search, k, &q->device[k]));
     if (q->kind == SPMV_TUNE_OFF && search.n) break; /* the first one, by the host or the device */
   }
@@ -238,81 +248,6 @@ PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt numbe
   PetscCall(SpmvSampleReach(&sample));
   PetscCall(SpmvEstimate(&sample, isa, SPMV_NUMBER_AIJ, 1, &aij, &options[0]));
   PetscCall(SpmvEstimate(&sample, isa, number, 1, plan, &options[1]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Appends "pmf window=4096 ..., predicted 1.2e-05 s, measured 1.3e-05 s" */
-PetscErrorCode SpmvOptionText(const SpmvOption *o, char text[], size_t size)
-{
-  const SpmvFormat *format = SpmvCandidate[o->number];
-
-  PetscFunctionBegin;
-  PetscCall(SpmvAppend(text, size, "%s %s", format->name, o->plan.backend == SPMV_BACKEND_DEVICE ? "on the device " : ""));
-  PetscCall(SpmvPlanText(SpmvFormatSide(format, o->plan.backend), &o->plan, text, size));
-  if (o->predicted > 0) PetscCall(SpmvAppend(text, size, "predicted %.3g s ", (double)o->predicted));
-  if (o->measured > 0) PetscCall(SpmvAppend(text, size, "measured %.3g s ", (double)o->measured));
-  if (o->build > 0) PetscCall(SpmvAppend(text, size, "making it %.3g s ", (double)o->build));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#define TUNE_SURE 1.15 /* docs/tune.md: of nine plans in ten that were chosen the best is not this much faster */
-
-/*
-  Appends "pmf 0.000996, tpspmv 0.00102, aij 0.00402 s a product by estimate", the fastest first; and how clear that is, unless it
-  is of a device: how far those estimates are off is not known
-*/
-static PetscErrorCode ConsideredText(const SpmvChoice *c, char text[], size_t size)
-{
-  const PetscLogDouble *predicted = &c->predicted[0][0];
-  PetscLogDouble        last = 0, first[2] = {0, 0};
-  PetscInt              n = 0;
-
-  PetscFunctionBegin;
-  for (;; n++) {
-    PetscInt next = -1;
-
-    for (PetscInt k = 0; k < 2 * SPMV_CANDIDATES; k++) {
-      if (predicted[k] > last && (next < 0 || predicted[k] < predicted[next])) next = k;
-    }
-    if (next < 0) break;
-    last = predicted[next];
-    if (n < 2) first[n] = last;
-    PetscCall(SpmvAppend(text, size, "%s%s%s %.3g", n ? ", " : "", SpmvCandidate[next % SPMV_CANDIDATES]->name,
-                         next < SPMV_CANDIDATES ? "" : " on the device", (double)last));
-  }
-  if (n) PetscCall(SpmvAppend(text, size, " s a product by estimate"));
-  if (n && c->moves && c->backend == SPMV_BACKEND_AUTO)
-    PetscCall(SpmvAppend(text, size, ", with the vectors that a device's move"));
-  if (c->from == SPMV_FROM_ESTIMATE && c->second.number >= 0 && c->best.predicted > c->second.predicted)
-    PetscCall(SpmvAppend(text, size, "; %s, as %s", SpmvCandidate[c->best.number]->name,
-                         c->request.calls > 0 ? "set-up counts" : "it is the safer one of those that are near"));
-  if (n > 1 && !c->products && c->backend == SPMV_BACKEND_HOST)
-    PetscCall(SpmvAppend(text, size, "; the first two differ by %s than the estimate may be off: -mat_spmv_tune measure %s",
-                         first[1] < TUNE_SURE * first[0] ? "less" : "more",
-                         first[1] < TUNE_SURE * first[0] ? "tells" : "is not likely to choose another one"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Line 0: what was chosen, and how; line 1: the next best; line 2: all that was considered. Without a line end */
-PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], size_t size)
-{
-  static const char *const from[SPMV_FROM_COUNT] = {"as asked", "by estimate", "by measuring", "from wisdom",
-                                                    "as products by the storage were slower"};
-
-  PetscFunctionBegin;
-  text[0] = 0;
-  if (line == 1 && c->second.number >= 0) PetscCall(SpmvOptionText(&c->second, text, size));
-  if (line == 2) PetscCall(ConsideredText(c, text, size));
-  if (line) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvOptionText(&c->best, text, size));
-  PetscCall(SpmvAppend(text, size, "%s", from[c->from]));
-  if (c->estimated) PetscCall(SpmvAppend(text, size, " of %" PetscInt_FMT " options", c->estimated));
-  if (c->products)
-    PetscCall(SpmvAppend(text, size, ", %" PetscInt_FMT " measured by %" PetscInt_FMT " products in %.3g s", c->measured,
-                         c->products, (double)c->seconds));
-  if (c->compiled || c->reused)
-    PetscCall(SpmvAppend(text, size, "; kernels compiled %" PetscInt_FMT " times, found %" PetscInt_FMT " times", c->compiled,
-                         c->reused));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -392,7 +327,7 @@ PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const Spmv
   else if (backend != SPMV_BACKEND_DEVICE && TuneIsEmpty(q, csr)) {
     choice->best.number = SPMV_NUMBER_AIJ;
     choice->best.plan   = q->host[SPMV_NUMBER_AIJ];
-    choice->from        = SPMV_FROM_ESTIMATE;
+    choice->from        = SPMV_FROM_EMPTY;
   } else {
     if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, target, choice));
     if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, target, baseline, context, choice, kept));

@@ -66,6 +66,7 @@ typedef enum {
   SPMV_FROM_MEASURE,
   SPMV_FROM_WISDOM,
   SPMV_FROM_CHECK,
+  SPMV_FROM_EMPTY,
   SPMV_FROM_COUNT
 } SpmvFrom;
 
@@ -227,6 +228,10 @@ extern PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *request);
 extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvTarget *target, SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceToWisdom(const SpmvTarget *target, const SpmvChoice *choice);
 
+/* words.c: what was chosen, in words */
+extern PetscErrorCode SpmvOptionText(const SpmvOption *option, char text[], size_t size);
+extern PetscErrorCode SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);
+
 /* tune.c: what may be chosen, and the choice: by estimate, by measuring, from wisdom */
 extern const char *const SpmvTuneKinds[SPMV_TUNE_COUNT];
 extern PetscLogDouble    SpmvOptionCost(const SpmvRequest *request, const SpmvOption *option);
@@ -242,5 +247,3 @@ extern PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, con
                                SpmvChoice *choice, SpmvKept *kept);
 extern PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan,
                                        SpmvOption options[2]);
-extern PetscErrorCode SpmvOptionText(const SpmvOption *option, char text[], size_t size);
-extern PetscErrorCode SpmvChoiceText(const SpmvChoice *choice, PetscInt line, char text[], size_t size);
