@@ -133,9 +133,7 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define TUNE_GAIN 1.05 /* what another plan than the format's own must gain by estimate */
-
-#define TUNE_NEAR 1.05 /* times the least: estimates do not tell what is faster */
+#define TUNE_NEAR 1.05 /* times another estimate: they do not tell what is faster */
 
 static PetscInt TuneSafe(const SpmvOption *o)
 {
@@ -158,7 +156,10 @@ static void TuneSafer(const SpmvSearch *search, SpmvChoice *c)
   c->best   = *safer;
 }
 
-/* The two options of least cost, measured ones if there are any; the first `own` of all are the formats' own plans */
+/*
+  The two options of least cost, measured ones if there are any; the first `own` of all are the formats' own plans, which others
+  must not only be near
+*/
 static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
 {
   const SpmvRequest *q = search->request;
@@ -171,7 +172,7 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
     PetscLogDouble      *least = &c->predicted[o->plan.backend][o->number];
 
     if (*least <= 0 || o->predicted < *least) *least = o->predicted;
-    if (c->products ? o->measured <= 0 : k >= own && TUNE_GAIN * cost >= SpmvOptionCost(q, &c->best)) continue;
+    if (c->products ? o->measured <= 0 : k >= own && TUNE_NEAR * cost >= SpmvOptionCost(q, &c->best)) continue;
     if (c->best.number < 0 || cost < SpmvOptionCost(q, &c->best)) {
       c->second = c->best;
       c->best   = *o;
@@ -179,7 +180,10 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
   }
 }
 
-/* Whether a candidate is left out unseen, as others are faster where the matrix is so near; not if few are allowed, or all asked for */
+/*
+  Whether a candidate is left out unseen, as others are faster where the matrix is so near; not if there are no others, or all plans
+  are asked for
+*/
 static PetscBool TuneIsNear(const SpmvRequest *q, const SpmvCSR *csr, PetscInt number)
 {
   const PetscInt       others = q->allowed & ~((PetscInt)1 << number | (PetscInt)1 << SPMV_NUMBER_AIJ);

@@ -21,8 +21,9 @@
   Notes:
   estimate reads no clock: the same matrix has the same plan, and products the same bits, each time. Its rates are those of one
   core of Zen 4, Zen 5 or Emerald Rapids, with caches as the system tells, unless the user's file has others
-  (-mat_spmv_tune_calibrate). measure and patient build and time storages: without wisdom they may choose differently, and so give other last bits, from run to run. With wisdom, which
-  is of this processor, instruction set, precision, number of threads, request and pattern, the second run measures nothing.
+  (-mat_spmv_tune_calibrate). measure and patient build and time storages: without wisdom they may choose differently, and so give
+  other last bits, from run to run. With wisdom, which is of this processor, instruction set, precision, number of threads, request
+  and pattern, the second run measures nothing.
 
   New values with the same pattern are not tuned for again; a duplicate takes over what was chosen.
 
@@ -143,8 +144,8 @@ PetscErrorCode MatSpmvSetTuneSeconds(Mat A, PetscReal seconds)
 
   Notes:
   The last five products by AIJ's kernel, of which -mat_spmv_build_after must leave as many, are compared with five by the storage,
-  from its third on, once for each pattern and plan; products with the transposed matrix, or on a device, do not count. Each process decides for its
-  own blocks.
+  from its third on, once for each pattern and plan; products with the transposed matrix, or on a device, do not count. Each
+  process decides for its own blocks.
 
   What serves then depends on the clock, and with it the last bits of products: two runs of the same program may differ in them.
 
