@@ -3,22 +3,12 @@ static const char help[] =
   -sub      the blocks of PCBJACOBI or PCASM, not levels\n\
   -refused  -sub_mat_spmv_values of a block that is no copy\n\n";
 
+#include "counts.h"
 #include "refuse.h"
 #include <petscdmda.h>
 #include <petscksp.h>
 
 static PetscInt failures;
-
-static PetscErrorCode Counts(Mat A, SpmvCounts *counts)
-{
-  PetscErrorCode (*get)(Mat, SpmvCounts *);
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &get));
-  PetscCheck(get, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "no MatSpmvGetCounts_C: is the library loaded?");
-  PetscCall((*get)(A, counts));
-  PetscFunctionReturn(0);
-}
 
 /* A point and its six neighbours, with a coefficient that no float holds */
 static PetscErrorCode Assemble(DM da, Mat A)

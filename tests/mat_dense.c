@@ -2,7 +2,7 @@ static const char help[] =
   "Products with dense matrices: C = A B and C = A^T B column by column against MatMult(); kernels counted.\n\
   -type <bccoo>  the type under test\n\n";
 
-#include <petscspmv.h>
+#include "counts.h"
 #include <petsc/private/petscimpl.h> /* PetscObjectStateIncrease() */
 
 static PetscInt failures;
@@ -30,13 +30,10 @@ static PetscErrorCode Fill(Mat A, PetscInt shift)
 
 static PetscErrorCode Columns(Mat A, PetscInt64 *columns)
 {
-  PetscErrorCode (*getcounts)(Mat, SpmvCounts *);
   SpmvCounts counts;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &getcounts));
-  PetscCheck(getcounts, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "no MatSpmvGetCounts_C: is the library loaded?");
-  PetscCall((*getcounts)(A, &counts));
+  PetscCall(Counts(A, &counts));
   *columns = counts.columns;
   PetscFunctionReturn(0);
 }

@@ -3,6 +3,7 @@ static const char help[] = "Values in single precision on request: who has them,
   -refused      what is refused\n\
   -view         what is printed of values that were rounded, and of values that are floats\n\n";
 
+#include "counts.h"
 #include "refuse.h"
 #include <petscksp.h>
 #include <float.h>
@@ -14,17 +15,6 @@ static PetscErrorCode Fact(PetscBool holds, const char what[])
   PetscFunctionBegin;
   failures += !holds;
   if (!holds) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "wrong: %s\n", what));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Counts(Mat A, SpmvCounts *counts)
-{
-  PetscErrorCode (*get)(Mat, SpmvCounts *);
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &get));
-  PetscCheck(get, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "no MatSpmvGetCounts_C: is the library loaded?");
-  PetscCall((*get)(A, counts));
   PetscFunctionReturn(0);
 }
 

@@ -5,10 +5,10 @@ new values, new patterns, and the errors of zero, tiny and missing diagonals.\n\
   -floats         values are read in single precision\n\
   -deferred       the first sweeps are AIJ's (-mat_spmv_build_after is not 0)\n\n";
 
+#include "counts.h"
 #include "mat_sor_matrices.h"
 #include <petscksp.h>
 #include <float.h>
-#include <petscspmv.h>
 
 static PetscInt    failures;
 static char        type[64] = MATSPMV;
@@ -81,13 +81,11 @@ static PetscErrorCode Sweeps(Mat A, Mat B, Vec work[5], const char what[], Petsc
    only where all are to be ours */
 static PetscErrorCode Served(Mat B, PetscInt64 calls, PetscBool irregular, const char what[])
 {
-  PetscErrorCode (*get)(Mat, SpmvCounts *);
   SpmvCounts counts;
   PetscBool  good;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)B, "MatSpmvGetCounts_C", &get));
-  PetscCall((*get)(B, &counts));
+  PetscCall(Counts(B, &counts));
   if (counts.floats != (floats ? counts.sweeps : 0)) good = PETSC_FALSE;
   else if (deferred) good = (PetscBool)(counts.sweepsaij > 0 && (irregular ? !counts.sweeps : counts.sweeps > 0));
   else good = (PetscBool)(counts.sweeps >= calls && !counts.sweepsaij);

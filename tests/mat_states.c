@@ -3,7 +3,7 @@ static const char help[] =
   -type <bccoo>  the type under test\n\
   -transposed    transposed products, with -mat_spmv_transpose copy\n\n";
 
-#include <petscspmv.h>
+#include "counts.h"
 
 static Mat       A, B; /* under test, and AIJ with the same entries */
 static Vec       x, y, z;
@@ -57,16 +57,13 @@ static PetscErrorCode MultiplyOnce(void)
 static PetscErrorCode Expect(const char what[], PetscInt n, PetscInt builds, PetscInt refreshes, PetscInt products,
                              PetscInt deferred)
 {
-  PetscErrorCode (*getcounts)(Mat, SpmvCounts *);
   SpmvCounts before, after;
   PetscInt64 got[4], want[4] = {builds, refreshes, products, deferred};
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &getcounts));
-  PetscCheck(getcounts, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "no MatSpmvGetCounts_C: is the library loaded?");
-  PetscCall((*getcounts)(A, &before));
+  PetscCall(Counts(A, &before));
   for (PetscInt k = 0; k < n; k++) PetscCall(MultiplyOnce());
-  PetscCall((*getcounts)(A, &after));
+  PetscCall(Counts(A, &after));
   got[0] = after.builds - before.builds;
   got[1] = after.refreshes - before.refreshes;
   got[2] = after.products - before.products;
