@@ -1,38 +1,7 @@
 static const char help[] = "The tuner without a Mat: samples stand for the whole, estimates are the same each time, plans as "
                            "text, knobs, shapes, a time limit.\n\n";
 
-#include "spmvtest.h"
-
-/* Rows of `length` entries or twice as many, in blocks of h x h along a band */
-static PetscErrorCode Band(PetscInt m, PetscInt length, PetscInt h, SpmvTestCSR *t)
-{
-  PetscInt nz = 0;
-
-  PetscFunctionBegin;
-  t->m = t->n = m;
-  PetscCall(PetscMalloc3(m + 1, &t->i, 2 * m * length, &t->j, 2 * m * length, &t->a));
-  for (PetscInt r = 0; r < m; r++) {
-    const PetscInt n = r / h % 5 ? length : 2 * length;
-
-    t->i[r] = nz;
-    for (PetscInt k = 0; k < n && nz < 2 * m * length; k++) {
-      const PetscInt c = (r / h + k / h * 3) * h + k % h;
-
-      if (c >= m) break;
-      t->j[nz]   = c;
-      t->a[nz++] = 1;
-    }
-  }
-  t->i[m] = nz;
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode BandDestroy(SpmvTestCSR *t)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree3(t->i, t->j, t->a));
-  PetscFunctionReturn(0);
-}
+#include "unit_tune.h"
 
 /* Bytes that a storage has */
 static PetscErrorCode BytesBuilt(PetscInt number, const SpmvCSR *csr, SpmvPlan plan, PetscLogDouble *bytes)
@@ -115,62 +84,6 @@ static PetscErrorCode TestText(void)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Baseline(void *context)
-{
-  ++*(PetscInt *)context;
-  return PETSC_SUCCESS;
-}
-
-/* What measuring has left gives the product that the storage of what was chosen gives; estimating and patience leave none */
-static PetscErrorCode IsAsBuilt(PetscInt kind, const SpmvCSR *csr, const SpmvChoice *choice, const SpmvKept *kept)
-{
-  const SpmvSide                           *side  = &SpmvCandidate[choice->best.number]->host->side;
-  SPMV_DESTROY_BY(SpmvKeptDestroy) SpmvKept built = {.plan = choice->best.plan, .own.side = side};
-  const SpmvKernels                        *kernels;
-  PetscScalar                              *x, *y, *z;
-
-  PetscFunctionBegin;
-  if (kind != SPMV_TUNE_MEASURE || choice->best.number == SPMV_NUMBER_AIJ || side->borrows) {
-    PetscCheck(!kept->own.storage, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a storage of %s was kept",
-               SpmvCandidate[kept->number]->name);
-    PetscFunctionReturn(0);
-  }
-  PetscCheck(SpmvKeptIs(kept, choice->best.number, &choice->best.plan), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "%s was chosen and its storage was not kept", SpmvCandidate[choice->best.number]->name);
-  PetscCall(SpmvBuild(side, csr, NULL, &built.plan, &built.own.storage));
-  PetscCheck(!memcmp(&built.plan, &kept->plan, sizeof(built.plan)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "another plan was kept");
-  PetscCall(SpmvKernelsGet(SpmvCandidate[kept->number], SPMV_ISA_COUNT, &kernels));
-  PetscCall(PetscMalloc3(csr->n, &x, csr->m, &y, csr->m, &z));
-  for (PetscInt k = 0; k < csr->n; k++) x[k] = 1 / (PetscScalar)(k + 1);
-  SpmvApply(kernels->apply, kept->own.storage, csr->i[csr->m], x, y, PETSC_FALSE);
-  SpmvApply(kernels->apply, built.own.storage, csr->i[csr->m], x, z, PETSC_FALSE);
-  PetscCheck(!memcmp(y, z, sizeof(*y) * (size_t)csr->m), PETSC_COMM_SELF, PETSC_ERR_PLIB, "what was kept gives another product");
-  PetscCall(PetscFree3(x, y, z));
-  PetscFunctionReturn(0);
-}
-
-static PetscErrorCode Tune(PetscInt kind, PetscInt allowed, PetscReal seconds, const SpmvTestCSR *t, PetscInt *aij,
-                           SpmvChoice *choice)
-{
-  const SpmvCSR                             csr = SpmvTestCSRView(t);
-  const SpmvKey                             key = {csr.m, csr.n, csr.i[csr.m], 17};
-  SpmvRequest                               q;
-  SPMV_DESTROY_BY(SpmvKeptDestroy) SpmvKept kept = {0};
-
-  PetscFunctionBegin;
-  PetscCall(SpmvRequestDefault(&SpmvFormat_spmv, &q));
-  q.kind    = kind;
-  q.seconds = seconds;
-  if (allowed) q.allowed = allowed;
-  PetscCall(PetscStrncpy(q.wisdom, "none", sizeof(q.wisdom)));
-  *aij = 0;
-  PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, Baseline, aij, choice, &kept));
-  PetscCall(IsAsBuilt(kind, &csr, choice, &kept));
-  PetscCheck(choice->known && choice->best.number >= 0 && SpmvChoiceAnswers(choice, &q, &key, SPMV_BACKEND_HOST, PETSC_FALSE),
-             PETSC_COMM_SELF, PETSC_ERR_PLIB, "no choice");
-  PetscFunctionReturn(0);
-}
-
 /* Candidates that a matrix in the second cache suits */
 static PetscErrorCode Suited(const SpmvTestCSR *t, PetscInt *n)
 {
@@ -233,88 +146,6 @@ static PetscErrorCode TestTune(void)
   PetscCall(BandDestroy(&t));
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(0);
-}
-
-/* A clock for which products by AIJ's kernel take three times as long as all else, and all of it longer from some time on */
-static PetscInt       clockreads, clockbusy;
-static PetscInt      *clockaij; /* products by AIJ's kernel */
-static PetscErrorCode BusyClock(PetscLogDouble *seconds)
-{
-  static PetscLogDouble now;
-  static PetscInt       before;
-
-  PetscFunctionBegin;
-  now += (*clockaij != before ? 6e-5 : 2e-5) * (++clockreads > clockbusy ? 10 : 1);
-  before   = *clockaij;
-  *seconds = now;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A machine that is slower once AIJ's kernel was measured, and one that always is: the same is chosen */
-static PetscErrorCode TestBusy(void)
-{
-  SpmvTestCSR t;
-  SpmvChoice *choice;
-  PetscInt    aij, chosen[2];
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&choice));
-  PetscCall(Band(3000, 9, 3, &t));
-  clockaij = &aij;
-  SpmvMeasureBy(BusyClock);
-  for (int busy = 0; busy < 2; busy++) {
-    clockbusy  = busy ? 13 : 0; /* the start, and six products between two readings each */
-    clockreads = 0;
-    PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 1000, &t, &aij, choice));
-    PetscCheck(choice->best.number != SPMV_NUMBER_AIJ && choice->measured > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "of %d options AIJ's kernel was chosen, which is the slowest, busy %d", (int)choice->measured, busy);
-    chosen[busy] = choice->best.number;
-  }
-  PetscCheck(chosen[0] == chosen[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s was chosen, and where it was busy %s",
-             SpmvCandidate[chosen[0]]->name, SpmvCandidate[chosen[1]]->name);
-  SpmvMeasureBy(NULL);
-  PetscCall(BandDestroy(&t));
-  PetscCall(PetscFree(choice));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* A clock for which whatever runs takes from 20 to 30 microseconds */
-static PetscErrorCode NoisyClock(PetscLogDouble *seconds)
-{
-  static PetscLogDouble now;
-  static uint32_t       random = 1;
-
-  PetscFunctionBegin;
-  random = random * 1664525u + 1013904223u;
-  now += 2e-5 * (1 + 0.5 * random / UINT32_MAX);
-  *seconds = now;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-#define NOISY 400
-
-/* Of two that take as long, whichever is measured later is chosen as often: the least of more products is less */
-static PetscErrorCode TestNoisy(void)
-{
-  SpmvTestCSR t;
-  SpmvChoice *choice;
-  PetscInt    aij, later = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscNew(&choice));
-  PetscCall(Band(300, 9, 3, &t));
-  SpmvMeasureBy(NoisyClock);
-  for (PetscInt k = 0; k < NOISY; k++) {
-    PetscCall(Tune(SPMV_TUNE_MEASURE, (1 << SPMV_NUMBER_pmf) | (1 << SPMV_NUMBER_AIJ), 1000, &t, &aij, choice));
-    PetscCheck(choice->measured == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d options were measured", (int)choice->measured);
-    later += choice->best.number == SPMV_NUMBER_pmf;
-  }
-  SpmvMeasureBy(NULL);
-  PetscCheck(later > 0.4 * NOISY && later < 0.6 * NOISY, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "the later one was chosen %d times of %d", (int)later, NOISY);
-  PetscCall(BandDestroy(&t));
-  PetscCall(PetscFree(choice));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define NEAR 200
@@ -487,8 +318,6 @@ int main(int argc, char **argv)
   PetscCall(TestUneven());
   PetscCall(TestText());
   PetscCall(TestTune());
-  PetscCall(TestBusy());
-  PetscCall(TestNoisy());
   PetscCall(TestThreads());
   PetscCall(TestSafer());
   PetscCall(TestMostlyEmpty());

@@ -1,0 +1,104 @@
+static const char help[] =
+  "Choices by measuring, by clocks of this test's own: what a machine that is slow for a while, or noisy, makes of them.\n\n";
+
+#include "unit_tune.h"
+
+/* A clock for which products by AIJ's kernel take three times as long as all else, and all of it longer from some time on */
+static PetscInt       clockreads, clockbusy;
+static PetscInt      *clockaij; /* products by AIJ's kernel */
+static PetscErrorCode BusyClock(PetscLogDouble *seconds)
+{
+  static PetscLogDouble now;
+  static PetscInt       before;
+
+  PetscFunctionBegin;
+  now += (*clockaij != before ? 6e-5 : 2e-5) * (++clockreads > clockbusy ? 10 : 1);
+  before   = *clockaij;
+  *seconds = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A machine that is slower once AIJ's kernel was measured, and one that always is: the same is chosen */
+static PetscErrorCode TestBusy(void)
+{
+  SpmvTestCSR t;
+  SpmvChoice *choice;
+  PetscInt    aij, chosen[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  PetscCall(Band(3000, 9, 3, &t));
+  clockaij = &aij;
+  SpmvMeasureBy(BusyClock);
+  for (int busy = 0; busy < 2; busy++) {
+    clockbusy  = busy ? 13 : 0; /* the start, and six products between two readings each */
+    clockreads = 0;
+    PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 1000, &t, &aij, choice));
+    PetscCheck(choice->best.number != SPMV_NUMBER_AIJ && choice->measured > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "of %d options AIJ's kernel was chosen, which is the slowest, busy %d", (int)choice->measured, busy);
+    chosen[busy] = choice->best.number;
+  }
+  PetscCheck(chosen[0] == chosen[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s was chosen, and where it was busy %s",
+             SpmvCandidate[chosen[0]]->name, SpmvCandidate[chosen[1]]->name);
+  SpmvMeasureBy(NULL);
+  PetscCall(BandDestroy(&t));
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A clock for which whatever runs takes from 20 to 30 microseconds */
+static PetscErrorCode NoisyClock(PetscLogDouble *seconds)
+{
+  static PetscLogDouble now;
+  static uint32_t       random = 1;
+
+  PetscFunctionBegin;
+  random = random * 1664525u + 1013904223u;
+  now += 2e-5 * (1 + 0.5 * random / UINT32_MAX);
+  *seconds = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define NOISY 400
+
+/* Of two that take as long, whichever is measured later is chosen as often: the least of more products is less */
+static PetscErrorCode TestNoisy(void)
+{
+  SpmvTestCSR t;
+  SpmvChoice *choice;
+  PetscInt    aij, later = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  PetscCall(Band(300, 9, 3, &t));
+  SpmvMeasureBy(NoisyClock);
+  for (PetscInt k = 0; k < NOISY; k++) {
+    PetscCall(Tune(SPMV_TUNE_MEASURE, (1 << SPMV_NUMBER_pmf) | (1 << SPMV_NUMBER_AIJ), 1000, &t, &aij, choice));
+    PetscCheck(choice->measured == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d options were measured", (int)choice->measured);
+    later += choice->best.number == SPMV_NUMBER_pmf;
+  }
+  SpmvMeasureBy(NULL);
+  PetscCheck(later > 0.4 * NOISY && later < 0.6 * NOISY, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "the later one was chosen %d times of %d", (int)later, NOISY);
+  PetscCall(BandDestroy(&t));
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCheck(!setenv("XDG_CONFIG_HOME", "/nowhere", 1), PETSC_COMM_SELF, PETSC_ERR_SYS,
+             "setenv"); /* the user's file is not to count */
+  PetscCall(TestBusy());
+  PetscCall(TestNoisy());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+
+TEST*/
