@@ -3,8 +3,8 @@
 import os, subprocess, sys, tempfile
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'examples', 'spmvbench')
-sys.path.append(FOLDER)
-import femcases
+sys.path += [FOLDER, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'python')]
+import femcases, tap
 
 root = tempfile.TemporaryDirectory()
 HEAD = '\t'.join(femcases.COLUMNS) + '\n'
@@ -136,13 +136,5 @@ def raced():
     assert out.count('None was measured') == 2, out
 
 
-def test(run):
-    try:
-        run()
-        print('ok fembench_' + run.__name__, flush=True)
-    except (AssertionError, subprocess.SubprocessError, LookupError, ValueError, OSError) as error:
-        print('not ok fembench_%s # %s: %s' % (run.__name__, type(error).__name__, ' '.join(str(error).split())[:600]), flush=True)
-
-
 for check in listed, committed, made, reported, together, raced:
-    test(check)
+    tap.check('fembench_' + check.__name__, check)

@@ -7,8 +7,8 @@ import os, subprocess, sys, tempfile, xml.etree.ElementTree
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 FOLDER = os.path.join(os.path.dirname(HERE), 'examples', 'solvebench')
-sys.path[:0] = [FOLDER, os.path.dirname(FOLDER)]
-import nested, petscprogram, runs
+sys.path[:0] = [FOLDER, os.path.dirname(FOLDER), os.path.join(os.path.dirname(os.path.abspath(__file__)), 'python')]
+import nested, petscprogram, runs, tap
 
 TUTORIAL = 'src/ksp/ksp/tutorials/ex2.c'
 OPTIONS = '-m 12 -n 12 -ksp_type cg -pc_type icc'
@@ -189,17 +189,9 @@ def no_dolfinx():
     assert [r.status for r in found] == ['skipped'] and 'install the package python3-dolfinx-real' in found[0].why, found
 
 
-def test(name, run):
-    try:
-        run()
-        print('ok solvebench_' + name, flush=True)
-    except (AssertionError, subprocess.SubprocessError, LookupError, ValueError, OSError, SyntaxError) as error:
-        print('not ok solvebench_%s # %s: %s' % (name, type(error).__name__, ' '.join(str(error).split())[:600]), flush=True)
-
-
 here = petscprogram.find(TUTORIAL)
 for check in log, reported, residuals, malformed, committed, no_dolfinx, measured, failures:
     if here or check in (log, reported, residuals, malformed):
-        test(check.__name__, check)
+        tap.check('solvebench_' + check.__name__, check)
     else:
         print('ok solvebench_%s # SKIP PETSc\'s tutorials are not installed' % check.__name__)

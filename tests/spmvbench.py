@@ -7,6 +7,9 @@ builds the program and says where it is (SPMVBENCH). Matrices in $SHARED/matrice
 import csv, gzip, os, re, shlex, struct, subprocess, sys, tempfile
 import xml.etree.ElementTree
 
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'python'))
+import tap
+
 PROGRAM = os.environ.get('SPMVBENCH', 'build/spmvbench')
 FORMATS = os.environ['FORMATS'].split()
 COLUMNS = 'matrix,rows,cols,nnz,type,backend,plan,threads,ranks,bytes,build_s,min_s,median_s,gflops,gbs,gbs_csr,read_bw_fraction,ratio_to_aij,ratio_to_best_petsc,error,eta_minus,eta_plus,choose_s,make_s,make_predicted_s'
@@ -638,24 +641,16 @@ def shared(where):
             assert got[name] == [row['rows'], row['cols'], row['nnz']], (name, got[name])
 
 
-def test(name, run, *arguments):
-    try:
-        why = run(*arguments)
-        print('ok spmvbench_' + name + (' # SKIP ' + why if why else ''), flush=True)
-    except (AssertionError, subprocess.SubprocessError, LookupError, ValueError, StopIteration, struct.error, OSError) as error:
-        print('not ok spmvbench_%s # %s: %s' % (name, type(error).__name__, ' '.join(str(error).split())[:600]), flush=True)
-
-
 WIDE, COMPLEX = widths()
 for group, everything, run in (READ, read_all, read), (BROKEN, broken_all, broken):
     result = []
-    test(everything.__name__, lambda: result.append(everything()))
+    tap.check('spmvbench_' + everything.__name__, lambda: result.append(everything()))
     for case in group:
-        test('%s_%s' % (run.__name__, case), run, case, result[0] if result else {})
+        tap.check('spmvbench_%s_%s' % (run.__name__, case), run, case, result[0] if result else {})
 for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, goes_on, operations, devices, brief, progress, plot, plot_refused, plot_png, usage, setup, together:
-    test(check.__name__, check)
+    tap.check('spmvbench_' + check.__name__, check)
 real = os.path.join(os.environ.get('SHARED', '../shared'), 'matrices')
 if os.path.exists(os.path.join(real, 'INDEX.tsv')):
-    test('shared', shared, real)
+    tap.check('spmvbench_shared', shared, real)
 else:
     print('ok spmvbench_shared # SKIP there is no %s/INDEX.tsv' % real)

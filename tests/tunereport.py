@@ -4,8 +4,8 @@ import os, re, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, 'examples', 'spmvbench')
-sys.path.append(FOLDER)
-import femcases, tunefamilies, tunegrid, written
+sys.path += [FOLDER, os.path.join(ROOT, 'tests', 'python')]
+import femcases, tap, tunefamilies, tunegrid, written
 
 root = tempfile.TemporaryDirectory()
 # Microseconds of a product of each plan; of spmv, whose plan it is. Matrix b gains by an order, `wide` is not square, `small` fits the first
@@ -191,13 +191,5 @@ def ranks():
     assert len(lines) == len(ran) and all(l.count('-n 1 taskset -c %d ' % p) == 1 for l in lines for p in (3, 5)) and all(l.count(' -f ') == 2 for l in lines), lines
 
 
-def test(run):
-    try:
-        run()
-        print('ok tunereport_' + run.__name__, flush=True)
-    except (AssertionError, subprocess.SubprocessError, LookupError, ValueError, OSError) as error:
-        print('not ok tunereport_%s # %s: %s' % (run.__name__, type(error).__name__, ' '.join(str(error).split())[:600]), flush=True)
-
-
 for check in best, orders, patience, families, constants, grid, setup, left_out, machines, ranks:
-    test(check)
+    tap.check('tunereport_' + check.__name__, check)
