@@ -97,6 +97,7 @@ static BenchRates BenchRatesCompute(const BenchMatrix *M, PetscInt rounds, doubl
   const double vectors = (double)sizeof(PetscScalar) * ((double)M->m + (double)M->n),
                csr     = (double)(sizeof(PetscScalar) + sizeof(PetscInt)) * nz + (double)sizeof(PetscInt) * (double)M->m;
   const double gbs     = (t->bytes + vectors) / median / 1e9;
+  const double read    = t->read > 0 ? t->read : NAN; /* not measured where kernels of a device are */
 
   return (BenchRates){
     .median    = median,
@@ -105,11 +106,11 @@ static BenchRates BenchRatesCompute(const BenchMatrix *M, PetscInt rounds, doubl
     .gflops    = 2 * PETSC_FLOPS_PER_OP * nz / median / 1e9,
     .gbs       = gbs,
     .gbs_csr   = (csr + vectors) / median / 1e9,
-    .fraction  = gbs * 1e9 / t->read,
+    .fraction  = gbs * 1e9 / read,
     .to_aij    = aij / median,
     .to_petsc  = petsc / median,
-    .eta_minus = (csr + (double)sizeof(PetscScalar) * ((double)M->m + nz)) / median / t->read,
-    .eta_plus  = (csr + vectors) / median / t->read,
+    .eta_minus = (csr + (double)sizeof(PetscScalar) * ((double)M->m + nz)) / median / read,
+    .eta_plus  = (csr + vectors) / median / read,
   };
 }
 
@@ -169,7 +170,7 @@ static void CsvLine(const BenchMatrix *M, const BenchRun *run, const BenchRates 
 
 PetscErrorCode BenchReportMatrix(const BenchMatrix *M, const BenchRun *run, PetscInt count, const BenchType types[])
 {
-  const double aij   = BenchMedian(&types[0], run->rounds); /* it comes first, see types.c */
+  const double aij = run->petsc == BENCH_PETSC_NONE ? NAN : BenchMedian(&types[0], run->rounds); /* it comes first, see types.c */
   double       petsc = NAN;
   int          width = 4;
 

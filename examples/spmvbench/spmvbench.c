@@ -25,7 +25,8 @@ static char help[] =
   "  -operation O     what is timed: product (default), transpose, refresh (a product with new values), kernels (a product\n"
   "                   on a device that has x and y already; aij on the host beside it), or columns:N (a product with a\n"
   "                   dense matrix of N columns); rates count one product's work\n"
-  "  -petsc P         all (default) of PETSc's own types, or aij alone of these, which is all that kernels is compared with\n"
+  "  -petsc P         which of PETSc's own types: all (default), aij, which is all that kernels is compared with, or none\n"
+  "  -turns FILE      several of these programs at once: each takes times only while it alone has locked FILE\n"
   "  -values V        file (default), or random: the pattern with values of either sign\n"
   "  -progress S      seconds between two lines about what is going on, where standard error is no terminal (10)\n"
   "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"
@@ -35,6 +36,8 @@ static char help[] =
 
 #include "spmvbench.h"
 #include "petscspmv.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -255,7 +258,8 @@ static PetscErrorCode TypesCheck(Bench *b, PetscBool *ok)
   BenchRun    run = {.threads   = 1,
                      .rank      = b->run.rank,
                      .ranks     = b->run.ranks,
-                     .others    = b->run.others,
+                     .petsc     = b->run.petsc,
+                     .turns     = -1,
                      .operation = b->run.operation == BENCH_KERNELS ? BENCH_KERNELS : BENCH_PRODUCT};
   PetscBool   good;
 
@@ -286,12 +290,12 @@ static PetscErrorCode GoodOfAll(PetscBool *good)
 static PetscErrorCode BenchMain(Bench *b, int *status)
 {
   static char       *files[BENCH_LIST_MAX], *kinds[BENCH_LIST_MAX]; /* too large for the stack */
-  static const char *values[] = {"file", "random"}, *petscs[] = {"all", "aij"};
+  static const char *values[] = {"file", "random"}, *petscs[] = {"all", "aij", "none"};
   PetscInt           nfiles, nkinds, value = 0, petsc = 0;
   PetscReal          seconds;
   char               operation[64]           = "product";
-  char               csv[PETSC_MAX_PATH_LEN] = "", plot[PETSC_MAX_PATH_LEN] = "";
-  PetscBool          ok, own                                                = PETSC_FALSE;
+  char               csv[PETSC_MAX_PATH_LEN] = "", plot[PETSC_MAX_PATH_LEN] = "", turns[PETSC_MAX_PATH_LEN] = "";
+  PetscBool          ok, own = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(ListGet("-f", files, &nfiles));
@@ -312,11 +316,15 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-threads", &b->run.threads, NULL));
   PetscCheck(b->run.threads >= 1, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "-threads %" PetscInt_FMT " is less than 1; set it to 1 or more", b->run.threads);
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-turns", turns, sizeof(turns), NULL));
+  b->run.turns = turns[0] ? open(turns, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+  PetscCheck(!turns[0] || b->run.turns >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "-turns %s cannot be opened: %s", turns,
+             strerror(errno));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-operation", operation, sizeof(operation), NULL));
   PetscCall(BenchOperationParse(operation, &b->run));
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-values", values, 2, &value, NULL));
-  PetscCall(PetscOptionsGetEList(NULL, NULL, "-petsc", petscs, 2, &petsc, NULL));
-  b->run.others  = (PetscBool)(petsc == 0 && b->run.operation != BENCH_KERNELS);
+  PetscCall(PetscOptionsGetEList(NULL, NULL, "-petsc", petscs, 3, &petsc, NULL));
+  b->run.petsc   = petsc == BENCH_PETSC_ALL && b->run.operation == BENCH_KERNELS ? BENCH_PETSC_AIJ : petsc;
   b->run.seconds = (double)seconds;
   b->run.brief   = (PetscBool)(b->run.brief && seconds > 0 && b->run.operation == BENCH_PRODUCT);
   progress.total = nfiles + nkinds;
@@ -348,6 +356,7 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   PetscCall(ListDestroy(files, nfiles));
   PetscCall(ListDestroy(kinds, nkinds));
   PetscCall(ListDestroy(b->types, b->ntypes));
+  if (b->run.turns >= 0) close(b->run.turns);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

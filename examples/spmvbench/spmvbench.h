@@ -75,6 +75,9 @@ typedef struct {
 /* What is timed, see operation.c */
 typedef enum { BENCH_PRODUCT, BENCH_TRANSPOSE, BENCH_REFRESH, BENCH_KERNELS, BENCH_COLUMNS } BenchOperation;
 
+/* Which of PETSc's own types are measured */
+enum { BENCH_PETSC_ALL, BENCH_PETSC_AIJ, BENCH_PETSC_NONE };
+
 /* Sizes of one run */
 typedef struct {
   double   seconds; /* of products for each type; 0: none are timed */
@@ -83,11 +86,12 @@ typedef struct {
 
   PetscMPIInt rank, ranks; /* processes that measure the same at once; the first one reports */
 
-  PetscBool others; /* of PETSc's own types not only aij */
-  PetscBool brief;  /* the report is that of brief.c */
+  PetscInt  petsc; /* how many of PETSc's own types: BENCH_PETSC_ALL, ... */
+  PetscBool brief; /* the report is that of brief.c */
 
   BenchOperation operation;
   PetscInt       columns; /* of BENCH_COLUMNS */
+  int            turns;   /* a file that is locked while times are taken, -1: none */
 } BenchRun;
 
 /* spmvbench.c */

@@ -67,19 +67,19 @@ static PetscErrorCode BenchTypeAddExact(const BenchMatrix *M, const char type[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The types to measure: PETSc's own, or aij alone of these, then those asked for. A size of block is measured unless more than
+/* The types to measure: PETSc's own, or aij alone or none of these, then those asked for. A size of block is measured unless more than
    half would be fill */
 PetscErrorCode BenchTypesCreate(const BenchMatrix *M, const BenchRun *run, PetscInt nasked, char *asked[], PetscInt *count,
                                 BenchType *types[])
 {
   const char *const always[] = {"aij", "aijperm", "aijsell", "sell"};
+  const size_t      of[] = {[BENCH_PETSC_ALL] = PETSC_STATIC_ARRAY_LENGTH(always), [BENCH_PETSC_AIJ] = 1, [BENCH_PETSC_NONE] = 0};
 
   PetscFunctionBegin;
   *count = 0;
   PetscCall(PetscMalloc1(2 * 7 + nasked + 12, types));
-  for (size_t k = 0; k < (run->others ? PETSC_STATIC_ARRAY_LENGTH(always) : 1); k++)
-    PetscCall(BenchTypeAdd(always[k], PETSC_FALSE, count, *types));
-  for (PetscInt bs = 2; bs <= 8 && run->others; bs++) {
+  for (size_t k = 0; k < of[run->petsc]; k++) PetscCall(BenchTypeAdd(always[k], PETSC_FALSE, count, *types));
+  for (PetscInt bs = 2; bs <= 8 && run->petsc == BENCH_PETSC_ALL; bs++) {
     char     spec[BENCH_SPEC];
     PetscInt blocks;
 
