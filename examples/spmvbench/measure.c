@@ -359,6 +359,15 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -turns: programs that prepare share the file's lock, and one that takes times has it alone */
+static PetscErrorCode BenchTurn(const BenchRun *run, int lock)
+{
+  PetscFunctionBegin;
+  if (run->turns >= 0)
+    PetscCheck(!flock(run->turns, lock), PETSC_COMM_SELF, PETSC_ERR_SYS, "-turns cannot be locked: %s", strerror(errno));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Measures all types on one matrix; good <- false if one that was asked for fails, or a product is wrong */
 PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count, BenchType types[], PetscBool *good)
 {
@@ -373,11 +382,11 @@ PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count,
   PetscCall(PetscMalloc1(M->m, &exact));
   PetscCall(BenchExactCompute(M, first.x, exact));
   first.exact = exact;
+  PetscCall(BenchTurn(run, LOCK_SH));
   PetscCall(BenchFirstAll(&first, count, types, good));
   if (run->seconds > 0) {
-    if (run->turns >= 0) PetscCheck(!flock(run->turns, LOCK_EX), PETSC_COMM_SELF, PETSC_ERR_SYS, "flock: %s", strerror(errno));
+    PetscCall(BenchTurn(run, LOCK_EX));
     PetscCall(BenchRounds(M, run, count, types, first.x, first.y));
-    if (run->turns >= 0) PetscCheck(!flock(run->turns, LOCK_UN), PETSC_COMM_SELF, PETSC_ERR_SYS, "flock: %s", strerror(errno));
   }
   for (PetscInt k = 0; k < count; k++) {
     if (!types[k].A) continue;
@@ -386,6 +395,7 @@ PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count,
     PetscCall(BenchErrorAdd(M, exact, first.y, &types[k]));
     if (!types[k].pass) *good = PETSC_FALSE;
   }
+  PetscCall(BenchTurn(run, LOCK_UN));
   PetscCall(PetscFree(exact));
   PetscCall(VecDestroy(&first.x));
   PetscCall(VecDestroy(&first.y));

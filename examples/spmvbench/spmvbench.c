@@ -26,7 +26,7 @@ static char help[] =
   "                   on a device that has x and y already; aij on the host beside it), or columns:N (a product with a\n"
   "                   dense matrix of N columns); rates count one product's work\n"
   "  -petsc P         which of PETSc's own types: all (default), aij, which is all that kernels is compared with, or none\n"
-  "  -turns FILE      several of these programs at once: each takes times only while it alone has locked FILE\n"
+  "  -turns FILE      several of these programs at once: while one takes times the others wait, by a lock of FILE\n"
   "  -values V        file (default), or random: the pattern with values of either sign\n"
   "  -progress S      seconds between two lines about what is going on, where standard error is no terminal (10)\n"
   "  -matrix_view V   shows each matrix, as PETSc's viewers do: ascii, binary:out.petsc, draw\n\n"

@@ -91,7 +91,7 @@ typedef struct {
 
   BenchOperation operation;
   PetscInt       columns; /* of BENCH_COLUMNS */
-  int            turns;   /* a file that is locked while times are taken, -1: none */
+  int            turns;   /* of -turns, -1: none */
 } BenchRun;
 
 /* spmvbench.c */
