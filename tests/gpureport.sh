@@ -39,6 +39,11 @@ value() { line sweep_cuda $1 $pmf:$2 $3 1; }
   value e device_lanes=4 1e-5
 } >"$tmp/sweep.csv"
 printf 'cg,matrix type,vector type,unknowns,iterations,seconds,norm\ncg_cuda_pmf,seqpmf,seqaccel,1000,20,1e-5,1\n' >"$tmp/cg.csv"
+{ # two launches of a kernel: the larger one counts
+  echo 'matrix,"ID","Kernel Name","launch__grid_size","launch__registers_per_thread","sm__warps_active.avg.pct_of_peak_sustained_active","gpu__time_duration.sum","dram__bytes_read.sum","dram__bytes_write.sum","lts__t_sectors_srcunit_tex_op_read.sum","l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum"'
+  echo 'a,"0","pmf_slices","27","32","2","3000","0","0","0","0"'
+  echo 'a,"1","pmf_slices","1,536","32","90.4","10,000","20,000,000","4,000,000","1,000,000","2,000,000"'
+} >"$tmp/profile.csv"
 check runs "${PYTHON:-python3}" conf/gpu-report "$tmp"
 printf 'run\tformat\tknob\tdefault\tgain\tmatrices\nsweep_cuda\tpmf\tdevice_workgroup\t256\t1.250\t5\n' >"$tmp/wanted"
 check defaults cmp "$tmp/wanted" "$tmp/defaults.tsv"
@@ -51,6 +56,7 @@ check too_few grep -q 'device_lanes=4 | 4 | 2.000 .*| too few matrices |$' "$tmp
 check left_open grep -q 'device_slice=8 .*| by the matrix |$' "$tmp/report.md"
 check nothing grep -q 'device_long=32 .*|  |$' "$tmp/report.md"
 check cg grep -q '^| cg_cuda_pmf | seqpmf | seqaccel | 1000 | 10.0 |$' "$tmp/report.md"
+check profile grep -q '^| a | pmf_slices | 1536 | 32 | 90 % | 10.0 | 20.00 | 4.00 | 2400 | 32.00 | 64.00 |$' "$tmp/report.md"
 rm "$tmp"/*.csv
 check empty "${PYTHON:-python3}" conf/gpu-report "$tmp"
 
