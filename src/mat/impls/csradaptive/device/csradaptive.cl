@@ -132,15 +132,15 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
 #endif
   r = t / width;
 #if WARPS_ALONE /* the end of a row is where that of the next work items begins, unless these are of another warp */
-  const int apart = t % SIDE_BY_SIDE + width >= SIDE_BY_SIDE;
+  const int apart = r < rows && t % SIDE_BY_SIDE + width >= SIDE_BY_SIDE;
 
   if (r <= rows) begin = ROW_FROM(r);
 #else
-  const int apart = 1;
+  const int apart = r < rows;
 
   if (r < rows) begin = ROW_FROM(r);
 #endif
-  if (r < rows && apart) end = ROW_FROM(r + 1);
+  if (apart) end = ROW_FROM(r + 1);
   for (int first = 0; first < span.end; first += AT_ONCE * GROUP) {
     const int k = first + t;
     SCALAR    product[AT_ONCE];
