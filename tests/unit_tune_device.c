@@ -501,7 +501,7 @@ static PetscErrorCode TestMeasure(SpmvRequest *q, SpmvChoice *choice)
   PetscCheck(choice->best.number == SPMV_NUMBER_bccoo && choice->best.plan.value[play.knob] == 256 &&
                choice->from == SPMV_FROM_MEASURE,
              PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts did not find a work group of 256", (int)play.attempts);
-  PetscCheck(play.attempts <= 96 + 6 && choice->measured == play.attempts && !aij, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCheck(play.attempts <= 192 + 6 && choice->measured == play.attempts && !aij, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%d attempts, %d measured", (int)play.attempts, (int)choice->measured);
   PetscCheck(choice->best.measured == 2e-3 / 20 && choice->best.build == SECOND_BUILD, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%g s a product, %g s to build", (double)choice->best.measured, (double)choice->best.build);
@@ -538,7 +538,7 @@ static PetscErrorCode TestTogether(SpmvRequest *q, SpmvChoice *choice)
   q->allowed = 1 << SPMV_NUMBER_bccoo;
   PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
   PetscCall(SpmvOptionText(&choice->best, text, sizeof(text)));
-  PetscCheck(Together(&choice->best.plan) == 1e-4 && play.attempts <= 96 + 6, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCheck(Together(&choice->best.plan) == 1e-4 && play.attempts <= 192 + 6, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "after %d attempts: %s", (int)play.attempts, text);
   PetscCall(BandDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -611,7 +611,7 @@ static PetscErrorCode TestGpu(SpmvRequest *q, SpmvChoice *choice)
     PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
     PetscCheck(choice->best.number == play.number && choice->best.plan.value[play.knob] == play.fast, PETSC_COMM_SELF,
                PETSC_ERR_PLIB, "%d attempts did not find that %s is fast", (int)play.attempts, knobs[k].knob);
-    PetscCheck(play.attempts <= 96 + 6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts", (int)play.attempts);
+    PetscCheck(play.attempts <= 192 + 6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts", (int)play.attempts);
   }
   PetscCall(BandDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
