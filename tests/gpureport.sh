@@ -60,6 +60,20 @@ check profile grep -q '^| a | pmf_slices | 1536 | 32 | 90 % | 10.0 | 20.00 | 4.0
 rm "$tmp"/*.csv
 check empty "${PYTHON:-python3}" conf/gpu-report "$tmp"
 
+# Patterns: what is packed is unpacked, also rows without entries, and copies of it
+mkdir "$tmp/patterns"
+"${PYTHON:-python3}" - "$tmp/patterns/a.petsc" <<'EOF'
+import struct, sys
+open(sys.argv[1], 'wb').write(struct.pack('>4i 3i 3i 3d', 1211216, 3, 4, 3, 2, 0, 1, 0, 3, 1, 1., 2., 3.))
+open(sys.argv[1] + '.info', 'w').write('-matload_block_size 1\n')
+EOF
+check pack "${PYTHON:-python3}" conf/gpu-patterns pack "$tmp/packed" "$tmp/patterns/a.petsc"
+check unpack "${PYTHON:-python3}" conf/gpu-patterns unpack "$tmp/packed" "$tmp/unpacked"
+check pattern cmp -n 40 "$tmp/patterns/a.petsc" "$tmp/unpacked/a.petsc" # all but the values
+check unpack_copies "${PYTHON:-python3}" conf/gpu-patterns unpack "$tmp/packed" "$tmp/copies" 6
+copies() { [ "$(od -A n -t d4 --endian=big -N 64 "$tmp/copies/a.petsc" | tr -s ' \n' ' ')" = ' 1211216 6 8 6 2 0 1 2 0 1 0 3 1 4 7 5 ' ]; }
+check copies copies
+
 for test in tests/format_device*.c tests/unit_device*.c tests/vec_accel.c tests/mat_device.c; do basename "$test" .c; done >"$tmp/tests"
 bundled() { # all of a list are words of conf/gpu
   while read -r test; do grep -qw "$test" conf/gpu || { echo "$test is not in the bundle"; return 1; }; done <"$1"
