@@ -47,7 +47,7 @@ printf 'cg,matrix type,vector type,unknowns,iterations,seconds,norm\ncg_cuda_pmf
 check runs "${PYTHON:-python3}" conf/gpu-report "$tmp"
 printf 'run\tformat\tknob\tdefault\tgain\tmatrices\nsweep_cuda\tpmf\tdevice_workgroup\t256\t1.250\t5\n' >"$tmp/wanted"
 check defaults cmp "$tmp/wanted" "$tmp/defaults.tsv"
-check race grep -q '^| kernels_cuda | a | pmf | 20.0 | 500 | 1.50 |$' "$tmp/report.md"
+check race grep -q '^| a | 9 | 20.0 | 30.0 | 40.0 | 25.0 | 1.50 |$' "$tmp/report.md"
 check mean grep -q '^| pmf | 2 | 0.87 | 0.50 | b |$' "$tmp/report.md"
 check chosen grep -q '^| kernels_cuda | a | spmv | cuda | format=bccoo | 0.80 |$' "$tmp/report.md"
 check chosen_auto grep -q '^| auto_cuda | b | spmv:mat_spmv_backend=auto | host | format=aij | 0.50 |$' "$tmp/report.md"
