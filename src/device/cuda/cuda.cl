@@ -29,12 +29,14 @@ extern __shared__ double2 LocalLarge[]; /* of the size that the launch has */
 #define FRESH(p)              Fresh(p)
 #define UNROLL                _Pragma("unroll")
 #define ROLLED                _Pragma("unroll 1")
+#define APART(p)              asm("" : "+l"(p))
 #define ATOMIC_NEXT(p)        atomicAdd((uint *)(p), 1u)
 #define ATOMIC_READ(p)        atomicAdd((uint *)(p), 0u)
 #define ATOMIC_WRITE(p, v)    ((void)atomicExch((uint *)(p), v))
 #define UNIFORM_IF(condition) if (condition)
 #define BALLOT(p)             __ballot_sync(WARP_ITEMS, p)
 #define HIGHEST_BIT(word)     (31 - __clz((int)(word)))
+#define BITS_FOR(n)           (32 - __clz(n))
 #if defined(GROUP) && GROUP < 32
   #define WARP_ITEMS ((1u << GROUP) - 1)
 #else

@@ -11,7 +11,7 @@
 
 PetscErrorCode CsradaptiveDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load)
 {
-  const PetscInt *p = plan->value, most = p[CSRADAPTIVE_NNZ_PER_WG], group = p[CSRADAPTIVE_DEVICE_WORKGROUP], m = rows->m,
+  const PetscInt *p = plan->value, most = CsradaptiveMost(p), group = p[CSRADAPTIVE_DEVICE_WORKGROUP], m = rows->m,
                  flight = (PetscInt)CsradaptiveAtOnce(p);
   double    blocks      = 0;
   PetscBool several     = PETSC_FALSE;
@@ -31,7 +31,7 @@ PetscErrorCode CsradaptiveDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, 
   load->items += blocks * group;
   load->build += CSRADAPTIVE_LOAD_BUILD * m;
   load->group    = group;
-  load->local    = CsradaptiveSlots(most) * (PetscLogDouble)sizeof(PetscScalar);
+  load->local    = CsradaptiveSlots(p[CSRADAPTIVE_NNZ_PER_WG]) * (PetscLogDouble)sizeof(PetscScalar);
   load->flight   = flight * (2 * sizeof(PetscScalar) + sizeof(PetscInt));
   load->chain    = CSRADAPTIVE_LOAD_CHAIN + most / group / flight;
   load->launches = several ? 2 : 1;
