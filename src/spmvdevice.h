@@ -32,14 +32,17 @@ typedef struct {
 typedef struct {
   const char   *kernel;        /* its name in the source */
   size_t        groups, group; /* work groups, work items in each; with no groups it is not launched */
-  PetscInt      step;          /* it waits for the kernels of lesser steps, and for none of its own */
+  uint32_t      waits;         /* bit k: for kernel k of the product, or for one that does */
   size_t        local;         /* bytes of its LOCAL_LARGE array, 0: it has none */
   PetscBool     overwrites;    /* wanted only where y is not added to: it clears what the others do not write */
   PetscInt      nargs;
   SpmvDeviceArg arg[SPMV_DEVICE_ARG_MAX];
 } SpmvDeviceLaunch;
 
-/* SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels in an order in which they may run */
+/*
+  SpmvDeviceProduct: y <- beta y + A x on a device: a program, its work arrays, its kernels in an order in which they may run. Of
+  those that may run at once the ones of few work groups that take long come first: the others fill the device beside them
+*/
 typedef struct {
   char             options[SPMV_DEVICE_OPTIONS]; /* -D macros that carry the plan */
   PetscInt         nwork;
@@ -66,14 +69,28 @@ static inline void SpmvDeviceAdd(SpmvDeviceProduct *product, SpmvDeviceLaunch la
   for (; launch.arg[launch.nargs].kind; launch.nargs++) {
     if (launch.arg[launch.nargs].kind == SPMV_ARG_EPOCH) product->numbered = PETSC_TRUE;
   }
-  product->launch[product->nlaunches++]        = launch;
-  product->launch[product->nlaunches - 1].step = product->nlaunches;
+  launch.waits                          = ((uint32_t)1 << product->nlaunches) - 1;
+  product->launch[product->nlaunches++] = launch;
 }
 
-/* The kernel added last need not wait for the one before it: neither reads what the other writes, and they write other rows */
-static inline void SpmvDeviceAlongside(SpmvDeviceProduct *product)
+/*
+  The kernel added last waits for this one only, if the product has it, and for what that waits for. None of the others reads what
+  it writes or writes what it reads, and they write other rows of y
+*/
+static inline void SpmvDeviceAfter(SpmvDeviceProduct *product, const char kernel[])
 {
-  if (product->nlaunches > 1) product->launch[product->nlaunches - 1].step = product->launch[product->nlaunches - 2].step;
+  SpmvDeviceLaunch *last = &product->launch[product->nlaunches - 1];
+
+  last->waits = 0;
+  for (const SpmvDeviceLaunch *l = product->launch; l < last; l++) {
+    if (!strcmp(l->kernel, kernel)) last->waits = (uint32_t)1 << (l - product->launch) | l->waits;
+  }
+}
+
+/* The kernel added last waits for none */
+static inline void SpmvDeviceAtOnce(SpmvDeviceProduct *product)
+{
+  product->launch[product->nlaunches - 1].waits = 0;
 }
 
 /* The bytes of the LOCAL_LARGE array of the kernel added last, where warps are alone (opencl.cl) */
