@@ -111,6 +111,21 @@ static inline size_t SpmvGroups(size_t items, size_t group)
   return (items + group - 1) / group;
 }
 
+/*
+  Adds spmv_clear, which writes 0 to n times `size` scalars of an array; overwrites: see SpmvDeviceLaunch. Work items that write one
+  scalar each end as fast as an H200 begins work groups, one in 0.6 ns: that is 1.3 TB/s, of 4.8
+*/
+#define SPMV_CLEAR_EACH 8 /* scalars of a work item */
+static inline PetscErrorCode SpmvDeviceClear(SpmvDeviceProduct *product, SpmvDeviceArg array, size_t n, PetscInt size,
+                                             size_t group, PetscBool overwrites)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DCLEAR=%zu -DCLEAR_EACH=%d", group, SPMV_CLEAR_EACH));
+  SPMV_LAUNCH(product, "spmv_clear", SpmvGroups(n * (size_t)size, group * SPMV_CLEAR_EACH), group, overwrites, array,
+              SPMV_GIVE_INT((PetscInt)n), SPMV_GIVE_INT(size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 #define SPMV_DEVICE_L2_LEAST ((size_t)256 << 10) /* bytes that a GPU's second cache has at least */
 #define SPMV_DEVICE_L2       ((size_t)8 << 20)   /* of a GPU that does not tell: an MI250X's */
 

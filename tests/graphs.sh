@@ -35,6 +35,8 @@ check parts grep -q '^wait cmrs_combine cmrs_parts$' "$tmp/with"
 check second grep -q '^wait tpspmv_second tpspmv_first$' "$tmp/with"
 # Of the kernels that may run at once those of few work groups come first
 check first awk '/^wait csradaptive_vector/ && stream { bad = 1 } /^wait csradaptive_stream/ { stream = 1; n++ } /^graph/ { stream = 0 } END { exit bad || !n }' "$tmp/with"
+# spmv_clear has eight scalars a work item
+check clear awk '/^run spmv_clear / { n = $6 * $7; if (($3 - 1) * $4 * 8 >= n || $3 * $4 * 8 < n) bad = 1; k++ } END { exit bad || !k }' "$tmp/with"
 # A kernel that does not wait for what it reads is seen
 FAKE_CUDA_UNORDERED=csradaptive_combine record unordered format_device -quick -format csradaptive
 check unordered grep -q '^bad csradaptive_combine does not wait for csradaptive_vectorl$' "$tmp/unordered"

@@ -11,10 +11,11 @@
   SPMV_LAUNCH(product, name, SpmvGroups(items, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, __VA_ARGS__)
 
 /* The kernels that make the pattern */
-static void BccooConvertPattern(const BccooBlocks *b, SpmvDeviceProduct *product)
+static PetscErrorCode BccooConvertPattern(const BccooBlocks *b, SpmvDeviceProduct *product)
 {
-  const PetscInt nstored = (PetscInt)b->nstored, nblocks = (PetscInt)b->nblocks;
+  const PetscInt nblocks = (PetscInt)b->nblocks;
 
+  PetscFunctionBegin;
   SpmvDeviceWork(product, "found", b->nblocks * sizeof(uint32_t));
   BCCOO_LAUNCH("bccoo_find", (size_t)b->nrows, SPMV_GIVE_ARRAY("csr rows"), SPMV_GIVE_ARRAY("csr columns"),
                SPMV_GIVE_ARRAY("block ends"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("positions"),
@@ -24,7 +25,8 @@ static void BccooConvertPattern(const BccooBlocks *b, SpmvDeviceProduct *product
                SPMV_GIVE_INT(nblocks));
   BCCOO_LAUNCH("bccoo_flags", b->nflags, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_INT((PetscInt)b->nflags),
                SPMV_GIVE_INT(nblocks));
-  BCCOO_LAUNCH("bccoo_fill", b->nstored * (size_t)(b->h * b->w), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored));
+  PetscCall(SpmvDeviceClear(product, SPMV_GIVE_ARRAY("values"), b->nstored, b->h * b->w, BCCOO_FLAT_GROUP, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product)
@@ -37,7 +39,7 @@ PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDevi
   if (!s->converted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BccooDefine(b, product));
   PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBUNCH=%d -DDEPTH=%d", (int)b->bunch, (int)b->depth));
-  if (!values_only) BccooConvertPattern(b, product);
+  if (!values_only) PetscCall(BccooConvertPattern(b, product));
   BCCOO_LAUNCH("bccoo_values", (size_t)entries, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"),
                SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(entries));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -134,13 +134,6 @@ void bccoo_flags(GLOBAL const uint *RESTRICT found, GLOBAL uchar *RESTRICT flags
   if (byte < (size_t)nbytes) flags[byte] = (uchar)bits;
 }
 
-/* A work item for each value stored: 0, which what is filled or padded stays */
-KERNEL(FLAT_GROUP)
-void bccoo_fill(GLOBAL SCALAR *values, int nstored)
-{
-  if (GLOBAL_ID < (size_t)nstored * ENTRIES) values[GLOBAL_ID] = ZERO;
-}
-
 /* A work item for each entry of the matrix; 1x1 blocks in one slice, which are the entries, have no positions */
 KERNEL(FLAT_GROUP)
 void bccoo_values(GLOBAL const SCALAR *RESTRICT entries, GLOBAL const uint *RESTRICT positions, GLOBAL SCALAR *RESTRICT values,

@@ -219,8 +219,8 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
-                          "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DREMOVED=%d -DCLEAR=%zu -DADDERS=%d -DMANY=%d", group, stage,
-                          TpspmvIsDirect(&b->cut), !!b->cut.column, group, (int)adders, TPSPMV_MANY));
+                          "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DREMOVED=%d -DADDERS=%d -DMANY=%d", group, stage,
+                          TpspmvIsDirect(&b->cut), !!b->cut.column, (int)adders, TPSPMV_MANY));
   if (b->npartial) SpmvDeviceWork(product, "partial", b->npartial * sizeof(PetscScalar));
   if (b->cut.column) {
     SpmvDeviceWork(product, "packed", (size_t)b->cut.nused * sizeof(PetscScalar));
@@ -228,8 +228,7 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
                 SPMV_GIVE_ARRAY("columns left"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("packed"), SPMV_GIVE_INT(b->cut.nused));
   }
   if (TpspmvIsDirect(&b->cut) && b->npairs - b->npartial + b->nsums < (size_t)b->cut.m) { /* rows are empty */
-    SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->cut.m, group), group, PETSC_TRUE, SPMV_GIVE_Y,
-                SPMV_GIVE_INT(b->cut.m));
+    PetscCall(SpmvDeviceClear(product, SPMV_GIVE_Y, (size_t)b->cut.m, 1, group, PETSC_TRUE));
     SpmvDeviceAtOnce(product);
   }
   SPMV_LAUNCH(product, "tpspmv_first", stage ? b->nchunks : SpmvGroups(b->nstrips * TPSPMV_HEIGHT, group), group, PETSC_FALSE,
