@@ -40,6 +40,14 @@ orders=$both
 emulate formats 1 tests/output/format_device.out format_device $sample
 emulate vectors 1 tests/output/format_vectors.out format_vectors
 emulate operations 1 tests/output/vec_accel.out vec_accel $append $quick
+# Kernels that do not wait for the one before, though they should: seen where both write to y, or by the results in another order
+unordered() { # name, kernel, order, what must be seen
+  rm -f "$tmp"/calls*
+  LD_LIBRARY_PATH=$tmp:$LD_LIBRARY_PATH FAKE_CUDA_UNORDERED=$2 FAKE_CUDA_ORDER=$3 FAKE_CUDA_LOG=$tmp/calls timeout 300 "$PROGRAMS/format_device" -spmv_device cuda -spmv_device_cache none -quick -default -format "${2%_*}" >"$tmp/out" 2>"$tmp/err" </dev/null
+  if cat "$tmp/calls" "$tmp/out" | grep -q "$4"; then echo "ok emulate_unordered_$1"; else echo "not ok emulate_unordered_$1"; fi
+}
+unordered written bccoo_product up '^bad spmv_clear and bccoo_product, which may run at once, write the same words$'
+unordered reversed bccoo_carry down '^[1-9][0-9]* plans wrong'
 orders=up
 echo '0 facts wrong' >"$tmp/facts"
 emulate convert 1 tests/output/format_device_convert.out format_device_convert $sample

@@ -68,13 +68,12 @@ static PetscErrorCode Compare(const void *host, SpmvOnDevice *on, const char wha
 }
 
 /* One plan on one matrix; then again with new values, which a device puts in their places without the host's help */
-static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPlan plan)
+static PetscErrorCode Try(SpmvDevice *device, SpmvTestCSR *t, const char name[], SpmvPlan plan)
 {
   const SpmvSide *side  = &SpmvFormat_bccoo.device->side;
   const SpmvPlan  none  = SpmvTestPlan(&SpmvFormat_bccoo, SPMV_BACKEND_HOST);
   SpmvPlan        other = plan;
-  SpmvTestCSR     t;
-  SpmvCSR         csr;
+  const SpmvCSR   csr   = SpmvTestCSRView(t);
   void           *host;
   SpmvOnDevice   *made;
   char            what[128];
@@ -83,8 +82,6 @@ static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPl
   PetscBool       nomem;
 
   PetscFunctionBegin;
-  PetscCall(Matrix(m, wide, &t));
-  csr                               = SpmvTestCSRView(&t);
   plan.value[BCCOO_DEVICE_CONVERT]  = BCCOO_CONVERT_HOST;
   other.value[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
   PetscCall(SpmvBuild(side, &csr, &device->info, &plan, &host));
@@ -98,11 +95,10 @@ static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPl
   PetscCall(PetscSNPrintf(what, sizeof(what),
                           "%s %" PetscInt_FMT " x %" PetscInt_FMT ", columns %" PetscInt_FMT ", tile %" PetscInt_FMT
                           ", bunch %" PetscInt_FMT ", %" PetscInt_FMT " slices",
-                          wide ? "wide" : "narrow", plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH],
-                          plan.value[BCCOO_COLUMNS], plan.value[BCCOO_TILE], plan.value[BCCOO_DEVICE_BUNCH],
-                          plan.value[BCCOO_SLICES]));
+                          name, plan.value[BCCOO_BLOCK_HEIGHT], plan.value[BCCOO_BLOCK_WIDTH], plan.value[BCCOO_COLUMNS],
+                          plan.value[BCCOO_TILE], plan.value[BCCOO_DEVICE_BUNCH], plan.value[BCCOO_SLICES]));
   PetscCall(Compare(host, made, what));
-  for (PetscInt k = 0; k < t.i[t.m]; k++) t.a[k] = 1 - 2 * t.a[k];
+  for (PetscInt k = 0; k < t->i[t->m]; k++) t->a[k] = 1 - 2 * t->a[k];
   PetscCall(side->setvalues(&csr, host));
   PetscCall(SpmvOnDeviceSetValues(made, &csr, &nomem));
   PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
@@ -115,6 +111,39 @@ static PetscErrorCode Try(SpmvDevice *device, PetscInt m, PetscBool wide, SpmvPl
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes more\n", what, (double)(device->held - before)));
   }
   PetscCall(SpmvStorageDestroy(side, &host));
+  PetscFunctionReturn(0);
+}
+
+/* The kernel that finds blocks has work items by the number of blocks, however few rows these are in */
+static PetscErrorCode LongRows(SpmvDevice *device)
+{
+  enum { N = 100000 };
+  const SpmvDeviceSide             *side       = SpmvFormat_bccoo.device;
+  SpmvPlan                          plan       = Plan(&SpmvFormat_bccoo);
+  SpmvTestCSR                       t          = {.m = 2, .n = N};
+  SPMV_TEMPORARY SpmvDeviceProduct *conversion = NULL;
+  SpmvCSR                           csr;
+  void                             *storage;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(3, &t.i));
+  PetscCall(PetscMalloc2(2 * N, &t.j, 2 * N, &t.a));
+  for (PetscInt r = 0; r < 3; r++) t.i[r] = r * N;
+  for (PetscInt k = 0; k < 2 * N; k++) t.j[k] = k % N;
+  PetscCall(SpmvTestVector(2 * N, t.a));
+  csr = SpmvTestCSRView(&t);
+  for (PetscInt height = 1; height <= 2; height++) {
+    plan.value[BCCOO_BLOCK_HEIGHT] = height;
+    PetscCall(Try(device, &t, "long rows", plan));
+    plan.value[BCCOO_DEVICE_CONVERT] = BCCOO_CONVERT_DEVICE;
+    PetscCall(SpmvBuild(&side->side, &csr, &device->info, &plan, &storage));
+    PetscCall(PetscNew(&conversion));
+    PetscCall(side->convert(storage, PETSC_FALSE, conversion));
+    Wrong += strcmp(conversion->launch[0].kernel, "bccoo_find") ||
+             conversion->launch[0].groups != SpmvGroups(2 * N / (size_t)height, BCCOO_PIECE * BCCOO_FLAT_GROUP);
+    PetscCall(PetscFree(conversion));
+    PetscCall(SpmvStorageDestroy(&side->side, &storage));
+  }
   PetscCall(RowsDestroy(&t));
   PetscFunctionReturn(0);
 }
@@ -172,6 +201,7 @@ static PetscErrorCode Plans(SpmvDevice *device)
     const PetscBool wide   = (PetscBool)(k / 14);
     const PetscBool online = (PetscBool)(k % 9 == 4);
     SpmvPlan        plan   = Plan(&SpmvFormat_bccoo);
+    SpmvTestCSR     t;
 
     plan.value[BCCOO_BLOCK_HEIGHT]     = k % 13 ? heights[k % 5] : 1;
     plan.value[BCCOO_BLOCK_WIDTH]      = k % 13 ? widths[k % 4] : 1;
@@ -184,7 +214,10 @@ static PetscErrorCode Plans(SpmvDevice *device)
     if (online) plan.value[BCCOO_DEVICE_TRANSPOSE] = BCCOO_TRANSPOSE_ONLINE;
     while ((size_t)(plan.value[BCCOO_BLOCK_HEIGHT] * plan.value[BCCOO_DEVICE_WORKGROUP]) * sizeof(PetscScalar) > 8192)
       plan.value[BCCOO_DEVICE_WORKGROUP] /= 2; /* complex numbers: the same */
-    if (SpmvTestSampled()) PetscCall(Try(device, k % 11 == 5 ? 3 : 403, wide, plan));
+    if (!SpmvTestSampled()) continue;
+    PetscCall(Matrix(k % 11 == 5 ? 3 : 403, wide, &t));
+    PetscCall(Try(device, &t, wide ? "wide" : "narrow", plan));
+    PetscCall(RowsDestroy(&t));
   }
   PetscFunctionReturn(0);
 }
@@ -197,6 +230,7 @@ int main(int argc, char **argv)
   PetscCall(Begin(&argc, &argv, help, &device));
   if (device) {
     PetscCall(Plans(device));
+    PetscCall(LongRows(device));
     PetscCall(Choices(device));
     PetscCheck(Compared > 300 / SpmvTestSample(), PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " arrays were compared",
                Compared);

@@ -28,14 +28,23 @@ check ended grep -q 'plans wrong' "$tmp/with.out"
 check used grep -q '^graph [2-9]' "$tmp/with"
 check one_kernel bash -c "! grep '^graph [01]$' '$tmp/with'"
 check alongside grep -q '^wait csradaptive_vector$' "$tmp/with"
-check combine grep -q '^wait csradaptive_combine csradaptive_stream .*csradaptive_vectorl$' "$tmp/with"
+check combine grep -q '^wait csradaptive_combine csradaptive_vectorl$' "$tmp/with"
 check carry grep -q '^wait bccoo_carry bccoo_product$' "$tmp/with"
-check chunks grep -q '^wait pmf_longs pmf_chunks' "$tmp/with"
+check chunks grep -q '^wait pmf_longs pmf_chunks$' "$tmp/with"
+check parts grep -q '^wait cmrs_combine cmrs_parts$' "$tmp/with"
+check second grep -q '^wait tpspmv_second tpspmv_first$' "$tmp/with"
+# Of the kernels that may run at once those of few work groups come first
+check first awk '/^wait csradaptive_vector/ && stream { bad = 1 } /^wait csradaptive_stream/ { stream = 1; n++ } /^graph/ { stream = 0 } END { exit bad || !n }' "$tmp/with"
+# spmv_clear has eight scalars a work item
+check clear awk '/^run spmv_clear / { n = $6 * $7; if (($3 - 1) * $4 * 8 >= n || $3 * $4 * 8 < n) bad = 1; k++ } END { exit bad || !k }' "$tmp/with"
+# A kernel that does not wait for what it reads is seen
+FAKE_CUDA_UNORDERED=csradaptive_combine record unordered format_device -quick -format csradaptive
+check unordered grep -q '^bad csradaptive_combine does not wait for csradaptive_vectorl$' "$tmp/unordered"
 check off bash -c "! grep '^graph' '$tmp/without'"
 # While PETSc logs, products are the same; a graph is one event, and where there is none each kernel has its own
 record logging_without format_device -log_view -spmv_device_graph 0
 check logging grep -q '^graph [2-9]' "$tmp/logging"
-check logging_event grep -q '^csradaptive_stream+[1-9] ' "$tmp/logging.out"
+check logging_event grep -q '^csradaptive_vectorl*+[1-9] ' "$tmp/logging.out"
 check logging_single grep -q '^spmv_clear ' "$tmp/logging_without.out"
 check logging_off bash -c "! grep '^graph' '$tmp/logging_without'"
 check same_logging_without cmp "$tmp/with.run" "$tmp/logging_without.run"

@@ -22,8 +22,8 @@
 typedef struct {
   const char *kernel;
   size_t      groups, group; /* work groups, work items in each */
-  size_t      local;         /* as of SpmvDeviceLaunch, */
-  PetscInt    step;          /* and this */
+  size_t      local;         /* as of SpmvDeviceLaunch */
+  uint32_t    waits;         /* the same, of the calls that are recorded with it */
   PetscInt    nargs;
   const void *arg[SPMV_DEVICE_ARG_MAX];   /* [nargs]  where each argument's value is, */
   int32_t     value[SPMV_DEVICE_ARG_MAX]; /* here if it is an integer */
@@ -110,7 +110,7 @@ typedef struct {
   int (*release)(void *device, void *program);
   int (*launch)(void *device, void *program, const SpmvDeviceCall *call);
 
-  /* Calls with the values that their arguments have now, step after step, to be launched as one; NULL: the API cannot */
+  /* Calls with the values that their arguments have now, to be launched as one; NULL: the API cannot */
   int (*record)(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **graph);
   int (*replay)(void *device, void *graph);
   int (*forget)(void *device, void *graph); /* nothing that was recorded may be running */

@@ -23,7 +23,8 @@
                                   time. least <= count is the same for work items that read side by side, which ask for so many
                                   together; what comes after an item's last is not read. XSPACE: GLOBAL or LOCAL_POINTER
 
-  A source with -DCLEAR=n has the kernel spmv_clear, of work groups of n work items: y <- 0, for rows that no other kernel writes.
+  A source with -DCLEAR=n has the kernel spmv_clear, of work groups of n work items that write CLEAR_EACH scalars each: 0, where no
+  other kernel writes.
 */
 #if COMPLEX
   #define ZERO MakeScalar(0, 0)
@@ -138,8 +139,13 @@ INLINE void GroupSums(SCALAR *v, int count, LOCAL_POINTER SCALAR *sums)
 
 #ifdef CLEAR
 KERNEL(CLEAR)
-void spmv_clear(GLOBAL SCALAR *y, int m)
+void spmv_clear(GLOBAL SCALAR *array, int n, int size)
 {
-  if (GLOBAL_ID < (size_t)m) y[GLOBAL_ID] = ZERO;
+  const size_t first = (size_t)GROUP_ID * CLEAR * CLEAR_EACH + LOCAL_ID, end = (size_t)n * size;
+
+  UNROLL
+  for (int k = 0; k < CLEAR_EACH; k++) {
+    if (first + k * CLEAR < end) array[first + k * CLEAR] = ZERO;
+  }
 }
 #endif

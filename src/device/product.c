@@ -8,7 +8,8 @@
   Where the API can, the kernels of a product are recorded and asked for as one from then on (a graph of CUDA's), with all that
   they are given: for the places of vectors of the host at once, for others when x, y and beta come for the second time. Vectors
   are known by their addresses, so who frees one need not tell. Kernels that are given the number of the product are not recorded.
-  While PETSc logs, kernels that were recorded are one event, named after the first and the number of the others: csradaptive_stream+3.
+  While PETSc logs, kernels that were recorded are one event, named after the first and the number of the others:
+  csradaptive_vectorl+3.
 */
 #include "ondevice.h"
 
@@ -32,8 +33,7 @@ PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, 
   PetscFunctionBegin;
   PetscCheck(l->groups <= INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "%zu work groups are more than a device launches; use more processes or larger tiles", l->groups);
-  *c = (SpmvDeviceCall){
-    .kernel = l->kernel, .groups = l->groups, .group = l->group, .local = l->local, .step = l->step, .nargs = l->nargs};
+  *c = (SpmvDeviceCall){.kernel = l->kernel, .groups = l->groups, .group = l->group, .local = l->local, .nargs = l->nargs};
   for (PetscInt k = 0; k < l->nargs; k++) {
     const SpmvDeviceArg  *arg   = &l->arg[k];
     const PetscInt        value = arg->kind == SPMV_ARG_BETA ? (PetscInt)beta : arg->value;
@@ -61,6 +61,25 @@ PetscErrorCode SpmvOnDeviceCallSet(SpmvOnDevice *on, const SpmvDeviceLaunch *l, 
       c->size[k]  = sizeof(int32_t);
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The kernels of a product that are launched: what each of them waits for is counted among these */
+static PetscErrorCode OnDeviceCalls(SpmvOnDevice *on, PetscBool beta, PetscInt *ncalls, SpmvDeviceCall calls[])
+{
+  uint32_t call[SPMV_DEVICE_LAUNCH_MAX] = {0}; /* the bit of each kernel's call; 0: it has none */
+  PetscInt n                            = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < on->product.nlaunches; k++) {
+    const SpmvDeviceLaunch *l = &on->product.launch[k];
+
+    if (!l->groups || (l->overwrites && beta)) continue;
+    PetscCall(SpmvOnDeviceCallSet(on, l, beta, &calls[n]));
+    for (PetscInt b = 0; b < k; b++) calls[n].waits |= l->waits >> b & 1 ? call[b] : 0;
+    call[k] = (uint32_t)1 << n++;
+  }
+  *ncalls = n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -125,12 +144,7 @@ static PetscErrorCode OnDeviceRun(SpmvOnDevice *on, PetscBool beta, PetscBool *n
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  for (PetscInt k = 0; k < on->product.nlaunches; k++) {
-    const SpmvDeviceLaunch *l = &on->product.launch[k];
-
-    if (!l->groups || (l->overwrites && beta)) continue;
-    PetscCall(SpmvOnDeviceCallSet(on, l, beta, &calls[n++]));
-  }
+  PetscCall(OnDeviceCalls(on, beta, &n, calls));
   if (n > 1 && graph && (seen || (on->xhost && on->yhost))) {
     SpmvCallDevice(on->device, nomem, record, on->program, n, calls, &graph->recorded);
     PetscCall(PetscSNPrintf(graph->name, sizeof(graph->name), "%s+%" PetscInt_FMT, calls[0].kernel, n - 1));

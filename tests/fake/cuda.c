@@ -14,7 +14,13 @@
 
   A module is the kernels' source; it is searched for what a kernel takes: pointers, which are written as numbers that the allocator
   gives out in order, and integers of 32 bits. Memory is real, so that transfers out of bounds are found, and new memory is
-  full of NaN. $FAKE_CUDA_GPU says which GPU it is said to be. Streams are any pointers; work on one while another may still be working is bad, as nothing orders the two.
+  full of NaN. $FAKE_CUDA_GPU says which GPU it is said to be. Streams are any pointers; work on one while another may still be
+  working is bad, as nothing orders the two.
+
+  The kernels of a graph run one after the other, in the order in which they were added, or in the other one, as far as they need
+  not wait for each other, with $FAKE_CUDA_ORDER=down. Two that may run at once are bad if one has a constant argument that the other
+  may write to, or, where kernels run, if both change a word. The kernel $FAKE_CUDA_UNORDERED waits for none, so that tests see that
+  this is found.
 */
 #include "meter.h"
 #include <stdarg.h>
@@ -638,11 +644,13 @@ static int Races(const Node *writer, const Node *reader)
 /* What the last node of a graph waits for */
 static void NodeWaits(Graph *g, void *const *before, size_t nbefore)
 {
-  Node *node = &g->node[g->n];
-  char  line[1024];
-  int   n = 0;
+  const char *unordered = getenv("FAKE_CUDA_UNORDERED");
+  Node       *node      = &g->node[g->n];
+  char        line[1024];
+  int         n = 0;
 
   line[0] = 0;
+  if (unordered && !strcmp(node->function->name, unordered)) nbefore = 0;
   for (size_t k = 0; k < nbefore; k++) {
     const int b = (int)((const Node *)before[k] - g->node);
 
@@ -693,16 +701,111 @@ int cuGraphDestroy(void *graph)
   return 0;
 }
 
+static int AtOnce(const Graph *g, int k, int l)
+{
+  return k != l && !g->node[k].waits[l] && !g->node[l].waits[k];
+}
+
+/* Whether an argument of a node is a buffer that another, which may run at the same time, writes to as well */
+static int IsShared(const Graph *g, int k, int argument)
+{
+  const Node *node = &g->node[k];
+
+  if (!node->function->pointer[argument] || node->function->constant[argument]) return 0;
+  for (int l = 0; l < g->n; l++) {
+    const Function *f = g->node[l].function;
+
+    for (int a = 0; a < f->nargs && AtOnce(g, k, l); a++) {
+      if (f->pointer[a] && !f->constant[a] && g->node[l].arg[a][0] == node->arg[argument][0]) return 1;
+    }
+  }
+  return 0;
+}
+
+/* Bit k of a word's number: node k of the graph that runs has changed it */
+static struct {
+  uint64_t pointer, *changed;
+} word[ARGS_MAX];
+static int nword;
+
+static uint64_t *Changed(uint64_t pointer, size_t words)
+{
+  int k = 0;
+
+  while (k < nword && word[k].pointer != pointer) k++;
+  if (k == nword) {
+    word[nword].pointer   = pointer;
+    word[nword++].changed = calloc(words + 1, sizeof(uint64_t));
+  }
+  return word[k].changed;
+}
+
+/* Runs a node, and compares the words that it changes with those that others have changed */
+static int NodeRunShared(const Graph *g, int k)
+{
+  const Node *node             = &g->node[k];
+  uint32_t   *before[ARGS_MAX] = {NULL};
+  int         bad;
+
+  for (int a = 0; a < node->function->nargs; a++) {
+    const long buffer = IsShared(g, k, a) ? Find(node->arg[a][0]) : -1;
+
+    if (buffer >= 0) before[a] = memcpy(malloc(size[buffer] + 1), arena + start[buffer], size[buffer]);
+  }
+  bad = NodeRun(node);
+  for (int a = 0; a < node->function->nargs; a++) {
+    const uint32_t *now     = (const uint32_t *)(uintptr_t)node->arg[a][0];
+    const size_t    words   = before[a] ? size[Find(node->arg[a][0])] / sizeof(*now) : 0;
+    uint64_t       *changed = words ? Changed(node->arg[a][0], words) : NULL, others = 0;
+
+    for (size_t w = 0; w < words; w++) {
+      if (now[w] == before[a][w]) continue;
+      others |= changed[w];
+      changed[w] |= (uint64_t)1 << k;
+    }
+    for (int l = 0; l < g->n; l++) {
+      if (others >> l & 1 && AtOnce(g, k, l))
+        Say("bad %s and %s, which may run at once, write the same words", g->node[l].function->name, node->function->name);
+    }
+    free(before[a]);
+  }
+  return bad;
+}
+
+/* The kernels of a graph: the next one is the first that need not wait any more, or the last */
+static int GraphRun(const Graph *g)
+{
+  const char *order           = getenv("FAKE_CUDA_ORDER");
+  const int   down            = order && !strcmp(order, "down");
+  char        done[NODES_MAX] = {0};
+  int         bad             = 0;
+
+  for (int n = 0; n < g->n; n++) {
+    int next = -1;
+
+    for (int k = 0; k < g->n && (next < 0 || down); k++) {
+      int waits = done[k];
+
+      for (int l = 0; l < k; l++) waits |= g->node[k].waits[l] && !done[l];
+      if (!waits) next = k;
+    }
+    bad |= EmulateRun ? NodeRunShared(g, next) : NodeRun(&g->node[next]);
+    done[next] = 1;
+  }
+  while (nword) free(word[--nword].changed);
+  return bad;
+}
+
 int cuGraphLaunch(void *exec, void *stream)
 {
-  const Graph *e   = exec;
-  int          bad = 0;
+  const Graph *e = exec;
+  int          bad;
 
   OnStream(stream, "cuGraphLaunch");
   Arrive();
   if (!e->alive) Say("bad cuGraphLaunch");
   Say("graph %d", e->n);
-  for (int k = 0; k < e->n; k++) bad |= NodeRun(&e->node[k]);
+  bad = GraphRun(e);
   return bad ? 700 : 0;
 }
 

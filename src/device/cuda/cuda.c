@@ -343,11 +343,10 @@ static int CudaLaunch(void *device, void *program, const SpmvDeviceCall *call)
                         ((CudaDevice *)device)->stream, (void **)call->arg, NULL);
 }
 
-/* The nodes of a graph: each kernel waits for those of the step before its own. The driver copies the values of the arguments */
+/* The nodes of a graph, without dependencies that others imply. The driver copies the values of the arguments */
 static int CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDeviceCall calls[], void **result)
 {
   CUhandle graph, node[SPMV_DEVICE_LAUNCH_MAX];
-  PetscInt step = 0, before = 0; /* where the step of this call begins, and the one before it */
   int      code = cuGraphCreate(&graph, 0);
 
   *result = NULL;
@@ -361,13 +360,16 @@ static int CudaRecord(void *device, void *program, PetscInt ncalls, const SpmvDe
                            .blockz = 1,
                            .shared = (unsigned)calls[k].local,
                            .args   = (void **)calls[k].arg};
+    CUhandle     before[SPMV_DEVICE_LAUNCH_MAX];
+    size_t       nbefore = 0;
+    uint32_t     waits   = calls[k].waits;
 
-    if (calls[k].step != calls[step].step) {
-      before = step;
-      step   = k;
+    for (PetscInt b = 0; b < k; b++) waits &= calls[k].waits >> b & 1 ? ~calls[b].waits : ~(uint32_t)0;
+    for (PetscInt b = 0; b < k; b++) {
+      if (waits >> b & 1) before[nbefore++] = node[b];
     }
     code = CudaFunction(program, &calls[k], &params.function);
-    if (!code) code = cuGraphAddKernelNode(&node[k], graph, &node[before], (size_t)(step - before), &params);
+    if (!code) code = cuGraphAddKernelNode(&node[k], graph, before, nbefore, &params);
   }
   if (!code) code = cuGraphInstantiateWithFlags(result, graph, 0);
   (void)cuGraphDestroy(graph);

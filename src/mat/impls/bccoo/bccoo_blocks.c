@@ -179,6 +179,7 @@ PetscErrorCode BccooBlocksArrays(const void *storage, PetscInt *n, SpmvArray arr
   if (b->firsts) arrays[k++] = SPMV_ARRAY("firsts", b->firsts, b->ntiles / (size_t)b->whole + 1, sizeof(int32_t));
   if (b->scans) arrays[k++] = SPMV_ARRAY("scans", b->scans, b->ntiles / (size_t)b->whole, 1);
   if (b->end) arrays[k++] = SPMV_ARRAY("ends", b->end, (size_t)b->nrows, sizeof(uint64_t), .aside = PETSC_TRUE);
+  if (b->piece) arrays[k++] = SPMV_ARRAY("pieces", b->piece, BccooPieces(b->nblocks), sizeof(BccooPiece), .aside = PETSC_TRUE);
   if (b->npositions || b->position)
     arrays[k++] = SPMV_ARRAY("positions", b->position, b->npositions, sizeof(uint32_t), .aside = PETSC_TRUE);
   *n = k;

@@ -37,6 +37,15 @@ typedef struct {
   size_t left;  /* blocks of the tile from this one on */
 } BccooTarget;
 
+/*
+  BccooPiece: where one of BCCOO_PIECE blocks is, of a storage that a device makes by a work item for so many. These read side by
+  side: of a GPU that keeps lines of 128 bytes, two work items share one
+*/
+#define BCCOO_PIECE 16
+typedef struct {
+  int32_t row, column; /* number of its block row among the non-empty ones, its block column */
+} BccooPiece;
+
 /* BccooBlocks: what the storage of either side begins with */
 typedef struct {
   /* What the plan says */
@@ -70,6 +79,7 @@ typedef struct {
   const int32_t *found;  /* [nblocks] block columns in row order; NULL: not wanted */
   int32_t       *own;    /* found, unless it is CSR's */
   BccooTarget    target; /* of the next block */
+  BccooPiece    *piece;  /* [BccooPieces(nblocks)] blocks 0, BCCOO_PIECE, ..., if a device makes the storage */
 
   /* The arrays; those that nobody wants, or that a device makes, are NULL */
   int32_t  *row;     /* [nrows] block row of each non-empty block row, increasing; NULL if no block row is empty */
@@ -125,6 +135,12 @@ static inline size_t BccooColumnSize(const BccooBlocks *b)
 static inline size_t BccooBases(const BccooBlocks *b)
 {
   return b->reach ? b->nstored / (size_t)b->reach : b->ntiles;
+}
+
+/* Pieces of so many blocks */
+static inline size_t BccooPieces(size_t nblocks)
+{
+  return (nblocks + BCCOO_PIECE - 1) / BCCOO_PIECE;
 }
 
 /* True if the column of a block cannot be stored as its difference from the one before */

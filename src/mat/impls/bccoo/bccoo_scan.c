@@ -49,6 +49,8 @@ static PetscErrorCode BccooScanEscapes(BccooBlocks *b)
 static inline void BccooScanPut(BccooBlocks *b, PetscInt column)
 {
   if (b->own) b->own[b->target.q] = (int32_t)column;
+  if (b->piece && b->target.q % BCCOO_PIECE == 0)
+    b->piece[b->target.q / BCCOO_PIECE] = (BccooPiece){(int32_t)b->nrows, (int32_t)column};
   BccooTargetAdvance(b, &b->target);
 }
 
@@ -123,8 +125,11 @@ static void BccooScanRow(BccooBlocks *b, BccooWalk *walk, PetscInt row)
   const PetscInt *i = walk->csr->i + row, *j = walk->csr->j;
   uint32_t       *position = b->position ? b->position + (b->slices > 1 ? (size_t)i[0] : b->npositions) : NULL;
 
-  if (b->found && !b->own) b->target.q = (size_t)i[1];
-  else if (BccooIsFull(b, walk->csr, row)) {
+  if (b->found && !b->own) {
+    for (size_t q = BccooPieces(b->target.q); b->piece && q < BccooPieces((size_t)i[1]); q++)
+      b->piece[q] = (BccooPiece){(int32_t)b->nrows, (int32_t)j[q * BCCOO_PIECE]};
+    b->target.q = (size_t)i[1];
+  } else if (BccooIsFull(b, walk->csr, row)) {
     for (PetscInt k = i[0]; k < i[1]; k += b->w) BccooScanPut(b, j[k] / b->w);
   } else {
     BccooWalkStart(walk, row);
@@ -194,6 +199,7 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outli
     b->found = b->own;
   }
   if (!outline && !BccooIsSimple(b)) PetscCall(SpmvAlloc(nz * sizeof(uint32_t), &b->position));
+  if (outline) PetscCall(SpmvAlloc(BccooPieces(nz) * sizeof(BccooPiece), &b->piece));
   b->target = BccooTargetOf(b, 0);
   PetscCall(BccooScanRows(csr, b));
   b->nstored = b->whole ? (b->nblocks + group - 1) / group * group : b->nblocks;

@@ -11,20 +11,23 @@
   SPMV_LAUNCH(product, name, SpmvGroups(items, BCCOO_FLAT_GROUP), BCCOO_FLAT_GROUP, PETSC_FALSE, __VA_ARGS__)
 
 /* The kernels that make the pattern */
-static void BccooConvertPattern(const BccooBlocks *b, SpmvDeviceProduct *product)
+static PetscErrorCode BccooConvertPattern(const BccooBlocks *b, SpmvDeviceProduct *product)
 {
-  const PetscInt nstored = (PetscInt)b->nstored, nblocks = (PetscInt)b->nblocks;
+  const PetscInt nblocks = (PetscInt)b->nblocks;
 
+  PetscFunctionBegin;
   SpmvDeviceWork(product, "found", b->nblocks * sizeof(uint32_t));
-  BCCOO_LAUNCH("bccoo_find", (size_t)b->nrows, SPMV_GIVE_ARRAY("csr rows"), SPMV_GIVE_ARRAY("csr columns"),
-               SPMV_GIVE_ARRAY("block ends"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("positions"),
-               SPMV_GIVE_INT(b->nrows), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->mb), SPMV_GIVE_INT(b->slicewidth));
+  BCCOO_LAUNCH("bccoo_find", BccooPieces(b->nblocks), SPMV_GIVE_ARRAY("csr rows"), SPMV_GIVE_ARRAY("csr columns"),
+               SPMV_GIVE_ARRAY("block ends"), SPMV_GIVE_ARRAY("rows"), SPMV_GIVE_ARRAY("block pieces"), SPMV_GIVE_ARRAY("found"),
+               SPMV_GIVE_ARRAY("positions"), SPMV_GIVE_INT(nblocks), SPMV_GIVE_INT(b->m), SPMV_GIVE_INT(b->mb),
+               SPMV_GIVE_INT(b->slicewidth));
   BCCOO_LAUNCH("bccoo_columns", b->ntiles, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"),
                SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_INT((PetscInt)b->ntiles),
                SPMV_GIVE_INT(nblocks));
   BCCOO_LAUNCH("bccoo_flags", b->nflags, SPMV_GIVE_ARRAY("found"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_INT((PetscInt)b->nflags),
                SPMV_GIVE_INT(nblocks));
-  BCCOO_LAUNCH("bccoo_fill", b->nstored * (size_t)(b->h * b->w), SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(nstored));
+  PetscCall(SpmvDeviceClear(product, SPMV_GIVE_ARRAY("values"), b->nstored, b->h * b->w, BCCOO_FLAT_GROUP, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product)
@@ -36,8 +39,9 @@ PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDevi
   PetscFunctionBegin;
   if (!s->converted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(BccooDefine(b, product));
-  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBUNCH=%d -DDEPTH=%d", (int)b->bunch, (int)b->depth));
-  if (!values_only) BccooConvertPattern(b, product);
+  PetscCall(SpmvAppend(product->options, sizeof(product->options), " -DBUNCH=%d -DDEPTH=%d -DPIECE=%d", (int)b->bunch,
+                       (int)b->depth, BCCOO_PIECE));
+  if (!values_only) PetscCall(BccooConvertPattern(b, product));
   BCCOO_LAUNCH("bccoo_values", (size_t)entries, SPMV_GIVE_ARRAY("csr values"), SPMV_GIVE_ARRAY("positions"),
                SPMV_GIVE_ARRAY("values"), SPMV_GIVE_INT(entries));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -54,7 +58,8 @@ PetscErrorCode BccooConvertSources(const void *storage, PetscInt *n, SpmvArray s
   sources[1] = SPMV_ARRAY("csr columns", s->csr.j, nz, sizeof(PetscInt));
   sources[2] = SPMV_ARRAY("csr values", s->csr.a, nz, sizeof(PetscScalar), .is_values = PETSC_TRUE);
   sources[3] = SPMV_ARRAY("block ends", s->b.end, (size_t)s->b.nrows, sizeof(uint64_t));
-  *n         = 4;
+  sources[4] = SPMV_ARRAY("block pieces", s->b.piece, BccooPieces(s->b.nblocks), sizeof(BccooPiece));
+  *n         = 5;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

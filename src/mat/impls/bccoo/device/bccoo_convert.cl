@@ -2,14 +2,15 @@
   bccoo_convert.cl - columns, flags and values of a BCCOO storage, made on a device from CSR's rows, columns and values
 
   Source: Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4, the first optimisation of tuning ("we use
-  GPUs to accelerate the translation"), which does not say how. The host has counted the blocks of each block row: the row's work
-  item finds them again, by moving a cursor in each row of the matrix, and writes down their columns in row order. Later kernels
-  put these where they are stored.
+  GPUs to accelerate the translation"), which does not say how. The host has counted the blocks of each block row, and written down
+  where every PIECE-th block is: a work item finds the blocks from there to the next one, in however many block rows they are, by
+  moving a cursor in each row of the matrix, and writes down their columns in row order. Later kernels put these where they are
+  stored.
 
     HEIGHT, WIDTH, TILE, SLICES; BUNCH, DEPTH: as in bccoo_blocks.h; COLUMNS 1 int32, 2 uint16, 3 distances from a base of REACH
     blocks, ESCAPES if some are in lists of LISTED tiles, which are the host's; ROWS: non-empty block rows are listed
 
-  All arrays are what the host would have built, to the last bit. No GPU has run this.
+  All arrays are what the host would have built, to the last bit.
 */
 #define STOP      0x80000000u /* of a block found: it ends its block row */
 #define NONE      0xffffffffu /* no column: the row has ended */
@@ -35,30 +36,42 @@ INLINE size_t From(GLOBAL const INDEX *indices, size_t first, size_t end, size_t
   return first;
 }
 
-/* A work item for each non-empty block row: the columns of its blocks, in row order, and where its entries' values are stored */
+/*
+  Where the rows of the k-th non-empty block row have their first entries of block column `column` or more: the cursors, the ends of
+  the rows, and the columns of the entries there
+*/
+INLINE void Stand(GLOBAL const INDEX *pointers, GLOBAL const INDEX *indices, GLOBAL const int *rows, size_t k, uint column, int m,
+                  int mb, size_t *cursor, size_t *end, uint *next)
+{
+  const int stacked = ROWS ? rows[k] : (int)k;
+
+  UNROLL
+  for (int i = 0; i < HEIGHT; i++) {
+    const size_t row = (size_t)(stacked % mb) * HEIGHT + i, there = row < (size_t)m ? row : (size_t)m - 1;
+
+    end[i]    = (size_t)pointers[there + 1];
+    cursor[i] = row < (size_t)m ? (size_t)pointers[there] : end[i];
+    if (column) cursor[i] = From(indices, cursor[i], end[i], (size_t)column * WIDTH);
+    next[i] = cursor[i] < end[i] ? (uint)indices[cursor[i]] : NONE;
+  }
+}
+
+/* A work item for each PIECE blocks: their columns, in row order, and where their entries' values are stored */
 KERNEL(FLAT_GROUP)
 void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTRICT indices, GLOBAL const ulong *RESTRICT ends,
-                GLOBAL const int *RESTRICT rows, GLOBAL uint *RESTRICT found, GLOBAL uint *RESTRICT positions, int nrows, int m,
-                int mb, int slicewidth)
+                GLOBAL const int *RESTRICT rows, GLOBAL const int *RESTRICT pieces, GLOBAL uint *RESTRICT found,
+                GLOBAL uint *RESTRICT positions, int nblocks, int m, int mb, int slicewidth)
 {
-  const size_t k = GLOBAL_ID;
+  const size_t begin = GLOBAL_ID * PIECE, stop = begin + PIECE < (size_t)nblocks ? begin + PIECE : (size_t)nblocks;
   size_t       cursor[HEIGHT], end[HEIGHT];
   uint         next[HEIGHT]; /* column of each row's next entry */
 
-  if (k < (size_t)nrows) {
-    const int    stacked = ROWS ? rows[k] : (int)k;
-    const size_t stop    = (size_t)ends[k];
+  if (begin < stop) {
+    size_t k    = (size_t)pieces[2 * GLOBAL_ID],
+           last = (size_t)ends[k]; /* the block row, and the number of its last block, plus 1 */
 
-    UNROLL
-    for (int i = 0; i < HEIGHT; i++) {
-      const size_t row = (size_t)(stacked % mb) * HEIGHT + i, there = row < (size_t)m ? row : (size_t)m - 1;
-
-      end[i]    = (size_t)pointers[there + 1];
-      cursor[i] = row < (size_t)m ? (size_t)pointers[there] : end[i];
-      if (SLICES > 1) cursor[i] = From(indices, cursor[i], end[i], (size_t)(stacked / mb) * slicewidth * WIDTH);
-      next[i] = cursor[i] < end[i] ? (uint)indices[cursor[i]] : NONE;
-    }
-    for (size_t q = k ? (size_t)ends[k - 1] : 0; q < stop; q++) {
+    Stand(pointers, indices, rows, k, (uint)pieces[2 * GLOBAL_ID + 1], m, mb, cursor, end, next);
+    for (size_t q = begin; q < stop; q++) {
       const size_t place = Place(q), first = (place - place % BUNCH) * ENTRIES + place % BUNCH;
       uint         column = next[0];
 
@@ -73,7 +86,13 @@ void bccoo_find(GLOBAL const INDEX *RESTRICT pointers, GLOBAL const INDEX *RESTR
           next[i] = cursor[i] < end[i] ? (uint)indices[cursor[i]] : NONE;
         }
       }
-      found[q] = q + 1 < stop ? column : column | STOP;
+      found[q] = q + 1 < last ? column : column | STOP;
+      if (q + 1 == last && q + 1 < stop) {
+        k++;
+        last = (size_t)ends[k];
+        Stand(pointers, indices, rows, k, SLICES > 1 ? (uint)((ROWS ? rows[k] : (int)k) / mb * slicewidth) : 0, m, mb, cursor,
+              end, next);
+      }
     }
   }
 }
@@ -132,13 +151,6 @@ void bccoo_flags(GLOBAL const uint *RESTRICT found, GLOBAL uchar *RESTRICT flags
     bits |= (q < (size_t)nblocks && (found[q] & STOP) ? 0 : 1) << b;
   }
   if (byte < (size_t)nbytes) flags[byte] = (uchar)bits;
-}
-
-/* A work item for each value stored: 0, which what is filled or padded stays */
-KERNEL(FLAT_GROUP)
-void bccoo_fill(GLOBAL SCALAR *values, int nstored)
-{
-  if (GLOBAL_ID < (size_t)nstored * ENTRIES) values[GLOBAL_ID] = ZERO;
 }
 
 /* A work item for each entry of the matrix; 1x1 blocks in one slice, which are the entries, have no positions */

@@ -32,16 +32,15 @@ PetscErrorCode BccooDeviceProduct(const void *storage, const SpmvPlan *plan, con
   PetscCall(BccooDefine(b, product));
   PetscCall(SpmvAppend(product->options, sizeof(product->options),
                        " -DGROUP=%d -DBUNCH=%d -DFLAG_BITS=%d -DSTRATEGY=%d -DREGISTERS=%d -DCACHE=%d -DCHUNK=%d -DONLINE=%d "
-                       "-DCARRY=%d -DRAGGED=%d -DCLEAR=%d",
+                       "-DCARRY=%d -DRAGGED=%d",
                        (int)p[BCCOO_DEVICE_WORKGROUP], (int)BccooDeviceItem(p), (int)p[BCCOO_DEVICE_FLAG_BITS],
                        (int)p[BCCOO_DEVICE_STRATEGY], (int)PetscMax(0, p[BCCOO_DEVICE_REGISTERS]), (int)p[BCCOO_DEVICE_CACHE],
-                       chunk, p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE, (int)carry, b->n % b->w != 0,
-                       BCCOO_FLAT_GROUP));
+                       chunk, p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE, (int)carry, b->n % b->w != 0));
   SpmvDeviceWork(product, "heads", sums);
   SpmvDeviceWork(product, "tails", sums);
   if (carry != BCCOO_CARRY_KERNEL) SpmvDeviceWork(product, "sync", (1 + ngroups) * sizeof(uint32_t));
   if (b->slices > 1) SpmvDeviceWork(product, "partial", BccooStackRows(b) * sizeof(PetscScalar));
-  else if (b->row) SPMV_LAUNCH(product, "spmv_clear", flat, BCCOO_FLAT_GROUP, PETSC_TRUE, SPMV_GIVE_Y, SPMV_GIVE_INT(m));
+  else if (b->row) PetscCall(SpmvDeviceClear(product, SPMV_GIVE_Y, (size_t)m, 1, BCCOO_FLAT_GROUP, PETSC_TRUE));
   SPMV_LAUNCH(product, "bccoo_product", ngroups, (size_t)p[BCCOO_DEVICE_WORKGROUP], PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
               SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("flags"), SPMV_GIVE_ARRAY("entries"), SPMV_GIVE_ARRAY("firsts"),
               SPMV_GIVE_ARRAY("bases"), SPMV_GIVE_ARRAY("escaped"), SPMV_GIVE_ARRAY("escapes"), SPMV_GIVE_ARRAY("rows"),

@@ -204,20 +204,24 @@ static PetscErrorCode CmrsDeviceProduct(const void *storage, const SpmvPlan *pla
                           " -DPART=%" PetscInt_FMT " -DCOMBINE=%zu -DWORD_BITS=%d",
                           c->height, group, (int)(c->order != CMRS_COLUMNS), (int)(c->order == CMRS_PADDED), c->align, c->part,
                           combine, (int)(8 * c->wordsize)));
+  if (c->nlongs) {
+    SpmvDeviceWork(product, "partial", c->nparts * (size_t)c->height * sizeof(PetscScalar));
+    SPMV_LAUNCH(product, "cmrs_parts", SpmvGroups(c->nparts, group / CMRS_GROUP), group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
+                SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("parts"), SPMV_GIVE_ARRAY("items"), SPMV_GIVE_X,
+                SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_INT((PetscInt)c->nparts), SPMV_GIVE_BETA);
+    SpmvDeviceLocal(product, buffer);
+  }
   SPMV_LAUNCH(product, "cmrs_product", SpmvGroups((size_t)c->strips, group / CMRS_GROUP), group, PETSC_FALSE,
               SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("strips"), SPMV_GIVE_ARRAY("items"),
               SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_INT(c->strips), SPMV_GIVE_INT(c->m),
               SPMV_GIVE_INT((PetscInt)SpmvGroups((size_t)c->longest, step)), SPMV_GIVE_BETA);
   SpmvDeviceLocal(product, buffer);
-  if (!c->nlongs) PetscFunctionReturn(PETSC_SUCCESS);
-  SpmvDeviceWork(product, "partial", c->nparts * (size_t)c->height * sizeof(PetscScalar));
-  SPMV_LAUNCH(product, "cmrs_parts", SpmvGroups(c->nparts, group / CMRS_GROUP), group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
-              SPMV_GIVE_ARRAY("words"), SPMV_GIVE_ARRAY("parts"), SPMV_GIVE_ARRAY("items"), SPMV_GIVE_X,
-              SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_INT((PetscInt)c->nparts), SPMV_GIVE_BETA);
-  SpmvDeviceLocal(product, buffer);
-  SpmvDeviceAlongside(product);
-  SPMV_LAUNCH(product, "cmrs_combine", c->nlongs, combine, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("longs"),
-              SPMV_GIVE_Y, SPMV_GIVE_INT(c->m), SPMV_GIVE_BETA);
+  SpmvDeviceAtOnce(product); /* the strips that parts are of are not its own */
+  if (c->nlongs) {
+    SPMV_LAUNCH(product, "cmrs_combine", c->nlongs, combine, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("longs"),
+                SPMV_GIVE_Y, SPMV_GIVE_INT(c->m), SPMV_GIVE_BETA);
+    SpmvDeviceAfter(product, "cmrs_parts");
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -176,22 +176,24 @@ static PetscErrorCode CsradaptiveDeviceProduct(const void *storage, const SpmvPl
                           CSRADAPTIVE_GAP, CsradaptiveAtOnce(d)));
   SpmvDeviceWork(product, "partial", atomic ? 0 : vectorl * sizeof(PetscScalar));
   SpmvDeviceWork(product, "sync", atomic && vectorl ? (1 + vectorl) * sizeof(uint32_t) : 0);
-  SPMV_LAUNCH(product, "csradaptive_stream", b->amount[CSRADAPTIVE_STREAM].blocks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
-              SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("stream"), SPMV_GIVE_X, SPMV_GIVE_Y,
-              SPMV_GIVE_BETA);
-  SpmvDeviceLocal(product, (size_t)CsradaptiveSlots(d[CSRADAPTIVE_NNZ_PER_WG]) * sizeof(PetscScalar));
+  SPMV_LAUNCH(product, "csradaptive_vectorl", vectorl, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"),
+              SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_BETA, SPMV_GIVE_ARRAY("partial"),
+              SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT((PetscInt)vectorl), epoch);
   SPMV_LAUNCH(product, "csradaptive_vector", b->amount[CSRADAPTIVE_VECTOR].blocks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
               SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("vector"), SPMV_GIVE_X, SPMV_GIVE_Y,
               SPMV_GIVE_BETA);
   SpmvDeviceLocal(product, (size_t)CsradaptiveVectorRows(d) * group * sizeof(PetscScalar));
-  SpmvDeviceAlongside(product); /* the lists have no row in common */
-  SPMV_LAUNCH(product, "csradaptive_vectorl", vectorl, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"),
-              SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_X, SPMV_GIVE_Y, SPMV_GIVE_BETA, SPMV_GIVE_ARRAY("partial"),
-              SPMV_GIVE_ARRAY("sync"), SPMV_GIVE_INT((PetscInt)vectorl), epoch);
-  SpmvDeviceAlongside(product);
-  if (!atomic)
+  SpmvDeviceAtOnce(product); /* the lists have no row in common */
+  SPMV_LAUNCH(product, "csradaptive_stream", b->amount[CSRADAPTIVE_STREAM].blocks, group, PETSC_FALSE, SPMV_GIVE_ARRAY("values"),
+              SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("row pointers"), SPMV_GIVE_ARRAY("stream"), SPMV_GIVE_X, SPMV_GIVE_Y,
+              SPMV_GIVE_BETA);
+  SpmvDeviceLocal(product, (size_t)CsradaptiveSlots(d[CSRADAPTIVE_NNZ_PER_WG]) * sizeof(PetscScalar));
+  SpmvDeviceAtOnce(product);
+  if (!atomic) {
     SPMV_LAUNCH(product, "csradaptive_combine", shared, group, PETSC_FALSE, SPMV_GIVE_ARRAY("partial"), SPMV_GIVE_ARRAY("parts"),
                 SPMV_GIVE_ARRAY("vectorl"), SPMV_GIVE_Y, SPMV_GIVE_BETA);
+    SpmvDeviceAfter(product, "csradaptive_vectorl");
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -170,10 +170,11 @@ static PetscErrorCode PmfDeviceProduct(const void *storage, const SpmvPlan *plan
               SPMV_GIVE_ARRAY("slice values"), SPMV_GIVE_ARRAY("slice columns"), SPMV_GIVE_ARRAY("wide slice columns"),
               SPMV_GIVE_ARRAY("slices"), SPMV_GIVE_ARRAY("lengths"), SPMV_GIVE_ARRAY("slice rows"), SPMV_GIVE_X, SPMV_GIVE_Y,
               SPMV_GIVE_INT(e->nsliced), SPMV_GIVE_BETA);
-  SpmvDeviceAlongside(product); /* chunks and slices write other rows; with blocks both add to what the diagonals made */
+  SpmvDeviceAfter(product, "pmf_diagonals"); /* chunks and slices write other rows; with blocks both add to what diagonals made */
   SPMV_LAUNCH(product, "pmf_longs", SpmvGroups((size_t)e->nmany * PMF_CHAINS, group), group, PETSC_FALSE,
               SPMV_GIVE_ARRAY("long rows"), SPMV_GIVE_ARRAY("their chunks"), sums, SPMV_GIVE_Y, SPMV_GIVE_INT(e->nmany),
               SPMV_GIVE_BETA);
+  SpmvDeviceAfter(product, "pmf_chunks");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

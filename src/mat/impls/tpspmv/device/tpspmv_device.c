@@ -201,11 +201,11 @@ static void TpspmvDeviceSecond(const TpspmvStrips *b, size_t group, PetscInt add
   const SpmvDeviceArg rows = SPMV_GIVE_ARRAY("rows of sums"), firsts = SPMV_GIVE_ARRAY("firsts");
   const SpmvDeviceArg places = SPMV_GIVE_ARRAY("places"), partial = SPMV_GIVE_ARRAY("partial");
 
-  SPMV_LAUNCH(product, "tpspmv_second", SpmvGroups(b->nsums * (size_t)adders, group), group, PETSC_FALSE, rows, firsts, places,
-              partial, SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)b->nsums), SPMV_GIVE_BETA);
   SPMV_LAUNCH(product, "tpspmv_many", b->nmany, group, PETSC_FALSE, SPMV_GIVE_ARRAY("rows of many sums"), rows, firsts, places,
               partial, SPMV_GIVE_Y, SPMV_GIVE_BETA);
-  SpmvDeviceAlongside(product);
+  SPMV_LAUNCH(product, "tpspmv_second", SpmvGroups(b->nsums * (size_t)adders, group), group, PETSC_FALSE, rows, firsts, places,
+              partial, SPMV_GIVE_Y, SPMV_GIVE_INT((PetscInt)b->nsums), SPMV_GIVE_BETA);
+  SpmvDeviceAfter(product, "tpspmv_first");
 }
 
 static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *plan, const SpmvDeviceInfo *info,
@@ -219,8 +219,8 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(product->options, sizeof(product->options),
-                          "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DREMOVED=%d -DCLEAR=%zu -DADDERS=%d -DMANY=%d", group, stage,
-                          TpspmvIsDirect(&b->cut), !!b->cut.column, group, (int)adders, TPSPMV_MANY));
+                          "-DGROUP=%zu -DSTAGE=%zu -DDIRECT=%d -DREMOVED=%d -DADDERS=%d -DMANY=%d", group, stage,
+                          TpspmvIsDirect(&b->cut), !!b->cut.column, (int)adders, TPSPMV_MANY));
   if (b->npartial) SpmvDeviceWork(product, "partial", b->npartial * sizeof(PetscScalar));
   if (b->cut.column) {
     SpmvDeviceWork(product, "packed", (size_t)b->cut.nused * sizeof(PetscScalar));
@@ -228,9 +228,8 @@ static PetscErrorCode TpspmvDeviceProduct(const void *storage, const SpmvPlan *p
                 SPMV_GIVE_ARRAY("columns left"), SPMV_GIVE_X, SPMV_GIVE_ARRAY("packed"), SPMV_GIVE_INT(b->cut.nused));
   }
   if (TpspmvIsDirect(&b->cut) && b->npairs - b->npartial + b->nsums < (size_t)b->cut.m) { /* rows are empty */
-    SPMV_LAUNCH(product, "spmv_clear", SpmvGroups((size_t)b->cut.m, group), group, PETSC_TRUE, SPMV_GIVE_Y,
-                SPMV_GIVE_INT(b->cut.m));
-    SpmvDeviceAlongside(product);
+    PetscCall(SpmvDeviceClear(product, SPMV_GIVE_Y, (size_t)b->cut.m, 1, group, PETSC_TRUE));
+    SpmvDeviceAtOnce(product);
   }
   SPMV_LAUNCH(product, "tpspmv_first", stage ? b->nchunks : SpmvGroups(b->nstrips * TPSPMV_HEIGHT, group), group, PETSC_FALSE,
               SPMV_GIVE_ARRAY("values"), SPMV_GIVE_ARRAY("columns"), SPMV_GIVE_ARRAY("wide columns"), SPMV_GIVE_ARRAY("chunks"),
