@@ -243,6 +243,9 @@ end:
     test: # the device converts the matrix, its transpose and new values
       suffix: convert
       args: -mat_bccoo_device_convert device -mat_bccoo_block_height {{1 3}} -mat_bccoo_block_width 2 -mat_bccoo_slices {{1 2}}
+    test: # the same of slices, with long rows
+      suffix: convert_pmf
+      args: -type pmf -mat_pmf_device_convert device -mat_pmf_device_lanes {{1 4}} -mat_pmf_device_long 32
     test: # padded strips
       suffix: padded
       args: -type cmrs -mat_cmrs_device_order padded -mat_cmrs_device_workgroup 64

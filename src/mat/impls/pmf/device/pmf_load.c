@@ -4,10 +4,11 @@
 #include "pmf_device.h"
 #include "../../../../spmvload.h"
 
-#define PMF_LOAD_STEP   9.0  /* instructions of an entry, and ... */
-#define PMF_LOAD_ROW    30.0 /* ... of a row. Guesses for GPUs; their ratios are those of PoCL */
-#define PMF_LOAD_FLIGHT 4    /* entries that a work item asks for before it waits */
-#define PMF_LOAD_BUILD  40.0 /* cycles of the host for an entry */
+#define PMF_LOAD_STEP   9.0   /* instructions of an entry, and ... */
+#define PMF_LOAD_ROW    30.0  /* ... of a row. Guesses for GPUs; their ratios are those of PoCL */
+#define PMF_LOAD_FLIGHT 4     /* entries that a work item asks for before it waits */
+#define PMF_LOAD_BUILD  40.0  /* cycles of the host for an entry, ... */
+#define PMF_LOAD_ORDER  120.0 /* ... or, where the device converts, for a row */
 
 /* Rows of SPMV_LOCKSTEP work items, from place `at` of the order on */
 static void PmfLoadRows(const PmfOrder *order, PetscInt at, PetscInt longest, PetscInt lanes, SpmvDeviceLoad *load)
@@ -56,6 +57,7 @@ PetscErrorCode PmfDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDevi
   load->local  = load->group * sizeof(PetscScalar);
   load->flight = PMF_LOAD_FLIGHT * (2 * sizeof(PetscScalar) + 2);
   load->launches++;
-  load->build += PMF_LOAD_BUILD * rows->i[rows->m];
+  load->build +=
+    plan->value[PMF_DEVICE_CONVERT] == SPMV_CONVERT_DEVICE ? PMF_LOAD_ORDER * rows->m : PMF_LOAD_BUILD * rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
