@@ -7,6 +7,7 @@ static const char help[] =
 #include "device/ondevice.h"
 #include "mat/impls/bccoo/device/bccoo_device.h"
 #include "mat/impls/pmf/device/pmf_device.h"
+#include "mat/impls/tpspmv/device/tpspmv_device.h"
 
 static PetscInt Compared, Wrong;
 
@@ -33,6 +34,17 @@ static const struct {
   {&SpmvFormat_pmf, "long columns"},
   {&SpmvFormat_pmf, "wide long columns"},
   {&SpmvFormat_pmf, "chunks"},
+  {&SpmvFormat_tpspmv, "values"},
+  {&SpmvFormat_tpspmv, "columns"},
+  {&SpmvFormat_tpspmv, "wide columns"},
+  {&SpmvFormat_tpspmv, "chunks"},
+  {&SpmvFormat_tpspmv, "strips"},
+  {&SpmvFormat_tpspmv, "lengths"},
+  {&SpmvFormat_tpspmv, "targets"},
+  {&SpmvFormat_tpspmv, "rows of sums"},
+  {&SpmvFormat_tpspmv, "places"},
+  {&SpmvFormat_tpspmv, "firsts"},
+  {&SpmvFormat_tpspmv, "columns left"},
 };
 static PetscInt Seen[PETSC_STATIC_ARRAY_LENGTH(Names)];
 
@@ -359,6 +371,30 @@ static PetscErrorCode PlansPmf(SpmvDevice *device)
   PetscFunctionReturn(0);
 }
 
+/* tpspmv: each length of segments and number of columns of a tile; all else takes turns */
+static PetscErrorCode PlansTpspmv(SpmvDevice *device)
+{
+  static const PetscInt tiles[] = {TPSPMV_ALL, 0, 262144, 1024, 16, TPSPMV_ALL};
+  const SpmvParam      *params  = SpmvFormat_tpspmv.device->side.params;
+  const SpmvParam      *longs = &params[TPSPMV_LONG], *slices = &params[TPSPMV_SLICE];
+  const PetscInt        ntiles = PETSC_STATIC_ARRAY_LENGTH(tiles);
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < ntiles * longs->count; k++) {
+    const PetscBool wide = (PetscBool)(tiles[k % ntiles] != 16 && k % 4 < 2);
+    SpmvPlan        plan = Plan(&SpmvFormat_tpspmv);
+
+    plan.value[TPSPMV_TILE]   = tiles[k % ntiles];
+    plan.value[TPSPMV_LONG]   = longs->choices[k / ntiles];
+    plan.value[TPSPMV_SLICE]  = slices->choices[k % slices->count];
+    plan.value[TPSPMV_REMOVE] = k % 5 == 3 ? TPSPMV_YES : k % 5 == 1 ? TPSPMV_AUTO : TPSPMV_NO;
+    plan.value[TPSPMV_CACHE]  = k % 3;
+    if (SpmvTestSampled()) PetscCall(Try(device, &SpmvFormat_tpspmv, k % 11 == 5 ? 3 : 403, wide, (PetscBool)(k % 7 < 5), plan));
+  }
+  PetscCall(Limits(device, &SpmvFormat_tpspmv, Plan(&SpmvFormat_tpspmv)));
+  PetscFunctionReturn(0);
+}
+
 typedef PetscErrorCode PlansFn(SpmvDevice *device);
 
 int main(int argc, char **argv)
@@ -369,6 +405,7 @@ int main(int argc, char **argv)
   } formats[] = {
     {&SpmvFormat_bccoo, PlansBccoo},
     {&SpmvFormat_pmf, PlansPmf},
+    {&SpmvFormat_tpspmv, PlansTpspmv},
   };
   SpmvDevice *device;
   char        only[64] = "";
