@@ -96,7 +96,7 @@ static const char *const ProcessOptions[][3] = {
   {"-spmv_device", "first", "Devices that may be used: cuda, opencl or none; without it, the first of these that has one"},
   {"-spmv_device_index", "own", "Which of them; without it, PETSc's own, or ranks take turns"},
   {"-spmv_device_memory", "all", "Bytes of its memory to use at most"},
-  {"-spmv_device_staging", "4194304",
+  {"-spmv_device_staging", "1048576",
    "Bytes of each piece of a transfer that goes through page-locked memory; 0: the driver copies; without it, on GPUs"},
   {"-spmv_device_graph", "auto",
    "Whether the kernels of a product are recorded and launched as one; without it, where they can be"},

@@ -158,20 +158,24 @@ typedef struct {
   with spmvload.h
 */
 typedef struct {
-  PetscLogDouble bytes;    /* of the storage that a product reads, x and y not counted */
-  PetscLogDouble moved;    /* and of what it writes besides y and reads again */
-  PetscLogDouble sectors;  /* pieces of SPMV_SECTOR bytes of x that SPMV_LOCKSTEP work items side by side ask for together */
-  PetscLogDouble cycles;   /* instructions of work items, those that idle beside others in lockstep among them, ... */
-  PetscLogDouble apart;    /* ... and those that are behind branches or barriers, which a processor works off one by one */
-  PetscLogDouble items;    /* work items that have something to do, ... */
-  PetscLogDouble whole;    /* ... which is filled up to multiples of so many, padding as much work as any; 0: it is not */
-  PetscLogDouble group;    /* of a work group, and ... */
-  PetscLogDouble local;    /* ... bytes of the most that this shares: what a processor has room for at a time depends on both */
-  PetscLogDouble flight;   /* bytes that one of them asks for before it waits */
-  PetscLogDouble chain;    /* loads that wait for each other, of the work item that has most */
-  PetscLogDouble launches; /* kernels one after the other */
-  PetscLogDouble reach;    /* bytes of x that are used over and over before the next ones are; 0: as the rows come */
-  PetscLogDouble build;    /* cycles of the host to make the storage */
+  PetscLogDouble bytes;   /* of the storage that a product reads, x and y not counted */
+  PetscLogDouble moved;   /* and of what it writes besides y and reads again */
+  PetscLogDouble sectors; /* pieces of SPMV_SECTOR bytes of x that SPMV_LOCKSTEP work items side by side ask for together, ... */
+  PetscLogDouble near;    /* ... and those of them that no work item of their work group has asked for before */
+  PetscLogDouble cycles;  /* instructions of work items, those that idle beside others in lockstep among them, ... */
+  PetscLogDouble apart;   /* ... and those that are behind branches or barriers, which a processor works off one by one */
+  PetscLogDouble items;   /* work items that have something to do, ... */
+  PetscLogDouble whole;   /* ... which is filled up to multiples of so many, padding as much work as any; 0: it is not */
+  PetscLogDouble group;   /* of a work group, and ... */
+  PetscLogDouble local;   /* ... bytes of the most that this shares: what a processor has room for at a time depends on both */
+  PetscLogDouble registers; /* of a work item, of 32 bits: the same; 0: not known */
+  PetscLogDouble waits;     /* loads that wait for each other, of all work items, those that idle beside others among them, ... */
+  PetscLogDouble chain;     /* ... and of the work item that has most */
+  PetscLogDouble after;     /* the same in kernels that add up what the first ones made: few work items have all of it */
+  PetscLogDouble launches;  /* kernels one after the other */
+  PetscLogDouble cleared;   /* work groups of a kernel that clears y before */
+  PetscLogDouble reach;     /* bytes of x that are used over and over before the next ones are; 0: as the rows come */
+  PetscLogDouble build;     /* cycles of the host to make the storage */
 } SpmvDeviceLoad;
 
 #define SPMV_SECTOR   32 /* bytes that memory gives a GPU at a time */

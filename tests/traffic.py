@@ -263,9 +263,21 @@ def test_list(what, position, values, known, wrong):
             ['%s is listed and was not seen: make traffic-allow' % ' '.join(key) for key in known if key[position] == name and key not in values])
 
 
+def test_estimate():
+    """An H200, which FAKE_CUDA_GPU makes of the driver, is estimated to be faster than a GPU that tells neither clock nor bandwidth"""
+    def seconds(gpu):
+        lines = run('-estimate', '-matrix', 'uniform:60000', env=dict(os.environ, FAKE_CUDA_GPU=gpu)).splitlines()
+        return {words[2]: float(words[3]) for words in (line.split('\t') for line in lines) if words[0] == 'estimate'}
+
+    slow, fast = seconds(''), seconds('H200')
+    say('traffic', 'estimate', ['%s: %s us by an H200, %s otherwise' % (name, fast.get(name), slow.get(name)) for name in FORMATS
+                                if not fast.get(name, 1) < slow.get(name, 0)])
+
+
 def test(found):
     test_known()
     test_chosen()
+    test_estimate()
     test_sass()
     seen = {p['matrix'] for p in found['product']}
     say('traffic', 'matrices', ['%s was not multiplied' % matrix for matrix in (SOME[1].split(',') if SOME else ()) if matrix not in seen])

@@ -171,6 +171,7 @@ static PetscErrorCode ProgramMake(SpmvDevice *d, const char source[], const char
     if (held >= 0) PetscCall(ProgramLoad(d, file, key, program)); /* another process may have put it there meanwhile */
   }
   if (*program) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(NULL, "Kernels are compiled with %s\n", options));
   PetscCall(d->api->compile(d->handle, source, options, program, &binary, &size, &log));
   if (log) PetscCall(ProgramRefuse(d->api->name, source, options, log));
   if (!*program) SpmvCallDevice(d, NULL, load, binary, size, program);

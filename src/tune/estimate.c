@@ -124,7 +124,7 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
 
 #define ESTIMATE_AROUND 64 /* rows around the longest one */
 
-/* How long the longest row keeps a work item waiting: the windows may be without it */
+/* How long the longest row keeps a work item waiting, and which kernels it needs: the windows may be without it */
 static PetscErrorCode EstimateChain(SpmvSample *s, const SpmvDeviceSide *side, const SpmvPlan *plan, SpmvDeviceLoad *load)
 {
   const SpmvCSR *all                    = s->all;
@@ -149,7 +149,9 @@ static PetscErrorCode EstimateChain(SpmvSample *s, const SpmvDeviceSide *side, c
   part.j     = all->j + all->i[first];
   part.a     = all->a + all->i[first];
   PetscCall(side->load(&part, plan, &around));
-  load->chain = PetscMax(load->chain, around.chain);
+  load->chain    = PetscMax(load->chain, around.chain);
+  load->after    = PetscMax(load->after, around.after);
+  load->launches = PetscMax(load->launches, around.launches);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,17 +168,21 @@ static PetscErrorCode EstimateLoad(SpmvSample *s, const SpmvDeviceSide *side, co
     load->bytes += weight * part.bytes;
     load->moved += weight * part.moved;
     load->sectors += weight * part.sectors;
+    load->near += weight * part.near;
+    load->waits += weight * part.waits;
     load->cycles += weight * part.cycles;
     load->apart += weight * part.apart;
     load->items += weight * part.items;
     load->build += weight * part.build;
-    load->chain    = PetscMax(load->chain, part.chain);
-    load->launches = PetscMax(load->launches, part.launches);
-    load->group    = part.group;
-    load->local    = part.local;
-    load->flight   = part.flight;
-    load->whole    = part.whole;
-    load->reach    = part.reach;
+    load->cleared += weight * part.cleared;
+    load->chain     = PetscMax(load->chain, part.chain);
+    load->after     = PetscMax(load->after, part.after);
+    load->launches  = PetscMax(load->launches, part.launches);
+    load->group     = part.group;
+    load->local     = part.local;
+    load->registers = part.registers;
+    load->whole     = part.whole;
+    load->reach     = part.reach;
   }
   if (load->whole > 0 && load->items > 0) {
     const PetscLogDouble filled = ceil(load->items / load->whole) * load->whole / load->items;
@@ -184,6 +190,7 @@ static PetscErrorCode EstimateLoad(SpmvSample *s, const SpmvDeviceSide *side, co
     load->bytes *= filled;
     load->cycles *= filled;
     load->apart *= filled;
+    load->waits *= filled;
     load->items *= filled;
   }
   PetscCall(EstimateChain(s, side, plan, load));

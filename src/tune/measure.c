@@ -36,7 +36,7 @@ void SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds))
 static const struct {
   PetscInt       options; /* that are measured besides AIJ's kernel, at most */
   PetscLogDouble factor;  /* how much slower than the least one may be expected */
-} MeasureLimits[] = {[SPMV_BACKEND_HOST] = {6, 1.2}, [SPMV_BACKEND_DEVICE] = {96, 2}};
+} MeasureLimits[] = {[SPMV_BACKEND_HOST] = {6, 1.2}, [SPMV_BACKEND_DEVICE] = {192, 2}};
 
 #define MEASURE_NEAR   1.5  /* of the least: what is measured to take more on a device leads nowhere */
 #define MEASURE_TURN   2    /* timed products of an option, then as many of the best one so far */

@@ -162,9 +162,31 @@ static PetscErrorCode SearchOtherShapes(SpmvSearch *search, PetscInt number, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Shapes of half and twice a plan's height or width, with all else of it: heuristic 1 may have left out the best one */
+static PetscErrorCode SearchNearShapes(SpmvSearch *search, PetscInt number, const SpmvPlan *plan)
+{
+  const SpmvSide *side   = SpmvFormatSide(SpmvCandidate[number], plan->backend);
+  const PetscInt  pinned = search->request->pinned[plan->backend][number];
+
+  PetscFunctionBegin;
+  for (PetscInt p = 0; p < side->nparams; p++) {
+    const SpmvParam *param = &side->params[p];
+
+    for (PetscInt k = 0; k < SearchValues(param) && param->knob == SPMV_KNOB_SHAPE && !(pinned >> p & 1); k++) {
+      const PetscInt size = SearchValue(param, k), own = plan->value[p];
+      SpmvPlan       other = *plan;
+
+      other.value[p] = size;
+      if (size > 0 && (size == 2 * own || own == 2 * size)) PetscCall(SpmvSearchAdd(search, number, &other));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Other values of each open knob of a plan, one at a time; shapes stay, and what else was left open is chosen again. The knobs of a
-  device depend on each other more, and less is known of what to choose: there the others stay as well as not
+  device depend on each other more, and less is known of what to choose: there the others stay as well as not, and other shapes are
+  tried with them
 */
 PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvPlan *centre)
 {
@@ -180,6 +202,7 @@ PetscErrorCode SpmvSearchAround(SpmvSearch *search, PetscInt number, const SpmvP
   if (own.backend != SPMV_BACKEND_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SearchBeside(search, number, &own, &own));
   PetscCall(SearchOtherShapes(search, number, &own));
+  PetscCall(SearchNearShapes(search, number, &own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

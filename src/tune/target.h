@@ -4,17 +4,20 @@
 #pragma once
 #include "../device/device.h"
 
-/* SpmvRates: of a device. Those of GPUs are from their makers' data sheets: predictions, until one has run products */
+/* SpmvRates: of a device; rates.c says where they are from */
 typedef struct {
   const char    *name;      /* whose they are */
   PetscLogDouble bandwidth; /* bytes a second from its memory */
   PetscLogDouble cached;    /* and from the cache that all processors share */
   PetscLogDouble cache;     /* bytes of a matrix and its vectors that stay in that cache */
-  PetscLogDouble latency;   /* seconds from asking for an entry of x to having it */
+  PetscLogDouble latency;   /* seconds from asking its memory for something to having it, and ... */
+  PetscLogDouble hit;       /* ... from asking that cache */
   PetscLogDouble items;     /* work items that it has at a time, at most, on ... */
   PetscLogDouble units;     /* ... so many processors, of which each has ... */
   PetscLogDouble groups;    /* ... so many work groups, at most, 0: not known, and ... */
-  PetscLogDouble local;     /* ... so many bytes for all that these share */
+  PetscLogDouble local;     /* ... so many bytes for all that these share, and ... */
+  PetscLogDouble registers; /* ... so many registers of 32 bits; 0: not known */
+  PetscLogDouble begin;     /* seconds from one work group to the next on one of them; 0: not known */
   PetscLogDouble lanes;     /* of these, so many keep it busy */
   PetscLogDouble cycles;    /* instructions of work items that it begins in a second, ... */
   PetscLogDouble apart;     /* ... and of those behind branches or barriers */

@@ -14,7 +14,7 @@
 
   A module is the kernels' source; it is searched for what a kernel takes: pointers, which are written as numbers that the allocator
   gives out in order, and integers of 32 bits. Memory is real, so that transfers out of bounds are found, and new memory is
-  full of NaN. Streams are any pointers; work on one while another may still be working is bad, as nothing orders the two.
+  full of NaN. $FAKE_CUDA_GPU says which GPU it is said to be. Streams are any pointers; work on one while another may still be working is bad, as nothing orders the two.
 */
 #include "meter.h"
 #include <stdarg.h>
@@ -237,8 +237,24 @@ int cuDeviceGetName(char *name, int length, int id)
   return id;
 }
 
+/* With $FAKE_CUDA_GPU=H200: the numbers that an H200's driver told. Without it clocks and bus are not told */
+static int GpuAttribute(int attribute)
+{
+  const char *gpu = getenv("FAKE_CUDA_GPU");
+
+  if (!gpu || strcmp(gpu, "H200")) return 0;
+  return attribute == 13   ? 1980000
+         : attribute == 16 ? 132
+         : attribute == 36 ? 3201000
+         : attribute == 37 ? 6016
+         : attribute == 38 ? 62914560
+                           : 0; /* kHz, processors, kHz and bits of the memory, L2 */
+}
+
 int cuDeviceGetAttribute(int *value, int attribute, int id)
 {
+  *value = GpuAttribute(attribute);
+  if (*value) return id;
   *value = attribute == 1    ? 1024
            : attribute == 8  ? 49152
            : attribute == 16 ? (MeterOn && MeterOn() ? 132 : 2)

@@ -4,6 +4,7 @@ static const char help[] =
   -format <name,...>     which; default: all that have kernels, csr-vector and merge\n\
   -plan <knob=value,...> knobs that are set; the others are chosen by estimate for an H100, or have their defaults\n\
   -tsv                   numbers for scripts\n\
+  -estimate              no products: microseconds of each by the tuner's estimate; $FAKE_CUDA_GPU is the GPU\n\
   -code <folder>         no products: kernels compiled by NVRTC for sm_90 into files of this folder; see Code()\n\n";
 
 #include "traffic.h"
@@ -20,7 +21,7 @@ static const SpmvFormat *const Formats[] = {
 
 static const MeterKernel *(*Taken)(int *);
 static void (*Forget)(void);
-static PetscBool Tsv;
+static PetscBool Tsv, Estimate;
 
 /* Matrix, format, entries, and whose array an argument is */
 typedef struct {
@@ -225,6 +226,29 @@ static PetscErrorCode Choose(const SpmvFormat *f, const SpmvCSR *csr, SpmvPlan *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the tuner expects of a plan that is resolved */
+static PetscErrorCode Expect(const SpmvFormat *f, const SpmvCSR *csr, const SpmvPlan *plan, const char matrix[])
+{
+  char       text[1024] = "";
+  SpmvSample sample     = {0};
+  SpmvTarget target;
+  PetscBool  found;
+  SpmvOption option;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvTargetGet(&target, &found));
+  for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) {
+    if (SpmvCandidate[k] != f) continue;
+    PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_FORMATS, &sample));
+    sample.target = &target;
+    PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, k, 1, plan, &option));
+    PetscCall(SpmvSampleDestroy(&sample));
+    PetscCall(SpmvPlanText(&f->device->side, plan, text, sizeof(text)));
+    printf("estimate\t%s\t%s\t%.2f\t%s\n", matrix, f->name, 1e6 * option.predicted, text);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Measure(SpmvDevice *device, const SpmvFormat *f, const char matrix[], const BenchMatrix *M,
                               const char asked[])
 {
@@ -238,6 +262,10 @@ static PetscErrorCode Measure(SpmvDevice *device, const SpmvFormat *f, const cha
   PetscCall(SpmvPlanRead(side, asked, &plan, &good));
   PetscCheck(good, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "-plan %s: %s has no such knob or value", asked, f->name);
   PetscCall(Choose(f, &csr, &plan, c.chosen, sizeof(c.chosen)));
+  if (Estimate) {
+    PetscCall(Expect(f, &csr, &plan, matrix));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(SpmvOnDeviceCreate(device, f, &csr, &plan, NULL, &c.on, &nomem));
   PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   PetscCall(Product(&c, &csr));
@@ -368,6 +396,7 @@ int main(int argc, char **argv)
   PetscCall(SpmvInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-code", folder, sizeof(folder), &code));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-tsv", &Tsv));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-estimate", &Estimate));
   if (code) PetscCall(Code(stdin, folder));
   else if (Tsv && (sizeof(PetscScalar) != 8 || sizeof(PetscReal) != 8 || sizeof(PetscInt) != 4))
     printf("skip\tnumbers are listed for real double precision and 32-bit indices\n");

@@ -18,7 +18,7 @@ extern __shared__ double2 LocalLarge[]; /* of the size that the launch has */
 #endif
 #define RESTRICT              __restrict__
 #define INLINE                static __device__ __forceinline__
-#define LOCAL_ID              ((int)threadIdx.x)
+#define LOCAL_ID              ((int)(threadIdx.x & 1023)) /* not negative, as compilers see: it is divided by shifts */
 #define GROUP_ID              ((int)blockIdx.x)
 #define GLOBAL_ID             ((size_t)blockIdx.x * blockDim.x + threadIdx.x)
 #define BARRIER               __syncthreads()
@@ -29,12 +29,14 @@ extern __shared__ double2 LocalLarge[]; /* of the size that the launch has */
 #define FRESH(p)              Fresh(p)
 #define UNROLL                _Pragma("unroll")
 #define ROLLED                _Pragma("unroll 1")
+#define APART(v)              Apart(v)
 #define ATOMIC_NEXT(p)        atomicAdd((uint *)(p), 1u)
 #define ATOMIC_READ(p)        atomicAdd((uint *)(p), 0u)
 #define ATOMIC_WRITE(p, v)    ((void)atomicExch((uint *)(p), v))
 #define UNIFORM_IF(condition) if (condition)
 #define BALLOT(p)             __ballot_sync(WARP_ITEMS, p)
 #define HIGHEST_BIT(word)     (31 - __clz((int)(word)))
+#define BITS_FOR(n)           (32 - __clz(n))
 #if defined(GROUP) && GROUP < 32
   #define WARP_ITEMS ((1u << GROUP) - 1)
 #else
@@ -59,6 +61,14 @@ typedef uint  REAL_WORD;
   #define HighBits(v) __float_as_uint(v)
 #endif
 
+template <typename T> INLINE void Apart(T *&p)
+{
+  asm("" : "+l"(p));
+}
+INLINE void Apart(int &v)
+{
+  asm("" : "+r"(v));
+}
 template <typename T> INLINE T Stream(const T *p)
 {
   return __ldcs(p);

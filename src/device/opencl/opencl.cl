@@ -17,6 +17,9 @@
   STREAM(p)      *p, which is read once
   FRESH(p)       *p, which another work group wrote while this kernel runs, behind a fence
   UNROLL         before a loop of constant length
+  APART(v)       compilers are to take a pointer or an int as it is: NVIDIA's makes it anew of what it was made of wherever it is
+                 used, in six instructions for two
+  BITS_FOR(n)    how many bits a number from 0 on has: 0 for 0, 3 for 4 to 7
   ROLLED         before a loop that compilers are to leave as it is
   UNIFORM_IF     a branch with barriers in it that all work items of a group take or none. Where work groups are not run by
                  hardware it is always taken (PoCL 3.1 hangs on barriers in branches), so what it guards must do no harm
@@ -52,6 +55,8 @@
 #define FRESH(p)  (*(p))
 #define UNROLL
 #define ROLLED
+#define APART(v)
+#define BITS_FOR(n)        (32 - (int)clz((uint)(n)))
 #define ATOMIC_NEXT(p)     atomic_inc(p)
 #define ATOMIC_READ(p)     atomic_add(p, 0u)
 #define ATOMIC_WRITE(p, v) ((void)atomic_xchg(p, v))

@@ -4,16 +4,20 @@
 #include "bccoo_device.h"
 #include "../bccoo_shapes.h"
 #include "../../../../spmvload.h"
+#include <math.h>
 
 /* Instructions: of a block, by strategy, of an entry of it, of a sum that is transposed, of a tile for each row of a block, and of a
    work group. Fitted to 164 plans of laplace7 on PoCL within a factor of 1.75; for GPUs guesses */
 static const double BccooLoadBlocks[] = {30, 30, 33, 17};
-#define BCCOO_LOAD_ENTRY  1.0
-#define BCCOO_LOAD_ONLINE 30.0
-#define BCCOO_LOAD_TILE   51.0
-#define BCCOO_LOAD_GROUP  3000.0
-#define BCCOO_LOAD_FLIGHT 8   /* blocks that a work item asks for before it waits */
-#define BCCOO_LOAD_LONG   128 /* blocks of a tile that one work item goes through, in the manner of Table II */
+#define BCCOO_LOAD_ENTRY     1.0
+#define BCCOO_LOAD_ONLINE    30.0
+#define BCCOO_LOAD_TILE      51.0
+#define BCCOO_LOAD_GROUP     3000.0
+#define BCCOO_LOAD_START     4   /* loads that wait for each other before the first block (H200) */
+#define BCCOO_LOAD_FLIGHT    8   /* blocks that a work item asks for before it waits, ... */
+#define BCCOO_LOAD_ENTRIES   4.0 /* ... or, by strategy 2, entries and columns: H200, 1x1, 2x1 and 3x3, tiles of 16 to 1024 */
+#define BCCOO_LOAD_REGISTERS 40  /* of a work item besides those for sums, as NVRTC makes them for sm_90 */
+#define BCCOO_LOAD_LONG      128 /* blocks of a tile that one work item goes through, in the manner of Table II */
 
 /*
   Block sizes, each as asked and, if that is open, by strategy 3 with one long tile for each work item: Table II, for devices whose
@@ -37,23 +41,35 @@ PetscErrorCode BccooDevicePropose(const SpmvCSR *csr, const SpmvPlan *asked, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sectors of x that 1x1 blocks ask for: work items are a tile apart, or side by side if each product transposes */
-static void BccooLoadSectors(const SpmvCSR *csr, const PetscInt p[], SpmvDeviceLoad *load)
+/*
+  Sectors of x that so many blocks ask for: work items are a tile apart, or side by side if each product transposes. Of blocks of
+  several entries each has its own; what a work group has of them is what it has of x
+*/
+static void BccooLoadSectors(const SpmvCSR *csr, const PetscInt p[], double blocks, SpmvDeviceLoad *load)
 {
-  const PetscInt nz = csr->i[csr->m], tile = p[BCCOO_TILE];
-  SpmvDeviceLoad steps = {0};
+  const PetscInt  nz = csr->i[csr->m], tile = p[BCCOO_TILE], w = p[BCCOO_BLOCK_WIDTH];
+  const PetscBool one     = (PetscBool)(p[BCCOO_BLOCK_HEIGHT] * w == 1);
+  const PetscInt  group   = p[BCCOO_DEVICE_WORKGROUP] * BccooDeviceItem(p) * tile; /* blocks */
+  const PetscInt  entries = (PetscInt)PetscMin((double)PetscMax(1, nz), ceil((double)group * nz / PetscMax(1, blocks)));
+  SpmvDeviceLoad  asked   = {0};
+  SpmvNear        near    = {0};
 
-  if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) {
-    load->sectors += SpmvSectorsAlong(nz, csr->j);
-    return;
-  }
-  for (PetscInt at = 0; at < nz; at += SPMV_LOCKSTEP * tile) {
-    SpmvRuns runs = {0};
+  for (PetscInt at = 0, end; at < nz; at = end) {
+    end = PetscMin(nz - at, entries) + at;
+    near.group++;
+    if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE || !one) {
+      SpmvSectorsAlong(end - at, csr->j + at, &near, &asked);
+      continue;
+    }
+    for (PetscInt k = at; k < end; k += SPMV_LOCKSTEP * tile) {
+      SpmvRuns runs = {0};
 
-    for (PetscInt k = at; k < PetscMin(nz, at + SPMV_LOCKSTEP * tile); k += tile) SpmvRunsAdd(&runs, k, PetscMin(tile, nz - k));
-    SpmvRunsCount(&runs, csr->j, 0, &steps);
+      for (PetscInt l = k; l < PetscMin(end, k + SPMV_LOCKSTEP * tile); l += tile) SpmvRunsAdd(&runs, l, PetscMin(tile, end - l));
+      SpmvRunsCount(&runs, csr->j, 0, &near, &asked);
+    }
   }
-  load->sectors += steps.sectors;
+  load->near += asked.near;
+  load->sectors += one ? asked.sectors : blocks * (1 + (double)((size_t)(w - 1) * sizeof(PetscScalar)) / SPMV_SECTOR);
 }
 
 static void BccooLoadFree(BccooBlocks *b)
@@ -108,9 +124,11 @@ PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDev
   load->moved += stored.moved;
   load->build += stored.build;
   load->reach = stored.reach;
-  if (h * w == 1) BccooLoadSectors(csr, p, load);
-  else load->sectors += blocks * (1 + (double)((size_t)(w - 1) * sizeof(PetscScalar)) / SPMV_SECTOR);
-  if (strategy == 3) load->sectors += blocks * (double)(h * w); /* values of work items side by side are tiles apart */
+  BccooLoadSectors(csr, p, blocks, load);
+  if (strategy == 3) { /* values of work items side by side are tiles apart */
+    load->sectors += blocks * (double)(h * w);
+    load->near += blocks * (double)(h * w);
+  }
   if (p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE) block += BCCOO_LOAD_ONLINE * (double)h;
   if (strategy == 3 && p[BCCOO_DEVICE_BUNCH] == 1 && w == 1)
     load->cycles += block * blocks; /* a loop that PoCL makes vectors of */
@@ -118,11 +136,14 @@ PetscErrorCode BccooDeviceLoad(const SpmvCSR *csr, const SpmvPlan *plan, SpmvDev
   load->apart += BCCOO_LOAD_TILE * (double)h * items + BCCOO_LOAD_GROUP * items / group;
   load->moved += 2 * items / group * (double)h * sizeof(PetscScalar);
   load->items += items;
-  load->whole    = group;
-  load->group    = group;
-  load->local    = (PetscLogDouble)BccooDeviceMemory(p);
-  load->flight   = PetscMin(BCCOO_LOAD_FLIGHT, p[BCCOO_TILE]) * ((double)((h * w + w) * (PetscInt)sizeof(PetscScalar)) + 2);
-  load->chain    = (double)p[BCCOO_TILE] / BCCOO_LOAD_FLIGHT;
+  load->whole     = group;
+  load->group     = group;
+  load->local     = (PetscLogDouble)BccooDeviceMemory(p);
+  load->registers = BCCOO_LOAD_REGISTERS + PetscMax(0, p[BCCOO_DEVICE_REGISTERS]);
+  load->chain     = BCCOO_LOAD_START +
+                (double)p[BCCOO_TILE] * (strategy == 2 ? (double)(h * w + 1) / BCCOO_LOAD_ENTRIES : 1. / BCCOO_LOAD_FLIGHT);
+  load->waits += items * load->chain;
+  if (t.empty) load->cleared += (double)csr->m / BCCOO_FLAT_GROUP;
   load->launches = 1 + (p[BCCOO_DEVICE_CARRY] == BCCOO_CARRY_KERNEL) + (p[BCCOO_SLICES] > 1 || t.empty);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -171,6 +171,8 @@ INLINE SCALAR AddRows(GLOBAL const SCALAR *values, GLOBAL const WORD *words, GLO
 
   values += first - begin;
   words += first - begin;
+  APART(values);
+  APART(words);
 #if PADDED
   items += first / WARP;
 #endif
@@ -205,13 +207,16 @@ INLINE SCALAR AddRows(GLOBAL const SCALAR *values, GLOBAL const WORD *words, GLO
   return sum;
 #else
   const int q = lane % (WARP / LANES), r = lane / (WARP / LANES); /* adds up the places of row r from LANES q on */
+  int       own = lane;                                           /* its place in a row */
+
+  APART(own);
 
   for (int k = 0; k < HEIGHT; k++) place[k * WARP + lane] = ZERO;
   for (int j = lane; j - lane < end; j += AT_ONCE * WARP) {
     Entries(values, words, items, x, begin, end, j, beta, row, product);
     UNROLL
     for (int k = 0; k < AT_ONCE; k++) {
-      if (row[k] != NONE) place[row[k] * WARP + lane] = place[row[k] * WARP + lane] + product[k];
+      if (row[k] != NONE) place[row[k] * WARP + own] = place[row[k] * WARP + own] + product[k];
     }
   }
   WARP_BARRIER;

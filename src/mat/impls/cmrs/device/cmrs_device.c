@@ -14,7 +14,6 @@
 #define CMRS_SHORT          16   /* entries of a row, at most, for which runs cost less than places */
 #define CMRS_PART_LEAST     1024 /* entries of a part by default, and more where strips have more and there are many */
 #define CMRS_WARPS          64   /* that a processor should have */
-#define CMRS_COMBINE        256  /* work items that add up the parts of a strip */
 
 static const PetscInt    CmrsWorkgroups[] = {128, 32, 64, 256, 512}; /* section 4: fewer than 128 do not read at full speed */
 static const PetscInt    CmrsOrders[]     = {CMRS_AUTO, CMRS_COLUMNS, CMRS_GROUPED, CMRS_ROWS, CMRS_PADDED};

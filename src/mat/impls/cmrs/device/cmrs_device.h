@@ -22,9 +22,10 @@ typedef enum {               /* values of CMRS_DEVICE_ORDER: the entries of a st
                CMRS_AUTO     /* not in a plan that is resolved */
 } CmrsOrder;
 
-#define CMRS_GROUP  32 /* entries of a group: the paper's warp */
-#define CMRS_SECTOR 8  /* entries whose words are 32 bytes, which a device reads at once */
-#define CMRS_MODULO 8  /* entries of one row in a group, at most, and together */
+#define CMRS_COMBINE 256 /* work items that add up the parts of a strip */
+#define CMRS_GROUP   32  /* entries of a group: the paper's warp */
+#define CMRS_SECTOR  8   /* entries whose words are 32 bytes, which a device reads at once */
+#define CMRS_MODULO  8   /* entries of one row in a group, at most, and together */
 
 typedef struct {
   PetscInt     m;      /* rows of the matrix */

@@ -38,7 +38,12 @@
     own sum rather than with 0. Fences follow what begins y (line 5) and the loop that waits for the flag.
   - Figure 5's text says work groups 2, 5 and 11 where 1, 4 and 10 are meant: they count from 0.
 */
-#define SLOT(k) ((k) + (k) / GAP)
+#define SLOT(k) ((k) + (int)((uint)(k) / GAP))
+#if GROUP % GAP == 0 /* SLOT(k + n * GROUP), of the SLOT of k */
+  #define SLOT_AFTER(slot, k, n) ((slot) + (n) * SLOT(GROUP))
+#else
+  #define SLOT_AFTER(slot, k, n) SLOT((k) + (n) * GROUP)
+#endif
 
 INLINE size_t RowOf(ulong2 block)
 {
@@ -66,9 +71,15 @@ INLINE SPAN SpanOf(ulong2 block)
   return span;
 }
 
+/* Whether a row block has entry k + q * GROUP */
+INLINE int Has(SPAN span, int k, int q)
+{
+  return (k + q * GROUP >= span.begin || q * GROUP >= LINE) && k + q * GROUP < span.end; /* begin is less than LINE */
+}
+
 /*
-  The products of AT_ONCE entries, GROUP apart, from entry k of the row block on; 0 for those that it has not: what is asked
-  for in their place are entries of its own, so that nothing waits for a branch
+  The products of AT_ONCE entries, GROUP apart, from entry k of the row block on. What is asked for in the place of those that it
+  has not are entries of its own, so that nothing waits for a branch: these products are not to be used
 */
 INLINE void Products(GLOBAL const SCALAR *values, GLOBAL const INDEX *columns, GLOBAL const SCALAR *x, SPAN span, int k, int beta,
                      SCALAR *product)
@@ -79,6 +90,8 @@ INLINE void Products(GLOBAL const SCALAR *values, GLOBAL const INDEX *columns, G
 
   values += span.base;
   columns += span.base;
+  APART(values);
+  APART(columns);
   UNROLL
   for (int q = 0; q < AT_ONCE; q++) {
     int j = k + q * GROUP;
@@ -101,11 +114,7 @@ INLINE void Products(GLOBAL const SCALAR *values, GLOBAL const INDEX *columns, G
     }
     if (ARRIVED(bits, beta)) {
       UNROLL
-      for (int q = 0; q < AT_ONCE; q++) {
-        const int j = k + q * GROUP;
-
-        product[q] = (j >= span.begin || q * GROUP >= LINE) && j < span.end ? Times(value[q], product[q]) : ZERO;
-      }
+      for (int q = 0; q < AT_ONCE; q++) product[q] = Times(value[q], product[q]);
     }
   }
 }
@@ -124,23 +133,27 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
   const size_t row   = RowOf(block);
   const int    t = LOCAL_ID, rows = NumberOf(block);
   SCALAR       sum = ZERO;
-  int width = 1, r, begin = 0, end = 0; /* width: numThreadsRed; r: the row of this work item, [begin, end) its entries */
+  int begin = 0, end = 0; /* of the row of this work item */
 
 #define ROW_FROM(r) ((int)((size_t)pointers[row + (r)] - span.base))
-#if LOGARITHMIC
-  while (2 * width * rows <= GROUP && width < 32) width *= 2;
+#if LOGARITHMIC /* GROUP and numThreadsRed, the work items of a row, are powers of two */
+  const int fit = BITS_FOR(GROUP - 1) - BITS_FOR(rows - 1), shift = fit < 0 ? 0 : fit < 5 ? fit : 5;
+#else
+  const int shift = 0;
 #endif
-  r = t / width;
+  const int width = 1 << shift, lane = t & (width - 1);
+  int       r     = t >> shift;
+
 #if WARPS_ALONE /* the end of a row is where that of the next work items begins, unless these are of another warp */
-  const int apart = t % SIDE_BY_SIDE + width >= SIDE_BY_SIDE;
+  const int apart = r < rows && t % SIDE_BY_SIDE + width >= SIDE_BY_SIDE;
 
   if (r <= rows) begin = ROW_FROM(r);
 #else
-  const int apart = 1;
+  const int apart = r < rows;
 
   if (r < rows) begin = ROW_FROM(r);
 #endif
-  if (r < rows && apart) end = ROW_FROM(r + 1);
+  if (apart) end = ROW_FROM(r + 1);
   for (int first = 0; first < span.end; first += AT_ONCE * GROUP) {
     const int k = first + t;
     SCALAR    product[AT_ONCE];
@@ -148,7 +161,7 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
     Products(values, columns, x, span, k, beta, product);
     UNROLL
     for (int q = 0; q < AT_ONCE; q++) {
-      if (k + q * GROUP < span.end) products[SLOT(k + q * GROUP)] = product[q];
+      if (k + q * GROUP < span.end) products[SLOT_AFTER(SLOT(k), k, q)] = product[q];
     }
   }
   BARRIER;
@@ -158,11 +171,12 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
 
   if (!apart) end = next;
 #endif
-  for (int k = begin + t % width; k < end && r < rows; k += width) sum = sum + products[SLOT(k)];
+  if (r >= rows) end = begin;
+  for (int k = begin + lane; k < end; k += width) sum = sum + products[SLOT(k)];
 #if LOGARITHMIC
   sum = SumAcross(sum, width, sums);
 #endif
-  if (r < rows && t % width == 0) Put(y, row + r, sum, beta);
+  if (r < rows && lane == 0) Put(y, row + r, sum, beta);
   for (r += GROUP; r < rows; r += GROUP) { /* there are rows left only where each has one work item */
     sum = ZERO;
     end = ROW_FROM(r + 1);
@@ -200,7 +214,7 @@ void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
 
       UNROLL
       for (int r = 0; r < VECTOR_ROWS; r++) {
-        if ((r == 0 || j >= end[r ? r - 1 : 0]) && j < end[r]) sum[r] = sum[r] + product[q];
+        if (j >= (r ? end[r - 1] : span.begin) && j < end[r]) sum[r] = sum[r] + product[q];
       }
     }
   }
@@ -240,7 +254,9 @@ void csradaptive_vectorl(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDE
 
     Products(values, columns, x, span, first + LOCAL_ID, beta, product);
     UNROLL
-    for (int q = 0; q < AT_ONCE; q++) sum[0] = sum[0] + product[q];
+    for (int q = 0; q < AT_ONCE; q++) {
+      if (Has(span, first + LOCAL_ID, q)) sum[0] = sum[0] + product[q];
+    }
   }
   GroupSums(sum, 1, sums);
 #if ATOMIC

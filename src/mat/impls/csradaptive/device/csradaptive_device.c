@@ -23,14 +23,14 @@ static const PetscInt    CsradaptiveParts[]          = {CSRADAPTIVE_PARTS_KERNEL
 static const char *const CsradaptivePartsNames[]     = {"kernel", "atomic"};
 
 static const SpmvParam CsradaptiveDeviceParams[] = {
-  [CSRADAPTIVE_NNZ_PER_WG] =
-    SPMV_CHOICES("device_nnz_per_wg", "entries of a row block of several rows, at most: local memory has their products",
-                 CsradaptiveNnzPerWg, NULL, SPMV_KNOB_TILE),
+  [CSRADAPTIVE_NNZ_PER_WG] = SPMV_CHOICES(
+    "device_nnz_per_wg", "places in local memory for the products of a row block: 31 more than it has entries, at most",
+    CsradaptiveNnzPerWg, NULL, SPMV_KNOB_TILE),
   [CSRADAPTIVE_NUM_ROWS_STREAM] =
     SPMV_CHOICES("device_num_rows_stream", "rows from which a row block is served by CSR-Stream, not CSR-Vector",
                  CsradaptiveRowsStream, NULL, SPMV_KNOB_TILE),
   [CSRADAPTIVE_NNZ_MULTIPLIER] =
-    SPMV_CHOICES("device_nnz_multiplier", "a row of more than this times nnz_per_wg entries is shared by several work groups",
+    SPMV_CHOICES("device_nnz_multiplier", "a row of more than this times a row block's entries is shared by several work groups",
                  CsradaptiveMultipliers, NULL, SPMV_KNOB_TILE),
   [CSRADAPTIVE_DEVICE_WORKGROUP] =
     SPMV_CHOICES("device_workgroup", "work items of a work group", CsradaptiveWorkgroups, NULL, SPMV_KNOB_TILE),
@@ -112,11 +112,13 @@ static PetscErrorCode CsradaptiveDeviceLists(CsradaptiveDeviceStorage *s)
 static PetscErrorCode CsradaptiveDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
   CsradaptiveDeviceStorage *s;
+  SpmvPlan                  cut = *plan;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
-  *storage = s;
-  PetscCall(CsradaptiveCut(csr, plan, PETSC_FALSE, plan->value[CSRADAPTIVE_NNZ_PER_WG], &s->rows));
+  *storage                          = s;
+  cut.value[CSRADAPTIVE_NNZ_PER_WG] = CsradaptiveMost(plan->value);
+  PetscCall(CsradaptiveCut(csr, &cut, PETSC_FALSE, cut.value[CSRADAPTIVE_NNZ_PER_WG], &s->rows));
   PetscCall(CsradaptiveDeviceLists(s));
   PetscCall(SpmvFree(&s->rows.block));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -38,19 +38,25 @@ typedef struct {
 /* csradaptive_load.c */
 extern PetscErrorCode CsradaptiveDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDeviceLoad *load);
 
-/* Scalars that the products of a row block of CSR-Stream take, with those before its first entry, and gaps */
+/*
+  Entries of a row block, at most: with those before its first one, down to where a line begins, it has NNZ_PER_WG places, so that as
+  many steps of a work group reach all of it
+*/
+static inline PetscInt CsradaptiveMost(const PetscInt d[])
+{
+  return d[CSRADAPTIVE_NNZ_PER_WG] - CSRADAPTIVE_LINE + 1;
+}
+
+/* Scalars that the places of a row block of CSR-Stream take, with gaps */
 static inline PetscInt CsradaptiveSlots(PetscInt nnz_per_wg)
 {
-  const PetscInt n = nnz_per_wg + CSRADAPTIVE_LINE;
-
-  return n + n / CSRADAPTIVE_GAP;
+  return nnz_per_wg + nnz_per_wg / CSRADAPTIVE_GAP;
 }
 
 /* Entries that a work item asks for at once: those of a row block of CSR-Stream in as few steps as can be, equal ones */
 static inline size_t CsradaptiveAtOnce(const PetscInt d[])
 {
-  const size_t all =
-    SpmvGroups((size_t)d[CSRADAPTIVE_NNZ_PER_WG] + CSRADAPTIVE_LINE - 1, (size_t)d[CSRADAPTIVE_DEVICE_WORKGROUP]);
+  const size_t all = SpmvGroups((size_t)d[CSRADAPTIVE_NNZ_PER_WG], (size_t)d[CSRADAPTIVE_DEVICE_WORKGROUP]);
 
   return PetscMax(CSRADAPTIVE_AT_ONCE_LEAST, SpmvGroups(all, SpmvGroups(all, CSRADAPTIVE_AT_ONCE_MOST)));
 }

@@ -16,6 +16,9 @@
   pmf.cl        the kernels
 */
 #pragma once
+
+#define PMF_ELL_CHUNK 4096 /* entries of a chunk of a long row, at most */
+#define PMF_CHAINS    32   /* work items of a long row of several chunks */
 #include "../pmf_partition.h"
 #include "../../../../spmvdevice.h"
 

@@ -6,7 +6,6 @@
 */
 #include "pmf_device.h"
 
-#define PMF_ELL_CHUNK 4096 /* entries of a chunk of a long row, at most */
 #define PMF_ELL_ALIGN 16   /* entries: chunks begin at multiples, so that a work group reads whole lines */
 
 /*
