@@ -2,7 +2,7 @@
   spmvdevice.h - the interface between a format's device side and src/device
 
   The kernels are OpenCL C with the words of device/prelude.cl, one source for all APIs. A device takes the arrays of a storage as
-  they are, those aside excepted; setvalues() sends the values anew.
+  they are, most of those aside excepted; setvalues() sends the values anew.
 */
 #pragma once
 #include "spmvimpl.h"
@@ -141,6 +141,33 @@ static inline PetscInt SpmvDeviceGroup(const SpmvDeviceInfo *info, size_t items,
   while (most > 32 && items / (size_t)most < 4 * info->units) most /= 2;
   return most;
 }
+
+/* device/convert.c: who makes the arrays that have the entries, this processor or the device: a knob's line, and its values */
+enum { SPMV_CONVERT_AUTO, SPMV_CONVERT_HOST, SPMV_CONVERT_DEVICE };
+#define SPMV_CONVERT_PARAM \
+  SPMV_CHOICES( \
+    "device_convert", \
+    "who makes the arrays that have the entries: this processor, or the device; auto: a GPU, if there are many and it has room", \
+    SpmvConverts, SpmvConvertNames)
+extern const PetscInt    SpmvConverts[3];
+extern const char *const SpmvConvertNames[3], SpmvConvertSource[];
+
+/* Rows that lie side by side, entry k of all of them in one step, or several lanes of a row; see convert.cl. Arrays by their names */
+typedef struct {
+  const char *values, *narrow, *wide; /* what is made: the columns of a strip are uint16_t or int32_t */
+  const char *strips;                 /* [nstrips] first element, first column, base, anything */
+  const char *lengths, *starts;       /* [nrows] entries of each row; the first of them in CSR, int32_t */
+  const char *numbers;                /* [columns] int32_t, what is stored for each column; NULL, or not there: the column */
+  size_t      length;                 /* bytes of a row's length: 1, 2 or 4 */
+  PetscInt    nstrips, nrows;
+  PetscInt    height, lanes; /* rows of a strip, powers of two; lanes of a row, at most 32 */
+  PetscInt    unit;          /* elements: strips count what is before them in these */
+  size_t      end;           /* where the last strip ends, in the same */
+} SpmvDeviceStrips;
+extern PetscInt       SpmvConvertResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, PetscInt convert);
+extern PetscLogDouble SpmvConvertNeeds(PetscInt entries);
+extern void           SpmvConvertSources(const SpmvCSR *csr, PetscInt *n, SpmvArray sources[]);
+extern PetscErrorCode SpmvConvertStrips(const SpmvDeviceStrips *strips, PetscBool values_only, SpmvDeviceProduct *product);
 
 /*
   SpmvJointRows: how a format divides the rows of a joint product between a device and the host. Each side builds a storage of the

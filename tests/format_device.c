@@ -106,7 +106,7 @@ static PetscErrorCode CheckInf(const SpmvFormat *f, const SpmvCSR *csr, SpmvOnDe
   PetscFunctionReturn(0);
 }
 
-/* What was sent is what a device reads: no array that is aside, or the host's */
+/* What was sent is what a device reads: no array that is aside for the host only, or the host's */
 static PetscErrorCode CheckHeld(const SpmvOnDevice *on, PetscLogDouble before, PetscInt *wrong)
 {
   SpmvArray      arrays[SPMV_ARRAY_MAX];
@@ -116,7 +116,7 @@ static PetscErrorCode CheckHeld(const SpmvOnDevice *on, PetscLogDouble before, P
   PetscFunctionBegin;
   PetscCall(on->format->device->side.arrays(on->storage, &n, arrays));
   for (PetscInt k = 0; k < n; k++)
-    bytes += arrays[k].aside && arrays[k].data ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
+    bytes += arrays[k].aside && arrays[k].data && !arrays[k].sent ? 0 : (PetscLogDouble)arrays[k].count * arrays[k].size;
   for (PetscInt k = 0; k < on->product.nwork; k++) bytes += on->product.work[k].count;
   if (on->device->held - before != bytes) {
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: the device holds %g bytes for %g\n", on->format->name,

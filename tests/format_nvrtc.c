@@ -171,6 +171,7 @@ int main(int argc, char **argv)
     PetscCall(CompileSource("vectors", SpmvVecSource(), options, narch, arch, all, &failures));
   }
   PetscCall(CompileSource("gather", SpmvGatherSource, "-DGATHER=64", narch, arch, all, &failures));
+  PetscCall(CompileSource("convert", SpmvConvertSource, "-DCONVERT_GROUP=128", narch, arch, all, &failures));
   PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%" PetscInt_FMT " plans wrong\n", failures));
   PetscCall(PetscFinalize());

@@ -243,6 +243,12 @@ end:
     test: # the device converts the matrix, its transpose and new values
       suffix: convert
       args: -mat_bccoo_device_convert device -mat_bccoo_block_height {{1 3}} -mat_bccoo_block_width 2 -mat_bccoo_slices {{1 2}}
+    test: # the same of tiles without empty columns
+      suffix: convert_tpspmv
+      args: -type tpspmv -mat_tpspmv_device_convert device -mat_tpspmv_tile {{16 0}} -mat_tpspmv_long 8 -mat_tpspmv_remove yes
+    test: # and of slices, with long rows
+      suffix: convert_pmf
+      args: -type pmf -mat_pmf_device_convert device -mat_pmf_device_lanes {{1 4}} -mat_pmf_device_long 32
     test: # padded strips
       suffix: padded
       args: -type cmrs -mat_cmrs_device_order padded -mat_cmrs_device_workgroup 64

@@ -6,6 +6,7 @@
   library.c     the libraries of APIs, opened at run time
   programs.c    kernels compiled once: the program cache, in memory and on disk
   ondevice.c    a storage on a device: arrays sent, or made there
+  convert.c     what formats have in common that are made there
   product.c     its products, also of kernels that were recorded
   joint.c       products of which the host has some of the rows
   powers.c      the computing powers of a device and of threads of the host, for such products

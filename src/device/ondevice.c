@@ -18,7 +18,7 @@ PetscErrorCode SpmvOnDeviceSend(SpmvOnDevice *on, PetscInt n, const SpmvArray ar
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n && !*nomem; k++) {
     const SpmvArray *a     = &arrays[k];
-    const size_t     bytes = a->aside && a->data ? 0 : a->count * a->size;
+    const size_t     bytes = a->aside && a->data && !a->sent ? 0 : a->count * a->size;
     OnDeviceBuffer  *b     = SpmvOnDeviceFind(on, a->name);
 
     if (values_only && !a->is_values) continue;

@@ -30,8 +30,8 @@ DEVICE_KNOBS = {
     'csradaptive': {
         'workgroup': '256 64 128 512 1 2 4 8 16 32', 'nnz_per_wg': '0 64 256 512 1024 1536 2048 3072 4096', 'num_rows_stream': '0 1 2 3 4 8 16',
         'nnz_multiplier': '0 1 2 3 4 8', 'reduction': 'logarithmic scalar', 'parts': 'kernel atomic'},
-    'pmf': {'workgroup': '128 64 256 512 32', 'slice': '32 1 8 16 64 128', 'long': '256 32 64 128 512 1024 4096', 'cut': 'yes no'},
-    'tpspmv': {'workgroup': '128 64 256 512 32', 'stage': 'auto no yes'}}
+    'pmf': {'workgroup': '128 64 256 512 32', 'slice': '32 1 8 16 64 128', 'long': '256 32 64 128 512 1024 4096', 'cut': 'yes no', 'convert': 'auto host device'},
+    'tpspmv': {'workgroup': '128 64 256 512 32', 'stage': 'auto no yes', 'convert': 'auto host device'}}
 
 # Knobs that work on each other: all their values together
 TOGETHER = {
@@ -57,8 +57,10 @@ DEVICE_TOGETHER = {
     'csradaptive': [{'device_workgroup': '16 256', 'device_nnz_per_wg': '64 1024', 'device_num_rows_stream': '1 16', 'device_reduction': 'logarithmic scalar'}],
     'pmf': [{'partition': 'pmf nnz rows diagonal', 'window': '8 global', 'device_slice': '8 32', 'device_lanes': '1 4', 'device_long': '32 256'},
             {'device_parts': '1 2', 'powers': '1,2,6', 'partition': 'pmf nnz rows diagonal', 'columns': 'auto int32'},
-            {'device_parts': '1', 'powers': '5,1 1,5', 'window': '8 global', 'device_long': '32 256'}],
-    'tpspmv': [{'device_stage': 'no yes', 'device_workgroup': '32 128', 'tile': '16 1024 1073741824', 'slice': '64 1024'}, {'remove': 'no yes', 'tile': '16 1024', 'long': '8 128'}]}
+            {'device_parts': '1', 'powers': '5,1 1,5', 'window': '8 global', 'device_long': '32 256'},
+            {'device_convert': 'device', 'partition': 'pmf nnz', 'device_slice': '1 32', 'device_lanes': '1 4', 'device_long': '32 256'}],
+    'tpspmv': [{'device_stage': 'no yes', 'device_workgroup': '32 128', 'tile': '16 1024 1073741824', 'slice': '64 1024'}, {'remove': 'no yes', 'tile': '16 1024', 'long': '8 128'},
+               {'device_convert': 'device', 'remove': 'no yes', 'tile': '16 1073741824', 'long': '8 128'}]}
 
 MIRRORED = 'mirror:150:1:4', 'mirror:90:2:0', 'mirror:60:3:4', 'mirror:40:6:2', 'declared:90:1', 'declared:60:3', 'declared:40:6'  # sbccoo leaves all others to another format
 SMALL = ('random:700:600:8:6', 'fem:90:2:0', 'fem:90:3:1', 'fem:60:4:1', 'grid5:36', 'grid7:11', 'grid27:8', 'random:150:3000:25:5', 'random:2500:140:3:20',

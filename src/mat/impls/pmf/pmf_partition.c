@@ -97,7 +97,7 @@ static PetscErrorCode PmfFindRest(const SpmvCSR *csr, PmfOrder *order)
   PetscInt *i, *j, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(csr->i[csr->m], &order->from));
+  PetscCall(SpmvAlloc((size_t)csr->i[csr->m] * sizeof(uint32_t), &order->from));
   PetscCall(PetscMalloc1((size_t)csr->m + 1 + (size_t)csr->i[csr->m], &i));
   order->rest.i = i;
   order->rest.j = j = i + csr->m + 1;
@@ -141,7 +141,7 @@ PetscErrorCode PmfOrderDestroy(PmfOrder *order)
   PetscCall(PetscFree(order->cut));
   PetscCall(PetscFree(order->row));
   if (order->block) PetscCall(PetscFree(order->rest.i));
-  PetscCall(PetscFree(order->from));
+  PetscCall(SpmvFree(&order->from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

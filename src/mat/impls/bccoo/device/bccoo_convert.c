@@ -50,16 +50,14 @@ PetscErrorCode BccooConvert(const void *storage, PetscBool values_only, SpmvDevi
 /* The matrix, and where its blocks are */
 PetscErrorCode BccooConvertSources(const void *storage, PetscInt *n, SpmvArray sources[])
 {
-  const BccooDeviceStorage *s  = (const BccooDeviceStorage *)storage;
-  const size_t              nz = (size_t)s->csr.i[s->csr.m];
+  const BccooDeviceStorage *s = (const BccooDeviceStorage *)storage;
 
   PetscFunctionBegin;
-  sources[0] = SPMV_ARRAY("csr rows", s->csr.i, (size_t)s->csr.m + 1, sizeof(PetscInt));
-  sources[1] = SPMV_ARRAY("csr columns", s->csr.j, nz, sizeof(PetscInt));
-  sources[2] = SPMV_ARRAY("csr values", s->csr.a, nz, sizeof(PetscScalar), .is_values = PETSC_TRUE);
-  sources[3] = SPMV_ARRAY("block ends", s->b.end, (size_t)s->b.nrows, sizeof(uint64_t));
-  sources[4] = SPMV_ARRAY("block pieces", s->b.piece, BccooPieces(s->b.nblocks), sizeof(BccooPiece));
-  *n         = 5;
+  *n              = 0;
+  sources[(*n)++] = SPMV_ARRAY("csr rows", s->csr.i, (size_t)s->csr.m + 1, sizeof(PetscInt));
+  sources[(*n)++] = SPMV_ARRAY("block ends", s->b.end, (size_t)s->b.nrows, sizeof(uint64_t));
+  sources[(*n)++] = SPMV_ARRAY("block pieces", s->b.piece, BccooPieces(s->b.nblocks), sizeof(BccooPiece));
+  SpmvConvertSources(&s->csr, n, sources);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

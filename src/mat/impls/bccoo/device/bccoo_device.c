@@ -14,8 +14,6 @@ static const PetscInt    BccooTransposes[]     = {BCCOO_TRANSPOSE_AUTO, BCCOO_TR
 static const char *const BccooTransposeNames[] = {"auto", "offline", "online"};
 static const PetscInt    BccooCarries[]        = {BCCOO_CARRY_KERNEL, BCCOO_CARRY_ADJACENT};
 static const char *const BccooCarryNames[]     = {"kernel", "adjacent"};
-static const PetscInt    BccooConverts[]       = {BCCOO_CONVERT_AUTO, BCCOO_CONVERT_HOST, BCCOO_CONVERT_DEVICE};
-static const char *const BccooConvertNames[]   = {"auto", "host", "device"};
 static const PetscInt    BccooFlagBits[]       = {32, 8, 16};
 
 static const SpmvParam BccooDeviceParams[] = {
@@ -40,10 +38,7 @@ static const SpmvParam BccooDeviceParams[] = {
   [BCCOO_DEVICE_CARRY] =
     SPMV_CHOICES("device_carry", "sums across work groups: by a second kernel, or each waits for the one before (GPUs only)",
                  BccooCarries, BccooCarryNames),
-  [BCCOO_DEVICE_CONVERT] =
-    SPMV_CHOICES("device_convert",
-                 "who makes columns, flags and values: this processor, or the device; auto: a GPU, if there are many entries",
-                 BccooConverts, BccooConvertNames),
+  [BCCOO_DEVICE_CONVERT]   = SPMV_CONVERT_PARAM,
   [BCCOO_DEVICE_FLAG_BITS] = SPMV_CHOICES("device_flag_bits", "bits of a word of flags", BccooFlagBits, NULL, SPMV_KNOB_LOCAL),
 };
 
@@ -93,7 +88,7 @@ static PetscErrorCode BccooDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void 
   PetscFunctionBegin;
   PetscCall(PetscNew(&s));
   *storage     = s;
-  s->converted = (PetscBool)(p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE);
+  s->converted = (PetscBool)(p[BCCOO_DEVICE_CONVERT] == SPMV_CONVERT_DEVICE);
   b            = &s->b;
   BccooDeviceLayout(p, b);
   PetscCall(BccooBlocksBuild(csr, plan->value, 1, s->converted, b));

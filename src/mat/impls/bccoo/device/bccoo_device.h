@@ -24,8 +24,7 @@ enum { /* the knobs, after those that both sides have */
        BCCOO_DEVICE_NPARAMS
 };
 
-/* Values of BCCOO_DEVICE_CONVERT, and of BCCOO_DEVICE_CARRY, as in bccoo_decode.cl */
-enum { BCCOO_CONVERT_AUTO, BCCOO_CONVERT_HOST, BCCOO_CONVERT_DEVICE };
+/* Values of BCCOO_DEVICE_CARRY, as in bccoo_decode.cl */
 enum { BCCOO_CARRY_KERNEL, BCCOO_CARRY_ADJACENT };
 enum { BCCOO_TRANSPOSE_AUTO, BCCOO_TRANSPOSE_OFFLINE, BCCOO_TRANSPOSE_ONLINE };
 

@@ -4,11 +4,10 @@
 #include "bccoo_device.h"
 #include "../bccoo_shapes.h"
 
-#define BCCOO_REGISTERS       32 /* scalars that a work item keeps in registers */
-#define BCCOO_KEPT_TILE       64 /* strategy 1: blocks of a tile, at most: Table I has no longer ones, and compilers unroll it */
-#define BCCOO_BUNCH_TILE      32 /* strategy 3: blocks of a tile, where nothing is asked for: the least of Table II */
-#define BCCOO_ONLINE_HEIGHT   2  /* rows of a block, for which blocks are transposed online: see BccooTransposeResolve() */
-#define BCCOO_CONVERT_ENTRIES 4000000 /* a GPU converts a matrix of so many, or more: a guess */
+#define BCCOO_REGISTERS     32 /* scalars that a work item keeps in registers */
+#define BCCOO_KEPT_TILE     64 /* strategy 1: blocks of a tile, at most: Table I has no longer ones, and compilers unroll it */
+#define BCCOO_BUNCH_TILE    32 /* strategy 3: blocks of a tile, where nothing is asked for: the least of Table II */
+#define BCCOO_ONLINE_HEIGHT 2  /* rows of a block, for which blocks are transposed online: see BccooTransposeResolve() */
 
 /* Bytes of bccoo_product's `memory` */
 size_t BccooDeviceMemory(const PetscInt p[])
@@ -54,9 +53,8 @@ static void BccooTransposeResolve(const SpmvDeviceInfo *info, PetscInt p[])
 PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
   PetscInt      *p = plan->value, *strategy = &p[BCCOO_DEVICE_STRATEGY], *bunch = &p[BCCOO_DEVICE_BUNCH], *tile = &p[BCCOO_TILE];
-  PetscInt      *registers = &p[BCCOO_DEVICE_REGISTERS], *convert = &p[BCCOO_DEVICE_CONVERT];
+  PetscInt      *registers = &p[BCCOO_DEVICE_REGISTERS];
   const PetscInt entries = csr->i[csr->m], online = p[BCCOO_DEVICE_TRANSPOSE] == BCCOO_TRANSPOSE_ONLINE;
-  const PetscInt gpu = info->gpu && entries >= BCCOO_CONVERT_ENTRIES && entries <= INT32_MAX / 2; /* and padding */
   PetscInt       h, w;
 
   PetscFunctionBegin;
@@ -71,7 +69,7 @@ PetscErrorCode BccooDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info
   if (!*bunch && *strategy == 3) *bunch = h <= 2 ? 4 : h <= 4 ? 2 : 1;
   if (!*registers && *strategy == 1) *registers = PetscMin(BCCOO_REGISTERS / h, *tile);
   BccooTransposeResolve(info, p);
-  if (*convert == BCCOO_CONVERT_AUTO) *convert = gpu ? BCCOO_CONVERT_DEVICE : BCCOO_CONVERT_HOST;
+  p[BCCOO_DEVICE_CONVERT] = SpmvConvertResolve(csr, info, p[BCCOO_DEVICE_CONVERT]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -137,7 +135,7 @@ PetscErrorCode BccooDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info,
   PetscCall(SpmvDeviceFits(info, (size_t)group, BccooDeviceLocal(p), BccooDeviceMemory(p), "bccoo",
                            "-mat_bccoo_device_workgroup, -mat_bccoo_tile or -mat_bccoo_device_cache", why, size));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (p[BCCOO_DEVICE_CONVERT] == BCCOO_CONVERT_DEVICE && entries > INT32_MAX - padding) {
+  if (p[BCCOO_DEVICE_CONVERT] == SPMV_CONVERT_DEVICE && entries > INT32_MAX - padding) {
     PetscCall(SpmvAppend(why, size, "%" PetscInt_FMT " entries are more than a device converts, which counts them with 32 bits; ",
                          entries));
     PetscCall(SpmvAppend(why, size, "set -mat_bccoo_device_convert host"));

@@ -44,7 +44,7 @@ PetscErrorCode PmfSplit(const SpmvCSR *csr, const SpmvPlan *plan, SpmvPlan *host
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes that a device holds under a plan, with the vectors of a product */
+/* Bytes that a device holds under a plan, with the vectors of a product, and what it converts */
 static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, PetscLogDouble *bytes)
 {
   SPMV_DESTROY_BY(PmfOrderDestroy)
@@ -52,7 +52,7 @@ static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, Pets
   SPMV_DESTROY_BY(SpmvOwnedDestroy)
   SpmvOwned own = {.side = &PmfDevice.side};
   SpmvArray arrays[SPMV_ARRAY_MAX];
-  PetscInt  n, end;
+  PetscInt  n, end, entries = 0;
 
   PetscFunctionBegin;
   PetscCall(PmfCutParts(csr, plan, &order, &end));
@@ -60,6 +60,9 @@ static PetscErrorCode PmfCutNeeds(const SpmvCSR *csr, const SpmvPlan *plan, Pets
   PetscCall(PmfEllArrays(own.storage, &n, arrays));
   *bytes = SpmvArraysRead(n, arrays) + (PetscLogDouble)sizeof(PetscScalar) * ((PetscLogDouble)((PmfEll *)own.storage)->nchunks +
                                                                               (PetscLogDouble)csr->n + (PetscLogDouble)end);
+  if (plan->value[PMF_DEVICE_CONVERT] != SPMV_CONVERT_DEVICE) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < end; k++) entries += PmfLength(csr, &order, order.row[k]);
+  *bytes += SpmvConvertNeeds(entries) + SpmvArraysOwn(n, arrays) - SpmvArraysRead(n, arrays); /* what is aside is sent */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -32,8 +32,9 @@ static const SpmvParam PmfDeviceParams[] = {
   [PMF_DEVICE_LANES]     = SPMV_CHOICES("device_lanes", PMF_HELP_LANES, PmfLanes, NULL, SPMV_KNOB_TILE),
   [PMF_DEVICE_LONG] =
     SPMV_CHOICES("device_long", "entries of a row above which work groups share it", PmfLongs, NULL, SPMV_KNOB_TILE),
-  [PMF_DEVICE_PARTS] = SPMV_CHOICES("device_parts", PMF_HELP_PARTS, PmfParts, PmfPartNames),
-  [PMF_DEVICE_CUT]   = SPMV_CHOICES("device_cut", PMF_HELP_CUT, PmfCuts, PmfCutNames),
+  [PMF_DEVICE_PARTS]   = SPMV_CHOICES("device_parts", PMF_HELP_PARTS, PmfParts, PmfPartNames),
+  [PMF_DEVICE_CUT]     = SPMV_CHOICES("device_cut", PMF_HELP_CUT, PmfCuts, PmfCutNames),
+  [PMF_DEVICE_CONVERT] = SPMV_CONVERT_PARAM,
 };
 
 #define PMF_STEP   32   /* work items that read side by side: a warp */
@@ -94,6 +95,9 @@ static PetscErrorCode PmfDeviceResolve(const SpmvCSR *csr, const SpmvDeviceInfo 
   }
   if (p[PMF_DEVICE_PARTS] == p[PMF_POWERS]) p[PMF_DEVICE_PARTS] = 0;
   if (p[PMF_DEVICE_PARTS] <= p[PMF_POWERS]) PmfShareRows(csr, info, plan); /* PmfDeviceAllows() refuses others */
+  if (p[PMF_DEVICE_CONVERT] == SPMV_CONVERT_AUTO && p[PMF_PARTITION] == PMF_BY_DIAGONAL)
+    p[PMF_DEVICE_CONVERT] = SPMV_CONVERT_HOST;
+  p[PMF_DEVICE_CONVERT] = SpmvConvertResolve(csr, info, p[PMF_DEVICE_CONVERT]);
   PetscCall(PmfCutToRoom(csr, info, plan));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,6 +114,8 @@ static PetscErrorCode PmfDeviceAllows(const SpmvCSR *csr, const SpmvDeviceInfo *
     PetscCall(SpmvAppend(why, size, "A device cannot have %" PetscInt_FMT " of %" PetscInt_FMT " parts; ", parts, nparts));
     PetscCall(SpmvAppend(why, size, "set -mat_pmf_device_parts to fewer or give -mat_pmf_powers more values"));
   }
+  if (!why[0] && plan->value[PMF_DEVICE_CONVERT] == SPMV_CONVERT_DEVICE && plan->value[PMF_PARTITION] == PMF_BY_DIAGONAL)
+    PetscCall(SpmvAppend(why, size, "A device does not convert blocks on the diagonal; set -mat_pmf_device_convert host"));
   PetscCall(SpmvDeviceFits(info, group, (group + (lanes > 1 ? group / lanes : 0)) * sizeof(PetscScalar), 0, "pmf",
                            "-mat_pmf_device_workgroup", why, size));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -123,7 +129,7 @@ static PetscErrorCode PmfDeviceBuild(const SpmvCSR *csr, SpmvPlan *plan, void **
   PetscFunctionBegin;
   PetscCall(PmfOrderCreate(csr, &order));
   PetscCall(PmfEllLayOut(csr, &order, csr->m, plan->value, storage));
-  PetscCall(PmfEllFill(csr, &order, (PmfEll *)*storage));
+  if (!((PmfEll *)*storage)->converted) PetscCall(PmfEllFill(csr, &order, (PmfEll *)*storage));
   PetscCall(PmfEllSetValues(csr, *storage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -185,16 +191,19 @@ static const char PmfSource[] =
 static const SpmvJointRows PmfJoint = {.parts = PMF_DEVICE_PARTS, .powers = PMF_POWERS, .split = PmfSplit};
 
 const SpmvDeviceSide PmfDevice = {
-  .side    = {.nparams   = PMF_DEVICE_PARAMS,
-              .params    = PmfDeviceParams,
-              .resolve   = PmfDeviceResolve,
-              .allows    = PmfDeviceAllows,
-              .build     = PmfDeviceBuild,
-              .setvalues = PmfEllSetValues,
-              .arrays    = PmfEllArrays,
-              .describe  = PmfDeviceDescribe},
-  .source  = PmfSource,
-  .load    = PmfDeviceLoad,
-  .product = PmfDeviceProduct,
-  .joint   = &PmfJoint,
+  .side           = {.nparams   = PMF_DEVICE_PARAMS,
+                     .params    = PmfDeviceParams,
+                     .resolve   = PmfDeviceResolve,
+                     .allows    = PmfDeviceAllows,
+                     .build     = PmfDeviceBuild,
+                     .setvalues = PmfEllSetValues,
+                     .arrays    = PmfEllArrays,
+                     .describe  = PmfDeviceDescribe},
+  .source         = PmfSource,
+  .load           = PmfDeviceLoad,
+  .product        = PmfDeviceProduct,
+  .convert_source = SpmvConvertSource,
+  .convert        = PmfConvert,
+  .sources        = PmfConvertSources,
+  .joint          = &PmfJoint,
 };

@@ -4,12 +4,13 @@
 #include "pmf_device.h"
 #include "../../../../spmvload.h"
 
-#define PMF_LOAD_STEP      9.0  /* instructions of an entry, and ... */
-#define PMF_LOAD_ROW       30.0 /* ... of a row. Guesses for GPUs; their ratios are those of PoCL */
-#define PMF_LOAD_START     3    /* loads that wait for each other before the first entry (H200) */
-#define PMF_LOAD_FLIGHT    4    /* entries that a work item asks for before it waits */
-#define PMF_LOAD_REGISTERS 32   /* of a work item, as NVRTC makes them for sm_90 */
-#define PMF_LOAD_BUILD     40.0 /* cycles of the host for an entry */
+#define PMF_LOAD_STEP      9.0   /* instructions of an entry, and ... */
+#define PMF_LOAD_ROW       30.0  /* ... of a row. Guesses for GPUs; their ratios are those of PoCL */
+#define PMF_LOAD_START     3     /* loads that wait for each other before the first entry (H200) */
+#define PMF_LOAD_FLIGHT    4     /* entries that a work item asks for before it waits */
+#define PMF_LOAD_REGISTERS 32    /* of a work item, as NVRTC makes them for sm_90 */
+#define PMF_LOAD_BUILD     40.0  /* cycles of the host for an entry, ... */
+#define PMF_LOAD_ORDER     120.0 /* ... or, where the device converts, for a row */
 
 enum { PMF_LOAD_SLICES = 1, PMF_LOAD_CHUNKS = 2, PMF_LOAD_LONGS = 4 }; /* kernels */
 
@@ -89,6 +90,7 @@ PetscErrorCode PmfDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvDevi
   load->local     = load->group * sizeof(PetscScalar);
   load->registers = PMF_LOAD_REGISTERS;
   for (; kernels; kernels >>= 1) load->launches += kernels & 1;
-  load->build += PMF_LOAD_BUILD * rows->i[rows->m];
+  load->build +=
+    plan->value[PMF_DEVICE_CONVERT] == SPMV_CONVERT_DEVICE ? PMF_LOAD_ORDER * rows->m : PMF_LOAD_BUILD * rows->i[rows->m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,6 +17,7 @@ static const SpmvParam TpspmvDeviceParams[] = {
     "each work group loads the x of its tile to local memory; auto: where that takes half of it at most and the group has as "
     "many entries; no: it comes from the cache; yes: tiles fit 32 KiB if -mat_tpspmv_tile is 0",
     TpspmvChoices, TpspmvChoiceNames, SPMV_KNOB_LOCAL),
+  [TPSPMV_CONVERT] = SPMV_CONVERT_PARAM,
 };
 
 #define TPSPMV_STAGED 32         /* KiB of local memory for the x of a tile */
@@ -111,6 +112,7 @@ static PetscErrorCode TpspmvDeviceResolve(const SpmvCSR *csr, const SpmvDeviceIn
   if (!p[TPSPMV_LONG]) p[TPSPMV_LONG] = TpspmvDeviceLong(csr, info, p[TPSPMV_TILE]);
   if (!p[TPSPMV_SLICE]) p[TPSPMV_SLICE] = TpspmvDeviceSlice(csr, info, nused, p);
   if (!p[TPSPMV_WORKGROUP]) p[TPSPMV_WORKGROUP] = SpmvDeviceGroup(info, (size_t)csr->m, 128);
+  p[TPSPMV_CONVERT] = SpmvConvertResolve(csr, info, p[TPSPMV_CONVERT]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,7 +154,7 @@ static PetscErrorCode TpspmvStripsArrays(const void *storage, PetscInt *narrays,
   if (b->first) arrays[k++] = SPMV_ARRAY("firsts", b->first, b->nsums + 1, sizeof(int32_t));
   if (b->many) arrays[k++] = SPMV_ARRAY("rows of many sums", b->many, b->nmany, sizeof(int32_t));
   if (b->cut.column) arrays[k++] = SPMV_ARRAY("columns left", b->cut.column, (size_t)b->cut.nused, sizeof(int32_t));
-  arrays[k++] = SPMV_ARRAY("from", b->from, elements, sizeof(uint32_t), .aside = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("starts", b->start, places, sizeof(int32_t), .aside = PETSC_TRUE, .sent = b->converted);
   *narrays    = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -245,16 +247,19 @@ static const char TpspmvSource[] =
   ;
 
 const SpmvDeviceSide TpspmvDevice = {
-  .side    = {.nparams   = TPSPMV_DEVICE_NPARAMS,
-              .params    = TpspmvDeviceParams,
-              .resolve   = TpspmvDeviceResolve,
-              .allows    = TpspmvDeviceAllows,
-              .build     = TpspmvStripsBuild,
-              .setvalues = TpspmvStripsSetValues,
-              .arrays    = TpspmvStripsArrays,
-              .describe  = TpspmvStripsDescribe,
-              .destroy   = TpspmvStripsDestroy},
-  .source  = TpspmvSource,
-  .load    = TpspmvDeviceLoad,
-  .product = TpspmvDeviceProduct,
+  .side           = {.nparams   = TPSPMV_DEVICE_NPARAMS,
+                     .params    = TpspmvDeviceParams,
+                     .resolve   = TpspmvDeviceResolve,
+                     .allows    = TpspmvDeviceAllows,
+                     .build     = TpspmvStripsBuild,
+                     .setvalues = TpspmvStripsSetValues,
+                     .arrays    = TpspmvStripsArrays,
+                     .describe  = TpspmvStripsDescribe,
+                     .destroy   = TpspmvStripsDestroy},
+  .source         = TpspmvSource,
+  .load           = TpspmvDeviceLoad,
+  .product        = TpspmvDeviceProduct,
+  .convert_source = SpmvConvertSource,
+  .convert        = TpspmvConvert,
+  .sources        = TpspmvConvertSources,
 };

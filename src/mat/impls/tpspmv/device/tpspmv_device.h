@@ -4,6 +4,7 @@
   The pairs of a chunk lie by falling number of entries in strips of 32: step k of a strip has the k-th entries of its pairs side by
   side, for as many steps as its first pair has entries, so that each step is aligned (5.2). Fill is never multiplied. A row with
   many entries in a tile makes several pairs. The columns of a chunk count from its least one, and take 16 bits where they can.
+  The entries of a pair follow each other in CSR, so that where they begin is all that new values need.
 
   tpspmv_device.c   knobs, what a plan leaves open, which kernels make a product
   tpspmv_tiles.c    one tile or several, by what both would move
@@ -18,7 +19,7 @@
 #define TPSPMV_MANY   256 /* partial sums of a row above which a work group adds them up */
 
 /* The knobs that follow the common ones, in the order of TpspmvDeviceParams */
-enum { TPSPMV_WORKGROUP = TPSPMV_OWN, TPSPMV_STAGE, TPSPMV_DEVICE_NPARAMS };
+enum { TPSPMV_WORKGROUP = TPSPMV_OWN, TPSPMV_STAGE, TPSPMV_CONVERT, TPSPMV_DEVICE_NPARAMS };
 
 /* A chunk that is not empty; the kernels read its integers by number */
 typedef struct {
@@ -36,7 +37,9 @@ typedef struct {
 
 typedef struct {
   TpspmvCut         cut;
-  size_t            nentries; /* of the matrix */
+  PetscBool         converted; /* the device makes columns and values, from the matrix: */
+  SpmvCSR           csr;       /* its arrays are there only until they are sent, after a build and after new values */
+  size_t            nentries;  /* of the matrix */
   size_t            npairs, nsteps, nchunks, nstrips;
   size_t            nnarrow, nwide; /* steps whose columns have 16 bits, and 32 */
   TpspmvStripChunk *chunk;          /* [nchunks + 1] tile after tile, in a tile slice after slice */
@@ -54,7 +57,7 @@ typedef struct {
   uint16_t         *narrow;         /* [nnarrow x 32] columns */
   int32_t          *wide;           /* [nwide x 32] */
   PetscScalar      *value;          /* [nsteps x 32] */
-  uint32_t         *from;           /* [nsteps x 32] which entries of CSR the values are; UINT32_MAX: fill */
+  int32_t          *start;          /* [nstrips x 32] the first entry of each pair in CSR */
 } TpspmvStrips;
 
 /* tpspmv_load.c */
@@ -68,3 +71,5 @@ extern PetscErrorCode TpspmvOneTileMovesLess(const SpmvCSR *csr, const SpmvDevic
 extern PetscErrorCode TpspmvStripsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern PetscErrorCode TpspmvStripsSetValues(const SpmvCSR *csr, void *storage);
 extern PetscErrorCode TpspmvStripsDestroy(void *storage);
+extern PetscErrorCode TpspmvConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product);
+extern PetscErrorCode TpspmvConvertSources(const void *storage, PetscInt *n, SpmvArray sources[]);

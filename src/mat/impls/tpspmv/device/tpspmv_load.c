@@ -4,12 +4,13 @@
 #include "tpspmv_device.h"
 #include "../../../../spmvload.h"
 
-#define TPSPMV_LOAD_STEP      9.0  /* instructions of an entry, and ... */
-#define TPSPMV_LOAD_PAIR      25.0 /* ... of a pair. Guesses for GPUs; their ratios are those of PoCL */
-#define TPSPMV_LOAD_START     3    /* loads that wait for each other before the first entry (H200) */
-#define TPSPMV_LOAD_FLIGHT    4    /* entries that a work item asks for before it waits */
-#define TPSPMV_LOAD_REGISTERS 32   /* of a work item, as NVRTC makes them for sm_90 */
-#define TPSPMV_LOAD_BUILD     60.0 /* cycles of the host for an entry */
+#define TPSPMV_LOAD_STEP      9.0   /* instructions of an entry, and ... */
+#define TPSPMV_LOAD_PAIR      25.0  /* ... of a pair. Guesses for GPUs; their ratios are those of PoCL */
+#define TPSPMV_LOAD_START     3     /* loads that wait for each other before the first entry (H200) */
+#define TPSPMV_LOAD_FLIGHT    4     /* entries that a work item asks for before it waits */
+#define TPSPMV_LOAD_REGISTERS 32    /* of a work item, as NVRTC makes them for sm_90 */
+#define TPSPMV_LOAD_BUILD     60.0  /* cycles of the host for an entry, ... */
+#define TPSPMV_LOAD_ORDER     120.0 /* ... or, where the device converts, for a pair */
 
 /*
   The pairs of a slice, whose tiles follow each other in a row; a row with too many entries makes several. Returns how many; those
@@ -85,6 +86,6 @@ PetscErrorCode TpspmvDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, SpmvD
   if (one && filled < m) load->cleared += (double)m / p[TPSPMV_WORKGROUP];
   load->launches = 1 + (!one || parts > 0) + (most > TPSPMV_MANY) + (p[TPSPMV_REMOVE] == TPSPMV_YES) + (one && filled < m);
   load->reach    = one ? 0 : (PetscLogDouble)p[TPSPMV_TILE] * sizeof(PetscScalar);
-  load->build += TPSPMV_LOAD_BUILD * rows->i[m];
+  load->build += p[TPSPMV_CONVERT] == SPMV_CONVERT_DEVICE ? TPSPMV_LOAD_ORDER * pairs : TPSPMV_LOAD_BUILD * rows->i[m];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

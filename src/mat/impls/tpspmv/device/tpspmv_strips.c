@@ -119,22 +119,28 @@ static PetscErrorCode TpspmvMeasureAll(const SpmvPlan *plan, TpspmvPass *pass)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The columns of a pair: number `lane` in each step of its strip */
+static void TpspmvFillColumns(const SpmvCSR *csr, const TpspmvPair *pair, const TpspmvStrip *strip, int32_t lane, TpspmvStrips *b)
+{
+  const int32_t low = strip->base < 0 ? -1 - strip->base : strip->base;
+
+  for (size_t k = 0; k < (size_t)pair->length; k++) {
+    const int32_t column = TpspmvNumber(&b->cut, csr, pair->start + (PetscInt)k) - low;
+    const size_t  place  = (strip->column + k) * TPSPMV_HEIGHT + (size_t)lane;
+
+    if (strip->base >= 0) b->narrow[place] = (uint16_t)column;
+    else b->wide[place] = column;
+  }
+}
+
 /* The pair at place `at` of a chunk: its entries, at the same place of each step, and where its sum goes */
 static void TpspmvFillPair(TpspmvPass *pass, const TpspmvStripChunk *chunk, PetscInt row, const TpspmvPair *pair, int32_t at)
 {
-  TpspmvStrips      *b     = pass->b;
-  const TpspmvStrip *strip = &b->strip[chunk->strip + at / TPSPMV_HEIGHT];
-  const int32_t      lane = at % TPSPMV_HEIGHT, place = chunk->strip * TPSPMV_HEIGHT + at;
-  const int32_t      low = strip->base < 0 ? -1 - strip->base : strip->base;
+  TpspmvStrips *b     = pass->b;
+  const int32_t place = chunk->strip * TPSPMV_HEIGHT + at;
 
-  for (size_t k = 0; k < (size_t)pair->length; k++) {
-    const PetscInt entry  = pair->start + (PetscInt)k;
-    const size_t   column = (strip->column + k) * TPSPMV_HEIGHT + (size_t)lane;
-
-    b->from[(strip->first + k) * TPSPMV_HEIGHT + (size_t)lane] = (uint32_t)entry;
-    if (strip->base >= 0) b->narrow[column] = (uint16_t)(TpspmvNumber(&b->cut, pass->csr, entry) - low);
-    else b->wide[column] = TpspmvNumber(&b->cut, pass->csr, entry) - low;
-  }
+  if (!b->converted) TpspmvFillColumns(pass->csr, pair, &b->strip[place / TPSPMV_HEIGHT], place % TPSPMV_HEIGHT, b);
+  b->start[place]  = (int32_t)pair->start;
   b->length[place] = (uint8_t)pair->length;
   if (!TpspmvIsDirect(&b->cut)) {
     b->place[b->first[row + 1]++] = place;
@@ -184,27 +190,37 @@ static PetscErrorCode TpspmvFindMany(TpspmvStrips *b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The arrays that have the entries */
+static PetscErrorCode TpspmvEntriesCreate(TpspmvStrips *b)
+{
+  const size_t narrow = b->nnarrow * TPSPMV_HEIGHT * sizeof(uint16_t), wide = b->nwide * TPSPMV_HEIGHT * sizeof(int32_t);
+
+  PetscFunctionBegin;
+  PetscCall(SpmvAlloc(narrow, &b->narrow));
+  PetscCall(SpmvAlloc(wide, &b->wide));
+  PetscCall(SpmvAlloc(b->nsteps * TPSPMV_HEIGHT * sizeof(PetscScalar), &b->value));
+  memset(b->narrow, 0, narrow);
+  memset(b->wide, 0, wide);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode TpspmvStripsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
   TpspmvStrips *b;
   TpspmvPass    pass = {.csr = csr};
-  size_t        places, elements;
+  size_t        places;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&b));
   *storage = pass.b = b;
+  b->converted      = (PetscBool)(plan->value[TPSPMV_CONVERT] == SPMV_CONVERT_DEVICE);
   PetscCall(TpspmvMeasureAll(plan, &pass));
-  places   = b->nstrips * TPSPMV_HEIGHT;
-  elements = b->nsteps * TPSPMV_HEIGHT;
+  places = b->nstrips * TPSPMV_HEIGHT;
+  if (!b->converted) PetscCall(TpspmvEntriesCreate(b));
   PetscCall(SpmvAlloc(places * sizeof(uint8_t), &b->length));
-  PetscCall(SpmvAlloc(b->nnarrow * TPSPMV_HEIGHT * sizeof(uint16_t), &b->narrow));
-  PetscCall(SpmvAlloc(b->nwide * TPSPMV_HEIGHT * sizeof(int32_t), &b->wide));
-  PetscCall(SpmvAlloc(elements * sizeof(PetscScalar), &b->value));
-  PetscCall(SpmvAlloc(elements * sizeof(uint32_t), &b->from));
+  PetscCall(SpmvAlloc(places * sizeof(int32_t), &b->start));
   memset(b->length, 0, places * sizeof(uint8_t));
-  memset(b->narrow, 0, b->nnarrow * TPSPMV_HEIGHT * sizeof(uint16_t));
-  memset(b->wide, 0, b->nwide * TPSPMV_HEIGHT * sizeof(int32_t));
-  memset(b->from, 0xff, elements * sizeof(uint32_t));
+  memset(b->start, 0, places * sizeof(int32_t));
   if (TpspmvIsDirect(&b->cut)) {
     PetscCall(SpmvAlloc(places * sizeof(int32_t), &b->target));
     PetscCall(SpmvAlloc(b->nsums * sizeof(int32_t), &b->sumrow));
@@ -215,17 +231,67 @@ PetscErrorCode TpspmvStripsBuild(const SpmvCSR *csr, SpmvPlan *plan, void **stor
   if (TpspmvIsDirect(&b->cut)) b->first[b->nsums] = pass.partial;
   PetscCall(TpspmvFindMany(b));
   TpspmvDropEmpty(b);
-  PetscCall(TpspmvCutBuilt(&b->cut));
+  if (!b->converted) PetscCall(TpspmvCutBuilt(&b->cut)); /* the device is sent the numbers of columns */
   PetscCall(TpspmvStripsSetValues(csr, b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values, and 0 elsewhere: strip after strip, which the first cache has meanwhile */
 PetscErrorCode TpspmvStripsSetValues(const SpmvCSR *csr, void *storage)
 {
   TpspmvStrips *b = (TpspmvStrips *)storage;
 
   PetscFunctionBegin;
-  for (size_t k = 0; k < b->nsteps * TPSPMV_HEIGHT; k++) b->value[k] = b->from[k] == UINT32_MAX ? 0 : csr->a[b->from[k]];
+  if (b->converted) {
+    b->csr = *csr; /* to be sent */
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (size_t s = 0; s < b->nstrips; s++) {
+    const size_t first = b->strip[s].first, end = s + 1 < b->nstrips ? b->strip[s + 1].first : b->nsteps;
+    PetscScalar *value = b->value + first * TPSPMV_HEIGHT;
+
+    memset(value, 0, (end - first) * TPSPMV_HEIGHT * sizeof(PetscScalar));
+    for (size_t l = 0; l < TPSPMV_HEIGHT; l++) {
+      const size_t pair = s * TPSPMV_HEIGHT + l;
+
+      for (size_t k = 0; k < b->length[pair]; k++) value[k * TPSPMV_HEIGHT + l] = csr->a[(size_t)b->start[pair] + k];
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a device makes of a storage */
+PetscErrorCode TpspmvConvert(const void *storage, PetscBool values_only, SpmvDeviceProduct *product)
+{
+  const TpspmvStrips    *b      = (const TpspmvStrips *)storage;
+  const SpmvDeviceStrips strips = {.values  = "values",
+                                   .narrow  = "columns",
+                                   .wide    = "wide columns",
+                                   .strips  = "strips",
+                                   .lengths = "lengths",
+                                   .starts  = "starts",
+                                   .numbers = "column numbers",
+                                   .length  = sizeof(uint8_t),
+                                   .nstrips = (PetscInt)b->nstrips,
+                                   .nrows   = (PetscInt)(b->nstrips * TPSPMV_HEIGHT),
+                                   .height  = TPSPMV_HEIGHT,
+                                   .lanes   = 1,
+                                   .unit    = TPSPMV_HEIGHT,
+                                   .end     = b->nsteps};
+
+  PetscFunctionBegin;
+  if (b->converted) PetscCall(SpmvConvertStrips(&strips, values_only, product));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TpspmvConvertSources(const void *storage, PetscInt *n, SpmvArray sources[])
+{
+  const TpspmvStrips *b = (const TpspmvStrips *)storage;
+
+  PetscFunctionBegin;
+  *n = 0;
+  SpmvConvertSources(&b->csr, n, sources);
+  if (b->cut.number) sources[(*n)++] = SPMV_ARRAY("column numbers", b->cut.number, (size_t)b->cut.n, sizeof(int32_t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
