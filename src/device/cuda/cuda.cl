@@ -18,7 +18,7 @@ extern __shared__ double2 LocalLarge[]; /* of the size that the launch has */
 #endif
 #define RESTRICT              __restrict__
 #define INLINE                static __device__ __forceinline__
-#define LOCAL_ID              ((int)(threadIdx.x & 1023)) /* not negative, as compilers see: it is divided by shifts */
+#define LOCAL_ID              ((int)threadIdx.x)
 #define GROUP_ID              ((int)blockIdx.x)
 #define GLOBAL_ID             ((size_t)blockIdx.x * blockDim.x + threadIdx.x)
 #define BARRIER               __syncthreads()

@@ -28,6 +28,7 @@
 */
 #define WARP    32
 #define WARPS   (GROUP / WARP)
+#define LANE    ((int)((uint)LOCAL_ID % WARP)) /* a number that may be negative is divided in more steps */
 #define BITS    4 /* of the row, in a word */
 #define AT_ONCE 4
 #define NONE    (1 << BITS) /* the row of no entry */
@@ -165,7 +166,7 @@ INLINE SCALAR AddRows(GLOBAL const SCALAR *values, GLOBAL const WORD *words, GLO
                       size_t first, int entries, int steps, int beta, LOCAL_POINTER SCALAR *place, LOCAL_POINTER int *rows,
                       LOCAL_POINTER SCALAR *sums, int *mine)
 {
-  const int lane = LOCAL_ID % WARP, begin = (int)(first % ALIGN), end = begin + entries;
+  const int lane = LANE, begin = (int)(first % ALIGN), end = begin + entries;
   SCALAR    sum = ZERO, product[AT_ONCE];
   int       row[AT_ONCE];
 
@@ -230,7 +231,7 @@ INLINE SCALAR AddRows(GLOBAL const SCALAR *values, GLOBAL const WORD *words, GLO
   LOCAL_LARGE(SCALAR, buffer, WARPS *PLACES); \
   LOCAL SCALAR sums[GROUP];                             /* for SumAcross() */ \
   LOCAL int    rows[RUNS ? WARPS * AT_ONCE * WARP : 1]; /* for AddRuns() */ \
-  const int    warp = LOCAL_ID / WARP;
+  const int    warp = (int)((uint)LOCAL_ID / WARP);
 
 /* Steps of a warp that has so many entries */
 #define STEPS(first, entries) (((int)((first) % ALIGN) + (entries) + AT_ONCE * WARP - 1) / (AT_ONCE * WARP))
