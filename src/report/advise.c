@@ -278,14 +278,13 @@ static PetscErrorCode Single(const SpmvReport *run, SpmvWorkKind work, char line
   const SpmvUse *one     = NULL;
 
   PetscFunctionBegin;
-#if defined(PETSC_USE_REAL_DOUBLE) && !defined(PETSC_USE_COMPLEX)
   for (const SpmvUse *u = run->use; u < run->use + run->nuses; u++) {
+    if (!PetscDefined(USE_REAL_DOUBLE) || PetscDefined(USE_COMPLEX)) break; /* there are no floats in the place of others */
     if (u->work != work || u->floats || !u->spent.calls[1] || u->bytes <= run->cache) continue;
     if (work == SPMV_WORK_PRODUCTS && (u->label.level < 1 || !MayBeFloats(u))) continue;
     seconds += u->spent.seconds[1];
     one = u;
   }
-#endif
   if (!one || !Large(run, seconds)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(
     SpmvAppend(line, size,
