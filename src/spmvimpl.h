@@ -134,8 +134,8 @@ typedef struct {
   const void *data;        /* NULL, though there are elements: the device makes it */
   size_t      count, size; /* elements, bytes of one element */
   PetscBool   is_values;   /* holds the matrix's values: changes when they change; all other arrays depend on the pattern only */
-  PetscBool   aside;       /* no product reads it: kept for when the values change, and not sent to a device ... */
-  PetscBool   sent;        /* ... but this one is, which puts new values in their places itself */
+  PetscBool   aside;       /* no product reads it: kept for when the values change, and not sent to a device */
+  PetscBool   sent;        /* although it is aside: the device puts new values in their places by it */
   PetscBool   borrowed;    /* of the SpmvCSR, not the storage's own */
 } SpmvArray;
 

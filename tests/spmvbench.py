@@ -4,7 +4,7 @@
 A matrix that was read comes back through -matrix_view binary:FILE, PETSc's own format, which is decoded here. "make test"
 builds the program and says where it is (SPMVBENCH). Matrices in $SHARED/matrices are compared with its INDEX.tsv.
 """
-import csv, gzip, os, re, shlex, struct, subprocess, sys, tempfile
+import csv, fcntl, gzip, os, re, shlex, struct, subprocess, sys, tempfile
 import xml.etree.ElementTree
 
 sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), 'python'))
@@ -626,6 +626,28 @@ def together():
     assert done.returncode == 2 and done.stderr.count('-csv /nowhere/x cannot be written') == 1, done.stderr
 
 
+def turns():
+    """who waits for the file of -turns goes on once nobody else has it alone; without PETSc's types there are no ratios"""
+    command = [PROGRAM, '-generate', 'laplace7:4', '-types', 'bccoo', '-petsc', 'none', '-seconds', '0.001', '-turns', path('turns'), '-csv', path('turns.csv')]
+    with open(path('turns'), 'w') as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        waits = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env={**os.environ, 'PETSC_OPTIONS': ''})
+        try:
+            waits.wait(timeout=3)
+            raise AssertionError('it did not wait: ' + waits.communicate()[0])
+        except subprocess.TimeoutExpired:
+            fcntl.flock(file, fcntl.LOCK_UN)
+    out = waits.communicate(timeout=120)[0]
+    assert waits.returncode == 0, out
+    with open(path('turns.csv')) as file:
+        lines = list(csv.DictReader(file))
+    assert [(l['type'], l['ratio_to_aij']) for l in lines] == [('bccoo', '')] and float(lines[0]['median_s']) > 0, lines
+    out, _, _ = bench('-generate', 'laplace7:4', '-petsc', 'none', seconds='0.001')
+    assert 'best:' not in out and 'times aij' not in out.split('summary')[0], out
+    done = subprocess.run(shlex.split(os.environ['MPIEXEC']) + ['-n', '2'] + command, capture_output=True, text=True, timeout=120, env={**os.environ, 'PETSC_OPTIONS': ''})
+    assert done.returncode and 'is for programs of one process each' in done.stderr, done.stderr
+
+
 def shared(where):
     """real matrices, the small ones unless $ALL: the sizes of the index, all products right"""
     with open(os.path.join(where, 'INDEX.tsv')) as file:
@@ -647,7 +669,7 @@ for group, everything, run in (READ, read_all, read), (BROKEN, broken_all, broke
     tap.check('spmvbench_' + everything.__name__, lambda: result.append(everything()))
     for case in group:
         tap.check('spmvbench_%s_%s' % (run.__name__, case), run, case, result[0] if result else {})
-for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, goes_on, operations, devices, brief, progress, plot, plot_refused, plot_png, usage, setup, together:
+for check in no_file, no_entries, compressed_broken, binary, generator_sizes, generator_values, generator_errors, values_random, always, bytes_of_petsc, type_options, wrong_products, timed, goes_on, operations, devices, brief, progress, plot, plot_refused, plot_png, usage, setup, together, turns:
     tap.check('spmvbench_' + check.__name__, check)
 real = os.path.join(os.environ.get('SHARED', '../shared'), 'matrices')
 if os.path.exists(os.path.join(real, 'INDEX.tsv')):

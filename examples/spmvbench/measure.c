@@ -305,6 +305,15 @@ static PetscErrorCode BenchGoesOn(const BenchRun *run, PetscInt round, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -turns: programs share the file's lock, but for one that takes times, which has it alone */
+PetscErrorCode BenchTurn(const BenchRun *run, int lock)
+{
+  PetscFunctionBegin;
+  if (run->turns >= 0)
+    PetscCheck(!flock(run->turns, lock), PETSC_COMM_SELF, PETSC_ERR_SYS, "-turns cannot be locked: %s", strerror(errno));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt count, BenchType types[], Vec x, Vec y)
 {
   const PetscInt      most = LEAST_ROUND + (PetscInt)(2 * run->seconds / BATCH);
@@ -320,7 +329,7 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
   for (PetscInt k = 0; k < count; k++) {
     if (!types[k].A) continue;
     live++;
-    bytes = PetscMax(bytes, (size_t)BytesMoved(M, &types[k]));
+    if (run->operation != BENCH_KERNELS) bytes = PetscMax(bytes, (size_t)BytesMoved(M, &types[k]));
     PetscCall(PetscMalloc1(most, &types[k].times));
   }
   /* not malloc(): large pages, where the system has them, are read faster */
@@ -359,15 +368,6 @@ static PetscErrorCode BenchRounds(const BenchMatrix *M, BenchRun *run, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* -turns: programs that prepare share the file's lock, and one that takes times has it alone */
-static PetscErrorCode BenchTurn(const BenchRun *run, int lock)
-{
-  PetscFunctionBegin;
-  if (run->turns >= 0)
-    PetscCheck(!flock(run->turns, lock), PETSC_COMM_SELF, PETSC_ERR_SYS, "-turns cannot be locked: %s", strerror(errno));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Measures all types on one matrix; good <- false if one that was asked for fails, or a product is wrong */
 PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count, BenchType types[], PetscBool *good)
 {
@@ -382,11 +382,11 @@ PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count,
   PetscCall(PetscMalloc1(M->m, &exact));
   PetscCall(BenchExactCompute(M, first.x, exact));
   first.exact = exact;
-  PetscCall(BenchTurn(run, LOCK_SH));
   PetscCall(BenchFirstAll(&first, count, types, good));
   if (run->seconds > 0) {
     PetscCall(BenchTurn(run, LOCK_EX));
     PetscCall(BenchRounds(M, run, count, types, first.x, first.y));
+    PetscCall(BenchTurn(run, LOCK_SH));
   }
   for (PetscInt k = 0; k < count; k++) {
     if (!types[k].A) continue;
@@ -395,7 +395,6 @@ PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count,
     PetscCall(BenchErrorAdd(M, exact, first.y, &types[k]));
     if (!types[k].pass) *good = PETSC_FALSE;
   }
-  PetscCall(BenchTurn(run, LOCK_UN));
   PetscCall(PetscFree(exact));
   PetscCall(VecDestroy(&first.x));
   PetscCall(VecDestroy(&first.y));

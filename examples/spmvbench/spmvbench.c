@@ -38,6 +38,7 @@ static char help[] =
 #include "petscspmv.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,7 +195,7 @@ static PetscErrorCode BenchOne(Bench *b, const char name[], PetscBool generate)
         PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "spmvbench: %s: a product of type %s is wrong by %g eps |A||x|\n",
                                M.name, types[k].spec, types[k].error));
     }
-    if (types[0].A && !b->run.rank) { /* aij; its prefix is no user's */
+    if (types[0].A && !b->run.rank) { /* aij, or the first that was asked for; its prefix is no user's */
       PetscCall(MatSetOptionsPrefix(types[0].A, NULL));
       PetscCall(MatViewFromOptions(types[0].A, NULL, "-matrix_view"));
     }
@@ -318,6 +319,8 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
              "-threads %" PetscInt_FMT " is less than 1; set it to 1 or more", b->run.threads);
   PetscCall(PetscOptionsGetString(NULL, NULL, "-turns", turns, sizeof(turns), NULL));
   b->run.turns = turns[0] ? open(turns, O_RDWR | O_CREAT | O_CLOEXEC, 0666) : -1;
+  PetscCheck(!turns[0] || b->run.ranks == 1, PETSC_COMM_SELF, PETSC_ERR_ARG_INCOMP,
+             "-turns %s is for programs of one process each; leave it out with mpiexec -n %d", turns, (int)b->run.ranks);
   PetscCheck(!turns[0] || b->run.turns >= 0, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "-turns %s cannot be opened: %s", turns,
              strerror(errno));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-operation", operation, sizeof(operation), NULL));
@@ -326,7 +329,8 @@ static PetscErrorCode BenchMain(Bench *b, int *status)
   PetscCall(PetscOptionsGetEList(NULL, NULL, "-petsc", petscs, 3, &petsc, NULL));
   b->run.petsc   = petsc == BENCH_PETSC_ALL && b->run.operation == BENCH_KERNELS ? BENCH_PETSC_AIJ : petsc;
   b->run.seconds = (double)seconds;
-  b->run.brief   = (PetscBool)(b->run.brief && seconds > 0 && b->run.operation == BENCH_PRODUCT);
+  b->run.brief   = (PetscBool)(b->run.brief && seconds > 0 && b->run.operation == BENCH_PRODUCT && petsc != BENCH_PETSC_NONE);
+  PetscCall(BenchTurn(&b->run, LOCK_SH));
   progress.total = nfiles + nkinds;
   b->random      = (PetscBool)(value == 1);
   b->good        = PETSC_TRUE;

@@ -136,6 +136,7 @@ extern PetscErrorCode BenchOperationReset(BenchType *);
 
 /* measure.c, readloop.c */
 typedef uint64_t      BenchReader(const void *, size_t);
+extern PetscErrorCode BenchTurn(const BenchRun *, int);
 extern PetscErrorCode BenchMeasure(const BenchMatrix *, BenchRun *, PetscInt, BenchType[], PetscBool *);
 extern PetscErrorCode BenchReadersGet(PetscInt *, BenchReader *const **);
 extern double         BenchClock(void);

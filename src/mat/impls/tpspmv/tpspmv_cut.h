@@ -50,8 +50,8 @@ typedef struct {
   PetscInt  quantum;                 /* tiles begin at multiples of 2^quantum columns */
   int32_t  *tile;                    /* [ntiles + 1] first column of each tile */
   int32_t  *column;                  /* [nused] the columns that are left; NULL: none is removed */
-  int32_t  *number;                  /* [n] the number of each column, for a build only; NULL: none is removed */
-  uint16_t *tileof;                  /* [nused / 2^quantum] several tiles: that of each so many columns; for a build only */
+  int32_t  *number;                  /* [n] the number of each column, for builds and conversions; NULL: none is removed */
+  uint16_t *tileof;                  /* [nused / 2^quantum] several tiles: that of each so many columns; for builds */
 } TpspmvCut;
 
 /* TpspmvPair: the entries that a tile and a row have in common, or, if these are too many, a part of them */

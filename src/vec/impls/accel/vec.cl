@@ -16,7 +16,6 @@
   -DLAST=1  the work group that ends last makes the second step: `done` counts those that have ended, and is 0 again after it. For
             devices whose fences reach other work groups
   -DLAST=0  a second kernel does
-
 */
 
 /* Of scalars; abs of a complex one does not overflow before it has to */

@@ -61,6 +61,8 @@ PetscErrorCode CsradaptiveDeviceLoad(const SpmvCSR *rows, const SpmvPlan *plan, 
   load->group     = group;
   load->local     = CsradaptiveSlots(p[CSRADAPTIVE_NNZ_PER_WG]) * (PetscLogDouble)sizeof(PetscScalar);
   load->registers = CSRADAPTIVE_LOAD_REGISTERS;
-  load->launches = kernel[CSRADAPTIVE_STREAM] + kernel[CSRADAPTIVE_VECTOR] + 2 * kernel[CSRADAPTIVE_VECTORL]; /* and their sums */
+  load->launches =
+    kernel[CSRADAPTIVE_STREAM] + kernel[CSRADAPTIVE_VECTOR] +
+    (p[CSRADAPTIVE_DEVICE_PARTS] == CSRADAPTIVE_PARTS_ATOMIC ? 1 : 2) * kernel[CSRADAPTIVE_VECTORL]; /* with their sums */
   PetscFunctionReturn(PETSC_SUCCESS);
 }

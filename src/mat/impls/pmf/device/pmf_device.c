@@ -37,9 +37,9 @@ static const SpmvParam PmfDeviceParams[] = {
   [PMF_DEVICE_CONVERT] = SPMV_CONVERT_PARAM,
 };
 
-#define PMF_STEP   32   /* work items that read side by side: a warp */
-#define PMF_MOST   16   /* work items of a row that are chosen, at most: 32 have too little of what is read once for a row */
-#define PMF_FULL   2048 /* work items that a processor of a GPU has at once: an NVIDIA's of compute capability 8.0 or 9.0 */
+#define PMF_STEP 32   /* work items that read side by side: a warp */
+#define PMF_MOST 16   /* work items of a row that are chosen, at most: 32 have too little of what is read once for a row */
+#define PMF_FULL 2048 /* work items that a processor of a GPU has at once: an NVIDIA's of compute capability 8.0 or 9.0 */
 
 /* The rows that the device is meant to have, about: by the powers of its parts */
 static PetscInt PmfDeviceRows(const SpmvCSR *csr, const SpmvPlan *plan)

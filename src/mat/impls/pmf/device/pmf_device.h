@@ -16,11 +16,11 @@
   pmf.cl        the kernels
 */
 #pragma once
+#include "../pmf_partition.h"
+#include "../../../../spmvdevice.h"
 
 #define PMF_ELL_CHUNK 4096 /* entries of a chunk of a long row, at most */
 #define PMF_CHAINS    32   /* work items of a long row of several chunks */
-#include "../pmf_partition.h"
-#include "../../../../spmvdevice.h"
 
 /* The knobs besides those that both sides have, in the order of PmfDeviceParams */
 enum {

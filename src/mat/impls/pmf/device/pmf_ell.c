@@ -6,7 +6,7 @@
 */
 #include "pmf_device.h"
 
-#define PMF_ELL_ALIGN 16   /* entries: chunks begin at multiples, so that a work group reads whole lines */
+#define PMF_ELL_ALIGN 16 /* entries: chunks begin at multiples, so that a work group reads whole lines */
 
 /*
   Gives a strip its place among columns of so many elements a step: as many steps as it has, from column low to high. False: they
