@@ -16,7 +16,6 @@
   product moves, by another loop each round; where kernels of a device are timed, it says nothing, and is left out.
 */
 #include "spmvbench.h"
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -302,15 +301,6 @@ static PetscErrorCode BenchGoesOn(const BenchRun *run, PetscInt round, PetscBool
   *more = (PetscBool)(run->rank ? !flag || round < 1 : !enough);
   for (PetscMPIInt k = 1; !run->rank && enough && k < run->ranks; k++)
     PetscCallMPI(MPI_Send(NULL, 0, MPI_INT, k, 0, PETSC_COMM_WORLD));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* -turns: programs share the file's lock, but for one that takes times, which has it alone */
-PetscErrorCode BenchTurn(const BenchRun *run, int lock)
-{
-  PetscFunctionBegin;
-  if (run->turns >= 0)
-    PetscCheck(!flock(run->turns, lock), PETSC_COMM_SELF, PETSC_ERR_SYS, "-turns cannot be locked: %s", strerror(errno));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -212,6 +212,15 @@ static PetscErrorCode BenchOne(Bench *b, const char name[], PetscBool generate)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -turns: programs share the file's lock, but for one that takes times, which has it alone */
+PetscErrorCode BenchTurn(const BenchRun *run, int lock)
+{
+  PetscFunctionBegin;
+  if (run->turns >= 0)
+    PetscCheck(!flock(run->turns, lock), PETSC_COMM_SELF, PETSC_ERR_SYS, "-turns cannot be locked: %s", strerror(errno));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ---- the options ---- */
 
 static PetscErrorCode ListGet(const char option[], char *list[], PetscInt *count)

@@ -98,6 +98,7 @@ typedef struct {
 extern PetscErrorCode BenchProgress(const char[], ...) PETSC_ATTRIBUTE_FORMAT(1, 2);
 extern PetscErrorCode BenchProgressClear(void);
 extern PetscErrorCode BenchTry(PetscErrorCode (*)(void *), void *, char[], PetscBool *);
+extern PetscErrorCode BenchTurn(const BenchRun *, int);
 
 /* read.c, generate.c, elasticity.c, p2.c */
 extern PetscErrorCode BenchMatrixRead(const char[], BenchMatrix *, BenchOutcome *, char[]);
@@ -136,7 +137,6 @@ extern PetscErrorCode BenchOperationReset(BenchType *);
 
 /* measure.c, readloop.c */
 typedef uint64_t      BenchReader(const void *, size_t);
-extern PetscErrorCode BenchTurn(const BenchRun *, int);
 extern PetscErrorCode BenchMeasure(const BenchMatrix *, BenchRun *, PetscInt, BenchType[], PetscBool *);
 extern PetscErrorCode BenchReadersGet(PetscInt *, BenchReader *const **);
 extern double         BenchClock(void);
