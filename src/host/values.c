@@ -9,7 +9,9 @@
 #include "machine.h"
 #include <float.h>
 
-#define VALUES_LOOKS 4096 /* values that a guess looks at */
+#define VALUES_LOOKS 4096 /* values that a guess looks at, at most, ... */
+#define VALUES_LEAST 1024 /* ... at least ... */
+#define VALUES_PART  32   /* ... and in between one of so many */
 #define VALUES_SLOTS 1024 /* of the table by which a value's code is found */
 
 const PetscInt    SpmvValuesChoices[] = {SPMV_VALUES_AUTO, SPMV_VALUES_PLAIN, SPMV_VALUES_CODED, SPMV_VALUES_FLOAT};
@@ -117,7 +119,7 @@ static PetscBool ValuesEnough(const ValuesTable *t, const int16_t seen[])
 */
 SpmvCoding SpmvValuesLook(const SpmvCSR *csr, SpmvValuesWanted wanted)
 {
-  const size_t n = (size_t)csr->i[csr->m], looks = PetscMin(n, VALUES_LOOKS);
+  const size_t n = (size_t)csr->i[csr->m], looks = PetscMin(n, PetscClipInterval(n / VALUES_PART, VALUES_LEAST, VALUES_LOOKS));
   ValuesTable  t                      = {.n = 0};
   int16_t      seen[SPMV_VALUES_MANY] = {0};
   PetscBool    coded = (PetscBool)(wanted != SPMV_VALUES_FLOAT), isfloat = PETSC_TRUE;

@@ -7,6 +7,7 @@
 */
 #include "tune.h"
 #include "../host/values.h"
+#include <math.h>
 
 /* For each SpmvSampleUse: a matrix is looked at as a whole, or one entry of `part`, but so many entries at least */
 static const struct {
@@ -15,15 +16,16 @@ static const struct {
   PetscInt windows;          /* at least */
   PetscInt rows;             /* of a window, at most; a multiple of SAMPLE_COMMON, or all */
 } SampleSizes[] = {
-  [SPMV_SAMPLE_FORMATS] = {384, 49152, 16, 32768, 8, PETSC_MAX_INT},
+  [SPMV_SAMPLE_FORMATS] = {384, 24576, 16, 24576, 4, PETSC_MAX_INT},
   [SPMV_SAMPLE_PAIR]    = {48, 4096, 32, 4096, 8, 72},
   [SPMV_SAMPLE_PLANS]   = {48, 1024, 64, 1024, 1, 72},
 };
 
-#define SAMPLE_WINDOWS  8   /* windows of a sample of the least size */
-#define SAMPLE_ALL      840 /* least common multiple of block heights: of 1 to 8 ... */
-#define SAMPLE_ALL_BUT7 120 /* ... or, where windows lie closer, of all but 7, ... */
-#define SAMPLE_COMMON   24  /* ... or of the commoner ones */
+#define SAMPLE_WINDOWS  8     /* windows that a sample is made of, unless there are to be more; fewer ... */
+#define SAMPLE_WINDOW   16384 /* ... where the matrix has not so many entries for each of them */
+#define SAMPLE_ALL      840   /* least common multiple of block heights: of 1 to 8 ... */
+#define SAMPLE_ALL_BUT7 120   /* ... or, where windows lie closer, of all but 7, ... */
+#define SAMPLE_COMMON   24    /* ... or of the commoner ones */
 
 #define SAMPLE_STREAM     4096   /* accesses within which two lines belong to the same stream, at most, ... */
 #define SAMPLE_LINES      4      /* ... and one for so many lines of x: else lines at random would belong together */
@@ -206,7 +208,8 @@ PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, Petsc
 static PetscInt SampleRows(const SpmvCSR *csr, SpmvSampleUse use, PetscInt *windows)
 {
   const double   nz = csr->i[csr->m], length = PetscMax(1, nz / PetscMax(1, csr->m));
-  const double   wanted = PetscMax(SampleSizes[use].entries, nz / SampleSizes[use].part) / length, each = wanted / SAMPLE_WINDOWS;
+  const double   entries = PetscMax(SampleSizes[use].entries, nz / SampleSizes[use].part), wanted = entries / length;
+  const double   each = wanted / PetscMin(SAMPLE_WINDOWS, PetscMax(SampleSizes[use].windows, floor(nz / SAMPLE_WINDOW)));
   const PetscInt unit = each >= SAMPLE_ALL ? SAMPLE_ALL : SAMPLE_COMMON;
   const PetscInt rows = PetscMin(SampleSizes[use].rows, PetscMax(1, (PetscInt)(each / unit)) * unit);
 

@@ -7,7 +7,8 @@
 #include "bccoo_walk.h"
 #include "../../../host/shape.h"
 
-#define BCCOO_SAMPLE_LONG   512  /* blocks looked at of a block row */
+#define BCCOO_SAMPLE_LONG   512  /* blocks looked at of a block row, where they are looked at one by one */
+#define BCCOO_PLACES        8192 /* block columns up to which blocks are counted by a mark for each column */
 #define BCCOO_DECLARED      0    /* in BccooRounds: the block size that the user declared */
 #define BCCOO_FOUND         (-1) /* the one that rows with the same columns tell */
 #define BCCOO_BUILD_BLOCKS  17.0 /* cycles of an entry, to build: half of them for memory that nobody has touched */
@@ -94,6 +95,28 @@ static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, int32_t
 }
 
 /*
+  The blocks of a block row that are only counted: entries one after the other, the first of a block marks its column. A branch for
+  each block, as the merge of rows has, would be missed at every other one
+*/
+static void BccooTallyMarks(const SpmvCSR *csr, PetscInt row, PetscInt h, PetscInt w, uint16_t mark[], BccooTally *t)
+{
+  const PetscInt end     = csr->i[PetscMin(csr->m, row + h)];
+  const uint64_t inverse = (UINT64_C(1) << 32) / (uint64_t)w + 1; /* exact for columns below 2^29 */
+  const uint16_t own     = (uint16_t)(1 + t->rows % UINT16_MAX);
+  size_t         blocks  = 0;
+
+  if (own == 1) memset(mark, 0, BCCOO_PLACES * sizeof(*mark));
+  for (PetscInt k = csr->i[row]; k < end; k++) {
+    const size_t column = (size_t)((uint64_t)csr->j[k] * inverse >> 32);
+
+    blocks += mark[column] != own;
+    mark[column] = own;
+  }
+  t->blocks += blocks;
+  t->entries += (size_t)(end - csr->i[row]);
+}
+
+/*
   Counts the blocks of some rows, of the size that a plan says
 
   column: [entries] of those blocks that were looked at, in row order; or NULL. 16-bit columns are the host's: differences from the
@@ -102,7 +125,9 @@ static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, int32_t
 BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[], int32_t column[])
 {
   const PetscInt  h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH];
-  const PetscBool wide   = BccooIsWide(csr, p);
+  const PetscBool wide  = BccooIsWide(csr, p);
+  const PetscBool marks = (PetscBool)(h * w > 1 && !column && csr->n <= BCCOO_PLACES * w);
+  uint16_t        mark[BCCOO_PLACES];
   BccooWalk       walk   = {.csr = csr, .h = h, .w = w, .stop = PETSC_MAX_INT};
   BccooTally      t      = {.h = h, .w = w};
   size_t          before = 0;
@@ -114,7 +139,8 @@ BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[], int32_t column[]
       t.empty++;
       continue;
     }
-    BccooTallyRow(&walk, row, wide, column ? column + blocks : NULL, &t);
+    if (marks) BccooTallyMarks(csr, row, h, w, mark, &t);
+    else BccooTallyRow(&walk, row, wide, column ? column + blocks : NULL, &t);
     t.rows++;
     t.changes += t.blocks - blocks != before;
     before = t.blocks - blocks;

@@ -32,23 +32,51 @@ PetscErrorCode PmfCounts(const SpmvCSR *csr, char why[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows [first, end) by increasing length in each window; stable, in time linear in rows, windows and the longest row */
+/*
+  Rows [first, end) by increasing length in each window; stable, in time linear in rows, windows and the longest row
+
+  A counter that each row changes would be waited for: places of empty rows, which may be most, and of the present window are kept
+  aside
+*/
 static PetscErrorCode PmfSort(PetscInt first, PetscInt end, const PmfOrder *order)
 {
   const PmfOrder           o = *order; /* a copy, which stores of integers do not change */
   const PetscInt           m = end - first, windows = m / o.window + 1;
-  PetscInt                 longest = 0;
+  const int                shift = o.window >= m ? 31 : __builtin_ctzll((unsigned long long)o.window); /* all are powers of two */
+  PetscInt                 longest = 0, empty = 0, place, window = 0;
   SPMV_TEMPORARY PetscInt *next = NULL, *sorted = NULL;
 
   PetscFunctionBegin;
   for (PetscInt r = first; r < end; r++) longest = PetscMax(longest, PmfLength(&o.rest, &o, r));
   PetscCall(PetscCalloc1(PetscMax(longest, windows) + 2, &next));
   PetscCall(PetscMalloc1(m, &sorted));
-  for (PetscInt r = first; r < end; r++) next[PmfLength(&o.rest, &o, r) + 1]++; /* B, the PMF times the number of rows */
+  for (PetscInt r = first; r < end; r++) { /* B, the PMF times the number of rows */
+    const PetscInt length = PmfLength(&o.rest, &o, r);
+
+    if (length) next[length + 1]++;
+    else empty++;
+  }
+  next[1] = empty;
   for (PetscInt k = 0; k <= longest; k++) next[k + 1] += next[k];
-  for (PetscInt r = first; r < end; r++) sorted[next[PmfLength(&o.rest, &o, r)]++] = r;
+  empty = 0;
+  for (PetscInt r = first; r < end; r++) {
+    const PetscInt length = PmfLength(&o.rest, &o, r);
+
+    if (length) sorted[next[length]++] = r;
+    else sorted[empty++] = r;
+  }
   for (PetscInt w = 0; w < windows; w++) next[w] = first + w * o.window;
-  for (PetscInt k = 0; k < m; k++) o.row[next[(sorted[k] - first) / o.window]++] = (int32_t)sorted[k];
+  place = first;
+  for (PetscInt k = 0; k < m; k++) {
+    const PetscInt w = (sorted[k] - first) >> shift;
+
+    if (w != window) {
+      next[window] = place;
+      place        = next[w];
+      window       = w;
+    }
+    o.row[place++] = (int32_t)sorted[k];
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

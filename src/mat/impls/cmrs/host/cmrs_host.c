@@ -225,4 +225,5 @@ const SpmvHostSide CmrsHost = {
               .describe  = CmrsDescribe,
               .destroy   = CmrsDestroy},
   .kernels = CmrsKernels,
+  .far     = PETSC_TRUE, /* of 105 matrices of up to 170,000 entries others are 1.2 times as fast, at least (Emerald Rapids) */
 };
