@@ -126,13 +126,13 @@ static PetscLogDouble Together(const SpmvPlan *plan)
 }
 
 static PetscErrorCode Attempt(const SpmvTarget *target, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan,
-                              const SpmvPlan *host, PetscInt products, SpmvTrial *trial)
+                              const SpmvPlan *host, PetscInt products, void **fastest, SpmvTrial *trial)
 {
   Play           *play = (Play *)target->context;
   const PetscBool own  = (PetscBool)(SpmvCandidate[play->number] == format);
 
   PetscFunctionBegin;
-  (void)csr, (void)host;
+  (void)csr, (void)host, (void)fastest;
   play->attempts++;
   Now += SECOND_BUILD;
   if (own) play->seen[plan->value[play->knob] & 63]++;

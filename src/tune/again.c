@@ -21,34 +21,24 @@ static SpmvOption *AgainBest(const SpmvSearch *search, PetscInt n, SpmvOption *c
 }
 
 /*
-  Measures the best options of a device again, one right after the other: what slows a machine down for a while slows down some
-  options and not others, unless they are so near. The best of them keeps the least time that was seen, the others have it times
-  how much slower they were now
+  Measures the best options of a device again: the best of many was lucky as well, and they are so near that this decides. Their
+  times are those, unless there is no time for all
 */
 PetscErrorCode SpmvMeasureAgain(SpmvSearch *search)
 {
-  const SpmvTarget *target = search->sample.target;
-  SpmvOption       *option[AGAIN_MOST];
-  PetscLogDouble    again[AGAIN_MOST], least = PETSC_MAX_REAL, now;
-  PetscInt          n = 0, m = 0;
+  SpmvOption    *option[AGAIN_MOST];
+  PetscLogDouble again[AGAIN_MOST], now;
+  PetscInt       n = 0;
 
   PetscFunctionBegin;
   while (n < AGAIN_MOST && (option[n] = AgainBest(search, n, option))) n++;
-  for (; m < n; m++) {
-    SpmvOption *o = option[m];
-    SpmvTrial   trial;
-
+  for (PetscInt k = 0; k < n; k++) {
     PetscCall(SpmvMeasureTime(&now));
-    if (now - search->start + o->build + SPMV_MEASURED * o->measured > search->request->seconds) break;
-    PetscCall(target->attempt(target, SpmvCandidate[o->number], search->sample.all, &o->plan, &search->request->host[o->number],
-                              SPMV_MEASURED, &trial));
-    search->choice->products += trial.products;
+    if (now - search->start + option[k]->build + SPMV_MEASURED * option[k]->measured > search->request->seconds)
+      PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(SpmvMeasureDevice(search, option[k], &again[k], &option[k]->build));
     search->choice->measured++;
-    again[m] = trial.nomem ? PETSC_MAX_REAL : trial.product + search->moving;
-    least    = PetscMin(least, again[m]);
   }
-  if (m < n || !n || least == PETSC_MAX_REAL) PetscFunctionReturn(PETSC_SUCCESS); /* there was no time for all */
-  for (PetscInt k = n - 1; k >= 0; k--) /* the first one's time is asked for until the end */
-    option[k]->measured = PetscMin(PETSC_MAX_REAL / 2, option[0]->measured * (again[k] / least));
+  for (PetscInt k = 0; k < n; k++) option[k]->measured = PetscMin(PETSC_MAX_REAL, again[k] + search->moving);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

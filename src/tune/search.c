@@ -227,6 +227,7 @@ PetscErrorCode SpmvSearchDestroy(SpmvSearch *search)
   PetscFunctionBegin;
   PetscCall(SpmvSampleDestroy(&search->sample));
   PetscCall(SpmvKeptDestroy(&search->kept));
+  if (search->fastest) PetscCall(search->sample.target->release(&search->fastest));
   PetscCall(PetscFree(search->option));
   PetscCall(PetscFree2(search->x, search->y));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -10,35 +10,83 @@
 #include <petsctime.h>
 
 #define TARGET_SECONDS 0.005 /* of products at least, ... */
-#define TARGET_MOST    100   /* ... or so many of them: what takes some microseconds is often disturbed */
+#define TARGET_MOST    101   /* ... or so many of them: what takes some microseconds is often disturbed */
 
-/* The times of products by a storage on the device, of as many as were asked for or more; the first is not timed */
-static PetscErrorCode TargetProducts(SpmvOnDevice *on, const SpmvCSR *csr, PetscInt products, SpmvTrial *trial)
+/* What is timed: a storage, and vectors of the host, which a joint product needs */
+typedef struct {
+  SpmvOnDevice  *on;
+  PetscScalar   *x, *y;
+  PetscLogDouble time[TARGET_MOST];
+} TargetTimes;
+
+/* Times a product, as number k */
+static PetscErrorCode TargetProduct(TargetTimes *t, PetscInt k, PetscBool *nomem)
+{
+  PetscLogDouble start, end;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&start));
+  if (SpmvOnDeviceIsJoint(t->on)) PetscCall(SpmvOnDeviceMultiply(t->on, t->x, NULL, t->y, NULL, PETSC_FALSE, nomem));
+  else PetscCall(SpmvOnDeviceRepeat(t->on, 1));
+  PetscCall(PetscTime(&end));
+  t->time[k] = PetscMax(end - start, 1e-9);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static int TargetCompare(const void *a, const void *b)
+{
+  const PetscLogDouble p = *(const PetscLogDouble *)a, q = *(const PetscLogDouble *)b;
+
+  return (p > q) - (p < q);
+}
+
+static PetscLogDouble TargetMedian(TargetTimes *t, PetscInt n)
+{
+  qsort(t->time, (size_t)n, sizeof(*t->time), TargetCompare);
+  return t->time[n / 2];
+}
+
+/*
+  The times of products by a storage on the device, of as many as were asked for or more, in turns with those of the fastest one:
+  what slows the machine down meanwhile slows both. The first is not timed
+*/
+static PetscErrorCode TargetProducts(SpmvOnDevice *on, SpmvOnDevice *fastest, const SpmvCSR *csr, PetscInt products,
+                                     SpmvTrial *trial)
 {
   SPMV_TEMPORARY PetscScalar *x = NULL, *y = NULL;
-  const PetscBool             joint = SpmvOnDeviceIsJoint(on);
-  PetscLogDouble              start, end, all = 0;
+  TargetTimes                 own = {.on = on}, beside = {.on = fastest};
+  PetscLogDouble              all = 0;
+  PetscInt                    n   = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(csr->n, &x));
   PetscCall(PetscMalloc1(csr->m, &y));
   for (PetscInt k = 0; k < csr->n; k++) x[k] = 1;
+  own.x = beside.x = x;
+  own.y = beside.y = y;
   PetscCall(SpmvOnDeviceMultiply(on, x, NULL, y, NULL, PETSC_FALSE, &trial->nomem)); /* makes the places of the vectors */
-  trial->product = PETSC_MAX_REAL;
-  for (trial->products = 1; !trial->nomem; trial->products++) {
-    if (trial->products >= products && (all >= TARGET_SECONDS || trial->products >= TARGET_MOST)) break;
-    PetscCall(PetscTime(&start));
-    if (joint) PetscCall(SpmvOnDeviceMultiply(on, x, NULL, y, NULL, PETSC_FALSE, &trial->nomem));
-    else PetscCall(SpmvOnDeviceRepeat(on, 1));
-    PetscCall(PetscTime(&end));
-    trial->product = PetscMin(trial->product, PetscMax(end - start, 1e-9));
-    all += end - start;
+  if (fastest && !trial->nomem) PetscCall(TargetProduct(&beside, 0, &trial->nomem));
+  while (!trial->nomem && n < TARGET_MOST && (n + 1 < products || all < TARGET_SECONDS)) {
+    PetscCall(TargetProduct(&own, n, &trial->nomem));
+    if (fastest) PetscCall(TargetProduct(&beside, n, &trial->nomem));
+    all += own.time[n++];
   }
+  trial->products = (1 + n) * (fastest ? 2 : 1);
+  if (trial->nomem) PetscFunctionReturn(PETSC_SUCCESS);
+  trial->product = TargetMedian(&own, n);
+  if (fastest) trial->beside = TargetMedian(&beside, n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TargetRelease(void **fastest)
+{
+  PetscFunctionBegin;
+  PetscCall(SpmvOnDeviceDestroy((SpmvOnDevice **)fastest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode TargetTry(SpmvDevice *device, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *asked,
-                                const SpmvPlan *host, PetscInt products, SpmvTrial *trial)
+                                const SpmvPlan *host, PetscInt products, void **fastest, SpmvTrial *trial)
 {
   SPMV_DESTROY_BY(SpmvOnDeviceDestroy) SpmvOnDevice *on   = NULL;
   SpmvPlan                                           plan = *asked;
@@ -50,18 +98,29 @@ static PetscErrorCode TargetTry(SpmvDevice *device, const SpmvFormat *format, co
   PetscCall(SpmvOnDeviceCreate(device, format, csr, &plan, host, &on, &trial->nomem));
   PetscCall(PetscTime(&end));
   trial->build = PetscMax(end - start - (SpmvProgramSeconds - compiling), 0);
-  if (!trial->nomem) PetscCall(TargetProducts(on, csr, products, trial));
+  if (!trial->nomem) PetscCall(TargetProducts(on, (SpmvOnDevice *)*fastest, csr, products, trial));
+  if (trial->nomem || (*fastest && trial->product >= trial->beside)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TargetRelease(fastest));
+  *fastest = on;
+  on       = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A device that fails meanwhile has no room for anything from then on: who builds what is chosen says that it has failed */
+/*
+  Where there is no room for a storage beside the fastest one, that one goes. A device that fails meanwhile has no room for anything
+  from then on: who builds what is chosen says that it has failed
+*/
 static PetscErrorCode TargetAttempt(const SpmvTarget *target, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan,
-                                    const SpmvPlan *host, PetscInt products, SpmvTrial *trial)
+                                    const SpmvPlan *host, PetscInt products, void **fastest, SpmvTrial *trial)
 {
   SpmvDevice *device = (SpmvDevice *)target->context;
 
   PetscFunctionBegin;
-  SpmvTolerantly(device, TargetTry(device, format, csr, plan, host, products, trial));
+  SpmvTolerantly(device, TargetTry(device, format, csr, plan, host, products, fastest, trial));
+  if (trial->nomem && *fastest && !device->failed) {
+    PetscCall(TargetRelease(fastest));
+    SpmvTolerantly(device, TargetTry(device, format, csr, plan, host, products, fastest, trial));
+  }
   if (device->failed) trial->nomem = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,7 +135,8 @@ PetscErrorCode SpmvTargetGet(SpmvTarget *target, PetscBool *found)
   PetscCall(SpmvDeviceGet(&device));
   *found = (PetscBool)(device != NULL);
   if (!device) PetscFunctionReturn(PETSC_SUCCESS);
-  *target = (SpmvTarget){.api = device->api->name, .info = &device->info, .attempt = TargetAttempt, .context = device};
+  *target = (SpmvTarget){
+    .api = device->api->name, .info = &device->info, .attempt = TargetAttempt, .release = TargetRelease, .context = device};
   PetscCall(device->api->tell(device->index, &told));
   SpmvRatesOf(&device->info, &told, &target->rates);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -30,19 +30,26 @@ typedef struct {
 /* SpmvTrial: what came of a plan that was tried */
 typedef struct {
   PetscLogDouble build;    /* seconds to make the storage and send it, kernels not counted */
-  PetscLogDouble product;  /* the least of some products, by a device that has the vectors */
+  PetscLogDouble product;  /* the median of some products, by a device that has the vectors, ... */
+  PetscLogDouble beside;   /* ... and of as many by the fastest storage before, in turns with it; 0: there is none */
   PetscInt       products; /* how many that were */
   PetscBool      nomem;    /* the device has no room for it, and nothing else is set */
 } SpmvTrial;
 
-/* SpmvTarget: a device, and what tries a plan on it: builds, multiplies, destroys. A test has its own */
+/*
+  SpmvTarget: a device, and what tries a plan on it. A test has its own
+
+  attempt() builds, multiplies, and destroys all but the fastest storage so far, which *fastest is; NULL: there is none. release()
+  destroys that one
+*/
 typedef struct _SpmvTarget {
   const char           *api;
   const SpmvDeviceInfo *info;
   SpmvRates             rates;
   PetscErrorCode (*attempt)(const struct _SpmvTarget *target, const SpmvFormat *format, const SpmvCSR *csr, const SpmvPlan *plan,
-                            const SpmvPlan *host, PetscInt products, SpmvTrial *trial);
-  void *context; /* of attempt() */
+                            const SpmvPlan *host, PetscInt products, void **fastest, SpmvTrial *trial);
+  PetscErrorCode (*release)(void **fastest); /* or NULL */
+  void *context;                             /* of attempt() */
 } SpmvTarget;
 
 /* rates.c */

@@ -164,6 +164,8 @@ typedef struct {
   PetscInt           measured[2];             /* options, by backend, besides AIJ's kernel */
   PetscLogDouble     off[2][SPMV_CANDIDATES]; /* by backend, measured over predicted of the best; 0: none was measured */
   SpmvKept           kept;                    /* of the least cost that was measured */
+  void              *fastest;                 /* on the device: the storage that others take turns with; NULL: there is none */
+  PetscLogDouble     fastest_s;               /* seconds of its products, as they were measured */
   PetscScalar       *x, *y;                   /* of products that are measured */
   PetscLogDouble     start;                   /* of measuring */
 } SpmvSearch;
@@ -205,6 +207,8 @@ extern PetscBool      SpmvKeptIs(const SpmvKept *kept, PetscInt number, const Sp
 extern PetscErrorCode SpmvKeptDestroy(SpmvKept *kept);
 #define SPMV_MEASURED 7 /* products of an option of a device, at most; the first brings things into cache and is not timed */
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
+extern PetscErrorCode SpmvMeasureDevice(SpmvSearch *search, const SpmvOption *option, PetscLogDouble *product,
+                                        PetscLogDouble *build);
 extern PetscErrorCode SpmvMeasureTime(PetscLogDouble *seconds);
 extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
 
