@@ -186,8 +186,9 @@ static PetscErrorCode TestChoice(void)
 
     PetscCall(Grid(grids[k].n, 1, grids[k].random, &csr));
     PetscCall(SpmvEstimateGain(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_AIJ, &plan, options));
-    PetscCall(
-      SpmvTuneOrder(&csr, options[0].predicted / SpmvSharers(&csr, grids[k].threads), grids[k].threads, grids[k].calls, &order));
+    options[0].predicted /= SpmvSharers(&csr, grids[k].threads);
+    options[0].waits /= SpmvSharers(&csr, grids[k].threads);
+    PetscCall(SpmvTuneOrder(&csr, &options[0], grids[k].threads, grids[k].calls, &order));
     PetscCheck((order != NULL) == grids[k].wanted, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "a grid of %d^3, %s, has %s order with %d threads for %g products", (int)grids[k].n,
                grids[k].random ? "numbered at random" : "as it comes", order ? "an" : "no", (int)grids[k].threads,

@@ -36,6 +36,15 @@ static PetscLogDouble EstimateSlower(const SpmvTerms *t)
   return t->work.slow > 0 ? 1 + (t->work.slow - 1) * PetscMax(0, t->level - (SPMV_LEVELS - 2)) : 1;
 }
 
+/* Seconds that lines of vectors are waited for */
+static PetscLogDouble EstimateWait(const SpmvMachine *machine, const SpmvTerms *t)
+{
+  PetscLogDouble wait = 0;
+
+  for (int level = 1; level < SPMV_LEVELS; level++) wait += t->far[level] * (machine->line[level] - machine->line[level - 1]);
+  return 1e-9 * wait;
+}
+
 #define ESTIMATE_LEARNT 0.25 /* what is missed all the same of branches that a predictor can know */
 
 /*
@@ -51,10 +60,8 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
   const PetscLogDouble load   = t->bytes * EstimateByte(machine, t->level) * EstimateSlower(t);
   const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
-  PetscLogDouble       wait   = 0;
 
-  for (int level = 1; level < SPMV_LEVELS; level++) wait += t->far[level] * (machine->line[level] - machine->line[level - 1]);
-  return 1e-9 * (sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + wait);
+  return 1e-9 * sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + EstimateWait(machine, t);
 }
 
 /* What stays the same from plan to plan: all that is read and written, and how much of x is waited for */
@@ -237,11 +244,13 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt isa, PetscInt number, PetscI
   }
   PetscCall(SpmvEstimateTerms(s, isa, number, n, plans, terms));
   for (PetscInt k = 0; k < n; k++) {
-    const SpmvWork *w = &terms[k].work;
+    const SpmvWork      *w = &terms[k].work;
+    const PetscLogDouble sharers =
+      SpmvCandidate[number]->host->kernels ? SpmvSharers(s->all, plans[k].threads) : 1; /* AIJ's has one */
 
     options[k] = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
-    options[k].predicted = SpmvSeconds(machine, &terms[k]);
-    if (SpmvCandidate[number]->host->kernels) options[k].predicted /= SpmvSharers(s->all, plans[k].threads); /* AIJ's has one */
+    options[k].predicted = SpmvSeconds(machine, &terms[k]) / sharers;
+    options[k].waits     = EstimateWait(machine, &terms[k]) / sharers;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

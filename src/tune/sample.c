@@ -164,7 +164,9 @@ static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define ORDER_LINES 2.5 /* lines that are waited for to bring an entry of x into an order, and one of y back */
+/* To bring an entry of x into an order, and one of y back: 1.6 to 2.9 ns in L2, 5 in L3, 14 from memory (Emerald Rapids) */
+#define ORDER_CYCLES 4.
+#define ORDER_LINES  1.75 /* that are waited for */
 /*
   What products must gain by an order, by estimate, which is less than they do: with 1.06 to 1.09 by estimate P1 in the plane,
   Raviart-Thomas and Q1 elasticity in random numbering gain 1.43, 1.34 and 1.27 (Zen 5, a million entries)
@@ -175,16 +177,17 @@ static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], Petsc
 /*
   SpmvTuneOrder - an order of a matrix with which its products are estimated to be faster; NULL if there is none
 
-  predicted: seconds of a product in the present order, by so many threads. calls: products that set-up is shared by; 0: not counted.
+  serves: what makes the products in the present order, by so many threads. calls: products that set-up is shared by; 0: not counted.
   There is none where x fits the first cache. Where it fits the second one, a line of x for each entry is still two to three times
   as long as the work (Zen 5, Q2 and DG2 in random numbering, a million entries: 0.43 ns an entry, 0.17 in an order)
 */
-PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, PetscReal calls, SpmvOrder **order)
+PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, const SpmvOption *serves, PetscInt threads, PetscReal calls, SpmvOrder **order)
 {
   const SpmvMachine   *machine = SpmvMachineGet();
   const PetscLogDouble vectors = 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar);
-  const PetscLogDouble product = 1e9 * predicted * SpmvSharers(csr, threads); /* by one, as all that follows: it is shared, too */
-  const PetscLogDouble make    = calls > 0 ? ORDER_MAKE * product / calls : 0;
+  const PetscLogDouble one     = 1e9 * SpmvSharers(csr, threads); /* as all that follows: it is shared, too */
+  const PetscLogDouble product = one * serves->predicted, waits = one * serves->waits;
+  const PetscLogDouble make = calls > 0 ? ORDER_MAKE * product / calls : 0;
   PetscLogDouble       before, after, bring;
   int                  level = vectors <= machine->cache[1] / 2 ? 1 : 2; /* beside the matrix, which goes by */
 
@@ -192,15 +195,16 @@ PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, Petsc
   *order = NULL;
   if (!SpmvOrderAllows(csr) || vectors <= machine->cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
   level = SpmvMachineLevel(machine, level, vectors);
-  bring = ORDER_LINES * (PetscLogDouble)csr->m * machine->line[level];
+  bring = (PetscLogDouble)csr->m * (ORDER_CYCLES * machine->cycle + ORDER_LINES * machine->line[level]);
+  if (product < ORDER_GAIN * (product - waits + bring) + make) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SampleWait(csr, NULL, &before));
-  if (product < ORDER_GAIN * (product - before + bring) + make) PetscFunctionReturn(PETSC_SUCCESS);
+  if (before <= 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOrderCreate(csr, threads, order));
   PetscCall(SampleWait(csr, (*order)->row, &after));
   PetscCall(PetscInfo(NULL,
                       "Waits for x take %g s a product; ordered by levels they would take %g s, and %g s to order vectors\n",
-                      1e-9 * before, 1e-9 * after, 1e-9 * bring));
-  if (product < ORDER_GAIN * (product - before + after + bring) + make) PetscCall(SpmvOrderDestroy(order));
+                      1e-9 * waits, 1e-9 * waits * after / before, 1e-9 * bring));
+  if (product < ORDER_GAIN * (product - waits + waits * after / before + bring) + make) PetscCall(SpmvOrderDestroy(order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

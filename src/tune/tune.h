@@ -54,6 +54,7 @@ typedef struct {
   PetscInt       number; /* of the candidate; negative: none */
   SpmvPlan       plan;
   PetscLogDouble predicted; /* seconds of a product; 0: no estimate was made */
+  PetscLogDouble waits;     /* of these, on the host, what x is waited for */
   PetscLogDouble measured;  /* 0: not measured */
   PetscLogDouble build;     /* seconds to make the storage, predicted or, if the product is, measured */
   PetscLogDouble bytes;     /* that a product reads of the storage, predicted */
@@ -179,7 +180,7 @@ extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], Spmv
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReachDevice(SpmvSample *sample);
-extern PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, PetscLogDouble predicted, PetscInt threads, PetscReal calls,
+extern PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, const SpmvOption *serves, PetscInt threads, PetscReal calls,
                                     SpmvOrder **order);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 

@@ -46,8 +46,8 @@ void SpmvOrderRequest(SpmvRequest *q)
   }
 }
 
-/* Seconds of a product in the present order by what was chosen */
-static PetscErrorCode OrderPredicted(const SpmvShadow *shadow, const SpmvCSR *csr, PetscLogDouble *seconds)
+/* What was chosen for the present order, with an estimate, if one can be made */
+static PetscErrorCode OrderPredicted(const SpmvShadow *shadow, const SpmvCSR *csr, SpmvOption *serves)
 {
   const SpmvOption *best = &shadow->seq.choice.best;
   SpmvPlan          plan = best->plan;
@@ -55,22 +55,22 @@ static PetscErrorCode OrderPredicted(const SpmvShadow *shadow, const SpmvCSR *cs
   char              why[512];
 
   PetscFunctionBegin;
-  *seconds = best->predicted;
-  if (*seconds > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  *serves = *best;
+  if (serves->predicted > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvResolve(&SpmvCandidate[best->number]->host->side, csr, NULL, &plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS); /* the build says it */
   PetscCall(SpmvEstimateGain(csr, shadow->settings.request.isa, best->number, &plan, options));
-  *seconds = options[1].predicted;
+  *serves = options[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The order that a storage is to have, after what serves without one was chosen; NULL: none. Looked for once for each pattern */
 PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOrder **order)
 {
-  SpmvSeq       *s       = &shadow->seq;
-  const PetscInt kind    = shadow->settings.order;
-  SpmvRequest    q       = shadow->settings.request;
-  PetscLogDouble seconds = 0;
+  SpmvSeq       *s    = &shadow->seq;
+  const PetscInt kind = shadow->settings.order;
+  SpmvRequest    q    = shadow->settings.request;
+  SpmvOption     serves;
 
   PetscFunctionBegin;
   *order = NULL;
@@ -83,7 +83,7 @@ PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvO
     if (SpmvOrderAllows(csr)) PetscCall(SpmvOrderCreate(csr, q.threads, order));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(OrderPredicted(shadow, csr, &seconds));
-  if (seconds > 0) PetscCall(SpmvTuneOrder(csr, seconds, q.threads, q.calls, order));
+  PetscCall(OrderPredicted(shadow, csr, &serves));
+  if (serves.predicted > 0) PetscCall(SpmvTuneOrder(csr, &serves, q.threads, q.calls, order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
