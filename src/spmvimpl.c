@@ -93,6 +93,20 @@ PetscLogDouble SpmvArraysOwn(PetscInt n, const SpmvArray arrays[])
   return bytes;
 }
 
+static int SecondsCompare(const void *a, const void *b)
+{
+  const PetscLogDouble x = *(const PetscLogDouble *)a, y = *(const PetscLogDouble *)b;
+
+  return (x > y) - (x < y);
+}
+
+/* The median of n > 0 times, which are sorted */
+PetscLogDouble SpmvMedian(PetscInt n, PetscLogDouble seconds[])
+{
+  qsort(seconds, (size_t)n, sizeof(*seconds), SecondsCompare);
+  return seconds[n / 2];
+}
+
 /* Appends to a line of `size` characters as far as there is room. Lines are printed as a whole: PETSc indents each call */
 PetscErrorCode SpmvAppend(char line[], size_t size, const char format[], ...)
 {

@@ -262,6 +262,7 @@ extern PetscLogDouble  SpmvArraysRead(PetscInt n, const SpmvArray arrays[]);
 extern PetscLogDouble  SpmvArraysOwn(PetscInt n, const SpmvArray arrays[]);
 extern PetscErrorCode  SpmvDeviceFits(const SpmvDeviceInfo *info, size_t group, size_t local, size_t large, const char format[],
                                       const char less[], char why[], size_t size);
+extern PetscLogDouble  SpmvMedian(PetscInt n, PetscLogDouble seconds[]);
 extern PetscErrorCode  SpmvAppend(char line[], size_t size, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 
 /* host/isa.c */

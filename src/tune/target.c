@@ -33,19 +33,6 @@ static PetscErrorCode TargetProduct(TargetTimes *t, PetscInt k, PetscBool *nomem
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int TargetCompare(const void *a, const void *b)
-{
-  const PetscLogDouble p = *(const PetscLogDouble *)a, q = *(const PetscLogDouble *)b;
-
-  return (p > q) - (p < q);
-}
-
-static PetscLogDouble TargetMedian(TargetTimes *t, PetscInt n)
-{
-  qsort(t->time, (size_t)n, sizeof(*t->time), TargetCompare);
-  return t->time[n / 2];
-}
-
 /*
   The times of products by a storage on the device, of as many as were asked for or more, in turns with those of the fastest one:
   what slows the machine down meanwhile slows both. The first is not timed
@@ -73,8 +60,8 @@ static PetscErrorCode TargetProducts(SpmvOnDevice *on, SpmvOnDevice *fastest, co
   }
   trial->products = (1 + n) * (fastest ? 2 : 1);
   if (trial->nomem) PetscFunctionReturn(PETSC_SUCCESS);
-  trial->product = TargetMedian(&own, n);
-  if (fastest) trial->beside = TargetMedian(&beside, n);
+  trial->product = SpmvMedian(n, own.time);
+  if (fastest) trial->beside = SpmvMedian(n, beside.time);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

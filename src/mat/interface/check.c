@@ -9,22 +9,6 @@
 
 #define CHECK_COLD 2 /* products after a build that do not count */
 
-static int CheckCompare(const void *a, const void *b)
-{
-  const PetscLogDouble x = *(const PetscLogDouble *)a, y = *(const PetscLogDouble *)b;
-
-  return (x > y) - (x < y);
-}
-
-static PetscLogDouble CheckMedian(const PetscLogDouble seconds[])
-{
-  PetscLogDouble sorted[SPMV_CHECK_TIMES];
-
-  memcpy(sorted, seconds, sizeof(sorted));
-  qsort(sorted, SPMV_CHECK_TIMES, sizeof(*sorted), CheckCompare);
-  return sorted[SPMV_CHECK_TIMES / 2];
-}
-
 /*
   SpmvCheckCall - takes the time of a product by AIJ's kernel or by ours
 
@@ -45,7 +29,7 @@ void SpmvCheckCall(SpmvCheck *c, PetscBool ours, PetscLogDouble seconds, PetscBo
   if (c->calls[1] < CHECK_COLD + SPMV_CHECK_TIMES) return;
   c->done = PETSC_TRUE;
   if (c->calls[0] < SPMV_CHECK_TIMES) return; /* a plan was changed after a product or two: there is nothing to compare with */
-  for (int k = 0; k < 2; k++) median[k] = CheckMedian(c->seconds[k]);
+  for (int k = 0; k < 2; k++) median[k] = SpmvMedian(SPMV_CHECK_TIMES, c->seconds[k]);
   *lost = (PetscBool)(median[1] > median[0]);
 }
 
