@@ -22,12 +22,18 @@ static PetscLogDouble EstimateLevel(PetscLogDouble bytes)
   return level - 1 + (bytes < passed ? (bytes - held) / (passed - held) : 1);
 }
 
-/* Nanoseconds to read a byte at a level, which may be between two */
-static PetscLogDouble EstimateByte(const SpmvMachine *machine, PetscLogDouble level)
+/* A rate at a level, which may be between two */
+static PetscLogDouble EstimateAt(const PetscLogDouble rate[], PetscLogDouble level)
 {
   const int low = PetscMin(SPMV_LEVELS - 2, (int)level);
 
-  return machine->byte[low] + (level - low) * (machine->byte[low + 1] - machine->byte[low]);
+  return rate[low] + (level - low) * (rate[low + 1] - rate[low]);
+}
+
+/* Nanoseconds that one of many lines, taken at random from so many bytes, is waited for */
+PetscLogDouble SpmvLineTime(PetscLogDouble bytes)
+{
+  return EstimateAt(SpmvMachineGet()->line, EstimateLevel(bytes));
 }
 
 /* By how much a product's bytes take longer than one stream's: more streams than one or two make memory slower, and no cache */
@@ -57,7 +63,7 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
   const SpmvWork      *w      = &t->work;
   const PetscLogDouble missed = SpmvMachineKnows(machine, w->branches) ? ESTIMATE_LEARNT * w->misses : w->misses;
-  const PetscLogDouble load   = t->bytes * EstimateByte(machine, t->level) * EstimateSlower(t);
+  const PetscLogDouble load   = t->bytes * EstimateAt(machine->byte, t->level) * EstimateSlower(t);
   const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
 

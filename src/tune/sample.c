@@ -164,9 +164,9 @@ static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To bring an entry of x into an order, and one of y back: 1.6 to 2.9 ns in L2, 5 in L3, 14 from memory (Emerald Rapids) */
-#define ORDER_CYCLES 4.
-#define ORDER_LINES  1.75 /* that are waited for */
+/* To bring an entry of x into an order, and one of y back: 1.6 to 2.7 ns in L2, 3 to 5 in L3, 14 from memory (Emerald Rapids) */
+#define ORDER_CYCLES 5. /* besides waiting for a line */
+#define ORDER_ARRAYS 4  /* both vectors in both orders */
 /*
   What products must gain by an order, by estimate, which is less than they do: with 1.06 to 1.09 by estimate P1 in the plane,
   Raviart-Thomas and Q1 elasticity in random numbering gain 1.43, 1.34 and 1.27 (Zen 5, a million entries)
@@ -188,14 +188,13 @@ PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, const SpmvOption *serves, Petsc
   const PetscLogDouble one     = 1e9 * SpmvSharers(csr, threads); /* as all that follows: it is shared, too */
   const PetscLogDouble product = one * serves->predicted, waits = one * serves->waits;
   const PetscLogDouble make = calls > 0 ? ORDER_MAKE * product / calls : 0;
-  PetscLogDouble       before, after, bring;
-  int                  level = vectors <= machine->cache[1] / 2 ? 1 : 2; /* beside the matrix, which goes by */
+  const PetscLogDouble bring =
+    (PetscLogDouble)csr->m * (ORDER_CYCLES * machine->cycle + SpmvLineTime(ORDER_ARRAYS / 2 * vectors));
+  PetscLogDouble before, after;
 
   PetscFunctionBegin;
   *order = NULL;
   if (!SpmvOrderAllows(csr) || vectors <= machine->cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  level = SpmvMachineLevel(machine, level, vectors);
-  bring = (PetscLogDouble)csr->m * (ORDER_CYCLES * machine->cycle + ORDER_LINES * machine->line[level]);
   if (product < ORDER_GAIN * (product - waits + bring) + make) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SampleWait(csr, NULL, &before));
   if (before <= 0) PetscFunctionReturn(PETSC_SUCCESS);

@@ -188,6 +188,7 @@ extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 extern PetscErrorCode SpmvEstimateTerms(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                                         SpmvTerms terms[]);
 extern PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *terms);
+extern PetscLogDouble SpmvLineTime(PetscLogDouble bytes);
 extern PetscLogDouble SpmvSharers(const SpmvCSR *csr, PetscInt threads);
 extern PetscErrorCode SpmvEstimate(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                                    SpmvOption options[]);
