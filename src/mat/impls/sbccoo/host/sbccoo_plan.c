@@ -30,11 +30,12 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define PLAN_ALONE 14  /* cycles of two entries of the rest */
-#define PLAN_BOTH  9.5 /* of a pair of scalars of which both are stored: as of one with a step (P2, Emerald Rapids) */
-#define PLAN_LOOK  128 /* entries of some rows whose partners are looked at */
-#define PLAN_AGAIN 22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
-#define PLAN_WAITS 1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
+#define PLAN_ALONE  14  /* cycles of two entries of the rest */
+#define PLAN_BOTH   9.5 /* of a pair of scalars of which both are stored: as of one with a step (P2, Emerald Rapids) */
+#define PLAN_SINGLE 4.8 /* of a pair of equal scalars in no piece; 4 in cache (P1 in space, Emerald Rapids) */
+#define PLAN_LOOK   128 /* entries of some rows whose partners are looked at */
+#define PLAN_AGAIN  22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
+#define PLAN_WAITS  1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
 
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
@@ -154,7 +155,8 @@ static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook
   work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0));
   if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
   else work->bytes += 2 * t.blocks;
-  if (b == 1) work->cycles += (steps ? 6 : 3.5) * t.pieces + (steps ? 9.5 : 4) * (t.blocks - inside) + (steps ? 18 : 14) * t.rows;
+  if (b == 1)
+    work->cycles += (steps ? 6 : 3.5) * t.pieces + (steps ? 9.5 : PLAN_SINGLE) * (t.blocks - inside) + (steps ? 18 : 14) * t.rows;
   else work->cycles += t.blocks * ((steps ? 4 : 3.4) * (PetscLogDouble)b - 1) + 12 * t.rows + PLAN_AGAIN * t.again;
   work->waits = PLAN_WAITS;
   work->build += 25 * t.entries + 50 * t.blocks;
