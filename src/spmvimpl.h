@@ -123,7 +123,9 @@ static inline SpmvPlan SpmvPlanDefault(SpmvBackend backend, PetscInt n, const Sp
   SpmvPlan plan = {.threads = 1, .backend = backend};
 
   for (PetscInt k = 0; k < n; k++) {
-    if (!params[k].list) plan.value[k] = params[k].choices ? params[k].choices[0] : params[k].preset;
+    const PetscInt *choices = params[k].choices;
+
+    if (!params[k].list) plan.value[k] = choices ? choices[0] : params[k].preset;
   }
   return plan;
 }

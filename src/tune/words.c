@@ -26,8 +26,9 @@ static PetscInt WordsNext(const SpmvChoice *c, PetscInt before)
   PetscInt              next = -1;
 
   for (PetscInt k = 0; k < 2 * SPMV_CANDIDATES; k++) {
-    if (p[k] <= 0 || (before >= 0 && (p[k] < p[before] || (p[k] == p[before] && k <= before)))) continue;
-    if (next < 0 || p[k] < p[next]) next = k;
+    const PetscBool told = (PetscBool)(before >= 0 && (k > before ? p[k] < p[before] : p[k] <= p[before]));
+
+    if (p[k] > 0 && !told && (next < 0 || p[k] < p[next])) next = k;
   }
   return next;
 }
