@@ -185,7 +185,7 @@ PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, const SpmvOption *serves, Petsc
 {
   const SpmvMachine   *machine = SpmvMachineGet();
   const PetscLogDouble vectors = 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar);
-  const PetscLogDouble one     = 1e9 * SpmvSharers(csr, threads); /* as all that follows: it is shared, too */
+  const PetscLogDouble one     = 1e9 * SpmvSharers(csr, threads); /* nanoseconds of one thread, as in all that follows */
   const PetscLogDouble product = one * serves->predicted, waits = one * serves->waits;
   const PetscLogDouble make = calls > 0 ? ORDER_MAKE * product / calls : 0;
   const PetscLogDouble bring =
