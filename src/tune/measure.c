@@ -4,11 +4,10 @@
   A product is timed alone, and the least of a few counts, since noise only adds. What slows the machine down for longer than that
   would count against whoever is measured meanwhile: an option and the best one so far take turns, as many products each, since
   the least of more is less. What building takes is timed as well, and all of it counts against -mat_spmv_tune_seconds: nothing is
-  begun that would not end in time. On a device, where medians are taken (target.c), compiling counts, too; programs that were
+  begun that would not end in time. On a device, where measure_device.c measures, compiling counts, too; programs that were
   compiled before, for another plan, another matrix, or by an earlier run, are taken again.
 */
 #include "tune.h"
-#include "../device/device.h"
 #include <petsctime.h>
 
 static PetscErrorCode (*MeasureClock)(PetscLogDouble *seconds);
@@ -183,32 +182,6 @@ static PetscErrorCode MeasureHost(SpmvSearch *search, SpmvOption *option)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  SpmvMeasureDevice - builds an option of the device and runs it in turns with the fastest one, as MeasureTurns() does
-
-  Output Parameters:
-+ product - seconds, those that vectors move for not counted; PETSC_MAX_REAL: the device has no room for it
-- build   - seconds
-*/
-PetscErrorCode SpmvMeasureDevice(SpmvSearch *search, const SpmvOption *option, PetscLogDouble *product, PetscLogDouble *build)
-{
-  const SpmvTarget *target   = search->sample.target;
-  PetscLogDouble    compiled = SpmvPrograms[SPMV_COMPILED], reused = SpmvPrograms[SPMV_LOADED] + SpmvPrograms[SPMV_FOUND];
-  SpmvTrial         trial;
-
-  PetscFunctionBegin;
-  PetscCall(target->attempt(target, SpmvCandidate[option->number], search->sample.all, &option->plan,
-                            &search->request->host[option->number], SPMV_MEASURED, &search->fastest, &trial));
-  *product = trial.nomem ? PETSC_MAX_REAL : trial.product;
-  if (trial.beside > 0) *product = search->fastest_s * (trial.product / trial.beside);
-  if (!trial.nomem && (trial.beside <= 0 || trial.product < trial.beside)) search->fastest_s = *product;
-  *build = trial.build;
-  search->choice->products += trial.products;
-  search->choice->compiled += (PetscInt)(SpmvPrograms[SPMV_COMPILED] - compiled);
-  search->choice->reused += (PetscInt)(SpmvPrograms[SPMV_LOADED] + SpmvPrograms[SPMV_FOUND] - reused);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Builds an option and runs it, which corrects what is expected of the format's others */
 static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
 {
@@ -217,10 +190,8 @@ static PetscErrorCode MeasureOption(SpmvSearch *search, SpmvOption *option)
   PetscBool      best       = PETSC_TRUE; /* of its format and backend: it tells the most of the estimates of others */
 
   PetscFunctionBegin;
-  if (backend == SPMV_BACKEND_DEVICE) {
-    PetscCall(SpmvMeasureDevice(search, option, &option->measured, &option->build));
-    option->measured = PetscMin(PETSC_MAX_REAL, option->measured + search->moving);
-  } else PetscCall(MeasureHost(search, option));
+  if (backend == SPMV_BACKEND_DEVICE) PetscCall(SpmvMeasureDevice(search, option, &option->measured, &option->build));
+  else PetscCall(MeasureHost(search, option));
   search->choice->measured++;
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
     if (o->number == option->number && o->plan.backend == backend && o->measured > 0 && o->measured < option->measured)

@@ -166,7 +166,6 @@ static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], Petsc
 
 /* To bring an entry of x into an order, and one of y back: 1.6 to 2.7 ns in L2, 3 to 5 in L3, 14 from memory (Emerald Rapids) */
 #define ORDER_CYCLES 5. /* besides waiting for a line */
-#define ORDER_ARRAYS 4  /* both vectors in both orders */
 /*
   What products must gain by an order, by estimate, which is less than they do: with 1.06 to 1.09 by estimate P1 in the plane,
   Raviart-Thomas and Q1 elasticity in random numbering gain 1.43, 1.34 and 1.27 (Zen 5, a million entries)
@@ -189,7 +188,7 @@ PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, const SpmvOption *serves, Petsc
   const PetscLogDouble product = one * serves->predicted, waits = one * serves->waits;
   const PetscLogDouble make = calls > 0 ? ORDER_MAKE * product / calls : 0;
   const PetscLogDouble bring =
-    (PetscLogDouble)csr->m * (ORDER_CYCLES * machine->cycle + SpmvLineTime(ORDER_ARRAYS / 2 * vectors));
+    (PetscLogDouble)csr->m * (ORDER_CYCLES * machine->cycle + SpmvLineTime(2 * vectors)); /* in both orders */
   PetscLogDouble before, after;
 
   PetscFunctionBegin;

@@ -203,10 +203,12 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const 
 {
   SPMV_DESTROY_BY(SpmvSearchDestroy)
   SpmvSearch search = {.request = q, .baseline = baseline, .context = context, .choice = choice};
+  SpmvCSR    known  = *csr;
   PetscInt   own;
 
   PetscFunctionBegin;
-  PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_FORMATS, &search.sample));
+  known.coding = SpmvValuesLook(csr, SPMV_VALUES_CODED); /* once for all candidates */
+  PetscCall(SpmvSampleCreate(&known, SPMV_SAMPLE_FORMATS, &search.sample));
   if (choice->backend != SPMV_BACKEND_DEVICE) PetscCall(SpmvSampleReach(&search.sample));
   search.sample.target = target;
   if (choice->moves && choice->backend == SPMV_BACKEND_AUTO)
@@ -315,29 +317,27 @@ static PetscBool TuneIsPlain(const SpmvRequest *q, PetscInt backend)
 PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend, PetscBool moves,
                         const SpmvTarget *target, SpmvBaselineFn *baseline, void *context, SpmvChoice *choice, SpmvKept *kept)
 {
-  SpmvRequest *q     = &choice->request;
-  SpmvCSR      known = *csr;
+  SpmvRequest *q = &choice->request;
   PetscBool    wisdom;
 
   PetscFunctionBegin;
-  known.coding = SpmvValuesLook(csr, SPMV_VALUES_CODED); /* once for all that ask for it */
   PetscCall(PetscMemzero(choice, sizeof(*choice)));
   *q = *asked;
-  if (backend == SPMV_BACKEND_HOST) PetscCall(TuneHandOver(&known, q));
+  if (backend == SPMV_BACKEND_HOST) PetscCall(TuneHandOver(csr, q));
   wisdom = (PetscBool)(q->kind > SPMV_TUNE_ESTIMATE && strcmp(q->wisdom, "none"));
   if (wisdom) PetscCall(SpmvWisdomLookFor(q));
   choice->key         = *key;
   choice->backend     = backend;
   choice->moves       = moves;
   choice->best.number = choice->second.number = -1;
-  if (backend != SPMV_BACKEND_AUTO && TuneIsPlain(q, backend)) PetscCall(TuneFirst(q, &known, backend, target, choice));
-  else if (backend != SPMV_BACKEND_DEVICE && TuneIsEmpty(q, &known)) {
+  if (backend != SPMV_BACKEND_AUTO && TuneIsPlain(q, backend)) PetscCall(TuneFirst(q, csr, backend, target, choice));
+  else if (backend != SPMV_BACKEND_DEVICE && TuneIsEmpty(q, csr)) {
     choice->best.number = SPMV_NUMBER_AIJ;
     choice->best.plan   = q->host[SPMV_NUMBER_AIJ];
     choice->from        = SPMV_FROM_EMPTY;
   } else {
     if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, target, choice));
-    if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, &known, target, baseline, context, choice, kept));
+    if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, target, baseline, context, choice, kept));
     if (wisdom && choice->from == SPMV_FROM_MEASURE && choice->best.measured < PETSC_MAX_REAL)
       PetscCall(SpmvChoiceToWisdom(target, choice));
   }

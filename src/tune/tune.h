@@ -209,12 +209,12 @@ extern PetscBool      SpmvKeptIs(const SpmvKept *kept, PetscInt number, const Sp
 extern PetscErrorCode SpmvKeptDestroy(SpmvKept *kept);
 #define SPMV_MEASURED 7 /* products of an option of a device, at most; the first brings things into cache and is not timed */
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
-extern PetscErrorCode SpmvMeasureDevice(SpmvSearch *search, const SpmvOption *option, PetscLogDouble *product,
-                                        PetscLogDouble *build);
 extern PetscErrorCode SpmvMeasureTime(PetscLogDouble *seconds);
 extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
 
-/* again.c: measures the best options of a device once more */
+/* measure_device.c: the same of a device, and the best options of it once more */
+extern PetscErrorCode SpmvMeasureDevice(SpmvSearch *search, const SpmvOption *option, PetscLogDouble *measured,
+                                        PetscLogDouble *build);
 extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
 
 /* calibrate.c, calibrate_matrices.c: rates of this machine, from products of matrices that are made for it */

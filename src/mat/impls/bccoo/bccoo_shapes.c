@@ -95,15 +95,14 @@ static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, int32_t
 }
 
 /*
-  The blocks of a block row that are only counted: entries one after the other, the first of a block marks its column. A branch for
-  each block, as the merge of rows has, would be missed at every other one
+  The blocks of a block row that are only counted: entries one after the other, the first of a block marks its column, which is
+  j inverse / 2^32. A branch for each block, as the merge of rows has, would be missed at every other one
 */
-static void BccooTallyMarks(const SpmvCSR *csr, PetscInt row, PetscInt h, PetscInt w, uint16_t mark[], BccooTally *t)
+static void BccooTallyMarks(const SpmvCSR *csr, PetscInt row, uint64_t inverse, uint16_t mark[], BccooTally *t)
 {
-  const PetscInt end     = csr->i[PetscMin(csr->m, row + h)];
-  const uint64_t inverse = (UINT64_C(1) << 32) / (uint64_t)w + 1; /* exact for columns below 2^29 */
-  const uint16_t own     = (uint16_t)(1 + t->rows % UINT16_MAX);
-  size_t         blocks  = 0;
+  const PetscInt end    = csr->i[PetscMin(csr->m, row + t->h)];
+  const uint16_t own    = (uint16_t)(1 + t->rows % UINT16_MAX);
+  size_t         blocks = 0;
 
   if (own == 1) memset(mark, 0, BCCOO_PLACES * sizeof(*mark));
   for (PetscInt k = csr->i[row]; k < end; k++) {
@@ -125,8 +124,9 @@ static void BccooTallyMarks(const SpmvCSR *csr, PetscInt row, PetscInt h, PetscI
 BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[], int32_t column[])
 {
   const PetscInt  h = p[BCCOO_BLOCK_HEIGHT], w = p[BCCOO_BLOCK_WIDTH];
-  const PetscBool wide  = BccooIsWide(csr, p);
-  const PetscBool marks = (PetscBool)(h * w > 1 && !column && csr->n <= BCCOO_PLACES * w);
+  const PetscBool wide    = BccooIsWide(csr, p);
+  const PetscBool marks   = (PetscBool)(h * w > 1 && !column && csr->n <= BCCOO_PLACES * w);
+  const uint64_t  inverse = (UINT64_C(1) << 32) / (uint64_t)w + 1; /* exact for columns below 2^29 */
   uint16_t        mark[BCCOO_PLACES];
   BccooWalk       walk   = {.csr = csr, .h = h, .w = w, .stop = PETSC_MAX_INT};
   BccooTally      t      = {.h = h, .w = w};
@@ -139,7 +139,7 @@ BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[], int32_t column[]
       t.empty++;
       continue;
     }
-    if (marks) BccooTallyMarks(csr, row, h, w, mark, &t);
+    if (marks) BccooTallyMarks(csr, row, inverse, mark, &t);
     else BccooTallyRow(&walk, row, wide, column ? column + blocks : NULL, &t);
     t.rows++;
     t.changes += t.blocks - blocks != before;
