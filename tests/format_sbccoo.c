@@ -36,6 +36,7 @@ static PetscErrorCode Show(const char name[], PetscInt n, const PetscScalar dens
   PRINT("columns", s->nindex, s->index[k]);
   if (s->mask) PRINT("masks", s->nmask, s->mask[k]);
   if (s->nboth) PRINT("both", 2 * s->nboth, s->both[k]);
+  if (s->nfar) PRINT("far", s->nfar, s->far[k]);
   PRINT("rest rows", s->nrestrows, s->restrow[k]);
   PRINT("rest columns", s->nrest, s->restcolumn[k]);
   PRINT("rest values", s->nrest, s->restvalue[k]);
@@ -90,7 +91,7 @@ static PetscErrorCode Found(const SpmvCSR *csr, PetscScalar dense[], size_t i, s
 /* What is read one after the other */
 typedef struct {
   const uint16_t *index;
-  size_t          value, code, mask, both;
+  size_t          value, code, mask, both, far;
 } Place;
 
 static size_t Number(Place *at, PetscBool wide)
@@ -108,6 +109,11 @@ static PetscErrorCode Pair(const SpmvCSR *csr, const SbccooStorage *s, PetscScal
 
   PetscFunctionBegin;
   PetscCall(Found(csr, dense, i, j, a));
+  if (s->code && s->code[at->code] == SBCCOO_FAR) {
+    PetscCall(Found(csr, dense, j, i, s->far[at->far++]));
+    at->code += SBCCOO_CODES;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (memcmp(&a, &zero, sizeof(a)) || dense[j * (size_t)csr->n + i] == zero) /* else of fill: its conjugate is -0 */
     PetscCall(Found(csr, dense, j, i, SbccooOther(a, s->code ? s->code + at->code : NULL, s->least, s->conjugate)));
   at->code += SBCCOO_CODES;
@@ -146,9 +152,10 @@ static PetscErrorCode DecodeRow(const SpmvCSR *csr, const SbccooStorage *s, Pets
 /* A row of blocks */
 static PetscErrorCode DecodeBlocks(const SpmvCSR *csr, const SbccooStorage *s, PetscScalar dense[], size_t i, Place *at)
 {
-  const uint16_t  word = *at->index++;
-  const PetscBool wide = (PetscBool)(word == SBCCOO_WIDE);
-  const size_t    n = wide ? Number(at, wide) : word, b = (size_t)s->b;
+  const uint16_t  word  = *at->index++;
+  const PetscBool wide  = (PetscBool)(word == SBCCOO_WIDE);
+  const uint32_t  first = wide ? (uint32_t)Number(at, wide) : word;
+  const size_t    n = first & ~SBCCOO_HAS_FAR(wide), b = (size_t)s->b, far = at->far;
 
   PetscFunctionBegin;
   for (size_t k = 0; k < b * b; k++) PetscCall(Found(csr, dense, i * b + k / b, i * b + k % b, s->value[at->value++]));
@@ -157,6 +164,7 @@ static PetscErrorCode DecodeBlocks(const SpmvCSR *csr, const SbccooStorage *s, P
 
     for (size_t k = 0; k < b * b; k++) PetscCall(Pair(csr, s, dense, i * b + k / b, j * b + k % b, at));
   }
+  PetscCheck((at->far > far) == ((first & SBCCOO_HAS_FAR(wide)) != 0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %d", (int)i);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,13 +186,13 @@ static PetscErrorCode CheckDecoded(const SpmvCSR *csr, const SbccooStorage *s)
       const SbccooPart *p = &s->part[part];
 
       PetscCheck(p->value == at.value && p->index == (size_t)(at.index - s->index) && (!s->code || p->code == at.code) &&
-                   p->mask == at.mask && 2 * p->both == at.both,
+                   p->mask == at.mask && 2 * p->both == at.both && p->far == at.far,
                  PETSC_COMM_SELF, PETSC_ERR_PLIB, "part %d begins elsewhere", (int)part);
     }
     PetscCall((s->b == 1 ? DecodeRow : DecodeBlocks)(csr, s, dense, (size_t)i, &at));
   }
   PetscCheck(at.value == SbccooValues(s) && (size_t)(at.index - s->index) == s->nindex && at.mask == s->nmask &&
-               at.both == 2 * s->nboth,
+               at.both == 2 * s->nboth && at.far == s->nfar,
              PETSC_COMM_SELF, PETSC_ERR_PLIB, "arrays have other lengths");
   for (PetscInt i = 0; i < csr->m; i++) {
     for (PetscInt k = csr->i[i]; k < csr->i[i + 1]; k++) {

@@ -72,6 +72,19 @@ SPMV_INLINE Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
   return _mm256_and_pd(_mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(v), lanes)), SpmvLanes(mask));
 }
 
+SPMV_INLINE Spmv4 Spmv4TakeFar(Spmv4 v, unsigned mask, const double **from)
+{
+  const Spmv4 far = Spmv4Expand(Spmv4Load(*from), mask);
+
+  *from += __builtin_popcount(mask);
+  return _mm256_blendv_pd(v, far, SpmvLanes(mask));
+}
+SPMV_INLINE Spmv8 Spmv8TakeFar(Spmv8 v, unsigned mask, const double **from)
+{
+  v.low  = Spmv4TakeFar(v.low, mask & 15, from);
+  v.high = Spmv4TakeFar(v.high, mask >> 4, from);
+  return v;
+}
 SPMV_INLINE Spmv8 Spmv8FmaExpand(const double *p, const uint32_t *word, Spmv8 b, Spmv8 c, int few)
 {
   const unsigned low = *word & 15, high = *word >> 4 & 15;

@@ -21,6 +21,8 @@
   VFirst(v, n)                  the first n lanes of v, 0 in the others; Spmv4First() only where SPMV_SIMD_PLAIN is 0
   VAddSteps(v, p, least, unit)  v, plus p[l] times the power of two in lane l, or `least` if that is more, times `unit`; p as many
                                 int8_t; only where SPMV_SIMD_PLAIN is 0
+  VTakeFar(v, mask, from)       v, with the next of *from in the lanes of mask; where SPMV_SIMD_PLAIN is 0, and
+  SpmvFarLanes(p, n)            the bits of those of the int8_t p[0 .. n - 1] that are -128, n = 1 to 64; 15 more may be read
 
   Spmv8Same(v, w)               the mask of the lanes that have the same bits
   Spmv8FindSteps(v, w, least, unit, p)  what Spmv8AddSteps() is to be given to make w of v: p, -127 to 127, 0 where it takes more;

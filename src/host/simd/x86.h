@@ -96,6 +96,19 @@ SPMV_INLINE Spmv4 Spmv4AddSteps(Spmv4 v, const int8_t *p, Spmv4 least, Spmv4 uni
   memcpy(&word, p, sizeof(word));
   return _mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(word))), power), unit, v);
 }
+/* The bits of those of n numbers that are -128, n = 1 to 64 */
+SPMV_INLINE uint64_t SpmvFarLanes(const int8_t *p, int n)
+{
+  uint64_t lanes = 0;
+
+  SPMV_UNROLL
+  for (int k = 0; k < n; k += 16) {
+    const __m128i same = _mm_cmpeq_epi8(_mm_loadu_si128((const __m128i *)(const void *)(p + k)), _mm_set1_epi8(-128));
+
+    lanes |= (uint64_t)(unsigned)_mm_movemask_epi8(same) << k;
+  }
+  return lanes;
+}
 SPMV_INLINE Spmv4 Spmv4Sums(const Spmv4 v[4])
 {
   const Spmv4 p = _mm256_hadd_pd(v[0], v[1]), q = _mm256_hadd_pd(v[2], v[3]);

@@ -13,7 +13,7 @@
   Bad for:   matrices with more than some entries in no pair, for which another format takes over; scattered scalars in cache
   Traffic:   (8 b^2 + 2) / 2 an off-diagonal block, + b^2 / 2 where pairs differ, 8 b^2 + 2 a block row, 12 an entry in no pair,
              + 8 (m + n) bytes a product; of scalars 10 / 2 or, in a piece of k, (8 k + 3) / 2 k an off-diagonal entry,
-             9 where both of a pair are stored; such a pair in a block takes 24 besides its place
+             9 where both of a pair are stored; in a block such a pair takes 8 bytes more, where pairs are equal else 24
 
   Entries that are assembled one by one are rarely those of a symmetric matrix to the last bit: a third to two thirds of the pairs
   of an elasticity, P2 or Q2 matrix are not, since their terms were added in another order.
@@ -61,14 +61,14 @@ extern const SpmvHostSide SbccooHost;
   most 1e-10 (64 times the machine's epsilon where that is more, as in single precision) of the largest of a_ij, a_ji and
   sqrt(a_ii a_jj), of their sizes. All pairs are compared each time; one that is further apart is an error that names it.
 
-  Products read 4.7 to 5.3 bytes an entry of linear elements of elasticity, 6.0 to 6.3 of quadratic ones, 5.1 to 7.1 of scalar
+  Products read 4.7 to 5.3 bytes an entry of linear elements of elasticity, 5.1 of quadratic ones, 5.1 to 7.1 of scalar
   problems; with -mat_sbccoo_exact no 4.2 to 4.9 of elasticity.
 
   Another format takes over, which -info says, where more than a part of the entries has no mirror image: then, and of the
   off-diagonal blocks of a parallel matrix, `MatSpmvGetPlan()` begins with the name of that format. New values are looked at again.
 
-  Where a block is partly filled, an entry is not on the diagonal, or a pair of entries in blocks is too far apart, Inf and NaN of x
-  spread as in `MATBAIJ`.
+  Where a block is partly filled, a diagonal entry is missing, or both entries of a pair are stored apart from their block, Inf and
+  NaN of x spread as in `MATBAIJ`.
 
   References:
 . * - storing one half is as old as symmetric sparse solvers (OSKI); pairs that are equal up to rounding are ours

@@ -6,6 +6,8 @@
 
   A row of a block is a vector, so that y_i has a sum for each of them. What lies behind the b entries of a row is the next row: x
   is 0 there, and what such lanes have is neither summed nor stored.
+
+  `far`: codes of the row may say that second entries are in far[].
 */
 #pragma once
 #include "sbccoo_pairs.h"
@@ -21,7 +23,7 @@ typedef struct {
   const int8_t      *code;
   const uint16_t    *index;
   const uint8_t     *mask;
-  const PetscScalar *both;
+  const PetscScalar *both, *far;
   PetscReal          least;
   size_t             ahead; /* SBCCOO_AHEAD; 0: a cache has the values */
   PetscBool          conjugate;
@@ -34,8 +36,8 @@ SPMV_INLINE void SbccooAhead(const SbccooAt *at, int bytes)
 }
 
 #if SPMV_SIMD_PLAIN
-SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
-                                const PetscScalar *x, PetscScalar *y)
+SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscBool far,
+                                PetscInt n, const PetscScalar *x, PetscScalar *y)
 {
   PetscScalar        sum[SBCCOO_BLOCK_MAX];
   const PetscScalar *v = at->value;
@@ -53,7 +55,8 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
     for (int r = 0; r < b; r++) {
       for (int c = 0; c < b; c++) {
         const int8_t     *code = codes ? at->code + (size_t)(r * b + c) * SBCCOO_CODES : NULL;
-        const PetscScalar a = v[r * b + c], o = SbccooOther(a, code, at->least, at->conjugate);
+        const PetscScalar a    = v[r * b + c];
+        const PetscScalar o    = far && *code == SBCCOO_FAR ? *at->far++ : SbccooOther(a, code, at->least, at->conjugate);
 
         sum[r] += (transpose ? o : a) * xj[c];
         yj[c] += (transpose ? a : o) * x[r];
@@ -75,8 +78,8 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
       return V##Sums(v); \
     } \
 \
-    SPMV_INLINE void SbccooBlockRow_##V(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n, \
-                                        const PetscScalar *x, PetscScalar *y) \
+    SPMV_INLINE void SbccooBlockRow_##V(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, \
+                                        PetscBool far, PetscInt n, const PetscScalar *x, PetscScalar *y) \
     { \
       const PetscScalar *v     = at->value; \
       const V            own   = V##LoadFew(x, b); \
@@ -94,15 +97,19 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
       SbccooAhead(at, b *b *(int)sizeof(PetscScalar)); \
       v += b * b; \
       for (PetscInt k = 0; k < n; k++, v += b * b) { \
-        const size_t j  = (size_t)b * SbccooNumber(at->index, k, wide); \
-        const V      xj = V##LoadFirst(x + j, b); \
-        V            yj = V##LoadFew(y + j, b); \
+        const size_t   j     = (size_t)b * SbccooNumber(at->index, k, wide); \
+        const V        xj    = V##LoadFirst(x + j, b); \
+        V              yj    = V##LoadFew(y + j, b); \
+        const uint64_t lanes = far ? SpmvFarLanes(at->code, b * b) : 0; \
 \
         at->value = v; \
         SbccooAhead(at, b *b *(int)sizeof(PetscScalar)); \
         SPMV_UNROLL \
         for (int r = 0; r < b; r++) { \
-          const V a = V##Load(v + r * b), o = codes ? V##AddSteps(a, at->code + r * b, least, unit) : a; \
+          const V a = V##Load(v + r * b); \
+          V       o = codes ? V##AddSteps(a, at->code + r * b, least, unit) : a; \
+\
+          if (far) o = V##TakeFar(o, (unsigned)(lanes >> r * b) & ((1u << b) - 1), &at->far); \
 \
           sum[r] = V##Fma(transpose ? o : a, xj, sum[r]); \
           yj     = V##Fma(transpose ? a : o, xi[r], yj); \
@@ -118,10 +125,10 @@ SBCCOO_VECTOR(Spmv4, 4)
 SBCCOO_VECTOR(Spmv8, 8)
   #undef SBCCOO_VECTOR
 
-SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
-                                const PetscScalar *x, PetscScalar *y)
+SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscBool far,
+                                PetscInt n, const PetscScalar *x, PetscScalar *y)
 {
-  if (b <= 4) SbccooBlockRow_Spmv4(at, b, codes, transpose, wide, n, x, y);
-  else SbccooBlockRow_Spmv8(at, b, codes, transpose, wide, n, x, y);
+  if (b <= 4) SbccooBlockRow_Spmv4(at, b, codes, transpose, wide, far, n, x, y);
+  else SbccooBlockRow_Spmv8(at, b, codes, transpose, wide, far, n, x, y);
 }
 #endif

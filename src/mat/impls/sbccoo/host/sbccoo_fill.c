@@ -10,18 +10,13 @@ typedef struct {
   uint16_t    *index;
   uint8_t     *mask;
   size_t       both;
+  SbccooFars   far;
 } FillPlace;
 
-static uint16_t *FillNumber(uint16_t *to, PetscBool wide, PetscInt number)
+static uint16_t *FillNumber(uint16_t *to, PetscBool wide, size_t number)
 {
-  const uint32_t word = (uint32_t)number;
-
-  if (!wide) {
-    *to = (uint16_t)number;
-    return to + 1;
-  }
-  memcpy(to, &word, sizeof(word));
-  return to + 2;
+  SbccooSetNumber(to, wide, number);
+  return to + (wide ? 2 : 1);
 }
 
 /* The row at hand as blocks */
@@ -29,12 +24,12 @@ static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w
 {
   const size_t    entries = (size_t)(b * b), codes = entries * SBCCOO_CODES;
   const PetscInt  n    = w->n;
-  const PetscBool wide = (PetscBool)(n >= SBCCOO_WIDE || (n && w->column[n - 1] - i > UINT16_MAX));
+  const PetscBool wide = (PetscBool)((uint32_t)n >= SBCCOO_HAS_FAR(PETSC_FALSE) - 1 || (n && w->column[n - 1] - i > UINT16_MAX));
 
   memcpy(at->value, w->value, entries * sizeof(PetscScalar));
   at->value += entries;
   if (wide) *at->index++ = SBCCOO_WIDE;
-  at->index = FillNumber(at->index, wide, n);
+  at->index = FillNumber(at->index, wide, (size_t)n | (w->hasfar ? SBCCOO_HAS_FAR(wide) : 0));
   for (PetscInt k = 0; k < n; k++) {
     const PetscInt c = SbccooColumn(n, k);
 
@@ -44,7 +39,8 @@ static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w
       memcpy(at->code, w->code + (size_t)c * codes, codes);
       at->code += codes;
     }
-    at->index = FillNumber(at->index, wide, w->column[c] - i);
+    if (w->hasfar) SbccooAddFars(entries, w->code + (size_t)c * codes, w->other + (size_t)c * entries, &at->far);
+    at->index = FillNumber(at->index, wide, (size_t)(w->column[c] - i));
   }
 }
 
@@ -93,16 +89,16 @@ static void FillWords(const SbccooWalk *w, PetscInt i, FillPlace *at)
 
   if (wide) {
     *at->index++ = SBCCOO_WIDE;
-    at->index    = FillNumber(at->index, wide, c->pieces);
-    at->index    = FillNumber(at->index, wide, c->single);
-    at->index    = FillNumber(at->index, wide, w->nboth);
+    at->index    = FillNumber(at->index, wide, (size_t)c->pieces);
+    at->index    = FillNumber(at->index, wide, (size_t)c->single);
+    at->index    = FillNumber(at->index, wide, (size_t)w->nboth);
   } else *at->index++ = (uint16_t)SBCCOO_COUNTS(c->pieces, c->single, w->nboth);
   for (PetscInt k = 1; k <= c->pieces; k++) {
-    at->index   = FillNumber(at->index, wide, c->piece[k] - i / SBCCOO_PIECE);
+    at->index   = FillNumber(at->index, wide, (size_t)(c->piece[k] - i / SBCCOO_PIECE));
     *at->mask++ = c->mask[k];
   }
-  for (PetscInt k = 0; k < c->single; k++) at->index = FillNumber(at->index, wide, c->column[k] - i);
-  for (PetscInt k = 0; k < w->nboth; k++) at->index = FillNumber(at->index, wide, w->bothcolumn[k] - i);
+  for (PetscInt k = 0; k < c->single; k++) at->index = FillNumber(at->index, wide, (size_t)(c->column[k] - i));
+  for (PetscInt k = 0; k < w->nboth; k++) at->index = FillNumber(at->index, wide, (size_t)(w->bothcolumn[k] - i));
 }
 
 /* The row at hand as scalars: values of pieces come first. Which pairs need both entries depends on the values: so do arrays */
@@ -128,6 +124,7 @@ static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
   p->value = (size_t)(at->value - s->value);
   p->index = (size_t)(at->index - s->index);
   p->both  = at->both;
+  p->far   = at->far.n;
   p->mask  = s->mask ? (size_t)(at->mask - s->mask) : 0;
   p->code  = s->b > 1 ? (p->value - (size_t)p->first * SbccooEntries(s)) * SBCCOO_CODES : p->value * SBCCOO_CODES;
 }
@@ -135,8 +132,9 @@ static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
 /* Walks over all rows */
 static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, SbccooStorage *s, int b)
 {
-  FillPlace at   = {.value = s->value, .code = s->code, .index = s->index, .mask = s->mask};
-  PetscInt  part = 0, chunk = 0, reach = 0;
+  FillPlace at = {
+    .value = s->value, .code = s->code, .index = s->index, .mask = s->mask, .far = {.far = s->far, .room = s->farroom}};
+  PetscInt part = 0, chunk = 0, reach = 0;
 
   for (PetscInt i = 0; i < s->nb; i++) {
     PetscInt from;
@@ -166,6 +164,7 @@ static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, Sbccoo
   s->nindex  = (size_t)(at.index - s->index);
   s->nmask   = s->mask ? (size_t)(at.mask - s->mask) : 0;
   s->nboth   = at.both;
+  s->nfar    = at.far.n;
   s->nblocks = (size_t)(at.value - s->value) / SbccooEntries(s) - (b > 1 ? (size_t)s->nb : 0);
   for (PetscInt i = s->nb * b; i < s->m; i++) SbccooPass(w, i, s->n);
 }
@@ -185,8 +184,45 @@ static void FillCount(const SpmvCSR *csr, const SbccooStorage *s, size_t *all, P
   *row = most / pairs;
 }
 
+/* Of `entries` entries those that no codes tell, by what was seen of some, and more: memory that is not used is never touched */
+static size_t FillFar(const SbccooLook *look, size_t entries)
+{
+  return 64 + entries / 64 + (size_t)(1.5 * (double)entries * look->far / PetscMax(1, look->looked));
+}
+
+/* Memory for second entries that no codes tell */
+static PetscErrorCode FillFars(size_t room, SbccooStorage *s)
+{
+  PetscFunctionBegin;
+  s->farroom = 0;
+  PetscCall(SpmvFree(&s->far));
+  PetscCall(SpmvAlloc(room * sizeof(PetscScalar), &s->far));
+  s->farroom = room;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory for the codes, and for what they do not tell */
+static PetscErrorCode FillCodes(const SbccooLook *look, SbccooStorage *s)
+{
+  const size_t entries = s->room * SbccooEntries(s);
+
+  PetscFunctionBegin;
+  PetscCall(SpmvAllocShared(entries * SBCCOO_CODES, s->nparts, &s->code));
+  if (s->b > 1) PetscCall(FillFars(FillFar(look, entries), s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode FillNoCodes(SbccooStorage *s)
+{
+  PetscFunctionBegin;
+  s->farroom = 0;
+  PetscCall(SpmvFree(&s->far));
+  PetscCall(SpmvFree(&s->code));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Memory for as many blocks as there may be, before the first walk; the part of it that is not used is never touched */
-static PetscErrorCode FillAlloc(const SpmvCSR *csr, PetscBool codes, SbccooStorage *s)
+static PetscErrorCode FillAlloc(const SpmvCSR *csr, const SbccooLook *look, PetscBool codes, SbccooStorage *s)
 {
   size_t words;
 
@@ -195,12 +231,12 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, PetscBool codes, SbccooStora
   s->nblocks = s->room;
   words      = 2 * s->room + 7 * (size_t)s->nb;
   PetscCall(SpmvAllocShared(SbccooValues(s) * sizeof(PetscScalar), s->nparts, &s->value));
-  if (codes) PetscCall(SpmvAllocShared(SbccooCodes(s), s->nparts, &s->code));
+  if (codes) PetscCall(FillCodes(look, s));
   PetscCall(SpmvAlloc(words * sizeof(uint16_t), &s->index));
   PetscCall(SpmvAlloc((size_t)s->nchunks * sizeof(PetscInt), &s->front));
   PetscCall(SpmvAlloc((size_t)s->nb, &s->plain));
   if (s->b == 1) {
-    s->bothroom = 64 + s->room / 64;
+    s->bothroom = FillFar(look, s->room);
     PetscCall(SpmvAlloc(2 * s->bothroom * sizeof(PetscScalar), &s->both));
     PetscCall(SpmvAlloc(s->room, &s->mask));
     PetscCall(SpmvAllocShared((size_t)s->nb * sizeof(PetscScalar), s->nparts, &s->diagonal));
@@ -209,19 +245,19 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, PetscBool codes, SbccooStora
 }
 
 /* Whether the arrays had room for what was found; if not they have now, and rows are to be walked over again */
-static PetscErrorCode FillRoom(const SbccooWalk *w, SbccooStorage *s, PetscBool *done)
+static PetscErrorCode FillRoom(const SbccooWalk *w, const SbccooLook *look, SbccooStorage *s, PetscBool *done)
 {
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!s->code && w->near * SBCCOO_PAIR_BYTES > SbccooCodes(s))
-    PetscCall(SpmvAllocShared(s->room * SbccooEntries(s) * SBCCOO_CODES, s->nparts, &s->code));
+  if (!s->code && w->near * SBCCOO_PAIR_BYTES > SbccooCodes(s)) PetscCall(FillCodes(look, s));
   else if (w->rest->n > w->rest->room) PetscCall(SbccooListRoom(w->rest->n, w->rest));
   else if (s->nboth > s->bothroom) {
     s->bothroom = 0;
     PetscCall(SpmvFree(&s->both));
     PetscCall(SpmvAlloc(2 * s->nboth * sizeof(PetscScalar), &s->both));
     s->bothroom = s->nboth;
-  } else *done = PETSC_TRUE;
+  } else if (s->nfar > s->farroom) PetscCall(FillFars(s->nfar, s));
+  else *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -247,8 +283,8 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
   PetscFunctionBegin;
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
   s->upper = SbccooUpper(csr, s->exact);
-  if (pattern) PetscCall(FillAlloc(csr, codes && !s->upper ? PETSC_TRUE : PETSC_FALSE, s));
-  if (s->upper) PetscCall(SpmvFree(&s->code));
+  if (pattern) PetscCall(FillAlloc(csr, &look, codes && !s->upper ? PETSC_TRUE : PETSC_FALSE, s));
+  if (s->upper) PetscCall(FillNoCodes(s));
   s->least     = look.least;
   s->conjugate = s->upper ? (PetscBool)(csr->declared == SPMV_DECLARED_HERMITIAN) : look.conjugate;
   PetscCall(SbccooWalkCreate(csr, s, &w));
@@ -259,7 +295,7 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
     else if (s->b == 3) FillRows(&w, s, 3);
     else FillRows(&w, s, (int)s->b);
     PetscCall(SbccooRefuse(&w));
-    PetscCall(FillRoom(&w, s, &done));
+    PetscCall(FillRoom(&w, &look, s, &done));
   }
   PetscCall(SbccooRestSet(&list, s));
   PetscFunctionReturn(PETSC_SUCCESS);

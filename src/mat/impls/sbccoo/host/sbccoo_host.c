@@ -18,13 +18,15 @@ static SbccooTellFn *const SbccooTells[SPMV_ISA_COUNT][2] = {
 };
 
 /*
-  Entries off the diagonal, of a hundred, that are not told from their partner, above which another format is to serve. With 23 of
-  them in the rest, blocks of 3x3 (7.8 million entries) take as long as tpspmv. Of scalars such a pair takes 18 bytes, not 24 and
-  its place: skew Stokes in space, 17 of a hundred, takes 0.98 of the time of the best other plan with 29 million entries, in
-  blocks of 3x3 1.23. Where 33 of a hundred are scattered it is 1.7
+  Entries off the diagonal, of a hundred, that have no partner or are not told from it, above which another format is to serve.
+  With 23 of them in the rest, blocks of 3x3 (7.8 million entries) take as long as tpspmv. Of scalars such a pair takes 18 bytes,
+  not 24 and its place: skew Stokes in space, 17 of a hundred, takes 0.98 of the time of the best other plan with 29 million
+  entries, in blocks of 3x3 1.23. Where 33 of a hundred are scattered it is 1.7. Of blocks with codes a pair that is not told takes
+  8 bytes: where 35 of a hundred are scattered (elasticity, 30 million entries) 0.78 of the time of the best other format
 */
 #define SBCCOO_ALONE   15
 #define SBCCOO_SCALARS 20 /* the same of scalars */
+#define SBCCOO_UNTOLD  40 /* of blocks with codes, not told */
 
 static const PetscInt    SbccooBlocks[]     = {0, 1, 2, 3, 4, 5, 6, 7, 8};
 static const PetscInt    SbccooPairs_[]     = {SBCCOO_FOUND, SBCCOO_EQUAL, SBCCOO_NEAR};
@@ -61,8 +63,9 @@ static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
 /* Half of a matrix can be left out if it is square, and if most entries have a partner, of a value to tell them by */
 static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size)
 {
-  const PetscInt most = asked->value[SBCCOO_BLOCK] > 1 ? SBCCOO_ALONE : SBCCOO_SCALARS;
-  SbccooLook     look;
+  const PetscBool blocks = (PetscBool)(asked->value[SBCCOO_BLOCK] > 1);
+  PetscInt        most   = blocks ? SBCCOO_ALONE : SBCCOO_SCALARS;
+  SbccooLook      look;
 
   PetscFunctionBegin;
   if (csr->m != csr->n) {
@@ -72,6 +75,8 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, cha
   }
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
   if (SbccooUpper(csr, asked->value[SBCCOO_EXACT])) look.far = 0;
+  if (blocks && look.near && asked->value[SBCCOO_PAIRS] != SBCCOO_EQUAL && 100. * look.alone <= (double)most * look.looked)
+    most = SBCCOO_UNTOLD;
   if (100. * (look.alone + look.far) <= (double)most * look.looked) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size,
                        "of %" PetscInt_FMT " entries off the diagonal that were looked at %" PetscInt_FMT
@@ -168,7 +173,8 @@ static PetscErrorCode SbccooArrays(const void *storage, PetscInt *narrays, SpmvA
   if (s->b == 1) arrays[k++] = SPMV_ARRAY("diagonal", s->diagonal, (size_t)s->nb, entry, .is_values = PETSC_TRUE);
   if (s->code) arrays[k++] = SPMV_ARRAY("differences", s->code, SbccooCodes(s), 1, .is_values = PETSC_TRUE);
   if (s->b == 1) arrays[k++] = SPMV_ARRAY("both", s->both, 2 * s->nboth, entry, .is_values = PETSC_TRUE);
-  arrays[k++] = SPMV_ARRAY("columns", s->index, s->nindex, sizeof(uint16_t), .is_values = (PetscBool)(s->b == 1));
+  if (s->far) arrays[k++] = SPMV_ARRAY("far", s->far, s->nfar, entry, .is_values = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("columns", s->index, s->nindex, sizeof(uint16_t), .is_values = (PetscBool)(s->b == 1 || s->far));
   if (s->b == 1) arrays[k++] = SPMV_ARRAY("masks", s->mask, s->nmask, 1, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("fronts", s->front, (size_t)s->nchunks, word);
   arrays[k++] = SPMV_ARRAY("plain rows", s->plain, (size_t)s->nb, 1, .aside = PETSC_TRUE);
@@ -195,7 +201,7 @@ static PetscErrorCode SbccooDescribe(const void *storage, PetscInt k, char line[
   if (k) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(line, size,
                        "%zu blocks of %" PetscInt_FMT " x %" PetscInt_FMT " stand for two, %zu pairs have both entries, ",
-                       s->nblocks, s->b, s->b, s->nboth));
+                       s->nblocks, s->b, s->b, s->nboth + s->nfar));
   PetscCall(SpmvAppend(line, size, "%" PetscInt_FMT " entries in %" PetscInt_FMT " rows are alone%s", s->nrest, s->nrestrows,
                        s->conjugate ? "; A^H = A" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);

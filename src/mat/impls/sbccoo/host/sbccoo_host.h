@@ -34,6 +34,7 @@ typedef enum {
 #define SBCCOO_CHUNK      64     /* block rows between two looks at which rows of y are needed next; a multiple of SBCCOO_PIECE */
 #define SBCCOO_PIECE      4      /* columns of a piece */
 #define SBCCOO_WIDE       0xffff /* the first word of a row that needs numbers of 32 bits */
+#define SBCCOO_FAR        (-128) /* a code: the second entry is the next one of far[] */
 #define SBCCOO_LOOK       1024   /* entries of a matrix whose partners are looked at */
 #define SBCCOO_CODES      (sizeof(PetscScalar) / sizeof(PetscReal))      /* of an entry: one for each part of it */
 #define SBCCOO_PAIR_BYTES (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
@@ -54,6 +55,9 @@ typedef enum {
 typedef size_t SbccooTellFn(size_t n, const PetscScalar a[], const PetscScalar other[], PetscReal least, PetscBool conjugate,
                             int8_t code[], uint8_t told[]);
 
+/* The number of blocks of a block row, as its index has it: the highest bit tells that some code of the row is SBCCOO_FAR */
+#define SBCCOO_HAS_FAR(wide) ((uint32_t)1 << ((wide) ? 31 : 15))
+
 static inline int SbccooIsTold(const uint8_t told[], size_t k)
 {
   return told[k / 8] >> k % 8 & 1;
@@ -64,7 +68,7 @@ typedef struct {
   PetscInt first, last;  /* block rows [first, last) */
   PetscInt chunk;        /* of front[] */
   size_t   value, index; /* codes lie with the values, whose number they have */
-  size_t   code, mask, both;
+  size_t   code, mask, both, far;
   PetscInt rest;          /* rows of the rest that are the part's: from this one to that of the next part */
   PetscInt wfirst, wlast; /* the block rows of its window, wfirst < last < wlast; wfirst = wlast: none */
   size_t   window;        /* place of the window's first entry */
@@ -73,20 +77,20 @@ typedef struct {
 /*
   SbccooStorage: halves and rest
 
-  A block row has, in index[]: the number of its blocks beyond the diagonal, then for each of them j - i; or SBCCOO_WIDE, then the
-  same as numbers of 32 bits. Of its values the diagonal block is first. Blocks are stored by rows. Columns of the first half of
+  A block row has, in index[]: the number of its blocks beyond the diagonal and SBCCOO_HAS_FAR(), then for each of them j - i; or
+  SBCCOO_WIDE, then the same as numbers of 32 bits. Of its values the diagonal block is first. Blocks are stored by rows. Columns of the first half of
   the blocks alternate with those of the second: a product would have to wait for y_j to be stored where y_j+1 comes next.
 
   A row of scalars (b = 1) has how many pieces, single entries and pairs of which both entries are stored it has, in one word, as
   SBCCOO_COUNTS(); then for each piece j / 4 - i / 4, whose entries mask[] has, and for each of the others j - i. A wide one has
-  the three numbers one after the other. Of blocks a pair of which both entries must be stored is in the rest, and
-  so it is of scalars if new values make it one.
+  the three numbers one after the other. Of blocks the second entry of a pair that no code tells is in far[], in the order in which
+  codes are stored. Without codes such a pair is in the rest, and so it is of scalars if new values make it one.
 */
 typedef struct {
   PetscInt      m, n;
   PetscInt      b, nb;   /* size of a block, whole block rows and columns: what is beyond them is in the rest */
   size_t        nblocks; /* that are stored beyond the diagonal; of scalars entries */
-  size_t        nindex, nmask, nboth;
+  size_t        nindex, nmask, nboth, nfar;
   size_t        room;    /* blocks that there is room for */
   PetscInt      longest; /* blocks of a block row beyond the diagonal, at most */
   PetscInt      nchunks;
@@ -95,6 +99,8 @@ typedef struct {
   int8_t       *code;      /* [nblocks b b SBCCOO_CODES] NULL: both entries of each pair are equal */
   PetscScalar  *both;      /* [2 nboth] of scalars: the two entries of pairs */
   size_t        bothroom;  /* such pairs that there is room for */
+  PetscScalar  *far;       /* [nfar] of blocks: the second entries that no codes tell; NULL: there are no codes */
+  size_t        farroom;   /* such entries that there is room for */
   uint16_t     *index;     /* [nindex] */
   uint8_t      *mask;      /* [nmask] */
   PetscInt     *front;     /* [nchunks] the block rows before this one are all that rows up to the chunk's last one add to */
@@ -157,6 +163,15 @@ static inline __attribute__((always_inline)) size_t SbccooNumber(const uint16_t 
   if (!wide) return index[k];
   memcpy(&word, index + 2 * k, sizeof(word));
   return word;
+}
+
+/* Number 0 of an index, which begins at `to` */
+static inline void SbccooSetNumber(uint16_t *to, PetscBool wide, size_t number)
+{
+  const uint32_t word = (uint32_t)number;
+
+  if (wide) memcpy(to, &word, sizeof(word));
+  else *to = (uint16_t)word;
 }
 
 /* Whether a matrix is to be stored as its upper part alone, by the knob SBCCOO_EXACT */

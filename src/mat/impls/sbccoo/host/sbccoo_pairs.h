@@ -4,7 +4,7 @@
   They differ by rounding. The terms that an entry is the sum of were added in another order, so that the difference is a small
   multiple of half a unit in the last place of the entry, or, if larger terms cancelled, of theirs. Of the latter there is one for
   the whole matrix, `least`. A multiple of -127 to 127 is kept. Where what it decodes to has not all the bits of the second entry,
-  both are stored.
+  both are stored: of blocks the code says so.
 
   Half a unit, since the second entry may be below a power of two that the first one is not below: of DOLFINx's 2-D elasticity
   7 of a hundred pairs are on two sides of one, 4 are an odd number of halves apart. With whole units these would be stored

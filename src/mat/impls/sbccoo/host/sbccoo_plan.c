@@ -33,6 +33,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 #define PLAN_ALONE  14  /* cycles of two entries of the rest */
 #define PLAN_BOTH   9.5 /* of a pair of scalars of which both are stored: as of one with a step (P2, Emerald Rapids) */
 #define PLAN_SINGLE 4.8 /* of a pair of equal scalars in no piece; 4 in cache (P1 in space, Emerald Rapids) */
+#define PLAN_UNTOLD 2.7 /* of a row of a block where second entries are not told by codes (P2 elasticity, Emerald Rapids) */
 #define PLAN_LOOK   128 /* entries of some rows whose partners are looked at */
 #define PLAN_AGAIN  22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
 #define PLAN_WAITS  1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
@@ -132,7 +133,7 @@ static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook
   PlanTally            t      = {0};
   const PlanParts      parts  = PlanPairs(rows, plan, look);
   PetscLogDouble       inside = 0, alone = 0; /* in pieces; in rows behind the last whole block */
-  PetscLogDouble       both, stored; /* of scalars, pairs that are stored as two entries; the part that is stored as one */
+  PetscLogDouble both, far, stored; /* pairs of scalars, of blocks, that are stored as two entries; the part stored as one */
 
   for (PetscInt r = 0; r + b <= rows->m; r += b) {
     if (b > 1) PlanRow(rows, r, b, &t);
@@ -143,15 +144,18 @@ static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook
   }
   for (PetscInt r = rows->m / b * b; r < rows->m; r++) alone += rows->i[r + 1] - rows->i[r];
   both   = b == 1 ? t.entries * parts.both : 0;
+  far    = b > 1 && steps ? t.entries * parts.both : 0;
   stored = 1 - parts.alone - (b == 1 ? parts.both : 0); /* of blocks the place of a pair is, whatever is in it */
-  t.alone += t.entries * (parts.alone + parts.both) - both;
+  t.alone += t.entries * (parts.alone + parts.both) - both - far;
   t.blocks *= stored;
   t.pieces *= stored;
   inside *= stored;
   work->bytes += (entry + (PetscLogDouble)sizeof(PetscInt)) * alone + t.rows * (values * entry + 2);
   work->bytes += (PetscLogDouble)SBCCOO_PAIR_BYTES * t.alone;
   work->cycles += PLAN_ALONE * t.alone + PLAN_BOTH * both;
-  work->bytes += (2 * entry + 2) * both;
+  work->bytes += (2 * entry + 2) * both + entry * far;
+  if (far > 0)
+    work->cycles += PLAN_UNTOLD * (PetscLogDouble)b * t.blocks * PetscMin(1, far / t.rows); /* in rows that have some */
   work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0));
   if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
   else work->bytes += 2 * t.blocks;

@@ -2,8 +2,9 @@
   sbccoo_renew.c - new values in the arrays that a storage has
 
   Where a pair lies depends on the pattern only, and what was found of that when the storage was built is taken for granted: in
-  plain rows no column is compared with another. A pair that is not told any more is 0 in its place, and both its entries are in
-  the rest. Where there are more than some of these the arrays are made anew instead.
+  plain rows no column is compared with another. A pair of blocks that no code tells has one that says so. Without codes, and of
+  scalars, a pair that is not told any more is 0 in its place, and both its entries are in the rest. Where there are more than some
+  of these, or no room for what no codes tell, the arrays are made anew instead.
 */
 #include "sbccoo_walk.h"
 
@@ -11,10 +12,11 @@
 
 /* Where the next row is in the arrays */
 typedef struct {
-  PetscScalar    *value, *both;
-  int8_t         *code;
-  const uint16_t *index;
-  size_t          far; /* pairs so far that are not told */
+  PetscScalar *value, *both;
+  int8_t      *code;
+  uint16_t    *index;
+  SbccooFars   fars;
+  size_t       far; /* pairs so far that are in the rest since they are not told */
 } RenewPlace;
 
 /* Which of n blocks that are stored is the c-th in the order of the columns */
@@ -28,8 +30,16 @@ static inline PetscInt RenewStored(PetscInt n, PetscInt c)
 /* The pairs of a row of n blocks that are not told */
 static void RenewBlocksFar(SbccooWalk *w, PetscInt i, int b, PetscBool wide, PetscInt n, RenewPlace *at)
 {
-  const SbccooThere all = {~UINT64_C(0), ~UINT64_C(0)};
+  const SbccooThere all   = {~UINT64_C(0), ~UINT64_C(0)};
+  const size_t      pairs = (size_t)n * (size_t)(b * b);
 
+  if (at->code) {
+    for (size_t p = 0; p < pairs; p++) {
+      if (!SbccooIsTold(w->told, p)) SbccooSetFar(at->code + p * SBCCOO_CODES);
+    }
+    SbccooAddFars(pairs, at->code, w->other, &at->fars);
+    return;
+  }
   for (PetscInt c = 0; c < n; c++) {
     const PetscInt k = RenewStored(n, c), j = i + (PetscInt)SbccooNumber(at->index, k, wide);
 
@@ -43,7 +53,6 @@ static void RenewBlocksFar(SbccooWalk *w, PetscInt i, int b, PetscBool wide, Pet
       }
       SbccooPairAlone(w, i, j, b, e, all, at->value[p], w->other[p]);
       at->value[p] = 0;
-      if (at->code) memset(at->code + p * SBCCOO_CODES, 0, SBCCOO_CODES);
       at->far++;
     }
   }
@@ -95,20 +104,23 @@ static inline __attribute__((always_inline)) void RenewWalked(SbccooWalk *w, Pet
 
     memcpy(at->value + (size_t)k * entries, w->value + (c + 1) * entries, entries * sizeof(PetscScalar));
     if (at->code) memcpy(at->code + (size_t)k * codes, w->code + c * codes, codes);
+    if (w->hasfar) SbccooAddFars(entries, w->code + c * codes, w->other + c * entries, &at->fars);
   }
 }
 
 static inline __attribute__((always_inline)) void RenewBlocks(SbccooWalk *w, const SbccooStorage *s, PetscInt i, int b,
                                                               RenewPlace *at)
 {
-  const PetscBool wide = (PetscBool)(*at->index == SBCCOO_WIDE);
-  PetscInt        n;
+  const PetscBool wide   = (PetscBool)(*at->index == SBCCOO_WIDE);
+  uint16_t       *word   = at->index + wide;
+  const uint32_t  number = (uint32_t)SbccooNumber(word, 0, wide);
+  const PetscInt  n      = (PetscInt)(number & ~SBCCOO_HAS_FAR(wide));
+  const size_t    fars   = at->fars.n;
 
-  at->index += wide;
-  n = (PetscInt)SbccooNumber(at->index, 0, wide);
-  at->index += wide ? 2 : 1;
+  at->index = word + (wide ? 2 : 1);
   if (PetscLikely(s->plain[i])) RenewPlain(w, i, b, wide, n, at);
   else RenewWalked(w, i, b, at);
+  SbccooSetNumber(word, wide, (size_t)n | (at->fars.n > fars ? SBCCOO_HAS_FAR(wide) : 0));
   at->value += (size_t)n * (size_t)(b * b);
   if (at->code) at->code += (size_t)n * (size_t)(b * b) * SBCCOO_CODES;
   at->index += wide ? 2 * n : n;
@@ -251,8 +263,10 @@ PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done
 {
   SPMV_DESTROY_BY(SbccooListDestroy) SbccooList list = {0};
   SPMV_DESTROY_BY(SbccooWalkDestroy)
-  SbccooWalk   w     = {.rest = &list};
-  RenewPlace   at    = {.value = s->value, .both = s->both, .code = s->code, .index = s->index};
+  SbccooWalk w  = {.rest = &list};
+  RenewPlace at = {
+    .value = s->value, .both = s->both, .code = s->code, .index = s->index, .fars = {.far = s->far, .room = s->farroom}};
+  PetscInt     part  = 0;
   const size_t limit = 4 + s->nblocks * SbccooEntries(s) / RENEW_FAR;
 
   PetscFunctionBegin;
@@ -260,6 +274,7 @@ PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done
   PetscCall(SbccooListRoom(s->restroom[1] + 2 * limit, &list));
   SbccooWalkBegin(s, &w);
   for (PetscInt i = 0; i < s->nb && at.far <= limit; i++) {
+    for (; part < s->nparts && s->part[part].first == i; part++) s->part[part].far = at.fars.n;
     if (s->b == 1) RenewScalars(&w, s, i, &at);
     else if (s->b == 2) RenewBlocks(&w, s, i, 2, &at);
     else if (s->b == 3) RenewBlocks(&w, s, i, 3, &at);
@@ -267,7 +282,9 @@ PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done
   }
   for (PetscInt i = s->nb * s->b; i < s->m; i++) SbccooPass(&w, i, s->n);
   PetscCall(SbccooRefuse(&w));
-  *done = (PetscBool)(at.far <= limit && list.n <= list.room);
+  for (; part < s->nparts; part++) s->part[part].far = at.fars.n;
+  s->nfar = at.fars.n;
+  *done   = (PetscBool)(at.far <= limit && list.n <= list.room && s->nfar <= s->farroom);
   if (*done) PetscCall(SbccooRestSet(&list, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

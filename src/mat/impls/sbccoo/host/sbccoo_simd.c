@@ -62,6 +62,16 @@ static PetscInt SbccooRest(const SbccooProduct *a, SbccooTarget to, PetscInt k, 
   return k;
 }
 
+/* Block row i, of blocks: word is the number of them and whether codes say that second entries are in far[] */
+SPMV_INLINE void SbccooBlocks(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, uint32_t word,
+                              const PetscScalar *x, PetscScalar *y)
+{
+  const PetscInt n = (PetscInt)(word & ~SBCCOO_HAS_FAR(wide));
+
+  if (codes && word & SBCCOO_HAS_FAR(wide)) SbccooBlockRow(at, b, codes, transpose, wide, PETSC_TRUE, n, x, y);
+  else SbccooBlockRow(at, b, codes, transpose, wide, PETSC_FALSE, n, x, y);
+}
+
 /* Block row i */
 SPMV_INLINE void SbccooRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscInt i, const PetscScalar *x,
                            PetscScalar *y)
@@ -71,12 +81,12 @@ SPMV_INLINE void SbccooRow(SbccooAt *at, int b, PetscBool codes, PetscBool trans
   uint32_t       wide[3];
 
   if (PetscLikely(word != SBCCOO_WIDE)) {
-    if (b > 1) SbccooBlockRow(at, b, codes, transpose, PETSC_FALSE, word, x, y);
+    if (b > 1) SbccooBlocks(at, b, codes, transpose, PETSC_FALSE, word, x, y);
     else SbccooScalarRow(at, codes, transpose, PETSC_FALSE, word & 31, word >> 5 & 31, word >> 10, lane, x, y);
   } else {
     memcpy(wide, at->index, sizeof(wide));
     at->index += b > 1 ? 2 : 6;
-    if (b > 1) SbccooBlockRow(at, b, codes, transpose, PETSC_TRUE, (PetscInt)wide[0], x, y);
+    if (b > 1) SbccooBlocks(at, b, codes, transpose, PETSC_TRUE, wide[0], x, y);
     else SbccooScalarRow(at, codes, transpose, PETSC_TRUE, (PetscInt)wide[0], (PetscInt)wide[1], (PetscInt)wide[2], lane, x, y);
   }
 }
@@ -92,6 +102,7 @@ SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, 
                              .index     = s->index + p->index,
                              .mask      = s->mask + p->mask,
                              .both      = s->both + 2 * p->both,
+                             .far       = s->far + p->far,
                              .least     = s->least,
                              .ahead     = s->large ? SBCCOO_AHEAD : 0,
                              .conjugate = s->conjugate};

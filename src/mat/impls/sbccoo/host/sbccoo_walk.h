@@ -56,6 +56,7 @@ typedef struct {
   int8_t      *code;   /* [n][b b SBCCOO_CODES] */
   uint8_t     *told;   /* a bit for each pair */
   PetscBool    plain;  /* as SbccooStorage's */
+  PetscBool    hasfar; /* of a row of blocks: a code is SBCCOO_FAR */
 
   /* Of a row of scalars: pairs of which both entries are stored */
   PetscInt     nboth;
@@ -153,19 +154,53 @@ static inline void SbccooCheck(SbccooWalk *w, PetscInt row, PetscInt column, Pet
   w->bad = (SbccooBad){PETSC_TRUE, row, column, a, other};
 }
 
-/* What tells the second entries of the row at hand; pairs that are not told are alone, and 0 in their blocks */
+/* The codes of a pair of which both entries are stored */
+static inline void SbccooSetFar(int8_t code[])
+{
+  memset(code, 0, SBCCOO_CODES);
+  code[0] = SBCCOO_FAR;
+}
+
+/* What was found of the second entries that no codes tell, and what there was room for */
+typedef struct {
+  PetscScalar *far;
+  size_t       n, room;
+} SbccooFars;
+
+/* The second entries of n pairs that their codes do not tell */
+static inline void SbccooAddFars(size_t n, const int8_t code[], const PetscScalar other[], SbccooFars *to)
+{
+  for (size_t k = 0; k < n; k++) {
+    if (code[k * SBCCOO_CODES] != SBCCOO_FAR) continue;
+    if (to->n < to->room) to->far[to->n] = other[k];
+    to->n++;
+  }
+}
+
+/*
+  What tells the second entries of the row at hand. Where nothing does, the pair has a code that says so; without codes, or if one
+  of its entries is missing, it is alone, and 0 in its block
+*/
 static void SbccooTellRow(SbccooWalk *w, PetscInt i, int b)
 {
   const size_t entries = (size_t)(b * b), pairs = (size_t)w->n * entries;
 
+  w->hasfar = PETSC_FALSE;
   if (PetscLikely(!w->tell(pairs, w->value + entries, w->other, w->least, w->conjugate, w->codes ? w->code : NULL, w->told)))
     return;
   for (size_t p = 0; p < pairs; p++) {
     const PetscInt q = (PetscInt)(p / entries);
     PetscScalar   *a = w->value + entries + p;
+    PetscBool      both;
 
     if (SbccooIsTold(w->told, p)) continue;
-    if (w->upper && (w->there[q].up & w->there[q].low) >> (p % entries) & 1) {
+    both = (PetscBool)((w->there[q].up & w->there[q].low) >> (p % entries) & 1);
+    if (both && w->codes) {
+      SbccooSetFar(w->code + p * SBCCOO_CODES);
+      w->hasfar = PETSC_TRUE;
+      continue;
+    }
+    if (both && w->upper) {
       const PetscInt e = (PetscInt)(p % entries);
 
       SbccooCheck(w, i * b + e / b, w->column[q] * b + e % b, *a, w->other[p]);
