@@ -136,9 +136,12 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
 
 #define TUNE_NEAR 1.05 /* times another estimate: they do not tell what is faster */
 
-static PetscInt TuneSafe(const SpmvOption *o)
+/* Whether one option is to be taken in the place of another where their estimates do not tell what is faster */
+static PetscBool TuneIsRather(const SpmvOption *o, const SpmvOption *other)
 {
-  return SpmvCandidate[o->number]->host->safe;
+  const char *rather = SpmvCandidate[o->number]->host->rather;
+
+  return (PetscBool)(rather && (!*rather || !strcmp(rather, SpmvCandidate[other->number]->name)));
 }
 
 /* Of options of the host whose estimates are near the least the safer one is taken */
@@ -150,7 +153,7 @@ static void TuneSafer(const SpmvSearch *search, SpmvChoice *c)
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
     if (o->plan.backend == SPMV_BACKEND_DEVICE) continue;
     if (SpmvOptionCost(search->request, o) > TUNE_NEAR * SpmvOptionCost(search->request, &c->best)) continue;
-    if (TuneSafe(o) > TuneSafe(safer ? safer : &c->best)) safer = o;
+    if (TuneIsRather(o, safer ? safer : &c->best)) safer = o;
   }
   if (!safer) return;
   c->second = c->best;
