@@ -35,6 +35,7 @@ static PetscErrorCode Show(const char name[], PetscInt n, const PetscScalar dens
   if (s->code) PRINT("steps", SbccooCodes(s) / SBCCOO_CODES, s->code[k * SBCCOO_CODES]);
   PRINT("columns", s->nindex, s->index[k]);
   if (s->mask) PRINT("masks", s->nmask, s->mask[k]);
+  if (s->row) PRINT("rows", s->nb, s->row[k]);
   if (s->nboth) PRINT("both", 2 * s->nboth, s->both[k]);
   if (s->nfar) PRINT("far", s->nfar, s->far[k]);
   PRINT("rest rows", s->nrestrows, s->restrow[k]);
@@ -52,7 +53,7 @@ static PetscErrorCode Show(const char name[], PetscInt n, const PetscScalar dens
 static PetscErrorCode TestByHand(void)
 {
   /* clang-format off */
-  const PetscScalar a[] = {1, 2, 0, 0, 3, 4, 0, 0, /* a piece of columns 4 and 5, and column 1 by itself */
+  const PetscScalar a[] = {1, 2, 0, 0, 3, 4, 0, 0, /* columns 1, 4, 5 */
                            2, 5, 0, 0, 0, 0, 0, 0,
                            0, 0, 6, 0, 7, 8, 9, 0, /* column 4: 1000 on the other side */
                            0, 0, 0, 1, 0, 0, 0, 2, /* no partner */
@@ -120,17 +121,18 @@ static PetscErrorCode Pair(const SpmvCSR *csr, const SbccooStorage *s, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A row of scalars */
-static PetscErrorCode DecodeRow(const SpmvCSR *csr, const SbccooStorage *s, PetscScalar dense[], size_t i, Place *at)
+/* A row of scalars with the word of its counts */
+static PetscErrorCode DecodeRow(const SpmvCSR *csr, const SbccooStorage *s, PetscScalar dense[], size_t i, uint16_t word,
+                                Place *at)
 {
-  const uint16_t  word  = *at->index++;
-  const PetscBool wide  = (PetscBool)(word == SBCCOO_WIDE);
-  const size_t    first = wide ? Number(at, wide) : word & 31, second = wide ? Number(at, wide) : word >> 5 & 31,
-               third = wide ? Number(at, wide) : (size_t)word >> 10;
+  const PetscBool wide = (PetscBool)(word == SBCCOO_WIDE);
+  PetscInt        count[3];
 
   PetscFunctionBegin;
+  SbccooCounts(word, (PetscBool)(s->row != NULL), count);
+  for (int k = 0; k < 3 && wide; k++) count[k] = (PetscInt)Number(at, wide);
   PetscCall(Found(csr, dense, i, i, s->diagonal[i]));
-  for (size_t k = 0; k < first; k++) {
+  for (PetscInt k = 0; k < count[0]; k++) {
     const size_t   j    = (i / SBCCOO_PIECE + Number(at, wide)) * SBCCOO_PIECE;
     const unsigned mask = s->mask[at->mask++];
 
@@ -139,12 +141,38 @@ static PetscErrorCode DecodeRow(const SpmvCSR *csr, const SbccooStorage *s, Pets
       if (mask >> l & 1) PetscCall(Pair(csr, s, dense, i, j + l, at));
     }
   }
-  for (size_t k = 0; k < second; k++) PetscCall(Pair(csr, s, dense, i, i + Number(at, wide), at));
-  for (size_t k = 0; k < third; k++) {
+  for (PetscInt k = 0; k < count[1]; k++) PetscCall(Pair(csr, s, dense, i, i + Number(at, wide), at));
+  for (PetscInt k = 0; k < count[2]; k++) {
     const size_t j = i + Number(at, wide);
 
     PetscCall(Found(csr, dense, i, j, s->both[at->both++]));
     PetscCall(Found(csr, dense, j, i, s->both[at->both++]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A chunk of n rows of scalars, which begins with row `first`: each of its rows is there once, and a word that is there once */
+static PetscErrorCode DecodeChunk(const SpmvCSR *csr, const SbccooStorage *s, PetscScalar dense[], PetscInt first, PetscInt n,
+                                  Place *at)
+{
+  PetscBool there[SBCCOO_CHUNK] = {PETSC_FALSE};
+  PetscInt  last                = -1;
+
+  PetscFunctionBegin;
+  for (PetscInt done = 0; done < n;) {
+    const uint16_t word = *at->index++;
+    const PetscInt rows = s->row ? *at->index++ : 1;
+
+    PetscCheck(rows > 0 && done + rows <= n && (!s->row || word > last), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d rows of word %d",
+               (int)rows, (int)word);
+    last = word;
+    for (PetscInt k = 0; k < rows; k++, done++) {
+      const PetscInt i = s->row ? s->row[first + done] : done;
+
+      PetscCheck(i < n && !there[i], PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %d of a chunk is there twice", (int)i);
+      there[i] = PETSC_TRUE;
+      PetscCall(DecodeRow(csr, s, dense, (size_t)(first + i), word, at));
+    }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -168,6 +196,8 @@ static PetscErrorCode DecodeBlocks(const SpmvCSR *csr, const SbccooStorage *s, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static int Layouts[2]; /* storages of scalars that were checked: with pieces, by length */
+
 /* Every entry of the matrix has the bits of what the storage stands for, and nothing else is there; parts begin where they say */
 static PetscErrorCode CheckDecoded(const SpmvCSR *csr, const SbccooStorage *s)
 {
@@ -176,6 +206,7 @@ static PetscErrorCode CheckDecoded(const SpmvCSR *csr, const SbccooStorage *s)
   PetscScalar *dense;
 
   PetscFunctionBegin;
+  if (s->b == 1) Layouts[s->row != NULL]++;
   PetscCall(PetscCalloc1(csr->m * csr->n, &dense));
   for (PetscInt k = 0; k < s->nrestrows; k++) {
     for (PetscInt e = s->reststart[k]; e < s->reststart[k + 1]; e++)
@@ -189,7 +220,9 @@ static PetscErrorCode CheckDecoded(const SpmvCSR *csr, const SbccooStorage *s)
                    p->mask == at.mask && 2 * p->both == at.both && p->far == at.far,
                  PETSC_COMM_SELF, PETSC_ERR_PLIB, "part %d begins elsewhere", (int)part);
     }
-    PetscCall((s->b == 1 ? DecodeRow : DecodeBlocks)(csr, s, dense, (size_t)i, &at));
+    if (s->b > 1) PetscCall(DecodeBlocks(csr, s, dense, (size_t)i, &at));
+    else if ((i - s->part[part - 1].first) % SBCCOO_CHUNK == 0)
+      PetscCall(DecodeChunk(csr, s, dense, i, PetscMin(SBCCOO_CHUNK, s->part[part - 1].last - i), &at));
   }
   PetscCheck(at.value == SbccooValues(s) && (size_t)(at.index - s->index) == s->nindex && at.mask == s->nmask &&
                at.both == 2 * s->nboth && at.far == s->nfar,
@@ -359,6 +392,10 @@ static PetscErrorCode TestAll(PetscRandom rand)
   for (PetscInt n = 1; n < 40; n += 3) PetscCall(TestKinds(n, n, 1, n % 4 + 1, 0.8, 0.01, rand));
   PetscCall(TestKinds(403, 403, 1, 4, 0.02, 0.01, rand)); /* windows; wide rows, since they are long */
   PetscCall(TestKinds(403, 403, 1, 1, 0.6, 0, rand));
+  PetscCall(TestKinds(402, 402, 1, 3, 0.95, 0.01, rand)); /* pieces pay */
+  PetscCall(TestKinds(150, 150, 1, 2, 1, 0, rand));
+  PetscCheck(Layouts[0] && Layouts[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d storages of scalars by length, %d with pieces",
+             Layouts[1], Layouts[0]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,7 +22,7 @@ typedef struct {
   const PetscScalar *value;
   const int8_t      *code;
   const uint16_t    *index;
-  const uint8_t     *mask;
+  const uint8_t     *mask, *row;
   const PetscScalar *both, *far;
   PetscReal          least;
   size_t             ahead; /* SBCCOO_AHEAD; 0: a cache has the values */

@@ -1,23 +1,7 @@
 /*
   sbccoo_fill.c - the arrays of the halves, from the pairs
 */
-#include "sbccoo_walk.h"
-
-/* Where the next row goes in the arrays */
-typedef struct {
-  PetscScalar *value;
-  int8_t      *code;
-  uint16_t    *index;
-  uint8_t     *mask;
-  size_t       both;
-  SbccooFars   far;
-} FillPlace;
-
-static uint16_t *FillNumber(uint16_t *to, PetscBool wide, size_t number)
-{
-  SbccooSetNumber(to, wide, number);
-  return to + (wide ? 2 : 1);
-}
+#include "sbccoo_cut.h"
 
 /* The row at hand as blocks */
 static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w, PetscInt i, int b, FillPlace *at)
@@ -44,78 +28,6 @@ static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w
   }
 }
 
-/*
-  Cuts the row at hand into pieces and single entries: values and codes of the former go where they belong, all else to w->cut.
-  Returns the entries in pieces. Nothing here branches on what columns are
-*/
-static PetscInt FillCut(SbccooWalk *w, const FillPlace *at)
-{
-  const PetscInt n = w->n, whole = w->nb / SBCCOO_PIECE;
-  SbccooCut     *c      = &w->cut;
-  PetscInt       inside = 0, last = -1;
-
-  c->pieces = c->single = 0;
-  for (PetscInt k = 0; k < n; k++) {
-    const unsigned column = (unsigned)w->column[k];
-    const PetscInt piece = (PetscInt)(column / SBCCOO_PIECE), next = k + 1 < n ? w->column[k + 1] / SBCCOO_PIECE : -1;
-    const int      same = piece == last, in = (same | (piece == next)) & (piece < whole);
-    PetscInt       slot;
-
-    c->pieces += in & !same;
-    slot                 = in ? c->pieces : 0;
-    c->piece[slot]       = piece;
-    c->mask[slot]        = (uint8_t)((same ? c->mask[slot] : 0) | in << column % SBCCOO_PIECE);
-    c->column[c->single] = (PetscInt)column;
-    c->value[c->single] = at->value[inside] = w->value[k + 1];
-    for (size_t p = 0; at->code && p < SBCCOO_CODES; p++) {
-      const int8_t code = w->code[(size_t)k * SBCCOO_CODES + p];
-
-      c->code[(size_t)c->single * SBCCOO_CODES + p] = at->code[(size_t)inside * SBCCOO_CODES + p] = code;
-    }
-    c->single += !in;
-    inside += in;
-    last = piece;
-  }
-  return inside;
-}
-
-/* The words of a row of scalars that was cut: pieces, the other entries, and pairs with both */
-static void FillWords(const SbccooWalk *w, PetscInt i, FillPlace *at)
-{
-  const SbccooCut *c    = &w->cut;
-  const PetscInt   last = PetscMax(w->n ? w->column[w->n - 1] : i, w->nboth ? w->bothcolumn[w->nboth - 1] : i);
-  const PetscBool  wide =
-    (PetscBool)(PetscMax(c->pieces, c->single) > SBCCOO_COUNT_MAX || w->nboth > SBCCOO_BOTH_MAX || last - i > UINT16_MAX);
-
-  if (wide) {
-    *at->index++ = SBCCOO_WIDE;
-    at->index    = FillNumber(at->index, wide, (size_t)c->pieces);
-    at->index    = FillNumber(at->index, wide, (size_t)c->single);
-    at->index    = FillNumber(at->index, wide, (size_t)w->nboth);
-  } else *at->index++ = (uint16_t)SBCCOO_COUNTS(c->pieces, c->single, w->nboth);
-  for (PetscInt k = 1; k <= c->pieces; k++) {
-    at->index   = FillNumber(at->index, wide, (size_t)(c->piece[k] - i / SBCCOO_PIECE));
-    *at->mask++ = c->mask[k];
-  }
-  for (PetscInt k = 0; k < c->single; k++) at->index = FillNumber(at->index, wide, (size_t)(c->column[k] - i));
-  for (PetscInt k = 0; k < w->nboth; k++) at->index = FillNumber(at->index, wide, (size_t)(w->bothcolumn[k] - i));
-}
-
-/* The row at hand as scalars: values of pieces come first. Which pairs need both entries depends on the values: so do arrays */
-static void FillScalars(SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *at)
-{
-  const size_t inside = (size_t)FillCut(w, at), single = (size_t)w->cut.single, nboth = (size_t)w->nboth;
-
-  FillWords(w, i, at);
-  memcpy(at->value + inside, w->cut.value, single * sizeof(PetscScalar));
-  if (at->code) memcpy(at->code + inside * SBCCOO_CODES, w->cut.code, single * SBCCOO_CODES);
-  s->diagonal[i] = w->value[0];
-  at->value += w->n;
-  if (at->code) at->code += (size_t)w->n * SBCCOO_CODES;
-  if (nboth && at->both + nboth <= s->bothroom) memcpy(s->both + 2 * at->both, w->both, 2 * nboth * sizeof(PetscScalar));
-  at->both += nboth;
-}
-
 /* Where a part begins, and how far its rows reach */
 static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
 {
@@ -130,17 +42,22 @@ static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
 }
 
 /* Walks over all rows */
-static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, SbccooStorage *s, int b)
+static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, FillChunk *rows, SbccooStorage *s, int b)
 {
-  FillPlace at = {
-    .value = s->value, .code = s->code, .index = s->index, .mask = s->mask, .far = {.far = s->far, .room = s->farroom}};
-  PetscInt part = 0, chunk = 0, reach = 0;
+  FillPlace at   = {.value = s->value,
+                    .code  = s->code,
+                    .index = s->index,
+                    .mask  = s->mask,
+                    .row   = s->row,
+                    .far   = {.far = s->far, .room = s->farroom}};
+  PetscInt  part = 0, chunk = 0, reach = 0;
 
   for (PetscInt i = 0; i < s->nb; i++) {
     PetscInt from;
 
     while (part + 1 < s->nparts && i >= s->part[part + 1].first) part++;
     from = i - s->part[part].first;
+    if (b == 1 && s->row && from % SBCCOO_CHUNK == 0) FillChunkStore(rows, s, &at);
     if (!from) {
       for (PetscInt p = part; p >= 0 && s->part[p].first == i; p--) FillPart(s, p, &at);
     }
@@ -150,7 +67,8 @@ static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, Sbccoo
     }
     if (b == 1) {
       SbccooWalkScalarRow(w, i);
-      FillScalars(w, i, s, &at);
+      if (s->row) FillChunkRow(w, i, s, rows);
+      else FillScalars(w, i, s, &at);
     } else {
       SbccooWalkRow(w, i, b);
       FillBlocks(w, i, b, &at);
@@ -160,6 +78,7 @@ static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, Sbccoo
     if (w->nboth) reach = PetscMax(reach, 1 + w->bothcolumn[w->nboth - 1]);
     s->front[chunk] = b > 1 ? reach : PetscMin(s->nb, (reach + SBCCOO_PIECE - 1) / SBCCOO_PIECE * SBCCOO_PIECE);
   }
+  if (b == 1 && s->row) FillChunkStore(rows, s, &at);
   for (PetscInt p = s->nparts - 1; p >= 0 && s->part[p].first == s->nb; p--) FillPart(s, p, &at);
   s->nindex  = (size_t)(at.index - s->index);
   s->nmask   = s->mask ? (size_t)(at.mask - s->mask) : 0;
@@ -229,7 +148,7 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, const SbccooLook *look, Pets
   PetscFunctionBegin;
   FillCount(csr, s, &s->room, &s->longest);
   s->nblocks = s->room;
-  words      = 2 * s->room + 7 * (size_t)s->nb;
+  words      = 2 * s->room + 8 * (size_t)s->nb;
   PetscCall(SpmvAllocShared(SbccooValues(s) * sizeof(PetscScalar), s->nparts, &s->value));
   if (codes) PetscCall(FillCodes(look, s));
   PetscCall(SpmvAlloc(words * sizeof(uint16_t), &s->index));
@@ -238,7 +157,8 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, const SbccooLook *look, Pets
   if (s->b == 1) {
     s->bothroom = FillFar(look, s->room);
     PetscCall(SpmvAlloc(2 * s->bothroom * sizeof(PetscScalar), &s->both));
-    PetscCall(SpmvAlloc(s->room, &s->mask));
+    if (SbccooSorts(csr, codes)) PetscCall(SpmvAlloc((size_t)s->nb, &s->row));
+    else PetscCall(SpmvAlloc(s->room, &s->mask));
     PetscCall(SpmvAllocShared((size_t)s->nb * sizeof(PetscScalar), s->nparts, &s->diagonal));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -276,9 +196,10 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
 {
   SPMV_DESTROY_BY(SbccooListDestroy) SbccooList list = {0};
   SPMV_DESTROY_BY(SbccooWalkDestroy)
-  SbccooWalk w = {.rest = &list};
-  SbccooLook look;
-  PetscBool  done = PETSC_FALSE;
+  SbccooWalk                                  w    = {.rest = &list};
+  SPMV_DESTROY_BY(FillChunkDestroy) FillChunk rows = {0};
+  SbccooLook                                  look;
+  PetscBool                                   done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
@@ -288,12 +209,14 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
   s->least     = look.least;
   s->conjugate = s->upper ? (PetscBool)(csr->declared == SPMV_DECLARED_HERMITIAN) : look.conjugate;
   PetscCall(SbccooWalkCreate(csr, s, &w));
+  if (s->row) PetscCall(FillChunkCreate(csr, s, &rows));
   PetscCall(SbccooListRoom(pattern ? 4096 + (size_t)csr->i[csr->m] / 64 : s->restroom[1], &list));
   while (!done) {
     SbccooWalkBegin(s, &w);
-    if (s->b == 1) FillRows(&w, s, 1);
-    else if (s->b == 3) FillRows(&w, s, 3);
-    else FillRows(&w, s, (int)s->b);
+    FillChunkBegin(s, &rows);
+    if (s->b == 1) FillRows(&w, &rows, s, 1);
+    else if (s->b == 3) FillRows(&w, &rows, s, 3);
+    else FillRows(&w, &rows, s, (int)s->b);
     PetscCall(SbccooRefuse(&w));
     PetscCall(FillRoom(&w, &look, s, &done));
   }

@@ -175,7 +175,8 @@ static PetscErrorCode SbccooArrays(const void *storage, PetscInt *narrays, SpmvA
   if (s->b == 1) arrays[k++] = SPMV_ARRAY("both", s->both, 2 * s->nboth, entry, .is_values = PETSC_TRUE);
   if (s->far) arrays[k++] = SPMV_ARRAY("far", s->far, s->nfar, entry, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("columns", s->index, s->nindex, sizeof(uint16_t), .is_values = (PetscBool)(s->b == 1 || s->far));
-  if (s->b == 1) arrays[k++] = SPMV_ARRAY("masks", s->mask, s->nmask, 1, .is_values = PETSC_TRUE);
+  if (s->mask) arrays[k++] = SPMV_ARRAY("masks", s->mask, s->nmask, 1, .is_values = PETSC_TRUE);
+  if (s->row) arrays[k++] = SPMV_ARRAY("rows", s->row, (size_t)s->nb, 1, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("fronts", s->front, (size_t)s->nchunks, word);
   arrays[k++] = SPMV_ARRAY("plain rows", s->plain, (size_t)s->nb, 1, .aside = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("single values", s->restvalue, rest, entry, .is_values = PETSC_TRUE);

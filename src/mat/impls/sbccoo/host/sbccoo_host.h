@@ -6,7 +6,7 @@
   sbccoo_tell_simd.c  the same for a row of pairs
   sbccoo_look.c    what a sample of the pairs tells: whether the format suits a matrix, and what is stored of a pair
   sbccoo_walk.h    the pairs of a matrix, block row by block row
-  sbccoo_fill.c    the arrays of the halves from them
+  sbccoo_fill.c    the arrays of the halves from them; sbccoo_cut.h has rows of scalars
   sbccoo_renew.c   new values in these arrays
   sbccoo_rest.c    the entries that are in no pair
   sbccoo_plan.c    plans worth an estimate and their work
@@ -44,8 +44,17 @@ typedef enum {
 
 #define SBCCOO_COUNTS(pieces, single, both) ((pieces) | (single) << 5 | (both) << 10)
 
-#define SBCCOO_COUNT_MAX 31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
-#define SBCCOO_BOTH_MAX  62
+#define SBCCOO_COUNT_MAX  31 /* of each of the first two, and SBCCOO_BOTH_MAX of the last one: more need a wide row */
+#define SBCCOO_BOTH_MAX   62
+#define SBCCOO_SORTED_MAX 1023 /* single entries where there are no pieces, as the first two together */
+
+/* What SBCCOO_COUNTS() has; sorted: there are no pieces */
+static inline void SbccooCounts(uint16_t word, PetscBool sorted, PetscInt count[3])
+{
+  count[0] = sorted ? 0 : word & 31;
+  count[1] = sorted ? word & SBCCOO_SORTED_MAX : word >> 5 & 31;
+  count[2] = word >> 10;
+}
 
 /*
   SbccooTellFn: of n pairs, code[] that tells the second entries from the first ones; NULL: the bits are compared
@@ -83,7 +92,10 @@ typedef struct {
 
   A row of scalars (b = 1) has how many pieces, single entries and pairs of which both entries are stored it has, in one word, as
   SBCCOO_COUNTS(); then for each piece j / 4 - i / 4, whose entries mask[] has, and for each of the others j - i. A wide one has
-  the three numbers one after the other. Of blocks the second entry of a pair that no code tells is in far[], in the order in which
+  SBCCOO_WIDE, and the three numbers one after the other. Where few entries would be in pieces there are none, and in each chunk
+  rows are stored by their lengths, so that a processor foresees where loops end: the word of their counts and how many have it,
+  then these rows, each without its word; row[] has
+  which of the chunk's rows each is. Of blocks the second entry of a pair that no code tells is in far[], in the order in which
   codes are stored. Without codes such a pair is in the rest, and so it is of scalars if new values make it one.
 */
 typedef struct {
@@ -103,6 +115,7 @@ typedef struct {
   size_t        farroom;   /* such entries that there is room for */
   uint16_t     *index;     /* [nindex] */
   uint8_t      *mask;      /* [nmask] */
+  uint8_t      *row;       /* [nb] the rows of each chunk of scalars as they are stored; NULL: as they come, with pieces */
   PetscInt     *front;     /* [nchunks] the block rows before this one are all that rows up to the chunk's last one add to */
   uint8_t      *plain;     /* [nb] 1: of the block row all entries beyond the diagonal have partners, and blocks are full */
   PetscReal     least;     /* a step is so much at least, times SBCCOO_HALF */
@@ -210,5 +223,6 @@ extern PetscErrorCode SbccooListDestroy(SbccooList *list);
 extern PetscErrorCode SbccooRestSet(const SbccooList *list, SbccooStorage *s);
 
 /* sbccoo_plan.c */
+extern PetscBool      SbccooSorts(const SpmvCSR *csr, PetscBool steps);
 extern PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt round, PetscInt *n, SpmvPlan plans[]);
 extern PetscErrorCode SbccooWorks(const SpmvCSR *rows, PetscInt n, const SpmvPlan plans[], SpmvWork works[]);

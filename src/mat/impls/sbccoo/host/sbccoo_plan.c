@@ -30,13 +30,14 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define PLAN_ALONE  14  /* cycles of two entries of the rest */
-#define PLAN_BOTH   9.5 /* of a pair of scalars of which both are stored: as of one with a step (P2, Emerald Rapids) */
-#define PLAN_SINGLE 4.8 /* of a pair of equal scalars in no piece; 4 in cache (P1 in space, Emerald Rapids) */
-#define PLAN_UNTOLD 2.7 /* of a row of a block where second entries are not told by codes (P2 elasticity, Emerald Rapids) */
-#define PLAN_LOOK   128 /* entries of some rows whose partners are looked at */
-#define PLAN_AGAIN  22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
-#define PLAN_WAITS  1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
+#define PLAN_ALONE       14  /* cycles of two entries of the rest */
+#define PLAN_BOTH        9.5 /* of a pair of scalars of which both are stored: as of one with a step (P2, Emerald Rapids) */
+#define PLAN_SORTED_BOTH 4   /* the same where rows are stored by their lengths */
+#define PLAN_SINGLE      4.8 /* of a pair of equal scalars in no piece; 4 in cache (P1 in space, Emerald Rapids) */
+#define PLAN_UNTOLD      2.7 /* of a row of a block where second entries are not told by codes (P2 elasticity, Emerald Rapids) */
+#define PLAN_LOOK        128 /* entries of some rows whose partners are looked at */
+#define PLAN_AGAIN       22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
+#define PLAN_WAITS       1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
 
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
@@ -105,6 +106,42 @@ static void PlanPieces(const SpmvCSR *csr, PetscInt r, PlanTally *t, PetscLogDou
   }
 }
 
+/*
+  Cycles of scalars, as if each had its partner: cut into pieces, of which `inside` entries are, and of rows of one length. The
+  latter were found on P1, P2, P3, Q2, Stokes and DG, a million entries (Emerald Rapids)
+*/
+static PetscLogDouble PlanScalarCycles(const PlanTally *t, PetscLogDouble inside, PetscBool steps, PetscBool sorted)
+{
+  const PetscLogDouble single = t->entries - inside;
+
+  if (sorted) return (steps ? 3.3 : 2.2) * t->entries + 3 * t->rows;
+  return (steps ? 6 : 3.5) * t->pieces + (steps ? 9.5 : PLAN_SINGLE) * single + (steps ? 18 : 14) * t->rows;
+}
+
+/* Whether rows of one length are to be stored one after the other; pieces have fewer bytes */
+static PetscBool PlanSorted(const PlanTally *t, PetscLogDouble inside, PetscBool steps)
+{
+  return (PetscBool)(PlanScalarCycles(t, inside, steps, PETSC_TRUE) < 0.97 * PlanScalarCycles(t, inside, steps, PETSC_FALSE));
+}
+
+#define PLAN_ROWS 1024 /* rows that tell whether there are to be pieces */
+
+/* Whether rows of scalars are stored by their lengths, without pieces; steps: entries differ from their mirror images */
+PetscBool SbccooSorts(const SpmvCSR *csr, PetscBool steps)
+{
+  const PetscInt rows   = PetscMin(csr->m, PLAN_ROWS);
+  PlanTally      t      = {0};
+  PetscLogDouble inside = 0;
+
+  for (PetscInt k = 0; k < rows; k++) {
+    const PetscInt r = (PetscInt)SpmvShare((size_t)csr->m, k, rows);
+
+    PlanScalars(csr, r, &t);
+    PlanPieces(csr, r, &t, &inside);
+  }
+  return PlanSorted(&t, inside, steps);
+}
+
 /* Parts of the entries off the diagonal: those without a partner; those of pairs of which one cannot be told from the other */
 typedef struct {
   PetscLogDouble alone, both;
@@ -120,50 +157,67 @@ static PlanParts PlanPairs(const SpmvCSR *rows, const SpmvPlan *plan, const Sbcc
   return parts;
 }
 
-/*
-  Cycles of Zen 4 with all in cache; of scalars with codes out of it: they wait for memory as well as for the stores of y, and take
-  1.3 times as long there (Q2, P2 and Stokes, 30 M entries); in cache other formats are faster in any case. A block has a load of
-  x, one of y and its store, and is bound by those and by the multiplications of its rows; a row waits for its sums
-*/
-static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook *look, SpmvWork *work)
+/* The work of scalars; of pairs with one entry it is that of the rows as if all had one, in part */
+static void PlanScalarWork(const SpmvCSR *rows, PetscBool steps, const PlanParts *parts, SpmvWork *work)
 {
-  const PetscInt       b      = plan->value[SBCCOO_BLOCK] ? plan->value[SBCCOO_BLOCK] : 1;
-  const PetscBool      steps  = (PetscBool)(plan->value[SBCCOO_PAIRS] != SBCCOO_EQUAL);
-  const PetscLogDouble values = (PetscLogDouble)(b * b), entry = (PetscLogDouble)sizeof(PetscScalar);
+  const PetscLogDouble entry = (PetscLogDouble)sizeof(PetscScalar), code = steps ? (PetscLogDouble)SBCCOO_CODES : 0;
+  const PetscLogDouble stored = 1 - parts->alone - parts->both;
   PlanTally            t      = {0};
-  const PlanParts      parts  = PlanPairs(rows, plan, look);
-  PetscLogDouble       inside = 0, alone = 0; /* in pieces; in rows behind the last whole block */
-  PetscLogDouble both, far, stored; /* pairs of scalars, of blocks, that are stored as two entries; the part stored as one */
+  PetscLogDouble       inside = 0, both, alone;
+  PetscBool            sorted;
 
-  for (PetscInt r = 0; r + b <= rows->m; r += b) {
-    if (b > 1) PlanRow(rows, r, b, &t);
-    else {
-      PlanScalars(rows, r, &t);
-      PlanPieces(rows, r, &t, &inside);
-    }
+  for (PetscInt r = 0; r < rows->m; r++) {
+    PlanScalars(rows, r, &t);
+    PlanPieces(rows, r, &t, &inside);
   }
-  for (PetscInt r = rows->m / b * b; r < rows->m; r++) alone += rows->i[r + 1] - rows->i[r];
-  both   = b == 1 ? t.entries * parts.both : 0;
-  far    = b > 1 && steps ? t.entries * parts.both : 0;
-  stored = 1 - parts.alone - (b == 1 ? parts.both : 0); /* of blocks the place of a pair is, whatever is in it */
-  t.alone += t.entries * (parts.alone + parts.both) - both - far;
-  t.blocks *= stored;
+  sorted = PlanSorted(&t, inside, steps);
+  both   = t.entries * parts->both;
+  alone  = t.entries * parts->alone;
+  work->build += 75 * t.entries;
+  t.entries *= stored;
   t.pieces *= stored;
   inside *= stored;
-  work->bytes += (entry + (PetscLogDouble)sizeof(PetscInt)) * alone + t.rows * (values * entry + 2);
-  work->bytes += (PetscLogDouble)SBCCOO_PAIR_BYTES * t.alone;
-  work->cycles += PLAN_ALONE * t.alone + PLAN_BOTH * both;
-  work->bytes += (2 * entry + 2) * both + entry * far;
+  work->cycles +=
+    PlanScalarCycles(&t, inside, steps, sorted) + (sorted ? PLAN_SORTED_BOTH : PLAN_BOTH) * both + PLAN_ALONE * alone;
+  work->bytes +=
+    (entry + 2) * t.rows + (entry + code) * t.entries + (2 * entry + 2) * both + (PetscLogDouble)SBCCOO_PAIR_BYTES * alone;
+  work->bytes += sorted ? 2 * t.entries : 2 * (t.entries - inside) + 3 * t.pieces;
+}
+
+/*
+  The work of blocks of b x b. Each has a load of x, one of y and its store, and is bound by those and by the multiplications of its
+  rows; a row waits for its sums
+*/
+static void PlanBlockWork(const SpmvCSR *rows, PetscInt b, PetscBool steps, const PlanParts *parts, SpmvWork *work)
+{
+  const PetscLogDouble values = (PetscLogDouble)(b * b), entry = (PetscLogDouble)sizeof(PetscScalar);
+  PlanTally            t      = {0};
+  PetscLogDouble       behind = 0, far; /* entries of rows behind the last whole block; pairs that no codes tell */
+
+  for (PetscInt r = 0; r + b <= rows->m; r += b) PlanRow(rows, r, b, &t);
+  for (PetscInt r = rows->m / b * b; r < rows->m; r++) behind += rows->i[r + 1] - rows->i[r];
+  work->build += 25 * t.entries + 50 * t.blocks;
+  far = steps ? t.entries * parts->both : 0;
+  t.alone += t.entries * (parts->alone + parts->both) - far;
+  t.blocks *= 1 - parts->alone; /* the place of a pair is stored, whatever is in it */
+  work->bytes += (entry + (PetscLogDouble)sizeof(PetscInt)) * behind + t.rows * (values * entry + 2);
+  work->bytes += t.blocks * (values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0)) + 2);
+  work->bytes += entry * far + (PetscLogDouble)SBCCOO_PAIR_BYTES * t.alone;
+  work->cycles +=
+    t.blocks * ((steps ? 4 : 3.4) * (PetscLogDouble)b - 1) + 12 * t.rows + PLAN_AGAIN * t.again + PLAN_ALONE * t.alone;
   if (far > 0)
     work->cycles += PLAN_UNTOLD * (PetscLogDouble)b * t.blocks * PetscMin(1, far / t.rows); /* in rows that have some */
-  work->bytes += t.blocks * values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0));
-  if (b == 1) work->bytes += 2 * (t.blocks - inside) + 3 * t.pieces;
-  else work->bytes += 2 * t.blocks;
-  if (b == 1)
-    work->cycles += (steps ? 6 : 3.5) * t.pieces + (steps ? 9.5 : PLAN_SINGLE) * (t.blocks - inside) + (steps ? 18 : 14) * t.rows;
-  else work->cycles += t.blocks * ((steps ? 4 : 3.4) * (PetscLogDouble)b - 1) + 12 * t.rows + PLAN_AGAIN * t.again;
+}
+
+/* Cycles of Zen 4 with all in cache */
+static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook *look, SpmvWork *work)
+{
+  const PetscBool steps = (PetscBool)(plan->value[SBCCOO_PAIRS] != SBCCOO_EQUAL);
+  const PlanParts parts = PlanPairs(rows, plan, look);
+
+  if (plan->value[SBCCOO_BLOCK] > 1) PlanBlockWork(rows, plan->value[SBCCOO_BLOCK], steps, &parts, work);
+  else PlanScalarWork(rows, steps, &parts, work);
   work->waits = PLAN_WAITS;
-  work->build += 25 * t.entries + 50 * t.blocks;
 }
 
 /* Pairs that both have their rows here are looked at once for all plans */

@@ -147,7 +147,7 @@ static inline PetscInt RenewSlot(RenewSlots *s, int alone)
 static void RenewPlainRow(SbccooWalk *w, PetscInt i, PetscInt nsingle, RenewPlace *at)
 {
   const SpmvCSR     *csr   = w->csr;
-  const PetscInt     first = w->left[i].next + 1, n = w->left[i].end - first, whole = w->nb / SBCCOO_PIECE;
+  const PetscInt     first = w->left[i].next + 1, n = w->left[i].end - first, whole = w->whole;
   const PetscInt    *column = csr->j + first;
   const PetscScalar *a      = csr->a + first;
   RenewSlots         slots  = {.inside = n - nsingle};
@@ -220,19 +220,52 @@ static void RenewPairs(SbccooWalk *w, PetscInt i, PetscInt taken)
   w->n        = n;
 }
 
-static void RenewScalars(SbccooWalk *w, SbccooStorage *s, PetscInt i, RenewPlace *at)
-{
-  const PetscInt  word = *at->index++;
-  const PetscBool wide = (PetscBool)(word == SBCCOO_WIDE), plain = (PetscBool)s->plain[i];
-  PetscInt        count[3] = {word & 31, word >> 5 & 31, word >> 10};
-  PetscBool       quick;
-  size_t          told;
+/* A row of scalars, where it is stored */
+typedef struct {
+  RenewPlace at;
+  PetscInt   count[3];
+  PetscBool  wide;
+} RenewRow;
 
-  if (PetscUnlikely(wide)) {
-    for (int k = 0; k < 3; k++) count[k] = (PetscInt)SbccooNumber(at->index, k, wide);
-    at->index += 6;
+/*
+  Where the rows of a chunk of n are, from `at` on; returns what the next chunk begins with. row: as SbccooStorage's, of the chunk
+*/
+static RenewPlace RenewFind(const uint8_t row[], const uint8_t **mask, PetscInt n, RenewPlace at, RenewRow rows[])
+{
+  for (PetscInt done = 0; done < n;) {
+    const uint16_t word = *at.index++;
+    const PetscInt end  = done + (row ? *at.index++ : 1);
+
+    for (; done < end; done++) {
+      RenewRow *r     = rows + (row ? row[done] : done);
+      size_t    pairs = 0;
+
+      r->wide = (PetscBool)(word == SBCCOO_WIDE);
+      SbccooCounts(word, (PetscBool)(row != NULL), r->count);
+      if (PetscUnlikely(r->wide)) {
+        for (int c = 0; c < 3; c++) r->count[c] = (PetscInt)SbccooNumber(at.index, c, PETSC_TRUE);
+        at.index += 6;
+      }
+      r->at = at;
+      for (PetscInt p = 0; p < r->count[0]; p++) pairs += (size_t)__builtin_popcount(*(*mask)++);
+      pairs += (size_t)r->count[1];
+      at.value += pairs;
+      if (at.code) at.code += pairs * SBCCOO_CODES;
+      at.both += 2 * r->count[2];
+      at.index += (r->wide ? 2 : 1) * (r->count[0] + r->count[1] + r->count[2]);
+    }
   }
-  quick = (PetscBool)(plain && !count[2]);
+  return at;
+}
+
+/* Row i, which is where `row` says; returns how many pairs are not told */
+static size_t RenewScalars(SbccooWalk *w, SbccooStorage *s, PetscInt i, RenewRow *row)
+{
+  RenewPlace     *at    = &row->at;
+  const PetscInt *count = row->count;
+  const PetscBool plain = (PetscBool)s->plain[i], quick = (PetscBool)(plain && !count[2]);
+
+  at->far = 0;
   if (PetscLikely(quick)) {
     s->diagonal[i] = w->csr->a[w->left[i].next];
     RenewPlainRow(w, i, count[1], at);
@@ -240,17 +273,31 @@ static void RenewScalars(SbccooWalk *w, SbccooStorage *s, PetscInt i, RenewPlace
     if (plain) RenewPairs(w, i, 0);
     else SbccooWalkScalars(w, i);
     s->diagonal[i] = w->value[0];
-    RenewAnyRow(w, i, wide, count, PETSC_FALSE, at);
+    RenewAnyRow(w, i, row->wide, count, PETSC_FALSE, at);
   }
-  told = (size_t)(w->n - count[2]);
-  if (PetscUnlikely(w->tell(told, at->value, w->mate, w->least, w->conjugate, at->code, w->told))) {
+  if (PetscUnlikely(w->tell((size_t)(w->n - count[2]), at->value, w->mate, w->least, w->conjugate, at->code, w->told))) {
     if (quick) RenewPairs(w, i, 1);
-    RenewAnyRow(w, i, wide, count, PETSC_TRUE, at);
+    RenewAnyRow(w, i, row->wide, count, PETSC_TRUE, at);
   }
-  at->value += told;
-  at->both += 2 * count[2];
-  if (at->code) at->code += told * SBCCOO_CODES;
-  at->index += (wide ? 2 : 1) * (count[0] + count[1] + count[2]);
+  return at->far;
+}
+
+/* All rows of scalars, chunk by chunk: in a chunk they may be stored in another order than they come */
+static void RenewChunks(SbccooWalk *w, SbccooStorage *s, size_t limit, RenewPlace *at)
+{
+  const uint8_t *mask = s->mask;
+  RenewRow       rows[SBCCOO_CHUNK];
+
+  for (PetscInt p = 0; p < s->nparts; p++) {
+    for (PetscInt first = s->part[p].first; first < s->part[p].last && at->far <= limit; first += SBCCOO_CHUNK) {
+      const PetscInt n   = PetscMin(SBCCOO_CHUNK, s->part[p].last - first);
+      size_t         far = at->far;
+
+      *at = RenewFind(s->row ? s->row + first : NULL, &mask, n, *at, rows);
+      for (PetscInt k = 0; k < n; k++) far += RenewScalars(w, s, first + k, rows + k);
+      at->far = far;
+    }
+  }
 }
 
 /*
@@ -273,10 +320,10 @@ PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done
   PetscCall(SbccooWalkCreate(csr, s, &w));
   PetscCall(SbccooListRoom(s->restroom[1] + 2 * limit, &list));
   SbccooWalkBegin(s, &w);
-  for (PetscInt i = 0; i < s->nb && at.far <= limit; i++) {
+  if (s->b == 1) RenewChunks(&w, s, limit, &at);
+  for (PetscInt i = 0; s->b > 1 && i < s->nb && at.far <= limit; i++) {
     for (; part < s->nparts && s->part[part].first == i; part++) s->part[part].far = at.fars.n;
-    if (s->b == 1) RenewScalars(&w, s, i, &at);
-    else if (s->b == 2) RenewBlocks(&w, s, i, 2, &at);
+    if (s->b == 2) RenewBlocks(&w, s, i, 2, &at);
     else if (s->b == 3) RenewBlocks(&w, s, i, 3, &at);
     else RenewBlocks(&w, s, i, (int)s->b, &at);
   }

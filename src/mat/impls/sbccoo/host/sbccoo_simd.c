@@ -5,7 +5,7 @@
   chunk of rows, so that they are set, and what is needed of x and y fetched, as late as it pays. Towards its end a part adds to
   rows of others as well: from there on it works in a window of its own. Windows are added to y in the order of the parts.
 */
-#include "sbccoo_scalars.h"
+#include "sbccoo_sorted.h"
 
 #if defined(SPMV_ISA_ABSENT)
 const SpmvKernels SPMV_ISA_NAME(SbccooKernels) = {.apply = NULL};
@@ -62,32 +62,70 @@ static PetscInt SbccooRest(const SbccooProduct *a, SbccooTarget to, PetscInt k, 
   return k;
 }
 
-/* Block row i, of blocks: word is the number of them and whether codes say that second entries are in far[] */
-SPMV_INLINE void SbccooBlocks(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, uint32_t word,
-                              const PetscScalar *x, PetscScalar *y)
+/* Block row i */
+SPMV_INLINE void SbccooRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, const PetscScalar *x, PetscScalar *y)
 {
-  const PetscInt n = (PetscInt)(word & ~SBCCOO_HAS_FAR(wide));
+  const PetscBool wide = (PetscBool)(*at->index == SBCCOO_WIDE);
+  uint32_t        word;
+  PetscInt        n;
 
-  if (codes && word & SBCCOO_HAS_FAR(wide)) SbccooBlockRow(at, b, codes, transpose, wide, PETSC_TRUE, n, x, y);
-  else SbccooBlockRow(at, b, codes, transpose, wide, PETSC_FALSE, n, x, y);
+  at->index += wide;
+  word = (uint32_t)SbccooNumber(at->index, 0, wide);
+  at->index += wide ? 2 : 1;
+  n = (PetscInt)(word & ~SBCCOO_HAS_FAR(wide));
+  if (PetscUnlikely(wide)) SbccooBlockRow(at, b, codes, transpose, PETSC_TRUE, codes, n, x, y);
+  else if (codes && word & SBCCOO_HAS_FAR(PETSC_FALSE)) SbccooBlockRow(at, b, codes, transpose, PETSC_FALSE, PETSC_TRUE, n, x, y);
+  else SbccooBlockRow(at, b, codes, transpose, PETSC_FALSE, PETSC_FALSE, n, x, y);
 }
 
-/* Block row i */
-SPMV_INLINE void SbccooRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscInt i, const PetscScalar *x,
-                           PetscScalar *y)
+/* A row of scalars with the word of its counts; x, y from it on */
+SPMV_INLINE void SbccooScalars(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool sorted, uint16_t word, int lane,
+                               const PetscScalar *x, PetscScalar *y)
 {
-  const int      lane = (int)(i % SBCCOO_PIECE);
-  const uint16_t word = *at->index++;
-  uint32_t       wide[3];
+  PetscInt count[3];
+  uint32_t wide[3];
 
   if (PetscLikely(word != SBCCOO_WIDE)) {
-    if (b > 1) SbccooBlocks(at, b, codes, transpose, PETSC_FALSE, word, x, y);
-    else SbccooScalarRow(at, codes, transpose, PETSC_FALSE, word & 31, word >> 5 & 31, word >> 10, lane, x, y);
-  } else {
-    memcpy(wide, at->index, sizeof(wide));
-    at->index += b > 1 ? 2 : 6;
-    if (b > 1) SbccooBlocks(at, b, codes, transpose, PETSC_TRUE, wide[0], x, y);
-    else SbccooScalarRow(at, codes, transpose, PETSC_TRUE, (PetscInt)wide[0], (PetscInt)wide[1], (PetscInt)wide[2], lane, x, y);
+    SbccooCounts(word, sorted, count);
+    SbccooScalarRow(at, codes, transpose, PETSC_FALSE, count[0], count[1], count[2], lane, x, y);
+    return;
+  }
+  memcpy(wide, at->index, sizeof(wide));
+  at->index += 6;
+  SbccooScalarRow(at, codes, transpose, PETSC_TRUE, (PetscInt)wide[0], (PetscInt)wide[1], (PetscInt)wide[2], lane, x, y);
+}
+
+/* The rows of scalars of a chunk that are stored by their lengths; x, y from its first one on */
+SPMV_INLINE void SbccooSorted(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscInt n, const PetscScalar *x,
+                              PetscScalar *y)
+{
+  for (PetscInt done = 0; done < n;) {
+    const uint16_t word = *at->index++;
+    const PetscInt rows = *at->index++;
+
+    done += rows;
+  #if !SPMV_SIMD_PLAIN
+    if (PetscLikely(word != SBCCOO_WIDE)) {
+      SbccooSortedRows(at, codes, transpose, rows, word & SBCCOO_SORTED_MAX, word >> 10, x, y);
+      continue;
+    }
+  #endif
+    for (PetscInt k = 0; k < rows; k++) {
+      const PetscInt i = *at->row++;
+
+      SbccooScalars(at, codes, transpose, PETSC_TRUE, word, 0, x + i, y + i);
+    }
+  }
+}
+
+/* The rows of scalars of a chunk as they come; `first` is the first one, x and y from it on */
+SPMV_INLINE void SbccooUnsorted(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscInt first, PetscInt n,
+                                const PetscScalar *x, PetscScalar *y)
+{
+  for (PetscInt i = 0; i < n; i++) {
+    const uint16_t word = *at->index++;
+
+    SbccooScalars(at, codes, transpose, PETSC_FALSE, word, (int)((first + i) % SBCCOO_PIECE), x + i, y + i);
   }
 }
 
@@ -101,6 +139,7 @@ SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, 
                              .code      = codes ? s->code + p->code : NULL,
                              .index     = s->index + p->index,
                              .mask      = s->mask + p->mask,
+                             .row       = s->row ? s->row + p->first : NULL,
                              .both      = s->both + 2 * p->both,
                              .far       = s->far + p->far,
                              .least     = s->least,
@@ -117,8 +156,10 @@ SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, 
     SbccooBegin(a, p, to, ready, front);
     if (last < p->last) SbccooFetch(a, to, (size_t)front * (size_t)b, (size_t)s->front[chunk + 1] * (size_t)b);
     ready = front;
-    for (PetscInt i = first; i < last; i++)
-      SbccooRow(&at, b, codes, transpose, i, a->x + (size_t)i * (size_t)b, to.y + ((size_t)i * (size_t)b - to.first));
+    if (b == 1 && s->row) SbccooSorted(&at, codes, transpose, last - first, a->x + first, to.y + ((size_t)first - to.first));
+    else if (b == 1) SbccooUnsorted(&at, codes, transpose, first, last - first, a->x + first, to.y + ((size_t)first - to.first));
+    for (PetscInt i = first; b > 1 && i < last; i++)
+      SbccooRow(&at, b, codes, transpose, a->x + (size_t)i * (size_t)b, to.y + ((size_t)i * (size_t)b - to.first));
     if (!transpose) rest = SbccooRest(a, to, rest, last * b);
   }
   if (to.y != a->y) memcpy(a->y + to.first, to.y, sizeof(PetscScalar) * (size_t)b * (size_t)(p->last - p->wfirst));

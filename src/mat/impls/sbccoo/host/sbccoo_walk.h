@@ -39,6 +39,7 @@ typedef struct {
 typedef struct {
   const SpmvCSR *csr;
   PetscInt       nb;
+  PetscInt       whole; /* pieces of columns that there are; 0: rows have no pieces */
   PetscReal      least;
   PetscBool      conjugate, codes, upper;
   SbccooTellFn  *tell;
