@@ -129,13 +129,9 @@ static void FillChunkBegin(const SbccooStorage *s, FillChunk *c)
 
 static PetscErrorCode FillChunkCreate(const SpmvCSR *csr, const SbccooStorage *s, FillChunk *c)
 {
-  size_t most = 1;
+  const size_t most = SbccooChunkMost(csr, s);
 
   PetscFunctionBegin;
-  for (PetscInt p = 0; p < s->nparts; p++) {
-    for (PetscInt i = s->part[p].first; i < s->part[p].last; i += SBCCOO_CHUNK)
-      most = PetscMax(most, 1 + (size_t)(csr->i[PetscMin(i + SBCCOO_CHUNK, s->part[p].last)] - csr->i[i]));
-  }
   PetscCall(
     PetscMalloc4(most, &c->value, 2 * most, &c->both, most * SBCCOO_CODES, &c->code, 2 * most + 6 * SBCCOO_CHUNK, &c->index));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -140,17 +140,51 @@ static inline PetscInt RenewSlot(RenewSlots *s, int alone)
   return to;
 }
 
-/*
-  Values of row i, which is plain and has no pair of which both entries are stored: the entries in pieces, then the others, the
-  first of each pair to at->value and the second one to w->mate. Nothing here branches on what columns are
-*/
-static void RenewPlainRow(SbccooWalk *w, PetscInt i, PetscInt nsingle, RenewPlace *at)
+/* A row of scalars, where it is stored */
+typedef struct {
+  RenewPlace     at;
+  const uint8_t *mask;
+  PetscScalar   *mate; /* of the chunk's second entries, those of the row */
+  PetscInt       count[3];
+  PetscBool      wide;
+} RenewRow;
+
+/* Values of row i, which is plain, of rows by their lengths: the first entries of pairs to at.value and the second ones to mate */
+static void RenewSortedRow(SbccooWalk *w, PetscInt i, const RenewRow *row)
 {
   const SpmvCSR     *csr   = w->csr;
-  const PetscInt     first = w->left[i].next + 1, n = w->left[i].end - first, whole = w->whole;
+  const PetscInt     first = w->left[i].next + 1, n = w->left[i].end - first;
   const PetscInt    *column = csr->j + first;
   const PetscScalar *a      = csr->a + first;
-  RenewSlots         slots  = {.inside = n - nsingle};
+  const uint16_t    *both   = row->at.index + (row->wide ? 2 : 1) * row->count[1];
+  PetscScalar       *value = row->at.value, *mates = row->mate;
+  PetscInt           two = 0;
+
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscScalar *mate = csr->a + w->left[column[k]].next++;
+
+    __builtin_prefetch((const char *)mate + SPMV_CACHE_LINE, 0, 3);
+    if (two < row->count[2] && SbccooNumber(both, two, row->wide) == (size_t)(column[k] - i)) {
+      row->at.both[2 * two]       = a[k];
+      row->at.both[2 * two++ + 1] = *mate;
+    } else {
+      *value++ = a[k];
+      *mates++ = *mate;
+    }
+  }
+}
+
+/*
+  The same of rows that are cut, without pairs of which both entries are stored: the entries in pieces, then the others. Nothing here
+  branches on what columns are
+*/
+static void RenewCutRow(SbccooWalk *w, PetscInt i, const RenewRow *row)
+{
+  const SpmvCSR     *csr   = w->csr;
+  const PetscInt     first = w->left[i].next + 1, n = w->left[i].end - first, whole = w->nb / SBCCOO_PIECE;
+  const PetscInt    *column = csr->j + first;
+  const PetscScalar *a      = csr->a + first;
+  RenewSlots         slots  = {.inside = n - row->count[1]};
   PetscInt           last = -1, piece = n ? column[0] / SBCCOO_PIECE : -1;
 
   for (PetscInt k = 0; k < n; k++) {
@@ -160,22 +194,19 @@ static void RenewPlainRow(SbccooWalk *w, PetscInt i, PetscInt nsingle, RenewPlac
     const PetscInt     to    = RenewSlot(&slots, alone);
 
     __builtin_prefetch((const char *)mate + SPMV_CACHE_LINE, 0, 3);
-    at->value[to] = a[k];
-    w->mate[to]   = *mate;
-    last          = piece;
-    piece         = next;
+    row->at.value[to] = a[k];
+    row->mate[to]     = *mate;
+    last              = piece;
+    piece             = next;
   }
-  w->n = n;
 }
 
-/*
-  The same of any row, by the index. `far`: instead, pairs that are not told go to the rest
-*/
-static void RenewAnyRow(SbccooWalk *w, PetscInt i, PetscBool wide, const PetscInt count[3], PetscBool far, RenewPlace *at)
+/* The same of any row, by the index */
+static void RenewAnyRow(const SbccooWalk *w, PetscInt i, const RenewRow *row)
 {
-  const PetscInt  words  = wide ? 2 : 1;
-  const uint16_t *single = at->index + words * count[0], *both = single + words * count[1];
-  RenewSlots      slots = {.inside = w->n - count[1] - count[2]};
+  const PetscInt  words  = row->wide ? 2 : 1;
+  const uint16_t *single = row->at.index + words * row->count[0], *both = single + words * row->count[1];
+  RenewSlots      slots = {.inside = w->n - row->count[1] - row->count[2]};
   PetscInt        two   = 0;
 
   for (PetscInt k = 0; k < w->n; k++) {
@@ -183,29 +214,19 @@ static void RenewAnyRow(SbccooWalk *w, PetscInt i, PetscBool wide, const PetscIn
     const PetscInt one  = slots.one;
     PetscInt       to;
 
-    if (two < count[2] && SbccooNumber(both, two, wide) == away) {
-      at->both[2 * two]       = w->value[k + 1];
-      at->both[2 * two++ + 1] = w->other[k];
+    if (two < row->count[2] && SbccooNumber(both, two, row->wide) == away) {
+      row->at.both[2 * two]       = w->value[k + 1];
+      row->at.both[2 * two++ + 1] = w->other[k];
       continue;
     }
-    to = RenewSlot(&slots, one < count[1] && SbccooNumber(single, one, wide) == away);
-    if (!far) {
-      at->value[to] = w->value[k + 1];
-      w->mate[to]   = w->other[k];
-    } else if (SbccooIsTold(w->told, (size_t)to)) continue;
-    else if (w->upper) SbccooCheck(w, i, w->column[k], w->value[k + 1], w->other[k]);
-    else {
-      SbccooAlone(w, i, w->column[k], w->value[k + 1]);
-      SbccooAlone(w, w->column[k], i, w->other[k]);
-      at->value[to] = 0;
-      if (at->code) memset(at->code + (size_t)to * SBCCOO_CODES, 0, SBCCOO_CODES);
-      at->far++;
-    }
+    to                = RenewSlot(&slots, one < row->count[1] && SbccooNumber(single, one, row->wide) == away);
+    row->at.value[to] = w->value[k + 1];
+    row->mate[to]     = w->other[k];
   }
 }
 
-/* The pairs of row i, which is plain, as SbccooWalkScalars() has them; taken: 1 if their rows have moved on already */
-static void RenewPairs(SbccooWalk *w, PetscInt i, PetscInt taken)
+/* The pairs of row i, which is plain, as SbccooWalkScalars() has them */
+static void RenewPairs(SbccooWalk *w, PetscInt i)
 {
   const SpmvCSR *csr   = w->csr;
   const PetscInt first = w->left[i].next + 1, n = w->left[i].end - first;
@@ -213,25 +234,56 @@ static void RenewPairs(SbccooWalk *w, PetscInt i, PetscInt taken)
   for (PetscInt k = 0; k < n; k++) {
     w->column[k]    = csr->j[first + k];
     w->value[k + 1] = csr->a[first + k];
-    w->other[k]     = csr->a[w->left[w->column[k]].next - taken];
-    w->left[w->column[k]].next += 1 - taken;
+    w->other[k]     = csr->a[w->left[w->column[k]].next++];
   }
   w->value[0] = csr->a[first - 1];
   w->n        = n;
 }
 
-/* A row of scalars, where it is stored */
-typedef struct {
-  RenewPlace at;
-  PetscInt   count[3];
-  PetscBool  wide;
-} RenewRow;
+/* An entry of row i, in column j, whose second entry is not told: both go to the rest */
+static size_t RenewUntold(SbccooWalk *w, PetscInt i, PetscInt j, const RenewRow *row, size_t k)
+{
+  PetscScalar *a = row->at.value + k;
+
+  if (w->upper) {
+    SbccooCheck(w, i, j, *a, row->mate[k]);
+    return 0;
+  }
+  SbccooAlone(w, i, j, *a);
+  SbccooAlone(w, j, i, row->mate[k]);
+  *a = 0;
+  if (row->at.code) memset(row->at.code + k * SBCCOO_CODES, 0, SBCCOO_CODES);
+  return 1;
+}
+
+/* The pairs of row i that are not told, of which the first one is the chunk's `pair`-th; returns how many go to the rest */
+static size_t RenewFarRow(SbccooWalk *w, PetscInt i, const RenewRow *row, size_t pair)
+{
+  const PetscInt  words  = row->wide ? 2 : 1;
+  const uint16_t *single = row->at.index + words * row->count[0];
+  size_t          k = 0, far = 0;
+
+  for (PetscInt p = 0; p < row->count[0]; p++) {
+    const PetscInt piece = i / SBCCOO_PIECE + (PetscInt)SbccooNumber(row->at.index, p, row->wide);
+
+    for (unsigned mask = row->mask[p]; mask; mask &= mask - 1, k++) {
+      if (!SbccooIsTold(w->told, pair + k)) far += RenewUntold(w, i, piece * SBCCOO_PIECE + __builtin_ctz(mask), row, k);
+    }
+  }
+  for (PetscInt p = 0; p < row->count[1]; p++, k++) {
+    if (!SbccooIsTold(w->told, pair + k)) far += RenewUntold(w, i, i + (PetscInt)SbccooNumber(single, p, row->wide), row, k);
+  }
+  return far;
+}
 
 /*
   Where the rows of a chunk of n are, from `at` on; returns what the next chunk begins with. row: as SbccooStorage's, of the chunk
 */
-static RenewPlace RenewFind(const uint8_t row[], const uint8_t **mask, PetscInt n, RenewPlace at, RenewRow rows[])
+static RenewPlace RenewFind(const SbccooWalk *w, const uint8_t row[], const uint8_t **mask, PetscInt n, RenewPlace at,
+                            RenewRow rows[])
 {
+  const PetscScalar *first = at.value;
+
   for (PetscInt done = 0; done < n;) {
     const uint16_t word = *at.index++;
     const PetscInt end  = done + (row ? *at.index++ : 1);
@@ -246,7 +298,9 @@ static RenewPlace RenewFind(const uint8_t row[], const uint8_t **mask, PetscInt 
         for (int c = 0; c < 3; c++) r->count[c] = (PetscInt)SbccooNumber(at.index, c, PETSC_TRUE);
         at.index += 6;
       }
-      r->at = at;
+      r->at   = at;
+      r->mate = w->mate + (at.value - first);
+      r->mask = *mask;
       for (PetscInt p = 0; p < r->count[0]; p++) pairs += (size_t)__builtin_popcount(*(*mask)++);
       pairs += (size_t)r->count[1];
       at.value += pairs;
@@ -258,28 +312,30 @@ static RenewPlace RenewFind(const uint8_t row[], const uint8_t **mask, PetscInt 
   return at;
 }
 
-/* Row i, which is where `row` says; returns how many pairs are not told */
-static size_t RenewScalars(SbccooWalk *w, SbccooStorage *s, PetscInt i, RenewRow *row)
+/* The n rows of a chunk from row `first` on, which are where `rows` says, and have `pairs` pairs that are told; returns how many are not */
+static size_t RenewChunk(SbccooWalk *w, SbccooStorage *s, PetscInt first, PetscInt n, const RenewRow rows[],
+                         const RenewPlace *begin, size_t pairs)
 {
-  RenewPlace     *at    = &row->at;
-  const PetscInt *count = row->count;
-  const PetscBool plain = (PetscBool)s->plain[i], quick = (PetscBool)(plain && !count[2]);
+  size_t far = 0;
 
-  at->far = 0;
-  if (PetscLikely(quick)) {
-    s->diagonal[i] = w->csr->a[w->left[i].next];
-    RenewPlainRow(w, i, count[1], at);
-  } else {
-    if (plain) RenewPairs(w, i, 0);
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt  i     = first + k;
+    const PetscBool plain = (PetscBool)s->plain[i];
+
+    if (PetscLikely(plain && (s->row || !rows[k].count[2]))) {
+      s->diagonal[i] = w->csr->a[w->left[i].next];
+      if (s->row) RenewSortedRow(w, i, rows + k);
+      else RenewCutRow(w, i, rows + k);
+      continue;
+    }
+    if (plain) RenewPairs(w, i);
     else SbccooWalkScalars(w, i);
     s->diagonal[i] = w->value[0];
-    RenewAnyRow(w, i, row->wide, count, PETSC_FALSE, at);
+    RenewAnyRow(w, i, rows + k);
   }
-  if (PetscUnlikely(w->tell((size_t)(w->n - count[2]), at->value, w->mate, w->least, w->conjugate, at->code, w->told))) {
-    if (quick) RenewPairs(w, i, 1);
-    RenewAnyRow(w, i, row->wide, count, PETSC_TRUE, at);
-  }
-  return at->far;
+  if (PetscLikely(!w->tell(pairs, begin->value, w->mate, w->least, w->conjugate, begin->code, w->told))) return 0;
+  for (PetscInt k = 0; k < n; k++) far += RenewFarRow(w, first + k, rows + k, (size_t)(rows[k].mate - w->mate));
+  return far;
 }
 
 /* All rows of scalars, chunk by chunk: in a chunk they may be stored in another order than they come */
@@ -290,12 +346,11 @@ static void RenewChunks(SbccooWalk *w, SbccooStorage *s, size_t limit, RenewPlac
 
   for (PetscInt p = 0; p < s->nparts; p++) {
     for (PetscInt first = s->part[p].first; first < s->part[p].last && at->far <= limit; first += SBCCOO_CHUNK) {
-      const PetscInt n   = PetscMin(SBCCOO_CHUNK, s->part[p].last - first);
-      size_t         far = at->far;
+      const PetscInt   n     = PetscMin(SBCCOO_CHUNK, s->part[p].last - first);
+      const RenewPlace begin = *at;
 
-      *at = RenewFind(s->row ? s->row + first : NULL, &mask, n, *at, rows);
-      for (PetscInt k = 0; k < n; k++) far += RenewScalars(w, s, first + k, rows + k);
-      at->far = far;
+      *at = RenewFind(w, s->row ? s->row + first : NULL, &mask, n, begin, rows);
+      at->far += RenewChunk(w, s, first, n, rows, &begin, (size_t)(at->value - begin.value));
     }
   }
 }

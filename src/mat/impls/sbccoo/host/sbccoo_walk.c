@@ -3,22 +3,33 @@
 */
 #include "sbccoo_walk.h"
 
+/* Entries of a chunk of rows of scalars, at most */
+size_t SbccooChunkMost(const SpmvCSR *csr, const SbccooStorage *s)
+{
+  PetscInt most = 0;
+
+  for (PetscInt p = 0; p < s->nparts; p++) {
+    for (PetscInt i = s->part[p].first; s->b == 1 && i < s->part[p].last; i += SBCCOO_CHUNK)
+      most = PetscMax(most, csr->i[PetscMin(i + SBCCOO_CHUNK, s->part[p].last)] - csr->i[i]);
+  }
+  return (size_t)most;
+}
+
 /* For the rows of a matrix, with w->rest set; the storage has its sizes */
 PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, SbccooWalk *w)
 {
-  const size_t row = (size_t)s->longest + 2, entries = SbccooEntries(s), pairs = row * entries;
+  const size_t row = (size_t)s->longest + 2, entries = SbccooEntries(s), pairs = row * entries, chunk = SbccooChunkMost(csr, s);
   SbccooCut   *c = &w->cut;
 
   PetscFunctionBegin;
-  w->csr   = csr;
-  w->tell  = s->tell[s->upper];
-  w->nb    = s->nb;
-  w->whole = s->row ? 0 : s->nb / SBCCOO_PIECE;
+  w->csr  = csr;
+  w->tell = s->tell[s->upper];
+  w->nb   = s->nb;
   PetscCall(PetscMalloc1(s->m, &w->left));
   if (s->upper) PetscCall(PetscMalloc1(s->m, &w->scale));
   PetscCall(PetscMalloc3(row, &w->column, pairs, &w->value, pairs, &w->other));
-  PetscCall(PetscMalloc3(row, &w->there, pairs * SBCCOO_CODES, &w->code, pairs / 8 + 1, &w->told));
-  PetscCall(PetscMalloc3(row, &w->bothcolumn, 2 * row, &w->both, row, &w->mate));
+  PetscCall(PetscMalloc3(row, &w->there, pairs * SBCCOO_CODES, &w->code, PetscMax(pairs, chunk) / 8 + 1, &w->told));
+  PetscCall(PetscMalloc3(row, &w->bothcolumn, 2 * row, &w->both, chunk, &w->mate));
   PetscCall(PetscMalloc5(row, &c->piece, row, &c->mask, row, &c->column, row, &c->value, row * SBCCOO_CODES, &c->code));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

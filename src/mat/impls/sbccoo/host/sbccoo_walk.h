@@ -39,7 +39,6 @@ typedef struct {
 typedef struct {
   const SpmvCSR *csr;
   PetscInt       nb;
-  PetscInt       whole; /* pieces of columns that there are; 0: rows have no pieces */
   PetscReal      least;
   PetscBool      conjugate, codes, upper;
   SbccooTellFn  *tell;
@@ -64,7 +63,8 @@ typedef struct {
   PetscInt    *bothcolumn; /* [nboth] */
   PetscScalar *both;       /* [nboth][2] */
   SbccooCut    cut;
-  PetscScalar *mate; /* [pairs] of sbccoo_renew.c: the second entries in the order in which the first ones are stored */
+  PetscScalar
+    *mate; /* [SbccooChunkMost()] of sbccoo_renew.c: the second entries of a chunk's pairs as the first ones are stored */
 
   size_t far;  /* pairs of blocks that are not told */
   size_t near; /* pairs of which both entries are stored, since there are no codes */
@@ -331,6 +331,7 @@ static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
 }
 
 /* sbccoo_walk.c */
+extern size_t         SbccooChunkMost(const SpmvCSR *csr, const SbccooStorage *s);
 extern PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, SbccooWalk *w);
 extern PetscErrorCode SbccooWalkDestroy(SbccooWalk *w);
 extern PetscErrorCode SbccooRefuse(const SbccooWalk *w);
