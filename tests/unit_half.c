@@ -287,8 +287,8 @@ static PetscErrorCode Elements(PetscInt b, PetscRandom rand)
     if (b > 1) PetscCall(ServeInBlocks(sign > 0 ? "Stokes in blocks" : "Stokes, skew, in blocks", b, S));
     PetscCall(MatDestroy(&S));
   }
-  PetscCall(Stokes(A, 25, -1, rand, &S));
-  PetscCall(ServeOnce("Stokes, skew, a quarter", S));
+  PetscCall(Stokes(A, 45, -1, rand, &S));
+  PetscCall(ServeOnce("Stokes, skew, more", S));
   PetscCall(MatDestroy(&S));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(ulps); k++) {
     char name[64];

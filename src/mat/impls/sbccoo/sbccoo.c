@@ -2,9 +2,10 @@
   sbccoo - half of a symmetric matrix: diagonal and strict upper part, each entry used twice
 
   Storage:   blocks of b x b entries, b = 1 to 8, in the order of block rows: of each row the block on the diagonal, then those
-             beyond it, by rows; for each of these j - i as a uint16, in rows where that is too small as a uint32. In the place of
-             scalars beyond the diagonal (b = 1) there are pieces: four columns with two entries or more, which a byte tells; and
-             what is in none.
+             beyond it, by rows; for each of these j - i as a uint16, in rows where that is too small as a uint32. Of scalars
+             (b = 1) the rows of each chunk of 64 are sorted by their lengths, so that loops end where a processor expects it. Or
+             there are pieces in the place of scalars beyond the diagonal, four columns with two entries or more, which a byte
+             tells; and what is in none: where that takes less time.
              A pair is an entry and its mirror image. Both are kept to the last bit: where they are not equal, an int8 for
              each part of the first one tells the second, as a multiple of half a unit in its last place, or in that of larger
              terms that cancelled (sbccoo_pairs.h). Where that is not enough (other signs, 0 and -0, NaN), both are stored.

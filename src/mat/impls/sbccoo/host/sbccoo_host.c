@@ -20,12 +20,12 @@ static SbccooTellFn *const SbccooTells[SPMV_ISA_COUNT][2] = {
 /*
   Entries off the diagonal, of a hundred, that have no partner or are not told from it, above which another format is to serve.
   With 23 of them in the rest, blocks of 3x3 (7.8 million entries) take as long as tpspmv. Of scalars such a pair takes 18 bytes,
-  not 24 and its place: skew Stokes in space, 17 of a hundred, takes 0.98 of the time of the best other plan with 29 million
-  entries, in blocks of 3x3 1.23. Where 33 of a hundred are scattered it is 1.7. Of blocks with codes a pair that is not told takes
-  8 bytes: where 35 of a hundred are scattered (elasticity, 30 million entries) 0.78 of the time of the best other format
+  not 24 and its place: with 29 to 33 of them (heat, edge elements, 30 million entries) products take 1.1 to 0.84 of the time of the
+  best other format. Of blocks with codes a pair that is not told takes 8 bytes: where 35 of a hundred are scattered (elasticity, 30
+  million entries) 0.78 (Emerald Rapids)
 */
 #define SBCCOO_ALONE   15
-#define SBCCOO_SCALARS 20 /* the same of scalars */
+#define SBCCOO_SCALARS 35 /* the same of scalars */
 #define SBCCOO_UNTOLD  40 /* of blocks with codes, not told */
 
 static const PetscInt    SbccooBlocks[]     = {0, 1, 2, 3, 4, 5, 6, 7, 8};

@@ -32,7 +32,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 
 #define PLAN_ALONE       14  /* cycles of two entries of the rest */
 #define PLAN_BOTH        9.5 /* of a pair of scalars of which both are stored: as of one with a step (P2, Emerald Rapids) */
-#define PLAN_SORTED_BOTH 4   /* the same where rows are stored by their lengths */
+#define PLAN_SORTED_BOTH 7   /* the same where rows are stored by their lengths */
 #define PLAN_SINGLE      4.8 /* of a pair of equal scalars in no piece; 4 in cache (P1 in space, Emerald Rapids) */
 #define PLAN_UNTOLD      2.7 /* of a row of a block where second entries are not told by codes (P2 elasticity, Emerald Rapids) */
 #define PLAN_LOOK        128 /* entries of some rows whose partners are looked at */
