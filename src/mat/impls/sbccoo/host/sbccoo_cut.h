@@ -104,75 +104,118 @@ static void FillScalars(SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *
   at->both += nboth;
 }
 
-/* A row of the chunk at hand, which begins at `at` in the chunk's arrays */
+#define FILL_MORE 3 /* values that FillCopy() may read and write beyond n */
+
+/* Copies n values of so many bytes, four at a time: up to three more are read and written. Rows are too short to call a function */
+static inline __attribute__((always_inline)) void FillCopy(void *to, const void *from, size_t n, size_t bytes)
+{
+  for (size_t k = 0; k < n; k += 4) memcpy((char *)to + k * bytes, (const char *)from + k * bytes, 4 * bytes);
+}
+
+/* A row of the chunk at hand, and where it begins in the chunk's arrays */
 typedef struct {
-  FillPlace at;
-  uint32_t  key; /* the word of its counts, and its number */
-  PetscInt  single, words, nboth;
+  uint32_t key; /* the word of its counts, and its number */
+  PetscInt single, words, nboth;
+  size_t   value, index, both;
 } FillRow;
 
-/* The rows of the chunk at hand as they come, before they are stored by their lengths */
+/* The rows of the chunk at hand as they come, before they are stored by their lengths. Of each the diagonal entry is first */
 typedef struct {
   PetscInt     n;
-  FillPlace    end; /* where the next one begins */
   FillRow      row[SBCCOO_CHUNK];
-  PetscScalar *value, *both;
+  PetscScalar *value, *other, *both;
+  PetscInt    *column;
   int8_t      *code;
+  uint8_t     *told;
   uint16_t    *index;
 } FillChunk;
 
-static void FillChunkBegin(const SbccooStorage *s, FillChunk *c)
-{
-  c->n   = 0;
-  c->end = (FillPlace){.value = c->value, .code = s->code ? c->code : NULL, .index = c->index};
-}
-
 static PetscErrorCode FillChunkCreate(const SpmvCSR *csr, const SbccooStorage *s, FillChunk *c)
 {
-  const size_t most = SbccooChunkMost(csr, s);
+  const size_t most = SbccooChunkMost(csr, s) + SBCCOO_CHUNK + FILL_MORE;
 
   PetscFunctionBegin;
-  PetscCall(
-    PetscMalloc4(most, &c->value, 2 * most, &c->both, most * SBCCOO_CODES, &c->code, 2 * most + 6 * SBCCOO_CHUNK, &c->index));
+  PetscCall(PetscMalloc4(most, &c->value, most, &c->other, 2 * most, &c->both, most, &c->column));
+  PetscCall(PetscMalloc3(most * SBCCOO_CODES, &c->code, most / 8 + 1, &c->told, 2 * most + 6 * SBCCOO_CHUNK, &c->index));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode FillChunkDestroy(FillChunk *c)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree4(c->value, c->both, c->code, c->index));
+  PetscCall(PetscFree4(c->value, c->other, c->both, c->column));
+  PetscCall(PetscFree3(c->code, c->told, c->index));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The row at hand as scalars of the chunk */
-static void FillChunkRow(SbccooWalk *w, PetscInt i, SbccooStorage *s, FillChunk *c)
+/* The arrays of the chunk from entry `first` on, which is on the diagonal, as those of the row at hand */
+static void FillChunkAt(const FillChunk *c, size_t first, SbccooWalk *w)
 {
-  FillRow     *row = c->row + c->n;
-  FillPlace    at  = c->end;
-  const size_t n   = (size_t)w->n;
-  unsigned     word;
+  w->value  = c->value + first;
+  w->other  = c->other + first + 1;
+  w->column = c->column + first + 1;
+  w->code   = c->code + (first + 1) * SBCCOO_CODES;
+}
 
+/* The pairs of n rows from row `first` on; returns whether all are told. *reach: the rows before this one are all that they add to */
+static PetscBool FillChunkPairs(SbccooWalk *w, PetscInt first, PetscInt n, SbccooStorage *s, FillChunk *c, PetscInt *reach)
+{
+  size_t entries = 0;
+
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt i = first + k;
+
+    FillChunkAt(c, entries, w);
+    SbccooWalkScalars(w, i);
+    s->diagonal[i] = w->value[0];
+    w->other[-1]   = w->conjugate ? PetscConj(w->value[0]) : w->value[0];
+    s->plain[i]    = (uint8_t)w->plain;
+    *reach         = PetscMax(*reach, 1 + (w->n ? w->column[w->n - 1] : i));
+    c->row[k]      = (FillRow){.value = entries, .single = w->n};
+    entries += 1 + (size_t)w->n;
+  }
+  return (PetscBool)!w->tell(entries, c->value, c->other, w->least, w->conjugate, w->codes ? c->code : NULL, c->told);
+}
+
+/* Rows [first, first + n) of scalars as those of the chunk at hand; *reach: the rows before this one are all that they add to */
+static void FillChunkRows(SbccooWalk *w, PetscInt first, PetscInt n, SbccooStorage *s, FillChunk *c, PetscInt *reach)
+{
+  const SbccooWalk was  = *w;
+  const PetscBool  told = FillChunkPairs(w, first, n, s, c, reach);
+  size_t           both = 0;
+  FillPlace        at   = {.index = c->index};
+
+  c->n          = n;
+  w->nboth      = 0;
   w->cut.pieces = 0;
-  w->cut.single = w->n;
-  word          = FillCounts(w, i, PETSC_TRUE);
-  memcpy(at.value, w->value + 1, n * sizeof(PetscScalar));
-  if (at.code) memcpy(at.code, w->code, n * SBCCOO_CODES);
-  memcpy(c->both + 2 * at.both, w->both, 2 * (size_t)w->nboth * sizeof(PetscScalar));
-  FillWords(w, i, (PetscBool)(word == SBCCOO_WIDE), w->column, &at);
-  s->diagonal[i] = w->value[0];
-  *row           = (FillRow){.at     = c->end,
-                             .key    = word << 16 | (uint32_t)c->n++,
-                             .single = w->n,
-                             .words  = (PetscInt)(at.index - c->end.index),
-                             .nboth  = w->nboth};
-  c->end.value += n;
-  if (at.code) c->end.code += n * SBCCOO_CODES;
-  c->end.index = at.index;
-  c->end.both += (size_t)w->nboth;
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscInt i   = first + k;
+    FillRow       *row = c->row + k;
+    unsigned       word;
+
+    FillChunkAt(c, row->value, w);
+    w->n = row->single;
+    if (!told) SbccooSplitScalars(w, i, c->told, row->value + 1);
+    if (w->nboth) memcpy(c->both + 2 * both, w->both, 2 * (size_t)w->nboth * sizeof(PetscScalar));
+    w->cut.single = w->n;
+    word          = FillCounts(w, i, PETSC_TRUE);
+    row->key      = word << 16 | (uint32_t)k;
+    row->single   = w->n;
+    row->nboth    = w->nboth;
+    row->both     = both;
+    row->index    = (size_t)(at.index - c->index);
+    FillWords(w, i, (PetscBool)(word == SBCCOO_WIDE), w->column, &at);
+    row->words = (PetscInt)((size_t)(at.index - c->index) - row->index);
+    both += (size_t)w->nboth;
+  }
+  w->value  = was.value;
+  w->other  = was.other;
+  w->column = was.column;
+  w->code   = was.code;
 }
 
 /* Stores the rows of the chunk by their lengths. As neighbours have the same, a processor foresees where these loops end */
-static void FillChunkStore(FillChunk *c, SbccooStorage *s, FillPlace *at)
+static void FillChunkStore(const FillChunk *c, SbccooStorage *s, FillPlace *at)
 {
   uint32_t  key[SBCCOO_CHUNK];
   uint16_t *count = NULL;
@@ -185,7 +228,7 @@ static void FillChunkStore(FillChunk *c, SbccooStorage *s, FillPlace *at)
   }
   for (PetscInt k = 0; k < c->n; k++) {
     const FillRow *row  = c->row + (key[k] & UINT16_MAX);
-    const size_t   both = (size_t)row->nboth;
+    const size_t   both = (size_t)row->nboth, single = (size_t)row->single;
 
     if (!k || key[k] >> 16 != key[k - 1] >> 16) {
       *at->index++ = (uint16_t)(key[k] >> 16);
@@ -194,15 +237,14 @@ static void FillChunkStore(FillChunk *c, SbccooStorage *s, FillPlace *at)
     }
     ++*count;
     *at->row++ = (uint8_t)(key[k] & UINT16_MAX);
-    for (PetscInt e = 0; e < row->single; e++) at->value[e] = row->at.value[e];
-    for (size_t e = 0; at->code && e < (size_t)row->single * SBCCOO_CODES; e++) at->code[e] = row->at.code[e];
-    for (PetscInt e = 0; e < row->words; e++) at->index[e] = row->at.index[e];
-    for (size_t e = 0; e < 2 * both && at->both + both <= s->bothroom; e++)
-      s->both[2 * at->both + e] = c->both[2 * row->at.both + e];
-    at->value += row->single;
-    if (at->code) at->code += (size_t)row->single * SBCCOO_CODES;
+    FillCopy(at->value, c->value + row->value + 1, single, sizeof(PetscScalar));
+    if (at->code) FillCopy(at->code, c->code + (row->value + 1) * SBCCOO_CODES, single, SBCCOO_CODES);
+    for (PetscInt e = 0; e < row->words; e++) at->index[e] = c->index[row->index + (size_t)e];
+    if (both && at->both + both <= s->bothroom)
+      memcpy(s->both + 2 * at->both, c->both + 2 * row->both, 2 * both * sizeof(PetscScalar));
+    at->value += single;
+    if (at->code) at->code += single * SBCCOO_CODES;
     at->index += row->words;
     at->both += both;
   }
-  FillChunkBegin(s, c);
 }

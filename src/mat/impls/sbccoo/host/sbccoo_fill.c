@@ -28,6 +28,12 @@ static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w
   }
 }
 
+/* Of scalars, the row that whole pieces reach to */
+static PetscInt FillFront(const SbccooStorage *s, PetscInt reach)
+{
+  return PetscMin(s->nb, (reach + SBCCOO_PIECE - 1) / SBCCOO_PIECE * SBCCOO_PIECE);
+}
+
 /* Where a part begins, and how far its rows reach */
 static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
 {
@@ -41,25 +47,18 @@ static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
   p->code  = s->b > 1 ? (p->value - (size_t)p->first * SbccooEntries(s)) * SBCCOO_CODES : p->value * SBCCOO_CODES;
 }
 
-/* Walks over all rows */
-static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, FillChunk *rows, SbccooStorage *s, int b)
+/* All rows as they come */
+static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, SbccooStorage *s, int b, FillPlace *at)
 {
-  FillPlace at   = {.value = s->value,
-                    .code  = s->code,
-                    .index = s->index,
-                    .mask  = s->mask,
-                    .row   = s->row,
-                    .far   = {.far = s->far, .room = s->farroom}};
-  PetscInt  part = 0, chunk = 0, reach = 0;
+  PetscInt part = 0, chunk = 0, reach = 0;
 
   for (PetscInt i = 0; i < s->nb; i++) {
     PetscInt from;
 
     while (part + 1 < s->nparts && i >= s->part[part + 1].first) part++;
     from = i - s->part[part].first;
-    if (b == 1 && s->row && from % SBCCOO_CHUNK == 0) FillChunkStore(rows, s, &at);
     if (!from) {
-      for (PetscInt p = part; p >= 0 && s->part[p].first == i; p--) FillPart(s, p, &at);
+      for (PetscInt p = part; p >= 0 && s->part[p].first == i; p--) FillPart(s, p, at);
     }
     if (from % SBCCOO_CHUNK == 0) {
       if (!from) reach = i;
@@ -67,25 +66,55 @@ static inline __attribute__((always_inline)) void FillRows(SbccooWalk *w, FillCh
     }
     if (b == 1) {
       SbccooWalkScalarRow(w, i);
-      if (s->row) FillChunkRow(w, i, s, rows);
-      else FillScalars(w, i, s, &at);
+      FillScalars(w, i, s, at);
     } else {
       SbccooWalkRow(w, i, b);
-      FillBlocks(w, i, b, &at);
+      FillBlocks(w, i, b, at);
     }
     s->plain[i] = (uint8_t)w->plain;
     reach       = PetscMax(reach, 1 + (w->n ? w->column[w->n - 1] : i));
     if (w->nboth) reach = PetscMax(reach, 1 + w->bothcolumn[w->nboth - 1]);
-    s->front[chunk] = b > 1 ? reach : PetscMin(s->nb, (reach + SBCCOO_PIECE - 1) / SBCCOO_PIECE * SBCCOO_PIECE);
+    s->front[chunk] = b > 1 ? reach : FillFront(s, reach);
   }
-  if (b == 1 && s->row) FillChunkStore(rows, s, &at);
-  for (PetscInt p = s->nparts - 1; p >= 0 && s->part[p].first == s->nb; p--) FillPart(s, p, &at);
+  for (PetscInt p = s->nparts - 1; p >= 0 && s->part[p].first == s->nb; p--) FillPart(s, p, at);
+}
+
+/* All rows of scalars by their lengths */
+static void FillSorted(SbccooWalk *w, FillChunk *c, SbccooStorage *s, FillPlace *at)
+{
+  for (PetscInt p = 0; p < s->nparts; p++) {
+    const SbccooPart *part  = &s->part[p];
+    PetscInt          chunk = part->chunk, reach = part->first;
+
+    FillPart(s, p, at);
+    for (PetscInt i = part->first; i < part->last; i += SBCCOO_CHUNK, chunk++) {
+      FillChunkRows(w, i, PetscMin(SBCCOO_CHUNK, part->last - i), s, c, &reach);
+      FillChunkStore(c, s, at);
+      s->front[chunk] = FillFront(s, reach);
+    }
+  }
+}
+
+/* All rows */
+static void FillAll(SbccooWalk *w, FillChunk *c, SbccooStorage *s)
+{
+  FillPlace at = {.value = s->value,
+                  .code  = s->code,
+                  .index = s->index,
+                  .mask  = s->mask,
+                  .row   = s->row,
+                  .far   = {.far = s->far, .room = s->farroom}};
+
+  if (s->row) FillSorted(w, c, s, &at);
+  else if (s->b == 1) FillRows(w, s, 1, &at);
+  else if (s->b == 3) FillRows(w, s, 3, &at);
+  else FillRows(w, s, (int)s->b, &at);
   s->nindex  = (size_t)(at.index - s->index);
   s->nmask   = s->mask ? (size_t)(at.mask - s->mask) : 0;
   s->nboth   = at.both;
   s->nfar    = at.far.n;
-  s->nblocks = (size_t)(at.value - s->value) / SbccooEntries(s) - (b > 1 ? (size_t)s->nb : 0);
-  for (PetscInt i = s->nb * b; i < s->m; i++) SbccooPass(w, i, s->n);
+  s->nblocks = (size_t)(at.value - s->value) / SbccooEntries(s) - (s->b > 1 ? (size_t)s->nb : 0);
+  for (PetscInt i = s->nb * s->b; i < s->m; i++) SbccooPass(w, i, s->n);
 }
 
 /*
@@ -126,7 +155,7 @@ static PetscErrorCode FillCodes(const SbccooLook *look, SbccooStorage *s)
   const size_t entries = s->room * SbccooEntries(s);
 
   PetscFunctionBegin;
-  PetscCall(SpmvAllocShared(entries * SBCCOO_CODES, s->nparts, &s->code));
+  PetscCall(SpmvAllocShared((entries + FILL_MORE) * SBCCOO_CODES, s->nparts, &s->code));
   if (s->b > 1) PetscCall(FillFars(FillFar(look, entries), s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,7 +178,7 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, const SbccooLook *look, Pets
   FillCount(csr, s, &s->room, &s->longest);
   s->nblocks = s->room;
   words      = 2 * s->room + 8 * (size_t)s->nb;
-  PetscCall(SpmvAllocShared(SbccooValues(s) * sizeof(PetscScalar), s->nparts, &s->value));
+  PetscCall(SpmvAllocShared((SbccooValues(s) + FILL_MORE) * sizeof(PetscScalar), s->nparts, &s->value));
   if (codes) PetscCall(FillCodes(look, s));
   PetscCall(SpmvAlloc(words * sizeof(uint16_t), &s->index));
   PetscCall(SpmvAlloc((size_t)s->nchunks * sizeof(PetscInt), &s->front));
@@ -213,10 +242,7 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
   PetscCall(SbccooListRoom(pattern ? 4096 + (size_t)csr->i[csr->m] / 64 : s->restroom[1], &list));
   while (!done) {
     SbccooWalkBegin(s, &w);
-    FillChunkBegin(s, &rows);
-    if (s->b == 1) FillRows(&w, &rows, s, 1);
-    else if (s->b == 3) FillRows(&w, &rows, s, 3);
-    else FillRows(&w, &rows, s, (int)s->b);
+    FillAll(&w, &rows, s);
     PetscCall(SbccooRefuse(&w));
     PetscCall(FillRoom(&w, &look, s, &done));
   }

@@ -303,20 +303,18 @@ static inline void SbccooWalkScalars(SbccooWalk *w, PetscInt i)
   w->plain = (PetscBool)(diagonal && w->rest->n == alone);
 }
 
-/* Row i of scalars: pairs that are told from one entry, and pairs with both */
-static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
+/* The pairs of row i of scalars, some of which are not told: both of their entries are stored. told[first] is the row's first */
+static inline void SbccooSplitScalars(SbccooWalk *w, PetscInt i, const uint8_t told[], size_t first)
 {
   PetscScalar *value = w->value + 1;
   PetscInt     n     = 0;
 
-  SbccooWalkScalars(w, i);
   w->nboth = 0;
-  if (PetscLikely(!w->tell((size_t)w->n, value, w->other, w->least, w->conjugate, w->codes ? w->code : NULL, w->told))) return;
   for (PetscInt k = 0; k < w->n; k++) {
-    const int told = SbccooIsTold(w->told, (size_t)k);
+    const int one = SbccooIsTold(told, first + (size_t)k);
 
-    if (!told && w->upper) SbccooCheck(w, i, w->column[k], value[k], w->other[k]);
-    if (told || w->upper) {
+    if (!one && w->upper) SbccooCheck(w, i, w->column[k], value[k], w->other[k]);
+    if (one || w->upper) {
       memmove(w->code + (size_t)n * SBCCOO_CODES, w->code + (size_t)k * SBCCOO_CODES, SBCCOO_CODES);
       value[n]       = value[k];
       w->column[n++] = w->column[k];
@@ -328,6 +326,15 @@ static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
     }
   }
   w->n = n;
+}
+
+/* Row i of scalars: pairs that are told from one entry, and pairs with both */
+static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
+{
+  SbccooWalkScalars(w, i);
+  w->nboth = 0;
+  if (w->tell((size_t)w->n, w->value + 1, w->other, w->least, w->conjugate, w->codes ? w->code : NULL, w->told))
+    SbccooSplitScalars(w, i, w->told, 0);
 }
 
 /* sbccoo_walk.c */
