@@ -72,8 +72,6 @@ SPMV_INLINE Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
   return _mm256_and_pd(_mm256_castps_pd(_mm256_permutevar8x32_ps(_mm256_castpd_ps(v), lanes)), SpmvLanes(mask));
 }
 
-#define Spmv4StoreWhole _mm256_storeu_pd
-
 SPMV_INLINE Spmv4 Spmv4TakeFar(Spmv4 v, unsigned mask, const double **from)
 {
   const Spmv4 far = Spmv4Expand(Spmv4Load(*from), mask);

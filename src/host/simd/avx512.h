@@ -114,11 +114,6 @@ SPMV_INLINE Spmv8 Spmv8TakeFar(Spmv8 v, unsigned mask, const double **from)
   *from += __builtin_popcount(mask);
   return _mm512_mask_mov_pd(v, (__mmask8)mask, far);
 }
-SPMV_INLINE void Spmv4StoreWhole(double *p, Spmv4 v)
-{
-  __asm__("" : "+v"(v));
-  _mm256_storeu_pd(p, v);
-}
 SPMV_INLINE Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
 {
   return _mm256_mask3_fmadd_pd(a, b, c, (__mmask8)mask);

@@ -31,9 +31,7 @@
                                 SPMV_SIMD_PLAIN is 0
   Spmv4Sums(v)                  the sum of v[l] in lane l, v four vectors
   Spmv4Expand(v, mask)          lanes 0, 1, ... of v in the lanes of mask, 0 in the others
-  Spmv4FmaWhere(a, b, c, mask)  c, plus a b in the lanes of mask
-  Spmv4StoreWhole(p, v)         all lanes of v, whatever mask it was made by: a store with a mask, which compilers make of one that
-                                is made by Spmv4FmaWhere(), is not forwarded to loads; these four, too, only where SPMV_SIMD_PLAIN is 0
+  Spmv4FmaWhere(a, b, c, mask)  c, plus a b in the lanes of mask; these three, too, only where SPMV_SIMD_PLAIN is 0
 
   VLoadFloat(p), VLoadHalfFloat(p)  floats, all lanes or the first half and zeros, where scalars are double
 

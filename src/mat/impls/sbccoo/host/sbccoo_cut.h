@@ -126,7 +126,6 @@ typedef struct {
   PetscScalar *value, *other, *both;
   PetscInt    *column;
   int8_t      *code;
-  uint8_t     *told;
   uint16_t    *index;
 } FillChunk;
 
@@ -136,7 +135,7 @@ static PetscErrorCode FillChunkCreate(const SpmvCSR *csr, const SbccooStorage *s
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(most, &c->value, most, &c->other, 2 * most, &c->both, most, &c->column));
-  PetscCall(PetscMalloc3(most * SBCCOO_CODES, &c->code, most / 8 + 1, &c->told, 2 * most + 6 * SBCCOO_CHUNK, &c->index));
+  PetscCall(PetscMalloc2(most * SBCCOO_CODES, &c->code, 2 * most + 6 * SBCCOO_CHUNK, &c->index));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,7 +143,7 @@ static PetscErrorCode FillChunkDestroy(FillChunk *c)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree4(c->value, c->other, c->both, c->column));
-  PetscCall(PetscFree3(c->code, c->told, c->index));
+  PetscCall(PetscFree2(c->code, c->index));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,7 +173,7 @@ static PetscBool FillChunkPairs(SbccooWalk *w, PetscInt first, PetscInt n, Sbcco
     c->row[k]      = (FillRow){.value = entries, .single = w->n};
     entries += 1 + (size_t)w->n;
   }
-  return (PetscBool)!w->tell(entries, c->value, c->other, w->least, w->conjugate, w->codes ? c->code : NULL, c->told);
+  return (PetscBool)!w->tell(entries, c->value, c->other, w->least, w->conjugate, w->codes ? c->code : NULL, w->told);
 }
 
 /* Rows [first, first + n) of scalars as those of the chunk at hand; *reach: the rows before this one are all that they add to */
@@ -195,7 +194,7 @@ static void FillChunkRows(SbccooWalk *w, PetscInt first, PetscInt n, SbccooStora
 
     FillChunkAt(c, row->value, w);
     w->n = row->single;
-    if (!told) SbccooSplitScalars(w, i, c->told, row->value + 1);
+    if (!told) SbccooSplitScalars(w, i, row->value + 1);
     if (w->nboth) memcpy(c->both + 2 * both, w->both, 2 * (size_t)w->nboth * sizeof(PetscScalar));
     w->cut.single = w->n;
     word          = FillCounts(w, i, PETSC_TRUE);

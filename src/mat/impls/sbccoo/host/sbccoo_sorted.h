@@ -79,30 +79,27 @@ SPMV_INLINE void SortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, 
 static __attribute__((noinline)) void SbccooSortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscInt rows,
                                                        PetscInt n, PetscInt nboth, const PetscScalar *x, PetscScalar *y)
 {
-  #define SORTED_CASE(N) \
+  #define SORTED_EQUAL(N) \
   case N: \
     SortedRows(at, PETSC_FALSE, PETSC_FALSE, rows, N, 0, x, y); \
     return;
-  #define SORTED_CASE_CODES(N) \
+  #define SORTED_CODES(N) \
   case N: SortedRows(at, PETSC_TRUE, PETSC_FALSE, rows, N, 0, x, y); return;
 
   if (!nboth && !codes) {
     switch (n) {
-      SORTED_LENGTHS(SORTED_CASE)
-    default: SortedRows(at, PETSC_FALSE, PETSC_FALSE, rows, n, 0, x, y); return;
+      SORTED_LENGTHS(SORTED_EQUAL)
     }
-  }
-  if (!nboth && !transpose) {
+  } else if (!nboth && !transpose) {
     switch (n) {
-      SORTED_LENGTHS(SORTED_CASE_CODES)
-    default: SortedRows(at, PETSC_TRUE, PETSC_FALSE, rows, n, 0, x, y); return;
+      SORTED_LENGTHS(SORTED_CODES)
     }
   }
   if (!codes && !transpose) SortedRows(at, PETSC_FALSE, PETSC_FALSE, rows, n, nboth, x, y);
   else if (!codes) SortedRows(at, PETSC_FALSE, PETSC_TRUE, rows, n, nboth, x, y);
   else if (!transpose) SortedRows(at, PETSC_TRUE, PETSC_FALSE, rows, n, nboth, x, y);
   else SortedRows(at, PETSC_TRUE, PETSC_TRUE, rows, n, nboth, x, y);
-  #undef SORTED_CASE
-  #undef SORTED_CASE_CODES
+  #undef SORTED_EQUAL
+  #undef SORTED_CODES
 }
 #endif

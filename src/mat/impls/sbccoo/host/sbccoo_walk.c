@@ -28,7 +28,8 @@ PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, Sbcc
   PetscCall(PetscMalloc1(s->m, &w->left));
   if (s->upper) PetscCall(PetscMalloc1(s->m, &w->scale));
   PetscCall(PetscMalloc3(row, &w->column, pairs, &w->value, pairs, &w->other));
-  PetscCall(PetscMalloc3(row, &w->there, pairs * SBCCOO_CODES, &w->code, PetscMax(pairs, chunk) / 8 + 1, &w->told));
+  PetscCall(
+    PetscMalloc3(row, &w->there, pairs * SBCCOO_CODES, &w->code, PetscMax(pairs, chunk + SBCCOO_CHUNK) / 8 + 1, &w->told));
   PetscCall(PetscMalloc3(row, &w->bothcolumn, 2 * row, &w->both, chunk, &w->mate));
   PetscCall(PetscMalloc5(row, &c->piece, row, &c->mask, row, &c->column, row, &c->value, row * SBCCOO_CODES, &c->code));
   PetscFunctionReturn(PETSC_SUCCESS);

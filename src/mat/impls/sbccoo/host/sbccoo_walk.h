@@ -54,7 +54,7 @@ typedef struct {
   PetscScalar *other;  /* [n][b b] the second entries of their pairs */
   SbccooThere *there;  /* [n] of blocks */
   int8_t      *code;   /* [n][b b SBCCOO_CODES] */
-  uint8_t     *told;   /* a bit for each pair */
+  uint8_t     *told;   /* a bit for each pair; of scalars for each of a chunk and its diagonal */
   PetscBool    plain;  /* as SbccooStorage's */
   PetscBool    hasfar; /* of a row of blocks: a code is SBCCOO_FAR */
 
@@ -304,14 +304,14 @@ static inline void SbccooWalkScalars(SbccooWalk *w, PetscInt i)
 }
 
 /* The pairs of row i of scalars, some of which are not told: both of their entries are stored. told[first] is the row's first */
-static inline void SbccooSplitScalars(SbccooWalk *w, PetscInt i, const uint8_t told[], size_t first)
+static inline void SbccooSplitScalars(SbccooWalk *w, PetscInt i, size_t first)
 {
   PetscScalar *value = w->value + 1;
   PetscInt     n     = 0;
 
   w->nboth = 0;
   for (PetscInt k = 0; k < w->n; k++) {
-    const int one = SbccooIsTold(told, first + (size_t)k);
+    const int one = SbccooIsTold(w->told, first + (size_t)k);
 
     if (!one && w->upper) SbccooCheck(w, i, w->column[k], value[k], w->other[k]);
     if (one || w->upper) {
@@ -334,7 +334,7 @@ static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
   SbccooWalkScalars(w, i);
   w->nboth = 0;
   if (w->tell((size_t)w->n, w->value + 1, w->other, w->least, w->conjugate, w->codes ? w->code : NULL, w->told))
-    SbccooSplitScalars(w, i, w->told, 0);
+    SbccooSplitScalars(w, i, 0);
 }
 
 /* sbccoo_walk.c */
