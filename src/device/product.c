@@ -228,20 +228,26 @@ PetscBool SpmvOnDeviceIsJoint(const SpmvOnDevice *on)
 }
 
 /*
-  For measuring: n products more, y <- A x, in the places of vectors of the host, with whatever is there; returns when they have
-  ended
+  For measuring: n products more, y <- A x, in the places of vectors of the host, with what the last one left there or, in the place of
+  an x that there was not yet, ones; returns when they have ended
 */
 PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
 {
   SPMV_DESTROY_BY(SpmvDeviceLeave) SpmvDevice *entered = NULL;
   PetscBool                                    nomem   = PETSC_FALSE;
+  PetscScalar                                 *ones    = NULL;
 
   PetscFunctionBegin;
   PetscCheck(!on->joint, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The host has some of the rows of these products: the kernels of the device alone are no product");
   PetscCall(SpmvDeviceEnter(on->device, &entered));
   on->xhost = on->yhost = PETSC_TRUE;
-  PetscCall(OnDevicePlace(on, "x", on->n, NULL, &on->x, &nomem));
+  if (!SpmvOnDeviceFind(on, "x")) {
+    PetscCall(PetscMalloc1(on->n, &ones));
+    for (PetscInt k = 0; k < on->n; k++) ones[k] = 1;
+  }
+  PetscCall(OnDevicePlace(on, "x", on->n, ones, &on->x, &nomem));
+  PetscCall(PetscFree(ones));
   PetscCall(OnDevicePlace(on, "y", on->m, NULL, &on->y, &nomem));
   for (PetscInt k = 0; k < n && !nomem; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &nomem));
   PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host",
