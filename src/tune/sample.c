@@ -257,7 +257,7 @@ PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSampl
                              .a        = csr->a + csr->i[first],
                              .declared = csr->declared,
                              .coding   = coding};
-    if (use == SPMV_SAMPLE_PAIR) {
+    if (use != SPMV_SAMPLE_PLANS) {
       weight = (PetscReal)(csr->i[to] - csr->i[from]) / (PetscReal)PetscMax(1, i[rows]);
       weight = PetscMin(weight, SAMPLE_WEIGHT_MAX * (PetscReal)(to - from) / (PetscReal)rows);
     }

@@ -224,9 +224,9 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
 }
 
 /* Cycles of Zen 4, in cache */
-#define MASKED_CYCLES_BLOCK 5.0  /* of more than four entries */
-#define MASKED_CYCLES_FEW   3.3  /* of others */
-#define MASKED_CYCLES_ROWS  10.0 /* of a group of rows, its two mispredicted ends among them */
+#define MASKED_CYCLES_BLOCK 4.3  /* of more than four entries */
+#define MASKED_CYCLES_FEW   2.8  /* of others */
+#define MASKED_CYCLES_ROWS  8.5 /* of a group of rows, its two mispredicted ends among them */
 #define MASKED_CYCLES_BUILD 30.0 /* of an entry, to build, 8 of them for memory that nobody has touched */
 
 /* What products of some rows cost */

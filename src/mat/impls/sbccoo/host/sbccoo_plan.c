@@ -35,6 +35,8 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 #define PLAN_SORTED_BOTH 7   /* the same where rows are stored by their lengths */
 #define PLAN_SINGLE      4.8 /* of a pair of equal scalars in no piece; 4 in cache (P1 in space, Emerald Rapids) */
 #define PLAN_UNTOLD      2.7 /* of a row of a block where second entries are not told by codes (P2 elasticity, Emerald Rapids) */
+#define PLAN_WIDE        30  /* of a row that needs words of 32 bits (random numberings, saddle points, Emerald Rapids) */
+#define PLAN_MISSED      5   /* branches of a group of rows of one length: a chunk has one for each length (graphs, Emerald Rapids) */
 #define PLAN_LOOK        128 /* entries of some rows whose partners are looked at */
 #define PLAN_AGAIN       22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
 #define PLAN_WAITS       1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
@@ -42,7 +44,9 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
   PetscLogDouble rows, blocks, entries, pieces, alone;
-  PetscLogDouble again; /* blocks of rows with the columns of the block row before */
+  PetscLogDouble again;        /* blocks of rows with the columns of the block row before */
+  PetscLogDouble wide, groups; /* of scalars: rows that reach far, and groups of rows of one length in chunks */
+  uint64_t       lengths;      /* of the chunk at hand: a bit for each */
 } PlanTally;
 
 /* Whether row r has the columns of the block row before: y is loaded soon after it was stored, for some b with a mask */
@@ -54,12 +58,19 @@ static PetscBool PlanStoredBefore(const SpmvCSR *csr, PetscInt r, PetscInt b)
 /* The entries of one row, which are its blocks, as if each had its partner */
 static void PlanScalars(const SpmvCSR *csr, PetscInt r, PlanTally *t)
 {
-  PetscInt k = csr->i[r];
+  const PetscInt end = csr->i[r + 1];
+  PetscInt       k   = csr->i[r];
+  uint64_t       length;
 
-  while (k < csr->i[r + 1] && csr->j[k] <= csr->first + r) k++;
-  t->entries += csr->i[r + 1] - k;
-  t->blocks += csr->i[r + 1] - k;
+  while (k < end && csr->j[k] <= csr->first + r) k++;
+  length = UINT64_C(1) << PetscMin(63, end - k);
+  t->entries += end - k;
+  t->blocks += end - k;
   t->rows++;
+  t->wide += k < end && csr->j[end - 1] - csr->first - r > UINT16_MAX;
+  if (r % SBCCOO_CHUNK == 0) t->lengths = 0;
+  t->groups += !(t->lengths & length);
+  t->lengths |= length;
 }
 
 /* The blocks of one block row, in the same way */
@@ -177,8 +188,10 @@ static void PlanScalarWork(const SpmvCSR *rows, PetscBool steps, const PlanParts
   t.entries *= stored;
   t.pieces *= stored;
   inside *= stored;
-  work->cycles +=
-    PlanScalarCycles(&t, inside, steps, sorted) + (sorted ? PLAN_SORTED_BOTH : PLAN_BOTH) * both + PLAN_ALONE * alone;
+  work->cycles += PlanScalarCycles(&t, inside, steps, sorted) + (sorted ? PLAN_SORTED_BOTH : PLAN_BOTH) * both +
+                  PLAN_ALONE * alone + PLAN_WIDE * t.wide;
+  work->branches += sorted ? 2 * t.groups : 0;
+  work->misses += sorted ? PLAN_MISSED * t.groups : 0;
   work->bytes +=
     (entry + 2) * t.rows + (entry + code) * t.entries + (2 * entry + 2) * both + (PetscLogDouble)SBCCOO_PAIR_BYTES * alone;
   work->bytes += sorted ? 2 * t.entries : 2 * (t.entries - inside) + 3 * t.pieces;
