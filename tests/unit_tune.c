@@ -308,6 +308,38 @@ static PetscErrorCode TestUneven(void)
   PetscFunctionReturn(0);
 }
 
+/* Where two rows have a fourth of the entries, as in a saddle point, windows of other rows stand for all of them all the same */
+static PetscErrorCode TestDenseRows(void)
+{
+  enum { M = 100000, SHORT = 3, LONG = 50000 };
+  SpmvTestCSR t = {.m = M, .n = M};
+  SpmvCSR     csr;
+  SpmvSample  sample;
+  PetscReal   rows = 0;
+  PetscInt    nz   = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(M + 1, &t.i, SHORT * M + 2 * LONG, &t.j, SHORT * M + 2 * LONG, &t.a));
+  for (PetscInt r = 0; r < M; r++) {
+    const PetscInt length = r < 2 ? LONG : SHORT;
+
+    t.i[r] = nz;
+    for (PetscInt k = 0; k < length; k++, nz++) {
+      t.j[nz] = length == LONG ? 2 * k : PetscMin(r, M - SHORT) + k;
+      t.a[nz] = 1;
+    }
+  }
+  t.i[M] = nz;
+  csr    = SpmvTestCSRView(&t);
+  PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_FORMATS, &sample));
+  for (PetscInt w = 0; w < sample.nwindows; w++) rows += sample.weight[w] * (PetscReal)sample.window[w].m;
+  PetscCheck(rows > 0.6 * M && rows < 1.4 * M, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d windows stand for %g of %d rows",
+             (int)sample.nwindows, (double)rows, M);
+  PetscCall(SpmvSampleDestroy(&sample));
+  PetscCall(PetscFree3(t.i, t.j, t.a));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
@@ -316,6 +348,7 @@ int main(int argc, char **argv)
              "setenv"); /* the user's file is not to count */
   PetscCall(TestSample());
   PetscCall(TestUneven());
+  PetscCall(TestDenseRows());
   PetscCall(TestText());
   PetscCall(TestTune());
   PetscCall(TestThreads());

@@ -225,8 +225,8 @@ static PetscInt SampleRows(const SpmvCSR *csr, SpmvSampleUse use, PetscInt *wind
 /*
   SpmvSampleCreate - evenly spread windows, each from a multiple of as many block heights as there is room for
 
-  In a SPMV_SAMPLE_PAIR each window stands for the rows around it, so that one with long rows does not outweigh the others; else
-  each entry stands for as many. To be destroyed after an error as well.
+  Each window stands for the rows around it, so that one with long rows does not outweigh the others; in SPMV_SAMPLE_PLANS each entry
+  stands for as many. To be destroyed after an error as well.
 */
 PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *s)
 {
