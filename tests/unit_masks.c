@@ -3,6 +3,7 @@ static const char help[] =
   "a matrix of dense blocks, nor of short rows.\n\n";
 
 #include "spmvtest.h"
+#include "mat/impls/bccoo/host/bccoo_masked.h"
 
 /* Adds an entry that neither few values nor floats are */
 static void Add(SpmvTestCSR *t, PetscInt *nz, PetscInt c)
@@ -99,8 +100,36 @@ static PetscErrorCode Expect(SpmvTestCSR *t, PetscBool wanted, const char what[]
   PetscFunctionReturn(0);
 }
 
+/* Branches that are expected to be missed, of each group of four rows: their lengths take turns, or nothing foretells them */
+static PetscErrorCode Missed(PetscBool turns, PetscReal *each)
+{
+  enum { GROUPS = 2000, MOST = 32, N = 4 * GROUPS };
+  SpmvTestCSR t    = {.m = N, .n = N};
+  SpmvWork    work = {0};
+  SpmvCSR     csr;
+  uint64_t    x  = 20240607;
+  PetscInt    nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(N + 1, &t.i, N * MOST, &t.j, N * MOST, &t.a));
+  for (PetscInt r = 0; r < N; r++) {
+    const PetscInt length = 12 + 2 * (turns ? r / 4 % 5 : (PetscInt)((x >> 33) % 8));
+
+    t.i[r] = nz;
+    for (PetscInt k = 0; k < length; k++) Add(&t, &nz, PetscMin(r / 4 * 4, N - MOST) + k);
+    if (r % 4 == 3) x = x * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  }
+  t.i[N] = nz;
+  csr    = SpmvTestCSRView(&t);
+  PetscCall(BccooMaskedWork(&csr, &work));
+  *each = (PetscReal)work.misses / GROUPS;
+  PetscCall(PetscFree3(t.i, t.j, t.a));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
+  PetscReal   turns, random;
   SpmvMachine cached, uncached;
   SpmvTestCSR t;
 
@@ -120,6 +149,10 @@ int main(int argc, char **argv)
   SpmvMachineSet(&cached);
   PetscCall(Elements(40, 2, &t));
   PetscCall(Expect(&t, PETSC_FALSE, "elements of second order, in cache"));
+  PetscCall(Missed(PETSC_TRUE, &turns));
+  PetscCall(Missed(PETSC_FALSE, &random));
+  PetscCheck(random > 4 && turns < 0.4, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%g branches of a group are missed at random, %g in turns", (double)random, (double)turns);
   PetscCall(PetscFinalize());
   return 0;
 }
