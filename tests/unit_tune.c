@@ -269,32 +269,41 @@ static PetscErrorCode TestEmpty(void)
   PetscFunctionReturn(0);
 }
 
+/* m rows: `head` of so many entries, `step` apart, then blocks of 1 x 2 */
+static PetscErrorCode LongRows(PetscInt m, PetscInt head, PetscInt length, PetscInt step, SpmvTestCSR *t)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  *t = (SpmvTestCSR){.m = m, .n = m};
+  PetscCall(PetscMalloc3(m + 1, &t->i, head * length + 2 * m, &t->j, head * length + 2 * m, &t->a));
+  for (PetscInt r = 0; r < m; r++) {
+    t->i[r] = nz;
+    for (PetscInt k = 0; k < (r < head ? length : 2); k++, nz++) {
+      t->j[nz] = r < head ? step * k + r : r / 2 * 2 + k;
+      t->a[nz] = 1;
+    }
+  }
+  t->i[m] = nz;
+  PetscFunctionReturn(0);
+}
+
 /* Few rows with nearly half of the entries and no blocks, before many with blocks of 1 x 2: a window at the beginning does not stand for the others */
 static PetscErrorCode TestUneven(void)
 {
-  enum { M = 50000, HEAD = 200, LONG = 400 };
   const PetscInt number = 0;
-  SpmvTestCSR    t      = {.m = M, .n = M};
+  SpmvTestCSR    t;
   SpmvCSR        csr;
   SpmvSample     sample;
   SpmvOption     option = {.number = number, .plan = SpmvTestPlan(SpmvCandidate[number], SPMV_BACKEND_HOST)};
   PetscLogDouble bytes;
   PetscBool      good;
-  PetscInt       nz = 0;
 
   PetscFunctionBegin;
   PetscCheck(!strcmp(SpmvCandidate[number]->name, "bccoo"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "candidate %d is %s", (int)number,
              SpmvCandidate[number]->name);
-  PetscCall(PetscMalloc3(M + 1, &t.i, HEAD * LONG + 2 * M, &t.j, HEAD * LONG + 2 * M, &t.a));
-  for (PetscInt r = 0; r < M; r++) {
-    t.i[r] = nz;
-    for (PetscInt k = 0; k < (r < HEAD ? LONG : 2); k++, nz++) {
-      t.j[nz] = r < HEAD ? 3 * k + r : r / 2 * 2 + k;
-      t.a[nz] = 1;
-    }
-  }
-  t.i[M] = nz;
-  csr    = SpmvTestCSRView(&t);
+  PetscCall(LongRows(50000, 200, 400, 3, &t));
+  csr = SpmvTestCSRView(&t);
   PetscCall(
     SpmvPlanRead(&SpmvCandidate[number]->host->side, "block_height=1 block_width=2 bunch=8 tile=64", &option.plan, &good));
   PetscCheck(good, PETSC_COMM_SELF, PETSC_ERR_PLIB, "bccoo has other knobs");
@@ -308,29 +317,18 @@ static PetscErrorCode TestUneven(void)
   PetscFunctionReturn(0);
 }
 
-/* Where two rows have a fourth of the entries, as in a saddle point, windows of other rows stand for all of them all the same */
+/* Where two rows have a third of the entries, as in a saddle point, windows of other rows stand for all of them all the same */
 static PetscErrorCode TestDenseRows(void)
 {
-  enum { M = 100000, SHORT = 3, LONG = 50000 };
-  SpmvTestCSR t = {.m = M, .n = M};
+  enum { M = 100000 };
+  SpmvTestCSR t;
   SpmvCSR     csr;
   SpmvSample  sample;
   PetscReal   rows = 0;
-  PetscInt    nz   = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(M + 1, &t.i, SHORT * M + 2 * LONG, &t.j, SHORT * M + 2 * LONG, &t.a));
-  for (PetscInt r = 0; r < M; r++) {
-    const PetscInt length = r < 2 ? LONG : SHORT;
-
-    t.i[r] = nz;
-    for (PetscInt k = 0; k < length; k++, nz++) {
-      t.j[nz] = length == LONG ? 2 * k : PetscMin(r, M - SHORT) + k;
-      t.a[nz] = 1;
-    }
-  }
-  t.i[M] = nz;
-  csr    = SpmvTestCSRView(&t);
+  PetscCall(LongRows(M, 2, M / 2, 2, &t));
+  csr = SpmvTestCSRView(&t);
   PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_FORMATS, &sample));
   for (PetscInt w = 0; w < sample.nwindows; w++) rows += sample.weight[w] * (PetscReal)sample.window[w].m;
   PetscCheck(rows > 0.6 * M && rows < 1.4 * M, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d windows stand for %g of %d rows",

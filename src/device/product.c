@@ -234,8 +234,8 @@ PetscBool SpmvOnDeviceIsJoint(const SpmvOnDevice *on)
 PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
 {
   SPMV_DESTROY_BY(SpmvDeviceLeave) SpmvDevice *entered = NULL;
+  SPMV_TEMPORARY PetscScalar                  *ones    = NULL;
   PetscBool                                    nomem   = PETSC_FALSE;
-  PetscScalar                                 *ones    = NULL;
 
   PetscFunctionBegin;
   PetscCheck(!on->joint, PETSC_COMM_SELF, PETSC_ERR_SUP,
@@ -247,7 +247,6 @@ PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
     for (PetscInt k = 0; k < on->n; k++) ones[k] = 1;
   }
   PetscCall(OnDevicePlace(on, "x", on->n, ones, &on->x, &nomem));
-  PetscCall(PetscFree(ones));
   PetscCall(OnDevicePlace(on, "y", on->m, NULL, &on->y, &nomem));
   for (PetscInt k = 0; k < n && !nomem; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &nomem));
   PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host",

@@ -223,10 +223,10 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cycles of Zen 4, in cache */
+/* Cycles, in cache, where lengths are foreseen; found on finite elements (Emerald Rapids) */
 #define MASKED_CYCLES_BLOCK 3.5  /* of more than four entries */
 #define MASKED_CYCLES_FEW   2.3  /* of others */
-#define MASKED_CYCLES_ROWS  7.0  /* of a group of rows, its two mispredicted ends among them */
+#define MASKED_CYCLES_ROWS  7.0  /* of a group of rows */
 #define MASKED_CYCLES_BUILD 30.0 /* of an entry, to build, 8 of them for memory that nobody has touched */
 
 #define MASKED_MISSES 8.0 /* branches of a group whose length is not foreseen: 17 ns (GAMG's coarse levels, Emerald Rapids) */

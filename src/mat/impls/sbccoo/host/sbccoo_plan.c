@@ -36,7 +36,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 #define PLAN_SINGLE      4.8 /* of a pair of equal scalars in no piece; 4 in cache (P1 in space, Emerald Rapids) */
 #define PLAN_UNTOLD      2.7 /* of a row of a block where second entries are not told by codes (P2 elasticity, Emerald Rapids) */
 #define PLAN_WIDE        30  /* of a row that needs words of 32 bits (random numberings, saddle points, Emerald Rapids) */
-#define PLAN_MISSED      5 /* branches of a group of rows of one length: a chunk has one for each length (graphs, Emerald Rapids) */
+#define PLAN_MISSED      5   /* branches of a chunk's rows of one length (graphs, Emerald Rapids) */
 #define PLAN_LOOK        128 /* entries of some rows whose partners are looked at */
 #define PLAN_AGAIN       22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
 #define PLAN_WAITS       1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
