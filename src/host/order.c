@@ -92,7 +92,9 @@ PetscErrorCode SpmvOrderCreate(const SpmvCSR *csr, PetscInt threads, SpmvOrder *
   PetscCall(SpmvAlloc(sizeof(*o->row) * (size_t)o->n, &o->row));
   PetscCall(SpmvAlloc(sizeof(*o->x) * (size_t)o->n, &o->x));
   PetscCall(SpmvAlloc(sizeof(*o->y) * (size_t)o->n, &o->y));
+  PetscCall(SpmvAlloc(sizeof(*o->place) * (size_t)o->n, &o->place));
   PetscCall(OrderLevels(csr, OrderGroup(csr), o->row));
+  for (PetscInt k = 0; k < o->n; k++) o->place[o->row[k]] = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,23 +114,20 @@ static void OrderSort(PetscInt n, uint64_t columns[])
 
 static PetscErrorCode OrderEntries(SpmvOrder *o, const SpmvCSR *csr)
 {
-  SPMV_TEMPORARY PetscInt *place   = NULL;
   SPMV_TEMPORARY uint64_t *columns = NULL;
   PetscInt                 longest = 0;
   uint16_t                *from;
 
   PetscFunctionBegin;
   for (PetscInt r = 0; r < o->n; r++) longest = PetscMax(longest, csr->i[r + 1] - csr->i[r]);
-  PetscCall(PetscMalloc1(o->n, &place));
   PetscCall(PetscMalloc1(longest, &columns));
-  for (PetscInt k = 0; k < o->n; k++) place[o->row[k]] = k;
   o->nfrom = (size_t)csr->i[csr->m];
   PetscCall(SpmvAlloc(sizeof(*o->from) * o->nfrom, &o->from));
   from = o->from;
   for (PetscInt k = 0; k < o->n; k++) {
     const PetscInt *j = csr->j + csr->i[o->row[k]], n = csr->i[o->row[k] + 1] - csr->i[o->row[k]];
 
-    for (PetscInt l = 0; l < n; l++) columns[l] = (uint64_t)place[j[l]] << 16 | (uint64_t)l;
+    for (PetscInt l = 0; l < n; l++) columns[l] = (uint64_t)o->place[j[l]] << 16 | (uint64_t)l;
     OrderSort(n, columns);
     for (PetscInt l = 0; l < n; l++) *from++ = (uint16_t)(columns[l] & UINT16_MAX);
   }
@@ -138,14 +137,11 @@ static PetscErrorCode OrderEntries(SpmvOrder *o, const SpmvCSR *csr)
 /* The matrix in its order, with its present values; to be freed by SpmvOrderRowsDestroy(). The pattern must stay the same */
 PetscErrorCode SpmvOrderRows(SpmvOrder *o, const SpmvCSR *csr, SpmvCSR *ordered)
 {
-  SPMV_TEMPORARY PetscInt *place = NULL;
-  PetscInt                *i, *j, nz = 0;
-  PetscScalar             *a;
+  PetscInt    *i, *j, nz = 0;
+  PetscScalar *a;
 
   PetscFunctionBegin;
   if (!o->from) PetscCall(OrderEntries(o, csr));
-  PetscCall(PetscMalloc1(o->n, &place));
-  for (PetscInt k = 0; k < o->n; k++) place[o->row[k]] = k;
   *ordered   = *csr;
   ordered->i = ordered->j = NULL;
   ordered->a              = NULL;
@@ -162,7 +158,7 @@ PetscErrorCode SpmvOrderRows(SpmvOrder *o, const SpmvCSR *csr, SpmvCSR *ordered)
     for (PetscInt l = 0; l < n; l++, nz++) {
       const PetscInt at = first + o->from[nz];
 
-      j[nz] = place[csr->j[at]];
+      j[nz] = o->place[csr->j[at]];
       a[nz] = csr->a[at];
     }
     i[k + 1] = nz;
@@ -196,6 +192,7 @@ static void OrderBring(void *context, PetscInt task)
   for (size_t k = SpmvShare((size_t)o->n, task, o->threads); k < end; k++) o->x[k] = s->x[o->row[k]];
 }
 
+/* Each task writes rows of y that follow each other: lines that several wrote would go to and fro between processors */
 static void OrderReturn(void *context, PetscInt task)
 {
   const OrderShared *s   = (const OrderShared *)context;
@@ -203,9 +200,9 @@ static void OrderReturn(void *context, PetscInt task)
   const size_t       end = SpmvShare((size_t)o->n, task + 1, o->threads);
 
   if (s->beta) {
-    for (size_t k = SpmvShare((size_t)o->n, task, o->threads); k < end; k++) s->y[o->row[k]] += o->y[k];
+    for (size_t k = SpmvShare((size_t)o->n, task, o->threads); k < end; k++) s->y[k] += o->y[o->place[k]];
   } else {
-    for (size_t k = SpmvShare((size_t)o->n, task, o->threads); k < end; k++) s->y[o->row[k]] = o->y[k];
+    for (size_t k = SpmvShare((size_t)o->n, task, o->threads); k < end; k++) s->y[k] = o->y[o->place[k]];
   }
 }
 
@@ -236,6 +233,7 @@ PetscErrorCode SpmvOrderArrays(const SpmvOrder *o, PetscInt *n, SpmvArray arrays
 {
   PetscFunctionBegin;
   arrays[(*n)++] = SPMV_ARRAY("order", o->row, (size_t)o->n, sizeof(*o->row));
+  arrays[(*n)++] = SPMV_ARRAY("places", o->place, (size_t)o->n, sizeof(*o->place));
   arrays[(*n)++] = SPMV_ARRAY("ordered x", o->x, (size_t)o->n, sizeof(*o->x));
   arrays[(*n)++] = SPMV_ARRAY("ordered y", o->y, (size_t)o->n, sizeof(*o->y));
   arrays[(*n)++] = SPMV_ARRAY("entries", o->from, o->nfrom, sizeof(*o->from), .aside = PETSC_TRUE);
@@ -250,6 +248,7 @@ PetscErrorCode SpmvOrderDestroy(SpmvOrder **order)
   PetscFunctionBegin;
   if (!o) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvFree(&o->row));
+  PetscCall(SpmvFree(&o->place));
   PetscCall(SpmvFree(&o->from));
   PetscCall(SpmvFree(&o->x));
   PetscCall(SpmvFree(&o->y));

@@ -12,8 +12,9 @@
 typedef struct {
   PetscInt     n;
   PetscInt     threads;
-  PetscInt    *row;  /* [n] which row of the matrix is row k, and which column */
-  uint16_t    *from; /* [nz] which entry of its row an entry is, in the new order; NULL before SpmvOrderRows() */
+  PetscInt    *row;   /* [n] which row of the matrix is row k, and which column */
+  PetscInt    *place; /* [n] which row of the order a row of the matrix is */
+  uint16_t    *from;  /* [nz] which entry of its row an entry is, in the new order; NULL before SpmvOrderRows() */
   size_t       nfrom;
   PetscScalar *x, *y; /* [n] vectors in the new order */
 } SpmvOrder;
