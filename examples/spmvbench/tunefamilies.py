@@ -33,6 +33,7 @@ FITTED = [
     ('`bccoo`: `MASKED_CYCLES_*`, `MASKED_MISSES`', "P3, Q2, edge elements, elasticity in the plane, Stokes, GAMG's coarse levels", [IN % 'p3|q2|curl|elasticity|stokes', COARSE]),
     ('`sbccoo`: scalars by their lengths, pairs that no code tells', 'P1, P2, P3, Q2, DG, Stokes, elasticity', [IN % 'p1|p2|p3|q2|dg|stokes|elasticity']),
     ('`sbccoo`: `PLAN_WIDE`, `PLAN_MISSED`', 'graphs, saddle points, P1 and Raviart-Thomas numbered at random', [REAL + 'graphs|' + REAL + 'optimisation', IN % 'p1|darcy']),
+    ('`TPSPMV_CYCLES_PAIR`', 'real matrices and all of DOLFINx that fit the last cache', [REAL, IN % '.*']),
 ]
 UNKNOWN = '''Of these it was not written down which matrices they were found on, and they are not counted: `PMF_WAITS`, `TPSPMV_WAITS`, `BCCOO_WAITS`
 (17 to 20 matrices), `BCCOO_PAIR` (4), `bccoo`'s tiles of blocks of 3x3 and more (29), `PMF_BRANCHES` (finite elements of 50,000 and a million

@@ -22,6 +22,20 @@ static PetscLogDouble EstimateLevel(PetscLogDouble bytes)
   return level - 1 + (bytes < passed ? (bytes - held) / (passed - held) : 1);
 }
 
+/* The threads that share a product: for few entries there is one (SpmvRunBegin()) */
+PetscLogDouble SpmvSharers(const SpmvCSR *csr, PetscInt threads)
+{
+  return (PetscLogDouble)csr->i[csr->m] < SpmvMachineGet()->parallel ? 1 : (PetscLogDouble)threads;
+}
+
+/* The same of bytes that some threads share: each reads its part through caches of its own, all but the last one */
+static PetscLogDouble EstimateSharedLevel(PetscLogDouble bytes, PetscLogDouble sharers)
+{
+  const PetscLogDouble own = EstimateLevel(bytes / sharers);
+
+  return own < SPMV_LEVELS - 2 ? own : PetscMax(SPMV_LEVELS - 2, EstimateLevel(bytes));
+}
+
 /* A rate at a level, which may be between two */
 static PetscLogDouble EstimateAt(const PetscLogDouble rate[], PetscLogDouble level)
 {
@@ -78,7 +92,7 @@ static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, SpmvTerms 
 
   t->slower = slower;
   t->bytes  = w->bytes + 2 * w->moved + (PetscLogDouble)(s->all->m + s->all->n) * sizeof(PetscScalar);
-  t->level  = EstimateLevel(t->bytes);
+  t->level  = EstimateSharedLevel(t->bytes, t->sharers);
   for (int level = 1; level < SPMV_LEVELS; level++) {
     const PetscBool held = (PetscBool)(w->reach > 0 && w->reach <= machine->cache[level - 1]);
 
@@ -131,7 +145,10 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
   for (PetscInt k = 1; k < n; k++) {
     if (terms[k].work.reach != terms[0].work.reach) PetscCall(SpmvSampleReach(s));
   }
-  for (PetscInt k = 0; k < n; k++) EstimateTerms(s, format->host->kernels ? SpmvMachineGet()->isa[isa] : 1, &terms[k]);
+  for (PetscInt k = 0; k < n; k++) {
+    terms[k].sharers = format->host->kernels ? SpmvSharers(s->all, plans[k].threads) : 1; /* AIJ's has one */
+    EstimateTerms(s, format->host->kernels ? SpmvMachineGet()->isa[isa] : 1, &terms[k]);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -230,12 +247,6 @@ static PetscErrorCode EstimateDevice(SpmvSample *s, PetscInt number, PetscInt n,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The threads that share a product: for few entries there is one (SpmvRunBegin()) */
-PetscLogDouble SpmvSharers(const SpmvCSR *csr, PetscInt threads)
-{
-  return (PetscLogDouble)csr->i[csr->m] < SpmvMachineGet()->parallel ? 1 : (PetscLogDouble)threads;
-}
-
 /* SpmvEstimate - predicts what a candidate takes under n plans of one backend, which are resolved */
 PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                             SpmvOption options[])
@@ -250,13 +261,11 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt isa, PetscInt number, PetscI
   }
   PetscCall(SpmvEstimateTerms(s, isa, number, n, plans, terms));
   for (PetscInt k = 0; k < n; k++) {
-    const SpmvWork      *w = &terms[k].work;
-    const PetscLogDouble sharers =
-      SpmvCandidate[number]->host->kernels ? SpmvSharers(s->all, plans[k].threads) : 1; /* AIJ's has one */
+    const SpmvWork *w = &terms[k].work;
 
     options[k] = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
-    options[k].predicted = SpmvSeconds(machine, &terms[k]) / sharers;
-    options[k].waits     = EstimateWait(machine, &terms[k]) / sharers;
+    options[k].predicted = SpmvSeconds(machine, &terms[k]) / terms[k].sharers;
+    options[k].waits     = EstimateWait(machine, &terms[k]) / terms[k].sharers;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -138,9 +138,10 @@ typedef struct {
 /* SpmvTerms: what the time of a product is made of, before the rates of a machine make seconds of it */
 typedef struct {
   SpmvWork       work;
-  PetscLogDouble slower; /* by how much all of the work takes longer than with the best instruction set */
-  PetscLogDouble bytes;  /* that are read and written, x and y among them */
-  PetscLogDouble level;  /* of memory that they come from, if they are read over and over; 2.3: a third of them from level 3 */
+  PetscLogDouble sharers; /* threads that the work is shared by */
+  PetscLogDouble slower;  /* by how much all of the work takes longer than with the best instruction set */
+  PetscLogDouble bytes;   /* that are read and written, x and y among them */
+  PetscLogDouble level;   /* of memory that they come from, if they are read over and over; 2.3: a third of them from level 3 */
   PetscLogDouble
     far[SPMV_LEVELS]; /* lines of vectors that are waited for: they are in no level before this one; [0] is not set */
 } SpmvTerms;

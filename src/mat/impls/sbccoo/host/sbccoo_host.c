@@ -85,15 +85,36 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which block rows are whose */
+/* Entries of row r beyond the diagonal, whose columns increase */
+static PetscInt SbccooBeyond(const SpmvCSR *csr, PetscInt r)
+{
+  PetscInt low = csr->i[r], high = csr->i[r + 1];
+
+  while (low < high) {
+    const PetscInt middle = low + (high - low) / 2;
+
+    if (csr->j[middle] <= r) low = middle + 1;
+    else high = middle;
+  }
+  return csr->i[r + 1] - low;
+}
+
+/* Which block rows are whose: each part has about as many entries beyond the diagonal, of which first rows may have more than last ones */
 static PetscErrorCode SbccooShare(const SpmvCSR *csr, SbccooStorage *s)
 {
-  SPMV_TEMPORARY PetscInt *first = NULL;
+  SPMV_TEMPORARY PetscInt *first = NULL, *stored = NULL;
+  SpmvCSR                  half = *csr;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(s->nparts, &s->part));
   PetscCall(PetscMalloc1(s->nparts + 1, &first));
-  SpmvSplitRows(csr, s->b > 1 ? s->b : SBCCOO_PIECE, s->nparts, first);
+  if (s->nparts > 1) {
+    PetscCall(PetscMalloc1(csr->m + 1, &stored));
+    stored[0] = 0;
+    for (PetscInt r = 0; r < csr->m; r++) stored[r + 1] = stored[r] + SbccooBeyond(csr, r) + 1;
+    half.i = stored;
+  }
+  SpmvSplitRows(&half, s->b > 1 ? s->b : SBCCOO_PIECE, s->nparts, first);
   for (PetscInt k = 0; k < s->nparts; k++) {
     SbccooPart *p = &s->part[k];
 

@@ -37,9 +37,11 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 #define PLAN_UNTOLD      2.7 /* of a row of a block where second entries are not told by codes (P2 elasticity, Emerald Rapids) */
 #define PLAN_WIDE        30  /* of a row that needs words of 32 bits (random numberings, saddle points, Emerald Rapids) */
 #define PLAN_MISSED      5   /* branches of a chunk's rows of one length (graphs, Emerald Rapids) */
-#define PLAN_LOOK        128 /* entries of some rows whose partners are looked at */
-#define PLAN_AGAIN       22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
-#define PLAN_WAITS       1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
+#define PLAN_WINDOW \
+  15 /* of a row that a thread has in its window, which another one adds to y, for each thread (Emerald Rapids) */
+#define PLAN_LOOK  128 /* entries of some rows whose partners are looked at */
+#define PLAN_AGAIN 22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
+#define PLAN_WAITS 1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
 
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
@@ -222,6 +224,21 @@ static void PlanBlockWork(const SpmvCSR *rows, PetscInt b, PetscBool steps, cons
     work->cycles += PLAN_UNTOLD * (PetscLogDouble)b * t.blocks * PetscMin(1, far / t.rows); /* in rows that have some */
 }
 
+/*
+  Cycles of the threads' windows: a window begins where a thread's own rows end, and has as many rows as these reach. Where it ends
+  does not depend on how many entries a row has, but the ends of threads' rows are taken to be anywhere
+*/
+static PetscLogDouble PlanWindows(const SpmvCSR *rows, PetscInt threads)
+{
+  PetscLogDouble reach = 0;
+
+  if (threads == 1 || !rows->n) return 0;
+  for (PetscInt r = 0; r < rows->m; r++) {
+    if (rows->i[r + 1] > rows->i[r]) reach += PetscMax(0, rows->j[rows->i[r + 1] - 1] - rows->first - r);
+  }
+  return PLAN_WINDOW * (PetscLogDouble)(threads - 1) * reach / (PetscLogDouble)rows->n;
+}
+
 /* Cycles of Zen 4 with all in cache */
 static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook *look, SpmvWork *work)
 {
@@ -230,6 +247,7 @@ static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook
 
   if (plan->value[SBCCOO_BLOCK] > 1) PlanBlockWork(rows, plan->value[SBCCOO_BLOCK], steps, &parts, work);
   else PlanScalarWork(rows, steps, &parts, work);
+  work->cycles += PlanWindows(rows, plan->threads);
   work->waits = PLAN_WAITS;
 }
 

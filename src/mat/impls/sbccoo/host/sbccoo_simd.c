@@ -193,20 +193,20 @@ static void SbccooTask(void *context, PetscInt task)
   }
 }
 
-/* Adds the windows of the parts before to the rows of part `task`, in the order of the parts */
+/* Adds windows to a share of the rows that can be in some, in the order of the parts */
 static void SbccooAddWindows(void *context, PetscInt task)
 {
   const SbccooProduct *a = (const SbccooProduct *)context;
   const SbccooStorage *s = a->s;
-  const size_t         b = (size_t)s->b;
+  const size_t         b = (size_t)s->b, others = b * (size_t)s->part->last, n = b * (size_t)s->nb - others;
+  const size_t         first = others + SpmvShare(n, task, s->nparts), end = others + SpmvShare(n, task + 1, s->nparts);
 
-  for (PetscInt k = 0; k < task; k++) {
+  for (PetscInt k = 0; k < s->nparts; k++) {
     const SbccooPart  *p      = s->part + k;
-    const size_t       first  = b * (size_t)PetscMax(p->last, s->part[task].first);
-    const size_t       end    = b * (size_t)PetscMin(p->wlast, s->part[task].last);
     const PetscScalar *window = s->window + p->window;
+    const size_t       to     = PetscMin(end, b * (size_t)p->wlast);
 
-    for (size_t i = first; i < end; i++) a->y[i] += window[i - b * (size_t)p->wfirst];
+    for (size_t i = PetscMax(first, b * (size_t)p->last); i < to; i++) a->y[i] += window[i - b * (size_t)p->wfirst];
   }
 }
 
