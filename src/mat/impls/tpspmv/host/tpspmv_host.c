@@ -93,7 +93,7 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 }
 
 /* Cycles of Zen 4, fitted to 82 matrices; of a pair by choices on 181 (Emerald Rapids), 0.7 before */
-#define TPSPMV_CYCLES_PAIR    1.5
+#define TPSPMV_CYCLES_PAIR    1.1
 #define TPSPMV_CYCLES_RUN     7.0
 #define TPSPMV_CYCLES_RAGGED  5.5
 #define TPSPMV_CYCLES_SEGMENT 53.0
