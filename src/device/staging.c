@@ -6,11 +6,13 @@
   What was sent from a slot need not be waited for, so that a product that sends x waits but once, for y; and a few sums come at
   the pace of the bus.
 
-  The pieces have -spmv_device_staging bytes; with 0 the driver copies. On an H200 both move some 10 GB/s of vectors that may be
-  paged out, which is what one thread of the host copies: x of 1.8 MB sent and y of as many received took 0.37 ms by pieces, 0.34 to 0.41
-  by the driver, of 20 MB 3.9 and 3.5 ms.
+  The pieces have -spmv_device_staging bytes; with 0 the driver copies, and whatever has more than STAGING_PIECES. On an H100 and an H200
+  both move some 10 GB/s of vectors that may be paged out, which is what one thread of the host copies. With x and y of 0.5 MB a product
+  takes 0.08 ms by pieces of 0.25 MB and 0.13 ms by the driver, of 1.7 MB 0.34 and 0.30 ms, of 16 MB 3.0 and 2.4 ms (H100).
 */
 #include "device.h"
+
+#define STAGING_PIECES 4 /* of one transfer, at most */
 
 PetscErrorCode SpmvStagingReset(SpmvDevice *d)
 {
@@ -120,7 +122,7 @@ PetscErrorCode SpmvStagedCopy(SpmvDevice *d, SpmvDirection direction, void *to, 
 {
   PetscFunctionBegin;
   if (d->piece && !d->slot[SPMV_STAGING_SLOTS - 1].array) PetscCall(StagingMake(d));
-  if (!d->piece) {
+  if (!d->piece || bytes > STAGING_PIECES * d->piece) {
     SpmvCallDevice(d, nomem, copy, direction, to, from, bytes);
     if (*nomem && direction == SPMV_FROM_DEVICE) d->half = PETSC_TRUE;
   } else if (direction == SPMV_TO_DEVICE) PetscCall(StagingSend(d, to, from, bytes, (PetscBool)(wait || !d->api->early), nomem));
