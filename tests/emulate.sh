@@ -57,7 +57,7 @@ all columns 1 tests/output/format_device_columns.out format_device_columns
 emulate knobs 1 tests/output/format_device_knobs.out format_device_knobs
 for type in $([ "$ALL" ] && echo $types || echo pmf); do emulate faults_$type 1 /dev/null unit_device_faults $product -type $type -fallback; done
 # Transfers in small pieces, and by the driver alone
-emulate pieces 1 tests/output/format_vectors.out format_vectors -spmv_device_staging 100
+emulate pieces 1 tests/output/format_vectors.out format_vectors -spmv_device_staging 500
 all unstaged 1 tests/output/format_vectors.out format_vectors -spmv_device_staging 0
 all tables 1 tests/output/format_device_tables.out format_device_tables $sample
 all groups 1 tests/output/vec_accel.out vec_accel $append -spmv_vec_workgroup 4 -n 40001 -quick

@@ -439,6 +439,42 @@ static PetscErrorCode TestFar(PetscInt b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of a full matrix the first rows have most of the entries that are stored; each part has as many of these as the others */
+static PetscErrorCode TestShares(PetscInt b)
+{
+  enum { PARTS = 4 };
+  const PetscInt n    = 80 * b;
+  SpmvPlan       plan = {.value = {b}, .threads = PARTS};
+  SpmvTestCSR    t    = {.m = n, .n = n};
+  SpmvCSR        csr;
+  void          *storage;
+  SbccooStorage *s;
+  size_t         least = PETSC_MAX_INT, most = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(n + 1, &t.i, n * n, &t.j, n * n, &t.a));
+  for (PetscInt k = 0; k < n * n; k++) {
+    t.j[k] = k % n;
+    t.a[k] = (PetscReal)(k / n + k % n);
+  }
+  for (PetscInt r = 0; r <= n; r++) t.i[r] = r * n;
+  csr = SpmvTestCSRView(&t);
+  PetscCall(SpmvTestBuild(SIDE, &csr, NULL, &plan, &storage));
+  s = (SbccooStorage *)storage;
+  PetscCheck(s->nparts == PARTS, PETSC_COMM_SELF, PETSC_ERR_PLIB, "there are %" PetscInt_FMT " parts", s->nparts);
+  for (PetscInt k = 0; k < PARTS; k++) {
+    const size_t end = k + 1 < PARTS ? s->part[k + 1].value : SbccooValues(s), stored = end - s->part[k].value;
+
+    least = PetscMin(least, stored);
+    most  = PetscMax(most, stored);
+  }
+  PetscCheck(4 * most < 5 * least, PETSC_COMM_SELF, PETSC_ERR_PLIB, "blocks of %" PetscInt_FMT ": parts have %zu to %zu values",
+             b, least, most);
+  PetscCall(SpmvStorageDestroy(SIDE, &storage));
+  PetscCall(PetscFree3(t.i, t.j, t.a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscRandom rand;
@@ -448,6 +484,8 @@ int main(int argc, char **argv)
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &rand));
   PetscCall(TestByHand());
   PetscCall(TestAll(rand));
+  PetscCall(TestShares(1));
+  PetscCall(TestShares(3));
   PetscCall(TestFar(1));
   PetscCall(TestFar(3));
   PetscCall(PetscRandomDestroy(&rand));

@@ -239,6 +239,39 @@ static PetscErrorCode TestThreads(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where each of two threads has the half that it reads in its own second cache, which has no room for both, they are more than twice as fast */
+static PetscErrorCode TestCaches(void)
+{
+  const SpmvMachine was     = *SpmvMachineGet();
+  SpmvMachine       machine = was;
+  SpmvPlan       plan = SpmvPlanDefault(SPMV_BACKEND_HOST, SpmvFormat_pmf.host->side.nparams, SpmvFormat_pmf.host->side.params);
+  PetscLogDouble predicted[2];
+  SpmvTestCSR    t;
+  SpmvCSR        csr;
+
+  PetscFunctionBegin;
+  PetscCall(Band(8000, 9, 3, &t)); /* 0.8 MB */
+  csr              = SpmvTestCSRView(&t);
+  machine.cache[0] = 32768;
+  machine.cache[1] = 450000;
+  machine.cache[2] = 8388608;
+  SpmvMachineSet(&machine);
+  for (PetscInt threads = 1; threads <= 2; threads++) {
+    SpmvOption options[2];
+    char       why[512];
+
+    plan.threads = threads;
+    PetscCall(SpmvResolve(&SpmvFormat_pmf.host->side, &csr, NULL, &plan, why, sizeof(why)));
+    PetscCall(SpmvEstimateGain(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_pmf, &plan, options));
+    predicted[threads - 1] = options[1].predicted;
+  }
+  SpmvMachineSet(&was);
+  PetscCheck(predicted[1] < 0.49 * predicted[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g s by one thread, %g s by two",
+             (double)predicted[0], (double)predicted[1]);
+  PetscCall(BandDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A matrix most of whose rows are empty is AIJ's without a look at it; not for a type that does not choose, nor with more entries */
 static PetscErrorCode TestMostlyEmpty(void)
 {
@@ -368,6 +401,7 @@ int main(int argc, char **argv)
   PetscCall(TestText());
   PetscCall(TestTune());
   PetscCall(TestThreads());
+  PetscCall(TestCaches());
   PetscCall(TestSafer());
   PetscCall(TestMostlyEmpty());
   PetscCall(TestEmpty());

@@ -99,7 +99,7 @@ static PetscInt SbccooBeyond(const SpmvCSR *csr, PetscInt r)
   return csr->i[r + 1] - low;
 }
 
-/* Which block rows are whose: each part has about as many entries beyond the diagonal, of which first rows may have more than last ones */
+/* Which block rows are whose: parts have about as many stored entries each, of which first rows may have more than last ones */
 static PetscErrorCode SbccooShare(const SpmvCSR *csr, SbccooStorage *s)
 {
   SPMV_TEMPORARY PetscInt *first = NULL, *stored = NULL;

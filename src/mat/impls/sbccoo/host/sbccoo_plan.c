@@ -37,11 +37,10 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 #define PLAN_UNTOLD      2.7 /* of a row of a block where second entries are not told by codes (P2 elasticity, Emerald Rapids) */
 #define PLAN_WIDE        30  /* of a row that needs words of 32 bits (random numberings, saddle points, Emerald Rapids) */
 #define PLAN_MISSED      5   /* branches of a chunk's rows of one length (graphs, Emerald Rapids) */
-#define PLAN_WINDOW \
-  15 /* of a row that a thread has in its window, which another one adds to y, for each thread (Emerald Rapids) */
-#define PLAN_LOOK  128 /* entries of some rows whose partners are looked at */
-#define PLAN_AGAIN 22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
-#define PLAN_WAITS 1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
+#define PLAN_WINDOW      15  /* of a row of a thread's window (scalars and 3x3 in random numbering, Emerald Rapids) */
+#define PLAN_LOOK        128 /* entries of some rows whose partners are looked at */
+#define PLAN_AGAIN       22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
+#define PLAN_WAITS       1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
 
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
@@ -224,10 +223,7 @@ static void PlanBlockWork(const SpmvCSR *rows, PetscInt b, PetscBool steps, cons
     work->cycles += PLAN_UNTOLD * (PetscLogDouble)b * t.blocks * PetscMin(1, far / t.rows); /* in rows that have some */
 }
 
-/*
-  Cycles of the threads' windows: a window begins where a thread's own rows end, and has as many rows as these reach. Where it ends
-  does not depend on how many entries a row has, but the ends of threads' rows are taken to be anywhere
-*/
+/* Cycles of windows: each begins behind a thread's own rows and has as many rows as these reach, as many as rows reach in the mean */
 static PetscLogDouble PlanWindows(const SpmvCSR *rows, PetscInt threads)
 {
   PetscLogDouble reach = 0;

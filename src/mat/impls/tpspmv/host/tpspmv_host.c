@@ -50,8 +50,7 @@ static PetscErrorCode TpspmvPropose(const SpmvCSR *csr, const SpmvPlan *asked, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define TPSPMV_EACH \
-  8 /* slices of a thread, at least, with one tile: with 16 graphs take 0.93 to 1.07 of the time by two threads */
+#define TPSPMV_EACH 8 /* slices of a thread, at least, with one tile; with 16 graphs take 0.93 to 1.07 of the time */
 
 /* Slices are so high that chunks are not small; with one tile there are several for each thread */
 static PetscErrorCode TpspmvResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
@@ -95,7 +94,7 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cycles of Zen 4, fitted to 82 matrices; of a pair by choices on 181 (Emerald Rapids), 0.7 before */
+/* Cycles of Zen 4, fitted to 82 matrices; that of a pair, to choices on 181 (Emerald Rapids) */
 #define TPSPMV_CYCLES_PAIR    1.1
 #define TPSPMV_CYCLES_RUN     7.0
 #define TPSPMV_CYCLES_RAGGED  5.5
