@@ -255,6 +255,7 @@ static PetscErrorCode TestCaches(void)
   machine.cache[0] = 32768;
   machine.cache[1] = 450000;
   machine.cache[2] = 8388608;
+  machine.byte[2]  = 10 * machine.byte[1];
   SpmvMachineSet(&machine);
   for (PetscInt threads = 1; threads <= 2; threads++) {
     SpmvOption options[2];
