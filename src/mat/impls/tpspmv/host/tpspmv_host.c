@@ -123,7 +123,6 @@ static void TpspmvWorkUneven(PetscInt threads, SpmvWork *work)
 {
   const PetscLogDouble uneven = threads > 1 ? 1 + 0.5 / TPSPMV_EACH : 1;
 
-  work->bytes *= uneven;
   work->vectors *= uneven;
   work->gathered *= uneven;
   work->cycles *= uneven;
