@@ -170,9 +170,9 @@ static PetscErrorCode TestChoice(void)
   SpmvMachine machine = *SpmvMachineGet();
 
   PetscFunctionBegin;
-  machine.cache[0] = 32768; /* the same on every machine */
-  machine.cache[1] = 1048576;
-  machine.cache[2] = 8388608;
+  machine.cache[0] = 4096. * sizeof(PetscScalar); /* the same on every machine */
+  machine.cache[1] = 32 * machine.cache[0];
+  machine.cache[2] = 256 * machine.cache[0];
   for (int k = 0; k < SPMV_LEVELS; k++) {
     machine.byte[k] = 0.01 * (k + 1);
     machine.line[k] = 4. * k;
