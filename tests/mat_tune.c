@@ -275,11 +275,11 @@ static PetscErrorCode TestFunctions(void)
   CALL(A, "MatSpmvSetTune", (Mat, SpmvTuneKind), (A, SPMV_TUNE_PATIENT));
   CALL(A, "MatSpmvSetTuneSeconds", (Mat, PetscReal), (A, 1e-9));
   CALL(A, "MatSpmvSetWisdom", (Mat, const char[]), (A, "none"));
-  CALL(A, "MatSpmvSetTuneFormats", (Mat, const char[]), (A, "bccoo"));
+  CALL(A, "MatSpmvSetTuneFormats", (Mat, const char[]), (A, "pmf,bccoo"));
   PetscCall(Multiply(A));
   PetscCall(Chosen("no time", A, "by estimate of ", 0));
   PetscCall(Create(MATSPMV, &B));
-  CALL(B, "MatSpmvSetTuneFormats", (Mat, const char[]), (B, "bccoo"));
+  CALL(B, "MatSpmvSetTuneFormats", (Mat, const char[]), (B, "pmf,bccoo"));
   PetscCall(Multiply(B));
   PetscCall(Same("no time", A, B));
   PetscCall(MatDestroy(&B));

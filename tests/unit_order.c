@@ -264,7 +264,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCheck(!setenv("XDG_CONFIG_HOME", "/nowhere", 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv");
+  PetscCall(SpmvTestNoUserFile());
   PetscCheck(!SpmvOrderAllows(&wide), PETSC_COMM_SELF, PETSC_ERR_PLIB, "a matrix of 2 rows and 3 columns may have an order");
   for (PetscInt b = 1; b <= 4; b++) PetscCall(TestRows(b));
   for (PetscInt threads = 1; threads <= 3; threads += 2) PetscCall(TestProducts(threads));

@@ -129,8 +129,7 @@ int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCheck(!setenv("XDG_CONFIG_HOME", "/nowhere", 1), PETSC_COMM_SELF, PETSC_ERR_SYS,
-             "setenv"); /* the user's file is not to count */
+  PetscCall(SpmvTestNoUserFile());
   PetscCall(TestSample());
   PetscCall(TestUneven());
   PetscCall(TestDenseRows());

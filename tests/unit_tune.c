@@ -158,6 +158,23 @@ static PetscErrorCode TestSafer(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The estimate of products by pmf and so many threads */
+static PetscErrorCode Threads(const SpmvTestCSR *t, PetscInt threads, SpmvOption *option)
+{
+  const SpmvCSR  csr  = SpmvTestCSRView(t);
+  const SpmvSide side = SpmvFormat_pmf.host->side;
+  SpmvPlan       plan = SpmvPlanDefault(SPMV_BACKEND_HOST, side.nparams, side.params);
+  SpmvOption     options[2];
+  char           why[512];
+
+  PetscFunctionBegin;
+  plan.threads = threads;
+  PetscCall(SpmvResolve(&side, &csr, NULL, &plan, why, sizeof(why)));
+  PetscCall(SpmvEstimateGain(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_pmf, &plan, options));
+  *option = options[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Threads share a product that has entries enough for them, and no other one */
 static PetscErrorCode TestThreads(void)
 {
@@ -168,16 +185,10 @@ static PetscErrorCode TestThreads(void)
 
     PetscCall(Band(large ? 8000 : 300, 9, 3, &t));
     for (PetscInt threads = 1; threads <= 2; threads++) {
-      const SpmvCSR  csr  = SpmvTestCSRView(&t);
-      const SpmvSide side = SpmvFormat_pmf.host->side;
-      SpmvPlan       plan = SpmvPlanDefault(SPMV_BACKEND_HOST, side.nparams, side.params);
-      SpmvOption     options[2];
-      char           why[512];
+      SpmvOption option;
 
-      plan.threads = threads;
-      PetscCall(SpmvResolve(&side, &csr, NULL, &plan, why, sizeof(why)));
-      PetscCall(SpmvEstimateGain(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_pmf, &plan, options));
-      predicted[threads - 1] = options[1].predicted;
+      PetscCall(Threads(&t, threads, &option));
+      predicted[threads - 1] = option.predicted;
     }
     PetscCheck(large ? predicted[1] < 0.7 * predicted[0] : predicted[1] > 0.9 * predicted[0], PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%d entries: %g s by one thread, %g s by two", (int)t.i[t.m], (double)predicted[0], (double)predicted[1]);
@@ -186,33 +197,27 @@ static PetscErrorCode TestThreads(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Two threads with half of what is read in each one's second cache, which has no room for all of it, are more than twice as fast as one */
+/* Two threads, each with its half of what is read in a second cache that has no room for all, are more than twice as fast as one */
 static PetscErrorCode TestCaches(void)
 {
   const SpmvMachine was     = *SpmvMachineGet();
   SpmvMachine       machine = was;
-  const SpmvSide    side    = SpmvFormat_pmf.host->side;
   PetscLogDouble predicted[3], read = 1e9; /* by one thread that has all in the second cache; by one, and by two, that have not */
   SpmvTestCSR    t;
 
   PetscFunctionBegin;
   PetscCall(Band(8000, 9, 3, &t));
   for (int k = 0; k < 3; k++) {
-    const SpmvCSR csr  = SpmvTestCSRView(&t);
-    SpmvPlan      plan = SpmvPlanDefault(SPMV_BACKEND_HOST, side.nparams, side.params);
-    SpmvOption    options[2];
-    char          why[512];
+    SpmvOption option;
 
     machine.cache[0] = 1024;
     machine.cache[1] = k ? 0.55 * read : read;
     machine.cache[2] = 2 * read;
     machine.byte[2]  = 100 * machine.byte[1];
     SpmvMachineSet(&machine);
-    plan.threads = k == 2 ? 2 : 1;
-    PetscCall(SpmvResolve(&side, &csr, NULL, &plan, why, sizeof(why)));
-    PetscCall(SpmvEstimateGain(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_pmf, &plan, options));
-    predicted[k] = options[1].predicted;
-    if (!k) read = options[1].bytes + 2. * (PetscLogDouble)csr.m * sizeof(PetscScalar);
+    PetscCall(Threads(&t, k == 2 ? 2 : 1, &option));
+    predicted[k] = option.predicted;
+    if (!k) read = option.bytes + 2. * (PetscLogDouble)t.m * sizeof(PetscScalar);
   }
   SpmvMachineSet(&was);
   PetscCheck(predicted[2] < 0.7 * predicted[0] && predicted[2] < 0.4 * predicted[1], PETSC_COMM_SELF, PETSC_ERR_PLIB,
@@ -274,8 +279,7 @@ int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCheck(!setenv("XDG_CONFIG_HOME", "/nowhere", 1), PETSC_COMM_SELF, PETSC_ERR_SYS,
-             "setenv"); /* the user's file is not to count */
+  PetscCall(SpmvTestNoUserFile());
   PetscCall(TestText());
   PetscCall(TestTune());
   PetscCall(TestThreads());

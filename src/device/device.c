@@ -34,7 +34,7 @@ static const SpmvDeviceApi *const DeviceApis[] = {
 };
 #define SPMV_DEVICE_APIS ((PetscInt)PETSC_STATIC_ARRAY_LENGTH(DeviceApis))
 
-/* Bytes: with x and y of 0.5 MB products take 0.8 times as long as with pieces of 1 MB (H100); of 2 MB or more the driver copies */
+/* Bytes: with x and y of 0.5 MB products take 0.8 times as long as with pieces of 1 MB (H100) */
 #define DEVICE_STAGING (1 << 18)
 
 static SpmvDevice Device;

@@ -6,9 +6,10 @@
   What was sent from a slot need not be waited for, so that a product that sends x waits but once, for y; and a few sums come at
   the pace of the bus.
 
-  The pieces have -spmv_device_staging bytes; with 0 the driver copies, and whatever has more than STAGING_PIECES. On an H100 and an H200
-  both move some 10 GB/s of vectors that may be paged out, which is what one thread of the host copies. With x and y of 0.5 MB a product
-  takes 0.08 ms by pieces of 0.25 MB and 0.13 ms by the driver, of 1.7 MB 0.34 and 0.30 ms, of 16 MB 3.0 and 2.4 ms (H100).
+  The pieces have -spmv_device_staging bytes; with 0 the driver copies, and whatever has more than STAGING_PIECES. On an H100 and
+  an H200 both move some 10 GB/s of vectors that may be paged out, which is what one thread of the host copies. With x and y of
+  0.5 MB a product takes 0.08 ms by pieces of 0.25 MB and 0.13 ms by the driver, of 1.7 MB 0.34 and 0.30 ms, of 16 MB 3.0 and
+  2.4 ms (H100).
 */
 #include "device.h"
 

@@ -85,14 +85,15 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 }
 
 /* What stays the same from plan to plan: all that is read and written, and how much of x is waited for */
-static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, SpmvTerms *t)
+static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, PetscLogDouble sharers, SpmvTerms *t)
 {
   const SpmvMachine *machine = SpmvMachineGet();
   const SpmvWork    *w       = &t->work;
 
-  t->slower = slower;
-  t->bytes  = w->bytes + 2 * w->moved + (PetscLogDouble)(s->all->m + s->all->n) * sizeof(PetscScalar);
-  t->level  = EstimateSharedLevel(t->bytes, t->sharers);
+  t->slower  = slower;
+  t->sharers = sharers;
+  t->bytes   = w->bytes + 2 * w->moved + (PetscLogDouble)(s->all->m + s->all->n) * sizeof(PetscScalar);
+  t->level   = EstimateSharedLevel(t->bytes, sharers);
   for (int level = 1; level < SPMV_LEVELS; level++) {
     const PetscBool held = (PetscBool)(w->reach > 0 && w->reach <= machine->cache[level - 1]);
 
@@ -146,8 +147,8 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
     if (terms[k].work.reach != terms[0].work.reach) PetscCall(SpmvSampleReach(s));
   }
   for (PetscInt k = 0; k < n; k++) {
-    terms[k].sharers = format->host->kernels ? SpmvSharers(s->all, plans[k].threads) : 1; /* AIJ's has one */
-    EstimateTerms(s, format->host->kernels ? SpmvMachineGet()->isa[isa] : 1, &terms[k]);
+    if (!format->host->kernels) EstimateTerms(s, 1, 1, &terms[k]); /* AIJ's, by one thread */
+    else EstimateTerms(s, SpmvMachineGet()->isa[isa], SpmvSharers(s->all, plans[k].threads), &terms[k]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

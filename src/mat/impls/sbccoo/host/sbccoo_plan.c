@@ -223,7 +223,7 @@ static void PlanBlockWork(const SpmvCSR *rows, PetscInt b, PetscBool steps, cons
     work->cycles += PLAN_UNTOLD * (PetscLogDouble)b * t.blocks * PetscMin(1, far / t.rows); /* in rows that have some */
 }
 
-/* Cycles of windows: each begins behind a thread's own rows and has as many rows as these reach, as many as rows reach in the mean */
+/* Cycles of windows: each begins behind a thread's own rows and has as many rows as rows reach in the mean */
 static PetscLogDouble PlanWindows(const SpmvCSR *rows, PetscInt threads)
 {
   PetscLogDouble reach = 0;
