@@ -18,7 +18,7 @@ enum { PMF_PIECES_AUTO = 0, PMF_PIECES_NONE = -1, PMF_PIECES_ANY = 1 };
 
 #define PMF_LANES 8
 #define PMF_KNOWN 8 /* gathered steps that have a loop of their own in the products, at most */
-#define PMF_ONLY  3 /* such loops for steps of some kinds only */
+#define PMF_ONLY  4 /* such loops for steps of some kinds only */
 
 /*
   What a run costs besides its slices: cycles of Zen 4 to read its header and begin its loops, and branches that are not foreseen
@@ -51,9 +51,10 @@ typedef enum {
 #define PMF_LINES     PMF_BIT(PMF_CONSECUTIVE)
 #define PMF_PAIRS     (PMF_BIT(PMF_PAIRED) | PMF_BIT(PMF_GATHERED))
 #define PMF_NEARS     (PMF_BIT(PMF_NEAR) | PMF_BIT(PMF_GATHERED))
+#define PMF_SHORTS    (PMF_BIT(PMF_CONSECUTIVE) | PMF_BIT(PMF_COMMON) | PMF_BIT(PMF_GATHERED))
 
 /* PmfRun.known: gathered steps, if there are no others; else one of these, if the others do not occur */
-enum { PMF_ONLY_NEAR = -PMF_ONLY, PMF_ONLY_PAIR, PMF_ONLY_LINE };
+enum { PMF_ONLY_SHORT = -PMF_ONLY, PMF_ONLY_NEAR, PMF_ONLY_PAIR, PMF_ONLY_LINE };
 
 enum {                   /* PmfRun.flags */
        PMF_ALONE    = 1, /* each slice is one row */

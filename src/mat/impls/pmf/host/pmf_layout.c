@@ -32,7 +32,8 @@ static int16_t PmfKnownOf(const PmfStorage *b, const PmfRun *run)
   if (kinds == PMF_BIT(PMF_GATHERED) && run->steps[PMF_GATHERED] <= PmfMostKnown(b)) return (int16_t)run->steps[PMF_GATHERED];
   if (!(kinds & ~PMF_LINES)) return PMF_ONLY_LINE;
   if (!(kinds & ~PMF_PAIRS)) return PMF_ONLY_PAIR;
-  return kinds & ~PMF_NEARS ? 0 : PMF_ONLY_NEAR;
+  if (!(kinds & ~PMF_NEARS)) return PMF_ONLY_NEAR;
+  return kinds & ~PMF_SHORTS ? 0 : PMF_ONLY_SHORT;
 }
 
 /* Ends the open run, whose sizes are now known */

@@ -73,12 +73,13 @@ SPMV_INLINE size_t PmfKnown(const PmfRun *run)
 #define PMF_LOOP_LINE 0, PMF_LINES
 #define PMF_LOOP_PAIR 0, PMF_PAIRS
 #define PMF_LOOP_NEAR 0, PMF_NEARS
+#define PMF_LOOP_SHORT 0, PMF_SHORTS
 
 /* Whether there are loops, too, for each way to y: where slices are short */
 #if defined(SPMV_FEW_LOOPS)
   #define PMF_APART(kinds) 0
 #else
-  #define PMF_APART(kinds) ((kinds) == 0 || (kinds) == PMF_LINES)
+  #define PMF_APART(kinds) ((kinds) == 0 || (kinds) == PMF_LINES || (kinds) == PMF_SHORTS)
 #endif
 #define PMF_RUN(N, SIZE, FETCH, CODING) \
   static void PmfRun_##N##_##SIZE##_##FETCH##_##CODING(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, \
@@ -107,7 +108,7 @@ SPMV_INLINE size_t PmfKnown(const PmfRun *run)
   WHAT(3, CODING) \
   WHAT(4, CODING) \
   WHAT(5, CODING) \
-  WHAT(6, CODING) WHAT(7, CODING) WHAT(8, CODING) WHAT(ANY, CODING) WHAT(LINE, CODING) WHAT(PAIR, CODING) WHAT(NEAR, CODING)
+  WHAT(6, CODING) WHAT(7, CODING) WHAT(8, CODING) WHAT(ANY, CODING) WHAT(LINE, CODING) WHAT(PAIR, CODING) WHAT(NEAR, CODING) WHAT(SHORT, CODING)
 
 /* The loops over runs of a coding by PmfRunIndex(), bytes of columns, and whether there is a prefetch */
 #define PMF_LOOPS (PMF_KNOWN + 2 + PMF_ONLY)

@@ -94,8 +94,8 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cycles of Zen 4, fitted to 82 matrices; that of a pair, to choices on 181 (Emerald Rapids) */
-#define TPSPMV_CYCLES_PAIR    1.1
+/* Cycles of Zen 4, fitted to 82 matrices; what a pair takes, to choices on 181 (Emerald Rapids: 1.1 cycles; Zen 4: 0.7) */
+#define TPSPMV_VECTORS_PAIR   0.75
 #define TPSPMV_CYCLES_RUN     7.0
 #define TPSPMV_CYCLES_RAGGED  5.5
 #define TPSPMV_CYCLES_SEGMENT 53.0
@@ -159,9 +159,9 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   }
   work->bytes += SpmvArraysRead(narrays, arrays) - (1 - fraction) * shared;
   work->waits = TPSPMV_WAITS;
-  work->vectors += entries / TPSPMV_LANES;
+  work->vectors += entries / TPSPMV_LANES + TPSPMV_VECTORS_PAIR * npairs;
   work->gathered += entries - (PetscLogDouble)b->nconsecutive;
-  work->cycles += TPSPMV_CYCLES_PAIR * npairs + TPSPMV_CYCLES_RUN * fraction * (PetscLogDouble)b->nruns;
+  work->cycles += TPSPMV_CYCLES_RUN * fraction * (PetscLogDouble)b->nruns;
   work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b->nragged + TPSPMV_CYCLES_SEGMENT * (PetscLogDouble)b->nsegments;
   SpmvValuesWork(&b->value, entries / TPSPMV_LANES, work);
   TpspmvWorkUneven(plan->threads, work);
