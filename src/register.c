@@ -97,7 +97,8 @@ static const char *const ProcessOptions[][3] = {
   {"-spmv_device_index", "own", "Which of them; without it, PETSc's own, or ranks take turns"},
   {"-spmv_device_memory", "all", "Bytes of its memory to use at most"},
   {"-spmv_device_staging", "262144",
-   "Bytes of each of four pieces, at most, of a transfer through page-locked memory; larger ones, and with 0 all, the driver copies"},
+   "Bytes of each of four pieces, at most, of a transfer through page-locked memory; larger ones, and with 0 all, the driver "
+   "copies"},
   {"-spmv_device_graph", "auto",
    "Whether the kernels of a product are recorded and launched as one; without it, where they can be"},
   {"-spmv_device_cache", "auto", "Folder of compiled kernels, or none; without it, petscspmv/kernels in the user's cache folder"},

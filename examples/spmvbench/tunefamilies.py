@@ -17,7 +17,7 @@ IN, OUT = r'DOLFINx: (%s)$', r'DOLFINx: (%s), out of cache$'
 
 # (constants, on what they were found, families: regular expressions that match their beginning)
 FITTED = [
-    ('cycles of `aij` and of every format, and the rates of Zen 4', '82 real matrices', [REAL]),
+    ('cycles of `aij` and of every format', '82 real matrices', [REAL]),
     ('`pmf`: windows of 4096 rows; values that are few, one, or floats', 'real matrices', [REAL]),
     ('`bccoo`: tiles of 1x1 blocks', 'real matrices', [REAL]),
     ('`pmf`: `WINDOW_GAIN`, windows of 64 and 256 rows, `PMF_MISSES_RUN`', "GAMG's coarse levels", [COARSE]),
@@ -30,10 +30,11 @@ FITTED = [
     ('`sbccoo`: scalars take 1.3 times as long out of cache', 'Q2, P2 and Stokes', [OUT % 'q2|p2|stokes']),
     ('`BCCOO_CHUNKS_AHEAD`, `SBCCOO_AHEAD`', 'elasticity, DG1, P2, Q2 with 30 million entries', [OUT % 'elasticity|dg|p2|q2']),
     ('`PMF_SLOW`, `BCCOO_SLOW`', 'all kinds, or seven of them, with 30 million entries', [OUT % '.*']),
-    ('`bccoo`: `MASKED_CYCLES_*`, `MASKED_MISSES`', "P3, Q2, edge elements, elasticity in the plane, Stokes, GAMG's coarse levels", [IN % 'p3|q2|curl|elasticity|stokes', COARSE]),
+    ('`bccoo`: `MASKED_*`', "P3, Q2, edge elements, elasticity in the plane, Stokes, GAMG's coarse levels", [IN % 'p3|q2|curl|elasticity|stokes', COARSE]),
     ('`sbccoo`: scalars by their lengths, pairs that no code tells', 'P1, P2, P3, Q2, DG, Stokes, elasticity', [IN % 'p1|p2|p3|q2|dg|stokes|elasticity']),
     ('`sbccoo`: `PLAN_WIDE`, `PLAN_MISSED`', 'graphs, saddle points, P1 and Raviart-Thomas numbered at random', [REAL + 'graphs|' + REAL + 'optimisation', IN % 'p1|darcy']),
-    ('`TPSPMV_CYCLES_PAIR`', 'real matrices and all of DOLFINx that fit the last cache', [REAL, IN % '.*']),
+    ('`pmf`: a piece of x that steps share takes as long as an entry', 'elasticity, DG, edge elements in the second cache', [IN % 'elasticity|dg|curl']),
+    ('`TPSPMV_VECTORS_PAIR`', 'real matrices and all of DOLFINx that fit the last cache', [REAL, IN % '.*']),
 ]
 UNKNOWN = '''Of these it was not written down which matrices they were found on, and they are not counted: `PMF_WAITS`, `TPSPMV_WAITS`, `BCCOO_WAITS`
 (17 to 20 matrices), `BCCOO_PAIR` (4), `bccoo`'s tiles of blocks of 3x3 and more (29), `PMF_BRANCHES` (finite elements of 50,000 and a million

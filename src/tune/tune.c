@@ -61,7 +61,10 @@ PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *request
 /* What is asked for without options: of spmv, the best of all by estimate; of another type, the best of its own plans */
 PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *q)
 {
+  SpmvIsa isa;
+
   PetscFunctionBegin;
+  PetscCall(SpmvIsaGet(SPMV_ISA_COUNT, &isa));
   PetscCall(PetscMemzero(q, sizeof(*q)));
   q->kind    = SPMV_TUNE_ESTIMATE;
   q->isa     = SPMV_ISA_COUNT;
@@ -71,7 +74,8 @@ PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *q)
     const SpmvFormat *format = SpmvCandidate[k];
 
     if (type == &SpmvFormat_spmv || type == format) q->allowed |= (PetscInt)1 << k;
-    q->host[k] = SpmvPlanDefault(SPMV_BACKEND_HOST, format->host->side.nparams, format->host->side.params);
+    q->host[k]     = SpmvPlanDefault(SPMV_BACKEND_HOST, format->host->side.nparams, format->host->side.params);
+    q->host[k].isa = isa;
     if (format->device)
       q->device[k] = SpmvPlanDefault(SPMV_BACKEND_DEVICE, format->device->side.nparams, format->device->side.params);
   }

@@ -11,8 +11,9 @@
 #define BCCOO_PLACES        8192 /* block columns up to which blocks are counted by a mark for each column */
 #define BCCOO_DECLARED      0    /* in BccooRounds: the block size that the user declared */
 #define BCCOO_FOUND         (-1) /* the one that rows with the same columns tell */
-#define BCCOO_BUILD_BLOCKS  17.0 /* cycles of an entry, to build: half of them for memory that nobody has touched */
-#define BCCOO_BUILD_ENTRIES 19.0 /* the same of 1x1 blocks */
+#define BCCOO_BUILD_BLOCKS  12.0 /* cycles of an entry, to build, ... */
+#define BCCOO_BUILD_ENTRIES 5.5  /* ... the same of 1x1 blocks, ... */
+#define BCCOO_BUILD_ROW     60.0 /* ... and of a row */
 
 /* Round, height and width: larger blocks are likely to pay only if smaller ones do, or if most entries are in such blocks */
 static const PetscInt BccooRounds[][3] = {{0, 1, 1},
@@ -162,6 +163,7 @@ void BccooTallyAdd(const SpmvCSR *csr, const BccooTally *t, const PetscInt p[], 
 
   work->bytes += t->part * ((double)t->blocks * block + (differ ? 4 * (double)t->far : 0) + (t->empty ? 4 * (double)t->rows : 0));
   work->build += (t->h * t->w > 1 ? BCCOO_BUILD_BLOCKS : BCCOO_BUILD_ENTRIES) * (PetscLogDouble)csr->i[csr->m];
+  work->build += BCCOO_BUILD_ROW * (PetscLogDouble)csr->m;
   if (slices == 1) return;
   work->moved += (PetscLogDouble)slices * csr->m * sizeof(PetscScalar);
   work->reach = (PetscLogDouble)csr->n / (PetscLogDouble)slices * sizeof(PetscScalar);

@@ -223,11 +223,12 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cycles, in cache, where lengths are foreseen; found on finite elements (Emerald Rapids) */
-#define MASKED_CYCLES_BLOCK 3.5  /* of more than four entries */
-#define MASKED_CYCLES_FEW   2.3  /* of others */
+/* As SpmvWork.blocked, in cache, where lengths are foreseen; found on finite elements (Emerald Rapids, Zen 4) */
+#define MASKED_BLOCK 8.0 /* of more than four entries */
+#define MASKED_FEW   5.2 /* of others */
+/* Cycles */
 #define MASKED_CYCLES_ROWS  7.0  /* of a group of rows */
-#define MASKED_CYCLES_BUILD 30.0 /* of an entry, to build, 8 of them for memory that nobody has touched */
+#define MASKED_CYCLES_BUILD 30.0 /* of an entry, to build */
 
 #define MASKED_MISSES 8.0 /* branches of a group whose length is not foreseen: 17 ns (GAMG's coarse levels, Emerald Rapids) */
 
@@ -282,7 +283,8 @@ PetscErrorCode BccooMaskedWork(const SpmvCSR *rows, SpmvWork *work)
   part   = entries > 0 ? nz / entries : 0;
   missed = groups * (lengths.asked > 0 ? lengths.missed / lengths.asked : 1);
   work->bytes += nz * sizeof(PetscScalar) + part * (blocks[0] + blocks[1]) * sizeof(uint32_t) + groups * 2 * sizeof(int32_t);
-  work->cycles += part * (blocks[0] * MASKED_CYCLES_BLOCK + blocks[1] * MASKED_CYCLES_FEW) + groups * MASKED_CYCLES_ROWS;
+  work->blocked += part * (blocks[0] * MASKED_BLOCK + blocks[1] * MASKED_FEW);
+  work->cycles += groups * MASKED_CYCLES_ROWS;
   work->branches += missed;
   work->misses += MASKED_MISSES * missed;
   work->build += nz * MASKED_CYCLES_BUILD;

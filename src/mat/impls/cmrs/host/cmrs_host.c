@@ -173,7 +173,8 @@ static PetscErrorCode CmrsArrays(const void *storage, PetscInt *narrays, SpmvArr
 #define CMRS_CYCLES_ENTRY   0.5
 #define CMRS_CYCLES_TAIL    25.0
 #define CMRS_CYCLES_SEGMENT 350.0
-#define CMRS_CYCLES_BUILD   22.0 /* of an entry, 9 of them for memory that nobody has touched */
+#define CMRS_CYCLES_BUILD   10.0 /* of an entry, and ... */
+#define CMRS_CYCLES_ORDER   70.0 /* ... of a row */
 
 static PetscErrorCode CmrsWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
@@ -189,7 +190,7 @@ static PetscErrorCode CmrsWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWo
   PetscCall(ierr);
   PetscCall(CmrsArrays(&c, &narrays, arrays));
   work->bytes += SpmvArraysRead(narrays, arrays);
-  work->build += CMRS_CYCLES_BUILD * (PetscLogDouble)c.nz;
+  work->build += CMRS_CYCLES_BUILD * (PetscLogDouble)c.nz + CMRS_CYCLES_ORDER * (PetscLogDouble)rows->m;
   work->cycles += CMRS_CYCLES_NS * c.cost + CMRS_CYCLES_ENTRY * (PetscLogDouble)c.nz;
   work->cycles += CMRS_CYCLES_TAIL * (PetscLogDouble)c.ntails + CMRS_CYCLES_SEGMENT * (PetscLogDouble)c.nsegments;
   PetscFunctionReturn(PETSC_SUCCESS);

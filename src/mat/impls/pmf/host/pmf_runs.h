@@ -60,19 +60,19 @@ SPMV_INLINE size_t PmfKnown(const PmfRun *run)
 }
 
 /* The loops: gathered steps, as many or, ANY, what a run has; or the kinds of steps that there may be */
-#define PMF_LOOP_0    0, PMF_ALL
-#define PMF_LOOP_1    1, 0
-#define PMF_LOOP_2    2, 0
-#define PMF_LOOP_3    3, 0
-#define PMF_LOOP_4    4, 0
-#define PMF_LOOP_5    5, 0
-#define PMF_LOOP_6    6, 0
-#define PMF_LOOP_7    7, 0
-#define PMF_LOOP_8    8, 0
-#define PMF_LOOP_ANY  PmfKnown(run), 0
-#define PMF_LOOP_LINE 0, PMF_LINES
-#define PMF_LOOP_PAIR 0, PMF_PAIRS
-#define PMF_LOOP_NEAR 0, PMF_NEARS
+#define PMF_LOOP_0     0, PMF_ALL
+#define PMF_LOOP_1     1, 0
+#define PMF_LOOP_2     2, 0
+#define PMF_LOOP_3     3, 0
+#define PMF_LOOP_4     4, 0
+#define PMF_LOOP_5     5, 0
+#define PMF_LOOP_6     6, 0
+#define PMF_LOOP_7     7, 0
+#define PMF_LOOP_8     8, 0
+#define PMF_LOOP_ANY   PmfKnown(run), 0
+#define PMF_LOOP_LINE  0, PMF_LINES
+#define PMF_LOOP_PAIR  0, PMF_PAIRS
+#define PMF_LOOP_NEAR  0, PMF_NEARS
 #define PMF_LOOP_SHORT 0, PMF_SHORTS
 
 /* Whether there are loops, too, for each way to y: where slices are short */
@@ -108,7 +108,8 @@ SPMV_INLINE size_t PmfKnown(const PmfRun *run)
   WHAT(3, CODING) \
   WHAT(4, CODING) \
   WHAT(5, CODING) \
-  WHAT(6, CODING) WHAT(7, CODING) WHAT(8, CODING) WHAT(ANY, CODING) WHAT(LINE, CODING) WHAT(PAIR, CODING) WHAT(NEAR, CODING) WHAT(SHORT, CODING)
+  WHAT(6, CODING) \
+  WHAT(7, CODING) WHAT(8, CODING) WHAT(ANY, CODING) WHAT(LINE, CODING) WHAT(PAIR, CODING) WHAT(NEAR, CODING) WHAT(SHORT, CODING)
 
 /* The loops over runs of a coding by PmfRunIndex(), bytes of columns, and whether there is a prefetch */
 #define PMF_LOOPS (PMF_KNOWN + 2 + PMF_ONLY)

@@ -185,7 +185,7 @@ static void PlanScalarWork(const SpmvCSR *rows, PetscBool steps, const PlanParts
   sorted = PlanSorted(&t, inside, steps);
   both   = t.entries * parts->both;
   alone  = t.entries * parts->alone;
-  work->build += 75 * t.entries;
+  work->build += 54 * t.entries + 90 * t.rows;
   t.entries *= stored;
   t.pieces *= stored;
   inside *= stored;
@@ -210,7 +210,7 @@ static void PlanBlockWork(const SpmvCSR *rows, PetscInt b, PetscBool steps, cons
 
   for (PetscInt r = 0; r + b <= rows->m; r += b) PlanRow(rows, r, b, &t);
   for (PetscInt r = rows->m / b * b; r < rows->m; r++) behind += rows->i[r + 1] - rows->i[r];
-  work->build += 25 * t.entries + 50 * t.blocks;
+  work->build += 34 * t.entries + 70 * t.blocks;
   far = steps ? t.entries * parts->both : 0;
   t.alone += t.entries * (parts->alone + parts->both) - far;
   t.blocks *= 1 - parts->alone; /* the place of a pair is stored, whatever is in it */
