@@ -28,7 +28,7 @@ static void PmfSet(const PmfSlot *slot, PmfKind kind, size_t k, uint32_t from, P
   PmfSetColumn(slot, kind, k, column);
 }
 
-/* The same of an entry of the rest, by itself or the first of a pair or step */
+/* The same of an entry of the rest, by itself or the first of a pair or consecutive step */
 static void PmfSetEntry(const PmfSlot *slot, PmfKind kind, size_t k, PetscInt entry)
 {
   PmfSet(slot, kind, k, PmfEntryOf(&slot->layout->order, entry), slot->layout->order.rest.j[entry]);
@@ -52,8 +52,28 @@ static void PmfSetRagged(const PmfSlot *slot, size_t r, size_t lanes, PetscInt c
   for (size_t l = lanes; l < PMF_LANES; l++) PmfSetColumn(slot, PMF_RAGGED, PMF_LANES * r + l, column);
 }
 
-/* The first `full` entries of eight rows, where some steps have one column or share pieces of x; returns how many are gathered */
-static size_t PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const PetscInt start[], PetscInt full)
+/* Gathered step s of eight rows: entry k of each */
+static inline __attribute__((always_inline)) void PmfSetGathered(const PmfSlot *slot, size_t s, PetscInt k,
+                                                                 const PetscInt *const j[], const PetscInt start[])
+{
+  uint32_t *from = slot->from + slot->at[PMF_GATHERED].froms;
+
+  if (slot->size == sizeof(uint16_t)) {
+    uint16_t *column = (uint16_t *)(void *)(slot->column + slot->at[PMF_GATHERED].columns) + PMF_LANES * s;
+
+    for (size_t l = 0; l < PMF_LANES; l++) column[l] = (uint16_t)(j[l][k] - slot->run->base);
+  } else {
+    for (size_t l = 0; l < PMF_LANES; l++) PmfSetColumn(slot, PMF_GATHERED, PMF_LANES * s + l, j[l][k]);
+  }
+  if (!(slot->run->flags & PMF_APART)) {
+    from[s] = (uint32_t)k;
+    return;
+  }
+  for (size_t l = 0; l < PMF_LANES; l++) from[PMF_LANES * s + l] = PmfEntryOf(&slot->layout->order, start[l] + k);
+}
+
+/* The first `full` entries of eight rows, where there are no pairs */
+static void PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const PetscInt start[], PetscInt full)
 {
   const PetscInt steps = slot->run->near, times = slot->run->steps[PMF_NEAR], n = slot->layout->csr->n;
   const unsigned same            = steps ? PmfNearSame(j, full) : 0;
@@ -68,39 +88,38 @@ static size_t PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const
     else if (g < times && k + steps <= full && PmfNearFind(j, same, k, steps, n, &near)) {
       PmfSetNear(slot, (size_t)g++, k, &near);
       k += steps - 1;
-    } else {
-      for (size_t l = 0; l < PMF_LANES; l++) PmfSetEntry(slot, kind, next[kind]++, start[l] + k);
-    }
+    } else PmfSetGathered(slot, next[PMF_GATHERED]++, k, j, start);
   }
-  return next[PMF_GATHERED];
+}
+
+/* Entries [first, end) of row l of a slice, from entry 0 of its ragged steps on */
+static void PmfFillRagged(const PmfSlot *slot, size_t l, PetscInt first, PetscInt end)
+{
+  for (size_t r = 0; first < end; r++, first++) PmfSetEntry(slot, PMF_RAGGED, PMF_LANES * r + l, first);
 }
 
 /*
-  Entries [first, end) of a row, in every stride-th element of their kinds: pairs from element t on, as many as the slice has, and
-  gathered ones from element s on; returns the next of these. A row alone, with stride 1, may have steps of consecutive columns
-  instead of pairs. Inline, since builds spend their time here
+  Entries [first, end) of row l of a slice, `full` of which are no ragged ones: as many pairs as the slice has, then gathered ones.
+  Inline, since builds spend their time here
 */
-static inline __attribute__((always_inline)) size_t PmfFillEntries(const PmfSlot *slot, PetscInt first, PetscInt end, size_t s,
-                                                                   size_t t, size_t stride)
+static inline __attribute__((always_inline)) void PmfFillPairs(const PmfSlot *slot, size_t l, PetscInt first, PetscInt full,
+                                                               PetscInt end)
 {
   const PetscInt *j     = slot->layout->order.rest.j;
   const size_t    pairs = PMF_LANES * (size_t)slot->run->steps[PMF_PAIRED];
-  const size_t    ones  = stride == 1 ? (size_t)slot->run->steps[PMF_CONSECUTIVE] : 0;
-  size_t          one   = 0;
+  size_t          s = l, t = l;
+  PetscInt        e = first;
 
-  for (PetscInt e = first; e < end; e++) {
+  for (; e < first + full; e++) {
     if (t < pairs && PmfIsPair(j, e, end)) {
       PmfSetEntry(slot, PMF_PAIRED, t, e++);
-      t += stride;
-    } else if (one < ones && (e - first) % PMF_LANES == 0 && e + PMF_LANES <= end && PmfKindAlone(j + e) == PMF_CONSECUTIVE) {
-      PmfSetEntry(slot, PMF_CONSECUTIVE, one++, e);
-      e += PMF_LANES - 1;
+      t += PMF_LANES;
     } else {
       PmfSetEntry(slot, PMF_GATHERED, s, e);
-      s += stride;
+      s += PMF_LANES;
     }
   }
-  return s;
+  PmfFillRagged(slot, l, e, end);
 }
 
 /* Eight rows, or fewer, longest first */
@@ -109,8 +128,7 @@ static void PmfFillRows(const PmfSlot *slot, size_t rows)
   const SpmvCSR  *csr   = &slot->layout->order.rest;
   const int32_t  *steps = slot->run->steps;
   const PetscInt *j[PMF_LANES];
-  PetscInt        start[PMF_LANES], length[PMF_LANES] = {0}, full, first = 0;
-  size_t          gathered = 0;
+  PetscInt        start[PMF_LANES], length[PMF_LANES] = {0}, full;
 
   for (size_t l = 0; l < rows; l++) {
     start[l]  = csr->i[slot->row[l]];
@@ -118,23 +136,42 @@ static void PmfFillRows(const PmfSlot *slot, size_t rows)
     j[l]      = csr->j + start[l];
   }
   full = length[0] - steps[PMF_RAGGED];
-  if (steps[PMF_CONSECUTIVE] + steps[PMF_COMMON] + steps[PMF_NEAR]) {
-    gathered = PmfFillSteps(slot, j, start, full);
-    first    = full;
+  if (steps[PMF_CONSECUTIVE] + steps[PMF_COMMON] + steps[PMF_NEAR]) PmfFillSteps(slot, j, start, full);
+  else if (!steps[PMF_PAIRED])
+    for (PetscInt k = 0; k < full; k++) PmfSetGathered(slot, (size_t)k, k, j, start);
+  for (size_t l = 0; l < rows; l++) {
+    if (steps[PMF_PAIRED]) PmfFillPairs(slot, l, start[l], full, start[l] + length[l]);
+    else PmfFillRagged(slot, l, start[l] + full, start[l] + length[l]);
   }
-  for (size_t l = 0; l < rows; l++) PmfFillEntries(slot, start[l] + first, start[l] + length[l], gathered + l, l, PMF_LANES);
   for (size_t r = 0, lanes = rows; r < (size_t)steps[PMF_RAGGED]; r++) {
     while (length[lanes - 1] <= full + (PetscInt)r) lanes--;
     PmfSetRagged(slot, r, lanes, j[0][0]);
   }
 }
 
-/* Entries [first, end) of one row */
+/* Entries [first, end) of one row: as many pairs or consecutive steps as the slice has, then gathered ones, then the ragged step */
 static void PmfFillAlone(const PmfSlot *slot, PetscInt first, PetscInt end)
 {
-  const size_t full = PMF_LANES * (size_t)slot->run->steps[PMF_GATHERED], n = PmfFillEntries(slot, first, end, 0, 0, 1);
+  const PetscInt *j     = slot->layout->order.rest.j;
+  const int32_t  *steps = slot->run->steps;
+  const size_t    full = PMF_LANES * (size_t)steps[PMF_GATHERED], pairs = PMF_LANES * (size_t)steps[PMF_PAIRED];
+  size_t          ones = 0, t = 0, s = 0, r = 0;
 
-  if (n > full) PmfSetRagged(slot, 0, n - full, slot->layout->order.rest.j[first]);
+  for (PetscInt e = first; e < end; e++) {
+    if (t < pairs && PmfIsPair(j, e, end)) PmfSetEntry(slot, PMF_PAIRED, t++, e++);
+    else if (ones < (size_t)steps[PMF_CONSECUTIVE] && (e - first) % PMF_LANES == 0 && e + PMF_LANES <= end &&
+             PmfKindAlone(j + e) == PMF_CONSECUTIVE) {
+      PmfSetEntry(slot, PMF_CONSECUTIVE, ones++, e);
+      e += PMF_LANES - 1;
+    } else if (s == full) PmfSetEntry(slot, PMF_RAGGED, r++, e);
+    else if (slot->run->flags & PMF_APART) PmfSetEntry(slot, PMF_GATHERED, s++, e);
+    else {
+      PmfSetColumn(slot, PMF_GATHERED, s, j[e]);
+      slot->from[slot->at[PMF_GATHERED].froms + s / PMF_LANES] = (uint32_t)(e - (PetscInt)(s % PMF_LANES));
+      s++;
+    }
+  }
+  if (r) PmfSetRagged(slot, 0, r, j[first]);
 }
 
 /* What rows [first, first + rows) have on the diagonals of their block */
@@ -206,23 +243,16 @@ PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A step of this kind takes the same place of each row */
-static inline PetscBool PmfIsSame(int kind)
-{
-  return (PetscBool)(kind <= PMF_COMMON || kind == PMF_NEAR);
-}
-
 /*
   The values of n steps of a kind, of `size` bytes each; lane: where the row of each lane begins, or of a row alone a's entry l
 
-  `from` has for a step of one column the place in their rows of all its entries, or of a row alone the entry of lane 0; for
-  steps that share pieces of x the first one's place; for a pair of steps the entries of the first one; else the entries.
+  `from` has for a step that PmfIsSame() the place in their rows of all its entries, or of a row alone the entry of lane 0; of steps
+  that share pieces of x it is the first one's; for a pair of steps the entries of the first one; else the entries.
 */
-static inline __attribute__((always_inline)) char *PmfSetSteps(const PmfRun *run, int kind, size_t n, const char *a,
-                                                               const char *const lane[], size_t size, const uint32_t **from,
-                                                               const uint8_t **mask, char *v)
+static inline __attribute__((always_inline)) char *PmfSetSteps(const PmfRun *run, int kind, PetscBool same, size_t n,
+                                                               const char *a, const char *const lane[], size_t size,
+                                                               const uint32_t **from, const uint8_t **mask, char *v)
 {
-  const PetscBool same                      = PmfIsSame(kind);
   const size_t    steps                     = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? (size_t)run->near : 1;
   const uint32_t *f                         = *from;
   const char      zero[sizeof(PetscScalar)] = {0};
@@ -243,8 +273,7 @@ static inline __attribute__((always_inline)) char *PmfSetSteps(const PmfRun *run
   return v;
 }
 
-/* The codes of all values, from those in the order of CSR. Of a run of gathered steps alone, all slices at once: fewer loops to
-   begin */
+/* The codes of all values, from those in the order of CSR */
 static inline __attribute__((always_inline)) void PmfSetAll(const SpmvCSR *csr, PmfStorage *b, const char *a, size_t size)
 {
   const uint32_t *from = b->from;
@@ -253,20 +282,18 @@ static inline __attribute__((always_inline)) void PmfSetAll(const SpmvCSR *csr, 
   const char     *lane[PMF_LANES];
 
   for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
-    const PetscInt alone = run->flags & PMF_ALONE, slices = alone ? run->rows : (run->rows + PMF_LANES - 1) / PMF_LANES;
-    PetscInt       others = 0, same = 0, once;
+    const PetscInt alone = run->flags & PMF_ALONE, rows = run->rows;
 
-    for (int kind = 0; kind < PMF_KINDS; kind++) {
-      others += kind == PMF_GATHERED ? 0 : run->steps[kind];
-      same += PmfIsSame(kind) ? run->steps[kind] : 0;
-    }
-    once = others ? 1 : slices;
-    for (PetscInt s = 0; s < slices; s += once) {
-      for (PetscInt l = 0, r = PMF_LANES * s; same && l < PMF_LANES; l++, r++)
-        lane[l] = a + size * (size_t)(alone || r >= run->rows ? l : csr->i[PmfRow(b, run, (size_t)r)]);
+    for (PetscInt first = 0; first < rows; first += alone ? 1 : PMF_LANES) {
+      for (PetscInt l = 0; l < PMF_LANES; l++)
+        lane[l] = a + size * (size_t)(alone || first + l >= rows ? l : csr->i[PmfRow(b, run, (size_t)(first + l))]);
 #pragma GCC unroll 8 /* for the compiler to know the kind */
-      for (int kind = 0; kind < PMF_KINDS; kind++)
-        v = PmfSetSteps(run, kind, (size_t)once * (size_t)run->steps[kind], a, lane, size, &from, &mask, v);
+      for (int kind = 0; kind < PMF_KINDS; kind++) {
+        const size_t n = (size_t)run->steps[kind];
+
+        if (PmfIsSame(run, kind)) v = PmfSetSteps(run, kind, PETSC_TRUE, n, a, lane, size, &from, &mask, v);
+        else v = PmfSetSteps(run, kind, PETSC_FALSE, n, a, lane, size, &from, &mask, v);
+      }
     }
   }
 }

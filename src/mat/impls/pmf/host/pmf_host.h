@@ -60,7 +60,8 @@ enum {                   /* PmfRun.flags */
        PMF_ALONE    = 1, /* each slice is one row */
        PMF_WIDE     = 2, /* int32 columns, which take two elements of `column` each */
        PMF_LISTED   = 4, /* rows are row + list[]; otherwise row, row + 1, ... */
-       PMF_FRAGMENT = 8  /* a fragment of a row that is split over the parts: `row` is its place in `sum` */
+       PMF_FRAGMENT = 8, /* a fragment of a row that is split over the parts: `row` is its place in `sum` */
+       PMF_APART    = 16 /* the entries of a gathered step are not at one place of their rows: pairs come before them */
 };
 
 /* PmfRun: slices with the same number of steps of each kind. One of fewer than eight rows is a run of its own */
@@ -215,6 +216,12 @@ typedef struct {
   size_t steps, columns /* bytes */, masks, froms;
 } PmfSizes;
 
+/* A step of this kind takes the same place of each row, or, of a row alone, entries that follow each other */
+static inline PetscBool PmfIsSame(const PmfRun *run, int kind)
+{
+  return (PetscBool)(kind <= PMF_COMMON || kind == PMF_NEAR || (kind == PMF_GATHERED && !(run->flags & PMF_APART)));
+}
+
 static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)
 {
   const size_t near = (size_t)run->near;
@@ -226,7 +233,7 @@ static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)
     s.steps += n * (kind == PMF_NEAR ? near : kind == PMF_PAIRED ? 2 : 1);
     s.columns += n * (PmfColumnsOf(kind) * PmfColumnSize(run) + (kind == PMF_NEAR ? sizeof(uint32_t) * near : 0));
     s.masks += kind >= PMF_RAGGED ? n : 0;
-    s.froms += n * (kind <= PMF_COMMON || kind == PMF_NEAR ? 1 : PMF_LANES);
+    s.froms += n * (PmfIsSame(run, kind) ? 1 : PMF_LANES);
   }
   return s;
 }

@@ -39,14 +39,16 @@ static int16_t PmfKnownOf(const PmfStorage *b, const PmfRun *run)
 /* Ends the open run, whose sizes are now known */
 static PetscErrorCode PmfClose(PmfLayout *layout)
 {
-  PmfRun        *run  = &layout->open.run;
-  PmfStorage    *b    = layout->b;
-  const int      wide = run->flags & PMF_WIDE, alone = run->flags & PMF_ALONE;
-  const size_t   rows = (size_t)run->rows, slices = alone ? rows : (rows + PMF_LANES - 1) / PMF_LANES;
-  const PmfSizes sizes = PmfSizesOf(run, PMF_KINDS);
+  PmfRun      *run  = &layout->open.run;
+  PmfStorage  *b    = layout->b;
+  const int    wide = run->flags & PMF_WIDE, alone = run->flags & PMF_ALONE;
+  const size_t rows = (size_t)run->rows, slices = alone ? rows : (rows + PMF_LANES - 1) / PMF_LANES;
+  PmfSizes     sizes;
 
   PetscFunctionBegin;
   if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
+  if (run->steps[PMF_PAIRED] || layout->order.from) run->flags |= PMF_APART;
+  sizes = PmfSizesOf(run, PMF_KINDS);
   if (b->nruns == layout->capacity) {
     layout->capacity *= 2;
     PetscCall(PetscRealloc(layout->capacity * sizeof(PmfRun), &layout->run));
