@@ -99,6 +99,7 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 #define TPSPMV_CYCLES_RUN     7.0
 #define TPSPMV_CYCLES_RAGGED  5.5
 #define TPSPMV_CYCLES_SEGMENT 53.0
+#define TPSPMV_SLOW           1.1  /* from memory (8 finite element matrices of 30 M entries, Zen 4) */
 #define TPSPMV_WAITS          0.7  /* of the lines of x that a row after the other waits for (19 matrices, Emerald Rapids) */
 #define TPSPMV_CYCLES_BUILD   10.0 /* of an entry, and ... */
 #define TPSPMV_CYCLES_ORDER   70.0 /* ... of a row */
@@ -159,6 +160,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
     work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
   }
   work->bytes += SpmvArraysRead(narrays, arrays) - (1 - fraction) * shared;
+  work->slow  = TPSPMV_SLOW;
   work->waits = TPSPMV_WAITS;
   work->vectors += entries / TPSPMV_LANES + TPSPMV_VECTORS_PAIR * npairs;
   work->gathered += entries - (PetscLogDouble)b->nconsecutive;
