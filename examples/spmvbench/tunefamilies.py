@@ -29,7 +29,7 @@ FITTED = [
     ('`AHEAD_*`, by which x is fetched', 'P1, P2 and P3 with 30 million entries', [OUT % 'p1|p2|p3']),
     ('`sbccoo`: scalars take 1.3 times as long out of cache', 'Q2, P2 and Stokes', [OUT % 'q2|p2|stokes']),
     ('`BCCOO_CHUNKS_AHEAD`, `SBCCOO_AHEAD`', 'elasticity, DG1, P2, Q2 with 30 million entries', [OUT % 'elasticity|dg|p2|q2']),
-    ('`PMF_SLOW`, `BCCOO_SLOW`', 'all kinds, or seven of them, with 30 million entries', [OUT % '.*']),
+    ('`PMF_SLOW`, `BCCOO_SLOW`, `TPSPMV_SLOW`', 'all kinds, or seven or eight of them, with 30 million entries', [OUT % '.*']),
     ('`bccoo`: `MASKED_*`', "P3, Q2, edge elements, elasticity in the plane, Stokes, GAMG's coarse levels", [IN % 'p3|q2|curl|elasticity|stokes', COARSE]),
     ('`sbccoo`: scalars by their lengths, pairs that no code tells', 'P1, P2, P3, Q2, DG, Stokes, elasticity', [IN % 'p1|p2|p3|q2|dg|stokes|elasticity']),
     ('`sbccoo`: `PLAN_WIDE`, `PLAN_MISSED`', 'graphs, saddle points, P1 and Raviart-Thomas numbered at random', [REAL + 'graphs|' + REAL + 'optimisation', IN % 'p1|darcy']),
