@@ -275,11 +275,28 @@ static PetscErrorCode TestEmpty(void)
   PetscFunctionReturn(0);
 }
 
+/* Who asks for nothing gets plans for the best instruction set: these are what calibrate measures */
+static PetscErrorCode TestDefault(void)
+{
+  SpmvRequest q;
+  SpmvIsa     best;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvIsaGet(SPMV_ISA_COUNT, &best));
+  PetscCall(SpmvRequestDefault(&SpmvFormat_spmv, &q));
+  for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
+    PetscCheck(q.host[k].isa == (PetscInt)best, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: a plan for %s, not for %s",
+               SpmvCandidate[k]->name, SpmvIsaName(q.host[k].isa), SpmvIsaName((PetscInt)best));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvTestNoUserFile());
+  PetscCall(TestDefault());
   PetscCall(TestText());
   PetscCall(TestTune());
   PetscCall(TestThreads());

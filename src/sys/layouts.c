@@ -28,7 +28,7 @@ static const struct {
 #if defined(OPEN_MPI)
             {"Open MPI", PETSC_TRUE, "ompi_mpi_comm_world"}
 #else
-            {"Open MPI", PETSC_FALSE, "ompi_mpi_comm_world"}
+             {"Open MPI", PETSC_FALSE, "ompi_mpi_comm_world"}
 #endif
 };
 

@@ -223,10 +223,9 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As SpmvWork.blocked, in cache, where lengths are foreseen; found on finite elements (Emerald Rapids, Zen 4) */
-#define MASKED_BLOCK 8.0 /* of more than four entries */
-#define MASKED_FEW   5.2 /* of others */
-/* Cycles */
+/* In cache, where lengths are foreseen, on finite elements (Emerald Rapids, Zen 4): SpmvWork.blocked of blocks, cycles of the rest */
+#define MASKED_BLOCK        8.0  /* of more than four entries */
+#define MASKED_FEW          5.2  /* of others */
 #define MASKED_CYCLES_ROWS  7.0  /* of a group of rows */
 #define MASKED_CYCLES_BUILD 30.0 /* of an entry, to build */
 

@@ -29,7 +29,7 @@
 #define WARP    32
 #define WARPS   (GROUP / WARP)
 #define LANE    ((int)((uint)LOCAL_ID % WARP)) /* a number that may be negative is divided in more steps */
-#define BITS    4                              /* of the row, in a word */
+#define BITS    4 /* of the row, in a word */
 #define AT_ONCE 4
 #define NONE    (1 << BITS) /* the row of no entry */
 

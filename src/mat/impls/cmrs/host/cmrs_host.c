@@ -169,12 +169,12 @@ static PetscErrorCode CmrsArrays(const void *storage, PetscInt *narrays, SpmvArr
 }
 
 /* Cycles of Zen 4, fitted to 82 matrices */
-#define CMRS_CYCLES_NS      2.8 /* of a nanosecond of CmrsAddCost(), whose ratios are right */
-#define CMRS_CYCLES_ENTRY   0.5
-#define CMRS_CYCLES_TAIL    25.0
-#define CMRS_CYCLES_SEGMENT 350.0
-#define CMRS_CYCLES_BUILD   10.0 /* of an entry, and ... */
-#define CMRS_CYCLES_ORDER   70.0 /* ... of a row */
+#define CMRS_CYCLES_NS        2.8 /* of a nanosecond of CmrsAddCost(), whose ratios are right */
+#define CMRS_CYCLES_ENTRY     0.5
+#define CMRS_CYCLES_TAIL      25.0
+#define CMRS_CYCLES_SEGMENT   350.0
+#define CMRS_CYCLES_BUILD     10.0 /* of an entry, and ... */
+#define CMRS_CYCLES_BUILD_ROW 70.0 /* ... of a row */
 
 static PetscErrorCode CmrsWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
@@ -190,7 +190,7 @@ static PetscErrorCode CmrsWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWo
   PetscCall(ierr);
   PetscCall(CmrsArrays(&c, &narrays, arrays));
   work->bytes += SpmvArraysRead(narrays, arrays);
-  work->build += CMRS_CYCLES_BUILD * (PetscLogDouble)c.nz + CMRS_CYCLES_ORDER * (PetscLogDouble)rows->m;
+  work->build += CMRS_CYCLES_BUILD * (PetscLogDouble)c.nz + CMRS_CYCLES_BUILD_ROW * (PetscLogDouble)rows->m;
   work->cycles += CMRS_CYCLES_NS * c.cost + CMRS_CYCLES_ENTRY * (PetscLogDouble)c.nz;
   work->cycles += CMRS_CYCLES_TAIL * (PetscLogDouble)c.ntails + CMRS_CYCLES_SEGMENT * (PetscLogDouble)c.nsegments;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -40,9 +40,9 @@
 */
 #define SLOT(k) ((k) + (int)((uint)(k) / GAP))
 #if GROUP % GAP == 0 /* SLOT(k + n * GROUP), of the SLOT of k */
-  #define SLOT_AFTER(slot, k, n) ((slot) + (n)*SLOT(GROUP))
+  #define SLOT_AFTER(slot, k, n) ((slot) + (n) * SLOT(GROUP))
 #else
-  #define SLOT_AFTER(slot, k, n) SLOT((k) + (n)*GROUP)
+  #define SLOT_AFTER(slot, k, n) SLOT((k) + (n) * GROUP)
 #endif
 
 INLINE size_t RowOf(ulong2 block)
@@ -132,8 +132,8 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
   const SPAN   span  = SpanOf(block);
   const size_t row   = RowOf(block);
   const int    t = LOCAL_ID, rows = NumberOf(block);
-  SCALAR       sum   = ZERO;
-  int          begin = 0, end = 0; /* of the row of this work item */
+  SCALAR       sum = ZERO;
+  int begin = 0, end = 0; /* of the row of this work item */
 
 #define ROW_FROM(r) ((int)((size_t)pointers[row + (r)] - span.base))
 #if LOGARITHMIC /* GROUP and numThreadsRed, the work items of a row, are powers of two */
@@ -142,7 +142,7 @@ void csradaptive_stream(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
   const int shift = 0;
 #endif
   const int width = 1 << shift, lane = t & (width - 1);
-  int       r = t >> shift;
+  int       r     = t >> shift;
 
 #if WARPS_ALONE /* the end of a row is where that of the next work items begins, unless these are of another warp */
   const int apart = r < rows && t % SIDE_BY_SIDE + width >= SIDE_BY_SIDE;

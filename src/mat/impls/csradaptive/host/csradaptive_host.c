@@ -28,9 +28,9 @@ static PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define CSRADAPTIVE_CYCLES_BLOCK 130.0
-#define CSRADAPTIVE_CYCLES_BUILD 0.8 /* of an entry, and ... */
-#define CSRADAPTIVE_CYCLES_ROW   5.0 /* ... of a row */
+#define CSRADAPTIVE_CYCLES_BLOCK     130.0
+#define CSRADAPTIVE_CYCLES_BUILD     0.8 /* of an entry, and ... */
+#define CSRADAPTIVE_CYCLES_BUILD_ROW 5.0 /* ... of a row */
 
 /* Cycles of Zen 4, fitted to 82 matrices: of a row block, of the entries and rows of each kernel, of the entries of nodes */
 static PetscErrorCode CsradaptiveWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
@@ -49,7 +49,7 @@ static PetscErrorCode CsradaptiveWork(const SpmvCSR *rows, const SpmvPlan *plan,
   work->cycles += 1.05 * (PetscLogDouble)(a[CSRADAPTIVE_VECTOR].entries + a[CSRADAPTIVE_VECTORL].entries);
   work->cycles += 9.3 * (PetscLogDouble)(a[CSRADAPTIVE_VECTOR].rows + a[CSRADAPTIVE_VECTORL].rows) +
                   0.76 * (PetscLogDouble)a[CSRADAPTIVE_NODES].entries;
-  work->build += CSRADAPTIVE_CYCLES_BUILD * nz + CSRADAPTIVE_CYCLES_ROW * m;
+  work->build += CSRADAPTIVE_CYCLES_BUILD * nz + CSRADAPTIVE_CYCLES_BUILD_ROW * m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

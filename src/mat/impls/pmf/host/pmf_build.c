@@ -52,24 +52,16 @@ static void PmfSetRagged(const PmfSlot *slot, size_t r, size_t lanes, PetscInt c
   for (size_t l = lanes; l < PMF_LANES; l++) PmfSetColumn(slot, PMF_RAGGED, PMF_LANES * r + l, column);
 }
 
-/* Gathered step s of eight rows: entry k of each */
+/* Gathered step s of eight rows: entry k of each. Inline, since builds spend their time here */
 static inline __attribute__((always_inline)) void PmfSetGathered(const PmfSlot *slot, size_t s, PetscInt k,
                                                                  const PetscInt *const j[], const PetscInt start[])
 {
-  uint32_t *from = slot->from + slot->at[PMF_GATHERED].froms;
-
-  if (slot->size == sizeof(uint16_t)) {
-    uint16_t *column = (uint16_t *)(void *)(slot->column + slot->at[PMF_GATHERED].columns) + PMF_LANES * s;
-
-    for (size_t l = 0; l < PMF_LANES; l++) column[l] = (uint16_t)(j[l][k] - slot->run->base);
-  } else {
-    for (size_t l = 0; l < PMF_LANES; l++) PmfSetColumn(slot, PMF_GATHERED, PMF_LANES * s + l, j[l][k]);
-  }
-  if (!(slot->run->flags & PMF_APART)) {
-    from[s] = (uint32_t)k;
+  if (slot->run->flags & PMF_UNEVEN) {
+    for (size_t l = 0; l < PMF_LANES; l++) PmfSetEntry(slot, PMF_GATHERED, PMF_LANES * s + l, start[l] + k);
     return;
   }
-  for (size_t l = 0; l < PMF_LANES; l++) from[PMF_LANES * s + l] = PmfEntryOf(&slot->layout->order, start[l] + k);
+  slot->from[slot->at[PMF_GATHERED].froms + s] = (uint32_t)k;
+  for (size_t l = 0; l < PMF_LANES; l++) PmfSetColumn(slot, PMF_GATHERED, PMF_LANES * s + l, j[l][k]);
 }
 
 /* The first `full` entries of eight rows, where there are no pairs */
@@ -98,19 +90,14 @@ static void PmfFillRagged(const PmfSlot *slot, size_t l, PetscInt first, PetscIn
   for (size_t r = 0; first < end; r++, first++) PmfSetEntry(slot, PMF_RAGGED, PMF_LANES * r + l, first);
 }
 
-/*
-  Entries [first, end) of row l of a slice, `full` of which are no ragged ones: as many pairs as the slice has, then gathered ones.
-  Inline, since builds spend their time here
-*/
-static inline __attribute__((always_inline)) void PmfFillPairs(const PmfSlot *slot, size_t l, PetscInt first, PetscInt full,
-                                                               PetscInt end)
+/* Entries [first, end) of row l of a slice, none of them ragged: as many pairs as it has, then gathered ones. Inline, as above */
+static inline __attribute__((always_inline)) void PmfFillPairs(const PmfSlot *slot, size_t l, PetscInt first, PetscInt end)
 {
   const PetscInt *j     = slot->layout->order.rest.j;
   const size_t    pairs = PMF_LANES * (size_t)slot->run->steps[PMF_PAIRED];
   size_t          s = l, t = l;
-  PetscInt        e = first;
 
-  for (; e < first + full; e++) {
+  for (PetscInt e = first; e < end; e++) {
     if (t < pairs && PmfIsPair(j, e, end)) {
       PmfSetEntry(slot, PMF_PAIRED, t, e++);
       t += PMF_LANES;
@@ -119,7 +106,6 @@ static inline __attribute__((always_inline)) void PmfFillPairs(const PmfSlot *sl
       s += PMF_LANES;
     }
   }
-  PmfFillRagged(slot, l, e, end);
 }
 
 /* Eight rows, or fewer, longest first */
@@ -136,13 +122,13 @@ static void PmfFillRows(const PmfSlot *slot, size_t rows)
     j[l]      = csr->j + start[l];
   }
   full = length[0] - steps[PMF_RAGGED];
-  if (steps[PMF_CONSECUTIVE] + steps[PMF_COMMON] + steps[PMF_NEAR]) PmfFillSteps(slot, j, start, full);
-  else if (!steps[PMF_PAIRED])
+  if (steps[PMF_PAIRED]) {
+    for (size_t l = 0; l < rows; l++) PmfFillPairs(slot, l, start[l], start[l] + full);
+  } else if (steps[PMF_CONSECUTIVE] + steps[PMF_COMMON] + steps[PMF_NEAR]) PmfFillSteps(slot, j, start, full);
+  else {
     for (PetscInt k = 0; k < full; k++) PmfSetGathered(slot, (size_t)k, k, j, start);
-  for (size_t l = 0; l < rows; l++) {
-    if (steps[PMF_PAIRED]) PmfFillPairs(slot, l, start[l], full, start[l] + length[l]);
-    else PmfFillRagged(slot, l, start[l] + full, start[l] + length[l]);
   }
+  for (size_t l = 0; l < rows; l++) PmfFillRagged(slot, l, start[l] + full, start[l] + length[l]);
   for (size_t r = 0, lanes = rows; r < (size_t)steps[PMF_RAGGED]; r++) {
     while (length[lanes - 1] <= full + (PetscInt)r) lanes--;
     PmfSetRagged(slot, r, lanes, j[0][0]);
@@ -164,7 +150,7 @@ static void PmfFillAlone(const PmfSlot *slot, PetscInt first, PetscInt end)
       PmfSetEntry(slot, PMF_CONSECUTIVE, ones++, e);
       e += PMF_LANES - 1;
     } else if (s == full) PmfSetEntry(slot, PMF_RAGGED, r++, e);
-    else if (slot->run->flags & PMF_APART) PmfSetEntry(slot, PMF_GATHERED, s++, e);
+    else if (slot->run->flags & PMF_UNEVEN) PmfSetEntry(slot, PMF_GATHERED, s++, e);
     else {
       PmfSetColumn(slot, PMF_GATHERED, s, j[e]);
       slot->from[slot->at[PMF_GATHERED].froms + s / PMF_LANES] = (uint32_t)(e - (PetscInt)(s % PMF_LANES));
@@ -244,15 +230,17 @@ PetscErrorCode PmfHostBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 }
 
 /*
-  The values of n steps of a kind, of `size` bytes each; lane: where the row of each lane begins, or of a row alone a's entry l
+  The values of the steps of a kind, of `size` bytes each; lane: where the row of each lane begins, or of a row alone a's entry l
 
   `from` has for a step that PmfIsSame() the place in their rows of all its entries, or of a row alone the entry of lane 0; of steps
   that share pieces of x it is the first one's; for a pair of steps the entries of the first one; else the entries.
 */
-static inline __attribute__((always_inline)) char *PmfSetSteps(const PmfRun *run, int kind, PetscBool same, size_t n,
-                                                               const char *a, const char *const lane[], size_t size,
-                                                               const uint32_t **from, const uint8_t **mask, char *v)
+static inline __attribute__((always_inline)) char *PmfSetSteps(const PmfRun *run, int kind, const char *a,
+                                                               const char *const lane[], size_t size, const uint32_t **from,
+                                                               const uint8_t **mask, char *v)
 {
+  const PetscBool same                      = PmfIsSame(run, kind);
+  const size_t    n                         = (size_t)run->steps[kind];
   const size_t    steps                     = kind == PMF_PAIRED ? 2 : kind == PMF_NEAR ? (size_t)run->near : 1;
   const uint32_t *f                         = *from;
   const char      zero[sizeof(PetscScalar)] = {0};
@@ -288,12 +276,7 @@ static inline __attribute__((always_inline)) void PmfSetAll(const SpmvCSR *csr, 
       for (PetscInt l = 0; l < PMF_LANES; l++)
         lane[l] = a + size * (size_t)(alone || first + l >= rows ? l : csr->i[PmfRow(b, run, (size_t)(first + l))]);
 #pragma GCC unroll 8 /* for the compiler to know the kind */
-      for (int kind = 0; kind < PMF_KINDS; kind++) {
-        const size_t n = (size_t)run->steps[kind];
-
-        if (PmfIsSame(run, kind)) v = PmfSetSteps(run, kind, PETSC_TRUE, n, a, lane, size, &from, &mask, v);
-        else v = PmfSetSteps(run, kind, PETSC_FALSE, n, a, lane, size, &from, &mask, v);
-      }
+      for (int kind = 0; kind < PMF_KINDS; kind++) v = PmfSetSteps(run, kind, a, lane, size, &from, &mask, v);
     }
   }
 }

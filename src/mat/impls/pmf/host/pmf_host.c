@@ -79,15 +79,15 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
   Cycles of Zen 4, fitted to 82 matrices: a slice begins and ends, a row alone is summed up across the lanes; those of a run are in
   pmf_host.h
 */
-#define PMF_CYCLES_SLICE 3.5
-#define PMF_CYCLES_ALONE 8.5
-#define PMF_CYCLES_NEAR  1.0  /* of steps that share pieces of x, besides those, and ... */
-#define PMF_CYCLES_PICK  1.0  /* ... of each of them, in whole vectors */
-#define PMF_CYCLES_FEW   1.0  /* of a step whose values are few, besides decoding them */
-#define PMF_SLOW         1.08 /* from memory: 17 finite element matrices of 30 M entries, Zen 5 */
-#define PMF_WAITS        0.7  /* of the lines of x that a row after the other waits for (20 matrices, Emerald Rapids) */
-#define PMF_CYCLES_BUILD 18.0 /* of an entry, and ... */
-#define PMF_CYCLES_ORDER 90.0 /* ... of a row; these and those of other formats are medians of 190 matrices, Zen 4 */
+#define PMF_CYCLES_SLICE     3.5
+#define PMF_CYCLES_ALONE     8.5
+#define PMF_CYCLES_NEAR      1.0  /* of steps that share pieces of x, besides those, and ... */
+#define PMF_CYCLES_PICK      1.0  /* ... of each of them, in whole vectors */
+#define PMF_CYCLES_FEW       1.0  /* of a step whose values are few, besides decoding them */
+#define PMF_SLOW             1.08 /* from memory: 17 finite element matrices of 30 M entries, Zen 5 */
+#define PMF_WAITS            0.7  /* of the lines of x that a row after the other waits for (20 matrices, Emerald Rapids) */
+#define PMF_CYCLES_BUILD     18.0 /* of an entry, and ... */
+#define PMF_CYCLES_BUILD_ROW 90.0 /* ... of a row; these and those of other formats are medians of 190 matrices, Zen 4 */
 
 static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWork *work)
 {
@@ -109,7 +109,7 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
   work->vectors += (PetscLogDouble)b->nsteps;
   work->gathered += (PetscLogDouble)(PMF_LANES * (kind[PMF_GATHERED] + kind[PMF_RAGGED]));
   work->gathered += (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + kind[PMF_NEAR]); /* pieces are vectors of four */
-  work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m] + PMF_CYCLES_ORDER * (PetscLogDouble)rows->m;
+  work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m] + PMF_CYCLES_BUILD_ROW * (PetscLogDouble)rows->m;
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b->nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b->nalone;
   work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns + PMF_CYCLES_NEAR * (PetscLogDouble)kind[PMF_NEAR];
   work->blocked += PMF_CYCLES_PICK * (PetscLogDouble)b->nnear;

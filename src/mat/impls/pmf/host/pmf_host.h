@@ -61,7 +61,7 @@ enum {                   /* PmfRun.flags */
        PMF_WIDE     = 2, /* int32 columns, which take two elements of `column` each */
        PMF_LISTED   = 4, /* rows are row + list[]; otherwise row, row + 1, ... */
        PMF_FRAGMENT = 8, /* a fragment of a row that is split over the parts: `row` is its place in `sum` */
-       PMF_APART    = 16 /* the entries of a gathered step are not at one place of their rows: pairs come before them */
+       PMF_UNEVEN = 16 /* the entries of a gathered step are not at one place of their rows: before them come pairs, or blocks */
 };
 
 /* PmfRun: slices with the same number of steps of each kind. One of fewer than eight rows is a run of its own */
@@ -219,7 +219,7 @@ typedef struct {
 /* A step of this kind takes the same place of each row, or, of a row alone, entries that follow each other */
 static inline PetscBool PmfIsSame(const PmfRun *run, int kind)
 {
-  return (PetscBool)(kind <= PMF_COMMON || kind == PMF_NEAR || (kind == PMF_GATHERED && !(run->flags & PMF_APART)));
+  return (PetscBool)(kind <= PMF_COMMON || kind == PMF_NEAR || (kind == PMF_GATHERED && !(run->flags & PMF_UNEVEN)));
 }
 
 static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)

@@ -47,7 +47,7 @@ static PetscErrorCode PmfClose(PmfLayout *layout)
 
   PetscFunctionBegin;
   if (!rows) PetscFunctionReturn(PETSC_SUCCESS);
-  if (run->steps[PMF_PAIRED] || layout->order.from) run->flags |= PMF_APART;
+  if (run->steps[PMF_PAIRED] || layout->order.from) run->flags |= PMF_UNEVEN;
   sizes = PmfSizesOf(run, PMF_KINDS);
   if (b->nruns == layout->capacity) {
     layout->capacity *= 2;

@@ -95,14 +95,14 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 }
 
 /* Cycles of Zen 4, fitted to 82 matrices; what a pair takes, to choices on 181 (Emerald Rapids: 1.1 cycles; Zen 4: 0.7) */
-#define TPSPMV_VECTORS_PAIR   0.75
-#define TPSPMV_CYCLES_RUN     7.0
-#define TPSPMV_CYCLES_RAGGED  5.5
-#define TPSPMV_CYCLES_SEGMENT 53.0
-#define TPSPMV_SLOW           1.1  /* from memory (8 finite element matrices of 30 M entries, Zen 4) */
-#define TPSPMV_WAITS          0.7  /* of the lines of x that a row after the other waits for (19 matrices, Emerald Rapids) */
-#define TPSPMV_CYCLES_BUILD   10.0 /* of an entry, and ... */
-#define TPSPMV_CYCLES_ORDER   70.0 /* ... of a row */
+#define TPSPMV_VECTORS_PAIR     0.75
+#define TPSPMV_CYCLES_RUN       7.0
+#define TPSPMV_CYCLES_RAGGED    5.5
+#define TPSPMV_CYCLES_SEGMENT   53.0
+#define TPSPMV_SLOW             1.1  /* from memory (8 finite element matrices of 30 M entries, Zen 4) */
+#define TPSPMV_WAITS            0.7  /* of the lines of x that a row after the other waits for (19 matrices, Emerald Rapids) */
+#define TPSPMV_CYCLES_BUILD     10.0 /* of an entry, and ... */
+#define TPSPMV_CYCLES_BUILD_ROW 70.0 /* ... of a row */
 
 /* Rows of a slice are taken by length, all but long ones, which come as they are */
 static PetscErrorCode TpspmvWorkNear(const SpmvCSR *rows, PetscInt height, PetscInt longest, SpmvWork *work)
@@ -170,7 +170,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   TpspmvWorkUneven(plan->threads, work);
   if (TpspmvIsDirect(&b->cut) && SpmvNearMatters(rows))
     PetscCall(TpspmvWorkNear(rows, b->cut.height, whole.value[TPSPMV_LONG], work));
-  work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m] + TPSPMV_CYCLES_ORDER * (PetscLogDouble)rows->m;
+  work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m] + TPSPMV_CYCLES_BUILD_ROW * (PetscLogDouble)rows->m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
