@@ -33,7 +33,7 @@ static const struct {
                                .learnt   = 32768,
                                .parallel = 10000,
                                .byte     = {0.0086, 0.0119, 0.0131, 0.0439},
-                               .line     = {0, 0.75, 0.84, 6},
+                               .line     = {0, 0.9, 1.4, 6},
                                .cycle    = 0.247,
                                .miss     = 3.63,
                                .vector   = 0.237,

@@ -89,11 +89,12 @@ PetscErrorCode SpmvOrderCreate(const SpmvCSR *csr, PetscInt threads, SpmvOrder *
   o          = *order;
   o->n       = csr->m;
   o->threads = threads;
+  o->group   = OrderGroup(csr);
   PetscCall(SpmvAlloc(sizeof(*o->row) * (size_t)o->n, &o->row));
   PetscCall(SpmvAlloc(sizeof(*o->x) * (size_t)o->n, &o->x));
   PetscCall(SpmvAlloc(sizeof(*o->y) * (size_t)o->n, &o->y));
   PetscCall(SpmvAlloc(sizeof(*o->place) * (size_t)o->n, &o->place));
-  PetscCall(OrderLevels(csr, OrderGroup(csr), o->row));
+  PetscCall(OrderLevels(csr, o->group, o->row));
   for (PetscInt k = 0; k < o->n; k++) o->place[o->row[k]] = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -58,13 +58,8 @@ static void SampleMiss(SampleCaches *c, int32_t line)
   }
 }
 
-/* Rows and columns in an order: row[k] is row k, place[c] is column c; both NULL as they come */
-typedef struct {
-  const PetscInt *row, *place;
-} SampleOrder;
-
 /* Rows from `first` on, as many as have `wanted` entries; returns the row after them */
-static PetscInt SampleRun(const SpmvCSR *csr, const SampleOrder *o, PetscInt first, PetscInt wanted, SampleCaches *c)
+static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, SampleCaches *c)
 {
   const int32_t  near = (int32_t)(c->lines[0] - 1), last = (int32_t)(c->lines[c->levels - 1] - 1);
   const int32_t *nearest = c->line[0];
@@ -72,11 +67,10 @@ static PetscInt SampleRun(const SpmvCSR *csr, const SampleOrder *o, PetscInt fir
   PetscInt64     done    = 0;
 
   for (; r < csr->m && done < wanted; r++) {
-    const PetscInt row = o->row ? o->row[r] : r, begin = csr->i[row], end = csr->i[row + 1];
+    const PetscInt begin = csr->i[r], end = csr->i[r + 1];
 
     for (PetscInt k = begin; k < end; k++) {
-      const PetscInt column = o->place ? o->place[csr->j[k]] : csr->j[k];
-      const int32_t  line   = SpmvMachineLine(column);
+      const int32_t line = SpmvMachineLine(csr->j[k]);
 
       if (nearest[line & near] != line) SampleMiss(c, line);
       c->used[line & last] = ++c->accesses;
@@ -86,19 +80,27 @@ static PetscInt SampleRun(const SpmvCSR *csr, const SampleOrder *o, PetscInt fir
   return r;
 }
 
+#define SAMPLE_KEPT \
+  0.35 /* part of a cache that vectors may take before the matrix, which passes through it, takes their lines away */
+
+/*
+  Of the lines of x that are far from each other, the part that a cache no longer has, though all of x would fit it: x takes so much
+  of it (18 finite element matrices in random numbering, x of 50 to 1140 kB in 1 MiB, Zen 4)
+*/
+static PetscLogDouble SamplePassed(PetscLogDouble part)
+{
+  return PetscMax(0, (part - SAMPLE_KEPT) / (1 - SAMPLE_KEPT));
+}
+
 /*
   Counts how far x is. Nothing to do where it fits the first cache, or where it was done
 
-  row: the rows in the order that they are to have, which is that of the columns as well; NULL as they come
   cache: bytes of so many caches, the nearest first
 */
-static PetscErrorCode SampleReach(const SpmvCSR *csr, const PetscInt row[], int levels, const PetscLogDouble cache[],
-                                  SpmvReach *s)
+static PetscErrorCode SampleReach(const SpmvCSR *csr, int levels, const PetscLogDouble cache[], SpmvReach *s)
 {
   const PetscLogDouble     x  = (PetscLogDouble)csr->n * sizeof(PetscScalar);
   const PetscInt           nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, nz / 12);
-  SPMV_TEMPORARY PetscInt *place = NULL;
-  SampleOrder              order = {row, NULL};
   SPMV_TEMPORARY int32_t  *line  = NULL;
   SPMV_TEMPORARY uint32_t *used  = NULL;
   SampleCaches             c     = {.levels = levels, .accesses = SAMPLE_STREAM + 1};
@@ -116,23 +118,20 @@ static PetscErrorCode SampleReach(const SpmvCSR *csr, const PetscInt row[], int 
   for (int k = levels - 1; k >= 0; k--) c.line[k] = line + (total -= c.lines[k]);
   c.used   = used;
   c.stream = (uint32_t)PetscMin(SAMPLE_STREAM, csr->n / (SPMV_CACHE_LINE / sizeof(PetscScalar)) / SAMPLE_LINES);
-  if (row) {
-    PetscCall(PetscMalloc1(csr->m, &place));
-    for (PetscInt k = 0; k < csr->m; k++) place[row[k]] = k;
-    order.place = place;
-  }
   for (PetscInt w = 0; w < 2; w++) {
-    const PetscInt r      = SampleRun(csr, &order, csr->m / 2 * w, wanted, &c); /* it warms the caches */
+    const PetscInt r      = SampleRun(csr, csr->m / 2 * w, wanted, &c); /* it warms the caches */
     const uint32_t warmed = c.accesses;
 
     PetscCall(PetscArrayzero(c.far, SPMV_LEVELS));
-    if (r < csr->m) (void)SampleRun(csr, &order, r, wanted, &c);
+    if (r < csr->m) (void)SampleRun(csr, r, wanted, &c);
     s->accesses += c.accesses - warmed;
     for (int k = 1; k <= levels; k++) s->far[k] += c.far[k];
   }
   for (int k = 0; k < levels; k++) { /* what is first seen late in a sample has been there since the product before */
     if (x > cache[k]) continue;
-    for (int l = k + 1; l <= levels; l++) s->far[l] = 0;
+    s->far[k + 1] = k ? s->far[k] * SamplePassed(x / cache[k]) : 0;
+    for (int l = k + 2; l <= levels; l++) s->far[l] = 0;
+    break;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -140,70 +139,27 @@ static PetscErrorCode SampleReach(const SpmvCSR *csr, const PetscInt row[], int 
 /* How far x is from this processor */
 PetscErrorCode SpmvSampleReach(SpmvSample *s)
 {
-  return SampleReach(s->all, NULL, SPMV_LEVELS - 1, SpmvMachineGet()->cache, &s->host);
+  return SampleReach(s->all, SPMV_LEVELS - 1, SpmvMachineGet()->cache, &s->host);
 }
 
 /* The same from the processors of the target, which share a cache */
 PetscErrorCode SpmvSampleReachDevice(SpmvSample *s)
 {
-  return SampleReach(s->all, NULL, 1, &s->target->rates.cache, &s->device);
+  return SampleReach(s->all, 1, &s->target->rates.cache, &s->device);
 }
 
-/* Nanoseconds that the entries of x of all rows are waited for, by a sample of them */
-static PetscErrorCode SampleWait(const SpmvCSR *csr, const PetscInt row[], PetscLogDouble *wait)
+/* Nanoseconds that the entries of x, as rows come, are waited for by a kernel that does nothing about it */
+PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, PetscLogDouble *wait)
 {
   const SpmvMachine *machine = SpmvMachineGet();
   SpmvReach          reach   = {0};
 
   PetscFunctionBegin;
   *wait = 0;
-  PetscCall(SampleReach(csr, row, SPMV_LEVELS - 1, machine->cache, &reach));
+  PetscCall(SampleReach(csr, SPMV_LEVELS - 1, machine->cache, &reach));
   for (int level = 1; level < SPMV_LEVELS && reach.accesses > 0; level++)
     *wait +=
       reach.far[level] / reach.accesses * (PetscLogDouble)csr->i[csr->m] * (machine->line[level] - machine->line[level - 1]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* To bring an entry of x into an order, and one of y back: 1.6 to 2.7 ns in L2, 3 to 5 in L3, 14 from memory (Emerald Rapids) */
-#define ORDER_CYCLES 5. /* besides waiting for a line */
-/*
-  What products must gain by an order, by estimate: an order and the storage in it are 60 to 130 products to make. With 1.07 to 1.11
-  by estimate linear elasticity in random numbering, a million entries, takes 0.92 to 1.02 of the time in the order, and two graphs
-  1.04 and 1.19; with 1.16 to 1.45 P1, edge elements, Q2 and DG2 take 0.91 to 0.63 (Emerald Rapids)
-*/
-#define ORDER_GAIN 1.12
-#define ORDER_MAKE 60 /* products that making an order and the storage in it take: 20 to 45 by AIJ's kernel, which is slower */
-
-/*
-  SpmvTuneOrder - an order of a matrix with which its products are estimated to be faster; NULL if there is none
-
-  serves: what makes the products in the present order, by so many threads. calls: products that set-up is shared by; 0: not counted.
-  There is none where x fits the first cache. Where it fits the second one, a line of x for each entry is still two to three times
-  as long as the work (Zen 5, Q2 and DG2 in random numbering, a million entries: 0.43 ns an entry, 0.17 in an order)
-*/
-PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, const SpmvOption *serves, PetscInt threads, PetscReal calls, SpmvOrder **order)
-{
-  const SpmvMachine   *machine = SpmvMachineGet();
-  const PetscLogDouble vectors = 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar);
-  const PetscLogDouble one     = 1e9 * SpmvSharers(csr, threads); /* nanoseconds of one thread, as in all that follows */
-  const PetscLogDouble product = one * serves->predicted, waits = one * serves->waits;
-  const PetscLogDouble make = calls > 0 ? ORDER_MAKE * product / calls : 0;
-  const PetscLogDouble bring =
-    (PetscLogDouble)csr->m * (ORDER_CYCLES * machine->cycle + SpmvLineTime(2 * vectors)); /* in both orders */
-  PetscLogDouble before, after;
-
-  PetscFunctionBegin;
-  *order = NULL;
-  if (!SpmvOrderAllows(csr) || vectors <= machine->cache[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  if (product < ORDER_GAIN * (product - waits + bring) + make) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SampleWait(csr, NULL, &before));
-  if (before <= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvOrderCreate(csr, threads, order));
-  PetscCall(SampleWait(csr, (*order)->row, &after));
-  PetscCall(PetscInfo(NULL,
-                      "Waits for x take %g s a product; ordered by levels they would take %g s, and %g s to order vectors\n",
-                      1e-9 * waits, 1e-9 * waits * after / before, 1e-9 * bring));
-  if (product < ORDER_GAIN * (product - waits + waits * after / before + bring) + make) PetscCall(SpmvOrderDestroy(order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

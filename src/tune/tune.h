@@ -181,8 +181,7 @@ extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], Spmv
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReachDevice(SpmvSample *sample);
-extern PetscErrorCode SpmvTuneOrder(const SpmvCSR *csr, const SpmvOption *serves, PetscInt threads, PetscReal calls,
-                                    SpmvOrder **order);
+extern PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, PetscLogDouble *wait);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* estimate.c: the work of plans on the sample, and the time that a machine takes for it */
@@ -197,6 +196,11 @@ extern PetscErrorCode SpmvEstimate(SpmvSample *sample, PetscInt isa, PetscInt nu
 /* choose.c: the knobs that a plan leaves open, by estimate of the plans that its format proposes */
 extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const SpmvTarget *target, PetscInt number, SpmvPlan *plan,
                                      PetscInt *estimated);
+
+/* order.c: whether rows and columns in an order of ours are worth it */
+extern PetscErrorCode SpmvOrderMayPay(const SpmvCSR *csr, const SpmvOption *serves, PetscInt threads, PetscBool *may);
+extern PetscErrorCode SpmvOrderPays(const SpmvCSR *csr, const SpmvOrder *order, PetscReal calls, const SpmvOption *serves,
+                                    const SpmvOption *ordered, PetscBool *pays);
 
 /* search.c: which options are worth measuring */
 extern PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan *plan);

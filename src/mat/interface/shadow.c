@@ -8,7 +8,7 @@
     pattern, sizes or plan changed, or none the storage is built as the tuner chooses; it may choose AIJ's own kernel
   The last two wait for -mat_spmv_build_after products by AIJ's kernel since the values changed, so that a matrix that is
   multiplied a few times costs nothing; they do not wait if as many products followed the change before this one. Later a storage
-  may be built again, with its rows and columns in an order of ours (shadow_order.c).
+  may be built again, with its rows and columns in an order of ours (shadow_choose.c).
 
   "Values changed" is PETSc's object state, of the block or of the parallel Mat around it. "Same pattern" is the nonzero
   state, which AIJ's own inodes rely on, and the sizes; a hash of some row pointers and columns is a second opinion that
@@ -99,145 +99,31 @@ PetscErrorCode SpmvShadowGetWork(SpmvShadow *s, size_t n, PetscScalar **work)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A product by AIJ's kernel, for the tuner to time */
-typedef struct {
-  Mat A;
-  Vec x, y; /* NULL before the first product */
-} SpmvBaseline;
-
-static PetscErrorCode SpmvBaselineRun(void *context)
-{
-  SpmvBaseline *b = (SpmvBaseline *)context;
-
-  PetscFunctionBegin;
-  if (!b->x) {
-    PetscCall(VecCreateSeq(PETSC_COMM_SELF, b->A->cmap->n, &b->x));
-    PetscCall(VecCreateSeq(PETSC_COMM_SELF, b->A->rmap->n, &b->y));
-    PetscCall(VecSet(b->x, 1));
-  }
-  PetscCall((*SpmvParentSeq.ops.mult)(b->A, b->x, b->y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  Lets the tuner choose, unless it has for this pattern and these settings. ordered: the rows are in an order of ours; kept: the
-  storage of what was chosen, if it was measured just now
-*/
-static PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscBool ordered, SpmvKept *kept)
-{
-  SpmvRequest    q        = s->settings.request;
-  SpmvBaseline   baseline = {A, NULL, NULL};
-  SpmvChoice     choice;
-  SpmvTarget     target;
-  PetscBool      found = PETSC_FALSE;
-  PetscInt       backend;
-  PetscLogDouble start, end;
-  PetscErrorCode ierr;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvKeptDestroy(kept));
-  PetscCall(MatSpmvBackend(s, s->seq.key.nz, &backend));
-  if (s->seq.rounded) SpmvRequestFloats(&q);
-  if (ordered) {
-    SpmvOrderRequest(&q);
-    backend = SPMV_BACKEND_HOST; /* which was chosen before rows were ordered */
-  }
-  if (SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend, s->seq.moves)) PetscFunctionReturn(PETSC_SUCCESS);
-  if (backend != SPMV_BACKEND_HOST) PetscCall(SpmvTargetGet(&target, &found));
-  PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
-  PetscCall(PetscTime(&start));
-  ierr = SpmvTune(&q, csr, &s->seq.key, backend, s->seq.moves, found ? &target : NULL, SpmvBaselineRun, &baseline, &choice, kept);
-  PetscCall(VecDestroy(&baseline.x));
-  PetscCall(VecDestroy(&baseline.y));
-  PetscCall(ierr);
-  s->seq.choice = choice;
-  PetscCall(PetscTime(&end));
-  s->seq.choose_seconds = end - start;
-  s->seq.spent.choosing += end - start;
-  PetscCall(PetscLogEventEnd(SPMV_Tune, A, 0, 0, 0));
-  s->seq.counts.tunings += choice.from == SPMV_FROM_ESTIMATE || choice.from == SPMV_FROM_MEASURE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  Whether a device is estimated to be faster than the host for a sequential Mat, or a block, whose vectors will be where its products
-  are: before it has a product, so that it is known where to put these. Settings are those of `s`, which may be the parallel Mat's
-*/
-PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *s, PetscInt *backend)
-{
-  SPMV_TEMPORARY PetscInt    *j = NULL;
-  SPMV_TEMPORARY PetscScalar *a = NULL;
-  SpmvRequest                 q = s->settings.request;
-  SpmvChoice                  choice;
-  SpmvTarget                  target;
-  SpmvCSR                     csr;
-  SpmvKey                     key;
-  PetscBool                   found;
-
-  PetscFunctionBegin;
-  *backend = SPMV_BACKEND_HOST;
-  PetscCall(SpmvTargetGet(&target, &found));
-  if (!found || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSpmvGetRows(A, &csr));
-  key = SpmvRowsKey(&csr);
-  if (SpmvChoiceAnswers(&s->seq.choice, &q, &key, SPMV_BACKEND_AUTO, PETSC_FALSE)) {
-    *backend = s->seq.choice.best.plan.backend;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!SpmvRowsSorted(&csr)) PetscCall(SpmvRowsSort(&csr, &j, &a));
-  q.kind = PetscMin(q.kind, SPMV_TUNE_ESTIMATE);
-  PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_AUTO, PETSC_FALSE, &target, NULL, NULL, &choice, NULL));
-  *backend = choice.best.plan.backend;
-  if (q.kind != s->settings.request.kind || s->parent != &SpmvParentSeq) PetscFunctionReturn(PETSC_SUCCESS);
-  s->seq.choice = choice; /* the first product need not estimate again */
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Rows in the order that a side takes, NULL for the tuner. One that borrows rows takes AIJ's, since sorted copies do not last */
 static const SpmvCSR *SpmvRowsFor(const SpmvRows *rows, const SpmvSide *side)
 {
   return side && side->borrows ? &rows->aij : &rows->sorted;
 }
 
-/* What is to serve is chosen, for rows in the order that was found, or that is found now, if there is one; *csr: those rows */
-static PetscErrorCode SpmvShadowChooseRows(Mat A, SpmvShadow *shadow, const SpmvRows *rows, SpmvKept *kept, SpmvOrder **order,
-                                           SpmvCSR *ordered, const SpmvCSR **csr)
+/* What was chosen is built, after it is chosen unless it is in an order; nomem: a device was chosen and is out of memory */
+static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows *rows, SpmvChosen *chosen, PetscBool *nomem)
 {
-  const SpmvOption *best = &shadow->seq.choice.best;
-  const SpmvSide   *type = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
+  SpmvSeq          *s    = &shadow->seq;
+  const SpmvOption *best = &s->choice.best;
+  const SpmvCSR    *csr;
+  char              unused[512];
 
   PetscFunctionBegin;
-  if (!*order) PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, type), PETSC_FALSE, kept));
-  if (!*order) PetscCall(SpmvShadowFindOrder(shadow, &rows->sorted, order));
-  if (*order) {
-    PetscCall(SpmvOrderRows(*order, &rows->sorted, ordered));
-    PetscCall(SpmvShadowChoose(A, shadow, ordered, PETSC_TRUE, kept));
-    *csr = ordered;
-    if (SpmvOrderServes(best)) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(SpmvOrderDestroy(order)); /* the type's own format handed over to one that needs AIJ's rows */
-    PetscCall(SpmvShadowChoose(A, shadow, SpmvRowsFor(rows, type), PETSC_FALSE, kept));
-  }
-  *csr = SpmvRowsFor(rows, SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What is to serve is chosen and built; nomem: a device was chosen and is out of memory */
-static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows *rows, SpmvOrder **order, PetscBool *nomem)
-{
-  SPMV_DESTROY_BY(SpmvOrderRowsDestroy) SpmvCSR ordered = {0};
-  SPMV_DESTROY_BY(SpmvKeptDestroy) SpmvKept     kept    = {0};
-  SpmvSeq                                      *s       = &shadow->seq;
-  const SpmvOption                             *best    = &s->choice.best;
-  const SpmvCSR                                *csr;
-  char                                          unused[512];
-
-  PetscFunctionBegin;
-  s->choose_seconds = 0;
   s->check.calls[1] = 0;
   s->check.done     = PETSC_FALSE;
   PetscCall(SpmvShadowDrop(shadow));
-  PetscCall(SpmvShadowChooseRows(A, shadow, rows, &kept, order, &ordered, &csr));
-  PetscCall(SpmvBuiltCreate(A, shadow, csr, best->number, &best->plan, &kept, order, &s->built, nomem));
+  if (!chosen->order) {
+    csr = SpmvRowsFor(rows, SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST));
+    PetscCall(SpmvShadowChoose(A, shadow, csr, PETSC_FALSE, &chosen->kept));
+    PetscCall(SpmvShadowFindOrder(A, shadow, &rows->sorted, chosen));
+  }
+  csr = chosen->order ? &chosen->ordered : SpmvRowsFor(rows, SpmvFormatSide(SpmvCandidate[best->number], best->plan.backend));
+  PetscCall(SpmvBuiltCreate(A, shadow, csr, best->number, &best->plan, &chosen->kept, &chosen->order, &s->built, nomem));
   if (*nomem) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSpmvUnused(shadow, unused, sizeof(unused)));
   if (unused[0])
@@ -271,17 +157,17 @@ static PetscErrorCode SpmvShadowReconsider(const SpmvShadow *s, const SpmvCSR *c
 /* Brings what was built up to date with AIJ's arrays, or builds it */
 static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
 {
-  SPMV_TEMPORARY PetscInt                     *j     = NULL;
-  SPMV_TEMPORARY PetscScalar                  *a     = NULL;
-  const SpmvSide                              *side  = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
-  SpmvSeq                                     *s     = &shadow->seq;
-  SpmvBuilt                                   *b     = &s->built;
-  SPMV_DESTROY_BY(SpmvOrderDestroy) SpmvOrder *order = NULL;
-  SpmvRows                                     rows;
-  SpmvKey                                      key;
-  const PetscBool                              look  = s->current; /* whether what serves is to have an order */
-  PetscBool                                    nomem = PETSC_FALSE, same, other = PETSC_FALSE;
-  PetscInt                                     backend;
+  SPMV_TEMPORARY PetscInt                      *j      = NULL;
+  SPMV_TEMPORARY PetscScalar                   *a      = NULL;
+  const SpmvSide                               *side   = SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST);
+  SpmvSeq                                      *s      = &shadow->seq;
+  SpmvBuilt                                    *b      = &s->built;
+  SPMV_DESTROY_BY(SpmvChosenDestroy) SpmvChosen chosen = {0};
+  SpmvRows                                      rows;
+  SpmvKey                                       key;
+  const PetscBool                               look  = s->current; /* whether what serves is to have an order */
+  PetscBool                                     nomem = PETSC_FALSE, same, other = PETSC_FALSE;
+  PetscInt                                      backend;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetRows(A, &rows.aij));
@@ -308,12 +194,12 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
   if (s->floats && backend == SPMV_BACKEND_HOST) PetscCall(SpmvRowsRound(&rows.sorted, &a, &s->rounded));
   if (same) PetscCall(SpmvShadowReconsider(shadow, &rows.sorted, &other));
   if (other) s->choice.known = same = PETSC_FALSE;
-  if (same && !b->device && !b->order) PetscCall(SpmvShadowFindOrder(shadow, &rows.sorted, &order));
-  if (order) same = PETSC_FALSE;
-  if (!same) PetscCall(SpmvShadowBuild(A, shadow, &rows, &order, &nomem));
+  if (same && !b->device && !b->order) PetscCall(SpmvShadowFindOrder(A, shadow, &rows.sorted, &chosen));
+  if (chosen.order) same = PETSC_FALSE;
+  if (!same) PetscCall(SpmvShadowBuild(A, shadow, &rows, &chosen, &nomem));
   else if (SpmvBuiltExists(b) && !look)
     PetscCall(SpmvBuiltSetValues(A, shadow, SpmvRowsFor(&rows, SpmvFormatSide(b->format, b->plan.backend)), b, &nomem));
-  if (nomem) PetscCall(SpmvShadowBuild(A, shadow, &rows, &order, &nomem)); /* for the host, now */
+  if (nomem) PetscCall(SpmvShadowBuild(A, shadow, &rows, &chosen, &nomem)); /* for the host, now */
   s->rounded = (PetscBool)(s->rounded && SpmvBuiltExists(b) && !b->format->host->side.borrows);
   s->current = PETSC_TRUE;
   if (s->transposed) s->transposed->current = PETSC_FALSE;
@@ -342,13 +228,16 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
     PetscCall(MatSpmvLabel(A, shadow));
   }
   if ((!s->current && SpmvDueAfter(&s->due, shadow->settings.build_after)) || SpmvOrderWorthLook(shadow)) {
-    const PetscInt64 choices = s->choices;
-    PetscLogDouble   start, end;
+    const PetscInt64     choices = s->choices;
+    const PetscLogDouble chose   = s->choose_seconds; /* what serves */
+    PetscLogDouble       start, end;
 
+    s->choose_seconds = 0;
     PetscCall(PetscTime(&start));
     PetscCall(SpmvShadowRenew(A, shadow));
     PetscCall(PetscTime(&end));
     if (s->choices > choices) s->build_seconds = end - start - s->choose_seconds;
+    else s->choose_seconds = chose;
     s->spent.setup += end - start;
     PetscCall(MatSpmvViewBuilt(A));
   }

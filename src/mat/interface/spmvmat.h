@@ -137,6 +137,13 @@ typedef struct {
   PetscLogDouble          read, own; /* bytes that a product reads, and that are not AIJ's */
 } SpmvBuilt;
 
+/* SpmvChosen: what a storage is to be made of besides the choice */
+typedef struct {
+  SpmvKept   kept;    /* the storage, if it was measured just now */
+  SpmvOrder *order;   /* of its rows and columns; NULL: as they come */
+  SpmvCSR    ordered; /* the rows in it */
+} SpmvChosen;
+
 /* SpmvTransposed: A^T, its rows and their storage */
 typedef struct {
   PetscInt    *i, *j; /* [n + 1], [nz] its rows */
@@ -334,7 +341,6 @@ extern PetscErrorCode MatSpmvProduct(Mat A, Vec x, Vec y, Vec z, PetscBool trans
 extern PetscErrorCode MatSpmvGetShadow(Mat A, SpmvShadow **shadow);
 extern PetscErrorCode MatSpmvDestroyShadow(Mat A);
 extern PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current);
-extern PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *shadow, PetscInt *backend);
 extern PetscErrorCode SpmvShadowDrop(SpmvShadow *shadow);
 extern void           SpmvCountsAdd(SpmvCounts *sum, const SpmvCounts *counts);
 extern PetscErrorCode SpmvShadowGetWork(SpmvShadow *shadow, size_t n, PetscScalar **work);
@@ -360,11 +366,12 @@ extern PetscErrorCode SpmvNothingBuilt(const SpmvLabel *label, const char why[])
 extern PetscErrorCode SpmvShadowEnds(const SpmvShadow *shadow);
 extern PetscErrorCode SpmvLiveFinalize(void);
 
-/* shadow_order.c */
+/* shadow_choose.c */
 extern PetscBool      SpmvOrderWorthLook(const SpmvShadow *shadow);
-extern PetscBool      SpmvOrderServes(const SpmvOption *option);
-extern void           SpmvOrderRequest(SpmvRequest *request);
-extern PetscErrorCode SpmvShadowFindOrder(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOrder **order);
+extern PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscBool ordered, SpmvKept *kept);
+extern PetscErrorCode SpmvShadowFindOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, SpmvChosen *chosen);
+extern PetscErrorCode SpmvChosenDestroy(SpmvChosen *chosen);
+extern PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *shadow, PetscInt *backend);
 
 /* built.c */
 extern PetscErrorCode SpmvBuiltCreate(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscInt number, const SpmvPlan *plan,

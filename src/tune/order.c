@@ -1,0 +1,75 @@
+/*
+  order.c - whether rows and columns in an order of ours (../host/order.h) are worth it
+
+  A look at how x is read tells where an order may help. Whether it does is told by an estimate of the rows in it, as of any other
+  matrix: then a storage has shorter columns, too, and another format may be the fastest.
+*/
+#include "tune.h"
+
+/*
+  What products must gain by an order, by estimate: an order and the storage in it are 60 to 130 products to make. With 1.07 to 1.11
+  by estimate linear elasticity in random numbering, a million entries, takes 0.92 to 1.02 of the time in the order, and two graphs
+  1.04 and 1.19; with 1.16 to 1.45 P1, edge elements, Q2 and DG2 take 0.91 to 0.63 (Emerald Rapids)
+*/
+#define ORDER_GAIN   1.12
+#define ORDER_MAKE   60 /* products that making an order and the storage in it take: 20 to 45 by AIJ's kernel, which is slower */
+#define ORDER_CYCLES 5. /* to bring an entry of x into an order, and one of y back, besides waiting for lines */
+
+/* Nanoseconds of one thread that a product takes */
+static PetscLogDouble OrderProduct(const SpmvCSR *csr, PetscInt threads, const SpmvOption *o)
+{
+  return 1e9 * SpmvSharers(csr, threads) * (o->measured > 0 ? o->measured : o->predicted);
+}
+
+/*
+  To bring x into an order and y back: 1.6 to 2.7 ns an entry of both in L2, 3 to 5 in L3, 14 from memory, where rows go one by one
+  (Emerald Rapids). Rows that stay together share lines: 0.5 ns in L2 where there are three (Zen 4)
+*/
+static PetscLogDouble OrderBring(const SpmvCSR *csr, PetscInt group)
+{
+  const PetscLogDouble vectors = 4. * (PetscLogDouble)csr->m * sizeof(PetscScalar); /* x and y in both orders */
+  const PetscLogDouble lines   = 1 + (PetscLogDouble)(group - 1) * sizeof(PetscScalar) / SPMV_CACHE_LINE; /* of a group */
+
+  return (PetscLogDouble)csr->m *
+         (ORDER_CYCLES * SpmvMachineGet()->cycle + lines / (PetscLogDouble)group * SpmvLineTime(vectors));
+}
+
+/*
+  SpmvOrderMayPay - whether it is worth making an order, to see what products gain by it
+
+  serves: what makes the products in the present order, by so many threads. It is not where x fits the first cache. Where it fits
+  the second one, a line of x for each entry is still two to three times as long as the work (Zen 5, Q2 and DG2 in random numbering,
+  a million entries: 0.43 ns an entry, 0.17 in an order)
+*/
+PetscErrorCode SpmvOrderMayPay(const SpmvCSR *csr, const SpmvOption *serves, PetscInt threads, PetscBool *may)
+{
+  const PetscLogDouble product = OrderProduct(csr, threads, serves);
+  PetscLogDouble       wait;
+
+  PetscFunctionBegin;
+  *may = PETSC_FALSE;
+  if (!SpmvOrderAllows(csr) || 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar) <= SpmvMachineGet()->cache[0])
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvSampleWait(csr, &wait)); /* of any kernel: what serves may avoid it, at some cost */
+  *may = (PetscBool)(product >= ORDER_GAIN * (product - wait));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  SpmvOrderPays - whether products are faster in an order
+
+  calls: products that set-up is shared by; 0: not counted. serves, ordered: what makes the products in the present order, and in
+  the new one
+*/
+PetscErrorCode SpmvOrderPays(const SpmvCSR *csr, const SpmvOrder *order, PetscReal calls, const SpmvOption *serves,
+                             const SpmvOption *ordered, PetscBool *pays)
+{
+  const PetscLogDouble now = OrderProduct(csr, order->threads, serves), then = OrderProduct(csr, order->threads, ordered);
+  const PetscLogDouble bring = OrderBring(csr, order->group), make = calls > 0 ? ORDER_MAKE * now / calls : 0;
+
+  PetscFunctionBegin;
+  *pays = (PetscBool)(now >= ORDER_GAIN * (then + bring) + make);
+  PetscCall(PetscInfo(NULL, "A product takes %g s by one thread; with rows ordered by levels %g s, and %g s to order vectors\n",
+                      1e-9 * now, 1e-9 * then, 1e-9 * bring));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
