@@ -155,7 +155,7 @@ typedef struct {
   PetscLogDouble cycles;   /* of all else, by one core */
   PetscLogDouble branches; /* that a branch predictor has to know */
   PetscLogDouble misses;   /* and those of them that it does not foresee unless it knows all of them */
-  PetscLogDouble near;     /* entries of x that the first cache does not have, but would if rows were taken as they come */
+  PetscLogDouble window;   /* rows that are taken by length, some side by side; 0: all come as they are */
   PetscLogDouble reach;    /* bytes of x that are used over and over before the next ones are; 0: as the rows come */
   PetscLogDouble waits;    /* lines waited for, for each line of x: more than 1 where y is written out of order, less where
                               many loads are under way; 0: as 1 */

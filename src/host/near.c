@@ -5,7 +5,7 @@
 #include "machine.h"
 
 #define NEAR_LENGTHS 1024 /* longer rows are ordered as of this length */
-#define NEAR_ENTRIES 4096 /* entries that are looked at in each order */
+#define NEAR_ENTRIES 2048 /* entries that are looked at in each order */
 #define NEAR_ROWS    96   /* rows that are too few to tell what an order of more of them does */
 
 /* An empty cache: half of the first one, since entries of the matrix go through it as well */
@@ -69,7 +69,7 @@ void SpmvNearOrder(const SpmvCSR *csr, PetscInt first, PetscInt end, PetscInt wi
 }
 
 /* Whether an order of a matrix's rows can matter, and be told from them: x does not fit the first cache, and there are some rows */
-PetscBool SpmvNearMatters(const SpmvCSR *csr)
+static PetscBool NearMatters(const SpmvCSR *csr)
 {
   const PetscLogDouble x = (PetscLogDouble)csr->n * sizeof(PetscScalar);
 
@@ -77,26 +77,33 @@ PetscBool SpmvNearMatters(const SpmvCSR *csr)
 }
 
 /*
-  SpmvNearMore - how many more entries of x the first cache lacks where rows, all of a matrix but a few, are taken in an order,
-  SPMV_NEAR_LANES side by side, than where they are taken as they come: by the first ones of both, but of the order from its
-  middle. 0 where that does not matter
-*/
-PetscLogDouble SpmvNearMore(const SpmvCSR *csr, const int32_t row[], PetscInt rows)
-{
-  SpmvNear ordered, plain;
+  SpmvNearMore - how many more entries of x the first cache lacks where rows are taken by length, SPMV_NEAR_LANES side by side, than
+  where they are taken as they come
 
-  if (!SpmvNearMatters(csr)) return 0;
-  SpmvNearBegin(&ordered);
+  window: rows that are ordered together. Told from some rows of both, but of the order from its middle; 0 where it does not matter
+*/
+PetscErrorCode SpmvNearMore(const SpmvCSR *csr, PetscInt window, PetscLogDouble *more)
+{
+  SPMV_TEMPORARY int32_t *row = NULL;
+  const PetscInt          m = csr->m, begin = csr->i[0], end = PetscMin(csr->i[m], begin + NEAR_ENTRIES);
+  SpmvNear                taken = {0}, plain = {0};
+
+  PetscFunctionBegin;
+  *more = 0;
+  if (!NearMatters(csr) || end == begin) PetscFunctionReturn(PETSC_SUCCESS);
+  SpmvNearBegin(&taken);
   SpmvNearBegin(&plain);
-  for (PetscInt k = rows / 2, n = 0; n < rows && ordered.entries < NEAR_ENTRIES; n += SPMV_NEAR_LANES) {
-    SpmvNearRows(&ordered, csr, row + k, PetscMin(SPMV_NEAR_LANES, rows - k));
-    k = k + SPMV_NEAR_LANES < rows ? k + SPMV_NEAR_LANES : 0;
+  PetscCall(PetscMalloc1(m, &row));
+  SpmvNearOrder(csr, 0, m, window, row);
+  for (PetscInt k = m / 2, n = 0; n < m && taken.entries < NEAR_ENTRIES; n += SPMV_NEAR_LANES) {
+    SpmvNearRows(&taken, csr, row + k, PetscMin(SPMV_NEAR_LANES, m - k));
+    k = k + SPMV_NEAR_LANES < m ? k + SPMV_NEAR_LANES : 0;
   }
-  for (int32_t r = 0; r < csr->m && plain.entries < NEAR_ENTRIES; r++) SpmvNearRows(&plain, csr, &r, 1);
-  if (!ordered.entries || !plain.entries) return 0;
-  return PetscMax(0, (PetscLogDouble)ordered.missed / (PetscLogDouble)ordered.entries -
-                       (PetscLogDouble)plain.missed / (PetscLogDouble)plain.entries) *
-         (PetscLogDouble)csr->i[csr->m];
+  for (PetscInt k = begin; k < end; k++) NearAccess(&plain, csr->j[k]);
+  *more = PetscMax(0, (PetscLogDouble)taken.missed / (PetscLogDouble)taken.entries -
+                        (PetscLogDouble)plain.missed / (PetscLogDouble)(end - begin)) *
+          (PetscLogDouble)(csr->i[m] - begin);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 #define AHEAD_ROWS   64    /* of a block of rows that is looked at, ... */

@@ -24,6 +24,5 @@ typedef struct {
 extern void           SpmvNearBegin(SpmvNear *near);
 extern void           SpmvNearRows(SpmvNear *near, const SpmvCSR *csr, const int32_t row[], PetscInt rows);
 extern void           SpmvNearOrder(const SpmvCSR *csr, PetscInt first, PetscInt end, PetscInt window, int32_t order[]);
-extern PetscBool      SpmvNearMatters(const SpmvCSR *csr);
 extern PetscInt       SpmvNearAhead(const SpmvCSR *csr);
-extern PetscLogDouble SpmvNearMore(const SpmvCSR *csr, const int32_t row[], PetscInt rows);
+extern PetscErrorCode SpmvNearMore(const SpmvCSR *csr, PetscInt window, PetscLogDouble *more);

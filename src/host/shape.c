@@ -7,6 +7,7 @@
 #define SHAPE_MOST   8   /* largest height and width */
 #define SHAPE_PLACES 64  /* where such rows are looked for */
 #define SHAPE_ROWS   64  /* of them at most */
+#define SHAPE_LONG   1024 /* entries of a row that are looked at */
 #define SHAPE_PART   0.9 /* of the rows and entries there that must be in whole blocks */
 #define SHAPE_SHARED 0.2 /* of the rows there, which share their columns: some of the matrix may be in blocks */
 
@@ -36,7 +37,7 @@ void SpmvShapeFind(const SpmvCSR *csr, PetscInt most, PetscInt *h, PetscInt *w)
     if (row && row < csr->m) row += SpmvSameRows(csr, row, SHAPE_ROWS); /* to where others begin */
     if (row >= csr->m || csr->i[row] == csr->i[row + 1]) continue;
     ShapeVote(row, SpmvSameRows(csr, row, SHAPE_ROWS), rows);
-    last = csr->i[row + 1];
+    last = PetscMin(csr->i[row + 1], csr->i[row] + SHAPE_LONG);
     for (PetscInt first = csr->i[row], k = first + 1; k <= last; k++) {
       if (k < last && csr->j[k] == csr->j[k - 1] + 1) continue;
       ShapeVote(csr->j[first], k - first, columns);

@@ -2,6 +2,7 @@
   estimate.c - the time of a product, from the work of a sample and the rates of a machine; no clock is read
 */
 #include "tune.h"
+#include "../host/near.h"
 #include <math.h>
 
 #define ESTIMATE_PASSED 1.5 /* times a cache's size: of what is read over and over nothing is left there (Emerald Rapids) */
@@ -86,6 +87,18 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
   return 1e-9 * sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + EstimateWait(machine, t);
 }
 
+/* SpmvNearMore() of a window of the sample; several formats take rows by length */
+static PetscErrorCode EstimateNear(SpmvSample *s, PetscInt w, PetscLogDouble window, PetscLogDouble *near)
+{
+  const PetscInt rows = PetscMin((PetscInt)window, s->window[w].m);
+
+  PetscFunctionBegin;
+  if (s->ordered[w] != rows) PetscCall(SpmvNearMore(&s->window[w], rows, &s->near[w]));
+  s->ordered[w] = rows;
+  *near         = s->near[w];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What stays the same from plan to plan: all that is read and written, and how much of x is waited for */
 static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, PetscLogDouble sharers, SpmvTerms *t)
 {
@@ -101,7 +114,7 @@ static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, PetscLogDo
 
     t->far[level] =
       s->host.accesses <= 0 || held ? 0 : s->host.far[level] / s->host.accesses * (PetscLogDouble)s->all->i[s->all->m];
-    if (level == 1 && s->host.accesses > 0) t->far[level] += w->near;
+    if (level == 1 && s->host.accesses > 0) t->far[level] += t->near;
     if (w->waits > 0) t->far[level] *= w->waits;
   }
 }
@@ -124,6 +137,7 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
   for (PetscInt w = 0; w < s->nwindows; w++) {
     const PetscReal weight               = s->weight[w];
     SpmvWork        part[SPMV_PROPOSALS] = {{0}};
+    PetscLogDouble  near = 0;
 
     for (PetscInt k = 0; k < n && !side->works; k++) PetscCall(side->work(&s->window[w], &plans[k], &part[k]));
     if (side->works) PetscCall(side->works(&s->window[w], n, plans, part));
@@ -139,10 +153,13 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
       sum->branches += weight * part[k].branches;
       sum->misses += weight * part[k].misses;
       sum->build += weight * part[k].build;
-      sum->near += weight * part[k].near;
       sum->reach = part[k].reach;
       sum->waits = part[k].waits;
       sum->slow  = part[k].slow;
+      if (part[k].window > 0) {
+        PetscCall(EstimateNear(s, w, part[k].window, &near));
+        terms[k].near += weight * near;
+      }
     }
   }
   for (PetscInt k = 1; k < n; k++) {

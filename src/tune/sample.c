@@ -16,13 +16,13 @@ static const struct {
   PetscInt windows;          /* at least */
   PetscInt rows;             /* of a window, at most; a multiple of SAMPLE_COMMON, or all */
 } SampleSizes[] = {
-  [SPMV_SAMPLE_FORMATS] = {384, 24576, 16, 24576, 4, PETSC_MAX_INT},
-  [SPMV_SAMPLE_PAIR]    = {48, 4096, 32, 4096, 8, 72},
-  [SPMV_SAMPLE_PLANS]   = {48, 1024, 64, 1024, 1, 72},
+  [SPMV_SAMPLE_FORMATS] = {384, 12288, 32, 12288, 2, PETSC_MAX_INT},
+  [SPMV_SAMPLE_PAIR]    = {48, 4096, 64, 4096, 8, 72},
+  [SPMV_SAMPLE_PLANS]   = {48, 1024, 128, 1024, 1, 72},
 };
 
 #define SAMPLE_WINDOWS  8     /* windows that a sample is made of, unless there are to be more; fewer ... */
-#define SAMPLE_WINDOW   16384 /* ... where the matrix has not so many entries for each of them */
+#define SAMPLE_WINDOW   32768 /* ... where the matrix has not so many entries for each of them */
 #define SAMPLE_ALL      840   /* least common multiple of block heights: of 1 to 8 ... */
 #define SAMPLE_ALL_BUT7 120   /* ... or, where windows lie closer, of all but 7, ... */
 #define SAMPLE_COMMON   24    /* ... or of the commoner ones */
@@ -100,7 +100,7 @@ static PetscLogDouble SamplePassed(PetscLogDouble part)
 static PetscErrorCode SampleReach(const SpmvCSR *csr, int levels, const PetscLogDouble cache[], SpmvReach *s)
 {
   const PetscLogDouble     x  = (PetscLogDouble)csr->n * sizeof(PetscScalar);
-  const PetscInt           nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, nz / 12);
+  const PetscInt           nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, PetscMax(nz / 24, PetscMin(2048, nz / 12)));
   SPMV_TEMPORARY int32_t  *line  = NULL;
   SPMV_TEMPORARY uint32_t *used  = NULL;
   SampleCaches             c     = {.levels = levels, .accesses = SAMPLE_STREAM + 1};
@@ -196,6 +196,7 @@ PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSampl
   PetscFunctionBegin;
   *s = (SpmvSample){.all = csr, .nwindows = nwindows};
   PetscCall(PetscMalloc3(nwindows, &s->window, (size_t)nwindows * (size_t)(rows + 1), &s->i, nwindows, &s->weight));
+  PetscCall(PetscCalloc2(nwindows, &s->ordered, nwindows, &s->near));
   i = s->i;
   for (PetscInt w = 0; w < nwindows; w++, i += rows + 1) {
     const PetscInt first = (PetscInt)((PetscInt64)last * w / PetscMax(1, nwindows - 1)) / unit * unit;
@@ -228,5 +229,6 @@ PetscErrorCode SpmvSampleDestroy(SpmvSample *s)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree3(s->window, s->i, s->weight));
+  PetscCall(PetscFree2(s->ordered, s->near));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -127,9 +127,11 @@ typedef struct {
   const SpmvTarget *target;  /* that plans for a device are estimated for; NULL: none */
   PetscInt          longest; /* number of the longest row, plus 1; 0: not known */
   PetscInt          nwindows;
-  SpmvCSR          *window; /* [nwindows] */
-  PetscInt         *i;      /* their row pointers, one after the other */
-  PetscReal        *weight; /* [nwindows] how many times the work of a window counts */
+  SpmvCSR          *window;  /* [nwindows] */
+  PetscInt         *i;       /* their row pointers, one after the other */
+  PetscReal        *weight;  /* [nwindows] how many times the work of a window counts */
+  PetscInt         *ordered; /* [nwindows] rows that were taken by length together, ... */
+  PetscLogDouble   *near;    /* ... [nwindows] and lines of x that the first cache lacked then; 0 rows: not known */
 
   SpmvReach host;   /* this processor's caches */
   SpmvReach device; /* the target's one cache: far[1] */
@@ -141,6 +143,7 @@ typedef struct {
   PetscLogDouble sharers; /* threads that the work is shared by */
   PetscLogDouble slower;  /* by how much all of the work takes longer than with the best instruction set */
   PetscLogDouble bytes;   /* that are read and written, x and y among them */
+  PetscLogDouble near;    /* entries of x that the first cache does not have, but would if rows were taken as they come */
   PetscLogDouble level;   /* of memory that they come from, if they are read over and over; 2.3: a third of them from level 3 */
   PetscLogDouble
     far[SPMV_LEVELS]; /* lines of vectors that are waited for: they are in no level before this one; [0] is not set */

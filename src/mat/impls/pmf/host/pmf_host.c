@@ -114,9 +114,9 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
   work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns + PMF_CYCLES_NEAR * (PetscLogDouble)kind[PMF_NEAR];
   work->blocked += PMF_CYCLES_PICK * (PetscLogDouble)b->nnear;
   if (b->value.coding == SPMV_CODING_FEW) work->cycles += PMF_CYCLES_FEW * (PetscLogDouble)b->nsteps;
-  work->slow  = PMF_SLOW;
-  work->waits = PMF_WAITS;
-  work->near += SpmvNearMore(rows, layout.row, (PetscInt)layout.nrows);
+  work->slow   = PMF_SLOW;
+  work->waits  = PMF_WAITS;
+  work->window = (PetscLogDouble)layout.order.window;
   work->branches += PMF_BRANCHES * (PetscLogDouble)(b->nslices + b->nruns);
   work->misses += PMF_MISSES_RUN * (PetscLogDouble)b->nruns;
   SpmvValuesWork(&b->value, (PetscLogDouble)b->nsteps, work);

@@ -13,7 +13,7 @@
 
 #define WINDOW_PLACES 2      /* where rows are looked at, ... */
 #define WINDOW_PART   64     /* one of so many entries, ... */
-#define WINDOW_LEAST  4096   /* but so many at least, ... */
+#define WINDOW_LEAST  2048   /* but so many at least, ... */
 #define WINDOW_MOST   131072 /* ... and at most */
 #define WINDOW_ENTRY  10.    /* bytes of a place of a slice */
 #define WINDOW_GAIN   1.1    /* what a smaller window must gain */
@@ -47,6 +47,7 @@ PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window)
   static const PetscInt   windows[] = {PMF_WINDOW_ROWS, 256, 64};
   const PetscInt          nz = csr->i[csr->m], wanted = PetscMax(WINDOW_LEAST, PetscMin(WINDOW_MOST, nz / WINDOW_PART));
   SPMV_TEMPORARY int32_t *order = NULL;
+  PetscInt                most  = PMF_WINDOW_ROWS; /* rows that were looked at in one place */
   PetscLogDouble          own = 0, least = 0;
 
   PetscFunctionBegin;
@@ -59,12 +60,15 @@ PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window)
     PetscLogDouble time;
     PetscInt       runs = 0;
 
+    if (k && windows[k] >= most) continue; /* the order is the same */
+    most = 0;
     SpmvNearBegin(&near);
     for (PetscInt p = 1; p <= WINDOW_PLACES; p++) {
       const PetscInt first = (PetscInt)SpmvShare((size_t)csr->m, p, WINDOW_PLACES + 1);
       PetscInt       rows = 0, length = -1;
 
       while (rows < PMF_WINDOW_ROWS && first + rows < csr->m && csr->i[first + rows] - csr->i[first] < wanted) rows++;
+      most = PetscMax(most, rows);
       SpmvNearOrder(csr, first, first + rows, windows[k], order);
       for (PetscInt r = 0; r < rows; r += PMF_LANES) { /* the first of eight rows is their longest */
         const PetscInt longest = csr->i[order[r] + 1] - csr->i[order[r]];
@@ -76,10 +80,9 @@ PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window)
     }
     time = WindowTime(csr, &near, runs);
     if (!k) own = least = time;
-    else if (time < least && WINDOW_GAIN * time < own) {
-      least   = time;
-      *window = windows[k];
-    }
+    else if (time >= least) break; /* nor do smaller ones gain */
+    else if (WINDOW_GAIN * time < own) *window = windows[k];
+    least = time;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

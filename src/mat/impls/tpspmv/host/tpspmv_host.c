@@ -104,22 +104,6 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 #define TPSPMV_CYCLES_BUILD     10.0 /* of an entry, and ... */
 #define TPSPMV_CYCLES_BUILD_ROW 70.0 /* ... of a row */
 
-/* Rows of a slice are taken by length, all but long ones, which come as they are */
-static PetscErrorCode TpspmvWorkNear(const SpmvCSR *rows, PetscInt height, PetscInt longest, SpmvWork *work)
-{
-  SPMV_TEMPORARY int32_t *order = NULL;
-  PetscInt                n     = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(rows->m, &order));
-  SpmvNearOrder(rows, 0, rows->m, height, order);
-  for (PetscInt k = 0; k < rows->m; k++) {
-    if (rows->i[order[k] + 1] - rows->i[order[k]] <= longest) order[n++] = order[k];
-  }
-  if (2 * n > rows->m) work->near += SpmvNearMore(rows, order, n);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Threads have whole slices, of which there are TPSPMV_EACH or more for each: the longest share is half a slice longer */
 static void TpspmvWorkUneven(PetscInt threads, SpmvWork *work)
 {
@@ -158,7 +142,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
     fraction = PetscMin(1, (PetscLogDouble)rows->m / (PetscLogDouble)b->cut.height);
     work->moved += npairs * sizeof(PetscScalar);
     work->reach = (PetscLogDouble)plan->value[TPSPMV_TILE] * sizeof(PetscScalar);
-  }
+  } else if (2 * b->nlong < b->nentries) work->window = (PetscLogDouble)b->cut.height; /* long rows come as they are */
   work->bytes += SpmvArraysRead(narrays, arrays) - (1 - fraction) * shared;
   work->slow  = TPSPMV_SLOW;
   work->waits = TPSPMV_WAITS;
@@ -168,8 +152,6 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   work->cycles += TPSPMV_CYCLES_RAGGED * (PetscLogDouble)b->nragged + TPSPMV_CYCLES_SEGMENT * (PetscLogDouble)b->nsegments;
   SpmvValuesWork(&b->value, entries / TPSPMV_LANES, work);
   TpspmvWorkUneven(plan->threads, work);
-  if (TpspmvIsDirect(&b->cut) && SpmvNearMatters(rows))
-    PetscCall(TpspmvWorkNear(rows, b->cut.height, whole.value[TPSPMV_LONG], work));
   work->build += TPSPMV_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m] + TPSPMV_CYCLES_BUILD_ROW * (PetscLogDouble)rows->m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
