@@ -4,9 +4,10 @@
 #include "near.h"
 #include "machine.h"
 
-#define NEAR_LENGTHS 1024 /* longer rows are ordered as of this length */
-#define NEAR_ENTRIES 2048 /* entries that are looked at in each order */
-#define NEAR_ROWS    96   /* rows that are too few to tell what an order of more of them does */
+#define NEAR_LENGTHS 1024  /* longer rows are ordered as of this length */
+#define NEAR_ENTRIES 2048  /* entries that are looked at in each order, ... */
+#define NEAR_MANY    32768 /* ... or half of all, if these are more: a product takes so long that it does not count */
+#define NEAR_ROWS    96    /* rows that are too few to tell what an order of more of them does */
 
 /* An empty cache: half of the first one, since entries of the matrix go through it as well */
 void SpmvNearBegin(SpmvNear *near)
@@ -85,24 +86,25 @@ static PetscBool NearMatters(const SpmvCSR *csr)
 PetscErrorCode SpmvNearMore(const SpmvCSR *csr, PetscInt window, PetscLogDouble *more)
 {
   SPMV_TEMPORARY int32_t *row = NULL;
-  const PetscInt          m = csr->m, begin = csr->i[0], end = PetscMin(csr->i[m], begin + NEAR_ENTRIES);
+  const PetscInt          m = csr->m, begin = csr->i[0], nz = csr->i[m] - begin;
+  const PetscInt          looks = nz > NEAR_MANY ? nz / 2 : PetscMin(nz, NEAR_ENTRIES);
   SpmvNear                taken = {0}, plain = {0};
 
   PetscFunctionBegin;
   *more = 0;
-  if (!NearMatters(csr) || end == begin) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!NearMatters(csr) || !looks) PetscFunctionReturn(PETSC_SUCCESS);
   SpmvNearBegin(&taken);
   SpmvNearBegin(&plain);
   PetscCall(PetscMalloc1(m, &row));
   SpmvNearOrder(csr, 0, m, window, row);
-  for (PetscInt k = m / 2, n = 0; n < m && taken.entries < NEAR_ENTRIES; n += SPMV_NEAR_LANES) {
+  for (PetscInt k = m / 2, n = 0; n < m && taken.entries < looks; n += SPMV_NEAR_LANES) {
     SpmvNearRows(&taken, csr, row + k, PetscMin(SPMV_NEAR_LANES, m - k));
     k = k + SPMV_NEAR_LANES < m ? k + SPMV_NEAR_LANES : 0;
   }
-  for (PetscInt k = begin; k < end; k++) NearAccess(&plain, csr->j[k]);
+  for (PetscInt k = begin; k < begin + looks; k++) NearAccess(&plain, csr->j[k]);
   *more = PetscMax(0, (PetscLogDouble)taken.missed / (PetscLogDouble)taken.entries -
-                        (PetscLogDouble)plain.missed / (PetscLogDouble)(end - begin)) *
-          (PetscLogDouble)(csr->i[m] - begin);
+                        (PetscLogDouble)plain.missed / (PetscLogDouble)looks) *
+          (PetscLogDouble)nz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,7 +16,7 @@ static const struct {
   PetscInt windows;          /* at least */
   PetscInt rows;             /* of a window, at most; a multiple of SAMPLE_COMMON, or all */
 } SampleSizes[] = {
-  [SPMV_SAMPLE_FORMATS] = {384, 12288, 32, 12288, 2, PETSC_MAX_INT},
+  [SPMV_SAMPLE_FORMATS] = {384, 16384, 32, 16384, 2, PETSC_MAX_INT},
   [SPMV_SAMPLE_PAIR]    = {48, 4096, 64, 4096, 8, 72},
   [SPMV_SAMPLE_PLANS]   = {48, 1024, 128, 1024, 1, 72},
 };
