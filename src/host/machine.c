@@ -32,7 +32,7 @@ static const struct {
                                MACHINE_ASSUMED,
                                .learnt   = 32768,
                                .parallel = 10000,
-                               .byte     = {0.0086, 0.0119, 0.0131, 0.0439},
+                               .byte     = {0.0086, 0.0119, 0.0143, 0.0439},
                                .line     = {0, 0.9, 1.4, 6},
                                .cycle    = 0.247,
                                .miss     = 3.63,

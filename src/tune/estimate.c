@@ -56,7 +56,10 @@ PetscLogDouble SpmvLineTime(PetscLogDouble bytes)
 /* By how much a product's bytes take longer than one stream's: more streams than one or two make memory slower, and no cache */
 static PetscLogDouble EstimateSlower(const SpmvTerms *t)
 {
-  return t->work.slow > 0 ? 1 + (t->work.slow - 1) * PetscMax(0, t->level - (SPMV_LEVELS - 2)) : 1;
+  const PetscLogDouble slow = t->work.slow > 0 ? t->work.slow : 1, held = t->work.held > 0 ? t->work.held : 1;
+  const PetscLogDouble last = SPMV_LEVELS - 2, memory = PetscMax(0, t->level - last);
+
+  return 1 + (held - 1) * PetscMax(0, PetscMin(1, t->level - last + 1) - memory) + (slow - 1) * memory;
 }
 
 /* Seconds that lines of vectors are waited for */
@@ -137,7 +140,7 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
   for (PetscInt w = 0; w < s->nwindows; w++) {
     const PetscReal weight               = s->weight[w];
     SpmvWork        part[SPMV_PROPOSALS] = {{0}};
-    PetscLogDouble  near = 0;
+    PetscLogDouble  near                 = 0;
 
     for (PetscInt k = 0; k < n && !side->works; k++) PetscCall(side->work(&s->window[w], &plans[k], &part[k]));
     if (side->works) PetscCall(side->works(&s->window[w], n, plans, part));
@@ -156,6 +159,7 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
       sum->reach = part[k].reach;
       sum->waits = part[k].waits;
       sum->slow  = part[k].slow;
+      sum->held  = part[k].held;
       if (part[k].window > 0) {
         PetscCall(EstimateNear(s, w, part[k].window, &near));
         terms[k].near += weight * near;

@@ -100,6 +100,7 @@ static PetscErrorCode TpspmvArrays(const void *storage, PetscInt *narrays, SpmvA
 #define TPSPMV_CYCLES_RAGGED    5.5
 #define TPSPMV_CYCLES_SEGMENT   53.0
 #define TPSPMV_SLOW             1.1  /* from memory (8 finite element matrices of 30 M entries, Zen 4) */
+#define TPSPMV_HELD             1.1  /* from the last cache (62 matrices, Zen 4: as BCCOO_HELD) */
 #define TPSPMV_WAITS            0.7  /* of the lines of x that a row after the other waits for (19 matrices, Emerald Rapids) */
 #define TPSPMV_CYCLES_BUILD     10.0 /* of an entry, and ... */
 #define TPSPMV_CYCLES_BUILD_ROW 70.0 /* ... of a row */
@@ -145,6 +146,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   } else if (2 * b->nlong < b->nentries) work->window = (PetscLogDouble)b->cut.height; /* long rows come as they are */
   work->bytes += SpmvArraysRead(narrays, arrays) - (1 - fraction) * shared;
   work->slow  = TPSPMV_SLOW;
+  work->held  = TPSPMV_HELD;
   work->waits = TPSPMV_WAITS;
   work->vectors += entries / TPSPMV_LANES + TPSPMV_VECTORS_PAIR * npairs;
   work->gathered += entries - (PetscLogDouble)b->nconsecutive;
