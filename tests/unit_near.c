@@ -1,5 +1,7 @@
-static const char help[] = "How far ahead of its own column a row fetches x.\n\n";
+static const char help[] =
+  "How far ahead of its own column a row fetches x, and what the first cache lacks where rows are taken by length.\n\n";
 
+#include "host/machine.h"
 #include "host/near.h"
 
 /* A matrix each of whose rows has its own column and the one that `last` says, or none where that is negative */
@@ -60,6 +62,46 @@ static PetscInt Nowhere(PetscInt row, PetscInt n)
   return -1;
 }
 
+/*
+  Rows of 8 to 8 + lengths - 1 entries from the diagonal on, the lengths in turn: by length, rows that follow each other are so many
+  rows apart, and their lines of x are gone before the next length takes them again, unless few rows are ordered together
+*/
+static PetscErrorCode CheckMore(const char name[], PetscInt n, PetscInt lengths, PetscInt window, PetscReal low, PetscReal high)
+{
+  PetscInt      *i, *j, nz = 0;
+  PetscScalar    one = 1;
+  SpmvCSR        csr;
+  PetscLogDouble more;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n + 1, &i, (8 + lengths) * n, &j));
+  i[0] = 0;
+  for (PetscInt r = 0; r < n; r++) {
+    for (PetscInt k = 0; k < 8 + r * 7 % lengths; k++) j[nz++] = PetscMin(r, n - 8 - lengths) + k;
+    i[r + 1] = nz;
+  }
+  csr = (SpmvCSR){.m = n, .n = n, .i = i, .j = j, .a = &one};
+  PetscCall(SpmvNearMore(&csr, window, &more));
+  PetscCheck(more >= low * nz && more <= high * nz, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g of an entry are not in [%g, %g]",
+             name, more / nz, (double)low, (double)high);
+  PetscCall(PetscFree2(i, j));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestMore(void)
+{
+  SpmvMachine machine = *SpmvMachineGet();
+
+  PetscFunctionBegin;
+  machine.cache[0] = 32768; /* the same on every machine: 256 lines, half of it, are 2048 columns of doubles */
+  SpmvMachineSet(&machine);
+  PetscCall(CheckMore("lengths in turn, many rows", 60000, 64, 4096, 0.05, 0.4));
+  PetscCall(CheckMore("lengths in turn, few rows", 60000, 64, 64, 0, 0.04));
+  PetscCall(CheckMore("one length", 60000, 1, 4096, 0, 0.02));
+  PetscCall(CheckMore("x in the first cache", 1000, 64, 4096, 0, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt many = 500000,
@@ -75,6 +117,7 @@ int main(int argc, char **argv)
   PetscCall(Check("a few rows", 10, 10, Diagonal, 1, 256 + lead));
   PetscCall(Check("no entries", many, many, Nowhere, 1, 1000000));
   PetscCall(Check("no rows", 0, 0, Nowhere, 0, 0));
+  PetscCall(TestMore());
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -48,7 +48,7 @@ PetscErrorCode SpmvOrderMayPay(const SpmvCSR *csr, const SpmvOption *serves, Pet
 
   PetscFunctionBegin;
   *may = PETSC_FALSE;
-  if (!SpmvOrderAllows(csr) || 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar) <= SpmvMachineGet()->cache[0])
+  if (product <= 0 || !SpmvOrderAllows(csr) || 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar) <= SpmvMachineGet()->cache[0])
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvSampleWait(csr, &wait)); /* of any kernel: what serves may avoid it, at some cost */
   *may = (PetscBool)(product >= ORDER_GAIN * (product - wait));
