@@ -235,8 +235,8 @@ typedef struct {
 typedef struct {
   SpmvSide                  side;
   const SpmvKernels *const *kernels; /* [SPMV_ISA_COUNT] as kernels.h makes it; NULL: AIJ's own kernel */
-  const char *rather; /* the format in whose place the tuner takes this one where estimates are too near to tell; "": any */
-  PetscBool   far;    /* never the fastest where the second cache has the matrix, as rows with their columns */
+  const char *rather[3]; /* the formats in whose place the tuner takes this one where estimates are too near to tell; "": any */
+  PetscBool   far;       /* never the fastest where the second cache has the matrix, as rows with their columns */
 } SpmvHostSide;
 
 /* SpmvFormat: a storage scheme; spmv, whose format is chosen, has no sides */

@@ -143,9 +143,12 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
 /* Whether one option is to be taken in the place of another where their estimates do not tell what is faster */
 static PetscBool TuneIsRather(const SpmvOption *o, const SpmvOption *other)
 {
-  const char *rather = SpmvCandidate[o->number]->host->rather;
+  const char *const *rather = SpmvCandidate[o->number]->host->rather;
 
-  return (PetscBool)(rather && (!*rather || !strcmp(rather, SpmvCandidate[other->number]->name)));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvCandidate[0]->host->rather) && rather[k]; k++) {
+    if (!*rather[k] || !strcmp(rather[k], SpmvCandidate[other->number]->name)) return PETSC_TRUE;
+  }
+  return PETSC_FALSE;
 }
 
 /* Of options of the host whose estimates are near the least the safer one is taken */
@@ -157,7 +160,7 @@ static void TuneSafer(const SpmvSearch *search, SpmvChoice *c)
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
     if (o->plan.backend == SPMV_BACKEND_DEVICE) continue;
     if (SpmvOptionCost(search->request, o) > TUNE_NEAR * SpmvOptionCost(search->request, &c->best)) continue;
-    if (TuneIsRather(o, safer ? safer : &c->best)) safer = o;
+    if (TuneIsRather(o, &c->best) && (!safer || TuneIsRather(o, safer))) safer = o;
   }
   if (!safer) return;
   c->second = c->best;
