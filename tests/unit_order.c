@@ -304,6 +304,52 @@ static PetscErrorCode TestWait(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define ANYWHERE_ROWS    4000
+#define ANYWHERE_ENTRIES 8
+
+/* Columns anywhere: no order brings them together, which only an order that is made can tell. What served goes on as it was */
+static PetscErrorCode TestInVain(void)
+{
+  SpmvMachine machine = *SpmvMachineGet(), small = machine;
+  char        before[512], after[512];
+  uint64_t    state = 5;
+  SpmvCounts  counts[2];
+  Mat         aij, A;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < SPMV_LEVELS - 1; k++) small.cache[k] = 1024 << k;
+  SpmvMachineSet(&small);
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, ANYWHERE_ROWS, ANYWHERE_ROWS, ANYWHERE_ENTRIES, NULL, &aij));
+  for (PetscInt r = 0; r < ANYWHERE_ROWS; r++) {
+    for (PetscInt k = 0; k < ANYWHERE_ENTRIES; k++) {
+      state = state * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+      PetscCall(MatSetValue(aij, r, (PetscInt)((state >> 33) % ANYWHERE_ROWS), (PetscScalar)(1 + k), INSERT_VALUES));
+    }
+  }
+  PetscCall(MatAssemblyBegin(aij, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(aij, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_order", "auto"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_tune_formats", "pmf"));
+  PetscCall(MatConvert(aij, MATSPMV, MAT_INITIAL_MATRIX, &A));
+  PetscCall(Multiply(A, aij, 32, PETSC_FALSE, "columns anywhere, before it is tried"));
+  PetscCall(MatSpmvGetPlan(A, before, sizeof(before)));
+  PetscCall(MatSpmvGetCounts(A, &counts[0]));
+  PetscCall(Multiply(A, aij, 40, PETSC_FALSE, "columns anywhere, after that"));
+  PetscCall(MatSpmvGetPlan(A, after, sizeof(after)));
+  PetscCall(MatSpmvGetCounts(A, &counts[1]));
+  PetscCheck(!strcmp(before, after), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the plan was '%s', then '%s'", before, after);
+  PetscCheck(counts[1].builds == counts[0].builds && counts[1].tunings == counts[0].tunings + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "an order in vain: %d storages and %d choices more, not 0 and 1", (int)(counts[1].builds - counts[0].builds),
+             (int)(counts[1].tunings - counts[0].tunings));
+  PetscCall(MatScale(A, 2));
+  PetscCall(MatScale(aij, 2));
+  PetscCall(Multiply(A, aij, 4, PETSC_FALSE, "columns anywhere, new values"));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&aij));
+  SpmvMachineSet(&machine);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt i[3] = {0, 1, 2}, j[2] = {0, 2};
@@ -318,6 +364,7 @@ int main(int argc, char **argv)
   PetscCall(TestChoice());
   PetscCall(SpmvInitializePackage());
   PetscCall(TestWait());
+  PetscCall(TestInVain());
   PetscCall(PetscFinalize());
   return 0;
 }
