@@ -15,10 +15,13 @@
 #define ORDER_MAKE   60 /* products that making an order and the storage in it take: 20 to 45 by AIJ's kernel, which is slower */
 #define ORDER_CYCLES 5. /* to bring an entry of x into an order, and one of y back, besides waiting for lines */
 
-/* Nanoseconds of one thread that a product takes */
+/*
+  Nanoseconds of one thread that a product is estimated to take. What was measured in two orders was measured at different times, and
+  the machine may have been slow at one of them
+*/
 static PetscLogDouble OrderProduct(const SpmvCSR *csr, PetscInt threads, const SpmvOption *o)
 {
-  return 1e9 * SpmvSharers(csr, threads) * (o->measured > 0 ? o->measured : o->predicted);
+  return 1e9 * SpmvSharers(csr, threads) * o->predicted;
 }
 
 /*
