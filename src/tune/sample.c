@@ -27,10 +27,13 @@ static const struct {
 #define SAMPLE_ALL_BUT7 120   /* ... or, where windows lie closer, of all but 7, ... */
 #define SAMPLE_COMMON   24    /* ... or of the commoner ones */
 
-#define SAMPLE_STREAM     4096   /* accesses within which two lines belong to the same stream, at most, ... */
-#define SAMPLE_LINES      4      /* ... and one for so many lines of x: else lines at random would belong together */
-#define SAMPLE_ACCESSES   262144 /* entries that warm the caches, then as many that are counted, at most, in each of two places */
-#define SAMPLE_WEIGHT_MAX 4.     /* a window counts at most so many times as its number of rows alone would have it */
+#define SAMPLE_STREAM 4096 /* accesses within which two lines belong to the same stream, at most, ... */
+#define SAMPLE_LINES  4    /* ... and one for so many lines of x: else lines at random would belong together */
+#define SAMPLE_ACCESSES \
+  262144 /* entries that warm the caches, then as many that are counted, at most, in each of two places; ... */
+#define SAMPLE_ACCESSED   24   /* ... one of so many entries, or ... */
+#define SAMPLE_FEWER      2048 /* ... so many, but no more than one of SAMPLE_ACCESSED / 2 */
+#define SAMPLE_WEIGHT_MAX 4.   /* a window counts at most so many times as its number of rows alone would have it */
 
 /* What rows one after the other find in each cache, by a simulation of caches whose lines have one place each */
 typedef struct {
@@ -80,8 +83,7 @@ static PetscInt SampleRun(const SpmvCSR *csr, PetscInt first, PetscInt wanted, S
   return r;
 }
 
-#define SAMPLE_KEPT \
-  0.35 /* part of a cache that vectors may take before the matrix, which passes through it, takes their lines away */
+#define SAMPLE_KEPT 0.35 /* part of a cache that x may take before the matrix, which passes through it, takes lines of it away */
 
 /*
   Of the lines of x that are far from each other, the part that a cache no longer has, though all of x would fit it: x takes so much
@@ -92,6 +94,12 @@ static PetscLogDouble SamplePassed(PetscLogDouble part)
   return PetscMax(0, (part - SAMPLE_KEPT) / (1 - SAMPLE_KEPT));
 }
 
+/* How many entries are looked at, once to warm the caches and once to count, in each place */
+static PetscInt SampleAccesses(PetscInt nz)
+{
+  return PetscMin(SAMPLE_ACCESSES, PetscMax(nz / SAMPLE_ACCESSED, PetscMin(SAMPLE_FEWER, 2 * (nz / SAMPLE_ACCESSED))));
+}
+
 /*
   Counts how far x is. Nothing to do where it fits the first cache, or where it was done
 
@@ -100,7 +108,7 @@ static PetscLogDouble SamplePassed(PetscLogDouble part)
 static PetscErrorCode SampleReach(const SpmvCSR *csr, int levels, const PetscLogDouble cache[], SpmvReach *s)
 {
   const PetscLogDouble     x  = (PetscLogDouble)csr->n * sizeof(PetscScalar);
-  const PetscInt           nz = csr->i[csr->m], wanted = PetscMin(SAMPLE_ACCESSES, PetscMax(nz / 24, PetscMin(2048, nz / 12)));
+  const PetscInt           nz = csr->i[csr->m], wanted = SampleAccesses(nz);
   SPMV_TEMPORARY int32_t  *line  = NULL;
   SPMV_TEMPORARY uint32_t *used  = NULL;
   SampleCaches             c     = {.levels = levels, .accesses = SAMPLE_STREAM + 1};
@@ -129,7 +137,7 @@ static PetscErrorCode SampleReach(const SpmvCSR *csr, int levels, const PetscLog
   }
   for (int k = 0; k < levels; k++) { /* what is first seen late in a sample has been there since the product before */
     if (x > cache[k]) continue;
-    s->far[k + 1] = k ? s->far[k] * SamplePassed(x / cache[k]) : 0;
+    s->far[k + 1] = k && k < levels - 1 ? s->far[k] * SamplePassed(x / cache[k]) : 0; /* the last one has more room than counts */
     for (int l = k + 2; l <= levels; l++) s->far[l] = 0;
     break;
   }
