@@ -23,6 +23,7 @@ static const struct {
 
 #define SAMPLE_WINDOWS  8     /* windows that a sample is made of, unless there are to be more; fewer ... */
 #define SAMPLE_WINDOW   32768 /* ... where the matrix has not so many entries for each of them */
+#define SAMPLE_ROWS     96    /* ... or rows: rows side by side are to be of one length, as in the matrix */
 #define SAMPLE_ALL      840   /* least common multiple of block heights: of 1 to 8 ... */
 #define SAMPLE_ALL_BUT7 120   /* ... or, where windows lie closer, of all but 7, ... */
 #define SAMPLE_COMMON   24    /* ... or of the commoner ones */
@@ -176,7 +177,8 @@ static PetscInt SampleRows(const SpmvCSR *csr, SpmvSampleUse use, PetscInt *wind
 {
   const double   nz = csr->i[csr->m], length = PetscMax(1, nz / PetscMax(1, csr->m));
   const double   entries = PetscMax(SampleSizes[use].entries, nz / SampleSizes[use].part), wanted = entries / length;
-  const double   each = wanted / PetscMin(SAMPLE_WINDOWS, PetscMax(SampleSizes[use].windows, floor(nz / SAMPLE_WINDOW)));
+  const double   most = PetscMin(PetscMin(SAMPLE_WINDOWS, floor(nz / SAMPLE_WINDOW)), floor(wanted / SAMPLE_ROWS));
+  const double   each = wanted / PetscMin(SAMPLE_WINDOWS, PetscMax(SampleSizes[use].windows, most));
   const PetscInt unit = each >= SAMPLE_ALL ? SAMPLE_ALL : SAMPLE_COMMON;
   const PetscInt rows = PetscMin(SampleSizes[use].rows, PetscMax(1, (PetscInt)(each / unit)) * unit);
 
