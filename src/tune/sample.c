@@ -192,14 +192,13 @@ static PetscInt SampleRows(const SpmvCSR *csr, SpmvSampleUse use, PetscInt *wind
   SpmvSampleCreate - evenly spread windows, each from a multiple of as many block heights as there is room for
 
   Each window stands for the rows around it, so that one with long rows does not outweigh the others; in SPMV_SAMPLE_PLANS each entry
-  stands for as many. None is at an end: the first and the last rows are often unlike all others. To be destroyed after an error as
-  well.
+  stands for as many. To be destroyed after an error as well.
 */
 PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *s)
 {
   const PetscInt coding = SpmvValuesLook(csr, SPMV_VALUES_CODED);
   PetscInt       nwindows;
-  const PetscInt rows = SampleRows(csr, use, &nwindows), last = csr->m - rows, step = last / nwindows;
+  const PetscInt rows = SampleRows(csr, use, &nwindows), last = csr->m - rows, step = last / PetscMax(1, nwindows - 1);
   const PetscInt unit = step >= SAMPLE_ALL ? SAMPLE_ALL : step >= SAMPLE_ALL_BUT7 ? SAMPLE_ALL_BUT7 : SAMPLE_COMMON;
   PetscInt      *i;
   PetscReal      total = 0;
@@ -210,7 +209,7 @@ PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSampl
   PetscCall(PetscCalloc2(nwindows, &s->ordered, nwindows, &s->near));
   i = s->i;
   for (PetscInt w = 0; w < nwindows; w++, i += rows + 1) {
-    const PetscInt first = (PetscInt)((PetscInt64)last * (2 * w + 1) / (2 * nwindows)) / unit * unit;
+    const PetscInt first = (PetscInt)((PetscInt64)last * w / PetscMax(1, nwindows - 1)) / unit * unit;
     const PetscInt from = (PetscInt)((PetscInt64)csr->m * w / nwindows), to = (PetscInt)((PetscInt64)csr->m * (w + 1) / nwindows);
     PetscReal      weight = 1;
 
