@@ -235,7 +235,7 @@ typedef struct {
 typedef struct {
   SpmvSide                  side;
   const SpmvKernels *const *kernels; /* [SPMV_ISA_COUNT] as kernels.h makes it; NULL: AIJ's own kernel */
-  const char *rather[3]; /* the formats in whose place the tuner takes this one where estimates are too near to tell; "": any */
+  const char *rather[3]; /* formats in whose place it is taken where estimates are too near to tell, then NULL; "": any */
   PetscBool   far;       /* never the fastest where the second cache has the matrix, as rows with their columns */
 } SpmvHostSide;
 

@@ -27,8 +27,8 @@ static const SpmvDeviceInfo Info = {.name     = "GPU",
                                     .real64   = PETSC_TRUE,
                                     .atomic64 = PETSC_TRUE};
 
-/* Bytes: of complex numbers, and with indices of 64 bits, ptxas spills one word in one plan to stay with 32 registers */
-#define SPILLS (PetscDefined(USE_COMPLEX) || PetscDefined(USE_64BIT_INDICES) ? 4 : 0)
+#define SPILLS \
+  (PetscDefined(USE_COMPLEX) ? 4 : 0) /* bytes: of complex numbers ptxas spills one word in one plan to stay with 32 registers */
 
 /* Bytes spilled, over all kernels of a log of ptxas */
 static long Spills(const char log[])

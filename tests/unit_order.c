@@ -152,12 +152,14 @@ static PetscErrorCode TestProducts(PetscInt threads)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The estimate of a format by so many threads; knob: one that is set, or NULL */
+/* The estimate of a format by so many threads, and lines of x that it waits for; knob: one that is set, or NULL */
 static PetscErrorCode Estimate(const SpmvCSR *csr, PetscInt number, PetscInt threads, const char knob[], PetscInt value,
-                               SpmvOption *option)
+                               SpmvOption *option, PetscLogDouble *waits)
 {
-  const SpmvSide *side = &SpmvCandidate[number]->host->side;
-  SpmvOption      options[2];
+  SPMV_DESTROY_BY(SpmvSampleDestroy)
+  SpmvSample      sample = {0};
+  const SpmvSide *side   = &SpmvCandidate[number]->host->side;
+  SpmvTerms       terms;
   SpmvRequest     q;
   SpmvPlan        plan;
   char            why[512];
@@ -171,8 +173,12 @@ static PetscErrorCode Estimate(const SpmvCSR *csr, PetscInt number, PetscInt thr
   }
   PetscCall(SpmvResolve(side, csr, NULL, &plan, why, sizeof(why)));
   PetscCheck(!why[0], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s refuses a grid: %s", SpmvCandidate[number]->name, why);
-  PetscCall(SpmvEstimateGain(csr, SPMV_ISA_COUNT, number, &plan, options));
-  *option = options[1];
+  PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_FORMATS, &sample));
+  PetscCall(SpmvSampleReach(&sample));
+  PetscCall(SpmvEstimate(&sample, SPMV_ISA_COUNT, number, 1, &plan, option));
+  PetscCall(SpmvEstimateTerms(&sample, SPMV_ISA_COUNT, number, 1, &plan, &terms));
+  *waits = 0;
+  for (int level = 1; level < SPMV_LEVELS; level++) *waits += terms.far[level];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -182,13 +188,14 @@ static PetscErrorCode Pays(const SpmvCSR *csr, const SpmvOption *serves, PetscIn
   SPMV_DESTROY_BY(SpmvOrderRowsDestroy) SpmvCSR ordered = {0};
   SPMV_DESTROY_BY(SpmvOrderDestroy) SpmvOrder  *order   = NULL;
   SpmvOption                                    after;
+  PetscLogDouble                                waits;
 
   PetscFunctionBegin;
   PetscCall(SpmvOrderMayPay(csr, serves, threads, pays));
   if (!*pays) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOrderCreate(csr, threads, &order));
   PetscCall(SpmvOrderRows(order, csr, &ordered));
-  PetscCall(Estimate(&ordered, SPMV_NUMBER_pmf, threads, NULL, 0, &after));
+  PetscCall(Estimate(&ordered, SPMV_NUMBER_pmf, threads, NULL, 0, &after, &waits));
   PetscCall(SpmvOrderPays(csr, order, calls, serves, &after, pays));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,12 +236,12 @@ static PetscErrorCode TestChoice(void)
     SPMV_DESTROY_BY(GridDestroy) SpmvCSR csr    = {0};
     const PetscInt                       number = grids[k].tiled ? SPMV_NUMBER_tpspmv : SPMV_NUMBER_pmf;
     SpmvOption                           serves;
+    PetscLogDouble                       waits;
     PetscBool                            pays;
 
     PetscCall(Grid(grids[k].n, grids[k].tiled ? 3 : 1, grids[k].random, &csr));
-    PetscCall(Estimate(&csr, number, grids[k].threads, grids[k].tiled ? "tile" : NULL, 2048, &serves));
-    PetscCheck(!grids[k].tiled || serves.waits == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Tiles in cache wait for x: %g s",
-               serves.waits);
+    PetscCall(Estimate(&csr, number, grids[k].threads, grids[k].tiled ? "tile" : NULL, 2048, &serves, &waits));
+    PetscCheck(!grids[k].tiled || waits == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Tiles in cache wait for %g lines of x", waits);
     PetscCall(Pays(&csr, &serves, grids[k].threads, grids[k].calls, &pays));
     PetscCheck(pays == grids[k].wanted, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%s for a grid of %d^3, %s, has %s order with %d threads for %g products", SpmvCandidate[number]->name,

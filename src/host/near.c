@@ -86,7 +86,7 @@ static PetscBool NearMatters(const SpmvCSR *csr)
 PetscErrorCode SpmvNearMore(const SpmvCSR *csr, PetscInt window, PetscLogDouble *more)
 {
   SPMV_TEMPORARY int32_t *row = NULL;
-  const PetscInt          m = csr->m, begin = csr->i[0], nz = csr->i[m] - begin;
+  const PetscInt          m = csr->m, nz = csr->i[m];
   const PetscInt          looks = nz > NEAR_MANY ? nz / 2 : PetscMin(nz, NEAR_ENTRIES);
   SpmvNear                taken = {0}, plain = {0};
 
@@ -101,7 +101,7 @@ PetscErrorCode SpmvNearMore(const SpmvCSR *csr, PetscInt window, PetscLogDouble 
     SpmvNearRows(&taken, csr, row + k, PetscMin(SPMV_NEAR_LANES, m - k));
     k = k + SPMV_NEAR_LANES < m ? k + SPMV_NEAR_LANES : 0;
   }
-  for (PetscInt k = begin; k < begin + looks; k++) NearAccess(&plain, csr->j[k]);
+  for (PetscInt k = 0; k < looks; k++) NearAccess(&plain, csr->j[k]);
   *more = PetscMax(0, (PetscLogDouble)taken.missed / (PetscLogDouble)taken.entries -
                         (PetscLogDouble)plain.missed / (PetscLogDouble)looks) *
           (PetscLogDouble)nz;

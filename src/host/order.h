@@ -12,7 +12,7 @@
 typedef struct {
   PetscInt     n;
   PetscInt     threads;
-  PetscInt     group;  /* rows that stay together, in an aligned place */
+  PetscInt     group; /* rows that stay together, in an aligned place */
   PetscInt    *row;   /* [n] which row of the matrix is row k, and which column */
   PetscInt    *place; /* [n] which row of the order a row of the matrix is */
   uint16_t    *from;  /* [nz] which entry of its row an entry is, in the new order; NULL before SpmvOrderRows() */

@@ -4,12 +4,12 @@
 */
 #include "shape.h"
 
-#define SHAPE_MOST   8   /* largest height and width */
-#define SHAPE_PLACES 64  /* where such rows are looked for */
-#define SHAPE_ROWS   64  /* of them at most */
+#define SHAPE_MOST   8    /* largest height and width */
+#define SHAPE_PLACES 64   /* where such rows are looked for */
+#define SHAPE_ROWS   64   /* of them at most */
 #define SHAPE_LONG   1024 /* entries of a row that are looked at */
-#define SHAPE_PART   0.9 /* of the rows and entries there that must be in whole blocks */
-#define SHAPE_SHARED 0.2 /* of the rows there, which share their columns: some of the matrix may be in blocks */
+#define SHAPE_PART   0.9  /* of the rows and entries there that must be in whole blocks */
+#define SHAPE_SHARED 0.2  /* of the rows there, which share their columns: some of the matrix may be in blocks */
 
 /* Votes for each size that whole blocks could have of what begins at `first` */
 static void ShapeVote(PetscInt first, PetscInt length, PetscInt64 votes[])

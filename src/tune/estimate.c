@@ -53,13 +53,12 @@ PetscLogDouble SpmvLineTime(PetscLogDouble bytes)
   return EstimateAt(SpmvMachineGet()->line, EstimateLevel(bytes));
 }
 
-/* By how much a product's bytes take longer than one stream's: more streams than one or two make memory slower, and no cache */
-static PetscLogDouble EstimateSlower(const SpmvTerms *t)
+/* By how much a product's bytes take longer than one stream's: from the last cache, and from memory */
+static PetscLogDouble EstimateSlower(const SpmvWork *w, PetscLogDouble level)
 {
-  const PetscLogDouble slow = t->work.slow > 0 ? t->work.slow : 1, held = t->work.held > 0 ? t->work.held : 1;
-  const PetscLogDouble last = SPMV_LEVELS - 2, memory = PetscMax(0, t->level - last);
+  const PetscLogDouble slower[SPMV_LEVELS] = {1, 1, w->held > 0 ? w->held : 1, w->slow > 0 ? w->slow : 1};
 
-  return 1 + (held - 1) * PetscMax(0, PetscMin(1, t->level - last + 1) - memory) + (slow - 1) * memory;
+  return EstimateAt(slower, level);
 }
 
 /* Seconds that lines of vectors are waited for */
@@ -83,7 +82,7 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
   const SpmvWork      *w      = &t->work;
   const PetscLogDouble missed = SpmvMachineKnows(machine, w->branches) ? ESTIMATE_LEARNT * w->misses : w->misses;
-  const PetscLogDouble load   = t->bytes * EstimateAt(machine->byte, t->level) * EstimateSlower(t);
+  const PetscLogDouble load   = t->bytes * EstimateAt(machine->byte, t->level) * EstimateSlower(w, t->level);
   const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
 
@@ -289,7 +288,6 @@ PetscErrorCode SpmvEstimate(SpmvSample *s, PetscInt isa, PetscInt number, PetscI
 
     options[k] = (SpmvOption){.number = number, .plan = plans[k], .bytes = w->bytes, .build = 1e-9 * machine->cycle * w->build};
     options[k].predicted = SpmvSeconds(machine, &terms[k]) / terms[k].sharers;
-    options[k].waits     = EstimateWait(machine, &terms[k]) / terms[k].sharers;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

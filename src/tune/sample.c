@@ -177,7 +177,7 @@ static PetscInt SampleRows(const SpmvCSR *csr, SpmvSampleUse use, PetscInt *wind
 {
   const double   nz = csr->i[csr->m], length = PetscMax(1, nz / PetscMax(1, csr->m));
   const double   entries = PetscMax(SampleSizes[use].entries, nz / SampleSizes[use].part), wanted = entries / length;
-  const double   most = PetscMin(PetscMin(SAMPLE_WINDOWS, floor(nz / SAMPLE_WINDOW)), floor(wanted / SAMPLE_ROWS));
+  const double   most = PetscMin(floor(nz / SAMPLE_WINDOW), floor(wanted / SAMPLE_ROWS));
   const double   each = wanted / PetscMin(SAMPLE_WINDOWS, PetscMax(SampleSizes[use].windows, most));
   const PetscInt unit = each >= SAMPLE_ALL ? SAMPLE_ALL : SAMPLE_COMMON;
   const PetscInt rows = PetscMin(SampleSizes[use].rows, PetscMax(1, (PetscInt)(each / unit)) * unit);

@@ -143,10 +143,8 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
 /* Whether one option is to be taken in the place of another where their estimates do not tell what is faster */
 static PetscBool TuneIsRather(const SpmvOption *o, const SpmvOption *other)
 {
-  const char *const *rather = SpmvCandidate[o->number]->host->rather;
-
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(SpmvCandidate[0]->host->rather) && rather[k]; k++) {
-    if (!*rather[k] || !strcmp(rather[k], SpmvCandidate[other->number]->name)) return PETSC_TRUE;
+  for (const char *const *rather = SpmvCandidate[o->number]->host->rather; *rather; rather++) {
+    if (!**rather || !strcmp(*rather, SpmvCandidate[other->number]->name)) return PETSC_TRUE;
   }
   return PETSC_FALSE;
 }

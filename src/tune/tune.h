@@ -54,7 +54,6 @@ typedef struct {
   PetscInt       number; /* of the candidate; negative: none */
   SpmvPlan       plan;
   PetscLogDouble predicted; /* seconds of a product; 0: no estimate was made */
-  PetscLogDouble waits;     /* of these, on the host, what x is waited for */
   PetscLogDouble measured;  /* 0: not measured */
   PetscLogDouble build;     /* seconds to make the storage, predicted or, if the product is, measured */
   PetscLogDouble bytes;     /* that a product reads of the storage, predicted */

@@ -168,33 +168,30 @@ PetscErrorCode SpmvChosenDestroy(SpmvChosen *c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is to serve rows in an order, unless it is not worth it: then there is no order in the end */
-static PetscErrorCode ShadowTryOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, SpmvChosen *c)
+/* What is to serve rows in an order, if it is worth it (`good`); else what was chosen before stays the choice */
+static PetscErrorCode ShadowTryOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, SpmvChosen *c, PetscBool *good)
 {
   const PetscBool  always  = (PetscBool)(shadow->settings.order == SPMV_ORDER_LEVELS);
   const SpmvChoice before  = shadow->seq.choice;
   const PetscInt   threads = shadow->settings.request.threads;
   SpmvOption       serves, ordered;
-  PetscBool        good;
 
   PetscFunctionBegin;
-  if (always) good = SpmvOrderAllows(csr);
+  if (always) *good = SpmvOrderAllows(csr);
   else {
     PetscCall(ChosenPredicted(shadow, csr, &serves));
-    PetscCall(SpmvOrderMayPay(csr, &serves, threads, &good));
+    PetscCall(SpmvOrderMayPay(csr, &serves, threads, good));
   }
-  if (!good) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!*good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOrderCreate(csr, threads, &c->order));
   PetscCall(SpmvOrderRows(c->order, csr, &c->ordered));
   PetscCall(SpmvShadowChoose(A, shadow, &c->ordered, PETSC_TRUE, &c->kept));
-  good = OrderServes(&shadow->seq.choice.best); /* or the type's own format hands over to one that needs AIJ's rows */
-  if (good && !always) {
+  *good = OrderServes(&shadow->seq.choice.best); /* or the type's own format hands over to one that needs AIJ's rows */
+  if (*good && !always) {
     PetscCall(ChosenPredicted(shadow, &c->ordered, &ordered));
-    PetscCall(SpmvOrderPays(csr, c->order, shadow->settings.request.calls, &serves, &ordered, &good));
+    PetscCall(SpmvOrderPays(csr, c->order, shadow->settings.request.calls, &serves, &ordered, good));
   }
-  if (good) PetscFunctionReturn(PETSC_SUCCESS);
-  shadow->seq.choice = before;
-  PetscCall(SpmvChosenDestroy(c));
+  if (!*good) shadow->seq.choice = before;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -208,6 +205,7 @@ PetscErrorCode SpmvShadowFindOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *csr
   SpmvSeq                                      *s     = &shadow->seq;
   const PetscInt                                kind  = shadow->settings.order;
   SpmvRequest                                   q     = shadow->settings.request;
+  PetscBool                                     good;
 
   PetscFunctionBegin;
   OrderRequest(&q);
@@ -215,8 +213,8 @@ PetscErrorCode SpmvShadowFindOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *csr
     PetscFunctionReturn(PETSC_SUCCESS);
   if (kind == SPMV_ORDER_AUTO && (q.kind == SPMV_TUNE_OFF || !OrderDue(shadow))) PetscFunctionReturn(PETSC_SUCCESS);
   s->ordertried = PETSC_TRUE;
-  PetscCall(ShadowTryOrder(A, shadow, csr, &found));
-  if (!found.order) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(ShadowTryOrder(A, shadow, csr, &found, &good));
+  if (!good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvChosenDestroy(chosen));
   *chosen = found;
   found   = (SpmvChosen){0};
