@@ -5,7 +5,7 @@
 #include "shape.h"
 
 #define SHAPE_MOST   8    /* largest height and width */
-#define SHAPE_PLACES 64   /* where such rows are looked for */
+#define SHAPE_PLACES 32   /* where such rows are looked for */
 #define SHAPE_ROWS   64   /* of them at most */
 #define SHAPE_LONG   1024 /* entries of a row that are looked at */
 #define SHAPE_PART   0.9  /* of the rows and entries there that must be in whole blocks */

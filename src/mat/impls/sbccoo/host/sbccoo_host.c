@@ -55,7 +55,7 @@ static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
   if (!p[SBCCOO_BLOCK]) p[SBCCOO_BLOCK] = 1;
   if (SbccooUpper(csr, p[SBCCOO_EXACT])) p[SBCCOO_PAIRS] = SBCCOO_EQUAL;
   if (p[SBCCOO_PAIRS] != SBCCOO_FOUND) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
+  PetscCall(SbccooLookAt(csr, SBCCOO_LOOK_FEW, &look));
   p[SBCCOO_PAIRS] = look.near ? SBCCOO_NEAR : SBCCOO_EQUAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

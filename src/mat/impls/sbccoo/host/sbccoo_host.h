@@ -35,7 +35,8 @@ typedef enum {
 #define SBCCOO_PIECE      4      /* columns of a piece */
 #define SBCCOO_WIDE       0xffff /* the first word of a row that needs numbers of 32 bits */
 #define SBCCOO_FAR        (-128) /* a code: the second entry is the next one of far[] */
-#define SBCCOO_LOOK       1024   /* entries of a matrix whose partners are looked at */
+#define SBCCOO_LOOK       1024   /* entries of a matrix whose partners are looked at, ... */
+#define SBCCOO_LOOK_FEW   256    /* ... or so many, to see what a hundredth of the pairs have */
 #define SBCCOO_CODES      (sizeof(PetscScalar) / sizeof(PetscReal))      /* of an entry: one for each part of it */
 #define SBCCOO_PAIR_BYTES (2 * (sizeof(PetscScalar) + sizeof(PetscInt))) /* of a pair in the rest */
 

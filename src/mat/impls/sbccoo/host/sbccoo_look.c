@@ -34,51 +34,67 @@ PetscInt SbccooFind(const SpmvCSR *csr, PetscInt i, PetscInt j)
 }
 
 #define LOOK_EXPONENTS ((int)(SBCCOO_EXPONENT >> SBCCOO_MANTISSA) + 1)
+#define LOOK_GROUP     32 /* exponents, which are passed over together where no range begins or ends among them */
+
+/* Of how many pairs the range of exponents of `least` that let the pair be told begins at each, less those behind which it ends */
+typedef struct {
+  PetscInt      change[LOOK_EXPONENTS + LOOK_GROUP];
+  unsigned char any[LOOK_EXPONENTS / LOOK_GROUP + 1]; /* whether there are some in a group */
+} LookRanges;
 
 static int LookExponent(PetscReal a)
 {
   return (int)((SbccooBitsOf(a) & SBCCOO_EXPONENT) >> SBCCOO_MANTISSA);
 }
 
-/*
-  Adds 1 to count[] where the exponents of `least` begin that let a pair be told, and -1 behind them. A step is between a 128th of
-  the difference and its lowest bit; that of the first entry itself may be, and is not to be larger
-*/
-static void LookExponents(PetscReal a, PetscReal other, PetscInt count[])
+static void LookChange(LookRanges *t, int e, PetscInt by)
+{
+  t->change[e] += by;
+  t->any[e / LOOK_GROUP] = 1;
+}
+
+/* Adds the range of a pair. A step is between a 128th of the difference and its lowest bit; that of the first entry itself may be,
+   and is not to be larger */
+static void LookRange(PetscReal a, PetscReal other, LookRanges *t)
 {
   const PetscReal difference = other - a;
   const int       high = LookExponent(difference), own = LookExponent(a), step = SBCCOO_MANTISSA + 1;
   SbccooBits      bits = SbccooBitsOf(difference) | (SbccooBits)1 << SBCCOO_MANTISSA;
-  int             low  = high - SBCCOO_MANTISSA, from, end;
+  int             low, from, end;
 
   if (difference == 0 || !high || high == LOOK_EXPONENTS - 1) return;
-  for (; !(bits & 1); bits >>= 1) low++;
+  bits &= ~bits + 1; /* the lowest: the exponent of this number is its place */
+  low  = high - SBCCOO_MANTISSA + LookExponent((PetscReal)bits) - LookExponent(1);
   from = own - step >= high - 6 ? 0 : high - 6 + step;
   end  = low + step;
   if (own > end || from > end || end >= LOOK_EXPONENTS - 1) return;
-  count[from]++;
-  count[end + 1]--;
+  LookChange(t, from, 1);
+  LookChange(t, end + 1, -1);
 }
 
 /* The `least` that lets most pairs be told */
 static PetscErrorCode LookLeast(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, PetscReal *least)
 {
-  SPMV_TEMPORARY PetscInt *count = NULL;
-  PetscInt                 sum = 0, most = 0;
+  SPMV_TEMPORARY LookRanges *t   = NULL;
+  PetscInt                   sum = 0, most = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(LOOK_EXPONENTS + 1, &count));
+  PetscCall(PetscNew(&t));
   for (PetscInt k = 0; k < n; k++) {
     const PetscScalar a = conjugate ? PetscConj(pairs[2 * k]) : pairs[2 * k], other = pairs[2 * k + 1];
 
-    LookExponents(PetscRealPart(a), PetscRealPart(other), count);
-    if (SBCCOO_CODES > 1) LookExponents(PetscImaginaryPart(a), PetscImaginaryPart(other), count);
+    LookRange(PetscRealPart(a), PetscRealPart(other), t);
+    if (SBCCOO_CODES > 1) LookRange(PetscImaginaryPart(a), PetscImaginaryPart(other), t);
   }
   *least = 0;
   for (int e = 0; e < LOOK_EXPONENTS; e++) {
     const SbccooBits bits = (SbccooBits)e << SBCCOO_MANTISSA;
 
-    sum += count[e];
+    if (e % LOOK_GROUP == 0 && !t->any[e / LOOK_GROUP]) {
+      e += LOOK_GROUP - 1;
+      continue;
+    }
+    sum += t->change[e];
     if (sum <= most) continue;
     most = sum;
     memcpy(least, &bits, sizeof(*least));

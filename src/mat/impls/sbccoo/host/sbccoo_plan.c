@@ -86,21 +86,22 @@ static void PlanScalars(const SpmvCSR *csr, PetscInt r, PlanTally *t)
 static void PlanRow(const SpmvCSR *csr, PetscInt r, PetscInt b, PlanTally *t)
 {
   const PetscLogDouble before = t->blocks;
-  PetscInt             next[SBCCOO_BLOCK_MAX], i = (csr->first + r) / b;
+  PetscInt             next[SBCCOO_BLOCK_MAX], end = ((csr->first + r) / b + 1) * b; /* behind the block at hand */
 
   for (PetscInt q = 0; q < b; q++) {
     next[q] = csr->i[r + q];
-    while (next[q] < csr->i[r + q + 1] && csr->j[next[q]] / b <= i) next[q]++;
+    while (next[q] < csr->i[r + q + 1] && csr->j[next[q]] < end) next[q]++;
   }
   for (;;) {
     PetscInt j = PETSC_MAX_INT, count = 0;
 
     for (PetscInt q = 0; q < b; q++) {
-      if (next[q] < csr->i[r + q + 1]) j = PetscMin(j, csr->j[next[q]] / b);
+      if (next[q] < csr->i[r + q + 1]) j = PetscMin(j, csr->j[next[q]]);
     }
     if (j == PETSC_MAX_INT) break;
+    end = (j / b + 1) * b;
     for (PetscInt q = 0; q < b; q++) {
-      for (; next[q] < csr->i[r + q + 1] && csr->j[next[q]] / b == j; next[q]++) count++;
+      for (; next[q] < csr->i[r + q + 1] && csr->j[next[q]] < end; next[q]++) count++;
     }
     t->entries += count;
     if (SbccooPays(count, b)) t->blocks++;
