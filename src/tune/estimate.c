@@ -61,13 +61,13 @@ static PetscLogDouble EstimateSlower(const SpmvWork *w, PetscLogDouble level)
   return EstimateAt(slower, level);
 }
 
-/* Seconds that lines of vectors are waited for */
-static PetscLogDouble EstimateWait(const SpmvMachine *machine, const SpmvTerms *t)
+/* Nanoseconds that lines of vectors are waited for, of which so many are in no cache before each level */
+PetscLogDouble SpmvFarWait(const SpmvMachine *machine, const PetscLogDouble far[])
 {
   PetscLogDouble wait = 0;
 
-  for (int level = 1; level < SPMV_LEVELS; level++) wait += t->far[level] * (machine->line[level] - machine->line[level - 1]);
-  return 1e-9 * wait;
+  for (int level = 1; level < SPMV_LEVELS; level++) wait += far[level] * (machine->line[level] - machine->line[level - 1]);
+  return wait;
 }
 
 #define ESTIMATE_LEARNT 0.25 /* what is missed all the same of branches that a predictor can know */
@@ -86,7 +86,7 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
   const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
 
-  return 1e-9 * sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + EstimateWait(machine, t);
+  return 1e-9 * (sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + SpmvFarWait(machine, t->far));
 }
 
 /* SpmvNearMore() of a window of the sample; several formats take rows by length */

@@ -164,11 +164,8 @@ PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, PetscLogDouble *wait)
   SpmvReach          reach   = {0};
 
   PetscFunctionBegin;
-  *wait = 0;
   PetscCall(SampleReach(csr, SPMV_LEVELS - 1, machine->cache, &reach));
-  for (int level = 1; level < SPMV_LEVELS && reach.accesses > 0; level++)
-    *wait +=
-      reach.far[level] / reach.accesses * (PetscLogDouble)csr->i[csr->m] * (machine->line[level] - machine->line[level - 1]);
+  *wait = reach.accesses > 0 ? (PetscLogDouble)csr->i[csr->m] / reach.accesses * SpmvFarWait(machine, reach.far) : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
