@@ -34,12 +34,13 @@ PetscInt SbccooFind(const SpmvCSR *csr, PetscInt i, PetscInt j)
 }
 
 #define LOOK_EXPONENTS ((int)(SBCCOO_EXPONENT >> SBCCOO_MANTISSA) + 1)
-#define LOOK_GROUP     32 /* exponents, which are passed over together where no range begins or ends among them */
+#define LOOK_GROUP     32 /* exponents, a divisor of how many there are: passed over where no range begins or ends among them */
+#define LOOK_GROUPS    (LOOK_EXPONENTS / LOOK_GROUP)
 
 /* Of how many pairs the range of exponents of `least` that let the pair be told begins at each, less those behind which it ends */
 typedef struct {
-  PetscInt      change[LOOK_EXPONENTS + LOOK_GROUP];
-  unsigned char any[LOOK_EXPONENTS / LOOK_GROUP + 1]; /* whether there are some in a group */
+  PetscInt  change[LOOK_GROUPS][LOOK_GROUP];
+  PetscBool any[LOOK_GROUPS]; /* whether ranges begin or end in a group */
 } LookRanges;
 
 static int LookExponent(PetscReal a)
@@ -49,8 +50,8 @@ static int LookExponent(PetscReal a)
 
 static void LookChange(LookRanges *t, int e, PetscInt by)
 {
-  t->change[e] += by;
-  t->any[e / LOOK_GROUP] = 1;
+  t->change[e / LOOK_GROUP][e % LOOK_GROUP] += by;
+  t->any[e / LOOK_GROUP] = PETSC_TRUE;
 }
 
 /* Adds the range of a pair. A step is between a 128th of the difference and its lowest bit; that of the first entry itself may be,
@@ -87,17 +88,15 @@ static PetscErrorCode LookLeast(PetscInt n, const PetscScalar pairs[], PetscBool
     if (SBCCOO_CODES > 1) LookRange(PetscImaginaryPart(a), PetscImaginaryPart(other), t);
   }
   *least = 0;
-  for (int e = 0; e < LOOK_EXPONENTS; e++) {
-    const SbccooBits bits = (SbccooBits)e << SBCCOO_MANTISSA;
+  for (int g = 0; g < LOOK_GROUPS; g++) {
+    for (int e = 0; t->any[g] && e < LOOK_GROUP; e++) {
+      const SbccooBits bits = (SbccooBits)(g * LOOK_GROUP + e) << SBCCOO_MANTISSA;
 
-    if (e % LOOK_GROUP == 0 && !t->any[e / LOOK_GROUP]) {
-      e += LOOK_GROUP - 1;
-      continue;
+      sum += t->change[g][e];
+      if (sum <= most) continue;
+      most = sum;
+      memcpy(least, &bits, sizeof(*least));
     }
-    sum += t->change[e];
-    if (sum <= most) continue;
-    most = sum;
-    memcpy(least, &bits, sizeof(*least));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
