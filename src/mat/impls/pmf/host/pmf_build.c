@@ -1,7 +1,7 @@
 /*
   pmf_build.c - the arrays of a storage, from its layout; its values, at a build and whenever they change
 */
-#include "pmf_host.h"
+#include "pmf_pairs.h"
 
 /* PmfSlot: where the columns and entries of a slice go */
 typedef struct {
@@ -67,17 +67,19 @@ static inline __attribute__((always_inline)) void PmfSetGathered(const PmfSlot *
 /* The first `full` entries of eight rows, where there are no pairs */
 static void PmfFillSteps(const PmfSlot *slot, const PetscInt *const j[], const PetscInt start[], PetscInt full)
 {
-  const PetscInt steps = slot->run->near, times = slot->run->steps[PMF_NEAR], n = slot->layout->csr->n;
-  const unsigned same            = steps ? PmfNearSame(j, full) : 0;
+  const PetscInt steps = slot->run->near, n = slot->layout->csr->n;
+  PetscInt       times           = slot->run->steps[PMF_NEAR];
   PetscInt       g               = 0;
   size_t         next[PMF_KINDS] = {0};
+  PmfSame        same;
   PmfNear        near;
 
+  if (steps && !PmfNearSame(j, full, &same)) times = 0;
   for (PetscInt k = 0; k < full; k++) {
     const PmfKind kind = steps ? PMF_GATHERED : PmfKindOf(j, k);
 
     if (kind != PMF_GATHERED) PmfSet(slot, kind, next[kind]++, (uint32_t)k, j[0][k]);
-    else if (g < times && k + steps <= full && PmfNearFind(j, same, k, steps, n, &near)) {
+    else if (g < times && k + steps <= full && PmfNearFind(&same, k, steps, n, &near)) {
       PmfSetNear(slot, (size_t)g++, k, &near);
       k += steps - 1;
     } else PmfSetGathered(slot, next[PMF_GATHERED]++, k, j, start);
@@ -90,21 +92,26 @@ static void PmfFillRagged(const PmfSlot *slot, size_t l, PetscInt first, PetscIn
   for (size_t r = 0; first < end; r++, first++) PmfSetEntry(slot, PMF_RAGGED, PMF_LANES * r + l, first);
 }
 
-/* Entries [first, end) of row l of a slice, none of them ragged: as many pairs as it has, then gathered ones. Inline, as above */
+/*
+  Entries [first, end) of row l of a slice, none of them ragged: as many pairs as it has, then gathered ones. What is in a pair is
+  taken from bits: see pmf_pairs.h. Inline, as above
+*/
 static inline __attribute__((always_inline)) void PmfFillPairs(const PmfSlot *slot, size_t l, PetscInt first, PetscInt end)
 {
   const PetscInt *j     = slot->layout->order.rest.j;
   const size_t    pairs = PMF_LANES * (size_t)slot->run->steps[PMF_PAIRED];
   size_t          s = l, t = l;
 
-  for (PetscInt e = first; e < end; e++) {
-    if (t < pairs && PmfIsPair(j, e, end)) {
-      PmfSetEntry(slot, PMF_PAIRED, t, e++);
-      t += PMF_LANES;
-    } else {
-      PmfSetEntry(slot, PMF_GATHERED, s, e);
-      s += PMF_LANES;
-    }
+  while (first < end) {
+    const uint64_t all  = PmfPairsOf(j + first, end - first);
+    uint64_t       more = all, taken, ones;
+
+    for (; more && t < pairs; more &= more - 1, t += PMF_LANES) PmfSetEntry(slot, PMF_PAIRED, t, first + __builtin_ctzll(more));
+    taken = all & ~more;
+    ones  = ~(taken | taken << 1);
+    if (end - first < 64) ones &= (UINT64_C(1) << (end - first)) - 1;
+    for (; ones; ones &= ones - 1, s += PMF_LANES) PmfSetEntry(slot, PMF_GATHERED, s, first + __builtin_ctzll(ones));
+    first += PmfPairsTurn(taken);
   }
 }
 
@@ -144,7 +151,7 @@ static void PmfFillAlone(const PmfSlot *slot, PetscInt first, PetscInt end)
   size_t          ones = 0, t = 0, s = 0, r = 0;
 
   for (PetscInt e = first; e < end; e++) {
-    if (t < pairs && PmfIsPair(j, e, end)) PmfSetEntry(slot, PMF_PAIRED, t++, e++);
+    if (t < pairs && e + 1 < end && j[e + 1] == j[e] + 1) PmfSetEntry(slot, PMF_PAIRED, t++, e++);
     else if (ones < (size_t)steps[PMF_CONSECUTIVE] && (e - first) % PMF_LANES == 0 && e + PMF_LANES <= end &&
              PmfKindAlone(j + e) == PMF_CONSECUTIVE) {
       PmfSetEntry(slot, PMF_CONSECUTIVE, ones++, e);
@@ -270,11 +277,16 @@ static inline __attribute__((always_inline)) void PmfSetAll(const SpmvCSR *csr, 
   const char     *lane[PMF_LANES];
 
   for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
-    const PetscInt alone = run->flags & PMF_ALONE, rows = run->rows;
+    const PetscInt alone = run->flags & PMF_ALONE, rows = run->rows, ahead = alone ? 0 : b->fetched;
 
     for (PetscInt first = 0; first < rows; first += alone ? 1 : PMF_LANES) {
       for (PetscInt l = 0; l < PMF_LANES; l++)
         lane[l] = a + size * (size_t)(alone || first + l >= rows ? l : csr->i[PmfRow(b, run, (size_t)(first + l))]);
+      for (PetscInt r = first + PMF_LANES; r < PetscMin(first + PMF_LANES + ahead, rows); r++) {
+        const PetscInt *i = csr->i + PmfRow(b, run, (size_t)r);
+
+        PmfFetch(a + size * (size_t)i[0], a + size * (size_t)i[1]);
+      }
 #pragma GCC unroll 8 /* for the compiler to know the kind */
       for (int kind = 0; kind < PMF_KINDS; kind++) v = PmfSetSteps(run, kind, a, lane, size, &from, &mask, v);
     }

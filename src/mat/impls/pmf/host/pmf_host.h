@@ -2,7 +2,7 @@
   pmf_host.h - the host's storage of pmf: runs of slices
 
   pmf_host.c    knobs, arrays, work, what is printed
-  pmf_steps.c   which kinds of steps a slice has
+  pmf_steps.c   which kinds of steps a slice has; pmf_pairs.h has pairs of consecutive columns
   pmf_layout.c  what a plan makes of a matrix: parts, slices, and slices as runs
   pmf_build.c   from that, the arrays of a storage, and the values
   pmf_simd.c    the products: pmf_slices.h is what is done with a slice, pmf_runs.h with a run of them
@@ -89,11 +89,19 @@ typedef struct {
   uint32_t word[PMF_NEAR_MAX];     /* of each step: in bits 4 l to 4 l + 3 which of the sixteen entries lane l has */
 } PmfNear;
 
+/* PmfSame: eight rows of which some have the same columns, as rows that differ */
+typedef struct {
+  int             n;
+  const PetscInt *j[PMF_NEAR_PIECES];
+  uint32_t        lanes[PMF_NEAR_PIECES]; /* bit 4 l: lane l is such a row */
+} PmfSame;
+
 typedef struct {
   PetscInt     m, n;
   PmfPartition partition;
   PetscInt     threads;  /* tasks of a product: at most the parts */
   PetscBool    prefetch; /* values and columns: the matrix is not in a cache of one core */
+  PetscInt     fetched;  /* rows of CSR that a build fetches ahead: a slice's if they are in no cache of a core's own; or 0 */
   PetscInt     ahead;    /* a row fetches x so many columns after its own number; 0: it does not */
   PetscBool    empty;    /* some rows have no entries, or no run may be the first to write them: y is cleared */
   PetscInt     nparts;   /* parts: what one thread works on; with PMF_BY_DIAGONAL each has rows of the blocks and of the rest */
@@ -144,8 +152,8 @@ typedef struct {
 } PmfLayout;
 
 /* pmf_steps.c */
-extern unsigned  PmfNearSame(const PetscInt *const j[], PetscInt full);
-extern PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near);
+extern PetscBool PmfNearSame(const PetscInt *const j[], PetscInt full, PmfSame *same);
+extern PetscBool PmfNearFind(const PmfSame *same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near);
 extern PmfSlice  PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows);
 extern PmfSlice  PmfSliceAlone(const PmfLayout *layout, int32_t row, PetscInt first, PetscInt end);
 extern PetscInt  PmfAlone(const SpmvCSR *csr, const int32_t row[], PetscInt rows);
@@ -182,10 +190,10 @@ static inline PmfKind PmfKindAlone(const PetscInt j[])
   return j[PMF_LANES - 1] - j[0] == PMF_LANES - 1 ? PMF_CONSECUTIVE : PMF_GATHERED;
 }
 
-/* True if entries k and k + 1 of n are a pair */
-static inline PetscBool PmfIsPair(const PetscInt j[], PetscInt k, PetscInt n)
+/* Asks for the bytes [first, end) of a row that the next slice has: eight rows at a time are too many for hardware to foresee */
+static inline void PmfFetch(const void *first, const void *end)
 {
-  return (PetscBool)(k + 1 < n && j[k + 1] == j[k] + 1);
+  for (const char *p = (const char *)first; p < (const char *)end; p += SPMV_CACHE_LINE) __builtin_prefetch(p);
 }
 
 /* The first entry of the fragment with this place in `sum`: fragments are whole steps, but for the last part's */

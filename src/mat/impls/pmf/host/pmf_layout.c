@@ -143,6 +143,8 @@ static PetscErrorCode PmfLayoutWindow(PmfLayout *layout, PetscInt first, PetscIn
     const PetscInt rows  = (PetscInt)PetscMin((size_t)PMF_LANES, layout->nrows - k);
     PetscInt       alone = PmfAlone(csr, row, rows);
 
+    for (size_t l = PMF_LANES; l < PMF_LANES + (size_t)layout->b->fetched && k + l < layout->nrows; l++)
+      PmfFetch(csr->j + csr->i[row[l]], csr->j + csr->i[row[l] + 1]);
     k += (size_t)(alone ? alone : rows);
     if (!alone) PetscCall(PmfAppend(layout, PmfSliceOf(layout, row, rows)));
     for (; alone; alone--, row++) PetscCall(PmfAppend(layout, PmfSliceAlone(layout, *row, csr->i[*row], csr->i[*row + 1])));
@@ -232,9 +234,10 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   b->threads           = PetscMin(nparts, plan->threads);
   b->wanted            = p[PMF_VALUES];
   b->prefetch          = (PetscBool)(nz >= machine->cached);
-  b->ahead             = nz >= machine->uncached ? SpmvNearAhead(csr) : 0; /* the last cache has x as well */
-  b->listsize          = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
-  b->empty             = (PetscBool)(order->block > 0);
+  b->fetched  = SpmvMachineLevel(machine, 0, (PetscLogDouble)nz * (sizeof(PetscScalar) + sizeof(PetscInt))) > 1 ? PMF_LANES : 0;
+  b->ahead    = nz >= machine->uncached ? SpmvNearAhead(csr) : 0; /* the last cache has x as well */
+  b->listsize = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
+  b->empty    = (PetscBool)(order->block > 0);
   PetscCall(PmfOrderCreate(csr, order));
   PetscCall(SpmvAlloc((size_t)(PMF_SPLIT * nparts) * sizeof(int32_t), &b->split)); /* more than there are such rows */
   for (PetscInt r = 0; r < csr->m; r++) {

@@ -5,7 +5,7 @@
   short pieces, the unknowns of another node. So what the eight rows of a slice have in several steps may be in a few pieces of x
   (PMF_NEAR): these are loaded once, and what each lane has of them is taken from registers.
 */
-#include "pmf_host.h"
+#include "pmf_pairs.h"
 
 /* Costs in steps of a gathered slice, measured on Zen 4 */
 #define PMF_COST_SLICE 1.5  /* eight results to eight places of y */
@@ -21,36 +21,32 @@
 /* Of steps that share pieces of x, by how many they are */
 static const double PmfNearCost[PMF_NEAR_MAX + 1] = {1, 1, 1.2, 1.54, 1.95};
 
-/* Bit l: row l has the same columns as row l - 1 in the first `full` steps; 0 if more rows differ than there are pieces */
-unsigned PmfNearSame(const PetscInt *const j[], PetscInt full)
+/* Which of eight rows have the same columns in the first `full` steps; false if more differ than there are pieces of x */
+PetscBool PmfNearSame(const PetscInt *const j[], PetscInt full, PmfSame *same)
 {
-  unsigned same = 0;
-  int      rows = 1;
-
-  for (int l = 1; l < PMF_LANES; l++) {
-    const unsigned is = j[l][0] == j[l - 1][0] && !memcmp(j[l], j[l - 1], sizeof(PetscInt) * (size_t)full);
-
-    rows += !is;
-    if (rows > PMF_NEAR_PIECES) return 0;
-    same |= is << l;
+  same->n = 0;
+  for (int l = 0; l < PMF_LANES; l++) {
+    if (!l || j[l][0] != j[l - 1][0] || memcmp(j[l], j[l - 1], sizeof(PetscInt) * (size_t)full)) {
+      if (same->n == PMF_NEAR_PIECES) return PETSC_FALSE;
+      same->j[same->n]       = j[l];
+      same->lanes[same->n++] = 0;
+    }
+    same->lanes[same->n - 1] |= UINT32_C(1) << 4 * l;
   }
-  return same;
+  return PETSC_TRUE;
 }
 
-/*
-  Pieces of x, of n entries, with the columns of eight rows in steps [k, k + steps); false if four are too few; same: not 0; near:
-  NULL to ask only whether there are any
-*/
-PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
+/* As PmfNearFind(); near: NULL to ask only whether there are such pieces. Inline, for what is not asked to take no time */
+static inline __attribute__((always_inline)) PetscBool PmfNearLook(const PmfSame *same, PetscInt k, PetscInt steps, PetscInt n,
+                                                                   PmfNear *near)
 {
-  uint32_t place[PMF_NEAR_MAX] = {0};
-  PetscInt piece               = 0;
-  int      pieces              = 0;
+  PetscInt piece  = 0;
+  int      pieces = 0;
 
   if (near) *near = (PmfNear){.word = {0}};
-  for (int l = 0; l < PMF_LANES; l++) {
-    for (PetscInt s = 0; s < steps && !(same >> l & 1); s++) {
-      const PetscInt column = j[l][k + s];
+  for (int r = 0; r < same->n; r++) {
+    for (PetscInt s = 0; s < steps; s++) {
+      const PetscInt column = same->j[r][k + s];
 
       if (s == 0 || column >= piece + PMF_NEAR_LENGTH) {
         if (pieces == PMF_NEAR_PIECES) return PETSC_FALSE;
@@ -58,22 +54,27 @@ PetscBool PmfNearFind(const PetscInt *const j[], unsigned same, PetscInt k, Pets
         if (near) near->piece[pieces] = (int32_t)piece;
         pieces++;
       }
-      place[s] = (uint32_t)(PMF_NEAR_LENGTH * (pieces - 1) + column - piece);
+      if (near) near->word[s] |= same->lanes[r] * (uint32_t)(PMF_NEAR_LENGTH * (pieces - 1) + column - piece);
     }
-    for (PetscInt s = 0; s < steps && near; s++) near->word[s] |= place[s] << 4 * l;
   }
   return PETSC_TRUE;
+}
+
+/* Pieces of x, of n entries, with the columns that eight rows have in steps [k, k + steps); false if four are too few */
+PetscBool PmfNearFind(const PmfSame *same, PetscInt k, PetscInt steps, PetscInt n, PmfNear *near)
+{
+  return PmfNearLook(same, k, steps, n, near);
 }
 
 /* How many times so many of the full steps of a slice can share pieces of x */
 static int32_t PmfNearCount(const PetscInt *const j[], PetscInt full, PetscInt steps, PetscInt n)
 {
-  const unsigned same  = PmfNearSame(j, full);
-  int32_t        times = 0;
+  int32_t times = 0;
+  PmfSame same;
 
-  if (!same || n < PMF_NEAR_LENGTH) return 0;
+  if (n < PMF_NEAR_LENGTH || !PmfNearSame(j, full, &same)) return 0;
   for (PetscInt k = 0; k + steps <= full;) {
-    const PetscBool is = PmfNearFind(j, same, k, steps, n, NULL);
+    const PetscBool is = PmfNearLook(&same, k, steps, n, NULL);
 
     times += is;
     k += is ? steps : 1;
@@ -97,17 +98,18 @@ static void PmfMakeGathered(PmfRun *run, const PmfLayout *layout)
   run->steps[PMF_CONSECUTIVE] = run->steps[PMF_COMMON] = 0;
 }
 
-/* Pairs that a row has, taken from its first entry on; no more than `most` are looked for */
+/* Pairs that a row has, taken from its first entry on; `most` at most */
 static PetscInt PmfPairs(const PetscInt j[], PetscInt n, PetscInt most)
 {
   PetscInt pairs = 0;
 
-  for (PetscInt k = 0; k + 1 < n && pairs < most; k++) {
-    if (!PmfIsPair(j, k, n)) continue;
-    pairs++;
-    k++;
+  for (PetscInt k = 0; k + 1 < n && pairs < most;) {
+    const uint64_t here = PmfPairsOf(j + k, n - k);
+
+    pairs += __builtin_popcountll(here);
+    k += PmfPairsTurn(here);
   }
-  return pairs;
+  return PetscMin(pairs, most);
 }
 
 /*
