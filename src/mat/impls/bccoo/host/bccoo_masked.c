@@ -8,103 +8,104 @@
 #define MASKED_UNROLL _Pragma("GCC unroll 4")
 
 #define MASKED_ROWS   BCCOO_MASKED_HEIGHT
-#define MASKED_RANK   3    /* bits of the place of an entry in its block */
 #define MASKED_SAMPLE 1024 /* blocks looked at of a group of rows, for an estimate */
 
 /* The rows of a group that a walk goes through block by block */
 typedef struct {
-  PetscInt        first;             /* of the last block, at most: it stays inside x */
-  const PetscInt *next[MASKED_ROWS]; /* the columns of each row that are left, then two of MASKED_END */
-  PetscInt       *columns;           /* [MASKED_ROOM(entries of the group)] those of all rows */
+  int32_t  last;            /* first column of a block, at most: it stays inside x */
+  size_t   at[MASKED_ROWS]; /* how many of `columns` are before the next one of each row */
+  int32_t *columns;         /* [MASKED_ROOM(entries of the group)] of all rows, each with two of MASKED_END behind them */
 } MaskedWalk;
 
-#define MASKED_END           PETSC_MAX_INT
+#define MASKED_END           INT32_MAX
 #define MASKED_ROOM(entries) ((size_t)(entries) + 2 * MASKED_ROWS)
 
-/* walk->columns has room for the group's */
-static void MaskedStart(const SpmvCSR *csr, PetscInt row, MaskedWalk *walk)
+/* A block that a walk has come to */
+typedef struct {
+  uint32_t word;              /* its index word; 0: there is no other one */
+  uint32_t entries;           /* how many it has, and ... */
+  uint32_t rank[MASKED_ROWS]; /* ... how many of them are in the rows before each row */
+  size_t   at[MASKED_ROWS];   /* MaskedWalk.at before the block */
+} MaskedBlock;
+
+/* The group that begins with a row */
+static MaskedWalk MaskedStart(const SpmvCSR *csr, PetscInt row, int32_t columns[])
 {
-  PetscInt *to = walk->columns;
+  MaskedWalk walk = {.last = (int32_t)PetscMax(0, csr->n - BCCOO_MASKED_WIDTH), .columns = columns};
+  size_t     at   = 0;
 
-  walk->first = PetscMax(0, csr->n - BCCOO_MASKED_WIDTH);
   for (PetscInt r = 0; r < MASKED_ROWS; r++) {
-    const PetscInt begin = row + r < csr->m ? csr->i[row + r] : 0, n = row + r < csr->m ? csr->i[row + r + 1] - begin : 0;
+    const PetscInt  n = row + r < csr->m ? csr->i[row + r + 1] - csr->i[row + r] : 0;
+    const PetscInt *j = csr->j + csr->i[PetscMin(csr->m, row + r)];
 
-    walk->next[r] = to;
-    memcpy(to, csr->j + begin, (size_t)n * sizeof(PetscInt));
-    to += n;
-    *to++ = MASKED_END;
-    *to++ = MASKED_END;
+    walk.at[r] = at;
+    for (PetscInt k = 0; k < n; k++) columns[at++] = (int32_t)j[k];
+    columns[at++] = MASKED_END;
+    columns[at++] = MASKED_END;
   }
+  return walk;
 }
 
-/*
-  The index word of the next block, 0 at the end, and its entries. place, unless NULL: beside each of walk->columns gets the number
-  of the block and the rank in the block; what is written for a column that the block has not is written over by the one that has
-  it. Nothing branches on columns, which no processor foresees
-*/
-static inline __attribute__((always_inline)) uint32_t MaskedNext(MaskedWalk *walk, uint32_t number, uint32_t place[],
-                                                                 uint32_t *entries)
+/* The next block. Nothing branches on columns, which no processor foresees */
+static inline __attribute__((always_inline)) MaskedBlock MaskedNext(MaskedWalk *walk)
 {
-  PetscInt first = *walk->next[0];
-  uint32_t mask = 0, rank = 0;
+  MaskedBlock block = {.word = 0};
+  int32_t     first = walk->columns[walk->at[0]];
+  uint32_t    mask  = 0, over;
 
-  for (int r = 1; r < MASKED_ROWS; r++) first = PetscMin(first, *walk->next[r]);
-  if (first == MASKED_END) return 0;
-  first = PetscMin(first, walk->first);
+  for (int r = 1; r < MASKED_ROWS; r++) first = PetscMin(first, walk->columns[walk->at[r]]);
+  if (first == MASKED_END) return block;
   MASKED_UNROLL
   for (int r = 0; r < MASKED_ROWS; r++) {
-    const PetscInt *at = walk->next[r], column = at[0];
-    const uint32_t  one = column <= first + 1, two = (column == first) & (at[1] == first + 1);
+    const int32_t *at  = walk->columns + walk->at[r];
+    const uint32_t one = at[0] == first, two = (at[0] == first + 1) | (at[1] == first + 1);
 
-    if (place) {
-      uint32_t *to = place + (at - walk->columns);
-
-      to[two] = number << MASKED_RANK | (rank + 1);
-      to[0]   = number << MASKED_RANK | rank;
-    }
-    mask |= (one << ((column - first) & 1) | two << 1) << BCCOO_MASKED_WIDTH * r;
-    rank += one + two;
-    walk->next[r] = at + one + two;
+    block.at[r]   = walk->at[r];
+    block.rank[r] = block.entries;
+    mask |= (one | two << 1) << BCCOO_MASKED_WIDTH * r;
+    block.entries += one + two;
+    walk->at[r] += one + two;
   }
-  *entries = rank;
-  return (uint32_t)first << BCCOO_MASKED_BITS | mask;
+  over       = first > walk->last;
+  block.word = (uint32_t)(first - (int32_t)over) << BCCOO_MASKED_BITS | (mask << over);
+  return block;
 }
 
-/* What the group of rows at hand has while it is stored */
-typedef struct {
-  MaskedWalk walk;
-  uint32_t  *place;   /* [MASKED_ROOM(entries of the group)] of walk.columns */
-  uint32_t  *word;    /* [blocks + 1] */
-  uint32_t  *entries; /* [blocks + 1] */
-  uint32_t  *start;   /* [blocks + 1] the number of their first value */
-} MaskedGroup;
+#define MASKED_IS_FEW (UINT32_C(1) << 31) /* of the number of a value among those of its kind of block: which kind */
 
-/* A group of rows whose first value is number `value` */
-static void MaskedSetGroup(BccooMasked *s, const SpmvCSR *csr, PetscInt row, size_t value, MaskedGroup *g)
+/* A group of rows whose first value is number `value`. columns, place, few: room for its entries, the same, and its blocks */
+static void MaskedSetGroup(BccooMasked *s, const SpmvCSR *csr, PetscInt row, uint32_t value, int32_t columns[], uint32_t place[],
+                           uint32_t few[])
 {
-  int32_t        *count = s->count + row / MASKED_ROWS * 2;
-  const uint32_t *place = g->place;
-  size_t          n     = 0;
+  uint32_t *const word = s->word + s->nblocks, *nextword = word, *nextfew = few;
+  MaskedWalk      walk = MaskedStart(csr, row, columns);
+  MaskedBlock     block;
+  uint32_t        many = 0, nfew = MASKED_IS_FEW;
 
-  MaskedStart(csr, row, &g->walk);
-  while ((g->word[n] = MaskedNext(&g->walk, (uint32_t)n, g->place, &g->entries[n])) != 0) n++;
-  count[0] = 0;
-  for (size_t few = 0; few < 2; few++) {
-    for (size_t k = 0; k < n; k++) {
-      const size_t here = (g->entries[k] <= BCCOO_MASKED_FEW) == few;
+  while ((block = MaskedNext(&walk)).word) {
+    const uint32_t isfew = block.entries <= BCCOO_MASKED_FEW, start = many ^ ((many ^ nfew) & -isfew);
 
-      s->word[s->nblocks] = g->word[k];
-      g->start[k]         = here ? (uint32_t)value : g->start[k];
-      s->nblocks += here;
-      value += here * g->entries[k];
-      count[0] += (int32_t)(here & !few);
+    /* what is written for a column that the block has not is written over by the one that has it */
+    MASKED_UNROLL
+    for (int r = 0; r < MASKED_ROWS; r++) {
+      place[block.at[r]]     = start + block.rank[r];
+      place[block.at[r] + 1] = start + block.rank[r] + 1;
     }
+    *nextword = *nextfew = block.word;
+    nextword += !isfew;
+    nextfew += isfew;
+    many += block.entries & (isfew - 1);
+    nfew += block.entries & -isfew;
   }
-  count[1] = (int32_t)n - count[0];
+  memcpy(nextword, few, (size_t)(nextfew - few) * sizeof(*few));
+  s->nblocks += (size_t)(nextword - word) + (size_t)(nextfew - few);
+  s->count[row / MASKED_ROWS * 2]     = (int32_t)(nextword - word);
+  s->count[row / MASKED_ROWS * 2 + 1] = (int32_t)(nextfew - few);
   for (PetscInt r = row; r < PetscMin(csr->m, row + MASKED_ROWS); r++, place += 2) {
-    for (PetscInt e = csr->i[r]; e < csr->i[r + 1]; e++, place++)
-      s->position[e] = g->start[*place >> MASKED_RANK] + (*place & ((1U << MASKED_RANK) - 1));
+    uint32_t *restrict position = s->position + csr->i[r];
+    const PetscInt entries      = csr->i[r + 1] - csr->i[r];
+
+    for (PetscInt e = 0; e < entries; e++, place++) position[e] = value + (*place & ~MASKED_IS_FEW) + (many & -(*place >> 31));
   }
 }
 
@@ -124,9 +125,9 @@ PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked
   const PetscInt           m       = csr->m;
   const PetscInt           most    = MaskedMost(csr);
   SPMV_TEMPORARY PetscInt *first   = NULL;
-  SPMV_TEMPORARY PetscInt *columns = NULL;
-  SPMV_TEMPORARY uint32_t *found   = NULL;
-  MaskedGroup              group;
+  SPMV_TEMPORARY int32_t  *columns = NULL;
+  SPMV_TEMPORARY uint32_t *place   = NULL;
+  SPMV_TEMPORARY uint32_t *few     = NULL;
 
   PetscFunctionBegin;
   s->m        = m;
@@ -142,15 +143,13 @@ PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked
   PetscCall(PetscMalloc1(nparts + 1, &s->part));
   PetscCall(PetscMalloc1(nparts + 1, &first));
   PetscCall(PetscMalloc1(MASKED_ROOM(most), &columns));
-  PetscCall(PetscMalloc1(MASKED_ROOM(most) + 3 * (size_t)(most + 1), &found));
-  group         = (MaskedGroup){.walk = {.columns = columns}, .place = found, .word = found + MASKED_ROOM(most)};
-  group.entries = group.word + most + 1;
-  group.start   = group.entries + most + 1;
+  PetscCall(PetscMalloc1(MASKED_ROOM(most), &place));
+  PetscCall(PetscMalloc1(most + 1, &few));
   SpmvSplitRows(csr, MASKED_ROWS, nparts, first);
   for (PetscInt p = 0; p <= nparts; p++) {
     s->part[p] = (BccooMaskedPart){(size_t)BccooCeil(first[p], MASKED_ROWS), s->nblocks, (size_t)csr->i[first[p]]};
     for (PetscInt row = first[p]; p < nparts && row < first[p + 1]; row += MASKED_ROWS)
-      MaskedSetGroup(s, csr, row, (size_t)csr->i[row], &group);
+      MaskedSetGroup(s, csr, row, (uint32_t)csr->i[row], columns, place, few);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -260,22 +259,20 @@ static void MaskedForesee(MaskedLengths *l, uint32_t length)
 /* What products of some rows cost */
 PetscErrorCode BccooMaskedWork(const SpmvCSR *rows, SpmvWork *work)
 {
-  const double             nz     = (double)rows->i[rows->m];
-  double                   groups = 0, entries = 0, blocks[2] = {0, 0}, part, missed;
-  SPMV_TEMPORARY PetscInt *columns = NULL;
-  MaskedLengths            lengths = {.last = 0};
+  const double            nz     = (double)rows->i[rows->m];
+  double                  groups = 0, entries = 0, blocks[2] = {0, 0}, part, missed;
+  SPMV_TEMPORARY int32_t *columns = NULL;
+  MaskedLengths           lengths = {.last = 0};
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(MASKED_ROOM(MaskedMost(rows)), &columns));
   for (PetscInt row = 0; row < rows->m; row += MASKED_ROWS, groups++) {
-    MaskedWalk walk = {.columns = columns};
-    uint32_t   has;
-    PetscInt   n = 0;
+    MaskedWalk walk = MaskedStart(rows, row, columns);
+    PetscInt   n    = 0;
 
-    MaskedStart(rows, row, &walk);
-    for (; n < MASKED_SAMPLE && MaskedNext(&walk, 0, NULL, &has) != 0; n++) {
-      blocks[has <= BCCOO_MASKED_FEW]++;
-      entries += has;
+    for (MaskedBlock block; n < MASKED_SAMPLE && (block = MaskedNext(&walk)).word; n++) {
+      blocks[block.entries <= BCCOO_MASKED_FEW]++;
+      entries += block.entries;
     }
     MaskedForesee(&lengths, (uint32_t)n);
   }
