@@ -3,21 +3,46 @@
 */
 #include "bccoo_knobs.h"
 
+#define BCCOO_UNROLL  _Pragma("GCC unroll 8")
+#define BCCOO_AT_ONCE 64 /* columns that are made side by side before they go to their places */
+
+/* Differences of n columns from the ones before, `step` apart */
+static void BccooSetDifferences(size_t n, const int32_t c[], size_t step, int16_t to[])
+{
+  int16_t difference[BCCOO_AT_ONCE];
+
+  if (n) to[0] = 0;
+  for (size_t first = 1; first < n; first += BCCOO_AT_ONCE) {
+    const size_t some = PetscMin(n - first, BCCOO_AT_ONCE);
+
+    for (size_t k = 0; k < some; k++) {
+      const int32_t d = c[first + k] - c[first + k - 1];
+
+      difference[k] = (int16_t)(BccooIsEscape(d) ? BCCOO_ESCAPE : d);
+    }
+    BCCOO_UNROLL
+    for (size_t k = 0; k < some; k++) to[(first + k) * step] = difference[k];
+  }
+}
+
 /* The columns, tile by tile */
 static void BccooSetColumns(BccooBlocks *b)
 {
-  const size_t tile = (size_t)b->tile, step = b->depth == 1 ? 1 : (size_t)b->bunch;
+  const size_t tile = (size_t)b->tile, bunch = b->depth == 1 ? 1 : (size_t)b->bunch;
 
-#define BCCOO_PUT_COLUMNS(type, value) \
-  for (size_t k = 0; k < n; k++) ((type *)b->column)[place + k * step] = (type)(value)
-  for (size_t t = 0, q = 0; t < b->ntiles; t++, q = PetscMin(q + tile, b->nblocks)) {
-    const size_t   n = PetscMin(tile, b->nblocks - q), place = BccooPlace(b, t * tile, 1);
+#define BCCOO_PUT_COLUMNS(type) \
+  BCCOO_UNROLL \
+  for (size_t k = 0; k < n; k++) ((type *)b->column)[place + k * bunch] = (type)c[k]
+  for (size_t t = 0, lane = 0; t < b->ntiles; t++, lane = lane + 1 == bunch ? 0 : lane + 1) {
+    const size_t   q = PetscMin(t * tile, b->nblocks), n = PetscMin(tile, b->nblocks - q), place = (t - lane) * tile + lane;
     const int32_t *c = b->found + q;
 
     if (b->base) b->base[t] = n ? c[0] : 0;
-    if (b->columns == BCCOO_COLUMNS_INT32) BCCOO_PUT_COLUMNS(int32_t, c[k]);
-    else if (b->columns == BCCOO_COLUMNS_UINT16) BCCOO_PUT_COLUMNS(uint16_t, c[k]);
-    else BCCOO_PUT_COLUMNS(int16_t, !k ? 0 : BccooIsEscape(c[k] - c[k - 1]) ? BCCOO_ESCAPE : c[k] - c[k - 1]);
+    if (b->columns == BCCOO_COLUMNS_INT32) {
+      BCCOO_PUT_COLUMNS(int32_t);
+    } else if (b->columns == BCCOO_COLUMNS_UINT16) {
+      BCCOO_PUT_COLUMNS(uint16_t);
+    } else BccooSetDifferences(n, c, bunch, (int16_t *)b->column + place);
   }
 #undef BCCOO_PUT_COLUMNS
 }
@@ -37,15 +62,29 @@ static void BccooSetEscaped(BccooBlocks *b)
   }
 }
 
-/* The flags, and where block rows end in their group */
+/* The flags, and where block rows end in their group. No division: there may be few blocks in a row */
 static void BccooSetFlags(BccooBlocks *b)
 {
-  memset(b->flags, 0xff, b->nflags);
-  for (PetscInt k = 0; k < b->nrows; k++) {
-    const size_t q = (size_t)b->end[k] - 1, place = b->inorder ? q : BccooPlace(b, q, 1);
+  const size_t    tile = (size_t)b->tile, bunch = (size_t)b->bunch;
+  const PetscInt  nrows   = b->nrows; /* like what follows in a register: stores of bytes might change what b has */
+  const PetscBool inorder = b->inorder;
+  uint8_t *const  flags   = b->flags;
+  uint16_t *const stop    = b->stop;
+  size_t          first = 0, group = 0, lane = 0; /* first blocks of the present tile and of its group; its place in that */
 
-    b->flags[place / 8] &= (uint8_t) ~(1U << place % 8);
-    if (b->stop) b->stop[k] = (uint16_t)(place % (size_t)(b->tile * b->bunch));
+  memset(flags, 0xff, b->nflags);
+  for (PetscInt k = 0; k < nrows; k++) {
+    const size_t q = (size_t)b->end[k] - 1;
+    size_t       place;
+
+    for (; q >= first + tile; first += tile) {
+      lane = (lane + 1 == bunch) ? 0 : lane + 1;
+      if (!lane) group = first + tile;
+    }
+    place = (q - first) * bunch + lane;
+    if (stop) stop[k] = (uint16_t)place;
+    place = inorder ? q : group + place;
+    flags[place / 8] &= (uint8_t) ~(1U << place % 8);
   }
 }
 

@@ -125,17 +125,29 @@ static void BccooScanRow(BccooBlocks *b, BccooWalk *walk, PetscInt row)
   const PetscInt *i = walk->csr->i + row, *j = walk->csr->j;
   uint32_t       *position = b->position ? b->position + (b->slices > 1 ? (size_t)i[0] : b->npositions) : NULL;
 
-  if (b->found && !b->own) {
-    for (size_t q = BccooPieces(b->target.q); b->piece && q < BccooPieces((size_t)i[1]); q++)
-      b->piece[q] = (BccooPiece){(int32_t)b->nrows, (int32_t)j[q * BCCOO_PIECE]};
-    b->target.q = (size_t)i[1];
-  } else if (BccooIsFull(b, walk->csr, row)) {
+  if (BccooIsFull(b, walk->csr, row)) {
     for (PetscInt k = i[0]; k < i[1]; k += b->w) BccooScanPut(b, j[k] / b->w);
   } else {
     BccooWalkStart(walk, row);
     if (b->w > 1 || b->slices > 1 || !position) BCCOO_WALK_ROWS(walk, BccooScanBlocks(b, walk, rows, position))
     else BCCOO_WALK_ROWS(walk, BccooScanColumns(b, walk->csr, row, rows, position))
   }
+}
+
+/* The blocks of size 1x1 in one slice: entries of CSR */
+static void BccooScanEntries(const SpmvCSR *csr, BccooBlocks *b)
+{
+  for (PetscInt k = 0; b->own && k < csr->i[csr->m]; k++) b->own[k] = (int32_t)csr->j[k];
+  for (PetscInt row = 0; row < csr->m; row++) {
+    const size_t first = (size_t)csr->i[row], end = (size_t)csr->i[row + 1];
+
+    for (size_t q = BccooPieces(first); b->piece && q < BccooPieces(end); q++)
+      b->piece[q] = (BccooPiece){(int32_t)b->nrows, (int32_t)csr->j[q * BCCOO_PIECE]};
+    b->end[b->nrows] = end;
+    b->row[b->nrows] = (int32_t)row;
+    b->nrows += end > first;
+  }
+  b->target.q = (size_t)csr->i[csr->m];
 }
 
 /* All block rows, slice after slice */
@@ -150,18 +162,16 @@ static PetscErrorCode BccooScanRows(const SpmvCSR *csr, BccooBlocks *b)
   }
   for (PetscInt s = 0; s < b->slices; s++) {
     walk.stop = s + 1 == b->slices ? PETSC_MAX_INT : (s + 1) * b->slicewidth * b->w;
-    for (PetscInt row = 0; row < csr->m; row += b->h) {
+    for (PetscInt row = 0, k = s * b->mb; row < csr->m; row += b->h, k++) {
       const size_t first = b->target.q, entries = (size_t)(csr->i[PetscMin(csr->m, row + b->h)] - csr->i[row]);
 
       BccooScanRow(b, &walk, row);
       if (entries < (b->target.q - first) * (size_t)(b->h * b->w)) b->npositions += entries;
       if (b->target.q == first) continue;
       b->end[b->nrows]   = b->target.q;
-      b->row[b->nrows++] = (int32_t)(s * b->mb + row / b->h);
+      b->row[b->nrows++] = (int32_t)k;
     }
   }
-  b->nblocks = b->target.q;
-  if (b->nrows == b->slices * b->mb) PetscCall(SpmvFree(&b->row));
   PetscCall(PetscFree(walk.next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -201,7 +211,10 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outli
   if (!outline && !BccooIsSimple(b)) PetscCall(SpmvAlloc(nz * sizeof(uint32_t), &b->position));
   if (outline) PetscCall(SpmvAlloc(BccooPieces(nz) * sizeof(BccooPiece), &b->piece));
   b->target = BccooTargetOf(b, 0);
-  PetscCall(BccooScanRows(csr, b));
+  if (BccooIsSimple(b)) BccooScanEntries(csr, b);
+  else PetscCall(BccooScanRows(csr, b));
+  b->nblocks = b->target.q;
+  if ((size_t)b->nrows == nrows) PetscCall(SpmvFree(&b->row));
   b->nstored = b->whole ? (b->nblocks + group - 1) / group * group : b->nblocks;
   b->ntiles  = (b->nstored + tile - 1) / tile;
   b->nflags  = (b->ntiles * tile + 31) / 32 * 4;
