@@ -131,21 +131,29 @@ PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntask
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of blocks from number q on that have no fill: those of h rows of CSR, which have so many entries each */
-BCCOO_INLINE void BccooSetFull(BccooBlocks *b, size_t q, const PetscScalar *a, PetscInt length, PetscInt h, PetscInt w)
+/*
+  The values of blocks that have no fill: those of h rows of CSR, which have so many entries each. `to` is where the first one's go,
+  then where those of the block behind the last one do
+*/
+BCCOO_INLINE void BccooSetFull(const BccooBlocks *b, BccooTarget *to, const PetscScalar *a, PetscInt length, PetscInt h,
+                               PetscInt w, size_t bunch)
 {
-  const size_t bunch = (size_t)b->bunch, end = q + (size_t)(length / w);
+  const size_t       line = SPMV_CACHE_LINE / sizeof(*a);
+  const PetscScalar *next = a + h * length; /* the next block row's, asked for: rows are too short for the hardware to foresee */
 
-  while (q < end) {
-    const BccooTarget to    = BccooTargetOf(b, q);
-    const size_t      last  = PetscMin(q + to.left, end); /* of the tile */
-    PetscScalar      *value = b->value + to.value;
+  for (size_t left = (size_t)(length / w), some; left; left -= some) {
+    PetscScalar *value = b->value + to->value;
 
-    for (; q < last; q++, a += w, value += to.step) {
-      for (PetscInt j = 0; j < w; j++) {
-        for (PetscInt i = 0; i < h; i++) value[(size_t)(j * h + i) * bunch] = a[i * length + j];
+    some = PetscMin(to->left, left); /* of the tile */
+    for (size_t k = 0; k < some; k++, a += w, next += h * w, value += to->step) {
+      for (size_t e = 0; e < (size_t)(h * w); e += line) __builtin_prefetch(next + e);
+      for (PetscInt i = 0; i < h; i++) {
+        const PetscScalar *row = a + i * length;
+
+        for (PetscInt j = 0; j < w; j++) value[(size_t)(j * h + i) * bunch] = row[j];
       }
     }
+    BccooTargetAdvance(b, to, some);
   }
 }
 
@@ -170,27 +178,30 @@ PetscErrorCode BccooBlocksSetValues(const SpmvCSR *csr, void *storage)
   BccooBlocks    *b        = (BccooBlocks *)storage;
   const uint32_t *position = b->position;
   const uint64_t *end      = b->end;
-  size_t          q        = 0;
+  const size_t    bunch    = (size_t)b->bunch;
+  BccooTarget     to       = BccooTargetOf(b, 0);
 
   PetscFunctionBegin;
   if (BccooIsSimple(b)) {
-    if (b->bunch == 8) q = BccooInterleave(b, csr->a);
-    if (b->bunch == 1 || b->depth == 1) memcpy(b->value, csr->a, b->nblocks * sizeof(PetscScalar));
-    else BccooSetFull(b, q, csr->a + q, csr->i[csr->m] - (PetscInt)q, 1, 1);
+    if (bunch == 8) to = BccooTargetOf(b, BccooInterleave(b, csr->a));
+    if (bunch == 1 || b->depth == 1) memcpy(b->value, csr->a, b->nblocks * sizeof(PetscScalar));
+    else BccooSetFull(b, &to, csr->a + to.q, csr->i[csr->m] - (PetscInt)to.q, 1, 1, bunch);
   }
   for (size_t e = 0; !end && e < b->npositions; e++) b->value[position[e]] = csr->a[e];
   for (PetscInt row = 0; end && row < csr->m; row += b->h) {
-    const PetscInt     rows = PetscMin(b->h, csr->m - row), entries = csr->i[row + rows] - csr->i[row];
-    const PetscScalar *a = csr->a + csr->i[row];
+    const PetscInt    *i = csr->i + row, entries = i[PetscMin(b->h, csr->m - row)] - i[0], length = i[1] - i[0];
+    const PetscScalar *a = csr->a + i[0];
 
     if (!entries) continue;
-    if ((size_t)entries == (*end - q) * (size_t)(b->h * b->w)) {
-      if (b->h == 2 && b->w == 2) BccooSetFull(b, q, a, entries / 2, 2, 2); /* for the compiler: a quarter of the time less */
-      else BccooSetFull(b, q, a, entries / rows, b->h, b->w);
+    if ((size_t)entries == (*end - to.q) * (size_t)(b->h * b->w)) {
+      if (b->h == b->w && bunch == 8) BCCOO_SIZED(w, b->w, BccooSetFull(b, &to, a, length, w, w, 8))
+      else if (b->h == b->w) BCCOO_SIZED(w, b->w, BccooSetFull(b, &to, a, length, w, w, bunch))
+      else BccooSetFull(b, &to, a, length, b->h, b->w, bunch);
     } else {
       for (PetscInt e = 0; e < entries; e++) b->value[*position++] = a[e];
+      BccooTargetAdvance(b, &to, *end - to.q);
     }
-    q = *end++;
+    end++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -29,6 +29,24 @@ typedef enum { /* how block columns are stored */
 #define BCCOO_FAR       16   /* one block of so many may be far from the one before it, or columns are int32 */
 #define BCCOO_ESCAPE    (-1) /* the difference that says: the column is in `escaped` */
 
+/* Runs a statement in which `name` is a height or width of blocks, for the compiler to unroll by */
+#define BCCOO_SIZE_CASE(N, name, statement) \
+  case N: { \
+    const PetscInt name = N; \
+    statement; \
+  } break;
+#define BCCOO_SIZED(name, size, statement) \
+  switch (size) { \
+    BCCOO_SIZE_CASE(1, name, statement) \
+    BCCOO_SIZE_CASE(2, name, statement) \
+    BCCOO_SIZE_CASE(3, name, statement) \
+    BCCOO_SIZE_CASE(4, name, statement) \
+    BCCOO_SIZE_CASE(5, name, statement) \
+    BCCOO_SIZE_CASE(6, name, statement) \
+    BCCOO_SIZE_CASE(7, name, statement) \
+    BCCOO_SIZE_CASE(8, name, statement) \
+  }
+
 /* BccooTarget: where the values of a block go */
 typedef struct {
   size_t q;     /* number of the block */
@@ -171,10 +189,12 @@ static inline BccooTarget BccooTargetOf(const BccooBlocks *b, size_t q)
   return (BccooTarget){q, BccooPlace(b, q, entries), entries * (size_t)b->bunch, depth - q % depth};
 }
 
-/* On to the next block */
-static inline void BccooTargetAdvance(const BccooBlocks *b, BccooTarget *p)
+/* On by n blocks */
+static inline void BccooTargetAdvance(const BccooBlocks *b, BccooTarget *p, size_t n)
 {
-  p->q++;
-  p->value += p->step;
-  if (!--p->left) *p = BccooTargetOf(b, p->q);
+  if (n < p->left) {
+    p->q += n;
+    p->value += n * p->step;
+    p->left -= n;
+  } else *p = BccooTargetOf(b, p->q + n);
 }

@@ -51,19 +51,30 @@ static inline void BccooScanPut(BccooBlocks *b, PetscInt column)
   if (b->own) b->own[b->target.q] = (int32_t)column;
   if (b->piece && b->target.q % BCCOO_PIECE == 0)
     b->piece[b->target.q / BCCOO_PIECE] = (BccooPiece){(int32_t)b->nrows, (int32_t)column};
-  BccooTargetAdvance(b, &b->target);
+  BccooTargetAdvance(b, &b->target, 1);
 }
 
-/* True if the values of a block row need no positions: all its blocks are full, and there is one slice */
-static PetscBool BccooIsFull(const BccooBlocks *b, const SpmvCSR *csr, PetscInt row)
+/*
+  Where all blocks of a block row are full, and there is one slice, the values need no positions. Then its blocks are put; w is
+  b->w, for the compiler to divide by
+*/
+BCCOO_INLINE PetscBool BccooScanFull(BccooBlocks *b, const SpmvCSR *csr, PetscInt row, PetscInt w)
 {
   const PetscInt *i = csr->i + row, *j = csr->j + i[0], n = i[1] - i[0];
+  int32_t *const  own = b->own ? b->own + b->target.q : NULL;
 
-  if (!n || b->slices > 1 || row + b->h > csr->m || n % b->w) return PETSC_FALSE;
-  for (PetscInt k = 0; k < n; k += b->w) { /* columns increase */
-    if (j[k] % b->w || j[k + b->w - 1] - j[k] >= b->w) return PETSC_FALSE;
+  if (!n || b->slices > 1 || row + b->h > csr->m || n % w) return PETSC_FALSE;
+  for (PetscInt k = 0; k < n; k += w) { /* columns increase */
+    const uint32_t column = (uint32_t)j[k] / (uint32_t)w;
+
+    if ((uint32_t)j[k] != column * (uint32_t)w || j[k + w - 1] - j[k] >= w) return PETSC_FALSE;
+    if (own) own[k / w] = (int32_t)column;
   }
-  return (PetscBool)(SpmvSameRows(csr, row, b->h) == b->h);
+  if (SpmvSameRows(csr, row, b->h) < b->h) return PETSC_FALSE;
+  for (size_t q = BccooPieces(b->target.q); b->piece && q < BccooPieces(b->target.q + (size_t)(n / w)); q++)
+    b->piece[q] = (BccooPiece){(int32_t)b->nrows, (int32_t)(j[(q * BCCOO_PIECE - b->target.q) * (size_t)w] / w)};
+  BccooTargetAdvance(b, &b->target, (size_t)(n / w));
+  return PETSC_TRUE;
 }
 
 /* The blocks of the block row that walk stands at; where the value of each of its entries goes is written to position */
@@ -114,7 +125,7 @@ BCCOO_INLINE void BccooScanColumns(BccooBlocks *b, const SpmvCSR *csr, PetscInt 
       from[r]                                          = at;
     }
     b->own[target.q] = (int32_t)column;
-    BccooTargetAdvance(b, &target);
+    BccooTargetAdvance(b, &target, 1);
   }
   b->target = target;
 }
@@ -122,32 +133,37 @@ BCCOO_INLINE void BccooScanColumns(BccooBlocks *b, const SpmvCSR *csr, PetscInt 
 /* The blocks of the block row that begins with a row */
 static void BccooScanRow(BccooBlocks *b, BccooWalk *walk, PetscInt row)
 {
-  const PetscInt *i = walk->csr->i + row, *j = walk->csr->j;
-  uint32_t       *position = b->position ? b->position + (b->slices > 1 ? (size_t)i[0] : b->npositions) : NULL;
+  const size_t entry    = b->slices > 1 ? (size_t)walk->csr->i[row] : b->npositions;
+  uint32_t    *position = b->position ? b->position + entry : NULL;
+  PetscBool    full     = PETSC_FALSE;
 
-  if (BccooIsFull(b, walk->csr, row)) {
-    for (PetscInt k = i[0]; k < i[1]; k += b->w) BccooScanPut(b, j[k] / b->w);
-  } else {
-    BccooWalkStart(walk, row);
-    if (b->w > 1 || b->slices > 1 || !position) BCCOO_WALK_ROWS(walk, BccooScanBlocks(b, walk, rows, position))
-    else BCCOO_WALK_ROWS(walk, BccooScanColumns(b, walk->csr, row, rows, position))
-  }
+  BCCOO_SIZED(w, b->w, full = BccooScanFull(b, walk->csr, row, w))
+  if (full) return;
+  BccooWalkStart(walk, row);
+  if (b->w > 1 || b->slices > 1 || !position) BCCOO_SIZED(rows, walk->rows, BccooScanBlocks(b, walk, rows, position))
+  else BCCOO_SIZED(rows, walk->rows, BccooScanColumns(b, walk->csr, row, rows, position))
 }
 
 /* The blocks of size 1x1 in one slice: entries of CSR */
 static void BccooScanEntries(const SpmvCSR *csr, BccooBlocks *b)
 {
-  for (PetscInt k = 0; b->own && k < csr->i[csr->m]; k++) b->own[k] = (int32_t)csr->j[k];
-  for (PetscInt row = 0; row < csr->m; row++) {
-    const size_t first = (size_t)csr->i[row], end = (size_t)csr->i[row + 1];
+  const PetscInt *i = csr->i, *j = csr->j;
+  uint64_t *const end = b->end;
+  int32_t *const  row = b->row;
+  PetscInt        n   = 0;
 
-    for (size_t q = BccooPieces(first); b->piece && q < BccooPieces(end); q++)
-      b->piece[q] = (BccooPiece){(int32_t)b->nrows, (int32_t)csr->j[q * BCCOO_PIECE]};
-    b->end[b->nrows] = end;
-    b->row[b->nrows] = (int32_t)row;
-    b->nrows += end > first;
+  for (PetscInt r = 0; r < csr->m; r++) {
+    end[n] = (uint64_t)i[r + 1];
+    row[n] = (int32_t)r;
+    n += i[r + 1] > i[r];
   }
-  b->target.q = (size_t)csr->i[csr->m];
+  for (PetscInt k = 0; b->own && k < i[csr->m]; k++) b->own[k] = (int32_t)j[k];
+  for (size_t q = 0, k = 0; b->piece && q < BccooPieces((size_t)i[csr->m]); q++) {
+    while (end[k] <= q * BCCOO_PIECE) k++;
+    b->piece[q] = (BccooPiece){(int32_t)k, (int32_t)j[q * BCCOO_PIECE]};
+  }
+  b->nrows    = n;
+  b->target.q = (size_t)i[csr->m];
 }
 
 /* All block rows, slice after slice */

@@ -84,8 +84,8 @@ static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, int32_t
     return;
   }
   BccooWalkStart(walk, row);
-  BCCOO_WALK_ROWS(
-    walk, while (blocks < BCCOO_SAMPLE_LONG && (next = BccooWalkNext(walk, rows)) >= 0) {
+  BCCOO_SIZED(
+    rows, walk->rows, while (blocks < BCCOO_SAMPLE_LONG && (next = BccooWalkNext(walk, rows)) >= 0) {
       t->far += blocks && next - before > INT16_MAX;
       if (column) column[blocks] = (int32_t)next;
       before = next;

@@ -55,21 +55,3 @@ BCCOO_INLINE PetscInt BccooWalkNext(BccooWalk *walk, PetscInt rows)
   }
   return column;
 }
-
-/* Runs a statement in which `rows` is walk->rows as a constant */
-#define BCCOO_WALK_CASE(N, statement) \
-  case N: { \
-    const PetscInt rows = N; \
-    statement; \
-  } break;
-#define BCCOO_WALK_ROWS(walk, statement) \
-  switch ((walk)->rows) { \
-    BCCOO_WALK_CASE(1, statement) \
-    BCCOO_WALK_CASE(2, statement) \
-    BCCOO_WALK_CASE(3, statement) \
-    BCCOO_WALK_CASE(4, statement) \
-    BCCOO_WALK_CASE(5, statement) \
-    BCCOO_WALK_CASE(6, statement) \
-    BCCOO_WALK_CASE(7, statement) \
-    BCCOO_WALK_CASE(8, statement) \
-  }
