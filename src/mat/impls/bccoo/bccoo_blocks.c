@@ -47,16 +47,20 @@ static void BccooSetColumns(BccooBlocks *b)
 #undef BCCOO_PUT_COLUMNS
 }
 
-/* The columns that have no difference, list after list, each in the order of storage */
+/* The columns that have no difference, list after list, each in the order of storage: tiles of a list are those of a group */
 static void BccooSetEscaped(BccooBlocks *b)
 {
-  const size_t tile = (size_t)b->tile, listed = (size_t)b->listed;
-  size_t       n = 0;
+  const size_t tile = (size_t)b->tile, listed = (size_t)b->listed, nlists = b->nescaped ? b->ntiles / listed : 0;
+  int32_t     *to = b->escaped;
 
-  for (size_t first = 0; b->nescaped && first < b->nblocks; first += listed * tile) {
-    for (size_t k = 0; k < tile; k++) {
-      for (size_t q = first + k; q < PetscMin(first + listed * tile, b->nblocks); q += tile) {
-        if (((const int16_t *)b->column)[BccooPlace(b, q, 1)] == BCCOO_ESCAPE) b->escaped[n++] = b->found[q];
+  for (size_t list = 0; list < nlists; list++) {
+    const size_t   first = list * listed * tile, end = PetscMin(first + listed * tile, b->nstored);
+    const int16_t *column = (const int16_t *)b->column + first;
+
+    if (b->escape[list] == b->escape[list + 1]) continue;
+    for (size_t k = 0; first + k * listed < end; k++, column += listed) {
+      for (size_t lane = 0; lane < listed; lane++) {
+        if (column[lane] == BCCOO_ESCAPE) *to++ = b->found[first + lane * tile + k];
       }
     }
   }
