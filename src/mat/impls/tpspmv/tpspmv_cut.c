@@ -180,6 +180,32 @@ PetscErrorCode TpspmvCutDestroy(TpspmvCut *cut)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The pairs of slice s, in the order of CSR; returns the end of them */
+static TpspmvPair *TpspmvFindPairs(const SpmvCSR *csr, const TpspmvCut *cut, PetscInt s, PetscInt longest, PetscInt part,
+                                   TpspmvPair *pair)
+{
+  const int      direct = TpspmvIsDirect(cut);
+  const PetscInt first = TpspmvSliceFirst(cut, s), end = TpspmvSliceFirst(cut, s + 1);
+
+  for (PetscInt r = first; r < end; r++) {
+    for (PetscInt k = csr->i[r], stop = csr->i[r + 1]; k < stop;) {
+      const int32_t tile = direct ? 0 : cut->tileof[TpspmvNumber(cut, csr, k) >> cut->quantum], limit = cut->tile[tile + 1];
+      PetscInt      next = direct ? stop : k + 1;
+
+      while (next < stop && TpspmvNumber(cut, csr, next) < limit) next++;
+      if (next - k <= longest) {
+        *pair++ = (TpspmvPair){(int32_t)(r - first), (int32_t)(next - k), k, tile, 0, 0};
+        k       = next;
+      }
+      for (int32_t p = 1, length; k < next; k += length, p++) {
+        length  = (int32_t)PetscMin(part, next - k);
+        *pair++ = (TpspmvPair){(int32_t)(r - first), length, k, tile, p, 0};
+      }
+    }
+  }
+  return pair;
+}
+
 /*
   TpspmvWalk - calls visit() for each chunk, slice after slice, in a slice tile after tile, in time linear in the entries
 
@@ -205,32 +231,15 @@ PetscErrorCode TpspmvWalk(const SpmvCSR *csr, const TpspmvCut *cut, PetscInt lon
   PetscCall(PetscMalloc1(cut->ntiles + 2, &at));
   if (!direct) PetscCall(PetscMalloc1(most, &found));
   for (PetscInt s = 0; s < cut->nslices; s++) {
-    const PetscInt first = TpspmvSliceFirst(cut, s), end = TpspmvSliceFirst(cut, s + 1);
-    TpspmvPair    *last = direct ? pair : found;
+    const TpspmvPair *last = TpspmvFindPairs(csr, cut, s, longest, part, direct ? pair : found);
 
     PetscCall(PetscArrayzero(at, cut->ntiles + 2));
-    for (PetscInt r = first; r < end; r++) {
-      for (PetscInt k = csr->i[r], stop = csr->i[r + 1]; k < stop;) {
-        const int32_t tile = direct ? 0 : cut->tileof[TpspmvNumber(cut, csr, k) >> cut->quantum], limit = cut->tile[tile + 1];
-        PetscInt      next = direct ? stop : k + 1;
-
-        while (next < stop && TpspmvNumber(cut, csr, next) < limit) next++;
-        if (next - k <= longest) {
-          *last++ = (TpspmvPair){(int32_t)(r - first), (int32_t)(next - k), k, tile, 0, 0};
-          at[tile + 2]++;
-          k = next;
-        }
-        for (int32_t p = 1, length; k < next; k += length, p++) {
-          length  = (int32_t)PetscMin(part, next - k);
-          *last++ = (TpspmvPair){(int32_t)(r - first), length, k, tile, p, 0};
-          at[tile + 2]++;
-        }
-      }
-    }
-    if (direct) at[1] = at[2];
+    if (direct) at[1] = (PetscInt)(last - pair);
+    for (const TpspmvPair *p = found; p < last && !direct; p++) at[p->tile + 2]++;
     for (PetscInt t = 2; t <= cut->ntiles; t++) at[t] += at[t - 1];
     for (const TpspmvPair *p = found; p < last && !direct; p++) pair[at[p->tile + 1]++] = *p;
-    for (PetscInt t = 0; t < cut->ntiles; t++) visit(context, t * cut->nslices + s, first, pair + at[t], at[t + 1] - at[t]);
+    for (PetscInt t = 0; t < cut->ntiles; t++)
+      visit(context, t * cut->nslices + s, TpspmvSliceFirst(cut, s), pair + at[t], at[t + 1] - at[t]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -10,6 +10,7 @@ typedef struct {
   const SpmvCSR *csr;
   TpspmvStorage *b;
   int32_t        reach, longreach; /* the largest columns, relative to a chunk's base, and to that of a segment */
+  uint8_t       *consecutive;      /* of the next pair: what the pass for sizes finds, the next one is told; NULL: nobody asks */
 } TpspmvPass;
 
 /* How many pairs of a chunk have each number of entries: a counting sort */
@@ -29,8 +30,8 @@ static inline int TpspmvFollows(const SpmvCSR *csr, const TpspmvPair *before, co
   return same;
 }
 
-/* Marks the pairs of groups of consecutive ones, taken from the first on; counts all but those of long rows */
-static void TpspmvCountLengths(const SpmvCSR *csr, TpspmvPair pair[], PetscInt n, TpspmvLengths *l)
+/* Marks the pairs of groups of consecutive ones, taken from the first on */
+static void TpspmvMarkGroups(const SpmvCSR *csr, TpspmvPair pair[], PetscInt n)
 {
   for (PetscInt p = 1, streak = 1; p < n; p++) {
     streak = TpspmvFollows(csr, &pair[p - 1], &pair[p]) ? streak + 1 : 1;
@@ -38,12 +39,13 @@ static void TpspmvCountLengths(const SpmvCSR *csr, TpspmvPair pair[], PetscInt n
     for (PetscInt k = 0; k < TPSPMV_LANES; k++) pair[p - k].consecutive = 1;
     streak = 0;
   }
-  memset(l, 0, sizeof(*l));
-  for (PetscInt p = 0; p < n; p++) {
-    if (pair[p].part) continue;
-    l->longest = PetscMax(l->longest, pair[p].length);
-    l->count[pair[p].consecutive][pair[p].length]++;
-  }
+}
+
+/* Counts a pair that is no part of a long row */
+static inline void TpspmvCount(const TpspmvPair *pair, TpspmvLengths *l)
+{
+  l->longest = PetscMax(l->longest, pair->length);
+  l->count[pair->consecutive][pair->length]++;
 }
 
 /* Sizes of a chunk, in the members that will tell where it begins; how far its columns and those of its segments reach */
@@ -52,12 +54,27 @@ static void TpspmvMeasureChunk(void *context, PetscInt c, PetscInt firstrow, Tps
   TpspmvPass    *pass  = (TpspmvPass *)context;
   TpspmvStorage *b     = pass->b;
   TpspmvChunk   *chunk = &b->chunk[c];
-  TpspmvLengths  l;
+  TpspmvLengths  l     = {.longest = 0};
   int32_t        low = INT32_MAX, high = 0;
 
   (void)firstrow;
   memset(chunk, 0, sizeof(*chunk));
-  TpspmvCountLengths(pass->csr, pair, n, &l);
+  TpspmvMarkGroups(pass->csr, pair, n);
+  for (PetscInt p = 0; pass->consecutive && p < n; p++) pass->consecutive[p] = (uint8_t)pair[p].consecutive;
+  if (pass->consecutive) pass->consecutive += n;
+  for (PetscInt p = 0; p < n; p++) {
+    const int32_t from = TpspmvNumber(&b->cut, pass->csr, pair[p].start);
+    const int32_t to   = TpspmvNumber(&b->cut, pass->csr, pair[p].start + pair[p].length - 1);
+
+    if (pair[p].part) {
+      chunk->segment++;
+      pass->longreach = PetscMax(pass->longreach, to - from);
+    } else {
+      TpspmvCount(&pair[p], &l);
+      low  = PetscMin(low, from);
+      high = PetscMax(high, to);
+    }
+  }
   for (int32_t len = 1; len <= l.longest; len++) {
     const int32_t others = l.count[0][len], consecutive = l.count[1][len];
 
@@ -67,18 +84,6 @@ static void TpspmvMeasureChunk(void *context, PetscInt c, PetscInt firstrow, Tps
     chunk->run += (others >= TPSPMV_LANES) + (consecutive > 0);
     chunk->ragged += others % TPSPMV_LANES;
     b->nconsecutive += (size_t)len * (size_t)consecutive;
-  }
-  for (PetscInt p = 0; p < n; p++) {
-    const int32_t from = TpspmvNumber(&b->cut, pass->csr, pair[p].start);
-    const int32_t to   = TpspmvNumber(&b->cut, pass->csr, pair[p].start + pair[p].length - 1);
-
-    if (pair[p].part) {
-      chunk->segment++;
-      pass->longreach = PetscMax(pass->longreach, to - from);
-    } else {
-      low  = PetscMin(low, from);
-      high = PetscMax(high, to);
-    }
   }
   chunk->base = low <= high ? low : 0;
   pass->reach = PetscMax(pass->reach, high - chunk->base);
@@ -122,8 +127,12 @@ static void TpspmvPlaceChunks(TpspmvStorage *b, size_t nchunks)
   b->nragged        = (size_t)sum.ragged;
 }
 
-/* Tiles, slices, and the sizes of everything under a plan that is resolved; of the arrays only chunks */
-PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b)
+/*
+  TpspmvMeasure - tiles, slices, and the sizes of everything under a plan that is resolved; of the arrays only chunks
+
+  *consecutive, if not NULL, is an array for the caller: what the visitor of TpspmvWalk() has found of each pair
+*/
+PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b, uint8_t **consecutive)
 {
   const SpmvMachine *machine = SpmvMachineGet();
   const PetscInt    *p       = plan->value;
@@ -139,6 +148,10 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
   if ((PetscLogDouble)entries >= machine->uncached && TpspmvIsDirect(&b->cut) && !b->cut.column) b->ahead = SpmvNearAhead(csr);
   nchunks = (size_t)b->cut.ntiles * (size_t)b->cut.nslices;
   PetscCall(SpmvAlloc((nchunks + 1) * sizeof(TpspmvChunk), &b->chunk));
+  if (consecutive) {
+    PetscCall(PetscMalloc1(entries, consecutive)); /* there are not more pairs than entries */
+    pass.consecutive = *consecutive;
+  }
   PetscCall(TpspmvWalk(csr, &b->cut, p[TPSPMV_LONG], TPSPMV_SEGMENT * p[TPSPMV_LONG], TpspmvMeasureChunk, &pass));
   PetscCheck(b->npairs < INT32_MAX && b->nsegments < INT32_MAX, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, TPSPMV_TOO_MANY_PAIRS,
              b->npairs);
@@ -158,7 +171,7 @@ PetscErrorCode TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvSto
 /* The pairs of a chunk by falling length: their rows, in whole groups first, then what is left; and its segments */
 static void TpspmvSetChunk(void *context, PetscInt c, PetscInt firstrow, TpspmvPair pair[], PetscInt n)
 {
-  const TpspmvPass  *pass    = (const TpspmvPass *)context;
+  TpspmvPass        *pass    = (TpspmvPass *)context;
   TpspmvStorage     *b       = pass->b;
   const TpspmvChunk *chunk   = &b->chunk[c];
   TpspmvRun         *run     = b->run + chunk->run;
@@ -166,9 +179,13 @@ static void TpspmvSetChunk(void *context, PetscInt c, PetscInt firstrow, TpspmvP
   TpspmvSegment     *segment = b->segment + chunk->segment;
   uint16_t          *row = b->row + chunk->pair, *left = row + chunk->pairs - (chunk[1].ragged - chunk->ragged);
   uint16_t          *next[3][TPSPMV_LONG_MAX + 1]; /* where the next row goes: in a group, a consecutive one, or what is left */
-  TpspmvLengths      l;
+  TpspmvLengths      l = {.longest = 0};
 
-  TpspmvCountLengths(pass->csr, pair, n, &l);
+  for (PetscInt p = 0; p < n; p++) {
+    pair[p].consecutive = pass->consecutive[p];
+    if (!pair[p].part) TpspmvCount(&pair[p], &l);
+  }
+  pass->consecutive += n;
   for (int32_t len = l.longest; len > 0; len--) {
     const int32_t rest = l.count[0][len] % TPSPMV_LANES;
 
@@ -232,15 +249,17 @@ static PetscErrorCode TpspmvSplitAll(const SpmvCSR *csr, TpspmvStorage *b)
 
 PetscErrorCode TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage)
 {
-  const PetscInt longest = plan->value[TPSPMV_LONG], ends = plan->threads + 1;
-  TpspmvPass     pass = {.csr = csr};
-  TpspmvStorage *b;
-  int64_t        entries = 0;
+  const PetscInt          longest = plan->value[TPSPMV_LONG], ends = plan->threads + 1;
+  SPMV_TEMPORARY uint8_t *consecutive = NULL;
+  TpspmvPass              pass        = {.csr = csr};
+  TpspmvStorage          *b;
+  int64_t                 entries = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&b));
   *storage = pass.b = b;
-  PetscCall(TpspmvMeasure(csr, plan, b));
+  PetscCall(TpspmvMeasure(csr, plan, b, &consecutive));
+  pass.consecutive           = consecutive;
   plan->value[TPSPMV_STREAM] = b->stream ? TPSPMV_YES : TPSPMV_NO;
   PetscCall(SpmvAlloc(b->nruns * sizeof(TpspmvRun), &b->run));
   PetscCall(SpmvAlloc(b->nragged, &b->ragged));

@@ -134,7 +134,7 @@ static PetscErrorCode TpspmvWork(const SpmvCSR *rows, const SpmvPlan *plan, Spmv
   PetscCall(TpspmvResolve(rows, NULL, &whole)); /* a proposal leaves slices open */
   PetscCall(PetscNew(&b));
   own.storage = b;
-  PetscCall(TpspmvMeasure(rows, &whole, b));
+  PetscCall(TpspmvMeasure(rows, &whole, b, NULL));
   PetscCall(TpspmvArrays(b, &narrays, arrays));
   npairs  = (PetscLogDouble)b->npairs;
   entries = (PetscLogDouble)(b->nentries + b->nlong);

@@ -88,7 +88,7 @@ static inline int TpspmvHasFewTiles(const TpspmvStorage *b)
 }
 
 /* tpspmv_build.c */
-extern PetscErrorCode     TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b);
+extern PetscErrorCode     TpspmvMeasure(const SpmvCSR *csr, const SpmvPlan *plan, TpspmvStorage *b, uint8_t **consecutive);
 extern PetscErrorCode     TpspmvBuild(const SpmvCSR *csr, SpmvPlan *plan, void **storage);
 extern const SpmvHostSide TpspmvHost;
 extern PetscErrorCode     TpspmvDestroy(void *storage);

@@ -18,26 +18,50 @@ typedef struct {
   PetscInt      *cursor; /* [height] the next entry of each row of the slice */
 } TpspmvSetter;
 
+/* The columns of the first `lanes` pairs of a group; narrow and lanes are constants, and whether columns have other numbers */
+TPSPMV_INLINE void TpspmvSetColumns(const TpspmvSetter *set, const PetscInt i[], PetscInt lanes, PetscInt length, size_t column,
+                                    int32_t base, const int32_t *number, PetscBool narrow)
+{
+  void           *index = set->b->index;
+  const PetscInt *j[TPSPMV_LANES]; /* these stay in registers */
+
+  for (PetscInt l = 0; l < lanes; l++) j[l] = set->csr->j + i[l];
+  for (PetscInt k = 0; k < length; k++) {
+#pragma GCC unroll 8
+    for (PetscInt l = 0; l < lanes; l++, column++)
+      TpspmvSetIndex(index, narrow, column, (number ? number[j[l][k]] : (int32_t)j[l][k]) - base);
+  }
+}
+
+static void TpspmvSetGroupColumns(const TpspmvSetter *set, const PetscInt i[], const TpspmvRun *run, size_t column, int32_t base)
+{
+  const TpspmvStorage *b      = set->b;
+  const PetscInt       length = run->length, lanes = run->consecutive ? 1 : TPSPMV_LANES;
+  const int32_t       *number = b->cut.number;
+
+  if (number) TpspmvSetColumns(set, i, lanes, length, column, base, number, b->narrow);
+  else if (run->consecutive && b->narrow) TpspmvSetColumns(set, i, 1, length, column, base, NULL, PETSC_TRUE);
+  else if (run->consecutive) TpspmvSetColumns(set, i, 1, length, column, base, NULL, PETSC_FALSE);
+  else if (b->narrow) TpspmvSetColumns(set, i, TPSPMV_LANES, length, column, base, NULL, PETSC_TRUE);
+  else TpspmvSetColumns(set, i, TPSPMV_LANES, length, column, base, NULL, PETSC_FALSE);
+}
+
 /* A group of pairs of `length` entries; column: its first one; size, here and below: bytes of a value */
 TPSPMV_INLINE void TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[], const TpspmvRun *run, size_t place,
                                   size_t column, int32_t base, size_t size, PetscBool build)
 {
-  TpspmvStorage  *b      = set->b;
-  const PetscBool narrow = b->narrow;
-  const PetscInt  length = run->length, columns = run->consecutive ? 1 : TPSPMV_LANES;
-  const size_t    step = size * TPSPMV_LANES, ahead = size * TPSPMV_PREFETCH;
-  PetscInt        i[TPSPMV_LANES];
-  char           *v = set->value + place * size;
-  const char     *a[TPSPMV_LANES];
+  TpspmvStorage *b      = set->b;
+  const PetscInt length = run->length;
+  const size_t   step = size * TPSPMV_LANES, ahead = size * TPSPMV_PREFETCH;
+  PetscInt       i[TPSPMV_LANES];
+  char          *v = set->value + place * size;
+  const char    *a[TPSPMV_LANES];
 
   for (PetscInt l = 0; l < TPSPMV_LANES; l++) {
     i[l] = set->cursor[row[l]];
     set->cursor[row[l]] += length;
   }
-  for (PetscInt k = 0; build && k < length; k++) {
-    for (PetscInt l = 0; l < columns; l++)
-      TpspmvSetIndex(b->index, narrow, column++, TpspmvNumber(&b->cut, set->csr, i[l] + k) - base);
-  }
+  if (build) TpspmvSetGroupColumns(set, i, run, column, base);
   for (PetscInt l = 0; l < TPSPMV_LANES; l++) a[l] = set->a + (size_t)i[l] * size; /* these stay in registers */
   for (PetscInt k = 0; k < length && size; k++, v += step) {
     if (b->prefetch) { /* the hardware cannot follow eight streams; where rows are sorted, the next groups are about here */
