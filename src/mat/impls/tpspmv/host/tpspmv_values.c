@@ -39,6 +39,8 @@ static void TpspmvSetGroupColumns(const TpspmvSetter *set, const PetscInt i[], c
   const PetscInt       length = run->length, lanes = run->consecutive ? 1 : TPSPMV_LANES;
   const int32_t       *number = b->cut.number;
 
+  for (PetscInt k = 0; b->prefetch && k < lanes * length; k += (PetscInt)(SPMV_CACHE_LINE / sizeof(PetscInt)))
+    __builtin_prefetch(set->csr->j + i[0] + TPSPMV_PREFETCH + k); /* as with values, below */
   if (number) TpspmvSetColumns(set, i, lanes, length, column, base, number, b->narrow);
   else if (run->consecutive && b->narrow) TpspmvSetColumns(set, i, 1, length, column, base, NULL, PETSC_TRUE);
   else if (run->consecutive) TpspmvSetColumns(set, i, 1, length, column, base, NULL, PETSC_FALSE);
