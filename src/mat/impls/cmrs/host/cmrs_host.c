@@ -59,24 +59,35 @@ static inline void CmrsPlace(const SpmvCSR *csr, CmrsStorage *c, PetscInt k, Pet
   if (words) CmrsSetWord(c->wordsize, c->word, k, csr->j[from], row);
 }
 
+/* The first entries of a row, from place k on, one in each of n full steps */
+static inline __attribute__((always_inline)) void CmrsPlaceFull(const SpmvCSR *csr, CmrsStorage *c, PetscInt k, PetscInt from,
+                                                                PetscInt row, PetscInt n, PetscBool words)
+{
+  const PetscScalar *restrict a = csr->a + from;
+  const PetscInt *restrict j    = csr->j + from;
+  PetscScalar *restrict value   = c->value + k;
+
+  for (PetscInt t = 0; t < n; t++) value[CMRS_VECTOR * t] = a[t];
+  for (PetscInt t = 0; t < n && words; t++) CmrsSetWord(c->wordsize, c->word, k + CMRS_VECTOR * t, j[t], row);
+}
+
 /* The steps of a band, whose first entry goes to place k; returns the place after the last */
 static inline __attribute__((always_inline)) PetscInt CmrsPlaceSteps(const SpmvCSR *csr, CmrsStorage *c, PetscInt b,
                                                                      const uint8_t active[], PetscInt k, PetscBool words)
 {
-  const CmrsBand band  = CmrsBandOf(csr, c, b);
-  const PetscInt steps = c->step[b].all;
-  PetscInt       place[CMRS_STEPS_MAX];
+  const CmrsBand  band = CmrsBandOf(csr, c, b);
+  const CmrsSteps step = c->step[b];
+  PetscInt        place[CMRS_STEPS_MAX], next = k + CMRS_VECTOR * step.full;
 
-  for (PetscInt t = 0; t < steps; t++) {
-    place[t] = k;
-    k += active[t];
-  }
+  for (PetscInt t = step.full; t < step.all; next += active[t++]) place[t] = next;
   for (PetscInt r = 0; r < band.rows; r++) {
-    const PetscInt lane = CmrsLanes(c, b)[r], n = PetscMin(steps, band.i[r + 1] - band.i[r]);
+    const PetscInt lane = CmrsLanes(c, b)[r], first = band.i[r], n = PetscMin(step.all, band.i[r + 1] - first),
+                   row = b % c->bands * CMRS_VECTOR + r;
 
-    for (PetscInt t = 0; t < n; t++) CmrsPlace(csr, c, place[t] + lane, band.i[r] + t, b % c->bands * CMRS_VECTOR + r, words);
+    CmrsPlaceFull(csr, c, k + lane, first, row, step.full, words);
+    for (PetscInt t = step.full; t < n; t++) CmrsPlace(csr, c, place[t] + lane, first + t, row, words);
   }
-  return k;
+  return next;
 }
 
 /* The values, and the words if they are wanted */
