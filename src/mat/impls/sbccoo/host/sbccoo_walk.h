@@ -81,11 +81,35 @@ static inline void SbccooAlone(SbccooWalk *w, PetscInt row, PetscInt column, Pet
   list->value[n]  = value;
 }
 
-/* What comes after entry k of a row is asked for some rows later: too late to wait for it, and no processor foresees it */
-static inline void SbccooSoon(const SpmvCSR *csr, PetscInt k)
+/*
+  What comes after entry k of a row is asked for some rows later: too late to wait for it, and no processor foresees it. Values have
+  two lines for one of columns. Always inline: compilers drop a call to what has no effect
+*/
+static inline __attribute__((always_inline)) void SbccooSoon(const SpmvCSR *csr, PetscInt k)
 {
-  __builtin_prefetch((const char *)(csr->a + k) + SPMV_CACHE_LINE, 0, 2);
-  __builtin_prefetch((const char *)(csr->j + k) + SPMV_CACHE_LINE, 0, 2);
+  const char *a = (const char *)(csr->a + k), *j = (const char *)(csr->j + k);
+
+  __builtin_prefetch(a + SPMV_CACHE_LINE, 0, 3);
+  __builtin_prefetch(a + 2 * SPMV_CACHE_LINE, 0, 3);
+  __builtin_prefetch(j + SPMV_CACHE_LINE, 0, 3);
+}
+
+#define SBCCOO_FETCH 3 /* block rows between the one at hand and the one whose partners are fetched */
+
+/* The partners of a block row that comes soon, as far as it has whole blocks: lines that were not asked for before, or long ago */
+static inline __attribute__((always_inline)) void SbccooFetch(const SbccooWalk *w, PetscInt i, int b)
+{
+  const PetscInt row = i + SBCCOO_FETCH, last = (w->nb - 1) * b;
+
+  if (row >= w->nb) return;
+  for (PetscInt k = w->left[row * b].next; k < w->left[row * b].end && w->csr->j[k] <= last; k += b) {
+    const SbccooLeft *left = w->left + w->csr->j[k];
+
+    for (int r = 0; r < b; r++) {
+      __builtin_prefetch(w->csr->a + left[r].next, 0, 3);
+      __builtin_prefetch(w->csr->j + left[r].next, 0, 3);
+    }
+  }
 }
 
 /* The entries of a row in front of a column, from the next one on, are alone */
@@ -246,6 +270,7 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
   const size_t   alone = w->rest->n;
   uint64_t       there = 0;
 
+  SbccooFetch(w, i, b);
   w->n = 0;
   for (int r = 0; r < b; r++) {
     SbccooPass(w, i * b + r, i * b);
@@ -278,6 +303,7 @@ static inline void SbccooWalkScalars(SbccooWalk *w, PetscInt i)
   PetscInt       n     = 0, k;
   PetscBool      diagonal;
 
+  SbccooFetch(w, i, 1);
   SbccooPass(w, i, i);
   k           = w->left[i].next;
   diagonal    = (PetscBool)(k < end && csr->j[k] == i);
