@@ -16,6 +16,18 @@ typedef struct {
   SbccooFars   far;
 } FillPlace;
 
+#define FILL_AHEAD 1024 /* bytes between what is stored and what is fetched to be stored to */
+
+/* Before n values and their codes and columns are stored: a store that waits for its line holds up all that comes after it */
+static inline __attribute__((always_inline)) void FillSoon(const FillPlace *at, size_t n)
+{
+  const char *value = (const char *)at->value + FILL_AHEAD;
+
+  for (size_t k = 0; k < n * sizeof(PetscScalar); k += SPMV_CACHE_LINE) __builtin_prefetch(value + k, 1, 3);
+  __builtin_prefetch((const char *)at->index + FILL_AHEAD, 1, 3);
+  if (at->code) __builtin_prefetch(at->code + FILL_AHEAD, 1, 3);
+}
+
 static uint16_t *FillNumber(uint16_t *to, PetscBool wide, size_t number)
 {
   SbccooSetNumber(to, wide, number);
@@ -28,32 +40,37 @@ static uint16_t *FillNumber(uint16_t *to, PetscBool wide, size_t number)
 */
 static PetscInt FillCut(SbccooWalk *w, const FillPlace *at)
 {
-  const PetscInt n = w->n, whole = w->nb / SBCCOO_PIECE;
-  SbccooCut     *c      = &w->cut;
-  PetscInt       inside = 0, last = -1;
+  const PetscInt     n = w->n, whole = w->nb / SBCCOO_PIECE;
+  const PetscInt    *column = w->column;
+  const PetscScalar *value  = w->value + 1;
+  const SbccooCut    c      = w->cut; /* a copy, and counts that are by themselves: nothing that is stored changes them */
+  PetscScalar       *to     = at->value;
+  const int8_t      *from   = w->code;
+  int8_t            *code   = at->code;
+  PetscInt           inside = 0, pieces = 0, single = 0, last = -1, piece = n ? column[0] / SBCCOO_PIECE : -1;
+  unsigned           mask = 0;
 
-  c->pieces = c->single = 0;
   for (PetscInt k = 0; k < n; k++) {
-    const unsigned column = (unsigned)w->column[k];
-    const PetscInt piece = (PetscInt)(column / SBCCOO_PIECE), next = k + 1 < n ? w->column[k + 1] / SBCCOO_PIECE : -1;
+    const PetscInt next = k + 1 < n ? (PetscInt)((unsigned)column[k + 1] / SBCCOO_PIECE) : -1;
     const int      same = piece == last, in = (same | (piece == next)) & (piece < whole);
     PetscInt       slot;
 
-    c->pieces += in & !same;
-    slot                 = in ? c->pieces : 0;
-    c->piece[slot]       = piece;
-    c->mask[slot]        = (uint8_t)((same ? c->mask[slot] : 0) | in << column % SBCCOO_PIECE);
-    c->column[c->single] = (PetscInt)column;
-    c->value[c->single] = at->value[inside] = w->value[k + 1];
-    for (size_t p = 0; at->code && p < SBCCOO_CODES; p++) {
-      const int8_t code = w->code[(size_t)k * SBCCOO_CODES + p];
-
-      c->code[(size_t)c->single * SBCCOO_CODES + p] = at->code[(size_t)inside * SBCCOO_CODES + p] = code;
-    }
-    c->single += !in;
+    pieces += in & !same;
+    slot             = in ? pieces : 0;
+    mask             = (same ? mask : 0) | (unsigned)in << (unsigned)column[k] % SBCCOO_PIECE;
+    c.piece[slot]    = piece;
+    c.mask[slot]     = (uint8_t)mask;
+    c.column[single] = column[k];
+    c.value[single] = to[inside] = value[k];
+    for (size_t p = 0; code && p < SBCCOO_CODES; p++)
+      c.code[(size_t)single * SBCCOO_CODES + p] = code[(size_t)inside * SBCCOO_CODES + p] = from[(size_t)k * SBCCOO_CODES + p];
+    single += !in;
     inside += in;
-    last = piece;
+    last  = piece;
+    piece = next;
   }
+  w->cut.pieces = pieces;
+  w->cut.single = single;
   return inside;
 }
 
@@ -93,6 +110,7 @@ static void FillScalars(SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *
   const size_t   inside = (size_t)FillCut(w, at), single = (size_t)w->cut.single, nboth = (size_t)w->nboth;
   const unsigned word = FillCounts(w, i, PETSC_FALSE);
 
+  FillSoon(at, (size_t)w->n);
   *at->index++ = (uint16_t)word;
   FillWords(w, i, (PetscBool)(word == SBCCOO_WIDE), w->cut.column, at);
   memcpy(at->value + inside, w->cut.value, single * sizeof(PetscScalar));
@@ -234,6 +252,7 @@ static void FillChunkStore(const FillChunk *c, SbccooStorage *s, FillPlace *at)
       count        = at->index++;
       *count       = 0;
     }
+    FillSoon(at, single);
     ++*count;
     *at->row++ = (uint8_t)(key[k] & UINT16_MAX);
     FillCopy(at->value, c->value + row->value + 1, single, sizeof(PetscScalar));

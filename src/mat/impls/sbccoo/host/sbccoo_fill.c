@@ -10,6 +10,7 @@ static inline __attribute__((always_inline)) void FillBlocks(const SbccooWalk *w
   const PetscInt  n    = w->n;
   const PetscBool wide = (PetscBool)((uint32_t)n >= SBCCOO_HAS_FAR(PETSC_FALSE) - 1 || (n && w->column[n - 1] - i > UINT16_MAX));
 
+  FillSoon(at, (size_t)(n + 1) * entries);
   memcpy(at->value, w->value, entries * sizeof(PetscScalar));
   at->value += entries;
   if (wide) *at->index++ = SBCCOO_WIDE;
