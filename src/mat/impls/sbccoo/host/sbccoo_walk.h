@@ -336,7 +336,8 @@ static inline void SbccooSplitScalars(SbccooWalk *w, PetscInt i, size_t first)
   PetscInt     n     = 0;
 
   w->nboth = 0;
-  for (PetscInt k = 0; k < w->n; k++) {
+  while (n < w->n && SbccooIsTold(w->told, first + (size_t)n)) n++;
+  for (PetscInt k = n; k < w->n; k++) {
     const int one = SbccooIsTold(w->told, first + (size_t)k);
 
     if (!one && w->upper) SbccooCheck(w, i, w->column[k], value[k], w->other[k]);
