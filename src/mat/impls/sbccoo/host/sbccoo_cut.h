@@ -153,7 +153,7 @@ static PetscErrorCode FillChunkCreate(const SpmvCSR *csr, const SbccooStorage *s
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(most, &c->value, most, &c->other, 2 * most, &c->both, most, &c->column));
-  PetscCall(PetscMalloc2(most * SBCCOO_CODES, &c->code, 2 * most + 6 * SBCCOO_CHUNK, &c->index));
+  PetscCall(PetscMalloc2(most * SBCCOO_CODES, &c->code, 2 * most + 6 * SBCCOO_CHUNK + FILL_MORE, &c->index));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,38 +231,58 @@ static void FillChunkRows(SbccooWalk *w, PetscInt first, PetscInt n, SbccooStora
   w->code   = was.code;
 }
 
+/* The runs of rows with the same word, which is most often that of the row before, by their words: the first row's key of each */
+static PetscInt FillChunkRuns(const FillChunk *c, uint32_t run[])
+{
+  PetscInt n = 0;
+
+  for (PetscInt k = 0; k < c->n; k++) {
+    const uint32_t key = c->row[k].key;
+    PetscInt       to;
+
+    if (k && key >> 16 == c->row[k - 1].key >> 16) continue;
+    for (to = n++; to > 0 && run[to - 1] > key; to--) run[to] = run[to - 1];
+    run[to] = key;
+  }
+  return n;
+}
+
+/* Stores a row of the chunk, without the word of its counts */
+static inline void FillChunkRow(const FillChunk *c, const FillRow *row, SbccooStorage *s, FillPlace *at)
+{
+  const size_t both = (size_t)row->nboth, single = (size_t)row->single;
+
+  FillSoon(at, single);
+  *at->row++ = (uint8_t)(row->key & UINT16_MAX);
+  FillCopy(at->value, c->value + row->value + 1, single, sizeof(PetscScalar));
+  if (at->code) FillCopy(at->code, c->code + (row->value + 1) * SBCCOO_CODES, single, SBCCOO_CODES);
+  FillCopy(at->index, c->index + row->index, (size_t)row->words, sizeof(uint16_t));
+  if (both && at->both + both <= s->bothroom)
+    memcpy(s->both + 2 * at->both, c->both + 2 * row->both, 2 * both * sizeof(PetscScalar));
+  at->value += single;
+  if (at->code) at->code += single * SBCCOO_CODES;
+  at->index += row->words;
+  at->both += both;
+}
+
 /* Stores the rows of the chunk by their lengths. As neighbours have the same, a processor foresees where these loops end */
 static void FillChunkStore(const FillChunk *c, SbccooStorage *s, FillPlace *at)
 {
-  uint32_t  key[SBCCOO_CHUNK];
-  uint16_t *count = NULL;
+  uint32_t       run[SBCCOO_CHUNK];
+  uint16_t      *count = NULL;
+  const PetscInt nruns = FillChunkRuns(c, run);
 
-  for (PetscInt k = 0; k < c->n; k++) {
-    PetscInt to = k;
+  for (PetscInt r = 0; r < nruns; r++) {
+    const uint32_t word = run[r] >> 16;
 
-    for (; to > 0 && key[to - 1] > c->row[k].key; to--) key[to] = key[to - 1];
-    key[to] = c->row[k].key;
-  }
-  for (PetscInt k = 0; k < c->n; k++) {
-    const FillRow *row  = c->row + (key[k] & UINT16_MAX);
-    const size_t   both = (size_t)row->nboth, single = (size_t)row->single;
-
-    if (!k || key[k] >> 16 != key[k - 1] >> 16) {
-      *at->index++ = (uint16_t)(key[k] >> 16);
+    if (!r || word != run[r - 1] >> 16) {
+      *at->index++ = (uint16_t)word;
       count        = at->index++;
       *count       = 0;
     }
-    FillSoon(at, single);
-    ++*count;
-    *at->row++ = (uint8_t)(key[k] & UINT16_MAX);
-    FillCopy(at->value, c->value + row->value + 1, single, sizeof(PetscScalar));
-    if (at->code) FillCopy(at->code, c->code + (row->value + 1) * SBCCOO_CODES, single, SBCCOO_CODES);
-    for (PetscInt e = 0; e < row->words; e++) at->index[e] = c->index[row->index + (size_t)e];
-    if (both && at->both + both <= s->bothroom)
-      memcpy(s->both + 2 * at->both, c->both + 2 * row->both, 2 * both * sizeof(PetscScalar));
-    at->value += single;
-    if (at->code) at->code += single * SBCCOO_CODES;
-    at->index += row->words;
-    at->both += both;
+    for (PetscInt k = run[r] & UINT16_MAX; k < c->n && c->row[k].key >> 16 == word; k++) {
+      FillChunkRow(c, c->row + k, s, at);
+      ++*count;
+    }
   }
 }

@@ -178,7 +178,7 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, const SbccooLook *look, Pets
   PetscFunctionBegin;
   FillCount(csr, s, &s->room, &s->longest);
   s->nblocks = s->room;
-  words      = 2 * s->room + 8 * (size_t)s->nb;
+  words      = 2 * s->room + 8 * (size_t)s->nb + FILL_MORE;
   PetscCall(SpmvAllocShared((SbccooValues(s) + FILL_MORE) * sizeof(PetscScalar), s->nparts, &s->value));
   if (codes) PetscCall(FillCodes(look, s));
   PetscCall(SpmvAlloc(words * sizeof(uint16_t), &s->index));
