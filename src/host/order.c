@@ -2,11 +2,16 @@
   order.c - rows and columns of a matrix in the order of a search of its graph, level by level
 */
 #include "order.h"
+#include "fetch.h"
 #include "shape.h"
 
 #define ORDER_GROUP   8          /* rows that stay together, at most */
 #define ORDER_LOOKS   256        /* places in which it is looked whether rows belong together */
 #define ORDER_LONGEST UINT16_MAX /* entries of a row, at most */
+#define ORDER_RANKED  48         /* entries of a row, at most, that are sorted by comparing each with all others */
+#define ORDER_DIGIT   6          /* bits, where rows are longer */
+#define ORDER_AHEAD   8          /* rows between the one at hand and the one that is fetched */
+#define ORDER_AT_ONCE 8          /* entries that are compared at once */
 
 /* True if the g rows from r on have the same columns, and these come in aligned groups of g */
 static PetscBool OrderIsGroup(const SpmvCSR *csr, PetscInt r, PetscInt g)
@@ -14,8 +19,11 @@ static PetscBool OrderIsGroup(const SpmvCSR *csr, PetscInt r, PetscInt g)
   const PetscInt *j = csr->j + csr->i[r], n = csr->i[r + 1] - csr->i[r];
 
   if (n % g || SpmvSameRows(csr, r, g) < g) return PETSC_FALSE;
-  for (PetscInt k = 0; k < n; k++) {
-    if (j[k] % g != k % g || (k % g && j[k] != j[k - 1] + 1)) return PETSC_FALSE;
+  for (PetscInt k = 0; k < n; k += g) {
+    if (j[k] % g) return PETSC_FALSE;
+    for (PetscInt l = 1; l < g; l++) {
+      if (j[k + l] != j[k] + l) return PETSC_FALSE;
+    }
   }
   return PETSC_TRUE;
 }
@@ -54,8 +62,9 @@ static PetscErrorCode OrderLevels(const SpmvCSR *csr, PetscInt g, PetscInt row[]
     for (; at < end; at++) {
       const PetscInt r = row[g * at];
 
+      SpmvFetchRow(csr, row[g * PetscMin(at + ORDER_AHEAD, end - 1)], PETSC_FALSE);
       for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
-        const PetscInt next = csr->j[k] / g;
+        const PetscInt next = g > 1 ? csr->j[k] / g : csr->j[k];
 
         if (seen[next / 64] >> (next % 64) & 1) continue;
         seen[next / 64] |= (uint64_t)1 << (next % 64);
@@ -69,13 +78,20 @@ static PetscErrorCode OrderLevels(const SpmvCSR *csr, PetscInt g, PetscInt row[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* True for square matrices without very long rows, which are all that can have an order */
-PetscBool SpmvOrderAllows(const SpmvCSR *csr)
+/* Entries of the longest row */
+static PetscInt OrderLongest(const SpmvCSR *csr)
 {
   PetscInt longest = 0;
 
-  if (csr->m != csr->n) return PETSC_FALSE;
   for (PetscInt r = 0; r < csr->m; r++) longest = PetscMax(longest, csr->i[r + 1] - csr->i[r]);
+  return longest;
+}
+
+/* True for square matrices without very long rows, which are all that can have an order */
+PetscBool SpmvOrderAllows(const SpmvCSR *csr)
+{
+  const PetscInt longest = csr->m == csr->n && csr->m <= INT32_MAX ? OrderLongest(csr) : 0;
+
   return (PetscBool)(longest > 0 && longest <= ORDER_LONGEST);
 }
 
@@ -99,38 +115,94 @@ PetscErrorCode SpmvOrderCreate(const SpmvCSR *csr, PetscInt threads, SpmvOrder *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which entry of its row each entry of a row in the new order is: n columns are sorted, and each is told with its place */
-static void OrderSort(PetscInt n, uint64_t columns[])
+/*
+  Which entry of its row each entry in the new order is, by its column there: of a long row, digit by digit. sorted: room for 2 n
+*/
+static void OrderSort(PetscInt n, const int32_t column[], uint64_t sorted[], uint16_t from[])
 {
-  for (PetscInt gap = n > 40 ? 13 : 1; gap; gap /= 3) { /* Shell's sort: rows are short, and mostly runs */
-    for (PetscInt k = gap; k < n; k++) {
-      const uint64_t c = columns[k];
-      PetscInt       l = k;
+  uint64_t *now = sorted, *then = sorted + n;
+  int32_t   low = column[0], high = column[0];
 
-      for (; l >= gap && columns[l - gap] > c; l -= gap) columns[l] = columns[l - gap];
-      columns[l] = c;
-    }
+  for (PetscInt k = 0; k < n; k++) {
+    low  = PetscMin(low, column[k]);
+    high = PetscMax(high, column[k]);
+  }
+  for (PetscInt k = 0; k < n; k++) now[k] = (uint64_t)(column[k] - low) << 16 | (uint64_t)k;
+  for (int bit = 0; bit < 31 && (high - low) >> bit; bit += ORDER_DIGIT) {
+    PetscInt  next[(1 << ORDER_DIGIT) + 1] = {0};
+    uint64_t *swap                         = then;
+
+    for (PetscInt k = 0; k < n; k++) next[1 + (now[k] >> (16 + bit) & ((1 << ORDER_DIGIT) - 1))]++;
+    for (int d = 1; d < 1 << ORDER_DIGIT; d++) next[d] += next[d - 1];
+    for (PetscInt k = 0; k < n; k++) then[next[now[k] >> (16 + bit) & ((1 << ORDER_DIGIT) - 1)]++] = now[k];
+    then = now;
+    now  = swap;
+  }
+  for (PetscInt k = 0; k < n; k++) from[k] = (uint16_t)(now[k] & UINT16_MAX);
+}
+
+/*
+  The same of a short row: the place of an entry is how many have a lesser column, which takes no branches on what nothing foresees.
+  column[] has room for a multiple of ORDER_AT_ONCE
+*/
+static void OrderRank(PetscInt n, const int32_t column[], uint16_t from[])
+{
+  typedef int32_t Eight __attribute__((vector_size(ORDER_AT_ONCE * sizeof(int32_t))));
+
+  for (PetscInt first = 0; first < n; first += ORDER_AT_ONCE) {
+    Eight own, less = {0};
+
+    memcpy(&own, column + first, sizeof(own));
+    for (PetscInt k = 0; k < n; k++) less += own > column[k]; /* -1 where it is */
+    for (PetscInt l = 0; l < PetscMin(ORDER_AT_ONCE, n - first); l++) from[-less[l]] = (uint16_t)(first + l);
+  }
+}
+
+/* What is needed while entries are sorted; longest: of a row */
+typedef struct {
+  int32_t  *column; /* [longest + ORDER_AT_ONCE] */
+  uint64_t *sorted; /* [2 longest] */
+  uint16_t *from;   /* [longest] */
+} OrderRoom;
+
+/* The entries of a row of the order, by every g-th of them, as those between stay with it */
+static void OrderRow(const SpmvOrder *o, const PetscInt j[], PetscInt n, PetscInt g, const OrderRoom *room, uint16_t from[])
+{
+  uint16_t *first = g > 1 ? room->from : from;
+
+  for (PetscInt l = 0; l < n / g; l++) room->column[l] = (int32_t)o->place[j[g * l]];
+  if (n / g <= ORDER_RANKED) OrderRank(n / g, room->column, first);
+  else OrderSort(n / g, room->column, room->sorted, first);
+  for (PetscInt k = 0; k < n / g && g > 1; k++) {
+    for (PetscInt l = 0; l < g; l++) from[g * k + l] = (uint16_t)(g * first[k] + l);
   }
 }
 
 static PetscErrorCode OrderEntries(SpmvOrder *o, const SpmvCSR *csr)
 {
-  SPMV_TEMPORARY uint64_t *columns = NULL;
-  PetscInt                 longest = 0;
+  const PetscInt           longest = OrderLongest(csr);
+  SPMV_TEMPORARY int32_t  *column  = NULL;
+  SPMV_TEMPORARY uint64_t *sorted  = NULL;
+  SPMV_TEMPORARY uint16_t *leading = NULL;
+  OrderRoom                room;
   uint16_t                *from;
 
   PetscFunctionBegin;
-  for (PetscInt r = 0; r < o->n; r++) longest = PetscMax(longest, csr->i[r + 1] - csr->i[r]);
-  PetscCall(PetscMalloc1(longest, &columns));
+  PetscCall(PetscCalloc1(longest + ORDER_AT_ONCE, &column));
+  PetscCall(PetscMalloc1(2 * longest, &sorted));
+  PetscCall(PetscMalloc1(longest, &leading));
+  room     = (OrderRoom){column, sorted, leading};
   o->nfrom = (size_t)csr->i[csr->m];
   PetscCall(SpmvAlloc(sizeof(*o->from) * o->nfrom, &o->from));
   from = o->from;
-  for (PetscInt k = 0; k < o->n; k++) {
-    const PetscInt *j = csr->j + csr->i[o->row[k]], n = csr->i[o->row[k] + 1] - csr->i[o->row[k]];
+  for (PetscInt k = 0, rows; k < o->n; k += rows) {
+    const PetscInt row = o->row[k], first = csr->i[row], n = csr->i[row + 1] - first;
 
-    for (PetscInt l = 0; l < n; l++) columns[l] = (uint64_t)o->place[j[l]] << 16 | (uint64_t)l;
-    OrderSort(n, columns);
-    for (PetscInt l = 0; l < n; l++) *from++ = (uint16_t)(columns[l] & UINT16_MAX);
+    SpmvFetchRow(csr, o->row[PetscMin(k + ORDER_AHEAD, o->n - 1)], PETSC_FALSE);
+    rows = o->group > 1 && k % o->group == 0 && OrderIsGroup(csr, row, o->group) ? o->group : 1;
+    OrderRow(o, csr->j + first, n, rows, &room, from);
+    for (PetscInt r = 1; r < rows; r++) memcpy(from + r * n, from, (size_t)n * sizeof(*from));
+    from += rows * n;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -156,6 +228,7 @@ PetscErrorCode SpmvOrderRows(SpmvOrder *o, const SpmvCSR *csr, SpmvCSR *ordered)
   for (PetscInt k = 0; k < o->n; k++) {
     const PetscInt first = csr->i[o->row[k]], n = csr->i[o->row[k] + 1] - first;
 
+    SpmvFetchRow(csr, o->row[PetscMin(k + ORDER_AHEAD, o->n - 1)], PETSC_TRUE);
     for (PetscInt l = 0; l < n; l++, nz++) {
       const PetscInt at = first + o->from[nz];
 

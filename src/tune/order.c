@@ -7,13 +7,13 @@
 #include "tune.h"
 
 /*
-  What products must gain by an order, by estimate: an order and the storage in it are 60 to 130 products to make. Of 22 matrices
-  with 1.12 and more by estimate (graphs, and finite elements in random numbering) all were faster, 1.03 to 3.4 times; with 1.05 and
-  1.06 one was 1.23 times as fast, and two graphs 0.9 times; 18 with less than 1 were 0.34 to 1.1 times as fast (Zen 4)
+  What products must gain by an order, by estimate. Of 22 matrices with 1.12 and more by estimate (graphs, and finite elements in
+  random numbering) all were faster, 1.03 to 3.4 times; with 1.05 and 1.06 one was 1.23 times as fast, and two graphs 0.9 times; 18
+  with less than 1 were 0.34 to 1.1 times as fast (Zen 4)
 */
-#define ORDER_GAIN   1.12
-#define ORDER_MAKE   60 /* products that making an order and the storage in it take: 20 to 45 by AIJ's kernel, which is slower */
-#define ORDER_CYCLES 5. /* to bring an entry of x into an order, and one of y back, besides waiting for lines */
+#define ORDER_GAIN        1.12
+#define ORDER_CYCLES_MAKE 60. /* of an entry, to find the order and to have the matrix in it (8 matrices of a million, Zen 4) */
+#define ORDER_CYCLES      5.  /* to bring an entry of x into an order, and one of y back, besides waiting for lines */
 
 /*
   Nanoseconds of one thread that a product is estimated to take. What was measured in two orders was measured at different times, and
@@ -35,6 +35,12 @@ static PetscLogDouble OrderBring(const SpmvCSR *csr, PetscInt group)
 
   return (PetscLogDouble)csr->m *
          (ORDER_CYCLES * SpmvMachineGet()->cycle + lines / (PetscLogDouble)group * SpmvLineTime(vectors));
+}
+
+/* Seconds to make an order, and a matrix's rows in it */
+PetscLogDouble SpmvOrderSeconds(const SpmvCSR *csr)
+{
+  return 1e-9 * ORDER_CYCLES_MAKE * SpmvMachineGet()->cycle * (PetscLogDouble)csr->i[csr->m];
 }
 
 /*
@@ -68,7 +74,8 @@ PetscErrorCode SpmvOrderPays(const SpmvCSR *csr, const SpmvOrder *order, PetscRe
                              const SpmvOption *ordered, PetscBool *pays)
 {
   const PetscLogDouble now = OrderProduct(csr, order->threads, serves), then = OrderProduct(csr, order->threads, ordered);
-  const PetscLogDouble bring = OrderBring(csr, order->group), make = calls > 0 ? ORDER_MAKE * now / calls : 0;
+  const PetscLogDouble bring = OrderBring(csr, order->group);
+  const PetscLogDouble make  = calls > 0 ? 1e9 * (SpmvOrderSeconds(csr) + ordered->build) / calls : 0;
 
   PetscFunctionBegin;
   *pays = (PetscBool)(now >= ORDER_GAIN * (then + bring) + make);

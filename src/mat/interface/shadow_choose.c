@@ -191,7 +191,8 @@ static PetscErrorCode ShadowTryOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *c
     PetscCall(ChosenPredicted(shadow, &c->ordered, &ordered));
     PetscCall(SpmvOrderPays(csr, c->order, shadow->settings.request.calls, &serves, &ordered, good));
   }
-  if (!*good) shadow->seq.choice = before;
+  if (*good) shadow->seq.choice.best.build += SpmvOrderSeconds(csr);
+  else shadow->seq.choice = before;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

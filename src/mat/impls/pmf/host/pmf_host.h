@@ -190,12 +190,6 @@ static inline PmfKind PmfKindAlone(const PetscInt j[])
   return j[PMF_LANES - 1] - j[0] == PMF_LANES - 1 ? PMF_CONSECUTIVE : PMF_GATHERED;
 }
 
-/* Asks for the bytes [first, end) of a row that the next slice has: eight rows at a time are too many for hardware to foresee */
-static inline void PmfFetch(const void *first, const void *end)
-{
-  for (const char *p = (const char *)first; p < (const char *)end; p += SPMV_CACHE_LINE) __builtin_prefetch(p);
-}
-
 /* The first entry of the fragment with this place in `sum`: fragments are whole steps, but for the last part's */
 static inline PetscInt PmfFragment(const PmfLayout *layout, PetscInt place)
 {

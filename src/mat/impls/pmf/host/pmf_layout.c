@@ -6,6 +6,7 @@
   goes alone.
 */
 #include "pmf_host.h"
+#include "../../../../host/fetch.h"
 #include "../../../../host/near.h"
 #include "../../../../host/machine.h"
 
@@ -144,7 +145,7 @@ static PetscErrorCode PmfLayoutWindow(PmfLayout *layout, PetscInt first, PetscIn
     PetscInt       alone = PmfAlone(csr, row, rows);
 
     for (size_t l = PMF_LANES; l < PMF_LANES + (size_t)layout->b->fetched && k + l < layout->nrows; l++)
-      PmfFetch(csr->j + csr->i[row[l]], csr->j + csr->i[row[l] + 1]);
+      SpmvFetchRow(csr, row[l], PETSC_FALSE);
     k += (size_t)(alone ? alone : rows);
     if (!alone) PetscCall(PmfAppend(layout, PmfSliceOf(layout, row, rows)));
     for (; alone; alone--, row++) PetscCall(PmfAppend(layout, PmfSliceAlone(layout, *row, csr->i[*row], csr->i[*row + 1])));

@@ -1,0 +1,22 @@
+/*
+  fetch.h - what a build is going to read, asked for ahead: rows that are taken in another order than they are stored in are more
+  streams than hardware foresees
+*/
+#pragma once
+#include "../spmvimpl.h"
+
+/* Bytes from an address on. Always inline: compilers drop a call of what has no effect */
+static inline __attribute__((always_inline)) void SpmvFetch(const void *first, size_t bytes)
+{
+  for (size_t k = 0; k < bytes; k += SPMV_CACHE_LINE) __builtin_prefetch((const char *)first + k);
+}
+
+/* The columns of a row; values: and its values */
+static inline __attribute__((always_inline)) void SpmvFetchRow(const SpmvCSR *csr, PetscInt row, PetscBool values)
+{
+  const PetscInt first = csr->i[row];
+  const size_t   n     = (size_t)(csr->i[row + 1] - first);
+
+  SpmvFetch(csr->j + first, n * sizeof(*csr->j));
+  if (values) SpmvFetch(csr->a + first, n * sizeof(*csr->a));
+}
