@@ -235,10 +235,10 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   b->threads           = PetscMin(nparts, plan->threads);
   b->wanted            = p[PMF_VALUES];
   b->prefetch          = (PetscBool)(nz >= machine->cached);
-  b->fetched  = SpmvMachineLevel(machine, 0, (PetscLogDouble)nz * (sizeof(PetscScalar) + sizeof(PetscInt))) > 1 ? PMF_LANES : 0;
-  b->ahead    = nz >= machine->uncached ? SpmvNearAhead(csr) : 0; /* the last cache has x as well */
-  b->listsize = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
-  b->empty    = (PetscBool)(order->block > 0);
+  b->fetched           = SpmvFetchPays(csr) ? PMF_LANES : 0;
+  b->ahead             = nz >= machine->uncached ? SpmvNearAhead(csr) : 0; /* the last cache has x as well */
+  b->listsize          = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
+  b->empty             = (PetscBool)(order->block > 0);
   PetscCall(PmfOrderCreate(csr, order));
   PetscCall(SpmvAlloc((size_t)(PMF_SPLIT * nparts) * sizeof(int32_t), &b->split)); /* more than there are such rows */
   for (PetscInt r = 0; r < csr->m; r++) {

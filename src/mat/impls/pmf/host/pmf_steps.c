@@ -167,7 +167,7 @@ PmfSlice PmfSliceOf(const PmfLayout *layout, const int32_t row[], PetscInt rows)
     times = PmfNearCount(j, common, layout->pieces, csr->n);
     near  = PmfCostNear(common, layout->pieces, times);
   }
-  if (steps[PMF_GATHERED] == common && near > PMF_COST_LESS * PMF_COST_PAIR / 2 * (double)common) {
+  if (steps[PMF_GATHERED] == common && common > PMF_KNOWN && near > PMF_COST_LESS * PMF_COST_PAIR / 2 * (double)common) {
     for (PetscInt l = 0; l < rows && pairs; l++) pairs = PmfPairs(j[l], common, pairs);
     PmfMakePaired(&s.run, pairs);
   }

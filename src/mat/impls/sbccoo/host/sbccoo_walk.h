@@ -46,6 +46,7 @@ typedef struct {
   PetscReal     *scale; /* [m] of the upper part alone: the square roots of the diagonal entries */
   SbccooLeft    *left;  /* [m] */
   SbccooList    *rest;
+  PetscBool      fetches; /* what comes soon is asked for */
 
   /* Of the block row at hand */
   PetscInt     n;      /* blocks beyond the diagonal */
@@ -85,10 +86,11 @@ static inline void SbccooAlone(SbccooWalk *w, PetscInt row, PetscInt column, Pet
   What comes after entry k of a row is asked for some rows later: too late to wait for it, and no processor foresees it. Values have
   two lines for one of columns. Always inline: compilers drop a call to what has no effect
 */
-static inline __attribute__((always_inline)) void SbccooSoon(const SpmvCSR *csr, PetscInt k)
+static inline __attribute__((always_inline)) void SbccooSoon(const SbccooWalk *w, PetscInt k)
 {
-  const char *a = (const char *)(csr->a + k), *j = (const char *)(csr->j + k);
+  const char *a = (const char *)(w->csr->a + k), *j = (const char *)(w->csr->j + k);
 
+  if (!w->fetches) return;
   __builtin_prefetch(a + SPMV_CACHE_LINE, 0, 3);
   __builtin_prefetch(a + 2 * SPMV_CACHE_LINE, 0, 3);
   __builtin_prefetch(j + SPMV_CACHE_LINE, 0, 3);
@@ -101,7 +103,7 @@ static inline __attribute__((always_inline)) void SbccooFetch(const SbccooWalk *
 {
   const PetscInt row = i + SBCCOO_FETCH, last = (w->nb - 1) * b;
 
-  if (row >= w->nb) return;
+  if (row >= w->nb || !w->fetches) return;
   for (PetscInt k = w->left[row * b].next; k < w->left[row * b].end && w->csr->j[k] <= last; k += b) {
     const SbccooLeft *left = w->left + w->csr->j[k];
 
@@ -248,7 +250,7 @@ static inline __attribute__((always_inline)) void SbccooTakeBlock(SbccooWalk *w,
   for (int r = 0; r < b; r++) SbccooTake(w, i * b + r, j * b, b, 1, upper + r * b, &there.up, r * b);
   for (int r = 0; r < b; r++) {
     SbccooPass(w, j * b + r, i * b);
-    SbccooSoon(w->csr, w->left[j * b + r].next);
+    SbccooSoon(w, w->left[j * b + r].next);
     SbccooTake(w, j * b + r, i * b, b, b, lower + r, &there.low, r);
   }
   if (PetscUnlikely((there.up & there.low) != ~UINT64_C(0) >> (64 - b * b))) {
@@ -319,7 +321,7 @@ static inline void SbccooWalkScalars(SbccooWalk *w, PetscInt i)
     l = &w->left[j];
     if (PetscUnlikely(l->next < l->end && csr->j[l->next] < i)) SbccooPass(w, j, i);
     if (PetscLikely(l->next < l->end && csr->j[l->next] == i)) {
-      SbccooSoon(csr, l->next);
+      SbccooSoon(w, l->next);
       value[n]       = csr->a[k];
       w->other[n]    = csr->a[l->next++];
       w->column[n++] = j;
