@@ -2,6 +2,7 @@
   bccoo_blocks.c - the arrays of blocks, made from what a scan has found, and the values, whenever they change
 */
 #include "bccoo_knobs.h"
+#include "../../../host/fetch.h"
 
 #define BCCOO_UNROLL  _Pragma("GCC unroll 8")
 #define BCCOO_AT_ONCE 64 /* columns that are made side by side before they go to their places */
@@ -142,7 +143,6 @@ PetscErrorCode BccooBlocksBuild(const SpmvCSR *csr, PetscInt p[], PetscInt ntask
 BCCOO_INLINE void BccooSetFull(const BccooBlocks *b, BccooTarget *to, const PetscScalar *a, PetscInt length, PetscInt h,
                                PetscInt w, size_t bunch)
 {
-  const size_t       line = SPMV_CACHE_LINE / sizeof(*a);
   const PetscScalar *next = a + h * length; /* the next block row's, asked for: rows are too short for the hardware to foresee */
 
   for (size_t left = (size_t)(length / w), some; left; left -= some) {
@@ -150,7 +150,7 @@ BCCOO_INLINE void BccooSetFull(const BccooBlocks *b, BccooTarget *to, const Pets
 
     some = PetscMin(to->left, left); /* of the tile */
     for (size_t k = 0; k < some; k++, a += w, next += h * w, value += to->step) {
-      for (size_t e = 0; e < (size_t)(h * w); e += line) __builtin_prefetch(next + e);
+      SpmvFetch(next, (size_t)(h * w) * sizeof(*next));
       for (PetscInt i = 0; i < h; i++) {
         const PetscScalar *row = a + i * length;
 

@@ -5,6 +5,7 @@
   other. The entries of a row come in the order of tiles, which is CSR's: a cursor for each row is all that has to be known.
 */
 #include "tpspmv_host.h"
+#include "../../../../host/fetch.h"
 
 #define TPSPMV_PREFETCH 512 /* entries between what is in use and what is prefetched */
 
@@ -39,8 +40,8 @@ static void TpspmvSetGroupColumns(const TpspmvSetter *set, const PetscInt i[], c
   const PetscInt       length = run->length, lanes = run->consecutive ? 1 : TPSPMV_LANES;
   const int32_t       *number = b->cut.number;
 
-  for (PetscInt k = 0; b->prefetch && k < lanes * length; k += (PetscInt)(SPMV_CACHE_LINE / sizeof(PetscInt)))
-    __builtin_prefetch(set->csr->j + i[0] + TPSPMV_PREFETCH + k); /* as with values, below */
+  if (b->prefetch)
+    SpmvFetch(set->csr->j + i[0] + TPSPMV_PREFETCH, (size_t)(lanes * length) * sizeof(PetscInt)); /* as values, below */
   if (number) TpspmvSetColumns(set, i, lanes, length, column, base, number, b->narrow);
   else if (run->consecutive && b->narrow) TpspmvSetColumns(set, i, 1, length, column, base, NULL, PETSC_TRUE);
   else if (run->consecutive) TpspmvSetColumns(set, i, 1, length, column, base, NULL, PETSC_FALSE);
