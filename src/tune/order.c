@@ -12,6 +12,7 @@
   with less than 1 were 0.34 to 1.1 times as fast (Zen 4)
 */
 #define ORDER_GAIN        1.12
+#define ORDER_MAKE        25  /* products, by what serves, to make an order and the storage in it; 12 to 17 by AIJ's kernel */
 #define ORDER_CYCLES_MAKE 60. /* of an entry, to find the order and to have the matrix in it (8 matrices of a million, Zen 4) */
 #define ORDER_CYCLES      5.  /* to bring an entry of x into an order, and one of y back, besides waiting for lines */
 
@@ -74,8 +75,7 @@ PetscErrorCode SpmvOrderPays(const SpmvCSR *csr, const SpmvOrder *order, PetscRe
                              const SpmvOption *ordered, PetscBool *pays)
 {
   const PetscLogDouble now = OrderProduct(csr, order->threads, serves), then = OrderProduct(csr, order->threads, ordered);
-  const PetscLogDouble bring = OrderBring(csr, order->group);
-  const PetscLogDouble make  = calls > 0 ? 1e9 * (SpmvOrderSeconds(csr) + ordered->build) / calls : 0;
+  const PetscLogDouble bring = OrderBring(csr, order->group), make = calls > 0 ? ORDER_MAKE * now / calls : 0;
 
   PetscFunctionBegin;
   *pays = (PetscBool)(now >= ORDER_GAIN * (then + bring) + make);
