@@ -191,13 +191,28 @@ static PetscErrorCode Pays(const SpmvCSR *csr, const SpmvOption *serves, PetscIn
   PetscLogDouble                                waits;
 
   PetscFunctionBegin;
-  PetscCall(SpmvOrderMayPay(csr, serves, threads, pays));
+  PetscCall(SpmvOrderMayPay(csr, calls, serves, threads, pays));
   if (!*pays) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOrderCreate(csr, threads, &order));
   PetscCall(SpmvOrderRows(order, csr, &ordered));
   PetscCall(Estimate(&ordered, SPMV_NUMBER_pmf, threads, NULL, 0, &after, &waits));
   PetscCall(SpmvOrderPays(csr, order, calls, serves, &after, pays));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Caches and latencies that are the same on every machine */
+static void SetMachine(void)
+{
+  SpmvMachine machine = *SpmvMachineGet();
+
+  machine.cache[0] = 4096. * sizeof(PetscScalar);
+  machine.cache[1] = 32 * machine.cache[0];
+  machine.cache[2] = 256 * machine.cache[0];
+  for (int k = 0; k < SPMV_LEVELS; k++) {
+    machine.byte[k] = 0.01 * (k + 1);
+    machine.line[k] = 4. * k;
+  }
+  SpmvMachineSet(&machine);
 }
 
 /*
@@ -221,17 +236,9 @@ static PetscErrorCode TestChoice(void)
     {24, PETSC_TRUE, 1, 0, PETSC_FALSE, PETSC_TRUE},   {24, PETSC_FALSE, 1, 0, PETSC_FALSE, PETSC_FALSE},
     {16, PETSC_TRUE, 1, 0, PETSC_FALSE, PETSC_FALSE},
   };
-  SpmvMachine machine = *SpmvMachineGet();
 
   PetscFunctionBegin;
-  machine.cache[0] = 4096. * sizeof(PetscScalar); /* the same on every machine */
-  machine.cache[1] = 32 * machine.cache[0];
-  machine.cache[2] = 256 * machine.cache[0];
-  for (int k = 0; k < SPMV_LEVELS; k++) {
-    machine.byte[k] = 0.01 * (k + 1);
-    machine.line[k] = 4. * k;
-  }
-  SpmvMachineSet(&machine);
+  SetMachine();
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(grids); k++) {
     SPMV_DESTROY_BY(GridDestroy) SpmvCSR csr    = {0};
     const PetscInt                       number = grids[k].tiled ? SPMV_NUMBER_tpspmv : SPMV_NUMBER_pmf;
@@ -248,6 +255,33 @@ static PetscErrorCode TestChoice(void)
                (int)grids[k].n, grids[k].random ? "numbered at random" : "as it comes", pays ? "an" : "no", (int)grids[k].threads,
                (double)grids[k].calls);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No order is made where products wait for x, and to bring x and y into an order would take longer still: one entry a row */
+static PetscErrorCode TestVectors(void)
+{
+  SPMV_DESTROY_BY(GridDestroy) SpmvCSR grid = {0};
+  SPMV_TEMPORARY PetscInt             *i = NULL, *j = NULL;
+  SpmvCSR                              csr;
+  SpmvOption                           serves;
+  PetscLogDouble                       waits;
+  PetscBool                            may;
+
+  PetscFunctionBegin;
+  SetMachine();
+  PetscCall(Grid(60, 1, PETSC_TRUE, &grid));
+  PetscCall(PetscMalloc1(grid.m + 1, &i));
+  PetscCall(PetscMalloc1(grid.m, &j));
+  for (PetscInt r = 0; r <= grid.m; r++) i[r] = r;
+  for (PetscInt r = 0; r < grid.m; r++) j[r] = grid.j[grid.i[r] + r % (grid.i[r + 1] - grid.i[r])];
+  csr   = grid;
+  csr.i = i;
+  csr.j = j;
+  PetscCall(Estimate(&csr, SPMV_NUMBER_pmf, 1, NULL, 0, &serves, &waits));
+  PetscCheck(waits > grid.m / 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Only %g lines of x are waited for", waits);
+  PetscCall(SpmvOrderMayPay(&csr, 0, &serves, 1, &may));
+  PetscCheck(!may, PETSC_COMM_SELF, PETSC_ERR_PLIB, "an order is tried for rows of one entry");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -369,6 +403,7 @@ int main(int argc, char **argv)
   for (PetscInt b = 1; b <= 4; b++) PetscCall(TestRows(b));
   for (PetscInt threads = 1; threads <= 3; threads += 2) PetscCall(TestProducts(threads));
   PetscCall(TestChoice());
+  PetscCall(TestVectors());
   PetscCall(SpmvInitializePackage());
   PetscCall(TestWait());
   PetscCall(TestInVain());

@@ -29,7 +29,7 @@ static PetscBool OrderIsGroup(const SpmvCSR *csr, PetscInt r, PetscInt g)
 }
 
 /* Rows that stay together, so that blocks stay blocks: the declared ones, else what some rows show */
-static PetscInt OrderGroup(const SpmvCSR *csr)
+PetscInt SpmvOrderGroup(const SpmvCSR *csr)
 {
   if (csr->rbs > 1 && csr->rbs == csr->cbs && csr->rbs <= ORDER_GROUP && csr->m % csr->rbs == 0) return csr->rbs;
   for (PetscInt g = ORDER_GROUP; g > 1; g--) {
@@ -105,7 +105,7 @@ PetscErrorCode SpmvOrderCreate(const SpmvCSR *csr, PetscInt threads, SpmvOrder *
   o          = *order;
   o->n       = csr->m;
   o->threads = threads;
-  o->group   = OrderGroup(csr);
+  o->group   = SpmvOrderGroup(csr);
   PetscCall(SpmvAlloc(sizeof(*o->row) * (size_t)o->n, &o->row));
   PetscCall(SpmvAlloc(sizeof(*o->x) * (size_t)o->n, &o->x));
   PetscCall(SpmvAlloc(sizeof(*o->y) * (size_t)o->n, &o->y));

@@ -21,6 +21,7 @@ typedef struct {
 } SpmvOrder;
 
 extern PetscBool      SpmvOrderAllows(const SpmvCSR *csr);
+extern PetscInt       SpmvOrderGroup(const SpmvCSR *csr);
 extern PetscErrorCode SpmvOrderCreate(const SpmvCSR *csr, PetscInt threads, SpmvOrder **order);
 extern PetscErrorCode SpmvOrderRows(SpmvOrder *order, const SpmvCSR *csr, SpmvCSR *ordered);
 extern PetscErrorCode SpmvOrderRowsDestroy(SpmvCSR *ordered);

@@ -12,6 +12,7 @@
   with less than 1 were 0.34 to 1.1 times as fast (Zen 4)
 */
 #define ORDER_GAIN        1.12
+#define ORDER_REACHED     0.9 /* of what products would gain if no line of x were waited for, at most (40 matrices, Zen 4) */
 #define ORDER_MAKE        25  /* products, by what serves, to make an order and the storage in it; 12 to 17 by AIJ's kernel */
 #define ORDER_CYCLES_MAKE 60. /* of an entry, to find the order and to have the matrix in it (8 matrices of a million, Zen 4) */
 #define ORDER_CYCLES      5.  /* to bring an entry of x into an order, and one of y back, besides waiting for lines */
@@ -44,41 +45,47 @@ PetscLogDouble SpmvOrderSeconds(const SpmvCSR *csr)
   return 1e-9 * ORDER_CYCLES_MAKE * SpmvMachineGet()->cycle * (PetscLogDouble)csr->i[csr->m];
 }
 
+/* Whether a product that takes `now` gains enough by an order, where it takes `then`, vectors included; calls: 0, or what share set-up */
+static PetscBool OrderGains(PetscLogDouble now, PetscLogDouble then, PetscReal calls)
+{
+  return (PetscBool)(now >= ORDER_GAIN * then + (calls > 0 ? ORDER_MAKE * now / calls : 0));
+}
+
 /*
   SpmvOrderMayPay - whether it is worth making an order, to see what products gain by it
 
-  serves: what makes the products in the present order, by so many threads. It is not where x fits the first cache. Where it fits
-  the second one, a line of x for each entry is still two to three times as long as the work (Zen 5, Q2 and DG2 in random numbering,
-  a million entries: 0.43 ns an entry, 0.17 in an order)
+  calls: products that set-up is shared by; 0: not counted. serves: what makes the products in the present order, by so many
+  threads. It is not worth it where x fits the first cache. Where it fits the second one, a line of x for each entry is still two
+  to three times as long as the work (Zen 5, Q2 and DG2 in random numbering, a million entries: 0.43 ns an entry, 0.17 in an order)
 */
-PetscErrorCode SpmvOrderMayPay(const SpmvCSR *csr, const SpmvOption *serves, PetscInt threads, PetscBool *may)
+PetscErrorCode SpmvOrderMayPay(const SpmvCSR *csr, PetscReal calls, const SpmvOption *serves, PetscInt threads, PetscBool *may)
 {
   const PetscLogDouble product = OrderProduct(csr, threads, serves);
-  PetscLogDouble       wait;
+  PetscLogDouble       wait, least;
 
   PetscFunctionBegin;
   *may = PETSC_FALSE;
   if (product <= 0 || !SpmvOrderAllows(csr) || 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar) <= SpmvMachineGet()->cache[0])
     PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvSampleWait(csr, &wait)); /* of any kernel: what serves may avoid it, at some cost */
-  *may = (PetscBool)(product >= ORDER_GAIN * (product - wait));
+  least = PetscMax(0, product - wait) + OrderBring(csr, SpmvOrderGroup(csr));
+  *may  = OrderGains(product, least / ORDER_REACHED, calls);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
   SpmvOrderPays - whether products are faster in an order
 
-  calls: products that set-up is shared by; 0: not counted. serves, ordered: what makes the products in the present order, and in
-  the new one
+  serves, ordered: what makes the products in the present order, and in the new one; calls as in SpmvOrderMayPay()
 */
 PetscErrorCode SpmvOrderPays(const SpmvCSR *csr, const SpmvOrder *order, PetscReal calls, const SpmvOption *serves,
                              const SpmvOption *ordered, PetscBool *pays)
 {
   const PetscLogDouble now = OrderProduct(csr, order->threads, serves), then = OrderProduct(csr, order->threads, ordered);
-  const PetscLogDouble bring = OrderBring(csr, order->group), make = calls > 0 ? ORDER_MAKE * now / calls : 0;
+  const PetscLogDouble bring = OrderBring(csr, order->group);
 
   PetscFunctionBegin;
-  *pays = (PetscBool)(now >= ORDER_GAIN * (then + bring) + make);
+  *pays = OrderGains(now, then + bring, calls);
   PetscCall(PetscInfo(NULL, "A product takes %g s by one thread; with rows ordered by levels %g s, and %g s to order vectors\n",
                       1e-9 * now, 1e-9 * then, 1e-9 * bring));
   PetscFunctionReturn(PETSC_SUCCESS);

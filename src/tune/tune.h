@@ -201,7 +201,8 @@ extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const Spm
                                      PetscInt *estimated);
 
 /* order.c: whether rows and columns in an order of ours are worth it */
-extern PetscErrorCode SpmvOrderMayPay(const SpmvCSR *csr, const SpmvOption *serves, PetscInt threads, PetscBool *may);
+extern PetscErrorCode SpmvOrderMayPay(const SpmvCSR *csr, PetscReal calls, const SpmvOption *serves, PetscInt threads,
+                                      PetscBool *may);
 extern PetscLogDouble SpmvOrderSeconds(const SpmvCSR *csr);
 extern PetscErrorCode SpmvOrderPays(const SpmvCSR *csr, const SpmvOrder *order, PetscReal calls, const SpmvOption *serves,
                                     const SpmvOption *ordered, PetscBool *pays);

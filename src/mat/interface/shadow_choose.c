@@ -174,13 +174,14 @@ static PetscErrorCode ShadowTryOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *c
   const PetscBool  always  = (PetscBool)(shadow->settings.order == SPMV_ORDER_LEVELS);
   const SpmvChoice before  = shadow->seq.choice;
   const PetscInt   threads = shadow->settings.request.threads;
+  const PetscReal  calls   = shadow->settings.request.calls;
   SpmvOption       serves, ordered;
 
   PetscFunctionBegin;
   if (always) *good = SpmvOrderAllows(csr);
   else {
     PetscCall(ChosenPredicted(shadow, csr, &serves));
-    PetscCall(SpmvOrderMayPay(csr, &serves, threads, good));
+    PetscCall(SpmvOrderMayPay(csr, calls, &serves, threads, good));
   }
   if (!*good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOrderCreate(csr, threads, &c->order));
@@ -189,7 +190,7 @@ static PetscErrorCode ShadowTryOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *c
   *good = OrderServes(&shadow->seq.choice.best); /* or the type's own format hands over to one that needs AIJ's rows */
   if (*good && !always) {
     PetscCall(ChosenPredicted(shadow, &c->ordered, &ordered));
-    PetscCall(SpmvOrderPays(csr, c->order, shadow->settings.request.calls, &serves, &ordered, good));
+    PetscCall(SpmvOrderPays(csr, c->order, calls, &serves, &ordered, good));
   }
   if (*good) shadow->seq.choice.best.build += SpmvOrderSeconds(csr);
   else shadow->seq.choice = before;
