@@ -12,10 +12,10 @@
   with less than 1 were 0.34 to 1.1 times as fast (Zen 4)
 */
 #define ORDER_GAIN        1.12
-#define ORDER_REACHED     0.9 /* of what products would gain if no line of x were waited for, at most (40 matrices, Zen 4) */
-#define ORDER_MAKE        25  /* products, by what serves, to make an order and the storage in it; 12 to 17 by AIJ's kernel */
-#define ORDER_CYCLES_MAKE 60. /* of an entry, to find the order and to have the matrix in it (8 matrices of a million, Zen 4) */
-#define ORDER_CYCLES      5.  /* to bring an entry of x into an order, and one of y back, besides waiting for lines */
+#define ORDER_REACHED     0.88 /* of what products would gain if no line of x were waited for, at most (25 matrices, Zen 4) */
+#define ORDER_MAKE        25   /* products, by what serves, to make an order and the storage in it; 12 to 17 by AIJ's kernel */
+#define ORDER_CYCLES_MAKE 60.  /* of an entry, to find the order and to have the matrix in it (8 matrices of a million, Zen 4) */
+#define ORDER_CYCLES      3.5  /* to bring an entry of x into an order, and one of y back, besides waiting for lines */
 
 /*
   Nanoseconds of one thread that a product is estimated to take. What was measured in two orders was measured at different times, and
@@ -28,7 +28,8 @@ static PetscLogDouble OrderProduct(const SpmvCSR *csr, PetscInt threads, const S
 
 /*
   To bring x into an order and y back: 1.6 to 2.7 ns an entry of both in L2, 3 to 5 in L3, 14 from memory, where rows go one by one
-  (Emerald Rapids). Rows that stay together share lines: 0.5 ns in L2 where there are three (Zen 4)
+  (Emerald Rapids); 0.9 to 1.4, 1.5 to 4 in L3 (25 matrices, Zen 4). Rows that stay together share lines: 0.5 ns in L2 where there
+  are three (Zen 4)
 */
 static PetscLogDouble OrderBring(const SpmvCSR *csr, PetscInt group)
 {
