@@ -79,7 +79,7 @@ PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window)
       }
     }
     time = WindowTime(csr, &near, runs);
-    if (!k) own = least = time;
+    if (!k) own = time;
     else if (time >= least) break; /* nor do smaller ones gain */
     else if (WINDOW_GAIN * time < own) *window = windows[k];
     least = time;
