@@ -231,12 +231,20 @@ typedef struct {
   size_t (*transpose_work)(const void *storage); /* scalars that the caller of apply_transpose lends it */
 } SpmvKernels;
 
+#define SPMV_TUNE_NEAR 1.05 /* times another estimate: they do not tell what is faster */
+
+/* SpmvRather: a format in whose place another is taken where estimates are too near to tell which is faster */
+typedef struct {
+  const char *name;   /* "": any */
+  double      within; /* times the other one's estimate */
+} SpmvRather;
+
 /* SpmvHostSide: products by this processor */
 typedef struct {
   SpmvSide                  side;
-  const SpmvKernels *const *kernels; /* [SPMV_ISA_COUNT] as kernels.h makes it; NULL: AIJ's own kernel */
-  const char *rather[3]; /* formats in whose place it is taken where estimates are too near to tell, then NULL; "": any */
-  PetscBool   far;       /* never the fastest where the second cache has the matrix, as rows with their columns */
+  const SpmvKernels *const *kernels;   /* [SPMV_ISA_COUNT] as kernels.h makes it; NULL: AIJ's own kernel */
+  SpmvRather                rather[3]; /* then one without a name */
+  PetscBool                 far;       /* never the fastest where the second cache has the matrix, as rows with their columns */
 } SpmvHostSide;
 
 /* SpmvFormat: a storage scheme; spmv, whose format is chosen, has no sides */

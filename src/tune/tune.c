@@ -138,15 +138,13 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define TUNE_NEAR 1.05 /* times another estimate: they do not tell what is faster */
-
-/* Whether one option is to be taken in the place of another where their estimates do not tell what is faster */
-static PetscBool TuneIsRather(const SpmvOption *o, const SpmvOption *other)
+/* Within what factor of another option's cost an option is taken in its place; 0: never */
+static double TuneWithin(const SpmvOption *o, const SpmvOption *other)
 {
-  for (const char *const *rather = SpmvCandidate[o->number]->host->rather; *rather; rather++) {
-    if (!**rather || !strcmp(*rather, SpmvCandidate[other->number]->name)) return PETSC_TRUE;
+  for (const SpmvRather *rather = SpmvCandidate[o->number]->host->rather; rather->name; rather++) {
+    if (!*rather->name || !strcmp(rather->name, SpmvCandidate[other->number]->name)) return rather->within;
   }
-  return PETSC_FALSE;
+  return 0;
 }
 
 /* Of options of the host whose estimates are near the least the safer one is taken */
@@ -157,8 +155,8 @@ static void TuneSafer(const SpmvSearch *search, SpmvChoice *c)
   if (c->products || c->best.number < 0 || c->best.plan.backend == SPMV_BACKEND_DEVICE) return;
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
     if (o->plan.backend == SPMV_BACKEND_DEVICE) continue;
-    if (SpmvOptionCost(search->request, o) > TUNE_NEAR * SpmvOptionCost(search->request, &c->best)) continue;
-    if (TuneIsRather(o, &c->best) && (!safer || TuneIsRather(o, safer))) safer = o;
+    if (SpmvOptionCost(search->request, o) > TuneWithin(o, &c->best) * SpmvOptionCost(search->request, &c->best)) continue;
+    if (!safer || TuneWithin(o, safer) > 0) safer = o;
   }
   if (!safer) return;
   c->second = c->best;
@@ -181,7 +179,7 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
     PetscLogDouble      *least = &c->predicted[o->plan.backend][o->number];
 
     if (*least <= 0 || o->predicted < *least) *least = o->predicted;
-    if (c->products ? o->measured <= 0 : k >= own && TUNE_NEAR * cost >= SpmvOptionCost(q, &c->best)) continue;
+    if (c->products ? o->measured <= 0 : k >= own && SPMV_TUNE_NEAR * cost >= SpmvOptionCost(q, &c->best)) continue;
     if (c->best.number < 0 || cost < SpmvOptionCost(q, &c->best)) {
       c->second = c->best;
       c->best   = *o;
