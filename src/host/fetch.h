@@ -8,9 +8,7 @@
 /* Whether it pays: what a cache of the core's own has is there at once, and to ask for it takes time */
 static inline PetscBool SpmvFetchPays(const SpmvCSR *csr)
 {
-  const PetscLogDouble bytes = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(PetscInt));
-
-  return (PetscBool)(SpmvMachineLevel(SpmvMachineGet(), 0, bytes) > 1);
+  return (PetscBool)!SpmvMachineHasRows(csr);
 }
 
 /* Bytes from an address on. Always inline: compilers drop a call of what has no effect */

@@ -79,3 +79,11 @@ extern void               SpmvMachineWrite(const SpmvMachine *machine, FILE *f);
 
 /* caches.c */
 extern void SpmvCachesRead(const char folder[], SpmvCaches *caches);
+
+/* Whether a cache of a core's own has a matrix, as rows with their columns */
+static inline PetscBool SpmvMachineHasRows(const SpmvCSR *csr)
+{
+  const PetscLogDouble bytes = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(PetscInt));
+
+  return (PetscBool)(SpmvMachineLevel(SpmvMachineGet(), 0, bytes) <= 1);
+}

@@ -193,11 +193,9 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
 */
 static PetscBool TuneIsNear(const SpmvRequest *q, const SpmvCSR *csr, PetscInt number)
 {
-  const PetscInt       others = q->allowed & ~((PetscInt)1 << number | (PetscInt)1 << SPMV_NUMBER_AIJ);
-  const PetscLogDouble bytes  = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(PetscInt));
+  const PetscInt others = q->allowed & ~((PetscInt)1 << number | (PetscInt)1 << SPMV_NUMBER_AIJ);
 
-  return (PetscBool)(SpmvCandidate[number]->host->far && others && q->kind != SPMV_TUNE_PATIENT &&
-                     bytes <= SpmvMachineGet()->cache[1]);
+  return (PetscBool)(SpmvCandidate[number]->host->far && others && q->kind != SPMV_TUNE_PATIENT && SpmvMachineHasRows(csr));
 }
 
 /*

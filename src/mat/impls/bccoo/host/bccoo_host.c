@@ -168,6 +168,5 @@ const SpmvHostSide        BccooHost = {
                      .describe  = BccooDescribe,
                      .destroy   = BccooDestroy},
          .kernels = BccooKernels,
-         .rather  = {{"sbccoo",
-                      SPMV_TUNE_NEAR}}, /* where estimates are within 1.05 it is faster in 2 of 3 matrices, and as fast in one (Zen 4) */
+         .rather  = {{"sbccoo", SPMV_TUNE_NEAR}}, /* then it is faster in 2 of 3 matrices, and as fast in one (Zen 4) */
 };
