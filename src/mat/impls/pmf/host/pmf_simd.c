@@ -49,6 +49,7 @@ static void PmfMultTask(void *context, PetscInt t)
       const PmfRun *run      = &b->run[k];
       const int     fragment = run->flags & PMF_FRAGMENT, add = p->add && !fragment;
 
+      if (b->prefetch) SpmvPrefetch((const char *)run + PMF_DISTANCE_RUNS, 1);
       PmfRunOf(b, run)(b, run, p->x + run->base, fragment ? b->sum : p->y, add);
     }
   }

@@ -11,6 +11,7 @@
 /* Bytes between what is in use and what is prefetched, into the second cache, of a matrix that is not in cache */
 #define PMF_DISTANCE_COLUMNS 2048
 #define PMF_DISTANCE_VALUES  16384
+#define PMF_DISTANCE_RUNS    1024
 
 /* PmfCursor: what comes next of a run's arrays. `size`, here and below: bytes of a column; coding: a constant like it */
 typedef struct {
@@ -93,9 +94,12 @@ SPMV_INLINE Spmv8 PmfGathered(PmfCursor *c, size_t n, size_t size, int prefetch,
 }
 
 /* Adds n steps with masks */
-SPMV_INLINE void PmfAddMasked(PmfCursor *c, size_t n, PmfKind kind, size_t size, const PetscScalar *x, Spmv8 *sum)
+SPMV_INLINE void PmfAddMasked(PmfCursor *c, size_t n, PmfKind kind, size_t size, int prefetch, const PetscScalar *x, Spmv8 *sum)
 {
-  for (size_t k = 0; k < n; k++) { *sum = Spmv8FmaWhere(PmfValue(c, k), PmfTakeX(c, k, kind, size, x), *sum, c->mask[k]); }
+  for (size_t k = 0; k < n; k++) {
+    PmfPrefetchStep(c, k, kind, size, prefetch);
+    *sum = Spmv8FmaWhere(PmfValue(c, k), PmfTakeX(c, k, kind, size, x), *sum, c->mask[k]);
+  }
   PmfMove(c, n, n * PmfColumnsOf(kind), size);
   c->mask += n;
 }
@@ -158,8 +162,8 @@ SPMV_INLINE Spmv8 PmfSliceSum(const PmfRun *run, PmfCursor *c, size_t size, int 
     else if (run->near) sum = Spmv8Add(sum, PmfNearSteps(c, near, 4, size, prefetch, x));
   }
   if (kinds & PMF_BIT(PMF_GATHERED)) sum = Spmv8Add(sum, PmfGathered(c, (size_t)run->steps[PMF_GATHERED], size, prefetch, x));
-  if (kinds & PMF_BIT(PMF_RAGGED)) PmfAddMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, x, &sum);
-  if (kinds & PMF_BIT(PMF_DIAGONAL)) PmfAddMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, x, &sum);
+  if (kinds & PMF_BIT(PMF_RAGGED)) PmfAddMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, prefetch, x, &sum);
+  if (kinds & PMF_BIT(PMF_DIAGONAL)) PmfAddMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, prefetch, x, &sum);
   return sum;
 }
 
