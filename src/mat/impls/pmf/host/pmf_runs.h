@@ -45,7 +45,7 @@ SPMV_INLINE void PmfTransposeRun(const PmfStorage *b, const PmfRun *run, const P
   for (size_t k = 0; k < (size_t)run->rows; k += alone ? 1 : PMF_LANES) {
     const size_t row = fragment ? (size_t)b->split[run->row % b->nsplit] : PmfRow(b, run, k);
 
-    PmfTransposeSlice(run, &c, size, alone ? Spmv8Splat(x[row]) : PmfTake(b, run, k, x), y);
+    PmfTransposeSlice(run, &c, size, b->prefetch, alone ? Spmv8Splat(x[row]) : PmfTake(b, run, k, x), y);
   }
 }
 

@@ -205,11 +205,12 @@ SPMV_INLINE void PmfPut(const PmfStorage *b, const PmfRun *run, size_t k, Spmv8 
 }
 
 /* y += A^T x for n steps with masks */
-SPMV_INLINE void PmfTransposeMasked(PmfCursor *c, size_t n, PmfKind kind, size_t size, Spmv8 xr, PetscScalar *y)
+SPMV_INLINE void PmfTransposeMasked(PmfCursor *c, size_t n, PmfKind kind, size_t size, int prefetch, Spmv8 xr, PetscScalar *y)
 {
   for (size_t k = 0; k < n; k++) {
     PetscScalar lane[PMF_LANES];
 
+    PmfPrefetchStep(c, k, kind, size, prefetch);
     Spmv8Store(lane, Spmv8Mul(PmfValue(c, k), xr));
     for (unsigned mask = c->mask[k]; mask; mask &= mask - 1) {
       const size_t l = (size_t)__builtin_ctz(mask);
@@ -223,11 +224,12 @@ SPMV_INLINE void PmfTransposeMasked(PmfCursor *c, size_t n, PmfKind kind, size_t
 }
 
 /* The same for a step that shares pieces of x, whose columns are at `piece` */
-SPMV_INLINE void PmfTransposeNear(const PmfCursor *c, const char *piece, size_t size, Spmv8 xr, PetscScalar *y)
+SPMV_INLINE void PmfTransposeNear(const PmfCursor *c, const char *piece, size_t size, int prefetch, Spmv8 xr, PetscScalar *y)
 {
   PetscScalar lane[PMF_LANES];
   uint32_t    w;
 
+  PmfPrefetchStep(c, 0, PMF_NEAR, size, prefetch);
   memcpy(&w, c->column, sizeof(w));
   Spmv8Store(lane, Spmv8Mul(PmfValue(c, 0), xr));
   for (size_t l = 0; l < PMF_LANES; l++, w >>= 4) {
@@ -237,7 +239,7 @@ SPMV_INLINE void PmfTransposeNear(const PmfCursor *c, const char *piece, size_t 
 }
 
 /* y <- y + A^T x for a slice, whose lanes multiply xr */
-SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size, Spmv8 xr, PetscScalar *y)
+SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size, int prefetch, Spmv8 xr, PetscScalar *y)
 {
   const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON];
 
@@ -246,13 +248,19 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size,
     for (size_t k = first; k < consecutive; k += 3) {
       PetscScalar *at = y + PmfIndexAt(c->column, size, k);
 
+      PmfPrefetchValues(c, k, prefetch);
       Spmv8Store(at, Spmv8Fma(PmfValue(c, k), xr, Spmv8Load(at)));
     }
   }
   PmfMove(c, consecutive, consecutive, size);
-  for (size_t k = 0; k < common; k++) { y[PmfIndexAt(c->column, size, k)] += Spmv8Sum(Spmv8Mul(PmfValue(c, k), xr)); }
+  for (size_t k = 0; k < common; k++) {
+    PmfPrefetchValues(c, k, prefetch);
+    y[PmfIndexAt(c->column, size, k)] += Spmv8Sum(Spmv8Mul(PmfValue(c, k), xr));
+  }
   PmfMove(c, common, common, size);
   for (int32_t k = 0; k < run->steps[PMF_PAIRED]; k++, PmfMove(c, 2, PMF_LANES, size)) {
+    PmfPrefetchStep(c, 0, PMF_PAIRED, size, prefetch);
+    PmfPrefetchValues(c, 1, prefetch);
     SpmvScatterAdd8(y, c->column, size, Spmv8Mul(PmfValue(c, 0), xr));
     SpmvScatterAdd8(y + 1, c->column, size, Spmv8Mul(PmfValue(c, 1), xr));
   }
@@ -260,11 +268,12 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size,
     const char *piece = c->column;
 
     PmfMove(c, 0, PMF_NEAR_PIECES, size);
-    for (int32_t t = 0; t < run->near; t++, PmfMove(c, 1, 1, sizeof(uint32_t))) PmfTransposeNear(c, piece, size, xr, y);
+    for (int32_t t = 0; t < run->near; t++, PmfMove(c, 1, 1, sizeof(uint32_t))) PmfTransposeNear(c, piece, size, prefetch, xr, y);
   }
   for (int32_t k = 0; k < run->steps[PMF_GATHERED]; k++, PmfMove(c, 1, PMF_LANES, size)) {
+    PmfPrefetchStep(c, 0, PMF_GATHERED, size, prefetch);
     SpmvScatterAdd8(y, c->column, size, Spmv8Mul(PmfValue(c, 0), xr));
   }
-  PmfTransposeMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, xr, y);
-  PmfTransposeMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, xr, y);
+  PmfTransposeMasked(c, (size_t)run->steps[PMF_RAGGED], PMF_RAGGED, size, prefetch, xr, y);
+  PmfTransposeMasked(c, (size_t)run->steps[PMF_DIAGONAL], PMF_DIAGONAL, size, prefetch, xr, y);
 }
