@@ -38,6 +38,8 @@ FITTED = [
     ('`BCCOO_HELD`, `TPSPMV_HELD`', 'real matrices and all of DOLFINx from the last cache', [REAL, IN % '.*']),
     ('`PLAN_BLOCKED`', 'all kinds with 30 million entries', [OUT % '.*']),
     ('`TPSPMV_VECTORS_PAIR`', 'real matrices and all of DOLFINx that fit the last cache', [REAL, IN % '.*']),
+    ('`pmf`: `WINDOW_GAIN` from memory; `AIJ_SLOW`, `CSRADAPTIVE_SLOW`', "all kinds with 30 million entries, GAMG's coarse levels",
+     [OUT % '.*', COARSE]),
 ]
 UNKNOWN = '''Of these it was not written down which matrices they were found on, and they are not counted: `PMF_WAITS`, `TPSPMV_WAITS`, `BCCOO_WAITS`
 (17 to 20 matrices), `BCCOO_PAIR` (4), `bccoo`'s tiles of blocks of 3x3 and more (29), `PMF_BRANCHES` (finite elements of 50,000 and a million

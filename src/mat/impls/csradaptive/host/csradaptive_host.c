@@ -28,6 +28,7 @@ static PetscErrorCode CsradaptiveBuild(const SpmvCSR *csr, SpmvPlan *plan, void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define CSRADAPTIVE_SLOW             1.2 /* from memory: 19 finite element matrices, two of GAMG's coarse levels, Zen 4 */
 #define CSRADAPTIVE_CYCLES_BLOCK     130.0
 #define CSRADAPTIVE_CYCLES_BUILD     0.8 /* of an entry, and ... */
 #define CSRADAPTIVE_CYCLES_BUILD_ROW 5.0 /* ... of a row */
@@ -49,6 +50,7 @@ static PetscErrorCode CsradaptiveWork(const SpmvCSR *rows, const SpmvPlan *plan,
   work->cycles += 1.05 * (PetscLogDouble)(a[CSRADAPTIVE_VECTOR].entries + a[CSRADAPTIVE_VECTORL].entries);
   work->cycles += 9.3 * (PetscLogDouble)(a[CSRADAPTIVE_VECTOR].rows + a[CSRADAPTIVE_VECTORL].rows) +
                   0.76 * (PetscLogDouble)a[CSRADAPTIVE_NODES].entries;
+  work->slow = CSRADAPTIVE_SLOW;
   work->build += CSRADAPTIVE_CYCLES_BUILD * nz + CSRADAPTIVE_CYCLES_BUILD_ROW * m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
