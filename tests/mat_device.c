@@ -220,7 +220,7 @@ end:
       filter: grep -v "has no room for a vector"
     test: # powers cannot be measured
       suffix: shared_full
-      args: -type pmf -mat_pmf_device_parts 1 -mat_pmf_pieces none -spmv_device_memory 1000
+      args: -type pmf -mat_pmf_device_parts 1 -spmv_device_memory 1000
       filter: sed -e "s,Warning: .* has no room,Warning: the device has no room," -e "s,the [0-9]* bytes,the bytes,"
     test: # tiles, slices, pieces, and x in local memory
       suffix: tiles
