@@ -72,7 +72,7 @@ typedef struct {
   PetscInt64 deferred;  /* products by AIJ's kernel because of -mat_spmv_build_after */
   PetscInt64 fallbacks; /* products by AIJ's kernel because the format has none for them */
   PetscInt64 columns;   /* columns of dense matrices multiplied by our kernels */
-  PetscInt64 aij;       /* products by AIJ's kernel because the tuner chose it, or because it is faster at transposed ones */
+  PetscInt64 aij;       /* products by AIJ's kernel because the tuner chose it */
   PetscInt64 tunings;   /* choices that the tuner made, not those from wisdom or taken over from another matrix */
   PetscInt64 sweeps;    /* calls of MatSOR() that our kernels served */
   PetscInt64 sweepsaij; /* and those that AIJ's served */

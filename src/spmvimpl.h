@@ -211,8 +211,6 @@ typedef struct {
   PetscErrorCode (*setvalues)(const SpmvCSR *csr, void *storage);
   /* The arrays of a storage */
   PetscErrorCode (*arrays)(const void *storage, PetscInt *narrays, SpmvArray arrays[]);
-  /* Whether AIJ's kernel makes transposed products faster. NULL: it does not */
-  PetscBool (*slow_transpose)(const void *storage);
   /* Line k = 0, 1, ... of what -mat_spmv_view prints of a storage besides plan and bytes; empty: no more. NULL: none */
   PetscErrorCode (*describe)(const void *storage, PetscInt k, char line[], size_t size);
   /* Frees what a storage, which may be half built, has besides its arrays(), which are SpmvAlloc()'s, and itself, which is

@@ -74,21 +74,13 @@ static PetscErrorCode SpmvVecsMove(SpmvShadow *s, Vec x, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Whether AIJ's kernel makes the transposed products of a storage on the host */
-static PetscBool SpmvTransposesByAIJ(const SpmvBuilt *b)
-{
-  const SpmvSide *side = &b->format->host->side;
-
-  return (PetscBool)(!b->device && side->slow_transpose && side->slow_transpose(b->storage));
-}
-
 /* What serves: AIJ's kernel, the storage of A, or that of A^T */
 static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y, Vec z, PetscBool transpose)
 {
   SpmvSeq         *s    = &shadow->seq;
   const SpmvBuilt *b    = &s->built;
   const PetscBool  beta = y ? PETSC_TRUE : PETSC_FALSE;
-  PetscBool        current, ours, copy, slow, nomem = PETSC_FALSE, there = PETSC_FALSE;
+  PetscBool        current, ours, copy, nomem = PETSC_FALSE, there = PETSC_FALSE;
   PetscLogDouble   start, end;
 
   PetscFunctionBegin;
@@ -98,8 +90,6 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
   ours = (PetscBool)(current && SpmvBuiltExists(b));
   copy = (PetscBool)(ours && transpose && (shadow->settings.transpose == SPMV_TRANSPOSE_COPY || b->device));
   if (copy) PetscCall(MatSpmvGetTransposed(A, shadow, &b));
-  slow = (PetscBool)(ours && transpose && !copy && SpmvTransposesByAIJ(b));
-  ours = (PetscBool)(ours && !slow);
   PetscCall(PetscTime(&start));
   if (ours && !b->device && y && y != z) PetscCall(SpmvVecCopyLocal(y, z));
   if (ours && b->device) PetscCall(SpmvProductDevice(b->device, x, y, z, &nomem));
@@ -119,7 +109,7 @@ static PetscErrorCode MatSpmvProduct_Seq(Mat A, SpmvShadow *shadow, Vec x, Vec y
     PetscCall(MatSpmvCheck(A, shadow, ours, end - start));
   if (ours) s->counts.floats += s->rounded;
   if (ours) s->counts.products++;
-  else if (current && (slow || s->built.format == &SpmvFormat_aij)) s->counts.aij++;
+  else if (current && s->built.format == &SpmvFormat_aij) s->counts.aij++;
   else if (current) s->counts.fallbacks++;
   else s->counts.deferred++;
   if (nomem) PetscCall(SpmvShadowDrop(shadow)); /* the next product finds a storage for the host */

@@ -58,9 +58,6 @@ extern const SpmvDeviceSide PmfDevice;
   Inf and NaN of x reach the rows that have an entry there, and no others. A view tells the density, fill and relative difference
   of each part.
 
-  Where most steps share pieces of x (-mat_pmf_pieces), as where nodes have several unknowns, AIJ's kernel makes transposed products
-  of one thread, as it is faster; -mat_spmv_transpose copy makes them as fast as others.
-
   Where device and host have some of the rows each and -mat_pmf_powers is not given, the powers are measured at each build: which
   of the two has a row, and beside which rows, may change from run to run, and with it the last bit of the row, since the two add
   up entries in different order. The products of one build have the same bits each time, and so have all with powers that are

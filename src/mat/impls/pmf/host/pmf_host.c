@@ -170,30 +170,21 @@ static PetscErrorCode PmfHostDescribe(const void *storage, PetscInt k, char line
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Steps that share pieces of x add to the same entries again and again: AIJ's kernel, of one thread, takes half as long */
-static PetscBool PmfHostSlowTranspose(const void *storage)
-{
-  const PmfStorage *b = (const PmfStorage *)storage;
-
-  return (PetscBool)(b->threads == 1 && 2 * b->nnear > b->nsteps);
-}
-
 #define SPMV_KERNELS PmfKernels
 #include "../../../../kernels.h"
 
 const SpmvHostSide PmfHost = {
-  .side    = {.nparams        = PMF_HOST_PARAMS,
-              .params         = PmfHostParams,
-              .propose        = PmfHostPropose,
-              .resolve        = PmfHostResolve,
-              .allows         = PmfHostAllows,
-              .work           = PmfHostWork,
-              .build          = PmfHostBuild,
-              .setvalues      = PmfHostSetValues,
-              .arrays         = PmfHostArrays,
-              .slow_transpose = PmfHostSlowTranspose,
-              .describe       = PmfHostDescribe,
-              .destroy        = PmfHostDestroy},
+  .side    = {.nparams   = PMF_HOST_PARAMS,
+              .params    = PmfHostParams,
+              .propose   = PmfHostPropose,
+              .resolve   = PmfHostResolve,
+              .allows    = PmfHostAllows,
+              .work      = PmfHostWork,
+              .build     = PmfHostBuild,
+              .setvalues = PmfHostSetValues,
+              .arrays    = PmfHostArrays,
+              .describe  = PmfHostDescribe,
+              .destroy   = PmfHostDestroy},
   .kernels = PmfKernels,
   /* Where estimates are within 1.05, pmf is faster than tpspmv in 37 of 46 matrices (Emerald Rapids) and 12 of 21 (Zen 4, 1.025
      times in the mean), than bccoo in 4 of 11 (with sbccoo) and 2 of 4 (1.09 times; 0.98 at least), than sbccoo in none of 5.
