@@ -75,5 +75,6 @@ int main(int argc, char **argv)
 /*TEST
 
   test:
+    requires: double !complex
 
 TEST*/

@@ -232,9 +232,12 @@ SPMV_INLINE void PmfTransposeNear(const PmfCursor *c, const char *piece, size_t 
   PmfPrefetchStep(c, 0, PMF_NEAR, size, prefetch);
   memcpy(&w, c->column, sizeof(w));
   Spmv8Store(lane, Spmv8Mul(PmfValue(c, 0), xr));
-  for (size_t l = 0; l < PMF_LANES; l++, w >>= 4) {
-    SPMV_SCALAR_LOOP(l);
-    y[PmfIndexAt(piece, size, w >> 2 & 3) + (ptrdiff_t)(w & 3)] += lane[l];
+  for (size_t l = 0; l < PMF_LANES;) { /* rows of a node are side by side, and add to the same entry: once, for all */
+    const uint32_t at  = w & 15;
+    PetscScalar    sum = lane[l];
+
+    for (l++, w >>= 4; l < PMF_LANES && (w & 15) == at; l++, w >>= 4) sum += lane[l];
+    y[PmfIndexAt(piece, size, at >> 2) + (ptrdiff_t)(at & 3)] += sum;
   }
 }
 
