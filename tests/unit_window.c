@@ -1,6 +1,5 @@
-static const char help[] = "pmf orders windows of 64 rows from memory where rows near in length have other lines of x; not in "
-                           "cache, nor where windows cost "
-                           "more than they gain.\n\n";
+static const char help[] =
+  "pmf orders smaller windows of rows where no cache has the matrix, and rows near in length have other lines of x.\n\n";
 
 #include "spmvtest.h"
 #include "mat/impls/pmf/host/pmf_host.h"

@@ -49,6 +49,17 @@ void SpmvNearRows(SpmvNear *near, const SpmvCSR *csr, const int32_t row[], Petsc
   }
 }
 
+/* n entries of m rows in an order, side by side: from place k of the order on, and then from its beginning */
+void SpmvNearFrom(SpmvNear *near, const SpmvCSR *csr, const int32_t row[], PetscInt m, PetscInt k, PetscInt n)
+{
+  const PetscInt64 end = near->entries + n;
+
+  for (PetscInt taken = 0; taken < m && near->entries < end; taken += SPMV_NEAR_LANES) {
+    SpmvNearRows(near, csr, row + k, PetscMin(SPMV_NEAR_LANES, m - k));
+    k = k + SPMV_NEAR_LANES < m ? k + SPMV_NEAR_LANES : 0;
+  }
+}
+
 static PetscInt NearLength(const SpmvCSR *csr, PetscInt r)
 {
   return PetscMin(NEAR_LENGTHS, csr->i[r + 1] - csr->i[r]);
@@ -97,10 +108,7 @@ PetscErrorCode SpmvNearMore(const SpmvCSR *csr, PetscInt window, PetscLogDouble 
   SpmvNearBegin(&plain);
   PetscCall(PetscMalloc1(m, &row));
   SpmvNearOrder(csr, 0, m, window, row);
-  for (PetscInt k = m / 2, n = 0; n < m && taken.entries < looks; n += SPMV_NEAR_LANES) {
-    SpmvNearRows(&taken, csr, row + k, PetscMin(SPMV_NEAR_LANES, m - k));
-    k = k + SPMV_NEAR_LANES < m ? k + SPMV_NEAR_LANES : 0;
-  }
+  SpmvNearFrom(&taken, csr, row, m, m / 2, looks);
   for (PetscInt k = 0; k < looks; k++) NearAccess(&plain, csr->j[k]);
   *more = PetscMax(0, (PetscLogDouble)taken.missed / (PetscLogDouble)taken.entries -
                         (PetscLogDouble)plain.missed / (PetscLogDouble)looks) *

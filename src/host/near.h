@@ -23,6 +23,7 @@ typedef struct {
 /* near.c */
 extern void           SpmvNearBegin(SpmvNear *near);
 extern void           SpmvNearRows(SpmvNear *near, const SpmvCSR *csr, const int32_t row[], PetscInt rows);
+extern void           SpmvNearFrom(SpmvNear *near, const SpmvCSR *csr, const int32_t row[], PetscInt m, PetscInt k, PetscInt n);
 extern void           SpmvNearOrder(const SpmvCSR *csr, PetscInt first, PetscInt end, PetscInt window, int32_t order[]);
 extern PetscInt       SpmvNearAhead(const SpmvCSR *csr);
 extern PetscErrorCode SpmvNearMore(const SpmvCSR *csr, PetscInt window, PetscLogDouble *more);

@@ -2,7 +2,6 @@
   pmf_build.c - the arrays of a storage, from its layout; its values, at a build and whenever they change
 */
 #include "pmf_pairs.h"
-#include "../../../../host/fetch.h"
 
 /* PmfSlot: where the columns and entries of a slice go */
 typedef struct {
@@ -200,8 +199,7 @@ static void PmfFillRun(const PmfStorage *b, const PmfRun *run, PmfSlot *slot)
     else if (run->flags & PMF_FRAGMENT) {
       PmfFillAlone(slot, PmfFragment(slot->layout, run->row), PmfFragment(slot->layout, run->row + b->nsplit));
     } else {
-      for (PetscInt r = PMF_LANES; r < PetscMin(step + b->fetched, run->rows - first); r++)
-        SpmvFetchRow(&slot->layout->order.rest, slot->row[r], PETSC_FALSE);
+      PmfFetchRows(slot->layout, slot->row, step);
       if (run->flags & PMF_ALONE) PmfFillAlone(slot, i[slot->row[0]], i[slot->row[0] + 1]);
       else PmfFillRows(slot, (size_t)rows);
       slot->row += rows;

@@ -10,6 +10,7 @@
 */
 #pragma once
 #include "../pmf_partition.h"
+#include "../../../../host/fetch.h"
 #include "../../../../host/values.h"
 
 /* The knobs besides those that both sides have, and values of PMF_PIECES besides numbers of steps */
@@ -238,6 +239,14 @@ static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)
     s.froms += n * (PmfIsSame(run, kind) ? 1 : PMF_LANES);
   }
   return s;
+}
+
+/* Asks for the columns of rows after the eight from `row` on, in the rows of runs; step: rows from one call to the next */
+static inline __attribute__((always_inline)) void PmfFetchRows(const PmfLayout *layout, const int32_t *row, PetscInt step)
+{
+  const PetscInt end = (PetscInt)PetscMin(step + layout->b->fetched, layout->row + layout->nrows - row);
+
+  for (PetscInt r = PMF_LANES; r < end; r++) SpmvFetchRow(&layout->order.rest, row[r], PETSC_FALSE);
 }
 
 /* Row k of a run */

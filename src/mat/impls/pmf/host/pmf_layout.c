@@ -6,7 +6,6 @@
   goes alone.
 */
 #include "pmf_host.h"
-#include "../../../../host/fetch.h"
 #include "../../../../host/near.h"
 #include "../../../../host/machine.h"
 
@@ -144,8 +143,7 @@ static PetscErrorCode PmfLayoutWindow(PmfLayout *layout, PetscInt first, PetscIn
     const PetscInt rows  = (PetscInt)PetscMin((size_t)PMF_LANES, layout->nrows - k);
     PetscInt       alone = PmfAlone(csr, row, rows);
 
-    for (size_t l = PMF_LANES; l < PMF_LANES + (size_t)layout->b->fetched && k + l < layout->nrows; l++)
-      SpmvFetchRow(csr, row[l], PETSC_FALSE);
+    PmfFetchRows(layout, row, PMF_LANES);
     k += (size_t)(alone ? alone : rows);
     if (!alone) PetscCall(PmfAppend(layout, PmfSliceOf(layout, row, rows)));
     for (; alone; alone--, row++) PetscCall(PmfAppend(layout, PmfSliceAlone(layout, *row, csr->i[*row], csr->i[*row + 1])));

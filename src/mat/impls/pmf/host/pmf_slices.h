@@ -60,7 +60,7 @@ SPMV_INLINE void PmfPrefetchValues(const PmfCursor *c, size_t k, int prefetch)
 SPMV_INLINE void PmfPrefetchStep(const PmfCursor *c, size_t k, PmfKind kind, size_t size, int prefetch)
 {
   PmfPrefetchValues(c, k, prefetch);
-  if (prefetch && kind >= PMF_PAIRED) SpmvPrefetch(c->column + PMF_LANES * k * size + PMF_DISTANCE_COLUMNS, 1);
+  if (prefetch && PmfColumnsOf(kind) > 1) SpmvPrefetch(c->column + PmfColumnsOf(kind) * k * size + PMF_DISTANCE_COLUMNS, 1);
 }
 
 SPMV_INLINE void PmfAddStep(const PmfCursor *c, size_t k, PmfKind kind, size_t size, int prefetch, const PetscScalar *x,

@@ -29,18 +29,6 @@ static PetscLogDouble WindowTime(const SpmvNear *near)
          (PetscLogDouble)PetscMax(1, near->entries);
 }
 
-/* Looks at some entries of rows [first, first + rows), which are ordered: at those in the middle */
-static void WindowLook(const SpmvCSR *csr, const int32_t order[], PetscInt rows, PetscInt entries, SpmvNear *near)
-{
-  const PetscInt64 end = near->entries + entries;
-  PetscInt         r   = rows / 2 / PMF_LANES * PMF_LANES;
-
-  for (PetscInt n = 0; n < rows && near->entries < end; n += PMF_LANES) {
-    SpmvNearRows(near, csr, order + r, PetscMin(PMF_LANES, rows - r));
-    r = r + PMF_LANES < rows ? r + PMF_LANES : 0;
-  }
-}
-
 /*
   PmfWindowChoose - the rows that are to be ordered together, from rows in two places
 
@@ -69,7 +57,7 @@ PetscErrorCode PmfWindowChoose(const SpmvCSR *csr, PetscInt *window)
       const PetscInt first = PetscMin(csr->m - rows, (PetscInt)SpmvShare((size_t)csr->m, p, WINDOW_PLACES + 1));
 
       SpmvNearOrder(csr, first, first + rows, windows[k], order);
-      WindowLook(csr, order, rows, PetscMin(WINDOW_MOST, nz / WINDOW_PART), &near);
+      SpmvNearFrom(&near, csr, order, rows, rows / 2 / PMF_LANES * PMF_LANES, PetscMin(WINDOW_MOST, nz / WINDOW_PART));
     }
     time = WindowTime(&near);
     if (!k) own = time;
