@@ -316,6 +316,13 @@ static PetscBool Same(PetscInt r, PetscInt c)
 
   return (PetscBool)(c == at || c == at + 1 || c == at + 3 || c == at + 9 || c == at + 10 || c == 38);
 }
+/* Nodes of one to five rows, with forty neighbours of three unknowns: more than a transposed product takes in one turn */
+static PetscBool Long(PetscInt r, PetscInt c)
+{
+  const PetscInt at = r % 15, node = r / 15 * 5 + (at > 0) + (at > 2) + (at > 5) + (at > 9);
+
+  return (PetscBool)((c / 3 + node) % 2 == 0);
+}
 
 /* Builds a matrix, prints what became of it, and multiplies */
 static PetscErrorCode Slices(const char name[], PetscInt m, PetscInt n, Pattern *pattern, SpmvPlan plan)
@@ -372,6 +379,7 @@ int main(int argc, char **argv)
     PetscCall(Slices("nodes", 48, 48, Nodes, plan));
     PetscCall(Slices("nodes of four", 44, 44, Quads, plan));
     PetscCall(Slices("same rows", 40, 40, Same, plan));
+    PetscCall(Slices("long rows", 45, 240, Long, plan));
   }
   plan.value[PMF_PIECES] = 3;
   PetscCall(Slices("nodes, wide", 48, 70000, NodesApart, plan));

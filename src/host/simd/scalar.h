@@ -77,6 +77,7 @@ SPMV_LANES(8, SpmvIndex, SpmvIndexAdd, (SpmvIndex a, SpmvIndex b), a.a[l] + b.a[
 SPMV_LANES(8, SpmvIndex, SpmvIndexSub, (SpmvIndex a, SpmvIndex b), a.a[l] - b.a[l])
 SPMV_LANES(8, SpmvIndex, SpmvIndexMul, (SpmvIndex a, SpmvIndex b), a.a[l] * b.a[l])
 SPMV_LANES(8, SpmvIndex, SpmvIndexMin, (SpmvIndex a, SpmvIndex b), PetscMin(a.a[l], b.a[l]))
+SPMV_LANES(8, SpmvIndex, SpmvIndexPick, (SpmvIndex a, uint32_t w), a.a[w >> (4 * l + 2) & 3] + (int32_t)(w >> 4 * l & 3))
 SPMV_LANES(8, SpmvIndex, SpmvIndexScan, (SpmvIndex a), l ? out.a[l - 1] + a.a[l] : a.a[l])
 
 typedef struct {

@@ -74,6 +74,7 @@
 
   SpmvIndexSplat(c), SpmvIndexLoad32(p), SpmvIndexLoadU16(p), SpmvIndexLoadS16(p), SpmvIndexStore32(p, a)
   SpmvIndexAdd(a, b), SpmvIndexSub(a, b), SpmvIndexMul(a, b), SpmvIndexMin(a, b)
+  SpmvIndexPick(a, word)        in lane l the place that SpmvPick() takes it from, of pieces that begin at lanes 0 to 3 of a
   SpmvIndexScan(a)              the sum of lanes 0 to l in lane l
   SpmvIndexLast(a)              the last lane in all lanes
   SpmvIndexEqual(a, value), SpmvIndexGreater(a, value)  the mask of the lanes that are

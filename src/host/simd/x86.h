@@ -149,6 +149,14 @@ SPMV_INLINE void SpmvIndexStore32(int32_t *p, SpmvIndex v)
 {
   _mm256_storeu_si256((__m256i *)p, v);
 }
+SPMV_INLINE SpmvIndex SpmvIndexPick(SpmvIndex a, uint32_t w)
+{
+  const __m256i at    = _mm256_srlv_epi32(_mm256_set1_epi32((int)w), _mm256_setr_epi32(0, 4, 8, 12, 16, 20, 24, 28));
+  const __m256i three = _mm256_set1_epi32(3);
+
+  return _mm256_add_epi32(_mm256_permutevar8x32_epi32(a, _mm256_and_si256(_mm256_srli_epi32(at, 2), three)),
+                          _mm256_and_si256(at, three));
+}
 SPMV_INLINE SpmvIndex SpmvIndexLane(SpmvIndex a, int32_t l)
 {
   return _mm256_permutevar8x32_epi32(a, _mm256_set1_epi32(l));

@@ -88,6 +88,7 @@ static void PmfMultTransposeTask(void *context, PetscInt t)
     for (int32_t k = b->first[part]; k < b->first[part + 1]; k++) {
       const PmfRun *run = &b->run[k];
 
+      if (b->prefetch) SpmvPrefetch((const char *)run + PMF_DISTANCE_RUNS, 1);
       if (run->flags & PMF_WIDE) PmfTransposeOf(b, run, p->x, y + run->base, sizeof(int32_t));
       else PmfTransposeOf(b, run, p->x, y + run->base, sizeof(uint16_t));
     }

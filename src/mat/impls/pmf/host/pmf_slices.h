@@ -223,28 +223,98 @@ SPMV_INLINE void PmfTransposeMasked(PmfCursor *c, size_t n, PmfKind kind, size_t
   c->mask += n;
 }
 
-/* The same for a step that shares pieces of x, whose columns are at `piece` */
-SPMV_INLINE void PmfTransposeNear(const PmfCursor *c, const char *piece, size_t size, int prefetch, Spmv8 xr, PetscScalar *y)
+/* PmfProducts: what steps that share pieces of x add to y, and where */
+typedef struct {
+  PetscScalar lane[PMF_NEAR_MAX][PMF_LANES] __attribute__((aligned(SPMV_CACHE_LINE)));
+  int32_t     place[PMF_NEAR_MAX][PMF_LANES];
+} PmfProducts;
+
+/* Makes them of so many steps. Returns bits: some of 4 l to 4 l + 3 are set if lanes l and l + 1 have columns that differ */
+SPMV_INLINE uint32_t PmfProductsOf(PmfCursor *c, size_t steps, size_t size, int prefetch, Spmv8 xr, PmfProducts *products)
 {
-  PetscScalar lane[PMF_LANES];
-  uint32_t    w;
+  const SpmvIndex pieces =
+    size == sizeof(uint16_t) ? SpmvIndexLoadU16((const uint16_t *)c->column) : SpmvIndexLoad32((const int32_t *)c->column);
+  uint32_t differ = 0;
 
   PmfPrefetchStep(c, 0, PMF_NEAR, size, prefetch);
-  memcpy(&w, c->column, sizeof(w));
-  Spmv8Store(lane, Spmv8Mul(PmfValue(c, 0), xr));
-  for (size_t l = 0; l < PMF_LANES;) { /* rows of a node are side by side, and add to the same entry: once, for all */
-    const uint32_t at  = w & 15;
-    PetscScalar    sum = lane[l];
+  PmfMove(c, 0, PMF_NEAR_PIECES, size);
+  for (size_t t = 0; t < steps; t++) {
+    uint32_t word;
 
-    for (l++, w >>= 4; l < PMF_LANES && (w & 15) == at; l++, w >>= 4) sum += lane[l];
-    y[PmfIndexAt(piece, size, at >> 2) + (ptrdiff_t)(at & 3)] += sum;
+    if (t) PmfPrefetchValues(c, t, prefetch);
+    memcpy(&word, c->column + sizeof(word) * t, sizeof(word));
+    differ |= word ^ word >> 4;
+    SpmvIndexStore32(products->place[t], SpmvIndexPick(pieces, word));
+    Spmv8Store(products->lane[t], Spmv8Mul(PmfValue(c, t), xr));
+  }
+  PmfMove(c, steps, steps, sizeof(uint32_t));
+  return differ;
+}
+
+/* Adds lanes [l, l + rows), which have the same columns, of n times so many steps */
+SPMV_INLINE void PmfProductsAdd(const PmfProducts products[], int32_t n, size_t steps, size_t l, size_t rows, PetscScalar *y)
+{
+  for (const PmfProducts *p = products; p < products + n; p++) {
+    for (size_t t = 0; t < steps; t++) {
+      PetscScalar sum = p->lane[t][l];
+
+      for (size_t k = 1; k < rows; k++) sum += p->lane[t][l + k];
+      y[p->place[t][l]] += sum;
+    }
+  }
+}
+
+/* The same for each node of the lanes, whose rows are side by side; last: bit 4 l is set if lane l is the last of its node */
+SPMV_INLINE void PmfProductsAddNodes(const PmfProducts products[], int32_t n, size_t steps, uint32_t last, PetscScalar *y)
+{
+  for (size_t l = 0; l < PMF_LANES; last &= last - 1) {
+    const size_t rows = (size_t)__builtin_ctz(last) / 4 + 1 - l;
+
+    switch (rows) {
+    case 1: PmfProductsAdd(products, n, steps, l, 1, y); break;
+    case 2: PmfProductsAdd(products, n, steps, l, 2, y); break;
+    case 3: PmfProductsAdd(products, n, steps, l, 3, y); break;
+    default: PmfProductsAdd(products, n, steps, l, rows, y);
+    }
+    l += rows;
+  }
+}
+
+/* One function for all loops, and y, which has a run's base in it, in one register */
+static __attribute__((noinline)) void PmfProductsAddAll(const PmfProducts products[], int32_t n, size_t steps, uint32_t last,
+                                                        PetscScalar *y)
+{
+  if (steps == 2) PmfProductsAddNodes(products, n, 2, last, y);
+  else if (steps == 3) PmfProductsAddNodes(products, n, 3, last, y);
+  else PmfProductsAddNodes(products, n, PMF_NEAR_MAX, last, y);
+}
+
+/*
+  y += A^T x for n times so many steps that share pieces of x. Rows of a node are side by side and have the same columns: they add
+  to y once, for all. One node after the other adds what it has in many steps, since nodes of a slice are neighbours, which share
+  columns, too, and an addition waits for one to the same entry just before it
+*/
+#define PMF_TURN 16
+SPMV_INLINE void PmfTransposeNear(PmfCursor *c, int32_t n, size_t steps, size_t size, int prefetch, Spmv8 xr, PetscScalar *y)
+{
+  PmfProducts products[PMF_TURN];
+
+  for (int32_t k = 0; k < n; k += PMF_TURN) {
+    const int32_t turn   = PetscMin(PMF_TURN, n - k);
+    uint32_t      differ = 0;
+
+    for (int32_t t = 0; t < turn; t++) differ |= PmfProductsOf(c, steps, size, prefetch, xr, &products[t]);
+    differ |= differ >> 2;
+    differ |= differ >> 1;
+    PmfProductsAddAll(products, turn, steps, (differ & 0x01111111) | 1u << 4 * (PMF_LANES - 1), y);
   }
 }
 
 /* y <- y + A^T x for a slice, whose lanes multiply xr */
 SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size, int prefetch, Spmv8 xr, PetscScalar *y)
 {
-  const size_t consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON];
+  const size_t  consecutive = (size_t)run->steps[PMF_CONSECUTIVE], common = (size_t)run->steps[PMF_COMMON];
+  const int32_t near = run->steps[PMF_NEAR];
 
   /* Every third, since a step must wait for one just before it that overlaps it, as a stencil's neighbours do */
   for (size_t first = 0; first < 3; first++) {
@@ -267,12 +337,9 @@ SPMV_INLINE void PmfTransposeSlice(const PmfRun *run, PmfCursor *c, size_t size,
     SpmvScatterAdd8(y, c->column, size, Spmv8Mul(PmfValue(c, 0), xr));
     SpmvScatterAdd8(y + 1, c->column, size, Spmv8Mul(PmfValue(c, 1), xr));
   }
-  for (int32_t k = 0; k < run->steps[PMF_NEAR]; k++) {
-    const char *piece = c->column;
-
-    PmfMove(c, 0, PMF_NEAR_PIECES, size);
-    for (int32_t t = 0; t < run->near; t++, PmfMove(c, 1, 1, sizeof(uint32_t))) PmfTransposeNear(c, piece, size, prefetch, xr, y);
-  }
+  if (run->near == 2) PmfTransposeNear(c, near, 2, size, prefetch, xr, y);
+  else if (run->near == 3) PmfTransposeNear(c, near, 3, size, prefetch, xr, y);
+  else if (run->near) PmfTransposeNear(c, near, 4, size, prefetch, xr, y);
   for (int32_t k = 0; k < run->steps[PMF_GATHERED]; k++, PmfMove(c, 1, PMF_LANES, size)) {
     PmfPrefetchStep(c, 0, PMF_GATHERED, size, prefetch);
     SpmvScatterAdd8(y, c->column, size, Spmv8Mul(PmfValue(c, 0), xr));
