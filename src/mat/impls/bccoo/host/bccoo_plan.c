@@ -90,7 +90,7 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define BCCOO_SLOW      1.25 /* from memory, where the lanes read x in as many places: 7 matrices of 30 M entries, Zen 5 */
+#define BCCOO_SLOW      1.15 /* from memory, where lanes read x in as many places: 1.25 on Zen 5, 1.1 on Zen 4 (7 matrices each) */
 #define BCCOO_HELD      1.15 /* from the last cache: with it 65 matrices take 1.1 times their estimate, not 1.14 (Zen 4) */
 #define BCCOO_PAIR      2    /* entries of a block that is no faster where vectors are whole (4 matrices, Emerald Rapids) */
 #define BCCOO_WAITS     0.8  /* of the lines of x that a row after the other waits for (17 matrices, Emerald Rapids) */
