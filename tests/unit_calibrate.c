@@ -78,7 +78,7 @@ static PetscErrorCode TestFit(void)
   for (PetscInt k = 0; k < N; k++) {
     const PetscReal nz = 1e5;
 
-    terms[k]               = (SpmvTerms){.slower = 1, .bytes = nz * (2 + 20 * Random(&x)), .level = 1 + (int)(k % 3)};
+    terms[k]               = (SpmvTerms){.slower = 1, .crowd = 1, .bytes = nz * (2 + 20 * Random(&x)), .level = 1 + (int)(k % 3)};
     terms[k].work.cycles   = (k / 3) % 4 == 0 ? nz * 8 * Random(&x) : 0;
     terms[k].work.misses   = (k / 3) % 4 == 1 ? nz * Random(&x) : 0;
     terms[k].work.branches = 10 * made.learnt;
@@ -114,8 +114,9 @@ static PetscErrorCode TestMeasure(void)
   SpmvMachineAssumed(&machine);
   PetscCall(SpmvCalibrate(PART, &machine, &error));
   PetscCheck(error >= 0 && machine.cycle > 0 && machine.byte[3] >= machine.byte[1] && machine.line[3] >= machine.line[1] &&
-               machine.isa[SPMV_SCALAR] > 0 && machine.learnt >= 1024 && machine.parallel > 0,
-             PETSC_COMM_SELF, PETSC_ERR_PLIB, "cycle %g, isa %g, learnt %g", machine.cycle, machine.isa[0], machine.learnt);
+               machine.isa[SPMV_SCALAR] > 0 && machine.learnt >= 1024 && machine.parallel > 0 && machine.streams >= 1,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "cycle %g, isa %g, learnt %g, streams %g", machine.cycle, machine.isa[0],
+             machine.learnt, machine.streams);
   PetscCall(SpmvCalibrateSave(file, &machine));
   SpmvMachineAssumed(&read);
   PetscCheck(SpmvMachineRead(file, &read, why, sizeof(why)) && fabs(read.cycle / machine.cycle - 1) < 1e-6, PETSC_COMM_SELF,

@@ -255,6 +255,55 @@ static PetscErrorCode TestLevels(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where more cores read memory than it serves, bytes from there take longer, and nothing else; there is one process here */
+static PetscErrorCode TestCrowd(void)
+{
+  static const struct {
+    double threads, streams, crowd;
+  } cases[] = {
+    {1, 0.125, 8}, {1, 2, 1}, {1, 1e6, 1}, {1e6, 1e9, 1}, {1, 0, 1},
+  };
+  const PetscInt       i[] = {0, 1, 2, 3}, j[] = {0, 1, 2};
+  const PetscScalar    a[]        = {1, 2, 3};
+  const SpmvCSR        csr        = {.m = 3, .n = 3, .rbs = 1, .cbs = 1, .i = i, .j = j, .a = a};
+  const SpmvPlan       plan       = SpmvPlanDefault(SPMV_BACKEND_HOST, 0, NULL);
+  const SpmvMachine    known      = *SpmvMachineGet();
+  const PetscLogDouble processors = (PetscLogDouble)sysconf(_SC_NPROCESSORS_ONLN);
+  SpmvMachine          machine    = known, slow;
+  SpmvSample           sample     = {0};
+  SpmvTerms            terms, alone;
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); k++) {
+    machine.streams = cases[k].streams;
+    SpmvMachineSet(&machine);
+    PetscCheck(SpmvMachineCrowd(cases[k].threads) == cases[k].crowd, PETSC_COMM_SELF, PETSC_ERR_PLIB, "case %d: %g", (int)k,
+               SpmvMachineCrowd(cases[k].threads));
+  }
+  machine.streams = 0.5;
+  SpmvMachineSet(&machine);
+  PetscCheck(SpmvMachineCrowd(1e6) == 2 * processors, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a million threads: %g",
+             SpmvMachineCrowd(1e6));
+  PetscCall(SpmvSampleCreate(&csr, SPMV_SAMPLE_FORMATS, &sample));
+  for (int cached = 0; cached < 2; cached++) {
+    for (int c = 0; c < 3; c++) machine.cache[c] = cached ? 1e6 : 1;
+    machine.last    = machine.cache[2];
+    machine.streams = 0.125;
+    SpmvMachineSet(&machine);
+    PetscCall(SpmvEstimateTerms(&sample, SPMV_ISA_COUNT, SPMV_NUMBER_AIJ, 1, &plan, &terms));
+    slow = machine;
+    slow.byte[SPMV_LEVELS - 1] *= cached ? 1 : 8;
+    alone       = terms;
+    alone.crowd = 1;
+    PetscCheck(terms.crowd == 8 && SpmvSeconds(&machine, &terms) == SpmvSeconds(&slow, &alone), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s, %g: %g s, %g with slow memory", cached ? "cached" : "from memory", terms.crowd, SpmvSeconds(&machine, &terms),
+               SpmvSeconds(&slow, &alone));
+  }
+  SpmvMachineSet(&known);
+  PetscCall(SpmvSampleDestroy(&sample));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   char      folder[PETSC_MAX_PATH_LEN], file[PETSC_MAX_PATH_LEN], kind[16] = "used";
@@ -272,6 +321,7 @@ int main(int argc, char **argv)
   PetscCall(TestFile(file));
   PetscCall(TestGet(folder, old));
   PetscCall(TestLevels());
+  PetscCall(TestCrowd());
   PetscCall(PetscFinalize());
   return 0;
 }

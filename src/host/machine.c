@@ -11,6 +11,7 @@
 */
 #include "machine.h"
 #include "../sys/paths.h"
+#include <math.h>
 #include <unistd.h>
 
 #define MACHINE_VERSION 4
@@ -19,6 +20,7 @@
 
 /* Of these only Zen 4's were measured; the others have the same. `last` is for where the system does not tell */
 #define MACHINE_ASSUMED .last = 25165824, .cached = 700000, .uncached = 7000000, .column = 1000000
+#define MACHINE_STREAMS 2.   /* cores that any memory serves */
 #define MACHINE_HELD    0.75 /* of the last cache: what one process alone is likely to find there (Zen 4, Emerald Rapids) */
 
 /* Machines that were measured. The first one is what every other is taken for */
@@ -79,9 +81,9 @@ static const struct {
   { \
     #name, offsetof(SpmvMachine, name), sizeof(((SpmvMachine *)0)->name) / sizeof(PetscLogDouble) \
   }
-  FIELD(cache),  FIELD(far),      FIELD(last),    FIELD(cached), FIELD(uncached), FIELD(column),
-  FIELD(learnt), FIELD(parallel), FIELD(byte),    FIELD(line),   FIELD(cycle),    FIELD(miss),
-  FIELD(vector), FIELD(gathered), FIELD(blocked), FIELD(isa)
+  FIELD(cache),  FIELD(far),      FIELD(last),     FIELD(cached),  FIELD(uncached), FIELD(column),
+  FIELD(learnt), FIELD(parallel), FIELD(streams),  FIELD(byte),    FIELD(line),     FIELD(cycle),
+  FIELD(miss),   FIELD(vector),   FIELD(gathered), FIELD(blocked), FIELD(isa)
 #undef FIELD
 };
 
@@ -122,7 +124,21 @@ void SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *mach
   machine->far = mesh;
 }
 
-/* What is assumed of this machine */
+/* Processors of this machine. The system is asked once: it reads a file each time */
+static PetscInt MachineProcessors(void)
+{
+  static PetscInt processors;
+
+  if (!processors) processors = (PetscInt)PetscMax(1, sysconf(_SC_NPROCESSORS_ONLN));
+  return processors;
+}
+
+/*
+  What is assumed of this machine
+
+  The more processors, the less each has of the memory's bandwidth where all of them read: of what one alone has, 0.75 to 1 where
+  there are two (Zen 4), half where there are 16 (Emerald Rapids), both virtual machines; a tenth of 96 (Genoa), from STREAM
+*/
 void SpmvMachineAssumed(SpmvMachine *machine)
 {
   PetscInt   isa = SPMV_ISA_COUNT - 1;
@@ -132,6 +148,7 @@ void SpmvMachineAssumed(SpmvMachine *machine)
   while (!SpmvIsaSupported((SpmvIsa)isa)) isa--;
   SpmvCachesRead(MACHINE_FOLDER, &caches);
   SpmvMachineBuiltin((SpmvIsa)isa, &caches, machine);
+  machine->streams = PetscMax(MACHINE_STREAMS, sqrt((PetscLogDouble)MachineProcessors()));
   (void)PetscInfo(NULL, "%s, caches of %zu, %zu and %zu kB, the last of %d ways: assumed to be %s; rates are %s's\n",
                   SpmvIsaName(isa), caches.bytes[0] >> 10, caches.bytes[1] >> 10, caches.bytes[2] >> 10, (int)caches.ways,
                   machine->far > 0 ? "over a mesh" : "next to its cores",
@@ -225,23 +242,30 @@ const SpmvMachine *SpmvMachineGet(void)
   return &Machine;
 }
 
-/* Processors of this machine. The system is asked once: it reads a file each time */
-static PetscInt MachineProcessors(void)
+/* Processes of the program that run on this machine, as far as there are processors for them */
+static PetscLogDouble MachineProcesses(void)
 {
-  static PetscInt processors;
+  PetscMPIInt processes = 1;
 
-  if (!processors) processors = (PetscInt)PetscMax(1, sysconf(_SC_NPROCESSORS_ONLN));
-  return processors;
+  (void)MPI_Comm_size(PETSC_COMM_WORLD, &processes);
+  return (PetscLogDouble)PetscMin(processes, MachineProcessors());
 }
 
 /* Bytes that the last cache is likely to hold of what this process reads: the others of this node have their part of it */
 PetscLogDouble SpmvMachineHeld(void)
 {
-  const SpmvMachine *machine   = SpmvMachineGet();
-  PetscMPIInt        processes = 1;
+  const SpmvMachine *machine = SpmvMachineGet();
 
-  (void)MPI_Comm_size(PETSC_COMM_WORLD, &processes);
-  return PetscMax(machine->cache[SPMV_LEVELS - 2], machine->last / (PetscLogDouble)PetscMin(processes, MachineProcessors()));
+  return PetscMax(machine->cache[SPMV_LEVELS - 2], machine->last / MachineProcesses());
+}
+
+/* How many times as long one core reads memory as it would alone, while each process has so many threads that read */
+PetscLogDouble SpmvMachineCrowd(PetscLogDouble threads)
+{
+  const SpmvMachine   *machine = SpmvMachineGet();
+  const PetscLogDouble readers = PetscMin(threads * MachineProcesses(), (PetscLogDouble)MachineProcessors());
+
+  return machine->streams > 0 ? PetscMax(1, readers / machine->streams) : 1;
 }
 
 /* From now on this is known of it */

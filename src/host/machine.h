@@ -1,9 +1,9 @@
 /*
   machine.h - what is known of the machine: its caches, what they hold of a matrix, how fast a core is
 
-  Formats, the glue and the tuner read it; SpmvMachineGet() fills it once. Without the user's file only `cache` and `last`, by
-  which plans are chosen, and `far` differ from one machine to the next: on the others depends how a few products under one plan
-  round.
+  Formats, the glue and the tuner read it; SpmvMachineGet() fills it once. Without the user's file only `cache`, `last` and
+  `streams`, by which plans are chosen, and `far` differ from one machine to the next: on the others depends how a few products
+  under one plan round.
 */
 #pragma once
 #include "../spmvimpl.h"
@@ -21,6 +21,7 @@ typedef struct {
   PetscLogDouble column;                 /* entries of a vector that are likely to stay in cache beside other vectors */
   PetscLogDouble learnt;                 /* rows whose ends the branch predictor may know from one product to the next */
   PetscLogDouble parallel;               /* entries that one thread has multiplied before others have begun */
+  PetscLogDouble streams;                /* cores whose products may read memory at once, each as fast as one's alone */
 
   /* Rates of one core, in nanoseconds */
   PetscLogDouble byte[SPMV_LEVELS]; /* to read a byte, one after the other, from each level */
@@ -70,6 +71,7 @@ static inline int32_t SpmvMachineLine(PetscInt column)
 /* machine.c */
 extern const SpmvMachine *SpmvMachineGet(void);
 extern PetscLogDouble     SpmvMachineHeld(void);
+extern PetscLogDouble     SpmvMachineCrowd(PetscLogDouble threads);
 extern void               SpmvMachineSet(const SpmvMachine *machine);
 extern void               SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *machine);
 extern void               SpmvMachineAssumed(SpmvMachine *machine);

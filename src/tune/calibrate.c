@@ -4,7 +4,8 @@
   A probe that reads memory and does nothing else takes another time than a product, so products are what is measured: each format
   that suits a matrix, under its own plan. The rates are those of least misfit of log(predicted / measured), in which few large
   misfits count less than many small ones (soft L1), and which holds them near the assumed ones as far as products do not tell.
-  Then come what products of small matrices do not show: instruction sets, branches, and how long other threads take to begin.
+  Then come what products of small matrices do not show: instruction sets, branches, how many cores the memory serves, and how long
+  other threads take to begin.
 
   Sizes of caches are what the system tells, and what the last one is likely to hold is as it was assumed.
 */
@@ -14,6 +15,9 @@
 #include <petsctime.h>
 #include <math.h>
 #include <unistd.h>
+#if defined(_OPENMP)
+  #include <omp.h>
+#endif
 
 #define CALIBRATE_SECONDS 0.015               /* to measure a product in, about */
 #define CALIBRATE_LEAST   5e-5                /* seconds that the clock tells well */
@@ -26,6 +30,7 @@
 #define CALIBRATE_RATES   11
 #define CALIBRATE_MOST    100. /* times as long is the most that counts: more is other programs' doing */
 #define CALIBRATE_FAR     3.   /* how much slower than the second cache one is that is far */
+#define CALIBRATE_STREAM  8e6  /* bytes that each of many cores reads */
 
 #define CALIBRATE_BEGIN 531. /* nanoseconds until another thread began where the built-in numbers were measured */
 
@@ -192,6 +197,7 @@ static PetscErrorCode MeasureMatrix(const SpmvCSR *csr, Measured *m)
     const SpmvOption *o = &search.option[k];
 
     PetscCall(SpmvEstimateTerms(&search.sample, q.isa, o->number, 1, &o->plan, &m->terms[m->n]));
+    m->terms[m->n].crowd = 1; /* other processes wait meanwhile */
     PetscCall(MeasureProduct(csr, o->number, q.isa, &o->plan, search.x, search.y, &m->seconds[m->n]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -298,6 +304,75 @@ static PetscErrorCode MeasureLearnt(SpmvMachine *machine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What threads read, each an array of its own */
+typedef struct {
+  PetscInt           ntasks;
+  size_t             n;
+  uint64_t         **array; /* [ntasks][n] */
+  volatile uint64_t *sum;   /* [ntasks] so that nothing is left out */
+} Streams;
+
+static PetscErrorCode StreamsDestroy(Streams *streams)
+{
+  PetscFunctionBegin;
+  for (PetscInt t = 0; streams->array && t < streams->ntasks; t++) PetscCall(SpmvFree(&streams->array[t]));
+  PetscCall(PetscFree(streams->array));
+  PetscCall(PetscFree(streams->sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void StreamsTouch(void *context, PetscInt task)
+{
+  const Streams *streams = (const Streams *)context;
+
+  memset(streams->array[task], 1, streams->n * sizeof(uint64_t));
+}
+
+static void StreamsRead(void *context, PetscInt task)
+{
+  const Streams *streams = (const Streams *)context;
+  uint64_t       sum     = 0;
+
+  for (size_t k = 0; k < streams->n; k++) sum += streams->array[task][k];
+  streams->sum[task] = sum;
+}
+
+static void RunStreams(void *context)
+{
+  SpmvRun(((const Streams *)context)->ntasks, StreamsRead, context);
+}
+
+/*
+  How many cores may read memory at once, each as fast as products of one alone do: from what all of them read together, which is as
+  assumed where this process may not run on all
+*/
+static PetscErrorCode MeasureStreams(PetscInt part, SpmvMachine *machine)
+{
+#if defined(_OPENMP)
+  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  SPMV_DESTROY_BY(StreamsDestroy)
+  Streams        streams = {.ntasks = (PetscInt)processors};
+  PetscLogDouble bytes, seconds;
+
+  PetscFunctionBegin;
+  if (processors <= 1 || omp_get_num_procs() < processors) PetscFunctionReturn(PETSC_SUCCESS);
+  streams.n =
+    (size_t)PetscMax(CALIBRATE_STREAM, 4 * machine->last / (PetscLogDouble)processors) / sizeof(uint64_t) / (size_t)part;
+  PetscCall(PetscCalloc1(processors, &streams.array));
+  PetscCall(PetscCalloc1(processors, (uint64_t **)(void *)&streams.sum));
+  for (PetscInt t = 0; t < streams.ntasks; t++) PetscCall(SpmvAlloc(streams.n * sizeof(uint64_t), &streams.array[t]));
+  SpmvRun(streams.ntasks, StreamsTouch, &streams);
+  PetscCall(Measure((Work){RunStreams, &streams}, &seconds));
+  bytes            = (PetscLogDouble)streams.ntasks * (PetscLogDouble)(streams.n * sizeof(uint64_t));
+  machine->streams = PetscMax(1, bytes / (1e9 * seconds) * machine->byte[SPMV_LEVELS - 1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+#else
+  (void)part;
+  (void)machine;
+  return PETSC_SUCCESS;
+#endif
+}
+
 static void DoNothing(void *context, PetscInt task)
 {
   (void)context;
@@ -325,6 +400,7 @@ PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble
   PetscCall(MeasureRates(part, machine, error));
   PetscCall(MeasureIsas(part, machine));
   PetscCall(MeasureLearnt(machine));
+  PetscCall(MeasureStreams(part, machine));
   machine->byte[0] *= machine->cycle / assumed.cycle;
   Order(machine);
   machine->far = machine->byte[2] >= CALIBRATE_FAR * machine->byte[1];

@@ -81,8 +81,9 @@ PetscLogDouble SpmvFarWait(const SpmvMachine *machine, const PetscLogDouble far[
 PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
   const SpmvWork      *w      = &t->work;
+  const PetscLogDouble byte[] = {machine->byte[0], machine->byte[1], machine->byte[2], t->crowd * machine->byte[3]};
   const PetscLogDouble missed = SpmvMachineKnows(machine, w->branches) ? ESTIMATE_LEARNT * w->misses : w->misses;
-  const PetscLogDouble load   = t->bytes * EstimateAt(machine->byte, t->level) * EstimateSlower(w, t->level);
+  const PetscLogDouble load   = t->bytes * EstimateAt(byte, t->level) * EstimateSlower(w, t->level);
   const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
 
@@ -109,6 +110,7 @@ static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, PetscLogDo
 
   t->slower  = slower;
   t->sharers = sharers;
+  t->crowd   = SpmvMachineCrowd(sharers);
   t->bytes   = w->bytes + 2 * w->moved + (PetscLogDouble)(s->all->m + s->all->n) * sizeof(PetscScalar);
   t->level   = EstimateSharedLevel(t->bytes, sharers);
   for (int level = 1; level < SPMV_LEVELS; level++) {

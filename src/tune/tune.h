@@ -141,6 +141,7 @@ typedef struct {
   SpmvWork       work;
   PetscLogDouble sharers; /* threads that the work is shared by */
   PetscLogDouble slower;  /* by how much all of the work takes longer than with the best instruction set */
+  PetscLogDouble crowd;   /* SpmvMachineCrowd() of the sharers */
   PetscLogDouble bytes;   /* that are read and written, x and y among them */
   PetscLogDouble near;    /* entries of x that the first cache does not have, but would if rows were taken as they come */
   PetscLogDouble level;   /* of memory that they come from, if they are read over and over; 2.3: a third of them from level 3 */

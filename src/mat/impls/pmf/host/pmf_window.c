@@ -24,7 +24,7 @@ static PetscLogDouble WindowTime(const SpmvNear *near)
 {
   const SpmvMachine *machine = SpmvMachineGet();
 
-  return ((PetscLogDouble)near->places * WINDOW_ENTRY * machine->byte[SPMV_LEVELS - 1] +
+  return ((PetscLogDouble)near->places * WINDOW_ENTRY * machine->byte[SPMV_LEVELS - 1] * SpmvMachineCrowd(1) +
           (PetscLogDouble)near->missed * machine->line[1]) /
          (PetscLogDouble)PetscMax(1, near->entries);
 }
