@@ -79,7 +79,7 @@ static PetscErrorCode TestBuiltin(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Files as Linux has them; without them the processor tells something that is likely, or nothing */
+/* Files as Linux has them, or none; the processor tells something that is likely, or nothing */
 static PetscErrorCode TestCaches(const char folder[])
 {
   static const char *const files[][2] = {
@@ -107,6 +107,8 @@ static PetscErrorCode TestCaches(const char folder[])
   PetscCheck(c.bytes[0] == 49152 && c.bytes[1] == 2097152 && c.bytes[2] == 110100480 && c.ways == 15, PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "caches of %zu, %zu and %zu bytes, %d ways", c.bytes[0], c.bytes[1], c.bytes[2], (int)c.ways);
   SpmvCachesRead("/nowhere", &c);
+  PetscCheck(!c.bytes[0] && !c.bytes[1] && !c.bytes[2], PETSC_COMM_SELF, PETSC_ERR_PLIB, "caches of no folder");
+  SpmvCachesAsk(&c);
   PetscCheck(!c.bytes[0] ||
                (c.bytes[0] >= 4096 && c.bytes[1] > c.bytes[0] && (!c.bytes[2] || (c.bytes[2] >= c.bytes[1] && c.ways > 0))),
              PETSC_COMM_SELF, PETSC_ERR_PLIB, "caches of %zu, %zu and %zu bytes, %d ways", c.bytes[0], c.bytes[1], c.bytes[2],

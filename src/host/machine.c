@@ -146,7 +146,8 @@ void SpmvMachineAssumed(SpmvMachine *machine)
   SpmvCaches caches;
 
   while (!SpmvIsaSupported((SpmvIsa)isa)) isa--;
-  SpmvCachesRead(MACHINE_FOLDER, &caches);
+  SpmvCachesAsk(&caches);
+  if (!caches.bytes[0]) SpmvCachesRead(MACHINE_FOLDER, &caches);
   SpmvMachineBuiltin((SpmvIsa)isa, &caches, machine);
   machine->streams = PetscMax(MACHINE_STREAMS, sqrt((PetscLogDouble)MachineProcessors()));
   (void)PetscInfo(NULL, "%s, caches of %zu, %zu and %zu kB, the last of %d ways: assumed to be %s; rates are %s's\n",

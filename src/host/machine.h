@@ -80,6 +80,7 @@ extern PetscBool          SpmvMachineRead(const char file[], SpmvMachine *machin
 extern void               SpmvMachineWrite(const SpmvMachine *machine, FILE *f);
 
 /* caches.c */
+extern void SpmvCachesAsk(SpmvCaches *caches);
 extern void SpmvCachesRead(const char folder[], SpmvCaches *caches);
 
 /* Whether a cache of a core's own has a matrix, as rows with their columns */
