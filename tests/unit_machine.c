@@ -271,7 +271,7 @@ static PetscErrorCode TestCrowd(void)
   const SpmvPlan       plan       = SpmvPlanDefault(SPMV_BACKEND_HOST, 0, NULL);
   const SpmvMachine    known      = *SpmvMachineGet();
   const PetscLogDouble processors = (PetscLogDouble)sysconf(_SC_NPROCESSORS_ONLN);
-  SpmvMachine          machine    = known, slow;
+  SpmvMachine          machine    = known;
   SpmvSample           sample     = {0};
   SpmvTerms            terms, alone;
 
@@ -293,13 +293,22 @@ static PetscErrorCode TestCrowd(void)
     machine.streams = 0.125;
     SpmvMachineSet(&machine);
     PetscCall(SpmvEstimateTerms(&sample, SPMV_ISA_COUNT, SPMV_NUMBER_AIJ, 1, &plan, &terms));
-    slow = machine;
-    slow.byte[SPMV_LEVELS - 1] *= cached ? 1 : 8;
-    alone       = terms;
-    alone.crowd = 1;
-    PetscCheck(terms.crowd == 8 && SpmvSeconds(&machine, &terms) == SpmvSeconds(&slow, &alone), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "%s, %g: %g s, %g with slow memory", cached ? "cached" : "from memory", terms.crowd, SpmvSeconds(&machine, &terms),
-               SpmvSeconds(&slow, &alone));
+    PetscCall(PetscArrayzero(terms.far, SPMV_LEVELS));
+    alone           = terms;
+    alone.crowd     = 1;
+    alone.work.slow = cached ? terms.work.slow : 8;
+    PetscCheck(terms.crowd == 8 && SpmvSeconds(&machine, &terms) == SpmvSeconds(&machine, &alone), PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "%s, %g: %g s, %g with slow memory", cached ? "cached" : "from memory", terms.crowd,
+               SpmvSeconds(&machine, &terms), SpmvSeconds(&machine, &alone));
+  }
+  for (int far = 0; far < SPMV_LEVELS - 1; far++) { /* lines from memory, and only these, take part of the bandwidth */
+    const PetscLogDouble lines[SPMV_LEVELS] = {0, 1, far > 0, far > 1};
+    const PetscLogDouble crowd = 2 * machine.line[SPMV_LEVELS - 1] / (SPMV_CACHE_LINE * machine.byte[SPMV_LEVELS - 1]);
+
+    PetscCheck(PetscAbsReal(SpmvFarWait(&machine, 0, lines) - machine.line[far + 1]) < 1e-9 &&
+                 PetscAbsReal(SpmvFarWait(&machine, crowd, lines) - (far > 1 ? 2 : 1) * machine.line[far + 1]) < 1e-9,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "a line from level %d: %g ns, %g", far + 1, SpmvFarWait(&machine, 0, lines),
+               SpmvFarWait(&machine, crowd, lines));
   }
   SpmvMachineSet(&known);
   PetscCall(SpmvSampleDestroy(&sample));

@@ -53,20 +53,28 @@ PetscLogDouble SpmvLineTime(PetscLogDouble bytes)
   return EstimateAt(SpmvMachineGet()->line, EstimateLevel(bytes));
 }
 
-/* By how much a product's bytes take longer than one stream's: from the last cache, and from memory */
-static PetscLogDouble EstimateSlower(const SpmvWork *w, PetscLogDouble level)
+/*
+  By how much a product's bytes take longer than one stream's: from the last cache, and from memory. A core that asks for less than
+  others leave it does not feel them
+*/
+static PetscLogDouble EstimateSlower(const SpmvWork *w, PetscLogDouble crowd, PetscLogDouble level)
 {
-  const PetscLogDouble slower[SPMV_LEVELS] = {1, 1, w->held > 0 ? w->held : 1, w->slow > 0 ? w->slow : 1};
+  const PetscLogDouble slower[SPMV_LEVELS] = {1, 1, w->held > 0 ? w->held : 1, PetscMax(crowd, w->slow > 0 ? w->slow : 1)};
 
   return EstimateAt(slower, level);
 }
 
-/* Nanoseconds that lines of vectors are waited for, of which so many are in no cache before each level */
-PetscLogDouble SpmvFarWait(const SpmvMachine *machine, const PetscLogDouble far[])
+/*
+  Nanoseconds that lines of vectors are waited for, of which so many are in no cache before each level. One from memory takes a core's
+  part of the bandwidth, too, as SpmvMachineCrowd() tells it
+*/
+PetscLogDouble SpmvFarWait(const SpmvMachine *machine, PetscLogDouble crowd, const PetscLogDouble far[])
 {
-  PetscLogDouble wait = 0;
+  const int            last = SPMV_LEVELS - 1;
+  const PetscLogDouble line = PetscMax(machine->line[last], SPMV_CACHE_LINE * crowd * machine->byte[last]);
+  PetscLogDouble       wait = far[last] * (line - machine->line[last - 1]);
 
-  for (int level = 1; level < SPMV_LEVELS; level++) wait += far[level] * (machine->line[level] - machine->line[level - 1]);
+  for (int level = 1; level < last; level++) wait += far[level] * (machine->line[level] - machine->line[level - 1]);
   return wait;
 }
 
@@ -81,13 +89,12 @@ PetscLogDouble SpmvFarWait(const SpmvMachine *machine, const PetscLogDouble far[
 PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
 {
   const SpmvWork      *w      = &t->work;
-  const PetscLogDouble byte[] = {machine->byte[0], machine->byte[1], machine->byte[2], t->crowd * machine->byte[3]};
   const PetscLogDouble missed = SpmvMachineKnows(machine, w->branches) ? ESTIMATE_LEARNT * w->misses : w->misses;
-  const PetscLogDouble load   = t->bytes * EstimateAt(byte, t->level) * EstimateSlower(w, t->level);
+  const PetscLogDouble load   = t->bytes * EstimateAt(machine->byte, t->level) * EstimateSlower(w, t->crowd, t->level);
   const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
                                            w->gathered * machine->gathered + w->blocked * machine->blocked);
 
-  return 1e-9 * (sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + SpmvFarWait(machine, t->far));
+  return 1e-9 * (sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + SpmvFarWait(machine, t->crowd, t->far));
 }
 
 /* SpmvNearMore() of a window of the sample; several formats take rows by length */

@@ -165,7 +165,9 @@ PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, PetscLogDouble *wait)
 
   PetscFunctionBegin;
   PetscCall(SampleReach(csr, SPMV_LEVELS - 1, machine->cache, &reach));
-  *wait = reach.accesses > 0 ? (PetscLogDouble)csr->i[csr->m] / reach.accesses * SpmvFarWait(machine, reach.far) : 0;
+  *wait = reach.accesses > 0
+            ? (PetscLogDouble)csr->i[csr->m] / reach.accesses * SpmvFarWait(machine, SpmvMachineCrowd(1), reach.far)
+            : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
