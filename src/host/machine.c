@@ -152,9 +152,11 @@ void SpmvMachineAssumed(SpmvMachine *machine)
   if (!caches.bytes[0]) SpmvCachesRead(MACHINE_FOLDER, &caches);
   SpmvMachineBuiltin((SpmvIsa)isa, &caches, machine);
   machine->streams = PetscMax(MACHINE_STREAMS, PetscSqr(cbrt((PetscLogDouble)MachineProcessors())));
-  (void)PetscInfo(NULL, "%s, caches of %zu, %zu and %zu kB, the last of %d ways: assumed to be %s; rates are %s's\n",
+  (void)PetscInfo(NULL,
+                  "%s, caches of %zu, %zu and %zu kB, the last of %d ways: assumed to be %s; memory serves %.2g of %d "
+                  "processors at full speed; rates are %s's\n",
                   SpmvIsaName(isa), caches.bytes[0] >> 10, caches.bytes[1] >> 10, caches.bytes[2] >> 10, (int)caches.ways,
-                  machine->far > 0 ? "over a mesh" : "next to its cores",
+                  machine->far > 0 ? "over a mesh" : "next to its cores", (double)machine->streams, (int)MachineProcessors(),
                   Machines[MachineLike((SpmvIsa)isa, &caches, &mesh)].name);
 }
 
