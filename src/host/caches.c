@@ -1,8 +1,8 @@
 /*
   caches.c - the caches of a processor, as itself or as the system tells
 
-  An x86 processor is asked: 30 us in a virtual machine, where Linux's files take 120 to 280. Not sysconf(): it adds up the last caches
-  of a Zen (320 MiB where a core has 32).
+  An x86 processor is asked: 30 us in a virtual machine, where Linux's files take 120 to 280. Not sysconf(): it adds up the last
+  caches of a Zen (320 MiB where a core has 32).
 */
 #include "machine.h"
 #include <stdlib.h>

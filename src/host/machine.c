@@ -125,7 +125,7 @@ void SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *mach
 }
 
 /* Processors of this machine. The system is asked once: it reads a file each time */
-static PetscInt MachineProcessors(void)
+PetscInt SpmvMachineProcessors(void)
 {
   static PetscInt processors;
 
@@ -151,12 +151,12 @@ void SpmvMachineAssumed(SpmvMachine *machine)
   SpmvCachesAsk(&caches);
   if (!caches.bytes[0]) SpmvCachesRead(MACHINE_FOLDER, &caches);
   SpmvMachineBuiltin((SpmvIsa)isa, &caches, machine);
-  machine->streams = PetscMax(MACHINE_STREAMS, PetscSqr(cbrt((PetscLogDouble)MachineProcessors())));
+  machine->streams = PetscMax(MACHINE_STREAMS, PetscSqr(cbrt((PetscLogDouble)SpmvMachineProcessors())));
   (void)PetscInfo(NULL,
                   "%s, caches of %zu, %zu and %zu kB, the last of %d ways: assumed to be %s; memory serves %.2g of %d "
                   "processors at full speed; rates are %s's\n",
                   SpmvIsaName(isa), caches.bytes[0] >> 10, caches.bytes[1] >> 10, caches.bytes[2] >> 10, (int)caches.ways,
-                  machine->far > 0 ? "over a mesh" : "next to its cores", (double)machine->streams, (int)MachineProcessors(),
+                  machine->far > 0 ? "over a mesh" : "next to its cores", (double)machine->streams, (int)SpmvMachineProcessors(),
                   Machines[MachineLike((SpmvIsa)isa, &caches, &mesh)].name);
 }
 
@@ -253,7 +253,7 @@ static PetscLogDouble MachineProcesses(void)
   PetscMPIInt processes = 1;
 
   (void)MPI_Comm_size(PETSC_COMM_WORLD, &processes);
-  return (PetscLogDouble)PetscMin(processes, MachineProcessors());
+  return (PetscLogDouble)PetscMin(processes, SpmvMachineProcessors());
 }
 
 /* Bytes that the last cache is likely to hold of what this process reads: the others of this node have their part of it */
@@ -268,7 +268,7 @@ PetscLogDouble SpmvMachineHeld(void)
 PetscLogDouble SpmvMachineCrowd(PetscLogDouble threads)
 {
   const SpmvMachine   *machine = SpmvMachineGet();
-  const PetscLogDouble readers = PetscMin(threads * MachineProcesses(), (PetscLogDouble)MachineProcessors());
+  const PetscLogDouble readers = PetscMin(threads * MachineProcesses(), (PetscLogDouble)SpmvMachineProcessors());
 
   return machine->streams > 0 ? PetscMax(1, readers / machine->streams) : 1;
 }

@@ -70,6 +70,7 @@ static inline int32_t SpmvMachineLine(PetscInt column)
 
 /* machine.c */
 extern const SpmvMachine *SpmvMachineGet(void);
+extern PetscInt           SpmvMachineProcessors(void);
 extern PetscLogDouble     SpmvMachineHeld(void);
 extern PetscLogDouble     SpmvMachineCrowd(PetscLogDouble threads);
 extern void               SpmvMachineSet(const SpmvMachine *machine);

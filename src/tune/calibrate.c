@@ -14,7 +14,6 @@
 #include "../sys/warn.h"
 #include <petsctime.h>
 #include <math.h>
-#include <unistd.h>
 #if defined(_OPENMP)
   #include <omp.h>
 #endif
@@ -304,37 +303,28 @@ static PetscErrorCode MeasureLearnt(SpmvMachine *machine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What threads read, each an array of its own */
+/* What threads read, each an equal part */
 typedef struct {
-  PetscInt           ntasks;
-  size_t             n;
-  uint64_t         **array; /* [ntasks][n] */
-  volatile uint64_t *sum;   /* [ntasks] so that nothing is left out */
+  PetscInt  ntasks;
+  size_t    n;
+  uint64_t *array; /* [n] */
 } Streams;
 
 static PetscErrorCode StreamsDestroy(Streams *streams)
 {
   PetscFunctionBegin;
-  for (PetscInt t = 0; streams->array && t < streams->ntasks; t++) PetscCall(SpmvFree(&streams->array[t]));
-  PetscCall(PetscFree(streams->array));
-  PetscCall(PetscFree(streams->sum));
+  PetscCall(SpmvFree(&streams->array));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static void StreamsTouch(void *context, PetscInt task)
-{
-  const Streams *streams = (const Streams *)context;
-
-  memset(streams->array[task], 1, streams->n * sizeof(uint64_t));
 }
 
 static void StreamsRead(void *context, PetscInt task)
 {
   const Streams *streams = (const Streams *)context;
+  const size_t   end     = SpmvShare(streams->n, task + 1, streams->ntasks);
   uint64_t       sum     = 0;
 
-  for (size_t k = 0; k < streams->n; k++) sum += streams->array[task][k];
-  streams->sum[task] = sum;
+  for (size_t k = SpmvShare(streams->n, task, streams->ntasks); k < end; k++) sum += streams->array[k];
+  __asm__ volatile("" : : "r"(sum)); /* so that nothing is left out */
 }
 
 static void RunStreams(void *context)
@@ -343,28 +333,23 @@ static void RunStreams(void *context)
 }
 
 /*
-  How many cores may read memory at once, each as fast as products of one alone do: from what all of them read together, which is as
-  assumed where this process may not run on all
+  How many cores may read memory at once, each as fast as products of one alone do: from what all of them read together, which is
+  as assumed where this process may not run on all
 */
 static PetscErrorCode MeasureStreams(PetscInt part, SpmvMachine *machine)
 {
 #if defined(_OPENMP)
-  const long processors = sysconf(_SC_NPROCESSORS_ONLN);
   SPMV_DESTROY_BY(StreamsDestroy)
-  Streams        streams = {.ntasks = (PetscInt)processors};
-  PetscLogDouble bytes, seconds;
+  Streams        streams = {.ntasks = SpmvMachineProcessors()};
+  PetscLogDouble seconds;
 
   PetscFunctionBegin;
-  if (processors <= 1 || omp_get_num_procs() < processors) PetscFunctionReturn(PETSC_SUCCESS);
-  streams.n =
-    (size_t)PetscMax(CALIBRATE_STREAM, 4 * machine->last / (PetscLogDouble)processors) / sizeof(uint64_t) / (size_t)part;
-  PetscCall(PetscCalloc1(processors, &streams.array));
-  PetscCall(PetscCalloc1(processors, (uint64_t **)(void *)&streams.sum));
-  for (PetscInt t = 0; t < streams.ntasks; t++) PetscCall(SpmvAlloc(streams.n * sizeof(uint64_t), &streams.array[t]));
-  SpmvRun(streams.ntasks, StreamsTouch, &streams);
+  if (streams.ntasks <= 1 || omp_get_num_procs() < streams.ntasks) PetscFunctionReturn(PETSC_SUCCESS);
+  streams.n = (size_t)PetscMax(CALIBRATE_STREAM * streams.ntasks, 4 * machine->last) / sizeof(uint64_t) / (size_t)part;
+  PetscCall(SpmvAllocShared(streams.n * sizeof(uint64_t), streams.ntasks, &streams.array));
   PetscCall(Measure((Work){RunStreams, &streams}, &seconds));
-  bytes            = (PetscLogDouble)streams.ntasks * (PetscLogDouble)(streams.n * sizeof(uint64_t));
-  machine->streams = PetscMax(1, bytes / (1e9 * seconds) * machine->byte[SPMV_LEVELS - 1]);
+  machine->streams =
+    PetscMax(1, (PetscLogDouble)(streams.n * sizeof(uint64_t)) / (1e9 * seconds) * machine->byte[SPMV_LEVELS - 1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 #else
   (void)part;
@@ -404,7 +389,7 @@ PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble
   machine->byte[0] *= machine->cycle / assumed.cycle;
   Order(machine);
   machine->far = machine->byte[2] >= CALIBRATE_FAR * machine->byte[1];
-  if (sysconf(_SC_NPROCESSORS_ONLN) > 1) PetscCall(Measure((Work){RunParallel, NULL}, &parallel));
+  if (SpmvMachineProcessors() > 1) PetscCall(Measure((Work){RunParallel, NULL}, &parallel));
   machine->parallel *= PetscMax(1, PetscMin(CALIBRATE_MOST, 1e9 * parallel / CALIBRATE_BEGIN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

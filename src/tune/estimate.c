@@ -65,8 +65,8 @@ static PetscLogDouble EstimateSlower(const SpmvWork *w, PetscLogDouble crowd, Pe
 }
 
 /*
-  Nanoseconds that lines of vectors are waited for, of which so many are in no cache before each level. One from memory takes a core's
-  part of the bandwidth, too, as SpmvMachineCrowd() tells it
+  Nanoseconds that lines of vectors are waited for, of which so many are in no cache before each level. One from memory takes a
+  core's part of the bandwidth, too, as SpmvMachineCrowd() tells it
 */
 PetscLogDouble SpmvFarWait(const SpmvMachine *machine, PetscLogDouble crowd, const PetscLogDouble far[])
 {
