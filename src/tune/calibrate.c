@@ -1,11 +1,10 @@
 /*
-  calibrate.c - measures this machine: products of matrices that are made for it, and the rates with which the estimate agrees best
+  calibrate.c - measures this machine: products of matrices that are made for it
 
   A probe that reads memory and does nothing else takes another time than a product, so products are what is measured: each format
-  that suits a matrix, under its own plan. The rates are those of least misfit of log(predicted / measured), in which few large
-  misfits count less than many small ones (soft L1), and which holds them near the assumed ones as far as products do not tell.
-  Then come what products of small matrices do not show: instruction sets, branches, how many cores the memory serves, and how long
-  other threads take to begin.
+  that suits a matrix, under its own plan; calibrate_fit.c finds the rates that explain what they took. Then come what products of
+  small matrices do not show: instruction sets, branches, how many cores the memory serves, and how long other threads take to
+  begin.
 
   Sizes of caches are what the system tells, and what the last one is likely to hold is as it was assumed.
 */
@@ -22,84 +21,11 @@
 #define CALIBRATE_LEAST   5e-5                /* seconds that the clock tells well */
 #define CALIBRATE_BATCHES 5                   /* of which the least time counts, since noise only adds; at least */
 #define CALIBRATE_ROWS    ((PetscInt)1 << 18) /* rows that no branch predictor knows */
-#define CALIBRATE_NEAR    0.2                 /* misfit beyond which one counts less */
-#define CALIBRATE_HOLD    0.25                /* how much the distance from the assumed rates counts */
-#define CALIBRATE_STEP    0.5                 /* of the logarithm of a rate, at first, ... */
-#define CALIBRATE_LAST    0.005               /* ... and at last */
-#define CALIBRATE_RATES   11
-#define CALIBRATE_MOST    100. /* times as long is the most that counts: more is other programs' doing */
-#define CALIBRATE_FAR     3.   /* how much slower than the second cache one is that is far */
-#define CALIBRATE_STREAM  8e6  /* bytes that each of many cores reads */
+#define CALIBRATE_MOST    100.                /* times as long is the most that counts: more is other programs' doing */
+#define CALIBRATE_FAR     3.                  /* how much slower than the second cache one is that is far */
+#define CALIBRATE_STREAM  8e6                 /* bytes that each of many cores reads */
 
 #define CALIBRATE_BEGIN 531. /* nanoseconds until another thread began where the built-in numbers were measured */
-
-/* The rates that products tell */
-static PetscLogDouble *Rate(SpmvMachine *machine, int k)
-{
-  PetscLogDouble *rates[CALIBRATE_RATES] = {&machine->byte[1], &machine->byte[2],  &machine->byte[3], &machine->line[1],
-                                            &machine->line[2], &machine->line[3],  &machine->cycle,   &machine->miss,
-                                            &machine->vector,  &machine->gathered, &machine->blocked};
-
-  return rates[k];
-}
-
-/* What is never faster than the level before it */
-static void Order(SpmvMachine *machine)
-{
-  for (int k = 1; k < SPMV_LEVELS; k++) {
-    machine->byte[k] = PetscMax(machine->byte[k], machine->byte[k - 1]);
-    machine->line[k] = PetscMax(machine->line[k], machine->line[k - 1]);
-  }
-}
-
-static PetscLogDouble Misfit(const SpmvMachine *assumed, PetscInt n, const SpmvTerms terms[], const PetscLogDouble seconds[],
-                             SpmvMachine *machine)
-{
-  PetscLogDouble misfit = 0;
-
-  for (int k = 0; k < CALIBRATE_RATES; k++)
-    misfit += CALIBRATE_HOLD * PetscSqr(log(*Rate(machine, k) / *Rate((SpmvMachine *)assumed, k)));
-  for (PetscInt k = 0; k < n; k++) {
-    const PetscLogDouble off = log(SpmvSeconds(machine, &terms[k]) / seconds[k]);
-
-    misfit += 2 * PetscSqr(CALIBRATE_NEAR) * (sqrt(1 + PetscSqr(off / CALIBRATE_NEAR)) - 1);
-  }
-  return misfit;
-}
-
-/*
-  SpmvCalibrateFit - the rates of a machine with which n products are estimated to take what they took
-
-  machine: on entry what is assumed. error: on return the mean of |log(predicted / measured)|
-*/
-PetscErrorCode SpmvCalibrateFit(PetscInt n, const SpmvTerms terms[], const PetscLogDouble seconds[], SpmvMachine *machine,
-                                PetscLogDouble *error)
-{
-  const SpmvMachine assumed = *machine;
-  PetscLogDouble    least   = Misfit(&assumed, n, terms, seconds, machine);
-
-  PetscFunctionBegin;
-  for (PetscLogDouble step = CALIBRATE_STEP; step > CALIBRATE_LAST;) { /* one rate after the other, up or down, while it gains */
-    PetscBool gained = PETSC_FALSE;
-
-    for (int k = 0; k < 2 * CALIBRATE_RATES; k++) {
-      SpmvMachine    tried = *machine;
-      PetscLogDouble misfit;
-
-      *Rate(&tried, k / 2) *= exp(k % 2 ? -step : step);
-      misfit = Misfit(&assumed, n, terms, seconds, &tried);
-      if (misfit >= least) continue;
-      *machine = tried;
-      least    = misfit;
-      gained   = PETSC_TRUE;
-    }
-    if (!gained) step /= 2;
-  }
-  Order(machine);
-  *error = 0;
-  for (PetscInt k = 0; k < n; k++) *error += fabs(log(SpmvSeconds(machine, &terms[k]) / seconds[k])) / (PetscLogDouble)n;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* What is measured: something that is done over and over */
 typedef struct {
@@ -387,7 +313,7 @@ PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble
   PetscCall(MeasureLearnt(machine));
   PetscCall(MeasureStreams(part, machine));
   machine->byte[0] *= machine->cycle / assumed.cycle;
-  Order(machine);
+  SpmvCalibrateOrder(machine);
   machine->far = machine->byte[2] >= CALIBRATE_FAR * machine->byte[1];
   if (SpmvMachineProcessors() > 1) PetscCall(Measure((Work){RunParallel, NULL}, &parallel));
   machine->parallel *= PetscMax(1, PetscMin(CALIBRATE_MOST, 1e9 * parallel / CALIBRATE_BEGIN));

@@ -228,10 +228,11 @@ extern PetscErrorCode SpmvMeasureDevice(SpmvSearch *search, const SpmvOption *op
                                         PetscLogDouble *build);
 extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
 
-/* calibrate.c, calibrate_matrices.c: rates of this machine, from products of matrices that are made for it */
+/* calibrate.c, calibrate_fit.c, calibrate_matrices.c: rates of this machine, from products of matrices that are made for it */
 extern PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error);
 extern PetscErrorCode SpmvCalibrateFit(PetscInt n, const SpmvTerms terms[], const PetscLogDouble seconds[], SpmvMachine *machine,
                                        PetscLogDouble *error);
+extern void           SpmvCalibrateOrder(SpmvMachine *machine);
 extern PetscErrorCode SpmvCalibrateSave(const char file[], const SpmvMachine *machine);
 extern PetscErrorCode SpmvCalibrateInitialize(void);
 extern PetscErrorCode SpmvCalibrateMatrix(PetscInt number, PetscInt part, SpmvCSR *csr, char name[], size_t size);
