@@ -244,7 +244,8 @@ typedef struct {
   SpmvSide                  side;
   const SpmvKernels *const *kernels;   /* [SPMV_ISA_COUNT] as kernels.h makes it; NULL: AIJ's own kernel */
   SpmvRather                rather[3]; /* then one without a name */
-  PetscBool                 far;       /* never the fastest where the second cache has the matrix, as rows with their columns */
+  PetscBool                 far;   /* never the fastest where the second cache has the matrix, as rows with their columns, ... */
+  PetscInt                  nodes; /* ... but of nodes with a multiple of so many unknowns; 0: not of those either */
 } SpmvHostSide;
 
 /* SpmvFormat: a storage scheme; spmv, whose format is chosen, has no sides */

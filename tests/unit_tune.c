@@ -95,6 +95,49 @@ static PetscErrorCode TestTune(void)
   PetscFunctionReturn(0);
 }
 
+/* In the second cache a candidate that others are faster than is looked at where nodes have as many unknowns as fill its vectors */
+static PetscErrorCode TestNodes(void)
+{
+  const PetscInt unknowns[][2] = {{1, 1}, {3, 3}, {4, 4}, {8, 8}, {4, 1}};
+  const PetscInt fill          = SpmvCandidate[SPMV_NUMBER_sbccoo]->host->nodes;
+  SpmvTestCSR    t;
+  SpmvChoice    *choice;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(unknowns); c++) {
+    const PetscInt  b = unknowns[c][0], m = 480;
+    const PetscBool may = (PetscBool)(b == unknowns[c][1] && b % fill == 0);
+    SpmvCSR         csr;
+    SpmvRequest     q;
+    SpmvKey         key;
+    PetscInt        aij = 0, nz = 0;
+
+    t.m = t.n = m;
+    PetscCall(PetscMalloc3(m + 1, &t.i, 3 * b * m, &t.j, 3 * b * m, &t.a));
+    for (PetscInt r = 0; r < m; r++) { /* nodes along a line, symmetric */
+      t.i[r] = nz;
+      for (PetscInt j = PetscMax(0, r / b - 1) * b; j < PetscMin(m, (r / b + 2) * b); j++) {
+        t.j[nz]   = j;
+        t.a[nz++] = 1;
+      }
+    }
+    t.i[m]  = nz;
+    csr     = SpmvTestCSRView(&t);
+    csr.rbs = unknowns[c][0];
+    csr.cbs = unknowns[c][1];
+    key     = (SpmvKey){m, m, nz, 17};
+    PetscCall(SpmvRequestDefault(&SpmvFormat_spmv, &q));
+    PetscCall(PetscStrncpy(q.wisdom, "none", sizeof(q.wisdom)));
+    PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, Baseline, &aij, choice, NULL));
+    PetscCheck((choice->predicted[SPMV_BACKEND_HOST][SPMV_NUMBER_sbccoo] > 0) == may, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "nodes of %d and %d unknowns: sbccoo is %s", (int)csr.rbs, (int)csr.cbs, may ? "left out" : "looked at");
+    PetscCall(BandDestroy(&t));
+  }
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(0);
+}
+
 #define NEAR 200
 
 /* Leaves of every row between all of its entries and all but so many */
@@ -302,6 +345,7 @@ int main(int argc, char **argv)
   PetscCall(TestDefault());
   PetscCall(TestText());
   PetscCall(TestTune());
+  PetscCall(TestNodes());
   PetscCall(TestThreads());
   PetscCall(TestCaches());
   PetscCall(TestSafer());

@@ -25,7 +25,7 @@ FITTED = [
     ('whether an order pays where x fits the second cache', 'Q2 and DG2, numbered at random', [IN % 'q2|dg']),
     ('`byte` and `blocked` of Zen 5', 'edge elements, DG2, elasticity', [IN % 'curl|dg|elasticity']),
     ('`pmf`: loops for so many gathered steps', 'P1 in space, whose pattern heat has, P2, Raviart-Thomas', [IN % 'p1|heat|p2|darcy']),
-    ('`sbccoo`: `PLAN_AGAIN`', 'DG2', [IN % 'dg', OUT % 'dg']),
+    ('`sbccoo`: `PLAN_AGAIN`, `PlanBlock`; `bccoo`: blocks of eight rows', 'DG1, DG2, nodes of two to eight unknowns', [IN % 'dg', OUT % 'dg']),
     ('`AHEAD_*`, by which x is fetched', 'P1, P2 and P3 with 30 million entries', [OUT % 'p1|p2|p3']),
     ('`sbccoo`: scalars take 1.3 times as long out of cache', 'Q2, P2 and Stokes', [OUT % 'q2|p2|stokes']),
     ('`BCCOO_CHUNKS_AHEAD`, `SBCCOO_AHEAD`', 'elasticity, DG1, P2, Q2 with 30 million entries', [OUT % 'elasticity|dg|p2|q2']),

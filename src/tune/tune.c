@@ -194,8 +194,11 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
 static PetscBool TuneIsNear(const SpmvRequest *q, const SpmvCSR *csr, PetscInt number)
 {
   const PetscInt others = q->allowed & ~((PetscInt)1 << number | (PetscInt)1 << SPMV_NUMBER_AIJ);
+  const PetscInt nodes  = SpmvCandidate[number]->host->nodes;
 
-  return (PetscBool)(SpmvCandidate[number]->host->far && others && q->kind != SPMV_TUNE_PATIENT && SpmvMachineHasRows(csr));
+  if (!SpmvCandidate[number]->host->far || !others || q->kind == SPMV_TUNE_PATIENT) return PETSC_FALSE;
+  if (nodes && csr->rbs == csr->cbs && csr->rbs % nodes == 0) return PETSC_FALSE;
+  return SpmvMachineHasRows(csr);
 }
 
 /*

@@ -98,15 +98,16 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
 
 /*
   Nanoseconds of work on blocks in cache, on one core of Zen 4 at 3.5 GHz: fitted to 24 shapes of 1x1 to 8x8 with 4 and 24 blocks
-  a block row; what pairs of columns save, to 1x2, 2x2 and 3x3 on Zen 3. Only the ratios matter. Returns what columns, x and
-  the ends of rows take; *dense: what vectors of values take, which is less where they are whole
+  a block row; what pairs of columns save, to 1x2, 2x2 and 3x3 on Zen 3; that columns of eight need no mask, to nodes of eight
+  unknowns. Only the ratios matter. Returns what columns, x and the ends of rows take; *dense: what vectors of values take, which is
+  less where they are whole
 */
 static double BccooTallyWork(const BccooTally *t, PetscInt bunch, double *dense)
 {
   const double   blocks = (double)t->blocks, rows = (double)t->rows, entries = (double)(t->h * t->w);
   const PetscInt height = t->h <= 2 ? t->h : t->h <= 4 ? 4 : 8; /* of the vectors that hold a column of a block */
 
-  *dense = blocks * (bunch == 1 ? 0.083 * (double)(height * t->w) : entries * (t->w > 1 ? 0.09 : 0.12));
+  *dense = blocks * (bunch == 1 ? (t->h == 8 ? 0.058 : 0.083) * (double)(height * t->w) : entries * (t->w > 1 ? 0.09 : 0.12));
   if (bunch == 1) return blocks * 0.6 + rows * 0.9 + (double)t->changes * 4;
   return blocks * (0.02 + 0.15 * (double)(t->w % 2) + 0.2 * (double)(t->w / 2)) + rows * (0.4 + 0.6 * (double)(t->h - 1));
 }

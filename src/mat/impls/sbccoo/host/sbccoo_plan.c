@@ -39,7 +39,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 #define PLAN_MISSED      5   /* branches of a chunk's rows of one length (graphs, Emerald Rapids) */
 #define PLAN_WINDOW      15  /* of a row of a thread's window (scalars and 3x3 in random numbering, Emerald Rapids) */
 #define PLAN_LOOK        128 /* entries of some rows whose partners are looked at */
-#define PLAN_AGAIN       22 /* cycles of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 5) */
+#define PLAN_AGAIN       13 /* more of a block of 5x5 to 7x7 whose part of y the block row before has stored (DG of order 2, Zen 4) */
 #define PLAN_WAITS       1.5 /* an entry waits for half a line of x and half a line of y, which is written back as well */
 
 /*
@@ -49,6 +49,13 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 */
 #define PLAN_BLOCKED 0.2
 #define PLAN_RATE    2.43 /* cycles in such loops that take as long as another, on Emerald Rapids */
+
+/*
+  Cycles of a block of b x b, [1] with codes: a load of x, one of y and its store, and the multiplications of its rows. Vectors of
+  four and eight rows are full; others have a mask (nodes of two to eight unknowns, in the plane and in space, Zen 4)
+*/
+static const PetscLogDouble PlanBlock[2][SBCCOO_BLOCK_MAX + 1] = {{0, 0, 4.1, 7.6, 8.2, 20, 21.7, 24.6, 20.6},
+                                                                  {0, 0, 6.6, 11.2, 14.5, 30, 36, 45, 43}};
 
 /* What some rows have beyond the diagonal: `alone` are entries of blocks that have too few to be stored */
 typedef struct {
@@ -207,10 +214,7 @@ static void PlanScalarWork(const SpmvCSR *rows, PetscBool steps, const PlanParts
   work->bytes += sorted ? 2 * t.entries : 2 * (t.entries - inside) + 3 * t.pieces;
 }
 
-/*
-  The work of blocks of b x b. Each has a load of x, one of y and its store, and is bound by those and by the multiplications of its
-  rows; a row waits for its sums
-*/
+/* The work of blocks of b x b; a row waits for its sums */
 static void PlanBlockWork(const SpmvCSR *rows, PetscInt b, PetscBool steps, const PlanParts *parts, SpmvWork *work)
 {
   const PetscLogDouble values = (PetscLogDouble)(b * b), entry = (PetscLogDouble)sizeof(PetscScalar);
@@ -226,8 +230,7 @@ static void PlanBlockWork(const SpmvCSR *rows, PetscInt b, PetscBool steps, cons
   work->bytes += (entry + (PetscLogDouble)sizeof(PetscInt)) * behind + t.rows * (values * entry + 2);
   work->bytes += t.blocks * (values * (entry + (steps ? (PetscLogDouble)SBCCOO_CODES : 0)) + 2);
   work->bytes += entry * far + (PetscLogDouble)SBCCOO_PAIR_BYTES * t.alone;
-  work->cycles +=
-    t.blocks * ((steps ? 4 : 3.4) * (PetscLogDouble)b - 1) + 12 * t.rows + PLAN_AGAIN * t.again + PLAN_ALONE * t.alone;
+  work->cycles += PlanBlock[steps ? 1 : 0][b] * t.blocks + 12 * t.rows + PLAN_AGAIN * t.again + PLAN_ALONE * t.alone;
   if (far > 0)
     work->cycles += PLAN_UNTOLD * (PetscLogDouble)b * t.blocks * PetscMin(1, far / t.rows); /* in rows that have some */
 }
