@@ -80,7 +80,7 @@ SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool tr
   PetscScalar        sum[2] = {0, 0};
   PetscInt           k      = 0;
 
-  for (PetscInt p = 0; p < n; p += 8) __builtin_prefetch((const char *)(v + p) + at->ahead, 0, 3);
+  for (PetscInt p = 0; p < n; p += 8) __builtin_prefetch((const char *)(v + p) + at->ahead, 0, 2);
   for (; k + 2 <= n; k += 2) {
     const size_t      i = SbccooNumber(at->index, k, wide), j = SbccooNumber(at->index, k + 1, wide);
     const PetscScalar a = v[k], b = v[k + 1];
@@ -117,7 +117,7 @@ SPMV_INLINE PetscScalar SbccooBoth(SbccooAt *at, PetscBool transpose, PetscBool 
     const size_t j = SbccooNumber(at->index, k, wide);
 
     SPMV_SCALAR_LOOP(k);
-    __builtin_prefetch((const char *)v + at->ahead, 0, 3);
+    __builtin_prefetch((const char *)v + at->ahead, 0, 2);
     sum += (transpose ? v[1] : v[0]) * x[j];
     y[j] += (transpose ? v[0] : v[1]) * xi;
   }

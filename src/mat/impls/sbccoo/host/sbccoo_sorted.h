@@ -50,7 +50,7 @@ SPMV_INLINE void SortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, 
     const PetscScalar *xr = x + row[r], xi = *xr;
     PetscScalar       *yr = y + row[r], sum[2] = {0, 0};
 
-    for (PetscInt k = 0; k < n; k += 8) __builtin_prefetch((const char *)(v + k) + ahead, 0, 3);
+    for (PetscInt k = 0; k < n; k += 8) __builtin_prefetch((const char *)(v + k) + ahead, 0, 2);
     SPMV_UNROLL
     for (PetscInt k = 0; k < n; k += 4) {
       PetscScalar other[4];
@@ -62,7 +62,7 @@ SPMV_INLINE void SortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, 
     index += n;
     if (codes) code += n;
     for (PetscInt k = 0; k < nboth; k++, both += 2) {
-      __builtin_prefetch((const char *)both + ahead, 0, 3);
+      __builtin_prefetch((const char *)both + ahead, 0, 2);
       SortedOne(both[transpose], both[!transpose], index[k], xi, xr, yr, sum);
     }
     index += nboth;
