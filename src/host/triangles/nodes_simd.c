@@ -50,10 +50,12 @@ SPMV_INLINE const PetscScalar *NodesX(const NodesPlace *at, const PetscScalar *x
   return x + at->i + at->back * unit * d;
 }
 
+/* Into the second cache: elasticity of 30 M entries takes 0.92 times as long in sweeps and 0.87 times in solves as with the first
+   one, which has too few lines under way (3 matrices, Zen 4) */
 SPMV_INLINE void NodesAhead(const char *v, size_t bytes)
 {
   SPMV_UNROLL
-  for (size_t k = 0; k < bytes; k += SPMV_CACHE_LINE) __builtin_prefetch(v + k + NODES_AHEAD, 0, 3);
+  for (size_t k = 0; k < bytes; k += SPMV_CACHE_LINE) __builtin_prefetch(v + k + NODES_AHEAD, 0, 2);
 }
 
 /* A node's part of a pass, or of a product if `in` is NULL; row by row */
