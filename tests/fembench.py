@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """The finite element matrices of make bench: which are made, and what the reports say of them. Numbers and the tool are made up."""
-import os, subprocess, sys, tempfile
+import ast, os, subprocess, sys, tempfile
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), 'examples', 'spmvbench')
 sys.path += [FOLDER, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'python')]
@@ -61,6 +61,17 @@ def committed():
     assert len({c.matrix() for c in cases}) == len(cases), 'a case is there twice'
     for kind in {c.kind for c in cases}:
         assert {(c.size, c.numbering) for c in cases if c.kind == kind} >= {(s, n) for s in ('L2', 'L3') for n in femcases.NUMBERINGS} | {('memory', 'natural')}, kind
+
+
+def others():
+    """otherkinds.tsv has two sizes of each kind that otherkinds.py makes"""
+    cases = femcases.read_cases(os.path.join(FOLDER, 'otherkinds.tsv'))
+    assert len({c.matrix() for c in cases}) == len(cases), 'a case is there twice'
+    with open(os.path.join(FOLDER, 'otherkinds.py')) as file:
+        kinds = {key.value for node in ast.parse(file.read()).body if isinstance(node, ast.Assign) and node.targets[0].id == 'KINDS' for key in node.value.keys}
+    assert {c.kind for c in cases} == kinds, {c.kind for c in cases} ^ kinds
+    for kind in kinds:
+        assert {(c.size, c.numbering) for c in cases if c.kind == kind} >= {(s, 'natural') for s in ('L2', 'L3')}, kind
 
 
 def made():
@@ -136,5 +147,5 @@ def raced():
     assert out.count('None was measured') == 2, out
 
 
-for check in listed, committed, made, reported, together, raced:
+for check in listed, committed, others, made, reported, together, raced:
     tap.check('fembench_' + check.__name__, check)

@@ -8,8 +8,9 @@ from written import geomean, table
 
 HALF = 'sbccoo'
 FULL_SOCKET = 5e9  # bytes a second for one core
-EXPLAINED = '''Assembled by DOLFINx (`$(SHARED)/tools/fem_matrices.py`; `examples/spmvbench/fem.tsv` lists them), values as assembled. Sizes: some 60,000
-entries (L2), a million (L3), 30 million (memory). Numberings: DOLFINx's own (natural), reverse Cuthill-McKee, random.
+EXPLAINED = '''Assembled by DOLFINx, values as assembled. `FEM_CASES`, which is `examples/spmvbench/fem.tsv` where nothing else was given, lists them and
+says what `FEM_TOOL` makes them. Sizes: some 60,000 entries (L2), a million (L3), 12 or 30 million (memory). Numberings: DOLFINx's own
+(natural), reverse Cuthill-McKee, random.
 
 - **best** is the fastest of our types, chosen in the first run and reported from the second, against the fastest of Debian's `aij`,
   `aijperm`, `aijsell`, `sell`, and `baij` with every size of block that divides the matrix and does not store more zeros than entries.
@@ -131,7 +132,7 @@ def by_matrix(section, size):
 
 
 def none_measured():
-    return ['## Finite elements', '', 'None was measured: DOLFINx or `$(SHARED)/tools/fem_matrices.py` is missing.', '']
+    return ['## Finite elements', '', 'None was measured: DOLFINx or the tool that assembles them (`FEM_TOOL`) is missing.', '']
 
 
 def against(cases, rows, ours, rival, name):
