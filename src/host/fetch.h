@@ -11,10 +11,14 @@ static inline PetscBool SpmvFetchPays(const SpmvCSR *csr)
   return (PetscBool)!SpmvMachineHasRows(csr);
 }
 
-/* Bytes from an address on. Always inline: compilers drop a call of what has no effect */
+/*
+  Bytes from an address on, into the second cache: the first has too few lines under way to wait for memory in. pmf's builds of
+  matrices of 30 M entries take 0.78 to 1.02 times as long as with the first one (6 matrices, Zen 4). Always inline: compilers drop a
+  call of what has no effect
+*/
 static inline __attribute__((always_inline)) void SpmvFetch(const void *first, size_t bytes)
 {
-  for (size_t k = 0; k < bytes; k += SPMV_CACHE_LINE) __builtin_prefetch((const char *)first + k);
+  for (size_t k = 0; k < bytes; k += SPMV_CACHE_LINE) __builtin_prefetch((const char *)first + k, 0, 2);
 }
 
 /* The columns of a row; values: and its values */
