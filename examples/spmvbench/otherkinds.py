@@ -54,18 +54,12 @@ def elasticity(domain, degree):
 def bubbles(domain):
     cell = domain.ufl_cell()
     element = ufl.EnrichedElement(ufl.FiniteElement('CG', cell, 1), ufl.FiniteElement('Bubble', cell, domain.topology.dim + 1))
-    u, v = functions(fem.FunctionSpace(domain, element))
-    return (inner(grad(u), grad(v)) + u * v) * dx
+    return shifted(grad, domain, element)
 
 
 def convection(domain):
     u, v = functions(fem.FunctionSpace(domain, ('CG', 1)))
     return (0.01 * inner(grad(u), grad(v)) + ufl.dot(ufl.as_vector([1.0, 2.0, -0.5]), grad(u)) * v) * dx
-
-
-def crouzeix_raviart(domain):
-    u, v = functions(fem.FunctionSpace(domain, ('CR', 1)))
-    return (inner(grad(u), grad(v)) + u * v) * dx
 
 
 def mixed(domain, first, second):
@@ -80,14 +74,10 @@ def darcy(domain):
     return (inner(s, t) + u * div(t) + div(s) * v) * dx
 
 
-def edges(domain, family, degree):
-    u, v = functions(fem.FunctionSpace(domain, (family, degree)))
-    return (inner(ufl.curl(u), ufl.curl(v)) + inner(u, v)) * dx
-
-
-def faces(domain, family, degree):
-    u, v = functions(fem.FunctionSpace(domain, (family, degree)))
-    return (div(u) * div(v) + inner(u, v)) * dx
+def shifted(derivative, domain, element):
+    """the square of a derivative of all functions of an element, and of them themselves"""
+    u, v = functions(fem.FunctionSpace(domain, element))
+    return (inner(derivative(u), derivative(v)) + inner(u, v)) * dx
 
 
 def flow(domain):
@@ -147,13 +137,13 @@ KINDS = {
     'bubbles3d': lambda n: bubbles(box(n)),
     'convection_p1': lambda n: convection(box(n)),
     'convection_q1': lambda n: convection(hexahedra(n)),
-    'cr2d': lambda n: crouzeix_raviart(rectangle(n)),
-    'cr3d': lambda n: crouzeix_raviart(box(n)),
+    'cr2d': lambda n: shifted(grad, rectangle(n), ('CR', 1)),
+    'cr3d': lambda n: shifted(grad, box(n), ('CR', 1)),
     'darcy_bdm': lambda n: darcy(rectangle(n)),
-    'edges_q': lambda n: edges(hexahedra(n), 'NCE', 1),
-    'faces_q': lambda n: faces(hexahedra(n), 'NCF', 1),
-    'faces2d': lambda n: faces(rectangle(n), 'RT', 1),
-    'faces_rt2': lambda n: faces(box(n), 'RT', 2),
+    'edges_q': lambda n: shifted(ufl.curl, hexahedra(n), ('NCE', 1)),
+    'faces_q': lambda n: shifted(div, hexahedra(n), ('NCF', 1)),
+    'faces2d': lambda n: shifted(div, rectangle(n), ('RT', 1)),
+    'faces_rt2': lambda n: shifted(div, box(n), ('RT', 2)),
     'flow2d': lambda n: flow(rectangle(n)),
     'flow_q': lambda n: flow(hexahedra(n)),
     'equal2d': lambda n: equal_order(rectangle(n)),

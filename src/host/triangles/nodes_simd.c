@@ -54,8 +54,7 @@ SPMV_INLINE const PetscScalar *NodesX(const NodesPlace *at, const PetscScalar *x
    one, which has too few lines under way (3 matrices, Zen 4) */
 SPMV_INLINE void NodesAhead(const char *v, size_t bytes)
 {
-  SPMV_UNROLL
-  for (size_t k = 0; k < bytes; k += SPMV_CACHE_LINE) __builtin_prefetch(v + k + NODES_AHEAD, 0, 2);
+  SpmvPrefetch(v + NODES_AHEAD, bytes);
 }
 
 /* A node's part of a pass, or of a product if `in` is NULL; row by row */

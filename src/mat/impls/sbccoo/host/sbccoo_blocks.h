@@ -33,10 +33,9 @@ typedef struct {
   PetscBool          conjugate;
 } SbccooAt;
 
-SPMV_INLINE void SbccooAhead(const SbccooAt *at, int bytes)
+SPMV_INLINE void SbccooAhead(const SbccooAt *at, size_t bytes)
 {
-  SPMV_UNROLL
-  for (int k = 0; k < bytes; k += (int)SPMV_CACHE_LINE) __builtin_prefetch((const char *)at->value + at->ahead + k, 0, 2);
+  SpmvPrefetch((const char *)at->value + at->ahead, bytes);
 }
 
 #if SPMV_SIMD_PLAIN
@@ -98,7 +97,7 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
         sum[r] = transpose ? V##Zero() : V##Fma(row, own, V##Zero()); \
         if (transpose) down = V##Fma(row, xi[r], down); \
       } \
-      SbccooAhead(at, b *b *(int)sizeof(PetscScalar)); \
+      SbccooAhead(at, (size_t)(b * b) * sizeof(PetscScalar)); \
       v += b * b; \
       for (PetscInt k = 0; k < n; k++, v += b * b) { \
         const size_t   j     = (size_t)b * SbccooNumber(at->index, k, wide); \
@@ -107,7 +106,7 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
         const uint64_t lanes = far ? SpmvFarLanes(at->code, b * b) : 0; \
 \
         at->value = v; \
-        SbccooAhead(at, b *b *(int)sizeof(PetscScalar)); \
+        SbccooAhead(at, (size_t)(b * b) * sizeof(PetscScalar)); \
         SPMV_UNROLL \
         for (int r = 0; r < b; r++) { \
           const V a = V##Load(v + r * b); \
