@@ -2,7 +2,7 @@
   order.c - rows and columns of a matrix in the order of a search of its graph, level by level
 */
 #include "order.h"
-#include "fetch.h"
+#include "prefetch.h"
 #include "shape.h"
 
 #define ORDER_GROUP   8          /* rows that stay together, at most */
@@ -62,7 +62,7 @@ static PetscErrorCode OrderLevels(const SpmvCSR *csr, PetscInt g, PetscInt row[]
     for (; at < end; at++) {
       const PetscInt r = row[g * at];
 
-      SpmvFetchRow(csr, row[g * PetscMin(at + ORDER_AHEAD, end - 1)], PETSC_FALSE);
+      SpmvPrefetchRow(csr, row[g * PetscMin(at + ORDER_AHEAD, end - 1)], PETSC_FALSE);
       for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
         const PetscInt next = g > 1 ? csr->j[k] / g : csr->j[k];
 
@@ -198,7 +198,7 @@ static PetscErrorCode OrderEntries(SpmvOrder *o, const SpmvCSR *csr)
   for (PetscInt k = 0, rows; k < o->n; k += rows) {
     const PetscInt row = o->row[k], first = csr->i[row], n = csr->i[row + 1] - first;
 
-    SpmvFetchRow(csr, o->row[PetscMin(k + ORDER_AHEAD, o->n - 1)], PETSC_FALSE);
+    SpmvPrefetchRow(csr, o->row[PetscMin(k + ORDER_AHEAD, o->n - 1)], PETSC_FALSE);
     rows = o->group > 1 && k % o->group == 0 && OrderIsGroup(csr, row, o->group) ? o->group : 1;
     OrderRow(o, csr->j + first, n, rows, &room, from);
     for (PetscInt r = 1; r < rows; r++) memcpy(from + r * n, from, (size_t)n * sizeof(*from));
@@ -228,7 +228,7 @@ PetscErrorCode SpmvOrderRows(SpmvOrder *o, const SpmvCSR *csr, SpmvCSR *ordered)
   for (PetscInt k = 0; k < o->n; k++) {
     const PetscInt first = csr->i[o->row[k]], n = csr->i[o->row[k] + 1] - first;
 
-    SpmvFetchRow(csr, o->row[PetscMin(k + ORDER_AHEAD, o->n - 1)], PETSC_TRUE);
+    SpmvPrefetchRow(csr, o->row[PetscMin(k + ORDER_AHEAD, o->n - 1)], PETSC_TRUE);
     for (PetscInt l = 0; l < n; l++, nz++) {
       const PetscInt at = first + o->from[nz];
 

@@ -83,6 +83,7 @@
 */
 #pragma once
 #include "../../compat.h"
+#include "../prefetch.h"
 #include <stdint.h>
 
 #if !defined(__clang__) /* GCC 12 warns of vectors that the first turn of an unrolled loop sets, with 64-bit indices */
@@ -129,15 +130,6 @@ SPMV_INLINE Spmv8 SpmvGather64(const PetscScalar *x, const int64_t *i)
 #define Spmv8Scatter(y, i, v)         SpmvScatter8(y, i, sizeof(*(i)), v)
 #define Spmv8ScatterAdd(y, i, v)      SpmvScatterAdd8(y, i, sizeof(*(i)), v)
 #define SpmvPiecesLoad(x, i)          SpmvPieces4(x, i, sizeof(*(i)))
-
-/*
-  Prefetches bytes into the second cache: the first has too few lines under way to wait for memory in. It pays for arrays that no
-  cache holds from one product to the next, SpmvMachine.cached entries or more, and costs for smaller ones
-*/
-SPMV_INLINE void SpmvPrefetch(const void *first, size_t bytes)
-{
-  for (size_t k = 0; k < bytes; k += 64) __builtin_prefetch((const char *)first + k, 0, 2);
-}
 
 /* Two lines of n entries of x, from entry k on, for a row that fetches ahead (SpmvNearAhead()): eight rows are seldom in one line */
 SPMV_INLINE void SpmvPrefetchAhead(const PetscScalar *x, PetscInt64 k, PetscInt64 n)

@@ -2,7 +2,7 @@
   bccoo_blocks.c - the arrays of blocks, made from what a scan has found, and the values, whenever they change
 */
 #include "bccoo_knobs.h"
-#include "../../../host/fetch.h"
+#include "../../../host/prefetch.h"
 
 #define BCCOO_UNROLL  _Pragma("GCC unroll 8")
 #define BCCOO_AT_ONCE 64 /* columns that are made side by side before they go to their places */
@@ -150,7 +150,7 @@ BCCOO_INLINE void BccooSetFull(const BccooBlocks *b, BccooTarget *to, const Pets
 
     some = PetscMin(to->left, left); /* of the tile */
     for (size_t k = 0; k < some; k++, a += w, next += h * w, value += to->step) {
-      SpmvFetch(next, (size_t)(h * w) * sizeof(*next));
+      SpmvPrefetch(next, (size_t)(h * w) * sizeof(*next));
       for (PetscInt i = 0; i < h; i++) {
         const PetscScalar *row = a + i * length;
 

@@ -286,7 +286,7 @@ static inline __attribute__((always_inline)) void PmfSetAll(const SpmvCSR *csr, 
       for (PetscInt r = first + PMF_LANES; r < PetscMin(first + PMF_LANES + ahead, rows); r++) {
         const PetscInt *i = csr->i + PmfRow(b, run, (size_t)r);
 
-        SpmvFetch(a + size * (size_t)i[0], size * (size_t)(i[1] - i[0]));
+        SpmvPrefetch(a + size * (size_t)i[0], size * (size_t)(i[1] - i[0]));
       }
 #pragma GCC unroll 8 /* for the compiler to know the kind */
       for (int kind = 0; kind < PMF_KINDS; kind++) v = PmfSetSteps(run, kind, a, lane, size, &from, &mask, v);

@@ -10,7 +10,7 @@
 */
 #pragma once
 #include "../pmf_partition.h"
-#include "../../../../host/fetch.h"
+#include "../../../../host/prefetch.h"
 #include "../../../../host/values.h"
 
 /* The knobs besides those that both sides have, and values of PMF_PIECES besides numbers of steps */
@@ -246,7 +246,7 @@ static inline __attribute__((always_inline)) void PmfFetchRows(const PmfLayout *
 {
   const PetscInt end = (PetscInt)PetscMin(step + layout->b->fetched, layout->row + layout->nrows - row);
 
-  for (PetscInt r = PMF_LANES; r < end; r++) SpmvFetchRow(&layout->order.rest, row[r], PETSC_FALSE);
+  for (PetscInt r = PMF_LANES; r < end; r++) SpmvPrefetchRow(&layout->order.rest, row[r], PETSC_FALSE);
 }
 
 /* Row k of a run */

@@ -233,7 +233,7 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   b->threads           = PetscMin(nparts, plan->threads);
   b->wanted            = p[PMF_VALUES];
   b->prefetch          = (PetscBool)(nz >= machine->cached);
-  b->fetched           = SpmvFetchPays(csr) ? PMF_LANES : 0;
+  b->fetched           = SpmvPrefetchPays(csr) ? PMF_LANES : 0;
   b->ahead             = nz >= machine->uncached ? SpmvNearAhead(csr) : 0; /* the last cache has x as well */
   b->listsize          = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
   b->empty             = (PetscBool)(order->block > 0);

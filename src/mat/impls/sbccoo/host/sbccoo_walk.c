@@ -2,7 +2,7 @@
   sbccoo_walk.c - what a walk over the pairs has as memory
 */
 #include "sbccoo_walk.h"
-#include "../../../../host/fetch.h"
+#include "../../../../host/prefetch.h"
 
 /* Entries of a chunk of rows of scalars, at most */
 size_t SbccooChunkMost(const SpmvCSR *csr, const SbccooStorage *s)
@@ -26,7 +26,7 @@ PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, Sbcc
   w->csr     = csr;
   w->tell    = s->tell[s->upper];
   w->nb      = s->nb;
-  w->fetches = SpmvFetchPays(csr);
+  w->fetches = SpmvPrefetchPays(csr);
   PetscCall(PetscMalloc1(s->m, &w->left));
   if (s->upper) PetscCall(PetscMalloc1(s->m, &w->scale));
   PetscCall(PetscMalloc3(row, &w->column, pairs, &w->value, pairs, &w->other));

@@ -5,7 +5,7 @@
   other. The entries of a row come in the order of tiles, which is CSR's: a cursor for each row is all that has to be known.
 */
 #include "tpspmv_host.h"
-#include "../../../../host/fetch.h"
+#include "../../../../host/prefetch.h"
 
 #define TPSPMV_PREFETCH 512 /* entries between what is in use and what is prefetched */
 
@@ -41,7 +41,7 @@ static void TpspmvSetGroupColumns(const TpspmvSetter *set, const PetscInt i[], c
   const int32_t       *number = b->cut.number;
 
   if (b->prefetch)
-    SpmvFetch(set->csr->j + i[0] + TPSPMV_PREFETCH, (size_t)(lanes * length) * sizeof(PetscInt)); /* as values, below */
+    SpmvPrefetch(set->csr->j + i[0] + TPSPMV_PREFETCH, (size_t)(lanes * length) * sizeof(PetscInt)); /* as values, below */
   if (number) TpspmvSetColumns(set, i, lanes, length, column, base, number, b->narrow);
   else if (run->consecutive && b->narrow) TpspmvSetColumns(set, i, 1, length, column, base, NULL, PETSC_TRUE);
   else if (run->consecutive) TpspmvSetColumns(set, i, 1, length, column, base, NULL, PETSC_FALSE);
