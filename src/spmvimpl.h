@@ -151,8 +151,9 @@ typedef struct {
   PetscLogDouble slow;     /* by how much bytes from memory take longer than those of one stream; 0: as 1 */
   PetscLogDouble held;     /* the same of bytes from the last cache, than those of a format that fetches them ahead */
   PetscLogDouble gathered; /* entries of x that are loaded one by one into a vector */
+  PetscLogDouble pieces;   /* times four pieces of x, of four entries each, are loaded to pick from */
   PetscLogDouble vectors;  /* vectors of eight scalars that are multiplied and added */
-  PetscLogDouble blocked;  /* cycles of Zen 4 in loops over dense blocks: loads and multiplications, nothing is gathered */
+  PetscLogDouble blocked;  /* cycles of Zen 4 in loops over dense blocks: loads and multiplications, no entry is gathered alone */
   PetscLogDouble cycles;   /* of all else, by one core */
   PetscLogDouble branches; /* that a branch predictor has to know */
   PetscLogDouble misses;   /* and those of them that it does not foresee unless it knows all of them */

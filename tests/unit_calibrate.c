@@ -74,6 +74,7 @@ static PetscErrorCode TestFit(void)
   made.cycle *= 0.7;
   made.miss *= 1.5;
   made.gathered *= 1.6;
+  made.pieces *= 2.5;
   PetscCall(PetscCalloc2(N, &terms, N, &seconds));
   for (PetscInt k = 0; k < N; k++) {
     const PetscReal nz = 1e5;
@@ -83,6 +84,7 @@ static PetscErrorCode TestFit(void)
     terms[k].work.misses   = (k / 3) % 4 == 1 ? nz * Random(&x) : 0;
     terms[k].work.branches = 10 * made.learnt;
     terms[k].work.gathered = (k / 3) % 4 == 2 ? nz * 5 * Random(&x) : 0;
+    terms[k].work.pieces   = (k / 3) % 4 == 3 ? nz * Random(&x) : 0;
     terms[k].work.vectors  = nz / 8;
     for (int level = 1; level < SPMV_LEVELS; level++) terms[k].far[level] = k % 2 ? nz * Random(&x) / level : 0;
     seconds[k] = SpmvSeconds(&made, &terms[k]) * (0.98 + 0.04 * Random(&x));
@@ -93,9 +95,10 @@ static PetscErrorCode TestFit(void)
     PetscCheck(fabs(fitted.byte[k] / made.byte[k] - 1) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB, "byte[%d] is %g, not %g", k,
                fitted.byte[k], made.byte[k]);
   PetscCheck(fabs(fitted.cycle / made.cycle - 1) < 0.05 && fabs(fitted.gathered / made.gathered - 1) < 0.05 &&
-               fabs(fitted.miss / made.miss - 1) < 0.1 && fabs(fitted.line[3] / made.line[3] - 1) < 0.1,
-             PETSC_COMM_SELF, PETSC_ERR_PLIB, "cycle %g, gathered %g, miss %g, line %g", fitted.cycle, fitted.gathered,
-             fitted.miss, fitted.line[3]);
+               fabs(fitted.pieces / made.pieces - 1) < 0.05 && fabs(fitted.miss / made.miss - 1) < 0.1 &&
+               fabs(fitted.line[3] / made.line[3] - 1) < 0.1,
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "cycle %g, gathered %g, pieces %g, miss %g, line %g", fitted.cycle, fitted.gathered,
+             fitted.pieces, fitted.miss, fitted.line[3]);
   PetscCall(PetscFree2(terms, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,9 +117,10 @@ static PetscErrorCode TestMeasure(void)
   SpmvMachineAssumed(&machine);
   PetscCall(SpmvCalibrate(PART, &machine, &error));
   PetscCheck(error >= 0 && machine.cycle > 0 && machine.byte[3] >= machine.byte[1] && machine.line[3] >= machine.line[1] &&
-               machine.isa[SPMV_SCALAR] > 0 && machine.learnt >= 1024 && machine.parallel > 0 && machine.streams >= 1,
-             PETSC_COMM_SELF, PETSC_ERR_PLIB, "cycle %g, isa %g, learnt %g, streams %g", machine.cycle, machine.isa[0],
-             machine.learnt, machine.streams);
+               machine.isa[SPMV_SCALAR] > 0 && machine.learnt >= 1024 && machine.parallel > 0 && machine.streams >= 1 &&
+               machine.last >= machine.cache[SPMV_LEVELS - 2],
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "cycle %g, isa %g, learnt %g, streams %g, last %g", machine.cycle, machine.isa[0],
+             machine.learnt, machine.streams, machine.last);
   PetscCall(SpmvCalibrateSave(file, &machine));
   SpmvMachineAssumed(&read);
   PetscCheck(SpmvMachineRead(file, &read, why, sizeof(why)) && fabs(read.cycle / machine.cycle - 1) < 1e-6, PETSC_COMM_SELF,

@@ -2,9 +2,10 @@
   machine.c - what is known of the machine: numbers that were measured, caches as the system tells, the user's file
 
   The built-in numbers are those of one core of Zen 4, with a part of 32 MiB of last cache; of one of Zen 5, whose vectors of 512
-  bits are whole; and of one of Emerald Rapids, whose last cache is behind a mesh; all with AVX-512. They are what
-  src/tune/calibrate.c found, from products of generated matrices only; of Zen 5, `byte` and `blocked` are between that and what
-  products of finite element matrices tell. What is like none is taken for Zen 4.
+  bits are whole; and of one of Emerald and one of Granite Rapids, whose last caches are behind a mesh; all with AVX-512. They are
+  what src/tune/calibrate.c found, from products of generated matrices only; of Zen 5, `byte` and `blocked` are between that and
+  what products of finite element matrices tell; `pieces` of Zen 4, Zen 5 and Emerald Rapids are from products of pmf's, the latter
+  as Granite Rapids' at its clock. What is like none is taken for Zen 4.
 
   The user's file, which -mat_spmv_tune_calibrate and `make calibrate` write, is a line with its version and a line for each field
   that differs, such as "byte 0.01 0.018 0.02 0.04". A file with anything else is not used at all, and the user is told.
@@ -14,22 +15,23 @@
 #include <math.h>
 #include <unistd.h>
 
-#define MACHINE_VERSION 4
+#define MACHINE_VERSION 5
 #define MACHINE_FOLDER  "/sys/devices/system/cpu/cpu0/cache"
 #define MACHINE_MOST    1e9 /* all numbers are less */
 
 /* Of these only Zen 4's were measured; the others have the same. `last` is for where the system does not tell */
 #define MACHINE_ASSUMED .last = 25165824, .cached = 700000, .uncached = 7000000, .column = 1000000
-#define MACHINE_STREAMS 2.   /* cores that any memory serves */
-#define MACHINE_HELD    0.75 /* of the last cache: what one process alone is likely to find there (Zen 4, Emerald Rapids) */
+#define MACHINE_STREAMS 2. /* cores that any memory serves */
 
 /* Machines that were measured. The first one is what every other is taken for */
-enum { MACHINE_ZEN4, MACHINE_ZEN5, MACHINE_EMERALD_RAPIDS };
+enum { MACHINE_ZEN4, MACHINE_ZEN5, MACHINE_EMERALD_RAPIDS, MACHINE_GRANITE_RAPIDS };
 static const struct {
-  const char *name;
-  SpmvMachine numbers;
+  const char    *name;
+  PetscLogDouble held; /* of the last cache: what one process alone is likely to find there; of Zen 5 not measured */
+  SpmvMachine    numbers;
 } Machines[] = {
   [MACHINE_ZEN4]           = {"Zen 4",
+                              0.75,
                               {.cache = {32768, 1048576, 8388608},
                                MACHINE_ASSUMED,
                                .learnt   = 32768,
@@ -40,9 +42,11 @@ static const struct {
                                .miss     = 3.63,
                                .vector   = 0.237,
                                .gathered = 0.185,
+                               .pieces   = 0.43,
                                .blocked  = 0.147,
                                .isa      = {6.8, 1.05, 1}}},
   [MACHINE_ZEN5]           = {"Zen 5",
+                              0.75,
                               {.cache = {49152, 1048576, 8388608},
                                MACHINE_ASSUMED,
                                .learnt   = 32768, /* this one and the next were not measured here either */
@@ -53,9 +57,11 @@ static const struct {
                                .miss     = 3.3,
                                .vector   = 0.22,
                                .gathered = 0.108,
+                               .pieces   = 0.29,
                                .blocked  = 0.08,
                                .isa      = {6.4, 1.06, 1}}},
   [MACHINE_EMERALD_RAPIDS] = {"Emerald Rapids",
+                              0.75,
                               {.cache = {49152, 2097152, 16777216},
                                .far   = 1,
                                MACHINE_ASSUMED,
@@ -67,8 +73,25 @@ static const struct {
                                .miss     = 2.19,
                                .vector   = 0.457,
                                .gathered = 0.223,
+                               .pieces   = 1.2,
                                .blocked  = 0.122,
                                .isa      = {5.7, 1.12, 1}}},
+  [MACHINE_GRANITE_RAPIDS] = {"Granite Rapids",
+                              0.42,
+                              {.cache = {49152, 2097152, 16777216},
+                               .far   = 1,
+                               MACHINE_ASSUMED,
+                               .learnt   = 8192,
+                               .parallel = 14000,
+                               .byte     = {0.0085, 0.0105, 0.0313, 0.069},
+                               .line     = {0, 0.36, 1.42, 9.3},
+                               .cycle    = 0.245,
+                               .miss     = 1.77,
+                               .vector   = 0.342,
+                               .gathered = 0.178,
+                               .pieces   = 1.03,
+                               .blocked  = 0.12,
+                               .isa      = {6.1, 1.09, 1}}},
 };
 
 /* Every field by its name in the file */
@@ -81,9 +104,9 @@ static const struct {
   { \
     #name, offsetof(SpmvMachine, name), sizeof(((SpmvMachine *)0)->name) / sizeof(PetscLogDouble) \
   }
-  FIELD(cache),  FIELD(far),      FIELD(last),     FIELD(cached),  FIELD(uncached), FIELD(column),
-  FIELD(learnt), FIELD(parallel), FIELD(streams),  FIELD(byte),    FIELD(line),     FIELD(cycle),
-  FIELD(miss),   FIELD(vector),   FIELD(gathered), FIELD(blocked), FIELD(isa)
+  FIELD(cache),    FIELD(far),     FIELD(last),    FIELD(cached), FIELD(uncached), FIELD(column), FIELD(learnt),
+  FIELD(parallel), FIELD(streams), FIELD(byte),    FIELD(line),   FIELD(cycle),    FIELD(miss),   FIELD(vector),
+  FIELD(gathered), FIELD(pieces),  FIELD(blocked), FIELD(isa)
 #undef FIELD
 };
 
@@ -91,16 +114,18 @@ static const struct {
   The machine that one is taken for: its place in Machines[]; mesh: whether its last cache has slices over a mesh
 
   Of last caches over a mesh Cascade Lake's was measured: 24 GB/s, the second cache 86, memory 11. Beside 1 MiB of second cache it
-  has slices of 11 ways; Ice Lake's have 12, Sapphire Rapids' 15. One that is next to its cores has a power of two (Zen: 16).
-  Cores with 2 MiB of second cache and AVX-512 behind a mesh are Sapphire Rapids and what came after it; with 1 MiB, 48 KiB of
-  first cache and no mesh, Zen 5.
+  has slices of 11 ways; Ice Lake's have 12, Sapphire Rapids' 15, Emerald Rapids' 20. One that is next to its cores has a power of
+  two (Zen: 16), but Granite Rapids' slices have 16 ways, too: of such cores with AVX-512, those with 2 MiB of second cache are
+  Granite Rapids, and those with 1 MiB and 48 KiB of first cache Zen 5.
 */
 static int MachineLike(SpmvIsa isa, const SpmvCaches *caches, int *mesh)
 {
-  const size_t *told = caches->bytes;
+  const size_t   *told   = caches->bytes;
+  const PetscBool rapids = (PetscBool)(isa == SPMV_AVX512 && told[1] == (size_t)1 << 21);
+  const PetscBool power  = (PetscBool) !(caches->ways & (caches->ways - 1));
 
-  *mesh = isa == SPMV_AVX512 && told[1] >= (size_t)1 << 20 && (caches->ways & (caches->ways - 1));
-  if (*mesh && told[1] == (size_t)1 << 21) return MACHINE_EMERALD_RAPIDS;
+  *mesh = rapids || (isa == SPMV_AVX512 && told[1] >= (size_t)1 << 20 && !power);
+  if (rapids) return power ? MACHINE_GRANITE_RAPIDS : MACHINE_EMERALD_RAPIDS;
   if (isa == SPMV_AVX512 && !*mesh && told[0] == 49152 && told[1] == (size_t)1 << 20) return MACHINE_ZEN5;
   return MACHINE_ZEN4;
 }
@@ -111,8 +136,9 @@ void SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *mach
   const size_t *told                  = caches->bytes;
   const size_t  size[SPMV_LEVELS - 1] = {told[0], told[1], PetscMin(told[2] / 4, 8 * told[1])};
   int           mesh;
+  const int     like = MachineLike(isa, caches, &mesh);
 
-  *machine = Machines[MachineLike(isa, caches, &mesh)].numbers;
+  *machine = Machines[like].numbers;
   for (int k = 0; k < SPMV_LEVELS - 1; k++) {
     if (size[k] >= 4096 && size[k] < MACHINE_MOST && (!k || size[k] >= size[k - 1])) machine->cache[k] = (PetscLogDouble)size[k];
   }
@@ -120,7 +146,7 @@ void SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *mach
     if (!machine->isa[k]) machine->isa[k] = 1; /* an instruction set that is new in isas.h */
   }
   if (told[2] && machine->cache[2] == (PetscLogDouble)size[2])
-    machine->last = PetscMax(MACHINE_HELD * (PetscLogDouble)told[2], machine->cache[2]);
+    machine->last = PetscMax(Machines[like].held * (PetscLogDouble)told[2], machine->cache[2]);
   machine->far = mesh;
 }
 

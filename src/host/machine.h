@@ -14,7 +14,7 @@
 /* SpmvMachine: each field is a line of the user's file */
 typedef struct {
   PetscLogDouble cache[SPMV_LEVELS - 1]; /* bytes of each cache that a core may count on: of the last, which is shared, a part */
-  PetscLogDouble far;                    /* 1: the last cache has a third of the second one's bandwidth at most; else 0 */
+  PetscLogDouble far;                    /* 1: the last cache has half of the second one's bandwidth at most; else 0 */
   PetscLogDouble last;                   /* bytes that the last cache is likely to hold of one process's product */
   PetscLogDouble cached;                 /* entries of a matrix that are likely to stay in cache from one product to the next */
   PetscLogDouble uncached;               /* entries of a matrix that no cache holds */
@@ -30,6 +30,7 @@ typedef struct {
   PetscLogDouble miss;                /* a mispredicted branch */
   PetscLogDouble vector;              /* to multiply and add eight scalars, of real numbers in double precision */
   PetscLogDouble gathered;            /* to load one entry of x into a vector */
+  PetscLogDouble pieces;              /* to load four pieces of x, of four entries each, to pick from */
   PetscLogDouble blocked;             /* what loops over dense blocks do in a cycle of Zen 4: less where vectors are whole */
   PetscLogDouble isa[SPMV_ISA_COUNT]; /* by how much all of a format's work is slower than with the best instruction set */
 } SpmvMachine;

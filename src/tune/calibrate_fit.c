@@ -11,14 +11,14 @@
 #define CALIBRATE_HOLD  0.25  /* how much the distance from the assumed rates counts */
 #define CALIBRATE_STEP  0.5   /* of the logarithm of a rate, at first, ... */
 #define CALIBRATE_LAST  0.005 /* ... and at last */
-#define CALIBRATE_RATES 11
+#define CALIBRATE_RATES 12
 
 /* The rates that products tell */
 static PetscLogDouble *Rate(SpmvMachine *machine, int k)
 {
   PetscLogDouble *rates[CALIBRATE_RATES] = {&machine->byte[1], &machine->byte[2],  &machine->byte[3], &machine->line[1],
                                             &machine->line[2], &machine->line[3],  &machine->cycle,   &machine->miss,
-                                            &machine->vector,  &machine->gathered, &machine->blocked};
+                                            &machine->vector,  &machine->gathered, &machine->pieces,  &machine->blocked};
 
   return rates[k];
 }

@@ -91,8 +91,9 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
   const SpmvWork      *w      = &t->work;
   const PetscLogDouble missed = SpmvMachineKnows(machine, w->branches) ? ESTIMATE_LEARNT * w->misses : w->misses;
   const PetscLogDouble load   = t->bytes * EstimateAt(machine->byte, t->level) * EstimateSlower(w, t->crowd, t->level);
-  const PetscLogDouble work   = t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
-                                           w->gathered * machine->gathered + w->blocked * machine->blocked);
+  const PetscLogDouble work =
+    t->slower * (w->cycles * machine->cycle + missed * machine->miss + w->vectors * machine->vector +
+                 w->gathered * machine->gathered + w->pieces * machine->pieces + w->blocked * machine->blocked);
 
   return 1e-9 * (sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + SpmvFarWait(machine, t->crowd, t->far));
 }
@@ -158,6 +159,7 @@ PetscErrorCode SpmvEstimateTerms(SpmvSample *s, PetscInt wanted, PetscInt number
       sum->bytes += weight * part[k].bytes;
       sum->moved += weight * part[k].moved;
       sum->gathered += weight * part[k].gathered;
+      sum->pieces += weight * part[k].pieces;
       sum->blocked += weight * part[k].blocked;
       sum->vectors += weight * part[k].vectors;
       sum->cycles += weight * part[k].cycles;

@@ -20,7 +20,7 @@
 
   Notes:
   estimate reads no clock: the same matrix has the same plan, and products the same bits, each time. Its rates are those of one
-  core of Zen 4, Zen 5 or Emerald Rapids, with caches as the system tells, unless the user's file has others
+  core of Zen 4, Zen 5, Emerald or Granite Rapids, with caches as the system tells, unless the user's file has others
   (-mat_spmv_tune_calibrate). measure and patient build and time storages: without wisdom they may choose differently, and so give
   other last bits, from run to run. With wisdom, which is of this processor, instruction set, precision, number of threads, request
   and pattern, the second run measures nothing.

@@ -52,17 +52,22 @@ PetscErrorCode BccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define BCCOO_LARGE 9 /* entries of a large block, to BccooTile() */
+#define BCCOO_LARGE 9   /* entries of a large block, to BccooTile() */
+#define BCCOO_SUMS  256 /* rows of a lane's tile, at most */
 
 /*
   A tile of 64 blocks in each lane, fewer if the matrix would not fill a few groups of them; long tiles without a bunch. Lanes are
   a tile apart, and so is what they read of x: of a long one, 32 blocks are 3 % faster than 64 (13 matrices of more than 65,536
-  columns; mdual 14 %). Large blocks read more of it: 40 of 3x3 to 5x5 are 5 % faster (29 matrices, Zen 5; 2x2: 1 % slower)
+  columns; mdual 14 %). Large blocks read more of it: 40 of 3x3 to 5x5 are 5 % faster (29 matrices, Zen 5; 2x2: 1 % slower). High
+  ones have as many sums after each step, which the first cache has to hold beside all else: 24 or 32 of 8x1 take 0.61 times as long
+  as 64 (Granite Rapids)
 */
-static PetscInt BccooTile(const SpmvCSR *csr, PetscInt entries, PetscInt bunch, size_t nblocks)
+static PetscInt BccooTile(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt bunch, size_t nblocks)
 {
+  const PetscInt many = h * w >= BCCOO_LARGE ? 40 : h * w == 1 && csr->n > UINT16_MAX + 1 ? 32 : 64;
+
   if (bunch == 1) return 512; /* a whole number of BCCOO_CHUNK */
-  if (nblocks >= 4096) return entries >= BCCOO_LARGE ? 40 : entries == 1 && csr->n > UINT16_MAX + 1 ? 32 : 64;
+  if (nblocks >= 4096) return PetscMin(many, BCCOO_SUMS / h);
   return nblocks >= 1024 ? 16 : 8;
 }
 
@@ -86,15 +91,18 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
   if (p[BCCOO_VALUES] == SPMV_VALUES_AUTO && !BccooCodes(p)) p[BCCOO_VALUES] = SPMV_VALUES_PLAIN;
   SpmvValuesResolve(csr, &p[BCCOO_VALUES]);
   if (!p[BCCOO_BUNCH]) p[BCCOO_BUNCH] = nz < BCCOO_SMALL ? 1 : BCCOO_LANES;
-  if (!p[BCCOO_TILE]) p[BCCOO_TILE] = BccooTile(csr, entries, p[BCCOO_BUNCH], (size_t)(nz / entries));
+  if (!p[BCCOO_TILE]) {
+    p[BCCOO_TILE] = BccooTile(csr, p[BCCOO_BLOCK_HEIGHT], p[BCCOO_BLOCK_WIDTH], p[BCCOO_BUNCH], (size_t)(nz / entries));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define BCCOO_SLOW      1.15 /* from memory, where lanes read x in as many places: 1.25 on Zen 5, 1.1 on Zen 4 (7 matrices each) */
-#define BCCOO_HELD      1.15 /* from the last cache: with it 65 matrices take 1.1 times their estimate, not 1.14 (Zen 4) */
-#define BCCOO_PAIR      2    /* entries of a block that is no faster where vectors are whole (4 matrices, Emerald Rapids) */
-#define BCCOO_WAITS     0.8  /* of the lines of x that a row after the other waits for (17 matrices, Emerald Rapids) */
-#define BCCOO_CYCLES_NS 4.1  /* of a nanosecond of BccooTallyWork(), whose ratios are right; fitted to 82 matrices on Zen 4 */
+#define BCCOO_SLOW  1.15 /* from memory, where lanes read x in as many places: 1.25 on Zen 5, 1.1 on Zen 4 (7 matrices each) */
+#define BCCOO_HELD  1.15 /* from the last cache: with it 65 matrices take 1.1 times their estimate, not 1.14 (Zen 4) */
+#define BCCOO_PAIR  2    /* entries of a block that is no faster where vectors are whole (4 matrices, Emerald Rapids) */
+#define BCCOO_WAITS 0.8  /* of the lines of x that a row after the other waits for (17 matrices, Emerald Rapids) */
+#define BCCOO_REST  1.68 /* cycles in loops over blocks that take as long as another on Zen 4; less elsewhere (Granite Rapids) */
+#define BCCOO_CYCLES_NS 4.1 /* of a nanosecond of BccooTallyWork(), whose ratios are right; fitted to 82 matrices on Zen 4 */
 
 /*
   Nanoseconds of work on blocks in cache, on one core of Zen 4 at 3.5 GHz: fitted to 24 shapes of 1x1 to 8x8 with 4 and 24 blocks
@@ -116,7 +124,7 @@ static double BccooTallyWork(const BccooTally *t, PetscInt bunch, double *dense)
 PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[], SpmvWork works[])
 {
   BccooTally t = {0};
-  double     dense;
+  double     dense, rest;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; k++) {
@@ -127,7 +135,7 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
       continue;
     }
     if (t.h != h || t.w != w) t = BccooTallyOf(csr, p, NULL);
-    BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : BccooTile(csr, h * w, bunch, t.blocks), &works[k]);
+    BccooTallyAdd(csr, &t, p, p[BCCOO_TILE] ? p[BCCOO_TILE] : BccooTile(csr, h, w, bunch, t.blocks), &works[k]);
     BccooCodedWork(csr, &plans[k], t.part * (double)t.blocks, &works[k]);
     if (bunch > 1) {
       works[k].bytes += t.part * (double)t.rows * sizeof(uint16_t);
@@ -135,8 +143,9 @@ PetscErrorCode BccooWorks(const SpmvCSR *csr, PetscInt n, const SpmvPlan plans[]
     }
     works[k].held  = BCCOO_HELD;
     works[k].waits = BCCOO_WAITS;
-    works[k].cycles += t.part * BCCOO_CYCLES_NS * BccooTallyWork(&t, bunch, &dense);
-    *(h * w > BCCOO_PAIR ? &works[k].blocked : &works[k].cycles) += t.part * BCCOO_CYCLES_NS * dense;
+    rest           = BCCOO_CYCLES_NS * BccooTallyWork(&t, bunch, &dense);
+    if (h * w > BCCOO_PAIR) works[k].blocked += t.part * (BCCOO_CYCLES_NS * dense + BCCOO_REST * rest);
+    else works[k].cycles += t.part * (BCCOO_CYCLES_NS * dense + rest);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

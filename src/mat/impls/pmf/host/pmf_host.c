@@ -81,8 +81,7 @@ static PetscErrorCode PmfHostArrays(const void *storage, PetscInt *narrays, Spmv
 */
 #define PMF_CYCLES_SLICE     3.5
 #define PMF_CYCLES_ALONE     8.5
-#define PMF_CYCLES_NEAR      1.0  /* of steps that share pieces of x, besides those, and ... */
-#define PMF_CYCLES_PICK      1.0  /* ... of each of them, in whole vectors */
+#define PMF_CYCLES_PICK      1.0  /* of a step that picks x from pieces, in whole vectors */
 #define PMF_CYCLES_FEW       1.0  /* of a step whose values are few, besides decoding them */
 #define PMF_SLOW             1.08 /* from memory: 17 finite element matrices of 30 M entries, Zen 5 */
 #define PMF_WAITS            0.7  /* of the lines of x that a row after the other waits for (20 matrices, Emerald Rapids) */
@@ -108,10 +107,11 @@ static PetscErrorCode PmfHostWork(const SpmvCSR *rows, const SpmvPlan *plan, Spm
   work->bytes += SpmvArraysRead(narrays, arrays);
   work->vectors += (PetscLogDouble)b->nsteps;
   work->gathered += (PetscLogDouble)(PMF_LANES * (kind[PMF_GATHERED] + kind[PMF_RAGGED]));
-  work->gathered += (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED] + kind[PMF_NEAR]); /* pieces are vectors of four */
+  work->gathered += (PetscLogDouble)(PMF_LANES / 2 * kind[PMF_PAIRED]);
+  work->pieces += (PetscLogDouble)kind[PMF_NEAR];
   work->build += PMF_CYCLES_BUILD * (PetscLogDouble)rows->i[rows->m] + PMF_CYCLES_BUILD_ROW * (PetscLogDouble)rows->m;
   work->cycles += PMF_CYCLES_SLICE * (PetscLogDouble)b->nslices + PMF_CYCLES_ALONE * (PetscLogDouble)b->nalone;
-  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns + PMF_CYCLES_NEAR * (PetscLogDouble)kind[PMF_NEAR];
+  work->cycles += PMF_CYCLES_RUN * (PetscLogDouble)b->nruns;
   work->blocked += PMF_CYCLES_PICK * (PetscLogDouble)b->nnear;
   if (b->value.coding == SPMV_CODING_FEW) work->cycles += PMF_CYCLES_FEW * (PetscLogDouble)b->nsteps;
   work->slow   = PMF_SLOW;
