@@ -286,7 +286,6 @@ extern PetscErrorCode SpmvKernelsGet(const SpmvFormat *format, PetscInt wanted, 
 
 /* host/alloc.c */
 extern PetscErrorCode SpmvAlloc(size_t bytes, void *array);
-extern PetscErrorCode SpmvAllocRoom(size_t bytes, void *array);
 extern PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array);
 extern PetscErrorCode SpmvFree(void *array);
 extern void           SpmvFreeTemporary(void *array);

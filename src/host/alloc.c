@@ -3,49 +3,13 @@
 
   A product streams through its arrays once. On pages of 4 kB the hardware's prefetch stops 16,000 times in 64 MB; Linux gives
   pages of 2 MB to those who ask. Nor does a first build wait for so many page faults, of 1 us each on a virtual machine: an array
-  of 1 MB takes 237 us to touch on pages of 4 kB, 93 us on one of 2 MB (Zen 4). What is too small for those is asked for at once:
-  85 us a MB rather than 195 (Granite Rapids).
+  of 1 MB takes 237 us to touch on pages of 4 kB, 93 us on one of 2 MB.
 */
 #include "../spmvimpl.h"
 #include <sys/mman.h>
 
 #define SPMV_PAGE      ((size_t)4096)
 #define SPMV_HUGE_PAGE ((size_t)1 << 21)
-#define SPMV_AT_ONCE   (16 * SPMV_PAGE) /* bytes from which on it pays to ask for pages at once */
-
-/* Has the pages of an array that are no huge ones mapped now, by one call rather than a fault each, where Linux can (5.14) */
-static void AllocPages(char *p, size_t bytes)
-{
-#if defined(MADV_POPULATE_WRITE)
-  char *first = p + (SPMV_PAGE - (uintptr_t)p % SPMV_PAGE) % SPMV_PAGE;
-
-  if (bytes >= SPMV_AT_ONCE)
-    (void)madvise(first, bytes - (size_t)(first - p), MADV_POPULATE_WRITE); /* if it fails they are later */
-#else
-  (void)p;
-  (void)bytes;
-#endif
-}
-
-/* SpmvAlloc(); now: its pages are mapped by this thread */
-static PetscErrorCode Alloc(size_t bytes, PetscBool now, void *array)
-{
-  const size_t huge  = (bytes + SPMV_HUGE_PAGE / 2) / SPMV_HUGE_PAGE * SPMV_HUGE_PAGE; /* bytes on huge pages */
-  const size_t align = huge ? SPMV_HUGE_PAGE : SPMV_CACHE_LINE;
-  char        *raw, *p;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(PetscMax(bytes + SPMV_CACHE_LINE, huge) + align + sizeof(void *), &raw));
-  p = raw + sizeof(void *);
-  p += (align - (uintptr_t)p % align) % align;
-  ((void **)p)[-1] = raw; /* for SpmvFree() */
-  *(void **)array  = p;
-#if defined(MADV_HUGEPAGE)
-  if (huge) (void)madvise(p, huge, MADV_HUGEPAGE); /* a hint: failure does not matter */
-#endif
-  if (now && bytes > huge) AllocPages(p + huge, bytes - huge);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /*
   SpmvAlloc - memory for an array of a storage, freed by SpmvFree()
@@ -61,16 +25,19 @@ static PetscErrorCode Alloc(size_t bytes, PetscBool now, void *array)
 */
 PetscErrorCode SpmvAlloc(size_t bytes, void *array)
 {
-  PetscFunctionBegin;
-  PetscCall(Alloc(bytes, PETSC_TRUE, array));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+  const size_t huge  = (bytes + SPMV_HUGE_PAGE / 2) / SPMV_HUGE_PAGE * SPMV_HUGE_PAGE; /* bytes on huge pages */
+  const size_t align = huge ? SPMV_HUGE_PAGE : SPMV_CACHE_LINE;
+  char        *raw, *p;
 
-/* SpmvAllocRoom - SpmvAlloc() for an array of which a part may stay unused: its pages are mapped as they are touched */
-PetscErrorCode SpmvAllocRoom(size_t bytes, void *array)
-{
   PetscFunctionBegin;
-  PetscCall(Alloc(bytes, PETSC_FALSE, array));
+  PetscCall(PetscMalloc1(PetscMax(bytes + SPMV_CACHE_LINE, huge) + align + sizeof(void *), &raw));
+  p = raw + sizeof(void *);
+  p += (align - (uintptr_t)p % align) % align;
+  ((void **)p)[-1] = raw; /* for SpmvFree() */
+  *(void **)array  = p;
+#if defined(MADV_HUGEPAGE)
+  if (huge) (void)madvise(p, huge, MADV_HUGEPAGE); /* a hint: failure does not matter */
+#endif
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,13 +67,13 @@ PetscErrorCode SpmvAllocShared(size_t bytes, PetscInt ntasks, void *array)
   SpmvTouch touch = {.bytes = bytes, .ntasks = ntasks};
 
   PetscFunctionBegin;
-  PetscCall(Alloc(bytes, (PetscBool)(ntasks == 1), array));
+  PetscCall(SpmvAlloc(bytes, array));
   touch.array = *(char **)array;
   if (ntasks > 1) SpmvRun(ntasks, SpmvTouchTask, &touch);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what SpmvAlloc(), SpmvAllocRoom() or SpmvAllocShared() gave, and sets the pointer that array points to to NULL */
+/* Frees what SpmvAlloc() or SpmvAllocShared() gave, and sets the pointer that array points to to NULL */
 PetscErrorCode SpmvFree(void *array)
 {
   void **p = (void **)array, *raw;

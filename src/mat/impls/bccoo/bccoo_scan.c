@@ -221,11 +221,11 @@ PetscErrorCode BccooBlocksScan(const SpmvCSR *csr, PetscInt p[], PetscBool outli
   PetscCall(SpmvAlloc(nrows * sizeof(int32_t), &b->row));
   if (BccooIsSimple(b) && sizeof(PetscInt) == sizeof(int32_t)) b->found = (const int32_t *)csr->j;
   else if (!outline || escapes) {
-    PetscCall(SpmvAllocRoom(nz * sizeof(int32_t), &b->own));
+    PetscCall(SpmvAlloc(nz * sizeof(int32_t), &b->own));
     b->found = b->own;
   }
   if (!outline && !BccooIsSimple(b)) PetscCall(SpmvAlloc(nz * sizeof(uint32_t), &b->position));
-  if (outline) PetscCall(SpmvAllocRoom(BccooPieces(nz) * sizeof(BccooPiece), &b->piece));
+  if (outline) PetscCall(SpmvAlloc(BccooPieces(nz) * sizeof(BccooPiece), &b->piece));
   b->target = BccooTargetOf(b, 0);
   if (BccooIsSimple(b)) BccooScanEntries(csr, b);
   else PetscCall(BccooScanRows(csr, b));

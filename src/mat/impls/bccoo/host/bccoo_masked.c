@@ -135,7 +135,8 @@ PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked
   s->nentries = (size_t)csr->i[m];
   s->nparts   = nparts;
   PetscCall(SpmvAlloc(2 * (size_t)BccooCeil(m, MASKED_ROWS) * sizeof(int32_t), &s->count));
-  PetscCall(SpmvAllocRoom((s->nentries + 1) * sizeof(uint32_t), &s->word)); /* for as many blocks */
+  PetscCall(
+    SpmvAlloc((s->nentries + 1) * sizeof(uint32_t), &s->word)); /* for as many blocks; pages that none needs stay untouched */
   PetscCall(SpmvAllocShared((s->nentries + BCCOO_PAD) * sizeof(PetscScalar), nparts, &s->value));
   PetscCall(SpmvAllocShared((s->nentries + 1) * sizeof(uint32_t), nparts, &s->position));
   memset(s->value + s->nentries, 0, BCCOO_PAD * sizeof(PetscScalar));

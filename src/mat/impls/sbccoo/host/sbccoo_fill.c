@@ -145,7 +145,7 @@ static PetscErrorCode FillFars(size_t room, SbccooStorage *s)
   PetscFunctionBegin;
   s->farroom = 0;
   PetscCall(SpmvFree(&s->far));
-  PetscCall(SpmvAllocRoom(room * sizeof(PetscScalar), &s->far));
+  PetscCall(SpmvAlloc(room * sizeof(PetscScalar), &s->far));
   s->farroom = room;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -181,14 +181,14 @@ static PetscErrorCode FillAlloc(const SpmvCSR *csr, const SbccooLook *look, Pets
   words      = 2 * s->room + 8 * (size_t)s->nb + FILL_MORE;
   PetscCall(SpmvAllocShared((SbccooValues(s) + FILL_MORE) * sizeof(PetscScalar), s->nparts, &s->value));
   if (codes) PetscCall(FillCodes(look, s));
-  PetscCall(SpmvAllocRoom(words * sizeof(uint16_t), &s->index));
+  PetscCall(SpmvAlloc(words * sizeof(uint16_t), &s->index));
   PetscCall(SpmvAlloc((size_t)s->nchunks * sizeof(PetscInt), &s->front));
   PetscCall(SpmvAlloc((size_t)s->nb, &s->plain));
   if (s->b == 1) {
     s->bothroom = FillFar(look, s->room);
-    PetscCall(SpmvAllocRoom(2 * s->bothroom * sizeof(PetscScalar), &s->both));
+    PetscCall(SpmvAlloc(2 * s->bothroom * sizeof(PetscScalar), &s->both));
     if (SbccooSorts(csr, codes)) PetscCall(SpmvAlloc((size_t)s->nb, &s->row));
-    else PetscCall(SpmvAllocRoom(s->room, &s->mask));
+    else PetscCall(SpmvAlloc(s->room, &s->mask));
     PetscCall(SpmvAllocShared((size_t)s->nb * sizeof(PetscScalar), s->nparts, &s->diagonal));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
