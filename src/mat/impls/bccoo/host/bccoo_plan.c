@@ -67,7 +67,7 @@ static PetscInt BccooTile(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt b
   const PetscInt many = h * w >= BCCOO_LARGE ? 40 : h * w == 1 && csr->n > UINT16_MAX + 1 ? 32 : 64;
 
   if (bunch == 1) return 512; /* a whole number of BCCOO_CHUNK */
-  if (nblocks >= 4096) return PetscMin(many, BCCOO_SUMS / h);
+  if (nblocks >= 4096) return PetscMin(many, BCCOO_SUMS / PetscMax(1, h));
   return nblocks >= 1024 ? 16 : 8;
 }
 
