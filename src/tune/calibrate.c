@@ -232,7 +232,7 @@ static PetscErrorCode MeasureLearnt(SpmvMachine *machine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What threads read, each an equal part, lines or all of them */
+/* What threads read, each an equal part */
 typedef struct {
   PetscInt  ntasks;
   size_t    n;
@@ -246,14 +246,20 @@ static PetscErrorCode StreamsDestroy(Streams *streams)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Reads every `step`-th of words [first, end), a constant step */
+static inline void ReadWords(const uint64_t array[], size_t first, size_t end, size_t step)
+{
+  uint64_t sum = 0;
+
+  for (size_t k = first; k < end; k += step) sum += array[k];
+  __asm__ volatile("" : : "r"(sum)); /* so that nothing is left out */
+}
+
 static void StreamsRead(void *context, PetscInt task)
 {
   const Streams *streams = (const Streams *)context;
-  const size_t   end     = SpmvShare(streams->n, task + 1, streams->ntasks);
-  uint64_t       sum     = 0;
 
-  for (size_t k = SpmvShare(streams->n, task, streams->ntasks); k < end; k++) sum += streams->array[k];
-  __asm__ volatile("" : : "r"(sum)); /* so that nothing is left out */
+  ReadWords(streams->array, SpmvShare(streams->n, task, streams->ntasks), SpmvShare(streams->n, task + 1, streams->ntasks), 1);
 }
 
 static void RunStreams(void *context)
@@ -291,10 +297,8 @@ static PetscErrorCode MeasureStreams(PetscInt part, SpmvMachine *machine)
 static void RunLines(void *context)
 {
   const Streams *streams = (const Streams *)context;
-  uint64_t       sum     = 0;
 
-  for (size_t k = 0; k < streams->n; k += SPMV_CACHE_LINE / sizeof(uint64_t)) sum += streams->array[k];
-  __asm__ volatile("" : : "r"(sum)); /* so that nothing is left out */
+  ReadWords(streams->array, 0, streams->n, SPMV_CACHE_LINE / sizeof(uint64_t));
 }
 
 /* Seconds that a byte takes of so many that are read over and over */

@@ -117,7 +117,7 @@ SPMV_INLINE PetscScalar SbccooBoth(SbccooAt *at, PetscBool transpose, PetscBool 
     const size_t j = SbccooNumber(at->index, k, wide);
 
     SPMV_SCALAR_LOOP(k);
-    __builtin_prefetch((const char *)v + at->ahead, 0, 2);
+    SpmvPrefetch((const char *)v + at->ahead, 1);
     sum += (transpose ? v[1] : v[0]) * x[j];
     y[j] += (transpose ? v[0] : v[1]) * xi;
   }

@@ -62,7 +62,7 @@ SPMV_INLINE void SortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, 
     index += n;
     if (codes) code += n;
     for (PetscInt k = 0; k < nboth; k++, both += 2) {
-      __builtin_prefetch((const char *)both + ahead, 0, 2);
+      SpmvPrefetch((const char *)both + ahead, 1);
       SortedOne(both[transpose], both[!transpose], index[k], xi, xr, yr, sum);
     }
     index += nboth;

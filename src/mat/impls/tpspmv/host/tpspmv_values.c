@@ -68,7 +68,7 @@ TPSPMV_INLINE void TpspmvSetGroup(const TpspmvSetter *set, const uint16_t row[],
   for (PetscInt l = 0; l < TPSPMV_LANES; l++) a[l] = set->a + (size_t)i[l] * size; /* these stay in registers */
   for (PetscInt k = 0; k < length && size; k++, v += step) {
     if (b->prefetch) { /* the hardware cannot follow eight streams; where rows are sorted, the next groups are about here */
-      __builtin_prefetch(a[0] + (size_t)k * step + ahead, 0, 2);
+      SpmvPrefetch(a[0] + (size_t)k * step + ahead, 1);
       __builtin_prefetch(v + ahead, 1);
     }
 #pragma GCC unroll 8
