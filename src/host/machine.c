@@ -27,9 +27,10 @@
 /* Machines that were measured. The first one is what every other is taken for */
 enum { MACHINE_ZEN4, MACHINE_ZEN5, MACHINE_EMERALD_RAPIDS, MACHINE_GRANITE_RAPIDS };
 static const struct {
-  const char    *name;
-  PetscLogDouble held; /* of the last cache: what one process alone is likely to find there; of Zen 5 not measured */
-  SpmvMachine    numbers;
+  const char *name;
+  PetscLogDouble
+              held; /* of the last cache: what products find there among those of others (MeasureLast()); of Zen 5 not measured */
+  SpmvMachine numbers;
 } Machines[] = {
   [MACHINE_ZEN4]           = {"Zen 4",
                               0.75,
@@ -62,7 +63,7 @@ static const struct {
                                .blocked  = 0.08,
                                .isa      = {6.4, 1.06, 1}}},
   [MACHINE_EMERALD_RAPIDS] = {"Emerald Rapids",
-                              0.75,
+                              0.375,
                               {.cache = {49152, 2097152, 16777216},
                                MACHINE_ASSUMED,
                                .learnt   = 8192,
@@ -77,7 +78,7 @@ static const struct {
                                .blocked  = 0.122,
                                .isa      = {5.7, 1.12, 1}}},
   [MACHINE_GRANITE_RAPIDS] = {"Granite Rapids",
-                              0.42,
+                              0.16,
                               {.cache = {49152, 2097152, 16777216},
                                MACHINE_ASSUMED,
                                .learnt   = 8192,

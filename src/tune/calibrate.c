@@ -25,6 +25,8 @@
 #define CALIBRATE_MOST    100.                /* times as long is the most that counts: more is other programs' doing */
 #define CALIBRATE_FAR     2.    /* how much slower than the second cache one is that is far (Intel 2.4 to 3.6, Zen 1.2 to 1.5) */
 #define CALIBRATE_SIZES   1.414 /* the next size that is read over and over is so many times as large */
+#define CALIBRATE_OTHERS  3     /* times as many bytes are read in between, ... */
+#define CALIBRATE_ARRAY   1e9   /* ... of so many at most */
 #define CALIBRATE_SLOWER  1.2   /* how much slower memory is than the last cache, at least, if one can tell */
 #define CALIBRATE_STREAM  8e6   /* bytes that each of many cores reads */
 
@@ -293,48 +295,58 @@ static PetscErrorCode MeasureStreams(PetscInt part, SpmvMachine *machine)
 #endif
 }
 
-/* One word of each line: what takes longest is to have the line */
-static void RunLines(void *context)
+/*
+  Seconds that a byte takes of so many that are read twice, the second time, after CALIBRATE_OTHERS times as many others: one word
+  of each line, since what takes longest is to have the line
+*/
+static PetscErrorCode MeasureLines(const uint64_t array[], PetscLogDouble bytes, PetscLogDouble *each)
 {
-  const Streams *streams = (const Streams *)context;
+  const size_t   n = (size_t)bytes / sizeof(*array), step = SPMV_CACHE_LINE / sizeof(*array);
+  PetscLogDouble begin, start, now;
 
-  ReadWords(streams->array, 0, streams->n, SPMV_CACHE_LINE / sizeof(uint64_t));
-}
-
-/* Seconds that a byte takes of so many that are read over and over */
-static PetscErrorCode MeasureLines(Streams *streams, PetscLogDouble bytes, PetscLogDouble *each)
-{
   PetscFunctionBegin;
-  streams->n = (size_t)bytes / sizeof(uint64_t);
-  PetscCall(Measure((Work){RunLines, streams}, each));
-  *each /= bytes;
+  *each = PETSC_MAX_REAL;
+  PetscCall(PetscTime(&begin));
+  now = begin;
+  for (PetscInt k = 0; k < CALIBRATE_BATCHES || now - begin < CALIBRATE_SECONDS; k++) {
+    ReadWords(array, n, (1 + CALIBRATE_OTHERS) * n, step);
+    ReadWords(array, 0, n, step);
+    PetscCall(PetscTime(&start));
+    ReadWords(array, 0, n, step);
+    PetscCall(PetscTime(&now));
+    *each = PetscMin(*each, (now - start) / bytes);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  How much of the last cache products of one process find there, which may be far less than the system tells: 112 of 480 MiB on a
-  virtual machine (Granite Rapids, whose cores have a third of it near them). From the size at which a byte takes as long as the mean
-  of one from the cache and one from memory; as assumed where these take the same time
+  How much of the last cache products of one process find there, which may be far less than the system tells, and is less where
+  other things are read between two products, as a solver does: of 480 MiB on a virtual machine, whose cores have a third of it
+  near them, 145 MB that are read over and over come from it by half, but 60 MB among others, by products of finite element matrices
+  as well (Granite Rapids). From the size at which a byte takes as long as the mean of one from the cache and one from memory; as
+  assumed where these take the same time
 */
 static PetscErrorCode MeasureLast(PetscInt part, SpmvMachine *machine)
 {
-  const PetscLogDouble least = machine->cache[SPMV_LEVELS - 2] / part, most = 2 * machine->last / part;
+  const PetscLogDouble least = machine->cache[SPMV_LEVELS - 2] / part;
+  const PetscLogDouble most  = PetscMin(2 * machine->last, CALIBRATE_ARRAY / (1 + CALIBRATE_OTHERS)) / part;
+  const size_t         all   = (1 + CALIBRATE_OTHERS) * (size_t)most;
   SPMV_DESTROY_BY(StreamsDestroy)
-  Streams        streams = {.ntasks = 1};
+  Streams        streams = {.array = NULL};
   PetscLogDouble bytes   = least, each, before, half, memory;
 
   PetscFunctionBegin;
-  PetscCall(SpmvAlloc((size_t)most, &streams.array));
-  PetscCall(PetscMemzero(streams.array, (size_t)most)); /* else all of it is one page of zeros */
-  PetscCall(MeasureLines(&streams, most, &memory));
-  PetscCall(MeasureLines(&streams, least, &each));
+  PetscCall(SpmvAlloc(all, &streams.array));
+  PetscCall(PetscMemzero(streams.array, all)); /* else all of it is one page of zeros */
+  PetscCall(MeasureLines(streams.array, most, &memory));
+  PetscCall(MeasureLines(streams.array, least, &each));
   if (memory < CALIBRATE_SLOWER * each) PetscFunctionReturn(PETSC_SUCCESS);
   half   = (each + memory) / 2;
   before = each;
   while (each < half && CALIBRATE_SIZES * bytes < most) {
     before = each;
     bytes *= CALIBRATE_SIZES;
-    PetscCall(MeasureLines(&streams, bytes, &each));
+    PetscCall(MeasureLines(streams.array, bytes, &each));
   }
   if (each > half) bytes /= pow(CALIBRATE_SIZES, (each - half) / (each - before));
   PetscCall(PetscInfo(NULL, "half of %g bytes come from the last cache\n", (double)bytes));
