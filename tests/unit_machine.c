@@ -221,16 +221,16 @@ static PetscErrorCode TestGet(const char folder[], PetscBool old)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What is a little larger than a cache comes from it in part; a last cache is divided among processes, of which there is one here */
+/* What a cache has not quite room for comes from it in part; a last cache is divided among processes, of which there is one here */
 static PetscErrorCode TestLevels(void)
 {
   static const struct {
     double cache[3], last; /* over the bytes of a product */
     double level;
   } cases[] = {
-    {{2, 3, 4}, 5, 0},       {{1, 2, 3}, 4, 0},         {{0.8, 2, 3}, 4, 0.5},        {{0.5, 2, 3}, 4, 1},
-    {{0.1, 0.8, 3}, 4, 1.5}, {{0.1, 0.5, 3}, 4, 2},     {{0.1, 0.2, 0.5}, 1.5, 2.25}, {{0.1, 0.2, 0.5}, 1, 3},
-    {{0.1, 0.2, 0.5}, 0, 3}, {{0.1, 0.2, 0.3}, 0.2, 3},
+    {{2, 3, 4}, 5, 0},       {{1 / 0.75, 2, 3}, 4, 0},      {{1 / 1.125, 2, 3}, 4, 0.5}, {{1 / 1.5, 2, 3}, 4, 1},
+    {{0.5, 2, 3}, 4, 1},     {{0.1, 1 / 1.125, 3}, 4, 1.5}, {{0.1, 0.5, 3}, 4, 2},       {{0.1, 0.2, 0.5}, 1.5, 2.25},
+    {{0.1, 0.2, 0.5}, 1, 3}, {{0.1, 0.2, 0.5}, 0, 3},       {{0.1, 0.2, 0.3}, 0.2, 3},
   };
   const PetscInt    i[] = {0, 1, 2, 3}, j[] = {0, 1, 2};
   const PetscScalar a[]   = {1, 2, 3};

@@ -257,8 +257,8 @@ static PetscErrorCode TestCaches(void)
     SpmvOption option;
 
     machine.cache[0] = 1024;
-    machine.cache[1] = k ? 0.55 * read : read;
-    machine.cache[2] = 2 * read;
+    machine.cache[1] = k ? 0.7 * read : 2 * read;
+    machine.cache[2] = 4 * read;
     machine.byte[2]  = 100 * machine.byte[1];
     SpmvMachineSet(&machine);
     PetscCall(Threads(&t, k == 2 ? 2 : 1, &option));
