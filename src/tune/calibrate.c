@@ -25,7 +25,7 @@
 #define CALIBRATE_MOST    100.                /* times as long is the most that counts: more is other programs' doing */
 #define CALIBRATE_FAR     2.    /* how much slower than the second cache one is that is far (Intel 2.4 to 3.6, Zen 1.2 to 1.5) */
 #define CALIBRATE_SIZES   1.414 /* the next size that is read over and over is so many times as large */
-#define CALIBRATE_OTHERS  3     /* times as many bytes are read in between, ... */
+#define CALIBRATE_OTHERS  4     /* times as many bytes are read in between, ... */
 #define CALIBRATE_ARRAY   1e9   /* ... of so many at most */
 #define CALIBRATE_SLOWER  1.2   /* how much slower memory is than the last cache, at least, if one can tell */
 #define CALIBRATE_STREAM  8e6   /* bytes that each of many cores reads */
@@ -296,26 +296,27 @@ static PetscErrorCode MeasureStreams(PetscInt part, SpmvMachine *machine)
 }
 
 /*
-  Seconds that a byte takes of so many that are read twice, the second time, after CALIBRATE_OTHERS times as many others: one word
-  of each line, since what takes longest is to have the line
+  Seconds that a byte takes of so many that are read twice, the second time, after CALIBRATE_OTHERS times as many others; in the mean,
+  since what others leave of a cache changes. One word of each line: what takes longest is to have the line
 */
 static PetscErrorCode MeasureLines(const uint64_t array[], PetscLogDouble bytes, PetscLogDouble *each)
 {
   const size_t   n = (size_t)bytes / sizeof(*array), step = SPMV_CACHE_LINE / sizeof(*array);
-  PetscLogDouble begin, start, now;
+  PetscLogDouble begin, start, now, sum = 0;
+  PetscInt       times = 0;
 
   PetscFunctionBegin;
-  *each = PETSC_MAX_REAL;
   PetscCall(PetscTime(&begin));
-  now = begin;
-  for (PetscInt k = 0; k < CALIBRATE_BATCHES || now - begin < CALIBRATE_SECONDS; k++) {
+  do {
     ReadWords(array, n, (1 + CALIBRATE_OTHERS) * n, step);
     ReadWords(array, 0, n, step);
     PetscCall(PetscTime(&start));
     ReadWords(array, 0, n, step);
     PetscCall(PetscTime(&now));
-    *each = PetscMin(*each, (now - start) / bytes);
-  }
+    sum += now - start;
+    times++;
+  } while (times < CALIBRATE_BATCHES || now - begin < CALIBRATE_SECONDS);
+  *each = sum / ((PetscLogDouble)times * bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
