@@ -27,10 +27,9 @@
 /* Machines that were measured. The first one is what every other is taken for */
 enum { MACHINE_ZEN4, MACHINE_ZEN5, MACHINE_EMERALD_RAPIDS, MACHINE_GRANITE_RAPIDS };
 static const struct {
-  const char *name;
-  PetscLogDouble
-              held; /* of the last cache: what products find there among those of others (MeasureLast()); of Zen 5 not measured */
-  SpmvMachine numbers;
+  const char    *name;
+  PetscLogDouble held; /* of the last cache: what products find there among others (calibrate_memory.c); of Zen 5 not measured */
+  SpmvMachine    numbers;
 } Machines[] = {
   [MACHINE_ZEN4]           = {"Zen 4",
                               0.75,

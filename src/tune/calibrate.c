@@ -6,51 +6,37 @@
   small matrices do not show: instruction sets, branches, how many cores the memory serves, and how long other threads take to
   begin.
 
-  Sizes of caches are what the system tells, but what the last one holds is measured first, as times of products from it and from
-  memory are to be told apart.
+  Sizes of caches are what the system tells, but what the last one holds is measured first (calibrate_memory.c), as times of
+  products from it and from memory are to be told apart.
 */
 #include "tune.h"
 #include "../sys/paths.h"
 #include "../sys/warn.h"
 #include <petsctime.h>
 #include <math.h>
-#if defined(_OPENMP)
-  #include <omp.h>
-#endif
 
 #define CALIBRATE_SECONDS 0.015               /* to measure a product in, about */
 #define CALIBRATE_LEAST   5e-5                /* seconds that the clock tells well */
 #define CALIBRATE_BATCHES 5                   /* of which the least time counts, since noise only adds; at least */
 #define CALIBRATE_ROWS    ((PetscInt)1 << 18) /* rows that no branch predictor knows */
 #define CALIBRATE_MOST    100.                /* times as long is the most that counts: more is other programs' doing */
-#define CALIBRATE_FAR     2.    /* how much slower than the second cache one is that is far (Intel 2.4 to 3.6, Zen 1.2 to 1.5) */
-#define CALIBRATE_SIZES   1.414 /* the next size that is read over and over is so many times as large */
-#define CALIBRATE_OTHERS  4     /* times as many bytes are read in between, ... */
-#define CALIBRATE_ARRAY   1e9   /* ... of so many at most */
-#define CALIBRATE_SLOWER  1.2   /* how much slower memory is than the last cache, at least, if one can tell */
-#define CALIBRATE_STREAM  8e6   /* bytes that each of many cores reads */
+#define CALIBRATE_FAR     2. /* how much slower than the second cache one is that is far (Intel 2.4 to 3.6, Zen 1.2 to 1.5) */
 
 #define CALIBRATE_BEGIN 531. /* nanoseconds until another thread began where the built-in numbers were measured */
 
-/* What is measured: something that is done over and over */
-typedef struct {
-  void (*run)(void *context);
-  void *context;
-} Work;
-
-/* Seconds of one: the least of several batches, each long enough for the clock */
-static PetscErrorCode Measure(Work work, PetscLogDouble *seconds)
+/* Seconds of what is done over and over: the least of several batches, each long enough for the clock */
+PetscErrorCode SpmvCalibrateTime(void (*run)(void *context), void *context, PetscLogDouble *seconds)
 {
   PetscLogDouble begin, start, now;
   PetscInt       calls = 1, batches = 0;
 
   PetscFunctionBegin;
   *seconds = PETSC_MAX_REAL;
-  (*work.run)(work.context);
+  (*run)(context);
   PetscCall(PetscTime(&begin));
   do {
     PetscCall(PetscTime(&start));
-    for (PetscInt k = 0; k < calls; k++) (*work.run)(work.context);
+    for (PetscInt k = 0; k < calls; k++) (*run)(context);
     PetscCall(PetscTime(&now));
     if (now - start < CALIBRATE_LEAST) {
       calls *= 2;
@@ -103,7 +89,7 @@ static PetscErrorCode MeasureProduct(const SpmvCSR *csr, PetscInt number, PetscI
   PetscFunctionBegin;
   PetscCall(SpmvKernelsGet(SpmvCandidate[number], isa, &kernels));
   PetscCall(SpmvBuild(&host->side, csr, NULL, &built, &own.storage));
-  PetscCall(Measure((Work){RunProduct, &(Product){kernels->apply, own.storage, x, y}}, seconds));
+  PetscCall(SpmvCalibrateTime(RunProduct, &(Product){kernels->apply, own.storage, x, y}, seconds));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,137 +207,16 @@ static PetscErrorCode MeasureLearnt(SpmvMachine *machine)
     length[r] = 3 + (int32_t)((x >> 33) % 6);
   }
   rows.length = length;
-  PetscCall(Measure((Work){RunRows, &rows}, &known));
+  PetscCall(SpmvCalibrateTime(RunRows, &rows, &known));
   known /= (PetscLogDouble)rows.rows;
   rows.rows = CALIBRATE_ROWS;
-  PetscCall(Measure((Work){RunRows, &rows}, &unknown));
+  PetscCall(SpmvCalibrateTime(RunRows, &rows, &unknown));
   unknown /= (PetscLogDouble)rows.rows;
   for (rows.rows = 1024; rows.rows < CALIBRATE_ROWS; rows.rows *= 2) {
-    PetscCall(Measure((Work){RunRows, &rows}, &each));
+    PetscCall(SpmvCalibrateTime(RunRows, &rows, &each));
     if (each / (PetscLogDouble)rows.rows >= (known + unknown) / 2) break;
   }
   machine->learnt = (PetscLogDouble)rows.rows;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* What threads read, each an equal part */
-typedef struct {
-  PetscInt  ntasks;
-  size_t    n;
-  uint64_t *array; /* [n] */
-} Streams;
-
-static PetscErrorCode StreamsDestroy(Streams *streams)
-{
-  PetscFunctionBegin;
-  PetscCall(SpmvFree(&streams->array));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Reads every `step`-th of words [first, end), a constant step */
-static inline void ReadWords(const uint64_t array[], size_t first, size_t end, size_t step)
-{
-  uint64_t sum = 0;
-
-  for (size_t k = first; k < end; k += step) sum += array[k];
-  __asm__ volatile("" : : "r"(sum)); /* so that nothing is left out */
-}
-
-static void StreamsRead(void *context, PetscInt task)
-{
-  const Streams *streams = (const Streams *)context;
-
-  ReadWords(streams->array, SpmvShare(streams->n, task, streams->ntasks), SpmvShare(streams->n, task + 1, streams->ntasks), 1);
-}
-
-static void RunStreams(void *context)
-{
-  SpmvRun(((const Streams *)context)->ntasks, StreamsRead, context);
-}
-
-/*
-  How many cores may read memory at once, each as fast as products of one alone do: from what all of them read together, which is
-  as assumed where this process may not run on all
-*/
-static PetscErrorCode MeasureStreams(PetscInt part, SpmvMachine *machine)
-{
-#if defined(_OPENMP)
-  SPMV_DESTROY_BY(StreamsDestroy)
-  Streams        streams = {.ntasks = SpmvMachineProcessors()};
-  PetscLogDouble seconds;
-
-  PetscFunctionBegin;
-  if (streams.ntasks <= 1 || omp_get_num_procs() < streams.ntasks) PetscFunctionReturn(PETSC_SUCCESS);
-  streams.n = (size_t)PetscMax(CALIBRATE_STREAM * streams.ntasks, 4 * machine->last) / sizeof(uint64_t) / (size_t)part;
-  PetscCall(SpmvAllocShared(streams.n * sizeof(uint64_t), streams.ntasks, &streams.array));
-  PetscCall(Measure((Work){RunStreams, &streams}, &seconds));
-  machine->streams =
-    PetscMax(1, (PetscLogDouble)(streams.n * sizeof(uint64_t)) / (1e9 * seconds) * machine->byte[SPMV_LEVELS - 1]);
-  PetscFunctionReturn(PETSC_SUCCESS);
-#else
-  (void)part;
-  (void)machine;
-  return PETSC_SUCCESS;
-#endif
-}
-
-/*
-  Seconds that a byte takes of so many that are read twice, the second time, after CALIBRATE_OTHERS times as many others; in the mean,
-  since what others leave of a cache changes. One word of each line: what takes longest is to have the line
-*/
-static PetscErrorCode MeasureLines(const uint64_t array[], PetscLogDouble bytes, PetscLogDouble *each)
-{
-  const size_t   n = (size_t)bytes / sizeof(*array), step = SPMV_CACHE_LINE / sizeof(*array);
-  PetscLogDouble begin, start, now, sum = 0;
-  PetscInt       times = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscTime(&begin));
-  do {
-    ReadWords(array, n, (1 + CALIBRATE_OTHERS) * n, step);
-    ReadWords(array, 0, n, step);
-    PetscCall(PetscTime(&start));
-    ReadWords(array, 0, n, step);
-    PetscCall(PetscTime(&now));
-    sum += now - start;
-    times++;
-  } while (times < CALIBRATE_BATCHES || now - begin < CALIBRATE_SECONDS);
-  *each = sum / ((PetscLogDouble)times * bytes);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  How much of the last cache products of one process find there, which may be far less than the system tells, and is less where
-  other things are read between two products, as a solver does: of 480 MiB on a virtual machine, whose cores have a third of it
-  near them, 145 MB that are read over and over come from it by half, but 60 MB among others, by products of finite element matrices
-  as well (Granite Rapids). From the size at which a byte takes as long as the mean of one from the cache and one from memory; as
-  assumed where these take the same time
-*/
-static PetscErrorCode MeasureLast(PetscInt part, SpmvMachine *machine)
-{
-  const PetscLogDouble least = machine->cache[SPMV_LEVELS - 2] / part;
-  const PetscLogDouble most  = PetscMin(2 * machine->last, CALIBRATE_ARRAY / (1 + CALIBRATE_OTHERS)) / part;
-  const size_t         all   = (1 + CALIBRATE_OTHERS) * (size_t)most;
-  SPMV_DESTROY_BY(StreamsDestroy)
-  Streams        streams = {.array = NULL};
-  PetscLogDouble bytes   = least, each, before, half, memory;
-
-  PetscFunctionBegin;
-  PetscCall(SpmvAlloc(all, &streams.array));
-  PetscCall(PetscMemzero(streams.array, all)); /* else all of it is one page of zeros */
-  PetscCall(MeasureLines(streams.array, most, &memory));
-  PetscCall(MeasureLines(streams.array, least, &each));
-  if (memory < CALIBRATE_SLOWER * each) PetscFunctionReturn(PETSC_SUCCESS);
-  half   = (each + memory) / 2;
-  before = each;
-  while (each < half && CALIBRATE_SIZES * bytes < most) {
-    before = each;
-    bytes *= CALIBRATE_SIZES;
-    PetscCall(MeasureLines(streams.array, bytes, &each));
-  }
-  if (each > half) bytes /= pow(CALIBRATE_SIZES, (each - half) / (each - before));
-  PetscCall(PetscInfo(NULL, "half of %g bytes come from the last cache\n", (double)bytes));
-  machine->last = part * (least + (bytes - least) / sqrt(0.5)); /* as EstimateLevel() has it */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -380,16 +245,16 @@ PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble
   PetscLogDouble    parallel = 0;
 
   PetscFunctionBegin;
-  PetscCall(MeasureLast(part, machine));
+  PetscCall(SpmvCalibrateLast(part, machine));
   SpmvMachineSet(machine); /* estimates are to know it */
   PetscCall(MeasureRates(part, machine, error));
   PetscCall(MeasureIsas(part, machine));
   PetscCall(MeasureLearnt(machine));
-  PetscCall(MeasureStreams(part, machine));
+  PetscCall(SpmvCalibrateStreams(part, machine));
   machine->byte[0] *= machine->cycle / assumed.cycle;
   SpmvCalibrateOrder(machine);
   machine->far = machine->byte[2] >= CALIBRATE_FAR * machine->byte[1];
-  if (SpmvMachineProcessors() > 1) PetscCall(Measure((Work){RunParallel, NULL}, &parallel));
+  if (SpmvMachineProcessors() > 1) PetscCall(SpmvCalibrateTime(RunParallel, NULL, &parallel));
   machine->parallel *= PetscMax(1, PetscMin(CALIBRATE_MOST, 1e9 * parallel / CALIBRATE_BEGIN));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -228,8 +228,11 @@ extern PetscErrorCode SpmvMeasureDevice(SpmvSearch *search, const SpmvOption *op
                                         PetscLogDouble *build);
 extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
 
-/* calibrate.c, calibrate_fit.c, calibrate_matrices.c: rates of this machine, from products of matrices that are made for it */
+/* calibrate.c and its kin: rates of this machine, from products of matrices that are made for it, and what else is measured of it */
 extern PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error);
+extern PetscErrorCode SpmvCalibrateTime(void (*run)(void *context), void *context, PetscLogDouble *seconds);
+extern PetscErrorCode SpmvCalibrateLast(PetscInt part, SpmvMachine *machine);
+extern PetscErrorCode SpmvCalibrateStreams(PetscInt part, SpmvMachine *machine);
 extern PetscErrorCode SpmvCalibrateFit(PetscInt n, const SpmvTerms terms[], const PetscLogDouble seconds[], SpmvMachine *machine,
                                        PetscLogDouble *error);
 extern void           SpmvCalibrateOrder(SpmvMachine *machine);
