@@ -115,7 +115,7 @@ static PetscErrorCode MeasureLines(const uint64_t array[], PetscLogDouble bytes,
 PetscErrorCode SpmvCalibrateLast(PetscInt part, SpmvMachine *machine)
 {
   const PetscLogDouble least = machine->cache[SPMV_LEVELS - 2] / part;
-  const PetscLogDouble most  = PetscMin(2 * machine->last, CALIBRATE_ARRAY / (1 + CALIBRATE_OTHERS)) / part;
+  const PetscLogDouble most  = PetscMax(least, PetscMin(2 * machine->last, CALIBRATE_ARRAY / (1 + CALIBRATE_OTHERS)) / part);
   const size_t         all   = (1 + CALIBRATE_OTHERS) * (size_t)most;
   SPMV_DESTROY_BY(StreamsDestroy)
   Streams        streams = {.array = NULL};
