@@ -41,13 +41,6 @@ typedef struct {
   PetscInt ways; /* of the last: lines that share a place */
 } SpmvCaches;
 
-/* The first level from `first` on that has room for so many bytes */
-static inline int SpmvMachineLevel(const SpmvMachine *machine, int first, PetscLogDouble bytes)
-{
-  while (first < SPMV_LEVELS - 1 && bytes > machine->cache[first]) first++;
-  return first;
-}
-
 /* Whether the branch predictor may know so many branches from one product to the next */
 static inline PetscBool SpmvMachineKnows(const SpmvMachine *machine, PetscLogDouble branches)
 {
@@ -90,5 +83,5 @@ static inline PetscBool SpmvMachineHasRows(const SpmvCSR *csr)
 {
   const PetscLogDouble bytes = (PetscLogDouble)csr->i[csr->m] * (sizeof(PetscScalar) + sizeof(PetscInt));
 
-  return (PetscBool)(SpmvMachineLevel(SpmvMachineGet(), 0, bytes) <= 1);
+  return (PetscBool)(bytes <= SpmvMachineGet()->cache[1]);
 }

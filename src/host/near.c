@@ -85,7 +85,7 @@ static PetscBool NearMatters(const SpmvCSR *csr)
 {
   const PetscLogDouble x = (PetscLogDouble)csr->n * sizeof(PetscScalar);
 
-  return (PetscBool)(csr->m >= NEAR_ROWS && SpmvMachineLevel(SpmvMachineGet(), 0, x) > 0);
+  return (PetscBool)(csr->m >= NEAR_ROWS && x > SpmvMachineGet()->cache[0]);
 }
 
 /*

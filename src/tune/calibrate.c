@@ -15,16 +15,14 @@
 #include <petsctime.h>
 #include <math.h>
 
-#define CALIBRATE_SECONDS 0.015               /* to measure a product in, about */
-#define CALIBRATE_LEAST   5e-5                /* seconds that the clock tells well */
-#define CALIBRATE_BATCHES 5                   /* of which the least time counts, since noise only adds; at least */
-#define CALIBRATE_ROWS    ((PetscInt)1 << 18) /* rows that no branch predictor knows */
-#define CALIBRATE_MOST    100.                /* times as long is the most that counts: more is other programs' doing */
-#define CALIBRATE_FAR     2. /* how much slower than the second cache one is that is far (Intel 2.4 to 3.6, Zen 1.2 to 1.5) */
+#define CALIBRATE_LEAST 5e-5                /* seconds that the clock tells well */
+#define CALIBRATE_ROWS  ((PetscInt)1 << 18) /* rows that no branch predictor knows */
+#define CALIBRATE_MOST  100.                /* times as long is the most that counts: more is other programs' doing */
+#define CALIBRATE_FAR   2. /* how much slower than the second cache one is that is far (Intel 2.4 to 3.6, Zen 1.2 to 1.5) */
 
 #define CALIBRATE_BEGIN 531. /* nanoseconds until another thread began where the built-in numbers were measured */
 
-/* Seconds of what is done over and over: the least of several batches, each long enough for the clock */
+/* Seconds of what is done over and over: the least of several batches, each long enough for the clock, since noise only adds */
 PetscErrorCode SpmvCalibrateTime(void (*run)(void *context), void *context, PetscLogDouble *seconds)
 {
   PetscLogDouble begin, start, now;
@@ -44,7 +42,7 @@ PetscErrorCode SpmvCalibrateTime(void (*run)(void *context), void *context, Pets
     }
     *seconds = PetscMin(*seconds, (now - start) / (PetscLogDouble)calls);
     batches++;
-  } while (batches < CALIBRATE_BATCHES || now - begin < CALIBRATE_SECONDS);
+  } while (batches < SPMV_CALIBRATE_BATCHES || now - begin < SPMV_CALIBRATE_SECONDS);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -11,27 +11,18 @@
   #include <omp.h>
 #endif
 
-#define CALIBRATE_SECONDS 0.015 /* for each size, ... */
-#define CALIBRATE_BATCHES 5     /* ... and so many times at least */
-#define CALIBRATE_SIZES   1.414 /* the next size that is read over and over is so many times as large */
-#define CALIBRATE_OTHERS  4     /* times as many bytes are read in between, ... */
-#define CALIBRATE_ARRAY   1e9   /* ... of so many at most */
-#define CALIBRATE_SLOWER  1.2   /* how much slower memory is than the last cache, at least, if one can tell */
-#define CALIBRATE_STREAM  8e6   /* bytes that each of many cores reads */
+#define CALIBRATE_SIZES  1.414 /* the next size that is read over and over is so many times as large */
+#define CALIBRATE_OTHERS 4     /* times as many bytes are read in between, ... */
+#define CALIBRATE_ARRAY  1e9   /* ... of so many at most */
+#define CALIBRATE_SLOWER 1.2   /* how much slower memory is than the last cache, at least, if one can tell */
+#define CALIBRATE_STREAM 8e6   /* bytes that each of many cores reads */
 
 /* What threads read, each an equal part */
 typedef struct {
-  PetscInt  ntasks;
-  size_t    n;
-  uint64_t *array; /* [n] */
+  PetscInt        ntasks;
+  size_t          n;
+  const uint64_t *array; /* [n] */
 } Streams;
-
-static PetscErrorCode StreamsDestroy(Streams *streams)
-{
-  PetscFunctionBegin;
-  PetscCall(SpmvFree(&streams->array));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Reads every `step`-th of words [first, end), a constant step */
 static inline void ReadWords(const uint64_t array[], size_t first, size_t end, size_t step)
@@ -61,14 +52,15 @@ static void RunStreams(void *context)
 PetscErrorCode SpmvCalibrateStreams(PetscInt part, SpmvMachine *machine)
 {
 #if defined(_OPENMP)
-  SPMV_DESTROY_BY(StreamsDestroy)
-  Streams        streams = {.ntasks = SpmvMachineProcessors()};
-  PetscLogDouble seconds;
+  SPMV_DESTROY_BY(SpmvFree) uint64_t *array   = NULL;
+  Streams                             streams = {.ntasks = SpmvMachineProcessors()};
+  PetscLogDouble                      seconds;
 
   PetscFunctionBegin;
   if (streams.ntasks <= 1 || omp_get_num_procs() < streams.ntasks) PetscFunctionReturn(PETSC_SUCCESS);
   streams.n = (size_t)PetscMax(CALIBRATE_STREAM * streams.ntasks, 4 * machine->last) / sizeof(uint64_t) / (size_t)part;
-  PetscCall(SpmvAllocShared(streams.n * sizeof(uint64_t), streams.ntasks, &streams.array));
+  PetscCall(SpmvAllocShared(streams.n * sizeof(uint64_t), streams.ntasks, &array));
+  streams.array = array;
   PetscCall(SpmvCalibrateTime(RunStreams, &streams, &seconds));
   machine->streams =
     PetscMax(1, (PetscLogDouble)(streams.n * sizeof(uint64_t)) / (1e9 * seconds) * machine->byte[SPMV_LEVELS - 1]);
@@ -100,7 +92,7 @@ static PetscErrorCode MeasureLines(const uint64_t array[], PetscLogDouble bytes,
     PetscCall(PetscTime(&now));
     sum += now - start;
     times++;
-  } while (times < CALIBRATE_BATCHES || now - begin < CALIBRATE_SECONDS);
+  } while (times < SPMV_CALIBRATE_BATCHES || now - begin < SPMV_CALIBRATE_SECONDS);
   *each = sum / ((PetscLogDouble)times * bytes);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -117,22 +109,21 @@ PetscErrorCode SpmvCalibrateLast(PetscInt part, SpmvMachine *machine)
   const PetscLogDouble least = machine->cache[SPMV_LEVELS - 2] / part;
   const PetscLogDouble most  = PetscMax(least, PetscMin(2 * machine->last, CALIBRATE_ARRAY / (1 + CALIBRATE_OTHERS)) / part);
   const size_t         all   = (1 + CALIBRATE_OTHERS) * (size_t)most;
-  SPMV_DESTROY_BY(StreamsDestroy)
-  Streams        streams = {.array = NULL};
-  PetscLogDouble bytes   = least, each, before, half, memory;
+  SPMV_DESTROY_BY(SpmvFree) uint64_t *array = NULL;
+  PetscLogDouble                      bytes = least, each, before, half, memory;
 
   PetscFunctionBegin;
-  PetscCall(SpmvAlloc(all, &streams.array));
-  PetscCall(PetscMemzero(streams.array, all)); /* else all of it is one page of zeros */
-  PetscCall(MeasureLines(streams.array, most, &memory));
-  PetscCall(MeasureLines(streams.array, least, &each));
+  PetscCall(SpmvAlloc(all, &array));
+  PetscCall(PetscMemzero(array, all)); /* else all of it is one page of zeros */
+  PetscCall(MeasureLines(array, most, &memory));
+  PetscCall(MeasureLines(array, least, &each));
   if (memory < CALIBRATE_SLOWER * each) PetscFunctionReturn(PETSC_SUCCESS);
   half   = (each + memory) / 2;
   before = each;
   while (each < half && CALIBRATE_SIZES * bytes < most) {
     before = each;
     bytes *= CALIBRATE_SIZES;
-    PetscCall(MeasureLines(streams.array, bytes, &each));
+    PetscCall(MeasureLines(array, bytes, &each));
   }
   if (each > half) bytes /= pow(CALIBRATE_SIZES, (each - half) / (each - before));
   PetscCall(PetscInfo(NULL, "half of %g bytes come from the last cache\n", (double)bytes));

@@ -22,6 +22,7 @@ static PetscLogDouble EstimateLevel(PetscLogDouble bytes)
 {
   const PetscLogDouble *cache = SpmvMachineGet()->cache;
   const int             last  = SPMV_LEVELS - 2;
+  PetscLogDouble        most;
 
   for (int level = 0; level < last; level++) {
     const PetscLogDouble held = ESTIMATE_HELD * cache[level], passed = ESTIMATE_PASSED * cache[level];
@@ -29,7 +30,8 @@ static PetscLogDouble EstimateLevel(PetscLogDouble bytes)
     if (bytes < passed) return level + PetscMax(0, (bytes - held) / (passed - held));
   }
   if (bytes <= cache[last]) return last;
-  return bytes < SpmvMachineHeld() ? last + PetscSqr((bytes - cache[last]) / (SpmvMachineHeld() - cache[last])) : last + 1;
+  most = SpmvMachineHeld();
+  return bytes < most ? last + PetscSqr((bytes - cache[last]) / (most - cache[last])) : last + 1;
 }
 
 /* The threads that share a product: for few entries there is one (SpmvRunBegin()) */

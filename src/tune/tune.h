@@ -229,6 +229,8 @@ extern PetscErrorCode SpmvMeasureDevice(SpmvSearch *search, const SpmvOption *op
 extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
 
 /* calibrate.c and its kin: rates of this machine, from products of matrices that are made for it, and what else is measured of it */
+#define SPMV_CALIBRATE_SECONDS 0.015 /* to measure something in, about, ... */
+#define SPMV_CALIBRATE_BATCHES 5     /* ... and how many times at least */
 extern PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error);
 extern PetscErrorCode SpmvCalibrateTime(void (*run)(void *context), void *context, PetscLogDouble *seconds);
 extern PetscErrorCode SpmvCalibrateLast(PetscInt part, SpmvMachine *machine);
