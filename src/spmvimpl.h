@@ -149,7 +149,7 @@ typedef struct {
   PetscLogDouble bytes;    /* of the storage that a product reads, x and y not counted */
   PetscLogDouble moved;    /* and of what it writes besides y and reads again */
   PetscLogDouble slow;     /* by how much bytes from memory take longer than those of one stream; 0: as 1 */
-  PetscLogDouble held;     /* the same of bytes from the last cache, than those of a format that fetches them ahead */
+  PetscLogDouble held;     /* the same of bytes from the last cache, than those of a format that prefetches them */
   PetscLogDouble gathered; /* entries of x that are loaded one by one into a vector */
   PetscLogDouble pieces;   /* times four pieces of x, of four entries each, are loaded to pick from */
   PetscLogDouble vectors;  /* vectors of eight scalars that are multiplied and added */

@@ -119,17 +119,17 @@ PetscErrorCode SpmvNearMore(const SpmvCSR *csr, PetscInt window, PetscLogDouble 
 #define AHEAD_ROWS   64    /* of a block of rows that is looked at, ... */
 #define AHEAD_EVERY  16    /* ... one of so many */
 #define AHEAD_UNIT   256   /* columns; distances are counted in these */
-#define AHEAD_UNITS  512   /* longer distances than so many are not fetched over: x is to stay in cache until it is taken */
+#define AHEAD_UNITS  512   /* longer distances than so many are not prefetched over: x is to stay in cache until it is taken */
 #define AHEAD_BLOCKS 0.95  /* of the blocks that are to have their columns in time */
 #define AHEAD_BYTES  65536 /* of a matrix that pass between a line of x and its first use */
 
 /*
-  SpmvNearAhead - at row r, x is to be fetched from column r + ahead; 0: it is not
+  SpmvNearAhead - at row r, x is to be prefetched from column r + ahead; 0: it is not
 
   csr: columns ascend in rows, or nothing is gained. On a mesh that is numbered level by level, in whatever way, a line of x is
   first taken by rows that are as far from it as the largest column of any row around is from that row, however near most columns
   are. (P2 in the plane, 30 million entries, Zen 5: distances are 1500 in the median and 6094 at most; pmf takes 0.51 ns an entry,
-  0.44 with x fetched from column r + 6000, 0.33 from r + 6500 to r + 12000, and 0.38 from r + 50000.)
+  0.44 with x prefetched from column r + 6000, 0.33 from r + 6500 to r + 12000, and 0.38 from r + 50000.)
 */
 PetscInt SpmvNearAhead(const SpmvCSR *csr)
 {

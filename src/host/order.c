@@ -10,7 +10,7 @@
 #define ORDER_LONGEST UINT16_MAX /* entries of a row, at most */
 #define ORDER_RANKED  48         /* entries of a row, at most, that are sorted by comparing each with all others */
 #define ORDER_DIGIT   6          /* bits, where rows are longer */
-#define ORDER_AHEAD   8          /* rows between the one at hand and the one that is fetched */
+#define ORDER_AHEAD   8          /* rows between the one at hand and the one that is prefetched */
 #define ORDER_AT_ONCE 8          /* entries that are compared at once */
 
 /* True if the g rows from r on have the same columns, and these come in aligned groups of g */

@@ -131,7 +131,7 @@ SPMV_INLINE Spmv8 SpmvGather64(const PetscScalar *x, const int64_t *i)
 #define Spmv8ScatterAdd(y, i, v)      SpmvScatterAdd8(y, i, sizeof(*(i)), v)
 #define SpmvPiecesLoad(x, i)          SpmvPieces4(x, i, sizeof(*(i)))
 
-/* Two lines of n entries of x, from entry k on, for a row that fetches ahead (SpmvNearAhead()): eight rows are seldom in one line */
+/* Two lines of n entries of x, from entry k on, for a row that prefetches (SpmvNearAhead()): eight rows are seldom in one line */
 SPMV_INLINE void SpmvPrefetchAhead(const PetscScalar *x, PetscInt64 k, PetscInt64 n)
 {
   if (k < n) SpmvPrefetch(x + k, 128);

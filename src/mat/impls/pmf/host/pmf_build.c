@@ -199,7 +199,7 @@ static void PmfFillRun(const PmfStorage *b, const PmfRun *run, PmfSlot *slot)
     else if (run->flags & PMF_FRAGMENT) {
       PmfFillAlone(slot, PmfFragment(slot->layout, run->row), PmfFragment(slot->layout, run->row + b->nsplit));
     } else {
-      PmfFetchRows(slot->layout, slot->row, step);
+      PmfPrefetchRows(slot->layout, slot->row, step);
       if (run->flags & PMF_ALONE) PmfFillAlone(slot, i[slot->row[0]], i[slot->row[0] + 1]);
       else PmfFillRows(slot, (size_t)rows);
       slot->row += rows;
@@ -278,7 +278,7 @@ static inline __attribute__((always_inline)) void PmfSetAll(const SpmvCSR *csr, 
   const char     *lane[PMF_LANES];
 
   for (const PmfRun *run = b->run; run < b->run + b->nruns; run++) {
-    const PetscInt alone = run->flags & PMF_ALONE, rows = run->rows, ahead = alone ? 0 : b->fetched;
+    const PetscInt alone = run->flags & PMF_ALONE, rows = run->rows, ahead = alone ? 0 : b->rows_ahead;
 
     for (PetscInt first = 0; first < rows; first += alone ? 1 : PMF_LANES) {
       for (PetscInt l = 0; l < PMF_LANES; l++)

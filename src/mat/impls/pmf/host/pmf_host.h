@@ -100,15 +100,15 @@ typedef struct {
 typedef struct {
   PetscInt     m, n;
   PmfPartition partition;
-  PetscInt     threads;  /* tasks of a product: at most the parts */
-  PetscBool    prefetch; /* values and columns: the matrix is not in a cache of one core */
-  PetscInt     fetched;  /* rows of CSR that a build fetches ahead: a slice's if they are in no cache of a core's own; or 0 */
-  PetscInt     ahead;    /* a row fetches x so many columns after its own number; 0: it does not */
-  PetscBool    empty;    /* some rows have no entries, or no run may be the first to write them: y is cleared */
-  PetscInt     nparts;   /* parts: what one thread works on; with PMF_BY_DIAGONAL each has rows of the blocks and of the rest */
-  int32_t     *first;    /* [nparts + 1] first run of each part */
-  PetscInt     nprinted; /* parts that are printed; with PMF_BY_DIAGONAL blocks and rest */
-  PmfPart     *printed;  /* [nprinted] */
+  PetscInt     threads;    /* tasks of a product: at most the parts */
+  PetscBool    prefetch;   /* values and columns: the matrix is not in a cache of one core */
+  PetscInt     rows_ahead; /* rows of CSR that a build prefetches: a slice's if they are in no cache of a core's own; or 0 */
+  PetscInt     ahead;      /* a row prefetches x so many columns after its own number; 0: it does not */
+  PetscBool    empty;      /* some rows have no entries, or no run may be the first to write them: y is cleared */
+  PetscInt     nparts;     /* parts: what one thread works on; with PMF_BY_DIAGONAL each has rows of the blocks and of the rest */
+  int32_t     *first;      /* [nparts + 1] first run of each part */
+  PetscInt     nprinted;   /* parts that are printed; with PMF_BY_DIAGONAL blocks and rest */
+  PmfPart     *printed;    /* [nprinted] */
   size_t       nruns;
   PmfRun      *run;             /* [nruns] */
   size_t       nslices, nalone; /* slices of eight rows, and rows alone */
@@ -241,10 +241,10 @@ static inline PmfSizes PmfSizesOf(const PmfRun *run, int end)
   return s;
 }
 
-/* Asks for the columns of rows after the eight from `row` on, in the rows of runs; step: rows from one call to the next */
-static inline __attribute__((always_inline)) void PmfFetchRows(const PmfLayout *layout, const int32_t *row, PetscInt step)
+/* Prefetches the columns of rows after the eight from `row` on, in the rows of runs; step: rows from one call to the next */
+static inline __attribute__((always_inline)) void PmfPrefetchRows(const PmfLayout *layout, const int32_t *row, PetscInt step)
 {
-  const PetscInt end = (PetscInt)PetscMin(step + layout->b->fetched, layout->row + layout->nrows - row);
+  const PetscInt end = (PetscInt)PetscMin(step + layout->b->rows_ahead, layout->row + layout->nrows - row);
 
   for (PetscInt r = PMF_LANES; r < end; r++) SpmvPrefetchRow(&layout->order.rest, row[r], PETSC_FALSE);
 }

@@ -16,7 +16,7 @@
 
 /*
   Gathered steps of a run, at most, that is told from one with steps of other kinds as well. In cache that saves 5 to 12 % (P2,
-  Raviart-Thomas, P1 in space); where x is fetched ahead, P2 in the plane takes 1.2 times as long with it, and others as long (Zen 5)
+  Raviart-Thomas, P1 in space); where x is prefetched, P2 in the plane takes 1.2 times as long with it, and others as long (Zen 5)
 */
 static int PmfMostKnown(const PmfStorage *b)
 {
@@ -143,7 +143,7 @@ static PetscErrorCode PmfLayoutWindow(PmfLayout *layout, PetscInt first, PetscIn
     const PetscInt rows  = (PetscInt)PetscMin((size_t)PMF_LANES, layout->nrows - k);
     PetscInt       alone = PmfAlone(csr, row, rows);
 
-    PmfFetchRows(layout, row, PMF_LANES);
+    PmfPrefetchRows(layout, row, PMF_LANES);
     k += (size_t)(alone ? alone : rows);
     if (!alone) PetscCall(PmfAppend(layout, PmfSliceOf(layout, row, rows)));
     for (; alone; alone--, row++) PetscCall(PmfAppend(layout, PmfSliceAlone(layout, *row, csr->i[*row], csr->i[*row + 1])));
@@ -233,7 +233,7 @@ PetscErrorCode PmfLayoutCreate(const SpmvCSR *csr, const SpmvPlan *plan, PmfLayo
   b->threads           = PetscMin(nparts, plan->threads);
   b->wanted            = p[PMF_VALUES];
   b->prefetch          = (PetscBool)(nz >= machine->cached);
-  b->fetched           = SpmvPrefetchPays(csr) ? PMF_LANES : 0;
+  b->rows_ahead        = SpmvPrefetchPays(csr) ? PMF_LANES : 0;
   b->ahead             = nz >= machine->uncached ? SpmvNearAhead(csr) : 0; /* the last cache has x as well */
   b->listsize          = order->window <= UINT16_MAX + 1 ? sizeof(uint16_t) : sizeof(int32_t);
   b->empty             = (PetscBool)(order->block > 0);

@@ -81,20 +81,20 @@ SPMV_INLINE size_t PmfKnown(const PmfRun *run)
 #else
   #define PMF_APART(kinds) ((kinds) == 0 || (kinds) == PMF_LINES || (kinds) == PMF_SHORTS)
 #endif
-#define PMF_RUN(N, SIZE, FETCH, CODING) \
-  static void PmfRun_##N##_##SIZE##_##FETCH##_##CODING(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, \
-                                                       PetscScalar *y, int add) \
+#define PMF_RUN(N, SIZE, PREFETCH, CODING) \
+  static void PmfRun_##N##_##SIZE##_##PREFETCH##_##CODING(const PmfStorage *b, const PmfRun *run, const PetscScalar *x, \
+                                                          PetscScalar *y, int add) \
   { \
-    PMF_RUN_OF(SIZE, FETCH, SPMV_CODING_##CODING, PMF_LOOP_##N) \
+    PMF_RUN_OF(SIZE, PREFETCH, SPMV_CODING_##CODING, PMF_LOOP_##N) \
   }
 #define PMF_RUN_OF(...) PMF_RUN_BODY(__VA_ARGS__)
-#define PMF_RUN_BODY(SIZE, FETCH, coding, STEPS, KINDS) \
+#define PMF_RUN_BODY(SIZE, PREFETCH, coding, STEPS, KINDS) \
   const size_t known = STEPS; \
   const int    alone = KINDS == PMF_ALL && run->flags & PMF_ALONE; \
 \
-  if (!PMF_APART(KINDS) || add) PmfApply(b, run, x, y, add, SIZE, FETCH, coding, known, KINDS, alone, PMF_AS_FLAGS); \
-  else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, KINDS, 0, PMF_SCATTER); \
-  else PmfApply(b, run, x, y, 0, SIZE, FETCH, coding, known, KINDS, 0, PMF_STORE);
+  if (!PMF_APART(KINDS) || add) PmfApply(b, run, x, y, add, SIZE, PREFETCH, coding, known, KINDS, alone, PMF_AS_FLAGS); \
+  else if (run->flags & PMF_LISTED) PmfApply(b, run, x, y, 0, SIZE, PREFETCH, coding, known, KINDS, 0, PMF_SCATTER); \
+  else PmfApply(b, run, x, y, 0, SIZE, PREFETCH, coding, known, KINDS, 0, PMF_STORE);
 #define PMF_RUNS(N, CODING) PMF_RUN(N, 2, 0, CODING) PMF_RUN(N, 2, 1, CODING) PMF_RUN(N, 4, 0, CODING) PMF_RUN(N, 4, 1, CODING)
 #define PMF_ROW(N, SIZE, CODING) \
   { \

@@ -4,7 +4,7 @@
   Of 32 matrices of the shared set on one core of Zen 4, windows of 8, 64, 256, 1024, 4096, 16384 rows and all rows give 1.26,
   1.57, 1.73, 1.76, 1.83, 1.81 and 1.86 times AIJ's speed (geometric means): runs of one length must be long. Windows of 4096 keep
   their part of y in the first cache. But rows that are near in length may be far from each other in the matrix, and then each has
-  other lines of x. In a cache that costs less than short runs do. From memory, where values and columns are fetched ahead, it is
+  other lines of x. In a cache that costs less than short runs do. From memory, where values and columns are prefetched, it is
   the runs that cost nothing: GAMG's coarse levels, of 30 to 250 entries a row, are 1.4 to 2 times as fast in windows of 64 rows,
   finite elements 0.97 to 1.06 times as fast (20 matrices, Zen 4).
 */

@@ -16,7 +16,7 @@ typedef struct {
   SbccooFars   far;
 } FillPlace;
 
-#define FILL_AHEAD 1024 /* bytes between what is stored and what is fetched to be stored to */
+#define FILL_AHEAD 1024 /* bytes between what is stored and what is prefetched to be stored to */
 
 /* Before n values and their codes and columns are stored: a store that waits for its line holds up all that comes after it */
 static inline __attribute__((always_inline)) void FillSoon(const FillPlace *at, size_t n)

@@ -80,7 +80,7 @@ SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool tr
   PetscScalar        sum[2] = {0, 0};
   PetscInt           k      = 0;
 
-  for (PetscInt p = 0; p < n; p += 8) __builtin_prefetch((const char *)(v + p) + at->ahead, 0, 2);
+  SpmvPrefetch((const char *)v + at->ahead, (size_t)n * sizeof(*v));
   for (; k + 2 <= n; k += 2) {
     const size_t      i = SbccooNumber(at->index, k, wide), j = SbccooNumber(at->index, k + 1, wide);
     const PetscScalar a = v[k], b = v[k + 1];

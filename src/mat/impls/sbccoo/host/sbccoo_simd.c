@@ -2,7 +2,7 @@
   sbccoo_simd.c - the products of sbccoo, compiled once for each instruction set of isas.h
 
   A part goes through its rows chunk by chunk. Row i adds to rows from i on; which rows of y are needed next is known for each
-  chunk of rows, so that they are set, and what is needed of x and y fetched, as late as it pays. Towards its end a part adds to
+  chunk of rows, so that they are set, and what is needed of x and y prefetched, as late as it pays. Towards its end a part adds to
   rows of others as well: from there on it works in a window of its own. Windows are added to y in the order of the parts.
 */
 #include "sbccoo_sorted.h"
@@ -39,7 +39,7 @@ static void SbccooBegin(const SbccooProduct *a, const SbccooPart *p, SbccooTarge
 }
 
 /* What the next chunk begins with */
-static void SbccooFetch(const SbccooProduct *a, SbccooTarget to, size_t from, size_t end)
+static void SbccooPrefetchChunk(const SbccooProduct *a, SbccooTarget to, size_t from, size_t end)
 {
   for (size_t k = from; k < end; k += SPMV_CACHE_LINE / sizeof(PetscScalar)) {
     __builtin_prefetch(a->x + k, 0, 3);
@@ -154,7 +154,7 @@ SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, 
       memcpy(to.y, a->y + to.first, sizeof(PetscScalar) * (size_t)b * (size_t)(ready - first));
     }
     SbccooBegin(a, p, to, ready, front);
-    if (last < p->last) SbccooFetch(a, to, (size_t)front * (size_t)b, (size_t)s->front[chunk + 1] * (size_t)b);
+    if (last < p->last) SbccooPrefetchChunk(a, to, (size_t)front * (size_t)b, (size_t)s->front[chunk + 1] * (size_t)b);
     ready = front;
     if (b == 1 && s->row) SbccooSorted(&at, codes, transpose, last - first, a->x + first, to.y + ((size_t)first - to.first));
     else if (b == 1) SbccooUnsorted(&at, codes, transpose, first, last - first, a->x + first, to.y + ((size_t)first - to.first));

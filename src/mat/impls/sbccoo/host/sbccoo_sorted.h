@@ -50,7 +50,7 @@ SPMV_INLINE void SortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, 
     const PetscScalar *xr = x + row[r], xi = *xr;
     PetscScalar       *yr = y + row[r], sum[2] = {0, 0};
 
-    for (PetscInt k = 0; k < n; k += 8) __builtin_prefetch((const char *)(v + k) + ahead, 0, 2);
+    SpmvPrefetch((const char *)v + ahead, (size_t)n * sizeof(*v));
     SPMV_UNROLL
     for (PetscInt k = 0; k < n; k += 4) {
       PetscScalar other[4];

@@ -23,10 +23,10 @@ PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, Sbcc
   SbccooCut   *c = &w->cut;
 
   PetscFunctionBegin;
-  w->csr     = csr;
-  w->tell    = s->tell[s->upper];
-  w->nb      = s->nb;
-  w->fetches = SpmvPrefetchPays(csr);
+  w->csr        = csr;
+  w->tell       = s->tell[s->upper];
+  w->nb         = s->nb;
+  w->prefetches = SpmvPrefetchPays(csr);
   PetscCall(PetscMalloc1(s->m, &w->left));
   if (s->upper) PetscCall(PetscMalloc1(s->m, &w->scale));
   PetscCall(PetscMalloc3(row, &w->column, pairs, &w->value, pairs, &w->other));

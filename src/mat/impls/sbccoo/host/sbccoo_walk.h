@@ -46,7 +46,7 @@ typedef struct {
   PetscReal     *scale; /* [m] of the upper part alone: the square roots of the diagonal entries */
   SbccooLeft    *left;  /* [m] */
   SbccooList    *rest;
-  PetscBool      fetches; /* what comes soon is asked for */
+  PetscBool      prefetches; /* what comes soon */
 
   /* Of the block row at hand */
   PetscInt     n;      /* blocks beyond the diagonal */
@@ -83,27 +83,27 @@ static inline void SbccooAlone(SbccooWalk *w, PetscInt row, PetscInt column, Pet
 }
 
 /*
-  What comes after entry k of a row is asked for some rows later: too late to wait for it, and no processor foresees it. Values have
+  What comes after entry k of a row is needed some rows later: too late to wait for it, and no processor foresees it. Values have
   two lines for one of columns. Always inline: compilers drop a call to what has no effect
 */
 static inline __attribute__((always_inline)) void SbccooSoon(const SbccooWalk *w, PetscInt k)
 {
   const char *a = (const char *)(w->csr->a + k), *j = (const char *)(w->csr->j + k);
 
-  if (!w->fetches) return;
+  if (!w->prefetches) return;
   __builtin_prefetch(a + SPMV_CACHE_LINE, 0, 3);
   __builtin_prefetch(a + 2 * SPMV_CACHE_LINE, 0, 3);
   __builtin_prefetch(j + SPMV_CACHE_LINE, 0, 3);
 }
 
-#define SBCCOO_FETCH 3 /* block rows between the one at hand and the one whose partners are fetched */
+#define SBCCOO_PREFETCH 3 /* block rows between the one at hand and the one whose partners are prefetched */
 
-/* The partners of a block row that comes soon, as far as it has whole blocks: lines that were not asked for before, or long ago */
-static inline __attribute__((always_inline)) void SbccooFetch(const SbccooWalk *w, PetscInt i, int b)
+/* The partners of a block row that comes soon, as far as it has whole blocks: lines that nobody read before, or long ago */
+static inline __attribute__((always_inline)) void SbccooPrefetchPartners(const SbccooWalk *w, PetscInt i, int b)
 {
-  const PetscInt row = i + SBCCOO_FETCH, last = (w->nb - 1) * b;
+  const PetscInt row = i + SBCCOO_PREFETCH, last = (w->nb - 1) * b;
 
-  if (row >= w->nb || !w->fetches) return;
+  if (row >= w->nb || !w->prefetches) return;
   for (PetscInt k = w->left[row * b].next; k < w->left[row * b].end && w->csr->j[k] <= last; k += b) {
     const SbccooLeft *left = w->left + w->csr->j[k];
 
@@ -272,7 +272,7 @@ static inline __attribute__((always_inline)) void SbccooWalkRow(SbccooWalk *w, P
   const size_t   alone = w->rest->n;
   uint64_t       there = 0;
 
-  SbccooFetch(w, i, b);
+  SbccooPrefetchPartners(w, i, b);
   w->n = 0;
   for (int r = 0; r < b; r++) {
     SbccooPass(w, i * b + r, i * b);
@@ -305,7 +305,7 @@ static inline void SbccooWalkScalars(SbccooWalk *w, PetscInt i)
   PetscInt       n     = 0, k;
   PetscBool      diagonal;
 
-  SbccooFetch(w, i, 1);
+  SbccooPrefetchPartners(w, i, 1);
   SbccooPass(w, i, i);
   k           = w->left[i].next;
   diagonal    = (PetscBool)(k < end && csr->j[k] == i);

@@ -54,7 +54,7 @@ typedef struct {
   PetscBool    stream;           /* partial sums go past the cache */
   PetscBool    prefetch;         /* values do not fit the second cache: products prefetch them */
   PetscBool    prefetch_vectors; /* the same where x is read by vectors: not where values fit no cache, where the hardware does */
-  PetscInt     ahead;            /* a row fetches x so many columns after its own number; 0: it does not */
+  PetscInt     ahead;            /* a row prefetches x so many columns after its own number; 0: it does not */
   size_t       nentries;         /* entries of chunks, with fill */
   size_t       ncolumns;         /* columns of chunks, with fill */
   size_t       nlong;            /* entries of segments, which lie behind those of chunks */
