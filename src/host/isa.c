@@ -16,10 +16,22 @@ const char *SpmvIsaName(PetscInt isa)
 
 #if defined(SPMV_CPU_FAKE) /* make test-avx512 */
   #define SPMV_CPU(feature) 1
+  #define SPMV_FAST_GATHER  1
 #elif defined(__x86_64__)
+  #include <cpuid.h>
   #define SPMV_CPU(feature) __builtin_cpu_supports(feature)
+  #define SPMV_FAST_GATHER  (__builtin_cpu_is("intel") && IsaHasHalf())
+
+/* AVX512-FP16, by its bit: compilers before GCC 12 and Clang 14 do not know the name */
+static int IsaHasHalf(void)
+{
+  unsigned a, b, c, d = 0;
+
+  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+}
 #else
   #define SPMV_CPU(feature) 0
+  #define SPMV_FAST_GATHER  0
 #endif
 
 PetscBool SpmvIsaSupported(SpmvIsa isa)

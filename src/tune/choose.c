@@ -35,8 +35,8 @@ static PetscErrorCode ChooseEstimate(SpmvSample *s, PetscInt isa, PetscInt numbe
 /*
   SpmvPlanChoose - replaces what a plan, with threads and backend, leaves open, if its format has proposals for it
 
-  target: the device, for plans for one. estimated: on return how many plans were estimated; or NULL. No clock is read: the same matrix gives the same plan. The format's
-  resolve() replaces what is still open on return
+  target: the device, for plans for one. estimated: on return how many plans were estimated; or NULL. No clock is read: the same
+  matrix gives the same plan. The format's resolve() replaces what is still open on return
 */
 PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const SpmvTarget *target, PetscInt number, SpmvPlan *plan,
                               PetscInt *estimated)

@@ -162,11 +162,14 @@ PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, PetscLogDouble *wait)
 {
   const SpmvMachine *machine = SpmvMachineGet();
   SpmvReach          reach   = {0};
+  PetscLogDouble     level;
 
   PetscFunctionBegin;
   PetscCall(SampleReach(csr, SPMV_LEVELS - 1, machine->cache, &reach));
+  level =
+    (PetscLogDouble)csr->i[csr->m] < machine->uncached ? SPMV_LEVELS - 2 : SPMV_LEVELS - 1; /* where the matrix comes from */
   *wait = reach.accesses > 0
-            ? (PetscLogDouble)csr->i[csr->m] / reach.accesses * SpmvFarWait(machine, SpmvMachineCrowd(1), reach.far)
+            ? (PetscLogDouble)csr->i[csr->m] / reach.accesses * SpmvFarWait(machine, SpmvMachineCrowd(1), level, reach.far)
             : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

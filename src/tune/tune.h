@@ -190,7 +190,8 @@ extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 /* estimate.c: the work of plans on the sample, and the time that a machine takes for it */
 extern PetscErrorCode SpmvEstimateTerms(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                                         SpmvTerms terms[]);
-extern PetscLogDouble SpmvFarWait(const SpmvMachine *machine, PetscLogDouble crowd, const PetscLogDouble far[]);
+extern PetscLogDouble SpmvFarWait(const SpmvMachine *machine, PetscLogDouble crowd, PetscLogDouble level,
+                                  const PetscLogDouble far[]);
 extern PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *terms);
 extern PetscLogDouble SpmvLineTime(PetscLogDouble bytes);
 extern PetscLogDouble SpmvSharers(const SpmvCSR *csr, PetscInt threads);

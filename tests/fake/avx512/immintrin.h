@@ -43,6 +43,18 @@ static inline simde__m512d FakeLoad8(simde__m512d v, unsigned mask, const double
   return v;
 }
 
+static inline simde__m512d FakeGatherFar8(simde__m512i i, const double *x)
+{
+  double       a[8];
+  int64_t      j[8];
+  simde__m512d v;
+
+  memcpy(j, &i, sizeof(j));
+  for (int l = 0; l < 8; l++) a[l] = x[j[l]];
+  memcpy(&v, a, sizeof(v));
+  return v;
+}
+
 static inline simde__m512d FakeGather8(simde__m512d v, unsigned mask, __m256i i, const double *x)
 {
   double a[8];
@@ -142,6 +154,8 @@ static inline simde__m512i FakeAlign8(simde__m512i a, simde__m512i b, int k)
 #define _mm512_maskz_loadu_pd(m, p)               FakeLoad8(simde_mm512_setzero_pd(), m, p)
 #define _mm512_mask_storeu_pd(p, m, v)            FakeStore(p, m, &(v), 8)
 #define _mm512_mask_i32gather_pd(v, m, i, x, k)   FakeGather8(v, m, i, x)
+#define _mm512_i32gather_pd(i, x, k)              FakeGather8(simde_mm512_setzero_pd(), 255, i, x)
+#define _mm512_i64gather_pd(i, x, k)              FakeGatherFar8(i, x)
 #define _mm512_mask3_fmadd_pd(a, b, c, m)         FakeFma8(a, b, c, m)
 #define _mm512_shuffle_f64x2(a, b, k)             FakeQuarters8(a, b, k)
 #define _mm512_alignr_epi64(a, b, k)              FakeAlign8(a, b, k)

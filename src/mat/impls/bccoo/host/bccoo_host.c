@@ -168,5 +168,4 @@ const SpmvHostSide        BccooHost = {
                      .describe  = BccooDescribe,
                      .destroy   = BccooDestroy},
          .kernels = BccooKernels,
-         .rather  = {{"sbccoo", SPMV_TUNE_NEAR}}, /* then it is faster in 2 of 3 matrices, and as fast in one (Zen 4) */
 };

@@ -32,7 +32,7 @@ static PetscErrorCode PmfHostPropose(const SpmvCSR *csr, const SpmvPlan *asked, 
 /* Only AVX-512 has an instruction that takes eight of sixteen numbers */
 static PetscErrorCode PmfHostResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  const PetscBool takes = (PetscBool)(plan->isa == SPMV_AVX512 && sizeof(PetscScalar) == 8 && sizeof(PetscReal) == 8);
+  const PetscBool takes = (PetscBool)(plan->isa >= SPMV_AVX512 && sizeof(PetscScalar) == 8 && sizeof(PetscReal) == 8);
   const PetscBool any   = (PetscBool)(takes && plan->value[PMF_PARTITION] != PMF_BY_DIAGONAL);
 
   PetscFunctionBegin;
