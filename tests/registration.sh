@@ -121,7 +121,7 @@ for option in mat_bccoo_block_height mat_bccoo_block_width mat_spmv_tune mat_spm
   check "help_$option" 0 "-$option.*[A-Z]*[a-z]* [a-z]* [a-z]*" "$tmp/app" $options -help
 done
 check counts_file 1 'Cannot append to /nowhere/counts of -spmv_view_counts' "$tmp/app" $options -spmv_view_counts /nowhere/counts
-check unknown_isa 1 'Unknown option "*mmx"* for -mat_spmv_isa. Available options: scalar avx2 avx512 auto' "$tmp/app" $options -mat_spmv_isa mmx
+check unknown_isa 1 'Unknown option "*mmx"* for -mat_spmv_isa. Available options: scalar avx2 avx512 avx512_gather auto' "$tmp/app" $options -mat_spmv_isa mmx
 
 # -mat_spmv_tune_calibrate measures once, whatever the number of processes, and later runs read the file
 if [ "$ALL" ]; then

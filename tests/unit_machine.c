@@ -134,15 +134,15 @@ static PetscErrorCode TestFile(const char file[])
     {"cycle 2\n", "another version"},
     {"petscspmv machine 1\ncycle 2\n", "another version"},
     {"petscspmv machine 99\ncycle 2\n", "another version"},
-    {"petscspmv machine 5\ncycle 2\nnosuch 1\n", "line 3"},
-    {"petscspmv machine 5\nbyte 1 2 3\ncycle 2\n", "line 2"},
-    {"petscspmv machine 5\ncycle 2 3\n", "line 2"},
-    {"petscspmv machine 5\ncycle 2\n\nmiss -4\n", "line 4"},
-    {"petscspmv machine 5\nmiss x\n", "line 2"},
-    {"petscspmv machine 5\nmiss\n", "line 2"},
-    {"petscspmv machine 5\nvector nan\n", "line 2"},
-    {"petscspmv machine 5\nvector inf\n", "line 2"},
-    {"petscspmv machine 5\ncache 32768 1048576 1e15\n", "line 2"},
+    {"petscspmv machine 6\ncycle 2\nnosuch 1\n", "line 3"},
+    {"petscspmv machine 6\nbyte 1 2 3\ncycle 2\n", "line 2"},
+    {"petscspmv machine 6\ncycle 2 3\n", "line 2"},
+    {"petscspmv machine 6\ncycle 2\n\nmiss -4\n", "line 4"},
+    {"petscspmv machine 6\nmiss x\n", "line 2"},
+    {"petscspmv machine 6\nmiss\n", "line 2"},
+    {"petscspmv machine 6\nvector nan\n", "line 2"},
+    {"petscspmv machine 6\nvector inf\n", "line 2"},
+    {"petscspmv machine 6\ncache 32768 1048576 1e15\n", "line 2"},
   };
   const SpmvCaches caches = {{32768, 1048576, 37486592}, 11};
   SpmvMachine      builtin, machine;
@@ -202,7 +202,7 @@ static PetscErrorCode TestGet(const char folder[], PetscBool old)
   PetscCheck(!setenv("XDG_CONFIG_HOME", folder, 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv");
   SpmvMachineFile(file, sizeof(file));
   PetscCheck(!strncmp(file, folder, strlen(folder)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "the file is %s", file);
-  PetscCall(Put(file, old ? "cycle 2\n" : "petscspmv machine 5\ncache 32768 65536 131072\ncycle 2\nline 0 1 2 3\nfar 1\n"));
+  PetscCall(Put(file, old ? "cycle 2\n" : "petscspmv machine 6\ncache 32768 65536 131072\ncycle 2\nline 0 1 2 3\nfar 1\n"));
   PetscCall(PetscSNPrintf(path, sizeof(path), "%s/screen", folder));
   PETSC_STDERR = f = fopen(path, "w+");
   PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "%s", path);
