@@ -91,6 +91,18 @@ def best():
     has(text, 'plans to choose from and measured 60', '`measure` ran 31 products; `patient` had 80 ', '1 of 1 matrices.')
 
 
+def resumes():
+    """what was measured is not measured again, and the report is the same; without --resume it is"""
+    whole, _, _ = tune(['a', 'b'])
+    tune(['a'])
+    text, _, ran = tune(['a', 'b'], '--resume')
+    assert text == whole and {w[0] for w in ran if w[0] != 'spmvbench'} == {'b'}, ran
+    _, _, ran = tune(['a', 'b'], '--resume')
+    assert not [w for w in ran if w[0] in 'ab'], ran
+    _, _, ran = tune(['a'])
+    assert [w for w in ran if w[0] == 'a'], ran
+
+
 def orders():
     """the three fastest plans in both orders, for square matrices whose vectors do not fit the first cache only"""
     text, _, ran = tune(['b'])
@@ -191,5 +203,5 @@ def ranks():
     assert len(lines) == len(ran) and all(l.count('-n 1 taskset -c %d ' % p) == 1 for l in lines for p in (3, 5)) and all(l.count(' -f ') == 2 for l in lines), lines
 
 
-for check in best, orders, patience, families, constants, grid, setup, left_out, machines, ranks:
+for check in best, resumes, orders, patience, families, constants, grid, setup, left_out, machines, ranks:
     tap.check('tunereport_' + check.__name__, check)
