@@ -22,12 +22,20 @@ const char *SpmvIsaName(PetscInt isa)
   #define SPMV_CPU(feature) __builtin_cpu_supports(feature)
   #define SPMV_FAST_GATHER  (__builtin_cpu_is("intel") && IsaHasHalf())
 
-/* AVX512-FP16, by its bit: compilers before GCC 12 and Clang 14 do not know the name */
+/*
+  AVX512-FP16, by its bit: compilers before GCC 12 and Clang 14 do not know the name. The processor is asked once: in a virtual machine
+  each time takes 20 microseconds or more
+*/
 static int IsaHasHalf(void)
 {
-  unsigned a, b, c, d = 0;
+  static int known = -1;
+  unsigned   a, b, c, d = 0;
+  int        has = __atomic_load_n(&known, __ATOMIC_RELAXED);
 
-  return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+  if (has >= 0) return has;
+  has = __get_cpuid_count(7, 0, &a, &b, &c, &d) && (d >> 23 & 1);
+  __atomic_store_n(&known, has, __ATOMIC_RELAXED);
+  return has;
 }
 #else
   #define SPMV_CPU(feature) 0

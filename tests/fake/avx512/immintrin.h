@@ -43,6 +43,18 @@ static inline simde__m512d FakeLoad8(simde__m512d v, unsigned mask, const double
   return v;
 }
 
+static inline simde__m512d FakeDouble8(__m256 v)
+{
+  float        a[8];
+  double       b[8];
+  simde__m512d w;
+
+  memcpy(a, &v, sizeof(a));
+  for (int l = 0; l < 8; l++) b[l] = a[l];
+  memcpy(&w, b, sizeof(w));
+  return w;
+}
+
 static inline simde__m512d FakeGatherFar8(simde__m512i i, const double *x)
 {
   double       a[8];
@@ -159,5 +171,6 @@ static inline simde__m512i FakeAlign8(simde__m512i a, simde__m512i b, int k)
 #define _mm512_mask3_fmadd_pd(a, b, c, m)         FakeFma8(a, b, c, m)
 #define _mm512_shuffle_f64x2(a, b, k)             FakeQuarters8(a, b, k)
 #define _mm512_alignr_epi64(a, b, k)              FakeAlign8(a, b, k)
+#define _mm512_cvtps_pd(v)                        FakeDouble8(v)
 #define _mm512_cvtepu8_epi64(v)                   FakeWiden8(v)
 #define _mm512_stream_pd(p, v)                    simde_mm512_storeu_pd(p, v)
