@@ -208,12 +208,12 @@ SPMV_INLINE Spmv4 SpmvGather4(const double *x, SpmvPlaces i)
   return _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadh_pd(_mm_load_sd(x + i.a), x + i.b)),
                               _mm_loadh_pd(_mm_load_sd(x + i.c), x + i.d), 1);
 }
+
 #if !defined(SPMV_GATHER)
 SPMV_INLINE Spmv8 SpmvGather8(const double *x, const void *index, size_t size, int bits)
 {
   return Spmv8Join(SpmvGather4(x, SpmvPlacesAt(index, size, 0, bits)), SpmvGather4(x, SpmvPlacesAt(index, size, 4, bits)));
 }
-#endif
 
 /* Codes are loaded as one word */
 SPMV_INLINE Spmv8 Spmv8Many(const double *table, const uint8_t *code)
@@ -223,6 +223,7 @@ SPMV_INLINE Spmv8 Spmv8Many(const double *table, const uint8_t *code)
   return Spmv8Join(SpmvGather4(table, (SpmvPlaces){(uint8_t)w, (uint8_t)(w >> 8), (uint8_t)(w >> 16), (uint8_t)(w >> 24)}),
                    SpmvGather4(table, (SpmvPlaces){(uint8_t)(w >> 32), (uint8_t)(w >> 40), (uint8_t)(w >> 48), w >> 56}));
 }
+#endif
 
 SPMV_INLINE void SpmvScatter4(double *y, SpmvPlaces i, Spmv4 v)
 {
