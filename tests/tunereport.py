@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """make tune-report: what is the best, noise, families and what was fitted to them, set-up, what is left out. spmvbench and its numbers are made up."""
-import os, re, subprocess, sys, tempfile
+import json, os, re, subprocess, sys, tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FOLDER = os.path.join(ROOT, 'examples', 'spmvbench')
@@ -101,6 +101,12 @@ def resumes():
     assert not [w for w in ran if w[0] in 'ab'], ran
     _, _, ran = tune(['a'])
     assert [w for w in ran if w[0] == 'a'], ran
+    with open(path('work', 'tune.jsonl')) as file:
+        lines = file.readlines()
+    write('work/tune.jsonl', ''.join([json.dumps(['0123abc', written.machine()]) + '\n'] + lines[1:]))
+    _, said, ran = tune(['a'], '--resume', status=2)
+    has(said, 'at commit 0123abc', 'this is commit ', 'Start anew')
+    assert not [w for w in ran if w[0] == 'a'], ran
 
 
 def orders():

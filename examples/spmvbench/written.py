@@ -49,6 +49,9 @@ def machine():
     return '%s, %d cores, L2 %d KiB, last level %d KiB' % (model, os.cpu_count(), cache(2) >> 10, last_cache() >> 10)
 
 
+def commit():
+    return subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip()
+
+
 def written_by(command):
-    commit = subprocess.run(['git', 'rev-parse', '--short', 'HEAD'], capture_output=True, text=True).stdout.strip()
-    return 'Written by `%s` on %s, commit %s, on %s.' % (command, datetime.date.today(), commit, machine())
+    return 'Written by `%s` on %s, commit %s, on %s.' % (command, datetime.date.today(), commit(), machine())
