@@ -232,6 +232,29 @@ static PetscErrorCode Masks(PetscInt m, PetscInt n, const PetscScalar dense[])
   PetscFunctionReturn(0);
 }
 
+/* The tile that a plan is resolved to is one that users may ask for: it is kept in their files, and read from there */
+static PetscErrorCode Tiles(void)
+{
+  const SpmvSide *side = &SpmvFormat_bccoo.host->side;
+  const PetscInt  i[]  = {0, 1 << 20};
+  const SpmvCSR   csr  = {.m = 1, .n = 1, .rbs = 1, .cbs = 1, .i = i};
+
+  PetscFunctionBegin;
+  for (PetscInt h = 1; h <= BCCOO_BLOCK_MAX; h++) {
+    for (PetscInt w = 1; w <= BCCOO_BLOCK_MAX; w++) {
+      SpmvPlan plan = Plan(h, w, BCCOO_COLUMNS_INT32, 0, 1);
+
+      plan.value[BCCOO_BUNCH]  = BCCOO_LANES;
+      plan.value[BCCOO_VALUES] = SPMV_VALUES_PLAIN;
+      PetscCall(side->resolve(&csr, NULL, &plan));
+      PetscCheck(plan.value[BCCOO_TILE] && SpmvParamAllows(&side->params[BCCOO_TILE], plan.value[BCCOO_TILE]), PETSC_COMM_SELF,
+                 PETSC_ERR_PLIB, "blocks of %" PetscInt_FMT " x %" PetscInt_FMT " have tiles of %" PetscInt_FMT, h, w,
+                 plan.value[BCCOO_TILE]);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   /* Fig. 1, with a to p as 1 to 16 */
@@ -259,6 +282,7 @@ int main(int argc, char **argv)
   PetscCall(Masks(4, 3, none));
   PetscCall(Figure8(C));
   PetscCall(ManyRows());
+  PetscCall(Tiles());
   for (PetscInt size = 3; size <= 8; size++) PetscCall(Found(size));
   PetscCall(Regular(2000, 2000, 0, &t));
   PetscCall(TableIV("Dense", &t, 4, 4, BCCOO_COLUMNS_INT32));

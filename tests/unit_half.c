@@ -145,7 +145,7 @@ static PetscErrorCode MoveApart(Mat A, PetscInt ulps)
       const PetscInt low = PetscMin(r, j[k]), high = PetscMax(r, j[k]), bits = (low * 7 + high * 3) % 1000;
       PetscReal      v = (1 + (PetscReal)bits / 1024) * PetscPowRealInt(2, (low + high) % 9 - 4);
 
-      if (r > j[k]) v += (PetscReal)ulps * SBCCOO_HALF * 2 * SbccooPower(v, 0);
+      if (r > j[k]) v += (PetscReal)ulps * PETSC_MACHINE_EPSILON * SbccooPower(v, 0);
       a[k] = v;
     }
   }

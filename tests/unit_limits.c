@@ -24,6 +24,7 @@ static const struct {
   {"csradaptive", SPMV_BACKEND_HOST, INT64_C(1) << 32, 100, 100, "", "a row block keeps a row in 32 bits"},
   {"csradaptive", SPMV_BACKEND_HOST, 100, 100, INT64_C(1) << 62, "", "a workgroup number has 31 bits"},
   {"cmrs", SPMV_BACKEND_DEVICE, INT64_C(1) << 31, 100, 100, "", "rows are more than 32-bit integers count"},
+  {"sbccoo", SPMV_BACKEND_HOST, INT64_C(1) << 33, INT64_C(1) << 33, 100, "", "columns are more than 32-bit numbers count"},
   {"tpspmv", SPMV_BACKEND_HOST, INT32_MAX, 100, 100, "", "more rows or columns than 32-bit indices count"},
   {"tpspmv", SPMV_BACKEND_HOST, 100, INT32_MAX, 100, "tile=32768", "more rows or columns than 32-bit indices count"},
   {"tpspmv", SPMV_BACKEND_DEVICE, 100, 100, INT32_MAX, "", "nonzeros are more than the 32-bit integers of device kernels"},

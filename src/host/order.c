@@ -218,6 +218,7 @@ PetscErrorCode SpmvOrderRows(SpmvOrder *o, const SpmvCSR *csr, SpmvCSR *ordered)
   *ordered   = *csr;
   ordered->i = ordered->j = NULL;
   ordered->a              = NULL;
+  ordered->numbers        = o->row;
   PetscCall(PetscMalloc1(o->n + 1, &i));
   ordered->i = i;
   PetscCall(SpmvAlloc(sizeof(*j) * o->nfrom, &ordered->j));
@@ -280,15 +281,23 @@ static void OrderReturn(void *context, PetscInt task)
   }
 }
 
+/* Brings or returns a vector, by as many threads as the product of nz entries */
+static void OrderRun(const OrderShared *shared, SpmvTask *task, PetscInt nz)
+{
+  SpmvRunBegin(nz);
+  SpmvRun(shared->order->threads, task, (void *)shared);
+  SpmvRunEnd();
+}
+
 /* y <- beta y + A x by a storage of the matrix in its order */
 void SpmvOrderApply(const SpmvOrder *order, SpmvApplyFn *apply, const void *storage, PetscInt nz, const PetscScalar x[],
                     PetscScalar y[], PetscBool beta)
 {
   OrderShared shared = {order, x, y, beta};
 
-  SpmvRun(order->threads, OrderBring, &shared);
+  OrderRun(&shared, OrderBring, nz);
   SpmvApply(apply, storage, nz, order->x, order->y, PETSC_FALSE);
-  SpmvRun(order->threads, OrderReturn, &shared);
+  OrderRun(&shared, OrderReturn, nz);
 }
 
 /* y <- beta y + A^T x */
@@ -297,9 +306,9 @@ void SpmvOrderApplyTranspose(const SpmvOrder *order, SpmvTransposeFn *apply, con
 {
   OrderShared shared = {order, x, y, beta};
 
-  SpmvRun(order->threads, OrderBring, &shared);
+  OrderRun(&shared, OrderBring, nz);
   SpmvApplyTranspose(apply, storage, nz, order->x, order->y, PETSC_FALSE, work);
-  SpmvRun(order->threads, OrderReturn, &shared);
+  OrderRun(&shared, OrderReturn, nz);
 }
 
 /* What it keeps, as a side's arrays() */

@@ -343,8 +343,10 @@ static PetscErrorCode Symmetric(const SpmvReport *run, char line[], size_t size)
                            "%.0f %% are products with half of a matrix that is symmetric but for rounding: if it is meant to be, "
                            "MatSetOption() with MAT_SYMMETRIC and MAT_SYMMETRY_ETERNAL, and ",
                            Percent(run, u->spent.seconds[1])));
-    PetscCall(
-      SpmvAppend(line, size, "-%smat_sbccoo_exact no reads a tenth less, and is wrong by 1e-10 of an entry at most", Prefix(u)));
+    PetscCall(SpmvAppend(line, size,
+                         "-%smat_sbccoo_exact no reads a tenth less, and a_ij is wrong by at most 1e-10 of the largest of a_ij, "
+                         "a_ji, sqrt(a_ii a_jj)",
+                         Prefix(u)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

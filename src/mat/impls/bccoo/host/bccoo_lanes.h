@@ -242,9 +242,10 @@ SPMV_INLINE void BccooTransposeLanes(const BccooBlocks *b, const BccooPart *part
         int32_t        columns[BCCOO_LANES];
 
         for (PetscInt i = 1; i < h; i++) sum = Spmv8Fma(Spmv8Load(v + (j * h + i) * BCCOO_LANES), x[i], sum);
-        if (w > 1) { /* past the last column there is only fill, which the last column takes */
+        if (w > 1) { /* past the last column there is only fill: of it the last column takes 0, whatever x is */
           const SpmvIndex c = SpmvIndexAdd(SpmvIndexLoad32(at), SpmvIndexSplat((int32_t)j));
 
+          sum = Spmv8AddWhere(sum, ~SpmvIndexGreater(c, (int32_t)b->n - 1) & 0xff, Spmv8Zero());
           SpmvIndexStore32(columns, SpmvIndexMin(c, SpmvIndexSplat((int32_t)b->n - 1)));
           at = columns;
         }

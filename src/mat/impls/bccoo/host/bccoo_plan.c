@@ -66,8 +66,8 @@ static PetscInt BccooTile(const SpmvCSR *csr, PetscInt h, PetscInt w, PetscInt b
 {
   const PetscInt many = h * w >= BCCOO_LARGE ? 40 : h * w == 1 && csr->n > UINT16_MAX + 1 ? 32 : 64;
 
-  if (bunch == 1) return 512; /* a whole number of BCCOO_CHUNK */
-  if (nblocks >= 4096) return PetscMin(many, BCCOO_SUMS / PetscMax(1, h));
+  if (bunch == 1) return 512;                                                      /* a whole number of BCCOO_CHUNK */
+  if (nblocks >= 4096) return PetscMin(many, BCCOO_SUMS / PetscMax(1, h) / 8 * 8); /* of BccooTiles[] */
   return nblocks >= 1024 ? 16 : 8;
 }
 
@@ -97,11 +97,11 @@ PetscErrorCode BccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, Spmv
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-#define BCCOO_SLOW  1.15 /* from memory, where lanes read x in as many places: 1.25 on Zen 5, 1.1 on Zen 4 (7 matrices each) */
-#define BCCOO_HELD  1.15 /* from the last cache: with it 65 matrices take 1.1 times their estimate, not 1.14 (Zen 4) */
-#define BCCOO_PAIR  2    /* entries of a block that is no faster where vectors are whole (4 matrices, Emerald Rapids) */
-#define BCCOO_WAITS 0.8  /* of the lines of x that a row after the other waits for (17 matrices, Emerald Rapids) */
-#define BCCOO_REST  1.68 /* cycles in loops over blocks that take as long as another on Zen 4; less elsewhere (Granite Rapids) */
+#define BCCOO_SLOW      1.15 /* from memory, where lanes read x in as many places: 1.25 on Zen 5, 1.1 on Zen 4 (7 matrices each) */
+#define BCCOO_HELD      1.15 /* from the last cache: with it 65 matrices take 1.1 times their estimate, not 1.14 (Zen 4) */
+#define BCCOO_PAIR      2    /* entries of a block that is no faster where vectors are whole (4 matrices, Emerald Rapids) */
+#define BCCOO_WAITS     0.8  /* of the lines of x that a row after the other waits for (17 matrices, Emerald Rapids) */
+#define BCCOO_REST      1.68 /* cycles in loops over blocks that take as long as another on Zen 4; less elsewhere (Granite Rapids) */
 #define BCCOO_CYCLES_NS 4.1 /* of a nanosecond of BccooTallyWork(), whose ratios are right; fitted to 82 matrices on Zen 4 */
 
 /*

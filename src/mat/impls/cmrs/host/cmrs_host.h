@@ -50,8 +50,7 @@ typedef struct {
 
 /* CmrsTail: what is left of a row after the steps */
 typedef struct {
-  uint16_t row;   /* after the chunk's first */
-  uint16_t first; /* entry after the chunk's first */
+  uint16_t row; /* after the chunk's first */
   uint16_t length;
 } CmrsTail;
 

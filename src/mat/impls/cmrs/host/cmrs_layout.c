@@ -138,8 +138,7 @@ static void CmrsAddRests(const SpmvCSR *csr, CmrsStorage *c, PetscInt s, PetscIn
       state->ended = PETSC_TRUE;
       continue;
     }
-    if (c->tail)
-      c->tail[c->ntails] = (CmrsTail){(uint16_t)((s - chunk->strip) * c->height + r), (uint16_t)chunk->buffered, (uint16_t)rest};
+    if (c->tail) c->tail[c->ntails] = (CmrsTail){(uint16_t)((s - chunk->strip) * c->height + r), (uint16_t)rest};
     c->ntails++;
     chunk->buffered += rest;
   }

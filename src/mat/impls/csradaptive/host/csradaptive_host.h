@@ -7,7 +7,7 @@
 #pragma once
 #include "../csradaptive_blocks.h"
 
-#define CSRADAPTIVE_STREAM_MAX (2 * CSRADAPTIVE_NNZ_MAX) /* entries of a row block of CSR-Stream, at most */
+#define CSRADAPTIVE_STREAM_MAX CSRADAPTIVE_NNZ_MAX /* entries of a row block of CSR-Stream, at most */
 
 typedef struct {
   CsradaptiveBlocks rows;

@@ -137,7 +137,8 @@ static void CsradaptiveStream(const CsradaptiveProduct *p, PetscInt r, PetscInt 
   const CsradaptiveBlocks *b     = &p->s->rows;
   const PetscInt           part  = CsradaptivePart(b->i + r, end - r);
   const int32_t            depth = CsradaptiveDepth(b->i + r, end - r);
-  PetscScalar              buffer[LANES + CSRADAPTIVE_STREAM_MAX + LANES] __attribute__((aligned(64)));
+  /* Lanes past the last row read, and leave out, as many products as one of the mean length: of one row all once more */
+  PetscScalar buffer[LANES + 2 * CSRADAPTIVE_STREAM_MAX + LANES] __attribute__((aligned(64)));
 
   for (PetscInt rows; r < end; r += rows) {
     const PetscInt *i       = b->i + r;

@@ -86,7 +86,7 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
     { \
       const PetscScalar *v     = at->value; \
       const V            own   = V##LoadFew(x, b); \
-      const V            least = V##Splat(at->least), unit = V##Splat(SBCCOO_HALF); \
+      const V            least = V##Splat(at->least), unit = V##Splat(SBCCOO_UNIT); \
       V                  down = V##LoadFew(y, b), xi[SBCCOO_BLOCK_MAX], sum[SBCCOO_BLOCK_MAX]; \
 \
       SPMV_UNROLL \

@@ -52,7 +52,7 @@ static PetscInt FillCut(SbccooWalk *w, const FillPlace *at)
 
   for (PetscInt k = 0; k < n; k++) {
     const PetscInt next = k + 1 < n ? (PetscInt)((unsigned)column[k + 1] / SBCCOO_PIECE) : -1;
-    const int      same = piece == last, in = (same | (piece == next)) & (piece < whole);
+    const int      same = piece == last, in = SbccooInPiece(last, piece, next, whole);
     PetscInt       slot;
 
     pieces += in & !same;

@@ -206,7 +206,7 @@ static PetscErrorCode FillRoom(const SbccooWalk *w, const SbccooLook *look, Sbcc
     PetscCall(SpmvFree(&s->both));
     PetscCall(SpmvAlloc(2 * s->nboth * sizeof(PetscScalar), &s->both));
     s->bothroom = s->nboth;
-  } else if (s->nfar > s->farroom) PetscCall(FillFars(s->nfar, s));
+  } else if (s->nfar > s->farroom) PetscCall(FillFars(s->nfar + s->nfar / 8, s)); /* the next values may have more */
   else *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -232,6 +232,7 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
   PetscBool                                   done = PETSC_FALSE;
 
   PetscFunctionBegin;
+  s->filled = PETSC_FALSE;
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
   s->upper = SbccooUpper(csr, s->exact);
   if (pattern) PetscCall(FillAlloc(csr, &look, codes && !s->upper ? PETSC_TRUE : PETSC_FALSE, s));
@@ -248,5 +249,7 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
     PetscCall(FillRoom(&w, &look, s, &done));
   }
   PetscCall(SbccooRestSet(&list, s));
+  s->untold = w.far;
+  s->filled = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -85,6 +85,20 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows are told by 32-bit numbers */
+static PetscErrorCode SbccooAllows(const SpmvCSR *csr, const SpmvDeviceInfo *info, const SpmvPlan *plan, char why[], size_t size)
+{
+  PetscFunctionBegin;
+  (void)info, (void)plan;
+  if ((uint64_t)csr->n > UINT32_MAX) {
+    PetscCall(SpmvAppend(why, size,
+                         "%" PetscInt_FMT " local columns are more than 32-bit numbers count; "
+                         "use more processes or -mat_type aij",
+                         csr->n));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Entries of row r beyond the diagonal, whose columns increase */
 static PetscInt SbccooBeyond(const SpmvCSR *csr, PetscInt r)
 {
@@ -178,7 +192,7 @@ static PetscErrorCode SbccooSetValues(const SpmvCSR *csr, void *storage)
   PetscBool       done      = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (upper == s->upper && (!upper || hermitian == s->conjugate)) PetscCall(SbccooRenew(csr, s, &done));
+  if (s->filled && upper == s->upper && (!upper || hermitian == s->conjugate)) PetscCall(SbccooRenew(csr, s, &done));
   if (!done) PetscCall(SbccooFill(csr, PETSC_FALSE, PETSC_FALSE, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -247,6 +261,7 @@ const SpmvHostSide        SbccooHost = {
                      .resolve   = SbccooResolve,
                      .suits     = SbccooSuits,
                      .works     = SbccooWorks,
+                     .allows    = SbccooAllows,
                      .build     = SbccooBuild,
                      .setvalues = SbccooSetValues,
                      .arrays    = SbccooArrays,

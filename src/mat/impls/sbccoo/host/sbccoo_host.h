@@ -121,7 +121,7 @@ typedef struct {
   uint8_t      *row;       /* [nb] the rows of each chunk of scalars as they are stored; NULL: as they come, with pieces */
   PetscInt     *front;     /* [nchunks] the block rows before this one are all that rows up to the chunk's last one add to */
   uint8_t      *plain;     /* [nb] 1: of the block row all entries beyond the diagonal have partners, and blocks are full */
-  PetscReal     least;     /* a step is so much at least, times SBCCOO_HALF */
+  PetscReal     least;     /* a step is so much at least, times SBCCOO_UNIT */
   PetscBool     conjugate; /* the second entry of a pair is the conjugate of the first */
   PetscBool     large;     /* no cache is likely to hold the matrix from one product to the next */
   PetscInt      exact;     /* the knob */
@@ -134,6 +134,8 @@ typedef struct {
   PetscInt    *restcolumn;       /* [nrest] */
   PetscScalar *restvalue;        /* [nrest] */
   size_t       restroom[2];      /* rows and entries that there is room for */
+  size_t       untold;           /* pairs of blocks that are in the rest: there are no codes to tell the second entries */
+  PetscBool    filled;           /* all arrays are there: SbccooFill() came to its end */
 
   PetscInt     nparts;
   SbccooPart  *part;   /* [nparts] */

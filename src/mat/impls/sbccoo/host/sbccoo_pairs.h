@@ -32,7 +32,8 @@ typedef uint16_t SbccooBits;
   #define SBCCOO_MANTISSA 10
 #endif
 
-#define SBCCOO_HALF (PETSC_MACHINE_EPSILON / 2)             /* of a unit in the last place of 1 */
+/* A step, of a first entry of 1 to 2: half a unit in the last place. It is below 0, since -0.0 plus no steps is -0.0 then */
+#define SBCCOO_UNIT (-PETSC_MACHINE_EPSILON / 2)
 #define SBCCOO_BIAS (SBCCOO_EXPONENT / 2 & SBCCOO_EXPONENT) /* the exponent of 1 */
 
 static inline SbccooBits SbccooBitsOf(PetscReal a)
@@ -43,7 +44,7 @@ static inline SbccooBits SbccooBitsOf(PetscReal a)
   return bits;
 }
 
-/* What a difference is a multiple of, over SBCCOO_HALF: the power of two in a, or `least` if that is more */
+/* What a difference is a multiple of, over SBCCOO_UNIT: the power of two in a, or `least` if that is more */
 static inline PetscReal SbccooPower(PetscReal a, PetscReal least)
 {
   const SbccooBits bits = SbccooBitsOf(a) & SBCCOO_EXPONENT;
@@ -61,10 +62,10 @@ static inline PetscReal SbccooInverse(PetscReal power)
   return power;
 }
 
-/* The products with powers of two are exact, so that whether the machine has a fused multiplication does not matter */
+/* The products with powers of two are exact (of those that were kept), so that whether the machine has a fused multiplication does not matter */
 static inline PetscReal SbccooAddSteps(PetscReal a, int8_t steps, PetscReal least)
 {
-  return a + (PetscReal)steps * SbccooPower(a, least) * SBCCOO_HALF;
+  return a + (PetscReal)steps * SbccooPower(a, least) * SBCCOO_UNIT;
 }
 
 /* True if `other` is told from a by a multiple for each of its parts, which are `code` then; *equal: they are 0 */
@@ -77,13 +78,13 @@ static inline PetscBool SbccooCode(PetscScalar a, PetscScalar other, PetscReal l
   memcpy(to, &other, sizeof(other));
   *equal = PETSC_TRUE;
   for (size_t k = 0; k < SBCCOO_CODES; k++) {
-    const PetscReal power = SbccooPower(from[k], least), steps = (to[k] - from[k]) * SbccooInverse(power) / SBCCOO_HALF;
+    const PetscReal power = SbccooPower(from[k], least), steps = (to[k] - from[k]) * SbccooInverse(power) / SBCCOO_UNIT;
     const PetscBool few = (PetscBool)(steps >= -127 && steps <= 127);
     const int       n   = few ? (int)steps : 0;
 
     code[k] = (int8_t)n;
     *equal &= SbccooBitsOf(from[k]) == SbccooBitsOf(to[k]);
-    near &= few & (SbccooBitsOf(from[k] + (PetscReal)n * power * SBCCOO_HALF) == SbccooBitsOf(to[k]));
+    near &= few & (SbccooBitsOf(from[k] + (PetscReal)n * power * SBCCOO_UNIT) == SbccooBitsOf(to[k]));
   }
   return near;
 }

@@ -249,7 +249,9 @@ static PetscLogDouble PlanWindows(const SpmvCSR *rows, PetscInt threads)
 
 static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook *look, SpmvWork *work)
 {
-  const PetscBool steps = (PetscBool)(plan->value[SBCCOO_PAIRS] != SBCCOO_EQUAL);
+  const PetscInt *p     = plan->value;
+  const PetscBool found = (PetscBool)(p[SBCCOO_PAIRS] == SBCCOO_FOUND && look->near && !SbccooUpper(rows, p[SBCCOO_EXACT]));
+  const PetscBool steps = (PetscBool)(p[SBCCOO_PAIRS] == SBCCOO_NEAR || found);
   const PlanParts parts = PlanPairs(rows, plan, look);
 
   if (plan->value[SBCCOO_BLOCK] > 1) PlanBlockWork(rows, plan->value[SBCCOO_BLOCK], steps, &parts, work);

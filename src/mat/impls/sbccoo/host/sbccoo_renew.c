@@ -8,7 +8,7 @@
 */
 #include "sbccoo_walk.h"
 
-#define RENEW_FAR 256 /* of so many pairs one may be in the rest, and a few more */
+#define RENEW_FAR 256 /* of so many pairs one more may be in the rest than when it was built, and a few */
 
 /* Where the next row is in the arrays */
 typedef struct {
@@ -190,7 +190,7 @@ static void RenewCutRow(SbccooWalk *w, PetscInt i, const RenewRow *row)
   for (PetscInt k = 0; k < n; k++) {
     const PetscScalar *mate  = csr->a + w->left[column[k]].next++;
     const PetscInt     next  = k + 1 < n ? (PetscInt)((unsigned)column[k + 1] / SBCCOO_PIECE) : -1;
-    const int          alone = !((piece == last) | (piece == next)) | (piece >= whole);
+    const int          alone = !SbccooInPiece(last, piece, next, whole);
     const PetscInt     to    = RenewSlot(&slots, alone);
 
     __builtin_prefetch((const char *)mate + SPMV_CACHE_LINE, 0, 3);
@@ -369,14 +369,14 @@ PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done
   RenewPlace at = {
     .value = s->value, .both = s->both, .code = s->code, .index = s->index, .fars = {.far = s->far, .room = s->farroom}};
   PetscInt     part  = 0;
-  const size_t limit = 4 + s->nblocks * SbccooEntries(s) / RENEW_FAR;
+  const size_t limit = 4 + s->untold + s->nblocks * SbccooEntries(s) / RENEW_FAR;
 
   PetscFunctionBegin;
   PetscCall(SbccooWalkCreate(csr, s, &w));
   PetscCall(SbccooListRoom(s->restroom[1] + 2 * limit, &list));
   SbccooWalkBegin(s, &w);
   if (s->b == 1) RenewChunks(&w, s, limit, &at);
-  for (PetscInt i = 0; s->b > 1 && i < s->nb && at.far <= limit; i++) {
+  for (PetscInt i = 0; s->b > 1 && i < s->nb && at.far <= limit && at.fars.n <= at.fars.room; i++) {
     for (; part < s->nparts && s->part[part].first == i; part++) s->part[part].far = at.fars.n;
     if (s->b == 2) RenewBlocks(&w, s, i, 2, &at);
     else if (s->b == 3) RenewBlocks(&w, s, i, 3, &at);

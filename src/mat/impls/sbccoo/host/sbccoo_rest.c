@@ -29,6 +29,7 @@ static PetscErrorCode RestRoom(size_t rows, size_t entries, SbccooStorage *s)
 {
   PetscFunctionBegin;
   if (rows > s->restroom[0] || !s->reststart) {
+    s->restroom[0] = 0;
     PetscCall(SpmvFree(&s->restrow));
     PetscCall(SpmvFree(&s->reststart));
     PetscCall(SpmvAlloc(rows * sizeof(PetscInt), &s->restrow));
@@ -36,6 +37,7 @@ static PetscErrorCode RestRoom(size_t rows, size_t entries, SbccooStorage *s)
     s->restroom[0] = rows;
   }
   if (entries > s->restroom[1]) {
+    s->restroom[1] = 0;
     PetscCall(SpmvFree(&s->restcolumn));
     PetscCall(SpmvFree(&s->restvalue));
     PetscCall(SpmvAlloc(entries * sizeof(PetscInt), &s->restcolumn));

@@ -52,7 +52,7 @@ SPMV_INLINE PetscScalar SbccooSingle(SbccooAt *at, PetscBool codes, PetscBool tr
 SPMV_INLINE PetscScalar SbccooPieces(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscInt n,
                                      PetscScalar xi, const PetscScalar *x, PetscScalar *y)
 {
-  const Spmv4 x4 = Spmv4Splat(xi), least = Spmv4Splat(at->least), unit = Spmv4Splat(SBCCOO_HALF);
+  const Spmv4 x4 = Spmv4Splat(xi), least = Spmv4Splat(at->least), unit = Spmv4Splat(SBCCOO_UNIT);
   Spmv4       sum = Spmv4Zero();
 
   for (PetscInt k = 0; k < n; k++) {

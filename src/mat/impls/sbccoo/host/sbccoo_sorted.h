@@ -44,7 +44,7 @@ SPMV_INLINE void SortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, 
   const uint16_t    *index = at->index;
   const uint8_t     *row   = at->row;
   const size_t       ahead = at->ahead;
-  const Spmv4        least = Spmv4Splat(at->least), unit = Spmv4Splat(SBCCOO_HALF);
+  const Spmv4        least = Spmv4Splat(at->least), unit = Spmv4Splat(SBCCOO_UNIT);
 
   for (PetscInt r = 0; r < rows; r++) {
     const PetscScalar *xr = x + row[r], xi = *xr;

@@ -45,7 +45,7 @@ size_t SPMV_ISA_NAME(SbccooClose)(size_t n, const PetscScalar a[], const PetscSc
 size_t SPMV_ISA_NAME(SbccooTell)(size_t n, const PetscScalar a[], const PetscScalar other[], PetscReal least, PetscBool conjugate,
                                  int8_t code[], uint8_t told[])
 {
-  const Spmv8  low = Spmv8Splat(least), unit = Spmv8Splat(SBCCOO_HALF);
+  const Spmv8  low = Spmv8Splat(least), unit = Spmv8Splat(SBCCOO_UNIT);
   const size_t whole = n / 8 * 8, more = n - whole;
   int8_t       last[8];
   size_t       far = 0;

@@ -51,11 +51,17 @@ PetscErrorCode SbccooWalkDestroy(SbccooWalk *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The number that users know a row by */
+static PetscInt WalkNumber(const SpmvCSR *csr, PetscInt row)
+{
+  return csr->global + (csr->numbers ? csr->numbers[row] : row);
+}
+
 /* An error if a pair is too far apart for the upper part alone */
 PetscErrorCode SbccooRefuse(const SbccooWalk *w)
 {
   const SbccooBad  *b   = &w->bad;
-  const PetscInt    row = w->csr->global + b->row, column = w->csr->global + b->column;
+  const PetscInt    row = WalkNumber(w->csr, b->row), column = WalkNumber(w->csr, b->column);
   const PetscScalar v = b->value, o = b->other;
 
   PetscFunctionBegin;

@@ -67,7 +67,7 @@ typedef struct {
   PetscScalar
     *mate; /* [SbccooChunkMost()] of sbccoo_renew.c: the second entries of a chunk's pairs as the first ones are stored */
 
-  size_t far;  /* pairs of blocks that are not told */
+  size_t far;  /* pairs of blocks that are not told, and have no code that says so */
   size_t near; /* pairs of which both entries are stored, since there are no codes */
 } SbccooWalk;
 
@@ -188,6 +188,12 @@ static inline void SbccooSetFar(int8_t code[])
   code[0] = SBCCOO_FAR;
 }
 
+/* 1 if an entry is stored in its piece, of `whole` ones: the entry before or after it in its row is in the same */
+static inline int SbccooInPiece(PetscInt last, PetscInt piece, PetscInt next, PetscInt whole)
+{
+  return ((piece == last) | (piece == next)) & (piece < whole);
+}
+
 /* What was found of the second entries that no codes tell, and what there was room for */
 typedef struct {
   PetscScalar *far;
@@ -234,7 +240,7 @@ static void SbccooTellRow(SbccooWalk *w, PetscInt i, int b)
       continue;
     }
     w->near += SbccooNear(w, *a, w->other[p]);
-    w->far++;
+    w->far += both;
     SbccooPairAlone(w, i, w->column[q], b, (int)(p % entries), w->there[q], *a, w->other[p]);
     *a = 0;
     memset(w->code + p * SBCCOO_CODES, 0, SBCCOO_CODES);
