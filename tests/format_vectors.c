@@ -111,7 +111,8 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
       }
     }
   }
-  PetscCall(SpmvOnDeviceRepeat(on, repeats));
+  PetscCall(SpmvOnDeviceRepeat(on, repeats, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   PetscCall(VectorsDestroy(device, &x));
   PetscCall(VectorsDestroy(device, &y));
   PetscCall(SpmvOnDeviceDestroy(&on));
@@ -119,7 +120,8 @@ static PetscErrorCode CheckFormat(const SpmvFormat *f, const SpmvCSR *csr, SpmvD
   PetscCall(VectorsCreate(device, csr->n, 1, &x));
   PetscCall(VectorsCreate(device, csr->m, 1, &y));
   PetscCall(CheckPair(csr, device, on, &x, 1, &y, 1, PETSC_FALSE, wrong));
-  PetscCall(SpmvOnDeviceRepeat(on, repeats));
+  PetscCall(SpmvOnDeviceRepeat(on, repeats, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "the device is out of memory");
   PetscCall(VectorsDestroy(device, &x));
   PetscCall(VectorsDestroy(device, &y));
   PetscCall(SpmvOnDeviceDestroy(&on));

@@ -177,8 +177,10 @@ static PetscErrorCode TestWisdom(void)
   static const char *const spoilt[] = {
     "",        "pmf", "nosuch 1e-6 1e-6 a=1\n", "pmf 1e-6 1e-6 window=17\n", "pmf 1e-6 1e-6 nosuch=1\n", "pmf -1 nan window=64\n",
     "\1\2\3\n"};
-  char file[PETSC_MAX_PATH_LEN];
-  Mat  A, B;
+  char     file[PETSC_MAX_PATH_LEN];
+  PetscInt first, end;
+  Mat      A, B;
+  Vec      left;
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(file, sizeof(file), "mat_tune_%d_%d.wisdom", (int)PetscGlobalSize, PetscGlobalRank));
@@ -203,6 +205,19 @@ static PetscErrorCode TestWisdom(void)
   PetscCall(Create(MATSPMV, &A));
   PetscCall(Multiply(A));
   PetscCall(Report("mended", A));
+  PetscCall(MatDestroy(&A));
+  /* What does not suit values that are not symmetric, though it has the pattern */
+  PetscCall(Spoil(file, "sbccoo 1e-9 1e-6 block=3 pairs=equal exact=yes\n"));
+  PetscCall(Create(MATSPMV, &A));
+  PetscCall(MatCreateVecs(A, NULL, &left));
+  PetscCall(MatGetOwnershipRange(A, &first, &end));
+  for (PetscInt k = first; k < end; k++) PetscCall(VecSetValue(left, k, (PetscReal)(k + 1), INSERT_VALUES));
+  PetscCall(VecAssemblyBegin(left));
+  PetscCall(VecAssemblyEnd(left));
+  PetscCall(MatDiagonalScale(A, left, NULL));
+  PetscCall(Multiply(A));
+  PetscCall(Report("other values", A));
+  PetscCall(VecDestroy(&left));
   PetscCall(MatDestroy(&A));
   (void)unlink(file);
   PetscCall(PetscStrlcat(file, ".lock", sizeof(file)));
@@ -253,6 +268,41 @@ static PetscErrorCode Chosen(const char what[], Mat A, const char text[], int me
   PetscFunctionReturn(0);
 }
 
+/* Formats that are not known, from C, are an error, and what was asked for before stays */
+static PetscErrorCode RefuseFormats(Mat A, const char formats[])
+{
+  PetscErrorCode (*set)(Mat, const char[]);
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvSetTuneFormats_C", &set));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = (*set)(A, formats);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(ierr == PETSC_ERR_ARG_OUTOFRANGE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s gives %d", formats, (int)ierr);
+  PetscFunctionReturn(0);
+}
+
+/* A dense matrix that is converted to the same matrix again: its settings stay */
+static PetscErrorCode TestConvertAgain(void)
+{
+  Mat D, M;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, 40, 40, NULL, &D));
+  PetscCall(MatSetRandom(D, NULL));
+  PetscCall(MatConvert(D, MATSPMV, MAT_INITIAL_MATRIX, &M));
+  PetscCall(MatSetOptionsPrefix(M, PREFIX));
+  PetscCall(MatSetFromOptions(M));
+  CALL(M, "MatSpmvSetTuneFormats", (Mat, const char[]), (M, "cmrs"));
+  PetscCall(MatScale(D, 3));
+  PetscCall(MatConvert(D, MATSPMV, MAT_REUSE_MATRIX, &M));
+  PetscCall(Has("converted to again", M, "format=cmrs"));
+  PetscCall(MatDestroy(&D));
+  PetscCall(MatDestroy(&M));
+  PetscFunctionReturn(0);
+}
+
 /* From C: which formats, AIJ's own kernel, knobs by hand, another type than spmv */
 static PetscErrorCode TestFunctions(void)
 {
@@ -294,7 +344,12 @@ static PetscErrorCode TestFunctions(void)
   PetscCall(Refuse(A, "-" PREFIX "mat_spmv_expected_calls", "-1"));
   PetscCall(Refuse(A, "-" PREFIX "mat_spmv_tune_check", "yes")); /* nothing is by AIJ's kernel here */
   PetscCall(Has("after what was refused", A, "format=pmf"));
+  PetscCall(RefuseFormats(A, "nosuch"));
+  PetscCall(RefuseFormats(A, "cmrs,nosuch"));
+  PetscCall(MatScale(A, 2));
+  PetscCall(Has("after what was refused from C", A, "format=pmf"));
   PetscCall(MatDestroy(&A));
+  PetscCall(TestConvertAgain());
 
   /* Of another type the plan is chosen; the user's knob stays */
   PetscCall(PetscOptionsSetValue(NULL, "-" PREFIX "mat_pmf_partition", "rows"));

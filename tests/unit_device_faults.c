@@ -346,7 +346,7 @@ int main(int argc, char **argv)
   char        type[64] = MATSPMV;
   PetscInt    calls    = 0, piece;
   SpmvDevice *device;
-  PetscBool   supported = PETSC_FALSE, failed;
+  PetscBool   supported = PETSC_FALSE, measures = PETSC_FALSE, failed;
   size_t      size;
 
   PetscFunctionBeginUser;
@@ -354,6 +354,7 @@ int main(int argc, char **argv)
   PetscCall(SpmvInitializePackage());
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-fallback", &Fallback));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-mat_spmv_tune_seconds", &measures)); /* the first case, and few of its calls */
   PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_on_device_error", Fallback ? "fallback" : "error"));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++)
     supported |= (PetscBool)(!strcmp(SpmvCandidate[k]->name, type) && SpmvCandidate[k]->device);
@@ -367,11 +368,12 @@ int main(int argc, char **argv)
   PetscCall(FirstSum());
   FakeBegins(device);
   size = device->piece;
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Cases); k++) {
-    for (int mode = 0; mode < 6; mode++) { /* fails, fails for good, without memory; vectors of the host, vectors of the device */
+  for (size_t k = 0; k < (measures ? 1 : PETSC_STATIC_ARRAY_LENGTH(Cases)); k++) {
+    for (int mode = 0; mode < (measures ? 2 : 6);
+         mode++) { /* fails, fails for good, without memory; vectors of the host, vectors of the device */
       const PetscBool memory = (PetscBool)(mode % 3 == 2);
 
-      for (PetscInt call = 1, more = 1; more; call++) {
+      for (PetscInt call = 1, more = 1; more; call += measures ? 1 + call / 2 : 1) {
         PetscCall(SpmvStagingReset(device));
         device->piece = size;
         if (!k && !mode) { /* programs are loaded again */
@@ -387,7 +389,7 @@ int main(int argc, char **argv)
   }
   piece = (PetscInt)size;
   PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " calls failed, in pieces of %" PetscInt_FMT " bytes\n", calls, piece));
-  PetscCheck(calls > 100, PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " calls failed", calls);
+  PetscCheck(calls > (measures ? 10 : 100), PETSC_COMM_SELF, PETSC_ERR_PLIB, "only %" PetscInt_FMT " calls failed", calls);
   device->api = Real;
   PetscCall(PetscFinalize());
   return 0;
@@ -403,6 +405,13 @@ int main(int argc, char **argv)
   test:
     suffix: fallback
     args: -type pmf -mat_spmv_backend device -mat_spmv_build_after 0 -fallback -spmv_device_staging 500 -malloc_dump
+    timeoutfactor: 5
+
+  test:
+    suffix: measure
+    output_file: output/unit_device_faults_fallback.out
+    args: -type pmf -mat_spmv_backend device -mat_spmv_build_after 0 -malloc_dump
+    args: -fallback -mat_spmv_tune measure -mat_spmv_tune_seconds 1 -mat_spmv_wisdom none
     timeoutfactor: 5
 
   test:

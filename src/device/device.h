@@ -264,4 +264,4 @@ extern SpmvDevice    *SpmvOnDeviceDevice(const SpmvOnDevice *on);
 extern PetscErrorCode SpmvOnDeviceMultiply(SpmvOnDevice *on, const PetscScalar x[], void *xbuffer, PetscScalar y[], void *ybuffer,
                                            PetscBool beta, PetscBool *nomem);
 extern PetscBool      SpmvOnDeviceIsJoint(const SpmvOnDevice *on);
-extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n);
+extern PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n, PetscBool *nomem);

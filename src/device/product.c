@@ -229,15 +229,15 @@ PetscBool SpmvOnDeviceIsJoint(const SpmvOnDevice *on)
 
 /*
   For measuring: n products more, y <- A x, in the places of vectors of the host, with what the last one left there or, in the place of
-  an x that there was not yet, ones; returns when they have ended
+  an x that there was not yet, ones; returns when they have ended. nomem: the device ran out of memory or, while it is tolerant, failed
 */
-PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
+PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n, PetscBool *nomem)
 {
   SPMV_DESTROY_BY(SpmvDeviceLeave) SpmvDevice *entered = NULL;
   SPMV_TEMPORARY PetscScalar                  *ones    = NULL;
-  PetscBool                                    nomem   = PETSC_FALSE;
 
   PetscFunctionBegin;
+  *nomem = PETSC_FALSE;
   PetscCheck(!on->joint, PETSC_COMM_SELF, PETSC_ERR_SUP,
              "The host has some of the rows of these products: the kernels of the device alone are no product");
   PetscCall(SpmvDeviceEnter(on->device, &entered));
@@ -246,11 +246,10 @@ PetscErrorCode SpmvOnDeviceRepeat(SpmvOnDevice *on, PetscInt n)
     PetscCall(PetscMalloc1(on->n, &ones));
     for (PetscInt k = 0; k < on->n; k++) ones[k] = 1;
   }
-  PetscCall(OnDevicePlace(on, "x", on->n, ones, &on->x, &nomem));
-  PetscCall(OnDevicePlace(on, "y", on->m, NULL, &on->y, &nomem));
-  for (PetscInt k = 0; k < n && !nomem; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, &nomem));
-  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM, "%s has run out of memory; use more processes or -mat_spmv_backend host",
-             on->device->info.name);
-  SpmvCallDevice(on->device, NULL, finish);
+  PetscCall(OnDevicePlace(on, "x", on->n, ones, &on->x, nomem));
+  if (!*nomem) PetscCall(OnDevicePlace(on, "y", on->m, NULL, &on->y, nomem));
+  for (PetscInt k = 0; k < n && !*nomem; k++) PetscCall(OnDeviceRun(on, PETSC_FALSE, nomem));
+  if (!*nomem) SpmvCallDevice(on->device, nomem, finish);
+  if (on->device->failed) *nomem = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

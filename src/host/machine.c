@@ -272,12 +272,20 @@ const SpmvMachine *SpmvMachineGet(void)
   return &Machine;
 }
 
+static PetscBool MachineAlone;
+
+/* Whether the other processes of the program wait, while this one measures */
+void SpmvMachineAlone(PetscBool alone)
+{
+  MachineAlone = alone;
+}
+
 /* Processes of the program that run on this machine, as far as there are processors for them */
 static PetscLogDouble MachineProcesses(void)
 {
   PetscMPIInt processes = 1;
 
-  (void)MPI_Comm_size(PETSC_COMM_WORLD, &processes);
+  if (!MachineAlone) (void)MPI_Comm_size(PETSC_COMM_WORLD, &processes);
   return (PetscLogDouble)PetscMin(processes, SpmvMachineProcessors());
 }
 

@@ -67,6 +67,7 @@ extern const SpmvMachine *SpmvMachineGet(void);
 extern PetscInt           SpmvMachineProcessors(void);
 extern PetscLogDouble     SpmvMachineHeld(void);
 extern PetscLogDouble     SpmvMachineCrowd(PetscLogDouble threads);
+extern void               SpmvMachineAlone(PetscBool alone);
 extern void               SpmvMachineSet(const SpmvMachine *machine);
 extern void               SpmvMachineBuiltin(SpmvIsa isa, const SpmvCaches *caches, SpmvMachine *machine);
 extern void               SpmvMachineAssumed(SpmvMachine *machine);

@@ -74,7 +74,7 @@ static PetscErrorCode MeasuredDestroy(Measured *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A product under a plan, by an instruction set or, if that has no kernels, by another one */
+/* A product under a plan, by an instruction set */
 static PetscErrorCode MeasureProduct(const SpmvCSR *csr, PetscInt number, PetscInt isa, const SpmvPlan *plan, PetscScalar x[],
                                      PetscScalar y[], PetscLogDouble *seconds)
 {
@@ -111,7 +111,6 @@ static PetscErrorCode MeasureMatrix(const SpmvCSR *csr, Measured *m)
     const SpmvOption *o = &search.option[k];
 
     PetscCall(SpmvEstimateTerms(&search.sample, q.isa, o->number, 1, &o->plan, &m->terms[m->n]));
-    m->terms[m->n].crowd = 1; /* other processes wait meanwhile */
     PetscCall(MeasureProduct(csr, o->number, q.isa, &o->plan, search.x, search.y, &m->seconds[m->n]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,29 +142,29 @@ static PetscErrorCode MeasureIsas(PetscInt part, SpmvMachine *machine)
   PetscLogDouble                                      logs[SPMV_ISA_COUNT] = {0};
   SPMV_DESTROY_BY(SpmvCalibrateMatrixDestroy) SpmvCSR csr                  = {0};
   SPMV_TEMPORARY PetscScalar                         *x = NULL, *y = NULL;
-  PetscInt                                            best = SPMV_ISA_COUNT - 1;
+  SpmvIsa                                             best;
   char                                                name[64];
 
   PetscFunctionBegin;
-  while (!SpmvIsaSupported((SpmvIsa)best)) best--;
+  PetscCall(SpmvIsaGet(SPMV_ISA_COUNT, &best));
   PetscCall(SpmvCalibrateMatrix(0, part, &csr, name, sizeof(name)));
   PetscCall(PetscCalloc1(csr.n, &x));
   PetscCall(PetscMalloc1(csr.m, &y));
   for (PetscInt number = 0; number < SPMV_NUMBER_AIJ; number++) {
     const SpmvHostSide *host = SpmvCandidate[number]->host;
 
-    for (PetscInt isa = 0; isa <= best; isa++) {
+    for (PetscInt isa = 0; isa <= (PetscInt)best; isa++) {
       SpmvPlan       plan = SpmvPlanDefault(SPMV_BACKEND_HOST, host->side.nparams, host->side.params);
       PetscLogDouble seconds;
 
-      if (!SpmvIsaSupported((SpmvIsa)isa)) continue;
+      if (!SpmvIsaSupported((SpmvIsa)isa) || !host->kernels[isa]->apply) continue;
       plan.isa = isa;
       PetscCall(MeasureProduct(&csr, number, isa, &plan, x, y, &seconds));
       logs[isa] += log(seconds) / SPMV_NUMBER_AIJ;
     }
   }
-  for (int isa = 0; isa <= best; isa++) {
-    if (SpmvIsaSupported((SpmvIsa)isa)) machine->isa[isa] = exp(logs[isa] - logs[best]);
+  for (int isa = 0; isa <= (int)best; isa++) {
+    if (logs[isa] < 0) machine->isa[isa] = exp(logs[isa] - logs[best]); /* it was measured: products take less than a second */
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -239,8 +238,7 @@ static void RunParallel(void *context)
 */
 PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error)
 {
-  const SpmvMachine assumed  = *machine;
-  PetscLogDouble    parallel = 0;
+  PetscLogDouble parallel = 0;
 
   PetscFunctionBegin;
   PetscCall(SpmvCalibrateLast(part, machine));
@@ -249,7 +247,6 @@ PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble
   PetscCall(MeasureIsas(part, machine));
   PetscCall(MeasureLearnt(machine));
   PetscCall(SpmvCalibrateStreams(part, machine));
-  machine->byte[0] *= machine->cycle / assumed.cycle;
   SpmvCalibrateOrder(machine);
   machine->far = machine->byte[2] >= CALIBRATE_FAR * machine->byte[1];
   if (SpmvMachineProcessors() > 1) PetscCall(SpmvCalibrateTime(RunParallel, NULL, &parallel));
@@ -274,16 +271,58 @@ PetscErrorCode SpmvCalibrateSave(const char file[], const SpmvMachine *machine)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What the first process has, when it has it. The others sleep until then: waiting in a loop they would slow down what it measures */
+static PetscErrorCode CalibrateTell(void *data, size_t bytes)
+{
+#if defined(PETSC_HAVE_MPI_NONBLOCKING_COLLECTIVES)
+  MPI_Request request;
+  int         done = 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Ibcast(data, (PetscMPIInt)bytes, MPI_BYTE, 0, PETSC_COMM_WORLD, &request));
+  for (;;) {
+    PetscCallMPI(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
+    if (done) break;
+    PetscCall(PetscSleep(0.01));
+  }
+#else
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Bcast(data, (PetscMPIInt)bytes, MPI_BYTE, 0, PETSC_COMM_WORLD));
+#endif
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Measures this machine while the other processes wait, and says so */
+static PetscErrorCode CalibrateFirst(const char file[], SpmvMachine *machine)
+{
+  PetscLogDouble start, end, error;
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&start));
+  SpmvMachineAlone(PETSC_TRUE);
+  ierr = SpmvCalibrate(1, machine, &error);
+  SpmvMachineAlone(PETSC_FALSE);
+  PetscCall(ierr);
+  PetscCall(PetscTime(&end));
+  PetscCall(
+    PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                 "petscspmv: -mat_spmv_tune_calibrate measured this machine in %.0f seconds; estimates of products are off "
+                 "by %.0f %%; %s has it for later runs\n",
+                 (double)(end - start), 100 * (exp(error) - 1), file[0] ? file : "no file"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
-  -mat_spmv_tune_calibrate: where the user's file is missing or of no use, the first process measures its machine while the others
-  wait, writes the file, and tells the others what it says
+  -mat_spmv_tune_calibrate: all processes take the first one's file. Where that is missing or of no use, the first process measures
+  its machine while the others wait, tells them, and writes the file
 */
 PetscErrorCode SpmvCalibrateInitialize(void)
 {
   char           file[PETSC_MAX_PATH_LEN], why[256];
   PetscBool      wanted = PETSC_FALSE, known = PETSC_FALSE;
-  PetscLogDouble start, end, error;
   SpmvMachine    machine;
+  PetscErrorCode ierr = PETSC_SUCCESS;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mat_spmv_tune_calibrate", &wanted, NULL));
@@ -291,23 +330,11 @@ PetscErrorCode SpmvCalibrateInitialize(void)
   SpmvMachineAssumed(&machine);
   SpmvMachineFile(file, sizeof(file));
   if (!PetscGlobalRank) known = SpmvMachineRead(file, &machine, why, sizeof(why));
-  PetscCallMPI(MPI_Bcast(&known, (PetscMPIInt)sizeof(known), MPI_BYTE, 0, PETSC_COMM_WORLD));
-  if (known) {
-    PetscCall(PetscInfo(NULL, "%s is there: nothing is measured\n", file));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!PetscGlobalRank) {
-    PetscCall(PetscTime(&start));
-    PetscCall(SpmvCalibrate(1, &machine, &error));
-    PetscCall(PetscTime(&end));
-    PetscCall(
-      PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
-                   "petscspmv: -mat_spmv_tune_calibrate measured this machine in %.0f seconds; estimates of products are off "
-                   "by %.0f %%; %s has it for later runs\n",
-                   (double)(end - start), 100 * (exp(error) - 1), file[0] ? file : "no file"));
-    if (file[0]) PetscCall(SpmvCalibrateSave(file, &machine));
-  }
-  PetscCallMPI(MPI_Bcast(&machine, (PetscMPIInt)sizeof(machine), MPI_BYTE, 0, PETSC_COMM_WORLD));
+  if (known) PetscCall(PetscInfo(NULL, "%s is there: nothing is measured\n", file));
+  if (!PetscGlobalRank && !known) ierr = CalibrateFirst(file, &machine);
+  PetscCall(CalibrateTell(&machine, sizeof(machine))); /* in any case, so that nobody waits for ever */
+  PetscCall(ierr);
   SpmvMachineSet(&machine);
+  if (!PetscGlobalRank && !known && file[0]) PetscCall(SpmvCalibrateSave(file, &machine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

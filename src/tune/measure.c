@@ -95,13 +95,12 @@ PetscErrorCode SpmvKeptDestroy(SpmvKept *kept)
 
 /*
   Keeps the storage of an option that was measured if none has cost less: at most one is there beside the one that is measured. What
-  borrows is built in no time; SPMV_TUNE_PATIENT may have measured for so long that building once more does not count
+  borrows is built in no time
 */
 static PetscErrorCode MeasureKeep(SpmvSearch *search, const SpmvOption *option, SpmvKept *made)
 {
   PetscFunctionBegin;
-  if (!made->own.storage || made->own.side->borrows || search->request->kind != SPMV_TUNE_MEASURE)
-    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!made->own.storage || made->own.side->borrows) PetscFunctionReturn(PETSC_SUCCESS);
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
     if (o->measured > 0 && SpmvOptionCost(search->request, o) < SpmvOptionCost(search->request, option))
       PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,7 +151,7 @@ static PetscErrorCode MeasureTurns(SpmvSearch *search, SpmvApplyFn *apply, const
   for (PetscInt turn = 0; turn < MEASURE_TURNS; turn++) {
     PetscCall(MeasureProducts(search, apply, storage, MEASURE_TURN, &least));
     if (other) PetscCall(MeasureProducts(search, by, by ? its : NULL, MEASURE_TURN, &beside));
-    if (least > MEASURE_LONG || least > MEASURE_LOST * beside || beside > MEASURE_LOST * least) break;
+    if (!other || least > MEASURE_LONG || least > MEASURE_LOST * beside || beside > MEASURE_LOST * least) break;
   }
   *measured = other ? other->measured * (least / beside) : least;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,7 +43,8 @@ static SpmvOption *AgainBest(const SpmvSearch *search, PetscInt n, SpmvOption *c
     PetscInt k = 0;
 
     while (k < n && others[k] != o) k++;
-    if (k < n || o->plan.backend != SPMV_BACKEND_DEVICE || o->measured <= 0) continue;
+    if (k < n || o->plan.backend != SPMV_BACKEND_DEVICE) continue;
+    if (o->measured <= 0 || o->measured >= PETSC_MAX_REAL) continue; /* the latter had no room */
     if (!best || o->measured < best->measured) best = o;
   }
   return best;

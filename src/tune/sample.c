@@ -228,7 +228,7 @@ PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSampl
                              .coding   = coding};
     if (use != SPMV_SAMPLE_PLANS) {
       weight = (PetscReal)(csr->i[to] - csr->i[from]) / (PetscReal)PetscMax(1, i[rows]);
-      weight = PetscMin(weight, SAMPLE_WEIGHT_MAX * (PetscReal)(to - from) / (PetscReal)rows);
+      weight = PetscMin(weight, SAMPLE_WEIGHT_MAX * (PetscReal)(to - from) / (PetscReal)PetscMax(1, rows));
     }
     s->weight[w] = weight;
     total += weight * (PetscReal)i[rows];

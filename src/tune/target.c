@@ -9,8 +9,7 @@
 #include "../device/device.h"
 #include <petsctime.h>
 
-#define TARGET_SECONDS 0.005 /* of products at least, ... */
-#define TARGET_MOST    101   /* ... or so many of them: what takes some microseconds is often disturbed */
+#define TARGET_MOST 101 /* ... or so many of them: what takes some microseconds is often disturbed */
 
 /* What is timed: a storage, and vectors of the host, which a joint product needs */
 typedef struct {
@@ -27,7 +26,7 @@ static PetscErrorCode TargetProduct(TargetTimes *t, PetscInt k, PetscBool *nomem
   PetscFunctionBegin;
   PetscCall(PetscTime(&start));
   if (SpmvOnDeviceIsJoint(t->on)) PetscCall(SpmvOnDeviceMultiply(t->on, t->x, NULL, t->y, NULL, PETSC_FALSE, nomem));
-  else PetscCall(SpmvOnDeviceRepeat(t->on, 1));
+  else PetscCall(SpmvOnDeviceRepeat(t->on, 1, nomem));
   PetscCall(PetscTime(&end));
   t->time[k] = PetscMax(end - start, 1e-9);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -53,7 +52,7 @@ static PetscErrorCode TargetProducts(SpmvOnDevice *on, SpmvOnDevice *fastest, co
   own.y = beside.y = y;
   PetscCall(SpmvOnDeviceMultiply(on, x, NULL, y, NULL, PETSC_FALSE, &trial->nomem)); /* makes the places of the vectors */
   if (fastest && !trial->nomem) PetscCall(TargetProduct(&beside, 0, &trial->nomem));
-  while (!trial->nomem && n < TARGET_MOST && (n + 1 < products || all < TARGET_SECONDS)) {
+  while (!trial->nomem && n < TARGET_MOST && (n + 1 < products || all < SPMV_MEASURED_SECONDS)) {
     PetscCall(TargetProduct(&own, n, &trial->nomem));
     if (fastest) PetscCall(TargetProduct(&beside, n, &trial->nomem));
     all += own.time[n++];
@@ -103,6 +102,8 @@ static PetscErrorCode TargetAttempt(const SpmvTarget *target, const SpmvFormat *
   SpmvDevice *device = (SpmvDevice *)target->context;
 
   PetscFunctionBegin;
+  *trial = (SpmvTrial){.nomem = device->failed};
+  if (device->failed) PetscFunctionReturn(PETSC_SUCCESS);
   SpmvTolerantly(device, TargetTry(device, format, csr, plan, host, products, fastest, trial));
   if (trial->nomem && *fastest && !device->failed) {
     PetscCall(TargetRelease(fastest));

@@ -92,15 +92,15 @@ PetscErrorCode SpmvFormatNames(const char last[], char names[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Only these candidates: names with commas between them */
+/* Only these candidates: names with commas between them. The request stays as it is if one is not known */
 PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *q)
 {
   const char *end;
   char        names[256];
+  PetscInt    allowed = 0;
 
   PetscFunctionBegin;
   PetscCall(SpmvFormatNames("aij", names, sizeof(names)));
-  q->allowed = 0;
   for (const char *name = formats + strspn(formats, ","); *name; name = end + strspn(end, ",")) {
     PetscInt k = 0;
 
@@ -111,10 +111,11 @@ PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *q)
     PetscCheck(k < SPMV_CANDIDATES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "'%.*s' is not a format of libpetscspmv; give -mat_spmv_tune_formats some of these, with commas between them: %s",
                (int)(end - name), name, names);
-    q->allowed |= (PetscInt)1 << k;
+    allowed |= (PetscInt)1 << k;
   }
-  PetscCheck(q->allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+  PetscCheck(allowed, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
              "No format is named; give -mat_spmv_tune_formats at least one of: %s", names);
+  q->allowed = allowed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,7 +155,7 @@ static void TuneSafer(const SpmvSearch *search, SpmvChoice *c)
 
   if (c->products || c->best.number < 0 || c->best.plan.backend == SPMV_BACKEND_DEVICE) return;
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    if (o->plan.backend == SPMV_BACKEND_DEVICE) continue;
+    if (o->plan.backend == SPMV_BACKEND_DEVICE || o->number == c->best.number) continue;
     if (SpmvOptionCost(search->request, o) > TuneWithin(o, &c->best) * SpmvOptionCost(search->request, &c->best)) continue;
     if (!safer || TuneWithin(o, safer) > 0) safer = o;
   }
@@ -193,9 +194,10 @@ static void TuneBest(const SpmvSearch *search, PetscInt own, SpmvChoice *c)
 */
 static PetscBool TuneIsNear(const SpmvRequest *q, const SpmvCSR *csr, PetscInt number)
 {
-  const PetscInt others = q->allowed & ~((PetscInt)1 << number | (PetscInt)1 << SPMV_NUMBER_AIJ);
   const PetscInt nodes  = SpmvCandidate[number]->host->nodes;
+  PetscInt       others = 0;
 
+  for (PetscInt k = 0; k < SPMV_NUMBER_AIJ; k++) others += (q->allowed >> k & 1) && !SpmvCandidate[k]->host->far;
   if (!SpmvCandidate[number]->host->far || !others || q->kind == SPMV_TUNE_PATIENT) return PETSC_FALSE;
   if (nodes && csr->rbs == csr->cbs && csr->rbs % nodes == 0) return PETSC_FALSE;
   return SpmvMachineHasRows(csr);
@@ -247,7 +249,7 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const 
 */
 static PetscBool TuneIsEmpty(const SpmvRequest *q, const SpmvCSR *csr)
 {
-  return (PetscBool)((q->allowed >> SPMV_NUMBER_AIJ & 1) && csr->i[csr->m] < csr->m / TUNE_EMPTY);
+  return (PetscBool)((q->allowed >> SPMV_NUMBER_AIJ & 1) && (!csr->m || csr->i[csr->m] < csr->m / TUNE_EMPTY));
 }
 
 /* Estimates of AIJ's kernel and of what serves instead, under a plan of the host that is resolved: [0] and [1] */
@@ -343,7 +345,7 @@ PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const Spmv
     choice->best.plan   = q->host[SPMV_NUMBER_AIJ];
     choice->from        = SPMV_FROM_EMPTY;
   } else {
-    if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, target, choice));
+    if (wisdom) PetscCall(SpmvChoiceFromWisdom(q, csr, target, choice));
     if (choice->from != SPMV_FROM_WISDOM) PetscCall(TuneAmong(q, csr, target, baseline, context, choice, kept));
     if (wisdom && choice->from == SPMV_FROM_MEASURE && choice->best.measured < PETSC_MAX_REAL)
       PetscCall(SpmvChoiceToWisdom(target, choice));

@@ -219,7 +219,9 @@ extern PetscErrorCode SpmvSearchDestroy(SpmvSearch *search);
 /* measure.c: builds options and runs them */
 extern PetscBool      SpmvKeptIs(const SpmvKept *kept, PetscInt number, const SpmvPlan *asked);
 extern PetscErrorCode SpmvKeptDestroy(SpmvKept *kept);
-#define SPMV_MEASURED 7 /* products of an option of a device, at most; the first brings things into cache and is not timed */
+#define SPMV_MEASURED \
+  7 /* products of an option of a device, at least, the first not timed: it brings things into cache; and ... */
+#define SPMV_MEASURED_SECONDS 0.005 /* ... so many that they take this time, but no more than a hundred */
 extern PetscErrorCode SpmvMeasure(SpmvSearch *search);
 extern PetscErrorCode SpmvMeasureTime(PetscLogDouble *seconds);
 extern void           SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds));
@@ -249,7 +251,8 @@ extern PetscErrorCode SpmvCalibrateMatrixDestroy(SpmvCSR *csr);
 extern void           SpmvWisdomFind(const char file[], const char key[], char value[], size_t size);
 extern PetscErrorCode SpmvWisdomAdd(const char file[], const char key[], const char value[]);
 extern PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *request);
-extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvTarget *target, SpmvChoice *choice);
+extern PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *request, const SpmvCSR *csr, const SpmvTarget *target,
+                                           SpmvChoice *choice);
 extern PetscErrorCode SpmvChoiceToWisdom(const SpmvTarget *target, const SpmvChoice *choice);
 
 /* words.c: what was chosen, in words */

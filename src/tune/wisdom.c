@@ -2,7 +2,7 @@
   wisdom.c - files of plans that were found by measuring, kept from one run to the next
 
   A file has lines "key | value", both text without '|' or line ends. The key has all that a choice depends on: library,
-  instruction set, scalar and index width, processor, threads, what was asked for, the matrix; where a device takes part, its API,
+  instruction set, scalar and index width, processor, threads, what was asked for but for the time, the matrix; where a device takes part, its API,
   name, driver and compiler. Another key is a miss, so files may be copied and shared, and another program, another run, or another
   matrix with the same pattern finds the value. The user's own file is read first, then the system's, which is never written.
 
@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define SPMV_WISDOM_SYSTEM "/etc/petscspmv/wisdom"
-#define WISDOM_VERSION     3 /* of what lines mean: raised when formats, their knobs or keys change */
+#define WISDOM_VERSION     4 /* of what lines mean: raised when formats, their knobs or keys change */
 
 /* Splits "key | value\n" in place; 0 if the line is not of that form */
 static int WisdomSplit(char line[], char **value)
@@ -46,6 +46,7 @@ static int WisdomRead(const char file[], const char key[], char value[], size_t 
 
   value[0] = 0;
   while (f && fgets(line, sizeof(line), f)) {
+    if (line[0] == '#') good = good && (!out || fputs(line, out) >= 0); /* users' comments */
     if (!WisdomSplit(line, &v)) continue;
     if (strcmp(line, key)) good = good && (!out || fprintf(out, "%s | %s\n", line, v) > 0);
     else if (!value[0] && strlen(v) < size) strcpy(value, v);
@@ -162,6 +163,7 @@ static PetscErrorCode WisdomKey(const SpmvRequest *q, const SpmvTarget *target, 
   PetscCall(SpmvIsaGet(q->isa, &isa));
   asked = SpmvHash(asked, &q->allowed, sizeof(q->allowed));
   asked = SpmvHash(asked, &q->calls, sizeof(q->calls));
+  asked = SpmvHash(asked, &q->skipped, sizeof(q->skipped));
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     if (!(q->allowed >> k & 1)) continue;
     for (PetscInt b = SPMV_BACKEND_HOST; b <= SPMV_BACKEND_DEVICE; b++) {
@@ -218,17 +220,19 @@ PetscErrorCode SpmvWisdomLookFor(const SpmvRequest *q)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a value of wisdom the choice; one that is empty, not of the form, or not allowed is a miss */
-static PetscErrorCode WisdomChoice(const SpmvRequest *q, const char value[], SpmvChoice *choice)
+/* Makes a value of wisdom the choice; one that is empty, not of the form, or does not suit the matrix as it is now is a miss */
+static PetscErrorCode WisdomChoice(const SpmvRequest *q, const SpmvCSR *csr, const SpmvTarget *target, const char value[],
+                                   SpmvChoice *choice)
 {
   static const char device[] = "device ";
   const PetscInt    backend  = strncmp(value, device, strlen(device)) ? SPMV_BACKEND_HOST : SPMV_BACKEND_DEVICE;
   const SpmvSide   *side     = NULL;
-  char              name[32];
+  char              name[32], why[512];
   int               used = 0;
   double            measured, build;
   PetscInt          k = 0;
   PetscBool         good;
+  SpmvPlan          resolved;
   SpmvOption        o;
 
   PetscFunctionBegin;
@@ -242,13 +246,18 @@ static PetscErrorCode WisdomChoice(const SpmvRequest *q, const char value[], Spm
   o = (SpmvOption){.number = k, .plan = *SpmvAsked(q, k, backend), .measured = measured, .build = build};
   PetscCall(SpmvPlanRead(side, value + used, &o.plan, &good));
   if (!good) PetscFunctionReturn(PETSC_SUCCESS);
+  resolved = o.plan;
+  PetscCall(SpmvSuits(k, csr, &o.plan, why, sizeof(why)));
+  if (!why[0])
+    PetscCall(SpmvResolve(side, csr, backend == SPMV_BACKEND_DEVICE ? target->info : NULL, &resolved, why, sizeof(why)));
+  if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   choice->best = o;
   choice->from = SPMV_FROM_WISDOM;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets the choice if wisdom has one for this request and matrix, of the same SpmvTuneKind or a more patient one */
-PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvTarget *target, SpmvChoice *choice)
+PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvCSR *csr, const SpmvTarget *target, SpmvChoice *choice)
 {
   char file[PETSC_MAX_PATH_LEN], text[SPMV_WISDOM_LINE], value[SPMV_WISDOM_LINE];
 
@@ -257,7 +266,7 @@ PetscErrorCode SpmvChoiceFromWisdom(const SpmvRequest *q, const SpmvTarget *targ
   for (PetscInt kind = SPMV_TUNE_PATIENT; kind >= q->kind && choice->from != SPMV_FROM_WISDOM; kind--) {
     PetscCall(WisdomKey(q, target, choice, kind, text, sizeof(text)));
     SpmvWisdomFind(file, text, value, sizeof(value));
-    PetscCall(WisdomChoice(q, value, choice));
+    PetscCall(WisdomChoice(q, csr, target, value, choice));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,7 +2,7 @@
   simd.h - vectors of four and eight scalars, for one source compiled for every instruction set
 
   A *_simd.c includes this file, which includes <instruction set>.h. scalar.h is plain C and defines what each operation means;
-  avx2.h and avx512.h are for real double precision. Any other scalar type uses scalar.h, whatever the instruction set, and
+  avx2.h, avx512.h and avx512_gather.h are for real double precision. Any other scalar type uses scalar.h, whatever the instruction set, and
   SPMV_SIMD_PLAIN is 1: its vectors are arrays.
 
   Types: Spmv4 and Spmv8, four and eight scalars; SpmvIndex, eight int32_t; SpmvPieces, four pieces of x of four scalars each;
@@ -64,8 +64,8 @@
   Spmv8GatherPacked(x, w, bits) x[w[l] >> bits] in lane l, w eight uint32_t or uint64_t
   Spmv8GatherPairs(x, i, a, b)  *a: x[i[l]] in lane l, *b: x[i[l] + 1]
   Spmv8Scatter(y, i, v)         y[i[l]] <- lane l of v, in the order of the lanes
+  SpmvPieces4(x, i, size)       the pieces from x[i[0]], ..., x[i[3]] on, of an index whose numbers have so many bytes
   Spmv8ScatterAdd(y, i, v)      y[i[l]] += lane l of v, in the order of the lanes: a place may come twice
-  SpmvPiecesLoad(x, i)          the pieces from x[i[0]], ..., x[i[3]] on
   SpmvPick(p, word)             in lane l the scalar of the pieces *p that bits 4 l to 4 l + 3 of four bytes tell
 
   SpmvTableOf(p)                the table p of 256 scalars
@@ -129,7 +129,6 @@ SPMV_INLINE Spmv8 SpmvGather64(const PetscScalar *x, const int64_t *i)
 #define Spmv8GatherPairs(x, i, a, b)  SpmvPairs8(x, i, sizeof(*(i)), a, b)
 #define Spmv8Scatter(y, i, v)         SpmvScatter8(y, i, sizeof(*(i)), v)
 #define Spmv8ScatterAdd(y, i, v)      SpmvScatterAdd8(y, i, sizeof(*(i)), v)
-#define SpmvPiecesLoad(x, i)          SpmvPieces4(x, i, sizeof(*(i)))
 
 /* Two lines of n entries of x, from entry k on, for a row that prefetches (SpmvNearAhead()): eight rows are seldom in one line */
 SPMV_INLINE void SpmvPrefetchAhead(const PetscScalar *x, PetscInt64 k, PetscInt64 n)

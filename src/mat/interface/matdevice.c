@@ -197,11 +197,14 @@ PetscErrorCode MatSpmvGetTransfers(Mat A, PetscLogDouble counts[6])
 PetscErrorCode MatSpmvDeviceRepeat(Mat A, PetscInt n)
 {
   SpmvBlocks blocks;
+  PetscBool  nomem;
 
   PetscFunctionBegin;
   PetscCall(MatSpmvGetBlocks(A, &blocks));
   PetscCheck(blocks.n == 1 && blocks.shadow[0]->seq.built.device, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "The products of this matrix are not run by a device; set -mat_spmv_backend device and multiply first");
-  PetscCall(SpmvOnDeviceRepeat(blocks.shadow[0]->seq.built.device, n));
+  PetscCall(SpmvOnDeviceRepeat(blocks.shadow[0]->seq.built.device, n, &nomem));
+  PetscCheck(!nomem, PETSC_COMM_SELF, PETSC_ERR_MEM,
+             "The device has run out of memory; use more processes or -mat_spmv_backend host");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

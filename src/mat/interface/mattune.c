@@ -30,8 +30,8 @@
   Among formats, estimate compares each under the plan that its own rules make; of one format alone, it looks at other plans as
   well. The estimate is for products, not for transposed ones or those of several columns.
 
-  For a device the same is done with the device's knobs, and products are timed there. Its rates are guessed from what its API
-  tells; of GPUs none was measured. Wisdom of one device, driver and compiler is not taken for another's.
+  For a device the same is done with the device's knobs, and products are timed there. Its rates are those of an H200, scaled by what
+  its API tells. Wisdom of one device, driver and compiler is not taken for another's.
 
   References:
 . * - the heuristics of measure are those of Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4
