@@ -2,7 +2,7 @@ static const char help[] =
   "Rows and columns in an order by levels: the same products, blocks stay blocks, and who is given an order.\n\n";
 
 #include "spmvtest.h"
-#include "tune/tune.h"
+#include "mat/interface/spmvmat.h"
 
 /* A grid of n^3 points with b unknowns each, coupled to the 7 nearest; points are numbered at random, or as they come */
 static PetscErrorCode Grid(PetscInt n, PetscInt b, PetscBool random, SpmvCSR *csr)
@@ -391,6 +391,34 @@ static PetscErrorCode TestInVain(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where nothing can be in an order, or nothing is compared, it is not looked for in each product again */
+static PetscErrorCode TestNever(MatType type, const char tune[])
+{
+  Mat         A;
+  Vec         x, y;
+  SpmvShadow *shadow;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_order", "auto"));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_tune", tune));
+  PetscCall(PetscOptionsSetValue(NULL, "-mat_spmv_build_after", "2"));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, 100, 100, 1, NULL, &A));
+  for (PetscInt r = 0; r < 100; r++) PetscCall(MatSetValue(A, r, r, 1, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  for (PetscInt k = 0; k < 2 * SPMV_ORDER_WAIT + 2; k++) PetscCall(MatMult(A, x, y));
+  PetscCheck(shadow->seq.current && shadow->seq.built.format && !SpmvOrderWorthLook(shadow), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "%s, tune %s: each product looks whether it is to have an order", type, tune);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   const PetscInt i[3] = {0, 1, 2}, j[2] = {0, 2};
@@ -407,6 +435,9 @@ int main(int argc, char **argv)
   PetscCall(SpmvInitializePackage());
   PetscCall(TestWait());
   PetscCall(TestInVain());
+  PetscCall(PetscOptionsClearValue(NULL, "-mat_spmv_tune_formats"));
+  PetscCall(TestNever(MATCSRADAPTIVE, "estimate"));
+  PetscCall(TestNever(MATPMF, "off"));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -198,7 +198,9 @@ PetscErrorCode MatCreate_Spmv(Mat A, SpmvParent *parent, const SpmvFormat *forma
 /* Any type to ours, through AIJ; also for MatSeqAIJRegister(), which -mat_seqaij_type needs before there are rows to convert */
 PetscErrorCode MatConvertFrom_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
 {
-  const SpmvFormat *format, *from;
+  const SpmvFormat *format, *from, *was;
+  SpmvShadow       *shadow;
+  SpmvSettings      settings = {0}; /* of the matrix that is used again, whose shadow is made anew */
   PetscBool         plain;
 
   PetscFunctionBegin;
@@ -210,9 +212,19 @@ PetscErrorCode MatConvertFrom_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
     else if (reuse == MAT_REUSE_MATRIX) PetscCall(MatCopy(A, *M, SAME_NONZERO_PATTERN));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(SpmvFormatFind(((PetscObject)*M)->type_name, &was));
+    if (was == format) {
+      PetscCall(MatSpmvGetShadow(*M, &shadow));
+      settings                = shadow->settings;
+      shadow->settings.viewer = NULL;
+    }
+  }
   if (reuse != MAT_INITIAL_MATRIX) PetscCall(MatSpmvToAIJ(*M));
   if (reuse != MAT_INPLACE_MATRIX || (!plain && !from)) PetscCall(MatConvert(A, MATAIJ, reuse, M));
   PetscCall(MatSpmvFromAIJ(*M, format));
+  PetscCall(MatSpmvGetShadow(*M, &shadow));
+  if (settings.known) shadow->settings = settings;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -110,10 +110,13 @@ static PetscErrorCode SpmvFactorSetPattern(Mat F, SpmvFactor *f, PetscBool trans
   SpmvFactorPart   *part = &f->part[transpose];
   SpmvTrianglesKind kind = transpose ? SPMV_FACTORS_TRANSPOSE : SPMV_FACTORS;
   PetscBool         known;
+  PetscErrorCode    ierr;
 
   PetscFunctionBegin;
   if (F->factortype == MAT_FACTOR_ICC) kind = SPMV_FACTORS_SYMMETRIC;
-  PetscCall(SpmvFactorRowsCreate(F, kind, &part->rows, &known));
+  ierr = SpmvFactorRowsCreate(F, kind, &part->rows, &known);
+  if (ierr) PetscCall(SpmvFactorRowsDestroy(&part->rows)); /* half of them are not to be taken for all */
+  PetscCall(ierr);
   if (!known) *why = "it is not as we know PETSc's factors";
   else *why = GainsNothing(F, f, &part->rows);
   part->refused = (PetscBool)((*why)[0] != 0);
@@ -121,20 +124,31 @@ static PetscErrorCode SpmvFactorSetPattern(Mat F, SpmvFactor *f, PetscBool trans
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The triangles of a part, whose rows have the factor's values; finite: no value is Inf or NaN */
+static PetscErrorCode SpmvFactorSetTriangles(const SpmvFactor *f, SpmvFactorPart *part, PetscBool *finite)
+{
+  PetscInt bad = -1;
+
+  PetscFunctionBegin;
+  *finite = PETSC_FALSE;
+  if (part->triangles) part->triangles->floats = f->floats;
+  if (part->triangles) PetscCall(SpmvTrianglesSetValues(&part->rows.source, part->triangles, &bad));
+  else PetscCall(SpmvTrianglesCreate(&part->rows.source, NULL, f->isa, f->floats, &part->triangles, &bad));
+  if (bad < 0) PetscCall(SpmvTrianglesFinite(part->triangles, finite));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Gives a part the factor's values; why: empty, or why PETSc's kernel is to serve until they change */
 static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *part, const char **why)
 {
-  SpmvFactorRows *rows   = &part->rows;
-  PetscInt        bad    = -1;
-  PetscBool       finite = PETSC_FALSE;
+  PetscBool      finite;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
-  PetscCall(SpmvFactorRowsBegin(F, rows));
-  if (part->triangles) part->triangles->floats = f->floats;
-  if (part->triangles) PetscCall(SpmvTrianglesSetValues(&rows->source, part->triangles, &bad));
-  else PetscCall(SpmvTrianglesCreate(&rows->source, NULL, f->isa, f->floats, &part->triangles, &bad));
-  if (bad < 0) PetscCall(SpmvTrianglesFinite(part->triangles, &finite));
-  PetscCall(SpmvFactorRowsEnd(rows));
+  PetscCall(SpmvFactorRowsBegin(F, &part->rows));
+  ierr = SpmvFactorSetTriangles(f, part, &finite);
+  PetscCall(SpmvFactorRowsEnd(&part->rows));
+  PetscCall(ierr);
   part->current = finite;
   if (!finite) *why = "not all of its scaled values are finite";
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -205,6 +205,7 @@ PetscErrorCode MatSpmvViewBuilt(Mat A)
   SpmvShadow *s;
   SpmvBlocks  blocks;
   PetscInt64  choices = 0;
+  PetscBool   ascii;
   int         local, any;
 
   PetscFunctionBegin;
@@ -222,7 +223,8 @@ PetscErrorCode MatSpmvViewBuilt(Mat A)
     PetscCall(MatSpmvViewLabel(A, out));
     PetscCall(MatSpmvView(A, PETSC_TRUE, out));
   }
-  if (!s->settings.viewer) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompare((PetscObject)s->settings.viewer, PETSCVIEWERASCII, &ascii)); /* false without a viewer */
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerPushFormat(s->settings.viewer, s->settings.viewformat));
   PetscCall(MatSpmvViewLabel(A, s->settings.viewer));
   PetscCall(MatSpmvView(A, PETSC_FALSE, s->settings.viewer));

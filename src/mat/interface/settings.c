@@ -38,7 +38,7 @@
   A storage on the host may have rows and columns in another order than the matrix, so that entries of a vector that are used
   together lie together: by levels of its graph, whose numbering then hardly matters. x and y are brought into that order and back
   in each product. With auto this is done after 16 times -mat_spmv_build_after products with the same values, where it is estimated
-  to gain a twentieth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in another order.
+  to gain an eighth; levels does it whenever a storage of a square matrix is built, none never. Sums then add up in another order.
 
   With -mat_spmv_backend auto a GPU has the products of a matrix that is estimated, or with -mat_spmv_tune measured, to be faster
   there, with the transfers of vectors that live on the host. `MatCreateVecs()` puts vectors where the products will be.
@@ -333,6 +333,11 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
   PetscCall(MatSpmvCheckAllowed(A, s.check, s.build_after));
   PetscCall(PetscOptionsBool("-mat_spmv_tune_view", "Prints what was chosen, and why, once after each choice", SPMV_HELP_WORD,
                              s.tuneview, &s.tuneview, NULL));
+  PetscCheck(!(s.floats || s.productfloats) || shadow->type == &SpmvFormat_spmv || SpmvValuesKnob(shadow->type) >= 0,
+             PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "%s has no values in single precision; leave -mat_spmv_%svalues float out, or set the matrix's type to spmv, which "
+             "chooses a format that has",
+             shadow->type->name, s.floats ? "" : "product_");
   PetscCall(PetscOptionsName("-mat_spmv_view", "Prints what was built, once after each build", SPMV_HELP_WORD, &set));
   if (set) {
     PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)A), ((PetscObject)A)->options, ((PetscObject)A)->prefix,
@@ -340,11 +345,6 @@ PetscErrorCode MatSpmvReadOptions(Mat A, SpmvOptionItems PetscOptionsObject)
     PetscCall(PetscViewerDestroy(&shadow->settings.viewer));
   }
   PetscOptionsHeadEnd();
-  PetscCheck(!(s.floats || s.productfloats) || shadow->type == &SpmvFormat_spmv || SpmvValuesKnob(shadow->type) >= 0,
-             PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
-             "%s has no values in single precision; leave -mat_spmv_%svalues float out, or set the matrix's type to spmv, which "
-             "chooses a format that has",
-             shadow->type->name, s.floats ? "" : "product_");
   s.why       = (PetscBool)(s.viewer || s.tuneview);
   s.known     = PETSC_TRUE;
   s.inherited = PETSC_FALSE;

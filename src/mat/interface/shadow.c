@@ -117,8 +117,10 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
   s->check.calls[1] = 0;
   s->check.done     = PETSC_FALSE;
   PetscCall(SpmvShadowDrop(shadow));
+  s->asked = shadow->settings.request;
   if (!chosen->order) {
-    csr = SpmvRowsFor(rows, SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST));
+    s->ordertried = PETSC_FALSE;
+    csr           = SpmvRowsFor(rows, SpmvFormatSide(shadow->type, SPMV_BACKEND_HOST));
     PetscCall(SpmvShadowChoose(A, shadow, csr, PETSC_FALSE, &chosen->kept));
     PetscCall(SpmvShadowFindOrder(A, shadow, &rows->sorted, chosen));
   }
@@ -130,27 +132,6 @@ static PetscErrorCode SpmvShadowBuild(Mat A, SpmvShadow *shadow, const SpmvRows 
     PetscCall(PetscInfo(A, "The device makes no use of%s; set -mat_spmv_backend host to have what these ask for\n", unused));
   PetscCall(SpmvFormatCite(s->built.format));
   s->choices++;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  True if values that are new make another format the one to serve: what was built does not suit them, or the type's own format,
-  which handed over, does
-*/
-static PetscErrorCode SpmvShadowReconsider(const SpmvShadow *s, const SpmvCSR *csr, PetscBool *other)
-{
-  char why[512];
-
-  PetscFunctionBegin;
-  *other = PETSC_FALSE;
-  if (s->seq.choice.from == SPMV_FROM_CHECK) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt k = 0; k < SPMV_CANDIDATES && s->seq.built.plan.backend == SPMV_BACKEND_HOST; k++) {
-    const PetscBool serves = (PetscBool)(SpmvCandidate[k] == s->seq.built.format);
-
-    if (!SpmvCandidate[k]->host->side.suits || (!serves && SpmvCandidate[k] != s->type)) continue;
-    PetscCall(SpmvSuits(k, csr, &s->settings.request.host[k], why, sizeof(why)));
-    if (serves == (why[0] != 0)) *other = PETSC_TRUE;
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -179,12 +160,12 @@ static PetscErrorCode SpmvShadowRenew(Mat A, SpmvShadow *shadow)
   key               = SpmvRowsKey(&rows.aij);
   same              = (PetscBool)(MatSpmvPatternIsBuilt(A, shadow) && SpmvKeySame(&s->key, &key));
   if (!same) {
+    PetscCall(SpmvShadowDrop(shadow)); /* whatever fails from here on, it is not taken for this pattern's */
     s->key         = key;
     s->sorted      = (PetscBool)((side && side->borrows) || SpmvRowsSorted(&rows.aij)); /* borrowed rows may be unsorted */
     s->nonzerorows = SpmvRowsNonzero(&rows.aij);
     if (SpmvSummaryWanted()) s->found_block = SpmvRowsBlock(&rows.aij);
     s->nonzerostate = A->nonzerostate;
-    s->ordertried   = PETSC_FALSE;
   }
   if (!s->sorted) PetscCall(SpmvRowsSort(&rows.sorted, &j, &a));
   PetscCall(MatSpmvBackend(shadow, key.nz, &backend));
@@ -216,7 +197,7 @@ PetscErrorCode MatSpmvUpdate(Mat A, SpmvShadow *shadow, PetscBool *current)
     shadow->version = shadow->settings.version;
     s->hostonly     = PETSC_FALSE;
     if (s->floats != shadow->settings.floats || s->orderkind != shadow->settings.order ||
-        memcmp(&s->choice.request, &shadow->settings.request, sizeof(SpmvRequest)))
+        memcmp(&s->asked, &shadow->settings.request, sizeof(SpmvRequest)))
       PetscCall(SpmvShadowDrop(shadow));
   }
   if (MatSpmvChanged(A, shadow)) {

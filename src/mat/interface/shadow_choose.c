@@ -39,6 +39,8 @@ static PetscBool OrderServes(const SpmvOption *o)
   return (PetscBool)(o->plan.backend == SPMV_BACKEND_HOST && OrderTakes(o->number));
 }
 
+#define SPMV_ORDER_KEY 0x6f72646572 /* tells what is chosen for a matrix's rows in an order from what is for rows as they come */
+
 /* What is asked for of rows in an order: the formats that can take them */
 static void OrderRequest(SpmvRequest *q)
 {
@@ -68,6 +70,28 @@ static PetscErrorCode SpmvBaselineRun(void *context)
 }
 
 /*
+  True if values that are new make another format the one to serve: what was chosen does not suit them, or the type's own format,
+  which handed over, does
+*/
+PetscErrorCode SpmvShadowReconsider(const SpmvShadow *s, const SpmvCSR *csr, PetscBool *other)
+{
+  const SpmvOption *best = &s->seq.choice.best;
+  char              why[512];
+
+  PetscFunctionBegin;
+  *other = PETSC_FALSE;
+  if (s->seq.choice.from == SPMV_FROM_CHECK) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < SPMV_CANDIDATES && best->plan.backend == SPMV_BACKEND_HOST; k++) {
+    const PetscBool serves = (PetscBool)(k == best->number);
+
+    if (!SpmvCandidate[k]->host->side.suits || (!serves && SpmvCandidate[k] != s->type)) continue;
+    PetscCall(SpmvSuits(k, csr, &s->settings.request.host[k], why, sizeof(why)));
+    if (serves == (why[0] != 0)) *other = PETSC_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
   Lets the tuner choose, unless it has for this pattern and these settings, or rows are in an order of ours (`ordered`); kept: the
   storage of what was chosen, if it was measured just now
 */
@@ -75,9 +99,10 @@ PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscB
 {
   SpmvRequest    q        = s->settings.request;
   SpmvBaseline   baseline = {A, NULL, NULL};
+  SpmvKey        key      = s->seq.key;
   SpmvChoice     choice;
   SpmvTarget     target;
-  PetscBool      found = PETSC_FALSE;
+  PetscBool      found = PETSC_FALSE, other;
   PetscInt       backend;
   PetscLogDouble start, end;
   PetscErrorCode ierr;
@@ -89,12 +114,16 @@ PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscB
   if (ordered) {
     OrderRequest(&q);
     backend = SPMV_BACKEND_HOST; /* which was chosen before rows were ordered */
+    key.pattern ^= SPMV_ORDER_KEY;
   }
-  if (!ordered && SpmvChoiceAnswers(&s->seq.choice, &q, &s->seq.key, backend, s->seq.moves)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (SpmvChoiceAnswers(&s->seq.choice, &q, &key, backend, s->seq.moves)) {
+    PetscCall(SpmvShadowReconsider(s, csr, &other)); /* it may be of another matrix, which this one is a duplicate of */
+    if (!other) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (backend != SPMV_BACKEND_HOST) PetscCall(SpmvTargetGet(&target, &found));
   PetscCall(PetscLogEventBegin(SPMV_Tune, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  ierr = SpmvTune(&q, csr, &s->seq.key, backend, s->seq.moves, found ? &target : NULL, SpmvBaselineRun, &baseline, &choice, kept);
+  ierr = SpmvTune(&q, csr, &key, backend, s->seq.moves, found ? &target : NULL, SpmvBaselineRun, &baseline, &choice, kept);
   PetscCall(VecDestroy(&baseline.x));
   PetscCall(VecDestroy(&baseline.y));
   PetscCall(ierr);
@@ -198,8 +227,8 @@ static PetscErrorCode ShadowTryOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *c
 }
 
 /*
-  An order for what was chosen without one, with the choice for rows in it, if that is worth it and it is time. Looked for once for
-  each pattern; *chosen stays as it is if there is none
+  An order for what was chosen without one, with the choice for rows in it, if that is worth it and it is time. Looked for once after
+  each choice; *chosen stays as it is if there is none
 */
 PetscErrorCode SpmvShadowFindOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, SpmvChosen *chosen)
 {
@@ -207,14 +236,15 @@ PetscErrorCode SpmvShadowFindOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *csr
   SpmvSeq                                      *s     = &shadow->seq;
   const PetscInt                                kind  = shadow->settings.order;
   SpmvRequest                                   q     = shadow->settings.request;
-  PetscBool                                     good;
+  PetscBool                                     never, good;
 
   PetscFunctionBegin;
   OrderRequest(&q);
-  if (kind == SPMV_ORDER_NONE || s->ordertried || !q.allowed || s->choice.best.plan.backend == SPMV_BACKEND_DEVICE)
-    PetscFunctionReturn(PETSC_SUCCESS);
-  if (kind == SPMV_ORDER_AUTO && (q.kind == SPMV_TUNE_OFF || !OrderDue(shadow))) PetscFunctionReturn(PETSC_SUCCESS);
+  never = (PetscBool)(kind == SPMV_ORDER_NONE || !q.allowed || s->choice.best.plan.backend == SPMV_BACKEND_DEVICE ||
+                      (kind == SPMV_ORDER_AUTO && q.kind == SPMV_TUNE_OFF));
+  if (s->ordertried || (!never && kind == SPMV_ORDER_AUTO && !OrderDue(shadow))) PetscFunctionReturn(PETSC_SUCCESS);
   s->ordertried = PETSC_TRUE;
+  if (never) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(ShadowTryOrder(A, shadow, csr, &found, &good));
   if (!good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvChosenDestroy(chosen));

@@ -10,6 +10,7 @@
   matconvert.c  AIJ <-> ours, anything <-> ours, products with other types
   exact.c       functions of PETSc that want AIJ's exact type name
   shadow.c      the storage beside AIJ's: built, brought up to date, dropped
+  shadow_choose.c  what is to serve, and whether in an order of ours
   check.c       -mat_spmv_tune_check: slower than AIJ's kernel after all
   built.c       a matrix in a format, wherever it is
   transposed.c  the storage of A^T that -mat_spmv_transpose copy asks for
@@ -205,6 +206,7 @@ typedef struct {
 /* SpmvSeq: of a sequential Mat, what serves its products, and what they were */
 typedef struct {
   SpmvChoice       choice; /* what is to serve, as long as the pattern and what is asked for stay */
+  SpmvRequest      asked;  /* the settings' request when it was built */
   SpmvBuilt        built;
   SpmvKey          key;          /* of the matrix when it was built */
   PetscObjectState nonzerostate; /* of the matrix then */
@@ -214,7 +216,7 @@ typedef struct {
   PetscBool        hostonly;     /* the device ran out of memory, or has failed */
   PetscBool        moves;        /* vectors of the present product are on the host */
   PetscBool        current;      /* what was built has the matrix's values */
-  PetscBool        ordertried;   /* it was seen whether this pattern is to have an order ... */
+  PetscBool        ordertried;   /* it was seen whether what was chosen is to have an order ... */
   PetscInt         orderkind;    /* ... when this was asked for */
   PetscBool        floats;       /* it was to have them rounded to floats, which csradaptive, that borrows them, has not */
   PetscBool        rounded;      /* and they were: none was too large */
@@ -368,6 +370,7 @@ extern PetscErrorCode SpmvLiveFinalize(void);
 
 /* shadow_choose.c */
 extern PetscBool      SpmvOrderWorthLook(const SpmvShadow *shadow);
+extern PetscErrorCode SpmvShadowReconsider(const SpmvShadow *s, const SpmvCSR *csr, PetscBool *other);
 extern PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, PetscBool ordered, SpmvKept *kept);
 extern PetscErrorCode SpmvShadowFindOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *csr, SpmvChosen *chosen);
 extern PetscErrorCode SpmvChosenDestroy(SpmvChosen *chosen);
