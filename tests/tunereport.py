@@ -203,7 +203,7 @@ def ranks():
     text, _, ran = tune(['a'], '--ranks', '2', '--mpiexec', write('mpiexec', MPIEXEC % sys.executable, 0o755), name='ranks')
     del os.environ['PYTHONPATH']
     os.environ.update({'PYTHONPATH': env} if env else {})
-    has(text, '2 processes at once, of which one is reported, 1 thread each')
+    has(text, '# What the tuner chooses, 2 processes\n', '2 processes at once, of which one is reported, 1 thread each')
     with open(path('log.mpi')) as file:
         lines = file.read().splitlines()
     assert len(lines) == len(ran) and all(l.count('-n 1 taskset -c %d ' % p) == 1 for l in lines for p in (3, 5)) and all(l.count(' -f ') == 2 for l in lines), lines
