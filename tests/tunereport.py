@@ -23,7 +23,7 @@ if matrix == 'broken':
     sys.exit('spmvbench: it is broken')
 rows, cols, aij = {'small': (10, 10, 1000), 'wide': (10000, 20000, 1000), 'out': (10000, 10000, 40000)}.get(matrix, (10000, 10000, 1000))
 again = argument('-petsc') == 'all'
-plans = {'aij': ('', aij), 'sell': ('', 700), 'pmf': ('window=4096 isa=avx512', 400), 'pmf:window=4096': ('window=4096 isa=avx512', 400), 'bccoo': ('block_height=1 isa=avx512', 500), 'spmv': ('format=pmf window=4096 threads=2 isa=avx512', 440 if again else 400),
+plans = {'aij': ('', aij), 'sell': ('', 700), 'pmf': ('window=4096 isa=avx512', 400), 'pmf:window=4096': ('window=4096 isa=avx512', 400), 'bccoo': ('block_height=1 isa=avx512', 500), 'bccoo:block_height=1': ('block_height=1 isa=avx512', 500), 'spmv': ('format=pmf window=4096 threads=2 isa=avx512', 440 if again else 400),
          'spmv:mat_spmv_tune=estimate': ('format=pmf window=4096 isa=avx512', 484), 'pmf:window=64': ('window=64 isa=avx512', 390 if again else 350), 'bccoo:block_height=2': ('block_height=2 isa=avx512', 380)}
 rowsof = []
 for t in ['aij'] + ['sell'] * again + [t for t in argument('-types').split(',') if t != 'aij']:
