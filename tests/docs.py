@@ -54,16 +54,18 @@ def options():
 
 
 def quotes():
-    """numbers that README.md has otherwise than docs/solve.md; and one that is put right"""
+    """numbers that README.md has otherwise than the reports of solves; and some that are put right"""
     sys.dont_write_bytecode = True
     loader = importlib.machinery.SourceFileLoader('quotes', os.path.join(ROOT, 'conf/quotes'))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader('quotes', loader))
     loader.exec_module(module)
-    with open(os.path.join(ROOT, 'README.md')) as readme, open(os.path.join(ROOT, 'docs/solve.md')) as solve:
-        text, source = readme.read(), solve.read()
-    new = module.quoted(text, source)
-    wrong = re.sub(r'(\*\*)[\d.]+( times faster\*\*)', r'\g<1>9.87\2', text)
-    bad = [] if module.quoted(wrong, source) == new != wrong else ['a wrong number is not put right']
+    text, *sources = map(module.text_of, (module.README, module.SOLVE, module.INTEL))
+    new = module.quoted(text, *sources)
+    bad = []
+    for number in (r'(\*\*)[\d.]+( times faster\*\*)', r'(it is )[\d.]+( times, from)'):
+        wrong = re.sub(number, r'\g<1>9.87\2', text)
+        if module.quoted(wrong, *sources) != new or new == wrong:
+            bad.append('a wrong number is not put right')
     return bad + ['README.md: %s; conf/quotes writes %s' % pair for pair in zip(text.split('\n'), new.split('\n')) if pair[0] != pair[1]]
 
 
