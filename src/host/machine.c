@@ -178,11 +178,12 @@ void SpmvMachineAssumed(SpmvMachine *machine)
   SpmvMachineBuiltin((SpmvIsa)isa, &caches, machine);
   machine->streams = PetscMax(MACHINE_STREAMS, PetscSqr(cbrt((PetscLogDouble)SpmvMachineProcessors())));
   (void)PetscInfo(NULL,
-                  "%s, caches of %zu, %zu and %zu kB, the last of %d ways: assumed to be %s; memory serves %.2g of %d "
+                  "%s, caches of %zu, %zu and %zu kB, the last of %d ways, of which %.0f kB are counted on: assumed to be %s; "
+                  "memory serves %.2g of %d "
                   "processors at full speed; rates are %s's\n",
                   SpmvIsaName(isa), caches.bytes[0] >> 10, caches.bytes[1] >> 10, caches.bytes[2] >> 10, (int)caches.ways,
-                  machine->far > 0 ? "over a mesh" : "next to its cores", (double)machine->streams, (int)SpmvMachineProcessors(),
-                  Machines[MachineLike((SpmvIsa)isa, &caches, &mesh)].name);
+                  (double)machine->last / 1024, machine->far > 0 ? "over a mesh" : "next to its cores", (double)machine->streams,
+                  (int)SpmvMachineProcessors(), Machines[MachineLike((SpmvIsa)isa, &caches, &mesh)].name);
 }
 
 /* petscspmv/machine in the user's configuration folder, scalars other than double with a file of their own; "" if there is none */
