@@ -241,6 +241,11 @@ static PetscErrorCode Lengths(void)
   for (PetscInt r = 0; r < 3; r++) length[r] = r == 1 ? 100000 : 2;
   PetscCall(Kernels("a row of 100000", 3, 100003, length, 3));
   PetscCall(Kernels("a row of 100000 with repeated columns", 3, 600, length, 3));
+  for (PetscInt l = CSRADAPTIVE_NNZ_MAX; l <= 2 * CSRADAPTIVE_NNZ_MAX;
+       l += CSRADAPTIVE_NNZ_MAX / 2) { /* with what lanes past it read */
+    length[1] = l - 3;
+    PetscCall(Kernels("a row that may be a row block of CSR-Stream", 3, 8200, length, 3));
+  }
   length[0] = 7;
   PetscCall(Kernels("one row of 7", 1, 9, length, 3));
   PetscFunctionReturn(0);
