@@ -429,6 +429,11 @@ int main(int argc, char **argv)
       suffix: wisdom
       args: -which wisdom -t_mat_spmv_tune measure
 
+    test: # no number is too large, nor 0 / 0
+      suffix: fptrap
+      args: -which wisdom -t_mat_spmv_tune measure -fp_trap
+      output_file: output/mat_tune_wisdom.out
+
     test:
       suffix: backend
       args: -which backend -spmv_device none
