@@ -51,9 +51,9 @@ typedef struct {
   const PetscScalar *a;        /* [i[m]]   value of each entry */
   SpmvDeclared       declared; /* of the matrix as it is now */
   PetscInt           global;   /* number of the first row in the matrix that is shared among processes, for messages */
-  const PetscInt *numbers; /* [m] local numbers of the rows before they were put in an order, for messages; NULL: as they come */
-  PetscInt        coding;  /* of some rows of a matrix: how all its values may be coded (host/values.h); 0: not known */
-  PetscBool       rounded; /* a is not the matrix's values but the floats next to them */
+  const PetscInt    *numbers;  /* [m] local numbers that rows in an order had before, for messages; NULL: as they come */
+  PetscInt           coding;   /* of some rows of a matrix: how all its values may be coded (host/values.h); 0: not known */
+  PetscBool          rounded;  /* a is not the matrix's values but the floats next to them */
 } SpmvCSR;
 
 /* What a knob is about: the tuner has a rule for each (tune/search.c) */

@@ -147,7 +147,8 @@ static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, PetscLogDo
 }
 
 /*
-  SpmvEstimateTerms - what makes the time of a product by a candidate, under n plans for the host, which are resolved or a format's proposals
+  SpmvEstimateTerms - what makes the time of a product by a candidate, under n plans for the host, which are resolved
+  or a format's proposals
 
   SpmvSampleReach() is called for the sample only if it tells the plans apart
 */

@@ -2,9 +2,10 @@
   wisdom.c - files of plans that were found by measuring, kept from one run to the next
 
   A file has lines "key | value", both text without '|' or line ends. The key has all that a choice depends on: library,
-  instruction set, scalar and index width, processor, threads, what was asked for but for the time, the matrix; where a device takes part, its API,
-  name, driver and compiler. Another key is a miss, so files may be copied and shared, and another program, another run, or another
-  matrix with the same pattern finds the value. The user's own file is read first, then the system's, which is never written.
+  instruction set, scalar and index width, processor, threads, what was asked for but for the time, the matrix; where a device takes
+  part, its API, name, driver and compiler. Another key is a miss, so files may be copied and shared, and another program, another
+  run, or another matrix with the same pattern finds the value. The user's own file is read first, then the system's, which is never
+  written.
 
   Nothing that happens to a file is an error: what cannot be read, or another user can have written, is a miss, what cannot be
   written is told by -info. Writers take turns by a lock beside the file, read it again, replace or add their line, write a file of

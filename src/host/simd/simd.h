@@ -2,7 +2,7 @@
   simd.h - vectors of four and eight scalars, for one source compiled for every instruction set
 
   A *_simd.c includes this file, which includes <instruction set>.h. scalar.h is plain C and defines what each operation means;
-  avx2.h, avx512.h and avx512_gather.h are for real double precision. Any other scalar type uses scalar.h, whatever the instruction set, and
+  the avx*.h are for real double precision. Any other scalar type uses scalar.h, whatever the instruction set, and
   SPMV_SIMD_PLAIN is 1: its vectors are arrays.
 
   Types: Spmv4 and Spmv8, four and eight scalars; SpmvIndex, eight int32_t; SpmvPieces, four pieces of x of four scalars each;

@@ -56,7 +56,7 @@ static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
   if (SbccooUpper(csr, p[SBCCOO_EXACT])) p[SBCCOO_PAIRS] = SBCCOO_EQUAL;
   if (p[SBCCOO_PAIRS] != SBCCOO_FOUND) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK_FEW, &look));
-  p[SBCCOO_PAIRS] = look.near ? SBCCOO_NEAR : SBCCOO_EQUAL;
+  p[SBCCOO_PAIRS] = SbccooSteps(csr, p, &look) ? SBCCOO_NEAR : SBCCOO_EQUAL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -207,6 +207,13 @@ typedef struct {
   PetscBool conjugate;        /* as SbccooStorage's */
 } SbccooLook;
 
+/* Whether steps are stored under the knobs p of a matrix whose pairs are as `look` says */
+static inline PetscBool SbccooSteps(const SpmvCSR *csr, const PetscInt p[], const SbccooLook *look)
+{
+  if (SbccooUpper(csr, p[SBCCOO_EXACT])) return PETSC_FALSE;
+  return (PetscBool)(p[SBCCOO_PAIRS] == SBCCOO_NEAR || (p[SBCCOO_PAIRS] == SBCCOO_FOUND && look->near));
+}
+
 /* sbccoo_look.c */
 extern PetscInt       SbccooFind(const SpmvCSR *csr, PetscInt i, PetscInt j);
 extern PetscErrorCode SbccooLookAt(const SpmvCSR *csr, PetscInt most, SbccooLook *look);

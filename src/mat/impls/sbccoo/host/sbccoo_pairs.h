@@ -62,7 +62,7 @@ static inline PetscReal SbccooInverse(PetscReal power)
   return power;
 }
 
-/* The products with powers of two are exact (of those that were kept), so that whether the machine has a fused multiplication does not matter */
+/* The products with powers of two are exact (of steps that were kept): a fused multiplication gives the same */
 static inline PetscReal SbccooAddSteps(PetscReal a, int8_t steps, PetscReal least)
 {
   return a + (PetscReal)steps * SbccooPower(a, least) * SBCCOO_UNIT;

@@ -249,9 +249,7 @@ static PetscLogDouble PlanWindows(const SpmvCSR *rows, PetscInt threads)
 
 static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook *look, SpmvWork *work)
 {
-  const PetscInt *p     = plan->value;
-  const PetscBool found = (PetscBool)(p[SBCCOO_PAIRS] == SBCCOO_FOUND && look->near && !SbccooUpper(rows, p[SBCCOO_EXACT]));
-  const PetscBool steps = (PetscBool)(p[SBCCOO_PAIRS] == SBCCOO_NEAR || found);
+  const PetscBool steps = SbccooSteps(rows, plan->value, look);
   const PlanParts parts = PlanPairs(rows, plan, look);
 
   if (plan->value[SBCCOO_BLOCK] > 1) PlanBlockWork(rows, plan->value[SBCCOO_BLOCK], steps, &parts, work);
