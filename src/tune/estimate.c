@@ -137,10 +137,10 @@ static void EstimateTerms(const SpmvSample *s, PetscLogDouble slower, PetscLogDo
   t->bytes   = w->bytes + 2 * w->moved + (PetscLogDouble)(s->all->m + s->all->n) * sizeof(PetscScalar);
   t->level   = EstimateSharedLevel(t->bytes, sharers);
   for (int level = 1; level < SPMV_LEVELS; level++) {
-    const PetscBool held = (PetscBool)(w->reach > 0 && w->reach <= machine->cache[level - 1]);
+    const PetscBool      held = (PetscBool)(w->reach > 0 && w->reach <= machine->cache[level - 1]);
+    const PetscLogDouble far  = w->waits > 1 ? s->host.beside[level] : s->host.far[level];
 
-    t->far[level] =
-      s->host.accesses <= 0 || held ? 0 : s->host.far[level] / s->host.accesses * (PetscLogDouble)s->all->i[s->all->m];
+    t->far[level] = s->host.accesses <= 0 || held ? 0 : far / s->host.accesses * (PetscLogDouble)s->all->i[s->all->m];
     if (level == 1 && s->host.accesses > 0) t->far[level] += t->near;
     if (w->waits > 0) t->far[level] *= w->waits;
   }

@@ -102,6 +102,20 @@ static PetscInt SampleAccesses(PetscInt nz)
 }
 
 /*
+  What is first seen late in a sample has been there since the product before, in the first cache that holds the vectors: of x, or
+  of x and y. The last one has more room than counts
+*/
+static void SampleHeld(int levels, const PetscLogDouble cache[], PetscLogDouble vectors, PetscLogDouble far[])
+{
+  for (int k = 0; k < levels; k++) {
+    if (vectors > cache[k]) continue;
+    far[k + 1] = k && k < levels - 1 ? far[k] * SamplePassed(vectors / cache[k]) : 0;
+    for (int l = k + 2; l <= levels; l++) far[l] = 0;
+    break;
+  }
+}
+
+/*
   Counts how far x is. Nothing to do where it fits the first cache, or where it was done
 
   cache: bytes of so many caches, the nearest first
@@ -136,12 +150,9 @@ static PetscErrorCode SampleReach(const SpmvCSR *csr, int levels, const PetscLog
     s->accesses += c.accesses - warmed;
     for (int k = 1; k <= levels; k++) s->far[k] += c.far[k];
   }
-  for (int k = 0; k < levels; k++) { /* what is first seen late in a sample has been there since the product before */
-    if (x > cache[k]) continue;
-    s->far[k + 1] = k && k < levels - 1 ? s->far[k] * SamplePassed(x / cache[k]) : 0; /* the last one has more room than counts */
-    for (int l = k + 2; l <= levels; l++) s->far[l] = 0;
-    break;
-  }
+  PetscCall(PetscArraycpy(s->beside, s->far, SPMV_LEVELS));
+  SampleHeld(levels, cache, x, s->far);
+  SampleHeld(levels, cache, 2 * x, s->beside);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

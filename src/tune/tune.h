@@ -116,8 +116,9 @@ typedef enum {
 
 /* SpmvReach: how often the entries of x, as rows come, are in none of some caches */
 typedef struct {
-  PetscLogDouble accesses;         /* entries that were looked at, 0 as long as none were */
-  PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
+  PetscLogDouble accesses;            /* entries that were looked at, 0 as long as none were */
+  PetscLogDouble far[SPMV_LEVELS];    /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
+  PetscLogDouble beside[SPMV_LEVELS]; /* the same where y, as it is written out of order, takes as much of the caches as x */
 } SpmvReach;
 
 /* SpmvSample: windows of consecutive rows, and how x is read */

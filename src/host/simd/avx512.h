@@ -100,19 +100,19 @@ SPMV_INLINE Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)
 }
 SPMV_INLINE Spmv4 Spmv4TakeFar(Spmv4 v, unsigned mask, const double **from)
 {
-  const Spmv4 far = Spmv4Expand(Spmv4Load(*from), mask);
+  Spmv4 far = Spmv4Load(*from);
 
+  __asm__("" : "+v"(far));
   *from += __builtin_popcount(mask);
-  return _mm256_mask_mov_pd(v, (__mmask8)mask, far);
+  return _mm256_mask_expand_pd(v, (__mmask8)mask, far);
 }
 SPMV_INLINE Spmv8 Spmv8TakeFar(Spmv8 v, unsigned mask, const double **from)
 {
-  Spmv8 zero = _mm512_setzero_pd(), far = Spmv8Load(*from);
+  Spmv8 far = Spmv8Load(*from);
 
-  __asm__("" : "+v"(zero), "+v"(far));
-  far = _mm512_mask_expand_pd(zero, (__mmask8)mask, far);
+  __asm__("" : "+v"(far));
   *from += __builtin_popcount(mask);
-  return _mm512_mask_mov_pd(v, (__mmask8)mask, far);
+  return _mm512_mask_expand_pd(v, (__mmask8)mask, far);
 }
 SPMV_INLINE Spmv4 Spmv4FmaWhere(Spmv4 a, Spmv4 b, Spmv4 c, unsigned mask)
 {

@@ -50,6 +50,14 @@ SPMV_INLINE Spmv4 Spmv4SplatTwo(double s, double t)
 {
   return _mm256_blend_pd(_mm256_set1_pd(s), _mm256_set1_pd(t), 12);
 }
+SPMV_INLINE Spmv4 Spmv4SplatPair(const double *p)
+{
+  return _mm256_broadcast_pd((const __m128d *)p);
+}
+SPMV_INLINE Spmv4 Spmv4Pairs(Spmv4 v)
+{
+  return _mm256_permute4x64_pd(_mm256_hadd_pd(v, v), 0xd8);
+}
 SPMV_INLINE Spmv4 Spmv4Fold(Spmv4 v)
 {
   return _mm256_add_pd(v, _mm256_permute2f128_pd(v, v, 1));

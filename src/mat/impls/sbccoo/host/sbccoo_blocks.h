@@ -128,10 +128,41 @@ SBCCOO_VECTOR(Spmv4, 4)
 SBCCOO_VECTOR(Spmv8, 8)
   #undef SBCCOO_VECTOR
 
+/* Blocks of two rows: a block is a vector, and so are the products of its entries for y_i and for y_j */
+SPMV_INLINE void SbccooTwoRow(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool wide, PetscBool far, PetscInt n,
+                              const PetscScalar *x, PetscScalar *y)
+{
+  const PetscScalar *v   = at->value;
+  const Spmv4        own = Spmv4SplatTwo(x[0], x[1]), least = Spmv4Splat(at->least), unit = Spmv4Splat(SBCCOO_UNIT);
+  Spmv4              a = Spmv4Load(v), sum = Spmv4Zero(), down = Spmv4LoadFew(y, 2);
+
+  if (transpose) down = Spmv4Fold(Spmv4Fma(a, own, down));
+  else sum = Spmv4Fma(a, Spmv4SplatPair(x), sum);
+  SbccooAhead(at, 4 * sizeof(PetscScalar));
+  v += 4;
+  for (PetscInt k = 0; k < n; k++, v += 4) {
+    const size_t j = 2 * SbccooNumber(at->index, k, wide);
+    Spmv4        o;
+
+    at->value = v;
+    SbccooAhead(at, 4 * sizeof(PetscScalar));
+    a = Spmv4Load(v);
+    o = codes ? Spmv4AddSteps(a, at->code, least, unit) : a;
+    if (far) o = Spmv4TakeFar(o, (unsigned)SpmvFarLanes(at->code, 4) & 15, &at->far);
+    sum = Spmv4Fma(transpose ? o : a, Spmv4SplatPair(x + j), sum);
+    Spmv4StoreFew(y + j, Spmv4Fold(Spmv4Fma(transpose ? a : o, own, Spmv4LoadFew(y + j, 2))), 2);
+    if (codes) at->code += 4;
+  }
+  at->index += wide ? 2 * n : n;
+  at->value = v;
+  Spmv4StoreFew(y, Spmv4Add(down, Spmv4Pairs(sum)), 2);
+}
+
 SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscBool far,
                                 PetscInt n, const PetscScalar *x, PetscScalar *y)
 {
-  if (b <= 4) SbccooBlockRow_Spmv4(at, b, codes, transpose, wide, far, n, x, y);
+  if (b == 2) SbccooTwoRow(at, codes, transpose, wide, far, n, x, y);
+  else if (b <= 4) SbccooBlockRow_Spmv4(at, b, codes, transpose, wide, far, n, x, y);
   else SbccooBlockRow_Spmv8(at, b, codes, transpose, wide, far, n, x, y);
 }
 #endif
