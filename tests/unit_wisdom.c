@@ -1,5 +1,5 @@
 static const char help[] =
-  "Files of plans: found again, replaced, broken and foreign lines passed over, eight processes writing at once.\n\n";
+  "Files of plans: found again, replaced, broken lines passed over, comments kept, eight processes writing at once.\n\n";
 
 #include "sys/paths.h"
 #include "tune/tune.h"
@@ -21,6 +21,21 @@ static PetscErrorCode Expect(const char what[], const char file[], const char ke
   SpmvWisdomFind(file, key, value, sizeof(value));
   PetscCheck(!strcmp(value, wanted), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: key '%s' gives '%s', not '%s'", what, key, value,
              wanted);
+  PetscFunctionReturn(0);
+}
+
+/* Whether a line of the file is the one that is given, which has its end */
+static PetscErrorCode ExpectLine(const char what[], const char file[], const char wanted[])
+{
+  char      line[SPMV_WISDOM_LINE];
+  PetscBool found = PETSC_FALSE;
+  FILE     *f     = fopen(file, "r");
+
+  PetscFunctionBegin;
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_SYS, "fopen");
+  while (!found && fgets(line, sizeof(line), f)) found = (PetscBool)!strcmp(line, wanted);
+  fclose(f);
+  PetscCheck(found, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no line is '%s'", what, wanted);
   PetscFunctionReturn(0);
 }
 
@@ -142,6 +157,14 @@ int main(int argc, char **argv)
   PetscCall(SpmvWisdomAdd(file, "c", "4"));
   PetscCall(Expect("beside broken lines", file, "a", "3"));
   PetscCall(Expect("after a torn line", file, "c", "4"));
+  PetscCall(ExpectLine("a comment", file, "# comment | x\n"));
+  f = fopen(file, "a");
+  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_SYS, "fopen");
+  fprintf(f, "# no end of line");
+  fclose(f);
+  PetscCall(SpmvWisdomAdd(file, "c", "5"));
+  PetscCall(Expect("after a torn comment", file, "c", "5"));
+  PetscCall(ExpectLine("a torn comment", file, "# no end of line\n"));
 
   PetscCall(SpmvWisdomAdd("/proc/no/such/folder", "a", "1")); /* said under -info, no error */
   PetscCall(SpmvWisdomAdd("/dev/null", "a", "1"));

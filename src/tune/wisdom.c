@@ -47,7 +47,7 @@ static int WisdomRead(const char file[], const char key[], char value[], size_t 
 
   value[0] = 0;
   while (f && fgets(line, sizeof(line), f)) {
-    if (line[0] == '#') good = good && (!out || fputs(line, out) >= 0); /* users' comments */
+    if (line[0] == '#' && out) good = good && fprintf(out, strchr(line, '\n') ? "%s" : "%s\n", line) > 0; /* users' comments */
     if (!WisdomSplit(line, &v)) continue;
     if (strcmp(line, key)) good = good && (!out || fprintf(out, "%s | %s\n", line, v) > 0);
     else if (!value[0] && strlen(v) < size) strcpy(value, v);
