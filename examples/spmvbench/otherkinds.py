@@ -36,19 +36,37 @@ def right(n):
     return rectangle(n, diagonal=mesh.DiagonalType.right)
 
 
+def graded(domain):
+    """cells near a wall are a thousand times thinner than others"""
+    x = domain.geometry.x
+    x[:, 0] = x[:, 0] ** 4 + 0.001 * x[:, 0]
+    return domain
+
+
+def varied(domain):
+    """a material whose logarithm is normally distributed, cell by cell: six orders of magnitude"""
+    material = fem.Function(fem.FunctionSpace(domain, ('DG', 0)))
+    material.x.array[:] = numpy.exp(2 * numpy.random.default_rng(3).standard_normal(len(material.x.array)))
+    return material
+
+
 def functions(space):
     return ufl.TrialFunction(space), ufl.TestFunction(space)
 
 
-def scalar(domain, degree):
+def scalar(domain, degree, material=None):
     u, v = functions(fem.FunctionSpace(domain, ('CG', degree)))
     x = ufl.SpatialCoordinate(domain)
-    return (1 + x[0] * x[1]) * inner(grad(u), grad(v)) * dx
+    return (material or 1 + x[0] * x[1]) * inner(grad(u), grad(v)) * dx
 
 
-def elasticity(domain, degree):
+def elasticity(domain, degree, material=1.0):
     u, v = functions(fem.VectorFunctionSpace(domain, ('CG', degree)))
-    return (2 * inner(ufl.sym(grad(u)), ufl.sym(grad(v))) + 3 * div(u) * div(v)) * dx
+    return material * (2 * inner(ufl.sym(grad(u)), ufl.sym(grad(v))) + 3 * div(u) * div(v)) * dx
+
+
+def of_varied(form, domain, degree):
+    return form(domain, degree, varied(domain))
 
 
 def bubbles(domain):
@@ -155,6 +173,14 @@ KINDS = {
     'dg_q1': lambda n: dg(hexahedra(n), 1),
     'dg1_2d': lambda n: dg(rectangle(n), 1),
     'dg3_2d': lambda n: dg(rectangle(n), 3),
+    'varied_p1': lambda n: of_varied(scalar, box(n), 1),
+    'varied_p2': lambda n: of_varied(scalar, box(n), 2),
+    'varied_q1': lambda n: of_varied(scalar, hexahedra(n), 1),
+    'varied_elasticity': lambda n: of_varied(elasticity, box(n), 1),
+    'varied_elasticity_p2': lambda n: of_varied(elasticity, box(n), 2),
+    'graded_p2': lambda n: scalar(graded(box(n)), 2),
+    'graded_q2': lambda n: scalar(graded(hexahedra(n)), 2),
+    'graded_elasticity': lambda n: elasticity(graded(hexahedra(n)), 1),
     'nodes2': lambda n: species(box(n), 2, True),
     'nodes3': lambda n: species(box(n), 3, True),
     'nodes4': lambda n: species(box(n), 4, True),

@@ -41,6 +41,7 @@ FITTED = [
     ('`pmf`: `WINDOW_GAIN` from memory; `AIJ_SLOW`, `CSRADAPTIVE_SLOW`', "all kinds with 30 million entries, GAMG's coarse levels",
      [OUT % '.*', COARSE]),
     ('rates of Granite Rapids, `ESTIMATE_HELD`', 'all of DOLFINx in the second and the last cache', [IN % '.*']),
+    ('`sbccoo`: `PlanBlock` of two rows', 'elasticity in the plane, edge elements of order 2', [IN % 'elasticity|curl', OUT % 'elasticity|curl']),
     ('a line of x from a last cache behind a mesh', 'elasticity, P1 and P2 in space, numbered at random', [OUT % 'elasticity|p1|p2']),
 ]
 UNKNOWN = '''Of these it was not written down which matrices they were found on, and they are not counted: `PMF_WAITS`, `TPSPMV_WAITS`, `BCCOO_WAITS`
