@@ -201,7 +201,7 @@ void csradaptive_vector(GLOBAL const SCALAR *RESTRICT values, GLOBAL const INDEX
   UNROLL
   for (int r = 0; r < VECTOR_ROWS; r++) {
     sum[r] = ZERO;
-    end[r] = r < rows - 1 ? ROW_FROM(r + 1) : span.end;
+    end[r] = r < VECTOR_ROWS - 1 && r < rows - 1 ? ROW_FROM(r + 1) : span.end;
   }
   for (int first = 0; first < span.end; first += AT_ONCE * GROUP) {
     const int k = first + LOCAL_ID;
