@@ -128,7 +128,10 @@ static PetscErrorCode EqualNonzeros(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the default makes of a matrix whose x is 32 MiB (complex: 64), for two caches that second ones may be; the same without its empty columns; and one whose x fits the cache */
+/*
+  What the default makes of a matrix whose x is 32 MiB (complex: 64), for two caches that second ones may be; the same without its
+  empty columns; and one whose x fits the cache
+*/
 static PetscErrorCode Tiles(void)
 {
   const PetscInt columns[] = {1 << 22, 1 << 22, 1 << 22, 1 << 17}, doubles[] = {1 << 17, 1 << 18, 1 << 17, 1 << 17},

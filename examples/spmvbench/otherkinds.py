@@ -56,8 +56,10 @@ def functions(space):
 
 def scalar(domain, degree, material=None):
     u, v = functions(fem.FunctionSpace(domain, ('CG', degree)))
-    x = ufl.SpatialCoordinate(domain)
-    return (material or 1 + x[0] * x[1]) * inner(grad(u), grad(v)) * dx
+    if material is None:
+        x = ufl.SpatialCoordinate(domain)
+        material = 1 + x[0] * x[1]
+    return material * inner(grad(u), grad(v)) * dx
 
 
 def elasticity(domain, degree, material=1.0):

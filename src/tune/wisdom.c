@@ -30,7 +30,7 @@ static int WisdomSplit(char line[], char **value)
   char *bar = strstr(line, " | ");
   char *end = strchr(line, '\n');
 
-  if (!bar || !end || line[0] == '#') return 0;
+  if (!bar || !end) return 0;
   *bar   = 0;
   *end   = 0;
   *value = bar + 3;
@@ -47,7 +47,10 @@ static int WisdomRead(const char file[], const char key[], char value[], size_t 
 
   value[0] = 0;
   while (f && fgets(line, sizeof(line), f)) {
-    if (line[0] == '#' && out) good = good && fprintf(out, strchr(line, '\n') ? "%s" : "%s\n", line) > 0; /* users' comments */
+    if (line[0] == '#') { /* a comment of the user's, which may lack its end */
+      good = good && (!out || fprintf(out, strchr(line, '\n') ? "%s" : "%s\n", line) > 0);
+      continue;
+    }
     if (!WisdomSplit(line, &v)) continue;
     if (strcmp(line, key)) good = good && (!out || fprintf(out, "%s | %s\n", line, v) > 0);
     else if (!value[0] && strlen(v) < size) strcpy(value, v);

@@ -96,7 +96,7 @@ SPMV_INLINE Spmv8 Spmv8FmaExpand(const double *p, const uint32_t *word, Spmv8 b,
 }
 SPMV_INLINE Spmv8 Spmv8SplatPair(const double *p)
 {
-  const Spmv4 pair = _mm256_broadcast_pd((const __m128d *)p);
+  const Spmv4 pair = Spmv4SplatPair(p);
 
   return (Spmv8){pair, pair};
 }

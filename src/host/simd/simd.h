@@ -33,8 +33,8 @@
   Spmv4Expand(v, mask)          lanes 0, 1, ... of v in the lanes of mask, 0 in the others
   Spmv4FmaWhere(a, b, c, mask)  c, plus a b in the lanes of mask
   Spmv4SplatPair(p)             p[0] in the even lanes, p[1] in the odd ones
-  Spmv4Pairs(v)                 the sum of lanes 2 l and 2 l + 1 in lane l for l < 2, and again in lane l + 2; these five, too, only
-                                where SPMV_SIMD_PLAIN is 0
+  Spmv4Pairs(a, b)              the sum of lanes 2 l and 2 l + 1 of a in lane l, of b in lane l + 2; these five, too, only where
+                                SPMV_SIMD_PLAIN is 0
 
   VLoadFloat(p), VLoadHalfFloat(p)  floats, all lanes or the first half and zeros, where scalars are double
 

@@ -54,9 +54,9 @@ SPMV_INLINE Spmv4 Spmv4SplatPair(const double *p)
 {
   return _mm256_broadcast_pd((const __m128d *)p);
 }
-SPMV_INLINE Spmv4 Spmv4Pairs(Spmv4 v)
+SPMV_INLINE Spmv4 Spmv4Pairs(Spmv4 a, Spmv4 b)
 {
-  return _mm256_permute4x64_pd(_mm256_hadd_pd(v, v), 0xd8);
+  return _mm256_permute4x64_pd(_mm256_hadd_pd(a, b), 0xd8);
 }
 SPMV_INLINE Spmv4 Spmv4Fold(Spmv4 v)
 {
@@ -81,7 +81,7 @@ SPMV_INLINE Spmv8 Spmv8Fold(Spmv8 v)
 
 SPMV_INLINE Spmv4 Spmv8Pairs(Spmv8 v)
 {
-  return _mm256_permute4x64_pd(_mm256_hadd_pd(Spmv8Low(v), Spmv8High(v)), 0xd8);
+  return Spmv4Pairs(Spmv8Low(v), Spmv8High(v));
 }
 SPMV_INLINE void SpmvAddPairs(double *y, Spmv8 v)
 {

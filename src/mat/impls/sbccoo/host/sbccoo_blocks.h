@@ -155,7 +155,7 @@ SPMV_INLINE void SbccooTwoRow(SbccooAt *at, PetscBool codes, PetscBool transpose
   }
   at->index += wide ? 2 * n : n;
   at->value = v;
-  Spmv4StoreFew(y, Spmv4Add(down, Spmv4Pairs(sum)), 2);
+  Spmv4StoreFew(y, Spmv4Add(down, Spmv4Pairs(sum, sum)), 2);
 }
 
 SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool transpose, PetscBool wide, PetscBool far,

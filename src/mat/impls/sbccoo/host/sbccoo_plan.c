@@ -34,7 +34,7 @@ PetscErrorCode SbccooPropose(const SpmvCSR *csr, const SpmvPlan *asked, PetscInt
 #define PLAN_BOTH        9.5 /* of a pair of scalars of which both are stored: as of one with a step (P2, Emerald Rapids) */
 #define PLAN_SORTED_BOTH 7   /* the same where rows are stored by their lengths */
 #define PLAN_SINGLE      4.8 /* of a pair of equal scalars in no piece; 4 in cache (P1 in space, Emerald Rapids) */
-#define PLAN_UNTOLD      2.7 /* of a vector of a block where second entries are not told by codes (P2 elasticity, Emerald Rapids) */
+#define PLAN_UNTOLD      2.7 /* of a vector of a block with codes that do not tell all (P2 elasticity, Emerald Rapids) */
 #define PLAN_WIDE        30  /* of a row that needs words of 32 bits (random numberings, saddle points, Emerald Rapids) */
 #define PLAN_MISSED      5   /* branches of a chunk's rows of one length (graphs, Emerald Rapids) */
 #define PLAN_WINDOW      15  /* of a row of a thread's window (scalars and 3x3 in random numbering, Emerald Rapids) */
@@ -219,8 +219,9 @@ static void PlanScalarWork(const SpmvCSR *rows, PetscBool steps, const PlanParts
 static void PlanBlockWork(const SpmvCSR *rows, PetscInt b, PetscBool steps, const PlanParts *parts, SpmvWork *work)
 {
   const PetscLogDouble values = (PetscLogDouble)(b * b), entry = (PetscLogDouble)sizeof(PetscScalar);
-  PlanTally            t      = {0};
-  PetscLogDouble       behind = 0, far; /* entries of rows behind the last whole block; pairs that no codes tell */
+  const PetscInt       vectors = b == 2 ? 1 : b; /* of a block */
+  PlanTally            t       = {0};
+  PetscLogDouble       behind  = 0, far; /* entries of rows behind the last whole block; pairs that no codes tell */
 
   for (PetscInt r = 0; r + b <= rows->m; r += b) PlanRow(rows, r, b, &t);
   for (PetscInt r = rows->m / b * b; r < rows->m; r++) behind += rows->i[r + 1] - rows->i[r];
@@ -233,7 +234,7 @@ static void PlanBlockWork(const SpmvCSR *rows, PetscInt b, PetscBool steps, cons
   work->bytes += entry * far + (PetscLogDouble)SBCCOO_PAIR_BYTES * t.alone;
   work->cycles += PlanBlock[steps ? 1 : 0][b] * t.blocks + 12 * t.rows + PLAN_AGAIN * t.again + PLAN_ALONE * t.alone;
   if (far > 0)
-    work->cycles += PLAN_UNTOLD * (b == 2 ? 1 : b) * t.blocks * PetscMin(1, far / t.rows); /* in rows that have some */
+    work->cycles += PLAN_UNTOLD * (PetscLogDouble)vectors * t.blocks * PetscMin(1, far / t.rows); /* in rows that have some */
 }
 
 /* Cycles of windows: each begins behind a thread's own rows and has as many rows as rows reach in the mean */
