@@ -32,7 +32,7 @@ static PetscErrorCode Show(const char name[], PetscInt n, const PetscScalar dens
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s\n", name));
   PRINT("values", SbccooValues(s), s->value[k]);
   if (s->diagonal) PRINT("diagonal", s->nb, s->diagonal[k]);
-  if (s->code) PRINT("steps", SbccooCodes(s) / SBCCOO_CODES, s->code[k * SBCCOO_CODES]);
+  if (s->code) PRINT("steps", SbccooCodes(s) / SBCCOO_CODES, SbccooCodeAt(s->code, (size_t)k * SBCCOO_CODES, s->codesize));
   PRINT("columns", s->nindex, s->index[k]);
   if (s->mask) PRINT("masks", s->nmask, s->mask[k]);
   if (s->row) PRINT("rows", s->nb, s->row[k]);
@@ -53,11 +53,11 @@ static PetscErrorCode Show(const char name[], PetscInt n, const PetscScalar dens
 static PetscErrorCode TestByHand(void)
 {
   /* clang-format off */
-  const PetscScalar a[] = {1, 2, 0, 0, 3, 4, 0, 0, /* columns 1, 4, 5 */
+  PetscScalar       a[] = {1, 2, 0, 0, 3, 4, 0, 0, /* columns 1, 4, 5 */
                            2, 5, 0, 0, 0, 0, 0, 0,
-                           0, 0, 6, 0, 7, 8, 9, 0, /* column 4: 1000 on the other side */
+                           0, 0, 6, 0, 7, 8, 9, 0, /* column 4: another value on the other side, ... */
                            0, 0, 0, 1, 0, 0, 0, 2, /* no partner */
-                           3, 0,1000, 0, 2, 0, 0, 0,
+                           3, 0, 0, 0, 2, 0, 0, 0, /* ... which is far */
                            4, 0, 8, 0, 0, 3, 0, 0,
                            0, 0, 9, 0, 0, 0, 4, 0,
                            0, 0, 0, 0, 0, 0, 0, 5};
@@ -70,7 +70,10 @@ static PetscErrorCode TestByHand(void)
   /* clang-format on */
 
   PetscFunctionBegin;
+  a[4 * 8 + 2] = 100000;
   PetscCall(Show("scalars", 8, a, 1));
+  a[4 * 8 + 2] = 1000;
+  PetscCall(Show("scalars, 16 bits", 8, a, 1));
   PetscCall(Show("blocks of 2", 6, b, 2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,14 +113,14 @@ static PetscErrorCode Pair(const SpmvCSR *csr, const SbccooStorage *s, PetscScal
 
   PetscFunctionBegin;
   PetscCall(Found(csr, dense, i, j, a));
-  if (s->code && s->code[at->code] == SBCCOO_FAR) {
+  if (s->b > 1 && s->code && s->code[at->code] == SBCCOO_FAR) {
     PetscCall(Found(csr, dense, j, i, s->far[at->far++]));
     at->code += SBCCOO_CODES;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (memcmp(&a, &zero, sizeof(a)) || dense[j * (size_t)csr->n + i] == zero) /* else of fill: its conjugate is -0 */
-    PetscCall(Found(csr, dense, j, i, SbccooOther(a, s->code ? s->code + at->code : NULL, s->least, s->conjugate)));
-  at->code += SBCCOO_CODES;
+    PetscCall(Found(csr, dense, j, i, SbccooOther(a, s->codesize, s->code + at->code, s->least, s->conjugate)));
+  at->code += SBCCOO_CODES * s->codesize;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -196,7 +199,7 @@ static PetscErrorCode DecodeBlocks(const SpmvCSR *csr, const SbccooStorage *s, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int Layouts[2]; /* storages of scalars that were checked: with pieces, by length */
+static int Layouts[2][3]; /* storages of scalars that were checked: with pieces, by length; with codes of so many bytes */
 
 /* Every entry of the matrix has the bits of what the storage stands for, and nothing else is there; parts begin where they say */
 static PetscErrorCode CheckDecoded(const SpmvCSR *csr, const SbccooStorage *s)
@@ -206,7 +209,9 @@ static PetscErrorCode CheckDecoded(const SpmvCSR *csr, const SbccooStorage *s)
   PetscScalar *dense;
 
   PetscFunctionBegin;
-  if (s->b == 1) Layouts[s->row != NULL]++;
+  PetscCheck(s->codesize <= (s->b > 1 ? 1 : 2) && (s->codesize > 0) == (s->code != NULL), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "codes have %zu bytes", s->codesize);
+  if (s->b == 1) Layouts[s->row != NULL][s->codesize]++;
   PetscCall(PetscCalloc1(csr->m * csr->n, &dense));
   for (PetscInt k = 0; k < s->nrestrows; k++) {
     for (PetscInt e = s->reststart[k]; e < s->reststart[k + 1]; e++)
@@ -246,6 +251,7 @@ static PetscErrorCode CheckDecoded(const SpmvCSR *csr, const SbccooStorage *s)
 typedef enum {
   KIND_EQUAL,
   KIND_STEPS,   /* 1 to 200 units in the last place apart */
+  KIND_LARGE,   /* up to 20,000 */
   KIND_NOISE,   /* what is left where larger terms cancel */
   KIND_SIGNS,   /* some have the other sign, 0 and -0 among them */
   KIND_SKEW,    /* a_ji = -a_ij for the last rows */
@@ -274,6 +280,7 @@ static PetscScalar Partner(Kind kind, PetscRandom rand, PetscBool last, PetscSca
   case KIND_STEPS:
     for (int k = (int)(200 * u * u); k > 0; k--) r += PETSC_MACHINE_EPSILON * SbccooPower(r, 0);
     return *a - PetscRealPart(*a) + r;
+  case KIND_LARGE: return *a + (PetscReal)(int)(20000 * u * u) * PETSC_MACHINE_EPSILON * SbccooPower(r, 0);
   case KIND_NOISE:
     if (u > 0.5) return *a;
     *a = (PetscReal)(int)(40 * Random(rand) - 20) * PETSC_MACHINE_EPSILON / 8;
@@ -394,8 +401,9 @@ static PetscErrorCode TestAll(PetscRandom rand)
   PetscCall(TestKinds(403, 403, 1, 1, 0.6, 0, rand));
   PetscCall(TestKinds(402, 402, 1, 3, 0.95, 0.01, rand)); /* pieces pay */
   PetscCall(TestKinds(150, 150, 1, 2, 1, 0, rand));
-  PetscCheck(Layouts[0] && Layouts[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d storages of scalars by length, %d with pieces",
-             Layouts[1], Layouts[0]);
+  for (int k = 0; k < 3; k++)
+    PetscCheck(Layouts[0][k] && Layouts[1][k], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "codes of %d bytes: %d storages of scalars by length, %d with pieces", k, Layouts[1][k], Layouts[0][k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

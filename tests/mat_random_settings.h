@@ -34,7 +34,7 @@ static struct {
   {"-mat_pmf_pieces", "auto none", PETSC_FALSE},
   {"-mat_pmf_values", "auto plain coded float", PETSC_FALSE},
   {"-mat_sbccoo_block", "0 1 2 3 4 5 6 7 8", PETSC_FALSE},
-  {"-mat_sbccoo_pairs", "found equal near", PETSC_FALSE},
+  {"-mat_sbccoo_pairs", "found equal near near16", PETSC_FALSE},
   {"-mat_sbccoo_exact", "yes no", PETSC_FALSE}, /* the same while nobody declares anything: DoDeclared() */
   {"-mat_tpspmv_tile", "0 2 16 1024", PETSC_FALSE},
   {"-mat_tpspmv_slice", "0 8 64", PETSC_FALSE},

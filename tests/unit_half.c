@@ -237,7 +237,7 @@ static PetscErrorCode Change(Mat A)
     PetscCall(MatSeqAIJGetArray(A, &a));
     PetscCall(MatSeqAIJGetArray(H, &h));
     PetscCall(MatSeqAIJGetArrayRead(B, &b));
-    for (PetscInt k = 0; k < (PetscInt)info.nz_used; k++) h[k] = a[k] = turn ? b[k] : (PetscReal)(k * 7919 % 997);
+    for (PetscInt k = 0; k < (PetscInt)info.nz_used; k++) h[k] = a[k] = turn ? b[k] : (PetscReal)(k * 7919 % 997) / 997;
     PetscCall(MatSeqAIJRestoreArrayRead(B, &b));
     PetscCall(MatSeqAIJRestoreArray(H, &h));
     PetscCall(MatSeqAIJRestoreArray(A, &a));

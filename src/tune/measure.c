@@ -37,13 +37,16 @@ static const struct {
   PetscLogDouble factor;  /* how much slower than the least one may be expected */
 } MeasureLimits[] = {[SPMV_BACKEND_HOST] = {3, 1.15}, [SPMV_BACKEND_DEVICE] = {192, 2}};
 
-#define MEASURE_NEAR   1.5  /* of the least: what is measured to take more on a device leads nowhere */
-#define MEASURE_TURN   2    /* timed products of an option, then as many of the best one so far */
-#define MEASURE_SETTLE 2e-5 /* seconds of products before them, or ... */
-#define MEASURE_FIRST  8    /* ... so many, whichever is less */
-#define MEASURE_TURNS  2    /* at most; one is enough ... */
-#define MEASURE_LOST   1.1  /* ... where one takes so many times as long as the other, ... */
-#define MEASURE_LONG   2e-3 /* ... and for products of so many seconds: the matrix is read from memory */
+#define MEASURE_NEAR    1.5  /* of the least: what is measured to take more on a device leads nowhere */
+#define MEASURE_TURN    2    /* timed products of an option, then as many of the best one so far */
+#define MEASURE_SETTLE  2e-5 /* seconds of products before them at least, ... */
+#define MEASURE_GAIN    0.97 /* ... and as long as one takes so much of the least time before it, ... */
+#define MEASURE_FIRST   8    /* ... but no more than so many; ... */
+#define MEASURE_UNTIMED 2    /* ... from memory there are so many */
+#define MEASURE_TURNS   2    /* at most; one is enough ... */
+#define MEASURE_LOST    1.1  /* ... where one takes so many times as long as the other, ... */
+#define MEASURE_APART   1.5  /* ... none where the best one so far took so many times as long before, ... */
+#define MEASURE_LONG    2e-3 /* ... and for products of so many seconds: the matrix is read from memory */
 
 /* The least that was measured of a backend */
 static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
@@ -57,27 +60,30 @@ static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
 }
 
 /*
-  Lowers `least` to the least time of one of n products by a storage, or, without a kernel, by AIJ's. Those before them are not
-  timed: one brings things into cache, and a processor is slow for some microseconds when other vectors begin
+  Lowers `least` to the least time of one of n products by a storage, or, without a kernel, by AIJ's. Those before them do not count:
+  caches that have what another option left there take 2 to 7 products until times are what they are in a solver (1.2 MB in the
+  second cache, 20 MB in the last one, Granite Rapids), and a processor is slow for some microseconds when other vectors begin
 */
 static PetscErrorCode MeasureProducts(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscInt n,
                                       PetscLogDouble *least)
 {
   const SpmvCSR *csr     = search->sample.all;
-  PetscLogDouble settled = 0;
+  PetscLogDouble settled = 0, before = PETSC_MAX_REAL;
 
   PetscFunctionBegin;
   for (PetscInt k = -MEASURE_FIRST; k < n; k++) {
-    PetscLogDouble start, end;
+    PetscLogDouble start, end, time;
 
     PetscCall(SpmvMeasureTime(&start));
     if (apply) SpmvApply(apply, storage, csr->i[csr->m], search->x, search->y, PETSC_FALSE);
     else PetscCall((*search->baseline)(search->context));
     PetscCall(SpmvMeasureTime(&end));
     search->choice->products++;
-    settled += end - start;
-    if (k >= 0) *least = PetscMin(*least, PetscMax(end - start, 1e-9));
-    else if (settled >= MEASURE_SETTLE) k = -1;
+    time = PetscMax(end - start, 1e-9);
+    if (k >= 0) *least = PetscMin(*least, time);
+    settled += time;
+    if (k < 0 && settled >= MEASURE_SETTLE && time > MEASURE_GAIN * before) k = -1;
+    before = PetscMin(before, time);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -136,8 +142,8 @@ static const SpmvOption *MeasureBest(const SpmvSearch *search)
 }
 
 /*
-  The time of a product by a storage, or by AIJ's kernel. If there is a best option so far, it runs in turns with it, and the time is
-  that one's, as it was measured before, times how much longer this one took now
+  The time of a product by a storage, or by AIJ's kernel. If there is a best option so far, and this one is not much faster at once,
+  they run in turns, and the time is that one's, as it was measured before, times how much longer this one took now
 */
 static PetscErrorCode MeasureTurns(SpmvSearch *search, SpmvApplyFn *apply, const void *storage, PetscLogDouble *measured)
 {
@@ -150,6 +156,7 @@ static PetscErrorCode MeasureTurns(SpmvSearch *search, SpmvApplyFn *apply, const
   if (other) PetscCall(MeasureKernel(search, other->number, &by));
   for (PetscInt turn = 0; turn < MEASURE_TURNS; turn++) {
     PetscCall(MeasureProducts(search, apply, storage, MEASURE_TURN, &least));
+    if (other && !turn && other->measured > MEASURE_APART * least) other = NULL;
     if (other) PetscCall(MeasureProducts(search, by, by ? its : NULL, MEASURE_TURN, &beside));
     if (!other || least > MEASURE_LONG || least > MEASURE_LOST * beside || beside > MEASURE_LOST * least) break;
   }
@@ -269,7 +276,7 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
   if (!next) PetscFunctionReturn(PETSC_SUCCESS);
   needs = next->build;
   if (next->plan.backend == SPMV_BACKEND_DEVICE) needs += SPMV_MEASURED * next->predicted + search->sample.target->rates.compile;
-  else needs += MEASURE_TURNS * (MEASURE_TURN + 1) * (next->predicted + (best ? best->measured : 0));
+  else needs += MEASURE_TURNS * (MEASURE_TURN + MEASURE_UNTIMED) * (next->predicted + (best ? best->measured : 0));
   if (now - search->start + needs > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MeasureOption(search, next));
   search->measured[next->plan.backend]++;

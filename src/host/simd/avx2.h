@@ -127,23 +127,38 @@ SPMV_INLINE unsigned Spmv8Close(Spmv8 v, Spmv8 w, Spmv8 relative)
 {
   return Spmv4Close(v.low, w.low, relative.low) | Spmv4Close(v.high, w.high, relative.high) << 4;
 }
-SPMV_INLINE unsigned Spmv4FindSteps(Spmv4 v, Spmv4 w, Spmv4 least, Spmv4 unit, int8_t *p)
+/* The steps that make w of v, `most` at most; returns the lanes where they do */
+SPMV_INLINE unsigned SpmvFind4(Spmv4 v, Spmv4 w, Spmv4 least, Spmv4 unit, double most, __m128i *found)
 {
   const Spmv4   power   = _mm256_max_pd(_mm256_and_pd(v, _mm256_set1_pd(INFINITY)), least);
   const __m256i twice   = _mm256_add_epi64(_mm256_castpd_si256(_mm256_set1_pd(1)), _mm256_castpd_si256(_mm256_set1_pd(1)));
   const Spmv4   inverse = _mm256_castsi256_pd(_mm256_sub_epi64(twice, _mm256_castpd_si256(power)));
   const Spmv4   steps   = _mm256_div_pd(_mm256_mul_pd(_mm256_sub_pd(w, v), inverse), unit);
   const Spmv4   size    = _mm256_andnot_pd(_mm256_set1_pd(-0.0), steps);
-  const Spmv4   few     = _mm256_cmp_pd(size, _mm256_set1_pd(127), _CMP_LE_OQ);
-  const __m128i n = _mm256_cvttpd_epi32(_mm256_and_pd(few, steps)), words = _mm_packs_epi32(n, n);
-  const int32_t bytes = _mm_cvtsi128_si32(_mm_packs_epi16(words, words));
+  const Spmv4   few     = _mm256_cmp_pd(size, _mm256_set1_pd(most), _CMP_LE_OQ);
+  const __m128i n       = _mm256_cvttpd_epi32(_mm256_and_pd(few, steps));
 
-  memcpy(p, &bytes, sizeof(bytes));
+  *found = n;
   return (unsigned)_mm256_movemask_pd(few) & Spmv4Same(_mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(n), power), unit, v), w);
 }
 SPMV_INLINE unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
 {
-  return Spmv4FindSteps(v.low, w.low, least.low, unit.low, p) | Spmv4FindSteps(v.high, w.high, least.high, unit.high, p + 4) << 4;
+  __m128i        low, high;
+  const unsigned lanes =
+    SpmvFind4(v.low, w.low, least.low, unit.low, 127, &low) | SpmvFind4(v.high, w.high, least.high, unit.high, 127, &high) << 4;
+  const __m128i words = _mm_packs_epi32(low, high);
+
+  _mm_storel_epi64((__m128i *)(void *)p, _mm_packs_epi16(words, words));
+  return lanes;
+}
+SPMV_INLINE unsigned Spmv8FindSteps16(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
+{
+  __m128i        low, high;
+  const unsigned lanes = SpmvFind4(v.low, w.low, least.low, unit.low, 32767, &low) |
+                         SpmvFind4(v.high, w.high, least.high, unit.high, 32767, &high) << 4;
+
+  _mm_storeu_si128((__m128i *)(void *)p, _mm_packs_epi32(low, high));
+  return lanes;
 }
 SPMV_INLINE Spmv8 Spmv8Load(const double *p)
 {

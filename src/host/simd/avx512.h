@@ -78,17 +78,34 @@ SPMV_INLINE unsigned Spmv8Close(Spmv8 v, Spmv8 w, Spmv8 relative)
 
   return _mm512_cmp_pd_mask(_mm512_abs_pd(_mm512_sub_pd(w, v)), _mm512_mul_pd(relative, larger), _CMP_LE_OQ);
 }
-SPMV_INLINE unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
+/* The steps that make w of v, `most` at most; returns the lanes where they do */
+SPMV_INLINE unsigned SpmvFind8(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, double most, __m256i *found)
 {
   const Spmv8    power   = _mm512_max_pd(_mm512_and_pd(v, _mm512_set1_pd(INFINITY)), least);
   const __m512i  twice   = _mm512_add_epi64(_mm512_castpd_si512(_mm512_set1_pd(1)), _mm512_castpd_si512(_mm512_set1_pd(1)));
   const Spmv8    inverse = _mm512_castsi512_pd(_mm512_sub_epi64(twice, _mm512_castpd_si512(power)));
   const Spmv8    steps   = _mm512_div_pd(_mm512_mul_pd(_mm512_sub_pd(w, v), inverse), unit);
-  const __mmask8 few     = _mm512_cmp_pd_mask(_mm512_abs_pd(steps), _mm512_set1_pd(127), _CMP_LE_OQ);
+  const __mmask8 few     = _mm512_cmp_pd_mask(_mm512_abs_pd(steps), _mm512_set1_pd(most), _CMP_LE_OQ);
   const __m256i  n       = _mm512_cvttpd_epi32(_mm512_maskz_mov_pd(few, steps));
 
-  _mm_storel_epi64((__m128i *)(void *)p, _mm256_cvtepi32_epi8(n));
+  *found = n;
   return few & Spmv8Same(_mm512_fmadd_pd(_mm512_mul_pd(_mm512_cvtepi32_pd(n), power), unit, v), w);
+}
+SPMV_INLINE unsigned Spmv8FindSteps(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
+{
+  __m256i        n;
+  const unsigned lanes = SpmvFind8(v, w, least, unit, 127, &n);
+
+  _mm_storel_epi64((__m128i *)(void *)p, _mm256_cvtepi32_epi8(n));
+  return lanes;
+}
+SPMV_INLINE unsigned Spmv8FindSteps16(Spmv8 v, Spmv8 w, Spmv8 least, Spmv8 unit, int8_t *p)
+{
+  __m256i        n;
+  const unsigned lanes = SpmvFind8(v, w, least, unit, 32767, &n);
+
+  _mm_storeu_si128((__m128i *)(void *)p, _mm256_cvtepi32_epi16(n));
+  return lanes;
 }
 /* The instruction waits for its destination even where it zeroes it, and is slow from memory: both are registers of their own */
 SPMV_INLINE Spmv4 Spmv4Expand(Spmv4 v, unsigned mask)

@@ -21,13 +21,15 @@
   VFirst(v, n)                  the first n lanes of v, 0 in the others; Spmv4First() only where SPMV_SIMD_PLAIN is 0
   VAddSteps(v, p, least, unit)  v, plus p[l] times the power of two in lane l, or `least` if that is more, times `unit`; p as many
                                 int8_t; only where SPMV_SIMD_PLAIN is 0
+  Spmv4AddSteps16(v, p, least, unit)  the same of int16_t
   VTakeFar(v, mask, from)       v, with the next of *from in the lanes of mask; where SPMV_SIMD_PLAIN is 0, and
   SpmvFarLanes(p, n)            the bits of those of the int8_t p[0 .. n - 1] that are -128, n = 1 to 64; 15 more may be read
 
   Spmv8Same(v, w)               the mask of the lanes that have the same bits
   Spmv8FindSteps(v, w, least, unit, p)  what Spmv8AddSteps() is to be given to make w of v: p, -127 to 127, 0 where it takes more;
                                 the mask of the lanes where it has the bits of w then
-  Spmv8Close(v, w, relative)    the mask of the lanes that differ by so much of the larger one at most. These three only where
+  Spmv8FindSteps16(v, w, least, unit, p)  the same of int16_t, -32767 to 32767
+  Spmv8Close(v, w, relative)    the mask of the lanes that differ by so much of the larger one at most. These four only where
                                 SPMV_SIMD_PLAIN is 0
   Spmv4Sums(v)                  the sum of v[l] in lane l, v four vectors
   Spmv4Expand(v, mask)          lanes 0, 1, ... of v in the lanes of mask, 0 in the others

@@ -96,13 +96,23 @@ SPMV_INLINE double SpmvFma(double a, double b, double c)
   return __builtin_fma(a, b, c);
 }
 
-SPMV_INLINE Spmv4 Spmv4AddSteps(Spmv4 v, const int8_t *p, Spmv4 least, Spmv4 unit)
+/* v, plus steps of so many powers of two */
+SPMV_INLINE Spmv4 SpmvStep4(Spmv4 v, __m128i steps, Spmv4 least, Spmv4 unit)
 {
   const Spmv4 power = _mm256_max_pd(_mm256_and_pd(v, _mm256_set1_pd(INFINITY)), least);
-  int32_t     word;
+
+  return _mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(steps), power), unit, v);
+}
+SPMV_INLINE Spmv4 Spmv4AddSteps(Spmv4 v, const int8_t *p, Spmv4 least, Spmv4 unit)
+{
+  int32_t word;
 
   memcpy(&word, p, sizeof(word));
-  return _mm256_fmadd_pd(_mm256_mul_pd(_mm256_cvtepi32_pd(_mm_cvtepi8_epi32(_mm_cvtsi32_si128(word))), power), unit, v);
+  return SpmvStep4(v, _mm_cvtepi8_epi32(_mm_cvtsi32_si128(word)), least, unit);
+}
+SPMV_INLINE Spmv4 Spmv4AddSteps16(Spmv4 v, const int8_t *p, Spmv4 least, Spmv4 unit)
+{
+  return SpmvStep4(v, _mm_cvtepi16_epi32(_mm_loadl_epi64((const __m128i *)(const void *)p)), least, unit);
 }
 /* The bits of those of n numbers that are -128, n = 1 to 64 */
 SPMV_INLINE uint64_t SpmvFarLanes(const int8_t *p, int n)

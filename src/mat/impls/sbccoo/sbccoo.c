@@ -8,7 +8,8 @@
              tells; and what is in none: where that takes less time.
              A pair is an entry and its mirror image. Both are kept to the last bit: where they are not equal, an int8 for
              each part of the first one tells the second, as a multiple of half a unit in its last place, or in that of larger
-             terms that cancelled (sbccoo_pairs.h). Where that is not enough (other signs, 0 and -0, NaN), both are stored.
+             terms that cancelled (sbccoo_pairs.h); an int16 for scalars that are further apart, where that takes fewer bytes.
+             Where that is not enough (other signs, 0 and -0, NaN), both are stored.
              What has no mirror image (Dirichlet rows) is in rows by itself.
   Good for:  matrices that are symmetric up to rounding, as those of finite elements are, and out of cache
   Bad for:   matrices with more than some entries in no pair, for which another format takes over; scattered scalars in cache
@@ -54,7 +55,8 @@ extern const SpmvHostSide SbccooHost;
 
   Notes:
   Products are those of the matrix as it is, to the last bit of each entry; nothing need be declared. Entries and their mirror
-  images differ by rounding in most assembled matrices. Where 8 bits do not tell the one from the other, both are stored.
+  images differ by rounding in most assembled matrices. Where 8 bits, or of scalars 16, do not tell the one from the other,
+  both are stored.
 
   With -mat_sbccoo_exact no, an entry below the diagonal is taken to be its mirror image where `MatSetOption()` has declared
   the matrix symmetric (`MAT_SYMMETRIC`, `MAT_SPD`, `MAT_HERMITIAN`) when the storage is built or has new values. PETSc forgets

@@ -59,7 +59,8 @@ SPMV_INLINE void SbccooBlockRow(SbccooAt *at, int b, PetscBool codes, PetscBool 
       for (int c = 0; c < b; c++) {
         const int8_t     *code = codes ? at->code + (size_t)(r * b + c) * SBCCOO_CODES : NULL;
         const PetscScalar a    = v[r * b + c];
-        const PetscScalar o    = far && *code == SBCCOO_FAR ? *at->far++ : SbccooOther(a, code, at->least, at->conjugate);
+        const PetscScalar o =
+          far && *code == SBCCOO_FAR ? *at->far++ : SbccooOther(a, codes ? 1 : 0, code, at->least, at->conjugate);
 
         sum[r] += (transpose ? o : a) * xj[c];
         yj[c] += (transpose ? a : o) * x[r];

@@ -36,9 +36,9 @@ static uint16_t *FillNumber(uint16_t *to, PetscBool wide, size_t number)
 
 /*
   Cuts the row at hand into pieces and single entries: values and codes of the former go where they belong, all else to w->cut.
-  Returns the entries in pieces. Nothing here branches on what columns are
+  Returns the entries in pieces. Nothing here branches on what columns are. codes: bytes of an entry's codes, a constant
 */
-static PetscInt FillCut(SbccooWalk *w, const FillPlace *at)
+static inline __attribute__((always_inline)) PetscInt FillCut(SbccooWalk *w, const FillPlace *at, size_t codes)
 {
   const PetscInt     n = w->n, whole = w->nb / SBCCOO_PIECE;
   const PetscInt    *column = w->column;
@@ -62,8 +62,8 @@ static PetscInt FillCut(SbccooWalk *w, const FillPlace *at)
     c.mask[slot]     = (uint8_t)mask;
     c.column[single] = column[k];
     c.value[single] = to[inside] = value[k];
-    for (size_t p = 0; code && p < SBCCOO_CODES; p++)
-      c.code[(size_t)single * SBCCOO_CODES + p] = code[(size_t)inside * SBCCOO_CODES + p] = from[(size_t)k * SBCCOO_CODES + p];
+    for (size_t p = 0; p < codes; p++)
+      c.code[(size_t)single * codes + p] = code[(size_t)inside * codes + p] = from[(size_t)k * codes + p];
     single += !in;
     inside += in;
     last  = piece;
@@ -107,17 +107,24 @@ static void FillWords(const SbccooWalk *w, PetscInt i, PetscBool wide, const Pet
 /* The row at hand as scalars: values of pieces come first. Which pairs need both entries depends on the values: so do arrays */
 static void FillScalars(SbccooWalk *w, PetscInt i, SbccooStorage *s, FillPlace *at)
 {
-  const size_t   inside = (size_t)FillCut(w, at), single = (size_t)w->cut.single, nboth = (size_t)w->nboth;
-  const unsigned word = FillCounts(w, i, PETSC_FALSE);
+  const size_t codes = SBCCOO_CODES * w->codesize, nboth = (size_t)w->nboth;
+  size_t       inside, single;
+  unsigned     word;
+
+  if (!codes) inside = (size_t)FillCut(w, at, 0);
+  else if (w->codesize == 1) inside = (size_t)FillCut(w, at, SBCCOO_CODES);
+  else inside = (size_t)FillCut(w, at, 2 * SBCCOO_CODES);
+  single = (size_t)w->cut.single;
+  word   = FillCounts(w, i, PETSC_FALSE);
 
   FillSoon(at, (size_t)w->n);
   *at->index++ = (uint16_t)word;
   FillWords(w, i, (PetscBool)(word == SBCCOO_WIDE), w->cut.column, at);
   memcpy(at->value + inside, w->cut.value, single * sizeof(PetscScalar));
-  if (at->code) memcpy(at->code + inside * SBCCOO_CODES, w->cut.code, single * SBCCOO_CODES);
+  if (codes) memcpy(at->code + inside * codes, w->cut.code, single * codes);
   s->diagonal[i] = w->value[0];
   at->value += w->n;
-  if (at->code) at->code += (size_t)w->n * SBCCOO_CODES;
+  if (codes) at->code += (size_t)w->n * codes;
   if (nboth && at->both + nboth <= s->bothroom) memcpy(s->both + 2 * at->both, w->both, 2 * nboth * sizeof(PetscScalar));
   at->both += nboth;
 }
@@ -153,7 +160,7 @@ static PetscErrorCode FillChunkCreate(const SpmvCSR *csr, const SbccooStorage *s
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(most, &c->value, most, &c->other, 2 * most, &c->both, most, &c->column));
-  PetscCall(PetscMalloc2(most * SBCCOO_CODES, &c->code, 2 * most + 6 * SBCCOO_CHUNK + FILL_MORE, &c->index));
+  PetscCall(PetscMalloc2(most * SBCCOO_CODES * sizeof(int16_t), &c->code, 2 * most + 6 * SBCCOO_CHUNK + FILL_MORE, &c->index));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,7 +178,7 @@ static void FillChunkAt(const FillChunk *c, size_t first, SbccooWalk *w)
   w->value  = c->value + first;
   w->other  = c->other + first + 1;
   w->column = c->column + first + 1;
-  w->code   = c->code + (first + 1) * SBCCOO_CODES;
+  w->code   = c->code + (first + 1) * SBCCOO_CODES * w->codesize;
 }
 
 /* The pairs of n rows from row `first` on; returns whether all are told. *reach: the rows before this one are all that they add to */
@@ -191,7 +198,7 @@ static PetscBool FillChunkPairs(SbccooWalk *w, PetscInt first, PetscInt n, Sbcco
     c->row[k]      = (FillRow){.value = entries, .single = w->n};
     entries += 1 + (size_t)w->n;
   }
-  return (PetscBool)!w->tell(entries, c->value, c->other, w->least, w->conjugate, w->codes ? c->code : NULL, w->told);
+  return (PetscBool)!w->tell(entries, c->value, c->other, w->least, w->conjugate, w->codesize, c->code, w->told);
 }
 
 /* Rows [first, first + n) of scalars as those of the chunk at hand; *reach: the rows before this one are all that they add to */
@@ -247,20 +254,21 @@ static PetscInt FillChunkRuns(const FillChunk *c, uint32_t run[])
   return n;
 }
 
-/* Stores a row of the chunk, without the word of its counts */
-static inline void FillChunkRow(const FillChunk *c, const FillRow *row, SbccooStorage *s, FillPlace *at)
+/* Stores a row of the chunk, without the word of its counts; codes: bytes of an entry's codes, a constant */
+static inline __attribute__((always_inline)) void FillChunkRow(const FillChunk *c, const FillRow *row, size_t codes,
+                                                               SbccooStorage *s, FillPlace *at)
 {
   const size_t both = (size_t)row->nboth, single = (size_t)row->single;
 
   FillSoon(at, single);
   *at->row++ = (uint8_t)(row->key & UINT16_MAX);
   FillCopy(at->value, c->value + row->value + 1, single, sizeof(PetscScalar));
-  if (at->code) FillCopy(at->code, c->code + (row->value + 1) * SBCCOO_CODES, single, SBCCOO_CODES);
+  if (codes) FillCopy(at->code, c->code + (row->value + 1) * codes, single, codes);
   FillCopy(at->index, c->index + row->index, (size_t)row->words, sizeof(uint16_t));
   if (both && at->both + both <= s->bothroom)
     memcpy(s->both + 2 * at->both, c->both + 2 * row->both, 2 * both * sizeof(PetscScalar));
   at->value += single;
-  if (at->code) at->code += single * SBCCOO_CODES;
+  if (codes) at->code += single * codes;
   at->index += row->words;
   at->both += both;
 }
@@ -281,7 +289,9 @@ static void FillChunkStore(const FillChunk *c, SbccooStorage *s, FillPlace *at)
       *count       = 0;
     }
     for (PetscInt k = run[r] & UINT16_MAX; k < c->n && c->row[k].key >> 16 == word; k++) {
-      FillChunkRow(c, c->row + k, s, at);
+      if (!s->codesize) FillChunkRow(c, c->row + k, 0, s, at);
+      else if (s->codesize == 1) FillChunkRow(c, c->row + k, SBCCOO_CODES, s, at);
+      else FillChunkRow(c, c->row + k, 2 * SBCCOO_CODES, s, at);
       ++*count;
     }
   }

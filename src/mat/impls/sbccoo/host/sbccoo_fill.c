@@ -45,7 +45,7 @@ static void FillPart(SbccooStorage *s, PetscInt part, const FillPlace *at)
   p->both  = at->both;
   p->far   = at->far.n;
   p->mask  = s->mask ? (size_t)(at->mask - s->mask) : 0;
-  p->code  = s->b > 1 ? (p->value - (size_t)p->first * SbccooEntries(s)) * SBCCOO_CODES : p->value * SBCCOO_CODES;
+  p->code  = SBCCOO_CODES * s->codesize * (s->b > 1 ? p->value - (size_t)p->first * SbccooEntries(s) : p->value);
 }
 
 /* All rows as they come */
@@ -134,9 +134,9 @@ static void FillCount(const SpmvCSR *csr, const SbccooStorage *s, size_t *all, P
 }
 
 /* Of `entries` entries those that no codes tell, by what was seen of some, and more: memory that is not used is never touched */
-static size_t FillFar(const SbccooLook *look, size_t entries)
+static size_t FillFar(const SbccooLook *look, PetscInt pairs, size_t entries)
 {
-  return 64 + entries / 64 + (size_t)(1.5 * (double)entries * look->far / PetscMax(1, look->looked));
+  return 64 + entries / 64 + (size_t)(1.5 * (double)entries * SbccooToldBy(look, pairs)->far / PetscMax(1, look->looked));
 }
 
 /* Memory for second entries that no codes tell */
@@ -150,42 +150,47 @@ static PetscErrorCode FillFars(size_t room, SbccooStorage *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Memory for the codes, and for what they do not tell */
-static PetscErrorCode FillCodes(const SbccooLook *look, SbccooStorage *s)
+/* Memory for the codes, SBCCOO_NEAR or SBCCOO_NEAR16, and for what they do not tell */
+static PetscErrorCode FillCodes(const SbccooLook *look, PetscInt pairs, SbccooStorage *s)
 {
-  const size_t entries = s->room * SbccooEntries(s);
+  const size_t entries = s->room * SbccooEntries(s), codesize = SbccooCodeSize(pairs);
 
   PetscFunctionBegin;
-  PetscCall(SpmvAllocShared((entries + FILL_MORE) * SBCCOO_CODES, s->nparts, &s->code));
-  if (s->b > 1) PetscCall(FillFars(FillFar(look, entries), s));
+  s->codesize = 0;
+  PetscCall(SpmvFree(&s->code));
+  PetscCall(SpmvAllocShared((entries + FILL_MORE) * SBCCOO_CODES * codesize, s->nparts, &s->code));
+  s->codesize = codesize;
+  if (s->b > 1) PetscCall(FillFars(FillFar(look, pairs, entries), s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode FillNoCodes(SbccooStorage *s)
 {
   PetscFunctionBegin;
-  s->farroom = 0;
+  s->farroom  = 0;
+  s->codesize = 0;
   PetscCall(SpmvFree(&s->far));
   PetscCall(SpmvFree(&s->code));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Memory for as many blocks as there may be, before the first walk; the part of it that is not used is never touched */
-static PetscErrorCode FillAlloc(const SpmvCSR *csr, const SbccooLook *look, PetscBool codes, SbccooStorage *s)
+static PetscErrorCode FillAlloc(const SpmvCSR *csr, const SbccooLook *look, PetscInt pairs, SbccooStorage *s)
 {
-  size_t words;
+  const PetscBool codes = (PetscBool)(pairs != SBCCOO_EQUAL);
+  size_t          words;
 
   PetscFunctionBegin;
   FillCount(csr, s, &s->room, &s->longest);
   s->nblocks = s->room;
   words      = 2 * s->room + 8 * (size_t)s->nb + FILL_MORE;
   PetscCall(SpmvAllocShared((SbccooValues(s) + FILL_MORE) * sizeof(PetscScalar), s->nparts, &s->value));
-  if (codes) PetscCall(FillCodes(look, s));
+  if (codes) PetscCall(FillCodes(look, pairs, s));
   PetscCall(SpmvAlloc(words * sizeof(uint16_t), &s->index));
   PetscCall(SpmvAlloc((size_t)s->nchunks * sizeof(PetscInt), &s->front));
   PetscCall(SpmvAlloc((size_t)s->nb, &s->plain));
   if (s->b == 1) {
-    s->bothroom = FillFar(look, s->room);
+    s->bothroom = FillFar(look, pairs, s->room);
     PetscCall(SpmvAlloc(2 * s->bothroom * sizeof(PetscScalar), &s->both));
     if (SbccooSorts(csr, codes)) PetscCall(SpmvAlloc((size_t)s->nb, &s->row));
     else PetscCall(SpmvAlloc(s->room, &s->mask));
@@ -199,7 +204,7 @@ static PetscErrorCode FillRoom(const SbccooWalk *w, const SbccooLook *look, Sbcc
 {
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!s->code && w->near * SBCCOO_PAIR_BYTES > SbccooCodes(s)) PetscCall(FillCodes(look, s));
+  if (!s->code && w->near * SBCCOO_PAIR_BYTES > SbccooCodes(s)) PetscCall(FillCodes(look, SBCCOO_NEAR, s));
   else if (w->rest->n > w->rest->room) PetscCall(SbccooListRoom(w->rest->n, w->rest));
   else if (s->nboth > s->bothroom) {
     s->bothroom = 0;
@@ -217,12 +222,12 @@ static PetscErrorCode FillRoom(const SbccooWalk *w, const SbccooLook *look, Sbcc
   Input Parameters:
 + csr     - the matrix
 . pattern - it is new: the arrays are made
-- codes   - for a new pattern: steps are stored
+- pairs   - for a new pattern: what is stored of a pair, SBCCOO_EQUAL to SBCCOO_NEAR16
 
   Input/Output Parameter:
-. s - with parts and chunks; steps are stored from then on where they need less memory than both entries
+. s - with parts and chunks; steps are stored from then on, or larger ones, where they need less memory than both entries
 */
-PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes, SbccooStorage *s)
+PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscInt pairs, SbccooStorage *s)
 {
   SPMV_DESTROY_BY(SbccooListDestroy) SbccooList list = {0};
   SPMV_DESTROY_BY(SbccooWalkDestroy)
@@ -235,9 +240,10 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes
   s->filled = PETSC_FALSE;
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
   s->upper = SbccooUpper(csr, s->exact);
-  if (pattern) PetscCall(FillAlloc(csr, &look, codes && !s->upper ? PETSC_TRUE : PETSC_FALSE, s));
+  if (pattern) PetscCall(FillAlloc(csr, &look, s->upper ? SBCCOO_EQUAL : pairs, s));
+  else if (s->b == 1 && s->codesize == sizeof(int8_t) && SbccooPays16(&look)) PetscCall(FillCodes(&look, SBCCOO_NEAR16, s));
   if (s->upper) PetscCall(FillNoCodes(s));
-  s->least     = look.least;
+  s->least     = look.by[s->codesize == sizeof(int16_t) ? 1 : 0].least;
   s->conjugate = s->upper ? (PetscBool)(csr->declared == SPMV_DECLARED_HERMITIAN) : look.conjugate;
   PetscCall(SbccooWalkCreate(csr, s, &w));
   if (s->row) PetscCall(FillChunkCreate(csr, s, &rows));

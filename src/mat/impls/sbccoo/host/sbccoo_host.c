@@ -29,16 +29,18 @@ static SbccooTellFn *const SbccooTells[SPMV_ISA_COUNT][2] = {
 #define SBCCOO_UNTOLD  40 /* of blocks with codes, not told */
 
 static const PetscInt    SbccooBlocks[]     = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-static const PetscInt    SbccooPairs_[]     = {SBCCOO_FOUND, SBCCOO_EQUAL, SBCCOO_NEAR};
-static const char *const SbccooPairNames[]  = {"found", "equal", "near"};
+static const PetscInt    SbccooPairs_[]     = {SBCCOO_FOUND, SBCCOO_EQUAL, SBCCOO_NEAR, SBCCOO_NEAR16};
+static const char *const SbccooPairNames[]  = {"found", "equal", "near", "near16"};
 static const PetscInt    SbccooExacts[]     = {SBCCOO_ALWAYS, SBCCOO_DECLARED};
 static const char *const SbccooExactNames[] = {"yes", "no"};
 
 static const SpmvParam SbccooParams[] = {
   [SBCCOO_BLOCK] =
     SPMV_CHOICES("block", "rows and columns of a block, 0: those of least estimated time", SbccooBlocks, NULL, SPMV_KNOB_SHAPE),
-  [SBCCOO_PAIRS] = SPMV_CHOICES("pairs", "what is stored of a pair: one entry, one and the difference to the other, or as found",
-                                SbccooPairs_, SbccooPairNames, SPMV_KNOB_USERS),
+  [SBCCOO_PAIRS] = SPMV_CHOICES(
+    "pairs",
+    "what is stored of a pair: one entry; one and the difference to the other, in 8 bits or, of scalars, in 16; or as found",
+    SbccooPairs_, SbccooPairNames, SPMV_KNOB_USERS),
   [SBCCOO_EXACT] = SPMV_CHOICES(
     "exact", "no: of a matrix that was declared symmetric the upper part alone; a_ij is wrong by at most " SBCCOO_CLOSE_TEXT,
     SbccooExacts, SbccooExactNames, SPMV_KNOB_USERS),
@@ -47,16 +49,14 @@ static const SpmvParam SbccooParams[] = {
 /* What sizes tell: scalars, unless it is known better; and a sample of the pairs */
 static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *info, SpmvPlan *plan)
 {
-  PetscInt  *p = plan->value;
-  SbccooLook look;
+  PetscInt  *p    = plan->value;
+  SbccooLook look = {0};
 
   PetscFunctionBegin;
   (void)info;
   if (!p[SBCCOO_BLOCK]) p[SBCCOO_BLOCK] = 1;
-  if (SbccooUpper(csr, p[SBCCOO_EXACT])) p[SBCCOO_PAIRS] = SBCCOO_EQUAL;
-  if (p[SBCCOO_PAIRS] != SBCCOO_FOUND) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SbccooLookAt(csr, SBCCOO_LOOK_FEW, &look));
-  p[SBCCOO_PAIRS] = SbccooSteps(csr, p, &look) ? SBCCOO_NEAR : SBCCOO_EQUAL;
+  if (p[SBCCOO_PAIRS] == SBCCOO_FOUND && !SbccooUpper(csr, p[SBCCOO_EXACT])) PetscCall(SbccooLookAt(csr, SBCCOO_LOOK_FEW, &look));
+  p[SBCCOO_PAIRS] = SbccooKind(csr, p, &look);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -64,7 +64,7 @@ static PetscErrorCode SbccooResolve(const SpmvCSR *csr, const SpmvDeviceInfo *in
 static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size)
 {
   const PetscBool blocks = (PetscBool)(asked->value[SBCCOO_BLOCK] > 1);
-  PetscInt        most   = blocks ? SBCCOO_ALONE : SBCCOO_SCALARS;
+  PetscInt        most   = blocks ? SBCCOO_ALONE : SBCCOO_SCALARS, far;
   SbccooLook      look;
 
   PetscFunctionBegin;
@@ -74,14 +74,15 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, cha
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
-  if (SbccooUpper(csr, asked->value[SBCCOO_EXACT])) look.far = 0;
-  if (blocks && look.near && asked->value[SBCCOO_PAIRS] != SBCCOO_EQUAL && 100. * look.alone <= (double)most * look.looked)
+  far = SbccooToldBy(&look, SbccooKind(csr, asked->value, &look))->far;
+  if (SbccooUpper(csr, asked->value[SBCCOO_EXACT])) far = 0;
+  if (blocks && look.by[0].near && asked->value[SBCCOO_PAIRS] != SBCCOO_EQUAL && 100. * look.alone <= (double)most * look.looked)
     most = SBCCOO_UNTOLD;
-  if (100. * (look.alone + look.far) <= (double)most * look.looked) PetscFunctionReturn(PETSC_SUCCESS);
+  if (100. * (look.alone + far) <= (double)most * look.looked) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvAppend(why, size,
                        "of %" PetscInt_FMT " entries off the diagonal that were looked at %" PetscInt_FMT
                        " have no partner across it, and %" PetscInt_FMT " one of another value: more than %d %%",
-                       look.looked, look.alone, look.far, (int)most));
+                       look.looked, look.alone, far, (int)most));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,9 +179,10 @@ static PetscErrorCode SbccooBuild(const SpmvCSR *csr, SpmvPlan *plan, void **sto
   s->tell[1] = SbccooTells[plan->isa][1];
   s->large   = (PetscBool)(csr->i[csr->m] >= SpmvMachineGet()->cached);
   PetscCall(SbccooShare(csr, s));
-  PetscCall(SbccooFill(csr, PETSC_TRUE, (PetscBool)(plan->value[SBCCOO_PAIRS] == SBCCOO_NEAR), s));
+  PetscCall(SbccooFill(csr, PETSC_TRUE, plan->value[SBCCOO_PAIRS], s));
   PetscCall(SbccooWindows(s));
-  plan->value[SBCCOO_PAIRS] = s->code ? SBCCOO_NEAR : SBCCOO_EQUAL;
+  if (!s->code) plan->value[SBCCOO_PAIRS] = SBCCOO_EQUAL;
+  else plan->value[SBCCOO_PAIRS] = s->codesize == sizeof(int8_t) ? SBCCOO_NEAR : SBCCOO_NEAR16;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,7 +195,7 @@ static PetscErrorCode SbccooSetValues(const SpmvCSR *csr, void *storage)
 
   PetscFunctionBegin;
   if (s->filled && upper == s->upper && (!upper || hermitian == s->conjugate)) PetscCall(SbccooRenew(csr, s, &done));
-  if (!done) PetscCall(SbccooFill(csr, PETSC_FALSE, PETSC_FALSE, s));
+  if (!done) PetscCall(SbccooFill(csr, PETSC_FALSE, SBCCOO_FOUND, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,7 +208,7 @@ static PetscErrorCode SbccooArrays(const void *storage, PetscInt *narrays, SpmvA
   PetscFunctionBegin;
   arrays[k++] = SPMV_ARRAY("values", s->value, SbccooValues(s), entry, .is_values = PETSC_TRUE);
   if (s->b == 1) arrays[k++] = SPMV_ARRAY("diagonal", s->diagonal, (size_t)s->nb, entry, .is_values = PETSC_TRUE);
-  if (s->code) arrays[k++] = SPMV_ARRAY("differences", s->code, SbccooCodes(s), 1, .is_values = PETSC_TRUE);
+  if (s->code) arrays[k++] = SPMV_ARRAY("differences", s->code, SbccooCodes(s), s->codesize, .is_values = PETSC_TRUE);
   if (s->b == 1) arrays[k++] = SPMV_ARRAY("both", s->both, 2 * s->nboth, entry, .is_values = PETSC_TRUE);
   if (s->far) arrays[k++] = SPMV_ARRAY("far", s->far, s->nfar, entry, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("columns", s->index, s->nindex, sizeof(uint16_t), .is_values = (PetscBool)(s->b == 1 || s->far));

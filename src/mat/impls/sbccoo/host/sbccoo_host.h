@@ -21,7 +21,8 @@ enum { SBCCOO_BLOCK, SBCCOO_PAIRS, SBCCOO_EXACT, SBCCOO_NPARAMS }; /* the knobs 
 typedef enum {
   SBCCOO_FOUND, /* what a sample of the pairs tells */
   SBCCOO_EQUAL, /* one entry, which both are */
-  SBCCOO_NEAR   /* one entry, and how many steps the other one is from it */
+  SBCCOO_NEAR,  /* one entry, and how many steps the other one is from it, as an int8 */
+  SBCCOO_NEAR16 /* the same as an int16; of scalars */
 } SbccooPairs;
 
 /* Values of SBCCOO_EXACT: whether the bits of the second entry of a pair are kept */
@@ -58,12 +59,12 @@ static inline void SbccooCounts(uint16_t word, PetscBool sorted, PetscInt count[
 }
 
 /*
-  SbccooTellFn: of n pairs, code[] that tells the second entries from the first ones; NULL: the bits are compared
+  SbccooTellFn: of n pairs, code[] that tells the second entries from the first ones, of so many bytes each; 0: the bits are compared
 
   Bit k % 8 of told[k / 8]: pair k is told. 0 is returned if all are. No PETSc calls inside
 */
 typedef size_t SbccooTellFn(size_t n, const PetscScalar a[], const PetscScalar other[], PetscReal least, PetscBool conjugate,
-                            int8_t code[], uint8_t told[]);
+                            size_t codesize, int8_t code[], uint8_t told[]);
 
 /* The number of blocks of a block row, as its index has it: the highest bit tells that some code of the row is SBCCOO_FAR */
 #define SBCCOO_HAS_FAR(wide) ((uint32_t)1 << ((wide) ? 31 : 15))
@@ -111,7 +112,8 @@ typedef struct {
   PetscInt      nchunks;
   PetscScalar  *diagonal;  /* [nb] of scalars */
   PetscScalar  *value;     /* [(nb + nblocks) b b], of scalars [nblocks] */
-  int8_t       *code;      /* [nblocks b b SBCCOO_CODES] NULL: both entries of each pair are equal */
+  int8_t       *code;      /* [nblocks b b SBCCOO_CODES codesize] NULL: both entries of each pair are equal */
+  size_t        codesize;  /* bytes of a code: 1, or 2 of scalars; 0: there are none */
   PetscScalar  *both;      /* [2 nboth] of scalars: the two entries of pairs */
   size_t        bothroom;  /* such pairs that there is room for */
   PetscScalar  *far;       /* [nfar] of blocks: the second entries that no codes tell; NULL: there are no codes */
@@ -198,20 +200,47 @@ static inline PetscBool SbccooUpper(const SpmvCSR *csr, PetscInt exact)
   return (PetscBool)(exact == SBCCOO_DECLARED && csr->declared != SPMV_DECLARED_NOTHING);
 }
 
+/* SbccooTold: pairs whose second entry is not the first one: those that a code of some size tells, those that none does */
+typedef struct {
+  PetscInt  near, far;
+  PetscReal least; /* as SbccooStorage's */
+} SbccooTold;
+
 /* SbccooLook: what a sample of the entries beyond the diagonal tells */
 typedef struct {
-  PetscInt  looked;           /* entries that were looked at */
-  PetscInt  equal, near, far; /* pairs whose second entry is the first one, is told from it, or is stored */
-  PetscInt  alone;            /* entries without a partner */
-  PetscReal least;            /* as SbccooStorage's */
-  PetscBool conjugate;        /* as SbccooStorage's */
+  PetscInt   looked;    /* entries that were looked at */
+  PetscInt   equal;     /* pairs whose second entry is the first one */
+  PetscInt   alone;     /* entries without a partner */
+  SbccooTold by[2];     /* what codes of one and of two bytes tell */
+  PetscBool  conjugate; /* as SbccooStorage's */
 } SbccooLook;
 
-/* Whether steps are stored under the knobs p of a matrix whose pairs are as `look` says */
-static inline PetscBool SbccooSteps(const SpmvCSR *csr, const PetscInt p[], const SbccooLook *look)
+/* Whether a byte more of each code of scalars pays for itself: second entries that need not be stored */
+static inline PetscBool SbccooPays16(const SbccooLook *look)
 {
-  if (SbccooUpper(csr, p[SBCCOO_EXACT])) return PETSC_FALSE;
-  return (PetscBool)(p[SBCCOO_PAIRS] == SBCCOO_NEAR || (p[SBCCOO_PAIRS] == SBCCOO_FOUND && look->near));
+  return (PetscBool)((look->by[0].far - look->by[1].far) * (PetscInt)sizeof(PetscReal) > look->looked);
+}
+
+/* What is stored of a pair, SBCCOO_EQUAL to SBCCOO_NEAR16, under the knobs p of a matrix whose pairs are as `look` says. Blocks
+   have no codes of two bytes */
+static inline PetscInt SbccooKind(const SpmvCSR *csr, const PetscInt p[], const SbccooLook *look)
+{
+  if (SbccooUpper(csr, p[SBCCOO_EXACT])) return SBCCOO_EQUAL;
+  if (p[SBCCOO_PAIRS] == SBCCOO_EQUAL) return SBCCOO_EQUAL;
+  if (p[SBCCOO_BLOCK] <= 1 && (p[SBCCOO_PAIRS] == SBCCOO_NEAR16 || (p[SBCCOO_PAIRS] == SBCCOO_FOUND && SbccooPays16(look))))
+    return SBCCOO_NEAR16;
+  return p[SBCCOO_PAIRS] != SBCCOO_FOUND || look->by[0].near ? SBCCOO_NEAR : SBCCOO_EQUAL;
+}
+
+/* What codes of such pairs tell; of equal ones what those of one byte would */
+static inline const SbccooTold *SbccooToldBy(const SbccooLook *look, PetscInt pairs)
+{
+  return &look->by[pairs == SBCCOO_NEAR16 ? 1 : 0];
+}
+
+static inline size_t SbccooCodeSize(PetscInt pairs)
+{
+  return pairs == SBCCOO_NEAR16 ? sizeof(int16_t) : pairs == SBCCOO_NEAR ? sizeof(int8_t) : 0;
 }
 
 /* sbccoo_look.c */
@@ -219,7 +248,7 @@ extern PetscInt       SbccooFind(const SpmvCSR *csr, PetscInt i, PetscInt j);
 extern PetscErrorCode SbccooLookAt(const SpmvCSR *csr, PetscInt most, SbccooLook *look);
 
 /* sbccoo_fill.c */
-extern PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscBool codes, SbccooStorage *s);
+extern PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscInt pairs, SbccooStorage *s);
 
 /* sbccoo_renew.c */
 extern PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done);

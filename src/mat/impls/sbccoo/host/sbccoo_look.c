@@ -54,27 +54,28 @@ static void LookChange(LookRanges *t, int e, PetscInt by)
   t->any[e / LOOK_GROUP] = PETSC_TRUE;
 }
 
-/* Adds the range of a pair. A step is between a 128th of the difference and its lowest bit; that of the first entry itself may be,
-   and is not to be larger */
-static void LookRange(PetscReal a, PetscReal other, LookRanges *t)
+/* Adds the range of a pair. A step is between a 128th of the difference, or with codes of two bytes a 32768th, and its lowest bit;
+   that of the first entry itself may be, and is not to be larger */
+static void LookRange(PetscReal a, PetscReal other, size_t codesize, LookRanges *t)
 {
   const PetscReal difference = other - a;
   const int       high = LookExponent(difference), own = LookExponent(a), step = SBCCOO_MANTISSA + 1;
-  SbccooBits      bits = SbccooBitsOf(difference) | (SbccooBits)1 << SBCCOO_MANTISSA;
+  const int       least = high - (8 * (int)codesize - 2); /* of the exponents of a step */
+  SbccooBits      bits  = SbccooBitsOf(difference) | (SbccooBits)1 << SBCCOO_MANTISSA;
   int             low, from, end;
 
   if (difference == 0 || !high || high == LOOK_EXPONENTS - 1) return;
   bits &= ~bits + 1; /* the lowest: the exponent of this number is its place */
   low  = high - SBCCOO_MANTISSA + LookExponent((PetscReal)bits) - LookExponent(1);
-  from = own - step >= high - 6 ? 0 : high - 6 + step;
+  from = own - step >= least ? 0 : least + step;
   end  = low + step;
   if (own > end || from > end || end >= LOOK_EXPONENTS - 1) return;
   LookChange(t, from, 1);
   LookChange(t, end + 1, -1);
 }
 
-/* The `least` that lets most pairs be told */
-static PetscErrorCode LookLeast(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, PetscReal *least)
+/* The `least` that lets most pairs be told by codes of so many bytes */
+static PetscErrorCode LookLeast(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, size_t codesize, PetscReal *least)
 {
   SPMV_TEMPORARY LookRanges *t   = NULL;
   PetscInt                   sum = 0, most = 0;
@@ -84,8 +85,8 @@ static PetscErrorCode LookLeast(PetscInt n, const PetscScalar pairs[], PetscBool
   for (PetscInt k = 0; k < n; k++) {
     const PetscScalar a = conjugate ? PetscConj(pairs[2 * k]) : pairs[2 * k], other = pairs[2 * k + 1];
 
-    LookRange(PetscRealPart(a), PetscRealPart(other), t);
-    if (SBCCOO_CODES > 1) LookRange(PetscImaginaryPart(a), PetscImaginaryPart(other), t);
+    LookRange(PetscRealPart(a), PetscRealPart(other), codesize, t);
+    if (SBCCOO_CODES > 1) LookRange(PetscImaginaryPart(a), PetscImaginaryPart(other), codesize, t);
   }
   *least = 0;
   for (int g = 0; g < LOOK_GROUPS; g++) {
@@ -101,21 +102,34 @@ static PetscErrorCode LookLeast(PetscInt n, const PetscScalar pairs[], PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What can be said of some pairs; looked and alone are not set */
+/* What codes of so many bytes tell of some pairs, and how many need none */
+static PetscErrorCode LookTold(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, size_t codesize, SbccooTold *told,
+                               PetscInt *equals)
+{
+  PetscFunctionBegin;
+  *told   = (SbccooTold){0};
+  *equals = 0;
+  PetscCall(LookLeast(n, pairs, conjugate, codesize, &told->least));
+  for (PetscInt k = 0; k < n; k++) {
+    const PetscScalar a = conjugate ? PetscConj(pairs[2 * k]) : pairs[2 * k];
+    int8_t            code[SBCCOO_CODES * sizeof(int16_t)];
+    PetscBool         equal, near = SbccooCode(a, pairs[2 * k + 1], told->least, codesize, code, &equal);
+
+    *equals += equal;
+    told->near += near && !equal;
+    told->far += !near && !equal;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What can be said of some pairs; looked and alone are not set. Codes of two bytes are not tried where those of one tell most */
 static PetscErrorCode LookPairs(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, SbccooLook *look)
 {
   PetscFunctionBegin;
   *look = (SbccooLook){.conjugate = conjugate};
-  PetscCall(LookLeast(n, pairs, conjugate, &look->least));
-  for (PetscInt k = 0; k < n; k++) {
-    const PetscScalar a = conjugate ? PetscConj(pairs[2 * k]) : pairs[2 * k];
-    int8_t            code[SBCCOO_CODES];
-    PetscBool         equal, near = SbccooCode(a, pairs[2 * k + 1], look->least, code, &equal);
-
-    look->equal += equal;
-    look->near += near && !equal;
-    look->far += !near && !equal;
-  }
+  PetscCall(LookTold(n, pairs, conjugate, sizeof(int8_t), &look->by[0], &look->equal));
+  look->by[1] = look->by[0];
+  if (look->by[0].far) PetscCall(LookTold(n, pairs, conjugate, sizeof(int16_t), &look->by[1], &look->equal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,7 +158,7 @@ PetscErrorCode SbccooLookAt(const SpmvCSR *csr, PetscInt most, SbccooLook *look)
   PetscCall(LookPairs(n, pairs, PETSC_FALSE, look));
   if (SBCCOO_CODES > 1) {
     PetscCall(LookPairs(n, pairs, PETSC_TRUE, &other));
-    if (other.far < look->far) *look = other;
+    if (other.by[0].far < look->by[0].far) *look = other;
   }
   look->looked = looked;
   look->alone  = looked - n;

@@ -6,6 +6,9 @@
   the whole matrix, `least`. A multiple of -127 to 127 is kept. Where what it decodes to has not all the bits of the second entry,
   both are stored: of blocks the code says so.
 
+  Entries that are sums of terms of very different sizes, as a mass matrix plus a small multiple of a stiffness matrix, or edge
+  elements on a fine mesh, need larger multiples: of scalars they may have two bytes, -32767 to 32767.
+
   Half a unit, since the second entry may be below a power of two that the first one is not below: of DOLFINx's 2-D elasticity
   7 of a hundred pairs are on two sides of one, 4 are an odd number of halves apart. With whole units these would be stored
   twice, for pairs of 64 to 127 units: 0 to 5 of a hundred, most of which `least` tells. Such a number added to the bits as to
@@ -63,14 +66,40 @@ static inline PetscReal SbccooInverse(PetscReal power)
 }
 
 /* The products with powers of two are exact (of steps that were kept): a fused multiplication gives the same */
-static inline PetscReal SbccooAddSteps(PetscReal a, int8_t steps, PetscReal least)
+static inline PetscReal SbccooAddSteps(PetscReal a, int steps, PetscReal least)
 {
   return a + (PetscReal)steps * SbccooPower(a, least) * SBCCOO_UNIT;
 }
 
-/* True if `other` is told from a by a multiple for each of its parts, which are `code` then; *equal: they are 0 */
-static inline PetscBool SbccooCode(PetscScalar a, PetscScalar other, PetscReal least, int8_t code[], PetscBool *equal)
+/* The largest multiple that a code of so many bytes has */
+static inline int SbccooMost(size_t codesize)
 {
+  return codesize == sizeof(int16_t) ? INT16_MAX : INT8_MAX;
+}
+
+/* Number k of codes */
+static inline int SbccooCodeAt(const int8_t code[], size_t k, size_t codesize)
+{
+  int16_t two;
+
+  if (codesize == sizeof(int8_t)) return code[k];
+  memcpy(&two, code + sizeof(two) * k, sizeof(two));
+  return two;
+}
+
+static inline void SbccooCodeSet(int8_t code[], size_t k, size_t codesize, int steps)
+{
+  const int16_t two = (int16_t)steps;
+
+  if (codesize == sizeof(int8_t)) code[k] = (int8_t)steps;
+  else memcpy(code + sizeof(two) * k, &two, sizeof(two));
+}
+
+/* True if `other` is told from a by a multiple for each of its parts, which are `code` then; *equal: they are 0 */
+static inline PetscBool SbccooCode(PetscScalar a, PetscScalar other, PetscReal least, size_t codesize, int8_t code[],
+                                   PetscBool *equal)
+{
+  const int most = SbccooMost(codesize);
   PetscReal from[SBCCOO_CODES], to[SBCCOO_CODES];
   PetscBool near = PETSC_TRUE;
 
@@ -79,10 +108,10 @@ static inline PetscBool SbccooCode(PetscScalar a, PetscScalar other, PetscReal l
   *equal = PETSC_TRUE;
   for (size_t k = 0; k < SBCCOO_CODES; k++) {
     const PetscReal power = SbccooPower(from[k], least), steps = (to[k] - from[k]) * SbccooInverse(power) / SBCCOO_UNIT;
-    const PetscBool few = (PetscBool)(steps >= -127 && steps <= 127);
+    const PetscBool few = (PetscBool)(steps >= -most && steps <= most);
     const int       n   = few ? (int)steps : 0;
 
-    code[k] = (int8_t)n;
+    SbccooCodeSet(code, k, codesize, n);
     *equal &= SbccooBitsOf(from[k]) == SbccooBitsOf(to[k]);
     near &= few & (SbccooBitsOf(from[k] + (PetscReal)n * power * SBCCOO_UNIT) == SbccooBitsOf(to[k]));
   }
@@ -99,15 +128,15 @@ static inline PetscBool SbccooIsClose(PetscScalar a, PetscScalar other, PetscRea
   return (PetscBool)(PetscAbsScalar(a - other) <= relative * larger);
 }
 
-/* The second entry of a pair; code: NULL where both are equal */
-static inline PetscScalar SbccooOther(PetscScalar a, const int8_t code[], PetscReal least, PetscBool conjugate)
+/* The second entry of a pair; codesize: 0 where both are equal */
+static inline PetscScalar SbccooOther(PetscScalar a, size_t codesize, const int8_t code[], PetscReal least, PetscBool conjugate)
 {
   PetscReal part[SBCCOO_CODES];
 
   if (conjugate) a = PetscConj(a);
-  if (!code) return a;
+  if (!codesize) return a;
   memcpy(part, &a, sizeof(a));
-  for (size_t k = 0; k < SBCCOO_CODES; k++) part[k] = SbccooAddSteps(part[k], code[k], least);
+  for (size_t k = 0; k < SBCCOO_CODES; k++) part[k] = SbccooAddSteps(part[k], SbccooCodeAt(code, k, codesize), least);
   memcpy(&a, part, sizeof(a));
   return a;
 }

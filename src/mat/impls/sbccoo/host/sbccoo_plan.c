@@ -176,20 +176,22 @@ typedef struct {
   PetscLogDouble alone, both;
 } PlanParts;
 
-static PlanParts PlanPairs(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook *look)
+static PlanParts PlanPairs(const SpmvCSR *rows, const SpmvPlan *plan, PetscInt pairs, const SbccooLook *look)
 {
+  const SbccooTold    *told   = SbccooToldBy(look, pairs);
   const PetscLogDouble looked = PetscMax(1, look->looked);
   PlanParts            parts  = {.alone = look->alone / looked};
 
   if (SbccooUpper(rows, plan->value[SBCCOO_EXACT])) return parts;
-  parts.both = (look->far + (plan->value[SBCCOO_PAIRS] == SBCCOO_EQUAL ? look->near : 0)) / looked;
+  parts.both = (told->far + (pairs == SBCCOO_EQUAL ? told->near : 0)) / looked;
   return parts;
 }
 
 /* The work of scalars; of pairs with one entry it is that of the rows as if all had one, in part */
-static void PlanScalarWork(const SpmvCSR *rows, PetscBool steps, const PlanParts *parts, SpmvWork *work)
+static void PlanScalarWork(const SpmvCSR *rows, PetscInt pairs, const PlanParts *parts, SpmvWork *work)
 {
-  const PetscLogDouble entry = (PetscLogDouble)sizeof(PetscScalar), code = steps ? (PetscLogDouble)SBCCOO_CODES : 0;
+  const PetscBool      steps = (PetscBool)(pairs != SBCCOO_EQUAL);
+  const PetscLogDouble entry = (PetscLogDouble)sizeof(PetscScalar), code = (PetscLogDouble)(SBCCOO_CODES * SbccooCodeSize(pairs));
   const PetscLogDouble stored = 1 - parts->alone - parts->both;
   PlanTally            t      = {0};
   PetscLogDouble       inside = 0, both, alone;
@@ -251,11 +253,12 @@ static PetscLogDouble PlanWindows(const SpmvCSR *rows, PetscInt threads)
 
 static void PlanWork(const SpmvCSR *rows, const SpmvPlan *plan, const SbccooLook *look, SpmvWork *work)
 {
-  const PetscBool steps = SbccooSteps(rows, plan->value, look);
-  const PlanParts parts = PlanPairs(rows, plan, look);
+  const PetscInt  pairs = SbccooKind(rows, plan->value, look);
+  const PlanParts parts = PlanPairs(rows, plan, pairs, look);
 
-  if (plan->value[SBCCOO_BLOCK] > 1) PlanBlockWork(rows, plan->value[SBCCOO_BLOCK], steps, &parts, work);
-  else PlanScalarWork(rows, steps, &parts, work);
+  if (plan->value[SBCCOO_BLOCK] > 1)
+    PlanBlockWork(rows, plan->value[SBCCOO_BLOCK], (PetscBool)(pairs != SBCCOO_EQUAL), &parts, work);
+  else PlanScalarWork(rows, pairs, &parts, work);
   work->cycles += PlanWindows(rows, plan->threads);
   work->blocked += PLAN_RATE * PLAN_BLOCKED * work->cycles;
   work->cycles *= 1 - PLAN_BLOCKED;

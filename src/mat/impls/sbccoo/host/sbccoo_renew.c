@@ -86,7 +86,7 @@ static inline __attribute__((always_inline)) void RenewPlain(SbccooWalk *w, Pets
       for (int r = 0; r < b; r++) other[r * b + q] = mate[r];
     }
   }
-  if (w->tell((size_t)n * entries, at->value, w->other, w->least, w->conjugate, at->code, w->told))
+  if (w->tell((size_t)n * entries, at->value, w->other, w->least, w->conjugate, w->codesize, at->code, w->told))
     RenewBlocksFar(w, i, b, wide, n, at);
 }
 
@@ -252,7 +252,7 @@ static size_t RenewUntold(SbccooWalk *w, PetscInt i, PetscInt j, const RenewRow 
   SbccooAlone(w, i, j, *a);
   SbccooAlone(w, j, i, row->mate[k]);
   *a = 0;
-  if (row->at.code) memset(row->at.code + k * SBCCOO_CODES, 0, SBCCOO_CODES);
+  if (row->at.code) memset(row->at.code + k * SBCCOO_CODES * w->codesize, 0, SBCCOO_CODES * w->codesize);
   return 1;
 }
 
@@ -304,7 +304,7 @@ static RenewPlace RenewFind(const SbccooWalk *w, const uint8_t row[], const uint
       for (PetscInt p = 0; p < r->count[0]; p++) pairs += (size_t)__builtin_popcount(*(*mask)++);
       pairs += (size_t)r->count[1];
       at.value += pairs;
-      if (at.code) at.code += pairs * SBCCOO_CODES;
+      if (at.code) at.code += pairs * SBCCOO_CODES * w->codesize;
       at.both += 2 * r->count[2];
       at.index += (r->wide ? 2 : 1) * (r->count[0] + r->count[1] + r->count[2]);
     }
@@ -333,7 +333,7 @@ static size_t RenewChunk(SbccooWalk *w, SbccooStorage *s, PetscInt first, PetscI
     s->diagonal[i] = w->value[0];
     RenewAnyRow(w, i, rows + k);
   }
-  if (PetscLikely(!w->tell(pairs, begin->value, w->mate, w->least, w->conjugate, begin->code, w->told))) return 0;
+  if (PetscLikely(!w->tell(pairs, begin->value, w->mate, w->least, w->conjugate, w->codesize, begin->code, w->told))) return 0;
   for (PetscInt k = 0; k < n; k++) far += RenewFarRow(w, first + k, rows + k, (size_t)(rows[k].mate - w->mate));
   return far;
 }

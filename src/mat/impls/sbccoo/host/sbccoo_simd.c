@@ -79,7 +79,7 @@ SPMV_INLINE void SbccooRow(SbccooAt *at, int b, PetscBool codes, PetscBool trans
 }
 
 /* A row of scalars with the word of its counts; x, y from it on */
-SPMV_INLINE void SbccooScalars(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscBool sorted, uint16_t word, int lane,
+SPMV_INLINE void SbccooScalars(SbccooAt *at, size_t codes, PetscBool transpose, PetscBool sorted, uint16_t word, int lane,
                                const PetscScalar *x, PetscScalar *y)
 {
   PetscInt count[3];
@@ -96,8 +96,7 @@ SPMV_INLINE void SbccooScalars(SbccooAt *at, PetscBool codes, PetscBool transpos
 }
 
 /* The rows of scalars of a chunk that are stored by their lengths; x, y from its first one on */
-SPMV_INLINE void SbccooSorted(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscInt n, const PetscScalar *x,
-                              PetscScalar *y)
+SPMV_INLINE void SbccooSorted(SbccooAt *at, size_t codes, PetscBool transpose, PetscInt n, const PetscScalar *x, PetscScalar *y)
 {
   for (PetscInt done = 0; done < n;) {
     const uint16_t word = *at->index++;
@@ -119,8 +118,8 @@ SPMV_INLINE void SbccooSorted(SbccooAt *at, PetscBool codes, PetscBool transpose
 }
 
 /* The rows of scalars of a chunk as they come; `first` is the first one, x and y from it on */
-SPMV_INLINE void SbccooUnsorted(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscInt first, PetscInt n,
-                                const PetscScalar *x, PetscScalar *y)
+SPMV_INLINE void SbccooUnsorted(SbccooAt *at, size_t codes, PetscBool transpose, PetscInt first, PetscInt n, const PetscScalar *x,
+                                PetscScalar *y)
 {
   for (PetscInt i = 0; i < n; i++) {
     const uint16_t word = *at->index++;
@@ -129,8 +128,8 @@ SPMV_INLINE void SbccooUnsorted(SbccooAt *at, PetscBool codes, PetscBool transpo
   }
 }
 
-/* All rows of part p. b, codes and transpose are constants where it is called */
-SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, PetscBool codes, PetscBool transpose)
+/* All rows of part p. b, codes and transpose are constants where it is called; codes: as SbccooScalarRow() has it */
+SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, size_t codes, PetscBool transpose)
 {
   const SbccooStorage *s     = a->s;
   SbccooTarget         to    = {a->y, 0};
@@ -159,13 +158,15 @@ SPMV_INLINE void SbccooRows(const SbccooProduct *a, const SbccooPart *p, int b, 
     if (b == 1 && s->row) SbccooSorted(&at, codes, transpose, last - first, a->x + first, to.y + ((size_t)first - to.first));
     else if (b == 1) SbccooUnsorted(&at, codes, transpose, first, last - first, a->x + first, to.y + ((size_t)first - to.first));
     for (PetscInt i = first; b > 1 && i < last; i++)
-      SbccooRow(&at, b, codes, transpose, a->x + (size_t)i * (size_t)b, to.y + ((size_t)i * (size_t)b - to.first));
+      SbccooRow(&at, b, (PetscBool)(codes > 0), transpose, a->x + (size_t)i * (size_t)b,
+                to.y + ((size_t)i * (size_t)b - to.first));
     if (!transpose) rest = SbccooRest(a, to, rest, last * b);
   }
   if (to.y != a->y) memcpy(a->y + to.first, to.y, sizeof(PetscScalar) * (size_t)b * (size_t)(p->last - p->wfirst));
 }
 
-SPMV_INLINE void SbccooSizes(const SbccooProduct *a, const SbccooPart *p, PetscBool codes, PetscBool transpose)
+/* codes: 0 or 1 byte */
+SPMV_INLINE void SbccooSizes(const SbccooProduct *a, const SbccooPart *p, size_t codes, PetscBool transpose)
 {
   switch (a->s->b) {
   case 1: SbccooRows(a, p, 1, codes, transpose); break;
@@ -185,11 +186,13 @@ static void SbccooTask(void *context, PetscInt task)
   const SbccooPart    *p = a->s->part + task;
 
   if (a->transpose) {
-    if (a->s->code) SbccooSizes(a, p, PETSC_TRUE, PETSC_TRUE);
-    else SbccooSizes(a, p, PETSC_FALSE, PETSC_TRUE);
+    if (a->s->codesize == 2) SbccooRows(a, p, 1, 2, PETSC_TRUE);
+    else if (a->s->codesize) SbccooSizes(a, p, 1, PETSC_TRUE);
+    else SbccooSizes(a, p, 0, PETSC_TRUE);
   } else {
-    if (a->s->code) SbccooSizes(a, p, PETSC_TRUE, PETSC_FALSE);
-    else SbccooSizes(a, p, PETSC_FALSE, PETSC_FALSE);
+    if (a->s->codesize == 2) SbccooRows(a, p, 1, 2, PETSC_FALSE);
+    else if (a->s->codesize) SbccooSizes(a, p, 1, PETSC_FALSE);
+    else SbccooSizes(a, p, 0, PETSC_FALSE);
   }
 }
 

@@ -36,7 +36,7 @@ SPMV_INLINE void SortedFour(PetscInt n, const PetscScalar *a, const PetscScalar 
 }
 
 /* `rows` rows of n single entries and nboth pairs with both; x, y from the first one of the chunk on */
-SPMV_INLINE void SortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscInt rows, PetscInt n, PetscInt nboth,
+SPMV_INLINE void SortedRows(SbccooAt *at, size_t codes, PetscBool transpose, PetscInt rows, PetscInt n, PetscInt nboth,
                             const PetscScalar *x, PetscScalar *y)
 {
   const PetscScalar *v = at->value, *both = at->both;
@@ -55,12 +55,12 @@ SPMV_INLINE void SortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, 
     for (PetscInt k = 0; k < n; k += 4) {
       PetscScalar other[4];
 
-      if (codes) Spmv4StoreFew(other, Spmv4AddSteps(Spmv4Load(v + k), code + k, least, unit), 4);
+      if (codes) Spmv4StoreFew(other, SbccooAddFour(Spmv4Load(v + k), codes, code + (size_t)k * codes, least, unit), 4);
       SortedFour(n - k, transpose && codes ? other : v + k, !transpose && codes ? other : v + k, index + k, xi, xr, yr, sum);
     }
     v += n;
     index += n;
-    if (codes) code += n;
+    if (codes) code += (size_t)n * codes;
     for (PetscInt k = 0; k < nboth; k++, both += 2) {
       SpmvPrefetch((const char *)both + ahead, 1);
       SortedOne(both[transpose], both[!transpose], index[k], xi, xr, yr, sum);
@@ -76,30 +76,41 @@ SPMV_INLINE void SortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, 
 }
 
 /* The same for any n. A function of its own, so that all it has is in registers */
-static __attribute__((noinline)) void SbccooSortedRows(SbccooAt *at, PetscBool codes, PetscBool transpose, PetscInt rows,
-                                                       PetscInt n, PetscInt nboth, const PetscScalar *x, PetscScalar *y)
+static __attribute__((noinline)) void SbccooSortedRows(SbccooAt *at, size_t codes, PetscBool transpose, PetscInt rows, PetscInt n,
+                                                       PetscInt nboth, const PetscScalar *x, PetscScalar *y)
 {
   #define SORTED_EQUAL(N) \
   case N: \
-    SortedRows(at, PETSC_FALSE, PETSC_FALSE, rows, N, 0, x, y); \
+    SortedRows(at, 0, PETSC_FALSE, rows, N, 0, x, y); \
     return;
   #define SORTED_CODES(N) \
-  case N: SortedRows(at, PETSC_TRUE, PETSC_FALSE, rows, N, 0, x, y); return;
+  case N: \
+    SortedRows(at, 1, PETSC_FALSE, rows, N, 0, x, y); \
+    return;
+  #define SORTED_CODES16(N) \
+  case N: SortedRows(at, 2, PETSC_FALSE, rows, N, 0, x, y); return;
 
   if (!nboth && !codes) {
     switch (n) {
       SORTED_LENGTHS(SORTED_EQUAL)
     }
-  } else if (!nboth && !transpose) {
+  } else if (!nboth && !transpose && codes == 1) {
     switch (n) {
       SORTED_LENGTHS(SORTED_CODES)
     }
+  } else if (!nboth && !transpose) {
+    switch (n) {
+      SORTED_LENGTHS(SORTED_CODES16)
+    }
   }
-  if (!codes && !transpose) SortedRows(at, PETSC_FALSE, PETSC_FALSE, rows, n, nboth, x, y);
-  else if (!codes) SortedRows(at, PETSC_FALSE, PETSC_TRUE, rows, n, nboth, x, y);
-  else if (!transpose) SortedRows(at, PETSC_TRUE, PETSC_FALSE, rows, n, nboth, x, y);
-  else SortedRows(at, PETSC_TRUE, PETSC_TRUE, rows, n, nboth, x, y);
+  if (!codes && !transpose) SortedRows(at, 0, PETSC_FALSE, rows, n, nboth, x, y);
+  else if (!codes) SortedRows(at, 0, PETSC_TRUE, rows, n, nboth, x, y);
+  else if (codes == 1 && !transpose) SortedRows(at, 1, PETSC_FALSE, rows, n, nboth, x, y);
+  else if (codes == 1) SortedRows(at, 1, PETSC_TRUE, rows, n, nboth, x, y);
+  else if (!transpose) SortedRows(at, 2, PETSC_FALSE, rows, n, nboth, x, y);
+  else SortedRows(at, 2, PETSC_TRUE, rows, n, nboth, x, y);
   #undef SORTED_EQUAL
   #undef SORTED_CODES
+  #undef SORTED_CODES16
 }
 #endif

@@ -20,7 +20,8 @@ size_t SbccooChunkMost(const SpmvCSR *csr, const SbccooStorage *s)
 PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, SbccooWalk *w)
 {
   const size_t row = (size_t)s->longest + 2, entries = SbccooEntries(s), pairs = row * entries, chunk = SbccooChunkMost(csr, s);
-  SbccooCut   *c = &w->cut;
+  const size_t codes = SBCCOO_CODES * (s->b > 1 ? sizeof(int8_t) : sizeof(int16_t));
+  SbccooCut   *c     = &w->cut;
 
   PetscFunctionBegin;
   w->csr        = csr;
@@ -30,10 +31,9 @@ PetscErrorCode SbccooWalkCreate(const SpmvCSR *csr, const SbccooStorage *s, Sbcc
   PetscCall(PetscMalloc1(s->m, &w->left));
   if (s->upper) PetscCall(PetscMalloc1(s->m, &w->scale));
   PetscCall(PetscMalloc3(row, &w->column, pairs, &w->value, pairs, &w->other));
-  PetscCall(
-    PetscMalloc3(row, &w->there, pairs * SBCCOO_CODES, &w->code, PetscMax(pairs, chunk + SBCCOO_CHUNK) / 8 + 1, &w->told));
+  PetscCall(PetscMalloc3(row, &w->there, pairs * codes, &w->code, PetscMax(pairs, chunk + SBCCOO_CHUNK) / 8 + 1, &w->told));
   PetscCall(PetscMalloc3(row, &w->bothcolumn, 2 * row, &w->both, chunk, &w->mate));
-  PetscCall(PetscMalloc5(row, &c->piece, row, &c->mask, row, &c->column, row, &c->value, row * SBCCOO_CODES, &c->code));
+  PetscCall(PetscMalloc5(row, &c->piece, row, &c->mask, row, &c->column, row, &c->value, row * codes, &c->code));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -88,7 +88,7 @@ void SbccooWalkBegin(const SbccooStorage *s, SbccooWalk *w)
   w->bad       = (SbccooBad){0};
   w->least     = s->upper ? SBCCOO_CLOSE : s->least;
   w->conjugate = s->conjugate;
-  w->codes     = (PetscBool)(s->code != NULL);
+  w->codesize  = s->codesize;
   w->near = w->far = 0;
   w->rest->n       = 0;
   for (PetscInt r = 0; s->upper && r < s->m; r++) {

@@ -21,7 +21,7 @@ typedef struct {
   uint8_t     *mask;   /* [1 + pieces] */
   PetscInt    *column; /* [single] */
   PetscScalar *value;  /* [single] */
-  int8_t      *code;   /* [single][SBCCOO_CODES] */
+  int8_t      *code;   /* [single][SBCCOO_CODES codesize] */
 } SbccooCut;
 
 /* Entries of a block and of its mirror image that there are, a bit for each */
@@ -40,7 +40,8 @@ typedef struct {
   const SpmvCSR *csr;
   PetscInt       nb;
   PetscReal      least;
-  PetscBool      conjugate, codes, upper;
+  PetscBool      conjugate, upper;
+  size_t         codesize; /* as SbccooStorage's */
   SbccooTellFn  *tell;
   SbccooBad      bad;
   PetscReal     *scale; /* [m] of the upper part alone: the square roots of the diagonal entries */
@@ -54,7 +55,7 @@ typedef struct {
   PetscScalar *value;  /* [1 + n][b b] the diagonal block, then these */
   PetscScalar *other;  /* [n][b b] the second entries of their pairs */
   SbccooThere *there;  /* [n] of blocks */
-  int8_t      *code;   /* [n][b b SBCCOO_CODES] */
+  int8_t      *code;   /* [n][b b SBCCOO_CODES codesize] */
   uint8_t     *told;   /* a bit for each pair; of scalars for each of a chunk and its diagonal */
   PetscBool    plain;  /* as SbccooStorage's */
   PetscBool    hasfar; /* of a row of blocks: a code is SBCCOO_FAR */
@@ -157,7 +158,7 @@ static inline size_t SbccooNear(const SbccooWalk *w, PetscScalar a, PetscScalar 
   int8_t    code[SBCCOO_CODES];
   PetscBool equal;
 
-  return !w->codes && !w->upper && SbccooCode(w->conjugate ? PetscConj(a) : a, other, w->least, code, &equal);
+  return !w->codesize && !w->upper && SbccooCode(w->conjugate ? PetscConj(a) : a, other, w->least, 1, code, &equal);
 }
 
 /* The entries of a pair of block (i, j), and of its mirror image, that are not stored there */
@@ -219,8 +220,7 @@ static void SbccooTellRow(SbccooWalk *w, PetscInt i, int b)
   const size_t entries = (size_t)(b * b), pairs = (size_t)w->n * entries;
 
   w->hasfar = PETSC_FALSE;
-  if (PetscLikely(!w->tell(pairs, w->value + entries, w->other, w->least, w->conjugate, w->codes ? w->code : NULL, w->told)))
-    return;
+  if (PetscLikely(!w->tell(pairs, w->value + entries, w->other, w->least, w->conjugate, w->codesize, w->code, w->told))) return;
   for (size_t p = 0; p < pairs; p++) {
     const PetscInt q = (PetscInt)(p / entries);
     PetscScalar   *a = w->value + entries + p;
@@ -228,7 +228,7 @@ static void SbccooTellRow(SbccooWalk *w, PetscInt i, int b)
 
     if (SbccooIsTold(w->told, p)) continue;
     both = (PetscBool)((w->there[q].up & w->there[q].low) >> (p % entries) & 1);
-    if (both && w->codes) {
+    if (both && w->codesize) {
       SbccooSetFar(w->code + p * SBCCOO_CODES);
       w->hasfar = PETSC_TRUE;
       continue;
@@ -340,6 +340,7 @@ static inline void SbccooWalkScalars(SbccooWalk *w, PetscInt i)
 /* The pairs of row i of scalars, some of which are not told: both of their entries are stored. told[first] is the row's first */
 static inline void SbccooSplitScalars(SbccooWalk *w, PetscInt i, size_t first)
 {
+  const size_t bytes = SBCCOO_CODES * w->codesize;
   PetscScalar *value = w->value + 1;
   PetscInt     n     = 0;
 
@@ -350,7 +351,7 @@ static inline void SbccooSplitScalars(SbccooWalk *w, PetscInt i, size_t first)
 
     if (!one && w->upper) SbccooCheck(w, i, w->column[k], value[k], w->other[k]);
     if (one || w->upper) {
-      memmove(w->code + (size_t)n * SBCCOO_CODES, w->code + (size_t)k * SBCCOO_CODES, SBCCOO_CODES);
+      memmove(w->code + (size_t)n * bytes, w->code + (size_t)k * bytes, bytes);
       value[n]       = value[k];
       w->column[n++] = w->column[k];
     } else {
@@ -368,7 +369,7 @@ static inline void SbccooWalkScalarRow(SbccooWalk *w, PetscInt i)
 {
   SbccooWalkScalars(w, i);
   w->nboth = 0;
-  if (w->tell((size_t)w->n, w->value + 1, w->other, w->least, w->conjugate, w->codes ? w->code : NULL, w->told))
+  if (w->tell((size_t)w->n, w->value + 1, w->other, w->least, w->conjugate, w->codesize, w->code, w->told))
     SbccooSplitScalars(w, i, 0);
 }
 
