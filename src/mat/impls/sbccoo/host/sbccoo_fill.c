@@ -150,6 +150,12 @@ static PetscErrorCode FillFars(size_t room, SbccooStorage *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The codes that pairs are worth: SBCCOO_NEAR or SBCCOO_NEAR16 */
+static PetscInt FillNear(const SbccooLook *look, const SbccooStorage *s)
+{
+  return s->b == 1 && SbccooPays16(look) ? SBCCOO_NEAR16 : SBCCOO_NEAR;
+}
+
 /* Memory for the codes, SBCCOO_NEAR or SBCCOO_NEAR16, and for what they do not tell */
 static PetscErrorCode FillCodes(const SbccooLook *look, PetscInt pairs, SbccooStorage *s)
 {
@@ -160,6 +166,7 @@ static PetscErrorCode FillCodes(const SbccooLook *look, PetscInt pairs, SbccooSt
   PetscCall(SpmvFree(&s->code));
   PetscCall(SpmvAllocShared((entries + FILL_MORE) * SBCCOO_CODES * codesize, s->nparts, &s->code));
   s->codesize = codesize;
+  s->least    = SbccooToldBy(look, pairs)->least;
   if (s->b > 1) PetscCall(FillFars(FillFar(look, pairs, entries), s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,7 +211,7 @@ static PetscErrorCode FillRoom(const SbccooWalk *w, const SbccooLook *look, Sbcc
 {
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!s->code && w->near * SBCCOO_PAIR_BYTES > SbccooCodes(s)) PetscCall(FillCodes(look, SBCCOO_NEAR, s));
+  if (!s->code && w->near * SBCCOO_PAIR_BYTES > SbccooCodes(s)) PetscCall(FillCodes(look, FillNear(look, s), s));
   else if (w->rest->n > w->rest->room) PetscCall(SbccooListRoom(w->rest->n, w->rest));
   else if (s->nboth > s->bothroom) {
     s->bothroom = 0;
@@ -241,7 +248,7 @@ PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscInt pairs,
   PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
   s->upper = SbccooUpper(csr, s->exact);
   if (pattern) PetscCall(FillAlloc(csr, &look, s->upper ? SBCCOO_EQUAL : pairs, s));
-  else if (s->b == 1 && s->codesize == sizeof(int8_t) && SbccooPays16(&look)) PetscCall(FillCodes(&look, SBCCOO_NEAR16, s));
+  else if (s->codesize && s->codesize < SbccooCodeSize(FillNear(&look, s))) PetscCall(FillCodes(&look, SBCCOO_NEAR16, s));
   if (s->upper) PetscCall(FillNoCodes(s));
   s->least     = look.by[s->codesize == sizeof(int16_t) ? 1 : 0].least;
   s->conjugate = s->upper ? (PetscBool)(csr->declared == SPMV_DECLARED_HERMITIAN) : look.conjugate;

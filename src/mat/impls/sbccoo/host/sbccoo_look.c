@@ -122,7 +122,7 @@ static PetscErrorCode LookTold(PetscInt n, const PetscScalar pairs[], PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What can be said of some pairs; looked and alone are not set. Codes of two bytes are not tried where those of one tell most */
+/* What can be said of some pairs; looked and alone are not set. Codes of two bytes are not tried where those of one tell all */
 static PetscErrorCode LookPairs(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, SbccooLook *look)
 {
   PetscFunctionBegin;
