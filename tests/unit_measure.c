@@ -2,6 +2,8 @@ static const char help[] =
   "Choices by measuring, by clocks of this test's own: what a machine that is slow for a while, or noisy, makes of them.\n\n";
 
 #include "unit_tune.h"
+#include "mat/impls/sbccoo/host/sbccoo_host.h"
+#include <unistd.h>
 
 /* A clock for which products by AIJ's kernel take three times as long as all else, and all of it longer from some time on */
 static PetscInt       clockreads, clockbusy;
@@ -85,6 +87,53 @@ static PetscErrorCode TestNoisy(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The plan that wisdom has for a pattern is that of the values at hand: what differs by rounding was equal when it was measured */
+static PetscErrorCode TestWisdomOfOtherValues(void)
+{
+  enum { N = 60 };
+  const char    file[] = "unit_measure.wisdom";
+  const SpmvKey key    = {N, N, 3 * N - 2, 17};
+  PetscScalar   dense[N * N];
+  PetscInt      aij = 0;
+
+  PetscFunctionBegin;
+  (void)unlink(file);
+  for (int turn = 0; turn < 2; turn++) {
+    SPMV_DESTROY_BY(SpmvKeptDestroy) SpmvKept kept = {0};
+    const SpmvSide                           *side = &SpmvFormat_sbccoo.host->side;
+    SpmvTestCSR                               t;
+    SpmvCSR                                   csr;
+    SpmvRequest                               q;
+    SpmvChoice                               *choice;
+    SpmvPlan                                  plan;
+    void                                     *storage;
+
+    for (PetscInt k = 0; k < N * N; k++) dense[k] = PetscAbs(k / N - k % N) < 2 ? 1 : 0;
+    for (PetscInt r = 1; r < N; r++) dense[r * N + r - 1] += (PetscReal)(turn * (200 * r + r % 7)) * PETSC_MACHINE_EPSILON;
+    PetscCall(SpmvTestCSRFromDense(N, N, dense, &t));
+    csr = SpmvTestCSRView(&t);
+    PetscCall(PetscNew(&choice));
+    PetscCall(SpmvRequestDefault(&SpmvFormat_spmv, &q));
+    q.kind    = SPMV_TUNE_MEASURE;
+    q.seconds = 1000;
+    q.allowed = 1 << SPMV_NUMBER_sbccoo;
+    PetscCall(PetscStrncpy(q.wisdom, file, sizeof(q.wisdom)));
+    PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, Baseline, &aij, choice, &kept));
+    PetscCheck(choice->best.number == SPMV_NUMBER_sbccoo && choice->from == (turn ? SPMV_FROM_WISDOM : SPMV_FROM_MEASURE),
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "turn %d: number %d was chosen, from %d", turn, (int)choice->best.number,
+               (int)choice->from);
+    plan = choice->best.plan;
+    PetscCall(SpmvBuild(side, &csr, NULL, &plan, &storage));
+    PetscCheck(plan.value[SBCCOO_PAIRS] == (turn ? SBCCOO_NEAR16 : SBCCOO_EQUAL), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "turn %d: pairs are stored as %d", turn, (int)plan.value[SBCCOO_PAIRS]);
+    PetscCall(SpmvStorageDestroy(side, &storage));
+    PetscCall(PetscFree(choice));
+    PetscCall(SpmvTestCSRDestroy(&t));
+  }
+  (void)unlink(file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
@@ -92,6 +141,7 @@ int main(int argc, char **argv)
   PetscCall(SpmvTestNoUserFile());
   PetscCall(TestBusy());
   PetscCall(TestNoisy());
+  PetscCall(TestWisdomOfOtherValues());
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -250,6 +250,9 @@ static PetscErrorCode WisdomChoice(const SpmvRequest *q, const SpmvCSR *csr, con
   o = (SpmvOption){.number = k, .plan = *SpmvAsked(q, k, backend), .measured = measured, .build = build};
   PetscCall(SpmvPlanRead(side, value + used, &o.plan, &good));
   if (!good) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt p = 0; p < side->nparams; p++) { /* what only users turn is as it was asked for: values of a pattern may differ */
+    if (side->params[p].knob == SPMV_KNOB_USERS && !side->params[p].list) o.plan.value[p] = SpmvAsked(q, k, backend)->value[p];
+  }
   resolved = o.plan;
   PetscCall(SpmvSuits(k, csr, &o.plan, why, sizeof(why)));
   if (!why[0])
