@@ -47,8 +47,8 @@ static const struct {
 #define MEASURE_TURNS   2    /* at most; one is enough ... */
 #define MEASURE_LOST    1.1  /* ... where one takes so many times as long as the other, ... */
 #define MEASURE_APART   1.5  /* ... none where the best one so far took so many times as long before, ... */
-#define MEASURE_HELD    2    /* times more or less than a last cache is counted on for: it may be there or not */
 #define MEASURE_LONG    2e-3 /* ... and for products of so many seconds: the matrix is read from memory */
+#define MEASURE_HELD    2    /* times more or less than a last cache is counted on for: it may be there or not */
 
 /* The least that was measured of a backend */
 static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)

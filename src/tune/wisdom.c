@@ -236,6 +236,7 @@ static PetscErrorCode WisdomChoice(const SpmvRequest *q, const SpmvCSR *csr, con
   double            measured, build;
   PetscInt          k = 0;
   PetscBool         good;
+  const SpmvPlan   *asked;
   SpmvPlan          resolved;
   SpmvOption        o;
 
@@ -247,11 +248,12 @@ static PetscErrorCode WisdomChoice(const SpmvRequest *q, const SpmvCSR *csr, con
   while (k < SPMV_CANDIDATES && strcmp(SpmvCandidate[k]->name, name)) k++;
   if (k < SPMV_CANDIDATES && q->allowed >> k & 1) side = SpmvFormatSide(SpmvCandidate[k], backend);
   if (!side) PetscFunctionReturn(PETSC_SUCCESS);
-  o = (SpmvOption){.number = k, .plan = *SpmvAsked(q, k, backend), .measured = measured, .build = build};
+  asked = SpmvAsked(q, k, backend);
+  o     = (SpmvOption){.number = k, .plan = *asked, .measured = measured, .build = build};
   PetscCall(SpmvPlanRead(side, value + used, &o.plan, &good));
   if (!good) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt p = 0; p < side->nparams; p++) { /* what only users turn is as it was asked for: values of a pattern may differ */
-    if (side->params[p].knob == SPMV_KNOB_USERS && !side->params[p].list) o.plan.value[p] = SpmvAsked(q, k, backend)->value[p];
+    if (side->params[p].knob == SPMV_KNOB_USERS && !side->params[p].list) o.plan.value[p] = asked->value[p];
   }
   resolved = o.plan;
   PetscCall(SpmvSuits(k, csr, &o.plan, why, sizeof(why)));

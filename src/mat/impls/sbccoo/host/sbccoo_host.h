@@ -209,7 +209,6 @@ typedef struct {
 /* SbccooLook: what a sample of the entries beyond the diagonal tells */
 typedef struct {
   PetscInt   looked;    /* entries that were looked at */
-  PetscInt   equal;     /* pairs whose second entry is the first one */
   PetscInt   alone;     /* entries without a partner */
   SbccooTold by[2];     /* what codes of one and of two bytes tell */
   PetscBool  conjugate; /* as SbccooStorage's */

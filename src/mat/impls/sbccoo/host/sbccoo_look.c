@@ -102,20 +102,17 @@ static PetscErrorCode LookLeast(PetscInt n, const PetscScalar pairs[], PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What codes of so many bytes tell of some pairs, and how many need none */
-static PetscErrorCode LookTold(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, size_t codesize, SbccooTold *told,
-                               PetscInt *equals)
+/* What codes of so many bytes tell of some pairs */
+static PetscErrorCode LookTold(PetscInt n, const PetscScalar pairs[], PetscBool conjugate, size_t codesize, SbccooTold *told)
 {
   PetscFunctionBegin;
-  *told   = (SbccooTold){0};
-  *equals = 0;
+  *told = (SbccooTold){0};
   PetscCall(LookLeast(n, pairs, conjugate, codesize, &told->least));
   for (PetscInt k = 0; k < n; k++) {
     const PetscScalar a = conjugate ? PetscConj(pairs[2 * k]) : pairs[2 * k];
     int8_t            code[SBCCOO_CODES * sizeof(int16_t)];
     PetscBool         equal, near = SbccooCode(a, pairs[2 * k + 1], told->least, codesize, code, &equal);
 
-    *equals += equal;
     told->near += near && !equal;
     told->far += !near && !equal;
   }
@@ -127,9 +124,9 @@ static PetscErrorCode LookPairs(PetscInt n, const PetscScalar pairs[], PetscBool
 {
   PetscFunctionBegin;
   *look = (SbccooLook){.conjugate = conjugate};
-  PetscCall(LookTold(n, pairs, conjugate, sizeof(int8_t), &look->by[0], &look->equal));
+  PetscCall(LookTold(n, pairs, conjugate, sizeof(int8_t), &look->by[0]));
   look->by[1] = look->by[0];
-  if (look->by[0].far) PetscCall(LookTold(n, pairs, conjugate, sizeof(int16_t), &look->by[1], &look->equal));
+  if (look->by[0].far) PetscCall(LookTold(n, pairs, conjugate, sizeof(int16_t), &look->by[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

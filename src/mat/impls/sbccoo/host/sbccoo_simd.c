@@ -180,20 +180,20 @@ SPMV_INLINE void SbccooSizes(const SbccooProduct *a, const SbccooPart *p, size_t
   }
 }
 
+SPMV_INLINE void SbccooPartOf(const SbccooProduct *a, const SbccooPart *p, PetscBool transpose)
+{
+  if (a->s->codesize == 2) SbccooRows(a, p, 1, 2, transpose);
+  else if (a->s->codesize) SbccooSizes(a, p, 1, transpose);
+  else SbccooSizes(a, p, 0, transpose);
+}
+
 static void SbccooTask(void *context, PetscInt task)
 {
   const SbccooProduct *a = (const SbccooProduct *)context;
   const SbccooPart    *p = a->s->part + task;
 
-  if (a->transpose) {
-    if (a->s->codesize == 2) SbccooRows(a, p, 1, 2, PETSC_TRUE);
-    else if (a->s->codesize) SbccooSizes(a, p, 1, PETSC_TRUE);
-    else SbccooSizes(a, p, 0, PETSC_TRUE);
-  } else {
-    if (a->s->codesize == 2) SbccooRows(a, p, 1, 2, PETSC_FALSE);
-    else if (a->s->codesize) SbccooSizes(a, p, 1, PETSC_FALSE);
-    else SbccooSizes(a, p, 0, PETSC_FALSE);
-  }
+  if (a->transpose) SbccooPartOf(a, p, PETSC_TRUE);
+  else SbccooPartOf(a, p, PETSC_FALSE);
 }
 
 /* Adds windows to a share of the rows that can be in some, in the order of the parts */

@@ -75,42 +75,29 @@ SPMV_INLINE void SortedRows(SbccooAt *at, size_t codes, PetscBool transpose, Pet
   at->row   = row + rows;
 }
 
-/* The same for any n. A function of its own, so that all it has is in registers */
+/* The same for any n; codes is a constant */
+SPMV_INLINE void SortedAny(SbccooAt *at, size_t codes, PetscBool transpose, PetscInt rows, PetscInt n, PetscInt nboth,
+                           const PetscScalar *x, PetscScalar *y)
+{
+  #define SORTED_CASE(N) \
+  case N: SortedRows(at, codes, PETSC_FALSE, rows, N, 0, x, y); return;
+
+  if (!nboth && !(codes && transpose)) { /* equal pairs are their own transposes */
+    switch (n) {
+      SORTED_LENGTHS(SORTED_CASE)
+    }
+  }
+  if (transpose) SortedRows(at, codes, PETSC_TRUE, rows, n, nboth, x, y);
+  else SortedRows(at, codes, PETSC_FALSE, rows, n, nboth, x, y);
+  #undef SORTED_CASE
+}
+
+/* A function of its own, so that all it has is in registers */
 static __attribute__((noinline)) void SbccooSortedRows(SbccooAt *at, size_t codes, PetscBool transpose, PetscInt rows, PetscInt n,
                                                        PetscInt nboth, const PetscScalar *x, PetscScalar *y)
 {
-  #define SORTED_EQUAL(N) \
-  case N: \
-    SortedRows(at, 0, PETSC_FALSE, rows, N, 0, x, y); \
-    return;
-  #define SORTED_CODES(N) \
-  case N: \
-    SortedRows(at, 1, PETSC_FALSE, rows, N, 0, x, y); \
-    return;
-  #define SORTED_CODES16(N) \
-  case N: SortedRows(at, 2, PETSC_FALSE, rows, N, 0, x, y); return;
-
-  if (!nboth && !codes) {
-    switch (n) {
-      SORTED_LENGTHS(SORTED_EQUAL)
-    }
-  } else if (!nboth && !transpose && codes == 1) {
-    switch (n) {
-      SORTED_LENGTHS(SORTED_CODES)
-    }
-  } else if (!nboth && !transpose) {
-    switch (n) {
-      SORTED_LENGTHS(SORTED_CODES16)
-    }
-  }
-  if (!codes && !transpose) SortedRows(at, 0, PETSC_FALSE, rows, n, nboth, x, y);
-  else if (!codes) SortedRows(at, 0, PETSC_TRUE, rows, n, nboth, x, y);
-  else if (codes == 1 && !transpose) SortedRows(at, 1, PETSC_FALSE, rows, n, nboth, x, y);
-  else if (codes == 1) SortedRows(at, 1, PETSC_TRUE, rows, n, nboth, x, y);
-  else if (!transpose) SortedRows(at, 2, PETSC_FALSE, rows, n, nboth, x, y);
-  else SortedRows(at, 2, PETSC_TRUE, rows, n, nboth, x, y);
-  #undef SORTED_EQUAL
-  #undef SORTED_CODES
-  #undef SORTED_CODES16
+  if (!codes) SortedAny(at, 0, transpose, rows, n, nboth, x, y);
+  else if (codes == 1) SortedAny(at, 1, transpose, rows, n, nboth, x, y);
+  else SortedAny(at, 2, transpose, rows, n, nboth, x, y);
 }
 #endif
