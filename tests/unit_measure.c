@@ -48,6 +48,44 @@ static PetscErrorCode TestBusy(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A clock for which whatever runs takes as long */
+static PetscLogDouble evenstep;
+static PetscErrorCode EvenClock(PetscLogDouble *seconds)
+{
+  static PetscLogDouble now;
+
+  PetscFunctionBegin;
+  now += evenstep;
+  *seconds = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* AIJ's kernel is measured unless it is estimated to take much longer than what was measured */
+static PetscErrorCode TestSafe(void)
+{
+  SpmvTestCSR    t;
+  SpmvChoice    *choice;
+  PetscInt       aij;
+  PetscLogDouble predicted;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  PetscCall(Band(3000, 9, 3, &t));
+  PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1000, &t, &aij, choice));
+  predicted = choice->predicted[SPMV_BACKEND_HOST][SPMV_NUMBER_AIJ];
+  SpmvMeasureBy(EvenClock);
+  for (int safe = 0; safe < 2; safe++) {
+    evenstep = predicted / (safe ? 1.9 : 2.1);
+    PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 1000, &t, &aij, choice));
+    PetscCheck(choice->best.measured > 0 && (aij > 0) == safe, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%d products by AIJ's kernel, estimated %g s, as others took %g s", (int)aij, (double)predicted, (double)evenstep);
+  }
+  SpmvMeasureBy(NULL);
+  PetscCall(BandDestroy(&t));
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A clock for which whatever runs takes from 20 to 30 microseconds */
 static PetscErrorCode NoisyClock(PetscLogDouble *seconds)
 {
@@ -140,6 +178,7 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvTestNoUserFile());
   PetscCall(TestBusy());
+  PetscCall(TestSafe());
   PetscCall(TestNoisy());
   PetscCall(TestWisdomOfOtherValues());
   PetscCall(PetscFinalize());

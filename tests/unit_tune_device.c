@@ -738,15 +738,15 @@ static PetscErrorCode TestWisdom(SpmvRequest *q, SpmvChoice *choice)
   PetscCheck(play.attempts > before && choice->from == SPMV_FROM_MEASURE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "another driver has its wisdom");
   PetscCall(Tune(q, &t, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, &aij, choice));
-  PetscCheck(choice->from == SPMV_FROM_MEASURE && choice->best.plan.backend == SPMV_BACKEND_HOST && aij, PETSC_COMM_SELF,
+  PetscCheck(choice->from == SPMV_FROM_MEASURE && choice->best.plan.backend == SPMV_BACKEND_HOST && choice->products, PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "the host has a device's wisdom");
   before = play.attempts;
   PetscCall(Tune(q, &t, SPMV_BACKEND_AUTO, PETSC_TRUE, &target, &aij, choice));
-  PetscCheck(play.attempts > before && aij && choice->from == SPMV_FROM_MEASURE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCheck(play.attempts > before && choice->products && choice->from == SPMV_FROM_MEASURE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "host and device were not both measured");
   before = play.attempts;
   PetscCall(Tune(q, &t, SPMV_BACKEND_AUTO, PETSC_TRUE, &target, &aij, choice));
-  PetscCheck(play.attempts == before && !aij && choice->from == SPMV_FROM_WISDOM, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+  PetscCheck(play.attempts == before && !choice->products && choice->from == SPMV_FROM_WISDOM, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "they were measured again");
   PetscCall(BandDestroy(&t));
   PetscCall(PetscSNPrintf(lock, sizeof(lock), "%s.lock", file));

@@ -49,6 +49,18 @@ static const struct {
 #define MEASURE_APART   1.5  /* ... none where the best one so far took so many times as long before, ... */
 #define MEASURE_LONG    2e-3 /* ... and for products of so many seconds: the matrix is read from memory */
 #define MEASURE_HELD    2    /* times more or less than a last cache is counted on for: it may be there or not */
+#define MEASURE_SAFE    2    /* AIJ's kernel is measured if its estimate is less than so many times the least */
+
+/* What the best option that was measured costs */
+static PetscLogDouble MeasureCost(const SpmvSearch *search)
+{
+  PetscLogDouble least = PETSC_MAX_REAL;
+
+  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
+    if (o->measured > 0) least = PetscMin(least, SpmvOptionCost(search->request, o));
+  }
+  return least;
+}
 
 /* The least that was measured of a backend */
 static PetscLogDouble MeasureLeast(const SpmvSearch *search, PetscInt backend)
@@ -109,10 +121,7 @@ static PetscErrorCode MeasureKeep(SpmvSearch *search, const SpmvOption *option, 
 {
   PetscFunctionBegin;
   if (!made->own.storage || made->own.side->borrows) PetscFunctionReturn(PETSC_SUCCESS);
-  for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    if (o->measured > 0 && SpmvOptionCost(search->request, o) < SpmvOptionCost(search->request, option))
-      PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (MeasureCost(search) < SpmvOptionCost(search->request, option)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvKeptDestroy(&search->kept));
   search->kept      = *made;
   made->own.storage = NULL;
@@ -242,7 +251,8 @@ static PetscLogDouble MeasureAtBest(const SpmvOption *o)
 
 /*
   True if an option is not likely to be worth measuring. Of a format of which nothing was measured: if another one's is estimated to
-  be much faster; not on a device, of which less is known. Of others: if it is expected to be slower than what was measured
+  be much faster; not on a device, of which less is known. Of others: if it is expected to be slower than what was measured. AIJ's
+  kernel is what nothing may be slower than: it has to be estimated to cost much more than what was measured
 */
 static PetscBool MeasureIsFar(const SpmvSearch *search, const SpmvOption *o, const PetscLogDouble predicted[2],
                               const PetscLogDouble measured[2])
@@ -250,6 +260,7 @@ static PetscBool MeasureIsFar(const SpmvSearch *search, const SpmvOption *o, con
   const PetscInt       backend  = o->plan.backend;
   const PetscLogDouble expected = MeasureExpected(search, o);
 
+  if (o->number == SPMV_NUMBER_AIJ) return (PetscBool)(SpmvOptionCost(search->request, o) / MEASURE_SAFE > MeasureCost(search));
   if (search->measured[backend] >= MeasureLimits[backend].options) return PETSC_TRUE;
   if (expected > 0) return (PetscBool)(expected > MeasureLimits[backend].factor * measured[backend]);
   return (PetscBool)(backend == SPMV_BACKEND_HOST && MeasureAtBest(o) > MeasureLimits[backend].factor * predicted[backend]);
@@ -295,7 +306,7 @@ static PetscErrorCode MeasureNext(SpmvSearch *search, PetscInt *measured)
   else needs += MEASURE_TURNS * (MEASURE_TURN + MEASURE_UNTIMED) * (next->predicted + (best ? best->measured : 0));
   if (now - search->start + needs > q->seconds) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MeasureOption(search, next));
-  search->measured[next->plan.backend]++;
+  if (next->number != SPMV_NUMBER_AIJ) search->measured[next->plan.backend]++;
   *measured = (PetscInt)(next - search->option);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -359,7 +370,7 @@ static PetscErrorCode MeasureOthers(SpmvSearch *search, PetscInt given)
 }
 
 /*
-  Measures options, AIJ's kernel first. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE measures those, then others
+  Measures options. On entry the list has the formats' own plans. SPMV_TUNE_MEASURE measures those, then others
   that the heuristics leave, on a device those around each plan that leads, as soon as it does. SPMV_TUNE_PATIENT begins with all
   shapes, and goes on from the best of each format. Both go one knob after the other, until nothing is new
 */
@@ -375,9 +386,6 @@ PetscErrorCode SpmvMeasure(SpmvSearch *search)
   PetscCall(SpmvMeasureTime(&search->start));
   PetscCall(PetscMalloc2(csr->n, &search->x, csr->m, &search->y));
   for (PetscInt k = 0; k < csr->n; k++) search->x[k] = 1;
-  for (PetscInt k = 0; k < search->n; k++) {
-    if (search->option[k].number == SPMV_NUMBER_AIJ) PetscCall(MeasureOption(search, &search->option[k]));
-  }
   if (MeasureByModel(search->request)) PetscCall(MeasureAll(search));
   PetscCall(MeasureOthers(search, given));
   do {
