@@ -30,13 +30,13 @@ void SpmvMeasureBy(PetscErrorCode (*clock)(PetscLogDouble *seconds))
 
 /*
   Of the host and of a device, whose estimates are worse; the paper measures 28 options in the mean, of one format. On the host, of
-  150 matrices (finite elements as they come, and the real ones) the fastest format is left out of three, and is 1.05 to 1.06 times
-  as fast as what is measured: 1.7 formats in the mean, for 2.1 with a factor of 1.3 (Zen 4)
+  238 finite element matrices the fastest of the formats measured has 0.998 of the speed of the fastest of all, at least 0.88: 1.9 in
+  the mean. With a factor of 1.15 that is 0.996 and 0.82 by 1.75, with 1.3 0.999 and 0.89 by 2.15 (Granite Rapids, in cache)
 */
 static const struct {
   PetscInt       options; /* that are measured besides AIJ's kernel, at most */
   PetscLogDouble factor;  /* how much slower than the least one may be expected */
-} MeasureLimits[] = {[SPMV_BACKEND_HOST] = {3, 1.15}, [SPMV_BACKEND_DEVICE] = {192, 2}};
+} MeasureLimits[] = {[SPMV_BACKEND_HOST] = {3, 1.2}, [SPMV_BACKEND_DEVICE] = {192, 2}};
 
 #define MEASURE_NEAR    1.5  /* of the least: what is measured to take more on a device leads nowhere */
 #define MEASURE_TURN    2    /* timed products of an option, then as many of the best one so far */

@@ -30,7 +30,7 @@ const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS] = {
   {"slices", "Measure vertical slices only where the matrix is wider than high (5)"},
   {"tiles", "Measure only tiles of 1/4 to 4 times the format's own choice, and not larger than the matrix (6)"},
   {"model", "Measure only what is estimated to take at most twice the least, on the host only each format's own plan and at most "
-            "1.15 times"},
+            "1.2 times"},
 };
 
 /* Seconds of a product, and of its part of the set-up if calls are counted */
