@@ -1,9 +1,7 @@
 /*
-  measure.c - errors and times of products, all types taking turns
+  measure.c - times of products, all types taking turns
 
-  Error: |y - yref| / (eps (|A| |x|)_i), the largest over the entries; yref and |A| |x| are sums in long double. It passes
-  if it is at most 4 max(8, sqrt(entries of the row)) in each entry, and y exactly 0 where |A| |x| is. y is full of NaN
-  before. Looked at after the first product and after the last.
+  What a product gives is looked at after the first one and after the last, see exact.c.
 
   Several processes do all of this at once; the first one is not alone at any time, see BenchGoesOn().
 
@@ -17,7 +15,6 @@
   device are timed, it says nothing, and is left out.
 */
 #include "spmvbench.h"
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -28,12 +25,6 @@
 #define BATCH       0.010 /* seconds of one type's products in a round, about; less where LEAST_ROUND of these are too long */
 #define READ_BATCH  0.005
 #define LEAST_ROUND 8 /* one for each loop of readloop.c */
-
-/* What the product should be: [m] */
-typedef struct {
-  long double re, im;
-  long double size; /* (|A| |x|)_i */
-} BenchExact;
 
 double BenchClock(void)
 {
@@ -48,83 +39,6 @@ static int CompareDouble(const void *a, const void *b)
   const double p = *(const double *)a, q = *(const double *)b;
 
   return (p > q) - (p < q);
-}
-
-/* x of either sign, from 1e-4 to 1e3 in size, fixed seed */
-static PetscErrorCode VecFillMixed(Vec x)
-{
-  PetscScalar *a;
-  PetscInt     n;
-  uint64_t     state = 20240607;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArray(x, &a));
-  for (PetscInt k = 0; k < n; k++) {
-    a[k] = (PetscReal)(BenchSigned(&state) * pow(10, 6 * BenchUniform(&state) - 3));
-#if defined(PETSC_USE_COMPLEX)
-    a[k] = PetscCMPLX(PetscRealPart(a[k]), (PetscReal)(BenchSigned(&state) * pow(10, 6 * BenchUniform(&state) - 3)));
-#endif
-  }
-  PetscCall(VecRestoreArray(x, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode VecFillNaN(Vec y)
-{
-  PetscScalar *a;
-  PetscInt     n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(y, &n));
-  PetscCall(VecGetArray(y, &a));
-  for (PetscInt k = 0; k < n; k++) a[k] = (PetscScalar)NAN;
-  PetscCall(VecRestoreArray(y, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode BenchExactCompute(const BenchMatrix *M, Vec x, BenchExact exact[])
-{
-  const PetscScalar *b;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(x, &b));
-  for (PetscInt r = 0; r < M->m; r++) {
-    BenchExact e = {0, 0, 0};
-
-    for (PetscInt k = M->i[r]; k < M->i[r + 1]; k++) {
-      const long double are = PetscRealPart(M->a[k]), aim = PetscImaginaryPart(M->a[k]);
-      const long double bre = PetscRealPart(b[M->j[k]]), bim = PetscImaginaryPart(b[M->j[k]]);
-
-      e.re += are * bre - aim * bim;
-      e.im += are * bim + aim * bre;
-      e.size += PetscDefined(USE_COMPLEX) ? sqrtl((are * are + aim * aim) * (bre * bre + bim * bim)) : fabsl(are * bre);
-    }
-    exact[r] = e;
-  }
-  PetscCall(VecRestoreArrayRead(x, &b));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Looks at y and keeps the worst in t->error and t->pass */
-static PetscErrorCode BenchErrorAdd(const BenchMatrix *M, const BenchExact exact[], Vec y, BenchType *t)
-{
-  const PetscScalar *a;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(y, &a));
-  for (PetscInt r = 0; r < M->m; r++) {
-    const long double re = PetscRealPart(a[r]) - exact[r].re, im = PetscImaginaryPart(a[r]) - exact[r].im;
-    const double      bound = 4 * PetscMax(8, sqrt((double)(M->i[r + 1] - M->i[r])));
-    long double       error = PetscDefined(USE_COMPLEX) ? sqrtl(re * re + im * im) : fabsl(re);
-
-    if (error != 0 || isnan(error))
-      error = exact[r].size > 0 && !isnan(error) ? error / (PETSC_MACHINE_EPSILON * exact[r].size) : INFINITY;
-    t->error = PetscMax(t->error, (double)error);
-    if (!(error <= bound)) t->pass = PETSC_FALSE;
-  }
-  PetscCall(VecRestoreArrayRead(y, &a));
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ---- the first product ---- */
@@ -150,7 +64,7 @@ static PetscErrorCode BenchFirstProduct(void *context)
   for (PetscInt k = 0; k < n; k++) {
     if (k) PetscCall(BenchTypeForget(f->t));
     PetscCall(BenchTypeBuild(f->M, f->run->threads, f->t));
-    PetscCall(VecFillNaN(f->y));
+    PetscCall(BenchFillNaN(f->y));
     start = BenchClock();
     PetscCall(MatMult(f->t->A, f->x, f->y));
     first[k] = BenchClock() - start;
@@ -389,7 +303,7 @@ PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count,
   run->rounds = 0;
   PetscCall(VecCreateSeq(PETSC_COMM_SELF, M->n, &first.x));
   PetscCall(VecCreateSeq(PETSC_COMM_SELF, M->m, &first.y));
-  PetscCall(VecFillMixed(first.x));
+  PetscCall(BenchFillMixed(first.x));
   PetscCall(PetscMalloc1(M->m, &exact));
   PetscCall(BenchExactCompute(M, first.x, exact));
   first.exact = exact;
@@ -401,7 +315,7 @@ PetscErrorCode BenchMeasure(const BenchMatrix *M, BenchRun *run, PetscInt count,
   }
   for (PetscInt k = 0; k < count; k++) {
     if (!types[k].A) continue;
-    PetscCall(VecFillNaN(first.y));
+    PetscCall(BenchFillNaN(first.y));
     PetscCall(MatMult(types[k].A, first.x, first.y));
     PetscCall(BenchErrorAdd(M, exact, first.y, &types[k]));
     if (!types[k].pass) *good = PETSC_FALSE;

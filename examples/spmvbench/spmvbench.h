@@ -8,7 +8,8 @@
                 p2.c  quadratic finite elements
   types.c       a BenchMatrix becomes a Mat of some type with some options; the bytes it stores
   peers.c       libraries to race against: peer_mkl.c, peer_rsb.c, peer_cusparse.c
-  measure.c     errors and times of products, all types taking turns
+  measure.c     times of products, all types taking turns
+  exact.c       what a product should be, and how far from it one is
   operation.c   what is timed besides products: transposed ones, several columns, new values, kernels alone
   readloop.c    how fast can memory be read?
   report.c      table, CSV, summary
@@ -134,6 +135,17 @@ extern PetscErrorCode BenchOperationParse(const char[], BenchRun *);
 extern PetscErrorCode BenchOperationSetUp(const BenchMatrix *, const BenchRun *, Vec, BenchType *);
 extern PetscErrorCode BenchOperate(const BenchRun *, const BenchType *, PetscInt, Vec, Vec);
 extern PetscErrorCode BenchOperationReset(BenchType *);
+
+/* exact.c: what one entry of a product should be */
+typedef struct {
+  long double re, im;
+  long double size; /* (|A| |x|)_i */
+} BenchExact;
+
+extern PetscErrorCode BenchExactCompute(const BenchMatrix *, Vec, BenchExact[]);
+extern PetscErrorCode BenchErrorAdd(const BenchMatrix *, const BenchExact[], Vec, BenchType *);
+extern PetscErrorCode BenchFillMixed(Vec);
+extern PetscErrorCode BenchFillNaN(Vec);
 
 /* measure.c, readloop.c */
 typedef uint64_t      BenchReader(const void *, size_t);
