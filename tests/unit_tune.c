@@ -95,6 +95,39 @@ static PetscErrorCode TestTune(void)
   PetscFunctionReturn(0);
 }
 
+/* Each candidate is estimated, or it is said why not: here because a cache has the matrix, or as no entry has a partner */
+static PetscErrorCode TestLeft(void)
+{
+  SpmvTestCSR t;
+  SpmvChoice *choice;
+  PetscInt    aij, left[2] = {0, 0};
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&choice));
+  for (int large = 0; large < 2; large++) {
+    char text[1024] = ", ";
+
+    PetscCall(Band(large ? 100000 : 3000, 9, 3, &t));
+    PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
+    PetscCall(SpmvChoiceText(choice, 3, text + 2, sizeof(text) - 2));
+    for (int k = 0; k < SPMV_CANDIDATES; k++) {
+      char said[64];
+
+      PetscCall(PetscSNPrintf(said, sizeof(said), ", %s (", SpmvCandidate[k]->name));
+      PetscCheck((choice->predicted[SPMV_BACKEND_HOST][k] > 0) == !strstr(text, said), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%s is estimated to take %g s, and this is left out: %s", SpmvCandidate[k]->name,
+                 (double)choice->predicted[SPMV_BACKEND_HOST][k], text);
+      left[large] += choice->predicted[SPMV_BACKEND_HOST][k] <= 0;
+    }
+    PetscCheck(!large || strstr(text, "have no partner"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "half of a band above the diagonal: %s",
+               text);
+    PetscCall(BandDestroy(&t));
+  }
+  PetscCheck(left[0] && left[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d and %d are left out", (int)left[0], (int)left[1]);
+  PetscCall(PetscFree(choice));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* In the second cache a candidate that others are faster than is looked at where nodes have as many unknowns as fill its vectors */
 static PetscErrorCode TestNodes(void)
 {
@@ -345,6 +378,7 @@ int main(int argc, char **argv)
   PetscCall(TestDefault());
   PetscCall(TestText());
   PetscCall(TestTune());
+  PetscCall(TestLeft());
   PetscCall(TestNodes());
   PetscCall(TestThreads());
   PetscCall(TestCaches());

@@ -21,13 +21,13 @@ PetscErrorCode SpmvSearchAdd(SpmvSearch *search, PetscInt number, const SpmvPlan
   const SpmvSide   *side   = SpmvFormatSide(SpmvCandidate[number], asked->backend);
   const SpmvTarget *target = asked->backend == SPMV_BACKEND_DEVICE ? search->sample.target : NULL;
   SpmvPlan          plan   = *asked;
-  char              why[512];
+  char             *why    = search->why;
 
   PetscFunctionBegin;
-  PetscCall(SpmvSuits(number, csr, asked, why, sizeof(why)));
+  PetscCall(SpmvSuits(number, csr, asked, why, sizeof(search->why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   if (search->request->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(csr, search->request->isa, target, number, &plan, NULL));
-  PetscCall(SpmvResolve(side, csr, target ? target->info : NULL, &plan, why, sizeof(why)));
+  PetscCall(SpmvResolve(side, csr, target ? target->info : NULL, &plan, why, sizeof(search->why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < search->n; k++) {
     if (search->option[k].number == number && !memcmp(&search->option[k].plan, &plan, sizeof(plan)))

@@ -203,6 +203,15 @@ static PetscBool TuneIsNear(const SpmvRequest *q, const SpmvCSR *csr, PetscInt n
   return SpmvMachineHasRows(csr);
 }
 
+/* Tells why a candidate of the host is not looked at */
+static PetscErrorCode TuneLeave(PetscInt number, const char why[], SpmvChoice *choice)
+{
+  PetscFunctionBegin;
+  PetscCall(
+    SpmvAppend(choice->left, sizeof(choice->left), "%s%s (%s)", choice->left[0] ? ", " : "", SpmvCandidate[number]->name, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Estimates each candidate under the plan that is chosen for it, for the backend or, where host and device are compared, for both;
   to measure, other values of its knobs as well
@@ -224,7 +233,13 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const 
     search.moving = SpmvMoveSeconds(&target->rates, (PetscLogDouble)csr->m, (PetscLogDouble)csr->n);
   for (PetscInt k = 0; k < SPMV_CANDIDATES; k++) {
     if (!(q->allowed >> k & 1)) continue;
-    if (choice->backend != SPMV_BACKEND_DEVICE && !TuneIsNear(q, csr, k)) PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
+    if (choice->backend != SPMV_BACKEND_DEVICE) {
+      if (TuneIsNear(q, csr, k)) PetscCall(TuneLeave(k, "others are faster where a cache has the matrix", choice));
+      else {
+        PetscCall(SpmvSearchAdd(&search, k, &q->host[k]));
+        if (search.why[0]) PetscCall(TuneLeave(k, search.why, choice));
+      }
+    }
     if (choice->backend != SPMV_BACKEND_HOST && SpmvCandidate[k]->device) PetscCall(SpmvSearchAdd(&search, k, &q->device[k]));
     if (q->kind == SPMV_TUNE_OFF && search.n) break; /* the first one, by the host or the device */
   }

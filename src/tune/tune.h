@@ -84,6 +84,7 @@ typedef struct {
   PetscLogDouble seconds;                       /* that measuring took */
   PetscInt       compiled, reused;              /* programs of a device: made from source; from disk or memory */
   PetscLogDouble predicted[2][SPMV_CANDIDATES]; /* by backend, the least for a product by each candidate; 0: not looked at */
+  char           left[512];                     /* candidates that are allowed and were not looked at, and why, for the host */
 } SpmvChoice;
 
 /* SpmvHeuristic: a rule that keeps options from being measured, -mat_spmv_tune_<name> */
@@ -96,7 +97,7 @@ typedef struct {
 #define SPMV_HEURISTIC_MODEL (SPMV_HEURISTICS - 1)
 extern const SpmvHeuristic SpmvHeuristics[SPMV_HEURISTICS];
 
-#define SPMV_CHOICE_LINES 3 /* of SpmvChoiceText() */
+#define SPMV_CHOICE_LINES 4 /* of SpmvChoiceText() */
 
 /* What is asked of a candidate for a backend */
 static inline const SpmvPlan *SpmvAsked(const SpmvRequest *q, PetscInt number, PetscInt backend)
@@ -166,6 +167,7 @@ typedef struct {
   SpmvSample         sample;
   PetscInt           n;
   SpmvOption        *option;                  /* [n] */
+  char               why[512];                /* why the last option was not added; empty: it was, or is there */
   SpmvChoice        *choice;                  /* that will be made; counts what was measured */
   PetscInt           measured[2];             /* options, by backend, besides AIJ's kernel */
   PetscLogDouble     off[2][SPMV_CANDIDATES]; /* by backend, measured over predicted of the best; 0: none was measured */

@@ -65,7 +65,10 @@ static PetscErrorCode WordsConsidered(const SpmvChoice *c, char text[], size_t s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Line 0: what was chosen, and how; line 1: the next best; line 2: all that was considered. Without a line end */
+/*
+  Line 0: what was chosen, and how; line 1: the next best; line 2: all that was considered; line 3: what was not, and why. Without a
+  line end
+*/
 PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], size_t size)
 {
   static const char *const from[SPMV_FROM_COUNT] = {"as asked",
@@ -79,6 +82,7 @@ PetscErrorCode SpmvChoiceText(const SpmvChoice *c, PetscInt line, char text[], s
   text[0] = 0;
   if (line == 1 && c->second.number >= 0) PetscCall(SpmvOptionText(&c->second, text, size));
   if (line == 2) PetscCall(WordsConsidered(c, text, size));
+  if (line == 3) PetscCall(SpmvAppend(text, size, "%s", c->left));
   if (line) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOptionText(&c->best, text, size));
   PetscCall(SpmvAppend(text, size, "%s", from[c->from]));

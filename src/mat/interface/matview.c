@@ -78,7 +78,7 @@ static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char whi
 /* What was chosen and why, if there was a choice; synchronized printing is on */
 static PetscErrorCode SpmvShadowViewChoice(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
-  static const char *const names[SPMV_CHOICE_LINES] = {"chosen", "next best", "considered"};
+  static const char *const names[SPMV_CHOICE_LINES] = {"chosen", "next best", "considered", "left out"};
 
   PetscFunctionBegin;
   if (!s->seq.choice.known || s->seq.choice.from == SPMV_FROM_ASKED) PetscFunctionReturn(PETSC_SUCCESS);
