@@ -115,7 +115,7 @@ static PetscErrorCode TestMeasure(void)
   PetscCheck(!setenv("XDG_CONFIG_HOME", folder, 1), PETSC_COMM_SELF, PETSC_ERR_SYS, "setenv");
   SpmvMachineFile(file, sizeof(file));
   SpmvMachineAssumed(&machine);
-  PetscCall(SpmvCalibrate(PART, &machine, &error));
+  PetscCall(SpmvCalibrate(PART, SpmvCalibrateMatrix, &machine, &error));
   PetscCheck(error >= 0 && machine.cycle > 0 && machine.byte[3] >= machine.byte[1] && machine.line[3] >= machine.line[1] &&
                machine.isa[SPMV_SCALAR] > 0 && machine.learnt >= 1024 && machine.parallel > 0 && machine.streams >= 1 &&
                machine.last >= machine.cache[SPMV_LEVELS - 2],

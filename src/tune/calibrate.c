@@ -116,7 +116,7 @@ static PetscErrorCode MeasureMatrix(const SpmvCSR *csr, Measured *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MeasureRates(PetscInt part, SpmvMachine *machine, PetscLogDouble *error)
+static PetscErrorCode MeasureRates(PetscInt part, SpmvCalibrateMatrixFn *matrix, SpmvMachine *machine, PetscLogDouble *error)
 {
   SPMV_DESTROY_BY(MeasuredDestroy)
   Measured measured = {0};
@@ -127,7 +127,7 @@ static PetscErrorCode MeasureRates(PetscInt part, SpmvMachine *machine, PetscLog
     SPMV_DESTROY_BY(SpmvCalibrateMatrixDestroy)
     SpmvCSR csr = {0};
 
-    PetscCall(SpmvCalibrateMatrix(number, part, &csr, name, sizeof(name)));
+    PetscCall((*matrix)(number, part, &csr, name, sizeof(name)));
     if (!csr.m) break;
     PetscCall(MeasureMatrix(&csr, &measured));
     PetscCall(PetscInfo(NULL, "measured %s: %" PetscInt_FMT " rows, %" PetscInt_FMT " nonzeros\n", name, csr.m, csr.i[csr.m]));
@@ -232,18 +232,19 @@ static void RunParallel(void *context)
 /*
   SpmvCalibrate - measures this machine, which takes about 25 seconds
 
-  part: by which sizes of matrices are divided; 1 but in tests. machine: on entry what is assumed, which SpmvMachineGet() tells
+  part: by which sizes of matrices are divided; 1 but in tests. matrix: those that rates are fitted to, SpmvCalibrateMatrix() but for
+  reports on what a fit to some tells of others. machine: on entry what is assumed, which SpmvMachineGet() tells
   from then on but for the size of the last cache. error: on return how far the estimate is from what was measured, the mean of
   |log(predicted / measured)|. Nothing else should run meanwhile
 */
-PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error)
+PetscErrorCode SpmvCalibrate(PetscInt part, SpmvCalibrateMatrixFn *matrix, SpmvMachine *machine, PetscLogDouble *error)
 {
   PetscLogDouble parallel = 0;
 
   PetscFunctionBegin;
   PetscCall(SpmvCalibrateLast(part, machine));
   SpmvMachineSet(machine); /* estimates are to know it */
-  PetscCall(MeasureRates(part, machine, error));
+  PetscCall(MeasureRates(part, matrix, machine, error));
   PetscCall(MeasureIsas(part, machine));
   PetscCall(MeasureLearnt(machine));
   PetscCall(SpmvCalibrateStreams(part, machine));
@@ -301,7 +302,7 @@ static PetscErrorCode CalibrateFirst(const char file[], SpmvMachine *machine)
   PetscFunctionBegin;
   PetscCall(PetscTime(&start));
   SpmvMachineAlone(PETSC_TRUE);
-  ierr = SpmvCalibrate(1, machine, &error);
+  ierr = SpmvCalibrate(1, SpmvCalibrateMatrix, machine, &error);
   SpmvMachineAlone(PETSC_FALSE);
   PetscCall(ierr);
   PetscCall(PetscTime(&end));

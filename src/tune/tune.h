@@ -117,8 +117,8 @@ typedef enum {
 
 /* SpmvReach: how often the entries of x, as rows come, are in none of some caches */
 typedef struct {
-  PetscLogDouble accesses;            /* entries that were looked at, 0 as long as none were */
-  PetscLogDouble far[SPMV_LEVELS];    /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
+  PetscLogDouble accesses;         /* entries that were looked at, 0 as long as none were */
+  PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
   PetscLogDouble beside[SPMV_LEVELS]; /* the same where y, as it is written out of order, takes as much of the caches as x */
 } SpmvReach;
 
@@ -237,17 +237,19 @@ extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
 /* calibrate.c and its kin: rates of this machine, from products of matrices that are made for it, and what else is measured of it */
 #define SPMV_CALIBRATE_SECONDS 0.015 /* to measure something in, about, ... */
 #define SPMV_CALIBRATE_BATCHES 5     /* ... and how many times at least */
-extern PetscErrorCode SpmvCalibrate(PetscInt part, SpmvMachine *machine, PetscLogDouble *error);
-extern PetscErrorCode SpmvCalibrateTime(void (*run)(void *context), void *context, PetscLogDouble *seconds);
-extern PetscErrorCode SpmvCalibrateLast(PetscInt part, SpmvMachine *machine);
-extern PetscErrorCode SpmvCalibrateStreams(PetscInt part, SpmvMachine *machine);
-extern PetscErrorCode SpmvCalibrateFit(PetscInt n, const SpmvTerms terms[], const PetscLogDouble seconds[], SpmvMachine *machine,
-                                       PetscLogDouble *error);
-extern void           SpmvCalibrateOrder(SpmvMachine *machine);
-extern PetscErrorCode SpmvCalibrateSave(const char file[], const SpmvMachine *machine);
-extern PetscErrorCode SpmvCalibrateInitialize(void);
-extern PetscErrorCode SpmvCalibrateMatrix(PetscInt number, PetscInt part, SpmvCSR *csr, char name[], size_t size);
-extern PetscErrorCode SpmvCalibrateMatrixDestroy(SpmvCSR *csr);
+/* Makes matrix `number`, whose sizes are divided by `part`, to be freed by SpmvCalibrateMatrixDestroy(); csr->m: 0: there are no more */
+typedef PetscErrorCode SpmvCalibrateMatrixFn(PetscInt number, PetscInt part, SpmvCSR *csr, char name[], size_t size);
+extern PetscErrorCode  SpmvCalibrate(PetscInt part, SpmvCalibrateMatrixFn *matrix, SpmvMachine *machine, PetscLogDouble *error);
+extern PetscErrorCode  SpmvCalibrateTime(void (*run)(void *context), void *context, PetscLogDouble *seconds);
+extern PetscErrorCode  SpmvCalibrateLast(PetscInt part, SpmvMachine *machine);
+extern PetscErrorCode  SpmvCalibrateStreams(PetscInt part, SpmvMachine *machine);
+extern PetscErrorCode  SpmvCalibrateFit(PetscInt n, const SpmvTerms terms[], const PetscLogDouble seconds[], SpmvMachine *machine,
+                                        PetscLogDouble *error);
+extern void            SpmvCalibrateOrder(SpmvMachine *machine);
+extern PetscErrorCode  SpmvCalibrateSave(const char file[], const SpmvMachine *machine);
+extern PetscErrorCode  SpmvCalibrateInitialize(void);
+extern SpmvCalibrateMatrixFn SpmvCalibrateMatrix;
+extern PetscErrorCode        SpmvCalibrateMatrixDestroy(SpmvCSR *csr);
 
 /* wisdom.c: choices that were measured, in files */
 #define SPMV_WISDOM_LINE 1024 /* characters of a line, at most */
