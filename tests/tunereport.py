@@ -203,7 +203,7 @@ def grid():
 def setup():
     """choosing, making and both, in products of aij; what was predicted of making over what it took"""
     text, _, _ = tune(['a', 'out'])
-    has(text, '| in cache | 1 | 2.0 | 1.0 | 3.0 | 3.0 | 2.00 | 2.00 |', '| out of cache | 1 | 0.1 | 0.0 | 0.1 | 0.1 | 2.00 | 2.00 |', '| all | 2 | ')
+    has(text, '| in cache | 1 | 2.0 | 1.0 | 1.0 (a) | 3.0 | 3.0 | 2.00 | 2.00 |', '| out of cache | 1 | 0.1 | 0.0 | 0.0 (out) | 0.1 | 0.1 | 2.00 | 2.00 |', '| all | 2 | ')
     text, _, _ = tune(['a'], told="of 16 ways, of which 0 kB are counted on: y; rates are Zen 9's")
     has(text, '| out of cache | 1 | 2.0 |', 'in the 0 MB of the last one', "ones of Zen 9.")
 
