@@ -195,7 +195,11 @@ static PetscErrorCode SbccooSetValues(const SpmvCSR *csr, void *storage)
 
   PetscFunctionBegin;
   if (s->filled && upper == s->upper && (!upper || hermitian == s->conjugate)) PetscCall(SbccooRenew(csr, s, &done));
-  if (!done) PetscCall(SbccooFill(csr, PETSC_FALSE, SBCCOO_FOUND, s));
+  if (!done) {
+    PetscCall(SbccooPlacesDestroy(&s->places));
+    s->renewed = 0;
+    PetscCall(SbccooFill(csr, PETSC_FALSE, SBCCOO_FOUND, s));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,6 +220,12 @@ static PetscErrorCode SbccooArrays(const void *storage, PetscInt *narrays, SpmvA
   if (s->row) arrays[k++] = SPMV_ARRAY("rows", s->row, (size_t)s->nb, 1, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("fronts", s->front, (size_t)s->nchunks, word);
   arrays[k++] = SPMV_ARRAY("plain rows", s->plain, (size_t)s->nb, 1, .aside = PETSC_TRUE);
+  if (s->places.pair) {
+    arrays[k++] = SPMV_ARRAY("places", s->places.pair, 2 * s->nblocks, sizeof(uint32_t), .aside = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("diagonal places", s->places.diagonal, (size_t)s->nb, sizeof(uint32_t), .aside = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("both places", s->places.both, 2 * s->nboth, sizeof(uint32_t), .aside = PETSC_TRUE);
+    arrays[k++] = SPMV_ARRAY("single places", s->places.rest, rest, sizeof(uint32_t), .aside = PETSC_TRUE);
+  }
   arrays[k++] = SPMV_ARRAY("single values", s->restvalue, rest, entry, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("single columns", s->restcolumn, rest, word, .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("single rows", s->restrow, rows, word, .is_values = PETSC_TRUE);

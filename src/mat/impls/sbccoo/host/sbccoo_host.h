@@ -7,7 +7,7 @@
   sbccoo_look.c    what a sample of the pairs tells: whether the format suits a matrix, and what is stored of a pair
   sbccoo_walk.h    the pairs of a matrix, block row by block row
   sbccoo_fill.c    the arrays of the halves from them; sbccoo_cut.h has rows of scalars
-  sbccoo_renew.c   new values in these arrays
+  sbccoo_renew.c   new values in these arrays; sbccoo_places.c if they change again
   sbccoo_rest.c    the entries that are in no pair
   sbccoo_plan.c    plans worth an estimate and their work
   sbccoo_simd.c    the products: sbccoo_blocks.h, sbccoo_scalars.h have a row, sbccoo_sorted.h those of one length
@@ -85,6 +85,16 @@ typedef struct {
   size_t   window;        /* place of the window's first entry */
 } SbccooPart;
 
+#define SBCCOO_NOWHERE UINT32_MAX /* a place: there is no such entry */
+
+/* SbccooPlaces: which of AIJ's entries those of a storage of scalars are; NULL: they are not known */
+typedef struct {
+  uint32_t *diagonal; /* [nb] */
+  uint32_t *pair;     /* [nblocks][2] the first entry and the second one */
+  uint32_t *both;     /* [2 nboth] */
+  uint32_t *rest;     /* [nrest] */
+} SbccooPlaces;
+
 /*
   SbccooStorage: halves and rest
 
@@ -137,7 +147,9 @@ typedef struct {
   PetscScalar *restvalue;        /* [nrest] */
   size_t       restroom[2];      /* rows and entries that there is room for */
   size_t       untold;           /* pairs of blocks that are in the rest: there are no codes to tell the second entries */
-  PetscBool    filled;           /* all arrays are there: SbccooFill() came to its end */
+  SbccooPlaces places;
+  PetscInt     renewed; /* how often values were new, as far as it matters; negative: places are of no use */
+  PetscBool    filled;  /* all arrays are there: SbccooFill() came to its end */
 
   PetscInt     nparts;
   SbccooPart  *part;   /* [nparts] */
@@ -251,6 +263,11 @@ extern PetscErrorCode SbccooFill(const SpmvCSR *csr, PetscBool pattern, PetscInt
 
 /* sbccoo_renew.c */
 extern PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done);
+
+/* sbccoo_places.c */
+extern PetscErrorCode SbccooPlacesMake(const SpmvCSR *csr, SbccooStorage *s);
+extern PetscErrorCode SbccooPlacesSet(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done);
+extern PetscErrorCode SbccooPlacesDestroy(SbccooPlaces *places);
 
 /* sbccoo_rest.c: entries one by one, in the order in which they are found; what is beyond the room is counted, not kept */
 typedef struct {

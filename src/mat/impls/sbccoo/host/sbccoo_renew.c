@@ -5,19 +5,12 @@
   plain rows no column is compared with another. A pair of blocks that no code tells has one that says so. Without codes, and of
   scalars, a pair that is not told any more is 0 in its place, and both its entries are in the rest. Where there are more than some
   of these, or no room for what no codes tell, the arrays are made anew instead.
+
+  Scalars whose values change a second time keep where AIJ has them (sbccoo_places.c), as long as all pairs are told.
 */
-#include "sbccoo_walk.h"
+#include "sbccoo_renew.h"
 
 #define RENEW_FAR 256 /* of so many pairs one more may be in the rest than when it was built, and a few */
-
-/* Where the next row is in the arrays */
-typedef struct {
-  PetscScalar *value, *both;
-  int8_t      *code;
-  uint16_t    *index;
-  SbccooFars   fars;
-  size_t       far; /* pairs so far that are in the rest since they are not told */
-} RenewPlace;
 
 /* Which of n blocks that are stored is the c-th in the order of the columns */
 static inline PetscInt RenewStored(PetscInt n, PetscInt c)
@@ -139,15 +132,6 @@ static inline PetscInt RenewSlot(RenewSlots *s, int alone)
   s->in += !alone;
   return to;
 }
-
-/* A row of scalars, where it is stored */
-typedef struct {
-  RenewPlace     at;
-  const uint8_t *mask;
-  PetscScalar   *mate; /* of the chunk's second entries, those of the row */
-  PetscInt       count[3];
-  PetscBool      wide;
-} RenewRow;
 
 /* Values of row i, which is plain, of rows by their lengths: the first entries of pairs to at.value and the second ones to mate */
 static void RenewSortedRow(SbccooWalk *w, PetscInt i, const RenewRow *row)
@@ -276,42 +260,6 @@ static size_t RenewFarRow(SbccooWalk *w, PetscInt i, const RenewRow *row, size_t
   return far;
 }
 
-/*
-  Where the rows of a chunk of n are, from `at` on; returns what the next chunk begins with. row: as SbccooStorage's, of the chunk
-*/
-static RenewPlace RenewFind(const SbccooWalk *w, const uint8_t row[], const uint8_t **mask, PetscInt n, RenewPlace at,
-                            RenewRow rows[])
-{
-  const PetscScalar *first = at.value;
-
-  for (PetscInt done = 0; done < n;) {
-    const uint16_t word = *at.index++;
-    const PetscInt end  = done + (row ? *at.index++ : 1);
-
-    for (; done < end; done++) {
-      RenewRow *r     = rows + (row ? row[done] : done);
-      size_t    pairs = 0;
-
-      r->wide = (PetscBool)(word == SBCCOO_WIDE);
-      SbccooCounts(word, (PetscBool)(row != NULL), r->count);
-      if (PetscUnlikely(r->wide)) {
-        for (int c = 0; c < 3; c++) r->count[c] = (PetscInt)SbccooNumber(at.index, c, PETSC_TRUE);
-        at.index += 6;
-      }
-      r->at   = at;
-      r->mate = w->mate + (at.value - first);
-      r->mask = *mask;
-      for (PetscInt p = 0; p < r->count[0]; p++) pairs += (size_t)__builtin_popcount(*(*mask)++);
-      pairs += (size_t)r->count[1];
-      at.value += pairs;
-      if (at.code) at.code += pairs * SBCCOO_CODES * w->codesize;
-      at.both += 2 * r->count[2];
-      at.index += (r->wide ? 2 : 1) * (r->count[0] + r->count[1] + r->count[2]);
-    }
-  }
-  return at;
-}
-
 /* The n rows of a chunk from row `first` on, which are where `rows` says, and have `pairs` pairs that are told; returns how many are not */
 static size_t RenewChunk(SbccooWalk *w, SbccooStorage *s, PetscInt first, PetscInt n, const RenewRow rows[],
                          const RenewPlace *begin, size_t pairs)
@@ -349,7 +297,7 @@ static void RenewChunks(SbccooWalk *w, SbccooStorage *s, size_t limit, RenewPlac
       const PetscInt   n     = PetscMin(SBCCOO_CHUNK, s->part[p].last - first);
       const RenewPlace begin = *at;
 
-      *at = RenewFind(w, s->row ? s->row + first : NULL, &mask, n, begin, rows);
+      *at = RenewFind(w->codesize, w->mate, s->row ? s->row + first : NULL, &mask, n, begin, rows);
       at->far += RenewChunk(w, s, first, n, rows, &begin, (size_t)(at->value - begin.value));
     }
   }
@@ -372,6 +320,12 @@ PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done
   const size_t limit = 4 + s->untold + s->nblocks * SbccooEntries(s) / RENEW_FAR;
 
   PetscFunctionBegin;
+  if (s->places.pair) {
+    PetscCall(SbccooPlacesSet(csr, s, done));
+    if (*done) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(SbccooPlacesDestroy(&s->places));
+    s->renewed = -1;
+  }
   PetscCall(SbccooWalkCreate(csr, s, &w));
   PetscCall(SbccooListRoom(s->restroom[1] + 2 * limit, &list));
   SbccooWalkBegin(s, &w);
@@ -388,5 +342,6 @@ PetscErrorCode SbccooRenew(const SpmvCSR *csr, SbccooStorage *s, PetscBool *done
   s->nfar = at.fars.n;
   *done   = (PetscBool)(at.far <= limit && list.n <= list.room && s->nfar <= s->farroom);
   if (*done) PetscCall(SbccooRestSet(&list, s));
+  if (*done && s->b == 1 && !at.far && s->renewed >= 0 && s->renewed++) PetscCall(SbccooPlacesMake(csr, s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
