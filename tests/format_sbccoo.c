@@ -380,6 +380,65 @@ static PetscErrorCode TestKinds(PetscInt m, PetscInt n, PetscInt b, PetscInt thr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The first pair of entries beyond the diagonal, of which the first one becomes another number; false: there is none */
+static PetscBool BreakPair(SpmvTestCSR *t)
+{
+  for (PetscInt i = 0; i < t->m; i++) {
+    for (PetscInt k = t->i[i]; k < t->i[i + 1]; k++) {
+      const PetscInt j = t->j[k];
+
+      if (j <= i || j >= t->m) continue;
+      for (PetscInt q = t->i[j]; q < t->i[j + 1]; q++) {
+        if (t->j[q] != i) continue;
+        t->a[k] += 1;
+        return PETSC_TRUE;
+      }
+    }
+  }
+  return PETSC_FALSE;
+}
+
+/*
+  Scalars whose values change again and again: from the second change on it is known where AIJ has them, until a pair is not told.
+  Each time the storage decodes to the values
+*/
+#define BREAK 6 /* the change with a pair that is not told */
+static PetscErrorCode TestAgain(PetscInt m, PetscInt n, PetscInt threads, double density, double missing, PetscRandom rand)
+{
+  const Kind  kinds[] = {KIND_EQUAL, KIND_NOISE, KIND_CONJUGATE};
+  SpmvTestCSR t;
+  SpmvCSR     csr;
+  PetscInt    wrong = 0;
+
+  PetscFunctionBegin;
+  PetscCall(Pattern(m, n, 1, density, missing, rand, &t));
+  csr = SpmvTestCSRView(&t);
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(kinds); k++) {
+    SpmvPlan       plan = {.value = {1}, .threads = threads};
+    void          *storage;
+    SbccooStorage *s;
+
+    PetscCall(Values(kinds[k], rand, &t));
+    PetscCall(SpmvTestBuild(SIDE, &csr, NULL, &plan, &storage));
+    s = (SbccooStorage *)storage;
+    for (int change = 1; change < BREAK + 3; change++) {
+      PetscCall(Values(kinds[k], rand, &t));
+      PetscCheck(change != BREAK || BreakPair(&t), PETSC_COMM_SELF, PETSC_ERR_PLIB, "there are no pairs");
+      PetscCall(SIDE->setvalues(&csr, storage));
+      PetscCheck(kinds[k] == KIND_NOISE || change > BREAK || (change > 1 && change < BREAK) == (s->places.pair != NULL),
+                 PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d x %d, kind %d, change %d: places are %sknown", (int)m, (int)n,
+                 (int)kinds[k], change, s->places.pair ? "" : "not ");
+      PetscCall(CheckDecoded(&csr, s));
+      PetscCall(SpmvTestProducts(&SpmvFormat_sbccoo, &csr, storage, &wrong));
+      PetscCheck(!wrong, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d x %d, kind %d, change %d: %d entries are wrong", (int)m, (int)n,
+                 (int)kinds[k], change, (int)wrong);
+    }
+    PetscCall(SpmvStorageDestroy(SIDE, &storage));
+  }
+  PetscCall(SpmvTestCSRDestroy(&t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestAll(PetscRandom rand)
 {
   const double missing[] = {0, 0.02, 0.2};
@@ -401,6 +460,13 @@ static PetscErrorCode TestAll(PetscRandom rand)
   PetscCall(TestKinds(403, 403, 1, 1, 0.6, 0, rand));
   PetscCall(TestKinds(402, 402, 1, 3, 0.95, 0.01, rand)); /* pieces pay */
   PetscCall(TestKinds(150, 150, 1, 2, 1, 0, rand));
+  for (int k = 0; k < 3; k++) {
+    PetscCall(TestAgain(403, 403, k + 1, 0.02, k ? 0.02 : 0, rand));
+    PetscCall(TestAgain(403, 403, 1, 0.6, k ? 0.02 : 0, rand));
+    PetscCall(TestAgain(402, 402, 3 - k, 0.95, k ? 0.01 : 0, rand));
+    PetscCall(TestAgain(70, 90, 2, 0.3, 0.2, rand));
+    PetscCall(TestAgain(90, 70, k + 1, 0.3, 0.2, rand));
+  }
   for (int k = 0; k < 3; k++)
     PetscCheck(Layouts[0][k] && Layouts[1][k], PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "codes of %d bytes: %d storages of scalars by length, %d with pieces", k, Layouts[1][k], Layouts[0][k]);
