@@ -90,7 +90,7 @@ PetscErrorCode SbccooPlacesMake(const SpmvCSR *csr, SbccooStorage *s)
     for (PetscInt first = s->part[k].first; first < s->part[k].last; first += SBCCOO_CHUNK) {
       const PetscInt n = PetscMin(SBCCOO_CHUNK, s->part[k].last - first);
 
-      at = RenewFind(s->codesize, NULL, s->row ? s->row + first : NULL, &mask, n, at, rows);
+      at = RenewFind(s->codesize, s->value, s->row ? s->row + first : NULL, &mask, n, at, rows);
       for (PetscInt r = 0; r < n; r++) PlacesRow(csr, s, first + r, rows + r, next);
     }
   }
@@ -100,11 +100,12 @@ PetscErrorCode SbccooPlacesMake(const SpmvCSR *csr, SbccooStorage *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n pairs: their first entries to value[], their second ones to mate[] */
-static inline void PlacesPairs(const PetscScalar a[], const uint32_t place[], size_t n, PetscScalar value[], PetscScalar mate[])
+/* n pairs: their first entries to value[], their second ones to mate[]. There are `ahead` more */
+static inline void PlacesPairs(const PetscScalar a[], const uint32_t place[], size_t n, size_t ahead, PetscScalar value[],
+                               PetscScalar mate[])
 {
   for (size_t k = 0; k < n; k++) {
-    __builtin_prefetch(a + place[2 * (k + PLACES_AHEAD) + 1], 0, 3);
+    __builtin_prefetch(a + place[2 * (k + ahead) + 1], 0, 3);
     value[k] = a[place[2 * k]];
     mate[k]  = a[place[2 * k + 1]];
   }
@@ -128,7 +129,7 @@ PetscErrorCode SbccooPlacesSet(const SpmvCSR *csr, SbccooStorage *s, PetscBool *
   PetscFunctionBegin;
   for (size_t k = 0; k < s->nblocks && !far; k += n) {
     n = PetscMin(PLACES_PAIRS, k < whole ? whole - k : s->nblocks - k);
-    PlacesPairs(csr->a, p->pair + 2 * k, n, s->value + k, mate);
+    PlacesPairs(csr->a, p->pair + 2 * k, n, k < whole ? PLACES_AHEAD : 0, s->value + k, mate);
     far = s->tell[s->upper](n, s->value + k, mate, least, s->conjugate, s->codesize, s->code + k * codes, told);
   }
   *done = (PetscBool)!far;
