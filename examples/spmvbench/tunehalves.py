@@ -1,7 +1,8 @@
 """Training and reporting apart: rates that are fitted to one half of the matrices, by family, choose for the other half.
 
-make calibrate fits the rates of a machine to matrices that it makes; here calibrate -f fits them to those of one half. What else of
-the model was found on matrices (tunefamilies.py) is the same for both.
+make calibrate fits the rates of a machine to matrices that it makes; here calibrate -f fits them to those of one half that are in PETSc's
+binary format, which it reads: finite elements and tutorials. What else of the model was found on matrices (tunefamilies.py) is the same
+for both.
 """
 import os, subprocess
 
@@ -43,7 +44,7 @@ def choices(calibrate, work, found, measured):
     sets, told = halves([family for _, family, _ in found]), []
     for half in range(2):
         folder = os.path.join(work, 'half-%d' % half)
-        fit(calibrate, folder, [file for file, family, _ in found if group(family) in sets[half]])
+        fit(calibrate, folder, [file for file, family, _ in found if group(family) in sets[half] and file.endswith('.petsc')])
         speeds = [(os.path.basename(file).split('.')[0], built_in, measured(file, folder)) for file, family, built_in in found if group(family) in sets[1 - half]]
         told.append((sorted(sets[half]), sorted(sets[1 - half]), [s for s in speeds if s[2]]))
     return told
@@ -58,6 +59,6 @@ def report(told):
             cells += ['%.3f' % geomean(s[k] for s in speeds), '%.2f (%s)' % (least[k], least[0])]
         rows.append(['; '.join(chosen), '; '.join(fitted), '%d' % len(speeds), *cells])
     return ['## Rates fitted to one half, choices for the other', '',
-            'Families are in two halves, kinds of elements in all sizes and numberings in the same one. Rates of the machine were fitted to the matrices of one half (`calibrate -f`) and',
-            'chose for the other, in a run of its own. Best / estimate as above.', '',
+            'Families are in two halves, kinds of elements in all sizes and numberings in the same one. Rates of the machine were fitted to the matrices of one half but the real ones',
+            '(`calibrate -f`), and chose for the other half, in a run of its own. Best / estimate as above.', '',
             *table(['chosen for', 'rates fitted to', 'matrices', 'built-in rates: best / estimate', 'least', 'fitted rates: best / estimate', 'least'], rows), '']
