@@ -119,8 +119,8 @@ static PetscErrorCode TestLeft(void)
                  (double)choice->predicted[SPMV_BACKEND_HOST][k], text);
       left[large] += choice->predicted[SPMV_BACKEND_HOST][k] <= 0;
     }
-    PetscCheck(!large || strstr(text, "have no partner"), PETSC_COMM_SELF, PETSC_ERR_PLIB, "half of a band above the diagonal: %s",
-               text);
+    PetscCheck(!large || strstr(text, "have no partner"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "half of a band above the diagonal: %s", text);
     PetscCall(BandDestroy(&t));
   }
   PetscCheck(left[0] && left[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d and %d are left out", (int)left[0], (int)left[1]);

@@ -24,8 +24,9 @@ typedef struct {
   PetscLogDouble streams;                /* cores whose products may read memory at once, each as fast as one's alone */
 
   /*
-    Rates of one core, in nanoseconds. Translation of addresses is in `line`, which is fitted with x in pages as PETSc gets them: huge
-    ones make random entries of x 1.0 to 1.14 times as fast to load for 0.5 to 64 MB of it, and 1.28 times for 128 (Granite Rapids)
+    Rates of one core, in nanoseconds. Translation of addresses is in `line`, which is fitted with x in pages as PETSc gets
+    them: huge ones make random entries of x 1.0 to 1.14 times as fast to load for 0.5 to 64 MB of it, and 1.28 times for 128
+    (Granite Rapids)
   */
   PetscLogDouble byte[SPMV_LEVELS]; /* to read a byte, one after the other, from each level */
   PetscLogDouble line[SPMV_LEVELS]; /* to read an entry of x from a line that is in no level before this one */

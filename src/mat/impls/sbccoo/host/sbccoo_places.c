@@ -1,8 +1,8 @@
 /*
   sbccoo_places.c - which of AIJ's entries those of a storage of scalars are, for values that change again and again
 
-  A walk over the pairs, as sbccoo_renew.c has it, finds for each change anew where the second entry of a pair is: it asks each row
-  for its next entry. Places are eight bytes a pair, read one after the other, and nothing branches on them.
+  A walk over the pairs, as sbccoo_renew.c has it, finds for each change anew where the second entry of a pair is: it asks each
+  row for its next entry. Places are eight bytes a pair, read one after the other, and nothing branches on them.
 */
 #include "sbccoo_renew.h"
 
