@@ -84,6 +84,16 @@ static inline PetscErrorCode SpmvTestCSRFromDense(PetscInt m, PetscInt n, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Room for m rows and nz entries */
+static inline PetscErrorCode SpmvTestCSRAlloc(PetscInt m, PetscInt nz, SpmvTestCSR *t)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(m + 1, &t->i));
+  PetscCall(PetscMalloc1(nz, &t->j));
+  PetscCall(PetscMalloc1(nz, &t->a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static inline PetscErrorCode SpmvTestCSRDestroy(SpmvTestCSR *t)
 {
   PetscFunctionBegin;

@@ -97,7 +97,7 @@ static inline PetscErrorCode Band(PetscInt m, PetscInt length, SpmvTestCSR *t)
 
   PetscFunctionBegin;
   *t = (SpmvTestCSR){.m = m, .n = m};
-  PetscCall(PetscMalloc3(m + 1, &t->i, 2 * m * length, &t->j, 2 * m * length, &t->a));
+  PetscCall(SpmvTestCSRAlloc(m, 2 * m * length, t));
   for (PetscInt r = 0; r < m; r++) {
     const PetscInt n = r % 100 ? length : 2 * length;
 
@@ -108,12 +108,5 @@ static inline PetscErrorCode Band(PetscInt m, PetscInt length, SpmvTestCSR *t)
     }
   }
   t->i[m] = nz;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static inline PetscErrorCode BandDestroy(SpmvTestCSR *t)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree3(t->i, t->j, t->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

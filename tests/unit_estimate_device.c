@@ -100,7 +100,7 @@ static PetscErrorCode Stencil(PetscInt nx, PetscInt nz, PetscInt points, SpmvTes
 
     if (points == 27 || PetscAbsInt(x) + PetscAbsInt(y) + PetscAbsInt(z) <= 1) at[width++] = z * plane + y * nx + x;
   }
-  PetscCall(PetscMalloc3(m + 1, &t->i, width * m, &t->j, width * m, &t->a));
+  PetscCall(SpmvTestCSRAlloc(m, width * m, t));
   for (PetscInt r = 0; r < m; r++) {
     t->i[r] = n;
     for (int k = 0; k < width; k++) {
@@ -121,7 +121,7 @@ static PetscErrorCode Anywhere(PetscInt m, PetscInt n, PetscInt length, SpmvTest
 
   PetscFunctionBegin;
   *t = (SpmvTestCSR){.m = m, .n = n};
-  PetscCall(PetscMalloc3(m + 1, &t->i, m * length, &t->j, m * length, &t->a));
+  PetscCall(SpmvTestCSRAlloc(m, m * length, t));
   for (PetscInt r = 0; r <= m; r++) t->i[r] = r * length;
   for (PetscInt k = 0; k < m * length; k++) {
     state   = state * 6364136223846793005 + 1442695040888963407;
@@ -172,7 +172,7 @@ static PetscErrorCode TestPlanes(void)
     PetscCheck(PetscAbsReal((PetscReal)(option.bytes / bytes - 1)) < 0.1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%s: %g bytes of a stencil by a sample, %g in all", f->name, (double)option.bytes, (double)bytes);
   }
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -225,7 +225,7 @@ static PetscErrorCode TestMeasured(void)
     }
     PetscCheck(took[c].us[chosen] < 1.05 * best, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s is chosen, which took %g us, not %g",
                took[c].name, SpmvCandidate[chosen]->name, (double)took[c].us[chosen], (double)best);
-    PetscCall(BandDestroy(&t));
+    PetscCall(SpmvTestCSRDestroy(&t));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -251,7 +251,7 @@ static PetscErrorCode TestMisses(void)
   PetscCheck(option.predicted > once + missed, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%g s are predicted, of which reading all once takes %g", (double)option.predicted, (double)once);
   SpmvMachineSet(&machine);
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -298,7 +298,7 @@ static PetscErrorCode TestEstimates(void)
                  target.info->name, (double)option[0].predicted, (double)option[1].predicted);
     }
   }
-  for (int size = 0; size < 2; size++) PetscCall(BandDestroy(&t[size]));
+  for (int size = 0; size < 2; size++) PetscCall(SpmvTestCSRDestroy(&t[size]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

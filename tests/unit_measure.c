@@ -43,7 +43,7 @@ static PetscErrorCode TestBusy(void)
   PetscCheck(chosen[0] == chosen[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s was chosen, and where it was busy %s",
              SpmvCandidate[chosen[0]]->name, SpmvCandidate[chosen[1]]->name);
   SpmvMeasureBy(NULL);
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -81,7 +81,7 @@ static PetscErrorCode TestSafe(void)
                "%d products by AIJ's kernel, estimated %g s, as others took %g s", (int)aij, (double)predicted, (double)evenstep);
   }
   SpmvMeasureBy(NULL);
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,7 +120,7 @@ static PetscErrorCode TestNoisy(void)
   SpmvMeasureBy(NULL);
   PetscCheck(later > 0.4 * NOISY && later < 0.6 * NOISY, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "the later one was chosen %d times of %d", (int)later, NOISY);
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

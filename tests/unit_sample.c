@@ -52,7 +52,7 @@ static PetscErrorCode TestSample(void)
                "%s: %g bytes by a sample, %g in all", f->name, (double)option.bytes, (double)bytes);
   }
   PetscCall(SpmvSampleDestroy(&sample));
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(0);
 }
 
@@ -63,7 +63,7 @@ static PetscErrorCode LongRows(PetscInt m, PetscInt head, PetscInt length, Petsc
 
   PetscFunctionBegin;
   *t = (SpmvTestCSR){.m = m, .n = m};
-  PetscCall(PetscMalloc3(m + 1, &t->i, head * length + 2 * m, &t->j, head * length + 2 * m, &t->a));
+  PetscCall(SpmvTestCSRAlloc(m, head * length + 2 * m, t));
   for (PetscInt r = 0; r < m; r++) {
     t->i[r] = nz;
     for (PetscInt k = 0; k < (r < head ? length : 2); k++, nz++) {
@@ -100,7 +100,7 @@ static PetscErrorCode TestUneven(void)
   PetscCheck(PetscAbsReal(option.bytes / bytes - 1) < 0.05, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes are estimated to be %g",
              (double)bytes, (double)option.bytes);
   PetscCall(SpmvSampleDestroy(&sample));
-  PetscCall(PetscFree3(t.i, t.j, t.a));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(0);
 }
 
@@ -121,7 +121,7 @@ static PetscErrorCode TestDenseRows(void)
   PetscCheck(rows > 0.6 * M && rows < 1.4 * M, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d windows stand for %g of %d rows",
              (int)sample.nwindows, (double)rows, M);
   PetscCall(SpmvSampleDestroy(&sample));
-  PetscCall(PetscFree3(t.i, t.j, t.a));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(0);
 }
 

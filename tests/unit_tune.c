@@ -80,7 +80,7 @@ static PetscErrorCode TestTune(void)
   /* Of complex numbers columns are a small part, and blocks save little */
   PetscCheck(choice->best.plan.value[0] == 3 || PetscDefined(USE_COMPLEX), PETSC_COMM_SELF, PETSC_ERR_PLIB, "blocks of %d x %d",
              (int)choice->best.plan.value[0], (int)choice->best.plan.value[1]);
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(Band(30000, 9, 3, &t)); /* of a product that is shorter than a processor's change to other vectors more are needed */
   PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 10, &t, &aij, choice));
   PetscCheck(choice->products > aij && choice->products <= 50 && choice->best.measured > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB,
@@ -90,7 +90,7 @@ static PetscErrorCode TestTune(void)
   PetscCall(Tune(SPMV_TUNE_PATIENT, 1 << SPMV_NUMBER_pmf, 1e-9, &t, &aij, choice));
   PetscCheck(!choice->products && choice->from == SPMV_FROM_ESTIMATE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d products in no time",
              (int)choice->products);
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(0);
 }
@@ -121,7 +121,7 @@ static PetscErrorCode TestLeft(void)
     }
     PetscCheck(!large || strstr(text, "have no partner"), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "half of a band above the diagonal: %s", text);
-    PetscCall(BandDestroy(&t));
+    PetscCall(SpmvTestCSRDestroy(&t));
   }
   PetscCheck(left[0] && left[1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d and %d are left out", (int)left[0], (int)left[1]);
   PetscCall(PetscFree(choice));
@@ -147,7 +147,7 @@ static PetscErrorCode TestNodes(void)
     PetscInt        aij = 0, nz = 0;
 
     t.m = t.n = m;
-    PetscCall(PetscMalloc3(m + 1, &t.i, 3 * b * m, &t.j, 3 * b * m, &t.a));
+    PetscCall(SpmvTestCSRAlloc(m, 3 * b * m, &t));
     for (PetscInt r = 0; r < m; r++) { /* nodes along a line, symmetric */
       t.i[r] = nz;
       for (PetscInt j = PetscMax(0, r / b - 1) * b; j < PetscMin(m, (r / b + 2) * b); j++) {
@@ -165,7 +165,7 @@ static PetscErrorCode TestNodes(void)
     PetscCall(SpmvTune(&q, &csr, &key, SPMV_BACKEND_HOST, PETSC_FALSE, NULL, Baseline, &aij, choice, NULL));
     PetscCheck((choice->predicted[SPMV_BACKEND_HOST][SPMV_NUMBER_sbccoo] > 0) == may, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "nodes of %d and %d unknowns: sbccoo is %s", (int)csr.rbs, (int)csr.cbs, may ? "left out" : "looked at");
-    PetscCall(BandDestroy(&t));
+    PetscCall(SpmvTestCSRDestroy(&t));
   }
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(0);
@@ -228,7 +228,7 @@ static PetscErrorCode TestSafer(void)
                SpmvCandidate[choice->best.number]->name, SpmvCandidate[safest]->name);
     safer += safest != first;
     least += safest == first && first != SPMV_NUMBER_AIJ; /* which is safer, and not near */
-    PetscCall(BandDestroy(&t));
+    PetscCall(SpmvTestCSRDestroy(&t));
   }
   SpmvMachineSet(&was);
   PetscCheck(safer && least, PETSC_COMM_SELF, PETSC_ERR_PLIB, "of %d matrices %d are near, and %d not", NEAR, (int)safer,
@@ -271,7 +271,7 @@ static PetscErrorCode TestThreads(void)
     }
     PetscCheck(large ? predicted[1] < 0.7 * predicted[0] : predicted[1] > 0.9 * predicted[0], PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%d entries: %g s by one thread, %g s by two", (int)t.i[t.m], (double)predicted[0], (double)predicted[1]);
-    PetscCall(BandDestroy(&t));
+    PetscCall(SpmvTestCSRDestroy(&t));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -302,7 +302,7 @@ static PetscErrorCode TestCaches(void)
   PetscCheck(predicted[2] < 0.7 * predicted[0] && predicted[2] < 0.4 * predicted[1], PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "%g s by one thread in the second cache, %g s beyond it, %g s by two", (double)predicted[0], (double)predicted[1],
              (double)predicted[2]);
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -324,7 +324,7 @@ static PetscErrorCode TestMostlyEmpty(void)
                (int)t.i[t.m]);
     PetscCall(Tune(SPMV_TUNE_ESTIMATE, 1 << SPMV_NUMBER_pmf, 1, &t, &aij, choice));
     PetscCheck(choice->best.number == SPMV_NUMBER_pmf, PETSC_COMM_SELF, PETSC_ERR_PLIB, "pmf was asked for");
-    PetscCall(BandDestroy(&t));
+    PetscCall(SpmvTestCSRDestroy(&t));
   }
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(0);
@@ -342,13 +342,13 @@ static PetscErrorCode TestEmpty(void)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); k++) {
     SpmvTestCSR t;
 
-    PetscCall(PetscMalloc3(sizes[k][0] + 1, &t.i, 1, &t.j, 1, &t.a));
+    PetscCall(SpmvTestCSRAlloc(sizes[k][0], 1, &t));
     for (PetscInt r = 0; r <= sizes[k][0]; r++) t.i[r] = 0;
     t.m = sizes[k][0];
     t.n = sizes[k][1];
     PetscCall(Tune(SPMV_TUNE_ESTIMATE, 0, 1, &t, &aij, choice));
     PetscCall(Tune(SPMV_TUNE_MEASURE, 0, 1, &t, &aij, choice));
-    PetscCall(PetscFree3(t.i, t.j, t.a));
+    PetscCall(SpmvTestCSRDestroy(&t));
   }
   PetscCall(PetscFree(choice));
   PetscFunctionReturn(0);

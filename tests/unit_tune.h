@@ -11,7 +11,7 @@ static inline PetscErrorCode Band(PetscInt m, PetscInt length, PetscInt h, SpmvT
 
   PetscFunctionBegin;
   t->m = t->n = m;
-  PetscCall(PetscMalloc3(m + 1, &t->i, 2 * m * length, &t->j, 2 * m * length, &t->a));
+  PetscCall(SpmvTestCSRAlloc(m, 2 * m * length, t));
   for (PetscInt r = 0; r < m; r++) {
     const PetscInt n = r / h % 5 ? length : 2 * length;
 
@@ -25,13 +25,6 @@ static inline PetscErrorCode Band(PetscInt m, PetscInt length, PetscInt h, SpmvT
     }
   }
   t->i[m] = nz;
-  PetscFunctionReturn(0);
-}
-
-static inline PetscErrorCode BandDestroy(SpmvTestCSR *t)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree3(t->i, t->j, t->a));
   PetscFunctionReturn(0);
 }
 

@@ -140,8 +140,8 @@ static PetscErrorCode TestChoice(SpmvRequest *q, SpmvChoice *choice)
   q->calls = 1;
   PetscCall(Tune(q, &large, SPMV_BACKEND_AUTO, PETSC_FALSE, &target, &aij, choice));
   PetscCheck(choice->best.plan.backend == SPMV_BACKEND_HOST, PETSC_COMM_SELF, PETSC_ERR_PLIB, "one product pays for a transfer");
-  PetscCall(BandDestroy(&small));
-  PetscCall(BandDestroy(&large));
+  PetscCall(SpmvTestCSRDestroy(&small));
+  PetscCall(SpmvTestCSRDestroy(&large));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -165,7 +165,7 @@ static PetscErrorCode TestMoves(SpmvRequest *q, SpmvChoice *choice)
     PetscCheck(backend[1] == SPMV_BACKEND_HOST || backend[0] == SPMV_BACKEND_DEVICE, PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "%d rows go to the device only if vectors move", (int)m);
     differ += backend[0] != backend[1];
-    PetscCall(BandDestroy(&t));
+    PetscCall(SpmvTestCSRDestroy(&t));
   }
   PetscCheck(differ, PETSC_COMM_SELF, PETSC_ERR_PLIB, "transfers never count");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -206,7 +206,7 @@ static PetscErrorCode TestMeasure(SpmvRequest *q, SpmvChoice *choice)
   PetscCall(Tune(q, &t, SPMV_BACKEND_DEVICE, PETSC_FALSE, &target, &aij, choice));
   PetscCheck(!play.attempts && choice->from == SPMV_FROM_ESTIMATE, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts in no time",
              (int)play.attempts);
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,7 +227,7 @@ static PetscErrorCode TestTogether(SpmvRequest *q, SpmvChoice *choice)
   PetscCall(SpmvOptionText(&choice->best, text, sizeof(text)));
   PetscCheck(Together(&choice->best.plan) == 1e-4 && play.attempts <= 192 + 6, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "after %d attempts: %s", (int)play.attempts, text);
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,7 +263,7 @@ static PetscErrorCode TestHeuristics(SpmvRequest *q, SpmvChoice *choice)
                  (int)values, off);
     }
   }
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -300,7 +300,7 @@ static PetscErrorCode TestGpu(SpmvRequest *q, SpmvChoice *choice)
                PETSC_ERR_PLIB, "%d attempts did not find that %s is fast", (int)play.attempts, knobs[k].knob);
     PetscCheck(play.attempts <= 192 + 6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d attempts", (int)play.attempts);
   }
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -345,7 +345,7 @@ static PetscErrorCode TestWisdom(SpmvRequest *q, SpmvChoice *choice)
   PetscCall(Tune(q, &t, SPMV_BACKEND_AUTO, PETSC_TRUE, &target, &aij, choice));
   PetscCheck(play.attempts == before && !choice->products && choice->from == SPMV_FROM_WISDOM, PETSC_COMM_SELF, PETSC_ERR_PLIB,
              "they were measured again");
-  PetscCall(BandDestroy(&t));
+  PetscCall(SpmvTestCSRDestroy(&t));
   PetscCall(PetscSNPrintf(lock, sizeof(lock), "%s.lock", file));
   (void)unlink(lock);
   (void)unlink(file);
