@@ -237,7 +237,7 @@ extern PetscErrorCode SpmvMeasureAgain(SpmvSearch *search);
 /* calibrate.c and its kin: rates of this machine, from products of matrices that are made for it, and what else is measured of it */
 #define SPMV_CALIBRATE_SECONDS 0.015 /* to measure something in, about, ... */
 #define SPMV_CALIBRATE_BATCHES 5     /* ... and how many times at least */
-/* Makes matrix `number`, whose sizes are divided by `part`, to be freed by SpmvCalibrateMatrixDestroy(); csr->m: 0: there are no more */
+/* Makes a matrix, its sizes divided by `part`, to be freed by SpmvCalibrateMatrixDestroy(); csr->m = 0: there are no more */
 typedef PetscErrorCode SpmvCalibrateMatrixFn(PetscInt number, PetscInt part, SpmvCSR *csr, char name[], size_t size);
 extern PetscErrorCode  SpmvCalibrate(PetscInt part, SpmvCalibrateMatrixFn *matrix, SpmvMachine *machine, PetscLogDouble *error);
 extern PetscErrorCode  SpmvCalibrateTime(void (*run)(void *context), void *context, PetscLogDouble *seconds);

@@ -34,14 +34,15 @@ static uint32_t PlaceOf(const SpmvCSR *csr, PetscInt i, PetscInt j)
 }
 
 /* The places of row i. next: [m] the entry that each row is asked for next */
-static void PlacesRow(const SpmvCSR *csr, const SbccooStorage *s, PetscInt i, const RenewRow *row, PetscInt next[])
+static void PlacesRow(const SpmvCSR *csr, const SbccooStorage *s, PetscInt i, const RenewRow *row, PetscInt next[],
+                      SbccooPlaces *places)
 {
   const PetscInt  words  = row->wide ? 2 : 1;
   const uint16_t *single = row->at.index + words * row->count[0], *two = single + words * row->count[1];
-  uint32_t       *pair = s->places.pair + 2 * (row->at.value - s->value), *both = s->places.both + (row->at.both - s->both);
+  uint32_t       *pair = places->pair + 2 * (row->at.value - s->value), *both = places->both + (row->at.both - s->both);
   PetscInt        first[3];
 
-  s->places.diagonal[i] = PlaceOf(csr, i, i);
+  places->diagonal[i] = PlaceOf(csr, i, i);
   while (next[i] < csr->i[i + 1] && csr->j[next[i]] <= i) next[i]++;
   for (int c = 0; c < 3; c++) first[c] = next[i];
   for (PetscInt p = 0; p < row->count[0]; p++) {
@@ -71,19 +72,19 @@ static void PlacesRow(const SpmvCSR *csr, const SbccooStorage *s, PetscInt i, co
 /* SbccooPlacesMake - finds the places of a storage whose rest has no pair but those that have no partner */
 PetscErrorCode SbccooPlacesMake(const SpmvCSR *csr, SbccooStorage *s)
 {
-  SPMV_TEMPORARY PetscInt *next  = NULL;
-  RenewPlace               at    = {.value = s->value, .both = s->both, .code = s->code, .index = s->index};
-  const uint8_t           *mask  = s->mask;
-  PetscInt                 found = 0;
-  RenewRow                 rows[SBCCOO_CHUNK];
-  SbccooPlaces            *p = &s->places;
+  SPMV_DESTROY_BY(SbccooPlacesDestroy) SbccooPlaces p    = {0}; /* until all of them are known */
+  SPMV_TEMPORARY PetscInt                          *next = NULL;
+  RenewPlace                                        at = {.value = s->value, .both = s->both, .code = s->code, .index = s->index};
+  const uint8_t                                    *mask  = s->mask;
+  PetscInt                                          found = 0;
+  RenewRow                                          rows[SBCCOO_CHUNK];
 
   PetscFunctionBegin;
   if ((uint64_t)csr->i[csr->m] >= SBCCOO_NOWHERE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvAlloc((size_t)s->nb * sizeof(uint32_t), &p->diagonal));
-  PetscCall(SpmvAlloc(2 * s->nblocks * sizeof(uint32_t), &p->pair));
-  PetscCall(SpmvAlloc(2 * s->nboth * sizeof(uint32_t), &p->both));
-  PetscCall(SpmvAlloc((size_t)s->nrest * sizeof(uint32_t), &p->rest));
+  PetscCall(SpmvAlloc((size_t)s->nb * sizeof(uint32_t), &p.diagonal));
+  PetscCall(SpmvAlloc(2 * s->nblocks * sizeof(uint32_t), &p.pair));
+  PetscCall(SpmvAlloc(2 * s->nboth * sizeof(uint32_t), &p.both));
+  PetscCall(SpmvAlloc((size_t)s->nrest * sizeof(uint32_t), &p.rest));
   PetscCall(PetscMalloc1(s->m, &next));
   PetscCall(PetscArraycpy(next, csr->i, s->m));
   for (PetscInt k = 0; k < s->nparts; k++) {
@@ -91,12 +92,14 @@ PetscErrorCode SbccooPlacesMake(const SpmvCSR *csr, SbccooStorage *s)
       const PetscInt n = PetscMin(SBCCOO_CHUNK, s->part[k].last - first);
 
       at = RenewFind(s->codesize, s->value, s->row ? s->row + first : NULL, &mask, n, at, rows);
-      for (PetscInt r = 0; r < n; r++) PlacesRow(csr, s, first + r, rows + r, next);
+      for (PetscInt r = 0; r < n; r++) PlacesRow(csr, s, first + r, rows + r, next, &p);
     }
   }
   for (PetscInt r = 0; r < s->nrestrows; r++) {
-    for (; found < s->reststart[r + 1]; found++) p->rest[found] = PlaceOf(csr, s->restrow[r], s->restcolumn[found]);
+    for (; found < s->reststart[r + 1]; found++) p.rest[found] = PlaceOf(csr, s->restrow[r], s->restcolumn[found]);
   }
+  s->places = p;
+  p         = (SbccooPlaces){0};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
