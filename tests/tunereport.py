@@ -171,6 +171,7 @@ def halves():
     assert section.count(' | 0.864 | 0.86 (') == section.count(' | 0.760 | 0.76 (') == 2, section
     assert tunehalves.group('DOLFINx: p2, out of cache') == 'DOLFINx: p2' and tunehalves.group('DOLFINx: heat, out of cache') == 'DOLFINx: p1'
     assert '## Rates fitted' not in tune(names)[0]
+    assert '## Rates fitted' not in tune(['ex1', 'ex2'], '--calibrate', path('calibrate'))[0], 'of one family there are no halves'
 
 
 def constants():

@@ -37,14 +37,16 @@ def fit(calibrate, folder, files):
 
 def choices(calibrate, work, found, measured):
     """
-    [(groups fitted to, groups chosen for, [(matrix, with built-in rates, with the other half's)])]: speed of what is chosen, over the best's
+    [(groups fitted to, groups chosen for, [(matrix, with built-in rates, with the other half's)])]: speed of what is chosen, over the best's;
+    nothing if a half has no matrix to fit to
 
     found: [(file, family, speed with built-in rates)]; measured(file, folder): the same with rates of a folder, None where it does not run
     """
     sets, told = halves([family for _, family, _ in found]), []
-    for half in range(2):
+    files = [[file for file, family, _ in found if group(family) in half and file.endswith('.petsc')] for half in sets]
+    for half in range(2) if all(files) else ():
         folder = os.path.join(work, 'half-%d' % half)
-        fit(calibrate, folder, [file for file, family, _ in found if group(family) in sets[half] and file.endswith('.petsc')])
+        fit(calibrate, folder, files[half])
         speeds = [(os.path.basename(file).split('.')[0], built_in, measured(file, folder)) for file, family, built_in in found if group(family) in sets[1 - half]]
         told.append((sorted(sets[half]), sorted(sets[1 - half]), [s for s in speeds if s[2]]))
     return told
@@ -52,13 +54,13 @@ def choices(calibrate, work, found, measured):
 
 def report(told):
     rows = []
-    for fitted, chosen, speeds in told:
+    for fitted, chosen, speeds in [t for t in told if t[2]]:
         cells = []
         for k in 1, 2:
             least = min(speeds, key=lambda s: s[k])
             cells += ['%.3f' % geomean(s[k] for s in speeds), '%.2f (%s)' % (least[k], least[0])]
         rows.append(['; '.join(chosen), '; '.join(fitted), '%d' % len(speeds), *cells])
-    return ['## Rates fitted to one half, choices for the other', '',
+    return rows and ['## Rates fitted to one half, choices for the other', '',
             'Families are in two halves, kinds of elements in all sizes and numberings in the same one. Rates of the machine were fitted to the matrices of one half but the real ones',
             '(`calibrate -f`), and chose for the other half, in a run of its own. Best / estimate as above.', '',
             *table(['chosen for', 'rates fitted to', 'matrices', 'built-in rates: best / estimate', 'least', 'fitted rates: best / estimate', 'least'], rows), '']
