@@ -73,12 +73,17 @@ static const char *LibraryPath(char path[PETSC_MAX_PATH_LEN])
 static void LinePrint(const BenchType *t, PetscInt threads)
 {
   char        path[PETSC_MAX_PATH_LEN];
-  const char *size = strstr(t->spec, ":block_size=");
+  const char *option = t->spec + strcspn(t->spec, ":");
 
   printf("  type:    ./app");
   if (t->ours) printf(" -dll_append %s", LibraryPath(path));
-  printf(" -mat_type %.*s", (int)strcspn(t->spec, ":"), t->spec);
-  if (size) printf(" -mat_block_size %s", size + strlen(":block_size="));
+  printf(" -mat_type %.*s", (int)(option - t->spec), t->spec);
+  while (*option++) {
+    const int name = (int)strcspn(option, "="), value = (int)strcspn(option + name, ":") - 1;
+
+    printf(" -%s%.*s %.*s", strncmp(option, "mat_", 4) ? "mat_" : "", name, option, value, option + name + 1);
+    option += name + 1 + value;
+  }
   if (t->ours && threads > 1) printf(" -mat_spmv_threads %" PetscInt_FMT, threads);
   printf("\n           (-dm_mat_type where a DM makes the matrix)\n");
 }

@@ -12,8 +12,9 @@ EXPLAINED = '''Assembled by DOLFINx, values as assembled. `FEM_CASES` lists them
 them. Sizes: some 60,000 entries (L2), 200,000 (L2+), a million (L3), 6 million (L3+), 12 or 30 million (memory). Numberings: DOLFINx's own
 (natural), reverse Cuthill-McKee, random.
 
-- **best** is the fastest of our types, chosen in the first run and reported from the second, against the fastest of Debian's `aij`,
-  `aijperm`, `aijsell`, `sell`, and `baij` with every size of block that divides the matrix and does not store more zeros than entries.
+- **best** is the fastest of our types, chosen in the first run and reported from the second, against the fastest of Debian's `aij`
+  (with `-mat_no_inode`, too, where rows share columns), `aijperm`, `aijsell`, `sell`, and `baij` with every size of block that divides
+  the matrix and does not store more zeros than entries.
 - **half** is `sbccoo` over the best of our other types, where half of the matrix served the products.
 - **bytes** are those of the storage for each entry of the matrix, `x` and `y` not counted. `aij`: 12, and 4 for a row; `aijperm`: 4 more
   for a row; `sell`: 12 for each place of slices of 8 rows, zeros that fill them included; `baij`: 8 for each place of a block, 4 for a
