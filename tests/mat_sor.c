@@ -135,6 +135,28 @@ static PetscErrorCode TestKind(Kind kind, PetscInt n)
   PetscFunctionReturn(0);
 }
 
+/* A duplicate of a matrix that is not to use its inodes does not either */
+static PetscErrorCode TestDuplicate(Kind kind, PetscInt n)
+{
+  PetscInt64 calls = 0;
+  Mat        M[2], D[2];
+  Vec        work[5];
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 2; k++) {
+    PetscCall(Create(k ? type : MATAIJ, n, &M[k]));
+    PetscCall(Fill(M[k], kind, 0));
+    PetscCall(MatSetOption(M[k], MAT_USE_INODES, PETSC_FALSE));
+    PetscCall(MatDuplicate(M[k], MAT_COPY_VALUES, &D[k]));
+    PetscCall(MatDestroy(&M[k]));
+  }
+  PetscCall(Works(D[0], work));
+  PetscCall(Sweeps(D[0], D[1], work, "duplicate without inodes", &calls));
+  for (int k = 0; k < 2; k++) PetscCall(MatDestroy(&D[k]));
+  for (int k = 0; k < 5; k++) PetscCall(VecDestroy(&work[k]));
+  PetscFunctionReturn(0);
+}
+
 /* A new pattern in the same matrix. Rows only: PETSc 3.18 keeps the inverse blocks of inodes that are no more */
 static PetscErrorCode TestPattern(PetscInt n)
 {
@@ -208,10 +230,11 @@ static PetscErrorCode TestCOO(PetscInt n)
   PetscFunctionReturn(0);
 }
 
-/* What a sweep does to a matrix whose diagonal cannot be inverted, or is not there */
+/* What sweeps do to a matrix whose diagonal cannot be inverted, or is not there: the second one after a change of values */
 typedef enum { ZERO, TINY, SINGULAR, MISSING, WIDE, DEFECTS } Defect;
 
-static PetscErrorCode Defective(const char mattype[], Defect defect, PetscReal shift, PetscErrorCode *ierr, MatFactorError *error)
+static PetscErrorCode Defective(const char mattype[], Defect defect, PetscReal shift, PetscErrorCode *ierr, MatFactorError *error,
+                                PetscReal *norm)
 {
   const PetscInt n = 12;
   Mat            A;
@@ -242,8 +265,13 @@ static PetscErrorCode Defective(const char mattype[], Defect defect, PetscReal s
   PetscCall(MatCreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 1));
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-  *ierr = MatSOR(A, b, 1, (MatSORType)(SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS), shift, 1, 1, x);
+  for (int sweep = 0; sweep < 2; sweep++) {
+    *ierr = MatSOR(A, b, 1, (MatSORType)(SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS), shift, 1, 1, x);
+    PetscCall(MatScale(A, 2));
+  }
   PetscCall(PetscPopErrorHandler());
+  *norm = 0;
+  if (!*ierr) PetscCall(VecNorm(x, NORM_1, norm));
   PetscCall(MatFactorGetError(A, error));
   PetscCall(MatDestroy(&A));
   PetscCall(VecDestroy(&x));
@@ -258,13 +286,15 @@ static PetscErrorCode TestDefects(void)
     for (int shifted = 0; shifted < 2; shifted++) {
       PetscErrorCode ierr[2];
       MatFactorError error[2];
+      PetscReal      norm[2];
 
-      PetscCall(Defective(MATAIJ, (Defect)defect, shifted ? -1e-3 : 0, &ierr[0], &error[0]));
-      PetscCall(Defective(type, (Defect)defect, shifted ? -1e-3 : 0, &ierr[1], &error[1]));
-      if (ierr[0] == ierr[1] && error[0] == error[1]) continue;
+      PetscCall(Defective(MATAIJ, (Defect)defect, shifted ? -1e-3 : 0, &ierr[0], &error[0], &norm[0]));
+      PetscCall(Defective(type, (Defect)defect, shifted ? -1e-3 : 0, &ierr[1], &error[1], &norm[1]));
+      if (ierr[0] == ierr[1] && error[0] == error[1] && !memcmp(&norm[0], &norm[1], sizeof(norm[0]))) continue;
       failures++;
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "defect %d, shift %d: error %d and %d, factor's error %d and %d\n", defect, shifted,
-                            (int)ierr[0], (int)ierr[1], (int)error[0], (int)error[1]));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "defect %d, shift %d: error %d and %d, factor's error %d and %d, x of %g and %g\n",
+                            defect, shifted, (int)ierr[0], (int)ierr[1], (int)error[0], (int)error[1], (double)norm[0],
+                            (double)norm[1]));
     }
   }
   PetscFunctionReturn(0);
@@ -333,6 +363,7 @@ int main(int argc, char **argv)
   for (int kind = 0; kind < KINDS; kind++) {
     PetscCall(TestKind((Kind)kind, 300));
     PetscCall(TestKind((Kind)kind, 60));
+    PetscCall(TestDuplicate((Kind)kind, 60));
   }
   PetscCall(TestPattern(200));
   PetscCall(TestCOO(50));

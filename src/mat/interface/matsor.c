@@ -80,8 +80,11 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscIn
     else if (!SpmvRowsSorted(csr)) w->reason = "columns are not in order";
     if (w->reason) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscMalloc1(csr->m, &w->diagonal));
-    if (!SpmvRowsDiagonal(csr, w->diagonal)) w->reason = "a diagonal entry is missing";
-    if (w->reason) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!SpmvRowsDiagonal(csr, w->diagonal)) {
+      w->reason = "a diagonal entry is missing";
+      PetscCall(PetscFree(w->diagonal)); /* it is not whole: the next sweep is not to find it */
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
   {
     const SpmvTrianglesSource s = {.kind     = SPMV_SWEEPS,
