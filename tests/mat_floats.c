@@ -1,5 +1,6 @@
 static const char help[] = "Values in single precision on request: who has them, how wrong products are, and who inherits them.\n\
   -type <spmv>  the type under test\n\
+  -copy         bytes with a copy of A^T\n\
   -refused      what is refused\n\
   -view         what is printed of values that were rounded, and of values that are floats\n\n";
 
@@ -131,6 +132,44 @@ static PetscErrorCode TestValues(const char type[])
   PetscFunctionReturn(0);
 }
 
+/* Bytes after a product and a transposed one */
+static PetscErrorCode Memory(Mat A, PetscLogDouble *bytes)
+{
+  PetscReal error;
+  PetscBool floats;
+  MatInfo   info;
+
+  PetscFunctionBegin;
+  for (int transpose = 0; transpose < 2; transpose++) PetscCall(Error(A, A, (PetscBool)transpose, &error, &floats));
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  *bytes = info.memory;
+  PetscFunctionReturn(0);
+}
+
+/* With a copy of A^T both storages have floats, and their bytes are counted after a change of values, too */
+static PetscErrorCode TestCopy(const char type[])
+{
+  PetscLogDouble scalars, floats, again;
+  Mat            A;
+  MatInfo        info;
+
+  PetscFunctionBegin;
+  PetscCall(Create(type, "f_", 2000, &A));
+  PetscCall(Memory(A, &scalars));
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscOptionsSetValue(NULL, "-f_mat_spmv_values", "float"));
+  PetscCall(Create(type, "f_", 2000, &A));
+  PetscCall(Memory(A, &floats));
+  PetscCall(Fill(A, 3, 0));
+  PetscCall(Memory(A, &again));
+  PetscCall(MatDestroy(&A));
+  PetscCall(Fact((PetscBool)(scalars - floats >= 2 * (sizeof(double) - sizeof(float)) * info.nz_used), "both have floats"));
+  PetscCall(Fact((PetscBool)(floats == again), "bytes after new values"));
+  PetscCall(PetscOptionsClearValue(NULL, "-f_mat_spmv_values"));
+  PetscFunctionReturn(0);
+}
+
 /* P^T A P of a matrix with -mat_spmv_product_values float, and a product of that one, have floats; the matrix itself has not */
 static PetscErrorCode TestProducts(const char type[])
 {
@@ -229,16 +268,18 @@ static PetscErrorCode TestView(const char type[])
 int main(int argc, char **argv)
 {
   char      type[64] = MATSPMV;
-  PetscBool refused = PETSC_FALSE, view = PETSC_FALSE;
+  PetscBool refused = PETSC_FALSE, view = PETSC_FALSE, copy = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-copy", &copy, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-refused", &refused, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
   if (refused) PetscCall(TestRefused());
   else if (view) PetscCall(TestView(type));
   else {
+    if (copy) PetscCall(TestCopy(type));
     PetscCall(TestValues(type));
     PetscCall(TestProducts(type));
   }
@@ -261,7 +302,7 @@ int main(int argc, char **argv)
       nsize: {{2 3}}
     test:
       suffix: copy
-      args: -f_mat_spmv_transpose copy
+      args: -copy -f_mat_spmv_transpose copy
 
   test:
     suffix: refused

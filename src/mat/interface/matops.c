@@ -108,7 +108,7 @@ static PetscErrorCode MatGetInfo_SeqSpmv(Mat A, MatInfoType flag, MatInfo *info)
 
   PetscFunctionBegin;
   PetscCall((*SpmvParentSeq.ops.getinfo)(A, flag, info));
-  if (s) info->memory += s->seq.built.own + (s->seq.transposed ? s->seq.transposed->built.own : 0) + s->seq.sweeps.bytes;
+  if (s) info->memory += s->seq.built.own + SpmvTransposedBytes(s->seq.transposed) + s->seq.sweeps.bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

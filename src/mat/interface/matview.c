@@ -54,16 +54,19 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[]
 /* What AIJ's kernel would take, and so what may be gained; for a storage of the host that is up to date, with rows as they come */
 static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
-  const SpmvBuilt *b      = &s->seq.built;
-  PetscInt         number = 0;
-  SpmvOption       o[2];
-  SpmvCSR          csr;
+  SPMV_TEMPORARY PetscScalar *a      = NULL;
+  const SpmvBuilt            *b      = &s->seq.built;
+  PetscInt                    number = 0;
+  PetscBool                   good;
+  SpmvOption                  o[2];
+  SpmvCSR                     csr;
 
   PetscFunctionBegin;
   if (!b->storage || b->order || !s->seq.sorted || !s->seq.key.nz) PetscFunctionReturn(PETSC_SUCCESS);
   while (SpmvCandidate[number] != b->format) number++;
   PetscCall(MatSpmvGetRows(A, &csr));
   csr.declared = s->seq.declared;
+  if (s->seq.rounded) PetscCall(SpmvRowsRound(&csr, &a, &good));
   PetscCall(SpmvEstimateGain(&csr, s->settings.request.isa, number, &b->plan, o));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer,
                                                "[%d]   aij%s: predicted %.3g s a product, so %.2f times faster is expected", rank,

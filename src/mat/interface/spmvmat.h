@@ -387,6 +387,7 @@ extern PetscErrorCode SpmvBuiltDestroy(SpmvBuilt *built);
 
 /* transposed.c */
 extern PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *shadow, const SpmvBuilt **built);
+extern PetscLogDouble SpmvTransposedBytes(const SpmvTransposed *transposed);
 extern PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed);
 
 /* matdevice.c */

@@ -33,30 +33,29 @@ static PetscErrorCode SpmvTransposedCreate(const SpmvCSR *csr, SpmvTransposed *t
 /* round: as the storage of A has them */
 static void SpmvTransposedSetValues(const SpmvCSR *csr, PetscBool round, SpmvTransposed *t)
 {
-  PetscBool good = PETSC_TRUE;
-
   for (PetscInt k = 0; k < csr->i[csr->m]; k++) t->a[k] = csr->a[t->from[k]];
-  if (round) SpmvRound((size_t)csr->i[csr->m], t->a, &good);
+  t->csr.rounded = PETSC_FALSE;
+  if (round) SpmvRound((size_t)csr->i[csr->m], t->a, &t->csr.rounded);
 }
 
 /* The rows of A^T and their storage, on a device if A's is */
 static PetscErrorCode SpmvTransposedBuild(Mat A, SpmvShadow *s, const SpmvCSR *csr, SpmvTransposed *t, PetscBool *nomem)
 {
-  const PetscInt     number = s->seq.choice.best.number;
-  const SpmvRequest *q      = &s->settings.request;
-  const PetscBool    device = (PetscBool)(s->seq.built.device && !s->seq.hostonly);
-  SpmvPlan           plan   = *SpmvAsked(q, number, device ? SPMV_BACKEND_DEVICE : SPMV_BACKEND_HOST);
-  SpmvTarget         target;
-  PetscBool          found = PETSC_FALSE;
+  const PetscInt  number = s->seq.choice.best.number;
+  const PetscBool device = (PetscBool)(s->seq.built.device && !s->seq.hostonly);
+  SpmvRequest     q      = s->settings.request;
+  SpmvPlan        plan;
+  SpmvTarget      target;
+  PetscBool       found = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (device) PetscCall(SpmvTargetGet(&target, &found));
+  if (s->seq.rounded) SpmvRequestFloats(&q);
+  plan = *SpmvAsked(&q, number, device ? SPMV_BACKEND_DEVICE : SPMV_BACKEND_HOST);
   PetscCall(SpmvTransposedCreate(csr, t));
   SpmvTransposedSetValues(csr, s->seq.rounded, t);
-  if (q->kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(&t->csr, q->isa, found ? &target : NULL, number, &plan, NULL));
+  if (q.kind != SPMV_TUNE_OFF) PetscCall(SpmvPlanChoose(&t->csr, q.isa, found ? &target : NULL, number, &plan, NULL));
   PetscCall(SpmvBuiltCreate(A, s, &t->csr, number, &plan, NULL, NULL, &t->built, nomem));
-  t->built.own += (PetscLogDouble)csr->i[csr->m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar));
-  t->built.own += (PetscLogDouble)(csr->n + 1) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,6 +96,14 @@ PetscErrorCode MatSpmvGetTransposed(Mat A, SpmvShadow *s, const SpmvBuilt **buil
   }
   *built = &seq->transposed->built;
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What A^T adds to AIJ's rows: a storage and the rows it is made of; 0 if there is none */
+PetscLogDouble SpmvTransposedBytes(const SpmvTransposed *t)
+{
+  if (!t) return 0;
+  return t->built.own + (PetscLogDouble)t->i[t->csr.m] * (2 * sizeof(PetscInt) + sizeof(PetscScalar)) +
+         (PetscLogDouble)(t->csr.m + 1) * sizeof(PetscInt);
 }
 
 PetscErrorCode SpmvTransposedDestroy(SpmvTransposed **transposed)
