@@ -309,6 +309,7 @@ static PetscErrorCode TestFunctions(void)
   Mat            A, B;
   SpmvCounts     counts;
   PetscLogDouble bytes;
+  PetscErrorCode ierr;
 
   PetscFunctionBegin;
   PetscCall(Create(MATSPMV, &A));
@@ -348,6 +349,12 @@ static PetscErrorCode TestFunctions(void)
   PetscCall(RefuseFormats(A, "cmrs,nosuch"));
   PetscCall(MatScale(A, 2));
   PetscCall(Has("after what was refused from C", A, "format=pmf"));
+  CALL(A, "MatSpmvSetTuneFormats", (Mat, const char[]), (A, "cmrs"));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
+  ierr = MatConvert(A, MATSCATTER, MAT_INPLACE_MATRIX, &A);
+  PetscCall(PetscPopErrorHandler());
+  PetscCheck(ierr, PETSC_COMM_SELF, PETSC_ERR_PLIB, "a Mat has become a scatter");
+  PetscCall(Has("after a conversion that failed", A, "format=cmrs"));
   PetscCall(MatDestroy(&A));
   PetscCall(TestConvertAgain());
 

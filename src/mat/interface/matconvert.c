@@ -195,11 +195,32 @@ PetscErrorCode MatCreate_Spmv(Mat A, SpmvParent *parent, const SpmvFormat *forma
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The settings of a Mat whose shadow is made anew, with their viewer; to be given back */
+static PetscErrorCode MatSpmvKeepSettings(Mat A, SpmvSettings *settings)
+{
+  SpmvShadow *shadow;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  *settings = shadow->settings;
+  PetscCall(PetscObjectReference((PetscObject)settings->viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSpmvGiveSettings(Mat A, const SpmvSettings *settings)
+{
+  SpmvShadow *shadow;
+
+  PetscFunctionBegin;
+  PetscCall(MatSpmvGetShadow(A, &shadow));
+  if (settings->known) shadow->settings = *settings;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Any type to ours, through AIJ; also for MatSeqAIJRegister(), which -mat_seqaij_type needs before there are rows to convert */
 PetscErrorCode MatConvertFrom_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
 {
   const SpmvFormat *format, *from, *was;
-  SpmvShadow       *shadow;
   SpmvSettings      settings = {0}; /* of the matrix that is used again, whose shadow is made anew */
   PetscBool         plain;
 
@@ -214,17 +235,12 @@ PetscErrorCode MatConvertFrom_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
   }
   if (reuse == MAT_REUSE_MATRIX) {
     PetscCall(SpmvFormatFind(((PetscObject)*M)->type_name, &was));
-    if (was == format) {
-      PetscCall(MatSpmvGetShadow(*M, &shadow));
-      settings                = shadow->settings;
-      shadow->settings.viewer = NULL;
-    }
+    if (was == format) PetscCall(MatSpmvKeepSettings(*M, &settings));
   }
   if (reuse != MAT_INITIAL_MATRIX) PetscCall(MatSpmvToAIJ(*M));
   if (reuse != MAT_INPLACE_MATRIX || (!plain && !from)) PetscCall(MatConvert(A, MATAIJ, reuse, M));
   PetscCall(MatSpmvFromAIJ(*M, format));
-  PetscCall(MatSpmvGetShadow(*M, &shadow));
-  if (settings.known) shadow->settings = settings;
+  PetscCall(MatSpmvGiveSettings(*M, &settings));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -232,13 +248,18 @@ PetscErrorCode MatConvertFrom_Spmv(Mat A, MatType type, MatReuse reuse, Mat *M)
 static PetscErrorCode MatSpmvConvertInPlace(Mat A, MatType type, Mat *M)
 {
   const SpmvFormat *format;
+  SpmvSettings      settings;
   PetscErrorCode    ierr;
 
   PetscFunctionBegin;
   PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
+  PetscCall(MatSpmvKeepSettings(A, &settings));
   PetscCall(MatSpmvToAIJ(A));
   ierr = MatConvert(A, type, MAT_INPLACE_MATRIX, M);
-  if (ierr) PetscCall(MatSpmvFromAIJ(A, format)); /* no such conversion: A is what it was */
+  if (ierr) { /* no such conversion: A is of the type it was, with the settings it had; its counts begin anew */
+    PetscCall(MatSpmvFromAIJ(A, format));
+    PetscCall(MatSpmvGiveSettings(A, &settings));
+  } else PetscCall(PetscViewerDestroy(&settings.viewer));
   PetscCall(ierr);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
