@@ -70,7 +70,7 @@ typedef struct {
   PetscInt64 refreshes; /* storages whose values were replaced */
   PetscInt64 products;  /* products by our kernels */
   PetscInt64 deferred;  /* products by AIJ's kernel because of -mat_spmv_build_after */
-  PetscInt64 fallbacks; /* products by AIJ's kernel because the format has none for them */
+  PetscInt64 fallbacks; /* products by AIJ's kernel because a device failed or had no room */
   PetscInt64 columns;   /* columns of dense matrices multiplied by our kernels */
   PetscInt64 aij;       /* products by AIJ's kernel because the tuner chose it */
   PetscInt64 tunings;   /* choices that the tuner made, not those from wisdom or taken over from another matrix */

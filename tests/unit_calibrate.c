@@ -121,7 +121,8 @@ static PetscErrorCode TestMeasure(void)
                machine.last >= machine.cache[SPMV_LEVELS - 2],
              PETSC_COMM_SELF, PETSC_ERR_PLIB, "cycle %g, isa %g, learnt %g, streams %g, last %g", machine.cycle, machine.isa[0],
              machine.learnt, machine.streams, machine.last);
-  PetscCall(SpmvCalibrateSave(file, &machine));
+  PetscCheck(SpmvCalibrateSave(file, &machine) && !SpmvCalibrateSave("/proc/none/machine", &machine), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "not written, or written where nothing can be");
   SpmvMachineAssumed(&read);
   PetscCheck(SpmvMachineRead(file, &read, why, sizeof(why)) && fabs(read.cycle / machine.cycle - 1) < 1e-6, PETSC_COMM_SELF,
              PETSC_ERR_PLIB, "%s was not read back: %s", file, why);

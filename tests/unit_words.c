@@ -36,17 +36,17 @@ int main(int argc, char **argv)
     {1e-3, 1.1e-3, 4e-3, SPMV_NUMBER_pmf, SPMV_FROM_ESTIMATE, 0, 2,
      "pmf 0.001, tpspmv 0.0011, aij 0.004 s a product by estimate; between the first two is a factor of 1.1, and the estimate "
      "may "
-     "be off by 1.15: -mat_spmv_tune measure tells"},
+     "be wrong by 1.15: -mat_spmv_tune measure would tell"},
     {1e-3, 1.5e-3, 4e-3, SPMV_NUMBER_pmf, SPMV_FROM_ESTIMATE, 0, 2,
      "pmf 0.001, tpspmv 0.0015, aij 0.004 s a product by estimate; between the first two is a factor of 1.5, and the estimate "
      "may "
-     "be off by 1.15: -mat_spmv_tune measure is not likely to choose another one"},
+     "be wrong by 1.15: -mat_spmv_tune measure is not likely to choose another one"},
     {1.02e-3, 1e-3, 4e-3, SPMV_NUMBER_pmf, SPMV_FROM_ESTIMATE, 0, 2,
      "tpspmv 0.001, pmf 0.00102, aij 0.004 s a product by estimate; pmf, as it is the safer one of those that are near; between "
-     "the first two is a factor of 1.02, and the estimate may be off by 1.15: -mat_spmv_tune measure tells"},
+     "the first two is a factor of 1.02, and the estimate may be wrong by 1.15: -mat_spmv_tune measure would tell"},
     {1e-3, 2e-3, 4e-3, SPMV_NUMBER_AIJ, SPMV_FROM_ESTIMATE, 5, 2,
      "pmf 0.001, tpspmv 0.002, aij 0.004 s a product by estimate; aij, as set-up counts; between the first two is a factor of 2, "
-     "and the estimate may be off by 1.15: -mat_spmv_tune measure is not likely to choose another one"},
+     "and the estimate may be wrong by 1.15: -mat_spmv_tune measure is not likely to choose another one"},
     {1e-3, 1e-3, 1e-3, SPMV_NUMBER_pmf, SPMV_FROM_MEASURE, 0, 2, "tpspmv 0.001, pmf 0.001, aij 0.001 s a product by estimate"},
     {0, 0, 0, SPMV_NUMBER_AIJ, SPMV_FROM_EMPTY, 0, 2, ""},
     {0, 0, 0, SPMV_NUMBER_AIJ, SPMV_FROM_EMPTY, 0, 0, "aij as most of its rows are empty"},

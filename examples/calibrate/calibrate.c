@@ -66,7 +66,8 @@ int main(int argc, char **argv)
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "measured; estimates of products are off by %.0f %%\n", 100 * (exp(error) - 1)));
   SpmvMachineWrite(&machine, stdout);
   if (file[0] && strcmp(file, "-")) {
-    PetscCall(SpmvCalibrateSave(file, &machine));
+    PetscCheck(SpmvCalibrateSave(file, &machine), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
+               "Cannot write %s; give -out a file that can be written, or set XDG_CONFIG_HOME to a folder that can be", file);
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "written to %s\n", file));
   }
   for (PetscInt k = 0; given && k < nfiles; k++) PetscCall(PetscFree(files[k]));

@@ -20,7 +20,7 @@ static void ShapeVote(PetscInt first, PetscInt length, PetscInt64 votes[])
 /* The largest size, `most` at most, that nearly all are for */
 static PetscInt ShapeElected(const PetscInt64 votes[], PetscInt most)
 {
-  PetscInt size = most;
+  PetscInt size = votes[1] ? most : 1;
 
   while (size > 1 && (double)votes[size] < SHAPE_PART * (double)votes[1]) size--;
   return size;

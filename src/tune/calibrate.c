@@ -255,21 +255,18 @@ PetscErrorCode SpmvCalibrate(PetscInt part, SpmvCalibrateMatrixFn *matrix, SpmvM
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the folders, writes a temporary file and renames it: a program that starts meanwhile reads the old one or the new one */
-PetscErrorCode SpmvCalibrateSave(const char file[], const SpmvMachine *machine)
+/* Makes the folders, writes a temporary file and renames it: a program that starts meanwhile reads the old one or the new one.
+   False: it cannot be written */
+PetscBool SpmvCalibrateSave(const char file[], const SpmvMachine *machine)
 {
   char  path[PETSC_MAX_PATH_LEN];
   FILE *f;
 
-  PetscFunctionBegin;
   SpmvMakeFolders(file);
   f = SpmvReplaceBegin(file, path, sizeof(path));
-  PetscCheck(f, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot write %s; set XDG_CONFIG_HOME to a folder that can be written",
-             path);
+  if (!f) return PETSC_FALSE;
   SpmvMachineWrite(machine, f);
-  PetscCheck(!SpmvReplaceEnd(f, PETSC_TRUE, path, file), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
-             "Cannot write %s; set XDG_CONFIG_HOME to a folder that can be written", file);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscBool)!SpmvReplaceEnd(f, PETSC_TRUE, path, file);
 }
 
 /* What the first process has, when it has it. The others sleep until then: waiting in a loop they would slow down what it measures */
@@ -293,7 +290,7 @@ static PetscErrorCode CalibrateTell(void *data, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Measures this machine while the other processes wait, and says so */
+/* Measures this machine while the other processes wait, keeps what was measured, and says so */
 static PetscErrorCode CalibrateFirst(const char file[], SpmvMachine *machine)
 {
   PetscLogDouble start, end, error;
@@ -309,8 +306,14 @@ static PetscErrorCode CalibrateFirst(const char file[], SpmvMachine *machine)
   PetscCall(
     PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
                  "petscspmv: -mat_spmv_tune_calibrate measured this machine in %.0f seconds; estimates of products are off "
-                 "by %.0f %%; %s has it for later runs\n",
-                 (double)(end - start), 100 * (exp(error) - 1), file[0] ? file : "no file"));
+                 "by %.0f %%",
+                 (double)(end - start), 100 * (exp(error) - 1)));
+  if (file[0] && SpmvCalibrateSave(file, machine))
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "; %s has it for later runs\n", file));
+  else
+    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
+                           ". It is lost for later runs, as %s cannot be written; set XDG_CONFIG_HOME to a folder that can be\n",
+                           file[0] ? file : "no file"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -336,6 +339,5 @@ PetscErrorCode SpmvCalibrateInitialize(void)
   PetscCall(CalibrateTell(&machine, sizeof(machine))); /* in any case, so that nobody waits for ever */
   PetscCall(ierr);
   SpmvMachineSet(&machine);
-  if (!PetscGlobalRank && !known && file[0]) PetscCall(SpmvCalibrateSave(file, &machine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

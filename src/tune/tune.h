@@ -246,7 +246,7 @@ extern PetscErrorCode  SpmvCalibrateStreams(PetscInt part, SpmvMachine *machine)
 extern PetscErrorCode  SpmvCalibrateFit(PetscInt n, const SpmvTerms terms[], const PetscLogDouble seconds[], SpmvMachine *machine,
                                         PetscLogDouble *error);
 extern void            SpmvCalibrateOrder(SpmvMachine *machine);
-extern PetscErrorCode  SpmvCalibrateSave(const char file[], const SpmvMachine *machine);
+extern PetscBool       SpmvCalibrateSave(const char file[], const SpmvMachine *machine);
 extern PetscErrorCode  SpmvCalibrateInitialize(void);
 extern SpmvCalibrateMatrixFn SpmvCalibrateMatrix;
 extern PetscErrorCode        SpmvCalibrateMatrixDestroy(SpmvCSR *csr);

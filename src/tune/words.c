@@ -59,9 +59,9 @@ static PetscErrorCode WordsConsidered(const SpmvChoice *c, char text[], size_t s
   if (other < 0 || c->backend != SPMV_BACKEND_HOST) PetscFunctionReturn(PETSC_SUCCESS);
   factor = p[other] / p[first];
   PetscCall(SpmvAppend(text, size,
-                       "; between the first two is a factor of %.3g, and the estimate may be off by %g: "
+                       "; between the first two is a factor of %.3g, and the estimate may be wrong by %g: "
                        "-mat_spmv_tune measure %s",
-                       (double)factor, WORDS_SURE, factor < WORDS_SURE ? "tells" : "is not likely to choose another one"));
+                       (double)factor, WORDS_SURE, factor < WORDS_SURE ? "would tell" : "is not likely to choose another one"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -27,8 +27,8 @@ PetscErrorCode SpmvGhostsDestroy(SpmvGhosts **ghosts)
 /* From the global columns of the off-diagonal block. Collective */
 static PetscErrorCode GhostsCreate(Mat A, PetscInt n, const PetscInt garray[], SpmvGhosts **ghosts)
 {
-  const PetscInt *degree;
-  SpmvGhosts     *g;
+  SPMV_DESTROY_BY(SpmvGhostsDestroy) SpmvGhosts *g = NULL;
+  const PetscInt                                *degree;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&g));
@@ -47,6 +47,7 @@ static PetscErrorCode GhostsCreate(Mat A, PetscInt n, const PetscInt garray[], S
     if (degree[k]) g->wanted[g->npack++] = k;
   }
   *ghosts = g;
+  g       = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -78,8 +78,8 @@ PetscErrorCode SpmvShadowPlan(const SpmvShadow *s, char plan[], size_t size)
 . A - the matrix; `PETSC_ERR_SUP` if it is not of a type of this library
 
   Output Parameter:
-. bytes - bytes that a product reads of its arrays, besides those of AIJ; 0 if none is built, or the nonzero pattern has
-          changed since
+. bytes - bytes that a product reads of its storage's arrays, which may be AIJ's (`MATCSRADAPTIVE`); 0 if none is built, as
+          where AIJ's own kernel serves, or the nonzero pattern has changed since
 
   Level: intermediate
 

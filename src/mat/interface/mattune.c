@@ -27,11 +27,11 @@
 
   New values with the same pattern are not tuned for again; a duplicate takes over what was chosen.
 
-  Among formats, estimate compares each under the plan that its own rules make; of one format alone, it looks at other plans as
-  well. The estimate is for products, not for transposed ones or those of several columns.
+  Knobs that are not set are chosen by estimate, for each format. The estimate is for products, not for transposed ones or those of
+  several columns.
 
-  For a device the same is done with the device's knobs, and products are timed there. Its rates are those of an H200, scaled by what
-  its API tells. Wisdom of one device, driver and compiler is not taken for another's.
+  For a device the same is done with the device's knobs, and products are timed there. Its rates are those of an NVIDIA, AMD or
+  Intel GPU, scaled by what its API tells. Wisdom of one device, driver and compiler is not taken for another's.
 
   References:
 . * - the heuristics of measure are those of Zhang, Li, Yan, Zhou, ACM Trans. Archit. Code Optim. 13(4), 2016, section 4
@@ -90,7 +90,8 @@ PetscErrorCode MatSpmvSetTune(Mat A, SpmvTuneKind kind)
   PetscValidLogicalCollectiveEnum(A, kind, 2);
   if (!q) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(kind >= SPMV_TUNE_OFF && kind <= SPMV_TUNE_PATIENT, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-             "%d is no SpmvTuneKind", (int)kind);
+             "%d is no SpmvTuneKind; there are SPMV_TUNE_OFF, SPMV_TUNE_ESTIMATE, SPMV_TUNE_MEASURE and SPMV_TUNE_PATIENT",
+             (int)kind);
   q->kind = (PetscInt)kind;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

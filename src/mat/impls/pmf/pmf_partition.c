@@ -132,7 +132,7 @@ static PetscErrorCode PmfFindRest(const SpmvCSR *csr, PmfOrder *order)
   i[0]              = 0;
   for (PetscInt r = 0; r < csr->m; r++) {
     for (PetscInt e = csr->i[r]; e < csr->i[r + 1]; e++) {
-      if (PmfDiagonalOf(order->block, r, csr->j[e]) >= 0) continue;
+      if (PmfDiagonalOf(order->block, csr->first + r, csr->j[e]) >= 0) continue;
       j[n]             = csr->j[e];
       order->from[n++] = (uint32_t)e;
     }
@@ -150,7 +150,7 @@ PetscErrorCode PmfOrderCreate(const SpmvCSR *csr, PmfOrder *order)
   const PetscBool whole = (PetscBool)(order->partition == PMF_BY_PMF);
 
   PetscFunctionBegin;
-  order->rest = (SpmvCSR){.m = csr->m, .n = csr->n};
+  order->rest = (SpmvCSR){.m = csr->m, .n = csr->n, .first = csr->first};
   if (order->block) PetscCall(PmfFindRest(csr, order));
   else order->rest = *csr;
   PetscCall(PetscMalloc1(order->nparts + 1, &order->cut));
@@ -196,7 +196,7 @@ uint64_t PmfDiagonals(const SpmvCSR *csr, PetscInt block, PetscInt first, PetscI
 
   for (PetscInt r = first; r < first + rows; r++) {
     for (PetscInt k = csr->i[r]; k < csr->i[r + 1]; k++) {
-      const int d = PmfDiagonalOf(block, r, csr->j[k]);
+      const int d = PmfDiagonalOf(block, csr->first + r, csr->j[k]);
 
       if (d >= 0) diagonals |= UINT64_C(1) << d;
     }
@@ -216,7 +216,7 @@ void PmfDiagonalsFill(const SpmvCSR *csr, PetscInt block, PetscInt first, PetscI
   memset(mask, 0, sizeof(uint32_t) * (size_t)__builtin_popcountll(diagonals));
   for (PetscInt l = 0; l < rows; l++) {
     for (PetscInt k = csr->i[first + l]; k < csr->i[first + l + 1]; k++) {
-      const int d = PmfDiagonalOf(block, first + l, csr->j[k]);
+      const int d = PmfDiagonalOf(block, csr->first + first + l, csr->j[k]);
       size_t    place;
 
       if (d < 0) continue;
