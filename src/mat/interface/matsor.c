@@ -122,6 +122,7 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   PetscInt                 nnodes = 0;
   SpmvCSR                  csr;
   SpmvKey                  key;
+  PetscBool                same, had;
   PetscLogDouble           start, end;
   PetscLogEvent            event;
 
@@ -129,21 +130,22 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   PetscCall(MatSpmvGetRows(A, &csr));
   key = SpmvRowsKey(&csr);
   if (w->bynodes) PetscCall(MatSpmvGetNodes(A, &nnodes, &nodes));
-  if (w->nonzerostate != A->nonzerostate || !SpmvKeySame(&w->key, &key) || w->nodes != (PetscBool)(nnodes > 0))
-    PetscCall(SpmvSweepsDrop(w));
+  same = (PetscBool)(w->nonzerostate == A->nonzerostate && SpmvKeySame(&w->key, &key) && w->nodes == (PetscBool)(nnodes > 0));
+  had  = (PetscBool)(same && w->triangles);
+  if (!same) PetscCall(SpmvSweepsDrop(w));
   w->reason       = NULL;
   w->nodes        = (PetscBool)(nnodes > 0);
   w->nonzerostate = A->nonzerostate;
   w->key          = key;
-  event           = w->triangles ? SPMV_Update : SPMV_Build;
+  event           = same ? SPMV_Update : SPMV_Build; /* what was refused is not refused anew by other values */
   PetscCall(PetscLogEventBegin(event, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
   PetscCall(SpmvSweepsBuild(w, &csr, shadow->settings.request.isa, (PetscBool)(shadow->settings.build_after > 0), nnodes, nodes));
   PetscCall(PetscTime(&end));
   w->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
-  if (event == SPMV_Update) shadow->seq.counts.refreshes++;
-  else {
+  if (had) shadow->seq.counts.refreshes++;
+  else if (!same || w->triangles) {
     w->build_seconds = end - start;
     shadow->seq.choices++;
     if (w->triangles) shadow->seq.counts.builds++;

@@ -138,7 +138,8 @@ PetscErrorCode SpmvShadowChoose(Mat A, SpmvShadow *s, const SpmvCSR *csr, PetscB
 
 /*
   Whether a device is estimated to be faster than the host for a sequential Mat, or a block, whose vectors will be where its products
-  are: before it has a product, so that it is known where to put these. Settings are those of `s`, which may be the parallel Mat's
+  are: before it has a product, so that it is known where to put these; after that, who serves. Settings are those of `s`, which may
+  be the parallel Mat's
 */
 PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *s, PetscInt *backend)
 {
@@ -155,6 +156,10 @@ PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *s, PetscInt *backend)
   *backend = SPMV_BACKEND_HOST;
   PetscCall(SpmvTargetGet(&target, &found));
   if (!found || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  if (MatSpmvPatternIsBuilt(A, s)) {
+    if (s->seq.built.device) *backend = SPMV_BACKEND_DEVICE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(MatSpmvGetRows(A, &csr));
   key = SpmvRowsKey(&csr);
   if (SpmvChoiceAnswers(&s->seq.choice, &q, &key, SPMV_BACKEND_AUTO, PETSC_FALSE)) {
