@@ -103,6 +103,8 @@ int main(int argc, char **argv)
       PetscCall(Create(types[t], n, &A));
       PetscCall(Product(A, PETSC_TRUE, &used, &there));
       FACT("middle, vectors on the host", !used);
+      PetscCall(Product(A, PETSC_FALSE, &used, &there)); /* the storage is there, and vectors go to it */
+      FACT("middle, vectors of its choice after that", !used && !there);
       PetscCall(MatDestroy(&A));
     }
 
