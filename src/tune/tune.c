@@ -92,6 +92,21 @@ PetscErrorCode SpmvFormatNames(const char last[], char names[], size_t size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The number of a candidate by its name, of so many characters; SPMV_CANDIDATES if there is none */
+PetscInt SpmvCandidateFind(const char name[], size_t length)
+{
+  PetscInt k = 0;
+
+  while (k < SPMV_CANDIDATES && (strncmp(SpmvCandidate[k]->name, name, length) || SpmvCandidate[k]->name[length])) k++;
+  return k;
+}
+
+/* The number of a format, which is a candidate */
+PetscInt SpmvCandidateNumber(const SpmvFormat *format)
+{
+  return SpmvCandidateFind(format->name, strlen(format->name));
+}
+
 /* Only these candidates: names with commas between them. The request stays as it is if one is not known */
 PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *q)
 {
@@ -102,12 +117,10 @@ PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *q)
   PetscFunctionBegin;
   PetscCall(SpmvFormatNames("aij", names, sizeof(names)));
   for (const char *name = formats + strspn(formats, ","); *name; name = end + strspn(end, ",")) {
-    PetscInt k = 0;
+    PetscInt k;
 
     end = name + strcspn(name, ",");
-    while (k < SPMV_CANDIDATES &&
-           (strncmp(SpmvCandidate[k]->name, name, (size_t)(end - name)) || SpmvCandidate[k]->name[end - name]))
-      k++;
+    k   = SpmvCandidateFind(name, (size_t)(end - name));
     PetscCheck(k < SPMV_CANDIDATES, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "'%.*s' is not a format of libpetscspmv; give -mat_spmv_tune_formats some of these, with commas between them: %s",
                (int)(end - name), name, names);

@@ -272,6 +272,8 @@ extern PetscBool SpmvChoiceAnswers(const SpmvChoice *choice, const SpmvRequest *
                                    PetscBool moves);
 extern PetscErrorCode SpmvRequestDefault(const SpmvFormat *type, SpmvRequest *request);
 extern PetscErrorCode SpmvFormatNames(const char last[], char names[], size_t size);
+extern PetscInt       SpmvCandidateFind(const char name[], size_t length);
+extern PetscInt       SpmvCandidateNumber(const SpmvFormat *format);
 extern PetscErrorCode SpmvRequestAllow(const char formats[], SpmvRequest *request);
 extern PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, const SpmvPlan *asked, char why[], size_t size);
 extern PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,

@@ -234,7 +234,7 @@ static PetscErrorCode WisdomChoice(const SpmvRequest *q, const SpmvCSR *csr, con
   char              name[32], why[512];
   int               used = 0;
   double            measured, build;
-  PetscInt          k = 0;
+  PetscInt          k;
   PetscBool         good;
   const SpmvPlan   *asked;
   SpmvPlan          resolved;
@@ -245,7 +245,7 @@ static PetscErrorCode WisdomChoice(const SpmvRequest *q, const SpmvCSR *csr, con
   if (backend == SPMV_BACKEND_DEVICE) value += strlen(device);
   if (sscanf(value, "%31s %lg %lg %n", name, &measured, &build, &used) != 3 || !(measured > 0) || !(build >= 0))
     PetscFunctionReturn(PETSC_SUCCESS);
-  while (k < SPMV_CANDIDATES && strcmp(SpmvCandidate[k]->name, name)) k++;
+  k = SpmvCandidateFind(name, strlen(name));
   if (k < SPMV_CANDIDATES && q->allowed >> k & 1) side = SpmvFormatSide(SpmvCandidate[k], backend);
   if (!side) PetscFunctionReturn(PETSC_SUCCESS);
   asked = SpmvAsked(q, k, backend);

@@ -17,6 +17,13 @@ const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source)
   return Shapes[k];
 }
 
+/* Why PETSc's passes are as fast, by a reason for a view; empty: they are not */
+const char *SpmvTrianglesGainless(const SpmvTrianglesSource *source)
+{
+  if (SpmvTrianglesShape(source) != &SpmvShape_rows || SpmvRowsGain(source)) return "";
+  return "its rows are short and in cache, which gains nothing";
+}
+
 /*
   SpmvTrianglesCreate - the triangles of a matrix or a factor, with their values
 

@@ -208,6 +208,7 @@ extern PetscErrorCode SpmvTrianglesFindNodes(const SpmvTrianglesSource *source, 
 
 /* triangles.c */
 extern const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source);
+extern const char      *SpmvTrianglesGainless(const SpmvTrianglesSource *source);
 extern PetscErrorCode   SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
                                             PetscBool floats, SpmvTriangles **triangles, PetscInt *bad);
 extern PetscErrorCode   SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);

@@ -48,13 +48,13 @@ PetscErrorCode MatSpmvBackend(const SpmvShadow *s, PetscInt entries, PetscInt *b
 /* What the user asked for that the device that has the storage makes no use of; empty if there is nothing */
 PetscErrorCode MatSpmvUnused(const SpmvShadow *s, char line[], size_t size)
 {
-  const SpmvBuilt *b      = &s->seq.built;
-  PetscInt         number = 0;
+  const SpmvBuilt *b = &s->seq.built;
+  PetscInt         number;
 
   PetscFunctionBegin;
   line[0] = 0;
   if (!b->device) PetscFunctionReturn(PETSC_SUCCESS);
-  while (SpmvCandidate[number] != b->format) number++;
+  number = SpmvCandidateNumber(b->format);
   for (PetscInt p = 0; p < b->format->host->side.nparams && !SpmvOnDeviceIsJoint(b->device); p++) {
     const char     *name = b->format->host->side.params[p].name;
     const PetscBool set  = (PetscBool)((s->settings.request.pinned[SPMV_BACKEND_HOST][number] >> p & 1) != 0);

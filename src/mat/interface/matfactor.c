@@ -99,9 +99,7 @@ static const char *GainsNothing(Mat F, const SpmvFactor *f, const SpmvFactorRows
 
   if (s->kind == SPMV_FACTORS_TRANSPOSE || SpmvTrianglesShape(s) != &SpmvShape_rows) return "";
   if (f->row && off < SPMV_FACTOR_SHORT * (double)s->n) return "its rows are short and permuted, which gains nothing";
-  if (f->build_after > 0 && s->kind == SPMV_FACTORS && !SpmvRowsGain(s))
-    return "its rows are short and in cache, which gains nothing";
-  return "";
+  return f->build_after > 0 && s->kind == SPMV_FACTORS ? SpmvTrianglesGainless(s) : "";
 }
 
 /* The rows of a part; why: empty, or why PETSc's kernel is to serve as long as the pattern stays */

@@ -71,8 +71,7 @@ static PetscBool SpmvNodesTiny(const SpmvTrianglesSource *s)
 static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscInt isa, PetscBool choose, PetscInt nnodes,
                                       const PetscInt nodes[])
 {
-  static const char gainsnothing[] = "its rows are short and in cache, which gains nothing";
-  PetscInt          bad            = -1;
+  PetscInt bad = -1;
 
   PetscFunctionBegin;
   if (!w->diagonal) {
@@ -99,7 +98,9 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscIn
                                    .nnodes   = nnodes,
                                    .nodes    = nodes};
 
-    if (!w->triangles && choose && SpmvTrianglesShape(&s) == &SpmvShape_rows && !SpmvRowsGain(&s)) w->reason = gainsnothing;
+    const char *gainless = w->triangles || !choose ? "" : SpmvTrianglesGainless(&s);
+
+    if (gainless[0]) w->reason = gainless;
     else if (SpmvNodesTiny(&s)) bad = 0;
     else if (w->triangles) {
       w->triangles->floats = w->floats;

@@ -54,20 +54,18 @@ static PetscErrorCode SpmvShadowLineCounts(const SpmvShadow *shadow, char line[]
 /* What AIJ's kernel would take, and so what may be gained; for a storage of the host that is up to date, with rows as they come */
 static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
-  SPMV_TEMPORARY PetscScalar *a      = NULL;
-  const SpmvBuilt            *b      = &s->seq.built;
-  PetscInt                    number = 0;
+  SPMV_TEMPORARY PetscScalar *a = NULL;
+  const SpmvBuilt            *b = &s->seq.built;
   PetscBool                   good;
   SpmvOption                  o[2];
   SpmvCSR                     csr;
 
   PetscFunctionBegin;
   if (!b->storage || b->order || !s->seq.sorted || !s->seq.key.nz) PetscFunctionReturn(PETSC_SUCCESS);
-  while (SpmvCandidate[number] != b->format) number++;
   PetscCall(MatSpmvGetRows(A, &csr));
   csr.declared = s->seq.declared;
   if (s->seq.rounded) PetscCall(SpmvRowsRound(&csr, &a, &good));
-  PetscCall(SpmvEstimateGain(&csr, s->settings.request.isa, number, &b->plan, o));
+  PetscCall(SpmvEstimateGain(&csr, s->settings.request.isa, SpmvCandidateNumber(b->format), &b->plan, o));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer,
                                                "[%d]   aij%s: predicted %.3g s a product, so %.2f times faster is expected", rank,
                                                which, (double)o[0].predicted, (double)(o[0].predicted / o[1].predicted)));
