@@ -235,17 +235,11 @@ typedef struct {
 
 #define SPMV_TUNE_NEAR 1.05 /* times another estimate: they do not tell what is faster */
 
-/* SpmvRather: a format in whose place another is taken where estimates are too near to tell which is faster */
-typedef struct {
-  const char *name;   /* "": any */
-  double      within; /* times the other one's estimate */
-} SpmvRather;
-
 /* SpmvHostSide: products by this processor */
 typedef struct {
   SpmvSide                  side;
-  const SpmvKernels *const *kernels;   /* [SPMV_ISA_COUNT] as kernels.h makes it; NULL: AIJ's own kernel */
-  SpmvRather                rather[3]; /* then one without a name */
+  const SpmvKernels *const *kernels; /* [SPMV_ISA_COUNT] as kernels.h makes it; NULL: AIJ's own kernel */
+  const char               *rather;  /* in the place of which format this one is taken where estimates are near; "": of any */
   PetscBool                 far;   /* never the fastest where the second cache has the matrix, as rows with their columns, ... */
   PetscInt                  nodes; /* ... but of nodes with a multiple of so many unknowns; 0: not of those either */
 } SpmvHostSide;

@@ -190,7 +190,7 @@ static void Shorten(PetscInt most, SpmvTestCSR *t)
   }
 }
 
-/* Of candidates whose estimates are near the least aij is chosen, pmf rather than tpspmv and bccoo, and of others the least */
+/* Of candidates whose estimates are near the least aij is chosen, pmf rather than tpspmv, and of others the least */
 static PetscErrorCode TestSafer(void)
 {
   const SpmvMachine was   = *SpmvMachineGet();
@@ -218,11 +218,8 @@ static PetscErrorCode TestSafer(void)
     for (int f = 0; f < SPMV_CANDIDATES; f++) {
       const PetscLogDouble p = choice->predicted[SPMV_BACKEND_HOST][f];
 
-      if (p <= 0) continue;
-      if (f == SPMV_NUMBER_AIJ && p <= 1.05 * choice->predicted[SPMV_BACKEND_HOST][first]) safest = f;
-      if (f == SPMV_NUMBER_pmf && (first == SPMV_NUMBER_tpspmv || first == SPMV_NUMBER_bccoo) && safest == first &&
-          p <= (first == SPMV_NUMBER_tpspmv ? 1.15 : 1.05) * choice->predicted[SPMV_BACKEND_HOST][first])
-        safest = f;
+      if (p <= 0 || p > 1.05 * choice->predicted[SPMV_BACKEND_HOST][first]) continue;
+      if (f == SPMV_NUMBER_AIJ || (f == SPMV_NUMBER_pmf && first == SPMV_NUMBER_tpspmv && safest == first)) safest = f;
     }
     PetscCheck(choice->best.number == safest, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s was chosen, not %s",
                SpmvCandidate[choice->best.number]->name, SpmvCandidate[safest]->name);

@@ -42,6 +42,6 @@ static PetscErrorCode AijWork(const SpmvCSR *rows, const SpmvPlan *plan, SpmvWor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const SpmvHostSide AijHost = {.side = {.work = AijWork}, .rather = {{"", SPMV_TUNE_NEAR}}}; /* nothing is built */
+static const SpmvHostSide AijHost = {.side = {.work = AijWork}, .rather = ""}; /* nothing is built */
 
 const SpmvFormat SpmvFormat_aij = {.name = "aij", .host = &AijHost};

@@ -152,13 +152,12 @@ static PetscErrorCode TuneFirst(const SpmvRequest *q, const SpmvCSR *csr, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Within what factor of another option's cost an option is taken in its place; 0: never */
-static double TuneWithin(const SpmvOption *o, const SpmvOption *other)
+/* Whether an option is taken in the place of another one where estimates are near */
+static PetscBool TuneRather(const SpmvOption *o, const SpmvOption *other)
 {
-  for (const SpmvRather *rather = SpmvCandidate[o->number]->host->rather; rather->name; rather++) {
-    if (!*rather->name || !strcmp(rather->name, SpmvCandidate[other->number]->name)) return rather->within;
-  }
-  return 0;
+  const char *rather = SpmvCandidate[o->number]->host->rather;
+
+  return (PetscBool)(rather && (!*rather || !strcmp(rather, SpmvCandidate[other->number]->name)));
 }
 
 /* Of options of the host whose estimates are near the least the safer one is taken */
@@ -168,9 +167,9 @@ static void TuneSafer(const SpmvSearch *search, SpmvChoice *c)
 
   if (c->products || c->best.number < 0 || c->best.plan.backend == SPMV_BACKEND_DEVICE) return;
   for (const SpmvOption *o = search->option; o < search->option + search->n; o++) {
-    if (o->plan.backend == SPMV_BACKEND_DEVICE || o->number == c->best.number) continue;
-    if (SpmvOptionCost(search->request, o) > TuneWithin(o, &c->best) * SpmvOptionCost(search->request, &c->best)) continue;
-    if (!safer || TuneWithin(o, safer) > 0) safer = o;
+    if (o->plan.backend == SPMV_BACKEND_DEVICE || o->number == c->best.number || !TuneRather(o, &c->best)) continue;
+    if (SpmvOptionCost(search->request, o) > SPMV_TUNE_NEAR * SpmvOptionCost(search->request, &c->best)) continue;
+    if (!safer || TuneRather(o, safer)) safer = o;
   }
   if (!safer) return;
   c->second = c->best;
