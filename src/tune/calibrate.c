@@ -293,6 +293,7 @@ static PetscErrorCode CalibrateTell(void *data, size_t bytes)
 /* Measures this machine while the other processes wait, keeps what was measured, and says so */
 static PetscErrorCode CalibrateFirst(const char file[], SpmvMachine *machine)
 {
+  PetscBool      kept;
   PetscLogDouble start, end, error;
   PetscErrorCode ierr;
 
@@ -303,17 +304,16 @@ static PetscErrorCode CalibrateFirst(const char file[], SpmvMachine *machine)
   SpmvMachineAlone(PETSC_FALSE);
   PetscCall(ierr);
   PetscCall(PetscTime(&end));
+  kept = (PetscBool)(file[0] && SpmvCalibrateSave(file, machine));
   PetscCall(
     PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
                  "petscspmv: -mat_spmv_tune_calibrate measured this machine in %.0f seconds; estimates of products are off "
-                 "by %.0f %%",
-                 (double)(end - start), 100 * (exp(error) - 1)));
-  if (file[0] && SpmvCalibrateSave(file, machine))
-    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR, "; %s has it for later runs\n", file));
-  else
-    PetscCall(PetscFPrintf(PETSC_COMM_SELF, PETSC_STDERR,
-                           ". It is lost for later runs, as %s cannot be written; set XDG_CONFIG_HOME to a folder that can be\n",
-                           file[0] ? file : "no file"));
+                 "by %.0f %%; %s has it for later runs\n",
+                 (double)(end - start), 100 * (exp(error) - 1), kept ? file : "no file"));
+  if (!kept)
+    PetscCall(SpmvWarn("what was measured of this machine is not kept, as %s cannot be written; set XDG_CONFIG_HOME to a folder "
+                       "that can be",
+                       file[0] ? file : "the user's configuration folder"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
