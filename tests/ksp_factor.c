@@ -93,11 +93,13 @@ static PetscErrorCode Run(const char type[], const char options[], const Pattern
 
 static PetscErrorCode Same(const char type[], const char options[], PetscBool ours, PetscBool view, const Pattern *c)
 {
-  Outcome  o[3], aij[3];
-  PetscInt after = 8;
+  Outcome   o[3], aij[3];
+  PetscInt  after = 8;
+  PetscBool gains;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-mat_spmv_build_after", &after, NULL));
+  gains = (PetscBool)(!after || !strstr(options, "levels 2")); /* with such fill PETSc's solves may be as fast */
   PetscCall(Run(MATAIJ, options, c, PETSC_FALSE, PETSC_FALSE, aij));
   PetscCall(Run(type, options, c, PETSC_TRUE, view, o));
   for (int k = 0; k < 3; k++) {
@@ -110,7 +112,8 @@ static PetscErrorCode Same(const char type[], const char options[], PetscBool ou
     PetscCall(Fact((PetscBool)(o[k].reason == aij[k].reason), "the same reason", where));
     PetscCall(Fact((PetscBool)(PetscAbsInt(o[k].iterations - aij[k].iterations) <= 1), "as many iterations", where));
     PetscCall(Fact((PetscBool)(o[k].ours == ours), "the package", where));
-    if (may && o[k].iterations > (after + 3) / 4) PetscCall(Fact((PetscBool)(o[k].counts.solves > 0), "solves of ours", where));
+    if (may && gains && o[k].iterations > (after + 3) / 4)
+      PetscCall(Fact((PetscBool)(o[k].counts.solves > 0), "solves of ours", where));
     if (may && !after) PetscCall(Fact((PetscBool)!o[k].counts.solvesaij, "no solves of PETSc's", where));
   }
   PetscFunctionReturn(0);

@@ -77,8 +77,8 @@ static PetscErrorCode Sweeps(Mat A, Mat B, Vec work[5], const char what[], Petsc
   PetscFunctionReturn(0);
 }
 
-/* Counts say who served: all calls ours, or at least some. irregular: small, with short rows of different lengths, which ours serve
-   only where all are to be ours */
+/* Counts say who served: all calls ours, or at least some. irregular: rows of very different lengths, which ours serve only
+   where all are to be ours */
 static PetscErrorCode Served(Mat B, PetscInt64 calls, PetscBool irregular, const char what[])
 {
   SpmvCounts counts;

@@ -46,7 +46,7 @@ static PetscInt Node(Kind kind, PetscInt row)
 /* How many columns row `row` may have, and column k of them, which may come twice or be outside of [0, n) */
 static PetscInt Columns(Kind kind)
 {
-  return kind == GRID ? 7 : kind == LINE ? 3 : kind == SCATTERED ? 9 : 30;
+  return kind == GRID ? 7 : kind == LINE ? 3 : kind == SCATTERED ? 12 : 30;
 }
 static PetscInt Column(Kind kind, PetscInt n, PetscInt row, PetscInt k)
 {
@@ -55,6 +55,7 @@ static PetscInt Column(Kind kind, PetscInt n, PetscInt row, PetscInt k)
 
   if (kind == LINE) return row + k - 1;
   if (kind == GRID) return row + step[k];
+  if (kind == SCATTERED && k > 2 && row % 8 < 4) return -1; /* short rows */
   if (kind == SCATTERED) return k == 0 ? row : Number(100 * row + k, n);
   row = Node(kind, row);
   if (kind == MIXED) return k < 5 ? row + k : Number(100 * row + k, n); /* at least what the node has, and some after it */

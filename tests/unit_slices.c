@@ -1,8 +1,10 @@
-static const char help[] =
-  "Triangles by slices: passes and products of each kind, under each instruction set, against the formula.\n\n";
+static const char help[] = "Triangles by slices: passes and products of each kind, under each instruction set, against the "
+                           "formula; and which shape triangles\n"
+                           "take.\n\n";
 
 #include "spmvtest.h"
-#include "../src/host/triangles/triangles.h"
+#include "../src/host/machine.h"
+#include "../src/tune/passes.h"
 
 /* A pattern with values: rows by the columns of each entry, the diagonal among them */
 typedef struct {
@@ -41,6 +43,14 @@ static PetscErrorCode PatternCreate(PetscInt n, PetscInt nd, const PetscInt d[],
     p->upper[1][i]                  = nz;
   }
   p->i[n] = nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PatternDestroy(Pattern *p)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree6(p->lower[0], p->lower[1], p->upper[0], p->upper[1], p->diagonal, p->i));
+  PetscCall(PetscFree2(p->j, p->a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,8 +209,7 @@ static PetscErrorCode Test(Pattern *p, const SpmvShape *shape)
       }
     }
   }
-  PetscCall(PetscFree6(p->lower[0], p->lower[1], p->upper[0], p->upper[1], p->diagonal, p->i));
-  PetscCall(PetscFree2(p->j, p->a));
+  PetscCall(PatternDestroy(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -230,29 +239,62 @@ static PetscErrorCode TestSteep(void)
       PetscCall(Compare(p.n, in, x, "steep", (SpmvIsa)isa));
     }
   }
-  PetscCall(PetscFree6(p.lower[0], p.lower[1], p.upper[0], p.upper[1], p.diagonal, p.i));
-  PetscCall(PetscFree2(p.j, p.a));
+  PetscCall(PatternDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestSuits(void)
+/* What is expected of a choice */
+static PetscErrorCode Expect(const SpmvTrianglesSource *s, const SpmvShape *shape, PetscBool gains, const char what[])
 {
-  const PetscInt      grid[] = {1, 12, 144}, node = 1728;
-  Pattern             p;
-  SpmvTrianglesSource s;
+  SpmvPassesChoice choice;
 
   PetscFunctionBegin;
-  for (int random = 0; random < 2; random++) {
-    PetscCall(PatternCreate(node, random ? 0 : 3, grid, 1, random ? 0.004 : 0, &p));
-    s = Source(&p, SPMV_SWEEPS, 1, 0);
-    PetscCheck(SpmvShape_slices.suits(&s) == !random, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s",
-               random ? "random columns suit" : "a grid does not suit");
-    s.nnodes = 1;
-    s.nodes  = &node;
-    PetscCheck(!SpmvShape_slices.suits(&s), PETSC_COMM_SELF, PETSC_ERR_PLIB, "nodes suit");
-    PetscCall(PetscFree6(p.lower[0], p.lower[1], p.upper[0], p.upper[1], p.diagonal, p.i));
-    PetscCall(PetscFree2(p.j, p.a));
+  PetscCall(SpmvPassesChoose(s, SPMV_ISA_COUNT, &choice));
+  PetscCheck(choice.shape == shape && choice.gains == gains, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s, %g us, PETSc's %g us",
+             what, choice.shape ? choice.shape->name : "no shape", (double)(1e6 * choice.seconds), (double)(1e6 * choice.petsc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which shape triangles take, and whether it is said to be faster than PETSc's passes, by the rates of Zen 4 */
+static PetscErrorCode TestChoice(void)
+{
+  const PetscInt      grid[] = {1, 12, 144}, node = 1728;
+  SpmvMachine         zen4;
+  Pattern             p;
+  SpmvTrianglesSource s;
+  SpmvIsa             best;
+
+  PetscFunctionBegin;
+  PetscCall(SpmvIsaGet(SPMV_ISA_COUNT, &best));
+  SpmvMachineBuiltin((SpmvIsa)(SPMV_ISA_COUNT - 1), &(SpmvCaches){{32768, 1048576, 33554432}, 16}, &zen4);
+  zen4.isa[best] = 1; /* whichever it is */
+  SpmvMachineSet(&zen4);
+  PetscCall(PatternCreate(node, 3, grid, 1, 0, &p));
+  s = Source(&p, SPMV_SWEEPS, 1, 0);
+  PetscCall(Expect(&s, &SpmvShape_slices, PETSC_TRUE, "a grid"));
+  s.nnodes = 1;
+  s.nodes  = &node;
+  PetscCall(Expect(&s, NULL, PETSC_FALSE, "a node that is too large"));
+  s.nnodes       = 0;
+  zen4.isa[best] = 100;
+  SpmvMachineSet(&zen4);
+  PetscCall(Expect(&s, &SpmvShape_rows, PETSC_TRUE, "a grid with vectors that take a hundred times as long"));
+  PetscCall(PatternDestroy(&p));
+
+  PetscCall(PatternCreate(node, 0, NULL, 1, 0.006, &p));
+  s = Source(&p, SPMV_SWEEPS, 1, 0);
+  PetscCall(Expect(&s, &SpmvShape_rows, PETSC_FALSE, "short rows of random columns"));
+  s          = Source(&p, SPMV_FACTORS, 1, 0);
+  s.permuted = PETSC_TRUE;
+  PetscCall(Expect(&s, &SpmvShape_rows, PETSC_FALSE, "a factor of short rows that are permuted"));
+  PetscCall(PatternDestroy(&p));
+
+  PetscCall(PatternCreate(node, 0, NULL, 1, 0.03, &p));
+  for (int kind = 0; kind < SPMV_TRIANGLES_COUNT; kind++) {
+    s = Source(&p, (SpmvTrianglesKind)kind, 1, 0);
+    PetscCall(Expect(&s, &SpmvShape_rows, PETSC_TRUE, "long rows of random columns"));
   }
+  PetscCall(PatternDestroy(&p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -282,7 +324,7 @@ int main(int argc, char **argv)
     }
   }
   PetscCall(TestSteep());
-  PetscCall(TestSuits());
+  PetscCall(TestChoice());
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -6,13 +6,15 @@
   refresh    y = A x after the values have changed: what it takes longer than a product is what a refresh costs
   kernels    y = A x with x and y on the device, where they are not sent and received; types of the host: a product
   columns:N  Y = A X, N columns at a time, dense, by columns
+  sor        a Gauss-Seidel sweep forwards and one backwards, from x = 0, as PCSOR makes them in a multigrid smoother
+  ilu, icc   a solve with incomplete factors of level 0, made by the package that a preconditioner takes by default
 */
 #include "spmvbench.h"
 #include <petsc/private/petscimpl.h> /* PetscObjectStateIncrease() */
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const BenchOperationNames[] = {"product", "transpose", "refresh", "kernels", "columns"};
+static const char *const BenchOperationNames[] = {"product", "transpose", "refresh", "kernels", "sor", "ilu", "icc", "columns"};
 
 /* Takes a user's word for it */
 PetscErrorCode BenchOperationParse(const char word[], BenchRun *run)
@@ -25,10 +27,12 @@ PetscErrorCode BenchOperationParse(const char word[], BenchRun *run)
   PetscFunctionBegin;
   while (k <= BENCH_COLUMNS && (strlen(BenchOperationNames[k]) != length || strncmp(word, BenchOperationNames[k], length))) k++;
   run->columns = number ? (PetscInt)strtol(number + 1, &end, 10) : 0;
-  PetscCheck(
-    k <= BENCH_COLUMNS && (k == BENCH_COLUMNS ? number && !*end && run->columns > 0 : !number), PETSC_COMM_SELF,
-    PETSC_ERR_USER_INPUT,
-    "-operation %s is not one that can be timed; set it to product, transpose, refresh, kernels, or columns:N with N > 0", word);
+  PetscCheck(k <= BENCH_COLUMNS && (k == BENCH_COLUMNS ? number && !*end && run->columns > 0 : !number), PETSC_COMM_SELF,
+             PETSC_ERR_USER_INPUT,
+             "-operation %s is not one that can be timed; set it to product, transpose, refresh, kernels, sor, ilu, icc, or "
+             "columns:N with "
+             "N > 0",
+             word);
   run->operation = (BenchOperation)k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,12 +56,37 @@ static PetscErrorCode BenchColumnsCreate(const BenchMatrix *M, const BenchRun *r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The factors of ilu or icc: what a preconditioner makes with its own options as they are by default */
+static PetscErrorCode BenchFactorCreate(const BenchRun *run, BenchType *t)
+{
+  const MatFactorType kind = run->operation == BENCH_ICC ? MAT_FACTOR_ICC : MAT_FACTOR_ILU;
+  MatFactorInfo       info;
+  IS                  rows, columns;
+
+  PetscFunctionBegin;
+  PetscCall(MatFactorInfoInitialize(&info));
+  info.fill = 1;
+  PetscCall(MatGetOrdering(t->A, MATORDERINGNATURAL, &rows, &columns));
+  PetscCall(MatGetFactor(t->A, NULL, kind, &t->Y));
+  if (kind == MAT_FACTOR_ICC) {
+    PetscCall(MatICCFactorSymbolic(t->Y, t->A, rows, &info));
+    PetscCall(MatCholeskyFactorNumeric(t->Y, t->A, &info));
+  } else {
+    PetscCall(MatILUFactorSymbolic(t->Y, t->A, rows, columns, &info));
+    PetscCall(MatLUFactorNumeric(t->Y, t->A, &info));
+  }
+  PetscCall(ISDestroy(&rows));
+  PetscCall(ISDestroy(&columns));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What an operation needs besides x and y */
 PetscErrorCode BenchOperationSetUp(const BenchMatrix *M, const BenchRun *run, Vec x, BenchType *t)
 {
   PetscFunctionBegin;
   if (run->operation == BENCH_TRANSPOSE) PetscCall(VecDuplicate(x, &t->z));
   if (run->operation == BENCH_COLUMNS) PetscCall(BenchColumnsCreate(M, run, x, t));
+  if (run->operation == BENCH_ILU || run->operation == BENCH_ICC) PetscCall(BenchFactorCreate(run, t));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,6 +107,9 @@ static PetscErrorCode BenchOperateOnce(const BenchRun *run, const BenchType *t, 
   PetscFunctionBegin;
   if (run->operation == BENCH_TRANSPOSE) PetscCall(MatMultTranspose(t->A, y, t->z));
   else if (run->operation == BENCH_COLUMNS) PetscCall(MatProductNumeric(t->Y));
+  else if (run->operation == BENCH_SOR)
+    PetscCall(MatSOR(t->A, x, 1, (MatSORType)(SOR_LOCAL_SYMMETRIC_SWEEP | SOR_ZERO_INITIAL_GUESS), 0, 1, 1, y));
+  else if (run->operation == BENCH_ILU || run->operation == BENCH_ICC) PetscCall(MatSolve(t->Y, x, y));
   else {
     if (run->operation == BENCH_REFRESH) PetscCall(PetscObjectStateIncrease((PetscObject)t->A));
     PetscCall(MatMult(t->A, x, y));

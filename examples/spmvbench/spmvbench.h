@@ -10,7 +10,7 @@
   peers.c       libraries to race against: peer_mkl.c, peer_rsb.c, peer_cusparse.c
   measure.c     times of products, all types taking turns
   exact.c       what a product should be, and how far from it one is
-  operation.c   what is timed besides products: transposed ones, several columns, new values, kernels alone
+  operation.c   what is timed besides products: transposed ones, several columns, new values, kernels alone, sweeps, solves
   readloop.c    how fast can memory be read?
   report.c      table, CSV, summary
   brief.c       the report of one who asks which type to take
@@ -57,7 +57,7 @@ typedef struct {
   PetscInt       threads;          /* that share a product */
   char           prefix[64];       /* options prefix, this Mat's alone */
   Mat            A;                /* NULL if it could not be made */
-  Mat            Y;                /* -operation columns: the product */
+  Mat            Y;                /* -operation columns: the product; ilu, icc: the factors */
   Vec            z;                /* -operation transpose: the product */
   char           plan[BENCH_PLAN]; /* what the storage was built by, "" if nothing was to be chosen */
   char           backend[16];      /* who runs the products: host, or the API of a device */
@@ -74,7 +74,16 @@ typedef struct {
 } BenchType;
 
 /* What is timed, see operation.c */
-typedef enum { BENCH_PRODUCT, BENCH_TRANSPOSE, BENCH_REFRESH, BENCH_KERNELS, BENCH_COLUMNS } BenchOperation;
+typedef enum {
+  BENCH_PRODUCT,
+  BENCH_TRANSPOSE,
+  BENCH_REFRESH,
+  BENCH_KERNELS,
+  BENCH_SOR,
+  BENCH_ILU,
+  BENCH_ICC,
+  BENCH_COLUMNS
+} BenchOperation;
 
 /* Which of PETSc's own types are measured */
 enum { BENCH_PETSC_ALL, BENCH_PETSC_AIJ, BENCH_PETSC_NONE };

@@ -113,6 +113,22 @@ PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *t)
          (sqrt(sqrt(PetscSqr(PetscSqr(load)) + PetscSqr(PetscSqr(work)))) + SpmvFarWait(machine, t->crowd, t->level, t->far));
 }
 
+#define PASSES_NEAR 0.3 /* of lines from the second cache that are waited for */
+
+/* Seconds of a pass through each of two triangles with n rows, of such work. far: lines of x that are in no cache before each level,
+   of which those from the second cache come in time but for a part; slower: than with the best instruction set. Vectors that are read and written
+   are those of PCSOR: four in two passes */
+PetscLogDouble SpmvPassesSeconds(const SpmvWork *work, PetscInt n, const PetscLogDouble far[], PetscLogDouble slower)
+{
+  SpmvTerms t = {.work = *work, .sharers = 1, .slower = slower, .crowd = SpmvMachineCrowd(1)};
+
+  t.bytes = work->bytes + 4. * n * sizeof(PetscScalar);
+  t.level = EstimateLevel(t.bytes);
+  for (int level = 1; level < SPMV_LEVELS; level++) t.far[level] = far[level] * (work->waits > 0 ? work->waits : 1);
+  t.far[1] = t.far[2] + PASSES_NEAR * (t.far[1] - t.far[2]);
+  return SpmvSeconds(SpmvMachineGet(), &t);
+}
+
 /* SpmvNearMore() of a window of the sample; several formats take rows by length */
 static PetscErrorCode EstimateNear(SpmvSample *s, PetscInt w, PetscLogDouble window, PetscLogDouble *near)
 {

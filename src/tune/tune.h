@@ -197,6 +197,7 @@ extern PetscLogDouble SpmvFarWait(const SpmvMachine *machine, PetscLogDouble cro
                                   const PetscLogDouble far[]);
 extern PetscLogDouble SpmvSeconds(const SpmvMachine *machine, const SpmvTerms *terms);
 extern PetscLogDouble SpmvLineTime(PetscLogDouble bytes);
+extern PetscLogDouble SpmvPassesSeconds(const SpmvWork *work, PetscInt n, const PetscLogDouble far[], PetscLogDouble slower);
 extern PetscLogDouble SpmvSharers(const SpmvCSR *csr, PetscInt threads);
 extern PetscErrorCode SpmvEstimate(SpmvSample *sample, PetscInt isa, PetscInt number, PetscInt n, const SpmvPlan plans[],
                                    SpmvOption options[]);

@@ -57,24 +57,52 @@ SPMV_INLINE void NodesAhead(const char *v, size_t bytes)
   SpmvPrefetch(v + NODES_AHEAD, bytes);
 }
 
+/* sum_j T_ij x_j for a node of one row, by two chains of additions; what was written last is multiplied last */
+SPMV_INLINE PetscScalar NodesOne(NodesPlace *at, const PetscScalar *x, PetscBool wide)
+{
+  const PetscInt n = at->n;
+  const char    *v = at->value;
+  PetscScalar    s = 0, t = 0;
+  PetscInt       k = 0;
+
+  for (size_t b = 0; b < NodesBytes(at->floats, (int)n); b += SPMV_CACHE_LINE) NodesAhead(v + b, SPMV_CACHE_LINE);
+  for (; k + 2 < n; k += 2) {
+    s = SpmvFma(NodesValue(v, at->floats, k), *NodesX(at, x, 1, wide, k), s);
+    t = SpmvFma(NodesValue(v, at->floats, k + 1), *NodesX(at, x, 1, wide, k + 1), t);
+  }
+  if (k + 1 < n) {
+    t = SpmvFma(NodesValue(v, at->floats, k), *NodesX(at, x, 1, wide, k), t);
+    k++;
+  }
+  s += t;
+  if (k < n) s = SpmvFma(NodesValue(v, at->floats, k), *NodesX(at, x, 1, wide, k), s);
+  at->value = v + NodesBytes(at->floats, (int)n);
+  at->distance += (size_t)n * (wide ? sizeof(PetscInt) : sizeof(uint16_t));
+  return s;
+}
+
 /* A node's part of a pass, or of a product if `in` is NULL; row by row */
 SPMV_INLINE void NodesRows(NodesPlace *at, const SpmvPass *p, int size, int unit, PetscBool wide)
 {
   PetscScalar        sum[SPMV_NODE_MAX], s[SPMV_NODE_MAX];
   const PetscScalar *block = at->block;
-  const char        *v     = at->value;
 
   for (int r = 0; r < size; r++) sum[r] = s[r] = 0;
-  for (; at->n > 0; at->n -= unit) {
-    const PetscScalar *x = NodesX(at, p->x, unit, wide, 0);
+  if (size == 1) sum[0] = NodesOne(at, p->x, wide);
+  else {
+    const char *v = at->value;
 
-    NodesAhead(v, NodesBytes(at->floats, unit * size));
-    for (int c = 0; c < unit; c++, v += NodesBytes(at->floats, size)) {
-      for (int r = 0; r < size; r++) sum[r] += NodesValue(v, at->floats, r) * x[c];
+    for (; at->n > 0; at->n -= unit) {
+      const PetscScalar *x = NodesX(at, p->x, unit, wide, 0);
+
+      NodesAhead(v, NodesBytes(at->floats, unit * size));
+      for (int c = 0; c < unit; c++, v += NodesBytes(at->floats, size)) {
+        for (int r = 0; r < size; r++) sum[r] += NodesValue(v, at->floats, r) * x[c];
+      }
+      at->distance += wide ? sizeof(PetscInt) : sizeof(uint16_t);
     }
-    at->distance += wide ? sizeof(PetscInt) : sizeof(uint16_t);
+    at->value = v;
   }
-  at->value = v;
   for (int c = 0; p->in && c < size; c++) {
     if (!block) s[c] = p->in[at->i + c];
     for (int r = 0; block && r < size; r++) s[r] += block[c * size + r] * p->in[at->i + c];
@@ -138,8 +166,8 @@ SPMV_INLINE void NodesRows(NodesPlace *at, const SpmvPass *p, int size, int unit
         } \
       } \
 \
-      /* The sum of sums, for each row of a node */ \
-      SPMV_INLINE V NodesTotal_##V(int size, int columns, V sum[]) \
+      /* The sum of sums; if a vector has two columns, in both halves */ \
+      SPMV_INLINE V NodesAdd_##V(int size, int columns, V sum[]) \
       { \
         const int n = 2 * size <= N ? (columns + 1) / 2 : columns; \
 \
@@ -148,7 +176,15 @@ SPMV_INLINE void NodesRows(NodesPlace *at, const SpmvPass *p, int size, int unit
           SPMV_UNROLL \
           for (int c = 0; c + step < n; c += 2 * step) sum[c] = V##Add(sum[c], sum[c + step]); \
         } \
-        return 2 * size <= N ? V##Fold(sum[0]) : sum[0]; \
+        return sum[0]; \
+      } \
+\
+      /* The same for each row of a node */ \
+      SPMV_INLINE V NodesTotal_##V(int size, int columns, V sum[]) \
+      { \
+        const V total = NodesAdd_##V(size, columns, sum); \
+\
+        return 2 * size <= N ? V##Fold(total) : total; \
       } \
 \
       /* M times what a pass is given */ \
@@ -162,32 +198,36 @@ SPMV_INLINE void NodesRows(NodesPlace *at, const SpmvPass *p, int size, int unit
         return NodesTotal_##V(size, size, sum); \
       } \
 \
-      /* sum_j T_ij x_j for the rows of the node at hand; `many` columns are multiplied at a time */ \
+      /* Some columns that come next, the first ones of x at every `unit` */ \
+      SPMV_INLINE void NodesColumns_##V(NodesPlace *at, const PetscScalar *x, int size, int unit, int columns, PetscBool wide, \
+                                        V sum[]) \
+      { \
+        const int          word = wide ? (int)sizeof(PetscInt) : (int)sizeof(uint16_t); \
+        const PetscScalar *xs[8]; \
+\
+        SPMV_UNROLL \
+        for (int c = 0; c < columns / unit; c++) xs[c] = NodesX(at, x, unit, wide, c); \
+        NodesMultiply_##V(at->value, at->floats, size, columns, unit, xs, sum); \
+        at->value += NodesBytes(at->floats, columns * size); \
+        at->distance += columns / unit * word; \
+      } \
+\
+      /* sum_j T_ij x_j for the rows of the node at hand; `many` columns are multiplied at a time. In nodes of two rows \
+         the last ones, whose x is likely to be that of the node before, wait until all else is summed up: 1.05 to 1.5 times as \
+         fast. In others, which have more work for each node, it is 0.87 to 0.98 (Zen 4, in cache) */ \
       SPMV_INLINE V NodesSum_##V(NodesPlace *at, const PetscScalar *x, int size, int unit, int many, PetscBool wide) \
       { \
-        const int word = wide ? (int)sizeof(PetscInt) : (int)sizeof(uint16_t); \
-        PetscInt  n    = at->n; \
-        V         sum[8]; \
+        const PetscInt late = unit == 2 ? PetscMin(at->n, unit) : 0; \
+        PetscInt       n    = at->n - late; \
+        V              sum[8]; \
 \
         SPMV_UNROLL \
         for (int c = 0; c < many; c++) sum[c] = V##Zero(); \
-        for (; n >= many; n -= many) { \
-          const PetscScalar *xs[8]; \
-\
-          SPMV_UNROLL \
-          for (int c = 0; c < many / unit; c++) xs[c] = NodesX(at, x, unit, wide, c); \
-          NodesMultiply_##V(at->value, at->floats, size, many, unit, xs, sum); \
-          at->value += NodesBytes(at->floats, many * size); \
-          at->distance += many / unit * word; \
-        } \
-        for (; n > 0; n -= unit) { \
-          const PetscScalar *xs = NodesX(at, x, unit, wide, 0); \
-\
-          NodesMultiply_##V(at->value, at->floats, size, unit, unit, &xs, sum); \
-          at->value += NodesBytes(at->floats, unit * size); \
-          at->distance += word; \
-        } \
-        return NodesTotal_##V(size, many, sum); \
+        for (; n >= many; n -= many) NodesColumns_##V(at, x, size, unit, many, wide, sum); \
+        for (; n > 0; n -= unit) NodesColumns_##V(at, x, size, unit, unit, wide, sum); \
+        sum[0] = NodesAdd_##V(size, many, sum); \
+        if (late) NodesColumns_##V(at, x, size, 2, 2, wide, sum); \
+        return 2 * size <= N ? V##Fold(sum[0]) : sum[0]; \
       } \
 \
       /* What NodesRows() does */ \

@@ -2,7 +2,6 @@
   rows.c - builds triangles whose rows are laid out one after the other
 */
 #include "rows.h"
-#include "../machine.h"
 
 #define SPMV_ISA(NAME, name, flags, runs) extern const SpmvShapeKernels SPMV_CAT(SpmvRowsKernels, name);
 #include "../../isas.h"
@@ -14,26 +13,24 @@ static const SpmvShapeKernels *const RowsKernels[SPMV_ISA_COUNT] = {
 #undef SPMV_ISA
 };
 
-/* All can be stored so */
+/* Sweeps by nodes are others than sweeps by rows */
 static PetscBool RowsSuits(const SpmvTrianglesSource *s)
 {
-  return PETSC_TRUE;
+  return (PetscBool)(s->kind != SPMV_SWEEPS || s->nnodes == 0 || s->nnodes == s->n);
 }
 
-#define ROWS_SHORT 12 /* entries of a triangle's row */
+/* Cycles of Zen 4, fitted to 280 passes. A row's end takes as long as four entries */
+#define ROWS_ROW   5.6
+#define ROWS_ENTRY 1.5
 
-/*
-  Whether passes over rows one after the other are faster than PETSc's. In cache it is the ends of rows that take the time, if
-  they are short: then PETSc's take as long, or less (Zen 4: P1 0.6 to 1.3 times PETSc's speed, P2 and coarse levels of GAMG 1.1
-  to 1.6)
-*/
-PetscBool SpmvRowsGain(const SpmvTrianglesSource *s)
+static void RowsWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *look, SpmvWork *work)
 {
-  const PetscInt looks = PetscMin(s->n, 4096), step = looks ? s->n / looks : 1;
-  PetscInt64     nz = 0;
-
-  for (PetscInt k = 0; k < looks; k++) nz += s->lower[1][k * step] - s->lower[0][k * step];
-  return (PetscBool)(nz >= (PetscInt64)ROWS_SHORT * looks || 2 * nz * step >= SpmvMachineGet()->cached);
+  (void)s;
+  work->cycles += ROWS_ROW * look->rows + ROWS_ENTRY * look->nz;
+  work->branches += look->rows;
+  work->misses += look->missed;
+  work->bytes += look->nz * (double)(sizeof(PetscScalar) + (look->distance > UINT16_MAX ? sizeof(PetscInt) : sizeof(uint16_t))) +
+                 look->rows * (sizeof(PetscInt) + sizeof(PetscScalar));
 }
 
 /* The row that a pass takes as number z */
@@ -164,4 +161,5 @@ static PetscScalar *RowsTriangle(const SpmvTriangles *t, SpmvTriangleSide side, 
   return h->value;
 }
 
-const SpmvShape SpmvShape_rows = {"rows", RowsSuits, RowsBuild, RowsSetValues, RowsArrays, RowsTriangle, RowsKernels};
+const SpmvShape SpmvShape_rows = {"rows",        PETSC_TRUE, RowsSuits,    RowsWork,   RowsBuild,
+                                  RowsSetValues, RowsArrays, RowsTriangle, RowsKernels};

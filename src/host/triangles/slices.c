@@ -14,8 +14,8 @@ static const SpmvShapeKernels *const SlicesKernels[SPMV_ISA_COUNT] = {
 #undef SPMV_ISA
 };
 
-#define SLICES_COLUMN 6 /* rows with an entry that make a column */
-#define SLICES_GATHER 5 /* and a gather where there is a list as well */
+#define SLICES_FULL 6 /* rows with an entry that make a column */
+#define SLICES_MOST 5 /* and a gather where there is a list as well */
 
 #define SLICES_LONG 256 /* entries of a row that it takes too long to look at */
 
@@ -83,7 +83,7 @@ static PetscInt SlicesColumns(const SpmvTrianglesSource *s, SpmvTriangleSide sid
       mask |= 1U << q;
       distance[q] = ++at[q] < rows->end[q] ? s->j[at[q]] - rows->r - q : PETSC_MAX_INT;
     }
-    if (__builtin_popcount(mask) >= SLICES_COLUMN && PetscAbs(d) >= 8 && rows->r + d >= 0 && rows->r + d + 8 <= s->n)
+    if (__builtin_popcount(mask) >= SLICES_FULL && PetscAbs(d) >= 8 && rows->r + d >= 0 && rows->r + d + 8 <= s->n)
       place[columns++] = d;
     else SlicesOthers(rows, side, d, mask);
   }
@@ -116,7 +116,7 @@ static SpmvSlice SlicesLook(const SpmvTrianglesSource *s, SpmvTriangleSide side,
     rows.high = PetscMax(rows.high, column);
   }
   if (rows.high - rows.low <= UINT16_MAX) {
-    while (SlicesMore(&rows, h.gathers) >= (h.chain ? 1 : SLICES_GATHER)) h.gathers++;
+    while (SlicesMore(&rows, h.gathers) >= (h.chain ? 1 : SLICES_MOST)) h.gathers++;
   }
   if (h.gathers) place[columns] = rows.low - r;
   if (!h.chain) h.list = rows.inside;
@@ -334,45 +334,66 @@ static PetscErrorCode SlicesArrays(const SpmvTriangles *t, PetscInt *n, SpmvArra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Entries of a slice in a triangle, or -1 where a row has too many to be looked at */
-static PetscInt SlicesEntries(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r)
+/* Entries of the longest row of a slice */
+static PetscInt SlicesLongest(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt r)
 {
-  const SlicesRows rows = SlicesGet(s, side, r);
-  PetscInt         nz   = 0;
+  const SlicesRows rows    = SlicesGet(s, side, r);
+  PetscInt         longest = 0;
 
-  for (PetscInt q = 0; q < rows.n; q++) {
-    const PetscInt n = rows.end[q] - rows.first[q];
-
-    if (n >= SLICES_LONG) return -1;
-    nz += n;
-  }
-  return nz;
+  for (PetscInt q = 0; q < rows.n; q++) longest = PetscMax(longest, rows.end[q] - rows.first[q]);
+  return longest;
 }
 
-/*
-  Most entries of some slices are in columns and chains. Elsewhere passes over rows take no more than 1.5 times as long, 1.1 out
-  of cache, while it takes a quarter of the time to build them
-*/
+/* Slices that are looked at */
+static PetscInt SlicesLooks(PetscInt slices)
+{
+  return PetscMin(slices, PetscMin(64, 4 + slices / 128));
+}
+
+/* Rows are not too long to be looked at. Nodes' rows have a diagonal block, which slices have not */
 static PetscBool SlicesSuits(const SpmvTrianglesSource *s)
 {
-  const PetscInt slices = SpmvSlicesCount(s->n), looks = PetscMin(slices, PetscMin(64, 4 + slices / 128));
-  PetscInt       place[SLICES_LONG], nz = 0, others = 0;
+  const PetscInt slices = SpmvSlicesCount(s->n), looks = SlicesLooks(slices);
 
-  if (s->nnodes > 0 && s->kind == SPMV_SWEEPS) return PETSC_FALSE; /* nodes' rows have a diagonal block */
+  if (s->kind == SPMV_SWEEPS && s->nnodes > 0 && s->nnodes < s->n) return PETSC_FALSE;
   for (PetscInt k = 0; k < looks; k++) {
-    const PetscInt r = 8 * SpmvSlicesSomewhere(slices, looks, k);
-
     for (int side = 0; side < 2; side++) {
-      const PetscInt entries = SlicesEntries(s, (SpmvTriangleSide)side, r);
-      SpmvSlice      h;
-
-      if (entries < 0) return PETSC_FALSE;
-      h = SlicesLook(s, (SpmvTriangleSide)side, r, place);
-      nz += entries;
-      others += 8 * h.gathers + h.list;
+      if (SlicesLongest(s, (SpmvTriangleSide)side, 8 * SpmvSlicesSomewhere(slices, looks, k)) >= SLICES_LONG) return PETSC_FALSE;
     }
   }
-  return (PetscBool)(5 * others < nz);
+  return PETSC_TRUE;
+}
+
+/* Cycles of Zen 4, fitted to 280 passes. An entry of a list waits for the one before it */
+#define SLICES_COLUMN 5
+#define SLICES_GATHER 7.7 /* of an entry of each row */
+#define SLICES_LISTED 10
+#define SLICES_CHAIN  16
+#define SLICES_SLOW   1.3 /* from memory */
+#define SLICES_WAITS  0.5 /* as many loads are under way */
+
+static void SlicesWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *look, SpmvWork *work)
+{
+  const PetscInt slices = SpmvSlicesCount(s->n), looks = SlicesLooks(slices);
+  const double   scale = looks ? (double)slices / looks : 1;
+  PetscInt       place[SLICES_LONG];
+
+  for (PetscInt k = 0; k < looks; k++) {
+    for (int side = 0; side < 2; side++) {
+      const PetscInt  r = 8 * SpmvSlicesSomewhere(slices, looks, k);
+      const SpmvSlice h = SlicesLook(s, (SpmvTriangleSide)side, r, place);
+
+      work->cycles +=
+        scale * (SLICES_COLUMN * h.columns + SLICES_GATHER * h.gathers + SLICES_LISTED * h.list + SLICES_CHAIN * h.chain);
+      work->bytes += scale * (double)(SpmvSlicesValues(&h) * sizeof(PetscScalar) + SpmvSlicesPlaces(&h) * sizeof(PetscInt) +
+                                      SpmvSlicesIndices(&h) * sizeof(uint16_t) + sizeof(h));
+    }
+  }
+  work->bytes += look->rows * sizeof(PetscScalar);
+  work->branches += look->rows / 8;
+  work->misses += look->missed / 8;
+  work->slow  = SLICES_SLOW;
+  work->waits = SLICES_WAITS;
 }
 
 static PetscScalar *SlicesTriangle(const SpmvTriangles *t, SpmvTriangleSide side, size_t *n)
@@ -383,5 +404,5 @@ static PetscScalar *SlicesTriangle(const SpmvTriangles *t, SpmvTriangleSide side
   return h->value;
 }
 
-const SpmvShape SpmvShape_slices = {"slices",     SlicesSuits,    SlicesBuild,  SlicesSetValues,
-                                    SlicesArrays, SlicesTriangle, SlicesKernels};
+const SpmvShape SpmvShape_slices = {"slices",        PETSC_FALSE,  SlicesSuits,    SlicesWork,   SlicesBuild,
+                                    SlicesSetValues, SlicesArrays, SlicesTriangle, SlicesKernels};

@@ -1,27 +1,71 @@
 /*
-  triangles.c - which shape the triangles of a matrix take, and what is the same for all
+  triangles.c - what is the same for triangles of all shapes
 */
 #include "triangles.h"
 #include <float.h>
 #include <math.h>
 
-/* Nodes come first: sweeps must be by nodes where PETSc's are */
-static const SpmvShape *const Shapes[] = {&SpmvShape_nodes, &SpmvShape_slices, &SpmvShape_rows};
+#define TRIANGLES_WINDOWS 8    /* at most, of consecutive rows ... */
+#define TRIANGLES_WINDOW  512  /* ... of this number, which are looked at */
+#define TRIANGLES_LENGTHS 1024 /* 2^10: places for three lengths, by a hash of 10 bits */
+#define TRIANGLES_NEW     0.5  /* of those that have not come before are missed */
+#define TRIANGLES_BETWEEN 4    /* bytes that come into the caches for each byte of x between a row and an entry's column */
 
-/* The shape that is likely to be the fastest; values are not looked at */
-const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source)
+/* The rows that came before one of a triangle, in the order of the pass */
+typedef struct {
+  unsigned lengths;                 /* of three of them, 8 bits each */
+  PetscInt next[TRIANGLES_LENGTHS]; /* the length that came after such lengths the last time, plus 1 */
+  PetscInt first, end;              /* entries of the one before */
+} TrianglesPast;
+
+/* Row i of a triangle, as row number `number` of a window */
+static void TrianglesLookAtRow(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt i, PetscInt number,
+                               const PetscLogDouble cache[], TrianglesPast *past, SpmvTrianglesLook *look)
 {
-  size_t k = 0;
+  PetscInt *next = &past->next[past->lengths * 2654435761U >> 22], first, end, n, near;
 
-  while (!Shapes[k]->suits(source)) k++;
-  return Shapes[k];
+  SpmvTrianglesRow(s, side, i, &first, &end);
+  n = end - first;
+  look->nz += n;
+  if (number > 2) look->missed += *next == 0 ? TRIANGLES_NEW : *next != n + 1;
+  *next         = n + 1;
+  past->lengths = (past->lengths << 8 | (unsigned)PetscMin(n, 255)) & 0xffffff;
+  if (n) {
+    near = side == SPMV_LOWER ? i - s->j[end - 1] : s->j[first] - i;
+    look->before += near == 1;
+    look->distance = PetscMax(look->distance, side == SPMV_LOWER ? i - s->j[first] : s->j[end - 1] - i);
+  }
+  for (PetscInt k = 0; number && k < n; k++) {
+    const PetscInt       there = PetscMin(past->first + k, past->end - 1);
+    const PetscLogDouble bytes = (double)(TRIANGLES_BETWEEN * sizeof(PetscScalar)) * PetscAbs(s->j[first + k] - i);
+
+    if (past->end > past->first && SpmvMachineLine(s->j[first + k]) == SpmvMachineLine(s->j[there])) continue;
+    for (int level = 1; level < SPMV_LEVELS; level++) look->far[level] += bytes > cache[level - 1];
+  }
+  past->first = first;
+  past->end   = end;
 }
 
-/* Why PETSc's passes are as fast, by a reason for a view; empty: they are not */
-const char *SpmvTrianglesGainless(const SpmvTrianglesSource *source)
+/* A look at some rows. Lines of x are taken to be in the caches that have room for what came in since */
+void SpmvTrianglesLookAt(const SpmvTrianglesSource *s, SpmvTrianglesLook *look)
 {
-  if (SpmvTrianglesShape(source) != &SpmvShape_rows || SpmvRowsGain(source)) return "";
-  return "its rows are short and in cache, which gains nothing";
+  const PetscInt rows = PetscMin(s->n, TRIANGLES_WINDOW), windows = rows ? PetscMin(TRIANGLES_WINDOWS, s->n / rows) : 0;
+  TrianglesPast  past[2] = {{0}};
+  double         scale   = windows ? (double)s->n / ((double)rows * windows) : 1;
+
+  *look = (SpmvTrianglesLook){.rows = 2. * s->n};
+  for (PetscInt w = 0; w < windows; w++) {
+    const PetscInt start = windows > 1 ? (PetscInt)((double)(s->n - rows) / (windows - 1) * w) : 0;
+
+    for (PetscInt r = 0; r < rows; r++) {
+      TrianglesLookAtRow(s, SPMV_LOWER, start + r, r, SpmvMachineGet()->cache, &past[0], look);
+      TrianglesLookAtRow(s, SPMV_UPPER, start + rows - 1 - r, r, SpmvMachineGet()->cache, &past[1], look);
+    }
+  }
+  look->nz *= scale;
+  look->before *= scale;
+  look->missed *= scale;
+  for (int level = 1; level < SPMV_LEVELS; level++) look->far[level] *= scale;
 }
 
 /*
@@ -29,7 +73,7 @@ const char *SpmvTrianglesGainless(const SpmvTrianglesSource *source)
 
   Input Parameters:
 + source - the rows
-. shape  - NULL for the one that is likely to be the fastest; nodes only if they suit
+. shape  - one that suits
 . isa    - an SpmvIsa, or SPMV_ISA_COUNT for the best
 - floats - T is stored as floats (SPMV_VALUES_HAS_FLOAT), which is wrong by 6e-8 of each entry
 
@@ -47,7 +91,6 @@ PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const Spmv
   *triangles = NULL;
   *bad       = -1;
   PetscCall(SpmvIsaGet(isa, &best));
-  if (!shape) shape = SpmvTrianglesShape(source);
   PetscCall(PetscNew(&t));
   t->kind    = source->kind;
   t->n       = source->n;

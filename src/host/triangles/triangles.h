@@ -13,6 +13,7 @@
   rows.c, nodes.c and slices.c build them, *_simd.c has their passes.
 */
 #pragma once
+#include "../machine.h"
 #include "../values.h"
 
 /*
@@ -37,6 +38,7 @@ typedef struct {
   const PetscInt    *upper[2];     /* [n] entries of row i right of it: upper[0][i] < k < upper[1][i] */
   const PetscInt    *diagonal;     /* [n] the entry on the diagonal */
   PetscReal          omega, shift; /* of SPMV_SWEEPS: rows are scaled by omega / (shift + diagonal) */
+  PetscBool          permuted;     /* solves give x in another order, and are given `in` in another order */
   PetscInt           nnodes;       /* nodes that rows are grouped in, 0: none. Rows of a node have the same columns but for those
                                       inside the node, which are all there. Sweeps by nodes have omega 1 and shift 0 */
   const PetscInt    *nodes;        /* [nnodes] rows of each node, >= 1 */
@@ -121,11 +123,24 @@ typedef struct {
   } \
   SPMV_PASSES_FLOAT(pass_, product_)
 
+/* SpmvTrianglesLook: what some rows of a source tell of all of them, both triangles together */
+typedef struct {
+  double   rows;             /* twice as many as the source has */
+  double   nz;               /* entries off the diagonal */
+  double   before;           /* rows with an entry in the column of the row before, in the order of a pass: they wait for it */
+  double   missed;           /* rows whose length does not follow from those of three rows before */
+  double   far[SPMV_LEVELS]; /* lines of x that are in no cache before this one, as distances from the diagonal tell */
+  PetscInt distance;         /* the greatest one from the diagonal */
+} SpmvTrianglesLook;
+
 /* SpmvShape */
 typedef struct {
   const char *name;
-  /* Whether the shape is likely to be the fastest of those that can have a source; a look at some rows */
+  PetscBool   plain; /* passes are by scalars, which no instruction set has faster */
+  /* Whether a source can have the shape, and passes by it give what PETSc's would */
   PetscBool (*suits)(const SpmvTrianglesSource *s);
+  /* Adds what a pass through each triangle costs; cycles are those of Zen 4 */
+  void (*work)(const SpmvTrianglesSource *s, const SpmvTrianglesLook *look, SpmvWork *work);
   /* Makes t->storage; after an error it is what was made so far. Values come with setvalues() */
   PetscErrorCode (*build)(const SpmvTrianglesSource *s, struct _n_SpmvTriangles *t);
   /* Takes the values of a source with the same pattern; bad: the first row or node without an inverse diagonal, -1 if none */
@@ -200,19 +215,15 @@ static inline size_t SpmvTrianglesWord(const SpmvTriangles *t)
   return SpmvTrianglesAreFloats(t) ? sizeof(float) : sizeof(PetscScalar);
 }
 
-/* rows.c */
-extern PetscBool SpmvRowsGain(const SpmvTrianglesSource *source);
-
 /* nodes.c */
 extern PetscErrorCode SpmvTrianglesFindNodes(const SpmvTrianglesSource *source, PetscInt *nnodes, PetscInt **nodes);
 
 /* triangles.c */
-extern const SpmvShape *SpmvTrianglesShape(const SpmvTrianglesSource *source);
-extern const char      *SpmvTrianglesGainless(const SpmvTrianglesSource *source);
-extern PetscErrorCode   SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
-                                            PetscBool floats, SpmvTriangles **triangles, PetscInt *bad);
-extern PetscErrorCode   SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);
-extern PetscErrorCode   SpmvTrianglesFinite(const SpmvTriangles *triangles, PetscBool *finite);
-extern PetscErrorCode   SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *read, PetscLogDouble *own);
-extern PetscErrorCode   SpmvTrianglesDestroy(SpmvTriangles **triangles);
-extern void             SpmvTrianglesSolve(const SpmvTriangles *triangles, const PetscScalar *b, PetscScalar *x);
+extern void           SpmvTrianglesLookAt(const SpmvTrianglesSource *source, SpmvTrianglesLook *look);
+extern PetscErrorCode SpmvTrianglesCreate(const SpmvTrianglesSource *source, const SpmvShape *shape, PetscInt isa,
+                                          PetscBool floats, SpmvTriangles **triangles, PetscInt *bad);
+extern PetscErrorCode SpmvTrianglesSetValues(const SpmvTrianglesSource *source, SpmvTriangles *triangles, PetscInt *bad);
+extern PetscErrorCode SpmvTrianglesFinite(const SpmvTriangles *triangles, PetscBool *finite);
+extern PetscErrorCode SpmvTrianglesBytes(const SpmvTriangles *triangles, PetscLogDouble *read, PetscLogDouble *own);
+extern PetscErrorCode SpmvTrianglesDestroy(SpmvTriangles **triangles);
+extern void           SpmvTrianglesSolve(const SpmvTriangles *triangles, const PetscScalar *b, PetscScalar *x);

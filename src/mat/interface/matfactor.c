@@ -85,28 +85,12 @@ static PetscErrorCode SpmvFactorDestroy(void *pointer)
 }
 SPMV_CONTAINER_DESTROY(SpmvFactorDestroyContained, SpmvFactorDestroy)
 
-#define SPMV_FACTOR_SHORT 8 /* entries of a row, off the diagonal */
-
-/*
-  Why rows that lie one after the other gain nothing; empty if they may. Short ones that are permuted wait for no row just before,
-  which is what ours gain by, and PETSc's kernel permutes on its way (0.7 to 1.0); that for transposed solves does not. In cache
-  PETSc's solves by the rows of ILU are as fast, but neither transposed ones nor those of ICC
-*/
-static const char *GainsNothing(Mat F, const SpmvFactor *f, const SpmvFactorRows *rows)
-{
-  const SpmvTrianglesSource *s   = &rows->source;
-  const double               off = (F->factortype == MAT_FACTOR_ICC ? 2.0 : 1.0) * (double)(rows->nz - s->n);
-
-  if (s->kind == SPMV_FACTORS_TRANSPOSE || SpmvTrianglesShape(s) != &SpmvShape_rows) return "";
-  if (f->row && off < SPMV_FACTOR_SHORT * (double)s->n) return "its rows are short and permuted, which gains nothing";
-  return f->build_after > 0 && s->kind == SPMV_FACTORS ? SpmvTrianglesGainless(s) : "";
-}
-
 /* The rows of a part; why: empty, or why PETSc's kernel is to serve as long as the pattern stays */
 static PetscErrorCode SpmvFactorSetPattern(Mat F, SpmvFactor *f, PetscBool transpose, const char **why)
 {
   SpmvFactorPart   *part = &f->part[transpose];
   SpmvTrianglesKind kind = transpose ? SPMV_FACTORS_TRANSPOSE : SPMV_FACTORS;
+  SpmvPassesChoice  choice;
   PetscBool         known;
   PetscErrorCode    ierr;
 
@@ -116,7 +100,12 @@ static PetscErrorCode SpmvFactorSetPattern(Mat F, SpmvFactor *f, PetscBool trans
   if (ierr) PetscCall(SpmvFactorRowsDestroy(&part->rows)); /* half of them are not to be taken for all */
   PetscCall(ierr);
   if (!known) *why = "it is not as we know PETSc's factors";
-  else *why = GainsNothing(F, f, &part->rows);
+  else {
+    part->rows.source.permuted = (PetscBool)(f->row || f->column);
+    PetscCall(SpmvPassesChoose(&part->rows.source, f->isa, &choice));
+    part->shape = choice.shape;
+    if (f->build_after > 0 && !choice.gains) *why = SPMV_PASSES_GAINLESS;
+  }
   part->refused = (PetscBool)((*why)[0] != 0);
   if (part->refused) PetscCall(SpmvFactorRowsDestroy(&part->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,7 +120,7 @@ static PetscErrorCode SpmvFactorSetTriangles(const SpmvFactor *f, SpmvFactorPart
   *finite = PETSC_FALSE;
   if (part->triangles) part->triangles->floats = f->floats;
   if (part->triangles) PetscCall(SpmvTrianglesSetValues(&part->rows.source, part->triangles, &bad));
-  else PetscCall(SpmvTrianglesCreate(&part->rows.source, NULL, f->isa, f->floats, &part->triangles, &bad));
+  else PetscCall(SpmvTrianglesCreate(&part->rows.source, part->shape, f->isa, f->floats, &part->triangles, &bad));
   if (bad < 0) PetscCall(SpmvTrianglesFinite(part->triangles, finite));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,7 +8,6 @@
 */
 #pragma once
 #include "spmvmat.h"
-#include "../../host/triangles/triangles.h"
 
 /* SpmvFactorRows: the entries of a factor or of its transpose */
 typedef struct {
@@ -25,11 +24,12 @@ typedef struct {
 
 /* SpmvFactorPart: what serves the solves with a factor, or those with its transpose */
 typedef struct {
-  SpmvFactorRows rows;
-  SpmvTriangles *triangles; /* NULL: not built */
-  PetscBool      refused;   /* PETSc's kernel is to serve as long as the pattern stays */
-  PetscBool      tried;     /* since the values changed */
-  PetscBool      current;   /* has the factor's values: serves */
+  SpmvFactorRows   rows;
+  const SpmvShape *shape;     /* that the triangles are to have */
+  SpmvTriangles   *triangles; /* NULL: not built */
+  PetscBool        refused;   /* PETSc's kernel is to serve as long as the pattern stays */
+  PetscBool        tried;     /* since the values changed */
+  PetscBool        current;   /* has the factor's values: serves */
 } SpmvFactorPart;
 
 /* SpmvFactor: what is ours of a factor, composed with it */

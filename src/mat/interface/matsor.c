@@ -98,18 +98,18 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscIn
                                    .nnodes   = nnodes,
                                    .nodes    = nodes};
 
-    const char *gainless = w->triangles || !choose ? "" : SpmvTrianglesGainless(&s);
+    SpmvPassesChoice choice;
 
-    if (gainless[0]) w->reason = gainless;
+    if (!w->triangles) PetscCall(SpmvPassesChoose(&s, isa, &choice));
+    if (!w->triangles && !choice.shape) w->reason = "nodes have more rows than there are kernels for";
+    else if (!w->triangles && choose && !choice.gains) w->reason = SPMV_PASSES_GAINLESS;
     else if (SpmvNodesTiny(&s)) bad = 0;
     else if (w->triangles) {
       w->triangles->floats = w->floats;
       PetscCall(SpmvTrianglesSetValues(&s, w->triangles, &bad));
-    } else PetscCall(SpmvTrianglesCreate(&s, NULL, isa, w->floats, &w->triangles, &bad));
+    } else PetscCall(SpmvTrianglesCreate(&s, choice.shape, isa, w->floats, &w->triangles, &bad));
   }
   if (bad >= 0) w->reason = "a diagonal entry or block has no inverse";
-  if (nnodes && w->triangles && w->triangles->shape != &SpmvShape_nodes)
-    w->reason = "nodes have more rows than there are kernels for";
   if (w->triangles) PetscCall(SpmvTrianglesBytes(w->triangles, &w->read, &w->bytes));
   w->current = (PetscBool)!w->reason;
   PetscFunctionReturn(PETSC_SUCCESS);

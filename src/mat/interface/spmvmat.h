@@ -29,7 +29,7 @@
 */
 #pragma once
 #include "../../tune/tune.h"
-#include "../../host/triangles/triangles.h"
+#include "../../tune/passes.h"
 #include "../../report/report.h"
 #include <petscspmv.h>
 #include <petscsf.h>

@@ -1,0 +1,19 @@
+/*
+  passes.h - which shape the triangles of a matrix or a factor are to have
+*/
+#pragma once
+#include "../host/triangles/triangles.h"
+
+/* SpmvPassesChoice: what was chosen, and seconds of a pass through each triangle as they were estimated */
+typedef struct {
+  const SpmvShape *shape;   /* NULL: no shape suits */
+  PetscLogDouble   seconds; /* by the shape */
+  PetscLogDouble   petsc;   /* by PETSc's kernels */
+  PetscBool        gains;   /* the shape is faster, by more than the estimate may be wrong */
+} SpmvPassesChoice;
+
+/* Why PETSc's passes serve where the shape does not gain */
+#define SPMV_PASSES_GAINLESS "PETSc's are estimated to be about as fast"
+
+/* passes.c */
+extern PetscErrorCode SpmvPassesChoose(const SpmvTrianglesSource *source, PetscInt isa, SpmvPassesChoice *choice);
