@@ -97,11 +97,15 @@ int main(int argc, char **argv)
     {1, "one material"},       {0, "all values differ"},        {2, "two materials"},
     {1, "one material again"}, {0, "all values differ, again"},
   };
-  Mat A, R;
+  Mat         A, R;
+  SpmvMachine machine;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(SpmvInitializePackage());
+  machine = *SpmvMachineGet();
+  for (int isa = 0; isa < SPMV_ISA_COUNT; isa++) machine.isa[isa] = 1; /* slices are the fastest with each */
+  SpmvMachineSet(&machine);
   PetscCall(Create(MATSPMV, &A));
   PetscCall(Create(MATSEQAIJ, &R));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(steps); k++) {

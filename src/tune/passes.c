@@ -6,10 +6,8 @@
 #include "passes.h"
 #include "tune.h"
 
-#define PASSES_GAIN 1.05 /* faster than this is faster: what the estimates of two passes may be wrong by */
-
-#define PASSES_PERMUTED \
-  2. /* cycles of an entry of a vector that is put into another order, which PETSc's kernels do on their way */
+#define PASSES_GAIN     1.05 /* less is not worth a build */
+#define PASSES_PERMUTED 2.   /* cycles to put an entry of a vector into another order, which PETSc's kernels do on their way */
 
 /* Nodes come first: of two that take the same time the first one is taken */
 static const SpmvShape *const Shapes[] = {&SpmvShape_nodes, &SpmvShape_slices, &SpmvShape_rows};

@@ -9,7 +9,7 @@ typedef struct {
   const SpmvShape *shape;   /* NULL: no shape suits */
   PetscLogDouble   seconds; /* by the shape */
   PetscLogDouble   petsc;   /* by PETSc's kernels */
-  PetscBool        gains;   /* the shape is faster, by more than the estimate may be wrong */
+  PetscBool        gains;   /* the shape is faster, by what is worth a build */
 } SpmvPassesChoice;
 
 /* Why PETSc's passes serve where the shape does not gain */
