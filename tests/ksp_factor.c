@@ -197,7 +197,7 @@ int main(int argc, char **argv)
     test:
       suffix: waits
       nsize: {{1 2}}
-      args: -n 240 -coupled 8
+      args: -n 240 -coupled 8 -mat_spmv_expected_calls 1000
 
   test:
     suffix: view

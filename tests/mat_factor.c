@@ -89,8 +89,8 @@ static PetscErrorCode BothMat(Mat F, Mat G, PetscBool transpose, PetscBool inpla
   PetscFunctionReturn(0);
 }
 
-/* All operations, around the build; before: solves that PETSc's kernel is to serve first; may: it may serve all of a kind, as it is
-   fast where fill makes rows alike */
+/* All operations, around the build; before: solves that PETSc's kernel is to serve first; may: it may serve all of a kind, as it
+   may be as fast */
 static PetscErrorCode Solves(Mat F, Mat G, PetscInt before, PetscBool may, PetscBool symmetric, PetscBool roots,
                              const char where[])
 {
@@ -192,7 +192,7 @@ static PetscErrorCode Factor(const char type[], const char package[], const Reci
 
   PetscFunctionBegin;
   PetscCall(Before((PetscBool)(package != NULL), &before));
-  may = (PetscBool)(before && r->levels && c->dofs == 1);
+  may = (PetscBool)(before && ((!icc && c->dofs < 3) || package));
   PetscCall(PetscSNPrintf(where, sizeof(where), "%s(%" PetscInt_FMT ") %s shift %s n %" PetscInt_FMT " dofs %" PetscInt_FMT "%s",
                           MatFactorTypes[r->kind], r->levels, r->ordering, shift, c->n, c->dofs, c->singular ? " singular" : ""));
   PetscCall(Create(PETSC_COMM_SELF, c, type, &A));
@@ -403,7 +403,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: waits
-      args: -coupled 14
+      args: -coupled 14 -mat_spmv_expected_calls 1000
 
     test:
       suffix: isa

@@ -407,6 +407,6 @@ int main(int argc, char **argv)
   test:
     suffix: deferred
     output_file: output/mat_sor.out
-    args: -type spmv -deferred -mat_spmv_build_after 3
+    args: -type spmv -deferred -mat_spmv_build_after 3 -mat_spmv_expected_calls 1000
 
 TEST*/

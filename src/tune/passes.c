@@ -49,41 +49,56 @@ static void PetscWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *loo
 }
 
 /*
-  SpmvPassesChoose - the shape that is likely to be the fastest of those that suit
+  SpmvPassesChoose - the shape that takes the least time, to build it and for the passes that are likely to come
 
   Input Parameters:
 + source - the rows; values are not looked at
-- isa    - an SpmvIsa, or SPMV_ISA_COUNT for the best
+. isa    - an SpmvIsa, or SPMV_ISA_COUNT for the best
+. built  - the shape that is built, NULL for none
+- expected - passes that the user expects, 0 if that is not known
+
+  Input/Output Parameter:
+. past - passes that there were; on return, after how many the choice is to be made anew
 
   Output Parameter:
 . choice - what was chosen
 */
-PetscErrorCode SpmvPassesChoose(const SpmvTrianglesSource *s, PetscInt isa, SpmvPassesChoice *choice)
+PetscErrorCode SpmvPassesChoose(const SpmvTrianglesSource *s, PetscInt isa, const SpmvShape *built, PetscReal expected,
+                                SpmvPassesPast *past, SpmvPassesChoice *choice)
 {
-  const SpmvMachine *machine = SpmvMachineGet();
-  SpmvWork           theirs  = {0};
-  SpmvTrianglesLook  look;
-  SpmvIsa            best;
+  const SpmvMachine   *machine = SpmvMachineGet();
+  const PetscLogDouble passes =
+    PetscMax(expected > 0 ? (PetscLogDouble)expected : SPMV_PASSES_LEAST, (PetscLogDouble)past->passes);
+  PetscLogDouble    least = PETSC_MAX_REAL, fastest = PETSC_MAX_REAL;
+  SpmvWork          theirs = {0};
+  SpmvTrianglesLook look;
+  SpmvIsa           best;
 
   PetscFunctionBegin;
   PetscCall(SpmvIsaGet(isa, &best));
   SpmvTrianglesLookAt(s, &look);
   *choice = (SpmvPassesChoice){0};
+  PetscWork(s, &look, &theirs);
+  choice->petsc = SpmvPassesSeconds(&theirs, s->n, look.far, 1);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Shapes); k++) {
     SpmvWork       work = {0};
-    PetscLogDouble seconds;
+    PetscLogDouble seconds, cost;
 
     if (!Shapes[k]->suits(s)) continue;
     Shapes[k]->work(s, &look, &work);
     if (s->permuted) work.cycles += PASSES_PERMUTED * 2 * s->n;
     seconds = SpmvPassesSeconds(&work, s->n, look.far, Shapes[k]->plain ? 1 : machine->isa[best]);
-    if (choice->shape && choice->seconds <= seconds) continue;
+    cost    = passes * seconds + (Shapes[k] == built ? 0 : 1e-9 * machine->cycle * work.build);
+    fastest = PetscMin(fastest, seconds);
+    if (cost >= least) continue;
+    least           = cost;
     choice->shape   = Shapes[k];
     choice->seconds = seconds;
   }
-  PetscWork(s, &look, &theirs);
-  choice->petsc = SpmvPassesSeconds(&theirs, s->n, look.far, 1);
-  choice->gains = (PetscBool)(choice->shape && PASSES_GAIN * choice->seconds < choice->petsc);
+  choice->gains = (PetscBool)(choice->shape && PASSES_GAIN * choice->seconds < choice->petsc && least < passes * choice->petsc);
+  past->next    = choice->shape && PASSES_GAIN * fastest < choice->petsc && (!choice->gains || fastest < choice->seconds)
+                    ? 2 * (PetscInt64)passes
+                    : 0;
   if (choice->shape)
     PetscCall(PetscInfo(NULL, "passes through %" PetscInt_FMT " rows by %s are estimated to take %g us, PETSc's %g us\n", s->n,
                         choice->shape->name, (double)(1e6 * choice->seconds), (double)(1e6 * choice->petsc)));

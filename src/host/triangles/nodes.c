@@ -94,6 +94,8 @@ static const struct {
   double node, column;
 } NodesCycles[SPMV_NODE_MAX + 1] = {{0}, {25, 2}, {15, 2}, {15, 1.8}, {18, 1}, {18, 2.5}, {18, 5}};
 
+#define NODES_BUILD 20 /* cycles to build, by entry */
+
 static void NodesWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *look, SpmvWork *work)
 {
   double columns = 0, blocks = 0;
@@ -108,6 +110,7 @@ static void NodesWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *loo
   }
   work->bytes += look->nz * sizeof(PetscScalar) + columns * (look->distance > UINT16_MAX ? sizeof(PetscInt) : sizeof(uint16_t)) +
                  blocks * sizeof(PetscScalar) + 2 * s->nnodes * (sizeof(PetscInt) + sizeof(*s->nodes));
+  work->build += NODES_BUILD * look->nz;
   work->waits = (double)s->nnodes / PetscMax(1, s->n);
 }
 

@@ -369,6 +369,8 @@ static PetscBool SlicesSuits(const SpmvTrianglesSource *s)
 #define SLICES_GATHER 7.7 /* of an entry of each row */
 #define SLICES_LISTED 10
 #define SLICES_CHAIN  16
+#define SLICES_EVEN   25  /* to build, by entry of a slice that is even, ... */
+#define SLICES_BUILD  65  /* ... and of another one */
 #define SLICES_SLOW   1.3 /* from memory */
 #define SLICES_WAITS  0.5 /* as many loads are under way */
 
@@ -385,6 +387,7 @@ static void SlicesWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *lo
 
       work->cycles +=
         scale * (SLICES_COLUMN * h.columns + SLICES_GATHER * h.gathers + SLICES_LISTED * h.list + SLICES_CHAIN * h.chain);
+      work->build += scale * (h.even ? SLICES_EVEN : SLICES_BUILD) * (8. * (h.columns + h.gathers + h.chain) + h.list);
       work->bytes += scale * (double)(SpmvSlicesValues(&h) * sizeof(PetscScalar) + SpmvSlicesPlaces(&h) * sizeof(PetscInt) +
                                       SpmvSlicesIndices(&h) * sizeof(uint16_t) + sizeof(h));
     }

@@ -65,6 +65,7 @@ static PetscErrorCode SpmvFactorDrop(SpmvFactor *f)
     PetscCall(SpmvTrianglesDestroy(&f->part[k].triangles));
     PetscCall(SpmvFactorRowsDestroy(&f->part[k].rows));
     f->part[k].refused = f->part[k].tried = f->part[k].current = PETSC_FALSE;
+    f->part[k].past                                            = (SpmvPassesPast){0};
   }
   PetscCall(SpmvFree(&f->work));
   PetscCall(SpmvFree(&f->root));
@@ -85,12 +86,26 @@ static PetscErrorCode SpmvFactorDestroy(void *pointer)
 }
 SPMV_CONTAINER_DESTROY(SpmvFactorDestroyContained, SpmvFactorDestroy)
 
-/* The rows of a part; why: empty, or why PETSc's kernel is to serve as long as the pattern stays */
+/* The shape of a part's triangles; why: empty, or why PETSc's kernel is to serve for now */
+static PetscErrorCode SpmvFactorChoose(const SpmvFactor *f, SpmvFactorPart *part, const char **why)
+{
+  const SpmvShape *built = part->triangles ? part->triangles->shape : NULL;
+  SpmvPassesChoice choice;
+
+  PetscFunctionBegin;
+  part->rows.source.permuted = (PetscBool)(f->row || f->column);
+  PetscCall(SpmvPassesChoose(&part->rows.source, f->isa, built, f->expected, &part->past, &choice));
+  if (choice.shape != built) PetscCall(SpmvTrianglesDestroy(&part->triangles));
+  part->shape = choice.shape;
+  if (!built && f->build_after > 0 && !choice.gains) *why = SPMV_PASSES_GAINLESS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of a part; why: empty, or why PETSc's kernel is to serve for now */
 static PetscErrorCode SpmvFactorSetPattern(Mat F, SpmvFactor *f, PetscBool transpose, const char **why)
 {
   SpmvFactorPart   *part = &f->part[transpose];
   SpmvTrianglesKind kind = transpose ? SPMV_FACTORS_TRANSPOSE : SPMV_FACTORS;
-  SpmvPassesChoice  choice;
   PetscBool         known;
   PetscErrorCode    ierr;
 
@@ -100,12 +115,7 @@ static PetscErrorCode SpmvFactorSetPattern(Mat F, SpmvFactor *f, PetscBool trans
   if (ierr) PetscCall(SpmvFactorRowsDestroy(&part->rows)); /* half of them are not to be taken for all */
   PetscCall(ierr);
   if (!known) *why = "it is not as we know PETSc's factors";
-  else {
-    part->rows.source.permuted = (PetscBool)(f->row || f->column);
-    PetscCall(SpmvPassesChoose(&part->rows.source, f->isa, &choice));
-    part->shape = choice.shape;
-    if (f->build_after > 0 && !choice.gains) *why = SPMV_PASSES_GAINLESS;
-  }
+  else PetscCall(SpmvFactorChoose(f, part, why));
   part->refused = (PetscBool)((*why)[0] != 0);
   if (part->refused) PetscCall(SpmvFactorRowsDestroy(&part->rows));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -144,24 +154,29 @@ static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *
 /* Builds a part, or gives it the values that the factor has now */
 static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
 {
-  SpmvFactorPart *part  = &f->part[transpose];
-  const PetscBool build = (PetscBool)!part->triangles;
-  const char     *why   = "";
-  PetscLogDouble  start, end;
+  SpmvFactorPart      *part    = &f->part[transpose];
+  const SpmvTriangles *had     = part->triangles;
+  const PetscBool      current = part->current;
+  const PetscLogEvent  event   = had ? SPMV_Update : SPMV_Build;
+  PetscBool            build;
+  const char          *why = "";
+  PetscLogDouble       start, end;
 
   PetscFunctionBegin;
   part->tried = PETSC_TRUE;
-  PetscCall(PetscLogEventBegin(build ? SPMV_Build : SPMV_Update, F, 0, 0, 0));
+  PetscCall(PetscLogEventBegin(event, F, 0, 0, 0));
   PetscCall(PetscTime(&start));
   if (!part->rows.ends) PetscCall(SpmvFactorSetPattern(F, f, transpose, &why));
-  if (!part->refused) PetscCall(SpmvFactorSetValues(F, f, part, &why));
+  else if (SpmvPassesAnew(&part->past)) PetscCall(SpmvFactorChoose(f, part, &why));
+  if (!part->refused && !(current && part->triangles)) PetscCall(SpmvFactorSetValues(F, f, part, &why));
   PetscCall(PetscTime(&end));
   f->spent.setup += end - start;
-  PetscCall(PetscLogEventEnd(build ? SPMV_Build : SPMV_Update, F, 0, 0, 0));
+  PetscCall(PetscLogEventEnd(event, F, 0, 0, 0));
+  build = (PetscBool)(!had || part->triangles != had);
   if (!transpose) f->reason = why[0] ? why : NULL;
   if (build || why[0]) PetscCall(SpmvFactorView(F, f, transpose, why, end - start));
   if (part->current && build) f->counts.builds++;
-  else if (part->current) f->counts.refreshes++;
+  else if (part->current && !current) f->counts.refreshes++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,10 +192,12 @@ PetscErrorCode MatSpmvFactorUpdate(Mat F, SpmvFactor *f, PetscBool transpose, Pe
   SpmvFactorPart *part  = &f->part[which];
 
   PetscFunctionBegin;
+  if (SpmvPassesAnew(&part->past)) part->refused = part->tried = PETSC_FALSE;
   if (!part->tried && !part->refused && f->solve && SpmvDueForPasses(&f->due, f->build_after, SPMV_SOLVES_GAIN))
     PetscCall(SpmvFactorRenew(F, f, which));
   *triangles = part->current ? part->triangles : NULL;
   f->due.since += columns;
+  part->past.passes += columns;
   *(part->current ? &f->counts.solves : &f->counts.solvesaij) += columns;
   *(part->current ? &SpmvTotals.solves : &SpmvTotals.solvesaij) += columns;
   if (part->current && SpmvTrianglesAreFloats(part->triangles)) {
@@ -203,6 +220,7 @@ static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
   f->floats      = PETSC_FALSE;
   f->build_after = SPMV_BUILD_AFTER;
   f->isa         = SPMV_ISA_COUNT;
+  f->expected    = 0;
   PetscCall(SpmvFormatFind(((PetscObject)A)->type_name, &format));
   PetscCall(PetscObjectQueryFunction((PetscObject)A, "MatSpmvGetCounts_C", &composed)); /* its type may be hidden: exact.c */
   f->label = (SpmvLabel){.m = A->rmap->n, .n = A->cmap->n, .M = A->rmap->N, .N = A->cmap->N, .level = SPMV_LEVEL_NONE};
@@ -216,6 +234,7 @@ static PetscErrorCode SpmvFactorSettings(Mat A, SpmvFactor *f)
   f->floats      = shadow->settings.solvefloats;
   f->build_after = shadow->settings.build_after;
   f->isa         = shadow->settings.request.isa;
+  f->expected    = shadow->settings.request.calls;
   f->viewer      = shadow->settings.viewer;
   f->viewformat  = shadow->settings.viewformat;
   PetscCall(PetscObjectReference((PetscObject)f->viewer));

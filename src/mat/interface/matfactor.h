@@ -27,9 +27,10 @@ typedef struct {
   SpmvFactorRows   rows;
   const SpmvShape *shape;     /* that the triangles are to have */
   SpmvTriangles   *triangles; /* NULL: not built */
-  PetscBool        refused;   /* PETSc's kernel is to serve as long as the pattern stays */
-  PetscBool        tried;     /* since the values changed */
-  PetscBool        current;   /* has the factor's values: serves */
+  SpmvPassesPast   past;
+  PetscBool        refused; /* PETSc's kernel is to serve for now */
+  PetscBool        tried;   /* since the values changed */
+  PetscBool        current; /* has the factor's values: serves */
 } SpmvFactorPart;
 
 /* SpmvFactor: what is ours of a factor, composed with it */
@@ -39,7 +40,8 @@ typedef struct {
   /* Settings of the matrix that is factored */
   PetscBool         solve, floats;
   PetscInt          build_after, isa;
-  PetscViewer       viewer; /* or NULL */
+  PetscReal         expected; /* calls, 0: not known */
+  PetscViewer       viewer;   /* or NULL */
   PetscViewerFormat viewformat;
 
   IS             row, column; /* P A Q = L U; NULL: the identity */

@@ -21,6 +21,7 @@ static PetscErrorCode SpmvSweepsDrop(SpmvSweeps *w)
   w->current = PETSC_FALSE;
   w->reason  = NULL;
   w->read = w->bytes = 0;
+  w->past            = (SpmvPassesPast){0};
   PetscCall(SpmvTrianglesDestroy(&w->triangles));
   PetscCall(PetscFree(w->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -66,10 +67,10 @@ static PetscBool SpmvNodesTiny(const SpmvTrianglesSource *s)
   return PETSC_FALSE;
 }
 
-/* Makes the triangles, or gives them the matrix's values; else there is a reason why AIJ's kernel serves. choose: that may be
+/* Makes the triangles, or gives them the matrix's values if they are not current, and other ones if these are likely to pay by now; else there is a reason why AIJ's kernel serves. choose: that may be
    that nothing is faster */
-static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscInt isa, PetscBool choose, PetscInt nnodes,
-                                      const PetscInt nodes[])
+static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, const SpmvRequest *request, PetscBool choose,
+                                      PetscInt nnodes, const PetscInt nodes[])
 {
   PetscInt bad = -1;
 
@@ -98,16 +99,23 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, PetscIn
                                    .nnodes   = nnodes,
                                    .nodes    = nodes};
 
-    SpmvPassesChoice choice;
+    const SpmvShape *shape = w->triangles ? w->triangles->shape : NULL;
 
-    if (!w->triangles) PetscCall(SpmvPassesChoose(&s, isa, &choice));
-    if (!w->triangles && !choice.shape) w->reason = "nodes have more rows than there are kernels for";
-    else if (!w->triangles && choose && !choice.gains) w->reason = SPMV_PASSES_GAINLESS;
-    else if (SpmvNodesTiny(&s)) bad = 0;
+    if (!shape || SpmvPassesAnew(&w->past)) {
+      SpmvPassesChoice choice;
+
+      PetscCall(SpmvPassesChoose(&s, request->isa, shape, request->calls, &w->past, &choice));
+      if (!choice.shape) w->reason = "nodes have more rows than there are kernels for";
+      else if (!shape && choose && !choice.gains) w->reason = SPMV_PASSES_GAINLESS;
+      if (choice.shape != shape) PetscCall(SpmvTrianglesDestroy(&w->triangles));
+      shape = choice.shape;
+    }
+    if (w->reason || (w->current && w->triangles)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (SpmvNodesTiny(&s)) bad = 0;
     else if (w->triangles) {
       w->triangles->floats = w->floats;
       PetscCall(SpmvTrianglesSetValues(&s, w->triangles, &bad));
-    } else PetscCall(SpmvTrianglesCreate(&s, choice.shape, isa, w->floats, &w->triangles, &bad));
+    } else PetscCall(SpmvTrianglesCreate(&s, shape, request->isa, w->floats, &w->triangles, &bad));
   }
   if (bad >= 0) w->reason = "a diagonal entry or block has no inverse";
   if (w->triangles) PetscCall(SpmvTrianglesBytes(w->triangles, &w->read, &w->bytes));
@@ -123,7 +131,8 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   PetscInt                 nnodes = 0;
   SpmvCSR                  csr;
   SpmvKey                  key;
-  PetscBool                same, had;
+  PetscBool                same, current;
+  const SpmvTriangles     *had;
   PetscLogDouble           start, end;
   PetscLogEvent            event;
 
@@ -132,8 +141,9 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   key = SpmvRowsKey(&csr);
   if (w->bynodes) PetscCall(MatSpmvGetNodes(A, &nnodes, &nodes));
   same = (PetscBool)(w->nonzerostate == A->nonzerostate && SpmvKeySame(&w->key, &key) && w->nodes == (PetscBool)(nnodes > 0));
-  had  = (PetscBool)(same && w->triangles);
   if (!same) PetscCall(SpmvSweepsDrop(w));
+  had             = w->triangles;
+  current         = w->current;
   w->reason       = NULL;
   w->nodes        = (PetscBool)(nnodes > 0);
   w->nonzerostate = A->nonzerostate;
@@ -141,11 +151,11 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   event           = same ? SPMV_Update : SPMV_Build; /* what was refused is not refused anew by other values */
   PetscCall(PetscLogEventBegin(event, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
-  PetscCall(SpmvSweepsBuild(w, &csr, shadow->settings.request.isa, (PetscBool)(shadow->settings.build_after > 0), nnodes, nodes));
+  PetscCall(SpmvSweepsBuild(w, &csr, &shadow->settings.request, (PetscBool)(shadow->settings.build_after > 0), nnodes, nodes));
   PetscCall(PetscTime(&end));
   w->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
-  if (had) shadow->seq.counts.refreshes++;
+  if (had && w->triangles == had) shadow->seq.counts.refreshes += !current;
   else if (!same || w->triangles) {
     w->build_seconds = end - start;
     shadow->seq.choices++;
@@ -179,9 +189,11 @@ static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal o
     w->floats               = shadow->settings.sorfloats;
     PetscCall(MatSpmvLabel(A, shadow));
   }
-  if (!w->current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after, SPMV_SWEEPS_GAIN))
+  if (SpmvPassesAnew(&w->past) ||
+      (!w->current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after, SPMV_SWEEPS_GAIN)))
     PetscCall(MatSpmvRenewSweeps(A, shadow));
   w->due.since++;
+  w->past.passes++;
   *current = w->current;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -182,7 +182,9 @@ PetscErrorCode MatSpmvSetTuneCheck(Mat A, PetscBool check)
   Level: intermediate
 
   Notes:
-  The time to build a storage, over so many products, is added to the time of a product when options are compared.
+  The time to build a storage, over so many products, is added to the time of a product when options are compared. So it is for
+  sweeps (MatSOR()) and solves with incomplete factors. Of these, if it is 0, there are taken to be as many as there were so far, and
+  the choice is made anew each time that number has doubled.
 
 .seealso: `MATSPMV`, `SpmvTuneKind`, `MatSpmvGetPlan()`
 @*/

@@ -189,6 +189,7 @@ typedef struct {
   PetscObjectState state, nonzerostate;
   SpmvKey          key;
   SpmvDue          due;
+  SpmvPassesPast   past;
   SpmvSpent        spent;
   PetscLogDouble   read, bytes, build_seconds; /* bytes that sweeps read, and that are kept */
 } SpmvSweeps;
