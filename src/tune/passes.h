@@ -27,7 +27,7 @@ typedef struct {
 } SpmvPassesChoice;
 
 /* Why PETSc's passes serve where the shape does not gain */
-#define SPMV_PASSES_GAINLESS "PETSc's are estimated to be about as fast"
+#define SPMV_PASSES_GAINLESS "a build is not estimated to pay (-mat_spmv_expected_calls)"
 
 /* passes.c */
 extern PetscErrorCode SpmvPassesChoose(const SpmvTrianglesSource *source, PetscInt isa, const SpmvShape *built,

@@ -95,7 +95,10 @@ static PetscErrorCode SpmvFactorChoose(const SpmvFactor *f, SpmvFactorPart *part
   PetscFunctionBegin;
   part->rows.source.permuted = (PetscBool)(f->row || f->column);
   PetscCall(SpmvPassesChoose(&part->rows.source, f->isa, built, f->expected, &part->past, &choice));
-  if (choice.shape != built) PetscCall(SpmvTrianglesDestroy(&part->triangles));
+  if (choice.shape != built) {
+    part->current = PETSC_FALSE;
+    PetscCall(SpmvTrianglesDestroy(&part->triangles));
+  }
   part->shape = choice.shape;
   if (!built && f->build_after > 0 && !choice.gains) *why = SPMV_PASSES_GAINLESS;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,13 +157,13 @@ static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *
 /* Builds a part, or gives it the values that the factor has now */
 static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
 {
-  SpmvFactorPart      *part    = &f->part[transpose];
-  const SpmvTriangles *had     = part->triangles;
-  const PetscBool      current = part->current;
-  const PetscLogEvent  event   = had ? SPMV_Update : SPMV_Build;
-  PetscBool            build;
-  const char          *why = "";
-  PetscLogDouble       start, end;
+  SpmvFactorPart     *part    = &f->part[transpose];
+  const SpmvShape    *had     = part->triangles ? part->triangles->shape : NULL;
+  const PetscBool     current = part->current;
+  const PetscLogEvent event   = had && !SpmvPassesAnew(&part->past) ? SPMV_Update : SPMV_Build;
+  PetscBool           build;
+  const char         *why = "";
+  PetscLogDouble      start, end;
 
   PetscFunctionBegin;
   part->tried = PETSC_TRUE;
@@ -168,11 +171,11 @@ static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
   PetscCall(PetscTime(&start));
   if (!part->rows.ends) PetscCall(SpmvFactorSetPattern(F, f, transpose, &why));
   else if (SpmvPassesAnew(&part->past)) PetscCall(SpmvFactorChoose(f, part, &why));
-  if (!part->refused && !(current && part->triangles)) PetscCall(SpmvFactorSetValues(F, f, part, &why));
+  if (!part->refused && !part->current) PetscCall(SpmvFactorSetValues(F, f, part, &why));
   PetscCall(PetscTime(&end));
   f->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, F, 0, 0, 0));
-  build = (PetscBool)(!had || part->triangles != had);
+  build = (PetscBool)(!had || (part->triangles && part->triangles->shape != had));
   if (!transpose) f->reason = why[0] ? why : NULL;
   if (build || why[0]) PetscCall(SpmvFactorView(F, f, transpose, why, end - start));
   if (part->current && build) f->counts.builds++;

@@ -67,8 +67,8 @@ static PetscBool SpmvNodesTiny(const SpmvTrianglesSource *s)
   return PETSC_FALSE;
 }
 
-/* Makes the triangles, or gives them the matrix's values if they are not current, and other ones if these are likely to pay by now; else there is a reason why AIJ's kernel serves. choose: that may be
-   that nothing is faster */
+/* Makes the triangles, or others if these are likely to pay by now, or gives them the matrix's values if they are not current; else
+   there is a reason why AIJ's kernel serves. choose: that may be that nothing is faster */
 static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, const SpmvRequest *request, PetscBool choose,
                                       PetscInt nnodes, const PetscInt nodes[])
 {
@@ -107,10 +107,13 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, const S
       PetscCall(SpmvPassesChoose(&s, request->isa, shape, request->calls, &w->past, &choice));
       if (!choice.shape) w->reason = "nodes have more rows than there are kernels for";
       else if (!shape && choose && !choice.gains) w->reason = SPMV_PASSES_GAINLESS;
-      if (choice.shape != shape) PetscCall(SpmvTrianglesDestroy(&w->triangles));
+      if (choice.shape != shape) {
+        w->current = PETSC_FALSE;
+        PetscCall(SpmvTrianglesDestroy(&w->triangles));
+      }
       shape = choice.shape;
     }
-    if (w->reason || (w->current && w->triangles)) PetscFunctionReturn(PETSC_SUCCESS);
+    if (w->reason || w->current) PetscFunctionReturn(PETSC_SUCCESS);
     if (SpmvNodesTiny(&s)) bad = 0;
     else if (w->triangles) {
       w->triangles->floats = w->floats;
@@ -132,7 +135,7 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   SpmvCSR                  csr;
   SpmvKey                  key;
   PetscBool                same, current;
-  const SpmvTriangles     *had;
+  const SpmvShape         *had;
   PetscLogDouble           start, end;
   PetscLogEvent            event;
 
@@ -142,20 +145,20 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   if (w->bynodes) PetscCall(MatSpmvGetNodes(A, &nnodes, &nodes));
   same = (PetscBool)(w->nonzerostate == A->nonzerostate && SpmvKeySame(&w->key, &key) && w->nodes == (PetscBool)(nnodes > 0));
   if (!same) PetscCall(SpmvSweepsDrop(w));
-  had             = w->triangles;
+  had             = w->triangles ? w->triangles->shape : NULL;
   current         = w->current;
   w->reason       = NULL;
   w->nodes        = (PetscBool)(nnodes > 0);
   w->nonzerostate = A->nonzerostate;
   w->key          = key;
-  event           = same ? SPMV_Update : SPMV_Build; /* what was refused is not refused anew by other values */
+  event           = same && !SpmvPassesAnew(&w->past) ? SPMV_Update : SPMV_Build; /* what was refused is not refused anew */
   PetscCall(PetscLogEventBegin(event, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
   PetscCall(SpmvSweepsBuild(w, &csr, &shadow->settings.request, (PetscBool)(shadow->settings.build_after > 0), nnodes, nodes));
   PetscCall(PetscTime(&end));
   w->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
-  if (had && w->triangles == had) shadow->seq.counts.refreshes += !current;
+  if (had && w->triangles && w->triangles->shape == had) shadow->seq.counts.refreshes += !current;
   else if (!same || w->triangles) {
     w->build_seconds = end - start;
     shadow->seq.choices++;
