@@ -13,16 +13,18 @@
 
 /* The rows that came before one of a triangle, in the order of the pass */
 typedef struct {
-  unsigned lengths;                 /* of three of them, 8 bits each */
-  PetscInt next[TRIANGLES_LENGTHS]; /* the length that came after such lengths the last time, plus 1 */
-  PetscInt first, end;              /* entries of the one before */
+  unsigned  lengths;                 /* of three of them, 8 bits each */
+  PetscInt  next[TRIANGLES_LENGTHS]; /* the length that came after such lengths the last time, plus 1 */
+  PetscInt  first, end;              /* entries of the one before */
+  PetscBool waits;                   /* it waits for the one before itself */
 } TrianglesPast;
 
 /* Row i of a triangle, as row number `number` of a window */
 static void TrianglesLookAtRow(const SpmvTrianglesSource *s, SpmvTriangleSide side, PetscInt i, PetscInt number,
                                const PetscLogDouble cache[], TrianglesPast *past, SpmvTrianglesLook *look)
 {
-  PetscInt *next = &past->next[past->lengths * 2654435761U >> 22], first, end, n, near;
+  PetscBool waits = PETSC_FALSE;
+  PetscInt *next  = &past->next[past->lengths * 2654435761U >> 22], first, end, n, near;
 
   SpmvTrianglesRow(s, side, i, &first, &end);
   n = end - first;
@@ -31,8 +33,10 @@ static void TrianglesLookAtRow(const SpmvTrianglesSource *s, SpmvTriangleSide si
   *next         = n + 1;
   past->lengths = (past->lengths << 8 | (unsigned)PetscMin(n, 255)) & 0xffffff;
   if (n) {
-    near = side == SPMV_LOWER ? i - s->j[end - 1] : s->j[first] - i;
-    look->before += near == 1;
+    near  = side == SPMV_LOWER ? i - s->j[end - 1] : s->j[first] - i;
+    waits = (PetscBool)(near == 1);
+    look->before += waits;
+    look->chained += waits && past->waits;
     look->distance = PetscMax(look->distance, side == SPMV_LOWER ? i - s->j[first] : s->j[end - 1] - i);
   }
   for (PetscInt k = 0; number && k < n; k++) {
@@ -44,6 +48,7 @@ static void TrianglesLookAtRow(const SpmvTrianglesSource *s, SpmvTriangleSide si
   }
   past->first = first;
   past->end   = end;
+  past->waits = waits;
 }
 
 /* A look at some rows. Lines of x are taken to be in the caches that have room for what came in since */
@@ -64,6 +69,7 @@ void SpmvTrianglesLookAt(const SpmvTrianglesSource *s, SpmvTrianglesLook *look)
   }
   look->nz *= scale;
   look->before *= scale;
+  look->chained *= scale;
   look->missed *= scale;
   for (int level = 1; level < SPMV_LEVELS; level++) look->far[level] *= scale;
 }

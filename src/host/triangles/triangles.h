@@ -128,6 +128,7 @@ typedef struct {
   double   rows;             /* twice as many as the source has */
   double   nz;               /* entries off the diagonal */
   double   before;           /* rows with an entry in the column of the row before, in the order of a pass: they wait for it */
+  double   chained;          /* of these, rows after one that waits itself */
   double   missed;           /* rows whose length does not follow from those of three rows before */
   double   far[SPMV_LEVELS]; /* lines of x that are in no cache before this one, as distances from the diagonal tell */
   PetscInt distance;         /* the greatest one from the diagonal */
