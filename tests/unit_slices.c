@@ -1,6 +1,6 @@
-static const char help[] = "Triangles by slices: passes and products of each kind, under each instruction set, against the "
-                           "formula; and which shape triangles\n"
-                           "take.\n\n";
+static const char help[] =
+  "Triangles by slices: passes and products of each kind, under each instruction set, against the formula;\n"
+  "and which shape triangles take.\n\n";
 
 #include "spmvtest.h"
 #include "../src/host/machine.h"

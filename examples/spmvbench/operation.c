@@ -29,9 +29,8 @@ PetscErrorCode BenchOperationParse(const char word[], BenchRun *run)
   run->columns = number ? (PetscInt)strtol(number + 1, &end, 10) : 0;
   PetscCheck(k <= BENCH_COLUMNS && (k == BENCH_COLUMNS ? number && !*end && run->columns > 0 : !number), PETSC_COMM_SELF,
              PETSC_ERR_USER_INPUT,
-             "-operation %s is not one that can be timed; set it to product, transpose, refresh, kernels, sor, ilu, icc, or "
-             "columns:N with "
-             "N > 0",
+             "-operation %s is not one that can be timed; set it to product, transpose, refresh, kernels, sor, ilu or icc, or to "
+             "columns:N with N > 0",
              word);
   run->operation = (BenchOperation)k;
   PetscFunctionReturn(PETSC_SUCCESS);

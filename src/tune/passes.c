@@ -36,19 +36,22 @@ static PetscBool PetscByNodes(const SpmvTrianglesSource *s)
 /* Of a matrix, whose rows have both triangles, each pass has the lines of both brought in; inodes are slower by as much again */
 static void PetscWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *look, SpmvWork *work)
 {
-  const double chained = Petsc[s->kind].row + Petsc[s->kind].before + Petsc[s->kind].entry * look->nz / PetscMax(1, look->rows);
+  const PetscBool nodes = PetscByNodes(s);
+  const double    again = s->kind == SPMV_SWEEPS ? 2 : 1;
 
-  if (PetscByNodes(s)) {
+  if (nodes) {
     work->cycles += 2 * Petsc[s->kind].node * s->nnodes + Petsc[s->kind].shared * look->nz;
     work->waits = (double)s->nnodes / s->n;
   } else {
+    const double chained = Petsc[s->kind].row + Petsc[s->kind].before + Petsc[s->kind].entry * look->nz / PetscMax(1, look->rows);
+
     work->cycles += Petsc[s->kind].row * look->rows + Petsc[s->kind].entry * look->nz + Petsc[s->kind].before * look->before;
     work->cycles += PetscMax(0, Petsc[s->kind].chain - chained) * look->chained;
     work->branches += look->rows;
     work->misses += Petsc[s->kind].missed * look->missed;
   }
-  work->held = s->kind == SPMV_SWEEPS ? 2 : 1;
-  work->slow = Petsc[s->kind].slow * (PetscByNodes(s) && s->kind == SPMV_SWEEPS ? 2 : 1);
+  work->held = again;
+  work->slow = Petsc[s->kind].slow * (nodes ? again : 1);
   work->bytes += look->nz * (sizeof(PetscScalar) + sizeof(PetscInt)) + look->rows * sizeof(PetscInt);
 }
 

@@ -108,8 +108,8 @@ static void NodesWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *loo
     columns += outside;
     blocks += size * size;
   }
-  work->bytes += look->nz * sizeof(PetscScalar) + columns * (look->distance > UINT16_MAX ? sizeof(PetscInt) : sizeof(uint16_t)) +
-                 blocks * sizeof(PetscScalar) + 2 * s->nnodes * (sizeof(PetscInt) + sizeof(*s->nodes));
+  work->bytes += look->nz * sizeof(PetscScalar) + columns * SpmvTrianglesDistanceBytes(look) + blocks * sizeof(PetscScalar) +
+                 2 * s->nnodes * (sizeof(PetscInt) + sizeof(*s->nodes));
   work->build += NODES_BUILD * look->nz;
   work->waits = (double)s->nnodes / PetscMax(1, s->n);
 }

@@ -227,7 +227,7 @@ SPMV_INLINE void NodesRows(NodesPlace *at, const SpmvPass *p, int size, int unit
         for (; n > 0; n -= unit) NodesColumns_##V(at, x, size, unit, unit, wide, sum); \
         sum[0] = NodesAdd_##V(size, many, sum); \
         if (late) NodesColumns_##V(at, x, size, 2, 2, wide, sum); \
-        return 2 * size <= N ? V##Fold(sum[0]) : sum[0]; \
+        return NodesTotal_##V(size, 1, sum); \
       } \
 \
       /* What NodesRows() does */ \

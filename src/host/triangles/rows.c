@@ -34,8 +34,8 @@ static void RowsWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *look
   work->branches += look->rows;
   work->misses += look->missed;
   work->build += ROWS_BUILD * look->nz;
-  work->bytes += look->nz * (double)(sizeof(PetscScalar) + (look->distance > UINT16_MAX ? sizeof(PetscInt) : sizeof(uint16_t))) +
-                 look->rows * (sizeof(PetscInt) + sizeof(PetscScalar));
+  work->bytes +=
+    look->nz * (sizeof(PetscScalar) + SpmvTrianglesDistanceBytes(look)) + look->rows * (sizeof(PetscInt) + sizeof(PetscScalar));
 }
 
 /* The row that a pass takes as number z */

@@ -134,6 +134,12 @@ typedef struct {
   PetscInt distance;         /* the greatest one from the diagonal */
 } SpmvTrianglesLook;
 
+/* Bytes of a distance, where all have the same number */
+static inline double SpmvTrianglesDistanceBytes(const SpmvTrianglesLook *look)
+{
+  return look->distance > UINT16_MAX ? sizeof(PetscInt) : sizeof(uint16_t);
+}
+
 /* SpmvShape */
 typedef struct {
   const char *name;
