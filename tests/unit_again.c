@@ -64,7 +64,7 @@ static PetscErrorCode Check(Mat A, Mat R, const char what[], PetscBool shared)
       PetscCall(VecNorm(x, NORM_INFINITY, &norm));
       PetscCall(VecAXPY(y, -1, x));
       PetscCall(VecNorm(y, NORM_INFINITY, &error));
-      t = ((SpmvShadow *)A->spptr)->seq.sweeps.triangles;
+      t = ((SpmvShadow *)A->spptr)->seq.sweeps.serving.triangles;
       PetscCheck(t && t->shape == &SpmvShape_slices, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: no triangles by slices", what);
       PetscCheck(error <= (SpmvTrianglesAreFloats(t) ? 1e-6 : 1e3 * PETSC_MACHINE_EPSILON) * norm, PETSC_COMM_SELF,
                  PETSC_ERR_PLIB, "%s: sweep %d is off by %g of %g", what, (int)k, (double)error, (double)norm);

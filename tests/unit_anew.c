@@ -113,11 +113,11 @@ int main(int argc, char **argv)
     PetscCall(MatSOR(R, b, 1, sweep, 0, 1, 1, x));
     PetscCall(MatSOR(A, b, 1, sweep, 0, 1, 1, y));
     PetscCall(Same(x, y, "sweep", pass));
-    PetscCall(Served(((SpmvShadow *)A->spptr)->seq.sweeps.triangles, &sweeps, "sweeps", pass));
+    PetscCall(Served(((SpmvShadow *)A->spptr)->seq.sweeps.serving.triangles, &sweeps, "sweeps", pass));
     PetscCall(MatSolve(G, b, x));
     PetscCall(MatSolve(F, b, y));
     PetscCall(Same(x, y, "solve", pass));
-    PetscCall(Served(f->part[0].triangles, &solves, "solves", pass));
+    PetscCall(Served(f->part[0].serving.triangles, &solves, "solves", pass));
   }
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));

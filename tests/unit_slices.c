@@ -246,11 +246,10 @@ static PetscErrorCode TestSteep(void)
 /* What is expected of a choice */
 static PetscErrorCode Expect(const SpmvTrianglesSource *s, const SpmvShape *shape, PetscBool gains, const char what[])
 {
-  SpmvPassesPast   past = {0};
   SpmvPassesChoice choice;
 
   PetscFunctionBegin;
-  PetscCall(SpmvPassesChoose(s, SPMV_ISA_COUNT, NULL, 1000, &past, &choice));
+  PetscCall(SpmvPassesChoose(s, SPMV_ISA_COUNT, NULL, 1000, &choice));
   PetscCheck(choice.shape == shape && choice.gains == gains, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %s, %g us, PETSc's %g us",
              what, choice.shape ? choice.shape->name : "no shape", (double)(1e6 * choice.seconds), (double)(1e6 * choice.petsc));
   PetscFunctionReturn(PETSC_SUCCESS);

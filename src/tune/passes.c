@@ -70,16 +70,14 @@ static void PetscWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *loo
   Output Parameter:
 . choice - what was chosen
 */
-PetscErrorCode SpmvPassesChoose(const SpmvTrianglesSource *s, PetscInt isa, const SpmvShape *built, PetscReal expected,
-                                SpmvPassesPast *past, SpmvPassesChoice *choice)
+PetscErrorCode SpmvPassesChoose(const SpmvTrianglesSource *s, PetscInt isa, const SpmvShape *built, PetscLogDouble passes,
+                                SpmvPassesChoice *choice)
 {
-  const SpmvMachine   *machine = SpmvMachineGet();
-  const PetscLogDouble passes =
-    PetscMax(expected > 0 ? (PetscLogDouble)expected : SPMV_PASSES_LEAST, (PetscLogDouble)past->passes);
-  PetscLogDouble    least = PETSC_MAX_REAL, fastest = PETSC_MAX_REAL;
-  SpmvWork          theirs = {0};
-  SpmvTrianglesLook look;
-  SpmvIsa           best;
+  const SpmvMachine *machine = SpmvMachineGet();
+  PetscLogDouble     least = PETSC_MAX_REAL, fastest = PETSC_MAX_REAL;
+  SpmvWork           theirs = {0};
+  SpmvTrianglesLook  look;
+  SpmvIsa            best;
 
   PetscFunctionBegin;
   PetscCall(SpmvIsaGet(isa, &best));
@@ -103,9 +101,8 @@ PetscErrorCode SpmvPassesChoose(const SpmvTrianglesSource *s, PetscInt isa, cons
     choice->seconds = seconds;
   }
   choice->gains = (PetscBool)(choice->shape && PASSES_GAIN * choice->seconds < choice->petsc && least < passes * choice->petsc);
-  past->next    = choice->shape && PASSES_GAIN * fastest < choice->petsc && (!choice->gains || fastest < choice->seconds)
-                    ? 2 * (PetscInt64)passes
-                    : 0;
+  choice->better =
+    (PetscBool)(choice->shape && PASSES_GAIN * fastest < choice->petsc && (!choice->gains || fastest < choice->seconds));
   if (choice->shape)
     PetscCall(PetscInfo(NULL, "passes through %" PetscInt_FMT " rows by %s are estimated to take %g us, PETSc's %g us\n", s->n,
                         choice->shape->name, (double)(1e6 * choice->seconds), (double)(1e6 * choice->petsc)));

@@ -62,10 +62,9 @@ static PetscErrorCode SpmvFactorDrop(SpmvFactor *f)
   PetscCall(PetscMemzero(&f->spent, sizeof(f->spent)));
   f->reason = NULL;
   for (int k = 0; k < 2; k++) {
-    PetscCall(SpmvTrianglesDestroy(&f->part[k].triangles));
+    PetscCall(SpmvServingReset(&f->part[k].serving));
     PetscCall(SpmvFactorRowsDestroy(&f->part[k].rows));
-    f->part[k].refused = f->part[k].tried = f->part[k].current = PETSC_FALSE;
-    f->part[k].past                                            = (SpmvPassesPast){0};
+    f->part[k].refused = f->part[k].tried = PETSC_FALSE;
   }
   PetscCall(SpmvFree(&f->work));
   PetscCall(SpmvFree(&f->root));
@@ -89,18 +88,9 @@ SPMV_CONTAINER_DESTROY(SpmvFactorDestroyContained, SpmvFactorDestroy)
 /* The shape of a part's triangles; why: empty, or why PETSc's kernel is to serve for now */
 static PetscErrorCode SpmvFactorChoose(const SpmvFactor *f, SpmvFactorPart *part, const char **why)
 {
-  const SpmvShape *built = part->triangles ? part->triangles->shape : NULL;
-  SpmvPassesChoice choice;
-
   PetscFunctionBegin;
   part->rows.source.permuted = (PetscBool)(f->row || f->column);
-  PetscCall(SpmvPassesChoose(&part->rows.source, f->isa, built, f->expected, &part->past, &choice));
-  if (choice.shape != built) {
-    part->current = PETSC_FALSE;
-    PetscCall(SpmvTrianglesDestroy(&part->triangles));
-  }
-  part->shape = choice.shape;
-  if (!built && f->build_after > 0 && !choice.gains) *why = SPMV_PASSES_GAINLESS;
+  PetscCall(SpmvServingChoose(&part->serving, &part->rows.source, f->isa, f->expected, (PetscBool)(f->build_after > 0), why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,10 +121,8 @@ static PetscErrorCode SpmvFactorSetTriangles(const SpmvFactor *f, SpmvFactorPart
 
   PetscFunctionBegin;
   *finite = PETSC_FALSE;
-  if (part->triangles) part->triangles->floats = f->floats;
-  if (part->triangles) PetscCall(SpmvTrianglesSetValues(&part->rows.source, part->triangles, &bad));
-  else PetscCall(SpmvTrianglesCreate(&part->rows.source, part->shape, f->isa, f->floats, &part->triangles, &bad));
-  if (bad < 0) PetscCall(SpmvTrianglesFinite(part->triangles, finite));
+  PetscCall(SpmvServingSetValues(&part->serving, &part->rows.source, f->isa, f->floats, &bad));
+  if (bad < 0) PetscCall(SpmvTrianglesFinite(part->serving.triangles, finite));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -149,7 +137,7 @@ static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *
   ierr = SpmvFactorSetTriangles(f, part, &finite);
   PetscCall(SpmvFactorRowsEnd(&part->rows));
   PetscCall(ierr);
-  part->current = finite;
+  part->serving.current = finite;
   if (!finite) *why = "not all of its scaled values are finite";
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -158,9 +146,9 @@ static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *
 static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
 {
   SpmvFactorPart     *part    = &f->part[transpose];
-  const SpmvShape    *had     = part->triangles ? part->triangles->shape : NULL;
-  const PetscBool     current = part->current;
-  const PetscLogEvent event   = had && !SpmvPassesAnew(&part->past) ? SPMV_Update : SPMV_Build;
+  const SpmvShape    *had     = part->serving.triangles ? part->serving.shape : NULL;
+  const PetscBool     current = part->serving.current;
+  const PetscLogEvent event   = had && !SpmvServingAnew(&part->serving) ? SPMV_Update : SPMV_Build;
   PetscBool           build;
   const char         *why = "";
   PetscLogDouble      start, end;
@@ -170,16 +158,16 @@ static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
   PetscCall(PetscLogEventBegin(event, F, 0, 0, 0));
   PetscCall(PetscTime(&start));
   if (!part->rows.ends) PetscCall(SpmvFactorSetPattern(F, f, transpose, &why));
-  else if (SpmvPassesAnew(&part->past)) PetscCall(SpmvFactorChoose(f, part, &why));
-  if (!part->refused && !part->current) PetscCall(SpmvFactorSetValues(F, f, part, &why));
+  else if (SpmvServingAnew(&part->serving)) PetscCall(SpmvFactorChoose(f, part, &why));
+  if (!part->refused && !part->serving.current) PetscCall(SpmvFactorSetValues(F, f, part, &why));
   PetscCall(PetscTime(&end));
   f->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, F, 0, 0, 0));
-  build = (PetscBool)(!had || (part->triangles && part->triangles->shape != had));
+  build = (PetscBool)(!had || (part->serving.triangles && part->serving.shape != had));
   if (!transpose) f->reason = why[0] ? why : NULL;
   if (build || why[0]) PetscCall(SpmvFactorView(F, f, transpose, why, end - start));
-  if (part->current && build) f->counts.builds++;
-  else if (part->current && !current) f->counts.refreshes++;
+  if (part->serving.current && build) f->counts.builds++;
+  else if (part->serving.current && !current) f->counts.refreshes++;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,15 +183,15 @@ PetscErrorCode MatSpmvFactorUpdate(Mat F, SpmvFactor *f, PetscBool transpose, Pe
   SpmvFactorPart *part  = &f->part[which];
 
   PetscFunctionBegin;
-  if (SpmvPassesAnew(&part->past)) part->refused = part->tried = PETSC_FALSE;
+  if (SpmvServingAnew(&part->serving)) part->refused = part->tried = PETSC_FALSE;
   if (!part->tried && !part->refused && f->solve && SpmvDueForPasses(&f->due, f->build_after, SPMV_SOLVES_GAIN))
     PetscCall(SpmvFactorRenew(F, f, which));
-  *triangles = part->current ? part->triangles : NULL;
+  *triangles = part->serving.current ? part->serving.triangles : NULL;
   f->due.since += columns;
-  part->past.passes += columns;
-  *(part->current ? &f->counts.solves : &f->counts.solvesaij) += columns;
-  *(part->current ? &SpmvTotals.solves : &SpmvTotals.solvesaij) += columns;
-  if (part->current && SpmvTrianglesAreFloats(part->triangles)) {
+  part->serving.passes += columns;
+  *(part->serving.current ? &f->counts.solves : &f->counts.solvesaij) += columns;
+  *(part->serving.current ? &SpmvTotals.solves : &SpmvTotals.solvesaij) += columns;
+  if (part->serving.current && SpmvTrianglesAreFloats(part->serving.triangles)) {
     f->counts.floats += columns;
     SpmvTotals.floats += columns;
   }
@@ -272,7 +260,7 @@ static PetscErrorCode SpmvFactorHasValues(Mat F, SpmvFactor *f)
   f->label.nonzeros = (PetscInt64)info.nz_used;
   SpmvDueChanged(&f->due);
   f->rooted = PETSC_FALSE;
-  for (int k = 0; k < 2; k++) f->part[k].tried = f->part[k].current = PETSC_FALSE;
+  for (int k = 0; k < 2; k++) f->part[k].tried = f->part[k].serving.current = PETSC_FALSE;
   if (!F->factorerrortype) MatSpmvFactorSetOps(F, f, PETSC_TRUE);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,13 +24,10 @@ typedef struct {
 
 /* SpmvFactorPart: what serves the solves with a factor, or those with its transpose */
 typedef struct {
-  SpmvFactorRows   rows;
-  const SpmvShape *shape;     /* that the triangles are to have */
-  SpmvTriangles   *triangles; /* NULL: not built */
-  SpmvPassesPast   past;
-  PetscBool        refused; /* PETSc's kernel is to serve for now */
-  PetscBool        tried;   /* since the values changed */
-  PetscBool        current; /* has the factor's values: serves */
+  SpmvFactorRows rows;
+  SpmvServing    serving;
+  PetscBool      refused; /* PETSc's kernel is to serve for now */
+  PetscBool      tried;   /* since the values changed */
 } SpmvFactorPart;
 
 /* SpmvFactor: what is ours of a factor, composed with it */

@@ -13,8 +13,8 @@ PetscErrorCode SpmvFactorBytes(const SpmvFactor *f, PetscLogDouble *bytes)
     const PetscLogDouble  n = r->source.n;
     PetscLogDouble        read, own;
 
-    if (!f->part[k].triangles) continue;
-    PetscCall(SpmvTrianglesBytes(f->part[k].triangles, &read, &own));
+    if (!f->part[k].serving.triangles) continue;
+    PetscCall(SpmvTrianglesBytes(f->part[k].serving.triangles, &read, &own));
     *bytes += own + sizeof(PetscInt) * (n + 1 + r->source.nnodes);
     if (r->from) *bytes += sizeof(PetscInt) * (2 * n + 1 + 2.0 * r->start[r->source.n]);
   }
@@ -24,7 +24,7 @@ PetscErrorCode SpmvFactorBytes(const SpmvFactor *f, PetscLogDouble *bytes)
 /* For -spmv_summary: what was spent on solves */
 static PetscErrorCode SpmvFactorSummary(const SpmvFactor *f)
 {
-  const SpmvTriangles *t = f->part[0].triangles;
+  const SpmvTriangles *t = f->part[0].serving.triangles;
   SpmvUse              u = {.work        = SPMV_WORK_SOLVES,
                             .matrices    = 1,
                             .label       = f->label,
@@ -84,15 +84,15 @@ PetscErrorCode SpmvFactorView(Mat F, const SpmvFactor *f, PetscBool transpose, c
   label.nonzeros = -1;
   PetscCall(SpmvLabelText(&label, of, sizeof(of)));
   PetscCall(PetscViewerPushFormat(f->viewer, f->viewformat));
-  if (part->current) {
-    PetscCall(SpmvTrianglesBytes(part->triangles, &read, &bytes));
+  if (part->serving.current) {
+    PetscCall(SpmvTrianglesBytes(part->serving.triangles, &read, &bytes));
     PetscCall(SpmvIsaGet(f->isa, &isa));
     PetscCall(PetscViewerASCIIPrintf(
       f->viewer,
       "petscspmv factor (%s%s) of the %s: shape=%s values=%s isa=%s, bytes %g, bytes per nonzero %.2f, set-up %.3g s\n", name,
-      which, of, part->triangles->shape->name,
-      SpmvTrianglesAreFloats(part->triangles) ? "float (" SPMV_VALUES_ERROR ")" : "scalar", SpmvIsaName(isa), (double)bytes,
-      (double)(read / PetscMax(1, part->rows.nz)), (double)seconds));
+      which, of, part->serving.shape->name,
+      SpmvTrianglesAreFloats(part->serving.triangles) ? "float (" SPMV_VALUES_ERROR ")" : "scalar", SpmvIsaName(isa),
+      (double)bytes, (double)(read / PetscMax(1, part->rows.nz)), (double)seconds));
   } else
     PetscCall(PetscViewerASCIIPrintf(f->viewer, "petscspmv factor (%s%s) of the %s: solves by PETSc's kernel, since %s\n", name,
                                      which, of, why));

@@ -187,9 +187,9 @@ static PetscErrorCode SpmvShadowSummary(const SpmvShadow *shadow)
   u.bytes       = w->bytes;
   u.most        = SpmvDueMost(&w->due);
   u.build_after = SpmvDuePart(q->build_after, SPMV_SWEEPS_GAIN);
-  u.floats      = (PetscBool)(w->triangles && SpmvTrianglesAreFloats(w->triangles));
+  u.floats      = (PetscBool)(w->serving.triangles && SpmvTrianglesAreFloats(w->serving.triangles));
   u.reason      = q->sor ? w->reason : "-mat_spmv_sor is no";
-  PetscCall(PetscSNPrintf(u.by, sizeof(u.by), "triangles by %s%s", w->triangles ? w->triangles->shape->name : "-",
+  PetscCall(PetscSNPrintf(u.by, sizeof(u.by), "triangles by %s%s", w->serving.triangles ? w->serving.triangles->shape->name : "-",
                           u.floats ? " as floats" : ""));
   PetscCall(SpmvSummaryAdd(&u));
   PetscFunctionReturn(PETSC_SUCCESS);

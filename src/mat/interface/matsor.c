@@ -18,11 +18,9 @@
 static PetscErrorCode SpmvSweepsDrop(SpmvSweeps *w)
 {
   PetscFunctionBegin;
-  w->current = PETSC_FALSE;
-  w->reason  = NULL;
+  w->reason = NULL;
   w->read = w->bytes = 0;
-  w->past            = (SpmvPassesPast){0};
-  PetscCall(SpmvTrianglesDestroy(&w->triangles));
+  PetscCall(SpmvServingReset(&w->serving));
   PetscCall(PetscFree(w->diagonal));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -72,7 +70,8 @@ static PetscBool SpmvNodesTiny(const SpmvTrianglesSource *s)
 static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, const SpmvRequest *request, PetscBool choose,
                                       PetscInt nnodes, const PetscInt nodes[])
 {
-  PetscInt bad = -1;
+  SpmvServing *v   = &w->serving;
+  PetscInt     bad = -1;
 
   PetscFunctionBegin;
   if (!w->diagonal) {
@@ -99,30 +98,15 @@ static PetscErrorCode SpmvSweepsBuild(SpmvSweeps *w, const SpmvCSR *csr, const S
                                    .nnodes   = nnodes,
                                    .nodes    = nodes};
 
-    const SpmvShape *shape = w->triangles ? w->triangles->shape : NULL;
-
-    if (!shape || SpmvPassesAnew(&w->past)) {
-      SpmvPassesChoice choice;
-
-      PetscCall(SpmvPassesChoose(&s, request->isa, shape, request->calls, &w->past, &choice));
-      if (!choice.shape) w->reason = "nodes have more rows than there are kernels for";
-      else if (!shape && choose && !choice.gains) w->reason = SPMV_PASSES_GAINLESS;
-      if (choice.shape != shape) {
-        w->current = PETSC_FALSE;
-        PetscCall(SpmvTrianglesDestroy(&w->triangles));
-      }
-      shape = choice.shape;
-    }
-    if (w->reason || w->current) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!v->triangles || SpmvServingAnew(v))
+      PetscCall(SpmvServingChoose(v, &s, request->isa, request->calls, choose, &w->reason));
+    if (w->reason || v->current) PetscFunctionReturn(PETSC_SUCCESS);
     if (SpmvNodesTiny(&s)) bad = 0;
-    else if (w->triangles) {
-      w->triangles->floats = w->floats;
-      PetscCall(SpmvTrianglesSetValues(&s, w->triangles, &bad));
-    } else PetscCall(SpmvTrianglesCreate(&s, shape, request->isa, w->floats, &w->triangles, &bad));
+    else PetscCall(SpmvServingSetValues(v, &s, request->isa, w->floats, &bad));
   }
   if (bad >= 0) w->reason = "a diagonal entry or block has no inverse";
-  if (w->triangles) PetscCall(SpmvTrianglesBytes(w->triangles, &w->read, &w->bytes));
-  w->current = (PetscBool)!w->reason;
+  if (v->triangles) PetscCall(SpmvTrianglesBytes(v->triangles, &w->read, &w->bytes));
+  v->current = (PetscBool)!w->reason;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,24 +129,24 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   if (w->bynodes) PetscCall(MatSpmvGetNodes(A, &nnodes, &nodes));
   same = (PetscBool)(w->nonzerostate == A->nonzerostate && SpmvKeySame(&w->key, &key) && w->nodes == (PetscBool)(nnodes > 0));
   if (!same) PetscCall(SpmvSweepsDrop(w));
-  had             = w->triangles ? w->triangles->shape : NULL;
-  current         = w->current;
+  had             = w->serving.triangles ? w->serving.shape : NULL;
+  current         = w->serving.current;
   w->reason       = NULL;
   w->nodes        = (PetscBool)(nnodes > 0);
   w->nonzerostate = A->nonzerostate;
   w->key          = key;
-  event           = same && !SpmvPassesAnew(&w->past) ? SPMV_Update : SPMV_Build; /* what was refused is not refused anew */
+  event           = same && !SpmvServingAnew(&w->serving) ? SPMV_Update : SPMV_Build; /* what was refused is not refused anew */
   PetscCall(PetscLogEventBegin(event, A, 0, 0, 0));
   PetscCall(PetscTime(&start));
   PetscCall(SpmvSweepsBuild(w, &csr, &shadow->settings.request, (PetscBool)(shadow->settings.build_after > 0), nnodes, nodes));
   PetscCall(PetscTime(&end));
   w->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
-  if (had && w->triangles && w->triangles->shape == had) shadow->seq.counts.refreshes += !current;
-  else if (!same || w->triangles) {
+  if (had && w->serving.triangles && w->serving.shape == had) shadow->seq.counts.refreshes += !current;
+  else if (!same || w->serving.triangles) {
     w->build_seconds = end - start;
     shadow->seq.choices++;
-    if (w->triangles) shadow->seq.counts.builds++;
+    if (w->serving.triangles) shadow->seq.counts.builds++;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -182,22 +166,22 @@ static PetscErrorCode MatSpmvUpdateSweeps(Mat A, SpmvShadow *shadow, PetscReal o
   }
   if (!same || w->omega != omega || w->shift != shift || w->bynodes != bynodes || w->floats != shadow->settings.sorfloats) {
     SpmvDueChanged(&w->due);
-    w->current = w->touched = PETSC_FALSE;
-    w->reason               = NULL;
-    w->owner                = A;
-    w->state                = ((PetscObject)A)->state;
-    w->omega                = omega;
-    w->shift                = shift;
-    w->bynodes              = bynodes;
-    w->floats               = shadow->settings.sorfloats;
+    w->serving.current = w->touched = PETSC_FALSE;
+    w->reason                       = NULL;
+    w->owner                        = A;
+    w->state                        = ((PetscObject)A)->state;
+    w->omega                        = omega;
+    w->shift                        = shift;
+    w->bynodes                      = bynodes;
+    w->floats                       = shadow->settings.sorfloats;
     PetscCall(MatSpmvLabel(A, shadow));
   }
-  if (SpmvPassesAnew(&w->past) ||
-      (!w->current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after, SPMV_SWEEPS_GAIN)))
+  if (SpmvServingAnew(&w->serving) ||
+      (!w->serving.current && !w->reason && SpmvDueForPasses(&w->due, shadow->settings.build_after, SPMV_SWEEPS_GAIN)))
     PetscCall(MatSpmvRenewSweeps(A, shadow));
   w->due.since++;
-  w->past.passes++;
-  *current = w->current;
+  w->serving.passes++;
+  *current = w->serving.current;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -281,7 +265,7 @@ static PetscErrorCode SpmvSweepLogFlops(const SpmvSweep *s, PetscBool nodes, Pet
 
 static PetscErrorCode SpmvSweepRun(SpmvShadow *shadow, SpmvSweep *s, Vec b, Vec x)
 {
-  const SpmvTriangles *t    = shadow->seq.sweeps.triangles;
+  const SpmvTriangles *t    = shadow->seq.sweeps.serving.triangles;
   PetscScalar         *work = NULL;
 
   PetscFunctionBegin;
@@ -373,7 +357,7 @@ PetscErrorCode MatSOR_SeqSpmv(Mat A, Vec b, PetscReal omega, MatSORType type, Pe
     s.its = shadow->seq.sweeps.nodes ? its : its * lits; /* PETSc's sweeps by inodes take no notice of lits */
     PetscCall(SpmvSweepRun(shadow, &s, b, x));
     shadow->seq.counts.sweeps++;
-    shadow->seq.counts.floats += SpmvTrianglesAreFloats(shadow->seq.sweeps.triangles);
+    shadow->seq.counts.floats += SpmvTrianglesAreFloats(shadow->seq.sweeps.serving.triangles);
   } else {
     PetscCall((*SpmvParentSeq.ops.sor)(A, b, omega, type, shift, its, lits, x));
     shadow->seq.counts.sweepsaij++;

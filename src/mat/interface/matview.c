@@ -116,17 +116,18 @@ static PetscErrorCode SpmvShadowView(const SpmvShadow *s, const char which[], Pe
 /* What serves MatSOR(), if it was called; synchronized printing is on */
 static PetscErrorCode SpmvSweepsView(const SpmvShadow *s, const char which[], PetscMPIInt rank, PetscViewer viewer)
 {
-  const SpmvSweeps *w         = &s->seq.sweeps;
-  char              line[512] = "";
+  const SpmvSweeps    *w         = &s->seq.sweeps;
+  const SpmvTriangles *t         = w->serving.triangles;
+  char                 line[512] = "";
 
   PetscFunctionBegin;
   if (!s->seq.counts.sweeps && !s->seq.counts.sweepsaij) PetscFunctionReturn(PETSC_SUCCESS);
   if (w->reason) PetscCall(SpmvAppend(line, sizeof(line), "by AIJ's kernel, as %s", w->reason));
   else if (!s->settings.sor) PetscCall(SpmvAppend(line, sizeof(line), "by AIJ's kernel, as -mat_spmv_sor is no"));
-  else if (!w->triangles) PetscCall(SpmvAppend(line, sizeof(line), "not built"));
+  else if (!t) PetscCall(SpmvAppend(line, sizeof(line), "not built"));
   else
-    PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s%s, bytes per nonzero %.2f, set-up %.3g s",
-                         w->triangles->shape->name, SpmvTrianglesAreFloats(w->triangles) ? " as floats, " SPMV_VALUES_ERROR : "",
+    PetscCall(SpmvAppend(line, sizeof(line), "triangles by %s%s, bytes per nonzero %.2f, set-up %.3g s", t->shape->name,
+                         SpmvTrianglesAreFloats(t) ? " as floats, " SPMV_VALUES_ERROR : "",
                          (double)w->read / PetscMax(1, w->key.nz), (double)w->build_seconds));
   PetscCall(PetscViewerASCIISynchronizedPrintf(
     viewer, "[%d]   sweeps%s: %s; sweeps %" PetscInt64_FMT ", by AIJ's kernel %" PetscInt64_FMT "\n", rank, which, line,

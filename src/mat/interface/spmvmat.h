@@ -21,6 +21,7 @@
   settings.c    options
   inherit.c     when they are read, and who takes over whose settings
   matfactor.c   ILU(k) and ICC(k): PETSc's factors, with solves of ours; matfactor.h
+  serving.c     triangles for sweeps and solves: which shape, when they are built, their values; serving.h
   matquery.c    the public functions that ask a Mat of ours what it did
   mattune.c     the public functions that say how its format and plan are chosen
   matview.c     what -mat_spmv_view and MatView() print
@@ -28,8 +29,8 @@
   matreport.c   which matrix it is and what was spent on it, for the end of a run (report/report.h)
 */
 #pragma once
+#include "serving.h"
 #include "../../tune/tune.h"
-#include "../../tune/passes.h"
 #include "../../report/report.h"
 #include <petscspmv.h>
 #include <petscsf.h>
@@ -175,21 +176,19 @@ typedef struct {
 
 /* SpmvSweeps: of a sequential Mat, what serves MatSOR(), and when it was made */
 typedef struct {
-  SpmvTriangles   *triangles; /* NULL: not built */
-  PetscInt        *diagonal;  /* [n] place of each row's diagonal entry, when triangles are there */
-  PetscBool        current;   /* the triangles have the matrix's values */
-  PetscBool        touched;   /* as SpmvSeq's */
-  PetscBool        noinodes;  /* MatSetOption(A, MAT_USE_INODES, PETSC_FALSE) */
-  PetscBool        bynodes;   /* PETSc would sweep by inodes, if there are some */
-  PetscBool        nodes;     /* there are: the triangles have them */
-  const char      *reason;    /* why AIJ's kernel serves this matrix; NULL: it need not */
-  PetscBool        floats;    /* the triangles' values are to be floats */
+  SpmvServing      serving;
+  PetscInt        *diagonal; /* [n] place of each row's diagonal entry, when triangles are there */
+  PetscBool        touched;  /* as SpmvSeq's */
+  PetscBool        noinodes; /* MatSetOption(A, MAT_USE_INODES, PETSC_FALSE) */
+  PetscBool        bynodes;  /* PETSc would sweep by inodes, if there are some */
+  PetscBool        nodes;    /* there are: the triangles have them */
+  const char      *reason;   /* why AIJ's kernel serves this matrix; NULL: it need not */
+  PetscBool        floats;   /* the triangles' values are to be floats */
   PetscReal        omega, shift;
   Mat              owner;
   PetscObjectState state, nonzerostate;
   SpmvKey          key;
   SpmvDue          due;
-  SpmvPassesPast   past;
   SpmvSpent        spent;
   PetscLogDouble   read, bytes, build_seconds; /* bytes that sweeps read, and that are kept */
 } SpmvSweeps;
