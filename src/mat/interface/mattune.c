@@ -196,7 +196,7 @@ PetscErrorCode MatSpmvSetExpectedCalls(Mat A, PetscReal calls)
   PetscCall(MatSpmvChangeRequest(A, &q));
   PetscValidLogicalCollectiveReal(A, calls, 2);
   if (!q) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g expected products are less than 0",
+  PetscCheck(calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "%g expected calls are less than 0",
              (double)calls);
   q->calls = calls;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -182,10 +182,10 @@ static PetscErrorCode SpmvReadTuning(Mat A, const SpmvFormat *type, SpmvRequest 
              "%g seconds to measure in are not more than 0; set -mat_spmv_tune_seconds to a positive number, or -mat_spmv_tune "
              "to estimate",
              (double)q->seconds);
-  PetscCall(PetscOptionsReal("-mat_spmv_expected_calls", "Products that set-up is to pay off in; 0: it does not count",
+  PetscCall(PetscOptionsReal("-mat_spmv_expected_calls", "Products, sweeps or solves that set-up is to pay off in; 0: not known",
                              SPMV_HELP_WORD, q->calls, &q->calls, NULL));
   PetscCheck(q->calls >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
-             "%g expected products are less than 0; set -mat_spmv_expected_calls to 0 or more", (double)q->calls);
+             "%g expected calls are less than 0; set -mat_spmv_expected_calls to 0 or more", (double)q->calls);
   PetscCall(PetscOptionsString("-mat_spmv_wisdom", "File of measured choices, or none; by default in the user's cache folder",
                                SPMV_HELP_WORD, q->wisdom, q->wisdom, sizeof(q->wisdom), NULL));
   for (PetscInt k = 0; k < SPMV_HEURISTICS; k++) {
