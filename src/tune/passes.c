@@ -13,10 +13,10 @@
 static const SpmvShape *const Shapes[] = {&SpmvShape_nodes, &SpmvShape_slices, &SpmvShape_rows};
 
 /*
-  PETSc's passes: cycles of Zen 4 by row, by entry, and by row that waits for the row before, and what a row takes at least in a chain
-  of such rows; rows whose end is not foreseen, of
-  those that do not follow from the rows before; of rows with the same columns (inodes), cycles by inode and by entry, and how much
-  longer bytes from memory take. Fitted to 55 to 150 matrices each, those of transposed factors to 9
+  PETSc's passes: cycles of Zen 4 by row, by entry, and by row that waits for the row before, and what a row takes at least in a
+  chain of such rows; rows whose end is not foreseen, of those that do not follow from the rows before; of rows with the same
+  columns (inodes), cycles by inode and by entry, and how much longer bytes from memory take. Fitted to 55 to 150 matrices each,
+  those of transposed factors to 9
 */
 static const struct {
   PetscLogDouble row, entry, before, chain, missed, node, shared, slow;
@@ -56,16 +56,13 @@ static void PetscWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *loo
 }
 
 /*
-  SpmvPassesChoose - the shape that takes the least time, to build it and for the passes that are likely to come
+  SpmvPassesChoose - the shape that takes the least time, to build it and for the passes to come
 
   Input Parameters:
 + source - the rows; values are not looked at
 . isa    - an SpmvIsa, or SPMV_ISA_COUNT for the best
 . built  - the shape that is built, NULL for none
-- expected - passes that the user expects, 0 if that is not known
-
-  Input/Output Parameter:
-. past - passes that there were; on return, after how many the choice is to be made anew
+- passes - how many will come
 
   Output Parameter:
 . choice - what was chosen

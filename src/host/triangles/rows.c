@@ -29,8 +29,8 @@ static void RowsWork(const SpmvTrianglesSource *s, const SpmvTrianglesLook *look
 {
   const double row = ROWS_ROW + ROWS_ENTRY * look->nz / PetscMax(1, look->rows);
 
-  work->cycles += row * look->rows + PetscMax(0, ROWS_CHAIN - row) * look->chained;
   (void)s;
+  work->cycles += row * look->rows + PetscMax(0, ROWS_CHAIN - row) * look->chained;
   work->branches += look->rows;
   work->misses += look->missed;
   work->build += ROWS_BUILD * look->nz;

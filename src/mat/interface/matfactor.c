@@ -146,9 +146,10 @@ static PetscErrorCode SpmvFactorSetValues(Mat F, SpmvFactor *f, SpmvFactorPart *
 static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
 {
   SpmvFactorPart     *part    = &f->part[transpose];
-  const SpmvShape    *had     = part->serving.triangles ? part->serving.shape : NULL;
+  const SpmvShape    *had     = SpmvServingBuilt(&part->serving);
   const PetscBool     current = part->serving.current;
   const PetscLogEvent event   = had && !SpmvServingAnew(&part->serving) ? SPMV_Update : SPMV_Build;
+  const SpmvShape    *has;
   PetscBool           build;
   const char         *why = "";
   PetscLogDouble      start, end;
@@ -163,7 +164,8 @@ static PetscErrorCode SpmvFactorRenew(Mat F, SpmvFactor *f, PetscBool transpose)
   PetscCall(PetscTime(&end));
   f->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, F, 0, 0, 0));
-  build = (PetscBool)(!had || (part->serving.triangles && part->serving.shape != had));
+  has   = SpmvServingBuilt(&part->serving);
+  build = (PetscBool)(!had || (has && has != had));
   if (!transpose) f->reason = why[0] ? why : NULL;
   if (build || why[0]) PetscCall(SpmvFactorView(F, f, transpose, why, end - start));
   if (part->serving.current && build) f->counts.builds++;

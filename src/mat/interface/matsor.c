@@ -129,7 +129,7 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   if (w->bynodes) PetscCall(MatSpmvGetNodes(A, &nnodes, &nodes));
   same = (PetscBool)(w->nonzerostate == A->nonzerostate && SpmvKeySame(&w->key, &key) && w->nodes == (PetscBool)(nnodes > 0));
   if (!same) PetscCall(SpmvSweepsDrop(w));
-  had             = w->serving.triangles ? w->serving.shape : NULL;
+  had             = SpmvServingBuilt(&w->serving);
   current         = w->serving.current;
   w->reason       = NULL;
   w->nodes        = (PetscBool)(nnodes > 0);
@@ -142,7 +142,7 @@ static PetscErrorCode MatSpmvRenewSweeps(Mat A, SpmvShadow *shadow)
   PetscCall(PetscTime(&end));
   w->spent.setup += end - start;
   PetscCall(PetscLogEventEnd(event, A, 0, 0, 0));
-  if (had && w->serving.triangles && w->serving.shape == had) shadow->seq.counts.refreshes += !current;
+  if (had && SpmvServingBuilt(&w->serving) == had) shadow->seq.counts.refreshes += !current;
   else if (!same || w->serving.triangles) {
     w->build_seconds = end - start;
     shadow->seq.choices++;

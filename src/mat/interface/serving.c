@@ -27,7 +27,7 @@ PetscErrorCode SpmvServingChoose(SpmvServing *serving, const SpmvTrianglesSource
 {
   const PetscLogDouble passes =
     PetscMax(expected > 0 ? (PetscLogDouble)expected : SERVING_LEAST, (PetscLogDouble)serving->passes);
-  const SpmvShape *built = serving->triangles ? serving->triangles->shape : NULL;
+  const SpmvShape *built = SpmvServingBuilt(serving);
   SpmvPassesChoice choice;
 
   PetscFunctionBegin;

@@ -4,7 +4,7 @@
 #pragma once
 #include "../../host/triangles/triangles.h"
 
-/* SpmvServing */
+/* SpmvServing: such triangles, and how many passes were asked for */
 typedef struct {
   SpmvTriangles   *triangles; /* NULL: not built */
   const SpmvShape *shape;     /* that they have or are to have */
@@ -12,6 +12,12 @@ typedef struct {
   PetscInt64       passes;    /* that were asked for, through both triangles */
   PetscInt64       next;      /* so many passes, and the shape is chosen anew; 0: nothing better can be chosen */
 } SpmvServing;
+
+/* The shape that is built; NULL: none is */
+static inline const SpmvShape *SpmvServingBuilt(const SpmvServing *s)
+{
+  return s->triangles ? s->shape : NULL;
+}
 
 /* True if it is time to choose the shape anew */
 static inline PetscBool SpmvServingAnew(const SpmvServing *s)
