@@ -188,10 +188,12 @@ static PetscErrorCode Pays(const SpmvCSR *csr, const SpmvOption *serves, PetscIn
   SPMV_DESTROY_BY(SpmvOrderRowsDestroy) SpmvCSR ordered = {0};
   SPMV_DESTROY_BY(SpmvOrderDestroy) SpmvOrder  *order   = NULL;
   SpmvOption                                    after;
-  PetscLogDouble                                waits;
+  const SpmvReach                               unknown = {0};
+  PetscLogDouble                                wait, waits;
 
   PetscFunctionBegin;
-  PetscCall(SpmvOrderMayPay(csr, calls, serves, threads, pays));
+  PetscCall(SpmvOrderWait(csr, &unknown, &wait));
+  *pays = SpmvOrderMayPay(csr, wait, calls, serves, threads);
   if (!*pays) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOrderCreate(csr, threads, &order));
   PetscCall(SpmvOrderRows(order, csr, &ordered));
@@ -265,8 +267,8 @@ static PetscErrorCode TestVectors(void)
   SPMV_TEMPORARY PetscInt             *i = NULL, *j = NULL;
   SpmvCSR                              csr;
   SpmvOption                           serves;
-  PetscLogDouble                       waits;
-  PetscBool                            may;
+  SpmvReach                            reach = {0};
+  PetscLogDouble                       waits, wait;
 
   PetscFunctionBegin;
   SetMachine();
@@ -280,8 +282,14 @@ static PetscErrorCode TestVectors(void)
   csr.j = j;
   PetscCall(Estimate(&csr, SPMV_NUMBER_pmf, 1, NULL, 0, &serves, &waits));
   PetscCheck(waits > grid.m / 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Only %g lines of x are waited for", waits);
-  PetscCall(SpmvOrderMayPay(&csr, 0, &serves, 1, &may));
-  PetscCheck(!may, PETSC_COMM_SELF, PETSC_ERR_PLIB, "an order is tried for rows of one entry");
+  PetscCall(SpmvOrderWait(&csr, &reach, &wait));
+  PetscCheck(wait == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "an order is tried for rows of one entry");
+  PetscCheck(!SpmvOrderMayPay(&csr, wait, 0, &serves, 1), PETSC_COMM_SELF, PETSC_ERR_PLIB, "an order may pay without any wait");
+  PetscCall(SpmvOrderWait(&grid, &reach, &wait));
+  PetscCheck(wait > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no wait for x in a grid that is numbered at random");
+  reach.accesses = 1; /* of which none was far: what is known is not looked for */
+  PetscCall(SpmvOrderWait(&grid, &reach, &wait));
+  PetscCheck(wait == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "how x is read was looked at twice");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -53,25 +53,36 @@ static PetscBool OrderGains(PetscLogDouble now, PetscLogDouble then, PetscReal c
 }
 
 /*
+  SpmvOrderWait - nanoseconds that entries of x are waited for in the present order by a kernel that does nothing about it; 0 if no
+  order can pay, whatever serves
+
+  known: how x is read, if it was looked at. Nothing pays where x fits the first cache, or where what is waited for takes no longer
+  than to bring the vectors into an order. Where x fits the second cache, a line of it for each entry is still two to three times as
+  long as the work (Zen 5, Q2 and DG2 in random numbering, a million entries: 0.43 ns an entry, 0.17 in an order)
+*/
+PetscErrorCode SpmvOrderWait(const SpmvCSR *csr, const SpmvReach *known, PetscLogDouble *wait)
+{
+  PetscFunctionBegin;
+  *wait = 0;
+  if (!SpmvOrderAllows(csr) || 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar) <= SpmvMachineGet()->cache[0])
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(SpmvSampleWait(csr, known, wait));
+  if (*wait <= OrderBring(csr, SpmvOrderGroup(csr))) *wait = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
   SpmvOrderMayPay - whether it is worth making an order, to see what products gain by it
 
-  calls: products that set-up is shared by; 0: not counted. serves: what makes the products in the present order, by so many
-  threads. It is not worth it where x fits the first cache. Where it fits the second one, a line of x for each entry is still two
-  to three times as long as the work (Zen 5, Q2 and DG2 in random numbering, a million entries: 0.43 ns an entry, 0.17 in an order)
+  wait: of SpmvOrderWait(); what serves may avoid it, at some cost. calls: products that set-up is shared by; 0: not counted. serves:
+  what makes the products in the present order, by so many threads
 */
-PetscErrorCode SpmvOrderMayPay(const SpmvCSR *csr, PetscReal calls, const SpmvOption *serves, PetscInt threads, PetscBool *may)
+PetscBool SpmvOrderMayPay(const SpmvCSR *csr, PetscLogDouble wait, PetscReal calls, const SpmvOption *serves, PetscInt threads)
 {
   const PetscLogDouble product = OrderProduct(csr, threads, serves);
-  PetscLogDouble       wait, least;
+  const PetscLogDouble least   = PetscMax(0, product - wait) + OrderBring(csr, SpmvOrderGroup(csr));
 
-  PetscFunctionBegin;
-  *may = PETSC_FALSE;
-  if (product <= 0 || !SpmvOrderAllows(csr) || 2. * (PetscLogDouble)csr->m * sizeof(PetscScalar) <= SpmvMachineGet()->cache[0])
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(SpmvSampleWait(csr, &wait)); /* of any kernel: what serves may avoid it, at some cost */
-  least = PetscMax(0, product - wait) + OrderBring(csr, SpmvOrderGroup(csr));
-  *may  = OrderGains(product, least / ORDER_REACHED, calls);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return (PetscBool)(wait > 0 && product > 0 && OrderGains(product, least / ORDER_REACHED, calls));
 }
 
 /*

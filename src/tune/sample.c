@@ -168,11 +168,14 @@ PetscErrorCode SpmvSampleReachDevice(SpmvSample *s)
   return SampleReach(s->all, 1, &s->target->rates.cache, &s->device);
 }
 
-/* Nanoseconds that the entries of x, as rows come, are waited for by a kernel that does nothing about it */
-PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, PetscLogDouble *wait)
+/*
+  Nanoseconds that the entries of x, as rows come, are waited for by a kernel that does nothing about it; known: how they are read, if
+  it was looked at
+*/
+PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, const SpmvReach *known, PetscLogDouble *wait)
 {
   const SpmvMachine *machine = SpmvMachineGet();
-  SpmvReach          reach   = {0};
+  SpmvReach          reach   = *known;
   PetscLogDouble     level;
 
   PetscFunctionBegin;

@@ -240,6 +240,7 @@ static PetscErrorCode TuneAmong(const SpmvRequest *q, const SpmvCSR *csr, const 
   known.coding = SpmvValuesLook(csr, SPMV_VALUES_CODED); /* once for all candidates */
   PetscCall(SpmvSampleCreate(&known, SPMV_SAMPLE_FORMATS, &search.sample));
   if (choice->backend != SPMV_BACKEND_DEVICE) PetscCall(SpmvSampleReach(&search.sample));
+  choice->reach        = search.sample.host;
   search.sample.target = target;
   if (choice->moves && choice->backend == SPMV_BACKEND_AUTO)
     search.moving = SpmvMoveSeconds(&target->rates, (PetscLogDouble)csr->m, (PetscLogDouble)csr->n);

@@ -70,6 +70,13 @@ typedef enum {
   SPMV_FROM_COUNT
 } SpmvFrom;
 
+/* SpmvReach: how often the entries of x, as rows come, are in none of some caches */
+typedef struct {
+  PetscLogDouble accesses;         /* entries that were looked at, 0 as long as none were */
+  PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
+  PetscLogDouble beside[SPMV_LEVELS]; /* the same where y, as it is written out of order, takes as much of the caches as x */
+} SpmvReach;
+
 /* SpmvChoice: what serves a matrix, and why */
 typedef struct {
   PetscBool      known;
@@ -84,6 +91,7 @@ typedef struct {
   PetscLogDouble seconds;                       /* that measuring took */
   PetscInt       compiled, reused;              /* programs of a device: made from source; from disk or memory */
   PetscLogDouble predicted[2][SPMV_CANDIDATES]; /* by backend, the least for a product by each candidate; 0: not looked at */
+  SpmvReach      reach;                         /* how the host's products read x, if that was looked at */
   char           left[512];                     /* candidates that are allowed and were not looked at, and why, for the host */
 } SpmvChoice;
 
@@ -114,13 +122,6 @@ typedef enum {
   SPMV_SAMPLE_PAIR,    /* to choose one of two plans of a format */
   SPMV_SAMPLE_PLANS    /* to choose among the plans that a format proposes */
 } SpmvSampleUse;
-
-/* SpmvReach: how often the entries of x, as rows come, are in none of some caches */
-typedef struct {
-  PetscLogDouble accesses;         /* entries that were looked at, 0 as long as none were */
-  PetscLogDouble far[SPMV_LEVELS]; /* of these: their line of x was in no level before this one, nor prefetched; [0] is not set */
-  PetscLogDouble beside[SPMV_LEVELS]; /* the same where y, as it is written out of order, takes as much of the caches as x */
-} SpmvReach;
 
 /* SpmvSample: windows of consecutive rows, and how x is read */
 typedef struct {
@@ -187,7 +188,7 @@ extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], Spmv
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReachDevice(SpmvSample *sample);
-extern PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, PetscLogDouble *wait);
+extern PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, const SpmvReach *known, PetscLogDouble *wait);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* estimate.c: the work of plans on the sample, and the time that a machine takes for it */
@@ -207,8 +208,9 @@ extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const Spm
                                      PetscInt *estimated);
 
 /* order.c: whether rows and columns in an order of ours are worth it */
-extern PetscErrorCode SpmvOrderMayPay(const SpmvCSR *csr, PetscReal calls, const SpmvOption *serves, PetscInt threads,
-                                      PetscBool *may);
+extern PetscErrorCode SpmvOrderWait(const SpmvCSR *csr, const SpmvReach *known, PetscLogDouble *wait);
+extern PetscBool      SpmvOrderMayPay(const SpmvCSR *csr, PetscLogDouble wait, PetscReal calls, const SpmvOption *serves,
+                                      PetscInt threads);
 extern PetscLogDouble SpmvOrderSeconds(const SpmvCSR *csr);
 extern PetscErrorCode SpmvOrderPays(const SpmvCSR *csr, const SpmvOrder *order, PetscReal calls, const SpmvOption *serves,
                                     const SpmvOption *ordered, PetscBool *pays);

@@ -210,12 +210,17 @@ static PetscErrorCode ShadowTryOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *c
   const PetscInt   threads = shadow->settings.request.threads;
   const PetscReal  calls   = shadow->settings.request.calls;
   SpmvOption       serves, ordered;
+  PetscLogDouble   wait;
 
   PetscFunctionBegin;
   if (always) *good = SpmvOrderAllows(csr);
   else {
-    PetscCall(ChosenPredicted(shadow, csr, &serves));
-    PetscCall(SpmvOrderMayPay(csr, calls, &serves, threads, good));
+    PetscCall(SpmvOrderWait(csr, &before.reach, &wait));
+    *good = (PetscBool)(wait > 0);
+    if (*good) {
+      PetscCall(ChosenPredicted(shadow, csr, &serves));
+      *good = SpmvOrderMayPay(csr, wait, calls, &serves, threads);
+    }
   }
   if (!*good) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOrderCreate(csr, threads, &c->order));
