@@ -153,7 +153,7 @@ static PetscBool PlanSorted(const PlanTally *t, PetscLogDouble inside, PetscBool
   return (PetscBool)(PlanScalarCycles(t, inside, steps, PETSC_TRUE) < 0.97 * PlanScalarCycles(t, inside, steps, PETSC_FALSE));
 }
 
-#define PLAN_ROWS 1024 /* rows that tell whether there are to be pieces */
+#define PLAN_ROWS 256 /* rows that tell whether there are to be pieces */
 
 /* Whether rows of scalars are stored by their lengths, without pieces; steps: entries differ from their mirror images */
 PetscBool SbccooSorts(const SpmvCSR *csr, PetscBool steps)
