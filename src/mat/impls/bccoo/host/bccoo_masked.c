@@ -8,7 +8,8 @@
 #define MASKED_UNROLL _Pragma("GCC unroll 4")
 
 #define MASKED_ROWS   BCCOO_MASKED_HEIGHT
-#define MASKED_SAMPLE 1024 /* blocks looked at of a group of rows, for an estimate */
+#define MASKED_GROUP  (UINT16_MAX + 1) /* entries of a group of rows, at most */
+#define MASKED_SAMPLE 1024             /* blocks looked at of a group of rows, for an estimate */
 
 /* The rows of a group that a walk goes through block by block */
 typedef struct {
@@ -73,9 +74,8 @@ static inline __attribute__((always_inline)) MaskedBlock MaskedNext(MaskedWalk *
 
 #define MASKED_IS_FEW (UINT32_C(1) << 31) /* of the number of a value among those of its kind of block: which kind */
 
-/* A group of rows whose first value is number `value`. columns, place, few: room for its entries, the same, and its blocks */
-static void MaskedSetGroup(BccooMasked *s, const SpmvCSR *csr, PetscInt row, uint32_t value, int32_t columns[], uint32_t place[],
-                           uint32_t few[])
+/* A group of rows. columns, place, few: room for its entries, the same, and its blocks */
+static void MaskedSetGroup(BccooMasked *s, const SpmvCSR *csr, PetscInt row, int32_t columns[], uint32_t place[], uint32_t few[])
 {
   uint32_t *const word = s->word + s->nblocks, *nextword = word, *nextfew = few;
   MaskedWalk      walk = MaskedStart(csr, row, columns);
@@ -102,10 +102,10 @@ static void MaskedSetGroup(BccooMasked *s, const SpmvCSR *csr, PetscInt row, uin
   s->count[row / MASKED_ROWS * 2]     = (int32_t)(nextword - word);
   s->count[row / MASKED_ROWS * 2 + 1] = (int32_t)(nextfew - few);
   for (PetscInt r = row; r < PetscMin(csr->m, row + MASKED_ROWS); r++, place += 2) {
-    uint32_t *restrict position = s->position + csr->i[r];
+    uint16_t *restrict position = s->position + csr->i[r];
     const PetscInt entries      = csr->i[r + 1] - csr->i[r];
 
-    for (PetscInt e = 0; e < entries; e++, place++) position[e] = value + (*place & ~MASKED_IS_FEW) + (many & -(*place >> 31));
+    for (PetscInt e = 0; e < entries; e++, place++) position[e] = (uint16_t)(*place + (many & -(*place >> 31)));
   }
 }
 
@@ -117,6 +117,12 @@ static PetscInt MaskedMost(const SpmvCSR *csr)
   for (PetscInt row = 0; row < csr->m; row += MASKED_ROWS)
     most = PetscMax(most, csr->i[PetscMin(csr->m, row + MASKED_ROWS)] - csr->i[row]);
   return most;
+}
+
+/* Whether index words and positions are long enough */
+PetscBool BccooMaskedFits(const SpmvCSR *csr)
+{
+  return (PetscBool)(csr->n <= BCCOO_MASKED_MOST && MaskedMost(csr) <= MASKED_GROUP);
 }
 
 /* New storage, but for the values */
@@ -138,7 +144,7 @@ PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked
   PetscCall(
     SpmvAlloc((s->nentries + 1) * sizeof(uint32_t), &s->word)); /* for as many blocks; pages that none needs stay untouched */
   PetscCall(SpmvAllocShared((s->nentries + BCCOO_PAD) * sizeof(PetscScalar), nparts, &s->value));
-  PetscCall(SpmvAllocShared((s->nentries + 1) * sizeof(uint32_t), nparts, &s->position));
+  PetscCall(SpmvAllocShared((s->nentries + 1) * sizeof(uint16_t), nparts, &s->position));
   memset(s->value + s->nentries, 0, BCCOO_PAD * sizeof(PetscScalar));
   PetscCall(PetscMalloc1(nparts + 1, &s->part));
   PetscCall(PetscMalloc1(nparts + 1, &first));
@@ -149,7 +155,7 @@ PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked
   for (PetscInt p = 0; p <= nparts; p++) {
     s->part[p] = (BccooMaskedPart){(size_t)BccooCeil(first[p], MASKED_ROWS), s->nblocks, (size_t)csr->i[first[p]]};
     for (PetscInt row = first[p]; p < nparts && row < first[p + 1]; row += MASKED_ROWS)
-      MaskedSetGroup(s, csr, row, (uint32_t)csr->i[row], columns, place, few);
+      MaskedSetGroup(s, csr, row, columns, place, few);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,7 +176,11 @@ SpmvSpan BccooMaskedSpan(const BccooMasked *s, PetscInt p)
 
 void BccooMaskedSetValues(const SpmvCSR *csr, BccooMasked *s)
 {
-  for (size_t e = 0; e < s->nentries; e++) s->value[s->position[e]] = csr->a[e];
+  for (PetscInt row = 0; row < csr->m; row += MASKED_ROWS) {
+    PetscScalar *value = s->value + csr->i[row];
+
+    for (PetscInt e = csr->i[row]; e < csr->i[PetscMin(csr->m, row + MASKED_ROWS)]; e++) value[s->position[e]] = csr->a[e];
+  }
 }
 
 PetscErrorCode BccooMaskedArrays(const BccooMasked *s, PetscInt *n, SpmvArray arrays[])
@@ -181,7 +191,7 @@ PetscErrorCode BccooMaskedArrays(const BccooMasked *s, PetscInt *n, SpmvArray ar
   arrays[k++] = SPMV_ARRAY("values", s->value, s->nentries, sizeof(PetscScalar), .is_values = PETSC_TRUE);
   arrays[k++] = SPMV_ARRAY("columns and masks", s->word, s->nblocks, sizeof(uint32_t));
   arrays[k++] = SPMV_ARRAY("blocks of rows", s->count, 2 * (size_t)BccooCeil(s->m, MASKED_ROWS), sizeof(int32_t));
-  arrays[k++] = SPMV_ARRAY("positions", s->position, s->nentries, sizeof(uint32_t), .aside = PETSC_TRUE);
+  arrays[k++] = SPMV_ARRAY("positions", s->position, s->nentries, sizeof(uint16_t), .aside = PETSC_TRUE);
   *n          = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,11 +223,11 @@ PetscErrorCode BccooMaskedAllows(const SpmvCSR *csr, const PetscInt p[], char wh
     PetscCall(SpmvAppend(why, size,
                          "Blocks with masks have one slice, no bunch, int32 columns and plain values; leave "
                          "-mat_bccoo_bunch, _slices, _columns and _values out, or set -mat_bccoo_fill zeros"));
-  } else if (csr->n > BCCOO_MASKED_MOST || (uint64_t)csr->i[csr->m] > UINT32_MAX) {
+  } else if (!BccooMaskedFits(csr)) {
     PetscCall(SpmvAppend(why, size,
-                         "Blocks with masks are for at most %d columns and %" PRIu32 " entries, not %" PetscInt_FMT
+                         "Blocks with masks are for at most %d columns and %d entries of four rows, not %" PetscInt_FMT
                          " and %" PetscInt_FMT "; set -mat_bccoo_fill zeros",
-                         BCCOO_MASKED_MOST, UINT32_MAX, csr->n, csr->i[csr->m]));
+                         BCCOO_MASKED_MOST, MASKED_GROUP, csr->n, MaskedMost(csr)));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

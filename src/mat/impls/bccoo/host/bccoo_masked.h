@@ -29,12 +29,13 @@ typedef struct {
   uint32_t        *word;     /* [nblocks] first column, and the mask */
   int32_t         *count;    /* [2 ceil(m / 4)] blocks of each group of rows: of more entries than BCCOO_MASKED_FEW, and others */
   PetscScalar     *value;    /* [nentries + BCCOO_PAD] block after block, each row after row */
-  uint32_t        *position; /* [nentries] where the value of each entry of CSR goes */
+  uint16_t        *position; /* [nentries] where the value of each entry of CSR goes, from the first one of its group on */
   PetscInt         nparts;
   BccooMaskedPart *part; /* [nparts + 1] */
 } BccooMasked;
 
 /* bccoo_masked.c */
+extern PetscBool      BccooMaskedFits(const SpmvCSR *csr);
 extern PetscErrorCode BccooMaskedBuild(const SpmvCSR *csr, PetscInt nparts, BccooMasked *s);
 extern SpmvSpan       BccooMaskedSpan(const BccooMasked *s, PetscInt p);
 extern void           BccooMaskedSetValues(const SpmvCSR *csr, BccooMasked *s);

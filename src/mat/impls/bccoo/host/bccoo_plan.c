@@ -20,8 +20,8 @@ static PetscBool BccooMayMask(const SpmvCSR *csr, const PetscInt p[])
   if (p[BCCOO_FILL] || p[BCCOO_BLOCK_HEIGHT] || p[BCCOO_BLOCK_WIDTH] || p[BCCOO_SLICES] > 1 || p[BCCOO_COLUMNS] ||
       p[BCCOO_VALUES] > SPMV_VALUES_PLAIN)
     return PETSC_FALSE;
-  if (csr->n > BCCOO_MASKED_MOST || (PetscLogDouble)nz < SpmvMachineGet()->cached || nz / BCCOO_MASKS_ROW < csr->m ||
-      csr->rbs * csr->cbs > BCCOO_MASKS_DENSE)
+  if ((PetscLogDouble)nz < SpmvMachineGet()->cached || nz / BCCOO_MASKS_ROW < csr->m || csr->rbs * csr->cbs > BCCOO_MASKS_DENSE ||
+      !BccooMaskedFits(csr))
     return PETSC_FALSE;
   SpmvShapeFind(csr, BCCOO_BLOCK_MAX, &h, &w);
   return (PetscBool)(h * w <= BCCOO_MASKS_DENSE);
