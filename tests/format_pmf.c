@@ -323,6 +323,11 @@ static PetscBool Long(PetscInt r, PetscInt c)
 
   return (PetscBool)((c / 3 + node) % 2 == 0);
 }
+/* Rows of 65537 entries and more: pairs, and columns by themselves */
+static PetscBool Dense(PetscInt r, PetscInt c)
+{
+  return (PetscBool)(c % 5 < 3 || c < 4 * r);
+}
 
 /* Builds a matrix, prints what became of it, and multiplies */
 static PetscErrorCode Slices(const char name[], PetscInt m, PetscInt n, Pattern *pattern, SpmvPlan plan)
@@ -383,6 +388,7 @@ int main(int argc, char **argv)
   }
   plan.value[PMF_PIECES] = 3;
   PetscCall(Slices("nodes, wide", 48, 70000, NodesApart, plan));
+  PetscCall(Slices("dense rows", 9, 109300, Dense, one));
   plan         = one;
   plan.threads = 3;
   PetscCall(Slices("split", 19, 900, Alone, plan));
