@@ -323,7 +323,7 @@ static PetscBool Long(PetscInt r, PetscInt c)
 
   return (PetscBool)((c / 3 + node) % 2 == 0);
 }
-/* Rows of 65537 entries and more: pairs, and columns by themselves */
+/* Rows of more than 65536 entries: pairs, and columns by themselves */
 static PetscBool Dense(PetscInt r, PetscInt c)
 {
   return (PetscBool)(c % 5 < 3 || c < 4 * r);

@@ -20,6 +20,7 @@ static const struct {
   {"bccoo", SPMV_BACKEND_DEVICE, 100, 100, INT32_MAX - 1, "device_convert=2", "entries are more than a device converts"},
   {"bccoo", SPMV_BACKEND_DEVICE, INT32_MAX, 100, 100, "", "more block rows or columns than 32-bit indices count"},
   {"bccoo", SPMV_BACKEND_DEVICE, INT64_C(1) << 31, 100, 100, "block_height=2", "rows are more than 32-bit integers count"},
+  {"bccoo", SPMV_BACKEND_HOST, 100, 100, INT64_C(1) << 32, "fill=2", "Blocks with masks are for at most"},
   {"bccoo", SPMV_BACKEND_HOST, 4, 100000, 65537, "fill=2", "entries of four rows, not 100000 and 65537"},
   {"csradaptive", SPMV_BACKEND_HOST, INT64_C(1) << 32, 100, 100, "", "a row block keeps a row in 32 bits"},
   {"csradaptive", SPMV_BACKEND_HOST, 100, 100, INT64_C(1) << 62, "", "a workgroup number has 31 bits"},

@@ -188,11 +188,11 @@ static PetscErrorCode Pays(const SpmvCSR *csr, const SpmvOption *serves, PetscIn
   SPMV_DESTROY_BY(SpmvOrderRowsDestroy) SpmvCSR ordered = {0};
   SPMV_DESTROY_BY(SpmvOrderDestroy) SpmvOrder  *order   = NULL;
   SpmvOption                                    after;
-  const SpmvReach                               unknown = {0};
+  SpmvReach                                     reach = {0};
   PetscLogDouble                                wait, waits;
 
   PetscFunctionBegin;
-  PetscCall(SpmvOrderWait(csr, &unknown, &wait));
+  PetscCall(SpmvOrderWait(csr, &reach, &wait));
   *pays = SpmvOrderMayPay(csr, wait, calls, serves, threads);
   if (!*pays) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvOrderCreate(csr, threads, &order));
@@ -285,9 +285,10 @@ static PetscErrorCode TestVectors(void)
   PetscCall(SpmvOrderWait(&csr, &reach, &wait));
   PetscCheck(wait == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "an order is tried for rows of one entry");
   PetscCheck(!SpmvOrderMayPay(&csr, wait, 0, &serves, 1), PETSC_COMM_SELF, PETSC_ERR_PLIB, "an order may pay without any wait");
+  reach = (SpmvReach){0};
   PetscCall(SpmvOrderWait(&grid, &reach, &wait));
   PetscCheck(wait > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "no wait for x in a grid that is numbered at random");
-  reach.accesses = 1; /* of which none was far: what is known is not looked for */
+  reach = (SpmvReach){.accesses = 1}; /* of which none was far: what is known is not looked for */
   PetscCall(SpmvOrderWait(&grid, &reach, &wait));
   PetscCheck(wait == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "how x is read was looked at twice");
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -237,16 +237,17 @@ static PetscErrorCode TestSafer(void)
 /* The estimate of products by pmf and so many threads */
 static PetscErrorCode Threads(const SpmvTestCSR *t, PetscInt threads, SpmvOption *option)
 {
-  const SpmvCSR  csr  = SpmvTestCSRView(t);
-  const SpmvSide side = SpmvFormat_pmf.host->side;
-  SpmvPlan       plan = SpmvPlanDefault(SPMV_BACKEND_HOST, side.nparams, side.params);
+  const SpmvCSR  csr   = SpmvTestCSRView(t);
+  const SpmvSide side  = SpmvFormat_pmf.host->side;
+  SpmvPlan       plan  = SpmvPlanDefault(SPMV_BACKEND_HOST, side.nparams, side.params);
+  SpmvReach      reach = {0};
   SpmvOption     options[2];
   char           why[512];
 
   PetscFunctionBegin;
   plan.threads = threads;
   PetscCall(SpmvResolve(&side, &csr, NULL, &plan, why, sizeof(why)));
-  PetscCall(SpmvEstimateGain(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_pmf, &plan, options));
+  PetscCall(SpmvEstimateGain(&csr, SPMV_ISA_COUNT, SPMV_NUMBER_pmf, &plan, &reach, options));
   *option = options[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -169,21 +169,20 @@ PetscErrorCode SpmvSampleReachDevice(SpmvSample *s)
 }
 
 /*
-  Nanoseconds that the entries of x, as rows come, are waited for by a kernel that does nothing about it; known: how they are read, if
-  it was looked at
+  Nanoseconds that the entries of x, as rows come, are waited for by a kernel that does nothing about it; reach: how they are read,
+  looked at if it was not yet
 */
-PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, const SpmvReach *known, PetscLogDouble *wait)
+PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, SpmvReach *reach, PetscLogDouble *wait)
 {
   const SpmvMachine *machine = SpmvMachineGet();
-  SpmvReach          reach   = *known;
   PetscLogDouble     level;
 
   PetscFunctionBegin;
-  PetscCall(SampleReach(csr, SPMV_LEVELS - 1, machine->cache, &reach));
+  PetscCall(SampleReach(csr, SPMV_LEVELS - 1, machine->cache, reach));
   level =
     (PetscLogDouble)csr->i[csr->m] < machine->uncached ? SPMV_LEVELS - 2 : SPMV_LEVELS - 1; /* where the matrix comes from */
-  *wait = reach.accesses > 0
-            ? (PetscLogDouble)csr->i[csr->m] / reach.accesses * SpmvFarWait(machine, SpmvMachineCrowd(1), level, reach.far)
+  *wait = reach->accesses > 0
+            ? (PetscLogDouble)csr->i[csr->m] / reach->accesses * SpmvFarWait(machine, SpmvMachineCrowd(1), level, reach->far)
             : 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -280,8 +280,12 @@ static PetscBool TuneIsEmpty(const SpmvRequest *q, const SpmvCSR *csr)
   return (PetscBool)((q->allowed >> SPMV_NUMBER_AIJ & 1) && (!csr->m || csr->i[csr->m] < csr->m / TUNE_EMPTY));
 }
 
-/* Estimates of AIJ's kernel and of what serves instead, under a plan of the host that is resolved: [0] and [1] */
-PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan, SpmvOption options[2])
+/*
+  Estimates of AIJ's kernel and of what serves instead, under a plan of the host that is resolved: [0] and [1]. reach: how x is read,
+  looked at if it was not yet
+*/
+PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan, SpmvReach *reach,
+                                SpmvOption options[2])
 {
   SPMV_DESTROY_BY(SpmvSampleDestroy)
   SpmvSample     sample = {0};
@@ -289,7 +293,9 @@ PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt numbe
 
   PetscFunctionBegin;
   PetscCall(SpmvSampleCreate(csr, SPMV_SAMPLE_FORMATS, &sample));
+  sample.host = *reach;
   PetscCall(SpmvSampleReach(&sample));
+  *reach = sample.host;
   PetscCall(SpmvEstimate(&sample, isa, SPMV_NUMBER_AIJ, 1, &aij, &options[0]));
   PetscCall(SpmvEstimate(&sample, isa, number, 1, plan, &options[1]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -188,7 +188,7 @@ extern PetscErrorCode SpmvPlanRead(const SpmvSide *side, const char text[], Spmv
 extern PetscErrorCode SpmvSampleCreate(const SpmvCSR *csr, SpmvSampleUse use, SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReach(SpmvSample *sample);
 extern PetscErrorCode SpmvSampleReachDevice(SpmvSample *sample);
-extern PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, const SpmvReach *known, PetscLogDouble *wait);
+extern PetscErrorCode SpmvSampleWait(const SpmvCSR *csr, SpmvReach *reach, PetscLogDouble *wait);
 extern PetscErrorCode SpmvSampleDestroy(SpmvSample *sample);
 
 /* estimate.c: the work of plans on the sample, and the time that a machine takes for it */
@@ -208,7 +208,7 @@ extern PetscErrorCode SpmvPlanChoose(const SpmvCSR *csr, PetscInt isa, const Spm
                                      PetscInt *estimated);
 
 /* order.c: whether rows and columns in an order of ours are worth it */
-extern PetscErrorCode SpmvOrderWait(const SpmvCSR *csr, const SpmvReach *known, PetscLogDouble *wait);
+extern PetscErrorCode SpmvOrderWait(const SpmvCSR *csr, SpmvReach *reach, PetscLogDouble *wait);
 extern PetscBool      SpmvOrderMayPay(const SpmvCSR *csr, PetscLogDouble wait, PetscReal calls, const SpmvOption *serves,
                                       PetscInt threads);
 extern PetscLogDouble SpmvOrderSeconds(const SpmvCSR *csr);
@@ -282,5 +282,5 @@ extern PetscErrorCode SpmvSuits(PetscInt number, const SpmvCSR *csr, const SpmvP
 extern PetscErrorCode SpmvTune(const SpmvRequest *asked, const SpmvCSR *csr, const SpmvKey *key, PetscInt backend,
                                PetscBool moves, const SpmvTarget *target, SpmvBaselineFn *baseline, void *context,
                                SpmvChoice *choice, SpmvKept *kept);
-extern PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan,
+extern PetscErrorCode SpmvEstimateGain(const SpmvCSR *csr, PetscInt isa, PetscInt number, const SpmvPlan *plan, SpmvReach *reach,
                                        SpmvOption options[2]);

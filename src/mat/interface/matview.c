@@ -57,6 +57,7 @@ static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char whi
   SPMV_TEMPORARY PetscScalar *a = NULL;
   const SpmvBuilt            *b = &s->seq.built;
   PetscBool                   good;
+  SpmvReach                   reach = {0};
   SpmvOption                  o[2];
   SpmvCSR                     csr;
 
@@ -65,7 +66,7 @@ static PetscErrorCode MatSpmvViewGain(Mat A, const SpmvShadow *s, const char whi
   PetscCall(MatSpmvGetRows(A, &csr));
   csr.declared = s->seq.declared;
   if (s->seq.rounded) PetscCall(SpmvRowsRound(&csr, &a, &good));
-  PetscCall(SpmvEstimateGain(&csr, s->settings.request.isa, SpmvCandidateNumber(b->format), &b->plan, o));
+  PetscCall(SpmvEstimateGain(&csr, s->settings.request.isa, SpmvCandidateNumber(b->format), &b->plan, &reach, o));
   PetscCall(PetscViewerASCIISynchronizedPrintf(viewer,
                                                "[%d]   aij%s: predicted %.3g s a product, so %.2f times faster is expected", rank,
                                                which, (double)o[0].predicted, (double)(o[0].predicted / o[1].predicted)));

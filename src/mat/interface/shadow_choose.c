@@ -176,7 +176,7 @@ PetscErrorCode MatSpmvFaster(Mat A, SpmvShadow *s, PetscInt *backend)
 }
 
 /* What was chosen, with an estimate, if one can be made */
-static PetscErrorCode ChosenPredicted(const SpmvShadow *shadow, const SpmvCSR *csr, SpmvOption *o)
+static PetscErrorCode ChosenPredicted(SpmvShadow *shadow, const SpmvCSR *csr, SpmvOption *o)
 {
   SpmvOption options[2];
   SpmvPlan   plan;
@@ -188,7 +188,7 @@ static PetscErrorCode ChosenPredicted(const SpmvShadow *shadow, const SpmvCSR *c
   if (o->predicted > 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(SpmvResolve(&SpmvCandidate[o->number]->host->side, csr, NULL, &plan, why, sizeof(why)));
   if (why[0]) PetscFunctionReturn(PETSC_SUCCESS); /* the build says it */
-  PetscCall(SpmvEstimateGain(csr, shadow->settings.request.isa, o->number, &plan, options));
+  PetscCall(SpmvEstimateGain(csr, shadow->settings.request.isa, o->number, &plan, &shadow->seq.choice.reach, options));
   *o = options[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,7 +215,7 @@ static PetscErrorCode ShadowTryOrder(Mat A, SpmvShadow *shadow, const SpmvCSR *c
   PetscFunctionBegin;
   if (always) *good = SpmvOrderAllows(csr);
   else {
-    PetscCall(SpmvOrderWait(csr, &before.reach, &wait));
+    PetscCall(SpmvOrderWait(csr, &shadow->seq.choice.reach, &wait));
     *good = (PetscBool)(wait > 0);
     if (*good) {
       PetscCall(ChosenPredicted(shadow, csr, &serves));
