@@ -8,7 +8,8 @@
 #include "../../../host/shape.h"
 
 #define BCCOO_SAMPLE_LONG   512  /* blocks looked at of a block row, where they are looked at one by one */
-#define BCCOO_PLACES        8192 /* block columns up to which blocks are counted by a mark for each column */
+#define BCCOO_PLACES        8192 /* block columns up to which blocks are counted by a mark for each column, ... */
+#define BCCOO_MARKED        4096 /* ... and entries of some rows that they are counted of */
 #define BCCOO_DECLARED      0    /* in BccooRounds: the block size that the user declared */
 #define BCCOO_FOUND         (-1) /* the one that rows with the same columns tell */
 #define BCCOO_BUILD_BLOCKS  12.0 /* cycles of an entry, to build, ... */
@@ -95,25 +96,36 @@ static void BccooTallyRow(BccooWalk *walk, PetscInt row, PetscBool wide, int32_t
   for (PetscInt r = 0; r < walk->rows; r++) t->entries += (size_t)(walk->cursor[r] - i[row + r]);
 }
 
+/* Whether a row has the columns of the row before, as those of one node have */
+static PetscBool BccooTallySame(const SpmvCSR *csr, PetscInt row)
+{
+  const PetscInt *i = csr->i + row, n = i[1] - i[0];
+
+  return (PetscBool)(n == i[0] - i[-1] && !memcmp(csr->j + i[0], csr->j + i[-1], (size_t)n * sizeof(PetscInt)));
+}
+
 /*
   The blocks of a block row that are only counted: entries one after the other, the first of a block marks its column, which is
   j inverse / 2^32. A branch for each block, as the merge of rows has, would be missed at every other one
 */
 static void BccooTallyMarks(const SpmvCSR *csr, PetscInt row, uint64_t inverse, uint16_t mark[], BccooTally *t)
 {
-  const PetscInt end    = csr->i[PetscMin(csr->m, row + t->h)];
-  const uint16_t own    = (uint16_t)(1 + t->rows % UINT16_MAX);
-  size_t         blocks = 0;
+  const PetscInt *i = csr->i, end = PetscMin(csr->m, row + t->h);
+  const uint16_t  own    = (uint16_t)(1 + t->rows % UINT16_MAX);
+  size_t          blocks = 0;
 
-  if (own == 1) memset(mark, 0, BCCOO_PLACES * sizeof(*mark));
-  for (PetscInt k = csr->i[row]; k < end; k++) {
-    const size_t column = (size_t)((uint64_t)csr->j[k] * inverse >> 32);
+  if (own == 1) memset(mark, 0, (size_t)(csr->n / t->w + 1) * sizeof(*mark));
+  for (PetscInt r = row; r < end; r++) {
+    if (r > row && BccooTallySame(csr, r)) continue;
+    for (PetscInt k = i[r]; k < i[r + 1]; k++) {
+      const size_t column = (size_t)((uint64_t)csr->j[k] * inverse >> 32);
 
-    blocks += mark[column] != own;
-    mark[column] = own;
+      blocks += mark[column] != own;
+      mark[column] = own;
+    }
   }
   t->blocks += blocks;
-  t->entries += (size_t)(end - csr->i[row]);
+  t->entries += (size_t)(i[end] - i[row]);
 }
 
 /*
@@ -128,12 +140,12 @@ BccooTally BccooTallyOf(const SpmvCSR *csr, const PetscInt p[], int32_t column[]
   const PetscBool wide    = BccooIsWide(csr, p);
   const PetscBool marks   = (PetscBool)(h * w > 1 && !column && csr->n <= BCCOO_PLACES * w);
   const uint64_t  inverse = (UINT64_C(1) << 32) / (uint64_t)w + 1; /* exact for columns below 2^29 */
-  uint16_t        mark[BCCOO_PLACES];
+  uint16_t        mark[BCCOO_PLACES + 1];
   BccooWalk       walk   = {.csr = csr, .h = h, .w = w, .stop = PETSC_MAX_INT};
   BccooTally      t      = {.h = h, .w = w};
   size_t          before = 0;
 
-  for (PetscInt row = 0; row < csr->m; row += h) {
+  for (PetscInt row = 0; row < csr->m && !(marks && t.entries >= BCCOO_MARKED); row += h) {
     const size_t blocks = t.blocks;
 
     if (csr->i[PetscMin(csr->m, row + h)] == csr->i[row]) {

@@ -73,7 +73,7 @@ static PetscErrorCode SbccooSuits(const SpmvCSR *csr, const SpmvPlan *asked, cha
       SpmvAppend(why, size, "a block of %" PetscInt_FMT " rows and %" PetscInt_FMT " columns has no other half", csr->m, csr->n));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(SbccooLookAt(csr, SBCCOO_LOOK, &look));
+  PetscCall(SbccooLookAt(csr, PetscClipInterval(csr->i[csr->m] / SBCCOO_LOOK_FEW, SBCCOO_LOOK_FEW, SBCCOO_LOOK), &look));
   far = SbccooToldBy(&look, SbccooKind(csr, asked->value, &look))->far;
   if (SbccooUpper(csr, asked->value[SBCCOO_EXACT])) far = 0;
   if (blocks && look.by[0].near && asked->value[SBCCOO_PAIRS] != SBCCOO_EQUAL && 100. * look.alone <= (double)most * look.looked)
